@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * event.h - one event as analyses, exports and dump see it, whatever its layout on disk.
+ *
+ * A view: valid until the next call of the stream that delivered it. The payload is the struct that events.def makes
+ * (`pt_event_as(event, io_read)->result`), strings are ids to be looked up with pt_process_string().
+ */
+#ifndef PT_DECODE_EVENT_H
+#define PT_DECODE_EVENT_H
+
+#include <assert.h>
+
+#include "proftrace/schema.h"
+
+struct pt_process;
+struct pt_thread;
+
+struct pt_field_desc {
+    const char *name;
+    const char *type; /* "u32", "i64", "f64" ... */
+    enum pt_unit unit;
+    pt_u32 offset; /* in the payload; for aux and tag 0 */
+    pt_u32 bytes;
+    enum { PT_FIELD_PAYLOAD, PT_FIELD_AUX, PT_FIELD_TAG } place;
+};
+
+#define PT_MAX_FIELDS 8
+struct pt_event_desc {
+    pt_u8 id;
+    pt_u16 row; /* PT_ROW_x of this build */
+    const char *name;
+    enum pt_category category;
+    enum pt_role role;
+    const char *doc;
+    pt_u32 n_fields;
+    struct pt_field_desc fields[PT_MAX_FIELDS];
+};
+
+/* The descriptor of an id or name of this build's events.def; NULL when there is none. */
+const struct pt_event_desc *pt_event_desc_by_id(pt_u8 id);
+const struct pt_event_desc *pt_event_desc_by_name(const char *name);
+
+struct pt_event {
+    pt_i64 start_ns; /* since the session's start */
+    pt_i64 duration_ns; /* SPAN; else 0 */
+    const struct pt_event_desc *desc;
+    struct pt_process *process;
+    struct pt_thread *thread;
+    pt_u32 aux; /* POINT */
+    pt_i32 tag; /* sign-extended: -1 = none */
+    union {
+        pt_u8 payload[16];
+        pt_u64 words[2];
+        pt_i32 result; /* of every event whose first payload field is i32 */
+    };
+};
+
+/* The instant at which an event took effect: its end for a SPAN. Streams are ordered by it. */
+static inline pt_i64 pt_event_end_ns(const struct pt_event *event)
+{
+    return event->start_ns + event->duration_ns;
+}
+
+#define pt_event_as(event, name)                                                                                       \
+    (assert((event)->desc->id == PT_EV_##name), (const struct pt_ev_##name *)(const void *)(event)->payload)
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stream.h - the pull interface: everything before the analyses is a stream of events in the order of pt_event_end_ns,
+ * ties broken by process, thread and position, so that the same input gives the same output.
+ */
+#ifndef PT_MERGE_STREAM_H
+#define PT_MERGE_STREAM_H
+
+#include "../decode/event.h"
+#include "../util/error.h"
+
+struct pt_session;
+
+struct pt_stream {
+    /* 1 = an event was delivered; 0 = end; -1 = error, in err. Damaged blocks are not errors: they are counted in the
+     * process's quality figures and the stream goes on. */
+    int (*next)(struct pt_stream *self, struct pt_event *ret_event, struct pt_error *err);
+    void (*close)(struct pt_stream *self);
+};
+
+/* What to deliver. Zero-initialised = everything. */
+struct pt_filter {
+    pt_u32 categories;          /* PT_CATEGORY_ bits; 0 = all */
+    pt_i64 from_ns, until_ns;   /* overlap with [from, until); until 0 = no limit */
+    pt_u32 pid;                 /* 0 = all */
+    pt_i64 min_duration_ns;
+    const char *stage;          /* NULL = all */
+};
+
+/* All events of a session, merged over processes, threads and streams. Decodes blocks in parallel, holds a bounded number
+ * of blocks per thread in memory. NULL on error. The session outlives the stream. */
+struct pt_stream *pt_session_stream(struct pt_session *session, const struct pt_filter *filter, struct pt_error *err);
+
+static inline void pt_stream_closep(struct pt_stream **stream)
+{
+    if (*stream)
+        (*stream)->close(*stream);
+}
+
+#endif

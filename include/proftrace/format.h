@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * format.h - the trace file, byte for byte. docs/format.md tells the story; this header is the law.
+ *
+ * One file per process image. It is mapped MAP_SHARED and written in place, so that whatever was committed survives any
+ * death of the process. All numbers are little-endian; all segments start on a page and are whole pages long.
+ *
+ *   file    := header page, text page, schema text (whole pages), segment*
+ *   segment := THREAD  a thread's totals, its two raw buffers, its first definitions
+ *            | BLOCKS  compressed blocks of one thread, in order; recycled, oldest first, when the ring is full
+ *            | DEFS    definitions of one thread; never recycled
+ *
+ * Rules by which a reader can trust a file that stopped at any instant:
+ *  1. A record is there when the word stored last carries the expected generation; a block or definition, when its commit
+ *     word is there and its checksum holds. Everything else is skipped.
+ *  2. A raw buffer whose sequence number is not above that of the stream's last committed block is a duplicate of it.
+ *  3. Totals are banked: bank[totals_seq & 1] is whole and covers all records of sequences <= totals_seq of the records
+ *     stream; later blocks and the raw buffer are added by the reader.
+ *  4. first_event of a block counts the events of its stream before it: a gap between blocks is what was overwritten.
+ *  5. A segment header that is all zero was reserved and never set up: step over it page by page.
+ *  6. An id that has no definition in this file may have been inherited: look in the parent's file (parent_trace_id).
+ *
+ * Evolution: fields are appended in reserved space; a new meaning is a new format version.
+ */
+#ifndef PROFTRACE_FORMAT_H
+#define PROFTRACE_FORMAT_H
+
+#include "schema.h"
+
+#define PT_FILE_SUFFIX ".ptr"
+#define PT_FILE_MAGIC "PROFTRC\n"
+#define PT_FORMAT_VERSION 1u
+#define PT_PAGE_BYTES 4096u
+
+/* ---- clock ---- */
+enum pt_clock_source { PT_CLOCK_TSC = 1, PT_CLOCK_MONOTONIC = 2 };
+
+/* One instant on both clocks. `counter` is the raw TSC, or CLOCK_MONOTONIC ns where the TSC cannot be used. */
+struct pt_clock_pair {
+    pt_u64 counter;
+    pt_u64 monotonic_ns;
+};
+
+/* Records hold ticks: (counter - clock_base) >> clock_shift, in PT_TIME_BITS bits. */
+#define PT_TIME_BITS 52
+#define PT_GENERATION_BITS 12
+#define PT_GENERATION_MASK ((1u << PT_GENERATION_BITS) - 1)
+
+/* ---- the file header: page 0 ---- */
+enum pt_process_state {
+    PT_PROCESS_LIVE = 1,   /* no end was seen: running, killed or crashed */
+    PT_PROCESS_EXITED = 2, /* exit_status is valid */
+    PT_PROCESS_EXECED = 3, /* replaced itself by another image */
+};
+
+enum pt_heap_mode { PT_HEAP_OFF = 0, PT_HEAP_SAMPLED = 1, PT_HEAP_FULL = 2 };
+
+struct pt_file_header {
+    char magic[8];
+    pt_u32 format_version;
+    pt_u32 header_bytes;  /* first segment starts here: header, text and schema pages */
+    pt_u32 text_offset;   /* process text: see enum pt_text */
+    pt_u32 text_bytes;
+    pt_u32 schema_offset;
+    pt_u32 schema_bytes;
+
+    pt_u64 trace_id;        /* random, never 0 */
+    pt_u64 parent_trace_id; /* the file of the process this one was forked from; 0 = not forked from a traced one */
+    pt_u32 pid;             /* as the process sees it */
+    pt_u32 ppid;
+    pt_u32 uid;
+    pt_u32 state;           /* enum pt_process_state */
+    pt_i32 exit_status;
+    pt_u32 tool_version;    /* major << 16 | minor << 8 | patch */
+    char boot_id[40];       /* machine and boot, so that clocks of files can be joined; "" = unknown */
+
+    pt_u32 clock_source;    /* enum pt_clock_source */
+    pt_u32 clock_shift;
+    pt_u64 clock_base;      /* counter at tick 0 */
+    pt_u64 realtime_ns;     /* CLOCK_REALTIME at clock_first */
+    struct pt_clock_pair clock_first;
+    struct pt_clock_pair clock_last[2]; /* refreshed on slow paths; take clock_last[clock_index & 1] */
+    pt_u64 clock_index;                 /* 0 = only clock_first is valid */
+
+    pt_u64 file_bytes;      /* bytes of the file given out so far */
+    pt_u64 ring_limit_bytes;
+    pt_u64 ring_bytes;      /* bytes of BLOCKS segments */
+    pt_u64 heap_sample_bytes;
+    pt_u32 heap_mode;       /* enum pt_heap_mode */
+    pt_u32 options;         /* PT_OPTION_ bits */
+
+    /* What the process knows about itself, refreshed on slow paths and at its end; 0 = never read. */
+    pt_u64 end_counter;     /* counter at exit, _exit or exec */
+    pt_u64 cpu_ns;          /* user + system time of the process */
+    pt_u64 max_rss_bytes;
+    pt_u64 min_faults;
+    pt_u64 maj_faults;
+
+    pt_u64 drops[32];       /* by enum pt_drop, where no thread area was at hand */
+    pt_u64 recycled_segments;
+    pt_u64 growth_failures;
+    pt_i32 growth_errno;    /* of the last failure */
+    pt_u32 pad0;
+    pt_u64 early_allocations; /* heap calls answered before the library was ready; not in any total */
+    pt_u8 reserved[4096 - 560];
+};
+_Static_assert(sizeof(struct pt_file_header) == 4096, "on disk");
+
+#define PT_OPTION_IO (1u << 0)
+#define PT_OPTION_STDIO (1u << 1)
+#define PT_OPTION_STACKS (1u << 2)
+
+/* The text page: NUL-terminated strings one after another, in this order. argv follows as the last: argc strings. */
+enum pt_text { PT_TEXT_EXE, PT_TEXT_CWD, PT_TEXT_STAGE, PT_TEXT_HOST, PT_TEXT_COMM, PT_TEXT_ARGC, PT_TEXT_ARGV };
+#define PT_TEXT_BYTES 4096u /* an argv that does not fit is cut; ARGC ("12") tells the true count */
+
+/* ---- segments ---- */
+#define PT_SEGMENT_MAGIC 0x47455350u /* "PSEG" */
+enum pt_segment_type { PT_SEGMENT_THREAD = 1, PT_SEGMENT_BLOCKS = 2, PT_SEGMENT_DEFS = 3 };
+
+struct pt_segment { /* 64 bytes, first in each segment; magic is stored last */
+    pt_u32 magic;
+    pt_u16 type;
+    pt_u16 flags;
+    pt_u64 bytes; /* including this header */
+    pt_u32 slot;  /* thread slot it belongs to */
+    pt_u32 pad0;
+    pt_u64 serial; /* BLOCKS: counts uses of ring space; a recycled segment gets a new one */
+    pt_u64 reserved[4];
+};
+_Static_assert(sizeof(struct pt_segment) == 64, "on disk");
+
+/* ---- records: 32 bytes, and heap units: 16 bytes ---- */
+struct pt_record {
+    pt_u64 stamp; /* ticks << 12 | generation; stored last */
+    pt_u32 aux;   /* SPAN: duration (pt_duration_ticks); POINT: the event's AUX field */
+    pt_u32 tag_kind; /* tag << 8 | event id */
+    union {
+        pt_u64 words[2];
+        pt_u8 payload[16];
+    };
+};
+_Static_assert(sizeof(struct pt_record) == 32, "on disk");
+
+#define PT_TAG_NONE 0xffffffu /* tag of "no descriptor" */
+
+struct pt_unit16 {
+    pt_u64 head; /* address << 16 | kind << 12 | generation; stored last */
+    pt_u64 body; /* size, or ticks in a clock unit */
+};
+_Static_assert(sizeof(struct pt_unit16) == 16, "on disk");
+#define PT_UNIT_CLOCK 1u      /* kind of a unit that only carries the time */
+#define PT_UNIT_CLOCK_EVERY 16u /* the first unit of every 16 */
+
+/* A duration in 32 bits: 27 bits of mantissa, 5 of exponent. Error below 2^-27, no limit that a process could reach. */
+static inline pt_u32 pt_duration_pack(pt_u64 ticks)
+{
+    if (ticks < (1u << 27))
+        return (pt_u32)ticks;
+    const pt_u32 shift = (pt_u32)(64 - __builtin_clzll(ticks)) - 27;
+    if (shift > 31)
+        return 0xffffffffu;
+    return shift << 27 | (pt_u32)(ticks >> shift);
+}
+
+static inline pt_u64 pt_duration_ticks(pt_u32 packed)
+{
+    return (pt_u64)(packed & ((1u << 27) - 1)) << (packed >> 27);
+}
+
+/* ---- the thread area: a THREAD segment ---- */
+enum pt_stream { PT_STREAM_HEAP = 0, PT_STREAM_RECORDS = 1, PT_STREAM__COUNT = 2 };
+
+struct pt_raw_buffer {
+    pt_u32 offset;     /* of the buffer, from the start of the segment; 0 = this thread has none */
+    pt_u32 bytes;
+    pt_u64 sequence;   /* sequence << 12 | generation of what lies in the buffer now: one store is the reset */
+    pt_u64 flushed_events; /* events given to blocks so far (committed or dropped) */
+    pt_u64 reserved;
+};
+
+struct pt_totals { /* one per event row */
+    pt_u64 calls;
+    pt_u64 errors;
+    pt_u64 bytes;
+    pt_u64 ticks;
+};
+
+#define PT_TOTALS_ROWS 160
+#define PT_HEAP_CLASSES 80
+
+struct pt_heap_class {
+    pt_u64 count;
+    pt_u64 bytes;
+};
+
+struct pt_thread_area { /* PT_THREAD_HEADER_BYTES, then buffers and definitions */
+    struct pt_segment segment;
+    pt_u32 tid;      /* thread that lives here now; 0 = none yet */
+    pt_u32 life;     /* counts the threads that lived here, from 1 */
+    pt_u64 start_ticks;
+    struct pt_raw_buffer raw[PT_STREAM__COUNT];
+    pt_u32 defs_offset;
+    pt_u32 defs_bytes;
+    pt_u64 totals_seq; /* see rule 3 */
+    pt_u64 drops[32];  /* events by enum pt_drop */
+
+    /* Heap counters, exact in both modes, cumulative over all lives. Allocations = sum over classes of
+     * spilled.count + (packed >> 40), bytes = spilled.bytes + (packed & (2^40 - 1)). */
+    pt_u64 heap_packed[PT_HEAP_CLASSES];
+    struct pt_heap_class heap_spilled[PT_HEAP_CLASSES];
+    pt_u64 heap_frees;    /* blocks released, realloc's old blocks included */
+    pt_u64 heap_failures; /* allocations that returned NULL */
+
+    struct pt_totals totals[2][PT_TOTALS_ROWS];
+    /* Counted without an event (PT_ROW_meta_read_dir, PT_ROW_stdio_char): added to the row's calls and bytes. */
+    pt_u64 counted_calls[4];
+    pt_u64 counted_bytes[4];
+};
+#define PT_THREAD_HEADER_BYTES 16384u
+_Static_assert(sizeof(struct pt_thread_area) <= PT_THREAD_HEADER_BYTES, "on disk");
+_Static_assert(PT_ROW__COUNT <= PT_TOTALS_ROWS, "totals table too small");
+
+enum pt_counted { PT_COUNTED_READ_DIR, PT_COUNTED_STDIO_READ_CHAR, PT_COUNTED_STDIO_WRITE_CHAR };
+
+/* Heap size classes: 16-byte steps to 1 KiB, then powers of two. Class of a size, and the largest size of a class. */
+static inline pt_u32 pt_heap_class_of(pt_u64 size_bytes)
+{
+    if (size_bytes <= 1024)
+        return (pt_u32)((size_bytes + 15) >> 4);
+    const pt_u32 index = 65 + (pt_u32)(63 - __builtin_clzll(size_bytes)) - 10;
+    return index < PT_HEAP_CLASSES ? index : PT_HEAP_CLASSES - 1;
+}
+
+static inline pt_u64 pt_heap_class_limit(pt_u32 index)
+{
+    if (index <= 64)
+        return (pt_u64)index * 16;
+    return index == PT_HEAP_CLASSES - 1 ? ~0ull : (2ull << (index - 65 + 10)) - 1;
+}
+
+/* ---- blocks: in BLOCKS segments, 64-byte aligned, first at offset 64 ---- */
+#define PT_BLOCK_MAGIC 0x4b4c4250u /* "PBLK" */
+#define PT_BLOCK_ALIGN 64u
+
+enum pt_block_coding {
+    PT_CODING_RAW = 0,     /* units or records as they lay in the buffer; the generation is block.generation */
+    PT_CODING_COLUMNS = 1, /* columns (codec.h) */
+    PT_CODING_ZSTD = 2,    /* columns in one zstd frame */
+};
+
+struct pt_block { /* commit is stored last */
+    pt_u32 commit;
+    pt_u32 stored_bytes;  /* payload bytes that follow */
+    pt_u32 encoded_bytes; /* bytes of the columns, or of the raw units */
+    pt_u32 events;        /* events in the block; clock units and skipped ones not counted */
+    pt_u8 coding;
+    pt_u8 stream;
+    pt_u16 generation;
+    pt_u32 slot;
+    pt_u32 tid;
+    pt_u32 crc; /* CRC-32C of the payload, then of this header with commit and crc zero */
+    pt_u64 sequence;
+    pt_u64 first_event;
+    pt_u64 first_ticks; /* bounds of the events' times, for merging and filtering */
+    pt_u64 last_ticks;
+    pt_u32 skipped; /* units that another generation had claimed: PT_DROP_in_flight */
+    pt_u32 life;
+};
+_Static_assert(sizeof(struct pt_block) == 72, "on disk");
+
+/* ---- definitions: 8-byte aligned, in the tail of a thread area or in DEFS segments after the segment header ---- */
+#define PT_DEF_MAGIC 0x46454450u /* "PDEF" */
+enum pt_def_type {
+    PT_DEF_STRING = 1,     /* payload: the bytes */
+    PT_DEF_STACK = 2,      /* payload: frames, innermost first, each zigzag LEB128 of the difference to the one before */
+    PT_DEF_MODULE = 3,     /* payload: struct pt_def_module, build-id, path */
+    PT_DEF_THREAD_END = 4, /* payload: struct pt_def_thread_end, rows */
+    PT_DEF_UNTRACED = 5,   /* id: string id of the program; payload: reason as text */
+};
+
+struct pt_def {
+    pt_u64 commit; /* PT_DEF_MAGIC | bytes << 32; bytes include this header; stored last */
+    pt_u32 id;     /* STRING, STACK, UNTRACED: the id; MODULE: a running number */
+    pt_u16 type;
+    pt_u16 flags;
+    pt_u32 crc;    /* CRC-32C of the payload */
+    pt_u32 payload_bytes;
+    pt_u64 ticks;  /* when it was defined */
+};
+_Static_assert(sizeof(struct pt_def) == 32, "on disk");
+
+struct pt_def_module {
+    pt_u64 start; /* mapped range */
+    pt_u64 end;
+    pt_u64 load_bias; /* address in memory minus address in the ELF file */
+    pt_u32 build_id_bytes;
+    pt_u32 path_bytes;
+};
+
+/* A thread that ended, written when another takes over its slot: the slot's totals so far (cumulative over its lives). */
+struct pt_def_thread_end {
+    pt_u32 slot;
+    pt_u32 life;
+    pt_u32 tid;
+    pt_u32 rows; /* followed by this many struct pt_def_thread_row */
+    pt_u64 heap_allocs;
+    pt_u64 heap_bytes;
+    pt_u64 heap_frees;
+    pt_u64 last_ticks;
+};
+
+struct pt_def_thread_row {
+    pt_u64 row;
+    struct pt_totals totals;
+};
+
+/* ---- the session file: <run>/session.bin, shared by all processes of a run ---- */
+#define PT_SESSION_FILE "session.bin"
+#define PT_SESSION_MAGIC "PROFTSES"
+struct pt_session_page {
+    char magic[8];
+    pt_u32 format_version;
+    pt_u32 pad0;
+    pt_u64 budget_bytes;
+    pt_u64 reserved_bytes; /* atomic: what all processes have fallocated */
+    pt_u64 start_realtime_ns;
+    pt_u64 start_monotonic_ns;
+    pt_u64 processes; /* atomic: trace files made */
+    pt_u8 reserved[4096 - 56];
+};
+_Static_assert(sizeof(struct pt_session_page) == 4096, "on disk");
+
+/* ---- checksum ---- */
+/* CRC-32C (Castagnoli), by the SSE4.2 instruction where the machine has it: 8 bytes in 3 cycles. */
+__attribute__((target("sse4.2"))) static inline pt_u32 pt_crc32c_hw(pt_u32 crc, const void *data, pt_u64 bytes)
+{
+    const pt_u8 *p = (const pt_u8 *)data;
+    pt_u64 wide = crc;
+    for (; bytes >= 8; bytes -= 8, p += 8) {
+        pt_u64 word;
+        __builtin_memcpy(&word, p, 8);
+        wide = __builtin_ia32_crc32di(wide, word);
+    }
+    crc = (pt_u32)wide;
+    for (; bytes; bytes--, p++)
+        crc = __builtin_ia32_crc32qi(crc, *p);
+    return crc;
+}
+
+static inline pt_u32 pt_crc32c_sw(pt_u32 crc, const void *data, pt_u64 bytes)
+{
+    const pt_u8 *p = (const pt_u8 *)data;
+    for (; bytes; bytes--, p++) {
+        crc ^= *p;
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (0x82f63b78u & -(crc & 1));
+    }
+    return crc;
+}
+
+static inline pt_u32 pt_crc32c(pt_u32 crc, const void *data, pt_u64 bytes)
+{
+    return ~(__builtin_cpu_supports("sse4.2") ? pt_crc32c_hw(~crc, data, bytes) : pt_crc32c_sw(~crc, data, bytes));
+}
+
+/* The checksum of a block: payload, then header with commit and crc zero. */
+static inline pt_u32 pt_block_crc(const struct pt_block *block, const void *payload)
+{
+    struct pt_block copy = *block;
+    copy.commit = 0;
+    copy.crc = 0;
+    return pt_crc32c(pt_crc32c(0, payload, block->stored_bytes), &copy, sizeof copy);
+}
+
+#endif

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+# One list for both compilers; PROFTRACE_WERROR turns them into errors (scripts/test does).
+option(PROFTRACE_WERROR "Warnings are errors" OFF)
+add_compile_options(
+  -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings
+  -Wswitch-enum -Wundef -Wvla -Wformat=2 -Wdate-time)
+if(PROFTRACE_WERROR)
+  add_compile_options(-Werror)
+endif()
