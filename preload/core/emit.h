@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * emit.h - the narrow door between hooks and the core: "may I record?", "what time is it?", "store this record".
+ *
+ * Everything here may be called from any thread, from signal handlers, in vfork and fork children. Nothing here touches
+ * errno, takes a lock, allocates from the host's heap or uses more than 256 bytes of the host's stack.
+ */
+#ifndef PT_CORE_EMIT_H
+#define PT_CORE_EMIT_H
+
+#include <time.h>
+#include <x86intrin.h>
+
+#include "compiler.h"
+#include "thread.h"
+
+/* Read-mostly switches, one cache line. All zero until the constructor has finished, so that an early hook records nothing. */
+struct pt_switches {
+    pt_u8 io;      /* record descriptors, metadata, processes */
+    pt_u8 stdio;
+    pt_u8 heap;    /* enum pt_heap_mode */
+    pt_u8 stacks;
+    pt_u8 user;
+    pt_u8 tsc;     /* clock source: 1 = rdtsc, 0 = CLOCK_MONOTONIC */
+    pt_u8 frozen;  /* sandboxed: no system call any more */
+    pt_u8 off;     /* pass-through for good */
+};
+extern struct pt_switches pt_switches;
+
+/* The raw counter: 12 ns hot. */
+PT_ALWAYS_INLINE pt_u64 pt_clock(void)
+{
+    if (pt_likely(pt_switches.tsc))
+        return __rdtsc();
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
+}
+
+/* Slow half of pt_store: attaches the thread, rolls the buffer over, or counts the loss. */
+void pt_store_slow(pt_u64 counter, pt_u32 aux, pt_u32 tag_kind, pt_u64 word0, pt_u64 word1);
+
+/* Reserve the next slot of a thread-private buffer; only signal handlers of the same thread compete, so no lock prefix. */
+PT_ALWAYS_INLINE char *pt_reserve(char **cursor, long bytes)
+{
+    char *slot = (char *)bytes;
+    __asm__ volatile("xaddq %0, %1" : "+r"(slot), "+m"(*cursor) : : "memory", "cc");
+    return slot;
+}
+
+/* Store one 32-byte record that began at `counter`. One branch serves the full buffer, the unattached thread and the forked
+ * child alike: their `end` is 0. */
+PT_ALWAYS_INLINE void pt_store(pt_u64 counter, pt_u32 aux, pt_u32 tag_kind, pt_u64 word0, pt_u64 word1)
+{
+    struct pt_tracer_thread *t = pt_self;
+    if (pt_likely(t != 0)) {
+        const pt_u64 generation = t->records.generation; /* before the reservation: see pt_encode_records' skipped */
+        const pt_u64 base = t->clock_base;
+        char *slot = pt_reserve(&t->records.cursor, sizeof(struct pt_record));
+        if (pt_likely(slot < t->records.end)) {
+            volatile struct pt_record *r = (struct pt_record *)(void *)slot;
+            const pt_u64 ticks = counter > base ? (counter - base) >> pt_switches.clock_shift : 0;
+            r->aux = aux;
+            r->tag_kind = tag_kind;
+            r->words[0] = word0;
+            r->words[1] = word1;
+            __atomic_signal_fence(__ATOMIC_SEQ_CST);
+            r->stamp = ticks << PT_GENERATION_BITS | generation; /* the commit */
+            return;
+        }
+    }
+    pt_store_slow(counter, aux, tag_kind, word0, word1);
+}
+
+PT_ALWAYS_INLINE pt_u32 pt_tag_kind(pt_i32 tag, pt_u32 kind)
+{
+    return (pt_u32)tag << 8 | kind;
+}
+
+/* A span that began at `start` and ends now. */
+PT_ALWAYS_INLINE void pt_span(pt_u32 kind, pt_u64 start, pt_i32 tag, pt_u64 word0, pt_u64 word1)
+{
+    pt_store(start, pt_duration_pack((pt_clock() - start) >> pt_switches.clock_shift), pt_tag_kind(tag, kind), word0, word1);
+}
+
+PT_ALWAYS_INLINE void pt_point(pt_u32 kind, pt_u32 aux, pt_i32 tag, pt_u64 word0, pt_u64 word1)
+{
+    pt_store(pt_clock(), aux, pt_tag_kind(tag, kind), word0, word1);
+}
+
+PT_ALWAYS_INLINE pt_u64 pt_words(pt_u32 low, pt_u32 high)
+{
+    return (pt_u64)high << 32 | low;
+}
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * thread.h - what the tracer keeps per thread: one slot in MADV_WIPEONFORK memory, found through one TLS pointer.
+ *
+ * In a forked child (fork, _Fork, raw clone) the kernel hands out zeros instead of the slots: every `end` and countdown is 0,
+ * so the first event goes the slow way and the child gets a file of its own. A vfork child shares its parent's slot, which
+ * is right: it runs in the parent's memory while the parent waits.
+ */
+#ifndef PT_CORE_THREAD_H
+#define PT_CORE_THREAD_H
+
+#include "proftrace/format.h"
+
+struct pt_private; /* per-thread working memory: private stack, compressor, columns (private.h) */
+
+struct pt_buffer {
+    char *cursor; /* next slot; runs past end while signal handlers compete */
+    char *end;
+    pt_u64 generation;
+    char *base;
+    pt_u64 sequence;
+    pt_u64 flushed_events;
+};
+
+struct pt_tracer_thread {
+    /* First line: the heap fast path. */
+    pt_i64 countdown; /* bytes until the next heap sample; below 0 = slow path */
+    struct pt_thread_area *area;
+    pt_u64 clock_base;
+    pt_u32 slot;
+    pt_u32 pad0;
+    struct pt_buffer records;
+    struct pt_buffer heap;
+    pt_u64 random;
+    char *defs_cursor; /* definitions: bump allocation in the area, then in DEFS segments */
+    char *defs_end;
+    struct pt_segment *chunk; /* current BLOCKS segment */
+    pt_u64 chunk_used;
+    pt_u32 chunk_index;       /* in the ring's registry */
+    pt_u32 chunk_count;
+    struct pt_private *priv;
+    pt_u32 tid;
+    pt_u32 life;
+    pt_u64 sample_window;     /* counter at which the current window of the stack rate cap began */
+    pt_u32 samples_in_window;
+    pt_u32 busy;              /* inside the slow path on the private stack */
+    pt_u64 last_rollover;     /* counter; a thread that rolls over often gets the cheaper compressor setting */
+    pt_u64 hot_setting;
+};
+
+/* The calling thread's slot; NULL before its first event. initial-exec: global-dynamic TLS may call malloc. */
+extern __thread struct pt_tracer_thread *pt_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * hook.h - how a libc function is interposed.
+ *
+ * A uniform hook is one row in <family>.def:
+ *
+ *     HOOK(ssize_t, read, (int fd, void *buffer, size_t count), (fd, buffer, count), io,
+ *          pt_io_transfer(PT_EV_io_read, start, fd, ret, count))
+ *
+ *     return type, function, parameters, arguments, switch (io, stdio, user ...), what to record: an expression that may use
+ *     `start` (counter before the call), `ret`, and the parameters.
+ *
+ * A hook with a body of its own is a CUSTOM row (return type, function, parameters, arguments) and a function in <family>.c
+ * that calls real_<function>.
+ *
+ * Rules: the real function is called exactly once with exactly the caller's arguments; nothing is held across it (it may be
+ * cancelled or jumped out of); user memory is read only after the real function accepted it; errno is read, never written.
+ */
+#ifndef PT_HOOKS_HOOK_H
+#define PT_HOOKS_HOOK_H
+
+#include <errno.h>
+
+#include "../core/emit.h"
+#include "../core/real.h"
+
+#define HOOK(type, name, parameters, arguments, enabled, record)                                                       \
+    PT_REAL(type, name, parameters, arguments)                                                                         \
+    PT_EXPORT type name parameters                                                                                     \
+    {                                                                                                                  \
+        if (pt_unlikely(!pt_switches.enabled))                                                                         \
+            return real_##name arguments;                                                                              \
+        const pt_u64 start = pt_clock();                                                                               \
+        const type ret = real_##name arguments;                                                                        \
+        record;                                                                                                        \
+        return ret;                                                                                                    \
+    }
+
+#define CUSTOM(type, name, parameters, arguments) PT_REAL(type, name, parameters, arguments)
+
+/* What an event stores for a result: the value, or minus errno. */
+PT_ALWAYS_INLINE pt_i32 pt_result(long ret)
+{
+    return ret >= 0 ? (pt_i32)ret : -errno;
+}
+
+#endif
