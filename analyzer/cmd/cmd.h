@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd.h - what a command is: a row in commands.def and one function.
+ *
+ * argv[0] is the command's name. The function returns the exit code of the contract (0 = fine), or -1 with err set:
+ * main prints "proftrace <command>: <error>" and exits with err->exit_code, or 1 where that is 0. Data goes to stdout,
+ * talk to stderr.
+ */
+#ifndef PT_CMD_CMD_H
+#define PT_CMD_CMD_H
+
+#include "../util/error.h"
+
+struct pt_command {
+    const char *name;
+    int (*run)(int argc, char **argv, struct pt_error *err);
+    const char *arguments;
+    const char *summary;
+};
+
+#define COMMAND(name, arguments, summary) int pt_cmd_##name(int argc, char **argv, struct pt_error *err);
+#include "commands.def"
+#undef COMMAND
+
+/* All commands in the order of commands.def, closed by a row whose name is NULL. */
+extern const struct pt_command pt_commands[];
+const struct pt_command *pt_command_find(const char *name);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * main.c - Owns: the choice of the command. Everything else is in cmd/.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+
+static void print_usage(FILE *to)
+{
+    fprintf(to, "usage: proftrace COMMAND [OPTIONS] [ARGUMENTS]\n\n");
+    for (const struct pt_command *command = pt_commands; command->name; command++)
+        fprintf(to, "  %-10s %s\n", command->name, command->summary);
+    fprintf(to, "\n`proftrace COMMAND --help` shows the options of a command.\n");
+}
+
+static int unknown_command(const char *name)
+{
+    enum { MANY = 64 };
+    const char *names[MANY + 1];
+    size_t n = 0;
+    for (const struct pt_command *command = pt_commands; command->name && n < MANY; command++)
+        names[n++] = command->name;
+    names[n] = NULL;
+    const char *nearest = pt_nearest_name(name, names);
+    if (nearest)
+        fprintf(stderr, "proftrace: unknown command '%s'; did you mean '%s'?\n", name, nearest);
+    else
+        fprintf(stderr, "proftrace: unknown command '%s'; `proftrace --help` lists the commands\n", name);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_usage(stderr);
+        return 2;
+    }
+    const char *name = argv[1];
+    if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+        name = "help";
+    else if (!strcmp(name, "--version") || !strcmp(name, "-V"))
+        name = "version";
+    const struct pt_command *command = pt_command_find(name);
+    if (!command && !strcmp(name, "help")) {
+        print_usage(stdout);
+        return 0;
+    }
+    if (!command)
+        return unknown_command(argv[1]);
+    struct pt_error err = {0};
+    argv[1] = (char *)(size_t)command->name;
+    const int code = command->run(argc - 1, argv + 1, &err);
+    if (code < 0) {
+        fprintf(stderr, "proftrace %s: %s\n", command->name, err.text);
+        return err.exit_code ? err.exit_code : 1;
+    }
+    if (fflush(stdout) || ferror(stdout)) {
+        fprintf(stderr, "proftrace %s: cannot write to standard output\n", command->name);
+        return code ? code : 1;
+    }
+    return code;
+}
