@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: MIT
+set(CMAKE_C_COMPILER clang CACHE STRING "")
+set(CMAKE_BUILD_TYPE Release CACHE STRING "")
+set(PROFTRACE_WERROR ON CACHE BOOL "")

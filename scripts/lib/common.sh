@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+# common.sh - what the scripts share: messages, packages, configure-and-build. Source it; it starts nothing by itself.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+jobs=$(nproc 2>/dev/null || echo 2)
+
+say() { printf '\n== %s\n' "$*" >&2; }
+die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
+
+# packages_missing LIST...: names of the packages of scripts/packages/LIST.txt whose probe fails.
+packages_missing() {
+    local list package probe
+    for list in "$@"; do
+        while IFS='|' read -r package probe; do
+            package=$(echo $package)
+            case $package in ''|'#'*) continue ;; esac
+            bash -c "$probe" >/dev/null 2>&1 </dev/null || printf '%s\n' "$package"
+        done <"$root/scripts/packages/$list.txt"
+    done | sort -u
+}
+
+# packages_install LIST...: install what is missing, and only that; say by name what is missing where that cannot be done.
+packages_install() {
+    local missing sudo='' log
+    missing=$(packages_missing "$@" | tr '\n' ' ')
+    [ -n "${missing// /}" ] || return 0
+    command -v apt-get >/dev/null || die "missing: ${missing}- this system has no apt-get; install their equivalents and run again"
+    if [ "$(id -u)" != 0 ]; then
+        command -v sudo >/dev/null || die "missing: ${missing}- run as root or with sudo: apt-get install $missing"
+        sudo=sudo
+    fi
+    say "installing $missing"
+    log=$(mktemp)
+    if ! { $sudo apt-get update -q && $sudo env DEBIAN_FRONTEND=noninteractive \
+            apt-get install -q -y --no-install-recommends $missing; } >"$log" 2>&1 </dev/null; then
+        tail -n 15 "$log" >&2
+        rm -f "$log"
+        die "apt-get could not install: $missing"
+    fi
+    rm -f "$log"
+}
+
+# build_preset PRESET [TARGET...]: configure build-PRESET from scripts/cmake/PRESET.cmake and build it. Says little unless it fails.
+build_preset() {
+    local preset=$1 log
+    local dir=$root/build-$preset
+    shift
+    [ -f "$root/scripts/cmake/$preset.cmake" ] || die "no preset '$preset'; there are: $(presets)"
+    mkdir -p "$dir"
+    log=$dir/build.log
+    if ! { cmake -S "$root" -B "$dir" -G Ninja -C "$root/scripts/cmake/$preset.cmake" &&
+           ninja -C "$dir" -j "$jobs" "$@"; } >"$log" 2>&1 </dev/null; then
+        grep -E 'error|warning|FAILED|CMake Error' -A5 "$log" | head -n 60 >&2 || tail -n 40 "$log" >&2
+        echo "(whole log: $log)" >&2
+        return 1
+    fi
+}
+
+presets() {
+    local file
+    for file in "$root"/scripts/cmake/*.cmake; do
+        file=$(basename "$file" .cmake)
+        [ "$file" = warnings ] || printf '%s ' "$file"
+    done
+}
+
+# Files that we wrote: tracked or new, not ignored.
+own_files() { git -C "$root" ls-files -co --exclude-standard -- "$@" | (cd "$root" && while read -r f; do [ -f "$f" ] && echo "$f"; done); }
