@@ -2,14 +2,15 @@
  *
  * error.h - one error, as a chain of causes: "analyzing: block 3 of a.ptr: checksum mismatch".
  *
- * A function that can fail takes `struct pt_error *err` last, returns -1 (or NULL), and leaves err untouched on success.
- * The innermost function says what happened (pt_fail); callers put what they were doing in front (pt_while).
+ * A function that can fail takes `struct pt_error *err` last, returns -1 (or NULL), and leaves err untouched on
+ * success. The innermost function says what happened (pt_fail); callers put what they were doing in front (pt_while).
  */
 #ifndef PT_UTIL_ERROR_H
 #define PT_UTIL_ERROR_H
 
 struct pt_error {
-    int exit_code; /* what the command should exit with: 1..5 of the contract; 0 = none was set, take the command's own */
+    int exit_code; /* what the command should exit with: 1..5 of the contract; 0 = none was set, take the command's own
+                    */
     char text[1000];
 };
 

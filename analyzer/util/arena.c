@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * arena.c - Owns: the chunks. Threads: one per arena. Never: gives a single block back.
+ */
+#include "arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem.h"
+
+enum { CHUNK_BYTES = 64 * 1024, ALIGN = 16 };
+
+struct pt_arena_chunk {
+    struct pt_arena_chunk *next;
+    _Alignas(ALIGN) char bytes[];
+};
+
+void *pt_arena_alloc(struct pt_arena *arena, size_t bytes)
+{
+    const size_t rounded = (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    if (!arena->chunks || arena->capacity - arena->used < rounded) {
+        const size_t capacity = rounded > CHUNK_BYTES ? rounded : CHUNK_BYTES;
+        struct pt_arena_chunk *chunk = pt_malloc(sizeof *chunk + capacity);
+        chunk->next = arena->chunks;
+        arena->chunks = chunk;
+        arena->used = 0;
+        arena->capacity = capacity;
+    }
+    void *block = arena->chunks->bytes + arena->used;
+    arena->used += rounded;
+    return block;
+}
+
+char *pt_arena_text(struct pt_arena *arena, const void *bytes, size_t n)
+{
+    char *text = pt_arena_alloc(arena, n + 1);
+    if (n)
+        memcpy(text, bytes, n);
+    text[n] = 0;
+    return text;
+}
+
+void pt_arena_fini(struct pt_arena *arena)
+{
+    struct pt_arena_chunk *chunk = arena->chunks;
+    while (chunk) {
+        struct pt_arena_chunk *next = chunk->next;
+        free(chunk);
+        chunk = next;
+    }
+    *arena = (struct pt_arena){0};
+}

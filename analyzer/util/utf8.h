@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * utf8.h - names in a trace are bytes that somebody chose; this says which of them are text.
+ */
+#ifndef PT_UTIL_UTF8_H
+#define PT_UTIL_UTF8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Length of the well-formed character at `bytes` (1..4), its code point in *ret_code; 0 when the bytes are malformed
+ * (overlong, surrogate, above U+10FFFF, cut): replace one byte by U+FFFD and go on with the next. n > 0. */
+size_t pt_utf8_next(const char *bytes, size_t n, uint32_t *ret_code);
+
+#define PT_UTF8_REPLACEMENT "\xef\xbf\xbd"
+
+#endif
