@@ -8,7 +8,7 @@
  *          pt_io_transfer(PT_EV_io_read, start, fd, ret, count))
  *
  *     return type, function, parameters, arguments, switch (io, stdio, user ...), what to record: an expression that may use
- *     `start` (counter before the call), `ret`, and the parameters.
+ *     `start` and `end` (counter before and after the call), `ret`, and the parameters.
  *
  * A hook with a body of its own is a CUSTOM row (return type, function, parameters, arguments) and a function in <family>.c
  * that calls real_<function>.
@@ -26,22 +26,66 @@
 
 #define HOOK(type, name, parameters, arguments, enabled, record)                                                       \
     PT_REAL(type, name, parameters, arguments)                                                                         \
+    PT_EXPORT type name parameters; /* __read_chk and kin are in no header */                                          \
     PT_EXPORT type name parameters                                                                                     \
     {                                                                                                                  \
         if (pt_unlikely(!pt_switches.enabled))                                                                         \
             return real_##name arguments;                                                                              \
         const pt_u64 start = pt_clock();                                                                               \
         const type ret = real_##name arguments;                                                                        \
+        const pt_u64 end = pt_clock();                                                                                 \
         record;                                                                                                        \
         return ret;                                                                                                    \
     }
 
-#define CUSTOM(type, name, parameters, arguments) PT_REAL(type, name, parameters, arguments)
+#define CUSTOM(type, name, parameters, arguments)                                                                      \
+    PT_REAL(type, name, parameters, arguments)                                                                         \
+    PT_EXPORT type name parameters;
+
+/* A CUSTOM row for a function that headers declare with `...`: ours takes the registers that the ABI would pass and forwards
+ * them raw, which is the same call on x86-64 and needs no knowledge of when the argument is there. */
+#define CUSTOM_VARIADIC(type, name, parameters, arguments)                                                             \
+    PT_REAL(type, name, parameters, arguments)                                                                         \
+    PT_EXPORT type hook_##name parameters __asm__(#name);
+
+/* A span from `start` to `end`: taken right after the call, so that what recording costs (a new path, a descriptor to ask the
+ * kernel about) is not charged to the program. */
+PT_ALWAYS_INLINE void pt_spent(pt_u32 kind, pt_u64 start, pt_u64 end, pt_i32 tag, pt_u64 word0, pt_u64 word1)
+{
+    pt_store(start, pt_duration_pack((end - start) >> pt_switches.clock_shift), pt_tag_kind(tag, kind), word0, word1);
+}
 
 /* What an event stores for a result: the value, or minus errno. */
 PT_ALWAYS_INLINE pt_i32 pt_result(long ret)
 {
     return ret >= 0 ? (pt_i32)ret : -errno;
 }
+
+PT_ALWAYS_INLINE pt_u64 pt_result_and(long ret, pt_u32 high)
+{
+    return pt_words((pt_u32)pt_result(ret), high);
+}
+
+/* May we read a path that the program passed? Only when the kernel has read it: EFAULT says that it could not, EINVAL and
+ * ENOSYS may come before it looked. */
+PT_ALWAYS_INLINE int pt_path_was_read(long ret)
+{
+    return pt_likely(ret >= 0) || (errno != EFAULT && errno != EINVAL && errno != ENOSYS);
+}
+
+/* Id of a path that the program passed; 0 when it must not be read. */
+pt_u32 pt_path_id(long ret, const char *path);
+
+/* Path of a directory descriptor as the event's dir_path: 0 when the path does not depend on it. */
+pt_u32 pt_dir_id(long ret, int dir_fd, const char *path);
+
+/* A directory descriptor as a tag: AT_FDCWD is no descriptor. */
+PT_ALWAYS_INLINE pt_i32 pt_dir_tag(int dir_fd)
+{
+    return dir_fd >= 0 ? dir_fd : -1;
+}
+
+/* `fd` stands for `path` from now on. A vfork child has its own descriptors but its parent's memory: it changes nothing. */
+void pt_fd_opened(int fd, pt_u32 path);
 
 #endif
