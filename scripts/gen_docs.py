@@ -1,0 +1,134 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Fill the generated blocks of docs/ from the .def tables, so that no list is written twice.
+
+A block stands between `<!-- generated: NAME -->` and `<!-- end -->`; what surrounds it is written by hand.
+
+    gen_docs.py           rewrite the blocks that differ
+    gen_docs.py --check   change nothing; exit 1 and name the files that differ
+"""
+import glob
+import os
+import re
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+sys.path.insert(0, os.path.join(HERE, "lib"))
+import deftable  # noqa: E402
+
+CATEGORIES = {
+    "HEAP": "Heap", "MAP": "Anonymous memory", "IO": "File I/O through descriptors", "META": "Metadata and directories",
+    "STDIO": "stdio", "PROC": "Processes and threads", "USER": "What the program says about itself",
+}
+
+
+def rows(path, *names):
+    full = os.path.join(ROOT, path)
+    return [r for r in deftable.rows(full) if r.name in names] if os.path.exists(full) else []
+
+
+def table(head, body):
+    cell = lambda text: str(text).replace("|", "\\|").replace("\n", " ")
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(cell(c) for c in row) + " |" for row in body])
+
+
+def event_fields(row):
+    """[(where, name, unit, doc)] of the stored fields; padding is left out."""
+    found = []
+    for field in deftable.rows_in_text(" ".join(row.args[5:])):
+        where = field.args.pop(0) if field.name == "FIELD" else field.name.lower()
+        if field.args[1] != "PAD":
+            found.append((where, *field.args))
+    return found
+
+
+def events():
+    out = []
+    all_rows = rows("include/proftrace/events.def", "EVENT")
+    for category, title in CATEGORIES.items():
+        of_category = [r for r in all_rows if r.args[2] == category]
+        if not of_category:
+            continue
+        out.append(f"### {title} ({category})\n")
+        for r in of_category:
+            out.append(f"**`{r.args[1]}`** ({r.args[0]}, {r.args[3]}): {r.args[4]}.\n")
+            fields = event_fields(r)
+            if fields:
+                out.append(table(("stored as", "field", "unit", "meaning"),
+                                 [(f"`{w}`", f"`{n}`", u, d) for w, n, u, d in fields]) + "\n")
+    unknown = {r.args[2] for r in all_rows} - set(CATEGORIES)
+    if unknown:
+        sys.exit(f"gen_docs.py: give {', '.join(sorted(unknown))} a title in CATEGORIES")
+    return "\n".join(out).rstrip()
+
+
+def units():
+    return table(("unit", "meaning"), [(f"`{r.args[0]}`", r.args[1])
+                                       for r in rows("include/proftrace/units.def", "UNIT_KIND")])
+
+
+def drops():
+    return table(("reason", "why"), [(f"`{r.args[0]}`", r.args[1]) for r in rows("include/proftrace/drops.def", "DROP")])
+
+
+def options():
+    return table(("variable", "type", "default", "meaning"),
+                 [(f"`PROFTRACE_{r.args[0].upper()}`", r.args[1].lower(), f"`{r.args[2]}`" if r.args[2] else "", r.args[3])
+                  for r in rows("preload/core/options.def", "OPTION")])
+
+
+def commands():
+    found = rows("analyzer/cmd/commands.def", "COMMAND")
+    return table(("command", "what it does"), [(f"`proftrace {r.args[0]} {r.args[1]}`".replace(" `", "`"), r.args[2]) for r in found])
+
+
+def exporters():
+    return table(("format", "file in the run directory", "for"),
+                 [(f"`--to {r.args[0]}`", f"`{r.args[1]}`", r.args[2]) for r in rows("analyzer/export/exporters.def", "EXPORTER")])
+
+
+def rules():
+    return "\n\n".join(rule_text(r) for r in deftable.rows(os.path.join(ROOT, "analyzer/rules/rules.def"))) \
+        if os.path.exists(os.path.join(ROOT, "analyzer/rules/rules.def")) else "(none yet)"
+
+
+def rule_text(row):
+    return f"### {row.args[0]}\n\n" + "\n".join(f"- {a}" for a in row.args[1:])
+
+
+BLOCKS = {"events": events, "units": units, "drops": drops, "options": options, "commands": commands,
+          "exporters": exporters, "rules": rules}
+
+
+def refreshed(text, path):
+    def fill(m):
+        if m.group(1) not in BLOCKS:
+            sys.exit(f"{path}: no generator for '{m.group(1)}'; there are: {', '.join(BLOCKS)}")
+        return f"<!-- generated: {m.group(1)} -->\n{BLOCKS[m.group(1)]()}\n<!-- end -->"
+    return re.sub(r"<!-- generated: (\w+) -->.*?<!-- end -->", fill, text, flags=re.S)
+
+
+def main():
+    check, stale, seen = "--check" in sys.argv[1:], [], set()
+    for path in sorted(glob.glob(os.path.join(ROOT, "docs", "**", "*.md"), recursive=True)):
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        seen.update(re.findall(r"<!-- generated: (\w+) -->", text))
+        new = refreshed(text, os.path.relpath(path, ROOT))
+        if new == text:
+            continue
+        stale.append(os.path.relpath(path, ROOT))
+        if not check:
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(new)
+    for name in sorted(set(BLOCKS) - seen):
+        stale.append(f"(no page shows the block '{name}')")
+    for path in stale:
+        print(f"{path}: {'differs from the tables; run scripts/gen_docs.py' if check else 'rewritten'}")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

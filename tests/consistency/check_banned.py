@@ -1,0 +1,70 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""What the injected half must never call: it may not end, block, allocate in or print from its host; and a few functions that
+no file of ours may use. Looks at the source, so that a call which the compiler inlined or dropped is found as well.
+usage: check_banned.py SOURCE BUILD"""
+import os
+import re
+import sys
+
+ROOT = os.path.abspath(sys.argv[1])
+sys.path.insert(0, f"{ROOT}/scripts/lib")
+import csource  # noqa: E402
+
+# What it would do to the host: functions
+IN_PRELOAD = {
+    "ends the host": "exit _exit _Exit quick_exit abort assert raise kill",
+    "allocates from the host's heap, which may be the caller": "malloc calloc realloc free strdup strndup asprintf "
+    "vasprintf getline getdelim memalign posix_memalign aligned_alloc",
+    "prints, or allocates to format": "printf fprintf vprintf vfprintf dprintf puts fputs fputc putchar perror syslog "
+    "sprintf vsprintf snprintf vsnprintf",
+    "opens a stream of the host's stdio": "fopen fdopen freopen fclose fread fwrite opendir fdopendir readdir closedir popen",
+    "waits, or leaves a lock held in a forked child": "pthread_mutex_lock pthread_mutex_trylock pthread_rwlock_rdlock "
+    "pthread_rwlock_wrlock pthread_cond_wait pthread_once call_once sem_wait sleep usleep nanosleep",
+    "makes a thread or process of its own": "pthread_create fork vfork system posix_spawn posix_spawnp thrd_create",
+    "changes what a signal does": "signal sigaction sigprocmask pthread_sigmask setitimer timer_create",
+    "runs at an uncertain time, or keeps the program from ending": "atexit on_exit at_quick_exit pthread_key_create",
+    "breaks the caller's RUNPATH or takes the loader's lock": "dlopen dlclose dl_iterate_phdr dlsym dlvsym",
+    "changes the host's environment": "setenv unsetenv putenv clearenv",
+}
+ANYWHERE = {"cannot be bounded": "gets strcpy strcat sprintf vsprintf alloca strtok tmpnam mktemp"}
+
+# (file, function): why it is right there
+ALLOWED = {
+    ("preload/core/real.c", "dlsym"): "the one place that resolves the real functions, in the constructor",
+    ("preload/core/real.c", "dlvsym"): "likewise, for symbols with several versions",
+    ("preload/core/environment.c", "setenv"): "the constructor adds the named variables once (README, exceptions)",
+}
+
+
+def calls(text):
+    """(line, function) of every name( that is not a member, a declaration or a definition."""
+    plain = csource.blanked(text)
+    for m in re.finditer(r"(?<![\w.>])([a-zA-Z_]\w*)\s*\(", plain):
+        before = plain[max(0, m.start() - 120):m.start()]
+        statement = re.split(r"[;{}]", before)[-1]
+        # "void free(void *p)" and "PT_EXPORT void *malloc(size_t)" declare; "return free(p)" and "= malloc(" call.
+        declares = re.search(r"(?:\b(?!return\b|else\b|case\b)[A-Za-z_]\w*[\s*]+|\*\s*)$", statement)
+        if not declares:
+            yield plain.count("\n", 0, m.start()) + 1, m.group(1)
+
+
+def check(path, banned, problems):
+    for line, function in calls(csource.read(ROOT, path)):
+        reason = banned.get(function)
+        if reason and (path, function) not in ALLOWED:
+            problems.append(f"{path}:{line}: {function}() {reason}")
+
+
+def main():
+    flat = lambda table: {name: reason for reason, names in table.items() for name in names.split()}
+    anywhere, problems = flat(ANYWHERE), []
+    in_preload = {**anywhere, **flat(IN_PRELOAD)}
+    for path in csource.own_files(ROOT, ["include", "preload", "analyzer"], (".c", ".h")):
+        inside = path.startswith("preload/")
+        check(path, in_preload if inside else anywhere, problems)
+    print("\n".join(problems + [f"{len(problems)} banned calls"]))
+    return 1 if problems else 0
+
+
+sys.exit(main())
