@@ -52,6 +52,16 @@ void pt_fd_opened(int fd, pt_u32 path)
         pt_fd_set(fd, path);
 }
 
+pt_u32 pt_fd_forget(int fd)
+{
+    if ((unsigned)fd >= PT_FD_TABLE_SIZE)
+        return 0;
+    const pt_u32 path = pt_fd_paths[fd];
+    if (path && !pt_process_is_vfork_child())
+        pt_fd_clear(fd);
+    return path;
+}
+
 /* A path relative to a directory descriptor is no name for the new one: leave it to /proc, which knows the whole. */
 static PT_NOINLINE void opened(pt_u64 start, pt_u64 end, int dir_fd, const char *path, int flags, int ret)
 {
@@ -146,24 +156,11 @@ int hook_openat64(int dir, const char *path, int flags, mode_t mode)
     return openat_recorded(real_openat64, dir, path, flags, mode);
 }
 
-/* The path as the table has it, without asking the kernel: a program that closes thousands of descriptors it never
- * opened must not pay for each. The entry goes before the call: after it, another thread may have been given the
- * number. */
-static pt_u32 forget_path(int fd)
-{
-    if ((unsigned)fd >= PT_FD_TABLE_SIZE)
-        return 0;
-    const pt_u32 path = pt_fd_paths[fd];
-    if (path && !pt_process_is_vfork_child())
-        pt_fd_clear(fd);
-    return path;
-}
-
 PT_ALWAYS_INLINE int close_recorded(int (*real)(int), int fd)
 {
     if (pt_unlikely(!pt_switches.io))
         return real(fd);
-    const pt_u32 path = forget_path(fd);
+    const pt_u32 path = pt_fd_forget(fd);
     const pt_u64 start = pt_clock();
     const int ret = real(fd);
     pt_spent(PT_EV_io_close, start, pt_clock(), fd, pt_result_and(ret, path), 0);

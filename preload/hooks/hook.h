@@ -32,7 +32,7 @@
         if (pt_unlikely(!pt_switches.enabled))                                                                         \
             return real_##name arguments;                                                                              \
         const pt_u64 start = pt_clock();                                                                               \
-        const type ret = real_##name arguments;                                                                        \
+        type const ret = real_##name arguments;                                                                        \
         const pt_u64 end = pt_clock();                                                                                 \
         record;                                                                                                        \
         return ret;                                                                                                    \
@@ -42,9 +42,10 @@
     PT_REAL(type, name, parameters, arguments)                                                                         \
     PT_EXPORT type name parameters;
 
-/* A CUSTOM row for a function that headers declare with `...`: ours takes the registers that the ABI would pass and forwards
- * them raw, which is the same call on x86-64 and needs no knowledge of when the argument is there. */
-#define CUSTOM_VARIADIC(type, name, parameters, arguments)                                                             \
+/* A CUSTOM row whose prototype in the headers is in the way; the body is called hook_<name>. Variadic functions: ours takes
+ * the registers that the ABI would pass and forwards them raw, which is the same call on x86-64 and needs no knowledge of
+ * when the argument is there. Functions declared nonnull, where a host may still pass NULL and expect an error. */
+#define CUSTOM_RAW(type, name, parameters, arguments)                                                                  \
     PT_REAL(type, name, parameters, arguments)                                                                         \
     PT_EXPORT type hook_##name parameters __asm__(#name);
 
@@ -87,5 +88,10 @@ PT_ALWAYS_INLINE pt_i32 pt_dir_tag(int dir_fd)
 
 /* `fd` stands for `path` from now on. A vfork child has its own descriptors but its parent's memory: it changes nothing. */
 void pt_fd_opened(int fd, pt_u32 path);
+
+/* `fd` is about to be closed. Returns its path as the table has it, without asking the kernel: a program that closes
+ * thousands of descriptors it never opened must not pay for each. Called before the real close: after it, another thread
+ * may have been given the number. */
+pt_u32 pt_fd_forget(int fd);
 
 #endif
