@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * export.c - `proftrace export`: a run in another tool's format.
+ *
+ * Owns: options, the name and the size limit of the output, the summary line. Threads: main only. Never: leaves half a
+ * file. */
+#include "cmd.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../export/export.h"
+#include "../util/auto.h"
+#include "../util/json_stream.h"
+#include "../util/mem.h"
+#include "options.h"
+
+/* Measured: above 256 MB browsers' viewers show an empty timeline or nothing at all, and from 100 MB on they are slow.
+ */
+#define WARN_BYTES 100000000u
+#define REFUSE_BYTES 256000000u
+
+struct request {
+    const char *format, *output, *stage;
+    pt_i64 from_ns, until_ns, min_duration_ns;
+    pt_u64 pid, max_bytes;
+    bool force, json;
+};
+
+static const char *const planned_formats[] = {"perfetto", "torch",  "speedscope", "collapsed",   "pstats", "pprof",
+                                              "sqlite",   "ndjson", "csv",        "openmetrics", "junit",  NULL};
+
+static int find_format(const char *name, const struct pt_exporter **ret_exporter, struct pt_error *err)
+{
+    char exist[200] = "";
+    const char *names[32] = {NULL};
+    for (pt_u32 i = 0; i < pt_n_exporters && i < 31; i++) {
+        snprintf(exist + strlen(exist), sizeof exist - strlen(exist), "%s%s", i ? ", " : "", pt_exporters[i].name);
+        names[i] = pt_exporters[i].name;
+    }
+    if (!name)
+        return pt_fail_code(err, 2, "--to is missing; formats: %s", exist);
+    if ((*ret_exporter = pt_exporter_find(name)))
+        return 0;
+    for (const char *const *planned = planned_formats; *planned; planned++)
+        if (!strcmp(*planned, name))
+            return pt_fail_code(err, 2, "format '%s' is not in this version; formats: %s", name, exist);
+    const char *nearest = pt_nearest_name(name, names);
+    if (nearest)
+        return pt_fail_code(err, 2, "unknown format '%s'; did you mean '%s'?", name, nearest);
+    return pt_fail_code(err, 2, "unknown format '%s'; formats: %s", name, exist);
+}
+
+static bool ends_in(const char *text, const char *suffix)
+{
+    const size_t n = strlen(text), m = strlen(suffix);
+    return n >= m && !strcmp(text + n - m, suffix);
+}
+
+/* In the run directory, or beside a single trace file. */
+static char *default_output(const struct pt_session *session, const char *file_name)
+{
+    struct stat st;
+    const char *slash = strrchr(session->path, '/');
+    if (!stat(session->path, &st) && S_ISDIR(st.st_mode))
+        return pt_asprintf("%s/%s", session->path, file_name);
+    return pt_asprintf("%.*s%s", slash ? (int)(slash - session->path + 1) : 0, session->path, file_name);
+}
+
+static int print_json(const char *path, const struct pt_export_summary *summary, const struct pt_sink_result *file)
+{
+    struct pt_json json;
+    pt_json_init_file(&json, stdout, true);
+    pt_json_object(&json, NULL);
+    pt_json_text(&json, "file", path);
+    pt_json_u64(&json, "bytes", file->bytes);
+    pt_json_u64(&json, "file_bytes", file->file_bytes);
+    pt_json_u64(&json, "slices", summary->slices);
+    pt_json_u64(&json, "instants", summary->instants);
+    pt_json_u64(&json, "counters", summary->counters);
+    pt_json_u64(&json, "flows", summary->flows);
+    pt_json_u64(&json, "processes", summary->processes);
+    pt_json_u64(&json, "tracks", summary->tracks);
+    pt_json_u64(&json, "moved", summary->moved);
+    pt_json_u64(&json, "left_out", summary->left_out);
+    pt_json_end(&json);
+    return pt_json_close(&json);
+}
+
+static void tell(const char *path, const struct pt_export_summary *summary, const struct pt_sink_result *file)
+{
+    fprintf(stderr,
+            "proftrace: wrote %s: %llu slices, %llu instants, %llu counter points, %llu flows; %llu processes, "
+            "%llu tracks; %.1f MB, %.1f MB in the viewer\n",
+            path, (unsigned long long)summary->slices, (unsigned long long)summary->instants,
+            (unsigned long long)summary->counters, (unsigned long long)summary->flows,
+            (unsigned long long)summary->processes, (unsigned long long)summary->tracks, (double)file->file_bytes / 1e6,
+            (double)file->bytes / 1e6);
+    if (summary->moved)
+        fprintf(stderr, "proftrace: %llu slices overlapped others of their thread and are on rows of their own\n",
+                (unsigned long long)summary->moved);
+    if (summary->left_out)
+        fprintf(stderr, "proftrace: %llu events could not be shown\n", (unsigned long long)summary->left_out);
+    if (file->bytes > WARN_BYTES)
+        fprintf(stderr, "proftrace: over 100 MB, viewers will be slow; --from, --until, --pid, --stage and --min-dur "
+                        "make it smaller\n");
+}
+
+static int write_file(struct pt_session *session, const struct pt_exporter *exporter, const struct request *request,
+                      const char *path, struct pt_error *err)
+{
+    struct pt_export_summary summary;
+    struct pt_sink_result file;
+    const struct pt_export_options options = {.filter = {.from_ns = request->from_ns,
+                                                         .until_ns = request->until_ns,
+                                                         .pid = (pt_u32)request->pid,
+                                                         .min_duration_ns = request->min_duration_ns,
+                                                         .stage = request->stage}};
+    struct pt_sink *sink = pt_sink_open(path, ends_in(path, ".gz"), request->force ? 0 : request->max_bytes, err);
+    if (!sink)
+        return -1;
+    if (exporter->write(session, &options, sink, &summary, err) < 0) {
+        pt_sink_abandon(sink);
+        return -1;
+    }
+    if (!summary.processes && session->n_processes) {
+        pt_sink_abandon(sink);
+        return pt_fail_code(err, 2, "no process of the run matches --pid, --stage, --from and --until");
+    }
+    if (pt_sink_close(sink, &file, err) < 0) {
+        if (err->exit_code == 2)
+            pt_while(err, "too large for a viewer (narrow it with --from, --until, --pid, --stage or --min-dur, or "
+                          "write it all with --force)");
+        return -1;
+    }
+    tell(path, &summary, &file);
+    if (request->json && print_json(path, &summary, &file) < 0)
+        return pt_fail(err, "cannot write the summary to stdout");
+    return 0;
+}
+
+int pt_cmd_export(int argc, char **argv, struct pt_error *err)
+{
+    struct request request = {.max_bytes = REFUSE_BYTES};
+    const struct pt_opt table[] = {
+        PT_OPT_TEXT("to", 't', &request.format, "FORMAT", "chrome"),
+        PT_OPT_TEXT("output", 'o', &request.output, "FILE", "write here; gzip'ed where it ends in .gz; - is stdout"),
+        PT_OPT_DURATION("from", 0, &request.from_ns, "T", "leave out what ended before this time of the run"),
+        PT_OPT_DURATION("until", 0, &request.until_ns, "T", "leave out what began after this time of the run"),
+        PT_OPT_COUNT("pid", 'p', &request.pid, "PID", "this process only"),
+        PT_OPT_TEXT("stage", 0, &request.stage, "NAME", "this stage only"),
+        PT_OPT_DURATION("min-dur", 0, &request.min_duration_ns, "D", "leave out shorter calls"),
+        PT_OPT_SIZE("max-size", 0, &request.max_bytes, "BYTES", "refuse to write more (before compression; 256 MB)"),
+        PT_OPT_FLAG("force", 0, &request.force, "write any size"),
+        PT_OPT_FLAG("json", 0, &request.json, "print what was written as JSON"),
+        PT_OPT_END,
+    };
+    struct pt_arguments args = {.min = 0, .max = 1};
+    const int done = pt_options_parse(table, argc, argv, &args, err);
+    if (done)
+        return done < 0 ? -1 : 0;
+    const struct pt_exporter *exporter;
+    if (find_format(request.format, &exporter, err) < 0)
+        return -1;
+    PT_AUTO(pt_session_closep) struct pt_session *session = pt_session_open(args.n ? args.values[0] : NULL, err);
+    if (!session)
+        return -1;
+    PT_AUTO(pt_freep) char *in_run = request.output ? NULL : default_output(session, exporter->file_name);
+    return write_file(session, exporter, &request, request.output ? request.output : in_run, err);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * chrome_event.c - how an event looks as a line of JSON.
+ *
+ * Owns nothing. One thread. Never: writes a number that is not finite or a string that is not UTF-8; one of either
+ * makes chrome://tracing reject the whole file. */
+#include "chrome_event.h"
+
+#include <string.h>
+
+#include "../model/session.h"
+
+char *pt_chrome_begin(struct pt_chrome_out *out, char phase, pt_u32 pid, pt_u32 tid, pt_i64 at_ns)
+{
+    char *at = pt_sink_room(out->sink);
+    if (out->has_lines)
+        *at++ = ',';
+    out->has_lines = true;
+    at = pt_put(at, "\n{\"ph\":\"");
+    *at++ = phase;
+    at = pt_put(at, "\",\"pid\":");
+    at = pt_put_u64(at, pid);
+    at = pt_put(at, ",\"tid\":");
+    at = pt_put_u64(at, tid);
+    at = pt_put(at, ",\"ts\":");
+    return pt_put_us(at, at_ns);
+}
+
+void pt_chrome_end(struct pt_chrome_out *out, char *at)
+{
+    *at++ = '}';
+    pt_sink_wrote(out->sink, at);
+}
+
+static char *metadata_begin(struct pt_chrome_out *out, pt_u32 pid, pt_u32 tid, const char *what, const char *key)
+{
+    char *at = pt_chrome_begin(out, 'M', pid, tid, 0);
+    at = pt_put(at, ",\"name\":\"");
+    at = pt_put(at, what);
+    at = pt_put(at, "\",\"args\":{\"");
+    at = pt_put(at, key);
+    out->summary->metadata++;
+    return pt_put(at, "\":");
+}
+
+void pt_chrome_name(struct pt_chrome_out *out, pt_u32 pid, pt_u32 tid, const char *what, const char *name)
+{
+    char *at = metadata_begin(out, pid, tid, what, strcmp(what, "process_labels") ? "name" : "labels");
+    at = pt_put_string(at, name);
+    *at++ = '}';
+    pt_chrome_end(out, at);
+}
+
+void pt_chrome_sort_index(struct pt_chrome_out *out, pt_u32 pid, pt_u32 tid, const char *what, pt_u32 index)
+{
+    char *at = pt_put_u64(metadata_begin(out, pid, tid, what, "sort_index"), index);
+    *at++ = '}';
+    pt_chrome_end(out, at);
+}
+
+void pt_chrome_counter(struct pt_chrome_out *out, pt_u32 pid, pt_i64 at_ns, const char *name, const char *series,
+                       pt_u64 value)
+{
+    char *at = pt_chrome_begin(out, 'C', pid, 0, at_ns);
+    at = pt_put(at, ",\"name\":");
+    at = pt_put_string(at, name);
+    at = pt_put(at, ",\"args\":{\"");
+    at = pt_put(at, series);
+    at = pt_put(at, "\":");
+    at = pt_put_u64(at, value);
+    *at++ = '}';
+    pt_chrome_end(out, at);
+    out->summary->counters++;
+}
+
+static void flow_end(struct pt_chrome_out *out, char phase, const char *name, const struct pt_chrome_end_of_flow *end)
+{
+    char *at = pt_chrome_begin(out, phase, end->pid, end->tid, end->at_ns);
+    at = pt_put(at, ",\"id\":");
+    at = pt_put_u64(at, out->summary->flows + 1);
+    at = pt_put(at, ",\"cat\":\"process\",\"name\":\"");
+    at = pt_put(at, name);
+    at = pt_put(at, phase == 'f' ? "\",\"bp\":\"e\"" : "\"");
+    pt_chrome_end(out, at);
+}
+
+void pt_chrome_flow(struct pt_chrome_out *out, const char *name, const struct pt_chrome_end_of_flow *from,
+                    const struct pt_chrome_end_of_flow *to)
+{
+    if (from->at_ns > to->at_ns)
+        return;
+    flow_end(out, 's', name, from);
+    flow_end(out, 'f', name, to);
+    out->summary->flows++;
+}
+
+static const char *category_name(enum pt_category category)
+{
+    switch (category) {
+    case PT_CATEGORY_HEAP:
+        return "heap";
+    case PT_CATEGORY_MAP:
+        return "map";
+    case PT_CATEGORY_IO:
+        return "io";
+    case PT_CATEGORY_META:
+        return "meta";
+    case PT_CATEGORY_STDIO:
+        return "stdio";
+    case PT_CATEGORY_PROC:
+        return "proc";
+    case PT_CATEGORY_USER:
+        return "user";
+    }
+    return "other";
+}
+
+char *pt_chrome_put_kind(char *at, const struct pt_event_desc *desc)
+{
+    const char *name = desc->name;
+    static const char *const families[] = {"io_", "meta_", "proc_"}; /* the category says it already */
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (!strncmp(name, families[i], strlen(families[i])))
+            name += strlen(families[i]);
+    at = pt_put(at, ",\"cat\":\"");
+    at = pt_put(at, category_name(desc->category));
+    at = pt_put(at, "\",\"name\":\"");
+    at = pt_put(at, name);
+    *at++ = '"';
+    return at;
+}
+
+static pt_u64 field_value(const struct pt_event *event, const struct pt_field_desc *field)
+{
+    pt_u64 value = 0;
+    if (field->place == PT_FIELD_AUX)
+        return event->aux;
+    if (field->place == PT_FIELD_TAG)
+        return (pt_u64)(pt_i64)event->tag;
+    if (field->bytes > sizeof value || field->offset > sizeof event->payload - field->bytes)
+        return 0;
+    memcpy(&value, event->payload + field->offset, field->bytes);
+    if (field->type[0] == 'i' && field->bytes == 4)
+        value = (pt_u64)(pt_i64)(pt_i32)value;
+    return value;
+}
+
+static char *put_key(char *at, const char *name)
+{
+    *at++ = '"';
+    at = pt_put(at, name);
+    *at++ = '"';
+    *at++ = ':';
+    return at;
+}
+
+static char *put_result(char *at, const char *name, pt_i64 value)
+{
+    const char *error = value < 0 && value >= -4095 ? strerrorname_np((int)-value) : NULL;
+    if (error)
+        return pt_put_string(put_key(at, "error"), error);
+    return pt_put_i64(put_key(at, name), value);
+}
+
+/* One field as "name":value; nothing where it says nothing. */
+static char *put_field(char *at, const struct pt_event *event, const struct pt_field_desc *field, bool with_strings)
+{
+    const pt_u64 value = field_value(event, field);
+    switch (field->unit) {
+    case PT_UNIT_PAD:
+    case PT_UNIT_STACK:
+        return at;
+    case PT_UNIT_STRING: {
+        const char *text = with_strings && value ? pt_process_string(event->process, (pt_u32)value) : NULL;
+        return text && *text ? pt_put_string(put_key(at, field->name), text) : at;
+    }
+    case PT_UNIT_FD:
+        return (pt_i64)value < 0 ? at : pt_put_u64(put_key(at, field->name), value);
+    case PT_UNIT_RESULT:
+    case PT_UNIT_RESULT_FD:
+    case PT_UNIT_RESULT_PID:
+    case PT_UNIT_RESULT_BYTES:
+        return put_result(at, field->name, (pt_i64)value);
+    case PT_UNIT_ADDR:
+    case PT_UNIT_HEX:
+    case PT_UNIT_OPEN_FLAGS:
+        return pt_put_hex(put_key(at, field->name), field->bytes == 4 ? (pt_u32)value : value);
+    case PT_UNIT_BYTES:
+    case PT_UNIT_OFFSET:
+    case PT_UNIT_COUNT:
+    case PT_UNIT_WHENCE:
+    case PT_UNIT_HEAP_FUNCTION:
+        at = put_key(at, field->name);
+        return field->type[0] == 'i' ? pt_put_i64(at, (pt_i64)value) : pt_put_u64(at, value);
+    case PT_UNIT_NUMBER:
+        return at; /* counters are written by their own line */
+    }
+    return at;
+}
+
+char *pt_chrome_put_fields(char *at, const struct pt_event *event, bool with_strings)
+{
+    at = pt_put(at, ",\"args\":{");
+    char *const start = at;
+    for (pt_u32 i = 0; i < event->desc->n_fields; i++) {
+        char *const before = at;
+        char *const from = at > start ? at + 1 : at; /* room for the comma */
+        char *const after = put_field(from, event, &event->desc->fields[i], with_strings);
+        if (after == from)
+            continue;
+        if (from > before)
+            *before = ',';
+        at = after;
+    }
+    *at++ = '}';
+    return at;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * export.h - a run in the format of another tool.
+ *
+ * A format is one row in exporters.def and one function `pt_export_<name>` that pulls the session's events and writes
+ * them to a sink. It never holds the trace in memory, and it reports exactly what it wrote: tests compare the summary
+ * with what a real viewer found in the file.
+ */
+#ifndef PT_EXPORT_EXPORT_H
+#define PT_EXPORT_EXPORT_H
+
+#include <stdbool.h>
+
+#include "../merge/stream.h"
+#include "../model/session.h"
+#include "sink.h"
+
+struct pt_export_options {
+    /* Slices are cut to [from_ns, until_ns); min_duration_ns leaves out shorter calls, but never processes and ranges.
+     */
+    struct pt_filter filter;
+};
+
+/* What is in the file. */
+struct pt_export_summary {
+    pt_u64 slices, instants, counters, flows, metadata; /* flows: pairs */
+    pt_u64 processes, tracks;
+    pt_u64 moved;    /* slices that overlapped another one of their thread: shown on a track of their own */
+    pt_u64 left_out; /* slices that no track could hold, values that are not numbers */
+};
+
+struct pt_exporter {
+    const char *name;
+    const char *file_name; /* in the run directory, when no other name is given */
+    const char *doc;
+    int (*write)(struct pt_session *session, const struct pt_export_options *options, struct pt_sink *sink,
+                 struct pt_export_summary *ret_summary, struct pt_error *err);
+};
+
+extern const struct pt_exporter pt_exporters[];
+extern const pt_u32 pt_n_exporters;
+/* NULL when there is none of that name. */
+const struct pt_exporter *pt_exporter_find(const char *name);
+
+#define EXPORTER(name, file_name, doc)                                                                                 \
+    int pt_export_##name(struct pt_session *session, const struct pt_export_options *options, struct pt_sink *sink,    \
+                         struct pt_export_summary *ret_summary, struct pt_error *err);
+#include "exporters.def"
+#undef EXPORTER
+
+#endif

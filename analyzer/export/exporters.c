@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * exporters.c - the table of formats. Immutable; any thread may read it. */
+#include "export.h"
+
+#include <string.h>
+
+const struct pt_exporter pt_exporters[] = {
+#define EXPORTER(name, file_name, doc) {#name, file_name, doc, pt_export_##name},
+#include "exporters.def"
+#undef EXPORTER
+};
+const pt_u32 pt_n_exporters = sizeof pt_exporters / sizeof *pt_exporters;
+
+const struct pt_exporter *pt_exporter_find(const char *name)
+{
+    for (pt_u32 i = 0; i < pt_n_exporters; i++)
+        if (!strcmp(pt_exporters[i].name, name))
+            return &pt_exporters[i];
+    return NULL;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * put.c - numbers and strings of JSON. Owns nothing; any thread. Never: allocates, follows the locale. */
+#include "put.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../util/utf8.h"
+
+static const char digit_pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+                                  "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+                                  "8081828384858687888990919293949596979899";
+
+char *pt_put_u64(char *at, pt_u64 value)
+{
+    char text[20], *start = text + sizeof text;
+    while (value >= 100) {
+        start -= 2;
+        memcpy(start, digit_pairs + value % 100 * 2, 2);
+        value /= 100;
+    }
+    if (value >= 10) {
+        start -= 2;
+        memcpy(start, digit_pairs + value * 2, 2);
+    } else {
+        *--start = (char)('0' + value);
+    }
+    const size_t bytes = (size_t)(text + sizeof text - start);
+    memcpy(at, start, bytes);
+    return at + bytes;
+}
+
+char *pt_put_i64(char *at, pt_i64 value)
+{
+    if (value >= 0)
+        return pt_put_u64(at, (pt_u64)value);
+    *at++ = '-';
+    return pt_put_u64(at, -(pt_u64)value);
+}
+
+char *pt_put_hex(char *at, pt_u64 value)
+{
+    return at + sprintf(at, "\"0x%llx\"", (unsigned long long)value);
+}
+
+char *pt_put_us(char *at, pt_i64 ns)
+{
+    pt_u64 magnitude = (pt_u64)ns;
+    if (ns < 0) {
+        *at++ = '-';
+        magnitude = -magnitude;
+    }
+    at = pt_put_u64(at, magnitude / 1000);
+    const pt_u32 rest = (pt_u32)(magnitude % 1000);
+    *at++ = '.';
+    *at++ = (char)('0' + rest / 100);
+    memcpy(at, digit_pairs + rest % 100 * 2, 2);
+    return at + 2;
+}
+
+char *pt_put_f64(char *at, pt_f64 value)
+{
+    for (int digits = 15;; digits++) {
+        const int bytes = sprintf(at, "%.*g", digits, value);
+        if (digits == 17 || strtod(at, NULL) == value)
+            return at + bytes;
+    }
+}
+
+static char *put_escaped(char *at, unsigned char c)
+{
+    static const char hex[] = "0123456789abcdef";
+    *at++ = '\\';
+    switch (c) {
+    case '"':
+    case '\\':
+        *at++ = (char)c;
+        return at;
+    case '\n':
+        *at++ = 'n';
+        return at;
+    case '\t':
+        *at++ = 't';
+        return at;
+    default:
+        memcpy(at, "u00", 3);
+        at[3] = hex[c >> 4];
+        at[4] = hex[c & 15];
+        return at + 5;
+    }
+}
+
+char *pt_put_string(char *at, const char *text)
+{
+    const char *const limit = at + PT_PUT_STRING_BYTES - 16;
+    const unsigned char *from = (const unsigned char *)text;
+    *at++ = '"';
+    while (*from && at < limit) {
+        const unsigned char c = *from;
+        if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') {
+            *at++ = (char)c;
+            from++;
+            continue;
+        }
+        if (c < 0x80) {
+            at = put_escaped(at, c);
+            from++;
+            continue;
+        }
+        uint32_t code;
+        const size_t bytes = pt_utf8_next((const char *)from, strnlen((const char *)from, 4), &code);
+        if (bytes) {
+            memcpy(at, from, bytes);
+            at += bytes;
+        } else {
+            at = pt_put(at, PT_UTF8_REPLACEMENT);
+        }
+        from += bytes ? bytes : 1;
+    }
+    if (*from)
+        at = pt_put(at, "...");
+    *at++ = '"';
+    return at;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * track.c - keeps slices nested in integer nanoseconds.
+ *
+ * Owns: per track a bounded stack of top-level spans and the open ranges. One thread. Never: looks at events. */
+#include "track.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../util/vec.h"
+
+/* How far two ends of one truth may lie apart: a clock tick or two, and a duration's 27 bits of mantissa. */
+static pt_i64 tolerance_ns(pt_i64 duration_ns)
+{
+    return 16 + (duration_ns >> 25);
+}
+
+static void span_push(struct pt_track *track, struct pt_track_span span)
+{
+    if (track->n_spans == PT_TRACK_SPANS) {
+        const pt_u32 half = PT_TRACK_SPANS / 2;
+        track->forgotten_until_ns = track->spans[half - 1].end_ns;
+        memmove(track->spans, track->spans + half, half * sizeof *track->spans);
+        track->n_spans = half;
+    }
+    track->spans = pt_vec_grow(track->spans, track->n_spans, &track->spans_capacity, sizeof *track->spans);
+    track->spans[track->n_spans++] = span;
+}
+
+/* Inside a span that is already shown: it came late because of rounding. Its siblings in there are known by their end.
+ */
+static bool place_inside(struct pt_track_span *top, pt_i64 *start_ns, pt_i64 *end_ns)
+{
+    if (*start_ns < top->children_end_ns) {
+        if (top->children_end_ns - *start_ns > tolerance_ns(*end_ns - *start_ns))
+            return false;
+        *start_ns = top->children_end_ns;
+        if (*end_ns < *start_ns)
+            *end_ns = *start_ns;
+    }
+    top->children_end_ns = *end_ns;
+    return true;
+}
+
+/* The two overlap by halves. Move the new one by the smallest of the three repairs, if that is within rounding. */
+static bool nudge(const struct pt_track_span *top, pt_i64 *start_ns, pt_i64 *end_ns)
+{
+    const pt_i64 as_sibling = top->end_ns - *start_ns;
+    const pt_i64 as_parent = *start_ns > top->start_ns ? *start_ns - top->start_ns : 0;
+    const pt_i64 as_child = *end_ns > top->end_ns ? *end_ns - top->end_ns : 0;
+    const pt_i64 longest =
+        *end_ns - *start_ns > top->end_ns - top->start_ns ? *end_ns - *start_ns : top->end_ns - top->start_ns;
+    const pt_i64 limit = tolerance_ns(longest);
+    if (*start_ns < top->start_ns) {
+        if (top->end_ns - *end_ns > limit)
+            return false;
+        *end_ns = top->end_ns;
+    } else if (as_sibling <= limit && as_sibling <= as_parent && as_sibling <= as_child) {
+        *start_ns = top->end_ns;
+    } else if (as_parent <= limit && as_parent <= as_child) {
+        *start_ns = top->start_ns;
+    } else if (as_child <= limit) {
+        *end_ns = top->end_ns;
+    } else {
+        return false;
+    }
+    if (*end_ns < *start_ns)
+        *end_ns = *start_ns;
+    return true;
+}
+
+/* Against the spans on the stack, newest first. Nothing changes unless the slice is taken. */
+static bool place_on_stack(struct pt_track *track, pt_i64 *start_ns, pt_i64 *end_ns)
+{
+    pt_i64 start = *start_ns, end = *end_ns, children_end = start;
+    size_t n = track->n_spans;
+    while (n) {
+        struct pt_track_span *top = &track->spans[n - 1];
+        if (top->end_ns <= start)
+            break;
+        if (top->start_ns >= start && top->end_ns <= end) {
+            children_end = top->end_ns > children_end ? top->end_ns : children_end;
+            n--;
+        } else if (start >= top->start_ns && end <= top->end_ns) {
+            if (!place_inside(top, &start, &end))
+                return false;
+            *start_ns = start;
+            *end_ns = end;
+            return true;
+        } else if (!nudge(top, &start, &end) || start < *start_ns - tolerance_ns(*end_ns - *start_ns)) {
+            return false;
+        }
+        if (children_end > end)
+            return false;
+    }
+    track->n_spans = n;
+    span_push(track, (struct pt_track_span){start, end, children_end > start ? children_end : start});
+    *start_ns = start;
+    *end_ns = end;
+    return true;
+}
+
+bool pt_track_place(struct pt_track *track, pt_i64 *start_ns, pt_i64 *end_ns)
+{
+    pt_i64 start = *start_ns, end = *end_ns;
+    const pt_i64 open_ns = track->n_ranges ? track->ranges[track->n_ranges - 1].start_ns : track->from_ns;
+    const pt_i64 limit = tolerance_ns(end - start);
+    start = start < track->from_ns ? track->from_ns : start;
+    end = end > track->until_ns ? track->until_ns : end;
+    end = end < start ? start : end;
+    /* A call that began before the range that is still open, and ended in it. */
+    if (start < open_ns && end > open_ns) {
+        if (open_ns - start <= limit)
+            start = open_ns;
+        else if (end - open_ns <= limit)
+            end = open_ns;
+        else
+            return false;
+    }
+    if (start < track->forgotten_until_ns) {
+        if (track->forgotten_until_ns - start > limit)
+            return false;
+        start = track->forgotten_until_ns;
+        end = end < start ? start : end;
+    }
+    if (!place_on_stack(track, &start, &end))
+        return false;
+    *start_ns = start;
+    *end_ns = end;
+    return true;
+}
+
+void pt_track_range_begin(struct pt_track *track, pt_i64 start_ns, pt_u32 name)
+{
+    /* Between what encloses it and what is already shown before it. */
+    const pt_i64 floor_ns = track->n_ranges ? track->ranges[track->n_ranges - 1].start_ns : track->from_ns;
+    start_ns = start_ns < floor_ns ? floor_ns : start_ns;
+    start_ns = start_ns > track->until_ns ? track->until_ns : start_ns;
+    if (track->n_spans && track->spans[track->n_spans - 1].end_ns > start_ns)
+        start_ns = track->spans[track->n_spans - 1].end_ns;
+    track->ranges = pt_vec_grow(track->ranges, track->n_ranges, &track->ranges_capacity, sizeof *track->ranges);
+    track->ranges[track->n_ranges++] = (struct pt_track_range){start_ns, name};
+}
+
+bool pt_track_range_end(struct pt_track *track, pt_i64 *end_ns, struct pt_track_range *ret_range)
+{
+    if (!track->n_ranges)
+        return false;
+    const struct pt_track_range range = track->ranges[--track->n_ranges];
+    pt_i64 end = *end_ns > track->until_ns ? track->until_ns : *end_ns;
+    end = end < range.start_ns ? range.start_ns : end;
+    pt_i64 children_end = range.start_ns;
+    while (track->n_spans && track->spans[track->n_spans - 1].start_ns >= range.start_ns) {
+        const struct pt_track_span *top = &track->spans[--track->n_spans];
+        children_end = top->end_ns > children_end ? top->end_ns : children_end;
+    }
+    end = end < children_end ? children_end : end;
+    /* What was forgotten since the range began lies inside it, and what lay before it ended before it. */
+    if (track->forgotten_until_ns > range.start_ns) {
+        end = end < track->forgotten_until_ns ? track->forgotten_until_ns : end;
+        children_end = children_end < track->forgotten_until_ns ? track->forgotten_until_ns : children_end;
+        track->forgotten_until_ns = range.start_ns;
+    }
+    span_push(track, (struct pt_track_span){range.start_ns, end, children_end});
+    *end_ns = end;
+    *ret_range = range;
+    return true;
+}
+
+void pt_track_free(struct pt_track *track)
+{
+    free(track->spans);
+    free(track->ranges);
+    *track = (struct pt_track){0};
+}
