@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stdio.c - hooks of blocks, lines, flushes and positions of streams.
+ *
+ * Entered by any thread of the host. Takes no stream lock of its own; the caller's arguments are read after the real
+ * call has used them.
+ */
+#include "stdio.h"
+
+#include <string.h>
+
+/* -1 is either the end of the file or an error; only the latter has an errno of its own. */
+static pt_i64 bytes_or_error(const FILE *stream, pt_i64 bytes)
+{
+    if (bytes >= 0)
+        return bytes;
+    return stream && (stream->_flags & _IO_ERR_SEEN) ? -errno : 0;
+}
+
+void pt_stdio_read(pt_u64 start, pt_u64 end, FILE *stream, pt_i64 bytes)
+{
+    const int fd = stream_fd(stream);
+    const pt_i64 result = bytes_or_error(stream, bytes);
+    pt_spent(PT_EV_stdio_read, start, end, fd, (pt_u64)result, pt_words(pt_fd_path(fd), 0));
+}
+
+void pt_stdio_wrote(pt_u64 start, pt_u64 end, FILE *stream, pt_i64 bytes)
+{
+    const int fd = stream_fd(stream);
+    const pt_i64 result = bytes >= 0 ? bytes : -errno;
+    pt_spent(PT_EV_stdio_write, start, end, fd, (pt_u64)result, pt_words(pt_fd_path(fd), 0));
+}
+
+static PT_NOINLINE void got_line(pt_u64 start, pt_u64 end, FILE *stream, const char *line)
+{
+    pt_stdio_read(start, end, stream, line ? (pt_i64)strlen(line) : -1);
+}
+
+static PT_NOINLINE void put_text(pt_u64 start, pt_u64 end, FILE *stream, const char *text, int newline, int ret)
+{
+    pt_stdio_wrote(start, end, stream, ret < 0 ? -1 : (pt_i64)strlen(text) + newline);
+}
+
+static PT_NOINLINE void stream_done(pt_u32 kind, pt_u64 start, pt_u64 end, FILE *stream, int ret)
+{
+    const int fd = stream_fd(stream);
+    pt_spent(kind, start, end, fd, pt_result_and(ret, pt_fd_path(fd)), 0);
+}
+
+#include "stdio.def"
+
+void rewind(FILE *stream)
+{
+    if (pt_unlikely(!pt_switches.stdio)) {
+        real_rewind(stream);
+        return;
+    }
+    const pt_u64 start = pt_clock();
+    real_rewind(stream);
+    stream_done(PT_EV_stdio_seek, start, pt_clock(), stream, 0);
+}
