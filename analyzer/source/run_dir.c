@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * run_dir.c - Owns: the rule by which a run is found. Threads: main only. Never: reads a trace file.
+ */
+#include "run_dir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../util/auto.h"
+#include "proftrace/format.h"
+
+static const char *root_of_runs(void)
+{
+    const char *names[] = {"PROFTRACE_DIR", "PROFILE_OUTPUT_DIR"};
+    for (int i = 0; i < 2; i++) {
+        const char *value = getenv(names[i]);
+        if (value && *value)
+            return value;
+    }
+    return "./proftrace.data";
+}
+
+static int has_suffix(const char *name, const char *suffix)
+{
+    const size_t n = strlen(name), m = strlen(suffix);
+    return n > m && !strcmp(name + n - m, suffix);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void list_files(DIR *directory, struct pt_run_files *run)
+{
+    const struct dirent *entry;
+    while ((entry = readdir(directory)))
+        if (entry->d_name[0] != '.' && has_suffix(entry->d_name, PT_FILE_SUFFIX))
+            pt_vec_push(&run->files, pt_asprintf("%s/%s", run->path, entry->d_name));
+    if (run->files.n)
+        qsort(run->files.items, run->files.n, sizeof *run->files.items, by_name);
+}
+
+static char *without_slashes(char *path)
+{
+    for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
+        path[n - 1] = 0;
+    return path;
+}
+
+/* Fill run->files from run->path: a file, or a directory. */
+static int look_into(struct pt_run_files *run, struct pt_error *err)
+{
+    struct stat status;
+    if (stat(run->path, &status) < 0)
+        return pt_fail_code(err, 3, "cannot open %s: %s", run->path, strerror(errno));
+    if (!S_ISDIR(status.st_mode)) {
+        pt_vec_push(&run->files, pt_strdup(run->path));
+        return 0;
+    }
+    DIR *directory = opendir(run->path);
+    if (!directory)
+        return pt_fail_code(err, 3, "cannot read %s: %s", run->path, strerror(errno));
+    list_files(directory, run);
+    closedir(directory);
+    return 0;
+}
+
+static int follow_latest(struct pt_run_files *run, struct pt_error *err)
+{
+    PT_AUTO(pt_freep) char *link = pt_asprintf("%s/latest", run->path);
+    char *target = realpath(link, NULL);
+    if (!target)
+        return pt_fail_code(err, 3, "no trace files in %s: record with `proftrace run -- COMMAND`", run->path);
+    free(run->path);
+    run->path = target;
+    if (look_into(run, err) < 0)
+        return -1;
+    if (!run->files.n)
+        return pt_fail_code(err, 3, "no trace files in %s: nothing was traced", run->path);
+    return 0;
+}
+
+int pt_run_files_find(const char *path, struct pt_run_files *ret_run, struct pt_error *err)
+{
+    struct pt_run_files run = {.path = without_slashes(pt_strdup(path ? path : root_of_runs()))};
+    struct stat status;
+    int result;
+    if (!path && stat(run.path, &status) < 0 && errno == ENOENT)
+        result =
+            pt_fail_code(err, 3, "no run found: %s does not exist; record with `proftrace run -- COMMAND`", run.path);
+    else
+        result = look_into(&run, err);
+    if (result == 0 && !run.files.n)
+        result = follow_latest(&run, err);
+    if (result < 0)
+        pt_run_files_fini(&run);
+    else
+        *ret_run = run;
+    return result;
+}
+
+void pt_run_files_fini(struct pt_run_files *run)
+{
+    for (size_t i = 0; i < run->files.n; i++)
+        free(run->files.items[i]);
+    free(run->files.items);
+    free(run->path);
+    *run = (struct pt_run_files){0};
+}

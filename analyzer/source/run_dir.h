@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * run_dir.h - from what the user wrote (nothing, a run, a root of runs, a file) to the trace files to read.
+ */
+#ifndef PT_SOURCE_RUN_DIR_H
+#define PT_SOURCE_RUN_DIR_H
+
+#include "../util/error.h"
+#include "../util/vec.h"
+
+struct pt_run_files {
+    char *path; /* the run directory or the file, without trailing slashes; a root is replaced by its latest run */
+    struct {
+        PT_VEC(char *);
+    } files; /* sorted by name */
+};
+
+/* NULL = the latest run under PROFTRACE_DIR, PROFILE_OUTPUT_DIR or ./proftrace.data. -1 with exit code 3 when there is
+ * none. */
+int pt_run_files_find(const char *path, struct pt_run_files *ret_run, struct pt_error *err);
+void pt_run_files_fini(struct pt_run_files *run);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scan.c - Owns: the walk over a file's segments, and over the definitions and blocks in them. Threads: one, while the
+ * file is opened. Never: believes a length; damage is stepped over and counted.
+ */
+#include "scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "block.h"
+
+enum { MAX_AREA_TAIL = 64 << 20, MAX_DEFINITION_BYTES = 1 << 20, MAX_SLOT = 65535 };
+
+struct pt_trace_slot *pt_trace_file_slot(struct pt_trace_file *file, pt_u32 slot)
+{
+    size_t low = 0, high = file->slots.n;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (file->slots.items[middle].slot < slot)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < file->slots.n && file->slots.items[low].slot == slot)
+        return &file->slots.items[low];
+    pt_vec_push(&file->slots, ((struct pt_trace_slot){.slot = slot}));
+    struct pt_trace_slot *place = &file->slots.items[low];
+    memmove(place + 1, place, (file->slots.n - 1 - low) * sizeof *place);
+    *place = (struct pt_trace_slot){.slot = slot};
+    return place;
+}
+
+/* One definition at `at`; its whole length in the file, or 0 when there is none. */
+static pt_u64 take_definition(struct pt_trace_file *file, pt_u32 slot, const pt_u8 *at, pt_u64 left)
+{
+    struct pt_def def;
+    if (left < sizeof def)
+        return 0;
+    memcpy(&def, at, sizeof def);
+    const pt_u64 bytes = def.commit >> 32;
+    if ((pt_u32)def.commit != PT_DEF_MAGIC || bytes < sizeof def || bytes > left || bytes % 8 ||
+        def.payload_bytes > bytes - sizeof def || def.payload_bytes > MAX_DEFINITION_BYTES ||
+        pt_crc32c(0, at + sizeof def, def.payload_bytes) != def.crc)
+        return 0;
+    pt_vec_push(&file->definitions,
+                ((struct pt_definition){
+                    .type = def.type,
+                    .id = def.id,
+                    .slot = slot,
+                    .bytes = def.payload_bytes,
+                    .ticks = def.ticks,
+                    .payload = (const pt_u8 *)pt_arena_text(&file->arena, at + sizeof def, def.payload_bytes),
+                }));
+    return bytes;
+}
+
+void pt_scan_definitions(struct pt_trace_file *file, pt_u32 slot, pt_u64 offset, pt_u64 bytes)
+{
+    if (offset >= file->bytes)
+        return;
+    bytes = bytes < file->bytes - offset ? bytes : file->bytes - offset;
+    bytes = bytes < MAX_AREA_TAIL ? bytes : MAX_AREA_TAIL;
+    pt_u8 *buffer = pt_malloc(bytes);
+    bytes = pt_trace_file_read(file, offset, buffer, bytes);
+    bool in_damage = false;
+    for (pt_u64 at = 0; at + 8 <= bytes;) {
+        const pt_u64 taken = take_definition(file, slot, buffer + at, bytes - at);
+        pt_u32 magic;
+        memcpy(&magic, buffer + at, 4);
+        if (taken) {
+            at += taken;
+            in_damage = false;
+            continue;
+        }
+        /* A hole is a definition whose writer died or was stopped: what lies behind it is found again by its magic. */
+        if (magic == PT_DEF_MAGIC && !in_damage) {
+            file->corrupt_definitions++;
+            in_damage = true;
+        }
+        at += 8;
+    }
+    free(buffer);
+}
+
+static bool block_is_sane(const struct pt_block *block, pt_u64 left)
+{
+    return block->commit == PT_BLOCK_MAGIC && block->stored_bytes <= left &&
+           block->stored_bytes <= PT_BLOCK_MAX_BYTES && block->encoded_bytes <= PT_BLOCK_MAX_BYTES &&
+           block->stream < PT_STREAM__COUNT && block->coding <= PT_CODING_ZSTD && block->slot <= MAX_SLOT &&
+           block->events <= PT_BLOCK_MAX_EVENTS && block->sequence <= ~0ull >> PT_GENERATION_BITS &&
+           (block->coding == PT_CODING_ZSTD || block->stored_bytes == block->encoded_bytes);
+}
+
+/* From a place where no block is: the next place in the segment that looks like one, or `end`. */
+static pt_u64 find_block(struct pt_trace_file *file, pt_u64 at, pt_u64 end)
+{
+    enum { WINDOW = 64 * 1024 };
+    pt_u8 *window = pt_malloc(WINDOW);
+    pt_u64 found = end;
+    while (at < end && found == end) {
+        const pt_u64 want = end - at < WINDOW ? end - at : WINDOW;
+        const pt_u64 got = pt_trace_file_read(file, at, window, want);
+        for (pt_u64 i = 0; i + 4 <= got; i += PT_BLOCK_ALIGN) {
+            pt_u32 magic;
+            memcpy(&magic, window + i, 4);
+            if (magic == PT_BLOCK_MAGIC) {
+                found = at + i;
+                break;
+            }
+        }
+        if (got < want)
+            break;
+        at += WINDOW;
+    }
+    free(window);
+    return found;
+}
+
+void pt_scan_blocks(struct pt_trace_file *file, pt_u32 segment, pt_u64 offset, pt_u64 bytes)
+{
+    const pt_u64 end = offset + bytes;
+    pt_u64 at = offset + sizeof(struct pt_segment);
+    while (at + sizeof(struct pt_block) <= end) {
+        struct pt_block_ref ref = {.offset = at + sizeof(struct pt_block), .segment = segment};
+        if (pt_trace_file_read(file, at, &ref.header, sizeof ref.header) < sizeof ref.header)
+            return;
+        if (!block_is_sane(&ref.header, end - at - sizeof ref.header)) {
+            if (ref.header.commit == PT_BLOCK_MAGIC)
+                file->corrupt_blocks++;
+            at = find_block(file, at + PT_BLOCK_ALIGN, end);
+            continue;
+        }
+        struct pt_trace_slot *slot = pt_trace_file_slot(file, ref.header.slot);
+        pt_vec_push(&slot->streams[ref.header.stream], ref);
+        const pt_u64 next = at + sizeof ref.header + ref.header.stored_bytes;
+        at = offset + ((next - offset + PT_BLOCK_ALIGN - 1) & ~(pt_u64)(PT_BLOCK_ALIGN - 1));
+    }
+}
+
+static void scan_area(struct pt_trace_file *file, pt_u32 number, pt_u64 offset, pt_u64 bytes)
+{
+    if (number > MAX_SLOT || bytes < sizeof(struct pt_thread_area)) {
+        file->corrupt_segments++;
+        return;
+    }
+    struct pt_trace_slot *slot = pt_trace_file_slot(file, number);
+    if (slot->area_bytes) {
+        file->corrupt_segments++; /* two areas claim one slot: the first one has it */
+        return;
+    }
+    slot->area_offset = offset;
+    slot->area_bytes = bytes;
+    slot->area = pt_malloc(sizeof *slot->area);
+    if (pt_trace_file_read(file, offset, slot->area, sizeof *slot->area) < sizeof *slot->area) {
+        memset(slot->area, 0, sizeof *slot->area);
+        return;
+    }
+    if (slot->area->defs_offset >= sizeof *slot->area && slot->area->defs_offset < bytes) {
+        const pt_u64 room = bytes - slot->area->defs_offset;
+        pt_scan_definitions(file, number, offset + slot->area->defs_offset,
+                            slot->area->defs_bytes < room ? slot->area->defs_bytes : room);
+    }
+}
+
+void pt_scan_segments(struct pt_trace_file *file)
+{
+    pt_u32 n_segments = 0;
+    bool in_damage = false;
+    for (pt_u64 at = file->header.header_bytes; at + sizeof(struct pt_segment) <= file->bytes;) {
+        struct pt_segment segment;
+        if (pt_trace_file_read(file, at, &segment, sizeof segment) < sizeof segment)
+            return;
+        const bool sane = segment.magic == PT_SEGMENT_MAGIC && segment.bytes >= PT_PAGE_BYTES &&
+                          segment.bytes % PT_PAGE_BYTES == 0 && segment.bytes <= ~0ull - at;
+        if (!sane) {
+            /* All zero: reserved and never set up. Else damage, or the inside of a damaged segment: find the next one.
+             */
+            if (segment.magic == PT_SEGMENT_MAGIC && !in_damage) {
+                file->corrupt_segments++;
+                in_damage = true;
+            }
+            at += PT_PAGE_BYTES;
+            continue;
+        }
+        in_damage = false;
+        const pt_u64 left = file->bytes - at, bytes = segment.bytes < left ? segment.bytes : left;
+        file->truncated |= segment.bytes > left;
+        if (segment.type == PT_SEGMENT_THREAD)
+            scan_area(file, segment.slot, at, bytes);
+        else if (segment.type == PT_SEGMENT_DEFS)
+            pt_scan_definitions(file, segment.slot, at + sizeof segment, bytes - sizeof segment);
+        else if (segment.type == PT_SEGMENT_BLOCKS)
+            pt_scan_blocks(file, n_segments, at, bytes);
+        else
+            file->corrupt_segments++;
+        n_segments++;
+        at += segment.bytes < left ? segment.bytes : left;
+    }
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * trace_file.c - Owns: the descriptor and the copies of one trace file. Threads: one opens and closes; any may read
+ * blocks between. Never: maps the file, trusts a number in it.
+ */
+#include "trace_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../util/auto.h"
+#include "scan.h"
+
+enum { MAX_SCHEMA_BYTES = 1 << 20, MAX_HEADER_BYTES = 16 << 20 };
+
+pt_u64 pt_trace_file_read(const struct pt_trace_file *file, pt_u64 offset, void *to, pt_u64 bytes)
+{
+    pt_u64 done = 0;
+    if (offset > INT64_MAX || bytes > INT64_MAX - offset)
+        return 0;
+    while (done < bytes) {
+        const ssize_t n = pread(file->fd, (char *)to + done, bytes - done, (off_t)(offset + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        done += (pt_u64)n;
+    }
+    return done;
+}
+
+static int check_header(struct pt_trace_file *file, struct pt_error *err)
+{
+    const struct pt_file_header *h = &file->header;
+    static const char zeros[8];
+    const pt_u64 got = pt_trace_file_read(file, 0, &file->header, sizeof file->header);
+    if (got >= 8 && !memcmp(h->magic, zeros, 8))
+        return pt_fail_code(err, 3, "not set up: the process ended before its trace began");
+    if (got < 8 || memcmp(h->magic, PT_FILE_MAGIC, 8))
+        return pt_fail_code(err, 3, "not a proftrace file");
+    if (got < 12 || h->format_version > PT_FORMAT_VERSION)
+        return pt_fail_code(err, 3, "format %u is newer than this proftrace reads (%u): use a newer proftrace",
+                            h->format_version, PT_FORMAT_VERSION);
+    if (got < sizeof *h)
+        return pt_fail_code(err, 3, "cut off inside its header (%llu bytes)", (unsigned long long)got);
+    const bool sane = h->format_version >= 1 && h->header_bytes >= sizeof *h && h->header_bytes <= MAX_HEADER_BYTES &&
+                      h->header_bytes % PT_PAGE_BYTES == 0 && h->clock_shift < 32 &&
+                      (h->clock_source == PT_CLOCK_TSC || h->clock_source == PT_CLOCK_MONOTONIC);
+    return sane ? 0 : pt_fail_code(err, 3, "damaged header");
+}
+
+static void read_text_and_schema(struct pt_trace_file *file)
+{
+    const struct pt_file_header *h = &file->header;
+    const pt_u32 text_bytes = h->text_bytes < PT_TEXT_BYTES ? h->text_bytes : PT_TEXT_BYTES;
+    file->text_bytes = (pt_u32)pt_trace_file_read(file, h->text_offset, file->text, text_bytes);
+    file->text[file->text_bytes] = 0;
+    const pt_u32 schema_bytes = h->schema_bytes <= MAX_SCHEMA_BYTES ? h->schema_bytes : 0;
+    file->schema = pt_malloc(schema_bytes + 1u);
+    file->schema[pt_trace_file_read(file, h->schema_offset, file->schema, schema_bytes)] = 0;
+}
+
+static int load(struct pt_trace_file *file, struct pt_error *err)
+{
+    struct stat status;
+    if (fstat(file->fd, &status) < 0)
+        return pt_fail_code(err, 3, "%s", strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return pt_fail_code(err, 3, "not a regular file");
+    file->bytes = (pt_u64)status.st_size;
+    if (check_header(file, err) < 0)
+        return -1;
+    read_text_and_schema(file);
+    file->truncated = file->header.file_bytes > file->bytes;
+    pt_scan_segments(file);
+    pt_index_streams(file);
+    return 0;
+}
+
+struct pt_trace_file *pt_trace_file_open(const char *path, struct pt_error *err)
+{
+    struct pt_trace_file *file = pt_calloc(1, sizeof *file);
+    file->path = pt_strdup(path);
+    const char *slash = strrchr(file->path, '/');
+    file->name = slash ? slash + 1 : file->path;
+    /* O_NONBLOCK: a FIFO named x.ptr must not hang the reader. */
+    file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file->fd < 0)
+        pt_fail_code(err, 3, "cannot open %s: %s", path, strerror(errno));
+    else if (load(file, err) < 0)
+        pt_while(err, "%s", path);
+    else
+        return file;
+    pt_trace_file_close(file);
+    return NULL;
+}
+
+void pt_trace_file_drop_areas(struct pt_trace_file *file)
+{
+    for (size_t i = 0; i < file->slots.n; i++) {
+        free(file->slots.items[i].area);
+        file->slots.items[i].area = NULL;
+    }
+}
+
+void pt_trace_file_close(struct pt_trace_file *file)
+{
+    if (!file)
+        return;
+    pt_trace_file_drop_areas(file);
+    for (size_t i = 0; i < file->slots.n; i++)
+        for (int stream = 0; stream < PT_STREAM__COUNT; stream++)
+            free(file->slots.items[i].streams[stream].items);
+    free(file->slots.items);
+    free(file->definitions.items);
+    pt_arena_fini(&file->arena);
+    if (file->fd >= 0)
+        close(file->fd);
+    free(file->schema);
+    free(file->path);
+    free(file);
+}
+
+const struct pt_thread_area *pt_trace_slot_area(const struct pt_trace_slot *slot)
+{
+    static const struct pt_thread_area none;
+    return slot->area ? slot->area : &none;
+}
+
+const char *pt_trace_file_text(const struct pt_trace_file *file, pt_u32 index)
+{
+    const char *at = file->text, *end = file->text + file->text_bytes;
+    for (; index && at < end; index--)
+        at += strlen(at) + 1;
+    return at < end ? at : "";
+}

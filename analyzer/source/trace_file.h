@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * trace_file.h - one *.ptr file: header, thread areas, definitions and an index of its blocks, all copied and checked.
+ *
+ * Nothing is mapped: a file that is truncated while it is read gives short reads, never SIGBUS. The events themselves
+ * stay in the file; block.h loads one block at a time.
+ */
+#ifndef PT_SOURCE_TRACE_FILE_H
+#define PT_SOURCE_TRACE_FILE_H
+
+#include <stdbool.h>
+
+#include "../util/arena.h"
+#include "../util/error.h"
+#include "../util/vec.h"
+#include "proftrace/codec.h"
+#include "proftrace/format.h"
+
+/* A run of events that can be loaded: a block, or what lies in a raw buffer. */
+struct pt_block_ref {
+    pt_u64 offset; /* of the payload */
+    pt_u32 segment;
+    bool is_raw_buffer; /* no block header, no checksum */
+    struct pt_block header;
+};
+
+struct pt_slot_stream {
+    PT_VEC(struct pt_block_ref);
+    pt_u64 events;         /* of all blocks and the raw buffer */
+    pt_u64 missing;        /* given to blocks once and not in the file: overwritten, dropped or damaged */
+    pt_u64 missing_inside; /* of these, between two blocks of one segment: damage */
+    pt_u64 missing_blocks; /* blocks of missing_inside */
+};
+
+struct pt_trace_slot {
+    pt_u32 slot;
+    pt_u64 area_offset, area_bytes; /* 0 bytes = no thread area was found, only blocks */
+    struct pt_thread_area *area;    /* a copy; NULL where there is none and after pt_trace_file_drop_areas */
+    struct pt_slot_stream streams[PT_STREAM__COUNT];
+};
+
+/* The slot's area, or an empty one: never NULL. */
+const struct pt_thread_area *pt_trace_slot_area(const struct pt_trace_slot *slot);
+
+struct pt_definition {
+    pt_u16 type;
+    pt_u32 id;
+    pt_u32 slot;
+    pt_u32 bytes;
+    pt_u64 ticks;
+    const pt_u8 *payload; /* followed by a NUL */
+};
+
+struct pt_trace_file {
+    char *path;
+    const char *name; /* last component of path */
+    int fd;
+    pt_u64 bytes;
+    struct pt_file_header header;
+    char text[PT_TEXT_BYTES + 1]; /* NUL-terminated strings, see enum pt_text */
+    pt_u32 text_bytes;
+    char *schema; /* NUL-terminated */
+    struct {
+        PT_VEC(struct pt_trace_slot);
+    } slots; /* by slot number */
+    struct {
+        PT_VEC(struct pt_definition);
+    } definitions; /* in file order */
+    struct pt_arena arena;
+    pt_u64 corrupt_definitions, corrupt_segments, corrupt_blocks;
+    bool truncated;
+};
+
+/* NULL with exit code 3 when it is no trace file, a newer format, or its header is damaged. Damage further on is
+ * counted. */
+struct pt_trace_file *pt_trace_file_open(const char *path, struct pt_error *err);
+void pt_trace_file_close(struct pt_trace_file *file);
+/* Give the copies of thread areas back once totals were taken from them: 16 KiB each. */
+void pt_trace_file_drop_areas(struct pt_trace_file *file);
+
+/* String `index` of the text page (enum pt_text, argv onwards), "" beyond its end. */
+const char *pt_trace_file_text(const struct pt_trace_file *file, pt_u32 index);
+
+/* Read exactly `bytes` at `offset`; the number of bytes that were there. */
+pt_u64 pt_trace_file_read(const struct pt_trace_file *file, pt_u64 offset, void *to, pt_u64 bytes);
+
+#endif
