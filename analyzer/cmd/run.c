@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * run.c - Owns: `proftrace run`: the order of things around one traced command. Threads: main only. Never: prints to
+ * stdout, changes the command's exit code.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "../launcher/environment.h"
+#include "../launcher/launch.h"
+#include "../launcher/library.h"
+#include "../launcher/run_record.h"
+#include "../launcher/session_dir.h"
+#include "../launcher/target.h"
+#include "../util/auto.h"
+#include "../util/fmt.h"
+#include "../util/sanitize.h"
+#include "cmd.h"
+#include "options.h"
+
+#define EXIT_OWN_FAILURE 125 /* as env, nice and timeout have it */
+#define INTERVAL_MIN_MS 10
+
+extern char **environ;
+
+/* report/ provides it; a build without it runs all the same. */
+__attribute__((weak)) int pt_write_reports(const char *run_dir, struct pt_error *err);
+
+struct request {
+    const char *output, *stage, *interval;
+    int heap; /* index into heap_modes */
+    bool no_gpu_sampling, no_report;
+    pt_u64 interval_ns;
+    char **argv;
+};
+
+static const char *const heap_modes[] = {NULL, "off", "sampled", "full"};
+
+/* A descriptor below 3 that the caller left closed must not become one of our files: a message to "stderr" would land
+ * in it. The child still finds it closed. */
+static void fill_standard_descriptors(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    while (fd >= 0 && fd < 3);
+    if (fd >= 3)
+        close(fd);
+}
+
+static bool is_set(const char *name, const char *const *values)
+{
+    const char *text = getenv(name);
+    for (; text && *values; values++)
+        if (!strcasecmp(text, *values))
+            return true;
+    return false;
+}
+
+static const char *const yes[] = {"1", "true", "on", "yes", NULL};
+static const char *const no[] = {"0", "false", "off", "no", NULL};
+
+static int parse_interval(struct request *request, struct pt_error *err)
+{
+    const char *from_environment = getenv("PROFTRACE_INTERVAL_MS");
+    const char *text = request->interval ? request->interval : from_environment;
+    pt_i64 interval_ns = 500000000;
+    if (text && *text) {
+        pt_u64 milliseconds;
+        struct pt_error other = {0};
+        if (pt_parse_count(text, &milliseconds, &other) == 0 && milliseconds < 1u << 30)
+            interval_ns = (pt_i64)milliseconds * 1000000;
+        else if (pt_parse_duration(text, &interval_ns, err) < 0)
+            return pt_while(err, request->interval ? "option '--interval'" : "PROFTRACE_INTERVAL_MS");
+    }
+    if (interval_ns < INTERVAL_MIN_MS * 1000000)
+        return pt_fail(err, "an interval of %s is too short to measure in; use %d ms or more", text, INTERVAL_MIN_MS);
+    request->interval_ns = (pt_u64)interval_ns;
+    return 0;
+}
+
+/* 0 = parsed, 1 = help was printed, -1 = error. */
+static int parse(int argc, char **argv, struct request *request, struct pt_error *err)
+{
+    const struct pt_opt table[] = {
+        PT_OPT_TEXT("output", 'o', &request->output, "RUN", "the run directory (default: a new one in proftrace.data)"),
+        PT_OPT_TEXT("stage", 0, &request->stage, "NAME", "name of the pipeline stage (default: the command's name)"),
+        PT_OPT_CHOICE("heap", 0, &request->heap, "off|sampled|full", "how to record heap calls (default: sampled)"),
+        PT_OPT_FLAG("no-gpu-sampling", 0, &request->no_gpu_sampling, "do not look at GPUs"),
+        PT_OPT_TEXT("interval", 0, &request->interval, "MS", "time between samples (default: 500)"),
+        PT_OPT_FLAG("no-report", 0, &request->no_report, "write no report afterwards"),
+        PT_OPT_END,
+    };
+    struct pt_arguments args = {.min = 0, .max = -1, .stop_at_first = true};
+    request->heap = -1;
+    const int done = pt_options_parse(table, argc, argv, &args, err);
+    if (done)
+        return done;
+    request->heap++;
+    if (!args.n)
+        return pt_fail(err, "no command to run; usage: proftrace run [OPTIONS] -- COMMAND [ARGUMENTS]");
+    request->argv = args.values;
+    return parse_interval(request, err);
+}
+
+static const char *stage_of(const struct request *request)
+{
+    const char *stage = request->stage ? request->stage : getenv("PROFTRACE_STAGE");
+    if (stage && *stage)
+        return stage;
+    const char *slash = strrchr(request->argv[0], '/');
+    return slash ? slash + 1 : request->argv[0];
+}
+
+static void print_end(const struct pt_session_dir *dir, const struct pt_target *target,
+                      const struct pt_launch_result *result)
+{
+    const struct pt_samples *samples = result->samples;
+    fprintf(stderr, "proftrace: %s, CPU %s, memory %s\n", pt_fmt_duration((pt_i64)result->duration_ns).text,
+            pt_fmt_duration((pt_i64)samples->cpu_ns).text, pt_fmt_bytes(samples->rss_max_bytes).text);
+    if (!target->traced)
+        fprintf(stderr, "proftrace: %s was not traced: %s\n", target->binary, target->reason);
+    fprintf(stderr, "proftrace: %s  (next: proftrace report %s)\n", dir->shown, dir->shown);
+}
+
+static void write_reports(const struct pt_session_dir *dir)
+{
+    struct pt_error err = {0};
+    if (pt_write_reports && pt_write_reports(dir->path, &err) < 0)
+        fprintf(stderr, "proftrace: no report was written: %s\n", err.text);
+}
+
+static int run_traced(const struct request *request, const struct pt_target *target, const char *library,
+                      struct pt_session_dir *dir, struct pt_launch_result *result, struct pt_sampler *sampler,
+                      struct pt_error *err)
+{
+    const struct pt_environment_request wanted = {
+        .library = target->preload ? library : NULL,
+        .session = target->preload ? dir->path : NULL,
+        .heap = target->preload ? heap_modes[request->heap] : NULL,
+        .stage = target->preload ? request->stage : NULL,
+    };
+    PT_AUTO(pt_environment_freep) char **environment = pt_environment_make(environ, &wanted, err);
+    if (!environment)
+        return -1;
+    struct pt_run_record record = {
+        .argv = request->argv, .stage = stage_of(request), .target = target, .interval_ns = request->interval_ns};
+    /* Written before the start too: if we are killed, the command and its start are known. */
+    if (pt_run_record_write(dir, &record, err) < 0)
+        return -1;
+    const struct pt_launch launch = {target->path, request->argv, environment, request->interval_ns};
+    if (pt_launch(&launch, sampler, result, err) < 0)
+        return -1;
+    char left[96];
+    const char *notes[2] = {NULL};
+    if (result->samples->living) {
+        snprintf(left, sizeof left, "%u descendants were still running when the command ended",
+                 result->samples->living);
+        notes[0] = left;
+    }
+    record.result = result;
+    record.notes = notes;
+    struct pt_error late = {0};
+    if (pt_run_record_write(dir, &record, &late) < 0)
+        fprintf(stderr, "proftrace: %s\n", late.text);
+    return 0;
+}
+
+static int run(const struct request *request, struct pt_error *err)
+{
+    struct pt_target target;
+    if (pt_target_inspect(request->argv[0], &target, err) < 0)
+        return -1;
+    if (is_set("PROFTRACE_DISABLE", yes) || is_set("ENABLE_PROFILING", no))
+        return pt_child_become(target.path, request->argv, environ, err);
+    PT_AUTO(pt_freep) char *library = pt_library_find(err);
+    if (!library)
+        return -1;
+    struct pt_session_dir dir;
+    if (pt_session_dir_create(request->output, request->argv[0], &dir, err) < 0)
+        return -1;
+    struct pt_sampler *sampler = pt_sampler_new(err);
+    struct pt_launch_result result;
+    const int done = sampler ? run_traced(request, &target, library, &dir, &result, sampler, err) : -1;
+    if (done == 0 && !request->no_report)
+        write_reports(&dir);
+    if (done == 0 && !is_set("PROFTRACE_QUIET", yes))
+        print_end(&dir, &target, &result);
+    pt_session_dir_close(&dir);
+    pt_sampler_free(sampler);
+    return done < 0 ? -1 : pt_end_as(result.wait_status);
+}
+
+int pt_cmd_run(int argc, char **argv, struct pt_error *err)
+{
+    fill_standard_descriptors();
+    struct request request = {0};
+    const int parsed = parse(argc, argv, &request, err);
+    if (parsed > 0)
+        return 0;
+    const int code = parsed < 0 ? -1 : run(&request, err);
+    if (code < 0 && err->exit_code != 126 && err->exit_code != 127)
+        err->exit_code = EXIT_OWN_FAILURE; /* codes 1 to 5 could be the command's own */
+    return code;
+}

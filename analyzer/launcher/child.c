@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * child.c - Owns: fork, execve and the re-enactment of the child's end. Threads: main only (and the forked child, until
+ * execve). Never: touches descriptors 0 to 2.
+ */
+#include "child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../util/auto.h"
+
+/* execve, and as execvp does, /bin/sh for a script that has no #! line. */
+static void exec_or_shell(const char *path, char **argv, char **environment)
+{
+    execve(path, argv, environment);
+    if (errno != ENOEXEC)
+        return;
+    size_t n = 0;
+    while (argv[n])
+        n++;
+    char **shell_argv = calloc(n + 2, sizeof *shell_argv);
+    if (!shell_argv)
+        return;
+    static char shell[] = "/bin/sh";
+    shell_argv[0] = shell;
+    shell_argv[1] = (char *)(size_t)path;
+    memcpy(shell_argv + 2, argv + 1, n * sizeof *argv);
+    execve(shell, shell_argv, environment);
+    free(shell_argv);
+    errno = ENOEXEC;
+}
+
+static int exec_failed(const char *path, int problem, struct pt_error *err)
+{
+    return pt_fail_code(err, problem == ENOENT ? 127 : 126, "%s: cannot be run: %s", path, strerror(problem));
+}
+
+int pt_child_become(const char *path, char **argv, char **environment, struct pt_error *err)
+{
+    exec_or_shell(path, argv, environment);
+    return exec_failed(path, errno, err);
+}
+
+__attribute__((noreturn)) static void run_child(const char *path, char **argv, char **environment,
+                                                const struct pt_inherited *inherited, int report_fd)
+{
+    sigaction(SIGPIPE, &inherited->pipe_action, NULL);
+    sigaction(SIGCHLD, &inherited->child_action, NULL);
+    sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
+    exec_or_shell(path, argv, environment);
+    const int problem = errno;
+    if (write(report_fd, &problem, sizeof problem) < 0)
+        _exit(125);
+    _exit(problem == ENOENT ? 127 : 126);
+}
+
+pid_t pt_child_start(const char *path, char **argv, char **environment, const struct pt_inherited *inherited,
+                     struct pt_error *err)
+{
+    /* A successful execve closes the pipe; a failed one sends its errno through it. */
+    int report[2];
+    if (pipe2(report, O_CLOEXEC) < 0)
+        return pt_fail(err, "cannot make a pipe: %s", strerror(errno));
+    const pid_t pid = fork();
+    if (pid == 0)
+        run_child(path, argv, environment, inherited, report[1]);
+    const int fork_problem = errno;
+    close(report[1]);
+    int problem = 0;
+    ssize_t n = 0;
+    if (pid > 0)
+        while ((n = read(report[0], &problem, sizeof problem)) < 0 && errno == EINTR)
+            ;
+    close(report[0]);
+    if (pid < 0)
+        return pt_fail(err, "cannot fork: %s", strerror(fork_problem));
+    if (n == sizeof problem) {
+        waitpid(pid, NULL, 0);
+        return exec_failed(path, problem, err);
+    }
+    return pid;
+}
+
+int pt_status_exit_code(int wait_status)
+{
+    return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+void pt_status_text(int wait_status, char *text, size_t size)
+{
+    if (!WIFSIGNALED(wait_status)) {
+        snprintf(text, size, "exit %d", WEXITSTATUS(wait_status));
+        return;
+    }
+    const int number = WTERMSIG(wait_status);
+    const char *name = sigabbrev_np(number);
+    if (name)
+        snprintf(text, size, "signal %d (SIG%s)", number, name);
+    else
+        snprintf(text, size, "signal %d", number);
+}
+
+int pt_end_as(int wait_status)
+{
+    if (!WIFSIGNALED(wait_status))
+        return WEXITSTATUS(wait_status);
+    const int number = WTERMSIG(wait_status);
+    /* One crash, one core file: the child's. */
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    signal(number, SIG_DFL);
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, number);
+    fflush(NULL);
+    kill(getpid(), number);
+    sigprocmask(SIG_UNBLOCK, &only, NULL);
+    return 128 + number; /* process 1 of a container: the kernel shields it from its own signals */
+}

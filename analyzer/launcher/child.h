@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * child.h - the traced command as our child, and our own end, which is the child's.
+ */
+#ifndef PT_LAUNCHER_CHILD_H
+#define PT_LAUNCHER_CHILD_H
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include "../util/error.h"
+
+/* What the launcher changes for itself and gives back to the child: it starts as if we were not there. */
+struct pt_inherited {
+    sigset_t mask;
+    struct sigaction pipe_action;
+    struct sigaction child_action;
+};
+
+/* Start `path`. Returns the pid, or -1 with exit code 126 or 127 where execve failed, 125 where we did. */
+pid_t pt_child_start(const char *path, char **argv, char **environment, const struct pt_inherited *inherited,
+                     struct pt_error *err);
+
+/* Replace ourselves by the command; returns only when that failed. */
+int pt_child_become(const char *path, char **argv, char **environment, struct pt_error *err);
+
+/* What a wait status means to a shell, and as text: "exit 0", "signal 9 (SIGKILL)". */
+int pt_status_exit_code(int wait_status);
+void pt_status_text(int wait_status, char *text, size_t size);
+
+/* End as the child ended: die by the same signal, else return the code to exit with. */
+int pt_end_as(int wait_status);
+
+#endif

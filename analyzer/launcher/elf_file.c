@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * elf_file.c - Owns: nothing. Threads: any. Never: maps the file or believes an offset in it; each read is bounded.
+ */
+#include "elf_file.h"
+
+#include <elf.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../util/auto.h"
+
+#define DYNAMIC_MAX 4096 /* entries; real programs have about 40 */
+#define HEADERS_MAX 128
+
+struct elf_file {
+    int fd;
+    Elf64_Ehdr header;
+    Elf64_Phdr segments[HEADERS_MAX];
+    int n_segments;
+};
+
+static bool read_at(int fd, void *buffer, size_t bytes, Elf64_Off offset)
+{
+    return offset < (1ull << 62) && pread(fd, buffer, bytes, (off_t)offset) == (ssize_t)bytes;
+}
+
+static void read_string(int fd, Elf64_Off offset, char *text, size_t size)
+{
+    const ssize_t n = offset < (1ull << 62) ? pread(fd, text, size - 1, (off_t)offset) : -1;
+    text[n > 0 ? n : 0] = 0;
+}
+
+static const Elf64_Phdr *find_segment(const struct elf_file *elf, Elf64_Word type)
+{
+    for (int i = 0; i < elf->n_segments; i++)
+        if (elf->segments[i].p_type == type)
+            return &elf->segments[i];
+    return NULL;
+}
+
+/* Where in the file an address of the program lies; 0 = nowhere. */
+static Elf64_Off offset_of(const struct elf_file *elf, Elf64_Addr address)
+{
+    for (int i = 0; i < elf->n_segments; i++) {
+        const Elf64_Phdr *load = &elf->segments[i];
+        if (load->p_type == PT_LOAD && address >= load->p_vaddr && address - load->p_vaddr < load->p_filesz)
+            return load->p_offset + (address - load->p_vaddr);
+    }
+    return 0;
+}
+
+/* Runtimes that refuse to start, or miss errors, when another library stands before them. */
+static bool is_sanitizer(const char *library)
+{
+    static const char *const names[] = {"libasan.so",       "libtsan.so",       "libmsan.so",       "libhwasan.so",
+                                        "libclang_rt.asan", "libclang_rt.tsan", "libclang_rt.msan", NULL};
+    for (const char *const *name = names; *name; name++)
+        if (!strncmp(library, *name, strlen(*name)))
+            return true;
+    return false;
+}
+
+static void read_dynamic(const struct elf_file *elf, struct pt_elf_facts *facts)
+{
+    const Elf64_Phdr *segment = find_segment(elf, PT_DYNAMIC);
+    const size_t n = segment ? segment->p_filesz / sizeof(Elf64_Dyn) : 0;
+    if (!n || n > DYNAMIC_MAX)
+        return;
+    PT_AUTO(pt_freep) Elf64_Dyn *entries = calloc(n, sizeof *entries);
+    if (!entries || !read_at(elf->fd, entries, n * sizeof *entries, segment->p_offset))
+        return;
+    Elf64_Off strings = 0;
+    for (size_t i = 0; i < n && entries[i].d_tag != DT_NULL; i++)
+        if (entries[i].d_tag == DT_STRTAB)
+            strings = offset_of(elf, entries[i].d_un.d_ptr);
+    for (size_t i = 0; strings && i < n && entries[i].d_tag != DT_NULL; i++) {
+        char name[64];
+        if (entries[i].d_tag != DT_NEEDED && entries[i].d_tag != DT_SONAME)
+            continue;
+        read_string(elf->fd, strings + entries[i].d_un.d_val, name, sizeof name);
+        if (entries[i].d_tag == DT_SONAME)
+            memcpy(facts->soname, name, sizeof name);
+        else if (is_sanitizer(name))
+            memcpy(facts->sanitizer, name, sizeof name);
+    }
+}
+
+void pt_elf_facts_read(int fd, struct pt_elf_facts *ret_facts)
+{
+    struct elf_file elf = {.fd = fd};
+    *ret_facts = (struct pt_elf_facts){0};
+    unsigned char *ident = elf.header.e_ident;
+    if (!read_at(fd, ident, EI_NIDENT, 0) || memcmp(ident, ELFMAG, SELFMAG) != 0)
+        return;
+    ret_facts->is_elf = true;
+    ret_facts->class_bits = ident[EI_CLASS] == ELFCLASS64 ? 64 : 32;
+    Elf32_Half machine;
+    if (read_at(fd, &machine, sizeof machine, offsetof(Elf64_Ehdr, e_machine)))
+        ret_facts->machine = machine;
+    if (ret_facts->class_bits != 64 || !read_at(fd, &elf.header, sizeof elf.header, 0))
+        return;
+    const int n = elf.header.e_phnum;
+    if (n > HEADERS_MAX || elf.header.e_phentsize != sizeof(Elf64_Phdr) ||
+        !read_at(fd, elf.segments, (size_t)n * sizeof(Elf64_Phdr), elf.header.e_phoff))
+        return;
+    elf.n_segments = n;
+    const Elf64_Phdr *interpreter = find_segment(&elf, PT_INTERP);
+    if (interpreter)
+        read_string(fd, interpreter->p_offset, ret_facts->interpreter, sizeof ret_facts->interpreter);
+    read_dynamic(&elf, ret_facts);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * environment.c - Owns: the child's environment vector. Threads: main only. Never: changes the launcher's own.
+ *
+ * The variables keep their order and a changed one keeps its place, so that `env` inside and outside differ in nothing
+ * but what we added.
+ */
+#include "environment.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../util/auto.h"
+#include "library.h"
+
+static bool has_name(const char *entry, const char *name)
+{
+    const size_t length = strlen(name);
+    return !strncmp(entry, name, length) && entry[length] == '=';
+}
+
+/* Set one variable in a vector that has room for one more; `assignment` is taken over. */
+static void put(char **environment, const char *name, char *assignment)
+{
+    char **at = environment;
+    while (*at && !has_name(*at, name))
+        at++;
+    if (!*at)
+        at[1] = NULL;
+    free(*at);
+    *at = assignment;
+}
+
+static int put_value(char **environment, const char *name, const char *value, struct pt_error *err)
+{
+    char *assignment;
+    if (!value)
+        return 0;
+    if (asprintf(&assignment, "%s=%s", name, value) < 0)
+        return pt_fail(err, "out of memory");
+    put(environment, name, assignment);
+    return 0;
+}
+
+static bool is_ours(const char *path, size_t length)
+{
+    const size_t name_length = strlen(PT_LIBRARY_NAME);
+    return length >= name_length && !memcmp(path + length - name_length, PT_LIBRARY_NAME, name_length) &&
+           (length == name_length || path[length - name_length - 1] == '/');
+}
+
+/* The user's libraries in their order, then ours: allocators and sanitizers that must come first stay first. */
+static char *preload_list(const char *users, const char *ours)
+{
+    char *list = malloc(strlen(users) + strlen(ours) + 2);
+    if (!list)
+        return NULL;
+    char *end = list;
+    for (const char *word = users; *word;) {
+        const size_t length = strcspn(word, " :");
+        if (length && !is_ours(word, length)) {
+            memcpy(end, word, length);
+            end += length;
+            *end++ = ':';
+        }
+        word += length + (word[length] != 0);
+    }
+    strcpy(end, ours);
+    return list;
+}
+
+static const char *inherited_value(char **environment, const char *name)
+{
+    for (; *environment; environment++)
+        if (has_name(*environment, name))
+            return *environment + strlen(name) + 1;
+    return "";
+}
+
+static int put_preload(char **environment, const char *library, struct pt_error *err)
+{
+    if (!library)
+        return 0;
+    PT_AUTO(pt_freep) char *list = preload_list(inherited_value(environment, "LD_PRELOAD"), library);
+    if (!list)
+        return pt_fail(err, "out of memory");
+    return put_value(environment, "LD_PRELOAD", list, err);
+}
+
+char **pt_environment_make(char *const *inherited, const struct pt_environment_request *request, struct pt_error *err)
+{
+    size_t n = 0;
+    while (inherited[n])
+        n++;
+    enum { OURS = 4 };
+    PT_AUTO(pt_environment_freep) char **environment = calloc(n + OURS + 1, sizeof *environment);
+    if (!environment) {
+        pt_fail(err, "out of memory");
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (!(environment[i] = strdup(inherited[i]))) {
+            pt_fail(err, "out of memory");
+            return NULL;
+        }
+    if (put_preload(environment, request->library, err) < 0 ||
+        put_value(environment, "PROFTRACE_SESSION", request->session, err) < 0 ||
+        put_value(environment, "PROFTRACE_HEAP", request->heap, err) < 0 ||
+        put_value(environment, "PROFTRACE_STAGE", request->stage, err) < 0)
+        return NULL;
+    char **made = environment;
+    environment = NULL;
+    return made;
+}
+
+void pt_environment_free(char **environment)
+{
+    if (!environment)
+        return;
+    for (char **entry = environment; *entry; entry++)
+        free(*entry);
+    free(environment);
+}

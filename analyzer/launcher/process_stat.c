@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * process_stat.c - Owns: the text formats of /proc/PID. Threads: any. Never: allocates.
+ */
+#include "process_stat.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../util/auto.h"
+
+int pt_process_stat_open(pid_t pid)
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Field numbers of proc(5), counted from 1. */
+enum { FIELD_STATE = 3, FIELD_PPID = 4, FIELD_UTIME = 14, FIELD_STIME, FIELD_CUTIME, FIELD_CSTIME };
+enum { FIELD_THREADS = 20, FIELD_START = 22, FIELD_RSS = 24, FIELD__COUNT };
+
+bool pt_process_stat_read(int fd, struct pt_process_stat *ret_stat)
+{
+    char text[1024];
+    const ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    if (n <= 0)
+        return false;
+    text[n] = 0;
+    /* The name in parentheses may itself hold spaces and parentheses: the last one closes it. */
+    const char *at = strrchr(text, ')');
+    if (!at || at[1] != ' ' || !at[2])
+        return false;
+    ret_stat->state = at[2];
+    at += 3;
+    pt_u64 fields[FIELD__COUNT] = {0};
+    for (int field = FIELD_PPID; field < FIELD__COUNT; field++) {
+        char *end;
+        fields[field] = (pt_u64)strtoll(at, &end, 10);
+        if (end == at)
+            return false;
+        at = end;
+    }
+    ret_stat->ppid = (pid_t)fields[FIELD_PPID];
+    ret_stat->own_ticks = fields[FIELD_UTIME] + fields[FIELD_STIME];
+    ret_stat->children_ticks = fields[FIELD_CUTIME] + fields[FIELD_CSTIME];
+    ret_stat->start_ticks = fields[FIELD_START];
+    ret_stat->rss_bytes = fields[FIELD_RSS] * (pt_u64)sysconf(_SC_PAGESIZE);
+    ret_stat->threads = (pt_u32)fields[FIELD_THREADS];
+    return true;
+}
+
+bool pt_process_pss_bytes(pid_t pid, pt_u64 *ret_bytes)
+{
+    char path[40];
+    snprintf(path, sizeof path, "/proc/%d/smaps_rollup", pid);
+    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    char text[1024];
+    const ssize_t n = read(fd, text, sizeof text - 1);
+    if (n <= 0)
+        return false;
+    text[n] = 0;
+    const char *line = strstr(text, "\nPss:");
+    if (!line)
+        return false;
+    *ret_bytes = strtoull(line + strlen("\nPss:"), NULL, 10) * 1024;
+    return true;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * process_stat.h - one process as /proc shows it at one instant.
+ */
+#ifndef PT_LAUNCHER_PROCESS_STAT_H
+#define PT_LAUNCHER_PROCESS_STAT_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "proftrace/schema.h"
+
+struct pt_process_stat {
+    pid_t ppid;
+    char state;            /* R S D T Z ... */
+    pt_u64 own_ticks;      /* CPU time of its threads, the ended ones too, in clock ticks */
+    pt_u64 children_ticks; /* CPU time of the children it has waited for, and of theirs */
+    pt_u64 start_ticks;    /* since boot; tells two users of one pid apart */
+    pt_u64 rss_bytes;
+    pt_u32 threads;
+};
+
+/* A descriptor of /proc/PID/stat; it stays valid and answers ESRCH once the process is gone. -1 = no such process. */
+int pt_process_stat_open(pid_t pid);
+bool pt_process_stat_read(int fd, struct pt_process_stat *ret_stat);
+
+/* Proportional share of memory. Walks the page tables: costs the more, the more memory there is. */
+bool pt_process_pss_bytes(pid_t pid, pt_u64 *ret_bytes);
+
+#endif

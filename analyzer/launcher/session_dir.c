@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * session_dir.c - Owns: the creation of a run directory. Threads: main only. Never: removes or widens what it finds.
+ *
+ * Traces hold paths and arguments of the user's programs. So directories are 0700 and files 0600, nothing is opened
+ * through a symbolic link, and a root that somebody else owns or can write into is refused rather than trusted.
+ */
+#include "session_dir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../util/auto.h"
+#include "proftrace/format.h"
+
+#define DEFAULT_ROOT "proftrace.data"
+#define BUDGET_MAX_BYTES (4ull << 30)
+#define OPEN_DIRECTORY (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define REMEDY "; name another one with PROFTRACE_DIR or -o"
+
+const char *pt_session_root(void)
+{
+    const char *root = getenv("PROFTRACE_DIR");
+    if (!root || !*root)
+        root = getenv("PROFILE_OUTPUT_DIR");
+    return root && *root ? root : DEFAULT_ROOT;
+}
+
+/* Parents get the user's own mode: only the last directory is ours to protect. */
+static int make_parents(const char *path)
+{
+    char copy[PATH_MAX];
+    if (snprintf(copy, sizeof copy, "%s", path) >= (int)sizeof copy) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        if (mkdir(copy, 0777) < 0 && errno != EEXIST)
+            return -1;
+        *slash = '/';
+    }
+    return 0;
+}
+
+static int check_owner(int fd, const char *path, struct pt_error *err)
+{
+    struct stat status;
+    if (fstat(fd, &status) < 0)
+        return pt_fail(err, "cannot examine %s: %s", path, strerror(errno));
+    if (status.st_uid != geteuid())
+        return pt_fail(err, "%s belongs to user %u, not to you" REMEDY, path, status.st_uid);
+    if (status.st_mode & (S_IWGRP | S_IWOTH) && !(status.st_mode & S_ISVTX))
+        return pt_fail(err, "others may write into %s; `chmod go-w %s`, or name another one with PROFTRACE_DIR or -o",
+                       path, path);
+    return 0;
+}
+
+static int open_directory(const char *path, struct pt_error *err)
+{
+    const int fd = open(path, OPEN_DIRECTORY);
+    if (fd >= 0)
+        return fd;
+    if (errno == ELOOP || (errno == ENOTDIR && faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0))
+        return pt_fail(err, "%s is not a directory (a symbolic link is not followed)" REMEDY, path);
+    return pt_fail(err, "cannot open %s: %s" REMEDY, path, strerror(errno));
+}
+
+int pt_session_root_open(const char *root, struct pt_error *err)
+{
+    if (make_parents(root) < 0 || (mkdir(root, 0700) < 0 && errno != EEXIST))
+        return pt_fail(err, "cannot make %s: %s" REMEDY, root, strerror(errno));
+    PT_AUTO(pt_closep) int fd = open_directory(root, err);
+    if (fd < 0 || check_owner(fd, root, err) < 0)
+        return -1;
+    if (faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
+        return pt_fail(err, "cannot write into %s: %s" REMEDY, root, strerror(errno));
+    const int opened = fd;
+    fd = -1;
+    return opened;
+}
+
+pt_u64 pt_free_bytes(int directory_fd)
+{
+    struct statvfs space;
+    if (fstatvfs(directory_fd, &space) < 0)
+        return 0;
+    return (pt_u64)space.f_bavail * space.f_frsize;
+}
+
+static pt_u64 clock_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
+}
+
+/* The last component of the command, in letters that need no quoting in any shell. */
+static void command_name(const char *command, char *name, size_t size)
+{
+    const char *slash = strrchr(command, '/');
+    snprintf(name, size, "%s", slash ? slash + 1 : command);
+    for (char *at = name; *at; at++) {
+        const char c = *at;
+        const int plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+        if (!plain && (at == name || (c != '.' && c != '-')))
+            *at = '_';
+    }
+    if (!*name)
+        snprintf(name, size, "run");
+}
+
+static void run_name(const char *command, char *name, size_t size)
+{
+    char base[41];
+    command_name(command, base, sizeof base);
+    const time_t now = time(NULL);
+    struct tm utc;
+    gmtime_r(&now, &utc);
+    char stamp[32];
+    strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &utc);
+    unsigned id = 0;
+    if (getrandom(&id, sizeof id, GRND_NONBLOCK) != sizeof id)
+        id = (unsigned)getpid() ^ (unsigned)clock_ns(CLOCK_MONOTONIC);
+    snprintf(name, size, "%s-%s-%06x", stamp, base, id & 0xffffffu);
+}
+
+static int make_under_root(const char *root, const char *command, struct pt_session_dir *dir, struct pt_error *err)
+{
+    PT_AUTO(pt_closep) int root_fd = pt_session_root_open(root, err);
+    if (root_fd < 0)
+        return -1;
+    char name[128];
+    int made = -1;
+    for (int attempt = 0; attempt < 16 && made < 0; attempt++) {
+        run_name(command, name, sizeof name);
+        made = mkdirat(root_fd, name, 0700);
+        if (made < 0 && errno != EEXIST)
+            break;
+    }
+    if (made < 0)
+        return pt_fail(err, "cannot make a run directory in %s: %s" REMEDY, root, strerror(errno));
+    dir->fd = openat(root_fd, name, OPEN_DIRECTORY);
+    if (dir->fd < 0)
+        return pt_fail(err, "cannot open %s/%s: %s", root, name, strerror(errno));
+    if (asprintf(&dir->shown, "%s/%s", root, name) < 0)
+        return pt_fail(err, "out of memory");
+    /* A link that appears whole or not at all: others may read `latest` at any time. */
+    char temporary[160];
+    snprintf(temporary, sizeof temporary, ".latest-%s", name);
+    if (symlinkat(name, root_fd, temporary) == 0 && renameat(root_fd, temporary, root_fd, "latest") < 0)
+        unlinkat(root_fd, temporary, 0);
+    return 0;
+}
+
+static bool is_empty(int directory_fd)
+{
+    DIR *entries = fdopendir(dup(directory_fd));
+    if (!entries)
+        return false;
+    bool empty = true;
+    for (const struct dirent *entry; empty && (entry = readdir(entries));)
+        empty = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
+    closedir(entries);
+    return empty;
+}
+
+static int make_itself(const char *output, struct pt_session_dir *dir, struct pt_error *err)
+{
+    if (make_parents(output) < 0 || (mkdir(output, 0700) < 0 && errno != EEXIST))
+        return pt_fail(err, "cannot make -o %s: %s; choose another name", output, strerror(errno));
+    dir->fd = open_directory(output, err);
+    if (dir->fd < 0 || check_owner(dir->fd, output, err) < 0)
+        return pt_while(err, "-o");
+    /* Two runs in one directory could not be told apart afterwards. */
+    if (!is_empty(dir->fd))
+        return pt_fail(err, "-o %s exists and is not empty; remove it or choose another name", output);
+    if (fchmod(dir->fd, 0700) < 0)
+        return pt_fail(err, "cannot make -o %s private: %s", output, strerror(errno));
+    dir->shown = strdup(output);
+    return dir->shown ? 0 : pt_fail(err, "out of memory");
+}
+
+static int write_session_page(struct pt_session_dir *dir, struct pt_error *err)
+{
+    PT_AUTO(pt_closep)
+    int fd = openat(dir->fd, PT_SESSION_FILE, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return pt_fail(err, "cannot make %s/" PT_SESSION_FILE ": %s", dir->shown, strerror(errno));
+    struct pt_session_page page = {
+        .format_version = PT_FORMAT_VERSION,
+        .budget_bytes = dir->budget_bytes,
+        .start_realtime_ns = dir->start_realtime_ns,
+        .start_monotonic_ns = dir->start_monotonic_ns,
+    };
+    memcpy(page.magic, PT_SESSION_MAGIC, sizeof page.magic);
+    /* Processes map this page: without its block on the disk a store into it would kill them (SIGBUS). */
+    const int full = posix_fallocate(fd, 0, sizeof page);
+    if (full)
+        return pt_fail(err, "no space for %s: %s", dir->shown, strerror(full));
+    if (pwrite(fd, &page, sizeof page, 0) != sizeof page)
+        return pt_fail(err, "cannot write %s/" PT_SESSION_FILE ": %s", dir->shown, strerror(errno));
+    return 0;
+}
+
+int pt_session_dir_create(const char *output, const char *command, struct pt_session_dir *ret_dir, struct pt_error *err)
+{
+    struct pt_session_dir dir = {.fd = -1};
+    dir.start_realtime_ns = clock_ns(CLOCK_REALTIME);
+    dir.start_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+    int done = output ? make_itself(output, &dir, err) : make_under_root(pt_session_root(), command, &dir, err);
+    if (done == 0) {
+        const pt_u64 tenth = pt_free_bytes(dir.fd) / 10;
+        dir.budget_bytes = tenth < BUDGET_MAX_BYTES ? tenth : BUDGET_MAX_BYTES;
+        dir.path = realpath(dir.shown, NULL);
+        done = dir.path ? write_session_page(&dir, err) : pt_fail(err, "cannot resolve %s", dir.shown);
+    }
+    if (done < 0) {
+        pt_session_dir_close(&dir);
+        return -1;
+    }
+    *ret_dir = dir;
+    return 0;
+}
+
+void pt_session_dir_close(struct pt_session_dir *dir)
+{
+    if (dir->fd >= 0)
+        close(dir->fd);
+    dir->fd = -1;
+    free(dir->path);
+    free(dir->shown);
+    dir->path = dir->shown = NULL;
+}

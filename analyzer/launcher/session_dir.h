@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * session_dir.h - the directory of a run and what lies in it from the start: session.bin and `latest` beside it.
+ */
+#ifndef PT_LAUNCHER_SESSION_DIR_H
+#define PT_LAUNCHER_SESSION_DIR_H
+
+#include "../util/error.h"
+#include "proftrace/schema.h"
+
+struct pt_session_dir {
+    char *path;  /* absolute; what PROFTRACE_SESSION says */
+    char *shown; /* as short as the user would write it */
+    int fd;      /* of the directory */
+    pt_u64 start_realtime_ns;
+    pt_u64 start_monotonic_ns;
+    pt_u64 budget_bytes;
+};
+
+/* Where runs go: PROFTRACE_DIR, its alias PROFILE_OUTPUT_DIR, else ./proftrace.data. */
+const char *pt_session_root(void);
+
+/* Open the root (make it when missing) as a directory of our own; the descriptor, or -1 with the cause and the remedy.
+ */
+int pt_session_root_open(const char *root, struct pt_error *err);
+
+/* Free bytes where the directory lies; 0 = unknown. */
+pt_u64 pt_free_bytes(int directory_fd);
+
+/* Make a run directory: `output` itself when not NULL, else a new one under the root, named after the command. */
+int pt_session_dir_create(const char *output, const char *command, struct pt_session_dir *ret_dir,
+                          struct pt_error *err);
+void pt_session_dir_close(struct pt_session_dir *dir);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * target.h - what a command is before it runs: where it lies, whether it can run, and whether it can be traced.
+ */
+#ifndef PT_LAUNCHER_TARGET_H
+#define PT_LAUNCHER_TARGET_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "../util/error.h"
+
+struct pt_target {
+    char path[PATH_MAX];   /* what to give execve */
+    char binary[PATH_MAX]; /* what the kernel will load: the interpreter, where path is a script */
+    bool traced;
+    bool preload; /* LD_PRELOAD does no harm; true for static programs too, because their children may be traceable */
+    char reason[200]; /* why it is not traced */
+};
+
+/* Look at a command as execvp would find it. -1 with exit code 127 (not found) or 126 (not executable). */
+int pt_target_inspect(const char *command, struct pt_target *ret_target, struct pt_error *err);
+
+#endif
