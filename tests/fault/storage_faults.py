@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""T20, T22, T24, T26 (and C10, C11 of the catalogue): disks that are full, limits that bite, folders that cannot be written."""
+import contextlib
+import os
+import resource
+import shutil
+import subprocess
+
+from harness import FaultCase, SETTINGS, clean_environment, run_command
+
+BOTH = ("full", "sampled")
+
+
+class StorageFaults(FaultCase):
+    @contextlib.contextmanager
+    def mounted(self, *mount, where=None):
+        """A file system of its own at <scratch>/disk; skips where mounting is not allowed."""
+        where = where or os.path.join(self.scratch, "disk")
+        os.makedirs(where, exist_ok=True)
+        done = subprocess.run(["mount", *mount, where], capture_output=True, text=True, check=False)
+        if done.returncode:
+            self.skipTest(f"cannot mount here: {done.stderr.strip()}")
+        try:
+            yield where
+        finally:
+            subprocess.run(["umount", "-l", where], check=False)
+
+    def full_disk(self, disk, mode, rounds="60000"):
+        """The host with its trace on a disk that is too small: it must not notice; what is not stored must be counted."""
+        self.root = os.path.join(disk, "traces")
+        for where, extra in (("elsewhere", []), ("on the full disk", ["no-file"])):
+            with self.subTest(mode=mode, where=where):
+                trace = self.check(["steady_writer", rounds, *extra], modes=(mode,), claims=False)
+                if trace and trace.files():
+                    self.assertEqual(trace.calls("io_write"), int(rounds) + (0 if extra else 128), "totals stay exact")
+
+    def test_t20_tmpfs_of_4_mib(self):
+        with self.mounted("-t", "tmpfs", "-o", "size=4m", "none") as disk:
+            for mode in BOTH:
+                self.full_disk(disk, mode)
+
+    def test_t20_tmpfs_of_one_page(self):
+        with self.mounted("-t", "tmpfs", "-o", "size=4k", "none") as disk:
+            self.full_disk(disk, "full", "5000")
+
+    def test_t20_tmpfs_without_inodes(self):
+        with self.mounted("-t", "tmpfs", "-o", "size=4m,nr_inodes=2", "none") as disk:
+            self.full_disk(disk, "full", "5000")
+
+    def test_t20_tmpfs_that_fills_while_we_grow(self):
+        """The program itself fills the disk to the last byte; then the trace may not take a page that is not its own."""
+        filler = ("import os, sys, ctypes\n"
+                  "f = os.open(sys.argv[1] + '/filler', os.O_CREAT | os.O_WRONLY)\n"
+                  "try:\n    while True: os.write(f, b'x' * 4096)\n"
+                  "except OSError as e: print('full', e.errno)\n"
+                  "b = [bytes(5000 + i % 900) for i in range(100000)]\n"
+                  "for i in range(20000): os.write(1, b'')\n"
+                  "print('alive', len(b)); os.unlink(sys.argv[1] + '/filler')\n")
+        with self.mounted("-t", "tmpfs", "-o", "size=6m", "none") as disk:
+            self.root = os.path.join(disk, "traces")
+            self.check(["/usr/bin/python3", "-c", filler, disk], modes=BOTH, claims=False)
+
+    def test_t20_ext4_image_that_is_full(self):
+        self.need("mkfs.ext4")
+        image = os.path.join(self.scratch, "image")
+        with open(image, "wb") as f:
+            f.truncate(6 << 20)
+        subprocess.run(["mkfs.ext4", "-q", "-F", image], check=True, capture_output=True)
+        with self.mounted("-o", "loop", image) as disk:
+            for mode in BOTH:
+                self.full_disk(disk, mode)
+
+    def test_t20_real_programs_on_a_full_disk(self):
+        programs = {
+            "python3": ["/usr/bin/python3", "-c", "import json; print(len(json.dumps(list(range(100000)))))"],
+            "perl": ["perl", "-e", "my @a = map { 'x' x $_ } 1..3000; print scalar(@a), qq(\n)"],
+            "git": ["bash", "-c", "git init -q . && git -c user.name=a -c user.email=a@b -c commit.gpgsign=false commit -q"
+                    " --allow-empty -m one --date='2020-01-01T00:00:00Z' && git log --format=%s"],
+            "node": ["node", "-e", "console.log([...Array(100000).keys()].length)"],
+        }
+        with self.mounted("-t", "tmpfs", "-o", "size=1m", "none") as disk:
+            self.root = os.path.join(disk, "traces")
+            for name, command in programs.items():
+                with self.subTest(program=name):
+                    if shutil.which(command[0]) and shutil.which(name):
+                        self.check(command, modes=("full",), claims=False)
+
+    def limited(self, limit):
+        return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    def test_t22_file_size_limit_of_the_program(self):
+        for limit in ("0", "1024", "102400"):
+            self.check(["file_size_limit", limit], modes=BOTH)
+        self.check(["file_size_limit", "1024", "default"], modes=BOTH, status=-25)
+
+    def test_t22_file_size_limit_from_outside(self):
+        for limit in (0, 1024, 100 * 1024, 1 << 20):
+            with self.subTest(limit=limit):
+                self.check(["file_size_limit", str(min(limit, 1024))], before_exec=self.limited(limit), claims=False)
+
+    def test_t24_few_descriptors(self):
+        self.check(["few_descriptors", "3"], modes=BOTH)
+        for limit in (4, 16, 1024): # with 3 the loader cannot even open libc
+            with self.subTest(limit=limit):
+                self.check(["few_descriptors"], modes=BOTH, claims=limit > 16, before_exec=lambda limit=limit:
+                           resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+
+    def test_t26_ring_that_wrapped_many_times(self):
+        for mode in BOTH:
+            trace = self.check(["steady_writer", "1000000"], modes=(mode,), options={"ring_mib": 1})
+            self.assertEqual(trace.calls("io_write"), 1000128)
+            written = sum(1 for _ in trace.events('"io_write"'))
+            if mode == "full":
+                self.assertGreater(trace.lost(), 0, "the ring must have wrapped")
+                self.assertGreaterEqual(trace.heap("allocs"), 4000000)
+            self.assertLessEqual(written, 1000128)
+
+    def test_folders_that_cannot_be_written(self):
+        """C11: nothing is said, nothing is traced, the program runs."""
+        for folder in ("/nonexistent/folder", "/etc/passwd/x", "/proc", "/dev/null"):
+            with self.subTest(folder=folder):
+                self.check(["steady_writer", "1000"], claims=False, options={"dir": folder})
+
+    def test_folder_of_somebody_else(self):
+        if os.geteuid():
+            self.skipTest("needs root")
+        os.makedirs(self.root, mode=0o700)
+
+        def become_nobody():
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+
+        def setup(work):
+            os.chmod(work, 0o777)
+            os.chmod(os.path.dirname(work), 0o755)
+        self.check(["steady_writer", "1000"], claims=False, before_exec=become_nobody, setup=setup)
+
+    def test_trace_that_is_removed_while_it_grows(self):
+        """C2: unlinking is harmless."""
+        if SETTINGS.baseline:
+            self.skipTest("baseline")
+        environment = self.preload_environment(clean_environment(), "full")
+        self.fresh_work()
+        script = ("import os, shutil\nb = [bytes(600 + i % 900) for i in range(200000)]\n"
+                  "shutil.rmtree(os.environ['PROFTRACE_DIR'])\nb = [bytes(600 + i % 900) for i in range(300000)]\nprint(len(b))")
+        result = run_command(["/usr/bin/python3", "-c", script], self.work, environment)
+        self.assertEqual((result.out, result.err, result.status), (b"300000\n", b"", 0))
