@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * b_start.c - start and end of a program, one after another. The starter itself is not traced: it hands its PRELOAD
+ * variable to the children as LD_PRELOAD, so that the difference is the child's alone.   usage: b_start TIMES COMMAND
+ * [ARGUMENT...]
+ */
+#include <spawn.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "bench.h"
+
+extern char **environ;
+
+static uint64_t children_cpu_ns(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return ((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * 1000000000u +
+           ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000u;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3)
+        return 2;
+    const long times = atol(argv[1]);
+    const char *preload = getenv("PRELOAD");
+    if (preload)
+        setenv("LD_PRELOAD", preload, 1);
+    const uint64_t cpu = children_cpu_ns();
+    const struct bench from = bench_now();
+    for (long i = 0; i < times; i++) {
+        pid_t pid;
+        int status;
+        if (posix_spawn(&pid, argv[2], NULL, NULL, argv + 2, environ) || waitpid(pid, &status, 0) < 0)
+            return 3;
+    }
+    const uint64_t wall = bench_clock_ns(CLOCK_MONOTONIC) - from.wall_ns, used = children_cpu_ns() - cpu;
+    fprintf(stderr, "RESULT ops=%ld wall_ns=%llu thread_ns=%llu process_ns=%llu\n", times, (unsigned long long)wall,
+            (unsigned long long)used, (unsigned long long)used);
+    return 0;
+}

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""What we want to stay below, one row per promise. A benchmark reports a miss; it fails nothing."""
+from dataclasses import dataclass
+from typing import Callable
+
+
+@dataclass
+class Target:
+    what: str
+    workload: str                 # a workload's key, or the key of an analysis figure
+    tracer: str
+    measure: Callable             # Series -> Spread, scaled to `unit`
+    unit: str
+    limit: float
+    digits: int = 2
+    at_least: bool = False
+
+
+def scaled(spread, factor):
+    return type(spread)(spread.median * factor, spread.low * factor, spread.high * factor)
+
+
+def ratio(figure):
+    return lambda s: s.ratio(figure)
+
+
+def added(figure, factor=1):
+    return lambda s: scaled(s.added(figure), factor)
+
+
+TARGETS = [
+    Target("malloc/free pair, sampled heap (M1)", "M1", "sampled", added("thread_ns"), "ns added per pair", 4, 1),
+    Target("Python, every object through malloc, sampled (P2m)", "P2m", "sampled", ratio("process_ns"), "x CPU", 1.03),
+    Target("PyTorch training with 2 workers, defaults (P1)", "P1", "sampled", ratio("process_ns"), "x CPU", 1.03),
+    Target("the same, wall", "P1", "sampled", ratio("wall_ns"), "x wall", 1.03),
+    Target("malloc/free pair, full heap (M1)", "M1", "full", ratio("total_cpu_s"), "x all CPU", 5),
+    Target("random replacement, full heap (M2/1)", "M2/1", "full", ratio("total_cpu_s"), "x all CPU", 2.1),
+    Target("Python, every object through malloc, full heap (P2m)", "P2m", "full", ratio("total_cpu_s"), "x all CPU", 1.5),
+    Target("Python, default allocator (P2)", "P2", "sampled", ratio("process_ns"), "x CPU", 1.03),
+    Target("pread of 4 KiB (I1)", "I1", "sampled", added("thread_ns"), "ns added per call", 60, 0),
+    Target("the same, ratio", "I1", "sampled", ratio("thread_ns"), "x CPU", 1.10),
+    Target("write (I2)", "I2", "sampled", added("thread_ns"), "ns added per call", 60, 0),
+    Target("the same, ratio", "I2", "sampled", ratio("thread_ns"), "x CPU", 1.10),
+    Target("5,000 small files from Python", "files", "sampled", ratio("wall_ns"), "x wall", 1.10),
+    Target("start and end of a process", "start", "sampled", added("wall_ns", 1e-6), "ms added", 0.3),
+    Target("exit after a million events", "exit", "sampled", added("wall_ns", 1e-6), "ms added", 1),
+    Target("memory added, one thread, sampled (M1)", "M1", "sampled", added("rss_mib"), "MiB", 9, 1),
+    Target("memory added, one thread, full heap (M1)", "M1", "full", added("rss_mib"), "MiB", 9, 1),
+    Target("memory added, 16 threads, full heap (M2/16)", "M2/16", "full", added("rss_mib"), "MiB", 24, 1),
+    Target("bytes per heap event, full (M1)", "M1", "full", lambda s: s.bytes_per_event(), "bytes", 2),
+    Target("bytes per heap event, random addresses (M2/1)", "M2/1", "full", lambda s: s.bytes_per_event(), "bytes", 5),
+    Target("bytes per I/O event, loop (I1)", "I1", "sampled", lambda s: s.bytes_per_event(), "bytes", 5),
+    Target("bytes per I/O event, loop (I2)", "I2", "sampled", lambda s: s.bytes_per_event(), "bytes", 5),
+    Target("decode and merge", "decode", "", None, "M events/s of CPU", 50, 1, at_least=True),
+    Target("report on 10 M events", "report", "", None, "s", 2),
+    Target("report on 10 M events, memory", "report-rss", "", None, "MiB", 256, 0),
+    Target("Chrome export", "chrome", "", None, "M slices/s", 2, at_least=True),
+    Target("launcher sampling", "launcher", "", None, "% of a core", 0.5),
+]

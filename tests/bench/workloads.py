@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""The work that is measured, one row each. `short` is the same work with fewer operations, for tracers that are very slow."""
+import os
+from dataclasses import dataclass, field
+from typing import Callable, Dict, List
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PYTHON = "/usr/bin/python3"
+
+
+@dataclass
+class Places:
+    """Where things lie: programs, data on disk, files in memory, traces."""
+    programs: str
+    data: str
+    memory: str
+    traces: str
+
+
+@dataclass
+class Workload:
+    key: str
+    title: str
+    operation: str
+    command: Callable[[Places, int], List[str]]
+    size: int
+    quick: int
+    tracers: List[str]
+    short: int = 0
+    events: int = 0          # events per operation in full mode; 0 = not counted
+    env: Dict[str, str] = field(default_factory=dict)
+    preload_variable: str = "LD_PRELOAD"
+
+
+def program(name, *after):
+    return lambda p, n: [f"{p.programs}/{name}", *[a(p) if callable(a) else a for a in after], str(n)]
+
+
+def python(script, *after, tail=()):
+    return lambda p, n: [PYTHON, f"{HERE}/{script}", *[a(p) for a in after], str(n), *tail]
+
+
+OURS = ["bare", "off", "sampled", "full"]
+HEAP_PEERS = ["jemalloc-sampling", "tcmalloc-sampling", "lttng", "uftrace", "heaptrack"]
+
+WORKLOADS = [
+    Workload("M1", "malloc and free in pairs, one thread", "pair", program("b_pairs"), 5000000, 50000,
+             [*OURS, *HEAP_PEERS], events=2),
+    Workload("M2/1", "random replacement in a live set of 50,000 blocks, one thread", "replacement",
+             lambda p, n: [f"{p.programs}/b_larson", "1", "4", str(n), "50000"], 250000, 5000, [*OURS, *HEAP_PEERS], events=2),
+    Workload("M2/16", "the same with 16 threads of 5,000 blocks (memory per thread)", "replacement",
+             lambda p, n: [f"{p.programs}/b_larson", "16", "2", str(n), "5000"], 50000, 1000, [*OURS, "heaptrack"], events=2),
+    Workload("P1", "PyTorch training, two DataLoader workers, 3 epochs", "step", python("b_train.py", lambda p: f"{p.data}/p1"),
+             3, 1, ["bare", "sampled", "full", "jemalloc-sampling", "lttng"]),
+    Workload("P2", "JSON churn in Python, default allocator", "round", python("b_json.py"), 40, 2,
+             ["bare", "sampled", "full", "jemalloc-sampling", "lttng", "heaptrack"]),
+    Workload("P2m", "JSON churn in Python, every object through malloc", "round", python("b_json.py"), 40, 2,
+             [*OURS, "jemalloc-sampling", "tcmalloc-sampling", "lttng", "heaptrack"], env={"PYTHONMALLOC": "malloc"}),
+    Workload("I1", "pread of 4 KiB, cached file", "call", program("b_pread", lambda p: f"{p.data}/i1"), 1000000, 5000,
+             [*OURS, "uftrace", "strace"], short=30000, events=1),
+    Workload("I2", "write of 1 to 4096 bytes, tmpfs", "call", program("b_write", lambda p: f"{p.memory}/i2"), 1000000, 5000,
+             [*OURS, "uftrace", "strace"], short=30000, events=1),
+    Workload("files", "5,000 small files opened, read and closed from Python", "file",
+             python("b_small_files.py", lambda p: f"{p.data}/small"), 5000, 500, ["bare", "sampled", "full", "strace"]),
+    Workload("start", "/bin/true started and ended, one after another", "process",
+             lambda p, n: [f"{p.programs}/b_start", str(n), "/bin/true"], 300, 10, ["bare", "off", "sampled", "full", "lttng"],
+             preload_variable="PRELOAD"),
+    Workload("exit", "exit after a million events", "exit", program("b_exit"), 1000000, 10000, ["bare", "sampled", "full"]),
+]
