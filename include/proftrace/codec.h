@@ -3,15 +3,15 @@
  * codec.h - columns: how a full buffer is laid out before zstd sees it, and back.
  *
  * Shared by the library (encode, on its private stack, no allocation), `assemble` (encode) and the analyzer (decode).
- * One pass, branchless 8-byte stores: 6-7 ns per unit. Match search finds little in these columns; entropy coding of the
- * length bytes and of small deltas is the gain (research: spike section 3).
+ * One pass, branchless 8-byte stores: 6-7 ns per unit. Match search finds little in these columns; entropy coding of
+ * the length bytes and of small deltas is the gain (research: spike section 3).
  *
  *   units:    header, control[n], addresses, sizes
  *             control = kind (3 bits) | address bytes (3) | log2 of size bytes (2)
  *             address: zigzag difference to the one before, >> shift; clock unit: its ticks likewise
  *   records:  header, kind[n], lengths_a[n], lengths_b[n], ticks, aux, tag, word 0, word 1
- *             lengths_a = ticks bytes (3 bits) | aux bytes (3) | tag bytes (2);  lengths_b = word 0 bytes (4) | word 1 bytes (4)
- *             ticks: zigzag difference to the record before; tag: xor with it; words: zigzag difference to the last
+ *             lengths_a = ticks bytes (3 bits) | aux bytes (3) | tag bytes (2);  lengths_b = word 0 bytes (4) | word 1
+ * bytes (4) ticks: zigzag difference to the record before; tag: xor with it; words: zigzag difference to the last
  *             record of the same kind
  *
  * Decoders trust nothing: they return -1 on any input that does not fit exactly.
@@ -170,7 +170,8 @@ static inline struct pt_encoded pt_encode_records(const struct pt_record *record
         struct pt_codec_words *last = &scratch->last[r->tag_kind & 0xff];
         const pt_u64 now = r->stamp >> PT_GENERATION_BITS;
         const pt_u32 tag = r->tag_kind >> 8;
-        const pt_u64 ticks = pt_zigzag((pt_i64)(now - last_ticks)) & ((1ull << 56) - 1), aux = r->aux, tags = tag ^ last_tag;
+        const pt_u64 ticks = pt_zigzag((pt_i64)(now - last_ticks)) & ((1ull << 56) - 1), aux = r->aux,
+                     tags = tag ^ last_tag;
         const pt_u64 a = pt_zigzag((pt_i64)(r->words[0] - last->words[0])),
                      b = pt_zigzag((pt_i64)(r->words[1] - last->words[1]));
         const pt_u32 nt = pt_byte_count(ticks), nx = pt_byte_count(aux), ng = pt_byte_count(tags),
@@ -242,9 +243,9 @@ static inline int pt_decode_units(const pt_u8 *encoded, pt_u64 bytes, struct pt_
     if (header.count > room || header.shift > 4 ||
         bytes != sizeof header + (pt_u64)header.count + header.address_bytes + header.size_bytes)
         return -1;
-    const pt_u8 *control = encoded + sizeof header, *address = control + header.count,
-                *const address_end = address + header.address_bytes, *size = address_end,
-                *const size_end = size + header.size_bytes;
+    const pt_u8 *control = encoded + sizeof header,
+                *address = control + header.count, *const address_end = address + header.address_bytes,
+                *size = address_end, *const size_end = size + header.size_bytes;
     pt_u64 last_address = 0, last_clock = 0;
     for (pt_u32 i = 0; i < header.count; i++) {
         const pt_u32 kind = control[i] & 7, n = control[i] >> 3 & 7;

@@ -11,8 +11,8 @@
  *            | DEFS    definitions of one thread; never recycled
  *
  * Rules by which a reader can trust a file that stopped at any instant:
- *  1. A record is there when the word stored last carries the expected generation; a block or definition, when its commit
- *     word is there and its checksum holds. Everything else is skipped.
+ *  1. A record is there when the word stored last carries the expected generation; a block or definition, when its
+ * commit word is there and its checksum holds. Everything else is skipped.
  *  2. A raw buffer whose sequence number is not above that of the stream's last committed block is a duplicate of it.
  *  3. Totals are banked: bank[totals_seq & 1] is whole and covers all records of sequences <= totals_seq of the records
  *     stream; later blocks and the raw buffer are added by the reader.
@@ -58,8 +58,8 @@ enum pt_heap_mode { PT_HEAP_OFF = 0, PT_HEAP_SAMPLED = 1, PT_HEAP_FULL = 2 };
 struct pt_file_header {
     char magic[8];
     pt_u32 format_version;
-    pt_u32 header_bytes;  /* first segment starts here: header, text and schema pages */
-    pt_u32 text_offset;   /* process text: see enum pt_text */
+    pt_u32 header_bytes; /* first segment starts here: header, text and schema pages */
+    pt_u32 text_offset;  /* process text: see enum pt_text_item */
     pt_u32 text_bytes;
     pt_u32 schema_offset;
     pt_u32 schema_bytes;
@@ -69,37 +69,37 @@ struct pt_file_header {
     pt_u32 pid;             /* as the process sees it */
     pt_u32 ppid;
     pt_u32 uid;
-    pt_u32 state;           /* enum pt_process_state */
+    pt_u32 state; /* enum pt_process_state */
     pt_i32 exit_status;
-    pt_u32 tool_version;    /* major << 16 | minor << 8 | patch */
-    char boot_id[40];       /* machine and boot, so that clocks of files can be joined; "" = unknown */
+    pt_u32 tool_version; /* major << 16 | minor << 8 | patch */
+    char boot_id[40];    /* machine and boot, so that clocks of files can be joined; "" = unknown */
 
-    pt_u32 clock_source;    /* enum pt_clock_source */
+    pt_u32 clock_source; /* enum pt_clock_source */
     pt_u32 clock_shift;
-    pt_u64 clock_base;      /* counter at tick 0 */
-    pt_u64 realtime_ns;     /* CLOCK_REALTIME at clock_first */
+    pt_u64 clock_base;  /* counter at tick 0 */
+    pt_u64 realtime_ns; /* CLOCK_REALTIME at clock_first */
     struct pt_clock_pair clock_first;
     struct pt_clock_pair clock_last[2]; /* refreshed on slow paths; take clock_last[clock_index & 1] */
     pt_u64 clock_index;                 /* 0 = only clock_first is valid */
 
-    pt_u64 file_bytes;      /* bytes of the file given out so far */
+    pt_u64 file_bytes; /* bytes of the file given out so far */
     pt_u64 ring_limit_bytes;
-    pt_u64 ring_bytes;      /* bytes of BLOCKS segments */
+    pt_u64 ring_bytes; /* bytes of BLOCKS segments */
     pt_u64 heap_sample_bytes;
-    pt_u32 heap_mode;       /* enum pt_heap_mode */
-    pt_u32 options;         /* PT_OPTION_ bits */
+    pt_u32 heap_mode; /* enum pt_heap_mode */
+    pt_u32 options;   /* PT_OPTION_ bits */
 
     /* What the process knows about itself, refreshed on slow paths and at its end; 0 = never read. */
-    pt_u64 end_counter;     /* counter at exit, _exit or exec */
-    pt_u64 cpu_ns;          /* user + system time of the process */
+    pt_u64 end_counter; /* counter at exit, _exit or exec */
+    pt_u64 cpu_ns;      /* user + system time of the process */
     pt_u64 max_rss_bytes;
     pt_u64 min_faults;
     pt_u64 maj_faults;
 
-    pt_u64 drops[32];       /* by enum pt_drop, where no thread area was at hand */
+    pt_u64 drops[32]; /* by enum pt_drop, where no thread area was at hand */
     pt_u64 recycled_segments;
     pt_u64 growth_failures;
-    pt_i32 growth_errno;    /* of the last failure */
+    pt_i32 growth_errno; /* of the last failure */
     pt_u32 pad0;
     pt_u64 early_allocations; /* heap calls answered before the library was ready; not in any total */
     pt_u8 reserved[4096 - 560];
@@ -111,7 +111,7 @@ _Static_assert(sizeof(struct pt_file_header) == 4096, "on disk");
 #define PT_OPTION_STACKS (1u << 2)
 
 /* The text page: NUL-terminated strings one after another, in this order. argv follows as the last: argc strings. */
-enum pt_text { PT_TEXT_EXE, PT_TEXT_CWD, PT_TEXT_STAGE, PT_TEXT_HOST, PT_TEXT_COMM, PT_TEXT_ARGC, PT_TEXT_ARGV };
+enum pt_text_item { PT_TEXT_EXE, PT_TEXT_CWD, PT_TEXT_STAGE, PT_TEXT_HOST, PT_TEXT_COMM, PT_TEXT_ARGC, PT_TEXT_ARGV };
 #define PT_TEXT_BYTES 4096u /* an argv that does not fit is cut; ARGC ("12") tells the true count */
 
 /* ---- segments ---- */
@@ -132,8 +132,8 @@ _Static_assert(sizeof(struct pt_segment) == 64, "on disk");
 
 /* ---- records: 32 bytes, and heap units: 16 bytes ---- */
 struct pt_record {
-    pt_u64 stamp; /* ticks << 12 | generation; stored last */
-    pt_u32 aux;   /* SPAN: duration (pt_duration_ticks); POINT: the event's AUX field */
+    pt_u64 stamp;    /* ticks << 12 | generation; stored last */
+    pt_u32 aux;      /* SPAN: duration (pt_duration_ticks); POINT: the event's AUX field */
     pt_u32 tag_kind; /* tag << 8 | event id */
     union {
         pt_u64 words[2];
@@ -149,7 +149,7 @@ struct pt_unit16 {
     pt_u64 body; /* size, or ticks in a clock unit */
 };
 _Static_assert(sizeof(struct pt_unit16) == 16, "on disk");
-#define PT_UNIT_CLOCK 1u      /* kind of a unit that only carries the time */
+#define PT_UNIT_CLOCK 1u        /* kind of a unit that only carries the time */
 #define PT_UNIT_CLOCK_EVERY 16u /* the first unit of every 16 */
 
 /* A duration in 32 bits: 27 bits of mantissa, 5 of exponent. Error below 2^-27, no limit that a process could reach. */
@@ -172,9 +172,9 @@ static inline pt_u64 pt_duration_ticks(pt_u32 packed)
 enum pt_stream { PT_STREAM_HEAP = 0, PT_STREAM_RECORDS = 1, PT_STREAM__COUNT = 2 };
 
 struct pt_raw_buffer {
-    pt_u32 offset;     /* of the buffer, from the start of the segment; 0 = this thread has none */
+    pt_u32 offset; /* of the buffer, from the start of the segment; 0 = this thread has none */
     pt_u32 bytes;
-    pt_u64 sequence;   /* sequence << 12 | generation of what lies in the buffer now: one store is the reset */
+    pt_u64 sequence;       /* sequence << 12 | generation of what lies in the buffer now: one store is the reset */
     pt_u64 flushed_events; /* events given to blocks so far (committed or dropped) */
     pt_u64 reserved;
 };
@@ -196,8 +196,8 @@ struct pt_heap_class {
 
 struct pt_thread_area { /* PT_THREAD_HEADER_BYTES, then buffers and definitions */
     struct pt_segment segment;
-    pt_u32 tid;      /* thread that lives here now; 0 = none yet */
-    pt_u32 life;     /* counts the threads that lived here, from 1 */
+    pt_u32 tid;  /* thread that lives here now; 0 = none yet */
+    pt_u32 life; /* counts the threads that lived here, from 1 */
     pt_u64 start_ticks;
     struct pt_raw_buffer raw[PT_STREAM__COUNT];
     pt_u32 defs_offset;
@@ -272,9 +272,9 @@ _Static_assert(sizeof(struct pt_block) == 72, "on disk");
 /* ---- definitions: 8-byte aligned, in the tail of a thread area or in DEFS segments after the segment header ---- */
 #define PT_DEF_MAGIC 0x46454450u /* "PDEF" */
 enum pt_def_type {
-    PT_DEF_STRING = 1,     /* payload: the bytes */
-    PT_DEF_STACK = 2,      /* payload: frames, innermost first, each zigzag LEB128 of the difference to the one before */
-    PT_DEF_MODULE = 3,     /* payload: struct pt_def_module, build-id, path */
+    PT_DEF_STRING = 1, /* payload: the bytes */
+    PT_DEF_STACK = 2,  /* payload: frames, innermost first, each zigzag LEB128 of the difference to the one before */
+    PT_DEF_MODULE = 3, /* payload: struct pt_def_module, build-id, path */
     PT_DEF_THREAD_END = 4, /* payload: struct pt_def_thread_end, rows */
     PT_DEF_UNTRACED = 5,   /* id: string id of the program; payload: reason as text */
 };
@@ -284,9 +284,9 @@ struct pt_def {
     pt_u32 id;     /* STRING, STACK, UNTRACED: the id; MODULE: a running number */
     pt_u16 type;
     pt_u16 flags;
-    pt_u32 crc;    /* CRC-32C of the payload */
+    pt_u32 crc; /* CRC-32C of the payload */
     pt_u32 payload_bytes;
-    pt_u64 ticks;  /* when it was defined */
+    pt_u64 ticks; /* when it was defined */
 };
 _Static_assert(sizeof(struct pt_def) == 32, "on disk");
 
@@ -298,7 +298,8 @@ struct pt_def_module {
     pt_u32 path_bytes;
 };
 
-/* A thread that ended, written when another takes over its slot: the slot's totals so far (cumulative over its lives). */
+/* A thread that ended, written when another takes over its slot: the slot's totals so far (cumulative over its lives).
+ */
 struct pt_def_thread_end {
     pt_u32 slot;
     pt_u32 life;
@@ -327,7 +328,8 @@ struct pt_session_page {
     pt_u64 start_realtime_ns;
     pt_u64 start_monotonic_ns;
     pt_u64 processes; /* atomic: trace files made */
-    pt_u8 reserved[4096 - 56];
+    char boot_id[40]; /* /proc/sys/kernel/random/boot_id, filled by the first process that reads it */
+    pt_u8 reserved[4096 - 96];
 };
 _Static_assert(sizeof(struct pt_session_page) == 4096, "on disk");
 

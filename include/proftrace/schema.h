@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * schema.h - what events.def means in C: ids, payload structs, dense rows, and the text that makes a trace describe itself.
+ * schema.h - what events.def means in C: ids, payload structs, dense rows, and the text that makes a trace describe
+ * itself.
  *
  * Both halves include it. Nothing here is written twice: a new event is one row in events.def.
  */

@@ -14,16 +14,17 @@
 #include "compiler.h"
 #include "thread.h"
 
-/* Read-mostly switches, one cache line. All zero until the constructor has finished, so that an early hook records nothing. */
+/* Read-mostly switches, one cache line. All zero until the constructor has finished, so that an early hook records
+ * nothing. */
 struct pt_switches {
-    pt_u8 io;      /* record descriptors, metadata, processes */
+    pt_u8 io; /* record descriptors, metadata, processes */
     pt_u8 stdio;
-    pt_u8 heap;    /* enum pt_heap_mode */
+    pt_u8 heap; /* enum pt_heap_mode */
     pt_u8 stacks;
     pt_u8 user;
-    pt_u8 tsc;     /* clock source: 1 = rdtsc, 0 = CLOCK_MONOTONIC */
-    pt_u8 frozen;  /* sandboxed: no system call any more */
-    pt_u8 off;     /* pass-through for good */
+    pt_u8 tsc;         /* clock source: 1 = rdtsc, 0 = CLOCK_MONOTONIC */
+    pt_u8 frozen;      /* sandboxed: no system call any more */
+    pt_u8 off;         /* pass-through for good */
     pt_u8 clock_shift; /* ticks = counter >> clock_shift */
 };
 extern struct pt_switches pt_switches;
@@ -41,7 +42,8 @@ PT_ALWAYS_INLINE pt_u64 pt_clock(void)
 /* Slow half of pt_store: attaches the thread, rolls the buffer over, or counts the loss. */
 void pt_store_slow(pt_u64 counter, pt_u32 aux, pt_u32 tag_kind, pt_u64 word0, pt_u64 word1);
 
-/* Reserve the next slot of a thread-private buffer; only signal handlers of the same thread compete, so no lock prefix. */
+/* Reserve the next slot of a thread-private buffer; only signal handlers of the same thread compete, so no lock prefix.
+ */
 PT_ALWAYS_INLINE char *pt_reserve(char **cursor, long bytes)
 {
     char *slot = (char *)bytes;
@@ -49,8 +51,8 @@ PT_ALWAYS_INLINE char *pt_reserve(char **cursor, long bytes)
     return slot;
 }
 
-/* Store one 32-byte record that began at `counter`. One branch serves the full buffer, the unattached thread and the forked
- * child alike: their `end` is 0. */
+/* Store one 32-byte record that began at `counter`. One branch serves the full buffer, the unattached thread and the
+ * forked child alike: their `end` is 0. */
 PT_ALWAYS_INLINE void pt_store(pt_u64 counter, pt_u32 aux, pt_u32 tag_kind, pt_u64 word0, pt_u64 word1)
 {
     struct pt_tracer_thread *t = pt_self;
@@ -73,6 +75,30 @@ PT_ALWAYS_INLINE void pt_store(pt_u64 counter, pt_u32 aux, pt_u32 tag_kind, pt_u
     pt_store_slow(counter, aux, tag_kind, word0, word1);
 }
 
+/* Slow half of pt_unit; clock_slot: a reserved slot at a 256-byte boundary, or NULL. */
+void pt_unit_slow(pt_u32 kind, pt_u64 address, pt_u64 size, char *clock_slot);
+
+/* Store one 16-byte heap unit. */
+PT_ALWAYS_INLINE void pt_unit(pt_u32 kind, const void *address, pt_u64 size)
+{
+    struct pt_tracer_thread *t = pt_self;
+    char *slot = 0;
+    if (pt_likely(t != 0)) {
+        const pt_u64 generation = t->heap.generation;
+        slot = pt_reserve(&t->heap.cursor, sizeof(struct pt_unit16));
+        if (pt_likely(slot < t->heap.end && ((pt_u64)slot & 0xff))) {
+            volatile struct pt_unit16 *unit = (struct pt_unit16 *)(void *)slot;
+            unit->body = size;
+            __atomic_signal_fence(__ATOMIC_SEQ_CST);
+            unit->head = (pt_u64)address << 16 | (pt_u64)kind << PT_GENERATION_BITS | generation; /* the commit */
+            return;
+        }
+        if (slot >= t->heap.end)
+            slot = 0;
+    }
+    pt_unit_slow(kind, (pt_u64)address & ((1ull << 48) - 1), size, slot);
+}
+
 PT_ALWAYS_INLINE pt_u32 pt_tag_kind(pt_i32 tag, pt_u32 kind)
 {
     return (pt_u32)tag << 8 | kind;
@@ -81,7 +107,8 @@ PT_ALWAYS_INLINE pt_u32 pt_tag_kind(pt_i32 tag, pt_u32 kind)
 /* A span that began at `start` and ends now. */
 PT_ALWAYS_INLINE void pt_span(pt_u32 kind, pt_u64 start, pt_i32 tag, pt_u64 word0, pt_u64 word1)
 {
-    pt_store(start, pt_duration_pack((pt_clock() - start) >> pt_switches.clock_shift), pt_tag_kind(tag, kind), word0, word1);
+    pt_store(start, pt_duration_pack((pt_clock() - start) >> pt_switches.clock_shift), pt_tag_kind(tag, kind), word0,
+             word1);
 }
 
 PT_ALWAYS_INLINE void pt_point(pt_u32 kind, pt_u32 aux, pt_i32 tag, pt_u64 word0, pt_u64 word1)

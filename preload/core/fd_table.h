@@ -2,8 +2,9 @@
  *
  * fd_table.h - which path a descriptor stands for, as string ids.
  *
- * Hooks keep it true on open, dup, close; what was opened behind our back (inherited, by libc itself, by raw system calls) is
- * asked from /proc/self/fd once, at the first event that uses it. In a forked child the table is inherited with its ids.
+ * Hooks keep it true on open, dup, close; what was opened behind our back (inherited, by libc itself, by raw system
+ * calls) is asked from /proc/self/fd once, at the first event that uses it. In a forked child the table is inherited
+ * with its ids.
  */
 #ifndef PT_CORE_FD_TABLE_H
 #define PT_CORE_FD_TABLE_H

@@ -9,8 +9,8 @@
 
 #include "compiler.h"
 
-/* Id of a string (a path, a name); 0 when it is NULL or nothing could be recorded. The string must be readable: call it only
- * after the real function has accepted it (not after EFAULT). Cut at 4096 bytes. */
+/* Id of a string (a path, a name); 0 when it is NULL or nothing could be recorded. The string must be readable: call it
+ * only after the real function has accepted it (not after EFAULT). Cut at 4096 bytes. */
 pt_u32 pt_intern_string(const char *string);
 pt_u32 pt_intern_bytes(const char *bytes, pt_u64 length);
 /* Id of the text with secrets masked (commands). */

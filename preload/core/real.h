@@ -2,9 +2,9 @@
  *
  * real.h - the functions behind ours, all resolved in one pass by RTLD_NEXT.
  *
- * real_<name> starts at a stub that resolves everything and goes on, so that a call before our constructor (another library's
- * constructor, ld.so itself) works and the hot path has no "is it resolved?" branch. Each PT_REAL puts a row into the linker
- * section pt_reals; there is no second list.
+ * real_<name> starts at a stub that resolves everything and goes on, so that a call before our constructor (another
+ * library's constructor, ld.so itself) works and the hot path has no "is it resolved?" branch. Each PT_REAL puts a row
+ * into the linker section pt_reals; there is no second list.
  */
 #ifndef PT_CORE_REAL_H
 #define PT_CORE_REAL_H
@@ -23,7 +23,7 @@ void pt_reals_resolve(void);
     static type boot_##name parameters;                                                                                \
     static type(*real_##name) parameters = boot_##name;                                                                \
     static const struct pt_real pt_real_##name                                                                         \
-        __attribute__((used, section("pt_reals"), aligned(sizeof(void *)))) = {#name, (void **)(void *)&real_##name};   \
+        __attribute__((used, section("pt_reals"), aligned(sizeof(void *)))) = {#name, (void **)(void *)&real_##name};  \
     PT_COLD static type boot_##name parameters                                                                         \
     {                                                                                                                  \
         pt_reals_resolve();                                                                                            \

@@ -2,9 +2,9 @@
  *
  * thread.h - what the tracer keeps per thread: one slot in MADV_WIPEONFORK memory, found through one TLS pointer.
  *
- * In a forked child (fork, _Fork, raw clone) the kernel hands out zeros instead of the slots: every `end` and countdown is 0,
- * so the first event goes the slow way and the child gets a file of its own. A vfork child shares its parent's slot, which
- * is right: it runs in the parent's memory while the parent waits.
+ * In a forked child (fork, _Fork, raw clone) the kernel hands out zeros instead of the slots: every `end` and countdown
+ * is 0, so the first event goes the slow way and the child gets a file of its own. A vfork child shares its parent's
+ * slot, which is right: it runs in the parent's memory while the parent waits.
  */
 #ifndef PT_CORE_THREAD_H
 #define PT_CORE_THREAD_H
@@ -36,16 +36,17 @@ struct pt_tracer_thread {
     char *defs_end;
     struct pt_segment *chunk; /* current BLOCKS segment */
     pt_u64 chunk_used;
-    pt_u32 chunk_index;       /* in the ring's registry */
+    pt_u32 chunk_index; /* in the ring's registry */
     pt_u32 chunk_count;
     struct pt_private *priv;
     pt_u32 tid;
     pt_u32 life;
-    pt_u64 sample_window;     /* counter at which the current window of the stack rate cap began */
+    pt_u64 sample_window; /* counter at which the current window of the stack rate cap began */
     pt_u32 samples_in_window;
-    pt_u32 busy;              /* inside the slow path on the private stack */
-    pt_u64 last_rollover;     /* counter; a thread that rolls over often gets the cheaper compressor setting */
-    pt_u64 hot_setting;
+    pt_u32 busy;          /* inside the slow path on the private stack */
+    pt_u64 last_rollover; /* counter; a thread that rolls over often gets the cheaper compressor setting */
+    pt_u32 sampled_life;  /* life for which countdown was drawn; another one draws before it samples */
+    pt_u32 pad1;
 };
 
 /* The calling thread's slot; NULL before its first event. initial-exec: global-dynamic TLS may call malloc. */

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fd_table.c - the descriptor table and its one question to /proc.
+ *
+ * Entered from any hook. Plain 32-bit loads and stores: a racing close and open is a race of the program itself.
+ */
+#include "fd_table.h"
+
+#include <fcntl.h>
+
+#include "intern.h"
+#include "slow.h"
+#include "sys.h"
+#include "text.h"
+
+pt_u32 pt_fd_paths[PT_FD_TABLE_SIZE];
+static pt_u32 entries_read[PT_FD_TABLE_SIZE];
+
+PT_COLD pt_u32 pt_fd_resolve(int fd)
+{
+    struct pt_tracer_thread *t = pt_switches.frozen ? 0 : pt_thread_attached();
+    if (!t || t->busy)
+        return 0;
+    const pt_u64 mask = pt_signals_block();
+    char *link = t->priv->text, *target = link + 32;
+    struct pt_text text = {link, 0, 32};
+    pt_text_add(&text, "/proc/self/fd/");
+    pt_text_number(&text, (pt_u64)fd, 0);
+    const long length = pt_syscall3(SYS_readlink, link, target, sizeof t->priv->text - 32);
+    pt_u32 id = 0;
+    if (length > 0)
+        id = pt_intern_bytes(target, (pt_u64)length);
+    else if (pt_syscall3(SYS_fcntl, fd, F_GETFD, 0) >= 0)
+        id = pt_intern_string("?"); /* open, but there is no /proc: do not ask again */
+    pt_fd_set(fd, id);
+    pt_signals_restore(mask);
+    return id;
+}
+
+void pt_fd_clear_range(unsigned first, unsigned last)
+{
+    for (unsigned fd = first; fd <= last && fd < PT_FD_TABLE_SIZE; fd++)
+        if (pt_fd_paths[fd]) /* do not touch pages for nothing */
+            pt_fd_paths[fd] = 0;
+}
+
+void pt_fd_count_entry(int fd)
+{
+    if ((unsigned)fd < PT_FD_TABLE_SIZE)
+        entries_read[fd]++;
+}
+
+pt_u64 pt_fd_take_entries(int fd)
+{
+    if ((unsigned)fd >= PT_FD_TABLE_SIZE)
+        return 0;
+    const pt_u32 entries = entries_read[fd];
+    entries_read[fd] = 0;
+    return entries;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * image.h - the state of this process image's trace file, in MADV_WIPEONFORK memory: a forked child finds zeros and
+ * makes a file of its own at its first event.
+ */
+#ifndef PT_CORE_IMAGE_H
+#define PT_CORE_IMAGE_H
+
+#include "compiler.h"
+#include "thread.h"
+
+#define PT_MAX_THREADS 4096u
+#define PT_MAX_RING_SEGMENTS 2048u
+#define PT_MAX_POOLS 512u
+#define PT_MAX_MODULES 2048u
+#define PT_PATH_BYTES 768u
+
+enum pt_image_state { PT_IMAGE_NONE, PT_IMAGE_MAKING, PT_IMAGE_LIVE, PT_IMAGE_FAILED };
+
+/* A run of thread areas cut from one growth of the file. */
+struct pt_area_pool {
+    char *base;
+    pt_u32 count;
+    pt_u32 next; /* atomic */
+};
+
+enum pt_ring_state { PT_RING_NONE, PT_RING_ACTIVE, PT_RING_CLOSED };
+struct pt_ring_segment {
+    pt_u64 offset;
+    pt_u64 bytes;
+    pt_u64 serial;
+    pt_u32 state; /* atomic, enum pt_ring_state */
+    pt_u32 pad0;
+};
+
+struct pt_known_module {
+    pt_u64 start;
+    pt_u64 end; /* stored last; 0 = not there yet */
+};
+
+struct pt_image {
+    pt_u32 state; /* atomic, enum pt_image_state */
+    pt_u32 pid;
+    struct pt_file_header *header;
+    pt_u64 clock_base;
+    pt_u64 last_refresh; /* counter at which the header's figures were refreshed */
+    pt_u32 n_threads;    /* atomic */
+    pt_u32 n_pools;      /* atomic */
+    pt_u32 pool;         /* atomic: index of the pool in use */
+    pt_u32 n_ring;       /* atomic */
+    pt_u64 ring_serial;  /* atomic */
+    pt_u64 defs_bytes;   /* atomic */
+    pt_u32 n_modules;    /* atomic */
+    pt_u32 n_module_ids; /* atomic */
+    pt_u64 attach_refused_at;
+    pt_u64 refused_at; /* counter of the last growth that failed: do not try again at every event */
+    char path[PT_PATH_BYTES];
+    struct pt_area_pool pools[PT_MAX_POOLS];
+    struct pt_ring_segment ring[PT_MAX_RING_SEGMENTS];
+    struct pt_known_module modules[PT_MAX_MODULES];
+    struct pt_tracer_thread threads[PT_MAX_THREADS] __attribute__((aligned(64)));
+};
+
+/* The one image state; NULL in a process that cannot record. */
+extern struct pt_image *pt_image __attribute__((visibility("hidden")));
+
+/* Reserve the wiped memory. -1 when the kernel refuses. */
+int pt_image_reserve(void);
+/* The live image, made now if this process has none yet; NULL when it cannot be had. Signals blocked. */
+struct pt_image *pt_image_live(void);
+/* Refresh the header's clock pair, CPU time and peak RSS. */
+void pt_image_refresh(void);
+void pt_image_set_arguments(int argc, char **argv);
+void pt_count_drop(enum pt_drop reason, pt_u64 events);
+
+/* Bytes of a thread area in the current mode, and its set-up at `memory` for slot `slot`. */
+pt_u64 pt_area_bytes(void);
+
+#endif

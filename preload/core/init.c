@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * init.c - the constructor: the only statement of the order in which things come up.
+ *
+ * Runs once per process image, before main, in one thread. Any trouble leaves the switches at zero: a pass-through.
+ * There is no destructor: frees and writes come until the very end, and nothing needs to be done then.
+ */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/platform/x86.h>
+
+#include "define.h"
+#include "options.h"
+#include "process.h"
+#include "real.h"
+#include "session.h"
+#include "slow.h"
+#include "sys.h"
+#include "text.h"
+
+/* glibc has them; musl does not, and there we stay a pass-through. */
+extern const char *gnu_get_libc_version(void) __attribute__((weak));
+extern int on_exit(void (*)(int, void *), void *) __attribute__((weak));
+extern const struct cpuid_feature *__x86_get_cpuid_feature_leaf(unsigned) __attribute__((weak));
+
+/* ld.so has asked cpuid already; asking again costs a VM exit each time. */
+static void look_at_machine(void)
+{
+    if (!__x86_get_cpuid_feature_leaf)
+        return;
+    pt_crc_in_hardware = x86_cpu_present(x86_cpu_SSE4_2) != 0;
+    pt_switches.tsc = x86_cpu_present(x86_cpu_INVARIANT_TSC) != 0;
+    pt_switches.clock_shift = pt_switches.tsc ? 4 : 0;
+    int tsc_mode = 0;
+    if (pt_syscall2(SYS_prctl, PR_GET_TSC, &tsc_mode) == 0 && tsc_mode == PR_TSC_SIGSEGV)
+        pt_switches.tsc = pt_switches.clock_shift = 0;
+}
+
+static const char *command_name(int argc, char **argv)
+{
+    const char *name = argc > 0 && argv[0] && argv[0][0] ? argv[0] : "program";
+    for (const char *at = name; *at; at++)
+        if (*at == '/' && at[1])
+            name = at + 1;
+    return name;
+}
+
+/* Normal ends: exit() and return from main. Registered first, so called last. */
+static void note_exit(int status, void *unused)
+{
+    (void)unused;
+    if (pt_process_is_vfork_child())
+        return;
+    pt_process_note_end(PT_PROCESS_EXITED, status & 0xff);
+}
+
+static int bring_up(int argc, char **argv, char **environment)
+{
+    pt_options_read(environment);
+    if (pt_options.disable || getauxval(AT_SECURE) || !gnu_get_libc_version)
+        return -1;
+    look_at_machine();
+    pt_switches.stacks = pt_options.stacks;
+    pt_modules_init();
+    if (pt_image_reserve() < 0)
+        return -1;
+    const int session = pt_session_open(command_name(argc, argv));
+    if (session < 0)
+        return -1;
+    pt_image_set_arguments(argc, argv);
+    const pt_u64 mask = pt_signals_block();
+    struct pt_tracer_thread *t = pt_thread_attach();
+    pt_signals_restore(mask);
+    if (!t)
+        return -1;
+    if (session == 1)
+        setenv("PROFTRACE_SESSION", pt_session_path, 1);
+    if (on_exit)
+        on_exit(note_exit, 0);
+    return 0;
+}
+
+__attribute__((constructor(101))) static void initialise(int argc, char **argv, char **environment)
+{
+    pt_reals_resolve();
+    if (bring_up(argc, argv, environment) < 0) {
+        pt_switches = (struct pt_switches){.off = 1};
+        return;
+    }
+    pt_switches.io = pt_options.io;
+    pt_switches.stdio = pt_options.stdio;
+    pt_switches.user = 1;
+    __atomic_store_n(&pt_switches.heap, pt_options.heap, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * kill_point.c - test builds only: die at a named point. PROFTRACE_TEST_KILL=<point>:<n> kills at its n-th passing.
+ */
+#include "slow.h"
+
+#ifdef PROFTRACE_KILL_POINTS
+#include <stdlib.h>
+
+#include "sys.h"
+#include "text.h"
+
+void pt_kill_point(const char *name)
+{
+    static pt_u32 passed;
+    const char *wish = getenv("PROFTRACE_TEST_KILL");
+    if (!wish)
+        return;
+    for (; *name; name++, wish++)
+        if (*name != *wish)
+            return;
+    if (*wish++ != ':')
+        return;
+    pt_u32 n = 0;
+    for (; *wish >= '0' && *wish <= '9'; wish++)
+        n = n * 10 + (pt_u32)(*wish - '0');
+    if (__atomic_add_fetch(&passed, 1, __ATOMIC_RELAXED) == n)
+        pt_syscall2(SYS_kill, pt_syscall0(SYS_getpid), 9);
+}
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * options.c - reads PROFTRACE_<NAME> and the aliases of other profilers from the environment.
+ *
+ * Entered by the constructor only. Never allocates; text options point into the environment block.
+ */
+#include "options.h"
+
+#include "text.h"
+
+struct pt_options pt_options;
+
+static int parse_SWITCH(const char *text, pt_option_SWITCH *ret)
+{
+    if (pt_text_equal(text, "1") || pt_text_equal(text, "true") || pt_text_equal(text, "on") ||
+        pt_text_equal(text, "yes"))
+        *ret = 1;
+    else if (pt_text_equal(text, "0") || pt_text_equal(text, "false") || pt_text_equal(text, "off") ||
+             pt_text_equal(text, "no") || !*text)
+        *ret = 0;
+    else
+        return -1;
+    return 0;
+}
+
+static int parse_NUMBER(const char *text, pt_option_NUMBER *ret)
+{
+    pt_u64 value = 0;
+    if (!*text)
+        return -1;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9' || value > ~0ull / 20)
+            return -1;
+        value = value * 10 + (pt_u64)(*text - '0');
+    }
+    *ret = value;
+    return 0;
+}
+
+static int parse_TEXT(const char *text, pt_option_TEXT *ret)
+{
+    *ret = text;
+    return 0;
+}
+
+static int parse_HEAP(const char *text, pt_option_HEAP *ret)
+{
+    if (pt_text_equal(text, "off"))
+        *ret = PT_HEAP_OFF;
+    else if (pt_text_equal(text, "sampled"))
+        *ret = PT_HEAP_SAMPLED;
+    else if (pt_text_equal(text, "full"))
+        *ret = PT_HEAP_FULL;
+    else
+        return -1;
+    return 0;
+}
+
+/* The value when `entry` is "<PREFIX><NAME>=value" (name given in lower case), else NULL. */
+static const char *value_of(const char *entry, const char *prefix, const char *name)
+{
+    for (; *prefix; entry++, prefix++)
+        if (*entry != *prefix)
+            return 0;
+    for (; *name; entry++, name++)
+        if (*entry != (*name >= 'a' && *name <= 'z' ? *name - 'a' + 'A' : *name))
+            return 0;
+    return *entry == '=' ? entry + 1 : 0;
+}
+
+static void read_entry(const char *entry)
+{
+    const char *value;
+#define OPTION(name, type, initial, doc)                                                                               \
+    if ((value = value_of(entry, "PROFTRACE_", #name)))                                                                \
+        parse_##type(value, &pt_options.name);
+#include "options.def"
+#undef OPTION
+}
+
+/* Users of other profilers keep their habits. Our own names win. */
+static void read_alias(const char *entry)
+{
+    const char *value;
+    pt_u8 enabled;
+    if ((value = value_of(entry, "", "ENABLE_PROFILING")) && parse_SWITCH(value, &enabled) == 0)
+        pt_options.disable = !enabled;
+    if ((value = value_of(entry, "", "PROFILE_OUTPUT_DIR")) && *value)
+        pt_options.dir = value;
+}
+
+void pt_options_read(char **environment)
+{
+#define OPTION(name, type, initial, doc) parse_##type(initial, &pt_options.name);
+#include "options.def"
+#undef OPTION
+    for (char **entry = environment; entry && *entry; entry++)
+        if (**entry == 'E' || (*entry)[0] == 'P')
+            read_alias(*entry);
+    for (char **entry = environment; entry && *entry; entry++)
+        if (**entry == 'P')
+            read_entry(*entry);
+    if (!*pt_options.dir)
+        parse_TEXT("proftrace.data", &pt_options.dir);
+    if (pt_options.heap_sample_bytes < 1024)
+        pt_options.heap_sample_bytes = 1024;
+    if (pt_options.heap_sample_bytes > 1ull << 32)
+        pt_options.heap_sample_bytes = 1ull << 32;
+    if (pt_options.ring_mib > 1u << 20)
+        pt_options.ring_mib = 1u << 20;
+    if (pt_options.budget_mib > 1u << 24)
+        pt_options.budget_mib = 1u << 24;
+}

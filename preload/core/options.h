@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * options.h - the options of options.def as a struct. Filled once in the constructor, read-only afterwards.
+ */
+#ifndef PT_CORE_OPTIONS_H
+#define PT_CORE_OPTIONS_H
+
+#include "compiler.h"
+
+typedef const char *pt_option_TEXT;
+typedef pt_u8 pt_option_SWITCH;
+typedef pt_u64 pt_option_NUMBER;
+typedef pt_u8 pt_option_HEAP; /* enum pt_heap_mode */
+
+struct pt_options {
+#define OPTION(name, type, initial, doc) pt_option_##type name;
+#include "options.def"
+#undef OPTION
+};
+
+extern struct pt_options pt_options __attribute__((visibility("hidden")));
+
+/* Read the environment; a value that cannot be read leaves the default. */
+void pt_options_read(char **environment);
+
+#endif

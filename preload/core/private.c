@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * private.c - makes a thread's working memory and switches to its stack.
+ *
+ * Entered with all signals blocked. Never uses the host's heap.
+ */
+#include "private.h"
+
+#include <sys/mman.h>
+
+#include "sys.h"
+
+/* CFI through rbp, so that the unwinder finds the host's frames behind a foreign stack pointer. */
+__asm__(".pushsection .text\n"
+        ".globl pt_call_on_stack\n"
+        ".hidden pt_call_on_stack\n"
+        ".type pt_call_on_stack, @function\n"
+        "pt_call_on_stack:\n"
+        "    .cfi_startproc\n"
+        "    endbr64\n"
+        "    pushq %rbp\n"
+        "    .cfi_def_cfa_offset 16\n"
+        "    .cfi_offset %rbp, -16\n"
+        "    movq %rsp, %rbp\n"
+        "    .cfi_def_cfa_register %rbp\n"
+        "    movq %rdx, %rsp\n"
+        "    movq %rdi, %rax\n"
+        "    movq %rsi, %rdi\n"
+        "    call *%rax\n"
+        "    movq %rbp, %rsp\n"
+        "    popq %rbp\n"
+        "    .cfi_def_cfa %rsp, 8\n"
+        "    ret\n"
+        "    .cfi_endproc\n"
+        ".size pt_call_on_stack, .-pt_call_on_stack\n"
+        ".popsection\n");
+
+struct pt_private *pt_private_new(void)
+{
+    return pt_sys_map(sizeof(struct pt_private), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                      -1, 0);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * private.h - a thread's working memory for the slow path: a stack of our own, the compressor and its columns.
+ *
+ * The slow path never runs on the host's stack: small alternate signal stacks and 16 KiB threads are real, and a
+ * rollover on one of them killed the host in the spike. All signals are blocked while the private stack is in use, so
+ * it cannot be entered twice, jumped out of or cancelled.
+ */
+#ifndef PT_CORE_PRIVATE_H
+#define PT_CORE_PRIVATE_H
+
+#include "proftrace/codec.h"
+
+#define PT_PRIVATE_STACK_BYTES 24576u
+#define PT_HELPER_STACK_BYTES 8192u
+#define PT_COMPRESSOR_BYTES (176u << 10) /* static context for the worst block: see pt_compressor_init */
+#define PT_STACK_FRAMES 64u
+#define PT_PRIVATE_TEXT_BYTES 4352u
+
+struct pt_private {
+    struct pt_codec_scratch codec;
+    char text[PT_PRIVATE_TEXT_BYTES];
+    pt_u64 frames[PT_STACK_FRAMES];
+    void *compressor;
+    void *escape[5]; /* __builtin_setjmp buffer of the unwinder */
+    char compressor_memory[PT_COMPRESSOR_BYTES] __attribute__((aligned(64)));
+    char helper_stack[PT_HELPER_STACK_BYTES] __attribute__((aligned(64)));
+    char stack[PT_PRIVATE_STACK_BYTES] __attribute__((aligned(64)));
+};
+
+/* Call fn(argument) with the stack pointer at `top`; unwinding crosses back to the caller's stack (CFI in private.c).
+ */
+void pt_call_on_stack(void (*fn)(void *), void *argument, void *top);
+
+static inline void pt_on_private_stack(struct pt_private *priv, void (*fn)(void *), void *argument)
+{
+    pt_call_on_stack(fn, argument, priv->stack + sizeof priv->stack);
+}
+
+/* A private working memory; NULL when the kernel refuses. Only touched pages cost memory. */
+struct pt_private *pt_private_new(void);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * process.c - the end of the process, as far as it can be seen from inside.
+ *
+ * Entered by the exit and exec hooks and by the on_exit handler. Nothing has to happen at an end: a killed process
+ * simply stays PT_PROCESS_LIVE in its header.
+ */
+#include "process.h"
+
+#include "image.h"
+#include "slow.h"
+#include "sys.h"
+
+static struct pt_image *own_image(void)
+{
+    struct pt_image *image = pt_image;
+    return image && __atomic_load_n(&image->state, __ATOMIC_ACQUIRE) == PT_IMAGE_LIVE ? image : 0;
+}
+
+void pt_process_note_end(enum pt_process_state state, int status)
+{
+    struct pt_image *image = own_image();
+    if (!image || pt_switches.frozen)
+        return;
+    const pt_u64 mask = pt_signals_block();
+    image->last_refresh = 0;
+    pt_image_refresh();
+    image->header->end_counter = pt_clock();
+    image->header->exit_status = status;
+    __atomic_store_n(&image->header->state, state, __ATOMIC_RELEASE);
+    pt_signals_restore(mask);
+}
+
+void pt_process_note_alive(void)
+{
+    struct pt_image *image = own_image();
+    if (image) {
+        image->header->end_counter = 0;
+        __atomic_store_n(&image->header->state, PT_PROCESS_LIVE, __ATOMIC_RELEASE);
+    }
+}
+
+int pt_process_is_vfork_child(void)
+{
+    struct pt_image *image = own_image();
+    return image && !pt_switches.frozen && (pt_u32)pt_syscall0(SYS_getpid) != image->pid;
+}

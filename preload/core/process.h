@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * process.h - what the file header says about the process's end, and who is asking.
+ */
+#ifndef PT_CORE_PROCESS_H
+#define PT_CORE_PROCESS_H
+
+#include "compiler.h"
+
+/* The process is about to exit or to become another image. */
+void pt_process_note_end(enum pt_process_state state, int status);
+/* It did not: the exec failed. */
+void pt_process_note_alive(void);
+/* 1 in a vfork child: it runs in the parent's memory and must not speak for it. */
+int pt_process_is_vfork_child(void);
+
+#endif

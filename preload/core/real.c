@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * real.c - resolves all real functions in one pass.
+ *
+ * Entered by the constructor, or earlier by the first hooked call of another library's constructor. dlsym may itself
+ * allocate: the heap family then answers from its boot arena. RTLD_NEXT, never a fixed libc name: the next malloc may
+ * be jemalloc's.
+ */
+#include "real.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+
+extern const struct pt_real __start_pt_reals[] __attribute__((visibility("hidden")));
+extern const struct pt_real __stop_pt_reals[] __attribute__((visibility("hidden")));
+
+/* A function that this libc does not have: nobody linked against it can have started, but a dlsym may have found ours.
+ */
+static long missing(void)
+{
+    errno = ENOSYS;
+    return -1;
+}
+
+void pt_reals_resolve(void)
+{
+    static pt_u32 done;
+    if (__atomic_load_n(&done, __ATOMIC_ACQUIRE))
+        return;
+    for (const struct pt_real *real = __start_pt_reals; real < __stop_pt_reals; real++) {
+        void *found = dlsym(RTLD_NEXT, real->name);
+        __atomic_store_n(real->slot, found ? found : (void *)missing, __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(&done, 1, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * rollover.c - a full buffer becomes a compressed block: totals, columns, zstd, publish, reset.
+ *
+ * Entered with all signals blocked, by the thread that owns the buffer (or that takes it over); runs on the private
+ * stack. The order of stores is what makes a kill at any instant harmless: block committed -> totals bank switched ->
+ * buffer's sequence advanced. Whatever cannot be stored is counted.
+ */
+#define ZSTD_STATIC_LINKING_ONLY
+#include <zstd.h>
+
+#include "kinds.h"
+#include "slow.h"
+#include "space.h"
+
+#define LEAST_ROOM 1024u
+
+pt_u8 pt_crc_in_hardware;
+
+/* ---- totals ---- */
+
+static void add_record(struct pt_totals *totals, const struct pt_record *r)
+{
+    const struct pt_kind *kind = &pt_kinds[r->tag_kind & 0xff];
+    if (!kind->row_plus_1)
+        return;
+    struct pt_totals *row = &totals[kind->row_plus_1 - 1];
+    row->calls++;
+    if (kind->is_span)
+        row->ticks += pt_duration_ticks(r->aux);
+    const pt_i64 result = kind->result_bytes == 4 ? (pt_i32)r->words[0] : (pt_i64)r->words[0];
+    if (kind->result_bytes && result < 0)
+        row->errors++;
+    else if (kind->counts_bytes)
+        row->bytes += (pt_u64)result;
+}
+
+/* Write the other bank whole, then switch: a reader finds one bank complete at any instant. */
+static void add_totals(struct pt_tracer_thread *t, const struct pt_record *records, pt_u32 slots)
+{
+    struct pt_thread_area *area = t->area;
+    const pt_u64 sequence = t->records.sequence;
+    struct pt_totals *next = area->totals[sequence & 1];
+    __builtin_memcpy(next, area->totals[area->totals_seq & 1], PT_ROW__COUNT * sizeof *next);
+    for (pt_u32 i = 0; i < slots; i++)
+        if ((records[i].stamp & PT_GENERATION_MASK) == t->records.generation)
+            add_record(next, &records[i]);
+    pt_kill_point("totals");
+    __atomic_store_n(&area->totals_seq, sequence, __ATOMIC_RELEASE);
+}
+
+/* ---- compression ---- */
+
+/* zstd-1 with a small window: match search finds little in columns, entropy coding is the gain. The static context must
+ * fit the worst block, or compress2 fails at run time. */
+static ZSTD_CCtx *compressor(struct pt_private *priv)
+{
+    if (priv->compressor)
+        return priv->compressor;
+    ZSTD_CCtx *cctx = ZSTD_initStaticCCtx(priv->compressor_memory, sizeof priv->compressor_memory);
+    if (!cctx)
+        return 0;
+    ZSTD_CCtx_setParameter(cctx, ZSTD_c_compressionLevel, 1);
+    ZSTD_CCtx_setParameter(cctx, ZSTD_c_strategy, ZSTD_fast);
+    ZSTD_CCtx_setParameter(cctx, ZSTD_c_windowLog, 14);
+    ZSTD_CCtx_setParameter(cctx, ZSTD_c_hashLog, 12);
+    ZSTD_CCtx_setParameter(cctx, ZSTD_c_chainLog, 6);
+    ZSTD_CCtx_setParameter(cctx, ZSTD_c_minMatch, 5);
+    ZSTD_CCtx_setParameter(cctx, ZSTD_c_targetLength, 0);
+    ZSTD_CCtx_setParameter(cctx, ZSTD_c_contentSizeFlag, 0);
+    priv->compressor = cctx;
+    return cctx;
+}
+
+/* Payload into `to`; returns its bytes, 0 when it does not fit. */
+static pt_u64 write_payload(struct pt_private *priv, const struct pt_encoded *encoded, char *to, pt_u64 room,
+                            pt_u8 *ret_coding)
+{
+    ZSTD_CCtx *cctx = compressor(priv);
+    if (cctx) {
+        const size_t bytes = ZSTD_compress2(cctx, to, room, priv->codec.output, encoded->bytes);
+        if (!ZSTD_isError(bytes)) {
+            *ret_coding = PT_CODING_ZSTD;
+            return bytes;
+        }
+    }
+    if (encoded->bytes > room)
+        return 0;
+    if (!cctx)
+        pt_count_drop(PT_DROP_compress, 1);
+    __builtin_memcpy(to, priv->codec.output, encoded->bytes);
+    *ret_coding = PT_CODING_COLUMNS;
+    return encoded->bytes;
+}
+
+/* ---- publish ---- */
+
+struct publish {
+    struct pt_tracer_thread *t;
+    enum pt_stream stream;
+    pt_u32 tid;
+    pt_u32 slots;
+    int is_takeover;
+};
+
+static struct pt_buffer *buffer_of(struct pt_tracer_thread *t, enum pt_stream stream)
+{
+    return stream == PT_STREAM_HEAP ? &t->heap : &t->records;
+}
+
+static void commit_block(const struct publish *p, const struct pt_encoded *encoded, struct pt_block *block,
+                         pt_u64 stored, pt_u8 coding)
+{
+    struct pt_tracer_thread *t = p->t;
+    const struct pt_buffer *buffer = buffer_of(t, p->stream);
+    const pt_u64 next = (t->chunk_used + sizeof *block + stored + PT_BLOCK_ALIGN - 1) & ~(pt_u64)(PT_BLOCK_ALIGN - 1);
+    block->stored_bytes = (pt_u32)stored;
+    block->encoded_bytes = encoded->bytes;
+    block->events = encoded->events;
+    block->coding = coding;
+    block->stream = (pt_u8)p->stream;
+    block->generation = (pt_u16)buffer->generation;
+    block->slot = t->slot;
+    block->tid = p->tid;
+    block->sequence = buffer->sequence;
+    block->first_event = buffer->flushed_events;
+    block->first_ticks = encoded->first_ticks;
+    block->last_ticks = encoded->last_ticks;
+    block->skipped = encoded->skipped;
+    block->life = t->area->life;
+    block->commit = 0;
+    block->crc = 0;
+    block->crc = pt_crc(pt_crc(0, block + 1, stored), block, sizeof *block);
+    /* In a recycled segment an old block may start exactly behind this one: the walk must stop here. */
+    if (next + sizeof *block <= t->chunk->bytes)
+        *(volatile pt_u32 *)((char *)t->chunk + next) = 0;
+    __atomic_store_n(&block->commit, PT_BLOCK_MAGIC, __ATOMIC_RELEASE);
+    t->chunk_used = next;
+}
+
+/* Store a block in the current segment, else in the next one. */
+static int store_block(const struct publish *p, const struct pt_encoded *encoded)
+{
+    struct pt_tracer_thread *t = p->t;
+    for (int attempt = 0; attempt < 2; attempt++) {
+        if ((!t->chunk || attempt) && pt_ring_next(t) < 0)
+            return -1;
+        if (t->chunk_used + sizeof(struct pt_block) + LEAST_ROOM > t->chunk->bytes)
+            continue;
+        struct pt_block *block = (struct pt_block *)((char *)t->chunk + t->chunk_used);
+        pt_u8 coding = 0;
+        const pt_u64 stored = write_payload(t->priv, encoded, (char *)(block + 1),
+                                            t->chunk->bytes - t->chunk_used - sizeof *block, &coding);
+        if (stored) {
+            commit_block(p, encoded, block, stored, coding);
+            return 0;
+        }
+    }
+    return -1;
+}
+
+static void publish_on_private_stack(void *argument)
+{
+    const struct publish *p = argument;
+    struct pt_tracer_thread *t = p->t;
+    struct pt_buffer *buffer = buffer_of(t, p->stream);
+    const pt_u32 generation = (pt_u32)buffer->generation;
+    struct pt_encoded encoded = {0};
+    if (p->slots) {
+        encoded = p->stream == PT_STREAM_HEAP ? pt_encode_units((const struct pt_unit16 *)(void *)buffer->base,
+                                                                p->slots, generation, &t->priv->codec)
+                                              : pt_encode_records((const struct pt_record *)(void *)buffer->base,
+                                                                  p->slots, generation, &t->priv->codec);
+        if (encoded.skipped)
+            t->area->drops[PT_DROP_in_flight] += encoded.skipped;
+        if (encoded.events && store_block(p, &encoded) < 0)
+            t->area->drops[PT_DROP_no_space] += encoded.events;
+    }
+    pt_kill_point("publish");
+    if (p->stream == PT_STREAM_RECORDS)
+        add_totals(t, (const struct pt_record *)(void *)buffer->base, p->slots);
+    buffer->flushed_events += encoded.events;
+    t->area->raw[p->stream].flushed_events = buffer->flushed_events;
+    pt_image_refresh();
+}
+
+/* One store resets the buffer: records of the old generation are no longer there. */
+static void reset_buffer(struct pt_tracer_thread *t, enum pt_stream stream)
+{
+    struct pt_buffer *buffer = buffer_of(t, stream);
+    pt_kill_point("reset");
+    buffer->sequence++;
+    buffer->generation = (buffer->generation + 1) & PT_GENERATION_MASK;
+    if (!buffer->generation)
+        buffer->generation = 1;
+    __atomic_store_n(&t->area->raw[stream].sequence, buffer->sequence << PT_GENERATION_BITS | buffer->generation,
+                     __ATOMIC_RELEASE);
+    buffer->cursor = buffer->base;
+}
+
+static pt_u32 slots_used(const struct pt_buffer *buffer, enum pt_stream stream)
+{
+    const pt_u64 bytes = (pt_u64)((buffer->cursor < buffer->end ? buffer->cursor : buffer->end) - buffer->base);
+    return (pt_u32)(bytes / (stream == PT_STREAM_HEAP ? sizeof(struct pt_unit16) : sizeof(struct pt_record)));
+}
+
+void pt_rollover(struct pt_tracer_thread *t, enum pt_stream stream)
+{
+    struct publish p = {t, stream, t->tid, slots_used(buffer_of(t, stream), stream), 0};
+    t->busy++;
+    pt_on_private_stack(t->priv, publish_on_private_stack, &p);
+    t->busy--;
+    reset_buffer(t, stream);
+}
+
+/* Already on a private stack: the new thread's, while the slot's own is free. */
+void pt_rollover_dead(struct pt_tracer_thread *t, enum pt_stream stream, pt_u32 tid)
+{
+    struct pt_buffer *buffer = buffer_of(t, stream);
+    struct publish p = {t, stream, tid, slots_used(buffer, stream), 1};
+    publish_on_private_stack(&p);
+    /* Slots that the next threads do not reach would come alive again when the generation comes round. */
+    __builtin_memset(buffer->base, 0, (pt_u64)(buffer->end - buffer->base));
+    reset_buffer(t, stream);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * session.c - joins or makes the run directory.
+ *
+ * Entered by the constructor only, while the process has one thread. Directories are 0700, files 0600, nothing is
+ * followed or overwritten; a root that belongs to somebody else is not used.
+ */
+#include "session.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+
+#include "options.h"
+#include "sys.h"
+#include "text.h"
+
+char pt_session_path[512];
+struct pt_session_page *pt_session_page;
+
+static pt_u64 now_ns(clockid_t clock)
+{
+    struct timespec now = {0};
+    pt_syscall2(SYS_clock_gettime, clock, &now);
+    return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
+}
+
+/* Map session.bin of the session directory; it stays NULL (no budget) when it is not ours or not there. */
+static void map_page(int flags)
+{
+    char path[640];
+    struct pt_text text = {path, 0, sizeof path};
+    pt_text_add(&text, pt_session_path);
+    pt_text_add(&text, "/" PT_SESSION_FILE);
+    const long fd = pt_syscall3(SYS_open, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+    if (fd < 0)
+        return;
+    struct stat info;
+    struct pt_session_page *page = 0;
+    if ((flags & O_CREAT) && pt_syscall4(SYS_fallocate, fd, 0, 0, sizeof *page) != 0)
+        goto out;
+    if (pt_syscall2(SYS_fstat, fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size >= (long)sizeof *page)
+        page = pt_sys_map(sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
+out:
+    pt_syscall1(SYS_close, fd);
+    pt_session_page = page;
+}
+
+/* 4 GiB, or a tenth of the free space if that is less. */
+static pt_u64 budget_bytes(void)
+{
+    if (pt_options.budget_mib)
+        return pt_options.budget_mib << 20;
+    struct statfs fs;
+    pt_u64 budget = 4ull << 30;
+    if (pt_syscall2(SYS_statfs, pt_session_path, &fs) == 0) {
+        const pt_u64 tenth = (pt_u64)fs.f_bavail * (pt_u64)fs.f_bsize / 10;
+        budget = tenth < budget ? tenth : budget;
+    }
+    return budget;
+}
+
+static void fill_page(void)
+{
+    struct pt_session_page *page = pt_session_page;
+    if (!page)
+        return;
+    page->format_version = PT_FORMAT_VERSION;
+    page->budget_bytes = budget_bytes();
+    page->start_realtime_ns = now_ns(CLOCK_REALTIME);
+    page->start_monotonic_ns = now_ns(CLOCK_MONOTONIC);
+    __builtin_memcpy(page->magic, PT_SESSION_MAGIC, 8);
+}
+
+/* YYYYMMDD-HHMMSS in UTC: days to civil date by the proleptic Gregorian calendar. */
+static void add_stamp(struct pt_text *text, pt_u64 seconds)
+{
+    const pt_u64 day = seconds / 86400, second = seconds % 86400, z = day + 719468, era = z / 146097, doe = z % 146097;
+    const pt_u64 yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365,
+                 doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    const pt_u64 mp = (5 * doy + 2) / 153, month = mp < 10 ? mp + 3 : mp - 9;
+    pt_text_number(text, yoe + era * 400 + (month <= 2), 4);
+    pt_text_number(text, month, 2);
+    pt_text_number(text, doy - (153 * mp + 2) / 5 + 1, 2);
+    pt_text_byte(text, '-');
+    pt_text_number(text, second / 3600, 2);
+    pt_text_number(text, second / 60 % 60, 2);
+    pt_text_number(text, second % 60, 2);
+}
+
+/* The root as an absolute path, made if missing, ours and a real directory. */
+static int open_root(struct pt_text *path)
+{
+    if (pt_options.dir[0] != '/') {
+        if (pt_syscall2(SYS_getcwd, path->bytes, path->room) <= 0 || path->bytes[0] != '/')
+            return -1;
+        path->length = pt_text_length(path->bytes);
+        if (path->length > 1)
+            pt_text_byte(path, '/');
+    }
+    pt_text_add(path, pt_options.dir);
+    if (path->length > path->room - 128)
+        return -1;
+    pt_syscall2(SYS_mkdir, path->bytes, 0700);
+    const long fd = pt_syscall3(SYS_open, path->bytes, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    struct stat info;
+    const int ours = pt_syscall2(SYS_fstat, fd, &info) == 0 && info.st_uid == (uid_t)pt_syscall0(SYS_geteuid);
+    pt_syscall1(SYS_close, fd);
+    return ours ? 0 : -1;
+}
+
+/* Move <root>/latest to this session: a new link under a private name, then an atomic rename. */
+static void move_latest(const char *root, const char *name)
+{
+    char link[640], latest[640];
+    struct pt_text text = {link, 0, sizeof link}, to = {latest, 0, sizeof latest};
+    pt_text_add(&text, root);
+    pt_text_add(&text, "/.latest-");
+    pt_text_add(&text, name);
+    pt_text_add(&to, root);
+    pt_text_add(&to, "/latest");
+    if (pt_syscall2(SYS_symlink, name, link) == 0 && pt_syscall2(SYS_rename, link, latest) != 0)
+        pt_syscall1(SYS_unlink, link);
+}
+
+static int make_session(const char *command)
+{
+    char root[400], name[96];
+    struct pt_text path = {root, 0, sizeof root};
+    if (open_root(&path) < 0)
+        return -1;
+    for (int attempt = 0; attempt < 8; attempt++) {
+        pt_u32 id = 0;
+        if (pt_syscall3(SYS_getrandom, &id, sizeof id, 1 /* GRND_NONBLOCK */) != sizeof id)
+            id = (pt_u32)now_ns(CLOCK_MONOTONIC);
+        struct pt_text text = {name, 0, sizeof name};
+        add_stamp(&text, now_ns(CLOCK_REALTIME) / 1000000000u);
+        pt_text_byte(&text, '-');
+        pt_text_file_name(&text, command, 40);
+        pt_text_byte(&text, '-');
+        pt_text_hex(&text, id, 6);
+        struct pt_text full = {pt_session_path, 0, sizeof pt_session_path};
+        pt_text_add(&full, root);
+        pt_text_byte(&full, '/');
+        pt_text_add(&full, name);
+        const long made = pt_syscall2(SYS_mkdir, pt_session_path, 0700);
+        if (made == 0) {
+            map_page(O_CREAT | O_EXCL);
+            fill_page();
+            move_latest(root, name);
+            return 1;
+        }
+        if (made != -17 /* EEXIST */)
+            return -1;
+    }
+    return -1;
+}
+
+/* -1 = the directory of PROFTRACE_SESSION is gone: a stale export in a shell; then we make our own. */
+static int join_session(void)
+{
+    struct pt_text text = {pt_session_path, 0, sizeof pt_session_path};
+    pt_text_add(&text, pt_options.session);
+    if (pt_session_path[0] != '/' || text.length + 1 >= text.room)
+        return -1;
+    struct stat info;
+    if (pt_syscall2(SYS_stat, pt_session_path, &info) != 0 || !S_ISDIR(info.st_mode))
+        return -1;
+    map_page(0);
+    return 0;
+}
+
+int pt_session_open(const char *command)
+{
+    if (*pt_options.session && join_session() == 0)
+        return 0;
+    return make_session(command);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * slow.h - the slow path's own doors: attach a thread, roll a buffer over.
+ */
+#ifndef PT_CORE_SLOW_H
+#define PT_CORE_SLOW_H
+
+#include "emit.h"
+#include "image.h"
+#include "private.h"
+
+/* The calling thread's slot, attached now if need be; NULL when it cannot record. Blocks signals itself. */
+struct pt_tracer_thread *pt_thread_attached(void);
+/* The same with signals blocked by the caller. */
+struct pt_tracer_thread *pt_thread_attach(void);
+
+/* Publish what a buffer holds and reset it; signals blocked. */
+void pt_rollover(struct pt_tracer_thread *t, enum pt_stream stream);
+/* Publish under the name of a dead thread and clear the buffer: its slot is being taken over. */
+void pt_rollover_dead(struct pt_tracer_thread *t, enum pt_stream stream, pt_u32 tid);
+
+/* CRC-32C without cpuid: the constructor has asked ld.so what the machine can. */
+extern pt_u8 pt_crc_in_hardware __attribute__((visibility("hidden")));
+PT_ALWAYS_INLINE pt_u32 pt_crc(pt_u32 crc, const void *data, pt_u64 bytes)
+{
+    return ~(pt_crc_in_hardware ? pt_crc32c_hw(~crc, data, bytes) : pt_crc32c_sw(~crc, data, bytes));
+}
+
+/* Test builds kill the process at named points: PROFTRACE_TEST_KILL=<point>:<n>. */
+#ifdef PROFTRACE_KILL_POINTS
+void pt_kill_point(const char *name);
+#else
+#define pt_kill_point(name) ((void)0)
+#endif
+
+#endif

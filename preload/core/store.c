@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * store.c - the slow half of storing: attach, roll over, retry; and the heap's 16-byte units.
+ *
+ * Entered from any hook in any thread or signal handler. Blocks signals while it works, so the loop cannot be
+ * re-entered.
+ */
+#include "slow.h"
+#include "sys.h"
+
+struct pt_switches pt_switches;
+
+/* In a sandbox even the mask call may kill; then nested entries are told apart by `busy`. */
+static pt_u64 enter(void)
+{
+    return pt_switches.frozen ? 0 : pt_signals_block();
+}
+
+static void leave(pt_u64 mask)
+{
+    if (!pt_switches.frozen)
+        pt_signals_restore(mask);
+}
+
+static int can_record(void)
+{
+    return !pt_switches.off && pt_image != 0;
+}
+
+PT_COLD void pt_store_slow(pt_u64 counter, pt_u32 aux, pt_u32 tag_kind, pt_u64 word0, pt_u64 word1)
+{
+    if (!can_record())
+        return;
+    const pt_u64 mask = enter();
+    struct pt_tracer_thread *t = pt_thread_attach();
+    if (!t || t->busy) {
+        pt_count_drop(t ? PT_DROP_in_flight : PT_DROP_no_thread_slot, 1);
+        leave(mask);
+        return;
+    }
+    if (t->records.cursor >= t->records.end)
+        pt_rollover(t, PT_STREAM_RECORDS);
+    struct pt_record *r = (struct pt_record *)(void *)t->records.cursor;
+    t->records.cursor += sizeof *r;
+    r->aux = aux;
+    r->tag_kind = tag_kind;
+    r->words[0] = word0;
+    r->words[1] = word1;
+    const pt_u64 ticks = counter > t->clock_base ? (counter - t->clock_base) >> pt_switches.clock_shift : 0;
+    __atomic_store_n(&r->stamp, ticks << PT_GENERATION_BITS | t->records.generation, __ATOMIC_RELEASE);
+    leave(mask);
+}
+
+static void put_unit(char *slot, pt_u64 head, pt_u64 body)
+{
+    volatile struct pt_unit16 *unit = (struct pt_unit16 *)(void *)slot;
+    unit->body = body;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    unit->head = head;
+}
+
+/* The first unit of every 256 bytes carries the time. */
+static void put_clock(struct pt_tracer_thread *t, char *slot)
+{
+    put_unit(slot, (pt_u64)PT_UNIT_CLOCK << PT_GENERATION_BITS | t->heap.generation,
+             (pt_clock() - t->clock_base) >> pt_switches.clock_shift);
+}
+
+static char *next_unit(struct pt_tracer_thread *t)
+{
+    for (;;) {
+        char *slot = t->heap.cursor;
+        if (slot >= t->heap.end) {
+            pt_rollover(t, PT_STREAM_HEAP);
+            continue;
+        }
+        t->heap.cursor += sizeof(struct pt_unit16);
+        if ((pt_u64)slot & 0xff)
+            return slot;
+        put_clock(t, slot);
+    }
+}
+
+PT_COLD void pt_unit_slow(pt_u32 kind, pt_u64 address, pt_u64 size, char *clock_slot)
+{
+    if (!can_record())
+        return;
+    const pt_u64 mask = enter();
+    struct pt_tracer_thread *t = pt_thread_attach();
+    if (!t || t->busy || !t->heap.base) {
+        pt_count_drop(t ? PT_DROP_in_flight : PT_DROP_no_thread_slot, 1);
+        leave(mask);
+        return;
+    }
+    /* The slot that the caller reserved at a 256-byte boundary, if a signal handler has not rolled it away. */
+    if (clock_slot && clock_slot < t->heap.end && t->heap.cursor > clock_slot)
+        put_clock(t, clock_slot);
+    put_unit(next_unit(t), address << 16 | (pt_u64)kind << PT_GENERATION_BITS | t->heap.generation, size);
+    leave(mask);
+}

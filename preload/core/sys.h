@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sys.h - system calls of our own: not through libc, so they are never hooked, never touch errno and need no symbol.
+ *
+ * Each returns what the kernel returned: a value, or minus errno.
+ */
+#ifndef PT_CORE_SYS_H
+#define PT_CORE_SYS_H
+
+#include <sys/syscall.h>
+
+#include "compiler.h"
+
+PT_ALWAYS_INLINE long pt_syscall6(long number, long a, long b, long c, long d, long e, long f)
+{
+    long result;
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+#define pt_syscall4(number, a, b, c, d) pt_syscall6((number), (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
+#define pt_syscall3(number, a, b, c) pt_syscall6((number), (long)(a), (long)(b), (long)(c), 0, 0, 0)
+#define pt_syscall2(number, a, b) pt_syscall6((number), (long)(a), (long)(b), 0, 0, 0, 0)
+#define pt_syscall1(number, a) pt_syscall6((number), (long)(a), 0, 0, 0, 0, 0)
+#define pt_syscall0(number) pt_syscall6((number), 0, 0, 0, 0, 0, 0)
+
+PT_ALWAYS_INLINE void *pt_sys_map(pt_u64 bytes, int protection, int flags, int fd, pt_u64 offset)
+{
+    const long result = pt_syscall6(SYS_mmap, 0, (long)bytes, protection, flags, fd, (long)offset);
+    return result < 0 && result > -4096 ? 0 : (void *)result;
+}
+
+/* Block all 64 signals (glibc's wrapper leaves 32 and 33, its cancel and setxid signals, open). */
+PT_ALWAYS_INLINE pt_u64 pt_signals_block(void)
+{
+    const pt_u64 all = ~0ull;
+    pt_u64 before = 0;
+    pt_syscall4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &before, 8);
+    return before;
+}
+
+PT_ALWAYS_INLINE void pt_signals_restore(pt_u64 before)
+{
+    pt_syscall4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &before, 0, 8);
+}
+
+#endif

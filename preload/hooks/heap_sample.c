@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * heap_sample.c - Poisson sampling by bytes, and the table of sampled blocks.
+ *
+ * Entered from the allocation hooks' slow halves. Sizes of at least heap_sample_bytes are always sampled; below, the
+ * chance is 1 - exp(-(size + 16) / heap_sample_bytes): the reader weighs by that. Table and bits are ordinary memory,
+ * inherited by forked children: a child's release of its parent's block is then known by address.
+ */
+#include "heap_sample.h"
+
+#include "../core/intern.h"
+#include "../core/options.h"
+#include "../core/slow.h"
+
+pt_u64 pt_sampled_bits[PT_SAMPLED_SLOTS / 64];
+static pt_u64 sampled_blocks[PT_SAMPLED_SLOTS];
+
+/* An exponential gap with the configured mean: -ln(u) by exponent and a quartic of the mantissa; no libm in the host.
+ */
+static pt_i64 next_gap(struct pt_tracer_thread *t)
+{
+    pt_u64 x = t->random;
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    t->random = x;
+    union {
+        double value;
+        pt_u64 bits;
+    } u = {((double)(x >> 11) + 1.0) * (1.0 / 9007199254740993.0)};
+    double log2 = (double)(int)(u.bits >> 52) - 1023.0;
+    u.bits = (u.bits & 0xfffffffffffffull) | 0x3ff0000000000000ull;
+    const double m = u.value;
+    log2 += -1.7417939 + (2.8212026 + (-1.4699568 + (0.44717955 - 0.056570851 * m) * m) * m) * m;
+    const double gap = -log2 * 0.69314718 * (double)pt_options.heap_sample_bytes;
+    return gap > 1.0 ? (pt_i64)gap : 1;
+}
+
+/* Move the packed counters to the wide ones before they can overflow: a gap holds less than 2^24 calls. */
+static void spill(struct pt_thread_area *area)
+{
+    for (pt_u32 i = 0; i < PT_HEAP_CLASSES; i++) {
+        const pt_u64 packed = area->heap_packed[i];
+        if (!packed)
+            continue;
+        area->heap_spilled[i].count += packed >> 40;
+        area->heap_spilled[i].bytes += packed & ((1ull << 40) - 1);
+        area->heap_packed[i] = 0;
+    }
+}
+
+static void remember(void *block)
+{
+    const pt_u32 slot = pt_sampled_slot(block);
+    const pt_u64 evicted = __atomic_exchange_n(&sampled_blocks[slot], (pt_u64)block, __ATOMIC_ACQ_REL);
+    __atomic_fetch_or(&pt_sampled_bits[slot >> 6], 1ull << (slot & 63), __ATOMIC_RELEASE);
+    if (evicted && evicted != (pt_u64)block)
+        pt_point(PT_EV_heap_sample_lost, 0, 0, evicted, 0);
+}
+
+PT_COLD static void sample(pt_u32 kind, void *block, size_t size)
+{
+    const pt_u32 stack = pt_intern_stack();
+    remember(block);
+    pt_point(PT_EV_heap_sample, stack, (pt_i32)kind, (pt_u64)block, size);
+}
+
+PT_COLD void pt_heap_allocated(pt_u32 kind, void *block, size_t size)
+{
+    if (!pt_switches.heap)
+        return;
+    struct pt_tracer_thread *t = pt_thread_attached();
+    if (!t)
+        return;
+    const pt_u32 index = pt_heap_class_of(size);
+    t->area->heap_spilled[index].count++;
+    t->area->heap_spilled[index].bytes += size;
+    const pt_i64 charge = (pt_i64)(size < 1ull << 40 ? size : 1ull << 40) + 16;
+    const int is_turn = t->countdown < charge, is_first = t->countdown == 0 && t->area->life != t->sampled_life;
+    if (is_turn) {
+        spill(t->area);
+        t->countdown = next_gap(t);
+        t->sampled_life = t->area->life;
+    } else
+        t->countdown -= charge;
+    if ((is_turn && !is_first) || size >= pt_options.heap_sample_bytes)
+        sample(kind, block, size);
+}
+
+PT_COLD void pt_heap_maybe_release(void *block)
+{
+    const pt_u32 slot = pt_sampled_slot(block);
+    pt_u64 expected = (pt_u64)block;
+    if (!__atomic_compare_exchange_n(&sampled_blocks[slot], &expected, 0, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return;
+    __atomic_fetch_and(&pt_sampled_bits[slot >> 6], ~(1ull << (slot & 63)), __ATOMIC_ACQ_REL);
+    /* Another thread may have moved into the slot between the two: its bit must stand. */
+    if (__atomic_load_n(&sampled_blocks[slot], __ATOMIC_ACQUIRE))
+        __atomic_fetch_or(&pt_sampled_bits[slot >> 6], 1ull << (slot & 63), __ATOMIC_RELEASE);
+    pt_point(PT_EV_heap_sample_free, 0, 0, (pt_u64)block, 0);
+}
