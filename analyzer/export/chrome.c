@@ -197,7 +197,7 @@ static void add_heap(struct pt_chrome *chrome, struct pt_chrome_process *process
         const pt_i64 points = (pt_i64)(HEAP_POINTS / (chrome->n_processes ? chrome->n_processes : 1));
         series->show = show_live_heap;
         series->context = process;
-        series->bucket_ns = (chrome->until_ns - chrome->from_ns) / (points < 16 ? 16 : points > 4000 ? 4000 : points);
+        series->bucket_ns = pt_chrome_shown_ns(chrome) / (points < 16 ? 16 : points > 4000 ? 4000 : points);
     }
     pt_live_heap_add(&process->heap, event);
 }

@@ -14,6 +14,14 @@
 
 #define FIRST_ARGUMENT_CHARS 40
 
+pt_i64 pt_chrome_shown_ns(const struct pt_chrome *chrome)
+{
+    const pt_i64 from_ns = chrome->from_ns > 0 ? chrome->from_ns : 0;
+    const pt_i64 until_ns =
+        chrome->until_ns < chrome->session->duration_ns ? chrome->until_ns : chrome->session->duration_ns;
+    return until_ns > from_ns ? until_ns - from_ns : 0;
+}
+
 /* ---- processes ---- */
 
 static bool process_is_wanted(const struct pt_process *process, const struct pt_filter *filter)
@@ -154,7 +162,7 @@ static void show_threads(struct pt_chrome *chrome, struct pt_chrome_process *pro
     }
     qsort(changes, 2 * (size_t)n, sizeof *changes, change_order);
     struct pt_thinned series = {
-        .show = show_thread_count, .context = process, .bucket_ns = (chrome->until_ns - chrome->from_ns) / 4000};
+        .show = show_thread_count, .context = process, .bucket_ns = pt_chrome_shown_ns(chrome) / 4000};
     pt_u64 alive = 0;
     for (pt_u32 i = 0; i < 2 * n; i++)
         pt_thinned_add(&series, changes[i].at_ns, alive += (pt_u64)changes[i].step);

@@ -57,6 +57,8 @@ struct pt_chrome {
 void pt_chrome_open(struct pt_chrome *chrome, struct pt_session *session, const struct pt_filter *filter);
 /* What was open, the arrows that no event told, names of the rows, the end of the file. Frees everything. */
 void pt_chrome_close(struct pt_chrome *chrome);
+/* How much time the file shows. */
+pt_i64 pt_chrome_shown_ns(const struct pt_chrome *chrome);
 /* In chrome.c: ends what is open in a process. */
 void pt_chrome_finish_process(struct pt_chrome *chrome, struct pt_chrome_process *process);
 

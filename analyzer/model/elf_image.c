@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * elf_image.c - opening ELF files that a trace names.
+ *
+ * Owns: the mapping; no descriptor stays open (a run may have thousands of modules). One thread. Never: opens what
+ * blocks or has side effects (devices, pipes), reads /proc or /sys, believes a size that the file does not have. */
+#include "elf_image.h"
+
+#include <elfutils/libdwelf.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "../util/auto.h"
+
+#define MAX_FILE_BYTES (16ull << 30)
+#define MAX_UNPACKED_BYTES (4ull << 30)
+#define MAX_BUILD_ID_BYTES 64u
+
+static bool path_is_allowed(const char *path)
+{
+    static const char *const forbidden[] = {"/dev/", "/proc/", "/sys/"};
+    for (size_t i = 0; i < sizeof forbidden / sizeof *forbidden; i++)
+        if (!strncmp(path, forbidden[i], strlen(forbidden[i])))
+            return false;
+    return path[0] == '/';
+}
+
+/* A regular file, also behind symbolic links: /proc is full of "regular" files that block or do things. */
+static int open_regular(const char *path, pt_u64 *ret_bytes)
+{
+    struct stat st;
+    struct statfs fs;
+    if (!path_is_allowed(path) || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+        return -1;
+    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || fstatfs(fd, &fs) < 0)
+        return -1;
+    if (fs.f_type == PROC_SUPER_MAGIC || fs.f_type == SYSFS_MAGIC || fs.f_type == DEBUGFS_MAGIC ||
+        fs.f_type == TRACEFS_MAGIC)
+        return -1;
+    if (st.st_size < (off_t)sizeof(Elf32_Ehdr) || (pt_u64)st.st_size > MAX_FILE_BYTES)
+        return -1;
+    *ret_bytes = (pt_u64)st.st_size;
+    const int result = fd;
+    fd = -1;
+    return result;
+}
+
+/* Sections that claim to unpack to more than any real debug information are a bomb. */
+static bool sections_are_sane(Elf *elf)
+{
+    Elf_Scn *section = NULL;
+    while ((section = elf_nextscn(elf, section))) {
+        GElf_Shdr header;
+        GElf_Chdr packed;
+        if (!gelf_getshdr(section, &header))
+            return false;
+        if ((header.sh_flags & SHF_COMPRESSED) &&
+            (!gelf_getchdr(section, &packed) || packed.ch_size > MAX_UNPACKED_BYTES))
+            return false;
+    }
+    return true;
+}
+
+static bool is_wanted(Elf *elf, const pt_u8 *build_id, pt_u32 build_id_bytes)
+{
+    GElf_Ehdr header;
+    const void *found = NULL;
+    if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) ||
+        (header.e_type != ET_EXEC && header.e_type != ET_DYN))
+        return false;
+    const ssize_t bytes = dwelf_elf_gnu_build_id(elf, &found);
+    if (bytes <= 0)
+        return build_id_bytes == 0;
+    return (pt_u64)bytes == build_id_bytes && !memcmp(found, build_id, build_id_bytes);
+}
+
+bool pt_elf_image_open(struct pt_elf_image *image, const char *path, const pt_u8 *build_id, pt_u32 build_id_bytes)
+{
+    *image = (struct pt_elf_image){0};
+    PT_AUTO(pt_closep) int fd = open_regular(path, &image->n_bytes);
+    if (fd < 0)
+        return false;
+    /* libelf may convert in place: private pages, never written back. */
+    image->bytes = mmap(NULL, image->n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    if (image->bytes == MAP_FAILED) {
+        *image = (struct pt_elf_image){0};
+        return false;
+    }
+    elf_version(EV_CURRENT);
+    image->elf = elf_memory(image->bytes, image->n_bytes);
+    if (image->elf && is_wanted(image->elf, build_id, build_id_bytes) && sections_are_sane(image->elf))
+        return true;
+    pt_elf_image_close(image);
+    return false;
+}
+
+bool pt_elf_image_open_debug(struct pt_elf_image *image, const pt_u8 *build_id, pt_u32 build_id_bytes)
+{
+    char path[64 + 2 * MAX_BUILD_ID_BYTES];
+    *image = (struct pt_elf_image){0};
+    if (build_id_bytes < 2 || build_id_bytes > MAX_BUILD_ID_BYTES)
+        return false;
+    int used = snprintf(path, sizeof path, "/usr/lib/debug/.build-id/%02x/", build_id[0]);
+    for (pt_u32 i = 1; i < build_id_bytes; i++)
+        used += snprintf(path + used, sizeof path - (size_t)used, "%02x", build_id[i]);
+    snprintf(path + used, sizeof path - (size_t)used, ".debug");
+    return pt_elf_image_open(image, path, build_id, build_id_bytes);
+}
+
+void pt_elf_image_close(struct pt_elf_image *image)
+{
+    if (image->elf)
+        elf_end(image->elf);
+    if (image->bytes)
+        munmap(image->bytes, image->n_bytes);
+    *image = (struct pt_elf_image){0};
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * elf_image.h - an ELF file mapped for reading, with its build-id, after the checks that make it safe to look at.
+ */
+#ifndef PT_MODEL_ELF_IMAGE_H
+#define PT_MODEL_ELF_IMAGE_H
+
+#include <libelf.h>
+#include <stdbool.h>
+
+#include "proftrace/schema.h"
+
+struct pt_elf_image {
+    Elf *elf; /* NULL = closed */
+    void *bytes;
+    pt_u64 n_bytes;
+};
+
+/* Opens a regular file of the right build (no bytes = a file that has no build-id either). False leaves *image closed.
+ */
+bool pt_elf_image_open(struct pt_elf_image *image, const char *path, const pt_u8 *build_id, pt_u32 build_id_bytes);
+/* /usr/lib/debug/.build-id/xx/yyyy.debug */
+bool pt_elf_image_open_debug(struct pt_elf_image *image, const pt_u8 *build_id, pt_u32 build_id_bytes);
+void pt_elf_image_close(struct pt_elf_image *image);
+
+#endif

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * symbol_file.c - functions and lines of one ELF file.
+ *
+ * Owns: the file and its debug file as mapped, libdw's handle, a sorted table of functions, one of compilation units.
+ * All but the handle are made when first asked for. One thread. Never: gives up a lookup because libdw did; the next
+ * source answers. */
+#include "symbol_file.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../util/mem.h"
+#include "../util/vec.h"
+#include "debuginfod.h"
+#include "elf_image.h"
+
+#define MAX_SYMBOLS (20u << 20)
+#define MAX_UNITS (1u << 20)
+
+struct function_symbol {
+    pt_u64 start, end; /* end 0 = the file does not say */
+    const char *name;
+};
+
+/* A contiguous range of code of one compilation unit. */
+struct unit_range {
+    pt_u64 start, end;
+    Dwarf_Off unit;
+};
+
+struct pt_symbol_file {
+    struct pt_elf_image main, debug, shared; /* shared: what dwz moved out of several debug files */
+    Dwarf *dwarf, *shared_dwarf;
+    struct {
+        PT_VEC(struct function_symbol);
+    } functions;
+    struct {
+        PT_VEC(struct unit_range);
+    } units;
+};
+
+/* ---- ELF symbols ---- */
+
+static int function_order(const void *a, const void *b)
+{
+    const struct function_symbol *x = a, *y = b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    if (x->end != y->end)
+        return x->end > y->end ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+static void add_symbols(struct pt_symbol_file *file, Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
+{
+    Elf_Data *const data = elf_getdata(section, NULL);
+    if (!data || !header->sh_entsize)
+        return;
+    const pt_u64 n = header->sh_size / header->sh_entsize;
+    for (pt_u64 i = 0; i < n && i < MAX_SYMBOLS && file->functions.n < MAX_SYMBOLS; i++) {
+        GElf_Sym symbol;
+        if (!gelf_getsym(data, (int)i, &symbol))
+            break;
+        const int type = GELF_ST_TYPE(symbol.st_info);
+        if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF)
+            continue;
+        const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
+        if (!name || !*name)
+            continue;
+        const pt_u64 end =
+            symbol.st_size && symbol.st_value + symbol.st_size > symbol.st_value ? symbol.st_value + symbol.st_size : 0;
+        pt_vec_push(&file->functions, ((struct function_symbol){symbol.st_value, end, name}));
+    }
+}
+
+static void load_symbols(struct pt_symbol_file *file, Elf *elf)
+{
+    Elf_Scn *section = NULL;
+    while (elf && (section = elf_nextscn(elf, section))) {
+        GElf_Shdr header;
+        if (gelf_getshdr(section, &header) && (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
+            add_symbols(file, elf, section, &header);
+    }
+}
+
+static const struct function_symbol *find_function(const struct pt_symbol_file *file, pt_u64 address)
+{
+    size_t low = 0, high = file->functions.n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (file->functions.items[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    /* Aliases lie side by side, and a function may enclose a local one: look back a little. */
+    for (size_t back = 0; back < 16 && back < low; back++) {
+        const struct function_symbol *found = &file->functions.items[low - 1 - back];
+        if (address < found->end || (!found->end && !back))
+            return found;
+    }
+    return NULL;
+}
+
+/* ---- DWARF ---- */
+
+static int unit_order(const void *a, const void *b)
+{
+    const struct unit_range *x = a, *y = b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+/* .debug_aranges is optional (clang leaves it out), so the units themselves are asked. */
+static void load_units(struct pt_symbol_file *file)
+{
+    Dwarf_Off at = 0, next;
+    size_t header_bytes;
+    for (pt_u32 n = 0; n < MAX_UNITS && dwarf_nextcu(file->dwarf, at, &next, &header_bytes, NULL, NULL, NULL) == 0;
+         n++) {
+        Dwarf_Die unit;
+        Dwarf_Addr base, start, end;
+        const Dwarf_Off offset = at + header_bytes;
+        at = next;
+        if (!dwarf_offdie(file->dwarf, offset, &unit))
+            continue;
+        for (ptrdiff_t i = 0; (i = dwarf_ranges(&unit, i, &base, &start, &end)) > 0 && file->units.n < MAX_SYMBOLS;)
+            if (start < end)
+                pt_vec_push(&file->units, ((struct unit_range){start, end, offset}));
+    }
+    if (file->units.n)
+        qsort(file->units.items, file->units.n, sizeof *file->units.items, unit_order);
+}
+
+static bool find_unit(const struct pt_symbol_file *file, pt_u64 address, Dwarf_Die *ret_unit)
+{
+    size_t low = 0, high = file->units.n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (file->units.items[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t back = 0; back < 16 && back < low; back++) {
+        const struct unit_range *range = &file->units.items[low - 1 - back];
+        if (address < range->end)
+            return dwarf_offdie(file->dwarf, range->unit, ret_unit) != NULL;
+    }
+    return false;
+}
+
+static const char *function_name(Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    const char *name = NULL;
+    if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) ||
+        dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
+        name = dwarf_formstring(&attribute);
+    return name ? name : dwarf_diename(die);
+}
+
+/* Where an inlined function was called from. */
+static void call_site(Dwarf_Die *unit, Dwarf_Die *inlined, struct pt_symbol *caller)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word line = 0, index = 0;
+    Dwarf_Files *files;
+    size_t n_files;
+    if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line) == 0)
+        caller->line = (pt_u32)line;
+    if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &index) == 0 &&
+        dwarf_getsrcfiles(unit, &files, &n_files) == 0 && index < n_files)
+        caller->source = dwarf_filesrc(files, index, NULL, NULL);
+}
+
+/* The functions around the address, from the innermost scope outwards. */
+static pt_u32 walk_scopes(Dwarf_Die *unit, pt_u64 address, struct pt_symbol *symbols)
+{
+    Dwarf_Die *scopes = NULL, *chain = NULL;
+    pt_u32 n = 0;
+    const int n_scopes = dwarf_getscopes(unit, address, &scopes);
+    const int n_chain = n_scopes > 0 ? dwarf_getscopes_die(&scopes[0], &chain) : 0;
+    for (int i = 0; i < n_chain && n < PT_MAX_INLINED; i++) {
+        const int tag = dwarf_tag(&chain[i]);
+        if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
+            continue;
+        symbols[n++].function = function_name(&chain[i]);
+        if (tag == DW_TAG_subprogram)
+            break;
+        if (n < PT_MAX_INLINED)
+            call_site(unit, &chain[i], &symbols[n]);
+    }
+    free(scopes);
+    free(chain);
+    return n;
+}
+
+static pt_u32 find_in_dwarf(struct pt_symbol_file *file, pt_u64 address, struct pt_symbol *symbols)
+{
+    Dwarf_Die unit;
+    if (!file->dwarf || !find_unit(file, address, &unit))
+        return 0;
+    Dwarf_Line *const line = dwarf_getsrc_die(&unit, address);
+    int number = 0;
+    if (line) {
+        symbols[0].source = dwarf_linesrc(line, NULL, NULL);
+        if (dwarf_lineno(line, &number) == 0 && number > 0)
+            symbols[0].line = (pt_u32)number;
+    }
+    const pt_u32 n = walk_scopes(&unit, address, symbols);
+    if (n)
+        return n;
+    symbols[1] = (struct pt_symbol){0};
+    return symbols[0].source ? 1 : 0;
+}
+
+pt_u32 pt_symbol_file_find(struct pt_symbol_file *file, pt_u64 address, struct pt_symbol ret_symbols[PT_MAX_INLINED])
+{
+    memset(ret_symbols, 0, PT_MAX_INLINED * sizeof *ret_symbols);
+    pt_u32 n = find_in_dwarf(file, address, ret_symbols);
+    const struct function_symbol *found = find_function(file, address);
+    if (!n && found)
+        n = 1;
+    /* Units in assembler have lines and no functions. */
+    if (n && !ret_symbols[n - 1].function && found)
+        ret_symbols[n - 1].function = found->name;
+    return n;
+}
+
+/* ---- open ---- */
+
+static bool has_section(Elf *elf, const char *wanted)
+{
+    size_t names;
+    Elf_Scn *section = NULL;
+    if (elf_getshdrstrndx(elf, &names) < 0)
+        return false;
+    while ((section = elf_nextscn(elf, section))) {
+        GElf_Shdr header;
+        const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+        if (name && !strcmp(name, wanted) && header.sh_type != SHT_NOBITS)
+            return true;
+    }
+    return false;
+}
+
+static bool has_dwarf(Elf *elf)
+{
+    return has_section(elf, ".debug_info") || has_section(elf, ".zdebug_info");
+}
+
+/* What several debug files share lies in a file of its own. It is looked for by build-id only: libdw would open any
+ * path that the debug file names. Without it, the debug information is not used. */
+static bool load_shared(struct pt_symbol_file *file)
+{
+    const char *name;
+    const void *build_id;
+    const ssize_t bytes = dwelf_dwarf_gnu_debugaltlink(file->dwarf, &name, &build_id);
+    if (bytes == 0)
+        return true;
+    if (bytes < 0 || !pt_elf_image_open_debug(&file->shared, build_id, (pt_u32)bytes))
+        return false;
+    file->shared_dwarf = dwarf_begin_elf(file->shared.elf, DWARF_C_READ, NULL);
+    if (!file->shared_dwarf)
+        return false;
+    dwarf_setalt(file->dwarf, file->shared_dwarf);
+    return true;
+}
+
+static void load_dwarf(struct pt_symbol_file *file, const pt_u8 *build_id, pt_u32 build_id_bytes)
+{
+    Elf *from = has_dwarf(file->main.elf) ? file->main.elf : NULL;
+    if (!from && (pt_elf_image_open_debug(&file->debug, build_id, build_id_bytes) ||
+                  pt_debuginfod_open(&file->debug, build_id, build_id_bytes)))
+        from = file->debug.elf;
+    file->dwarf = from && has_dwarf(from) ? dwarf_begin_elf(from, DWARF_C_READ, NULL) : NULL;
+    if (!file->dwarf)
+        return;
+    if (load_shared(file)) {
+        load_units(file);
+        return;
+    }
+    dwarf_end(file->dwarf);
+    file->dwarf = NULL;
+}
+
+struct pt_symbol_file *pt_symbol_file_open(const char *path, const pt_u8 *build_id, pt_u32 build_id_bytes)
+{
+    struct pt_elf_image image;
+    if (!pt_elf_image_open(&image, path, build_id, build_id_bytes))
+        return NULL;
+    struct pt_symbol_file *file = pt_calloc(1, sizeof *file);
+    file->main = image;
+    load_dwarf(file, build_id, build_id_bytes);
+    load_symbols(file, file->main.elf);
+    load_symbols(file, file->debug.elf);
+    if (file->functions.n)
+        qsort(file->functions.items, file->functions.n, sizeof *file->functions.items, function_order);
+    return file;
+}
+
+void pt_symbol_file_close(struct pt_symbol_file *file)
+{
+    if (!file)
+        return;
+    if (file->dwarf)
+        dwarf_end(file->dwarf);
+    if (file->shared_dwarf)
+        dwarf_end(file->shared_dwarf);
+    pt_elf_image_close(&file->main);
+    pt_elf_image_close(&file->debug);
+    pt_elf_image_close(&file->shared);
+    free(file->functions.items);
+    free(file->units.items);
+    free(file);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * symbols.c - lookups, each made once.
+ *
+ * Owns: the files that were opened (also those that could not be) and all frames given out. One thread. Never: gives out a
+ * text of the session: they are copied. Modules are known by address: one session for each pt_symbols. */
+#include "symbols.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../util/map.h"
+#include "../util/mem.h"
+#include "../util/vec.h"
+#include "demangle.h"
+#include "symbol_file.h"
+
+struct known_file {
+    const char *path; /* interned */
+    pt_u8 build_id[64];
+    pt_u32 build_id_bytes;
+    struct pt_symbol_file *file; /* NULL = cannot be used */
+    struct pt_map frames;        /* address in the file -> struct found * */
+};
+
+struct found {
+    pt_u32 n;
+    struct pt_frame frames[];
+};
+
+struct pt_symbols {
+    struct pt_intern texts;
+    struct {
+        PT_VEC(struct known_file *);
+    } files;
+    struct pt_map by_module; /* const struct pt_module * -> struct known_file * */
+    struct pt_map unknown;   /* address without a module -> struct found * */
+};
+
+struct pt_symbols *pt_symbols_open(void)
+{
+    return pt_calloc(1, sizeof(struct pt_symbols));
+}
+
+static void free_found(struct pt_map *map)
+{
+    for (size_t i = 0; i < map->n; i++)
+        free((void *)(uintptr_t)map->entries[i].value);
+    pt_map_fini(map);
+}
+
+void pt_symbols_close(struct pt_symbols *symbols)
+{
+    for (size_t i = 0; i < symbols->files.n; i++) {
+        struct known_file *known = symbols->files.items[i];
+        free_found(&known->frames);
+        pt_symbol_file_close(known->file);
+        free(known);
+    }
+    free(symbols->files.items);
+    free_found(&symbols->unknown);
+    pt_map_fini(&symbols->by_module);
+    pt_intern_fini(&symbols->texts);
+    free(symbols);
+}
+
+/* The file of a module; processes share it when path and build-id are the same. */
+static struct known_file *file_of(struct pt_symbols *symbols, const struct pt_module *module)
+{
+    uint64_t *const slot = pt_map_at(&symbols->by_module, (uintptr_t)module);
+    if (*slot)
+        return (struct known_file *)(uintptr_t)*slot;
+    const char *path = pt_intern_text(&symbols->texts, module->path ? module->path : "");
+    const pt_u32 bytes = module->build_id_bytes <= 64 ? module->build_id_bytes : 0;
+    struct known_file *known = NULL;
+    for (size_t i = 0; i < symbols->files.n && !known; i++) {
+        struct known_file *candidate = symbols->files.items[i];
+        if (candidate->path == path && candidate->build_id_bytes == bytes &&
+            !memcmp(candidate->build_id, module->build_id, bytes))
+            known = candidate;
+    }
+    if (!known) {
+        known = pt_calloc(1, sizeof *known);
+        known->path = path;
+        known->build_id_bytes = bytes;
+        memcpy(known->build_id, module->build_id, bytes);
+        known->file = pt_symbol_file_open(path, known->build_id, bytes);
+        pt_vec_push(&symbols->files, known);
+    }
+    *slot = (uintptr_t)known;
+    return known;
+}
+
+static const char *text_or_null(struct pt_symbols *symbols, const char *text)
+{
+    return text && *text ? pt_intern_text(&symbols->texts, text) : NULL;
+}
+
+static const char *readable_name(struct pt_symbols *symbols, const char *name)
+{
+    char *demangled = name ? pt_demangle(name) : NULL;
+    const char *text = text_or_null(symbols, demangled ? demangled : name);
+    free(demangled);
+    return text;
+}
+
+static struct found *look_up(struct pt_symbols *symbols, struct known_file *known, pt_u64 address)
+{
+    struct pt_symbol list[PT_MAX_INLINED];
+    const pt_u32 n = known && known->file ? pt_symbol_file_find(known->file, address, list) : 0;
+    struct found *found = pt_calloc(1, sizeof *found + (n ? n : 1) * sizeof *found->frames);
+    found->n = n ? n : 1;
+    for (pt_u32 i = 0; i < found->n; i++) {
+        found->frames[i].module = known ? known->path : NULL;
+        if (!n)
+            continue;
+        found->frames[i].function = readable_name(symbols, list[i].function);
+        found->frames[i].file = text_or_null(symbols, list[i].source);
+        found->frames[i].line = list[i].line;
+    }
+    return found;
+}
+
+const struct pt_frame *pt_symbolize(struct pt_symbols *symbols, const struct pt_process *process, pt_u64 address,
+                                    pt_i64 at_ns, pt_u32 *ret_n)
+{
+    /* The call lies before the address it returns to, perhaps in another line or, for calls that never return, at the
+     * very end of its function. */
+    const pt_u64 at = address ? address - 1 : 0;
+    const struct pt_module *module = pt_process_module(process, at, at_ns);
+    struct known_file *known = module ? file_of(symbols, module) : NULL;
+    const pt_u64 in_file = module ? at - module->load_bias : at;
+    uint64_t *const slot = pt_map_at(known ? &known->frames : &symbols->unknown, in_file);
+    if (!*slot)
+        *slot = (uintptr_t)look_up(symbols, known, in_file);
+    const struct found *found = (const struct found *)(uintptr_t)*slot;
+    *ret_n = found->n;
+    return found->frames;
+}
