@@ -1,0 +1,406 @@
+# SPDX-License-Identifier: MIT
+"""`proftrace run`: the command cannot tell, and ends as it would alone."""
+import os
+import resource
+import signal
+import stat
+import subprocess
+import sys
+import time
+import unittest
+
+from launcher_case import LIBRARY, PROFTRACE, LauncherCase, clean_environment
+
+PRINT_ENVIRONMENT = ["/usr/bin/env", "-0"]
+
+
+def own_lines(stderr):
+    return [line for line in stderr.decode().splitlines() if line.startswith("proftrace")]
+
+
+class Endings(LauncherCase):
+    def test_exit_code_is_the_commands(self):
+        for code in (0, 1, 7, 125, 255):
+            self.assertEqual(self.run_it("sh", "-c", f"exit {code}").returncode, code)
+            self.assertEqual(self.record()["exit"], f"exit {code}")
+            self.assertEqual(self.record()["exit_code"], code)
+
+    def test_signal_is_the_commands(self):
+        for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGABRT, signal.SIGINT, signal.SIGPIPE):
+            done = self.run_it("sh", "-c", f"kill -{int(number)} $$")
+            self.assertEqual(done.returncode, -number)
+            self.assertEqual(self.record()["exit"], f"signal {int(number)} ({number.name})")
+
+    def test_no_core_file_of_the_launcher(self):
+        def allow_core_files():
+            hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+            resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
+        self.run_it("sh", "-c", "ulimit -c 0; kill -SEGV $$", preexec_fn=allow_core_files)
+        self.assertEqual([f for f in os.listdir(self.folder) if f.startswith("core")], [])
+
+    def test_not_found_is_127(self):
+        for command in ("no-such-command-at-all", "./no-such-file", "/no/such/path"):
+            done = self.run_it(command)
+            self.assertEqual(done.returncode, 127)
+            self.assertEqual(len(own_lines(done.stderr)), 1)
+            self.assertIn(command.encode(), done.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "proftrace.data")))
+
+    def test_not_executable_is_126(self):
+        path = os.path.join(self.folder, "text")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("hello\n")
+        done = self.run_it("./text")
+        self.assertEqual(done.returncode, 126)
+        self.assertIn(b"chmod +x", done.stderr)
+        self.assertEqual(self.run_it(self.folder).returncode, 126)
+
+    def test_script_without_interpreter_line_goes_to_the_shell(self):
+        path = os.path.join(self.folder, "script")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write('echo "$0 $1"; exit 9\n')
+        os.chmod(path, 0o755)
+        done = self.run_it("./script", "word")
+        self.assertEqual((done.returncode, done.stdout), (9, b"./script word\n"))
+
+    def test_missing_interpreter_is_named(self):
+        path = os.path.join(self.folder, "script")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("#!/no/such/interpreter -x\n")
+        os.chmod(path, 0o755)
+        done = self.run_it("./script")
+        self.assertEqual(done.returncode, 127)
+        self.assertIn(b"/no/such/interpreter", done.stderr)
+
+
+class Usage(LauncherCase):
+    def assert_refused(self, done, *words):
+        self.assertEqual(done.returncode, 125)
+        self.assertEqual(done.stdout, b"")
+        lines = done.stderr.decode().splitlines()
+        self.assertEqual(len(lines), 1, lines)
+        for word in words:
+            self.assertIn(word, lines[0])
+
+    def test_missing_command(self):
+        self.assert_refused(self.proftrace("run"), "no command")
+        self.assert_refused(self.proftrace("run", "--"), "no command")
+
+    def test_misspelt_option_names_the_nearest(self):
+        self.assert_refused(self.proftrace("run", "--stgae", "x", "true"), "--stage")
+        self.assert_refused(self.proftrace("run", "--no-reprot", "true"), "--no-report")
+
+    def test_bad_values(self):
+        self.assert_refused(self.proftrace("run", "--heap", "most", "true"), "off|sampled|full")
+        self.assert_refused(self.proftrace("run", "--interval", "soon", "true"), "--interval")
+        self.assert_refused(self.proftrace("run", "--interval", "1", "true"), "10 ms")
+
+    def test_options_after_the_command_are_the_commands(self):
+        self.assertEqual(self.run_it("echo", "--stage", "--", "x").stdout, b"--stage -- x\n")
+        done = self.proftrace("run", "--no-report", "echo", "--heap", "--", "x")
+        self.assertEqual(done.stdout, b"--heap -- x\n")
+
+    def test_misspelt_command(self):
+        done = self.proftrace("rnu", "true")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"'run'", done.stderr)
+
+    def test_install_path_with_space_or_colon(self):
+        for name in ("with space", "with:colon"):
+            place = os.path.join(self.folder, name)
+            os.mkdir(place)
+            for file in (PROFTRACE, LIBRARY):
+                subprocess.run(["cp", file, place], check=True)
+            done = self.proftrace("run", "true", program=os.path.join(place, "proftrace"))
+            self.assert_refused(done, "cannot be preloaded", place)
+
+    def test_library_missing(self):
+        subprocess.run(["cp", PROFTRACE, self.folder], check=True)
+        done = self.proftrace("run", "true", program=os.path.join(self.folder, "proftrace"))
+        self.assert_refused(done, "libproftrace.so")
+
+    def test_library_in_the_prefix(self):
+        for place in ("lib", "lib/x86_64-linux-gnu"):
+            prefix = os.path.join(self.folder, place.replace("/", "-"))
+            os.makedirs(os.path.join(prefix, "bin"))
+            os.makedirs(os.path.join(prefix, place))
+            subprocess.run(["cp", PROFTRACE, os.path.join(prefix, "bin")], check=True)
+            subprocess.run(["cp", LIBRARY, os.path.join(prefix, place)], check=True)
+            done = self.proftrace("run", "--no-report", "sh", "-c", "echo $LD_PRELOAD",
+                                  program=os.path.join(prefix, "bin/proftrace"))
+            self.assertEqual(done.stdout.decode().strip(), os.path.join(prefix, place, "libproftrace.so"))
+
+
+class Directories(LauncherCase):
+    def run_directory(self):
+        return os.path.join(self.folder, "proftrace.data", os.readlink(os.path.join(self.folder, "proftrace.data/latest")))
+
+    def mode(self, path):
+        return stat.S_IMODE(os.stat(path).st_mode)
+
+    def test_private_and_named(self):
+        old = os.umask(0)
+        self.addCleanup(os.umask, old)
+        self.run_it("sh", "-c", ":")
+        run = self.run_directory()
+        self.assertRegex(os.path.basename(run), r"^\d{8}-\d{6}-sh-[0-9a-f]{6}$")
+        self.assertEqual(self.mode(os.path.dirname(run)), 0o700)
+        self.assertEqual(self.mode(run), 0o700)
+        for name in os.listdir(run):
+            self.assertEqual(self.mode(os.path.join(run, name)), 0o600, name)
+
+    def test_name_is_sanitised(self):
+        path = os.path.join(self.folder, ".odd näme;|x")
+        os.symlink("/bin/true", path)
+        self.run_it(path)
+        self.assertRegex(os.path.basename(self.run_directory()), r"^[0-9]{8}-[0-9]{6}-[A-Za-z0-9_][A-Za-z0-9._-]*-[0-9a-f]{6}$")
+
+    def test_session_page(self):
+        self.run_it("true")
+        with open(os.path.join(self.run_directory(), "session.bin"), "rb") as file:
+            page = file.read()
+        self.assertEqual(len(page), 4096)
+        self.assertEqual(page[:8], b"PROFTSES")
+        budget = int.from_bytes(page[16:24], "little")
+        self.assertTrue(0 < budget <= 4 << 30)
+        start = int.from_bytes(page[32:40], "little") / 1e9
+        self.assertLess(abs(start - time.time()), 60)
+
+    def test_latest_moves(self):
+        self.run_it("true")
+        first = self.run_directory()
+        self.run_it("true")
+        self.assertNotEqual(first, self.run_directory())
+        self.assertEqual(sorted(n for n in os.listdir(os.path.join(self.folder, "proftrace.data")) if n.startswith(".")), [])
+
+    def test_output_is_the_directory_itself(self):
+        done = self.run_it("true", options=("-o", "made/by run"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.record("made/by run")["exit"], "exit 0")
+        self.assertEqual(self.mode(os.path.join(self.folder, "made/by run")), 0o700)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "proftrace.data")))
+
+    def test_output_exists(self):
+        path = os.path.join(self.folder, "there")
+        os.mkdir(path, 0o755)
+        self.assertEqual(self.run_it("true", options=("-o", "there")).returncode, 0)
+        self.assertEqual(self.mode(path), 0o700)
+        done = self.run_it("true", options=("-o", "there"))
+        self.assertEqual(done.returncode, 125)
+        self.assertIn(b"not empty", done.stderr)
+        with open(os.path.join(self.folder, "file"), "w", encoding="utf-8"):
+            pass
+        self.assertEqual(self.run_it("true", options=("-o", "file")).returncode, 125)
+
+    def test_root_elsewhere_and_alias(self):
+        for name in ("PROFTRACE_DIR", "PROFILE_OUTPUT_DIR"):
+            root = os.path.join(self.folder, name, "deep")
+            self.assertEqual(self.run_it("true", environment={name: root}).returncode, 0)
+            self.assertTrue(os.path.exists(os.path.join(root, "latest/run.json")))
+
+    def refused(self, root):
+        done = self.run_it("touch", "ran", environment={"PROFTRACE_DIR": root})
+        self.assertEqual(done.returncode, 125)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "ran")), "the command ran")
+        self.assertEqual(len(done.stderr.decode().splitlines()), 1)
+        self.assertIn(b"PROFTRACE_DIR", done.stderr)
+        return done.stderr
+
+    def test_unwritable_root(self):
+        self.refused("/proc/proftrace.data")
+        with open(os.path.join(self.folder, "file"), "w", encoding="utf-8"):
+            pass
+        self.refused("file")
+        self.refused("file/below")
+
+    def test_root_that_others_control(self):
+        os.mkdir(os.path.join(self.folder, "real"))
+        os.symlink("real", os.path.join(self.folder, "link"))
+        self.assertIn(b"symbolic link", self.refused("link"))
+        os.mkdir(os.path.join(self.folder, "open"))
+        os.chmod(os.path.join(self.folder, "open"), 0o777)
+        self.assertIn(b"others may write", self.refused("open"))
+        if os.geteuid() == 0:
+            os.mkdir(os.path.join(self.folder, "foreign"))
+            os.chown(os.path.join(self.folder, "foreign"), 65534, 65534)
+            self.assertIn(b"belongs to user", self.refused("foreign"))
+
+    @unittest.skipIf(os.geteuid() != 0, "needs root to become somebody else")
+    def test_unwritable_current_directory(self):
+        def become_nobody():
+            os.setgid(65534)
+            os.setuid(65534)
+        os.chmod(self.folder, 0o755)
+        done = self.run_it("true", preexec_fn=become_nobody)
+        self.assertEqual(done.returncode, 125)
+        self.assertIn(b"Permission denied", done.stderr)
+
+
+class Transparency(LauncherCase):
+    def test_bytes_pass_untouched(self):
+        data = bytes(range(256)) * 4096
+        done = self.run_it("cat", input=data)
+        self.assertEqual(done.stdout, data)
+        done = self.run_it("sh", "-c", "cat >&2", input=b"to stderr\n", environment={"PROFTRACE_QUIET": "1"})
+        self.assertEqual((done.stdout, done.stderr), (b"", b"to stderr\n"))
+
+    def environment_of(self, *options, **environment):
+        done = self.run_it(*PRINT_ENVIRONMENT, options=options, environment=environment)
+        return done.stdout.decode().rstrip("\0").split("\0")
+
+    def test_environment_gains_exactly_ours(self):
+        inherited = clean_environment()
+        seen = self.environment_of()
+        run = os.path.realpath(os.path.join(self.folder, "proftrace.data/latest"))
+        self.assertEqual(seen[: len(inherited)], [f"{k}={v}" for k, v in inherited.items()])
+        added = seen[len(inherited):]
+        self.assertEqual(added[:2], [f"LD_PRELOAD={LIBRARY}", f"PROFTRACE_SESSION={run}"])
+        self.assertEqual([a for a in added[2:] if not a.startswith(("CUDA_INJECTION64_PATH=", "NVTX_", "INTEL_"))], [])
+
+    def test_options_reach_the_library(self):
+        seen = self.environment_of("--heap", "full", "--stage", "train it")
+        self.assertIn("PROFTRACE_HEAP=full", seen)
+        self.assertIn("PROFTRACE_STAGE=train it", seen)
+        self.assertEqual(self.record()["stage"], "train it")
+
+    def test_flag_wins_over_environment(self):
+        seen = self.environment_of("--heap", "off", PROFTRACE_HEAP="full", PROFTRACE_STAGE="a")
+        self.assertEqual([s for s in seen if s.startswith(("PROFTRACE_HEAP", "PROFTRACE_STAGE"))],
+                         ["PROFTRACE_HEAP=off", "PROFTRACE_STAGE=a"] if seen.index("PROFTRACE_HEAP=off") <
+                         seen.index("PROFTRACE_STAGE=a") else ["PROFTRACE_STAGE=a", "PROFTRACE_HEAP=off"])
+
+    def test_users_preload_stays_first(self):
+        other = self.compile("int other;", "-shared", "-fPIC", name="libother.so")
+        for given, expected in ((other, f"{other}:{LIBRARY}"),
+                                (f"{LIBRARY} {other}", f"{other}:{LIBRARY}"),
+                                (LIBRARY, LIBRARY)):
+            # Given to `env`, not to the launcher: it shall not be preloaded itself.
+            done = subprocess.run(["env", f"LD_PRELOAD={given}", PROFTRACE, "run", "--no-report", "sh", "-c",
+                                   "echo $LD_PRELOAD"], cwd=self.folder, env=clean_environment(),
+                                  capture_output=True, check=False, timeout=60)
+            self.assertEqual(done.stdout.decode().strip(), expected)
+
+    def test_descriptors_and_signals_are_as_inherited(self):
+        script = ("import os,signal;"
+                  "print(sorted(os.listdir('/proc/self/fd'))[:-1],"
+                  "[l for l in open('/proc/self/status') if l[:3] in ('Sig','Shd') and 'Q' not in l])")
+        plain = subprocess.run([sys.executable, "-c", script], cwd=self.folder, env=clean_environment(),
+                               capture_output=True, check=True)
+        traced = self.run_it(sys.executable, "-c", script)
+        self.assertEqual(traced.stdout, plain.stdout)
+
+    def test_ignored_signals_stay_ignored(self):
+        script = "grep -E 'SigIgn|SigBlk' /proc/self/status"
+
+        def ignore():
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+        plain = subprocess.run(["/bin/sh", "-c", f"exec {script}"], capture_output=True, check=True, preexec_fn=ignore)
+        traced = self.run_it("/bin/sh", "-c", f"exec {script}", preexec_fn=ignore)
+        self.assertEqual(traced.stdout, plain.stdout)
+        self.assertEqual(traced.returncode, 0)
+
+    def test_closed_and_full_standard_streams(self):
+        for redirection in ("2>&-", "2>/dev/full", ">&-", "<&- >&- 2>&-"):
+            done = subprocess.run(["sh", "-c", f"{PROFTRACE} run --no-report -- sh -c 'exit 3' {redirection}"],
+                                  cwd=self.folder, env=clean_environment(), check=False, timeout=60)
+            self.assertEqual(done.returncode, 3, redirection)
+        # The command finds closed what was closed, and our talk lands in none of its files.
+        script = f"{PROFTRACE} run --no-report -- sh -c 'ls -l /proc/self/fd/2 >list; echo x >file' 2>&-"
+        subprocess.run(["sh", "-c", script + " || true"], cwd=self.folder, env=clean_environment(), check=False)
+        with open(os.path.join(self.folder, "file"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "x\n")
+
+    def test_closing_line(self):
+        done = self.run_it("true")
+        lines = own_lines(done.stderr)
+        run = "proftrace.data/" + os.readlink(os.path.join(self.folder, "proftrace.data/latest"))
+        self.assertEqual(lines[-1], f"proftrace: {run}  (next: proftrace report {run})")
+        self.assertEqual(sum(run in line for line in lines), 1)
+        self.assertEqual(self.run_it("true", environment={"PROFTRACE_QUIET": "1"}).stderr, b"")
+
+    def test_disabled_is_a_plain_exec(self):
+        for environment in ({"PROFTRACE_DISABLE": "1"}, {"ENABLE_PROFILING": "false"}):
+            done = self.run_it("sh", "-c", "echo $LD_PRELOAD$PROFTRACE_SESSION; exit 4", environment=environment)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (4, b"\n", b""))
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "proftrace.data")))
+
+    def test_arguments_with_spaces_and_bytes(self):
+        done = self.run_it("printf", "[%s]", "a b", "", "näme", "*", "'")
+        self.assertEqual(done.stdout, "[a b][][näme][*][']".encode())
+
+
+class Secrets(LauncherCase):
+    def test_arguments_are_redacted(self):
+        arguments = ["--password=hunter2", "--token", "tok123456", "API_KEY=abc", "-H", "Authorization: Bearer xyz.abc",
+                     "AKIAABCDEFGHIJKLMNOP", "https://joe:pw99@host/x?token=q1&y=2", "--max-tokens=77", "--tokenizer", "bert"]
+        self.run_it("true", *arguments)
+        path = os.path.join(self.folder, "proftrace.data/latest/run.json")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        for secret in ("hunter2", "tok123456", "abc", "xyz", "AKIAABC", "pw99", "q1"):
+            self.assertNotIn(secret, text)
+        self.assertEqual(self.record()["command"],
+                         ["true", "--password=***", "--token", "***", "API_KEY=***", "-H", "Authorization: Bearer ***",
+                          "***", "https://joe:***@host/x?token=***&y=2", "--max-tokens=77", "--tokenizer", "bert"])
+
+
+class Targets(LauncherCase):
+    HELLO = '#include <stdio.h>\n#include <stdlib.h>\nint main(void){puts(getenv("LD_PRELOAD")?"preloaded":"plain");return 5;}'
+
+    def untraced(self, path, reason, preloaded=False):
+        done = self.run_it(path)
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertEqual(done.stdout, b"preloaded\n" if preloaded else b"plain\n")
+        self.assertNotIn(b"ERROR", done.stderr)
+        untraced = self.record()["untraced"]
+        self.assertEqual(len(untraced), 1)
+        self.assertIn(reason, untraced[0]["reason"])
+        self.assertIn(f"was not traced: {untraced[0]['reason']}", done.stderr.decode())
+
+    def test_ordinary(self):
+        done = self.run_it(self.compile(self.HELLO))
+        self.assertEqual((done.returncode, done.stdout), (5, b"preloaded\n"))
+        self.assertEqual(self.record()["untraced"], [])
+
+    def test_static(self):
+        # It does not see the library, but what it starts may: LD_PRELOAD stays.
+        self.untraced(self.compile(self.HELLO, "-static"), "static", preloaded=True)
+
+    def test_static_pie(self):
+        self.untraced(self.compile(self.HELLO, "-static-pie"), "static", preloaded=True)
+
+    def test_musl(self):
+        self.untraced(self.compile(self.HELLO, compiler="musl-gcc"), "musl")
+
+    def test_32_bit(self):
+        self.untraced(self.compile(self.HELLO, "-m32"), "32-bit")
+
+    def test_sanitizer(self):
+        self.untraced(self.compile(self.HELLO, "-fsanitize=address", compiler="gcc"), "sanitizer")
+
+    @unittest.skipIf(os.geteuid() != 0, "needs root to make one")
+    def test_setuid(self):
+        path = self.compile(self.HELLO)
+        os.chown(path, 65534, 65534)
+        os.chmod(path, 0o4755)
+        os.chmod(self.folder, 0o755)
+        self.untraced(path, "setuid")
+
+    def test_script_of_an_untraceable_interpreter(self):
+        interpreter = self.compile(self.HELLO, compiler="musl-gcc")
+        script = os.path.join(self.folder, "script")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write(f"#!{interpreter} -x\n")
+        os.chmod(script, 0o755)
+        self.untraced(script, "musl")
+
+    def test_loader_called_by_name(self):
+        done = self.run_it("/lib64/ld-linux-x86-64.so.2", self.compile(self.HELLO))
+        self.assertEqual(done.stdout, b"preloaded\n")
+        self.assertEqual(self.record()["untraced"], [])
+
+
+if __name__ == "__main__":
+    unittest.main()

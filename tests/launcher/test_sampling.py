@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""What run.json says about the tree of processes is what the kernel says."""
+import os
+import resource
+import signal
+import sys
+import time
+import unittest
+
+from launcher_case import LauncherCase
+
+BURN = "import time\nt=time.process_time()\nwhile time.process_time()-t<{seconds}: pass\n"
+
+
+class Sampling(LauncherCase):
+    def burn(self, seconds):
+        return [sys.executable, "-S", "-c", BURN.format(seconds=seconds)]
+
+    def test_cpu_time_is_that_of_wait4(self):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.run_it(*self.burn(1.2))
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        whole = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        record = self.record()
+        # wait4 here sees the launcher's own time too: never less than the record says, and little more.
+        self.assertLessEqual(record["cpu_s"], whole + 0.001)
+        self.assertGreater(record["cpu_s"], whole - 0.2)
+        self.assertAlmostEqual(record["cpu_percent_avg"], 100 * record["cpu_s"] / (record["duration_ns"] / 1e9), delta=0.1)
+
+    def test_samples_of_processes_that_come_and_go(self):
+        script = "for i in 1 2 3 4 5 6; do {0} -S -c '{1}'; done".format(sys.executable, BURN.format(seconds=0.25))
+        self.run_it("sh", "-c", script, options=("--interval", "100"))
+        record = self.record()
+        previous, area = 0, 0.0
+        for sample in record["samples"]:
+            area += sample["cpu_percent"] / 100 * (sample["t_ns"] - previous) / 1e9
+            previous = sample["t_ns"]
+            self.assertLess(sample["cpu_percent"], 100 * (os.cpu_count() or 1) + 60)
+        self.assertGreater(record["cpu_s"], 1.5)
+        self.assertAlmostEqual(area, record["cpu_s"], delta=0.15)
+
+    def test_orphans_are_found(self):
+        script = f"({sys.executable} -S -c '{BURN.format(seconds=0.6)}' &) ; sleep 1.2"
+        self.run_it("sh", "-c", script, options=("--interval", "100"))
+        self.assertGreater(self.record()["cpu_s"], 0.55)
+
+    def test_memory(self):
+        self.run_it(sys.executable, "-S", "-c", "import time\nx=b'x'*(200<<20)\ntime.sleep(0.5)", options=("--interval", "100"))
+        record = self.record()
+        self.assertGreater(record["rss_max_bytes"], 200 << 20)
+        self.assertLess(record["rss_max_bytes"], 260 << 20)
+        shares = [s["pss_bytes"] for s in record["samples"] if s["pss_bytes"] is not None]
+        self.assertTrue(shares)
+        self.assertGreater(max(s["rss_bytes"] for s in record["samples"]), 200 << 20)
+
+    def test_daemon_is_left_alone(self):
+        done = self.run_it("sh", "-c", "setsid sleep 30 >/dev/null 2>&1 </dev/null & echo $!")
+        pid = int(done.stdout)
+        try:
+            os.kill(pid, 0)
+            self.assertLess(self.record()["duration_ns"], 10e9)
+            self.assertTrue(any("still running" in note for note in self.record()["notes"]))
+        finally:
+            os.kill(pid, signal.SIGKILL)
+
+    def test_interval(self):
+        for options, environment in ((("--interval", "100"), {}), ((), {"PROFTRACE_INTERVAL_MS": "100"}),
+                                     (("--interval", "100ms"), {"PROFTRACE_INTERVAL_MS": "9999"})):
+            self.run_it("sleep", "1", options=options, environment=environment)
+            self.assertIn(len(self.record()["samples"]), range(6, 12))
+
+    def test_short_run_has_no_invented_numbers(self):
+        self.run_it("true")
+        record = self.record()
+        self.assertEqual(record["samples"], [])
+        self.assertIsNone(record["cpu_percent_max"])
+
+    def test_killed_launcher_leaves_what_it_knew(self):
+        process = self.start_it("sleep", "2", stderr=-1)
+        time.sleep(0.5)
+        process.kill()
+        process.wait()
+        record = self.record()
+        self.assertEqual(record["command"], ["sleep", "2"])
+        self.assertIsNone(record["exit"])
+
+    def test_cost_with_many_processes(self):
+        """Reported, not judged: the machine may be busy."""
+        script = "for i in $(seq 200); do sleep 5.5 & done; wait"
+        process = self.start_it("sh", "-c", script, stderr=-1)
+        time.sleep(1.5)
+        begin, cpu = time.time(), self.cpu_seconds(process.pid)
+        time.sleep(3.5)
+        share = 100 * (self.cpu_seconds(process.pid) - cpu) / (time.time() - begin)
+        process.wait(20)
+        print(f"launcher with 200 processes at 500 ms: {share:.2f} % of a core", file=sys.stderr)
+        self.assertGreaterEqual(max(s["processes"] for s in self.record()["samples"]), 200)
+
+    @staticmethod
+    def cpu_seconds(pid):
+        with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
+            return int(file.read().split()[0]) / 1e9
+
+
+if __name__ == "__main__":
+    unittest.main()
