@@ -188,12 +188,14 @@ PT_COLD static void release_slow(pt_u32 kind, void *block)
 PT_ALWAYS_INLINE void releasing(pt_u32 kind, void *block)
 {
     struct pt_tracer_thread *t = pt_self;
-    struct pt_thread_area *area = t ? t->area : 0;
-    if (pt_unlikely(!area || pt_maybe_sampled(block) || is_full())) {
+    struct pt_thread_area *area = pt_likely(t != 0) ? t->area : 0;
+    if (pt_unlikely(!area || pt_maybe_sampled(block))) {
         release_slow(kind, block);
         return;
     }
     area->heap_frees++;
+    if (is_full())
+        pt_unit(kind, block, 0);
 }
 
 /* ---- the hooks ---- */

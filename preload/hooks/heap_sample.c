@@ -15,8 +15,8 @@
 pt_u64 pt_sampled_bits[PT_SAMPLED_SLOTS / 64];
 static pt_u64 sampled_blocks[PT_SAMPLED_SLOTS];
 
-/* An exponential gap with the configured mean: -ln(u) by exponent and a quartic of the mantissa; no libm in the host.
- */
+/* An exponential gap with the configured mean: -ln(u) by exponent and a quartic of the mantissa, in 30-bit fixed point:
+ * floating point would set the host's exception flags, and trap where the host unmasked them. */
 static pt_i64 next_gap(struct pt_tracer_thread *t)
 {
     pt_u64 x = t->random;
@@ -24,16 +24,17 @@ static pt_i64 next_gap(struct pt_tracer_thread *t)
     x ^= x >> 7;
     x ^= x << 17;
     t->random = x;
-    union {
-        double value;
-        pt_u64 bits;
-    } u = {((double)(x >> 11) + 1.0) * (1.0 / 9007199254740993.0)};
-    double log2 = (double)(int)(u.bits >> 52) - 1023.0;
-    u.bits = (u.bits & 0xfffffffffffffull) | 0x3ff0000000000000ull;
-    const double m = u.value;
-    log2 += -1.7417939 + (2.8212026 + (-1.4699568 + (0.44717955 - 0.056570851 * m) * m) * m) * m;
-    const double gap = -log2 * 0.69314718 * (double)pt_options.heap_sample_bytes;
-    return gap > 1.0 ? (pt_i64)gap : 1;
+    const pt_u64 u = (x >> 11) + 1; /* u / 2^53 is uniform in (0, 1] */
+    const int exponent = 63 - __builtin_clzll(u);
+    const pt_i64 m = (pt_i64)(u << (63 - exponent) >> 33); /* mantissa in [1, 2) */
+    /* log2(m) = -1.7417939 + (2.8212026 + (-1.4699568 + (0.44717955 - 0.056570851 m) m) m) m */
+    pt_i64 log2 = 480155389 - (60742487 * m >> 30);
+    log2 = -1578354115 + (log2 * m >> 30);
+    log2 = 3029244251 + (log2 * m >> 30);
+    log2 = -1870236961 + (log2 * m >> 30) + ((pt_i64)(exponent - 53) << 30);
+    const __int128 gap =
+        (__int128)(-log2 * 45426 >> 16) * (pt_i64)pt_options.heap_sample_bytes >> 30; /* ln 2 = 45426 / 2^16 */
+    return gap > 1 ? (pt_i64)gap : 1;
 }
 
 /* Move the packed counters to the wide ones before they can overflow: a gap holds less than 2^24 calls. */

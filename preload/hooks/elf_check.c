@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * elf_check.c - what kind of program is this file?
+ *
+ * Runs inside pt_private_files: system calls only, no memory but the caller's. Reads a few hundred bytes. Everything
+ * that is not understood is PT_VERDICT_UNKNOWN, so that a strange file is started exactly as without us.
+ */
+#include "elf_check.h"
+
+#include <string.h>
+
+#include "../core/sys.h"
+
+static int starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Read text at a file offset into check->name. */
+static const char *read_name(struct pt_elf_check *check, pt_u64 offset, pt_u64 bytes)
+{
+    const pt_u64 room = sizeof check->name - 1;
+    const long got = pt_syscall4(SYS_pread64, check->fd, check->name, bytes < room ? bytes : room, offset);
+    check->name[got > 0 ? got : 0] = 0;
+    return check->name;
+}
+
+static const Elf64_Phdr *segments_of(const struct pt_elf_check *check, pt_u32 *ret_count)
+{
+    const Elf64_Ehdr *header = (const Elf64_Ehdr *)(const void *)check->head;
+    const pt_u64 bytes = (pt_u64)header->e_phnum * sizeof(Elf64_Phdr);
+    if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phoff % 8 || header->e_phoff > check->head_bytes ||
+        bytes > check->head_bytes - header->e_phoff)
+        return 0;
+    *ret_count = header->e_phnum;
+    return (const Elf64_Phdr *)(const void *)(check->head + header->e_phoff);
+}
+
+static const Elf64_Phdr *segment_of_type(const Elf64_Phdr *segments, pt_u32 count, pt_u32 type)
+{
+    for (pt_u32 i = 0; i < count; i++)
+        if (segments[i].p_type == type)
+            return &segments[i];
+    return 0;
+}
+
+/* File offset of an address; 0 when no segment of the file holds it. */
+static pt_u64 offset_of(const Elf64_Phdr *segments, pt_u32 count, pt_u64 address)
+{
+    for (pt_u32 i = 0; i < count; i++) {
+        const Elf64_Phdr *s = &segments[i];
+        if (s->p_type == PT_LOAD && address >= s->p_vaddr && address - s->p_vaddr < s->p_filesz)
+            return s->p_offset + (address - s->p_vaddr);
+    }
+    return 0;
+}
+
+/* Runtimes that insist on being the first library, or bring an allocator that must not be wrapped. */
+static int is_sanitizer(const char *library)
+{
+    static const char *const prefixes[] = {"libasan.so",        "libtsan.so",       "libhwasan.so",
+                                           "libclang_rt.asan",  "libclang_rt.tsan", "libclang_rt.msan",
+                                           "libclang_rt.hwasan"};
+    for (unsigned i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (starts_with(library, prefixes[i]))
+            return 1;
+    return 0;
+}
+
+static enum pt_verdict verdict_of_libraries(struct pt_elf_check *check, const Elf64_Phdr *segments, pt_u32 count)
+{
+    const Elf64_Phdr *dynamic = segment_of_type(segments, count, PT_DYNAMIC);
+    if (!dynamic)
+        return PT_VERDICT_UNKNOWN;
+    const pt_u64 want = dynamic->p_filesz < sizeof check->dynamic ? dynamic->p_filesz : sizeof check->dynamic;
+    const long got = pt_syscall4(SYS_pread64, check->fd, check->dynamic, want, dynamic->p_offset);
+    const pt_u32 entries = got > 0 ? (pt_u32)((pt_u64)got / sizeof(Elf64_Dyn)) : 0;
+    pt_u64 strings = 0;
+    for (pt_u32 i = 0; i < entries; i++)
+        if (check->dynamic[i].d_tag == DT_STRTAB)
+            strings = offset_of(segments, count, check->dynamic[i].d_un.d_ptr);
+    if (!strings)
+        return PT_VERDICT_UNKNOWN;
+    for (pt_u32 i = 0; i < entries && check->dynamic[i].d_tag != DT_NULL; i++)
+        if (check->dynamic[i].d_tag == DT_NEEDED &&
+            is_sanitizer(read_name(check, strings + check->dynamic[i].d_un.d_val, sizeof check->name)))
+            return PT_VERDICT_SANITIZER;
+    return PT_VERDICT_TRACED;
+}
+
+static enum pt_verdict verdict_of_loader(const char *loader)
+{
+    if (strcmp(loader, "ld-linux-x86-64.so.2") == 0)
+        return PT_VERDICT_TRACED;
+    if (starts_with(loader, "ld-musl") || starts_with(loader, "ld64-uClibc") || strcmp(loader, "linker64") == 0)
+        return PT_VERDICT_LIBC;
+    return PT_VERDICT_UNKNOWN;
+}
+
+enum pt_verdict pt_elf_verdict(struct pt_elf_check *check)
+{
+    const Elf64_Ehdr *header = (const Elf64_Ehdr *)(const void *)check->head;
+    if (check->head_bytes < sizeof *header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
+        return PT_VERDICT_UNKNOWN;
+    if (header->e_ident[EI_CLASS] == ELFCLASS32)
+        return PT_VERDICT_32BIT;
+    if (header->e_ident[EI_DATA] != ELFDATA2LSB || header->e_machine != EM_X86_64)
+        return PT_VERDICT_MACHINE;
+    pt_u32 count = 0;
+    const Elf64_Phdr *segments = segments_of(check, &count);
+    if (!segments || (header->e_type != ET_EXEC && header->e_type != ET_DYN))
+        return PT_VERDICT_UNKNOWN;
+    const Elf64_Phdr *loader = segment_of_type(segments, count, PT_INTERP);
+    if (!loader)
+        return PT_VERDICT_STATIC;
+    /* The end of the name decides; a path that does not fit is nobody's standard loader. */
+    if (loader->p_filesz >= sizeof check->name)
+        return verdict_of_libraries(check, segments, count);
+    const enum pt_verdict verdict = verdict_of_loader(base_name(read_name(check, loader->p_offset, loader->p_filesz)));
+    return verdict == PT_VERDICT_TRACED ? verdict_of_libraries(check, segments, count) : verdict;
+}

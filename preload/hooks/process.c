@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * process.c - hooks of fork, exit, system, pthread_create and of the calls that shut us in a sandbox.
+ *
+ * Entered by any thread, in forked and vfork children. vfork and clone are not hooked: their child would return through
+ * our frame on its parent's stack. Nothing needs to be done at an exit; its hook only tells how the process ended.
+ */
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "../core/intern.h"
+#include "../core/process.h"
+#include "hook.h"
+
+CUSTOM(void, exit, (int status), (status))
+CUSTOM(void, _exit, (int status), (status))
+CUSTOM(void, _Exit, (int status), (status))
+CUSTOM(void, quick_exit, (int status), (status))
+CUSTOM_RAW(int, prctl, (int option, long a, long b, long c, long d), (option, a, b, c, d))
+
+/* The child finds its memory of us wiped and opens a file of its own at its first event. */
+static PT_NOINLINE void forked(pt_u64 start, pt_u64 end, pid_t child)
+{
+    if (child != 0)
+        pt_spent(PT_EV_proc_fork, start, end, 0, pt_result_and(child, 0), 0);
+}
+
+static PT_NOINLINE void commanded(pt_u64 start, pt_u64 end, const char *command, int status)
+{
+    const pt_u32 text = status != -1 ? pt_intern_redacted(command) : 0;
+    pt_spent(PT_EV_proc_system, start, end, 0, pt_words((pt_u32)status, text), 0);
+}
+
+HOOK(pid_t, fork, (void), (), io, forked(start, end, ret))
+HOOK(pid_t, __fork, (void), (), io, forked(start, end, ret))
+HOOK(pid_t, _Fork, (void), (), io, forked(start, end, ret))
+HOOK(int, system, (const char *command), (command), io, commanded(start, end, command, ret))
+HOOK(int, pthread_create,
+     (pthread_t * thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument),
+     (thread, attributes, routine, argument), io,
+     pt_spent(PT_EV_thread_create, start, end, 0, pt_words((pt_u32)-ret, 0), (pt_u64)routine))
+
+static PT_NOINLINE void exiting(int status)
+{
+    if (!pt_switches.io || pt_process_is_vfork_child())
+        return;
+    pt_point(PT_EV_proc_exit, 0, 0, pt_words((pt_u32)status, 0), 0);
+    pt_process_note_end(PT_PROCESS_EXITED, status & 0xff);
+}
+
+void exit(int status)
+{
+    exiting(status);
+    real_exit(status);
+    __builtin_unreachable();
+}
+
+void _exit(int status)
+{
+    exiting(status);
+    real__exit(status);
+    __builtin_unreachable();
+}
+
+void _Exit(int status)
+{
+    exiting(status);
+    real__Exit(status);
+    __builtin_unreachable();
+}
+
+void quick_exit(int status)
+{
+    exiting(status);
+    real_quick_exit(status);
+    __builtin_unreachable();
+}
+
+/* Before the sandbox closes: in strict mode even reading the clock kills, under a filter any system call may. */
+static void prepare_for(int option, long mode)
+{
+    const struct pt_switches off = {.off = 1};
+    if (option == PR_SET_SECCOMP && mode == SECCOMP_MODE_STRICT)
+        pt_switches = off;
+    else if (option == PR_SET_SECCOMP && mode == SECCOMP_MODE_FILTER)
+        pt_switches.frozen = 1;
+    else if (option == PR_SET_TSC && mode == PR_TSC_SIGSEGV && pt_switches.tsc)
+        pt_switches = off;
+}
+
+int hook_prctl(int option, long a, long b, long c, long d)
+{
+    if (pt_unlikely(option == PR_SET_SECCOMP || option == PR_SET_TSC))
+        prepare_for(option, a);
+    return real_prctl(option, a, b, c, d);
+}
