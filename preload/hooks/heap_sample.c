@@ -27,13 +27,12 @@ static pt_i64 next_gap(struct pt_tracer_thread *t)
     const pt_u64 u = (x >> 11) + 1; /* u / 2^53 is uniform in (0, 1] */
     const int exponent = 63 - __builtin_clzll(u);
     const pt_i64 m = (pt_i64)(u << (63 - exponent) >> 33); /* mantissa in [1, 2) */
-    /* log2(m) = -1.7417939 + (2.8212026 + (-1.4699568 + (0.44717955 - 0.056570851 m) m) m) m */
-    pt_i64 log2 = 480155389 - (60742487 * m >> 30);
-    log2 = -1578354115 + (log2 * m >> 30);
-    log2 = 3029244251 + (log2 * m >> 30);
-    log2 = -1870236961 + (log2 * m >> 30) + ((pt_i64)(exponent - 53) << 30);
-    const __int128 gap =
-        (__int128)(-log2 * 45426 >> 16) * (pt_i64)pt_options.heap_sample_bytes >> 30; /* ln 2 = 45426 / 2^16 */
+    /* ln(m) = -1.7417939 + (2.8212026 + (-1.4699568 + (0.44717955 - 0.056570851 m) m) m) m; ln(2) = 744261118 / 2^30 */
+    pt_i64 ln = 480155386 - (60742489 * m >> 30);
+    ln = -1578354096 + (ln * m >> 30);
+    ln = 3029243226 + (ln * m >> 30);
+    ln = -1870236959 + (ln * m >> 30) + (exponent - 53) * 744261118ll;
+    const __int128 gap = (__int128)-ln * (pt_i64)pt_options.heap_sample_bytes >> 30;
     return gap > 1 ? (pt_i64)gap : 1;
 }
 
