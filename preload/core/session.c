@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
@@ -39,6 +40,10 @@ static void map_page(int flags)
         return;
     struct stat info;
     struct pt_session_page *page = 0;
+    struct rlimit limit;
+    if ((flags & O_CREAT) && pt_syscall4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, &limit) == 0 &&
+        limit.rlim_cur < sizeof *page)
+        goto out; /* fallocate would raise SIGXFSZ */
     if ((flags & O_CREAT) && pt_syscall4(SYS_fallocate, fd, 0, 0, sizeof *page) != 0)
         goto out;
     if (pt_syscall2(SYS_fstat, fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size >= (long)sizeof *page)
