@@ -6,6 +6,7 @@ stdout are claims about the trace (hosts/host.h lists the keys); nothing may be 
 """
 import contextlib
 import dataclasses
+import difflib
 import operator
 import os
 import re
@@ -53,8 +54,14 @@ class Result:
         for what in ("status", "out", "err"):
             mine, theirs = getattr(self, what), getattr(other, what)
             if mine != theirs:
-                return f"{what} differs\n--- without: {shorten(mine)}\n--- with:    {shorten(theirs)}"
+                return f"{what} differs\n{changes(mine, theirs)}"
         return None
+
+
+def changes(without, with_us):
+    lines = [value.decode(errors="replace").splitlines() if isinstance(value, bytes) else [str(value)]
+             for value in (without, with_us)]
+    return shorten("\n".join(difflib.unified_diff(*lines, "without", "with", lineterm="", n=1)))
 
 
 def shorten(value):
@@ -159,7 +166,9 @@ class FaultCase(unittest.TestCase):
                 self.fresh_work(setup)
                 result = run_command(argv, self.work, traced, **how)
                 a, b = (normalise(without), normalise(result)) if normalise else (without, result)
-                self.assertIsNone(a.difference(b), f"{argv} ({mode}): {a.difference(b)}")
+                difference = a.difference(b)
+                if difference:
+                    self.fail(f"{argv} ({mode}): {difference}")
                 trace = self.trace()
                 if claims:
                     self.check_claims(trace, without.out.decode(errors="replace"), mode)
