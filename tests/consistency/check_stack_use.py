@@ -17,7 +17,15 @@ ROOT, BUILD = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 LIMIT_BYTES = 256
 
 # function: why it may take more. Only what runs in the constructor or on the tracer's own stack belongs here.
-DEEPER = {}
+DEEPER = {
+    "publish_on_private_stack": "as its name says",
+    "attach_on_private_stack": "as its name says",
+    "capture_on_private_stack": "as its name says",
+    "write_text": "makes a trace file: in the constructor, and for a forked child on the private stack",
+    "map_page": "joins the session, in the constructor",
+    "make_session": "makes the session, in the constructor",
+    "pt_redact_command": "called by system and popen, which take kilobytes themselves",
+}
 
 
 def stack_usage(entry):
