@@ -24,6 +24,9 @@ DEEPER = {
     "write_text": "makes a trace file: in the constructor, and for a forked child on the private stack",
     "map_page": "joins the session, in the constructor",
     "make_session": "makes the session, in the constructor",
+    "hook_execl": "the argument vector, of as many words as the caller passed, as in libc",
+    "hook_execlp": "likewise",
+    "hook_execle": "likewise",
     "pt_redact_command": "called by system and popen, which take kilobytes themselves",
 }
 
