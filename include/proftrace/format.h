@@ -169,7 +169,7 @@ static inline pt_u64 pt_duration_ticks(pt_u32 packed)
 }
 
 /* ---- the thread area: a THREAD segment ---- */
-enum pt_stream { PT_STREAM_HEAP = 0, PT_STREAM_RECORDS = 1, PT_STREAM__COUNT = 2 };
+enum pt_stream_id { PT_STREAM_HEAP = 0, PT_STREAM_RECORDS = 1, PT_STREAM__COUNT = 2 };
 
 struct pt_raw_buffer {
     pt_u32 offset; /* of the buffer, from the start of the segment; 0 = this thread has none */

@@ -25,7 +25,7 @@ pt_u64 pt_area_bytes(void)
     return PT_THREAD_HEADER_BYTES + RECORDS_BYTES + DEFS_BYTES + (pt_options.heap == PT_HEAP_FULL ? UNITS_BYTES : 0);
 }
 
-static void set_up_buffer(struct pt_tracer_thread *t, struct pt_buffer *buffer, enum pt_stream stream, pt_u32 offset,
+static void set_up_buffer(struct pt_tracer_thread *t, struct pt_buffer *buffer, enum pt_stream_id stream, pt_u32 offset,
                           pt_u32 bytes)
 {
     struct pt_raw_buffer *raw = &t->area->raw[stream];

@@ -97,13 +97,13 @@ static pt_u64 write_payload(struct pt_private *priv, const struct pt_encoded *en
 
 struct publish {
     struct pt_tracer_thread *t;
-    enum pt_stream stream;
+    enum pt_stream_id stream;
     pt_u32 tid;
     pt_u32 slots;
     int is_takeover;
 };
 
-static struct pt_buffer *buffer_of(struct pt_tracer_thread *t, enum pt_stream stream)
+static struct pt_buffer *buffer_of(struct pt_tracer_thread *t, enum pt_stream_id stream)
 {
     return stream == PT_STREAM_HEAP ? &t->heap : &t->records;
 }
@@ -185,7 +185,7 @@ static void publish_on_private_stack(void *argument)
 }
 
 /* One store resets the buffer: records of the old generation are no longer there. */
-static void reset_buffer(struct pt_tracer_thread *t, enum pt_stream stream)
+static void reset_buffer(struct pt_tracer_thread *t, enum pt_stream_id stream)
 {
     struct pt_buffer *buffer = buffer_of(t, stream);
     pt_kill_point("reset");
@@ -198,13 +198,13 @@ static void reset_buffer(struct pt_tracer_thread *t, enum pt_stream stream)
     buffer->cursor = buffer->base;
 }
 
-static pt_u32 slots_used(const struct pt_buffer *buffer, enum pt_stream stream)
+static pt_u32 slots_used(const struct pt_buffer *buffer, enum pt_stream_id stream)
 {
     const pt_u64 bytes = (pt_u64)((buffer->cursor < buffer->end ? buffer->cursor : buffer->end) - buffer->base);
     return (pt_u32)(bytes / (stream == PT_STREAM_HEAP ? sizeof(struct pt_unit16) : sizeof(struct pt_record)));
 }
 
-void pt_rollover(struct pt_tracer_thread *t, enum pt_stream stream)
+void pt_rollover(struct pt_tracer_thread *t, enum pt_stream_id stream)
 {
     struct publish p = {t, stream, t->tid, slots_used(buffer_of(t, stream), stream), 0};
     t->busy++;
@@ -214,7 +214,7 @@ void pt_rollover(struct pt_tracer_thread *t, enum pt_stream stream)
 }
 
 /* Already on a private stack: the new thread's, while the slot's own is free. */
-void pt_rollover_dead(struct pt_tracer_thread *t, enum pt_stream stream, pt_u32 tid)
+void pt_rollover_dead(struct pt_tracer_thread *t, enum pt_stream_id stream, pt_u32 tid)
 {
     struct pt_buffer *buffer = buffer_of(t, stream);
     struct publish p = {t, stream, tid, slots_used(buffer, stream), 1};

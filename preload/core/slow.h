@@ -15,9 +15,9 @@ struct pt_tracer_thread *pt_thread_attached(void);
 struct pt_tracer_thread *pt_thread_attach(void);
 
 /* Publish what a buffer holds and reset it; signals blocked. */
-void pt_rollover(struct pt_tracer_thread *t, enum pt_stream stream);
+void pt_rollover(struct pt_tracer_thread *t, enum pt_stream_id stream);
 /* Publish under the name of a dead thread and clear the buffer: its slot is being taken over. */
-void pt_rollover_dead(struct pt_tracer_thread *t, enum pt_stream stream, pt_u32 tid);
+void pt_rollover_dead(struct pt_tracer_thread *t, enum pt_stream_id stream, pt_u32 tid);
 
 /* CRC-32C without cpuid: the constructor has asked ld.so what the machine can. */
 extern pt_u8 pt_crc_in_hardware __attribute__((visibility("hidden")));
