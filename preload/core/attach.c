@@ -18,7 +18,8 @@
 #define TAKEOVER_PROBES 16u
 #define ATTACH_RETRY_TICKS (1ull << 26) /* about 20 ms */
 
-__thread struct pt_tracer_thread *pt_self;
+struct pt_tracer_thread pt_nobody;
+__thread struct pt_tracer_thread *pt_self = &pt_nobody;
 
 pt_u64 pt_area_bytes(void)
 {
@@ -198,7 +199,7 @@ static void attach_on_private_stack(void *argument)
     const pt_u32 tid = (pt_u32)pt_syscall0(SYS_gettid);
     struct pt_tracer_thread *t = take_over(tid);
     if (!t) {
-        pt_self = 0;
+        pt_self = &pt_nobody;
         t = new_slot(tid, call->priv);
         call->priv = t ? 0 : call->priv;
     }
@@ -214,9 +215,9 @@ static void attach_on_private_stack(void *argument)
 struct pt_tracer_thread *pt_thread_attach(void)
 {
     struct pt_tracer_thread *t = pt_self;
-    if (t && t->area)
+    if (t->area)
         return t;
-    pt_self = 0;
+    pt_self = &pt_nobody; /* of a forked child: its slot was wiped */
     if (pt_switches.off || pt_switches.frozen || !pt_image)
         return 0;
     if (pt_image->attach_refused_at && pt_clock() - pt_image->attach_refused_at < ATTACH_RETRY_TICKS)
@@ -227,7 +228,7 @@ struct pt_tracer_thread *pt_thread_attach(void)
     pt_on_private_stack(call.priv, attach_on_private_stack, &call);
     if (call.priv) /* a taken-over slot brought its own, or nothing came of it */
         pt_syscall2(SYS_munmap, call.priv, sizeof *call.priv);
-    pt_self = call.result;
+    pt_self = call.result ? call.result : &pt_nobody;
     if (call.result)
         pt_store(pt_clock(), 0, pt_tag_kind(0, PT_EV_thread_start), pt_words(call.result->tid, 0), 0);
     return call.result;
@@ -235,7 +236,7 @@ struct pt_tracer_thread *pt_thread_attach(void)
 
 struct pt_tracer_thread *pt_thread_attached(void)
 {
-    if (pt_self && pt_self->area)
+    if (pt_self->area)
         return pt_self;
     const pt_u64 mask = pt_signals_block();
     struct pt_tracer_thread *t = pt_thread_attach();

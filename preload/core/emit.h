@@ -56,23 +56,21 @@ PT_ALWAYS_INLINE char *pt_reserve(char **cursor, long bytes)
 PT_ALWAYS_INLINE void pt_store(pt_u64 counter, pt_u32 aux, pt_u32 tag_kind, pt_u64 word0, pt_u64 word1)
 {
     struct pt_tracer_thread *t = pt_self;
-    if (pt_likely(t != 0)) {
-        const pt_u64 generation = t->records.generation; /* before the reservation: see pt_encode_records' skipped */
-        const pt_u64 base = t->clock_base;
-        char *slot = pt_reserve(&t->records.cursor, sizeof(struct pt_record));
-        if (pt_likely(slot < t->records.end)) {
-            volatile struct pt_record *r = (struct pt_record *)(void *)slot;
-            const pt_u64 ticks = counter > base ? (counter - base) >> pt_switches.clock_shift : 0;
-            r->aux = aux;
-            r->tag_kind = tag_kind;
-            r->words[0] = word0;
-            r->words[1] = word1;
-            __atomic_signal_fence(__ATOMIC_SEQ_CST);
-            r->stamp = ticks << PT_GENERATION_BITS | generation; /* the commit */
-            return;
-        }
+    const pt_u64 generation = t->records.generation; /* before the reservation: see pt_encode_records' skipped */
+    const pt_u64 base = t->clock_base;
+    char *slot = pt_reserve(&t->records.cursor, sizeof(struct pt_record));
+    if (pt_unlikely(slot >= t->records.end)) {
+        pt_store_slow(counter, aux, tag_kind, word0, word1);
+        return;
     }
-    pt_store_slow(counter, aux, tag_kind, word0, word1);
+    volatile struct pt_record *r = (struct pt_record *)(void *)slot;
+    const pt_u64 ticks = counter > base ? (counter - base) >> pt_switches.clock_shift : 0;
+    r->aux = aux;
+    r->tag_kind = tag_kind;
+    r->words[0] = word0;
+    r->words[1] = word1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    r->stamp = ticks << PT_GENERATION_BITS | generation; /* the commit */
 }
 
 /* Slow half of pt_unit; clock_slot: a reserved slot at a 256-byte boundary, or NULL. */
@@ -82,21 +80,16 @@ void pt_unit_slow(pt_u32 kind, pt_u64 address, pt_u64 size, char *clock_slot);
 PT_ALWAYS_INLINE void pt_unit(pt_u32 kind, const void *address, pt_u64 size)
 {
     struct pt_tracer_thread *t = pt_self;
-    char *slot = 0;
-    if (pt_likely(t != 0)) {
-        const pt_u64 generation = t->heap.generation;
-        slot = pt_reserve(&t->heap.cursor, sizeof(struct pt_unit16));
-        if (pt_likely(slot < t->heap.end && ((pt_u64)slot & 0xff))) {
-            volatile struct pt_unit16 *unit = (struct pt_unit16 *)(void *)slot;
-            unit->body = size;
-            __atomic_signal_fence(__ATOMIC_SEQ_CST);
-            unit->head = (pt_u64)address << 16 | (pt_u64)kind << PT_GENERATION_BITS | generation; /* the commit */
-            return;
-        }
-        if (slot >= t->heap.end)
-            slot = 0;
+    const pt_u64 generation = t->heap.generation;
+    char *slot = pt_reserve(&t->heap.cursor, sizeof(struct pt_unit16));
+    if (pt_unlikely(slot >= t->heap.end || !((pt_u64)slot & 0xff))) {
+        pt_unit_slow(kind, (pt_u64)address & ((1ull << 48) - 1), size, slot < t->heap.end ? slot : 0);
+        return;
     }
-    pt_unit_slow(kind, (pt_u64)address & ((1ull << 48) - 1), size, slot);
+    volatile struct pt_unit16 *unit = (struct pt_unit16 *)(void *)slot;
+    unit->body = size;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    unit->head = (pt_u64)address << 16 | (pt_u64)kind << PT_GENERATION_BITS | generation; /* the commit */
 }
 
 PT_ALWAYS_INLINE pt_u32 pt_tag_kind(pt_i32 tag, pt_u32 kind)

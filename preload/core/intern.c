@@ -86,7 +86,7 @@ pt_u64 pt_hash_bytes(const void *data, pt_u64 length, pt_u64 seed)
 
 void *pt_define_begin(pt_u64 payload_bytes, struct pt_tracer_thread **ret_thread)
 {
-    struct pt_tracer_thread *t = pt_self && pt_self->area ? pt_self : pt_thread_attached();
+    struct pt_tracer_thread *t = pt_self->area ? pt_self : pt_thread_attached();
     *ret_thread = t;
     const pt_u64 bytes = (sizeof(struct pt_def) + payload_bytes + 7) & ~7ull;
     struct pt_def *def = t ? pt_defs_reserve(t, bytes) : 0;

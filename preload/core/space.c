@@ -71,7 +71,7 @@ int pt_private_files(void (*fn)(void *), void *argument)
         return 0;
     }
     struct pt_tracer_thread *t = pt_self;
-    if (!t || !t->priv || t->busy > 1 || pt_switches.frozen)
+    if (!t->priv || t->busy > 1 || pt_switches.frozen)
         return -1;
     char *top = t->priv->helper_stack + sizeof t->priv->helper_stack;
     t->busy++;

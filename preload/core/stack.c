@@ -29,7 +29,7 @@ struct capture {
 __attribute__((visibility("hidden"), noreturn)) void abort(void)
 {
     struct pt_tracer_thread *t = pt_self;
-    if (t && t->priv && t->priv->escape[1])
+    if (t->priv && t->priv->escape[1])
         __builtin_longjmp(t->priv->escape, 1);
     for (;;) /* not reachable: nothing else in the library calls abort */
         pt_syscall1(SYS_pause, 0);
@@ -107,7 +107,7 @@ static int over_rate(struct pt_tracer_thread *t)
 pt_u32 pt_intern_stack(void)
 {
     struct pt_tracer_thread *t = pt_self;
-    if (!pt_switches.stacks || pt_switches.frozen || !t || !t->area || t->busy || over_rate(t))
+    if (!pt_switches.stacks || pt_switches.frozen || !t->area || t->busy || over_rate(t))
         return 0;
     const pt_u64 mask = pt_signals_block();
     struct capture capture = {.t = t};

@@ -81,20 +81,33 @@ static char *next_unit(struct pt_tracer_thread *t)
     }
 }
 
-PT_COLD void pt_unit_slow(pt_u32 kind, pt_u64 address, pt_u64 size, char *clock_slot)
+/* A full buffer, a new thread, a forked child. */
+PT_COLD static void unit_blocked(pt_u32 kind, pt_u64 address, pt_u64 size)
 {
     if (!can_record())
         return;
     const pt_u64 mask = enter();
     struct pt_tracer_thread *t = pt_thread_attach();
-    if (!t || t->busy || !t->heap.base) {
+    if (!t || t->busy || !t->heap.base)
         pt_count_drop(t ? PT_DROP_in_flight : PT_DROP_no_thread_slot, 1);
-        leave(mask);
-        return;
-    }
-    /* The slot that the caller reserved at a 256-byte boundary, if a signal handler has not rolled it away. */
-    if (clock_slot && clock_slot < t->heap.end && t->heap.cursor > clock_slot)
-        put_clock(t, clock_slot);
-    put_unit(next_unit(t), address << 16 | (pt_u64)kind << PT_GENERATION_BITS | t->heap.generation, size);
+    else
+        put_unit(next_unit(t), address << 16 | (pt_u64)kind << PT_GENERATION_BITS | t->heap.generation, size);
     leave(mask);
+}
+
+/* Every sixteenth unit comes here only to leave the time: no system call on that way. */
+PT_NOINLINE void pt_unit_slow(pt_u32 kind, pt_u64 address, pt_u64 size, char *clock_slot)
+{
+    struct pt_tracer_thread *t = pt_self;
+    if (clock_slot) {
+        const pt_u64 generation = t->heap.generation;
+        put_unit(clock_slot, (pt_u64)PT_UNIT_CLOCK << PT_GENERATION_BITS | generation,
+                 (pt_clock() - t->clock_base) >> pt_switches.clock_shift);
+        char *slot = pt_reserve(&t->heap.cursor, sizeof(struct pt_unit16));
+        if (pt_likely(slot < t->heap.end && ((pt_u64)slot & 0xff))) {
+            put_unit(slot, address << 16 | (pt_u64)kind << PT_GENERATION_BITS | generation, size);
+            return;
+        }
+    }
+    unit_blocked(kind, address, size);
 }

@@ -45,11 +45,16 @@ struct pt_tracer_thread {
     pt_u32 samples_in_window;
     pt_u32 busy;          /* inside the slow path on the private stack */
     pt_u64 last_rollover; /* counter; a thread that rolls over often gets the cheaper compressor setting */
+    pt_i64 gap_left;      /* of the sampler's gap, beyond countdown */
     pt_u32 sampled_life;  /* life for which countdown was drawn; another one draws before it samples */
     pt_u32 pad1;
 };
 
-/* The calling thread's slot; NULL before its first event. initial-exec: global-dynamic TLS may call malloc. */
+/* Whom a thread is before its first event: everything is 0, so every fast path turns into the slow one. Saves each hook
+ * a test for NULL. Its cursors may be bumped by many threads at once; nobody reads them. */
+extern struct pt_tracer_thread pt_nobody __attribute__((visibility("hidden")));
+
+/* The calling thread's slot, or &pt_nobody. initial-exec: global-dynamic TLS may call malloc. */
 extern __thread struct pt_tracer_thread *pt_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 #endif

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #include "../core/sys.h"
+#include "heap_sample.h"
 
 #define REGIONS 64u
 #define REGION_BYTES (1u << 20)
@@ -31,6 +32,7 @@ static char *place(char *at, size_t alignment, size_t size)
 {
     char *block = (char *)(((pt_u64)at + HEADER_BYTES + alignment - 1) & ~(pt_u64)(alignment - 1));
     *(size_t *)(void *)(block - HEADER_BYTES) = size;
+    pt_sampled_pin(block); /* its release must never reach the real free */
     return block;
 }
 

@@ -19,8 +19,6 @@
 #include "boot_heap.h"
 #include "heap_sample.h"
 
-#define SLOW PT_COLD static
-
 /* ---- the real family ---- */
 
 static void *boot_malloc(size_t size);
@@ -137,103 +135,75 @@ static size_t boot_usable_size(void *block)
     return resolve() ? real_malloc_usable_size(block) : 0;
 }
 
+/* Full mode: no fast path. After the core's constructor (101). */
+__attribute__((constructor(102))) static void start(void)
+{
+    if (pt_options.heap == PT_HEAP_FULL)
+        pt_sampled_pin_all();
+}
+
 /* ---- book-keeping ---- */
 
 /* Count an allocation before it is made; 0 = it needs the slow way: a sample is due, the block is large, the thread or
- * the forked child is new, or nothing is recorded. A failed small allocation is counted, too: it does not happen. */
+ * the forked child is new, nothing or everything is recorded (then countdown stays 0). A failed small allocation is
+ * counted, too: it does not happen. */
 PT_ALWAYS_INLINE int count_fast(size_t size)
 {
     struct pt_tracer_thread *t = pt_self;
-    if (pt_unlikely(!t))
-        return 0;
     const pt_i64 left = t->countdown - 16 - (pt_i64)size;
-    if (pt_unlikely(left < 0 || size >= pt_options.heap_sample_bytes))
+    if (pt_unlikely((left | (pt_i64)size) < 0))
         return 0;
     t->countdown = left;
     t->area->heap_packed[pt_heap_class_of(size)] += (1ull << 40) + size;
     return 1;
 }
 
-PT_ALWAYS_INLINE int is_full(void)
-{
-    return pt_unlikely(pt_switches.heap == PT_HEAP_FULL);
-}
-
 /* After an allocation that was not counted yet. */
 PT_NOINLINE static void allocated(pt_u32 kind, void *block, size_t size)
 {
-    if (is_full() && block)
+    if (pt_unlikely(!block)) {
+        if (pt_self->area)
+            pt_self->area->heap_failures++;
+        return;
+    }
+    if (pt_switches.heap == PT_HEAP_FULL)
         pt_unit(kind, block, size);
-    if (block)
-        pt_heap_allocated(kind, block, size);
-    else if (pt_self && pt_self->area)
-        pt_self->area->heap_failures++;
+    pt_heap_allocated(kind, block, size);
 }
 
-PT_COLD static void release_slow(pt_u32 kind, void *block)
+/* Before a block is released. */
+PT_NOINLINE static void releasing(pt_u32 kind, void *block)
 {
-    if (!pt_switches.heap)
-        return;
-    struct pt_tracer_thread *t = pt_thread_attached();
-    if (!t)
+    struct pt_tracer_thread *t = pt_self;
+    if (!pt_switches.heap || (!t->area && !(t = pt_thread_attached())))
         return;
     t->area->heap_frees++;
     if (pt_maybe_sampled(block))
         pt_heap_maybe_release(block);
-    if (is_full())
-        pt_unit(kind, block, 0);
-}
-
-/* Before a block is released. */
-PT_ALWAYS_INLINE void releasing(pt_u32 kind, void *block)
-{
-    struct pt_tracer_thread *t = pt_self;
-    struct pt_thread_area *area = pt_likely(t != 0) ? t->area : 0;
-    if (pt_unlikely(!area || pt_maybe_sampled(block))) {
-        release_slow(kind, block);
-        return;
-    }
-    area->heap_frees++;
-    if (is_full())
+    if (pt_switches.heap == PT_HEAP_FULL)
         pt_unit(kind, block, 0);
 }
 
 /* ---- the hooks ---- */
 
-SLOW void *malloc_slow(size_t size)
+PT_NOINLINE static void *malloc_slow(size_t size)
 {
     void *block = real_malloc(size);
-    allocated(PT_EV_heap_malloc, block, size);
-    return block;
-}
-
-PT_NOINLINE static void *malloc_full(size_t size)
-{
-    void *block = real_malloc(size);
-    if (pt_likely(block != 0))
-        pt_unit(PT_EV_heap_malloc, block, size);
+    if (pt_switches.heap)
+        allocated(PT_EV_heap_malloc, block, size);
     return block;
 }
 
 PT_EXPORT void *malloc(size_t size)
 {
-    if (pt_unlikely(!count_fast(size)))
-        return malloc_slow(size);
-    return is_full() ? malloc_full(size) : real_malloc(size);
+    return pt_likely(count_fast(size)) ? real_malloc(size) : malloc_slow(size);
 }
 
-SLOW void *calloc_slow(size_t count, size_t size)
+PT_NOINLINE static void *calloc_slow(size_t count, size_t size)
 {
     void *block = real_calloc(count, size);
-    allocated(PT_EV_heap_calloc, block, count * size);
-    return block;
-}
-
-PT_NOINLINE static void *calloc_full(size_t count, size_t size)
-{
-    void *block = real_calloc(count, size);
-    if (pt_likely(block != 0))
-        pt_unit(PT_EV_heap_calloc, block, count * size);
+    if (pt_switches.heap)
+        allocated(PT_EV_heap_calloc, block, count * size);
     return block;
 }
 
@@ -242,18 +212,31 @@ PT_EXPORT void *calloc(size_t count, size_t size)
     size_t bytes;
     if (pt_unlikely(__builtin_mul_overflow(count, size, &bytes) || !count_fast(bytes)))
         return calloc_slow(count, size);
-    return is_full() ? calloc_full(count, size) : real_calloc(count, size);
+    return real_calloc(count, size);
+}
+
+/* Everything that is not the common case: NULL, early blocks, sampled blocks, new threads, full mode. */
+PT_NOINLINE static void free_slow(void *block)
+{
+    if (!block || pt_boot_owns(block))
+        return;
+    if (pt_switches.heap)
+        releasing(PT_EV_heap_free, block);
+    real_free(block);
 }
 
 PT_EXPORT void free(void *block)
 {
-    if (pt_unlikely(!block || pt_boot_owns(block)))
+    struct pt_thread_area *area = pt_self->area;
+    if (pt_unlikely(!area || pt_maybe_sampled(block))) {
+        free_slow(block);
         return;
-    releasing(PT_EV_heap_free, block);
+    }
+    area->heap_frees++;
     real_free(block);
 }
 
-SLOW void *realloc_slow(void *block, size_t size)
+PT_NOINLINE static void *realloc_slow(void *block, size_t size)
 {
     void *moved = real_realloc(block, size);
     if (moved)
@@ -263,23 +246,20 @@ SLOW void *realloc_slow(void *block, size_t size)
     return moved;
 }
 
-PT_NOINLINE static void *realloc_full(void *block, size_t size)
-{
-    void *moved = real_realloc(block, size);
-    if (pt_likely(moved != 0))
-        pt_unit(PT_EV_heap_realloc, moved, size);
-    return moved;
-}
-
 PT_EXPORT void *realloc(void *block, size_t size)
 {
-    if (pt_unlikely(block && pt_boot_owns(block)))
-        return move_boot_block(block, size, malloc);
-    if (block)
-        releasing(PT_EV_heap_realloc_free, block);
-    if (pt_unlikely(!size || !count_fast(size)))
-        return realloc_slow(block, size);
-    return is_full() ? realloc_full(block, size) : real_realloc(block, size);
+    if (pt_unlikely(!pt_switches.heap && !(block && pt_boot_owns(block))))
+        return real_realloc(block, size);
+    if (block) {
+        if (pt_unlikely(pt_boot_owns(block)))
+            return move_boot_block(block, size, malloc);
+        struct pt_thread_area *area = pt_self->area;
+        if (pt_likely(area && !pt_maybe_sampled(block)))
+            area->heap_frees++;
+        else
+            releasing(PT_EV_heap_realloc_free, block);
+    }
+    return pt_likely(size && count_fast(size)) ? real_realloc(block, size) : realloc_slow(block, size);
 }
 
 PT_EXPORT void *memalign(size_t alignment, size_t size)

@@ -12,8 +12,22 @@
 #include "../core/options.h"
 #include "../core/slow.h"
 
-pt_u64 pt_sampled_bits[PT_SAMPLED_SLOTS / 64];
+pt_u64 pt_sampled_bits[PT_SAMPLED_SLOTS / 64] = {1};
 static pt_u64 sampled_blocks[PT_SAMPLED_SLOTS];
+static pt_u64 permanent_bits[PT_SAMPLED_SLOTS / 64] = {1}; /* slot 0 is NULL's */
+
+void pt_sampled_pin(const void *block)
+{
+    const pt_u32 slot = pt_sampled_slot(block);
+    __atomic_fetch_or(&permanent_bits[slot >> 6], 1ull << (slot & 63), __ATOMIC_RELAXED);
+    __atomic_fetch_or(&pt_sampled_bits[slot >> 6], 1ull << (slot & 63), __ATOMIC_RELEASE);
+}
+
+void pt_sampled_pin_all(void)
+{
+    __builtin_memset(permanent_bits, 0xff, sizeof permanent_bits);
+    __builtin_memset(pt_sampled_bits, 0xff, sizeof pt_sampled_bits);
+}
 
 /* An exponential gap with the configured mean: -ln(u) by exponent and a quartic of the mantissa, in 30-bit fixed point:
  * floating point would set the host's exception flags, and trap where the host unmasked them. */
@@ -65,7 +79,16 @@ PT_COLD static void sample(pt_u32 kind, void *block, size_t size)
     pt_point(PT_EV_heap_sample, stack, (pt_i32)kind, (pt_u64)block, size);
 }
 
-PT_COLD void pt_heap_allocated(pt_u32 kind, void *block, size_t size)
+/* The countdown that the fast path sees is at most heap_sample_bytes, so that every large block comes here, and 0 in
+ * full mode; what is left of the gap waits in `gap_left`. */
+static void refill(struct pt_tracer_thread *t)
+{
+    const pt_i64 most = pt_switches.heap == PT_HEAP_FULL ? 0 : (pt_i64)pt_options.heap_sample_bytes;
+    t->countdown = t->gap_left < most ? t->gap_left : most;
+    t->gap_left -= t->countdown;
+}
+
+PT_NOINLINE void pt_heap_allocated(pt_u32 kind, void *block, size_t size)
 {
     if (!pt_switches.heap)
         return;
@@ -76,13 +99,16 @@ PT_COLD void pt_heap_allocated(pt_u32 kind, void *block, size_t size)
     t->area->heap_spilled[index].count++;
     t->area->heap_spilled[index].bytes += size;
     const pt_i64 charge = (pt_i64)(size < 1ull << 40 ? size : 1ull << 40) + 16;
-    const int is_turn = t->countdown < charge, is_first = t->countdown == 0 && t->area->life != t->sampled_life;
-    if (is_turn) {
+    pt_i64 left = t->countdown + t->gap_left - charge;
+    const int is_first = t->life != t->sampled_life, is_turn = left < 0;
+    if (is_turn || is_first) {
         spill(t->area);
-        t->countdown = next_gap(t);
-        t->sampled_life = t->area->life;
-    } else
-        t->countdown -= charge;
+        left = next_gap(t);
+        t->sampled_life = t->life;
+    }
+    t->countdown = 0;
+    t->gap_left = left;
+    refill(t);
     if ((is_turn && !is_first) || size >= pt_options.heap_sample_bytes)
         sample(kind, block, size);
 }
@@ -93,7 +119,8 @@ PT_COLD void pt_heap_maybe_release(void *block)
     pt_u64 expected = (pt_u64)block;
     if (!__atomic_compare_exchange_n(&sampled_blocks[slot], &expected, 0, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return;
-    __atomic_fetch_and(&pt_sampled_bits[slot >> 6], ~(1ull << (slot & 63)), __ATOMIC_ACQ_REL);
+    if (!(permanent_bits[slot >> 6] >> (slot & 63) & 1))
+        __atomic_fetch_and(&pt_sampled_bits[slot >> 6], ~(1ull << (slot & 63)), __ATOMIC_ACQ_REL);
     /* Another thread may have moved into the slot between the two: its bit must stand. */
     if (__atomic_load_n(&sampled_blocks[slot], __ATOMIC_ACQUIRE))
         __atomic_fetch_or(&pt_sampled_bits[slot >> 6], 1ull << (slot & 63), __ATOMIC_RELEASE);
