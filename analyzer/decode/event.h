@@ -41,7 +41,7 @@ const struct pt_event_desc *pt_event_desc_by_id(pt_u8 id);
 const struct pt_event_desc *pt_event_desc_by_name(const char *name);
 
 struct pt_event {
-    pt_i64 start_ns; /* since the session's start */
+    pt_i64 start_ns;    /* since the session's start */
     pt_i64 duration_ns; /* SPAN; else 0 */
     const struct pt_event_desc *desc;
     struct pt_process *process;

@@ -20,15 +20,15 @@ struct pt_stream {
 
 /* What to deliver. Zero-initialised = everything. */
 struct pt_filter {
-    pt_u32 categories;          /* PT_CATEGORY_ bits; 0 = all */
-    pt_i64 from_ns, until_ns;   /* overlap with [from, until); until 0 = no limit */
-    pt_u32 pid;                 /* 0 = all */
+    pt_u32 categories;        /* PT_CATEGORY_ bits; 0 = all */
+    pt_i64 from_ns, until_ns; /* overlap with [from, until); until 0 = no limit */
+    pt_u32 pid;               /* 0 = all */
     pt_i64 min_duration_ns;
-    const char *stage;          /* NULL = all */
+    const char *stage; /* NULL = all */
 };
 
-/* All events of a session, merged over processes, threads and streams. Decodes blocks in parallel, holds a bounded number
- * of blocks per thread in memory. NULL on error. The session outlives the stream. */
+/* All events of a session, merged over processes, threads and streams. Decodes blocks in parallel, holds a bounded
+ * number of blocks per thread in memory. NULL on error. The session outlives the stream. */
 struct pt_stream *pt_session_stream(struct pt_session *session, const struct pt_filter *filter, struct pt_error *err);
 
 static inline void pt_stream_closep(struct pt_stream **stream)

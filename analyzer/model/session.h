@@ -2,8 +2,8 @@
  *
  * session.h - what a run is made of: processes, threads, names, exact totals, and how trustworthy each file is.
  *
- * Built by pt_session_open from the headers, thread areas and definitions of all *.ptr files of a run, without touching the
- * events. Read-only afterwards (except lazily filled caches inside), shared by analyses and renderers.
+ * Built by pt_session_open from the headers, thread areas and definitions of all *.ptr files of a run, without touching
+ * the events. Read-only afterwards (except lazily filled caches inside), shared by analyses and renderers.
  */
 #ifndef PT_MODEL_SESSION_H
 #define PT_MODEL_SESSION_H
@@ -31,7 +31,7 @@ struct pt_thread {
     struct pt_process *process;
     pt_u32 slot, life;
     pt_u32 tid;
-    pt_u32 index; /* in process->threads */
+    pt_u32 index;            /* in process->threads */
     pt_i64 start_ns, end_ns; /* first and last thing known */
     struct pt_row_totals rows[PT_TOTALS_ROWS];
     pt_u64 heap_allocs, heap_bytes, heap_frees;
@@ -58,7 +58,7 @@ struct pt_quality {
     pt_u64 dropped;     /* sum of drops */
     pt_u64 drops[PT_DROP__COUNT];
     pt_u64 corrupt_blocks, corrupt_events, corrupt_definitions;
-    bool truncated;     /* the file is shorter than its header says */
+    bool truncated; /* the file is shorter than its header says */
 };
 
 struct pt_process {
@@ -68,7 +68,7 @@ struct pt_process {
     pt_u32 index;
     pt_u64 trace_id, parent_trace_id;
     pt_u32 pid, ppid, uid;
-    struct pt_process *parent;      /* by parent_trace_id, else by ppid and time; NULL = root of the tree */
+    struct pt_process *parent;         /* by parent_trace_id, else by ppid and time; NULL = root of the tree */
     struct pt_process *previous_image; /* same process before exec; NULL = none */
     const char *exe, *cwd, *stage, *host, *comm;
     const char **argv;
@@ -76,7 +76,7 @@ struct pt_process {
     int true_argc; /* as the process had it; more than argc when it was cut */
     enum pt_process_state state;
     int exit_status;
-    pt_i64 start_ns, end_ns; /* since the session's start; end = exit, else last event */
+    pt_i64 start_ns, end_ns;      /* since the session's start; end = exit, else last event */
     pt_u64 cpu_ns, max_rss_bytes; /* 0 = unknown */
     enum pt_heap_mode heap_mode;
     pt_u64 heap_sample_bytes;
@@ -93,19 +93,19 @@ struct pt_process {
 };
 
 struct pt_session {
-    char *path;  /* run directory, or the single file */
-    char *name;  /* last component */
-    pt_u64 start_realtime_ns; /* instant 0 of start_ns and friends */
-    pt_i64 duration_ns;       /* last end of any process */
+    char *path;                    /* run directory, or the single file */
+    char *name;                    /* last component */
+    pt_u64 start_realtime_ns;      /* instant 0 of start_ns and friends */
+    pt_i64 duration_ns;            /* last end of any process */
     struct pt_process **processes; /* by start time, ties by pid */
     pt_u32 n_processes;
     struct pt_quality quality; /* sum */
-    char **notes; /* sentences on trust: clocks joined by guess, foreign files skipped ... */
+    char **notes;              /* sentences on trust: clocks joined by guess, foreign files skipped ... */
     pt_u32 n_notes;
 };
 
-/* Open a run directory or one file. Fails (exit code 3) only when nothing in it can be used; a damaged file among good ones
- * becomes a note. `path` NULL = the latest run under PROFTRACE_DIR or ./proftrace.data. */
+/* Open a run directory or one file. Fails (exit code 3) only when nothing in it can be used; a damaged file among good
+ * ones becomes a note. `path` NULL = the latest run under PROFTRACE_DIR or ./proftrace.data. */
 struct pt_session *pt_session_open(const char *path, struct pt_error *err);
 void pt_session_close(struct pt_session *session);
 static inline void pt_session_closep(struct pt_session **session)
@@ -114,15 +114,16 @@ static inline void pt_session_closep(struct pt_session **session)
         pt_session_close(*session);
 }
 
-/* The bytes of a string id, NUL-terminated, lossy for embedded NULs; "" for 0 and NULL when unknown. Follows parent files. */
+/* The bytes of a string id, NUL-terminated, lossy for embedded NULs; "" for 0 and NULL when unknown. Follows parent
+ * files. */
 const char *pt_process_string(const struct pt_process *process, pt_u32 id);
 /* Frames of a stack id, innermost first (return addresses); returns the count, 0 when unknown. */
 pt_u32 pt_process_stack(const struct pt_process *process, pt_u32 id, const pt_u64 **ret_frames);
 /* The module that was mapped at an address at a time; NULL when unknown. */
 const struct pt_module *pt_process_module(const struct pt_process *process, pt_u64 address, pt_i64 at_ns);
 
-/* A path as the process meant it: joined with the directory or the working directory and normalised textually. Interned in
- * the session: equal paths give equal pointers. */
+/* A path as the process meant it: joined with the directory or the working directory and normalised textually. Interned
+ * in the session: equal paths give equal pointers. */
 const char *pt_process_absolute_path(struct pt_process *process, pt_u32 path, pt_u32 dir_path);
 
 #endif

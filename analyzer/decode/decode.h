@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * decode.h - one block, or one raw buffer, to events on the session's clock, in the order of their ends.
+ */
+#ifndef PT_DECODE_DECODE_H
+#define PT_DECODE_DECODE_H
+
+#include "../source/block.h"
+#include "schema_table.h"
+
+/* ticks -> ns since the session's start: offset + ticks * mult / 2^PT_SCALE_BITS. */
+#define PT_SCALE_BITS 40
+#define PT_TIME_LIMIT_NS (1ll << 60) /* a time beyond it is damage; sums of a few stay inside 63 bits */
+
+struct pt_clock_scale {
+    pt_i64 offset_ns; /* within +-PT_TIME_LIMIT_NS */
+    pt_u64 mult;
+};
+
+static inline pt_i64 pt_scale_duration(const struct pt_clock_scale *scale, pt_u64 ticks)
+{
+    const unsigned __int128 ns = (unsigned __int128)ticks * scale->mult >> PT_SCALE_BITS;
+    return ns < PT_TIME_LIMIT_NS ? (pt_i64)ns : PT_TIME_LIMIT_NS;
+}
+
+static inline pt_i64 pt_scale_time(const struct pt_clock_scale *scale, pt_u64 ticks)
+{
+    return scale->offset_ns + pt_scale_duration(scale, ticks);
+}
+
+/* A duration as 32 bits can hold it: what is dumped and assembled again must not change. */
+static inline pt_i64 pt_round_duration(pt_i64 ns)
+{
+    return ns < 1 << 27 ? ns : (pt_i64)pt_duration_ticks(pt_duration_pack((pt_u64)ns));
+}
+
+/* A decoded event, without what is the same for the whole batch. */
+struct pt_item {
+    pt_i64 end_ns, duration_ns;
+    pt_u32 aux;
+    pt_u32 tag_kind;
+    pt_u64 words[2];
+};
+
+struct pt_batch {
+    pt_u32 n;
+    pt_u32 unknown; /* events of kinds that this build does not know */
+    struct pt_item items[PT_BLOCK_MAX_EVENTS];
+};
+
+/* Working memory of one thread. */
+struct pt_decoder;
+struct pt_decoder *pt_decoder_new(void);
+void pt_decoder_free(struct pt_decoder *decoder);
+
+/* Decode one run of events. `next_clock` = ticks of the next heap block's first clock, 0 = unknown: until then the last
+ * units of this one are spread. -1 when the block is damaged (the batch is empty then). */
+int pt_decode(struct pt_decoder *decoder, const struct pt_trace_file *file, const struct pt_schema *schema,
+              const struct pt_clock_scale *scale, const struct pt_block_ref *ref, pt_u64 next_clock,
+              struct pt_batch *batch);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * schema_table.h - how the events of a file map onto the events of this build.
+ *
+ * A file carries the text of the schema it was written with. Where it equals ours nothing is to be done; else kinds are
+ * matched by name and fields by name, unknown kinds are skipped, fields that the file lacks are zero.
+ */
+#ifndef PT_DECODE_SCHEMA_TABLE_H
+#define PT_DECODE_SCHEMA_TABLE_H
+
+#include <stdbool.h>
+
+#include "../util/str.h"
+#include "event.h"
+#include "proftrace/format.h"
+
+/* All descriptors of this build, PT_ROW__COUNT of them by row. */
+extern const struct pt_event_desc *const pt_event_descs;
+
+/* One field's way from a stored record into our layout. */
+struct pt_field_move {
+    pt_u8 from_place, from_offset, from_bytes, is_signed;
+    pt_u8 to_place, to_offset, to_bytes;
+};
+
+struct pt_kind_map {
+    const struct pt_event_desc *desc; /* NULL = unknown to this build */
+    bool identical;                   /* the record can be taken as it is */
+    pt_u8 n_moves;
+    struct pt_field_move moves[PT_MAX_FIELDS];
+};
+
+struct pt_schema {
+    struct pt_kind_map kinds[256];
+    pt_u16 rows[PT_TOTALS_ROWS]; /* row of a totals table in the file -> row of this build; PT_NO_ROW = unknown */
+    bool identical;
+    struct pt_str unknown; /* names of kinds that this build does not know, ", " between them */
+};
+#define PT_NO_ROW 0xffffu
+
+/* `text` = what the file stores. An empty or unreadable schema is taken for ours. */
+struct pt_schema *pt_schema_new(const char *text);
+void pt_schema_free(struct pt_schema *schema);
+
+/* Bring a stored record into our layout; only for kinds that are known and not identical. */
+void pt_schema_convert(const struct pt_kind_map *kind, struct pt_record *record);
+
+/* Add one event to the totals of its row, by the same rule as the library: errors and bytes come from its RESULT field.
+ */
+void pt_totals_add(struct pt_totals *totals, const struct pt_event_desc *desc, const void *payload, pt_u64 duration);
+
+#endif

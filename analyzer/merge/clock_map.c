@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * clock_map.c - Owns: the fit of clocks. Threads: one. Never: lets one damaged header move the others in time.
+ */
+#include "clock_map.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <x86intrin.h>
+
+#include "../util/mem.h"
+
+typedef __int128 wide;
+
+#define FAR_AWAY_NS (30ll * 86400 * 1000000000)  /* no run lasts a month: what is farther off is damage */
+#define REALTIME_KNOWN_NS 1000000000000000000ull /* 2001: earlier means that nobody set the clock */
+
+/* One machine and boot. */
+struct group {
+    const char *boot_id;
+    struct pt_clock_pair first, last; /* of the TSC files, by counter */
+    long double ns_per_count;
+    wide realtime_offset;   /* wall time minus CLOCK_MONOTONIC */
+    bool has_tsc, one_line; /* one_line: all TSC files lie on the line through `first` */
+};
+
+static bool is_sane_slope(long double slope)
+{
+    return slope > 0.05L && slope < 20.0L;
+}
+
+static struct pt_clock_pair last_pair(const struct pt_file_header *h)
+{
+    return h->clock_index ? h->clock_last[h->clock_index & 1] : h->clock_first;
+}
+
+static long double slope_between(struct pt_clock_pair a, struct pt_clock_pair b)
+{
+    if (b.counter <= a.counter || b.monotonic_ns <= a.monotonic_ns)
+        return 0;
+    return (long double)(b.monotonic_ns - a.monotonic_ns) / (long double)(b.counter - a.counter);
+}
+
+static bool in_group(const struct pt_clock_file *file, const struct group *group)
+{
+    return !strncmp(file->header->boot_id, group->boot_id, sizeof file->header->boot_id);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const long double x = *(const long double *)a, y = *(const long double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The middle of the rates that single files measured; 0 = none did. */
+static long double median_slope(const struct pt_clock_file *files, size_t n, const struct group *group)
+{
+    long double *slopes = pt_malloc(n * sizeof *slopes);
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct pt_file_header *h = files[i].header;
+        const long double slope = slope_between(h->clock_first, last_pair(h));
+        if (in_group(&files[i], group) && h->clock_source == PT_CLOCK_TSC && is_sane_slope(slope))
+            slopes[found++] = slope;
+    }
+    qsort(slopes, found, sizeof *slopes, by_value);
+    const long double median = found ? slopes[found / 2] : 0;
+    free(slopes);
+    return median;
+}
+
+/* A file without a second pair, read on the machine and boot that wrote it: take the second pair now. */
+static long double slope_by_now(const struct group *group)
+{
+    char boot_id[64] = "";
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (!file)
+        return 0;
+    if (!fgets(boot_id, sizeof boot_id, file))
+        boot_id[0] = 0;
+    fclose(file);
+    boot_id[strcspn(boot_id, "\n")] = 0;
+    if (!boot_id[0] || strncmp(boot_id, group->boot_id, 36) != 0)
+        return 0;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const struct pt_clock_pair pair = {__rdtsc(), (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec};
+    return slope_between(group->first, pair);
+}
+
+static void widen(struct group *group, struct pt_clock_pair pair)
+{
+    if (!group->has_tsc || pair.counter < group->first.counter)
+        group->first = pair;
+    if (!group->has_tsc || pair.counter > group->last.counter)
+        group->last = pair;
+    group->has_tsc = true;
+}
+
+static void fit(struct group *group, const struct pt_clock_file *files, size_t n, struct pt_str *notes)
+{
+    for (size_t i = 0; i < n; i++)
+        if (in_group(&files[i], group) && files[i].header->clock_source == PT_CLOCK_TSC) {
+            widen(group, files[i].header->clock_first);
+            widen(group, last_pair(files[i].header));
+        }
+    if (!group->has_tsc)
+        return;
+    const long double slope = slope_between(group->first, group->last), median = median_slope(files, n, group);
+    group->one_line = is_sane_slope(slope) && (!median || fabsl(slope / median - 1) < 0.02L);
+    group->ns_per_count = group->one_line ? slope : median;
+    if (!is_sane_slope(group->ns_per_count)) {
+        group->ns_per_count = slope_by_now(group);
+        group->one_line = is_sane_slope(group->ns_per_count);
+    }
+    if (!is_sane_slope(group->ns_per_count)) {
+        group->ns_per_count = 0.4L;
+        pt_str_add(notes, "the rate of the clock is unknown (no process lived long enough): times are a guess\n");
+    } else if (!group->one_line) {
+        pt_str_add(notes, "clock pairs of different files disagree: each file keeps its own start, times between "
+                          "processes may be off\n");
+    }
+}
+
+/* CLOCK_MONOTONIC at a counter of a file. */
+static wide monotonic_at(const struct group *group, const struct pt_file_header *h, pt_u64 counter)
+{
+    if (h->clock_source == PT_CLOCK_MONOTONIC)
+        return counter;
+    const struct pt_clock_pair anchor = group->one_line ? group->first : h->clock_first;
+    const long double ns = ((long double)counter - (long double)anchor.counter) * group->ns_per_count;
+    return (wide)anchor.monotonic_ns + (fabsl(ns) < 1e30L ? (wide)roundl(ns) : 0);
+}
+
+static void set_realtime(struct group *group, const struct pt_clock_file *files, size_t n)
+{
+    const struct pt_file_header *earliest = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const struct pt_file_header *h = files[i].header;
+        if (in_group(&files[i], group) && h->realtime_ns >= REALTIME_KNOWN_NS &&
+            (!earliest || h->clock_first.monotonic_ns < earliest->clock_first.monotonic_ns))
+            earliest = h;
+    }
+    if (earliest)
+        group->realtime_offset = (wide)earliest->realtime_ns - earliest->clock_first.monotonic_ns;
+}
+
+static int by_wide(const void *a, const void *b)
+{
+    const wide x = *(const wide *)a, y = *(const wide *)b;
+    return x < y ? -1 : x > y;
+}
+
+static pt_i64 clamp(wide value)
+{
+    return value > PT_TIME_LIMIT_NS ? PT_TIME_LIMIT_NS : value < -PT_TIME_LIMIT_NS ? -PT_TIME_LIMIT_NS : (pt_i64)value;
+}
+
+/* Tick 0 and start of each file on wall time, then relative to the earliest that is not far away from the rest. */
+static wide place(struct pt_clock_file *files, size_t n, const wide *zeros, const wide *starts, struct pt_str *notes)
+{
+    wide *sorted = pt_malloc(n * sizeof *sorted);
+    memcpy(sorted, starts, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, by_wide);
+    const wide middle = sorted[n / 2];
+    wide first = middle;
+    for (size_t i = n; i--;)
+        if (sorted[i] > middle - FAR_AWAY_NS && sorted[i] < middle + FAR_AWAY_NS)
+            first = sorted[i];
+    free(sorted);
+    for (size_t i = 0; i < n; i++) {
+        const bool is_far = starts[i] < first || starts[i] > middle + FAR_AWAY_NS;
+        const wide shift = is_far ? starts[i] : first;
+        files[i].scale.offset_ns = clamp(zeros[i] - shift);
+        files[i].start_ns = clamp(starts[i] - shift);
+        if (is_far)
+            pt_str_printf(notes, "%s: its clock is far from the others' and was set to the start of the run\n",
+                          files[i].name);
+    }
+    return first;
+}
+
+static size_t find_groups(const struct pt_clock_file *files, size_t n, struct group *groups, size_t *group_of)
+{
+    size_t n_groups = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t g = 0;
+        while (g < n_groups && !in_group(&files[i], &groups[g]))
+            g++;
+        if (g == n_groups)
+            groups[n_groups++] = (struct group){.boot_id = files[i].header->boot_id};
+        group_of[i] = g;
+    }
+    return n_groups;
+}
+
+static void map_file(struct pt_clock_file *file, const struct group *group, wide *ret_zero, wide *ret_start)
+{
+    const struct pt_file_header *h = file->header;
+    const long double rate = h->clock_source == PT_CLOCK_TSC ? group->ns_per_count : 1.0L;
+    const long double mult = ldexpl(rate, PT_SCALE_BITS + (int)h->clock_shift);
+    file->scale.mult = mult < 0x1p63L ? (pt_u64)llrintl(mult) : 1ull << 63;
+    const wide zero = monotonic_at(group, h, h->clock_base), first = monotonic_at(group, h, h->clock_first.counter);
+    /* Events may be older than the first clock pair by what the constructor takes, but not by more. */
+    const wide start = zero < first && first - zero < 1000000000 ? zero : first;
+    *ret_zero = zero + group->realtime_offset;
+    *ret_start = start + group->realtime_offset;
+    wide last = monotonic_at(group, h, last_pair(h).counter) - start;
+    if (h->end_counter)
+        last = monotonic_at(group, h, h->end_counter) - start;
+    file->last_ns = last > 0 && last < FAR_AWAY_NS ? (pt_i64)last : 0; /* since its own start, for now */
+}
+
+void pt_clock_map(struct pt_clock_file *files, size_t n, pt_u64 *ret_start_realtime_ns, struct pt_str *notes)
+{
+    *ret_start_realtime_ns = 0;
+    if (!n)
+        return;
+    struct group *groups = pt_calloc(n, sizeof *groups);
+    size_t *group_of = pt_calloc(n, sizeof *group_of);
+    wide *zeros = pt_calloc(n, sizeof *zeros), *starts = pt_calloc(n, sizeof *starts);
+    const size_t n_groups = find_groups(files, n, groups, group_of);
+    for (size_t g = 0; g < n_groups; g++) {
+        fit(&groups[g], files, n, notes);
+        set_realtime(&groups[g], files, n);
+    }
+    for (size_t i = 0; i < n; i++)
+        map_file(&files[i], &groups[group_of[i]], &zeros[i], &starts[i]);
+    const wide first = place(files, n, zeros, starts, notes);
+    for (size_t i = 0; i < n; i++)
+        files[i].last_ns = clamp((wide)files[i].start_ns + files[i].last_ns);
+    if (n_groups > 1)
+        pt_str_printf(notes,
+                      "%zu machines or boots: their clocks are joined by wall time, to some milliseconds at best\n",
+                      n_groups);
+    *ret_start_realtime_ns = first >= (wide)REALTIME_KNOWN_NS && first <= (wide)INT64_MAX ? (pt_u64)first : 0;
+    free(groups);
+    free(group_of);
+    free(zeros);
+    free(starts);
+}

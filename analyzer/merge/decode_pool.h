@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * decode_pool.h - blocks decoded ahead of their turn by a few threads, with a bound on what lies decoded in memory.
+ */
+#ifndef PT_MERGE_DECODE_POOL_H
+#define PT_MERGE_DECODE_POOL_H
+
+#include "merge.h"
+
+enum pt_job_state { PT_JOB_IDLE, PT_JOB_QUEUED, PT_JOB_RUNNING, PT_JOB_DONE };
+
+/* The one block of a source that may be decoded ahead. */
+struct pt_job {
+    const struct pt_merge_source *source;
+    size_t block;
+    enum pt_job_state state;
+    int result;
+    struct pt_batch *batch;
+    struct pt_job *next; /* in the queue */
+};
+
+struct pt_decode_pool;
+/* `blocks` = how many there are to decode: for a few no thread is started. */
+struct pt_decode_pool *pt_decode_pool_new(size_t blocks);
+void pt_decode_pool_free(struct pt_decode_pool *pool);
+
+/* Ask for a block ahead; refused silently when enough lies decoded already. */
+void pt_decode_pool_ask(struct pt_decode_pool *pool, struct pt_job *job, const struct pt_merge_source *source,
+                        size_t block);
+/* A block now: taken from the job when it was asked for, else decoded here. -1 = damaged; the batch is to be given back
+ * anyway. */
+int pt_decode_pool_take(struct pt_decode_pool *pool, struct pt_job *job, const struct pt_merge_source *source,
+                        size_t block, struct pt_batch **ret_batch);
+void pt_decode_pool_give_back(struct pt_decode_pool *pool, struct pt_batch *batch);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * merge.c - Owns: the order of events. Threads: one reads; blocks are decoded ahead by decode_pool.c. Never: goes back
+ * in time: an event that would is moved to the end of the one before it in its stream.
+ *
+ * A binary heap of sources by (time, source). A source whose next block is not decoded yet stands in it with the lower
+ * bound from the block's header, and is loaded when its turn comes: processes that live one after another are never in
+ * memory together.
+ */
+#include "merge.h"
+
+#include <stdlib.h>
+
+#include "../util/mem.h"
+#include "decode_pool.h"
+
+struct entry { /* in the heap */
+    pt_i64 key;
+    pt_u32 source;
+};
+
+struct reader { /* of one source */
+    const struct pt_merge_source *in;
+    struct pt_batch *batch; /* NULL = the next block is not loaded */
+    pt_u32 at;
+    size_t block; /* next block to load */
+    pt_i64 floor_ns;
+    struct pt_thread *thread;
+    struct pt_job ahead;
+};
+
+struct merge {
+    struct pt_stream stream; /* first */
+    struct pt_merge_source *sources;
+    struct reader *readers;
+    struct entry *heap;
+    size_t n_heap;
+    struct entry limit; /* the best but the top: the top goes on while it is before it */
+    struct pt_decode_pool *pool;
+    struct pt_merge_owner owner;
+    struct pt_filter filter;
+    bool filters;
+};
+
+static inline bool before(struct entry a, struct entry b)
+{
+    return a.key < b.key || (a.key == b.key && a.source < b.source);
+}
+
+static void sift_down(struct merge *m, size_t at)
+{
+    const struct entry moving = m->heap[at];
+    for (;;) {
+        size_t child = 2 * at + 1;
+        if (child >= m->n_heap)
+            break;
+        if (child + 1 < m->n_heap && before(m->heap[child + 1], m->heap[child]))
+            child++;
+        if (!before(m->heap[child], moving))
+            break;
+        m->heap[at] = m->heap[child];
+        at = child;
+    }
+    m->heap[at] = moving;
+}
+
+static void set_limit(struct merge *m)
+{
+    m->limit = (struct entry){INT64_MAX, ~0u};
+    for (size_t child = 1; child <= 2 && child < m->n_heap; child++)
+        if (before(m->heap[child], m->limit))
+            m->limit = m->heap[child];
+}
+
+/* Restore the heap after the top's key has grown. */
+static void settle(struct merge *m)
+{
+    sift_down(m, 0);
+    set_limit(m);
+}
+
+static void remove_top(struct merge *m)
+{
+    m->heap[0] = m->heap[--m->n_heap];
+    if (m->n_heap)
+        settle(m);
+}
+
+/* Skip blocks that lie behind the filter's end as a whole; false when none is left. */
+static bool has_block(const struct merge *m, struct reader *r)
+{
+    const struct pt_slot_stream *stream = r->in->stream;
+    while (r->block < stream->n) {
+        const struct pt_block *h = &stream->items[r->block].header;
+        const bool is_late = m->filter.until_ns && pt_scale_time(r->in->scale, h->first_ticks) >= m->filter.until_ns;
+        if (h->events && !is_late)
+            return true;
+        r->block++;
+    }
+    return false;
+}
+
+static pt_i64 lower_bound_ns(const struct reader *r)
+{
+    const pt_i64 first = pt_scale_time(r->in->scale, r->in->stream->items[r->block].header.first_ticks);
+    return first > r->floor_ns ? first : r->floor_ns;
+}
+
+/* Load the next block of a reader; its batch may stay NULL or be empty when the block is damaged. */
+static void load(struct merge *m, struct reader *r)
+{
+    const struct pt_block_ref *ref = &r->in->stream->items[r->block];
+    const int result = pt_decode_pool_take(m->pool, &r->ahead, r->in, r->block, &r->batch);
+    r->block++;
+    r->at = 0;
+    r->thread = m->owner.thread(r->in->process, ref->header.slot, ref->header.life);
+    if (result < 0)
+        m->owner.damaged(r->in->process, ref);
+    if (r->batch->unknown)
+        m->owner.unknown(r->in->process, r->batch->unknown);
+    if (has_block(m, r))
+        pt_decode_pool_ask(m->pool, &r->ahead, r->in, r->block);
+}
+
+static inline pt_i64 key_of(const struct reader *r)
+{
+    const pt_i64 end = r->batch->items[r->at].end_ns;
+    return end > r->floor_ns ? end : r->floor_ns;
+}
+
+/* The top's batch is used up or not there: bring the next block's bound, or the block itself, or take the source out.
+ */
+static void advance_block(struct merge *m, struct reader *r)
+{
+    if (!r->batch) {
+        load(m, r);
+        if (r->batch->n) {
+            m->heap[0].key = key_of(r);
+            settle(m);
+            return;
+        }
+    }
+    pt_decode_pool_give_back(m->pool, r->batch);
+    r->batch = NULL;
+    if (!has_block(m, r)) {
+        remove_top(m);
+        return;
+    }
+    m->heap[0].key = lower_bound_ns(r);
+    settle(m);
+}
+
+static inline void fill(const struct reader *r, const struct pt_item *item, pt_i64 end_ns, struct pt_event *event)
+{
+    event->start_ns = end_ns - item->duration_ns;
+    event->duration_ns = item->duration_ns;
+    event->desc = pt_event_desc_by_id(item->tag_kind & 0xff);
+    event->process = r->in->process;
+    event->thread = r->thread;
+    event->aux = item->aux;
+    event->tag = (pt_i32)item->tag_kind >> 8;
+    event->words[0] = item->words[0];
+    event->words[1] = item->words[1];
+}
+
+static bool passes(const struct pt_filter *f, const struct pt_event *event)
+{
+    if (f->categories && !(event->desc->category & f->categories))
+        return false;
+    if (event->duration_ns < f->min_duration_ns || pt_event_end_ns(event) < f->from_ns)
+        return false;
+    return !f->until_ns || event->start_ns < f->until_ns;
+}
+
+static int next(struct pt_stream *self, struct pt_event *ret_event, struct pt_error *err)
+{
+    struct merge *m = (struct merge *)self;
+    (void)err;
+    while (m->n_heap) {
+        struct reader *r = &m->readers[m->heap[0].source];
+        if (!r->batch || r->at == r->batch->n) {
+            advance_block(m, r);
+            continue;
+        }
+        const struct entry here = {key_of(r), m->heap[0].source};
+        if (!before(here, m->limit)) {
+            m->heap[0].key = here.key;
+            settle(m);
+            continue;
+        }
+        fill(r, &r->batch->items[r->at++], here.key, ret_event);
+        r->floor_ns = here.key;
+        if (!m->filters || passes(&m->filter, ret_event))
+            return 1;
+    }
+    return 0;
+}
+
+static void close_merge(struct pt_stream *self)
+{
+    struct merge *m = (struct merge *)self;
+    for (size_t i = 0; m->readers[i].in; i++) {
+        struct reader *r = &m->readers[i];
+        if (r->ahead.state != PT_JOB_IDLE) {
+            struct pt_batch *batch;
+            pt_decode_pool_take(m->pool, &r->ahead, r->in, r->ahead.block, &batch);
+            pt_decode_pool_give_back(m->pool, batch);
+        }
+        if (r->batch)
+            pt_decode_pool_give_back(m->pool, r->batch);
+    }
+    pt_decode_pool_free(m->pool);
+    free(m->readers);
+    free(m->heap);
+    free(m->sources);
+    free(m);
+}
+
+struct pt_stream *pt_merge_new(struct pt_merge_source *sources, size_t n, const struct pt_merge_owner *owner,
+                               const struct pt_filter *filter)
+{
+    struct merge *m = pt_calloc(1, sizeof *m);
+    m->stream = (struct pt_stream){.next = next, .close = close_merge};
+    m->sources = sources;
+    m->owner = *owner;
+    if (filter)
+        m->filter = *filter;
+    m->filters = m->filter.categories || m->filter.from_ns || m->filter.until_ns || m->filter.min_duration_ns;
+    m->readers = pt_calloc(n + 1, sizeof *m->readers);
+    m->heap = pt_calloc(n, sizeof *m->heap);
+    size_t blocks = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct reader *r = &m->readers[i];
+        r->in = &sources[i];
+        r->floor_ns = -PT_TIME_LIMIT_NS * 2;
+        blocks += sources[i].stream->n;
+        if (has_block(m, r))
+            m->heap[m->n_heap++] = (struct entry){lower_bound_ns(r), (pt_u32)i};
+    }
+    for (size_t i = m->n_heap / 2; i--;)
+        sift_down(m, i);
+    set_limit(m);
+    m->pool = pt_decode_pool_new(blocks);
+    return &m->stream;
+}

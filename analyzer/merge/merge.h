@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * merge.h - many streams of blocks, each in order, to one stream of events in order.
+ */
+#ifndef PT_MERGE_MERGE_H
+#define PT_MERGE_MERGE_H
+
+#include <stdbool.h>
+
+#include "../decode/decode.h"
+#include "stream.h"
+
+/* One stream (heap units or records) of one thread slot of one file. Order among sources breaks ties of time. */
+struct pt_merge_source {
+    const struct pt_trace_file *file;
+    const struct pt_schema *schema;
+    const struct pt_clock_scale *scale;
+    const struct pt_slot_stream *stream;
+    struct pt_process *process;
+    pt_u32 slot;
+};
+
+/* What the merge must ask its owner. */
+struct pt_merge_owner {
+    struct pt_thread *(*thread)(struct pt_process *process, pt_u32 slot, pt_u32 life);
+    /* A block turned out to be damaged; events of unknown kinds were skipped. */
+    void (*damaged)(struct pt_process *process, const struct pt_block_ref *ref);
+    void (*unknown)(struct pt_process *process, pt_u32 events);
+};
+
+/* Takes `sources` over (malloc'ed). The filter's pid and stage are the caller's business: sources that do not match are
+ * left out. */
+struct pt_stream *pt_merge_new(struct pt_merge_source *sources, size_t n, const struct pt_merge_owner *owner,
+                               const struct pt_filter *filter);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * names.c - Owns: what ids stand for: strings, stacks, modules, absolute paths. Threads: one at a time (caches fill as
+ * names are asked for). Never: follows parents in a circle: a parent stands before its child in the session.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../util/str.h"
+#include "session_data.h"
+
+static void add_module(struct pt_process_data *data, const struct pt_definition *def)
+{
+    struct pt_process *p = &data->shown;
+    struct pt_def_module head;
+    if (def->bytes < sizeof head)
+        return;
+    memcpy(&head, def->payload, sizeof head);
+    if (head.build_id_bytes > def->bytes - sizeof head ||
+        head.path_bytes > def->bytes - sizeof head - head.build_id_bytes)
+        return;
+    struct pt_module *module = &p->modules[p->n_modules++];
+    const pt_u8 *rest = def->payload + sizeof head;
+    *module = (struct pt_module){.start = head.start, .end = head.end, .load_bias = head.load_bias};
+    module->since_ns = pt_scale_time(&data->scale, def->ticks);
+    module->build_id_bytes =
+        head.build_id_bytes < sizeof module->build_id ? head.build_id_bytes : sizeof module->build_id;
+    memcpy(module->build_id, rest, module->build_id_bytes);
+    module->path = pt_arena_text(&data->arena, rest + head.build_id_bytes, head.path_bytes);
+}
+
+void pt_process_fill_names(struct pt_process_data *data)
+{
+    struct pt_process *p = &data->shown;
+    const struct pt_trace_file *file = p->file;
+    size_t modules = 0, untraced = 0;
+    for (size_t i = 0; i < file->definitions.n; i++) {
+        modules += file->definitions.items[i].type == PT_DEF_MODULE;
+        untraced += file->definitions.items[i].type == PT_DEF_UNTRACED;
+    }
+    p->modules = pt_calloc(modules, sizeof *p->modules);
+    p->untraced = pt_calloc(untraced, sizeof *p->untraced);
+    for (size_t i = 0; i < file->definitions.n; i++) {
+        const struct pt_definition *def = &file->definitions.items[i];
+        struct pt_map *map = def->type == PT_DEF_STRING  ? &data->strings
+                             : def->type == PT_DEF_STACK ? &data->stacks
+                                                         : NULL;
+        if (map) {
+            uint64_t *place = pt_map_at(map, def->id);
+            *place = *place ? *place : (uintptr_t)def; /* an id that comes twice: the first one has it */
+        } else if (def->type == PT_DEF_MODULE) {
+            add_module(data, def);
+        }
+    }
+    for (size_t i = 0; i < file->definitions.n; i++) {
+        const struct pt_definition *def = &file->definitions.items[i];
+        if (def->type != PT_DEF_UNTRACED)
+            continue;
+        const struct pt_definition *path = pt_map_pointer(&data->strings, def->id);
+        p->untraced[p->n_untraced++] =
+            (struct pt_untraced){path ? (const char *)path->payload : "?", (const char *)def->payload,
+                                 pt_scale_time(&data->scale, def->ticks)};
+    }
+}
+
+/* The process this one was forked from, whose ids it may have inherited. */
+static const struct pt_process *inherited_from(const struct pt_process *process)
+{
+    const struct pt_process *parent = process->parent;
+    return parent && process->parent_trace_id && parent->trace_id == process->parent_trace_id ? parent : NULL;
+}
+
+/* A definition by id, here or where the id was inherited; what a parent defined after the fork is not what the child
+ * meant. */
+static const struct pt_definition *find(const struct pt_process *process, pt_u32 id, bool is_stack,
+                                        const struct pt_process **ret_owner)
+{
+    pt_i64 until_ns = INT64_MAX;
+    for (; process; process = inherited_from(process)) {
+        const struct pt_process_data *data = pt_process_data_of(process);
+        const struct pt_definition *def = pt_map_pointer(is_stack ? &data->stacks : &data->strings, id);
+        if (def && pt_scale_time(&data->scale, def->ticks) <= until_ns) {
+            *ret_owner = process;
+            return def;
+        }
+        until_ns = process->start_ns + 1000000;
+    }
+    return NULL;
+}
+
+const char *pt_process_string(const struct pt_process *process, pt_u32 id)
+{
+    const struct pt_process *owner;
+    if (!id)
+        return "";
+    const struct pt_definition *def = find(process, id, false, &owner);
+    return def ? (const char *)def->payload : NULL;
+}
+
+static struct pt_frames *read_frames(struct pt_arena *arena, const struct pt_definition *def)
+{
+    struct pt_frames *stack = pt_arena_alloc(arena, sizeof *stack + def->bytes * sizeof stack->frames[0]);
+    stack->n = 0;
+    pt_u64 last = 0, value = 0;
+    pt_u32 shift = 0;
+    for (pt_u32 i = 0; i < def->bytes; i++) {
+        value |= shift < 64 ? (pt_u64)(def->payload[i] & 0x7f) << shift : 0;
+        shift += 7;
+        if (def->payload[i] & 0x80)
+            continue;
+        last += (pt_u64)pt_unzigzag(value);
+        stack->frames[stack->n++] = last;
+        value = shift = 0;
+    }
+    return stack;
+}
+
+pt_u32 pt_process_stack(const struct pt_process *process, pt_u32 id, const pt_u64 **ret_frames)
+{
+    const struct pt_process *owner;
+    const struct pt_definition *def = id ? find(process, id, true, &owner) : NULL;
+    if (!def)
+        return 0;
+    struct pt_process_data *data = pt_process_data_of(owner);
+    uint64_t *cached = pt_map_at(&data->frames, id);
+    if (!*cached)
+        *cached = (uintptr_t)read_frames(&data->arena, def);
+    const struct pt_frames *stack = (const struct pt_frames *)(uintptr_t)*cached;
+    *ret_frames = stack->frames;
+    return stack->n;
+}
+
+const struct pt_module *pt_process_module(const struct pt_process *process, pt_u64 address, pt_i64 at_ns)
+{
+    for (; process; process = inherited_from(process)) {
+        const struct pt_module *best = NULL, *any = NULL;
+        for (pt_u32 i = 0; i < process->n_modules; i++) {
+            const struct pt_module *m = &process->modules[i];
+            if (address < m->start || address >= m->end)
+                continue;
+            any = any ? any : m;
+            if (m->since_ns <= at_ns && (!best || m->since_ns >= best->since_ns))
+                best = m;
+        }
+        /* A module is noticed some time after it was mapped: an earlier address in it is still its own. */
+        if (best || any)
+            return best ? best : any;
+    }
+    return NULL;
+}
+
+/* ---- absolute paths ---- */
+
+static bool is_absolute(const char *path)
+{
+    return path[0] == '/';
+}
+
+/* Not a path of the file system: pipe:[1], socket:[2], anon_inode:[eventfd]. */
+static bool is_pseudo(const char *path)
+{
+    const char *colon = strchr(path, ':');
+    return colon && colon[1] == '[' && !memchr(path, '/', (size_t)(colon - path));
+}
+
+/* "/a//b/./c/../d" -> "/a/b/d". ".." is taken textually, as said in session.h. */
+static void normalise(struct pt_str *out, const char *path)
+{
+    while (*path) {
+        path += strspn(path, "/");
+        const size_t n = strcspn(path, "/");
+        if (n == 2 && path[0] == '.' && path[1] == '.') {
+            while (out->n && out->text[--out->n] != '/')
+                ;
+        } else if (n && !(n == 1 && path[0] == '.')) {
+            pt_str_char(out, '/');
+            pt_str_bytes(out, path, n);
+        }
+        path += n;
+    }
+    if (!out->n)
+        pt_str_char(out, '/');
+    out->text[out->n] = 0;
+}
+
+static const char *make_path(struct pt_process *process, pt_u32 path_id, pt_u32 dir_id)
+{
+    struct pt_session_data *session = (struct pt_session_data *)process->session;
+    const char *path = pt_process_string(process, path_id), *dir = dir_id ? pt_process_string(process, dir_id) : NULL;
+    if (!path || !*path || is_pseudo(path) ||
+        (!is_absolute(path) && !(dir && is_absolute(dir)) && !is_absolute(process->cwd)))
+        return pt_intern_text(&session->paths, path ? path : "?");
+    struct pt_str joined = {0}, normal = {0};
+    if (!is_absolute(path)) {
+        if (!dir || !is_absolute(dir))
+            pt_str_add(&joined, process->cwd);
+        if (dir && *dir) {
+            pt_str_char(&joined, '/');
+            pt_str_add(&joined, dir);
+        }
+        pt_str_char(&joined, '/');
+    }
+    pt_str_add(&joined, path);
+    normalise(&normal, joined.text);
+    const char *interned = pt_intern_bytes(&session->paths, normal.text, normal.n);
+    pt_str_fini(&joined);
+    pt_str_fini(&normal);
+    return interned;
+}
+
+const char *pt_process_absolute_path(struct pt_process *process, pt_u32 path, pt_u32 dir_path)
+{
+    struct pt_process_data *data = pt_process_data_of(process);
+    uint64_t *cached = pt_map_at(&data->paths, (uint64_t)dir_path << 32 | path);
+    if (!*cached)
+        *cached = (uintptr_t)make_path(process, path, dir_path);
+    return (const char *)(uintptr_t)*cached;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * process.c - Owns: what a process is, from its file's header, text and streams. Threads: one, while the session is
+ * opened.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session_data.h"
+
+static void fill_text(struct pt_process *p)
+{
+    const struct pt_trace_file *file = p->file;
+    p->exe = pt_trace_file_text(file, PT_TEXT_EXE);
+    p->cwd = pt_trace_file_text(file, PT_TEXT_CWD);
+    p->host = pt_trace_file_text(file, PT_TEXT_HOST);
+    p->comm = pt_trace_file_text(file, PT_TEXT_COMM);
+    p->stage = pt_trace_file_text(file, PT_TEXT_STAGE);
+    const long argc = atol(pt_trace_file_text(file, PT_TEXT_ARGC));
+    const char *at = pt_trace_file_text(file, PT_TEXT_ARGV), *end = file->text + file->text_bytes;
+    p->argv = pt_calloc(PT_TEXT_BYTES + 1, sizeof *p->argv);
+    for (; at >= file->text && at < end && p->argc < argc && p->argc < (int)PT_TEXT_BYTES; at += strlen(at) + 1)
+        p->argv[p->argc++] = at;
+    p->argv = pt_realloc(p->argv, ((size_t)p->argc + 1) * sizeof *p->argv);
+    p->true_argc = argc > p->argc && argc < INT_MAX ? (int)argc : p->argc;
+    if (!*p->stage) {
+        const char *slash = strrchr(p->exe, '/');
+        p->stage = *p->comm ? p->comm : slash ? slash + 1 : p->exe;
+    }
+}
+
+static void fill_header(struct pt_process *p, const struct pt_file_header *h)
+{
+    p->trace_id = h->trace_id;
+    p->parent_trace_id = h->parent_trace_id;
+    p->pid = h->pid;
+    p->ppid = h->ppid;
+    p->uid = h->uid;
+    p->state = h->state == PT_PROCESS_EXITED || h->state == PT_PROCESS_EXECED ? (enum pt_process_state)h->state
+                                                                              : PT_PROCESS_LIVE;
+    p->exit_status = h->exit_status;
+    p->cpu_ns = h->cpu_ns;
+    p->max_rss_bytes = h->max_rss_bytes;
+    p->heap_mode = h->heap_mode <= PT_HEAP_FULL ? (enum pt_heap_mode)h->heap_mode : PT_HEAP_OFF;
+    p->heap_sample_bytes = h->heap_sample_bytes;
+}
+
+/* Events that were counted as not stored. A missing name or an uncompressed block is no lost event. */
+static pt_u64 sum_drops(const pt_u64 *drops)
+{
+    pt_u64 sum = 0;
+    for (int d = 0; d < PT_DROP__COUNT; d++)
+        if (d != PT_DROP_definition && d != PT_DROP_compress)
+            sum = pt_sum(sum, drops[d]);
+    return sum;
+}
+
+static void fill_quality(struct pt_process *p)
+{
+    struct pt_quality *q = &p->quality;
+    const struct pt_trace_file *file = p->file;
+    pt_u64 missing = 0, no_space = 0;
+    for (int d = 0; d < PT_DROP__COUNT; d++)
+        q->drops[d] = file->header.drops[d];
+    for (size_t i = 0; i < file->slots.n; i++) {
+        const struct pt_trace_slot *slot = &file->slots.items[i];
+        const struct pt_thread_area *area = pt_trace_slot_area(slot);
+        for (int d = 0; d < PT_DROP__COUNT; d++)
+            q->drops[d] = pt_sum(q->drops[d], area->drops[d]);
+        no_space = pt_sum(no_space, area->drops[PT_DROP_no_space]);
+        for (int s = 0; s < PT_STREAM__COUNT; s++) {
+            const struct pt_slot_stream *stream = &slot->streams[s];
+            q->events = pt_sum(q->events, stream->events);
+            missing =
+                pt_sum(missing, stream->missing - (stream->missing_inside < stream->missing ? stream->missing_inside
+                                                                                            : stream->missing));
+            q->corrupt_events = pt_sum(q->corrupt_events, stream->missing_inside);
+            q->corrupt_blocks = pt_sum(q->corrupt_blocks, stream->missing_blocks);
+        }
+    }
+    q->corrupt_blocks = pt_sum(q->corrupt_blocks, file->corrupt_blocks);
+    q->corrupt_definitions = file->corrupt_definitions;
+    q->truncated = file->truncated;
+    q->dropped = sum_drops(q->drops);
+    /* What found no space went through the same count as what was recycled later. */
+    q->overwritten = missing > no_space ? missing - no_space : 0;
+}
+
+void pt_process_fill(struct pt_process_data *data, struct pt_trace_file *file)
+{
+    struct pt_process *p = &data->shown;
+    p->file = file;
+    p->file_name = file->name;
+    data->schema = pt_schema_new(file->schema);
+    fill_header(p, &file->header);
+    fill_text(p);
+    fill_quality(p);
+    pt_process_fill_names(data);
+    pt_process_fill_threads(data);
+    pt_i64 last = data->last_clock_ns;
+    for (pt_u32 i = 0; i < p->n_threads && p->state == PT_PROCESS_LIVE; i++)
+        if (p->threads[i].end_ns > last)
+            last = p->threads[i].end_ns;
+    p->end_ns = last > p->start_ns ? last : p->start_ns;
+    pt_trace_file_drop_areas(file);
+}
+
+void pt_process_fini(struct pt_process_data *data)
+{
+    free(data->shown.argv);
+    free(data->shown.threads);
+    free(data->shown.modules);
+    free(data->shown.untraced);
+    free(data->slot_heaps);
+    free(data->thread_ends.items);
+    pt_map_fini(&data->damaged_blocks);
+    pt_map_fini(&data->strings);
+    pt_map_fini(&data->stacks);
+    pt_map_fini(&data->frames);
+    pt_map_fini(&data->paths);
+    pt_arena_fini(&data->arena);
+    pt_schema_free(data->schema);
+    pt_trace_file_close(data->shown.file);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * session.c - Owns: the life of a session: files found, opened, put on one clock, made into processes. Threads: one
+ * opens and closes; afterwards read-only but for the caches behind names. Never: fails for one bad file among good
+ * ones.
+ */
+#include "session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../source/run_dir.h"
+#include "../util/auto.h"
+#include "session_data.h"
+
+static void add_note(struct pt_session *session, const char *text)
+{
+    session->notes = pt_realloc(session->notes, (session->n_notes + 1) * sizeof *session->notes);
+    session->notes[session->n_notes++] = pt_strdup(text);
+}
+
+static void add_notes(struct pt_session *session, const struct pt_str *lines)
+{
+    for (const char *at = pt_str_text(lines); *at;) {
+        const size_t n = strcspn(at, "\n");
+        PT_AUTO(pt_freep) char *line = pt_asprintf("%.*s", (int)n, at);
+        add_note(session, line);
+        at += n + (at[n] == '\n');
+    }
+}
+
+struct file_list {
+    PT_VEC(struct pt_trace_file *);
+};
+
+/* Open what can be opened; the first error is kept for the case that nothing can. */
+static void open_files(struct pt_session *session, const struct pt_run_files *run, struct file_list *files,
+                       struct pt_error *first)
+{
+    for (size_t i = 0; i < run->files.n; i++) {
+        struct pt_error cause = {0};
+        struct pt_trace_file *file = pt_trace_file_open(run->files.items[i], &cause);
+        if (file) {
+            pt_vec_push(files, file);
+            continue;
+        }
+        if (!first->text[0])
+            *first = cause;
+        add_note(session, cause.text);
+    }
+}
+
+static void note_quality(struct pt_session *session, const struct pt_process_data *data)
+{
+    const struct pt_process *p = &data->shown;
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    if (p->quality.truncated)
+        pt_str_printf(&text, "%s: shorter than its header says: its tail is missing\n", p->file_name);
+    if (p->file->corrupt_segments || p->quality.corrupt_blocks || p->quality.corrupt_definitions)
+        pt_str_printf(&text, "%s: damaged: %llu segments, %llu blocks, %llu definitions could not be read\n",
+                      p->file_name, (unsigned long long)p->file->corrupt_segments,
+                      (unsigned long long)p->quality.corrupt_blocks,
+                      (unsigned long long)p->quality.corrupt_definitions);
+    if (data->schema->unknown.n)
+        pt_str_printf(&text,
+                      "%s: written by another version; kinds of events that this one does not know are left out: %s\n",
+                      p->file_name, pt_str_text(&data->schema->unknown));
+    add_notes(session, &text);
+}
+
+static void make_processes(struct pt_session *session, const struct file_list *files)
+{
+    struct pt_clock_file *clocks = pt_calloc(files->n, sizeof *clocks);
+    PT_AUTO(pt_str_fini) struct pt_str notes = {0};
+    for (size_t i = 0; i < files->n; i++)
+        clocks[i] = (struct pt_clock_file){.header = &files->items[i]->header, .name = files->items[i]->name};
+    pt_clock_map(clocks, files->n, &session->start_realtime_ns, &notes);
+    add_notes(session, &notes);
+    session->processes = pt_calloc(files->n, sizeof *session->processes);
+    for (size_t i = 0; i < files->n; i++) {
+        struct pt_process_data *data = pt_calloc(1, sizeof *data);
+        data->shown.session = session;
+        data->scale = clocks[i].scale;
+        data->shown.start_ns = clocks[i].start_ns;
+        data->last_clock_ns = clocks[i].last_ns;
+        pt_process_fill(data, files->items[i]);
+        session->processes[session->n_processes++] = &data->shown;
+        note_quality(session, data);
+    }
+    free(clocks);
+}
+
+static void sum_up(struct pt_session *session)
+{
+    struct pt_quality *all = &session->quality;
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *p = session->processes[i];
+        const struct pt_quality *q = &p->quality;
+        all->events = pt_sum(all->events, q->events);
+        all->overwritten = pt_sum(all->overwritten, q->overwritten);
+        all->dropped = pt_sum(all->dropped, q->dropped);
+        for (int d = 0; d < PT_DROP__COUNT; d++)
+            all->drops[d] = pt_sum(all->drops[d], q->drops[d]);
+        all->corrupt_blocks = pt_sum(all->corrupt_blocks, q->corrupt_blocks);
+        all->corrupt_events = pt_sum(all->corrupt_events, q->corrupt_events);
+        all->corrupt_definitions = pt_sum(all->corrupt_definitions, q->corrupt_definitions);
+        all->truncated |= q->truncated;
+        if (p->end_ns > session->duration_ns)
+            session->duration_ns = p->end_ns;
+    }
+}
+
+static char *last_component(const char *path)
+{
+    PT_AUTO(pt_freep) char *real = realpath(path, NULL);
+    const char *whole = real ? real : path, *slash = strrchr(whole, '/');
+    return pt_strdup(slash && slash[1] ? slash + 1 : whole);
+}
+
+struct pt_session *pt_session_open(const char *path, struct pt_error *err)
+{
+    struct pt_run_files run;
+    if (pt_run_files_find(path, &run, err) < 0)
+        return NULL;
+    struct pt_session_data *data = pt_calloc(1, sizeof *data);
+    struct pt_session *session = &data->shown;
+    struct file_list files = {0};
+    struct pt_error first = {0};
+    session->path = pt_strdup(run.path);
+    session->name = last_component(run.path);
+    open_files(session, &run, &files, &first);
+    pt_run_files_fini(&run);
+    if (!files.n) {
+        pt_session_close(session);
+        *err = first;
+        return NULL;
+    }
+    make_processes(session, &files);
+    free(files.items);
+    pt_session_link(session);
+    sum_up(session);
+    return session;
+}
+
+void pt_session_close(struct pt_session *session)
+{
+    if (!session)
+        return;
+    struct pt_session_data *data = (struct pt_session_data *)session;
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        struct pt_process_data *process = pt_process_data_of(session->processes[i]);
+        pt_process_fini(process);
+        free(process);
+    }
+    for (pt_u32 i = 0; i < session->n_notes; i++)
+        free(session->notes[i]);
+    free(session->notes);
+    free(session->processes);
+    free(session->path);
+    free(session->name);
+    pt_arena_fini(&data->arena);
+    pt_intern_fini(&data->paths);
+    free(data);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * session_data.h - what a session keeps behind its public structs. Internal to model/.
+ */
+#ifndef PT_MODEL_SESSION_DATA_H
+#define PT_MODEL_SESSION_DATA_H
+
+#include "../merge/clock_map.h"
+#include "../source/trace_file.h"
+#include "../util/map.h"
+#include "session.h"
+
+struct pt_frames {
+    pt_u32 n;
+    pt_u64 frames[];
+};
+
+/* Heap counters of one thread slot over all its lives, for dump. */
+struct pt_slot_heap {
+    pt_u32 slot;
+    struct pt_heap_totals totals;
+};
+
+struct pt_process_data {
+    struct pt_process shown; /* first: a struct pt_process of a session is always one of these */
+    struct pt_schema *schema;
+    struct pt_clock_scale scale;
+    pt_i64 last_clock_ns;
+    struct pt_map strings; /* id -> struct pt_definition */
+    struct pt_map stacks;  /* id -> struct pt_definition */
+    struct pt_map frames;  /* id -> struct pt_frames, made when asked for */
+    struct pt_map paths;   /* dir id << 32 | path id -> interned absolute path */
+    struct pt_arena arena;
+    struct {
+        PT_VEC(const struct pt_definition *);
+    } thread_ends; /* by slot, then life */
+    struct pt_slot_heap *slot_heaps;
+    pt_u32 n_slot_heaps;
+    pt_u64 counted_calls[4], counted_bytes[4];
+    struct pt_map damaged_blocks; /* offsets of blocks that are counted as damaged */
+    pt_u64 unknown_events;        /* of kinds this build does not know, met while streaming */
+};
+
+struct pt_session_data {
+    struct pt_session shown; /* first */
+    struct pt_arena arena;
+    struct pt_intern paths;
+};
+
+static inline struct pt_process_data *pt_process_data_of(const struct pt_process *process)
+{
+    return (struct pt_process_data *)(size_t)process;
+}
+
+/* Build a process from its file; the clock scale is set. Never fails: damage is counted. */
+void pt_process_fill(struct pt_process_data *data, struct pt_trace_file *file);
+void pt_process_fini(struct pt_process_data *data);
+/* Threads, totals and heap counters from the file's thread areas. */
+void pt_process_fill_threads(struct pt_process_data *data);
+void pt_process_fill_names(struct pt_process_data *data);
+/* The thread of a slot that events of a life belong to; never NULL once the process has a thread in that slot. */
+struct pt_thread *pt_process_thread(struct pt_process *process, pt_u32 slot, pt_u32 life);
+/* Parent links, previous images and process order; `session` has all its processes. */
+void pt_session_link(struct pt_session *session);
+
+/* a + b, staying at the maximum: figures of a damaged file must not wrap around to small ones. */
+static inline pt_u64 pt_sum(pt_u64 a, pt_u64 b)
+{
+    pt_u64 sum;
+    return __builtin_add_overflow(a, b, &sum) ? ~0ull : sum;
+}
+
+#endif

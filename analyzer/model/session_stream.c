@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * session_stream.c - Owns: which streams of a session take part in a merge, and what their damage adds to the quality
+ * figures. Threads: one.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../merge/merge.h"
+#include "../util/vec.h"
+#include "session_data.h"
+
+static void count_damage(struct pt_quality *q, const struct pt_block_ref *ref)
+{
+    q->corrupt_blocks = pt_sum(q->corrupt_blocks, 1);
+    q->corrupt_events = pt_sum(q->corrupt_events, ref->header.events);
+    q->events -= ref->header.events < q->events ? ref->header.events : q->events;
+}
+
+static void damaged(struct pt_process *process, const struct pt_block_ref *ref)
+{
+    /* A second pass over the same session meets the same block again. */
+    struct pt_process_data *data = pt_process_data_of(process);
+    uint64_t *seen = pt_map_at(&data->damaged_blocks, ref->offset);
+    if (*seen)
+        return;
+    *seen = 1;
+    count_damage(&process->quality, ref);
+    count_damage(&process->session->quality, ref);
+}
+
+static void unknown(struct pt_process *process, pt_u32 events)
+{
+    pt_process_data_of(process)->unknown_events += events;
+}
+
+static bool wanted(const struct pt_process *p, const struct pt_filter *filter)
+{
+    if (!filter)
+        return true;
+    return (!filter->pid || filter->pid == p->pid) && (!filter->stage || !strcmp(filter->stage, p->stage));
+}
+
+struct pt_stream *pt_session_stream(struct pt_session *session, const struct pt_filter *filter, struct pt_error *err)
+{
+    static const struct pt_merge_owner owner = {pt_process_thread, damaged, unknown};
+    struct {
+        PT_VEC(struct pt_merge_source);
+    } sources = {0};
+    (void)err;
+    const bool no_units = filter && filter->categories && !(filter->categories & PT_CATEGORY_HEAP);
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        struct pt_process *p = session->processes[i];
+        struct pt_process_data *data = pt_process_data_of(p);
+        for (size_t s = 0; s < p->file->slots.n && wanted(p, filter); s++)
+            for (int kind = no_units ? PT_STREAM_RECORDS : PT_STREAM_HEAP; kind < PT_STREAM__COUNT; kind++) {
+                const struct pt_trace_slot *slot = &p->file->slots.items[s];
+                if (slot->streams[kind].n)
+                    pt_vec_push(&sources, ((struct pt_merge_source){p->file, data->schema, &data->scale,
+                                                                    &slot->streams[kind], p, slot->slot}));
+            }
+    }
+    return pt_merge_new(sources.items, sources.n, &owner, filter);
+}

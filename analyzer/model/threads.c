@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * threads.c - Owns: threads, and the exact totals of each: the banked table of its slot, plus records that the bank
+ * does not cover yet, minus what the lives before it had counted. Threads: one, while the session is opened.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session_data.h"
+
+enum { MAX_THREADS = 16384 };
+
+/* A slot's counters at one instant, cumulative over its lives, in ns and rows of this build. */
+struct snapshot {
+    struct pt_row_totals rows[PT_TOTALS_ROWS];
+    pt_u64 heap_allocs, heap_bytes, heap_frees;
+};
+
+static pt_u64 minus(pt_u64 now, pt_u64 before)
+{
+    return now > before ? now - before : 0;
+}
+
+static void add_row(struct pt_row_totals *to, const struct pt_row_totals *from)
+{
+    to->calls = pt_sum(to->calls, from->calls);
+    to->errors = pt_sum(to->errors, from->errors);
+    to->bytes = pt_sum(to->bytes, from->bytes);
+    to->ns = pt_sum(to->ns, from->ns);
+}
+
+static void add_stored_row(const struct pt_process_data *data, struct snapshot *to, pt_u64 file_row,
+                           const struct pt_totals *t)
+{
+    if (file_row >= PT_TOTALS_ROWS || data->schema->rows[file_row] == PT_NO_ROW)
+        return;
+    const struct pt_row_totals row = {t->calls, t->errors, t->bytes, (pt_u64)pt_scale_duration(&data->scale, t->ticks)};
+    add_row(&to->rows[data->schema->rows[file_row]], &row);
+}
+
+/* ---- finding the lives of a slot ---- */
+
+static struct pt_thread *add_thread(struct pt_process *p, pt_u32 slot, pt_u32 life, pt_u32 tid)
+{
+    for (pt_u32 i = p->n_threads; i-- && p->threads[i].slot == slot;)
+        if (p->threads[i].life == life)
+            return &p->threads[i];
+    if (p->n_threads == MAX_THREADS)
+        return NULL;
+    if (!(p->n_threads & (p->n_threads - 1)))
+        p->threads = pt_realloc(p->threads, (p->n_threads ? p->n_threads * 2 : 1) * sizeof *p->threads);
+    struct pt_thread *thread = &p->threads[p->n_threads++];
+    memset(thread, 0, sizeof *thread);
+    thread->slot = slot;
+    thread->life = life;
+    thread->tid = tid;
+    thread->start_ns = INT64_MAX;
+    return thread;
+}
+
+static int by_life(const void *a, const void *b)
+{
+    const struct pt_thread *x = a, *y = b;
+    return x->life < y->life ? -1 : x->life > y->life;
+}
+
+static void touch(struct pt_thread *thread, pt_i64 from, pt_i64 until)
+{
+    if (!thread)
+        return;
+    thread->start_ns = from < thread->start_ns ? from : thread->start_ns;
+    thread->end_ns = until > thread->end_ns ? until : thread->end_ns;
+}
+
+/* Its size was checked by list_ends. */
+static struct pt_def_thread_end read_end(const struct pt_definition *def)
+{
+    struct pt_def_thread_end end;
+    memcpy(&end, def->payload, sizeof end);
+    const pt_u32 room = (def->bytes - (pt_u32)sizeof end) / (pt_u32)sizeof(struct pt_def_thread_row);
+    end.rows = end.rows < room ? end.rows : room;
+    return end;
+}
+
+static int by_slot_and_life(const void *a, const void *b)
+{
+    const struct pt_definition *const *p = a, *const *q = b;
+    const struct pt_def_thread_end x = read_end(*p), y = read_end(*q);
+    if (x.slot != y.slot)
+        return x.slot < y.slot ? -1 : 1;
+    if (x.life != y.life)
+        return x.life < y.life ? -1 : 1;
+    return *p < *q ? -1 : *p > *q;
+}
+
+static void list_ends(struct pt_process_data *data)
+{
+    const struct pt_trace_file *file = data->shown.file;
+    for (size_t i = 0; i < file->definitions.n; i++) {
+        const struct pt_definition *def = &file->definitions.items[i];
+        if (def->type == PT_DEF_THREAD_END && def->bytes >= sizeof(struct pt_def_thread_end))
+            pt_vec_push(&data->thread_ends, def);
+    }
+    if (data->thread_ends.n)
+        qsort(data->thread_ends.items, data->thread_ends.n, sizeof *data->thread_ends.items, by_slot_and_life);
+}
+
+/* Index of the first end at or behind (slot, life). */
+static size_t first_end(const struct pt_process_data *data, pt_u32 slot, pt_u32 life)
+{
+    size_t low = 0, high = data->thread_ends.n;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        const struct pt_def_thread_end end = read_end(data->thread_ends.items[middle]);
+        if (end.slot < slot || (end.slot == slot && end.life < life))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void find_lives(struct pt_process_data *data, const struct pt_trace_slot *slot)
+{
+    struct pt_process *p = &data->shown;
+    const struct pt_clock_scale *scale = &data->scale;
+    const struct pt_thread_area *area = pt_trace_slot_area(slot);
+    const pt_u32 first = p->n_threads;
+    for (int s = 0; s < PT_STREAM__COUNT; s++)
+        for (size_t i = 0; i < slot->streams[s].n; i++) {
+            const struct pt_block *h = &slot->streams[s].items[i].header;
+            if (h->events)
+                touch(add_thread(p, slot->slot, h->life, h->tid), pt_scale_time(scale, h->first_ticks),
+                      pt_scale_time(scale, h->last_ticks));
+        }
+    if (area->tid) {
+        const pt_i64 start = pt_scale_time(scale, area->start_ticks);
+        touch(add_thread(p, slot->slot, area->life, area->tid), start, start);
+    }
+    for (size_t i = first_end(data, slot->slot, 0); i < data->thread_ends.n; i++) {
+        const struct pt_def_thread_end end = read_end(data->thread_ends.items[i]);
+        if (end.slot != slot->slot)
+            break;
+        const pt_i64 last = pt_scale_time(scale, end.last_ticks);
+        touch(add_thread(p, slot->slot, end.life, end.tid), last, last);
+    }
+    if (p->n_threads > first)
+        qsort(p->threads + first, p->n_threads - first, sizeof *p->threads, by_life);
+}
+
+/* ---- totals ---- */
+
+static struct pt_heap_totals heap_of(const struct pt_thread_area *area)
+{
+    struct pt_heap_totals heap = {.frees = area->heap_frees, .failures = area->heap_failures};
+    for (int c = 0; c < PT_HEAP_CLASSES; c++) {
+        heap.classes[c].count = pt_sum(area->heap_spilled[c].count, area->heap_packed[c] >> 40);
+        heap.classes[c].bytes = pt_sum(area->heap_spilled[c].bytes, area->heap_packed[c] & ((1ull << 40) - 1));
+        heap.allocs = pt_sum(heap.allocs, heap.classes[c].count);
+        heap.bytes = pt_sum(heap.bytes, heap.classes[c].bytes);
+    }
+    return heap;
+}
+
+static void add_heap(struct pt_heap_totals *to, const struct pt_heap_totals *from)
+{
+    to->allocs = pt_sum(to->allocs, from->allocs);
+    to->bytes = pt_sum(to->bytes, from->bytes);
+    to->frees = pt_sum(to->frees, from->frees);
+    to->failures = pt_sum(to->failures, from->failures);
+    for (int c = 0; c < PT_HEAP_CLASSES; c++) {
+        to->classes[c].count = pt_sum(to->classes[c].count, from->classes[c].count);
+        to->classes[c].bytes = pt_sum(to->classes[c].bytes, from->classes[c].bytes);
+    }
+}
+
+/* Records that came after the bank was written (format rule 3). */
+static void add_uncovered(struct pt_process_data *data, const struct pt_trace_slot *slot, struct snapshot *now)
+{
+    const struct pt_slot_stream *stream = &slot->streams[PT_STREAM_RECORDS];
+    const pt_u64 covered = pt_trace_slot_area(slot)->totals_seq;
+    struct pt_decoder *decoder = NULL;
+    struct pt_batch *batch = NULL;
+    for (size_t i = 0; i < stream->n; i++) {
+        if (stream->items[i].header.sequence <= covered)
+            continue;
+        if (!decoder) {
+            decoder = pt_decoder_new();
+            batch = pt_malloc(sizeof *batch);
+        }
+        pt_decode(decoder, data->shown.file, data->schema, &data->scale, &stream->items[i], 0, batch);
+        for (pt_u32 k = 0; k < batch->n; k++) {
+            const struct pt_item *item = &batch->items[k];
+            const struct pt_event_desc *desc = pt_event_desc_by_id(item->tag_kind & 0xff);
+            struct pt_totals one = {0};
+            pt_totals_add(&one, desc, item->words, (pt_u64)item->duration_ns);
+            const struct pt_row_totals row = {one.calls, one.errors, one.bytes, one.ticks};
+            add_row(&now->rows[desc->row], &row);
+        }
+    }
+    pt_decoder_free(decoder);
+    free(batch);
+}
+
+static void take_current(struct pt_process_data *data, const struct pt_trace_slot *slot,
+                         const struct pt_heap_totals *heap, struct snapshot *now)
+{
+    const struct pt_thread_area *area = pt_trace_slot_area(slot);
+    memset(now, 0, sizeof *now);
+    for (pt_u32 row = 0; row < PT_TOTALS_ROWS; row++)
+        add_stored_row(data, now, row, &area->totals[area->totals_seq & 1][row]);
+    add_uncovered(data, slot, now);
+    now->heap_allocs = heap->allocs;
+    now->heap_bytes = heap->bytes;
+    now->heap_frees = heap->frees;
+}
+
+static bool take_end(struct pt_process_data *data, pt_u32 slot, pt_u32 life, struct snapshot *then)
+{
+    const size_t index = first_end(data, slot, life);
+    if (index == data->thread_ends.n)
+        return false;
+    const struct pt_definition *def = data->thread_ends.items[index];
+    const struct pt_def_thread_end end = read_end(def);
+    if (end.slot != slot || end.life != life)
+        return false;
+    memset(then, 0, sizeof *then);
+    for (pt_u32 r = 0; r < end.rows; r++) {
+        struct pt_def_thread_row row;
+        memcpy(&row, def->payload + sizeof end + r * sizeof row, sizeof row);
+        add_stored_row(data, then, row.row, &row.totals);
+    }
+    then->heap_allocs = end.heap_allocs;
+    then->heap_bytes = end.heap_bytes;
+    then->heap_frees = end.heap_frees;
+    return true;
+}
+
+/* What a thread added to its slot's counters: the difference of two snapshots. */
+static void set_difference(struct pt_thread *thread, const struct snapshot *before, const struct snapshot *after)
+{
+    for (int r = 0; r < PT_TOTALS_ROWS; r++)
+        thread->rows[r] = (struct pt_row_totals){
+            minus(after->rows[r].calls, before->rows[r].calls), minus(after->rows[r].errors, before->rows[r].errors),
+            minus(after->rows[r].bytes, before->rows[r].bytes), minus(after->rows[r].ns, before->rows[r].ns)};
+    thread->heap_allocs = minus(after->heap_allocs, before->heap_allocs);
+    thread->heap_bytes = minus(after->heap_bytes, before->heap_bytes);
+    thread->heap_frees = minus(after->heap_frees, before->heap_frees);
+}
+
+static void add_counted(struct pt_process_data *data, const struct pt_thread_area *area, struct pt_thread *last)
+{
+    static const pt_u16 rows[4] = {[PT_COUNTED_READ_DIR] = PT_ROW_meta_read_dir,
+                                   [PT_COUNTED_STDIO_READ_CHAR] = PT_ROW_stdio_char,
+                                   [PT_COUNTED_STDIO_WRITE_CHAR] = PT_ROW_stdio_char};
+    for (int c = 0; c < 3; c++) {
+        const struct pt_row_totals row = {.calls = area->counted_calls[c], .bytes = area->counted_bytes[c]};
+        data->counted_calls[c] = pt_sum(data->counted_calls[c], row.calls);
+        data->counted_bytes[c] = pt_sum(data->counted_bytes[c], row.bytes);
+        if (last)
+            add_row(&last->rows[rows[c]], &row);
+        add_row(&data->shown.rows[rows[c]], &row);
+    }
+}
+
+static void fill_slot(struct pt_process_data *data, const struct pt_trace_slot *slot, struct snapshot *work)
+{
+    struct pt_process *p = &data->shown;
+    const pt_u32 first = p->n_threads;
+    const struct pt_thread_area *area = pt_trace_slot_area(slot);
+    struct snapshot *before = &work[0], *then = &work[1], *now = &work[2];
+    find_lives(data, slot);
+    const struct pt_heap_totals heap = heap_of(area);
+    take_current(data, slot, &heap, now);
+    add_heap(&p->heap, &heap);
+    for (int r = 0; r < PT_TOTALS_ROWS; r++)
+        add_row(&p->rows[r], &now->rows[r]);
+    memset(before, 0, sizeof *before);
+    for (pt_u32 i = first; i < p->n_threads; i++) {
+        const bool is_last = i + 1 == p->n_threads;
+        if (is_last || !take_end(data, slot->slot, p->threads[i].life, then))
+            memcpy(then, is_last ? now : before, sizeof *then);
+        set_difference(&p->threads[i], before, then);
+        memcpy(before, then, sizeof *before);
+    }
+    add_counted(data, area, p->n_threads > first ? &p->threads[p->n_threads - 1] : NULL);
+    if (heap.allocs || heap.frees || heap.failures)
+        data->slot_heaps[data->n_slot_heaps++] = (struct pt_slot_heap){slot->slot, heap};
+}
+
+void pt_process_fill_threads(struct pt_process_data *data)
+{
+    struct pt_process *p = &data->shown;
+    struct snapshot *work = pt_calloc(3, sizeof *work);
+    list_ends(data);
+    data->slot_heaps = pt_calloc(p->file->slots.n, sizeof *data->slot_heaps);
+    for (size_t i = 0; i < p->file->slots.n; i++)
+        fill_slot(data, &p->file->slots.items[i], work);
+    free(work);
+    for (pt_u32 i = 0; i < p->n_threads; i++) {
+        struct pt_thread *thread = &p->threads[i];
+        thread->process = p;
+        thread->index = i;
+        if (thread->start_ns == INT64_MAX)
+            thread->start_ns = p->start_ns;
+        if (thread->end_ns < thread->start_ns)
+            thread->end_ns = thread->start_ns;
+    }
+}
+
+struct pt_thread *pt_process_thread(struct pt_process *process, pt_u32 slot, pt_u32 life)
+{
+    pt_u32 low = 0, high = process->n_threads;
+    while (low < high) {
+        const pt_u32 middle = (low + high) / 2;
+        const struct pt_thread *t = &process->threads[middle];
+        if (t->slot < slot || (t->slot == slot && t->life < life))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    /* Beyond the limit of threads a life has no entry of its own: its neighbour stands for it. */
+    if (low == process->n_threads)
+        low = process->n_threads - 1;
+    return process->n_threads ? &process->threads[low] : NULL;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tree.c - Owns: who started whom. Threads: one, while the session is opened. Never: makes a cycle: a parent always
+ * stands before its children in the session's order.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session_data.h"
+
+static int by_start(const void *a, const void *b)
+{
+    const struct pt_process *x = *(struct pt_process *const *)a, *y = *(struct pt_process *const *)b;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    return x->trace_id < y->trace_id ? -1 : x->trace_id > y->trace_id;
+}
+
+static bool same_machine(const struct pt_process *a, const struct pt_process *b)
+{
+    return !memcmp(a->file->header.boot_id, b->file->header.boot_id, sizeof a->file->header.boot_id);
+}
+
+/* The latest process with a pid that began before `child`; the chain goes from newer to older. */
+static struct pt_process *latest_with_pid(const struct pt_map *newest, struct pt_process *const *older, pt_u32 pid,
+                                          const struct pt_process *child, bool must_be_execed)
+{
+    const uint64_t *found = pt_map_find(newest, pid);
+    for (struct pt_process *p = found ? (struct pt_process *)(uintptr_t)*found : NULL; p; p = older[p->index]) {
+        if (p == child || !same_machine(p, child))
+            continue;
+        if (must_be_execed)
+            return p->state == PT_PROCESS_EXECED ? p : NULL;
+        /* Alive when the child began, or so nearly that clocks cannot tell; a killed process has no sure end. */
+        if (p->state == PT_PROCESS_LIVE || p->end_ns + 1000000 >= child->start_ns)
+            return p;
+    }
+    return NULL;
+}
+
+void pt_session_link(struct pt_session *session)
+{
+    const pt_u32 n = session->n_processes;
+    qsort(session->processes, n, sizeof *session->processes, by_start);
+    struct pt_map by_trace = {0}, newest = {0};
+    struct pt_process **older = pt_calloc(n, sizeof *older);
+    for (pt_u32 i = 0; i < n; i++) {
+        struct pt_process *p = session->processes[i];
+        p->index = i;
+        p->previous_image = latest_with_pid(&newest, older, p->pid, p, true);
+        if (p->parent_trace_id)
+            p->parent = pt_map_pointer(&by_trace, p->parent_trace_id);
+        if (!p->parent && p->previous_image)
+            p->parent = p->previous_image->parent;
+        else if (!p->parent && p->ppid)
+            p->parent = latest_with_pid(&newest, older, p->ppid, p, false);
+        uint64_t *id = pt_map_at(&by_trace, p->trace_id);
+        *id = *id ? *id : (uintptr_t)p;
+        uint64_t *last = pt_map_at(&newest, p->pid);
+        older[i] = (struct pt_process *)(uintptr_t)*last;
+        *last = (uintptr_t)p;
+    }
+    pt_map_fini(&by_trace);
+    pt_map_fini(&newest);
+    free(older);
+}
