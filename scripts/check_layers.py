@@ -41,12 +41,12 @@ MAY_INCLUDE = {
 
 # header: files that may include it
 THIRD_PARTY = {
-    r"zstd(_errors)?\.h": r"preload/core/\w*(compress|block|private|rollover)\w*\.[ch]|analyzer/(source|decode)/\w+\.[ch]",
+    r"zstd(_errors)?\.h": r"preload/core/(private|rollover)\.[ch]|analyzer/source/\w+\.[ch]",
     r"zlib\.h": r"analyzer/(util|export)/\w+\.[ch]",
-    r"elfutils/.*|dwarf\.h|libelf\.h|gelf\.h": r"analyzer/model/symbols?\w*\.[ch]",
-    r"(cjson/)?cJSON\.h": r"analyzer/(report|cmd|launcher|util)/\w+\.[ch]|tests/.*",
-    r"unwind\.h": r"preload/core/\w+\.c",
-    r"dlfcn\.h": r"preload/core/\w+\.c|analyzer/launcher/\w+\.c",
+    r"elfutils/.*|dwarf\.h|libelf\.h|gelf\.h": r"analyzer/model/(symbol\w*|elf_image|debuginfod)\.[ch]",
+    r"(cjson/)?cJSON\.h": r"analyzer/(report|cmd|launcher|util)/\w+\.[ch]|analyzer/model/run_info\.c",
+    r"unwind\.h": r"preload/core/stack\.c",
+    r"dlfcn\.h": r"preload/core/(real|module|init)\.c|preload/hooks/heap\.c|analyzer/launcher/\w+\.c|analyzer/model/(demangle|debuginfod)\.c",
 }
 
 # (file, included): reason
