@@ -234,10 +234,8 @@ struct pt_tracer_thread *pt_thread_attach(void)
     return call.result;
 }
 
-struct pt_tracer_thread *pt_thread_attached(void)
+struct pt_tracer_thread *pt_thread_attach_blocking(void)
 {
-    if (pt_self->area)
-        return pt_self;
     const pt_u64 mask = pt_signals_block();
     struct pt_tracer_thread *t = pt_thread_attach();
     pt_signals_restore(mask);

@@ -10,7 +10,11 @@
 #include "private.h"
 
 /* The calling thread's slot, attached now if need be; NULL when it cannot record. Blocks signals itself. */
-struct pt_tracer_thread *pt_thread_attached(void);
+struct pt_tracer_thread *pt_thread_attach_blocking(void);
+PT_ALWAYS_INLINE struct pt_tracer_thread *pt_thread_attached(void)
+{
+    return pt_likely(pt_self->area != 0) ? pt_self : pt_thread_attach_blocking();
+}
 /* The same with signals blocked by the caller. */
 struct pt_tracer_thread *pt_thread_attach(void);
 

@@ -117,7 +117,8 @@ PT_COLD void pt_heap_maybe_release(void *block)
 {
     const pt_u32 slot = pt_sampled_slot(block);
     pt_u64 expected = (pt_u64)block;
-    if (!__atomic_compare_exchange_n(&sampled_blocks[slot], &expected, 0, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    if (__atomic_load_n(&sampled_blocks[slot], __ATOMIC_RELAXED) != expected || /* spare the bus: mostly another block */
+        !__atomic_compare_exchange_n(&sampled_blocks[slot], &expected, 0, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return;
     if (!(permanent_bits[slot >> 6] >> (slot & 63) & 1))
         __atomic_fetch_and(&pt_sampled_bits[slot >> 6], ~(1ull << (slot & 63)), __ATOMIC_ACQ_REL);
