@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the one pass over the events. Threads: the caller's (the stream decodes in threads of its own). Never: knows
+ * what an analysis looks for.
+ */
+#include "analysis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../merge/stream.h"
+#include "../util/auto.h"
+
+const struct pt_analysis *const pt_analyses[] = {
+#define ANALYSIS(name) &pt_analysis_##name,
+#include "analyses.def"
+#undef ANALYSIS
+    NULL,
+};
+
+enum { N_ANALYSES = sizeof pt_analyses / sizeof *pt_analyses - 1, N_CATEGORIES = 16 };
+
+/* Who wants events of a category, so that an event costs one call per analysis that asked for it. */
+struct dispatch {
+    struct subscriber {
+        void (*event)(void *state, const struct pt_event *event);
+        void *state;
+    } subscribers[N_CATEGORIES][N_ANALYSES];
+    pt_u32 n[N_CATEGORIES];
+    pt_u32 categories;
+    void *states[N_ANALYSES];
+};
+
+static void dispatch_prepare(struct dispatch *dispatch, struct pt_profile *profile)
+{
+    for (int i = 0; i < N_ANALYSES; i++) {
+        const struct pt_analysis *analysis = pt_analyses[i];
+        dispatch->states[i] = pt_calloc(1, analysis->state_size);
+        if (analysis->begin)
+            analysis->begin(dispatch->states[i], profile);
+        if (!analysis->event)
+            continue;
+        dispatch->categories |= analysis->categories;
+        for (pt_u32 bit = 0; bit < N_CATEGORIES; bit++)
+            if (analysis->categories >> bit & 1)
+                dispatch->subscribers[bit][dispatch->n[bit]++] =
+                    (struct subscriber){analysis->event, dispatch->states[i]};
+    }
+}
+
+static int dispatch_events(struct dispatch *dispatch, struct pt_profile *profile, struct pt_error *err)
+{
+    const struct pt_filter filter = {.categories = dispatch->categories};
+    PT_AUTO(pt_stream_closep) struct pt_stream *stream = pt_session_stream(profile->session, &filter, err);
+    if (!stream)
+        return -1;
+    struct pt_event event;
+    int got;
+    while ((got = stream->next(stream, &event, err)) > 0) {
+        const pt_u32 bit = (pt_u32)__builtin_ctz(event.desc->category);
+        profile->n_events++;
+        for (pt_u32 i = 0; i < dispatch->n[bit]; i++)
+            dispatch->subscribers[bit][i].event(dispatch->subscribers[bit][i].state, &event);
+    }
+    return got;
+}
+
+int pt_analyze(struct pt_profile *profile, struct pt_error *err)
+{
+    struct pt_session *session = profile->session;
+    pt_stages_build(&profile->stages, session);
+    struct dispatch *dispatch = pt_calloc(1, sizeof *dispatch);
+    dispatch_prepare(dispatch, profile);
+    const int result = session->n_processes ? dispatch_events(dispatch, profile, err) : 0;
+    for (int i = 0; i < N_ANALYSES; i++) {
+        pt_analyses[i]->finish(dispatch->states[i], profile);
+        free(dispatch->states[i]);
+    }
+    free(dispatch);
+    return result < 0 ? pt_while(err, "analyzing %s", session->name ? session->name : "the run") : 0;
+}
+
+void pt_profile_free(struct pt_profile *profile)
+{
+    pt_stages_free(&profile->stages);
+    pt_metrics_free(&profile->metrics);
+    *profile = (struct pt_profile){0};
+}
+
+struct pt_row_totals pt_profile_stage_row(const struct pt_profile *profile, pt_u32 stage, pt_u32 row)
+{
+    struct pt_row_totals sum = {0};
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
+        const struct pt_process *process = profile->session->processes[i];
+        if (pt_profile_stage_of(profile, process) != stage)
+            continue;
+        sum.calls += process->rows[row].calls;
+        sum.errors += process->rows[row].errors;
+        sum.bytes += process->rows[row].bytes;
+        sum.ns += process->rows[row].ns;
+    }
+    return sum;
+}
+
+const struct pt_run_info *pt_profile_run_of(const struct pt_profile *profile, pt_u32 stage)
+{
+    const struct pt_run_info *run = profile->run;
+    return run && (!run->stage || !strcmp(run->stage, profile->stages.items[stage].name)) ? run : NULL;
+}
+
+pt_i64 pt_profile_stage_wall_ns(const struct pt_profile *profile, pt_u32 stage)
+{
+    const struct pt_run_info *run = pt_profile_run_of(profile, stage);
+    if (run && run->duration_ns > 0)
+        return (pt_i64)run->duration_ns;
+    return profile->stages.items[stage].end_ns - profile->stages.items[stage].start_ns;
+}
+
+pt_i64 pt_profile_wall_ns(const struct pt_profile *profile)
+{
+    if (profile->run && profile->run->duration_ns > 0)
+        return (pt_i64)profile->run->duration_ns;
+    return profile->session->duration_ns;
+}

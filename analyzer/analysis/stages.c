@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the division of a run into stages. Threads: one, before the analyses start. Never: looks at events.
+ */
+#include "stages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *pt_base_name(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static bool has_text(const char *text)
+{
+    return text && *text;
+}
+
+static const char *command_name(const struct pt_process *process)
+{
+    if (process->argc > 0 && has_text(process->argv[0]))
+        return pt_base_name(process->argv[0]);
+    if (has_text(process->exe))
+        return pt_base_name(process->exe);
+    return has_text(process->comm) ? process->comm : "unknown";
+}
+
+static const struct pt_process *ancestor_of(const struct pt_process *process)
+{
+    return process->previous_image ? process->previous_image : process->parent;
+}
+
+static const char *stage_name(const struct pt_process *process)
+{
+    const struct pt_process *at = process;
+    /* A damaged file can make a cycle of parents: no family is deeper than the number of its members. */
+    for (pt_u32 depth = 0; depth <= process->session->n_processes; depth++) {
+        if (has_text(at->stage))
+            return at->stage;
+        if (!ancestor_of(at))
+            break;
+        at = ancestor_of(at);
+    }
+    return command_name(at);
+}
+
+static pt_u32 stage_index(struct pt_stages *stages, const char *name)
+{
+    for (size_t i = 0; i < stages->n; i++)
+        if (!strcmp(stages->items[i].name, name))
+            return (pt_u32)i;
+    pt_vec_push(stages, (struct pt_stage){.name = name});
+    return (pt_u32)(stages->n - 1);
+}
+
+static void join(struct pt_stage *stage, struct pt_process *process)
+{
+    if (!stage->n_processes || process->start_ns < stage->start_ns)
+        stage->start_ns = process->start_ns;
+    if (!stage->n_processes || process->end_ns > stage->end_ns)
+        stage->end_ns = process->end_ns;
+    if (!stage->root)
+        stage->root = process;
+    stage->n_processes++;
+}
+
+void pt_stages_build(struct pt_stages *stages, const struct pt_session *session)
+{
+    stages->of_process = pt_calloc(session->n_processes, sizeof *stages->of_process);
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        struct pt_process *process = session->processes[i];
+        const pt_u32 index = stage_index(stages, stage_name(process));
+        stages->of_process[process->index] = index;
+        join(&stages->items[index], process);
+    }
+}
+
+void pt_stages_free(struct pt_stages *stages)
+{
+    free(stages->items);
+    free(stages->of_process);
+    *stages = (struct pt_stages){0};
+}
+
+struct pt_process *pt_process_last_image(const struct pt_session *session, struct pt_process *process)
+{
+    /* Images are in the order of their start, so one pass follows the chain and no cycle can hold it. */
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        if (session->processes[i]->previous_image == process)
+            process = session->processes[i];
+    return process;
+}

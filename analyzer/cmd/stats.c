@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stats.c - Owns: `proftrace stats`: tables as strace -c has them. Threads: main only. Never: judges.
+ */
+#include "../report/build_stats.h"
+#include "../report/medium.h"
+#include "../report/write.h"
+#include "../util/auto.h"
+#include "cmd.h"
+#include "options.h"
+
+struct request {
+    int by;
+    bool json;
+    const char *output, *stage;
+    pt_u64 top;
+};
+
+static int show(const struct request *request, const struct pt_report *report, struct pt_error *err)
+{
+    if (pt_report_check_stage(&report->profile, request->stage, err) < 0)
+        return -1;
+    const struct pt_render_options how = pt_medium_of(request->output);
+    PT_AUTO(pt_doc_freep)
+    struct pt_doc *doc =
+        pt_stats_build(&report->profile, (enum pt_stats_by)request->by, request->stage, (size_t)request->top);
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    if (request->json)
+        pt_render_json(doc, &how, &text);
+    else
+        for (const struct pt_node *stage = pt_node_child(doc->root, "stages")->first; stage; stage = stage->next)
+            pt_render_text_nodes(stage->first, &how, &text);
+    return pt_report_write_text(request->output, &text, err);
+}
+
+int pt_cmd_stats(int argc, char **argv, struct pt_error *err)
+{
+    struct request request = {.top = 30};
+    const struct pt_opt table[] = {
+        PT_OPT_CHOICE("by", 'b', &request.by, "call|file|stack|thread|size", "what to add up by (default: call)"),
+        PT_OPT_FLAG("json", 0, &request.json, "print JSON"),
+        PT_OPT_TEXT("output", 'o', &request.output, "FILE", "write here instead of stdout"),
+        PT_OPT_TEXT("stage", 's', &request.stage, "NAME", "only this stage"),
+        PT_OPT_COUNT("top", 'n', &request.top, "N", "rows in each table (default: 30)"),
+        PT_OPT_END,
+    };
+    struct pt_arguments args = {.min = 0, .max = 1};
+    const int done = pt_options_parse(table, argc, argv, &args, err);
+    if (done)
+        return done < 0 ? -1 : 0;
+    struct pt_report report = {0};
+    int result = pt_report_open(args.n ? args.values[0] : NULL, &report, err);
+    if (!result)
+        result = show(&request, &report, err);
+    pt_report_close(&report);
+    return result;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * build.h - from what is known about a run to the document of its report.
+ */
+#ifndef PT_REPORT_BUILD_H
+#define PT_REPORT_BUILD_H
+
+#include "../rules/rule.h"
+#include "doc.h"
+
+struct pt_report_options {
+    const char *stage; /* only this one; NULL = all */
+    size_t top;        /* rows in each table that people read */
+};
+
+struct pt_doc *pt_report_build(const struct pt_profile *profile, const struct pt_findings *findings,
+                               const struct pt_report_options *options);
+
+/* The parts, each in build_<part>.c. */
+struct pt_build {
+    const struct pt_profile *profile;
+    const struct pt_findings *findings;
+    const struct pt_report_options *options;
+    struct pt_doc *doc;
+};
+
+bool pt_build_wants_stage(const struct pt_build *b, pt_u32 stage);
+void pt_build_stages(const struct pt_build *b);
+void pt_build_stage_details(const struct pt_build *b);
+void pt_build_findings(const struct pt_build *b);
+void pt_build_processes(const struct pt_build *b);
+void pt_build_trace_quality(const struct pt_build *b);
+
+/* The metric of a stage as a value of the document. */
+struct pt_node *pt_build_metric(const struct pt_build *b, struct pt_node *parent, const char *key, const char *label,
+                                enum pt_show show, pt_u32 stage, const char *metric);
+/* A list of texts, secrets blotted out. */
+void pt_build_arguments(const struct pt_build *b, struct pt_node *parent, const char *key, const char *const *argv,
+                        int argc);
+/* How a process ended: "exit 0"; NULL when no end was seen. */
+const char *pt_build_exit_text(const struct pt_build *b, const struct pt_process *process);
+/* Programs that could not be traced, each once. */
+struct pt_untraced_program {
+    const char *path, *reason;
+    const struct pt_process *parent; /* NULL = the launcher saw it */
+};
+struct pt_untraced_list {
+    PT_VEC(struct pt_untraced_program);
+};
+void pt_build_untraced(const struct pt_build *b, struct pt_untraced_list *ret_list);
+
+#endif

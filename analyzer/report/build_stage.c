@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: what a report says about each stage: the summary row, the time account, and the tables behind them. Threads:
+ * one. Never: prints 0 for what nobody measured.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "build.h"
+
+#define MIB (1024.0 * 1024.0)
+
+/* ---- status ---- */
+
+static struct pt_value exit_value(const struct pt_build *b, pt_u32 stage)
+{
+    const struct pt_run_info *run = pt_profile_run_of(b->profile, stage);
+    if (run && run->exit)
+        return pt_text(run->exit);
+    const char *text =
+        pt_build_exit_text(b, pt_process_last_image(b->profile->session, b->profile->stages.items[stage].root));
+    return text ? pt_text(text) : pt_unknown("no end was seen: killed, crashed or still running");
+}
+
+static void add_status(const struct pt_build *b, struct pt_node *item, pt_u32 stage)
+{
+    const struct pt_value ended = exit_value(b, stage);
+    const bool is_ok = ended.type == PT_VALUE_TEXT && !strcmp(ended.text, "exit 0");
+    pt_doc_value(b->doc, item, "status", "Status", PT_SHOW_TEXT, pt_text(is_ok ? "ok" : "failed"))->column = 6;
+    pt_doc_value(b->doc, item, "exit", NULL, PT_SHOW_TEXT, ended);
+    struct pt_value reason = pt_unknown(NULL);
+    if (!is_ok)
+        reason = pt_text(ended.type == PT_VALUE_TEXT ? ended.text : ended.reason);
+    pt_doc_value(b->doc, item, "reason", NULL, PT_SHOW_TEXT, reason);
+}
+
+/* ---- one stage as JSON has it; its columns make the summary table ---- */
+
+static void add_time(const struct pt_build *b, struct pt_node *item, pt_u32 stage, bool for_people)
+{
+    static const struct {
+        const char *key, *label;
+    } parts[] = {
+        {"wall_s", "Wall"},
+        {"gpu_wait_s", "GPU wait"},
+        {"copy_s", "Copies"},
+        {"file_read_s", "File read"},
+        {"file_write_s", "File write"},
+        {"file_meta_s", "File metadata"},
+        {"network_s", "Network"},
+        {"data_wait_s", "Data wait"},
+        {"lock_s", "Locks"},
+        {"sleep_s", "Sleep"},
+        {"child_wait_s", "Child wait"},
+        {"heap_s", "Heap (est.)"},
+        {"python_s", "Python"},
+        {"native_s", "Native"},
+        {"runnable_s", "Runnable"},
+        {"unattributed_s", "Unattributed"},
+    };
+    for (pt_u32 i = 0; i < sizeof parts / sizeof *parts; i++) {
+        char metric[64];
+        snprintf(metric, sizeof metric, "time.%s", parts[i].key);
+        struct pt_node *node = pt_build_metric(b, item, parts[i].key, parts[i].label, PT_SHOW_SECONDS, stage, metric);
+        node->column = for_people ? i + 2 : 0;
+    }
+}
+
+static void add_memory(const struct pt_build *b, struct pt_node *item, pt_u32 stage)
+{
+    const struct pt_metrics *metrics = &b->profile->metrics;
+    struct pt_value rss = pt_metrics_get(metrics, pt_scope_stage(stage), "rss.max_bytes");
+    if (rss.type != PT_VALUE_UNKNOWN)
+        rss = pt_real(pt_value_number(rss) / MIB);
+    pt_doc_value(b->doc, item, "rss_mb_max", "RAM Max", PT_SHOW_MIB, rss)->column = 4;
+    pt_build_metric(b, item, "rss_of", NULL, PT_SHOW_TEXT, stage, "rss.max_of");
+}
+
+static void add_heap(const struct pt_build *b, struct pt_node *item, pt_u32 stage, const char *label)
+{
+    static const struct {
+        const char *key, *label, *metric;
+        enum pt_show show;
+    } values[] = {
+        {"allocs", "Allocations", "heap.allocs.calls", PT_SHOW_COUNT},
+        {"frees", "Releases", "heap.frees.calls", PT_SHOW_COUNT},
+        {"bytes", "Allocated", "heap.allocated.bytes", PT_SHOW_BYTES},
+        {"live_bytes_peak_of_largest_process", "Live peak (largest process)", "heap.live_peak.bytes", PT_SHOW_BYTES},
+        {"churn_bytes", "Short-lived (under 10 ms)", "heap.churn.bytes", PT_SHOW_BYTES},
+        {"churn_share_percent", "Short-lived share", "heap.churn.share_percent", PT_SHOW_PERCENT},
+        {"growth_bytes", "Growth", "heap.growth.bytes", PT_SHOW_BYTES},
+    };
+    struct pt_node *heap = pt_doc_group(b->doc, item, "heap", label, PT_LAYOUT_LINES);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        pt_build_metric(b, heap, values[i].key, values[i].label, values[i].show, stage, values[i].metric);
+}
+
+static void add_training(const struct pt_build *b, struct pt_node *item, pt_u32 stage)
+{
+    const struct pt_metrics *metrics = &b->profile->metrics;
+    if (pt_value_number(pt_metrics_get(metrics, pt_scope_stage(stage), "steps.count")) <= 0)
+        return;
+    struct pt_node *training = pt_doc_group(b->doc, item, "training", NULL, PT_LAYOUT_LINES);
+    pt_build_metric(b, training, "steps", NULL, PT_SHOW_COUNT, stage, "steps.count");
+    pt_build_metric(b, training, "epochs", NULL, PT_SHOW_COUNT, stage, "epochs.count");
+    pt_doc_value(b->doc, training, "samples_per_s", NULL, PT_SHOW_PER_SECOND,
+                 pt_unknown("batch sizes are not recorded"));
+    pt_doc_value(b->doc, training, "dataloader_time_pct", NULL, PT_SHOW_PERCENT,
+                 pt_unknown("training phases are not recorded"));
+    pt_build_metric(b, training, "step_p50_s", NULL, PT_SHOW_SECONDS, stage, "steps.p50_s");
+    pt_build_metric(b, training, "step_p95_s", NULL, PT_SHOW_SECONDS, stage, "steps.p95_s");
+    pt_doc_group(b->doc, training, "phases", NULL, PT_LAYOUT_LINES);
+}
+
+static const struct {
+    const char *name, *key, *label;
+    size_t most_in_json;
+} tables[] = {
+    {"ranges", "ranges", "Ranges", 50},        {"calls", "calls", "Calls", 100},
+    {"io.files", "files", "Files", 50},        {"meta.directories", "directories", "Metadata by directory", 20},
+    {"io.sizes", "io_sizes", "I/O sizes", 65}, {"heap.sites", "heap_sites", "Heap by call site", 30},
+};
+
+static void add_tables(const struct pt_build *b, struct pt_node *item, pt_u32 stage)
+{
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        const struct pt_table *table =
+            pt_metrics_find_table(&b->profile->metrics, pt_scope_stage(stage), tables[i].name);
+        if (table && (table->n_rows || !strcmp(tables[i].name, "calls")))
+            pt_doc_table(b->doc, item, tables[i].key, NULL, table, tables[i].most_in_json);
+    }
+}
+
+static void add_command(const struct pt_build *b, struct pt_node *item, pt_u32 stage)
+{
+    const struct pt_run_info *run = pt_profile_run_of(b->profile, stage);
+    const struct pt_process *root = b->profile->stages.items[stage].root;
+    if (run && run->command[0])
+        pt_build_arguments(b, item, "command", run->command, INT32_MAX);
+    else
+        pt_build_arguments(b, item, "command", (const char *const *)root->argv, root->argc);
+}
+
+static void add_stage(const struct pt_build *b, struct pt_node *list, pt_u32 stage)
+{
+    static const char no_gpu[] = "GPUs are not recorded";
+    struct pt_doc *doc = b->doc;
+    struct pt_node *item = pt_doc_group(doc, list, NULL, NULL, PT_LAYOUT_LINES);
+    pt_doc_value(doc, item, "stage", "Stage", PT_SHOW_TEXT, pt_text(b->profile->stages.items[stage].name))->column = 1;
+    add_status(b, item, stage);
+    pt_doc_value(doc, item, "duration_s", "Duration", PT_SHOW_SECONDS,
+                 pt_seconds(pt_profile_stage_wall_ns(b->profile, stage)))
+        ->column = 2;
+    pt_build_metric(b, item, "cpu_percent_avg", "CPU Avg", PT_SHOW_PERCENT, stage, "cpu.avg_percent")->column = 3;
+    pt_build_metric(b, item, "cpu_percent_max", NULL, PT_SHOW_PERCENT, stage, "cpu.max_percent");
+    pt_build_metric(b, item, "cpu_s", NULL, PT_SHOW_SECONDS, stage, "cpu.total_s");
+    add_memory(b, item, stage);
+    pt_doc_value(doc, item, "gpu_util_percent_avg", "GPU Util", PT_SHOW_PERCENT, pt_unknown(no_gpu))->column = 5;
+    pt_doc_value(doc, item, "gpu_mem_mb_max", NULL, PT_SHOW_MIB, pt_unknown(no_gpu));
+    add_command(b, item, stage);
+    add_time(b, pt_doc_group(doc, item, "time", NULL, PT_LAYOUT_LINES), stage, false);
+    add_heap(b, item, stage, NULL);
+    add_training(b, item, stage);
+    add_tables(b, item, stage);
+}
+
+/* The launcher ran a command, and no process of it wrote a trace: it is a stage all the same. */
+static void add_untraced_stage(const struct pt_build *b, struct pt_node *list)
+{
+    static const char none[] = "no process of the stage was traced";
+    const struct pt_run_info *run = b->profile->run;
+    struct pt_doc *doc = b->doc;
+    struct pt_node *item = pt_doc_group(doc, list, NULL, NULL, PT_LAYOUT_LINES);
+    const bool is_ok = run->exit && !strcmp(run->exit, "exit 0");
+    const char *name = run->stage ? run->stage : run->command[0] ? pt_base_name(run->command[0]) : "unknown";
+    struct pt_value rss = isnan(run->rss_max_bytes) ? pt_unknown(none) : pt_real(run->rss_max_bytes / MIB);
+    pt_doc_value(doc, item, "stage", "Stage", PT_SHOW_TEXT, pt_text(name))->column = 1;
+    pt_doc_value(doc, item, "status", "Status", PT_SHOW_TEXT, pt_text(is_ok ? "ok" : "failed"))->column = 6;
+    pt_doc_value(doc, item, "exit", NULL, PT_SHOW_TEXT, pt_text(run->exit));
+    pt_doc_value(doc, item, "reason", NULL, PT_SHOW_TEXT, is_ok ? pt_unknown(NULL) : pt_text(run->exit));
+    pt_doc_value(doc, item, "duration_s", "Duration", PT_SHOW_SECONDS, pt_real(run->duration_ns / 1e9))->column = 2;
+    pt_doc_value(doc, item, "cpu_percent_avg", "CPU Avg", PT_SHOW_PERCENT, pt_real(run->cpu_percent_avg))->column = 3;
+    pt_doc_value(doc, item, "cpu_percent_max", NULL, PT_SHOW_PERCENT, pt_real(run->cpu_percent_max));
+    pt_doc_value(doc, item, "cpu_s", NULL, PT_SHOW_SECONDS, pt_real(run->cpu_s));
+    pt_doc_value(doc, item, "rss_mb_max", "RAM Max", PT_SHOW_MIB, rss)->column = 4;
+    pt_doc_value(doc, item, "gpu_util_percent_avg", "GPU Util", PT_SHOW_PERCENT, pt_unknown(none))->column = 5;
+    pt_doc_value(doc, item, "gpu_mem_mb_max", NULL, PT_SHOW_MIB, pt_unknown(none));
+    pt_build_arguments(b, item, "command", run->command, INT32_MAX);
+    struct pt_node *time = pt_doc_group(doc, item, "time", NULL, PT_LAYOUT_LINES);
+    add_time(b, time, 0, false);
+    for (struct pt_node *part = time->first; part; part = part->next)
+        part->value = part == time->first || part == time->last ? pt_real(run->duration_ns / 1e9) : pt_unknown(none);
+}
+
+void pt_build_stages(const struct pt_build *b)
+{
+    struct pt_node *list = pt_doc_list(b->doc, b->doc->root, "stages", "Summary", PT_LAYOUT_TABLE);
+    for (pt_u32 stage = 0; stage < b->profile->stages.n; stage++)
+        if (pt_build_wants_stage(b, stage))
+            add_stage(b, list, stage);
+    if (!b->profile->stages.n && b->profile->run)
+        add_untraced_stage(b, list);
+}
+
+/* ---- for people: the tables, each under a heading of its own ---- */
+
+static void add_time_table(const struct pt_build *b)
+{
+    struct pt_node *list =
+        pt_doc_list(b->doc, b->doc->root, NULL, "Where the time of the main thread went", PT_LAYOUT_TABLE);
+    for (pt_u32 stage = 0; stage < b->profile->stages.n; stage++) {
+        if (!pt_build_wants_stage(b, stage))
+            continue;
+        struct pt_node *item = pt_doc_group(b->doc, list, NULL, NULL, PT_LAYOUT_LINES);
+        pt_doc_value(b->doc, item, "stage", "Stage", PT_SHOW_TEXT, pt_text(b->profile->stages.items[stage].name))
+            ->column = 1;
+        add_time(b, item, stage, true);
+    }
+}
+
+static const char *titled(char *buffer, size_t room, const struct pt_build *b, const char *label, pt_u32 stage)
+{
+    if (b->profile->stages.n < 2)
+        return label;
+    snprintf(buffer, room, "%s: %s", b->profile->stages.items[stage].name, label);
+    return buffer;
+}
+
+static void add_details_of(const struct pt_build *b, pt_u32 stage)
+{
+    char label[256];
+    const struct pt_metrics *metrics = &b->profile->metrics;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        const struct pt_table *table = pt_metrics_find_table(metrics, pt_scope_stage(stage), tables[i].name);
+        if (!table || !table->n_rows)
+            continue;
+        pt_doc_table(b->doc, b->doc->root, NULL, titled(label, sizeof label, b, tables[i].label, stage), table,
+                     b->options->top)
+            ->is_detail = true;
+    }
+    struct pt_node *root = b->doc->root;
+    add_heap(b, root, stage, titled(label, sizeof label, b, "Heap", stage));
+    root->last->people_only = true;
+    root->last->is_detail = true;
+}
+
+void pt_build_stage_details(const struct pt_build *b)
+{
+    add_time_table(b);
+    for (pt_u32 stage = 0; stage < b->profile->stages.n; stage++)
+        if (pt_build_wants_stage(b, stage))
+            add_details_of(b, stage);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: opening a run for a report, and writing reports to files. Threads: one. Never: leaves half a report behind:
+ * files are written beside and renamed.
+ */
+#include "write.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../util/auto.h"
+
+static bool is_directory(const char *path)
+{
+    struct stat status;
+    return path && !stat(path, &status) && S_ISDIR(status.st_mode);
+}
+
+/* No trace at all, but the launcher was there: the report says why. */
+static struct pt_session *empty_session(const char *path)
+{
+    struct pt_session *session = pt_calloc(1, sizeof *session);
+    session->path = pt_strdup(path);
+    char *end = session->path + strlen(session->path);
+    while (end > session->path + 1 && end[-1] == '/')
+        *--end = 0;
+    session->name = pt_strdup(pt_base_name(session->path));
+    return session;
+}
+
+static void free_empty(struct pt_session *session)
+{
+    if (!session)
+        return;
+    free(session->path);
+    free(session->name);
+    free(session);
+}
+
+static int open_parts(const char *path, struct pt_report *report, struct pt_error *err)
+{
+    report->session = pt_session_open(path, err);
+    const char *directory = report->session ? report->session->path : path;
+    if (is_directory(directory)) {
+        struct pt_error broken = {0};
+        if (pt_run_info_read(directory, &report->run, &broken) < 0 && report->session)
+            fprintf(stderr, "proftrace: %s; going on without it\n", broken.text);
+    }
+    if (report->session)
+        return 0;
+    if (!report->run)
+        return -1;
+    report->empty = empty_session(path);
+    return 0;
+}
+
+int pt_report_open(const char *path, struct pt_report *report, struct pt_error *err)
+{
+    if (open_parts(path, report, err) < 0)
+        return -1;
+    report->profile.session = report->session ? report->session : report->empty;
+    report->profile.run = report->run;
+    if (pt_analyze(&report->profile, err) < 0)
+        return -1;
+    pt_judge(&report->profile, &report->findings);
+    return 0;
+}
+
+void pt_report_close(struct pt_report *report)
+{
+    pt_findings_free(&report->findings);
+    pt_profile_free(&report->profile);
+    pt_run_info_free(report->run);
+    if (report->session)
+        pt_session_close(report->session);
+    free_empty(report->empty);
+    *report = (struct pt_report){0};
+}
+
+int pt_report_check_stage(const struct pt_profile *profile, const char *stage, struct pt_error *err)
+{
+    PT_AUTO(pt_str_fini) struct pt_str names = {0};
+    for (size_t i = 0; i < profile->stages.n; i++) {
+        if (!stage || !strcmp(stage, profile->stages.items[i].name))
+            return 0;
+        pt_str_printf(&names, "%s%s", i ? ", " : "", profile->stages.items[i].name);
+    }
+    if (!stage || !profile->stages.n)
+        return 0;
+    return pt_fail_code(err, 2, "the run has no stage '%s'; it has: %s", stage, pt_str_text(&names));
+}
+
+static int write_to_stdout(const struct pt_str *text, struct pt_error *err)
+{
+    if (fwrite(pt_str_text(text), 1, text->n, stdout) != text->n || fflush(stdout))
+        return pt_fail(err, "cannot write to stdout: %s", strerror(errno));
+    return 0;
+}
+
+int pt_report_write_text(const char *path, const struct pt_str *text, struct pt_error *err)
+{
+    if (!path || !strcmp(path, "-"))
+        return write_to_stdout(text, err);
+    struct stat status;
+    const bool is_special = !stat(path, &status) && !S_ISREG(status.st_mode);
+    PT_AUTO(pt_str_fini) struct pt_str beside = {0};
+    pt_str_printf(&beside, is_special ? "%s" : "%s.part", path);
+    FILE *file = fopen(pt_str_text(&beside), "we");
+    if (!file)
+        return pt_fail(err, "cannot write %s: %s", path, strerror(errno));
+    bool failed = fwrite(pt_str_text(text), 1, text->n, file) != text->n;
+    failed |= fclose(file) != 0;
+    if (!failed && !is_special)
+        failed = rename(pt_str_text(&beside), path) != 0;
+    if (!failed)
+        return 0;
+    const int why = errno;
+    if (!is_special)
+        unlink(pt_str_text(&beside));
+    return pt_fail(err, "cannot write %s: %s", path, strerror(why));
+}
+
+static int write_one(const struct pt_doc *doc, const struct pt_renderer *renderer, const char *run_dir,
+                     struct pt_error *err)
+{
+    const struct pt_render_options options = {.width = 100, .utf8 = true};
+    PT_AUTO(pt_str_fini) struct pt_str path = {0};
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    pt_str_printf(&path, "%s/%s", run_dir, renderer->file_name);
+    renderer->render(doc, &options, &text);
+    return pt_report_write_text(pt_str_text(&path), &text, err);
+}
+
+int pt_write_reports(const char *run_dir, struct pt_error *err)
+{
+    const struct pt_report_options options = {.top = 20};
+    struct pt_report report = {0};
+    int result = pt_report_open(run_dir, &report, err);
+    if (!result) {
+        PT_AUTO(pt_doc_freep) struct pt_doc *doc = pt_report_build(&report.profile, &report.findings, &options);
+        for (const struct pt_renderer *renderer = pt_renderers; renderer->name && !result; renderer++)
+            if (renderer->file_name)
+                result = write_one(doc, renderer, run_dir, err);
+    }
+    pt_report_close(&report);
+    return result;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: evaluating rules.def, hiding what is too small to matter, ranking. Threads: one. Never: sees an event; lets a
+ * gain exceed the wall time.
+ */
+#include "rule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST_GAIN_S 0.5
+#define LEAST_GAIN_PERCENT 1.0
+
+const struct pt_rule pt_rules[] = {
+#define RULE(id, severity, confidence, metric, comparison, threshold, cost, evidence, table, title, advice)            \
+    {#id,                                                                                                              \
+     PT_SEVERITY_##severity,                                                                                           \
+     PT_CONFIDENCE_##confidence,                                                                                       \
+     metric,                                                                                                           \
+     #comparison,                                                                                                      \
+     threshold,                                                                                                        \
+     cost,                                                                                                             \
+     evidence,                                                                                                         \
+     table,                                                                                                            \
+     title,                                                                                                            \
+     advice,                                                                                                           \
+     NULL},
+#define RULE_CUSTOM(id, severity, confidence, title, advice)                                                           \
+    {#id,         PT_SEVERITY_##severity, PT_CONFIDENCE_##confidence, NULL, NULL, 0, NULL, NULL, NULL, title, advice,  \
+     pt_rule_##id},
+#include "rules.def"
+#undef RULE
+#undef RULE_CUSTOM
+    {.id = NULL},
+};
+
+const char *pt_severity_name(enum pt_severity severity)
+{
+    static const char *const names[] = {"error", "warning", "info"};
+    return names[severity];
+}
+
+const char *pt_confidence_name(enum pt_confidence confidence)
+{
+    static const char *const names[] = {"high", "medium", "low"};
+    return names[confidence];
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t n = strlen(text), m = strlen(end);
+    return n >= m && !strcmp(text + n - m, end);
+}
+
+static enum pt_show show_of_key(const char *key)
+{
+    return ends_with(key, "_per_s")     ? PT_SHOW_PER_SECOND
+           : ends_with(key, "_s")       ? PT_SHOW_SECONDS
+           : ends_with(key, "bytes")    ? PT_SHOW_BYTES
+           : ends_with(key, "_percent") ? PT_SHOW_PERCENT
+                                        : PT_SHOW_COUNT;
+}
+
+void pt_finding_add_evidence(struct pt_finding *finding, const char *key, struct pt_value value)
+{
+    if (finding->n_evidence < PT_MAX_EVIDENCE)
+        finding->evidence[finding->n_evidence++] = (struct pt_evidence){
+            .key = key,
+            .show = value.type == PT_VALUE_TEXT ? PT_SHOW_TEXT : show_of_key(key),
+            .value = value,
+        };
+}
+
+static bool is_already_shown(const struct pt_finding *finding, size_t row)
+{
+    for (pt_u32 i = 0; i < finding->n_rows; i++)
+        if (finding->rows[i] == row)
+            return true;
+    return false;
+}
+
+void pt_finding_add_rows(struct pt_finding *finding, const struct pt_metrics *metrics, const char *table,
+                         const char *column)
+{
+    const struct pt_table *found = pt_metrics_find_table(metrics, pt_scope_stage((pt_u32)finding->stage), table);
+    pt_u32 at = 0;
+    while (found && at < found->n_columns && strcmp(found->columns[at].key, column))
+        at++;
+    if (!found || at == found->n_columns)
+        return;
+    finding->table = found;
+    while (finding->n_rows < PT_MAX_EVIDENCE_ROWS) {
+        double most = 0;
+        size_t best = 0;
+        for (size_t row = 0; row < found->n_rows; row++) {
+            const double number = pt_value_number(pt_table_row(found, row)[at]);
+            if (number > most && !is_already_shown(finding, row)) {
+                most = number;
+                best = row;
+            }
+        }
+        if (most <= 0)
+            break;
+        finding->rows[finding->n_rows++] = best;
+    }
+}
+
+/* "key:metric key:metric" */
+static void add_listed_evidence(struct pt_finding *finding, struct pt_metrics *metrics, const char *list)
+{
+    while (*list) {
+        const size_t pair = strcspn(list, " "), key = strcspn(list, ":");
+        const char *name = pt_metrics_format(metrics, "%.*s", (int)key, list);
+        const char *metric = pt_metrics_format(metrics, "%.*s", (int)(pair - key - 1), list + key + 1);
+        pt_finding_add_evidence(finding, name, pt_metrics_get(metrics, pt_scope_stage((pt_u32)finding->stage), metric));
+        list += pair;
+        list += strspn(list, " ");
+    }
+}
+
+static bool compare(double number, const char *comparison, double threshold)
+{
+    if (!strcmp(comparison, ">="))
+        return number >= threshold;
+    if (!strcmp(comparison, ">"))
+        return number > threshold;
+    if (!strcmp(comparison, "<="))
+        return number <= threshold;
+    return number < threshold;
+}
+
+static bool row_fires(struct pt_profile *profile, const struct pt_rule *rule, struct pt_finding *finding)
+{
+    if (finding->stage < 0)
+        return false;
+    struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_scope scope = pt_scope_stage((pt_u32)finding->stage);
+    const struct pt_value value = pt_metrics_get(metrics, scope, rule->metric);
+    if (value.type == PT_VALUE_UNKNOWN || !compare(pt_value_number(value), rule->comparison, rule->threshold))
+        return false;
+    finding->gain_upper_s = pt_value_number(pt_metrics_get(metrics, scope, rule->cost));
+    add_listed_evidence(finding, metrics, rule->evidence);
+    const char *slash = strchr(rule->table, '/');
+    if (slash)
+        pt_finding_add_rows(finding, metrics,
+                            pt_metrics_format(metrics, "%.*s", (int)(slash - rule->table), rule->table), slash + 1);
+    return true;
+}
+
+static void clamp_gain(const struct pt_profile *profile, struct pt_finding *finding)
+{
+    const double run_s = (double)pt_profile_wall_ns(profile) / 1e9;
+    const double wall_s =
+        finding->stage < 0 ? run_s : (double)pt_profile_stage_wall_ns(profile, (pt_u32)finding->stage) / 1e9;
+    if (finding->gain_upper_s > wall_s)
+        finding->gain_upper_s = wall_s;
+    if (!(finding->gain_upper_s > 0))
+        finding->gain_upper_s = 0;
+    finding->gain_upper_percent = run_s > 0 ? 100 * finding->gain_upper_s / run_s : 0;
+    if (finding->gain_upper_percent > 100)
+        finding->gain_upper_percent = 100;
+}
+
+static void try_rule(struct pt_profile *profile, const struct pt_rule *rule, pt_i64 stage, struct pt_findings *findings)
+{
+    struct pt_finding finding = {
+        .rule = rule->id,
+        .severity = rule->severity,
+        .confidence = rule->confidence,
+        .stage = stage,
+        .title = rule->title,
+        .advice = rule->advice,
+    };
+    if (rule->custom ? !rule->custom(profile, stage, &finding) : !row_fires(profile, rule, &finding))
+        return;
+    clamp_gain(profile, &finding);
+    if (!finding.always_shown &&
+        (finding.gain_upper_s < LEAST_GAIN_S || finding.gain_upper_percent < LEAST_GAIN_PERCENT))
+        return;
+    pt_vec_push(findings, finding);
+}
+
+/* An empty capture first: nothing below it means anything. Then by gain. */
+static int by_rank(const void *a, const void *b)
+{
+    const struct pt_finding *x = a, *y = b;
+    const bool x_error = x->severity == PT_SEVERITY_ERROR, y_error = y->severity == PT_SEVERITY_ERROR;
+    if (x_error != y_error)
+        return x_error ? -1 : 1;
+    if (x->gain_upper_s != y->gain_upper_s)
+        return x->gain_upper_s < y->gain_upper_s ? 1 : -1;
+    if (x->severity != y->severity)
+        return x->severity < y->severity ? -1 : 1;
+    if (x->stage != y->stage)
+        return x->stage < y->stage ? -1 : 1;
+    return strcmp(x->rule, y->rule);
+}
+
+void pt_judge(struct pt_profile *profile, struct pt_findings *ret_findings)
+{
+    for (const struct pt_rule *rule = pt_rules; rule->id; rule++) {
+        if (!profile->stages.n)
+            try_rule(profile, rule, -1, ret_findings);
+        for (size_t stage = 0; stage < profile->stages.n; stage++)
+            try_rule(profile, rule, (pt_i64)stage, ret_findings);
+    }
+    if (ret_findings->n)
+        qsort(ret_findings->items, ret_findings->n, sizeof *ret_findings->items, by_rank);
+}
+
+void pt_findings_free(struct pt_findings *findings)
+{
+    free(findings->items);
+    *findings = (struct pt_findings){0};
+}

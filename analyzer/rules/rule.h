@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * rule.h - judgement: metrics in, findings out, ranked by what could be gained.
+ */
+#ifndef PT_RULES_RULE_H
+#define PT_RULES_RULE_H
+
+#include "../analysis/analysis.h"
+
+enum pt_severity { PT_SEVERITY_ERROR, PT_SEVERITY_WARNING, PT_SEVERITY_INFO };
+enum pt_confidence { PT_CONFIDENCE_HIGH, PT_CONFIDENCE_MEDIUM, PT_CONFIDENCE_LOW };
+
+struct pt_evidence {
+    const char *key; /* unit last */
+    enum pt_show show;
+    struct pt_value value;
+};
+
+enum { PT_MAX_EVIDENCE = 12, PT_MAX_EVIDENCE_ROWS = 5 };
+
+struct pt_finding {
+    const char *rule;
+    enum pt_severity severity;
+    enum pt_confidence confidence;
+    pt_i64 stage; /* index; -1 = the run */
+    double gain_upper_s, gain_upper_percent;
+    bool always_shown; /* about the capture or about memory: not measured in seconds */
+    const char *title, *advice;
+    struct pt_evidence evidence[PT_MAX_EVIDENCE];
+    pt_u32 n_evidence;
+    const struct pt_table *table; /* NULL = none */
+    size_t rows[PT_MAX_EVIDENCE_ROWS];
+    pt_u32 n_rows;
+};
+
+struct pt_findings {
+    PT_VEC(struct pt_finding);
+};
+
+/* Try all rules on all stages. Text lives in profile->metrics. */
+void pt_judge(struct pt_profile *profile, struct pt_findings *ret_findings);
+void pt_findings_free(struct pt_findings *findings);
+
+const char *pt_severity_name(enum pt_severity severity);
+const char *pt_confidence_name(enum pt_confidence confidence);
+
+/* ---- for custom.c ---- */
+void pt_finding_add_evidence(struct pt_finding *finding, const char *key, struct pt_value value);
+/* Show the rows of a stage's table with the most in a column. */
+void pt_finding_add_rows(struct pt_finding *finding, const struct pt_metrics *metrics, const char *table,
+                         const char *column);
+/* True = fires; the finding holds what the row says and is completed here. stage -1: the run has no stage. */
+#define RULE(...)
+#define RULE_CUSTOM(id, severity, confidence, title, advice)                                                           \
+    bool pt_rule_##id(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding);
+#include "rules.def"
+#undef RULE
+#undef RULE_CUSTOM
+
+/* The rules as data, for documentation and tests; closed by a row without id. */
+struct pt_rule {
+    const char *id;
+    enum pt_severity severity;
+    enum pt_confidence confidence;
+    const char *metric, *comparison;
+    double threshold;
+    const char *cost, *evidence, *table, *title, *advice;
+    bool (*custom)(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding);
+};
+extern const struct pt_rule pt_rules[];
+
+#endif
