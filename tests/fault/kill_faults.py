@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""T25: nothing committed is lost and nothing appears twice, at whatever moment the process is killed.
+
+kill_storm keeps two counters per thread and operation in a shared page: begun (before the call) and returned (after it). After a kill
+    returned <= recorded <= begun
+must hold for every thread and operation, and the numbers that the operations carry must follow one another without a gap and
+without a repetition. What was begun and had not returned is the one uncommitted record that a thread may lose.
+"""
+import collections
+import os
+import random
+import signal
+import struct
+import subprocess
+import time
+
+from harness import FaultCase, SETTINGS, clean_environment, run_command, slow
+
+MALLOC, FREE, WRITE, PREAD = range(4)
+SLOTS, THREADS = 512, 8
+FAST_KILLS, SLOW_KILLS = 40, 1000
+
+
+def counters(path):
+    """[(begun[4], returned[4])] per slot."""
+    with open(path, "rb") as f:
+        words = struct.unpack(f"<{SLOTS * 8}Q", f.read(SLOTS * 64))
+    return [(words[i:i + 4], words[i + 4:i + 8]) for i in range(0, SLOTS * 8, 8)]
+
+
+class KillStorm(FaultCase):
+    def storm(self, mode, *arguments, delay=None, env=None, **options):
+        """Start the storm, kill its whole group after `delay` seconds (None: it ends by itself); returns its counters."""
+        page = os.path.join(self.scratch, "counters")
+        if os.path.exists(page):
+            os.unlink(page)
+        environment = self.preload_environment(clean_environment(**(env or {})), mode, **options)
+        self.fresh_work()
+        child = subprocess.Popen([self.host("kill_storm"), page, *arguments], cwd=self.work, env=environment,
+                                 start_new_session=True, stdin=subprocess.DEVNULL)
+        try:
+            if delay is not None:
+                time.sleep(delay)
+                os.killpg(child.pid, signal.SIGKILL)
+            status = child.wait(timeout=60)
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+            self.fail(f"kill_storm {arguments} did not end")
+        ready = os.path.exists(page) and os.path.getsize(page) == SLOTS * 64
+        return status, counters(page) if ready else None
+
+    def assert_between(self, returned, recorded, begun, what):
+        self.assertLessEqual(returned, recorded, f"{what}: lost")
+        self.assertLessEqual(recorded, begun, f"{what}: recorded what never began")
+
+    def check_events(self, trace, slots, mode):
+        """Every single event against the counters: numbers in order, none missing, none twice."""
+        numbers = collections.defaultdict(list)
+        writes, blocks = collections.defaultdict(list), {}
+        thread_of = {}
+        for event in trace.events('"(io_pread|io_write|heap_malloc|heap_free)"'):
+            name, tid = event["event"], event["tid"]
+            if name == "io_pread":
+                slot = event["offset_bytes"] >> 40
+                thread_of[tid] = slot
+                numbers[slot, PREAD].append(event["offset_bytes"] & (1 << 40) - 1)
+            elif name == "io_write":
+                writes[tid].append(event["result"])
+            elif name == "heap_malloc" and 2048 <= event["size_bytes"] < 2048 * (THREADS + 1):
+                slot, number = event["size_bytes"] // 2048 - 1, event["size_bytes"] % 2048
+                blocks[event["pid"], event["addr"]] = slot
+                numbers[slot, MALLOC].append(number)
+            elif name == "heap_free":
+                slot = blocks.pop((event["pid"], event["addr"]), None)
+                if slot is not None:
+                    numbers[slot, FREE].append(0)
+        for tid, results in writes.items():
+            if tid in thread_of:
+                numbers[thread_of[tid], WRITE] = [result - 1 for result in results]
+        modulus = {MALLOC: 2048, WRITE: 4096, PREAD: 1 << 40, FREE: 1}
+        for slot, (begun, returned) in enumerate(slots):
+            for operation in (MALLOC, FREE, WRITE, PREAD):
+                if mode != "full" and operation in (MALLOC, FREE):
+                    continue
+                got = numbers[slot, operation]
+                what = f"slot {slot} operation {operation}"
+                if returned[PREAD] or operation != WRITE:
+                    self.assert_between(returned[operation], len(got), begun[operation], what)
+                self.assertEqual(got, [i % modulus[operation] for i in range(len(got))], f"{what}: out of order")
+
+    def check_totals(self, trace, slots, overhead=0):
+        """Totals against the sum of the counters; `overhead` bounds what libc allocates for the threads themselves."""
+        begun = [sum(slot[0][operation] for slot in slots) for operation in range(4)]
+        returned = [sum(slot[1][operation] for slot in slots) for operation in range(4)]
+        for operation, value in ((WRITE, trace.calls("io_write")), (PREAD, trace.calls("io_pread"))):
+            self.assert_between(returned[operation], value, begun[operation], f"total of operation {operation}")
+        self.assert_between(returned[MALLOC], trace.heap("allocs"), begun[MALLOC] + overhead, "total of allocations")
+        self.assert_between(returned[FREE], trace.heap("frees"), begun[FREE] + overhead, "total of releases")
+
+    def kill_at_random(self, kills, mode, seed, *arguments, longest=0.08, **options):
+        moments = random.Random(seed)
+        done = 0
+        for kill in range(kills):
+            _, slots = self.storm(mode, str(THREADS), *arguments, delay=moments.uniform(0.003, longest), **options)
+            trace = self.trace()
+            if not slots or not trace or not trace.files() or not sum(slot[1][PREAD] for slot in slots):
+                continue
+            done += 1
+            with self.subTest(kill=kill, mode=mode, options=options):
+                self.check_totals(trace, slots, overhead=2 * THREADS + 8)
+                if not options:
+                    self.assertEqual(trace.lost(), 0)
+                    self.check_events(trace, slots, mode)
+        self.assertGreater(done, kills // 4, "most kills came before the first event")
+
+    def kills(self, share):
+        return max(2, (SLOW_KILLS if SETTINGS.slow else FAST_KILLS) * share // 100)
+
+    def test_t25_random_kills_full(self):
+        self.kill_at_random(self.kills(30), "full", 1)
+
+    def test_t25_random_kills_sampled(self):
+        self.kill_at_random(self.kills(30), "sampled", 2)
+
+    def test_t25_random_kills_with_a_ring_that_wraps(self):
+        self.kill_at_random(self.kills(15), "full", 3, longest=0.4, ring_mib=1)
+
+    def test_t25_random_kills_between_forks(self):
+        self.kill_at_random(self.kills(25), "full", 4, "forks", longest=0.2)
+
+    def test_a_clean_run_counts_exactly(self):
+        for mode in ("full", "sampled"):
+            status, slots = self.storm(mode, str(THREADS), "none", "20000")
+            self.assertEqual(status, 0)
+            trace = self.trace()
+            self.assertEqual(trace.lost(), 0)
+            self.check_totals(trace, slots, overhead=2 * THREADS + 8)
+            self.check_events(trace, slots, mode)
+
+    def kill_points(self):
+        with open(SETTINGS.lib, "rb") as library:
+            return b"PROFTRACE_TEST_KILL" in library.read()
+
+    def test_t25_killed_inside(self):
+        """Inside flush, growth, reset, the copy of the totals and fork; needs a library built with PROFTRACE_KILL_POINTS."""
+        if not self.kill_points():
+            self.skipTest("the library was built without PROFTRACE_KILL_POINTS")
+        for point in ("publish", "reset", "growth", "totals", "fork"):
+            for n in (1, 2, 7, 23):
+                if point == "growth" and n > 7:
+                    continue
+                for mode in ("full", "sampled"):
+                    with self.subTest(point=point, n=n, mode=mode):
+                        rounds = "400000" if mode == "full" else "60000"
+                        status, slots = self.storm(mode, str(THREADS), "forks" if point == "fork" else "none", rounds,
+                                                   env={"PROFTRACE_TEST_KILL": f"{point}:{n}"})
+                        trace = self.trace()
+                        self.assertIsNotNone(trace)
+                        if point != "fork":
+                            self.assertEqual(status, -signal.SIGKILL, "the point was never reached")
+                        self.check_totals(trace, slots, overhead=2 * THREADS + 8)
+                        self.assertEqual(trace.lost(), 0)
+                        self.check_events(trace, slots, mode)
+
+    def test_t25_python_killed(self):
+        script = ("import os, sys\nfd = os.open('/dev/null', os.O_WRONLY)\n"
+                  "for i in range(5000): os.pwrite(fd, b'x', i)\n"
+                  "b = [bytes(700 + i % 99) for i in range(50000)]\nos.kill(os.getpid(), 9)")
+        trace = self.check(["/usr/bin/python3", "-c", script], status=-9, modes=("full", "sampled"))
+        self.assertEqual([event["offset_bytes"] for event in trace.events('"io_pwrite"')], list(range(5000)))
+
+    def test_t25_redis_killed(self):
+        self.need("redis-server", "redis-cli")
+        script = ("redis-server --save '' --appendonly no --port 0 --unixsocket $PWD/r.sock --dir $PWD --logfile r.log & p=$!;"
+                  " for i in $(seq 100); do [ -S r.sock ] && break; sleep 0.05; done;"
+                  " redis-cli -s r.sock eval \"for i=1,20000 do redis.call('set','k'..i,string.rep('v',i%500)) end return 1\" 0;"
+                  " kill -9 $p; wait $p; echo $?")
+        trace = self.check(["bash", "-c", script], claims=False, normalise=lambda result: result)
+        self.assertEqual(trace.lost(), 0)
+        self.assertTrue(any("redis-server" in process["exe"] and process["heap"]["allocs"] > 20000
+                            for process in trace.processes()))
