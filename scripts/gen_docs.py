@@ -90,12 +90,20 @@ def exporters():
 
 
 def rules():
-    return "\n\n".join(rule_text(r) for r in deftable.rows(os.path.join(ROOT, "analyzer/rules/rules.def"))) \
-        if os.path.exists(os.path.join(ROOT, "analyzer/rules/rules.def")) else "(none yet)"
+    return "\n\n".join(rule_text(r) for r in rows("analyzer/rules/rules.def", "RULE", "RULE_CUSTOM"))
 
 
 def rule_text(row):
-    return f"### {row.args[0]}\n\n" + "\n".join(f"- {a}" for a in row.args[1:])
+    if row.name == "RULE":
+        name, severity, confidence, metric, comparison, threshold, cost, evidence, source, title, advice = row.args
+        when = [f"- fires when `{metric}` {comparison} {threshold}", f"- costs at most `{cost}`",
+                "- shows " + ", ".join(f"`{e.split(':')[0]}`" for e in evidence.split()) + f", and the rows of `{source.split('/')[0]}` with "
+                f"the most `{source.split('/')[-1]}`"]
+    else:
+        name, severity, confidence, title, advice = row.args
+        when = ["- judged by code: `pt_rule_" + name + "` in [custom.c](../analyzer/rules/custom.c)"]
+    return "\n".join([f"### {name}", "", f"**{title}.** ({severity.lower()}, confidence {confidence.lower()})", "", *when,
+                      f"- try: {advice}"])
 
 
 BLOCKS = {"events": events, "units": units, "drops": drops, "options": options, "commands": commands,
