@@ -14,7 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../util/auto.h"
 #include "signals.h"
 
 /* CPU time is counted in ticks of 10 ms: a sample over less says nothing. */
@@ -79,7 +78,7 @@ static void reap(struct watch *watch)
         kill(getpid(), SIGSTOP);
 }
 
-static void loop(struct watch *watch, int signal_fd)
+static void loop(struct watch *watch, const struct pt_signals *signals)
 {
     const pt_u64 interval_ns = watch->launch->interval_ns;
     while (!watch->ended) {
@@ -87,9 +86,9 @@ static void loop(struct watch *watch, int signal_fd)
         const pt_u64 now = monotonic_ns();
         const pt_u64 wait_ns = due > now ? due - now : 0;
         const struct timespec timeout = {(time_t)(wait_ns / 1000000000u), (long)(wait_ns % 1000000000u)};
-        struct pollfd ready = {.fd = signal_fd, .events = POLLIN};
+        struct pollfd ready = {.fd = signals->fd, .events = POLLIN};
         const int n = ppoll(&ready, 1, &timeout, NULL);
-        if (n > 0 && pt_signals_forward(signal_fd, watch->pid)) {
+        if (n > 0 && pt_signals_forward(signals, watch->pid)) {
             sample_end(watch);
             reap(watch);
         }
@@ -101,18 +100,23 @@ static void loop(struct watch *watch, int signal_fd)
 int pt_launch(const struct pt_launch *launch, struct pt_sampler *sampler, struct pt_launch_result *ret_result,
               struct pt_error *err)
 {
-    struct pt_inherited inherited;
-    PT_AUTO(pt_closep) int signal_fd = pt_signals_take(&inherited, err);
-    if (signal_fd < 0)
+    struct pt_signals signals = {.fd = -1};
+    if (pt_signals_take(&signals, err) < 0)
         return -1;
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    pt_sampler_begin(sampler);
     struct watch watch = {.launch = launch, .sampler = sampler, .start_ns = monotonic_ns()};
     watch.last_sample_ns = watch.start_ns;
-    watch.pid = pt_child_start(launch->path, launch->argv, launch->environment, &inherited, err);
+    sigset_t early;
+    pt_signals_collect(&signals, &early);
+    watch.pid = pt_child_start(launch->path, launch->argv, launch->environment, &signals.inherited, err);
+    if (watch.pid > 0) {
+        pt_signals_deliver(&early, watch.pid);
+        loop(&watch, &signals);
+    }
+    pt_signals_release(&signals);
     if (watch.pid < 0)
         return -1;
-    loop(&watch, signal_fd);
-    pt_signals_release(&inherited);
     ret_result->pid = watch.pid;
     ret_result->wait_status = watch.wait_status;
     ret_result->duration_ns = watch.duration_ns ? watch.duration_ns : monotonic_ns() - watch.start_ns;

@@ -50,8 +50,12 @@ struct pt_sampler *pt_sampler_new(struct pt_error *err)
     sampler->samples.cpu_percent_max = -1;
     sampler->merged = 1;
     sampler->tick_ns = 1000000000u / (pt_u64)sysconf(_SC_CLK_TCK);
-    pt_tree_scan(&sampler->tree);
     return sampler;
+}
+
+void pt_sampler_begin(struct pt_sampler *sampler)
+{
+    pt_tree_scan(&sampler->tree);
 }
 
 void pt_sampler_free(struct pt_sampler *sampler)

@@ -2,7 +2,8 @@
  *
  * sampler.h - CPU, memory and number of all descendants of this process, looked at from outside at intervals.
  *
- *     struct pt_sampler *sampler = pt_sampler_new(&err);       before the first child is made
+ *     struct pt_sampler *sampler = pt_sampler_new(&err);
+ *     pt_sampler_begin(sampler);                               before the command is started
  *     ... pt_sampler_take(sampler, now_ns) at each interval; pt_sampler_reaped() for each child waited for ...
  *     const struct pt_samples *samples = pt_sampler_samples(sampler);
  */
@@ -41,6 +42,8 @@ struct pt_sampler;
 struct pt_sampler *pt_sampler_new(struct pt_error *err);
 void pt_sampler_free(struct pt_sampler *sampler);
 
+/* What is a child of ours now does not belong to the run. */
+void pt_sampler_begin(struct pt_sampler *sampler);
 /* Look at all descendants now; `t_ns` since the start. */
 void pt_sampler_take(struct pt_sampler *sampler, pt_u64 t_ns);
 /* A child or an orphan was waited for: what it used is now known exactly. */

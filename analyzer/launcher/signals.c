@@ -14,37 +14,70 @@ static const int forwarded[] = {SIGINT,  SIGTERM,  SIGHUP,  SIGQUIT, SIGUSR1,
                                 SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP, SIGALRM};
 #define N_FORWARDED (sizeof forwarded / sizeof forwarded[0])
 
-int pt_signals_take(struct pt_inherited *ret_inherited, struct pt_error *err)
+int pt_signals_take(struct pt_signals *ret_signals, struct pt_error *err)
 {
+    struct pt_inherited *inherited = &ret_signals->inherited;
     sigset_t set;
     sigemptyset(&set);
     for (size_t i = 0; i < N_FORWARDED; i++)
         sigaddset(&set, forwarded[i]);
-    sigaddset(&set, SIGCHLD);
     /* Inherited as ignored, SIGCHLD would make the kernel throw the child's exit status away. */
     const struct sigaction plain = {.sa_handler = SIG_DFL};
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
-    sigaction(SIGCHLD, &plain, &ret_inherited->child_action);
-    sigaction(SIGPIPE, &ignore, &ret_inherited->pipe_action);
-    sigprocmask(SIG_BLOCK, &set, &ret_inherited->mask);
-    const int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    return fd >= 0 ? fd : pt_fail(err, "cannot receive signals: %s", strerror(errno));
+    sigaction(SIGCHLD, &plain, &inherited->child_action);
+    sigaction(SIGPIPE, &ignore, &inherited->pipe_action);
+    sigprocmask(SIG_BLOCK, &set, &inherited->mask);
+    pt_witness_start(&ret_signals->witness, &set);
+    sigaddset(&set, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    ret_signals->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (ret_signals->fd >= 0)
+        return 0;
+    pt_fail(err, "cannot receive signals: %s", strerror(errno));
+    pt_signals_release(ret_signals);
+    return -1;
 }
 
-bool pt_signals_forward(int signal_fd, pid_t child)
+void pt_signals_collect(const struct pt_signals *signals, sigset_t *ret_early)
+{
+    struct signalfd_siginfo info;
+    sigemptyset(ret_early);
+    while (read(signals->fd, &info, sizeof info) == sizeof info) {
+        (void)pt_witness_saw(&signals->witness, (int)info.ssi_signo);
+        sigaddset(ret_early, (int)info.ssi_signo);
+    }
+}
+
+void pt_signals_deliver(const sigset_t *early, pid_t child)
+{
+    for (size_t i = 0; i < N_FORWARDED; i++)
+        if (sigismember(early, forwarded[i]))
+            kill(child, forwarded[i]);
+}
+
+bool pt_signals_forward(const struct pt_signals *signals, pid_t child)
 {
     bool child_changed = false;
     struct signalfd_siginfo info;
-    while (read(signal_fd, &info, sizeof info) == sizeof info) {
-        if (info.ssi_signo == SIGCHLD)
+    while (read(signals->fd, &info, sizeof info) == sizeof info) {
+        const int number = (int)info.ssi_signo;
+        if (number == SIGCHLD) {
             child_changed = true;
-        else if (info.ssi_code != SI_KERNEL)
-            kill(child, (int)info.ssi_signo);
+            continue;
+        }
+        /* Asked each time: an answer that is not fetched would count for the next signal of this kind. */
+        const bool reached_group = pt_witness_saw(&signals->witness, number);
+        if (info.ssi_code != SI_KERNEL && !reached_group)
+            kill(child, number);
     }
     return child_changed;
 }
 
-void pt_signals_release(const struct pt_inherited *inherited)
+void pt_signals_release(struct pt_signals *signals)
 {
-    sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
+    if (signals->fd >= 0)
+        close(signals->fd);
+    signals->fd = -1;
+    pt_witness_end(&signals->witness);
+    sigprocmask(SIG_SETMASK, &signals->inherited.mask, NULL);
 }

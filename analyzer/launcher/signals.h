@@ -2,8 +2,8 @@
  *
  * signals.h - signals that somebody sends to the launcher reach the traced command, each once.
  *
- * What the terminal sends (Ctrl-C, Ctrl-\, Ctrl-Z, a resized window) goes to the whole foreground group, so the child
- * has had it already; only what was sent to the launcher itself is passed on. The two differ in siginfo's code.
+ * What the terminal sends (Ctrl-C, Ctrl-\, Ctrl-Z, a resized window) and what is sent to the whole group has reached
+ * the child already; only what was sent to the launcher alone is passed on.
  */
 #ifndef PT_LAUNCHER_SIGNALS_H
 #define PT_LAUNCHER_SIGNALS_H
@@ -13,14 +13,25 @@
 
 #include "../util/error.h"
 #include "child.h"
+#include "witness.h"
 
-/* From now on signals wait in a descriptor (returned) instead of ending us; what was before goes to ret_inherited. */
-int pt_signals_take(struct pt_inherited *ret_inherited, struct pt_error *err);
+struct pt_signals {
+    int fd; /* readable when a signal waits */
+    struct pt_inherited inherited;
+    struct pt_witness witness;
+};
+
+/* From now on signals wait in a descriptor instead of ending us. */
+int pt_signals_take(struct pt_signals *ret_signals, struct pt_error *err);
+
+/* What came before there was a child to hear it, from the terminal too: to be passed on once it runs. */
+void pt_signals_collect(const struct pt_signals *signals, sigset_t *ret_early);
+void pt_signals_deliver(const sigset_t *early, pid_t child);
 
 /* Read what waits there. Returns true when a child changed its state. */
-bool pt_signals_forward(int signal_fd, pid_t child);
+bool pt_signals_forward(const struct pt_signals *signals, pid_t child);
 
 /* The launcher is an ordinary process again: a second Ctrl-C may end it. */
-void pt_signals_release(const struct pt_inherited *inherited);
+void pt_signals_release(struct pt_signals *signals);
 
 #endif

@@ -2,6 +2,7 @@
 """Signals reach the traced command, each as often as they would without us."""
 import os
 import pty
+import select
 import signal
 import sys
 import time
@@ -77,6 +78,8 @@ class Signals(LauncherCase):
         text = b""
         end = time.time() + seconds
         while word not in text and time.time() < end:
+            if not select.select([terminal], [], [], 0.2)[0]:
+                continue
             try:
                 text += os.read(terminal, 4096)
             except OSError:
@@ -109,10 +112,13 @@ class Signals(LauncherCase):
         if pid == 0:
             os.chdir(self.folder)
             os.execve("/bin/bash", ["bash", "--norc", "-i"], clean_environment(PS1="> "))
+        self.addCleanup(os.waitpid, pid, 0)
+        self.addCleanup(os.kill, pid, signal.SIGKILL)
         self.addCleanup(os.close, terminal)
         self.read_until(terminal, b"> ")
-        os.write(terminal, f"{PROFTRACE} run --no-report -- sh -c 'echo rea''dy; sleep 1; exit 6'\n".encode())
+        os.write(terminal, f"{PROFTRACE} run --no-report -- sh -c 'echo rea''dy; sleep 2; exit 6'\n".encode())
         self.assertIn(b"ready\r", self.read_until(terminal, b"ready\r"))
+        time.sleep(0.3)  # not while sh is in vfork: a parent in vfork cannot stop
         os.write(terminal, b"\x1a")
         self.assertIn(b"Stopped", self.read_until(terminal, b"Stopped"))
         os.write(terminal, b"fg\n")
@@ -120,7 +126,6 @@ class Signals(LauncherCase):
         os.write(terminal, b"echo code $?\n")
         self.assertIn(b"code 6", self.read_until(terminal, b"code 6"))
         os.write(terminal, b"exit\n")
-        os.waitpid(pid, 0)
 
 
 if __name__ == "__main__":
