@@ -34,6 +34,7 @@ struct pt_unit_columns {
 
 struct pt_record_columns {
     pt_u32 count;
+    pt_u8 shift[4];  /* of word 0 and word 1: trailing zero bits that all have; two unused */
     pt_u32 bytes[5]; /* ticks, aux, tag, word 0, word 1 */
 };
 
@@ -145,6 +146,15 @@ static inline struct pt_encoded pt_encode_units(const struct pt_unit16 *units, p
     return out;
 }
 
+/* Trailing zero bits that a word has in all records. */
+static inline pt_u32 pt_common_shift(const struct pt_record *records, pt_u32 slots, pt_u32 generation, int word)
+{
+    pt_u64 all = 0;
+    for (pt_u32 i = 0; i < slots; i++)
+        all |= (records[i].stamp & PT_GENERATION_MASK) == generation ? records[i].words[word] : 0;
+    return all ? (pt_u32)__builtin_ctzll(all) : 0;
+}
+
 /* Encode `slots` records (<= PT_CODEC_MAX_RECORDS) of one generation into scratch->output. */
 static inline struct pt_encoded pt_encode_records(const struct pt_record *records, pt_u32 slots, pt_u32 generation,
                                                   struct pt_codec_scratch *scratch)
@@ -160,6 +170,8 @@ static inline struct pt_encoded pt_encode_records(const struct pt_record *record
     pt_u8 *ticks_at = ticks0, *aux_at = aux0, *tag_at = tag0, *word0_at = word0, *word1_at = word1;
     pt_u64 last_ticks = 0;
     pt_u32 last_tag = 0, count = 0;
+    const pt_u32 shift0 = pt_common_shift(records, slots, generation, 0),
+                 shift1 = pt_common_shift(records, slots, generation, 1);
     __builtin_memset(scratch->last, 0, sizeof scratch->last);
     for (pt_u32 i = 0; i < slots; i++) {
         const struct pt_record *r = &records[i];
@@ -172,14 +184,14 @@ static inline struct pt_encoded pt_encode_records(const struct pt_record *record
         const pt_u32 tag = r->tag_kind >> 8;
         const pt_u64 ticks = pt_zigzag((pt_i64)(now - last_ticks)) & ((1ull << 56) - 1), aux = r->aux,
                      tags = tag ^ last_tag;
-        const pt_u64 a = pt_zigzag((pt_i64)(r->words[0] - last->words[0])),
-                     b = pt_zigzag((pt_i64)(r->words[1] - last->words[1]));
+        const pt_u64 a = pt_zigzag((pt_i64)((r->words[0] >> shift0) - last->words[0])),
+                     b = pt_zigzag((pt_i64)((r->words[1] >> shift1) - last->words[1]));
         const pt_u32 nt = pt_byte_count(ticks), nx = pt_byte_count(aux), ng = pt_byte_count(tags),
                      na = pt_byte_count(a), nb = pt_byte_count(b);
         last_ticks = now;
         last_tag = tag;
-        last->words[0] = r->words[0];
-        last->words[1] = r->words[1];
+        last->words[0] = r->words[0] >> shift0;
+        last->words[1] = r->words[1] >> shift1;
         __builtin_memcpy(ticks_at, &ticks, 8);
         __builtin_memcpy(aux_at, &aux, 8);
         __builtin_memcpy(tag_at, &tags, 8);
@@ -199,6 +211,9 @@ static inline struct pt_encoded pt_encode_records(const struct pt_record *record
     }
     const pt_u32 word1_bytes = (pt_u32)(word1_at - word1);
     header->count = count;
+    header->shift[0] = (pt_u8)shift0;
+    header->shift[1] = (pt_u8)shift1;
+    header->shift[2] = header->shift[3] = 0;
     header->bytes[0] = (pt_u32)(ticks_at - ticks0);
     header->bytes[1] = (pt_u32)(aux_at - aux0);
     header->bytes[2] = (pt_u32)(tag_at - tag0);
@@ -283,7 +298,7 @@ static inline int pt_decode_records(const pt_u8 *encoded, pt_u64 bytes, struct p
     pt_u64 want = sizeof header + 3ull * header.count;
     for (int column = 0; column < 5; column++)
         want += header.bytes[column];
-    if (header.count > room || bytes != want)
+    if (header.count > room || bytes != want || header.shift[0] > 63 || header.shift[1] > 63)
         return -1;
     const pt_u8 *const kinds = encoded + sizeof header, *const lengths_a = kinds + header.count,
                        *const lengths_b = lengths_a + header.count;
@@ -313,8 +328,8 @@ static inline int pt_decode_records(const pt_u8 *encoded, pt_u64 bytes, struct p
         records[i].stamp = ticks << PT_GENERATION_BITS;
         records[i].aux = (pt_u32)value[1];
         records[i].tag_kind = tag << 8 | kinds[i];
-        records[i].words[0] = w->words[0];
-        records[i].words[1] = w->words[1];
+        records[i].words[0] = w->words[0] << header.shift[0];
+        records[i].words[1] = w->words[1] << header.shift[1];
     }
     for (int column = 0; column < 5; column++)
         if (at[column] != end[column])

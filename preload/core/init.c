@@ -25,6 +25,9 @@ extern const char *gnu_get_libc_version(void) __attribute__((weak));
 extern int on_exit(void (*)(int, void *), void *) __attribute__((weak));
 extern const struct cpuid_feature *__x86_get_cpuid_feature_leaf(unsigned) __attribute__((weak));
 
+/* One tick is 32 TSC cycles, 8 to 14 ns: the low bits of a time are noise that does not compress. */
+#define TSC_SHIFT 5
+
 /* ld.so has asked cpuid already; asking again costs a VM exit each time. */
 static void look_at_machine(void)
 {
@@ -32,7 +35,7 @@ static void look_at_machine(void)
         return;
     pt_crc_in_hardware = x86_cpu_present(x86_cpu_SSE4_2) != 0;
     pt_switches.tsc = x86_cpu_present(x86_cpu_INVARIANT_TSC) != 0;
-    pt_switches.clock_shift = pt_switches.tsc ? 4 : 0;
+    pt_switches.clock_shift = pt_switches.tsc ? TSC_SHIFT : 0;
     int tsc_mode = 0;
     if (pt_syscall2(SYS_prctl, PR_GET_TSC, &tsc_mode) == 0 && tsc_mode == PR_TSC_SIGSEGV)
         pt_switches.tsc = pt_switches.clock_shift = 0;

@@ -51,32 +51,36 @@ static void add_totals(struct pt_tracer_thread *t, const struct pt_record *recor
 
 /* ---- compression ---- */
 
-/* zstd-1 with a small window: match search finds little in columns, entropy coding is the gain. The static context must
- * fit the worst block, or compress2 fails at run time. */
-static ZSTD_CCtx *compressor(struct pt_private *priv)
+/* zstd's fast strategy with a small window. Measured on recorded columns: records lose 2-7 % of size without Huffman
+ * coding and take half the time; heap units gain a fifth from it, and a long minimum match spares the search. The
+ * static context must fit the worst block, or compress2 fails at run time. */
+static ZSTD_CCtx *compressor(struct pt_private *priv, enum pt_stream stream)
 {
-    if (priv->compressor)
-        return priv->compressor;
-    ZSTD_CCtx *cctx = ZSTD_initStaticCCtx(priv->compressor_memory, sizeof priv->compressor_memory);
-    if (!cctx)
-        return 0;
-    ZSTD_CCtx_setParameter(cctx, ZSTD_c_compressionLevel, 1);
-    ZSTD_CCtx_setParameter(cctx, ZSTD_c_strategy, ZSTD_fast);
-    ZSTD_CCtx_setParameter(cctx, ZSTD_c_windowLog, 14);
-    ZSTD_CCtx_setParameter(cctx, ZSTD_c_hashLog, 12);
-    ZSTD_CCtx_setParameter(cctx, ZSTD_c_chainLog, 6);
-    ZSTD_CCtx_setParameter(cctx, ZSTD_c_minMatch, 5);
-    ZSTD_CCtx_setParameter(cctx, ZSTD_c_targetLength, 0);
-    ZSTD_CCtx_setParameter(cctx, ZSTD_c_contentSizeFlag, 0);
-    priv->compressor = cctx;
+    ZSTD_CCtx *cctx = priv->compressor;
+    if (!cctx) {
+        cctx = ZSTD_initStaticCCtx(priv->compressor_memory, sizeof priv->compressor_memory);
+        if (!cctx)
+            return 0;
+        ZSTD_CCtx_setParameter(cctx, ZSTD_c_compressionLevel, 1);
+        ZSTD_CCtx_setParameter(cctx, ZSTD_c_strategy, ZSTD_fast);
+        ZSTD_CCtx_setParameter(cctx, ZSTD_c_windowLog, 14);
+        ZSTD_CCtx_setParameter(cctx, ZSTD_c_hashLog, 12);
+        ZSTD_CCtx_setParameter(cctx, ZSTD_c_chainLog, 6);
+        ZSTD_CCtx_setParameter(cctx, ZSTD_c_contentSizeFlag, 0);
+        priv->compressor = cctx;
+    }
+    const int is_heap = stream == PT_STREAM_HEAP;
+    ZSTD_CCtx_setParameter(cctx, ZSTD_c_minMatch, is_heap ? 7 : 5);
+    ZSTD_CCtx_setParameter(cctx, ZSTD_c_targetLength, is_heap ? 8 : 2);
+    ZSTD_CCtx_setParameter(cctx, ZSTD_c_literalCompressionMode, is_heap ? ZSTD_ps_enable : ZSTD_ps_disable);
     return cctx;
 }
 
 /* Payload into `to`; returns its bytes, 0 when it does not fit. */
-static pt_u64 write_payload(struct pt_private *priv, const struct pt_encoded *encoded, char *to, pt_u64 room,
-                            pt_u8 *ret_coding)
+static pt_u64 write_payload(struct pt_private *priv, enum pt_stream stream, const struct pt_encoded *encoded, char *to,
+                            pt_u64 room, pt_u8 *ret_coding)
 {
-    ZSTD_CCtx *cctx = compressor(priv);
+    ZSTD_CCtx *cctx = compressor(priv, stream);
     if (cctx) {
         const size_t bytes = ZSTD_compress2(cctx, to, room, priv->codec.output, encoded->bytes);
         if (!ZSTD_isError(bytes)) {
@@ -149,7 +153,7 @@ static int store_block(const struct publish *p, const struct pt_encoded *encoded
             continue;
         struct pt_block *block = (struct pt_block *)((char *)t->chunk + t->chunk_used);
         pt_u8 coding = 0;
-        const pt_u64 stored = write_payload(t->priv, encoded, (char *)(block + 1),
+        const pt_u64 stored = write_payload(t->priv, p->stream, encoded, (char *)(block + 1),
                                             t->chunk->bytes - t->chunk_used - sizeof *block, &coding);
         if (stored) {
             commit_block(p, encoded, block, stored, coding);
