@@ -30,7 +30,7 @@ static void span_push(struct pt_track *track, struct pt_track_span span)
 
 /* Inside a span that is already shown: it came late because of rounding. Its siblings in there are known by their end.
  */
-static bool place_inside(struct pt_track_span *top, pt_i64 *start_ns, pt_i64 *end_ns)
+static bool fit_inside(const struct pt_track_span *top, pt_i64 *start_ns, pt_i64 *end_ns)
 {
     if (*start_ns < top->children_end_ns) {
         if (top->children_end_ns - *start_ns > tolerance_ns(*end_ns - *start_ns))
@@ -39,7 +39,6 @@ static bool place_inside(struct pt_track_span *top, pt_i64 *start_ns, pt_i64 *en
         if (*end_ns < *start_ns)
             *end_ns = *start_ns;
     }
-    top->children_end_ns = *end_ns;
     return true;
 }
 
@@ -70,6 +69,14 @@ static bool nudge(const struct pt_track_span *top, pt_i64 *start_ns, pt_i64 *end
     return true;
 }
 
+static bool cuts_range(const struct pt_track *track, pt_i64 start_ns, pt_i64 end_ns)
+{
+    for (size_t i = track->n_ranges; i > 0 && start_ns < track->ranges[i - 1].start_ns; i--)
+        if (end_ns > track->ranges[i - 1].start_ns)
+            return true;
+    return false;
+}
+
 /* Against the spans on the stack, newest first. Nothing changes unless the slice is taken. */
 static bool place_on_stack(struct pt_track *track, pt_i64 *start_ns, pt_i64 *end_ns)
 {
@@ -83,8 +90,9 @@ static bool place_on_stack(struct pt_track *track, pt_i64 *start_ns, pt_i64 *end
             children_end = top->end_ns > children_end ? top->end_ns : children_end;
             n--;
         } else if (start >= top->start_ns && end <= top->end_ns) {
-            if (!place_inside(top, &start, &end))
+            if (!fit_inside(top, &start, &end) || cuts_range(track, start, end))
                 return false;
+            top->children_end_ns = end;
             *start_ns = start;
             *end_ns = end;
             return true;
@@ -94,6 +102,8 @@ static bool place_on_stack(struct pt_track *track, pt_i64 *start_ns, pt_i64 *end
         if (children_end > end)
             return false;
     }
+    if (cuts_range(track, start, end))
+        return false;
     track->n_spans = n;
     span_push(track, (struct pt_track_span){start, end, children_end > start ? children_end : start});
     *start_ns = start;
@@ -101,23 +111,33 @@ static bool place_on_stack(struct pt_track *track, pt_i64 *start_ns, pt_i64 *end
     return true;
 }
 
+/* A call that began before a range that is still open, and ended in it, overlaps it by halves. */
+static bool fit_into_ranges(const struct pt_track *track, pt_i64 *start_ns, pt_i64 *end_ns)
+{
+    const pt_i64 limit = tolerance_ns(*end_ns - *start_ns);
+    for (size_t i = track->n_ranges; i > 0 && *start_ns < track->ranges[i - 1].start_ns; i--) {
+        const pt_i64 open_ns = track->ranges[i - 1].start_ns;
+        if (*end_ns <= open_ns)
+            continue;
+        if (open_ns - *start_ns <= limit)
+            *start_ns = open_ns;
+        else if (*end_ns - open_ns <= limit)
+            *end_ns = open_ns;
+        else
+            return false;
+    }
+    return true;
+}
+
 bool pt_track_place(struct pt_track *track, pt_i64 *start_ns, pt_i64 *end_ns)
 {
     pt_i64 start = *start_ns, end = *end_ns;
-    const pt_i64 open_ns = track->n_ranges ? track->ranges[track->n_ranges - 1].start_ns : track->from_ns;
     const pt_i64 limit = tolerance_ns(end - start);
     start = start < track->from_ns ? track->from_ns : start;
     end = end > track->until_ns ? track->until_ns : end;
     end = end < start ? start : end;
-    /* A call that began before the range that is still open, and ended in it. */
-    if (start < open_ns && end > open_ns) {
-        if (open_ns - start <= limit)
-            start = open_ns;
-        else if (end - open_ns <= limit)
-            end = open_ns;
-        else
-            return false;
-    }
+    if (!fit_into_ranges(track, &start, &end))
+        return false;
     if (start < track->forgotten_until_ns) {
         if (track->forgotten_until_ns - start > limit)
             return false;
