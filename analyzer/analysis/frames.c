@@ -12,53 +12,55 @@
 
 enum { MOST_FRAMES = 12 };
 
-static void frame_text(struct pt_str *out, const struct pt_process *process, pt_u64 address, pt_i64 at_ns)
+static void put_frame(struct pt_str *out, const struct pt_process *process, const struct pt_frame *frame,
+                      pt_u64 address, pt_i64 at_ns)
 {
     const struct pt_module *module = pt_process_module(process, address, at_ns);
-    if (module)
+    if (frame->function && frame->file)
+        pt_str_printf(out, "%s (%s:%u)", frame->function, pt_base_name(frame->file), frame->line);
+    else if (frame->function)
+        pt_str_printf(out, "%s (%s)", frame->function, frame->module ? pt_base_name(frame->module) : "?");
+    else if (module)
         pt_str_printf(out, "%s+0x%llx", pt_base_name(module->path), (unsigned long long)(address - module->load_bias));
     else
         pt_str_printf(out, "0x%llx", (unsigned long long)address);
 }
 
-/* Our own hook and the allocator are on top of every stack and say nothing. */
-static bool is_allocator(const struct pt_process *process, pt_u64 address, pt_i64 at_ns)
+/* Our own hook and C++'s operator new are on top of every stack and say nothing. */
+static bool is_allocator(const struct pt_frame *frame)
 {
-    const struct pt_module *module = pt_process_module(process, address, at_ns);
-    return module && module->path && !strncmp(pt_base_name(module->path), "libproftrace", strlen("libproftrace"));
+    static const char *const functions[] = {"malloc", "calloc", "realloc", "operator new"};
+    if (frame->module && !strncmp(pt_base_name(frame->module), "libproftrace", strlen("libproftrace")))
+        return true;
+    for (size_t i = 0; frame->function && i < sizeof functions / sizeof *functions; i++)
+        if (!strncmp(frame->function, functions[i], strlen(functions[i])) &&
+            (i == 3 || !frame->function[strlen(functions[i])]))
+            return true;
+    return false;
 }
 
-static pt_u32 first_frame(const struct pt_process *process, const pt_u64 *frames, pt_u32 n, pt_i64 at_ns)
+struct pt_stack_text pt_frames_text(struct pt_metrics *metrics, struct pt_symbols *symbols, struct pt_process *process,
+                                    pt_u32 stack, pt_i64 at_ns)
 {
-    pt_u32 i = 0;
-    while (i + 1 < n && is_allocator(process, frames[i], at_ns))
-        i++;
-    return i;
-}
-
-static const char *text_of(struct pt_metrics *metrics, struct pt_process *process, pt_u32 stack, pt_i64 at_ns,
-                           pt_u32 most)
-{
-    const pt_u64 *frames = NULL;
-    const pt_u32 n = stack ? pt_process_stack(process, stack, &frames) : 0;
-    if (!n)
-        return "(no stack)";
-    PT_AUTO(pt_str_fini) struct pt_str out = {0};
-    const pt_u32 first = first_frame(process, frames, n, at_ns);
-    for (pt_u32 i = first; i < n && i < first + most; i++) {
-        if (i > first)
-            pt_str_add(&out, " < ");
-        frame_text(&out, process, frames[i], at_ns);
+    const pt_u64 *addresses = NULL;
+    const pt_u32 n = stack ? pt_process_stack(process, stack, &addresses) : 0;
+    PT_AUTO(pt_str_fini) struct pt_str leaf = {0};
+    PT_AUTO(pt_str_fini) struct pt_str all = {0};
+    pt_u32 written = 0;
+    for (pt_u32 i = 0; i < n && written < MOST_FRAMES; i++) {
+        pt_u32 n_frames;
+        const struct pt_frame *frames = pt_symbolize(symbols, process, addresses[i], at_ns, &n_frames);
+        for (pt_u32 j = 0; j < n_frames && written < MOST_FRAMES; j++) {
+            if (!written && is_allocator(&frames[j]))
+                continue;
+            pt_str_add(&all, written ? " < " : "");
+            put_frame(&all, process, &frames[j], addresses[i], at_ns);
+            if (!written++)
+                pt_str_add(&leaf, pt_str_text(&all));
+        }
     }
-    return pt_metrics_text(metrics, pt_str_text(&out));
-}
-
-const char *pt_frames_leaf(struct pt_metrics *metrics, struct pt_process *process, pt_u32 stack, pt_i64 at_ns)
-{
-    return text_of(metrics, process, stack, at_ns, 1);
-}
-
-const char *pt_frames_text(struct pt_metrics *metrics, struct pt_process *process, pt_u32 stack, pt_i64 at_ns)
-{
-    return text_of(metrics, process, stack, at_ns, MOST_FRAMES);
+    if (!written)
+        return (struct pt_stack_text){"(no stack)", "(no stack)"};
+    return (struct pt_stack_text){pt_metrics_text(metrics, pt_str_text(&leaf)),
+                                  pt_metrics_text(metrics, pt_str_text(&all))};
 }

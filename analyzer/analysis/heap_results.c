@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../util/auto.h"
 #include "frames.h"
 
 enum { MAX_ROWS = 50, MAX_NAMED_SITES = 200, FEWEST_SAMPLES = 10 };
@@ -140,7 +141,7 @@ static void stage_results(struct pt_profile *profile, pt_u32 stage, struct pt_he
 /* ---- call sites ---- */
 
 struct named_site {
-    const char *function, *stack;
+    struct pt_stack_text text;
     struct pt_heap_site sum;
 };
 
@@ -162,12 +163,11 @@ static int named_by_bytes(const void *a, const void *b)
     return by_stage_bytes(&((const struct named_site *)a)->sum, &((const struct named_site *)b)->sum);
 }
 
-static void merge_site(struct named_site *named, pt_u32 *n, const char *function, const char *stack,
-                       const struct pt_heap_site *site)
+static void merge_site(struct named_site *named, pt_u32 *n, struct pt_stack_text text, const struct pt_heap_site *site)
 {
     for (pt_u32 i = 0; i < *n; i++) {
         struct pt_heap_site *sum = &named[i].sum;
-        if (strcmp(named[i].stack, stack))
+        if (strcmp(named[i].text.stack, text.stack))
             continue;
         sum->samples += site->samples;
         sum->allocs += site->allocs;
@@ -178,7 +178,7 @@ static void merge_site(struct named_site *named, pt_u32 *n, const char *function
         sum->churn_bytes += site->churn_bytes;
         return;
     }
-    named[(*n)++] = (struct named_site){function, stack, *site};
+    named[(*n)++] = (struct named_site){text, *site};
 }
 
 static struct pt_value rounded(double number)
@@ -186,7 +186,8 @@ static struct pt_value rounded(double number)
     return pt_integer(number > 0.5 ? (pt_u64)(number + 0.5) : 0);
 }
 
-static void table_of_sites(struct pt_profile *profile, pt_u32 stage, const struct pt_heap_site *first, size_t n)
+static void table_of_sites(struct pt_profile *profile, struct pt_symbols *symbols, pt_u32 stage,
+                           const struct pt_heap_site *first, size_t n)
 {
     static const struct pt_column columns[] = {
         {"function", "Allocated in", PT_SHOW_TEXT},
@@ -202,19 +203,21 @@ static void table_of_sites(struct pt_profile *profile, pt_u32 stage, const struc
         pt_metrics_table(metrics, pt_scope_stage(stage), "heap.sites", "Heap by call site", columns, 7);
     struct named_site *named = pt_calloc(MAX_NAMED_SITES, sizeof *named);
     pt_u32 n_named = 0;
-    for (size_t i = 0; i < n && i < MAX_NAMED_SITES; i++)
-        merge_site(named, &n_named, pt_frames_leaf(metrics, first[i].process, first[i].stack, first[i].at_ns),
-                   pt_frames_text(metrics, first[i].process, first[i].stack, first[i].at_ns), &first[i]);
+    for (size_t i = 0; i < n && i < MAX_NAMED_SITES; i++) {
+        const struct pt_stack_text text =
+            pt_frames_text(metrics, symbols, first[i].process, first[i].stack, first[i].at_ns);
+        merge_site(named, &n_named, text, &first[i]);
+    }
     qsort(named, n_named, sizeof *named, named_by_bytes);
     for (pt_u32 i = 0; i < n_named && i < MAX_ROWS; i++) {
         struct pt_value *cells = pt_table_add_row(table);
-        cells[0] = pt_text(named[i].function);
+        cells[0] = pt_text(named[i].text.leaf);
         cells[1] = rounded(named[i].sum.bytes);
         cells[2] = rounded(named[i].sum.allocs);
         cells[3] = rounded(named[i].sum.live_bytes);
         cells[4] = rounded(named[i].sum.churn_bytes);
         cells[5] = pt_integer(named[i].sum.samples);
-        cells[6] = pt_text(named[i].stack);
+        cells[6] = pt_text(named[i].text.stack);
     }
     table->rows_left_out =
         (n_named > MAX_ROWS ? n_named - MAX_ROWS : 0) + (n > MAX_NAMED_SITES ? n - MAX_NAMED_SITES : 0);
@@ -227,13 +230,14 @@ void pt_heap_results(struct pt_profile *profile, struct pt_heap_process *process
         process_results(profile, profile->session->processes[i], &processes[profile->session->processes[i]->index]);
     if (sites->n)
         qsort(sites->items, sites->n, sizeof *sites->items, by_stage_bytes);
+    PT_AUTO(pt_symbols_closep) struct pt_symbols *symbols = pt_symbols_open();
     size_t first = 0;
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
         size_t n = 0;
         while (first + n < sites->n && sites->items[first + n].stage == stage)
             n++;
         stage_results(profile, stage, processes);
-        table_of_sites(profile, stage, sites->items + first, n);
+        table_of_sites(profile, symbols, stage, sites->items + first, n);
         first += n;
     }
 }

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of live blocks against a plain array, with removals that leave no holes; the weights of samples; the trend.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "analysis/block_map.h"
+#include "analysis/heap_level.h"
+#include "analysis/heap_sites.h"
+
+enum { BLOCKS = 3000, ROUNDS = 200000 };
+
+static void behaves_like_an_array(void **state)
+{
+    (void)state;
+    static pt_u64 sizes[BLOCKS]; /* 0 = not there */
+    struct pt_block_map map = {0};
+    pt_u64 seed = 42;
+    size_t live = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+        const size_t i = (seed >> 33) % BLOCKS;
+        const pt_u64 addr = 0x7f0000000000ull + i * 16;
+        struct pt_heap_block *block = pt_block_find(&map, addr);
+        assert_int_equal(block != NULL, sizes[i] != 0);
+        if (block) {
+            assert_int_equal(block->size_bytes, sizes[i]);
+            pt_block_remove(&map, block);
+            sizes[i] = 0;
+            live--;
+        } else {
+            sizes[i] = (seed >> 40) + 1;
+            pt_block_insert(&map, addr)->size_bytes = sizes[i];
+            live++;
+        }
+        assert_int_equal(map.n, live);
+    }
+    pt_block_map_fini(&map);
+}
+
+/* The sum of weights of what a Poisson sampler takes is the true sum, up to chance. */
+static void weights_are_unbiased(void **state)
+{
+    (void)state;
+    const pt_u64 sample_bytes = 512 * 1024;
+    const pt_u64 sizes[] = {16, 1000, 100000, 400000, 3000000};
+    srand48(7);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const double p = sizes[i] >= sample_bytes ? 1 : 1 - exp(-((double)sizes[i] + 16) / (double)sample_bytes);
+        const pt_u64 calls = (pt_u64)(4000 / p);
+        double bytes = 0, allocs = 0, variance = 0;
+        for (pt_u64 call = 0; call < calls; call++) {
+            if (drand48() >= p)
+                continue;
+            const struct pt_sample_weight w = pt_sample_weigh(sizes[i], sample_bytes);
+            bytes += w.bytes;
+            allocs += w.allocs;
+            variance += w.variance;
+        }
+        assert_true(fabs(allocs / (double)calls - 1) < 0.06);
+        const double error = fabs(bytes - (double)(sizes[i] * calls));
+        assert_true(error <= 3.5 * sqrt(variance));
+    }
+}
+
+static void a_leak_is_a_straight_line_and_a_saw_is_not(void **state)
+{
+    (void)state;
+    struct pt_heap_level leak, saw;
+    pt_heap_level_init(&leak, 0, 64000);
+    pt_heap_level_init(&saw, 0, 64000);
+    for (pt_i64 t = 0; t < 64000; t += 10) {
+        pt_heap_level_add(&leak, t, 1000, 0);
+        pt_heap_level_add(&saw, t, t / 10 % 2 ? -1000000 : 1000000, 0);
+    }
+    const struct pt_heap_trend up = pt_heap_level_trend(&leak, 64000), flat = pt_heap_level_trend(&saw, 64000);
+    assert_true(up.growth_bytes > 3.9e6 && up.growth_bytes < 4.4e6);
+    assert_true(up.fit > 0.99);
+    assert_true(flat.growth_bytes < 1e5);
+    assert_true(leak.peak_bytes == 6400000);
+    assert_true(saw.peak_bytes == 1000000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(behaves_like_an_array),
+        cmocka_unit_test(weights_are_unbiased),
+        cmocka_unit_test(a_leak_is_a_straight_line_and_a_saw_is_not),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The document and its renderers: hostile names inject nothing, unknown values carry their reason, narrow terminals
+ * lose columns from the right, Markdown stays below its limit.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/grid.h"
+#include "report/render.h"
+
+static const char hostile[] = "<script>alert(1)</script>|`x`\033[2J\xe2\x80\xae\xff\r\n# head [a](b)";
+
+static struct pt_doc *new_table(const char *name, size_t rows)
+{
+    struct pt_doc *doc = pt_doc_new();
+    struct pt_node *list = pt_doc_list(doc, doc->root, "files", "Files", PT_LAYOUT_TABLE);
+    for (size_t i = 0; i < rows; i++) {
+        struct pt_node *item = pt_doc_group(doc, list, NULL, NULL, PT_LAYOUT_LINES);
+        pt_doc_value(doc, item, "path", "File", PT_SHOW_TEXT, pt_text(name))->column = 1;
+        pt_doc_value(doc, item, "bytes", "Bytes", PT_SHOW_BYTES, pt_integer(4096))->column = 2;
+        pt_doc_value(doc, item, "calls", "Calls", PT_SHOW_COUNT, pt_integer(1234567))->column = 3;
+        pt_doc_value(doc, item, "p50_s", "p50", PT_SHOW_SECONDS, pt_unknown("no events"))->column = 4;
+    }
+    return doc;
+}
+
+static void hostile_names_inject_nothing(void **state)
+{
+    (void)state;
+    struct pt_doc *doc = new_table(hostile, 2);
+    const struct pt_render_options wide = {.width = 200, .utf8 = true}, ascii = {.width = 40};
+    struct pt_str text = {0}, plain = {0}, md = {0}, json = {0};
+    pt_render_text(doc, &wide, &text);
+    pt_render_text(doc, &ascii, &plain);
+    pt_render_md(doc, &wide, &md);
+    pt_render_json(doc, &wide, &json);
+    assert_null(strchr(text.text, '\033'));
+    assert_null(strstr(text.text, "\xe2\x80\xae"));
+    assert_null(strchr(text.text, '\r'));
+    for (const char *at = plain.text; *at; at++)
+        assert_true((unsigned char)*at < 0x80);
+    const char *tag = strstr(md.text, "<script");
+    assert_true(tag && tag[-1] == '\\');
+    assert_null(strstr(md.text, "\n# head"));
+    assert_null(strchr(md.text, '\033'));
+    /* Four cells make five bars: a bar in a name is escaped. */
+    const char *row = strstr(md.text, "script");
+    assert_non_null(row);
+    int bars = 0;
+    for (const char *at = row; *at != '\n'; at++)
+        bars += *at == '|' && at[-1] != '\\';
+    assert_int_equal(bars, 3); /* p50 is unknown in every row: its column is left out */
+    cJSON *parsed = cJSON_Parse(json.text);
+    assert_non_null(parsed);
+    cJSON_Delete(parsed);
+    pt_str_fini(&text);
+    pt_str_fini(&plain);
+    pt_str_fini(&md);
+    pt_str_fini(&json);
+    pt_doc_free(doc);
+}
+
+static void narrow_tables_lose_columns_from_the_right(void **state)
+{
+    (void)state;
+    struct pt_doc *doc = new_table("/a/rather/long/path/of/a/file/in/some/dataset/000001.png", 3);
+    for (pt_u32 width = 20; width < 120; width += 7) {
+        const struct pt_render_options options = {.width = width, .utf8 = true};
+        struct pt_str text = {0};
+        pt_render_text(doc, &options, &text);
+        for (char *line = strtok(text.text, "\n"); line; line = strtok(NULL, "\n"))
+            assert_true(pt_text_width(line) <= width + 4);
+        pt_str_fini(&text);
+    }
+    pt_doc_free(doc);
+}
+
+static void unknown_values_are_null_with_a_reason(void **state)
+{
+    (void)state;
+    struct pt_doc *doc = pt_doc_new();
+    pt_doc_value(doc, doc->root, "cpu_s", "CPU", PT_SHOW_SECONDS, pt_unknown("nobody sampled"));
+    pt_doc_value(doc, doc->root, "ratio", "Ratio", PT_SHOW_NUMBER, pt_real(0.0 / 0.0));
+    const struct pt_render_options options = {.width = 80};
+    struct pt_str json = {0}, text = {0};
+    pt_render_json(doc, &options, &json);
+    pt_render_text(doc, &options, &text);
+    cJSON *parsed = cJSON_Parse(json.text);
+    assert_true(cJSON_IsNull(cJSON_GetObjectItem(parsed, "cpu_s")));
+    assert_string_equal(cJSON_GetObjectItem(parsed, "cpu_s_reason")->valuestring, "nobody sampled");
+    assert_true(cJSON_IsNull(cJSON_GetObjectItem(parsed, "ratio")));
+    assert_non_null(strstr(text.text, "nobody sampled"));
+    cJSON_Delete(parsed);
+    pt_str_fini(&json);
+    pt_str_fini(&text);
+    pt_doc_free(doc);
+}
+
+static void markdown_stays_below_its_limit(void **state)
+{
+    (void)state;
+    struct pt_doc *doc = pt_doc_new();
+    for (int section = 0; section < 100; section++) {
+        struct pt_node *list = pt_doc_list(doc, doc->root, "x", "Section", PT_LAYOUT_PLAIN);
+        for (int i = 0; i < 50; i++)
+            pt_doc_value(doc, list, NULL, NULL, PT_SHOW_TEXT, pt_text("a line that says something of some length"));
+    }
+    const struct pt_render_options options = {0};
+    struct pt_str md = {0};
+    pt_render_md(doc, &options, &md);
+    assert_true(md.n < 60 * 1024);
+    assert_non_null(strstr(md.text, "left out"));
+    assert_non_null(strstr(md.text, "<!-- proftrace:report -->"));
+    pt_str_fini(&md);
+    pt_doc_free(doc);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hostile_names_inject_nothing),
+        cmocka_unit_test(narrow_tables_lose_columns_from_the_right),
+        cmocka_unit_test(unknown_values_are_null_with_a_reason),
+        cmocka_unit_test(markdown_stays_below_its_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

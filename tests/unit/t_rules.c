@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rules: each row is sound, gains never exceed the wall time, small gains are hidden, the largest comes first, and a
+ * run without any trace says why.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rules/rule.h"
+
+struct world {
+    struct pt_session session;
+    struct pt_process process;
+    struct pt_process *processes[1];
+    struct pt_profile profile;
+    struct pt_findings findings;
+};
+
+/* One stage of one process that ran for `seconds` and made a call. */
+static struct world *new_world(double seconds)
+{
+    struct world *w = calloc(1, sizeof *w);
+    w->processes[0] = &w->process;
+    w->process.session = &w->session;
+    w->process.end_ns = (pt_i64)(seconds * 1e9);
+    w->process.stage = "train";
+    w->process.heap.allocs = 5;
+    w->session.duration_ns = w->process.end_ns;
+    w->session.processes = w->processes;
+    w->session.n_processes = 1;
+    w->profile.session = &w->session;
+    pt_stages_build(&w->profile.stages, &w->session);
+    pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), "capture.total", pt_integer(5));
+    return w;
+}
+
+static void free_world(struct world *w)
+{
+    pt_findings_free(&w->findings);
+    pt_profile_free(&w->profile);
+    free(w);
+}
+
+static void set(struct world *w, const char *metric, double number)
+{
+    pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), metric, pt_real(number));
+}
+
+static const struct pt_finding *find(const struct world *w, const char *rule)
+{
+    for (size_t i = 0; i < w->findings.n; i++)
+        if (!strcmp(w->findings.items[i].rule, rule))
+            return &w->findings.items[i];
+    return NULL;
+}
+
+static void rows_are_sound(void **state)
+{
+    (void)state;
+    for (const struct pt_rule *rule = pt_rules; rule->id; rule++) {
+        assert_true(strlen(rule->title) > 10 && strlen(rule->advice) > 20);
+        if (rule->custom)
+            continue;
+        assert_non_null(strchr(rule->table, '/'));
+        assert_non_null(strchr(rule->evidence, ':'));
+        const size_t n = strlen(rule->cost);
+        assert_string_equal(rule->cost + n - 2, "_s");
+    }
+}
+
+static void a_gain_never_exceeds_the_wall_time(void **state)
+{
+    (void)state;
+    struct world *w = new_world(10);
+    set(w, "io.read_small.calls", 1e6);
+    set(w, "io.read_small.cost_s", 35);
+    pt_judge(&w->profile, &w->findings);
+    const struct pt_finding *finding = find(w, "small_reads");
+    assert_non_null(finding);
+    assert_true(finding->gain_upper_s == 10 && finding->gain_upper_percent == 100);
+    free_world(w);
+}
+
+static void small_gains_are_hidden(void **state)
+{
+    (void)state;
+    struct world *w = new_world(100);
+    set(w, "io.read_small.calls", 1e6);
+    set(w, "io.read_small.cost_s", 0.9); /* below 1 % */
+    pt_judge(&w->profile, &w->findings);
+    assert_int_equal(w->findings.n, 0);
+    free_world(w);
+    w = new_world(1);
+    set(w, "io.read_small.calls", 1e6);
+    set(w, "io.read_small.cost_s", 0.4); /* below half a second */
+    pt_judge(&w->profile, &w->findings);
+    assert_int_equal(w->findings.n, 0);
+    free_world(w);
+}
+
+static void the_largest_gain_comes_first(void **state)
+{
+    (void)state;
+    struct world *w = new_world(100);
+    set(w, "io.read_small.calls", 1e6);
+    set(w, "io.read_small.cost_s", 5);
+    set(w, "meta.calls", 1e6);
+    set(w, "meta.cost_s", 20);
+    set(w, "capture.lost.events", 3);
+    set(w, "capture.events", 7);
+    pt_judge(&w->profile, &w->findings);
+    assert_int_equal(w->findings.n, 3);
+    assert_string_equal(w->findings.items[0].rule, "metadata_storm");
+    assert_string_equal(w->findings.items[1].rule, "small_reads");
+    assert_string_equal(w->findings.items[2].rule, "events_lost");
+    free_world(w);
+}
+
+static void an_empty_capture_is_a_finding(void **state)
+{
+    (void)state;
+    struct world *w = new_world(1);
+    pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), "capture.total", pt_integer(0));
+    pt_judge(&w->profile, &w->findings);
+    assert_int_equal(w->findings.n, 1);
+    assert_string_equal(w->findings.items[0].rule, "nothing_captured");
+    free_world(w);
+}
+
+static void a_run_without_processes_says_why(void **state)
+{
+    (void)state;
+    struct pt_session session = {0};
+    struct pt_run_untraced untraced = {"/bin/static", "statically linked"};
+    struct pt_run_info run = {.untraced = &untraced, .n_untraced = 1, .duration_ns = 5e9};
+    struct pt_profile profile = {.session = &session, .run = &run};
+    struct pt_findings findings = {0};
+    pt_judge(&profile, &findings);
+    assert_int_equal(findings.n, 1);
+    assert_string_equal(findings.items[0].rule, "nothing_captured");
+    assert_string_equal(findings.items[0].evidence[0].value.text, "statically linked");
+    pt_findings_free(&findings);
+    pt_profile_free(&profile);
+}
+
+static void growth_must_be_large_and_steady(void **state)
+{
+    (void)state;
+    const double cases[][4] = {{64e6, 0.99, 80, 1}, {64e6, 0.3, 80, 0}, {8e6, 0.99, 80, 0}, {64e6, 0.99, 5, 0}};
+    for (int i = 0; i < 4; i++) {
+        struct world *w = new_world(30);
+        set(w, "heap.growth.bytes", cases[i][0]);
+        set(w, "heap.growth.fit", cases[i][1]);
+        set(w, "heap.growth.share_percent", cases[i][2]);
+        pt_judge(&w->profile, &w->findings);
+        assert_int_equal(find(w, "heap_growth") != NULL, cases[i][3]);
+        free_world(w);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_sound),
+        cmocka_unit_test(a_gain_never_exceeds_the_wall_time),
+        cmocka_unit_test(small_gains_are_hidden),
+        cmocka_unit_test(the_largest_gain_comes_first),
+        cmocka_unit_test(an_empty_capture_is_a_finding),
+        cmocka_unit_test(a_run_without_processes_says_why),
+        cmocka_unit_test(growth_must_be_large_and_steady),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
