@@ -54,7 +54,7 @@ static void add_totals(struct pt_tracer_thread *t, const struct pt_record *recor
 /* zstd's fast strategy with a small window. Measured on recorded columns: records lose 2-7 % of size without Huffman
  * coding and take half the time; heap units gain a fifth from it, and a long minimum match spares the search. The
  * static context must fit the worst block, or compress2 fails at run time. */
-static ZSTD_CCtx *compressor(struct pt_private *priv, enum pt_stream stream)
+static ZSTD_CCtx *compressor(struct pt_private *priv, enum pt_stream_id stream)
 {
     ZSTD_CCtx *cctx = priv->compressor;
     if (!cctx) {
@@ -77,7 +77,7 @@ static ZSTD_CCtx *compressor(struct pt_private *priv, enum pt_stream stream)
 }
 
 /* Payload into `to`; returns its bytes, 0 when it does not fit. */
-static pt_u64 write_payload(struct pt_private *priv, enum pt_stream stream, const struct pt_encoded *encoded, char *to,
+static pt_u64 write_payload(struct pt_private *priv, enum pt_stream_id stream, const struct pt_encoded *encoded, char *to,
                             pt_u64 room, pt_u8 *ret_coding)
 {
     ZSTD_CCtx *cctx = compressor(priv, stream);
