@@ -1,8 +1,107 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * dump.c - Owns: `proftrace dump`: every event as text that assemble reads, or as one JSON object per line. Threads:
+ * main only.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "../decode/text.h"
+#include "../merge/stream.h"
+#include "../model/session_text.h"
+#include "../util/auto.h"
+#include "../util/json_stream.h"
 #include "cmd.h"
+#include "options.h"
+
+static void json_field(struct pt_json *json, const struct pt_event *event, const struct pt_field_desc *field)
+{
+    const pt_i64 value = pt_field_value(event, field);
+    const pt_u64 *frames;
+    double number;
+    switch (field->unit) {
+    case PT_UNIT_STRING:
+        pt_json_text(json, field->name, value ? pt_process_string(event->process, (pt_u32)value) : NULL);
+        return;
+    case PT_UNIT_STACK:
+        pt_json_array_inline(json, field->name);
+        for (pt_u32 i = 0, n = pt_process_stack(event->process, (pt_u32)value, &frames); i < n; i++)
+            pt_json_u64(json, NULL, frames[i]);
+        pt_json_end(json);
+        return;
+    case PT_UNIT_NUMBER:
+        memcpy(&number, &value, sizeof number);
+        pt_json_f64(json, field->name, number);
+        return;
+    case PT_UNIT_HEAP_FUNCTION:
+        pt_json_text(json, field->name,
+                     value > 0 && value < 256 && pt_event_desc_by_id((pt_u8)value)
+                         ? pt_event_desc_by_id((pt_u8)value)->name
+                         : NULL);
+        return;
+    case PT_UNIT_PAD:
+    case PT_UNIT_ADDR:
+    case PT_UNIT_BYTES:
+    case PT_UNIT_OFFSET:
+    case PT_UNIT_COUNT:
+    case PT_UNIT_HEX:
+    case PT_UNIT_FD:
+    case PT_UNIT_OPEN_FLAGS:
+    case PT_UNIT_WHENCE:
+    case PT_UNIT_RESULT:
+    case PT_UNIT_RESULT_FD:
+    case PT_UNIT_RESULT_PID:
+    case PT_UNIT_RESULT_BYTES:
+        break;
+    }
+    if (field->type[0] == 'u')
+        pt_json_u64(json, field->name, (pt_u64)value);
+    else
+        pt_json_i64(json, field->name, value);
+}
+
+static void json_event(struct pt_json *json, const struct pt_event *event)
+{
+    pt_json_object(json, NULL);
+    pt_json_i64(json, "start_ns", event->start_ns);
+    if (event->desc->role == PT_ROLE_SPAN)
+        pt_json_i64(json, "duration_ns", event->duration_ns);
+    pt_json_u64(json, "pid", event->process->pid);
+    pt_json_u64(json, "tid", event->thread->tid);
+    pt_json_u64(json, "process", event->process->index);
+    pt_json_text(json, "event", event->desc->name);
+    for (pt_u32 i = 0; i < event->desc->n_fields; i++)
+        json_field(json, event, &event->desc->fields[i]);
+    pt_json_end(json);
+    pt_json_line(json);
+}
+
+static int dump_json(struct pt_session *session, struct pt_error *err)
+{
+    PT_AUTO(pt_stream_closep) struct pt_stream *stream = pt_session_stream(session, NULL, err);
+    struct pt_event event;
+    struct pt_json json;
+    int more;
+    if (!stream)
+        return -1;
+    pt_json_init_file(&json, stdout, false);
+    while ((more = stream->next(stream, &event, err)) > 0 && !json.failed)
+        json_event(&json, &event);
+    if (pt_json_close(&json) < 0)
+        return pt_fail(err, "cannot write: %s", strerror(errno));
+    return more < 0 ? -1 : 0;
+}
 
 int pt_cmd_dump(int argc, char **argv, struct pt_error *err)
 {
-    (void)argc, (void)argv;
-    return pt_fail(err, "not built yet");
+    bool as_json = false;
+    const struct pt_opt table[] = {PT_OPT_FLAG("json", 0, &as_json, "one JSON object per line and event"), PT_OPT_END};
+    struct pt_arguments args = {.max = 1};
+    const int done = pt_options_parse(table, argc, argv, &args, err);
+    if (done)
+        return done < 0 ? -1 : 0;
+    PT_AUTO(pt_session_closep) struct pt_session *session = pt_session_open(args.n ? args.values[0] : NULL, err);
+    if (!session)
+        return -1;
+    return as_json ? dump_json(session, err) : pt_session_write_text(session, stdout, err);
 }

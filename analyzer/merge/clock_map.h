@@ -14,6 +14,7 @@
 struct pt_clock_file {
     const struct pt_file_header *header;
     const char *name;
+    pt_u64 first_ticks;          /* of its events; 0 = unknown */
     struct pt_clock_scale scale; /* out: ticks of this file -> ns since the session's start */
     pt_i64 start_ns;             /* out: when the file begins */
     pt_i64 last_ns;              /* out: the last clock pair or the end that the header holds */

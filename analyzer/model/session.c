@@ -69,12 +69,26 @@ static void note_quality(struct pt_session *session, const struct pt_process_dat
     add_notes(session, &text);
 }
 
+static pt_u64 first_ticks(const struct pt_trace_file *file)
+{
+    pt_u64 first = ~0ull;
+    for (size_t i = 0; i < file->slots.n; i++)
+        for (int s = 0; s < PT_STREAM__COUNT; s++)
+            for (size_t b = 0; b < file->slots.items[i].streams[s].n; b++) {
+                const pt_u64 ticks = file->slots.items[i].streams[s].items[b].header.first_ticks;
+                first = ticks && ticks < first ? ticks : first;
+            }
+    return first == ~0ull ? 0 : first;
+}
+
 static void make_processes(struct pt_session *session, const struct file_list *files)
 {
     struct pt_clock_file *clocks = pt_calloc(files->n, sizeof *clocks);
     PT_AUTO(pt_str_fini) struct pt_str notes = {0};
     for (size_t i = 0; i < files->n; i++)
-        clocks[i] = (struct pt_clock_file){.header = &files->items[i]->header, .name = files->items[i]->name};
+        clocks[i] = (struct pt_clock_file){.header = &files->items[i]->header,
+                                           .name = files->items[i]->name,
+                                           .first_ticks = first_ticks(files->items[i])};
     pt_clock_map(clocks, files->n, &session->start_realtime_ns, &notes);
     add_notes(session, &notes);
     session->processes = pt_calloc(files->n, sizeof *session->processes);

@@ -171,6 +171,11 @@ void pt_json_end(struct pt_json *json)
     put_char(json, json->is_array[json->depth] ? ']' : '}');
 }
 
+void pt_json_line(struct pt_json *json)
+{
+    put_char(json, '\n');
+}
+
 void pt_json_bytes(struct pt_json *json, const char *key, const char *bytes, size_t n)
 {
     lead(json, key);

@@ -48,6 +48,8 @@ void pt_json_array(struct pt_json *json, const char *key);
 void pt_json_object_inline(struct pt_json *json, const char *key);
 void pt_json_array_inline(struct pt_json *json, const char *key);
 void pt_json_end(struct pt_json *json);
+/* End the line between two values at the top: one JSON value per line. */
+void pt_json_line(struct pt_json *json);
 
 void pt_json_text(struct pt_json *json, const char *key, const char *text); /* NULL gives null */
 void pt_json_bytes(struct pt_json *json, const char *key, const char *bytes, size_t n);

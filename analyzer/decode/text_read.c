@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * text_read.c - Owns: the way from a line of text to an event. Threads: any. Never: trusts the text, which people edit.
+ */
+#include "text.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../util/vec.h"
+#include "text_tables.h"
+
+static const char *read_open_flags(const char *at, pt_u64 *ret_value)
+{
+    pt_u64 value = 0;
+    for (;; at++) {
+        const size_t n = strcspn(at, "| ");
+        char *end = NULL;
+        size_t i = 0;
+        while (i < sizeof open_flags / sizeof open_flags[0] &&
+               (strlen(open_flags[i].name) != n || memcmp(open_flags[i].name, at, n) != 0))
+            i++;
+        if (i < sizeof open_flags / sizeof open_flags[0])
+            value |= open_flags[i].bits;
+        else if (*at >= '0' && *at <= '9')
+            value |= strtoull(at, &end, 0);
+        else if (n != 8 || memcmp(at, "O_RDONLY", 8) != 0)
+            return NULL;
+        at += n;
+        if ((end && end != at) || *at != '|')
+            break;
+    }
+    *ret_value = value;
+    return at;
+}
+
+const char *pt_text_seconds(const char *at, pt_i64 *ret_ns)
+{
+    const bool negative = *at == '-';
+    at += negative;
+    if (*at < '0' || *at > '9')
+        return NULL;
+    pt_u64 ns = 0, scale = 0;
+    for (; (*at >= '0' && *at <= '9') || (*at == '.' && !scale); at++) {
+        if (*at == '.') {
+            scale = 1;
+            continue;
+        }
+        if (scale > 1000000000 / 10 || ns > (1ull << 60) / 10)
+            return NULL;
+        ns = ns * 10 + (pt_u64)(*at - '0');
+        scale *= 10;
+    }
+    scale = scale ? scale : 1;
+    if (ns > (1ull << 62) / (1000000000 / scale))
+        return NULL;
+    ns *= 1000000000 / scale;
+    *ret_ns = negative ? -(pt_i64)ns : (pt_i64)ns;
+    return at;
+}
+
+static const char *read_stack(const char *at, pt_u64 *ret_value, const struct pt_text_ids *ids)
+{
+    struct {
+        PT_VEC(pt_u64);
+    } frames = {0};
+    at++;
+    while (*at && *at != ']') {
+        char *end;
+        const pt_u64 frame = strtoull(at, &end, 0);
+        if (end == at)
+            break;
+        pt_vec_push(&frames, frame);
+        at = end + strspn(end, " ");
+    }
+    *ret_value = ids->stack(ids->context, frames.items, (pt_u32)frames.n);
+    free(frames.items);
+    return *at == ']' ? at + 1 : NULL;
+}
+
+static const char *read_name(const char *at, const struct pt_field_desc *field, pt_u64 *ret_value,
+                             const struct pt_text_ids *ids)
+{
+    if (*at == '?') {
+        *ret_value = PT_TEXT_UNKNOWN_ID;
+        return at + 1;
+    }
+    if (field->unit == PT_UNIT_STACK)
+        return *at == '[' ? read_stack(at, ret_value, ids) : NULL;
+    struct pt_str text = {0};
+    const char *end = pt_text_unquote(at, &text);
+    if (end)
+        *ret_value = ids->string(ids->context, pt_str_text(&text), text.n);
+    pt_str_fini(&text);
+    return end;
+}
+
+static const char *read_word(const char *at, const struct pt_field_desc *field, pt_u64 *ret_value)
+{
+    const size_t n = strcspn(at, " ");
+    char word[64];
+    if (!n || n >= sizeof word)
+        return NULL;
+    memcpy(word, at, n);
+    word[n] = 0;
+    for (pt_u32 i = 0; i < 5 && field->unit == PT_UNIT_WHENCE; i++)
+        if (!strcmp(word, whence_names[i])) {
+            *ret_value = i;
+            return at + n;
+        }
+    const struct pt_event_desc *function = field->unit == PT_UNIT_HEAP_FUNCTION ? pt_event_desc_by_name(word) : NULL;
+    char *end;
+    if (function) {
+        *ret_value = function->id;
+        return at + n;
+    }
+    if (field->unit == PT_UNIT_NUMBER && strncmp(word, "0x", 2) != 0) {
+        const double value = strtod(word, &end);
+        memcpy(ret_value, &value, sizeof value);
+    } else {
+        *ret_value = word[0] == '-' ? (pt_u64)strtoll(word, &end, 0) : strtoull(word, &end, 0);
+    }
+    return *end || end == word ? NULL : at + n;
+}
+
+static int read_field(const char **at, struct pt_event *event, const struct pt_text_ids *ids, struct pt_error *err)
+{
+    const size_t n = strcspn(*at, "= ");
+    const struct pt_field_desc *field = NULL;
+    for (pt_u32 i = 0; i < event->desc->n_fields; i++)
+        if (strlen(event->desc->fields[i].name) == n && !memcmp(event->desc->fields[i].name, *at, n))
+            field = &event->desc->fields[i];
+    if (!field || (*at)[n] != '=')
+        return pt_fail_code(err, 3, "%s has no field '%.*s'", event->desc->name, (int)(n < 60 ? n : 60), *at);
+    const char *value_at = *at + n + 1, *end;
+    pt_u64 value = 0;
+    if (field->unit == PT_UNIT_STRING || field->unit == PT_UNIT_STACK)
+        end = read_name(value_at, field, &value, ids);
+    else if (field->unit == PT_UNIT_OPEN_FLAGS)
+        end = read_open_flags(value_at, &value);
+    else
+        end = read_word(value_at, field, &value);
+    if (!end || (*end && *end != ' '))
+        return pt_fail_code(err, 3, "field '%s' of %s cannot be read", field->name, event->desc->name);
+    pt_field_set(event, field, value);
+    *at = end;
+    return 0;
+}
+
+int pt_text_parse_event(const char *line, struct pt_event *ret_event, struct pt_str *label,
+                        const struct pt_text_ids *ids, struct pt_error *err)
+{
+    struct pt_event event = {.tag = -1};
+    const char *at = pt_text_seconds(line, &event.start_ns);
+    if (!at || *at != ' ')
+        return pt_fail_code(err, 3, "no time at the start of the line");
+    at += strspn(at, " ");
+    if (*at == '+') {
+        at = pt_text_seconds(at + 1, &event.duration_ns);
+        if (!at || *at != ' ')
+            return pt_fail_code(err, 3, "the duration cannot be read");
+        at += strspn(at, " ");
+    }
+    const size_t label_bytes = strcspn(at, " ");
+    pt_str_clear(label);
+    pt_str_bytes(label, at, label_bytes);
+    at += label_bytes + strspn(at + label_bytes, " ");
+    char name[64];
+    const size_t n = strcspn(at, " ");
+    snprintf(name, sizeof name, "%.*s", (int)(n < 63 ? n : 63), at);
+    event.desc = pt_event_desc_by_name(name);
+    if (!event.desc)
+        return pt_fail_code(err, 3, "no event is called '%s'", name);
+    for (pt_u32 i = 0; i < event.desc->n_fields; i++)
+        if (event.desc->fields[i].place == PT_FIELD_TAG && event.desc->fields[i].unit != PT_UNIT_FD)
+            event.tag = 0;
+    at += n;
+    while (*(at += strspn(at, " ")))
+        if (read_field(&at, &event, ids, err) < 0)
+            return -1;
+    *ret_event = event;
+    return 0;
+}
