@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * process.c - hooks of fork, exit, system, pthread_create and of the calls that shut us in a sandbox.
+ * process.c - hooks of fork, exit, system and pthread_create.
  *
  * Entered by any thread, in forked and vfork children. vfork and clone are not hooked: their child would return through
  * our frame on its parent's stack. Nothing needs to be done at an exit; its hook only tells how the process ended.
  */
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "../core/intern.h"
@@ -19,7 +17,6 @@ CUSTOM(void, exit, (int status), (status))
 CUSTOM(void, _exit, (int status), (status))
 CUSTOM(void, _Exit, (int status), (status))
 CUSTOM(void, quick_exit, (int status), (status))
-CUSTOM_RAW(int, prctl, (int option, long a, long b, long c, long d), (option, a, b, c, d))
 
 /* The child finds its memory of us wiped and opens a file of its own at its first event. */
 static PT_NOINLINE void forked(pt_u64 start, pt_u64 end, pid_t child)
@@ -77,23 +74,4 @@ void quick_exit(int status)
     exiting(status);
     real_quick_exit(status);
     __builtin_unreachable();
-}
-
-/* Before the sandbox closes: in strict mode even reading the clock kills, under a filter any system call may. */
-static void prepare_for(int option, long mode)
-{
-    const struct pt_switches off = {.off = 1};
-    if (option == PR_SET_SECCOMP && mode == SECCOMP_MODE_STRICT)
-        pt_switches = off;
-    else if (option == PR_SET_SECCOMP && mode == SECCOMP_MODE_FILTER)
-        pt_switches.frozen = 1;
-    else if (option == PR_SET_TSC && mode == PR_TSC_SIGSEGV && pt_switches.tsc)
-        pt_switches = off;
-}
-
-int hook_prctl(int option, long a, long b, long c, long d)
-{
-    if (pt_unlikely(option == PR_SET_SECCOMP || option == PR_SET_TSC))
-        prepare_for(option, a);
-    return real_prctl(option, a, b, c, d);
 }

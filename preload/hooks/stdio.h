@@ -19,10 +19,13 @@ void pt_stdio_read(pt_u64 start, pt_u64 end, FILE *stream, pt_i64 bytes);
 void pt_stdio_wrote(pt_u64 start, pt_u64 end, FILE *stream, pt_i64 bytes);
 #pragma GCC visibility pop
 
-/* Not fileno(): on a memory stream that one sets errno. */
+/* Not fileno(): that one sets errno. Streams that are no files (memory, cookies) have no descriptor, and not even a cleared
+ * field for it: the flag is libc's _IO_IS_FILEBUF, part of its ABI. */
+#define STREAM_IS_FILE 0x2000
+
 PT_ALWAYS_INLINE int stream_fd(const FILE *stream)
 {
-    return stream ? stream->_fileno : -1;
+    return stream && (stream->_flags & STREAM_IS_FILE) ? stream->_fileno : -1;
 }
 
 #endif
