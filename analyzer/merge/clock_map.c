@@ -197,12 +197,6 @@ static size_t find_groups(const struct pt_clock_file *files, size_t n, struct gr
     return n_groups;
 }
 
-static pt_u64 counter_at(pt_u64 base, pt_u64 ticks, pt_u32 shift)
-{
-    const unsigned __int128 sum = (unsigned __int128)base + ((unsigned __int128)ticks << shift);
-    return sum < ~0ull ? (pt_u64)sum : ~0ull;
-}
-
 static void map_file(struct pt_clock_file *file, const struct group *group, wide *ret_zero, wide *ret_start)
 {
     const struct pt_file_header *h = file->header;
@@ -211,8 +205,7 @@ static void map_file(struct pt_clock_file *file, const struct group *group, wide
     file->scale.mult = mult < 0x1p63L ? (pt_u64)llrintl(mult) : 1ull << 63;
     const wide zero = monotonic_at(group, h, h->clock_base), first = monotonic_at(group, h, h->clock_first.counter);
     /* The event that made the library open its file began before the first clock pair; but not long before. */
-    const pt_u64 first_counter = counter_at(h->clock_base, file->first_ticks, h->clock_shift);
-    const wide event = file->first_ticks ? monotonic_at(group, h, first_counter) : first;
+    const wide event = file->first_ticks ? zero + pt_scale_duration(&file->scale, file->first_ticks) : first;
     const wide start = event < first && first - event < 1000000000 ? event : first;
     *ret_zero = zero + group->realtime_offset;
     *ret_start = start + group->realtime_offset;

@@ -343,7 +343,7 @@ static void append_area(struct pt_trace_writer *writer, struct writer_slot *slot
         struct writer_stream *stream = &slot->streams[kind];
         struct pt_raw_buffer *buffer = &area.raw[kind];
         buffer->sequence = stream->sequence << PT_GENERATION_BITS | (stream->sequence & PT_GENERATION_MASK);
-        buffer->flushed_events = stream->events;
+        buffer->flushed_events += stream->events; /* the caller may have set what was overwritten */
         if (!writer->keep_raw)
             continue;
         buffer->offset = PT_THREAD_HEADER_BYTES + (pt_u32)kind * RAW_BUFFER_BYTES;
