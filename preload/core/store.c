@@ -88,10 +88,12 @@ PT_COLD static void unit_blocked(pt_u32 kind, pt_u64 address, pt_u64 size)
         return;
     const pt_u64 mask = enter();
     struct pt_tracer_thread *t = pt_thread_attach();
-    if (!t || t->busy || !t->heap.base)
+    if (!t || t->busy || !t->heap.base) {
         pt_count_drop(t ? PT_DROP_in_flight : PT_DROP_no_thread_slot, 1);
-    else
-        put_unit(next_unit(t), address << 16 | (pt_u64)kind << PT_GENERATION_BITS | t->heap.generation, size);
+    } else {
+        char *slot = next_unit(t); /* before the generation is read: a rollover changes it */
+        put_unit(slot, address << 16 | (pt_u64)kind << PT_GENERATION_BITS | t->heap.generation, size);
+    }
     leave(mask);
 }
 
