@@ -193,7 +193,7 @@ def check(trace, reasons):
     check_names(events, reasons)
     kinds = Counter(event["ph"] for event in events)
     return {"slices": kinds["X"], "instants": kinds["i"], "counters": kinds["C"], "flows": pairs, "metadata": kinds["M"],
-            "processes": len({e["pid"] for e in events}), "tracks": len(tracks)}
+            "processes": len({e["pid"] for e in events}), "tracks": len({(e["pid"], e["tid"]) for e in events if e["ph"] in "Xi"})}
 
 
 def main():

@@ -37,8 +37,8 @@ class Synthetic(ViewerCase):
         self.check_trace(trace, written)
         self.assertEqual(written["moved"], 0)
         reads = [row[2:5] for row in self.slices(trace, "s.name = 'read'")]
-        self.assertEqual(reads, [["1000", "1000", "3"], ["2000", "1000", "3"], ["4000", "5000", "2"],
-                                 ["5000", "0", "3"], ["5000", "1000", "3"]])
+        self.assertEqual(reads, [["1000", "1000", "3"], ["2000", "1000", "3"], ["4000", "5000", "3"],
+                                 ["5000", "1000", "4"], ["5000", "0", "5"]])
 
     def test_values_that_are_no_numbers_are_left_out(self):
         trace, written = self.export("nested")

@@ -67,7 +67,7 @@ class ViewerCase(unittest.TestCase):
                              preexec_fn=limit_memory)
         self.assertEqual(ran.returncode, 0, ran.stderr.decode(errors="replace"))
         tables, rows = [], []
-        for line in ran.stdout.decode("utf-8").split("\n"):
+        for line in ran.stdout.decode("utf-8").split("\n")[:-1]:
             if line:
                 rows.append(line.split("\t"))
             else:
