@@ -25,6 +25,7 @@ struct file {
     const char *path; /* interned; NULL = the files above MAX_FILES */
     pt_u32 stage;
     pt_u32 failed_opens;
+    bool is_stream; /* pipe, socket, device: nothing can be read from it twice */
     pt_u64 open_ns;
     pt_u64 small_reads, small_read_ns, small_read_bytes;
     struct layer fd, stdio;
@@ -52,6 +53,20 @@ static void begin(void *state, struct pt_profile *profile)
     ((struct files *)state)->profile = profile;
 }
 
+/* A file on a disk, as opposed to a pipe, a socket, a device or the kernel's own. */
+static bool is_plain_path(const char *path)
+{
+    static const char *const kernel[] = {"/dev/", "/proc/", "/sys/"};
+    if (!path || path[0] != '/')
+        return false;
+    if (!strncmp(path, "/dev/shm/", strlen("/dev/shm/")))
+        return true;
+    for (size_t i = 0; i < sizeof kernel / sizeof *kernel; i++)
+        if (!strncmp(path, kernel[i], strlen(kernel[i])))
+            return false;
+    return true;
+}
+
 static pt_u32 file_of_path(struct files *files, pt_u32 stage, const char *path)
 {
     pt_u64 key = (pt_u64)stage << 48 ^ (pt_u64)(uintptr_t)path;
@@ -61,10 +76,22 @@ static pt_u32 file_of_path(struct files *files, pt_u32 stage, const char *path)
     }
     pt_u64 *slot = pt_map_at(&files->by_path, key);
     if (!*slot) {
-        pt_vec_push(files, ((struct file){.path = path, .stage = stage}));
+        pt_vec_push(files, ((struct file){.path = path, .stage = stage, .is_stream = !is_plain_path(path)}));
         *slot = files->n;
     }
     return (pt_u32)(*slot - 1);
+}
+
+/* Pipes and sockets are many and say little one by one: all of a kind are one row. */
+static const char *file_name(const char *path)
+{
+    static const struct {
+        const char *prefix, *name;
+    } kinds[] = {{"pipe:[", "(pipes)"}, {"socket:[", "(sockets)"}, {"anon_inode:", "(anonymous descriptors)"}};
+    for (size_t i = 0; path && path[0] != '/' && i < sizeof kinds / sizeof *kinds; i++)
+        if (!strncmp(path, kinds[i].prefix, strlen(kinds[i].prefix)))
+            return kinds[i].name;
+    return path;
 }
 
 /* The file that a path id of a process means; -1 when the path is unknown. */
@@ -76,7 +103,7 @@ static pt_i64 file_of_id(struct files *files, struct pt_process *process, pt_u32
     const pt_u64 *known = dir_path ? NULL : pt_map_find(&files->by_id, key);
     if (known)
         return (pt_i64)*known - 1;
-    const char *text = pt_process_absolute_path(process, path, dir_path);
+    const char *text = file_name(pt_process_absolute_path(process, path, dir_path));
     if (!text)
         return -1;
     const pt_u32 file = file_of_path(files, pt_profile_stage_of(files->profile, process), text);
@@ -135,6 +162,8 @@ static void was_read(struct files *files, const struct pt_event *e, struct descr
     layer->reads++;
     layer->read_bytes += bytes;
     layer->read_ns += (pt_u64)e->duration_ns;
+    if (f->is_stream)
+        return;
     pt_coverage_add(&layer->coverage, offset ? *offset : d->position_bytes, bytes);
     if (!offset)
         d->position_bytes += bytes;
@@ -238,22 +267,10 @@ static void event(void *state, const struct pt_event *e)
 
 /* ---- results ---- */
 
-/* A file on a disk, as opposed to a pipe, a socket, a device or the kernel's own. */
-static bool is_plain_file(const struct file *f)
-{
-    static const char *const kernel[] = {"/dev/", "/proc/", "/sys/"};
-    if (!f->path || f->path[0] != '/')
-        return false;
-    for (size_t i = 0; i < sizeof kernel / sizeof *kernel; i++)
-        if (!strncmp(f->path, kernel[i], strlen(kernel[i])))
-            return false;
-    return true;
-}
-
 static pt_u64 read_again_bytes(const struct layer *layer)
 {
     const pt_u64 distinct = pt_coverage_bytes(&layer->coverage);
-    return layer->read_bytes > distinct ? layer->read_bytes - distinct : 0;
+    return distinct && layer->read_bytes > distinct ? layer->read_bytes - distinct : 0;
 }
 
 static pt_u64 total_ns(const struct file *f)
@@ -285,7 +302,7 @@ static void add_layer(struct totals *sum, const struct file *f, const struct lay
     const pt_u64 again = read_again_bytes(layer);
     sum->distinct_bytes += pt_coverage_bytes(&layer->coverage);
     /* What the stage itself writes must be read again: that is no waste. */
-    if (!again || f->fd.writes || f->stdio.writes || !is_plain_file(f))
+    if (!again || f->fd.writes || f->stdio.writes || f->is_stream)
         return;
     const double share = (double)again / (double)layer->read_bytes;
     sum->read_again_bytes += again;
@@ -300,7 +317,7 @@ static void add_file(struct totals *sum, const struct file *f)
     sum->files++;
     add_layer(sum, f, &f->fd, f->fd.opens >= f->stdio.opens ? f->open_ns : 0);
     add_layer(sum, f, &f->stdio, f->fd.opens < f->stdio.opens ? f->open_ns : 0);
-    if (f->small_reads < MANY_SMALL_READS || !is_plain_file(f))
+    if (f->small_reads < MANY_SMALL_READS || f->is_stream)
         return;
     sum->small_reads += f->small_reads;
     sum->small_bytes += f->small_read_bytes;

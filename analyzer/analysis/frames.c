@@ -26,15 +26,22 @@ static void put_frame(struct pt_str *out, const struct pt_process *process, cons
         pt_str_printf(out, "0x%llx", (unsigned long long)address);
 }
 
-/* Our own hook and C++'s operator new are on top of every stack and say nothing. */
+/* What is on top of every stack and says nothing: our own hook, and the layers of allocators above malloc. */
 static bool is_allocator(const struct pt_frame *frame)
 {
-    static const char *const functions[] = {"malloc", "calloc", "realloc", "operator new"};
-    if (frame->module && !strncmp(pt_base_name(frame->module), "libproftrace", strlen("libproftrace")))
-        return true;
-    for (size_t i = 0; frame->function && i < sizeof functions / sizeof *functions; i++)
-        if (!strncmp(frame->function, functions[i], strlen(functions[i])) &&
-            (i == 3 || !frame->function[strlen(functions[i])]))
+    static const char *const prefixes[] = {
+        "malloc",          "calloc",         "realloc",         "operator new",
+        "posix_memalign",  "aligned_alloc",  "memalign",        "PyMem_",
+        "PyObject_Malloc", "_PyMem_",        "_PyObject_",      "PyObject_Realloc",
+        "PyObject_Calloc", "c10::alloc_cpu", "c10::DefaultCPU", "__gnu_cxx::new_allocator",
+        "std::allocator",  "std::__",        "std::vector",
+    };
+    static const char *const modules[] = {"libproftrace", "libstdc++.", "libc10.so"};
+    for (size_t i = 0; frame->module && i < sizeof modules / sizeof *modules; i++)
+        if (!strncmp(pt_base_name(frame->module), modules[i], strlen(modules[i])))
+            return true;
+    for (size_t i = 0; frame->function && i < sizeof prefixes / sizeof *prefixes; i++)
+        if (!strncmp(frame->function, prefixes[i], strlen(prefixes[i])))
             return true;
     return false;
 }

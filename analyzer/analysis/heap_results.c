@@ -163,11 +163,12 @@ static int named_by_bytes(const void *a, const void *b)
     return by_stage_bytes(&((const struct named_site *)a)->sum, &((const struct named_site *)b)->sum);
 }
 
-static void merge_site(struct named_site *named, pt_u32 *n, struct pt_stack_text text, const struct pt_heap_site *site)
+static void merge_site(struct named_site *named, pt_u32 *n, struct pt_stack_text text, const struct pt_heap_site *site,
+                       bool by_stack)
 {
     for (pt_u32 i = 0; i < *n; i++) {
         struct pt_heap_site *sum = &named[i].sum;
-        if (strcmp(named[i].text.stack, text.stack))
+        if (by_stack ? strcmp(named[i].text.stack, text.stack) : strcmp(named[i].text.leaf, text.leaf))
             continue;
         sum->samples += site->samples;
         sum->allocs += site->allocs;
@@ -187,7 +188,7 @@ static struct pt_value rounded(double number)
 }
 
 static void table_of_sites(struct pt_profile *profile, struct pt_symbols *symbols, pt_u32 stage,
-                           const struct pt_heap_site *first, size_t n)
+                           const struct pt_heap_site *first, size_t n, bool by_stack)
 {
     static const struct pt_column columns[] = {
         {"function", "Allocated in", PT_SHOW_TEXT},
@@ -198,15 +199,17 @@ static void table_of_sites(struct pt_profile *profile, struct pt_symbols *symbol
         {"samples", "Samples", PT_SHOW_COUNT},
         {"stack", "Stack", PT_SHOW_TEXT},
     };
+    static const char *const names[] = {"heap.sites", "heap.stacks"};
+    static const char *const titles[] = {"Heap by function", "Heap by call stack"};
     struct pt_metrics *metrics = &profile->metrics;
     struct pt_table *table =
-        pt_metrics_table(metrics, pt_scope_stage(stage), "heap.sites", "Heap by call site", columns, 7);
+        pt_metrics_table(metrics, pt_scope_stage(stage), names[by_stack], titles[by_stack], columns, 7);
     struct named_site *named = pt_calloc(MAX_NAMED_SITES, sizeof *named);
     pt_u32 n_named = 0;
     for (size_t i = 0; i < n && i < MAX_NAMED_SITES; i++) {
         const struct pt_stack_text text =
             pt_frames_text(metrics, symbols, first[i].process, first[i].stack, first[i].at_ns);
-        merge_site(named, &n_named, text, &first[i]);
+        merge_site(named, &n_named, text, &first[i], by_stack);
     }
     qsort(named, n_named, sizeof *named, named_by_bytes);
     for (pt_u32 i = 0; i < n_named && i < MAX_ROWS; i++) {
@@ -237,7 +240,8 @@ void pt_heap_results(struct pt_profile *profile, struct pt_heap_process *process
         while (first + n < sites->n && sites->items[first + n].stage == stage)
             n++;
         stage_results(profile, stage, processes);
-        table_of_sites(profile, symbols, stage, sites->items + first, n);
+        table_of_sites(profile, symbols, stage, sites->items + first, n, false);
+        table_of_sites(profile, symbols, stage, sites->items + first, n, true);
         first += n;
     }
 }

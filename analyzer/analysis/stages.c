@@ -13,39 +13,6 @@ const char *pt_base_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-static bool has_text(const char *text)
-{
-    return text && *text;
-}
-
-static const char *command_name(const struct pt_process *process)
-{
-    if (process->argc > 0 && has_text(process->argv[0]))
-        return pt_base_name(process->argv[0]);
-    if (has_text(process->exe))
-        return pt_base_name(process->exe);
-    return has_text(process->comm) ? process->comm : "unknown";
-}
-
-static const struct pt_process *ancestor_of(const struct pt_process *process)
-{
-    return process->previous_image ? process->previous_image : process->parent;
-}
-
-static const char *stage_name(const struct pt_process *process)
-{
-    const struct pt_process *at = process;
-    /* A damaged file can make a cycle of parents: no family is deeper than the number of its members. */
-    for (pt_u32 depth = 0; depth <= process->session->n_processes; depth++) {
-        if (has_text(at->stage))
-            return at->stage;
-        if (!ancestor_of(at))
-            break;
-        at = ancestor_of(at);
-    }
-    return command_name(at);
-}
-
 static pt_u32 stage_index(struct pt_stages *stages, const char *name)
 {
     for (size_t i = 0; i < stages->n; i++)
@@ -71,7 +38,7 @@ void pt_stages_build(struct pt_stages *stages, const struct pt_session *session)
     stages->of_process = pt_calloc(session->n_processes, sizeof *stages->of_process);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         struct pt_process *process = session->processes[i];
-        const pt_u32 index = stage_index(stages, stage_name(process));
+        const pt_u32 index = stage_index(stages, process->stage && *process->stage ? process->stage : "unknown");
         stages->of_process[process->index] = index;
         join(&stages->items[index], process);
     }

@@ -24,10 +24,6 @@ static void fill_text(struct pt_process *p)
         p->argv[p->argc++] = at;
     p->argv = pt_realloc(p->argv, ((size_t)p->argc + 1) * sizeof *p->argv);
     p->true_argc = argc > p->argc && argc < INT_MAX ? (int)argc : p->argc;
-    if (!*p->stage) {
-        const char *slash = strrchr(p->exe, '/');
-        p->stage = *p->comm ? p->comm : slash ? slash + 1 : p->exe;
-    }
 }
 
 static void fill_header(struct pt_process *p, const struct pt_file_header *h)

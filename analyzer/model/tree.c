@@ -40,6 +40,19 @@ static struct pt_process *latest_with_pid(const struct pt_map *newest, struct pt
     return NULL;
 }
 
+/* A process that names no stage belongs to its parent's, and one whose parent was not traced to that of the run's first
+ * process: without the launcher a run is one stage, named by its command. */
+static void inherit_stage(const struct pt_session *session, struct pt_process *p)
+{
+    const struct pt_process *from = p->previous_image ? p->previous_image : p->parent;
+    if (!from && p != session->processes[0])
+        from = session->processes[0];
+    if (*p->stage)
+        return;
+    const char *slash = strrchr(p->exe, '/');
+    p->stage = from ? from->stage : *p->comm ? p->comm : slash ? slash + 1 : p->exe;
+}
+
 void pt_session_link(struct pt_session *session)
 {
     const pt_u32 n = session->n_processes;
@@ -56,6 +69,7 @@ void pt_session_link(struct pt_session *session)
             p->parent = p->previous_image->parent;
         else if (!p->parent && p->ppid)
             p->parent = latest_with_pid(&newest, older, p->ppid, p, false);
+        inherit_stage(session, p);
         uint64_t *id = pt_map_at(&by_trace, p->trace_id);
         *id = *id ? *id : (uintptr_t)p;
         uint64_t *last = pt_map_at(&newest, p->pid);

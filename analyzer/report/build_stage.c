@@ -119,7 +119,7 @@ static const struct {
 } tables[] = {
     {"ranges", "ranges", "Ranges", 50},        {"calls", "calls", "Calls", 100},
     {"io.files", "files", "Files", 50},        {"meta.directories", "directories", "Metadata by directory", 20},
-    {"io.sizes", "io_sizes", "I/O sizes", 65}, {"heap.sites", "heap_sites", "Heap by call site", 30},
+    {"io.sizes", "io_sizes", "I/O sizes", 65}, {"heap.sites", "heap_sites", "Heap by function", 30},
 };
 
 static void add_tables(const struct pt_build *b, struct pt_node *item, pt_u32 stage)

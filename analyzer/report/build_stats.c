@@ -156,7 +156,7 @@ static void add_stage(struct stats *s, struct pt_node *item, enum pt_stats_by by
         add_table(s, item, "io.files", "files", stage);
         break;
     case PT_STATS_STACK:
-        add_table(s, item, "heap.sites", "heap_sites", stage);
+        add_table(s, item, "heap.stacks", "heap_stacks", stage);
         break;
     case PT_STATS_THREAD:
         s->list = add_list(s, item, "threads", "Threads", stage);

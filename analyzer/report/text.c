@@ -138,9 +138,20 @@ static void put_value(const struct text *t, const struct pt_node *node)
     put_text(t, pt_str_text(&clean));
 }
 
-static void put_line(const struct text *t, const struct pt_node *node, const char *indent)
+/* Width of the labels of a run of lines, so that their values stand below each other. */
+static int label_width(const struct pt_node *first)
 {
-    pt_str_printf(t->out, "%s%-16s  ", indent, node->label);
+    pt_u32 width = 12;
+    for (const struct pt_node *node = first; node; node = node->next) {
+        const pt_u32 here = node->kind == PT_NODE_VALUE && node->label ? pt_text_width(node->label) : 0;
+        width = here > width && !node->column ? here : width;
+    }
+    return (int)width;
+}
+
+static void put_line(const struct text *t, const struct pt_node *node, const char *indent, int width)
+{
+    pt_str_printf(t->out, "%s%-*s  ", indent, width, node->label);
     put_value(t, node);
     if (node->value.type == PT_VALUE_UNKNOWN && node->value.reason) {
         pt_str_add(t->out, "  (");
@@ -163,18 +174,22 @@ static void put_callout(const struct text *t, const struct pt_node *finding, pt_
         put_value(t, node);
     }
     pt_str_char(t->out, '\n');
+    int width = label_width(finding->first);
+    for (const struct pt_node *node = finding->first; node; node = node->next)
+        if (!node->column && node->label && node->kind == PT_NODE_GROUP && label_width(node->first) > width)
+            width = label_width(node->first);
     for (const struct pt_node *node = finding->first; node; node = node->next) {
         if (node->column || !node->label)
             continue;
         if (node->kind == PT_NODE_VALUE) {
-            put_line(t, node, "    ");
+            put_line(t, node, "    ", width);
             continue;
         }
         for (const struct pt_node *fact = node->first; fact; fact = fact->next) {
             if (fact->kind == PT_NODE_LIST)
                 put_table(t, fact, "      ");
             else
-                put_line(t, fact, "    ");
+                put_line(t, fact, "    ", width);
         }
     }
 }
@@ -201,13 +216,13 @@ static void put_list(const struct text *t, const struct pt_node *list)
     }
 }
 
-static void put_node(const struct text *t, const struct pt_node *node)
+static void put_node(const struct text *t, const struct pt_node *node, int width)
 {
     if (!node->label)
         return;
     switch (node->kind) {
     case PT_NODE_VALUE:
-        put_line(t, node, "");
+        put_line(t, node, "", width);
         break;
     case PT_NODE_LIST:
         if (!node->first)
@@ -218,7 +233,7 @@ static void put_node(const struct text *t, const struct pt_node *node)
     case PT_NODE_GROUP:
         put_heading(t, node->label);
         for (const struct pt_node *child = node->first; child; child = child->next)
-            put_node(t, child);
+            put_node(t, child, label_width(node->first));
         break;
     }
 }
@@ -227,7 +242,7 @@ void pt_render_text_nodes(const struct pt_node *first, const struct pt_render_op
 {
     const struct text t = {options, out};
     for (const struct pt_node *node = first; node; node = node->next)
-        put_node(&t, node);
+        put_node(&t, node, label_width(first));
 }
 
 void pt_render_text(const struct pt_doc *doc, const struct pt_render_options *options, struct pt_str *out)
