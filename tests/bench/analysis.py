@@ -4,7 +4,6 @@ import glob
 import os
 import statistics
 import subprocess
-import time
 
 from measure import RESULT, environment, run_once
 
@@ -14,20 +13,19 @@ class Figure:
         self.key, self.title, self.value, self.unit, self.note = key, title, value, unit, note
 
 
-def timed(command, env=None):
+def timed(places, command, env=None):
     """(wall s, CPU s, peak RSS MiB, stderr) of a command that must succeed."""
-    began = time.perf_counter()
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env) as process:
-        text = process.stderr.read().decode(errors="replace")
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}: {text[-800:]}")
-    return time.perf_counter() - began, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, text
+    done = subprocess.run([f"{places.programs}/b_start", "1", *command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, env=env, check=False)
+    text = done.stderr.decode(errors="replace")
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)} failed: {text[-800:]}")
+    _, wall_ns, _, cpu_ns, rss_kib = map(int, RESULT.findall(text)[-1])
+    return wall_ns / 1e9, cpu_ns / 1e9, rss_kib / 1024, text
 
 
-def median_of(repeats, command, env=None):
-    runs = [timed(command, env) for _ in range(repeats)]
+def median_of(repeats, places, command, env=None):
+    runs = [timed(places, command, env) for _ in range(repeats)]
     return [statistics.median(r[i] for r in runs) for i in range(3)] + [runs[-1][3]]
 
 
@@ -38,8 +36,8 @@ def record(workload, tracer, size, places):
 
 
 def decode_figures(run, places, repeats):
-    wall, _, _, text = median_of(repeats, [f"{places.programs}/b_decode", run])
-    events, _, _, cpu_ns = map(int, RESULT.search(text).groups())
+    wall, _, _, text = median_of(repeats, places, [f"{places.programs}/b_decode", run])
+    events, _, _, cpu_ns, _ = map(int, RESULT.search(text).groups())
     return events, [Figure("decode", f"decode and merge of {events / 1e6:.1f} M heap events", events / cpu_ns * 1e3,
                            "M events/s of CPU", f"{wall:.2f} s wall")]
 
@@ -50,12 +48,12 @@ def figures(by_key, tracers, places, proftrace, repeats, quick):
     run = record(pairs, tracers["full"], pairs.quick if quick else pairs.size, places)
     events, decoded = decode_figures(run, places, repeats)
     found += decoded
-    wall, cpu, rss, _ = median_of(repeats, [proftrace, "report", run, "-o", "/dev/null"])
+    wall, cpu, rss, _ = median_of(repeats, places, [proftrace, "report", run, "-o", "/dev/null"])
     found.append(Figure("report", f"`proftrace report` on {events / 1e6:.1f} M heap events", wall, "s",
                         f"{cpu:.2f} s of CPU, peak RSS {rss:.0f} MiB"))
     found.append(Figure("report-rss", "its peak memory", rss, "MiB"))
     run = record(calls, tracers["sampled"], calls.quick if quick else calls.size, places)
-    wall, cpu, rss, _ = median_of(repeats, [proftrace, "export", run, "--to", "chrome", "--force", "-o", f"{places.traces}/chrome.json"])
+    wall, cpu, rss, _ = median_of(repeats, places, [proftrace, "export", run, "--to", "chrome", "--force", "-o", f"{places.traces}/chrome.json"])
     slices = (calls.quick if quick else calls.size) + 32768  # the file is written and read once before
     found.append(Figure("chrome", f"Chrome export of {slices / 1e6:.1f} M slices", slices / wall / 1e6, "M slices/s",
                         f"{wall:.2f} s wall, {cpu:.2f} s of CPU, peak RSS {rss:.0f} MiB"))
@@ -67,7 +65,7 @@ def launcher_figures(proftrace, workload, tracers, places, quick):
     seconds = 2 if quick else 20
     env = environment(workload, tracers["bare"])
     env["PROFTRACE_DIR"] = f"{places.traces}/launcher"
-    _, bare, _, _ = timed(["sleep", str(seconds)])
-    _, cpu, _, _ = timed([proftrace, "run", "--no-report", "--", "sleep", str(seconds)], env)
+    _, bare, _, _ = timed(places, ["sleep", str(seconds)])
+    _, cpu, _, _ = timed(places, [proftrace, "run", "--no-report", "--", "sleep", str(seconds)], env)
     return [Figure("launcher", "launcher, sampling the tree every 500 ms", 100 * (cpu - bare) / seconds, "% of a core")]
 

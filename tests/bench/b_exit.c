@@ -30,7 +30,6 @@ int main(int argc, char **argv)
     if (child < 0 || waitpid(child, &status, 0) < 0 || status)
         return 4;
     const uint64_t wall = bench_clock_ns(CLOCK_MONOTONIC) - *left_at;
-    fprintf(stderr, "RESULT ops=1 wall_ns=%llu thread_ns=%llu process_ns=%llu\n", (unsigned long long)wall,
-            (unsigned long long)wall, (unsigned long long)wall);
+    bench_print_ns(1, wall, wall, wall, bench_peak_rss_kib());
     return 0;
 }

@@ -13,12 +13,17 @@
 
 extern char **environ;
 
-static uint64_t children_cpu_ns(void)
+static struct rusage of_children(void)
 {
     struct rusage usage;
     getrusage(RUSAGE_CHILDREN, &usage);
-    return ((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * 1000000000u +
-           ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000u;
+    return usage;
+}
+
+static uint64_t cpu_ns(const struct rusage *usage)
+{
+    return ((uint64_t)usage->ru_utime.tv_sec + (uint64_t)usage->ru_stime.tv_sec) * 1000000000u +
+           ((uint64_t)usage->ru_utime.tv_usec + (uint64_t)usage->ru_stime.tv_usec) * 1000u;
 }
 
 int main(int argc, char **argv)
@@ -29,16 +34,15 @@ int main(int argc, char **argv)
     const char *preload = getenv("PRELOAD");
     if (preload)
         setenv("LD_PRELOAD", preload, 1);
-    const uint64_t cpu = children_cpu_ns();
     const struct bench from = bench_now();
     for (long i = 0; i < times; i++) {
         pid_t pid;
         int status;
-        if (posix_spawn(&pid, argv[2], NULL, NULL, argv + 2, environ) || waitpid(pid, &status, 0) < 0)
+        if (posix_spawnp(&pid, argv[2], NULL, NULL, argv + 2, environ) || waitpid(pid, &status, 0) < 0 || status)
             return 3;
     }
-    const uint64_t wall = bench_clock_ns(CLOCK_MONOTONIC) - from.wall_ns, used = children_cpu_ns() - cpu;
-    fprintf(stderr, "RESULT ops=%ld wall_ns=%llu thread_ns=%llu process_ns=%llu\n", times, (unsigned long long)wall,
-            (unsigned long long)used, (unsigned long long)used);
+    const uint64_t wall = bench_clock_ns(CLOCK_MONOTONIC) - from.wall_ns;
+    const struct rusage used = of_children();
+    bench_print_ns((uint64_t)times, wall, cpu_ns(&used), cpu_ns(&used), (unsigned long)used.ru_maxrss);
     return 0;
 }

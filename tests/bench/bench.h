@@ -30,12 +30,33 @@ static inline struct bench bench_now(void)
                           bench_clock_ns(CLOCK_PROCESS_CPUTIME_ID)};
 }
 
+/* VmHWM of /proc/self/status; 0 = unknown. */
+static inline unsigned long bench_peak_rss_kib(void)
+{
+    unsigned long kib = 0;
+    char line[256];
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status && fgets(line, sizeof line, status))
+        if (sscanf(line, "VmHWM: %lu", &kib) == 1)
+            break;
+    if (status)
+        fclose(status);
+    return kib;
+}
+
+static inline void bench_print_ns(uint64_t ops, uint64_t wall_ns, uint64_t thread_ns, uint64_t process_ns,
+                                  unsigned long rss_kib)
+{
+    fprintf(stderr, "RESULT ops=%llu wall_ns=%llu thread_ns=%llu process_ns=%llu rss_kib=%lu\n",
+            (unsigned long long)ops, (unsigned long long)wall_ns, (unsigned long long)thread_ns,
+            (unsigned long long)process_ns, rss_kib);
+}
+
 static inline void bench_print(struct bench from, uint64_t ops)
 {
     const struct bench to = bench_now();
-    fprintf(stderr, "RESULT ops=%llu wall_ns=%llu thread_ns=%llu process_ns=%llu\n", (unsigned long long)ops,
-            (unsigned long long)(to.wall_ns - from.wall_ns), (unsigned long long)(to.thread_ns - from.thread_ns),
-            (unsigned long long)(to.process_ns - from.process_ns));
+    bench_print_ns(ops, to.wall_ns - from.wall_ns, to.thread_ns - from.thread_ns, to.process_ns - from.process_ns,
+                   bench_peak_rss_kib());
 }
 
 static inline long bench_argument(int argc, char **argv, int index, long otherwise)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tracers import pids_of, run_quietly
 
-RESULT = re.compile(r"RESULT ops=(\d+) wall_ns=(\d+) thread_ns=(\d+) process_ns=(\d+)")
+RESULT = re.compile(r"RESULT ops=(\d+) wall_ns=(\d+) thread_ns=(\d+) process_ns=(\d+) rss_kib=(\d+)")
 
 
 @dataclass
@@ -21,7 +21,7 @@ class Sample:
     thread_ns: float
     process_ns: float
     total_cpu_s: float  # whole process tree, start and end included, and the tracer's daemon
-    rss_mib: float      # largest process
+    rss_mib: float      # peak of the measured process
     trace_bytes: int
     status: int
 
@@ -71,11 +71,11 @@ def run_once(workload, tracer, size, places, keep_trace=False):
     found = RESULT.search(text)
     if not found or process.returncode:
         raise RuntimeError(f"{workload.key} under {tracer.key} ended with {process.returncode}: {text[-800:]}")
-    ops, wall, thread, cpu = map(int, found.groups())
+    ops, wall, thread, cpu, rss_kib = map(int, found.groups())
     trace_bytes = folder_bytes(places.traces)
     if not keep_trace:
         shutil.rmtree(places.traces, ignore_errors=True)
-    return Sample(ops, wall / ops, thread / ops, cpu / ops, usage.ru_utime + usage.ru_stime + daemon, usage.ru_maxrss / 1024,
+    return Sample(ops, wall / ops, thread / ops, cpu / ops, usage.ru_utime + usage.ru_stime + daemon, rss_kib / 1024,
                   trace_bytes, process.returncode)
 
 

@@ -17,5 +17,7 @@ class Bench:
     def print(self, ops):
         wall = time.perf_counter() - self.wall
         process = time.process_time() - self.process + self.children_s() - self.children
-        print(f"RESULT ops={ops} wall_ns={wall * 1e9:.0f} thread_ns={process * 1e9:.0f} process_ns={process * 1e9:.0f}",
-              file=sys.stderr)
+        with open("/proc/self/status", encoding="ascii") as f:
+            rss = next(line.split()[1] for line in f if line.startswith("VmHWM"))
+        print(f"RESULT ops={ops} wall_ns={wall * 1e9:.0f} thread_ns={process * 1e9:.0f} process_ns={process * 1e9:.0f} "
+              f"rss_kib={rss}", file=sys.stderr)

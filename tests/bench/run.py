@@ -66,12 +66,14 @@ def measure_all(args, places, progress):
     chosen = [w for w in WORKLOADS if not only or w.key in only]
     rounds = 2 if args.quick else args.rounds
     load = os.getloadavg()
-    series = {w.key: measure.interleaved(w, known, rounds, places, args.quick, progress) for w in chosen}
+    series = {w.key: measure.interleaved(w, known, rounds, places, args.quick, progress) for w in chosen
+              if w.quick or not args.quick}
     figures = {}
     if not args.no_analysis and not only:
         found = analysis.figures({w.key: w for w in WORKLOADS}, known, places, proftrace, 1 if args.quick else 3, args.quick)
         figures = {f.key: f for f in found}
-    return table.page(chosen, series, figures, circumstances(rounds, load, [t.title.strip("*") for t in known.values()]))
+    present = [t.title.strip("*") for t in known.values()]
+    return table.page(chosen, series, figures, circumstances(rounds, load, present), args.quick)
 
 
 def main():

@@ -53,8 +53,12 @@ def analysis_table(figures):
     return rows_of(("", "measured", ""), [(f.title, f"{f.value:,.2f} {f.unit}", f.note) for f in figures.values()])
 
 
-def page(workloads, series, figures, circumstances):
-    parts = [circumstances, "## Against the targets\n", verdicts(series, figures)]
+def page(workloads, series, figures, circumstances, quick):
+    parts = [circumstances]
+    if quick:
+        parts.append("This was a trial with tiny sizes: it shows that the benchmark works, its figures mean nothing.\n")
+    else:
+        parts += ["## Against the targets\n", verdicts(series, figures)]
     if figures:
         parts += ["## The analyzer\n", analysis_table(figures)]
     parts += ["## Every configuration\n", "Median [smallest..largest] over the rounds; ratios are taken within a round, against the "

@@ -24,7 +24,7 @@ class Workload:
     operation: str
     command: Callable[[Places, int], List[str]]
     size: int
-    quick: int
+    quick: int               # size in quick mode; 0 = left out
     tracers: List[str]
     short: int = 0
     events: int = 0          # events per operation in full mode; 0 = not counted
@@ -51,7 +51,7 @@ WORKLOADS = [
     Workload("M2/16", "the same with 16 threads of 5,000 blocks (memory per thread)", "replacement",
              lambda p, n: [f"{p.programs}/b_larson", "16", "2", str(n), "5000"], 50000, 1000, [*OURS, "heaptrack"], events=2),
     Workload("P1", "PyTorch training, two DataLoader workers, 3 epochs", "step", python("b_train.py", lambda p: f"{p.data}/p1"),
-             3, 1, ["bare", "sampled", "full", "jemalloc-sampling", "lttng"]),
+             3, 0, ["bare", "sampled", "full", "jemalloc-sampling", "lttng"]),
     Workload("P2", "JSON churn in Python, default allocator", "round", python("b_json.py"), 40, 2,
              ["bare", "sampled", "full", "jemalloc-sampling", "lttng", "heaptrack"]),
     Workload("P2m", "JSON churn in Python, every object through malloc", "round", python("b_json.py"), 40, 2,
