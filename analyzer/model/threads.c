@@ -142,7 +142,7 @@ static void find_lives(struct pt_process_data *data, const struct pt_trace_slot 
         if (end.slot != slot->slot)
             break;
         const pt_i64 last = pt_scale_time(scale, end.last_ticks);
-        touch(add_thread(p, slot->slot, end.life, end.tid), last, last);
+        touch(add_thread(p, slot->slot, end.life, end.tid), INT64_MAX, last);
     }
     if (p->n_threads > first)
         qsort(p->threads + first, p->n_threads - first, sizeof *p->threads, by_life);
@@ -302,7 +302,7 @@ void pt_process_fill_threads(struct pt_process_data *data)
         thread->process = p;
         thread->index = i;
         if (thread->start_ns == INT64_MAX)
-            thread->start_ns = p->start_ns;
+            thread->start_ns = thread->end_ns > p->start_ns ? thread->end_ns : p->start_ns;
         if (thread->end_ns < thread->start_ns)
             thread->end_ns = thread->start_ns;
     }
