@@ -16,6 +16,7 @@
 #include "../launcher/run_record.h"
 #include "../launcher/session_dir.h"
 #include "../launcher/target.h"
+#include "../report/write.h"
 #include "../util/auto.h"
 #include "../util/fmt.h"
 #include "../util/sanitize.h"
@@ -26,9 +27,6 @@
 #define INTERVAL_MIN_MS 10
 
 extern char **environ;
-
-/* report/ provides it; a build without it runs all the same. */
-__attribute__((weak)) int pt_write_reports(const char *run_dir, struct pt_error *err);
 
 struct request {
     const char *output, *stage, *interval;
@@ -122,15 +120,18 @@ static void print_end(const struct pt_session_dir *dir, const struct pt_target *
     const struct pt_samples *samples = result->samples;
     fprintf(stderr, "proftrace: %s, CPU %s, memory %s\n", pt_fmt_duration((pt_i64)result->duration_ns).text,
             pt_fmt_duration((pt_i64)samples->cpu_ns).text, pt_fmt_bytes(samples->rss_max_bytes).text);
-    if (!target->traced)
-        fprintf(stderr, "proftrace: %s was not traced: %s\n", target->binary, target->reason);
+    if (!target->traced) {
+        PT_AUTO(pt_str_fini) struct pt_str binary = {0};
+        pt_sanitize_terminal(&binary, target->binary);
+        fprintf(stderr, "proftrace: %s was not traced: %s\n", pt_str_text(&binary), target->reason);
+    }
     fprintf(stderr, "proftrace: %s  (next: proftrace report %s)\n", dir->shown, dir->shown);
 }
 
 static void write_reports(const struct pt_session_dir *dir)
 {
     struct pt_error err = {0};
-    if (pt_write_reports && pt_write_reports(dir->path, &err) < 0)
+    if (pt_write_reports(dir->path, &err) < 0)
         fprintf(stderr, "proftrace: no report was written: %s\n", err.text);
 }
 

@@ -16,8 +16,8 @@
 
 #include "process_tree.h"
 
-#define SAMPLES_MAX 8192    /* then two become one: a long run keeps its shape in bounded memory */
-#define PSS_COST_FACTOR 500 /* after a look at PSS wait 500 times its cost: 0.2 % of one core */
+#define SAMPLES_MAX 8192     /* then two become one: a long run keeps its shape in bounded memory */
+#define PSS_COST_FACTOR 1000 /* after a look at PSS wait 1000 times its cost: 0.1 % of one core */
 #define CARRY_SCANS 2
 
 struct pt_sampler {
@@ -169,10 +169,11 @@ static void keep(struct pt_sampler *sampler, const struct pt_sample *sample)
     sampler->pending = 1;
 }
 
-void pt_sampler_take(struct pt_sampler *sampler, pt_u64 t_ns)
+pt_u64 pt_sampler_take(struct pt_sampler *sampler, pt_u64 t_ns)
 {
     if (t_ns <= sampler->last_ns)
-        return;
+        return 0;
+    const pt_u64 start = own_cpu_ns();
     struct pt_samples *samples = &sampler->samples;
     pt_tree_scan(&sampler->tree);
     struct pt_sample sample = {.t_ns = t_ns};
@@ -185,6 +186,7 @@ void pt_sampler_take(struct pt_sampler *sampler, pt_u64 t_ns)
         sample.threads += entry->now.threads;
         sample.processes++;
     }
+    const pt_u64 cost_ns = own_cpu_ns() - start;
     sample.pss_bytes = pss_of_all(sampler, t_ns);
     sampler->last_ns = t_ns;
     samples->living = sample.processes;
@@ -193,6 +195,7 @@ void pt_sampler_take(struct pt_sampler *sampler, pt_u64 t_ns)
     if (sample.cpu_percent > samples->cpu_percent_max)
         samples->cpu_percent_max = sample.cpu_percent;
     keep(sampler, &sample);
+    return cost_ns;
 }
 
 void pt_sampler_reaped(struct pt_sampler *sampler, pid_t pid, const struct rusage *usage)

@@ -44,8 +44,8 @@ void pt_sampler_free(struct pt_sampler *sampler);
 
 /* What is a child of ours now does not belong to the run. */
 void pt_sampler_begin(struct pt_sampler *sampler);
-/* Look at all descendants now; `t_ns` since the start. */
-void pt_sampler_take(struct pt_sampler *sampler, pt_u64 t_ns);
+/* Look at all descendants now; `t_ns` since the start. Returns the CPU time that the look cost us. */
+pt_u64 pt_sampler_take(struct pt_sampler *sampler, pt_u64 t_ns);
 /* A child or an orphan was waited for: what it used is now known exactly. */
 void pt_sampler_reaped(struct pt_sampler *sampler, pid_t pid, const struct rusage *usage);
 /* What is known so far; valid until the next call. */

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""`proftrace doctor`, `help`, `version`: what they say is true and their exit codes are the contract's."""
+import json
+import os
+import unittest
+
+from launcher_case import LauncherCase
+
+
+class Doctor(LauncherCase):
+    def checks(self, *arguments, **options):
+        done = self.proftrace("doctor", "--json", *arguments, **options)
+        document = json.loads(done.stdout)
+        self.assertEqual(document["can_trace"], done.returncode == 0)
+        return {check["name"]: check for check in document["checks"]}
+
+    def test_all_questions_are_answered(self):
+        checks = self.checks("--", "/bin/true")
+        for name in ("library", "run directories", "free space", "clock", "glibc", "/proc", "perf events", "ptrace", "command"):
+            self.assertIn(name, checks)
+        self.assertEqual(checks["library"]["status"], "ok", checks["library"])
+        self.assertEqual(checks["command"]["status"], "ok")
+
+    def test_nothing_is_left_behind(self):
+        scratch = os.path.join(self.folder, "scratch")
+        os.mkdir(scratch)
+        self.checks(environment={"TMPDIR": scratch})
+        self.assertEqual(os.listdir(scratch), [])
+        self.assertEqual(os.listdir(self.folder), ["scratch"])
+
+    def test_untraceable_command(self):
+        program = self.compile("int main(void){return 0;}", "-static")
+        self.assertIn("static", self.checks("--", program)["command"]["detail"])
+        self.assertEqual(self.checks("no-such-command")["command"]["status"], "fail")
+
+    def test_switched_off(self):
+        checks = self.checks(environment={"PROFTRACE_DISABLE": "1"})
+        self.assertEqual(checks["switched off"]["status"], "fail")
+
+    def test_option_that_is_not_understood(self):
+        checks = self.checks(environment={"PROFTRACE_HEAP": "everything"})
+        self.assertEqual(checks["options"]["status"], "warn")
+
+    def test_unwritable_root(self):
+        checks = self.checks(environment={"PROFTRACE_DIR": "/proc/x"})
+        self.assertEqual(checks["run directories"]["status"], "fail")
+        self.assertTrue(checks["run directories"]["remedy"])
+
+    def test_text(self):
+        done = self.proftrace("doctor")
+        for line in done.stdout.decode().splitlines():
+            self.assertRegex(line, r"^(ok   |warn |fail |     ) ")
+
+
+class Help(LauncherCase):
+    def commands(self):
+        lines = self.proftrace("help").stdout.decode().split("Commands:")[1].splitlines()
+        return [line.split()[0] for line in lines if line.startswith("  ")]
+
+    def test_every_command_has_options_text(self):
+        self.assertIn("run", self.commands())
+        for command in self.commands():
+            for words in (("help", command), (command, "--help")):
+                done = self.proftrace(*words)
+                self.assertEqual(done.returncode, 0, (words, done.stderr))
+                self.assertIn(f"usage: proftrace {command}".encode(), done.stdout)
+                self.assertEqual(done.stderr, b"")
+
+    def test_unknown(self):
+        done = self.proftrace("help", "repot")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"'report'", done.stderr)
+
+    def test_version(self):
+        for words in (("version",), ("--version",)):
+            self.assertRegex(self.proftrace(*words).stdout.decode(), r"^proftrace \d+\.\d+\.\d+ \(trace format \d+\)\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()
