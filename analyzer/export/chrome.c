@@ -7,6 +7,7 @@
 #include "chrome_walk.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define STRINGS_FROM_NS 10000 /* shorter calls go without their path: half the file, and nobody looks at them */
 #define HEAP_POINTS 200000u   /* of all live-heap counters together */
@@ -37,8 +38,16 @@ static int lane_place(struct pt_chrome_lane *lane, pt_i64 *start_ns, pt_i64 *end
 
 static char *slice_begin(struct pt_chrome *chrome, struct pt_chrome_lane *lane, int row, pt_i64 start_ns, pt_i64 end_ns)
 {
-    const pt_u32 tid = pt_chrome_lane_tid(chrome, lane, row);
-    char *at = pt_chrome_begin(&chrome->out, 'X', lane->process->pid, tid, start_ns);
+    struct pt_put_text *const head = &lane->heads[row];
+    char *at;
+    if (head->bytes) {
+        at = pt_put_us(pt_put_block(pt_sink_room(chrome->out.sink), head), start_ns);
+    } else {
+        const pt_u32 tid = pt_chrome_lane_tid(chrome, lane, row);
+        head->bytes = (pt_u8)snprintf(head->text, sizeof head->text,
+                                      ",\n{\"ph\":\"X\",\"pid\":%u,\"tid\":%u,\"ts\":", lane->process->pid, tid);
+        at = pt_chrome_begin(&chrome->out, 'X', lane->process->pid, tid, start_ns);
+    }
     at = pt_put(at, ",\"dur\":");
     chrome->out.summary->slices++;
     chrome->out.summary->moved += row > 0 && row < PT_CHROME_ROWS;
@@ -84,8 +93,7 @@ static void show_span(struct pt_chrome *chrome, struct pt_chrome_lane *lane, con
         return;
     }
     char *at = slice_begin(chrome, lane, row, start_ns, end_ns);
-    at = pt_chrome_put_kind(at, event->desc);
-    at = pt_chrome_put_fields(at, event, is_worth_strings(event));
+    at = pt_chrome_put_event(&chrome->out, at, event, is_worth_strings(event));
     pt_chrome_end(&chrome->out, at);
     if (makes_process && event->result > 0)
         show_fork(chrome, lane, event, row, start_ns);
@@ -156,8 +164,7 @@ static void show_instant(struct pt_chrome *chrome, struct pt_chrome_lane *lane, 
         at = put_quoted(at, ",\"name\":", pt_process_string(event->process, pt_event_as(event, mark)->name));
     } else {
         at = pt_put(at, event->desc->id == PT_EV_stage ? ",\"s\":\"p\"" : ",\"s\":\"t\"");
-        at = pt_chrome_put_kind(at, event->desc);
-        at = pt_chrome_put_fields(at, event, true);
+        at = pt_chrome_put_event(&chrome->out, at, event, true);
     }
     pt_chrome_end(&chrome->out, at);
     chrome->out.summary->instants++;
@@ -217,12 +224,11 @@ static void end_exec(struct pt_chrome *chrome, struct pt_chrome_lane *lane, pt_i
         return;
     }
     char *at = slice_begin(chrome, lane, row, start_ns, end_ns);
-    at = pt_put(at, ",\"cat\":\"proc\",\"name\":\"exec\"");
     if (failure) {
-        at = pt_chrome_put_fields(at, failure, true);
+        at = pt_chrome_put_event(&chrome->out, at, failure, true);
     } else {
-        at = put_quoted(at,
-                        ",\"args\":{\"path\":", pt_process_string(lane->process->process, (pt_u32)lane->exec.number));
+        at = pt_put(at, ",\"cat\":\"proc\",\"name\":\"exec\",\"args\":{");
+        at = put_quoted(at, "\"path\":", pt_process_string(lane->process->process, (pt_u32)lane->exec.number));
         *at++ = '}';
     }
     pt_chrome_end(&chrome->out, at);

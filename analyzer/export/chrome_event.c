@@ -6,6 +6,7 @@
  * makes chrome://tracing reject the whole file. */
 #include "chrome_event.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "../model/session.h"
@@ -115,19 +116,19 @@ static const char *category_name(enum pt_category category)
     return "other";
 }
 
-char *pt_chrome_put_kind(char *at, const struct pt_event_desc *desc)
+static void kind_prepare(struct pt_chrome_kind *kind, const struct pt_event_desc *desc)
 {
-    const char *name = desc->name;
     static const char *const families[] = {"io_", "meta_", "proc_"}; /* the category says it already */
+    const char *name = desc->name;
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         if (!strncmp(name, families[i], strlen(families[i])))
             name += strlen(families[i]);
-    at = pt_put(at, ",\"cat\":\"");
-    at = pt_put(at, category_name(desc->category));
-    at = pt_put(at, "\",\"name\":\"");
-    at = pt_put(at, name);
-    *at++ = '"';
-    return at;
+    kind->head_bytes = (pt_u32)snprintf(kind->head, sizeof kind->head, ",\"cat\":\"%s\",\"name\":\"%.60s\",\"args\":{",
+                                        category_name(desc->category), name);
+    for (pt_u32 i = 0; i < desc->n_fields; i++)
+        kind->keys[i].bytes =
+            (pt_u8)snprintf(kind->keys[i].text, sizeof kind->keys[i].text, "\"%.58s\":", desc->fields[i].name);
+    kind->is_ready = true;
 }
 
 static pt_u64 field_value(const struct pt_event *event, const struct pt_field_desc *field)
@@ -145,25 +146,17 @@ static pt_u64 field_value(const struct pt_event *event, const struct pt_field_de
     return value;
 }
 
-static char *put_key(char *at, const char *name)
-{
-    *at++ = '"';
-    at = pt_put(at, name);
-    *at++ = '"';
-    *at++ = ':';
-    return at;
-}
-
-static char *put_result(char *at, const char *name, pt_i64 value)
+static char *put_result(char *at, const struct pt_put_text *key, pt_i64 value)
 {
     const char *error = value < 0 && value >= -4095 ? strerrorname_np((int)-value) : NULL;
     if (error)
-        return pt_put_string(put_key(at, "error"), error);
-    return pt_put_i64(put_key(at, name), value);
+        return pt_put_string(pt_put(at, "\"error\":"), error);
+    return pt_put_i64(pt_put_block(at, key), value);
 }
 
 /* One field as "name":value; nothing where it says nothing. */
-static char *put_field(char *at, const struct pt_event *event, const struct pt_field_desc *field, bool with_strings)
+static char *put_field(char *at, const struct pt_event *event, const struct pt_field_desc *field,
+                       const struct pt_put_text *key, bool with_strings)
 {
     const pt_u64 value = field_value(event, field);
     switch (field->unit) {
@@ -172,25 +165,25 @@ static char *put_field(char *at, const struct pt_event *event, const struct pt_f
         return at;
     case PT_UNIT_STRING: {
         const char *text = with_strings && value ? pt_process_string(event->process, (pt_u32)value) : NULL;
-        return text && *text ? pt_put_string(put_key(at, field->name), text) : at;
+        return text && *text ? pt_put_string(pt_put_block(at, key), text) : at;
     }
     case PT_UNIT_FD:
-        return (pt_i64)value < 0 ? at : pt_put_u64(put_key(at, field->name), value);
+        return (pt_i64)value < 0 ? at : pt_put_u64(pt_put_block(at, key), value);
     case PT_UNIT_RESULT:
     case PT_UNIT_RESULT_FD:
     case PT_UNIT_RESULT_PID:
     case PT_UNIT_RESULT_BYTES:
-        return put_result(at, field->name, (pt_i64)value);
+        return put_result(at, key, (pt_i64)value);
     case PT_UNIT_ADDR:
     case PT_UNIT_HEX:
     case PT_UNIT_OPEN_FLAGS:
-        return pt_put_hex(put_key(at, field->name), field->bytes == 4 ? (pt_u32)value : value);
+        return pt_put_hex(pt_put_block(at, key), field->bytes == 4 ? (pt_u32)value : value);
     case PT_UNIT_BYTES:
     case PT_UNIT_OFFSET:
     case PT_UNIT_COUNT:
     case PT_UNIT_WHENCE:
     case PT_UNIT_HEAP_FUNCTION:
-        at = put_key(at, field->name);
+        at = pt_put_block(at, key);
         return field->type[0] == 'i' ? pt_put_i64(at, (pt_i64)value) : pt_put_u64(at, value);
     case PT_UNIT_NUMBER:
         return at; /* counters are written by their own line */
@@ -198,18 +191,23 @@ static char *put_field(char *at, const struct pt_event *event, const struct pt_f
     return at;
 }
 
-char *pt_chrome_put_fields(char *at, const struct pt_event *event, bool with_strings)
+char *pt_chrome_put_event(struct pt_chrome_out *out, char *at, const struct pt_event *event, bool with_strings)
 {
-    at = pt_put(at, ",\"args\":{");
+    const struct pt_event_desc *desc = event->desc;
+    struct pt_chrome_kind *kind = &out->kinds[desc->id];
+    if (!kind->is_ready)
+        kind_prepare(kind, desc);
+    memcpy(at, kind->head, sizeof kind->head);
+    at += kind->head_bytes;
     char *const start = at;
-    for (pt_u32 i = 0; i < event->desc->n_fields; i++) {
-        char *const before = at;
-        char *const from = at > start ? at + 1 : at; /* room for the comma */
-        char *const after = put_field(from, event, &event->desc->fields[i], with_strings);
+    for (pt_u32 i = 0; i < desc->n_fields; i++) {
+        /* One byte further than needed, for the comma that only a second field has. */
+        char *const from = at > start ? at + 1 : at;
+        char *const after = put_field(from, event, &desc->fields[i], &kind->keys[i], with_strings);
         if (after == from)
             continue;
-        if (from > before)
-            *before = ',';
+        if (from > at)
+            *at = ',';
         at = after;
     }
     *at++ = '}';

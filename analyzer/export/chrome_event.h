@@ -15,7 +15,16 @@
 #include "export.h"
 #include "put.h"
 
+/* What lines of one event kind have in common. */
+struct pt_chrome_kind {
+    bool is_ready;
+    char head[120]; /* ,"cat":"io","name":"read","args":{ */
+    pt_u32 head_bytes;
+    struct pt_put_text keys[PT_MAX_FIELDS]; /* "path": */
+};
+
 struct pt_chrome_out {
+    struct pt_chrome_kind *kinds; /* 256, by event id; zeroed by the owner */
     struct pt_sink *sink;
     struct pt_export_summary *summary;
     bool has_lines;
@@ -40,9 +49,8 @@ struct pt_chrome_end_of_flow {
 void pt_chrome_flow(struct pt_chrome_out *out, const char *name, const struct pt_chrome_end_of_flow *from,
                     const struct pt_chrome_end_of_flow *to);
 
-/* ,"cat":"io","name":"read" of each row of events.def. */
-char *pt_chrome_put_kind(char *at, const struct pt_event_desc *desc);
-/* ,"args":{...} of the event's fields; strings only where asked for, they are most of a file's size. */
-char *pt_chrome_put_fields(char *at, const struct pt_event *event, bool with_strings);
+/* ,"cat":"io","name":"read","args":{...}: kind and fields of the event; strings only where asked for, they are most of
+ * a file's size. */
+char *pt_chrome_put_event(struct pt_chrome_out *out, char *at, const struct pt_event *event, bool with_strings);
 
 #endif

@@ -341,6 +341,7 @@ void pt_chrome_open(struct pt_chrome *chrome, struct pt_session *session, const 
     chrome->min_duration_ns = filter->min_duration_ns;
     chrome->n_processes = session->n_processes;
     chrome->processes = pt_calloc(session->n_processes ? session->n_processes : 1, sizeof *chrome->processes);
+    chrome->out.kinds = pt_calloc(256, sizeof *chrome->out.kinds);
     pt_chrome_ids_build(&chrome->ids, session);
     sort_by_pid(chrome);
     show_header(chrome);
@@ -375,5 +376,6 @@ void pt_chrome_close(struct pt_chrome *chrome)
         free_process(&chrome->processes[i]);
     free(chrome->processes);
     free(chrome->by_pid);
+    free(chrome->out.kinds);
     pt_chrome_ids_free(&chrome->ids);
 }

@@ -25,7 +25,8 @@ struct pt_chrome_period {
 struct pt_chrome_lane {
     struct pt_thread *thread;
     struct pt_chrome_process *process;
-    pt_u32 tids[PT_CHROME_ROWS + 1]; /* 0 = row not used yet */
+    pt_u32 tids[PT_CHROME_ROWS + 1];              /* 0 = row not used yet */
+    struct pt_put_text heads[PT_CHROME_ROWS + 1]; /* how each slice of a row begins */
     struct pt_track rows[PT_CHROME_ROWS];
     struct pt_chrome_period step, epoch;
     struct pt_chrome_period exec; /* number = string id of the program */

@@ -12,23 +12,30 @@ static const char digit_pairs[] = "000102030405060708091011121314151617181920212
                                   "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
                                   "8081828384858687888990919293949596979899";
 
+static pt_u32 digit_count(pt_u64 value)
+{
+    static const pt_u64 limits[] = {10ull,      100ull,      1000ull,      10000ull,      100000ull,
+                                    1000000ull, 10000000ull, 100000000ull, 1000000000ull, 10000000000ull};
+    for (pt_u32 i = 0; i < 10; i++)
+        if (value < limits[i])
+            return i + 1;
+    return 10 + digit_count(value / 10000000000ull);
+}
+
 char *pt_put_u64(char *at, pt_u64 value)
 {
-    char text[20], *start = text + sizeof text;
+    char *const end = at + digit_count(value);
+    char *to = end;
     while (value >= 100) {
-        start -= 2;
-        memcpy(start, digit_pairs + value % 100 * 2, 2);
+        to -= 2;
+        memcpy(to, digit_pairs + value % 100 * 2, 2);
         value /= 100;
     }
-    if (value >= 10) {
-        start -= 2;
-        memcpy(start, digit_pairs + value * 2, 2);
-    } else {
-        *--start = (char)('0' + value);
-    }
-    const size_t bytes = (size_t)(text + sizeof text - start);
-    memcpy(at, start, bytes);
-    return at + bytes;
+    if (value >= 10)
+        memcpy(at, digit_pairs + value * 2, 2);
+    else
+        *at = (char)('0' + value);
+    return end;
 }
 
 char *pt_put_i64(char *at, pt_i64 value)

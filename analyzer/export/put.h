@@ -30,4 +30,16 @@ static inline char *pt_put(char *at, const char *text)
     return at + bytes;
 }
 
+/* A text that is written again and again: copied as a block of fixed size, which costs one store or two. */
+struct pt_put_text {
+    char text[63];
+    pt_u8 bytes;
+};
+
+static inline char *pt_put_block(char *at, const struct pt_put_text *from)
+{
+    memcpy(at, from->text, sizeof from->text);
+    return at + from->bytes;
+}
+
 #endif
