@@ -22,6 +22,7 @@ enum pt_show {
     PT_SHOW_SECONDS,
     PT_SHOW_PERCENT,
     PT_SHOW_PER_SECOND,
+    PT_SHOW_BYTES_PER_SECOND,
     PT_SHOW_NUMBER,
     PT_SHOW_MIB,  /* raw value in MiB, as the report's *_mb_* keys carry it */
     PT_SHOW_TEXT, /* a name: may be hostile, renderers sanitise */

@@ -13,9 +13,16 @@ static const char *label_of(const struct pt_build *b, const char *key)
     for (char *at = label; *at; at++)
         if (*at == '_')
             *at = ' ';
+    /* The value brings its unit. */
+    static const char *const units[] = {" per s", " s", " percent"};
     const size_t n = strlen(label);
-    if (n > 2 && !strcmp(label + n - 2, " s"))
-        label[n - 2] = 0;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        const size_t m = strlen(units[i]);
+        if (n > m && !strcmp(label + n - m, units[i])) {
+            label[n - m] = 0;
+            break;
+        }
+    }
     return label;
 }
 

@@ -90,6 +90,8 @@ static void put_callout(struct pt_str *out, const struct pt_node *finding, pt_u3
             pt_str_add(out, "   ");
             put_line(out, fact);
         }
+    }
+    for (const struct pt_node *node = finding->first; node; node = node->next) {
         for (const struct pt_node *fact = node->first; fact; fact = fact->next) {
             if (fact->kind != PT_NODE_LIST)
                 continue;

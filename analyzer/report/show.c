@@ -61,6 +61,10 @@ static void show_number(struct pt_str *out, const struct pt_node *node, enum pt_
     case PT_SHOW_PERCENT:
         show_percent(out, number, style);
         break;
+    case PT_SHOW_BYTES_PER_SECOND:
+        show_bytes(out, number, style);
+        pt_str_add(out, "/s");
+        break;
     case PT_SHOW_PER_SECOND:
         pt_str_printf(out, "%s/s", pt_fmt_count(number > 0 ? (uint64_t)llround(number) : 0).text);
         break;

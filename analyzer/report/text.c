@@ -149,15 +149,41 @@ static int label_width(const struct pt_node *first)
     return (int)width;
 }
 
+/* Clean text, broken at spaces; later lines begin at column `indent`. */
+static void put_wrapped(const struct text *t, const char *text, pt_u32 indent)
+{
+    const pt_u32 room = t->options->width > indent + 20 ? t->options->width - indent : ~0u;
+    pt_u32 at = 0;
+    while (*text) {
+        const size_t bytes = strcspn(text, " ");
+        PT_AUTO(pt_str_fini) struct pt_str word = {0};
+        pt_str_bytes(&word, text, bytes);
+        const pt_u32 width = pt_text_width(pt_str_text(&word));
+        if (at && at + 1 + width > room) {
+            pt_str_char(t->out, '\n');
+            put_spaces(t, indent);
+            at = 0;
+        } else if (at) {
+            pt_str_char(t->out, ' ');
+            at++;
+        }
+        put_text(t, pt_str_text(&word));
+        at += width;
+        text += bytes;
+        text += *text == ' ';
+    }
+}
+
 static void put_line(const struct text *t, const struct pt_node *node, const char *indent, int width)
 {
+    PT_AUTO(pt_str_fini) struct pt_str raw = {0};
+    PT_AUTO(pt_str_fini) struct pt_str clean = {0};
+    pt_show_value(&raw, node, PT_STYLE_TERMINAL);
+    if (node->value.type == PT_VALUE_UNKNOWN && node->value.reason)
+        pt_str_printf(&raw, " (%s)", node->value.reason);
+    pt_sanitize_terminal(&clean, pt_str_text(&raw));
     pt_str_printf(t->out, "%s%-*s  ", indent, width, node->label);
-    put_value(t, node);
-    if (node->value.type == PT_VALUE_UNKNOWN && node->value.reason) {
-        pt_str_add(t->out, "  (");
-        put_text(t, node->value.reason);
-        pt_str_char(t->out, ')');
-    }
+    put_wrapped(t, pt_str_text(&clean), (pt_u32)strlen(indent) + (pt_u32)width + 2);
     pt_str_char(t->out, '\n');
 }
 
@@ -181,17 +207,16 @@ static void put_callout(const struct text *t, const struct pt_node *finding, pt_
     for (const struct pt_node *node = finding->first; node; node = node->next) {
         if (node->column || !node->label)
             continue;
-        if (node->kind == PT_NODE_VALUE) {
+        if (node->kind == PT_NODE_VALUE)
             put_line(t, node, "    ", width);
-            continue;
-        }
-        for (const struct pt_node *fact = node->first; fact; fact = fact->next) {
+        for (const struct pt_node *fact = node->first; fact; fact = fact->next)
+            if (fact->kind == PT_NODE_VALUE)
+                put_line(t, fact, "    ", width);
+    }
+    for (const struct pt_node *node = finding->first; node; node = node->next)
+        for (const struct pt_node *fact = node->first; fact; fact = fact->next)
             if (fact->kind == PT_NODE_LIST)
                 put_table(t, fact, "      ");
-            else
-                put_line(t, fact, "    ", width);
-        }
-    }
 }
 
 static void put_list(const struct text *t, const struct pt_node *list)

@@ -54,11 +54,12 @@ static bool ends_with(const char *text, const char *end)
 
 static enum pt_show show_of_key(const char *key)
 {
-    return ends_with(key, "_per_s")     ? PT_SHOW_PER_SECOND
-           : ends_with(key, "_s")       ? PT_SHOW_SECONDS
-           : ends_with(key, "bytes")    ? PT_SHOW_BYTES
-           : ends_with(key, "_percent") ? PT_SHOW_PERCENT
-                                        : PT_SHOW_COUNT;
+    return ends_with(key, "bytes_per_s") ? PT_SHOW_BYTES_PER_SECOND
+           : ends_with(key, "_per_s")    ? PT_SHOW_PER_SECOND
+           : ends_with(key, "_s")        ? PT_SHOW_SECONDS
+           : ends_with(key, "bytes")     ? PT_SHOW_BYTES
+           : ends_with(key, "_percent")  ? PT_SHOW_PERCENT
+                                         : PT_SHOW_COUNT;
 }
 
 void pt_finding_add_evidence(struct pt_finding *finding, const char *key, struct pt_value value)

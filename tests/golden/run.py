@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Golden reports: each story is a trace as text, what its reports must be, and which rules it must fire.
+
+  run.py PROFTRACE [STORY...]            compare
+  run.py --update PROFTRACE [STORY...]   write what is now: look at the difference before you commit it
+
+<story>.pt.txt is assembled into trace files; its line "# fires: RULE..." ("-" = none) names the findings that it must have,
+no more and no fewer. <story>.run.json, where there is one, is what the launcher would have written. A story may consist of
+that alone; then it must say that nothing was captured. Every report.json is validated against docs/report.schema.json.
+"""
+import difflib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SCHEMA = os.path.join(HERE, "..", "..", "docs", "report.schema.json")
+FORMS = {"json": "report.json", "md": "report.md", "text": "report.txt"}
+ENVIRONMENT = dict(os.environ, LC_ALL="C.UTF-8", COLUMNS="100", TZ="UTC")
+
+
+def run(*argv):
+    return subprocess.run(argv, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+
+
+def stories():
+    names = {f.split(".")[0] for f in os.listdir(HERE) if f.endswith((".pt.txt", ".run.json"))}
+    return sorted(names)
+
+
+def must_fire(story):
+    path = os.path.join(HERE, story + ".pt.txt")
+    if not os.path.exists(path):
+        return {"nothing_captured"}
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("# fires:"):
+                return set(line.split()[2:]) - {"-"}
+    raise SystemExit(f"{path}: no line '# fires: ...'")
+
+
+def prepare(proftrace, story, folder):
+    os.mkdir(folder)
+    text = os.path.join(HERE, story + ".pt.txt")
+    if os.path.exists(text):
+        done = run(proftrace, "assemble", text, "-o", folder)
+        if done.returncode:
+            raise SystemExit(f"{story}: assemble failed: {done.stderr.decode()}")
+    launcher = os.path.join(HERE, story + ".run.json")
+    if os.path.exists(launcher):
+        shutil.copy(launcher, os.path.join(folder, "run.json"))
+
+
+def validate(report):
+    import jsonschema
+
+    with open(SCHEMA, encoding="utf-8") as file:
+        schema = json.load(file)
+    validator = jsonschema.Draft7Validator(schema)
+    return [f"{'/'.join(map(str, e.path))}: {e.message[:200]}" for e in validator.iter_errors(report)]
+
+
+def judge(story, report):
+    problems = validate(report)
+    fired = {finding["rule"] for finding in report["findings"]}
+    if fired != must_fire(story):
+        problems.append(f"fires {sorted(fired)}, must fire {sorted(must_fire(story))}")
+    for finding in report["findings"]:
+        if finding["gain_upper_s"] > report["total_duration_s"]:
+            problems.append(f"{finding['rule']} gains more than the wall time")
+    for stage in report["stages"]:
+        parts = sum(v for k, v in stage["time"].items() if k != "wall_s" and isinstance(v, (int, float)))
+        if abs(parts - stage["time"]["wall_s"]) > 0.02 * stage["time"]["wall_s"] + 1e-6:
+            problems.append(f"the time account of {stage['stage']} adds up to {parts}, not {stage['time']['wall_s']}")
+    return problems
+
+
+def compare(story, form, got, update):
+    path = os.path.join(HERE, f"{story}.{FORMS[form]}")
+    want = b""
+    if os.path.exists(path):
+        with open(path, "rb") as file:
+            want = file.read()
+    if got == want:
+        return []
+    if update:
+        with open(path, "wb") as file:
+            file.write(got)
+        return []
+    lines = difflib.unified_diff(want.decode("utf-8", "replace").splitlines(), got.decode("utf-8", "replace").splitlines(),
+                                 os.path.basename(path), "now", lineterm="", n=1)
+    return ["differs:\n    " + "\n    ".join(list(lines)[:40])]
+
+
+def tell(proftrace, story, update):
+    problems = []
+    with tempfile.TemporaryDirectory() as root:
+        folder = os.path.join(root, story)
+        prepare(proftrace, story, folder)
+        for form in FORMS:
+            first, second = (run(proftrace, "report", folder, "--format", form) for _ in range(2))
+            if first.returncode:
+                return [f"report --format {form} exits {first.returncode}: {first.stderr.decode()}"]
+            if first.stdout != second.stdout:
+                problems.append(f"{form}: the same input gives different bytes")
+            if form == "json":
+                problems += judge(story, json.loads(first.stdout))
+            if b"\x1b" in first.stdout:
+                problems.append(f"{form}: an escape character came through")
+            problems += compare(story, form, first.stdout, update)
+    return problems
+
+
+def main(arguments):
+    update = "--update" in arguments
+    arguments = [a for a in arguments if a != "--update"]
+    proftrace, wanted, failed = os.path.abspath(arguments[0]), arguments[1:] or stories(), 0
+    for story in wanted:
+        problems = tell(proftrace, story, update)
+        failed += bool(problems)
+        print(f"{'FAIL' if problems else 'ok  '} {story}")
+        for problem in problems:
+            print("  ", problem)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
