@@ -55,6 +55,8 @@ static PT_NOINLINE struct attempt exec_begins(struct pt_target target, int fd, c
     pt_point(PT_EV_proc_exec, 0, fd, pt_words(attempt.path, 0), 0);
     if (attempt.speaks_for_process)
         pt_process_note_end(PT_PROCESS_EXECED, 0);
+    else
+        pt_fd_vfork_child_leaves();
     return attempt;
 }
 
@@ -158,7 +160,6 @@ static void collect_arguments(char **vector, const char *first, va_list *values)
         return ret;                                                                                                    \
     }
 
-#pragma GCC diagnostic ignored "-Wstack-usage="
 EXEC_LIST(execl, hook_execv(path, argv))
 EXEC_LIST(execlp, hook_execvp(path, argv))
 EXEC_LIST(execle, hook_execve(path, argv, va_arg(values, char *const *)))

@@ -86,12 +86,15 @@ PT_ALWAYS_INLINE pt_i32 pt_dir_tag(int dir_fd)
     return dir_fd >= 0 ? dir_fd : -1;
 }
 
-/* `fd` stands for `path` from now on. A vfork child has its own descriptors but its parent's memory: it changes nothing. */
+/* `fd` stands for `path` from now on. */
 void pt_fd_opened(int fd, pt_u32 path);
 
 /* `fd` is about to be closed. Returns its path as the table has it, without asking the kernel: a program that closes
  * thousands of descriptors it never opened must not pay for each. Called before the real close: after it, another thread
  * may have been given the number. */
 pt_u32 pt_fd_forget(int fd);
+
+/* A vfork child is about to leave its parent's memory: what it did to its own descriptors is not true of the parent's. */
+void pt_fd_vfork_child_leaves(void);
 
 #endif

@@ -123,14 +123,8 @@ static void look(void *argument)
 }
 
 /* A file that may be executed but not read still shows its mode. */
-static enum pt_verdict judge(struct search *search, const struct stat *status)
+static enum pt_verdict judge(struct search *search, pt_u64 identity, const struct stat *status)
 {
-    if (!S_ISREG(status->st_mode))
-        return PT_VERDICT_UNKNOWN;
-    const pt_u64 identity = identity_of(status);
-    enum pt_verdict verdict = cached(identity);
-    if (verdict)
-        return verdict;
     search->verdict = 0;
     if (pt_private_files(look, search) < 0 || !search->verdict)
         return PT_VERDICT_UNKNOWN;
@@ -160,14 +154,20 @@ struct pt_target pt_target_at(int dir, const char *path, int flags)
     if (looked == -EFAULT)
         return target;
     target.path = pt_intern_string(path);
-    struct search *search = looked == 0 ? search_new() : 0;
-    if (!search)
+    if (looked != 0 || !S_ISREG(status.st_mode))
         return target;
-    search->dir = dir;
-    search->flags = path[0] ? 0 : flags;
-    search->path = path;
-    target.verdict = judge(search, &status);
-    search_free(search);
+    const pt_u64 identity = identity_of(&status);
+    const enum pt_verdict known = cached(identity);
+    struct search *search = known ? 0 : search_new();
+    if (search) {
+        search->dir = dir;
+        search->flags = path[0] ? 0 : flags;
+        search->path = path;
+        target.verdict = judge(search, identity, &status);
+        search_free(search);
+    } else if (known) {
+        target.verdict = known;
+    }
     return target;
 }
 
@@ -213,7 +213,9 @@ struct pt_target pt_target_search(const char *name)
         search->dir = AT_FDCWD;
         search->flags = 0;
         search->path = search->found;
-        target.verdict = judge(search, &status);
+        target.verdict = cached(identity_of(&status));
+        if (!target.verdict)
+            target.verdict = judge(search, identity_of(&status), &status);
         break;
     }
     if (!target.path)
