@@ -9,10 +9,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../util/auto.h"
@@ -65,6 +67,22 @@ static void check_room(struct pt_checks *checks, int directory_fd)
     snprintf(check->remedy, sizeof check->remedy, "make room, or set PROFTRACE_DIR to a larger file system");
 }
 
+/* By trying: access() says yes in read-only and pseudo file systems. Returns a descriptor of the directory. */
+static int open_if_writable(const char *directory, struct pt_error *err)
+{
+    char trial[48];
+    snprintf(trial, sizeof trial, ".proftrace-doctor-%d", getpid());
+    const int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0 && mkdirat(fd, trial, 0700) == 0) {
+        unlinkat(fd, trial, AT_REMOVEDIR);
+        return fd;
+    }
+    const int problem = errno;
+    if (fd >= 0)
+        close(fd);
+    return pt_fail(err, "cannot make a directory in %s: %s", directory, strerror(problem));
+}
+
 void pt_check_place(struct pt_checks *checks)
 {
     const char *root = pt_session_root();
@@ -72,24 +90,14 @@ void pt_check_place(struct pt_checks *checks)
     struct pt_error err = {0};
     char existing[PATH_MAX];
     nearest_existing(root, existing, sizeof existing);
-    PT_AUTO(pt_closep) int fd = -1;
-    if (!strcmp(existing, root)) {
-        fd = pt_session_root_open(root, &err);
-    } else {
-        fd = open(existing, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (fd >= 0 && faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) < 0) {
-            close(fd);
-            fd = -1;
-        }
-        if (fd < 0)
-            pt_fail(&err, "cannot make %s in %s: %s", root, existing, strerror(errno));
-    }
+    const bool is_there = !strcmp(existing, root);
+    PT_AUTO(pt_closep) int fd = is_there ? pt_session_root_open(root, &err) : open_if_writable(existing, &err);
     if (fd < 0) {
         pt_check_detail(check, PT_CHECK_FAIL, "%s", err.text);
         snprintf(check->remedy, sizeof check->remedy, "set PROFTRACE_DIR to a directory of your own");
         return;
     }
-    pt_check_detail(check, PT_CHECK_OK, "%s%s", root, strcmp(existing, root) ? " (will be made)" : "");
+    pt_check_detail(check, PT_CHECK_OK, "%s%s", root, is_there ? "" : " (will be made)");
     check_room(checks, fd);
 }
 

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""Each command has a manual page that names all its options, no page is without a command, and libproftrace(7) names every
+variable of preload/core/options.def. Pages are run through scdoc where it is installed."""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+# Too small for a page of their own: proftrace(1) describes them.
+IN_MAIN_PAGE = {"help", "version"}
+
+
+def commands(source):
+    text = (source / "analyzer/cmd/commands.def").read_text(encoding="utf-8")
+    return re.findall(r"^COMMAND\((\w+),", text, re.M)
+
+
+def options(source, command):
+    path = source / f"analyzer/cmd/{command}.c"
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    return re.findall(r'PT_OPT_(?!END)[A-Z]+\(\s*"([a-z-]+)"', text)
+
+
+def variables(source):
+    text = (source / "preload/core/options.def").read_text(encoding="utf-8")
+    return ["PROFTRACE_" + name.upper() for name in re.findall(r"^OPTION\((\w+),", text, re.M)]
+
+
+def check_command(pages, source, command):
+    if f"*{command}*" not in pages["proftrace.1"]:
+        yield f"proftrace(1) does not list the command {command}"
+    if command in IN_MAIN_PAGE:
+        return
+    page = pages.get(f"proftrace-{command}.1")
+    if page is None:
+        yield f"docs/man/proftrace-{command}.1.scd is missing"
+        return
+    for option in options(source, command):
+        if f"*--{option}*" not in page:
+            yield f"proftrace-{command}(1) does not describe --{option}"
+
+
+def check_syntax(folder):
+    if not shutil.which("scdoc"):
+        return
+    for path in sorted(folder.glob("*.scd")):
+        made = subprocess.run(["scdoc"], input=path.read_bytes(), capture_output=True, check=False)
+        if made.returncode:
+            yield f"{path.name}: {made.stderr.decode().strip()}"
+
+
+def main():
+    source = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+    folder = source / "docs/man"
+    pages = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.scd")}
+    names = commands(source)
+    problems = list(check_syntax(folder))
+    for command in names:
+        problems += check_command(pages, source, command)
+    known = {"proftrace.1", "libproftrace.7"} | {f"proftrace-{name}.1" for name in names}
+    problems += [f"docs/man/{page}.scd: there is no such command" for page in sorted(set(pages) - known)]
+    problems += [f"libproftrace(7) does not describe {name}" for name in variables(source)
+                 if f"*{name}*" not in pages.get("libproftrace.7", "")]
+    print("\n".join(problems) or f"{len(pages)} pages, {len(names)} commands")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
