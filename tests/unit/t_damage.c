@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * t_damage.c - any file is safe to read: cut at every byte, bits flipped. Run under ASan and UBSan this finds what is
+ * not.
+ */
+#include "helper_trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A small trace, so that every cut of it can be tried. */
+static struct pt_trace_writer *small_trace(void)
+{
+    struct pt_trace_writer *w = helper_writer();
+    pt_writer_string(w, "/etc/passwd", 11);
+    for (pt_u32 row = 0; row < PT_ROW__COUNT; row++) {
+        if (pt_event_descs[row].role == PT_ROLE_UNIT)
+            continue;
+        const struct pt_record record = helper_record(&pt_event_descs[row], 1000 + row, 1);
+        pt_writer_record(w, 0, 1, 100, &record);
+    }
+    pt_writer_area(w, 0)->tid = 100;
+    return w;
+}
+
+static void cut_at_every_byte(void **state)
+{
+    (void)state;
+    struct pt_trace_writer *w = small_trace();
+    pt_u64 n;
+    const pt_u8 *bytes = pt_writer_finish(w, &n);
+    struct helper_file file = helper_file(bytes, n);
+    size_t opened = 0, last = SIZE_MAX;
+    for (pt_u64 length = n; length-- > 0;) {
+        assert_int_equal(ftruncate(file.fd, (off_t)length), 0);
+        /* Inside long runs of the same content one cut stands for its neighbours. */
+        if (length % 16 > 1 && length > 8192 && length % 4096 > 80 && length % 4096 < 4016)
+            continue;
+        const size_t now = (size_t)helper_digest(file.path);
+        opened += now;
+        assert_true(now <= last); /* less of a file is never more readable */
+        last = now;
+    }
+    assert_true(opened > 0);
+    helper_close(&file);
+    pt_trace_writer_free(w);
+}
+
+static pt_u64 next_random(pt_u64 *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+static void flip_bits(pt_u32 times, pt_u32 flips_each)
+{
+    struct pt_trace_writer *w = helper_sample();
+    pt_u64 n, random = 88172645463325252ull;
+    const pt_u8 *bytes = pt_writer_finish(w, &n);
+    struct helper_file file = helper_file(bytes, n);
+    for (pt_u32 i = 0; i < times; i++) {
+        pt_u64 at[8];
+        for (pt_u32 k = 0; k < flips_each; k++) {
+            at[k] = next_random(&random) % n;
+            pt_u8 byte;
+            assert_int_equal(pread(file.fd, &byte, 1, (off_t)at[k]), 1);
+            byte ^= (pt_u8)(1 << next_random(&random) % 8);
+            assert_int_equal(pwrite(file.fd, &byte, 1, (off_t)at[k]), 1);
+        }
+        helper_digest(file.path);
+        for (pt_u32 k = 0; k < flips_each; k++)
+            assert_int_equal(pwrite(file.fd, bytes + at[k], 1, (off_t)at[k]), 1);
+    }
+    assert_int_equal(helper_digest(file.path), 1);
+    helper_close(&file);
+    pt_trace_writer_free(w);
+}
+
+static void twenty_thousand_bits_flipped(void **state)
+{
+    (void)state;
+    flip_bits(12000, 1);
+    flip_bits(1000, 8);
+}
+
+/* A flipped bit in a block is found by its checksum: counted, and everything else is still there. */
+static void damaged_block_is_counted(void **state)
+{
+    (void)state;
+    struct pt_trace_writer *w = helper_sample();
+    pt_u64 n;
+    pt_u8 *bytes = (pt_u8 *)(size_t)pt_writer_finish(w, &n);
+    pt_u32 events = 0;
+    for (pt_u64 at = 0; at + sizeof(struct pt_block) < n && !events; at += PT_BLOCK_ALIGN) {
+        struct pt_block block;
+        memcpy(&block, bytes + at, sizeof block);
+        if (block.commit != PT_BLOCK_MAGIC)
+            continue;
+        bytes[at + sizeof block + 20] ^= 1;
+        events = block.events;
+    }
+    struct helper_file file = helper_file(bytes, n);
+    struct pt_error err = {0};
+    struct pt_session *session = pt_session_open(file.path, &err);
+    assert_non_null(session);
+    for (int pass = 0; pass < 2; pass++) {
+        assert_int_equal(helper_read(session, NULL, 0), 3 * PT_ROW__COUNT - events);
+        assert_int_equal(session->quality.corrupt_blocks, 1);
+        assert_int_equal(session->quality.corrupt_events, events);
+        assert_int_equal(session->quality.events, 3 * PT_ROW__COUNT - events);
+    }
+    pt_session_close(session);
+    helper_close(&file);
+    pt_trace_writer_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cut_at_every_byte),
+        cmocka_unit_test(twenty_thousand_bits_flipped),
+        cmocka_unit_test(damaged_block_is_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

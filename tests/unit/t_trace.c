@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * t_trace.c - what is written is read: every event kind, every way of storing a block, raw buffers, duplicates, totals.
+ */
+#include "helper_trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "source/trace_file.h"
+
+static void every_kind_comes_back(void **state)
+{
+    (void)state;
+    struct pt_trace_writer *w = helper_writer();
+    for (pt_u32 row = 0; row < PT_ROW__COUNT; row++) {
+        const struct pt_event_desc *desc = &pt_event_descs[row];
+        if (desc->role == PT_ROLE_UNIT)
+            continue;
+        const struct pt_record record = helper_record(desc, 1000 + row * 100, row * 1000003ull);
+        pt_writer_record(w, 0, 1, 100, &record);
+    }
+    struct pt_session *session = helper_session(w);
+    static struct pt_event events[PT_ROW__COUNT];
+    const size_t n = helper_read(session, events, PT_ROW__COUNT);
+    size_t at = 0;
+    for (pt_u32 row = 0; row < PT_ROW__COUNT; row++) {
+        const struct pt_event_desc *desc = &pt_event_descs[row];
+        if (desc->role == PT_ROLE_UNIT)
+            continue;
+        const struct pt_record record = helper_record(desc, 1000 + row * 100, row * 1000003ull);
+        assert_true(at < n);
+        const struct pt_event *event = &events[at++];
+        assert_string_equal(event->desc->name, desc->name);
+        assert_int_equal(event->start_ns, 1000 + row * 100 - (session->processes[0]->start_ns));
+        assert_int_equal(event->duration_ns, desc->role == PT_ROLE_SPAN ? (pt_i64)pt_duration_ticks(record.aux) : 0);
+        assert_int_equal(event->aux, desc->role == PT_ROLE_SPAN ? 0 : record.aux);
+        assert_int_equal(event->tag, (pt_i32)record.tag_kind >> 8);
+        assert_memory_equal(event->payload, record.payload, 16);
+        assert_int_equal(event->thread->tid, 100);
+    }
+    assert_int_equal(at, n);
+    pt_session_close(session);
+    pt_trace_writer_free(w);
+}
+
+static void heap_units_are_spread_between_clocks(void **state)
+{
+    (void)state;
+    struct pt_trace_writer *w = helper_writer();
+    for (pt_u64 i = 0; i < 64; i++) {
+        struct pt_unit16 unit = {0x1000 + i * 16, 24};
+        unit.head = (0x1000 + i * 16) << 16 | (pt_u64)PT_EV_heap_malloc << PT_GENERATION_BITS;
+        if (i % 16 == 0)
+            unit = (struct pt_unit16){PT_UNIT_CLOCK << PT_GENERATION_BITS, 1000 + i * 100};
+        pt_writer_plain_unit(w, 0, 1, 100, unit);
+    }
+    struct pt_session *session = helper_session(w);
+    struct pt_event events[64];
+    assert_int_equal(helper_read(session, events, 64), 60);
+    const pt_i64 zero = events[0].start_ns;
+    for (int i = 1; i < 60; i++) {
+        assert_true(events[i].start_ns >= events[i - 1].start_ns);
+        assert_int_equal(events[i].words[0], events[i - 1].words[0] + (i % 15 ? 16 : 32));
+    }
+    assert_in_range(events[15].start_ns - zero, 1599, 1600);
+    assert_in_range(events[22].start_ns - zero, 1600 + 740, 1600 + 750);
+    assert_in_range(events[59].start_ns - zero, 4800, 6400);
+    pt_session_close(session);
+    pt_trace_writer_free(w);
+}
+
+static void raw_buffers_are_read_and_duplicates_are_not(void **state)
+{
+    (void)state;
+    const struct pt_event_desc *desc = pt_event_desc_by_name("io_read");
+    struct pt_trace_writer *w = helper_writer();
+    pt_writer_area(w, 0)->tid = 100;
+    for (pt_u64 i = 0; i < 10; i++) {
+        const struct pt_record record = helper_record(desc, 1000 + i, i);
+        pt_writer_record(w, 0, 1, 100, &record);
+        if (i == 5)
+            pt_writer_flush(w, 0);
+    }
+    pt_writer_keep_raw(w, true);
+    pt_u64 n;
+    const pt_u8 *bytes = pt_writer_finish(w, &n);
+    struct pt_session *session = helper_session(w);
+    assert_int_equal(helper_read(session, NULL, 0), 10);
+    assert_int_equal(session->quality.events, 10);
+    assert_int_equal(session->quality.overwritten, 0);
+    pt_session_close(session);
+
+    /* Killed between publishing a block and resetting the buffer: the buffer still carries the block's sequence. */
+    pt_u8 *copy = malloc(n);
+    assert_non_null(copy);
+    memcpy(copy, bytes, n);
+    struct pt_file_header header;
+    memcpy(&header, copy, sizeof header);
+    struct pt_thread_area *area = (struct pt_thread_area *)(void *)(copy + header.header_bytes);
+    area->raw[PT_STREAM_RECORDS].sequence = 1ull << PT_GENERATION_BITS | 2;
+    area->raw[PT_STREAM_RECORDS].flushed_events = 0;
+    struct helper_file file = helper_file(copy, n);
+    struct pt_error err = {0};
+    session = pt_session_open(file.path, &err);
+    assert_non_null(session);
+    assert_int_equal(helper_read(session, NULL, 0), 6);
+    assert_int_equal(session->quality.events, 6);
+    assert_int_equal(session->quality.overwritten, 0);
+    pt_session_close(session);
+    helper_close(&file);
+    free(copy);
+    pt_trace_writer_free(w);
+}
+
+static void totals_are_bank_plus_what_it_does_not_cover(void **state)
+{
+    (void)state;
+    const struct pt_event_desc *desc = pt_event_desc_by_name("io_read");
+    struct pt_trace_writer *w = helper_writer();
+    struct pt_thread_area *area = pt_writer_area(w, 0);
+    area->tid = 100;
+    area->totals[0][PT_ROW_io_read] = (struct pt_totals){1000, 1, 5000, 77};
+    for (pt_u64 i = 0; i < 3; i++) {
+        struct pt_record record = helper_record(desc, 1000 + i, 0);
+        const pt_i32 result = i == 2 ? -5 : 100;
+        memcpy(record.payload, &result, sizeof result);
+        pt_writer_record(w, 0, 1, 100, &record);
+        pt_writer_flush(w, 0);
+    }
+    pt_u64 n;
+    const pt_u8 *bytes = pt_writer_finish(w, &n);
+    pt_u8 *copy = malloc(n);
+    assert_non_null(copy);
+    memcpy(copy, bytes, n);
+    struct pt_file_header header;
+    memcpy(&header, copy, sizeof header);
+    area = (struct pt_thread_area *)(void *)(copy + header.header_bytes);
+    area->totals_seq = 1; /* block 1 is in bank 1; 2 and 3 are not; bank 0 is half written */
+    memset(area->totals[0], 0xee, sizeof area->totals[0]);
+    struct helper_file file = helper_file(copy, n);
+    struct pt_error err = {0};
+    struct pt_session *session = pt_session_open(file.path, &err);
+    assert_non_null(session);
+    const struct pt_row_totals *row = &session->processes[0]->rows[PT_ROW_io_read];
+    assert_int_equal(row->calls, 1002);
+    assert_int_equal(row->errors, 2);
+    assert_int_equal(row->bytes, 5100);
+    assert_int_equal(row->ns, 77 + 20);
+    assert_int_equal(session->processes[0]->threads[0].rows[PT_ROW_io_read].calls, 1002);
+    pt_session_close(session);
+    helper_close(&file);
+    free(copy);
+    pt_trace_writer_free(w);
+}
+
+static void holes_are_stepped_over(void **state)
+{
+    (void)state;
+    struct pt_trace_writer *w = helper_sample();
+    pt_u64 n;
+    const pt_u8 *bytes = pt_writer_finish(w, &n);
+    pt_u8 *copy = malloc(n + 2 * PT_PAGE_BYTES);
+    assert_non_null(copy);
+    struct pt_file_header header;
+    memcpy(&header, bytes, sizeof header);
+    /* Two pages that were reserved and never set up, before the first segment. */
+    memcpy(copy, bytes, header.header_bytes);
+    memset(copy + header.header_bytes, 0, 2 * PT_PAGE_BYTES);
+    memcpy(copy + header.header_bytes + 2 * PT_PAGE_BYTES, bytes + header.header_bytes, n - header.header_bytes);
+    /* A definition that was never committed: the second string. */
+    for (pt_u64 at = header.header_bytes, seen = 0; at + 8 < n; at += 8) {
+        const pt_u32 magic = PT_DEF_MAGIC;
+        if (!memcmp(copy + at, &magic, 4) && ++seen == 2) {
+            memset(copy + at, 0, 8);
+            break;
+        }
+    }
+    struct helper_file file = helper_file(copy, n + 2 * PT_PAGE_BYTES);
+    struct pt_error err = {0};
+    struct pt_session *session = pt_session_open(file.path, &err);
+    assert_non_null(session);
+    const struct pt_process *p = session->processes[0];
+    assert_int_equal(helper_read(session, NULL, 0), 3 * PT_ROW__COUNT);
+    assert_string_equal(pt_process_string(p, 1), "/data/file-0");
+    assert_null(pt_process_string(p, 2));
+    assert_string_equal(pt_process_string(p, 3), "/data/file-2");
+    assert_int_equal(p->n_untraced, 1);
+    assert_string_equal(p->untraced[0].reason, "static");
+    const pt_u64 *frames;
+    assert_int_equal(pt_process_stack(p, 1, &frames), 3);
+    assert_int_equal(frames[2], 0x7f0000001234);
+    assert_string_equal(pt_process_module(p, 0x401000, 100)->path, "/usr/bin/test");
+    pt_session_close(session);
+    helper_close(&file);
+    free(copy);
+    pt_trace_writer_free(w);
+}
+
+static void what_is_not_a_trace_is_named(void **state)
+{
+    (void)state;
+    struct pt_trace_writer *w = helper_sample();
+    pt_u64 n;
+    pt_u8 *bytes = (pt_u8 *)(size_t)pt_writer_finish(w, &n);
+    const struct {
+        size_t offset;
+        pt_u8 value;
+        const char *message;
+    } cases[] = {{0, 'X', "not a proftrace file"}, {8, 99, "newer"}, {12, 1, "damaged header"}};
+    for (size_t i = 0; i < 3; i++) {
+        const pt_u8 before = bytes[cases[i].offset];
+        bytes[cases[i].offset] = cases[i].value;
+        struct helper_file file = helper_file(bytes, n);
+        struct pt_error err = {0};
+        assert_null(pt_session_open(file.path, &err));
+        assert_int_equal(err.exit_code, 3);
+        assert_non_null(strstr(err.text, cases[i].message));
+        helper_close(&file);
+        bytes[cases[i].offset] = before;
+    }
+    pt_trace_writer_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_comes_back),
+        cmocka_unit_test(heap_units_are_spread_between_clocks),
+        cmocka_unit_test(raw_buffers_are_read_and_duplicates_are_not),
+        cmocka_unit_test(totals_are_bank_plus_what_it_does_not_cover),
+        cmocka_unit_test(holes_are_stepped_over),
+        cmocka_unit_test(what_is_not_a_trace_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
