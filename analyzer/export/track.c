@@ -16,14 +16,28 @@ static pt_i64 tolerance_ns(pt_i64 duration_ns)
     return 16 + (duration_ns >> 25);
 }
 
+/* Half of what lies in the innermost open range; when that is little, half of everything. */
+static void forget_half(struct pt_track *track)
+{
+    size_t first = track->n_ranges ? track->ranges[track->n_ranges - 1].spans_before : 0;
+    if (first > track->n_spans || track->n_spans - first < PT_TRACK_SPANS / 2)
+        first = 0;
+    const size_t half = (track->n_spans - first) / 2;
+    const pt_i64 until_ns = track->spans[first + half - 1].end_ns;
+    track->n_spans -= half;
+    memmove(track->spans + first, track->spans + first + half, (track->n_spans - first) * sizeof *track->spans);
+    track->forgotten_until_ns = until_ns;
+    for (size_t i = 0; !first && i < track->n_ranges; i++) {
+        struct pt_track_range *range = &track->ranges[i];
+        range->forgotten_before_ns = until_ns < range->start_ns ? until_ns : range->start_ns;
+        range->spans_before = range->spans_before > half ? range->spans_before - half : 0;
+    }
+}
+
 static void span_push(struct pt_track *track, struct pt_track_span span)
 {
-    if (track->n_spans == PT_TRACK_SPANS) {
-        const pt_u32 half = PT_TRACK_SPANS / 2;
-        track->forgotten_until_ns = track->spans[half - 1].end_ns;
-        memmove(track->spans, track->spans + half, half * sizeof *track->spans);
-        track->n_spans = half;
-    }
+    if (track->n_spans == PT_TRACK_SPANS)
+        forget_half(track);
     track->spans = pt_vec_grow(track->spans, track->n_spans, &track->spans_capacity, sizeof *track->spans);
     track->spans[track->n_spans++] = span;
 }
@@ -160,7 +174,8 @@ void pt_track_range_begin(struct pt_track *track, pt_i64 start_ns, pt_u32 name)
     if (track->n_spans && track->spans[track->n_spans - 1].end_ns > start_ns)
         start_ns = track->spans[track->n_spans - 1].end_ns;
     track->ranges = pt_vec_grow(track->ranges, track->n_ranges, &track->ranges_capacity, sizeof *track->ranges);
-    track->ranges[track->n_ranges++] = (struct pt_track_range){start_ns, name};
+    track->ranges[track->n_ranges++] =
+        (struct pt_track_range){start_ns, name, track->n_spans, track->forgotten_until_ns};
 }
 
 bool pt_track_range_end(struct pt_track *track, pt_i64 *end_ns, struct pt_track_range *ret_range)
@@ -176,12 +191,12 @@ bool pt_track_range_end(struct pt_track *track, pt_i64 *end_ns, struct pt_track_
         children_end = top->end_ns > children_end ? top->end_ns : children_end;
     }
     end = end < children_end ? children_end : end;
-    /* What was forgotten since the range began lies inside it, and what lay before it ended before it. */
+    /* What was forgotten since the range began lies inside it. */
     if (track->forgotten_until_ns > range.start_ns) {
         end = end < track->forgotten_until_ns ? track->forgotten_until_ns : end;
         children_end = children_end < track->forgotten_until_ns ? track->forgotten_until_ns : children_end;
-        track->forgotten_until_ns = range.start_ns;
     }
+    track->forgotten_until_ns = range.forgotten_before_ns;
     span_push(track, (struct pt_track_span){range.start_ns, end, children_end});
     *end_ns = end;
     *ret_range = range;

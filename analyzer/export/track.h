@@ -13,7 +13,8 @@
 
 #include "proftrace/schema.h"
 
-/* Top-level slices that a track remembers. A call that encloses more than half as many is refused; ranges never are. */
+/* Slices that a track remembers, those in the innermost open range first of all. A call that encloses more than half as
+ * many is refused; ranges never are. */
 #define PT_TRACK_SPANS 8192u
 
 struct pt_track_span {
@@ -25,6 +26,8 @@ struct pt_track_span {
 struct pt_track_range {
     pt_i64 start_ns;
     pt_u32 name;
+    size_t spans_before;        /* on the stack when it began */
+    pt_i64 forgotten_before_ns; /* forgotten_until_ns as far as it lies before the range */
 };
 
 struct pt_track {

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * t_symbols.c - names and lines of a program that the test compiles, and of files that are not it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "model/elf_image.h"
+#include "model/symbols.h"
+
+static const char program[] = "__attribute__((noinline)) int leaf(int x) { __asm__(\"\"); return x * 3; }\n"
+                              "static inline __attribute__((always_inline)) int\n"
+                              "middle(int x)\n"
+                              "{\n"
+                              "    return leaf(x) + 1;\n"
+                              "}\n"
+                              "int outer(int x)\n"
+                              "{\n"
+                              "    return middle(x) + 1;\n"
+                              "}\n"
+                              "int main(void) { return outer(1); }\n";
+static char folder[] = "/tmp/symbols-XXXXXX";
+static const pt_u8 our_id[] = {0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88};
+
+static char *in_folder(const char *name)
+{
+    static char path[8][128];
+    static unsigned turn;
+    char *at = path[turn++ % 8];
+    snprintf(at, sizeof path[0], "%s/%s", folder, name);
+    return at;
+}
+
+static int compile(void **state)
+{
+    (void)state;
+    char command[600];
+    if (!mkdtemp(folder))
+        return -1;
+    FILE *file = fopen(in_folder("p.c"), "w");
+    if (!file || fputs(program, file) < 0 || fclose(file))
+        return -1;
+    snprintf(
+        command, sizeof command,
+        "cd %s && cc -O2 -g -no-pie -fno-ipa-cp -fno-optimize-sibling-calls -Wl,--build-id=0x1122334455667788 p.c -o "
+        "full && objcopy --strip-debug full symbols && strip -o bare full && cc -O2 p.c -Wl,--build-id=0x99 -o other",
+        folder);
+    return system(command) ? -1 : 0;
+}
+
+static int clean(void **state)
+{
+    (void)state;
+    char command[200];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command) ? -1 : 0;
+}
+
+/* The address behind the first call in `function`, from the program's own symbol table and objdump. */
+static pt_u64 return_address_in(const char *function)
+{
+    char command[300], line[200] = "";
+    snprintf(command, sizeof command,
+             "objdump -d %s --no-show-raw-insn | awk '/<%s>:/{f=1} f&&/call/{getline; print $1; exit}'",
+             in_folder("full"), function);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    assert_non_null(fgets(line, sizeof line, pipe));
+    pclose(pipe);
+    return strtoull(line, NULL, 16);
+}
+
+static const struct pt_frame *frames_of(struct pt_symbols *symbols, const char *path, pt_u64 address, pt_u32 *ret_n)
+{
+    static struct pt_module module;
+    static struct pt_process process;
+    module = (struct pt_module){.start = 0x400000, .end = 0x500000, .path = path, .build_id_bytes = sizeof our_id};
+    memcpy(module.build_id, our_id, sizeof our_id);
+    process = (struct pt_process){.modules = &module, .n_modules = 1};
+    return pt_symbolize(symbols, &process, address, 0, ret_n);
+}
+
+static void test_inlined_frames(void **state)
+{
+    (void)state;
+    struct pt_symbols *symbols = pt_symbols_open();
+    pt_u32 n;
+    const struct pt_frame *frames = frames_of(symbols, in_folder("full"), return_address_in("outer"), &n);
+    assert_int_equal(n, 2);
+    assert_string_equal(frames[0].function, "middle");
+    assert_int_equal(frames[0].line, 5);
+    assert_string_equal(frames[1].function, "outer");
+    assert_int_equal(frames[1].line, 9);
+    assert_non_null(strstr(frames[1].file, "p.c"));
+    assert_ptr_equal(frames, frames_of(symbols, in_folder("full"), return_address_in("outer"), &n));
+    pt_symbols_close(symbols);
+}
+
+static void test_symbol_table_alone(void **state)
+{
+    (void)state;
+    struct pt_symbols *symbols = pt_symbols_open();
+    pt_u32 n;
+    const struct pt_frame *frames = frames_of(symbols, in_folder("symbols"), return_address_in("outer"), &n);
+    assert_int_equal(n, 1);
+    assert_string_equal(frames[0].function, "outer");
+    assert_null(frames[0].file);
+    pt_symbols_close(symbols);
+}
+
+/* Stripped, another build, no ELF, no file, a device, a pipe, /proc: a frame that only names the module. */
+static void test_files_that_cannot_be_used(void **state)
+{
+    (void)state;
+    char command[200];
+    snprintf(command, sizeof command, "mkfifo %s; ln -s /proc/self/exe %s", in_folder("pipe"), in_folder("link"));
+    assert_int_equal(system(command), 0);
+    const char *const paths[] = {in_folder("bare"), in_folder("other"), in_folder("p.c"), in_folder("missing"),
+                                 in_folder("pipe"), "/dev/zero",        "/proc/self/exe", ""};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        struct pt_symbols *symbols = pt_symbols_open();
+        pt_u32 n;
+        const struct pt_frame *frames = frames_of(symbols, paths[i], return_address_in("outer"), &n);
+        assert_int_equal(n, 1);
+        assert_null(frames[0].function);
+        assert_string_equal(frames[0].module, paths[i]);
+        pt_symbols_close(symbols);
+    }
+}
+
+static void test_address_without_a_module(void **state)
+{
+    (void)state;
+    struct pt_symbols *symbols = pt_symbols_open();
+    const pt_u64 addresses[] = {0, 1, 0x3fffff, 0x600000, ~0ull};
+    for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
+        pt_u32 n;
+        const struct pt_frame *frames = frames_of(symbols, in_folder("full"), addresses[i], &n);
+        assert_int_equal(n, 1);
+        assert_null(frames[0].function);
+        assert_null(frames[0].module);
+    }
+    pt_symbols_close(symbols);
+}
+
+/* Damaged copies of the program: any answer will do, but there has to be one. */
+static void test_damaged_files(void **state)
+{
+    (void)state;
+    FILE *file = fopen(in_folder("full"), "rb");
+    assert_non_null(file);
+    static unsigned char bytes[1 << 17];
+    const size_t n_bytes = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    srandom(1);
+    for (int round = 0; round < 300; round++) {
+        char *path = in_folder("damaged");
+        static unsigned char damaged[sizeof bytes];
+        memcpy(damaged, bytes, n_bytes);
+        for (int i = random() % 30; i >= 0; i--)
+            damaged[(size_t)random() % n_bytes] = (unsigned char)(random() % 3 ? random() : 0xff);
+        file = fopen(path, "wb");
+        assert_non_null(file);
+        fwrite(damaged, 1, random() % 10 ? n_bytes : (size_t)random() % n_bytes, file);
+        fclose(file);
+        struct pt_symbols *symbols = pt_symbols_open();
+        for (pt_u64 address = 0x401000; address < 0x401200; address += 5) {
+            pt_u32 n;
+            assert_non_null(frames_of(symbols, path, address, &n));
+            assert_true(n > 0);
+        }
+        pt_symbols_close(symbols);
+    }
+}
+
+int main(void)
+{
+    if (system("cc --version >/dev/null 2>&1 && objdump --version >/dev/null 2>&1")) {
+        puts("SKIP: no compiler and binutils here");
+        return 0;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_inlined_frames),
+        cmocka_unit_test(test_symbol_table_alone),
+        cmocka_unit_test(test_files_that_cannot_be_used),
+        cmocka_unit_test(test_address_without_a_module),
+        cmocka_unit_test(test_damaged_files),
+    };
+    return cmocka_run_group_tests(tests, compile, clean);
+}
