@@ -19,6 +19,7 @@
 #include "../core/fd_table.h"
 #include "../core/intern.h"
 #include "hook.h"
+#include "raw_syscall.h"
 
 static int is_empty(long ret, const char *path)
 {
@@ -46,6 +47,11 @@ static PT_NOINLINE void asked(pt_u64 start, pt_u64 end, int dir, const char *pat
         asked_fd(start, end, dir, ret);
     else
         named(PT_EV_meta_stat, start, end, dir, path, (pt_u32)flags, ret);
+}
+
+void pt_meta_asked(pt_u64 start, pt_u64 end, int dir, const char *path, int flags, int ret)
+{
+    asked(start, end, dir, path, flags, ret);
 }
 
 static PT_NOINLINE void two_names(pt_u32 kind, pt_u64 start, pt_u64 end, const char *from, const char *to, int ret)

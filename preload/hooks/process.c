@@ -6,8 +6,10 @@
  * our frame on its parent's stack. Nothing needs to be done at an exit; its hook only tells how the process ended.
  */
 #include <pthread.h>
+#include <pty.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include <utmp.h>
 
 #include "../core/intern.h"
 #include "../core/process.h"
@@ -39,6 +41,21 @@ HOOK(int, pthread_create,
      (pthread_t * thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument),
      (thread, attributes, routine, argument), io,
      pt_spent(PT_EV_thread_create, start, end, 0, pt_words((pt_u32)-ret, 0), (pt_u64)routine))
+
+/* libc puts other files under the standard descriptors: their old names are no longer true. */
+static PT_NOINLINE void standard_replaced(int is_so)
+{
+    for (int fd = 0; is_so && fd <= 2; fd++)
+        pt_fd_forget(fd);
+}
+
+HOOK(int, daemon, (int keep_directory, int keep_files), (keep_directory, keep_files), io,
+     standard_replaced(ret == 0 && !keep_files);
+     (void)start; (void)end)
+HOOK(int, login_tty, (int fd), (fd), io, standard_replaced(ret == 0); (void)start; (void)end)
+HOOK(int, forkpty, (int *terminal, char *name, const struct termios *mode, const struct winsize *size),
+     (terminal, name, mode, size), io, standard_replaced(ret == 0);
+     forked(start, end, ret))
 
 static PT_NOINLINE void exiting(int status)
 {
