@@ -57,10 +57,11 @@ static void process_title(char *title, size_t room, const struct pt_process *pro
 {
     const char *program = last_component(process->exe && *process->exe ? process->exe : process->comm);
     const char *first = process->argc > 1 && process->argv[1] ? process->argv[1] : "";
+    const char *fork = process->parent_trace_id && !process->previous_image ? " (fork)" : "";
     if (*first == '-' || !*first)
-        snprintf(title, room, "%s", *program ? program : "process");
+        snprintf(title, room, "%s%s", *program ? program : "process", fork);
     else
-        snprintf(title, room, "%s %.*s", program, FIRST_ARGUMENT_CHARS, last_component(first));
+        snprintf(title, room, "%s %.*s%s", program, FIRST_ARGUMENT_CHARS, last_component(first), fork);
 }
 
 static void process_labels(char *labels, size_t room, const struct pt_chrome_process *process)

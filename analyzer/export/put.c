@@ -48,7 +48,7 @@ char *pt_put_i64(char *at, pt_i64 value)
 
 char *pt_put_hex(char *at, pt_u64 value)
 {
-    return at + sprintf(at, "\"0x%llx\"", (unsigned long long)value);
+    return at + snprintf(at, 24, "\"0x%llx\"", (unsigned long long)value);
 }
 
 char *pt_put_us(char *at, pt_i64 ns)
@@ -69,7 +69,7 @@ char *pt_put_us(char *at, pt_i64 ns)
 char *pt_put_f64(char *at, pt_f64 value)
 {
     for (int digits = 15;; digits++) {
-        const int bytes = sprintf(at, "%.*g", digits, value);
+        const int bytes = snprintf(at, 32, "%.*g", digits, value);
         if (digits == 17 || strtod(at, NULL) == value)
             return at + bytes;
     }
