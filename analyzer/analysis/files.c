@@ -11,11 +11,13 @@
 #include "analysis.h"
 #include "call_class.h"
 #include "coverage.h"
+#include "gaps.h"
 
 enum { MAX_FILES = 200000, MAX_ROWS = 100, SMALL_READ_BYTES = 4096, MANY_SMALL_READS = 64 };
 
 struct layer { /* descriptors, or stdio */
     pt_u64 reads, read_bytes, read_ns;
+    pt_u64 around_ns; /* short gaps between reads */
     pt_u64 writes, write_bytes, write_ns;
     struct pt_coverage coverage;
     pt_u32 opens;
@@ -27,7 +29,7 @@ struct file {
     pt_u32 failed_opens;
     bool is_stream; /* pipe, socket, device: nothing can be read from it twice */
     pt_u64 open_ns;
-    pt_u64 small_reads, small_read_ns, small_read_bytes;
+    pt_u64 small_reads, small_read_ns, small_read_bytes, small_around_ns;
     struct layer fd, stdio;
 };
 
@@ -46,7 +48,12 @@ struct files {
     struct {
         PT_VEC(struct descriptor);
     } descriptors;
+    struct pt_gaps small_gaps, read_gaps;
 };
+
+/* Longer than what an interpreter does between two reads: parsing a few bytes, or taking and releasing a buffer. */
+#define LONGEST_SMALL_GAP_NS 5000
+#define LONGEST_READ_GAP_NS 100000
 
 static void begin(void *state, struct pt_profile *profile)
 {
@@ -162,6 +169,8 @@ static void was_read(struct files *files, const struct pt_event *e, struct descr
     layer->reads++;
     layer->read_bytes += bytes;
     layer->read_ns += (pt_u64)e->duration_ns;
+    layer->around_ns += pt_gap_before(&files->read_gaps, e, !f->is_stream, LONGEST_READ_GAP_NS);
+    const pt_u64 around_ns = pt_gap_before(&files->small_gaps, e, small && !f->is_stream, LONGEST_SMALL_GAP_NS);
     if (f->is_stream)
         return;
     pt_coverage_add(&layer->coverage, offset ? *offset : d->position_bytes, bytes);
@@ -171,6 +180,7 @@ static void was_read(struct files *files, const struct pt_event *e, struct descr
         f->small_reads++;
         f->small_read_ns += (pt_u64)e->duration_ns;
         f->small_read_bytes += bytes;
+        f->small_around_ns += around_ns;
     }
 }
 
@@ -307,13 +317,11 @@ static void add_layer(struct totals *sum, const struct file *f, const struct lay
     const double share = (double)again / (double)layer->read_bytes;
     sum->read_again_bytes += again;
     sum->read_again_files++;
-    sum->read_again_s += share * ((double)layer->read_ns + (double)open_ns) / 1e9;
+    sum->read_again_s += share * (double)(layer->read_ns + layer->around_ns + open_ns) / 1e9;
 }
 
 static void add_file(struct totals *sum, const struct file *f)
 {
-    /* The program's own work around a call (an interpreter's, mostly) goes away with the call. */
-    const double around_call_s = 500e-9;
     sum->files++;
     add_layer(sum, f, &f->fd, f->fd.opens >= f->stdio.opens ? f->open_ns : 0);
     add_layer(sum, f, &f->stdio, f->fd.opens < f->stdio.opens ? f->open_ns : 0);
@@ -321,7 +329,7 @@ static void add_file(struct totals *sum, const struct file *f)
         return;
     sum->small_reads += f->small_reads;
     sum->small_bytes += f->small_read_bytes;
-    sum->small_s += (double)f->small_read_ns / 1e9 + (double)f->small_reads * around_call_s;
+    sum->small_s += (double)(f->small_read_ns + f->small_around_ns) / 1e9;
 }
 
 static const struct pt_column columns[] = {
@@ -408,6 +416,8 @@ static void finish(void *state, struct pt_profile *profile)
     pt_map_fini(&files->by_id);
     pt_map_fini(&files->by_fd[0]);
     pt_map_fini(&files->by_fd[1]);
+    pt_gaps_fini(&files->small_gaps);
+    pt_gaps_fini(&files->read_gaps);
 }
 
 const struct pt_analysis pt_analysis_files = {

@@ -34,7 +34,9 @@ static bool is_allocator(const struct pt_frame *frame)
         "posix_memalign",  "aligned_alloc",  "memalign",        "PyMem_",
         "PyObject_Malloc", "_PyMem_",        "_PyObject_",      "PyObject_Realloc",
         "PyObject_Calloc", "c10::alloc_cpu", "c10::DefaultCPU", "__gnu_cxx::new_allocator",
-        "std::allocator",  "std::__",        "std::vector",
+        "std::allocator",  "std::__",        "xmalloc",         "xcalloc",
+        "xrealloc",        "g_malloc",       "g_realloc",       "g_slice_alloc",
+        "std::vector",
     };
     static const char *const modules[] = {"libproftrace", "libstdc++.", "libc10.so"};
     for (size_t i = 0; frame->module && i < sizeof modules / sizeof *modules; i++)

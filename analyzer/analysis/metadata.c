@@ -11,6 +11,7 @@
 
 #include "analysis.h"
 #include "call_class.h"
+#include "gaps.h"
 
 enum { MAX_DIRECTORIES = 50000, MAX_ROWS = 50 };
 
@@ -26,11 +27,20 @@ struct metadata {
     struct pt_map by_id;   /* process, path id, directory id -> index, plus 1 */
     struct pt_map by_path; /* stage, interned directory -> index, plus 1 */
     struct pt_intern names;
+    struct pt_gaps gaps;
+    struct {
+        pt_u64 events, ns;
+    } * around; /* by stage: gaps between questions */
 };
+
+/* Longer than what an interpreter does between two lookups. */
+#define LONGEST_GAP_NS 10000
 
 static void begin(void *state, struct pt_profile *profile)
 {
-    ((struct metadata *)state)->profile = profile;
+    struct metadata *metadata = state;
+    metadata->profile = profile;
+    metadata->around = pt_calloc(profile->stages.n, sizeof *metadata->around);
 }
 
 /* All metadata events and io_open have { i32 result, u32 path, ... }; the third word is dir_path in some. */
@@ -69,11 +79,21 @@ static pt_u64 directory_of(struct metadata *metadata, pt_u32 stage, const char *
     return *slot;
 }
 
+static bool is_question(pt_u32 row)
+{
+    const enum pt_call_class which = pt_call_class_of(row);
+    return which == PT_CALL_STAT || which == PT_CALL_OPEN || row == PT_ROW_io_close ||
+           (row >= PT_ROW_meta_access && row <= PT_ROW_meta_get_attr);
+}
+
 static void event(void *state, const struct pt_event *e)
 {
     struct metadata *metadata = state;
-    const enum pt_call_class which = pt_call_class_of(e->desc->row);
-    if (which != PT_CALL_STAT && which != PT_CALL_OPEN && e->desc->category != PT_CATEGORY_META)
+    const pt_u32 stage = pt_profile_stage_of(metadata->profile, e->process);
+    const bool counts = is_question(e->desc->row);
+    metadata->around[stage].ns += pt_gap_before(&metadata->gaps, e, counts, LONGEST_GAP_NS);
+    metadata->around[stage].events += counts;
+    if (!counts || e->desc->row == PT_ROW_io_close)
         return;
     const pt_u32 path = ((const struct pt_ev_io_close *)(const void *)e->payload)->path, dir_path = dir_path_of(e);
     if (!path)
@@ -85,7 +105,7 @@ static void event(void *state, const struct pt_event *e)
         const char *text = pt_process_absolute_path(e->process, path, dir_path);
         if (!text)
             return;
-        index = directory_of(metadata, pt_profile_stage_of(metadata->profile, e->process), text);
+        index = directory_of(metadata, stage, text);
         if (!dir_path)
             *pt_map_at(&metadata->by_id, key) = index;
     }
@@ -133,24 +153,23 @@ static void table_of_directories(const struct metadata *metadata, pt_u32 stage, 
 
 static void sums(const struct metadata *metadata, pt_u32 stage, struct pt_metrics *metrics)
 {
-    /* The program's own work around a call goes away with the call. */
-    const double around_call_s = 300e-9;
     const struct pt_profile *profile = metadata->profile;
     const struct pt_scope scope = pt_scope_stage(stage);
     struct pt_row_totals sum = {0};
     for (pt_u32 row = 0; row < PT_ROW__COUNT; row++) {
-        const enum pt_call_class which = pt_call_class_of(row);
         const struct pt_row_totals totals = pt_profile_stage_row(profile, stage, row);
-        const bool is_question = which == PT_CALL_STAT || which == PT_CALL_OPEN || row == PT_ROW_io_close ||
-                                 (which == PT_CALL_META && row >= PT_ROW_meta_access && row <= PT_ROW_meta_get_attr);
-        if (is_question)
+        if (is_question(row))
             pt_row_totals_add(&sum, &totals);
     }
+    /* Events may have been overwritten: the gaps stand for those of all calls. */
+    const pt_u64 events = metadata->around[stage].events;
+    const double scale = events ? (double)sum.calls / (double)events : 0;
+    const double around_s = (double)metadata->around[stage].ns / 1e9 * (scale > 1 ? scale : 1);
     const double wall_s = (double)pt_profile_stage_wall_ns(profile, stage) / 1e9;
     pt_metrics_set(metrics, scope, "meta.calls", pt_integer(sum.calls));
     pt_metrics_set(metrics, scope, "meta.failed.calls", pt_integer(sum.errors));
     pt_metrics_set(metrics, scope, "meta.wait_s", pt_seconds((pt_i64)sum.ns));
-    pt_metrics_set(metrics, scope, "meta.cost_s", pt_real((double)sum.ns / 1e9 + (double)sum.calls * around_call_s));
+    pt_metrics_set(metrics, scope, "meta.cost_s", pt_real((double)sum.ns / 1e9 + around_s));
     pt_metrics_set(metrics, scope, "meta.rate.calls_per_s",
                    wall_s > 0 ? pt_real((double)sum.calls / wall_s) : pt_unknown("the stage took no time"));
     const struct pt_row_totals stat = pt_profile_stage_row(profile, stage, PT_ROW_meta_stat);
@@ -170,6 +189,8 @@ static void finish(void *state, struct pt_profile *profile)
     pt_map_fini(&metadata->by_id);
     pt_map_fini(&metadata->by_path);
     pt_intern_fini(&metadata->names);
+    pt_gaps_fini(&metadata->gaps);
+    free(metadata->around);
 }
 
 const struct pt_analysis pt_analysis_metadata = {

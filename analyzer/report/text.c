@@ -42,7 +42,7 @@ static void put_heading(const struct text *t, const char *heading)
 
 /* ---- tables ---- */
 
-enum { NARROWEST_TEXT = 12, WIDEST_TEXT = 100, GAP = 2 };
+enum { NARROWEST_NAME = 32, NARROWEST_TEXT = 12, WIDEST_TEXT = 100, GAP = 2 };
 
 static pt_u32 total_width(const struct pt_grid *grid)
 {
@@ -66,10 +66,11 @@ static pt_u32 fit(struct pt_grid *grid, pt_u32 limit)
         shown.n_columns = n;
         pt_u32 width = total_width(&shown);
         for (pt_u32 i = 0; i < n && width > limit; i++) {
-            if (pt_show_is_number(grid->columns[i]) || grid->width[i] <= NARROWEST_TEXT)
+            /* Text in the first column names the row: it keeps more, unless there is nothing else to leave out. */
+            const pt_u32 least = i || n <= 2 ? NARROWEST_TEXT : NARROWEST_NAME;
+            if (pt_show_is_number(grid->columns[i]) || grid->width[i] <= least)
                 continue;
-            const pt_u32 spare = grid->width[i] - NARROWEST_TEXT, over = width - limit;
-            /* Text in the first column names the row: it gives way only when there is nothing else to leave out. */
+            const pt_u32 spare = grid->width[i] - least, over = width - limit;
             if (spare < over && n > 2)
                 continue;
             grid->width[i] -= spare < over ? spare : over;

@@ -53,12 +53,13 @@ bool pt_rule_nothing_captured(struct pt_profile *profile, pt_i64 stage, struct p
     const struct pt_process *root = profile->stages.items[stage].root;
     const bool is_empty = !pt_value_number(pt_metrics_get(metrics, scope, "capture.total"));
     const bool no_heap = root->heap_mode != PT_HEAP_OFF && !root->heap.allocs && !root->heap.frees;
-    const double cpu_s = pt_value_number(pt_metrics_get(metrics, scope, "cpu.total_s"));
+    /* A small program may well do without malloc; one that holds this much memory got it from somewhere. */
+    const bool holds_memory = (double)root->max_rss_bytes > 64 * MIB;
     if (is_empty) {
         pt_finding_add_evidence(finding, "reason",
                                 pt_text("the program made no call that the library sees: it talks to the kernel itself "
                                         "(Go, static parts) or all families are off"));
-    } else if (no_heap && cpu_s > 0.1) {
+    } else if (no_heap && holds_memory) {
         finding->title = "The heap was not captured";
         finding->severity = PT_SEVERITY_WARNING;
         pt_finding_add_evidence(
