@@ -175,8 +175,12 @@ PT_NOINLINE static void allocated(pt_u32 kind, void *block, size_t size)
 PT_NOINLINE static void releasing(pt_u32 kind, void *block)
 {
     struct pt_tracer_thread *t = pt_self;
-    if (!pt_switches.heap || (!t->area && !(t = pt_thread_attached())))
+    if (!pt_switches.heap)
         return;
+    if (!t->area && !(t = pt_thread_attached())) {
+        pt_count_drop(PT_DROP_no_thread_slot, 1);
+        return;
+    }
     t->area->heap_frees++;
     if (pt_maybe_sampled(block))
         pt_heap_maybe_release(block);
