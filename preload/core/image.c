@@ -235,8 +235,9 @@ static void write_header(struct pt_file_header *header, pt_u64 trace_id, pt_u64 
     header->clock_shift = pt_switches.clock_shift;
     header->realtime_ns = clock_ns(CLOCK_REALTIME);
     header->clock_first = read_clock_pair();
-    /* A span that began just before (the fork child's first call) must not lie before tick 0. */
-    header->clock_base = header->clock_first.counter - (header->clock_first.counter > 1ull << 24 ? 1ull << 24 : 0);
+    /* Seconds back: a span that began just before (the fork child's first call) must not lie before tick 0, even when
+     * making the file took long. */
+    header->clock_base = header->clock_first.counter - (header->clock_first.counter > 1ull << 34 ? 1ull << 34 : 0);
     header->file_bytes = file_bytes;
     const pt_u64 limit = pt_options.ring_mib << 20;
     header->ring_limit_bytes = limit > 512u << 10 ? limit : 512u << 10;
