@@ -16,7 +16,7 @@ class Trace:
     def __init__(self, proftrace, run):
         self.proftrace = proftrace
         self.run = os.path.realpath(run)
-        self._info = None
+        self._info = self._report = self._rows = None
 
     def _tool(self, *arguments):
         done = subprocess.run([self.proftrace, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300,
@@ -26,9 +26,16 @@ class Trace:
         return done.stdout
 
     def info(self):
+        """What was captured, from headers and totals alone."""
         if self._info is None:
             self._info = json.loads(self._tool("info", self.run, "--json"))
         return self._info
+
+    def report(self):
+        """The whole report; reads every event."""
+        if self._report is None:
+            self._report = json.loads(self._tool("report", self.run, "--format", "json"))
+        return self._report
 
     def processes(self):
         return self.info()["processes"]
@@ -36,19 +43,28 @@ class Trace:
     def files(self):
         return sorted(name for name in os.listdir(self.run) if name.endswith(".ptr"))
 
-    def quality(self):
-        return self.info()["trace_quality"]
-
     def lost(self):
-        """Events that were not stored or were overwritten, in every process."""
-        quality = self.quality()
-        return quality["overwritten"] + quality["dropped"]
+        """Events that were not stored, were overwritten or are damaged, in every process."""
+        events = self.info()["events"]
+        return events["overwritten"] + events["dropped"] + events["damaged"]
 
     def calls(self, event, what="calls"):
-        return sum(process["totals"].get(event, {}).get(what, 0) for process in self.processes())
+        """Totals of one row of events.def, over all processes."""
+        if self._rows is None:
+            self._rows = collections.Counter()
+            stats = json.loads(self._tool("stats", self.run, "--by", "call", "--top", "1000", "--json"))
+            for stage in stats["stages"]:
+                for row in stage["calls"]:
+                    for column in ("calls", "errors", "bytes"):
+                        self._rows[row["call"], column] += row[column]
+        return self._rows[re.sub("^(io|meta)_", "", event), what]
 
     def heap(self, what):
-        return sum(process["heap"][what] or 0 for process in self.processes())
+        return sum(process["heap"][what] or 0 for process in self.report()["processes"])
+
+    def io(self, what, column="calls"):
+        """The report's sums of descriptor calls: open, read, write, stat."""
+        return sum(process["io"][what][column] for process in self.report()["processes"])
 
     def events(self, wanted=None):
         """Every event as a dictionary; `wanted` is a regular expression that its line must contain."""

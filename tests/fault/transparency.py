@@ -17,9 +17,10 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from harness import FaultCase, SETTINGS, clean_environment, run_command, slow  # noqa: E402
 
-FAST_MODULES = """test_posix test_fileio test_mmap test_thread test_fcntl test_tempfile test_shutil test_pty test_popen test_atexit
-test_epoll test_ctypes test_exceptions test_gc test_zlib test_os test_select test_threadsignals""".split()
-SLOW_MODULES = """test_threading test_subprocess test_fork1 test_eintr test_wait3 test_cmd_line_script test_io test_signal
+FAST_MODULES = """test_posix test_fileio test_mmap test_thread test_fcntl test_pty test_popen test_atexit test_epoll test_zlib test_os
+test_select""".split()
+SLOW_MODULES = """test_threadsignals test_tempfile test_shutil test_ctypes test_exceptions test_gc
+test_threading test_subprocess test_fork1 test_eintr test_wait3 test_cmd_line_script test_io test_signal
 test_faulthandler test_selectors test_largefile test_interpreters test_multiprocessing_main_handling test_sqlite3 test_dbm
 test_glob test_pathlib test_socket test_resource test_stat test_file test_bufio test_logging test_queue test_sched
 test_weakref test_memoryio test_pickle test_json test_re test_bz2 test_lzma test_gzip test_tarfile test_zipfile
@@ -68,7 +69,6 @@ COMMANDS = {  # name: (programs it needs, script)
     "node_workers": ("node", f"node -e \"{NODE.replace(chr(34), chr(92) + chr(34))}\""),
     "java_threads": ("java", JAVA),
     "redis": ("redis-server redis-benchmark", REDIS),
-    "cxx": ("g++", GXX),
     "tar_and_compressors": ("tar gzip xz", "mkdir t; for i in $(seq 50); do seq $i > t/$i; done; tar c --sort=name --mtime=@0 t | tee >(gzip -n | "
                             "sha256sum >g) | xz -T2 | xz -d | sha256sum; sleep 0.2; cat g"),
     "find_xargs": ("find xargs", "find /etc -maxdepth 2 -type f -readable 2>/dev/null | sort | head -100 | xargs -P4 -n10 cat | wc -c"),
@@ -82,6 +82,7 @@ SLOW_COMMANDS = {
                        "20000 --fault 1 --fault-ops 2000 --mmap 1 --mmap-ops 100 --exec 1 --exec-ops 300 --zombie 1 --zombie-ops 500 "
                        "--close 1 --close-ops 2000 --sigabrt 1 --sigabrt-ops 200 --context 1 --context-ops 2000 --seccomp 1 "
                        "--seccomp-ops 200 --unshare 1 --unshare-ops 50 --timeout 30; echo $?"),
+    "cxx": ("g++", GXX),
     "valgrind": ("valgrind", "valgrind -q --error-exitcode=9 /bin/ls / | wc -l; echo ${PIPESTATUS[0]}"),
     "gdb": ("gdb", "gdb -batch -nx -ex 'break main' -ex run -ex continue /bin/true 2>&1 | grep -o 'exited normally'"),
     "strace": ("strace", "strace -f -o /dev/null bash -c 'echo traced; exit 4'; echo $?"),

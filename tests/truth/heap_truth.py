@@ -29,11 +29,11 @@ class HeapTruth(FaultCase):
 
     def test_peak_is_exact_in_full_mode(self):
         numbers, trace = self.known(mode="full")
-        self.assertEqual(trace.report_heap("live_bytes_peak"), numbers["peak"])
+        self.assertEqual(trace.report()["processes"][0]["heap"]["live_bytes_peak"], numbers["peak"])
 
     def test_peak_lies_in_its_interval_in_sampled_mode(self):
         numbers, trace = self.known(mode="sampled")
-        low, high = trace.report_heap("live_bytes_peak_interval")
+        low, high = trace.report()["processes"][0]["heap"]["live_bytes_peak_interval"]
         self.assertLessEqual(low, numbers["peak"])
         self.assertGreaterEqual(high, numbers["peak"])
 
@@ -45,7 +45,7 @@ class HeapTruth(FaultCase):
                     self.assertGreaterEqual(trace.heap(what), numbers[what])
                     self.assertLessEqual(trace.heap(what), numbers[what] + 3 * OF_LIBC_PER_THREAD)
                 if mode == "full":
-                    self.assertAlmostEqual(trace.report_heap("live_bytes_peak"), numbers["peak"], delta=3 * 4096)
+                    self.assertAlmostEqual(trace.report()["processes"][0]["heap"]["live_bytes_peak"], numbers["peak"], delta=3 * 4096)
 
     def test_heaptrack_counts_the_same(self):
         self.need("heaptrack", "heaptrack_print")

@@ -47,9 +47,12 @@ static void *exec_from_thread(void *arguments)
 
 static char **many_variables(int n)
 {
-    char **list = calloc((size_t)n + 40, sizeof *list);
     int k = 0;
-    for (char **e = environ; *e && k < 39; e++)
+    while (environ[k])
+        k++;
+    char **list = calloc((size_t)(n + k + 1), sizeof *list);
+    k = 0;
+    for (char **e = environ; *e; e++)
         list[k++] = *e;
     for (int i = 0; i < n; i++) {
         list[k] = malloc(24);
