@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * b_start.c - start and end of a program, one after another. The starter itself is not traced: it hands its PRELOAD
- * variable to the children as LD_PRELOAD, so that the difference is the child's alone.   usage: b_start TIMES COMMAND
- * [ARGUMENT...]
+ * b_start.c - start and end of a program, one after another. All figures are of the children: it also serves to measure
+ * a command once.   usage: b_start TIMES COMMAND [ARGUMENT...]
  */
 #include <spawn.h>
 #include <string.h>
@@ -31,9 +30,6 @@ int main(int argc, char **argv)
     if (argc < 3)
         return 2;
     const long times = atol(argv[1]);
-    const char *preload = getenv("PRELOAD");
-    if (preload)
-        setenv("LD_PRELOAD", preload, 1);
     const struct bench from = bench_now();
     for (long i = 0; i < times; i++) {
         pid_t pid;

@@ -43,7 +43,7 @@ def environment(workload, tracer):
     env.update(workload.env)
     env.update(tracer.env)
     if tracer.preload:
-        env[workload.preload_variable] = tracer.preload
+        env["LD_PRELOAD"] = tracer.preload
     return env
 
 

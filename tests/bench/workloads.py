@@ -29,7 +29,6 @@ class Workload:
     short: int = 0
     events: int = 0          # events per operation in full mode; 0 = not counted
     env: Dict[str, str] = field(default_factory=dict)
-    preload_variable: str = "LD_PRELOAD"
 
 
 def program(name, *after):
@@ -63,7 +62,6 @@ WORKLOADS = [
     Workload("files", "5,000 small files opened, read and closed from Python", "file",
              python("b_small_files.py", lambda p: f"{p.data}/small"), 5000, 500, ["bare", "sampled", "full", "strace"]),
     Workload("start", "/bin/true started and ended, one after another", "process",
-             lambda p, n: [f"{p.programs}/b_start", str(n), "/bin/true"], 300, 10, ["bare", "off", "sampled", "full", "lttng"],
-             preload_variable="PRELOAD"),
+             lambda p, n: [f"{p.programs}/b_start", str(n), "/bin/true"], 300, 10, ["bare", "off", "sampled", "full", "lttng"]),
     Workload("exit", "exit after a million events", "exit", program("b_exit"), 1000000, 10000, ["bare", "sampled", "full"]),
 ]
