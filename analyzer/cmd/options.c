@@ -11,27 +11,30 @@
 
 #include "cmd.h"
 
+/* Insertions, deletions, substitutions and swaps of neighbours. */
 static size_t edit_distance(const char *a, const char *b)
 {
     enum { LONGEST = 40 };
-    size_t row[LONGEST + 1];
+    size_t rows[3][LONGEST + 1];
     const size_t n = strlen(a), m = strlen(b);
     if (n > LONGEST || m > LONGEST)
         return LONGEST;
     for (size_t j = 0; j <= m; j++)
-        row[j] = j;
+        rows[0][j] = j;
     for (size_t i = 1; i <= n; i++) {
-        size_t diagonal = row[0];
+        size_t *row = rows[i % 3];
+        const size_t *above = rows[(i + 2) % 3], *above2 = rows[(i + 1) % 3];
         row[0] = i;
         for (size_t j = 1; j <= m; j++) {
-            const size_t substitute = diagonal + (a[i - 1] != b[j - 1]);
-            const size_t remove = row[j] + 1, insert = row[j - 1] + 1;
-            diagonal = row[j];
-            row[j] = substitute < remove ? substitute : remove;
-            row[j] = insert < row[j] ? insert : row[j];
+            row[j] = above[j - 1] + (a[i - 1] != b[j - 1]);
+            row[j] = above[j] + 1 < row[j] ? above[j] + 1 : row[j];
+            row[j] = row[j - 1] + 1 < row[j] ? row[j - 1] + 1 : row[j];
+            const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped && above2[j - 2] + 1 < row[j])
+                row[j] = above2[j - 2] + 1;
         }
     }
-    return row[m];
+    return rows[n % 3][m];
 }
 
 const char *pt_nearest_name(const char *word, const char *const *candidates)

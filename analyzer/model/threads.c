@@ -284,7 +284,7 @@ static void fill_slot(struct pt_process_data *data, const struct pt_trace_slot *
         memcpy(before, then, sizeof *before);
     }
     add_counted(data, area, p->n_threads > first ? &p->threads[p->n_threads - 1] : NULL);
-    if (heap.allocs || heap.frees || heap.failures)
+    if (heap.allocs || heap.frees || heap.failures || p->heap_mode == PT_HEAP_FULL)
         data->slot_heaps[data->n_slot_heaps++] = (struct pt_slot_heap){slot->slot, heap};
 }
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void set_text(struct pt_error *err, const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static void set_text(struct pt_error *err, const char *format, va_list arguments)
 {
     if (err)
         vsnprintf(err->text, sizeof err->text, format, arguments);

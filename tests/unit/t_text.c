@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * t_text.c - the text form loses nothing: events of every kind, quoting, times; and a session's text comes back as it
+ * was.
+ */
+#include "helper_trace.h"
+
+#include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "decode/text.h"
+#include "model/session_text.h"
+#include "util/auto.h"
+
+static const char *name_string(void *context, pt_u32 id)
+{
+    static char name[32];
+    (void)context;
+    snprintf(name, sizeof name, "name-%u", id);
+    return name;
+}
+
+static pt_u32 id_of_string(void *context, const char *bytes, size_t n)
+{
+    (void)context, (void)n;
+    return (pt_u32)strtoul(bytes + 5, NULL, 10);
+}
+
+static pt_u32 name_stack(void *context, pt_u32 id, const pt_u64 **ret_frames)
+{
+    static pt_u64 frames[2];
+    (void)context;
+    frames[0] = id;
+    frames[1] = ~0ull;
+    *ret_frames = frames;
+    return 2;
+}
+
+static pt_u32 id_of_stack(void *context, const pt_u64 *frames, pt_u32 n)
+{
+    (void)context;
+    return n == 2 && frames[1] == ~0ull ? (pt_u32)frames[0] : 0;
+}
+
+static void every_kind_as_a_line(void **state)
+{
+    (void)state;
+    const struct pt_text_names names = {NULL, name_string, name_stack};
+    const struct pt_text_ids ids = {NULL, id_of_string, id_of_stack};
+    const pt_u64 patterns[] = {0, 1, 4095, 0x7fffffffffffffffull, 0x8000000000000000ull, ~0ull, 0x123456789abcdef0ull};
+    for (pt_u32 row = 0; row < PT_ROW__COUNT; row++)
+        for (size_t p = 0; p < sizeof patterns / sizeof patterns[0]; p++) {
+            const struct pt_event_desc *desc = &pt_event_descs[row];
+            struct pt_event event = {.desc = desc, .start_ns = 1234567891, .tag = desc->role == PT_ROLE_UNIT ? -1 : 0},
+                            back;
+            event.duration_ns = desc->role == PT_ROLE_SPAN ? 512 : 0;
+            for (pt_u32 i = 0; i < desc->n_fields; i++) {
+                event.tag =
+                    desc->fields[i].place == PT_FIELD_TAG && desc->fields[i].unit == PT_UNIT_FD ? -1 : event.tag;
+                pt_field_set(&event, &desc->fields[i], patterns[p]);
+            }
+            PT_AUTO(pt_str_fini) struct pt_str line = {0};
+            PT_AUTO(pt_str_fini) struct pt_str label = {0};
+            struct pt_error err = {0};
+            pt_text_event(&line, &event, "100/101", &names);
+            if (pt_text_parse_event(line.text, &back, &label, &ids, &err) < 0)
+                fail_msg("%s: %s", line.text, err.text);
+            assert_string_equal(label.text, "100/101");
+            assert_ptr_equal(back.desc, desc);
+            assert_int_equal(back.start_ns, event.start_ns);
+            assert_int_equal(back.duration_ns, event.duration_ns);
+            for (pt_u32 i = 0; i < desc->n_fields; i++)
+                if (pt_field_value(&back, &desc->fields[i]) != pt_field_value(&event, &desc->fields[i]))
+                    fail_msg("field %s of: %s", desc->fields[i].name, line.text);
+        }
+}
+
+static void quoting_keeps_every_byte(void **state)
+{
+    (void)state;
+    char all[256];
+    for (int i = 0; i < 255; i++)
+        all[i] = (char)(i + 1);
+    all[255] = 0;
+    PT_AUTO(pt_str_fini) struct pt_str quoted = {0};
+    PT_AUTO(pt_str_fini) struct pt_str back = {0};
+    pt_text_quote(&quoted, all);
+    for (size_t i = 0; i < quoted.n; i++)
+        assert_true((unsigned char)quoted.text[i] >= 0x20);
+    assert_ptr_equal(pt_text_unquote(quoted.text, &back), quoted.text + quoted.n);
+    assert_string_equal(back.text, all);
+    pt_str_clear(&quoted);
+    pt_text_quote(&quoted, "\xc3\xa9\xe2\x80\xae\xff");
+    assert_string_equal(quoted.text, "\"\xc3\xa9\\xe2\\x80\\xae\\xff\"");
+}
+
+static void times_are_exact(void **state)
+{
+    (void)state;
+    pt_i64 ns;
+    assert_non_null(pt_text_seconds("12.345678901 ", &ns));
+    assert_int_equal(ns, 12345678901);
+    assert_non_null(pt_text_seconds("-0.5", &ns));
+    assert_int_equal(ns, -500000000);
+    assert_non_null(pt_text_seconds("7", &ns));
+    assert_int_equal(ns, 7000000000);
+    assert_null(pt_text_seconds("1.2345678901", &ns));
+    assert_null(pt_text_seconds("99999999999999999999", &ns));
+    assert_null(pt_text_seconds("x", &ns));
+}
+
+/* Write a session as text, assemble it, write that as text. */
+static void session_text_comes_back(void **state)
+{
+    (void)state;
+    struct pt_trace_writer *w = helper_sample();
+    struct pt_session *session = helper_session(w);
+    struct pt_error err = {0};
+    char *first = NULL, *second = NULL;
+    size_t n_first, n_second;
+    FILE *out = open_memstream(&first, &n_first);
+    assert_int_equal(pt_session_write_text(session, out, &err), 0);
+    fclose(out);
+    pt_session_close(session);
+
+    struct helper_file file = helper_file("", 0);
+    FILE *in = fmemopen(first, n_first, "r");
+    if (pt_session_read_text(in, "text", file.path, &err) < 0)
+        fail_msg("%s", err.text);
+    fclose(in);
+    session = pt_session_open(file.path, &err);
+    assert_non_null(session);
+    out = open_memstream(&second, &n_second);
+    assert_int_equal(pt_session_write_text(session, out, &err), 0);
+    fclose(out);
+    assert_string_equal(first, second);
+    pt_session_close(session);
+    helper_close(&file);
+    free(first);
+    free(second);
+    pt_trace_writer_free(w);
+}
+
+static void wrong_text_is_named_by_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"process 1\n0.1 +0.1 1/1 io_reed fd=3\n", "text:2: no event is called 'io_reed'"},
+        {"process 1\n0.1 +0.1 1/1 io_read fx=3\n", "text:2: io_read has no field 'fx'"},
+        {"process 1\n0.1 +0.1 1/1 io_read path=\"a\n", "text:2: field 'path' of io_read cannot be read"},
+        {"process 1\n0.1 +0.1 2/1 io_read fd=3\n", "text:2: no process line for '2' stands before this"},
+        {"process 1 start=x\n", "text:1: start='x' is not a time in seconds"},
+        {"# nothing\n", "no process line"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct pt_error err = {0};
+        FILE *in = fmemopen((char *)(size_t)cases[i].text, strlen(cases[i].text), "r");
+        assert_int_equal(pt_session_read_text(in, "text", "/dev/null", &err), -1);
+        fclose(in);
+        assert_string_equal(err.text, cases[i].message);
+        assert_int_equal(err.exit_code, 3);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_as_a_line),
+        cmocka_unit_test(quoting_keeps_every_byte),
+        cmocka_unit_test(times_are_exact),
+        cmocka_unit_test(session_text_comes_back),
+        cmocka_unit_test(wrong_text_is_named_by_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
