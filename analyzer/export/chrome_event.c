@@ -128,6 +128,8 @@ static void kind_prepare(struct pt_chrome_kind *kind, const struct pt_event_desc
     for (pt_u32 i = 0; i < desc->n_fields; i++)
         kind->keys[i].bytes =
             (pt_u8)snprintf(kind->keys[i].text, sizeof kind->keys[i].text, "\"%.58s\":", desc->fields[i].name);
+    for (pt_u32 i = 0; i < desc->n_fields; i++)
+        kind->moves_bytes |= desc->fields[i].unit == PT_UNIT_RESULT_BYTES && desc->fields[i].bytes == 4;
     kind->is_ready = true;
 }
 
@@ -201,6 +203,10 @@ char *pt_chrome_put_event(struct pt_chrome_out *out, char *at, const struct pt_e
     at += kind->head_bytes;
     char *const start = at;
     for (pt_u32 i = 0; i < desc->n_fields; i++) {
+        /* What was asked for only matters where it is not what was moved. */
+        if (kind->moves_bytes && desc->fields[i].unit == PT_UNIT_BYTES &&
+            field_value(event, &desc->fields[i]) == (pt_u64)event->result)
+            continue;
         /* One byte further than needed, for the comma that only a second field has. */
         char *const from = at > start ? at + 1 : at;
         char *const after = put_field(from, event, &desc->fields[i], &kind->keys[i], with_strings);

@@ -18,7 +18,8 @@
 /* What lines of one event kind have in common. */
 struct pt_chrome_kind {
     bool is_ready;
-    char head[120]; /* ,"cat":"io","name":"read","args":{ */
+    bool moves_bytes; /* its first field says how many bytes were moved */
+    char head[120];   /* ,"cat":"io","name":"read","args":{ */
     pt_u32 head_bytes;
     struct pt_put_text keys[PT_MAX_FIELDS]; /* "path": */
 };

@@ -157,7 +157,9 @@ static void block_collect(struct pt_gzip *gzip, struct block *block)
         gzip->failed |= !gzip->write(gzip->context, block->packed, block->packed_bytes);
     gzip->crc = crc32_combine(gzip->crc, block->crc, (z_off_t)block->bytes);
     gzip->total_bytes += block->bytes;
+    pthread_mutex_lock(&gzip->lock); /* a worker may be looking */
     block->state = BLOCK_FREE;
+    pthread_mutex_unlock(&gzip->lock);
 }
 
 static void gzip_finish(struct pt_gzip *gzip)
