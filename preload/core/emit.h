@@ -97,13 +97,6 @@ PT_ALWAYS_INLINE pt_u32 pt_tag_kind(pt_i32 tag, pt_u32 kind)
     return (pt_u32)tag << 8 | kind;
 }
 
-/* A span that began at `start` and ends now; its duration is rounded, so that sums are not biased. */
-PT_ALWAYS_INLINE void pt_span(pt_u32 kind, pt_u64 start, pt_i32 tag, pt_u64 word0, pt_u64 word1)
-{
-    const pt_u64 ticks = (pt_clock() - start + (1u << pt_switches.clock_shift >> 1)) >> pt_switches.clock_shift;
-    pt_store(start, pt_duration_pack(ticks), pt_tag_kind(tag, kind), word0, word1);
-}
-
 PT_ALWAYS_INLINE void pt_point(pt_u32 kind, pt_u32 aux, pt_i32 tag, pt_u64 word0, pt_u64 word1)
 {
     pt_store(pt_clock(), aux, pt_tag_kind(tag, kind), word0, word1);

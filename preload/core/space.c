@@ -309,6 +309,23 @@ int pt_ring_next(struct pt_tracer_thread *t)
     return add_chunk(t) == 0 ? 0 : recycle_chunk(t);
 }
 
+static void call_ring_next(void *argument)
+{
+    pt_ring_next(argument);
+}
+
+void pt_ring_prepare(void)
+{
+    struct pt_tracer_thread *t = pt_thread_attached();
+    if (!t || t->busy || t->chunk)
+        return;
+    const pt_u64 mask = pt_signals_block();
+    t->busy++;
+    pt_on_private_stack(t->priv, call_ring_next, t);
+    t->busy--;
+    pt_signals_restore(mask);
+}
+
 /* ---- definitions ---- */
 
 static int next_defs(struct pt_tracer_thread *t)

@@ -20,6 +20,9 @@ int pt_private_files(void (*fn)(void *), void *argument);
 void *pt_space_grow(pt_u64 bytes);
 /* The thread's next BLOCKS segment, new or recycled, set up and current; -1 when there is none. */
 int pt_ring_next(struct pt_tracer_thread *t);
+/* Make sure that the calling thread has a BLOCKS segment: soon the file cannot be opened any more. Callable anywhere.
+ */
+void pt_ring_prepare(void);
 /* Room for a definition of `bytes` in the thread's definition space; NULL when there is none. Callable anywhere. */
 void *pt_defs_reserve(struct pt_tracer_thread *t, pt_u64 bytes);
 

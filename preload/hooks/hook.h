@@ -7,14 +7,15 @@
  *     HOOK(ssize_t, read, (int fd, void *buffer, size_t count), (fd, buffer, count), io,
  *          pt_io_transfer(PT_EV_io_read, start, fd, ret, count))
  *
- *     return type, function, parameters, arguments, switch (io, stdio, user ...), what to record: an expression that may use
- *     `start` and `end` (counter before and after the call), `ret`, and the parameters.
+ *     return type, function, parameters, arguments, switch (io, stdio, user ...), what to record: an expression that
+ * may use `start` and `end` (counter before and after the call), `ret`, and the parameters.
  *
- * A hook with a body of its own is a CUSTOM row (return type, function, parameters, arguments) and a function in <family>.c
- * that calls real_<function>.
+ * A hook with a body of its own is a CUSTOM row (return type, function, parameters, arguments) and a function in
+ * <family>.c that calls real_<function>.
  *
- * Rules: the real function is called exactly once with exactly the caller's arguments; nothing is held across it (it may be
- * cancelled or jumped out of); user memory is read only after the real function accepted it; errno is read, never written.
+ * Rules: the real function is called exactly once with exactly the caller's arguments; nothing is held across it (it
+ * may be cancelled or jumped out of); user memory is read only after the real function accepted it; errno is read,
+ * never written.
  */
 #ifndef PT_HOOKS_HOOK_H
 #define PT_HOOKS_HOOK_H
@@ -42,18 +43,21 @@
     PT_REAL(type, name, parameters, arguments)                                                                         \
     PT_EXPORT type name parameters;
 
-/* A CUSTOM row whose prototype in the headers is in the way; the body is called hook_<name>. Variadic functions: ours takes
- * the registers that the ABI would pass and forwards them raw, which is the same call on x86-64 and needs no knowledge of
- * when the argument is there. Functions declared nonnull, where a host may still pass NULL and expect an error. */
+/* A CUSTOM row whose prototype in the headers is in the way; the body is called hook_<name>. Variadic functions: ours
+ * takes the registers that the ABI would pass and forwards them raw, which is the same call on x86-64 and needs no
+ * knowledge of when the argument is there. Functions declared nonnull, where a host may still pass NULL and expect an
+ * error. */
 #define CUSTOM_RAW(type, name, parameters, arguments)                                                                  \
     PT_REAL(type, name, parameters, arguments)                                                                         \
     PT_EXPORT type hook_##name parameters __asm__(#name);
 
-/* A span from `start` to `end`: taken right after the call, so that what recording costs (a new path, a descriptor to ask the
- * kernel about) is not charged to the program. */
+/* A span from `start` to `end`: taken right after the call, so that what recording costs (a new path, a descriptor to
+ * ask the kernel about) is not charged to the program. */
 PT_ALWAYS_INLINE void pt_spent(pt_u32 kind, pt_u64 start, pt_u64 end, pt_i32 tag, pt_u64 word0, pt_u64 word1)
 {
-    pt_store(start, pt_duration_pack((end - start) >> pt_switches.clock_shift), pt_tag_kind(tag, kind), word0, word1);
+    const pt_u64 half = 1u << pt_switches.clock_shift >> 1; /* rounded, so that sums are not biased */
+    pt_store(start, pt_duration_pack((end - start + half) >> pt_switches.clock_shift), pt_tag_kind(tag, kind), word0,
+             word1);
 }
 
 /* What an event stores for a result: the value, or minus errno. */
@@ -67,8 +71,8 @@ PT_ALWAYS_INLINE pt_u64 pt_result_and(long ret, pt_u32 high)
     return pt_words((pt_u32)pt_result(ret), high);
 }
 
-/* May we read a path that the program passed? Only when the kernel has read it: EFAULT says that it could not, EINVAL and
- * ENOSYS may come before it looked. */
+/* May we read a path that the program passed? Only when the kernel has read it: EFAULT says that it could not, EINVAL
+ * and ENOSYS may come before it looked. */
 PT_ALWAYS_INLINE int pt_path_was_read(long ret)
 {
     return pt_likely(ret >= 0) || (errno != EFAULT && errno != EINVAL && errno != ENOSYS);
@@ -90,11 +94,12 @@ PT_ALWAYS_INLINE pt_i32 pt_dir_tag(int dir_fd)
 void pt_fd_opened(int fd, pt_u32 path);
 
 /* `fd` is about to be closed. Returns its path as the table has it, without asking the kernel: a program that closes
- * thousands of descriptors it never opened must not pay for each. Called before the real close: after it, another thread
- * may have been given the number. */
+ * thousands of descriptors it never opened must not pay for each. Called before the real close: after it, another
+ * thread may have been given the number. */
 pt_u32 pt_fd_forget(int fd);
 
-/* A vfork child is about to leave its parent's memory: what it did to its own descriptors is not true of the parent's. */
+/* A vfork child is about to leave its parent's memory: what it did to its own descriptors is not true of the parent's.
+ */
 void pt_fd_vfork_child_leaves(void);
 
 #endif
