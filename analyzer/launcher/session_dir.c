@@ -192,6 +192,17 @@ static int make_itself(const char *output, struct pt_session_dir *dir, struct pt
     return dir->shown ? 0 : pt_fail(err, "out of memory");
 }
 
+/* What all traces of the run may take: as the user says, else a share that leaves the machine usable. */
+static pt_u64 budget_bytes(int directory_fd)
+{
+    const char *wanted = getenv("PROFTRACE_BUDGET_MIB");
+    const pt_u64 wanted_mib = wanted ? strtoull(wanted, NULL, 10) : 0;
+    if (wanted_mib > 0 && wanted_mib < 1ull << 40)
+        return wanted_mib << 20;
+    const pt_u64 tenth = pt_free_bytes(directory_fd) / 10;
+    return tenth < BUDGET_MAX_BYTES ? tenth : BUDGET_MAX_BYTES;
+}
+
 static int write_session_page(struct pt_session_dir *dir, struct pt_error *err)
 {
     PT_AUTO(pt_closep)
@@ -221,8 +232,7 @@ int pt_session_dir_create(const char *output, const char *command, struct pt_ses
     dir.start_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
     int done = output ? make_itself(output, &dir, err) : make_under_root(pt_session_root(), command, &dir, err);
     if (done == 0) {
-        const pt_u64 tenth = pt_free_bytes(dir.fd) / 10;
-        dir.budget_bytes = tenth < BUDGET_MAX_BYTES ? tenth : BUDGET_MAX_BYTES;
+        dir.budget_bytes = budget_bytes(dir.fd);
         dir.path = realpath(dir.shown, NULL);
         done = dir.path ? write_session_page(&dir, err) : pt_fail(err, "cannot resolve %s", dir.shown);
     }

@@ -166,6 +166,11 @@ class Directories(LauncherCase):
         start = int.from_bytes(page[32:40], "little") / 1e9
         self.assertLess(abs(start - time.time()), 60)
 
+    def test_budget_is_the_users(self):
+        self.run_it("true", environment={"PROFTRACE_BUDGET_MIB": "64"})
+        with open(os.path.join(self.run_directory(), "session.bin"), "rb") as file:
+            self.assertEqual(int.from_bytes(file.read()[16:24], "little"), 64 << 20)
+
     def test_latest_moves(self):
         self.run_it("true")
         first = self.run_directory()
