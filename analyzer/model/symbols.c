@@ -2,8 +2,8 @@
  *
  * symbols.c - lookups, each made once.
  *
- * Owns: the files that were opened (also those that could not be) and all frames given out. One thread. Never: gives out a
- * text of the session: they are copied. Modules are known by address: one session for each pt_symbols. */
+ * Owns: the files that were opened (also those that could not be) and all frames given out. One thread. Never: gives
+ * out a text of the session: they are copied. Modules are known by address: one session for each pt_symbols. */
 #include "symbols.h"
 
 #include <stdlib.h>

@@ -11,7 +11,8 @@
  *     }
  *     pt_symbols_close(symbols);
  *
- * For one thread at a time, and for one session. What was looked up once costs a hash lookup; files stay mapped until pt_symbols_close.
+ * For one thread at a time, and for one session. What was looked up once costs a hash lookup; files stay mapped until
+ * pt_symbols_close.
  */
 #ifndef PT_MODEL_SYMBOLS_H
 #define PT_MODEL_SYMBOLS_H
