@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * t_clock.c - files of several processes and machines come to lie on one timeline, and one bad header moves only
+ * itself.
+ */
+#include "helper_trace.h"
+
+#include <string.h>
+
+#include "merge/clock_map.h"
+#include "util/auto.h"
+
+#define TSC_HZ 2300000000ull
+#define WALL_NS 1700000000000000000ull
+
+/* A process that began `start_ns` into the run of a machine, and was looked at again `later_ns` after. */
+static struct pt_file_header tsc_header(const char *boot, pt_u64 start_ns, pt_u64 later_ns)
+{
+    struct pt_file_header h = {.clock_source = PT_CLOCK_TSC, .clock_shift = 4, .realtime_ns = WALL_NS + start_ns};
+    strcpy(h.boot_id, boot);
+    const pt_u64 counter = 5000000000000ull + start_ns * (TSC_HZ / 100000000) / 10;
+    h.clock_base = counter;
+    h.clock_first = (struct pt_clock_pair){counter, 2000000000000ull + start_ns};
+    h.clock_last[1] =
+        (struct pt_clock_pair){counter + later_ns * (TSC_HZ / 100000000) / 10, 2000000000000ull + start_ns + later_ns};
+    h.clock_index = later_ns ? 1 : 0;
+    return h;
+}
+
+static void close_to(pt_i64 value, pt_i64 wanted, pt_i64 slack)
+{
+    if (value < wanted - slack || value > wanted + slack)
+        fail_msg("%lld is not %lld +- %lld", (long long)value, (long long)wanted, (long long)slack);
+}
+
+static void one_boot_shares_one_line(void **state)
+{
+    (void)state;
+    const struct pt_file_header a = tsc_header("boot", 0, 10000000000), b = tsc_header("boot", 3000000000, 0);
+    struct pt_file_header c = {.clock_source = PT_CLOCK_MONOTONIC, .clock_base = 2005000000000, .realtime_ns = WALL_NS};
+    strcpy(c.boot_id, "boot");
+    c.clock_first = (struct pt_clock_pair){c.clock_base, c.clock_base};
+    struct pt_clock_file files[] = {{.header = &a}, {.header = &b}, {.header = &c}};
+    PT_AUTO(pt_str_fini) struct pt_str notes = {0};
+    pt_u64 realtime;
+    pt_clock_map(files, 3, &realtime, &notes);
+    assert_string_equal(pt_str_text(&notes), "");
+    assert_int_equal(realtime, WALL_NS);
+    close_to(files[0].start_ns, 0, 0);
+    close_to(files[1].start_ns, 3000000000, 5);
+    close_to(files[2].start_ns, 5000000000, 5);
+    close_to(files[0].last_ns, 10000000000, 5);
+    close_to(pt_scale_time(&files[1].scale, TSC_HZ / 16), 4000000000, 10);
+    close_to(pt_scale_time(&files[2].scale, 7), 5000000007, 5);
+}
+
+static void other_machines_join_by_wall_time(void **state)
+{
+    (void)state;
+    const struct pt_file_header a = tsc_header("one", 0, 1000000000);
+    struct pt_file_header b = tsc_header("two", 500000000, 1000000000);
+    b.clock_first.monotonic_ns += 777000000000;
+    b.clock_last[1].monotonic_ns += 777000000000;
+    struct pt_clock_file files[] = {{.header = &a}, {.header = &b}};
+    PT_AUTO(pt_str_fini) struct pt_str notes = {0};
+    pt_u64 realtime;
+    pt_clock_map(files, 2, &realtime, &notes);
+    close_to(files[1].start_ns, 500000000, 5);
+    assert_non_null(strstr(pt_str_text(&notes), "wall time"));
+}
+
+static void a_bad_header_moves_only_itself(void **state)
+{
+    (void)state;
+    const struct pt_file_header a = tsc_header("boot", 0, 10000000000), b = tsc_header("boot", 1000000000, 5000000000);
+    struct pt_file_header c = tsc_header("boot", 2000000000, 1000000000), d = tsc_header("bad", 0, 0);
+    c.clock_last[1].counter ^= 1ull << 45;
+    d.realtime_ns ^= 1ull << 60;
+    struct pt_clock_file files[] = {{.header = &a, .name = "a"},
+                                    {.header = &b, .name = "b"},
+                                    {.header = &c, .name = "c"},
+                                    {.header = &d, .name = "d"}};
+    PT_AUTO(pt_str_fini) struct pt_str notes = {0};
+    pt_u64 realtime;
+    pt_clock_map(files, 4, &realtime, &notes);
+    close_to(files[0].start_ns, 0, 0);
+    close_to(files[1].start_ns, 1000000000, 100);
+    close_to(files[2].start_ns, 2000000000, 100);
+    close_to(pt_scale_time(&files[0].scale, TSC_HZ / 16), 1000000000, 100);
+    assert_int_equal(files[3].start_ns, 0);
+    assert_non_null(strstr(pt_str_text(&notes), "d: its clock is far"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_boot_shares_one_line),
+        cmocka_unit_test(other_machines_join_by_wall_time),
+        cmocka_unit_test(a_bad_header_moves_only_itself),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
