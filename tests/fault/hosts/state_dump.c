@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The state-diff test: everything about itself that a program can ask for, once at the start and once after using every kind of
- * hook. The output must be the same bytes with and without the library. Left out, because documented as different: our named
- * environment variables, mappings, memory sizes and times.
+ * The state-diff test: everything about itself that a program can ask for, once at the start and once after using every
+ * kind of hook. The output must be the same bytes with and without the library. Left out, because documented as
+ * different: our named environment variables, mappings, memory sizes and times.
  */
 #include "host.h"
 
@@ -77,8 +77,8 @@ static void print_descriptors(void)
 
 static void print_environment(void)
 {
-    static const char *const ours[] = {"LD_PRELOAD=", "PROFTRACE_", "CUDA_INJECTION64_PATH=", "NVTX_INJECTION64_PATH=",
-                                       "INTEL_LIBITTNOTIFY64=", NULL};
+    static const char *const ours[] = {
+        "LD_PRELOAD=", "PROFTRACE_", "CUDA_INJECTION64_PATH=", "NVTX_INJECTION64_PATH=", "INTEL_LIBITTNOTIFY64=", NULL};
     for (char **e = environ; *e; e++)
         if (!starts_with_any(*e, ours))
             printf("environment %s\n", *e);
@@ -100,14 +100,14 @@ static void print_signals(void)
     printf("alternate stack %d %zu\n", alternate.ss_flags, alternate.ss_size);
     for (int which = ITIMER_REAL; which <= ITIMER_PROF; which++) {
         getitimer(which, &timer);
-        printf("timer %d: %ld.%06ld every %ld.%06ld\n", which, (long)timer.it_value.tv_sec, (long)timer.it_value.tv_usec,
-               (long)timer.it_interval.tv_sec, (long)timer.it_interval.tv_usec);
+        printf("timer %d: %ld.%06ld every %ld.%06ld\n", which, (long)timer.it_value.tv_sec,
+               (long)timer.it_value.tv_usec, (long)timer.it_interval.tv_sec, (long)timer.it_interval.tv_usec);
     }
 }
 
 static void print_process(void)
 {
-    static const int questions[] = {PR_GET_DUMPABLE, PR_GET_KEEPCAPS, PR_GET_SECCOMP, PR_GET_NO_NEW_PRIVS,
+    static const int questions[] = {PR_GET_DUMPABLE,   PR_GET_KEEPCAPS,    PR_GET_SECCOMP,   PR_GET_NO_NEW_PRIVS,
                                     PR_GET_TIMERSLACK, PR_GET_THP_DISABLE, PR_GET_SECUREBITS};
     char name[32] = "", cwd[512];
     int value = 0;
@@ -138,15 +138,16 @@ static void print_floating_point(void)
 {
     unsigned short control;
     __asm__ volatile("fnstcw %0" : "=m"(control));
-    printf("rounding %d, exceptions %x, mxcsr %x, x87 %x\n", fegetround(), fetestexcept(FE_ALL_EXCEPT), _mm_getcsr(), control);
+    printf("rounding %d, exceptions %x, mxcsr %x, x87 %x\n", fegetround(), fetestexcept(FE_ALL_EXCEPT), _mm_getcsr(),
+           control);
 }
 
 static void print_all(const char *when)
 {
-    static const char *const status[] = {"Threads:",   "SigQ:",    "SigPnd:", "ShdPnd:", "SigBlk:", "SigIgn:",
-                                         "SigCgt:",    "CapInh:",  "CapPrm:", "CapEff:", "CapBnd:", "NoNewPrivs:",
-                                         "Seccomp",    "FDSize:",  "Umask:",  "Uid:",    "Gid:",    "Groups:",
-                                         "TracerPid:", "State:",   "Name:",   "CoreDumping:", "THP_enabled:", NULL};
+    static const char *const status[] = {
+        "Threads:", "SigPnd:",    "ShdPnd:",     "SigBlk:", "SigIgn:",      "SigCgt:",      "CapInh:", "CapPrm:",
+        "CapEff:",  "CapBnd:",    "NoNewPrivs:", "Seccomp", "FDSize:",      "Umask:",       "Uid:",    "Gid:",
+        "Groups:",  "TracerPid:", "State:",      "Name:",   "CoreDumping:", "THP_enabled:", NULL};
     printf("---- %s\n", when);
     print_lines("/proc/self/status", status);
     print_lines("/proc/self/limits", NULL);
