@@ -10,28 +10,10 @@
 
 #include "analysis.h"
 #include "call_class.h"
-#include "coverage.h"
+#include "file_results.h"
 #include "gaps.h"
 
-enum { MAX_FILES = 200000, MAX_ROWS = 100, SMALL_READ_BYTES = 4096, MANY_SMALL_READS = 64 };
-
-struct layer { /* descriptors, or stdio */
-    pt_u64 reads, read_bytes, read_ns;
-    pt_u64 around_ns; /* short gaps between reads */
-    pt_u64 writes, write_bytes, write_ns;
-    struct pt_coverage coverage;
-    pt_u32 opens;
-};
-
-struct file {
-    const char *path; /* interned; NULL = the files above MAX_FILES */
-    pt_u32 stage;
-    pt_u32 failed_opens;
-    bool is_stream; /* pipe, socket, device: nothing can be read from it twice */
-    pt_u64 open_ns;
-    pt_u64 small_reads, small_read_ns, small_read_bytes, small_around_ns;
-    struct layer fd, stdio;
-};
+enum { MAX_FILES = 200000, SMALL_READ_BYTES = 4096 };
 
 struct descriptor {
     pt_u32 path; /* string id that the file was found by */
@@ -41,7 +23,7 @@ struct descriptor {
 
 struct files {
     struct pt_profile *profile;
-    PT_VEC(struct file);
+    PT_VEC(struct pt_file_use);
     struct pt_map by_path;  /* stage, interned path -> index in items, plus 1 */
     struct pt_map by_id;    /* process, string id -> the same */
     struct pt_map by_fd[2]; /* process, descriptor -> index in descriptors, plus 1: descriptor layer and stdio */
@@ -83,7 +65,7 @@ static pt_u32 file_of_path(struct files *files, pt_u32 stage, const char *path)
     }
     pt_u64 *slot = pt_map_at(&files->by_path, key);
     if (!*slot) {
-        pt_vec_push(files, ((struct file){.path = path, .stage = stage, .is_stream = !is_plain_path(path)}));
+        pt_vec_push(files, ((struct pt_file_use){.path = path, .stage = stage, .is_stream = !is_plain_path(path)}));
         *slot = files->n;
     }
     return (pt_u32)(*slot - 1);
@@ -150,7 +132,7 @@ static void opened(struct files *files, const struct pt_event *e, pt_u32 path, p
     const pt_i64 file = file_of_id(files, e->process, path, dir_path);
     if (file < 0)
         return;
-    struct file *f = &files->items[file];
+    struct pt_file_use *f = &files->items[file];
     f->open_ns += (pt_u64)e->duration_ns;
     if (e->result < 0) {
         f->failed_opens++;
@@ -164,8 +146,8 @@ static void opened(struct files *files, const struct pt_event *e, pt_u32 path, p
 static void was_read(struct files *files, const struct pt_event *e, struct descriptor *d, bool stdio, pt_u64 bytes,
                      const pt_u64 *offset, bool small)
 {
-    struct file *f = &files->items[d->file];
-    struct layer *layer = stdio ? &f->stdio : &f->fd;
+    struct pt_file_use *f = &files->items[d->file];
+    struct pt_layer_use *layer = stdio ? &f->stdio : &f->fd;
     layer->reads++;
     layer->read_bytes += bytes;
     layer->read_ns += (pt_u64)e->duration_ns;
@@ -187,8 +169,8 @@ static void was_read(struct files *files, const struct pt_event *e, struct descr
 static void was_written(struct files *files, const struct pt_event *e, struct descriptor *d, bool stdio, pt_u64 bytes,
                         bool moves)
 {
-    struct file *f = &files->items[d->file];
-    struct layer *layer = stdio ? &f->stdio : &f->fd;
+    struct pt_file_use *f = &files->items[d->file];
+    struct pt_layer_use *layer = stdio ? &f->stdio : &f->fd;
     layer->writes++;
     layer->write_bytes += bytes;
     layer->write_ns += (pt_u64)e->duration_ns;
@@ -275,141 +257,10 @@ static void event(void *state, const struct pt_event *e)
     }
 }
 
-/* ---- results ---- */
-
-static pt_u64 read_again_bytes(const struct layer *layer)
-{
-    const pt_u64 distinct = pt_coverage_bytes(&layer->coverage);
-    return distinct && layer->read_bytes > distinct ? layer->read_bytes - distinct : 0;
-}
-
-static pt_u64 total_ns(const struct file *f)
-{
-    return f->open_ns + f->fd.read_ns + f->fd.write_ns + f->stdio.read_ns + f->stdio.write_ns;
-}
-
-static int by_stage_time_path(const void *a, const void *b)
-{
-    const struct file *x = a, *y = b;
-    if (x->stage != y->stage)
-        return x->stage < y->stage ? -1 : 1;
-    const pt_u64 xt = total_ns(x), yt = total_ns(y);
-    if (xt != yt)
-        return xt < yt ? 1 : -1;
-    const pt_u64 xb = x->fd.read_bytes + x->fd.write_bytes, yb = y->fd.read_bytes + y->fd.write_bytes;
-    if (xb != yb)
-        return xb < yb ? 1 : -1;
-    return strcmp(x->path ? x->path : "", y->path ? y->path : "");
-}
-
-struct totals {
-    pt_u64 files, read_again_bytes, read_again_files, distinct_bytes, small_reads, small_bytes;
-    double read_again_s, small_s;
-};
-
-static void add_layer(struct totals *sum, const struct file *f, const struct layer *layer, pt_u64 open_ns)
-{
-    const pt_u64 again = read_again_bytes(layer);
-    sum->distinct_bytes += pt_coverage_bytes(&layer->coverage);
-    /* What the stage itself writes must be read again: that is no waste. */
-    if (!again || f->fd.writes || f->stdio.writes || f->is_stream)
-        return;
-    const double share = (double)again / (double)layer->read_bytes;
-    sum->read_again_bytes += again;
-    sum->read_again_files++;
-    sum->read_again_s += share * (double)(layer->read_ns + layer->around_ns + open_ns) / 1e9;
-}
-
-static void add_file(struct totals *sum, const struct file *f)
-{
-    sum->files++;
-    add_layer(sum, f, &f->fd, f->fd.opens >= f->stdio.opens ? f->open_ns : 0);
-    add_layer(sum, f, &f->stdio, f->fd.opens < f->stdio.opens ? f->open_ns : 0);
-    if (f->small_reads < MANY_SMALL_READS || f->is_stream)
-        return;
-    sum->small_reads += f->small_reads;
-    sum->small_bytes += f->small_read_bytes;
-    sum->small_s += (double)(f->small_read_ns + f->small_around_ns) / 1e9;
-}
-
-static const struct pt_column columns[] = {
-    {"path", "File", PT_SHOW_TEXT},
-    {"total_s", "Time", PT_SHOW_SECONDS},
-    {"opens", "Opens", PT_SHOW_COUNT},
-    {"reads", "Reads", PT_SHOW_COUNT},
-    {"read_bytes", "Read", PT_SHOW_BYTES},
-    {"distinct_bytes", "Distinct", PT_SHOW_BYTES},
-    {"read_again_bytes", "Read again", PT_SHOW_BYTES},
-    {"small_reads", "Small reads", PT_SHOW_COUNT},
-    {"writes", "Writes", PT_SHOW_COUNT},
-    {"written_bytes", "Written", PT_SHOW_BYTES},
-    {"stdio_reads", "stdio reads", PT_SHOW_COUNT},
-    {"stdio_read_bytes", "stdio read", PT_SHOW_BYTES},
-    {"stdio_writes", "stdio writes", PT_SHOW_COUNT},
-    {"stdio_written_bytes", "stdio written", PT_SHOW_BYTES},
-    {"failed_opens", "Failed opens", PT_SHOW_COUNT},
-};
-
-static void add_row(struct pt_table *table, const struct file *f)
-{
-    struct pt_value *cells = pt_table_add_row(table);
-    const pt_u64 numbers[] = {
-        f->fd.opens + f->stdio.opens,
-        f->fd.reads,
-        f->fd.read_bytes,
-        pt_coverage_bytes(&f->fd.coverage) + pt_coverage_bytes(&f->stdio.coverage),
-        read_again_bytes(&f->fd) + read_again_bytes(&f->stdio),
-        f->small_reads,
-        f->fd.writes,
-        f->fd.write_bytes,
-        f->stdio.reads,
-        f->stdio.read_bytes,
-        f->stdio.writes,
-        f->stdio.write_bytes,
-        f->failed_opens,
-    };
-    cells[0] = pt_text(f->path ? f->path : "(other files)");
-    cells[1] = pt_seconds((pt_i64)total_ns(f));
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        cells[i + 2] = pt_integer(numbers[i]);
-}
-
-static void finish_stage(const struct files *files, size_t first, size_t end, pt_u32 stage, struct pt_metrics *metrics)
-{
-    const struct pt_scope scope = pt_scope_stage(stage);
-    struct pt_table *table =
-        pt_metrics_table(metrics, scope, "io.files", "Files", columns, sizeof columns / sizeof *columns);
-    struct totals sum = {0};
-    for (size_t i = first; i < end; i++) {
-        add_file(&sum, &files->items[i]);
-        if (i - first < MAX_ROWS)
-            add_row(table, &files->items[i]);
-        else
-            table->rows_left_out++;
-    }
-    pt_metrics_set(metrics, scope, "io.files.count", pt_integer(sum.files));
-    pt_metrics_set(metrics, scope, "io.distinct.bytes", pt_integer(sum.distinct_bytes));
-    pt_metrics_set(metrics, scope, "io.read_again.bytes", pt_integer(sum.read_again_bytes));
-    pt_metrics_set(metrics, scope, "io.read_again.files", pt_integer(sum.read_again_files));
-    pt_metrics_set(metrics, scope, "io.read_again.cost_s", pt_real(sum.read_again_s));
-    pt_metrics_set(metrics, scope, "io.read_small.calls", pt_integer(sum.small_reads));
-    pt_metrics_set(metrics, scope, "io.read_small.bytes", pt_integer(sum.small_bytes));
-    pt_metrics_set(metrics, scope, "io.read_small.cost_s", pt_real(sum.small_s));
-}
-
 static void finish(void *state, struct pt_profile *profile)
 {
     struct files *files = state;
-    if (files->n)
-        qsort(files->items, files->n, sizeof *files->items, by_stage_time_path);
-    size_t first = 0;
-    for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
-        size_t end = first;
-        while (end < files->n && files->items[end].stage == stage)
-            end++;
-        finish_stage(files, first, end, stage, &profile->metrics);
-        first = end;
-    }
+    pt_file_results(profile, files->items, files->n);
     free(files->items);
     free(files->descriptors.items);
     pt_map_fini(&files->by_path);
