@@ -31,6 +31,9 @@ struct files {
         PT_VEC(struct descriptor);
     } descriptors;
     struct pt_gaps small_gaps, read_gaps;
+    struct {
+        pt_u64 read_ns, write_ns;
+    } * on_pipes; /* by process: main thread's time on pipes and sockets, which is waiting and no file I/O */
 };
 
 /* Longer than what an interpreter does between two reads: parsing a few bytes, or taking and releasing a buffer. */
@@ -39,7 +42,9 @@ struct files {
 
 static void begin(void *state, struct pt_profile *profile)
 {
-    ((struct files *)state)->profile = profile;
+    struct files *files = state;
+    files->profile = profile;
+    files->on_pipes = pt_calloc(profile->session->n_processes, sizeof *files->on_pipes);
 }
 
 /* A file on a disk, as opposed to a pipe, a socket, a device or the kernel's own. */
@@ -143,6 +148,11 @@ static void opened(struct files *files, const struct pt_event *e, pt_u32 path, p
     *d = (struct descriptor){.path = path, .file = (pt_u32)file};
 }
 
+static bool is_main_on_pipe(const struct pt_file_use *f, const struct pt_event *e)
+{
+    return f->is_stream && f->path && f->path[0] != '/' && e->thread->tid == e->process->pid;
+}
+
 static void was_read(struct files *files, const struct pt_event *e, struct descriptor *d, bool stdio, pt_u64 bytes,
                      const pt_u64 *offset, bool small)
 {
@@ -153,6 +163,8 @@ static void was_read(struct files *files, const struct pt_event *e, struct descr
     layer->read_ns += (pt_u64)e->duration_ns;
     layer->around_ns += pt_gap_before(&files->read_gaps, e, !f->is_stream, LONGEST_READ_GAP_NS);
     const pt_u64 around_ns = pt_gap_before(&files->small_gaps, e, small && !f->is_stream, LONGEST_SMALL_GAP_NS);
+    if (is_main_on_pipe(f, e))
+        files->on_pipes[e->process->index].read_ns += (pt_u64)e->duration_ns;
     if (f->is_stream)
         return;
     pt_coverage_add(&layer->coverage, offset ? *offset : d->position_bytes, bytes);
@@ -174,6 +186,8 @@ static void was_written(struct files *files, const struct pt_event *e, struct de
     layer->writes++;
     layer->write_bytes += bytes;
     layer->write_ns += (pt_u64)e->duration_ns;
+    if (is_main_on_pipe(f, e))
+        files->on_pipes[e->process->index].write_ns += (pt_u64)e->duration_ns;
     if (moves)
         d->position_bytes += bytes;
 }
@@ -261,6 +275,13 @@ static void finish(void *state, struct pt_profile *profile)
 {
     struct files *files = state;
     pt_file_results(profile, files->items, files->n);
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
+        const struct pt_scope scope = pt_scope_process(i);
+        pt_metrics_set(&profile->metrics, scope, "io.pipe_read.main_s", pt_seconds((pt_i64)files->on_pipes[i].read_ns));
+        pt_metrics_set(&profile->metrics, scope, "io.pipe_write.main_s",
+                       pt_seconds((pt_i64)files->on_pipes[i].write_ns));
+    }
+    free(files->on_pipes);
     free(files->items);
     free(files->descriptors.items);
     pt_map_fini(&files->by_path);

@@ -17,6 +17,7 @@ static const char no_sampler[] = "needs the launcher's sampling: start the comma
 
 struct account {
     struct pt_row_totals sums[PT_CALL__COUNT];
+    double pipe_read_s, pipe_write_s; /* waiting for others, though made by read and write */
 };
 
 static const struct pt_thread *main_thread(const struct pt_process *process)
@@ -28,14 +29,18 @@ static const struct pt_thread *main_thread(const struct pt_process *process)
 }
 
 /* exec replaces the image: the critical thread goes on in the next one. */
-static struct account account_of(const struct pt_session *session, const struct pt_process *root)
+static struct account account_of(const struct pt_profile *profile, const struct pt_process *root)
 {
+    const struct pt_session *session = profile->session;
     struct account account = {0};
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
         if (process != root && process->previous_image != root)
             continue;
         root = process;
+        const struct pt_scope scope = pt_scope_process(process->index);
+        account.pipe_read_s += pt_value_number(pt_metrics_get(&profile->metrics, scope, "io.pipe_read.main_s"));
+        account.pipe_write_s += pt_value_number(pt_metrics_get(&profile->metrics, scope, "io.pipe_write.main_s"));
         const struct pt_thread *thread = main_thread(process);
         for (int which = 0; thread && which < PT_CALL__COUNT; which++) {
             const struct pt_row_totals sum = pt_call_class_sum(thread->rows, (enum pt_call_class)which);
@@ -52,13 +57,15 @@ static void set_time(struct pt_profile *profile, pt_u32 stage)
                                           "time.python_s",   "time.native_s", "time.runnable_s"};
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
-    const struct account a = account_of(profile->session, profile->stages.items[stage].root);
+    const struct account a = account_of(profile, profile->stages.items[stage].root);
     const double wall_s = (double)pt_profile_stage_wall_ns(profile, stage) / 1e9;
     const struct pt_row_totals *s = a.sums;
-    const double read_s = (double)(s[PT_CALL_READ].ns + s[PT_CALL_STDIO_READ].ns + s[PT_CALL_COPY].ns) / 1e9;
-    const double write_s = (double)(s[PT_CALL_WRITE].ns + s[PT_CALL_STDIO_WRITE].ns + s[PT_CALL_SYNC].ns) / 1e9;
+    double read_s = (double)(s[PT_CALL_READ].ns + s[PT_CALL_STDIO_READ].ns + s[PT_CALL_COPY].ns) / 1e9;
+    double write_s = (double)(s[PT_CALL_WRITE].ns + s[PT_CALL_STDIO_WRITE].ns + s[PT_CALL_SYNC].ns) / 1e9;
     const double meta_s =
         (double)(s[PT_CALL_OPEN].ns + s[PT_CALL_STAT].ns + s[PT_CALL_META].ns + s[PT_CALL_STDIO_OTHER].ns) / 1e9;
+    read_s = read_s > a.pipe_read_s ? read_s - a.pipe_read_s : 0;
+    write_s = write_s > a.pipe_write_s ? write_s - a.pipe_write_s : 0;
     const double rest_s = wall_s - read_s - write_s - meta_s;
     pt_metrics_set(metrics, scope, "time.wall_s", pt_real(wall_s));
     pt_metrics_set(metrics, scope, "time.file_read_s", pt_real(read_s));
