@@ -69,7 +69,7 @@ static void print_command(const struct pt_process *p)
         size_t cut = SHOWN - 3; /* not inside a character */
         while (cut && ((unsigned char)line.text[cut] & 0xc0) == 0x80)
             cut--;
-        strcpy(line.text + cut, "...");
+        memcpy(line.text + cut, "...", 4);
     }
     print_name(pt_str_text(&line));
 }

@@ -67,7 +67,7 @@ static char *preload_list(const char *users, const char *ours)
         }
         word += length + (word[length] != 0);
     }
-    strcpy(end, ours);
+    memcpy(end, ours, strlen(ours) + 1);
     return list;
 }
 
