@@ -2,6 +2,7 @@
 # common.sh - what the scripts share: messages, packages, configure-and-build. Source it; it starts nothing by itself.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+export LSAN_OPTIONS=suppressions=$root/scripts/cmake/lsan.txt:print_suppressions=0
 jobs=$(nproc 2>/dev/null || echo 2)
 
 say() { printf '\n== %s\n' "$*" >&2; }
