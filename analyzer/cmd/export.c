@@ -166,6 +166,11 @@ int pt_cmd_export(int argc, char **argv, struct pt_error *err)
     PT_AUTO(pt_session_closep) struct pt_session *session = pt_session_open(args.n ? args.values[0] : NULL, err);
     if (!session)
         return -1;
-    PT_AUTO(pt_freep) char *in_run = request.output ? NULL : default_output(session, exporter->file_name);
-    return write_file(session, exporter, &request, request.output ? request.output : in_run, err);
+    if (request.output)
+        return write_file(session, exporter, &request, request.output, err);
+    PT_AUTO(pt_freep) char *in_run = default_output(session, exporter->file_name);
+    const mode_t before = umask(077); /* a run directory is private */
+    const int result = write_file(session, exporter, &request, in_run, err);
+    umask(before);
+    return result;
 }

@@ -52,15 +52,6 @@ void pt_process_fill_names(struct pt_process_data *data)
             add_module(data, def);
         }
     }
-    for (size_t i = 0; i < file->definitions.n; i++) {
-        const struct pt_definition *def = &file->definitions.items[i];
-        if (def->type != PT_DEF_UNTRACED)
-            continue;
-        const struct pt_definition *path = pt_map_pointer(&data->strings, def->id);
-        p->untraced[p->n_untraced++] =
-            (struct pt_untraced){path ? (const char *)path->payload : "?", (const char *)def->payload,
-                                 pt_scale_time(&data->scale, def->ticks)};
-    }
 }
 
 /* The process this one was forked from, whose ids it may have inherited. */
@@ -215,4 +206,18 @@ const char *pt_process_absolute_path(struct pt_process *process, pt_u32 path, pt
     if (!*cached)
         *cached = (uintptr_t)make_path(process, path, dir_path);
     return (const char *)(uintptr_t)*cached;
+}
+
+/* After the session is linked: a forked child names the program by an id of its parent's file. */
+void pt_process_fill_untraced(struct pt_process_data *data)
+{
+    struct pt_process *p = &data->shown;
+    for (size_t i = 0; i < p->file->definitions.n; i++) {
+        const struct pt_definition *def = &p->file->definitions.items[i];
+        if (def->type != PT_DEF_UNTRACED)
+            continue;
+        const char *path = pt_process_string(p, def->id);
+        p->untraced[p->n_untraced++] = (struct pt_untraced){path ? path : "?", (const char *)def->payload,
+                                                            pt_scale_time(&data->scale, def->ticks)};
+    }
 }

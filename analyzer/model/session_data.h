@@ -58,6 +58,7 @@ void pt_process_fini(struct pt_process_data *data);
 /* Threads, totals and heap counters from the file's thread areas. */
 void pt_process_fill_threads(struct pt_process_data *data);
 void pt_process_fill_names(struct pt_process_data *data);
+void pt_process_fill_untraced(struct pt_process_data *data);
 /* The thread of a slot that events of a life belong to; never NULL once the process has a thread in that slot. */
 struct pt_thread *pt_process_thread(struct pt_process *process, pt_u32 slot, pt_u32 life);
 /* Parent links, previous images and process order; `session` has all its processes. */

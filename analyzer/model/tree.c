@@ -76,6 +76,8 @@ void pt_session_link(struct pt_session *session)
         older[i] = (struct pt_process *)(uintptr_t)*last;
         *last = (uintptr_t)p;
     }
+    for (pt_u32 i = 0; i < n; i++)
+        pt_process_fill_untraced(pt_process_data_of(session->processes[i]));
     pt_map_fini(&by_trace);
     pt_map_fini(&newest);
     free(older);

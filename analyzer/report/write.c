@@ -139,6 +139,7 @@ int pt_write_reports(const char *run_dir, struct pt_error *err)
 {
     const struct pt_report_options options = {.top = 20};
     struct pt_report report = {0};
+    const mode_t before = umask(077); /* a run directory is private: paths and arguments are in its reports */
     int result = pt_report_open(run_dir, &report, err);
     if (!result) {
         PT_AUTO(pt_doc_freep) struct pt_doc *doc = pt_report_build(&report.profile, &report.findings, &options);
@@ -147,5 +148,6 @@ int pt_write_reports(const char *run_dir, struct pt_error *err)
                 result = write_one(doc, renderer, run_dir, err);
     }
     pt_report_close(&report);
+    umask(before);
     return result;
 }

@@ -92,8 +92,12 @@ static void write_thread_end(struct pt_tracer_thread *t, pt_u32 tid)
     }
     struct pt_def_thread_end *end = (struct pt_def_thread_end *)(def + 1);
     struct pt_def_thread_row *out = (struct pt_def_thread_row *)(end + 1);
-    *end = (struct pt_def_thread_end){
-        .slot = t->slot, .life = area->life, .tid = tid, .rows = rows, .heap_frees = area->heap_frees};
+    *end = (struct pt_def_thread_end){.slot = t->slot,
+                                      .life = area->life,
+                                      .tid = tid,
+                                      .rows = rows,
+                                      .last_ticks = t->last_ticks,
+                                      .heap_frees = area->heap_frees};
     for (pt_u32 i = 0; i < PT_HEAP_CLASSES; i++) {
         end->heap_allocs += area->heap_spilled[i].count + (area->heap_packed[i] >> 40);
         end->heap_bytes += area->heap_spilled[i].bytes + (area->heap_packed[i] & ((1ull << 40) - 1));

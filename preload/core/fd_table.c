@@ -9,6 +9,7 @@
 #include <fcntl.h>
 
 #include "intern.h"
+#include "process.h"
 #include "slow.h"
 #include "sys.h"
 #include "text.h"
@@ -31,8 +32,9 @@ PT_COLD pt_u32 pt_fd_resolve(int fd)
     if (length > 0)
         id = pt_intern_bytes(target, (pt_u64)length);
     else if (pt_syscall3(SYS_fcntl, fd, F_GETFD, 0) >= 0)
-        id = pt_intern_string("?"); /* open, but there is no /proc: do not ask again */
-    pt_fd_set(fd, id);
+        id = pt_intern_string("?");   /* open, but there is no /proc: do not ask again */
+    if (!pt_process_is_vfork_child()) /* its descriptors are its own, the table is its parent's */
+        pt_fd_set(fd, id);
     pt_signals_restore(mask);
     return id;
 }

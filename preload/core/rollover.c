@@ -77,8 +77,8 @@ static ZSTD_CCtx *compressor(struct pt_private *priv, enum pt_stream_id stream)
 }
 
 /* Payload into `to`; returns its bytes, 0 when it does not fit. */
-static pt_u64 write_payload(struct pt_private *priv, enum pt_stream_id stream, const struct pt_encoded *encoded, char *to,
-                            pt_u64 room, pt_u8 *ret_coding)
+static pt_u64 write_payload(struct pt_private *priv, enum pt_stream_id stream, const struct pt_encoded *encoded,
+                            char *to, pt_u64 room, pt_u8 *ret_coding)
 {
     ZSTD_CCtx *cctx = compressor(priv, stream);
     if (cctx) {
@@ -183,6 +183,8 @@ static void publish_on_private_stack(void *argument)
     pt_kill_point("publish");
     if (p->stream == PT_STREAM_RECORDS)
         add_totals(t, (const struct pt_record *)(void *)buffer->base, p->slots);
+    if (encoded.last_ticks > t->last_ticks)
+        t->last_ticks = encoded.last_ticks;
     buffer->flushed_events += encoded.events;
     t->area->raw[p->stream].flushed_events = buffer->flushed_events;
     pt_image_refresh();

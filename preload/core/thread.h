@@ -41,6 +41,7 @@ struct pt_tracer_thread {
     struct pt_private *priv;
     pt_u32 tid;
     pt_u32 life;
+    pt_u64 last_ticks;    /* latest event that was published */
     pt_u64 sample_window; /* counter at which the current window of the stack rate cap began */
     pt_u32 samples_in_window;
     pt_u32 busy;          /* inside the slow path on the private stack */
