@@ -155,7 +155,7 @@ static struct pt_encoded encode(struct pt_trace_writer *writer, struct writer_st
     return pt_encode_records(stream->records.items, (pt_u32)stream->records.n, generation, &writer->scratch);
 }
 
-static void set_generation(struct writer_stream *stream, pt_u64 generation)
+void pt_writer_set_generation(struct writer_stream *stream, pt_u64 generation)
 {
     for (size_t i = 0; i < stream->records.n; i++)
         stream->records.items[i].stamp = (stream->records.items[i].stamp & ~(pt_u64)PT_GENERATION_MASK) | generation;
@@ -175,13 +175,13 @@ static void append_block(struct pt_trace_writer *writer, struct writer_slot *slo
     pt_str_bytes(&slot->blocks, padding, (PT_BLOCK_ALIGN - slot->blocks.n % PT_BLOCK_ALIGN) % PT_BLOCK_ALIGN);
 }
 
-static void flush_stream(struct pt_trace_writer *writer, struct writer_slot *slot, int kind)
+void pt_writer_flush_stream(struct pt_trace_writer *writer, struct writer_slot *slot, int kind)
 {
     struct writer_stream *stream = &slot->streams[kind];
     if (!stream->records.n && !stream->units.n)
         return;
     const pt_u32 generation = stream->sequence & PT_GENERATION_MASK;
-    set_generation(stream, generation);
+    pt_writer_set_generation(stream, generation);
     const struct pt_encoded encoded = encode(writer, stream, kind, generation);
     struct pt_block h = {
         .stored_bytes = encoded.bytes,
@@ -221,7 +221,7 @@ static struct writer_stream *stream_for(struct pt_trace_writer *writer, struct w
     struct writer_stream *stream = &slot->streams[kind];
     const bool full = stream->records.n == PT_CODEC_MAX_RECORDS || stream->units.n + 2 > PT_CODEC_MAX_UNITS;
     if (full || stream->life != life)
-        flush_stream(writer, slot, kind);
+        pt_writer_flush_stream(writer, slot, kind);
     stream->life = life;
     stream->tid = tid;
     return stream;
@@ -256,7 +256,7 @@ void pt_writer_coding(struct pt_trace_writer *writer, enum pt_block_coding codin
 void pt_writer_flush(struct pt_trace_writer *writer, pt_u32 slot)
 {
     for (int kind = 0; kind < PT_STREAM__COUNT; kind++)
-        flush_stream(writer, slot_of(writer, slot), kind);
+        pt_writer_flush_stream(writer, slot_of(writer, slot), kind);
 }
 
 void pt_writer_keep_raw(struct pt_trace_writer *writer, bool keep)

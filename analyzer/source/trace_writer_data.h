@@ -49,4 +49,9 @@ struct pt_trace_writer {
     struct pt_codec_scratch scratch;
 };
 
+/* Give all records of a stream this generation. */
+void pt_writer_set_generation(struct writer_stream *stream, pt_u64 generation);
+/* Close the open block of a stream. */
+void pt_writer_flush_stream(struct pt_trace_writer *writer, struct writer_slot *slot, int kind);
+
 #endif

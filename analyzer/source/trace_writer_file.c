@@ -53,7 +53,7 @@ static void append_area(struct pt_trace_writer *writer, struct writer_slot *slot
             continue;
         buffer->offset = PT_THREAD_HEADER_BYTES + (pt_u32)kind * RAW_BUFFER_BYTES;
         buffer->bytes = RAW_BUFFER_BYTES;
-        set_generation(stream, stream->sequence & PT_GENERATION_MASK);
+        pt_writer_set_generation(stream, stream->sequence & PT_GENERATION_MASK);
         if (stream->records.n)
             memcpy(raw[kind], stream->records.items, stream->records.n * sizeof(struct pt_record));
         if (stream->units.n)
@@ -93,7 +93,7 @@ const pt_u8 *pt_writer_finish(struct pt_trace_writer *writer, pt_u64 *ret_bytes)
     for (size_t i = 0; i < writer->slots.n; i++) {
         struct writer_slot *slot = writer->slots.items[i];
         for (int kind = 0; kind < PT_STREAM__COUNT && !writer->keep_raw; kind++)
-            flush_stream(writer, slot, kind);
+            pt_writer_flush_stream(writer, slot, kind);
         append_area(writer, slot);
     }
     append_segment(out, PT_SEGMENT_DEFS, 0, 0, &writer->definitions);
