@@ -11,11 +11,15 @@
 /* The end of a [list], behind its bracket; quoted texts inside may hold brackets. */
 static const char *list_end(const char *at)
 {
-    for (at++; *at && *at != ']'; at++)
-        if (*at == '"')
-            for (at++; *at && *at != '"'; at++)
-                if (*at == '\\' && at[1])
-                    at++;
+    for (at++; *at && *at != ']'; at++) {
+        if (*at != '"')
+            continue;
+        for (at++; *at && *at != '"'; at++)
+            if (*at == '\\' && at[1])
+                at++;
+        if (!*at)
+            return NULL; /* a text that does not end: one step more would be behind the line */
+    }
     return *at == ']' ? at + 1 : NULL;
 }
 
