@@ -67,3 +67,11 @@ presets() {
 
 # Files that we wrote: tracked or new, not ignored.
 own_files() { git -C "$root" ls-files -co --exclude-standard -- "$@" | (cd "$root" && while read -r f; do [ -f "$f" ] && echo "$f"; done); }
+
+# ctest_counts LOG: sets `ran` and `bad` from ctest's closing lines, whose wording depends on its version. No summary is one failure.
+ctest_counts() {
+    ran=$(sed -n 's/.*tests passed.* out of \([0-9]*\).*/\1/p' "$1" | tail -n 1)
+    bad=$(sed -n 's/.*tests passed, \([0-9]*\) tests* failed out of.*/\1/p' "$1" | tail -n 1)
+    [ -n "$ran" ] || bad=1
+    ran=${ran:-1} bad=${bad:-0}
+}
