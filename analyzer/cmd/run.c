@@ -115,11 +115,12 @@ static const char *stage_of(const struct request *request)
 }
 
 static void print_end(const struct pt_session_dir *dir, const struct pt_target *target,
-                      const struct pt_launch_result *result)
+                      const struct pt_launch_result *result, const char *headlines)
 {
     const struct pt_samples *samples = result->samples;
     fprintf(stderr, "proftrace: %s, CPU %s, memory %s\n", pt_fmt_duration((pt_i64)result->duration_ns).text,
             pt_fmt_duration((pt_i64)samples->cpu_ns).text, pt_fmt_bytes(samples->rss_max_bytes).text);
+    fputs(headlines, stderr);
     if (!target->traced) {
         PT_AUTO(pt_str_fini) struct pt_str binary = {0};
         pt_sanitize_terminal(&binary, target->binary);
@@ -128,10 +129,10 @@ static void print_end(const struct pt_session_dir *dir, const struct pt_target *
     fprintf(stderr, "proftrace: %s  (next: proftrace report %s)\n", dir->shown, dir->shown);
 }
 
-static void write_reports(const struct pt_session_dir *dir)
+static void write_reports(const struct pt_session_dir *dir, struct pt_str *headlines)
 {
     struct pt_error err = {0};
-    if (pt_write_reports(dir->path, &err) < 0)
+    if (pt_write_reports(dir->path, headlines, &err) < 0)
         fprintf(stderr, "proftrace: no report was written: %s\n", err.text);
 }
 
@@ -186,11 +187,12 @@ static int run(const struct request *request, struct pt_error *err)
         return -1;
     struct pt_sampler *sampler = pt_sampler_new(err);
     struct pt_launch_result result;
+    PT_AUTO(pt_str_fini) struct pt_str headlines = {0};
     const int done = sampler ? run_traced(request, &target, library, &dir, &result, sampler, err) : -1;
     if (done == 0 && !request->no_report)
-        write_reports(&dir);
+        write_reports(&dir, &headlines);
     if (done == 0 && !is_set("PROFTRACE_QUIET", yes))
-        print_end(&dir, &target, &result);
+        print_end(&dir, &target, &result, pt_str_text(&headlines));
     pt_session_dir_close(&dir);
     pt_sampler_free(sampler);
     return done < 0 ? -1 : pt_end_as(result.wait_status);

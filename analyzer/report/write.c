@@ -13,6 +13,9 @@
 #include <unistd.h>
 
 #include "../util/auto.h"
+#include "../util/fmt.h"
+
+enum { HEADLINES = 3 };
 
 static bool is_directory(const char *path)
 {
@@ -135,7 +138,19 @@ static int write_one(const struct pt_doc *doc, const struct pt_renderer *rendere
     return pt_report_write_text(pt_str_text(&path), &text, err);
 }
 
-int pt_write_reports(const char *run_dir, struct pt_error *err)
+static void add_headlines(const struct pt_findings *findings, struct pt_str *ret)
+{
+    for (size_t i = 0; i < findings->n && i < HEADLINES; i++) {
+        const struct pt_finding *finding = &findings->items[i];
+        pt_str_printf(ret, "  %zu. ", i + 1);
+        if (finding->gain_upper_s > 0)
+            pt_str_printf(ret, "up to %s (%.0f %%)  ", pt_fmt_duration((pt_i64)(finding->gain_upper_s * 1e9)).text,
+                          finding->gain_upper_percent);
+        pt_str_printf(ret, "%s\n", finding->title);
+    }
+}
+
+int pt_write_reports(const char *run_dir, struct pt_str *ret_headlines, struct pt_error *err)
 {
     const struct pt_report_options options = {.top = 20};
     struct pt_report report = {0};
@@ -146,6 +161,7 @@ int pt_write_reports(const char *run_dir, struct pt_error *err)
         for (const struct pt_renderer *renderer = pt_renderers; renderer->name && !result; renderer++)
             if (renderer->file_name)
                 result = write_one(doc, renderer, run_dir, err);
+        add_headlines(&report.findings, ret_headlines);
     }
     pt_report_close(&report);
     umask(before);
