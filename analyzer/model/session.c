@@ -177,3 +177,8 @@ void pt_session_close(struct pt_session *session)
     pt_intern_fini(&data->paths);
     free(data);
 }
+
+char *pt_session_latest(void)
+{
+    return pt_run_dir_latest();
+}

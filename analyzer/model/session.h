@@ -107,6 +107,8 @@ struct pt_session {
 /* Open a run directory or one file. Fails (exit code 3) only when nothing in it can be used; a damaged file among good
  * ones becomes a note. `path` NULL = the latest run under PROFTRACE_DIR or ./proftrace.data. */
 struct pt_session *pt_session_open(const char *path, struct pt_error *err);
+/* The latest run directory, whether it holds traces or not; NULL when there is none. The caller frees it. */
+char *pt_session_latest(void);
 void pt_session_close(struct pt_session *session);
 static inline void pt_session_closep(struct pt_session **session)
 {

@@ -47,7 +47,8 @@ static void free_empty(struct pt_session *session)
 static int open_parts(const char *path, struct pt_report *report, struct pt_error *err)
 {
     report->session = pt_session_open(path, err);
-    const char *directory = report->session ? report->session->path : path;
+    PT_AUTO(pt_freep) char *latest = path ? NULL : pt_session_latest();
+    const char *directory = report->session ? report->session->path : path ? path : latest;
     if (is_directory(directory)) {
         struct pt_error broken = {0};
         if (pt_run_info_read(directory, &report->run, &broken) < 0 && report->session)
@@ -57,7 +58,7 @@ static int open_parts(const char *path, struct pt_report *report, struct pt_erro
         return 0;
     if (!report->run)
         return -1;
-    report->empty = empty_session(path);
+    report->empty = empty_session(directory);
     return 0;
 }
 

@@ -113,3 +113,9 @@ void pt_run_files_fini(struct pt_run_files *run)
     free(run->path);
     *run = (struct pt_run_files){0};
 }
+
+char *pt_run_dir_latest(void)
+{
+    PT_AUTO(pt_freep) char *link = pt_asprintf("%s/latest", root_of_runs());
+    return realpath(link, NULL);
+}

@@ -20,4 +20,7 @@ struct pt_run_files {
 int pt_run_files_find(const char *path, struct pt_run_files *ret_run, struct pt_error *err);
 void pt_run_files_fini(struct pt_run_files *run);
 
+/* The latest run directory, whether it holds traces or not; NULL when there is none. The caller frees it. */
+char *pt_run_dir_latest(void);
+
 #endif
