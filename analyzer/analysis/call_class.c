@@ -45,8 +45,8 @@ enum pt_call_class pt_call_class_of(pt_u32 row)
     case PT_ROW_io_writev:
     case PT_ROW_io_pwritev:
         return PT_CALL_WRITE;
-    case PT_ROW_io_open:
-    case PT_ROW_io_open_temp:
+    case PT_ROW_io_open: /* not io_open_temp: mkstemp opens inside libc, strace -k would not count it as the program's
+                          */
         return PT_CALL_OPEN;
     case PT_ROW_meta_stat:
         return PT_CALL_STAT;
