@@ -59,20 +59,19 @@ class KillStorm(FaultCase):
         numbers = collections.defaultdict(list)
         writes, blocks = collections.defaultdict(list), {}
         thread_of = {}
-        for event in trace.events('"(io_pread|io_write|heap_malloc|heap_free)"'):
-            name, tid = event["event"], event["tid"]
-            if name == "io_pread":
+        for event in trace.events('"event":"io_(pread|write)"'):
+            if event["event"] == "io_pread":
                 slot = event["offset_bytes"] >> 40
-                thread_of[tid] = slot
+                thread_of[event["tid"]] = slot
                 numbers[slot, PREAD].append(event["offset_bytes"] & (1 << 40) - 1)
-            elif name == "io_write":
-                writes[tid].append(event["result"])
-            elif name == "heap_malloc" and 2048 <= event["size_bytes"] < 2048 * (THREADS + 1):
-                slot, number = event["size_bytes"] // 2048 - 1, event["size_bytes"] % 2048
-                blocks[event["pid"], event["addr"]] = slot
-                numbers[slot, MALLOC].append(number)
-            elif name == "heap_free":
-                slot = blocks.pop((event["pid"], event["addr"]), None)
+            else:
+                writes[event["tid"]].append(event["result"])
+        for process, _, event, address, size in trace.heap_events() if mode == "full" else ():
+            if event == "heap_malloc" and 2048 <= size < 2048 * (THREADS + 1):
+                blocks[process, address] = size // 2048 - 1
+                numbers[size // 2048 - 1, MALLOC].append(size % 2048)
+            elif event == "heap_free":
+                slot = blocks.pop((process, address), None)
                 if slot is not None:
                     numbers[slot, FREE].append(0)
         for tid, results in writes.items():
@@ -98,7 +97,7 @@ class KillStorm(FaultCase):
         self.assert_between(returned[MALLOC], trace.heap("allocs"), begun[MALLOC] + overhead, "total of allocations")
         self.assert_between(returned[FREE], trace.heap("frees"), begun[FREE] + overhead, "total of releases")
 
-    def kill_at_random(self, kills, mode, seed, *arguments, longest=0.08, **options):
+    def kill_at_random(self, kills, mode, seed, *arguments, longest=0.04, **options):
         moments = random.Random(seed)
         done = 0
         for kill in range(kills):
@@ -124,14 +123,14 @@ class KillStorm(FaultCase):
         self.kill_at_random(self.kills(30), "sampled", 2)
 
     def test_t25_random_kills_with_a_ring_that_wraps(self):
-        self.kill_at_random(self.kills(15), "full", 3, longest=0.4, ring_mib=1)
+        self.kill_at_random(self.kills(15), "full", 3, longest=0.2, ring_mib=1)
 
     def test_t25_random_kills_between_forks(self):
-        self.kill_at_random(self.kills(25), "full", 4, "forks", longest=0.2)
+        self.kill_at_random(self.kills(25), "full", 4, "forks", longest=0.1)
 
     def test_a_clean_run_counts_exactly(self):
         for mode in ("full", "sampled"):
-            status, slots = self.storm(mode, str(THREADS), "none", "20000")
+            status, slots = self.storm(mode, str(THREADS), "none", "6000")
             self.assertEqual(status, 0)
             trace = self.trace()
             self.assertEqual(trace.lost(), 0)
@@ -152,7 +151,7 @@ class KillStorm(FaultCase):
                     continue
                 for mode in ("full", "sampled"):
                     with self.subTest(point=point, n=n, mode=mode):
-                        rounds = "400000" if mode == "full" else "60000"
+                        rounds = "60000" if mode == "full" else "30000"
                         status, slots = self.storm(mode, str(THREADS), "forks" if point == "fork" else "none", rounds,
                                                    env={"PROFTRACE_TEST_KILL": f"{point}:{n}"})
                         trace = self.trace()

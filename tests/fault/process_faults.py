@@ -46,6 +46,10 @@ class ProcessFaults(FaultCase):
     def test_t32_vfork_storm_long(self):
         self.check(["vfork_storm", "10000"], modes=BOTH, timeout=600)
 
+    def test_t32_vfork_first(self):
+        for where in ("thread", "fork"):
+            self.check(["vfork_first", where], modes=BOTH)
+
     def test_t33_spawn_and_system(self):
         self.check(["spawn_and_system"], modes=BOTH)
 
@@ -64,7 +68,7 @@ class ProcessFaults(FaultCase):
             with self.subTest(way=way):
                 trace = self.check(["exec_environments", way], status=7)
                 self.assertEqual(len(trace.processes()), 2)
-                self.assertEqual(trace.allocations_of(4247), 100)
+                self.assertEqual(trace.value("size:4247"), 100)
 
     def test_t34_exec_that_fails(self):
         self.check(["exec_environments", "too-many"], status=8)

@@ -32,6 +32,18 @@ class SignalAndThreadFaults(FaultCase):
     def test_t14_fork_storm_long(self):
         self.check(["fork_storm", "1000"], modes=BOTH, timeout=600)
 
+    def test_b6_signals_while_starting(self):
+        self.check(["signals_while_starting"], modes=BOTH)
+
+    def test_b11_broken_stacks(self):
+        self.check(["broken_stacks"], modes=BOTH)
+
+    def test_f1_sandbox_probe(self):
+        self.check(["sandbox_probe"], modes=BOTH)
+
+    def test_f1_sandboxed_thread(self):
+        self.check(["sandboxed_thread"], modes=BOTH)
+
     def test_t15_errno_kept(self):
         self.check(["errno_kept"], modes=BOTH)
 

@@ -69,6 +69,11 @@ class StorageFaults(FaultCase):
             self.root = os.path.join(disk, "traces")
             self.check(["/usr/bin/python3", "-c", filler, disk], modes=BOTH, claims=False)
 
+    def test_t20_disk_that_has_room_again(self):
+        with self.mounted("-t", "tmpfs", "-o", "size=6m", "none") as disk:
+            self.root = os.path.join(disk, "traces")
+            self.check(["disk_comes_back", os.path.join(disk, "filler")], modes=BOTH, options={"budget_mib": 64})
+
     def test_t20_ext4_image_that_is_full(self):
         self.need("mkfs.ext4")
         image = os.path.join(self.scratch, "image")

@@ -37,6 +37,7 @@ def work(n):
 ts = [threading.Thread(target=work, args=(n,)) for n in range(4)]
 [t.start() for t in ts]; [t.join() for t in ts]
 print(subprocess.run(['cat', 'f9', 'raw'], capture_output=True).returncode, total)
+import ctypes; os.close(ctypes.CDLL(None).mkstemp(ctypes.create_string_buffer(b'XXXXXX')))
 json.dump(list(range(1000)), open('j', 'w'))
 """
 
@@ -88,6 +89,23 @@ class StraceTruth(FaultCase):
         self.assertGreater(theirs["read"]["calls"] + theirs["write"]["calls"], 0, "strace saw no public call at all")
         self.assertEqual(ours, theirs, self.explain(trace, calls))
         self.assertEqual(trace.lost(), 0)
+
+    def test_the_method_itself(self):
+        """What is public does not depend on our frames: a deterministic program gives the same sums with and without us."""
+        self.need("strace", "sqlite3")
+        command = ["sqlite3", "s.db", "create table t(a); insert into t values (1), (2); select sum(a) from t;"]
+        sums = []
+        environment = self.preload_environment(clean_environment(HOME=self.work), "sampled")
+        preload = environment.pop("LD_PRELOAD")
+        for extra in ([], ["-E", f"LD_PRELOAD={preload}"]):
+            self.fresh_work()
+            log = os.path.join(self.scratch, "strace.log")
+            result = run_command(["strace", "-f", "-k", "-qq", "-e", f"trace={strace_log.CALLS}", "-o", log, *extra, *command],
+                                 self.work, environment)
+            if result.status:
+                self.skipTest("ptrace is not allowed here")
+            sums.append(strace_log.sums(strace_log.read(log, os.path.basename(SETTINGS.lib))))
+        self.assertEqual(*sums)
 
     def explain(self, trace, calls):
         """Which threads and functions differ, for whoever has to find the cause."""

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * T6: eight threads allocate, resize and release, and hand blocks to one another; the trace must hold as many releases as
- * allocations of each marked size.
+ * T6: eight threads allocate, resize and release, and hand blocks to one another; the trace must hold as many releases
+ * as allocations of each marked size.
  */
 #include "host.h"
 
 #include <pthread.h>
 
-enum { THREADS = 8, ROUNDS = 20000, SLOTS = 64 };
+enum { THREADS = 8, ROUNDS = 8000, SLOTS = 64 };
 static void *shared[SLOTS];
 
 static void *storm(void *seed)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * T7: sizes of zero, products that overflow, memory that is refused, alignments that are wrong: results and errno are libc's.
+ * T7: sizes of zero, products that overflow, memory that is refused, alignments that are wrong: results and errno are
+ * libc's.
  */
 #include "host.h"
 

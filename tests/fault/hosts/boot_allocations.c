@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * T1, T2: blocks from before our constructor are aligned and whole, and live on: released, resized and measured in main, by
- * another thread and at exit.
+ * T1, T2: blocks from before our constructor are aligned and whole, and live on: released, resized and measured in
+ * main, by another thread and at exit.
  */
 #include "early_library.h"
 #include "host.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A library whose constructor runs before that of any preloaded one: it allocates in every way, keeps blocks for later and,
- * when EARLY_THREADS is set, starts threads that allocate and open files while the process is still being initialised.
+ * A library whose constructor runs before that of any preloaded one: it allocates in every way, keeps blocks for later
+ * and, when EARLY_THREADS is set, starts threads that allocate and open files while the process is still being
+ * initialised.
  */
 #include "early_library.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * T15: errno after success is what it was before; errno after failure is the kernel's. Thousands of rounds, so that the slow
- * paths (first event, full buffer, growth) come by too.
+ * T15: errno after success is what it was before; errno after failure is the kernel's. Thousands of rounds, so that the
+ * slow paths (first event, full buffer, growth) come by too.
  */
 #include "host.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * T34: every way to exec, with every kind of environment. The child prints the environment it got; what is the program's own must
- * arrive untouched. argv[1]: way.
+ * T34: every way to exec, with every kind of environment. The child prints the environment it got; what is the
+ * program's own must arrive untouched. argv[1]: way.
  */
 #include "host.h"
 

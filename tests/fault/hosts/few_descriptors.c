@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * T24: the table of descriptors is tiny or full: the program gets every single one it is entitled to, and the trace goes on.
- * argv[1]: lower the limit to this first.
+ * T24: the table of descriptors is tiny or full: the program gets every single one it is entitled to, and the trace
+ * goes on. argv[1]: lower the limit to this first.
  */
 #include "host.h"
 

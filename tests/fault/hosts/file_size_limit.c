@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * T22: a program that relies on RLIMIT_FSIZE: its own SIGXFSZ handler runs for its own write beyond the limit, once, and for nobody
- * else's; with the default action it dies by it. argv[1]: limit in bytes, argv[2]: "default" to die.
+ * T22: a program that relies on RLIMIT_FSIZE: its own SIGXFSZ handler runs for its own write beyond the limit, once,
+ * and for nobody else's; with the default action it dies by it. argv[1]: limit in bytes, argv[2]: "default" to die.
  */
 #include "host.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * T14: a process of eight busy threads forks again and again; each child uses every kind of hook under an alarm, and must end by
- * itself. argv[1]: number of children.
+ * T14: a process of eight busy threads forks again and again; each child uses every kind of hook under an alarm, and
+ * must end by itself. argv[1]: number of children.
  */
 #include "host.h"
 
@@ -18,6 +18,8 @@ static void *busy(void *unused)
     char name[] = "/dev/null";
     while (!stop) {
         alloc_pairs(20, 333);
+        for (volatile int spin = 0; spin < 20000; spin++)
+            ;
         const int fd = open(name, O_RDWR);
         if (write(fd, "x", 1) != 1)
             abort();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * T30: children by fork, _Fork, the raw fork, clone and clone3 system calls, from one thread and beside four busy ones; some end
- * by SIGKILL, one replaces itself. Each child has a file of its own with its own events, and no event is in the wrong one.
+ * T30: children by fork, _Fork, the raw fork, clone and clone3 system calls, from one thread and beside four busy ones;
+ * some end by SIGKILL, one replaces itself. Each child has a file of its own with its own events, and no event is in
+ * the wrong one.
  */
 #include "host.h"
 
@@ -16,8 +17,11 @@ static volatile int stop;
 
 static void *busy(void *unused)
 {
-    while (!stop)
+    while (!stop) {
         alloc_pairs(10, 333);
+        for (volatile int spin = 0; spin < 20000; spin++)
+            ;
+    }
     return unused;
 }
 
@@ -38,8 +42,8 @@ static pid_t child_by(int way)
     }
 }
 
-/* After a raw fork beside busy threads another thread may have held the allocator's lock, as ever; then the child must not
- * allocate. It does I/O, which the tracer must follow just the same. */
+/* After a raw fork beside busy threads another thread may have held the allocator's lock, as ever; then the child must
+ * not allocate. It does I/O, which the tracer must follow just the same. */
 static void storm(int way, int may_allocate, size_t size)
 {
     for (int i = 0; i < PER_WAY; i++) {

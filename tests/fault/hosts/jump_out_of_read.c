@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * T13: reads that never return: the thread is cancelled in one, handlers jump out of others. Cleanups run, and the thread is not
- * deaf afterwards: what it does next is in the trace.
+ * T13: reads that never return: the thread is cancelled in one, handlers jump out of others. Cleanups run, and the
+ * thread is not deaf afterwards: what it does next is in the trace.
  */
 #include "host.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * T25: threads that allocate, release, write and read for ever, with a page beside the trace that counts what was begun and what
- * has returned, per thread and operation. Whoever kills this process compares the page with the trace.
+ * T25: threads that allocate, release, write and read for ever, with a page beside the trace that counts what was begun
+ * and what has returned, per thread and operation. Whoever kills this process compares the page with the trace.
  *
  * Every operation carries its number, so that the reader can tell which is missing and which is there twice:
- *   malloc of 2048 * (thread + 1) + number % 2048 bytes, its free; write of 1 + number % 4096 bytes to the descriptor that is
- *   the thread's own; pread at offset slot << 40 | number.
+ *   malloc of 2048 * (thread + 1) + number % 2048 bytes, its free; write of 1 + number % 4096 bytes to the descriptor
+ * that is the thread's own; pread at offset slot << 40 | number.
  *
- * kill_storm COUNTERS THREADS [forks] [ROUNDS]: with "forks" the main thread forks children that pread into a slot of their own;
- * with ROUNDS the threads end by themselves (what a clean run adds beyond the counters is libc's own).
+ * kill_storm COUNTERS THREADS [forks] [ROUNDS]: with "forks" the main thread forks children that pread into a slot of
+ * their own; with ROUNDS the threads end by themselves (what a clean run adds beyond the counters is libc's own).
  */
 #include "host.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * T8: allocations and releases after everybody thinks it is over: key destructors that allocate in each of their rounds, exit
- * handlers, destructors, and a last write from the very last one.
+ * T8: allocations and releases after everybody thinks it is over: key destructors that allocate in each of their
+ * rounds, exit handlers, destructors, and a last write from the very last one.
  */
 #include "host.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * T18: thousands of threads one after another and two hundred that end at once: no event lost, memory bounded, and all the keys
- * that POSIX promises are still there.
+ * T18: thousands of threads one after another and two hundred that end at once: no event lost, memory bounded, and all
+ * the keys that POSIX promises are still there.
  */
 #include "host.h"
 
 #include <pthread.h>
 
-enum { SEQUENTIAL = 10000, TOGETHER = 200, PAIRS = 50 };
+enum { SEQUENTIAL = 10000, TOGETHER = 200, PAIRS = 20 };
 static pthread_barrier_t meet;
 
 static void *work(void *together)

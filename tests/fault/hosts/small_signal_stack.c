@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * T11: handlers on an alternate stack of the least size + 512 bytes, with a guard page below: first events of the process, every
- * kind of hook, and enough of them that buffers roll over inside the handler.
+ * T11: handlers on an alternate stack of the least size + 512 bytes, with a guard page below: first events of the
+ * process, every kind of hook, and enough of them that buffers roll over inside the handler.
  */
 #include "host.h"
 

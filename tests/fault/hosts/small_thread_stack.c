@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * T10: a hundred threads with the smallest stack that POSIX allows run every kind of hook, and fill enough buffers that the
- * compressor runs on their behalf.
+ * T10: a hundred threads with the smallest stack that POSIX allows run every kind of hook, and fill enough buffers that
+ * the compressor runs on their behalf.
  */
 #include "host.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * T33: posix_spawn with file actions, posix_spawnp, system and popen, each from the main thread and from another: results as ever,
- * children join the run.
+ * T33: posix_spawn with file actions, posix_spawnp, system and popen, each from the main thread and from another:
+ * results as ever, children join the run.
  */
 #include "host.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * T20, T22, T26: a program with real files of its own that it must be able to write whatever becomes of our trace: it writes and
- * reads back a file in its working directory and makes far more events than a small trace can hold.
- * argv[1]: rounds; argv[2]: "no-file" leaves the file out (the disk may be full for the program too).
+ * T20, T22, T26: a program with real files of its own that it must be able to write whatever becomes of our trace: it
+ * writes and reads back a file in its working directory and makes far more events than a small trace can hold. argv[1]:
+ * rounds; argv[2]: "no-file" leaves the file out (the disk may be full for the program too).
  */
 #include "host.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * T39b: the program puts its own file on every number at which anybody could hold one, while the tracer has to grow. Its bytes
- * must be its own. argv[1]: low (dup2 over 3..1023), reopen (close all, open 40 times), race (another thread dup2s all the time).
+ * T39b: the program puts its own file on every number at which anybody could hold one, while the tracer has to grow.
+ * Its bytes must be its own. argv[1]: low (dup2 over 3..1023), reopen (close all, open 40 times), race (another thread
+ * dup2s all the time).
  */
 #include "host.h"
 

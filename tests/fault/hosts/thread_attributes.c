@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * T17: threads get the attributes that were asked for, creation that fails fails as ever and leaks nothing, detached threads and
- * exceptions of the C kind (pthread_exit from deep down) work, and exec from a thread does too.
+ * T17: threads get the attributes that were asked for, creation that fails fails as ever and leaks nothing, detached
+ * threads and exceptions of the C kind (pthread_exit from deep down) work, and exec from a thread does too.
  */
 #include "host.h"
 

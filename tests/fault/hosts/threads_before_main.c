@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * T3: sixteen threads of an earlier library's constructor allocate and open while we are being initialised: no deadlock, no
- * wrong block. What they do before we are ready is counted, not stored, so the trace may hold less.
+ * T3: sixteen threads of an earlier library's constructor allocate and open while we are being initialised: no
+ * deadlock, no wrong block. What they do before we are ready is counted, not stored, so the trace may hold less.
  */
 #include "early_library.h"
 #include "host.h"

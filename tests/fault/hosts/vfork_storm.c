@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * T32: four threads vfork at once; the children, in their parent's memory, use descriptors, fail to exec, exec or _exit. The
- * parent goes on recording, and its file does not say that it ended. argv[1]: children per thread.
+ * T32: four threads vfork at once; the children, in their parent's memory, use descriptors, fail to exec, exec or
+ * _exit. The parent goes on recording, and its file does not say that it ended. argv[1]: children per thread.
  */
 #include "host.h"
 

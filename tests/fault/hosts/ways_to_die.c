@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * T38: a hundred thousand known allocations and a thousand known writes, then the end in the way that argv[1] names. Nothing of it
- * may be missing from the trace.
+ * T38: twenty thousand known allocations and a thousand known writes, then the end in the way that argv[1] names.
+ * Nothing of it may be missing from the trace.
  */
 #include "host.h"
 
@@ -10,7 +10,7 @@
 
 static void work(void)
 {
-    alloc_pairs(100000, 4242);
+    alloc_pairs(20000, 4242);
     if (null_writes(1000))
         abort();
 }
@@ -34,9 +34,9 @@ int main(int argc, char **argv)
     pthread_t thread;
     const int twice = !strcmp(way, "exec") || !strcmp(way, "main-thread-exit") || !strcmp(way, "thread-_exit");
     if (strcmp(way, "second")) {
-        trace_must("size:4242", "==", twice ? 200000 : 100000);
+        trace_must("size:4242", "==", twice ? 40000 : 20000);
         trace_must("fd_path:/dev/null:io_write", "==", twice ? 2000 : 1000);
-        trace_must("heap.frees", ">=", twice ? 200000 : 100000);
+        trace_must("heap.frees", ">=", twice ? 40000 : 20000);
     }
     work();
     if (!strcmp(way, "second"))
