@@ -22,11 +22,21 @@ static long recorded_close(long number, long fd)
     return ret;
 }
 
+static long recorded_seccomp(long operation, long flags, long argument, long d, long e, long f)
+{
+    const struct pt_switches before = pt_switches;
+    pt_sandbox_seccomp(operation);
+    const long ret = real_syscall(SYS_seccomp, operation, flags, argument, d, e, f);
+    if (ret != 0) /* refused; or with TSYNC the thread that could not be brought along */
+        pt_sandbox_refused(&before);
+    return ret;
+}
+
 __attribute__((used)) static long watched_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
     if (number == SYS_seccomp)
-        pt_sandbox_seccomp(a);
-    if (number == SYS_seccomp || !pt_switches.io)
+        return recorded_seccomp(a, b, c, d, e, f);
+    if (!pt_switches.io)
         return real_syscall(number, a, b, c, d, e, f);
     if (number == SYS_close)
         return recorded_close(number, a);

@@ -20,13 +20,26 @@ static void go_silent(void)
     pt_switches = off;
 }
 
+/* Libraries ask whether there is seccomp by calls that must fail (a NULL filter): then nothing was closed. */
+void pt_sandbox_refused(const struct pt_switches *before)
+{
+    pt_switches = *before;
+}
+
 int hook_prctl(int option, long a, long b, long c, long d)
 {
-    if (pt_unlikely(option == PR_SET_SECCOMP && a == SECCOMP_MODE_FILTER))
+    const struct pt_switches before = pt_switches;
+    const int closes_tsc = option == PR_SET_TSC && a == PR_TSC_SIGSEGV && pt_switches.tsc;
+    if (pt_likely(option != PR_SET_SECCOMP && !closes_tsc))
+        return real_prctl(option, a, b, c, d);
+    if (option == PR_SET_SECCOMP && a == SECCOMP_MODE_FILTER)
         pt_switches.frozen = 1;
-    else if (pt_unlikely(option == PR_SET_SECCOMP || (option == PR_SET_TSC && a == PR_TSC_SIGSEGV && pt_switches.tsc)))
+    else
         go_silent();
-    return real_prctl(option, a, b, c, d);
+    const int ret = real_prctl(option, a, b, c, d);
+    if (ret != 0)
+        pt_sandbox_refused(&before);
+    return ret;
 }
 
 /* glibc has no seccomp(); libseccomp and systemd come through syscall(). */
