@@ -126,7 +126,11 @@ static void look(void *argument)
 static enum pt_verdict judge(struct search *search, pt_u64 identity, const struct stat *status)
 {
     search->verdict = 0;
-    if (pt_private_files(look, search) < 0 || !search->verdict)
+    /* A signal to the process group must not run the host's handler in our helper, which shares its memory. */
+    const pt_u64 mask = pt_signals_block();
+    const int looked = pt_private_files(look, search);
+    pt_signals_restore(mask);
+    if (looked < 0 || !search->verdict)
         return PT_VERDICT_UNKNOWN;
     if (search->verdict == PT_VERDICT_UNKNOWN && gains_rights(-1, status))
         search->verdict = PT_VERDICT_PRIVILEGED;
