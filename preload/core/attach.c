@@ -153,17 +153,20 @@ static char *new_area(void)
     char *memory = area_from_pool(__atomic_load_n(&pt_image->pool, __ATOMIC_ACQUIRE));
     if (memory)
         return memory;
-    const pt_u32 index = __atomic_fetch_add(&pt_image->n_pools, 1, __ATOMIC_RELAXED);
-    if (index >= PT_MAX_POOLS)
+    const pt_u32 made = __atomic_load_n(&pt_image->n_pools, __ATOMIC_RELAXED);
+    if (made >= PT_MAX_POOLS)
         return 0;
-    pt_u32 count = index < 4 ? 1u << index : 16;
-    char *base = 0;
-    for (; count && !base; count /= 2)
-        if ((base = pt_space_grow(count * pt_area_bytes())))
-            break;
+    const pt_u64 area_bytes = pt_area_bytes();
+    pt_u64 bytes;
+    char *base = pt_space_grow(made < 4 ? area_bytes << made : area_bytes * 16, area_bytes, &bytes);
     if (!base)
         return 0;
-    pt_image->pools[index] = (struct pt_area_pool){base, count, 1};
+    const pt_u32 index = __atomic_fetch_add(&pt_image->n_pools, 1, __ATOMIC_RELAXED); /* no row for a refused growth */
+    if (index >= PT_MAX_POOLS) { /* threads that came at once: this one takes one area, the rest is lost */
+        __atomic_store_n(&pt_image->n_pools, PT_MAX_POOLS, __ATOMIC_RELAXED);
+        return base;
+    }
+    pt_image->pools[index] = (struct pt_area_pool){base, (pt_u32)(bytes / area_bytes), 1};
     __atomic_store_n(&pt_image->pool, index, __ATOMIC_RELEASE);
     return base;
 }
@@ -183,8 +186,11 @@ static struct pt_tracer_thread *new_slot(pt_u32 tid, struct pt_private *priv)
     pt_self = t;
     char *memory = new_area();
     t->busy = 0;
-    if (!memory)
+    if (!memory) { /* give the row back, unless another thread has taken the next one */
+        pt_u32 next = slot + 1;
+        __atomic_compare_exchange_n(&pt_image->n_threads, &next, slot, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
         return 0;
+    }
     set_up_area(t, memory);
     __atomic_store_n(&t->tid, tid, __ATOMIC_RELEASE);
     return t;
@@ -199,6 +205,10 @@ static void attach_on_private_stack(void *argument)
 {
     struct attach_call *call = argument;
     if (!pt_image_live())
+        return;
+    /* The child of vfork runs on its parent's TLS: a slot in its name would look dead as soon as it is gone, and
+     * another thread would take it away from the parent. */
+    if ((pt_u32)pt_syscall0(SYS_getpid) != pt_image->pid)
         return;
     const pt_u32 tid = (pt_u32)pt_syscall0(SYS_gettid);
     struct pt_tracer_thread *t = take_over(tid);
@@ -240,6 +250,8 @@ struct pt_tracer_thread *pt_thread_attach(void)
 
 struct pt_tracer_thread *pt_thread_attach_blocking(void)
 {
+    if (pt_switches.frozen) /* not even the mask call: it may kill, and would come with each allocation */
+        return 0;
     const pt_u64 mask = pt_signals_block();
     struct pt_tracer_thread *t = pt_thread_attach();
     pt_signals_restore(mask);

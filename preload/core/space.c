@@ -184,11 +184,14 @@ static void return_budget(pt_u64 bytes)
 /* A full disk is asked again after about a second, not at every event. */
 #define RETRY_TICKS (1ull << 31)
 
-static void *grow_at(pt_u64 bytes, pt_u64 *ret_offset)
+static int was_just_refused(void)
 {
     const pt_u64 refused_at = pt_image->refused_at;
-    if (pt_switches.frozen || (refused_at && pt_clock() - refused_at < RETRY_TICKS))
-        return 0;
+    return pt_switches.frozen || (refused_at && pt_clock() - refused_at < RETRY_TICKS);
+}
+
+static void *grow_at(pt_u64 bytes, pt_u64 *ret_offset)
+{
     if (take_budget(bytes) < 0) {
         pt_image->refused_at = pt_clock();
         return 0;
@@ -197,6 +200,8 @@ static void *grow_at(pt_u64 bytes, pt_u64 *ret_offset)
     pt_kill_point("growth");
     void *map = map_range(offset, bytes, 1);
     if (!map) {
+        pt_u64 end = offset + bytes; /* nobody has grown since: years of a full disk leave no hole behind */
+        __atomic_compare_exchange_n(&pt_image->header->file_bytes, &end, offset, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
         return_budget(bytes);
         pt_image->refused_at = pt_clock();
     }
@@ -204,10 +209,17 @@ static void *grow_at(pt_u64 bytes, pt_u64 *ret_offset)
     return map;
 }
 
-void *pt_space_grow(pt_u64 bytes)
+void *pt_space_grow(pt_u64 bytes, pt_u64 least, pt_u64 *ret_bytes)
 {
     pt_u64 offset;
-    return grow_at(bytes, &offset);
+    void *map = 0;
+    if (was_just_refused())
+        return 0;
+    for (; !map && bytes >= least; bytes /= 2) {
+        map = grow_at(bytes, &offset);
+        *ret_bytes = bytes;
+    }
+    return map;
 }
 
 /* ---- the ring of block segments ---- */
@@ -243,18 +255,24 @@ static int add_chunk(struct pt_tracer_thread *t)
 {
     struct pt_file_header *header = pt_image->header;
     const pt_u64 bytes = chunk_bytes(t);
+    if (was_just_refused() || __atomic_load_n(&pt_image->n_ring, __ATOMIC_RELAXED) >= PT_MAX_RING_SEGMENTS)
+        return -1;
     if (__atomic_add_fetch(&header->ring_bytes, bytes, __ATOMIC_RELAXED) > header->ring_limit_bytes)
         goto refuse;
-    const pt_u32 index = __atomic_fetch_add(&pt_image->n_ring, 1, __ATOMIC_RELAXED);
-    if (index >= PT_MAX_RING_SEGMENTS) {
+    pt_u64 offset;
+    struct pt_segment *segment = grow_at(bytes, &offset);
+    if (!segment)
+        goto refuse;
+    const pt_u32 index =
+        __atomic_fetch_add(&pt_image->n_ring, 1, __ATOMIC_RELAXED); /* after the growth: no row for none */
+    if (index >= PT_MAX_RING_SEGMENTS) {                            /* threads that came at once; the space is lost */
         __atomic_store_n(&pt_image->n_ring, PT_MAX_RING_SEGMENTS, __ATOMIC_RELAXED);
+        pt_syscall2(SYS_munmap, segment, bytes);
         goto refuse;
     }
     struct pt_ring_segment *entry = &pt_image->ring[index];
     entry->bytes = bytes;
-    struct pt_segment *segment = grow_at(bytes, &entry->offset);
-    if (!segment) /* the entry stays PT_RING_NONE: a wasted row, not a wasted byte */
-        goto refuse;
+    entry->offset = offset;
     set_up_chunk(t, segment, index);
     __atomic_store_n(&entry->state, PT_RING_ACTIVE, __ATOMIC_RELEASE);
     return 0;
@@ -333,7 +351,8 @@ static int next_defs(struct pt_tracer_thread *t)
     const pt_u64 limit = pt_image->header->ring_limit_bytes;
     if (__atomic_add_fetch(&pt_image->defs_bytes, DEFS_SEGMENT_BYTES, __ATOMIC_RELAXED) > limit)
         return -1;
-    struct pt_segment *segment = pt_space_grow(DEFS_SEGMENT_BYTES);
+    pt_u64 bytes;
+    struct pt_segment *segment = pt_space_grow(DEFS_SEGMENT_BYTES, DEFS_SEGMENT_BYTES, &bytes);
     if (!segment)
         return -1;
     segment->type = PT_SEGMENT_DEFS;

@@ -16,8 +16,9 @@
  * only, and 4 KiB of stack. */
 int pt_private_files(void (*fn)(void *), void *argument);
 
-/* Take `bytes` (whole pages) of new file space and map them; NULL when limits or the disk refuse. */
-void *pt_space_grow(pt_u64 bytes);
+/* Take `bytes` (whole pages) of new file space and map them, or half of it, down to `least`; NULL when limits or the
+ * disk refuse. */
+void *pt_space_grow(pt_u64 bytes, pt_u64 least, pt_u64 *ret_bytes);
 /* The thread's next BLOCKS segment, new or recycled, set up and current; -1 when there is none. */
 int pt_ring_next(struct pt_tracer_thread *t);
 /* Make sure that the calling thread has a BLOCKS segment: soon the file cannot be opened any more. Callable anywhere.

@@ -13,6 +13,7 @@
 
 #include "../core/intern.h"
 #include "../core/process.h"
+#include "../core/slow.h"
 #include "hook.h"
 
 CUSTOM(void, exit, (int status), (status))
@@ -20,11 +21,14 @@ CUSTOM(void, _exit, (int status), (status))
 CUSTOM(void, _Exit, (int status), (status))
 CUSTOM(void, quick_exit, (int status), (status))
 
-/* The child finds its memory of us wiped and opens a file of its own at its first event. */
+/* The child finds its memory of us wiped and would open a file of its own at its first event. At once is better: were
+ * that first event one of a child of vfork in its memory, the file would be taken for that one's. */
 static PT_NOINLINE void forked(pt_u64 start, pt_u64 end, pid_t child)
 {
     if (child != 0)
         pt_spent(PT_EV_proc_fork, start, end, 0, pt_result_and(child, 0), 0);
+    else
+        pt_thread_attached();
 }
 
 static PT_NOINLINE void commanded(pt_u64 start, pt_u64 end, const char *command, int status)
