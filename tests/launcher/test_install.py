@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""After `cmake --install` the bare name is enough: LD_PRELOAD=libproftrace.so CMD, and proftrace finds its library."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(os.environ["PROFTRACE_BUILD"])
+
+
+class Install(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="install-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.prefix = self.folder / "prefix"
+        subprocess.run(["cmake", "--install", BUILD, "--prefix", self.prefix], check=True, capture_output=True)
+
+    def test_the_bare_name_is_enough(self):
+        libraries = ":".join(str(path.parent) for path in self.prefix.rglob("libproftrace.so"))
+        environment = dict(os.environ, LD_LIBRARY_PATH=libraries, LD_PRELOAD="libproftrace.so",
+                           PROFTRACE_DIR=str(self.folder / "data"))
+        ran = subprocess.run(["/bin/cat", "/etc/passwd"], env=environment, capture_output=True, check=True)
+        self.assertEqual(ran.stderr, b"")
+        info = subprocess.run([self.prefix / "bin" / "proftrace", "info", self.folder / "data", "--json"], capture_output=True,
+                              check=True)
+        self.assertGreater(json.loads(info.stdout)["events"]["recorded"], 0)
+
+    def test_the_command_finds_its_library(self):
+        environment = dict(os.environ, PROFTRACE_DIR=str(self.folder / "data"))
+        ran = subprocess.run([self.prefix / "bin" / "proftrace", "run", "--", "/bin/echo", "hi"], env=environment,
+                             capture_output=True, text=True, check=False)
+        self.assertEqual((ran.returncode, ran.stdout), (0, "hi\n"), ran.stderr)
+
+    def test_the_public_header_is_installed(self):
+        header = self.prefix / "include" / "proftrace" / "proftrace.h"
+        self.assertTrue(header.exists())
+        program = self.folder / "annotated.c"
+        program.write_text('#include <proftrace/proftrace.h>\nint main(void) { PROFTRACE_RANGE("all"); proftrace_step(1); return '
+                           "proftrace_active(); }\n")
+        subprocess.run(["cc", "-I", self.prefix / "include", program, "-o", self.folder / "annotated"], check=True)
+        self.assertEqual(subprocess.run([self.folder / "annotated"], check=False).returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
