@@ -18,7 +18,7 @@ pt_u64 pt_hash_bytes(const void *data, pt_u64 length, pt_u64 seed);
 void pt_modules_init(void);
 /* Make sure that the module around an address is defined. Private stack. */
 void pt_define_module_of(pt_u64 address);
-/* A module was unloaded: ranges may be reused. */
-void pt_modules_forget(void);
+/* An address in no module was met: leave the unwinding, if there is one. */
+void pt_unwind_no_module(void);
 
 #endif

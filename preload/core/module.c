@@ -14,7 +14,6 @@
 #include "text.h"
 
 static int (*find_object)(void *, struct dl_find_object *);
-static pt_u32 module_epoch;
 
 void pt_modules_init(void)
 {
@@ -26,14 +25,10 @@ void pt_modules_init(void)
 /* libgcc's unwinder refers to it; ours is hidden and forwards, so that ld.so does not become NEEDED. */
 __attribute__((visibility("hidden"))) int _dl_find_object(void *address, struct dl_find_object *result)
 {
-    return find_object ? find_object(address, result) : -1;
-}
-
-void pt_modules_forget(void)
-{
-    __atomic_fetch_add(&module_epoch, 1, __ATOMIC_RELAXED);
-    if (pt_image)
-        __atomic_store_n(&pt_image->n_modules, 0, __ATOMIC_RELEASE);
+    const int error = find_object ? find_object(address, result) : -1;
+    if (error)
+        pt_unwind_no_module();
+    return error;
 }
 
 static int is_known(pt_u64 address)

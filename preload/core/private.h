@@ -17,10 +17,22 @@
 #define PT_STACK_FRAMES 64u
 #define PT_PRIVATE_TEXT_BYTES 4352u
 
+/* How the unwinder finds the end of the frame around a code address (frame_check.c). */
+struct pt_frame_rule {
+    pt_u64 address;
+    pt_i32 offset; /* from the register ... */
+    pt_u8 reg;
+    pt_u8 operation; /* ... or, not 0, the first operation of an expression */
+    pt_u16 pad0;
+};
+#define PT_FRAME_RULES 512u
+
 struct pt_private {
     struct pt_codec_scratch codec;
     char text[PT_PRIVATE_TEXT_BYTES];
     pt_u64 frames[PT_STACK_FRAMES];
+    struct pt_frame_rule
+        frame_rules[PT_FRAME_RULES]; /* by address; parsing the tables again would double the cost of a stack */
     void *compressor;
     void *escape[5]; /* __builtin_setjmp buffer of the unwinder */
     char compressor_memory[PT_COMPRESSOR_BYTES] __attribute__((aligned(64)));

@@ -9,6 +9,7 @@
 #include <unwind.h>
 
 #include "define.h"
+#include "frame_check.h"
 #include "intern.h"
 #include "slow.h"
 #include "sys.h"
@@ -21,14 +22,25 @@ extern const char _end[] __attribute__((visibility("hidden")));
 
 struct capture {
     struct pt_tracer_thread *t;
+    struct pt_frame_check check;
     pt_u32 count;
     pt_u32 id;
 };
+
+/* Code without a module: JIT code, or no code at all. libgcc would read what lies there, in search of a signal frame.
+ */
+void pt_unwind_no_module(void)
+{
+    struct pt_tracer_thread *t = pt_self;
+    if (t->priv && t->priv->escape[1])
+        __builtin_longjmp(t->priv->escape, 1);
+}
 
 /* libgcc calls it on broken unwind tables. Ours is hidden: never end the host; leave the unwinding instead. */
 __attribute__((visibility("hidden"), noreturn)) void abort(void)
 {
     struct pt_tracer_thread *t = pt_self;
+    pt_switches.stacks = 0;
     if (t->priv && t->priv->escape[1])
         __builtin_longjmp(t->priv->escape, 1);
     for (;;) /* not reachable: nothing else in the library calls abort */
@@ -45,7 +57,8 @@ static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *context, void *ar
     if (!capture->count && address >= (pt_u64)__ehdr_start && address < (pt_u64)_end)
         return _URC_NO_REASON;
     capture->t->priv->frames[capture->count++] = address;
-    return capture->count < PT_STACK_FRAMES ? _URC_NO_REASON : _URC_END_OF_STACK;
+    return capture->count < PT_STACK_FRAMES && pt_frame_is_safe(&capture->check, context) ? _URC_NO_REASON
+                                                                                          : _URC_END_OF_STACK;
 }
 
 static pt_u32 put_varint(pt_u8 *to, pt_u64 value)
@@ -80,10 +93,9 @@ static void capture_on_private_stack(void *argument)
 {
     struct capture *capture = argument;
     struct pt_private *priv = capture->t->priv;
+    capture->check.known = priv->frame_rules;
     if (__builtin_setjmp(priv->escape) == 0)
         _Unwind_Backtrace(visit_frame, capture);
-    else
-        pt_switches.stacks = 0;
     priv->escape[1] = 0;
     if (!capture->count)
         return;
