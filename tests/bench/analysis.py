@@ -45,16 +45,16 @@ def decode_figures(run, places, repeats):
 def figures(by_key, tracers, places, proftrace, repeats, quick):
     found = []
     pairs, calls = by_key["M1"], by_key["I1"]
-    run = record(pairs, tracers["full"], pairs.quick if quick else pairs.size, places)
+    run = record(pairs, tracers["full"], pairs.quick if quick else 5000000, places)
     events, decoded = decode_figures(run, places, repeats)
     found += decoded
     wall, cpu, rss, _ = median_of(repeats, places, [proftrace, "report", run, "-o", "/dev/null"])
     found.append(Figure("report", f"`proftrace report` on {events / 1e6:.1f} M heap events", wall, "s",
                         f"{cpu:.2f} s of CPU, peak RSS {rss:.0f} MiB"))
     found.append(Figure("report-rss", "its peak memory", rss, "MiB"))
-    run = record(calls, tracers["sampled"], calls.quick if quick else calls.size, places)
+    run = record(calls, tracers["sampled"], calls.quick if quick else 1000000, places)
     wall, cpu, rss, _ = median_of(repeats, places, [proftrace, "export", run, "--to", "chrome", "--force", "-o", f"{places.traces}/chrome.json"])
-    slices = (calls.quick if quick else calls.size) + 32768  # the file is written and read once before
+    slices = (calls.quick if quick else 1000000) + 32768  # the file is written and read once before
     found.append(Figure("chrome", f"Chrome export of {slices / 1e6:.1f} M slices", slices / wall / 1e6, "M slices/s",
                         f"{wall:.2f} s wall, {cpu:.2f} s of CPU, peak RSS {rss:.0f} MiB"))
     return found + launcher_figures(proftrace, calls, tracers, places, quick)

@@ -15,6 +15,7 @@ import os
 import platform
 import re
 import shutil
+import signal
 import sys
 import tempfile
 
@@ -83,6 +84,7 @@ def main():
     places = Places(os.path.abspath(f"{args.build}/bench"), f"{base}/data", memory, f"{base}/traces")
     os.makedirs(places.data)
     measure.raise_priority()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
     try:
         with SessionDaemon():
             text = measure_all(args, places, lambda line: print(line, file=sys.stderr, flush=True))

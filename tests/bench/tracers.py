@@ -51,7 +51,7 @@ def tracers(proftrace_library, out):
                prefix=["uftrace", "record", "--force", "--no-event", "-d", f"{out}/uftrace"]),
         Tracer("strace", "strace -f -c", has("strace"), prefix=["strace", "-f", "-c", "-o", f"{out}/strace"], short=True),
         Tracer("lttng", "LTTng-UST, libc", lambda: has("lttng")() and all(lttng), ":".join(lttng), daemon="lttng-consumerd",
-               before=[["lttng", "create", "proftrace-bench", f"--output={out}/lttng"],
+               before=[["lttng", "destroy", "proftrace-bench"], ["lttng", "create", "proftrace-bench", f"--output={out}/lttng"],
                        ["lttng", "enable-channel", "-u", "--subbuf-size=1M", "--num-subbuf=8", "c1"],
                        ["lttng", "enable-event", "-u", "lttng_ust_libc:*", "-c", "c1"], ["lttng", "start"]],
                after=[["lttng", "stop"], ["lttng", "destroy", "proftrace-bench"]]),
