@@ -117,16 +117,16 @@ class KillStorm(FaultCase):
         return max(2, (SLOW_KILLS if SETTINGS.slow else FAST_KILLS) * share // 100)
 
     def test_t25_random_kills_full(self):
-        self.kill_at_random(self.kills(30), "full", 1)
+        self.kill_at_random(self.kills(35), "full", 1)
 
     def test_t25_random_kills_sampled(self):
-        self.kill_at_random(self.kills(30), "sampled", 2)
+        self.kill_at_random(self.kills(35), "sampled", 2)
 
     def test_t25_random_kills_with_a_ring_that_wraps(self):
-        self.kill_at_random(self.kills(15), "full", 3, longest=0.2, ring_mib=1)
+        self.kill_at_random(self.kills(20), "full", 3, longest=0.2, ring_mib=1)
 
     def test_t25_random_kills_between_forks(self):
-        self.kill_at_random(self.kills(25), "full", 4, "forks", longest=0.1)
+        self.kill_at_random(self.kills(10), "full", 4, "forks", longest=0.1)
 
     def test_a_clean_run_counts_exactly(self):
         for mode in ("full", "sampled"):

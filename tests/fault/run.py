@@ -17,6 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "truth"))
 import harness  # noqa: E402
 
 MODULES = ["heap_faults", "signal_faults", "storage_faults", "process_faults", "descriptor_faults", "state_diff", "kill_faults"]
+SLOW_MODULES = ["transparency", "strace_truth", "heap_truth"]
 
 
 def parse():
@@ -45,7 +46,7 @@ def main():
             return 2
     loader = unittest.TestLoader()
     loader.testNamePatterns = [f"*{pattern}*" for pattern in options.pattern] or None
-    suite = loader.loadTestsFromNames(options.modules or MODULES)
+    suite = loader.loadTestsFromNames(options.modules or MODULES + (SLOW_MODULES if settings.slow else []))
     result = unittest.TextTestRunner(verbosity=2).run(suite)
     return 0 if result.wasSuccessful() and result.testsRun else 1
 

@@ -35,6 +35,9 @@ class SignalAndThreadFaults(FaultCase):
     def test_b6_signals_while_starting(self):
         self.check(["signals_while_starting"], modes=BOTH)
 
+    def test_b6_shared_memory_clones(self):
+        self.check(["shared_memory_clones"], modes=BOTH)
+
     def test_b11_broken_stacks(self):
         self.check(["broken_stacks"], modes=BOTH)
 

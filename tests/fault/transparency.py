@@ -17,9 +17,9 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from harness import FaultCase, SETTINGS, clean_environment, run_command, slow  # noqa: E402
 
-FAST_MODULES = """test_posix test_fileio test_mmap test_thread test_fcntl test_pty test_popen test_atexit test_epoll test_zlib test_os
+FAST_MODULES = """test_posix test_fileio test_mmap test_thread test_fcntl test_pty test_popen test_atexit test_epoll test_zlib
 test_select""".split()
-SLOW_MODULES = """test_threadsignals test_tempfile test_shutil test_ctypes test_exceptions test_gc
+SLOW_MODULES = """test_os test_threadsignals test_tempfile test_shutil test_ctypes test_exceptions test_gc
 test_threading test_subprocess test_fork1 test_eintr test_wait3 test_cmd_line_script test_io test_signal
 test_faulthandler test_selectors test_largefile test_interpreters test_multiprocessing_main_handling test_sqlite3 test_dbm
 test_glob test_pathlib test_socket test_resource test_stat test_file test_bufio test_logging test_queue test_sched
