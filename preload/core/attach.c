@@ -124,13 +124,12 @@ static struct pt_tracer_thread *take_over(pt_u32 tid)
             continue;
         if (!__atomic_compare_exchange_n(&t->tid, &old, tid, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
             continue;
-        pt_self = t; /* growth inside needs the private memory of the slot */
-        t->busy = 1;
+        pt_self = t;   /* growth inside needs the private memory of the slot */
+        pt_unclaim(t); /* whatever its owner died of */
         pt_rollover_dead(t, PT_STREAM_RECORDS, old);
         if (t->heap.base)
             pt_rollover_dead(t, PT_STREAM_HEAP, old);
         write_thread_end(t, old);
-        t->busy = 0;
         return t;
     }
     return 0;
@@ -182,10 +181,8 @@ static struct pt_tracer_thread *new_slot(pt_u32 tid, struct pt_private *priv)
     t->slot = slot;
     t->priv = priv;
     t->clock_base = pt_image->clock_base;
-    t->busy = 1;
     pt_self = t;
     char *memory = new_area();
-    t->busy = 0;
     if (!memory) { /* give the row back, unless another thread has taken the next one */
         pt_u32 next = slot + 1;
         __atomic_compare_exchange_n(&pt_image->n_threads, &next, slot, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);

@@ -213,9 +213,7 @@ static pt_u32 slots_used(const struct pt_buffer *buffer, enum pt_stream_id strea
 void pt_rollover(struct pt_tracer_thread *t, enum pt_stream_id stream)
 {
     struct publish p = {t, stream, t->tid, slots_used(buffer_of(t, stream), stream), 0};
-    t->busy++;
     pt_on_private_stack(t->priv, publish_on_private_stack, &p);
-    t->busy--;
     reset_buffer(t, stream);
 }
 

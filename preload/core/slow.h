@@ -18,7 +18,22 @@ PT_ALWAYS_INLINE struct pt_tracer_thread *pt_thread_attached(void)
 /* The same with signals blocked by the caller. */
 struct pt_tracer_thread *pt_thread_attach(void);
 
-/* Publish what a buffer holds and reset it; signals blocked. */
+/* The private memory of a thread is for one at a time: a raw clone() that shares memory and TLS shares the slot, too.
+ * Signals blocked; who is on the private stack has it. */
+PT_ALWAYS_INLINE int pt_claim(struct pt_tracer_thread *t)
+{
+    return !__atomic_exchange_n(&t->busy, 1, __ATOMIC_ACQUIRE);
+}
+PT_ALWAYS_INLINE void pt_unclaim(struct pt_tracer_thread *t)
+{
+    __atomic_store_n(&t->busy, 0, __ATOMIC_RELEASE);
+}
+PT_ALWAYS_INLINE int pt_is_on_private_stack(const struct pt_tracer_thread *t)
+{
+    return (pt_u64)((char *)__builtin_frame_address(0) - t->priv->stack) < sizeof t->priv->stack;
+}
+
+/* Publish what a buffer holds and reset it; signals blocked, the slot claimed. */
 void pt_rollover(struct pt_tracer_thread *t, enum pt_stream_id stream);
 /* Publish under the name of a dead thread and clear the buffer: its slot is being taken over. */
 void pt_rollover_dead(struct pt_tracer_thread *t, enum pt_stream_id stream, pt_u32 tid);

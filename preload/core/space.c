@@ -71,12 +71,15 @@ int pt_private_files(void (*fn)(void *), void *argument)
         return 0;
     }
     struct pt_tracer_thread *t = pt_self;
-    if (!t->priv || t->busy > 1 || pt_switches.frozen)
+    if (!t->priv || pt_switches.frozen)
+        return -1;
+    const int is_ours = pt_is_on_private_stack(t);
+    if (!is_ours && !pt_claim(t))
         return -1;
     char *top = t->priv->helper_stack + sizeof t->priv->helper_stack;
-    t->busy++;
     const long pid = pt_clone_private_files(CLONE_VM | CLONE_VFORK, top, fn, argument);
-    t->busy--;
+    if (!is_ours)
+        pt_unclaim(t);
     if (pid < 0)
         return -1;
     /* No exit signal: waitpid(-1) of the host never sees this child; only __WALL does. */
@@ -335,12 +338,13 @@ static void call_ring_next(void *argument)
 void pt_ring_prepare(void)
 {
     struct pt_tracer_thread *t = pt_thread_attached();
-    if (!t || t->busy || t->chunk)
+    if (!t || t->chunk)
         return;
     const pt_u64 mask = pt_signals_block();
-    t->busy++;
-    pt_on_private_stack(t->priv, call_ring_next, t);
-    t->busy--;
+    if (pt_claim(t)) {
+        pt_on_private_stack(t->priv, call_ring_next, t);
+        pt_unclaim(t);
+    }
     pt_signals_restore(mask);
 }
 
@@ -355,6 +359,10 @@ static int next_defs(struct pt_tracer_thread *t)
     struct pt_segment *segment = pt_space_grow(DEFS_SEGMENT_BYTES, DEFS_SEGMENT_BYTES, &bytes);
     if (!segment)
         return -1;
+    /* What is full stays mapped, as a handler's caller may not have committed in it yet; but not resident. */
+    char *full = t->defs_end - DEFS_SEGMENT_BYTES;
+    if (full >= (char *)t->area + pt_area_bytes() || full < (char *)t->area)
+        pt_syscall3(SYS_madvise, full, DEFS_SEGMENT_BYTES, MADV_DONTNEED);
     segment->type = PT_SEGMENT_DEFS;
     segment->bytes = DEFS_SEGMENT_BYTES;
     segment->slot = t->slot;
@@ -381,15 +389,16 @@ void *pt_defs_reserve(struct pt_tracer_thread *t, pt_u64 bytes)
         char *at = pt_reserve(&t->defs_cursor, (long)bytes);
         if (at && at + bytes <= t->defs_end)
             return at;
+        if (pt_switches.frozen)
+            return 0;
         const pt_u64 mask = pt_signals_block();
         struct next_defs_call call = {t, -1};
         if (t->defs_cursor >= t->defs_end) { /* else a signal handler has just made room */
-            if (t->busy)
+            if (pt_is_on_private_stack(t))
                 call_next_defs(&call);
-            else {
-                t->busy++;
+            else if (pt_claim(t)) {
                 pt_on_private_stack(t->priv, call_next_defs, &call);
-                t->busy--;
+                pt_unclaim(t);
             }
         } else
             call.result = 0;

@@ -123,10 +123,9 @@ pt_u32 pt_intern_stack(void)
         return 0;
     const pt_u64 mask = pt_signals_block();
     struct capture capture = {.t = t};
-    if (!t->busy) {
-        t->busy++;
+    if (pt_claim(t)) {
         pt_on_private_stack(t->priv, capture_on_private_stack, &capture);
-        t->busy--;
+        pt_unclaim(t);
     }
     pt_signals_restore(mask);
     return capture.id;

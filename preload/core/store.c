@@ -33,7 +33,7 @@ PT_COLD void pt_store_slow(pt_u64 counter, pt_u32 aux, pt_u32 tag_kind, pt_u64 w
         return;
     const pt_u64 mask = enter();
     struct pt_tracer_thread *t = pt_thread_attach();
-    if (!t || t->busy) {
+    if (!t || !pt_claim(t)) {
         pt_count_drop(t ? PT_DROP_in_flight : PT_DROP_no_thread_slot, 1);
         leave(mask);
         return;
@@ -48,6 +48,7 @@ PT_COLD void pt_store_slow(pt_u64 counter, pt_u32 aux, pt_u32 tag_kind, pt_u64 w
     r->words[1] = word1;
     const pt_u64 ticks = counter > t->clock_base ? (counter - t->clock_base) >> pt_switches.clock_shift : 0;
     __atomic_store_n(&r->stamp, ticks << PT_GENERATION_BITS | t->records.generation, __ATOMIC_RELEASE);
+    pt_unclaim(t);
     leave(mask);
 }
 
@@ -88,11 +89,12 @@ PT_COLD static void unit_blocked(pt_u32 kind, pt_u64 address, pt_u64 size)
         return;
     const pt_u64 mask = enter();
     struct pt_tracer_thread *t = pt_thread_attach();
-    if (!t || t->busy || !t->heap.base) {
+    if (!t || !t->heap.base || !pt_claim(t)) {
         pt_count_drop(t ? PT_DROP_in_flight : PT_DROP_no_thread_slot, 1);
     } else {
         char *slot = next_unit(t); /* before the generation is read: a rollover changes it */
         put_unit(slot, address << 16 | (pt_u64)kind << PT_GENERATION_BITS | t->heap.generation, size);
+        pt_unclaim(t);
     }
     leave(mask);
 }

@@ -150,11 +150,13 @@ __attribute__((constructor(102))) static void start(void)
 PT_ALWAYS_INLINE int count_fast(size_t size)
 {
     struct pt_tracer_thread *t = pt_self;
+    struct pt_thread_area *area = t->area;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* before the countdown: a handler that forks wipes both in the child */
     const pt_i64 left = t->countdown - 16 - (pt_i64)size;
     if (pt_unlikely((left | (pt_i64)size) < 0))
         return 0;
     t->countdown = left;
-    t->area->heap_packed[pt_heap_class_of(size)] += (1ull << 40) + size;
+    area->heap_packed[pt_heap_class_of(size)] += (1ull << 40) + size;
     return 1;
 }
 

@@ -93,8 +93,11 @@ PT_NOINLINE void pt_heap_allocated(pt_u32 kind, void *block, size_t size)
     if (!pt_switches.heap)
         return;
     struct pt_tracer_thread *t = pt_thread_attached();
-    if (!t)
+    if (!t) {
+        if (pt_switches.heap != PT_HEAP_FULL) /* there the unit was counted */
+            pt_count_drop(PT_DROP_no_thread_slot, 1);
         return;
+    }
     const pt_u32 index = pt_heap_class_of(size);
     t->area->heap_spilled[index].count++;
     t->area->heap_spilled[index].bytes += size;
@@ -117,7 +120,8 @@ PT_COLD void pt_heap_maybe_release(void *block)
 {
     const pt_u32 slot = pt_sampled_slot(block);
     pt_u64 expected = (pt_u64)block;
-    if (__atomic_load_n(&sampled_blocks[slot], __ATOMIC_RELAXED) != expected || /* spare the bus: mostly another block */
+    if (__atomic_load_n(&sampled_blocks[slot], __ATOMIC_RELAXED) !=
+            expected || /* spare the bus: mostly another block */
         !__atomic_compare_exchange_n(&sampled_blocks[slot], &expected, 0, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return;
     if (!(permanent_bits[slot >> 6] >> (slot & 63) & 1))
