@@ -86,6 +86,8 @@ void pt_image_refresh(void)
     const pt_u64 now = pt_clock();
     if (pt_switches.frozen || now - pt_image->last_refresh < REFRESH_TICKS)
         return;
+    if (__atomic_exchange_n(&pt_image->refreshing, 1, __ATOMIC_ACQUIRE))
+        return; /* two at once would mix their clock pairs */
     pt_image->last_refresh = now;
     const pt_u64 next = header->clock_index + 1;
     header->clock_last[next & 1] = read_clock_pair();
@@ -98,6 +100,7 @@ void pt_image_refresh(void)
         header->min_faults = (pt_u64)usage.ru_minflt;
         header->maj_faults = (pt_u64)usage.ru_majflt;
     }
+    __atomic_store_n(&pt_image->refreshing, 0, __ATOMIC_RELEASE);
 }
 
 void pt_count_drop(enum pt_drop reason, pt_u64 events)

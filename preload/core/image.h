@@ -44,6 +44,8 @@ struct pt_image {
     struct pt_file_header *header;
     pt_u64 clock_base;
     pt_u64 last_refresh; /* counter at which the header's figures were refreshed */
+    pt_u32 refreshing;   /* atomic: a thread is at it */
+    pt_u32 pad0;
     pt_u32 n_threads;    /* atomic */
     pt_u32 n_pools;      /* atomic */
     pt_u32 pool;         /* atomic: index of the pool in use */
