@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: MIT
 """T1-T8: the allocator. Early, late, wrong, replaced, shared between threads."""
 import glob
-import os
-import re
 
-from harness import FaultCase, Result, SETTINGS, slow
+from harness import FaultCase, slow
 
 BOTH = ("full", "sampled")
 ALLOCATORS = {

@@ -69,6 +69,14 @@ class StorageFaults(FaultCase):
             self.root = os.path.join(disk, "traces")
             self.check(["/usr/bin/python3", "-c", filler, disk], modes=BOTH, claims=False)
 
+    def test_session_budget_that_a_crowd_of_processes_uses_up(self):
+        """The first segment of each file counts too: a storm of processes must not fill the disk, and must be mentioned."""
+        storm = ["/bin/bash", "-c", "for i in {1..60}; do /bin/true; done; echo done"]
+        trace = self.check(storm, modes=("sampled",), claims=False, options={"budget_mib": 1})
+        sizes = sum(os.path.getsize(file) for file in trace.files())
+        self.assertLessEqual(sizes, 1 << 20)
+        self.assertTrue(any("were not recorded" in note for note in trace.report()["trace_quality"]["notes"]))
+
     def test_t20_disk_that_has_room_again(self):
         with self.mounted("-t", "tmpfs", "-o", "size=6m", "none") as disk:
             self.root = os.path.join(disk, "traces")

@@ -2,10 +2,9 @@
 """Heap numbers are true: number, bytes, releases, live bytes and peak of a program that counts them itself, and heaptrack's."""
 import os
 import re
-import shutil
 import subprocess
 
-from harness import FaultCase, SETTINGS, clean_environment, run_command
+from harness import FaultCase, clean_environment, run_command
 
 # pthread_create allocates a vector of thread-local storage; the loader's own calls reach malloc too.
 OF_LIBC_PER_THREAD = 2
