@@ -6,9 +6,11 @@
  */
 #include "session.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../source/run_dir.h"
 #include "../util/auto.h"
@@ -49,6 +51,22 @@ static void open_files(struct pt_session *session, const struct pt_run_files *ru
             *first = cause;
         add_note(session, cause.text);
     }
+}
+
+/* Processes that found no room for a trace file left only a count behind. */
+static void note_refused(struct pt_session *session)
+{
+    PT_AUTO(pt_freep) char *path = pt_asprintf("%s/" PT_SESSION_FILE, session->path);
+    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct pt_session_page page;
+    if (fd < 0 || pread(fd, &page, sizeof page, 0) != (ssize_t)sizeof page ||
+        memcmp(page.magic, PT_SESSION_MAGIC, sizeof page.magic) != 0 || !page.refused_processes)
+        return;
+    PT_AUTO(pt_freep)
+    char *note = pt_asprintf(
+        "%llu processes were not recorded: no room for their trace files (session budget, full disk or limits)",
+        (unsigned long long)page.refused_processes);
+    add_note(session, note);
 }
 
 static void note_quality(struct pt_session *session, const struct pt_process_data *data)
@@ -153,6 +171,7 @@ struct pt_session *pt_session_open(const char *path, struct pt_error *err)
     make_processes(session, &files);
     free(files.items);
     pt_session_link(session);
+    note_refused(session);
     sum_up(session);
     return session;
 }

@@ -329,7 +329,9 @@ struct pt_session_page {
     pt_u64 start_monotonic_ns;
     pt_u64 processes; /* atomic: trace files made */
     char boot_id[40]; /* /proc/sys/kernel/random/boot_id, filled by the first process that reads it */
-    pt_u8 reserved[4096 - 96];
+    pt_u64
+        refused_processes; /* atomic: had no room for a trace file (budget, full disk, limits) and were not recorded */
+    pt_u8 reserved[4096 - 104];
 };
 _Static_assert(sizeof(struct pt_session_page) == 4096, "on disk");
 

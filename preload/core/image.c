@@ -18,6 +18,7 @@
 #include "redact.h"
 #include "session.h"
 #include "slow.h"
+#include "space.h"
 #include "sys.h"
 #include "text.h"
 
@@ -290,7 +291,9 @@ static void make_file(struct first_segment *segment)
     const long fd = pt_syscall3(SYS_open, pt_image->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return;
-    long error = pt_syscall4(SYS_fallocate, fd, 0, 0, segment->bytes);
+    long error = pt_check_free_space((int)fd);
+    if (error == 0)
+        error = pt_syscall4(SYS_fallocate, fd, 0, 0, segment->bytes);
     static const char zeros[4096];
     if (error == -95 /* EOPNOTSUPP */ || error == -38 /* ENOSYS */)
         for (pt_u64 at = 0, wrote = 0; at < segment->bytes; at += wrote, error = 0)
@@ -315,14 +318,16 @@ static int make_image(void)
     const pt_u64 trace_id = new_trace_id(), area_bytes = pt_area_bytes();
     struct first_segment segment = {.bytes = HEAD_BYTES + area_bytes};
     name_file(trace_id);
-    make_file(&segment);
+    struct pt_session_page *page = pt_session_page;
+    const int is_in_budget = pt_take_budget(segment.bytes) == 0;
+    if (is_in_budget)
+        make_file(&segment);
+    if (is_in_budget && !segment.map)
+        pt_return_budget(segment.bytes);
+    if (page)
+        __atomic_fetch_add(segment.map ? &page->processes : &page->refused_processes, 1, __ATOMIC_RELAXED);
     if (!segment.map)
         return -1;
-    struct pt_session_page *page = pt_session_page;
-    if (page) {
-        __atomic_fetch_add(&page->processes, 1, __ATOMIC_RELAXED);
-        __atomic_fetch_add(&page->reserved_bytes, segment.bytes, __ATOMIC_RELAXED);
-    }
     struct pt_file_header *header = (struct pt_file_header *)(void *)segment.map;
     write_text(segment.map + 4096);
     write_header(header, trace_id, segment.bytes);

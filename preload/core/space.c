@@ -109,7 +109,7 @@ static long write_zeros(int fd, pt_u64 offset, pt_u64 bytes)
 }
 
 /* Never below 5 % free. */
-static long check_free_space(int fd)
+long pt_check_free_space(int fd)
 {
     struct statfs fs;
     if (pt_syscall2(SYS_fstatfs, fd, &fs) == 0 && fs.f_blocks && fs.f_bavail < fs.f_blocks / 20)
@@ -139,7 +139,7 @@ static void grow_file(void *argument)
         return;
     }
     if (g->is_new) {
-        g->error = check_free_space((int)fd);
+        g->error = pt_check_free_space((int)fd);
         if (!g->error) {
             g->error = pt_syscall4(SYS_fallocate, fd, 0, g->offset, g->bytes);
             if (g->error == -95 /* EOPNOTSUPP */ || g->error == -38 /* ENOSYS */)
@@ -167,7 +167,7 @@ static void *map_range(pt_u64 offset, pt_u64 bytes, int is_new)
     return g.map;
 }
 
-static int take_budget(pt_u64 bytes)
+int pt_take_budget(pt_u64 bytes)
 {
     struct pt_session_page *page = pt_session_page;
     if (!page || !page->budget_bytes)
@@ -178,7 +178,7 @@ static int take_budget(pt_u64 bytes)
     return -1;
 }
 
-static void return_budget(pt_u64 bytes)
+void pt_return_budget(pt_u64 bytes)
 {
     if (pt_session_page && pt_session_page->budget_bytes)
         __atomic_sub_fetch(&pt_session_page->reserved_bytes, bytes, __ATOMIC_RELAXED);
@@ -195,7 +195,7 @@ static int was_just_refused(void)
 
 static void *grow_at(pt_u64 bytes, pt_u64 *ret_offset)
 {
-    if (take_budget(bytes) < 0) {
+    if (pt_take_budget(bytes) < 0) {
         pt_image->refused_at = pt_clock();
         return 0;
     }
@@ -205,7 +205,7 @@ static void *grow_at(pt_u64 bytes, pt_u64 *ret_offset)
     if (!map) {
         pt_u64 end = offset + bytes; /* nobody has grown since: years of a full disk leave no hole behind */
         __atomic_compare_exchange_n(&pt_image->header->file_bytes, &end, offset, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-        return_budget(bytes);
+        pt_return_budget(bytes);
         pt_image->refused_at = pt_clock();
     }
     *ret_offset = offset;

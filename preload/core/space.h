@@ -16,6 +16,12 @@
  * only, and 4 KiB of stack. */
 int pt_private_files(void (*fn)(void *), void *argument);
 
+/* Charge `bytes` to the session's budget; -1 when it is used up. */
+int pt_take_budget(pt_u64 bytes);
+void pt_return_budget(pt_u64 bytes);
+/* 0, or minus ENOSPC when less than 5 % of the file system is free. */
+long pt_check_free_space(int fd);
+
 /* Take `bytes` (whole pages) of new file space and map them, or half of it, down to `least`; NULL when limits or the
  * disk refuse. */
 void *pt_space_grow(pt_u64 bytes, pt_u64 least, pt_u64 *ret_bytes);

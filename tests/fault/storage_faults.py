@@ -73,7 +73,7 @@ class StorageFaults(FaultCase):
         """The first segment of each file counts too: a storm of processes must not fill the disk, and must be mentioned."""
         storm = ["/bin/bash", "-c", "for i in {1..60}; do /bin/true; done; echo done"]
         trace = self.check(storm, modes=("sampled",), claims=False, options={"budget_mib": 1})
-        sizes = sum(os.path.getsize(file) for file in trace.files())
+        sizes = sum(os.path.getsize(os.path.join(trace.run, file)) for file in trace.files())
         self.assertLessEqual(sizes, 1 << 20)
         self.assertTrue(any("were not recorded" in note for note in trace.report()["trace_quality"]["notes"]))
 
