@@ -71,7 +71,8 @@ static void json_event(struct pt_json *json, const struct pt_event *event)
     pt_json_u64(json, "process", event->process->index);
     pt_json_text(json, "event", event->desc->name);
     for (pt_u32 i = 0; i < event->desc->n_fields; i++)
-        json_field(json, event, &event->desc->fields[i]);
+        if (strcmp(event->desc->fields[i].name, "tid") != 0) /* thread_start's: it is there already */
+            json_field(json, event, &event->desc->fields[i]);
     pt_json_end(json);
     pt_json_line(json);
 }
