@@ -86,6 +86,35 @@ static int set_expression(struct program *p)
     return 0;
 }
 
+/* The operations that say where the frame ends. */
+static int run_frame_end(struct program *p, pt_u8 operation)
+{
+    switch (operation) {
+    case 0x0c: /* def_cfa */
+        p->rule = (struct pt_frame_rule){.reg = (pt_u8)take_unsigned(p)};
+        p->rule.offset = (pt_i32)take_unsigned(p);
+        return 0;
+    case 0x0d: /* def_cfa_register */
+        p->rule.reg = (pt_u8)take_unsigned(p);
+        p->rule.operation = 0;
+        return 0;
+    case 0x0e: /* def_cfa_offset */
+        p->rule.offset = (pt_i32)take_unsigned(p);
+        return 0;
+    case 0x0f: /* def_cfa_expression */
+        return set_expression(p);
+    case 0x12: /* def_cfa_sf */
+        p->rule = (struct pt_frame_rule){.reg = (pt_u8)take_unsigned(p)};
+        p->rule.offset = (pt_i32)(take_signed(p) * p->data_align);
+        return 0;
+    case 0x13: /* def_cfa_offset_sf */
+        p->rule.offset = (pt_i32)(take_signed(p) * p->data_align);
+        return 0;
+    default:
+        return -1;
+    }
+}
+
 /* DW_CFA_ operations of one byte; the compact ones are handled by run(). */
 static int run_long(struct program *p, pt_u8 operation)
 {
@@ -122,33 +151,13 @@ static int run_long(struct program *p, pt_u8 operation)
             return -1;
         p->rule = p->saved[--p->n_saved];
         return 0;
-    case 0x0c: /* def_cfa */
-        p->rule = (struct pt_frame_rule){.reg = (pt_u8)take_unsigned(p)};
-        p->rule.offset = (pt_i32)take_unsigned(p);
-        return 0;
-    case 0x0d: /* def_cfa_register */
-        p->rule.reg = (pt_u8)take_unsigned(p);
-        p->rule.operation = 0;
-        return 0;
-    case 0x0e: /* def_cfa_offset */
-        p->rule.offset = (pt_i32)take_unsigned(p);
-        return 0;
-    case 0x0f: /* def_cfa_expression */
-        return set_expression(p);
     case 0x10: /* expression, val_expression */
     case 0x16:
         take_unsigned(p);
         skip_block(p);
         return 0;
-    case 0x12: /* def_cfa_sf */
-        p->rule = (struct pt_frame_rule){.reg = (pt_u8)take_unsigned(p)};
-        p->rule.offset = (pt_i32)(take_signed(p) * p->data_align);
-        return 0;
-    case 0x13: /* def_cfa_offset_sf */
-        p->rule.offset = (pt_i32)(take_signed(p) * p->data_align);
-        return 0;
     default:
-        return -1;
+        return run_frame_end(p, operation);
     }
 }
 
