@@ -7,6 +7,8 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "util/auto.h"
+#include "util/sanitize.h"
 
 static void print_usage(FILE *to)
 {
@@ -25,10 +27,13 @@ static int unknown_command(const char *name)
         names[n++] = command->name;
     names[n] = NULL;
     const char *nearest = pt_nearest_name(name, names);
+    PT_AUTO(pt_str_fini) struct pt_str shown = {0};
+    pt_sanitize_terminal(&shown, name);
     if (nearest)
-        fprintf(stderr, "proftrace: unknown command '%s'; did you mean '%s'?\n", name, nearest);
+        fprintf(stderr, "proftrace: unknown command '%s'; did you mean '%s'?\n", pt_str_text(&shown), nearest);
     else
-        fprintf(stderr, "proftrace: unknown command '%s'; `proftrace --help` lists the commands\n", name);
+        fprintf(stderr, "proftrace: unknown command '%s'; `proftrace --help` lists the commands\n",
+                pt_str_text(&shown));
     return 2;
 }
 
@@ -54,7 +59,10 @@ int main(int argc, char **argv)
     argv[1] = (char *)(size_t)command->name;
     const int code = command->run(argc - 1, argv + 1, &err);
     if (code < 0) {
-        fprintf(stderr, "proftrace %s: %s\n", command->name, err.text);
+        /* Causes quote file and stage names, and those may hold what repaints a terminal. */
+        PT_AUTO(pt_str_fini) struct pt_str text = {0};
+        pt_sanitize_terminal(&text, err.text);
+        fprintf(stderr, "proftrace %s: %s\n", command->name, pt_str_text(&text));
         return err.exit_code ? err.exit_code : 1;
     }
     if (fflush(stdout) || ferror(stdout)) {

@@ -37,7 +37,12 @@ static void put_heading(const struct text *t, const char *heading)
 {
     if (t->out->n)
         pt_str_char(t->out, '\n');
-    pt_str_printf(t->out, t->options->color ? "\033[1m%s\033[0m\n" : "%s\n", heading);
+    /* A heading may begin with the name of a stage. */
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    pt_sanitize_terminal(&text, heading);
+    pt_str_add(t->out, t->options->color ? "\033[1m" : "");
+    put_text(t, pt_str_text(&text));
+    pt_str_add(t->out, t->options->color ? "\033[0m\n" : "\n");
 }
 
 /* ---- tables ---- */
