@@ -14,6 +14,7 @@
 #include "../util/auto.h"
 #include "../util/json_stream.h"
 #include "../util/mem.h"
+#include "../util/sanitize.h"
 #include "options.h"
 
 /* Measured: above 256 MB browsers' viewers show an empty timeline or nothing at all, and from 100 MB on they are slow.
@@ -90,10 +91,12 @@ static int print_json(const char *path, const struct pt_export_summary *summary,
 
 static void tell(const char *path, const struct pt_export_summary *summary, const struct pt_sink_result *file)
 {
+    PT_AUTO(pt_str_fini) struct pt_str shown = {0};
+    pt_sanitize_terminal(&shown, strcmp(path, "-") != 0 ? path : "standard output");
     fprintf(stderr,
             "proftrace: wrote %s: %llu slices, %llu instants, %llu counter points, %llu flows; %llu processes, "
             "%llu tracks; %.1f MB, %.1f MB in the viewer\n",
-            path, (unsigned long long)summary->slices, (unsigned long long)summary->instants,
+            pt_str_text(&shown), (unsigned long long)summary->slices, (unsigned long long)summary->instants,
             (unsigned long long)summary->counters, (unsigned long long)summary->flows,
             (unsigned long long)summary->processes, (unsigned long long)summary->tracks, (double)file->file_bytes / 1e6,
             (double)file->bytes / 1e6);
@@ -160,6 +163,8 @@ int pt_cmd_export(int argc, char **argv, struct pt_error *err)
     const int done = pt_options_parse(table, argc, argv, &args, err);
     if (done)
         return done < 0 ? -1 : 0;
+    if (request.until_ns && request.from_ns > request.until_ns)
+        return pt_fail_code(err, 2, "--from is later than --until: nothing lies between them");
     const struct pt_exporter *exporter;
     if (find_format(request.format, &exporter, err) < 0)
         return -1;

@@ -143,7 +143,7 @@ int pt_sink_close(struct pt_sink *sink, struct pt_sink_result *ret_result, struc
     if (!pt_sink_failed(sink))
         sink_flush(sink, true);
     if (sink->too_big)
-        result = pt_fail_code(err, 2, "more than %llu MB", (unsigned long long)(sink->max_bytes / 1000000));
+        result = pt_fail_code(err, 2, "more than %llu bytes", (unsigned long long)sink->max_bytes);
     else if (sink->failed_errno)
         result = pt_fail(err, "writing %s: %s", name, strerror(sink->failed_errno));
     else if (sink->partial && rename(sink->partial, sink->path) < 0)
