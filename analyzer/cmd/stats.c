@@ -30,6 +30,8 @@ static int show(const struct request *request, const struct pt_report *report, s
     else
         for (const struct pt_node *stage = pt_node_child(doc->root, "stages")->first; stage; stage = stage->next)
             pt_render_text_nodes(stage->first, &how, &text);
+    if (!text.n) /* an empty answer looks like a crash */
+        pt_str_add(&text, "Nothing of this kind was recorded.\n");
     return pt_report_write_text(request->output, &text, err);
 }
 
