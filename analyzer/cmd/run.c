@@ -114,6 +114,24 @@ static const char *stage_of(const struct request *request)
     return slash ? slash + 1 : request->argv[0];
 }
 
+/* A path to paste into a shell: quoted where the shell would split it or act on it. */
+static void shell_word(struct pt_str *ret, const char *path)
+{
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    pt_sanitize_terminal(&text, path);
+    const char *rest = pt_str_text(&text);
+    const bool plain = !strpbrk(rest, " \"'`$&|;<>()*?[]{}!#~\\");
+    if (!plain)
+        pt_str_char(ret, '\'');
+    for (; *rest; rest++)
+        if (*rest == '\'')
+            pt_str_add(ret, "'\\''");
+        else
+            pt_str_char(ret, *rest);
+    if (!plain)
+        pt_str_char(ret, '\'');
+}
+
 static void print_end(const struct pt_session_dir *dir, const struct pt_target *target,
                       const struct pt_launch_result *result, const char *headlines)
 {
@@ -126,7 +144,11 @@ static void print_end(const struct pt_session_dir *dir, const struct pt_target *
         pt_sanitize_terminal(&binary, target->binary);
         fprintf(stderr, "proftrace: %s was not traced: %s\n", pt_str_text(&binary), target->reason);
     }
-    fprintf(stderr, "proftrace: %s  (next: proftrace report %s)\n", dir->shown, dir->shown);
+    PT_AUTO(pt_str_fini) struct pt_str shown = {0};
+    PT_AUTO(pt_str_fini) struct pt_str word = {0};
+    pt_sanitize_terminal(&shown, dir->shown);
+    shell_word(&word, dir->shown);
+    fprintf(stderr, "proftrace: %s  (next: proftrace report %s)\n", pt_str_text(&shown), pt_str_text(&word));
 }
 
 static void write_reports(const struct pt_session_dir *dir, struct pt_str *headlines)

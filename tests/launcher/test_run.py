@@ -327,6 +327,23 @@ class Transparency(LauncherCase):
         self.assertEqual(sum(run in line for line in lines), 1)
         self.assertEqual(self.run_it("true", environment={"PROFTRACE_QUIET": "1"}).stderr, b"")
 
+    def test_closing_line_can_be_pasted(self):
+        done = self.run_it("true", options=("-o", "it's a $run"))
+        self.assertIn(b"(next: proftrace report 'it'\\''s a $run')\n", done.stderr)
+
+    def test_names_do_not_reach_the_terminal_raw(self):
+        stage = "s\n\033[31mred"
+        self.run_it("true", options=("-o", "run", "--stage", stage))
+        for arguments in (("stats", "run"), ("report", "run", "--stage", "other"), ("report", stage), (stage,),
+                          ("export", "run", "--to", stage), ("run", "-o", stage, "--", "true")):
+            done = self.proftrace(*arguments)
+            self.assertNotIn(b"\033", done.stdout + done.stderr, arguments)
+
+    def test_export_of_a_range_that_ends_before_it_begins(self):
+        self.run_it("true", options=("-o", "run"))
+        done = self.proftrace("export", "run", "--to", "chrome", "--from", "2s", "--until", "1s")
+        self.assertEqual((done.returncode, b"--from is later than --until" in done.stderr), (2, True), done.stderr)
+
     def test_disabled_is_a_plain_exec(self):
         for environment in ({"PROFTRACE_DISABLE": "1"}, {"ENABLE_PROFILING": "false"}):
             done = self.run_it("sh", "-c", "echo $LD_PRELOAD$PROFTRACE_SESSION; exit 4", environment=environment)
