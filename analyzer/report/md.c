@@ -114,13 +114,23 @@ static void put_list(struct pt_str *out, const struct pt_node *list, bool is_fir
             put_callout(out, item, ++number);
         break;
     case PT_LAYOUT_LINES:
-    case PT_LAYOUT_PLAIN:
+    case PT_LAYOUT_PLAIN: {
+        /* A folder of thousands of damaged files has a note for each; report.json keeps them all. */
+        enum { MOST_LINES = 20 };
+        pt_u32 n = 0, left = 0;
         for (const struct pt_node *item = list->first; item; item = item->next) {
+            if (n++ >= MOST_LINES) {
+                left++;
+                continue;
+            }
             pt_str_add(out, "- ");
             put_value(out, item);
             pt_str_char(out, '\n');
         }
+        if (left)
+            pt_str_printf(out, "- ... and %s more\n", pt_fmt_count(left).text);
         break;
+    }
     }
 }
 

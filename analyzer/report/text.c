@@ -237,13 +237,23 @@ static void put_list(const struct text *t, const struct pt_node *list)
             put_callout(t, item, ++number);
         break;
     case PT_LAYOUT_LINES:
-    case PT_LAYOUT_PLAIN:
+    case PT_LAYOUT_PLAIN: {
+        /* A folder of thousands of damaged files has a note for each; report.json keeps them all. */
+        enum { MOST_LINES = 20 };
+        pt_u32 n = 0, left = 0;
         for (const struct pt_node *item = list->first; item; item = item->next) {
+            if (n++ >= MOST_LINES) {
+                left++;
+                continue;
+            }
             pt_str_add(t->out, "  ");
             put_value(t, item);
             pt_str_char(t->out, '\n');
         }
+        if (left)
+            pt_str_printf(t->out, "  ... and %s more\n", pt_fmt_count(left).text);
         break;
+    }
     }
 }
 
