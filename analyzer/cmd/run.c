@@ -25,6 +25,7 @@
 
 #define EXIT_OWN_FAILURE 125 /* as env, nice and timeout have it */
 #define INTERVAL_MIN_MS 10
+#define STAGE_MAX_BYTES 127 /* the library ignores longer names: the trace and run.json would disagree */
 
 extern char **environ;
 
@@ -102,6 +103,8 @@ static int parse(int argc, char **argv, struct request *request, struct pt_error
     if (!args.n)
         return pt_fail(err, "no command to run; usage: proftrace run [OPTIONS] -- COMMAND [ARGUMENTS]");
     request->argv = args.values;
+    if (request->stage && strlen(request->stage) > STAGE_MAX_BYTES)
+        return pt_fail(err, "option '--stage': the name is too long; use at most %d bytes", STAGE_MAX_BYTES);
     return parse_interval(request, err);
 }
 

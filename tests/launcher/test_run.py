@@ -339,6 +339,11 @@ class Transparency(LauncherCase):
             done = self.proftrace(*arguments)
             self.assertNotIn(b"\033", done.stdout + done.stderr, arguments)
 
+    def test_stage_too_long(self):
+        self.assertEqual(self.run_it("true", options=("--stage", "x" * 127)).returncode, 0)
+        done = self.run_it("true", options=("--stage", "x" * 128))
+        self.assertEqual((done.returncode, b"at most 127 bytes" in done.stderr), (125, True), done.stderr)
+
     def test_export_of_a_range_that_ends_before_it_begins(self):
         self.run_it("true", options=("-o", "run"))
         done = self.proftrace("export", "run", "--to", "chrome", "--from", "2s", "--until", "1s")
