@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/options.h"
+#include "util/nearest.h"
 #include "util/auto.h"
 #include "util/sanitize.h"
 

@@ -27,6 +27,8 @@
 #include <stdbool.h>
 
 #include "../util/error.h"
+#include "../util/nearest.h"
+#include "../util/parse.h"
 #include "proftrace/schema.h"
 
 enum pt_opt_type {
@@ -67,13 +69,5 @@ struct pt_arguments {
 /* 0 = parsed; 1 = --help was printed to stdout; -1 = error with exit code 2. */
 int pt_options_parse(const struct pt_opt *table, int argc, char **argv, struct pt_arguments *args,
                      struct pt_error *err);
-
-/* Values as options and configuration files write them; 0 or -1 with exit code 2. */
-int pt_parse_count(const char *text, pt_u64 *ret_count, struct pt_error *err);
-int pt_parse_size(const char *text, pt_u64 *ret_bytes, struct pt_error *err);
-int pt_parse_duration(const char *text, pt_i64 *ret_ns, struct pt_error *err);
-
-/* The candidate nearest to `word` by edit distance, NULL when none is near. Candidates end with NULL. */
-const char *pt_nearest_name(const char *word, const char *const *candidates);
 
 #endif

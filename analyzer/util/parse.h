@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * parse.h - values as options and environment variables write them; 0, or -1 with exit code 2.
+ */
+#ifndef PT_UTIL_PARSE_H
+#define PT_UTIL_PARSE_H
+
+#include "error.h"
+#include "proftrace/schema.h"
+
+int pt_parse_count(const char *text, pt_u64 *ret_count, struct pt_error *err);
+int pt_parse_size(const char *text, pt_u64 *ret_bytes, struct pt_error *err);
+int pt_parse_duration(const char *text, pt_i64 *ret_ns, struct pt_error *err);
+
+#endif
