@@ -6,6 +6,7 @@
 #include "host.h"
 
 #include <malloc.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <sys/resource.h>
 
@@ -53,6 +54,14 @@ static void refused_memory(void)
     setrlimit(RLIMIT_AS, &limit);
 }
 
+/* The first allocation of a thread is refused: the thread must be counted from its second one on. */
+static void *refused_at_first(void *unused)
+{
+    MUST(malloc(huge) == NULL);
+    alloc_pairs(100, 4243);
+    return unused;
+}
+
 static void wrong_alignments(void)
 {
     void *block = (void *)5;
@@ -80,8 +89,14 @@ int main(void)
     sizes_of_nothing();
     refused_memory();
     wrong_alignments();
+    pthread_t thread;
+    pthread_create(&thread, NULL, refused_at_first, NULL);
+    pthread_join(thread, NULL);
+    MUST(malloc(huge) == NULL);
     for (int i = 0; i < 1000; i++)
         free(calloc(1, 4242));
     trace_must("size:4242", "==", 1000);
+    trace_must("size:4243", "==", 100);
+    trace_must("heap.allocs", "<=", 2000);
     return host_broken;
 }
