@@ -9,10 +9,14 @@
  */
 #include "merge.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../util/mem.h"
 #include "decode_pool.h"
+
+enum { MAX_WHOLE = 512, MIN_WINDOW = 32, ALL_WINDOWS = 4 << 20 };
 
 struct entry { /* in the heap */
     pt_i64 key;
@@ -23,6 +27,8 @@ struct reader { /* of one source */
     const struct pt_merge_source *in;
     struct pt_batch *batch; /* NULL = the next block is not loaded */
     pt_u32 at;
+    bool is_window; /* the batch is only events [skip, skip + n) of `total` in its block */
+    pt_u32 skip, total;
     size_t block; /* next block to load */
     pt_i64 floor_ns;
     struct pt_thread *thread;
@@ -34,8 +40,8 @@ struct merge {
     struct pt_merge_source *sources;
     struct reader *readers;
     struct entry *heap;
-    size_t n_heap;
-    struct entry limit; /* the best but the top: the top goes on while it is before it */
+    size_t n_heap, n_whole; /* readers that hold a whole batch */
+    struct entry limit;     /* the best but the top: the top goes on while it is before it */
     struct pt_decode_pool *pool;
     struct pt_merge_owner owner;
     struct pt_filter filter;
@@ -106,7 +112,44 @@ static pt_i64 lower_bound_ns(const struct reader *r)
     return first > r->floor_ns ? first : r->floor_ns;
 }
 
-/* Load the next block of a reader; its batch may stay NULL or be empty when the block is damaged. */
+/* Ten thousand threads that run at once would hold ten thousand batches of 160 KiB: beyond some hundred, a reader keeps
+ * a few of its events and decodes the block again for the next few. */
+static void keep_window(struct merge *m, struct reader *r)
+{
+    struct pt_batch *whole = r->batch;
+    const pt_u32 left = whole->n > r->skip ? whole->n - r->skip : 0;
+    const size_t share = ALL_WINDOWS / (m->n_heap + 1), room = share > MIN_WINDOW ? share : MIN_WINDOW;
+    const pt_u32 n = left < room ? left : (pt_u32)room;
+    r->total = whole->n;
+    r->is_window = true;
+    r->batch = pt_malloc(offsetof(struct pt_batch, items) + n * sizeof whole->items[0]);
+    r->batch->n = n;
+    r->batch->unknown = whole->unknown;
+    if (n)
+        memcpy(r->batch->items, whole->items + r->skip, n * sizeof whole->items[0]);
+    pt_decode_pool_give_back(m->pool, whole);
+}
+
+/* False when more of the block lies behind the window: `block` is then to be loaded again. */
+static bool drop_batch(struct merge *m, struct reader *r)
+{
+    const bool was_window = r->is_window;
+    if (was_window) {
+        r->skip += r->batch->n;
+        free(r->batch);
+    } else if (r->batch) {
+        pt_decode_pool_give_back(m->pool, r->batch);
+        m->n_whole--;
+    }
+    r->batch = NULL;
+    r->is_window = false;
+    if (was_window && r->skip < r->total)
+        return false;
+    r->skip = 0;
+    return true;
+}
+
+/* Load the next block of a reader; its batch may be empty when the block is damaged. */
 static void load(struct merge *m, struct reader *r)
 {
     const struct pt_block_ref *ref = &r->in->stream->items[r->block];
@@ -116,9 +159,16 @@ static void load(struct merge *m, struct reader *r)
     r->thread = m->owner.thread(r->in->process, ref->header.slot, ref->header.life);
     if (result < 0)
         m->owner.damaged(r->in->process, ref);
-    if (r->batch->unknown)
+    if (r->batch->unknown && !r->skip)
         m->owner.unknown(r->in->process, r->batch->unknown);
-    if (has_block(m, r))
+    if (m->n_whole >= MAX_WHOLE)
+        keep_window(m, r);
+    else
+        m->n_whole++;
+    if (!r->is_window)
+        r->at = r->skip;
+    const bool is_done = !r->is_window || r->skip + r->batch->n >= r->total;
+    if (is_done && has_block(m, r))
         pt_decode_pool_ask(m->pool, &r->ahead, r->in, r->block);
 }
 
@@ -134,14 +184,16 @@ static void advance_block(struct merge *m, struct reader *r)
 {
     if (!r->batch) {
         load(m, r);
-        if (r->batch->n) {
+        if (r->at < r->batch->n) {
             m->heap[0].key = key_of(r);
             settle(m);
             return;
         }
     }
-    pt_decode_pool_give_back(m->pool, r->batch);
-    r->batch = NULL;
+    if (!drop_batch(m, r)) {
+        r->block--;
+        return;
+    }
     if (!has_block(m, r)) {
         remove_top(m);
         return;
@@ -207,7 +259,7 @@ static void close_merge(struct pt_stream *self)
             pt_decode_pool_give_back(m->pool, batch);
         }
         if (r->batch)
-            pt_decode_pool_give_back(m->pool, r->batch);
+            drop_batch(m, r);
     }
     pt_decode_pool_free(m->pool);
     free(m->readers);

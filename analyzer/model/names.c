@@ -142,6 +142,9 @@ const struct pt_module *pt_process_module(const struct pt_process *process, pt_u
 
 /* ---- absolute paths ---- */
 
+/* n directories and n names make n * n paths: beyond this, a name is shown as the program gave it. */
+enum { MAX_PATHS_BYTES = 128 << 20 };
+
 static bool is_absolute(const char *path)
 {
     return path[0] == '/';
@@ -193,6 +196,7 @@ static const char *make_path(struct pt_process *process, pt_u32 path_id, pt_u32 
     }
     pt_str_add(&joined, path);
     normalise(&normal, joined.text);
+    session->paths_bytes += normal.n;
     const char *interned = pt_intern_bytes(&session->paths, normal.text, normal.n);
     pt_str_fini(&joined);
     pt_str_fini(&normal);
@@ -202,6 +206,12 @@ static const char *make_path(struct pt_process *process, pt_u32 path_id, pt_u32 
 const char *pt_process_absolute_path(struct pt_process *process, pt_u32 path, pt_u32 dir_path)
 {
     struct pt_process_data *data = pt_process_data_of(process);
+    const struct pt_session_data *session = (const struct pt_session_data *)process->session;
+    if (session->paths_bytes > MAX_PATHS_BYTES) {
+        const uint64_t *made = pt_map_find(&data->paths, (uint64_t)dir_path << 32 | path);
+        const char *name = pt_process_string(process, path);
+        return made ? (const char *)(uintptr_t)*made : name ? name : "?";
+    }
     uint64_t *cached = pt_map_at(&data->paths, (uint64_t)dir_path << 32 | path);
     if (!*cached)
         *cached = (uintptr_t)make_path(process, path, dir_path);

@@ -6,15 +6,18 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "../util/auto.h"
 #include "../util/mem.h"
 #include "../util/str.h"
 
-enum { LARGEST_BYTES = 64 << 20 }; /* a day of samples takes 20 MiB */
+enum { LARGEST_BYTES = 64 << 20, MOST_VALUES = 1 << 20 }; /* a long run with 8192 samples has 50,000 values */
 
 static double number(const cJSON *object, const char *key)
 {
@@ -76,9 +79,18 @@ static void read_untraced(struct pt_run_info *run)
 
 static int slurp(const char *path, struct pt_str *content, struct pt_error *err)
 {
-    PT_AUTO(pt_fclosep) FILE *file = fopen(path, "re");
-    if (!file)
+    struct stat status;
+    /* O_NONBLOCK: a FIFO of that name must not hang the reader. */
+    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
         return errno == ENOENT || errno == ENOTDIR ? 0 : pt_fail_code(err, 3, "%s: %s", path, strerror(errno));
+    if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
+        return pt_fail_code(err, 3, "%s: not a regular file", path);
+    if (status.st_size > LARGEST_BYTES)
+        return pt_fail_code(err, 3, "%s: larger than %d MiB", path, LARGEST_BYTES >> 20);
+    PT_AUTO(pt_fclosep) FILE *file = fdopen(dup(fd), "re");
+    if (!file)
+        return pt_fail_code(err, 3, "%s: %s", path, strerror(errno));
     char buffer[65536];
     size_t got;
     while ((got = fread(buffer, 1, sizeof buffer, file)) > 0) {
@@ -87,6 +99,15 @@ static int slurp(const char *path, struct pt_str *content, struct pt_error *err)
             return pt_fail_code(err, 3, "%s: larger than %d MiB", path, LARGEST_BYTES >> 20);
     }
     return ferror(file) ? pt_fail_code(err, 3, "%s: %s", path, strerror(errno)) : 1;
+}
+
+/* Two bytes of an array ("0,") take eighty in memory once parsed. */
+static bool has_too_many_values(const struct pt_str *content)
+{
+    size_t values = 0;
+    for (size_t i = 0; i < content->n; i++)
+        values += content->text[i] == ',' || content->text[i] == '[' || content->text[i] == '{';
+    return values > MOST_VALUES;
 }
 
 int pt_run_info_read(const char *directory, struct pt_run_info **ret_run, struct pt_error *err)
@@ -98,6 +119,9 @@ int pt_run_info_read(const char *directory, struct pt_run_info **ret_run, struct
     *ret_run = NULL;
     if (got <= 0)
         return got;
+    if (has_too_many_values(&content))
+        return pt_fail_code(err, 3, "%s holds more than %d values: no run has as many", pt_str_text(&path),
+                            MOST_VALUES);
     cJSON *json = cJSON_ParseWithLength(pt_str_text(&content), content.n);
     if (!cJSON_IsObject(json)) {
         cJSON_Delete(json);

@@ -45,6 +45,7 @@ struct pt_session_data {
     struct pt_session shown; /* first */
     struct pt_arena arena;
     struct pt_intern paths;
+    size_t paths_bytes; /* of absolute paths made so far */
 };
 
 static inline struct pt_process_data *pt_process_data_of(const struct pt_process *process)

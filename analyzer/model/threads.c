@@ -40,16 +40,18 @@ static void add_stored_row(const struct pt_process_data *data, struct snapshot *
 
 /* ---- finding the lives of a slot ---- */
 
-static struct pt_thread *add_thread(struct pt_process *p, pt_u32 slot, pt_u32 life, pt_u32 tid)
+/* `lives` = index + 1 of the slot's threads by life: a slot may have had thousands. */
+static struct pt_thread *add_thread(struct pt_process *p, struct pt_map *lives, pt_u32 slot, pt_u32 life, pt_u32 tid)
 {
-    for (pt_u32 i = p->n_threads; i-- && p->threads[i].slot == slot;)
-        if (p->threads[i].life == life)
-            return &p->threads[i];
+    const uint64_t *known = pt_map_find(lives, life);
+    if (known)
+        return &p->threads[*known - 1];
     if (p->n_threads == MAX_THREADS)
         return NULL;
     if (!(p->n_threads & (p->n_threads - 1)))
         p->threads = pt_realloc(p->threads, (p->n_threads ? p->n_threads * 2 : 1) * sizeof *p->threads);
     struct pt_thread *thread = &p->threads[p->n_threads++];
+    *pt_map_at(lives, life) = p->n_threads;
     memset(thread, 0, sizeof *thread);
     thread->slot = slot;
     thread->life = life;
@@ -126,24 +128,26 @@ static void find_lives(struct pt_process_data *data, const struct pt_trace_slot 
     const struct pt_clock_scale *scale = &data->scale;
     const struct pt_thread_area *area = pt_trace_slot_area(slot);
     const pt_u32 first = p->n_threads;
+    struct pt_map lives = {0};
     for (int s = 0; s < PT_STREAM__COUNT; s++)
         for (size_t i = 0; i < slot->streams[s].n; i++) {
             const struct pt_block *h = &slot->streams[s].items[i].header;
             if (h->events)
-                touch(add_thread(p, slot->slot, h->life, h->tid), pt_scale_time(scale, h->first_ticks),
+                touch(add_thread(p, &lives, slot->slot, h->life, h->tid), pt_scale_time(scale, h->first_ticks),
                       pt_scale_time(scale, h->last_ticks));
         }
     if (area->tid) {
         const pt_i64 start = pt_scale_time(scale, area->start_ticks);
-        touch(add_thread(p, slot->slot, area->life, area->tid), start, start);
+        touch(add_thread(p, &lives, slot->slot, area->life, area->tid), start, start);
     }
     for (size_t i = first_end(data, slot->slot, 0); i < data->thread_ends.n; i++) {
         const struct pt_def_thread_end end = read_end(data->thread_ends.items[i]);
         if (end.slot != slot->slot)
             break;
         const pt_i64 last = pt_scale_time(scale, end.last_ticks);
-        touch(add_thread(p, slot->slot, end.life, end.tid), INT64_MAX, last);
+        touch(add_thread(p, &lives, slot->slot, end.life, end.tid), INT64_MAX, last);
     }
+    pt_map_fini(&lives);
     if (p->n_threads > first)
         qsort(p->threads + first, p->n_threads - first, sizeof *p->threads, by_life);
 }

@@ -115,8 +115,17 @@ static void count_missing(const struct pt_raw_buffer *raw, struct pt_slot_stream
     stream->missing = end > in_blocks ? end - in_blocks : 0;
 }
 
+static int by_slot(const void *a, const void *b)
+{
+    const struct pt_trace_slot *x = a, *y = b;
+    return x->slot < y->slot ? -1 : x->slot > y->slot;
+}
+
 void pt_index_streams(struct pt_trace_file *file)
 {
+    pt_map_fini(&file->slot_at); /* its indices end here */
+    if (file->slots.n)
+        qsort(file->slots.items, file->slots.n, sizeof *file->slots.items, by_slot);
     struct pt_block_loader *loader = pt_block_loader_new();
     for (size_t i = 0; i < file->slots.n; i++) {
         struct pt_trace_slot *slot = &file->slots.items[i];

@@ -5,8 +5,10 @@
  */
 #include "scan.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "block.h"
 
@@ -14,21 +16,32 @@ enum { MAX_AREA_TAIL = 64 << 20, MAX_DEFINITION_BYTES = 1 << 20, MAX_SLOT = 6553
 
 struct pt_trace_slot *pt_trace_file_slot(struct pt_trace_file *file, pt_u32 slot)
 {
-    size_t low = 0, high = file->slots.n;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (file->slots.items[middle].slot < slot)
-            low = middle + 1;
-        else
-            high = middle;
+    uint64_t *place = pt_map_at(&file->slot_at, slot);
+    if (!*place) {
+        pt_vec_push(&file->slots, ((struct pt_trace_slot){.slot = slot}));
+        *place = file->slots.n;
     }
-    if (low < file->slots.n && file->slots.items[low].slot == slot)
-        return &file->slots.items[low];
-    pt_vec_push(&file->slots, ((struct pt_trace_slot){.slot = slot}));
-    struct pt_trace_slot *place = &file->slots.items[low];
-    memmove(place + 1, place, (file->slots.n - 1 - low) * sizeof *place);
-    *place = (struct pt_trace_slot){.slot = slot};
-    return place;
+    return &file->slots.items[*place - 1];
+}
+
+static pt_u64 seek(const struct pt_trace_file *file, pt_u64 at, int whence, pt_u64 otherwise)
+{
+    if (at >= file->bytes)
+        return file->bytes;
+    const off_t found = lseek(file->fd, (off_t)at, whence);
+    if (found < 0)
+        return errno == ENXIO ? file->bytes : otherwise; /* a file system that does not know about holes */
+    return (pt_u64)found < file->bytes ? (pt_u64)found : file->bytes;
+}
+
+pt_u64 pt_scan_next_data(const struct pt_trace_file *file, pt_u64 at)
+{
+    return seek(file, at, SEEK_DATA, at);
+}
+
+pt_u64 pt_scan_next_hole(const struct pt_trace_file *file, pt_u64 at)
+{
+    return seek(file, at, SEEK_HOLE, file->bytes);
 }
 
 static bool checksum_holds(const struct pt_def *def, const pt_u8 *payload)
@@ -65,12 +78,9 @@ static pt_u64 take_definition(struct pt_trace_file *file, pt_u32 slot, const pt_
     return bytes;
 }
 
-void pt_scan_definitions(struct pt_trace_file *file, pt_u32 slot, pt_u64 offset, pt_u64 bytes)
+/* Definitions of one piece of the file that has no hole. */
+static void scan_piece(struct pt_trace_file *file, pt_u32 slot, pt_u64 offset, pt_u64 bytes)
 {
-    if (offset >= file->bytes)
-        return;
-    bytes = bytes < file->bytes - offset ? bytes : file->bytes - offset;
-    bytes = bytes < MAX_AREA_TAIL ? bytes : MAX_AREA_TAIL;
     pt_u8 *buffer = pt_malloc(bytes);
     bytes = pt_trace_file_read(file, offset, buffer, bytes);
     bool in_damage = false;
@@ -93,6 +103,22 @@ void pt_scan_definitions(struct pt_trace_file *file, pt_u32 slot, pt_u64 offset,
     free(buffer);
 }
 
+void pt_scan_definitions(struct pt_trace_file *file, pt_u32 slot, pt_u64 offset, pt_u64 bytes)
+{
+    if (offset >= file->bytes)
+        return;
+    bytes = bytes < file->bytes - offset ? bytes : file->bytes - offset;
+    const pt_u64 end = offset + (bytes < MAX_AREA_TAIL ? bytes : MAX_AREA_TAIL);
+    for (pt_u64 at = offset; at < end;) {
+        const pt_u64 data = pt_scan_next_data(file, at) & ~7ull;
+        const pt_u64 from = data > at ? data : at, hole = pt_scan_next_hole(file, from);
+        const pt_u64 until = hole < end ? hole : end;
+        if (from < until)
+            scan_piece(file, slot, from, until - from);
+        at = until > from ? until : end;
+    }
+}
+
 static bool block_is_sane(const struct pt_block *block, pt_u64 left)
 {
     return block->commit == PT_BLOCK_MAGIC && block->stored_bytes <= left &&
@@ -109,6 +135,10 @@ static pt_u64 find_block(struct pt_trace_file *file, pt_u64 at, pt_u64 end)
     pt_u8 *window = pt_malloc(WINDOW);
     pt_u64 found = end;
     while (at < end && found == end) {
+        const pt_u64 data = pt_scan_next_data(file, at) & ~(pt_u64)(PT_BLOCK_ALIGN - 1);
+        at = data > at ? data : at;
+        if (at >= end)
+            break;
         const pt_u64 want = end - at < WINDOW ? end - at : WINDOW;
         const pt_u64 got = pt_trace_file_read(file, at, window, want);
         for (pt_u64 i = 0; i + 4 <= got; i += PT_BLOCK_ALIGN) {
@@ -191,6 +221,8 @@ void pt_scan_segments(struct pt_trace_file *file)
                 in_damage = true;
             }
             at += PT_PAGE_BYTES;
+            const pt_u64 data = pt_scan_next_data(file, at) & ~(pt_u64)(PT_PAGE_BYTES - 1);
+            at = data > at ? data : at;
             continue;
         }
         in_damage = false;

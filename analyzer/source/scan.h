@@ -12,7 +12,11 @@ void pt_scan_definitions(struct pt_trace_file *file, pt_u32 slot, pt_u64 offset,
 void pt_scan_blocks(struct pt_trace_file *file, pt_u32 segment, pt_u64 offset, pt_u64 bytes);
 /* The slot's entry, made when it was not there. */
 struct pt_trace_slot *pt_trace_file_slot(struct pt_trace_file *file, pt_u32 slot);
-/* After all segments: order blocks, drop duplicates, look into raw buffers, count what is missing. */
+/* The first byte at or behind `at` that does not lie in a hole; the first hole behind `at`: the end of the file where
+ * there is none. A file of 4 KiB may be a terabyte long. */
+pt_u64 pt_scan_next_data(const struct pt_trace_file *file, pt_u64 at);
+pt_u64 pt_scan_next_hole(const struct pt_trace_file *file, pt_u64 at);
+/* After all segments: order slots and blocks, drop duplicates, look into raw buffers, count what is missing. */
 void pt_index_streams(struct pt_trace_file *file);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "../util/arena.h"
 #include "../util/error.h"
+#include "../util/map.h"
 #include "../util/vec.h"
 #include "proftrace/codec.h"
 #include "proftrace/format.h"
@@ -62,7 +63,8 @@ struct pt_trace_file {
     char *schema; /* NUL-terminated */
     struct {
         PT_VEC(struct pt_trace_slot);
-    } slots; /* by slot number */
+    } slots;               /* by slot number once the file is open */
+    struct pt_map slot_at; /* slot number -> index + 1 into slots, while the file is scanned */
     struct {
         PT_VEC(struct pt_definition);
     } definitions; /* in file order */
