@@ -33,9 +33,11 @@ MAY_INCLUDE = {
     "analyzer/report": ["analyzer/util", "analyzer/model", "analyzer/analysis", "analyzer/rules"],
     "analyzer/export": ["analyzer/util", "analyzer/decode", "analyzer/merge", "analyzer/model", "analyzer/analysis"],
     # the launcher stands beside the chain: it may show its result, not take part in it
-    "analyzer/launcher": ["analyzer/util"],
+    "analyzer/sampler": ["analyzer/util"],
+    "analyzer/launcher": ["analyzer/util", "analyzer/sampler"],
     "analyzer/cmd": ["analyzer/util", "analyzer/source", "analyzer/decode", "analyzer/merge", "analyzer/model",
-                     "analyzer/analysis", "analyzer/rules", "analyzer/report", "analyzer/export", "analyzer/launcher"],
+                     "analyzer/analysis", "analyzer/rules", "analyzer/report", "analyzer/export", "analyzer/sampler",
+                     "analyzer/launcher"],
     "analyzer": ["analyzer/cmd", "analyzer/util"],
 }
 

@@ -68,7 +68,7 @@ static int dispatch_events(struct dispatch *dispatch, struct pt_profile *profile
 int pt_analyze(struct pt_profile *profile, struct pt_error *err)
 {
     struct pt_session *session = profile->session;
-    pt_stages_build(&profile->stages, session);
+    pt_stages_build(&profile->stages, session, profile->run);
     struct dispatch *dispatch = pt_calloc(1, sizeof *dispatch);
     dispatch_prepare(dispatch, profile);
     const int result = session->n_processes ? dispatch_events(dispatch, profile, err) : 0;
@@ -102,15 +102,14 @@ struct pt_row_totals pt_profile_stage_row(const struct pt_profile *profile, pt_u
     return sum;
 }
 
-const struct pt_run_info *pt_profile_run_of(const struct pt_profile *profile, pt_u32 stage)
+const struct pt_run_stage *pt_profile_run_of(const struct pt_profile *profile, pt_u32 stage)
 {
-    const struct pt_run_info *run = profile->run;
-    return run && (!run->stage || !strcmp(run->stage, profile->stages.items[stage].name)) ? run : NULL;
+    return profile->stages.items[stage].run;
 }
 
 pt_i64 pt_profile_stage_wall_ns(const struct pt_profile *profile, pt_u32 stage)
 {
-    const struct pt_run_info *run = pt_profile_run_of(profile, stage);
+    const struct pt_run_stage *run = pt_profile_run_of(profile, stage);
     if (run && run->duration_ns > 0)
         return (pt_i64)run->duration_ns;
     return profile->stages.items[stage].end_ns - profile->stages.items[stage].start_ns;

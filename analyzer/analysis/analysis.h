@@ -53,11 +53,11 @@ static inline pt_u32 pt_profile_stage_of(const struct pt_profile *profile, const
 }
 
 /* What the launcher knows about a stage; NULL when it ran another one or there was none. */
-const struct pt_run_info *pt_profile_run_of(const struct pt_profile *profile, pt_u32 stage);
+const struct pt_run_stage *pt_profile_run_of(const struct pt_profile *profile, pt_u32 stage);
 /* Sum of a row over the processes of a stage: exact, also when events were overwritten. */
 struct pt_row_totals pt_profile_stage_row(const struct pt_profile *profile, pt_u32 stage, pt_u32 row);
-/* Wall time of a stage: as the launcher measured it, else from the start of its first process to the end of its last.
- */
+/* Wall time of a stage: as the launcher measured it, else from the start of its first process to the end of its last;
+ * 0 when it never began. */
 pt_i64 pt_profile_stage_wall_ns(const struct pt_profile *profile, pt_u32 stage);
 /* Wall time of the run. */
 pt_i64 pt_profile_wall_ns(const struct pt_profile *profile);

@@ -50,11 +50,33 @@ static struct account account_of(const struct pt_profile *profile, const struct 
     return account;
 }
 
+static void set_time_unknown(struct pt_metrics *metrics, struct pt_scope scope, const char *reason)
+{
+    static const char *const parts[] = {"time.gpu_wait_s", "time.copy_s",   "time.network_s",    "time.data_wait_s",
+                                        "time.lock_s",     "time.sleep_s",  "time.child_wait_s", "time.heap_s",
+                                        "time.python_s",   "time.native_s", "time.runnable_s"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        pt_metrics_set(metrics, scope, parts[i], pt_unknown(reason));
+}
+
+/* No process to look into: only the launcher's stopwatch is known. */
+static void set_time_untraced(struct pt_profile *profile, pt_u32 stage)
+{
+    static const char *const parts[] = {"time.file_read_s", "time.file_write_s", "time.file_meta_s"};
+    struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    const bool skipped = pt_stage_was_skipped(&profile->stages.items[stage]);
+    const char *reason = skipped ? "the stage was skipped" : "no process of the stage was traced";
+    const struct pt_value wall = skipped ? pt_unknown(reason) : pt_seconds(pt_profile_stage_wall_ns(profile, stage));
+    pt_metrics_set(metrics, scope, "time.wall_s", wall);
+    pt_metrics_set(metrics, scope, "time.unattributed_s", wall);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        pt_metrics_set(metrics, scope, parts[i], pt_unknown(reason));
+    set_time_unknown(metrics, scope, reason);
+}
+
 static void set_time(struct pt_profile *profile, pt_u32 stage)
 {
-    static const char *const unknown[] = {"time.gpu_wait_s", "time.copy_s",   "time.network_s",    "time.data_wait_s",
-                                          "time.lock_s",     "time.sleep_s",  "time.child_wait_s", "time.heap_s",
-                                          "time.python_s",   "time.native_s", "time.runnable_s"};
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
     const struct account a = account_of(profile, profile->stages.items[stage].root);
@@ -72,8 +94,7 @@ static void set_time(struct pt_profile *profile, pt_u32 stage)
     pt_metrics_set(metrics, scope, "time.file_write_s", pt_real(write_s));
     pt_metrics_set(metrics, scope, "time.file_meta_s", pt_real(meta_s));
     pt_metrics_set(metrics, scope, "time.unattributed_s", pt_real(rest_s > 0 ? rest_s : 0));
-    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
-        pt_metrics_set(metrics, scope, unknown[i], pt_unknown("not recorded; part of unattributed"));
+    set_time_unknown(metrics, scope, "not recorded; part of unattributed");
 }
 
 /* ---- resources ---- */
@@ -88,7 +109,7 @@ static void set_resources_from_library(struct pt_profile *profile, pt_u32 stage)
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
     pt_u64 cpu_ns = 0, rss_bytes = 0;
-    bool cpu_known = true;
+    bool cpu_known = profile->stages.items[stage].n_processes > 0;
     for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
         const struct pt_process *process = profile->session->processes[i];
         if (pt_profile_stage_of(profile, process) != stage)
@@ -114,14 +135,10 @@ static void set_resources_from_library(struct pt_profile *profile, pt_u32 stage)
     pt_metrics_set(metrics, scope, "rss.max_of", pt_text("largest process"));
 }
 
-static void set_resources(struct pt_profile *profile, pt_u32 stage)
+static void set_resources_from_launcher(struct pt_profile *profile, pt_u32 stage, const struct pt_run_stage *run)
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
-    const struct pt_run_info *run = pt_profile_run_of(profile, stage);
-    set_resources_from_library(profile, stage);
-    if (!run)
-        return;
     const char *too_short = "the command ended before the first sample";
     if (!isnan(run->cpu_s))
         pt_metrics_set(metrics, scope, "cpu.total_s", pt_real(run->cpu_s));
@@ -132,6 +149,19 @@ static void set_resources(struct pt_profile *profile, pt_u32 stage)
         pt_metrics_set(metrics, scope, "rss.max_bytes", pt_integer((pt_u64)run->rss_max_bytes));
         pt_metrics_set(metrics, scope, "rss.max_of", pt_text("sum over the process tree"));
     }
+}
+
+static void set_resources(struct pt_profile *profile, pt_u32 stage)
+{
+    static const char *const metrics[] = {"cpu.total_s", "cpu.avg_percent", "cpu.max_percent", "rss.max_bytes"};
+    const struct pt_run_stage *run = pt_profile_run_of(profile, stage);
+    const bool skipped = pt_stage_was_skipped(&profile->stages.items[stage]);
+    if (!skipped)
+        set_resources_from_library(profile, stage);
+    for (size_t i = 0; skipped && i < sizeof metrics / sizeof *metrics; i++)
+        pt_metrics_set(&profile->metrics, pt_scope_stage(stage), metrics[i], pt_unknown("the stage was skipped"));
+    if (run && !skipped)
+        set_resources_from_launcher(profile, stage, run);
 }
 
 /* What was recorded at all: an empty capture is a finding. */
@@ -164,7 +194,10 @@ static void finish(void *state, struct pt_profile *profile)
 {
     (void)state;
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
-        set_time(profile, stage);
+        if (profile->stages.items[stage].root)
+            set_time(profile, stage);
+        else
+            set_time_untraced(profile, stage);
         set_resources(profile, stage);
         set_capture(profile, stage);
     }

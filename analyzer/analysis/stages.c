@@ -33,8 +33,13 @@ static void join(struct pt_stage *stage, struct pt_process *process)
     stage->n_processes++;
 }
 
-void pt_stages_build(struct pt_stages *stages, const struct pt_session *session)
+void pt_stages_build(struct pt_stages *stages, const struct pt_session *session, const struct pt_run_info *run)
 {
+    for (pt_u32 i = 0; run && i < run->n_stages; i++) {
+        const pt_u32 index = stage_index(stages, run->stages[i].name);
+        if (!stages->items[index].run)
+            stages->items[index].run = &run->stages[i];
+    }
     stages->of_process = pt_calloc(session->n_processes, sizeof *stages->of_process);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         struct pt_process *process = session->processes[i];

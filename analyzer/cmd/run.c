@@ -174,8 +174,8 @@ static int run_traced(const struct request *request, const struct pt_target *tar
     PT_AUTO(pt_environment_freep) char **environment = pt_environment_make(environ, &wanted, err);
     if (!environment)
         return -1;
-    struct pt_run_record record = {
-        .argv = request->argv, .stage = stage_of(request), .target = target, .interval_ns = request->interval_ns};
+    struct pt_stage_record stage = {.stage = stage_of(request), .argv = request->argv, .target = target};
+    struct pt_run_record record = {.interval_ns = request->interval_ns, .stages = &stage, .n_stages = 1};
     /* Written before the start too: if we are killed, the command and its start are known. */
     if (pt_run_record_write(dir, &record, err) < 0)
         return -1;
@@ -189,7 +189,9 @@ static int run_traced(const struct request *request, const struct pt_target *tar
                  result->samples->living);
         notes[0] = left;
     }
-    record.result = result;
+    stage.result = result;
+    stage.status = pt_status_is_success(result->wait_status) ? "ok" : "failed";
+    record.duration_ns = result->duration_ns;
     record.notes = notes;
     struct pt_error late = {0};
     if (pt_run_record_write(dir, &record, &late) < 0)
@@ -210,7 +212,8 @@ static int run(const struct request *request, struct pt_error *err)
     struct pt_session_dir dir;
     if (pt_session_dir_create(request->output, request->argv[0], &dir, err) < 0)
         return -1;
-    struct pt_sampler *sampler = pt_sampler_new(err);
+    const struct pt_sampler_options looking = {.no_gpu = request->no_gpu_sampling};
+    struct pt_sampler *sampler = pt_sampler_new(&looking, err);
     struct pt_launch_result result;
     PT_AUTO(pt_str_fini) struct pt_str headlines = {0};
     const int done = sampler ? run_traced(request, &target, library, &dir, &result, sampler, err) : -1;

@@ -6,6 +6,7 @@
 #define PT_LAUNCHER_CHILD_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "../util/error.h"
@@ -26,6 +27,10 @@ int pt_child_become(const char *path, char **argv, char **environment, struct pt
 
 /* What a wait status means to a shell, and as text: "exit 0", "signal 9 (SIGKILL)". */
 int pt_status_exit_code(int wait_status);
+static inline bool pt_status_is_success(int wait_status)
+{
+    return wait_status == 0;
+}
 void pt_status_text(int wait_status, char *text, size_t size);
 
 /* End as the child ended: die by the same signal, else return the code to exit with. */

@@ -6,7 +6,7 @@
 #define PT_LAUNCHER_LAUNCH_H
 
 #include "child.h"
-#include "sampler.h"
+#include "../sampler/sampler.h"
 
 struct pt_launch {
     const char *path;

@@ -19,7 +19,7 @@
 static void write_command(struct pt_json *json, char *const *argv)
 {
     pt_json_array_inline(json, "command");
-    for (size_t i = 0; argv[i]; i++) {
+    for (size_t i = 0; argv && argv[i]; i++) {
         PT_AUTO(pt_freep) char *argument = pt_redact_argument(argv[i], i ? argv[i - 1] : NULL);
         pt_json_text(json, NULL, argument);
     }
@@ -34,26 +34,60 @@ static void write_place(struct pt_json *json)
     pt_json_text(json, "host", gethostname(host, sizeof host - 1) == 0 ? host : NULL);
 }
 
-static double rounded(double percent)
+static void write_machine(struct pt_json *json)
 {
-    return round(percent * 100) / 100;
+    const pt_u64 pages = (pt_u64)sysconf(_SC_PHYS_PAGES);
+    pt_json_object(json, "machine");
+    pt_json_u64(json, "cpus", (pt_u64)sysconf(_SC_NPROCESSORS_ONLN));
+    pt_json_u64(json, "memory_bytes", pages * (pt_u64)sysconf(_SC_PAGESIZE));
+    pt_json_end(json);
 }
 
+static double rounded(double value)
+{
+    return round(value * 1000) / 1000;
+}
+
+static void write_known(struct pt_json *json, const char *key, pt_u64 value, bool known)
+{
+    if (known)
+        pt_json_u64(json, key, value);
+    else
+        pt_json_null(json, key);
+}
+
+/* ---- what was sampled ---- */
+
+static void write_resources(struct pt_json *json, const struct pt_samples *samples)
+{
+    pt_json_object(json, "resources");
+    for (size_t i = 0; i < PT_RESOURCE__COUNT; i++) {
+        const struct pt_resource_summary *summary = &samples->summary[i];
+        pt_json_object_inline(json, pt_resources[i].id);
+        pt_json_f64(json, "max", rounded(summary->max));
+        pt_json_f64(json, "mean", rounded(summary->mean));
+        pt_json_f64(json, "last", rounded(summary->last));
+        if (isnan(summary->last))
+            pt_json_text(json, "reason", summary->reason);
+        pt_json_end(json);
+    }
+    pt_json_end(json);
+}
+
+/* One array per resource: half the size of one object per sample. */
 static void write_samples(struct pt_json *json, const struct pt_samples *samples)
 {
-    pt_json_array(json, "samples");
-    for (size_t i = 0; i < samples->n; i++) {
-        const struct pt_sample *sample = &samples->list[i];
-        pt_json_object_inline(json, NULL);
-        pt_json_u64(json, "t_ns", sample->t_ns);
-        pt_json_f64(json, "cpu_percent", rounded(sample->cpu_percent));
-        pt_json_u64(json, "rss_bytes", sample->rss_bytes);
-        if (sample->pss_bytes == PT_PSS_UNKNOWN)
-            pt_json_null(json, "pss_bytes");
-        else
-            pt_json_u64(json, "pss_bytes", sample->pss_bytes);
-        pt_json_u64(json, "processes", sample->processes);
-        pt_json_u64(json, "threads", sample->threads);
+    pt_json_object(json, "samples");
+    pt_json_array_inline(json, "t_ns");
+    for (size_t i = 0; i < samples->n; i++)
+        pt_json_u64(json, NULL, samples->list[i].t_ns);
+    pt_json_end(json);
+    for (size_t resource = 0; resource < PT_RESOURCE__COUNT; resource++) {
+        if (isnan(samples->summary[resource].last))
+            continue;
+        pt_json_array_inline(json, pt_resources[resource].id);
+        for (size_t i = 0; i < samples->n; i++)
+            pt_json_f64(json, NULL, rounded(samples->list[i].values[resource]));
         pt_json_end(json);
     }
     pt_json_end(json);
@@ -71,11 +105,12 @@ static void write_result(struct pt_json *json, const struct pt_launch_result *re
     pt_json_i64(json, "exit_code", pt_status_exit_code(result->wait_status));
     pt_json_u64(json, "rss_max_bytes", samples->rss_max_bytes);
     pt_json_f64(json, "cpu_percent_avg", rounded(average));
-    if (samples->cpu_percent_max < 0) /* too short for a sample */
+    if (isnan(samples->cpu_percent_max)) /* too short for a sample */
         pt_json_null(json, "cpu_percent_max");
     else
         pt_json_f64(json, "cpu_percent_max", rounded(fmax(samples->cpu_percent_max, average)));
     pt_json_fixed(json, "cpu_s", (pt_i64)(samples->cpu_ns / 1000), 6);
+    write_resources(json, samples);
     write_samples(json, samples);
 }
 
@@ -85,23 +120,96 @@ static void write_unknown_result(struct pt_json *json)
         "pid", "duration_ns", "exit", "exit_code", "rss_max_bytes", "cpu_percent_avg", "cpu_percent_max", "cpu_s"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         pt_json_null(json, keys[i]);
-    pt_json_array(json, "samples");
-    pt_json_end(json);
 }
 
-static void write_trust(struct pt_json *json, const struct pt_run_record *record)
+/* ---- stages ---- */
+
+static void write_left(struct pt_json *json, const struct pt_stage_record *stage)
 {
-    pt_json_array(json, "untraced");
-    if (!record->target->traced) {
+    pt_json_array(json, "left_running");
+    for (size_t i = 0; i < stage->n_left; i++) {
         pt_json_object_inline(json, NULL);
-        pt_json_text(json, "path", record->target->binary);
-        pt_json_text(json, "reason", record->target->reason);
+        pt_json_u64(json, "pid", (pt_u64)stage->left[i].pid);
+        pt_json_text(json, "command", stage->left[i].command);
         pt_json_end(json);
     }
     pt_json_end(json);
-    pt_json_array(json, "notes");
-    for (const char *const *note = record->notes; note && *note; note++)
-        pt_json_text(json, NULL, *note);
+}
+
+static void write_stage(struct pt_json *json, const struct pt_stage_record *stage)
+{
+    pt_json_object(json, NULL);
+    pt_json_text(json, "stage", stage->stage);
+    pt_json_text(json, "status", stage->status);
+    pt_json_text(json, "reason", stage->reason);
+    write_command(json, stage->argv);
+    pt_json_text(json, "cwd", stage->cwd);
+    pt_json_text(json, "log", stage->log);
+    write_known(json, "start_ns", stage->start_ns, stage->result != NULL);
+    if (stage->timeout_ns)
+        pt_json_fixed(json, "timeout_s", (pt_i64)(stage->timeout_ns / 1000000), 3);
+    else
+        pt_json_null(json, "timeout_s");
+    if (stage->result)
+        write_result(json, stage->result);
+    else
+        write_unknown_result(json);
+    write_left(json, stage);
+    pt_json_end(json);
+}
+
+/* ---- the run ---- */
+
+static void write_quality(struct pt_json *json, const struct pt_pipeline_record *pipeline)
+{
+    pt_json_text(json, "quality_file", pipeline->quality_file);
+    pt_json_array(json, "quality");
+    for (size_t i = 0; i < pipeline->n_quality; i++) {
+        const struct pt_quality_record *metric = &pipeline->quality[i];
+        pt_json_object_inline(json, NULL);
+        pt_json_text(json, "key", metric->key);
+        pt_json_f64(json, "value", metric->value);
+        pt_json_f64(json, "min", metric->min);
+        pt_json_text(json, "reason", metric->reason);
+        pt_json_end(json);
+    }
+    pt_json_end(json);
+}
+
+static void write_pipeline(struct pt_json *json, const struct pt_pipeline_record *pipeline)
+{
+    if (!pipeline) {
+        pt_json_null(json, "pipeline");
+        return;
+    }
+    pt_json_object(json, "pipeline");
+    pt_json_text(json, "config", pipeline->config);
+    pt_json_text(json, "dataset", pipeline->dataset);
+    pt_json_u64(json, "train_epochs", pipeline->train_epochs);
+    pt_json_object_inline(json, "thresholds");
+    pt_json_f64(json, "cpu_percent", pipeline->cpu_percent);
+    pt_json_f64(json, "memory_percent", pipeline->memory_percent);
+    pt_json_f64(json, "disk_percent", pipeline->disk_percent);
+    pt_json_f64(json, "sustained_s", pipeline->sustained_s);
+    pt_json_end(json);
+    pt_json_f64(json, "carbon_intensity_g_per_kwh", pipeline->carbon_intensity_g_per_kwh);
+    write_quality(json, pipeline);
+    pt_json_end(json);
+}
+
+static void write_untraced(struct pt_json *json, const struct pt_run_record *record)
+{
+    pt_json_array(json, "untraced");
+    for (size_t i = 0; i < record->n_stages; i++) {
+        const struct pt_target *target = record->stages[i].target;
+        if (!target || target->traced)
+            continue;
+        pt_json_object_inline(json, NULL);
+        pt_json_text(json, "stage", record->stages[i].stage);
+        pt_json_text(json, "path", target->binary);
+        pt_json_text(json, "reason", target->reason);
+        pt_json_end(json);
+    }
     pt_json_end(json);
 }
 
@@ -113,17 +221,22 @@ static int write_document(FILE *file, const struct pt_session_dir *dir, const st
     pt_json_init_file(json, file, true);
     pt_json_object(json, NULL);
     pt_json_text(json, "schema_version", "1.0");
-    write_command(json, record->argv);
-    pt_json_text(json, "stage", record->stage);
     write_place(json);
     pt_json_u64(json, "start_realtime_ns", dir->start_realtime_ns);
     pt_json_u64(json, "start_monotonic_ns", dir->start_monotonic_ns);
     pt_json_u64(json, "interval_ns", record->interval_ns);
-    if (record->result)
-        write_result(json, record->result);
-    else
-        write_unknown_result(json);
-    write_trust(json, record);
+    write_known(json, "duration_ns", record->duration_ns, record->duration_ns > 0);
+    write_machine(json);
+    write_pipeline(json, record->pipeline);
+    pt_json_array(json, "stages");
+    for (size_t i = 0; i < record->n_stages; i++)
+        write_stage(json, &record->stages[i]);
+    pt_json_end(json);
+    write_untraced(json, record);
+    pt_json_array(json, "notes");
+    for (const char *const *note = record->notes; note && *note; note++)
+        pt_json_text(json, NULL, *note);
+    pt_json_end(json);
     pt_json_end(json);
     return pt_json_close(json);
 }

@@ -30,6 +30,11 @@ static const char *text(const cJSON *object, const char *key)
     return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, key));
 }
 
+static const cJSON *member(const cJSON *object, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
 static pt_u32 array_length(const cJSON *array)
 {
     return cJSON_IsArray(array) ? (pt_u32)cJSON_GetArraySize(array) : 0;
@@ -37,7 +42,7 @@ static pt_u32 array_length(const cJSON *array)
 
 static const char **texts(const cJSON *object, const char *key)
 {
-    const cJSON *array = cJSON_GetObjectItemCaseSensitive(object, key), *item;
+    const cJSON *array = member(object, key), *item;
     const char **list = pt_calloc(array_length(array) + 1, sizeof *list);
     pt_u32 n = 0;
     if (cJSON_IsArray(array))
@@ -45,33 +50,130 @@ static const char **texts(const cJSON *object, const char *key)
     return list;
 }
 
-static void read_samples(struct pt_run_info *run)
+/* ---- stages ---- */
+
+/* `n` numbers; what is missing or null is NAN. NULL = there is no such array. */
+static double *numbers(const cJSON *object, const char *key, pt_u32 n)
 {
-    const cJSON *array = cJSON_GetObjectItemCaseSensitive(run->json, "samples"), *item;
-    run->samples = pt_calloc(array_length(array), sizeof *run->samples);
+    const cJSON *array = member(object, key);
+    if (!cJSON_IsArray(array))
+        return NULL;
+    double *list = pt_calloc(n, sizeof *list);
+    const cJSON *item = array->child;
+    for (pt_u32 i = 0; i < n; i++, item = item ? item->next : NULL)
+        list[i] = cJSON_IsNumber(item) ? item->valuedouble : NAN;
+    return list;
+}
+
+static void read_resources(struct pt_run_stage *stage, const cJSON *object)
+{
+    const cJSON *resources = member(object, "resources"), *samples = member(object, "samples");
+    stage->n_samples = array_length(member(samples, "t_ns"));
+    stage->sample_t_s = numbers(samples, "t_ns", stage->n_samples);
+    for (pt_u32 i = 0; i < stage->n_samples; i++)
+        stage->sample_t_s[i] /= 1e9;
+    for (int i = 0; i < PT_RESOURCE__COUNT; i++) {
+        const cJSON *one = member(resources, pt_resources[i].id);
+        stage->resources[i] = (struct pt_run_resource){
+            .max = number(one, "max"),
+            .mean = number(one, "mean"),
+            .last = number(one, "last"),
+            .reason = text(one, "reason"),
+            .samples = numbers(samples, pt_resources[i].id, stage->n_samples),
+        };
+    }
+}
+
+static void read_left(struct pt_run_stage *stage, const cJSON *object)
+{
+    const cJSON *array = member(object, "left_running"), *item;
+    stage->left = pt_calloc(array_length(array), sizeof *stage->left);
     if (!cJSON_IsArray(array))
         return;
-    cJSON_ArrayForEach(item, array)
+    cJSON_ArrayForEach(item, array) stage->left[stage->n_left++] =
+        (struct pt_run_left){number(item, "pid"), text(item, "command")};
+}
+
+static void read_stage(struct pt_run_stage *stage, const cJSON *object)
+{
+    *stage = (struct pt_run_stage){
+        .name = text(object, "stage"),
+        .status = text(object, "status"),
+        .reason = text(object, "reason"),
+        .exit = text(object, "exit"),
+        .cwd = text(object, "cwd"),
+        .log = text(object, "log"),
+        .command = texts(object, "command"),
+        .start_ns = number(object, "start_ns"),
+        .duration_ns = number(object, "duration_ns"),
+        .timeout_s = number(object, "timeout_s"),
+        .exit_code = number(object, "exit_code"),
+        .rss_max_bytes = number(object, "rss_max_bytes"),
+        .cpu_percent_avg = number(object, "cpu_percent_avg"),
+        .cpu_percent_max = number(object, "cpu_percent_max"),
+        .cpu_s = number(object, "cpu_s"),
+    };
+    read_resources(stage, object);
+    read_left(stage, object);
+}
+
+static void read_stages(struct pt_run_info *run)
+{
+    const cJSON *array = member(run->json, "stages"), *item;
+    run->stages = pt_calloc(array_length(array), sizeof *run->stages);
+    if (!cJSON_IsArray(array))
+        return;
+    cJSON_ArrayForEach(item, array) if (text(item, "stage")) read_stage(&run->stages[run->n_stages++], item);
+}
+
+static void free_stage(struct pt_run_stage *stage)
+{
+    for (int i = 0; i < PT_RESOURCE__COUNT; i++)
+        free(stage->resources[i].samples);
+    free(stage->sample_t_s);
+    free(stage->command);
+    free(stage->left);
+}
+
+/* ---- the run ---- */
+
+static void read_pipeline(struct pt_run_info *run)
+{
+    const cJSON *object = member(run->json, "pipeline"), *limits = member(object, "thresholds"), *item;
+    const cJSON *quality = member(object, "quality");
+    run->is_pipeline = cJSON_IsObject(object);
+    run->pipeline = (struct pt_run_pipeline){
+        .config = text(object, "config"),
+        .dataset = text(object, "dataset"),
+        .quality_file = text(object, "quality_file"),
+        .train_epochs = number(object, "train_epochs"),
+        .cpu_percent = number(limits, "cpu_percent"),
+        .memory_percent = number(limits, "memory_percent"),
+        .disk_percent = number(limits, "disk_percent"),
+        .sustained_s = number(limits, "sustained_s"),
+        .carbon_intensity_g_per_kwh = number(object, "carbon_intensity_g_per_kwh"),
+        .quality = pt_calloc(array_length(quality), sizeof *run->pipeline.quality),
+    };
+    if (!cJSON_IsArray(quality))
+        return;
+    cJSON_ArrayForEach(item, quality)
     {
-        run->samples[run->n_samples++] = (struct pt_run_sample){
-            .t_s = number(item, "t_ns") / 1e9,
-            .cpu_percent = number(item, "cpu_percent"),
-            .rss_bytes = number(item, "rss_bytes"),
-            .pss_bytes = number(item, "pss_bytes"),
-            .processes = number(item, "processes"),
-        };
+        const struct pt_run_quality one = {text(item, "key"), text(item, "reason"), number(item, "value"),
+                                           number(item, "min")};
+        if (one.key)
+            run->pipeline.quality[run->pipeline.n_quality++] = one;
     }
 }
 
 static void read_untraced(struct pt_run_info *run)
 {
-    const cJSON *array = cJSON_GetObjectItemCaseSensitive(run->json, "untraced"), *item;
+    const cJSON *array = member(run->json, "untraced"), *item;
     run->untraced = pt_calloc(array_length(array), sizeof *run->untraced);
     if (!cJSON_IsArray(array))
         return;
     cJSON_ArrayForEach(item, array)
     {
-        const struct pt_run_untraced one = {text(item, "path"), text(item, "reason")};
+        const struct pt_run_untraced one = {text(item, "stage"), text(item, "path"), text(item, "reason")};
         if (one.path)
             run->untraced[run->n_untraced++] = one;
     }
@@ -128,21 +230,19 @@ int pt_run_info_read(const char *directory, struct pt_run_info **ret_run, struct
         return pt_fail_code(err, 3, "%s is not JSON", pt_str_text(&path));
     }
     struct pt_run_info *run = pt_calloc(1, sizeof *run);
+    const cJSON *machine = member(json, "machine");
     *run = (struct pt_run_info){
         .json = json,
-        .command = texts(json, "command"),
         .notes = texts(json, "notes"),
-        .stage = text(json, "stage"),
-        .exit = text(json, "exit"),
+        .host = text(json, "host"),
         .start_realtime_ns = number(json, "start_realtime_ns"),
         .duration_ns = number(json, "duration_ns"),
-        .exit_code = number(json, "exit_code"),
-        .rss_max_bytes = number(json, "rss_max_bytes"),
-        .cpu_percent_avg = number(json, "cpu_percent_avg"),
-        .cpu_percent_max = number(json, "cpu_percent_max"),
-        .cpu_s = number(json, "cpu_s"),
+        .interval_ns = number(json, "interval_ns"),
+        .cpus = number(machine, "cpus"),
+        .memory_bytes = number(machine, "memory_bytes"),
     };
-    read_samples(run);
+    read_pipeline(run);
+    read_stages(run);
     read_untraced(run);
     *ret_run = run;
     return 0;
@@ -153,9 +253,11 @@ void pt_run_info_free(struct pt_run_info *run)
     if (!run)
         return;
     cJSON_Delete(run->json);
-    free(run->command);
+    for (pt_u32 i = 0; i < run->n_stages; i++)
+        free_stage(&run->stages[i]);
+    free(run->stages);
     free(run->notes);
-    free(run->samples);
     free(run->untraced);
+    free(run->pipeline.quality);
     free(run);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_info.h - run.json: what the launcher knew about a run, which no trace file can tell.
+ * run_info.h - run.json: what the launcher knew about a run and its stages, which no trace file can tell.
  *
  * Absent when the library was preloaded without the launcher. Unknown keys are ignored, absent numbers are NAN, absent
  * texts NULL, so that files of other versions stay readable.
@@ -8,27 +8,66 @@
 #ifndef PT_MODEL_RUN_INFO_H
 #define PT_MODEL_RUN_INFO_H
 
+#include <stdbool.h>
+
 #include "../util/error.h"
+#include "../util/resources.h"
 #include "proftrace/schema.h"
 
 struct cJSON;
 
-struct pt_run_sample {
-    double t_s, cpu_percent, rss_bytes, pss_bytes, processes;
+/* One resource over a stage. NAN = unknown, with the reason. */
+struct pt_run_resource {
+    double max, mean, last;
+    const char *reason;
+    double *samples; /* as many as the stage has; NULL = none */
+};
+
+struct pt_run_left {
+    double pid;
+    const char *command;
+};
+
+struct pt_run_stage {
+    const char *name, *status, *reason, *exit, *cwd, *log;
+    const char **command; /* NULL-terminated */
+    double start_ns, duration_ns, timeout_s, exit_code;
+    double rss_max_bytes, cpu_percent_avg, cpu_percent_max, cpu_s;
+    struct pt_run_resource resources[PT_RESOURCE__COUNT];
+    double *sample_t_s; /* since the start of the stage */
+    pt_u32 n_samples;
+    struct pt_run_left *left; /* processes that outlived the stage */
+    pt_u32 n_left;
+};
+
+struct pt_run_quality {
+    const char *key, *reason;
+    double value, min;
+};
+
+/* What a pipeline's configuration said; absent for a single command. */
+struct pt_run_pipeline {
+    const char *config, *dataset, *quality_file;
+    double train_epochs;
+    double cpu_percent, memory_percent, disk_percent, sustained_s; /* thresholds of alerts */
+    double carbon_intensity_g_per_kwh;
+    struct pt_run_quality *quality;
+    pt_u32 n_quality;
 };
 
 struct pt_run_untraced {
-    const char *path, *reason;
+    const char *stage, *path, *reason;
 };
 
 struct pt_run_info {
-    struct cJSON *json;   /* owns all texts */
-    const char **command; /* NULL-terminated */
-    const char *stage, *exit;
-    double start_realtime_ns, duration_ns, exit_code;
-    double rss_max_bytes, cpu_percent_avg, cpu_percent_max, cpu_s;
-    struct pt_run_sample *samples;
-    pt_u32 n_samples;
+    struct cJSON *json; /* owns all texts */
+    const char *host;
+    double start_realtime_ns, duration_ns, interval_ns;
+    double cpus, memory_bytes; /* of the machine */
+    bool is_pipeline;
+    struct pt_run_pipeline pipeline;
+    struct pt_run_stage *stages;
+    pt_u32 n_stages;
     struct pt_run_untraced *untraced;
     pt_u32 n_untraced;
     const char **notes; /* NULL-terminated */

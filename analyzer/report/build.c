@@ -23,6 +23,15 @@ struct pt_node *pt_build_metric(const struct pt_build *b, struct pt_node *parent
     return pt_doc_value(b->doc, parent, key, label, show, value);
 }
 
+struct pt_node *pt_build_mib(const struct pt_build *b, struct pt_node *parent, const char *key, const char *label,
+                             pt_u32 stage, const char *metric)
+{
+    struct pt_value bytes = pt_metrics_get(&b->profile->metrics, pt_scope_stage(stage), metric);
+    if (bytes.type != PT_VALUE_UNKNOWN)
+        bytes = pt_real(pt_value_number(bytes) / (1024.0 * 1024.0));
+    return pt_doc_value(b->doc, parent, key, label, PT_SHOW_MIB, bytes);
+}
+
 void pt_build_arguments(const struct pt_build *b, struct pt_node *parent, const char *key, const char *const *argv,
                         int argc)
 {
@@ -48,7 +57,10 @@ static struct pt_value timestamp(const struct pt_build *b, char *buffer, size_t 
 
 static void add_head(const struct pt_build *b)
 {
-    static const char no_pipeline[] = "not run as a pipeline";
+    const struct pt_run_info *run = b->profile->run;
+    const char *no_pipeline = run && run->is_pipeline ? "the configuration does not say" : "not run as a pipeline";
+    const char *dataset = run ? run->pipeline.dataset : NULL;
+    const double epochs = run ? run->pipeline.train_epochs : NAN;
     struct pt_doc *doc = b->doc;
     struct pt_node *root = doc->root;
     char when[32];
@@ -56,28 +68,12 @@ static void add_head(const struct pt_build *b)
     pt_doc_value(doc, root, "tool", NULL, PT_SHOW_TEXT, pt_text("proftrace " PROFTRACE_VERSION));
     pt_doc_value(doc, root, "run", "Run", PT_SHOW_TEXT, pt_text(b->profile->session->name));
     pt_doc_value(doc, root, "timestamp_utc", "Started", PT_SHOW_TEXT, timestamp(b, when, sizeof when));
-    pt_doc_value(doc, root, "dataset", NULL, PT_SHOW_TEXT, pt_unknown(no_pipeline));
-    pt_doc_value(doc, root, "train_epochs", NULL, PT_SHOW_COUNT, pt_unknown(no_pipeline));
+    pt_doc_value(doc, root, "dataset", dataset ? "Dataset" : NULL, PT_SHOW_TEXT,
+                 dataset ? pt_text(dataset) : pt_unknown(no_pipeline));
+    pt_doc_value(doc, root, "train_epochs", epochs > 0 ? "Epochs" : NULL, PT_SHOW_COUNT,
+                 epochs > 0 ? pt_integer((pt_u64)epochs) : pt_unknown(no_pipeline));
     pt_doc_value(doc, root, "total_duration_s", "Duration", PT_SHOW_SECONDS,
                  pt_seconds(pt_profile_wall_ns(b->profile)));
-}
-
-static void add_quality_metrics(const struct pt_build *b)
-{
-    static const struct {
-        const char *key, *label;
-    } metrics[] = {
-        {"run_grade_0_100", "Grade"},
-        {"precision_proxy", "Precision"},
-        {"recall_proxy", "Recall"},
-        {"miss_rate_proxy", "Miss rate"},
-    };
-    struct pt_node *group = pt_doc_group(b->doc, b->doc->root, "quality_metrics", NULL, PT_LAYOUT_LINES);
-    struct pt_node *people = pt_doc_group(b->doc, b->doc->root, NULL, "Quality", PT_LAYOUT_LINES);
-    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
-        pt_doc_value(b->doc, group, metrics[i].key, NULL, PT_SHOW_NUMBER, pt_unknown("no grade report"));
-        pt_doc_value(b->doc, people, NULL, metrics[i].label, PT_SHOW_NUMBER, pt_unknown(i ? NULL : "no grade report"));
-    }
 }
 
 struct pt_doc *pt_report_build(const struct pt_profile *profile, const struct pt_findings *findings,
@@ -86,8 +82,10 @@ struct pt_doc *pt_report_build(const struct pt_profile *profile, const struct pt
     const struct pt_build b = {profile, findings, options, pt_doc_new()};
     add_head(&b);
     pt_build_stages(&b);
-    add_quality_metrics(&b);
+    pt_build_quality(&b);
+    pt_build_failures(&b);
     pt_build_findings(&b);
+    pt_build_resource_table(&b);
     pt_build_stage_details(&b);
     pt_build_processes(&b);
     pt_build_trace_quality(&b);

@@ -27,6 +27,10 @@ struct pt_build {
 bool pt_build_wants_stage(const struct pt_build *b, pt_u32 stage);
 void pt_build_stages(const struct pt_build *b);
 void pt_build_stage_details(const struct pt_build *b);
+void pt_build_resources(const struct pt_build *b, struct pt_node *item, pt_u32 stage);
+void pt_build_resource_table(const struct pt_build *b);
+void pt_build_quality(const struct pt_build *b);
+void pt_build_failures(const struct pt_build *b);
 void pt_build_findings(const struct pt_build *b);
 void pt_build_processes(const struct pt_build *b);
 void pt_build_trace_quality(const struct pt_build *b);
@@ -34,6 +38,9 @@ void pt_build_trace_quality(const struct pt_build *b);
 /* The metric of a stage as a value of the document. */
 struct pt_node *pt_build_metric(const struct pt_build *b, struct pt_node *parent, const char *key, const char *label,
                                 enum pt_show show, pt_u32 stage, const char *metric);
+/* The same for a number of bytes that the report gives in MiB. */
+struct pt_node *pt_build_mib(const struct pt_build *b, struct pt_node *parent, const char *key, const char *label,
+                             pt_u32 stage, const char *metric);
 /* A list of texts, secrets blotted out. */
 void pt_build_arguments(const struct pt_build *b, struct pt_node *parent, const char *key, const char *const *argv,
                         int argc);
@@ -41,8 +48,8 @@ void pt_build_arguments(const struct pt_build *b, struct pt_node *parent, const 
 const char *pt_build_exit_text(const struct pt_build *b, const struct pt_process *process);
 /* Programs that could not be traced, each once. */
 struct pt_untraced_program {
-    const char *path, *reason;
-    const struct pt_process *parent; /* NULL = the launcher saw it */
+    const char *path, *reason, *stage; /* stage: NULL = the parent's */
+    const struct pt_process *parent;   /* NULL = the launcher saw it */
 };
 struct pt_untraced_list {
     PT_VEC(struct pt_untraced_program);

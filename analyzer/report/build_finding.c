@@ -47,9 +47,7 @@ static void add_finding(const struct pt_build *b, struct pt_node *list, const st
     struct pt_doc *doc = b->doc;
     struct pt_node *item = pt_doc_group(doc, list, NULL, NULL, PT_LAYOUT_LINES);
     const struct pt_stages *stages = &b->profile->stages;
-    const char *stage = finding->stage >= 0 ? stages->items[finding->stage].name
-                        : b->profile->run   ? b->profile->run->stage
-                                            : NULL;
+    const char *stage = finding->stage >= 0 ? stages->items[finding->stage].name : NULL;
     const bool has_gain = finding->gain_upper_s > 0;
     pt_doc_value(doc, item, "rule", NULL, PT_SHOW_TEXT, pt_text(finding->rule));
     pt_doc_value(doc, item, "severity", NULL, PT_SHOW_TEXT, pt_text(pt_severity_name(finding->severity)));

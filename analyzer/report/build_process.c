@@ -141,13 +141,13 @@ void pt_build_untraced(const struct pt_build *b, struct pt_untraced_list *ret_li
         for (pt_u32 j = 0; j < process->n_untraced; j++) {
             const struct pt_untraced *one = &process->untraced[j];
             const char *path = one->path ? one->path : "unknown";
-            pt_vec_push(ret_list, ((struct pt_untraced_program){path, one->reason, process}));
+            pt_vec_push(ret_list, ((struct pt_untraced_program){path, one->reason, NULL, process}));
         }
     }
     for (pt_u32 i = 0; profile->run && i < profile->run->n_untraced; i++) {
         const struct pt_run_untraced *one = &profile->run->untraced[i];
         if (!is_listed(ret_list, one->path, NULL))
-            pt_vec_push(ret_list, ((struct pt_untraced_program){one->path, one->reason, NULL}));
+            pt_vec_push(ret_list, ((struct pt_untraced_program){one->path, one->reason, one->stage, NULL}));
     }
 }
 
@@ -163,7 +163,7 @@ static void add_untraced(const struct pt_build *b, struct pt_node *list, const s
     pt_doc_value(doc, item, "stage", NULL, PT_SHOW_TEXT,
                  program->parent
                      ? pt_text(b->profile->stages.items[pt_profile_stage_of(b->profile, program->parent)].name)
-                     : pt_text(b->profile->run ? b->profile->run->stage : NULL));
+                     : pt_text(program->stage));
     pt_doc_value(doc, item, "exe", "Program", PT_SHOW_TEXT, pt_text(program->path))->column = 1;
     pt_doc_list(doc, item, "argv", NULL, PT_LAYOUT_PLAIN);
     pt_doc_value(doc, item, "start_s", NULL, PT_SHOW_SECONDS, pt_unknown(unknown));

@@ -3,35 +3,37 @@
  * Owns: what a report says about each stage: the summary row, the time account, and the tables behind them. Threads:
  * one. Never: prints 0 for what nobody measured.
  */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "build.h"
 
-#define MIB (1024.0 * 1024.0)
-
 /* ---- status ---- */
 
 static struct pt_value exit_value(const struct pt_build *b, pt_u32 stage)
 {
-    const struct pt_run_info *run = pt_profile_run_of(b->profile, stage);
+    static const char no_end[] = "no end was seen: killed, crashed or still running";
+    const struct pt_run_stage *run = pt_profile_run_of(b->profile, stage);
+    struct pt_process *root = b->profile->stages.items[stage].root;
     if (run && run->exit)
         return pt_text(run->exit);
-    const char *text =
-        pt_build_exit_text(b, pt_process_last_image(b->profile->session, b->profile->stages.items[stage].root));
-    return text ? pt_text(text) : pt_unknown("no end was seen: killed, crashed or still running");
+    if (run && run->status)
+        return pt_unknown(run->reason ? run->reason : run->status);
+    const char *text = root ? pt_build_exit_text(b, pt_process_last_image(b->profile->session, root)) : NULL;
+    return text ? pt_text(text) : pt_unknown(no_end);
 }
 
 static void add_status(const struct pt_build *b, struct pt_node *item, pt_u32 stage)
 {
+    const struct pt_run_stage *run = pt_profile_run_of(b->profile, stage);
     const struct pt_value ended = exit_value(b, stage);
     const bool is_ok = ended.type == PT_VALUE_TEXT && !strcmp(ended.text, "exit 0");
-    pt_doc_value(b->doc, item, "status", "Status", PT_SHOW_TEXT, pt_text(is_ok ? "ok" : "failed"))->column = 6;
+    const char *status = run && run->status ? run->status : is_ok ? "ok" : "failed";
+    pt_doc_value(b->doc, item, "status", "Status", PT_SHOW_TEXT, pt_text(status))->column = 6;
     pt_doc_value(b->doc, item, "exit", NULL, PT_SHOW_TEXT, ended);
     struct pt_value reason = pt_unknown(NULL);
-    if (!is_ok)
-        reason = pt_text(ended.type == PT_VALUE_TEXT ? ended.text : ended.reason);
+    if (strcmp(status, "ok"))
+        reason = pt_text(run && run->reason ? run->reason : ended.type == PT_VALUE_TEXT ? ended.text : ended.reason);
     pt_doc_value(b->doc, item, "reason", NULL, PT_SHOW_TEXT, reason);
 }
 
@@ -69,11 +71,7 @@ static void add_time(const struct pt_build *b, struct pt_node *item, pt_u32 stag
 
 static void add_memory(const struct pt_build *b, struct pt_node *item, pt_u32 stage)
 {
-    const struct pt_metrics *metrics = &b->profile->metrics;
-    struct pt_value rss = pt_metrics_get(metrics, pt_scope_stage(stage), "rss.max_bytes");
-    if (rss.type != PT_VALUE_UNKNOWN)
-        rss = pt_real(pt_value_number(rss) / MIB);
-    pt_doc_value(b->doc, item, "rss_mb_max", "RAM Max", PT_SHOW_MIB, rss)->column = 4;
+    pt_build_mib(b, item, "rss_mb_max", "RAM Max", stage, "rss.max_bytes")->column = 4;
     pt_build_metric(b, item, "rss_of", NULL, PT_SHOW_TEXT, stage, "rss.max_of");
 }
 
@@ -134,63 +132,45 @@ static void add_tables(const struct pt_build *b, struct pt_node *item, pt_u32 st
 
 static void add_command(const struct pt_build *b, struct pt_node *item, pt_u32 stage)
 {
-    const struct pt_run_info *run = pt_profile_run_of(b->profile, stage);
+    const struct pt_run_stage *run = pt_profile_run_of(b->profile, stage);
     const struct pt_process *root = b->profile->stages.items[stage].root;
     if (run && run->command[0])
         pt_build_arguments(b, item, "command", run->command, INT32_MAX);
     else
-        pt_build_arguments(b, item, "command", (const char *const *)root->argv, root->argc);
+        pt_build_arguments(b, item, "command", root ? (const char *const *)root->argv : NULL, root ? root->argc : 0);
+}
+
+static struct pt_value duration_value(const struct pt_build *b, pt_u32 stage)
+{
+    if (pt_stage_was_skipped(&b->profile->stages.items[stage]))
+        return pt_unknown("the stage was skipped");
+    return pt_seconds(pt_profile_stage_wall_ns(b->profile, stage));
 }
 
 static void add_stage(const struct pt_build *b, struct pt_node *list, pt_u32 stage)
 {
-    static const char no_gpu[] = "GPUs are not recorded";
     struct pt_doc *doc = b->doc;
     struct pt_node *item = pt_doc_group(doc, list, NULL, NULL, PT_LAYOUT_LINES);
+    const bool is_traced = b->profile->stages.items[stage].root != NULL;
     pt_doc_value(doc, item, "stage", "Stage", PT_SHOW_TEXT, pt_text(b->profile->stages.items[stage].name))->column = 1;
     add_status(b, item, stage);
-    pt_doc_value(doc, item, "duration_s", "Duration", PT_SHOW_SECONDS,
-                 pt_seconds(pt_profile_stage_wall_ns(b->profile, stage)))
-        ->column = 2;
+    pt_doc_value(doc, item, "duration_s", "Duration", PT_SHOW_SECONDS, duration_value(b, stage))->column = 2;
     pt_build_metric(b, item, "cpu_percent_avg", "CPU Avg", PT_SHOW_PERCENT, stage, "cpu.avg_percent")->column = 3;
     pt_build_metric(b, item, "cpu_percent_max", NULL, PT_SHOW_PERCENT, stage, "cpu.max_percent");
     pt_build_metric(b, item, "cpu_s", NULL, PT_SHOW_SECONDS, stage, "cpu.total_s");
     add_memory(b, item, stage);
-    pt_doc_value(doc, item, "gpu_util_percent_avg", "GPU Util", PT_SHOW_PERCENT, pt_unknown(no_gpu))->column = 5;
-    pt_doc_value(doc, item, "gpu_mem_mb_max", NULL, PT_SHOW_MIB, pt_unknown(no_gpu));
+    pt_build_metric(b, item, "gpu_util_percent_avg", "GPU Util", PT_SHOW_PERCENT, stage,
+                    "resource.gpu_util_percent.mean")
+        ->column = 5;
+    pt_build_mib(b, item, "gpu_mem_mb_max", NULL, stage, "resource.gpu_mem_bytes.max");
     add_command(b, item, stage);
     add_time(b, pt_doc_group(doc, item, "time", NULL, PT_LAYOUT_LINES), stage, false);
+    pt_build_resources(b, item, stage);
+    if (!is_traced)
+        return;
     add_heap(b, item, stage, NULL);
     add_training(b, item, stage);
     add_tables(b, item, stage);
-}
-
-/* The launcher ran a command, and no process of it wrote a trace: it is a stage all the same. */
-static void add_untraced_stage(const struct pt_build *b, struct pt_node *list)
-{
-    static const char none[] = "no process of the stage was traced";
-    const struct pt_run_info *run = b->profile->run;
-    struct pt_doc *doc = b->doc;
-    struct pt_node *item = pt_doc_group(doc, list, NULL, NULL, PT_LAYOUT_LINES);
-    const bool is_ok = run->exit && !strcmp(run->exit, "exit 0");
-    const char *name = run->stage ? run->stage : run->command[0] ? pt_base_name(run->command[0]) : "unknown";
-    struct pt_value rss = isnan(run->rss_max_bytes) ? pt_unknown(none) : pt_real(run->rss_max_bytes / MIB);
-    pt_doc_value(doc, item, "stage", "Stage", PT_SHOW_TEXT, pt_text(name))->column = 1;
-    pt_doc_value(doc, item, "status", "Status", PT_SHOW_TEXT, pt_text(is_ok ? "ok" : "failed"))->column = 6;
-    pt_doc_value(doc, item, "exit", NULL, PT_SHOW_TEXT, pt_text(run->exit));
-    pt_doc_value(doc, item, "reason", NULL, PT_SHOW_TEXT, is_ok ? pt_unknown(NULL) : pt_text(run->exit));
-    pt_doc_value(doc, item, "duration_s", "Duration", PT_SHOW_SECONDS, pt_real(run->duration_ns / 1e9))->column = 2;
-    pt_doc_value(doc, item, "cpu_percent_avg", "CPU Avg", PT_SHOW_PERCENT, pt_real(run->cpu_percent_avg))->column = 3;
-    pt_doc_value(doc, item, "cpu_percent_max", NULL, PT_SHOW_PERCENT, pt_real(run->cpu_percent_max));
-    pt_doc_value(doc, item, "cpu_s", NULL, PT_SHOW_SECONDS, pt_real(run->cpu_s));
-    pt_doc_value(doc, item, "rss_mb_max", "RAM Max", PT_SHOW_MIB, rss)->column = 4;
-    pt_doc_value(doc, item, "gpu_util_percent_avg", "GPU Util", PT_SHOW_PERCENT, pt_unknown(none))->column = 5;
-    pt_doc_value(doc, item, "gpu_mem_mb_max", NULL, PT_SHOW_MIB, pt_unknown(none));
-    pt_build_arguments(b, item, "command", run->command, INT32_MAX);
-    struct pt_node *time = pt_doc_group(doc, item, "time", NULL, PT_LAYOUT_LINES);
-    add_time(b, time, 0, false);
-    for (struct pt_node *part = time->first; part; part = part->next)
-        part->value = part == time->first || part == time->last ? pt_real(run->duration_ns / 1e9) : pt_unknown(none);
 }
 
 void pt_build_stages(const struct pt_build *b)
@@ -199,8 +179,6 @@ void pt_build_stages(const struct pt_build *b)
     for (pt_u32 stage = 0; stage < b->profile->stages.n; stage++)
         if (pt_build_wants_stage(b, stage))
             add_stage(b, list, stage);
-    if (!b->profile->stages.n && b->profile->run)
-        add_untraced_stage(b, list);
 }
 
 /* ---- for people: the tables, each under a heading of its own ---- */
@@ -210,7 +188,7 @@ static void add_time_table(const struct pt_build *b)
     struct pt_node *list =
         pt_doc_list(b->doc, b->doc->root, NULL, "Where the time of the main thread went", PT_LAYOUT_TABLE);
     for (pt_u32 stage = 0; stage < b->profile->stages.n; stage++) {
-        if (!pt_build_wants_stage(b, stage))
+        if (!pt_build_wants_stage(b, stage) || pt_stage_was_skipped(&b->profile->stages.items[stage]))
             continue;
         struct pt_node *item = pt_doc_group(b->doc, list, NULL, NULL, PT_LAYOUT_LINES);
         pt_doc_value(b->doc, item, "stage", "Stage", PT_SHOW_TEXT, pt_text(b->profile->stages.items[stage].name))
@@ -249,6 +227,6 @@ void pt_build_stage_details(const struct pt_build *b)
 {
     add_time_table(b);
     for (pt_u32 stage = 0; stage < b->profile->stages.n; stage++)
-        if (pt_build_wants_stage(b, stage))
+        if (pt_build_wants_stage(b, stage) && b->profile->stages.items[stage].root)
             add_details_of(b, stage);
 }

@@ -30,11 +30,20 @@ bool pt_rule_heap_growth(struct pt_profile *profile, pt_i64 stage, struct pt_fin
 }
 
 /* Why a run holds no processes: the launcher saw why the command could not be traced. */
-static const char *why_no_process(const struct pt_profile *profile)
+static const struct pt_run_untraced *untraced_of(const struct pt_profile *profile, pt_i64 stage)
 {
-    const struct pt_run_info *run = profile->run;
-    if (run && run->n_untraced && run->untraced[0].reason)
-        return run->untraced[0].reason;
+    for (pt_u32 i = 0; profile->run && i < profile->run->n_untraced; i++) {
+        const struct pt_run_untraced *one = &profile->run->untraced[i];
+        if (stage < 0 || !one->stage || !strcmp(one->stage, profile->stages.items[stage].name))
+            return one;
+    }
+    return NULL;
+}
+
+static const char *why_no_process(const struct pt_run_untraced *untraced)
+{
+    if (untraced && untraced->reason)
+        return untraced->reason;
     return "no process wrote a trace: PROFTRACE_DISABLE set, the directory not writable, or the program ended before "
            "the library was loaded";
 }
@@ -42,10 +51,13 @@ static const char *why_no_process(const struct pt_profile *profile)
 bool pt_rule_nothing_captured(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     finding->always_shown = true;
-    if (stage < 0) {
-        pt_finding_add_evidence(finding, "reason", pt_text(why_no_process(profile)));
-        if (profile->run && profile->run->n_untraced)
-            pt_finding_add_evidence(finding, "program", pt_text(profile->run->untraced[0].path));
+    if (stage >= 0 && pt_stage_was_skipped(&profile->stages.items[stage]))
+        return false;
+    if (stage < 0 || !profile->stages.items[stage].root) {
+        const struct pt_run_untraced *untraced = untraced_of(profile, stage);
+        pt_finding_add_evidence(finding, "reason", pt_text(why_no_process(untraced)));
+        if (untraced)
+            pt_finding_add_evidence(finding, "program", pt_text(untraced->path));
         return true;
     }
     struct pt_metrics *metrics = &profile->metrics;
@@ -89,4 +101,42 @@ bool pt_rule_events_lost(struct pt_profile *profile, pt_i64 stage, struct pt_fin
     pt_finding_add_evidence(finding, "kept_events", pt_integer((pt_u64)kept));
     pt_finding_add_evidence(finding, "lost_percent", pt_real(100 * lost / (lost + kept)));
     return true;
+}
+
+/* ---- thresholds of the configuration ---- */
+
+static bool stayed_above(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding, const char *above_s,
+                         const char *threshold, const char *mean, const char *max)
+{
+    if (stage < 0)
+        return false;
+    struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_scope scope = pt_scope_stage((pt_u32)stage);
+    const struct pt_value longest = pt_metrics_get(metrics, scope, above_s);
+    if (longest.type == PT_VALUE_UNKNOWN)
+        return false;
+    finding->always_shown = true;
+    pt_finding_add_evidence(finding, "longest_above_s", longest);
+    pt_finding_add_evidence(finding, "threshold_percent", pt_metrics_get(metrics, scope, threshold));
+    pt_finding_add_evidence(finding, "mean_percent", pt_metrics_get(metrics, scope, mean));
+    pt_finding_add_evidence(finding, "max_percent", pt_metrics_get(metrics, scope, max));
+    return true;
+}
+
+bool pt_rule_cpu_above_threshold(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    return stayed_above(profile, stage, finding, "alert.cpu.above_s", "alert.cpu.threshold_percent",
+                        "resource.machine_cpu_percent.mean", "resource.machine_cpu_percent.max");
+}
+
+bool pt_rule_memory_above_threshold(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    return stayed_above(profile, stage, finding, "alert.memory.above_s", "alert.memory.threshold_percent",
+                        "resource.machine_memory_percent.mean", "resource.machine_memory_percent.max");
+}
+
+bool pt_rule_disk_above_threshold(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    return stayed_above(profile, stage, finding, "alert.disk.above_s", "alert.disk.threshold_percent",
+                        "resource.disk_busy_percent.mean", "resource.disk_busy_percent.max");
 }

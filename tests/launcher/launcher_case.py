@@ -54,8 +54,13 @@ class LauncherCase(unittest.TestCase):
                 stream.close()
 
     def record(self, run="proftrace.data/latest"):
+        """run.json with its first stage laid over it; samples as one dict each."""
         with open(os.path.join(self.folder, run, "run.json"), encoding="utf-8") as file:
-            return json.load(file)
+            run_json = json.load(file)
+        stage = run_json["stages"][0]
+        columns = stage.get("samples", {})
+        rows = [dict(zip(columns, values)) for values in zip(*columns.values())]
+        return {**run_json, **stage, "samples": rows}
 
     def compile(self, source, *options, compiler="cc", name="program"):
         """The path of a small program; skips the test where this kind cannot be built."""

@@ -33,7 +33,7 @@ static struct world *new_world(double seconds)
     w->session.processes = w->processes;
     w->session.n_processes = 1;
     w->profile.session = &w->session;
-    pt_stages_build(&w->profile.stages, &w->session);
+    pt_stages_build(&w->profile.stages, &w->session, NULL);
     pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), "capture.total", pt_integer(5));
     return w;
 }
@@ -135,7 +135,7 @@ static void a_run_without_processes_says_why(void **state)
 {
     (void)state;
     struct pt_session session = {0};
-    struct pt_run_untraced untraced = {"/bin/static", "statically linked"};
+    struct pt_run_untraced untraced = {NULL, "/bin/static", "statically linked"};
     struct pt_run_info run = {.untraced = &untraced, .n_untraced = 1, .duration_ns = 5e9};
     struct pt_profile profile = {.session = &session, .run = &run};
     struct pt_findings findings = {0};

@@ -9,6 +9,7 @@
  */
 #include "sampler.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -33,10 +34,19 @@ struct pt_sampler {
     unsigned carry_age;
     pt_u64 living_ns; /* of what still ran at the last look */
     pt_u64 tick_ns;
+    double known_ns[PT_RESOURCE__COUNT]; /* how long each resource was known */
 };
 
-struct pt_sampler *pt_sampler_new(struct pt_error *err)
+static void forget_all(struct pt_samples *samples)
 {
+    for (size_t i = 0; i < PT_RESOURCE__COUNT; i++)
+        samples->summary[i] = (struct pt_resource_summary){NAN, NAN, NAN, NULL};
+    samples->cpu_percent_max = NAN;
+}
+
+struct pt_sampler *pt_sampler_new(const struct pt_sampler_options *options, struct pt_error *err)
+{
+    (void)options;
     struct pt_sampler *sampler = calloc(1, sizeof *sampler);
     struct pt_sample *list = calloc(SAMPLES_MAX, sizeof *list);
     if (!sampler || !list || pt_tree_open(&sampler->tree, err) < 0) {
@@ -47,7 +57,7 @@ struct pt_sampler *pt_sampler_new(struct pt_error *err)
         return NULL;
     }
     sampler->samples.list = list;
-    sampler->samples.cpu_percent_max = -1;
+    forget_all(&sampler->samples);
     sampler->merged = 1;
     sampler->tick_ns = 1000000000u / (pt_u64)sysconf(_SC_CLK_TCK);
     return sampler;
@@ -108,41 +118,50 @@ static pt_u64 cpu_since_last(struct pt_sampler *sampler)
 }
 
 /* ---- memory ---- */
-static pt_u64 pss_of_all(struct pt_sampler *sampler, pt_u64 t_ns)
+static double pss_of_all(struct pt_sampler *sampler, pt_u64 t_ns)
 {
     if (t_ns < sampler->pss_after_ns)
-        return PT_PSS_UNKNOWN;
+        return NAN;
     const pt_u64 start = own_cpu_ns();
     const struct pt_tree *tree = &sampler->tree;
-    pt_u64 sum = 0;
+    double sum = 0;
     for (size_t i = 0; i < tree->n; i++) {
         const struct pt_tree_entry *entry = &tree->entries[i];
         pt_u64 bytes = 0;
         if (entry->kinship != PT_KIN_OURS || entry->now.rss_bytes == 0)
             continue;
         if (!pt_process_pss_bytes(entry->pid, &bytes) && entry->now.state != 'Z') {
-            sum = PT_PSS_UNKNOWN; /* another user's process, or gone since: a sum without it would be too small */
+            sum = NAN; /* another user's process, or gone since: a sum without it would be too small */
             break;
         }
-        sum += bytes;
+        sum += (double)bytes;
     }
     sampler->pss_after_ns = t_ns + (own_cpu_ns() - start) * PSS_COST_FACTOR;
     return sum;
 }
 
 /* ---- the list ---- */
+static double merged_value(enum pt_merge merge, double value, double other, size_t weight)
+{
+    if (isnan(value) || isnan(other))
+        return isnan(value) ? other : value;
+    switch (merge) {
+    case PT_MERGE_MEAN:
+        return value + (other - value) / (double)(weight + 1);
+    case PT_MERGE_MAX:
+        return fmax(value, other);
+    case PT_MERGE_TOTAL:
+        break;
+    }
+    return other;
+}
+
+/* `weight` samples are in `into` already. */
 static void merge_samples(struct pt_sample *into, const struct pt_sample *other, size_t weight)
 {
-    into->cpu_percent += (other->cpu_percent - into->cpu_percent) / (double)(weight + 1);
     into->t_ns = other->t_ns;
-    if (other->rss_bytes > into->rss_bytes)
-        into->rss_bytes = other->rss_bytes;
-    if (into->pss_bytes == PT_PSS_UNKNOWN || (other->pss_bytes != PT_PSS_UNKNOWN && other->pss_bytes > into->pss_bytes))
-        into->pss_bytes = other->pss_bytes;
-    if (other->processes > into->processes)
-        into->processes = other->processes;
-    if (other->threads > into->threads)
-        into->threads = other->threads;
+    for (size_t i = 0; i < PT_RESOURCE__COUNT; i++)
+        into->values[i] = merged_value(pt_resources[i].merge, into->values[i], other->values[i], weight);
 }
 
 static void halve(struct pt_sampler *sampler)
@@ -169,33 +188,72 @@ static void keep(struct pt_sampler *sampler, const struct pt_sample *sample)
     sampler->pending = 1;
 }
 
+/* ---- the whole stage ---- */
+static void summarize(struct pt_sampler *sampler, const struct pt_sample *sample)
+{
+    struct pt_samples *samples = &sampler->samples;
+    for (size_t i = 0; i < PT_RESOURCE__COUNT; i++) {
+        struct pt_resource_summary *summary = &samples->summary[i];
+        const double value = sample->values[i];
+        if (isnan(value))
+            continue;
+        const double ns = (double)(sample->t_ns - sampler->last_ns);
+        const double before_ns = sampler->known_ns[i];
+        summary->mean = before_ns > 0 ? summary->mean + (value - summary->mean) * ns / (before_ns + ns) : value;
+        sampler->known_ns[i] += ns;
+        summary->max = fmax(summary->max, value); /* fmax ignores a NAN */
+        summary->last = value;
+    }
+    if (sample->values[PT_RESOURCE_rss_bytes] > (double)samples->rss_max_bytes)
+        samples->rss_max_bytes = (pt_u64)sample->values[PT_RESOURCE_rss_bytes];
+    samples->cpu_percent_max = samples->summary[PT_RESOURCE_cpu_percent].max;
+    samples->living = (pt_u32)sample->values[PT_RESOURCE_processes];
+}
+
+static void look_at_tree(struct pt_sampler *sampler, pt_u64 t_ns, double *values)
+{
+    pt_tree_scan(&sampler->tree);
+    values[PT_RESOURCE_cpu_percent] = 100.0 * (double)cpu_since_last(sampler) / (double)(t_ns - sampler->last_ns);
+    double rss_bytes = 0, threads = 0, processes = 0;
+    for (size_t i = 0; i < sampler->tree.n; i++) {
+        const struct pt_tree_entry *entry = &sampler->tree.entries[i];
+        if (entry->kinship != PT_KIN_OURS || entry->now.state == 'Z')
+            continue;
+        rss_bytes += (double)entry->now.rss_bytes;
+        threads += entry->now.threads;
+        processes++;
+    }
+    values[PT_RESOURCE_rss_bytes] = rss_bytes;
+    values[PT_RESOURCE_threads] = threads;
+    values[PT_RESOURCE_processes] = processes;
+}
+
 pt_u64 pt_sampler_take(struct pt_sampler *sampler, pt_u64 t_ns)
 {
     if (t_ns <= sampler->last_ns)
         return 0;
     const pt_u64 start = own_cpu_ns();
-    struct pt_samples *samples = &sampler->samples;
-    pt_tree_scan(&sampler->tree);
     struct pt_sample sample = {.t_ns = t_ns};
-    sample.cpu_percent = 100.0 * (double)cpu_since_last(sampler) / (double)(t_ns - sampler->last_ns);
-    for (size_t i = 0; i < sampler->tree.n; i++) {
-        const struct pt_tree_entry *entry = &sampler->tree.entries[i];
-        if (entry->kinship != PT_KIN_OURS || entry->now.state == 'Z')
-            continue;
-        sample.rss_bytes += entry->now.rss_bytes;
-        sample.threads += entry->now.threads;
-        sample.processes++;
-    }
+    for (size_t i = 0; i < PT_RESOURCE__COUNT; i++)
+        sample.values[i] = NAN;
+    look_at_tree(sampler, t_ns, sample.values);
     const pt_u64 cost_ns = own_cpu_ns() - start;
-    sample.pss_bytes = pss_of_all(sampler, t_ns);
+    sample.values[PT_RESOURCE_pss_bytes] = pss_of_all(sampler, t_ns);
+    summarize(sampler, &sample);
     sampler->last_ns = t_ns;
-    samples->living = sample.processes;
-    if (sample.rss_bytes > samples->rss_max_bytes)
-        samples->rss_max_bytes = sample.rss_bytes;
-    if (sample.cpu_percent > samples->cpu_percent_max)
-        samples->cpu_percent_max = sample.cpu_percent;
     keep(sampler, &sample);
     return cost_ns;
+}
+
+void pt_sampler_ending(struct pt_sampler *sampler, pid_t pid)
+{
+    (void)sampler;
+    (void)pid;
+}
+
+struct pt_tree *pt_sampler_tree(struct pt_sampler *sampler)
+{
+    return &sampler->tree;
 }
 
 void pt_sampler_reaped(struct pt_sampler *sampler, pid_t pid, const struct rusage *usage)
