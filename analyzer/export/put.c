@@ -77,25 +77,12 @@ char *pt_put_f64(char *at, pt_f64 value)
 
 static char *put_escaped(char *at, unsigned char c)
 {
-    static const char hex[] = "0123456789abcdef";
+    const char letter = c == '"' || c == '\\' ? (char)c : c == '\n' ? 'n' : c == '\t' ? 't' : 0;
+    if (!letter)
+        return at + pt_utf8_json_escape(at, c);
     *at++ = '\\';
-    switch (c) {
-    case '"':
-    case '\\':
-        *at++ = (char)c;
-        return at;
-    case '\n':
-        *at++ = 'n';
-        return at;
-    case '\t':
-        *at++ = 't';
-        return at;
-    default:
-        memcpy(at, "u00", 3);
-        at[3] = hex[c >> 4];
-        at[4] = hex[c & 15];
-        return at + 5;
-    }
+    *at++ = letter;
+    return at;
 }
 
 char *pt_put_string(char *at, const char *text)
@@ -117,7 +104,9 @@ char *pt_put_string(char *at, const char *text)
         }
         uint32_t code;
         const size_t bytes = pt_utf8_next((const char *)from, strnlen((const char *)from, 4), &code);
-        if (bytes) {
+        if (bytes && pt_utf8_is_control(code)) {
+            at += pt_utf8_json_escape(at, code);
+        } else if (bytes) {
             memcpy(at, from, bytes);
             at += bytes;
         } else {

@@ -74,14 +74,16 @@ static void new_line(struct pt_json *json, int depth)
 
 static void put_text(struct pt_json *json, const char *bytes, size_t n)
 {
-    static const char hex[] = "0123456789abcdef";
+    char escape[12];
     put_char(json, '"');
     size_t plain = 0; /* characters before `bytes` that need no escape and are not yet out */
     while (n) {
         const unsigned char c = (unsigned char)*bytes;
         uint32_t code = c;
         const size_t length = c < 0x80 ? 1 : pt_utf8_next(bytes, n, &code);
-        if (length && code >= 0x20 && code != '"' && code != '\\' && code != 0x7f && code != 0x2028 && code != 0x2029) {
+        /* Plain ASCII first: most names are. */
+        if (length && ((code >= 0x20 && code < 0x7f && code != '"' && code != '\\') ||
+                       (code >= 0x80 && !pt_utf8_is_control(code)))) {
             plain += length;
             bytes += length;
             n -= length;
@@ -98,8 +100,7 @@ static void put_text(struct pt_json *json, const char *bytes, size_t n)
         else if (code == '\t')
             put(json, "\\t", 2);
         else
-            put(json,
-                (char[]){'\\', 'u', hex[code >> 12 & 15], hex[code >> 8 & 15], hex[code >> 4 & 15], hex[code & 15]}, 6);
+            put(json, escape, pt_utf8_json_escape(escape, code));
         bytes += length ? length : 1;
         n -= length ? length : 1;
     }

@@ -4,18 +4,9 @@
  */
 #include "sanitize.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "utf8.h"
-
-/* Characters that change how the rest of a line is shown, or show nothing at all. */
-static bool is_control(uint32_t code)
-{
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || (code >= 0x200b && code <= 0x200f) ||
-           (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) || code == 0xfeff ||
-           (code >= 0xfff9 && code <= 0xfffb) || (code >= 0xe0000 && code <= 0xe007f);
-}
 
 typedef void put_character(struct pt_str *out, const char *bytes, size_t n, uint32_t code);
 
@@ -63,7 +54,7 @@ static void walk(struct pt_str *out, const char *text, put_character *put)
         const size_t n = pt_utf8_next(text, left, &code);
         if (!n)
             pt_str_add(out, PT_UTF8_REPLACEMENT);
-        else if (!is_control(code))
+        else if (!pt_utf8_is_control(code))
             put(out, text, n, code);
         else if (code < 0x100) {
             put(out, "\\", 1, '\\');

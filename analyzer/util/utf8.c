@@ -4,6 +4,8 @@
  */
 #include "utf8.h"
 
+#include <string.h>
+
 size_t pt_utf8_next(const char *bytes, size_t n, uint32_t *ret_code)
 {
     static const uint32_t lowest[5] = {0, 0, 0x80, 0x800, 0x10000};
@@ -25,4 +27,41 @@ size_t pt_utf8_next(const char *bytes, size_t n, uint32_t *ret_code)
         return 0;
     *ret_code = code;
     return length;
+}
+
+bool pt_utf8_is_control(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || (code >= 0x200b && code <= 0x200f) ||
+           (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) || code == 0xfeff ||
+           (code >= 0xfff9 && code <= 0xfffb) || (code >= 0xe0000 && code <= 0xe007f);
+}
+
+static size_t put_unit(char *to, uint32_t unit)
+{
+    static const char hex[] = "0123456789abcdef";
+    to[0] = '\\';
+    to[1] = 'u';
+    for (int digit = 0; digit < 4; digit++)
+        to[2 + digit] = hex[unit >> (12 - 4 * digit) & 15];
+    return 6;
+}
+
+size_t pt_utf8_json_escape(char *to, uint32_t code)
+{
+    if (code < 0x10000)
+        return put_unit(to, code);
+    code -= 0x10000;
+    return put_unit(to, 0xd800 + (code >> 10)) + put_unit(to + 6, 0xdc00 + (code & 0x3ff));
+}
+
+bool pt_utf8_valid(const char *text)
+{
+    const size_t n = strlen(text);
+    uint32_t code;
+    for (size_t at = 0, step; at < n; at += step) {
+        step = pt_utf8_next(text + at, n - at, &code);
+        if (!step)
+            return false;
+    }
+    return true;
 }

@@ -20,11 +20,15 @@
 
 #include "cmd/cmd.h"
 
-#ifdef __SANITIZE_ADDRESS__
-enum { MAX_MIB = 1 << 20, MAX_CPU_S = 120 }; /* shadow memory counts too, and everything is slower */
+#if defined(__has_feature)
+#define INSTRUMENTED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define INSTRUMENTED 1
 #else
-enum { MAX_MIB = 512, MAX_CPU_S = 10 };
+#define INSTRUMENTED 0
 #endif
+/* Instrumented, everything is slower, and shadow memory would count. */
+enum { MAX_MIB = INSTRUMENTED ? 4096 : 512, MAX_CPU_S = INSTRUMENTED ? 120 : 10 };
 
 void bomb_begin(struct bomb *bomb)
 {
@@ -159,7 +163,8 @@ static int run_command(int argc, char **argv, int errors)
     struct pt_error err = {0};
     signal(SIGXCPU, SIG_DFL);
     limit(RLIMIT_CPU, MAX_CPU_S);
-    limit(RLIMIT_DATA, (rlim_t)MAX_MIB << 20);
+    if (!INSTRUMENTED)
+        limit(RLIMIT_DATA, (rlim_t)MAX_MIB << 20);
     if (!freopen("/dev/null", "w", stdout) || dup2(errors, STDERR_FILENO) < 0)
         return 99;
     const int code = pt_command_find(argv[0])->run(argc, argv, &err);
