@@ -24,6 +24,7 @@
 struct pt_sampler {
     struct pt_tree tree;
     struct pt_samples samples;
+    struct pt_sample last;
     size_t merged; /* samples that make one in the list */
     size_t pending;
     pt_u64 last_ns;
@@ -37,8 +38,10 @@ struct pt_sampler {
     double known_ns[PT_RESOURCE__COUNT]; /* how long each resource was known */
 };
 
-static void forget_all(struct pt_samples *samples)
+static void forget_all(struct pt_samples *samples, struct pt_sample *last)
 {
+    for (size_t i = 0; i < PT_RESOURCE__COUNT; i++)
+        last->values[i] = NAN;
     for (size_t i = 0; i < PT_RESOURCE__COUNT; i++)
         samples->summary[i] = (struct pt_resource_summary){NAN, NAN, NAN, NULL};
     samples->cpu_percent_max = NAN;
@@ -57,7 +60,7 @@ struct pt_sampler *pt_sampler_new(const struct pt_sampler_options *options, stru
         return NULL;
     }
     sampler->samples.list = list;
-    forget_all(&sampler->samples);
+    forget_all(&sampler->samples, &sampler->last);
     sampler->merged = 1;
     sampler->tick_ns = 1000000000u / (pt_u64)sysconf(_SC_CLK_TCK);
     return sampler;
@@ -241,6 +244,7 @@ pt_u64 pt_sampler_take(struct pt_sampler *sampler, pt_u64 t_ns)
     sample.values[PT_RESOURCE_pss_bytes] = pss_of_all(sampler, t_ns);
     summarize(sampler, &sample);
     sampler->last_ns = t_ns;
+    sampler->last = sample;
     keep(sampler, &sample);
     return cost_ns;
 }
@@ -249,6 +253,11 @@ void pt_sampler_ending(struct pt_sampler *sampler, pid_t pid)
 {
     (void)sampler;
     (void)pid;
+}
+
+const struct pt_sample *pt_sampler_last(const struct pt_sampler *sampler)
+{
+    return &sampler->last;
 }
 
 struct pt_tree *pt_sampler_tree(struct pt_sampler *sampler)

@@ -60,6 +60,8 @@ void pt_sampler_ending(struct pt_sampler *sampler, pid_t pid);
 void pt_sampler_reaped(struct pt_sampler *sampler, pid_t pid, const struct rusage *usage);
 /* What is known so far; valid until the next call. */
 const struct pt_samples *pt_sampler_samples(struct pt_sampler *sampler);
+/* The last sample that was taken; all NAN before the first. */
+const struct pt_sample *pt_sampler_last(const struct pt_sampler *sampler);
 /* The processes of the stage, as of the last look. */
 struct pt_tree *pt_sampler_tree(struct pt_sampler *sampler);
 
