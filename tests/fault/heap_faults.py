@@ -1,20 +1,9 @@
 # SPDX-License-Identifier: MIT
 """T1-T8: the allocator. Early, late, wrong, replaced, shared between threads."""
-import glob
-
 from harness import FaultCase, slow
+from real_programs import HEAP_STORIES, RealCase, allocators
 
 BOTH = ("full", "sampled")
-ALLOCATORS = {
-    "jemalloc": "libjemalloc.so.2",
-    "tcmalloc": "libtcmalloc_minimal.so.4",
-    "mimalloc": "libmimalloc.so.2*",
-}
-
-
-def library(pattern):
-    found = sorted(glob.glob(f"/usr/lib/x86_64-linux-gnu/{pattern}"))
-    return found[0] if found else None
 
 
 class HeapFaults(FaultCase):
@@ -44,40 +33,15 @@ class HeapFaults(FaultCase):
         self.check(command, claims=False, timeout=300)
 
 
-class OtherAllocators(FaultCase):
+class OtherAllocators(RealCase):
     """T4: jemalloc, tcmalloc and mimalloc, preloaded before and after ours, under real programs."""
 
-    PROGRAMS = {
-        "python": ["/usr/bin/python3", "-c", "import json, re, threading\n"
-                   "def work():\n    for i in range(300): json.loads(json.dumps({'k': list(range(i)), 's': 'x' * i}))\n"
-                   "t = [threading.Thread(target=work) for _ in range(4)]\n"
-                   "[x.start() for x in t]; [x.join() for x in t]; print('done', bytearray(5 << 20).count(0))"],
-        "perl": ["perl", "-e", "my %h; for my $i (1..60000) { $h{$i % 5000} .= 'x' x ($i % 90) } print scalar(keys %h), qq(\n)"],
-        "node": ["node", "-e", "let a = []; for (let i = 0; i < 2e5; i++) a.push({i, s: 'x' + i});"
-                 "console.log(Buffer.alloc(1 << 22).length, JSON.stringify(a).length)"],
-        "redis": ["bash", "-c", "redis-server --save '' --appendonly no --port 0 --unixsocket $PWD/r.sock --dir $PWD"
-                  " --logfile r.log & for i in $(seq 100); do [ -S r.sock ] && break; sleep 0.05; done;"
-                  " redis-cli -s r.sock set a 1; for i in 1 2 3; do redis-cli -s r.sock"
-                  " eval \"for i=1,5000 do redis.call('set','k'..i,string.rep('v',i%500)) end return 1\" 0; done;"
-                  " redis-cli -s r.sock dbsize; redis-cli -s r.sock shutdown nosave; wait; echo ended $?"],
-        "c++": ["cxx_new_delete"],
-    }
-
     def matrix(self, name):
-        command = self.PROGRAMS[name]
-        self.need(*(program for program in (command[0], f"{name}-server") if program in ("perl", "node", "redis-server")))
         tested = 0
-        for allocator, pattern in ALLOCATORS.items():
-            path = library(pattern)
-            if not path:
-                continue
+        for place, preload in allocators():
             tested += 1
-            for order in (f"{path}:{{}}", f"{{}}:{path}"):
-                with self.subTest(allocator=allocator, order="after" if order.startswith("{") else "before"):
-                    self.check(command, preload=order, claims=False, timeout=60)
-                    trace = self.trace()
-                    self.assertIsNotNone(trace)
-                    self.assertEqual(trace.lost(), 0)
+            with self.subTest(allocator=place):
+                self.check_real(name, HEAP_STORIES[name], preload=preload)
         if not tested:
             self.skipTest("no other allocator is installed")
 
@@ -90,8 +54,14 @@ class OtherAllocators(FaultCase):
     def test_t4_allocators_with_perl(self):
         self.matrix("perl")
 
+    def test_t4_allocators_with_git(self):
+        self.matrix("git")
+
     def test_t4_allocators_with_node(self):
         self.matrix("node")
 
     def test_t4_allocators_with_redis(self):
         self.matrix("redis")
+
+    def test_t4_allocators_with_java(self):
+        self.matrix("java")

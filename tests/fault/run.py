@@ -16,7 +16,8 @@ sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "truth"))
 import harness  # noqa: E402
 
-MODULES = ["heap_faults", "signal_faults", "storage_faults", "process_faults", "descriptor_faults", "state_diff", "kill_faults"]
+MODULES = ["heap_faults", "real_heap_faults", "signal_faults", "real_signal_faults", "storage_faults", "process_faults", "descriptor_faults",
+           "state_diff", "kill_faults"]
 SLOW_MODULES = ["transparency", "strace_truth", "heap_truth"]
 
 

@@ -2,7 +2,8 @@
  *
  * A library whose constructor runs before that of any preloaded one: it allocates in every way, keeps blocks for later
  * and, when EARLY_THREADS is set, starts threads that allocate and open files while the process is still being
- * initialised.
+ * initialised. Preloaded into a real program (EARLY_GUEST is set) it looks at its blocks itself when the program is
+ * over, and releases them then.
  */
 #include "early_library.h"
 
@@ -10,6 +11,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -76,6 +78,8 @@ static void *allocate_and_open(void *unused)
 }
 
 static pthread_t threads[16];
+static int with_threads;
+static pid_t guest_of; /* children that only fork have none of the threads */
 
 __attribute__((constructor(101))) static void begin(void)
 {
@@ -85,7 +89,9 @@ __attribute__((constructor(101))) static void begin(void)
         fill(early_blocks[i], early_sizes[i], i);
     }
     allocate_in_every_way(10000);
-    if (getenv("EARLY_THREADS"))
+    with_threads = getenv("EARLY_THREADS") != NULL;
+    guest_of = getenv("EARLY_GUEST") ? getpid() : 0;
+    if (with_threads)
         for (int i = 0; i < 16; i++)
             if (pthread_create(&threads[i], NULL, allocate_and_open, NULL))
                 early_faults++;
@@ -93,7 +99,26 @@ __attribute__((constructor(101))) static void begin(void)
 
 void early_threads_join(void)
 {
-    if (getenv("EARLY_THREADS"))
+    if (with_threads)
         for (int i = 0; i < 16; i++)
             pthread_join(threads[i], NULL);
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    if (guest_of != getpid())
+        return;
+    early_threads_join();
+    for (int i = 0; i < EARLY_BLOCKS; i++) {
+        if (!early_block_is_whole(i) || malloc_usable_size(early_blocks[i]) < early_sizes[i])
+            early_faults++;
+        early_blocks[i] = i & 1 ? realloc(early_blocks[i], early_sizes[i] + 5000) : early_blocks[i];
+        if (!early_block_is_whole(i))
+            early_faults++;
+        free(early_blocks[i]);
+    }
+    for (int i = 0; i < 100; i++)
+        free(malloc(4246));
+    if (early_faults)
+        fprintf(stderr, "BROKEN: %d early blocks\n", early_faults);
 }
