@@ -30,7 +30,7 @@ int pt_cmd_report(int argc, char **argv, struct pt_error *err)
 {
     struct request request = {.top = 10};
     const struct pt_opt table[] = {
-        PT_OPT_CHOICE("format", 'f', &request.format, "text|json|md", "form of the report (default: text)"),
+        PT_OPT_CHOICE("format", 'f', &request.format, "text|json|md|html", "form of the report (default: text)"),
         PT_OPT_TEXT("output", 'o', &request.output, "FILE", "write here instead of stdout"),
         PT_OPT_TEXT("stage", 's', &request.stage, "NAME", "only this stage"),
         PT_OPT_COUNT("top", 'n', &request.top, "N", "rows in each table (default: 10)"),

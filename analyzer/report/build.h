@@ -29,6 +29,7 @@ void pt_build_stages(const struct pt_build *b);
 void pt_build_stage_details(const struct pt_build *b);
 void pt_build_resources(const struct pt_build *b, struct pt_node *item, pt_u32 stage);
 void pt_build_resource_table(const struct pt_build *b);
+void pt_build_charts(const struct pt_build *b);
 void pt_build_quality(const struct pt_build *b);
 void pt_build_failures(const struct pt_build *b);
 void pt_build_findings(const struct pt_build *b);

@@ -182,10 +182,12 @@ void pt_build_processes(const struct pt_build *b)
 {
     const struct pt_session *session = b->profile->session;
     struct pt_node *all = pt_doc_list(b->doc, b->doc->root, "processes", NULL, PT_LAYOUT_TABLE);
-    struct pt_node *shown = pt_doc_list(b->doc, b->doc->root, NULL, "Processes", PT_LAYOUT_TABLE);
-    struct pt_node *untraced = pt_doc_list(b->doc, b->doc->root, NULL, "Not traced", PT_LAYOUT_TABLE);
+    struct pt_node *shown = pt_doc_list(b->doc, b->doc->root, "processes_shown", "Processes", PT_LAYOUT_TABLE);
+    struct pt_node *untraced = pt_doc_list(b->doc, b->doc->root, "untraced_shown", "Not traced", PT_LAYOUT_TABLE);
     struct pt_untraced_list programs = {0};
     size_t n = 0;
+    shown->people_only = true;
+    untraced->people_only = true;
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         if (!pt_build_wants_stage(b, pt_profile_stage_of(b->profile, session->processes[i])))
             continue;

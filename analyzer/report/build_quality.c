@@ -89,7 +89,8 @@ void pt_build_quality(const struct pt_build *b)
 {
     const struct pt_run_info *run = b->profile->run;
     struct pt_node *group = pt_doc_group(b->doc, b->doc->root, "quality_metrics", NULL, PT_LAYOUT_LINES);
-    struct pt_node *people = pt_doc_group(b->doc, b->doc->root, NULL, "Quality", PT_LAYOUT_LINES);
+    struct pt_node *people = pt_doc_group(b->doc, b->doc->root, "quality_shown", "Quality", PT_LAYOUT_LINES);
+    people->people_only = true;
     const char *last_reason = NULL;
     for (size_t i = 0; i < N_WELL_KNOWN; i++)
         add_metric(b, group, people, well_known[i].key, &last_reason);

@@ -102,7 +102,8 @@ void pt_build_resource_table(const struct pt_build *b)
         return;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         shown[i] = rows[i].label && is_known_anywhere(b, &rows[i]);
-    struct pt_node *list = pt_doc_list(b->doc, b->doc->root, NULL, "Resources", PT_LAYOUT_TABLE);
+    struct pt_node *list = pt_doc_list(b->doc, b->doc->root, "resources_shown", "Resources", PT_LAYOUT_TABLE);
+    list->people_only = true;
     list->is_detail = true;
     for (pt_u32 stage = 0; stage < b->profile->stages.n; stage++) {
         const struct pt_stage *one = &b->profile->stages.items[stage];

@@ -186,7 +186,8 @@ void pt_build_stages(const struct pt_build *b)
 static void add_time_table(const struct pt_build *b)
 {
     struct pt_node *list =
-        pt_doc_list(b->doc, b->doc->root, NULL, "Where the time of the main thread went", PT_LAYOUT_TABLE);
+        pt_doc_list(b->doc, b->doc->root, "time_account", "Where the time of the main thread went", PT_LAYOUT_TABLE);
+    list->people_only = true;
     for (pt_u32 stage = 0; stage < b->profile->stages.n; stage++) {
         if (!pt_build_wants_stage(b, stage) || pt_stage_was_skipped(&b->profile->stages.items[stage]))
             continue;
@@ -213,9 +214,11 @@ static void add_details_of(const struct pt_build *b, pt_u32 stage)
         const struct pt_table *table = pt_metrics_find_table(metrics, pt_scope_stage(stage), tables[i].name);
         if (!table || !table->n_rows)
             continue;
-        pt_doc_table(b->doc, b->doc->root, NULL, titled(label, sizeof label, b, tables[i].label, stage), table,
-                     b->options->top)
-            ->is_detail = true;
+        struct pt_node *list =
+            pt_doc_table(b->doc, b->doc->root, tables[i].key, titled(label, sizeof label, b, tables[i].label, stage),
+                         table, b->options->top);
+        list->people_only = true;
+        list->is_detail = true;
     }
     struct pt_node *root = b->doc->root;
     add_heap(b, root, stage, titled(label, sizeof label, b, "Heap", stage));

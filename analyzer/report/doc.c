@@ -4,6 +4,7 @@
  */
 #include "doc.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +69,15 @@ struct pt_node *pt_doc_list(struct pt_doc *doc, struct pt_node *parent, const ch
     struct pt_node *node = add(doc, parent, PT_NODE_LIST, key, label);
     node->layout = layout;
     return node;
+}
+
+struct pt_chart *pt_doc_chart(struct pt_doc *doc, struct pt_node *parent, const char *name, const char *title,
+                              enum pt_show show)
+{
+    struct pt_node *node = add(doc, parent, PT_NODE_CHART, NULL, title);
+    node->chart = pt_arena_alloc(&doc->arena, sizeof *node->chart);
+    *node->chart = (struct pt_chart){.name = copy(doc, name), .title = node->label, .show = show, .limit = NAN};
+    return node->chart;
 }
 
 struct pt_node *pt_doc_table(struct pt_doc *doc, struct pt_node *parent, const char *key, const char *label,

@@ -16,13 +16,45 @@
 
 #include "../analysis/metrics.h"
 
-enum pt_node_kind { PT_NODE_VALUE, PT_NODE_GROUP, PT_NODE_LIST };
+enum pt_node_kind {
+    PT_NODE_VALUE,
+    PT_NODE_GROUP,
+    PT_NODE_LIST,
+    PT_NODE_CHART, /* curves over the run's time: for renderers that draw; the others skip it */
+};
 
 enum pt_layout {
     PT_LAYOUT_LINES,    /* one "label: value" per line */
     PT_LAYOUT_TABLE,    /* of a list */
     PT_LAYOUT_CALLOUTS, /* of a list: numbered findings, each with a headline */
     PT_LAYOUT_PLAIN,    /* a list of values: one per line */
+};
+
+/* A curve. Times rise; a value that is NAN is a gap, never 0. */
+struct pt_chart_series {
+    const char *label;
+    double *t_s, *values;
+    pt_u32 n;
+};
+
+/* A stretch of the run that has a name: a stage. */
+struct pt_chart_band {
+    const char *name;
+    double start_s, end_s;
+};
+
+enum { PT_CHART_MOST_SERIES = 4 };
+
+struct pt_chart {
+    const char *name;         /* of its file: letters, digits, underscores */
+    const char *title, *unit; /* the unit stands behind numbers that `show` gives none: "cores"; NULL = none */
+    enum pt_show show;
+    double end_s; /* where the time axis ends; it begins at 0 */
+    double limit; /* what the machine has of it; NAN = unknown */
+    struct pt_chart_series series[PT_CHART_MOST_SERIES];
+    pt_u32 n_series;
+    struct pt_chart_band *bands;
+    pt_u32 n_bands;
 };
 
 struct pt_node {
@@ -32,10 +64,11 @@ struct pt_node {
     const char *label; /* NULL = not shown to people */
     enum pt_show show;
     struct pt_value value;
-    pt_u32 column;        /* in the table of its list, from 1; 0 = in none */
-    pt_u64 rows_left_out; /* of a list */
-    bool people_only;     /* not in JSON although it has a key (which names its column) */
-    bool is_detail;       /* may be folded or left out when space is short */
+    pt_u32 column;          /* in the table of its list, from 1; 0 = in none */
+    pt_u64 rows_left_out;   /* of a list */
+    struct pt_chart *chart; /* of a PT_NODE_CHART */
+    bool people_only;       /* not in JSON although it has a key (which names its column) */
+    bool is_detail;         /* may be folded or left out when space is short */
     struct pt_node *first, *last, *next;
 };
 
@@ -58,6 +91,9 @@ struct pt_node *pt_doc_group(struct pt_doc *doc, struct pt_node *parent, const c
                              enum pt_layout layout);
 struct pt_node *pt_doc_list(struct pt_doc *doc, struct pt_node *parent, const char *key, const char *label,
                             enum pt_layout layout);
+/* An empty chart: the caller fills it, with memory of doc->arena. */
+struct pt_chart *pt_doc_chart(struct pt_doc *doc, struct pt_node *parent, const char *name, const char *title,
+                              enum pt_show show);
 /* A table of metrics as a list, at most `most` rows. `key` and `label` replace the table's own. */
 struct pt_node *pt_doc_table(struct pt_doc *doc, struct pt_node *parent, const char *key, const char *label,
                              const struct pt_table *table, size_t most);

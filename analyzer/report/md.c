@@ -151,6 +151,8 @@ static void put_node(struct pt_str *out, const struct pt_node *node, int level)
         return;
     const bool is_summary = node->key && !strcmp(node->key, "stages");
     switch (node->kind) {
+    case PT_NODE_CHART:
+        break;
     case PT_NODE_VALUE:
         put_line(out, node);
         break;

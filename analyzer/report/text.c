@@ -262,6 +262,8 @@ static void put_node(const struct text *t, const struct pt_node *node, int width
     if (!node->label)
         return;
     switch (node->kind) {
+    case PT_NODE_CHART:
+        break;
     case PT_NODE_VALUE:
         put_line(t, node, "", width);
         break;

@@ -14,6 +14,7 @@
 
 #include "../util/auto.h"
 #include "../util/fmt.h"
+#include "chart.h"
 
 enum { HEADLINES = 3 };
 
@@ -162,6 +163,8 @@ int pt_write_reports(const char *run_dir, struct pt_str *ret_headlines, struct p
         for (const struct pt_renderer *renderer = pt_renderers; renderer->name && !result; renderer++)
             if (renderer->file_name)
                 result = write_one(doc, renderer, run_dir, err);
+        if (!result)
+            result = pt_chart_write_files(doc, run_dir, err);
         add_headlines(&report.findings, ret_headlines);
     }
     pt_report_close(&report);

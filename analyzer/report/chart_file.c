@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the charts of a run as files. Threads: one. Never: takes a file name from what was recorded.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../util/auto.h"
+#include "chart.h"
+#include "svg.h"
+#include "write.h"
+
+int pt_chart_write_files(const struct pt_doc *doc, const char *directory, struct pt_error *err)
+{
+    PT_AUTO(pt_str_fini) struct pt_str folder = {0};
+    pt_str_printf(&folder, "%s/charts", directory);
+    for (const struct pt_node *node = doc->root->first; node; node = node->next) {
+        if (node->kind != PT_NODE_CHART)
+            continue;
+        if (mkdir(pt_str_text(&folder), 0700) < 0 && errno != EEXIST)
+            return pt_fail(err, "cannot make %s: %s", pt_str_text(&folder), strerror(errno));
+        PT_AUTO(pt_str_fini) struct pt_str path = {0};
+        PT_AUTO(pt_str_fini) struct pt_str text = {0};
+        pt_str_printf(&path, "%s/%s.svg", pt_str_text(&folder), node->chart->name);
+        pt_svg_chart_file(&text, node->chart);
+        if (pt_report_write_text(pt_str_text(&path), &text, err) < 0)
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: report.html as a whole: one file that needs no network, no script and no other file. Threads: any. Never:
+ * leaves out a part of the document that has a label: what no section claims is shown at the end.
+ */
+#include "html.h"
+
+#include <math.h>
+
+#include "../util/auto.h"
+#include "render.h"
+#include "svg.h"
+
+enum section { TIME, FINDINGS, STAGES, RESOURCES, IO, MEMORY, RANGES, PROCESSES, GRADES, MORE, SECTIONS };
+
+static const struct {
+    const char *id, *label;
+} sections[SECTIONS] = {
+    [TIME] = {"time", "Where the time went"}, [FINDINGS] = {"findings", "Findings"},
+    [STAGES] = {"stages", "Stages"},          [RESOURCES] = {"resources", "Resources"},
+    [IO] = {"io", "Files and calls"},         [MEMORY] = {"memory", "Memory"},
+    [RANGES] = {"ranges", "Ranges"},          [PROCESSES] = {"processes", "Processes"},
+    [GRADES] = {"grades", "Quality metrics"}, [MORE] = {"more", "More"},
+};
+
+/* Which section shows a part of the document. */
+static const struct {
+    const char *key;
+    enum section section;
+} places[] = {
+    {"time_account", TIME},
+    {"findings", FINDINGS},
+    {"no_findings", FINDINGS},
+    {"stages", STAGES},
+    {"files", IO},
+    {"directories", IO},
+    {"io_sizes", IO},
+    {"calls", IO},
+    {"heap", MEMORY},
+    {"heap_sites", MEMORY},
+    {"ranges", RANGES},
+    {"processes_shown", PROCESSES},
+    {"alerts", RESOURCES},
+    {"resources_shown", RESOURCES},
+    {"untraced_shown", PROCESSES},
+    {"quality_metrics", GRADES},
+    {"quality_shown", GRADES},
+};
+
+static enum section section_of(const struct pt_node *node)
+{
+    if (node->kind == PT_NODE_CHART)
+        return RESOURCES;
+    for (size_t i = 0; node->key && i < sizeof places / sizeof *places; i++)
+        if (!strcmp(places[i].key, node->key))
+            return places[i].section;
+    return MORE;
+}
+
+/* Whether a section shows this node at all. */
+static bool is_shown(const struct pt_node *node)
+{
+    if (node->kind == PT_NODE_VALUE || !node->label || pt_html_is(node, "trace_quality") ||
+        pt_html_is(node, "failures"))
+        return false;
+    return node->kind == PT_NODE_CHART || node->first;
+}
+
+static bool has_section(const struct pt_node *root, enum section section)
+{
+    for (const struct pt_node *node = root->first; node; node = node->next)
+        if (is_shown(node) && section_of(node) == section)
+            return true;
+    return section == TIME && has_section(root, STAGES);
+}
+
+/* ---- sections ---- */
+
+/* A part that a section shows in its own way is left to it; of the rest, details are folded. */
+static void put_rest(struct pt_str *out, const struct pt_node *root, enum section section)
+{
+    for (const struct pt_node *node = root->first; node; node = node->next) {
+        if (!is_shown(node) || section_of(node) != section || node->kind == PT_NODE_CHART ||
+            pt_html_is(node, "time_account") || pt_html_is(node, "stages"))
+            continue;
+        const bool is_table = node->kind == PT_NODE_LIST && node->layout == PT_LAYOUT_TABLE;
+        if (node->is_detail) {
+            pt_str_add(out, "<details><summary>");
+            pt_html_text(out, node->label);
+            pt_str_add(out, "</summary>");
+        } else if (!is_table && section != FINDINGS && section != GRADES) {
+            pt_str_add(out, "<h3>");
+            pt_html_text(out, node->label);
+            pt_str_add(out, "</h3>");
+        }
+        pt_html_body(out, node);
+        pt_str_add(out, node->is_detail ? "</details>\n" : "\n");
+    }
+}
+
+static bool has_charts(const struct pt_node *root)
+{
+    for (const struct pt_node *node = root->first; node; node = node->next)
+        if (node->kind == PT_NODE_CHART)
+            return true;
+    return false;
+}
+
+static void put_section(struct pt_str *out, const struct pt_node *root, enum section section)
+{
+    const struct pt_node *stages = pt_node_child(root, "stages");
+    pt_str_printf(out, "<section id=\"%s\"><h2>%s</h2>", sections[section].id, sections[section].label);
+    if (section == TIME)
+        pt_html_time(out, stages, pt_node_child(root, "time_account"));
+    if (section == FINDINGS)
+        pt_str_add(out, "<p class=\"note\">Largest possible gain first. Gains are upper bounds; they may overlap.</p>");
+    if (section == STAGES)
+        pt_html_stages(out, stages, pt_html_number(root, "total_duration_s"));
+    if (section == RESOURCES && has_charts(root))
+        pt_html_charts(out, root);
+    put_rest(out, root, section);
+    pt_str_add(out, "</section>\n");
+}
+
+static void put_nav(struct pt_str *out, const struct pt_node *root)
+{
+    pt_str_add(out, "<nav aria-label=\"Sections\">");
+    for (enum section section = 0; section < SECTIONS; section++)
+        if (has_section(root, section))
+            pt_str_printf(out, "<a href=\"#%s\">%s</a>", sections[section].id, sections[section].label);
+    pt_str_add(out, "<a href=\"#timeline\">Timeline</a></nav>");
+}
+
+static void put_failures(struct pt_str *out, const struct pt_node *root)
+{
+    const struct pt_node *failures = pt_node_child(root, "failures");
+    if (!failures || !failures->first)
+        return;
+    pt_str_add(out, "<section id=\"failures\"><h2>Failures</h2>");
+    pt_html_failures(out, failures);
+    pt_str_add(out, "</section>\n");
+}
+
+static void put_timeline(struct pt_str *out, const struct pt_node *root)
+{
+    const char *run = pt_html_child_text(root, "run");
+    pt_str_add(out, "<section id=\"timeline\"><h2>Timeline</h2><p>Every call on a time axis, thread by thread: "
+                    "<code>proftrace export ");
+    pt_html_text(out, run ? run : "RUN");
+    pt_str_add(out, "</code>, then open the file in Perfetto (ui.perfetto.dev), chrome://tracing or speedscope. "
+                    "report.json beside this page has all numbers.</p></section>\n");
+}
+
+/* ---- the page ---- */
+
+static void put_styles(struct pt_str *out)
+{
+    pt_str_add(out, "<style>");
+    for (size_t i = 0; pt_svg_style[i]; i++)
+        pt_str_printf(out, "%s\n", pt_svg_style[i]);
+    for (size_t i = 0; pt_html_style[i]; i++)
+        pt_str_printf(out, "%s\n", pt_html_style[i]);
+    pt_str_add(out, "</style>\n");
+}
+
+static void put_page_title(struct pt_str *out, const struct pt_node *root)
+{
+    const char *run = pt_html_child_text(root, "run");
+    pt_str_add(out, "<title>");
+    pt_html_text(out, run ? run : "run");
+    pt_str_add(out, " - proftrace report</title>");
+}
+
+void pt_render_html(const struct pt_doc *doc, const struct pt_render_options *options, struct pt_str *out)
+{
+    (void)options;
+    const struct pt_node *root = doc->root;
+    pt_str_add(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n"
+                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+                    "'unsafe-inline'; img-src data:\"/>\n"
+                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+                    "<meta name=\"color-scheme\" content=\"light dark\"/><meta name=\"referrer\" "
+                    "content=\"no-referrer\"/>\n");
+    put_page_title(out, root);
+    put_styles(out);
+    pt_str_printf(out, "</head><body>\n<svg class=\"defs\" aria-hidden=\"true\">%s</svg>", pt_svg_patterns);
+    pt_html_header(out, root);
+    put_nav(out, root);
+    pt_str_add(out, "<main>\n");
+    pt_html_trace_quality(out, root);
+    put_failures(out, root);
+    for (enum section section = 0; section < SECTIONS; section++)
+        if (has_section(root, section))
+            put_section(out, root, section);
+    put_timeline(out, root);
+    pt_str_add(out, "</main><footer>");
+    const char *tool = pt_html_child_text(root, "tool");
+    pt_html_text(out, tool ? tool : "proftrace");
+    pt_str_add(out,
+               ". – means unknown; the reason is in its tooltip. MB and GB in report.md are binary, as MiB and GiB "
+               "here.</footer>\n</body></html>\n");
+}

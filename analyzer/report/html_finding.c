@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: how findings and failures are told on a page. Threads: any. Never: judges.
+ */
+#include <math.h>
+
+#include "../util/auto.h"
+#include "../util/fmt.h"
+#include "../util/sanitize.h"
+#include "html.h"
+
+enum { MOST_FINDINGS = 60 };
+
+static void put_gain(struct pt_str *out, const struct pt_node *finding)
+{
+    const double gain_s = pt_html_number(finding, "gain_upper_s");
+    if (!(gain_s > 0))
+        return;
+    pt_str_printf(out, "<span class=\"gain\">up to %s", pt_fmt_duration((int64_t)llround(gain_s * 1e9)).text);
+    const double percent = pt_html_number(finding, "gain_upper_percent");
+    if (isfinite(percent))
+        pt_str_printf(out, percent < 10 ? " (%.1f %% of the run)" : " (%.0f %% of the run)", percent);
+    pt_str_add(out, "</span>");
+}
+
+static void put_finding(struct pt_str *out, const struct pt_node *finding, pt_u32 number)
+{
+    const char *severity = pt_html_child_text(finding, "severity");
+    const char *stage = pt_html_child_text(finding, "stage");
+    const char *confidence = pt_html_child_text(finding, "confidence");
+    pt_str_printf(out, "<article class=\"finding\"><h3><span class=\"t1\">%u. ", number);
+    pt_html_value(out, pt_node_child(finding, "title"));
+    pt_str_add(out, "</span>");
+    put_gain(out, finding);
+    pt_str_add(out, "</h3><p class=\"note\">");
+    if (severity)
+        pt_html_badge(out, severity);
+    if (stage) {
+        pt_str_add(out, " in ");
+        pt_html_text(out, stage);
+    }
+    pt_str_add(out, "</p>");
+    if (pt_html_child_text(finding, "advice")) {
+        pt_str_add(out, "<p class=\"try\"><b>Try:</b> ");
+        pt_html_value(out, pt_node_child(finding, "advice"));
+        pt_str_add(out, "</p>");
+    }
+    const struct pt_node *evidence = pt_node_child(finding, "evidence");
+    if (evidence && evidence->first) {
+        pt_str_add(out, "<details><summary>Evidence");
+        if (confidence) {
+            pt_str_add(out, " (confidence ");
+            pt_html_text(out, confidence);
+            pt_str_add(out, ")");
+        }
+        pt_str_add(out, "</summary>");
+        pt_html_lines(out, evidence->first);
+        pt_str_add(out, "</details>");
+    }
+    pt_str_add(out, "</article>\n");
+}
+
+void pt_html_findings(struct pt_str *out, const struct pt_node *findings)
+{
+    pt_u32 n = 0;
+    for (const struct pt_node *item = findings->first; item; item = item->next)
+        if (n++ < MOST_FINDINGS)
+            put_finding(out, item, n);
+    if (n > MOST_FINDINGS)
+        pt_str_printf(out, "<p class=\"note\">… and %u more</p>", n - MOST_FINDINGS);
+}
+
+/* ---- failures ---- */
+
+static void put_log(struct pt_str *out, const struct pt_node *failure)
+{
+    const struct pt_node *lines = pt_node_child(failure, "log_tail");
+    const char *log = pt_html_child_text(failure, "log");
+    if (!lines || !lines->first)
+        return;
+    pt_str_add(out, "<details open=\"open\"><summary>Last lines of ");
+    pt_html_text(out, log ? log : "its output");
+    pt_str_add(out, "</summary><pre>");
+    for (const struct pt_node *line = lines->first; line; line = line->next) {
+        pt_html_value(out, line);
+        pt_str_char(out, '\n');
+    }
+    pt_str_add(out, "</pre></details>");
+}
+
+void pt_html_failures(struct pt_str *out, const struct pt_node *failures)
+{
+    for (const struct pt_node *item = failures->first; item; item = item->next) {
+        const char *status = pt_html_child_text(item, "status");
+        const bool is_skipped = status && !strcmp(status, "skipped");
+        pt_str_printf(out, "<div class=\"box %s\"><h3>", is_skipped ? "" : "bad");
+        pt_html_value(out, pt_node_child(item, "stage"));
+        pt_str_char(out, ' ');
+        pt_html_badge(out, status ? status : "failed");
+        pt_str_add(out, "</h3><p>");
+        pt_html_value_and_reason(out, pt_node_child(item, "reason"));
+        pt_str_add(out, "</p>");
+        put_log(out, item);
+        pt_str_add(out, "</div>\n");
+    }
+}

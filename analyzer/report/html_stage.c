@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the stages on a page: where their time went, their summary, the charts over them. Threads: any. Never: computes
+ * what the document does not say, but shares and sums of it.
+ */
+#include <math.h>
+
+#include "../util/auto.h"
+#include "../util/fmt.h"
+#include "../util/sanitize.h"
+#include "chart.h"
+#include "html.h"
+#include "svg.h"
+
+enum { MOST_PARTS = 24 };
+
+static struct pt_fmt duration(double seconds)
+{
+    return pt_fmt_duration((int64_t)llround(seconds * 1e9));
+}
+
+void pt_html_badge(struct pt_str *out, const char *status)
+{
+    static const char *const known[] = {"ok", "failed", "timeout", "skipped", "error", "warning", "info"};
+    const char *class = "";
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        class = strcmp(status, known[i]) ? class : known[i];
+    pt_str_printf(out, "<span class=\"badge %s\">", class);
+    pt_html_text(out, status);
+    pt_str_add(out, "</span>");
+}
+
+/* ---- where the time went ---- */
+
+static double longest(const struct pt_node *stages)
+{
+    double scale_s = 0;
+    for (const struct pt_node *stage = stages->first; stage; stage = stage->next) {
+        const double wall_s = pt_html_number(pt_node_child(stage, "time"), "wall_s");
+        scale_s = wall_s > scale_s ? wall_s : scale_s;
+    }
+    return scale_s;
+}
+
+static void put_legend(struct pt_str *out, const struct pt_node *stages)
+{
+    double sums[MOST_PARTS] = {0}, total_s = 0;
+    const char *labels[MOST_PARTS] = {0};
+    for (const struct pt_node *stage = stages->first; stage; stage = stage->next) {
+        const struct pt_node *time = pt_node_child(stage, "time");
+        pt_u32 i = 0;
+        for (const struct pt_node *part = time ? time->first : NULL; part && i < MOST_PARTS; part = part->next, i++) {
+            labels[i] = part->label;
+            sums[i] += pt_value_number(part->value);
+        }
+        total_s += time && time->first ? pt_value_number(time->first->value) : 0;
+    }
+    pt_str_add(out, "<ul class=\"legend\">");
+    for (pt_u32 i = 1; i < MOST_PARTS; i++) {
+        if (sums[i] <= 0 || !labels[i])
+            continue;
+        pt_str_add(out, "<li>");
+        pt_svg_part_swatch(out, i);
+        pt_html_text(out, labels[i]);
+        pt_str_printf(out, " <b>%s</b> <span class=\"dim\">%s</span></li>", duration(sums[i]).text,
+                      pt_fmt_percent(sums[i], total_s).text);
+    }
+    pt_str_add(out, "</ul>");
+}
+
+void pt_html_time(struct pt_str *out, const struct pt_node *stages, const struct pt_node *account)
+{
+    const double scale_s = longest(stages);
+    pt_u32 n = 0;
+    pt_str_add(out, "<p class=\"note\">Of the main thread of each stage. Bars have one scale; what nobody measured is "
+                    "unattributed.</p>");
+    put_legend(out, stages);
+    pt_str_add(out, "<div class=\"bars\">");
+    for (const struct pt_node *stage = stages->first; stage && n < PT_HTML_MOST_ROWS; stage = stage->next, n++) {
+        pt_str_add(out, "<div class=\"name\">");
+        pt_html_value(out, pt_node_child(stage, "stage"));
+        pt_str_add(out, "</div><div class=\"plot\">");
+        pt_svg_time_bar(out, stage, scale_s);
+        pt_str_add(out, "</div><div class=\"num\">");
+        pt_html_value(out, pt_node_child(stage, "duration_s"));
+        pt_str_add(out, "</div>\n");
+    }
+    pt_str_add(out, "</div>");
+    if (!account)
+        return;
+    pt_str_add(out, "<details><summary>The exact numbers</summary>");
+    pt_html_table(out, account, account->label);
+    pt_str_add(out, "</details>");
+}
+
+/* ---- the summary ---- */
+
+static const struct {
+    const char *key, *label;
+} columns[] = {
+    {"duration_s", "Duration"},       {"share", "Share"},
+    {"cpu_percent_avg", "CPU mean"},  {"cpu_percent_max", "CPU peak"},
+    {"rss_mb_max", "Peak memory"},    {"gpu_util_percent_avg", "GPU busy"},
+    {"gpu_mem_mb_max", "GPU memory"}, {"mostly", "Mostly"},
+};
+enum { N_COLUMNS = sizeof columns / sizeof *columns };
+
+static void put_mostly(struct pt_str *out, const struct pt_node *stage)
+{
+    const struct pt_node *time = pt_node_child(stage, "time"), *most = NULL;
+    for (const struct pt_node *part = time && time->first ? time->first->next : NULL; part; part = part->next)
+        if (part->label && pt_value_number(part->value) > (most ? pt_value_number(most->value) : 0))
+            most = part;
+    if (!most) {
+        pt_html_value(out, NULL);
+        return;
+    }
+    pt_html_text(out, most->label);
+    pt_str_printf(out, " %s", pt_fmt_percent(pt_value_number(most->value), pt_value_number(time->first->value)).text);
+}
+
+static void put_stage(struct pt_str *out, const struct pt_node *stage, double total_s)
+{
+    const char *status = pt_html_child_text(stage, "status"), *reason = pt_html_child_text(stage, "reason");
+    pt_str_add(out, "<tr><th scope=\"row\">");
+    pt_html_value(out, pt_node_child(stage, "stage"));
+    pt_str_add(out, "</th><td class=\"s\">");
+    pt_html_badge(out, status ? status : "unknown");
+    if (reason) {
+        pt_str_add(out, "<small>");
+        pt_html_text(out, reason);
+        pt_str_add(out, "</small>");
+    }
+    pt_str_add(out, "</td>");
+    for (pt_u32 i = 0; i < N_COLUMNS; i++) {
+        const bool is_mostly = !strcmp(columns[i].key, "mostly");
+        pt_str_printf(out, "<td class=\"%s\">", is_mostly ? "s" : "n");
+        const double duration_s = pt_html_number(stage, "duration_s");
+        if (is_mostly)
+            put_mostly(out, stage);
+        else if (strcmp(columns[i].key, "share"))
+            pt_html_value(out, pt_node_child(stage, columns[i].key));
+        else if (isfinite(duration_s))
+            pt_str_add(out, pt_fmt_percent(duration_s, total_s).text);
+        else
+            pt_html_value(out, pt_node_child(stage, "duration_s"));
+        pt_str_add(out, "</td>");
+    }
+    pt_str_add(out, "</tr>\n");
+}
+
+/* Each reason for a dash once, so that paper and touch tell it, too. */
+static void put_reasons(struct pt_str *out, const struct pt_node *stages)
+{
+    const char *told[N_COLUMNS] = {0};
+    for (pt_u32 i = 0; i < N_COLUMNS; i++) {
+        for (const struct pt_node *stage = stages->first; stage && !told[i]; stage = stage->next) {
+            const struct pt_node *cell = pt_node_child(stage, columns[i].key);
+            told[i] = cell && cell->value.type == PT_VALUE_UNKNOWN ? cell->value.reason : NULL;
+        }
+        bool is_new = told[i] != NULL;
+        for (pt_u32 j = 0; j < i && is_new; j++)
+            is_new = !told[j] || strcmp(told[i], told[j]);
+        if (!is_new)
+            continue;
+        pt_str_add(out, "<p class=\"note\">– ");
+        pt_html_text(out, columns[i].label);
+        pt_str_add(out, ": ");
+        pt_html_text(out, told[i]);
+        pt_str_add(out, "</p>");
+    }
+}
+
+static void put_commands(struct pt_str *out, const struct pt_node *stages)
+{
+    pt_str_add(out, "<details><summary>Commands</summary><dl class=\"kv\">");
+    for (const struct pt_node *stage = stages->first; stage; stage = stage->next) {
+        const struct pt_node *command = pt_node_child(stage, "command");
+        PT_AUTO(pt_str_fini) struct pt_str line = {0};
+        for (const struct pt_node *word = command ? command->first : NULL; word; word = word->next)
+            if (word->value.type == PT_VALUE_TEXT)
+                pt_str_printf(&line, "%s%s", line.n ? " " : "", word->value.text);
+        if (!line.n)
+            continue;
+        pt_str_add(out, "<dt>");
+        pt_html_value(out, pt_node_child(stage, "stage"));
+        pt_str_add(out, "</dt><dd><code>");
+        pt_html_text(out, pt_str_text(&line));
+        pt_str_add(out, "</code></dd>");
+    }
+    pt_str_add(out, "</dl></details>");
+}
+
+void pt_html_stages(struct pt_str *out, const struct pt_node *stages, double total_s)
+{
+    pt_str_add(out, "<div class=\"t\" role=\"region\" tabindex=\"0\" aria-label=\"Stages\"><table><caption>"
+                    "CPU: 100 % is one CPU. Share: of the duration of the run.</caption><thead><tr>"
+                    "<th scope=\"col\">Stage</th><th scope=\"col\">Status</th>");
+    for (pt_u32 i = 0; i < N_COLUMNS; i++)
+        pt_str_printf(out, "<th scope=\"col\" class=\"%s\">%s</th>", strcmp(columns[i].key, "mostly") ? "n" : "s",
+                      columns[i].label);
+    pt_str_add(out, "</tr></thead><tbody>\n");
+    pt_u32 n = 0;
+    for (const struct pt_node *stage = stages->first; stage; stage = stage->next)
+        if (n++ < PT_HTML_MOST_ROWS)
+            put_stage(out, stage, total_s);
+    pt_str_add(out, "</tbody></table></div>");
+    if (n > PT_HTML_MOST_ROWS)
+        pt_str_printf(out, "<p class=\"note\">… and %u more</p>", n - PT_HTML_MOST_ROWS);
+    put_reasons(out, stages);
+    put_commands(out, stages);
+}
+
+/* ---- charts ---- */
+
+static void put_series(struct pt_str *out, const struct pt_chart *chart, pt_u32 i)
+{
+    PT_AUTO(pt_str_fini) struct pt_str peak = {0};
+    pt_chart_peak_text(&peak, chart, i);
+    pt_str_add(out, "<span class=\"sr\">");
+    pt_svg_series_swatch(out, i);
+    pt_html_text(out, chart->series[i].label);
+    pt_str_char(out, ' ');
+    pt_html_text(out, pt_str_text(&peak));
+    pt_str_add(out, "</span>");
+}
+
+void pt_html_charts(struct pt_str *out, const struct pt_node *root)
+{
+    pt_str_add(out, "<p class=\"note\">Over the whole run; shaded by stage. Where no sample was taken, the line has a "
+                    "gap. The dot is the peak.</p><div class=\"figures\">");
+    for (const struct pt_node *node = root->first; node; node = node->next) {
+        if (node->kind != PT_NODE_CHART)
+            continue;
+        pt_str_add(out, "<figure><figcaption><b>");
+        pt_html_text(out, node->chart->title);
+        pt_str_add(out, "</b><br/>");
+        for (pt_u32 i = 0; i < node->chart->n_series; i++)
+            put_series(out, node->chart, i);
+        pt_str_add(out, "</figcaption>");
+        pt_svg_chart(out, node->chart);
+        pt_str_add(out, "</figure>\n");
+    }
+    pt_str_add(out, "</div>");
+}

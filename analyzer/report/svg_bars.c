@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the bar that shows where the time of a stage went. Threads: any. Never: draws a part that nobody measured.
+ */
+#include <math.h>
+
+#include "../util/auto.h"
+#include "../util/fmt.h"
+#include "../util/sanitize.h"
+#include "svg.h"
+
+enum { HEIGHT = 24, SMALLEST_LABEL_PERCENT = 9 };
+
+static double seconds_of(const struct pt_node *node)
+{
+    return node ? pt_value_number(node->value) : 0;
+}
+
+static const char *ink_of(pt_u32 index)
+{
+    static const bool is_dark[16] = {[1] = true, [4] = true, [6] = true, [8] = true, [11] = true};
+    return index == 15 ? "in un" : index < 16 && is_dark[index] ? "in lt" : "in";
+}
+
+static void put_part(struct pt_str *out, const struct pt_node *part, pt_u32 index, double start_s, double wall_s,
+                     double scale_s)
+{
+    const double part_s = seconds_of(part);
+    pt_str_add(out, "<svg x=\"");
+    pt_svg_share(out, start_s, scale_s);
+    pt_str_add(out, "\" width=\"");
+    pt_svg_share(out, part_s, scale_s);
+    pt_str_printf(out, "\" height=\"%d\"><title>", HEIGHT);
+    pt_sanitize_html(out, part->label);
+    pt_str_printf(out, ": %s, %s of the stage</title>", pt_fmt_duration((int64_t)llround(part_s * 1e9)).text,
+                  pt_fmt_percent(part_s, wall_s).text);
+    pt_str_printf(out, "<rect class=\"p%u\" width=\"100%%\" height=\"%d\"/>", index, HEIGHT);
+    if (100 * part_s >= SMALLEST_LABEL_PERCENT * scale_s) {
+        pt_str_printf(out, "<text class=\"%s\" x=\"6\" y=\"16\">", ink_of(index));
+        pt_sanitize_html(out, part->label);
+        pt_str_printf(out, " %s</text>", pt_fmt_percent(part_s, wall_s).text);
+    }
+    pt_str_add(out, "</svg>");
+}
+
+static void put_description(struct pt_str *out, const struct pt_node *stage, const struct pt_node *time)
+{
+    const struct pt_node *name = pt_node_child(stage, "stage");
+    if (name && name->value.type == PT_VALUE_TEXT)
+        pt_sanitize_html(out, name->value.text);
+    const char *before = ": ";
+    for (const struct pt_node *part = time->first ? time->first->next : NULL; part; part = part->next) {
+        if (seconds_of(part) <= 0 || !part->label)
+            continue;
+        pt_str_printf(out, "%s", before);
+        pt_sanitize_html(out, part->label);
+        pt_str_printf(out, " %s", pt_fmt_duration((int64_t)llround(seconds_of(part) * 1e9)).text);
+        before = ", ";
+    }
+}
+
+void pt_svg_time_bar(struct pt_str *out, const struct pt_node *stage, double scale_s)
+{
+    const struct pt_node *time = pt_node_child(stage, "time");
+    if (!time)
+        return;
+    const double wall_s = seconds_of(pt_node_child(time, "wall_s"));
+    pt_str_printf(out, "<svg class=\"bar\" width=\"100%%\" height=\"%d\" role=\"img\" aria-label=\"", HEIGHT);
+    put_description(out, stage, time);
+    pt_str_add(out, "\">");
+    double at_s = 0;
+    pt_u32 index = 0;
+    for (const struct pt_node *part = time->first; part; part = part->next, index++) {
+        const double part_s = seconds_of(part);
+        if (part->kind != PT_NODE_VALUE || !part->label || part == time->first || part_s <= 0)
+            continue;
+        put_part(out, part, index, at_s, wall_s, scale_s);
+        at_s += part_s;
+    }
+    pt_str_add(out, "</svg>");
+}
