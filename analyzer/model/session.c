@@ -197,6 +197,19 @@ void pt_session_close(struct pt_session *session)
     free(data);
 }
 
+bool pt_session_is_unreadable(const char *path)
+{
+    struct pt_run_files run;
+    struct pt_error none = {0};
+    if (pt_run_files_find(path, &run, &none) < 0)
+        return false;
+    bool unreadable = false;
+    for (size_t i = 0; i < run.files.n; i++)
+        unreadable |= !pt_trace_file_is_blank(run.files.items[i]);
+    pt_run_files_fini(&run);
+    return unreadable;
+}
+
 char *pt_session_latest(void)
 {
     return pt_run_dir_latest();

@@ -109,6 +109,8 @@ struct pt_session {
 struct pt_session *pt_session_open(const char *path, struct pt_error *err);
 /* The latest run directory, whether it holds traces or not; NULL when there is none. The caller frees it. */
 char *pt_session_latest(void);
+/* After pt_session_open failed: trace files are there, and one of them is foreign, damaged or of a newer format. */
+bool pt_session_is_unreadable(const char *path);
 void pt_session_close(struct pt_session *session);
 static inline void pt_session_closep(struct pt_session **session)
 {

@@ -160,6 +160,8 @@ static int read_line(struct reader *r, const char *line, struct pt_error *err)
         if (!strncmp(line, kinds[i], n) && line[n] == ' ')
             return read_keyed(r, kinds[i], line + n + 1, err);
     }
+    if (!r->processes.n)
+        return pt_fail_code(err, 3, "not the text of a trace: `proftrace dump RUN` writes one");
     return read_event(r, line, err);
 }
 

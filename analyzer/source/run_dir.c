@@ -58,7 +58,7 @@ static int look_into(struct pt_run_files *run, struct pt_error *err)
 {
     struct stat status;
     if (stat(run->path, &status) < 0)
-        return pt_fail_code(err, 3, "cannot open %s: %s", run->path, strerror(errno));
+        return pt_fail_code(err, 3, "cannot open %s: %s; runs lie in %s", run->path, strerror(errno), root_of_runs());
     if (!S_ISDIR(status.st_mode)) {
         pt_vec_push(&run->files, pt_strdup(run->path));
         return 0;

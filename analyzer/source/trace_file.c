@@ -41,7 +41,7 @@ static int check_header(struct pt_trace_file *file, struct pt_error *err)
     if (got >= 8 && !memcmp(h->magic, zeros, 8))
         return pt_fail_code(err, 3, "not set up: the process ended before its trace began");
     if (got < 8 || memcmp(h->magic, PT_FILE_MAGIC, 8))
-        return pt_fail_code(err, 3, "not a proftrace file");
+        return pt_fail_code(err, 3, "not a proftrace file: name a run directory, or a " PT_FILE_SUFFIX " file of one");
     if (got < 12 || h->format_version > PT_FORMAT_VERSION)
         return pt_fail_code(err, 3, "format %u is newer than this proftrace reads (%u): use a newer proftrace",
                             h->format_version, PT_FORMAT_VERSION);
@@ -97,6 +97,14 @@ struct pt_trace_file *pt_trace_file_open(const char *path, struct pt_error *err)
         return file;
     pt_trace_file_close(file);
     return NULL;
+}
+
+bool pt_trace_file_is_blank(const char *path)
+{
+    static const char zeros[8];
+    char magic[8] = "";
+    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    return fd >= 0 && pread(fd, magic, sizeof magic, 0) == sizeof magic && !memcmp(magic, zeros, sizeof zeros);
 }
 
 void pt_trace_file_drop_areas(struct pt_trace_file *file)

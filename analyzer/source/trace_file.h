@@ -76,6 +76,8 @@ struct pt_trace_file {
 /* NULL with exit code 3 when it is no trace file, a newer format, or its header is damaged. Damage further on is
  * counted. */
 struct pt_trace_file *pt_trace_file_open(const char *path, struct pt_error *err);
+/* True for a file whose process ended before it had written the first byte: nothing is wrong with it. */
+bool pt_trace_file_is_blank(const char *path);
 void pt_trace_file_close(struct pt_trace_file *file);
 /* Give the copies of thread areas back once totals were taken from them: 16 KiB each. */
 void pt_trace_file_drop_areas(struct pt_trace_file *file);

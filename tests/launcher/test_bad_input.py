@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""Every bad input gives one clear line, with its cause and what to do, and the exit code of the contract."""
+import contextlib
+import os
+import subprocess
+import unittest
+
+from launcher_case import PROFTRACE, LauncherCase, clean_environment
+
+READERS = ("report", "stats", "info", "dump", "export")
+USAGE, UNREADABLE, FAILED_FIRST, NOT_EXECUTABLE, NOT_FOUND = 2, 3, 125, 126, 127
+
+
+class BadInput(LauncherCase):
+    def assert_one_line(self, done, code, *words):
+        lines = done.stderr.decode().splitlines()
+        self.assertEqual((done.returncode, len(lines), done.stdout), (code, 1, b""), lines)
+        for word in words:
+            self.assertIn(word, lines[0])
+
+    def put(self, name, content):
+        path = os.path.join(self.folder, name)
+        with open(path, "wb") as file:
+            file.write(content)
+        return path
+
+    def readers(self, name):
+        for reader in READERS:
+            with self.subTest(reader=reader):
+                more = ("--to", "chrome", "-o", "-") if reader == "export" else ()
+                yield self.proftrace(reader, name, *more)
+
+    def test_missing_command(self):
+        for arguments in ((), ("--",), ("--stage", "x"), ("--stage", "x", "--")):
+            self.assert_one_line(self.proftrace("run", *arguments), FAILED_FIRST, "no command to run", "usage: proftrace run")
+
+    def test_command_that_does_not_exist(self):
+        for command in ("no-such-command", "./no-such-file"):
+            self.assert_one_line(self.run_it(command), NOT_FOUND, command, "check the spelling" if "/" not in command else "No such")
+
+    def test_not_executable(self):
+        self.put("text", b"hello\n")
+        self.assert_one_line(self.run_it("./text"), NOT_EXECUTABLE, "./text is not executable", "chmod +x")
+
+    def test_unwritable_directory(self):
+        self.put("file", b"")
+        self.assert_one_line(self.run_it("touch", "ran", options=("-o", "file")), FAILED_FIRST, "file", "-o")
+        self.assert_one_line(self.run_it("touch", "ran", options=("-o", "file/below")), FAILED_FIRST, "file/below", "-o")
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "ran")), "the command ran")
+
+    @contextlib.contextmanager
+    def read_only_mount(self):
+        place = os.path.join(self.folder, "mount")
+        os.mkdir(place)
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "none", place], capture_output=True, text=True, check=False)
+        if done.returncode:
+            self.skipTest(f"cannot mount here: {done.stderr.strip()}")
+        try:
+            yield place
+        finally:
+            subprocess.run(["umount", "-l", place], check=False)
+
+    def test_read_only_file_system(self):
+        with self.read_only_mount() as place:
+            self.assert_one_line(self.run_it("true", options=("-o", f"{place}/run")), FAILED_FIRST, "Read-only file system", "-o")
+            self.assert_one_line(self.run_it("true", environment={"PROFTRACE_DIR": place}), FAILED_FIRST, "PROFTRACE_DIR")
+            self.run_it("true", options=("-o", "run"))
+            self.assert_one_line(self.proftrace("report", "run", "-o", f"{place}/report"), 1, "Read-only file system", place)
+
+    def test_foreign_file(self):
+        for name, content in (("text", b"hello\n"), ("empty", b""), ("zeros", bytes(8192)), ("json", b"{}"),
+                              ("elf", b"\x7fELF" + bytes(9000)), ("foreign.ptr", b"PROFTRC" + bytes(9000))):
+            self.put(name, content)
+            for done in self.readers(name):
+                self.assert_one_line(done, UNREADABLE, name, "not set up" if name == "zeros" else "not a proftrace file")
+        self.assert_one_line(self.proftrace("assemble", "text", "-o", "x"), UNREADABLE, "text:1", "proftrace dump")
+
+    def test_newer_format(self):
+        self.run_it("true", options=("-o", "run"))
+        run = os.path.join(self.folder, "run")
+        for name in os.listdir(run):
+            if name.endswith(".ptr"):
+                with open(os.path.join(run, name), "r+b") as file:
+                    file.seek(8)
+                    file.write((99).to_bytes(4, "little"))
+        for done in self.readers("run"):
+            self.assert_one_line(done, UNREADABLE, "format 99 is newer", "use a newer proftrace")
+
+    def test_nothing_there(self):
+        os.mkdir(os.path.join(self.folder, "empty"))
+        for done in self.readers("nothing"):
+            self.assert_one_line(done, UNREADABLE, "cannot open nothing", "runs lie in ./proftrace.data")
+        for done in self.readers("empty"):
+            self.assert_one_line(done, UNREADABLE, "no trace files in empty", "proftrace run -- COMMAND")
+        self.assert_one_line(self.proftrace("report"), UNREADABLE, "no run found", "proftrace run -- COMMAND")
+
+    def test_misspelt_option(self):
+        self.assert_one_line(self.proftrace("report", "--fromat", "json"), USAGE, "--fromat", "did you mean '--format'?")
+        self.assert_one_line(self.proftrace("export", "--two", "chrome"), USAGE, "did you mean '--to'?")
+        self.assert_one_line(self.proftrace("export", "--to", "crome"), USAGE, "did you mean 'chrome'?")
+        self.assert_one_line(self.proftrace("reprot"), USAGE, "did you mean 'report'?")
+        self.assert_one_line(self.proftrace("run", "--haep", "off", "true"), FAILED_FIRST, "did you mean '--heap'?")
+
+    def test_bad_value(self):
+        self.assert_one_line(self.proftrace("report", "--top", "many"), USAGE, "--top", "not a number")
+        self.assert_one_line(self.proftrace("stats", "--by", "fil"), USAGE, "call|file|stack|thread|size")
+        self.assert_one_line(self.proftrace("run", "-o"), FAILED_FIRST, "needs a value: RUN")
+
+    def test_static_target(self):
+        path = self.compile("int main(void){return 5;}", "-static")
+        done = self.run_it(path)
+        lines = [line for line in done.stderr.decode().splitlines() if "static" in line]
+        self.assertEqual((done.returncode, len(lines)), (5, 1), done.stderr)
+        self.assertIn("was not traced", lines[0])
+        self.assertIn("program", lines[0])
+
+    def test_output_that_cannot_be_written(self):
+        self.run_it("true", options=("-o", "run"))
+        script = f"{PROFTRACE} report run --format json >/dev/full"
+        done = subprocess.run(["sh", "-c", script], cwd=self.folder, env=clean_environment(), capture_output=True, check=False)
+        self.assert_one_line(done, 1, "No space left on device")
+        self.assert_one_line(self.proftrace("export", "run", "--to", "chrome", "-o", "no/such/t.json"), 1, "no/such/t.json", "No such")
+
+
+if __name__ == "__main__":
+    unittest.main()
