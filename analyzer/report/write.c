@@ -57,7 +57,7 @@ static int open_parts(const char *path, struct pt_report *report, struct pt_erro
     }
     if (report->session)
         return 0;
-    if (!report->run)
+    if (!report->run || pt_session_is_unreadable(path))
         return -1;
     report->empty = empty_session(directory);
     return 0;
