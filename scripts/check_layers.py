@@ -35,9 +35,10 @@ MAY_INCLUDE = {
     # the launcher stands beside the chain: it may show its result, not take part in it
     "analyzer/sampler": ["analyzer/util"],
     "analyzer/launcher": ["analyzer/util", "analyzer/sampler"],
+    "analyzer/pipeline": ["analyzer/util", "analyzer/sampler", "analyzer/launcher"],
     "analyzer/cmd": ["analyzer/util", "analyzer/source", "analyzer/decode", "analyzer/merge", "analyzer/model",
                      "analyzer/analysis", "analyzer/rules", "analyzer/report", "analyzer/export", "analyzer/sampler",
-                     "analyzer/launcher"],
+                     "analyzer/launcher", "analyzer/pipeline"],
     "analyzer": ["analyzer/cmd", "analyzer/util"],
 }
 
@@ -46,7 +47,7 @@ THIRD_PARTY = {
     r"zstd(_errors)?\.h": r"preload/core/(private|rollover)\.[ch]|analyzer/source/\w+\.[ch]",
     r"zlib\.h": r"analyzer/(util|export)/\w+\.[ch]",
     r"elfutils/.*|dwarf\.h|libelf\.h|gelf\.h": r"analyzer/model/(symbol\w*|elf_image|debuginfod)\.[ch]",
-    r"(cjson/)?cJSON\.h": r"analyzer/(report|cmd|launcher|util)/\w+\.[ch]|analyzer/model/run_info\.c",
+    r"(cjson/)?cJSON\.h": r"analyzer/(report|cmd|launcher|pipeline|util)/\w+\.[ch]|analyzer/model/run_info\.c",
     r"unwind\.h": r"preload/core/(stack|frame_check)\.[ch]",
     r"dlfcn\.h": r"preload/core/(real|module|init)\.c|preload/hooks/heap\.c|analyzer/launcher/\w+\.c|analyzer/model/(demangle|debuginfod)\.c",
 }

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * isolate.h - the temporary configuration that the stages get, so that a profiled run does not touch the real one's
+ * results: `paths` made absolute, `run.dataset` and `train.epochs` replaced, `train.wandb_enabled` false. All else is
+ * the user's document, byte for byte.
+ */
+#ifndef PT_PIPELINE_ISOLATE_H
+#define PT_PIPELINE_ISOLATE_H
+
+#include "config.h"
+
+struct pt_isolated {
+    char *directory;   /* ours alone: mode 0700 below TMPDIR */
+    char *config_path; /* the file in it, mode 0600 */
+};
+
+/* Zero-initialised = nothing was made. -1 = error, and nothing is left behind. */
+int pt_isolate_create(const struct pt_config *config, struct pt_isolated *ret_isolated, struct pt_error *err);
+/* Remove the directory with what stages left in it. -1 says what stayed. Does nothing the second time. */
+int pt_isolate_remove(struct pt_isolated *isolated, struct pt_error *err);
+/* Release the structure; the directory stays unless it was removed (--keep-temp). */
+void pt_isolate_fini(struct pt_isolated *isolated);
+
+/* The document that pt_isolate_create writes. */
+int pt_isolate_text(const struct pt_config *config, struct pt_str *out, struct pt_error *err);
+
+/* What a stage's command may name: {config}, {dataset}, {epochs}, {report_dir}. */
+struct pt_stage_tokens {
+    const char *config, *dataset, *report_dir;
+    pt_u64 train_epochs;
+};
+
+/* A copy of the command, NULL-terminated, one block for free(). Nothing else in braces is touched, and what was
+ * inserted is not looked at again. */
+char **pt_stage_command(const char *const *command, const struct pt_stage_tokens *tokens);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * quality_find.c - Owns: what a key means in a grade report. Threads: any. Never: recurses, chooses between two values.
+ */
+#include "quality_find.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../util/auto.h"
+#include "../util/json_text.h"
+#include "../util/mem.h"
+#include "document.h"
+
+/* The members that have the name, anywhere. */
+struct search {
+    const char *name;
+    const cJSON *found; /* the first */
+    size_t count;
+    struct pt_str places; /* of the first few */
+};
+
+enum { SHOWN_PLACES = 3, SHOWN_BYTES = 60 };
+
+static const cJSON *child_of(const cJSON *parent, const char *name, size_t length)
+{
+    PT_AUTO(pt_freep) char *part = pt_asprintf("%.*s", (int)length, name);
+    if (cJSON_IsObject(parent))
+        return cJSON_GetObjectItemCaseSensitive(parent, part);
+    char *end = part;
+    const unsigned long index = *part >= '0' && *part <= '9' ? strtoul(part, &end, 10) : 0;
+    const bool is_index = end != part && !*end && index < 1u << 30;
+    return cJSON_IsArray(parent) && is_index ? cJSON_GetArrayItem(parent, (int)index) : NULL;
+}
+
+static const cJSON *follow(const cJSON *json, const char *path)
+{
+    while (json) {
+        const size_t length = strcspn(path, ".");
+        json = child_of(json, path, length);
+        if (!path[length])
+            return json;
+        path += length + 1;
+    }
+    return NULL;
+}
+
+static void append_name(const cJSON *item, struct pt_str *out)
+{
+    pt_str_printf(out, "%s%.*s", out->n ? "." : "", SHOWN_BYTES, item->string ? item->string : "[]");
+}
+
+static void note(struct search *search, const cJSON *const *way, int depth, const cJSON *item)
+{
+    PT_AUTO(pt_str_fini) struct pt_str place = {0};
+    if (!search->count++)
+        search->found = item;
+    if (search->count > SHOWN_PLACES)
+        return;
+    for (int i = 1; i < depth; i++) /* the outermost has no name */
+        append_name(way[i], &place);
+    append_name(item, &place);
+    pt_str_printf(&search->places, "%s%s", search->count > 1 ? ", " : "", pt_str_text(&place));
+}
+
+/* Depth first over all members, with the way down as the only memory. */
+static void search_all(const cJSON *json, struct search *search)
+{
+    const cJSON *way[PT_JSON_TEXT_MAX_DEPTH + 2];
+    int depth = 1;
+    way[0] = json;
+    const cJSON *item = json->child;
+    while (item || depth > 1) {
+        if (!item) {
+            item = way[--depth]->next;
+            continue;
+        }
+        if (item->string && !strcmp(item->string, search->name))
+            note(search, way, depth, item);
+        if (item->child && depth <= PT_JSON_TEXT_MAX_DEPTH) {
+            way[depth++] = item;
+            item = item->child;
+        } else {
+            item = item->next;
+        }
+    }
+}
+
+static char *number_of(const cJSON *item, const char *key, double *ret_value)
+{
+    PT_AUTO(pt_str_fini) struct pt_str shown = {0};
+    if (cJSON_IsNumber(item) && isfinite(item->valuedouble)) {
+        *ret_value = item->valuedouble;
+        return NULL;
+    }
+    if (cJSON_IsNull(item))
+        return pt_asprintf("%.80s is null or NaN", key);
+    pt_document_describe(item, &shown);
+    return pt_asprintf("%.80s: expected a number, found %s", key, pt_str_text(&shown));
+}
+
+char *pt_quality_find(const cJSON *json, const char *key, double *ret_value)
+{
+    const cJSON *item = cJSON_IsObject(json) ? cJSON_GetObjectItemCaseSensitive(json, key) : NULL;
+    struct search search = {.name = key};
+    if (!item)
+        item = follow(json, key);
+    if (item)
+        return number_of(item, key, ret_value);
+    search_all(json, &search);
+    PT_AUTO(pt_str_fini) struct pt_str places = search.places;
+    if (!search.count)
+        return pt_asprintf("has no key %.80s", key);
+    if (search.count > 1)
+        return pt_asprintf("%.80s is there %zu times (%s%s); put the one you mean into profile.quality.keys", key,
+                           search.count, pt_str_text(&places), search.count > SHOWN_PLACES ? ", ..." : "");
+    return number_of(search.found, key, ret_value);
+}
