@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * output_terminal.c - Owns: how a pseudo-terminal is made. Threads: main only. Never: touches our own terminal.
+ */
+#include "output_terminal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+static int above_standard(int fd)
+{
+    if (fd < 0 || fd > 2)
+        return fd;
+    const int high_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    close(fd);
+    return high_fd;
+}
+
+static int open_slave(int master)
+{
+    /* By descriptor first: by name it may be another container's. */
+    const int fd = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    char name[64];
+    if (fd >= 0 || ptsname_r(master, name, sizeof name) != 0)
+        return fd;
+    return open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+}
+
+bool pt_terminal_resize(int master, int fd)
+{
+    struct winsize size, before;
+    if (ioctl(fd, TIOCGWINSZ, &size) < 0 || ioctl(master, TIOCGWINSZ, &before) < 0)
+        return false;
+    if (size.ws_row == before.ws_row && size.ws_col == before.ws_col && size.ws_xpixel == before.ws_xpixel &&
+        size.ws_ypixel == before.ws_ypixel)
+        return false;
+    return ioctl(master, TIOCSWINSZ, &size) == 0;
+}
+
+int pt_terminal_like(int fd, int *ret_master, int *ret_slave)
+{
+    const int master = above_standard(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
+    if (master < 0)
+        return -1;
+    const int slave = unlockpt(master) == 0 ? above_standard(open_slave(master)) : -1;
+    struct termios settings;
+    if (slave < 0 || tcgetattr(fd, &settings) < 0)
+        goto fail;
+    /* The real terminal turns \n into \r\n itself; and nothing is ever typed here. */
+    settings.c_oflag &= ~(tcflag_t)OPOST;
+    if (tcsetattr(slave, TCSANOW, &settings) < 0)
+        goto fail;
+    (void)pt_terminal_resize(master, fd);
+    *ret_master = master;
+    *ret_slave = slave;
+    return 0;
+fail:;
+    const int problem = errno;
+    close(master);
+    if (slave >= 0)
+        close(slave);
+    errno = problem;
+    return -1;
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * status_line.c - Owns: what we say on stderr while a stage runs. Threads: main only. Never: writes to stdout, waits
+ * for a terminal before the end.
+ */
+#include "status_line.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "../util/auto.h"
+#include "../util/fmt.h"
+#include "../util/sanitize.h"
+#include "../util/utf8.h"
+
+#define REDRAW_NS 250000000u
+#define QUIET_NS 300000000u /* after output: a burst of lines is not interrupted */
+#define HEARTBEAT_NS 60000000000u
+#define WAITING_MAX_BYTES 65536
+#define ERASE "\r\033[K"
+
+/* ---- the terminal ---- */
+static bool is_set(const char *name)
+{
+    const char *text = getenv(name);
+    return text && *text;
+}
+
+static bool is_true(const char *name)
+{
+    static const char *const yes[] = {"1", "true", "on", "yes"};
+    const char *text = getenv(name);
+    for (size_t i = 0; text && i < sizeof yes / sizeof *yes; i++)
+        if (!strcasecmp(text, yes[i]))
+            return true;
+    return false;
+}
+
+static bool locale_is_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (is_set(names[i]))
+            return strcasestr(getenv(names[i]), "utf-8") || strcasestr(getenv(names[i]), "utf8");
+    return false;
+}
+
+void pt_status_line_open(struct pt_status_line *ret_line)
+{
+    *ret_line = (struct pt_status_line){.values = {NAN, NAN, NAN}, .last_byte = '\n'};
+    pt_sink_open(&ret_line->sink, pt_sink_is_open(STDERR_FILENO) ? STDERR_FILENO : -1);
+    const char *term = getenv("TERM");
+    ret_line->silent = is_true("PROFTRACE_QUIET") || ret_line->sink.fd < 0;
+    ret_line->live = ret_line->sink.is_terminal && term && *term && strcmp(term, "dumb") != 0;
+    ret_line->color = ret_line->live && !is_set("NO_COLOR");
+    ret_line->unicode = locale_is_utf8();
+}
+
+static size_t columns(const struct pt_status_line *line)
+{
+    struct winsize size;
+    if (ioctl(line->sink.fd, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
+        return 80;
+    return size.ws_col;
+}
+
+/* In the background the terminal is somebody else's. */
+static bool in_foreground(const struct pt_status_line *line)
+{
+    const pid_t group = tcgetpgrp(line->sink.fd);
+    return group < 0 || group == getpgrp();
+}
+
+/* ---- widths ---- */
+struct range {
+    uint32_t first, last;
+};
+
+static bool is_in(const struct range *ranges, size_t n, uint32_t code)
+{
+    for (size_t i = 0; i < n; i++)
+        if (code >= ranges[i].first && code <= ranges[i].last)
+            return true;
+    return false;
+}
+
+int pt_status_character_width(uint32_t code)
+{
+    static const struct range none[] = {{0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x610, 0x61a},
+                                        {0x64b, 0x65f},   {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x20d0, 0x20ff},
+                                        {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}};
+    static const struct range wide[] = {
+        {0x1100, 0x115f},   {0x231a, 0x231b},   {0x23e9, 0x23f3},   {0x25fd, 0x25fe},   {0x2614, 0x2615},
+        {0x2648, 0x2653},   {0x267f, 0x267f},   {0x26a1, 0x26a1},   {0x2705, 0x2705},   {0x2728, 0x2728},
+        {0x274c, 0x274c},   {0x2753, 0x2757},   {0x2b1b, 0x2b1c},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},
+        {0xa960, 0xa97f},   {0xac00, 0xd7a3},   {0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff00, 0xff60},
+        {0xffe0, 0xffe6},   {0x16fe0, 0x18cff}, {0x1b000, 0x1b2ff}, {0x1f004, 0x1f004}, {0x1f0cf, 0x1f0cf},
+        {0x1f18e, 0x1f19a}, {0x1f200, 0x1f6ff}, {0x1f7e0, 0x1f7f0}, {0x1f900, 0x1faff}, {0x20000, 0x3fffd}};
+    if (code < 0x300)
+        return 1;
+    if (is_in(none, sizeof none / sizeof *none, code))
+        return 0;
+    return is_in(wide, sizeof wide / sizeof *wide, code) ? 2 : 1;
+}
+
+/* As much of a clean text as fits. */
+static void add_fitting(const struct pt_status_line *line, struct pt_str *out, const char *text, size_t *left)
+{
+    for (size_t n; *text; text += n) {
+        uint32_t code = 0;
+        n = pt_utf8_next(text, strlen(text), &code);
+        const bool plain = n && (code < 0x80 || line->unicode);
+        const size_t width = plain ? (size_t)pt_status_character_width(code) : 1;
+        n = n ? n : 1;
+        if (width > *left) {
+            *left = 0;
+            return;
+        }
+        *left -= width;
+        if (plain)
+            pt_str_bytes(out, text, n);
+        else
+            pt_str_char(out, '?');
+    }
+}
+
+/* ---- drawing ---- */
+/* Whole seconds: digits behind the point would only flicker. */
+static void add_elapsed(struct pt_str *out, pt_u64 ns)
+{
+    const unsigned long long seconds = ns / 1000000000u;
+    if (seconds < 60)
+        pt_str_printf(out, "%llu s", seconds);
+    else if (seconds < 3600)
+        pt_str_printf(out, "%llu m %02llu s", seconds / 60, seconds % 60);
+    else
+        pt_str_printf(out, "%llu h %02llu m", seconds / 3600, seconds / 60 % 60);
+}
+
+static void describe(const struct pt_status_line *line, struct pt_str *out, pt_u64 now_ns)
+{
+    if (line->n_stages)
+        pt_str_printf(out, "%u/%u ", line->number, line->n_stages);
+    pt_str_printf(out, "%s  ", pt_str_text(&line->stage));
+    add_elapsed(out, now_ns - line->begin_ns);
+    if (isfinite(line->values.cpu_percent))
+        pt_str_printf(out, "  CPU %.0f %%", line->values.cpu_percent);
+    if (isfinite(line->values.rss_bytes) && line->values.rss_bytes >= 0)
+        pt_str_printf(out, "  RSS %s", pt_fmt_bytes((uint64_t)line->values.rss_bytes).text);
+    if (isfinite(line->values.gpu_percent))
+        pt_str_printf(out, "  GPU %.0f %%", line->values.gpu_percent);
+}
+
+static void draw(struct pt_status_line *line, pt_u64 now_ns)
+{
+    static const char *const dots[] = {"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"};
+    static const char *const bars[] = {"|", "/", "-", "\\"};
+    const unsigned turn = line->turn++;
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    PT_AUTO(pt_str_fini) struct pt_str out = {0};
+    describe(line, &text, now_ns);
+    /* The last column stays free: a character there makes some terminals wrap. */
+    size_t left = columns(line) - 1;
+    pt_str_add(&out, "\r");
+    pt_str_add(&out, line->color ? "\033[36m" : "");
+    add_fitting(line, &out, line->unicode ? dots[turn % 10] : bars[turn % 4], &left);
+    pt_str_add(&out, line->color ? "\033[0m" : "");
+    add_fitting(line, &out, " ", &left);
+    add_fitting(line, &out, pt_str_text(&text), &left);
+    /* Back at the start: what another program writes here replaces the line. */
+    pt_str_add(&out, "\033[K\r");
+    line->drawn = pt_sink_write(&line->sink, out.text, out.n) > 0 || line->drawn;
+    line->drawn_ns = now_ns;
+}
+
+bool pt_status_line_erase(struct pt_status_line *line)
+{
+    if (line->drawn && pt_sink_write(&line->sink, ERASE, strlen(ERASE)) < strlen(ERASE))
+        return false;
+    line->drawn = false;
+    return true;
+}
+
+void pt_status_line_passed(struct pt_status_line *line, char last_byte, pt_u64 now_ns)
+{
+    line->last_byte = last_byte;
+    line->passed_ns = now_ns;
+}
+
+/* ---- plain lines ---- */
+static void flush_waiting(struct pt_status_line *line)
+{
+    if (!line->waiting.n)
+        return;
+    const size_t taken = pt_sink_write(&line->sink, line->waiting.text, line->waiting.n);
+    line->waiting.n -= taken;
+    memmove(line->waiting.text, line->waiting.text + taken, line->waiting.n + 1);
+}
+
+static void say(struct pt_status_line *line, const char *what, pt_u64 now_ns)
+{
+    if (line->silent || line->live || line->waiting.n > WAITING_MAX_BYTES)
+        return;
+    if (line->last_byte != '\n')
+        pt_str_char(&line->waiting, '\n');
+    pt_str_add(&line->waiting, "proftrace: stage ");
+    if (line->n_stages)
+        pt_str_printf(&line->waiting, "%u/%u ", line->number, line->n_stages);
+    pt_str_printf(&line->waiting, "%s %s\n", pt_str_text(&line->stage), what);
+    pt_status_line_passed(line, '\n', now_ns);
+    flush_waiting(line);
+}
+
+/* ---- a stage ---- */
+void pt_status_line_begin(struct pt_status_line *line, const char *stage, unsigned number, unsigned n_stages,
+                          pt_u64 now_ns)
+{
+    pt_str_clear(&line->stage);
+    pt_sanitize_terminal(&line->stage, *stage ? stage : "(no name)");
+    line->number = number;
+    line->n_stages = n_stages;
+    line->begin_ns = line->drawn_ns = now_ns;
+    line->values = (struct pt_status_values){NAN, NAN, NAN};
+    say(line, "started", now_ns);
+}
+
+void pt_status_line_values(struct pt_status_line *line, const struct pt_status_values *values)
+{
+    line->values = *values;
+}
+
+void pt_status_line_end(struct pt_status_line *line, const char *result, pt_u64 now_ns)
+{
+    (void)pt_status_line_erase(line);
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    pt_str_add(&text, "finished: ");
+    pt_sanitize_terminal(&text, result);
+    pt_str_printf(&text, ", %.1f s", (double)(now_ns - line->begin_ns) / 1e9);
+    if (line->stage.n)
+        say(line, pt_str_text(&text), now_ns);
+    pt_str_clear(&line->stage);
+}
+
+static pt_u64 step_plain(struct pt_status_line *line, pt_u64 now_ns)
+{
+    flush_waiting(line);
+    const pt_u64 due_ns = (line->passed_ns > line->begin_ns ? line->passed_ns : line->begin_ns) + HEARTBEAT_NS;
+    if (now_ns < due_ns)
+        return line->waiting.n ? now_ns + REDRAW_NS : due_ns;
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    pt_str_add(&text, "is running: ");
+    add_elapsed(&text, now_ns - line->begin_ns);
+    say(line, pt_str_text(&text), now_ns);
+    return now_ns + HEARTBEAT_NS;
+}
+
+pt_u64 pt_status_line_step(struct pt_status_line *line, pt_u64 now_ns)
+{
+    if (line->silent || !line->stage.n)
+        return ~(pt_u64)0;
+    if (!line->live)
+        return step_plain(line, now_ns);
+    pt_u64 due_ns = line->drawn_ns + REDRAW_NS;
+    if (line->passed_ns && line->passed_ns + QUIET_NS > due_ns)
+        due_ns = line->passed_ns + QUIET_NS;
+    if (now_ns < due_ns)
+        return due_ns;
+    /* A stage that stopped in the middle of its line, a prompt perhaps, keeps the terminal to itself. */
+    if (line->last_byte == '\n' && in_foreground(line))
+        draw(line, now_ns);
+    return now_ns + REDRAW_NS;
+}
+
+void pt_status_line_close(struct pt_status_line *line)
+{
+    (void)pt_status_line_erase(line);
+    /* The last words may wait: there is nothing left to delay. */
+    while (line->waiting.n && !line->sink.problem) {
+        flush_waiting(line);
+        struct pollfd ready = pt_sink_poll(&line->sink);
+        if (line->waiting.n && poll(&ready, 1, -1) < 0 && errno != EINTR)
+            break;
+    }
+    pt_sink_close(&line->sink);
+    pt_str_fini(&line->stage);
+    pt_str_fini(&line->waiting);
+}
