@@ -106,8 +106,28 @@ def rule_text(row):
                       f"- try: {advice}"])
 
 
+KEY_TYPES = {"TEXT": "string", "PATH": "string (path)", "SWITCH": "true, false", "COUNT": "whole number", "NUMBER": "number",
+             "HEAP": "string", "TEXTS": "list of strings", "PAIRS": "object of strings", "NUMBERS": "object of numbers"}
+KEY_SECTIONS = {"PROFILE": "profile", "STAGE": "profile.stages[]", "QUALITY": "profile.quality", "THRESHOLDS": "profile.thresholds"}
+
+
+def key_type(row):
+    name, kind, low, high = row.args[1], row.args[2], row.args[4], row.args[5]
+    if kind == "OTHER":
+        return "list of objects" if name == "stages" else "object"
+    limits = f", {float(low):.15g} to {float(high):.15g}" if kind in ("COUNT", "NUMBER") else ""
+    return KEY_TYPES[kind] + limits
+
+
+def configuration():
+    found = rows("analyzer/pipeline/config_keys.def", "KEY")
+    return "\n\n".join(f"### `{path}`\n\n" + table(("key", "type", "default", "meaning"), [
+        (f"`{r.args[1]}`", key_type(r), f"`{r.args[6]}`" if r.args[6] else "", r.args[7]) for r in found if r.args[0] == section])
+        for section, path in KEY_SECTIONS.items())
+
+
 BLOCKS = {"events": events, "units": units, "drops": drops, "options": options, "commands": commands,
-          "exporters": exporters, "rules": rules}
+          "exporters": exporters, "rules": rules, "configuration": configuration}
 
 
 def refreshed(text, path):

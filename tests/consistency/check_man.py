@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Each command has a manual page that names all its options, no page is without a command, and libproftrace(7) names every
-variable of preload/core/options.def. Pages are run through scdoc where it is installed."""
+"""Each command has a manual page that names all its options, no page is without a command, libproftrace(7) names every
+variable of preload/core/options.def, and proftrace.json(5) every key of analyzer/pipeline/config_keys.def. Pages are run through
+scdoc where it is installed."""
 import pathlib
 import re
 import shutil
@@ -25,6 +26,11 @@ def options(source, command):
 def variables(source):
     text = (source / "preload/core/options.def").read_text(encoding="utf-8")
     return ["PROFTRACE_" + name.upper() for name in re.findall(r"^OPTION\((\w+),", text, re.M)]
+
+
+def keys(source):
+    text = (source / "analyzer/pipeline/config_keys.def").read_text(encoding="utf-8")
+    return re.findall(r"^KEY\(\w+, (\w+),", text, re.M)
 
 
 def check_command(pages, source, command):
@@ -58,10 +64,12 @@ def main():
     problems = list(check_syntax(folder))
     for command in names:
         problems += check_command(pages, source, command)
-    known = {"proftrace.1", "libproftrace.7"} | {f"proftrace-{name}.1" for name in names}
+    known = {"proftrace.1", "libproftrace.7", "proftrace.json.5"} | {f"proftrace-{name}.1" for name in names}
     problems += [f"docs/man/{page}.scd: there is no such command" for page in sorted(set(pages) - known)]
     problems += [f"libproftrace(7) does not describe {name}" for name in variables(source)
                  if f"*{name}*" not in pages.get("libproftrace.7", "")]
+    problems += [f"proftrace.json(5) does not describe {name}" for name in keys(source)
+                 if f"*{name}*" not in pages.get("proftrace.json.5", "")]
     print("\n".join(problems) or f"{len(pages)} pages, {len(names)} commands")
     return 1 if problems else 0
 
