@@ -32,9 +32,9 @@ START_REDIS = ("redis-server --save '' --appendonly no --port 0 --unixsocket $PW
 STOP_REDIS = "redis-cli -s r.sock shutdown nosave; wait $p; echo ended $?"
 
 
-def redis(story, options=""):
+def redis(story, options="", stop=STOP_REDIS):
     """A server that lives for the lines of `story`, which ask it things."""
-    return ["bash", "-c", START_REDIS.format(options=options) + story + "; " + STOP_REDIS]
+    return ["bash", "-c", START_REDIS.format(options=options) + story + "; " + stop]
 
 
 def java(name, *arguments, options=()):

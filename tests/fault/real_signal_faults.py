@@ -62,6 +62,30 @@ class RealStacks(RealCase):
         self.assert_trace(trace, io_write=5)
 
 
+class RealHandlers(RealCase):
+    """T12: handlers that write, in threads that are in the middle of a call themselves."""
+
+    def test_t12_handlers_of_node(self):
+        """libuv's handler writes to a pipe; three workers send the signals while the main thread allocates and writes."""
+        story = ("const {Worker} = require('worker_threads'), fs = require('fs'); let n = 0; process.on('SIGUSR2', () => n++);"
+                 "for (let i = 0; i < 3; i++) new Worker(`for (let k = 0; k < 2000; k++) process.kill(${process.pid}, 'SIGUSR2')`, {eval: true})"
+                 ".on('exit', code => { if (code) throw code });"
+                 "const fd = fs.openSync('/dev/null', 'w'); let rounds = 0; const work = () => { for (let i = 0; i < 200; i++)"
+                 " fs.writeSync(fd, Buffer.allocUnsafeSlow(5000)); if (++rounds < 50 || !n) setImmediate(work); else console.log('heard', n > 0) }; work()")
+        trace = self.check_real("node", ["node", "-e", story], modes=BOTH)
+        self.assert_trace(trace, **{"fd_path:/dev/null:io_write": 10000})
+
+    def test_t12_t13_redis_crashes(self):
+        """The crash report of redis is written inside of its SIGSEGV handler, which cancels all other threads and tests all memory."""
+        story = "redis-cli -s r.sock set a 1; redis-cli -s r.sock debug segfault 2>&1"
+        look = ("wait $p; echo ended $?;"
+                " grep -o 'Fast memory test [A-Z]*\\|Bio thread.*terminated\\|IO thread\\|STACK TRACE\\|BUG REPORT [A-Z]*' r.log")
+        shell, option, script = redis(story, "--io-threads 2 --enable-debug-command yes", stop=look)
+        # bash tells of the crash when it happens to notice
+        trace = self.check_real("redis", [shell, option, f"exec 2>/dev/null; ulimit -c 0; {script}"], modes=BOTH)
+        self.assert_trace(trace, thread_create=4, io_write=50)
+
+
 class RealJumpsAndForks(RealCase):
     def test_t13_cancelled_threads(self):
         trace = self.check_real("python", python("cancelled"), modes=BOTH)
@@ -71,6 +95,9 @@ class RealJumpsAndForks(RealCase):
     def test_t13_perl_dies_in_handler(self):
         trace = self.check_real("perl", ["perl", os.path.join(PROGRAMS, "jumped_out.pl")], env={"PERL_SIGNALS": "unsafe"}, modes=BOTH)
         self.assert_trace(trace, **{"fd_path:/dev/null:io_write": 1000})
+
+    def test_t13_blocked_reads_of_java(self):
+        self.check_real("java", java("Blocked"), modes=BOTH)
 
     def forks_of_python(self, children):
         trace = self.check_real("python", python("fork_among_threads", str(children)), modes=BOTH, timeout=300)
@@ -110,7 +137,7 @@ class RealErrno(RealCase):
         self.assert_trace(trace, **{"size:4242": 3000, "fd_path:/dev/zero:io_read": 3000, "io_close.errors": 3000, "io_open.errors": 9000})
 
     def test_t15_errno_of_others(self):
-        """What goes wrong is told with errno's words: one wrong number, and perl, node, bash and git say something else."""
+        """What goes wrong is told with errno's words: one wrong number, and a program says something else."""
         stories = {
             "perl": ["perl", "-e", "for my $p ('/nonexistent/x', '/etc/passwd/x', '/', 'x' x 5000) { for (1..300) { open(my $f, '>', $p) and die;"
                      " $seen{qq(open $!)}++; rmdir $p and die; $seen{qq(rmdir $!)}++; sysread(NONE, my $b, 1); $seen{qq(read $!)}++ } }"
@@ -121,6 +148,9 @@ class RealErrno(RealCase):
                      " try { f(p) } catch (e) { const k = e.syscall + ' ' + e.code; seen[k] = (seen[k] || 0) + 1 } console.log(seen)"],
             "git": ["bash", "-c", "cd /nonexistent; cat /etc/passwd/x; : > /; read -u 77; exec 9<&77; ls /nonexistent; rmdir /; git -C /nonexistent log;"
                     " git init -q /etc/passwd/r; echo $?"],
+            "java": java("Errors"),
+            "redis": redis("for i in 1 2 3; do for d in /nonexistent/x /etc/passwd \"$(printf %0300d 1)\"; do"
+                           " redis-cli -s r.sock config set dir $d; done; done; redis-cli -s r.sock script load 'nonsense('"),
         }
         for name, command in stories.items():
             with self.subTest(program=name):
