@@ -87,7 +87,8 @@ bool pt_output_resize(struct pt_output *output);
 bool pt_output_drain(struct pt_output *output, pt_u64 now_ns);
 
 /* Complete the log, close, remove what is no longer needed. What a full destination did not take is not passed on.
- * With `somebody_left` the files that a process left behind may still write to stay in logs/. */
+ * With `somebody_left` the files that a process left behind may still write to stay in logs/. On a terminal its next
+ * write fails with EIO from now on: keep the output open and pump it as long as the run lasts. */
 void pt_output_finish(struct pt_output *output, bool somebody_left);
 
 /* After the end: one sentence per thing that went wrong with passing on or logging; none if all is well. */

@@ -5,7 +5,6 @@
  */
 #include "status_line.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +21,7 @@
 #define QUIET_NS 300000000u /* after output: a burst of lines is not interrupted */
 #define HEARTBEAT_NS 60000000000u
 #define WAITING_MAX_BYTES 65536
+#define LAST_WORDS_TRIES 10 /* of a second each */
 #define ERASE "\r\033[K"
 
 /* ---- the terminal ---- */
@@ -279,12 +279,11 @@ pt_u64 pt_status_line_step(struct pt_status_line *line, pt_u64 now_ns)
 void pt_status_line_close(struct pt_status_line *line)
 {
     (void)pt_status_line_erase(line);
-    /* The last words may wait: there is nothing left to delay. */
-    while (line->waiting.n && !line->sink.problem) {
-        flush_waiting(line);
+    /* The last words may wait, but not for ever for a reader that stands still. */
+    for (int i = 0; line->waiting.n && !line->sink.problem && i < LAST_WORDS_TRIES; i++) {
         struct pollfd ready = pt_sink_poll(&line->sink);
-        if (line->waiting.n && poll(&ready, 1, -1) < 0 && errno != EINTR)
-            break;
+        poll(&ready, 1, 1000);
+        flush_waiting(line);
     }
     pt_sink_close(&line->sink);
     pt_str_fini(&line->stage);

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * t_output_trouble.c - readers that stand still or go away, full disks, daemons that stay, hostile names: the stage
+ * never notices, and the log has it all. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include "helper_stage.h"
+#include "launcher/output.h"
+
+/* ---- destinations that fail ---- */
+static void test_a_closed_stdout_stays_closed(void **state)
+{
+    struct world *world = *state;
+    int ends[2];
+    pipe_make(ends);
+    const struct stage stage = {
+        .script = "test -e /proc/self/fd/1 || echo closed >&2", .out_fd = -1, .err_fd = ends[1]};
+    const pid_t pid = stage_start(&stage, world->folder, world->logs_fd);
+    close(ends[1]);
+    char *got = fd_read(ends[0], NULL);
+    assert_string_equal(got, "closed\n");
+    assert_int_equal(wait_exit_code(pid), 0);
+    assert_file(world, "logs/train.log", "closed\n");
+    free(got);
+    close(ends[0]);
+    assert_int_equal(
+        stage_run(&(struct stage){.script = "exit 0", .out_fd = -1, .err_fd = -1}, world->folder, world->logs_fd), 0);
+}
+
+static void test_a_closed_stdin_is_not_taken(void **state)
+{
+    struct world *world = *state;
+    int master, slave, ends[2];
+    terminal_make(&master, &slave);
+    pipe_make(ends);
+    const struct stage stage = {.script = "test -e /proc/self/fd/0 || echo closed; echo err >&2",
+                                .out_fd = slave,
+                                .err_fd = ends[1],
+                                .no_stdin = true};
+    const pid_t pid = stage_start(&stage, world->folder, world->logs_fd);
+    close(slave);
+    close(ends[1]);
+    char *got = fd_read(master, NULL);
+    assert_string_equal(got, "closed\r\n");
+    free(got);
+    got = fd_read(ends[0], NULL);
+    assert_string_equal(got, "err\n");
+    free(got);
+    assert_int_equal(wait_exit_code(pid), 0);
+    close(ends[0]);
+    close(master);
+}
+
+static void test_a_full_destination(void **state)
+{
+    struct world *world = *state;
+    const int full = open("/dev/full", O_WRONLY | O_CLOEXEC), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    const struct stage stage = {.script = "echo one && echo two && echo fine >&2", .out_fd = full, .err_fd = null};
+    assert_int_equal(stage_run(&stage, world->folder, world->logs_fd), 0);
+    char *log = file_read(world->folder, "logs/train.log", NULL);
+    assert_int_equal(strlen(log), 13);
+    free(log);
+    assert_file(world, "notes.txt",
+                "stdout could not be written any more (No space left on device): the rest is only in logs/train.log. ");
+    close(full);
+    close(null);
+}
+
+static void test_a_reader_that_goes_away(void **state)
+{
+    struct world *world = *state;
+    free(blob_make(world));
+    int ends[2];
+    pipe_make(ends);
+    const struct stage stage = {.script = "cat blob && echo unharmed", .out_fd = ends[1], .err_fd = ends[1]};
+    const pid_t pid = stage_start(&stage, world->folder, world->logs_fd);
+    close(ends[1]);
+    char some[100];
+    assert_true(read(ends[0], some, sizeof some) > 0);
+    close(ends[0]);
+    assert_int_equal(wait_exit_code(pid), 0);
+    size_t n;
+    char *log = file_read(world->folder, "logs/train.log", &n);
+    assert_int_equal(n, BLOB_BYTES + 9);
+    assert_memory_equal(log + n - 9, "unharmed\n", 9);
+    free(log);
+    char *notes = file_read(world->folder, "notes.txt", NULL);
+    assert_non_null(strstr(notes, "Broken pipe"));
+    free(notes);
+}
+
+static void test_a_pager_that_stands_still(void **state)
+{
+    struct world *world = *state;
+    char *blob = blob_make(world);
+    int ends[2];
+    pipe_make(ends);
+    const struct stage stage = {.script = "cat blob && touch done", .out_fd = ends[1], .err_fd = ends[1]};
+    const pid_t pid = stage_start(&stage, world->folder, world->logs_fd);
+    close(ends[1]);
+    /* The stage does not wait for the pager. */
+    char *done = NULL;
+    for (int i = 0; i < 100 && !done; i++, nap_ms(50))
+        done = file_read(world->folder, "done", NULL);
+    assert_non_null(done);
+    free(done);
+    nap_ms(300);
+    size_t n;
+    char *got = fd_read(ends[0], &n);
+    assert_blob(blob, got, n);
+    assert_int_equal(wait_exit_code(pid), 0);
+    close(ends[0]);
+    free(blob);
+}
+
+static void test_a_terminal_that_stands_still(void **state)
+{
+    struct world *world = *state;
+    int master, slave;
+    terminal_make(&master, &slave);
+    const struct stage stage = {
+        .script = "head -c 300000 /dev/zero | tr '\\0' x", .out_fd = slave, .err_fd = slave, .status_line = true};
+    const pid_t pid = stage_start(&stage, world->folder, world->logs_fd);
+    close(slave);
+    nap_ms(1200);
+    size_t n, n_x = 0;
+    char *got = fd_read(master, &n);
+    for (size_t i = 0; i < n; i++)
+        n_x += got[i] == 'x' && (i < 1 || got[i - 1] != 'e');
+    assert_int_equal(n_x, 300000);
+    assert_int_equal(wait_exit_code(pid), 0);
+    free(got);
+    close(master);
+}
+
+static void test_a_full_disk_for_the_log(void **state)
+{
+    struct world *world = *state;
+    char path[100];
+    snprintf(path, sizeof path, "%s/logs", world->folder);
+    if (mount("tmpfs", path, "tmpfs", 0, "size=64k") < 0)
+        skip();
+    const int small_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int master, slave;
+    terminal_make(&master, &slave);
+    const struct stage stage = {.script = "head -c 200000 /dev/zero | tr '\\0' x", .out_fd = slave, .err_fd = slave};
+    const pid_t pid = stage_start(&stage, world->folder, small_fd);
+    close(slave);
+    size_t n;
+    char *got = fd_read(master, &n);
+    const int code = wait_exit_code(pid);
+    close(small_fd);
+    umount2(path, MNT_DETACH);
+    assert_int_equal(code, 0);
+    assert_int_equal(n, 200000);
+    free(got);
+    assert_file(world, "notes.txt", "logs/train.log is not complete: No space left on device. ");
+    close(master);
+}
+
+/* ---- those who stay ---- */
+static void test_a_daemon_writes_on(void **state)
+{
+    struct world *world = *state;
+    int ends[2];
+    pipe_make(ends);
+    const struct stage stage = {.script = "(trap 'echo signal > signal' PIPE HUP TERM INT; sleep 0.6; echo late; "
+                                          "echo $? > late.txt) & echo early",
+                                .out_fd = ends[1],
+                                .err_fd = ends[1]};
+    const pid_t pid = stage_start(&stage, world->folder, world->logs_fd);
+    close(ends[1]);
+    char *got = fd_read(ends[0], NULL); /* it does not hold our pipe either */
+    close(ends[0]);
+    assert_string_equal(got, "early\n");
+    free(got);
+    assert_int_equal(wait_exit_code(pid), 0);
+    assert_null(file_read(world->folder, "late.txt", NULL));
+    nap_ms(1000);
+    assert_file(world, "late.txt", "0\n");
+    assert_null(file_read(world->folder, "signal", NULL));
+    assert_file(world, "logs/train.log", "early\nlate\n");
+}
+
+static void test_a_daemon_that_never_stops_writing(void **state)
+{
+    struct world *world = *state;
+    char *got = run_on_terminal(world, "(i=0; while [ $i -lt 100000 ] && echo y; do i=$((i+1)); done) 2>err.txt & "
+                                       "trap '' HUP; sleep 0.1; echo end");
+    assert_non_null(strstr(got, "end\r\n"));
+    free(got);
+}
+
+/* ---- names ---- */
+static void test_names(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"train", "train"}, {"../../etc/passwd", "_._.._etc_passwd"}, {"..", "_."},
+        {"", "stage"},      {"a\nb\033[2J", "a_x0ab_x1b[2J"},         {".hidden", "_hidden"},
+        {"größe", "größe"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pt_str name = {0};
+        pt_log_safe_name(&name, cases[i][0]);
+        if (i != 1)
+            assert_string_equal(pt_str_text(&name), cases[i][1]);
+        assert_null(strchr(pt_str_text(&name), '/'));
+        assert_int_not_equal(pt_str_text(&name)[0], '.');
+        pt_str_fini(&name);
+    }
+    char long_name[1001] = "";
+    for (int i = 0; i < 500; i++)
+        memcpy(long_name + 2 * i, "ö", 2);
+    struct pt_str name = {0};
+    pt_log_safe_name(&name, long_name + 1);
+    assert_in_range(name.n, 90, 100);
+    assert_int_equal(name.text[name.n - 1] & 0xff, 0xb6);
+    pt_str_fini(&name);
+}
+
+static void test_a_link_in_the_way(void **state)
+{
+    struct world *world = *state;
+    assert_int_equal(symlinkat("/etc/hostname-never-made", world->logs_fd, "train.log"), 0);
+    int ends[2];
+    pipe_make(ends);
+    assert_int_equal(
+        stage_run(&(struct stage){.script = "echo x", .out_fd = ends[1], .err_fd = -1}, world->folder, world->logs_fd),
+        0);
+    assert_file(world, "logs/train.2.log", "x\n");
+    assert_int_not_equal(access("/etc/hostname-never-made", F_OK), 0);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_begin, world_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_closed_stdout_stays_closed),
+        TEST(test_a_closed_stdin_is_not_taken),
+        TEST(test_a_full_destination),
+        TEST(test_a_reader_that_goes_away),
+        TEST(test_a_pager_that_stands_still),
+        TEST(test_a_terminal_that_stands_still),
+        TEST(test_a_full_disk_for_the_log),
+        TEST(test_a_daemon_writes_on),
+        TEST(test_a_daemon_that_never_stops_writing),
+        cmocka_unit_test(test_names),
+        TEST(test_a_link_in_the_way),
+    };
+    return cmocka_run_group_tests_name("output_trouble", tests, NULL, NULL);
+}
