@@ -21,7 +21,10 @@
 #include "../util/fmt.h"
 #include "../util/sanitize.h"
 #include "cmd.h"
+
 #include "options.h"
+#include "shell_word.h"
+#include "switches.h"
 
 #define EXIT_OWN_FAILURE 125 /* as env, nice and timeout have it */
 #define INTERVAL_MIN_MS 10
@@ -38,30 +41,6 @@ struct request {
 };
 
 static const char *const heap_modes[] = {NULL, "off", "sampled", "full"};
-
-/* A descriptor below 3 that the caller left closed must not become one of our files: a message to "stderr" would land
- * in it. The child still finds it closed. */
-static void fill_standard_descriptors(void)
-{
-    int fd;
-    do
-        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-    while (fd >= 0 && fd < 3);
-    if (fd >= 3)
-        close(fd);
-}
-
-static bool is_set(const char *name, const char *const *values)
-{
-    const char *text = getenv(name);
-    for (; text && *values; values++)
-        if (!strcasecmp(text, *values))
-            return true;
-    return false;
-}
-
-static const char *const yes[] = {"1", "true", "on", "yes", NULL};
-static const char *const no[] = {"0", "false", "off", "no", NULL};
 
 static int parse_interval(struct request *request, struct pt_error *err)
 {
@@ -117,24 +96,6 @@ static const char *stage_of(const struct request *request)
     return slash ? slash + 1 : request->argv[0];
 }
 
-/* A path to paste into a shell: quoted where the shell would split it or act on it. */
-static void shell_word(struct pt_str *ret, const char *path)
-{
-    PT_AUTO(pt_str_fini) struct pt_str text = {0};
-    pt_sanitize_terminal(&text, path);
-    const char *rest = pt_str_text(&text);
-    const bool plain = !strpbrk(rest, " \"'`$&|;<>()*?[]{}!#~\\");
-    if (!plain)
-        pt_str_char(ret, '\'');
-    for (; *rest; rest++)
-        if (*rest == '\'')
-            pt_str_add(ret, "'\\''");
-        else
-            pt_str_char(ret, *rest);
-    if (!plain)
-        pt_str_char(ret, '\'');
-}
-
 static void print_end(const struct pt_session_dir *dir, const struct pt_target *target,
                       const struct pt_launch_result *result, const char *headlines)
 {
@@ -150,14 +111,14 @@ static void print_end(const struct pt_session_dir *dir, const struct pt_target *
     PT_AUTO(pt_str_fini) struct pt_str shown = {0};
     PT_AUTO(pt_str_fini) struct pt_str word = {0};
     pt_sanitize_terminal(&shown, dir->shown);
-    shell_word(&word, dir->shown);
+    pt_shell_word(&word, dir->shown);
     fprintf(stderr, "proftrace: %s  (next: proftrace report %s)\n", pt_str_text(&shown), pt_str_text(&word));
 }
 
 static void write_reports(const struct pt_session_dir *dir, struct pt_str *headlines)
 {
     struct pt_error err = {0};
-    if (pt_write_reports(dir->path, headlines, &err) < 0)
+    if (pt_write_reports(dir->path, &(struct pt_written){.headlines = headlines}, &err) < 0)
         fprintf(stderr, "proftrace: no report was written: %s\n", err.text);
 }
 
@@ -179,7 +140,8 @@ static int run_traced(const struct request *request, const struct pt_target *tar
     /* Written before the start too: if we are killed, the command and its start are known. */
     if (pt_run_record_write(dir, &record, err) < 0)
         return -1;
-    const struct pt_launch launch = {target->path, request->argv, environment, request->interval_ns};
+    const struct pt_launch launch = {
+        .path = target->path, .argv = request->argv, .environment = environment, .interval_ns = request->interval_ns};
     if (pt_launch(&launch, sampler, result, err) < 0)
         return -1;
     char left[96];
@@ -202,9 +164,9 @@ static int run_traced(const struct request *request, const struct pt_target *tar
 static int run(const struct request *request, struct pt_error *err)
 {
     struct pt_target target;
-    if (pt_target_inspect(request->argv[0], &target, err) < 0)
+    if (pt_target_inspect(request->argv[0], NULL, &target, err) < 0)
         return -1;
-    if (is_set("PROFTRACE_DISABLE", yes) || is_set("ENABLE_PROFILING", no))
+    if (pt_environment_says_disabled())
         return pt_child_become(target.path, request->argv, environ, err);
     PT_AUTO(pt_freep) char *library = pt_library_find(err);
     if (!library)
@@ -219,7 +181,7 @@ static int run(const struct request *request, struct pt_error *err)
     const int done = sampler ? run_traced(request, &target, library, &dir, &result, sampler, err) : -1;
     if (done == 0 && !request->no_report)
         write_reports(&dir, &headlines);
-    if (done == 0 && !is_set("PROFTRACE_QUIET", yes))
+    if (done == 0 && !pt_environment_says_quiet())
         print_end(&dir, &target, &result, pt_str_text(&headlines));
     pt_session_dir_close(&dir);
     pt_sampler_free(sampler);
@@ -228,7 +190,7 @@ static int run(const struct request *request, struct pt_error *err)
 
 int pt_cmd_run(int argc, char **argv, struct pt_error *err)
 {
-    fill_standard_descriptors();
+    pt_fill_standard_descriptors();
     struct request request = {0};
     const int parsed = parse(argc, argv, &request, err);
     if (parsed > 0)

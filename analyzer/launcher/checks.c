@@ -161,7 +161,7 @@ void pt_check_target(struct pt_checks *checks, const char *command)
     struct pt_check *check = pt_check_add(checks, "command");
     struct pt_target target;
     struct pt_error err = {0};
-    if (pt_target_inspect(command, &target, &err) < 0) {
+    if (pt_target_inspect(command, NULL, &target, &err) < 0) {
         pt_check_detail(check, PT_CHECK_FAIL, "%s", err.text);
     } else if (target.traced) {
         const int is_script = strcmp(target.path, target.binary) != 0;

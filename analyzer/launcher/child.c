@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * child.c - Owns: fork, execve and the re-enactment of the child's end. Threads: main only (and the forked child, until
- * execve). Never: touches descriptors 0 to 2.
+ * execve). Never: touches our own descriptors 0 to 2.
  */
 #include "child.h"
 
@@ -48,21 +48,25 @@ int pt_child_become(const char *path, char **argv, char **environment, struct pt
     return exec_failed(path, errno, err);
 }
 
-__attribute__((noreturn)) static void run_child(const char *path, char **argv, char **environment,
-                                                const struct pt_inherited *inherited, int report_fd)
+__attribute__((noreturn)) static void run_child(const struct pt_child *child, const struct pt_inherited *inherited,
+                                                int report_fd)
 {
+    /* They are above 2, so none of them is overwritten before it is used. */
+    for (int i = 0; child->output_fds && i < 2; i++)
+        if (child->output_fds[i] >= 0 && dup2(child->output_fds[i], STDOUT_FILENO + i) < 0)
+            _exit(125);
     sigaction(SIGPIPE, &inherited->pipe_action, NULL);
     sigaction(SIGCHLD, &inherited->child_action, NULL);
     sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
-    exec_or_shell(path, argv, environment);
+    if (!child->cwd || chdir(child->cwd) == 0)
+        exec_or_shell(child->path, child->argv, child->environment);
     const int problem = errno;
     if (write(report_fd, &problem, sizeof problem) < 0)
         _exit(125);
     _exit(problem == ENOENT ? 127 : 126);
 }
 
-pid_t pt_child_start(const char *path, char **argv, char **environment, const struct pt_inherited *inherited,
-                     struct pt_error *err)
+pid_t pt_child_start(const struct pt_child *child, const struct pt_inherited *inherited, struct pt_error *err)
 {
     /* A successful execve closes the pipe; a failed one sends its errno through it. */
     int report[2];
@@ -70,7 +74,7 @@ pid_t pt_child_start(const char *path, char **argv, char **environment, const st
         return pt_fail(err, "cannot make a pipe: %s", strerror(errno));
     const pid_t pid = fork();
     if (pid == 0)
-        run_child(path, argv, environment, inherited, report[1]);
+        run_child(child, inherited, report[1]);
     const int fork_problem = errno;
     close(report[1]);
     int problem = 0;
@@ -83,7 +87,7 @@ pid_t pt_child_start(const char *path, char **argv, char **environment, const st
         return pt_fail(err, "cannot fork: %s", strerror(fork_problem));
     if (n == sizeof problem) {
         waitpid(pid, NULL, 0);
-        return exec_failed(path, problem, err);
+        return exec_failed(child->path, problem, err);
     }
     return pid;
 }

@@ -18,9 +18,16 @@ struct pt_inherited {
     struct sigaction child_action;
 };
 
-/* Start `path`. Returns the pid, or -1 with exit code 126 or 127 where execve failed, 125 where we did. */
-pid_t pt_child_start(const char *path, char **argv, char **environment, const struct pt_inherited *inherited,
-                     struct pt_error *err);
+struct pt_child {
+    const char *path;
+    char **argv;
+    char **environment;
+    const char *cwd;       /* NULL = ours */
+    const int *output_fds; /* two, above 2, that become its stdout and stderr; -1 or NULL = those that we have */
+};
+
+/* Returns the pid, or -1 with exit code 126 or 127 where execve failed, 125 where we did. */
+pid_t pt_child_start(const struct pt_child *child, const struct pt_inherited *inherited, struct pt_error *err);
 
 /* Replace ourselves by the command; returns only when that failed. */
 int pt_child_become(const char *path, char **argv, char **environment, struct pt_error *err);

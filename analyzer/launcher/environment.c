@@ -95,7 +95,7 @@ char **pt_environment_make(char *const *inherited, const struct pt_environment_r
     while (inherited[n])
         n++;
     enum { OURS = 4 };
-    PT_AUTO(pt_environment_freep) char **environment = calloc(n + OURS + 1, sizeof *environment);
+    PT_AUTO(pt_environment_freep) char **environment = calloc(n + request->n_more + OURS + 1, sizeof *environment);
     if (!environment) {
         pt_fail(err, "out of memory");
         return NULL;
@@ -105,6 +105,9 @@ char **pt_environment_make(char *const *inherited, const struct pt_environment_r
             pt_fail(err, "out of memory");
             return NULL;
         }
+    for (size_t i = 0; i < request->n_more; i++)
+        if (put_value(environment, request->more[i].name, request->more[i].value, err) < 0)
+            return NULL;
     if (put_preload(environment, request->library, err) < 0 ||
         put_value(environment, "PROFTRACE_SESSION", request->session, err) < 0 ||
         put_value(environment, "PROFTRACE_HEAP", request->heap, err) < 0 ||

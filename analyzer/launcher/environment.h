@@ -5,13 +5,21 @@
 #ifndef PT_LAUNCHER_ENVIRONMENT_H
 #define PT_LAUNCHER_ENVIRONMENT_H
 
+#include <stddef.h>
+
 #include "../util/error.h"
 
+struct pt_variable {
+    const char *name, *value;
+};
+
 struct pt_environment_request {
-    const char *library; /* NULL = do not preload */
-    const char *session; /* NULL = no session either: nothing of ours */
-    const char *heap;    /* NULL = as inherited */
-    const char *stage;   /* NULL = as inherited */
+    const char *library;            /* NULL = do not preload */
+    const char *session;            /* NULL = no session either: nothing of ours */
+    const char *heap;               /* NULL = as inherited */
+    const char *stage;              /* NULL = as inherited */
+    const struct pt_variable *more; /* set before ours, so that ours hold */
+    size_t n_more;
 };
 
 /* A new NULL-terminated vector, to be freed with pt_environment_free; NULL when memory is out. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * launch.c - Owns: the launcher's one loop: signals, the child's changes of state, samples. Threads: main only.
- * Never: writes to the child's stdin, stdout or stderr.
+ * launch.c - Owns: the launcher's one loop: signals, the child's changes of state, samples, the output that is passed
+ * through, the end of a tree that must not go on. Threads: main only. Never: writes to the child's stdin, stdout or
+ * stderr.
  */
 #include "launch.h"
 
@@ -14,7 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "output.h"
 #include "signals.h"
+#include "status_line.h"
+#include "tree_end.h"
 
 /* CPU time is counted in ticks of 10 ms: a sample over less says nothing. */
 #define LAST_SAMPLE_MIN_NS 100000000u
@@ -22,16 +26,28 @@
 /* A look at many processes costs more: then look less often, so that it stays below 0.4 % of one core. */
 #define COST_FACTOR 250
 
+/* A reader of our stdout that stands still must not keep us for ever once the stage has ended. */
+#define DRAIN_PATIENCE_NS 10000000000u
+
+#define NEVER_NS (~(pt_u64)0)
+
 struct watch {
     const struct pt_launch *launch;
     struct pt_sampler *sampler;
+    const struct pt_signals *signals;
     pid_t pid;
     pt_u64 start_ns;
     pt_u64 last_sample_ns;
-    pt_u64 due_ns; /* when to take the next */
+    pt_u64 sample_due_ns;
+    pt_u64 output_due_ns;
+    pt_u64 status_due_ns;
+    pt_u64 end_due_ns; /* of the tree that we are ending */
     pt_u64 duration_ns;
     int wait_status;
     bool ended;
+    struct pt_tree_end end;
+    bool ending;
+    struct pt_launch_result *result;
 };
 
 static pt_u64 monotonic_ns(void)
@@ -41,89 +57,249 @@ static pt_u64 monotonic_ns(void)
     return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
 }
 
+/* ---- samples ---- */
+
 static void take_sample(struct watch *watch)
 {
     const pt_u64 now = monotonic_ns();
     const pt_u64 rest_ns = COST_FACTOR * pt_sampler_take(watch->sampler, now - watch->start_ns);
     watch->last_sample_ns = now;
-    watch->due_ns = now + (rest_ns > watch->launch->interval_ns ? rest_ns : watch->launch->interval_ns);
+    watch->sample_due_ns = now + (rest_ns > watch->launch->interval_ns ? rest_ns : watch->launch->interval_ns);
+    if (!watch->launch->status_line)
+        return;
+    const struct pt_sample *last = pt_sampler_last(watch->sampler);
+    const struct pt_status_values values = {
+        .cpu_percent = last->values[PT_RESOURCE_cpu_percent],
+        .rss_bytes = last->values[PT_RESOURCE_rss_bytes],
+        .gpu_percent = last->values[PT_RESOURCE_gpu_util_percent],
+    };
+    pt_status_line_values(watch->launch->status_line, &values);
 }
 
-/* The child is a zombie now: its times can be read for the last time. */
-static void sample_end(struct watch *watch)
+/* ---- the child's changes of state ---- */
+
+static void note_end(struct watch *watch, int status)
+{
+    watch->wait_status = status;
+    watch->ended = true;
+    if (!watch->duration_ns)
+        watch->duration_ns = monotonic_ns() - watch->start_ns;
+}
+
+/* A zombie's files in /proc can be read for the last time. */
+static void look_at_ended(struct watch *watch, pid_t pid)
+{
+    if (pid == watch->pid) {
+        watch->duration_ns = monotonic_ns() - watch->start_ns;
+        if (monotonic_ns() - watch->last_sample_ns >= LAST_SAMPLE_MIN_NS)
+            take_sample(watch);
+    }
+    pt_sampler_ending(watch->sampler, pid);
+}
+
+static bool reap_ended(struct watch *watch)
 {
     siginfo_t info = {0};
-    if (waitid(P_PID, (id_t)watch->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid != watch->pid)
-        return;
-    watch->duration_ns = monotonic_ns() - watch->start_ns;
-    if (monotonic_ns() - watch->last_sample_ns >= LAST_SAMPLE_MIN_NS)
-        take_sample(watch);
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || !info.si_pid)
+        return false;
+    look_at_ended(watch, info.si_pid);
+    int status;
+    struct rusage usage;
+    if (wait4(info.si_pid, &status, 0, &usage) != info.si_pid)
+        return false;
+    pt_sampler_reaped(watch->sampler, info.si_pid, &usage);
+    if (info.si_pid == watch->pid)
+        note_end(watch, status);
+    return true;
 }
 
 /* Wait for whatever changed. Orphans come to us because we are the subreaper. */
 static void reap(struct watch *watch)
 {
-    int status;
+    while (reap_ended(watch))
+        ;
+    siginfo_t info = {0};
     int stop_signal = 0;
-    struct rusage usage;
-    for (pid_t pid; (pid = wait4(-1, &status, WNOHANG | WUNTRACED | WCONTINUED, &usage)) > 0;) {
-        if (WIFSTOPPED(status) || WIFCONTINUED(status)) {
-            if (pid == watch->pid)
-                stop_signal = WIFSTOPPED(status) ? WSTOPSIG(status) : 0;
-            continue;
-        }
-        pt_sampler_reaped(watch->sampler, pid, &usage);
-        if (pid == watch->pid) {
-            watch->wait_status = status;
-            watch->ended = true;
-        }
+    while (!watch->ended && waitid(P_PID, (id_t)watch->pid, &info, WSTOPPED | WCONTINUED | WNOHANG) == 0 &&
+           info.si_pid) {
+        stop_signal = info.si_code == CLD_STOPPED ? info.si_status : 0;
+        info.si_pid = 0;
     }
     /* Job control: the shell waits for us to stop, not for the child. Its `fg` wakes the whole group. */
-    if (!watch->ended && (stop_signal == SIGTSTP || stop_signal == SIGTTIN || stop_signal == SIGTTOU))
-        kill(getpid(), SIGSTOP);
+    if (watch->ended || !(stop_signal == SIGTSTP || stop_signal == SIGTTIN || stop_signal == SIGTTOU))
+        return;
+    if (watch->launch->status_line)
+        pt_status_line_erase(watch->launch->status_line);
+    kill(getpid(), SIGSTOP);
 }
 
-static void loop(struct watch *watch, const struct pt_signals *signals)
+/* ---- ending what must not go on ---- */
+
+static void end_tree(struct watch *watch, enum pt_launch_end how, int first_signal)
 {
-    while (!watch->ended) {
-        const pt_u64 now = monotonic_ns();
-        const pt_u64 wait_ns = watch->due_ns > now ? watch->due_ns - now : 0;
-        const struct timespec timeout = {(time_t)(wait_ns / 1000000000u), (long)(wait_ns % 1000000000u)};
-        struct pollfd ready = {.fd = signals->fd, .events = POLLIN};
-        const int n = ppoll(&ready, 1, &timeout, NULL);
-        if (n > 0 && pt_signals_forward(signals, watch->pid)) {
-            sample_end(watch);
-            reap(watch);
-        }
-        if (!watch->ended && monotonic_ns() >= watch->due_ns)
-            take_sample(watch);
+    struct pt_error ignored = {0};
+    const pt_u64 now = monotonic_ns();
+    if (watch->ending) {
+        pt_tree_end_hurry(&watch->end, now);
+        watch->end_due_ns = now;
+        return;
     }
+    watch->result->how = how;
+    watch->ending = pt_tree_end_begin(&watch->end, pt_sampler_tree(watch->sampler), first_signal, PT_TREE_END_GRACE_NS,
+                                      now, &ignored) == 0;
+    watch->end_due_ns = now;
+    if (!watch->ending)
+        kill(watch->pid, SIGKILL); /* no memory to do better */
+}
+
+static void step_end(struct watch *watch)
+{
+    if (!watch->ending || monotonic_ns() < watch->end_due_ns)
+        return;
+    watch->end_due_ns = pt_tree_end_step(&watch->end, monotonic_ns());
+    if (watch->end_due_ns)
+        return;
+    watch->result->n_killed = watch->end.n_killed;
+    watch->result->n_survivors = watch->end.n_survivors;
+    pt_tree_end_close(&watch->end);
+    watch->ending = false;
+    watch->end_due_ns = NEVER_NS;
+}
+
+static void check_timeout(struct watch *watch)
+{
+    if (watch->launch->timeout_ns && !watch->ended && watch->result->how == PT_LAUNCH_ENDED &&
+        monotonic_ns() - watch->start_ns >= watch->launch->timeout_ns)
+        end_tree(watch, PT_LAUNCH_TIMED_OUT, SIGTERM);
+}
+
+static void take_signals(struct watch *watch)
+{
+    struct pt_signals_seen seen;
+    pt_signals_read(watch->signals, watch->pid, watch->launch->signals != NULL, &seen);
+    if (seen.resized && watch->launch->output && pt_output_resize(watch->launch->output))
+        kill(watch->pid, SIGWINCH);
+    if (seen.end_signal && !watch->result->end_signal)
+        watch->result->end_signal = seen.end_signal;
+    if (seen.end_signal)
+        end_tree(watch, PT_LAUNCH_INTERRUPTED, seen.end_reached_group ? 0 : seen.end_signal);
+    if (seen.n_end_signals > 1 && watch->ending)
+        end_tree(watch, PT_LAUNCH_INTERRUPTED, 0);
+    if (seen.child_changed)
+        reap(watch);
+}
+
+/* ---- the loop ---- */
+
+static void lower(pt_u64 *due_ns, pt_u64 other_ns)
+{
+    if (other_ns < *due_ns)
+        *due_ns = other_ns;
+}
+
+static pt_u64 next_due_ns(const struct watch *watch)
+{
+    pt_u64 due_ns = watch->ended ? NEVER_NS : watch->sample_due_ns;
+    lower(&due_ns, watch->output_due_ns);
+    lower(&due_ns, watch->status_due_ns);
+    lower(&due_ns, watch->end_due_ns);
+    if (watch->launch->timeout_ns && !watch->ended && watch->result->how == PT_LAUNCH_ENDED)
+        lower(&due_ns, watch->start_ns + watch->launch->timeout_ns);
+    return due_ns;
+}
+
+static void wait_for_something(struct watch *watch)
+{
+    struct pollfd fds[1 + PT_OUTPUT_POLL_MAX] = {{.fd = watch->signals->fd, .events = POLLIN}};
+    int n = 1;
+    const pt_u64 now = monotonic_ns();
+    watch->output_due_ns = NEVER_NS;
+    if (watch->launch->output)
+        n += pt_output_poll_fds(watch->launch->output, now, fds + 1, &watch->output_due_ns);
+    const pt_u64 due_ns = next_due_ns(watch);
+    const pt_u64 wait_ns = due_ns > now ? due_ns - now : 0;
+    const struct timespec timeout = {(time_t)(wait_ns / 1000000000u), (long)(wait_ns % 1000000000u)};
+    if (ppoll(fds, (nfds_t)n, due_ns == NEVER_NS ? NULL : &timeout, NULL) > 0 && fds[0].revents)
+        take_signals(watch);
+}
+
+static void loop(struct watch *watch)
+{
+    while (!watch->ended || watch->ending) {
+        wait_for_something(watch);
+        if (watch->launch->output)
+            pt_output_pump(watch->launch->output, monotonic_ns());
+        check_timeout(watch);
+        step_end(watch);
+        if (!watch->ended && monotonic_ns() >= watch->sample_due_ns)
+            take_sample(watch);
+        if (watch->launch->status_line)
+            watch->status_due_ns = pt_status_line_step(watch->launch->status_line, monotonic_ns());
+    }
+    reap(watch);
+}
+
+/* What the command wrote before it ended is still on its way. */
+static void drain(struct watch *watch)
+{
+    const pt_u64 patience_ns = monotonic_ns() + DRAIN_PATIENCE_NS;
+    struct pt_output *output = watch->launch->output;
+    while (output && !pt_output_drain(output, monotonic_ns()) && monotonic_ns() < patience_ns)
+        wait_for_something(watch);
+}
+
+static int start(struct watch *watch, struct pt_error *err)
+{
+    const struct pt_launch *launch = watch->launch;
+    int fds[2];
+    if (launch->output)
+        pt_output_child_fds(launch->output, fds);
+    const struct pt_child child = {launch->path, launch->argv, launch->environment, launch->cwd,
+                                   launch->output ? fds : NULL};
+    sigset_t early;
+    sigemptyset(&early);
+    if (!launch->signals)
+        pt_signals_collect(watch->signals, &early);
+    watch->pid = pt_child_start(&child, &watch->signals->inherited, err);
+    if (watch->pid < 0)
+        return -1;
+    pt_signals_deliver(&early, watch->pid);
+    return 0;
 }
 
 int pt_launch(const struct pt_launch *launch, struct pt_sampler *sampler, struct pt_launch_result *ret_result,
               struct pt_error *err)
 {
-    struct pt_signals signals = {.fd = -1};
-    if (pt_signals_take(&signals, err) < 0)
+    struct pt_signals own = {.fd = -1};
+    if (!launch->signals && pt_signals_take(&own, err) < 0)
         return -1;
+    *ret_result = (struct pt_launch_result){0};
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     pt_sampler_begin(sampler);
-    struct watch watch = {.launch = launch, .sampler = sampler, .start_ns = monotonic_ns()};
+    struct watch watch = {
+        .launch = launch,
+        .sampler = sampler,
+        .signals = launch->signals ? launch->signals : &own,
+        .start_ns = monotonic_ns(),
+        .output_due_ns = NEVER_NS,
+        .status_due_ns = NEVER_NS,
+        .end_due_ns = NEVER_NS,
+        .result = ret_result,
+    };
     watch.last_sample_ns = watch.start_ns;
-    watch.due_ns = watch.start_ns + launch->interval_ns;
-    sigset_t early;
-    pt_signals_collect(&signals, &early);
-    watch.pid = pt_child_start(launch->path, launch->argv, launch->environment, &signals.inherited, err);
-    if (watch.pid > 0) {
-        pt_signals_deliver(&early, watch.pid);
-        loop(&watch, &signals);
+    watch.sample_due_ns = watch.start_ns + launch->interval_ns;
+    const int started = start(&watch, err);
+    if (started == 0) {
+        loop(&watch);
+        drain(&watch);
     }
-    pt_signals_release(&signals);
-    if (watch.pid < 0)
+    if (!launch->signals)
+        pt_signals_release(&own);
+    if (started < 0)
         return -1;
     ret_result->pid = watch.pid;
     ret_result->wait_status = watch.wait_status;
-    ret_result->duration_ns = watch.duration_ns ? watch.duration_ns : monotonic_ns() - watch.start_ns;
+    ret_result->duration_ns = watch.duration_ns;
     ret_result->samples = pt_sampler_samples(sampler);
     return 0;
 }

@@ -5,24 +5,43 @@
 #ifndef PT_LAUNCHER_LAUNCH_H
 #define PT_LAUNCHER_LAUNCH_H
 
-#include "child.h"
 #include "../sampler/sampler.h"
+#include "child.h"
+
+struct pt_output;
+struct pt_signals;
+struct pt_status_line;
 
 struct pt_launch {
     const char *path;
     char **argv;
     char **environment;
+    const char *cwd;    /* NULL = ours */
     pt_u64 interval_ns; /* between samples */
+
+    /* What a stage of a pipeline has and a single command has not. */
+    const struct pt_signals *signals; /* held for the whole pipeline, and what asks for an end ends the whole tree;
+                                         NULL = taken for the time of the command, and everything is passed on to it */
+    struct pt_output *output;         /* NULL = the command has our own stdout and stderr */
+    struct pt_status_line *status_line;
+    pt_u64 timeout_ns; /* 0 = none */
 };
+
+enum pt_launch_end { PT_LAUNCH_ENDED, PT_LAUNCH_TIMED_OUT, PT_LAUNCH_INTERRUPTED };
 
 struct pt_launch_result {
     pid_t pid;
     int wait_status;
     pt_u64 duration_ns;
     const struct pt_samples *samples; /* of the sampler */
+    enum pt_launch_end how;
+    int end_signal;     /* INTERRUPTED: which */
+    pt_u32 n_killed;    /* processes that had to be killed because they did not end when asked */
+    pt_u32 n_survivors; /* processes that could not be ended */
 };
 
-/* Blocks until the command has ended. Descendants that outlive it are left alone. */
+/* Blocks until the command has ended, and its whole tree if we ended it. Otherwise descendants that outlive it are left
+ * alone. */
 int pt_launch(const struct pt_launch *launch, struct pt_sampler *sampler, struct pt_launch_result *ret_result,
               struct pt_error *err);
 

@@ -30,7 +30,7 @@ static void find_channels(struct pt_output *output)
     for (int i = 0; i < 2; i++) {
         const int fd = STDOUT_FILENO + i;
         output->channel_of[i] = -1;
-        if (!pt_sink_is_open(fd))
+        if (!pt_outlet_is_open(fd))
             continue;
         /* One for both, so that their order is kept. */
         if (i && output->n_channels && same_file(STDOUT_FILENO, fd)) {
@@ -39,7 +39,7 @@ static void find_channels(struct pt_output *output)
         }
         struct pt_output_channel *channel = &output->channels[output->n_channels];
         *channel = (struct pt_output_channel){.child_fd = -1, .read_fd = -1, .end = -1};
-        pt_sink_open(&channel->sink, fd);
+        pt_outlet_open(&channel->sink, fd);
         channel->kind = channel->sink.is_terminal ? PT_OUTPUT_TERMINAL : PT_OUTPUT_FILE;
         output->channel_of[i] = output->n_channels++;
     }
@@ -151,7 +151,7 @@ static void close_channel(struct pt_output_channel *channel)
     free(channel->pending);
     channel->pending = NULL;
     channel->kind = PT_OUTPUT_NONE;
-    pt_sink_close(&channel->sink);
+    pt_outlet_close(&channel->sink);
 }
 
 void pt_output_finish(struct pt_output *output, bool somebody_left)

@@ -39,7 +39,7 @@ struct pt_output_channel {
     enum pt_output_kind kind;
     int child_fd; /* slave of the pseudo-terminal, or the file, for appending */
     int read_fd;  /* its master, or the file, for reading */
-    struct pt_sink sink;
+    struct pt_outlet sink;
     bool done;             /* drained */
     pt_u64 unpassed_bytes; /* after the end: the destination was full */
 

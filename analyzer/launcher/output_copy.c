@@ -23,13 +23,13 @@
 static size_t pass(struct pt_output *output, struct pt_output_channel *channel, const char *bytes, size_t n,
                    pt_u64 now_ns)
 {
-    struct pt_sink *sink = &channel->sink;
+    struct pt_outlet *sink = &channel->sink;
     struct pt_status_line *line = output->status_line;
     if (line && !sink->problem && !sink->discards && !pt_status_line_erase(line) && sink->is_terminal) {
         sink->blocked = true;
         return 0;
     }
-    const size_t taken = pt_sink_write(sink, bytes, n);
+    const size_t taken = pt_outlet_write(sink, bytes, n);
     if (line && taken && !sink->problem && !sink->discards)
         pt_status_line_passed(line, bytes[taken - 1], now_ns);
     return taken;
@@ -197,7 +197,7 @@ int pt_output_poll_fds(const struct pt_output *output, pt_u64 now_ns, struct pol
         const struct pt_output_channel *channel = &output->channels[i];
         has_file = has_file || channel->kind == PT_OUTPUT_FILE;
         if (channel->sink.blocked)
-            ret_fds[n++] = pt_sink_poll(&channel->sink);
+            ret_fds[n++] = pt_outlet_poll(&channel->sink);
         else if (channel->kind == PT_OUTPUT_TERMINAL && !channel->done)
             ret_fds[n++] = (struct pollfd){.fd = channel->read_fd, .events = POLLIN};
     }

@@ -14,7 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-bool pt_sink_is_open(int fd)
+bool pt_outlet_is_open(int fd)
 {
     const int flags = fcntl(fd, F_GETFL);
     if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
@@ -35,9 +35,9 @@ static int open_again(int fd)
     return high_fd;
 }
 
-void pt_sink_open(struct pt_sink *ret_sink, int fd)
+void pt_outlet_open(struct pt_outlet *ret_sink, int fd)
 {
-    *ret_sink = (struct pt_sink){.fd = fd, .own_fd = -1};
+    *ret_sink = (struct pt_outlet){.fd = fd, .own_fd = -1};
     struct stat st;
     if (fd < 0 || fstat(fd, &st) < 0)
         return;
@@ -50,25 +50,25 @@ void pt_sink_open(struct pt_sink *ret_sink, int fd)
         ret_sink->own_fd = open_again(fd);
 }
 
-void pt_sink_close(struct pt_sink *sink)
+void pt_outlet_close(struct pt_outlet *sink)
 {
     if (sink->own_fd >= 0)
         close(sink->own_fd);
     sink->own_fd = -1;
 }
 
-struct pollfd pt_sink_poll(const struct pt_sink *sink)
+struct pollfd pt_outlet_poll(const struct pt_outlet *sink)
 {
     return (struct pollfd){.fd = sink->own_fd >= 0 ? sink->own_fd : sink->fd, .events = POLLOUT};
 }
 
-static ssize_t write_some(const struct pt_sink *sink, const char *bytes, size_t n)
+static ssize_t write_some(const struct pt_outlet *sink, const char *bytes, size_t n)
 {
     if (sink->own_fd >= 0)
         return write(sink->own_fd, bytes, n);
     if (sink->is_socket)
         return send(sink->fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);
-    struct pollfd ready = pt_sink_poll(sink);
+    struct pollfd ready = pt_outlet_poll(sink);
     if (sink->can_block && poll(&ready, 1, 0) == 0) {
         errno = EAGAIN;
         return -1;
@@ -77,7 +77,7 @@ static ssize_t write_some(const struct pt_sink *sink, const char *bytes, size_t 
     return write(sink->fd, bytes, sink->can_block && n > PIPE_BUF ? PIPE_BUF : n);
 }
 
-size_t pt_sink_write(struct pt_sink *sink, const char *bytes, size_t n)
+size_t pt_outlet_write(struct pt_outlet *sink, const char *bytes, size_t n)
 {
     size_t taken = 0;
     sink->blocked = false;

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct pt_sink {
+struct pt_outlet {
     int fd;     /* ours; -1 = closed */
     int own_fd; /* the same terminal or pipe opened once more, non-blocking; -1 = by the shared descriptor */
     bool is_terminal;
@@ -24,13 +24,13 @@ struct pt_sink {
 };
 
 /* Is it something that a child would have inherited, open for writing? */
-bool pt_sink_is_open(int fd);
-void pt_sink_open(struct pt_sink *ret_sink, int fd);
-void pt_sink_close(struct pt_sink *sink);
+bool pt_outlet_is_open(int fd);
+void pt_outlet_open(struct pt_outlet *ret_sink, int fd);
+void pt_outlet_close(struct pt_outlet *sink);
 
 /* Returns how many bytes were taken: fewer than n when it is full. After a problem it takes everything. */
-size_t pt_sink_write(struct pt_sink *sink, const char *bytes, size_t n);
+size_t pt_outlet_write(struct pt_outlet *sink, const char *bytes, size_t n);
 /* What to wait for when it is full. */
-struct pollfd pt_sink_poll(const struct pt_sink *sink);
+struct pollfd pt_outlet_poll(const struct pt_outlet *sink);
 
 #endif

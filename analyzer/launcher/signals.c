@@ -55,22 +55,33 @@ void pt_signals_deliver(const sigset_t *early, pid_t child)
             kill(child, forwarded[i]);
 }
 
-bool pt_signals_forward(const struct pt_signals *signals, pid_t child)
+static bool asks_for_end(int number)
 {
-    bool child_changed = false;
+    return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+}
+
+void pt_signals_read(const struct pt_signals *signals, pid_t child, bool keep_end, struct pt_signals_seen *ret_seen)
+{
     struct signalfd_siginfo info;
+    *ret_seen = (struct pt_signals_seen){0};
     while (read(signals->fd, &info, sizeof info) == sizeof info) {
         const int number = (int)info.ssi_signo;
         if (number == SIGCHLD) {
-            child_changed = true;
+            ret_seen->child_changed = true;
             continue;
         }
         /* Asked each time: an answer that is not fetched would count for the next signal of this kind. */
-        const bool reached_group = pt_witness_saw(&signals->witness, number);
-        if (info.ssi_code != SI_KERNEL && !reached_group)
+        const bool witnessed = pt_witness_saw(&signals->witness, number);
+        const bool reached_group = witnessed || info.ssi_code == SI_KERNEL;
+        ret_seen->resized |= number == SIGWINCH;
+        if (keep_end && asks_for_end(number)) {
+            ret_seen->end_signal = number;
+            ret_seen->end_reached_group = reached_group;
+            ret_seen->n_end_signals++;
+        } else if (!reached_group && child > 0) {
             kill(child, number);
+        }
     }
-    return child_changed;
 }
 
 void pt_signals_release(struct pt_signals *signals)

@@ -28,8 +28,18 @@ int pt_signals_take(struct pt_signals *ret_signals, struct pt_error *err);
 void pt_signals_collect(const struct pt_signals *signals, sigset_t *ret_early);
 void pt_signals_deliver(const sigset_t *early, pid_t child);
 
-/* Read what waits there. Returns true when a child changed its state. */
-bool pt_signals_forward(const struct pt_signals *signals, pid_t child);
+/* What arrived. */
+struct pt_signals_seen {
+    bool child_changed;
+    bool resized;           /* SIGWINCH */
+    int end_signal;         /* SIGINT, SIGTERM, SIGHUP or SIGQUIT, if they are kept; 0 = none */
+    bool end_reached_group; /* and the command has it already */
+    unsigned n_end_signals;
+};
+
+/* Read what waits there and pass it on to `child` (0 = there is none). With `keep_end` the signals that ask for an end
+ * are for us: they are not passed on. */
+void pt_signals_read(const struct pt_signals *signals, pid_t child, bool keep_end, struct pt_signals_seen *ret_seen);
 
 /* The launcher is an ordinary process again: a second Ctrl-C may end it. */
 void pt_signals_release(struct pt_signals *signals);

@@ -53,7 +53,7 @@ static bool locale_is_utf8(void)
 void pt_status_line_open(struct pt_status_line *ret_line)
 {
     *ret_line = (struct pt_status_line){.values = {NAN, NAN, NAN}, .last_byte = '\n'};
-    pt_sink_open(&ret_line->sink, pt_sink_is_open(STDERR_FILENO) ? STDERR_FILENO : -1);
+    pt_outlet_open(&ret_line->sink, pt_outlet_is_open(STDERR_FILENO) ? STDERR_FILENO : -1);
     const char *term = getenv("TERM");
     ret_line->silent = is_true("PROFTRACE_QUIET") || ret_line->sink.fd < 0;
     ret_line->live = ret_line->sink.is_terminal && term && *term && strcmp(term, "dumb") != 0;
@@ -174,13 +174,13 @@ static void draw(struct pt_status_line *line, pt_u64 now_ns)
     add_fitting(line, &out, pt_str_text(&text), &left);
     /* Back at the start: what another program writes here replaces the line. */
     pt_str_add(&out, "\033[K\r");
-    line->drawn = pt_sink_write(&line->sink, out.text, out.n) > 0 || line->drawn;
+    line->drawn = pt_outlet_write(&line->sink, out.text, out.n) > 0 || line->drawn;
     line->drawn_ns = now_ns;
 }
 
 bool pt_status_line_erase(struct pt_status_line *line)
 {
-    if (line->drawn && pt_sink_write(&line->sink, ERASE, strlen(ERASE)) < strlen(ERASE))
+    if (line->drawn && pt_outlet_write(&line->sink, ERASE, strlen(ERASE)) < strlen(ERASE))
         return false;
     line->drawn = false;
     return true;
@@ -197,7 +197,7 @@ static void flush_waiting(struct pt_status_line *line)
 {
     if (!line->waiting.n)
         return;
-    const size_t taken = pt_sink_write(&line->sink, line->waiting.text, line->waiting.n);
+    const size_t taken = pt_outlet_write(&line->sink, line->waiting.text, line->waiting.n);
     line->waiting.n -= taken;
     memmove(line->waiting.text, line->waiting.text + taken, line->waiting.n + 1);
 }
@@ -281,11 +281,11 @@ void pt_status_line_close(struct pt_status_line *line)
     (void)pt_status_line_erase(line);
     /* The last words may wait, but not for ever for a reader that stands still. */
     for (int i = 0; line->waiting.n && !line->sink.problem && i < LAST_WORDS_TRIES; i++) {
-        struct pollfd ready = pt_sink_poll(&line->sink);
+        struct pollfd ready = pt_outlet_poll(&line->sink);
         poll(&ready, 1, 1000);
         flush_waiting(line);
     }
-    pt_sink_close(&line->sink);
+    pt_outlet_close(&line->sink);
     pt_str_fini(&line->stage);
     pt_str_fini(&line->waiting);
 }

@@ -23,7 +23,7 @@ struct pt_status_values {
 };
 
 struct pt_status_line {
-    struct pt_sink sink;
+    struct pt_outlet sink;
     bool live;   /* a terminal that can redraw a line */
     bool silent; /* PROFTRACE_QUIET */
     bool color, unicode;

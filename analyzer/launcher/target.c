@@ -37,9 +37,9 @@ static int try_path(const char *path)
 }
 
 /* As execvp does: the first executable wins, and one that is not is remembered for the message. */
-static int search_path(const char *command, struct pt_target *target)
+static int search_path(const char *command, const char *path_variable, struct pt_target *target)
 {
-    const char *path = getenv("PATH");
+    const char *path = path_variable ? path_variable : getenv("PATH");
     int problem = ENOENT;
     for (const char *at = path ? path : "/bin:/usr/bin";; at++) {
         const size_t length = strcspn(at, ":");
@@ -60,14 +60,17 @@ static int search_path(const char *command, struct pt_target *target)
     }
 }
 
-static int find(const char *command, struct pt_target *target, struct pt_error *err)
+static int find(const char *command, const struct pt_target_place *place, struct pt_target *target,
+                struct pt_error *err)
 {
     int problem;
     if (strchr(command, '/')) {
-        snprintf(target->path, sizeof target->path, "%s", command);
-        problem = strlen(command) < sizeof target->path ? try_path(command) : ENAMETOOLONG;
+        const bool below = place && place->cwd && *command != '/';
+        const int n =
+            snprintf(target->path, sizeof target->path, "%s%s%s", below ? place->cwd : "", below ? "/" : "", command);
+        problem = n < (int)sizeof target->path ? try_path(target->path) : ENAMETOOLONG;
     } else {
-        problem = *command ? search_path(command, target) : ENOENT;
+        problem = *command ? search_path(command, place ? place->path_variable : NULL, target) : ENOENT;
     }
     if (!problem)
         return 0;
@@ -150,10 +153,11 @@ static void judge(int fd, struct pt_target *target)
     }
 }
 
-int pt_target_inspect(const char *command, struct pt_target *ret_target, struct pt_error *err)
+int pt_target_inspect(const char *command, const struct pt_target_place *place, struct pt_target *ret_target,
+                      struct pt_error *err)
 {
     *ret_target = (struct pt_target){.traced = true, .preload = true};
-    if (find(command, ret_target, err) < 0)
+    if (find(command, place, ret_target, err) < 0)
         return -1;
     memcpy(ret_target->binary, ret_target->path, sizeof ret_target->binary);
     for (int depth = 0; depth < SCRIPT_DEPTH_MAX; depth++) {

@@ -18,7 +18,14 @@ struct pt_target {
     char reason[200]; /* why it is not traced */
 };
 
+/* Where a command will run, when not where and as we do. */
+struct pt_target_place {
+    const char *path_variable; /* its PATH; NULL = ours */
+    const char *cwd;           /* NULL = ours */
+};
+
 /* Look at a command as execvp would find it. -1 with exit code 127 (not found) or 126 (not executable). */
-int pt_target_inspect(const char *command, struct pt_target *ret_target, struct pt_error *err);
+int pt_target_inspect(const char *command, const struct pt_target_place *place, struct pt_target *ret_target,
+                      struct pt_error *err);
 
 #endif

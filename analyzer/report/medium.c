@@ -13,23 +13,33 @@
 
 enum { NARROWEST = 20, WIDEST = 10000, WITHOUT_TERMINAL = 80 };
 
-static pt_u32 terminal_width(void)
+static pt_u32 terminal_width(int fd)
 {
     struct winsize size;
-    if (isatty(1) && !ioctl(1, TIOCGWINSZ, &size) && size.ws_col >= NARROWEST)
+    if (isatty(fd) && !ioctl(fd, TIOCGWINSZ, &size) && size.ws_col >= NARROWEST)
         return size.ws_col;
     const char *columns = getenv("COLUMNS");
     const long width = columns ? strtol(columns, NULL, 10) : 0;
     return width >= NARROWEST && width < WIDEST ? (pt_u32)width : WITHOUT_TERMINAL;
 }
 
-struct pt_render_options pt_medium_of(const char *output)
+static struct pt_render_options medium_of(int fd, bool may_color)
 {
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
     setlocale(LC_CTYPE, "");
     return (struct pt_render_options){
-        .width = terminal_width(),
+        .width = terminal_width(fd),
         .utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8"),
-        .color = !output && isatty(1) && !(no_color && *no_color) && !(term && !strcmp(term, "dumb")),
+        .color = may_color && isatty(fd) && !(no_color && *no_color) && !(term && !strcmp(term, "dumb")),
     };
+}
+
+struct pt_render_options pt_medium_of(const char *output)
+{
+    return medium_of(STDOUT_FILENO, !output);
+}
+
+struct pt_render_options pt_medium_of_stderr(void)
+{
+    return medium_of(STDERR_FILENO, true);
 }

@@ -9,5 +9,6 @@
 
 /* Of stdout, or of a file when `output` is not NULL: NO_COLOR, TERM, COLUMNS and the locale are honoured. */
 struct pt_render_options pt_medium_of(const char *output);
+struct pt_render_options pt_medium_of_stderr(void);
 
 #endif

@@ -15,6 +15,8 @@
 #include "../util/auto.h"
 #include "../util/fmt.h"
 #include "chart.h"
+#include "github.h"
+#include "medium.h"
 
 enum { HEADLINES = 3 };
 
@@ -152,7 +154,30 @@ static void add_headlines(const struct pt_findings *findings, struct pt_str *ret
     }
 }
 
-int pt_write_reports(const char *run_dir, struct pt_str *ret_headlines, struct pt_error *err)
+/* The parts of the document that answer "did it work?". */
+static void add_summary(const struct pt_doc *doc, struct pt_str *ret)
+{
+    const struct pt_render_options medium = pt_medium_of_stderr();
+    for (const struct pt_node *node = doc->root->first; node; node = node->next) {
+        const bool wanted = node->label && (!strcmp(node->label, "Summary") || !strcmp(node->label, "Quality"));
+        struct pt_node alone = *node;
+        alone.next = NULL;
+        if (wanted)
+            pt_render_text_nodes(&alone, &medium, ret);
+    }
+}
+
+static void add_shown(const struct pt_doc *doc, const struct pt_findings *findings, const struct pt_written *written)
+{
+    if (written->headlines)
+        add_headlines(findings, written->headlines);
+    if (written->summary)
+        add_summary(doc, written->summary);
+    if (written->annotations)
+        pt_github_annotations(doc, written->annotations);
+}
+
+int pt_write_reports(const char *run_dir, const struct pt_written *written, struct pt_error *err)
 {
     const struct pt_report_options options = {.top = 20};
     struct pt_report report = {0};
@@ -165,7 +190,7 @@ int pt_write_reports(const char *run_dir, struct pt_str *ret_headlines, struct p
                 result = write_one(doc, renderer, run_dir, err);
         if (!result)
             result = pt_chart_write_files(doc, run_dir, err);
-        add_headlines(&report.findings, ret_headlines);
+        add_shown(doc, &report.findings, written);
     }
     pt_report_close(&report);
     umask(before);

@@ -24,9 +24,15 @@ void pt_report_close(struct pt_report *report);
 /* 0 when the run has the stage or none is asked for; else -1, naming those it has. */
 int pt_report_check_stage(const struct pt_profile *profile, const char *stage, struct pt_error *err);
 
-/* Write every form of report that has a file name into the run directory. ret_headlines gets a line for each of the
- * first findings: "  1. up to 1.3 s (15 %)  title". */
-int pt_write_reports(const char *run_dir, struct pt_str *ret_headlines, struct pt_error *err);
+/* What to show of the reports that were written; NULL = nothing. */
+struct pt_written {
+    struct pt_str *headlines;   /* a line for each of the first findings: "  1. up to 1.3 s (15 %)  title" */
+    struct pt_str *summary;     /* the table of stages and the quality, for a terminal */
+    struct pt_str *annotations; /* for GitHub Actions */
+};
+
+/* Write every form of report that has a file name into the run directory. */
+int pt_write_reports(const char *run_dir, const struct pt_written *written, struct pt_error *err);
 
 /* Write `text` to a file (replacing it at once), or to stdout when `path` is NULL or "-". */
 int pt_report_write_text(const char *path, const struct pt_str *text, struct pt_error *err);

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pipeline.c - Owns: `proftrace pipeline`: configuration, plan, run, reports, exit code. Threads: main only. Never:
+ * prints to stdout while stages run; it is theirs.
+ */
+#include "../pipeline/runner.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../launcher/child.h"
+#include "../launcher/environment.h"
+#include "../launcher/library.h"
+#include "../report/copy.h"
+#include "../report/github.h"
+#include "../report/write.h"
+#include "../util/auto.h"
+#include "../util/fmt.h"
+#include "../util/sanitize.h"
+#include "cmd.h"
+
+#include "options.h"
+#include "shell_word.h"
+#include "switches.h"
+
+enum { EXIT_STAGE_FAILED = 1, EXIT_USAGE = 2, EXIT_QUALITY = 5 };
+
+static const char default_config[] = "config.json";
+
+struct request {
+    const char *config;
+    struct pt_config_overrides overrides;
+    int ci; /* index into ci_forms, 0 = not given */
+    bool dry_run, keep_temp;
+};
+
+enum { CI_AUTO, CI_GITHUB, CI_NONE };
+
+/* 0 = parsed, 1 = help was printed, -1 = error. */
+static int parse(int argc, char **argv, struct request *request, struct pt_error *err)
+{
+    struct pt_config_overrides *o = &request->overrides;
+    const struct pt_opt table[] = {
+        PT_OPT_TEXT("config", 'c', &request->config, "FILE", "the pipeline's configuration (default: config.json)"),
+        PT_OPT_TEXT("dataset", 0, &o->dataset, "NAME", "profile on this data set"),
+        PT_OPT_TEXT("train-epochs", 0, &o->train_epochs, "N", "train for so many epochs"),
+        PT_OPT_FLAG("no-gpu-sampling", 0, &o->no_gpu_sampling, "do not look at GPUs"),
+        PT_OPT_TEXT("report-dir", 0, &o->report_dir, "DIR", "put the reports there too"),
+        PT_OPT_TEXT("only", 0, &o->only, "S,..", "run only these stages"),
+        PT_OPT_TEXT("skip", 0, &o->skip, "S,..", "leave these stages out"),
+        PT_OPT_TEXT("from", 0, &o->from, "S", "begin with this stage"),
+        PT_OPT_TEXT("interval", 0, &o->interval, "MS", "time between samples (default: 500)"),
+        PT_OPT_TEXT("heap", 0, &o->heap, "MODE", "how to record heap calls: off, sampled, full (default: sampled)"),
+        PT_OPT_FLAG("dry-run", 'n', &request->dry_run, "show what would run, and run nothing"),
+        PT_OPT_FLAG("keep-temp", 0, &request->keep_temp, "keep the temporary configuration"),
+        PT_OPT_CHOICE("ci", 0, &request->ci, "auto|github|none",
+                      "say results the way a CI system shows (default: auto)"),
+        PT_OPT_END,
+    };
+    struct pt_arguments args = {.min = 0, .max = 0};
+    const int done = pt_options_parse(table, argc, argv, &args, err);
+    if (done)
+        return done;
+    if (!request->config && access(default_config, F_OK) < 0)
+        return pt_fail_code(err, EXIT_USAGE, "no configuration; name it with --config FILE");
+    if (!request->config)
+        request->config = default_config;
+    return 0;
+}
+
+static void say(const char *text)
+{
+    PT_AUTO(pt_str_fini) struct pt_str shown = {0};
+    pt_sanitize_terminal(&shown, text);
+    fprintf(stderr, "proftrace: %s\n", pt_str_text(&shown));
+}
+
+static bool wants_github(const struct request *request)
+{
+    const char *there = getenv("GITHUB_ACTIONS");
+    return request->ci == CI_GITHUB || (request->ci == CI_AUTO && there && !strcmp(there, "true"));
+}
+
+/* ---- afterwards ---- */
+
+struct outcome {
+    bool reported;
+    struct pt_str summary, headlines, annotations;
+};
+
+static void write_reports(const struct request *request, const struct pt_config *config,
+                          const struct pt_session_dir *dir, struct outcome *outcome)
+{
+    struct pt_error err = {0};
+    const bool github = wants_github(request);
+    const struct pt_written written = {&outcome->headlines, &outcome->summary, github ? &outcome->annotations : NULL};
+    outcome->reported = pt_write_reports(dir->path, &written, &err) == 0;
+    if (outcome->reported && config->report_dir)
+        outcome->reported = pt_report_copy(dir->path, config->report_dir, &err) == 0;
+    if (!outcome->reported) {
+        pt_while(&err, "no report was written");
+        say(err.text);
+    }
+    fputs(pt_str_text(&outcome->annotations), stdout);
+    struct pt_error late = {0};
+    if (github && outcome->reported && pt_github_step_summary(dir->path, &late) < 0)
+        say(late.text);
+}
+
+static void print_end(const struct pt_config *config, const struct pt_session_dir *dir,
+                      const struct pt_runner_result *result, const struct outcome *outcome)
+{
+    if (!pt_environment_says_quiet()) {
+        fprintf(stderr, "\n%s\n%s", pt_str_text(&outcome->summary), pt_str_text(&outcome->headlines));
+        PT_AUTO(pt_str_fini) struct pt_str word = {0};
+        PT_AUTO(pt_str_fini) struct pt_str reports = {0};
+        pt_shell_word(&word, dir->shown);
+        pt_sanitize_terminal(&reports, config->report_dir ? config->report_dir : dir->shown);
+        fprintf(stderr, "proftrace: %s/report.html  (next: proftrace report %s)\n", pt_str_text(&reports),
+                pt_str_text(&word));
+    }
+    for (size_t i = 0; i < result->broken_floors.n; i++)
+        say(result->broken_floors.items[i]);
+}
+
+static int exit_code(const struct pt_runner_result *result, const struct outcome *outcome)
+{
+    if (result->end_signal)
+        return pt_end_as(result->end_signal); /* a wait status that says so */
+    if (result->n_failed || !outcome->reported)
+        return EXIT_STAGE_FAILED;
+    return result->broken_floors.n ? EXIT_QUALITY : 0;
+}
+
+static int run(const struct request *request, const struct pt_config *config, const struct pt_plan *plan,
+               struct pt_error *err)
+{
+    PT_AUTO(pt_freep) char *library = NULL;
+    if (!pt_environment_says_disabled() && !(library = pt_library_find(err)))
+        return -1;
+    if (config->report_dir && pt_report_prepare_copy(config->report_dir, err) < 0)
+        return -1;
+    struct pt_session_dir dir;
+    if (pt_session_dir_create(NULL, "pipeline", &dir, err) < 0)
+        return -1;
+    const struct pt_runner_request what = {config, plan, &dir, library, request->keep_temp};
+    struct pt_runner_result result = {0};
+    struct outcome outcome = {0};
+    int code = pt_pipeline_run(&what, &result, err);
+    if (code == 0) {
+        write_reports(request, config, &dir, &outcome);
+        print_end(config, &dir, &result, &outcome);
+        code = exit_code(&result, &outcome);
+    }
+    pt_session_dir_close(&dir);
+    pt_runner_result_fini(&result);
+    pt_str_fini(&outcome.summary);
+    pt_str_fini(&outcome.headlines);
+    pt_str_fini(&outcome.annotations);
+    return code;
+}
+
+int pt_cmd_pipeline(int argc, char **argv, struct pt_error *err)
+{
+    struct request request = {0};
+    pt_fill_standard_descriptors();
+    const int parsed = parse(argc, argv, &request, err);
+    if (parsed)
+        return parsed < 0 ? -1 : 0;
+    PT_AUTO(pt_config_freep) struct pt_config *config = NULL;
+    struct pt_plan plan = {0};
+    int code = pt_config_read(request.config, &request.overrides, &config, err);
+    for (size_t i = 0; code == 0 && i < config->warnings.n; i++)
+        fprintf(stderr, "proftrace: %s\n", config->warnings.items[i]);
+    if (code == 0)
+        code = pt_plan_make(config, &plan, err);
+    if (code == 0 && request.dry_run) {
+        PT_AUTO(pt_str_fini) struct pt_str text = {0};
+        pt_plan_show(config, &plan, &text);
+        fputs(pt_str_text(&text), stdout);
+    } else if (code == 0) {
+        code = run(&request, config, &plan, err);
+    }
+    pt_plan_fini(&plan);
+    if (code < 0 && !err->exit_code)
+        err->exit_code = EXIT_USAGE; /* the directory or the library: nothing was run */
+    return code;
+}

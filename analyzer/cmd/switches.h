@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * switches.h - what commands that start programs ask the environment and do to their descriptors.
+ */
+#ifndef PT_CMD_SWITCHES_H
+#define PT_CMD_SWITCHES_H
+
+#include <stdbool.h>
+
+/* PROFTRACE_DISABLE=1, or its alias ENABLE_PROFILING=false. */
+bool pt_environment_says_disabled(void);
+/* PROFTRACE_QUIET=1. */
+bool pt_environment_says_quiet(void);
+
+/* A descriptor below 3 that the caller left closed must not become one of our files: a message to "stderr" would land
+ * in it. A child still finds it closed. */
+void pt_fill_standard_descriptors(void);
+
+#endif

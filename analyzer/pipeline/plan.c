@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plan.c - Owns: the look at a pipeline's commands before anything runs. Threads: main only. Never: runs anything,
+ * makes a file.
+ */
+#include "plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../util/auto.h"
+#include "../util/fmt.h"
+#include "../util/redact.h"
+#include "../util/sanitize.h"
+
+static const char *variable(const struct pt_config_stage *stage, const char *name)
+{
+    const char *value = NULL;
+    for (size_t i = 0; i < stage->env.n; i++)
+        if (!strcmp(stage->env.items[i].name, name))
+            value = stage->env.items[i].value;
+    return value;
+}
+
+int pt_plan_make(const struct pt_config *config, struct pt_plan *ret_plan, struct pt_error *err)
+{
+    PT_AUTO(pt_str_fini) struct pt_str problems = {0};
+    *ret_plan = (struct pt_plan){0};
+    for (size_t i = 0; i < config->stages.n; i++) {
+        const struct pt_config_stage *stage = &config->stages.items[i];
+        const struct pt_target_place place = {variable(stage, "PATH"), stage->cwd};
+        pt_vec_push(ret_plan, (struct pt_planned){.stage = stage});
+        struct pt_error problem = {0};
+        if (!stage->skip && pt_target_inspect(stage->command[0], &place, &ret_plan->items[i].target, &problem) < 0)
+            pt_str_printf(&problems, "%sstage '%s': %s", problems.n ? "; " : "", stage->name, problem.text);
+    }
+    if (!problems.n)
+        return 0;
+    pt_plan_fini(ret_plan);
+    return pt_fail_code(err, 2, "nothing was run: %s", pt_str_text(&problems));
+}
+
+void pt_plan_fini(struct pt_plan *plan)
+{
+    free(plan->items);
+    *plan = (struct pt_plan){0};
+}
+
+static void show_command(const struct pt_config_stage *stage, struct pt_str *out)
+{
+    for (size_t i = 0; stage->command[i]; i++) {
+        PT_AUTO(pt_freep) char *word = pt_redact_argument(stage->command[i], i ? stage->command[i - 1] : NULL);
+        pt_str_add(out, i ? " " : "");
+        pt_sanitize_terminal(out, word ? word : "***");
+    }
+}
+
+static size_t name_width(const struct pt_plan *plan)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < plan->n; i++) {
+        PT_AUTO(pt_str_fini) struct pt_str name = {0};
+        pt_sanitize_terminal(&name, plan->items[i].stage->name);
+        width = name.n > width ? name.n : width;
+    }
+    return width < 40 ? width : 40;
+}
+
+void pt_plan_show(const struct pt_config *config, const struct pt_plan *plan, struct pt_str *out)
+{
+    pt_str_add(out, "dataset ");
+    pt_sanitize_terminal(out, config->dataset);
+    pt_str_printf(out, ", %llu epochs, a sample every %g ms, heap %s\n", (unsigned long long)config->train_epochs,
+                  config->interval_ms, config->heap);
+    const size_t width = name_width(plan);
+    for (size_t i = 0; i < plan->n; i++) {
+        const struct pt_planned *planned = &plan->items[i];
+        PT_AUTO(pt_str_fini) struct pt_str name = {0};
+        pt_sanitize_terminal(&name, planned->stage->name);
+        pt_str_printf(out, "%2zu  %-*s  ", i + 1, (int)width, pt_str_text(&name));
+        if (planned->stage->skip) {
+            pt_str_add(out, "skipped: ");
+            pt_sanitize_terminal(out, planned->stage->skip);
+        } else {
+            show_command(planned->stage, out);
+            if (!isnan(planned->stage->timeout_s))
+                pt_str_printf(out, "  (timeout %g s)", planned->stage->timeout_s);
+            if (!planned->target.traced)
+                pt_str_printf(out, "  (not traced: %s)", planned->target.reason);
+        }
+        pt_str_add(out, "\n");
+    }
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * runner_stage.c - Owns: one stage: its environment, its log, its sampler, its end. Threads: main only. Never: touches
+ * a process that an earlier stage left.
+ */
+#include "runner_stage.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../launcher/environment.h"
+#include "../launcher/output.h"
+#include "../sampler/process_tree.h"
+#include "../util/auto.h"
+#include "../util/fmt.h"
+#include "../util/redact.h"
+
+extern char **environ;
+
+static pt_u64 monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
+}
+
+pt_u64 pt_runner_now_ns(const struct pt_runner *runner)
+{
+    return monotonic_ns() - runner->request->dir->start_monotonic_ns;
+}
+
+const char *pt_runner_format(struct pt_runner *runner, const char *format, ...)
+{
+    PT_AUTO(pt_freep) char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    return length < 0 ? "" : pt_arena_text(&runner->arena, text, (size_t)length);
+}
+
+static void note(struct pt_runner *runner, const char *stage, const char *text)
+{
+    PT_AUTO(pt_str_fini) struct pt_str line = {0};
+    pt_str_printf(&line, "stage '%s': %s", stage, text);
+    pt_vec_push(&runner->notes, pt_strdup(pt_str_text(&line)));
+}
+
+/* ---- what the stage gets ---- */
+
+static char **stage_environment(const struct pt_runner *runner, const struct pt_planned *planned, struct pt_error *err)
+{
+    const struct pt_config_pairs *users = &planned->stage->env;
+    const bool preload = runner->request->library && planned->target.preload;
+    PT_AUTO(pt_freep) struct pt_variable *more = pt_calloc(users->n + 2, sizeof *more);
+    /* The document's stages know the first name; the second says whose it is. */
+    more[0] = (struct pt_variable){"PIPELINE_CONFIG", runner->isolated.config_path};
+    more[1] = (struct pt_variable){"PROFTRACE_PIPELINE_CONFIG", runner->isolated.config_path};
+    for (size_t i = 0; i < users->n; i++)
+        more[i + 2] = (struct pt_variable){users->items[i].name, users->items[i].value};
+    const struct pt_environment_request wanted = {
+        .library = preload ? runner->request->library : NULL,
+        .session = preload ? runner->request->dir->path : NULL,
+        .heap = preload ? runner->request->config->heap : NULL,
+        .stage = preload ? planned->stage->name : NULL,
+        .more = more,
+        .n_more = users->n + 2,
+    };
+    return pt_environment_make(environ, &wanted, err);
+}
+
+static char **stage_command(const struct pt_runner *runner, const struct pt_config_stage *stage)
+{
+    const struct pt_config *config = runner->request->config;
+    const struct pt_stage_tokens tokens = {
+        .config = runner->isolated.config_path,
+        .dataset = config->dataset,
+        .report_dir = config->report_dir ? config->report_dir : runner->request->dir->path,
+        .train_epochs = config->train_epochs,
+    };
+    return pt_stage_command(stage->command, &tokens);
+}
+
+/* ---- how it ended ---- */
+
+/* The command line as people write it, secrets blotted out; the name where there is none. */
+static char *command_of(pid_t pid)
+{
+    char path[40], text[4096];
+    snprintf(path, sizeof path, "/proc/%d/cmdline", pid);
+    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
+    PT_AUTO(pt_str_fini) struct pt_str line = {0};
+    text[n > 0 ? n : 0] = 0;
+    const char *before = NULL;
+    for (const char *word = text; word < text + (n > 0 ? n : 0); word += strlen(word) + 1) {
+        PT_AUTO(pt_freep) char *shown = pt_redact_argument(word, before);
+        pt_str_printf(&line, "%s%s", before ? " " : "", shown ? shown : "***");
+        before = word;
+    }
+    return line.n ? pt_strdup(pt_str_text(&line)) : NULL;
+}
+
+/* What is still there belongs to the stage, and stays: a daemon was started on purpose. */
+static void list_left(struct pt_runner *runner, struct pt_stage_record *record, struct pt_stage_run *run)
+{
+    struct pt_tree *tree = pt_sampler_tree(run->sampler);
+    run->left = pt_calloc(tree->n, sizeof *run->left);
+    for (size_t i = 0; i < tree->n; i++) {
+        const struct pt_tree_entry *entry = &tree->entries[i];
+        if (entry->kinship != PT_KIN_OURS || entry->now.state == 'Z')
+            continue;
+        run->left[run->n_left++] = (struct pt_left_record){entry->pid, command_of(entry->pid)};
+    }
+    record->left = run->left;
+    record->n_left = run->n_left;
+    if (run->n_left)
+        note(runner, record->stage,
+             pt_runner_format(runner, "%zu processes were still running when it ended, and were left alone: %s%s",
+                              run->n_left, run->left[0].command ? run->left[0].command : "?",
+                              run->n_left > 1 ? " ..." : ""));
+}
+
+static const char *killed_text(struct pt_runner *runner, const struct pt_launch_result *result)
+{
+    if (result->n_survivors)
+        return pt_runner_format(runner, "; %u processes could not be ended", result->n_survivors);
+    return result->n_killed ? "; not all of its processes ended when asked, and were killed" : "";
+}
+
+static void judge(struct pt_runner *runner, struct pt_stage_record *record, const struct pt_launch_result *result)
+{
+    char ended[48];
+    pt_status_text(result->wait_status, ended, sizeof ended);
+    record->status = pt_status_is_success(result->wait_status) ? "ok" : "failed";
+    record->reason = *record->status == 'f' ? pt_runner_format(runner, "%s", ended) : NULL;
+    if (result->how == PT_LAUNCH_TIMED_OUT) {
+        record->status = "timeout";
+        record->reason =
+            pt_runner_format(runner, "still running after %s: it was ended%s",
+                             pt_fmt_duration((pt_i64)record->timeout_ns).text, killed_text(runner, result));
+    } else if (result->how == PT_LAUNCH_INTERRUPTED) {
+        runner->end_signal = result->end_signal;
+        record->status = "failed";
+        record->reason = pt_runner_format(runner, "interrupted (SIG%s): it was ended%s",
+                                          sigabbrev_np(result->end_signal), killed_text(runner, result));
+    }
+}
+
+static void fail_record(struct pt_runner *runner, struct pt_stage_record *record, const struct pt_error *err)
+{
+    record->status = "failed";
+    record->reason = pt_runner_format(runner, "%s", err->text);
+}
+
+/* ---- running it ---- */
+
+static int launch(struct pt_runner *runner, size_t index, struct pt_output *output, struct pt_error *err)
+{
+    const struct pt_planned *planned = &runner->request->plan->items[index];
+    struct pt_stage_record *record = &runner->stages[index];
+    struct pt_stage_run *run = &runner->runs[index];
+    const struct pt_sampler_options looking = {.no_gpu = !runner->request->config->gpu_sampling};
+    PT_AUTO(pt_environment_freep) char **environment = stage_environment(runner, planned, err);
+    run->argv = stage_command(runner, planned->stage);
+    run->sampler = pt_sampler_new(&looking, err);
+    if (!environment || !run->sampler)
+        return -1;
+    record->argv = run->argv;
+    record->start_ns = pt_runner_now_ns(runner);
+    const struct pt_launch what = {
+        .path = planned->target.path,
+        .argv = run->argv,
+        .environment = environment,
+        .cwd = planned->stage->cwd,
+        .interval_ns = runner->request->config->interval_ns,
+        .signals = &runner->signals,
+        .output = output,
+        .status_line = &runner->status_line,
+        .timeout_ns = record->timeout_ns,
+    };
+    return pt_launch(&what, run->sampler, &run->result, err);
+}
+
+static void note_output(struct pt_runner *runner, const char *stage, const struct pt_output *output)
+{
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    pt_output_notes(output, &text);
+    if (text.n)
+        note(runner, stage, pt_str_text(&text));
+}
+
+void pt_runner_stage(struct pt_runner *runner, size_t index)
+{
+    struct pt_stage_record *record = &runner->stages[index];
+    struct pt_stage_run *run = &runner->runs[index];
+    struct pt_error err = {0};
+    struct pt_output output;
+    if (pt_output_open(&output, runner->logs_fd, record->stage, &err) < 0) {
+        fail_record(runner, record, &err);
+        return;
+    }
+    output.status_line = &runner->status_line;
+    record->log = pt_runner_format(runner, "logs/%s", output.log.name);
+    pt_status_line_begin(&runner->status_line, record->stage, (unsigned)index + 1, (unsigned)runner->n_stages,
+                         monotonic_ns());
+    if (launch(runner, index, &output, &err) < 0) {
+        fail_record(runner, record, &err);
+    } else {
+        record->result = &run->result;
+        judge(runner, record, &run->result);
+        list_left(runner, record, run);
+    }
+    pt_output_finish(&output, run->n_left > 0);
+    note_output(runner, record->stage, &output);
+    const char *ended = record->reason ? pt_runner_format(runner, "%s: %s", record->status, record->reason) : "ok";
+    pt_status_line_end(&runner->status_line, ended, monotonic_ns());
+}
+
+void pt_runner_stage_fini(struct pt_stage_run *run)
+{
+    for (size_t i = 0; i < run->n_left; i++)
+        free(run->left[i].command);
+    free(run->left);
+    free(run->argv);
+    pt_sampler_free(run->sampler);
+}
