@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 #include "helper_stage.h"
-#include "launcher/output.h"
+#include "launcher/output_log.h"
+#include "launcher/output_sink.h"
 
 /* ---- destinations that fail ---- */
 static void test_a_closed_stdout_stays_closed(void **state)
@@ -123,6 +124,33 @@ static void test_a_pager_that_stands_still(void **state)
     assert_int_equal(wait_exit_code(pid), 0);
     close(ends[0]);
     free(blob);
+}
+
+/* poll says writable when there is room for one byte; a write of more would wait for the rest. */
+static void test_no_write_waits(void **state)
+{
+    (void)state;
+    static char much[1 << 20];
+    int ends[2], terminal[2];
+    pipe_make(ends);
+    terminal_make(&terminal[0], &terminal[1]);
+    const int fds[2] = {ends[1], terminal[1]};
+    alarm(10);
+    for (int i = 0; i < 2; i++) {
+        struct pt_outlet outlet;
+        pt_outlet_open(&outlet, fds[i]);
+        /* Its room is no multiple of the size of a piece. */
+        for (size_t taken = pt_outlet_write(&outlet, much, 101); taken;)
+            taken = pt_outlet_write(&outlet, much, sizeof much);
+        assert_true(outlet.blocked);
+        assert_int_equal(fcntl(fds[i], F_GETFL) & O_NONBLOCK, 0); /* others share that one */
+        pt_outlet_close(&outlet);
+    }
+    alarm(0);
+    for (int i = 0; i < 2; i++) {
+        close(ends[i]);
+        close(terminal[i]);
+    }
 }
 
 static void test_a_terminal_that_stands_still(void **state)
@@ -255,6 +283,7 @@ int main(void)
         TEST(test_a_full_destination),
         TEST(test_a_reader_that_goes_away),
         TEST(test_a_pager_that_stands_still),
+        cmocka_unit_test(test_no_write_waits),
         TEST(test_a_terminal_that_stands_still),
         TEST(test_a_full_disk_for_the_log),
         TEST(test_a_daemon_writes_on),

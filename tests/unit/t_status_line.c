@@ -270,7 +270,7 @@ static void test_output_and_line_together(void **state)
         else
             left[n++] = *at++;
     }
-    assert_non_null(strstr(got, "twothree\r\n"));
+    assert_non_null(strstr(got, "\r\033[Ktwothree\r\n"));
     assert_null(strstr(left, "train"));
     free(got);
     close(terminal);

@@ -206,6 +206,20 @@ static void test_delivered_already_is_not_sent_again(void **state)
     assert_nobody_left(scene);
 }
 
+static void test_what_is_stopped_hears_it_too(void **state)
+{
+    struct scene *scene = *state;
+    struct pt_tree_end end;
+    shell(scene, "trap 'echo woken > woken; exit' TERM; kill -STOP $$; while :; do sleep 0.05; done");
+    nap_ms(150);
+    const pt_u64 took = end_tree(scene, SIGTERM, 5000 * MS, 0, &end);
+    assert_true(took < 2000 * MS);
+    char *woken = file_read(scene->folder, "woken", NULL);
+    assert_non_null(woken);
+    free(woken);
+    assert_nobody_left(scene);
+}
+
 static void test_nobody_there(void **state)
 {
     struct scene *scene = *state;
@@ -219,9 +233,13 @@ static void test_nobody_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_polite_tree_ends_at_once),          TEST(test_fifty_of_them_and_some_stubborn),
-        TEST(test_they_fork_as_fast_as_they_die),       TEST(test_a_second_ctrl_c_does_not_wait),
-        TEST(test_delivered_already_is_not_sent_again), TEST(test_nobody_there),
+        TEST(test_a_polite_tree_ends_at_once),
+        TEST(test_fifty_of_them_and_some_stubborn),
+        TEST(test_they_fork_as_fast_as_they_die),
+        TEST(test_a_second_ctrl_c_does_not_wait),
+        TEST(test_delivered_already_is_not_sent_again),
+        TEST(test_what_is_stopped_hears_it_too),
+        TEST(test_nobody_there),
     };
     return cmocka_run_group_tests_name("tree_end", tests, NULL, NULL);
 }
