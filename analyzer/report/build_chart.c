@@ -22,11 +22,7 @@ static const struct spec {
     enum pt_show show;
     struct source sources[PT_CHART_MOST_SERIES];
 } specs[] = {
-    {"cpu",
-     "CPU (1 core = 100 %)",
-     "cores",
-     PT_SHOW_NUMBER,
-     {{PT_RESOURCE_cpu_percent, "processes of the stage", .01, false}}},
+    {"cpu", "CPU (1 core = 100 %)", "cores", PT_SHOW_NUMBER, {{PT_RESOURCE_cpu_percent, "used", .01, false}}},
     {"memory",
      "Memory",
      NULL,
@@ -125,11 +121,12 @@ static void add_samples(const struct chart_build *c, struct pt_chart_series *ser
     double last_s = NAN;
     for (pt_u32 i = 0; i < stage->n_samples; i++) {
         const double t_s = stage->sample_t_s[i], value = value_at(stage, source, i);
-        if (!isfinite(t_s) || t_s < 0 || (source->sparse && isnan(value)))
+        if (!isfinite(t_s) || t_s < 0)
             continue;
-        if (!source->sparse && t_s - last_s > longest)
+        if (t_s - last_s > longest)
             push(series, start_s + (t_s + last_s) / 2, NAN);
-        push(series, start_s + t_s, value);
+        if (!source->sparse || isfinite(value))
+            push(series, start_s + t_s, value);
         last_s = t_s;
     }
 }

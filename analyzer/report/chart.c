@@ -66,10 +66,10 @@ void pt_chart_value(struct pt_str *out, const struct pt_chart *chart, double val
         pt_str_printf(out, " %s", chart->unit);
 }
 
-void pt_chart_mark(struct pt_str *out, const struct pt_chart *chart, double value)
+void pt_chart_mark(struct pt_str *out, const struct pt_chart *chart, double value, bool with_unit)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    if (is_bytes(chart)) {
+    if (is_bytes(chart) && value > 0) {
         int unit = 0;
         for (; value >= 1024 && unit < 6; unit++)
             value /= 1024;
@@ -79,7 +79,7 @@ void pt_chart_mark(struct pt_str *out, const struct pt_chart *chart, double valu
     pt_str_printf(out, "%.4g", value);
     if (chart->show == PT_SHOW_PERCENT)
         pt_str_add(out, " %");
-    if (chart->unit)
+    if (chart->unit && with_unit)
         pt_str_printf(out, " %s", chart->unit);
 }
 

@@ -21,8 +21,8 @@ double pt_chart_time_step(double end_s);
 void pt_chart_time(struct pt_str *out, double t_s, double end_s);
 /* A value with its unit: "3.90 cores", "7.20 GiB". */
 void pt_chart_value(struct pt_str *out, const struct pt_chart *chart, double value);
-/* A mark of the axis: as short as it can be. */
-void pt_chart_mark(struct pt_str *out, const struct pt_chart *chart, double value);
+/* A mark of the axis: as short as it can be; the unit of a plain number is said once. */
+void pt_chart_mark(struct pt_str *out, const struct pt_chart *chart, double value, bool with_unit);
 
 /* The largest value of a series in [from_s, to_s): its index; n when there is none. */
 pt_u32 pt_chart_peak(const struct pt_chart_series *series, double from_s, double to_s);

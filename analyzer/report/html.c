@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "../util/auto.h"
+#include "../util/fmt.h"
 #include "render.h"
 #include "svg.h"
 
@@ -76,17 +76,45 @@ static bool has_section(const struct pt_node *root, enum section section)
 
 /* ---- sections ---- */
 
+static void put_row_count(struct pt_str *out, const struct pt_node *node)
+{
+    pt_u64 n = node->rows_left_out;
+    for (const struct pt_node *item = node->first; item; item = item->next)
+        n++;
+    if (node->kind == PT_NODE_LIST)
+        pt_str_printf(out, " <span class=\"dim\">(%s)</span>", pt_fmt_count(n).text);
+}
+
+static void put_broken_floors(struct pt_str *out, const struct pt_node *root)
+{
+    const struct pt_node *broken = pt_node_child(root, "quality_floors_broken");
+    for (const struct pt_node *item = broken ? broken->first : NULL; item; item = item->next) {
+        pt_str_add(out, "<p>");
+        pt_html_badge(out, "failed");
+        pt_str_char(out, ' ');
+        pt_html_value(out, pt_node_child(item, "key"));
+        pt_str_add(out, " is ");
+        pt_html_value_and_reason(out, pt_node_child(item, "value"));
+        pt_str_add(out, ", must be at least ");
+        pt_html_value(out, pt_node_child(item, "min"));
+        pt_str_add(out, "</p>");
+    }
+}
+
 /* A part that a section shows in its own way is left to it; of the rest, details are folded. */
 static void put_rest(struct pt_str *out, const struct pt_node *root, enum section section)
 {
+    const struct pt_node *stages = pt_node_child(root, "stages");
+    const bool is_open = !stages || !stages->first || !stages->first->next; /* one stage: a page is not too long */
     for (const struct pt_node *node = root->first; node; node = node->next) {
         if (!is_shown(node) || section_of(node) != section || node->kind == PT_NODE_CHART ||
             pt_html_is(node, "time_account") || pt_html_is(node, "stages"))
             continue;
         const bool is_table = node->kind == PT_NODE_LIST && node->layout == PT_LAYOUT_TABLE;
         if (node->is_detail) {
-            pt_str_add(out, "<details><summary>");
+            pt_str_add(out, is_open ? "<details open=\"open\"><summary>" : "<details><summary>");
             pt_html_text(out, node->label);
+            put_row_count(out, node);
             pt_str_add(out, "</summary>");
         } else if (!is_table && section != FINDINGS && section != GRADES) {
             pt_str_add(out, "<h3>");
@@ -118,6 +146,8 @@ static void put_section(struct pt_str *out, const struct pt_node *root, enum sec
         pt_html_stages(out, stages, pt_html_number(root, "total_duration_s"));
     if (section == RESOURCES && has_charts(root))
         pt_html_charts(out, root);
+    if (section == GRADES)
+        put_broken_floors(out, root);
     put_rest(out, root, section);
     pt_str_add(out, "</section>\n");
 }
@@ -137,7 +167,7 @@ static void put_failures(struct pt_str *out, const struct pt_node *root)
     if (!failures || !failures->first)
         return;
     pt_str_add(out, "<section id=\"failures\"><h2>Failures</h2>");
-    pt_html_failures(out, failures);
+    pt_html_failures(out, failures, pt_node_child(root, "stages"));
     pt_str_add(out, "</section>\n");
 }
 

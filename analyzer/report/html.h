@@ -42,7 +42,7 @@ void pt_html_body(struct pt_str *out, const struct pt_node *node);
 
 void pt_html_header(struct pt_str *out, const struct pt_node *root);
 void pt_html_trace_quality(struct pt_str *out, const struct pt_node *root);
-void pt_html_failures(struct pt_str *out, const struct pt_node *failures);
+void pt_html_failures(struct pt_str *out, const struct pt_node *failures, const struct pt_node *stages);
 void pt_html_findings(struct pt_str *out, const struct pt_node *findings);
 void pt_html_time(struct pt_str *out, const struct pt_node *stages, const struct pt_node *account);
 void pt_html_stages(struct pt_str *out, const struct pt_node *stages, double total_s);

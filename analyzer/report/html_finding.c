@@ -72,28 +72,54 @@ void pt_html_findings(struct pt_str *out, const struct pt_node *findings)
 
 /* ---- failures ---- */
 
-static void put_log(struct pt_str *out, const struct pt_node *failure)
+static void put_lines(struct pt_str *out, const struct pt_node *from, const struct pt_node *to)
 {
-    const struct pt_node *lines = pt_node_child(failure, "log_tail");
-    const char *log = pt_html_child_text(failure, "log");
-    if (!lines || !lines->first)
-        return;
-    pt_str_add(out, "<details open=\"open\"><summary>Last lines of ");
-    pt_html_text(out, log ? log : "its output");
-    pt_str_add(out, "</summary><pre>");
-    for (const struct pt_node *line = lines->first; line; line = line->next) {
-        pt_html_value(out, line);
+    pt_str_add(out, "<pre>");
+    for (; from != to; from = from->next) {
+        pt_html_value(out, from);
         pt_str_char(out, '\n');
     }
-    pt_str_add(out, "</pre></details>");
+    pt_str_add(out, "</pre>");
 }
 
-void pt_html_failures(struct pt_str *out, const struct pt_node *failures)
+/* The end says most; what comes before is folded. */
+static void put_log(struct pt_str *out, const struct pt_node *failure)
+{
+    enum { OPEN = 8 };
+    const struct pt_node *lines = pt_node_child(failure, "log_tail"), *tail = lines ? lines->first : NULL;
+    const char *log = pt_html_child_text(failure, "log");
+    if (!tail)
+        return;
+    pt_u32 n = 0;
+    for (const struct pt_node *line = tail; line; line = line->next)
+        if (n++ >= OPEN)
+            tail = tail->next;
+    pt_str_add(out, "<p class=\"note\">End of ");
+    pt_html_text(out, log ? log : "its output");
+    pt_str_add(out, "</p>");
+    if (tail != lines->first) {
+        pt_str_printf(out, "<details><summary>%u lines before</summary>", n - OPEN);
+        put_lines(out, lines->first, tail);
+        pt_str_add(out, "</details>");
+    }
+    put_lines(out, tail, NULL);
+}
+
+static const char *status_of(const struct pt_node *stages, const char *name)
+{
+    for (const struct pt_node *stage = stages ? stages->first : NULL; stage && name; stage = stage->next) {
+        const char *here = pt_html_child_text(stage, "stage");
+        if (here && !strcmp(here, name))
+            return pt_html_child_text(stage, "status");
+    }
+    return NULL;
+}
+
+void pt_html_failures(struct pt_str *out, const struct pt_node *failures, const struct pt_node *stages)
 {
     for (const struct pt_node *item = failures->first; item; item = item->next) {
-        const char *status = pt_html_child_text(item, "status");
-        const bool is_skipped = status && !strcmp(status, "skipped");
-        pt_str_printf(out, "<div class=\"box %s\"><h3>", is_skipped ? "" : "bad");
+        const char *status = status_of(stages, pt_html_child_text(item, "stage"));
+        pt_str_add(out, "<div class=\"box bad\"><h3>");
         pt_html_value(out, pt_node_child(item, "stage"));
         pt_str_char(out, ' ');
         pt_html_badge(out, status ? status : "failed");

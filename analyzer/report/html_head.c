@@ -9,6 +9,7 @@
 #include "../util/fmt.h"
 #include "../util/sanitize.h"
 #include "html.h"
+#include "svg.h"
 
 /* ---- what ran ---- */
 
@@ -41,6 +42,15 @@ static void put_fact(struct pt_str *out, const char *label, const char *text)
     pt_str_add(out, "</dd></div>");
 }
 
+/* 2026-11-20T12:00:00Z, for people. */
+static void put_instant(struct pt_str *out, const char *iso)
+{
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    for (; *iso; iso++)
+        pt_str_add(&text, *iso == 'T' ? " " : *iso == 'Z' ? " UTC" : (char[]){*iso, 0});
+    pt_html_text(out, pt_str_text(&text));
+}
+
 void pt_html_header(struct pt_str *out, const struct pt_node *root)
 {
     const struct pt_node *processes = pt_node_child(root, "processes");
@@ -53,7 +63,10 @@ void pt_html_header(struct pt_str *out, const struct pt_node *root)
         pt_str_add(out, "<div><dt>");
         pt_html_text(out, node->label);
         pt_str_add(out, "</dt><dd>");
-        pt_html_value(out, node);
+        if (pt_html_is(node, "timestamp_utc") && node->value.type == PT_VALUE_TEXT)
+            put_instant(out, node->value.text);
+        else
+            pt_html_value(out, node);
         pt_str_add(out, "</dd></div>");
     }
     if (!pt_node_child(root, "host") && processes)
@@ -122,7 +135,7 @@ static void put_slowest_card(struct pt_str *out, const struct pt_node *root, con
         pt_html_value(out, pt_node_child(slowest, "duration_s"));
         pt_str_printf(
             out, ", %s of the run",
-            pt_fmt_percent(pt_html_number(slowest, "duration_s"), pt_html_number(root, "total_duration_s")).text);
+            pt_svg_percent(pt_html_number(slowest, "duration_s"), pt_html_number(root, "total_duration_s")).text);
     }
     close_card(out);
 }

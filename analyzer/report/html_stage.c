@@ -63,7 +63,7 @@ static void put_legend(struct pt_str *out, const struct pt_node *stages)
         pt_svg_part_swatch(out, i);
         pt_html_text(out, labels[i]);
         pt_str_printf(out, " <b>%s</b> <span class=\"dim\">%s</span></li>", duration(sums[i]).text,
-                      pt_fmt_percent(sums[i], total_s).text);
+                      pt_svg_percent(sums[i], total_s).text);
     }
     pt_str_add(out, "</ul>");
 }
@@ -77,13 +77,17 @@ void pt_html_time(struct pt_str *out, const struct pt_node *stages, const struct
     put_legend(out, stages);
     pt_str_add(out, "<div class=\"bars\">");
     for (const struct pt_node *stage = stages->first; stage && n < PT_HTML_MOST_ROWS; stage = stage->next, n++) {
-        pt_str_add(out, "<div class=\"name\">");
+        const char *status = pt_html_child_text(stage, "status");
+        pt_str_add(out, "<div class=\"row\"><div class=\"name\">");
         pt_html_value(out, pt_node_child(stage, "stage"));
         pt_str_add(out, "</div><div class=\"plot\">");
-        pt_svg_time_bar(out, stage, scale_s);
+        if (status && !strcmp(status, "skipped"))
+            pt_html_badge(out, status);
+        else
+            pt_svg_time_bar(out, stage, scale_s);
         pt_str_add(out, "</div><div class=\"num\">");
         pt_html_value(out, pt_node_child(stage, "duration_s"));
-        pt_str_add(out, "</div>\n");
+        pt_str_add(out, "</div></div>\n");
     }
     pt_str_add(out, "</div>");
     if (!account)
@@ -116,13 +120,27 @@ static void put_mostly(struct pt_str *out, const struct pt_node *stage)
         return;
     }
     pt_html_text(out, most->label);
-    pt_str_printf(out, " %s", pt_fmt_percent(pt_value_number(most->value), pt_value_number(time->first->value)).text);
+    pt_str_printf(out, " <span class=\"w\">%s</span>",
+                  pt_svg_percent(pt_value_number(most->value), pt_value_number(time->first->value)).text);
+}
+
+/* Processes that outlived their stage. */
+static void put_left(struct pt_str *out, const struct pt_node *stage)
+{
+    const struct pt_node *left = pt_node_child(stage, "left_running");
+    for (const struct pt_node *one = left ? left->first : NULL; one; one = one->next) {
+        pt_str_add(out, "<small>left running: ");
+        pt_html_value(out, pt_node_child(one, "command"));
+        pt_str_add(out, " (pid ");
+        pt_html_value(out, pt_node_child(one, "pid"));
+        pt_str_add(out, ")</small>");
+    }
 }
 
 static void put_stage(struct pt_str *out, const struct pt_node *stage, double total_s)
 {
     const char *status = pt_html_child_text(stage, "status"), *reason = pt_html_child_text(stage, "reason");
-    pt_str_add(out, "<tr><th scope=\"row\">");
+    pt_str_add(out, "<tr><th scope=\"row\" class=\"w\">");
     pt_html_value(out, pt_node_child(stage, "stage"));
     pt_str_add(out, "</th><td class=\"s\">");
     pt_html_badge(out, status ? status : "unknown");
@@ -131,17 +149,18 @@ static void put_stage(struct pt_str *out, const struct pt_node *stage, double to
         pt_html_text(out, reason);
         pt_str_add(out, "</small>");
     }
+    put_left(out, stage);
     pt_str_add(out, "</td>");
     for (pt_u32 i = 0; i < N_COLUMNS; i++) {
         const bool is_mostly = !strcmp(columns[i].key, "mostly");
-        pt_str_printf(out, "<td class=\"%s\">", is_mostly ? "s" : "n");
+        pt_str_printf(out, "<td class=\"%s\">", is_mostly ? "" : "n");
         const double duration_s = pt_html_number(stage, "duration_s");
         if (is_mostly)
             put_mostly(out, stage);
         else if (strcmp(columns[i].key, "share"))
             pt_html_value(out, pt_node_child(stage, columns[i].key));
         else if (isfinite(duration_s))
-            pt_str_add(out, pt_fmt_percent(duration_s, total_s).text);
+            pt_str_add(out, pt_svg_percent(duration_s, total_s).text);
         else
             pt_html_value(out, pt_node_child(stage, "duration_s"));
         pt_str_add(out, "</td>");
@@ -193,11 +212,12 @@ static void put_commands(struct pt_str *out, const struct pt_node *stages)
 
 void pt_html_stages(struct pt_str *out, const struct pt_node *stages, double total_s)
 {
-    pt_str_add(out, "<div class=\"t\" role=\"region\" tabindex=\"0\" aria-label=\"Stages\"><table><caption>"
-                    "CPU: 100 % is one CPU. Share: of the duration of the run.</caption><thead><tr>"
-                    "<th scope=\"col\">Stage</th><th scope=\"col\">Status</th>");
+    pt_str_add(out,
+               "<div class=\"t\" role=\"region\" tabindex=\"0\" aria-label=\"Stages\"><table class=\"wide\"><caption>"
+               "Stages</caption><thead><tr>"
+               "<th scope=\"col\">Stage</th><th scope=\"col\">Status</th>");
     for (pt_u32 i = 0; i < N_COLUMNS; i++)
-        pt_str_printf(out, "<th scope=\"col\" class=\"%s\">%s</th>", strcmp(columns[i].key, "mostly") ? "n" : "s",
+        pt_str_printf(out, "<th scope=\"col\" class=\"%s\">%s</th>", strcmp(columns[i].key, "mostly") ? "n" : "",
                       columns[i].label);
     pt_str_add(out, "</tr></thead><tbody>\n");
     pt_u32 n = 0;
@@ -207,6 +227,7 @@ void pt_html_stages(struct pt_str *out, const struct pt_node *stages, double tot
     pt_str_add(out, "</tbody></table></div>");
     if (n > PT_HTML_MOST_ROWS)
         pt_str_printf(out, "<p class=\"note\">… and %u more</p>", n - PT_HTML_MOST_ROWS);
+    pt_str_add(out, "<p class=\"note\">CPU: 100 % is one CPU. Share: of the duration of the run.</p>");
     put_reasons(out, stages);
     put_commands(out, stages);
 }
@@ -220,7 +241,7 @@ static void put_series(struct pt_str *out, const struct pt_chart *chart, pt_u32 
     pt_str_add(out, "<span class=\"sr\">");
     pt_svg_series_swatch(out, i);
     pt_html_text(out, chart->series[i].label);
-    pt_str_char(out, ' ');
+    pt_str_add(out, ": ");
     pt_html_text(out, pt_str_text(&peak));
     pt_str_add(out, "</span>");
 }

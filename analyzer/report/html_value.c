@@ -94,25 +94,34 @@ static void put_reasons(struct pt_str *out, const struct reasons *reasons)
     pt_str_add(out, reasons->n ? "</p>" : "");
 }
 
+static const char *reason_of(const struct pt_node *node)
+{
+    return node->value.type == PT_VALUE_UNKNOWN && node->value.reason ? node->value.reason : "";
+}
+
+/* Columns without anything are not shown, but named; neighbours share their reason. */
 static void put_left_out(struct pt_str *out, const struct pt_node *list, const struct pt_grid *grid)
 {
     const struct pt_node *all[PT_GRID_COLUMNS];
     const pt_u32 n = pt_node_columns(list, all, PT_GRID_COLUMNS);
-    pt_u32 shown = 0, told = 0;
+    pt_u32 shown = 0, left = 0;
     for (pt_u32 i = 0; i < n; i++) {
-        if (shown < grid->n_columns && grid->columns[shown] == all[i]) {
+        if (shown < grid->n_columns && grid->columns[shown] == all[i])
             shown++;
-            continue;
-        }
-        pt_str_add(out, told++ ? ", " : "<p class=\"note\">Nothing in any row: ");
-        pt_html_text(out, all[i]->label);
-        if (all[i]->value.type == PT_VALUE_UNKNOWN && all[i]->value.reason) {
-            pt_str_add(out, " (");
-            pt_html_text(out, all[i]->value.reason);
-            pt_str_add(out, ")");
-        }
+        else
+            all[left++] = all[i];
     }
-    pt_str_add(out, told ? ".</p>" : "");
+    for (pt_u32 i = 0; i < left; i++) {
+        pt_str_add(out, i ? ", " : "<p class=\"note\">Nothing in any row: ");
+        pt_html_text(out, all[i]->label);
+        const char *reason = reason_of(all[i]);
+        if (!*reason || (i + 1 < left && !strcmp(reason, reason_of(all[i + 1]))))
+            continue;
+        pt_str_add(out, " (");
+        pt_html_text(out, reason);
+        pt_str_char(out, ')');
+    }
+    pt_str_add(out, left ? ".</p>" : "");
 }
 
 static const char *cell_class(const struct pt_node *column)

@@ -65,6 +65,17 @@ static void put_line(struct pt_str *out, const struct pt_node *node)
     pt_str_char(out, '\n');
 }
 
+/* The last lines of a log; two spaces at the end keep them lines. */
+static void put_quoted(struct pt_str *out, const struct pt_node *list)
+{
+    pt_str_add(out, list->first ? "\n" : "");
+    for (const struct pt_node *item = list->first; item; item = item->next) {
+        pt_str_add(out, "   > ");
+        put_value(out, item);
+        pt_str_add(out, "  \n");
+    }
+}
+
 static void put_callout(struct pt_str *out, const struct pt_node *finding, pt_u32 number)
 {
     pt_str_printf(out, "%u. **", number);
@@ -82,6 +93,10 @@ static void put_callout(struct pt_str *out, const struct pt_node *finding, pt_u3
         if (node->kind == PT_NODE_VALUE) {
             pt_str_add(out, "   ");
             put_line(out, node);
+            continue;
+        }
+        if (node->kind == PT_NODE_LIST) {
+            put_quoted(out, node);
             continue;
         }
         for (const struct pt_node *fact = node->first; fact; fact = fact->next) {

@@ -6,6 +6,7 @@
 #include "svg.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* Okabe and Ito's colours and neighbours of them, told apart with any kind of colour vision; p0..p15 are the parts of a
  * stage's time in the order of the report, c0..c3 the series of a chart. */
@@ -42,6 +43,14 @@ void pt_svg_share(struct pt_str *out, double part, double whole)
     double percent = whole > 0 && isfinite(part) ? 100 * part / whole : 0;
     percent = percent < 0 ? 0 : percent > 100 ? 100 : percent;
     pt_str_printf(out, "%.2f%%", percent);
+}
+
+struct pt_fmt pt_svg_percent(double part, double whole)
+{
+    struct pt_fmt fmt = {"-"};
+    if (whole > 0 && isfinite(part))
+        snprintf(fmt.text, sizeof fmt.text, 100 * part < 9.95 * whole ? "%.1f %%" : "%.0f %%", 100 * part / whole);
+    return fmt;
 }
 
 void pt_svg_part_swatch(struct pt_str *out, pt_u32 index)

@@ -6,6 +6,7 @@
 #ifndef PT_REPORT_SVG_H
 #define PT_REPORT_SVG_H
 
+#include "../util/fmt.h"
 #include "../util/str.h"
 #include "doc.h"
 
@@ -16,6 +17,9 @@ extern const char pt_svg_patterns[];
 
 /* A length across as a share of a whole: "12.34%". */
 void pt_svg_share(struct pt_str *out, double part, double whole);
+
+/* A share for people: "4.2 %", "38 %"; "-" when there is no whole. */
+struct pt_fmt pt_svg_percent(double part, double whole);
 
 /* Where the time of one stage went: a bar as long as its share of scale_s. */
 void pt_svg_time_bar(struct pt_str *out, const struct pt_node *stage, double scale_s);

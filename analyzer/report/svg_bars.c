@@ -3,13 +3,16 @@
  * Owns: the bar that shows where the time of a stage went. Threads: any. Never: draws a part that nobody measured.
  */
 #include <math.h>
+#include <string.h>
 
 #include "../util/auto.h"
 #include "../util/fmt.h"
 #include "../util/sanitize.h"
+#include "grid.h"
 #include "svg.h"
 
-enum { HEIGHT = 24, SMALLEST_LABEL_PERCENT = 9 };
+/* A label must fit on a screen; a bar is about 8 pixels per percent wide there, a character 7. */
+enum { HEIGHT = 24, PIXELS_PER_PERCENT = 8, PIXELS_PER_CHARACTER = 7, LABEL_MARGIN = 12 };
 
 static double seconds_of(const struct pt_node *node)
 {
@@ -33,12 +36,14 @@ static void put_part(struct pt_str *out, const struct pt_node *part, pt_u32 inde
     pt_str_printf(out, "\" height=\"%d\"><title>", HEIGHT);
     pt_sanitize_html(out, part->label);
     pt_str_printf(out, ": %s, %s of the stage</title>", pt_fmt_duration((int64_t)llround(part_s * 1e9)).text,
-                  pt_fmt_percent(part_s, wall_s).text);
+                  pt_svg_percent(part_s, wall_s).text);
     pt_str_printf(out, "<rect class=\"p%u\" width=\"100%%\" height=\"%d\"/>", index, HEIGHT);
-    if (100 * part_s >= SMALLEST_LABEL_PERCENT * scale_s) {
+    const size_t characters = pt_text_width(part->label) + strlen(pt_svg_percent(part_s, wall_s).text) + 1;
+    const double room = 100 * part_s / scale_s * PIXELS_PER_PERCENT;
+    if (room >= (double)(characters * PIXELS_PER_CHARACTER + LABEL_MARGIN)) {
         pt_str_printf(out, "<text class=\"%s\" x=\"6\" y=\"16\">", ink_of(index));
         pt_sanitize_html(out, part->label);
-        pt_str_printf(out, " %s</text>", pt_fmt_percent(part_s, wall_s).text);
+        pt_str_printf(out, " %s</text>", pt_svg_percent(part_s, wall_s).text);
     }
     pt_str_add(out, "</svg>");
 }

@@ -15,16 +15,20 @@
 #include "svg.h"
 
 enum {
-    PLOT_TOP = 20,
+    PLOT_TOP = 34, /* names of stages and the label of a peak at the top stand above the plot */
+    GUTTER = 62,   /* left of it, for the marks of the axis */
     PLOT_HEIGHT = 112,
     PLOT_BOTTOM = PLOT_TOP + PLOT_HEIGHT,
-    HEIGHT = PLOT_BOTTOM + 18,
-    FILE_WIDTH = 960,
+    BELOW_TOP = PLOT_HEIGHT + 18,
+    FILE_WIDTH = 898,
     FILE_HEAD = 24,
     BUCKETS = 300,
     SLICES = 60,
     BOX_WIDTH = 1000,
 };
+
+/* A stage that takes less of the run than this has its name in the tooltip only. */
+static const double NARROWEST_NAME = 0.05;
 
 struct drawing {
     struct pt_str *out;
@@ -57,17 +61,19 @@ static void put_bands(const struct drawing *d)
 {
     for (pt_u32 i = 0; i < d->chart->n_bands; i++) {
         const struct pt_chart_band *band = &d->chart->bands[i];
+        const double width_s = band->end_s - band->start_s;
         pt_str_add(d->out, "<svg");
         put_x(d, "x", band->start_s);
-        put_x(d, "width", band->end_s - band->start_s);
+        put_x(d, "width", width_s);
         pt_str_printf(d->out, " y=\"%d\" height=\"%d\"><title>", d->top - PLOT_TOP, PLOT_BOTTOM);
         pt_sanitize_html(d->out, band->name);
-        pt_str_printf(d->out,
-                      "</title><rect class=\"b%u\" width=\"100%%\" height=\"100%%\"/><text class=\"bn\" x=\"4\" "
-                      "y=\"13\">",
-                      i % 2);
-        pt_sanitize_html(d->out, band->name);
-        pt_str_add(d->out, "</text></svg>");
+        pt_str_printf(d->out, "</title><rect class=\"b%u\" width=\"100%%\" height=\"100%%\"/>", i % 2);
+        if (width_s >= NARROWEST_NAME * d->chart->end_s) {
+            pt_str_add(d->out, "<text class=\"bn\" x=\"4\" y=\"13\">");
+            pt_sanitize_html(d->out, band->name);
+            pt_str_add(d->out, "</text>");
+        }
+        pt_str_add(d->out, "</svg>");
     }
 }
 
@@ -81,15 +87,20 @@ static void put_grid(const struct drawing *d)
                       d->top + y_of(d, d->chart->limit), d->top + y_of(d, d->chart->limit));
 }
 
-static void put_marks(const struct drawing *d)
+static void put_value_marks(const struct drawing *d)
 {
-    for (double mark = d->axis.step; mark <= d->axis.top * 1.001; mark += d->axis.step) {
-        pt_str_printf(d->out, "<text class=\"y\" x=\"4\" y=\"%.1f\">", d->top + y_of(d, mark) + 11);
+    for (double mark = 0; mark <= d->axis.top * 1.001; mark += d->axis.step) {
+        pt_str_printf(d->out, "<text class=\"y\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", GUTTER - 6,
+                      d->top + y_of(d, mark) + 4);
         PT_AUTO(pt_str_fini) struct pt_str text = {0};
-        pt_chart_mark(&text, d->chart, mark);
+        pt_chart_mark(&text, d->chart, mark, mark + d->axis.step > d->axis.top * 1.001);
         put_escaped(d, &text);
         pt_str_add(d->out, "</text>");
     }
+}
+
+static void put_time_marks(const struct drawing *d)
+{
     const double end_s = d->chart->end_s, step = pt_chart_time_step(end_s);
     for (double t_s = 0; t_s <= end_s && step > 0; t_s += step) {
         pt_str_add(d->out, "<text class=\"x\"");
@@ -155,22 +166,32 @@ static void put_curves(const struct drawing *d)
     pt_str_add(d->out, "</svg>");
 }
 
+/* The highest point of all series. */
 static void put_peak(const struct drawing *d)
 {
-    const struct pt_chart_series *series = &d->chart->series[0];
-    const pt_u32 peak = pt_chart_peak(series, -INFINITY, INFINITY);
-    if (peak == series->n || series->values[peak] <= 0)
+    const struct pt_chart *chart = d->chart;
+    pt_u32 which = chart->n_series, at = 0;
+    for (pt_u32 i = 0; i < chart->n_series; i++) {
+        const pt_u32 peak = pt_chart_peak(&chart->series[i], -INFINITY, INFINITY);
+        if (peak == chart->series[i].n ||
+            (which < chart->n_series && chart->series[i].values[peak] <= chart->series[which].values[at]))
+            continue;
+        which = i;
+        at = peak;
+    }
+    if (which == chart->n_series || chart->series[which].values[at] <= 0)
         return;
-    const bool at_right = series->t_s[peak] > 0.75 * d->chart->end_s;
-    const double y = d->top + y_of(d, series->values[peak]);
-    pt_str_add(d->out, "<circle class=\"d s0\" r=\"4\"");
-    put_x(d, "cx", series->t_s[peak]);
+    const double t_s = chart->series[which].t_s[at], value = chart->series[which].values[at];
+    const bool at_right = t_s > 0.8 * chart->end_s;
+    const double y = d->top + y_of(d, value);
+    pt_str_printf(d->out, "<circle class=\"d s%u\" r=\"4\"", which);
+    put_x(d, "cx", t_s);
     pt_str_printf(d->out, " cy=\"%.1f\"/><text class=\"pk\"", y);
-    put_x(d, "x", series->t_s[peak]);
-    pt_str_printf(d->out, " dx=\"%d\" y=\"%.1f\" text-anchor=\"%s\">", at_right ? -8 : 8,
-                  y < d->top + 8 ? y + 10 : y + 4, at_right ? "end" : "start");
+    put_x(d, "x", t_s);
+    pt_str_printf(d->out, " dx=\"%d\" y=\"%.1f\" text-anchor=\"%s\">", at_right ? -4 : 4, y - 7,
+                  at_right ? "end" : "start");
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
-    pt_chart_value(&text, d->chart, series->values[peak]);
+    pt_chart_value(&text, chart, value);
     put_escaped(d, &text);
     pt_str_add(d->out, "</text>");
 }
@@ -237,12 +258,22 @@ static void put_description(const struct drawing *d)
     put_escaped(d, &text);
 }
 
-static void put_all(const struct drawing *d)
+static void put_axis(const struct drawing *d)
 {
+    pt_str_printf(d->out, "<svg width=\"%d\" height=\"%d\" aria-hidden=\"true\">", GUTTER, d->top + BELOW_TOP);
+    put_value_marks(d);
+    pt_str_add(d->out, "</svg>");
+}
+
+static void put_plot(const struct drawing *d, const char *place)
+{
+    pt_str_printf(d->out, "<svg %s height=\"%d\" role=\"img\" aria-label=\"", place, d->top + BELOW_TOP);
+    put_description(d);
+    pt_str_add(d->out, "\">");
     put_bands(d);
     put_grid(d);
     put_curves(d);
-    put_marks(d);
+    put_time_marks(d);
     put_peak(d);
     put_slices(d);
     pt_str_add(d->out, "</svg>");
@@ -251,26 +282,26 @@ static void put_all(const struct drawing *d)
 void pt_svg_chart(struct pt_str *out, const struct pt_chart *chart)
 {
     const struct drawing d = {out, chart, pt_chart_axis(chart), PLOT_TOP};
-    pt_str_printf(out, "<svg class=\"chart\" width=\"100%%\" height=\"%d\" role=\"img\" aria-label=\"", HEIGHT);
-    put_description(&d);
-    pt_str_add(out, "\">");
-    put_all(&d);
+    pt_str_add(out, "<div class=\"chart\">");
+    put_axis(&d);
+    put_plot(&d, "width=\"100%\"");
+    pt_str_add(out, "</div>");
 }
 
 void pt_svg_chart_file(struct pt_str *out, const struct pt_chart *chart)
 {
     const struct drawing d = {out, chart, pt_chart_axis(chart), PLOT_TOP + FILE_HEAD};
-    pt_str_printf(out,
-                  "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" role=\"img\" aria-label=\"",
-                  FILE_WIDTH, HEIGHT + FILE_HEAD);
-    put_description(&d);
-    pt_str_add(out, "\"><style>");
+    pt_str_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\"><style>",
+                  GUTTER + FILE_WIDTH, d.top + BELOW_TOP);
     for (size_t i = 0; pt_svg_style[i]; i++)
         pt_str_add(out, pt_svg_style[i]);
     pt_str_add(out, "</style><rect width=\"100%\" height=\"100%\" style=\"fill:var(--bg)\"/>"
                     "<text x=\"4\" y=\"16\" style=\"font-weight:600\">");
     put_description(&d);
     pt_str_add(out, "</text>");
-    put_all(&d);
-    pt_str_char(out, '\n');
+    put_axis(&d);
+    PT_AUTO(pt_str_fini) struct pt_str place = {0};
+    pt_str_printf(&place, "x=\"%d\" width=\"%d\"", GUTTER, FILE_WIDTH);
+    put_plot(&d, pt_str_text(&place));
+    pt_str_add(out, "</svg>\n");
 }

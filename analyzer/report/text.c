@@ -193,6 +193,16 @@ static void put_line(const struct text *t, const struct pt_node *node, const cha
     pt_str_char(t->out, '\n');
 }
 
+/* The last lines of a log, as they are. */
+static void put_quoted(const struct text *t, const struct pt_node *list, const char *indent)
+{
+    for (const struct pt_node *item = list->first; item; item = item->next) {
+        pt_str_printf(t->out, "%s| ", indent);
+        put_value(t, item);
+        pt_str_char(t->out, '\n');
+    }
+}
+
 static void put_callout(const struct text *t, const struct pt_node *finding, pt_u32 number)
 {
     pt_str_printf(t->out, "%2u  ", number);
@@ -215,6 +225,10 @@ static void put_callout(const struct text *t, const struct pt_node *finding, pt_
             continue;
         if (node->kind == PT_NODE_VALUE)
             put_line(t, node, "    ", width);
+        if (node->kind == PT_NODE_LIST) {
+            put_quoted(t, node, "    ");
+            continue;
+        }
         for (const struct pt_node *fact = node->first; fact; fact = fact->next)
             if (fact->kind == PT_NODE_VALUE)
                 put_line(t, fact, "    ", width);

@@ -1,0 +1,185 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""report.html is one well-formed file that asks for nothing: no script, no network, and no name that makes markup."""
+import json
+import math
+import os
+import re
+import unittest
+import xml.dom.minidom
+from html.parser import HTMLParser
+
+import page_case
+from page_case import PageCase, golden_names, run
+
+CSP = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+ELEMENTS = set("html head meta title style body header main footer nav section article h1 h2 h3 p a b br ul li dl dt dd div span "
+               "small code pre details summary table caption thead tbody tr th td figure figcaption svg defs pattern rect line "
+               "circle path text".split())
+ATTRIBUTES = set("lang charset http-equiv content name class id href title scope role tabindex open aria-label aria-hidden x y "
+                 "x1 x2 y1 y2 cx cy r rx d dx width height viewbox preserveaspectratio overflow vector-effect text-anchor "
+                 "patternunits patterntransform".split())
+
+
+class Strict(HTMLParser):
+    """Every element and attribute must be one that we write; every link stays on the page."""
+
+    def __init__(self):
+        super().__init__()
+        self.problems, self.ids, self.links, self.texts = [], [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in ELEMENTS:
+            self.problems.append(f"<{tag}>")
+        for name, value in attributes:
+            if name not in ATTRIBUTES:
+                self.problems.append(f"<{tag} {name}={value}>")
+            if name == "id":
+                self.ids.append(value)
+            if name == "href":
+                self.links.append(value)
+
+    def handle_comment(self, data):
+        self.problems.append(f"<!--{data}-->")
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+class Page(PageCase):
+    def judge(self, text, folder):
+        xml.dom.minidom.parseString(text.encode("utf-8"))  # strict: every element closed, every character legal
+        page = Strict()
+        page.feed(text)
+        page.close()
+        self.assertEqual(page.problems, [])
+        self.assertEqual(len(page.ids), len(set(page.ids)), "an id is there twice")
+        for link in page.links:
+            self.assertTrue(link.startswith("#") and link[1:] in page.ids, link)
+        self.assertIn(CSP, text)
+        self.assertTrue(text.startswith("<!DOCTYPE html>\n<html lang=\"en\">"))
+        self.assertNotIn("<script", text.lower())
+        self.assertIsNone(re.search(r"url\((?!#)|@import|(src|href|action)=\"(?!#)", text.lower().split("</style>")[0]))
+        self.assertLess(len(text), 1 << 20)
+        for character in "".join(page.texts):
+            self.assertFalse(character != "\n" and (ord(character) < 32 or ord(character) in range(0x202a, 0x202f)), folder)
+        return page
+
+    def test_golden_stories(self):
+        for name in golden_names():
+            with self.subTest(story=name):
+                folder = self.golden(name)
+                text, path = self.page(folder)
+                self.judge(text, folder)
+                with open(path, "rb") as file:
+                    first = file.read()
+                self.page(folder)
+                with open(path, "rb") as file:
+                    self.assertEqual(first, file.read(), "the same input gives different bytes")
+
+    def test_one_stage_of_a_pipeline(self):
+        text, _ = self.page(self.pipeline(), "--stage", "train")
+        page = self.judge(text, "pipeline")
+        self.assertNotIn("generate-dataset", "".join(page.texts))
+
+    def test_pipeline_says_everything(self):
+        text, _ = self.page(self.pipeline())
+        said = " ".join("".join(self.judge(text, "pipeline").texts).split())
+        for what in ("Pipeline profile: coco128, 50 epochs", "gpu-box-1", "2026-11-21 12:00:00 UTC", "timeout", "skipped",
+                     "not asked for: pass --with-dinov3", "KeyError: '<b>recall</b>'", "precision_proxy is 0.41",
+                     "must be at least 0.5", "the grade report has no such key", "redis-server *:0", "/usr/bin/busybox",
+                     "statically linked", "the sampler missed 40 of 802 samples", "7.20 GiB", "up to", "Trace quality"):
+            self.assertIn(what, said)
+
+    def test_unknown_is_a_dash_with_its_reason(self):
+        text, _ = self.page(self.pipeline("without", gpu=False))
+        self.judge(text, "without")
+        self.assertIn('title="no NVIDIA driver: libnvidia-ml.so.1 cannot be loaded">–</span>', text)
+        self.assertNotIn("GPU utilisation", text)
+        self.assertIn("– GPU busy: no NVIDIA driver", text)
+
+    def test_hostile_names(self):
+        folder = self.assemble("hostile", page_case.hostile_trace())
+        text, _ = self.page(folder, "--top", "100")
+        self.judge(text, folder)
+        with open(os.path.join(folder, "run.json"), "w", encoding="utf-8") as file:
+            json.dump(page_case.hostile_record(), file)
+        text, _ = self.page(folder, "--top", "100")
+        page = self.judge(text, folder)
+        self.assertIn("<script>document.title='owned'</script>", "".join(page.texts))  # shown as text
+
+    def test_a_day_of_samples_and_thousands_of_files_stay_small(self):
+        lines = list(page_case.story.trace())
+        lines[4:4] = [f'{1 + i * .001:.9f} +0.000500000 1000/1000 io_read fd=5 result=10 path="/data/{"x" * 200}/{i}" '
+                      f"requested_bytes=10" for i in range(5000)]
+        folder = self.assemble("large", lines)
+        record = page_case.story.run_record(True)
+        stage = record["stages"][4]
+        stage["duration_ns"], n = 86400 * 10**9, 172800
+        stage["samples"] = {"t_ns": [i * 500000000 for i in range(n)], "cpu_percent": [100 + 90 * math.sin(i) for i in range(n)],
+                            "rss_bytes": [i * 1000 for i in range(n)], "gpu_util_percent": [i % 100 for i in range(n)]}
+        stage["samples"]["cpu_percent"][77777] = 791  # a peak of half a second
+        with open(os.path.join(folder, "run.json"), "w", encoding="utf-8") as file:
+            json.dump(record, file)
+        text, _ = self.page(folder, "--top", "100000")
+        self.judge(text, folder)
+        self.assertIn("peak 7.91 cores", text)
+        self.assertIn("and 4,901 more", text)
+
+
+class Charts(PageCase):
+    """The charts as files, and what they keep of the samples."""
+
+    def charts(self, record=None):
+        folder = self.pipeline(self.id())
+        if record:
+            with open(os.path.join(folder, "run.json"), "w", encoding="utf-8") as file:
+                json.dump(record, file)
+        text, _ = self.page(folder)
+        page = xml.dom.minidom.parseString(text.encode())
+        found = {}
+        for figure in page.getElementsByTagName("figure"):
+            title = figure.getElementsByTagName("b")[0].firstChild.data
+            found[title.split(" (")[0]] = [p.getAttribute("d") for p in figure.getElementsByTagName("path")
+                                           if p.getAttribute("vector-effect")]
+        return found
+
+    def test_only_charts_that_have_data(self):
+        self.assertEqual(list(self.charts()),
+                         ["CPU", "Memory", "Disk", "Network", "GPU utilisation", "GPU memory", "Pressure"])
+
+    def test_gaps_are_gaps(self):
+        """Six stages were sampled, and one sampler slept: seven pieces, for memory's rarer samples, too."""
+        for name, paths in self.charts().items():
+            for path in paths:
+                self.assertEqual(path.count("M"), 7, name)
+                self.assertNotIn("nan", path)
+
+    def test_no_value_is_no_zero(self):
+        record = page_case.story.run_record(True)
+        samples = record["stages"][4]["samples"]
+        samples["gpu_util_percent"] = [None if i % 100 > 50 else 80 for i in range(len(samples["t_ns"]))]
+        record["stages"] = [s for s in record["stages"] if s["stage"] == "train"]
+        path = self.charts(record)["GPU utilisation"][0]
+        self.assertEqual({float(y) for y in re.findall(r"[ML][\d.]+ ([\d.]+)", path)}, {round(112 * .2, 1)})
+
+    def test_files(self):
+        """`run` writes the page and its charts beside the other reports."""
+        folder = os.path.join(self.root, "real")
+        done = run(page_case.PROFTRACE, "run", "-o", folder, "--interval", "50", "--", "/bin/sh", "-c", "sleep 0.4; ls / >/dev/null")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(os.path.join(folder, "report.html"), encoding="utf-8") as file:
+            Page.judge(self, file.read(), folder)
+        files = os.listdir(os.path.join(folder, "charts"))
+        self.assertTrue({"cpu.svg", "memory.svg"} <= set(files), files)
+        for name in files:
+            path = os.path.join(folder, "charts", name)
+            self.assertEqual(os.stat(path).st_mode & 0o077, 0, "a run directory is private")
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            self.assertEqual(xml.dom.minidom.parseString(text.encode()).documentElement.tagName, "svg")
+            self.assertEqual(re.findall(r"http[^\"]*", text), ["http://www.w3.org/2000/svg"])
+
+
+if __name__ == "__main__":
+    unittest.main()
