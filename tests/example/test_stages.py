@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "example"
@@ -166,6 +167,25 @@ class Stages(ExampleCase):
             folder = self.work / name
             files.append({path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()})
         self.assertEqual(files[0], files[1])
+
+    def test_stopped_in_the_middle(self):
+        """Ctrl-C twice to all processes, and SIGTERM to the first alone: one line each, and no worker stays behind."""
+        for numbers, to_all in (((signal.SIGINT, signal.SIGINT), True), ((signal.SIGTERM,), False)):
+            with self.subTest(numbers=numbers), self.changed_config(lambda c: c["paths"].update(generated="stopped")):
+                process = subprocess.Popen([STAGES / "dataset-generator"], cwd=self.work, env=environment(), text=True,
+                                           start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+                while not any((self.work / "stopped").glob("coco32.partial/*/labels/*")):
+                    self.assertIsNone(process.poll())
+                    time.sleep(0.01)
+                for number in numbers:
+                    os.kill(-process.pid if to_all else process.pid, number)
+                    time.sleep(0.005)
+                stderr = process.communicate(timeout=20)[1]  # ends when the last worker has closed it
+                self.assertEqual(process.returncode, 128 + numbers[0])
+                self.assertEqual(stderr, f"dataset-generator: stopped by {numbers[0].name}\n")
+                with self.assertRaises(ProcessLookupError):
+                    os.killpg(process.pid, 0)
+                shutil.rmtree(self.work / "stopped")
 
     def test_trained(self):
         lines = (self.work / "runs/coco32/losses.csv").read_text(encoding="ascii").splitlines()

@@ -6,6 +6,7 @@ Exit codes of a stage: 0 done, 1 it failed, 2 the configuration is not usable. E
 import argparse
 import json
 import os
+import signal
 import sys
 
 # Looked at in this order when --config is not given; then ./config.json.
@@ -97,8 +98,24 @@ def write_json(path, document):
     os.replace(partial, path)
 
 
+def stop_once(number, _):
+    """Ctrl-C or SIGTERM: leave in an orderly way, workers first. A second signal must not break that off."""
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.SIG_IGN)
+    raise KeyboardInterrupt(signal.Signals(number))
+
+
+def leave_signals_to_parent():
+    """For worker processes: the terminal sends Ctrl-C to all, and one message about it is enough."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 def run(work, description):
     """The main program of a stage: find the configuration, do the work, end with the right exit code."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup and shells in the background want it
+            signal.signal(number, stop_once)
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--config", metavar="FILE", help=f"default: {', '.join('$' + name for name in ENVIRONMENT)}, config.json")
     chosen = [parser.parse_args().config, *map(os.environ.get, ENVIRONMENT), "config.json"]
@@ -111,6 +128,6 @@ def run(work, description):
         where = f"{error.filename}: " if error.filename else ""
         print(f"{parser.prog}: {where}{error.strerror or error}", file=sys.stderr)
         sys.exit(1)
-    except KeyboardInterrupt:
-        print(f"{parser.prog}: interrupted", file=sys.stderr)
-        sys.exit(130)
+    except KeyboardInterrupt as stop:
+        print(f"{parser.prog}: stopped by {stop.args[0].name}", file=sys.stderr)
+        sys.exit(128 + stop.args[0])
