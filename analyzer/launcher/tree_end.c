@@ -16,6 +16,8 @@
 
 #define PAUSE_FIRST_NS 2000000u
 #define PAUSE_LAST_NS 100000000u
+#define UNKNOWN_SCANS 3
+#define EMPTY_LOOKS 4             /* who forks and ends all the time can slip through one reading of /proc */
 #define FREEZE_ROUNDS 20          /* of a step: a fork bomb must not keep the caller from its other work */
 #define GIVE_UP_NS 5000000000u    /* after the first SIGKILL: it is stuck in the kernel, or not ours to kill */
 #define SCANS_LOOK_AT_FOREIGN 64u /* the scan that also looks again at pids that were foreign */
@@ -46,9 +48,25 @@ static bool is_living(const struct pt_tree_entry *entry)
 }
 
 /* ---- all of them ---- */
+static bool has_unknown(const struct pt_tree *tree)
+{
+    for (size_t i = 0; i < tree->n; i++)
+        if (tree->entries[i].kinship == PT_KIN_UNKNOWN)
+            return true;
+    return false;
+}
+
+/* Whose parent ended between the two was read is known at the next scan, by whom it was given to. */
+static void scan(struct pt_tree *tree)
+{
+    pt_tree_scan(tree);
+    for (int again = 0; again < UNKNOWN_SCANS && has_unknown(tree); again++)
+        pt_tree_scan(tree);
+}
+
 static pt_u32 look(struct pt_tree_end *end)
 {
-    pt_tree_scan(&end->tree);
+    scan(&end->tree);
     pt_u32 living = 0;
     for (size_t i = 0; i < end->tree.n; i++) {
         if (!is_living(&end->tree.entries[i]))
@@ -57,6 +75,7 @@ static pt_u32 look(struct pt_tree_end *end)
         end->survivor = end->tree.entries[i].pid;
     }
     end->n_survivors = living;
+    end->empty_looks = living ? 0 : end->empty_looks + 1;
     return living;
 }
 
@@ -140,10 +159,13 @@ pt_u64 pt_tree_end_step(struct pt_tree_end *end, pt_u64 now_ns)
 {
     if (end->phase == PT_END_DONE)
         return 0;
-    if (!look(end) || (end->phase == PT_END_KILL && now_ns >= end->give_up_ns)) {
+    look(end);
+    if (end->empty_looks >= EMPTY_LOOKS || (end->phase == PT_END_KILL && now_ns >= end->give_up_ns)) {
         end->phase = PT_END_DONE;
         return 0;
     }
+    if (end->empty_looks)
+        return now_ns + PAUSE_FIRST_NS;
     advance(end, now_ns);
     if (end->phase == PT_END_KILL)
         kill_all(end);

@@ -26,6 +26,7 @@ struct pt_tree_end {
     int first_signal;
     pt_u64 begin_ns, insist_ns, kill_ns, give_up_ns;
     pt_u64 pause_ns;    /* between looks */
+    pt_u32 empty_looks; /* in a row */
     pt_u32 n_asked;     /* processes that there were at the beginning */
     pt_u32 n_killed;    /* SIGKILLs sent */
     pt_u32 n_survivors; /* at the end: another user's, or stuck in the kernel */
