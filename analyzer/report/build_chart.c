@@ -56,6 +56,9 @@ static const struct spec {
       {PT_RESOURCE_memory_pressure_percent, "for memory", 1, false}}},
 };
 
+/* A century; later is damage. */
+static const double LONGEST_S = 3e9;
+
 struct chart_build {
     const struct pt_build *b;
     const struct pt_run_info *run;
@@ -64,7 +67,7 @@ struct chart_build {
 
 static double start_of(const struct pt_run_stage *stage)
 {
-    return stage->start_ns > 0 ? stage->start_ns / 1e9 : 0;
+    return stage->start_ns > 0 && stage->start_ns < LONGEST_S * 1e9 ? stage->start_ns / 1e9 : 0;
 }
 
 static bool wants(const struct chart_build *c, const struct pt_run_stage *stage)
@@ -94,17 +97,24 @@ static double longest_distance(const struct pt_run_stage *stage)
     return 3 * median;
 }
 
+/* A damaged run.json may hold any number; a chart of it would say nothing. */
+static double sane(double number)
+{
+    const double largest = 1e18;
+    return number >= 0 && number <= largest ? number : NAN;
+}
+
 static double value_at(const struct pt_run_stage *stage, const struct source *source, pt_u32 i)
 {
     const double *samples = stage->resources[source->resource].samples;
     if (!samples)
         return NAN;
     if (pt_resources[source->resource].merge != PT_MERGE_TOTAL)
-        return source->scale * samples[i];
+        return sane(source->scale * samples[i]);
     /* It counts from the start of the stage. */
     const double before = i ? samples[i - 1] : 0, before_s = i ? stage->sample_t_s[i - 1] : 0;
     const double elapsed_s = stage->sample_t_s[i] - before_s;
-    return elapsed_s > 0 && samples[i] >= before ? source->scale * (samples[i] - before) / elapsed_s : NAN;
+    return elapsed_s > 0 && samples[i] >= before ? sane(source->scale * (samples[i] - before) / elapsed_s) : NAN;
 }
 
 static void push(struct pt_chart_series *series, double t_s, double value)
@@ -121,7 +131,7 @@ static void add_samples(const struct chart_build *c, struct pt_chart_series *ser
     double last_s = NAN;
     for (pt_u32 i = 0; i < stage->n_samples; i++) {
         const double t_s = stage->sample_t_s[i], value = value_at(stage, source, i);
-        if (!isfinite(t_s) || t_s < 0)
+        if (!(t_s >= 0 && t_s < LONGEST_S))
             continue;
         if (t_s - last_s > longest)
             push(series, start_s + (t_s + last_s) / 2, NAN);
@@ -161,7 +171,8 @@ static void add_bands(const struct chart_build *c, struct pt_chart *chart)
     chart->bands = pt_arena_alloc(&c->b->doc->arena, (c->run->n_stages + 1) * sizeof *chart->bands);
     for (pt_u32 i = 0; i < c->run->n_stages; i++) {
         const struct pt_run_stage *stage = &c->run->stages[i];
-        if (!(stage->duration_ns > 0) || !stage->name || (only && strcmp(only, stage->name)))
+        if (!(stage->duration_ns > 0 && stage->duration_ns < LONGEST_S * 1e9) || !stage->name ||
+            (only && strcmp(only, stage->name)))
             continue;
         const double start_s = start_of(stage) - c->origin_s, end_s = start_s + stage->duration_ns / 1e9;
         chart->bands[chart->n_bands++] =

@@ -76,6 +76,16 @@ static bool has_section(const struct pt_node *root, enum section section)
 
 /* ---- sections ---- */
 
+/* With one stage only, its main tables are open at once. */
+static bool is_worth_opening(const struct pt_node *node)
+{
+    static const char *const keys[] = {"calls", "files", "heap", "heap_sites", "ranges"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (pt_html_is(node, keys[i]))
+            return true;
+    return false;
+}
+
 static void put_row_count(struct pt_str *out, const struct pt_node *node)
 {
     pt_u64 n = node->rows_left_out;
@@ -105,14 +115,15 @@ static void put_broken_floors(struct pt_str *out, const struct pt_node *root)
 static void put_rest(struct pt_str *out, const struct pt_node *root, enum section section)
 {
     const struct pt_node *stages = pt_node_child(root, "stages");
-    const bool is_open = !stages || !stages->first || !stages->first->next; /* one stage: a page is not too long */
+    const bool is_short = !stages || !stages->first || !stages->first->next;
     for (const struct pt_node *node = root->first; node; node = node->next) {
         if (!is_shown(node) || section_of(node) != section || node->kind == PT_NODE_CHART ||
             pt_html_is(node, "time_account") || pt_html_is(node, "stages"))
             continue;
         const bool is_table = node->kind == PT_NODE_LIST && node->layout == PT_LAYOUT_TABLE;
         if (node->is_detail) {
-            pt_str_add(out, is_open ? "<details open=\"open\"><summary>" : "<details><summary>");
+            pt_str_add(out,
+                       is_short && is_worth_opening(node) ? "<details open=\"open\"><summary>" : "<details><summary>");
             pt_html_text(out, node->label);
             put_row_count(out, node);
             pt_str_add(out, "</summary>");

@@ -11,7 +11,7 @@
 #include "../util/str.h"
 #include "doc.h"
 
-enum { PT_HTML_MOST_ROWS = 200, PT_HTML_LONGEST_TEXT = 240 };
+enum { PT_HTML_MOST_ROWS = 200, PT_HTML_LONGEST_TEXT = 2000, PT_HTML_LONGEST_CELL = 240 };
 
 extern const char *const pt_html_style[];
 
@@ -26,7 +26,7 @@ void pt_html_text(struct pt_str *out, const char *text);
 void pt_html_value(struct pt_str *out, const struct pt_node *node);
 /* Unknown: the reason as text, too. */
 void pt_html_value_and_reason(struct pt_str *out, const struct pt_node *node);
-/* Of two stages with the same number of seconds ..: the number of a child, NAN when it is unknown or absent. */
+/* The number of a child; NAN when it is unknown or absent. */
 double pt_html_number(const struct pt_node *node, const char *key);
 /* The text of a child; NULL when it is unknown or absent. */
 const char *pt_html_child_text(const struct pt_node *node, const char *key);

@@ -42,6 +42,19 @@ static void put_fact(struct pt_str *out, const char *label, const char *text)
     pt_str_add(out, "</dd></div>");
 }
 
+/* Of a single command; those of a pipeline stand with its stages. */
+static void put_command(struct pt_str *out, const struct pt_node *root)
+{
+    const struct pt_node *stages = pt_node_child(root, "stages"), *only = stages ? stages->first : NULL;
+    const struct pt_node *command = only && !only->next ? pt_node_child(only, "command") : NULL;
+    if (!command || !command->first)
+        return;
+    PT_AUTO(pt_str_fini) struct pt_str line = {0};
+    for (const struct pt_node *word = command->first; word; word = word->next)
+        pt_str_printf(&line, "%s%s", line.n ? " " : "", word->value.type == PT_VALUE_TEXT ? word->value.text : "?");
+    put_fact(out, "Command", pt_str_text(&line));
+}
+
 /* 2026-11-20T12:00:00Z, for people. */
 static void put_instant(struct pt_str *out, const char *iso)
 {
@@ -69,6 +82,7 @@ void pt_html_header(struct pt_str *out, const struct pt_node *root)
             pt_html_value(out, node);
         pt_str_add(out, "</dd></div>");
     }
+    put_command(out, root);
     if (!pt_node_child(root, "host") && processes)
         put_fact(out, "Host", pt_html_child_text(processes->first, "host"));
     put_fact(out, "Tool", pt_html_child_text(root, "tool"));

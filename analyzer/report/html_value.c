@@ -10,21 +10,26 @@
 #include "grid.h"
 #include "html.h"
 
-void pt_html_text(struct pt_str *out, const char *text)
+/* Cut before it is escaped, so that no escape is torn apart. */
+static void put_cut(struct pt_str *out, const char *text, pt_u32 longest)
 {
-    const size_t bytes = pt_text_prefix(text, PT_HTML_LONGEST_TEXT);
+    const size_t bytes = pt_text_prefix(text, longest);
     if (!text[bytes]) {
         pt_sanitize_html(out, text);
         return;
     }
-    /* Cut before it is escaped, so that no escape is torn apart. */
     PT_AUTO(pt_str_fini) struct pt_str cut = {0};
     pt_str_bytes(&cut, text, bytes);
     pt_sanitize_html(out, pt_str_text(&cut));
     pt_str_add(out, "…");
 }
 
-void pt_html_value(struct pt_str *out, const struct pt_node *node)
+void pt_html_text(struct pt_str *out, const char *text)
+{
+    put_cut(out, text, PT_HTML_LONGEST_TEXT);
+}
+
+static void put_value(struct pt_str *out, const struct pt_node *node, pt_u32 longest)
 {
     if (!node || node->value.type == PT_VALUE_UNKNOWN) {
         pt_str_add(out, "<span class=\"u\" title=\"");
@@ -34,7 +39,12 @@ void pt_html_value(struct pt_str *out, const struct pt_node *node)
     }
     PT_AUTO(pt_str_fini) struct pt_str raw = {0};
     pt_show_value(&raw, node, PT_STYLE_TERMINAL);
-    pt_html_text(out, pt_str_text(&raw));
+    put_cut(out, pt_str_text(&raw), longest);
+}
+
+void pt_html_value(struct pt_str *out, const struct pt_node *node)
+{
+    put_value(out, node, PT_HTML_LONGEST_TEXT);
 }
 
 void pt_html_value_and_reason(struct pt_str *out, const struct pt_node *node)
@@ -135,7 +145,7 @@ static void put_row(struct pt_str *out, const struct pt_grid *grid, const struct
     for (pt_u32 i = 0; i < grid->n_columns; i++) {
         const struct pt_node *cell = pt_node_child(item, grid->columns[i]->key);
         pt_str_printf(out, i ? "<td class=\"%s\">" : "<th scope=\"row\" class=\"%s\">", cell_class(grid->columns[i]));
-        pt_html_value(out, cell);
+        put_value(out, cell, PT_HTML_LONGEST_CELL);
         pt_str_add(out, i ? "</td>" : "</th>");
         note_reason(reasons, grid->columns[i], cell);
     }

@@ -127,6 +127,25 @@ class Page(PageCase):
         self.assertIn("and 4,901 more", text)
 
 
+    def test_a_damaged_record_gives_a_page_all_the_same(self):
+        """Numbers that no machine has, nulls, and things of another type, everywhere in turn."""
+        folder = self.pipeline("damaged")
+        for i, bad in enumerate((1e308, -1e308, -5, None, "x", [], {}, True, 0)):
+            def spoil(node, path=()):
+                if isinstance(node, dict):
+                    return {k: spoil(v, (*path, k)) for k, v in node.items()}
+                if isinstance(node, list):
+                    return [bad if len(node) > 8 and (j + i) % 7 == 0 else spoil(v, path) for j, v in enumerate(node)]
+                return bad if isinstance(node, (int, float)) and (len(path) + i) % 2 else node
+
+            with self.subTest(bad=bad):
+                with open(os.path.join(folder, "run.json"), "w", encoding="utf-8") as file:
+                    json.dump(spoil(page_case.story.run_record(True)), file)
+                text, _ = self.page(folder)
+                self.judge(text, folder)
+                self.assertIsNone(re.search(r"\b(nan|inf)\b", text.split("</style>")[1]))
+
+
 class Charts(PageCase):
     """The charts as files, and what they keep of the samples."""
 
