@@ -41,7 +41,7 @@ struct pt_fmt pt_fmt_duration(int64_t ns)
         snprintf(out.text, sizeof out.text, "-%.38s", positive.text);
         return out;
     }
-    const int64_t seconds = (ns + 500000000) / 1000000000;
+    const int64_t half = 500000000, seconds = ns > INT64_MAX - half ? INT64_MAX / 1000000000 : (ns + half) / 1000000000;
     if (ns < 1000)
         snprintf(out.text, sizeof out.text, "%" PRId64 " ns", ns);
     else if (ns < 999500)
@@ -50,7 +50,7 @@ struct pt_fmt pt_fmt_duration(int64_t ns)
         three_digits(&out, (double)ns / 1e6, "ms");
     else if (ns < 99500000000)
         three_digits(&out, (double)ns / 1e9, "s");
-    else if (ns > INT64_MAX - 500000000)
+    else if (ns > INT64_MAX - half)
         three_digits(&out, (double)ns / 3600e9, "h");
     else if (seconds < 3600)
         snprintf(out.text, sizeof out.text, "%" PRId64 " m %02" PRId64 " s", seconds / 60, seconds % 60);
