@@ -67,7 +67,7 @@ static void write_resources(struct pt_json *json, const struct pt_samples *sampl
         pt_json_f64(json, "max", rounded(summary->max));
         pt_json_f64(json, "mean", rounded(summary->mean));
         pt_json_f64(json, "last", rounded(summary->last));
-        if (isnan(summary->last))
+        if (summary->reason)
             pt_json_text(json, "reason", summary->reason);
         pt_json_end(json);
     }

@@ -21,6 +21,8 @@
 
 struct pt_sampler_options {
     bool no_gpu; /* do not look at GPUs */
+    /* Where the machine's files are; NULL = /proc, /sys. The process tree is always the real one. */
+    const char *proc, *sys;
 };
 
 struct pt_sample {
@@ -28,20 +30,24 @@ struct pt_sample {
     double values[PT_RESOURCE__COUNT]; /* NAN = not known this time */
 };
 
-/* One resource over the whole stage; NAN = unknown. A resource that was never known has the reason. */
+/* One resource over the whole stage; NAN = unknown. Totals have no mean. */
 struct pt_resource_summary {
     double max, mean, last;
-    const char *reason;
+    const char *reason; /* why it is unknown, or why it is not quite what its name says; NULL = no reason */
 };
+
+enum { PT_SAMPLED_GPUS_MAX = 32 };
 
 struct pt_samples {
     struct pt_sample *list;
     size_t n;
     struct pt_resource_summary summary[PT_RESOURCE__COUNT];
-    pt_u64 rss_max_bytes;   /* of samples, or of one process as the kernel kept it, whichever is more */
-    pt_u64 cpu_ns;          /* of everything waited for, and of what still runs as last seen */
-    double cpu_percent_max; /* NAN = no sample */
-    pt_u32 living;          /* descendants alive at the last look */
+    pt_u64 rss_max_bytes;               /* of samples, or of one process as the kernel kept it, whichever is more */
+    pt_u64 cpu_ns;                      /* of everything waited for, and of what still runs as last seen */
+    double cpu_percent_max;             /* NAN = no sample */
+    pt_u32 living;                      /* descendants alive at the last look */
+    char gpus[PT_SAMPLED_GPUS_MAX][96]; /* their names */
+    size_t n_gpus;
 };
 
 struct pt_sampler;
@@ -50,7 +56,7 @@ struct pt_tree;
 struct pt_sampler *pt_sampler_new(const struct pt_sampler_options *options, struct pt_error *err);
 void pt_sampler_free(struct pt_sampler *sampler);
 
-/* What is a child of ours now does not belong to the stage. */
+/* What is a child of ours now does not belong to the stage. Everything is counted from here. */
 void pt_sampler_begin(struct pt_sampler *sampler);
 /* Look at all descendants now; `t_ns` since the start. Returns the CPU time that the look cost us. */
 pt_u64 pt_sampler_take(struct pt_sampler *sampler, pt_u64 t_ns);
@@ -58,10 +64,10 @@ pt_u64 pt_sampler_take(struct pt_sampler *sampler, pt_u64 t_ns);
 void pt_sampler_ending(struct pt_sampler *sampler, pid_t pid);
 /* A child or an orphan was waited for: what it used is now known exactly. */
 void pt_sampler_reaped(struct pt_sampler *sampler, pid_t pid, const struct rusage *usage);
-/* What is known so far; valid until the next call. */
-const struct pt_samples *pt_sampler_samples(struct pt_sampler *sampler);
-/* The last sample that was taken; all NAN before the first. */
+/* The latest sample; all unknown before the first. */
 const struct pt_sample *pt_sampler_last(const struct pt_sampler *sampler);
+/* Look once more, and exactly, for the totals; call it when the stage is over. Valid as long as the sampler. */
+const struct pt_samples *pt_sampler_samples(struct pt_sampler *sampler);
 /* The processes of the stage, as of the last look. */
 struct pt_tree *pt_sampler_tree(struct pt_sampler *sampler);
 

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * kernel_file.c - Owns: nothing. Threads: any. Never: allocates, trusts a file to be there or to be well-formed.
+ */
+#include "kernel_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int open_formatted(const char *format, va_list arguments)
+{
+    char path[PATH_MAX];
+    const int n = vsnprintf(path, sizeof path, format, arguments);
+    if (n < 0 || (size_t)n >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+int pt_kernel_file_open(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const int fd = open_formatted(format, arguments);
+    va_end(arguments);
+    return fd;
+}
+
+ssize_t pt_kernel_file_read(int fd, char *text, size_t size)
+{
+    size_t used = 0;
+    while (used + 1 < size) {
+        const ssize_t n = pread(fd, text + used, size - 1 - used, (off_t)used);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && used == 0)
+            return -1;
+        if (n <= 0)
+            break;
+        used += (size_t)n;
+    }
+    text[used] = 0;
+    return (ssize_t)used;
+}
+
+/* One read: small files come whole, and the end of the others is not wanted. */
+static ssize_t peek(char *text, size_t size, int fd)
+{
+    text[0] = 0;
+    if (fd < 0)
+        return -1;
+    const ssize_t n = read(fd, text, size - 1);
+    const int problem = errno;
+    close(fd);
+    errno = problem;
+    text[n > 0 ? n : 0] = 0;
+    return n;
+}
+
+ssize_t pt_kernel_file_peek(char *text, size_t size, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const int fd = open_formatted(format, arguments);
+    va_end(arguments);
+    return peek(text, size, fd);
+}
+
+void pt_kernel_file_word(char *word, size_t size, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const int fd = open_formatted(format, arguments);
+    va_end(arguments);
+    peek(word, size, fd);
+    word[strcspn(word, "\n")] = 0;
+}
+
+bool pt_kernel_file_number(const char *text, const char *key, pt_u64 *ret_number)
+{
+    const size_t length = strlen(key);
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, key, length) != 0)
+            continue;
+        char *end;
+        *ret_number = strtoull(line + length, &end, 10);
+        return end != line + length;
+    }
+    return false;
+}

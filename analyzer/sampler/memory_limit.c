@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * memory_limit.c - Owns: which memory limits hold for this process. Threads: main only. Never: follows a limit that is
+ * changed later, nor counts page cache that the kernel gives back when it is asked.
+ */
+#include "memory_limit.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernel_file.h"
+
+/* The two generations of control groups, and where each keeps what. */
+struct hierarchy {
+    const char *mount, *limit, *usage, *inactive_key;
+};
+
+static const struct hierarchy version_2 = {"", "memory.max", "memory.current", "inactive_file "};
+static const struct hierarchy version_1 = {"/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+                                           "total_inactive_file "};
+
+static pt_u64 machine_bytes(int fd, pt_u64 *ret_available)
+{
+    char text[4096];
+    pt_u64 total_kib = 0, available_kib = 0;
+    if (pt_kernel_file_read(fd, text, sizeof text) <= 0 || !pt_kernel_file_number(text, "MemTotal:", &total_kib) ||
+        !pt_kernel_file_number(text, "MemAvailable:", &available_kib))
+        return 0;
+    *ret_available = available_kib * 1024;
+    return total_kib * 1024;
+}
+
+static void add_group(struct pt_memory_limit *limit, const struct hierarchy *hierarchy, const char *folder,
+                      pt_u64 machine)
+{
+    char text[32], *end;
+    pt_kernel_file_word(text, sizeof text, "%s/%s", folder, hierarchy->limit);
+    const pt_u64 bytes = strtoull(text, &end, 10);
+    /* "max", or nearly 2^63 in version 1, or more than there is: no limit. */
+    if (end == text || bytes == 0 || bytes >= machine || limit->n_groups == PT_MEMORY_GROUPS_MAX)
+        return;
+    struct pt_memory_group *group = &limit->groups[limit->n_groups];
+    group->limit_bytes = bytes;
+    group->inactive_key = hierarchy->inactive_key;
+    group->usage_fd = pt_kernel_file_open("%s/%s", folder, hierarchy->usage);
+    if (group->usage_fd < 0)
+        return;
+    group->stat_fd = pt_kernel_file_open("%s/memory.stat", folder);
+    limit->n_groups++;
+}
+
+/* Every group from ours up to the root can have a limit. In a container the path may be the host's and not be there:
+ * then the mount's root is our group. */
+static void add_groups(struct pt_memory_limit *limit, const struct hierarchy *hierarchy, const char *sys, char *path,
+                       pt_u64 machine)
+{
+    char folder[PATH_MAX];
+    for (;;) {
+        const int n = snprintf(folder, sizeof folder, "%s/fs/cgroup%s%s", sys, hierarchy->mount, path);
+        if (n > 0 && (size_t)n < sizeof folder)
+            add_group(limit, hierarchy, folder, machine);
+        char *slash = strrchr(path, '/');
+        if (!slash)
+            return;
+        *slash = 0;
+    }
+}
+
+static bool names_memory(const char *controllers)
+{
+    for (const char *at = controllers; *at; at += strcspn(at, ","), at += *at == ',')
+        if (!strncmp(at, "memory", 6) && (at[6] == ',' || !at[6]))
+            return true;
+    return false;
+}
+
+/* Lines are "9:memory:/path", and "0::/path" for version 2. */
+static void open_groups(struct pt_memory_limit *limit, const char *proc, const char *sys, pt_u64 machine)
+{
+    char text[8192];
+    if (pt_kernel_file_peek(text, sizeof text, "%s/self/cgroup", proc) <= 0)
+        return;
+    char *rest = text;
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        char *controllers = strchr(line, ':');
+        char *path = controllers ? strchr(controllers + 1, ':') : NULL;
+        if (!path)
+            continue;
+        *path++ = 0;
+        if (!strcmp(path, "/"))
+            *path = 0;
+        controllers++;
+        if (!*controllers)
+            add_groups(limit, &version_2, sys, path, machine);
+        else if (names_memory(controllers))
+            add_groups(limit, &version_1, sys, path, machine);
+    }
+}
+
+int pt_memory_limit_open(struct pt_memory_limit *limit, const char *proc, const char *sys)
+{
+    pt_u64 available;
+    *limit = (struct pt_memory_limit){.meminfo_fd = pt_kernel_file_open("%s/meminfo", proc)};
+    if (limit->meminfo_fd < 0)
+        return -1;
+    open_groups(limit, proc, sys, machine_bytes(limit->meminfo_fd, &available));
+    return 0;
+}
+
+static double group_percent(const struct pt_memory_group *group)
+{
+    char text[8192];
+    pt_u64 used = 0, inactive = 0;
+    if (pt_kernel_file_read(group->usage_fd, text, 64) <= 0 || !pt_kernel_file_number(text, "", &used))
+        return NAN;
+    if (group->stat_fd >= 0 && pt_kernel_file_read(group->stat_fd, text, sizeof text) > 0)
+        pt_kernel_file_number(text, group->inactive_key, &inactive);
+    used = used > inactive ? used - inactive : 0;
+    return fmin(100, 100.0 * (double)used / (double)group->limit_bytes);
+}
+
+double pt_memory_limit_percent(struct pt_memory_limit *limit)
+{
+    pt_u64 available = 0;
+    const pt_u64 total = machine_bytes(limit->meminfo_fd, &available);
+    double percent = total && available <= total ? 100.0 * (double)(total - available) / (double)total : NAN;
+    for (size_t i = 0; i < limit->n_groups; i++)
+        percent = fmax(percent, group_percent(&limit->groups[i]));
+    return percent;
+}
+
+void pt_memory_limit_close(struct pt_memory_limit *limit)
+{
+    if (limit->meminfo_fd >= 0)
+        close(limit->meminfo_fd);
+    for (size_t i = 0; i < limit->n_groups; i++) {
+        close(limit->groups[i].usage_fd);
+        if (limit->groups[i].stat_fd >= 0)
+            close(limit->groups[i].stat_fd);
+    }
+    limit->n_groups = 0;
+}
