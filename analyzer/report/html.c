@@ -111,30 +111,71 @@ static void put_broken_floors(struct pt_str *out, const struct pt_node *root)
     }
 }
 
-/* A part that a section shows in its own way is left to it; of the rest, details are folded. */
+/* The name of the stage that a label begins with, "train: Files"; NULL = none. */
+static const char *stage_of(const struct pt_node *root, const char *label)
+{
+    const struct pt_node *stages = pt_node_child(root, "stages");
+    for (const struct pt_node *stage = stages ? stages->first : NULL; stage; stage = stage->next) {
+        const char *name = pt_html_child_text(stage, "stage");
+        const size_t n = name ? strlen(name) : 0;
+        if (n && !strncmp(label, name, n) && label[n] == ':' && label[n + 1] == ' ')
+            return name;
+    }
+    return NULL;
+}
+
+static void put_fold(struct pt_str *out, const struct pt_node *node, bool is_open)
+{
+    pt_str_add(out, is_open ? "<details open=\"open\"><summary>" : "<details><summary>");
+    pt_html_text(out, node->label);
+    put_row_count(out, node);
+    pt_str_add(out, "</summary>");
+    pt_html_body(out, node);
+    pt_str_add(out, "</details>\n");
+}
+
+static void put_titled(struct pt_str *out, const struct pt_node *node, const char *title)
+{
+    if (node->kind == PT_NODE_LIST && node->layout == PT_LAYOUT_TABLE) {
+        pt_html_table(out, node, title);
+        return;
+    }
+    pt_str_add(out, "<h3>");
+    pt_html_text(out, title);
+    pt_str_add(out, "</h3>");
+    pt_html_body(out, node);
+}
+
+/* A part that a section shows in its own way is left to it. Of the rest, details are folded, those of a stage into one.
+ */
 static void put_rest(struct pt_str *out, const struct pt_node *root, enum section section)
 {
     const struct pt_node *stages = pt_node_child(root, "stages");
     const bool is_short = !stages || !stages->first || !stages->first->next;
+    const char *open_stage = NULL;
     for (const struct pt_node *node = root->first; node; node = node->next) {
         if (!is_shown(node) || section_of(node) != section || node->kind == PT_NODE_CHART ||
             pt_html_is(node, "time_account") || pt_html_is(node, "stages"))
             continue;
-        const bool is_table = node->kind == PT_NODE_LIST && node->layout == PT_LAYOUT_TABLE;
-        if (node->is_detail) {
-            pt_str_add(out,
-                       is_short && is_worth_opening(node) ? "<details open=\"open\"><summary>" : "<details><summary>");
-            pt_html_text(out, node->label);
-            put_row_count(out, node);
+        const char *stage = node->is_detail && !is_short ? stage_of(root, node->label) : NULL;
+        if (open_stage && stage != open_stage)
+            pt_str_add(out, "</details>\n");
+        if (stage && stage != open_stage) {
+            pt_str_add(out, "<details class=\"stage\"><summary>");
+            pt_html_text(out, stage);
             pt_str_add(out, "</summary>");
-        } else if (!is_table && section != FINDINGS && section != GRADES) {
-            pt_str_add(out, "<h3>");
-            pt_html_text(out, node->label);
-            pt_str_add(out, "</h3>");
         }
-        pt_html_body(out, node);
-        pt_str_add(out, node->is_detail ? "</details>\n" : "\n");
+        open_stage = stage;
+        if (stage)
+            put_titled(out, node, node->label + strlen(stage) + 2);
+        else if (node->is_detail)
+            put_fold(out, node, is_short && is_worth_opening(node));
+        else if (section == FINDINGS || section == GRADES)
+            pt_html_body(out, node);
+        else
+            put_titled(out, node, node->label);
     }
+    pt_str_add(out, open_stage ? "</details>\n" : "");
 }
 
 static bool has_charts(const struct pt_node *root)
@@ -186,10 +227,14 @@ static void put_timeline(struct pt_str *out, const struct pt_node *root)
 {
     const char *run = pt_html_child_text(root, "run");
     pt_str_add(out, "<section id=\"timeline\"><h2>Timeline</h2><p>Every call on a time axis, thread by thread: "
-                    "<code>proftrace export ");
-    pt_html_text(out, run ? run : "RUN");
-    pt_str_add(out, "</code>, then open the file in Perfetto (ui.perfetto.dev), chrome://tracing or speedscope. "
-                    "report.json beside this page has all numbers.</p></section>\n");
+                    "<code>proftrace export RUN --to chrome -o trace.json.gz</code>, where RUN is the run directory");
+    if (run) {
+        pt_str_add(out, " <code>");
+        pt_html_text(out, run);
+        pt_str_add(out, "</code>");
+    }
+    pt_str_add(out, "; then open the file in Perfetto (ui.perfetto.dev), chrome://tracing or speedscope. report.json "
+                    "beside this page has all numbers.</p></section>\n");
 }
 
 /* ---- the page ---- */

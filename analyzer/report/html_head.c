@@ -157,8 +157,10 @@ static void put_slowest_card(struct pt_str *out, const struct pt_node *root, con
 /* The largest of a value over the stages and where it was; else why nobody knows. */
 static void put_top_card(struct pt_str *out, const struct pt_node *stages, const char *label, const char *key)
 {
-    const struct pt_node *top = top_stage(stages, key), *any = stages->first ? stages->first : NULL;
-    const struct pt_node *value = pt_node_child(top ? top : any, key);
+    const struct pt_node *top = top_stage(stages, key);
+    /* Unknown everywhere: the longest stage had most time to find out why. */
+    const struct pt_node *longest = top_stage(stages, "duration_s");
+    const struct pt_node *value = pt_node_child(top ? top : longest ? longest : stages->first, key);
     open_card(out, label);
     pt_html_value(out, value);
     middle_card(out);

@@ -59,7 +59,7 @@ const char *const pt_html_style[] = {
     "td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}"
     "td.s,tbody th{overflow-wrap:anywhere;min-width:110px;max-width:440px}tbody th.n{min-width:0}"
     "tbody tr:hover{background:var(--card)}td small{display:block;color:var(--dim);font-size:13px}",
-    ".box+.box{margin-top:12px}.w,tbody th.w{white-space:nowrap}section>details>.t caption,.wide "
+    ".box+.box{margin-top:12px}.w,tbody th.w{white-space:nowrap}section>details:not(.stage)>.t caption,.wide "
     "caption{position:absolute;width:1px;height:1px;"
     "overflow:hidden;clip-path:inset(50%);padding:0}"
     "dl.kv{display:grid;grid-template-columns:minmax(110px,max-content) 1fr;gap:2px 18px;margin:6px 0;font-size:14px}"
