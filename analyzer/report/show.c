@@ -78,7 +78,8 @@ static void show_number(struct pt_str *out, const struct pt_node *node, enum pt_
     case PT_SHOW_NUMBER:
     case PT_SHOW_TEXT:
     case PT_SHOW_BOOL:
-        pt_str_printf(out, "%.10g", number);
+        /* JSON has all digits; nobody reads more than four. */
+        pt_str_printf(out, node->value.type != PT_VALUE_REAL ? "%.10g" : fabs(number) < 1e4 ? "%.4g" : "%.0f", number);
         break;
     }
 }
