@@ -19,6 +19,10 @@ static enum pt_call_class class_of_category(enum pt_category category)
         return PT_CALL_MAP;
     case PT_CATEGORY_PROC:
         return PT_CALL_PROCESS;
+    case PT_CATEGORY_WAIT:
+        return PT_CALL_WAIT;
+    case PT_CATEGORY_NET:
+        return PT_CALL_NETWORK;
     case PT_CATEGORY_HEAP:
     case PT_CATEGORY_USER:
         break;
@@ -26,7 +30,7 @@ static enum pt_call_class class_of_category(enum pt_category category)
     return PT_CALL_NONE;
 }
 
-static const pt_u8 categories[PT_ROW__COUNT] = {
+static const pt_u16 categories[PT_ROW__COUNT] = {
 #define EVENT(id, name, category, role, doc, ...) [PT_ROW_##name] = PT_CATEGORY_##category,
 #include "proftrace/events.def"
 #undef EVENT

@@ -20,6 +20,9 @@ enum pt_call_class {
     PT_CALL_STDIO_OTHER,
     PT_CALL_MAP,
     PT_CALL_PROCESS, /* fork, spawn, system: waits for others */
+    PT_CALL_WAIT,    /* for descriptors, time, signals, children, threads */
+    PT_CALL_LOCK,    /* for mutexes and their kin */
+    PT_CALL_NETWORK, /* sockets made, connected, received from and sent to */
     PT_CALL_NONE,    /* heap, points, user ranges */
     PT_CALL__COUNT
 };

@@ -190,7 +190,8 @@ static void finish(void *state, struct pt_profile *profile)
 const struct pt_analysis pt_analysis_calls = {
     .name = "calls",
     .summary = "calls by kind: counts, errors, bytes, time, percentiles, sizes",
-    .categories = PT_CATEGORY_IO | PT_CATEGORY_META | PT_CATEGORY_STDIO | PT_CATEGORY_MAP | PT_CATEGORY_PROC,
+    .categories = PT_CATEGORY_IO | PT_CATEGORY_META | PT_CATEGORY_STDIO | PT_CATEGORY_MAP | PT_CATEGORY_PROC |
+                  PT_CATEGORY_WAIT | PT_CATEGORY_NET,
     .state_size = sizeof(struct calls),
     .begin = begin,
     .event = event,

@@ -112,13 +112,17 @@ static const char *category_name(enum pt_category category)
         return "proc";
     case PT_CATEGORY_USER:
         return "user";
+    case PT_CATEGORY_WAIT:
+        return "wait";
+    case PT_CATEGORY_NET:
+        return "net";
     }
     return "other";
 }
 
 static void kind_prepare(struct pt_chrome_kind *kind, const struct pt_event_desc *desc)
 {
-    static const char *const families[] = {"io_", "meta_", "proc_"}; /* the category says it already */
+    static const char *const families[] = {"io_", "meta_", "proc_", "wait_", "net_"}; /* the category says it already */
     const char *name = desc->name;
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         if (!strncmp(name, families[i], strlen(families[i])))
