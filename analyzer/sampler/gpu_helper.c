@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -75,6 +76,7 @@ static void detach(int fd, pid_t parent)
     if (getppid() != parent)
         _exit(0);
     prctl(PR_SET_NAME, "proftrace-gpu");
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* a driver's crash is no business of the command's folder */
     setpgid(0, 0); /* Ctrl-C is not for it */
     sigset_t all;
     sigfillset(&all);
