@@ -77,7 +77,7 @@ static void detach(int fd, pid_t parent)
         _exit(0);
     prctl(PR_SET_NAME, "proftrace-gpu");
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* a driver's crash is no business of the command's folder */
-    setpgid(0, 0); /* Ctrl-C is not for it */
+    setpgid(0, 0);                                  /* Ctrl-C is not for it */
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);

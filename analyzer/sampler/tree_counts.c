@@ -12,7 +12,7 @@
 
 #define THREADS_MAX 4096     /* in the whole tree: more would cost more than they tell */
 #define SMALL_TREE 16        /* processes: each is looked at each time */
-#define IDLE_TURN 8          /* in larger trees: looks between two at a process that used no CPU time */
+#define IDLE_TURN 16         /* in larger trees: looks between two at a process that used no CPU time */
 #define MANY_THREADS 16      /* then not at each look */
 #define MANY_THREADS_TURN 4u /* but at every fourth */
 #define BLOCK_BYTES 512      /* ru_inblock, ru_oublock */

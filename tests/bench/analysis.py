@@ -4,6 +4,7 @@ import glob
 import os
 import statistics
 import subprocess
+import time
 
 from measure import RESULT, environment, run_once
 
@@ -67,5 +68,21 @@ def launcher_figures(proftrace, workload, tracers, places, quick):
     env["PROFTRACE_DIR"] = f"{places.traces}/launcher"
     _, bare, _, _ = timed(places, ["sleep", str(seconds)])
     _, cpu, _, _ = timed(places, [proftrace, "run", "--no-report", "--", "sleep", str(seconds)], env)
-    return [Figure("launcher", "launcher, sampling the tree every 500 ms", 100 * (cpu - bare) / seconds, "% of a core")]
+    return [Figure("launcher", "launcher, sampling the tree every 500 ms", 100 * (cpu - bare) / seconds, "% of a core"),
+            large_tree_figure(proftrace, env, 3 if quick else 15)]
+
+
+def large_tree_figure(proftrace, env, seconds):
+    """The same with 200 processes, once they have started: the launcher's own CPU time, from the scheduler."""
+    def cpu_s(pid):
+        with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
+            return int(file.read().split()[0]) / 1e9
+    script = f"for i in $(seq 200); do sleep {seconds + 4} & done; wait"
+    with subprocess.Popen([proftrace, "run", "--no-report", "--", "sh", "-c", script], env=env, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        time.sleep(2)
+        before, begin = cpu_s(process.pid), time.monotonic()
+        time.sleep(seconds)
+        share = 100 * (cpu_s(process.pid) - before) / (time.monotonic() - begin)
+    return Figure("launcher-200", "launcher, sampling a tree of 200 processes", share, "% of a core")
 

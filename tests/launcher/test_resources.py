@@ -90,6 +90,24 @@ until [ -e {self.disk}/c1 -a -e {self.disk}/c5 -a -e {self.disk}/c10 ]; do :; do
         self.assertGreaterEqual(self.last("disk_write_bytes"), 20 << 20)
         self.assertLess(self.last("disk_write_bytes"), 40 << 20)  # and the library's traces
 
+    def test_parent_that_ignores_its_children(self):
+        """Nobody inherits their bytes: what was sampled of them stays, and nothing is made up."""
+        code = f"""
+import os, signal, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+for i in range(3):
+    if not os.fork():
+        open(f"{self.disk}/x{{i}}", "wb").write(b"x" * (2 << 20)); time.sleep(0.8); os._exit(0)
+time.sleep(1.6)
+say()"""
+        said, record = self.told(code, options=("--interval", "100"))
+        total = record["resources"]["disk_write_bytes"]["last"]
+        if not max(s["disk_write_bytes"] for s in record["samples"]):
+            self.skipTest("the kernel counts no bytes on this file system")
+        self.assertLess(said["write"], 2 << 20)
+        self.assertGreaterEqual(total, 6 << 20)
+        self.assertLess(total, 10 << 20)
+
     def test_switches_are_those_of_getrusage(self):
         said, record = self.told("""
 import subprocess, time

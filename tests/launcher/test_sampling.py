@@ -86,7 +86,7 @@ class Sampling(LauncherCase):
         self.assertIsNone(record["exit"])
 
     def test_cost_with_many_processes(self):
-        """Reported, not judged: the machine may be busy."""
+        """Half a percent is the aim, and what is measured; a busy machine makes everything dearer, but not twice."""
         script = "for i in $(seq 200); do sleep 5.5 & done; wait"
         process = self.start_it("sh", "-c", script, stderr=-1)
         time.sleep(1.5)
@@ -95,6 +95,7 @@ class Sampling(LauncherCase):
         share = 100 * (self.cpu_seconds(process.pid) - cpu) / (time.time() - begin)
         process.wait(20)
         print(f"launcher with 200 processes at 500 ms: {share:.2f} % of a core", file=sys.stderr)
+        self.assertLess(share, 1)
         self.assertGreaterEqual(max(s["processes"] for s in self.record()["samples"]), 200)
 
     @staticmethod
