@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../analysis/time_part.h"
 #include "build.h"
 
 /* ---- status ---- */
@@ -41,32 +42,11 @@ static void add_status(const struct pt_build *b, struct pt_node *item, pt_u32 st
 
 static void add_time(const struct pt_build *b, struct pt_node *item, pt_u32 stage, bool for_people)
 {
-    static const struct {
-        const char *key, *label;
-    } parts[] = {
-        {"wall_s", "Wall"},
-        {"gpu_wait_s", "GPU wait"},
-        {"copy_s", "Copies"},
-        {"file_read_s", "File read"},
-        {"file_write_s", "File write"},
-        {"file_meta_s", "File metadata"},
-        {"network_s", "Network"},
-        {"data_wait_s", "Data wait"},
-        {"lock_s", "Locks"},
-        {"sleep_s", "Sleep"},
-        {"child_wait_s", "Child wait"},
-        {"heap_s", "Heap (est.)"},
-        {"python_s", "Python"},
-        {"native_s", "Native"},
-        {"runnable_s", "Runnable"},
-        {"unattributed_s", "Unattributed"},
-    };
-    for (pt_u32 i = 0; i < sizeof parts / sizeof *parts; i++) {
-        char metric[64];
-        snprintf(metric, sizeof metric, "time.%s", parts[i].key);
-        struct pt_node *node = pt_build_metric(b, item, parts[i].key, parts[i].label, PT_SHOW_SECONDS, stage, metric);
-        node->column = for_people ? i + 2 : 0;
-    }
+    pt_build_metric(b, item, "wall_s", "Wall", PT_SHOW_SECONDS, stage, "time.wall_s")->column = for_people ? 2 : 0;
+    for (pt_u32 i = 0; i < PT_PART__COUNT; i++)
+        pt_build_metric(b, item, pt_time_parts[i].key, pt_time_parts[i].label, PT_SHOW_SECONDS, stage,
+                        pt_time_parts[i].metric)
+            ->column = for_people ? i + 3 : 0;
 }
 
 static void add_memory(const struct pt_build *b, struct pt_node *item, pt_u32 stage)
@@ -115,9 +95,14 @@ static const struct {
     const char *name, *key, *label;
     size_t most_in_json;
 } tables[] = {
-    {"ranges", "ranges", "Ranges", 50},        {"calls", "calls", "Calls", 100},
-    {"io.files", "files", "Files", 50},        {"meta.directories", "directories", "Metadata by directory", 20},
-    {"io.sizes", "io_sizes", "I/O sizes", 65}, {"heap.sites", "heap_sites", "Heap by function", 30},
+    {"ranges", "ranges", "Ranges", 50},
+    {"calls", "calls", "Calls", 100},
+    {"io.files", "files", "Files", 50},
+    {"meta.directories", "directories", "Metadata by directory", 20},
+    {"io.sizes", "io_sizes", "I/O sizes", 65},
+    {"heap.sites", "heap_sites", "Heap by function", 30},
+    {"waits", "waits", "Waits for other processes", 50},
+    {"workers", "workers", "Main threads", 200},
 };
 
 static void add_tables(const struct pt_build *b, struct pt_node *item, pt_u32 stage)

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The time account: the wall time of a thread, split without overlap into what it waited for, what it computed and what
+ * nobody knows; for each stage that of its critical thread (the main thread of the stage's first process), and in a
+ * table that of every main thread. What the critical thread waited for in another process is split again there.
+ *
+ * Threads: one. State: per thread one sum per part and row, and for main threads their last spans (bounded). Never:
+ * counts a nanosecond twice: what a span contains is taken off it.
+ */
+#include "account.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "call_class.h"
+
+/* malloc and free of small blocks, glibc 2.36, measured in tests/bench (M1): the heap part is an estimate. */
+#define HEAP_CALL_NS 12.0
+
+static pt_u32 first_thread(const struct account *account, const struct pt_process *process)
+{
+    return account->first_thread[process->index];
+}
+
+static void begin(void *state, struct pt_profile *profile)
+{
+    struct account *account = state;
+    const struct pt_session *session = profile->session;
+    account->profile = profile;
+    account->first_thread = pt_calloc(session->n_processes + 1, sizeof *account->first_thread);
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        account->first_thread[i + 1] = account->first_thread[i] + session->processes[i]->n_threads;
+    account->threads = pt_calloc(account->first_thread[session->n_processes], sizeof *account->threads);
+    account->critical = pt_calloc(session->n_processes, sizeof *account->critical);
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
+        const struct pt_process *root = profile->stages.items[stage].root;
+        /* exec replaces the image: the critical thread goes on in the next one. */
+        for (pt_u32 i = 0; root && i < session->n_processes; i++)
+            if (session->processes[i] == root || session->processes[i]->previous_image == root) {
+                root = session->processes[i];
+                account->critical[i] = true;
+            }
+    }
+}
+
+const struct pt_thread *pt_account_main_thread(const struct pt_process *process)
+{
+    for (pt_u32 i = 0; i < process->n_threads; i++)
+        if (process->threads[i].tid == process->pid)
+            return &process->threads[i];
+    return process->n_threads ? &process->threads[0] : NULL;
+}
+
+/* ---- events ---- */
+
+static void event(void *state, const struct pt_event *e)
+{
+    struct account *account = state;
+    if (e->desc->role != PT_ROLE_SPAN)
+        return;
+    const char *path;
+    struct account_thread *thread = &account->threads[first_thread(account, e->process) + e->thread->index];
+    const enum pt_time_part part = pt_account_part(account, e, &path);
+    const struct span span = {e->start_ns, pt_event_end_ns(e), part};
+    const pt_i64 own_ns = pt_account_keep_span(account, thread, &span);
+    thread->ns[part] += (double)own_ns;
+    thread->seen_ns[e->desc->row] += (double)e->duration_ns;
+    pt_peers_note(&account->peers, e, path);
+    if (account->critical[e->process->index] && e->thread == pt_account_main_thread(e->process))
+        pt_account_follow(account, e, part, path);
+}
+
+/* ---- results ---- */
+
+struct split {
+    double ns[PT_PART__COUNT];
+};
+
+/* Totals are exact, events may have been overwritten: what is missing goes to the row's usual part. */
+static void add_thread(const struct account *account, const struct pt_thread *thread, struct split *split)
+{
+    const struct account_thread *seen = &account->threads[first_thread(account, thread->process) + thread->index];
+    for (int part = 0; part < PT_PART__COUNT; part++)
+        split->ns[part] += seen->ns[part];
+    for (pt_u32 row = 0; row < PT_ROW__COUNT; row++) {
+        const enum pt_time_part part = pt_time_part_of_row(row);
+        const double missing_ns = (double)thread->rows[row].ns - seen->seen_ns[row];
+        if (part != PT_PART_unattributed && missing_ns > 0)
+            split->ns[part] += missing_ns;
+    }
+    split->ns[PT_PART_heap] += (double)(thread->heap_allocs + thread->heap_frees) * HEAP_CALL_NS;
+}
+
+static double sum_of(const struct split *split)
+{
+    double ns = 0;
+    for (int part = 0; part < PT_PART__COUNT; part++)
+        ns += split->ns[part];
+    return ns;
+}
+
+/* Rounding and clocks of two kinds may make the parts a hair longer than the whole. */
+static void fit(struct split *split, double wall_ns)
+{
+    const double ns = sum_of(split);
+    for (int part = 0; part < PT_PART__COUNT && ns > wall_ns; part++)
+        split->ns[part] *= wall_ns / ns;
+}
+
+/* What is left after the recorded calls is computation, as far as the CPU time says; then waiting for a CPU. */
+static void add_cpu(struct split *split, double wall_ns, const struct account_cpu *cpu)
+{
+    double rest_ns = wall_ns - sum_of(split);
+    if (isnan(cpu->on_s)) {
+        split->ns[PT_PART_unattributed] += fmax(rest_ns, 0);
+        return;
+    }
+    const double on_ns = fmin(fmax(rest_ns, 0), cpu->on_s * 1e9 - split->ns[PT_PART_heap]);
+    const double python = isnan(cpu->python_share) ? 0 : cpu->python_share;
+    split->ns[PT_PART_python] += fmax(on_ns, 0) * python;
+    split->ns[PT_PART_native] += fmax(on_ns, 0) * (1 - python);
+    rest_ns = wall_ns - sum_of(split);
+    const double runnable_ns = isnan(cpu->runnable_s) ? 0 : fmin(fmax(rest_ns, 0), cpu->runnable_s * 1e9);
+    split->ns[PT_PART_runnable] += runnable_ns;
+    split->ns[PT_PART_unattributed] += fmax(wall_ns - sum_of(split), 0);
+}
+
+static void set_parts(struct pt_profile *profile, pt_u32 stage, const struct split *split,
+                      const struct account_cpu *cpu)
+{
+    static const char no_gpu[] = "GPU work is not recorded; part of unattributed";
+    static const char no_sampler[] = "needs the launcher's sampling: start the command with proftrace run";
+    struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    for (int part = 0; part < PT_PART__COUNT; part++)
+        pt_metrics_set(metrics, scope, pt_time_parts[part].metric, pt_real(split->ns[part] / 1e9));
+    pt_metrics_set(metrics, scope, "time.gpu_wait_s", pt_unknown(no_gpu));
+    pt_metrics_set(metrics, scope, "time.copy_s", pt_unknown(no_gpu));
+    if (isnan(cpu->on_s))
+        pt_metrics_set(metrics, scope, "time.native_s", pt_unknown(no_sampler));
+    if (isnan(cpu->on_s) || isnan(cpu->python_share))
+        pt_metrics_set(metrics, scope, "time.python_s", pt_unknown(isnan(cpu->on_s) ? no_sampler : cpu->python_reason));
+    if (isnan(cpu->runnable_s))
+        pt_metrics_set(metrics, scope, "time.runnable_s", pt_unknown(no_sampler));
+}
+
+static void set_account(struct account *account, pt_u32 stage)
+{
+    struct pt_profile *profile = account->profile;
+    const struct pt_session *session = profile->session;
+    const double wall_ns = (double)pt_profile_stage_wall_ns(profile, stage);
+    struct split split = {0};
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *process = session->processes[i];
+        const struct pt_thread *thread = pt_account_main_thread(process);
+        if (account->critical[i] && thread && pt_profile_stage_of(profile, process) == stage)
+            add_thread(account, thread, &split);
+    }
+    const struct account_cpu cpu = pt_account_cpu(profile, stage);
+    fit(&split, wall_ns);
+    add_cpu(&split, wall_ns, &cpu);
+    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "time.wall_s", pt_real(wall_ns / 1e9));
+    set_parts(profile, stage, &split, &cpu);
+}
+
+/* No process to look into: only the launcher's stopwatch is known. */
+static void set_untraced(struct pt_profile *profile, pt_u32 stage)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    const bool skipped = pt_stage_was_skipped(&profile->stages.items[stage]);
+    const char *reason = skipped ? "the stage was skipped" : "no process of the stage was traced";
+    const struct pt_value wall = skipped ? pt_unknown(reason) : pt_seconds(pt_profile_stage_wall_ns(profile, stage));
+    for (int part = 0; part < PT_PART__COUNT; part++)
+        pt_metrics_set(metrics, scope, pt_time_parts[part].metric, pt_unknown(reason));
+    pt_metrics_set(metrics, scope, "time.wall_s", wall);
+    pt_metrics_set(metrics, scope, "time.unattributed_s", wall);
+}
+
+/* ---- every main thread ---- */
+
+static void set_workers(struct account *account, pt_u32 stage)
+{
+    static const struct pt_column columns[] = {
+        {"process", "Process", PT_SHOW_TEXT},
+        {"pid", "PID", PT_SHOW_NUMBER},
+        {"wall_s", "Lived", PT_SHOW_SECONDS},
+        {"cpu_s", "CPU", PT_SHOW_SECONDS},
+        {"cpu_percent", "CPU share", PT_SHOW_PERCENT},
+        {"file_s", "Files", PT_SHOW_SECONDS},
+        {"network_s", "Network", PT_SHOW_SECONDS},
+        {"data_wait_s", "Data wait", PT_SHOW_SECONDS},
+        {"lock_s", "Locks", PT_SHOW_SECONDS},
+        {"sleep_s", "Sleep", PT_SHOW_SECONDS},
+        {"child_wait_s", "Child wait", PT_SHOW_SECONDS},
+    };
+    struct pt_profile *profile = account->profile;
+    const struct pt_session *session = profile->session;
+    struct pt_table *table = pt_metrics_table(&profile->metrics, pt_scope_stage(stage), "workers", "Main threads",
+                                              columns, sizeof columns / sizeof *columns);
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *process = session->processes[i];
+        const struct pt_thread *thread = pt_account_main_thread(process);
+        if (!thread || pt_profile_stage_of(profile, process) != stage)
+            continue;
+        if (table->n_rows == PT_ACCOUNT_MOST_WORKERS) {
+            table->rows_left_out++;
+            continue;
+        }
+        struct split split = {0};
+        add_thread(account, thread, &split);
+        const double wall_s = (double)(process->end_ns - process->start_ns) / 1e9;
+        const double cpu_s = process->cpu_ns ? (double)process->cpu_ns / 1e9 : NAN;
+        struct pt_value *row = pt_table_add_row(table);
+        row[0] = pt_text(process->comm ? process->comm : pt_base_name(process->exe));
+        row[1] = pt_integer(process->pid);
+        row[2] = pt_real(wall_s);
+        row[3] = isnan(cpu_s) ? pt_unknown("the process ended before it noted its CPU time") : pt_real(cpu_s);
+        row[4] = isnan(cpu_s) || wall_s <= 0 ? pt_unknown(NULL) : pt_real(100 * cpu_s / wall_s);
+        row[5] =
+            pt_real((split.ns[PT_PART_file_read] + split.ns[PT_PART_file_write] + split.ns[PT_PART_file_meta]) / 1e9);
+        const enum pt_time_part parts[] = {PT_PART_network, PT_PART_data_wait, PT_PART_lock, PT_PART_sleep,
+                                           PT_PART_child_wait};
+        for (size_t j = 0; j < sizeof parts / sizeof *parts; j++)
+            row[6 + j] = pt_real(split.ns[parts[j]] / 1e9);
+    }
+}
+
+static void finish(void *state, struct pt_profile *profile)
+{
+    struct account *account = state;
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
+        if (!profile->stages.items[stage].root) {
+            set_untraced(profile, stage);
+            continue;
+        }
+        set_account(account, stage);
+        set_workers(account, stage);
+        pt_account_set_followed(account, stage);
+    }
+    for (pt_u32 i = 0; i < account->first_thread[profile->session->n_processes]; i++)
+        free(account->threads[i].last);
+    free(account->threads);
+    free(account->first_thread);
+    free(account->critical);
+    pt_peers_fini(&account->peers);
+    pt_account_follow_fini(account);
+}
+
+const struct pt_analysis pt_analysis_account = {
+    .name = "account",
+    .summary = "the time account of each stage's critical thread, of every main thread, and of what was waited for",
+    .categories = PT_CATEGORY_IO | PT_CATEGORY_STDIO | PT_CATEGORY_META | PT_CATEGORY_MAP | PT_CATEGORY_PROC |
+                  PT_CATEGORY_WAIT | PT_CATEGORY_NET,
+    .state_size = sizeof(struct account),
+    .begin = begin,
+    .event = event,
+    .finish = finish,
+};

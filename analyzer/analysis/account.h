@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * account.h - the pieces of the time account. For account*.c only.
+ */
+#ifndef PT_ANALYSIS_ACCOUNT_H
+#define PT_ANALYSIS_ACCOUNT_H
+
+#include "../util/map.h"
+#include "peers.h"
+#include "time_part.h"
+
+enum {
+    PT_ACCOUNT_LAST_SPANS = 4096,  /* per thread: what a wait may look back on */
+    PT_ACCOUNT_MOST_THREADS = 512, /* that keep them; later ones are accounted but not followed */
+    PT_ACCOUNT_MOST_WORKERS = 200, /* rows of the table of main threads */
+    PT_ACCOUNT_DEPTH = 4,          /* a worker that waits for a worker that waits ... */
+};
+
+struct span {
+    pt_i64 start_ns, end_ns;
+    enum pt_time_part part;
+};
+
+struct account_thread {
+    double ns[PT_PART__COUNT];     /* of the events that were seen, nested ones taken off */
+    double seen_ns[PT_ROW__COUNT]; /* the same by row: totals may have more */
+    struct span *last;             /* ring of PT_ACCOUNT_LAST_SPANS, by end; NULL = not kept */
+    pt_u64 n_spans;                /* ever */
+    pt_u32 waits_for;              /* process index + 1 of the last wait for another process */
+};
+
+/* What the critical thread of a stage waited for in one other process. */
+struct followed {
+    pt_u32 stage, target; /* process index */
+    enum pt_time_part part;
+    double ns[PT_PART__COUNT]; /* what the target did meanwhile; unattributed = nothing that was recorded */
+    double total_ns;
+    pt_u64 waits;
+};
+
+struct account {
+    struct pt_profile *profile;
+    pt_u32 *first_thread; /* by process: index of its first thread in threads */
+    struct account_thread *threads;
+    bool *critical; /* by process: its main thread is the stage's critical thread */
+    pt_u32 n_kept;  /* threads that keep spans */
+    struct pt_peers peers;
+    struct {
+        PT_VEC(struct followed);
+    } followed;
+    struct pt_map by_target; /* stage, target, part -> index in followed, plus 1 */
+};
+
+/* CPU figures of the critical thread; NAN = unknown. */
+struct account_cpu {
+    double on_s, runnable_s, python_share;
+    const char *python_reason;
+};
+struct account_cpu pt_account_cpu(const struct pt_profile *profile, pt_u32 stage);
+
+const struct pt_thread *pt_account_main_thread(const struct pt_process *process);
+
+/* The part of an event, with what is known of its channel; *ret_path as in pt_time_part_of_event. */
+enum pt_time_part pt_account_part(const struct account *account, const struct pt_event *event, const char **ret_path);
+
+/* Remember a span; returns its length without what it contains: an inner one ended before and came first. */
+pt_i64 pt_account_keep_span(struct account *account, struct account_thread *thread, const struct span *span);
+
+/* The critical thread waited: what did the other side do meanwhile? */
+void pt_account_follow(struct account *account, const struct pt_event *event, enum pt_time_part part, const char *path);
+void pt_account_set_followed(struct account *account, pt_u32 stage);
+void pt_account_follow_fini(struct account *account);
+
+#endif

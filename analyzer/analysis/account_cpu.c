@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The CPU figures of a stage's critical thread, from the best source there is. Threads: one. Never: takes the CPU time
+ * of a process with several threads for that of one.
+ */
+#include <math.h>
+
+#include "account.h"
+
+static double number_of(const struct pt_profile *profile, pt_u32 stage, const char *metric)
+{
+    const struct pt_value value = pt_metrics_get(&profile->metrics, pt_scope_stage(stage), metric);
+    return value.type == PT_VALUE_UNKNOWN ? NAN : pt_value_number(value);
+}
+
+/* A critical thread that was alone in its process used all of the process's CPU time. */
+static double alone_on_s(const struct pt_profile *profile, const struct pt_process *root)
+{
+    double on_s = 0;
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
+        const struct pt_process *process = profile->session->processes[i];
+        if (process != root && process->previous_image != root)
+            continue;
+        root = process;
+        if (process->n_threads > 1 || !process->cpu_ns)
+            return NAN;
+        if (process->state != PT_PROCESS_EXECED) /* the kernel counts across exec */
+            on_s += (double)process->cpu_ns / 1e9;
+    }
+    return on_s;
+}
+
+struct account_cpu pt_account_cpu(const struct pt_profile *profile, pt_u32 stage)
+{
+    struct account_cpu cpu = {
+        .on_s = number_of(profile, stage, "cpu.main_on_s"),
+        .runnable_s = number_of(profile, stage, "cpu.main_runnable_s"),
+        .python_share = number_of(profile, stage, "cpu.main_python_share"),
+        .python_reason = pt_metrics_get(&profile->metrics, pt_scope_stage(stage), "cpu.main_python_share").reason,
+    };
+    if (isnan(cpu.on_s))
+        cpu.on_s = alone_on_s(profile, profile->stages.items[stage].root);
+    if (!cpu.python_reason)
+        cpu.python_reason = "no CPU samples were taken";
+    return cpu;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: which part of the time account a call belongs to. Threads: any. Never: keeps state.
+ */
+#include "time_part.h"
+
+#include <string.h>
+
+#include "call_class.h"
+
+const struct pt_time_part_row pt_time_parts[PT_PART__COUNT] = {
+#define PART(id, label) {#id, #id "_s", "time." #id "_s", label},
+#include "time_parts.def"
+#undef PART
+};
+
+static bool begins_with(const char *text, const char *prefix)
+{
+    return !strncmp(text, prefix, strlen(prefix));
+}
+
+enum pt_channel pt_channel_of_path(const char *path)
+{
+    static const char *const network[] = {"tcp ", "udp ", "tcp6 ", "udp6 "};
+    static const char *const local[] = {"pipe:", "unix", "socket:", "anon_inode:"};
+    for (size_t i = 0; path && i < sizeof network / sizeof *network; i++)
+        if (begins_with(path, network[i]))
+            return PT_CHANNEL_NETWORK;
+    for (size_t i = 0; path && i < sizeof local / sizeof *local; i++)
+        if (begins_with(path, local[i]))
+            return PT_CHANNEL_LOCAL;
+    return PT_CHANNEL_FILE;
+}
+
+static enum pt_time_part part_of_class(enum pt_call_class which)
+{
+    switch (which) {
+    case PT_CALL_READ:
+    case PT_CALL_COPY:
+    case PT_CALL_STDIO_READ:
+        return PT_PART_file_read;
+    case PT_CALL_WRITE:
+    case PT_CALL_SYNC:
+    case PT_CALL_STDIO_WRITE:
+        return PT_PART_file_write;
+    case PT_CALL_OPEN:
+    case PT_CALL_STAT:
+    case PT_CALL_META:
+    case PT_CALL_STDIO_OTHER:
+        return PT_PART_file_meta;
+    case PT_CALL_WAIT:
+        return PT_PART_sleep;
+    case PT_CALL_LOCK:
+        return PT_PART_lock;
+    case PT_CALL_NETWORK:
+        return PT_PART_network;
+    case PT_CALL_MAP: /* the kernel's work, on the CPU */
+    case PT_CALL_PROCESS:
+        return PT_PART_native;
+    case PT_CALL_NONE:
+    case PT_CALL__COUNT:
+        break;
+    }
+    return PT_PART_unattributed;
+}
+
+enum pt_time_part pt_time_part_of_row(pt_u32 row)
+{
+    switch (row) {
+    case PT_ROW_wait_child:
+    case PT_ROW_proc_system:
+        return PT_PART_child_wait;
+    case PT_ROW_wait_poll:
+        return PT_PART_data_wait;
+    default:
+        return part_of_class(pt_call_class_of(row));
+    }
+}
+
+/* The path of the descriptor that a span is about; 0 = it has none. */
+static pt_u32 path_of(const struct pt_event *event)
+{
+    switch (event->desc->row) {
+    case PT_ROW_io_read:
+        return pt_event_as(event, io_read)->path;
+    case PT_ROW_io_readv:
+        return pt_event_as(event, io_readv)->path;
+    case PT_ROW_io_write:
+        return pt_event_as(event, io_write)->path;
+    case PT_ROW_io_writev:
+        return pt_event_as(event, io_writev)->path;
+    case PT_ROW_wait_poll:
+        return pt_event_as(event, wait_poll)->path;
+    case PT_ROW_net_receive:
+        return pt_event_as(event, net_receive)->path;
+    case PT_ROW_net_send:
+        return pt_event_as(event, net_send)->path;
+    default:
+        return 0;
+    }
+}
+
+enum pt_time_part pt_time_part_of_event(const struct pt_event *event, const char **ret_path)
+{
+    const enum pt_time_part part = pt_time_part_of_row(event->desc->row);
+    const pt_u32 id = path_of(event);
+    *ret_path = id ? pt_process_string(event->process, id) : NULL;
+    if (event->desc->row == PT_ROW_wait_poll && event->result == 0)
+        return PT_PART_sleep; /* the time ran out: nobody was waited for */
+    switch (pt_channel_of_path(*ret_path)) {
+    case PT_CHANNEL_LOCAL:
+        return PT_PART_data_wait;
+    case PT_CHANNEL_NETWORK:
+        return PT_PART_network;
+    case PT_CHANNEL_FILE:
+        break;
+    }
+    /* A poll without a descriptor that we know is a pause. */
+    return event->desc->row == PT_ROW_wait_poll ? PT_PART_sleep : part;
+}
