@@ -1,23 +1,33 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the table of live blocks. Threads: one per table. Never: leaves tombstones (removal shifts back what follows).
+ * Owns: the table of live blocks. Threads: one per table. Never: leaves tombstones (removal shifts back what
+ * follows), grows beyond its room, shows the order of its slots: it differs from run to run.
  */
 #include "block_map.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
+#include "../util/hash.h"
 #include "../util/mem.h"
 
 static size_t home(const struct pt_block_map *map, pt_u64 addr)
 {
-    const pt_u64 hash = (addr >> 4) * 0x9e3779b97f4a7c15ull;
-    return (size_t)(hash >> 20) & map->mask;
+    return (size_t)pt_hash_u64(addr, map->seed) & map->mask;
 }
 
-static void grow(struct pt_block_map *map)
+/* Whether there is a slot for one more block. */
+static bool make_room(struct pt_block_map *map)
 {
+    const size_t have = map->slots ? map->mask + 1 : 0;
+    if ((map->n + 1) * 8 <= have * 7)
+        return true;
+    const size_t slots = have ? have * 2 : 64;
+    if (map->room->taken_slots + slots - have > PT_BLOCK_SLOTS_MOST)
+        return false;
     const struct pt_block_map old = *map;
-    const size_t slots = old.mask ? (old.mask + 1) * 2 : 64;
+    map->room->taken_slots += slots - have;
+    map->seed = have ? map->seed : pt_hash_seed();
     map->slots = pt_calloc(slots, sizeof *map->slots);
     map->mask = slots - 1;
     for (size_t i = 0; old.slots && i <= old.mask; i++) {
@@ -29,6 +39,7 @@ static void grow(struct pt_block_map *map)
         map->slots[at] = old.slots[i];
     }
     free(old.slots);
+    return true;
 }
 
 struct pt_heap_block *pt_block_find(const struct pt_block_map *map, pt_u64 addr)
@@ -43,8 +54,8 @@ struct pt_heap_block *pt_block_find(const struct pt_block_map *map, pt_u64 addr)
 
 struct pt_heap_block *pt_block_insert(struct pt_block_map *map, pt_u64 addr)
 {
-    if ((map->n + 1) * 8 > (map->mask + 1) * 7 || !map->slots)
-        grow(map);
+    if (!make_room(map))
+        return pt_block_find(map, addr);
     size_t at = home(map, addr);
     for (; map->slots[at].addr; at = (at + 1) & map->mask)
         if (map->slots[at].addr == addr)
@@ -71,6 +82,8 @@ void pt_block_remove(struct pt_block_map *map, struct pt_heap_block *block)
 
 void pt_block_map_fini(struct pt_block_map *map)
 {
+    if (map->slots)
+        map->room->taken_slots -= map->mask + 1;
     free(map->slots);
-    *map = (struct pt_block_map){0};
+    *map = (struct pt_block_map){.room = map->room};
 }

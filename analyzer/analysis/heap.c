@@ -23,6 +23,7 @@ struct heap {
     struct pt_profile *profile;
     struct pt_heap_process *processes; /* by index */
     struct pt_heap_sites sites;
+    struct pt_block_room room;
 };
 
 static void begin(void *state, struct pt_profile *profile)
@@ -32,7 +33,9 @@ static void begin(void *state, struct pt_profile *profile)
     heap->processes = pt_calloc(profile->session->n_processes, sizeof *heap->processes);
     for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
         const struct pt_process *process = profile->session->processes[i];
-        pt_heap_level_init(&heap->processes[process->index].level, process->start_ns, process->end_ns);
+        struct pt_heap_process *p = &heap->processes[process->index];
+        pt_heap_level_init(&p->level, process->start_ns, process->end_ns);
+        p->blocks.room = p->samples.room = &heap->room;
     }
 }
 
@@ -59,6 +62,10 @@ static void full_release(struct pt_heap_process *p, const struct pt_event *e, st
 static void full_alloc(struct pt_heap_process *p, const struct pt_event *e, pt_u64 addr, pt_u64 size_bytes)
 {
     struct pt_heap_block *block = pt_block_insert(&p->blocks, addr);
+    if (!block) {
+        p->not_followed++;
+        return;
+    }
     const bool is_recent = e->start_ns - block->at_ns <= ORDER_WINDOW_NS;
     const bool is_other_thread = block->owner != e->thread->index;
     pt_u16 owed = 0;
@@ -85,6 +92,8 @@ static void full_free(struct pt_heap_process *p, const struct pt_event *e, pt_u6
         if (e->process->n_threads < 2)
             return; /* allocated before the trace began, or before the fork */
         block = pt_block_insert(&p->blocks, addr);
+        if (!block)
+            return; /* most likely of a block that is not followed */
         block->pending = 1;
     }
     if (block->pending) {
@@ -131,18 +140,22 @@ static void sample_alloc(struct heap *heap, struct pt_heap_process *p, const str
     const pt_u32 stage = pt_profile_stage_of(heap->profile, e->process);
     const pt_u32 index = pt_heap_site_of(&heap->sites, e->process, stage, e->aux, e->start_ns);
     struct pt_heap_site *site = &heap->sites.items[index];
-    struct pt_heap_block *block = pt_block_insert(&p->samples, sample->addr);
-    block->size_bytes = sample->size_bytes;
-    block->at_ns = e->start_ns;
-    block->owner = index;
     site->samples++;
     site->allocs += w.allocs;
     site->bytes += w.bytes;
-    site->live_allocs += w.allocs;
-    site->live_bytes += w.bytes;
     p->samples_seen++;
     p->sampled_allocs += w.allocs;
     p->sampled_bytes += w.bytes;
+    struct pt_heap_block *block = pt_block_insert(&p->samples, sample->addr);
+    if (!block) {
+        p->not_followed++;
+        return;
+    }
+    block->size_bytes = sample->size_bytes;
+    block->at_ns = e->start_ns;
+    block->owner = index;
+    site->live_allocs += w.allocs;
+    site->live_bytes += w.bytes;
     if (e->process->heap_mode != PT_HEAP_FULL)
         pt_heap_level_add(&p->level, e->start_ns, w.bytes, w.variance);
 }

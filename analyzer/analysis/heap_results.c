@@ -10,16 +10,21 @@
 #include <string.h>
 
 #include "../util/auto.h"
+#include "../util/fmt.h"
 #include "frames.h"
 
 enum { MAX_ROWS = 50, MAX_NAMED_SITES = 200, FEWEST_SAMPLES = 10 };
 
-static const char *why_unknown(const struct pt_process *process)
+static const char too_many_blocks[] = "more blocks were live at once than are followed";
+
+static const char *why_unknown(const struct pt_process *process, const struct pt_heap_process *p)
 {
     if (process->heap_mode == PT_HEAP_OFF)
         return "heap recording was off";
     if (process->quality.overwritten || process->quality.dropped || process->quality.corrupt_events)
         return "heap events were lost";
+    if (p->not_followed)
+        return too_many_blocks;
     return NULL;
 }
 
@@ -36,11 +41,25 @@ static void set_interval(struct pt_metrics *metrics, struct pt_scope scope, cons
     pt_metrics_set(metrics, scope, "heap.live_peak_high.bytes", pt_integer((pt_u64)(high < most ? high : most)));
 }
 
+static void note_not_followed(struct pt_session *session, const struct pt_process *process,
+                              const struct pt_heap_process *p)
+{
+    PT_AUTO(pt_freep)
+    char *note = pt_asprintf(
+        "process %u: more heap blocks were live at once than the %s that a report follows; %s were left out, so its "
+        "live peak (at least %s), growth and short-lived blocks are unknown",
+        process->pid, pt_fmt_count(PT_BLOCK_SLOTS_MOST * 7 / 8).text, pt_fmt_count(p->not_followed).text,
+        pt_fmt_bytes((pt_u64)p->level.peak_bytes).text);
+    pt_session_note(session, note);
+}
+
 static void process_results(struct pt_profile *profile, const struct pt_process *process, struct pt_heap_process *p)
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_process(process->index);
-    const char *reason = why_unknown(process);
+    const char *reason = why_unknown(process, p);
+    if (p->not_followed)
+        note_not_followed(profile->session, process, p);
     if (reason) {
         pt_metrics_set(metrics, scope, "heap.live_peak.bytes", pt_unknown(reason));
         return;
@@ -82,6 +101,7 @@ struct stage_heap {
     struct pt_heap_trend growth;
     const struct pt_process *growing;
     bool peak_known;
+    const char *reason; /* why nothing is known of what lived when; NULL = it is known */
 };
 
 static void stage_add(struct stage_heap *sum, const struct pt_process *process, struct pt_heap_process *p)
@@ -94,7 +114,9 @@ static void stage_add(struct stage_heap *sum, const struct pt_process *process, 
     sum->churn.allocs += churn.allocs;
     sum->churn.bytes += churn.bytes;
     sum->churn.cost_s += churn.cost_s;
-    if (why_unknown(process))
+    if (p->not_followed)
+        sum->reason = too_many_blocks;
+    if (why_unknown(process, p))
         return;
     sum->peak_known = true;
     if (p->level.peak_bytes > sum->peak_bytes)
@@ -107,7 +129,34 @@ static void stage_add(struct stage_heap *sum, const struct pt_process *process, 
     }
 }
 
-static void stage_results(struct pt_profile *profile, pt_u32 stage, struct pt_heap_process *processes)
+static void live_results(struct pt_metrics *metrics, struct pt_scope scope, const struct stage_heap *sum)
+{
+    if (sum->reason) {
+        static const char *const names[] = {"heap.churn.calls",         "heap.churn.bytes",     "heap.churn.cost_s",
+                                            "heap.churn.share_percent", "heap.live_peak.bytes", "heap.growth.bytes"};
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            pt_metrics_set(metrics, scope, names[i], pt_unknown(sum->reason));
+        return;
+    }
+    pt_metrics_set(metrics, scope, "heap.churn.calls", pt_integer((pt_u64)sum->churn.allocs));
+    pt_metrics_set(metrics, scope, "heap.churn.bytes", pt_integer((pt_u64)sum->churn.bytes));
+    pt_metrics_set(metrics, scope, "heap.churn.cost_s", pt_real(sum->churn.cost_s));
+    pt_metrics_set(metrics, scope, "heap.churn.share_percent",
+                   sum->allocs ? pt_real(100 * sum->churn.allocs / (double)sum->allocs) : pt_unknown("no allocations"));
+    pt_metrics_set(metrics, scope, "heap.live_peak.bytes",
+                   sum->peak_known ? pt_integer((pt_u64)sum->peak_bytes) : pt_unknown("no process recorded its heap"));
+    pt_metrics_set(metrics, scope, "heap.growth.bytes",
+                   pt_integer(sum->growth.growth_bytes > 0 ? (pt_u64)sum->growth.growth_bytes : 0));
+    pt_metrics_set(metrics, scope, "heap.growth.fit", pt_real(sum->growth.fit));
+    if (sum->growing) {
+        pt_metrics_set(metrics, scope, "heap.growth.pid", pt_integer(sum->growing->pid));
+        pt_metrics_set(metrics, scope, "heap.growth.share_percent",
+                       pt_real(100 * sum->growth.growth_bytes / sum->peak_of_growth_bytes));
+    }
+}
+
+/* Whether what lived when is known. */
+static bool stage_results(struct pt_profile *profile, pt_u32 stage, struct pt_heap_process *processes)
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
@@ -121,21 +170,8 @@ static void stage_results(struct pt_profile *profile, pt_u32 stage, struct pt_he
     pt_metrics_set(metrics, scope, "heap.frees.calls", pt_integer(sum.frees));
     pt_metrics_set(metrics, scope, "heap.allocated.bytes", pt_integer(sum.bytes));
     pt_metrics_set(metrics, scope, "heap.failed.calls", pt_integer(sum.failures));
-    pt_metrics_set(metrics, scope, "heap.churn.calls", pt_integer((pt_u64)sum.churn.allocs));
-    pt_metrics_set(metrics, scope, "heap.churn.bytes", pt_integer((pt_u64)sum.churn.bytes));
-    pt_metrics_set(metrics, scope, "heap.churn.cost_s", pt_real(sum.churn.cost_s));
-    pt_metrics_set(metrics, scope, "heap.churn.share_percent",
-                   sum.allocs ? pt_real(100 * sum.churn.allocs / (double)sum.allocs) : pt_unknown("no allocations"));
-    pt_metrics_set(metrics, scope, "heap.live_peak.bytes",
-                   sum.peak_known ? pt_integer((pt_u64)sum.peak_bytes) : pt_unknown("no process recorded its heap"));
-    pt_metrics_set(metrics, scope, "heap.growth.bytes",
-                   pt_integer(sum.growth.growth_bytes > 0 ? (pt_u64)sum.growth.growth_bytes : 0));
-    pt_metrics_set(metrics, scope, "heap.growth.fit", pt_real(sum.growth.fit));
-    if (sum.growing) {
-        pt_metrics_set(metrics, scope, "heap.growth.pid", pt_integer(sum.growing->pid));
-        pt_metrics_set(metrics, scope, "heap.growth.share_percent",
-                       pt_real(100 * sum.growth.growth_bytes / sum.peak_of_growth_bytes));
-    }
+    live_results(metrics, scope, &sum);
+    return !sum.reason;
 }
 
 /* ---- call sites ---- */
@@ -188,7 +224,7 @@ static struct pt_value rounded(double number)
 }
 
 static void table_of_sites(struct pt_profile *profile, struct pt_symbols *symbols, pt_u32 stage,
-                           const struct pt_heap_site *first, size_t n, bool by_stack)
+                           const struct pt_heap_site *first, size_t n, bool by_stack, bool knows_lives)
 {
     static const struct pt_column columns[] = {
         {"function", "Allocated in", PT_SHOW_TEXT},
@@ -217,8 +253,8 @@ static void table_of_sites(struct pt_profile *profile, struct pt_symbols *symbol
         cells[0] = pt_text(named[i].text.leaf);
         cells[1] = rounded(named[i].sum.bytes);
         cells[2] = rounded(named[i].sum.allocs);
-        cells[3] = rounded(named[i].sum.live_bytes);
-        cells[4] = rounded(named[i].sum.churn_bytes);
+        cells[3] = knows_lives ? rounded(named[i].sum.live_bytes) : pt_unknown(too_many_blocks);
+        cells[4] = knows_lives ? rounded(named[i].sum.churn_bytes) : pt_unknown(too_many_blocks);
         cells[5] = pt_integer(named[i].sum.samples);
         cells[6] = pt_text(named[i].text.stack);
     }
@@ -239,9 +275,9 @@ void pt_heap_results(struct pt_profile *profile, struct pt_heap_process *process
         size_t n = 0;
         while (first + n < sites->n && sites->items[first + n].stage == stage)
             n++;
-        stage_results(profile, stage, processes);
-        table_of_sites(profile, symbols, stage, sites->items + first, n, false);
-        table_of_sites(profile, symbols, stage, sites->items + first, n, true);
+        const bool knows_lives = stage_results(profile, stage, processes);
+        table_of_sites(profile, symbols, stage, sites->items + first, n, false, knows_lives);
+        table_of_sites(profile, symbols, stage, sites->items + first, n, true, knows_lives);
         first += n;
     }
 }

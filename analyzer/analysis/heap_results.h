@@ -22,6 +22,7 @@ struct pt_heap_process {
     struct pt_block_map blocks, samples;
     struct pt_heap_churn churn;
     pt_u64 seen, unknown_frees;
+    pt_u64 not_followed; /* blocks and samples that the tables had no room for: the level is a lower bound */
     pt_u64 samples_seen, samples_lost;
     double sampled_allocs, sampled_bytes, lost_bytes;
 };

@@ -206,7 +206,8 @@ static void add_heap(struct pt_chrome *chrome, struct pt_chrome_process *process
         series->context = process;
         series->bucket_ns = pt_chrome_shown_ns(chrome) / (points < 16 ? 16 : points > 4000 ? 4000 : points);
     }
-    pt_live_heap_add(&process->heap, event);
+    if (!pt_live_heap_add(&process->heap, event))
+        chrome->out.summary->left_out++;
 }
 
 /* ---- exec: a slice from the call to the end of the image, or to its failure ---- */

@@ -325,6 +325,7 @@ static void open_process(struct pt_chrome *chrome, pt_u32 index, const struct pt
 {
     struct pt_chrome_process *process = &chrome->processes[index];
     process->chrome = chrome;
+    process->heap.blocks.room = &chrome->room;
     process->process = chrome->session->processes[index];
     process->is_shown = process_is_wanted(process->process, filter);
     process->pid = process->main_tid = chrome->ids.pids[index];

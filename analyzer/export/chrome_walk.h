@@ -52,6 +52,7 @@ struct pt_chrome {
     struct pt_chrome_process *processes; /* by process index */
     pt_u32 n_processes;
     pt_u32 *by_pid; /* process indices by pid, then start */
+    struct pt_block_room room;
 };
 
 /* Header of the file, and of each process its names and the slice of its life. */

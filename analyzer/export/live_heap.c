@@ -2,14 +2,11 @@
  *
  * live_heap.c - live bytes of one process.
  *
- * Owns: a table of live blocks (open addressing, deletion by shifting back, so that a run of any length needs memory
- * for what is live at once only). One thread. Never: counts a release of a block that it does not know. */
+ * Owns: the sum of what is live. One thread. Never: counts a release of a block that it does not know.
+ */
 #include "live_heap.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-#include "../util/mem.h"
 #include "../model/session.h"
 
 static void thinned_show(struct pt_thinned *series, pt_i64 at_ns, pt_u64 value)
@@ -48,68 +45,26 @@ void pt_thinned_add(struct pt_thinned *series, pt_i64 at_ns, pt_u64 value)
     series->last_at_ns = at_ns;
 }
 
-static pt_u64 hash_address(pt_u64 addr)
-{
-    addr *= 0x9e3779b97f4a7c15ull;
-    return addr ^ addr >> 32;
-}
-
-static void block_put(struct pt_live_heap *heap, pt_u64 addr, pt_u64 bytes)
-{
-    pt_u64 i = hash_address(addr) & heap->mask;
-    while (heap->blocks[i].addr && heap->blocks[i].addr != addr)
-        i = (i + 1) & heap->mask;
-    if (heap->blocks[i].addr)
-        heap->bytes -= heap->blocks[i].bytes; /* its release was not seen */
-    else
-        heap->n_blocks++;
-    heap->blocks[i] = (struct pt_live_block){addr, bytes};
-    heap->bytes += bytes;
-}
-
-static void table_grow(struct pt_live_heap *heap)
-{
-    struct pt_live_block *const old = heap->blocks;
-    const pt_u64 old_slots = old ? heap->mask + 1 : 0, bytes = heap->bytes;
-    heap->mask = old_slots ? 2 * old_slots - 1 : 255;
-    heap->blocks = pt_calloc(heap->mask + 1, sizeof *heap->blocks);
-    heap->n_blocks = 0;
-    for (pt_u64 i = 0; i < old_slots; i++)
-        if (old[i].addr)
-            block_put(heap, old[i].addr, old[i].bytes);
-    heap->bytes = bytes;
-    free(old);
-}
-
 static void block_add(struct pt_live_heap *heap, pt_u64 addr, pt_u64 bytes)
 {
     if (!addr)
         return;
-    if (!heap->mask || heap->n_blocks > heap->mask / 4 * 3)
-        table_grow(heap);
-    block_put(heap, addr, bytes);
+    struct pt_heap_block *block = pt_block_insert(&heap->blocks, addr);
+    if (!block) {
+        heap->is_full = true;
+        return;
+    }
+    heap->bytes += bytes - block->size_bytes; /* a known one: its release was not seen */
+    block->size_bytes = bytes;
 }
 
 static void block_remove(struct pt_live_heap *heap, pt_u64 addr)
 {
-    if (!heap->mask || !addr)
+    struct pt_heap_block *block = addr ? pt_block_find(&heap->blocks, addr) : NULL;
+    if (!block)
         return;
-    pt_u64 hole = hash_address(addr) & heap->mask;
-    while (heap->blocks[hole].addr != addr) {
-        if (!heap->blocks[hole].addr)
-            return;
-        hole = (hole + 1) & heap->mask;
-    }
-    heap->bytes -= heap->blocks[hole].bytes;
-    heap->n_blocks--;
-    for (pt_u64 i = (hole + 1) & heap->mask; heap->blocks[i].addr; i = (i + 1) & heap->mask) {
-        const pt_u64 home = hash_address(heap->blocks[i].addr) & heap->mask;
-        if (((i - home) & heap->mask) >= ((i - hole) & heap->mask)) {
-            heap->blocks[hole] = heap->blocks[i];
-            hole = i;
-        }
-    }
-    heap->blocks[hole] = (struct pt_live_block){0};
+    heap->bytes -= block->size_bytes;
+    pt_block_remove(&heap->blocks, block);
 }
 
 /* What a sample of this size stands for. */
@@ -122,12 +77,14 @@ static pt_u64 sample_weight(const struct pt_process *process, pt_u64 size_bytes)
     return (pt_u64)(size / -expm1(-size / rate) + 0.5);
 }
 
-void pt_live_heap_add(struct pt_live_heap *heap, const struct pt_event *event)
+bool pt_live_heap_add(struct pt_live_heap *heap, const struct pt_event *event)
 {
+    if (heap->is_full)
+        return false;
     const pt_u64 addr = event->words[0], size_bytes = event->words[1];
     const bool is_full = event->process->heap_mode == PT_HEAP_FULL;
     if (is_full != (event->desc->role == PT_ROLE_UNIT))
-        return; /* samples beside full mode would count twice */
+        return true; /* samples beside full mode would count twice */
     switch (event->desc->id) {
     case PT_EV_heap_malloc:
     case PT_EV_heap_calloc:
@@ -145,14 +102,15 @@ void pt_live_heap_add(struct pt_live_heap *heap, const struct pt_event *event)
         block_remove(heap, addr);
         break;
     default:
-        return;
+        return true;
     }
-    heap->has_events = true;
+    if (heap->is_full)
+        return false;
     pt_thinned_add(&heap->series, event->start_ns, heap->bytes);
+    return true;
 }
 
 void pt_live_heap_free(struct pt_live_heap *heap)
 {
-    free(heap->blocks);
-    *heap = (struct pt_live_heap){0};
+    pt_block_map_fini(&heap->blocks);
 }

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "../analysis/block_map.h"
 #include "../decode/event.h"
 
 /* A value over time, thinned: of each bucket the highest point and the last one are kept. */
@@ -24,21 +25,15 @@ struct pt_thinned {
 void pt_thinned_add(struct pt_thinned *series, pt_i64 at_ns, pt_u64 value);
 void pt_thinned_flush(struct pt_thinned *series);
 
-struct pt_live_block {
-    pt_u64 addr; /* 0 = free slot */
-    pt_u64 bytes;
-};
-
 struct pt_live_heap {
     struct pt_thinned series;
-    struct pt_live_block *blocks;
-    pt_u64 n_blocks, mask; /* mask 0 = no table yet */
+    struct pt_block_map blocks;
     pt_u64 bytes;
-    bool has_events;
+    bool is_full; /* a block was not followed: nothing more is known */
 };
 
-/* Take one HEAP event of the process. */
-void pt_live_heap_add(struct pt_live_heap *heap, const struct pt_event *event);
+/* Take one HEAP event of the process; false when what is live is no longer known: there were too many blocks. */
+bool pt_live_heap_add(struct pt_live_heap *heap, const struct pt_event *event);
 void pt_live_heap_free(struct pt_live_heap *heap);
 
 #endif

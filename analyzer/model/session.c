@@ -16,7 +16,7 @@
 #include "../util/auto.h"
 #include "session_data.h"
 
-static void add_note(struct pt_session *session, const char *text)
+void pt_session_note(struct pt_session *session, const char *text)
 {
     session->notes = pt_realloc(session->notes, (session->n_notes + 1) * sizeof *session->notes);
     session->notes[session->n_notes++] = pt_strdup(text);
@@ -27,7 +27,7 @@ static void add_notes(struct pt_session *session, const struct pt_str *lines)
     for (const char *at = pt_str_text(lines); *at;) {
         const size_t n = strcspn(at, "\n");
         PT_AUTO(pt_freep) char *line = pt_asprintf("%.*s", (int)n, at);
-        add_note(session, line);
+        pt_session_note(session, line);
         at += n + (at[n] == '\n');
     }
 }
@@ -49,7 +49,7 @@ static void open_files(struct pt_session *session, const struct pt_run_files *ru
         }
         if (!first->text[0])
             *first = cause;
-        add_note(session, cause.text);
+        pt_session_note(session, cause.text);
     }
 }
 
@@ -66,7 +66,7 @@ static void note_refused(struct pt_session *session)
     char *note = pt_asprintf(
         "%llu processes were not recorded: no room for their trace files (session budget, full disk or limits)",
         (unsigned long long)page.refused_processes);
-    add_note(session, note);
+    pt_session_note(session, note);
 }
 
 static void note_quality(struct pt_session *session, const struct pt_process_data *data)

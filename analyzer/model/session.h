@@ -107,6 +107,8 @@ struct pt_session {
 /* Open a run directory or one file. Fails (exit code 3) only when nothing in it can be used; a damaged file among good
  * ones becomes a note. `path` NULL = the latest run under PROFTRACE_DIR or ./proftrace.data. */
 struct pt_session *pt_session_open(const char *path, struct pt_error *err);
+/* Add a sentence on trust. */
+void pt_session_note(struct pt_session *session, const char *text);
 /* The latest run directory, whether it holds traces or not; NULL when there is none. The caller frees it. */
 char *pt_session_latest(void);
 /* After pt_session_open failed: trace files are there, and one of them is foreign, damaged or of a newer format. */

@@ -8,20 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "mem.h"
-
-static uint64_t mix(uint64_t key)
-{
-    key ^= key >> 32;
-    key *= 0x9e3779b97f4a7c15ull;
-    key ^= key >> 29;
-    key *= 0xbf58476d1ce4e5b9ull;
-    return key ^ key >> 32;
-}
 
 static uint32_t *map_slot(const struct pt_map *map, uint64_t key)
 {
-    for (size_t at = mix(key) & (map->n_slots - 1);; at = (at + 1) & (map->n_slots - 1))
+    for (size_t at = pt_hash_u64(key, map->seed) & (map->n_slots - 1);; at = (at + 1) & (map->n_slots - 1))
         if (!map->slots[at] || map->entries[map->slots[at] - 1].key == key)
             return &map->slots[at];
 }
@@ -36,6 +28,7 @@ uint64_t *pt_map_find(const struct pt_map *map, uint64_t key)
 
 static void map_grow(struct pt_map *map)
 {
+    map->seed = map->n_slots ? map->seed : pt_hash_seed();
     map->n_slots = map->n_slots ? map->n_slots * 2 : 16;
     free(map->slots);
     map->slots = pt_calloc(map->n_slots, sizeof *map->slots);
@@ -66,18 +59,19 @@ void pt_map_fini(struct pt_map *map)
     *map = (struct pt_map){0};
 }
 
-static uint32_t hash_bytes(const char *bytes, size_t n)
+static uint32_t hash_bytes(const struct pt_intern *intern, const char *bytes, size_t n)
 {
-    uint64_t hash = 0xcbf29ce484222325ull;
+    uint64_t hash = intern->seed;
     for (size_t i = 0; i < n; i++)
         hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3ull;
-    return (uint32_t)mix(hash);
+    return (uint32_t)pt_hash_u64(hash, intern->seed);
 }
 
 static void intern_grow(struct pt_intern *intern)
 {
     const size_t old = intern->n_slots;
     __typeof__(intern->slots) slots = intern->slots;
+    intern->seed = old ? intern->seed : pt_hash_seed();
     intern->n_slots = old ? old * 2 : 256;
     intern->slots = pt_calloc(intern->n_slots, sizeof *intern->slots);
     for (size_t i = 0; i < old; i++) {
@@ -95,7 +89,7 @@ const char *pt_intern_bytes(struct pt_intern *intern, const char *bytes, size_t 
 {
     if ((intern->n + 1) * 2 > intern->n_slots)
         intern_grow(intern);
-    const uint32_t hash = hash_bytes(bytes, n);
+    const uint32_t hash = hash_bytes(intern, bytes, n);
     size_t at = hash & (intern->n_slots - 1);
     for (; intern->slots[at].text; at = (at + 1) & (intern->n_slots - 1))
         if (intern->slots[at].hash == hash && intern->slots[at].bytes == n && !memcmp(intern->slots[at].text, bytes, n))

@@ -21,6 +21,7 @@ struct pt_map {
     size_t n, capacity;
     uint32_t *slots; /* index + 1 into entries; 0 = free */
     size_t n_slots;  /* a power of two */
+    uint64_t seed;
 };
 
 /* The place of a key's value, NULL when it is not there. Valid until the next insertion. */
@@ -42,6 +43,7 @@ struct pt_intern {
         uint32_t hash, bytes;
     } * slots;
     size_t n, n_slots;
+    uint64_t seed;
 };
 
 /* The one copy of a text: equal bytes give equal pointers. */

@@ -19,7 +19,8 @@ static void behaves_like_an_array(void **state)
 {
     (void)state;
     static pt_u64 sizes[BLOCKS]; /* 0 = not there */
-    struct pt_block_map map = {0};
+    struct pt_block_room room = {0};
+    struct pt_block_map map = {.room = &room};
     pt_u64 seed = 42;
     size_t live = 0;
     for (int round = 0; round < ROUNDS; round++) {
@@ -41,6 +42,48 @@ static void behaves_like_an_array(void **state)
         assert_int_equal(map.n, live);
     }
     pt_block_map_fini(&map);
+    assert_int_equal(room.taken_slots, 0);
+}
+
+/* Two tables of one room: the second gets what the first leaves, and a full one still knows its blocks. */
+static void a_full_room_takes_no_more(void **state)
+{
+    (void)state;
+    struct pt_block_room room = {.taken_slots = PT_BLOCK_SLOTS_MOST - 256};
+    struct pt_block_map first = {.room = &room}, second = {.room = &room};
+    pt_u64 addr = 0;
+    while (pt_block_insert(&first, addr += 16))
+        assert_true(first.n <= 256 * 7 / 8);
+    assert_int_equal(first.n, 256 * 7 / 8);
+    assert_null(pt_block_insert(&second, 16));
+    assert_null(pt_block_find(&second, 16));
+    assert_non_null(pt_block_insert(&first, 16));
+    pt_block_remove(&first, pt_block_find(&first, 16));
+    assert_non_null(pt_block_insert(&first, addr));
+    pt_block_map_fini(&first);
+    assert_non_null(pt_block_insert(&second, 16));
+    pt_block_map_fini(&second);
+}
+
+/* Addresses that differ only far up, only far down, or by the inverse of a multiplier: none pile up. */
+static void no_pattern_of_addresses_piles_up(void **state)
+{
+    (void)state;
+    enum { MANY = 100000 };
+    static const pt_u64 steps[] = {16, 4096, 1ull << 24, 1ull << 43, 0xf1de83e19937733dull};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        struct pt_block_room room = {0};
+        struct pt_block_map map = {.room = &room};
+        for (pt_u64 k = 1; k <= MANY; k++)
+            pt_block_insert(&map, k * steps[i]);
+        pt_u64 run = 0, longest = 0;
+        for (size_t at = 0; at <= map.mask; at++) {
+            run = map.slots[at].addr ? run + 1 : 0;
+            longest = run > longest ? run : longest;
+        }
+        assert_true(longest < MANY / 20); /* a few hundred by chance */
+        pt_block_map_fini(&map);
+    }
 }
 
 /* The sum of weights of what a Poisson sampler takes is the true sum, up to chance. */
@@ -90,6 +133,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(behaves_like_an_array),
+        cmocka_unit_test(a_full_room_takes_no_more),
+        cmocka_unit_test(no_pattern_of_addresses_piles_up),
         cmocka_unit_test(weights_are_unbiased),
         cmocka_unit_test(a_leak_is_a_straight_line_and_a_saw_is_not),
     };

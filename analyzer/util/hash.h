@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * hash.h - hashes of 64-bit keys that come from files. A seed of this run of the program goes in, so that no file can
+ * hold keys that all collide; hence nothing that is shown may follow the order of slots.
+ */
+#ifndef PT_UTIL_HASH_H
+#define PT_UTIL_HASH_H
+
+#include <stdint.h>
+
+/* Differs from run to run; the same within one. */
+uint64_t pt_hash_seed(void);
+
+static inline uint64_t pt_hash_u64(uint64_t key, uint64_t seed)
+{
+    __extension__ typedef unsigned __int128 u128;
+    const u128 product = (u128)(key ^ seed) * ((seed << 32 | seed >> 32) | 1);
+    const uint64_t hash = (uint64_t)(product >> 64) ^ (uint64_t)product;
+    return hash ^ hash >> 32;
+}
+
+#endif
