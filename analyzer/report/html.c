@@ -29,6 +29,7 @@ static const struct {
     enum section section;
 } places[] = {
     {"time_account", TIME},
+    {"waits", TIME},
     {"findings", FINDINGS},
     {"no_findings", FINDINGS},
     {"stages", STAGES},
@@ -40,6 +41,7 @@ static const struct {
     {"heap_sites", MEMORY},
     {"ranges", RANGES},
     {"processes_shown", PROCESSES},
+    {"workers", PROCESSES},
     {"alerts", RESOURCES},
     {"resources_shown", RESOURCES},
     {"untraced_shown", PROCESSES},

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Okabe and Ito's colours and neighbours of them, told apart with any kind of colour vision; p0..p15 are the parts of a
+/* Okabe and Ito's colours and neighbours of them, told apart with any kind of colour vision; p1..p16 are the parts of a
  * stage's time in the order of the report, c0..c3 the series of a chart. */
 const char *const pt_svg_style[] = {
     ":root{--bg:#fff;--fg:#1b2430;--dim:#576373;--line:#d9e0e8;--grid:#d5dce5;--b0:#f4f6f9;--b1:#e9eef4;"
@@ -27,8 +27,8 @@ const char *const pt_svg_style[] = {
     ".d{stroke:var(--bg);stroke-width:1.5}.lim{stroke:var(--dim);stroke-dasharray:2 4}"
     ".h{fill:transparent}.h:hover{fill:var(--fg);fill-opacity:.1}",
     ".p1{fill:#3b6fb6}.p2{fill:#7fb2e5}.p3{fill:#e69f00}.p4{fill:#a8560f}.p5{fill:#f2d16b}.p6{fill:#a8458f}"
-    ".p7{fill:#d55e00}.p8{fill:#7a1f3d}.p9{fill:#c3cad3}.p10{fill:#8c99a8}.p11{fill:#6a4c93}.p12{fill:#009e73}"
-    ".p13{fill:#7fd1ae}.p14{fill:#e6e07a}.p15{fill:url(#hatch)}.hb{fill:var(--hatchbg)}"
+    ".p7{fill:#d55e00}.p8{fill:#7a1f3d}.p9{fill:#c06c84}.p10{fill:#c3cad3}.p11{fill:#8c99a8}.p12{fill:#6a4c93}"
+    ".p13{fill:#009e73}.p14{fill:#7fd1ae}.p15{fill:#e6e07a}.p16{fill:url(#hatch)}.hb{fill:var(--hatchbg)}"
     ".hl{stroke:var(--hatch);stroke-width:1.5}svg .in{font-size:12px;fill:#10161d}svg .lt{fill:#fff}"
     "svg .un{fill:var(--fg);paint-order:stroke;stroke:var(--hatchbg);stroke-width:4px}",
     NULL,

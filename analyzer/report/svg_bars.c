@@ -21,8 +21,9 @@ static double seconds_of(const struct pt_node *node)
 
 static const char *ink_of(pt_u32 index)
 {
-    static const bool is_dark[16] = {[1] = true, [4] = true, [6] = true, [8] = true, [11] = true};
-    return index == 15 ? "in un" : index < 16 && is_dark[index] ? "in lt" : "in";
+    enum { UNATTRIBUTED = 16 };
+    static const bool is_dark[UNATTRIBUTED] = {[1] = true, [4] = true, [6] = true, [8] = true, [12] = true};
+    return index == UNATTRIBUTED ? "in un" : index < UNATTRIBUTED && is_dark[index] ? "in lt" : "in";
 }
 
 static void put_part(struct pt_str *out, const struct pt_node *part, pt_u32 index, double start_s, double wall_s,
