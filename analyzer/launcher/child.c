@@ -57,6 +57,7 @@ __attribute__((noreturn)) static void run_child(const struct pt_child *child, co
             _exit(125);
     sigaction(SIGPIPE, &inherited->pipe_action, NULL);
     sigaction(SIGCHLD, &inherited->child_action, NULL);
+    sigaction(SIGXFSZ, &inherited->size_action, NULL);
     sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
     if (!child->cwd || chdir(child->cwd) == 0)
         exec_or_shell(child->path, child->argv, child->environment);

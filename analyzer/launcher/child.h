@@ -16,6 +16,7 @@ struct pt_inherited {
     sigset_t mask;
     struct sigaction pipe_action;
     struct sigaction child_action;
+    struct sigaction size_action;
 };
 
 struct pt_child {

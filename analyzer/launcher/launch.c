@@ -242,10 +242,16 @@ static void loop(struct watch *watch)
 /* What the command wrote before it ended is still on its way. */
 static void drain(struct watch *watch)
 {
-    const pt_u64 patience_ns = monotonic_ns() + DRAIN_PATIENCE_NS;
     struct pt_output *output = watch->launch->output;
-    while (output && !pt_output_drain(output, monotonic_ns()) && monotonic_ns() < patience_ns)
+    pt_u64 patience_ns = monotonic_ns() + DRAIN_PATIENCE_NS;
+    pt_u64 passed_bytes = output ? output->passed_bytes : 0;
+    while (output && !pt_output_drain(output, monotonic_ns()) && monotonic_ns() < patience_ns) {
         wait_for_something(watch);
+        /* One that is only slow gets everything. */
+        if (output->passed_bytes != passed_bytes)
+            patience_ns = monotonic_ns() + DRAIN_PATIENCE_NS;
+        passed_bytes = output->passed_bytes;
+    }
 }
 
 static int start(struct watch *watch, struct pt_error *err)

@@ -6,17 +6,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "../util/fmt.h"
 #include "../util/mem.h"
 #include "output_copy.h"
+#include "output_drainer.h"
 #include "output_terminal.h"
+
+/* What an unprivileged process may ask for; a whole such pipe is little beside the pages of a talkative stage. */
+#define PIPE_BYTES (1 << 20)
 
 /* ---- what we have ---- */
 static bool same_file(int a, int b)
@@ -38,88 +41,62 @@ static void find_channels(struct pt_output *output)
             continue;
         }
         struct pt_output_channel *channel = &output->channels[output->n_channels];
-        *channel = (struct pt_output_channel){.child_fd = -1, .read_fd = -1, .end = -1};
+        *channel = (struct pt_output_channel){.child_fd = -1, .read_fd = -1};
         pt_outlet_open(&channel->sink, fd);
-        channel->kind = channel->sink.is_terminal ? PT_OUTPUT_TERMINAL : PT_OUTPUT_FILE;
+        channel->kind = channel->sink.is_terminal ? PT_OUTPUT_TERMINAL : PT_OUTPUT_PIPE;
         output->channel_of[i] = output->n_channels++;
     }
 }
 
-/* No pseudo-terminal to be had (none left, no /dev/pts): a file will do. */
-static void open_terminals(struct pt_output *output)
+static int above_standard(int fd)
 {
-    for (int i = 0; i < output->n_channels; i++) {
-        struct pt_output_channel *channel = &output->channels[i];
-        if (channel->kind != PT_OUTPUT_TERMINAL)
-            continue;
-        if (pt_terminal_like(channel->sink.fd, &channel->read_fd, &channel->child_fd) < 0)
-            channel->kind = PT_OUTPUT_FILE;
-        else
-            channel->pending = pt_malloc(PT_OUTPUT_PIECE_BYTES);
-    }
+    if (fd < 0 || fd > 2)
+        return fd;
+    const int high_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    close(fd);
+    return high_fd;
 }
 
-/* ---- files ---- */
-static void follow(struct pt_output *output, const char *name)
+static int open_pipe(struct pt_output_channel *channel, struct pt_error *err)
 {
-    if (output->notify_fd < 0)
-        output->notify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    char path[200];
-    snprintf(path, sizeof path, "/proc/self/fd/%d/%s", output->log.dir_fd, name);
-    if (output->notify_fd >= 0 && inotify_add_watch(output->notify_fd, path, IN_MODIFY) < 0) {
-        close(output->notify_fd);
-        output->notify_fd = -1;
-    }
-}
-
-static int open_to_read(struct pt_output *output, struct pt_output_channel *channel, const char *name,
-                        struct pt_error *err)
-{
-    const int fd = openat(output->log.dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    channel->read_fd = fd >= 0 && fd <= 2 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : fd;
-    if (channel->read_fd != fd)
-        close(fd);
-    if (channel->read_fd < 0)
-        return pt_fail_code(err, 125, "cannot read logs/%s: %s", name, strerror(errno));
-    follow(output, name);
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return pt_fail_code(err, 125, "cannot make a pipe for the stage's output: %s", strerror(errno));
+    channel->read_fd = above_standard(ends[0]);
+    channel->child_fd = above_standard(ends[1]);
+    /* Each end has flags of its own: the stage's blocks. */
+    if (channel->read_fd < 0 || channel->child_fd < 0 || fcntl(channel->read_fd, F_SETFL, O_NONBLOCK) < 0)
+        return pt_fail_code(err, 125, "cannot make a pipe for the stage's output: %s", strerror(errno));
+    /* Many pipes of one user, and it stays small. */
+    int bytes = fcntl(channel->read_fd, F_SETPIPE_SZ, PIPE_BYTES);
+    if (bytes < 0)
+        bytes = fcntl(channel->read_fd, F_GETPIPE_SZ);
+    channel->capacity_bytes = bytes > 0 ? (size_t)bytes : PIPE_BUF;
     return 0;
 }
 
-static int open_files(struct pt_output *output, int logs_dir_fd, const char *stage, struct pt_error *err)
+static int open_channel(struct pt_output_channel *channel, struct pt_error *err)
 {
-    /* A single file is the log itself. Two, or one beside a terminal, are copied into it as they grow. */
-    const bool direct = output->n_channels == 1 && output->channels[0].kind == PT_OUTPUT_FILE;
-    bool want_raw[2] = {false, false};
-    for (int i = 0; i < output->n_channels && !direct; i++)
-        want_raw[output->channels[i].sink.fd - STDOUT_FILENO] = output->channels[i].kind == PT_OUTPUT_FILE;
-    int raw_fds[2];
-    if (pt_log_open(&output->log, logs_dir_fd, stage, want_raw, raw_fds, err) < 0)
-        return -1;
-    int result = 0;
-    for (int i = 0; i < output->n_channels; i++) {
-        struct pt_output_channel *channel = &output->channels[i];
-        const int which = channel->sink.fd - STDOUT_FILENO;
-        if (channel->kind != PT_OUTPUT_FILE)
-            continue;
-        channel->child_fd = direct ? output->log.fd : raw_fds[which];
-        const char *name = direct ? output->log.name : output->log.raw_name[which];
-        if (result == 0)
-            result = open_to_read(output, channel, name, err);
-    }
-    if (direct)
-        output->log.fd = -1;
-    return result;
+    channel->head.bytes = pt_malloc(PT_OUTPUT_PIECE_BYTES);
+    channel->tail.bytes = pt_malloc(PT_OUTPUT_PIECE_BYTES);
+    if (channel->kind == PT_OUTPUT_TERMINAL &&
+        pt_terminal_like(channel->sink.fd, &channel->read_fd, &channel->child_fd) == 0)
+        return 0;
+    /* No pseudo-terminal to be had (none left, no /dev/pts): a pipe will do. */
+    channel->kind = PT_OUTPUT_PIPE;
+    return open_pipe(channel, err);
 }
 
 int pt_output_open(struct pt_output *ret_output, int logs_dir_fd, const char *stage, struct pt_error *err)
 {
-    *ret_output = (struct pt_output){.notify_fd = -1, .log.fd = -1};
+    *ret_output = (struct pt_output){.log.fd = -1};
     find_channels(ret_output);
-    open_terminals(ret_output);
-    if (open_files(ret_output, logs_dir_fd, stage, err) == 0)
-        return 0;
-    pt_output_finish(ret_output, false);
-    return -1;
+    int result = pt_log_open(&ret_output->log, logs_dir_fd, stage, err);
+    for (int i = 0; i < ret_output->n_channels && result == 0; i++)
+        result = open_channel(&ret_output->channels[i], err);
+    if (result < 0)
+        pt_output_finish(ret_output);
+    return result;
 }
 
 void pt_output_child_fds(const struct pt_output *output, int ret_fds[2])
@@ -143,45 +120,59 @@ bool pt_output_resize(struct pt_output *output)
 /* What the notes tell is kept. */
 static void close_channel(struct pt_output_channel *channel)
 {
-    if (channel->child_fd >= 0)
-        close(channel->child_fd);
     if (channel->read_fd >= 0)
         close(channel->read_fd);
-    channel->child_fd = channel->read_fd = -1;
-    free(channel->pending);
-    channel->pending = NULL;
+    channel->read_fd = -1;
+    free(channel->head.bytes);
+    free(channel->tail.bytes);
+    free(channel->backlog.items);
+    channel->head.bytes = channel->tail.bytes = NULL;
+    channel->backlog.items = NULL;
     channel->kind = PT_OUTPUT_NONE;
     pt_outlet_close(&channel->sink);
 }
 
-void pt_output_finish(struct pt_output *output, bool somebody_left)
+void pt_output_finish(struct pt_output *output)
 {
+    int held_fds[2], n_held = 0;
     for (int i = 0; i < output->n_channels; i++) {
-        if (output->channels[i].kind != PT_OUTPUT_NONE)
-            pt_output_account(output, &output->channels[i]);
-        close_channel(&output->channels[i]);
+        struct pt_output_channel *channel = &output->channels[i];
+        if (channel->child_fd >= 0)
+            close(channel->child_fd);
+        channel->child_fd = -1;
+        if (channel->read_fd >= 0 && pt_output_read_rest(output, channel))
+            held_fds[n_held++] = channel->read_fd;
     }
-    if (output->notify_fd >= 0)
-        close(output->notify_fd);
-    output->notify_fd = -1;
+    if (n_held && pt_drainer_start(held_fds, n_held, &output->log) < 0)
+        output->drainer_problem = errno;
+    for (int i = 0; i < output->n_channels; i++)
+        close_channel(&output->channels[i]);
     output->channel_of[0] = output->channel_of[1] = -1;
-    pt_log_close(&output->log, somebody_left);
+    pt_log_close(&output->log);
+}
+
+static void note_unpassed(const struct pt_output *output, const struct pt_output_channel *channel, struct pt_str *out)
+{
+    const char *name = channel->sink.fd == STDOUT_FILENO ? "stdout" : "stderr";
+    if (channel->sink.problem)
+        pt_str_printf(out, "%s could not be written any more (%s): the rest is only in logs/%s. ", name,
+                      strerror(channel->sink.problem), output->log.name);
+    else if (channel->unpassed_bytes)
+        pt_str_printf(out, "%s did not take the last %s%s%s. ", name, pt_fmt_bytes(channel->unpassed_bytes).text,
+                      output->log.problem ? "" : ": they are only in logs/",
+                      output->log.problem ? "" : output->log.name);
+    if (channel->lost_bytes)
+        pt_str_printf(out, "%s misses %s: logs/%s was emptied while they waited there. ", name,
+                      pt_fmt_bytes(channel->lost_bytes).text, output->log.name);
 }
 
 void pt_output_notes(const struct pt_output *output, struct pt_str *out)
 {
-    for (int i = 0; i < output->n_channels; i++) {
-        const struct pt_output_channel *channel = &output->channels[i];
-        const char *name = channel->sink.fd == STDOUT_FILENO ? "stdout" : "stderr";
-        if (channel->sink.problem)
-            pt_str_printf(out, "%s could not be written any more (%s): the rest is only in logs/%s. ", name,
-                          strerror(channel->sink.problem), output->log.name);
-        else if (channel->unpassed_bytes)
-            pt_str_printf(out, "%s did not take the last %s: they are only in logs/%s. ", name,
-                          pt_fmt_bytes(channel->unpassed_bytes).text, output->log.name);
-    }
+    for (int i = 0; i < output->n_channels; i++)
+        note_unpassed(output, &output->channels[i], out);
     if (output->log.problem)
         pt_str_printf(out, "logs/%s is not complete: %s. ", output->log.name, strerror(output->log.problem));
-    if (output->truncations)
-        pt_str_printf(out, "logs/%s was emptied by the stage itself (as `> /dev/stderr` does). ", output->log.name);
+    if (output->drainer_problem)
+        pt_str_printf(out, "what it left running cannot write to its output any more: %s. ",
+                      strerror(output->drainer_problem));
 }

@@ -6,15 +6,18 @@
  *     pt_output_child_fds(&output, fds);                      for pt_child_start
  *     ... in the poll loop: pt_output_poll_fds(), then pt_output_pump() ...
  *     ... the stage's root has ended: poll on until pt_output_drain() is true ...
- *     pt_output_finish(&output, somebody_left);
+ *     pt_output_finish(&output);
  *
- * On a terminal the stage gets a pseudo-terminal of the same size, so that it behaves as without us. Elsewhere it gets
- * a file in logs/, which we follow: a slow reader never slows the stage, a daemon that it left behind can go on
- * writing, and the log is complete even when we are killed.
+ * On a terminal the stage gets a pseudo-terminal of the same size, so that it behaves as without us; a terminal that is
+ * stopped stops the stage. Elsewhere it gets a pipe, which is read at once: a slow reader never slows the stage, what
+ * he has not taken yet waits in the log. When the log cannot be written, the reader sets the pace.
+ *
+ * A process that the stage left behind goes on writing into the log, through a process of its own (output_drainer.h)
+ * that ends with it. When the launcher itself is killed by SIGKILL, the stage's next write meets a broken pipe, as
+ * under any `| tee`.
  *
  * What differs from running without us: keys that a full-screen program wants raw (it sets that on its stdout) stay
- * with the real terminal; where we write into a pipe, the stage sees a file, so that a full disk under logs/ is an
- * error of its writes, and `> /dev/stderr` in a script empties the log. Logs have no limit of size.
+ * with the real terminal; where we write into a file, the stage sees a pipe. Logs have no limit of size.
  */
 #ifndef PT_LAUNCHER_OUTPUT_H
 #define PT_LAUNCHER_OUTPUT_H
@@ -24,35 +27,46 @@
 
 #include "../util/error.h"
 #include "../util/str.h"
+#include "../util/vec.h"
 #include "output_log.h"
 #include "output_sink.h"
 #include "proftrace/schema.h"
 
 struct pt_status_line;
 
-#define PT_OUTPUT_POLL_MAX 5
+#define PT_OUTPUT_POLL_MAX 4
 
-enum pt_output_kind { PT_OUTPUT_NONE, PT_OUTPUT_TERMINAL, PT_OUTPUT_FILE };
+enum pt_output_kind { PT_OUTPUT_NONE, PT_OUTPUT_TERMINAL, PT_OUTPUT_PIPE };
 
-/* One thing that the stage writes to, and where that goes. */
+/* A part of the log that is not passed on yet. */
+struct pt_output_extent {
+    off_t at;
+    size_t n;
+};
+
+struct pt_output_piece {
+    char *bytes;
+    size_t at, n; /* up to `at` it is passed on */
+};
+
+/* One thing that the stage writes to, and where that goes. What is read and not passed on is, from old to new: the
+ * head; parts of the log; the tail, which the log did not take. */
 struct pt_output_channel {
     enum pt_output_kind kind;
-    int child_fd; /* slave of the pseudo-terminal, or the file, for appending */
-    int read_fd;  /* its master, or the file, for reading */
+    int child_fd; /* slave of the pseudo-terminal, or the end of the pipe that is written to */
+    int read_fd;  /* its master, or the other end; does not block */
+    size_t capacity_bytes;
     struct pt_outlet sink;
-    bool done;             /* drained */
-    pt_u64 unpassed_bytes; /* after the end: the destination was full */
-
-    /* of a terminal: what was read and not yet passed on */
-    char *pending;
-    size_t pending_n, pending_at;
-    pt_u64 drained_bytes;
-
-    /* of a file */
-    off_t passed, logged; /* up to where */
-    off_t end;            /* to be drained up to here; -1 = not ending yet */
-    char tail[32];        /* the last bytes that were passed: are they still there? */
-    size_t tail_n;
+    struct pt_output_piece head, tail;
+    struct {
+        PT_VEC(struct pt_output_extent);
+    } backlog;
+    size_t backlog_at;     /* the first of them */
+    pt_u64 quiet_ns;       /* it is not looked at before */
+    bool all_read;         /* the end: what the stage wrote is read */
+    pt_u64 drained_bytes;  /* read since the end */
+    pt_u64 unpassed_bytes; /* when all was over: the destination was full */
+    pt_u64 lost_bytes;     /* of the backlog: the log had them no more */
 };
 
 struct pt_output {
@@ -60,11 +74,10 @@ struct pt_output {
     int n_channels;
     int channel_of[2]; /* of stdout and of stderr; -1 = closed */
     struct pt_log log;
-    int notify_fd; /* inotify; -1 = look from time to time */
     bool ending;
     bool more;                          /* the last pump stopped before everything was done */
-    pt_u64 quiet_ns;                    /* files are not looked at before */
-    pt_u64 truncations;                 /* the stage emptied its own output file */
+    pt_u64 passed_bytes;                /* taken by the destinations */
+    int drainer_problem;                /* errno: who was left behind cannot write any more */
     struct pt_status_line *status_line; /* may be NULL; erased before anything is passed on */
 };
 
@@ -86,10 +99,9 @@ bool pt_output_resize(struct pt_output *output);
 /* The stage's root has ended: pump what it wrote. False while the destination is full or more is left. */
 bool pt_output_drain(struct pt_output *output, pt_u64 now_ns);
 
-/* Complete the log, close, remove what is no longer needed. What a full destination did not take is not passed on.
- * With `somebody_left` the files that a process left behind may still write to stay in logs/. On a terminal its next
- * write fails with EIO from now on: keep the output open and pump it as long as the run lasts. */
-void pt_output_finish(struct pt_output *output, bool somebody_left);
+/* Complete the log, close. What a full destination did not take is not passed on. Somebody who still holds what the
+ * stage wrote to gets a process that reads on into the log; what he writes from now on is not passed on. */
+void pt_output_finish(struct pt_output *output);
 
 /* After the end: one sentence per thing that went wrong with passing on or logging; none if all is well. */
 void pt_output_notes(const struct pt_output *output, struct pt_str *out);

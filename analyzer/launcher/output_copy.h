@@ -9,7 +9,8 @@
 
 #define PT_OUTPUT_PIECE_BYTES (128u * 1024)
 
-/* Put into the log what is not there yet, and count what could not be passed on. */
-void pt_output_account(struct pt_output *output, struct pt_output_channel *channel);
+/* With our own writing end closed: put what is still there into the log, and count what could not be passed on. True:
+ * somebody else holds a writing end. */
+bool pt_output_read_rest(struct pt_output *output, struct pt_output_channel *channel);
 
 #endif

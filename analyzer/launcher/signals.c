@@ -26,6 +26,8 @@ int pt_signals_take(struct pt_signals *ret_signals, struct pt_error *err)
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigaction(SIGCHLD, &plain, &inherited->child_action);
     sigaction(SIGPIPE, &ignore, &inherited->pipe_action);
+    /* `ulimit -f`: a log that may not grow is a note, not our end. */
+    sigaction(SIGXFSZ, &ignore, &inherited->size_action);
     sigprocmask(SIG_BLOCK, &set, &inherited->mask);
     pt_witness_start(&ret_signals->witness, &set);
     sigaddset(&set, SIGCHLD);

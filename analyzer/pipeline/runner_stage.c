@@ -216,7 +216,7 @@ void pt_runner_stage(struct pt_runner *runner, size_t index)
         judge(runner, record, &run->result);
         list_left(runner, record, run);
     }
-    pt_output_finish(&output, run->n_left > 0);
+    pt_output_finish(&output);
     note_output(runner, record->stage, &output);
     const char *ended = record->reason ? pt_runner_format(runner, "%s: %s", record->status, record->reason) : "ok";
     pt_status_line_end(&runner->status_line, ended, monotonic_ns());

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -57,6 +58,9 @@ static int run(const struct stage *stage, const char *folder, int logs_fd)
     struct pt_str notes = {0};
     int fds[2];
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    if (stage->log_max_bytes)
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){stage->log_max_bytes, RLIM_INFINITY});
     if (chdir(folder) < 0 || pt_output_open(&output, logs_fd, stage->name ? stage->name : "train", &err) < 0)
         return 90;
     if (stage->status_line) {
@@ -68,6 +72,7 @@ static int run(const struct stage *stage, const char *folder, int logs_fd)
     const pid_t pid = fork();
     if (pid == 0) {
         signal(SIGPIPE, SIG_DFL);
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY});
         for (int i = 0; i < 2; i++)
             if (fds[i] >= 0)
                 dup2(fds[i], STDOUT_FILENO + i);
@@ -85,7 +90,7 @@ static int run(const struct stage *stage, const char *folder, int logs_fd)
     if (stage->status_line)
         pt_status_line_end(&line, "ok", monotonic_ns());
     pt_status_line_close(&line);
-    pt_output_finish(&output, false);
+    pt_output_finish(&output);
     pt_output_notes(&output, &notes);
     FILE *file = fopen("notes.txt", "we");
     fputs(pt_str_text(&notes), file);

@@ -15,7 +15,8 @@ struct stage {
     const char *script; /* of sh; runs in the folder `dir` */
     int out_fd, err_fd; /* -1 = closed */
     bool status_line;
-    bool no_stdin; /* descriptor 0 is free to be taken by whatever is opened next */
+    unsigned long log_max_bytes; /* 0 = as much as it wants */
+    bool no_stdin;               /* descriptor 0 is free to be taken by whatever is opened next */
 };
 
 #define BLOB_BYTES 3000000u

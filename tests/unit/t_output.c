@@ -95,30 +95,38 @@ static void test_two_files_and_one_log(void **state)
     assert_int_equal(n, 15);
     assert_memory_equal(got, "one\ntwo\nth\0ree\n", 15);
     free(got);
-    assert_false(has_log(world, ".train.stdout"));
-    assert_false(has_log(world, ".train.stderr"));
     close(fds[0]);
     close(fds[1]);
 }
 
-static void test_a_script_that_empties_its_stdout(void **state)
+/* Scripts name their own stdout and stderr. */
+static const char by_name_script[] = "echo 1; echo 2 > /dev/stderr; echo 3 >> /dev/stdout; echo 4 > /dev/fd/1; "
+                                     "echo 5 >> /proc/self/fd/2; sh -c 'echo 6 > /dev/stdout'; echo 7 >&2";
+
+static void test_outputs_by_name(void **state)
 {
     struct world *world = *state;
     int ends[2];
     pipe_make(ends);
-    const struct stage stage = {.script = "echo first; sleep 0.1; echo second > /dev/stdout; sleep 0.1; echo third",
-                                .out_fd = ends[1],
-                                .err_fd = ends[1]};
-    const pid_t pid = stage_start(&stage, world->folder, world->logs_fd);
+    const pid_t pid = stage_start(&(struct stage){.script = by_name_script, .out_fd = ends[1], .err_fd = ends[1]},
+                                  world->folder, world->logs_fd);
     close(ends[1]);
     char *got = fd_read(ends[0], NULL);
-    assert_string_equal(got, "first\nsecond\nthird\n");
+    assert_string_equal(got, "1\n2\n3\n4\n5\n6\n7\n");
     assert_int_equal(wait_exit_code(pid), 0);
-    char *notes = file_read(world->folder, "notes.txt", NULL);
-    assert_non_null(strstr(notes, "emptied"));
-    free(notes);
+    assert_file(world, "logs/train.log", got);
+    assert_file(world, "notes.txt", "");
     free(got);
     close(ends[0]);
+}
+
+static void test_outputs_by_name_on_a_terminal(void **state)
+{
+    struct world *world = *state;
+    char *got = run_on_terminal(world, by_name_script);
+    assert_string_equal(got, "1\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7\r\n");
+    assert_file(world, "logs/train.log", "1\n2\n3\n4\n5\n6\n7\n");
+    free(got);
 }
 
 /* ---- terminals ---- */
@@ -201,7 +209,8 @@ int main(void)
         TEST(test_pipe_gets_every_byte),
         TEST(test_order_is_kept_on_a_shared_pipe),
         TEST(test_two_files_and_one_log),
-        TEST(test_a_script_that_empties_its_stdout),
+        TEST(test_outputs_by_name),
+        TEST(test_outputs_by_name_on_a_terminal),
         TEST(test_order_and_newlines_on_a_terminal),
         TEST(test_a_stage_sees_a_terminal_of_our_size),
         TEST(test_a_resized_window),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * t_output_trouble.c - readers that stand still or go away, full disks, daemons that stay, hostile names: the stage
+ * t_output_trouble.c - readers that stand still or go away, full disks, hostile names: the stage
  * never notices, and the log has it all. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -198,37 +198,91 @@ static void test_a_full_disk_for_the_log(void **state)
     close(master);
 }
 
-/* ---- those who stay ---- */
-static void test_a_daemon_writes_on(void **state)
+/* The reader sets the pace, and gets everything. */
+static void test_a_log_that_may_not_grow(void **state)
 {
     struct world *world = *state;
+    char *blob = blob_make(world);
     int ends[2];
     pipe_make(ends);
-    const struct stage stage = {.script = "(trap 'echo signal > signal' PIPE HUP TERM INT; sleep 0.6; echo late; "
-                                          "echo $? > late.txt) & echo early",
+    const struct stage stage = {
+        .script = "cat blob && touch done", .out_fd = ends[1], .err_fd = ends[1], .log_max_bytes = 100000};
+    const pid_t pid = stage_start(&stage, world->folder, world->logs_fd);
+    close(ends[1]);
+    nap_ms(500);
+    assert_null(file_read(world->folder, "done", NULL));
+    size_t n;
+    char *got = fd_read(ends[0], &n);
+    assert_blob(blob, got, n);
+    assert_int_equal(wait_exit_code(pid), 0);
+    char *log = file_read(world->folder, "logs/train.log", &n);
+    assert_int_equal(n, 100000);
+    assert_memory_equal(log, blob, n);
+    free(log);
+    assert_file(world, "notes.txt", "logs/train.log is not complete: File too large. ");
+    close(ends[0]);
+    free(blob);
+}
+
+/* ---- readers of different speed ---- */
+static void test_one_reader_does_not_hold_up_the_other(void **state)
+{
+    struct world *world = *state;
+    char *blob = blob_make(world);
+    int out[2], err[2];
+    pipe_make(out);
+    pipe_make(err);
+    /* Many parts of one in the log, with parts of the other between them. */
+    const struct stage stage = {.script =
+                                    "for i in 1 2 3 4 5 6 7 8 9; do head -c 300000; echo $i >&2; sleep 0.01; done "
+                                    "< blob; head -c 300000 blob",
+                                .out_fd = out[1],
+                                .err_fd = err[1]};
+    const pid_t pid = stage_start(&stage, world->folder, world->logs_fd);
+    close(out[1]);
+    close(err[1]);
+    char lines[19] = "";
+    for (size_t n = 0; n < 18; n += (size_t)read(err[0], lines + n, 18 - n))
+        ;
+    assert_string_equal(lines, "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
+    memmove(blob + 2700000, blob, 300000);
+    size_t n;
+    char *got = fd_read(out[0], &n);
+    assert_blob(blob, got, n);
+    assert_int_equal(wait_exit_code(pid), 0);
+    close(out[0]);
+    close(err[0]);
+    free(blob);
+}
+
+static void test_a_log_that_somebody_empties(void **state)
+{
+    struct world *world = *state;
+    free(blob_make(world));
+    int ends[2];
+    pipe_make(ends);
+    const struct stage stage = {.script =
+                                    "cat blob; touch half; while ! test -e emptied; do sleep 0.02; done; echo end",
                                 .out_fd = ends[1],
                                 .err_fd = ends[1]};
     const pid_t pid = stage_start(&stage, world->folder, world->logs_fd);
     close(ends[1]);
-    char *got = fd_read(ends[0], NULL); /* it does not hold our pipe either */
-    close(ends[0]);
-    assert_string_equal(got, "early\n");
+    while (faccessat(world->logs_fd, "../half", F_OK, 0) < 0)
+        nap_ms(20);
+    nap_ms(200);
+    close(openat(world->logs_fd, "train.log", O_WRONLY | O_TRUNC | O_CLOEXEC));
+    close(openat(world->logs_fd, "../emptied", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    size_t n;
+    char *got = fd_read(ends[0], &n);
+    assert_in_range(n, 65536, BLOB_BYTES);
+    assert_string_equal(got + n - 4, "end\n");
     free(got);
     assert_int_equal(wait_exit_code(pid), 0);
-    assert_null(file_read(world->folder, "late.txt", NULL));
-    nap_ms(1000);
-    assert_file(world, "late.txt", "0\n");
-    assert_null(file_read(world->folder, "signal", NULL));
-    assert_file(world, "logs/train.log", "early\nlate\n");
-}
-
-static void test_a_daemon_that_never_stops_writing(void **state)
-{
-    struct world *world = *state;
-    char *got = run_on_terminal(world, "(i=0; while [ $i -lt 100000 ] && echo y; do i=$((i+1)); done) 2>err.txt & "
-                                       "trap '' HUP; sleep 0.1; echo end");
-    assert_non_null(strstr(got, "end\r\n"));
-    free(got);
+    assert_file(world, "logs/train.log", "end\n");
+    char *notes = file_read(world->folder, "notes.txt", NULL);
+    assert_non_null(strstr(notes, "was emptied while they waited there"));
+    free(notes);
+    close(ends[0]);
 }
 
 /* ---- names ---- */
@@ -286,8 +340,9 @@ int main(void)
         cmocka_unit_test(test_no_write_waits),
         TEST(test_a_terminal_that_stands_still),
         TEST(test_a_full_disk_for_the_log),
-        TEST(test_a_daemon_writes_on),
-        TEST(test_a_daemon_that_never_stops_writing),
+        TEST(test_a_log_that_may_not_grow),
+        TEST(test_one_reader_does_not_hold_up_the_other),
+        TEST(test_a_log_that_somebody_empties),
         cmocka_unit_test(test_names),
         TEST(test_a_link_in_the_way),
     };
