@@ -167,14 +167,14 @@ private = bytearray(22 << 20)
 shared = mmap.mmap(-1, 15 << 20); shared[:] = b"x" * (15 << 20)
 child = os.fork()
 if not child:
-    sum(shared[::4096]); time.sleep(3); os._exit(0)
-time.sleep(1.5)
+    sum(shared[::4096]); time.sleep(6); os._exit(0)
+time.sleep(3)
 def smaps(pid): return {l.split(":")[0]: int(l.split()[1]) * 1024 for l in open(f"/proc/{pid}/smaps_rollup").readlines()[1:]}
 a, b = smaps(os.getpid()), smaps(child)
-time.sleep(1.5)
+time.sleep(3)
 os.waitpid(child, 0)
 say(rss=a["Rss"] + b["Rss"], pss=a["Pss"] + b["Pss"])""", options=("--interval", "100"))
-        both = [s for s in record["samples"] if s["processes"] == 2][3:]
+        both = [s for s in record["samples"] if s["processes"] == 2][3:]  # the child runs through its memory first
         rss = sorted(s["rss_bytes"] for s in both)[len(both) // 2]
         pss = sorted(s["pss_bytes"] for s in both if s["pss_bytes"] is not None)
         self.assertAlmostEqual(rss, said["rss"], delta=0.02 * said["rss"])
