@@ -13,6 +13,8 @@
 #include "../util/auto.h"
 #include "text_process.h"
 
+#define WANTED "assemble reads what `proftrace dump RUN` writes"
+
 struct reader {
     struct pt_arena arena;
     struct {
@@ -161,7 +163,7 @@ static int read_line(struct reader *r, const char *line, struct pt_error *err)
             return read_keyed(r, kinds[i], line + n + 1, err);
     }
     if (!r->processes.n)
-        return pt_fail_code(err, 3, "not the text of a trace: `proftrace dump RUN` writes one");
+        return pt_fail_code(err, 3, "not the text of a trace: " WANTED);
     return read_event(r, line, err);
 }
 
@@ -182,18 +184,33 @@ static int save(struct reader *r, const char *output, struct pt_error *err)
     return 0;
 }
 
+/* The next line without its end: 1, or 0 at the end of the file. Not getline: one endless line would take all memory.
+ */
+static int next_line(FILE *in, struct pt_str *line, struct pt_error *err)
+{
+    enum { LONGEST = 16 << 20 }; /* names are cut long before */
+    int c;
+    pt_str_clear(line);
+    while ((c = getc_unlocked(in)) != EOF && c != '\n') {
+        if (!c)
+            return pt_fail_code(err, 3, "not text: " WANTED);
+        if (line->n == LONGEST)
+            return pt_fail_code(err, 3, "a line of more than %d MiB: " WANTED, LONGEST >> 20);
+        pt_str_char(line, (char)c);
+    }
+    if (line->n == strlen(PT_FILE_MAGIC) - 1 && c == '\n' && !strncmp(line->text, PT_FILE_MAGIC, line->n))
+        return pt_fail_code(err, 3, "a trace file already: " WANTED);
+    return c != EOF || line->n;
+}
+
 int pt_session_read_text(FILE *in, const char *name, const char *output, struct pt_error *err)
 {
     struct reader r = {0};
-    PT_AUTO(pt_freep) char *line = NULL;
-    size_t capacity = 0, number = 0;
-    ssize_t n;
+    PT_AUTO(pt_str_fini) struct pt_str line = {0};
     int result = 0;
-    while (result == 0 && (n = getline(&line, &capacity, in)) >= 0) {
-        number++;
-        if (n && line[n - 1] == '\n')
-            line[n - 1] = 0;
-        result = read_line(&r, line, err);
+    for (size_t number = 1; result == 0 && (result = next_line(in, &line, err)) != 0; number++) {
+        if (result > 0)
+            result = read_line(&r, pt_str_text(&line), err);
         if (result < 0)
             pt_while(err, "%s:%zu", name, number);
     }

@@ -75,6 +75,15 @@ class BadInput(LauncherCase):
                 self.assert_one_line(done, UNREADABLE, name, "not set up" if name == "zeros" else "not a proftrace file")
         self.assert_one_line(self.proftrace("assemble", "text", "-o", "x"), UNREADABLE, "text:1", "proftrace dump")
 
+    def test_assemble_of_what_is_no_text(self):
+        """One endless line would take all memory; a trace file is what assemble makes, not what it reads."""
+        for content, cause in ((b"\x7fELF" + bytes(4096), "not text"), (b"x" * (17 << 20), "a line of more than 16 MiB"),
+                               (b"PROFTRC\n" + bytes(100), "a trace file already")):
+            self.put("input", content)
+            with self.subTest(cause=cause):
+                done = self.proftrace("assemble", "input", "-o", "x")
+                self.assert_one_line(done, UNREADABLE, "input:1", cause, "`proftrace dump RUN` writes")
+
     def test_newer_format(self):
         self.run_it("true", options=("-o", "run"))
         run = os.path.join(self.folder, "run")
