@@ -5,6 +5,7 @@
  * Entered with signals blocked. No start trampoline and no key destructor: threads register themselves lazily, and the
  * slot of a dead thread is found by asking the kernel, only when a new thread needs one.
  */
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include "options.h"
@@ -241,7 +242,7 @@ struct pt_tracer_thread *pt_thread_attach(void)
         pt_syscall2(SYS_munmap, call.priv, sizeof *call.priv);
     pt_self = call.result ? call.result : &pt_nobody;
     if (call.result)
-        pt_store(pt_clock(), 0, pt_tag_kind(0, PT_EV_thread_start), pt_words(call.result->tid, 0), 0);
+        pt_store(pt_clock(), 0, pt_tag_kind(0, PT_EV_thread_start), pt_words(call.result->tid, 0), (pt_u64)pthread_self());
     return call.result;
 }
 

@@ -354,7 +354,7 @@ struct pt_image *pt_image_live(void)
     if (make_image() < 0) {
         /* Pass-through from now on: without a file every call would come here again. */
         pt_switches.off = 1;
-        pt_switches.io = pt_switches.stdio = pt_switches.heap = pt_switches.user = 0;
+        pt_switches.io = pt_switches.stdio = pt_switches.heap = pt_switches.user = pt_switches.locks = 0;
         __atomic_store_n(&image->state, PT_IMAGE_FAILED, __ATOMIC_RELEASE);
         return 0;
     }

@@ -11,6 +11,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 
+#pragma weak dlvsym /* musl has no versions; there we only stay out of the way */
+
 extern const struct pt_real __start_pt_reals[] __attribute__((visibility("hidden")));
 extern const struct pt_real __stop_pt_reals[] __attribute__((visibility("hidden")));
 
@@ -22,13 +24,18 @@ static long missing(void)
     return -1;
 }
 
+static void *find(const struct pt_real *real)
+{
+    return real->version && dlvsym ? dlvsym(RTLD_NEXT, real->name, real->version) : dlsym(RTLD_NEXT, real->name);
+}
+
 void pt_reals_resolve(void)
 {
     static pt_u32 done;
     if (__atomic_load_n(&done, __ATOMIC_ACQUIRE))
         return;
     for (const struct pt_real *real = __start_pt_reals; real < __stop_pt_reals; real++) {
-        void *found = dlsym(RTLD_NEXT, real->name);
+        void *found = find(real);
         __atomic_store_n(real->slot, found ? found : (void *)missing, __ATOMIC_RELEASE);
     }
     __atomic_store_n(&done, 1, __ATOMIC_RELEASE);

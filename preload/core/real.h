@@ -13,17 +13,22 @@
 
 struct pt_real {
     const char *name;
+    const char *version; /* 0 = the one that a program built today gets */
     void **slot;
 };
 
 /* Resolve every row once; safe to call again and from several threads. */
 void pt_reals_resolve(void);
 
-#define PT_REAL(type, name, parameters, arguments)                                                                     \
+#define PT_REAL(type, name, parameters, arguments) PT_REAL_VERSION(type, name, #name, 0, parameters, arguments)
+
+/* A function of which libc has several that differ, or that only old programs can link to: its name and version as in
+ * objdump -T libc.so.6; `name` is what we call it. */
+#define PT_REAL_VERSION(type, name, symbol, version, parameters, arguments)                                            \
     static type boot_##name parameters;                                                                                \
     static type(*real_##name) parameters = boot_##name;                                                                \
-    static const struct pt_real pt_real_##name                                                                         \
-        __attribute__((used, section("pt_reals"), aligned(sizeof(void *)))) = {#name, (void **)(void *)&real_##name};  \
+    static const struct pt_real pt_real_##name __attribute__((used, section("pt_reals"), aligned(sizeof(void *)))) = { \
+        symbol, version, (void **)(void *)&real_##name};                                                               \
     PT_COLD static type boot_##name parameters                                                                         \
     {                                                                                                                  \
         pt_reals_resolve();                                                                                            \
