@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int open_formatted(const char *format, va_list arguments)
+__attribute__((format(printf, 1, 0))) static int open_formatted(const char *format, va_list arguments)
 {
     char path[PATH_MAX];
     const int n = vsnprintf(path, sizeof path, format, arguments);
