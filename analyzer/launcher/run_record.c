@@ -34,12 +34,26 @@ static void write_place(struct pt_json *json)
     pt_json_text(json, "host", gethostname(host, sizeof host - 1) == 0 ? host : NULL);
 }
 
-static void write_machine(struct pt_json *json)
+/* As the first stage that knew them tells: they are the same for all. */
+static void write_gpus(struct pt_json *json, const struct pt_run_record *record)
+{
+    const struct pt_samples *samples = NULL;
+    for (size_t i = 0; i < record->n_stages && (!samples || !samples->n_gpus); i++)
+        if (record->stages[i].result)
+            samples = record->stages[i].result->samples;
+    pt_json_array_inline(json, "gpus");
+    for (size_t i = 0; samples && i < samples->n_gpus; i++)
+        pt_json_text(json, NULL, samples->gpus[i]);
+    pt_json_end(json);
+}
+
+static void write_machine(struct pt_json *json, const struct pt_run_record *record)
 {
     const pt_u64 pages = (pt_u64)sysconf(_SC_PHYS_PAGES);
     pt_json_object(json, "machine");
     pt_json_u64(json, "cpus", (pt_u64)sysconf(_SC_NPROCESSORS_ONLN));
     pt_json_u64(json, "memory_bytes", pages * (pt_u64)sysconf(_SC_PAGESIZE));
+    write_gpus(json, record);
     pt_json_end(json);
 }
 
@@ -226,7 +240,7 @@ static int write_document(FILE *file, const struct pt_session_dir *dir, const st
     pt_json_u64(json, "start_monotonic_ns", dir->start_monotonic_ns);
     pt_json_u64(json, "interval_ns", record->interval_ns);
     write_known(json, "duration_ns", record->duration_ns, record->duration_ns > 0);
-    write_machine(json);
+    write_machine(json, record);
     write_pipeline(json, record->pipeline);
     pt_json_array(json, "stages");
     for (size_t i = 0; i < record->n_stages; i++)

@@ -298,6 +298,7 @@ reasons 0x1 0x4 0x40 0
     def test_values(self):
         record = self.play(self.ONE)
         resources = record["resources"]
+        self.assertEqual(record["machine"]["gpus"], ["NVIDIA H200"])
         self.assertEqual(record["samples"][0]["gpu_util_percent"], 40)  # 10 was before the start
         self.assertEqual(resources["gpu_util_percent"]["max"], 100)
         self.assertEqual(resources["gpu_mem_bytes"]["max"], 2 << 30)
