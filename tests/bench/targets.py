@@ -41,6 +41,8 @@ TARGETS = [
     Target("the same, ratio", "I1", "sampled", ratio("thread_ns"), "x CPU", 1.10),
     Target("write (I2)", "I2", "sampled", added("thread_ns"), "ns added per call", 60, 0),
     Target("the same, ratio", "I2", "sampled", ratio("thread_ns"), "x CPU", 1.10),
+    Target("free mutex, one thread (L1)", "L1", "sampled", added("thread_ns"), "ns added per pair", 3, 1),
+    Target("free mutex, two threads (L2)", "L2", "sampled", added("thread_ns"), "ns added per pair", 3, 1),
     Target("5,000 small files from Python", "files", "sampled", ratio("wall_ns"), "x wall", 1.10),
     Target("start and end of a process", "start", "sampled", added("wall_ns", 1e-6), "ms added", 0.3),
     Target("exit after a million events", "exit", "sampled", added("wall_ns", 1e-6), "ms added", 1),

@@ -71,7 +71,8 @@ def read_allowed():
 def main():
     exports = libc_exports()
     names = {export.name for export in exports}
-    hooked = {line.split()[-1] for line in tool("nm", "-D", "--defined-only", LIBRARY).splitlines()} & names
+    bound = {line.split()[-1] for line in tool("nm", "-D", "--defined-only", LIBRARY).splitlines()}
+    hooked = {name.split("@")[0] for name in bound} & names
     allowed, problems = read_allowed()
     used = set()
 
@@ -98,7 +99,8 @@ def main():
             problems.append(f"{alias} is another name of {', '.join(sorted(aliases[alias]))}: hook it, or allow it with a reason")
     for name in sorted(hooked):
         key = f"{name}@versions"
-        if len(addresses[name]) > 1:
+        versions = {export.name + ("@@" if export.default else "@") + export.version for export in exports if export.name == name}
+        if len(addresses[name]) > 1 and not versions <= bound:  # bound by version: each goes to its own real function
             used.add(key)
             if key not in allowed:
                 problems.append(f"{name} has versions that are different functions: allow {key} with a reason")

@@ -20,9 +20,17 @@ def tool(*command):
 
 
 def hook_rows():
-    """Every HOOK and CUSTOM row of the .def tables: each must be exported."""
-    return {row.args[1] for table in glob.glob(f"{ROOT}/preload/**/*.def", recursive=True) for row in deftable.rows(table)
-            if row.name in ("HOOK", "CUSTOM")}
+    """Every row of a hook in the .def tables: each must be exported. HOOK_VERSION with the version: name@old, name@@new."""
+    found = set()
+    for table in glob.glob(f"{ROOT}/preload/**/*.def", recursive=True):
+        for row in deftable.rows(table):
+            if row.name in ("HOOK", "CUSTOM"):
+                found.add(row.args[1])
+            elif row.name == "LOCK":
+                found.add(row.args[0])
+            elif row.name == "HOOK_VERSION":
+                found.add("".join((row.args[1], row.args[3], row.args[4])))
+    return found
 
 
 def libc_functions():
@@ -58,11 +66,12 @@ def main():
         problems.append("has dynamic TLS: its first use would call malloc")
 
     # ld lists the hidden bounds of a section as well; nobody can bind to them.
-    exported = {m.group(1) for m in re.finditer(r"\b(?:GLOBAL|WEAK)\s+DEFAULT\s+\d+ ([^\s@]+)",
-                                                tool("readelf", "-W", "--dyn-syms", LIBRARY))}
+    bound = {m.group(1) for m in re.finditer(r"\b(?:GLOBAL|WEAK)\s+DEFAULT\s+\d+ (\S+)",
+                                             tool("readelf", "-W", "--dyn-syms", LIBRARY))}
+    exported = {name.split("@")[0] for name in bound}
     public, rows = public_functions(), hook_rows()
     problems += [f"exports {name}, which is neither a name of libc nor public API" for name in sorted(exported - libc_functions() - public)]
-    problems += [f"{name} has a row but is not exported" for name in sorted(rows - exported)]
+    problems += [f"{name} has a row but is not exported" for name in sorted(rows - bound)]
     problems += [f"{name} of proftrace.h is not exported" for name in sorted(public - exported)]
     print("\n".join(problems))
     print(f"{len(exported)} exports, NEEDED {' '.join(needed)}, {tls_bytes} bytes of TLS")

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * lock.c - hooks of everything that waits for another thread: mutexes, read-write locks, semaphores, conditions,
+ * barriers, joins.
+ *
+ * Entered by any thread, from inside allocators and handlers too. A lock is asked for by its try function first; only
+ * one that is held is timed, so that a free one costs 2 ns and leaves no event. Reads the lock, never writes it; never
+ * looks behind a pthread_t, whose thread may be gone.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <threads.h>
+
+#include "lock.h"
+
+/* glibc's bits in a mutex's __kind. */
+enum { KIND_ROBUST = 0x10, KIND_INHERITS_PRIORITY = 0x20, KIND_SHARED = 0x80, KIND_ALL = 0xf3 };
+
+/* Nothing but a wait takes 20,000 cycles: 5 to 10 us. */
+#define LEAST_WAIT 20000u
+
+PT_REAL(int, pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex))
+PT_REAL(int, mtx_trylock, (mtx_t * mutex), (mutex))
+PT_REAL(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock))
+PT_REAL(int, pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock))
+PT_REAL(int, sem_trywait, (sem_t * semaphore), (semaphore))
+
+/* Of libc alone: nobody wraps these old names. */
+PT_REAL_VERSION(int, own_mutex_trylock, "__pthread_mutex_trylock", "GLIBC_2.2.5", (pthread_mutex_t * mutex), (mutex))
+PT_REAL_VERSION(int, own_tryrdlock, "__pthread_rwlock_tryrdlock", "GLIBC_2.2.5", (pthread_rwlock_t * lock), (lock))
+PT_REAL_VERSION(int, own_trywrlock, "__pthread_rwlock_trywrlock", "GLIBC_2.2.5", (pthread_rwlock_t * lock), (lock))
+
+/* glibc 2.32 */
+extern char __libc_single_threaded __attribute__((weak));
+static const char threads_may_exist;
+static const char *single_threaded = &threads_may_exist;
+
+/* What a lock looked like before the wait. */
+struct seen {
+    pt_i32 tag;
+    pt_u32 owner_tid;
+};
+static const struct seen nothing;
+
+/* Nobody but ourselves can hold it, so the call will not wait. libc takes such a mutex without an atomic operation; the
+ * try function does not. */
+PT_ALWAYS_INLINE int is_alone(const pthread_mutex_t *mutex)
+{
+    return *single_threaded && !(mutex->__data.__kind & KIND_SHARED);
+}
+
+/* libc refuses other clocks and times even when the lock is free. */
+PT_ALWAYS_INLINE int is_good_clock(clockid_t clock)
+{
+    return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
+}
+PT_ALWAYS_INLINE int is_good_time(const struct timespec *until)
+{
+    return (pt_u64)until->tv_nsec < 1000000000u;
+}
+
+/* sem_wait is a cancellation point even when it does not wait. */
+PT_ALWAYS_INLINE int take(sem_t *semaphore)
+{
+    pthread_testcancel();
+    const int before = errno;
+    if (pt_likely(real_sem_trywait(semaphore) == 0))
+        return 0;
+    errno = before;
+    return EBUSY;
+}
+
+/* A holder that has just come writes its name after the lock word, hence the second look. */
+static struct seen look_at_mutex(const pthread_mutex_t *mutex)
+{
+    const int kind = __atomic_load_n(&mutex->__data.__kind, __ATOMIC_RELAXED);
+    if (kind & (KIND_ROBUST | KIND_INHERITS_PRIORITY)) { /* the kernel reads the owner from the lock word, too */
+        const pt_u32 word = (pt_u32)__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED);
+        return (struct seen){kind & KIND_ALL, word & 0x3fffffff};
+    }
+    int owner = __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
+    if (!owner) {
+        __builtin_ia32_pause();
+        owner = __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
+    }
+    return (struct seen){kind & KIND_ALL, (pt_u32)owner};
+}
+
+static struct seen look_at_rwlock(const pthread_rwlock_t *lock, int to_write)
+{
+    return (struct seen){to_write, (pt_u32)__atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED)};
+}
+
+PT_ALWAYS_INLINE int has_waited(pt_u64 start, pt_u64 end)
+{
+    return pt_switches.locks == PT_LOCKS_TRY || end - start >= LEAST_WAIT;
+}
+
+static PT_NOINLINE void mutex_waited(pt_u64 start, pt_u64 end, const pthread_mutex_t *mutex, struct seen seen,
+                                     int error)
+{
+    if (has_waited(start, end))
+        pt_spent(PT_EV_lock_mutex, start, end, seen.tag, pt_words((pt_u32)-error, seen.owner_tid), (pt_u64)mutex);
+}
+
+static PT_NOINLINE void rwlock_waited(pt_u64 start, pt_u64 end, const pthread_rwlock_t *lock, struct seen seen,
+                                      int error)
+{
+    if (has_waited(start, end))
+        pt_spent(PT_EV_lock_rwlock, start, end, seen.tag, pt_words((pt_u32)-error, seen.owner_tid), (pt_u64)lock);
+}
+
+static PT_NOINLINE void semaphore_waited(pt_u64 start, pt_u64 end, const sem_t *semaphore, int ret)
+{
+    if (has_waited(start, end))
+        pt_spent(PT_EV_lock_sem, start, end, 0, pt_result_and(ret, 0), (pt_u64)semaphore);
+}
+
+/* The condition may be gone when its waiter comes back; only its address is told. */
+static PT_NOINLINE void condition_waited(pt_u64 start, pt_u64 end, const void *condition, const void *mutex, int error)
+{
+    pt_spent(PT_EV_lock_cond, start, end, error, (pt_u64)condition, (pt_u64)mutex);
+}
+
+static PT_NOINLINE void joined(pt_u64 start, pt_u64 end, pthread_t thread, int error)
+{
+    pt_spent(PT_EV_wait_thread, start, end, 0, pt_words((pt_u32)-error, 0), (pt_u64)thread);
+}
+
+/* C11's codes as errors. */
+static int error_of(int code)
+{
+    static const pt_u8 errors[] = {[thrd_success] = 0,
+                                   [thrd_busy] = EBUSY,
+                                   [thrd_error] = EINVAL,
+                                   [thrd_nomem] = ENOMEM,
+                                   [thrd_timedout] = ETIMEDOUT};
+    return (pt_u32)code < sizeof errors ? errors[code] : EINVAL;
+}
+
+#include "lock.def"
+
+/* Does libc stand right behind us? A library that wraps pthread_mutex_lock would no longer see the locks that our
+ * attempt has taken. */
+static int is_libc_next(void)
+{
+    return real_pthread_mutex_lock == real___pthread_mutex_lock &&
+           real_pthread_mutex_trylock == real_own_mutex_trylock &&
+           real_pthread_rwlock_rdlock == real___pthread_rwlock_rdlock &&
+           real_pthread_rwlock_tryrdlock == real_own_tryrdlock &&
+           real_pthread_rwlock_wrlock == real___pthread_rwlock_wrlock &&
+           real_pthread_rwlock_trywrlock == real_own_trywrlock;
+}
+
+/* After the core's constructor (101). */
+__attribute__((constructor(102))) static void start_locks(void)
+{
+    if (&__libc_single_threaded)
+        single_threaded = &__libc_single_threaded;
+    if (pt_switches.locks && !is_libc_next())
+        pt_switches.locks = PT_LOCKS_TIME;
+}
