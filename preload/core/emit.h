@@ -27,6 +27,8 @@ struct pt_switches {
     pt_u8 off;         /* pass-through for good */
     pt_u8 locks;       /* enum pt_locks of hooks/lock.h; 0 = off */
     pt_u8 clock_shift; /* ticks = counter >> clock_shift */
+    pt_u8 waits;       /* for descriptors, time, signals, children */
+    pt_u8 net;
 };
 extern struct pt_switches pt_switches;
 

@@ -95,6 +95,8 @@ __attribute__((constructor(101))) static void initialise(int argc, char **argv, 
     pt_switches.io = pt_options.io;
     pt_switches.stdio = pt_options.stdio;
     pt_switches.locks = pt_options.locks;
+    pt_switches.waits = pt_options.waits;
+    pt_switches.net = pt_options.net;
     pt_switches.user = 1;
     __atomic_store_n(&pt_switches.heap, pt_options.heap, __ATOMIC_RELEASE);
 }
