@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Every bad input gives one clear line, with its cause and what to do, and the exit code of the contract."""
 import contextlib
+import json
 import os
 import subprocess
 import unittest
@@ -83,6 +84,22 @@ class BadInput(LauncherCase):
             with self.subTest(cause=cause):
                 done = self.proftrace("assemble", "input", "-o", "x")
                 self.assert_one_line(done, UNREADABLE, "input:1", cause, "`proftrace dump RUN` writes")
+
+    def test_impossible_cpu_time(self):
+        """A damaged number must not become the headline: more CPU time than the machine has is unknown."""
+        self.run_it("sleep", "0.2", options=("-o", "run"))
+        path = os.path.join(self.folder, "run", "run.json")
+        with open(path, encoding="utf-8") as file:
+            run = json.load(file)
+        most = 100 * run["machine"]["cpus"]
+        for percent, expected in ((most * 0.9, most * 0.9), (most * 9, None), (-1, None), (1e300, None)):
+            run["stages"][0].update(cpu_percent_avg=percent, cpu_percent_max=percent, cpu_s=percent / 100 * 0.2)
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(run, file)
+            stage = json.loads(self.proftrace("report", "run", "--format", "json").stdout)["stages"][0]
+            with self.subTest(percent=percent):
+                self.assertEqual([stage["cpu_percent_avg"], stage["cpu_percent_max"]], [expected, expected])
+                self.assertEqual(stage["cpu_s"] is None, expected is None)
 
     def test_newer_format(self):
         self.run_it("true", options=("-o", "run"))
