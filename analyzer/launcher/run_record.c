@@ -15,6 +15,7 @@
 #include "../util/auto.h"
 #include "../util/json_stream.h"
 #include "../util/redact.h"
+#include "git_head.h"
 
 static void write_command(struct pt_json *json, char *const *argv)
 {
@@ -32,6 +33,8 @@ static void write_place(struct pt_json *json)
     char host[256];
     pt_json_text(json, "cwd", cwd);
     pt_json_text(json, "host", gethostname(host, sizeof host - 1) == 0 ? host : NULL);
+    char commit[PT_GIT_COMMIT_BYTES];
+    pt_json_text(json, "git_commit", pt_git_head(commit) ? commit : NULL);
 }
 
 /* As the first stage that knew them tells: they are the same for all. */

@@ -235,6 +235,7 @@ int pt_run_info_read(const char *directory, struct pt_run_info **ret_run, struct
         .json = json,
         .notes = texts(json, "notes"),
         .host = text(json, "host"),
+        .git_commit = text(json, "git_commit"),
         .start_realtime_ns = number(json, "start_realtime_ns"),
         .duration_ns = number(json, "duration_ns"),
         .interval_ns = number(json, "interval_ns"),

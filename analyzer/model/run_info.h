@@ -61,7 +61,7 @@ struct pt_run_untraced {
 
 struct pt_run_info {
     struct cJSON *json; /* owns all texts */
-    const char *host;
+    const char *host, *git_commit;
     double start_realtime_ns, duration_ns, interval_ns;
     double cpus, memory_bytes; /* of the machine */
     bool is_pipeline;

@@ -55,6 +55,27 @@ static struct pt_value timestamp(const struct pt_build *b, char *buffer, size_t 
     return pt_text(buffer);
 }
 
+/* Where it ran: without it two reports cannot be compared. */
+static void add_place(const struct pt_build *b)
+{
+    static const char no_launcher[] = "no launcher noted it";
+    const struct pt_run_info *run = b->profile->run;
+    struct pt_doc *doc = b->doc;
+    const char *host = run ? run->host : NULL;
+    char commit[13] = "";
+    for (size_t i = 0; run && run->git_commit && i < sizeof commit - 1 && run->git_commit[i]; i++)
+        commit[i] = run->git_commit[i];
+    pt_doc_value(doc, doc->root, "host", host ? "Host" : NULL, PT_SHOW_TEXT,
+                 host ? pt_text(host) : pt_unknown(no_launcher));
+    pt_doc_value(doc, doc->root, "git_commit", *commit ? "Commit" : NULL, PT_SHOW_TEXT,
+                 *commit ? pt_text(commit) : pt_unknown("not started in a git repository"));
+    struct pt_node *machine = pt_doc_group(doc, doc->root, "machine", NULL, PT_LAYOUT_LINES);
+    pt_doc_value(doc, machine, "cpus", NULL, PT_SHOW_COUNT,
+                 run && run->cpus > 0 ? pt_integer((pt_u64)run->cpus) : pt_unknown(no_launcher));
+    pt_doc_value(doc, machine, "memory_bytes", NULL, PT_SHOW_BYTES,
+                 run && run->memory_bytes > 0 ? pt_integer((pt_u64)run->memory_bytes) : pt_unknown(no_launcher));
+}
+
 static void add_head(const struct pt_build *b)
 {
     const struct pt_run_info *run = b->profile->run;
@@ -74,6 +95,7 @@ static void add_head(const struct pt_build *b)
                  epochs > 0 ? pt_integer((pt_u64)epochs) : pt_unknown(no_pipeline));
     pt_doc_value(doc, root, "total_duration_s", "Duration", PT_SHOW_SECONDS,
                  pt_seconds(pt_profile_wall_ns(b->profile)));
+    add_place(b);
 }
 
 struct pt_doc *pt_report_build(const struct pt_profile *profile, const struct pt_findings *findings,

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * git_head.c - Owns: nothing. Threads: main only. Never: runs git, follows more than one level of reference, trusts
+ * what stands in the files to be a commit before it looks like one.
+ */
+#include "git_head.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../util/auto.h"
+
+static ssize_t read_text(const char *folder, const char *name, char *text, size_t size)
+{
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
+        return -1;
+    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const ssize_t n = fd >= 0 ? read(fd, text, size - 1) : -1;
+    if (n >= 0)
+        text[n] = 0;
+    return n;
+}
+
+static bool take_commit(const char *text, char commit[PT_GIT_COMMIT_BYTES])
+{
+    const size_t length = strspn(text, "0123456789abcdef");
+    if ((length != 40 && length != 64) || (text[length] && !strchr(" \t\n", text[length])))
+        return false;
+    memcpy(commit, text, length);
+    commit[length] = 0;
+    return true;
+}
+
+/* Branches that were not moved since the last `git gc` stand in one file. */
+static bool packed_commit(const char *folder, const char *reference, char commit[PT_GIT_COMMIT_BYTES])
+{
+    char path[PATH_MAX], line[1024];
+    if (snprintf(path, sizeof path, "%s/packed-refs", folder) >= (int)sizeof path)
+        return false;
+    PT_AUTO(pt_fclosep) FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        const char *name = strchr(line, ' ');
+        if (name && !strncmp(name + 1, reference, strlen(reference)) && name[1 + strlen(reference)] == '\n')
+            return take_commit(line, commit);
+    }
+    return false;
+}
+
+static bool head_of(const char *folder, char commit[PT_GIT_COMMIT_BYTES])
+{
+    static const char prefix[] = "ref: ";
+    char head[512], text[128];
+    if (read_text(folder, "HEAD", head, sizeof head) <= 0)
+        return false;
+    if (strncmp(head, prefix, strlen(prefix)))
+        return take_commit(head, commit);
+    head[strcspn(head, "\n")] = 0;
+    const char *reference = head + strlen(prefix);
+    if (strstr(reference, ".."))
+        return false;
+    return (read_text(folder, reference, text, sizeof text) > 0 && take_commit(text, commit)) ||
+           packed_commit(folder, reference, commit);
+}
+
+bool pt_git_head(char commit[PT_GIT_COMMIT_BYTES])
+{
+    char folder[PATH_MAX], git[PATH_MAX];
+    struct stat status;
+    if (!getcwd(folder, sizeof folder))
+        return false;
+    for (;;) {
+        if (snprintf(git, sizeof git, "%s/.git", folder) >= (int)sizeof git)
+            return false;
+        if (stat(git, &status) == 0 && S_ISDIR(status.st_mode))
+            return head_of(git, commit);
+        char *slash = strrchr(folder, '/');
+        if (!slash || !*folder)
+            return false;
+        *slash = 0;
+    }
+}
