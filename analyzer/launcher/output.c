@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../util/fd.h"
 #include "../util/fmt.h"
 #include "../util/mem.h"
 #include "output_copy.h"
@@ -48,22 +49,13 @@ static void find_channels(struct pt_output *output)
     }
 }
 
-static int above_standard(int fd)
-{
-    if (fd < 0 || fd > 2)
-        return fd;
-    const int high_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    close(fd);
-    return high_fd;
-}
-
 static int open_pipe(struct pt_output_channel *channel, struct pt_error *err)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
         return pt_fail_code(err, 125, "cannot make a pipe for the stage's output: %s", strerror(errno));
-    channel->read_fd = above_standard(ends[0]);
-    channel->child_fd = above_standard(ends[1]);
+    channel->read_fd = pt_fd_above_standard(ends[0]);
+    channel->child_fd = pt_fd_above_standard(ends[1]);
     /* Each end has flags of its own: the stage's blocks. */
     if (channel->read_fd < 0 || channel->child_fd < 0 || fcntl(channel->read_fd, F_SETFL, O_NONBLOCK) < 0)
         return pt_fail_code(err, 125, "cannot make a pipe for the stage's output: %s", strerror(errno));
@@ -132,14 +124,19 @@ static void close_channel(struct pt_output_channel *channel)
     pt_outlet_close(&channel->sink);
 }
 
+void pt_output_close_child(struct pt_output_channel *channel)
+{
+    if (channel->child_fd >= 0)
+        close(channel->child_fd);
+    channel->child_fd = -1;
+}
+
 void pt_output_finish(struct pt_output *output)
 {
     int held_fds[2], n_held = 0;
     for (int i = 0; i < output->n_channels; i++) {
         struct pt_output_channel *channel = &output->channels[i];
-        if (channel->child_fd >= 0)
-            close(channel->child_fd);
-        channel->child_fd = -1;
+        pt_output_close_child(channel);
         if (channel->read_fd >= 0 && pt_output_read_rest(output, channel))
             held_fds[n_held++] = channel->read_fd;
     }

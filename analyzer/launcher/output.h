@@ -75,6 +75,7 @@ struct pt_output {
     int channel_of[2]; /* of stdout and of stderr; -1 = closed */
     struct pt_log log;
     bool ending;
+    pt_u64 grace_ns;                    /* the end: until then what others write is passed on, too */
     bool more;                          /* the last pump stopped before everything was done */
     pt_u64 passed_bytes;                /* taken by the destinations */
     int drainer_problem;                /* errno: who was left behind cannot write any more */
@@ -96,7 +97,8 @@ void pt_output_pump(struct pt_output *output, pt_u64 now_ns);
 /* The window was resized. True: the stage heard SIGWINCH before its terminal had the new size; tell it again. */
 bool pt_output_resize(struct pt_output *output);
 
-/* The stage's root has ended: pump what it wrote. False while the destination is full or more is left. */
+/* The stage's root has ended: pump what it wrote, and what the rest of it writes in its last moments, as `> >(tee)` in
+ * a script does. False while the destination is full or more is left. */
 bool pt_output_drain(struct pt_output *output, pt_u64 now_ns);
 
 /* Complete the log, close. What a full destination did not take is not passed on. Somebody who still holds what the

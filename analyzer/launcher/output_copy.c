@@ -14,6 +14,7 @@
 #define TURN_BYTES (4u << 20)      /* of a pump, then others have their turn */
 #define QUIET_NS 5000000u          /* a writer of many small lines does not wake us for each */
 #define DRAIN_MAX_BYTES (1u << 20) /* what a channel can hold at the end; somebody else may go on writing */
+#define GRACE_NS 100000000u        /* of those who see the end of their input only when the stage has ended */
 #define BACKLOG_MAX (1u << 20)     /* parts of the log; then the stage has to wait */
 
 /* ---- passing on ---- */
@@ -128,14 +129,22 @@ static void take(struct pt_output *output, struct pt_output_channel *channel, si
     tail->at = logged;
 }
 
+/* After the end: `n` is what read returned. */
+static bool is_all(const struct pt_output *output, const struct pt_output_channel *channel, ssize_t n, pt_u64 now_ns)
+{
+    if (n > 0)
+        return channel->drained_bytes > DRAIN_MAX_BYTES;
+    return n == 0 || errno != EAGAIN || now_ns >= output->grace_ns;
+}
+
 static void read_some(struct pt_output *output, struct pt_output_channel *channel, pt_u64 now_ns)
 {
     size_t turn = 0;
     while (turn < TURN_BYTES && may_read(channel)) {
         const ssize_t n = read_tail(channel);
         channel->drained_bytes += output->ending && n > 0 ? (pt_u64)n : 0;
-        if (n <= 0 || channel->drained_bytes > DRAIN_MAX_BYTES)
-            channel->all_read = output->ending;
+        if (output->ending)
+            channel->all_read = is_all(output, channel, n, now_ns);
         if (n <= 0)
             break;
         turn += (size_t)n;
@@ -177,7 +186,11 @@ void pt_output_pump(struct pt_output *output, pt_u64 now_ns)
 
 bool pt_output_drain(struct pt_output *output, pt_u64 now_ns)
 {
+    if (!output->ending)
+        output->grace_ns = now_ns + GRACE_NS;
     output->ending = true;
+    for (int i = 0; i < output->n_channels; i++)
+        pt_output_close_child(&output->channels[i]);
     pt_output_pump(output, now_ns);
     bool done = true;
     for (int i = 0; i < output->n_channels; i++) {
@@ -206,6 +219,8 @@ int pt_output_poll_fds(const struct pt_output *output, pt_u64 now_ns, struct pol
             lower(due_ns, channel->quiet_ns);
         else if (may_read(channel))
             ret_fds[n++] = (struct pollfd){.fd = channel->read_fd, .events = POLLIN};
+        if (may_read(channel) && output->ending)
+            lower(due_ns, output->grace_ns);
     }
     if (output->more)
         lower(due_ns, now_ns);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../util/auto.h"
+#include "../util/fd.h"
 #include "../util/sanitize.h"
 
 #define NAME_MAX_BYTES 100
@@ -42,12 +43,7 @@ void pt_log_safe_name(struct pt_str *out, const char *stage)
 static int make_file(int dir_fd, const char *name)
 {
     const int flags = O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    const int fd = openat(dir_fd, name, flags, 0600);
-    if (fd < 0 || fd > 2)
-        return fd;
-    const int high_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    close(fd);
-    return high_fd;
+    return pt_fd_above_standard(openat(dir_fd, name, flags, 0600));
 }
 
 int pt_log_open(struct pt_log *ret_log, int dir_fd, const char *stage, struct pt_error *err)

@@ -14,6 +14,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "../util/fd.h"
+
 bool pt_outlet_is_open(int fd)
 {
     const int flags = fcntl(fd, F_GETFL);
@@ -27,12 +29,7 @@ static int open_again(int fd)
 {
     char path[40];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    const int own_fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (own_fd < 0 || own_fd > 2)
-        return own_fd;
-    const int high_fd = fcntl(own_fd, F_DUPFD_CLOEXEC, 3);
-    close(own_fd);
-    return high_fd;
+    return pt_fd_above_standard(open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
 }
 
 void pt_outlet_open(struct pt_outlet *ret_sink, int fd)

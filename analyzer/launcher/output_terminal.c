@@ -11,14 +11,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-static int above_standard(int fd)
-{
-    if (fd < 0 || fd > 2)
-        return fd;
-    const int high_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    close(fd);
-    return high_fd;
-}
+#include "../util/fd.h"
 
 static int open_slave(int master)
 {
@@ -43,10 +36,10 @@ bool pt_terminal_resize(int master, int fd)
 
 int pt_terminal_like(int fd, int *ret_master, int *ret_slave)
 {
-    const int master = above_standard(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
+    const int master = pt_fd_above_standard(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
     if (master < 0)
         return -1;
-    const int slave = unlockpt(master) == 0 ? above_standard(open_slave(master)) : -1;
+    const int slave = unlockpt(master) == 0 ? pt_fd_above_standard(open_slave(master)) : -1;
     struct termios settings;
     if (slave < 0 || tcgetattr(fd, &settings) < 0)
         goto fail;

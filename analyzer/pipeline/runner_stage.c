@@ -110,6 +110,7 @@ static char *command_of(pid_t pid)
 static void list_left(struct pt_runner *runner, struct pt_stage_record *record, struct pt_stage_run *run)
 {
     struct pt_tree *tree = pt_sampler_tree(run->sampler);
+    pt_tree_scan(tree); /* who only finished what it was doing is gone now */
     run->left = pt_calloc(tree->n, sizeof *run->left);
     for (size_t i = 0; i < tree->n; i++) {
         const struct pt_tree_entry *entry = &tree->entries[i];

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fd.h - descriptors.
+ */
+#ifndef PT_UTIL_FD_H
+#define PT_UTIL_FD_H
+
+#include <fcntl.h>
+#include <unistd.h>
+
+/* Somebody starts us with stdin, stdout or stderr closed, and what we open next gets its number: move it out of the
+ * way, else it is taken for the real one. -1 stays -1. */
+static inline int pt_fd_above_standard(int fd)
+{
+    if (fd < 0 || fd > 2)
+        return fd;
+    const int high_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    close(fd);
+    return high_fd;
+}
+
+#endif
