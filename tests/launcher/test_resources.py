@@ -157,8 +157,8 @@ say()""")
                            options=("--interval", "100"))
         said = sum(map(int, done.stdout.split())) / 1e9
         # A lower bound: what a process waited after the last look at it is not seen.
-        self.assertLessEqual(self.last("run_queue_s"), said + 0.3)
-        self.assertGreater(self.last("run_queue_s"), said * 0.7)
+        self.assertLessEqual(self.last("run_queue_s"), said * 1.1 + 1)  # starting and ending, and the shell
+        self.assertGreater(self.last("run_queue_s"), said * 0.5)
 
     def test_memory_is_that_of_smaps(self):
         said, record = self.told("""
