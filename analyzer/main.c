@@ -2,6 +2,7 @@
  *
  * main.c - Owns: the choice of the command. Everything else is in cmd/.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,11 +64,12 @@ int main(int argc, char **argv)
         PT_AUTO(pt_str_fini) struct pt_str text = {0};
         pt_sanitize_terminal(&text, err.text);
         fprintf(stderr, "proftrace %s: %s\n", command->name, pt_str_text(&text));
-        return err.exit_code ? err.exit_code : 1;
+        return err.exit_code ? err.exit_code : PT_EXIT_OWN_FAILURE;
     }
     if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "proftrace %s: cannot write to standard output\n", command->name);
-        return code ? code : 1;
+        const int why = errno;
+        fprintf(stderr, "proftrace %s: cannot write to standard output: %s\n", command->name, strerror(why));
+        return code ? code : PT_EXIT_OWN_FAILURE;
     }
     return code;
 }

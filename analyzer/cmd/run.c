@@ -26,7 +26,6 @@
 #include "shell_word.h"
 #include "switches.h"
 
-#define EXIT_OWN_FAILURE 125 /* as env, nice and timeout have it */
 #define INTERVAL_MIN_MS 10
 #define STAGE_MAX_BYTES 127 /* the library ignores longer names: the trace and run.json would disagree */
 
@@ -197,6 +196,6 @@ int pt_cmd_run(int argc, char **argv, struct pt_error *err)
         return 0;
     const int code = parsed < 0 ? -1 : run(&request, err);
     if (code < 0 && err->exit_code != 126 && err->exit_code != 127)
-        err->exit_code = EXIT_OWN_FAILURE; /* codes 1 to 5 could be the command's own */
+        err->exit_code = PT_EXIT_OWN_FAILURE; /* codes 1 to 5 could be the command's own */
     return code;
 }

@@ -8,9 +8,12 @@
 #ifndef PT_UTIL_ERROR_H
 #define PT_UTIL_ERROR_H
 
+/* proftrace itself failed, for example in writing: as env, nice and timeout have it. Not 1, which says that a stage
+ * failed or that something got slower. */
+#define PT_EXIT_OWN_FAILURE 125
+
 struct pt_error {
-    int exit_code; /* what the command should exit with: 1..5 of the contract; 0 = none was set, take the command's own
-                    */
+    int exit_code; /* what the command should exit with: 1..5 of the contract; 0 = PT_EXIT_OWN_FAILURE */
     char text[1000];
 };
 

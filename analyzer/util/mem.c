@@ -4,6 +4,8 @@
  */
 #include "mem.h"
 
+#include "error.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@ static void *checked(void *block)
 {
     if (!block) {
         fputs("proftrace: out of memory\n", stderr);
-        exit(1);
+        exit(PT_EXIT_OWN_FAILURE);
     }
     return block;
 }

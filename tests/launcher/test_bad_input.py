@@ -6,7 +6,7 @@ import os
 import subprocess
 import unittest
 
-from launcher_case import PROFTRACE, LauncherCase, clean_environment
+from launcher_case import LauncherCase
 
 READERS = ("report", "stats", "info", "dump", "export")
 USAGE, UNREADABLE, FAILED_FIRST, NOT_EXECUTABLE, NOT_FOUND = 2, 3, 125, 126, 127
@@ -66,7 +66,7 @@ class BadInput(LauncherCase):
             self.assert_one_line(self.run_it("true", options=("-o", f"{place}/run")), FAILED_FIRST, "Read-only file system", "-o")
             self.assert_one_line(self.run_it("true", environment={"PROFTRACE_DIR": place}), FAILED_FIRST, "PROFTRACE_DIR")
             self.run_it("true", options=("-o", "run"))
-            self.assert_one_line(self.proftrace("report", "run", "-o", f"{place}/report"), 1, "Read-only file system", place)
+            self.assert_one_line(self.proftrace("report", "run", "-o", f"{place}/report"), FAILED_FIRST, "Read-only file system", place)
 
     def test_foreign_file(self):
         for name, content in (("text", b"hello\n"), ("empty", b""), ("zeros", bytes(8192)), ("json", b"{}"),
@@ -100,6 +100,23 @@ class BadInput(LauncherCase):
             with self.subTest(percent=percent):
                 self.assertEqual([stage["cpu_percent_avg"], stage["cpu_percent_max"]], [expected, expected])
                 self.assertEqual(stage["cpu_s"] is None, expected is None)
+
+    def test_output_that_cannot_be_written(self):
+        """125, not 1: nothing got slower and no stage failed. One line, and no half report is left."""
+        self.run_it("true", options=("-o", "run"))
+        commands = (("report",), ("report", "--format", "json"), ("stats",), ("info",), ("info", "--json"), ("dump",),
+                    ("dump", "--json"), ("export", "--to", "chrome", "-o", "-"))
+        with open("/dev/full", "wb") as full:
+            for command, *options in commands:
+                done = self.proftrace(command, "run", *options, capture_output=False, stdout=full, stderr=subprocess.PIPE)
+                done.stdout = b""
+                with self.subTest(command=command, options=options):
+                    self.assert_one_line(done, FAILED_FIRST, f"proftrace {command}: ", "No space left on device")
+        for command in ("report", "stats", "export"):
+            to = ("--to", "chrome") if command == "export" else ()
+            for path, cause in (("/dev/full", "No space left on device"), ("no/such/folder", "No such file or directory")):
+                with self.subTest(command=command, path=path):
+                    self.assert_one_line(self.proftrace(command, "run", *to, "-o", path), FAILED_FIRST, path, cause)
 
     def test_newer_format(self):
         self.run_it("true", options=("-o", "run"))
@@ -139,13 +156,6 @@ class BadInput(LauncherCase):
         self.assertEqual((done.returncode, len(lines)), (5, 1), done.stderr)
         self.assertIn("was not traced", lines[0])
         self.assertIn("program", lines[0])
-
-    def test_output_that_cannot_be_written(self):
-        self.run_it("true", options=("-o", "run"))
-        script = f"{PROFTRACE} report run --format json >/dev/full"
-        done = subprocess.run(["sh", "-c", script], cwd=self.folder, env=clean_environment(), capture_output=True, check=False)
-        self.assert_one_line(done, 1, "No space left on device")
-        self.assert_one_line(self.proftrace("export", "run", "--to", "chrome", "-o", "no/such/t.json"), 1, "no/such/t.json", "No such")
 
 
 if __name__ == "__main__":
