@@ -129,11 +129,34 @@ static void print_end(const struct pt_config *config, const struct pt_session_di
 
 static int exit_code(const struct pt_runner_result *result, const struct outcome *outcome)
 {
-    if (result->end_signal)
-        return pt_end_as(result->end_signal); /* a wait status that says so */
+    const int end_signal = result->end_signal ? result->end_signal : pt_signals_kept();
+    if (end_signal)
+        return pt_end_as(end_signal); /* a wait status that says so */
     if (result->n_failed || !outcome->reported)
         return EXIT_STAGE_FAILED;
     return result->broken_floors.n ? EXIT_QUALITY : 0;
+}
+
+static const char writing_reports[] = "\nproftrace: the reports are being written; once more ends that\n";
+
+static int run_in(const struct pt_session_dir *dir, const struct request *request, const struct pt_config *config,
+                  const struct pt_plan *plan, const char *library, struct pt_signals *signals, struct pt_error *err)
+{
+    const struct pt_runner_request what = {config, plan, dir, library, signals, request->keep_temp};
+    struct pt_runner_result result = {0};
+    struct outcome outcome = {0};
+    int code = pt_pipeline_run(&what, &result, err);
+    pt_signals_linger(signals, pt_environment_says_quiet() ? NULL : writing_reports);
+    if (code == 0) {
+        write_reports(request, config, dir, &outcome);
+        print_end(config, dir, &result, &outcome);
+        code = exit_code(&result, &outcome);
+    }
+    pt_runner_result_fini(&result);
+    pt_str_fini(&outcome.summary);
+    pt_str_fini(&outcome.headlines);
+    pt_str_fini(&outcome.annotations);
+    return code;
 }
 
 static int run(const struct request *request, const struct pt_config *config, const struct pt_plan *plan,
@@ -142,25 +165,17 @@ static int run(const struct request *request, const struct pt_config *config, co
     PT_AUTO(pt_freep) char *library = NULL;
     if (!pt_environment_says_disabled() && !(library = pt_library_find(err)))
         return -1;
-    if (config->report_dir && pt_report_prepare_copy(config->report_dir, err) < 0)
-        return -1;
+    struct pt_signals signals;
     struct pt_session_dir dir;
-    if (pt_session_dir_create(NULL, "pipeline", &dir, err) < 0)
+    if (pt_signals_take(&signals, err) < 0)
         return -1;
-    const struct pt_runner_request what = {config, plan, &dir, library, request->keep_temp};
-    struct pt_runner_result result = {0};
-    struct outcome outcome = {0};
-    int code = pt_pipeline_run(&what, &result, err);
-    if (code == 0) {
-        write_reports(request, config, &dir, &outcome);
-        print_end(config, &dir, &result, &outcome);
-        code = exit_code(&result, &outcome);
+    if ((config->report_dir && pt_report_prepare_copy(config->report_dir, err) < 0) ||
+        pt_session_dir_create(NULL, "pipeline", &dir, err) < 0) {
+        pt_signals_release(&signals);
+        return -1;
     }
+    const int code = run_in(&dir, request, config, plan, library, &signals, err);
     pt_session_dir_close(&dir);
-    pt_runner_result_fini(&result);
-    pt_str_fini(&outcome.summary);
-    pt_str_fini(&outcome.headlines);
-    pt_str_fini(&outcome.annotations);
     return code;
 }
 

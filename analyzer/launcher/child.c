@@ -48,6 +48,12 @@ int pt_child_become(const char *path, char **argv, char **environment, struct pt
     return exec_failed(path, errno, err);
 }
 
+/* What the child says through the pipe when it cannot become the command. */
+struct trouble {
+    int problem;
+    bool is_cwd;
+};
+
 __attribute__((noreturn)) static void run_child(const struct pt_child *child, const struct pt_inherited *inherited,
                                                 int report_fd)
 {
@@ -59,17 +65,18 @@ __attribute__((noreturn)) static void run_child(const struct pt_child *child, co
     sigaction(SIGCHLD, &inherited->child_action, NULL);
     sigaction(SIGXFSZ, &inherited->size_action, NULL);
     sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
-    if (!child->cwd || chdir(child->cwd) == 0)
+    const bool is_cwd = child->cwd && chdir(child->cwd) < 0;
+    if (!is_cwd)
         exec_or_shell(child->path, child->argv, child->environment);
-    const int problem = errno;
-    if (write(report_fd, &problem, sizeof problem) < 0)
+    const struct trouble trouble = {errno, is_cwd};
+    if (write(report_fd, &trouble, sizeof trouble) < 0)
         _exit(125);
-    _exit(problem == ENOENT ? 127 : 126);
+    _exit(trouble.problem == ENOENT ? 127 : 126);
 }
 
 pid_t pt_child_start(const struct pt_child *child, const struct pt_inherited *inherited, struct pt_error *err)
 {
-    /* A successful execve closes the pipe; a failed one sends its errno through it. */
+    /* A successful execve closes the pipe; a failed one sends its trouble through it. */
     int report[2];
     if (pipe2(report, O_CLOEXEC) < 0)
         return pt_fail(err, "cannot make a pipe: %s", strerror(errno));
@@ -78,17 +85,19 @@ pid_t pt_child_start(const struct pt_child *child, const struct pt_inherited *in
         run_child(child, inherited, report[1]);
     const int fork_problem = errno;
     close(report[1]);
-    int problem = 0;
+    struct trouble trouble = {0};
     ssize_t n = 0;
     if (pid > 0)
-        while ((n = read(report[0], &problem, sizeof problem)) < 0 && errno == EINTR)
+        while ((n = read(report[0], &trouble, sizeof trouble)) < 0 && errno == EINTR)
             ;
     close(report[0]);
     if (pid < 0)
         return pt_fail(err, "cannot fork: %s", strerror(fork_problem));
-    if (n == sizeof problem) {
+    if (n == sizeof trouble) {
         waitpid(pid, NULL, 0);
-        return exec_failed(child->path, problem, err);
+        if (trouble.is_cwd)
+            return pt_fail_code(err, 126, "cannot enter the directory %s: %s", child->cwd, strerror(trouble.problem));
+        return exec_failed(child->path, trouble.problem, err);
     }
     return pid;
 }

@@ -29,6 +29,8 @@
 /* A reader of our stdout that stands still must not keep us for ever once the stage has ended. */
 #define DRAIN_PATIENCE_NS 10000000000u
 
+#define PROGRESS_NS 10000000000u
+
 #define NEVER_NS (~(pt_u64)0)
 
 struct watch {
@@ -41,6 +43,7 @@ struct watch {
     pt_u64 sample_due_ns;
     pt_u64 output_due_ns;
     pt_u64 status_due_ns;
+    pt_u64 progress_due_ns;
     pt_u64 end_due_ns; /* of the tree that we are ending */
     pt_u64 duration_ns;
     int wait_status;
@@ -50,11 +53,16 @@ struct watch {
     struct pt_launch_result *result;
 };
 
-static pt_u64 monotonic_ns(void)
+static pt_u64 clock_ns(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
+}
+
+static pt_u64 monotonic_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
 }
 
 /* ---- samples ---- */
@@ -74,6 +82,20 @@ static void take_sample(struct watch *watch)
         .gpu_percent = last->values[PT_RESOURCE_gpu_util_percent],
     };
     pt_status_line_values(watch->launch->status_line, &values);
+}
+
+/* If we are killed, what was told last is all that is known. */
+static void tell_progress(struct watch *watch)
+{
+    const pt_u64 now = monotonic_ns(), before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    struct pt_launch_result *result = watch->result;
+    result->pid = watch->pid;
+    result->running = true;
+    result->duration_ns = now - watch->start_ns;
+    result->samples = pt_sampler_so_far(watch->sampler);
+    watch->launch->progress(watch->launch->progress_context);
+    const pt_u64 rest_ns = COST_FACTOR * (clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before);
+    watch->progress_due_ns = now + (rest_ns > PROGRESS_NS ? rest_ns : PROGRESS_NS);
 }
 
 /* ---- the child's changes of state ---- */
@@ -200,6 +222,7 @@ static void lower(pt_u64 *due_ns, pt_u64 other_ns)
 static pt_u64 next_due_ns(const struct watch *watch)
 {
     pt_u64 due_ns = watch->ended ? NEVER_NS : watch->sample_due_ns;
+    lower(&due_ns, watch->ended ? NEVER_NS : watch->progress_due_ns);
     lower(&due_ns, watch->output_due_ns);
     lower(&due_ns, watch->status_due_ns);
     lower(&due_ns, watch->end_due_ns);
@@ -233,6 +256,8 @@ static void loop(struct watch *watch)
         step_end(watch);
         if (!watch->ended && monotonic_ns() >= watch->sample_due_ns)
             take_sample(watch);
+        if (!watch->ended && monotonic_ns() >= watch->progress_due_ns)
+            tell_progress(watch);
         if (watch->launch->status_line)
             watch->status_due_ns = pt_status_line_step(watch->launch->status_line, monotonic_ns());
     }
@@ -266,13 +291,20 @@ static int start(struct watch *watch, struct pt_error *err)
     const struct pt_child child = {launch->path, launch->argv, launch->environment, launch->cwd,
                                    launch->output ? fds : NULL};
     sigset_t early;
+    struct pt_signals_seen seen = {0};
     sigemptyset(&early);
     if (!launch->signals)
         pt_signals_collect(watch->signals, &early);
+    else
+        pt_signals_read(watch->signals, 0, true, &seen);
+    watch->result->end_signal = seen.end_signal;
     watch->pid = pt_child_start(&child, &watch->signals->inherited, err);
     if (watch->pid < 0)
         return -1;
     pt_signals_deliver(&early, watch->pid);
+    /* It reached the group, but the command was not in it yet. */
+    if (seen.end_signal)
+        end_tree(watch, PT_LAUNCH_INTERRUPTED, seen.end_signal);
     return 0;
 }
 
@@ -297,6 +329,7 @@ int pt_launch(const struct pt_launch *launch, struct pt_sampler *sampler, struct
     };
     watch.last_sample_ns = watch.start_ns;
     watch.sample_due_ns = watch.start_ns + launch->interval_ns;
+    watch.progress_due_ns = launch->progress ? watch.start_ns : NEVER_NS;
     const int started = start(&watch, err);
     if (started == 0) {
         loop(&watch);
@@ -307,6 +340,7 @@ int pt_launch(const struct pt_launch *launch, struct pt_sampler *sampler, struct
     if (started < 0)
         return -1;
     ret_result->pid = watch.pid;
+    ret_result->running = false;
     ret_result->wait_status = watch.wait_status;
     ret_result->duration_ns = watch.duration_ns;
     ret_result->samples = pt_sampler_samples(sampler);

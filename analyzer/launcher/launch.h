@@ -5,6 +5,8 @@
 #ifndef PT_LAUNCHER_LAUNCH_H
 #define PT_LAUNCHER_LAUNCH_H
 
+#include <stdbool.h>
+
 #include "../sampler/sampler.h"
 #include "child.h"
 
@@ -25,12 +27,16 @@ struct pt_launch {
     struct pt_output *output;         /* NULL = the command has our own stdout and stderr */
     struct pt_status_line *status_line;
     pt_u64 timeout_ns; /* 0 = none */
+    /* Called once it runs, and every 10 seconds or so with what is known by then in the result; may be NULL. */
+    void (*progress)(void *context);
+    void *progress_context;
 };
 
 enum pt_launch_end { PT_LAUNCH_ENDED, PT_LAUNCH_TIMED_OUT, PT_LAUNCH_INTERRUPTED };
 
 struct pt_launch_result {
     pid_t pid;
+    bool running; /* in progress(): how it will end is not known yet */
     int wait_status;
     pt_u64 duration_ns;
     const struct pt_samples *samples; /* of the sampler */

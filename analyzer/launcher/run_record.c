@@ -118,8 +118,11 @@ static void write_result(struct pt_json *json, const struct pt_launch_result *re
     pt_status_text(result->wait_status, text, sizeof text);
     pt_json_u64(json, "pid", (pt_u64)result->pid);
     pt_json_u64(json, "duration_ns", result->duration_ns);
-    pt_json_text(json, "exit", text);
-    pt_json_i64(json, "exit_code", pt_status_exit_code(result->wait_status));
+    pt_json_text(json, "exit", result->running ? NULL : text);
+    if (result->running)
+        pt_json_null(json, "exit_code");
+    else
+        pt_json_i64(json, "exit_code", pt_status_exit_code(result->wait_status));
     pt_json_u64(json, "rss_max_bytes", samples->rss_max_bytes);
     pt_json_f64(json, "cpu_percent_avg", rounded(average));
     if (isnan(samples->cpu_percent_max)) /* too short for a sample */

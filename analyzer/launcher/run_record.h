@@ -26,7 +26,7 @@ struct pt_stage_record {
     char **argv;        /* NULL = it has no command */
     const char *cwd, *log;
     const struct pt_target *target;        /* NULL = was not looked at */
-    const struct pt_launch_result *result; /* NULL = it has not ended, or never began */
+    const struct pt_launch_result *result; /* NULL = it never began */
     pt_u64 start_ns;                       /* since the start of the run */
     pt_u64 timeout_ns;                     /* 0 = none */
     const struct pt_left_record *left;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * signals.c - Owns: the launcher's signal mask and the descriptor in which signals wait. Threads: main only. Never:
- * installs a handler.
+ * installs a handler while a command runs.
  */
 #include "signals.h"
 
@@ -13,14 +13,29 @@
 static const int forwarded[] = {SIGINT,  SIGTERM,  SIGHUP,  SIGQUIT, SIGUSR1,
                                 SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP, SIGALRM};
 #define N_FORWARDED (sizeof forwarded / sizeof forwarded[0])
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+#define N_ENDS (sizeof ends / sizeof ends[0])
+
+static volatile sig_atomic_t kept_signal;
+static const char *kept_text;
+
+static bool is_ignored(int number)
+{
+    struct sigaction action;
+    return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
 
 int pt_signals_take(struct pt_signals *ret_signals, struct pt_error *err)
 {
     struct pt_inherited *inherited = &ret_signals->inherited;
     sigset_t set;
     sigemptyset(&set);
-    for (size_t i = 0; i < N_FORWARDED; i++)
+    sigemptyset(&ret_signals->ignored);
+    for (size_t i = 0; i < N_FORWARDED; i++) {
         sigaddset(&set, forwarded[i]);
+        if (is_ignored(forwarded[i]))
+            sigaddset(&ret_signals->ignored, forwarded[i]);
+    }
     /* Inherited as ignored, SIGCHLD would make the kernel throw the child's exit status away. */
     const struct sigaction plain = {.sa_handler = SIG_DFL};
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
@@ -57,9 +72,13 @@ void pt_signals_deliver(const sigset_t *early, pid_t child)
             kill(child, forwarded[i]);
 }
 
-static bool asks_for_end(int number)
+/* The kernel keeps a blocked signal although it is ignored. */
+static bool asks_for_end(const struct pt_signals *signals, int number)
 {
-    return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+    for (size_t i = 0; i < N_ENDS; i++)
+        if (number == ends[i])
+            return !sigismember(&signals->ignored, number);
+    return false;
 }
 
 void pt_signals_read(const struct pt_signals *signals, pid_t child, bool keep_end, struct pt_signals_seen *ret_seen)
@@ -76,7 +95,7 @@ void pt_signals_read(const struct pt_signals *signals, pid_t child, bool keep_en
         const bool witnessed = pt_witness_saw(&signals->witness, number);
         const bool reached_group = witnessed || info.ssi_code == SI_KERNEL;
         ret_seen->resized |= number == SIGWINCH;
-        if (keep_end && asks_for_end(number)) {
+        if (keep_end && asks_for_end(signals, number)) {
             ret_seen->end_signal = number;
             ret_seen->end_reached_group = reached_group;
             ret_seen->n_end_signals++;
@@ -93,4 +112,33 @@ void pt_signals_release(struct pt_signals *signals)
     signals->fd = -1;
     pt_witness_end(&signals->witness);
     sigprocmask(SIG_SETMASK, &signals->inherited.mask, NULL);
+}
+
+static void keep(int number)
+{
+    if (kept_signal) {
+        signal(number, SIG_DFL);
+        raise(number); /* waits until we return */
+        return;
+    }
+    kept_signal = number;
+    const int problem = errno;
+    if (kept_text && write(STDERR_FILENO, kept_text, strlen(kept_text)) < 0)
+        errno = problem;
+}
+
+void pt_signals_linger(struct pt_signals *signals, const char *text)
+{
+    struct sigaction action = {.sa_handler = keep, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    kept_text = text;
+    for (size_t i = 0; i < N_ENDS; i++)
+        if (!sigismember(&signals->ignored, ends[i]))
+            sigaction(ends[i], &action, NULL);
+    pt_signals_release(signals);
+}
+
+int pt_signals_kept(void)
+{
+    return kept_signal;
 }

@@ -18,6 +18,7 @@
 struct pt_signals {
     int fd; /* readable when a signal waits */
     struct pt_inherited inherited;
+    sigset_t ignored; /* before we came, as under nohup: nobody shall end us by these */
     struct pt_witness witness;
 };
 
@@ -41,7 +42,13 @@ struct pt_signals_seen {
  * are for us: they are not passed on. */
 void pt_signals_read(const struct pt_signals *signals, pid_t child, bool keep_end, struct pt_signals_seen *ret_seen);
 
-/* The launcher is an ordinary process again: a second Ctrl-C may end it. */
+/* The launcher is an ordinary process again. */
 void pt_signals_release(struct pt_signals *signals);
+
+/* Instead: something short is left to do. The first signal that asks for an end is kept until then, and `text` goes to
+ * stderr (NULL = nothing); the second ends us. */
+void pt_signals_linger(struct pt_signals *signals, const char *text);
+/* Which one was kept; 0 = none. */
+int pt_signals_kept(void);
 
 #endif

@@ -3,8 +3,8 @@
  * runner.c - Owns: the order of a pipeline: isolation, stages, quality, the record. Threads: main only. Never: leaves a
  * temporary file behind, writes to stdout.
  *
- * Signals that ask for an end wait from before the first file is made until the last is removed, so that Ctrl-C at any
- * moment ends in a complete record.
+ * Signals that ask for an end wait in the caller's descriptor from before the first file is made until the last is
+ * removed, so that Ctrl-C at any moment ends in a complete record.
  */
 #include "runner.h"
 
@@ -17,7 +17,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "../launcher/signals.h"
 #include "../launcher/status_line.h"
 #include "../util/auto.h"
 #include "../util/sanitize.h"
@@ -52,6 +51,16 @@ static struct pt_pipeline_record pipeline_record(const struct pt_runner *runner,
     };
 }
 
+/* If we are killed, this is how it stays: a stage without an end has no status, one that was not begun is skipped. */
+static void mark_unreached(struct pt_stage_record *stages, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!stages[i].status && !stages[i].argv) {
+            stages[i].status = "skipped";
+            stages[i].reason = "not reached: proftrace was killed before, or is still running";
+        }
+}
+
 /* A record that cannot be written must not stop the pipeline: the stages' work is worth more. */
 static void write_record(struct pt_runner *runner, bool ended)
 {
@@ -60,12 +69,15 @@ static void write_record(struct pt_runner *runner, bool ended)
     PT_AUTO(pt_freep) const char **notes = pt_calloc(runner->notes.n + 1, sizeof *notes);
     for (size_t i = 0; i < runner->notes.n; i++)
         notes[i] = runner->notes.items[i];
+    PT_AUTO(pt_freep) struct pt_stage_record *stages = pt_calloc(runner->n_stages, sizeof *stages);
+    memcpy(stages, runner->stages, runner->n_stages * sizeof *stages);
+    mark_unreached(stages, runner->n_stages);
     const struct pt_pipeline_record pipeline = pipeline_record(runner, quality);
     const struct pt_run_record record = {
         .interval_ns = runner->request->config->interval_ns,
         .duration_ns = ended ? pt_runner_now_ns(runner) : 0,
         .pipeline = &pipeline,
-        .stages = runner->stages,
+        .stages = stages,
         .n_stages = runner->n_stages,
         .notes = notes,
     };
@@ -74,6 +86,11 @@ static void write_record(struct pt_runner *runner, bool ended)
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     pt_sanitize_terminal(&text, err.text);
     fprintf(stderr, "proftrace: %s\n", pt_str_text(&text));
+}
+
+void pt_runner_record(struct pt_runner *runner)
+{
+    write_record(runner, false);
 }
 
 /* ---- stages ---- */
@@ -88,7 +105,7 @@ static void skip(struct pt_stage_record *record, const char *reason)
 static const char *why_stop(struct pt_runner *runner, const struct pt_stage_record *record)
 {
     struct pt_signals_seen seen;
-    pt_signals_read(&runner->signals, 0, true, &seen);
+    pt_signals_read(runner->request->signals, 0, true, &seen);
     if (seen.end_signal && !runner->end_signal)
         runner->end_signal = seen.end_signal;
     if (runner->end_signal)
@@ -201,8 +218,6 @@ int pt_pipeline_run(const struct pt_runner_request *request, struct pt_runner_re
 {
     struct pt_runner runner = {.request = request, .result = ret_result, .logs_fd = -1};
     *ret_result = (struct pt_runner_result){0};
-    if (pt_signals_take(&runner.signals, err) < 0)
-        return -1;
     plan_records(&runner);
     pt_status_line_open(&runner.status_line);
     const int prepared = prepare(&runner, err);
@@ -216,7 +231,6 @@ int pt_pipeline_run(const struct pt_runner_request *request, struct pt_runner_re
         write_record(&runner, true);
     ret_result->end_signal = runner.end_signal;
     runner_fini(&runner);
-    pt_signals_release(&runner.signals);
     return prepared;
 }
 

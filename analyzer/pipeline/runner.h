@@ -6,14 +6,16 @@
 #define PT_PIPELINE_RUNNER_H
 
 #include "../launcher/session_dir.h"
+#include "../launcher/signals.h"
 #include "plan.h"
 
 struct pt_runner_request {
     const struct pt_config *config;
     const struct pt_plan *plan;
     const struct pt_session_dir *dir;
-    const char *library; /* to preload; NULL = tracing is switched off */
-    bool keep_temp;      /* leave the temporary configuration, and say where it is */
+    const char *library;              /* to preload; NULL = tracing is switched off */
+    const struct pt_signals *signals; /* taken by the caller before he made the first file */
+    bool keep_temp;                   /* leave the temporary configuration, and say where it is */
 };
 
 struct pt_runner_result {

@@ -20,6 +20,9 @@
 #include "../util/fmt.h"
 #include "../util/redact.h"
 
+#define SETTLE_ROUNDS 10
+#define SETTLE_NS 20000000
+
 extern char **environ;
 
 static pt_u64 monotonic_ns(void)
@@ -106,11 +109,33 @@ static char *command_of(pid_t pid)
     return line.n ? pt_strdup(pt_str_text(&line)) : NULL;
 }
 
+static pt_u64 mark_of_living(const struct pt_tree *tree)
+{
+    pt_u64 mark = 0;
+    for (size_t i = 0; i < tree->n; i++)
+        if (tree->entries[i].kinship == PT_KIN_OURS && tree->entries[i].now.state != 'Z')
+            mark = mark * 31 + (pt_u64)tree->entries[i].pid;
+    return mark;
+}
+
+/* Who becomes a daemon forks twice: the first look would list the one in between, which is about to end. */
+static void settle(struct pt_tree *tree)
+{
+    pt_u64 before = 0, mark = mark_of_living(tree);
+    for (int round = 0; round < SETTLE_ROUNDS && mark != before; round++) {
+        nanosleep(&(struct timespec){0, SETTLE_NS}, NULL);
+        pt_tree_scan(tree);
+        before = mark;
+        mark = mark_of_living(tree);
+    }
+}
+
 /* What is still there belongs to the stage, and stays: a daemon was started on purpose. */
 static void list_left(struct pt_runner *runner, struct pt_stage_record *record, struct pt_stage_run *run)
 {
     struct pt_tree *tree = pt_sampler_tree(run->sampler);
     pt_tree_scan(tree); /* who only finished what it was doing is gone now */
+    settle(tree);
     run->left = pt_calloc(tree->n, sizeof *run->left);
     for (size_t i = 0; i < tree->n; i++) {
         const struct pt_tree_entry *entry = &tree->entries[i];
@@ -138,6 +163,8 @@ static void judge(struct pt_runner *runner, struct pt_stage_record *record, cons
 {
     char ended[48];
     pt_status_text(result->wait_status, ended, sizeof ended);
+    if (result->end_signal) /* however the stage ended: somebody asked us to */
+        runner->end_signal = result->end_signal;
     record->status = pt_status_is_success(result->wait_status) ? "ok" : "failed";
     record->reason = *record->status == 'f' ? pt_runner_format(runner, "%s", ended) : NULL;
     if (result->how == PT_LAUNCH_TIMED_OUT) {
@@ -146,7 +173,6 @@ static void judge(struct pt_runner *runner, struct pt_stage_record *record, cons
             pt_runner_format(runner, "still running after %s: it was ended%s",
                              pt_fmt_duration((pt_i64)record->timeout_ns).text, killed_text(runner, result));
     } else if (result->how == PT_LAUNCH_INTERRUPTED) {
-        runner->end_signal = result->end_signal;
         record->status = "failed";
         record->reason = pt_runner_format(runner, "interrupted (SIG%s): it was ended%s",
                                           sigabbrev_np(result->end_signal), killed_text(runner, result));
@@ -160,6 +186,19 @@ static void fail_record(struct pt_runner *runner, struct pt_stage_record *record
 }
 
 /* ---- running it ---- */
+
+struct progress {
+    struct pt_runner *runner;
+    struct pt_stage_record *record;
+    const struct pt_launch_result *result;
+};
+
+static void tell_progress(void *context)
+{
+    const struct progress *progress = context;
+    progress->record->result = progress->result;
+    pt_runner_record(progress->runner);
+}
 
 static int launch(struct pt_runner *runner, size_t index, struct pt_output *output, struct pt_error *err)
 {
@@ -180,10 +219,12 @@ static int launch(struct pt_runner *runner, size_t index, struct pt_output *outp
         .environment = environment,
         .cwd = planned->stage->cwd,
         .interval_ns = runner->request->config->interval_ns,
-        .signals = &runner->signals,
+        .signals = runner->request->signals,
         .output = output,
         .status_line = &runner->status_line,
         .timeout_ns = record->timeout_ns,
+        .progress = tell_progress,
+        .progress_context = &(struct progress){runner, record, &run->result},
     };
     return pt_launch(&what, run->sampler, &run->result, err);
 }
@@ -211,6 +252,7 @@ void pt_runner_stage(struct pt_runner *runner, size_t index)
     pt_status_line_begin(&runner->status_line, record->stage, (unsigned)index + 1, (unsigned)runner->n_stages,
                          monotonic_ns());
     if (launch(runner, index, &output, &err) < 0) {
+        runner->end_signal = run->result.end_signal;
         fail_record(runner, record, &err);
     } else {
         record->result = &run->result;

@@ -6,7 +6,6 @@
 #define PT_PIPELINE_RUNNER_STAGE_H
 
 #include "../launcher/run_record.h"
-#include "../launcher/signals.h"
 #include "../launcher/status_line.h"
 #include "isolate.h"
 #include "quality.h"
@@ -24,7 +23,6 @@ struct pt_stage_run {
 struct pt_runner {
     const struct pt_runner_request *request;
     struct pt_runner_result *result;
-    struct pt_signals signals;
     struct pt_status_line status_line;
     struct pt_isolated isolated;
     int logs_fd;
@@ -43,6 +41,8 @@ struct pt_runner {
 void pt_runner_stage(struct pt_runner *runner, size_t index);
 void pt_runner_stage_fini(struct pt_stage_run *run);
 
+/* run.json, as it is now. */
+void pt_runner_record(struct pt_runner *runner);
 /* Since the start of the run. */
 pt_u64 pt_runner_now_ns(const struct pt_runner *runner);
 /* A text that lives as long as the runner. */

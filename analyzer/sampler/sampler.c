@@ -245,10 +245,9 @@ static void finish_totals(struct pt_sampler *sampler)
             sampler->samples.summary[i].max = sampler->samples.summary[i].last = values[i];
 }
 
-const struct pt_samples *pt_sampler_samples(struct pt_sampler *sampler)
+const struct pt_samples *pt_sampler_so_far(struct pt_sampler *sampler)
 {
     struct pt_samples *samples = &sampler->samples;
-    finish_totals(sampler);
     for (size_t i = 0; i < PT_RESOURCE__COUNT; i++) {
         struct pt_resource_summary *summary = &samples->summary[i];
         if (sampler->reasons[i][0])
@@ -257,4 +256,10 @@ const struct pt_samples *pt_sampler_samples(struct pt_sampler *sampler)
             summary->reason = samples->n ? "it could not be read" : "the stage ended before the first sample";
     }
     return samples;
+}
+
+const struct pt_samples *pt_sampler_samples(struct pt_sampler *sampler)
+{
+    finish_totals(sampler);
+    return pt_sampler_so_far(sampler);
 }

@@ -68,6 +68,8 @@ void pt_sampler_reaped(struct pt_sampler *sampler, pid_t pid, const struct rusag
 const struct pt_sample *pt_sampler_last(const struct pt_sampler *sampler);
 /* Look once more, and exactly, for the totals; call it when the stage is over. Valid as long as the sampler. */
 const struct pt_samples *pt_sampler_samples(struct pt_sampler *sampler);
+/* The same while the stage still runs, as of the last look; does not look itself. */
+const struct pt_samples *pt_sampler_so_far(struct pt_sampler *sampler);
 /* The processes of the stage, as of the last look. */
 struct pt_tree *pt_sampler_tree(struct pt_sampler *sampler);
 
