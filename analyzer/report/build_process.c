@@ -106,6 +106,9 @@ static void add_process(const struct pt_build *b, struct pt_node *list, const st
     pt_doc_value(doc, item, "cpu_s", "CPU", PT_SHOW_SECONDS,
                  process->cpu_ns ? pt_seconds((pt_i64)process->cpu_ns) : pt_unknown("the process did not note it"))
         ->column = 5;
+    pt_doc_value(doc, item, "rss_mb_max", NULL, PT_SHOW_MIB,
+                 process->max_rss_bytes ? pt_real((double)process->max_rss_bytes / (1024.0 * 1024.0))
+                                        : pt_unknown("not noted, or never more than what it was started from had"));
     pt_doc_value(doc, item, "exit", "End", PT_SHOW_TEXT,
                  ended ? pt_text(ended) : pt_unknown("no end was seen: killed, crashed or still running"))
         ->column = 7;
@@ -168,6 +171,7 @@ static void add_untraced(const struct pt_build *b, struct pt_node *list, const s
     pt_doc_list(doc, item, "argv", NULL, PT_LAYOUT_PLAIN);
     pt_doc_value(doc, item, "start_s", NULL, PT_SHOW_SECONDS, pt_unknown(unknown));
     pt_doc_value(doc, item, "duration_s", NULL, PT_SHOW_SECONDS, pt_unknown(unknown));
+    pt_doc_value(doc, item, "rss_mb_max", NULL, PT_SHOW_MIB, pt_unknown(unknown));
     pt_doc_value(doc, item, "exit", NULL, PT_SHOW_TEXT, pt_unknown(unknown));
     pt_doc_value(doc, item, "traced", NULL, PT_SHOW_BOOL, pt_bool(false));
     pt_doc_value(doc, item, "untraced_reason", "Why", PT_SHOW_TEXT,

@@ -97,7 +97,10 @@ void pt_image_refresh(void)
     if (pt_syscall2(SYS_getrusage, RUSAGE_SELF, &usage) == 0) {
         header->cpu_ns = (pt_u64)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000u +
                          (pt_u64)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;
-        header->max_rss_bytes = (pt_u64)usage.ru_maxrss * 1024;
+        /* The kernel keeps the peak across exec: until the program outgrows what its parent's copy was, it is unknown.
+         */
+        if ((pt_u64)usage.ru_maxrss > pt_image->inherited_rss_kib)
+            header->max_rss_bytes = (pt_u64)usage.ru_maxrss * 1024;
         header->min_faults = (pt_u64)usage.ru_minflt;
         header->maj_faults = (pt_u64)usage.ru_majflt;
     }
@@ -219,8 +222,17 @@ static void read_boot_id(char *ret)
         __builtin_memcpy(page->boot_id, ret, 40);
 }
 
+static void note_inherited_rss(void)
+{
+    struct rusage usage;
+    const int is_fork_child = last_text != 0;
+    if (!is_fork_child && pt_syscall2(SYS_getrusage, RUSAGE_SELF, &usage) == 0)
+        pt_image->inherited_rss_kib = (pt_u64)usage.ru_maxrss;
+}
+
 static void write_header(struct pt_file_header *header, pt_u64 trace_id, pt_u64 file_bytes)
 {
+    note_inherited_rss();
     header->format_version = PT_FORMAT_VERSION;
     header->header_bytes = HEAD_BYTES;
     header->text_offset = 4096;

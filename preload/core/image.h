@@ -43,8 +43,9 @@ struct pt_image {
     pt_u32 pid;
     struct pt_file_header *header;
     pt_u64 clock_base;
-    pt_u64 last_refresh; /* counter at which the header's figures were refreshed */
-    pt_u32 refreshing;   /* atomic: a thread is at it */
+    pt_u64 last_refresh;      /* counter at which the header's figures were refreshed */
+    pt_u64 inherited_rss_kib; /* peak that the kernel remembers of before exec */
+    pt_u32 refreshing;        /* atomic: a thread is at it */
     pt_u32 pad0;
     pt_u32 n_threads;    /* atomic */
     pt_u32 n_pools;      /* atomic */

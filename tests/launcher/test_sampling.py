@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What run.json says about the tree of processes is what the kernel says."""
+import json
 import os
 import resource
 import signal
@@ -53,6 +54,17 @@ class Sampling(LauncherCase):
         shares = [s["pss_bytes"] for s in record["samples"] if s["pss_bytes"] is not None]
         self.assertTrue(shares)
         self.assertGreater(max(s["rss_bytes"] for s in record["samples"]), 200 << 20)
+
+    def test_memory_of_a_small_child_of_a_large_parent(self):
+        """The kernel keeps a peak across exec: the child of a large program would be said to be as large."""
+        script = ("import subprocess,sys\nx=b'x'*(150<<20)\nsubprocess.Popen(['true'],preexec_fn=lambda:None).wait()\n"
+                  "print(next(l for l in open('/proc/self/status') if l.startswith('VmHWM')).split()[1])")
+        done = self.run_it("/usr/bin/python3", "-S", "-c", script)
+        own_mib = int(done.stdout) / 1024
+        report = json.loads(self.proftrace("report", "--format", "json").stdout)
+        peaks = {os.path.basename(p["exe"]): p["rss_mb_max"] for p in report["processes"] if p["exe"]}
+        self.assertAlmostEqual(max(v for v in peaks.values() if v), own_mib, delta=0.02 * own_mib)
+        self.assertIsNone(peaks["true"])
 
     def test_daemon_is_left_alone(self):
         done = self.run_it("sh", "-c", "setsid sleep 30 >/dev/null 2>&1 </dev/null & echo $!")
