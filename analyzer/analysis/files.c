@@ -81,7 +81,8 @@ static const char *file_name(const char *path)
 {
     static const struct {
         const char *prefix, *name;
-    } kinds[] = {{"pipe:[", "(pipes)"}, {"socket:[", "(sockets)"}, {"anon_inode:", "(anonymous descriptors)"}};
+    } kinds[] = {{"pipe:[", "(pipes)"}, {"socket:[", "(sockets)"}, {"anon_inode:", "(anonymous descriptors)"},
+                 {"tcp ", "(sockets)"}, {"udp ", "(sockets)"},     {"unix ", "(sockets)"}};
     for (size_t i = 0; path && path[0] != '/' && i < sizeof kinds / sizeof *kinds; i++)
         if (!strncmp(path, kinds[i].prefix, strlen(kinds[i].prefix)))
             return kinds[i].name;

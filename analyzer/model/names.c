@@ -150,9 +150,26 @@ static bool is_absolute(const char *path)
     return path[0] == '/';
 }
 
-/* Not a path of the file system: pipe:[1], socket:[2], anon_inode:[eventfd]. */
+/* "tcp 127.0.0.1:80", "unix /run/x", "udp bound [::]:53", "tcp socket": what preload/core/socket_name.h calls sockets.
+ */
+static bool is_socket(const char *path)
+{
+    static const char *const protocols[] = {"tcp ", "udp ",     "unix ",  "sctp ", "icmp ",
+                                            "ip ",  "netlink ", "vsock ", "other "};
+    for (size_t i = 0; i < sizeof protocols / sizeof *protocols; i++) {
+        const size_t n = strlen(protocols[i]);
+        if (!strncmp(path, protocols[i], n))
+            return path[n] &&
+                   (strchr("0123456789[/@", path[n]) || !strncmp(path + n, "bound ", 6) || !strcmp(path + n, "socket"));
+    }
+    return false;
+}
+
+/* Not a path of the file system: pipe:[1], socket:[2], anon_inode:[eventfd], and sockets by their other side. */
 static bool is_pseudo(const char *path)
 {
+    if (is_socket(path))
+        return true;
     const char *colon = strchr(path, ':');
     return colon && colon[1] == '[' && !memchr(path, '/', (size_t)(colon - path));
 }

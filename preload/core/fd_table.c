@@ -11,11 +11,24 @@
 #include "intern.h"
 #include "process.h"
 #include "slow.h"
+#include "socket_name.h"
 #include "sys.h"
 #include "text.h"
 
+#define SOCKET_NAME_ROOM 256
+
 pt_u32 pt_fd_paths[PT_FD_TABLE_SIZE];
 static pt_u32 entries_read[PT_FD_TABLE_SIZE];
+
+/* The kernel calls a socket by a number; its other side says more. `target` has room for one more name behind it. */
+static pt_u32 name_of(int fd, char *target, pt_u64 length)
+{
+    struct pt_text text = {target + length, 0, SOCKET_NAME_ROOM};
+    if (pt_switches.net && length > 7 && __builtin_memcmp(target, "socket:", 7) == 0 && length < 64 &&
+        pt_socket_describe(&text, fd))
+        return pt_intern_bytes(text.bytes, text.length);
+    return pt_intern_bytes(target, length);
+}
 
 PT_COLD pt_u32 pt_fd_resolve(int fd)
 {
@@ -30,7 +43,7 @@ PT_COLD pt_u32 pt_fd_resolve(int fd)
     const long length = pt_syscall3(SYS_readlink, link, target, sizeof t->priv->text - 32);
     pt_u32 id = 0;
     if (length > 0)
-        id = pt_intern_bytes(target, (pt_u64)length);
+        id = name_of(fd, target, (pt_u64)length);
     else if (pt_syscall3(SYS_fcntl, fd, F_GETFD, 0) >= 0)
         id = pt_intern_string("?");   /* open, but there is no /proc: do not ask again */
     if (!pt_process_is_vfork_child()) /* its descriptors are its own, the table is its parent's */
