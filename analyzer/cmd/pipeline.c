@@ -15,6 +15,7 @@
 #include "../launcher/child.h"
 #include "../launcher/environment.h"
 #include "../launcher/library.h"
+#include "../launcher/option_values.h"
 #include "../report/copy.h"
 #include "../report/github.h"
 #include "../report/write.h"
@@ -163,8 +164,11 @@ static int run(const struct request *request, const struct pt_config *config, co
                struct pt_error *err)
 {
     PT_AUTO(pt_freep) char *library = NULL;
-    if (!pt_environment_says_disabled() && !(library = pt_library_find(err)))
-        return -1;
+    if (!pt_environment_says_disabled()) {
+        if (!(library = pt_library_find(err)))
+            return -1;
+        pt_warn_of_option_values(environ);
+    }
     struct pt_signals signals;
     struct pt_session_dir dir;
     if (pt_signals_take(&signals, err) < 0)

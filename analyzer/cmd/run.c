@@ -13,6 +13,7 @@
 #include "../launcher/environment.h"
 #include "../launcher/launch.h"
 #include "../launcher/library.h"
+#include "../launcher/option_values.h"
 #include "../launcher/run_record.h"
 #include "../launcher/session_dir.h"
 #include "../launcher/target.h"
@@ -27,7 +28,6 @@
 #include "switches.h"
 
 #define INTERVAL_MIN_MS 10
-#define STAGE_MAX_BYTES 127 /* the library ignores longer names: the trace and run.json would disagree */
 
 extern char **environ;
 
@@ -81,15 +81,15 @@ static int parse(int argc, char **argv, struct request *request, struct pt_error
     if (!args.n)
         return pt_fail(err, "no command to run; usage: proftrace run [OPTIONS] -- COMMAND [ARGUMENTS]");
     request->argv = args.values;
-    if (request->stage && strlen(request->stage) > STAGE_MAX_BYTES)
-        return pt_fail(err, "option '--stage': the name is too long; use at most %d bytes", STAGE_MAX_BYTES);
+    if (request->stage && strlen(request->stage) > PT_STAGE_MAX_BYTES)
+        return pt_fail(err, "option '--stage': the name is too long; use at most %d bytes", PT_STAGE_MAX_BYTES);
     return parse_interval(request, err);
 }
 
 static const char *stage_of(const struct request *request)
 {
     const char *stage = request->stage ? request->stage : getenv("PROFTRACE_STAGE");
-    if (stage && *stage)
+    if (stage && *stage && strlen(stage) <= PT_STAGE_MAX_BYTES)
         return stage;
     const char *slash = strrchr(request->argv[0], '/');
     return slash ? slash + 1 : request->argv[0];
@@ -167,6 +167,7 @@ static int run(const struct request *request, struct pt_error *err)
         return -1;
     if (pt_environment_says_disabled())
         return pt_child_become(target.path, request->argv, environ, err);
+    pt_warn_of_option_values(environ);
     PT_AUTO(pt_freep) char *library = pt_library_find(err);
     if (!library)
         return -1;

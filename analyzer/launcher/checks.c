@@ -20,6 +20,7 @@
 #include "../util/auto.h"
 #include "../util/fmt.h"
 #include "session_dir.h"
+#include "option_values.h"
 #include "target.h"
 
 #define ROOM_MIN_BYTES (1ull << 30)
@@ -112,44 +113,19 @@ static void check_switch_off(struct pt_checks *checks, const char *name, const c
     snprintf(check->remedy, sizeof check->remedy, "unset %s", name);
 }
 
-static void check_choice(struct pt_checks *checks, const char *name, const char *choices)
+static void no_effect(void *context, const char *problem, const char *remedy)
 {
-    const char *value = getenv(name);
-    if (!value || !*value)
-        return;
-    char bounded[128], wanted[64];
-    snprintf(bounded, sizeof bounded, "|%s|", choices);
-    snprintf(wanted, sizeof wanted, "|%.60s|", value);
-    if (strcasestr(bounded, wanted))
-        return;
-    struct pt_check *check = pt_check_add(checks, "options");
-    pt_check_detail(check, PT_CHECK_WARN, "%s=%s is not understood and has no effect", name, value);
-    snprintf(check->remedy, sizeof check->remedy, "use one of %s", choices);
-}
-
-static void check_number(struct pt_checks *checks, const char *name)
-{
-    const char *value = getenv(name);
-    if (!value || !*value || !value[strspn(value, "0123456789")])
-        return;
-    struct pt_check *check = pt_check_add(checks, "options");
-    pt_check_detail(check, PT_CHECK_WARN, "%s=%s is not a number and has no effect", name, value);
-    snprintf(check->remedy, sizeof check->remedy, "give a whole number");
+    struct pt_check *check = pt_check_add(context, "options");
+    pt_check_detail(check, PT_CHECK_WARN, "%s", problem);
+    snprintf(check->remedy, sizeof check->remedy, "%s", remedy);
 }
 
 void pt_check_environment(struct pt_checks *checks)
 {
-    static const char switches[] = "1|0|true|false|on|off|yes|no";
     check_switch_off(checks, "PROFTRACE_DISABLE", "1");
     check_switch_off(checks, "PROFTRACE_DISABLE", "true");
     check_switch_off(checks, "ENABLE_PROFILING", "false");
-    check_choice(checks, "PROFTRACE_HEAP", "off|sampled|full");
-    check_choice(checks, "PROFTRACE_IO", switches);
-    check_choice(checks, "PROFTRACE_STDIO", switches);
-    check_choice(checks, "PROFTRACE_STACKS", switches);
-    check_number(checks, "PROFTRACE_HEAP_SAMPLE_BYTES");
-    check_number(checks, "PROFTRACE_RING_MIB");
-    check_number(checks, "PROFTRACE_BUDGET_MIB");
+    pt_check_option_values(environ, no_effect, checks);
     const char *preload = getenv("LD_PRELOAD");
     if (preload && *preload)
         pt_check_detail(pt_check_add(checks, "LD_PRELOAD"), PT_CHECK_OK, "already holds %s; ours is put last", preload);

@@ -17,8 +17,6 @@
 #include "../util/vec.h"
 #include "proftrace/schema.h"
 
-enum { PT_STAGE_MAX_BYTES = 127 }; /* of a name: the library ignores longer ones */
-
 struct pt_config_pair {
     const char *name, *value;
 };

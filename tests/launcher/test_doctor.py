@@ -40,6 +40,8 @@ class Doctor(LauncherCase):
     def test_option_that_is_not_understood(self):
         checks = self.checks(environment={"PROFTRACE_HEAP": "everything"})
         self.assertEqual(checks["options"]["status"], "warn")
+        checks = self.checks(environment={"PROFTRACE_HEAP": "Full"})  # the library takes it to the letter
+        self.assertEqual(checks["options"]["remedy"], "did you mean full?")
 
     def test_unwritable_root(self):
         checks = self.checks(environment={"PROFTRACE_DIR": "/proc/x"})

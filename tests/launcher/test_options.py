@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""What is set in the environment and has no effect is said in one line: the library that ignores it has no voice."""
+import os
+import re
+import unittest
+
+from launcher_case import LauncherCase
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+OPTION = re.compile(r'^OPTION\((\w+), (\w+), "([^"]*)"', re.M)
+
+
+class Options(LauncherCase):
+    def said(self, **environment):
+        done = self.run_it("true", environment=dict(environment, PROFTRACE_QUIET="1"))
+        self.assertEqual((done.returncode, done.stdout), (0, b""))
+        return done.stderr.decode(errors="replace").splitlines()
+
+    def test_every_option_of_the_library_is_known(self):
+        """Its table and the launcher's are two: a new row must not be ignored in silence."""
+        with open(os.path.join(HERE, "..", "..", "preload", "core", "options.def"), encoding="utf-8") as file:
+            rows = OPTION.findall(file.read())
+        self.assertGreater(len(rows), 10)
+        for name, kind, default in rows:
+            variable = "PROFTRACE_" + name.upper()
+            if kind == "TEXT" or name == "interval_ms":
+                continue
+            with self.subTest(variable=variable):
+                if name not in ("quiet", "disable"):
+                    lines = self.said(**{variable: "12 monkeys"})
+                    self.assertEqual(len(lines), 1, lines)
+                    self.assertIn(f"{variable}=12 monkeys is not", lines[0])
+                self.assertEqual(self.said(**{variable: default}), [])
+
+    def test_the_nearest_value_is_named(self):
+        for variable, value, words in (
+                ("PROFTRACE_HEAP", "fulll", "fulll is not understood and has no effect; did you mean full?"),
+                ("PROFTRACE_HEAP", "FULL", "did you mean full?"), ("PROFTRACE_HEAP", "everything", "use one of off, sampled, full"),
+                ("PROFTRACE_IO", "offf", "did you mean off?"), ("PROFTRACE_RING_MIB", "64M", "did you mean 64?"),
+                ("PROFTRACE_RING_MIB", "9" * 30, "such as 256"), ("PROFTRACE_HEEP", "full", "did you mean PROFTRACE_HEAP?"),
+                ("PROFTRACE_IO", "\x1b[2J\n", "PROFTRACE_IO=")):
+            with self.subTest(variable=variable, value=value):
+                lines = self.said(**{variable: value})
+                self.assertEqual(len(lines), 1, lines)
+                self.assertIn(words, lines[0])
+                self.assertNotIn("\x1b", lines[0])
+        self.assertEqual(self.said(PROFTRACE_SOMEBODY_ELSES="1", PROFTRACE_DIR="elsewhere"), [])
+
+    def test_pipeline_says_so_too(self):
+        with open(os.path.join(self.folder, "config.json"), "w", encoding="utf-8") as file:
+            file.write('{"profile": {"stages": [{"stage": "one", "cmd": ["true"]}]}}')
+        done = self.proftrace("pipeline", "--config", "config.json", environment={"PROFTRACE_IO": "offf"})
+        lines = [line for line in done.stderr.decode().splitlines() if "no effect" in line]
+        self.assertEqual((done.returncode, len(lines)), (0, 1), done.stderr)
+        self.assertIn("did you mean off?", lines[0])
+
+    def test_a_long_stage(self):
+        """The library ignores it: run.json must have the same name as the trace."""
+        lines = self.said(PROFTRACE_STAGE="s" * 128)
+        self.assertEqual(len(lines), 1, lines)
+        self.assertIn("PROFTRACE_STAGE has 128 bytes and has no effect; use at most 127", lines[0])
+        self.assertEqual(self.record()["stage"], "true")
+        self.assertEqual(self.said(PROFTRACE_STAGE="s" * 127), [])
+        self.assertEqual(self.record()["stage"], "s" * 127)
+
+
+if __name__ == "__main__":
+    unittest.main()
