@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "helper_stage.h"
+#include "util/mem.h"
 
 /* ---- pipes and files ---- */
 static void test_pipe_gets_every_byte(void **state)
@@ -47,7 +48,7 @@ static const char both_script[] = "i=0; while [ $i -lt 300 ]; do echo out$i; ech
 
 static char *both_lines(const char *newline)
 {
-    char *text = calloc(1, 300 * 20);
+    char *text = pt_calloc(1, 300 * 20);
     for (int i = 0, n = 0; i < 300; i++)
         n += sprintf(text + n, "out%d%serr%d%s", i, newline, i, newline);
     return text;
