@@ -225,7 +225,7 @@ static void read_boot_id(char *ret)
 static void note_inherited_rss(void)
 {
     struct rusage usage;
-    const int is_fork_child = last_text != 0;
+    const int is_fork_child = last_trace_id != 0;
     if (!is_fork_child && pt_syscall2(SYS_getrusage, RUSAGE_SELF, &usage) == 0)
         pt_image->inherited_rss_kib = (pt_u64)usage.ru_maxrss;
 }
