@@ -34,11 +34,12 @@ MAY_INCLUDE = {
     "analyzer/export": ["analyzer/util", "analyzer/decode", "analyzer/merge", "analyzer/model", "analyzer/analysis"],
     # the launcher stands beside the chain: it may show its result, not take part in it
     "analyzer/sampler": ["analyzer/util"],
-    "analyzer/launcher": ["analyzer/util", "analyzer/sampler"],
-    "analyzer/pipeline": ["analyzer/util", "analyzer/sampler", "analyzer/launcher"],
+    "analyzer/cpu_profile": ["analyzer/util"],
+    "analyzer/launcher": ["analyzer/util", "analyzer/sampler", "analyzer/cpu_profile"],
+    "analyzer/pipeline": ["analyzer/util", "analyzer/sampler", "analyzer/cpu_profile", "analyzer/launcher"],
     "analyzer/cmd": ["analyzer/util", "analyzer/source", "analyzer/decode", "analyzer/merge", "analyzer/model",
                      "analyzer/analysis", "analyzer/rules", "analyzer/report", "analyzer/export", "analyzer/sampler",
-                     "analyzer/launcher", "analyzer/pipeline"],
+                     "analyzer/cpu_profile", "analyzer/launcher", "analyzer/pipeline"],
     "analyzer": ["analyzer/cmd", "analyzer/util"],
 }
 
@@ -46,7 +47,7 @@ MAY_INCLUDE = {
 THIRD_PARTY = {
     r"zstd(_errors)?\.h": r"preload/core/(private|rollover)\.[ch]|analyzer/source/\w+\.[ch]",
     r"zlib\.h": r"analyzer/(util|export)/\w+\.[ch]",
-    r"elfutils/.*|dwarf\.h|libelf\.h|gelf\.h": r"analyzer/model/(symbol\w*|elf_image|debuginfod)\.[ch]",
+    r"elfutils/.*|dwarf\.h|libelf\.h|gelf\.h": r"analyzer/model/(symbol\w*|elf_image|debuginfod)\.[ch]|analyzer/cpu_profile/cfi\w*\.[ch]",
     r"(cjson/)?cJSON\.h": r"analyzer/(report|cmd|launcher|pipeline|util)/\w+\.[ch]|analyzer/model/run_info\.c",
     r"unwind\.h": r"preload/core/(stack|frame_check)\.[ch]",
     r"dlfcn\.h": r"preload/core/(real|module|init)\.c|preload/hooks/heap\.c|analyzer/launcher/\w+\.c|analyzer/sampler/gpu_\w+\.c|analyzer/model/(demangle|debuginfod)\.c",

@@ -10,6 +10,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "../cpu_profile/cpu_profile.h"
 #include "../launcher/environment.h"
 #include "../launcher/launch.h"
 #include "../launcher/library.h"
@@ -139,16 +140,20 @@ static int run_traced(const struct request *request, const struct pt_target *tar
     /* Written before the start too: if we are killed, the command and its start are known. */
     if (pt_run_record_write(dir, &record, err) < 0)
         return -1;
-    const struct pt_launch launch = {
-        .path = target->path, .argv = request->argv, .environment = environment, .interval_ns = request->interval_ns};
+    PT_AUTO(pt_cpu_profile_freep) struct pt_cpu_profile *cpu_profile = pt_cpu_profile_new(dir->fd, 0);
+    const struct pt_launch launch = {.path = target->path,
+                                     .argv = request->argv,
+                                     .environment = environment,
+                                     .interval_ns = request->interval_ns,
+                                     .cpu_profile = cpu_profile};
     if (pt_launch(&launch, sampler, result, err) < 0)
         return -1;
     char left[96];
-    const char *notes[2] = {NULL};
+    const char *notes[3] = {pt_cpu_profile_note(cpu_profile)};
     if (result->samples->living) {
         snprintf(left, sizeof left, "%u descendants were still running when the command ended",
                  result->samples->living);
-        notes[0] = left;
+        notes[notes[0] != NULL] = left;
     }
     stage.result = result;
     stage.status = pt_status_is_success(result->wait_status) ? "ok" : "failed";

@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../cpu_profile/cpu_profile.h"
+#include "../sampler/process_tree.h"
 #include "output.h"
 #include "signals.h"
 #include "status_line.h"
@@ -42,6 +44,7 @@ struct watch {
     pt_u64 last_sample_ns;
     pt_u64 sample_due_ns;
     pt_u64 output_due_ns;
+    pt_u64 cpu_due_ns;
     pt_u64 status_due_ns;
     pt_u64 progress_due_ns;
     pt_u64 end_due_ns; /* of the tree that we are ending */
@@ -67,10 +70,21 @@ static pt_u64 monotonic_ns(void)
 
 /* ---- samples ---- */
 
+/* Without perf events, threads are known when somebody looks at them. */
+static void see_threads(const struct watch *watch)
+{
+    struct pt_cpu_profile *profile = watch->launch->cpu_profile;
+    const struct pt_tree *tree = pt_sampler_tree(watch->sampler);
+    for (size_t i = 0; profile && pt_cpu_profile_is_blind(profile) && i < tree->n; i++)
+        if (tree->entries[i].kinship == PT_KIN_OURS)
+            pt_cpu_profile_see(profile, tree->entries[i].pid);
+}
+
 static void take_sample(struct watch *watch)
 {
     const pt_u64 now = monotonic_ns();
     const pt_u64 rest_ns = COST_FACTOR * pt_sampler_take(watch->sampler, now - watch->start_ns);
+    see_threads(watch);
     watch->last_sample_ns = now;
     watch->sample_due_ns = now + (rest_ns > watch->launch->interval_ns ? rest_ns : watch->launch->interval_ns);
     if (!watch->launch->status_line)
@@ -117,6 +131,8 @@ static void look_at_ended(struct watch *watch, pid_t pid)
             take_sample(watch);
     }
     pt_sampler_ending(watch->sampler, pid);
+    if (watch->launch->cpu_profile)
+        pt_cpu_profile_ending(watch->launch->cpu_profile, pid);
 }
 
 static bool reap_ended(struct watch *watch)
@@ -224,6 +240,7 @@ static pt_u64 next_due_ns(const struct watch *watch)
     pt_u64 due_ns = watch->ended ? NEVER_NS : watch->sample_due_ns;
     lower(&due_ns, watch->ended ? NEVER_NS : watch->progress_due_ns);
     lower(&due_ns, watch->output_due_ns);
+    lower(&due_ns, watch->cpu_due_ns);
     lower(&due_ns, watch->status_due_ns);
     lower(&due_ns, watch->end_due_ns);
     if (watch->launch->timeout_ns && !watch->ended && watch->result->how == PT_LAUNCH_ENDED)
@@ -233,17 +250,31 @@ static pt_u64 next_due_ns(const struct watch *watch)
 
 static void wait_for_something(struct watch *watch)
 {
-    struct pollfd fds[1 + PT_OUTPUT_POLL_MAX] = {{.fd = watch->signals->fd, .events = POLLIN}};
-    int n = 1;
+    struct pollfd fds[2 + PT_OUTPUT_POLL_MAX] = {{.fd = watch->signals->fd, .events = POLLIN},
+                                                 {.fd = -1, .events = POLLIN}};
+    int n = 2;
     const pt_u64 now = monotonic_ns();
     watch->output_due_ns = NEVER_NS;
+    if (watch->launch->cpu_profile)
+        fds[1].fd = pt_cpu_profile_fd(watch->launch->cpu_profile);
     if (watch->launch->output)
-        n += pt_output_poll_fds(watch->launch->output, now, fds + 1, &watch->output_due_ns);
+        n += pt_output_poll_fds(watch->launch->output, now, fds + n, &watch->output_due_ns);
     const pt_u64 due_ns = next_due_ns(watch);
     const pt_u64 wait_ns = due_ns > now ? due_ns - now : 0;
     const struct timespec timeout = {(time_t)(wait_ns / 1000000000u), (long)(wait_ns % 1000000000u)};
-    if (ppoll(fds, (nfds_t)n, due_ns == NEVER_NS ? NULL : &timeout, NULL) > 0 && fds[0].revents)
+    if (ppoll(fds, (nfds_t)n, due_ns == NEVER_NS ? NULL : &timeout, NULL) <= 0)
+        return;
+    if (fds[1].revents)
+        watch->cpu_due_ns = now;
+    if (fds[0].revents)
         take_signals(watch);
+}
+
+static void step_cpu_profile(struct watch *watch)
+{
+    const pt_u64 now = monotonic_ns();
+    if (watch->launch->cpu_profile && now >= watch->cpu_due_ns)
+        watch->cpu_due_ns = pt_cpu_profile_step(watch->launch->cpu_profile, now);
 }
 
 static void loop(struct watch *watch)
@@ -254,6 +285,7 @@ static void loop(struct watch *watch)
             pt_output_pump(watch->launch->output, monotonic_ns());
         check_timeout(watch);
         step_end(watch);
+        step_cpu_profile(watch);
         if (!watch->ended && monotonic_ns() >= watch->sample_due_ns)
             take_sample(watch);
         if (!watch->ended && monotonic_ns() >= watch->progress_due_ns)
@@ -262,6 +294,9 @@ static void loop(struct watch *watch)
             watch->status_due_ns = pt_status_line_step(watch->launch->status_line, monotonic_ns());
     }
     reap(watch);
+    if (watch->launch->cpu_profile)
+        pt_cpu_profile_end(watch->launch->cpu_profile);
+    watch->cpu_due_ns = NEVER_NS;
 }
 
 /* What the command wrote before it ended is still on its way. */
@@ -298,9 +333,13 @@ static int start(struct watch *watch, struct pt_error *err)
     else
         pt_signals_read(watch->signals, 0, true, &seen);
     watch->result->end_signal = seen.end_signal;
+    if (launch->cpu_profile)
+        pt_cpu_profile_begin(launch->cpu_profile);
     watch->pid = pt_child_start(&child, &watch->signals->inherited, err);
     if (watch->pid < 0)
         return -1;
+    if (launch->cpu_profile)
+        pt_cpu_profile_started(launch->cpu_profile, watch->pid);
     pt_signals_deliver(&early, watch->pid);
     /* It reached the group, but the command was not in it yet. */
     if (seen.end_signal)
@@ -323,6 +362,7 @@ int pt_launch(const struct pt_launch *launch, struct pt_sampler *sampler, struct
         .signals = launch->signals ? launch->signals : &own,
         .start_ns = monotonic_ns(),
         .output_due_ns = NEVER_NS,
+        .cpu_due_ns = launch->cpu_profile ? 0 : NEVER_NS,
         .status_due_ns = NEVER_NS,
         .end_due_ns = NEVER_NS,
         .result = ret_result,

@@ -10,6 +10,7 @@
 #include "../sampler/sampler.h"
 #include "child.h"
 
+struct pt_cpu_profile;
 struct pt_output;
 struct pt_signals;
 struct pt_status_line;
@@ -18,8 +19,9 @@ struct pt_launch {
     const char *path;
     char **argv;
     char **environment;
-    const char *cwd;    /* NULL = ours */
-    pt_u64 interval_ns; /* between samples */
+    const char *cwd;                    /* NULL = ours */
+    pt_u64 interval_ns;                 /* between samples */
+    struct pt_cpu_profile *cpu_profile; /* NULL = none is made */
 
     /* What a stage of a pipeline has and a single command has not. */
     const struct pt_signals *signals; /* held for the whole pipeline, and what asks for an end ends the whole tree;

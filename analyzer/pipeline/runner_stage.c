@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../cpu_profile/cpu_profile.h"
 #include "../launcher/environment.h"
 #include "../launcher/output.h"
 #include "../sampler/process_tree.h"
@@ -213,6 +214,8 @@ static int launch(struct pt_runner *runner, size_t index, struct pt_output *outp
         return -1;
     record->argv = run->argv;
     record->start_ns = pt_runner_now_ns(runner);
+    PT_AUTO(pt_cpu_profile_freep)
+    struct pt_cpu_profile *cpu_profile = pt_cpu_profile_new(runner->request->dir->fd, (pt_u32)index);
     const struct pt_launch what = {
         .path = planned->target.path,
         .argv = run->argv,
@@ -223,10 +226,14 @@ static int launch(struct pt_runner *runner, size_t index, struct pt_output *outp
         .output = output,
         .status_line = &runner->status_line,
         .timeout_ns = record->timeout_ns,
+        .cpu_profile = cpu_profile,
         .progress = tell_progress,
         .progress_context = &(struct progress){runner, record, &run->result},
     };
-    return pt_launch(&what, run->sampler, &run->result, err);
+    const int launched = pt_launch(&what, run->sampler, &run->result, err);
+    if (pt_cpu_profile_note(cpu_profile))
+        note(runner, record->stage, pt_cpu_profile_note(cpu_profile));
+    return launched;
 }
 
 static void note_output(struct pt_runner *runner, const char *stage, const struct pt_output *output)

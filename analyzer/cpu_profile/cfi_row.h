@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cfi_row.h - what the unwind tables say about one address, in eight bytes. For cfi.c only.
+ *
+ * Nearly all code finds its caller's frame (the CFA) at rsp or rbp plus a number, or in memory at rbp plus a number,
+ * its return address right below, and may have saved rbp; a row holds that. The rest (signal frames, the procedure
+ * linkage table, some assembly) is worked out from the tables each time.
+ */
+#ifndef PT_CPU_PROFILE_CFI_ROW_H
+#define PT_CPU_PROFILE_CFI_ROW_H
+
+#include <elfutils/libdw.h>
+
+#include "cfi.h"
+
+enum pt_row_kind {
+    PT_ROW_UNSET,
+    PT_ROW_NONE, /* there is nothing about this address */
+    PT_ROW_END,  /* the outermost frame */
+    PT_ROW_RSP,
+    PT_ROW_RBP,
+    PT_ROW_RBP_MEMORY,
+    PT_ROW_SLOW,
+};
+
+static inline enum pt_row_kind pt_cfi_row_kind(pt_u64 row)
+{
+    return (enum pt_row_kind)(row & 7);
+}
+
+pt_u64 pt_cfi_row_pack(Dwarf_Frame *frame);
+enum pt_cfi_step pt_cfi_row_step(pt_u64 row, const struct pt_stack_copy *stack, struct pt_frame_regs *regs);
+enum pt_cfi_step pt_cfi_frame_step(Dwarf_Frame *frame, const struct pt_stack_copy *stack, struct pt_frame_regs *regs);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_profile.c - Owns: a profile from its begin to its end. Threads: main only. Never: counts
+ * what is no descendant of the command, takes more memory the longer the stage runs.
+ */
+#include "cpu_profile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../util/cpu_format.h"
+#include "../util/mem.h"
+#include "profile_data.h"
+
+#define PERIOD_NS                                                                                                      \
+    10101010u /* 99 a second: a program that works in steps of 10 ms is not always met at the same one                 \
+               */
+#define STACK_BYTES 16384u
+#define TICK_NS 250000000u  /* at 99 samples a second a ring is half full then */
+#define LATE_NS 2000000u    /* a record may be visible this much after its time */
+#define LOOK_NS 1000000000u /* between looks at schedstat */
+#define LOOK_MOST 64
+#define WRITE_NS 10000000000u
+#define WRITE_BYTES_PER_S 4096u /* of times that change: many threads are written less often */
+#define CHUNK_BYTES 65536u
+
+static pt_u64 clock_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
+}
+
+struct pt_cpu_profile *pt_cpu_profile_new(int directory_fd, pt_u32 stage)
+{
+    struct pt_cpu_profile *profile = pt_calloc(1, sizeof *profile);
+    profile->directory_fd = directory_fd;
+    profile->stage = stage;
+    profile->rings.epoll_fd = profile->file.fd = -1;
+    return profile;
+}
+
+void pt_cpu_profile_free(struct pt_cpu_profile *profile)
+{
+    if (!profile)
+        return;
+    pt_perf_rings_close(&profile->rings);
+    pt_profile_file_close(&profile->file);
+    pt_threads_fini(&profile->threads);
+    pt_images_fini(&profile->images);
+    pt_code_modules_fini(&profile->modules);
+    pt_stack_tree_fini(&profile->stacks);
+    pt_map_fini(&profile->counts);
+    free(profile->samples.items);
+    free(profile);
+}
+
+/* ---- the beginning ---- */
+
+static void say_refused(struct pt_cpu_profile *profile, int problem, const struct pt_error *err)
+{
+    const char *remedy = problem == EACCES || problem == EPERM
+                             ? "; `sysctl kernel.perf_event_paranoid=2` allows them, in a container --cap-add PERFMON"
+                             : "";
+    snprintf(profile->note, sizeof profile->note,
+             "no CPU samples (%.100s%s); CPU times are those of schedstat, of threads that were seen alive", err->text,
+             remedy);
+}
+
+void pt_cpu_profile_begin(struct pt_cpu_profile *profile)
+{
+    struct pt_error err = {0};
+    profile->is_sampling = pt_perf_rings_open(&profile->rings, PERIOD_NS, STACK_BYTES, &err) == 0;
+    if (!profile->is_sampling)
+        say_refused(profile, errno, &err);
+    profile->begin_ns = clock_ns(CLOCK_MONOTONIC);
+    profile->begin_realtime_ns = clock_ns(CLOCK_REALTIME);
+}
+
+void pt_cpu_profile_started(struct pt_cpu_profile *profile, pid_t pid)
+{
+    struct pt_error err = {0};
+    const struct pt_cpu_header header = {
+        .magic = PT_CPU_MAGIC,
+        .version = PT_CPU_VERSION,
+        .header_bytes = sizeof header,
+        .begin_monotonic_ns = profile->begin_ns,
+        .begin_realtime_ns = profile->begin_realtime_ns,
+        .period_ns = PERIOD_NS,
+        .flags = (profile->is_sampling ? PT_CPU_SAMPLED : 0) | (profile->rings.user_only ? PT_CPU_USER_ONLY : 0),
+        .root_pid = (pt_u32)pid,
+        .stack_bytes = STACK_BYTES,
+        .cpus = profile->rings.n,
+    };
+    profile->root = (pt_u32)pid;
+    const pt_u64 now_ns = clock_ns(CLOCK_MONOTONIC);
+    profile->look_due_ns = now_ns + LOOK_NS;
+    profile->write_due_ns = now_ns + WRITE_NS;
+    if (profile->is_sampling)
+        pt_threads_add(&profile->threads, profile->root, profile->root, 0, 0);
+    else
+        pt_threads_see(&profile->threads, profile->root, 0);
+    if (pt_profile_file_open(&profile->file, profile->directory_fd, profile->stage, &header, &err) < 0)
+        snprintf(profile->note, sizeof profile->note, "no CPU profile: %.200s", err.text);
+    if (profile->note[0])
+        pt_profile_file_chunk(&profile->file, PT_CPU_CHUNK_NOTE, profile->note, strlen(profile->note));
+}
+
+int pt_cpu_profile_fd(const struct pt_cpu_profile *profile)
+{
+    return profile->rings.epoll_fd;
+}
+
+/* ---- writing ---- */
+
+static void write_modules(struct pt_cpu_profile *profile)
+{
+    while (profile->written_modules < profile->modules.n) {
+        const struct pt_code_module *module = profile->modules.items[profile->written_modules++];
+        struct pt_chunk_buffer chunk = {0};
+        struct pt_cpu_module shown = {.number = module->number, .build_id_bytes = module->build_id_bytes};
+        memcpy(shown.build_id, module->build_id, sizeof shown.build_id);
+        pt_chunk_add(&chunk, &shown, sizeof shown);
+        pt_chunk_add(&chunk, module->path, strlen(module->path));
+        pt_chunk_write(&chunk, &profile->file, PT_CPU_CHUNK_MODULE);
+        free(chunk.items);
+    }
+}
+
+/* What a chunk refers to comes before it. */
+static void write_samples(struct pt_cpu_profile *profile)
+{
+    write_modules(profile);
+    pt_chunk_write(&profile->stacks.fresh, &profile->file, PT_CPU_CHUNK_NODES);
+    pt_threads_write(&profile->threads, &profile->file);
+    pt_chunk_write(&profile->samples, &profile->file, PT_CPU_CHUNK_SAMPLES);
+}
+
+static void write_all(struct pt_cpu_profile *profile, pt_u64 now_ns)
+{
+    const pt_u64 t_ns = pt_profile_since(profile, now_ns);
+    const size_t bytes = pt_threads_collect(&profile->threads, t_ns);
+    const pt_u64 rest_ns = bytes * (1000000000u / WRITE_BYTES_PER_S);
+    profile->write_due_ns = now_ns + (rest_ns > WRITE_NS ? rest_ns : WRITE_NS);
+    write_samples(profile);
+    profile->totals.duration_ns = t_ns;
+    profile->totals.lost_threads = profile->threads.lost;
+    profile->totals.lost_nodes = profile->stacks.lost_nodes;
+    pt_profile_file_chunk(&profile->file, PT_CPU_CHUNK_TOTALS, &profile->totals, sizeof profile->totals);
+}
+
+/* ---- the loop ---- */
+
+static void drain(struct pt_cpu_profile *profile, pt_u64 until_ns)
+{
+    struct pt_perf_record record;
+    pt_perf_rings_start(&profile->rings);
+    while (pt_perf_rings_next(&profile->rings, until_ns, &record))
+        pt_profile_take(profile, &record);
+    pt_perf_rings_stop(&profile->rings);
+    if (profile->samples.n + profile->stacks.fresh.n + profile->threads.shown.n > CHUNK_BYTES)
+        write_samples(profile);
+}
+
+pt_u64 pt_cpu_profile_step(struct pt_cpu_profile *profile, pt_u64 now_ns)
+{
+    const pt_u64 cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    if (profile->is_sampling)
+        drain(profile, now_ns - LATE_NS);
+    if (profile->is_sampling && now_ns >= profile->look_due_ns) {
+        pt_threads_look(&profile->threads, pt_profile_since(profile, now_ns), LOOK_MOST);
+        profile->look_due_ns = now_ns + LOOK_NS;
+    }
+    if (now_ns >= profile->write_due_ns)
+        write_all(profile, now_ns - LATE_NS);
+    profile->totals.own_cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+    return now_ns + TICK_NS;
+}
+
+bool pt_cpu_profile_is_blind(const struct pt_cpu_profile *profile)
+{
+    return !profile->is_sampling;
+}
+
+void pt_cpu_profile_see(struct pt_cpu_profile *profile, pid_t pid)
+{
+    pt_threads_see(&profile->threads, (pt_u32)pid, pt_profile_since(profile, clock_ns(CLOCK_MONOTONIC)));
+}
+
+/* Its EXIT record is waiting, and with it what was known of the thread would go. */
+void pt_cpu_profile_ending(struct pt_cpu_profile *profile, pid_t pid)
+{
+    pt_threads_ending(&profile->threads, (pt_u32)pid, pt_profile_since(profile, clock_ns(CLOCK_MONOTONIC)));
+}
+
+static void count_by_stack(struct pt_cpu_profile *profile)
+{
+    struct pt_chunk_buffer chunk = {0};
+    for (size_t i = 0; i < profile->counts.n; i++) {
+        const struct pt_map_entry *entry = &profile->counts.entries[i];
+        const struct pt_cpu_count count = {(pt_u32)(entry->key >> 32), (pt_u32)entry->key, entry->value};
+        pt_chunk_add(&chunk, &count, sizeof count);
+    }
+    pt_chunk_write(&chunk, &profile->file, PT_CPU_CHUNK_COUNTS);
+    free(chunk.items);
+}
+
+void pt_cpu_profile_end(struct pt_cpu_profile *profile)
+{
+    if (profile->has_ended || !profile->root)
+        return;
+    const pt_u64 cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), now_ns = clock_ns(CLOCK_MONOTONIC);
+    profile->has_ended = true;
+    if (profile->is_sampling)
+        drain(profile, ~(pt_u64)0);
+    pt_perf_rings_close(&profile->rings);
+    count_by_stack(profile);
+    profile->totals.own_cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+    write_all(profile, now_ns);
+    if (profile->totals.lost_records && !profile->note[0])
+        snprintf(profile->note, sizeof profile->note,
+                 "the kernel dropped %llu records of CPU use: times are incomplete",
+                 (unsigned long long)profile->totals.lost_records);
+    if (profile->file.problem)
+        snprintf(profile->note, sizeof profile->note, "the CPU profile is incomplete: %s",
+                 strerror(profile->file.problem));
+    pt_profile_file_close(&profile->file);
+}
+
+const char *pt_cpu_profile_note(const struct pt_cpu_profile *profile)
+{
+    return profile->note[0] ? profile->note : NULL;
+}

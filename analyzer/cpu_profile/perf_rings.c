@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * perf_rings.c - Owns: events, rings and what the kernel allows. Threads: main only. Never: blocks; trusts the length
+ * of a record.
+ */
+#include "perf_rings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../util/mem.h"
+
+/* What perf_event_mlock_kb grants every user for each CPU. */
+#define RING_MAX_BYTES (512u << 10)
+#define RING_MIN_BYTES (64u << 10)
+#define SCRATCH_BYTES 65536u
+#define NOTHING (~(pt_u64)0)
+
+/* bp, bx, sp, ip ...: everything but flags and segments. */
+#define REGS_MASK 0xff01ffull
+
+struct pt_perf_ring {
+    int fd;
+    struct perf_event_mmap_page *page;
+    pt_u8 *data;
+    pt_u64 bytes; /* of data: a power of two */
+    pt_u64 head, tail;
+    pt_u64 next_ns; /* time of the record at tail; NOTHING = there is none */
+};
+
+static long page_bytes(void)
+{
+    return sysconf(_SC_PAGESIZE);
+}
+
+/* ---- opening ---- */
+
+static struct perf_event_attr attributes(pt_u64 period_ns, pt_u32 stack_bytes)
+{
+    return (struct perf_event_attr){
+        .type = PERF_TYPE_SOFTWARE,
+        .size = sizeof(struct perf_event_attr),
+        .config = PERF_COUNT_SW_CPU_CLOCK,
+        .sample_period = period_ns,
+        .sample_type =
+            PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+        .disabled = 1,
+        .inherit = 1,
+        .exclude_hv = 1,
+        .mmap = 1,
+        .mmap2 = 1,
+        .comm = 1,
+        .comm_exec = 1,
+        .enable_on_exec = 1,
+        .task = 1,
+        .watermark = 1,
+        .wakeup_watermark = RING_MAX_BYTES / 4,
+        .sample_id_all = 1,
+        .context_switch = 1,
+        .build_id = 1,
+        .use_clockid = 1,
+        .clockid = CLOCK_MONOTONIC,
+        .sample_regs_user = REGS_MASK,
+        .sample_stack_user = stack_bytes,
+    };
+}
+
+static int open_event(const struct perf_event_attr *attr, int cpu)
+{
+    return (int)syscall(SYS_perf_event_open, attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* What the kernel refuses is asked for with less, in the order of what matters least. */
+static int open_first(struct perf_event_attr *attr, int cpu)
+{
+    int fd = open_event(attr, cpu);
+    if (fd < 0 && (errno == EACCES || errno == EPERM)) {
+        attr->exclude_kernel = 1;
+        fd = open_event(attr, cpu);
+    }
+    if (fd < 0 && errno == EINVAL && attr->build_id) { /* before Linux 5.12 */
+        attr->build_id = 0;
+        attr->exclude_kernel = 0;
+        return open_first(attr, cpu);
+    }
+    return fd;
+}
+
+static int map_ring(struct pt_perf_ring *ring)
+{
+    for (pt_u64 bytes = RING_MAX_BYTES; bytes >= RING_MIN_BYTES; bytes /= 2) {
+        void *base = mmap(NULL, bytes + (size_t)page_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+        if (base == MAP_FAILED)
+            continue;
+        ring->page = base;
+        ring->data = (pt_u8 *)base + page_bytes();
+        ring->bytes = bytes;
+        return 0;
+    }
+    return -1;
+}
+
+static int add_ring(struct pt_perf_rings *rings, const struct perf_event_attr *attr, int fd)
+{
+    struct pt_perf_ring *ring = &rings->items[rings->n++];
+    *ring = (struct pt_perf_ring){.fd = fd, .next_ns = NOTHING};
+    if (map_ring(ring) < 0)
+        return -1;
+    rings->user_only = attr->exclude_kernel;
+    rings->has_build_ids = attr->build_id;
+    struct epoll_event event = {.events = EPOLLIN, .data.u32 = rings->n - 1};
+    return epoll_ctl(rings->epoll_fd, EPOLL_CTL_ADD, fd, &event);
+}
+
+static int open_all(struct pt_perf_rings *rings, pt_u64 period_ns, pt_u32 stack_bytes)
+{
+    const long cpus = sysconf(_SC_NPROCESSORS_CONF);
+    struct perf_event_attr attr = attributes(period_ns, stack_bytes);
+    rings->items = pt_calloc(cpus > 0 ? (size_t)cpus : 1, sizeof *rings->items);
+    rings->scratch = pt_malloc(SCRATCH_BYTES);
+    rings->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    for (int cpu = 0; cpu < cpus && rings->epoll_fd >= 0; cpu++) {
+        const int fd = rings->n ? open_event(&attr, cpu) : open_first(&attr, cpu);
+        if (fd < 0 && errno == ENODEV) /* this CPU is switched off */
+            continue;
+        if (fd < 0 || add_ring(rings, &attr, fd) < 0)
+            return -1;
+    }
+    return rings->n ? 0 : -1;
+}
+
+int pt_perf_rings_open(struct pt_perf_rings *rings, pt_u64 period_ns, pt_u32 stack_bytes, struct pt_error *err)
+{
+    *rings = (struct pt_perf_rings){.epoll_fd = -1};
+    if (open_all(rings, period_ns, stack_bytes) == 0)
+        return 0;
+    const int problem = errno;
+    pt_perf_rings_close(rings);
+    errno = problem;
+    return pt_fail(err, "perf_event_open: %s", strerror(problem));
+}
+
+void pt_perf_rings_close(struct pt_perf_rings *rings)
+{
+    for (pt_u32 i = 0; i < rings->n; i++) {
+        struct pt_perf_ring *ring = &rings->items[i];
+        if (ring->page)
+            munmap(ring->page, ring->bytes + (size_t)page_bytes());
+        close(ring->fd);
+    }
+    if (rings->epoll_fd >= 0)
+        close(rings->epoll_fd);
+    free(rings->items);
+    free(rings->scratch);
+    *rings = (struct pt_perf_rings){.epoll_fd = -1};
+}
+
+/* ---- reading ---- */
+
+static void copy_out(const struct pt_perf_ring *ring, pt_u64 at, void *to, pt_u64 n)
+{
+    const pt_u64 offset = at & (ring->bytes - 1), first = ring->bytes - offset < n ? ring->bytes - offset : n;
+    memcpy(to, ring->data + offset, first);
+    memcpy((pt_u8 *)to + first, ring->data, n - first);
+}
+
+static pt_u64 word_at(const struct pt_perf_ring *ring, pt_u64 at)
+{
+    pt_u64 word;
+    copy_out(ring, at, &word, sizeof word);
+    return word;
+}
+
+static struct perf_event_header header_at(const struct pt_perf_ring *ring, pt_u64 at)
+{
+    struct perf_event_header header;
+    copy_out(ring, at, &header, sizeof header);
+    return header;
+}
+
+/* A sample has its time third, all others have it last. */
+static void peek(struct pt_perf_ring *ring)
+{
+    ring->next_ns = NOTHING;
+    if (ring->head - ring->tail < sizeof(struct perf_event_header))
+        return;
+    const struct perf_event_header header = header_at(ring, ring->tail);
+    const pt_u32 least = header.type == PERF_RECORD_SAMPLE ? 32 : 24;
+    if (header.size < least || header.size > ring->head - ring->tail) { /* never, unless the kernel is another one */
+        ring->tail = ring->head;
+        return;
+    }
+    ring->next_ns = word_at(ring, ring->tail + (header.type == PERF_RECORD_SAMPLE ? 24u : header.size - 8u));
+}
+
+void pt_perf_rings_start(struct pt_perf_rings *rings)
+{
+    for (pt_u32 i = 0; i < rings->n; i++) {
+        struct pt_perf_ring *ring = &rings->items[i];
+        ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+        ring->tail = ring->page->data_tail;
+        peek(ring);
+    }
+}
+
+void pt_perf_rings_stop(struct pt_perf_rings *rings)
+{
+    for (pt_u32 i = 0; i < rings->n; i++)
+        __atomic_store_n(&rings->items[i].page->data_tail, rings->items[i].tail, __ATOMIC_RELEASE);
+}
+
+static const pt_u8 *in_one_piece(const struct pt_perf_rings *rings, const struct pt_perf_ring *ring, pt_u32 size)
+{
+    const pt_u64 offset = ring->tail & (ring->bytes - 1);
+    if (offset + size <= ring->bytes)
+        return ring->data + offset;
+    copy_out(ring, ring->tail, rings->scratch, size);
+    return rings->scratch;
+}
+
+bool pt_perf_rings_next(struct pt_perf_rings *rings, pt_u64 until_ns, struct pt_perf_record *ret_record)
+{
+    struct pt_perf_ring *first = NULL;
+    for (pt_u32 i = 0; i < rings->n; i++)
+        if (rings->items[i].next_ns < (first ? first->next_ns : until_ns))
+            first = &rings->items[i];
+    if (!first)
+        return false;
+    const struct perf_event_header header = header_at(first, first->tail);
+    const pt_u8 *bytes = in_one_piece(rings, first, header.size);
+    const bool is_sample = header.type == PERF_RECORD_SAMPLE;
+    pt_u32 who[2];
+    memcpy(who, bytes + (is_sample ? 16 : header.size - 16), sizeof who);
+    *ret_record = (struct pt_perf_record){
+        .type = header.type,
+        .misc = header.misc,
+        .pid = who[0],
+        .tid = who[1],
+        .t_ns = first->next_ns,
+        .body = bytes + 8,
+        .body_bytes = header.size - (is_sample ? 8u : 24u),
+    };
+    /* The kernel overwrites nothing before pt_perf_rings_stop gives the room back. */
+    first->tail += header.size;
+    peek(first);
+    return true;
+}
+
+bool pt_perf_sample_read(const struct pt_perf_record *record, struct pt_perf_sample *ret_sample)
+{
+    *ret_sample = (struct pt_perf_sample){0};
+    const pt_u8 *at = record->body, *end = at + record->body_bytes;
+    pt_u64 word;
+    if (end - at < 32)
+        return false;
+    memcpy(&ret_sample->ip, at, 8);
+    memcpy(&word, at + 24, 8); /* after ip, pid and tid, time: the ABI of the registers */
+    at += 32;
+    if (word == PERF_SAMPLE_REGS_ABI_64) {
+        if (end - at < PT_REG__COUNT * 8)
+            return false;
+        ret_sample->regs = (const pt_u64 *)(const void *)at;
+    }
+    if (word == PERF_SAMPLE_REGS_ABI_64 || word == PERF_SAMPLE_REGS_ABI_32)
+        at += PT_REG__COUNT * 8;
+    if (end - at < 8)
+        return false;
+    memcpy(&word, at, 8);
+    at += 8;
+    if (!word || (pt_u64)(end - at) < word + 8)
+        return true;
+    ret_sample->stack = at;
+    memcpy(&ret_sample->stack_bytes, at + word, 8); /* how much of it was really copied */
+    if (ret_sample->stack_bytes > word)
+        ret_sample->stack_bytes = word;
+    return true;
+}

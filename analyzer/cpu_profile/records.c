@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * records.c - Owns: what each record of the kernel means. Threads: main only. State: none of its own. Never: counts
+ * what is no descendant of the command.
+ */
+#include <string.h>
+
+#include "profile_data.h"
+#include "unwind.h"
+
+#define SAMPLES_ONE_BY_ONE 4000000u /* 64 MB; more are counted by stack, without their time */
+
+/* What the launcher starts for itself is recorded too if it calls execve; only the command's descendants count. Where
+ * records were lost, the one that said so may be among them. */
+static struct pt_live_thread *thread_of(struct pt_cpu_profile *profile, pt_u32 pid, pt_u32 tid, pt_u64 t_ns)
+{
+    struct pt_live_thread *thread = pt_threads_find(&profile->threads, tid);
+    if (!thread && profile->totals.lost_records && tid)
+        thread = pt_threads_add(&profile->threads, pid, tid, 0, t_ns);
+    return thread;
+}
+
+static pt_u32 u32_at(const struct pt_perf_record *record, pt_u32 offset)
+{
+    pt_u32 value = 0;
+    if (offset + sizeof value <= record->body_bytes)
+        memcpy(&value, record->body + offset, sizeof value);
+    return value;
+}
+
+static pt_u64 u64_at(const struct pt_perf_record *record, pt_u32 offset)
+{
+    pt_u64 value = 0;
+    if (offset + sizeof value <= record->body_bytes)
+        memcpy(&value, record->body + offset, sizeof value);
+    return value;
+}
+
+/* pid, ppid, tid, ptid, time */
+static void take_fork(struct pt_cpu_profile *profile, const struct pt_perf_record *record)
+{
+    const pt_u32 pid = u32_at(record, 0), ppid = u32_at(record, 4), tid = u32_at(record, 8), ptid = u32_at(record, 12);
+    const pt_u64 t_ns = pt_profile_since(profile, record->t_ns);
+    const struct pt_live_thread *parent = thread_of(profile, ppid, ptid, t_ns);
+    if (!parent)
+        return;
+    char comm[PT_CPU_COMM_BYTES];
+    memcpy(comm, parent->shown.comm, sizeof comm);
+    struct pt_live_thread *child = pt_threads_add(&profile->threads, pid, tid, ppid, t_ns);
+    if (child) {
+        pt_threads_rename(child, comm, sizeof comm);
+        child->state = PT_THREAD_PREEMPTED; /* it could run from now on */
+    }
+    if (pid != ppid)
+        pt_images_fork(&profile->images, ppid, pid);
+}
+
+static void take_exit(struct pt_cpu_profile *profile, const struct pt_perf_record *record)
+{
+    const pt_u32 pid = u32_at(record, 0), tid = u32_at(record, 8);
+    pt_threads_end(&profile->threads, tid, pt_profile_since(profile, record->t_ns));
+    if (pid == tid)
+        pt_images_end(&profile->images, pid);
+}
+
+/* pid, tid, comm */
+static void take_comm(struct pt_cpu_profile *profile, const struct pt_perf_record *record)
+{
+    const pt_u32 pid = u32_at(record, 0), tid = u32_at(record, 4);
+    const pt_u64 t_ns = pt_profile_since(profile, record->t_ns);
+    struct pt_live_thread *thread = thread_of(profile, pid, tid, t_ns);
+    if (!thread)
+        return;
+    if (record->body_bytes > 8)
+        pt_threads_rename(thread, (const char *)record->body + 8, record->body_bytes - 8);
+    if (!(record->misc & PERF_RECORD_MISC_COMM_EXEC))
+        return;
+    if (tid == profile->root && thread->state == PT_THREAD_UNSEEN)
+        thread->shown.start_ns = t_ns;
+    pt_images_exec(&profile->images, pid);
+    pt_thread_runs(thread, t_ns);
+}
+
+/* pid, tid, address, length, offset, build-id or device and inode, protection, flags, name */
+static void take_mmap(struct pt_cpu_profile *profile, const struct pt_perf_record *record)
+{
+    enum { NAME_AT = 64 };
+    const pt_u32 pid = u32_at(record, 0), tid = u32_at(record, 4);
+    if (record->body_bytes <= NAME_AT || !thread_of(profile, pid, tid, pt_profile_since(profile, record->t_ns)))
+        return;
+    const char *name = (const char *)record->body + NAME_AT;
+    if (!memchr(name, 0, record->body_bytes - NAME_AT))
+        return;
+    const bool has_build_id = record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID;
+    const pt_u32 build_id_bytes = has_build_id ? record->body[32] : 0;
+    struct pt_mapping mapping = {u64_at(record, 8), u64_at(record, 8) + u64_at(record, 16), u64_at(record, 24), NULL};
+    mapping.module =
+        pt_code_module_of(&profile->modules, strncmp(name, "//", 2) ? name : "", record->body + 36,
+                          build_id_bytes <= 20 ? build_id_bytes : 0, has_build_id ? 0 : u64_at(record, 40));
+    pt_image_map(pt_images_of(&profile->images, pid), &mapping);
+}
+
+static void take_switch(struct pt_cpu_profile *profile, const struct pt_perf_record *record)
+{
+    const pt_u64 t_ns = pt_profile_since(profile, record->t_ns);
+    struct pt_live_thread *thread = thread_of(profile, record->pid, record->tid, t_ns);
+    if (!thread)
+        return;
+    if (record->misc & PERF_RECORD_MISC_SWITCH_OUT)
+        pt_thread_switch_out(thread, t_ns, record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
+    else
+        pt_thread_switch_in(thread, t_ns);
+}
+
+static void keep_sample(struct pt_cpu_profile *profile, const struct pt_cpu_sample *sample)
+{
+    if (profile->totals.samples++ < SAMPLES_ONE_BY_ONE)
+        pt_chunk_add(&profile->samples, sample, sizeof *sample);
+    else
+        ++*pt_map_at(&profile->counts, (pt_u64)sample->thread << 32 | sample->node);
+}
+
+static void take_sample(struct pt_cpu_profile *profile, const struct pt_perf_record *record)
+{
+    struct pt_perf_sample sample;
+    struct pt_unwound stack;
+    const pt_u64 t_ns = pt_profile_since(profile, record->t_ns);
+    struct pt_live_thread *thread = thread_of(profile, record->pid, record->tid, t_ns);
+    if (!thread || !pt_perf_sample_read(record, &sample))
+        return;
+    pt_thread_runs(thread, t_ns);
+    pt_unwind(pt_images_of(&profile->images, record->pid), record->pid, &sample, &stack);
+    const bool in_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+    profile->totals.cut_stacks += stack.is_cut;
+    thread->times.samples++;
+    thread->is_dirty = true;
+    keep_sample(profile, &(struct pt_cpu_sample){t_ns, thread->shown.number,
+                                                 pt_stack_tree_add(&profile->stacks, &stack, in_kernel)});
+}
+
+void pt_profile_take(struct pt_cpu_profile *profile, const struct pt_perf_record *record)
+{
+    switch (record->type) {
+    case PERF_RECORD_SAMPLE:
+        take_sample(profile, record);
+        break;
+    case PERF_RECORD_SWITCH:
+        take_switch(profile, record);
+        break;
+    case PERF_RECORD_MMAP2:
+        take_mmap(profile, record);
+        break;
+    case PERF_RECORD_FORK:
+        take_fork(profile, record);
+        break;
+    case PERF_RECORD_EXIT:
+        take_exit(profile, record);
+        break;
+    case PERF_RECORD_COMM:
+        take_comm(profile, record);
+        break;
+    case PERF_RECORD_LOST: /* id, how many */
+        profile->totals.lost_records += u64_at(record, 8);
+        break;
+    default:
+        break;
+    }
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * schedstat.c - Owns: what /proc/PID/task/TID/schedstat says of a thread: all its time on CPUs and in run queues.
+ * Threads: main only. State: none. Never: fails; a thread that is gone keeps what was last seen of it.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../util/auto.h"
+#include "threads.h"
+
+/* Tids that are gone stay in the map. */
+#define LOOK_MOST_ENTRIES 4096u
+
+static ssize_t read_file(const char *path, char *text, size_t size)
+{
+    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+    text[n > 0 ? n : 0] = 0;
+    return n;
+}
+
+static bool read_schedstat(pt_u32 pid, pt_u32 tid, pt_u64 *ret_on_ns, pt_u64 *ret_delay_ns)
+{
+    char path[64], text[96];
+    unsigned long long on_ns, delay_ns;
+    snprintf(path, sizeof path, "/proc/%u/task/%u/schedstat", pid, tid);
+    if (read_file(path, text, sizeof text) <= 0 || sscanf(text, "%llu %llu", &on_ns, &delay_ns) != 2)
+        return false;
+    *ret_on_ns = on_ns;
+    *ret_delay_ns = delay_ns;
+    return true;
+}
+
+/* Without records, the whole of it comes from here. */
+static void look_at(struct pt_live_thread *thread, pt_u64 t_ns)
+{
+    pt_u64 on_ns, delay_ns;
+    if (!read_schedstat(thread->shown.pid, thread->shown.tid, &on_ns, &delay_ns))
+        return;
+    struct pt_cpu_times *times = &thread->times;
+    times->run_delay_ns = delay_ns;
+    times->delay_seen_ns = t_ns;
+    times->flags |= PT_CPU_THREAD_HAS_DELAY;
+    thread->is_dirty = true;
+    if (thread->state != PT_THREAD_UNSEEN)
+        return;
+    const pt_u64 lived_ns = t_ns - thread->shown.start_ns, ran_ns = on_ns + delay_ns;
+    times->on_cpu_ns = on_ns;
+    times->waiting_ns = lived_ns > ran_ns ? lived_ns - ran_ns : 0;
+    times->end_ns = t_ns;
+}
+
+void pt_threads_look(struct pt_threads *threads, pt_u64 t_ns, size_t most)
+{
+    const struct pt_map *map = &threads->by_tid;
+    size_t left = map->n < LOOK_MOST_ENTRIES ? map->n : LOOK_MOST_ENTRIES;
+    while (left-- && most) {
+        if (threads->next_looked >= map->n)
+            threads->next_looked = 0;
+        struct pt_live_thread *thread = (struct pt_live_thread *)(uintptr_t)map->entries[threads->next_looked++].value;
+        if (!thread)
+            continue;
+        look_at(thread, t_ns);
+        most--;
+    }
+}
+
+void pt_threads_see(struct pt_threads *threads, pt_u32 pid, pt_u64 t_ns)
+{
+    char path[64], comm[PT_CPU_COMM_BYTES];
+    snprintf(path, sizeof path, "/proc/%u/task", pid);
+    DIR *tasks = opendir(path);
+    const struct dirent *entry;
+    while (tasks && (entry = readdir(tasks))) {
+        const pt_u32 tid = (pt_u32)strtoul(entry->d_name, NULL, 10);
+        struct pt_live_thread *thread = tid ? pt_threads_find(threads, tid) : NULL;
+        if (tid && !thread && (thread = pt_threads_add(threads, pid, tid, 0, t_ns))) {
+            snprintf(path, sizeof path, "/proc/%u/task/%u/comm", pid, tid);
+            const ssize_t n = read_file(path, comm, sizeof comm);
+            pt_threads_rename(thread, comm, n > 0 ? (size_t)n - (comm[n - 1] == '\n') : 0);
+        }
+        if (thread)
+            look_at(thread, t_ns);
+    }
+    if (tasks)
+        closedir(tasks);
+}
+
+void pt_threads_ending(struct pt_threads *threads, pt_u32 pid, pt_u64 t_ns)
+{
+    struct pt_live_thread *thread = pt_threads_find(threads, pid);
+    if (thread)
+        look_at(thread, t_ns);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * threads.c - Owns: living threads and their times. Threads: main only. Never: counts an interval whose beginning or
+ * end was lost for anything but unknown.
+ */
+#include "threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../util/mem.h"
+
+#define THREADS_MAX 200000u
+
+struct pt_live_thread *pt_threads_find(const struct pt_threads *threads, pt_u32 tid)
+{
+    return pt_map_pointer(&threads->by_tid, tid);
+}
+
+struct pt_live_thread *pt_threads_add(struct pt_threads *threads, pt_u32 pid, pt_u32 tid, pt_u32 ppid, pt_u64 t_ns)
+{
+    pt_threads_end(threads, tid, t_ns);
+    if (threads->n >= THREADS_MAX) {
+        threads->lost++;
+        return NULL;
+    }
+    struct pt_live_thread *thread = pt_calloc(1, sizeof *thread);
+    thread->shown = (struct pt_cpu_thread){.number = ++threads->n, .pid = pid, .tid = tid, .ppid = ppid};
+    thread->shown.start_ns = thread->since_ns = thread->times.end_ns = t_ns;
+    thread->times.thread = thread->shown.number;
+    thread->is_new = thread->is_dirty = true;
+    *pt_map_at(&threads->by_tid, tid) = (uintptr_t)thread;
+    return thread;
+}
+
+void pt_threads_rename(struct pt_live_thread *thread, const char *comm, size_t n_bytes)
+{
+    const size_t most = sizeof thread->shown.comm - 1;
+    memset(thread->shown.comm, 0, sizeof thread->shown.comm);
+    memcpy(thread->shown.comm, comm, strnlen(comm, n_bytes < most ? n_bytes : most));
+    thread->is_new = true;
+}
+
+/* ---- times ---- */
+
+/* The state it was in ends; what it was in since then is added. */
+static void leave(struct pt_live_thread *thread, pt_u64 t_ns, enum pt_thread_state expected)
+{
+    struct pt_cpu_times *times = &thread->times;
+    const pt_u64 ns = t_ns > thread->since_ns ? t_ns - thread->since_ns : 0;
+    const bool was_on = thread->state == PT_THREAD_ON;
+    if (was_on != (expected == PT_THREAD_ON))
+        times->unknown_ns += ns; /* a record in between was lost */
+    else if (was_on)
+        times->on_cpu_ns += ns;
+    else if (thread->state == PT_THREAD_PREEMPTED)
+        times->preempted_ns += ns;
+    else if (thread->state == PT_THREAD_WAITING)
+        times->waiting_ns += ns;
+    if (t_ns > thread->since_ns) /* records of two CPUs may come a little out of order: nothing is counted twice */
+        thread->since_ns = times->end_ns = t_ns;
+    thread->is_dirty = true;
+}
+
+void pt_thread_runs(struct pt_live_thread *thread, pt_u64 t_ns)
+{
+    if (thread->state != PT_THREAD_UNSEEN)
+        return;
+    thread->state = PT_THREAD_ON;
+    thread->since_ns = t_ns;
+}
+
+void pt_thread_switch_in(struct pt_live_thread *thread, pt_u64 t_ns)
+{
+    if (thread->state == PT_THREAD_UNSEEN)
+        thread->since_ns = t_ns;
+    else
+        leave(thread, t_ns, PT_THREAD_WAITING);
+    thread->state = PT_THREAD_ON;
+}
+
+void pt_thread_switch_out(struct pt_live_thread *thread, pt_u64 t_ns, bool is_preempted)
+{
+    if (thread->state == PT_THREAD_UNSEEN)
+        thread->since_ns = t_ns;
+    else
+        leave(thread, t_ns, PT_THREAD_ON);
+    thread->state = is_preempted ? PT_THREAD_PREEMPTED : PT_THREAD_WAITING;
+    thread->times.blocks += !is_preempted;
+    thread->times.preemptions += is_preempted;
+}
+
+/* ---- the file ---- */
+
+static size_t collect(struct pt_threads *threads, struct pt_live_thread *thread)
+{
+    const size_t before = threads->times.n + threads->shown.n;
+    if (thread->is_new)
+        pt_chunk_add(&threads->shown, &thread->shown, sizeof thread->shown);
+    if (thread->is_dirty)
+        pt_chunk_add(&threads->times, &thread->times, sizeof thread->times);
+    thread->is_new = thread->is_dirty = false;
+    return threads->times.n + threads->shown.n - before;
+}
+
+void pt_threads_end(struct pt_threads *threads, pt_u32 tid, pt_u64 t_ns)
+{
+    struct pt_live_thread *thread = pt_threads_find(threads, tid);
+    if (!thread)
+        return;
+    if (thread->state != PT_THREAD_UNSEEN)
+        leave(thread, t_ns, thread->state);
+    thread->times.end_ns = t_ns;
+    thread->times.flags |= PT_CPU_THREAD_ENDED;
+    thread->is_dirty = true;
+    collect(threads, thread);
+    free(thread);
+    *pt_map_at(&threads->by_tid, tid) = 0;
+}
+
+size_t pt_threads_collect(struct pt_threads *threads, pt_u64 t_ns)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < threads->by_tid.n; i++) {
+        struct pt_live_thread *thread = (struct pt_live_thread *)(uintptr_t)threads->by_tid.entries[i].value;
+        if (!thread)
+            continue;
+        if (thread->state != PT_THREAD_UNSEEN && t_ns > thread->since_ns)
+            leave(thread, t_ns, thread->state);
+        bytes += collect(threads, thread);
+    }
+    return bytes;
+}
+
+void pt_threads_write(struct pt_threads *threads, struct pt_profile_file *file)
+{
+    pt_chunk_write(&threads->shown, file, PT_CPU_CHUNK_THREADS);
+    pt_chunk_write(&threads->times, file, PT_CPU_CHUNK_TIMES);
+}
+
+void pt_threads_fini(struct pt_threads *threads)
+{
+    for (size_t i = 0; i < threads->by_tid.n; i++)
+        free((void *)(uintptr_t)threads->by_tid.entries[i].value);
+    pt_map_fini(&threads->by_tid);
+    free(threads->shown.items);
+    free(threads->times.items);
+}

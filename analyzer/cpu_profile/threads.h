@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * threads.h - how long each thread ran, could have run, and waited: from the kernel's records of context switches.
+ */
+#ifndef PT_CPU_PROFILE_THREADS_H
+#define PT_CPU_PROFILE_THREADS_H
+
+#include <stdbool.h>
+
+#include "../util/map.h"
+#include "profile_file.h"
+
+enum pt_thread_state { PT_THREAD_UNSEEN, PT_THREAD_ON, PT_THREAD_PREEMPTED, PT_THREAD_WAITING };
+
+struct pt_live_thread {
+    struct pt_cpu_thread shown;
+    struct pt_cpu_times times;
+    enum pt_thread_state state;
+    pt_u64 since_ns;
+    bool is_new; /* what is shown of it is not in the file yet */
+    bool is_dirty;
+};
+
+/* All times are since the profile began. */
+struct pt_threads {
+    struct pt_map by_tid; /* -> struct pt_live_thread *; 0 = gone */
+    struct pt_chunk_buffer shown, times;
+    pt_u32 n;           /* ever */
+    pt_u64 lost;        /* there were too many */
+    size_t next_looked; /* whose schedstat is read next */
+};
+
+/* NULL = not known. */
+struct pt_live_thread *pt_threads_find(const struct pt_threads *threads, pt_u32 tid);
+/* A new one in place of one of the same tid; NULL = there were too many. */
+struct pt_live_thread *pt_threads_add(struct pt_threads *threads, pt_u32 pid, pt_u32 tid, pt_u32 ppid, pt_u64 t_ns);
+void pt_threads_rename(struct pt_live_thread *thread, const char *comm, size_t n_bytes);
+void pt_threads_end(struct pt_threads *threads, pt_u32 tid, pt_u64 t_ns);
+
+/* It can be seen to run at this instant. */
+void pt_thread_runs(struct pt_live_thread *thread, pt_u64 t_ns);
+void pt_thread_switch_in(struct pt_live_thread *thread, pt_u64 t_ns);
+void pt_thread_switch_out(struct pt_live_thread *thread, pt_u64 t_ns, bool is_preempted);
+
+/* Read schedstat of some living threads; `most` bounds the cost. */
+void pt_threads_look(struct pt_threads *threads, pt_u64 t_ns, size_t most);
+/* The same for all threads of a process, which becomes known by it. For where there are no records. */
+void pt_threads_see(struct pt_threads *threads, pt_u32 pid, pt_u64 t_ns);
+/* A process of one thread is a zombie now. */
+void pt_threads_ending(struct pt_threads *threads, pt_u32 pid, pt_u64 t_ns);
+
+/* Collect what is new; `t_ns`: what goes on is counted up to here. Returns how many bytes. */
+size_t pt_threads_collect(struct pt_threads *threads, pt_u64 t_ns);
+void pt_threads_write(struct pt_threads *threads, struct pt_profile_file *file);
+void pt_threads_fini(struct pt_threads *threads);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_format.h - the file of a stage's CPU profile, cpu-<stage>.pcp: written by cpu_profile/, read by model/.
+ *
+ * A header, then chunks. A chunk counts only if all of it is there and its checksum holds: what was written before a
+ * kill can be read. Numbers are those of the machine (little endian); times are CLOCK_MONOTONIC since
+ * begin_monotonic_ns.
+ *
+ * Threads, modules and nodes have numbers that count from 1 (modules: from PT_CPU_MODULE__FIRST). A node is a frame and
+ * what called it; so a number names a whole stack. Addresses are those of the module's file, at the instruction that
+ * runs or calls, never at the one that is returned to; without a module, of memory.
+ */
+#ifndef PT_UTIL_CPU_FORMAT_H
+#define PT_UTIL_CPU_FORMAT_H
+
+#include "proftrace/schema.h"
+
+#define PT_CPU_MAGIC "PTCPU\r\n\032"
+#define PT_CPU_VERSION 1u
+#define PT_CPU_FILE_FORMAT "cpu-%u.pcp" /* number of the stage in run.json, from 0 */
+
+enum {
+    PT_CPU_SAMPLED = 1,   /* perf events were there; otherwise only what schedstat says */
+    PT_CPU_USER_ONLY = 2, /* the kernel's share could not be sampled */
+};
+
+struct pt_cpu_header {
+    char magic[8];
+    pt_u32 version, header_bytes;
+    pt_u64 begin_monotonic_ns, begin_realtime_ns;
+    pt_u64 period_ns; /* of on-CPU time between two samples of a thread */
+    pt_u32 flags, root_pid;
+    pt_u32 stack_bytes, cpus;
+};
+
+enum pt_cpu_chunk_type {
+    PT_CPU_CHUNK_MODULE = 1, /* one pt_cpu_module, then its path */
+    PT_CPU_CHUNK_THREADS,    /* the last one of a thread counts */
+    PT_CPU_CHUNK_NODES,      /* in the order of their numbers */
+    PT_CPU_CHUNK_SAMPLES,
+    PT_CPU_CHUNK_COUNTS, /* samples without their time: more were taken than are kept one by one */
+    PT_CPU_CHUNK_TIMES,  /* the last one of a thread counts */
+    PT_CPU_CHUNK_TOTALS, /* the last one counts */
+    PT_CPU_CHUNK_NOTE,   /* text */
+};
+
+struct pt_cpu_chunk {
+    pt_u32 type, bytes, crc; /* CRC-32C of the payload */
+    pt_u32 number;           /* of the chunk, from 0 */
+};
+
+enum {
+    PT_CPU_MODULE_UNKNOWN,
+    PT_CPU_MODULE_KERNEL, /* address 0: somewhere in it */
+    PT_CPU_MODULE_CUT,    /* what called this was not found */
+    PT_CPU_MODULE__FIRST,
+};
+
+enum { PT_CPU_BUILD_ID_BYTES = 20, PT_CPU_COMM_BYTES = 16, PT_CPU_DEPTH_MAX = 256 };
+
+struct pt_cpu_module {
+    pt_u32 number, build_id_bytes;
+    pt_u8 build_id[PT_CPU_BUILD_ID_BYTES];
+};
+
+struct pt_cpu_thread {
+    pt_u32 number, pid, tid, ppid;
+    pt_u64 start_ns;
+    char comm[PT_CPU_COMM_BYTES]; /* ends in NUL */
+};
+
+struct pt_cpu_node {
+    pt_u32 parent; /* 0 = nobody called it */
+    pt_u32 module;
+    pt_u64 address;
+};
+
+struct pt_cpu_sample {
+    pt_u64 t_ns;
+    pt_u32 thread, node;
+};
+
+struct pt_cpu_count {
+    pt_u32 thread, node;
+    pt_u64 samples;
+};
+
+enum { PT_CPU_THREAD_ENDED = 1, PT_CPU_THREAD_HAS_DELAY = 2 };
+
+struct pt_cpu_times {
+    pt_u32 thread, flags;
+    pt_u64 on_cpu_ns;
+    pt_u64 preempted_ns;  /* could have run on, but another ran */
+    pt_u64 waiting_ns;    /* blocked, until it ran again: what it waited for a CPU after that is in run_delay_ns, too */
+    pt_u64 unknown_ns;    /* records of it were lost */
+    pt_u64 run_delay_ns;  /* all time in run queues, as schedstat had it when last looked at */
+    pt_u64 delay_seen_ns; /* when that was */
+    pt_u64 end_ns;        /* last thing known */
+    pt_u64 blocks, preemptions, samples;
+};
+
+struct pt_cpu_totals {
+    pt_u64 duration_ns;
+    pt_u64 samples, lost_records, lost_threads;
+    pt_u64 cut_stacks, lost_nodes;
+    pt_u64 own_cpu_ns; /* CPU time that all this took in the launcher */
+};
+
+#endif
