@@ -21,6 +21,7 @@
  */
 #define WARN_BYTES 100000000u
 #define REFUSE_BYTES 256000000u
+#define ALL_PIDS UINT64_MAX
 
 struct request {
     const char *format, *output, *stage;
@@ -117,7 +118,7 @@ static int write_file(struct pt_session *session, const struct pt_exporter *expo
     struct pt_sink_result file;
     const struct pt_export_options options = {.filter = {.from_ns = request->from_ns,
                                                          .until_ns = request->until_ns,
-                                                         .pid = (pt_u32)request->pid,
+                                                         .pid = request->pid == ALL_PIDS ? 0 : (pt_u32)request->pid,
                                                          .min_duration_ns = request->min_duration_ns,
                                                          .stage = request->stage}};
     struct pt_sink *sink = pt_sink_open(path, ends_in(path, ".gz"), request->force ? 0 : request->max_bytes, err);
@@ -145,7 +146,7 @@ static int write_file(struct pt_session *session, const struct pt_exporter *expo
 
 int pt_cmd_export(int argc, char **argv, struct pt_error *err)
 {
-    struct request request = {.max_bytes = REFUSE_BYTES};
+    struct request request = {.max_bytes = REFUSE_BYTES, .pid = ALL_PIDS};
     const struct pt_opt table[] = {
         PT_OPT_TEXT("to", 't', &request.format, "FORMAT", "chrome"),
         PT_OPT_TEXT("output", 'o', &request.output, "FILE", "write here; gzip'ed where it ends in .gz; - is stdout"),
@@ -165,6 +166,8 @@ int pt_cmd_export(int argc, char **argv, struct pt_error *err)
         return done < 0 ? -1 : 0;
     if (request.until_ns && request.from_ns > request.until_ns)
         return pt_fail_code(err, 2, "--from is later than --until: nothing lies between them");
+    if (request.pid != ALL_PIDS && (!request.pid || request.pid > INT32_MAX))
+        return pt_fail_code(err, 2, "--pid %llu: no process has this number", (unsigned long long)request.pid);
     const struct pt_exporter *exporter;
     if (find_format(request.format, &exporter, err) < 0)
         return -1;

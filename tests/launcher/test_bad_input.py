@@ -148,6 +148,8 @@ class BadInput(LauncherCase):
         self.assert_one_line(self.proftrace("report", "--top", "many"), USAGE, "--top", "not a number")
         self.assert_one_line(self.proftrace("stats", "--by", "fil"), USAGE, "call|file|stack|thread|size")
         self.assert_one_line(self.proftrace("run", "-o"), FAILED_FIRST, "needs a value: RUN")
+        for pid in ("0", str((1 << 32) + 1)):
+            self.assert_one_line(self.proftrace("export", "--to", "chrome", "--pid", pid), USAGE, f"--pid {pid}", "no process")
 
     def test_static_target(self):
         path = self.compile("int main(void){return 5;}", "-static")
