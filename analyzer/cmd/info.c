@@ -36,7 +36,10 @@ static const char *end_text(const struct pt_process *p, char text[static 40])
     if (p->state == PT_PROCESS_EXITED)
         snprintf(text, 40, "exit %d", p->exit_status);
     else
-        snprintf(text, 40, "%s", p->state == PT_PROCESS_EXECED ? "exec" : "no end seen");
+        snprintf(text, 40, "%s",
+                 p->state == PT_PROCESS_EXECED ? "exec"
+                 : p->is_running               ? "still running"
+                                               : "no end seen");
     return text;
 }
 
@@ -77,7 +80,7 @@ static void print_command(const struct pt_process *p)
 static void print_process(const struct pt_process *p)
 {
     char end[40];
-    printf("%*s%-7" PRIu32 " %-12s %10s  %3" PRIu32 " threads  heap %-7s %12s events", depth_of(p) * 2, "", p->pid,
+    printf("%*s%-7" PRIu32 " %-13s %10s  %3" PRIu32 " threads  heap %-7s %12s events", depth_of(p) * 2, "", p->pid,
            end_text(p, end), pt_fmt_duration(p->end_ns - p->start_ns).text, p->n_threads, heap_mode_name(p->heap_mode),
            pt_fmt_count(p->quality.events).text);
     if (p->quality.overwritten)
@@ -181,7 +184,7 @@ static void json_process(struct pt_json *json, const struct pt_process *p)
     pt_json_text(json, "file", p->file_name);
     pt_json_fixed(json, "start_s", p->start_ns, 9);
     pt_json_fixed(json, "duration_s", p->end_ns - p->start_ns, 9);
-    pt_json_text(json, "exit", p->state == PT_PROCESS_LIVE ? NULL : end_text(p, end));
+    pt_json_text(json, "exit", p->state == PT_PROCESS_LIVE && !p->is_running ? NULL : end_text(p, end));
     pt_json_text(json, "heap", heap_mode_name(p->heap_mode));
     pt_json_u64(json, "threads", p->n_threads);
     json_quality(json, "events", &p->quality);

@@ -14,6 +14,7 @@
 
 #include "../source/run_dir.h"
 #include "../util/auto.h"
+#include "running.h"
 #include "session_data.h"
 
 void pt_session_note(struct pt_session *session, const char *text)
@@ -172,6 +173,7 @@ struct pt_session *pt_session_open(const char *path, struct pt_error *err)
     free(files.items);
     pt_session_link(session);
     note_refused(session);
+    pt_session_find_running(session);
     sum_up(session);
     return session;
 }

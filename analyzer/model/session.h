@@ -75,6 +75,7 @@ struct pt_process {
     int argc;      /* strings in argv */
     int true_argc; /* as the process had it; more than argc when it was cut */
     enum pt_process_state state;
+    bool is_running; /* right now, on this machine */
     int exit_status;
     pt_i64 start_ns, end_ns;      /* since the session's start; end = exit, else last event */
     pt_u64 cpu_ns, max_rss_bytes; /* 0 = unknown */

@@ -21,7 +21,7 @@ const char *pt_build_exit_text(const struct pt_build *b, const struct pt_process
     case PT_PROCESS_EXECED:
         return "exec";
     case PT_PROCESS_LIVE:
-        break;
+        return process->is_running ? "still running" : NULL;
     }
     return NULL;
 }

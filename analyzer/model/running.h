@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * running.h - which processes of a run are still alive: their report is about what they did until now.
+ */
+#ifndef PT_MODEL_RUNNING_H
+#define PT_MODEL_RUNNING_H
+
+#include "session.h"
+
+/* Set is_running of each process, and note how many there are. */
+void pt_session_find_running(struct pt_session *session);
+
+#endif
