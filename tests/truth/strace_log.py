@@ -5,6 +5,10 @@ A call is public when the program made it through a function that libc exports: 
 itself) stands between the kernel and the caller. More frames are libc at work on its own behalf (stdio, opendir, mkstemp ...), none is
 the loader, a static program or a raw system call. Frames of our library stand between libc and the caller and are looked
 through; system calls that our library makes itself are raw, without a frame of libc. `syscall(2)` is no function to hook.
+Some functions call others of their kind (sleep, nanosleep, clock_nanosleep): those are public when the outermost is of that kind.
+
+A call that a signal interrupts has no result of its own. What follows tells how it ended: rt_sigreturn with EINTR means that the
+program got EINTR, restart_syscall brings the result, and the same call once more is one that was restarted.
 """
 import collections
 import re
@@ -14,9 +18,22 @@ CLASSES = {
     "read": ("read", "pread64", "readv", "preadv", "preadv2"),
     "write": ("write", "pwrite64", "writev", "pwritev", "pwritev2"),
     "stat": ("stat", "lstat", "fstat", "newfstatat", "statx"),
+    "poll": ("poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2"),
+    "sleep": ("nanosleep", "clock_nanosleep"),
+    "signal": ("pause", "rt_sigsuspend", "rt_sigtimedwait"),
+    "child": ("wait4", "waitid"),
+    "socket": ("socket", "socketpair", "pipe", "pipe2"),
+    "connect": ("connect",),
+    "accept": ("accept", "accept4"),
+    "setup": ("bind", "listen", "shutdown"),
+    "receive": ("recvfrom", "recvmsg", "recvmmsg"),
+    "send": ("sendto", "sendmsg", "sendmmsg"),
 }
 CLASS_OF = {call: name for name, calls in CLASSES.items() for call in calls}
-CALLS = ",".join(CLASS_OF)
+MOVES_BYTES = ("read", "write", "receive", "send")
+CALLS = ",".join([*CLASS_OF, "rt_sigreturn", "restart_syscall"])
+KIN = {"sleep", "usleep", "nanosleep", "clock_nanosleep", "thrd_sleep", "wait", "wait3", "waitpid", "sigpause", "sigwait", "sigwaitinfo",
+       "recv", "send", "epoll_wait", "epoll_pwait", "accept", "pipe"}
 
 LINE = re.compile(r"^(?P<tid>\d+) +(?:(?P<call>\w+)\(|<\.\.\. (?P<resumed>\w+) resumed>)(?P<rest>.*)$")
 RESULT = re.compile(r"= (?P<value>-?\d+)(?: E\w+ \(.*\))?(?: \(.*\))?$|= \?.*$")
@@ -31,20 +48,38 @@ def is_public(frames, library):
     libc = 0
     while libc < len(frames) and LIBC.search(frames[libc][0]):
         libc += 1
-    return libc == 1 and frames[0][1] != "syscall"
+    if not libc or frames[0][1] == "syscall":
+        return False
+    return libc == 1 or frames[libc - 1][1].lstrip("_") in KIN
+
+
+def bytes_of(name, result, text):
+    """What was moved: the calls for many messages return their number."""
+    return sum(map(int, re.findall(r"msg_len=(\d+)", text))) if name.endswith("mmsg") else max(result, 0)
 
 
 def read(path, library="libproftrace.so"):
-    """Yield every finished call of the four classes."""
-    begun, current, frames = {}, None, []
+    """Yield every finished call of the classes."""
+    begun, interrupted, current, frames = {}, {}, None, []
 
     def finish():
         if not current:
             return None
         tid, name, result, text = current
+        if name == "rt_sigreturn":
+            call = interrupted.pop(tid, None)
+            return call._replace(result=result) if call and result == -4 else None
+        if name == "restart_syscall":
+            call = interrupted.pop(tid, None)
+            return call._replace(result=result) if call else None
         outside = [f for f in frames if not LIBC.search(f[0]) and not f[0].endswith(library)]
-        return Call(tid, name, result, [f[1] for f in frames[:4]], outside[0] if outside else ("", ""),
+        call = Call(tid, name, result, [f[1] for f in frames[:4]], outside[0] if outside else ("", ""),
                     is_public(frames, library), text)
+        interrupted.pop(tid, None)
+        if result is None:
+            interrupted[tid] = call
+            return None
+        return call
 
     with open(path, encoding="utf-8", errors="replace") as log:
         for line in log:
@@ -65,8 +100,9 @@ def read(path, library="libproftrace.so"):
                 continue
             text = begun.pop(match["tid"], "") + rest if match["resumed"] else rest
             result = RESULT.search(rest)
-            if name in CLASS_OF and result and result["value"] is not None:
-                current = int(match["tid"]), name, int(result["value"]), f"{name}({text[:100]}"
+            if result and (name in CLASS_OF or name in ("rt_sigreturn", "restart_syscall")):
+                value = -4 if "= -1 EINTR" in rest else int(result["value"]) if result["value"] is not None else None
+                current = int(match["tid"]), name, value, f"{name}({text}"
     call = finish()
     if call:
         yield call
@@ -79,6 +115,6 @@ def sums(calls):
         if call.public:
             kind = total[CLASS_OF[call.name]]
             kind["calls"] += 1
-            if CLASS_OF[call.name] in ("read", "write") and call.result > 0:
-                kind["bytes"] += call.result
+            if CLASS_OF[call.name] in MOVES_BYTES:
+                kind["bytes"] += bytes_of(call.name, call.result, call.text)
     return total

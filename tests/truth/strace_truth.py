@@ -1,24 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Counts are true: open, read, write and stat calls and bytes of real programs equal what strace saw in the same run.
-
-Method: the traced program runs under `strace -f -k` (strace itself is not traced: it sets the preload for its child with -E). One run
-gives both numbers, so that nothing that differs from run to run (temporary names, timing, threads) can hide or fake a
-difference. strace_log.py says which system calls are public: made by the program through one function of libc. A public call that we do
-not hook (a missing alias) is there as well: libc's single frame then stands right below the program. Differences must be zero.
-"""
-import collections
+"""Counts of file calls are true: git, SQLite, gcc, tar and Python, compared with strace (strace_case.py tells how)."""
 import os
 import subprocess
 
 import strace_log
-from harness import FaultCase, SETTINGS, clean_environment, run_command
-
-ROWS = {
-    "open": ("io_open",),
-    "read": ("io_read", "io_pread", "io_readv", "io_preadv"),
-    "write": ("io_write", "io_pwrite", "io_writev", "io_pwritev"),
-    "stat": ("meta_stat",),
-}
+from harness import SETTINGS, clean_environment, run_command
+from strace_case import StraceCase
 
 PYTHON = """
 import os, shutil, tempfile, glob, json, subprocess, threading
@@ -67,29 +54,7 @@ def tree(work):
         write_file(f"{work}/tree/f{i}", f"content {i}\n" * i * 20)
 
 
-class StraceTruth(FaultCase):
-    def compare(self, command, setup=None, mode="sampled"):
-        self.need("strace", command[0])
-        log = os.path.join(self.scratch, "strace.log")
-        environment = self.preload_environment(clean_environment(HOME=self.work, PYTHONDONTWRITEBYTECODE=1), mode)
-        preload = environment.pop("LD_PRELOAD")
-        self.fresh_work(setup)
-        traced = ["strace", "-f", "-k", "-qq", "-e", "signal=none", "-e", f"trace={strace_log.CALLS}", "-o", log,
-                  "-E", f"LD_PRELOAD={preload}", *command]
-        result = run_command(traced, self.work, environment, timeout=200)
-        if b"PTRACE" in result.err or b"not permitted" in result.err:
-            self.skipTest("ptrace is not allowed here")
-        self.assertEqual(result.status, 0, result.err.decode(errors="replace"))
-        calls = list(strace_log.read(log, os.path.basename(SETTINGS.lib)))
-        theirs = strace_log.sums(calls)
-        trace = self.trace()
-        self.assertIsNotNone(trace)
-        ours = {name: {"calls": trace.io(name), "bytes": trace.io(name, "bytes") if name in ("read", "write") else 0}
-                for name in ROWS}
-        self.assertGreater(theirs["read"]["calls"] + theirs["write"]["calls"], 0, "strace saw no public call at all")
-        self.assertEqual(ours, theirs, self.explain(trace, calls))
-        self.assertEqual(trace.lost(), 0)
-
+class StraceTruth(StraceCase):
     def test_the_method_itself(self):
         """What is public does not depend on our frames: a deterministic program gives the same sums with and without us."""
         self.need("strace", "sqlite3")
@@ -106,23 +71,6 @@ class StraceTruth(FaultCase):
                 self.skipTest("ptrace is not allowed here")
             sums.append(strace_log.sums(strace_log.read(log, os.path.basename(SETTINGS.lib))))
         self.assertEqual(*sums)
-
-    def explain(self, trace, calls):
-        """Which threads and functions differ, for whoever has to find the cause."""
-        theirs, ours = collections.Counter(), collections.Counter()
-        for call in calls:
-            if call.public:
-                theirs[call.tid, strace_log.CLASS_OF[call.name]] += 1
-        row_class = {row: name for name, rows in ROWS.items() for row in rows}
-        for event in trace.events('"(io|meta)_'):
-            if event["event"] in row_class:
-                ours[event["tid"], row_class[event["event"]]] += 1
-        lines = ["(thread, class): strace, proftrace"]
-        differing = [key for key in set(theirs) | set(ours) if theirs[key] != ours[key]]
-        lines += [f"{key}: {theirs[key]}, {ours[key]}" for key in sorted(differing)]
-        lines += [f"{call.text}  {call.symbols} from {call.caller}" for call in calls
-                  if call.public and (call.tid, strace_log.CLASS_OF[call.name]) in differing][:60]
-        return "\n".join(lines)
 
     def test_git(self):
         self.compare(["bash", "-c", "git clone -q --no-local repo clone && git -C clone fsck --no-progress && git -C clone gc -q"],

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * waits_known.c - waits of a tenth of a second, each timed by the program itself. Prints "EVENT nanoseconds" for each,
+ * in the order in which they end.
+ */
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MS = 100 };
+static int failures;
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
+#define TIMED(event, call)                                                                                             \
+    do {                                                                                                               \
+        const int64_t before_ns = now_ns();                                                                            \
+        const int good = (call);                                                                                       \
+        printf("%s %lld\n", event, (long long)(now_ns() - before_ns));                                                 \
+        failures += !good;                                                                                             \
+    } while (0)
+
+/* A child that waits a tenth of a second, then answers on its connection and ends. */
+static pid_t slow_client(const struct sockaddr_in *address)
+{
+    const pid_t child = fork();
+    if (child)
+        return child;
+    const struct timespec tenth = {0, MS * 1000000};
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    nanosleep(&tenth, NULL);
+    if (connect(fd, (const struct sockaddr *)address, sizeof *address))
+        _exit(1);
+    nanosleep(&tenth, NULL);
+    if (send(fd, "late", 4, 0) != 4)
+        _exit(2);
+    nanosleep(&tenth, NULL);
+    _exit(3);
+}
+
+static void network(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t bytes = sizeof address;
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    failures += bind(listener, (struct sockaddr *)&address, bytes) || listen(listener, 1) ||
+                getsockname(listener, (struct sockaddr *)&address, &bytes);
+    const pid_t child = slow_client(&address);
+    char text[8];
+    int fd, status = 0;
+    TIMED("net_accept", (fd = accept(listener, NULL, NULL)) >= 0);
+    TIMED("net_receive", recv(fd, text, sizeof text, 0) == 4);
+    TIMED("wait_child", waitpid(child, &status, 0) == child);
+    failures += WEXITSTATUS(status) != 3;
+}
+
+int main(void)
+{
+    const struct timespec tenth = {0, MS * 1000000};
+    struct timeval same = {0, MS * 1000};
+    struct epoll_event events[1];
+    sigset_t signals;
+    int ends[2];
+    sigemptyset(&signals);
+    failures += pipe(ends);
+    struct pollfd never = {ends[0], POLLIN, 0};
+    const int epoll = epoll_create1(0);
+    TIMED("wait_poll", poll(&never, 1, MS) == 0);
+    TIMED("wait_poll", select(0, NULL, NULL, NULL, &same) == 0);
+    TIMED("wait_poll", epoll_wait(epoll, events, 1, MS) == 0);
+    TIMED("wait_sleep", nanosleep(&tenth, NULL) == 0);
+    TIMED("wait_sleep", usleep(MS * 1000) == 0);
+    TIMED("wait_sleep", sleep(1) == 0);
+    TIMED("wait_signal", sigtimedwait(&signals, NULL, &tenth) < 0);
+    network();
+    return failures;
+}
