@@ -13,7 +13,8 @@ enum {
     PT_ACCOUNT_LAST_SPANS = 4096,  /* per thread: what a wait may look back on */
     PT_ACCOUNT_MOST_THREADS = 512, /* that keep them; later ones are accounted but not followed */
     PT_ACCOUNT_MOST_WORKERS = 200, /* rows of the table of main threads */
-    PT_ACCOUNT_DEPTH = 4,          /* a worker that waits for a worker that waits ... */
+    PT_ACCOUNT_MOST_CHILDREN = 64, /* that a wait for a lock is followed into */
+    PT_ACCOUNT_LONG_LOCK_NS = 1000000,
 };
 
 struct span {

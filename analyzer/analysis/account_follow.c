@@ -111,21 +111,45 @@ static void split_meanwhile(const struct account_thread *thread, pt_i64 start_ns
     ns[PT_PART_unattributed] += rest_ns > 0 ? rest_ns : 0;
 }
 
-void pt_account_follow(struct account *account, const struct pt_event *event, enum pt_time_part part, const char *path)
+static void follow_into(struct account *account, const struct pt_event *event, enum pt_time_part part,
+                        const struct pt_process *process)
 {
-    const pt_u32 target = target_of(account, event, part, path);
-    if (!target || event->duration_ns <= 0)
-        return;
-    const struct pt_process *process = account->profile->session->processes[target - 1];
     const struct pt_thread *main_thread = pt_account_main_thread(process);
-    if (!main_thread)
+    const pt_i64 start_ns = event->start_ns > process->start_ns ? event->start_ns : process->start_ns;
+    const pt_i64 end_ns = pt_event_end_ns(event) < process->end_ns ? pt_event_end_ns(event) : process->end_ns;
+    if (!main_thread || end_ns <= start_ns)
         return;
     struct followed *followed =
-        followed_at(account, pt_profile_stage_of(account->profile, event->process), target - 1, part);
+        followed_at(account, pt_profile_stage_of(account->profile, event->process), process->index, part);
     const struct account_thread *thread = &account->threads[account->first_thread[process->index] + main_thread->index];
-    split_meanwhile(thread, event->start_ns, pt_event_end_ns(event), followed->ns);
-    followed->total_ns += (double)event->duration_ns;
+    split_meanwhile(thread, start_ns, end_ns, followed->ns);
+    followed->total_ns += (double)(end_ns - start_ns);
     followed->waits++;
+}
+
+/* A lock says nothing about why: a pool's main thread waits for a future that a helper thread completes when a worker
+ * process has sent its result. What the worker processes did meanwhile is the closest there is. */
+static void follow_lock(struct account *account, const struct pt_event *event)
+{
+    const struct pt_session *session = account->profile->session;
+    pt_u32 followed = 0;
+    for (pt_u32 i = event->process->index + 1; i < session->n_processes && followed < PT_ACCOUNT_MOST_CHILDREN; i++) {
+        if (session->processes[i]->parent != event->process || session->processes[i]->pid == event->process->pid)
+            continue;
+        follow_into(account, event, PT_PART_lock, session->processes[i]);
+        followed++;
+    }
+}
+
+void pt_account_follow(struct account *account, const struct pt_event *event, enum pt_time_part part, const char *path)
+{
+    if (part == PT_PART_lock && event->duration_ns >= PT_ACCOUNT_LONG_LOCK_NS) {
+        follow_lock(account, event);
+        return;
+    }
+    const pt_u32 target = target_of(account, event, part, path);
+    if (target && event->duration_ns > 0)
+        follow_into(account, event, part, account->profile->session->processes[target - 1]);
 }
 
 /* ---- results ---- */

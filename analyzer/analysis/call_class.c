@@ -59,6 +59,13 @@ enum pt_call_class pt_call_class_of(pt_u32 row)
         return PT_CALL_SYNC;
     case PT_ROW_io_copy:
         return PT_CALL_COPY;
+    case PT_ROW_wait_thread:
+    case PT_ROW_lock_mutex:
+    case PT_ROW_lock_rwlock:
+    case PT_ROW_lock_cond:
+    case PT_ROW_lock_sem:
+    case PT_ROW_lock_barrier:
+        return PT_CALL_LOCK;
     case PT_ROW_stdio_read:
         return PT_CALL_STDIO_READ;
     case PT_ROW_stdio_write:
