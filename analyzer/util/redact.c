@@ -15,17 +15,23 @@
 
 /* A name ends in one of these, after a letter-free border: "--max-tokens" and "--tokenizer" are no secrets. */
 static const char *const secret_names[] = {
-    "password",   "passwd", "passphrase",    "pass",       "pwd",         "token",       "secret",      "api-key",
-    "api_key",    "apikey", "access-key",    "access_key", "accesskey",   "private-key", "private_key", "secret-key",
-    "secret_key", "auth",   "authorization", "credential", "credentials", NULL};
+#define SECRET_NAME(word, where) word,
+#define SECRET_KEY(prefix, letters)
+#include "proftrace/secrets.def"
+#undef SECRET_NAME
+#undef SECRET_KEY
+    NULL};
 
-/* Keys that are known by their first letters, and how many letters must follow. */
 static const struct {
     const char *prefix;
     size_t follow;
-} key_shapes[] = {{"AKIA", 16},  {"ASIA", 16},        {"ghp_", 20}, {"gho_", 20}, {"ghs_", 20},
-                  {"ghu_", 20},  {"github_pat_", 20}, {"hf_", 20},  {"sk-", 20},  {"xoxb-", 10},
-                  {"xoxp-", 10}, {"glpat-", 16},      {"AIza", 30}};
+} key_shapes[] = {
+#define SECRET_NAME(word, where)
+#define SECRET_KEY(prefix, letters) {prefix, letters},
+#include "proftrace/secrets.def"
+#undef SECRET_NAME
+#undef SECRET_KEY
+};
 
 struct redaction {
     const char *start; /* of the argument */
@@ -43,13 +49,21 @@ static bool at_border(const struct redaction *r)
     return r->at == r->start || !isalpha((unsigned char)r->at[-1]);
 }
 
+static bool starts_with_name(const char *text, const char *name)
+{
+    for (; *name; text++, name++)
+        if (tolower((unsigned char)*text) != *name && !(*text == '-' && *name == '_'))
+            return false;
+    return true;
+}
+
 /* Length of the secret name that stands at `text`, 0 = none. The longest wins: "authorization" over "auth". */
 static size_t name_length(const char *text)
 {
     size_t longest = 0;
     for (const char *const *name = secret_names; *name; name++) {
         const size_t length = strlen(*name);
-        if (length > longest && !strncasecmp(text, *name, length) && !isalpha((unsigned char)text[length]))
+        if (length > longest && starts_with_name(text, *name) && !isalpha((unsigned char)text[length]))
             longest = length;
     }
     return longest;

@@ -27,12 +27,31 @@ static int contains(const char *text, pt_u64 length, const char *word)
     return 0;
 }
 
+/* Is `word` the last word of the name: --db-pass, not --bypass? */
+static int ends_in(const char *name, pt_u64 length, const char *word)
+{
+    const pt_u64 n = pt_text_length(word);
+    if (length < n || !contains(name + length - n, n, word))
+        return 0;
+    const char before = length > n ? lower(name[length - n - 1]) : '-';
+    return before < 'a' || before > 'z';
+}
+
 static int names_secret(const char *name, pt_u64 length)
 {
-    static const char *const words[] = {"password", "passwd", "passphrase", "secret",      "token",
-                                        "api_key",  "apikey", "credential", "private_key", "access_key"};
-    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
-        if (contains(name, length, words[i]))
+    enum { AT_END, ANYWHERE };
+    static const struct {
+        const char *word;
+        int where;
+    } names[] = {
+#define SECRET_NAME(word, where) {word, where},
+#define SECRET_KEY(prefix, letters)
+#include "proftrace/secrets.def"
+#undef SECRET_NAME
+#undef SECRET_KEY
+    };
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].where == ANYWHERE ? contains(name, length, names[i].word) : ends_in(name, length, names[i].word))
             return 1;
     return 0;
 }
@@ -40,13 +59,19 @@ static int names_secret(const char *name, pt_u64 length)
 /* Values that are secrets by their own look. */
 static int looks_secret(const char *value)
 {
-    static const char *const starts[] = {"akia", "asia",  "ghp_",  "gho_", "github_pat_", "glpat-",
-                                         "sk-",  "xoxb-", "xoxp-", "hf_",  "bearer ",     "basic "};
+    enum { FEWEST_LETTERS = 8 }; /* fewer than a key has: it may have been cut */
+    static const char *const starts[] = {
+#define SECRET_NAME(word, where)
+#define SECRET_KEY(prefix, letters) prefix,
+#include "proftrace/secrets.def"
+#undef SECRET_NAME
+#undef SECRET_KEY
+        "bearer ", "basic "};
     for (unsigned i = 0; i < sizeof starts / sizeof *starts; i++) {
         pt_u64 n = 0;
-        while (starts[i][n] && lower(value[n]) == starts[i][n])
+        while (starts[i][n] && lower(value[n]) == lower(starts[i][n]))
             n++;
-        if (!starts[i][n] && pt_text_length(value) >= n + 8)
+        if (!starts[i][n] && pt_text_length(value) >= n + FEWEST_LETTERS)
             return 1;
     }
     return contains(value, pt_text_length(value), "authorization:") ||
