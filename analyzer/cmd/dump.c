@@ -12,7 +12,7 @@
 #include "../util/auto.h"
 #include "../util/json_stream.h"
 #include "cmd.h"
-#include "options.h"
+#include "open_run.h"
 
 static void json_field(struct pt_json *json, const struct pt_event *event, const struct pt_field_desc *field)
 {
@@ -97,12 +97,9 @@ int pt_cmd_dump(int argc, char **argv, struct pt_error *err)
 {
     bool as_json = false;
     const struct pt_opt table[] = {PT_OPT_FLAG("json", 0, &as_json, "one JSON object per line and event"), PT_OPT_END};
-    struct pt_arguments args = {.max = 1};
-    const int done = pt_options_parse(table, argc, argv, &args, err);
+    PT_AUTO(pt_session_closep) struct pt_session *session = NULL;
+    const int done = pt_open_session(table, argc, argv, &session, err);
     if (done)
         return done < 0 ? -1 : 0;
-    PT_AUTO(pt_session_closep) struct pt_session *session = pt_session_open(args.n ? args.values[0] : NULL, err);
-    if (!session)
-        return -1;
     return as_json ? dump_json(session, err) : pt_session_write_text(session, stdout, err);
 }

@@ -12,7 +12,7 @@
 #include "../util/json_stream.h"
 #include "../util/sanitize.h"
 #include "cmd.h"
-#include "options.h"
+#include "open_run.h"
 
 static const char *const drop_names[] = {
 #define DROP(name, doc) #name,
@@ -232,13 +232,10 @@ int pt_cmd_info(int argc, char **argv, struct pt_error *err)
 {
     bool as_json = false;
     const struct pt_opt table[] = {PT_OPT_FLAG("json", 0, &as_json, "print JSON"), PT_OPT_END};
-    struct pt_arguments args = {.max = 1};
-    const int done = pt_options_parse(table, argc, argv, &args, err);
+    PT_AUTO(pt_session_closep) struct pt_session *session = NULL;
+    const int done = pt_open_session(table, argc, argv, &session, err);
     if (done)
         return done < 0 ? -1 : 0;
-    PT_AUTO(pt_session_closep) struct pt_session *session = pt_session_open(args.n ? args.values[0] : NULL, err);
-    if (!session)
-        return -1;
     if (as_json)
         return print_json(session, err);
     print_text(session);

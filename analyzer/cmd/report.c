@@ -6,7 +6,7 @@
 #include "../report/write.h"
 #include "../util/auto.h"
 #include "cmd.h"
-#include "options.h"
+#include "open_run.h"
 
 struct request {
     const char *run, *output, *stage;
@@ -36,14 +36,10 @@ int pt_cmd_report(int argc, char **argv, struct pt_error *err)
         PT_OPT_COUNT("top", 'n', &request.top, "N", "rows in each table (default: 10)"),
         PT_OPT_END,
     };
-    struct pt_arguments args = {.min = 0, .max = 1};
-    const int done = pt_options_parse(table, argc, argv, &args, err);
-    if (done)
-        return done < 0 ? -1 : 0;
     struct pt_report report = {0};
-    int result = pt_report_open(args.n ? args.values[0] : NULL, &report, err);
+    int result = pt_open_report(table, argc, argv, &report, err);
     if (!result)
         result = show(&request, &report, err);
     pt_report_close(&report);
-    return result;
+    return result < 0 ? -1 : 0;
 }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * open_run.c - Owns: the argument RUN of the reading commands. Threads: main only.
+ */
+#include "open_run.h"
+
+/* As pt_open_session; `ret_path` NULL = the latest run. */
+static int parse(const struct pt_opt *table, int argc, char **argv, const char **ret_path, struct pt_error *err)
+{
+    struct pt_arguments args = {.max = 1};
+    const int done = pt_options_parse(table, argc, argv, &args, err);
+    *ret_path = !done && args.n ? args.values[0] : NULL;
+    return done;
+}
+
+int pt_open_session(const struct pt_opt *table, int argc, char **argv, struct pt_session **ret_session,
+                    struct pt_error *err)
+{
+    const char *path;
+    const int done = parse(table, argc, argv, &path, err);
+    if (done)
+        return done;
+    *ret_session = pt_session_open(path, err);
+    return *ret_session ? 0 : -1;
+}
+
+int pt_open_report(const struct pt_opt *table, int argc, char **argv, struct pt_report *report, struct pt_error *err)
+{
+    const char *path;
+    const int done = parse(table, argc, argv, &path, err);
+    return done ? done : pt_report_open(path, report, err);
+}
