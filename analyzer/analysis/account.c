@@ -113,7 +113,9 @@ static void add_cpu(struct split *split, double wall_ns, const struct account_cp
 {
     double rest_ns = wall_ns - sum_of(split);
     if (isnan(cpu->on_s)) {
-        split->ns[PT_PART_unattributed] += fmax(rest_ns, 0);
+        /* Of the computing only what hooks saw is known (fork, mmap): too little to be shown as all of it. */
+        split->ns[PT_PART_unattributed] += fmax(rest_ns, 0) + split->ns[PT_PART_native];
+        split->ns[PT_PART_native] = 0;
         return;
     }
     const double on_ns = fmin(fmax(rest_ns, 0), cpu->on_s * 1e9 - split->ns[PT_PART_heap]);
