@@ -59,6 +59,14 @@ static char *put_quoted(char *at, const char *before, const char *text)
     return pt_put_string(pt_put(at, before), text ? text : "");
 }
 
+/* `closed_by`: what ended it in place of its own end; NULL = nothing. */
+static void slice_end(struct pt_chrome *chrome, char *at, const char *closed_by)
+{
+    if (closed_by)
+        at = pt_put(put_quoted(at, ",\"args\":{\"closed_by\":", closed_by), "}");
+    pt_chrome_end(&chrome->out, at);
+}
+
 /* ---- calls ---- */
 
 static bool is_worth_strings(const struct pt_event *event)
@@ -67,16 +75,16 @@ static bool is_worth_strings(const struct pt_event *event)
            event->desc->id == PT_EV_io_open;
 }
 
-static void show_fork(struct pt_chrome *chrome, struct pt_chrome_lane *lane, const struct pt_event *event, int row,
-                      pt_i64 start_ns)
+/* An arrow from a slice to the process that it made, where its beginning is shown. */
+static void link_process(struct pt_chrome *chrome, const char *what, struct pt_chrome_lane *lane, int row,
+                         pt_i64 start_ns, struct pt_chrome_process *made)
 {
-    struct pt_chrome_process *child = pt_chrome_find_child(chrome, lane->process, event->result, event->start_ns);
-    if (!child || child->from_ns != child->start_ns)
+    if (!made || made->from_ns != made->start_ns)
         return;
-    child->is_linked = true;
-    pt_chrome_flow(&chrome->out, event->desc->id == PT_EV_proc_fork ? "fork" : "spawn",
+    made->is_linked = true;
+    pt_chrome_flow(&chrome->out, what,
                    &(struct pt_chrome_end_of_flow){lane->process->pid, pt_chrome_lane_tid(chrome, lane, row), start_ns},
-                   &(struct pt_chrome_end_of_flow){child->pid, child->main_tid, child->from_ns});
+                   &(struct pt_chrome_end_of_flow){made->pid, made->main_tid, made->from_ns});
 }
 
 static void show_span(struct pt_chrome *chrome, struct pt_chrome_lane *lane, const struct pt_event *event)
@@ -96,7 +104,8 @@ static void show_span(struct pt_chrome *chrome, struct pt_chrome_lane *lane, con
     at = pt_chrome_put_event(&chrome->out, at, event, is_worth_strings(event));
     pt_chrome_end(&chrome->out, at);
     if (makes_process && event->result > 0)
-        show_fork(chrome, lane, event, row, start_ns);
+        link_process(chrome, event->desc->id == PT_EV_proc_fork ? "fork" : "spawn", lane, row, start_ns,
+                     pt_chrome_find_child(chrome, lane->process, event->result, event->start_ns));
 }
 
 /* ---- ranges ---- */
@@ -114,9 +123,7 @@ static void end_range(struct pt_chrome *chrome, struct pt_chrome_lane *lane, pt_
         return;
     char *at = slice_begin(chrome, lane, 0, start_ns, end_ns);
     at = put_quoted(at, ",\"cat\":\"range\",\"name\":", pt_process_string(lane->process->process, range.name));
-    if (closed_by)
-        at = pt_put(put_quoted(at, ",\"args\":{\"closed_by\":", closed_by), "}");
-    pt_chrome_end(&chrome->out, at);
+    slice_end(chrome, at, closed_by);
 }
 
 /* A step (an epoch) lasts until the next one of its thread, a step also no longer than its epoch. They have a row of
@@ -136,9 +143,7 @@ static void end_period(struct pt_chrome *chrome, struct pt_chrome_lane *lane, st
     *at++ = ' ';
     at = pt_put_u64(at, period->number);
     *at++ = '"';
-    if (closed_by)
-        at = pt_put(put_quoted(at, ",\"args\":{\"closed_by\":", closed_by), "}");
-    pt_chrome_end(&chrome->out, at);
+    slice_end(chrome, at, closed_by);
 }
 
 static void begin_period(struct pt_chrome *chrome, struct pt_chrome_lane *lane, const struct pt_event *event)
@@ -233,12 +238,7 @@ static void end_exec(struct pt_chrome *chrome, struct pt_chrome_lane *lane, pt_i
         *at++ = '}';
     }
     pt_chrome_end(&chrome->out, at);
-    if (!next_image || next_image->from_ns != next_image->start_ns)
-        return;
-    next_image->is_linked = true;
-    pt_chrome_flow(&chrome->out, "exec",
-                   &(struct pt_chrome_end_of_flow){lane->process->pid, pt_chrome_lane_tid(chrome, lane, row), start_ns},
-                   &(struct pt_chrome_end_of_flow){next_image->pid, next_image->main_tid, next_image->from_ns});
+    link_process(chrome, "exec", lane, row, start_ns, next_image);
 }
 
 static void begin_exec(struct pt_chrome_lane *lane, const struct pt_event *event)
