@@ -5,6 +5,7 @@
  */
 #include "analysis.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,7 +118,15 @@ pt_i64 pt_profile_stage_wall_ns(const struct pt_profile *profile, pt_u32 stage)
 
 pt_i64 pt_profile_wall_ns(const struct pt_profile *profile)
 {
-    if (profile->run && profile->run->duration_ns > 0)
-        return (pt_i64)profile->run->duration_ns;
-    return profile->session->duration_ns;
+    const struct pt_run_info *run = profile->run;
+    if (run && run->duration_ns > 0)
+        return (pt_i64)run->duration_ns;
+    /* The launcher was killed: as far as it, or a trace, tells. */
+    pt_i64 known_ns = profile->session->duration_ns;
+    for (pt_u32 i = 0; run && i < run->n_stages; i++) {
+        const double end_ns = run->stages[i].start_ns + run->stages[i].duration_ns; /* NAN = it did not begin */
+        if (end_ns > (double)known_ns)
+            known_ns = (pt_i64)fmin(end_ns, 9e18);
+    }
+    return known_ns;
 }

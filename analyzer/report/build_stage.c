@@ -3,6 +3,7 @@
  * Owns: what a report says about each stage: the summary row, the time account, and the tables behind them. Threads:
  * one. Never: prints 0 for what nobody measured.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -129,6 +130,9 @@ static struct pt_value duration_value(const struct pt_build *b, pt_u32 stage)
 {
     if (pt_stage_was_skipped(&b->profile->stages.items[stage]))
         return pt_unknown("the stage was skipped");
+    const struct pt_run_stage *run = pt_profile_run_of(b->profile, stage);
+    if (run && isnan(run->duration_ns) && !b->profile->stages.items[stage].root)
+        return pt_unknown("the stage was never started");
     return pt_seconds(pt_profile_stage_wall_ns(b->profile, stage));
 }
 

@@ -126,7 +126,7 @@ class PipelineCase(unittest.TestCase):
 
     def environment(self, **more):
         environment = {k: v for k, v in os.environ.items() if not k.startswith(OURS)}
-        environment.update(TMPDIR=self.temporary, **more)
+        environment.update({"TMPDIR": self.temporary, **more})
         return {k: v for k, v in environment.items() if v is not None}
 
     def write(self, name, content, mode=None):
@@ -205,7 +205,7 @@ class PipelineCase(unittest.TestCase):
         return next(stage for stage in self.report(run)["stages"] if stage["stage"] == name)
 
     def assert_stages(self, expected, run=LATEST):
-        """Statuses by name, or (status, part of the reason); a skipped stage has no duration, another has one."""
+        """Statuses by name, or (status, part of the reason); a stage that never began has no duration, another has one."""
         report = self.report(run)
         stages = {stage["stage"]: stage for stage in report["stages"]}
         self.assertEqual(list(stages), list(expected))
@@ -213,7 +213,8 @@ class PipelineCase(unittest.TestCase):
             status, reason = (wanted, None) if isinstance(wanted, str) else wanted
             stage = stages[name]
             self.assertEqual(stage["status"], status, f"{name}: {stage['reason']}")
-            self.assertEqual(stage["duration_s"] is None, status == "skipped", name)
+            began = status != "skipped" and "cannot be run" not in (reason or "") and "cannot enter" not in (reason or "")
+            self.assertEqual(stage["duration_s"] is not None, began, name)
             self.assertEqual(stage["reason"] is None, status == "ok", name)
             if reason:
                 self.assertIn(reason, stage["reason"], name)

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""What a run leaves for people and machines: quality and its floors, copies of reports, what GitHub Actions shows."""
+import json
+import os
+import unittest
+
+from pipeline_case import LATEST, NAMES, PipelineCase, seven, sh
+
+GRADE = {"run_grade_0_100": 72.5, "precision_proxy": 0.85, "recall_proxy": 0.78, "miss_rate_proxy": 0.22}
+
+
+def grading(report=None):
+    return sh(f"cat > grade.json <<'E'\n{json.dumps(GRADE if report is None else report)}\nE")
+
+
+class Quality(PipelineCase):
+    def grade(self, stages, quality, *arguments):
+        return self.pipeline(stages, *arguments, config={"profile": {"quality": {"file": "grade.json", **quality}}})
+
+    def test_the_four(self):
+        outcome = self.grade(seven(grade=grading()), {"min": {"run_grade_0_100": 72.5, "precision_proxy": 0.8}})
+        self.assertEqual(outcome.code, 0, outcome)
+        report = self.report()
+        self.assertEqual({key: report["quality_metrics"][key] for key in GRADE}, GRADE)
+        self.assertEqual(report["quality_floors_broken"], [])
+        self.assertIn("## Quality\n- Grade: 72.5/100\n- Precision: 0.85\n- Recall: 0.78\n", self.assert_markdown())
+
+    def test_others_are_named(self):
+        outcome = self.grade(seven(grade=grading({**GRADE, "runs": [{"f1": 0.5}]})), {"keys": ["runs.0.f1", "missing"]})
+        self.assertEqual(outcome.code, 0, outcome)
+        metrics = self.report()["quality_metrics"]
+        self.assertEqual(metrics["runs.0.f1"], 0.5)
+        self.assertIsNone(metrics["missing"])
+        self.assertTrue(metrics["missing_reason"])
+
+    def test_a_floor_is_broken(self):
+        outcome = self.grade(seven(grade=grading()), {"min": {"run_grade_0_100": 80, "recall_proxy": 0.9, "precision_proxy": 0}})
+        self.assertEqual(outcome.code, 5, outcome)
+        self.assertEqual(outcome.stderr.decode().splitlines()[-2:],
+                         ["proftrace: run_grade_0_100 is 72.5, below its floor of 80",
+                          "proftrace: recall_proxy is 0.78, below its floor of 0.9"])
+        self.assertEqual(self.report()["quality_floors_broken"],
+                         [{"key": "run_grade_0_100", "value": 72.5, "min": 80}, {"key": "recall_proxy", "value": 0.78, "min": 0.9}])
+        self.assert_stages({name: "ok" for name in NAMES})
+
+    def assert_unknown(self, outcome, reason):
+        self.assertEqual(outcome.code, 5, outcome)
+        self.assertIn("recall_proxy is not known, so its floor of 0.5 cannot be checked", outcome.stderr.decode())
+        self.assertIn(reason, outcome.stderr.decode())
+        metrics = self.report()["quality_metrics"]
+        self.assertIsNone(metrics["recall_proxy"])
+        self.assertIn(reason, metrics["recall_proxy_reason"])
+
+    def test_no_grade_file(self):
+        self.assert_unknown(self.grade(seven(), {"min": {"recall_proxy": 0.5}}), "grade.json")
+
+    def test_no_such_key(self):
+        self.assert_unknown(self.grade(seven(grade=grading({"precision_proxy": 1})), {"min": {"recall_proxy": 0.5}}),
+                            "recall_proxy")
+
+    def test_a_file_of_an_earlier_run(self):
+        os.utime(self.write("grade.json", json.dumps(GRADE)), (1, 1))
+        self.assert_unknown(self.grade(seven(), {"min": {"recall_proxy": 0.5}}), "grade.json")
+
+    def test_no_number(self):
+        self.write("nan.sh", "echo '{\"recall_proxy\": NaN}' > grade.json")
+        self.assert_unknown(self.grade(seven(grade=sh("sh nan.sh")), {"min": {"recall_proxy": 0.5}}), "recall_proxy")
+
+    def test_a_broken_file(self):
+        self.assert_unknown(self.grade(seven(grade=sh("echo '{\"recall_proxy\": ' > grade.json")), {"min": {"recall_proxy": 0.5}}),
+                            "grade.json")
+
+    def test_a_failed_stage_counts_more(self):
+        outcome = self.grade(seven(grade=sh("exit 4")), {"min": {"recall_proxy": 0.5}})
+        self.assertEqual(outcome.code, 1, outcome)
+        self.assertEqual(len(self.report()["quality_floors_broken"]), 1)
+
+
+class Copies(PipelineCase):
+    FILES = ("report.json", "report.md", "report.html")
+
+    def test_an_option_and_a_key(self):
+        for arguments, config in ((["--report-dir", "a/b/profiles"], {}), ([], {"profile": {"report_dir": "a/b/profiles"}}),
+                                  (["--report-dir", "a/b/profiles"], {"profile": {"report_dir": "c"}})):
+            with self.subTest(arguments=arguments, config=config):
+                outcome = self.pipeline(seven(), *arguments, config=config)
+                self.assertEqual(outcome.code, 0, outcome)
+                self.assertIn(f"{self.work}/a/b/profiles/report.html".encode(), outcome.stderr)
+                for name in self.FILES:
+                    self.assertEqual(self.read("a/b/profiles/" + name), self.read(f"{LATEST}/{name}"))
+                self.assertFalse(os.path.exists(self.work + "/c"))
+
+    def test_only_ours_are_replaced(self):
+        self.write("profiles/report.json", "old")
+        self.write("profiles/mine.txt", "mine")
+        os.symlink("/nowhere/x", self.work + "/profiles/report.md")
+        self.pipeline(seven(), "--report-dir", "profiles")
+        self.assertEqual(sorted(os.listdir(self.work + "/profiles")), sorted([*self.FILES, "mine.txt"]))
+        self.assertEqual(self.read("profiles/mine.txt"), b"mine")
+        self.report("profiles")
+
+    def test_it_is_made_impossible_meanwhile(self):
+        outcome = self.pipeline(seven(build=sh("rm -r profiles; echo > profiles")), "--report-dir", "profiles")
+        self.assertEqual(outcome.code, 1, outcome)
+        self.assertIn(b"profiles", outcome.stderr)
+        self.assertIn(b"Not a directory", outcome.stderr)
+        self.assert_stages({name: "ok" for name in NAMES})
+
+
+class Github(PipelineCase):
+    STAGES = seven(build=sh("echo '::error::injected by a log'; exit 3"))
+
+    def run_it(self, *arguments, stages=None, **environment):
+        return self.pipeline(stages or self.STAGES, *arguments, environment=environment)
+
+    def test_annotations(self):
+        for arguments, environment in ((["--ci", "github"], {}), ([], {"GITHUB_ACTIONS": "true"})):
+            outcome = self.run_it(*arguments, **environment)
+            self.assertEqual(outcome.code, 1)
+            self.assertIn(b"\n::error title=stage build::exit 3\n", outcome.stdout)
+
+    def test_none(self):
+        for arguments, environment in ((["--ci", "none"], {"GITHUB_ACTIONS": "true"}), ([], {"GITHUB_ACTIONS": "false"}),
+                                       ([], {})):
+            outcome = self.run_it(*arguments, **environment)
+            self.assertNotIn(b"::error title", outcome.stdout)
+
+    def test_summary(self):
+        path = self.write("summary.md", "before\n")
+        self.run_it("--ci", "github", GITHUB_STEP_SUMMARY=path)
+        self.assertEqual(self.read("summary.md").decode(), "before\n" + self.markdown())
+
+    def test_a_summary_that_cannot_be_written(self):
+        outcome = self.run_it("--ci", "github", GITHUB_STEP_SUMMARY="/nowhere/summary.md", stages=seven())
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertIn(b"cannot write the step's summary /nowhere/summary.md: No such file or directory", outcome.stderr)
+
+    def test_broken_floors(self):
+        outcome = self.pipeline(seven(grade=grading()), "--ci", "github",
+                                config={"profile": {"quality": {"file": "grade.json", "min": {"recall_proxy": 0.9}}}})
+        self.assertEqual(outcome.code, 5)
+        self.assertIn(b"\n::error title=recall_proxy::0.78 is below its floor of 0.9\n", outcome.stdout)
+
+    def test_nothing_escapes(self):
+        hostile = "a::b,%0A::error::x"
+        outcome = self.run_it("--ci", "github", stages=[{"stage": hostile, **sh("exit 1")}])
+        line = b"::error title=stage a%3A%3Ab%2C%250A%3A%3Aerror%3A%3Ax::exit 1"
+        self.assertIn(line, outcome.stdout.splitlines())
+        self.assertEqual(sum(text.startswith(b"::error") for text in outcome.stdout.splitlines()), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""A stage that runs for too long ends with everything that it started, and nothing else does."""
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from pipeline_case import LATEST, NAMES, PipelineCase, is_alive, python, seven, sh
+
+# children: one deaf, one in another session, one stopped, one whose parent is gone; they note their pids.
+TREE = """
+import os, signal, sys, time
+def child(*prepare):
+    pid = os.fork()
+    if pid == 0:
+        for step in prepare:
+            step()
+        open("pids", "a").write("%d\\n" % os.getpid())
+        time.sleep(60)
+        os._exit(0)
+def deaf():
+    for number in (1, 2, 3, 15):
+        signal.signal(number, signal.SIG_IGN)
+def orphan():
+    if os.fork():
+        os._exit(0)
+child(deaf)
+child(deaf, os.setsid, orphan)
+child(os.setsid)
+child(orphan)
+child(lambda: (open("pids", "a").write("%d\\n" % os.getpid()), os.kill(os.getpid(), signal.SIGSTOP)))
+print("tree", flush=True)
+time.sleep(60)
+"""
+
+
+class Timeouts(PipelineCase):
+    SKIPPED = {name: ("skipped", "stage 'build' timed out") for name in NAMES[4:]}
+
+    def assert_timed_out(self, outcome, reason):
+        self.assertEqual(outcome.code, 1, outcome)
+        self.assert_stages({**{n: "ok" for n in NAMES[:3]}, "build": ("timeout", reason), **self.SKIPPED})
+        self.assertIn("| timeout |", self.assert_markdown())
+
+    def test_one_hangs(self):
+        outcome = self.pipeline(seven(build=sh("echo so far; sleep 60", timeout_s=0.5)))
+        self.assert_timed_out(outcome, "still running after 500 ms: it was ended")
+        self.assertNotIn("killed", self.stage("build")["reason"])
+        self.assertEqual(self.report()["failures"][0]["log_tail"], ["so far"])
+        self.assertEqual(self.stage("build")["exit"], "signal 15 (SIGTERM)")
+        self.assertLess(self.stage("build")["duration_s"], 5)
+
+    def test_the_whole_tree(self):
+        bystander = subprocess.Popen(["sleep", "60"])
+        outcome = self.pipeline(seven(build=python(TREE, timeout_s=1)))
+        self.assert_timed_out(outcome, "; not all of its processes ended when asked, and were killed")
+        pids = {int(line) for line in self.read("pids").split()}
+        self.assertEqual(len(pids), 5)
+        self.assertEqual([pid for pid in pids if is_alive(pid)], [])
+        self.assertTrue(is_alive(bystander.pid))
+        bystander.kill()
+        bystander.wait()
+
+    def test_it_may_clean_up(self):
+        outcome = self.pipeline(seven(build=sh("trap 'sleep 0.3; echo bye; exit 0' TERM; echo up; while :; do sleep 0.1; done",
+                                               timeout_s=0.5)))
+        self.assert_timed_out(outcome, "still running after 500 ms")
+        log = self.read(f"{LATEST}/logs/build.log")
+        self.assertTrue(log.startswith(b"up\n") and log.endswith(b"bye\n"), log)  # the shell may tell of its child
+        self.assertEqual(self.stage("build")["exit"], "exit 0")
+
+    def test_who_ends_in_time_is_fine(self):
+        outcome = self.pipeline(seven(build=sh("sleep 0.3", timeout_s=30)))
+        self.assertEqual(outcome.code, 0, outcome)
+
+    def test_the_shortest(self):
+        outcome = self.pipeline(seven(build=sh("sleep 60", timeout_s=0.001)))
+        self.assert_timed_out(outcome, "still running after 1")
+
+    def test_a_stopped_stage(self):
+        outcome = self.pipeline(seven(build=sh("kill -STOP $$; sleep 60", timeout_s=0.5)))
+        self.assert_timed_out(outcome, "still running after 500 ms")
+
+
+class PostMortem(PipelineCase):
+    """We are killed ourselves. Nobody can tidy up then, but what was known stays."""
+
+    def tearDown(self):
+        self.end_all()
+        for name in os.listdir(self.temporary):
+            for file in os.listdir(os.path.join(self.temporary, name)):
+                os.unlink(os.path.join(self.temporary, name, file))
+            os.rmdir(os.path.join(self.temporary, name))
+        super().tearDown()
+
+    def test_killed_in_the_fourth_stage(self):
+        process = self.start(seven(build=python("import os, time\nopen('up', 'w')\nos.stat('/')\ntime.sleep(60)")),
+                             config={"profile": {"interval_ms": 200}})
+        time.sleep(11.5)  # beyond the first refresh
+        self.assertTrue(os.path.exists(os.path.join(self.work, "up")))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        record = self.record()
+        self.assertIsNone(record["duration_ns"])
+        build = record["stages"][3]
+        self.assertIsNone(build["status"])
+        self.assertIsNone(build["exit"])
+        self.assertEqual(build["command"][0], "/usr/bin/python3")
+        self.assertGreater(build["duration_ns"], 9e9)
+        self.assertGreater(len(build["samples"]["t_ns"]), 20)
+        self.assertGreater(build["resources"]["rss_bytes"]["max"], 1 << 20)
+        outcome = self.proftrace("report", LATEST, "--format", "json", "-o", f"{LATEST}/report.json")
+        self.assertEqual(outcome.code, 0, outcome)
+        report = self.assert_stages({**{n: "ok" for n in NAMES[:3]}, "build": ("failed", "no end was seen"),
+                                     **{n: ("skipped", "not reached") for n in NAMES[4:]}})
+        self.assertIsNone(report["stages"][3]["exit"])
+        self.assertGreater(report["stages"][3]["rss_mb_max"], 1)
+        self.assertGreater(report["total_duration_s"], 5)
+        outcome = self.proftrace("report", LATEST, "--format", "md", "-o", f"{LATEST}/report.md")
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assert_markdown()
+
+    def test_killed_at_once(self):
+        process = self.start(seven(fetch=sh("echo > up; sleep 60")))
+        while not os.path.exists(os.path.join(self.work, "up")):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        self.assertEqual(self.record()["stages"][0]["command"][:2], ["sh", "-c"])
+        outcome = self.proftrace("report", LATEST, "--format", "json", "-o", f"{LATEST}/report.json")
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assert_stages({"fetch": ("failed", "no end was seen"), **{n: ("skipped", "not reached") for n in NAMES[1:]}})
+
+
+if __name__ == "__main__":
+    unittest.main()
