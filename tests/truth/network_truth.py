@@ -9,6 +9,12 @@ PYTHON = "/usr/bin/python3"
 SERVER = f"{PYTHON} -u -m http.server --bind 127.0.0.1 0 >port 2>log & p=$!; "
 PORT = "for i in $(seq 200); do grep -q port port && break; sleep 0.05; done; u=http://127.0.0.1:$(grep -o 'port [0-9]*' port | cut -d' ' -f2); "
 STOP = "kill $p; wait $p; true"
+# A port may be taken: the next one is tried.
+REDIS = ("for port in 16411 16412 16413; do redis-server --save '' --port $port --bind 127.0.0.1 >log 2>&1 & p=$!;"
+         " for i in $(seq 60); do redis-cli -p $port ping 2>/dev/null | grep -q PONG && break 2; kill -0 $p 2>/dev/null || break; sleep 0.1;"
+         " done; done; ")
+GIT_DAEMON = ("for port in 16421 16422 16423; do git daemon --reuseaddr --listen=127.0.0.1 --port=$port --base-path=$PWD >log 2>&1 & p=$!;"
+              " for i in $(seq 30); do git ls-remote -q git://127.0.0.1:$port/repo >/dev/null 2>&1 && break 2; sleep 0.1; done; kill $p; done; ")
 
 URLLIB = """
 import http.server, socket, subprocess, threading, urllib.request
@@ -51,7 +57,7 @@ for i in range(5): signal.pause(); time.sleep(0.03); select.select([], [], [], 0
 signal.setitimer(signal.ITIMER_REAL, 0); signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1, signal.SIGALRM])
 os.kill(os.getpid(), signal.SIGUSR1); print(signal.sigwait([signal.SIGUSR1])); print(signal.sigtimedwait([signal.SIGUSR1], 0.01))
 for i in range(3):
-    if os.fork() == 0: time.sleep(0.01); os._exit(i)
+    if os.fork() == 0: time.sleep(0.1 * i); os._exit(i)
 print(sorted(os.WEXITSTATUS(os.wait()[1]) for _ in range(2)), os.waitid(os.P_ALL, 0, os.WEXITED).si_code)
 try: os.wait3(os.WNOHANG)
 except ChildProcessError: print('none')
@@ -115,16 +121,12 @@ class NetworkTruth(StraceCase):
 
     def test_redis(self):
         self.need("redis-server", "redis-benchmark")
-        self.compare(["bash", "-c", "for port in 16411 16412 16413; do redis-server --save '' --port $port --bind 127.0.0.1 >log 2>&1 & p=$!;"
-                      " for i in $(seq 60); do redis-cli -p $port ping 2>/dev/null | grep -q PONG && break 2; kill -0 $p 2>/dev/null || break; sleep 0.1;"
-                      " done; done; redis-benchmark -p $port -n 300 -c 5 -q -t set,get,lpush >bench; redis-cli -p $port dbsize >size;"
+        self.compare(["bash", "-c", REDIS + "redis-benchmark -p $port -n 300 -c 5 -q -t set,get,lpush >bench; redis-cli -p $port dbsize >size;"
                       " redis-cli -p $port shutdown nosave; wait $p; true"], seen=("socket", "connect", "accept", "poll"))
 
     def test_git_daemon(self):
         self.need("git")
-        self.compare(["bash", "-c", "for port in 16421 16422 16423; do git daemon --reuseaddr --listen=127.0.0.1 --port=$port --base-path=$PWD"
-                      " >log 2>&1 & p=$!; for i in $(seq 30); do git ls-remote -q git://127.0.0.1:$port/repo >/dev/null 2>&1 && break 2;"
-                      " sleep 0.1; done; kill $p; done; git clone -q git://127.0.0.1:$port/repo clone; ls clone | wc -l; " + STOP],
+        self.compare(["bash", "-c", GIT_DAEMON + "git clone -q git://127.0.0.1:$port/repo clone; ls clone | wc -l; " + STOP],
                      repository, seen=("socket", "connect", "accept", "poll", "child"))
 
     def test_node(self):
