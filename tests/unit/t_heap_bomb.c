@@ -55,7 +55,7 @@ static void live_heap_is_unknown(const char *folder)
 static void heap_that_is_never_released(void **state)
 {
     (void)state;
-    enum { BLOCKS = 2200 };
+    enum { BLOCKS = 1850 };
     struct bomb bomb;
     struct pt_str content = {0};
     bomb_begin(&bomb);
