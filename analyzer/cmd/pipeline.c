@@ -194,7 +194,7 @@ int pt_cmd_pipeline(int argc, char **argv, struct pt_error *err)
     struct pt_plan plan = {0};
     int code = pt_config_read(request.config, &request.overrides, &config, err);
     for (size_t i = 0; code == 0 && i < config->warnings.n; i++)
-        fprintf(stderr, "proftrace: %s\n", config->warnings.items[i]);
+        say(config->warnings.items[i]);
     if (code == 0)
         code = pt_plan_make(config, &plan, err);
     if (code == 0 && request.dry_run) {

@@ -77,7 +77,7 @@ struct pt_config {
     struct pt_config_quality quality;
     struct pt_config_thresholds thresholds;
     double carbon_intensity_g_per_kwh;  /* NAN = not given */
-    struct pt_config_warnings warnings; /* one line each, for the command to print (sanitised) */
+    struct pt_config_warnings warnings; /* one line each, for the command to sanitise and print */
     struct pt_arena arena;
 };
 

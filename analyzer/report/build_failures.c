@@ -15,10 +15,18 @@
 
 enum { TAIL_LINES = 20, TAIL_BYTES = 16384 };
 
-/* run.json names the log below the run directory; anything else is not ours to show. */
+/* run.json names the log below the run directory; anything else is not ours to show. Two dots may be part of a name. */
 static bool is_below(const char *name)
 {
-    return name && *name && *name != '/' && !strstr(name, "..");
+    if (!name || !*name || *name == '/')
+        return false;
+    for (const char *part = name; *part; part += strspn(part, "/")) {
+        const size_t length = strcspn(part, "/");
+        if (length == 2 && !memcmp(part, "..", 2))
+            return false;
+        part += length;
+    }
+    return true;
 }
 
 static size_t read_tail(const char *directory, const char *name, char *buffer)

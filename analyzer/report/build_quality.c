@@ -63,7 +63,13 @@ static void add_metric(const struct pt_build *b, struct pt_node *group, struct p
         snprintf(label, sizeof label, "%s (at least %g)", label_of(key), metric->min);
     else
         snprintf(label, sizeof label, "%s", label_of(key));
-    pt_doc_value(b->doc, people, NULL, label, PT_SHOW_NUMBER, shown_value(metric, last_reason));
+    const struct pt_value shown = shown_value(metric, last_reason);
+    char of_100[40];
+    snprintf(of_100, sizeof of_100, "%g/100", metric ? metric->value : NAN);
+    if (shown.type == PT_VALUE_REAL && !strcmp(key, well_known[0].key))
+        pt_doc_value(b->doc, people, NULL, label, PT_SHOW_TEXT, pt_text(of_100));
+    else
+        pt_doc_value(b->doc, people, NULL, label, PT_SHOW_NUMBER, shown);
 }
 
 /* Floors that do not hold, for machines that read the report. */

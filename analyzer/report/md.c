@@ -55,7 +55,9 @@ static void put_table(struct pt_str *out, const struct pt_node *list, bool is_fi
 
 static void put_line(struct pt_str *out, const struct pt_node *node)
 {
-    pt_str_printf(out, "- %s: ", node->label);
+    pt_str_add(out, "- ");
+    pt_sanitize_markdown(out, node->label); /* a metric's key is the user's */
+    pt_str_add(out, ": ");
     put_value(out, node);
     if (node->value.type == PT_VALUE_UNKNOWN && node->value.reason) {
         pt_str_add(out, " (");

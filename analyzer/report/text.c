@@ -188,7 +188,12 @@ static void put_line(const struct text *t, const struct pt_node *node, const cha
     if (node->value.type == PT_VALUE_UNKNOWN && node->value.reason)
         pt_str_printf(&raw, " (%s)", node->value.reason);
     pt_sanitize_terminal(&clean, pt_str_text(&raw));
-    pt_str_printf(t->out, "%s%-*s  ", indent, width, node->label);
+    PT_AUTO(pt_str_fini) struct pt_str label = {0};
+    pt_sanitize_terminal(&label, node->label); /* a metric's key is the user's */
+    const pt_u32 have = pt_text_width(pt_str_text(&label));
+    pt_str_add(t->out, indent);
+    put_text(t, pt_str_text(&label));
+    put_spaces(t, have < (pt_u32)width ? (pt_u32)width - have + 2 : 2);
     put_wrapped(t, pt_str_text(&clean), (pt_u32)strlen(indent) + (pt_u32)width + 2);
     pt_str_char(t->out, '\n');
 }

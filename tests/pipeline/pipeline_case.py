@@ -225,7 +225,7 @@ class PipelineCase(unittest.TestCase):
         text, report = self.markdown(run), self.report(run)
         self.assertTrue(text.startswith("# Pipeline Profile Report\n"), text[:200])
         self.assertIn(SUMMARY_HEAD, text)
-        self.assertIn("\n## Quality\n- Grade: ", text)
+        self.assertIn("\n## Quality\n- Grade", text)
         table = text.split(SUMMARY_HEAD)[1].split("\n\n")[0].splitlines()[1:]
         self.assertEqual(len(table), len(report["stages"]), table)
         for row, stage in zip(table, report["stages"]):

@@ -20,6 +20,9 @@ class Quality(PipelineCase):
     def test_the_four(self):
         outcome = self.grade(seven(grade=grading()), {"min": {"run_grade_0_100": 72.5, "precision_proxy": 0.8}})
         self.assertEqual(outcome.code, 0, outcome)
+        self.assertIn("\n- Precision (at least 0.8): 0.85\n", self.assert_markdown())
+        outcome = self.grade(seven(grade=grading()), {})
+        self.assertEqual(outcome.code, 0, outcome)
         report = self.report()
         self.assertEqual({key: report["quality_metrics"][key] for key in GRADE}, GRADE)
         self.assertEqual(report["quality_floors_broken"], [])
