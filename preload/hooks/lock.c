@@ -15,7 +15,10 @@
 #include "lock.h"
 
 /* glibc's bits in a mutex's __kind. */
-enum { KIND_ROBUST = 0x10, KIND_INHERITS_PRIORITY = 0x20, KIND_SHARED = 0x80, KIND_ALL = 0xf3 };
+enum { KIND_ROBUST = 0x10, KIND_INHERITS_PRIORITY = 0x20, KIND_CEILING = 0x40, KIND_SHARED = 0x80, KIND_ALL = 0xf3 };
+
+/* In its lock word: the owner, or below the ceiling whether it is held. */
+enum { WORD_OWNER = 0x3fffffff, WORD_BELOW_CEILING = 0x7ffff };
 
 /* Nothing but a wait takes 20,000 cycles: 5 to 10 us. */
 #define LEAST_WAIT 20000u
@@ -43,11 +46,32 @@ struct seen {
 };
 static const struct seen nothing;
 
+PT_ALWAYS_INLINE pt_u32 lock_word(const pthread_mutex_t *mutex, pt_u32 bits)
+{
+    return (pt_u32)__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) & bits;
+}
+
 /* Nobody but ourselves can hold it, so the call will not wait. libc takes such a mutex without an atomic operation; the
  * try function does not. */
 PT_ALWAYS_INLINE int is_alone(const pthread_mutex_t *mutex)
 {
     return *single_threaded && !(mutex->__data.__kind & KIND_SHARED);
+}
+
+/* These are only looked at. libc's try function leaves a robust mutex that is not recoverable locked for ever, and
+ * makes the lock of a ceiling that must fail with EINVAL succeed. */
+PT_ALWAYS_INLINE int must_not_try(const pthread_mutex_t *mutex)
+{
+    return pt_unlikely(mutex->__data.__kind & (KIND_ROBUST | KIND_CEILING));
+}
+PT_ALWAYS_INLINE int looks_free(const pthread_mutex_t *mutex)
+{
+    return must_not_try(mutex) &&
+           !lock_word(mutex, mutex->__data.__kind & KIND_ROBUST ? WORD_OWNER : WORD_BELOW_CEILING);
+}
+PT_ALWAYS_INLINE int take_mutex(pthread_mutex_t *mutex)
+{
+    return must_not_try(mutex) ? EBUSY : real_pthread_mutex_trylock(mutex);
 }
 
 /* libc refuses other clocks and times even when the lock is free. */
@@ -75,10 +99,8 @@ PT_ALWAYS_INLINE int take(sem_t *semaphore)
 static struct seen look_at_mutex(const pthread_mutex_t *mutex)
 {
     const int kind = __atomic_load_n(&mutex->__data.__kind, __ATOMIC_RELAXED);
-    if (kind & (KIND_ROBUST | KIND_INHERITS_PRIORITY)) { /* the kernel reads the owner from the lock word, too */
-        const pt_u32 word = (pt_u32)__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED);
-        return (struct seen){kind & KIND_ALL, word & 0x3fffffff};
-    }
+    if (kind & (KIND_ROBUST | KIND_INHERITS_PRIORITY))
+        return (struct seen){kind & KIND_ALL, lock_word(mutex, WORD_OWNER)};
     int owner = __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
     if (!owner) {
         __builtin_ia32_pause();
@@ -92,28 +114,29 @@ static struct seen look_at_rwlock(const pthread_rwlock_t *lock, int to_write)
     return (struct seen){to_write, (pt_u32)__atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED)};
 }
 
-PT_ALWAYS_INLINE int has_waited(pt_u64 start, pt_u64 end)
+PT_ALWAYS_INLINE int has_waited(pt_u64 start, pt_u64 end, pt_u32 owner_tid)
 {
-    return pt_switches.locks == PT_LOCKS_TRY || end - start >= LEAST_WAIT;
+    const int is_own = owner_tid && owner_tid == pt_self->tid; /* EDEADLK, or a robust one that is recursive */
+    return (pt_switches.locks == PT_LOCKS_TRY && !is_own) || end - start >= LEAST_WAIT;
 }
 
 static PT_NOINLINE void mutex_waited(pt_u64 start, pt_u64 end, const pthread_mutex_t *mutex, struct seen seen,
                                      int error)
 {
-    if (has_waited(start, end))
+    if (has_waited(start, end, seen.owner_tid))
         pt_spent(PT_EV_lock_mutex, start, end, seen.tag, pt_words((pt_u32)-error, seen.owner_tid), (pt_u64)mutex);
 }
 
 static PT_NOINLINE void rwlock_waited(pt_u64 start, pt_u64 end, const pthread_rwlock_t *lock, struct seen seen,
                                       int error)
 {
-    if (has_waited(start, end))
+    if (has_waited(start, end, seen.owner_tid))
         pt_spent(PT_EV_lock_rwlock, start, end, seen.tag, pt_words((pt_u32)-error, seen.owner_tid), (pt_u64)lock);
 }
 
 static PT_NOINLINE void semaphore_waited(pt_u64 start, pt_u64 end, const sem_t *semaphore, int ret)
 {
-    if (has_waited(start, end))
+    if (has_waited(start, end, 0))
         pt_spent(PT_EV_lock_sem, start, end, 0, pt_result_and(ret, 0), (pt_u64)semaphore);
 }
 

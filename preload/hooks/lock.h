@@ -21,8 +21,8 @@ enum pt_locks {
  *
  * version     of the real function, 0 = the default
  * goes_ahead  true: the real call cannot wait, or must not be preceded by an attempt
- * attempt     the try function: 0 = taken, EOWNERDEAD = taken from a dead owner, anything else is for the real call to
- *             answer (EDEADLK, EAGAIN and EINVAL come again; EBUSY becomes a wait)
+ * attempt     the try function: 0 = taken, anything else is for the real call to answer (EDEADLK, EAGAIN and EINVAL
+ *             come again; EBUSY becomes a wait)
  * look        a struct seen: what is worth knowing of the lock before the wait
  * record      may use start, end, ret, seen and the parameters
  */
@@ -36,8 +36,7 @@ enum pt_locks {
             return pt_switches.locks ? wait_##name arguments : real_##name arguments;                                  \
         if (goes_ahead)                                                                                                \
             return real_##name arguments;                                                                              \
-        const int tried = attempt;                                                                                     \
-        return pt_likely(tried == 0) || tried == EOWNERDEAD ? tried : wait_##name arguments;                           \
+        return pt_likely((attempt) == 0) ? 0 : wait_##name arguments;                                                  \
     }
 
 #define LOCK_WAIT(name, parameters, arguments, look, record)                                                           \
