@@ -57,8 +57,8 @@ for i in range(5): signal.pause(); time.sleep(0.03); select.select([], [], [], 0
 signal.setitimer(signal.ITIMER_REAL, 0); signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1, signal.SIGALRM])
 os.kill(os.getpid(), signal.SIGUSR1); print(signal.sigwait([signal.SIGUSR1])); print(signal.sigtimedwait([signal.SIGUSR1], 0.01))
 for i in range(3):
-    if os.fork() == 0: time.sleep(0.1 * i); os._exit(i)
-print(sorted(os.WEXITSTATUS(os.wait()[1]) for _ in range(2)), os.waitid(os.P_ALL, 0, os.WEXITED).si_code)
+    if os.fork() == 0: time.sleep(0.01); os._exit(i)
+print(sorted([os.WEXITSTATUS(os.wait()[1]), os.WEXITSTATUS(os.wait()[1]), os.waitid(os.P_ALL, 0, os.WEXITED).si_status]))
 try: os.wait3(os.WNOHANG)
 except ChildProcessError: print('none')
 """
