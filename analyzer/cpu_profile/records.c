@@ -8,8 +8,6 @@
 #include "profile_data.h"
 #include "unwind.h"
 
-#define SAMPLES_ONE_BY_ONE 4000000u /* 64 MB; more are counted by stack, without their time */
-
 /* What the launcher starts for itself is recorded too if it calls execve; only the command's descendants count. Where
  * records were lost, the one that said so may be among them. */
 static struct pt_live_thread *thread_of(struct pt_cpu_profile *profile, pt_u32 pid, pt_u32 tid, pt_u64 t_ns)
@@ -114,7 +112,7 @@ static void take_switch(struct pt_cpu_profile *profile, const struct pt_perf_rec
 
 static void keep_sample(struct pt_cpu_profile *profile, const struct pt_cpu_sample *sample)
 {
-    if (profile->totals.samples++ < SAMPLES_ONE_BY_ONE)
+    if (profile->totals.samples++ < PT_CPU_SAMPLES_MAX)
         pt_chunk_add(&profile->samples, sample, sizeof *sample);
     else
         ++*pt_map_at(&profile->counts, (pt_u64)sample->thread << 32 | sample->node);

@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 
-#define NODES_MAX 1000000u
 #define ADDRESS_BITS 48
 #define MODULES_MAX 0xffffu
 
@@ -22,7 +21,7 @@ static pt_u32 place_of(struct pt_stack_tree *tree, pt_u32 module, pt_u64 address
 
 static pt_u32 node_of(struct pt_stack_tree *tree, pt_u32 parent, struct pt_code_place place)
 {
-    if (tree->places.n >= NODES_MAX) {
+    if (tree->places.n >= PT_CPU_NODES_MAX) {
         tree->lost_nodes++;
         return parent;
     }
@@ -31,7 +30,7 @@ static pt_u32 node_of(struct pt_stack_tree *tree, pt_u32 parent, struct pt_code_
     const pt_u64 *known = pt_map_find(&tree->nodes, key);
     if (known)
         return (pt_u32)*known;
-    if (tree->nodes.n >= NODES_MAX) {
+    if (tree->nodes.n >= PT_CPU_NODES_MAX) {
         tree->lost_nodes++;
         return parent;
     }

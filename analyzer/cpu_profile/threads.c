@@ -10,8 +10,6 @@
 
 #include "../util/mem.h"
 
-#define THREADS_MAX 200000u
-
 struct pt_live_thread *pt_threads_find(const struct pt_threads *threads, pt_u32 tid)
 {
     return pt_map_pointer(&threads->by_tid, tid);
@@ -20,7 +18,7 @@ struct pt_live_thread *pt_threads_find(const struct pt_threads *threads, pt_u32 
 struct pt_live_thread *pt_threads_add(struct pt_threads *threads, pt_u32 pid, pt_u32 tid, pt_u32 ppid, pt_u64 t_ns)
 {
     pt_threads_end(threads, tid, t_ns);
-    if (threads->n >= THREADS_MAX) {
+    if (threads->n >= PT_CPU_THREADS_MAX) {
         threads->lost++;
         return NULL;
     }

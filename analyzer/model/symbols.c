@@ -33,6 +33,7 @@ struct pt_symbols {
     struct {
         PT_VEC(struct known_file *);
     } files;
+    struct pt_map by_path;   /* interned path -> the struct known_file * last found by it */
     struct pt_map by_module; /* const struct pt_module * -> struct known_file * */
     struct pt_map unknown;   /* address without a module -> struct found * */
 };
@@ -59,36 +60,48 @@ void pt_symbols_close(struct pt_symbols *symbols)
     }
     free(symbols->files.items);
     free_found(&symbols->unknown);
+    pt_map_fini(&symbols->by_path);
     pt_map_fini(&symbols->by_module);
     pt_intern_fini(&symbols->texts);
     free(symbols);
 }
 
-/* The file of a module; processes share it when path and build-id are the same. */
-static struct known_file *file_of(struct pt_symbols *symbols, const struct pt_module *module)
+static bool is_build(const struct known_file *known, const char *path, const pt_u8 *build_id, pt_u32 bytes)
 {
-    uint64_t *const slot = pt_map_at(&symbols->by_module, (uintptr_t)module);
-    if (*slot)
-        return (struct known_file *)(uintptr_t)*slot;
-    const char *path = pt_intern_text(&symbols->texts, module->path ? module->path : "");
-    const pt_u32 bytes = module->build_id_bytes <= 64 ? module->build_id_bytes : 0;
-    struct known_file *known = NULL;
-    for (size_t i = 0; i < symbols->files.n && !known; i++) {
-        struct known_file *candidate = symbols->files.items[i];
-        if (candidate->path == path && candidate->build_id_bytes == bytes &&
-            !memcmp(candidate->build_id, module->build_id, bytes))
-            known = candidate;
-    }
+    return known->path == path && known->build_id_bytes == bytes && !memcmp(known->build_id, build_id, bytes);
+}
+
+/* Processes share a file when path and build-id are the same. */
+static struct known_file *known_of(struct pt_symbols *symbols, const char *path, const pt_u8 *build_id, pt_u32 bytes)
+{
+    path = pt_intern_text(&symbols->texts, path);
+    uint64_t *const last = pt_map_at(&symbols->by_path, (uintptr_t)path);
+    struct known_file *known = (struct known_file *)(uintptr_t)*last;
+    if (known && is_build(known, path, build_id, bytes))
+        return known;
+    known = NULL;
+    for (size_t i = 0; i < symbols->files.n && !known; i++)
+        if (is_build(symbols->files.items[i], path, build_id, bytes))
+            known = symbols->files.items[i];
     if (!known) {
         known = pt_calloc(1, sizeof *known);
         known->path = path;
         known->build_id_bytes = bytes;
-        memcpy(known->build_id, module->build_id, bytes);
+        memcpy(known->build_id, build_id, bytes);
         known->file = pt_symbol_file_open(path, known->build_id, bytes);
         pt_vec_push(&symbols->files, known);
     }
-    *slot = (uintptr_t)known;
+    *last = (uintptr_t)known;
     return known;
+}
+
+static struct known_file *file_of(struct pt_symbols *symbols, const struct pt_module *module)
+{
+    uint64_t *const slot = pt_map_at(&symbols->by_module, (uintptr_t)module);
+    if (!*slot)
+        *slot = (uintptr_t)known_of(symbols, module->path ? module->path : "", module->build_id,
+                                    module->build_id_bytes <= 64 ? module->build_id_bytes : 0);
+    return (struct known_file *)(uintptr_t)*slot;
 }
 
 static const char *text_or_null(struct pt_symbols *symbols, const char *text)
@@ -121,6 +134,24 @@ static struct found *look_up(struct pt_symbols *symbols, struct known_file *know
     return found;
 }
 
+static const struct pt_frame *frames_at(struct pt_symbols *symbols, struct known_file *known, pt_u64 address,
+                                        pt_u32 *ret_n)
+{
+    uint64_t *const slot = pt_map_at(known ? &known->frames : &symbols->unknown, address);
+    if (!*slot)
+        *slot = (uintptr_t)look_up(symbols, known, address);
+    const struct found *found = (const struct found *)(uintptr_t)*slot;
+    *ret_n = found->n;
+    return found->frames;
+}
+
+const struct pt_frame *pt_symbolize_file(struct pt_symbols *symbols, const char *path, const pt_u8 *build_id,
+                                         pt_u32 build_id_bytes, pt_u64 address, pt_u32 *ret_n)
+{
+    return frames_at(symbols, known_of(symbols, path, build_id, build_id_bytes <= 64 ? build_id_bytes : 0), address,
+                     ret_n);
+}
+
 const struct pt_frame *pt_symbolize(struct pt_symbols *symbols, const struct pt_process *process, pt_u64 address,
                                     pt_i64 at_ns, pt_u32 *ret_n)
 {
@@ -129,11 +160,5 @@ const struct pt_frame *pt_symbolize(struct pt_symbols *symbols, const struct pt_
     const pt_u64 at = address ? address - 1 : 0;
     const struct pt_module *module = pt_process_module(process, at, at_ns);
     struct known_file *known = module ? file_of(symbols, module) : NULL;
-    const pt_u64 in_file = module ? at - module->load_bias : at;
-    uint64_t *const slot = pt_map_at(known ? &known->frames : &symbols->unknown, in_file);
-    if (!*slot)
-        *slot = (uintptr_t)look_up(symbols, known, in_file);
-    const struct found *found = (const struct found *)(uintptr_t)*slot;
-    *ret_n = found->n;
-    return found->frames;
+    return frames_at(symbols, known, module ? at - module->load_bias : at, ret_n);
 }

@@ -41,4 +41,8 @@ static inline void pt_symbols_closep(struct pt_symbols **symbols)
 const struct pt_frame *pt_symbolize(struct pt_symbols *symbols, const struct pt_process *process, pt_u64 address,
                                     pt_i64 at_ns, pt_u32 *ret_n);
 
+/* The frames at an address of a file itself: of an instruction, not of where a call returns to. */
+const struct pt_frame *pt_symbolize_file(struct pt_symbols *symbols, const char *path, const pt_u8 *build_id,
+                                         pt_u32 build_id_bytes, pt_u64 address, pt_u32 *ret_n);
+
 #endif

@@ -101,6 +101,7 @@ static const struct {
     {"io.files", "files", "Files", 50},
     {"meta.directories", "directories", "Metadata by directory", 20},
     {"io.sizes", "io_sizes", "I/O sizes", 65},
+    {"cpu.functions", "cpu_functions", "CPU by function", 50},
     {"heap.sites", "heap_sites", "Heap by function", 30},
     {"waits", "waits", "Waits for other processes", 50},
     {"workers", "workers", "Main threads", 200},

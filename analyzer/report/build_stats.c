@@ -156,11 +156,14 @@ static void add_stage(struct stats *s, struct pt_node *item, enum pt_stats_by by
         add_table(s, item, "io.files", "files", stage);
         break;
     case PT_STATS_STACK:
+        add_table(s, item, "cpu.stacks", "cpu_stacks", stage);
         add_table(s, item, "heap.stacks", "heap_stacks", stage);
         break;
     case PT_STATS_THREAD:
         s->list = add_list(s, item, "threads", "Threads", stage);
         add_threads(s, stage);
+        add_table(s, item, "cpu.threads", "cpu_threads", stage);
+        add_table(s, item, "cpu.thread_functions", "cpu_thread_functions", stage);
         break;
     case PT_STATS_SIZE:
         add_table(s, item, "io.sizes", "io_sizes", stage);

@@ -58,6 +58,11 @@ enum {
 
 enum { PT_CPU_BUILD_ID_BYTES = 20, PT_CPU_COMM_BYTES = 16, PT_CPU_DEPTH_MAX = 256 };
 
+/* More than these are counted as lost, or without their time: a file is never larger than about 150 MB. */
+#define PT_CPU_THREADS_MAX 200000u
+#define PT_CPU_NODES_MAX 1000000u
+#define PT_CPU_SAMPLES_MAX 4000000u
+
 struct pt_cpu_module {
     pt_u32 number, build_id_bytes;
     pt_u8 build_id[PT_CPU_BUILD_ID_BYTES];

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What each stage's threads did with the CPUs, from the launcher's profile: on a CPU, able to run but not running,
+ * waiting; of all threads, of each, and of the critical one; and which functions ran.
+ *
+ * Threads: one. State: none: everything is in the profile. Never: estimates a time that was not recorded.
+ */
+#include <stdlib.h>
+
+#include "../util/auto.h"
+#include "analysis.h"
+#include "cpu_tables.h"
+
+enum { MOST_THREADS = 2000 };
+
+/* ---- threads ---- */
+
+/* What it waited for a CPU after it had been woken is part of waiting in the kernel's records, and known to schedstat
+ * alone, up to when that was last read. */
+static pt_u64 runnable_ns(const struct pt_cpu_times *times)
+{
+    const bool has_delay = times->flags & PT_CPU_THREAD_HAS_DELAY;
+    return has_delay && times->run_delay_ns > times->preempted_ns ? times->run_delay_ns : times->preempted_ns;
+}
+
+static pt_u64 wait_ns(const struct pt_cpu_times *times)
+{
+    const pt_u64 idle_ns = times->preempted_ns + times->waiting_ns, runnable = runnable_ns(times);
+    /* Without records, waiting is what is left beside run queues. */
+    if (!times->preempted_ns && !times->blocks)
+        return times->waiting_ns;
+    return idle_ns > runnable ? idle_ns - runnable : 0;
+}
+
+static int by_on_cpu(const void *a, const void *b)
+{
+    const struct pt_cpu_times *const *x = a, *const *y = b;
+    if ((*x)->on_cpu_ns != (*y)->on_cpu_ns)
+        return (*x)->on_cpu_ns < (*y)->on_cpu_ns ? 1 : -1;
+    return (*x)->thread < (*y)->thread ? -1 : 1;
+}
+
+static void add_threads(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_cpu_data *data)
+{
+    static const struct pt_column columns[] = {
+        {"pid", "Pid", PT_SHOW_NUMBER},
+        {"tid", "Tid", PT_SHOW_NUMBER},
+        {"comm", "Thread", PT_SHOW_TEXT},
+        {"start_s", "Started", PT_SHOW_SECONDS},
+        {"on_cpu_s", "On CPU", PT_SHOW_SECONDS},
+        {"runnable_s", "Runnable", PT_SHOW_SECONDS},
+        {"wait_s", "Waiting", PT_SHOW_SECONDS},
+        {"blocks", "Waits", PT_SHOW_COUNT},
+        {"preemptions", "Preempted", PT_SHOW_COUNT},
+        {"samples", "Samples", PT_SHOW_COUNT},
+    };
+    PT_AUTO(pt_freep) const struct pt_cpu_times **list = pt_calloc(data->n_threads, sizeof *list);
+    struct pt_table *table = pt_metrics_table(metrics, scope, "cpu.threads", "CPU by thread", columns, 10);
+    for (size_t i = 0; i < data->n_threads; i++)
+        list[i] = &data->times[i];
+    qsort(list + 1, data->n_threads - 1, sizeof *list, by_on_cpu);
+    for (size_t i = 1; i < data->n_threads && i <= MOST_THREADS; i++) {
+        const struct pt_cpu_thread *thread = &data->threads[list[i]->thread];
+        struct pt_value *row = pt_table_add_row(table);
+        row[0] = pt_integer(thread->pid);
+        row[1] = pt_integer(thread->tid);
+        row[2] = pt_text(pt_metrics_text(metrics, thread->comm));
+        row[3] = pt_seconds((pt_i64)thread->start_ns);
+        row[4] = pt_seconds((pt_i64)list[i]->on_cpu_ns);
+        row[5] = pt_seconds((pt_i64)runnable_ns(list[i]));
+        row[6] = pt_seconds((pt_i64)wait_ns(list[i]));
+        row[7] = pt_integer(list[i]->blocks);
+        row[8] = pt_integer(list[i]->preemptions);
+        row[9] = pt_integer(list[i]->samples);
+    }
+    table->rows_left_out = data->n_threads > MOST_THREADS + 1 ? data->n_threads - MOST_THREADS - 1 : 0;
+}
+
+/* ---- metrics ---- */
+
+static void set_all(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_cpu_data *data)
+{
+    double on_s = 0, runnable_s = 0, wait_s = 0, unsampled_s = 0;
+    for (size_t i = 1; i < data->n_threads; i++) {
+        const struct pt_cpu_times *times = &data->times[i];
+        on_s += (double)times->on_cpu_ns / 1e9;
+        runnable_s += (double)runnable_ns(times) / 1e9;
+        wait_s += (double)wait_ns(times) / 1e9;
+        unsampled_s += times->samples ? 0 : (double)times->on_cpu_ns / 1e9;
+    }
+    pt_metrics_set(metrics, scope, "cpu.on_s", pt_real(on_s));
+    pt_metrics_set(metrics, scope, "cpu.runnable_s", pt_real(runnable_s));
+    pt_metrics_set(metrics, scope, "cpu.wait_s", pt_real(wait_s));
+    pt_metrics_set(metrics, scope, "cpu.unsampled_s", pt_real(unsampled_s));
+    pt_metrics_set(metrics, scope, "cpu.samples", pt_integer(data->totals.samples));
+    pt_metrics_set(metrics, scope, "cpu.lost_records", pt_integer(data->totals.lost_records));
+    pt_metrics_set(metrics, scope, "cpu.sampling_s", pt_seconds((pt_i64)data->totals.own_cpu_ns));
+}
+
+/* The main thread of the stage's root process: of the first that was traced, else of the command itself. */
+static pt_u32 main_thread(const struct pt_cpu_data *data, const struct pt_process *root)
+{
+    pt_u32 found = 0;
+    for (pt_u32 i = 1; i < data->n_threads; i++) {
+        if (root && data->threads[i].tid == root->pid)
+            return i;
+        if (!found && data->threads[i].tid == data->header.root_pid)
+            found = i;
+    }
+    return found;
+}
+
+static void set_python(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_cpu_view *view, pt_u32 thread)
+{
+    const struct pt_cpu_data *data = view->data;
+    double samples = 0, python = 0;
+    for (size_t i = 0; i < data->n_counts; i++)
+        if (data->counts[i].thread == thread) {
+            samples += (double)data->counts[i].samples;
+            python += pt_cpu_view_is_python(view, data->counts[i].node) ? (double)data->counts[i].samples : 0;
+        }
+    const struct pt_value none =
+        pt_unknown(data->note ? pt_metrics_text(metrics, data->note) : "no CPU sample of this thread was taken");
+    const double on_s = (double)data->times[thread].on_cpu_ns / 1e9;
+    pt_metrics_set(metrics, scope, "cpu.main_samples", pt_real(samples));
+    pt_metrics_set(metrics, scope, "cpu.main_python_share", samples > 0 ? pt_real(python / samples) : none);
+    pt_metrics_set(metrics, scope, "cpu.main_python_s", samples > 0 ? pt_real(on_s * python / samples) : none);
+}
+
+static void set_main(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_cpu_view *view, pt_u32 thread)
+{
+    const struct pt_cpu_times *times = &view->data->times[thread];
+    pt_metrics_set(metrics, scope, "cpu.main_on_s", pt_seconds((pt_i64)times->on_cpu_ns));
+    pt_metrics_set(metrics, scope, "cpu.main_runnable_s", pt_seconds((pt_i64)runnable_ns(times)));
+    pt_metrics_set(metrics, scope, "cpu.main_wait_s", pt_seconds((pt_i64)wait_ns(times)));
+    set_python(metrics, scope, view, thread);
+}
+
+static void set_unknown(struct pt_metrics *metrics, struct pt_scope scope, const char *reason)
+{
+    static const char *const names[] = {"cpu.on_s",      "cpu.runnable_s",        "cpu.wait_s",
+                                        "cpu.main_on_s", "cpu.main_runnable_s",   "cpu.main_wait_s",
+                                        "cpu.samples",   "cpu.main_python_share", "cpu.main_python_s"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        pt_metrics_set(metrics, scope, names[i], pt_unknown(reason));
+}
+
+/* ---- all ---- */
+
+static void finish_stage(struct pt_profile *profile, pt_u32 stage)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    const struct pt_stage *one = &profile->stages.items[stage];
+    struct pt_error err = {0};
+    struct pt_cpu_view view;
+    /* The launcher's stages come first, in its order: a stage that it does not know has no profile. */
+    if (!one->run || !pt_cpu_view_open(&view, profile->session->path, stage, &err)) {
+        if (err.text[0])
+            set_unknown(metrics, scope, pt_metrics_text(metrics, err.text));
+        return;
+    }
+    const pt_u32 thread = main_thread(view.data, one->root);
+    set_all(metrics, scope, view.data);
+    set_main(metrics, scope, &view, thread);
+    add_threads(metrics, scope, view.data);
+    pt_cpu_tables(metrics, scope, &view);
+    if (view.data->is_cut)
+        pt_metrics_set(metrics, scope, "cpu.is_cut", pt_bool(true));
+    pt_cpu_view_close(&view);
+}
+
+static void finish(void *state, struct pt_profile *profile)
+{
+    (void)state;
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
+        finish_stage(profile, stage);
+}
+
+const struct pt_analysis pt_analysis_cpu = {
+    .name = "cpu",
+    .summary = "time on CPUs, in run queues and waiting; hot functions and stacks",
+    .categories = 0,
+    .state_size = 1,
+    .finish = finish,
+};

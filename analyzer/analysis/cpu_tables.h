@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_tables.h - tables of a stage's CPU profile. For cpu.c only.
+ */
+#ifndef PT_ANALYSIS_CPU_TABLES_H
+#define PT_ANALYSIS_CPU_TABLES_H
+
+#include "cpu_view.h"
+#include "metrics.h"
+
+/* cpu.functions, cpu.thread_functions, cpu.stacks; nothing when there are no samples. */
+void pt_cpu_tables(struct pt_metrics *metrics, struct pt_scope scope, struct pt_cpu_view *view);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_view.h - the CPU profile of a stage with names, and what each of its samples stands for.
+ *
+ * A thread's samples share its on-CPU time, which is exact: so functions add up to it, and short threads that happened
+ * to be sampled once count no more than they ran. Where the kernel could not be sampled, a sample is one period.
+ */
+#ifndef PT_ANALYSIS_CPU_VIEW_H
+#define PT_ANALYSIS_CPU_VIEW_H
+
+#include "../model/cpu_data.h"
+#include "../model/symbols.h"
+#include "../util/map.h"
+#include "../util/vec.h"
+
+/* A function as it is shown: frames of one name in one module are one. */
+struct pt_cpu_function {
+    const char *name; /* never NULL: "[libfoo.so]" where nobody knows, "[kernel]", "[cut]" */
+    const char *file; /* NULL = unknown */
+    const char *module;
+    pt_u32 line; /* that was met first; 0 = unknown */
+};
+
+/* A function and what called it; one per function also where calls were inlined. */
+struct pt_cpu_frame {
+    pt_u32 parent; /* its number is less; 0 = nobody called it */
+    pt_u32 function;
+};
+
+struct pt_cpu_view {
+    struct pt_cpu_data *data;
+    struct pt_symbols *symbols;
+    struct pt_intern texts;
+    struct {
+        PT_VEC(struct pt_cpu_function);
+    } functions; /* by id; 0 is not used */
+    struct {
+        PT_VEC(struct pt_cpu_frame);
+    } frames;                       /* by number; 0 = no frame */
+    pt_u32 *frame_of;               /* by node of the data */
+    double *sample_s;               /* by thread: seconds that one sample of it stands for */
+    struct pt_map by_name, by_call; /* module and name -> function, parent and function -> frame */
+};
+
+/* False when the stage has no profile; *err is set only when there is one that cannot be read. */
+bool pt_cpu_view_open(struct pt_cpu_view *view, const char *directory, pt_u32 stage, struct pt_error *err);
+void pt_cpu_view_close(struct pt_cpu_view *view);
+
+/* Whether the innermost frame of a node of the data is in the Python interpreter. */
+bool pt_cpu_view_is_python(const struct pt_cpu_view *view, pt_u32 node);
+
+#endif
