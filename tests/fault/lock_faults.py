@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""Locks: what they answer is as without us, and what waited is in the trace: how long, and who held the lock."""
+import collections
+import os
+
+from harness import FaultCase, SETTINGS
+
+BOTH = ("full", "sampled")
+
+
+class LockFaults(FaultCase):
+    def test_results(self):
+        self.check(["lock_results"], modes=("sampled",))
+
+    def test_t13_cancelled_and_jumped_out(self):
+        self.check(["lock_cancelled"], modes=BOTH)
+
+    def test_t14_storm_with_forks(self):
+        self.check(["lock_storm"], modes=BOTH)
+
+    def test_t42_old_conditions(self):
+        self.check(["lock_old_conditions"], modes=BOTH)
+
+    def test_waits_are_as_long_as_the_program_saw(self):
+        """Within 2 % of the waiter's own clock; the owner is the thread that held the lock, in another process as well."""
+        trace = self.check(["lock_waits"], modes=("sampled",), timeout=240)
+        counts, sums, joins, threads = collections.Counter(), collections.Counter(), [], {}
+        for event in trace.events('"(lock_[a-z]+|wait_thread|thread_start)"'):
+            key = event["event"], event.get("owner_tid", 0)
+            counts[key] += 1
+            sums[key] += event.get("duration_ns", 0)
+            if event["event"] == "wait_thread":
+                joins.append(event)
+            elif event["event"] == "thread_start":
+                threads[event["tid"]] = event["pthread"]
+        with open(f"{self.work}/waits", encoding="ascii") as f:
+            rows = [line.split() for line in f]
+        self.assertEqual(len(rows), 9)
+        for kind, count, ns, owner in ((kind, int(count), int(ns), int(owner)) for kind, count, ns, owner in rows):
+            with self.subTest(kind=kind):
+                name = kind.split(".")[0]
+                if name == "wait_thread":
+                    self.assertEqual(joins[-1]["pthread"], threads[owner])
+                    seen = joins[-1]["duration_ns"]
+                else:
+                    key = name, owner if name != "lock_sem" else 0
+                    self.assertEqual(counts[key], count)
+                    seen = sums[key]
+                self.assertLess(abs(seen - ns), 0.02 * ns)
+
+    def test_a_wrapper_behind_us_sees_every_call(self):
+        wrapper = f"{SETTINGS.hosts}/liblock_wrapper.so"
+        if not os.path.exists(wrapper):
+            self.skipTest("the wrapper is not built")
+        trace = self.check(["lock_waits"], modes=("sampled",), preload="{}:" + wrapper, claims=False, timeout=240)
+        self.assertGreaterEqual(trace.calls("lock_mutex"), 13)
+
+    def test_switched_off(self):
+        trace = self.check(["lock_storm", "1"], modes=("sampled",), options={"locks": 0}, claims=False)
+        self.assertEqual(trace.calls("lock_mutex") + trace.calls("wait_thread"), 0)
+
+    def test_python_locks_and_conditions(self):
+        script = ("import threading, time\n"
+                  "lock, ready = threading.Lock(), threading.Condition()\n"
+                  "lock.acquire()\n"
+                  "def wait():\n    with lock: pass\n"
+                  "ts = [threading.Thread(target=wait) for _ in range(4)]\n"
+                  "[t.start() for t in ts]; time.sleep(.3); lock.release(); [t.join() for t in ts]\n"
+                  "with ready: print(ready.wait(.1))\n")
+        trace = self.check(["/usr/bin/python3", "-c", script], modes=BOTH)
+        long = [event for event in trace.events('"lock_sem"') if event["duration_ns"] > 200e6]
+        self.assertGreaterEqual(len(long), 4)
