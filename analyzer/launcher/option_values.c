@@ -55,10 +55,11 @@ static void check_choice(const struct option *option, const char *value, pt_opti
 {
     PT_AUTO(pt_str_fini) struct pt_str problem = {0};
     PT_AUTO(pt_str_fini) struct pt_str remedy = {0};
-    if (option->choices == switches && !*value)
+    const bool is_switch = option->choices == switches;
+    if (is_switch && !*value)
         return; /* empty is off */
     for (size_t i = 0; option->choices[i]; i++)
-        if (!strcmp(value, option->choices[i]))
+        if (!(is_switch ? strcasecmp : strcmp)(value, option->choices[i])) /* the library takes True, but not FULL */
             return;
     const char *nearest = nearest_choice(value, option->choices);
     pt_str_printf(&problem, "%s=%s is not understood and has no effect", option->name, value);

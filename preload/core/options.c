@@ -10,13 +10,19 @@
 
 struct pt_options pt_options;
 
+/* The launcher takes True and OFF, too: the two halves must agree. `word` is in lower case. */
+static int is_word(const char *text, const char *word)
+{
+    for (; *word && (*text | 0x20) == (*word | 0x20); text++, word++)
+        ;
+    return !*text && !*word;
+}
+
 static int parse_SWITCH(const char *text, pt_option_SWITCH *ret)
 {
-    if (pt_text_equal(text, "1") || pt_text_equal(text, "true") || pt_text_equal(text, "on") ||
-        pt_text_equal(text, "yes"))
+    if (is_word(text, "1") || is_word(text, "true") || is_word(text, "on") || is_word(text, "yes"))
         *ret = 1;
-    else if (pt_text_equal(text, "0") || pt_text_equal(text, "false") || pt_text_equal(text, "off") ||
-             pt_text_equal(text, "no") || !*text)
+    else if (is_word(text, "0") || is_word(text, "false") || is_word(text, "off") || is_word(text, "no") || !*text)
         *ret = 0;
     else
         return -1;

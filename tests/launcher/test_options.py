@@ -2,9 +2,10 @@
 """What is set in the environment and has no effect is said in one line: the library that ignores it has no voice."""
 import os
 import re
+import subprocess
 import unittest
 
-from launcher_case import LauncherCase
+from launcher_case import BUILD, LauncherCase, clean_environment
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OPTION = re.compile(r'^OPTION\((\w+), (\w+), "([^"]*)"', re.M)
@@ -62,6 +63,13 @@ class Options(LauncherCase):
         self.assertEqual(self.record()["stage"], "true")
         self.assertEqual(self.said(PROFTRACE_STAGE="s" * 127), [])
         self.assertEqual(self.record()["stage"], "s" * 127)
+
+    def test_both_halves_take_a_switch_in_any_case(self):
+        """The launcher took TRUE and the library did not: a bare preload went on recording."""
+        for word in ("1", "true", "TRUE", "On", "yes"):
+            environment = clean_environment(LD_PRELOAD=os.path.join(BUILD, "libproftrace.so"), PROFTRACE_DISABLE=word)
+            subprocess.run(["/bin/true"], env=environment, cwd=self.folder, check=True)
+            self.assertEqual(os.listdir(self.folder), [], word)
 
 
 if __name__ == "__main__":
