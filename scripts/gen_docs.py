@@ -94,15 +94,24 @@ def rules():
     return "\n\n".join(rule_text(r) for r in rows("analyzer/rules/rules.def", "RULE", "RULE_CUSTOM"))
 
 
+def file_of_rule(name):
+    for path in sorted(glob.glob(os.path.join(ROOT, "analyzer", "rules", "custom*.c"))):
+        with open(path, encoding="utf-8") as file:
+            if f"bool pt_rule_{name}(" in file.read():
+                return os.path.basename(path)
+    raise SystemExit(f"rules.def: no custom*.c defines pt_rule_{name}")
+
+
 def rule_text(row):
     if row.name == "RULE":
         name, severity, confidence, metric, comparison, threshold, cost, evidence, source, title, advice = row.args
         when = [f"- fires when `{metric}` {comparison} {threshold}", f"- costs at most `{cost}`",
-                "- shows " + ", ".join(f"`{e.split(':')[0]}`" for e in evidence.split()) + f", and the rows of `{source.split('/')[0]}` with "
-                f"the most `{source.split('/')[-1]}`"]
+                "- shows " + ", ".join(f"`{e.split(':')[0]}`" for e in evidence.split()) + (
+                    f", and the rows of `{source.split('/')[0]}` with the most `{source.split('/')[-1]}`" if source else "")]
     else:
         name, severity, confidence, title, advice = row.args
-        when = ["- judged by code: `pt_rule_" + name + "` in [custom.c](../analyzer/rules/custom.c)"]
+        file = file_of_rule(name)
+        when = [f"- judged by code: `pt_rule_{name}` in [{file}](../analyzer/rules/{file})"]
     return "\n".join([f"### {name}", "", f"**{title}.** ({severity.lower()}, confidence {confidence.lower()})", "", *when,
                       f"- try: {advice}"])
 

@@ -5,6 +5,7 @@
  */
 #include "rule.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,8 +107,7 @@ void pt_finding_add_rows(struct pt_finding *finding, const struct pt_metrics *me
     }
 }
 
-/* "key:metric key:metric" */
-static void add_listed_evidence(struct pt_finding *finding, struct pt_metrics *metrics, const char *list)
+void pt_finding_add_metrics(struct pt_finding *finding, struct pt_metrics *metrics, const char *list)
 {
     while (*list) {
         const size_t pair = strcspn(list, " "), key = strcspn(list, ":");
@@ -117,6 +117,14 @@ static void add_listed_evidence(struct pt_finding *finding, struct pt_metrics *m
         list += pair;
         list += strspn(list, " ");
     }
+}
+
+double pt_finding_number(const struct pt_finding *finding, const struct pt_metrics *metrics, const char *metric)
+{
+    if (finding->stage < 0)
+        return NAN;
+    const struct pt_value value = pt_metrics_get(metrics, pt_scope_stage((pt_u32)finding->stage), metric);
+    return value.type == PT_VALUE_UNKNOWN ? NAN : pt_value_number(value);
 }
 
 static bool compare(double number, const char *comparison, double threshold)
@@ -140,7 +148,7 @@ static bool row_fires(struct pt_profile *profile, const struct pt_rule *rule, st
     if (value.type == PT_VALUE_UNKNOWN || !compare(pt_value_number(value), rule->comparison, rule->threshold))
         return false;
     finding->gain_upper_s = pt_value_number(pt_metrics_get(metrics, scope, rule->cost));
-    add_listed_evidence(finding, metrics, rule->evidence);
+    pt_finding_add_metrics(finding, metrics, rule->evidence);
     const char *slash = strchr(rule->table, '/');
     if (slash)
         pt_finding_add_rows(finding, metrics,

@@ -44,8 +44,12 @@ void pt_findings_free(struct pt_findings *findings);
 const char *pt_severity_name(enum pt_severity severity);
 const char *pt_confidence_name(enum pt_confidence confidence);
 
-/* ---- for custom.c ---- */
+/* ---- for custom*.c ---- */
 void pt_finding_add_evidence(struct pt_finding *finding, const char *key, struct pt_value value);
+/* "key:metric key:metric" */
+void pt_finding_add_metrics(struct pt_finding *finding, struct pt_metrics *metrics, const char *list);
+/* A metric of the finding's stage; NAN = unknown: no comparison with it holds. */
+double pt_finding_number(const struct pt_finding *finding, const struct pt_metrics *metrics, const char *metric);
 /* Show the rows of a stage's table with the most in a column. */
 void pt_finding_add_rows(struct pt_finding *finding, const struct pt_metrics *metrics, const char *table,
                          const char *column);

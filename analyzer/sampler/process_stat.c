@@ -20,7 +20,8 @@ int pt_process_stat_open(pid_t pid)
 }
 
 /* Field numbers of proc(5), counted from 1. */
-enum { FIELD_STATE = 3, FIELD_PPID = 4, FIELD_UTIME = 14, FIELD_STIME, FIELD_CUTIME, FIELD_CSTIME };
+enum { FIELD_STATE = 3, FIELD_PPID = 4, FIELD_MINFLT = 10, FIELD_CMINFLT, FIELD_MAJFLT, FIELD_CMAJFLT };
+enum { FIELD_UTIME = 14, FIELD_STIME, FIELD_CUTIME, FIELD_CSTIME };
 enum { FIELD_THREADS = 20, FIELD_START = 22, FIELD_RSS = 24, FIELD__COUNT };
 
 bool pt_process_stat_read(int fd, struct pt_process_stat *ret_stat)
@@ -47,6 +48,8 @@ bool pt_process_stat_read(int fd, struct pt_process_stat *ret_stat)
     ret_stat->ppid = (pid_t)fields[FIELD_PPID];
     ret_stat->own_ticks = fields[FIELD_UTIME] + fields[FIELD_STIME];
     ret_stat->children_ticks = fields[FIELD_CUTIME] + fields[FIELD_CSTIME];
+    ret_stat->minor_faults = fields[FIELD_MINFLT] + fields[FIELD_CMINFLT];
+    ret_stat->major_faults = fields[FIELD_MAJFLT] + fields[FIELD_CMAJFLT];
     ret_stat->start_ticks = fields[FIELD_START];
     ret_stat->rss_bytes = fields[FIELD_RSS] * (pt_u64)sysconf(_SC_PAGESIZE);
     ret_stat->threads = (pt_u32)fields[FIELD_THREADS];

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * helpers.h - what the analysis `helpers` gathers, for helpers*.c only.
+ */
+#ifndef PT_ANALYSIS_HELPERS_H
+#define PT_ANALYSIS_HELPERS_H
+
+#include "peers.h"
+#include "workers.h"
+
+struct helper {                             /* one process, its main thread */
+    bool is_worker, has_workers, is_runner; /* runner: a shell and its like, which is there to wait */
+    bool is_loader;                         /* its parent takes data from it */
+    pt_i64 first_worker_ns, first_command_ns, last_command_end_ns; /* of children that are no workers */
+    pt_u32 n_workers;
+    double idle_ns, file_ns, other_ns; /* waits for work or room, files, network and sleep */
+    pt_u64 feeds;                      /* messages that its main thread took from workers */
+};
+
+struct command {
+    const char *text;
+    pt_u32 stage;
+    pt_u64 waits, ns;
+};
+
+struct stage_helpers {
+    struct pt_time_union wait, with_forks, child;
+    pt_u64 waits, feeds, child_waits, forks, fork_ns;
+    pt_i64 longest_fork_ns;
+    pt_u64 forking_rss_bytes;
+};
+
+struct helpers {
+    struct pt_profile *profile;
+    struct helper *processes;
+    struct stage_helpers *stages;
+    struct pt_peers peers;
+    struct {
+        PT_VEC(struct command);
+    } commands;
+    struct pt_map by_command; /* stage, interned text */
+    struct pt_intern texts;
+};
+
+/* Metrics and tables of a stage. */
+void pt_helpers_results(struct helpers *helpers, pt_u32 stage);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the machine had too little of, in seconds of the stage: CPUs for its threads, quota, memory pages, GPU work.
+ * From the launcher's samples.
+ *
+ * Threads: one. State: none. Never: a cost above the stage's wall time, nor one without a sample.
+ */
+#include <math.h>
+
+#include "analysis.h"
+
+/* Of one page fault, an upper bound: the trap, a page that is cleared and mapped, and its way back; measured on virtual
+ * machines, where it is dearest. */
+#define MINOR_FAULT_S 2e-6
+/* Of one page read from storage; an SSD needs a tenth of it, a network file system more. */
+#define MAJOR_FAULT_S 1e-3
+
+static double number(const struct pt_profile *profile, pt_u32 stage, const char *metric)
+{
+    const struct pt_value value = pt_metrics_get(&profile->metrics, pt_scope_stage(stage), metric);
+    return value.type == PT_VALUE_UNKNOWN ? NAN : pt_value_number(value);
+}
+
+/* Unknown stays unknown, which fmin would hide. */
+static double at_most(double most, double value)
+{
+    return value > most ? most : value;
+}
+
+static void set(struct pt_profile *profile, pt_u32 stage, const char *metric, double value)
+{
+    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), metric,
+                   isnan(value) ? pt_unknown("was not sampled") : pt_real(value));
+}
+
+static void set_cpus(struct pt_profile *profile, pt_u32 stage, double wall_s)
+{
+    const double cpus = profile->run ? profile->run->cpus : NAN;
+    const double run_queue_s = number(profile, stage, "resource.run_queue_s.last");
+    const double threads = number(profile, stage, "resource.threads.max");
+    const double processes = number(profile, stage, "resource.processes.max");
+    const double cpu_s = number(profile, stage, "cpu.total_s");
+    set(profile, stage, "machine.cpus", cpus);
+    set(profile, stage, "cpu.run_queue_s", run_queue_s);
+    /* At an instant at which threads queue, work is done on every CPU: what queues is not lost, but the switches and
+     * the spinning at barriers are. The time in which there was a queue bounds both. */
+    set(profile, stage, "cpu.oversubscribed.cost_s", at_most(wall_s, run_queue_s / cpus));
+    set(profile, stage, "cpu.oversubscribed.threads_per_process", threads / processes);
+    set(profile, stage, "cpu.oversubscribed.queue_share", cpu_s > 0 ? run_queue_s / cpu_s : NAN);
+    set(profile, stage, "cpu.used_percent", cpu_s > 0 && wall_s > 0 ? 100 * cpu_s / wall_s / cpus : NAN);
+    set(profile, stage, "cpu.throttled.cost_s", at_most(wall_s, number(profile, stage, "resource.cpu_throttled_s.last")));
+}
+
+static void set_faults(struct pt_profile *profile, pt_u32 stage, double wall_s)
+{
+    const double minor = number(profile, stage, "resource.minor_faults.last");
+    const double major = number(profile, stage, "resource.major_faults.last");
+    const double cost_s = minor * MINOR_FAULT_S + major * MAJOR_FAULT_S;
+    set(profile, stage, "faults.minor.calls", minor);
+    set(profile, stage, "faults.major.calls", major);
+    set(profile, stage, "faults.rate_per_s", wall_s > 0 ? (minor + major) / wall_s : NAN);
+    set(profile, stage, "faults.cost_s", at_most(wall_s, cost_s));
+}
+
+static void set_shares(struct pt_profile *profile, pt_u32 stage, double wall_s)
+{
+    static const struct {
+        const char *percent, *cost_s;
+    } pressures[] = {
+        {"resource.memory_pressure_percent.mean", "pressure.memory.cost_s"},
+        {"resource.io_pressure_percent.mean", "pressure.io.cost_s"},
+    };
+    for (size_t i = 0; i < sizeof pressures / sizeof *pressures; i++)
+        set(profile, stage, pressures[i].cost_s, number(profile, stage, pressures[i].percent) / 100 * wall_s);
+    set(profile, stage, "gpu.idle.cost_s",
+        wall_s * (1 - number(profile, stage, "resource.gpu_util_percent.mean") / 100));
+}
+
+static void finish(void *state, struct pt_profile *profile)
+{
+    (void)state;
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
+        const double wall_s = (double)pt_profile_stage_wall_ns(profile, stage) / 1e9;
+        if (!profile->stages.items[stage].run)
+            continue;
+        set_cpus(profile, stage, wall_s);
+        set_faults(profile, stage, wall_s);
+        set_shares(profile, stage, wall_s);
+    }
+}
+
+const struct pt_analysis pt_analysis_saturation = {
+    .name = "saturation",
+    .summary = "queueing for CPUs, quota, page faults, pressure and idle GPUs, in seconds",
+    .categories = 0,
+    .state_size = 1,
+    .finish = finish,
+};

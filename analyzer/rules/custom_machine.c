@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the rules about what the machine had too little of. Threads: one. Never: sees an event.
+ */
+#include "rule.h"
+
+#define GIB (1024.0 * 1024.0 * 1024.0)
+
+bool pt_rule_oversubscribed_threads(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    (void)stage;
+    const double cpus = pt_finding_number(finding, metrics, "machine.cpus");
+    /* Queueing alone is no proof: another program may use the CPUs. */
+    if (!(pt_finding_number(finding, metrics, "cpu.oversubscribed.threads_per_process") > 2 * cpus) ||
+        !(pt_finding_number(finding, metrics, "cpu.oversubscribed.queue_share") > 1))
+        return false;
+    finding->gain_upper_s = pt_finding_number(finding, metrics, "cpu.oversubscribed.cost_s");
+    pt_finding_add_metrics(finding, metrics,
+                           "threads:resource.threads.max processes:resource.processes.max cpus:machine.cpus "
+                           "run_queue_s:cpu.run_queue_s cpu_s:cpu.total_s "
+                           "involuntary_switches:resource.involuntary_switches.last");
+    return true;
+}
+
+bool pt_rule_page_fault_storm(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    const double cost_s = pt_finding_number(finding, metrics, "faults.cost_s");
+    if (stage < 0 || !(cost_s * 1e9 >= 0.1 * (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage)))
+        return false;
+    finding->gain_upper_s = cost_s;
+    pt_finding_add_metrics(
+        finding, metrics,
+        "page_faults:faults.minor.calls major_faults:faults.major.calls rate_per_s:faults.rate_per_s "
+        "rss_max_bytes:rss.max_bytes");
+    return true;
+}
+
+/* Of the whole machine: shown where nothing nearer says which files are waited for. */
+bool pt_rule_io_pressure(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    (void)stage;
+    const double cost_s = pt_finding_number(finding, metrics, "pressure.io.cost_s");
+    const double known_s = pt_finding_number(finding, metrics, "storage.sync.cost_s") +
+                           pt_finding_number(finding, metrics, "storage.slow_read.cost_s") +
+                           pt_finding_number(finding, metrics, "pressure.memory.cost_s");
+    if (!(pt_finding_number(finding, metrics, "resource.io_pressure_percent.mean") > 20) || known_s > cost_s / 2 ||
+        pt_finding_number(finding, metrics, "faults.major.calls") > 500)
+        return false;
+    finding->gain_upper_s = cost_s;
+    pt_finding_add_metrics(finding, metrics,
+                           "io_pressure_percent:resource.io_pressure_percent.mean "
+                           "disk_busy_percent:resource.disk_busy_percent.mean "
+                           "disk_read_bytes:resource.disk_read_bytes.last "
+                           "disk_write_bytes:resource.disk_write_bytes.last");
+    return true;
+}
+
+bool pt_rule_gpu_under_used(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    (void)stage;
+    /* A stage that does not use the GPU does not waste it. */
+    if (!(pt_finding_number(finding, metrics, "resource.gpu_util_percent.mean") < 70) ||
+        !(pt_finding_number(finding, metrics, "resource.gpu_util_percent.max") >= 5))
+        return false;
+    finding->gain_upper_s = pt_finding_number(finding, metrics, "gpu.idle.cost_s");
+    pt_finding_add_metrics(
+        finding, metrics,
+        "gpu_mean_percent:resource.gpu_util_percent.mean gpu_max_percent:resource.gpu_util_percent.max "
+        "gpu_memory_bytes:resource.gpu_mem_bytes.max data_wait_s:time.data_wait_s "
+        "file_read_s:time.file_read_s native_s:time.native_s");
+    return true;
+}
+
+/* ---- not in seconds: what would be gained is not known ---- */
+
+static bool is_above(struct pt_profile *profile, struct pt_finding *finding, const char *metric, double least,
+                     const char *evidence)
+{
+    if (!(pt_finding_number(finding, &profile->metrics, metric) > least))
+        return false;
+    finding->always_shown = true;
+    pt_finding_add_metrics(finding, &profile->metrics, evidence);
+    return true;
+}
+
+bool pt_rule_cpu_saturated(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    (void)stage;
+    return is_above(profile, finding, "cpu.used_percent", 95,
+                    "cpu_percent:cpu.used_percent cpu_s:cpu.total_s cpus:machine.cpus");
+}
+
+bool pt_rule_high_memory(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    (void)stage;
+    return is_above(profile, finding, "rss.max_bytes", 16 * GIB,
+                    "rss_max_bytes:rss.max_bytes processes:resource.processes.max");
+}
+
+bool pt_rule_memory_near_limit(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    (void)stage;
+    return is_above(profile, finding, "resource.machine_memory_percent.max", 90,
+                    "memory_max_percent:resource.machine_memory_percent.max rss_max_bytes:rss.max_bytes "
+                    "processes:resource.processes.max");
+}
