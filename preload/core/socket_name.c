@@ -29,29 +29,30 @@ struct address {
 
 /* ---- protocols ---- */
 
-static const char *protocol_name(int domain, int type, int protocol)
+/* What a socket of this kind is called; its first word is the protocol. */
+static const char *kind_name(int domain, int type, int protocol)
 {
     if (domain == AF_UNIX)
-        return "unix";
+        return "unix socket";
     if (domain == AF_NETLINK)
-        return "netlink";
+        return "netlink socket";
     if (domain == AF_VSOCK)
-        return "vsock";
+        return "vsock socket";
     if (domain != AF_INET && domain != AF_INET6)
-        return "other";
+        return "other socket";
     switch (protocol) {
     case IPPROTO_TCP:
     case IPPROTO_MPTCP: /* its other end may be plain TCP */
-        return "tcp";
+        return "tcp socket";
     case IPPROTO_UDP:
-        return "udp";
+        return "udp socket";
     case IPPROTO_SCTP:
-        return "sctp";
+        return "sctp socket";
     case IPPROTO_ICMP:
     case IPPROTO_ICMPV6:
-        return "icmp";
+        return "icmp socket";
     default:
-        return type == SOCK_STREAM ? "tcp" : type == SOCK_DGRAM ? "udp" : "ip";
+        return type == SOCK_STREAM ? "tcp socket" : type == SOCK_DGRAM ? "udp socket" : "ip socket";
     }
 }
 
@@ -62,9 +63,20 @@ static int option_of(int fd, int option)
     return pt_syscall6(SYS_getsockopt, fd, SOL_SOCKET, option, (long)&value, (long)&bytes, 0) == 0 ? value : -1;
 }
 
-static const char *protocol_of(int fd, int domain)
+/* A socket that is asked about, and the text about it. */
+struct work {
+    struct pt_text text;
+    int fd;           /* -1 = none */
+    const char *kind; /* NULL = not asked yet */
+    pt_u64 mask;
+};
+
+static const char *kind_of(struct work *work, int domain)
 {
-    return protocol_name(domain, 0, domain == AF_INET || domain == AF_INET6 ? option_of(fd, SO_PROTOCOL) : 0);
+    if (!work->kind)
+        work->kind =
+            kind_name(domain, 0, domain == AF_INET || domain == AF_INET6 ? option_of(work->fd, SO_PROTOCOL) : 0);
+    return work->kind;
 }
 
 /* ---- addresses as text ---- */
@@ -175,11 +187,12 @@ static void add_address(struct pt_text *text, const struct address *address)
     }
 }
 
-static void add_with_protocol(struct pt_text *text, int fd, const char *between, const struct address *address)
+static void add_with_protocol(struct work *work, const char *between, const struct address *address)
 {
-    pt_text_add(text, protocol_of(fd, address->any.sa_family));
-    pt_text_add(text, between);
-    add_address(text, address);
+    for (const char *kind = kind_of(work, address->any.sa_family); *kind != ' '; kind++)
+        pt_text_byte(&work->text, *kind);
+    pt_text_add(&work->text, between);
+    add_address(&work->text, address);
 }
 
 /* ---- what the kernel knows ---- */
@@ -197,60 +210,57 @@ static int ask(long call, int fd, struct address *ret)
 }
 
 /* Who connects to a unix socket has no name, as a rule: its process tells it apart. */
-static int describe_peer(struct pt_text *text, int fd)
+static int describe_peer(struct work *work)
 {
     struct address address;
     struct ucred peer = {0, 0, 0};
     socklen_t bytes = sizeof peer;
-    if (ask(SYS_getpeername, fd, &address) < 0)
+    if (ask(SYS_getpeername, work->fd, &address) < 0)
         return 0;
     if (is_named(&address)) {
-        add_with_protocol(text, fd, " ", &address);
+        add_with_protocol(work, " ", &address);
         return 1;
     }
-    if (address.any.sa_family != AF_UNIX || ask(SYS_getsockname, fd, &address) < 0 || !is_named(&address))
+    if (address.any.sa_family != AF_UNIX || ask(SYS_getsockname, work->fd, &address) < 0 || !is_named(&address))
         return 0;
-    add_with_protocol(text, fd, " ", &address);
-    if (pt_syscall6(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, (long)&peer, (long)&bytes, 0) == 0) {
-        pt_text_add(text, " (pid ");
-        pt_text_number(text, (pt_u64)peer.pid, 0);
-        pt_text_byte(text, ')');
+    add_with_protocol(work, " ", &address);
+    if (pt_syscall6(SYS_getsockopt, work->fd, SOL_SOCKET, SO_PEERCRED, (long)&peer, (long)&bytes, 0) == 0) {
+        pt_text_add(&work->text, " (pid ");
+        pt_text_number(&work->text, (pt_u64)peer.pid, 0);
+        pt_text_byte(&work->text, ')');
     }
     return 1;
 }
 
-static int describe_local(struct pt_text *text, int fd, const char *between)
+static int describe_local(struct work *work, const char *between)
 {
     struct address address;
-    if (ask(SYS_getsockname, fd, &address) < 0 || !is_named(&address))
+    if (ask(SYS_getsockname, work->fd, &address) < 0 || !is_named(&address))
         return 0;
     if (address.any.sa_family != AF_UNIX && !address.in4.sin_port) /* at the same place in IPv6 */
         return 0;
-    add_with_protocol(text, fd, between, &address);
+    add_with_protocol(work, between, &address);
     return 1;
 }
 
 int pt_socket_describe(struct pt_text *text, int fd)
 {
-    if (describe_peer(text, fd) || describe_local(text, fd, " bound "))
-        return 1;
-    const int domain = option_of(fd, SO_DOMAIN);
-    if (domain != AF_INET && domain != AF_INET6)
-        return 0;
-    pt_text_add(text, protocol_of(fd, domain));
-    pt_text_add(text, " socket");
+    struct work work = {.text = *text, .fd = fd};
+    int domain;
+    if (!describe_peer(&work) && !describe_local(&work, " bound ")) {
+        domain = option_of(fd, SO_DOMAIN);
+        if (domain != AF_INET && domain != AF_INET6)
+            return 0;
+        pt_text_add(&work.text, kind_of(&work, domain));
+    }
+    *text = work.text;
     return 1;
 }
 
 /* ---- ids ---- */
 
-struct work {
-    struct pt_text text;
-    pt_u64 mask;
-};
-
-/* Room for a text of the calling thread; 0 = nothing can be asked or recorded now. */
-static int work_begin(struct work *work)
+/* Room for texts of the calling thread; 0 = nothing can be asked or recorded now. */
+static int work_begin(struct work *work, int fd)
 {
     struct pt_tracer_thread *t = pt_switches.frozen ? 0 : pt_thread_attached();
     if (!t || t->busy)
@@ -258,84 +268,99 @@ static int work_begin(struct work *work)
     work->mask = pt_signals_block();
     work->text = (struct pt_text){t->priv->text, 0, sizeof t->priv->text};
     work->text.bytes[0] = 0;
+    work->fd = fd;
+    work->kind = 0;
     return 1;
 }
 
-static pt_u32 work_end(struct work *work)
+/* The id of the text, which is empty again then. */
+static pt_u32 take_id(struct work *work)
 {
     const pt_u32 id = work->text.length ? pt_intern_bytes(work->text.bytes, work->text.length) : 0;
-    pt_signals_restore(work->mask);
+    work->text.length = 0;
     return id;
+}
+
+static void work_end(struct work *work)
+{
+    pt_signals_restore(work->mask);
 }
 
 pt_u32 pt_socket_kind_id(int domain, int type, int protocol)
 {
-    struct work work;
-    if (!work_begin(&work))
-        return 0;
-    pt_text_add(&work.text, protocol_name(domain, type & 0xf, protocol));
-    pt_text_add(&work.text, " socket");
-    return work_end(&work);
+    return pt_intern_string(kind_name(domain, type & 0xf, protocol));
 }
 
-/* fd -1: no socket. */
-static pt_u32 address_id(int fd, const void *from, pt_u32 bytes)
+/* Of an address that the program passed. */
+static int address_of(struct address *ret, const void *from, pt_u32 bytes)
 {
-    struct work work;
-    struct address address = {.bytes = bytes < sizeof address.room ? bytes : (pt_u32)sizeof address.room};
-    __builtin_memcpy(&address.room, from, address.bytes);
-    if (!is_named(&address) || !work_begin(&work))
-        return 0;
-    if (fd < 0)
-        add_address(&work.text, &address);
-    else
-        add_with_protocol(&work.text, fd, " ", &address);
-    return work_end(&work);
-}
-
-pt_u32 pt_socket_address_id(int fd, const void *address, pt_u32 bytes)
-{
-    return address_id(fd, address, bytes);
+    ret->bytes = bytes < sizeof ret->room ? bytes : (pt_u32)sizeof ret->room;
+    ret->in6.sin6_scope_id = 0;
+    __builtin_memcpy(&ret->room, from, ret->bytes);
+    return is_named(ret);
 }
 
 pt_u32 pt_plain_address_id(const void *address, pt_u32 bytes)
 {
-    return address_id(-1, address, bytes);
+    struct work work;
+    struct address copy;
+    if (!address_of(&copy, address, bytes) || !work_begin(&work, -1))
+        return 0;
+    add_address(&work.text, &copy);
+    const pt_u32 id = take_id(&work);
+    work_end(&work);
+    return id;
 }
 
-pt_u32 pt_socket_peer_id(int fd)
+static PT_NOINLINE void describe_address(struct work *work, const void *address, pt_u32 bytes)
+{
+    struct address copy;
+    if (address_of(&copy, address, bytes))
+        add_with_protocol(work, " ", &copy);
+}
+
+void pt_socket_connect_ids(int fd, const void *address, pt_u32 bytes, pt_u32 *ret_peer, pt_u32 *ret_local)
 {
     struct work work;
-    if (!work_begin(&work))
-        return 0;
-    describe_peer(&work.text, fd);
-    return work_end(&work);
+    if (!work_begin(&work, fd))
+        return;
+    describe_address(&work, address, bytes);
+    *ret_peer = take_id(&work);
+    if (ret_local) {
+        describe_local(&work, " ");
+        *ret_local = take_id(&work);
+    }
+    work_end(&work);
 }
 
-static pt_u32 local_id(int fd, const char *between)
+void pt_socket_accept_ids(int fd, pt_u32 *ret_peer, pt_u32 *ret_local)
 {
     struct work work;
-    if (!work_begin(&work))
-        return 0;
-    describe_local(&work.text, fd, between);
-    return work_end(&work);
-}
-
-pt_u32 pt_socket_local_id(int fd)
-{
-    return local_id(fd, " ");
+    if (!work_begin(&work, fd))
+        return;
+    describe_peer(&work);
+    *ret_peer = take_id(&work);
+    describe_local(&work, " ");
+    *ret_local = take_id(&work);
+    work_end(&work);
 }
 
 pt_u32 pt_socket_bound_id(int fd)
 {
-    return local_id(fd, " bound ");
+    struct work work;
+    if (!work_begin(&work, fd))
+        return 0;
+    describe_local(&work, " bound ");
+    const pt_u32 id = take_id(&work);
+    work_end(&work);
+    return id;
 }
 
 pt_u32 pt_inode_id(int fd, const char *kind)
 {
     struct work work;
     struct stat status;
-    if (!work_begin(&work))
+    if (!work_begin(&work, fd))
         return 0;
     if (pt_syscall2(SYS_fstat, fd, &status) == 0) {
         pt_text_add(&work.text, kind);
@@ -343,5 +368,7 @@ pt_u32 pt_inode_id(int fd, const char *kind)
         pt_text_number(&work.text, status.st_ino, 0);
         pt_text_byte(&work.text, ']');
     }
-    return work_end(&work);
+    const pt_u32 id = take_id(&work);
+    work_end(&work);
+    return id;
 }

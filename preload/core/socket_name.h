@@ -20,14 +20,14 @@
 
 /* A fresh socket, from the arguments of socket(). */
 pt_u32 pt_socket_kind_id(int domain, int type, int protocol);
-/* An address that the program passed, as the other side of `fd`: the kernel must have read it. */
-pt_u32 pt_socket_address_id(int fd, const void *address, pt_u32 bytes);
-/* An address that belongs to no socket. */
+/* An address that belongs to no socket: readable. */
 pt_u32 pt_plain_address_id(const void *address, pt_u32 bytes);
-/* The other side, as the kernel knows it. */
-pt_u32 pt_socket_peer_id(int fd);
-/* The own address, and the same of a socket that waits there. */
-pt_u32 pt_socket_local_id(int fd);
+/* Both ends after connect. The address is the program's: the kernel must have read it. ret_local may be NULL. What
+ * cannot be known is left as it is. */
+void pt_socket_connect_ids(int fd, const void *address, pt_u32 bytes, pt_u32 *ret_peer, pt_u32 *ret_local);
+/* Both ends of a connection that was accepted. */
+void pt_socket_accept_ids(int fd, pt_u32 *ret_peer, pt_u32 *ret_local);
+/* Where it waits. */
 pt_u32 pt_socket_bound_id(int fd);
 /* "pipe:[inode]", "socket:[inode]". */
 pt_u32 pt_inode_id(int fd, const char *kind);

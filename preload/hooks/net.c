@@ -69,8 +69,9 @@ static PT_NOINLINE void connected(pt_u64 start, pt_u64 end, int fd, const struct
                                   int ret)
 {
     const int is_under_way = ret < 0 && (errno == EINPROGRESS || errno == EINTR);
-    const pt_u32 peer = address_was_read(ret) ? pt_socket_address_id(fd, address, bytes) : 0;
-    const pt_u32 local = ret == 0 || is_under_way ? pt_socket_local_id(fd) : 0;
+    pt_u32 peer = 0, local = 0;
+    if (address_was_read(ret))
+        pt_socket_connect_ids(fd, address, bytes, &peer, ret == 0 || is_under_way ? &local : 0);
     pt_spent(PT_EV_net_connect, start, end, fd, pt_result_and(ret, peer), pt_words(local, 0));
     if (ret == 0 || is_under_way)
         pt_fd_opened(fd, peer); /* 0, when it was disconnected: the table asks anew */
@@ -79,8 +80,9 @@ static PT_NOINLINE void connected(pt_u64 start, pt_u64 end, int fd, const struct
 static PT_NOINLINE void accepted(pt_u64 start, pt_u64 end, int fd, int ret)
 {
     const pt_u32 path = path_of(fd);
-    const pt_u32 peer = ret >= 0 ? pt_socket_peer_id(ret) : 0;
-    const pt_u32 local = ret >= 0 ? pt_socket_local_id(ret) : 0;
+    pt_u32 peer = 0, local = 0;
+    if (ret >= 0)
+        pt_socket_accept_ids(ret, &peer, &local);
     pt_spent(PT_EV_net_accept, start, end, fd, pt_result_and(ret, peer), pt_words(local, path));
     pt_fd_opened(ret, peer);
 }

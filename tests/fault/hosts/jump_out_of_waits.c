@@ -26,74 +26,64 @@ static void cleanup(void *unused)
     __atomic_add_fetch(&cleaned, 1, __ATOMIC_SEQ_CST);
 }
 
-static void wait_in(long way)
+static void wait_for_descriptors(long way)
 {
     struct pollfd one = {pipe_ends[0], POLLIN, 0};
     struct epoll_event event;
-    struct timespec long_time = {1000, 0};
     fd_set set;
+    FD_ZERO(&set);
+    FD_SET(pipe_ends[0], &set);
+    if (way == 0)
+        poll(&one, 1, -1);
+    if (way == 1)
+        ppoll(&one, 1, NULL, NULL);
+    if (way == 2)
+        select(pipe_ends[0] + 1, &set, NULL, NULL, NULL);
+    if (way == 3)
+        pselect(pipe_ends[0] + 1, &set, NULL, NULL, NULL, NULL);
+    if (way == 4)
+        epoll_wait(epoll, &event, 1, -1);
+}
+
+static void wait_for_time_and_signals(long way)
+{
+    const struct timespec long_time = {1000, 0};
     sigset_t signals;
+    int taken;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGUSR2);
+    if (way == 5)
+        nanosleep(&long_time, NULL);
+    if (way == 6)
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &long_time, NULL);
+    if (way == 7)
+        sleep(1000);
+    if (way == 8)
+        pause();
+    if (way == 9)
+        sigwait(&signals, &taken);
+    if (way == 10)
+        sigtimedwait(&signals, NULL, &long_time);
+    if (way == 11)
+        sigsuspend(&signals);
+}
+
+static void wait_for_others(long way)
+{
     char bytes[4];
     struct iovec vector = {bytes, sizeof bytes};
     struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1};
-    int taken;
-    FD_ZERO(&set);
-    FD_SET(pipe_ends[0], &set);
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGUSR2);
-    switch (way) {
-    case 0:
-        poll(&one, 1, -1);
-        break;
-    case 1:
-        ppoll(&one, 1, NULL, NULL);
-        break;
-    case 2:
-        select(pipe_ends[0] + 1, &set, NULL, NULL, NULL);
-        break;
-    case 3:
-        pselect(pipe_ends[0] + 1, &set, NULL, NULL, NULL, NULL);
-        break;
-    case 4:
-        epoll_wait(epoll, &event, 1, -1);
-        break;
-    case 5:
-        nanosleep(&long_time, NULL);
-        break;
-    case 6:
-        clock_nanosleep(CLOCK_MONOTONIC, 0, &long_time, NULL);
-        break;
-    case 7:
-        sleep(1000);
-        break;
-    case 8:
-        pause();
-        break;
-    case 9:
-        sigwait(&signals, &taken);
-        break;
-    case 10:
-        sigtimedwait(&signals, NULL, &long_time);
-        break;
-    case 11:
-        waitpid(sleeper, &taken, 0);
-        break;
-    case 12:
+    int status;
+    if (way == 12)
+        waitpid(sleeper, &status, 0);
+    if (way == 13)
         waitid(P_PID, (id_t)sleeper, NULL, WEXITED);
-        break;
-    case 13:
+    if (way == 14)
         recv(pair[0], bytes, 4, 0);
-        break;
-    case 14:
+    if (way == 15)
         recvmsg(pair[0], &message, 0);
-        break;
-    case 15:
+    if (way == 16)
         accept(listener, NULL, NULL);
-        break;
-    default:
-        sigsuspend(&signals);
-        break;
-    }
 }
 
 enum { WAYS = 17 };
@@ -102,7 +92,9 @@ static void *wait_forever(void *way)
 {
     pthread_cleanup_push(cleanup, NULL);
     __atomic_store_n(&waiting, 1, __ATOMIC_SEQ_CST);
-    wait_in((long)way);
+    wait_for_descriptors((long)way);
+    wait_for_time_and_signals((long)way);
+    wait_for_others((long)way);
     cleaned = -100;
     pthread_cleanup_pop(0);
     return NULL;
