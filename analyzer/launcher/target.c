@@ -50,7 +50,8 @@ static int search_path(const char *command, const char *path_variable, struct pt
             memcpy(target->path, candidate, (size_t)n + 1);
             return 0;
         }
-        if (found == EACCES && problem == ENOENT) {
+        /* A directory of PATH that we may not look into has no such command as far as we can tell. */
+        if (found == EACCES && problem == ENOENT && access(candidate, F_OK) == 0) {
             memcpy(target->path, candidate, (size_t)n + 1);
             problem = EACCES;
         }

@@ -97,6 +97,29 @@ static int remove_one(const char *path, const struct stat *about, int type, stru
     return type == FTW_DP || type == FTW_DNR ? rmdir(path) : unlink(path);
 }
 
+static bool met_unreadable;
+
+static int open_up(const char *path, const struct stat *about, int type, struct FTW *place)
+{
+    (void)about;
+    (void)place;
+    met_unreadable = met_unreadable || type == FTW_DNR;
+    return type == FTW_D || type == FTW_DNR ? chmod(path, 0700) : 0;
+}
+
+/* Directories that a stage has made read-only or closed, as some caches do. */
+static int remove_closed(const char *directory)
+{
+    enum { OPEN_DIRECTORIES = 16, DEPTH_MAX = 64 };
+    int depth = 0;
+    do {
+        met_unreadable = false;
+        if (nftw(directory, open_up, OPEN_DIRECTORIES, FTW_PHYS | FTW_MOUNT) != 0)
+            return -1;
+    } while (met_unreadable && ++depth < DEPTH_MAX);
+    return nftw(directory, remove_one, OPEN_DIRECTORIES, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
 int pt_isolate_remove(struct pt_isolated *isolated, struct pt_error *err)
 {
     enum { OPEN_DIRECTORIES = 16 };
@@ -104,6 +127,8 @@ int pt_isolate_remove(struct pt_isolated *isolated, struct pt_error *err)
     if (!isolated->directory || (lstat(isolated->directory, &about) < 0 && errno == ENOENT))
         return 0;
     if (nftw(isolated->directory, remove_one, OPEN_DIRECTORIES, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) == 0)
+        return 0;
+    if (remove_closed(isolated->directory) == 0)
         return 0;
     return pt_fail(err, "the temporary directory %s could not be removed: %s; remove it by hand", isolated->directory,
                    strerror(errno));
