@@ -30,8 +30,8 @@ struct request {
     bool force, json;
 };
 
-static const char *const planned_formats[] = {"perfetto", "torch",  "speedscope", "collapsed",   "pstats", "pprof",
-                                              "sqlite",   "ndjson", "csv",        "openmetrics", "junit",  NULL};
+static const char *const planned_formats[] = {"perfetto", "torch", "pstats",      "pprof", "sqlite",
+                                              "ndjson",   "csv",   "openmetrics", "junit", NULL};
 
 static int find_format(const char *name, const struct pt_exporter **ret_exporter, struct pt_error *err)
 {

@@ -88,7 +88,7 @@ static bool is_allowed(const char *path)
     return path[0] == '/' && name && strncmp(path, "/dev/", 5) && strncmp(path, "/sys/", 5);
 }
 
-struct pt_cfi *pt_cfi_open(const char *path, const pt_u8 *build_id, pt_u32 build_id_bytes)
+struct pt_cfi *pt_cfi_open(const char *path)
 {
     struct stat status;
     elf_version(EV_CURRENT);
@@ -98,11 +98,6 @@ struct pt_cfi *pt_cfi_open(const char *path, const pt_u8 *build_id, pt_u32 build
     if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
         return NULL;
     struct pt_cfi *cfi = take(elf_begin(fd, ELF_C_READ, NULL));
-    if (cfi && build_id_bytes &&
-        (cfi->build_id_bytes != build_id_bytes || memcmp(cfi->build_id, build_id, build_id_bytes))) {
-        pt_cfi_close(cfi);
-        return NULL;
-    }
     if (cfi) {
         cfi->tables = dwarf_getcfi_elf(cfi->elf);
         elf_cntl(cfi->elf, ELF_C_FDDONE);

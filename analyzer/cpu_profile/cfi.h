@@ -46,8 +46,8 @@ enum pt_cfi_step {
     PT_CFI_NO_INFO, /* the file says nothing about this address */
 };
 
-/* NULL = cannot be used: no such file, another build (no bytes = not compared), or not an ELF file. */
-struct pt_cfi *pt_cfi_open(const char *path, const pt_u8 *build_id, pt_u32 build_id_bytes);
+/* NULL = cannot be used: no such file, or not an ELF file of this machine. */
+struct pt_cfi *pt_cfi_open(const char *path);
 /* The vDSO is in no file, but ours is everybody's. */
 struct pt_cfi *pt_cfi_open_vdso(void);
 void pt_cfi_close(struct pt_cfi *cfi);

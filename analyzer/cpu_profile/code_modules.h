@@ -13,25 +13,28 @@
 
 struct pt_code_module {
     const char *path; /* interned; "" = memory that is no file */
-    pt_u32 number;    /* as the profile's file has it */
+    pt_u32 number;    /* as the profile's file has it; 0 = nothing ever ran in it */
     pt_u8 build_id[20];
     pt_u32 build_id_bytes;
-    pt_u64 inode;       /* where the kernel tells no build-ids */
-    bool was_opened;    /* or cannot be */
+    pt_u64 inode;
+    pt_i64 seen_s;      /* real time at which it was met first */
     struct pt_cfi *cfi; /* NULL = not opened, or cannot be used */
 };
 
 struct pt_code_modules {
     PT_VEC(struct pt_code_module *);
+    struct {
+        PT_VEC(struct pt_code_module *);
+    } used; /* those with a number, in its order */
     struct pt_intern paths;
     struct pt_map by_path; /* path -> newest module of that path */
 };
 
-/* The module of a file; what it has no build-id or inode of stays 0. Never NULL. */
-struct pt_code_module *pt_code_module_of(struct pt_code_modules *modules, const char *path, const pt_u8 *build_id,
-                                         pt_u32 build_id_bytes, pt_u64 inode);
-/* Its tables; `pid` has it mapped. NULL = cannot be read. */
-struct pt_cfi *pt_code_module_cfi(struct pt_code_module *module, pid_t pid);
+/* The module of a file. Never NULL. */
+struct pt_code_module *pt_code_module_of(struct pt_code_modules *modules, const char *path, pt_u64 inode);
+/* Something runs in it: its tables and its number are needed from now on. `pid` has it mapped. NULL = cannot be read.
+ */
+struct pt_cfi *pt_code_module_use(struct pt_code_modules *modules, struct pt_code_module *module, pid_t pid);
 void pt_code_modules_fini(struct pt_code_modules *modules);
 
 #endif

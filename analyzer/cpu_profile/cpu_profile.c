@@ -118,8 +118,8 @@ int pt_cpu_profile_fd(const struct pt_cpu_profile *profile)
 
 static void write_modules(struct pt_cpu_profile *profile)
 {
-    while (profile->written_modules < profile->modules.n) {
-        const struct pt_code_module *module = profile->modules.items[profile->written_modules++];
+    while (profile->written_modules < profile->modules.used.n) {
+        const struct pt_code_module *module = profile->modules.used.items[profile->written_modules++];
         struct pt_chunk_buffer chunk = {0};
         struct pt_cpu_module shown = {.number = module->number, .build_id_bytes = module->build_id_bytes};
         memcpy(shown.build_id, module->build_id, sizeof shown.build_id);

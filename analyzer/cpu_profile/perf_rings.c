@@ -41,6 +41,7 @@ static long page_bytes(void)
 
 /* ---- opening ---- */
 
+/* No build-ids: the kernel (6.18 still) then marks the records of other tools' events, too, and perf 6.1 dies of it. */
 static struct perf_event_attr attributes(pt_u64 period_ns, pt_u32 stack_bytes)
 {
     return (struct perf_event_attr){
@@ -63,7 +64,6 @@ static struct perf_event_attr attributes(pt_u64 period_ns, pt_u32 stack_bytes)
         .wakeup_watermark = RING_MAX_BYTES / 4,
         .sample_id_all = 1,
         .context_switch = 1,
-        .build_id = 1,
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC,
         .sample_regs_user = REGS_MASK,
@@ -76,18 +76,13 @@ static int open_event(const struct perf_event_attr *attr, int cpu)
     return (int)syscall(SYS_perf_event_open, attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* What the kernel refuses is asked for with less, in the order of what matters least. */
+/* Ordinary users may not look into the kernel. */
 static int open_first(struct perf_event_attr *attr, int cpu)
 {
     int fd = open_event(attr, cpu);
     if (fd < 0 && (errno == EACCES || errno == EPERM)) {
         attr->exclude_kernel = 1;
         fd = open_event(attr, cpu);
-    }
-    if (fd < 0 && errno == EINVAL && attr->build_id) { /* before Linux 5.12 */
-        attr->build_id = 0;
-        attr->exclude_kernel = 0;
-        return open_first(attr, cpu);
     }
     return fd;
 }
@@ -113,7 +108,6 @@ static int add_ring(struct pt_perf_rings *rings, const struct perf_event_attr *a
     if (map_ring(ring) < 0)
         return -1;
     rings->user_only = attr->exclude_kernel;
-    rings->has_build_ids = attr->build_id;
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = rings->n - 1};
     return epoll_ctl(rings->epoll_fd, EPOLL_CTL_ADD, fd, &event);
 }

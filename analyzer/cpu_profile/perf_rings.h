@@ -37,7 +37,7 @@ struct pt_perf_rings {
     struct pt_perf_ring *items;
     pt_u32 n;
     int epoll_fd; /* readable = a ring is a quarter full; -1 = none */
-    bool user_only, has_build_ids;
+    bool user_only;
     pt_u8 *scratch; /* a record that goes over the end of its ring, in one piece */
 };
 

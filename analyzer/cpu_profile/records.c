@@ -79,22 +79,18 @@ static void take_comm(struct pt_cpu_profile *profile, const struct pt_perf_recor
     pt_thread_runs(thread, t_ns);
 }
 
-/* pid, tid, address, length, offset, build-id or device and inode, protection, flags, name */
+/* pid, tid, address, length, offset, device, inode and its generation, protection, flags, name */
 static void take_mmap(struct pt_cpu_profile *profile, const struct pt_perf_record *record)
 {
-    enum { NAME_AT = 64 };
+    enum { INODE_AT = 40, NAME_AT = 64 };
     const pt_u32 pid = u32_at(record, 0), tid = u32_at(record, 4);
     if (record->body_bytes <= NAME_AT || !thread_of(profile, pid, tid, pt_profile_since(profile, record->t_ns)))
         return;
     const char *name = (const char *)record->body + NAME_AT;
     if (!memchr(name, 0, record->body_bytes - NAME_AT))
         return;
-    const bool has_build_id = record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID;
-    const pt_u32 build_id_bytes = has_build_id ? record->body[32] : 0;
     struct pt_mapping mapping = {u64_at(record, 8), u64_at(record, 8) + u64_at(record, 16), u64_at(record, 24), NULL};
-    mapping.module =
-        pt_code_module_of(&profile->modules, strncmp(name, "//", 2) ? name : "", record->body + 36,
-                          build_id_bytes <= 20 ? build_id_bytes : 0, has_build_id ? 0 : u64_at(record, 40));
+    mapping.module = pt_code_module_of(&profile->modules, strncmp(name, "//", 2) ? name : "", u64_at(record, INODE_AT));
     pt_image_map(pt_images_of(&profile->images, pid), &mapping);
 }
 
@@ -127,7 +123,7 @@ static void take_sample(struct pt_cpu_profile *profile, const struct pt_perf_rec
     if (!thread || !pt_perf_sample_read(record, &sample))
         return;
     pt_thread_runs(thread, t_ns);
-    pt_unwind(pt_images_of(&profile->images, record->pid), record->pid, &sample, &stack);
+    pt_unwind(&profile->modules, pt_images_of(&profile->images, record->pid), record->pid, &sample, &stack);
     const bool in_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
     profile->totals.cut_stacks += stack.is_cut;
     thread->times.samples++;

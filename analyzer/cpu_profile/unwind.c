@@ -30,14 +30,15 @@ static enum pt_cfi_step by_frame_pointer(const struct pt_stack_copy *stack, stru
     return words[1] ? PT_CFI_CALLER : PT_CFI_END;
 }
 
-static enum pt_cfi_step step(const struct pt_image *image, pt_u32 pid, pt_u64 at, const struct pt_stack_copy *stack,
-                             struct pt_frame_regs *regs, struct pt_code_place *ret_place)
+static enum pt_cfi_step step(struct pt_code_modules *modules, const struct pt_image *image, pt_u32 pid, pt_u64 at,
+                             const struct pt_stack_copy *stack, struct pt_frame_regs *regs,
+                             struct pt_code_place *ret_place)
 {
     const struct pt_mapping *mapping = pt_image_find(image, at);
     *ret_place = (struct pt_code_place){PT_CPU_MODULE_UNKNOWN, at};
     if (!mapping)
         return by_frame_pointer(stack, regs);
-    struct pt_cfi *cfi = pt_code_module_cfi(mapping->module, (pid_t)pid);
+    struct pt_cfi *cfi = pt_code_module_use(modules, mapping->module, (pid_t)pid);
     const pt_u64 offset = at - mapping->start + mapping->file_offset;
     const pt_u64 address = cfi ? pt_cfi_address(cfi, offset) : offset;
     *ret_place = (struct pt_code_place){mapping->module->number, address};
@@ -45,8 +46,8 @@ static enum pt_cfi_step step(const struct pt_image *image, pt_u32 pid, pt_u64 at
     return result == PT_CFI_NO_INFO ? by_frame_pointer(stack, regs) : result;
 }
 
-void pt_unwind(const struct pt_image *image, pt_u32 pid, const struct pt_perf_sample *sample,
-               struct pt_unwound *ret_stack)
+void pt_unwind(struct pt_code_modules *modules, const struct pt_image *image, pt_u32 pid,
+               const struct pt_perf_sample *sample, struct pt_unwound *ret_stack)
 {
     struct pt_frame_regs regs;
     ret_stack->n = 0;
@@ -58,7 +59,7 @@ void pt_unwind(const struct pt_image *image, pt_u32 pid, const struct pt_perf_sa
     enum pt_cfi_step result = PT_CFI_SIGNAL; /* the first address is that of the instruction itself */
     while (ret_stack->n < PT_CPU_DEPTH_MAX) {
         const pt_u64 at = regs.value[PT_CFI_RIP] - (result == PT_CFI_CALLER);
-        result = step(image, pid, at, &stack, &regs, &ret_stack->frames[ret_stack->n]);
+        result = step(modules, image, pid, at, &stack, &regs, &ret_stack->frames[ret_stack->n]);
         const bool is_nowhere = ret_stack->frames[ret_stack->n].module == PT_CPU_MODULE_UNKNOWN && result == PT_CFI_CUT;
         /* An address in no mapping that leads nowhere was never code, unless it is where the thread really is. */
         ret_stack->n += !(is_nowhere && ret_stack->n);

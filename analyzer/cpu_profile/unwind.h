@@ -21,7 +21,7 @@ struct pt_unwound {
     bool is_cut; /* what called the last one was not found */
 };
 
-void pt_unwind(const struct pt_image *image, pt_u32 pid, const struct pt_perf_sample *sample,
-               struct pt_unwound *ret_stack);
+void pt_unwind(struct pt_code_modules *modules, const struct pt_image *image, pt_u32 pid,
+               const struct pt_perf_sample *sample, struct pt_unwound *ret_stack);
 
 #endif

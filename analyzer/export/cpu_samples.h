@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_samples.h - the CPU samples of a run, stage by stage, for formats that show stacks.
+ */
+#ifndef PT_EXPORT_CPU_SAMPLES_H
+#define PT_EXPORT_CPU_SAMPLES_H
+
+#include "../analysis/cpu_view.h"
+#include "export.h"
+
+/* One stage's samples that the options want, those of a thread together and in the order of time. */
+struct pt_cpu_samples {
+    const char *stage;
+    struct pt_cpu_view *view;
+    const struct pt_cpu_sample *samples; /* times are those of the run */
+    size_t n;
+    void *context; /* of the caller */
+};
+
+/* Calls `show` for each stage that has a profile. Fails when there is none at all. */
+int pt_cpu_samples_each(const struct pt_session *session, const struct pt_export_options *options, void *context,
+                        void (*show)(const struct pt_cpu_samples *samples), struct pt_export_summary *summary,
+                        struct pt_error *err);
+
+/* Bytes of any length into a sink; as pt_json_init wants it, the context being the sink. */
+int pt_sink_put(void *sink, const char *bytes, size_t n);
+
+#endif

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""Python that calls C, a refusing kernel, many samples, damaged files, exports; and what all this costs."""
+import json
+import os
+import subprocess
+
+from cpu_case import CpuCase, main
+
+PYTHON = "/usr/bin/python3"
+HALF_IN_C = """
+import ctypes, time
+library = ctypes.CDLL({library!r})
+library.in_c.argtypes = [ctypes.c_double]
+def in_python(seconds):
+    end = time.thread_time() + seconds
+    x = 1
+    while time.thread_time() < end:
+        for i in range(2000):
+            x = (x * 3 + i) & 0xffff
+for i in range(20):
+    in_python(0.1)
+    library.in_c(0.1)
+"""
+IN_C = """
+#include <time.h>
+static double cpu_s(void) { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return t.tv_sec + t.tv_nsec * 1e-9; }
+volatile unsigned long sink;
+void in_c(double s) { for (double end = cpu_s() + s; cpu_s() < end;) for (int i = 0; i < 20000; i++) sink += i; }
+"""
+
+
+class Python(CpuCase):
+    def test_time_of_the_interpreter_is_told_from_that_of_c(self):
+        library = os.path.join(self.folder, "in_c.so")
+        subprocess.run(["cc", "-x", "c", "-", "-O1", "-g", "-shared", "-fPIC", "-o", library], input=IN_C, text=True,
+                       check=True)
+        run, profile, _ = self.run_it(PYTHON, "-c", HALF_IN_C.format(library=library))
+        functions = self.functions(run)
+        self.assertAlmostEqual(functions["in_c"]["total_percent"], 49, delta=3)
+        self.assertLess(profile.cut_share(), 0.05)
+        collapsed = self.ask("export", "--to", "collapsed", "-o", "-", run)
+        in_c = [line for line in collapsed.splitlines() if ";in_c" in line]
+        self.assertTrue(in_c)
+        self.assertTrue(all("Py_RunMain" in line or "[cut]" in line for line in in_c), in_c[:2])
+
+
+class Refused(CpuCase):
+    def test_schedstat_remains_and_the_report_says_so(self):
+        run, profile, output = self.run_it(self.burn, "split", "1.2", before=(os.path.join(self.folder, "no_perf"),))
+        self.assertEqual(profile.flags, 0)
+        self.assertIn("perf_event_open", profile.note)
+        self.assertAlmostEqual(profile.on_s(), float(output.split()[1]), delta=0.02)
+        with open(os.path.join(run, "run.json"), encoding="utf-8") as file:
+            self.assertIn("perf_event_open", json.load(file)["notes"][0])
+        self.ask("report", run)
+
+
+class Exports(CpuCase):
+    def test_formats_hold_every_sample(self):
+        run, profile, _ = self.run_it(self.burn, "threads", "3", "0.5")
+        collapsed = self.ask("export", "--to", "collapsed", "-o", "-", run)
+        self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in collapsed.splitlines()), len(profile.samples))
+        speedscope = json.loads(self.ask("export", "--to", "speedscope", "-o", "-", run))
+        frames = len(speedscope["shared"]["frames"])
+        self.assertEqual(sum(len(p["samples"]) for p in speedscope["profiles"]), len(profile.samples))
+        for one in speedscope["profiles"]:
+            self.assertEqual(len(one["samples"]), len(one["weights"]))
+            self.assertAlmostEqual(sum(one["weights"]), one["endValue"], delta=1)
+            self.assertTrue(all(0 <= frame < frames for sample in one["samples"] for frame in sample))
+        stacks = json.loads(self.ask("stats", "--by", "stack", "--json", run))["stages"][0]["cpu_stacks"]
+        self.assertIn("hot_half", stacks[0]["stack"])
+        threads = json.loads(self.ask("stats", "--by", "thread", "--json", run))["stages"][0]["cpu_threads"]
+        self.assertGreaterEqual(len(threads), 4)  # the library may have made helpers
+
+
+class Damage(CpuCase):
+    def test_a_cut_or_changed_file_costs_no_report(self):
+        run, _, _ = self.run_it(self.burn, "threads", "2", "0.3")
+        path = os.path.join(run, "cpu-0.pcp")
+        with open(path, "rb") as file:
+            whole = file.read()
+        for n in range(0, len(whole), max(1, len(whole) // 40)):
+            with open(path, "wb") as file:
+                file.write(whole[:n])
+            self.ask("stats", "--by", "stack", run)
+            with open(path, "wb") as file:
+                file.write(whole[:n] + bytes([whole[n] ^ 0x55]) + whole[n + 1:])
+            self.ask("stats", "--by", "thread", run)
+
+
+class Cost(CpuCase):
+    """Design: at most 1 % of a core at 100 samples a second."""
+
+    def share(self, *command):
+        _, profile, _ = self.run_it(*command)
+        return profile, 100 * profile.totals["own_cpu_ns"] / profile.totals["duration_ns"]
+
+    def test_one_busy_thread(self):
+        profile, percent = self.share(self.burn, "split", "3")
+        print(f"{percent:.3f} % of a core at {profile.totals['samples']} samples", end=" ... ")
+        self.assertLess(percent, 1)
+
+    def test_torch(self):
+        script = "import torch\nfor i in range(300): torch.nn.Linear(64, 64)(torch.randn(64, 64)).sum().backward()\n"
+        if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True, check=False).returncode:
+            self.skipTest("no torch")
+        profile, _ = self.share(PYTHON, "-c", script)
+        us = profile.totals["own_cpu_ns"] / 1e3 / profile.totals["samples"]
+        print(f"{us:.0f} us for each of {profile.totals['samples']} samples", end=" ... ")
+        self.assertLess(us, 300)  # with the 17 ms that reading libtorch's tables takes once
+
+
+if __name__ == "__main__":
+    main()
