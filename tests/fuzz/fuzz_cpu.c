@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fuzz_cpu.c - the reader of CPU profiles on any bytes: whatever it gives out, stacks end and numbers exist.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "analysis/cpu_tables.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static char directory[] = "/tmp/fuzz-cpu-XXXXXX", path[64];
+    if (!path[0])
+        snprintf(path, sizeof path, "%s/cpu-0.pcp", mkdtemp(directory) ? directory : ".");
+    FILE *file = fopen(path, "we");
+    if (!file)
+        return 0;
+    fwrite(data, 1, size, file);
+    fclose(file);
+    struct pt_error err = {0};
+    struct pt_cpu_view view;
+    struct pt_metrics metrics = {0};
+    if (pt_cpu_view_open(&view, directory, 0, &err)) {
+        pt_cpu_tables(&metrics, pt_scope_run(), &view);
+        pt_cpu_view_close(&view);
+    }
+    pt_metrics_free(&metrics);
+    unlink(path);
+    return 0;
+}
