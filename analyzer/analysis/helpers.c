@@ -127,7 +127,6 @@ static void waited_on_channel(struct helpers *helpers, const struct pt_event *e,
     const struct pt_process *target = index ? helpers->profile->session->processes[index - 1] : NULL;
     if (is_own_worker(helpers, target, e->process)) {
         helper->feeds += e->desc->row == PT_ROW_io_read || e->desc->row == PT_ROW_net_receive;
-        helpers->processes[target->index].is_loader = true;
         waited_for_worker(helpers, e);
     } else if (target && target->parent == e->process) {
         waited_for_command(helpers, e, target, NULL);
@@ -148,16 +147,19 @@ static void waited_for_child(struct helpers *helpers, const struct pt_event *e)
         waited_for_command(helpers, e, target, NULL);
 }
 
+/* Between two forks in a row lies what else starting a process takes. */
+#define LONGEST_FORK_GAP_NS 50000000
+
 static void forked(struct helpers *helpers, const struct pt_event *e)
 {
     struct stage_helpers *stage = &helpers->stages[pt_profile_stage_of(helpers->profile, e->process)];
-    stage->forks++;
-    stage->fork_ns += (pt_u64)e->duration_ns;
-    if (e->duration_ns > stage->longest_fork_ns)
-        stage->longest_fork_ns = e->duration_ns;
-    if (e->process->max_rss_bytes > stage->forking_rss_bytes)
-        stage->forking_rss_bytes = e->process->max_rss_bytes;
-    pt_time_union_add(&stage->with_forks, e->start_ns, pt_event_end_ns(e));
+    struct helper *parent = &helpers->processes[e->process->index];
+    const struct pt_process *child = process_of_pid(helpers, e->result, pt_event_end_ns(e) + LONGEST_FORK_GAP_NS);
+    if (child)
+        helpers->processes[child->index].fork_ns = (double)e->duration_ns;
+    const bool is_next = parent->last_fork_ns && e->start_ns - parent->last_fork_ns < LONGEST_FORK_GAP_NS;
+    pt_time_union_add(&stage->with_forks, is_next ? parent->last_fork_ns : e->start_ns, pt_event_end_ns(e));
+    parent->last_fork_ns = pt_event_end_ns(e);
 }
 
 /* What a worker does itself. */
@@ -209,12 +211,26 @@ static void event(void *state, const struct pt_event *e)
     }
 }
 
+static void add_fork(const struct helpers *helpers, struct stage_helpers *stage, const struct pt_process *child)
+{
+    const double ns = helpers->processes[child->index].fork_ns;
+    if (ns <= 0 || !child->parent || helpers->processes[child->parent->index].feeds >= PT_FED_AFTER)
+        return;
+    stage->forks.n++;
+    stage->forks.ns += ns;
+    stage->forks.longest_ns = ns > stage->forks.longest_ns ? ns : stage->forks.longest_ns;
+    if (child->parent->max_rss_bytes > stage->forks.rss_bytes)
+        stage->forks.rss_bytes = child->parent->max_rss_bytes;
+}
+
 static void finish(void *state, struct pt_profile *profile)
 {
     struct helpers *helpers = state;
     for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
         const struct pt_process *process = profile->session->processes[i];
-        helpers->stages[pt_profile_stage_of(profile, process)].feeds += helpers->processes[process->index].feeds;
+        struct stage_helpers *stage = &helpers->stages[pt_profile_stage_of(profile, process)];
+        stage->feeds += helpers->processes[process->index].feeds;
+        add_fork(helpers, stage, process);
     }
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
         pt_helpers_results(helpers, stage);

@@ -10,7 +10,8 @@
 
 struct helper {                             /* one process, its main thread */
     bool is_worker, has_workers, is_runner; /* runner: a shell and its like, which is there to wait */
-    bool is_loader;                         /* its parent takes data from it */
+    double fork_ns;                         /* that making it took */
+    pt_i64 last_fork_ns;                    /* end of the last fork of its main thread */
     pt_i64 first_worker_ns, first_command_ns, last_command_end_ns; /* of children that are no workers */
     pt_u32 n_workers;
     double idle_ns, file_ns, other_ns; /* waits for work or room, files, network and sleep */
@@ -25,9 +26,11 @@ struct command {
 
 struct stage_helpers {
     struct pt_time_union wait, with_forks, child;
-    pt_u64 waits, feeds, child_waits, forks, fork_ns;
-    pt_i64 longest_fork_ns;
-    pt_u64 forking_rss_bytes;
+    pt_u64 waits, feeds, child_waits;
+    struct { /* of processes that do not take data from their workers */
+        pt_u64 n, rss_bytes;
+        double ns, longest_ns;
+    } forks;
 };
 
 struct helpers {
@@ -41,6 +44,9 @@ struct helpers {
     struct pt_map by_command; /* stage, interned text */
     struct pt_intern texts;
 };
+
+/* A process that has taken this many messages from its workers is fed by them: DataLoader. */
+enum { PT_FED_AFTER = 10 };
 
 /* Metrics and tables of a stage. */
 void pt_helpers_results(struct helpers *helpers, pt_u32 stage);

@@ -231,14 +231,14 @@ static void set_forks(const struct helpers *helpers, pt_u32 stage)
     struct pt_metrics *metrics = &helpers->profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
     const struct stage_helpers *s = &helpers->stages[stage];
-    const double total_s = (double)s->fork_ns / 1e9;
-    pt_metrics_set(metrics, scope, "fork.calls", pt_integer(s->forks));
+    const double total_s = s->forks.ns / 1e9;
+    pt_metrics_set(metrics, scope, "fork.calls", pt_integer(s->forks.n));
     pt_metrics_set(metrics, scope, "fork.total_s", pt_real(total_s));
-    pt_metrics_set(metrics, scope, "fork.longest_s", pt_seconds(s->longest_fork_ns));
+    pt_metrics_set(metrics, scope, "fork.longest_s", pt_real(s->forks.longest_ns / 1e9));
     pt_metrics_set(metrics, scope, "fork.mean_s",
-                   s->forks ? pt_real(total_s / (double)s->forks) : pt_unknown("no forks"));
+                   s->forks.n ? pt_real(total_s / (double)s->forks.n) : pt_unknown("no forks"));
     pt_metrics_set(metrics, scope, "fork.rss.bytes",
-                   s->forking_rss_bytes ? pt_integer(s->forking_rss_bytes) : pt_unknown("no process noted its memory"));
+                   s->forks.rss_bytes ? pt_integer(s->forks.rss_bytes) : pt_unknown("no process noted its memory"));
     pt_metrics_set(metrics, scope, "fork.cost_s", pt_real(FORK_FACTOR * total_s));
 }
 

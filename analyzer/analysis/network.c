@@ -120,7 +120,8 @@ static void resolved(struct network *network, const struct pt_event *e)
     const pt_u32 stage_index = pt_profile_stage_of(network->profile, e->process);
     struct stage_net *stage = &network->stages[stage_index];
     const char *text = pt_process_string(e->process, pt_event_as(e, net_resolve)->name);
-    struct net_name *name = &network->items[name_of(network, stage_index, text ? text : "", true) - 1];
+    const pt_u64 index = name_of(network, stage_index, text ? text : "", true);
+    struct net_name *name = &network->items[index - 1];
     name->calls++;
     name->failed += e->result < 0;
     name->ns += (pt_u64)e->duration_ns;

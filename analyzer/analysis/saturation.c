@@ -48,7 +48,10 @@ static void set_cpus(struct pt_profile *profile, pt_u32 stage, double wall_s)
     set(profile, stage, "cpu.oversubscribed.threads_per_process", threads / processes);
     set(profile, stage, "cpu.oversubscribed.queue_share", cpu_s > 0 ? run_queue_s / cpu_s : NAN);
     set(profile, stage, "cpu.used_percent", cpu_s > 0 && wall_s > 0 ? 100 * cpu_s / wall_s / cpus : NAN);
-    set(profile, stage, "cpu.throttled.cost_s", at_most(wall_s, number(profile, stage, "resource.cpu_throttled_s.last")));
+    /* A group that may run again queues once more before it does. */
+    const double throttled_s = number(profile, stage, "resource.cpu_throttled_s.last");
+    const double queued_s = isnan(run_queue_s) ? 0 : at_most(throttled_s / 4, run_queue_s);
+    set(profile, stage, "cpu.throttled.cost_s", at_most(wall_s, throttled_s + queued_s));
 }
 
 static void set_faults(struct pt_profile *profile, pt_u32 stage, double wall_s)

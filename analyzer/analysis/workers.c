@@ -14,14 +14,23 @@ static bool is_spawned_by_multiprocessing(const struct pt_process *process)
     return false;
 }
 
+/* A copy has its parent's arguments; the program's path is not compared: links on the way to it may be resolved. */
+static bool has_arguments_of(const struct pt_process *process, const struct pt_process *parent)
+{
+    if (process->argc != parent->argc || process->true_argc != parent->true_argc || !process->argc)
+        return false;
+    for (int i = 0; i < process->argc; i++)
+        if (strcmp(process->argv[i], parent->argv[i]))
+            return false;
+    return true;
+}
+
 bool pt_is_worker(const struct pt_process *process)
 {
     const struct pt_process *parent = process->parent;
     if (!parent || parent->pid == process->pid || process->state == PT_PROCESS_EXECED)
         return false;
-    if (process->previous_image)
-        return is_spawned_by_multiprocessing(process);
-    return process->exe && parent->exe && !strcmp(process->exe, parent->exe);
+    return process->previous_image ? is_spawned_by_multiprocessing(process) : has_arguments_of(process, parent);
 }
 
 struct pt_value pt_split_time_cost(const struct pt_split_time *time, const struct pt_profile *profile, pt_u32 stage)

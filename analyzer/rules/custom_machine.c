@@ -2,6 +2,8 @@
  *
  * Owns: the rules about what the machine had too little of. Threads: one. Never: sees an event.
  */
+#include <math.h>
+
 #include "rule.h"
 
 #define GIB (1024.0 * 1024.0 * 1024.0)
@@ -34,6 +36,33 @@ bool pt_rule_page_fault_storm(struct pt_profile *profile, pt_i64 stage, struct p
         finding, metrics,
         "page_faults:faults.minor.calls major_faults:faults.major.calls rate_per_s:faults.rate_per_s "
         "rss_max_bytes:rss.max_bytes");
+    return true;
+}
+
+/* A read that was interrupted by another program took long, too: then next to nothing came from the device. */
+static bool came_from_the_device(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    const double device_bytes = pt_finding_number(finding, metrics, "resource.disk_read_bytes.last");
+    return isnan(device_bytes) ||
+           device_bytes >= 0.1 * pt_finding_number(finding, metrics, "storage.slow_read.bytes") ||
+           /* not a disk, but files of a network or of a program in user space */
+           pt_finding_number(finding, metrics, "storage.slow_read.total_s") >=
+               0.8 * pt_finding_number(finding, metrics, "io.read.wait_s");
+}
+
+bool pt_rule_slow_device(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    (void)stage;
+    if (!(pt_finding_number(finding, metrics, "storage.slow_read.cost_s") >= 0.5) ||
+        !came_from_the_device(finding, metrics))
+        return false;
+    finding->gain_upper_s = pt_finding_number(finding, metrics, "storage.slow_read.cost_s");
+    pt_finding_add_metrics(finding, metrics,
+                           "slow_read_calls:storage.slow_read.calls slow_read_bytes:storage.slow_read.bytes "
+                           "rate_bytes_per_s:storage.slow_read.rate.bytes_per_s mean_s:storage.slow_read.mean_s "
+                           "device_read_bytes:resource.disk_read_bytes.last");
+    pt_finding_add_rows(finding, metrics, "storage.files", "slow_read_s");
     return true;
 }
 

@@ -45,7 +45,8 @@ static enum complaint complaint_about(const struct pt_profile *profile, const st
         return NONE;
     if (shares.file >= shares.busy / 2)
         return DISK;
-    if (shares.cpu >= shares.busy / 2 && !(shares.at_once < shares.cpus))
+    /* What is neither is computing, or waiting for a CPU to compute. */
+    if (shares.file + shares.other < shares.busy / 2 && !(shares.at_once < shares.cpus))
         return CPU;
     return TOO_FEW;
 }

@@ -156,11 +156,16 @@ static bool row_fires(struct pt_profile *profile, const struct pt_rule *rule, st
     return true;
 }
 
+/* Costs are timed inside of calls. What entering and leaving them takes, the caches they empty and the work around them
+ * that no longer has to be done come on top: up to a tenth in the pipelines of tests/planted. */
+#define AROUND_COSTS 1.1
+
 static void clamp_gain(const struct pt_profile *profile, struct pt_finding *finding)
 {
     const double run_s = (double)pt_profile_wall_ns(profile) / 1e9;
     const double wall_s =
         finding->stage < 0 ? run_s : (double)pt_profile_stage_wall_ns(profile, (pt_u32)finding->stage) / 1e9;
+    finding->gain_upper_s *= AROUND_COSTS;
     if (finding->gain_upper_s > wall_s)
         finding->gain_upper_s = wall_s;
     if (!(finding->gain_upper_s > 0))
@@ -174,6 +179,7 @@ static void try_rule(struct pt_profile *profile, const struct pt_rule *rule, pt_
 {
     struct pt_finding finding = {
         .rule = rule->id,
+        .order = (pt_u32)(rule - pt_rules),
         .severity = rule->severity,
         .confidence = rule->confidence,
         .stage = stage,
@@ -202,7 +208,7 @@ static int by_rank(const void *a, const void *b)
         return x->severity < y->severity ? -1 : 1;
     if (x->stage != y->stage)
         return x->stage < y->stage ? -1 : 1;
-    return strcmp(x->rule, y->rule);
+    return (x->order > y->order) - (x->order < y->order);
 }
 
 void pt_judge(struct pt_profile *profile, struct pt_findings *ret_findings)

@@ -22,6 +22,7 @@ struct pt_finding {
     const char *rule;
     enum pt_severity severity;
     enum pt_confidence confidence;
+    pt_u32 order; /* of its row: of two that cost the same the first goes first */
     pt_i64 stage; /* index; -1 = the run */
     double gain_upper_s, gain_upper_percent;
     bool always_shown; /* about the capture or about memory: not measured in seconds */

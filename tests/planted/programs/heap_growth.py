@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+"""Keeps the result of each step, which nobody looks at again; the fixed one keeps a sum."""
+import planted
+
+
+def run(keeps):
+    kept = []
+    for _ in range(120):
+        result = bytes(1 << 20)
+        kept = kept + [result] if keeps else [result]
+        planted.compute(0.02)
+
+
+planted.main(lambda: run(True), lambda: run(False))

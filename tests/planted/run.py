@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Pipelines with one planted bottleneck each: the planted one is the top finding, its bound holds the real gain, and the fixed
+variant is free of it; a clean program has no finding.
+
+  run.py BUILD [--slow N] [CASE...]     --slow: N rounds of everything; the bounds must hold in 95 % of them
+
+The real gain is the wall time of the bad variant less that of the fixed one, both recorded. Other load of the machine lengthens either:
+so a bound that does not hold is measured twice more, and holds when it does in two of three. Nothing else depends on a clock.
+"""
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from suite import CASES
+from surroundings import Skip
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAMS = os.path.join(HERE, "programs")
+PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
+OURS = ("PROFTRACE_", "LD_PRELOAD", "PLANTED_", "FAKENVML")
+SKIPPED = 77
+
+
+def has_torch():
+    return subprocess.run([PYTHON, "-c", "import torch"], capture_output=True, check=False).returncode == 0
+
+
+def command_of(case, folder, is_fixed):
+    source = os.path.join(PROGRAMS, case.program)
+    if case.program.endswith(".py"):
+        return [PYTHON, source]
+    program = os.path.join(folder, case.name + ("-fixed" if is_fixed else ""))
+    subprocess.run(["cc", "-O1", "-o", program, source, *case.cc[is_fixed]], check=True)
+    return [program]
+
+
+def record(build, case, folder, is_fixed):
+    """The report of one variant."""
+    command = command_of(case, folder, is_fixed)
+    data = os.path.join(folder, f"data-{int(is_fixed)}")
+    base = {k: v for k, v in os.environ.items() if not k.startswith(OURS)}
+    if case.program.endswith(".py"):
+        subprocess.run([*command, "--prepare"], cwd=folder, env=base, check=True, timeout=120)
+    with case.around[is_fixed](folder) as start:
+        environment = {**base, **start.environment, "PROFTRACE_DIR": data}
+        whole = [*start.prefix, os.path.join(build, "proftrace"), "run", "--stage", case.name, *case.options, "--", *command,
+                 *(["--fixed"] if is_fixed else [])]
+        done = subprocess.run(whole, cwd=folder, env=environment, preexec_fn=start.first, capture_output=True, timeout=120,
+                              check=False)
+    if done.returncode:
+        raise SystemExit(f"{case.name}: ends with {done.returncode}: {done.stderr.decode(errors='replace')[-2000:]}")
+    with open(os.path.join(data, "latest", "report.json"), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def told(report):
+    return ", ".join(f"{f['rule']} {f['gain_upper_s']:.2f} s" for f in report["findings"]) or "nothing"
+
+
+def problems_of_bad(case, report):
+    findings = report["findings"]
+    if case.rule is None:
+        return [f"a clean program has {told(report)}"] if findings else []
+    return [] if findings and findings[0]["rule"] == case.rule else [f"the top finding is not the planted one: {told(report)}"]
+
+
+def play(build, case):
+    """One round: (problems, whether the bound holds, a line that tells)."""
+    folder = os.path.realpath(tempfile.mkdtemp(prefix="planted-"))
+    try:
+        bad = record(build, case, folder, False)
+        problems = problems_of_bad(case, bad)
+        if case.rule is None or problems:
+            return problems, None, f"{bad['total_duration_s']:.2f} s: {told(bad)}"
+        fixed = record(build, case, folder, True)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(f"/dev/shm/{os.path.basename(folder)}", ignore_errors=True)
+        shared = f"/dev/shm/planted-{os.path.basename(folder)}"
+        if os.path.exists(shared):
+            os.unlink(shared)
+    gain, bound = bad["total_duration_s"] - fixed["total_duration_s"], bad["findings"][0]["gain_upper_s"]
+    if case.rule in {f["rule"] for f in fixed["findings"]}:
+        problems.append(f"the fixed variant still has it: {told(fixed)}")
+    line = f"{bad['total_duration_s']:.2f} s, fixed {fixed['total_duration_s']:.2f} s, gain {gain:.2f} s, bound {bound:.2f} s"
+    others = [f for f in bad["findings"][1:] if f["gain_upper_s"] > 0]
+    line += f"; also {', '.join(f['rule'] for f in others)}" if others else ""
+    return problems, (bound >= gain if case.in_seconds else None), line
+
+
+def judge(build, case):
+    holds = []
+    while True:
+        problems, bound_holds, line = play(build, case)
+        print(f"{'FAIL' if problems else 'ok  '} {case.name}: {line}", flush=True)
+        for problem in problems:
+            print(f"     {problem}")
+        holds.append(bound_holds)
+        if problems or bound_holds in (None, True) and len(holds) == 1:
+            return not problems
+        if holds.count(True) == 2 or holds.count(False) == 2:
+            return holds.count(True) == 2
+
+
+def runs(case):
+    """Whether this machine can play it."""
+    if case.needs_torch and not has_torch():
+        raise Skip("no torch")
+    if case.program.endswith(".c") and not shutil.which("cc"):
+        raise Skip("no compiler")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build")
+    parser.add_argument("--slow", type=int, default=0, metavar="N")
+    parser.add_argument("cases", nargs="*")
+    arguments = parser.parse_args()
+    build = os.path.abspath(arguments.build)
+    wanted = [c for c in CASES if not arguments.cases or c.name in arguments.cases]
+    failed, skipped, held = [], [], []
+    for case in wanted * max(arguments.slow, 1):
+        try:
+            runs(case)
+            if arguments.slow:
+                problems, bound_holds, line = play(build, case)
+                print(f"{'FAIL' if problems else 'ok  '} {case.name}: {line} {problems or ''}", flush=True)
+                held += [bound_holds] if bound_holds is not None else []
+                good = not problems
+            else:
+                good = judge(build, case)
+        except Skip as reason:
+            print(f"skip {case.name}: {reason}", flush=True)
+            skipped.append(case.name)
+            continue
+        failed += [] if good else [case.name]
+    if held:
+        print(f"the bound holds in {held.count(True)} of {len(held)} runs")
+        failed += ["bounds"] if held.count(True) < 0.95 * len(held) else []
+    if failed:
+        print("failed:", " ".join(failed))
+        return 1
+    return SKIPPED if skipped and len(skipped) == len(wanted) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

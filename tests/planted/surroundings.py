@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""What a planted bottleneck needs around it: control groups, a slow device, servers that take their time, a double of the GPU driver.
+
+Each is a context manager that gives what the command is started with (environment, words before it, what its process does first),
+or raises Skip with the reason why this machine cannot have it."""
+import contextlib
+import os
+import shutil
+import socket
+import struct
+import subprocess
+import threading
+import time
+
+CGROUPS = "/sys/fs/cgroup"
+DOUBLES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fakenvml")
+
+
+class Skip(Exception):
+    pass
+
+
+class Start:
+    def __init__(self, environment=None, prefix=(), first=None):
+        self.environment, self.prefix, self.first = environment or {}, list(prefix), first
+
+
+@contextlib.contextmanager
+def nothing(_folder):
+    yield Start()
+
+
+# ---- control groups ----
+def put(path, text):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+
+
+@contextlib.contextmanager
+def group(controller, settings):
+    """A control group of version 1 (its own hierarchy) or 2 (one for all), with files set to values."""
+    is_old = os.path.isdir(f"{CGROUPS}/{controller}")
+    path = os.path.join(CGROUPS, controller if is_old else "", f"planted-{os.getpid()}")
+    try:
+        if not is_old:
+            put(f"{CGROUPS}/cgroup.subtree_control", f"+{'io' if controller == 'blkio' else controller}")
+        os.mkdir(path)
+    except OSError as error:
+        raise Skip(f"no control group for {controller} here: {error}") from error
+    try:
+        for name, value in settings[0 if is_old else 1]:
+            put(f"{path}/{name}", value)
+        yield Start(first=lambda: put(f"{path}/cgroup.procs", str(os.getpid())))
+    except OSError as error:
+        raise Skip(f"{path}: {error}") from error
+    finally:
+        for _ in range(50):
+            with contextlib.suppress(OSError):
+                os.rmdir(path)
+                break
+            time.sleep(0.1)
+
+
+def quarter_of_a_cpu(_folder):
+    return group("cpu", ([("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", "25000")], [("cpu.max", "25000 100000")]))
+
+
+def two_hundred_mebibytes(_folder):
+    return group("memory", ([("memory.limit_in_bytes", str(200 << 20))], [("memory.max", str(200 << 20))]))
+
+
+def slow_device(folder):
+    """10 MB/s from the disk that holds the folder."""
+    name = os.path.basename(os.path.realpath(f"/sys/dev/block/{device_of(folder)}"))
+    if not os.path.exists(f"/sys/dev/block/{device_of(folder)}"):
+        raise Skip(f"{folder} is on no disk")
+    number = device_of(folder)
+    if os.path.exists(f"/sys/dev/block/{number}/partition"):
+        name = os.path.basename(os.path.dirname(os.path.realpath(f"/sys/dev/block/{number}")))
+        with open(f"/sys/block/{name}/dev", encoding="ascii") as file:
+            number = file.read().strip()
+    return group("blkio", ([("blkio.throttle.read_bps_device", f"{number} 10000000")], [("io.max", f"{number} rbps=10000000")]))
+
+
+def device_of(folder):
+    device = os.stat(folder).st_dev
+    return f"{os.major(device)}:{os.minor(device)}"
+
+
+# ---- servers ----
+def answer_later(connection):
+    with connection:
+        if connection.recv(1024):
+            time.sleep(0.05)
+            connection.sendall(b"x" * 1000)
+
+
+def accept_all(listener):
+    with contextlib.suppress(OSError):
+        while True:
+            threading.Thread(target=answer_later, args=(listener.accept()[0],), daemon=True).start()
+
+
+@contextlib.contextmanager
+def slow_server(_folder):
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as listener:
+        threading.Thread(target=accept_all, args=(listener,), daemon=True).start()
+        yield Start(environment={"PLANTED_PORT": str(listener.getsockname()[1])})
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+def resolve_later(server, query, client):
+    time.sleep(0.1)
+    question = query[12:query.index(b"\0", 12) + 5]
+    record = b"\xc0\x0c" + struct.pack(">HHIH", 1, 1, 60, 4) + bytes([127, 0, 0, 1])
+    header = query[:2] + struct.pack(">HHHHH", 0x8180, 1, 1, 0, 0)
+    with contextlib.suppress(OSError):
+        server.sendto(header + question + record, client)
+
+
+def resolve_all(server, is_over):
+    server.settimeout(0.1)
+    while not is_over.is_set():
+        with contextlib.suppress(TimeoutError):
+            query, client = server.recvfrom(1024)
+            threading.Thread(target=resolve_later, args=(server, query, client), daemon=True).start()
+
+
+@contextlib.contextmanager
+def slow_resolver(folder):
+    """A name server on a loopback address, and a mount namespace in which resolv.conf names it."""
+    address, config = f"127.9.{os.getpid() // 250 % 250}.{os.getpid() % 250 + 1}", os.path.join(folder, "resolv.conf")
+    put(config, f"nameserver {address}\noptions timeout:5\n")
+    server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    try:
+        server.bind((address, 53))
+        subprocess.run(["unshare", "-m", "mount", "--bind", config, "/etc/resolv.conf"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        server.close()
+        raise Skip(f"no name server of our own here: {error}") from error
+    is_over = threading.Event()
+    thread = threading.Thread(target=resolve_all, args=(server, is_over))
+    thread.start()
+    try:
+        yield Start(prefix=["unshare", "-m", "sh", "-c", f'mount --bind {config} /etc/resolv.conf && exec "$@"', "sh"])
+    finally:
+        is_over.set()
+        thread.join()
+        server.close()
+
+
+# ---- GPU ----
+@contextlib.contextmanager
+def gpu(folder, percent):
+    script = os.path.join(folder, "gpu")
+    put(script, f"device Planted\nutil 10 {percent}\nmem 1073741824\n")
+    made = subprocess.run(["cc", "-shared", "-fPIC", "-o", os.path.join(folder, "libnvidia-ml.so.1"),
+                           os.path.join(DOUBLES, "fakenvml.c")], capture_output=True, check=False)
+    if made.returncode or not shutil.which("cc"):
+        raise Skip("the double of the driver cannot be built")
+    yield Start(environment={"FAKENVML": script, "LD_LIBRARY_PATH": folder})
+
+
+def idle_gpu(folder):
+    return gpu(folder, 40)
+
+
+def busy_gpu(folder):
+    return gpu(folder, 97)
