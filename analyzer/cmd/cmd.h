@@ -3,8 +3,8 @@
  * cmd.h - what a command is: a row in commands.def and one function.
  *
  * argv[0] is the command's name. The function returns the exit code of the contract (0 = fine), or -1 with err set:
- * main prints "proftrace <command>: <error>" and exits with err->exit_code, or 125 where that is 0. Data goes to stdout,
- * talk to stderr.
+ * main prints "proftrace <command>: <error>" and exits with err->exit_code, or 125 where that is 0. Data goes to
+ * stdout, talk to stderr.
  */
 #ifndef PT_CMD_CMD_H
 #define PT_CMD_CMD_H

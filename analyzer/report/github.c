@@ -106,26 +106,27 @@ void pt_github_annotations(const struct pt_doc *doc, struct pt_str *out)
     add_findings(doc, true, out);
 }
 
+static int read_report(const char *run_dir, struct pt_str *ret, struct pt_error *err)
+{
+    PT_AUTO(pt_str_fini) struct pt_str path = {0};
+    pt_str_printf(&path, "%s/report.md", run_dir);
+    PT_AUTO(pt_fclosep) FILE *file = fopen(pt_str_text(&path), "re");
+    char buffer[16384];
+    for (size_t got; file && ret->n < MOST_SUMMARY_BYTES && (got = fread(buffer, 1, sizeof buffer, file)) > 0;)
+        pt_str_bytes(ret, buffer, got);
+    return file && !ferror(file) ? 0 : pt_fail(err, "cannot read %s: %s", pt_str_text(&path), strerror(errno));
+}
+
 int pt_github_step_summary(const char *run_dir, struct pt_error *err)
 {
     const char *summary = getenv("GITHUB_STEP_SUMMARY");
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
     if (!summary || !*summary)
         return 0;
-    PT_AUTO(pt_str_fini) struct pt_str path = {0};
-    pt_str_printf(&path, "%s/report.md", run_dir);
-    PT_AUTO(pt_fclosep) FILE *from = fopen(pt_str_text(&path), "re");
-    if (!from)
-        return pt_fail(err, "cannot read %s: %s", pt_str_text(&path), strerror(errno));
+    if (read_report(run_dir, &text, err) < 0)
+        return -1;
     FILE *to = fopen(summary, "ae");
-    if (!to)
-        return pt_fail(err, "cannot write the step's summary %s: %s", summary, strerror(errno));
-    char buffer[16384];
-    size_t got, written = 0;
-    bool failed = false;
-    while (!failed && written < MOST_SUMMARY_BYTES && (got = fread(buffer, 1, sizeof buffer, from)) > 0) {
-        failed = fwrite(buffer, 1, got, to) != got;
-        written += got;
-    }
-    failed |= fclose(to) != 0;
+    bool failed = !to || fwrite(pt_str_text(&text), 1, text.n, to) != text.n;
+    failed |= to && fclose(to) != 0;
     return failed ? pt_fail(err, "cannot write the step's summary %s: %s", summary, strerror(errno)) : 0;
 }

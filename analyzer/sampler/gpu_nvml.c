@@ -85,7 +85,7 @@ static bool accept(struct pt_gpu_table *table, size_t i, enum pt_gpu_field field
 static void read_device(struct pt_gpu_table *table, size_t i)
 {
     double *values = table->gpus[i].values;
-    const pt_nvml_device device = devices[i];
+    pt_nvml_device device = devices[i];
     struct pt_nvml_utilization utilization = {0};
     struct pt_nvml_memory memory = {0};
     unsigned int milliwatt = 0, celsius = 0;

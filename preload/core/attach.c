@@ -242,7 +242,8 @@ struct pt_tracer_thread *pt_thread_attach(void)
         pt_syscall2(SYS_munmap, call.priv, sizeof *call.priv);
     pt_self = call.result ? call.result : &pt_nobody;
     if (call.result)
-        pt_store(pt_clock(), 0, pt_tag_kind(0, PT_EV_thread_start), pt_words(call.result->tid, 0), (pt_u64)pthread_self());
+        pt_store(pt_clock(), 0, pt_tag_kind(0, PT_EV_thread_start), pt_words(call.result->tid, 0),
+                 (pt_u64)pthread_self());
     return call.result;
 }
 

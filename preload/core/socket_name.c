@@ -7,6 +7,7 @@
  */
 #include "socket_name.h"
 
+#include <stddef.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * b_socket.c - N2: a small message sent and received over a TCP connection of the loopback, both ends in this thread and
- * without waiting.   usage: b_socket [MESSAGES]
+ * b_socket.c - N2: a small message sent and received over a TCP connection of the loopback, both ends in this thread
+ * and without waiting.   usage: b_socket [MESSAGES]
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -75,8 +75,11 @@ class RealHandlers(RealCase):
         trace = self.check_real("node", ["node", "-e", story], modes=BOTH)
         self.assert_trace(trace, **{"fd_path:/dev/null:io_write": 10000})
 
+    @slow
     def test_t12_t13_redis_crashes(self):
-        """The crash report of redis is written inside of its SIGSEGV handler, which cancels all other threads and tests all memory."""
+        """The crash report of redis is written inside of its SIGSEGV handler, which cancels all other threads and tests all memory.
+
+        Only with --slow: on a busy machine redis itself does not always come to the end of its report, with or without us."""
         story = "redis-cli -s r.sock set a 1; redis-cli -s r.sock debug segfault 2>&1"
         look = ("wait $p; echo ended $?;"
                 " grep -o 'Fast memory test [A-Z]*\\|Bio thread.*terminated\\|IO thread\\|STACK TRACE\\|BUG REPORT [A-Z]*' r.log")

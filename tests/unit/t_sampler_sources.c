@@ -32,8 +32,10 @@ struct made_up {
 static int setup(void **state)
 {
     struct made_up *m = calloc(1, sizeof *m);
+    if (!m)
+        return -1;
     strcpy(m->root, "/tmp/sources-XXXXXX");
-    if (!m || !mkdtemp(m->root))
+    if (!mkdtemp(m->root))
         return -1;
     snprintf(m->proc, sizeof m->proc, "%s/proc", m->root);
     snprintf(m->sys, sizeof m->sys, "%s/sys", m->root);

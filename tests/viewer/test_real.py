@@ -106,7 +106,7 @@ class Real(ViewerCase):
         self.assertIn("--to", self.said)
 
     def test_a_place_that_cannot_be_written(self):
-        self.export("--to", "chrome", "-o", "/nowhere/trace.json", code=1)
+        self.export("--to", "chrome", "-o", "/nowhere/trace.json", code=125)
         self.assertIn("/nowhere/trace.json", self.said)
 
     def test_standard_output(self):
