@@ -12,7 +12,7 @@ enum { MAX_ROWS = 50, MAX_COMPARED = 1000 };
 struct workers {
     const struct pt_process *items[MAX_COMPARED];
     pt_u32 n, total;
-    double life_ns, busy_ns, file_ns, other_ns, cpu_ns;
+    double life_ns, busy_ns, file_ns, other_ns, cpu_ns, fork_ns;
     bool is_cpu_known;
 };
 
@@ -41,6 +41,7 @@ static void gather(const struct helpers *helpers, pt_u32 stage, struct workers *
         sum->busy_ns += busy_ns(helpers, process);
         sum->file_ns += helper->file_ns;
         sum->other_ns += helper->other_ns;
+        sum->fork_ns += helper->fork_ns;
         sum->cpu_ns += (double)process->cpu_ns;
         sum->is_cpu_known &= process->cpu_ns > 0;
         if (sum->n < MAX_COMPARED)
@@ -128,7 +129,9 @@ static void set_workers(const struct helpers *helpers, pt_u32 stage)
         pt_metrics_set(metrics, scope, "helpers.wait_s", pt_real(wait_s));
         pt_metrics_set(metrics, scope, "helpers.wait.calls", pt_integer(s->waits));
         pt_metrics_set(metrics, scope, "helpers.feed.calls", pt_integer(s->feeds));
-        pt_metrics_set(metrics, scope, "helpers.total_s", pt_real((double)s->with_forks.total_ns / 1e9));
+        /* The parent pays once more when it writes to pages that it now shares. */
+        pt_metrics_set(metrics, scope, "helpers.total_s",
+                       pt_real(((double)s->with_forks.total_ns + workers->fork_ns / 2) / 1e9));
         pt_metrics_set(metrics, scope, "helpers.workers.count", pt_integer(workers->total));
         pt_metrics_set(metrics, scope, "helpers.workers.at_once", pt_integer(most_at_once(workers)));
         pt_metrics_set(metrics, scope, "helpers.busy_percent", percent(workers->busy_ns, workers->life_ns));

@@ -44,7 +44,7 @@ def record(build, case, folder, is_fixed):
     command = command_of(case, folder, is_fixed)
     data = os.path.join(folder, f"data-{int(is_fixed)}")
     base = {k: v for k, v in os.environ.items() if not k.startswith(OURS)}
-    if case.program.endswith(".py"):
+    if case.program.endswith(".py") and not is_fixed:
         subprocess.run([*command, "--prepare"], cwd=folder, env=base, check=True, timeout=120)
     with case.around[is_fixed](folder) as start:
         environment = {**base, **start.environment, "PROFTRACE_DIR": data}

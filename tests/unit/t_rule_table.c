@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Each rule over resources, waits and workers: it fires at what it complains about, and is silent when one figure is
+ * other.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rules/rule.h"
+
+struct figure {
+    const char *metric;
+    double value;
+};
+
+/* The last figure of `fires` is replaced by `silent`. */
+static const struct {
+    const char *rule;
+    struct figure fires[9];
+    double silent;
+} rows[] = {
+    {"io_pressure",
+     {{"pressure.io.cost_s", 4},
+      {"storage.sync.cost_s", 0.1},
+      {"storage.slow_read.cost_s", 0},
+      {"resource.io_pressure_percent.mean", 40}},
+     15},
+    {"io_pressure",
+     {{"pressure.io.cost_s", 4},
+      {"resource.io_pressure_percent.mean", 40},
+      {"pressure.memory.cost_s", 0},
+      {"storage.slow_read.cost_s", 0},
+      {"storage.sync.cost_s", 0.1}},
+     3},
+    {"gpu_under_used",
+     {{"gpu.idle.cost_s", 5}, {"resource.gpu_util_percent.mean", 50}, {"resource.gpu_util_percent.max", 90}},
+     0},
+    {"gpu_under_used",
+     {{"gpu.idle.cost_s", 5}, {"resource.gpu_util_percent.max", 90}, {"resource.gpu_util_percent.mean", 50}},
+     71},
+    {"cpu_saturated", {{"cpu.used_percent", 97}}, 94},
+    {"high_memory", {{"rss.max_bytes", 17.0 * 1024 * 1024 * 1024}}, 15.0 * 1024 * 1024 * 1024},
+    {"memory_near_limit", {{"resource.machine_memory_percent.max", 92}}, 88},
+    {"swapping", {{"pressure.memory.cost_s", 3}, {"resource.memory_pressure_percent.mean", 30}}, 4},
+    {"cpu_throttled", {{"cpu.throttled.cost_s", 3}}, 0.1},
+    {"page_fault_storm", {{"faults.cost_s", 3}}, 0.9},
+    {"oversubscribed_threads",
+     {{"machine.cpus", 4},
+      {"cpu.oversubscribed.cost_s", 4},
+      {"cpu.oversubscribed.threads_per_process", 16},
+      {"cpu.oversubscribed.queue_share", 3}},
+     0.5},
+    {"oversubscribed_threads",
+     {{"machine.cpus", 4},
+      {"cpu.oversubscribed.cost_s", 4},
+      {"cpu.oversubscribed.queue_share", 3},
+      {"cpu.oversubscribed.threads_per_process", 16}},
+     5},
+    {"slow_device",
+     {{"storage.slow_read.cost_s", 3},
+      {"storage.slow_read.bytes", 1e8},
+      {"storage.slow_read.total_s", 1},
+      {"io.read.wait_s", 4},
+      {"resource.disk_read_bytes.last", 9e7}},
+     1e5},
+    {"serial_fetches",
+     {{"net.cost_s", 3}, {"net.request.calls", 30}, {"net.connect.calls", 3}, {"net.at_once", 1.1}},
+     6},
+    {"lock_convoy", {{"lock.contended.cost_s", 3}, {"lock.contended.calls", 400}}, 5},
+    {"sleep_polling", {{"sleep.short.cost_s", 3}, {"sleep.short.calls", 400}}, 5},
+    {"long_sleeps", {{"sleep.long.cost_s", 3}}, 0.2},
+    {"idle_child_wait", {{"child.wait_s", 3}}, 0.2},
+    {"fork_of_large_process", {{"fork.cost_s", 3}, {"fork.mean_s", 0.02}}, 0.001},
+    {"slow_dns", {{"net.resolve.cost_s", 3}}, 0.1},
+    {"synchronous_fsync", {{"storage.sync.cost_s", 3}, {"storage.sync.calls", 100}}, 3},
+    {"unbuffered_stdio", {{"stdio.unbuffered.cost_s", 3}, {"stdio.unbuffered.calls", 1e6}}, 100},
+    {"small_writes", {{"io.write_small.cost_s", 3}, {"io.write_small.calls", 1e6}}, 100},
+    {"worker_imbalance", {{"helpers.imbalance.cost_s", 3}, {"helpers.imbalance.ratio", 1.8}}, 1.1},
+    /* workers: the same stage with one figure changed is another complaint, or none */
+    {"dataloader_disk_bound",
+     {{"machine.cpus", 4},
+      {"helpers.wait_s", 4},
+      {"helpers.feed.calls", 90},
+      {"helpers.workers.at_once", 4},
+      {"helpers.busy_percent", 90},
+      {"helpers.cpu_percent", 10},
+      {"helpers.other_percent", 0},
+      {"helpers.file_percent", 80}},
+     5},
+    {"dataloader_cpu_bound",
+     {{"machine.cpus", 4},
+      {"helpers.wait_s", 4},
+      {"helpers.feed.calls", 90},
+      {"helpers.busy_percent", 90},
+      {"helpers.cpu_percent", 80},
+      {"helpers.other_percent", 0},
+      {"helpers.file_percent", 5},
+      {"helpers.workers.at_once", 4}},
+     2},
+    {"too_few_workers",
+     {{"machine.cpus", 4},
+      {"helpers.wait_s", 4},
+      {"helpers.feed.calls", 90},
+      {"helpers.busy_percent", 90},
+      {"helpers.cpu_percent", 80},
+      {"helpers.other_percent", 0},
+      {"helpers.file_percent", 5},
+      {"helpers.workers.at_once", 2}},
+     4},
+    {"too_few_workers",
+     {{"machine.cpus", 4},
+      {"helpers.feed.calls", 90},
+      {"helpers.busy_percent", 90},
+      {"helpers.cpu_percent", 80},
+      {"helpers.other_percent", 0},
+      {"helpers.file_percent", 5},
+      {"helpers.workers.at_once", 2},
+      {"helpers.wait_s", 4}},
+     0.2},
+    {"too_many_workers",
+     {{"machine.cpus", 4},
+      {"helpers.total_s", 4},
+      {"helpers.feed.calls", 90},
+      {"helpers.cpu_percent", 10},
+      {"helpers.other_percent", 0},
+      {"helpers.file_percent", 5},
+      {"helpers.workers.at_once", 24}},
+     8},
+    {"too_many_workers",
+     {{"machine.cpus", 4},
+      {"helpers.total_s", 4},
+      {"helpers.feed.calls", 90},
+      {"helpers.workers.at_once", 24},
+      {"helpers.cpu_percent", 10},
+      {"helpers.file_percent", 5},
+      {"helpers.other_percent", 0}},
+     70},
+};
+
+/* A stage of one process that ran for ten seconds. */
+static bool fires(const char *rule, const struct figure *figures, double last)
+{
+    struct pt_session session = {.duration_ns = 10000000000, .n_processes = 1};
+    struct pt_process process = {.session = &session, .end_ns = session.duration_ns, .stage = "train"};
+    struct pt_process *processes[] = {&process};
+    struct pt_profile profile = {.session = &session};
+    struct pt_findings findings = {0};
+    bool found = false;
+    session.processes = processes;
+    process.heap.allocs = 5;
+    pt_stages_build(&profile.stages, &session, NULL);
+    pt_metrics_set(&profile.metrics, pt_scope_stage(0), "capture.total", pt_integer(5));
+    for (size_t i = 0; figures[i].metric; i++)
+        pt_metrics_set(&profile.metrics, pt_scope_stage(0), figures[i].metric,
+                       pt_real(figures[i + 1].metric ? figures[i].value : last));
+    pt_judge(&profile, &findings);
+    for (size_t i = 0; i < findings.n; i++)
+        found |= !strcmp(findings.items[i].rule, rule);
+    pt_findings_free(&findings);
+    pt_profile_free(&profile);
+    return found;
+}
+
+static void each_rule_fires_and_is_silent(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t n = 0;
+        while (rows[i].fires[n].metric)
+            n++;
+        if (!fires(rows[i].rule, rows[i].fires, rows[i].fires[n - 1].value))
+            fail_msg("row %zu: %s does not fire", i, rows[i].rule);
+        if (fires(rows[i].rule, rows[i].fires, rows[i].silent))
+            fail_msg("row %zu: %s is not silent", i, rows[i].rule);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_rule_fires_and_is_silent)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
