@@ -136,13 +136,20 @@ static void set_main(struct pt_metrics *metrics, struct pt_scope scope, const st
     set_python(metrics, scope, view, thread);
 }
 
-static void set_unknown(struct pt_metrics *metrics, struct pt_scope scope, const char *reason)
+static void set_main_unknown(struct pt_metrics *metrics, struct pt_scope scope, const char *reason)
 {
-    static const char *const names[] = {"cpu.on_s",      "cpu.runnable_s",        "cpu.wait_s",
-                                        "cpu.main_on_s", "cpu.main_runnable_s",   "cpu.main_wait_s",
-                                        "cpu.samples",   "cpu.main_python_share", "cpu.main_python_s"};
+    static const char *const names[] = {"cpu.main_on_s", "cpu.main_runnable_s", "cpu.main_wait_s",
+                                        "cpu.main_python_share", "cpu.main_python_s"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         pt_metrics_set(metrics, scope, names[i], pt_unknown(reason));
+}
+
+static void set_unknown(struct pt_metrics *metrics, struct pt_scope scope, const char *reason)
+{
+    static const char *const names[] = {"cpu.on_s", "cpu.runnable_s", "cpu.wait_s", "cpu.samples"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        pt_metrics_set(metrics, scope, names[i], pt_unknown(reason));
+    set_main_unknown(metrics, scope, reason);
 }
 
 /* ---- all ---- */
@@ -162,7 +169,10 @@ static void finish_stage(struct pt_profile *profile, pt_u32 stage)
     }
     const pt_u32 thread = main_thread(view.data, one->root);
     set_all(metrics, scope, view.data);
-    set_main(metrics, scope, &view, thread);
+    if (thread)
+        set_main(metrics, scope, &view, thread);
+    else
+        set_main_unknown(metrics, scope, "the main thread is not in the CPU profile");
     add_threads(metrics, scope, view.data);
     pt_cpu_tables(metrics, scope, &view);
     if (view.data->is_cut)
