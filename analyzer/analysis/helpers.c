@@ -147,14 +147,18 @@ static void waited_for_child(struct helpers *helpers, const struct pt_event *e)
         waited_for_command(helpers, e, target, NULL);
 }
 
-/* Between two forks in a row lies what else starting a process takes. */
-#define LONGEST_FORK_GAP_NS 50000000
+/* Between two forks in a row lies what else starting a process takes, with all those that were started before in the
+ * way. */
+#define LONGEST_FORK_GAP_NS 500000000
+
+/* A child's first event may come after its parent has gone on. */
+#define LONGEST_BIRTH_NS 50000000
 
 static void forked(struct helpers *helpers, const struct pt_event *e)
 {
     struct stage_helpers *stage = &helpers->stages[pt_profile_stage_of(helpers->profile, e->process)];
     struct helper *parent = &helpers->processes[e->process->index];
-    const struct pt_process *child = process_of_pid(helpers, e->result, pt_event_end_ns(e) + LONGEST_FORK_GAP_NS);
+    const struct pt_process *child = process_of_pid(helpers, e->result, pt_event_end_ns(e) + LONGEST_BIRTH_NS);
     if (child)
         helpers->processes[child->index].fork_ns = (double)e->duration_ns;
     const bool is_next = parent->last_fork_ns && e->start_ns - parent->last_fork_ns < LONGEST_FORK_GAP_NS;

@@ -23,10 +23,12 @@ enum pt_channel pt_channel_of_path(const char *path)
 {
     static const char *const network[] = {"tcp ", "udp ", "tcp6 ", "udp6 "};
     static const char *const local[] = {"pipe:", "unix", "socket:", "anon_inode:"};
-    for (size_t i = 0; path && i < sizeof network / sizeof *network; i++)
+    if (!path || *path == '/')
+        return PT_CHANNEL_FILE;
+    for (size_t i = 0; i < sizeof network / sizeof *network; i++)
         if (begins_with(path, network[i]))
             return PT_CHANNEL_NETWORK;
-    for (size_t i = 0; path && i < sizeof local / sizeof *local; i++)
+    for (size_t i = 0; i < sizeof local / sizeof *local; i++)
         if (begins_with(path, local[i]))
             return PT_CHANNEL_LOCAL;
     return PT_CHANNEL_FILE;
