@@ -62,9 +62,11 @@ void pt_cpu_profile_free(struct pt_cpu_profile *profile)
 
 static void say_refused(struct pt_cpu_profile *profile, int problem, const struct pt_error *err)
 {
-    const char *remedy = problem == EACCES || problem == EPERM
+    const bool is_open = !strncmp(err->text, "perf_event_open", 15);
+    const char *remedy = problem != EACCES && problem != EPERM ? ""
+                         : is_open
                              ? "; `sysctl kernel.perf_event_paranoid=2` allows them, in a container --cap-add PERFMON"
-                             : "";
+                             : "; a larger `ulimit -l` allows more";
     snprintf(profile->note, sizeof profile->note,
              "no CPU samples (%.100s%s); CPU times are those of schedstat, of threads that were seen alive", err->text,
              remedy);

@@ -18,7 +18,7 @@
 
 /* What perf_event_mlock_kb grants every user for each CPU. */
 #define RING_MAX_BYTES (512u << 10)
-#define RING_MIN_BYTES (64u << 10)
+#define RING_MIN_BYTES (256u << 10) /* twice what wakes us */
 #define SCRATCH_BYTES 65536u
 #define NOTHING (~(pt_u64)0)
 
@@ -112,7 +112,7 @@ static int add_ring(struct pt_perf_rings *rings, const struct perf_event_attr *a
     return epoll_ctl(rings->epoll_fd, EPOLL_CTL_ADD, fd, &event);
 }
 
-static int open_all(struct pt_perf_rings *rings, pt_u64 period_ns, pt_u32 stack_bytes)
+static int open_all(struct pt_perf_rings *rings, pt_u64 period_ns, pt_u32 stack_bytes, const char **ret_what)
 {
     const long cpus = sysconf(_SC_NPROCESSORS_CONF);
     struct perf_event_attr attr = attributes(period_ns, stack_bytes);
@@ -123,6 +123,7 @@ static int open_all(struct pt_perf_rings *rings, pt_u64 period_ns, pt_u32 stack_
         const int fd = rings->n ? open_event(&attr, cpu) : open_first(&attr, cpu);
         if (fd < 0 && errno == ENODEV) /* this CPU is switched off */
             continue;
+        *ret_what = fd < 0 ? "perf_event_open" : "kernel.perf_event_mlock_kb is used up by other runs";
         if (fd < 0 || add_ring(rings, &attr, fd) < 0)
             return -1;
     }
@@ -132,12 +133,13 @@ static int open_all(struct pt_perf_rings *rings, pt_u64 period_ns, pt_u32 stack_
 int pt_perf_rings_open(struct pt_perf_rings *rings, pt_u64 period_ns, pt_u32 stack_bytes, struct pt_error *err)
 {
     *rings = (struct pt_perf_rings){.epoll_fd = -1};
-    if (open_all(rings, period_ns, stack_bytes) == 0)
+    const char *what = "perf_event_open";
+    if (open_all(rings, period_ns, stack_bytes, &what) == 0)
         return 0;
     const int problem = errno;
     pt_perf_rings_close(rings);
     errno = problem;
-    return pt_fail(err, "perf_event_open: %s", strerror(problem));
+    return pt_fail(err, "%s: %s", what, strerror(problem));
 }
 
 void pt_perf_rings_close(struct pt_perf_rings *rings)
