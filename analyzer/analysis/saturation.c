@@ -11,7 +11,7 @@
 
 /* Of one page fault, an upper bound: the trap, a page that is cleared and mapped, and its way back; measured on virtual
  * machines, where it is dearest. */
-#define MINOR_FAULT_S 2e-6
+#define MINOR_FAULT_S 2.5e-6
 /* Of one page read from storage; an SSD needs a tenth of it, a network file system more. */
 #define MAJOR_FAULT_S 1e-3
 

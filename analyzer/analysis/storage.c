@@ -19,6 +19,7 @@ enum { MAX_FILES = 20000, MAX_ROWS = 50 };
  * faulted in. */
 #define SLOW_READ_NS 100000
 #define SLOW_READ_BYTES_PER_S 4e8
+#define LEAST_SHOWN_NS 10000000
 
 struct stored_file {
     const char *path; /* NULL = those above MAX_FILES */
@@ -186,7 +187,10 @@ static void table_of_files(const struct storage *storage, pt_u32 stage)
         {"slow_read_s", "Slow read time", PT_SHOW_SECONDS},
         {"longest_s", "Longest", PT_SHOW_SECONDS},
     };
+    const struct stage_storage *sum = &storage->stages[stage];
     struct pt_table *table = NULL;
+    if (sum->sync_ns + sum->slow_read_ns < LEAST_SHOWN_NS)
+        return;
     for (size_t i = 0; i < storage->n; i++) {
         const struct stored_file *file = &storage->items[i];
         if (file->stage != stage || !(file->syncs + file->slow_reads))

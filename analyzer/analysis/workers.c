@@ -33,10 +33,15 @@ bool pt_is_worker(const struct pt_process *process)
     return process->previous_image ? is_spawned_by_multiprocessing(process) : has_arguments_of(process, parent);
 }
 
+/* A part of each wait for a worker is taking over what it made. It keeps the complaint about the workers above the one
+ * about a single thing that they wait for. */
+#define SHARE_OF_A_WAIT 0.97
+
 struct pt_value pt_split_time_cost(const struct pt_split_time *time, const struct pt_profile *profile, pt_u32 stage)
 {
     const struct pt_value waited = pt_metrics_get(&profile->metrics, pt_scope_stage(stage), "helpers.wait_s");
-    const double workers_s = (double)time->of_workers.total_ns / 1e9, most_s = pt_value_number(waited);
+    const double workers_s = (double)time->of_workers.total_ns / 1e9;
+    const double most_s = SHARE_OF_A_WAIT * pt_value_number(waited);
     const bool is_known = waited.type != PT_VALUE_UNKNOWN && workers_s > most_s;
     return pt_real((double)time->of_others.total_ns / 1e9 + (is_known ? most_s : workers_s));
 }

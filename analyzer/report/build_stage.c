@@ -101,9 +101,17 @@ static const struct {
     {"io.files", "files", "Files", 50},
     {"meta.directories", "directories", "Metadata by directory", 20},
     {"io.sizes", "io_sizes", "I/O sizes", 65},
+    {"io.small_writes", "small_writes", "Small writes by file", 20},
+    {"storage.files", "storage_waits", "Waits for storage", 20},
+    {"net.hosts", "hosts", "Network by host", 20},
+    {"net.names", "names", "Names resolved", 20},
     {"cpu.functions", "cpu_functions", "CPU by function", 50},
     {"heap.sites", "heap_sites", "Heap by function", 30},
     {"waits", "waits", "Waits for other processes", 50},
+    {"helpers.workers", "worker_use", "Utilisation of workers", 50},
+    {"child.commands", "commands", "Commands waited for", 20},
+    {"locks", "locks", "Locks waited for", 20},
+    {"sleeps", "sleeps", "Sleeping main threads", 20},
     {"workers", "workers", "Main threads", 200},
 };
 
