@@ -58,6 +58,10 @@ bool pt_rule_slow_device(struct pt_profile *profile, pt_i64 stage, struct pt_fin
         !came_from_the_device(finding, metrics))
         return false;
     finding->gain_upper_s = pt_finding_number(finding, metrics, "storage.slow_read.cost_s");
+    /* Nearly the same complaint: the one about the workers says more. */
+    if (pt_rule_workers_wait_for_files(profile, finding))
+        finding->gain_upper_s =
+            fmin(finding->gain_upper_s, 0.97 * pt_finding_number(finding, metrics, "helpers.wait_s"));
     pt_finding_add_metrics(finding, metrics,
                            "slow_read_calls:storage.slow_read.calls slow_read_bytes:storage.slow_read.bytes "
                            "rate_bytes_per_s:storage.slow_read.rate.bytes_per_s mean_s:storage.slow_read.mean_s "

@@ -51,6 +51,11 @@ static enum complaint complaint_about(const struct pt_profile *profile, const st
     return TOO_FEW;
 }
 
+bool pt_rule_workers_wait_for_files(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    return complaint_about(profile, finding) == DISK;
+}
+
 static bool complain(struct pt_profile *profile, struct pt_finding *finding, enum complaint which, const char *cost,
                      const char *table, const char *column)
 {

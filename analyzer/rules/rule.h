@@ -54,6 +54,8 @@ double pt_finding_number(const struct pt_finding *finding, const struct pt_metri
 /* Show the rows of a stage's table with the most in a column. */
 void pt_finding_add_rows(struct pt_finding *finding, const struct pt_metrics *metrics, const char *table,
                          const char *column);
+/* Whether the finding's stage waits for workers that wait for files. */
+bool pt_rule_workers_wait_for_files(const struct pt_profile *profile, const struct pt_finding *finding);
 /* True = fires; the finding holds what the row says and is completed here. stage -1: the run has no stage. */
 #define RULE(...)
 #define RULE_CUSTOM(id, severity, confidence, title, advice)                                                           \

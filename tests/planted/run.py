@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Pipelines with one planted bottleneck each: the planted one is the top finding, its bound holds the real gain, and the fixed
-variant is free of it; a clean program has no finding.
+variant is (nearly) free of it; a clean program has no finding.
 
   run.py BUILD [--slow N] [CASE...]     --slow: N rounds of everything; the bounds must hold in 95 % of them
 
@@ -85,7 +85,7 @@ def play(build, case):
         if os.path.exists(shared):
             os.unlink(shared)
     gain, bound = bad["total_duration_s"] - fixed["total_duration_s"], bad["findings"][0]["gain_upper_s"]
-    if case.rule in {f["rule"] for f in fixed["findings"]}:
+    if any(f["rule"] == case.rule and f["gain_upper_s"] >= bound / 3 for f in fixed["findings"]):
         problems.append(f"the fixed variant still has it: {told(fixed)}")
     line = f"{bad['total_duration_s']:.2f} s, fixed {fixed['total_duration_s']:.2f} s, gain {gain:.2f} s, bound {bound:.2f} s"
     others = [f for f in bad["findings"][1:] if f["gain_upper_s"] > 0]

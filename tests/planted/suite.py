@@ -35,7 +35,7 @@ CASES = [
     case("too_many_workers.py", needs_torch=True),
     case("worker_imbalance.py"),
     case("oversubscribed_threads.c", cc=(("-pthread",),) * 2),
-    case("cpu_throttled.py", around.quarter_of_a_cpu, around.nothing),
+    case("cpu_throttled.py", around.tenth_of_a_cpu, around.nothing),
     case("page_fault_storm.c"),
     case("heap_churn.c"),
     case("fork_of_large_process.py"),

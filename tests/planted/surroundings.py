@@ -61,8 +61,8 @@ def group(controller, settings):
             time.sleep(0.1)
 
 
-def quarter_of_a_cpu(_folder):
-    return group("cpu", ([("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", "25000")], [("cpu.max", "25000 100000")]))
+def tenth_of_a_cpu(_folder):
+    return group("cpu", ([("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", "10000")], [("cpu.max", "10000 100000")]))
 
 
 def two_hundred_mebibytes(_folder):
