@@ -9,6 +9,7 @@
 
 #include "../util/auto.h"
 #include "analysis.h"
+#include "cpu_flame.h"
 #include "cpu_tables.h"
 
 enum { MOST_THREADS = 2000 };
@@ -175,6 +176,7 @@ static void finish_stage(struct pt_profile *profile, pt_u32 stage)
         set_main_unknown(metrics, scope, "the main thread is not in the CPU profile");
     add_threads(metrics, scope, view.data);
     pt_cpu_tables(metrics, scope, &view);
+    pt_cpu_flame(metrics, scope, &view);
     if (view.data->is_cut)
         pt_metrics_set(metrics, scope, "cpu.is_cut", pt_bool(true));
     pt_cpu_view_close(&view);

@@ -117,9 +117,14 @@ void pt_cpu_view_close(struct pt_cpu_view *view)
     *view = (struct pt_cpu_view){0};
 }
 
-bool pt_cpu_view_is_python(const struct pt_cpu_view *view, pt_u32 node)
+bool pt_cpu_is_python(const char *module)
 {
-    const char *base = pt_base_name(view->data->modules[view->data->nodes[node].module].path);
+    const char *base = pt_base_name(module);
     return !strncmp(base, "libpython", 9) ||
            (!strncmp(base, "python", 6) && (!base[6] || isdigit((unsigned char)base[6])));
+}
+
+bool pt_cpu_view_is_python(const struct pt_cpu_view *view, pt_u32 node)
+{
+    return pt_cpu_is_python(view->data->modules[view->data->nodes[node].module].path);
 }

@@ -46,6 +46,8 @@ struct pt_cpu_view {
 bool pt_cpu_view_open(struct pt_cpu_view *view, const char *directory, pt_u32 stage, struct pt_error *err);
 void pt_cpu_view_close(struct pt_cpu_view *view);
 
+/* Whether a file is the Python interpreter. */
+bool pt_cpu_is_python(const char *module);
 /* Whether the innermost frame of a node of the data is in the Python interpreter. */
 bool pt_cpu_view_is_python(const struct pt_cpu_view *view, pt_u32 node);
 

@@ -29,6 +29,8 @@ void pt_build_stages(const struct pt_build *b);
 void pt_build_stage_details(const struct pt_build *b);
 void pt_build_resources(const struct pt_build *b, struct pt_node *item, pt_u32 stage);
 void pt_build_resource_table(const struct pt_build *b);
+/* Nothing when there is neither a sample nor a reason. */
+void pt_build_flame(const struct pt_build *b, pt_u32 stage, const char *label);
 void pt_build_charts(const struct pt_build *b);
 void pt_build_quality(const struct pt_build *b);
 void pt_build_failures(const struct pt_build *b);

@@ -227,7 +227,12 @@ static void add_details_of(const struct pt_build *b, pt_u32 stage)
 void pt_build_stage_details(const struct pt_build *b)
 {
     add_time_table(b);
-    for (pt_u32 stage = 0; stage < b->profile->stages.n; stage++)
-        if (pt_build_wants_stage(b, stage) && b->profile->stages.items[stage].root)
+    char label[256];
+    for (pt_u32 stage = 0; stage < b->profile->stages.n; stage++) {
+        if (!pt_build_wants_stage(b, stage))
+            continue;
+        pt_build_flame(b, stage, titled(label, sizeof label, b, "CPU flame graph", stage));
+        if (b->profile->stages.items[stage].root)
             add_details_of(b, stage);
+    }
 }

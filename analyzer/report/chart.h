@@ -39,7 +39,7 @@ struct pt_chart_point {
 /* At most 2 * buckets points: each bucket of time keeps its lowest and its highest value. The caller frees *ret. */
 pt_u32 pt_chart_thin(const struct pt_chart_series *series, double end_s, pt_u32 buckets, struct pt_chart_point **ret);
 
-/* Write <directory>/charts/<name>.svg for each chart of a document. */
+/* Write <directory>/charts/<name>.svg for each chart and flame graph of a document. */
 int pt_chart_write_files(const struct pt_doc *doc, const char *directory, struct pt_error *err);
 
 #endif

@@ -80,6 +80,14 @@ struct pt_chart *pt_doc_chart(struct pt_doc *doc, struct pt_node *parent, const 
     return node->chart;
 }
 
+struct pt_flame *pt_doc_flame(struct pt_doc *doc, struct pt_node *parent, const char *name, const char *title)
+{
+    struct pt_node *node = add(doc, parent, PT_NODE_FLAME, NULL, title);
+    node->flame = pt_arena_alloc(&doc->arena, sizeof *node->flame);
+    *node->flame = (struct pt_flame){.name = copy(doc, name), .title = node->label};
+    return node->flame;
+}
+
 struct pt_node *pt_doc_table(struct pt_doc *doc, struct pt_node *parent, const char *key, const char *label,
                              const struct pt_table *table, size_t most)
 {

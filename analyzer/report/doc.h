@@ -21,6 +21,7 @@ enum pt_node_kind {
     PT_NODE_GROUP,
     PT_NODE_LIST,
     PT_NODE_CHART, /* curves over the run's time: for renderers that draw; the others skip it */
+    PT_NODE_FLAME, /* a flame graph: the same */
 };
 
 enum pt_layout {
@@ -57,6 +58,35 @@ struct pt_chart {
     pt_u32 n_bands;
 };
 
+enum pt_flame_kind {
+    PT_FLAME_THREAD, /* no function: the stage, or threads */
+    PT_FLAME_PYTHON,
+    PT_FLAME_NATIVE,
+    PT_FLAME_KERNEL,
+    PT_FLAME_OTHER,
+    PT_FLAME__KINDS
+};
+
+struct pt_flame_frame {
+    const char *function; /* hostile */
+    const char *module;   /* NULL = none */
+    enum pt_flame_kind kind;
+    pt_u32 depth;                    /* from 0; the frame above it that spans it called it */
+    pt_u32 folded;                   /* functions that it stands for, besides the one that is named last */
+    double start_s, total_s, self_s; /* start: where it begins across */
+};
+
+struct pt_flame {
+    const char *name; /* of its file: letters, digits, dashes, underscores */
+    const char *title, *stage;
+    const char *note;              /* why all or some samples are missing; NULL = nothing is */
+    struct pt_flame_frame *frames; /* the first is the whole; n = 0: there are no samples */
+    pt_u32 n, rows;
+    pt_u64 left_out; /* places too small to be drawn */
+    double deeper_s; /* in calls too deep to be drawn */
+    bool is_largest; /* of all stages */
+};
+
 struct pt_node {
     enum pt_node_kind kind;
     enum pt_layout layout;
@@ -67,6 +97,7 @@ struct pt_node {
     pt_u32 column;          /* in the table of its list, from 1; 0 = in none */
     pt_u64 rows_left_out;   /* of a list */
     struct pt_chart *chart; /* of a PT_NODE_CHART */
+    struct pt_flame *flame; /* of a PT_NODE_FLAME */
     bool people_only;       /* not in JSON although it has a key (which names its column) */
     bool is_detail;         /* may be folded or left out when space is short */
     struct pt_node *first, *last, *next;
@@ -94,6 +125,8 @@ struct pt_node *pt_doc_list(struct pt_doc *doc, struct pt_node *parent, const ch
 /* An empty chart: the caller fills it, with memory of doc->arena. */
 struct pt_chart *pt_doc_chart(struct pt_doc *doc, struct pt_node *parent, const char *name, const char *title,
                               enum pt_show show);
+/* An empty flame graph: the same. */
+struct pt_flame *pt_doc_flame(struct pt_doc *doc, struct pt_node *parent, const char *name, const char *title);
 /* A table of metrics as a list, at most `most` rows. `key` and `label` replace the table's own. */
 struct pt_node *pt_doc_table(struct pt_doc *doc, struct pt_node *parent, const char *key, const char *label,
                              const struct pt_table *table, size_t most);

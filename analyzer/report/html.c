@@ -11,16 +11,22 @@
 #include "render.h"
 #include "svg.h"
 
-enum section { TIME, FINDINGS, STAGES, RESOURCES, IO, MEMORY, RANGES, PROCESSES, GRADES, MORE, SECTIONS };
+enum section { TIME, CPU, FINDINGS, STAGES, RESOURCES, IO, MEMORY, RANGES, PROCESSES, GRADES, MORE, SECTIONS };
 
 static const struct {
     const char *id, *label;
 } sections[SECTIONS] = {
-    [TIME] = {"time", "Where the time went"}, [FINDINGS] = {"findings", "Findings"},
-    [STAGES] = {"stages", "Stages"},          [RESOURCES] = {"resources", "Resources"},
-    [IO] = {"io", "Files and calls"},         [MEMORY] = {"memory", "Memory"},
-    [RANGES] = {"ranges", "Ranges"},          [PROCESSES] = {"processes", "Processes"},
-    [GRADES] = {"grades", "Quality metrics"}, [MORE] = {"more", "More"},
+    [TIME] = {"time", "Where the time went"},
+    [CPU] = {"cpu", "CPU"},
+    [FINDINGS] = {"findings", "Findings"},
+    [STAGES] = {"stages", "Stages"},
+    [RESOURCES] = {"resources", "Resources"},
+    [IO] = {"io", "Files and calls"},
+    [MEMORY] = {"memory", "Memory"},
+    [RANGES] = {"ranges", "Ranges"},
+    [PROCESSES] = {"processes", "Processes"},
+    [GRADES] = {"grades", "Quality metrics"},
+    [MORE] = {"more", "More"},
 };
 
 /* Which section shows a part of the document. */
@@ -34,6 +40,7 @@ static const struct {
     {"commands", TIME},
     {"locks", TIME},
     {"sleeps", TIME},
+    {"cpu_functions", CPU},
     {"findings", FINDINGS},
     {"no_findings", FINDINGS},
     {"stages", STAGES},
@@ -61,6 +68,8 @@ static enum section section_of(const struct pt_node *node)
 {
     if (node->kind == PT_NODE_CHART)
         return RESOURCES;
+    if (node->kind == PT_NODE_FLAME)
+        return CPU;
     for (size_t i = 0; node->key && i < sizeof places / sizeof *places; i++)
         if (!strcmp(places[i].key, node->key))
             return places[i].section;
@@ -73,7 +82,7 @@ static bool is_shown(const struct pt_node *node)
     if (node->kind == PT_NODE_VALUE || !node->label || pt_html_is(node, "trace_quality") ||
         pt_html_is(node, "failures"))
         return false;
-    return node->kind == PT_NODE_CHART || node->first;
+    return node->kind == PT_NODE_CHART || node->kind == PT_NODE_FLAME || node->first;
 }
 
 static bool has_section(const struct pt_node *root, enum section section)
@@ -89,7 +98,9 @@ static bool has_section(const struct pt_node *root, enum section section)
 /* With one stage only, its main tables are open at once. */
 static bool is_worth_opening(const struct pt_node *node)
 {
-    static const char *const keys[] = {"calls", "files", "heap", "heap_sites", "ranges"};
+    if (node->kind == PT_NODE_FLAME)
+        return true;
+    static const char *const keys[] = {"calls", "files", "cpu_functions", "heap", "heap_sites", "ranges"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (pt_html_is(node, keys[i]))
             return true;
@@ -171,7 +182,8 @@ static void put_rest(struct pt_str *out, const struct pt_node *root, enum sectio
         if (open_stage && stage != open_stage)
             pt_str_add(out, "</details>\n");
         if (stage && stage != open_stage) {
-            pt_str_add(out, "<details class=\"stage\"><summary>");
+            const bool is_open = node->kind == PT_NODE_FLAME && node->flame->is_largest;
+            pt_str_printf(out, "<details class=\"stage\"%s><summary>", is_open ? " open=\"open\"" : "");
             pt_html_text(out, stage);
             pt_str_add(out, "</summary>");
         }

@@ -72,6 +72,8 @@ const char *const pt_html_style[] = {
     "figcaption "
     ".sr{display:inline-block;margin-right:16px;color:var(--dim)}.chart{display:grid;grid-template-columns:62px "
     "1fr}.chart svg{display:block;min-width:0}"
+    ".flame{padding:4px}.flame>svg{display:block;min-width:760px}section>div>.sr,details>div>.sr{margin-right:16px;"
+    "font-size:14px;color:var(--dim)}"
     ".defs{position:absolute;width:0;height:0}"
     "footer{margin-top:44px;padding-top:12px;border-top:1px solid var(--line);color:var(--dim);font-size:13px}",
     "@media(max-width:640px){body{padding:16px 14px 48px}h1{font-size:22px}.cards{grid-template-columns:1fr "
@@ -84,7 +86,8 @@ const char *const pt_html_style[] = {
     "print{:root{--bg:#fff;--fg:#000;--dim:#444;--line:#bbb;--grid:#ccc;--card:#fff;--b0:#f6f6f6;"
     "--b1:#ebebeb;--link:#000;--ok:#14653a;--okbg:#fff;--bad:#a31515;--badbg:#fff;--warn:#7a4a00;--warnbg:#fff;"
     "--skip:#333;--skipbg:#fff;--hatch:#98a3b0;--hatchbg:#e4e8ed;--c0:#1765ad;--c1:#c05600;--c2:#00785a;--c3:#9c3f86;"
-    "color-scheme:light}"
+    "--f0:#d3dae2;--f1:#8fbdea;--f2:#f3cf6d;--f3:#dba3cf;--f4:#b6c0cb;--fi:#10161d;color-scheme:light}.flame>svg{min-"
+    "width:0}"
     "body{max-width:none;padding:0;font-size:10.5pt;-webkit-print-color-adjust:exact;print-color-adjust:exact}"
     "nav{display:none}.badge{border:1px solid currentColor}h2{margin-top:22px}h2,h3,caption,thead{break-after:avoid}"
     ".t{overflow:visible;border:0}table{font-size:8.5pt}td,th{padding:3px 5px}thead{display:table-header-group}"

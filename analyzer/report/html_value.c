@@ -230,6 +230,8 @@ void pt_html_body(struct pt_str *out, const struct pt_node *node)
         pt_html_lines(out, node->first);
         return;
     }
+    if (node->kind == PT_NODE_FLAME)
+        pt_html_flame(out, node->flame);
     if (node->kind != PT_NODE_LIST)
         return;
     switch (node->layout) {

@@ -169,6 +169,7 @@ static void put_node(struct pt_str *out, const struct pt_node *node, int level)
     const bool is_summary = node->key && !strcmp(node->key, "stages");
     switch (node->kind) {
     case PT_NODE_CHART:
+    case PT_NODE_FLAME:
         break;
     case PT_NODE_VALUE:
         put_line(out, node);
@@ -187,7 +188,7 @@ static void put_node(struct pt_str *out, const struct pt_node *node, int level)
 
 static void put_section(struct pt_str *out, const struct pt_node *node)
 {
-    if (!node->is_detail || !node->label) {
+    if (!node->is_detail || !node->label || node->kind == PT_NODE_FLAME) {
         put_node(out, node, 2);
         return;
     }

@@ -282,6 +282,7 @@ static void put_node(const struct text *t, const struct pt_node *node, int width
         return;
     switch (node->kind) {
     case PT_NODE_CHART:
+    case PT_NODE_FLAME:
         break;
     case PT_NODE_VALUE:
         put_line(t, node, "", width);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "analysis/cpu_flame.h"
 #include "analysis/cpu_tables.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -26,6 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct pt_metrics metrics = {0};
     if (pt_cpu_view_open(&view, directory, 0, &err)) {
         pt_cpu_tables(&metrics, pt_scope_run(), &view);
+        pt_cpu_flame(&metrics, pt_scope_run(), &view);
         pt_cpu_view_close(&view);
     }
     pt_metrics_free(&metrics);

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: what the flame graph of a stage shows. Threads: one. Never: lets the name of a stage name a file: what is not a
+ * letter, a digit or a dash is replaced, and no two stages share one.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "build.h"
+
+enum { LONGEST_STEM = 48, DEEPEST = 64 };
+
+/* The columns of cpu.flame. */
+enum { DEPTH, FUNCTION, KIND, MODULE, FRAMES, TOTAL_S, SELF_S, SAMPLES };
+
+static const char *copy(const struct pt_build *b, const char *text)
+{
+    return text ? pt_arena_text(&b->doc->arena, text, strlen(text)) : NULL;
+}
+
+static const struct pt_table *table_of(const struct pt_build *b, pt_u32 stage)
+{
+    return pt_metrics_find_table(&b->profile->metrics, pt_scope_stage(stage), "cpu.flame");
+}
+
+static double total_of(const struct pt_build *b, pt_u32 stage)
+{
+    const struct pt_table *table = pt_build_wants_stage(b, stage) ? table_of(b, stage) : NULL;
+    return table && table->n_rows ? pt_value_number(pt_table_row(table, 0)[TOTAL_S]) : 0;
+}
+
+static bool is_largest(const struct pt_build *b, pt_u32 stage)
+{
+    for (pt_u32 i = 0; i < b->profile->stages.n; i++)
+        if (total_of(b, i) > total_of(b, stage) || (i < stage && total_of(b, i) >= total_of(b, stage)))
+            return false;
+    return true;
+}
+
+static void put_stem(const struct pt_build *b, pt_u32 stage, char stem[LONGEST_STEM + 1])
+{
+    const char *name = b->profile->stages.items[stage].name;
+    size_t n = 0;
+    for (; name[n] && n < LONGEST_STEM; n++)
+        stem[n] = (char)(isalnum((unsigned char)name[n]) && !((unsigned char)name[n] & 0x80) ? name[n] : '-');
+    stem[n] = 0;
+}
+
+static const char *file_name(const struct pt_build *b, pt_u32 stage)
+{
+    char stem[LONGEST_STEM + 1], other[LONGEST_STEM + 1], name[LONGEST_STEM + 32];
+    put_stem(b, stage, stem);
+    bool is_taken = !*stem;
+    for (pt_u32 i = 0; i < b->profile->stages.n && !is_taken; i++) {
+        put_stem(b, i, other);
+        is_taken = i != stage && !strcmp(stem, other);
+    }
+    if (is_taken)
+        snprintf(name, sizeof name, "flame-%u_%s", stage, stem);
+    else
+        snprintf(name, sizeof name, "flame-%s", stem);
+    return copy(b, name);
+}
+
+static enum pt_flame_kind kind_of(struct pt_value value)
+{
+    static const char *const names[] = {[PT_FLAME_PYTHON] = "python",
+                                        [PT_FLAME_NATIVE] = "native",
+                                        [PT_FLAME_KERNEL] = "kernel",
+                                        [PT_FLAME_OTHER] = "other"};
+    for (enum pt_flame_kind kind = 0; kind < PT_FLAME__KINDS; kind++)
+        if (value.type == PT_VALUE_TEXT && names[kind] && !strcmp(value.text, names[kind]))
+            return kind;
+    return PT_FLAME_THREAD;
+}
+
+/* Children lie side by side below their caller, from its left; what is left at its right is its own, and small ones. */
+static void fill(const struct pt_build *b, struct pt_flame *flame, const struct pt_table *table)
+{
+    double next_s[DEEPEST + 1] = {0};
+    flame->frames = pt_arena_alloc(&b->doc->arena, table->n_rows * sizeof *flame->frames + 1);
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const struct pt_value *row = pt_table_row(table, i);
+        const pt_u32 depth = (pt_u32)pt_value_number(row[DEPTH]);
+        if (depth >= DEEPEST)
+            continue;
+        struct pt_flame_frame *frame = &flame->frames[flame->n++];
+        *frame = (struct pt_flame_frame){
+            .function = copy(b, row[FUNCTION].text),
+            .module = row[MODULE].type == PT_VALUE_TEXT ? copy(b, row[MODULE].text) : NULL,
+            .kind = kind_of(row[KIND]),
+            .depth = depth,
+            .folded = (pt_u32)pt_value_number(row[FRAMES]) - 1,
+            .start_s = next_s[depth],
+            .total_s = pt_value_number(row[TOTAL_S]),
+            .self_s = pt_value_number(row[SELF_S]),
+        };
+        next_s[depth + 1] = next_s[depth];
+        next_s[depth] += frame->total_s;
+        flame->rows = depth + 1 > flame->rows ? depth + 1 : flame->rows;
+    }
+}
+
+static const char *note_of(const struct pt_build *b, pt_u32 stage)
+{
+    const struct pt_metrics *metrics = &b->profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    const struct pt_value note = pt_metrics_get(metrics, scope, "cpu.flame.note");
+    const struct pt_value samples = pt_metrics_get(metrics, scope, "cpu.samples");
+    if (note.type == PT_VALUE_TEXT)
+        return note.text;
+    return pt_metrics_has(metrics, scope, "cpu.samples") && samples.type == PT_VALUE_UNKNOWN ? samples.reason : NULL;
+}
+
+void pt_build_flame(const struct pt_build *b, pt_u32 stage, const char *label)
+{
+    const struct pt_table *table = table_of(b, stage);
+    const char *note = note_of(b, stage), *name = b->profile->stages.items[stage].name;
+    if (!table && !note)
+        return;
+    struct pt_flame *flame = pt_doc_flame(b->doc, b->doc->root, file_name(b, stage), label);
+    b->doc->root->last->is_detail = true;
+    flame->stage = copy(b, name);
+    flame->note = copy(b, note);
+    if (!table)
+        return;
+    fill(b, flame, table);
+    flame->left_out = table->rows_left_out;
+    flame->deeper_s =
+        pt_value_number(pt_metrics_get(&b->profile->metrics, pt_scope_stage(stage), "cpu.flame.deeper_s"));
+    flame->is_largest = is_largest(b, stage);
+}
