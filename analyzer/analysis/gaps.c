@@ -8,7 +8,7 @@
 
 #include "../util/mem.h"
 
-enum { SHORT_ONES_BEFORE_A_SLICE = 500 };
+enum { SHORT_ONES_BEFORE_A_SLICE = 200 };
 #define LONGEST_SLICE_NS 50000000
 
 static bool is_slice(struct pt_gap_thread *thread, pt_i64 gap_ns)

@@ -20,9 +20,14 @@ static bool is_runner(const struct pt_process *process)
     static const char *const names[] = {"sh",   "bash",  "dash",    "zsh",    "fish",   "ksh",  "just",
                                         "make", "ninja", "timeout", "nice",   "env",    "time", "sudo",
                                         "su",   "xargs", "nohup",   "setsid", "stdbuf", "tini", "strace"};
+    /* x86_64-linux-gnu-gcc-12: the steps of a compilation need each other. */
+    static const char *const compilers[] = {"gcc", "g++", "clang", "collect2"};
     const char *name = process->exe ? pt_base_name(process->exe) : process->comm;
     for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
         if (!strcmp(name, names[i]))
+            return true;
+    for (size_t i = 0; name && i < sizeof compilers / sizeof *compilers; i++)
+        if (strstr(name, compilers[i]))
             return true;
     return false;
 }
@@ -83,6 +88,9 @@ static const struct pt_process *process_of_pid(const struct helpers *helpers, pt
     return NULL;
 }
 
+/* A shorter one is a question whether it has ended. */
+#define LEAST_WAIT_NS 1000000
+
 static void waited_for_command(struct helpers *helpers, const struct pt_event *e, const struct pt_process *target,
                                const char *text)
 {
@@ -90,7 +98,7 @@ static void waited_for_command(struct helpers *helpers, const struct pt_event *e
         return;
     struct stage_helpers *stage = &helpers->stages[pt_profile_stage_of(helpers->profile, e->process)];
     pt_time_union_add(&stage->child, e->start_ns, pt_event_end_ns(e));
-    stage->child_waits++;
+    stage->child_waits += e->duration_ns >= LEAST_WAIT_NS;
     ran(helpers, e, text ? text : target ? (target->exe ? target->exe : target->comm) : "(a program not traced)");
 }
 

@@ -12,8 +12,9 @@
 /* Of one page fault, an upper bound: the trap, a page that is cleared and mapped, and its way back; measured on virtual
  * machines, where it is dearest. */
 #define MINOR_FAULT_S 2.5e-6
-/* Of one page read from storage; an SSD needs a tenth of it, a network file system more. */
+/* Of one page read from storage: an SSD needs a tenth of a millisecond, a disk or a network ten. */
 #define MAJOR_FAULT_S 1e-3
+#define SLOWEST_MAJOR_FAULT_S 1e-2
 
 static double number(const struct pt_profile *profile, pt_u32 stage, const char *metric)
 {
@@ -58,7 +59,13 @@ static void set_faults(struct pt_profile *profile, pt_u32 stage, double wall_s)
 {
     const double minor = number(profile, stage, "resource.minor_faults.last");
     const double major = number(profile, stage, "resource.major_faults.last");
-    const double cost_s = minor * MINOR_FAULT_S + major * MAJOR_FAULT_S;
+    /* Whoever waits for a page is counted by the kernel's pressure, which bounds what the pages took. */
+    const double pressure_percent = number(profile, stage, "resource.io_pressure_percent.mean") +
+                                    number(profile, stage, "resource.memory_pressure_percent.mean");
+    const double major_s = isnan(pressure_percent)
+                               ? major * MAJOR_FAULT_S
+                               : at_most(pressure_percent / 100 * wall_s, major * SLOWEST_MAJOR_FAULT_S);
+    const double cost_s = minor * MINOR_FAULT_S + major_s;
     set(profile, stage, "faults.minor.calls", minor);
     set(profile, stage, "faults.major.calls", major);
     set(profile, stage, "faults.rate_per_s", wall_s > 0 ? (minor + major) / wall_s : NAN);
