@@ -65,7 +65,10 @@ static void set_faults(struct pt_profile *profile, pt_u32 stage, double wall_s)
     const double major_s = isnan(pressure_percent)
                                ? major * MAJOR_FAULT_S
                                : at_most(pressure_percent / 100 * wall_s, major * SLOWEST_MAJOR_FAULT_S);
-    const double cost_s = minor * MINOR_FAULT_S + major_s;
+    /* On a busy machine the CPU for it had to be waited for, too. */
+    const double queue_share = number(profile, stage, "cpu.oversubscribed.queue_share");
+    const double busy = isnan(queue_share) ? 1 : 1 + queue_share;
+    const double cost_s = minor * MINOR_FAULT_S * busy + major_s;
     set(profile, stage, "faults.minor.calls", minor);
     set(profile, stage, "faults.major.calls", major);
     set(profile, stage, "faults.rate_per_s", wall_s > 0 ? (minor + major) / wall_s : NAN);
