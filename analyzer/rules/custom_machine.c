@@ -70,6 +70,14 @@ bool pt_rule_slow_device(struct pt_profile *profile, pt_i64 stage, struct pt_fin
     return true;
 }
 
+/* Pressure is the whole machine's: a stage that moves no data to speak of has no part in it. */
+static bool uses_the_disks(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    const double read_bytes = pt_finding_number(finding, metrics, "resource.disk_read_bytes.last");
+    const double write_bytes = pt_finding_number(finding, metrics, "resource.disk_write_bytes.last");
+    return !(read_bytes + write_bytes < 16.0 * 1024 * 1024);
+}
+
 /* Of the whole machine: shown where nothing nearer says which files are waited for. */
 bool pt_rule_io_pressure(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
@@ -80,7 +88,7 @@ bool pt_rule_io_pressure(struct pt_profile *profile, pt_i64 stage, struct pt_fin
                            pt_finding_number(finding, metrics, "storage.slow_read.cost_s") +
                            pt_finding_number(finding, metrics, "pressure.memory.cost_s");
     if (!(pt_finding_number(finding, metrics, "resource.io_pressure_percent.mean") > 20) || known_s > cost_s / 2 ||
-        pt_finding_number(finding, metrics, "faults.major.calls") > 500)
+        pt_finding_number(finding, metrics, "faults.major.calls") > 500 || !uses_the_disks(finding, metrics))
         return false;
     finding->gain_upper_s = cost_s;
     pt_finding_add_metrics(finding, metrics,
@@ -88,6 +96,22 @@ bool pt_rule_io_pressure(struct pt_profile *profile, pt_i64 stage, struct pt_fin
                            "disk_busy_percent:resource.disk_busy_percent.mean "
                            "disk_read_bytes:resource.disk_read_bytes.last "
                            "disk_write_bytes:resource.disk_write_bytes.last");
+    return true;
+}
+
+/* Pressure is the whole machine's: who waits for memory reads its pages again. */
+bool pt_rule_swapping(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    (void)stage;
+    if (!(pt_finding_number(finding, metrics, "resource.memory_pressure_percent.mean") >= 5) ||
+        pt_finding_number(finding, metrics, "faults.major.calls") < 100)
+        return false;
+    finding->gain_upper_s = pt_finding_number(finding, metrics, "pressure.memory.cost_s");
+    pt_finding_add_metrics(finding, metrics,
+                           "memory_pressure_percent:resource.memory_pressure_percent.mean "
+                           "memory_max_percent:resource.machine_memory_percent.max "
+                           "major_faults:resource.major_faults.last rss_max_bytes:rss.max_bytes");
     return true;
 }
 
