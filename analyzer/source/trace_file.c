@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,13 +18,44 @@
 
 enum { MAX_SCHEMA_BYTES = 1 << 20, MAX_HEADER_BYTES = 16 << 20 };
 
+/* O_NONBLOCK: a FIFO named x.ptr must not hang the reader. */
+static int open_path(const char *path)
+{
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+/* The file that was scanned, not another one of its name. */
+static int open_again(const struct pt_trace_file *file)
+{
+    struct stat status;
+    const int fd = open_path(file->path);
+    if (fd >= 0 && fstat(fd, &status) == 0 && status.st_dev == file->device && status.st_ino == file->inode)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* A run of thousands of processes has more files than a process may have open, usually 1024: the first ones stay open,
+ * half of the descriptors are left to everybody else. */
+static void close_where_scarce(struct pt_trace_file *file)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || (rlim_t)file->fd < limit.rlim_cur / 2)
+        return;
+    close(file->fd);
+    file->fd = -1;
+}
+
 pt_u64 pt_trace_file_read(const struct pt_trace_file *file, pt_u64 offset, void *to, pt_u64 bytes)
 {
     pt_u64 done = 0;
     if (offset > INT64_MAX || bytes > INT64_MAX - offset)
         return 0;
+    PT_AUTO(pt_closep) int again = file->fd < 0 ? open_again(file) : -1;
+    const int fd = file->fd < 0 ? again : file->fd;
     while (done < bytes) {
-        const ssize_t n = pread(file->fd, (char *)to + done, bytes - done, (off_t)(offset + done));
+        const ssize_t n = pread(fd, (char *)to + done, bytes - done, (off_t)(offset + done));
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -72,12 +104,15 @@ static int load(struct pt_trace_file *file, struct pt_error *err)
     if (!S_ISREG(status.st_mode))
         return pt_fail_code(err, 3, "not a regular file");
     file->bytes = (pt_u64)status.st_size;
+    file->device = status.st_dev;
+    file->inode = status.st_ino;
     if (check_header(file, err) < 0)
         return -1;
     read_text_and_schema(file);
     file->truncated = file->header.file_bytes > file->bytes;
     pt_scan_segments(file);
     pt_index_streams(file);
+    close_where_scarce(file);
     return 0;
 }
 
@@ -87,8 +122,7 @@ struct pt_trace_file *pt_trace_file_open(const char *path, struct pt_error *err)
     file->path = pt_strdup(path);
     const char *slash = strrchr(file->path, '/');
     file->name = slash ? slash + 1 : file->path;
-    /* O_NONBLOCK: a FIFO named x.ptr must not hang the reader. */
-    file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    file->fd = open_path(path);
     if (file->fd < 0)
         pt_fail_code(err, 3, "cannot open %s: %s", path, strerror(errno));
     else if (load(file, err) < 0)
@@ -103,7 +137,7 @@ bool pt_trace_file_is_blank(const char *path)
 {
     static const char zeros[8];
     char magic[8] = "";
-    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    PT_AUTO(pt_closep) int fd = open_path(path);
     return fd >= 0 && pread(fd, magic, sizeof magic, 0) == sizeof magic && !memcmp(magic, zeros, sizeof zeros);
 }
 

@@ -9,6 +9,7 @@
 #define PT_SOURCE_TRACE_FILE_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "../util/arena.h"
 #include "../util/error.h"
@@ -55,7 +56,9 @@ struct pt_definition {
 struct pt_trace_file {
     char *path;
     const char *name; /* last component of path */
-    int fd;
+    int fd;           /* -1 where descriptors are scarce: opened again for each read */
+    dev_t device;
+    ino_t inode;
     pt_u64 bytes;
     struct pt_file_header header;
     char text[PT_TEXT_BYTES + 1]; /* NUL-terminated strings, see enum pt_text */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """`proftrace run`: the command cannot tell, and ends as it would alone."""
+import json
 import os
 import resource
 import signal
@@ -170,6 +171,15 @@ class Directories(LauncherCase):
         self.run_it("true", environment={"PROFTRACE_BUDGET_MIB": "64"})
         with open(os.path.join(self.run_directory(), "session.bin"), "rb") as file:
             self.assertEqual(int.from_bytes(file.read()[16:24], "little"), 64 << 20)
+
+    def test_more_processes_than_descriptors(self):
+        """A build of thousands of processes is read with the usual 1024 descriptors, here 100 with 32: nothing is left out."""
+        self.run_it("sh", "-c", "for i in $(seq 100); do /bin/true; done")
+        everybody = self.proftrace("report", "--format", "json")
+        few = self.proftrace("-c", "ulimit -n 32; exec \"$0\" report --format json", PROFTRACE, program="/bin/sh")
+        self.assertEqual(few.stderr, b"")
+        self.assertEqual(json.loads(few.stdout)["trace_quality"]["notes"], [])
+        self.assertEqual(few.stdout, everybody.stdout)
 
     def test_latest_moves(self):
         self.run_it("true")
