@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { STEPS = 400, WORK = 2400000 };
+enum { STEPS = 1600, WORK = 2400000 };
 static int n_threads;
 static atomic_int arrived, step;
 static volatile long sink;
