@@ -6,6 +6,8 @@ import math
 import os
 import subprocess
 
+import pcp
+
 NS = 1000000000
 GIB, MIB = 1 << 30, 1 << 20
 NO_GPU = "no NVIDIA driver: libnvidia-ml.so.1 cannot be loaded"
@@ -150,6 +152,18 @@ def trace():
         yield f"heap {pid} slot=0 frees=9000 failures=0 classes=[16:10000:2560000]"
 
 
+def write_profiles(folder):
+    """What the launcher's sampler saw: the training, its workers, and one stage where it was refused."""
+    python, torch = ["start", "python3.11", "libpython3.11.so"], ["libtorch_python.so", "libtorch_cpu.so"]
+    pcp.write(folder, 4, [
+        (0, [*python, *torch, "libmkl.so"], 9000), (0, [*python, *torch, "batch_norm", "[kernel]"], 1500),
+        (0, [*python, *torch, *(f"autograd-{i}" for i in range(30)), "a_kernel_with_a_name_that_no_box_can_hold" * 4], 2500),
+        (0, python, 3000), (0, ["[cut]", "libjpeg.so"], 700), (1, [*python, "libjpeg.so"], 4000), (2, [*python, "libjpeg.so"], 3500),
+        (2, [*python, "[kernel]"], 400)], threads=(("train", 1004), ("worker", 1104), ("worker", 1105)))
+    pcp.write(folder, 1, [(0, [*python, "numpy.so"], 600)], threads=(("check-augment", 1001),))
+    pcp.write(folder, 5, [], threads=(("infer", 1005),), note="perf events are refused: perf_event_paranoid is 4")
+
+
 def write(proftrace, folder, gpu=True):
     """The run directory of the story."""
     os.makedirs(os.path.join(folder, "logs"))
@@ -159,6 +173,7 @@ def write(proftrace, folder, gpu=True):
     subprocess.run([proftrace, "assemble", text, "-o", folder], check=True, timeout=60)
     with open(os.path.join(folder, "run.json"), "w", encoding="utf-8") as file:
         json.dump(run_record(gpu), file)
+    write_profiles(folder)
     with open(os.path.join(folder, "logs", "grade.log"), "w", encoding="utf-8") as file:
         file.write("loading predictions\n" * 30 + "Traceback (most recent call last):\n  File \"grade.py\", line 41, in <module>\n"
                    "KeyError: '<b>recall</b>'\n")

@@ -128,7 +128,7 @@ class Look(PageCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         for name in os.listdir(os.path.join(folder, "charts")):
             self.show(os.path.join(folder, "charts", name), width=1000)
-            self.assertGreater(self.browser.value("document.querySelectorAll('path').length"), 0)
+            self.assertGreater(self.browser.value("document.querySelectorAll('path, rect').length"), 1)
             self.shoot("chart-" + name)
 
 
