@@ -16,17 +16,12 @@ static pt_u64 read_again_bytes(const struct pt_layer_use *layer)
     return distinct && layer->read_bytes > distinct ? layer->read_bytes - distinct : 0;
 }
 
-static pt_u64 total_ns(const struct pt_file_use *f)
-{
-    return f->open_ns + f->fd.read_ns + f->fd.write_ns + f->stdio.read_ns + f->stdio.write_ns;
-}
-
 static int by_stage_time_path(const void *a, const void *b)
 {
     const struct pt_file_use *x = a, *y = b;
     if (x->stage != y->stage)
         return x->stage < y->stage ? -1 : 1;
-    const pt_u64 xt = total_ns(x), yt = total_ns(y);
+    const pt_u64 xt = pt_file_total_ns(x), yt = pt_file_total_ns(y);
     if (xt != yt)
         return xt < yt ? 1 : -1;
     const pt_u64 xb = x->fd.read_bytes + x->fd.write_bytes, yb = y->fd.read_bytes + y->fd.write_bytes;
@@ -102,7 +97,7 @@ static void add_row(struct pt_table *table, const struct pt_file_use *f)
         f->failed_opens,
     };
     cells[0] = pt_text(f->path ? f->path : "(other files)");
-    cells[1] = pt_seconds((pt_i64)total_ns(f));
+    cells[1] = pt_seconds((pt_i64)pt_file_total_ns(f));
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         cells[i + 2] = pt_integer(numbers[i]);
 }
@@ -121,6 +116,7 @@ static void finish_stage(const struct pt_file_use *files, size_t first, size_t e
         else
             table->rows_left_out++;
     }
+    pt_file_groups(metrics, scope, files + first, end - first);
     pt_metrics_set(metrics, scope, "io.files.count", pt_integer(sum.files));
     pt_metrics_set(metrics, scope, "io.distinct.bytes", pt_integer(sum.distinct_bytes));
     pt_metrics_set(metrics, scope, "io.read_again.bytes", pt_integer(sum.read_again_bytes));

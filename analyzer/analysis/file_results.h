@@ -26,6 +26,14 @@ struct pt_file_use {
     struct pt_layer_use fd, stdio;
 };
 
+/* Time in calls on a file. */
+static inline pt_u64 pt_file_total_ns(const struct pt_file_use *f)
+{
+    return f->open_ns + f->fd.read_ns + f->fd.write_ns + f->stdio.read_ns + f->stdio.write_ns;
+}
+
+/* io.groups: absent when no two files differ in numbers only. */
+void pt_file_groups(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_file_use *files, size_t n);
 /* Sorts the files. */
 void pt_file_results(struct pt_profile *profile, struct pt_file_use *files, size_t n);
 

@@ -99,6 +99,7 @@ static const struct {
     {"ranges", "ranges", "Ranges", 50},
     {"calls", "calls", "Calls", 100},
     {"io.files", "files", "Files", 50},
+    {"io.groups", "file_groups", "Files by path group (* = a number)", 20},
     {"meta.directories", "directories", "Metadata by directory", 20},
     {"io.sizes", "io_sizes", "I/O sizes", 65},
     {"io.small_writes", "small_writes", "Small writes by file", 20},

@@ -45,6 +45,7 @@ static const struct {
     {"no_findings", FINDINGS},
     {"stages", STAGES},
     {"files", IO},
+    {"file_groups", IO},
     {"directories", IO},
     {"io_sizes", IO},
     {"small_writes", IO},

@@ -91,6 +91,19 @@ class Page(PageCase):
                      "statically linked", "the sampler missed 40 of 802 samples", "7.20 GiB", "up to", "Trace quality"):
             self.assertIn(what, said)
 
+    def test_files_that_differ_in_numbers_are_one_group(self):
+        """A hundred images in the story, a number each: one row with all their calls; a file of its own kind stays with the files."""
+        done = page_case.run(page_case.PROFTRACE, "report", self.pipeline(), "--format", "json")
+        groups = {stage["stage"]: stage.get("file_groups") for stage in json.loads(done.stdout)["stages"]}
+        self.assertIsNone(groups["fetch-dataset"])
+        row = groups["generate-dataset"][0]
+        self.assertEqual({key: row[key] for key in ("path_group", "files", "opens", "reads", "read_bytes", "writes")}, {
+            "path_group": "/work/data/images/*.jpg", "files": 100, "opens": 400, "reads": 400, "read_bytes": 400 * 131072,
+            "writes": 0})
+        self.assertAlmostEqual(row["total_s"], 400 * .064, places=6)
+        self.assertEqual([row["path_group"] for row in groups["train"]], ["/work/data/shard-*.bin"])
+        self.assertIn("/work/data/images/*.jpg", self.page(self.pipeline())[0])
+
     def test_unknown_is_a_dash_with_its_reason(self):
         text, _ = self.page(self.pipeline("without", gpu=False))
         self.judge(text, "without")
