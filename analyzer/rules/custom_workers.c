@@ -3,6 +3,8 @@
  * Owns: the rules about workers and about what goes on at once: each complaint excludes the others, so that the advice
  * fits. Threads: one. Never: sees an event.
  */
+#include <math.h>
+
 #include "rule.h"
 
 enum { FEWEST_MESSAGES = 10, FEWEST_REQUESTS = 10 };
@@ -81,7 +83,16 @@ bool pt_rule_dataloader_disk_bound(struct pt_profile *profile, pt_i64 stage, str
 bool pt_rule_dataloader_cpu_bound(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     (void)stage;
-    return complain(profile, finding, CPU, "helpers.wait_s", "helpers.workers", "busy_s");
+    const struct pt_metrics *metrics = &profile->metrics;
+    if (!complain(profile, finding, CPU, "helpers.wait_s", "helpers.workers", "busy_s"))
+        return false;
+    /* They also take the CPUs that the main process wants. */
+    const double main_s = pt_finding_number(finding, metrics, "cpu.main_runnable_s");
+    const double queued_s = pt_finding_number(finding, metrics, "cpu.run_queue_s") /
+                            (pt_finding_number(finding, metrics, "helpers.workers.at_once") + 1);
+    const double more_s = fmax(main_s, queued_s); /* of one unknown the other */
+    finding->gain_upper_s += isnan(more_s) ? 0 : more_s;
+    return true;
 }
 
 bool pt_rule_too_few_workers(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
