@@ -116,13 +116,14 @@ static void print_end(const struct pt_config *config, const struct pt_session_di
                       const struct pt_runner_result *result, const struct outcome *outcome)
 {
     if (!pt_environment_says_quiet()) {
-        fprintf(stderr, "\n%s\n%s", pt_str_text(&outcome->summary), pt_str_text(&outcome->headlines));
+        if (result->recorded) /* else it would be that of an earlier state, with stages that have ended as skipped */
+            fprintf(stderr, "\n%s\n%s", pt_str_text(&outcome->summary), pt_str_text(&outcome->headlines));
         PT_AUTO(pt_str_fini) struct pt_str word = {0};
         PT_AUTO(pt_str_fini) struct pt_str reports = {0};
         pt_shell_word(&word, dir->shown);
         pt_sanitize_terminal(&reports, config->report_dir ? config->report_dir : dir->shown);
-        fprintf(stderr, "proftrace: %s/report.html  (next: proftrace report %s)\n", pt_str_text(&reports),
-                pt_str_text(&word));
+        fprintf(stderr, "proftrace: %s%s  (next: proftrace report %s)\n", pt_str_text(&reports),
+                outcome->reported ? "/report.html" : "", pt_str_text(&word));
     }
     for (size_t i = 0; i < result->broken_floors.n; i++)
         say(result->broken_floors.items[i]);
@@ -133,9 +134,11 @@ static int exit_code(const struct pt_runner_result *result, const struct outcome
     const int end_signal = result->end_signal ? result->end_signal : pt_signals_kept();
     if (end_signal)
         return pt_end_as(end_signal); /* a wait status that says so */
-    if (result->n_failed || !outcome->reported)
+    if (result->n_failed)
         return EXIT_STAGE_FAILED;
-    return result->broken_floors.n ? EXIT_QUALITY : 0;
+    if (result->broken_floors.n)
+        return EXIT_QUALITY;
+    return outcome->reported ? 0 : PT_EXIT_OWN_FAILURE;
 }
 
 static const char writing_reports[] = "\nproftrace: the reports are being written; once more ends that\n";

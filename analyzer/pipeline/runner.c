@@ -62,7 +62,7 @@ static void mark_unreached(struct pt_stage_record *stages, size_t n)
 }
 
 /* A record that cannot be written must not stop the pipeline: the stages' work is worth more. */
-static void write_record(struct pt_runner *runner, bool ended)
+static bool write_record(struct pt_runner *runner, bool ended)
 {
     struct pt_error err = {0};
     PT_AUTO(pt_freep) struct pt_quality_record *quality = pt_calloc(runner->quality.n, sizeof *quality);
@@ -82,10 +82,11 @@ static void write_record(struct pt_runner *runner, bool ended)
         .notes = notes,
     };
     if (pt_run_record_write(runner->request->dir, &record, &err) == 0)
-        return;
+        return true;
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     pt_sanitize_terminal(&text, err.text);
     fprintf(stderr, "proftrace: %s\n", pt_str_text(&text));
+    return false;
 }
 
 void pt_runner_record(struct pt_runner *runner)
@@ -228,7 +229,7 @@ int pt_pipeline_run(const struct pt_runner_request *request, struct pt_runner_re
     }
     remove_temp(&runner);
     if (prepared == 0)
-        write_record(&runner, true);
+        ret_result->recorded = write_record(&runner, true);
     ret_result->end_signal = runner.end_signal;
     runner_fini(&runner);
     return prepared;

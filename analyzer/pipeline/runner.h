@@ -5,6 +5,8 @@
 #ifndef PT_PIPELINE_RUNNER_H
 #define PT_PIPELINE_RUNNER_H
 
+#include <stdbool.h>
+
 #include "../launcher/session_dir.h"
 #include "../launcher/signals.h"
 #include "plan.h"
@@ -24,9 +26,10 @@ struct pt_runner_result {
     struct {
         PT_VEC(char *);
     } broken_floors; /* a sentence for each */
+    bool recorded;   /* run.json is that of the end; false where it could not be written: it shows an earlier state */
 };
 
-/* run.json is complete when this returns 0, whatever became of the stages. -1: nothing was run. */
+/* What the stages did is known when this returns 0, whatever became of them. -1: nothing was run. */
 int pt_pipeline_run(const struct pt_runner_request *request, struct pt_runner_result *ret_result, struct pt_error *err);
 void pt_runner_result_fini(struct pt_runner_result *result);
 
