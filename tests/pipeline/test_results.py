@@ -104,7 +104,7 @@ class Copies(PipelineCase):
 
     def test_it_is_made_impossible_meanwhile(self):
         outcome = self.pipeline(seven(build=sh("rm -r profiles; echo > profiles")), "--report-dir", "profiles")
-        self.assertEqual(outcome.code, 1, outcome)
+        self.assertEqual(outcome.code, 125, outcome)
         self.assertIn(b"profiles", outcome.stderr)
         self.assertIn(b"Not a directory", outcome.stderr)
         self.assert_stages({name: "ok" for name in NAMES})
