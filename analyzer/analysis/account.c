@@ -219,7 +219,11 @@ static void set_workers(struct account *account, pt_u32 stage)
         row[1] = pt_integer(process->pid);
         row[2] = pt_real(wall_s);
         row[3] = isnan(cpu_s) ? pt_unknown("the process ended before it noted its CPU time") : pt_real(cpu_s);
-        row[4] = isnan(cpu_s) || wall_s <= 0 ? pt_unknown(NULL) : pt_real(100 * cpu_s / wall_s);
+        /* CPU time counts from exec, life from when the library was there: for a process of a moment the two disagree.
+         */
+        row[4] = isnan(cpu_s) || wall_s < cpu_s / (process->n_threads ? process->n_threads : 1)
+                     ? pt_unknown(NULL)
+                     : pt_real(100 * cpu_s / wall_s);
         row[5] =
             pt_real((split.ns[PT_PART_file_read] + split.ns[PT_PART_file_write] + split.ns[PT_PART_file_meta]) / 1e9);
         const enum pt_time_part parts[] = {PT_PART_network, PT_PART_data_wait, PT_PART_lock, PT_PART_sleep,

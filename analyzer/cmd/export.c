@@ -148,7 +148,7 @@ int pt_cmd_export(int argc, char **argv, struct pt_error *err)
 {
     struct request request = {.max_bytes = REFUSE_BYTES, .pid = ALL_PIDS};
     const struct pt_opt table[] = {
-        PT_OPT_TEXT("to", 't', &request.format, "FORMAT", "chrome"),
+        PT_OPT_TEXT("to", 't', &request.format, "FORMAT", "chrome, collapsed or speedscope"),
         PT_OPT_TEXT("output", 'o', &request.output, "FILE", "write here; gzip'ed where it ends in .gz; - is stdout"),
         PT_OPT_DURATION("from", 0, &request.from_ns, "T", "leave out what ended before this time of the run"),
         PT_OPT_DURATION("until", 0, &request.until_ns, "T", "leave out what began after this time of the run"),

@@ -120,8 +120,9 @@ static void print_end(const struct pt_config *config, const struct pt_session_di
             fprintf(stderr, "\n%s\n%s", pt_str_text(&outcome->summary), pt_str_text(&outcome->headlines));
         PT_AUTO(pt_str_fini) struct pt_str word = {0};
         PT_AUTO(pt_str_fini) struct pt_str reports = {0};
-        pt_shell_word(&word, dir->shown);
-        pt_sanitize_terminal(&reports, config->report_dir ? config->report_dir : dir->shown);
+        /* Absolute: a script that changes its folder calls us, and its user copies the line. */
+        pt_shell_word(&word, dir->path);
+        pt_sanitize_terminal(&reports, config->report_dir ? config->report_dir : dir->path);
         fprintf(stderr, "proftrace: %s%s  (next: proftrace report %s)\n", pt_str_text(&reports),
                 outcome->reported ? "/report.html" : "", pt_str_text(&word));
     }

@@ -41,13 +41,31 @@ static void add_status(const struct pt_build *b, struct pt_node *item, pt_u32 st
 
 /* ---- one stage as JSON has it; its columns make the summary table ---- */
 
-static void add_time(const struct pt_build *b, struct pt_node *item, pt_u32 stage, bool for_people)
+/* columns: by part; NULL = for JSON only. */
+static void add_time(const struct pt_build *b, struct pt_node *item, pt_u32 stage, const pt_u32 *columns)
 {
-    pt_build_metric(b, item, "wall_s", "Wall", PT_SHOW_SECONDS, stage, "time.wall_s")->column = for_people ? 2 : 0;
+    pt_build_metric(b, item, "wall_s", "Wall", PT_SHOW_SECONDS, stage, "time.wall_s")->column = columns ? 2 : 0;
     for (pt_u32 i = 0; i < PT_PART__COUNT; i++)
         pt_build_metric(b, item, pt_time_parts[i].key, pt_time_parts[i].label, PT_SHOW_SECONDS, stage,
                         pt_time_parts[i].metric)
-            ->column = for_people ? i + 3 : 0;
+            ->column = columns ? columns[i] : 0;
+}
+
+/* The largest parts first: a narrow terminal drops the last columns, and must not drop what matters. Parts that took no
+ * time anywhere have no column. */
+static void rank_parts(const struct pt_build *b, pt_u32 columns[PT_PART__COUNT])
+{
+    double total_s[PT_PART__COUNT] = {0};
+    for (pt_u32 stage = 0; stage < b->profile->stages.n; stage++)
+        for (int i = 0; i < PT_PART__COUNT && pt_build_wants_stage(b, stage); i++)
+            total_s[i] +=
+                pt_value_number(pt_metrics_get(&b->profile->metrics, pt_scope_stage(stage), pt_time_parts[i].metric));
+    for (int i = 0; i < PT_PART__COUNT; i++) {
+        pt_u32 before = 0;
+        for (int j = 0; j < PT_PART__COUNT; j++)
+            before += total_s[j] > total_s[i] || (total_s[j] == total_s[i] && j < i);
+        columns[i] = total_s[i] > 0 ? before + 3 : 0;
+    }
 }
 
 static void add_memory(const struct pt_build *b, struct pt_node *item, pt_u32 stage)
@@ -67,7 +85,7 @@ static void add_heap(const struct pt_build *b, struct pt_node *item, pt_u32 stag
         {"bytes", "Allocated", "heap.allocated.bytes", PT_SHOW_BYTES},
         {"live_bytes_peak_of_largest_process", "Live peak (largest process)", "heap.live_peak.bytes", PT_SHOW_BYTES},
         {"churn_bytes", "Short-lived (under 10 ms)", "heap.churn.bytes", PT_SHOW_BYTES},
-        {"churn_share_percent", "Short-lived share", "heap.churn.share_percent", PT_SHOW_PERCENT},
+        {"churn_share_percent", "Short-lived share of calls (est.)", "heap.churn.share_percent", PT_SHOW_PERCENT},
         {"growth_bytes", "Growth", "heap.growth.bytes", PT_SHOW_BYTES},
     };
     struct pt_node *heap = pt_doc_group(b->doc, item, "heap", label, PT_LAYOUT_LINES);
@@ -163,7 +181,7 @@ static void add_stage(const struct pt_build *b, struct pt_node *list, pt_u32 sta
         ->column = 5;
     pt_build_mib(b, item, "gpu_mem_mb_max", NULL, stage, "resource.gpu_mem_bytes.max");
     add_command(b, item, stage);
-    add_time(b, pt_doc_group(doc, item, "time", NULL, PT_LAYOUT_LINES), stage, false);
+    add_time(b, pt_doc_group(doc, item, "time", NULL, PT_LAYOUT_LINES), stage, NULL);
     pt_build_resources(b, item, stage);
     if (!is_traced)
         return;
@@ -186,14 +204,16 @@ static void add_time_table(const struct pt_build *b)
 {
     struct pt_node *list =
         pt_doc_list(b->doc, b->doc->root, "time_account", "Where the time of the main thread went", PT_LAYOUT_TABLE);
+    pt_u32 columns[PT_PART__COUNT];
     list->people_only = true;
+    rank_parts(b, columns);
     for (pt_u32 stage = 0; stage < b->profile->stages.n; stage++) {
         if (!pt_build_wants_stage(b, stage) || pt_stage_was_skipped(&b->profile->stages.items[stage]))
             continue;
         struct pt_node *item = pt_doc_group(b->doc, list, NULL, NULL, PT_LAYOUT_LINES);
         pt_doc_value(b->doc, item, "stage", "Stage", PT_SHOW_TEXT, pt_text(b->profile->stages.items[stage].name))
             ->column = 1;
-        add_time(b, item, stage, true);
+        add_time(b, item, stage, columns);
     }
 }
 

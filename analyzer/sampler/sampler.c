@@ -250,6 +250,7 @@ const struct pt_samples *pt_sampler_so_far(struct pt_sampler *sampler)
     struct pt_samples *samples = &sampler->samples;
     for (size_t i = 0; i < PT_RESOURCE__COUNT; i++) {
         struct pt_resource_summary *summary = &samples->summary[i];
+        summary->reason = NULL; /* what was said of an earlier look may not hold any more */
         if (sampler->reasons[i][0])
             summary->reason = sampler->reasons[i];
         else if (isnan(summary->last))

@@ -8,9 +8,11 @@
  * vanished.
  */
 #include <errno.h>
+#include <linux/kcmp.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "sampler.h"
@@ -103,23 +105,39 @@ static pt_u64 cpu_since_last(struct tree_source *source)
 
 /* ---- memory ---- */
 
+/* Between vfork and exec a child runs in its parent's memory: counted twice, it would double a large program's peak.
+ * The kernel is asked only where the sizes agree. */
+static bool shares_memory_of_parent(const struct pt_tree *tree, const struct pt_tree_entry *entry)
+{
+    const struct pt_tree_entry *parent = pt_tree_find(tree, entry->now.ppid);
+    if (!parent || parent->kinship != PT_KIN_OURS || !entry->now.rss_bytes)
+        return false;
+    const double ratio = (double)entry->now.rss_bytes / (double)(parent->now.rss_bytes + 1);
+    return ratio > 0.9 && ratio < 1.1 && syscall(SYS_kcmp, entry->pid, parent->pid, KCMP_VM, 0, 0) == 0;
+}
+
+static bool has_memory_of_its_own(const struct pt_tree *tree, const struct pt_tree_entry *entry)
+{
+    return entry->kinship == PT_KIN_OURS && entry->now.state != 'Z' && !shares_memory_of_parent(tree, entry);
+}
+
 static double pss_of_all(struct tree_source *source, struct pt_look *look)
 {
     if (!source->has_pss || look->t_ns < source->pss_after_ns)
         return NAN;
     const pt_u64 start = own_cpu_ns();
     const struct pt_tree *tree = source->host->tree;
-    double sum = 0;
+    double sum = NAN;
     for (size_t i = 0; i < tree->n; i++) {
         const struct pt_tree_entry *entry = &tree->entries[i];
         pt_u64 bytes = 0;
-        if (entry->kinship != PT_KIN_OURS || entry->now.rss_bytes == 0)
+        if (entry->now.rss_bytes == 0 || !has_memory_of_its_own(tree, entry))
             continue;
         if (!pt_process_pss_bytes(entry->pid, &bytes) && entry->now.state != 'Z') {
             sum = NAN; /* another user's process, or gone since: a sum without it would be too small */
             break;
         }
-        sum += (double)bytes;
+        sum = isnan(sum) ? (double)bytes : sum + (double)bytes;
     }
     const pt_u64 cost_ns = own_cpu_ns() - start;
     source->pss_after_ns = look->t_ns + cost_ns * PSS_COST_FACTOR;
@@ -136,13 +154,15 @@ static void look_at_memory(struct tree_source *source, struct pt_look *look)
         const struct pt_tree_entry *entry = &tree->entries[i];
         if (entry->kinship != PT_KIN_OURS || entry->now.state == 'Z')
             continue;
-        rss_bytes += (double)entry->now.rss_bytes;
+        rss_bytes += has_memory_of_its_own(tree, entry) ? (double)entry->now.rss_bytes : 0;
         threads += entry->now.threads;
         processes++;
     }
-    look->values[PT_RESOURCE_rss_bytes] = rss_bytes;
-    look->values[PT_RESOURCE_threads] = threads;
     look->values[PT_RESOURCE_processes] = processes;
+    if (processes > 0) { /* all have ended: nothing to measure, which is not 0 bytes */
+        look->values[PT_RESOURCE_rss_bytes] = rss_bytes;
+        look->values[PT_RESOURCE_threads] = threads;
+    }
     samples->living = (pt_u32)processes;
     if (rss_bytes > (double)samples->rss_max_bytes)
         samples->rss_max_bytes = (pt_u64)rss_bytes;

@@ -66,6 +66,13 @@ class Sampling(LauncherCase):
         self.assertAlmostEqual(max(v for v in peaks.values() if v), own_mib, delta=0.02 * own_mib)
         self.assertIsNone(peaks["true"])
 
+    def test_memory_is_not_counted_twice_between_vfork_and_exec(self):
+        """subprocess starts children by vfork: for a moment they run in their parent's memory."""
+        script = ("import subprocess,time\nx=b'x'*(150<<20)\nend=time.time()+1.5\n"
+                  "while time.time()<end: subprocess.run(['true'])")
+        self.run_it("/usr/bin/python3", "-S", "-c", script, options=("--interval", "10"))
+        self.assertLess(self.record()["rss_max_bytes"], 200 << 20)
+
     def test_daemon_is_left_alone(self):
         done = self.run_it("sh", "-c", "setsid sleep 30 >/dev/null 2>&1 </dev/null & echo $!")
         pid = int(done.stdout)
