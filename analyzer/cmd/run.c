@@ -151,8 +151,8 @@ static int run_traced(const struct request *request, const struct pt_target *tar
     char left[96];
     const char *notes[3] = {pt_cpu_profile_note(cpu_profile)};
     if (result->samples->living) {
-        snprintf(left, sizeof left, "%u descendants were still running when the command ended",
-                 result->samples->living);
+        snprintf(left, sizeof left, "%u %s still running when the command ended", result->samples->living,
+                 result->samples->living == 1 ? "descendant was" : "descendants were");
         notes[notes[0] != NULL] = left;
     }
     stage.result = result;
