@@ -35,8 +35,10 @@ static int setup(void **state)
     if (!m)
         return -1;
     strcpy(m->root, "/tmp/sources-XXXXXX");
-    if (!mkdtemp(m->root))
+    if (!mkdtemp(m->root)) {
+        free(m);
         return -1;
+    }
     snprintf(m->proc, sizeof m->proc, "%s/proc", m->root);
     snprintf(m->sys, sizeof m->sys, "%s/sys", m->root);
     m->host = (struct pt_source_host){
