@@ -86,9 +86,24 @@ static int follow_latest(struct pt_run_files *run, struct pt_error *err)
     return 0;
 }
 
+/* The bare name of a run, as `proftrace run` and `ls proftrace.data` show it, means the one in the root of runs; what
+ * lies here comes first. */
+static char *path_of(const char *run)
+{
+    struct stat status;
+    if (!run)
+        return pt_strdup(root_of_runs());
+    if (*run && !strchr(run, '/') && stat(run, &status) < 0 && errno == ENOENT) {
+        PT_AUTO(pt_freep) char *in_root = pt_asprintf("%s/%s", root_of_runs(), run);
+        if (stat(in_root, &status) == 0)
+            return pt_strdup(in_root);
+    }
+    return pt_strdup(run);
+}
+
 int pt_run_files_find(const char *path, struct pt_run_files *ret_run, struct pt_error *err)
 {
-    struct pt_run_files run = {.path = without_slashes(pt_strdup(path ? path : root_of_runs()))};
+    struct pt_run_files run = {.path = without_slashes(path_of(path))};
     struct stat status;
     int result;
     if (!path && stat(run.path, &status) < 0 && errno == ENOENT)

@@ -15,8 +15,8 @@ struct pt_run_files {
     } files; /* sorted by name */
 };
 
-/* NULL = the latest run under PROFTRACE_DIR, PROFILE_OUTPUT_DIR or ./proftrace.data. -1 with exit code 3 when there is
- * none. */
+/* NULL = the latest run under PROFTRACE_DIR, PROFILE_OUTPUT_DIR or ./proftrace.data, where a name without a slash that
+ * does not exist here is looked up, too. -1 with exit code 3 when there is none. */
 int pt_run_files_find(const char *path, struct pt_run_files *ret_run, struct pt_error *err);
 void pt_run_files_fini(struct pt_run_files *run);
 
