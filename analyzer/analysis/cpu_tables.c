@@ -109,11 +109,16 @@ static struct pt_value percent(const struct sums *sums, double s)
 
 /* ---- tables ---- */
 
+/* The figures come before the names of files: a terminal of 80 columns cuts what is to the right. */
 static const struct pt_column function_columns[] = {
-    {"function", "Function", PT_SHOW_TEXT},    {"file", "File", PT_SHOW_TEXT},
-    {"line", "Line", PT_SHOW_NUMBER},          {"module", "Module", PT_SHOW_TEXT},
-    {"self_percent", "Self", PT_SHOW_PERCENT}, {"total_percent", "Total", PT_SHOW_PERCENT},
-    {"self_s", "Self time", PT_SHOW_SECONDS},  {"total_s", "Total time", PT_SHOW_SECONDS},
+    {"function", "Function", PT_SHOW_TEXT},
+    {"self_percent", "Self", PT_SHOW_PERCENT},
+    {"total_percent", "Total", PT_SHOW_PERCENT},
+    {"self_s", "Self time", PT_SHOW_SECONDS},
+    {"module", "Module", PT_SHOW_TEXT},
+    {"file", "File", PT_SHOW_TEXT},
+    {"line", "Line", PT_SHOW_NUMBER},
+    {"total_s", "Total time", PT_SHOW_SECONDS},
     {"samples", "Samples", PT_SHOW_COUNT},
 };
 enum { FUNCTION_COLUMNS = sizeof function_columns / sizeof *function_columns };
@@ -123,12 +128,12 @@ static void fill_function(struct pt_metrics *metrics, const struct sums *sums, c
 {
     const struct pt_cpu_function *function = &sums->view->functions.items[weight->id];
     row[0] = pt_text(pt_metrics_text(metrics, function->name));
-    row[1] = function->file ? pt_text(pt_metrics_text(metrics, function->file)) : pt_unknown("no debug information");
-    row[2] = function->line ? pt_integer(function->line) : pt_unknown("no debug information");
-    row[3] = function->module ? pt_text(pt_metrics_text(metrics, function->module)) : pt_unknown("in no file");
-    row[4] = percent(sums, weight->self_s);
-    row[5] = percent(sums, weight->total_s);
-    row[6] = pt_real(weight->self_s);
+    row[1] = percent(sums, weight->self_s);
+    row[2] = percent(sums, weight->total_s);
+    row[3] = pt_real(weight->self_s);
+    row[4] = function->module ? pt_text(pt_metrics_text(metrics, function->module)) : pt_unknown("in no file");
+    row[5] = function->file ? pt_text(pt_metrics_text(metrics, function->file)) : pt_unknown("no debug information");
+    row[6] = function->line ? pt_integer(function->line) : pt_unknown("no debug information");
     row[7] = pt_real(weight->total_s);
     row[8] = pt_integer(weight->samples);
 }
