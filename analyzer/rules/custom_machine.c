@@ -73,9 +73,7 @@ bool pt_rule_slow_device(struct pt_profile *profile, pt_i64 stage, struct pt_fin
 /* Pressure is the whole machine's: a stage that moves no data to speak of has no part in it. */
 static bool uses_the_disks(const struct pt_finding *finding, const struct pt_metrics *metrics)
 {
-    const double read_bytes = pt_finding_number(finding, metrics, "resource.disk_read_bytes.last");
-    const double write_bytes = pt_finding_number(finding, metrics, "resource.disk_write_bytes.last");
-    return !(read_bytes + write_bytes < 16.0 * 1024 * 1024);
+    return !(pt_finding_number(finding, metrics, "storage.device.bytes") < 16.0 * 1024 * 1024);
 }
 
 /* Of the whole machine: shown where nothing nearer says which files are waited for. */
