@@ -21,8 +21,8 @@ static void print_commands(void)
     printf("usage: proftrace COMMAND [OPTIONS] [ARGUMENTS]\n\n%s\nCommands:\n\n", examples);
     for (const struct pt_command *command = pt_commands; command->name; command++)
         printf("  %-10s %s\n", command->name, command->summary);
-    printf("\nRUN is a run directory; left out, it is the latest. `proftrace help COMMAND` shows the options of a\n"
-           "command, proftrace-COMMAND(1) explains it.\n");
+    printf("\nRUN is a run directory or its bare name; left out, it is the latest. `proftrace help COMMAND` shows the\n"
+           "options of a command, proftrace-COMMAND(1) explains it.\n");
 }
 
 static int unknown_command(const char *name, struct pt_error *err)
