@@ -25,8 +25,9 @@
 /* CPU time is counted in ticks of 10 ms: a sample over less says nothing. */
 #define LAST_SAMPLE_MIN_NS 100000000u
 
-/* A look at many processes costs more: then look less often, so that it stays below 0.4 % of one core. */
-#define COST_FACTOR 250
+/* A look at many processes costs more: then look less often, so that all of it, the occasional PSS too, stays below 0.5
+ * % of one core. */
+#define COST_FACTOR 350
 
 /* A reader of our stdout that stands still must not keep us for ever once the stage has ended. */
 #define DRAIN_PATIENCE_NS 10000000000u
