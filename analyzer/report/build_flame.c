@@ -42,7 +42,7 @@ static void put_stem(const struct pt_build *b, pt_u32 stage, char stem[LONGEST_S
 {
     const char *name = b->profile->stages.items[stage].name;
     size_t n = 0;
-    for (; name[n] && n < LONGEST_STEM; n++)
+    for (; n < LONGEST_STEM && name[n]; n++)
         stem[n] = (char)(isalnum((unsigned char)name[n]) && !((unsigned char)name[n] & 0x80) ? name[n] : '-');
     stem[n] = 0;
 }

@@ -63,7 +63,7 @@ static void rank_parts(const struct pt_build *b, pt_u32 columns[PT_PART__COUNT])
     for (int i = 0; i < PT_PART__COUNT; i++) {
         pt_u32 before = 0;
         for (int j = 0; j < PT_PART__COUNT; j++)
-            before += total_s[j] > total_s[i] || (total_s[j] == total_s[i] && j < i);
+            before += total_s[j] > total_s[i] || (j < i && total_s[j] == total_s[i]);
         columns[i] = total_s[i] > 0 ? before + 3 : 0;
     }
 }
