@@ -143,7 +143,8 @@ static void add_functions(struct pt_metrics *metrics, struct pt_scope scope, str
     struct weights *list = &sums->functions;
     struct pt_table *table =
         pt_metrics_table(metrics, scope, "cpu.functions", "CPU by function", function_columns, FUNCTION_COLUMNS);
-    qsort(list->items, list->n, sizeof *list->items, by_self);
+    if (list->n)
+        qsort(list->items, list->n, sizeof *list->items, by_self);
     for (size_t i = 0; i < list->n && i < MOST_FUNCTIONS; i++)
         fill_function(metrics, sums, &list->items[i], pt_table_add_row(table));
     table->rows_left_out = list->n > MOST_FUNCTIONS ? list->n - MOST_FUNCTIONS : 0;
@@ -166,7 +167,8 @@ static void add_thread_functions(struct pt_metrics *metrics, struct pt_scope sco
     struct weights *list = &sums->of_threads;
     struct pt_table *table = pt_metrics_table(metrics, scope, "cpu.thread_functions", "CPU by thread and function",
                                               columns, 3 + FUNCTION_COLUMNS);
-    qsort(list->items, list->n, sizeof *list->items, by_thread);
+    if (list->n)
+        qsort(list->items, list->n, sizeof *list->items, by_thread);
     for (size_t i = 0, of_this = 0, threads = 0; i < list->n; i++) {
         const bool is_new = !i || list->items[i].thread != list->items[i - 1].thread;
         of_this = is_new ? 0 : of_this + 1;
@@ -210,7 +212,8 @@ static void add_stacks(struct pt_metrics *metrics, struct pt_scope scope, struct
     };
     struct weights *list = &sums->stacks;
     struct pt_table *table = pt_metrics_table(metrics, scope, "cpu.stacks", "CPU by stack", columns, 4);
-    qsort(list->items, list->n, sizeof *list->items, by_self);
+    if (list->n)
+        qsort(list->items, list->n, sizeof *list->items, by_self);
     for (size_t i = 0; i < list->n && i < MOST_STACKS; i++) {
         struct pt_value *row = pt_table_add_row(table);
         row[0] = percent(sums, list->items[i].self_s);

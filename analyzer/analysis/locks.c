@@ -194,7 +194,10 @@ static void finish_stage(const struct locks *locks, pt_u32 stage)
     pt_metrics_set(metrics, scope, "lock.contended.calls", pt_integer(waits));
     pt_metrics_set(metrics, scope, "lock.contended.total_s", pt_seconds((pt_i64)ns));
     pt_metrics_set(metrics, scope, "lock.contended.holder", pt_text(holder));
-    pt_metrics_set(metrics, scope, "lock.contended.cost_s", pt_real(cost_s));
+    /* A queue's idle threads wait, too, and cost nothing: the stage can gain no more than its critical thread waited.
+     */
+    const double own_s = pt_value_number(pt_metrics_get(metrics, scope, "time.lock_s"));
+    pt_metrics_set(metrics, scope, "lock.contended.cost_s", pt_real(cost_s < own_s ? cost_s : own_s));
 }
 
 static void finish(void *state, struct pt_profile *profile)

@@ -219,9 +219,10 @@ static bool read_chunk(struct reader *r)
     r->left_bytes -= sizeof chunk;
     if (chunk.bytes > r->left_bytes || chunk.bytes > CHUNK_MAX_BYTES)
         return false;
-    if (chunk.bytes > r->payload_room) {
-        r->payload = pt_realloc(r->payload, chunk.bytes);
-        r->payload_room = chunk.bytes;
+    /* Never null, not even for an empty chunk: takers add to the address. */
+    if (chunk.bytes >= r->payload_room) {
+        r->payload = pt_realloc(r->payload, chunk.bytes + 1);
+        r->payload_room = chunk.bytes + 1;
     }
     if (chunk.bytes && fread(r->payload, chunk.bytes, 1, r->file) != 1)
         return false;
