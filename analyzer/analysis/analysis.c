@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../merge/ahead.h"
 #include "../merge/stream.h"
 #include "../util/auto.h"
 
@@ -20,6 +21,7 @@ const struct pt_analysis *const pt_analyses[] = {
 };
 
 enum { N_ANALYSES = sizeof pt_analyses / sizeof *pt_analyses - 1, N_CATEGORIES = 16 };
+enum { MANY_EVENTS = 100000 }; /* putting fewer in order takes no longer than a thread takes to begin */
 
 /* Who wants events of a category, so that an event costs one call per analysis that asked for it. */
 struct dispatch {
@@ -55,6 +57,8 @@ static int dispatch_events(struct dispatch *dispatch, struct pt_profile *profile
     PT_AUTO(pt_stream_closep) struct pt_stream *stream = pt_session_stream(profile->session, &filter, err);
     if (!stream)
         return -1;
+    if (profile->session->quality.events >= MANY_EVENTS)
+        stream = pt_stream_ahead(stream);
     struct pt_event event;
     int got;
     while ((got = stream->next(stream, &event, err)) > 0) {

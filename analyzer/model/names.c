@@ -6,8 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../util/mem.h"
 #include "../util/str.h"
 #include "session_data.h"
+
+enum { MOST_TEXTS = 65536 };
 
 static void add_module(struct pt_process_data *data, const struct pt_definition *def)
 {
@@ -79,13 +82,32 @@ static const struct pt_definition *find(const struct pt_process *process, pt_u32
     return NULL;
 }
 
-const char *pt_process_string(const struct pt_process *process, pt_u32 id)
+static const char *find_string(const struct pt_process *process, pt_u32 id)
 {
     const struct pt_process *owner;
-    if (!id)
-        return "";
     const struct pt_definition *def = find(process, id, false, &owner);
     return def ? (const char *)def->payload : NULL;
+}
+
+/* Asked for with nearly every event: ids are small numbers, so one look instead of a search. */
+const char *pt_process_string(const struct pt_process *process, pt_u32 id)
+{
+    struct pt_process_data *data = pt_process_data_of(process);
+    if (id < data->n_texts && data->texts[id])
+        return data->texts[id];
+    if (!id)
+        return "";
+    const char *text = find_string(process, id);
+    if (!text || id >= MOST_TEXTS)
+        return text;
+    if (id >= data->n_texts) {
+        const pt_u32 n = id < 64 ? 128 : 2 * id;
+        data->texts = pt_realloc(data->texts, n * sizeof *data->texts);
+        memset(data->texts + data->n_texts, 0, (n - data->n_texts) * sizeof *data->texts);
+        data->n_texts = n;
+    }
+    data->texts[id] = text;
+    return text;
 }
 
 static struct pt_frames *read_frames(struct pt_arena *arena, const struct pt_definition *def)

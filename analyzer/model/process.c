@@ -115,6 +115,7 @@ void pt_process_fini(struct pt_process_data *data)
     pt_map_fini(&data->stacks);
     pt_map_fini(&data->frames);
     pt_map_fini(&data->paths);
+    free(data->texts);
     pt_arena_fini(&data->arena);
     pt_schema_free(data->schema);
     pt_trace_file_close(data->shown.file);
