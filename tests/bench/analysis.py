@@ -2,11 +2,12 @@
 """The offline half: decode, report and export on traces that this run records; and the launcher's sampling."""
 import glob
 import os
+import shutil
 import statistics
 import subprocess
 import time
 
-from measure import RESULT, environment, run_once
+from measure import RESULT, environment, folder_bytes, run_once
 
 
 class Figure:
@@ -43,7 +44,22 @@ def decode_figures(run, places, repeats):
                            "M events/s of CPU", f"{wall:.2f} s wall")]
 
 
-def figures(by_key, tracers, places, proftrace, repeats, quick):
+def mixed_figures(places, proftrace, repeats, quick, large):
+    """Reports on runs of 16 processes with 4 threads each that read, wait, lock, talk and allocate all at once: b_trace.c."""
+    found = []
+    for events in [200000] if quick else [10**7, 10**8, 10**9] if large else [10**7]:
+        run, key = f"{places.data}/mixed", f"mixed-{events // 10**6}"
+        timed(places, [f"{places.programs}/b_trace", run, str(events)])
+        wall, cpu, rss, _ = median_of(repeats if events <= 10**7 else 1, places, [proftrace, "report", run, "-o", "/dev/null"])
+        megabytes = folder_bytes(run) / 1e6
+        found.append(Figure(key, f"`proftrace report` on {events / 1e6:,.1f} M mixed events of 64 threads", wall, "s",
+                            f"{cpu:.2f} s of CPU, {megabytes:,.0f} MB of trace"))
+        found.append(Figure(f"{key}-rss", "its peak memory", rss, "MiB"))
+        shutil.rmtree(run)
+    return found
+
+
+def figures(by_key, tracers, places, proftrace, repeats, quick, large=False):
     found = []
     pairs, calls = by_key["M1"], by_key["I1"]
     run = record(pairs, tracers["full"], pairs.quick if quick else 5000000, places)
@@ -53,6 +69,7 @@ def figures(by_key, tracers, places, proftrace, repeats, quick):
     found.append(Figure("report", f"`proftrace report` on {events / 1e6:.1f} M heap events", wall, "s",
                         f"{cpu:.2f} s of CPU, peak RSS {rss:.0f} MiB"))
     found.append(Figure("report-rss", "its peak memory", rss, "MiB"))
+    found += mixed_figures(places, proftrace, repeats, quick, large)
     run = record(calls, tracers["sampled"], calls.quick if quick else 1000000, places)
     wall, cpu, rss, _ = median_of(repeats, places, [proftrace, "export", run, "--to", "chrome", "--force", "-o", f"{places.traces}/chrome.json"])
     slices = (calls.quick if quick else 1000000) + 32768  # the file is written and read once before

@@ -52,6 +52,7 @@ def arguments():
     parser.add_argument("--only", default="", help="workloads, comma-separated")
     parser.add_argument("--tracers", default="", help="configurations, comma-separated")
     parser.add_argument("--no-analysis", action="store_true")
+    parser.add_argument("--large", action="store_true", help="also report on 100 M and 1,000 M events (10 minutes, 5 GB of disk)")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--write", help="file that gets the table between its markers")
     return parser.parse_args()
@@ -71,7 +72,8 @@ def measure_all(args, places, progress):
               if w.quick or not args.quick}
     figures = {}
     if not args.no_analysis and not only:
-        found = analysis.figures({w.key: w for w in WORKLOADS}, known, places, proftrace, 1 if args.quick else 3, args.quick)
+        found = analysis.figures({w.key: w for w in WORKLOADS}, known, places, proftrace, 1 if args.quick else 3, args.quick,
+                                 args.large)
         figures = {f.key: f for f in found}
     present = [t.title.strip("*") for t in known.values()]
     return table.page(chosen, series, figures, circumstances(rounds, load, present), args.quick)

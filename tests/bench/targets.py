@@ -60,6 +60,9 @@ TARGETS = [
     Target("decode and merge", "decode", "", None, "M events/s of CPU", 50, 1, at_least=True),
     Target("report on 10 M events", "report", "", None, "s", 2),
     Target("report on 10 M events, memory", "report-rss", "", None, "MiB", 256, 0),
+    Target("report on 10 M mixed events", "mixed-10", "", None, "s", 2),
+    Target("the same, memory", "mixed-10-rss", "", None, "MiB", 256, 0),
+    Target("report on 1,000 M mixed events, memory", "mixed-1000-rss", "", None, "MiB", 256, 0),
     Target("Chrome export", "chrome", "", None, "M slices/s", 2, at_least=True),
     Target("launcher sampling", "launcher", "", None, "% of a core", 0.5),
 ]
