@@ -25,6 +25,8 @@ static enum pt_call_class class_of_category(enum pt_category category)
         return PT_CALL_NETWORK;
     case PT_CATEGORY_HEAP:
     case PT_CATEGORY_USER:
+    case PT_CATEGORY_CUDA:
+    case PT_CATEGORY_GPU:
         break;
     }
     return PT_CALL_NONE;

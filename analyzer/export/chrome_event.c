@@ -116,13 +116,17 @@ static const char *category_name(enum pt_category category)
         return "wait";
     case PT_CATEGORY_NET:
         return "net";
+    case PT_CATEGORY_CUDA:
+        return "cuda";
+    case PT_CATEGORY_GPU:
+        return "gpu";
     }
     return "other";
 }
 
 static void kind_prepare(struct pt_chrome_kind *kind, const struct pt_event_desc *desc)
 {
-    static const char *const families[] = {"io_", "meta_", "proc_", "wait_", "net_"}; /* the category says it already */
+    static const char *const families[] = {"io_", "meta_", "proc_", "wait_", "net_", "cuda_", "gpu_"}; /* the category says it already */
     const char *name = desc->name;
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         if (!strncmp(name, families[i], strlen(families[i])))

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "../util/mem.h"
@@ -26,6 +27,14 @@ struct pt_decode_pool {
     int n_spare, n_ahead;
 };
 
+static int by_end(const void *a, const void *b)
+{
+    const struct pt_item *x = a, *y = b;
+    if (x->end_ns != y->end_ns)
+        return x->end_ns < y->end_ns ? -1 : 1;
+    return memcmp(x, y, sizeof *x); /* the same order each time: a window is decoded again */
+}
+
 static int decode(struct pt_decoder *decoder, const struct pt_merge_source *source, size_t block,
                   struct pt_batch *batch)
 {
@@ -33,8 +42,11 @@ static int decode(struct pt_decoder *decoder, const struct pt_merge_source *sour
     const struct pt_block_ref *next = block + 1 < source->stream->n ? ref + 1 : NULL;
     const bool is_next =
         next && next->header.sequence == ref->header.sequence + 1 && next->header.life == ref->header.life;
-    return pt_decode(decoder, source->file, source->schema, source->scale, ref, is_next ? next->header.first_ticks : 0,
-                     batch);
+    const int result = pt_decode(decoder, source->file, source->schema, source->scale, ref,
+                                 is_next ? next->header.first_ticks : 0, batch);
+    if (source->is_unordered)
+        qsort(batch->items, batch->n, sizeof batch->items[0], by_end);
+    return result;
 }
 
 static struct pt_batch *get_batch(struct pt_decode_pool *pool)

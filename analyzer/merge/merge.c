@@ -96,7 +96,7 @@ static void remove_top(struct merge *m)
 static bool has_block(const struct merge *m, struct reader *r)
 {
     const struct pt_slot_stream *stream = r->in->stream;
-    while (r->block < stream->n) {
+    while (r->block < r->in->end_block) {
         const struct pt_block *h = &stream->items[r->block].header;
         const bool is_late = m->filter.until_ns && pt_scale_time(r->in->scale, h->first_ticks) >= m->filter.until_ns;
         if (h->events && !is_late)
@@ -202,7 +202,16 @@ static void advance_block(struct merge *m, struct reader *r)
     settle(m);
 }
 
-static inline void fill(const struct reader *r, const struct pt_item *item, pt_i64 end_ns, struct pt_event *event)
+/* A call that CUPTI told of is the event of the thread that made it. */
+static void set_caller(const struct merge *m, struct pt_event *event)
+{
+    const pt_u32 tid = event->desc->id == PT_EV_cuda_call ? pt_event_as(event, cuda_call)->tid : 0;
+    struct pt_thread *caller = tid ? m->owner.caller(event->process, tid, pt_event_end_ns(event)) : NULL;
+    event->thread = caller ? caller : event->thread;
+}
+
+static inline void fill(const struct merge *m, const struct reader *r, const struct pt_item *item, pt_i64 end_ns,
+                        struct pt_event *event)
 {
     event->start_ns = end_ns - item->duration_ns;
     event->duration_ns = item->duration_ns;
@@ -213,6 +222,8 @@ static inline void fill(const struct reader *r, const struct pt_item *item, pt_i
     event->tag = (pt_i32)item->tag_kind >> 8;
     event->words[0] = item->words[0];
     event->words[1] = item->words[1];
+    if (r->in->is_unordered)
+        set_caller(m, event);
 }
 
 static bool passes(const struct pt_filter *f, const struct pt_event *event)
@@ -240,7 +251,7 @@ static int next(struct pt_stream *self, struct pt_event *ret_event, struct pt_er
             settle(m);
             continue;
         }
-        fill(r, &r->batch->items[r->at++], here.key, ret_event);
+        fill(m, r, &r->batch->items[r->at++], here.key, ret_event);
         r->floor_ns = here.key;
         if (!m->filters || passes(&m->filter, ret_event))
             return 1;
@@ -285,7 +296,8 @@ struct pt_stream *pt_merge_new(struct pt_merge_source *sources, size_t n, const 
         struct reader *r = &m->readers[i];
         r->in = &sources[i];
         r->floor_ns = -PT_TIME_LIMIT_NS * 2;
-        blocks += sources[i].stream->n;
+        r->block = sources[i].first_block;
+        blocks += sources[i].end_block - sources[i].first_block;
         if (has_block(m, r))
             m->heap[m->n_heap++] = (struct entry){lower_bound_ns(r), (pt_u32)i};
     }

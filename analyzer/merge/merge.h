@@ -10,7 +10,8 @@
 #include "../decode/decode.h"
 #include "stream.h"
 
-/* One stream (heap units or records) of one thread slot of one file. Order among sources breaks ties of time. */
+/* One stream (heap units or records) of one thread slot of one file; of a device's slot, one block of it, because its
+ * records are in no order. Order among sources breaks ties of time. */
 struct pt_merge_source {
     const struct pt_trace_file *file;
     const struct pt_schema *schema;
@@ -18,6 +19,8 @@ struct pt_merge_source {
     const struct pt_slot_stream *stream;
     struct pt_process *process;
     pt_u32 slot;
+    bool is_unordered;
+    size_t first_block, end_block; /* of the stream */
 };
 
 /* What the merge must ask its owner. */
@@ -26,6 +29,8 @@ struct pt_merge_owner {
     /* A block turned out to be damaged; events of unknown kinds were skipped. */
     void (*damaged)(struct pt_process *process, const struct pt_block_ref *ref);
     void (*unknown)(struct pt_process *process, pt_u32 events);
+    /* The thread of this tid that lived then; NULL = none is known. */
+    struct pt_thread *(*caller)(struct pt_process *process, pt_u32 tid, pt_i64 at_ns);
 };
 
 /* Takes `sources` over (malloc'ed). The filter's pid and stage are the caller's business: sources that do not match are

@@ -40,6 +40,7 @@ struct pt_process_data {
     pt_u32 n_slot_heaps;
     pt_u64 counted_calls[4], counted_bytes[4];
     struct pt_map damaged_blocks; /* offsets of blocks that are counted as damaged */
+    pt_u32 last_asked;            /* index of the thread that was last asked for by its tid */
     pt_u64 unknown_events;        /* of kinds this build does not know, met while streaming */
 };
 
@@ -64,6 +65,8 @@ void pt_process_fill_names(struct pt_process_data *data);
 void pt_process_fill_untraced(struct pt_process_data *data);
 /* The thread of a slot that events of a life belong to; never NULL once the process has a thread in that slot. */
 struct pt_thread *pt_process_thread(struct pt_process *process, pt_u32 slot, pt_u32 life);
+/* The thread of this tid that lived at an instant, else the last one before, else any; NULL = there was none. */
+struct pt_thread *pt_process_thread_by_tid(struct pt_process *process, pt_u32 tid, pt_i64 at_ns);
 /* Parent links, previous images and process order; `session` has all its processes. */
 void pt_session_link(struct pt_session *session);
 

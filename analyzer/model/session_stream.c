@@ -34,6 +34,21 @@ static void unknown(struct pt_process *process, pt_u32 events)
     pt_process_data_of(process)->unknown_events += events;
 }
 
+struct sources {
+    PT_VEC(struct pt_merge_source);
+};
+
+static void add_source(struct sources *sources, struct pt_merge_source source)
+{
+    const size_t n = source.stream->n;
+    source.is_unordered = n && source.stream->items[0].header.tid >= PT_DEVICE_TID;
+    for (size_t first = 0; first < n; first = source.end_block) {
+        source.first_block = first;
+        source.end_block = source.is_unordered ? first + 1 : n;
+        pt_vec_push(sources, source);
+    }
+}
+
 static bool wanted(const struct pt_process *p, const struct pt_filter *filter)
 {
     if (!filter)
@@ -43,10 +58,8 @@ static bool wanted(const struct pt_process *p, const struct pt_filter *filter)
 
 struct pt_stream *pt_session_stream(struct pt_session *session, const struct pt_filter *filter, struct pt_error *err)
 {
-    static const struct pt_merge_owner owner = {pt_process_thread, damaged, unknown};
-    struct {
-        PT_VEC(struct pt_merge_source);
-    } sources = {0};
+    static const struct pt_merge_owner owner = {pt_process_thread, damaged, unknown, pt_process_thread_by_tid};
+    struct sources sources = {0};
     (void)err;
     const bool no_units = filter && filter->categories && !(filter->categories & PT_CATEGORY_HEAP);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
@@ -55,9 +68,8 @@ struct pt_stream *pt_session_stream(struct pt_session *session, const struct pt_
         for (size_t s = 0; s < p->file->slots.n && wanted(p, filter); s++)
             for (int kind = no_units ? PT_STREAM_RECORDS : PT_STREAM_HEAP; kind < PT_STREAM__COUNT; kind++) {
                 const struct pt_trace_slot *slot = &p->file->slots.items[s];
-                if (slot->streams[kind].n)
-                    pt_vec_push(&sources, ((struct pt_merge_source){p->file, data->schema, &data->scale,
-                                                                    &slot->streams[kind], p, slot->slot}));
+                add_source(&sources, (struct pt_merge_source){p->file, data->schema, &data->scale, &slot->streams[kind],
+                                                              p, slot->slot, false, 0, 0});
             }
     }
     return pt_merge_new(sources.items, sources.n, &owner, filter);

@@ -328,3 +328,26 @@ struct pt_thread *pt_process_thread(struct pt_process *process, pt_u32 slot, pt_
         low = process->n_threads - 1;
     return process->n_threads ? &process->threads[low] : NULL;
 }
+
+static bool lived(const struct pt_thread *thread, pt_u32 tid, pt_i64 at_ns)
+{
+    return thread->tid == tid && thread->start_ns <= at_ns && thread->end_ns >= at_ns;
+}
+
+struct pt_thread *pt_process_thread_by_tid(struct pt_process *process, pt_u32 tid, pt_i64 at_ns)
+{
+    struct pt_process_data *data = pt_process_data_of(process); /* most questions are about one thread */
+    if (data->last_asked < process->n_threads && lived(&process->threads[data->last_asked], tid, at_ns))
+        return &process->threads[data->last_asked];
+    struct pt_thread *found = NULL;
+    for (pt_u32 i = 0; i < process->n_threads; i++) {
+        struct pt_thread *t = &process->threads[i];
+        if (lived(t, tid, at_ns)) {
+            data->last_asked = i;
+            return t;
+        }
+        if (t->tid == tid && (!found || (t->start_ns <= at_ns && t->start_ns > found->start_ns)))
+            found = t;
+    }
+    return found;
+}

@@ -221,6 +221,10 @@ struct pt_thread_area { /* PT_THREAD_HEADER_BYTES, then buffers and definitions 
 _Static_assert(sizeof(struct pt_thread_area) <= PT_THREAD_HEADER_BYTES, "on disk");
 _Static_assert(PT_ROW__COUNT <= PT_TOTALS_ROWS, "totals table too small");
 
+/* Threads from this tid on are no threads of the host: slots that hold what devices reported. Their records lie in the order in
+ * which they became known, not in that of time. */
+#define PT_DEVICE_TID 0x80000000u
+
 enum pt_counted { PT_COUNTED_READ_DIR, PT_COUNTED_STDIO_READ_CHAR, PT_COUNTED_STDIO_WRITE_CHAR };
 
 /* Heap size classes: 16-byte steps to 1 KiB, then powers of two. Class of a size, and the largest size of a class. */

@@ -28,6 +28,8 @@ enum pt_category {
     PT_CATEGORY_USER = 1 << 6,
     PT_CATEGORY_WAIT = 1 << 7,
     PT_CATEGORY_NET = 1 << 8,
+    PT_CATEGORY_CUDA = 1 << 9,
+    PT_CATEGORY_GPU = 1 << 10,
 };
 
 enum pt_role { PT_ROLE_UNIT, PT_ROLE_SPAN, PT_ROLE_POINT, PT_ROLE_BEGIN, PT_ROLE_END };

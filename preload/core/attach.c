@@ -194,6 +194,16 @@ static struct pt_tracer_thread *new_slot(pt_u32 tid, struct pt_private *priv)
     return t;
 }
 
+struct pt_tracer_thread *pt_device_slot_new(pt_u32 tid, struct pt_private *priv)
+{
+    struct pt_tracer_thread *const self = pt_self; /* growth inside needs the new slot's private memory */
+    struct pt_tracer_thread *t = pt_image_live() ? new_slot(tid, priv) : 0;
+    if (t)
+        move_in(t, tid);
+    pt_self = self;
+    return t;
+}
+
 struct attach_call {
     struct pt_private *priv;
     struct pt_tracer_thread *result;

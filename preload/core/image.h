@@ -13,6 +13,7 @@
 #define PT_MAX_RING_SEGMENTS 2048u
 #define PT_MAX_POOLS 512u
 #define PT_MAX_MODULES 2048u
+#define PT_MAX_DELIVERIES 16u
 #define PT_PATH_BYTES 768u
 
 enum pt_image_state { PT_IMAGE_NONE, PT_IMAGE_MAKING, PT_IMAGE_LIVE, PT_IMAGE_FAILED };
@@ -30,6 +31,13 @@ struct pt_ring_segment {
     pt_u64 bytes;
     pt_u64 serial;
     pt_u32 state; /* atomic, enum pt_ring_state */
+    pt_u32 pad0;
+};
+
+/* A slot that holds what devices report, for one delivery at a time. */
+struct pt_device_slot {
+    struct pt_tracer_thread *thread; /* NULL = never used */
+    pt_u32 busy;                     /* atomic */
     pt_u32 pad0;
 };
 
@@ -57,6 +65,7 @@ struct pt_image {
     pt_u32 n_module_ids; /* atomic */
     pt_u64 attach_refused_at;
     pt_u64 refused_at; /* counter of the last growth that failed: do not try again at every event */
+    struct pt_device_slot devices[PT_MAX_DELIVERIES];
     char path[PT_PATH_BYTES];
     struct pt_area_pool pools[PT_MAX_POOLS];
     struct pt_ring_segment ring[PT_MAX_RING_SEGMENTS];

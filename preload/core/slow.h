@@ -18,6 +18,9 @@ PT_ALWAYS_INLINE struct pt_tracer_thread *pt_thread_attached(void)
 /* The same with signals blocked by the caller. */
 struct pt_tracer_thread *pt_thread_attach(void);
 
+/* A slot for what devices report; NULL when there is none left. On `priv`'s stack, signals blocked. */
+struct pt_tracer_thread *pt_device_slot_new(pt_u32 tid, struct pt_private *priv);
+
 /* The private memory of a thread is for one at a time: a raw clone() that shares memory and TLS shares the slot, too.
  * Signals blocked; who is on the private stack has it. */
 PT_ALWAYS_INLINE int pt_claim(struct pt_tracer_thread *t)

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cuda.h - what the tags of CUDA and GPU events mean. Values of copy, memory, synchronisation and overhead kinds are
+ * those of CUPTI (CUpti_ActivityMemcpyKind and so on), which are stable since CUDA 5: a trace stores them as they came.
+ */
+#ifndef PROFTRACE_CUDA_H
+#define PROFTRACE_CUDA_H
+
+/* What a call is for; cuda_call's tag. */
+enum pt_cuda_class {
+    PT_CUDA_OTHER = 0,
+    PT_CUDA_LAUNCH = 1,       /* starts a kernel */
+    PT_CUDA_GRAPH_LAUNCH = 2, /* starts a graph */
+    PT_CUDA_COPY = 3,         /* returns when the copy is done, or may */
+    PT_CUDA_COPY_ASYNC = 4,
+    PT_CUDA_SET = 5,
+    PT_CUDA_SET_ASYNC = 6,
+    PT_CUDA_SYNC = 7,     /* waits for the device, a stream or an event */
+    PT_CUDA_ALLOC = 8,    /* memory; may synchronise */
+    PT_CUDA_FREE = 9,     /* memory; synchronises */
+    PT_CUDA_LOAD = 10,    /* modules, libraries, just-in-time compiling, initialisation */
+    PT_CUDA_CAPTURE = 11, /* captures and instantiates graphs */
+    PT_CUDA_CLASS__COUNT
+};
+
+/* CUpti_ActivityMemcpyKind */
+enum pt_cuda_copy {
+    PT_CUDA_COPY_HTOD = 1,
+    PT_CUDA_COPY_DTOH = 2,
+    PT_CUDA_COPY_HTOA = 3,
+    PT_CUDA_COPY_ATOH = 4,
+    PT_CUDA_COPY_ATOA = 5,
+    PT_CUDA_COPY_ATOD = 6,
+    PT_CUDA_COPY_DTOA = 7,
+    PT_CUDA_COPY_DTOD = 8,
+    PT_CUDA_COPY_HTOH = 9,
+    PT_CUDA_COPY_PTOP = 10
+};
+
+/* CUpti_ActivityMemoryKind */
+enum pt_cuda_memory {
+    PT_CUDA_MEMORY_UNKNOWN = 0,
+    PT_CUDA_MEMORY_PAGEABLE = 1,
+    PT_CUDA_MEMORY_PINNED = 2,
+    PT_CUDA_MEMORY_DEVICE = 3,
+    PT_CUDA_MEMORY_ARRAY = 4,
+    PT_CUDA_MEMORY_MANAGED = 5,
+    PT_CUDA_MEMORY_DEVICE_STATIC = 6,
+    PT_CUDA_MEMORY_MANAGED_STATIC = 7
+};
+
+/* CUpti_ActivitySynchronizationType */
+enum pt_cuda_sync {
+    PT_CUDA_SYNC_EVENT = 1,
+    PT_CUDA_SYNC_STREAM_WAIT_EVENT = 2,
+    PT_CUDA_SYNC_STREAM = 3,
+    PT_CUDA_SYNC_CONTEXT = 4
+};
+
+/* CUpti_ActivityOverheadKind */
+enum pt_cuda_overhead {
+    PT_CUDA_OVERHEAD_COMPILER = 1,
+    PT_CUDA_OVERHEAD_BUFFER_FLUSH = 1 << 16,
+    PT_CUDA_OVERHEAD_INSTRUMENTATION = 2 << 16,
+    PT_CUDA_OVERHEAD_RESOURCE = 3 << 16,
+    PT_CUDA_OVERHEAD_MODULE_LOADING = 4 << 16,
+    PT_CUDA_OVERHEAD_LAZY_LOADING = 5 << 16,
+    PT_CUDA_OVERHEAD_QUEUE_FULL = 6 << 16,
+    PT_CUDA_OVERHEAD_ACTIVITY_BUFFER = 7 << 16,
+    PT_CUDA_OVERHEAD_UVM = 8 << 16
+};
+
+/* How GPU work is seen; gpu_tracing's tag. */
+enum pt_cuda_tracing {
+    PT_CUDA_TRACING_OFF = 0,     /* by option */
+    PT_CUDA_TRACING_CUPTI = 1,   /* everything */
+    PT_CUDA_TRACING_WRAPPED = 2, /* calls only: no CUPTI, or somebody else has it */
+    PT_CUDA_TRACING_YIELDED = 3, /* for now: the program profiles itself */
+    PT_CUDA_TRACING_ENDED = 4    /* the process lets go of CUPTI: exit, fork */
+};
+
+#endif
