@@ -222,7 +222,7 @@ static inline void fill(const struct merge *m, const struct reader *r, const str
     event->tag = (pt_i32)item->tag_kind >> 8;
     event->words[0] = item->words[0];
     event->words[1] = item->words[1];
-    if (r->in->is_unordered)
+    if (r->in->is_unordered && !m->filter.as_stored)
         set_caller(m, event);
 }
 

@@ -6,6 +6,8 @@
 #ifndef PT_MERGE_STREAM_H
 #define PT_MERGE_STREAM_H
 
+#include <stdbool.h>
+
 #include "../decode/event.h"
 #include "../util/error.h"
 
@@ -25,6 +27,8 @@ struct pt_filter {
     pt_u32 pid;               /* 0 = all */
     pt_i64 min_duration_ns;
     const char *stage; /* NULL = all */
+    bool
+        as_stored; /* calls that CUPTI told of stay with the slot that holds them, not with the thread that made them */
 };
 
 /* All events of a session, merged over processes, threads and streams. Decodes blocks in parallel, holds a bounded

@@ -159,7 +159,7 @@ static pt_u32 name_stack(void *context, pt_u32 id, const pt_u64 **ret_frames)
 
 static int put_events(struct pt_session *session, const struct pt_labels *labels, FILE *out, struct pt_error *err)
 {
-    PT_AUTO(pt_stream_closep) struct pt_stream *stream = pt_session_stream(session, NULL, err);
+    PT_AUTO(pt_stream_closep) struct pt_stream *stream = pt_session_stream(session, &(struct pt_filter){.as_stored = true}, err);
     PT_AUTO(pt_str_fini) struct pt_str line = {0};
     struct pt_event event;
     int more;

@@ -118,7 +118,8 @@ say()""", options=("--interval", "100"))
         for key in ("voluntary", "involuntary"):
             last = record["resources"][key + "_switches"]["last"]
             self.assertGreaterEqual(last, said[key])
-            self.assertLessEqual(last, said[key] + 60)
+            # After the program has said it come its end and, on a busy machine, more preemption: a tenth covers it.
+            self.assertLessEqual(last, said[key] * 1.1 + 60)
         seen = [s["voluntary_switches"] for s in record["samples"]]
         self.assertEqual(seen, sorted(seen))
         self.assertGreater(seen[-1], 500)

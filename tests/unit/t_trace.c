@@ -113,6 +113,41 @@ static void raw_buffers_are_read_and_duplicates_are_not(void **state)
     pt_trace_writer_free(w);
 }
 
+/* What devices report comes in blocks that overlap in time, each in no order; a call is the event of the thread that
+ * made it. */
+static void what_devices_report_is_put_in_order(void **state)
+{
+    (void)state;
+    const struct pt_event_desc *kernel = pt_event_desc_by_name("gpu_kernel"),
+                               *call = pt_event_desc_by_name("cuda_call"), *read = pt_event_desc_by_name("io_read");
+    struct pt_trace_writer *w = helper_writer();
+    pt_writer_area(w, 0)->tid = 100;
+    pt_writer_area(w, 1)->tid = PT_DEVICE_TID;
+    for (pt_u64 i = 0; i < 8; i++) {
+        const struct pt_record record = helper_record(read, 1000 + 1000 * i, i);
+        pt_writer_record(w, 0, 1, 100, &record);
+    }
+    static const pt_u64 ticks[] = {5500, 1500, 3500, 2500, 7500, 4500, 500, 6500};
+    for (int i = 0; i < 8; i++) {
+        struct pt_record record = helper_record(i % 2 ? call : kernel, ticks[i], (pt_u64)i);
+        record.aux = pt_duration_pack(100);
+        ((struct pt_ev_cuda_call *)(void *)record.payload)->tid = i % 2 ? 100 : 0;
+        pt_writer_record(w, 1, 1, PT_DEVICE_TID, &record);
+        if (i % 3 == 2)
+            pt_writer_flush(w, 1);
+    }
+    struct pt_session *session = helper_session(w);
+    struct pt_event events[16];
+    assert_int_equal(helper_read(session, events, 16), 16);
+    for (int i = 0; i < 16; i++) {
+        assert_true(!i || pt_event_end_ns(&events[i - 1]) <= pt_event_end_ns(&events[i]));
+        assert_int_equal(events[i].thread->tid, events[i].desc == kernel ? PT_DEVICE_TID : 100);
+        assert_true(events[i].desc == read || events[i].duration_ns == 100);
+    }
+    pt_session_close(session);
+    pt_trace_writer_free(w);
+}
+
 static void totals_are_bank_plus_what_it_does_not_cover(void **state)
 {
     (void)state;
@@ -227,6 +262,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_comes_back),
         cmocka_unit_test(heap_units_are_spread_between_clocks),
+        cmocka_unit_test(what_devices_report_is_put_in_order),
         cmocka_unit_test(raw_buffers_are_read_and_duplicates_are_not),
         cmocka_unit_test(totals_are_bank_plus_what_it_does_not_cover),
         cmocka_unit_test(holes_are_stepped_over),
