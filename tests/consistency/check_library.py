@@ -44,6 +44,14 @@ def public_functions():
         return set(re.findall(r"\b(proftrace_v1_\w+)\(", f.read()))
 
 
+def cuda_functions():
+    """What the driver and annotated programs look for in us, and the rows of the CUDA tables: names of NVIDIA's libraries."""
+    rows = {argument for table in glob.glob(f"{ROOT}/preload/cuda/*.def") for row in deftable.rows(table) for argument in row.args
+            if re.fullmatch(r"(__)?(cuda|cupti)[A-Z]\w*", argument)}
+    twins = {name + twin for name in rows for twin in ("_ptsz", "_ptds")}
+    return rows | twins | {"InitializeInjection", "InitializeInjectionNvtx2", "__itt_api_init"}
+
+
 def main():
     problems = []
     dynamic = tool("readelf", "-W", "-d", LIBRARY)
@@ -70,7 +78,8 @@ def main():
                                              tool("readelf", "-W", "--dyn-syms", LIBRARY))}
     exported = {name.split("@")[0] for name in bound}
     public, rows = public_functions(), hook_rows()
-    problems += [f"exports {name}, which is neither a name of libc nor public API" for name in sorted(exported - libc_functions() - public)]
+    known = libc_functions() | public | cuda_functions()
+    problems += [f"exports {name}, which is neither a name of libc or CUDA nor public API" for name in sorted(exported - known)]
     problems += [f"{name} has a row but is not exported" for name in sorted(rows - bound)]
     problems += [f"{name} of proftrace.h is not exported" for name in sorted(public - exported)]
     print("\n".join(problems))

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * inject.c - InitializeInjection, which the CUDA driver calls when a program initialises it, and the sentence that says
+ * how GPU work is seen.
+ *
+ * The driver dlopens CUDA_INJECTION64_PATH, which the loader recognises as the library that is preloaded already, and
+ * calls from whichever thread of the host came first. Never loads or starts anything itself.
+ */
+#include "../core/emit.h"
+#include "../core/intern.h"
+#include "../core/options.h"
+#include "cuda.h"
+
+pt_u8 pt_cuda_by_cupti;
+
+/* Where the part that talks to CUPTI is not built. */
+__attribute__((weak)) int pt_cupti_start(void)
+{
+    pt_cuda_say(PT_CUDA_TRACING_WRAPPED, "this build of proftrace has no CUPTI part");
+    return 0;
+}
+
+void pt_cuda_say(enum pt_cuda_tracing state, const char *reason)
+{
+    if (!pt_switches.off)
+        pt_point(PT_EV_gpu_tracing, pt_intern_string(reason), state, 0, 0);
+}
+
+PT_EXPORT int InitializeInjection(void);
+PT_EXPORT int InitializeInjection(void)
+{
+    static pt_u32 begun;
+    if (!pt_switches.off && pt_switches.user && !__atomic_exchange_n(&begun, 1, __ATOMIC_ACQ_REL))
+        pt_cupti_start();
+    return 1;
+}
