@@ -66,6 +66,8 @@ static void event(void *state, const struct pt_event *e)
     const pt_i64 own_ns = pt_account_keep_span(account, thread, &span);
     thread->ns[part] += (double)own_ns;
     thread->seen_ns[e->desc->row] += (double)e->duration_ns;
+    if (part == PT_PART_gil_wait && e->desc->row == PT_ROW_lock_cond)
+        thread->gil_cond_ns += (double)e->duration_ns;
     pt_peers_note(&account->peers, e, path);
     if (account->critical[e->process->index] && e->thread == pt_account_main_thread(e->process))
         pt_account_follow(account, e, part, path);
@@ -76,6 +78,15 @@ static void event(void *state, const struct pt_event *e)
 struct split {
     double ns[PT_PART__COUNT];
 };
+
+/* Of waits for conditions that were overwritten, as many were for the GIL as of those that were seen. */
+static void move_to_gil(const struct account_thread *seen, double missing_ns, struct split *split)
+{
+    const double seen_ns = seen->seen_ns[PT_ROW_lock_cond];
+    const double gil_ns = seen_ns > 0 ? missing_ns * seen->gil_cond_ns / seen_ns : 0;
+    split->ns[PT_PART_lock] -= gil_ns;
+    split->ns[PT_PART_gil_wait] += gil_ns;
+}
 
 /* Totals are exact, events may have been overwritten: what is missing goes to the row's usual part. */
 static void add_thread(const struct account *account, const struct pt_thread *thread, struct split *split)
@@ -88,6 +99,8 @@ static void add_thread(const struct account *account, const struct pt_thread *th
         const double missing_ns = (double)thread->rows[row].ns - seen->seen_ns[row];
         if (part != PT_PART_unattributed && missing_ns > 0)
             split->ns[part] += missing_ns;
+        if (row == PT_ROW_lock_cond && missing_ns > 0)
+            move_to_gil(seen, missing_ns, split);
     }
     split->ns[PT_PART_heap] += (double)(thread->heap_allocs + thread->heap_frees) * HEAP_CALL_NS;
 }
@@ -226,6 +239,7 @@ static void set_workers(struct account *account, pt_u32 stage)
                      : pt_real(100 * cpu_s / wall_s);
         row[5] =
             pt_real((split.ns[PT_PART_file_read] + split.ns[PT_PART_file_write] + split.ns[PT_PART_file_meta]) / 1e9);
+        split.ns[PT_PART_lock] += split.ns[PT_PART_gil_wait];
         const enum pt_time_part parts[] = {PT_PART_network, PT_PART_data_wait, PT_PART_lock, PT_PART_sleep,
                                            PT_PART_child_wait};
         for (size_t j = 0; j < sizeof parts / sizeof *parts; j++)

@@ -25,6 +25,7 @@ struct span {
 struct account_thread {
     double ns[PT_PART__COUNT];     /* of the events that were seen, nested ones taken off */
     double seen_ns[PT_ROW__COUNT]; /* the same by row: totals may have more */
+    double gil_cond_ns;            /* of seen_ns[PT_ROW_lock_cond]: the GIL's */
     struct span *last;             /* ring of PT_ACCOUNT_LAST_SPANS, by end; NULL = not kept */
     pt_u64 n_spans;                /* ever */
     pt_u32 waits_for;              /* process index + 1 of the last wait for another process */

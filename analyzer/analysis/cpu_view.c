@@ -4,10 +4,10 @@
  */
 #include "cpu_view.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../model/python.h"
 #include "../util/auto.h"
 #include "../util/mem.h"
 #include "stages.h"
@@ -119,9 +119,7 @@ void pt_cpu_view_close(struct pt_cpu_view *view)
 
 bool pt_cpu_is_python(const char *module)
 {
-    const char *base = pt_base_name(module);
-    return !strncmp(base, "libpython", 9) ||
-           (!strncmp(base, "python", 6) && (!base[6] || isdigit((unsigned char)base[6])));
+    return pt_is_python_file(module);
 }
 
 bool pt_cpu_view_is_python(const struct pt_cpu_view *view, pt_u32 node)

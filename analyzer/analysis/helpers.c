@@ -211,7 +211,7 @@ static void event(void *state, const struct pt_event *e)
     case PT_ROW_lock_sem:
     case PT_ROW_lock_cond:
     case PT_ROW_wait_thread:
-        if (has_workers_now(helper, e))
+        if (part != PT_PART_gil_wait && has_workers_now(helper, e))
             waited_for_worker(helpers, e);
         break;
     default:

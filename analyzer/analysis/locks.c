@@ -3,11 +3,12 @@
  * Locks that were held when somebody wanted them: how long was waited, by how many threads, and who held them.
  *
  * Threads: one. State: one small struct per lock, at most MAX_LOCKS. Never: takes waiting for work for contention:
- * conditions, barriers and joins are not counted, a semaphore only when several threads queue at it.
+ * conditions, barriers and joins are not counted, a semaphore only when several threads queue at it. The GIL has gil.c.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "time_part.h"
 #include "workers.h"
 
 enum { MAX_LOCKS = 4096, MAX_ROWS = 50, MAX_WAITERS = 64, FEWEST_QUEUES = 100 };
@@ -94,6 +95,9 @@ static void waited(struct locks *locks, const struct pt_event *e, pt_u64 addr, p
 
 static void event(void *state, const struct pt_event *e)
 {
+    const char *path;
+    if (pt_time_part_of_event(e, &path) == PT_PART_gil_wait)
+        return;
     switch (e->desc->row) {
     case PT_ROW_lock_mutex:
         waited(state, e, pt_event_as(e, lock_mutex)->addr, pt_event_as(e, lock_mutex)->owner_tid);

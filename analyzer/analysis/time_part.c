@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "../model/python.h"
 #include "call_class.h"
 
 const struct pt_time_part_row pt_time_parts[PT_PART__COUNT] = {
@@ -102,11 +103,21 @@ static pt_u32 path_of(const struct pt_event *event)
     }
 }
 
+static bool is_for_gil(const struct pt_event *event)
+{
+    const pt_u64 address = event->desc->row == PT_ROW_lock_cond    ? pt_event_as(event, lock_cond)->addr
+                           : event->desc->row == PT_ROW_lock_mutex ? pt_event_as(event, lock_mutex)->addr
+                                                                   : 0;
+    return address && pt_process_is_gil(event->process, address, event->start_ns);
+}
+
 enum pt_time_part pt_time_part_of_event(const struct pt_event *event, const char **ret_path)
 {
     const enum pt_time_part part = pt_time_part_of_row(event->desc->row);
     const pt_u32 id = path_of(event);
     *ret_path = id ? pt_process_string(event->process, id) : NULL;
+    if (part == PT_PART_lock)
+        return is_for_gil(event) ? PT_PART_gil_wait : part;
     if (event->desc->row == PT_ROW_wait_poll && event->result == 0)
         return PT_PART_sleep; /* the time ran out: nobody was waited for */
     switch (pt_channel_of_path(*ret_path)) {

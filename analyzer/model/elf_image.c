@@ -22,6 +22,7 @@
 #define MAX_FILE_BYTES (16ull << 30)
 #define MAX_UNPACKED_BYTES (4ull << 30)
 #define MAX_BUILD_ID_BYTES 64u
+#define MAX_EXPORTED (4u << 20)
 
 static bool path_is_allowed(const char *path)
 {
@@ -113,6 +114,35 @@ bool pt_elf_image_open_debug(struct pt_elf_image *image, const pt_u8 *build_id, 
         used += snprintf(path + used, sizeof path - (size_t)used, "%02x", build_id[i]);
     snprintf(path + used, sizeof path - (size_t)used, ".debug");
     return pt_elf_image_open(image, path, build_id, build_id_bytes);
+}
+
+static bool find_in_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const char *name, GElf_Sym *ret_symbol)
+{
+    Elf_Data *const data = elf_getdata(section, NULL);
+    const pt_u64 n = data && header->sh_entsize ? header->sh_size / header->sh_entsize : 0;
+    for (pt_u64 i = 0; i < n && i < MAX_EXPORTED && gelf_getsym(data, (int)i, ret_symbol); i++) {
+        if (GELF_ST_TYPE(ret_symbol->st_info) != STT_OBJECT || ret_symbol->st_shndx == SHN_UNDEF)
+            continue;
+        const char *found = elf_strptr(elf, header->sh_link, ret_symbol->st_name);
+        if (found && !strcmp(found, name))
+            return true;
+    }
+    return false;
+}
+
+bool pt_elf_image_find_variable(const struct pt_elf_image *image, const char *name, pt_u64 *ret_start, pt_u64 *ret_end)
+{
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    GElf_Sym symbol;
+    while ((section = elf_nextscn(image->elf, section)))
+        if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM &&
+            find_in_table(image->elf, section, &header, name, &symbol)) {
+            *ret_start = symbol.st_value;
+            *ret_end = symbol.st_value + symbol.st_size;
+            return *ret_end > *ret_start;
+        }
+    return false;
 }
 
 void pt_elf_image_close(struct pt_elf_image *image)

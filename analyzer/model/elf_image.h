@@ -21,6 +21,8 @@ struct pt_elf_image {
 bool pt_elf_image_open(struct pt_elf_image *image, const char *path, const pt_u8 *build_id, pt_u32 build_id_bytes);
 /* /usr/lib/debug/.build-id/xx/yyyy.debug */
 bool pt_elf_image_open_debug(struct pt_elf_image *image, const pt_u8 *build_id, pt_u32 build_id_bytes);
+/* Where a variable that the file exports lies, as addresses of the file; false = it exports none of that name. */
+bool pt_elf_image_find_variable(const struct pt_elf_image *image, const char *name, pt_u64 *ret_start, pt_u64 *ret_end);
 void pt_elf_image_close(struct pt_elf_image *image);
 
 #endif

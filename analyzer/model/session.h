@@ -43,6 +43,8 @@ struct pt_module {
     const char *path;
     pt_u8 build_id[64];
     pt_u32 build_id_bytes;
+    bool python_known;               /* looked for already: see python.h */
+    pt_u64 python_start, python_end; /* CPython's state in memory; equal = it is not here */
 };
 
 struct pt_untraced {
@@ -91,6 +93,7 @@ struct pt_process {
     struct pt_untraced *untraced;
     pt_u32 n_untraced;
     struct pt_quality quality;
+    pt_u64 locks_seen[16]; /* address of a lock, plus 1 when it is the GIL: see python.h */
 };
 
 struct pt_session {

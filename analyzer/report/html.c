@@ -39,6 +39,7 @@ static const struct {
     {"worker_use", TIME},
     {"commands", TIME},
     {"locks", TIME},
+    {"gil", TIME},
     {"sleeps", TIME},
     {"cpu_functions", CPU},
     {"findings", FINDINGS},

@@ -18,6 +18,9 @@ pt_u64 pt_hash_bytes(const void *data, pt_u64 length, pt_u64 seed);
 void pt_modules_init(void);
 /* Make sure that the module around an address is defined. Private stack. */
 void pt_define_module_of(pt_u64 address);
+/* The same for the one that holds CPython's state, if the program was linked with it: without it nobody could tell
+ * the GIL from other locks in a trace that has no stacks. Constructor. */
+void pt_define_python(void);
 /* An address in no module was met: leave the unwinding, if there is one. */
 void pt_unwind_no_module(void);
 

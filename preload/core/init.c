@@ -78,6 +78,7 @@ static int bring_up(int argc, char **argv, char **environment)
     pt_signals_restore(mask);
     if (!t)
         return -1;
+    pt_define_python();
     if (session == 1)
         setenv("PROFTRACE_SESSION", pt_session_path, 1);
     if (on_exit)

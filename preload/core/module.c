@@ -15,6 +15,9 @@
 
 static int (*find_object)(void *, struct dl_find_object *);
 
+/* CPython's state, the GIL included. A weak reference costs no lookup, and leaves nothing for the host's dlerror. */
+extern char _PyRuntime[] __attribute__((weak));
+
 void pt_modules_init(void)
 {
     find_object = (int (*)(void *, struct dl_find_object *))dlsym(RTLD_DEFAULT, "_dl_find_object");
@@ -108,4 +111,10 @@ void pt_define_module_of(pt_u64 address)
     __builtin_memcpy(payload + sizeof module + module.build_id_bytes, path, path_bytes);
     pt_define_commit(t, payload, PT_DEF_MODULE, __atomic_add_fetch(&pt_image->n_module_ids, 1, __ATOMIC_RELAXED));
     remember(start, end);
+}
+
+void pt_define_python(void)
+{
+    if (_PyRuntime)
+        pt_define_module_of((pt_u64)_PyRuntime);
 }
