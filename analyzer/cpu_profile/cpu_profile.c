@@ -92,10 +92,11 @@ void pt_cpu_profile_started(struct pt_cpu_profile *profile, pid_t pid)
         .begin_monotonic_ns = profile->begin_ns,
         .begin_realtime_ns = profile->begin_realtime_ns,
         .period_ns = PERIOD_NS,
-        .flags = (profile->is_sampling ? PT_CPU_SAMPLED : 0) | (profile->rings.user_only ? PT_CPU_USER_ONLY : 0),
+        .flags = (profile->is_sampling ? PT_CPU_SAMPLED : 0) | (profile->rings.user_only ? PT_CPU_USER_ONLY : 0) |
+                 (profile->rings.has[PT_PERF_SWITCHES] ? PT_CPU_WAITS : 0),
         .root_pid = (pt_u32)pid,
         .stack_bytes = STACK_BYTES,
-        .cpus = profile->rings.n,
+        .cpus = profile->rings.cpus,
     };
     profile->root = (pt_u32)pid;
     const pt_u64 now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -163,7 +164,8 @@ static void drain(struct pt_cpu_profile *profile, pt_u64 until_ns)
     while (pt_perf_rings_next(&profile->rings, until_ns, &record))
         pt_profile_take(profile, &record);
     pt_perf_rings_stop(&profile->rings);
-    if (profile->samples.n + profile->stacks.fresh.n + profile->threads.shown.n > CHUNK_BYTES)
+    if (profile->samples.n + profile->stacks.fresh.n + profile->threads.shown.n + profile->threads.waits.n >
+        CHUNK_BYTES)
         write_samples(profile);
 }
 
@@ -219,6 +221,7 @@ void pt_cpu_profile_end(struct pt_cpu_profile *profile)
     if (profile->is_sampling)
         drain(profile, ~(pt_u64)0);
     pt_perf_rings_close(&profile->rings);
+    pt_threads_end_waits(&profile->threads, pt_profile_since(profile, now_ns));
     count_by_stack(profile);
     profile->totals.own_cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
     write_all(profile, now_ns);

@@ -19,6 +19,10 @@
 /* What perf_event_mlock_kb grants every user for each CPU. */
 #define RING_MAX_BYTES (512u << 10)
 #define RING_MIN_BYTES (256u << 10) /* twice what wakes us */
+/* Every switch is a sample until this is full, then none until we have looked: 15 stacks at least. A period instead
+ * would be too long for threads that seldom wait, and a frequency is kept by the kernel for threads that wait often
+ * only. */
+#define SWITCHES_RING_BYTES (256u << 10)
 #define SCRATCH_BYTES 65536u
 #define NOTHING (~(pt_u64)0)
 
@@ -27,6 +31,7 @@
 
 struct pt_perf_ring {
     int fd;
+    enum pt_perf_kind kind;
     struct perf_event_mmap_page *page;
     pt_u8 *data;
     pt_u64 bytes; /* of data: a power of two */
@@ -71,6 +76,17 @@ static struct perf_event_attr attributes(pt_u64 period_ns, pt_u32 stack_bytes)
     };
 }
 
+/* The same for another kind of sample; it wakes nobody, and what is no sample comes with the clock already. */
+static struct perf_event_attr switches_like(const struct perf_event_attr *clock)
+{
+    struct perf_event_attr attr = *clock;
+    attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+    attr.sample_period = 1;
+    attr.wakeup_watermark = 1u << 30;
+    attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = attr.context_switch = 0;
+    return attr;
+}
+
 static int open_event(const struct perf_event_attr *attr, int cpu)
 {
     return (int)syscall(SYS_perf_event_open, attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -87,9 +103,9 @@ static int open_first(struct perf_event_attr *attr, int cpu)
     return fd;
 }
 
-static int map_ring(struct pt_perf_ring *ring)
+static int map_ring(struct pt_perf_ring *ring, pt_u64 most_bytes, pt_u64 least_bytes)
 {
-    for (pt_u64 bytes = RING_MAX_BYTES; bytes >= RING_MIN_BYTES; bytes /= 2) {
+    for (pt_u64 bytes = most_bytes; bytes >= least_bytes; bytes /= 2) {
         void *base = mmap(NULL, bytes + (size_t)page_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
         if (base == MAP_FAILED)
             continue;
@@ -105,18 +121,35 @@ static int add_ring(struct pt_perf_rings *rings, const struct perf_event_attr *a
 {
     struct pt_perf_ring *ring = &rings->items[rings->n++];
     *ring = (struct pt_perf_ring){.fd = fd, .next_ns = NOTHING};
-    if (map_ring(ring) < 0)
+    if (map_ring(ring, RING_MAX_BYTES, RING_MIN_BYTES) < 0)
         return -1;
+    rings->has[PT_PERF_CLOCK] = true;
     rings->user_only = attr->exclude_kernel;
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = rings->n - 1};
     return epoll_ctl(rings->epoll_fd, EPOLL_CTL_ADD, fd, &event);
+}
+
+/* Switches happen in the kernel: who may not look into it gets none. */
+static void add_switches(struct pt_perf_rings *rings, const struct perf_event_attr *clock, int cpu)
+{
+    const struct perf_event_attr attr = switches_like(clock);
+    struct pt_perf_ring ring = {.kind = PT_PERF_SWITCHES, .next_ns = NOTHING};
+    ring.fd = clock->exclude_kernel ? -1 : open_event(&attr, cpu);
+    if (ring.fd < 0)
+        return;
+    if (map_ring(&ring, SWITCHES_RING_BYTES, SWITCHES_RING_BYTES) < 0) {
+        close(ring.fd);
+        return;
+    }
+    rings->items[rings->n++] = ring;
+    rings->has[PT_PERF_SWITCHES] = true;
 }
 
 static int open_all(struct pt_perf_rings *rings, pt_u64 period_ns, pt_u32 stack_bytes, const char **ret_what)
 {
     const long cpus = sysconf(_SC_NPROCESSORS_CONF);
     struct perf_event_attr attr = attributes(period_ns, stack_bytes);
-    rings->items = pt_calloc(cpus > 0 ? (size_t)cpus : 1, sizeof *rings->items);
+    rings->items = pt_calloc((cpus > 0 ? (size_t)cpus : 1) * PT_PERF__COUNT, sizeof *rings->items);
     rings->scratch = pt_malloc(SCRATCH_BYTES);
     rings->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     for (int cpu = 0; cpu < cpus && rings->epoll_fd >= 0; cpu++) {
@@ -126,6 +159,8 @@ static int open_all(struct pt_perf_rings *rings, pt_u64 period_ns, pt_u32 stack_
         *ret_what = fd < 0 ? "perf_event_open" : "kernel.perf_event_mlock_kb is used up by other runs";
         if (fd < 0 || add_ring(rings, &attr, fd) < 0)
             return -1;
+        rings->cpus++;
+        add_switches(rings, &attr, cpu);
     }
     return rings->n ? 0 : -1;
 }
@@ -236,6 +271,7 @@ bool pt_perf_rings_next(struct pt_perf_rings *rings, pt_u64 until_ns, struct pt_
     *ret_record = (struct pt_perf_record){
         .type = header.type,
         .misc = header.misc,
+        .kind = first->kind,
         .pid = who[0],
         .tid = who[1],
         .t_ns = first->next_ns,

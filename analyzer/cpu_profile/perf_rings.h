@@ -4,7 +4,8 @@
  *
  * The events are opened on ourselves, switched off, with enable_on_exec and inherit: a child that is forked while they
  * are open starts to be recorded at its execve, unprivileged. We never exec, so we never record ourselves. There is one
- * event and one ring per CPU, because the kernel maps no inherited event that follows a task over all of them.
+ * event and one ring per CPU and kind of sample, because the kernel maps no inherited event that follows a task over
+ * all of them.
  */
 #ifndef PT_CPU_PROFILE_PERF_RINGS_H
 #define PT_CPU_PROFILE_PERF_RINGS_H
@@ -31,13 +32,23 @@ enum pt_perf_reg {
     PT_REG__COUNT = 17,
 };
 
+/* What a sample tells. A kind has a ring of its own where its samples may be so many that those of others would be
+ * lost.
+ */
+enum pt_perf_kind {
+    PT_PERF_CLOCK,    /* a period on the CPU is over; its ring has all records that are no samples */
+    PT_PERF_SWITCHES, /* the thread leaves the CPU; only as many as there is room for */
+    PT_PERF__COUNT,
+};
+
 struct pt_perf_ring;
 
 struct pt_perf_rings {
     struct pt_perf_ring *items;
-    pt_u32 n;
+    pt_u32 n, cpus;
     int epoll_fd; /* readable = a ring is a quarter full; -1 = none */
     bool user_only;
+    bool has[PT_PERF__COUNT];
     pt_u8 *scratch; /* a record that goes over the end of its ring, in one piece */
 };
 
@@ -45,8 +56,9 @@ struct pt_perf_rings {
 struct pt_perf_record {
     pt_u32 type;
     pt_u16 misc;
-    pt_u32 pid, tid; /* of the thread that ran */
-    pt_u64 t_ns;     /* CLOCK_MONOTONIC */
+    enum pt_perf_kind kind; /* of the ring */
+    pt_u32 pid, tid;        /* of the thread that ran */
+    pt_u64 t_ns;            /* CLOCK_MONOTONIC */
     const pt_u8 *body;
     pt_u32 body_bytes; /* without what all records have */
 };

@@ -25,6 +25,7 @@ struct pt_cpu_profile {
     struct pt_chunk_buffer samples;
     struct pt_map counts; /* thread and node -> samples */
     struct pt_cpu_totals totals;
+    pt_u64 waits_paid_ns; /* stacks of waits are paid for up to this time of the profile */
     struct pt_profile_file file;
     char note[300];
 };

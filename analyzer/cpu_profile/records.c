@@ -4,6 +4,7 @@
  * what is no descendant of the command.
  */
 #include <string.h>
+#include <sys/uio.h>
 
 #include "profile_data.h"
 #include "unwind.h"
@@ -100,11 +101,53 @@ static void take_switch(struct pt_cpu_profile *profile, const struct pt_perf_rec
     struct pt_live_thread *thread = thread_of(profile, record->pid, record->tid, t_ns);
     if (!thread)
         return;
-    if (record->misc & PERF_RECORD_MISC_SWITCH_OUT)
+    if (record->misc & PERF_RECORD_MISC_SWITCH_OUT) {
         pt_thread_switch_out(thread, t_ns, record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
-    else
-        pt_thread_switch_in(thread, t_ns);
+        return;
+    }
+    pt_threads_end_wait(&profile->threads, thread, t_ns);
+    pt_thread_switch_in(thread, t_ns);
 }
+
+/* ---- stacks of threads that leave the CPU ---- */
+
+/* What waits without having called the kernel misses a page: the two bytes before are no `syscall`. */
+static bool is_fault(const struct pt_perf_record *record, const struct pt_perf_sample *sample)
+{
+    pt_u8 code[2] = {0};
+    struct iovec to = {code, sizeof code}, from = {(void *)(uintptr_t)(sample->regs[PT_REG_RIP] - 2), sizeof code};
+    return process_vm_readv((pid_t)record->pid, &to, 1, &from, 1, 0) == sizeof code &&
+           !(code[0] == 0x0f && code[1] == 0x05);
+}
+
+/* However many threads wait: most of what this costs is the unwinding. */
+static bool can_afford_a_wait(struct pt_cpu_profile *profile, pt_u64 t_ns)
+{
+    enum { PER_S = 100, PER_S_LATER = 5, MOST = 100 };
+    const bool is_late = profile->threads.n_waits >= PT_CPU_WAITS_MAX / 2;
+    const pt_u64 period_ns = 1000000000u / (is_late ? PER_S_LATER : PER_S);
+    if (profile->waits_paid_ns + MOST * period_ns < t_ns)
+        profile->waits_paid_ns = t_ns - MOST * period_ns;
+    if (profile->waits_paid_ns + period_ns > t_ns)
+        return false;
+    profile->waits_paid_ns += period_ns;
+    return true;
+}
+
+static void take_leaving(struct pt_cpu_profile *profile, const struct pt_perf_record *record)
+{
+    struct pt_perf_sample sample;
+    struct pt_unwound stack;
+    const pt_u64 t_ns = pt_profile_since(profile, record->t_ns);
+    struct pt_live_thread *thread = thread_of(profile, record->pid, record->tid, t_ns);
+    if (!thread || !pt_perf_sample_read(record, &sample) || !sample.regs || !can_afford_a_wait(profile, t_ns))
+        return;
+    pt_thread_runs(thread, t_ns);
+    pt_unwind(&profile->modules, pt_images_of(&profile->images, record->pid), record->pid, &sample, &stack);
+    pt_thread_leaves_at(thread, pt_stack_tree_add(&profile->stacks, &stack, false), is_fault(record, &sample));
+}
+
+/* ---- stacks of threads on the CPU ---- */
 
 static void keep_sample(struct pt_cpu_profile *profile, const struct pt_cpu_sample *sample)
 {
@@ -136,7 +179,7 @@ void pt_profile_take(struct pt_cpu_profile *profile, const struct pt_perf_record
 {
     switch (record->type) {
     case PERF_RECORD_SAMPLE:
-        take_sample(profile, record);
+        (record->kind == PT_PERF_SWITCHES ? take_leaving : take_sample)(profile, record);
         break;
     case PERF_RECORD_SWITCH:
         take_switch(profile, record);
@@ -153,8 +196,9 @@ void pt_profile_take(struct pt_cpu_profile *profile, const struct pt_perf_record
     case PERF_RECORD_COMM:
         take_comm(profile, record);
         break;
-    case PERF_RECORD_LOST: /* id, how many */
-        profile->totals.lost_records += u64_at(record, 8);
+    case PERF_RECORD_LOST:                 /* id, how many */
+        if (record->kind == PT_PERF_CLOCK) /* the other rings may be full */
+            profile->totals.lost_records += u64_at(record, 8);
         break;
     default:
         break;

@@ -83,22 +83,75 @@ void pt_thread_switch_out(struct pt_live_thread *thread, pt_u64 t_ns, bool is_pr
         thread->since_ns = t_ns;
     else
         leave(thread, t_ns, PT_THREAD_ON);
+    thread->is_off = true;
+    thread->wait.t_ns = t_ns;
+    thread->wait.flags =
+        (is_preempted ? PT_CPU_WAIT_PREEMPTED : 0) | (thread->has_stack ? thread->wait.flags & PT_CPU_WAIT_FAULT : 0);
     thread->state = is_preempted ? PT_THREAD_PREEMPTED : PT_THREAD_WAITING;
     thread->times.blocks += !is_preempted;
     thread->times.preemptions += is_preempted;
 }
 
+/* ---- off the CPU ---- */
+
+void pt_thread_leaves_at(struct pt_live_thread *thread, pt_u32 node, bool is_fault)
+{
+    thread->wait.node = node;
+    thread->wait.flags = is_fault ? PT_CPU_WAIT_FAULT : 0;
+    thread->has_stack = true;
+    thread->is_off = false;
+}
+
+void pt_threads_end_wait(struct pt_threads *threads, struct pt_live_thread *thread, pt_u64 t_ns)
+{
+    struct pt_cpu_wait *wait = &thread->wait;
+    if (!thread->is_off)
+        return;
+    wait->thread = thread->shown.number;
+    wait->duration_ns = t_ns > wait->t_ns ? t_ns - wait->t_ns : 0;
+    if (wait->flags & PT_CPU_WAIT_PREEMPTED)
+        thread->sums.preempted_ns += wait->duration_ns;
+    else
+        thread->sums.blocked_ns[pt_cpu_wait_class(wait->duration_ns)] += wait->duration_ns;
+    if (thread->has_stack && threads->n_waits < PT_CPU_WAITS_MAX) {
+        pt_chunk_add(&threads->waits, wait, sizeof *wait);
+        threads->n_waits++;
+    }
+    thread->has_stack = thread->is_off = false;
+}
+
+void pt_threads_end_waits(struct pt_threads *threads, pt_u64 t_ns)
+{
+    for (size_t i = 0; i < threads->by_tid.n; i++) {
+        struct pt_live_thread *thread = (struct pt_live_thread *)(uintptr_t)threads->by_tid.entries[i].value;
+        if (thread)
+            pt_threads_end_wait(threads, thread, t_ns);
+    }
+}
+
 /* ---- the file ---- */
+
+static void add_sums(struct pt_threads *threads, struct pt_live_thread *thread)
+{
+    pt_u64 ns = thread->sums.preempted_ns;
+    for (int i = 0; i < PT_CPU_WAIT_CLASSES; i++)
+        ns += thread->sums.blocked_ns[i];
+    thread->sums.thread = thread->shown.number;
+    if (ns)
+        pt_chunk_add(&threads->sums, &thread->sums, sizeof thread->sums);
+}
 
 static size_t collect(struct pt_threads *threads, struct pt_live_thread *thread)
 {
-    const size_t before = threads->times.n + threads->shown.n;
+    const size_t before = threads->times.n + threads->shown.n + threads->sums.n;
     if (thread->is_new)
         pt_chunk_add(&threads->shown, &thread->shown, sizeof thread->shown);
-    if (thread->is_dirty)
+    if (thread->is_dirty) {
         pt_chunk_add(&threads->times, &thread->times, sizeof thread->times);
+        add_sums(threads, thread);
+    }
     thread->is_new = thread->is_dirty = false;
-    return threads->times.n + threads->shown.n - before;
+    return threads->times.n + threads->shown.n + threads->sums.n - before;
 }
 
 void pt_threads_end(struct pt_threads *threads, pt_u32 tid, pt_u64 t_ns)
@@ -106,6 +159,7 @@ void pt_threads_end(struct pt_threads *threads, pt_u32 tid, pt_u64 t_ns)
     struct pt_live_thread *thread = pt_threads_find(threads, tid);
     if (!thread)
         return;
+    pt_threads_end_wait(threads, thread, t_ns);
     if (thread->state != PT_THREAD_UNSEEN)
         leave(thread, t_ns, thread->state);
     thread->times.end_ns = t_ns;
@@ -130,10 +184,25 @@ size_t pt_threads_collect(struct pt_threads *threads, pt_u64 t_ns)
     return bytes;
 }
 
+/* Samples may be due for the file long before times are. */
+static void collect_names(struct pt_threads *threads)
+{
+    for (size_t i = 0; i < threads->by_tid.n; i++) {
+        struct pt_live_thread *thread = (struct pt_live_thread *)(uintptr_t)threads->by_tid.entries[i].value;
+        if (!thread || !thread->is_new)
+            continue;
+        pt_chunk_add(&threads->shown, &thread->shown, sizeof thread->shown);
+        thread->is_new = false;
+    }
+}
+
 void pt_threads_write(struct pt_threads *threads, struct pt_profile_file *file)
 {
+    collect_names(threads);
     pt_chunk_write(&threads->shown, file, PT_CPU_CHUNK_THREADS);
     pt_chunk_write(&threads->times, file, PT_CPU_CHUNK_TIMES);
+    pt_chunk_write(&threads->sums, file, PT_CPU_CHUNK_WAIT_SUMS);
+    pt_chunk_write(&threads->waits, file, PT_CPU_CHUNK_WAITS);
 }
 
 void pt_threads_fini(struct pt_threads *threads)
@@ -143,4 +212,6 @@ void pt_threads_fini(struct pt_threads *threads)
     pt_map_fini(&threads->by_tid);
     free(threads->shown.items);
     free(threads->times.items);
+    free(threads->waits.items);
+    free(threads->sums.items);
 }

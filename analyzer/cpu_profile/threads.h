@@ -17,6 +17,10 @@ struct pt_live_thread {
     struct pt_cpu_times times;
     enum pt_thread_state state;
     pt_u64 since_ns;
+    struct pt_cpu_wait wait; /* since it left the CPU; flags and node are those of the stack, if one was taken */
+    bool has_stack;          /* it is about to leave the CPU, or has left it, and its stack was taken */
+    bool is_off;
+    struct pt_cpu_wait_sums sums;
     bool is_new; /* what is shown of it is not in the file yet */
     bool is_dirty;
 };
@@ -24,7 +28,8 @@ struct pt_live_thread {
 /* All times are since the profile began. */
 struct pt_threads {
     struct pt_map by_tid; /* -> struct pt_live_thread *; 0 = gone */
-    struct pt_chunk_buffer shown, times;
+    struct pt_chunk_buffer shown, times, waits, sums;
+    pt_u64 n_waits;     /* with their stacks, ever */
     pt_u32 n;           /* ever */
     pt_u64 lost;        /* there were too many */
     size_t next_looked; /* whose schedstat is read next */
@@ -41,6 +46,12 @@ void pt_threads_end(struct pt_threads *threads, pt_u32 tid, pt_u64 t_ns);
 void pt_thread_runs(struct pt_live_thread *thread, pt_u64 t_ns);
 void pt_thread_switch_in(struct pt_live_thread *thread, pt_u64 t_ns);
 void pt_thread_switch_out(struct pt_live_thread *thread, pt_u64 t_ns, bool is_preempted);
+/* Its stack, right before it leaves the CPU. */
+void pt_thread_leaves_at(struct pt_live_thread *thread, pt_u32 node, bool is_fault);
+/* What began with the last switch out ends now: it runs again, or is gone. */
+void pt_threads_end_wait(struct pt_threads *threads, struct pt_live_thread *thread, pt_u64 t_ns);
+/* The same for all that are off the CPU when the profile ends. */
+void pt_threads_end_waits(struct pt_threads *threads, pt_u64 t_ns);
 
 /* Read schedstat of some living threads; `most` bounds the cost. */
 void pt_threads_look(struct pt_threads *threads, pt_u64 t_ns, size_t most);
@@ -51,6 +62,7 @@ void pt_threads_ending(struct pt_threads *threads, pt_u32 pid, pt_u64 t_ns);
 
 /* Collect what is new; `t_ns`: what goes on is counted up to here. Returns how many bytes. */
 size_t pt_threads_collect(struct pt_threads *threads, pt_u64 t_ns);
+/* Names first: what is written later refers to them. */
 void pt_threads_write(struct pt_threads *threads, struct pt_profile_file *file);
 void pt_threads_fini(struct pt_threads *threads);
 

@@ -46,6 +46,12 @@ struct reader {
     struct {
         PT_VEC(struct pt_cpu_sample);
     } samples;
+    struct {
+        PT_VEC(struct pt_cpu_wait);
+    } waits;
+    struct {
+        PT_VEC(struct pt_cpu_wait_sums);
+    } wait_sums;          /* by thread, like times */
     struct pt_map counts; /* thread and node -> samples */
 };
 
@@ -85,6 +91,7 @@ static bool make_room(struct reader *r, pt_u32 number)
         const pt_u32 next = (pt_u32)r->threads.n;
         pt_vec_push(&r->threads, (struct pt_cpu_thread){.number = next});
         pt_vec_push(&r->times, (struct pt_cpu_times){.thread = next});
+        pt_vec_push(&r->wait_sums, (struct pt_cpu_wait_sums){.thread = next});
     }
     return true;
 }
@@ -157,6 +164,31 @@ static bool take_count(struct reader *r, const pt_u8 *item)
     return true;
 }
 
+static bool take_wait(struct reader *r, const pt_u8 *item)
+{
+    struct pt_cpu_wait wait;
+    memcpy(&wait, item, sizeof wait);
+    wait.t_ns = time_of(wait.t_ns);
+    wait.duration_ns = time_of(wait.duration_ns);
+    if (wait.thread >= r->threads.n || wait.node >= r->nodes.n || r->waits.n >= PT_CPU_WAITS_MAX)
+        return false;
+    pt_vec_push(&r->waits, wait);
+    return true;
+}
+
+static bool take_wait_sums(struct reader *r, const pt_u8 *item)
+{
+    struct pt_cpu_wait_sums sums;
+    memcpy(&sums, item, sizeof sums);
+    sums.preempted_ns = time_of(sums.preempted_ns);
+    for (int i = 0; i < PT_CPU_WAIT_CLASSES; i++)
+        sums.blocked_ns[i] = time_of(sums.blocked_ns[i]);
+    if (!make_room(r, sums.thread))
+        return false;
+    r->wait_sums.items[sums.thread] = sums;
+    return true;
+}
+
 static bool take_totals(struct reader *r, const pt_u8 *item)
 {
     memcpy(&r->data->totals, item, sizeof r->data->totals);
@@ -177,6 +209,8 @@ static const struct {
     [PT_CPU_CHUNK_TIMES] = {sizeof(struct pt_cpu_times), take_times},
     [PT_CPU_CHUNK_TOTALS] = {sizeof(struct pt_cpu_totals), take_totals},
     [PT_CPU_CHUNK_NOTE] = {0, NULL},
+    [PT_CPU_CHUNK_WAITS] = {sizeof(struct pt_cpu_wait), take_wait},
+    [PT_CPU_CHUNK_WAIT_SUMS] = {sizeof(struct pt_cpu_wait_sums), take_wait_sums},
 };
 
 static bool take_chunk(struct reader *r, const struct pt_cpu_chunk *chunk)
@@ -243,6 +277,7 @@ static void start(struct reader *r)
     pt_vec_push(&r->depths, 0);
     pt_vec_push(&r->threads, (struct pt_cpu_thread){0});
     pt_vec_push(&r->times, (struct pt_cpu_times){0});
+    pt_vec_push(&r->wait_sums, (struct pt_cpu_wait_sums){0});
 }
 
 static void hand_over(struct reader *r)
@@ -257,6 +292,9 @@ static void hand_over(struct reader *r)
     data->n_nodes = r->nodes.n;
     data->samples = r->samples.items;
     data->n_samples = r->samples.n;
+    data->waits = r->waits.items;
+    data->n_waits = r->waits.n;
+    data->wait_sums = r->wait_sums.items;
     data->n_counts = r->counts.n;
     data->counts = pt_calloc(r->counts.n + 1, sizeof *data->counts);
     for (size_t i = 0; i < r->counts.n; i++) {
@@ -325,6 +363,8 @@ void pt_cpu_data_free(struct pt_cpu_data *data)
     free(data->times);
     free(data->nodes);
     free(data->samples);
+    free(data->waits);
+    free(data->wait_sums);
     free(data->counts);
     pt_arena_fini(&data->texts);
     free(data);

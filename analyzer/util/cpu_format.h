@@ -22,6 +22,7 @@
 enum {
     PT_CPU_SAMPLED = 1,   /* perf events were there; otherwise only what schedstat says */
     PT_CPU_USER_ONLY = 2, /* the kernel's share could not be sampled */
+    PT_CPU_WAITS = 4,     /* stacks of threads that left the CPU were taken */
 };
 
 struct pt_cpu_header {
@@ -38,10 +39,12 @@ enum pt_cpu_chunk_type {
     PT_CPU_CHUNK_THREADS,    /* the last one of a thread counts */
     PT_CPU_CHUNK_NODES,      /* in the order of their numbers */
     PT_CPU_CHUNK_SAMPLES,
-    PT_CPU_CHUNK_COUNTS, /* samples without their time: more were taken than are kept one by one */
-    PT_CPU_CHUNK_TIMES,  /* the last one of a thread counts */
-    PT_CPU_CHUNK_TOTALS, /* the last one counts */
-    PT_CPU_CHUNK_NOTE,   /* text */
+    PT_CPU_CHUNK_COUNTS,    /* samples without their time: more were taken than are kept one by one */
+    PT_CPU_CHUNK_TIMES,     /* the last one of a thread counts */
+    PT_CPU_CHUNK_TOTALS,    /* the last one counts */
+    PT_CPU_CHUNK_NOTE,      /* text */
+    PT_CPU_CHUNK_WAITS,     /* some of the times off the CPU, with the stack */
+    PT_CPU_CHUNK_WAIT_SUMS, /* the last one of a thread counts */
 };
 
 struct pt_cpu_chunk {
@@ -62,6 +65,7 @@ enum { PT_CPU_BUILD_ID_BYTES = 20, PT_CPU_COMM_BYTES = 16, PT_CPU_DEPTH_MAX = 25
 #define PT_CPU_THREADS_MAX 200000u
 #define PT_CPU_NODES_MAX 1000000u
 #define PT_CPU_SAMPLES_MAX 4000000u
+#define PT_CPU_WAITS_MAX 1000000u
 
 struct pt_cpu_module {
     pt_u32 number, build_id_bytes;
@@ -88,6 +92,33 @@ struct pt_cpu_sample {
 struct pt_cpu_count {
     pt_u32 thread, node;
     pt_u64 samples;
+};
+
+enum {
+    PT_CPU_WAIT_PREEMPTED = 1, /* it could have run on, but another ran */
+    PT_CPU_WAIT_FAULT = 2,     /* in no system call: a page was missing */
+};
+
+/* From when a thread left the CPU until it ran again. */
+struct pt_cpu_wait {
+    pt_u64 t_ns, duration_ns;
+    pt_u32 thread, node;
+    pt_u32 flags, pad;
+};
+
+/* Which stacks are taken is chance, how long all waits lasted is not: classes of length tell how much each stands for.
+ */
+enum { PT_CPU_WAIT_CLASSES = 12 };
+static inline pt_u32 pt_cpu_wait_class(pt_u64 duration_ns)
+{
+    const pt_u32 log4_us = duration_ns < 1024 ? 0 : (63 - (pt_u32)__builtin_clzll(duration_ns >> 10)) / 2;
+    return log4_us < PT_CPU_WAIT_CLASSES ? log4_us : PT_CPU_WAIT_CLASSES - 1;
+}
+
+struct pt_cpu_wait_sums {
+    pt_u32 thread, pad;
+    pt_u64 blocked_ns[PT_CPU_WAIT_CLASSES];
+    pt_u64 preempted_ns;
 };
 
 enum { PT_CPU_THREAD_ENDED = 1, PT_CPU_THREAD_HAS_DELAY = 2 };
