@@ -131,7 +131,8 @@ static void add_cpu(struct split *split, double wall_ns, const struct account_cp
         split->ns[PT_PART_native] = 0;
         return;
     }
-    const double on_ns = fmin(fmax(rest_ns, 0), cpu->on_s * 1e9 - split->ns[PT_PART_heap]);
+    const double counted_ns = split->ns[PT_PART_heap] + split->ns[PT_PART_native];
+    const double on_ns = fmin(fmax(rest_ns, 0), cpu->on_s * 1e9 - counted_ns);
     const double python = isnan(cpu->python_share) ? 0 : cpu->python_share;
     split->ns[PT_PART_python] += fmax(on_ns, 0) * python;
     split->ns[PT_PART_native] += fmax(on_ns, 0) * (1 - python);
@@ -139,6 +140,14 @@ static void add_cpu(struct split *split, double wall_ns, const struct account_cp
     const double runnable_ns = isnan(cpu->runnable_s) ? 0 : fmin(fmax(rest_ns, 0), cpu->runnable_s * 1e9);
     split->ns[PT_PART_runnable] += runnable_ns;
     split->ns[PT_PART_unattributed] += fmax(wall_ns - sum_of(split), 0);
+}
+
+static bool calls_cuda(const struct pt_profile *profile, pt_u32 stage)
+{
+    pt_u64 calls = 0;
+    for (pt_u32 row = PT_ROW_cuda_call; row <= PT_ROW_cuda_memory; row++)
+        calls += pt_profile_stage_row(profile, stage, row).calls;
+    return calls > 0;
 }
 
 static void set_parts(struct pt_profile *profile, pt_u32 stage, const struct split *split,
@@ -150,8 +159,10 @@ static void set_parts(struct pt_profile *profile, pt_u32 stage, const struct spl
     const struct pt_scope scope = pt_scope_stage(stage);
     for (int part = 0; part < PT_PART__COUNT; part++)
         pt_metrics_set(metrics, scope, pt_time_parts[part].metric, pt_real(split->ns[part] / 1e9));
-    pt_metrics_set(metrics, scope, "time.gpu_wait_s", pt_unknown(no_gpu));
-    pt_metrics_set(metrics, scope, "time.copy_s", pt_unknown(no_gpu));
+    if (!calls_cuda(profile, stage)) {
+        pt_metrics_set(metrics, scope, "time.gpu_wait_s", pt_unknown(no_gpu));
+        pt_metrics_set(metrics, scope, "time.copy_s", pt_unknown(no_gpu));
+    }
     if (isnan(cpu->on_s))
         pt_metrics_set(metrics, scope, "time.native_s", pt_unknown(no_sampler));
     if (isnan(cpu->on_s) || isnan(cpu->python_share))
@@ -272,7 +283,7 @@ const struct pt_analysis pt_analysis_account = {
     .name = "account",
     .summary = "the time account of each stage's critical thread, of every main thread, and of what was waited for",
     .categories = PT_CATEGORY_IO | PT_CATEGORY_STDIO | PT_CATEGORY_META | PT_CATEGORY_MAP | PT_CATEGORY_PROC |
-                  PT_CATEGORY_WAIT | PT_CATEGORY_NET,
+                  PT_CATEGORY_WAIT | PT_CATEGORY_NET | PT_CATEGORY_CUDA,
     .state_size = sizeof(struct account),
     .begin = begin,
     .event = event,

@@ -8,6 +8,7 @@
 
 #include "../model/python.h"
 #include "call_class.h"
+#include "proftrace/cuda.h"
 
 const struct pt_time_part_row pt_time_parts[PT_PART__COUNT] = {
 #define PART(id, label) {#id, #id "_s", "time." #id "_s", label},
@@ -103,6 +104,30 @@ static pt_u32 path_of(const struct pt_event *event)
     }
 }
 
+/* What a call into the driver is to the thread: a wait for the GPU, a copy that it stands by, or work of its own. */
+static enum pt_time_part part_of_cuda(const struct pt_event *event)
+{
+    switch (event->desc->row) {
+    case PT_ROW_cuda_transfer:
+        return event->tag & 1 ? PT_PART_native : PT_PART_copy;
+    case PT_ROW_cuda_memory:
+        return (event->tag & 3) == 1 ? PT_PART_gpu_wait : PT_PART_native;
+    case PT_ROW_cuda_call:
+        break;
+    default:
+        return PT_PART_native;
+    }
+    switch (event->tag) {
+    case PT_CUDA_SYNC:
+    case PT_CUDA_FREE: /* returns when the device has nothing left to do */
+        return PT_PART_gpu_wait;
+    case PT_CUDA_COPY:
+        return PT_PART_copy;
+    default:
+        return PT_PART_native;
+    }
+}
+
 static bool is_for_gil(const struct pt_event *event)
 {
     const pt_u64 address = event->desc->row == PT_ROW_lock_cond    ? pt_event_as(event, lock_cond)->addr
@@ -116,6 +141,8 @@ enum pt_time_part pt_time_part_of_event(const struct pt_event *event, const char
     const enum pt_time_part part = pt_time_part_of_row(event->desc->row);
     const pt_u32 id = path_of(event);
     *ret_path = id ? pt_process_string(event->process, id) : NULL;
+    if (event->desc->category == PT_CATEGORY_CUDA)
+        return part_of_cuda(event);
     if (part == PT_PART_lock)
         return is_for_gil(event) ? PT_PART_gil_wait : part;
     if (event->desc->row == PT_ROW_wait_poll && event->result == 0)
