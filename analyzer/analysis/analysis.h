@@ -13,6 +13,7 @@
 #include "../decode/event.h"
 #include "../model/run_info.h"
 #include "../model/session.h"
+#include "cpu_threads.h"
 #include "metrics.h"
 #include "stages.h"
 
@@ -21,6 +22,7 @@ struct pt_profile {
     struct pt_session *session;
     const struct pt_run_info *run; /* NULL = no launcher */
     struct pt_stages stages;
+    struct pt_cpu_threads *cpu; /* by stage: the launcher's CPU profile, read by the analysis cpu */
     struct pt_metrics metrics;
     pt_u64 n_events; /* that the analyses saw */
 };

@@ -3,14 +3,16 @@
  * What each stage's threads did with the CPUs, from the launcher's profile: on a CPU, able to run but not running,
  * waiting; of all threads, of each, and of the critical one; and which functions ran.
  *
- * Threads: one. State: none: everything is in the profile. Never: estimates a time that was not recorded.
+ * Threads: one. State: the profile, and why threads waited. Never: estimates a time that was not recorded.
  */
 #include <stdlib.h>
 
 #include "../util/auto.h"
+#include "../util/mem.h"
 #include "analysis.h"
 #include "cpu_flame.h"
 #include "cpu_tables.h"
+#include "off_cpu_table.h"
 
 enum { MOST_THREADS = 2000 };
 
@@ -155,19 +157,43 @@ static void set_unknown(struct pt_metrics *metrics, struct pt_scope scope, const
 
 /* ---- all ---- */
 
-static void finish_stage(struct pt_profile *profile, pt_u32 stage)
+struct cpu {
+    struct pt_profile *profile;
+    struct pt_off_cpu *off; /* by stage */
+};
+
+static void begin(void *state, struct pt_profile *profile)
+{
+    struct cpu *cpu = state;
+    cpu->profile = profile;
+    cpu->off = pt_calloc(profile->stages.n, sizeof *cpu->off);
+    profile->cpu = pt_calloc(profile->stages.n, sizeof *profile->cpu);
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
+        struct pt_error err = {0};
+        struct pt_cpu_data *data = NULL;
+        /* The launcher's stages come first, in its order: a stage that it does not know has no profile. */
+        if (profile->stages.items[stage].run && pt_cpu_data_read(profile->session->path, stage, &data, &err) < 0)
+            set_unknown(&profile->metrics, pt_scope_stage(stage), pt_metrics_text(&profile->metrics, err.text));
+        pt_cpu_threads_open(&profile->cpu[stage], data, profile->session->start_realtime_ns);
+        pt_off_cpu_open(&cpu->off[stage], &profile->cpu[stage]);
+    }
+}
+
+static void event(void *state, const struct pt_event *e)
+{
+    struct cpu *cpu = state;
+    pt_off_cpu_event(&cpu->off[pt_profile_stage_of(cpu->profile, e->process)], e);
+}
+
+static void finish_stage(struct pt_profile *profile, struct pt_off_cpu *off, pt_u32 stage)
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
     const struct pt_stage *one = &profile->stages.items[stage];
-    struct pt_error err = {0};
     struct pt_cpu_view view;
-    /* The launcher's stages come first, in its order: a stage that it does not know has no profile. */
-    if (!one->run || !pt_cpu_view_open(&view, profile->session->path, stage, &err)) {
-        if (err.text[0])
-            set_unknown(metrics, scope, pt_metrics_text(metrics, err.text));
+    if (!profile->cpu[stage].data)
         return;
-    }
+    pt_cpu_view_of(&view, profile->cpu[stage].data);
     const pt_u32 thread = main_thread(view.data, one->root);
     set_all(metrics, scope, view.data);
     if (thread)
@@ -177,6 +203,8 @@ static void finish_stage(struct pt_profile *profile, pt_u32 stage)
     add_threads(metrics, scope, view.data);
     pt_cpu_tables(metrics, scope, &view);
     pt_cpu_flame(metrics, scope, &view);
+    pt_off_cpu_weigh(off);
+    pt_off_cpu_table(metrics, scope, &view, off, thread);
     if (view.data->is_cut)
         pt_metrics_set(metrics, scope, "cpu.is_cut", pt_bool(true));
     pt_cpu_view_close(&view);
@@ -184,15 +212,21 @@ static void finish_stage(struct pt_profile *profile, pt_u32 stage)
 
 static void finish(void *state, struct pt_profile *profile)
 {
-    (void)state;
-    for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
-        finish_stage(profile, stage);
+    struct cpu *cpu = state;
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
+        finish_stage(profile, &cpu->off[stage], stage);
+        pt_off_cpu_close(&cpu->off[stage]);
+    }
+    free(cpu->off);
 }
 
 const struct pt_analysis pt_analysis_cpu = {
     .name = "cpu",
-    .summary = "time on CPUs, in run queues and waiting; hot functions and stacks",
-    .categories = 0,
-    .state_size = 1,
+    .summary = "time on CPUs, in run queues and waiting; hot functions and stacks, and those that waited",
+    .categories = PT_CATEGORY_IO | PT_CATEGORY_STDIO | PT_CATEGORY_META | PT_CATEGORY_MAP | PT_CATEGORY_PROC |
+                  PT_CATEGORY_WAIT | PT_CATEGORY_NET,
+    .state_size = sizeof(struct cpu),
+    .begin = begin,
+    .event = event,
     .finish = finish,
 };

@@ -186,7 +186,7 @@ static void add_thread_functions(struct pt_metrics *metrics, struct pt_scope sco
     }
 }
 
-static const char *stack_text(struct pt_metrics *metrics, const struct pt_cpu_view *view, pt_u32 frame)
+const char *pt_cpu_stack_text(struct pt_metrics *metrics, const struct pt_cpu_view *view, pt_u32 frame)
 {
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     for (int n = 0; frame; frame = view->frames.items[frame].parent, n++) {
@@ -219,7 +219,7 @@ static void add_stacks(struct pt_metrics *metrics, struct pt_scope scope, struct
         row[0] = percent(sums, list->items[i].self_s);
         row[1] = pt_real(list->items[i].self_s);
         row[2] = pt_integer(list->items[i].samples);
-        row[3] = pt_text(stack_text(metrics, sums->view, list->items[i].id));
+        row[3] = pt_text(pt_cpu_stack_text(metrics, sums->view, list->items[i].id));
     }
     table->rows_left_out = list->n > MOST_STACKS ? list->n - MOST_STACKS : 0;
 }

@@ -87,11 +87,9 @@ static pt_u32 frame_at(struct pt_cpu_view *view, const struct pt_cpu_node *node)
     return frame;
 }
 
-bool pt_cpu_view_open(struct pt_cpu_view *view, const char *directory, pt_u32 stage, struct pt_error *err)
+void pt_cpu_view_of(struct pt_cpu_view *view, struct pt_cpu_data *data)
 {
-    *view = (struct pt_cpu_view){0};
-    if (pt_cpu_data_read(directory, stage, &view->data, err) < 0 || !view->data)
-        return false;
+    *view = (struct pt_cpu_view){.data = data};
     view->symbols = pt_symbols_open();
     pt_vec_push(&view->functions, (struct pt_cpu_function){.name = ""});
     pt_vec_push(&view->frames, (struct pt_cpu_frame){0});
@@ -99,12 +97,23 @@ bool pt_cpu_view_open(struct pt_cpu_view *view, const char *directory, pt_u32 st
     view->frame_of = pt_calloc(view->data->n_nodes, sizeof *view->frame_of);
     for (size_t i = 1; i < view->data->n_nodes; i++)
         view->frame_of[i] = frame_at(view, &view->data->nodes[i]);
+}
+
+bool pt_cpu_view_open(struct pt_cpu_view *view, const char *directory, pt_u32 stage, struct pt_error *err)
+{
+    struct pt_cpu_data *data = NULL;
+    *view = (struct pt_cpu_view){0};
+    if (pt_cpu_data_read(directory, stage, &data, err) < 0 || !data)
+        return false;
+    pt_cpu_view_of(view, data);
+    view->owns_data = true;
     return true;
 }
 
 void pt_cpu_view_close(struct pt_cpu_view *view)
 {
-    pt_cpu_data_free(view->data);
+    if (view->owns_data)
+        pt_cpu_data_free(view->data);
     if (view->symbols)
         pt_symbols_close(view->symbols);
     free(view->functions.items);

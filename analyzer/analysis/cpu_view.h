@@ -29,6 +29,7 @@ struct pt_cpu_frame {
 
 struct pt_cpu_view {
     struct pt_cpu_data *data;
+    bool owns_data;
     struct pt_symbols *symbols;
     struct pt_intern texts;
     struct {
@@ -44,6 +45,8 @@ struct pt_cpu_view {
 
 /* False when the stage has no profile; *err is set only when there is one that cannot be read. */
 bool pt_cpu_view_open(struct pt_cpu_view *view, const char *directory, pt_u32 stage, struct pt_error *err);
+/* Of data that stays the caller's. */
+void pt_cpu_view_of(struct pt_cpu_view *view, struct pt_cpu_data *data);
 void pt_cpu_view_close(struct pt_cpu_view *view);
 
 /* Whether a file is the Python interpreter. */

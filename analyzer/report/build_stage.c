@@ -125,6 +125,7 @@ static const struct {
     {"net.hosts", "hosts", "Network by host", 20},
     {"net.names", "names", "Names resolved", 20},
     {"cpu.functions", "cpu_functions", "CPU by function", 50},
+    {"cpu.off_stacks", "off_cpu_stacks", "Off-CPU by stack and reason", 20},
     {"heap.sites", "heap_sites", "Heap by function", 30},
     {"waits", "waits", "Waits for other processes", 50},
     {"helpers.workers", "worker_use", "Utilisation of workers", 50},

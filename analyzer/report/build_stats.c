@@ -157,6 +157,7 @@ static void add_stage(struct stats *s, struct pt_node *item, enum pt_stats_by by
         break;
     case PT_STATS_STACK:
         add_table(s, item, "cpu.stacks", "cpu_stacks", stage);
+        add_table(s, item, "cpu.off_stacks", "off_cpu_stacks", stage);
         add_table(s, item, "heap.stacks", "heap_stacks", stage);
         break;
     case PT_STATS_THREAD:

@@ -42,6 +42,7 @@ static const struct {
     {"gil", TIME},
     {"sleeps", TIME},
     {"cpu_functions", CPU},
+    {"off_cpu_stacks", TIME},
     {"findings", FINDINGS},
     {"no_findings", FINDINGS},
     {"stages", STAGES},

@@ -108,11 +108,11 @@ struct pt_cpu_wait {
 
 /* Which stacks are taken is chance, how long all waits lasted is not: classes of length tell how much each stands for.
  */
-enum { PT_CPU_WAIT_CLASSES = 12 };
+enum { PT_CPU_WAIT_CLASSES = 24 };
 static inline pt_u32 pt_cpu_wait_class(pt_u64 duration_ns)
 {
-    const pt_u32 log4_us = duration_ns < 1024 ? 0 : (63 - (pt_u32)__builtin_clzll(duration_ns >> 10)) / 2;
-    return log4_us < PT_CPU_WAIT_CLASSES ? log4_us : PT_CPU_WAIT_CLASSES - 1;
+    const pt_u32 log2_us = duration_ns < 1024 ? 0 : 63 - (pt_u32)__builtin_clzll(duration_ns >> 10);
+    return log2_us < PT_CPU_WAIT_CLASSES ? log2_us : PT_CPU_WAIT_CLASSES - 1;
 }
 
 struct pt_cpu_wait_sums {

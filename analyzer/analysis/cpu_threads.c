@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the threads of a CPU profile by tid, and their samples in order. Threads: one fills it, any may look. Never:
+ * takes a thread for another one that had its tid before.
+ */
+#include "cpu_threads.h"
+
+#include <stdlib.h>
+
+#include "../util/mem.h"
+
+static int by_time(const void *a, const void *b)
+{
+    const struct pt_cpu_moment *x = a, *y = b;
+    if (x->t_ns != y->t_ns)
+        return x->t_ns < y->t_ns ? -1 : 1;
+    return x->node < y->node ? -1 : x->node > y->node;
+}
+
+static void sort_samples(struct pt_cpu_threads *threads)
+{
+    const struct pt_cpu_data *data = threads->data;
+    threads->moments = pt_malloc((data->n_samples + 1) * sizeof *threads->moments);
+    threads->first = pt_calloc(data->n_threads + 2, sizeof *threads->first);
+    for (size_t i = 0; i < data->n_samples; i++)
+        threads->first[data->samples[i].thread + 2]++;
+    for (size_t i = 2; i < data->n_threads + 2; i++)
+        threads->first[i] += threads->first[i - 1];
+    /* first[i + 1] is where the next one of thread i goes: at the end it is where thread i + 1 begins. */
+    for (size_t i = 0; i < data->n_samples; i++)
+        threads->moments[threads->first[data->samples[i].thread + 1]++] =
+            (struct pt_cpu_moment){(pt_i64)data->samples[i].t_ns + threads->shift_ns, data->samples[i].node};
+    for (size_t i = 0; i < data->n_threads; i++)
+        if (threads->first[i + 1] - threads->first[i] > 1)
+            qsort(threads->moments + threads->first[i], threads->first[i + 1] - threads->first[i],
+                  sizeof *threads->moments, by_time);
+}
+
+void pt_cpu_threads_open(struct pt_cpu_threads *threads, struct pt_cpu_data *data, pt_u64 start_realtime_ns)
+{
+    *threads = (struct pt_cpu_threads){.data = data};
+    if (!data)
+        return;
+    /* Runs start at an instant of real time, and so do profiles. */
+    threads->shift_ns = (pt_i64)(data->header.begin_realtime_ns - start_realtime_ns);
+    threads->before = pt_calloc(data->n_threads, sizeof *threads->before);
+    for (pt_u32 i = 1; i < data->n_threads; i++) {
+        pt_u64 *last = pt_map_at(&threads->by_tid, data->threads[i].tid);
+        threads->before[i] = (pt_u32)*last;
+        *last = i;
+    }
+    sort_samples(threads);
+}
+
+void pt_cpu_threads_close(struct pt_cpu_threads *threads)
+{
+    pt_map_fini(&threads->by_tid);
+    free(threads->before);
+    free(threads->moments);
+    free(threads->first);
+    *threads = (struct pt_cpu_threads){0};
+}
+
+pt_u32 pt_cpu_threads_find(const struct pt_cpu_threads *threads, pt_u32 tid, pt_i64 at_ns)
+{
+    const pt_u64 *last = pt_map_find(&threads->by_tid, tid);
+    pt_u32 thread = last ? (pt_u32)*last : 0;
+    while (thread && (pt_i64)threads->data->threads[thread].start_ns + threads->shift_ns > at_ns &&
+           threads->before[thread])
+        thread = threads->before[thread];
+    return thread;
+}
+
+const char *pt_cpu_threads_name(const struct pt_cpu_threads *threads, pt_u32 tid, pt_i64 at_ns)
+{
+    const pt_u32 thread = pt_cpu_threads_find(threads, tid, at_ns);
+    return thread && threads->data->threads[thread].comm[0] ? threads->data->threads[thread].comm : NULL;
+}
+
+size_t pt_cpu_threads_moments(const struct pt_cpu_threads *threads, pt_u32 thread, pt_i64 from_ns, pt_i64 until_ns,
+                              const struct pt_cpu_moment **ret_first)
+{
+    if (!thread)
+        return 0;
+    size_t low = threads->first[thread], high = threads->first[thread + 1], end = high;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (threads->moments[middle].t_ns < from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *ret_first = threads->moments + low;
+    for (high = low; high < end && threads->moments[high].t_ns <= until_ns; high++)
+        ;
+    return high - low;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_threads.h - which thread of a stage's CPU profile an event's thread is, and what it computed at a time.
+ */
+#ifndef PT_ANALYSIS_CPU_THREADS_H
+#define PT_ANALYSIS_CPU_THREADS_H
+
+#include "../model/cpu_data.h"
+#include "../util/map.h"
+
+/* A thread's samples, in the order of time. */
+struct pt_cpu_moment {
+    pt_i64 t_ns;
+    pt_u32 node;
+};
+
+struct pt_cpu_threads {
+    struct pt_cpu_data *data;      /* NULL = the stage has no profile */
+    pt_i64 shift_ns;               /* from the profile's times to those of the run */
+    struct pt_map by_tid;          /* -> the last thread of this tid, plus 1 */
+    pt_u32 *before;                /* by thread: the one that had its tid before; 0 = none */
+    struct pt_cpu_moment *moments; /* by thread */
+    size_t *first;                 /* by thread: its first moment; one more at the end */
+};
+
+/* `data` may be NULL and stays the caller's. */
+void pt_cpu_threads_open(struct pt_cpu_threads *threads, struct pt_cpu_data *data, pt_u64 start_realtime_ns);
+void pt_cpu_threads_close(struct pt_cpu_threads *threads);
+
+/* The number of the thread that had a tid at a time of the run; 0 = not known. */
+pt_u32 pt_cpu_threads_find(const struct pt_cpu_threads *threads, pt_u32 tid, pt_i64 at_ns);
+/* Its name; NULL = not known. */
+const char *pt_cpu_threads_name(const struct pt_cpu_threads *threads, pt_u32 tid, pt_i64 at_ns);
+/* Samples of a thread in [from, until]. */
+size_t pt_cpu_threads_moments(const struct pt_cpu_threads *threads, pt_u32 thread, pt_i64 from_ns, pt_i64 until_ns,
+                              const struct pt_cpu_moment **ret_first);
+
+#endif
