@@ -11,9 +11,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "call_class.h"
 
 /* malloc and free of small blocks, glibc 2.36, measured in tests/bench (M1): the heap part is an estimate. */
 #define HEAP_CALL_NS 12.0
@@ -75,12 +72,8 @@ static void event(void *state, const struct pt_event *e)
 
 /* ---- results ---- */
 
-struct split {
-    double ns[PT_PART__COUNT];
-};
-
 /* Of waits for conditions that were overwritten, as many were for the GIL as of those that were seen. */
-static void move_to_gil(const struct account_thread *seen, double missing_ns, struct split *split)
+static void move_to_gil(const struct account_thread *seen, double missing_ns, struct account_split *split)
 {
     const double seen_ns = seen->seen_ns[PT_ROW_lock_cond];
     const double gil_ns = seen_ns > 0 ? missing_ns * seen->gil_cond_ns / seen_ns : 0;
@@ -89,7 +82,7 @@ static void move_to_gil(const struct account_thread *seen, double missing_ns, st
 }
 
 /* Totals are exact, events may have been overwritten: what is missing goes to the row's usual part. */
-static void add_thread(const struct account *account, const struct pt_thread *thread, struct split *split)
+static void add_thread(const struct account *account, const struct pt_thread *thread, struct account_split *split)
 {
     const struct account_thread *seen = &account->threads[first_thread(account, thread->process) + thread->index];
     for (int part = 0; part < PT_PART__COUNT; part++)
@@ -105,89 +98,17 @@ static void add_thread(const struct account *account, const struct pt_thread *th
     split->ns[PT_PART_heap] += (double)(thread->heap_allocs + thread->heap_frees) * HEAP_CALL_NS;
 }
 
-static double sum_of(const struct split *split)
-{
-    double ns = 0;
-    for (int part = 0; part < PT_PART__COUNT; part++)
-        ns += split->ns[part];
-    return ns;
-}
-
-/* Rounding and clocks of two kinds may make the parts a hair longer than the whole. */
-static void fit(struct split *split, double wall_ns)
-{
-    const double ns = sum_of(split);
-    for (int part = 0; part < PT_PART__COUNT && ns > wall_ns; part++)
-        split->ns[part] *= wall_ns / ns;
-}
-
-/* What is left after the recorded calls is computation, as far as the CPU time says; then waiting for a CPU. */
-static void add_cpu(struct split *split, double wall_ns, const struct account_cpu *cpu)
-{
-    double rest_ns = wall_ns - sum_of(split);
-    if (isnan(cpu->on_s)) {
-        /* Of the computing only what hooks saw is known (fork, mmap): too little to be shown as all of it. */
-        split->ns[PT_PART_unattributed] += fmax(rest_ns, 0) + split->ns[PT_PART_native];
-        split->ns[PT_PART_native] = 0;
-        return;
-    }
-    const double counted_ns = split->ns[PT_PART_heap] + split->ns[PT_PART_native];
-    const double on_ns = fmin(fmax(rest_ns, 0), cpu->on_s * 1e9 - counted_ns);
-    const double python = isnan(cpu->python_share) ? 0 : cpu->python_share;
-    split->ns[PT_PART_python] += fmax(on_ns, 0) * python;
-    split->ns[PT_PART_native] += fmax(on_ns, 0) * (1 - python);
-    rest_ns = wall_ns - sum_of(split);
-    const double runnable_ns = isnan(cpu->runnable_s) ? 0 : fmin(fmax(rest_ns, 0), cpu->runnable_s * 1e9);
-    split->ns[PT_PART_runnable] += runnable_ns;
-    split->ns[PT_PART_unattributed] += fmax(wall_ns - sum_of(split), 0);
-}
-
-static bool calls_cuda(const struct pt_profile *profile, pt_u32 stage)
-{
-    pt_u64 calls = 0;
-    for (pt_u32 row = PT_ROW_cuda_call; row <= PT_ROW_cuda_memory; row++)
-        calls += pt_profile_stage_row(profile, stage, row).calls;
-    return calls > 0;
-}
-
-static void set_parts(struct pt_profile *profile, pt_u32 stage, const struct split *split,
-                      const struct account_cpu *cpu)
-{
-    static const char no_gpu[] = "GPU work is not recorded; part of unattributed";
-    static const char no_sampler[] = "needs the launcher's sampling: start the command with proftrace run";
-    struct pt_metrics *metrics = &profile->metrics;
-    const struct pt_scope scope = pt_scope_stage(stage);
-    for (int part = 0; part < PT_PART__COUNT; part++)
-        pt_metrics_set(metrics, scope, pt_time_parts[part].metric, pt_real(split->ns[part] / 1e9));
-    if (!calls_cuda(profile, stage)) {
-        pt_metrics_set(metrics, scope, "time.gpu_wait_s", pt_unknown(no_gpu));
-        pt_metrics_set(metrics, scope, "time.copy_s", pt_unknown(no_gpu));
-    }
-    if (isnan(cpu->on_s))
-        pt_metrics_set(metrics, scope, "time.native_s", pt_unknown(no_sampler));
-    if (isnan(cpu->on_s) || isnan(cpu->python_share))
-        pt_metrics_set(metrics, scope, "time.python_s", pt_unknown(isnan(cpu->on_s) ? no_sampler : cpu->python_reason));
-    if (isnan(cpu->runnable_s))
-        pt_metrics_set(metrics, scope, "time.runnable_s", pt_unknown(no_sampler));
-}
-
 static void set_account(struct account *account, pt_u32 stage)
 {
-    struct pt_profile *profile = account->profile;
-    const struct pt_session *session = profile->session;
-    const double wall_ns = (double)pt_profile_stage_wall_ns(profile, stage);
-    struct split split = {0};
+    const struct pt_session *session = account->profile->session;
+    struct account_split split = {0};
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
         const struct pt_thread *thread = pt_account_main_thread(process);
-        if (account->critical[i] && thread && pt_profile_stage_of(profile, process) == stage)
+        if (account->critical[i] && thread && pt_profile_stage_of(account->profile, process) == stage)
             add_thread(account, thread, &split);
     }
-    const struct account_cpu cpu = pt_account_cpu(profile, stage);
-    fit(&split, wall_ns);
-    add_cpu(&split, wall_ns, &cpu);
-    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "time.wall_s", pt_real(wall_ns / 1e9));
-    set_parts(profile, stage, &split, &cpu);
+    pt_account_set_parts(account, stage, &split);
 }
 
 /* No process to look into: only the launcher's stopwatch is known. */
@@ -234,7 +155,7 @@ static void set_workers(struct account *account, pt_u32 stage)
             table->rows_left_out++;
             continue;
         }
-        struct split split = {0};
+        struct account_split split = {0};
         add_thread(account, thread, &split);
         const double wall_s = (double)(process->end_ns - process->start_ns) / 1e9;
         const double cpu_s = process->cpu_ns ? (double)process->cpu_ns / 1e9 : NAN;
@@ -248,13 +169,13 @@ static void set_workers(struct account *account, pt_u32 stage)
         row[4] = isnan(cpu_s) || wall_s < cpu_s / (process->n_threads ? process->n_threads : 1)
                      ? pt_unknown(NULL)
                      : pt_real(100 * cpu_s / wall_s);
-        row[5] =
-            pt_real((split.ns[PT_PART_file_read] + split.ns[PT_PART_file_write] + split.ns[PT_PART_file_meta]) / 1e9);
+        const double file_ns = split.ns[PT_PART_file_read] + split.ns[PT_PART_file_write] + split.ns[PT_PART_file_meta];
+        row[5] = pt_account_part_of(profile, process, PT_PART_file_read, file_ns);
         split.ns[PT_PART_lock] += split.ns[PT_PART_gil_wait];
         const enum pt_time_part parts[] = {PT_PART_network, PT_PART_data_wait, PT_PART_lock, PT_PART_sleep,
                                            PT_PART_child_wait};
         for (size_t j = 0; j < sizeof parts / sizeof *parts; j++)
-            row[6 + j] = pt_real(split.ns[parts[j]] / 1e9);
+            row[6 + j] = pt_account_part_of(profile, process, parts[j], split.ns[parts[j]]);
     }
 }
 

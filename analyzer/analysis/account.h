@@ -53,12 +53,24 @@ struct account {
     struct pt_map by_target; /* stage, target, part -> index in followed, plus 1 */
 };
 
+/* The time of a thread, or of several that followed each other. */
+struct account_split {
+    double ns[PT_PART__COUNT];
+};
+
 /* CPU figures of the critical thread; NAN = unknown. */
 struct account_cpu {
     double on_s, runnable_s, python_share;
     const char *python_reason;
 };
 struct account_cpu pt_account_cpu(const struct pt_profile *profile, pt_u32 stage);
+
+/* The critical thread's recorded time becomes the stage's account: what was not recorded is computing, waiting for a
+ * CPU, or nobody knows; what could not be recorded is unknown, with the reason. */
+void pt_account_set_parts(struct account *account, pt_u32 stage, struct account_split *split);
+/* A part of one process; unknown, with the reason, when it could not be recorded. */
+struct pt_value pt_account_part_of(struct pt_profile *profile, const struct pt_process *process, enum pt_time_part part,
+                                   double ns);
 
 const struct pt_thread *pt_account_main_thread(const struct pt_process *process);
 

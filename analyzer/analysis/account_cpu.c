@@ -40,6 +40,8 @@ struct account_cpu pt_account_cpu(const struct pt_profile *profile, pt_u32 stage
     };
     if (isnan(cpu.on_s))
         cpu.on_s = alone_on_s(profile, profile->stages.items[stage].root);
+    if (!profile->stages.items[stage].run)
+        cpu.python_reason = "needs the launcher's sampling: start the command with proftrace run";
     if (!cpu.python_reason)
         cpu.python_reason = "no CPU samples were taken";
     return cpu;

@@ -42,6 +42,41 @@ static void fill_header(struct pt_process *p, const struct pt_file_header *h)
     p->heap_sample_bytes = h->heap_sample_bytes;
 }
 
+static const struct {
+    const char *name;
+    pt_u32 option;
+    pt_u16 row; /* that every library has which knows the layer */
+} layers[PT_LAYER__COUNT] = {
+    [PT_LAYER_IO] = {"io", PT_OPTION_IO, PT_ROW_io_read},
+    [PT_LAYER_STDIO] = {"stdio", PT_OPTION_STDIO, PT_ROW_stdio_read},
+    [PT_LAYER_LOCKS] = {"locks", PT_OPTION_LOCKS, PT_ROW_lock_mutex},
+    [PT_LAYER_WAITS] = {"waits", PT_OPTION_WAITS, PT_ROW_wait_poll},
+    [PT_LAYER_NET] = {"net", PT_OPTION_NET, PT_ROW_net_receive},
+};
+
+const char *pt_layer_name(enum pt_layer layer)
+{
+    return layers[layer].name;
+}
+
+static bool knows_row(const struct pt_schema *schema, pt_u16 row)
+{
+    for (size_t i = 0; i < PT_TOTALS_ROWS; i++)
+        if (schema->rows[i] == row)
+            return true;
+    return false;
+}
+
+static void fill_layers(struct pt_process *p, const struct pt_file_header *h, const struct pt_schema *schema)
+{
+    for (int layer = 0; layer < PT_LAYER__COUNT; layer++) {
+        if (!knows_row(schema, layers[layer].row))
+            p->layers_unknown |= 1u << layer;
+        else if ((h->options & PT_OPTION_LAYERS) && !(h->options & layers[layer].option))
+            p->layers_off |= 1u << layer;
+    }
+}
+
 /* Events that were counted as not stored. A missing name or an uncompressed block is no lost event. */
 static pt_u64 sum_drops(const pt_u64 *drops)
 {
@@ -90,6 +125,7 @@ void pt_process_fill(struct pt_process_data *data, struct pt_trace_file *file)
     p->file_name = file->name;
     data->schema = pt_schema_new(file->schema);
     fill_header(p, &file->header);
+    fill_layers(p, &file->header, data->schema);
     fill_text(p);
     fill_quality(p);
     pt_process_fill_names(data);

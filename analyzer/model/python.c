@@ -57,3 +57,16 @@ bool pt_process_is_gil(const struct pt_process *process, pt_u64 address, pt_i64 
         *seen = address | (is_in_python(process, address, at_ns) ? 1 : 0);
     return *seen & 1;
 }
+
+bool pt_process_knows_gil(const struct pt_process *process)
+{
+    if (!process->exe || !pt_is_python_file(process->exe))
+        return true;
+    for (; process; process = process->parent_trace_id ? process->parent : NULL)
+        for (pt_u32 i = 0; i < process->n_modules; i++) {
+            const struct pt_module *module = &process->modules[i];
+            if (module->python_start < module->python_end || (module->path && pt_is_python_file(module->path)))
+                return true;
+        }
+    return false;
+}

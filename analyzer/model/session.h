@@ -63,6 +63,9 @@ struct pt_quality {
     bool truncated; /* the file is shorter than its header says */
 };
 
+/* What can be switched off by itself, or may be younger than the library that recorded. */
+enum pt_layer { PT_LAYER_IO, PT_LAYER_STDIO, PT_LAYER_LOCKS, PT_LAYER_WAITS, PT_LAYER_NET, PT_LAYER__COUNT };
+
 struct pt_process {
     struct pt_session *session;
     struct pt_trace_file *file;
@@ -81,6 +84,8 @@ struct pt_process {
     int exit_status;
     pt_i64 start_ns, end_ns;      /* since the session's start; end = exit, else last event */
     pt_u64 cpu_ns, max_rss_bytes; /* 0 = unknown */
+    pt_u32 layers_off;            /* 1 << enum pt_layer: not recorded, because the user said so */
+    pt_u32 layers_unknown;        /* ... because the library did not know of it */
     enum pt_heap_mode heap_mode;
     pt_u64 heap_sample_bytes;
 
@@ -123,6 +128,9 @@ static inline void pt_session_closep(struct pt_session **session)
     if (*session)
         pt_session_close(*session);
 }
+
+/* "locks"; as in the library's options. */
+const char *pt_layer_name(enum pt_layer layer);
 
 /* The bytes of a string id, NUL-terminated, lossy for embedded NULs; "" for 0 and NULL when unknown. Follows parent
  * files. */

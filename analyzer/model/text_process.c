@@ -99,6 +99,16 @@ static void set_texts(struct pt_text_process *p, const struct pt_keys *keys)
             *c = '_';
 }
 
+static pt_u32 options_of(const struct pt_keys *keys)
+{
+    static const pt_u32 options[] = {PT_OPTION_IO, PT_OPTION_STDIO, PT_OPTION_LOCKS, PT_OPTION_WAITS, PT_OPTION_NET};
+    static const char *const off = "off";
+    pt_u32 on = PT_OPTION_LAYERS | PT_OPTION_STACKS;
+    for (int layer = 0; layer < PT_LAYER__COUNT; layer++)
+        on |= choice(keys, pt_layer_name((enum pt_layer)layer), &off, 1, 1) == 0 ? 0 : options[layer];
+    return on;
+}
+
 int pt_text_process_header(struct pt_text_process *p, const struct pt_keys *keys, pt_u64 start_realtime_ns,
                            struct pt_error *err)
 {
@@ -123,6 +133,7 @@ int pt_text_process_header(struct pt_text_process *p, const struct pt_keys *keys
     h->exit_status = (pt_i32)status;
     h->state = 1u + (pt_u32)choice(keys, "state", states, 3, 0);
     h->heap_mode = (pt_u32)choice(keys, "heap", modes, 3, PT_HEAP_SAMPLED);
+    h->options = options_of(keys);
     strncpy(h->boot_id, pt_keys_text(keys, "boot", "assembled"), sizeof h->boot_id - 1);
     h->clock_base = EPOCH_NS + (pt_u64)p->start_ns;
     h->clock_first = (struct pt_clock_pair){h->clock_base, h->clock_base};

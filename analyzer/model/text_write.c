@@ -31,6 +31,13 @@ static void put_number(struct pt_str *line, const char *key, pt_u64 value)
         pt_str_printf(line, " %s=%" PRIu64, key, value);
 }
 
+static void put_layers_off(struct pt_str *line, const struct pt_process *p)
+{
+    for (int layer = 0; layer < PT_LAYER__COUNT; layer++)
+        if (p->layers_off & 1u << layer)
+            pt_str_printf(line, " %s=off", pt_layer_name((enum pt_layer)layer));
+}
+
 static void put_process(struct pt_str *line, const struct pt_process *p, const char *label)
 {
     static const char *const states[] = {"", "live", "exited", "execed"}, *const modes[] = {"off", "sampled", "full"};
@@ -48,6 +55,7 @@ static void put_process(struct pt_str *line, const struct pt_process *p, const c
     put_number(line, "heap_sample_bytes", p->heap_sample_bytes);
     put_number(line, "cpu_ns", p->cpu_ns);
     put_number(line, "max_rss_bytes", p->max_rss_bytes);
+    put_layers_off(line, p);
     put_text(line, "boot", boot_id);
     put_text(line, "host", p->host);
     put_text(line, "stage", p->stage);
@@ -159,7 +167,8 @@ static pt_u32 name_stack(void *context, pt_u32 id, const pt_u64 **ret_frames)
 
 static int put_events(struct pt_session *session, const struct pt_labels *labels, FILE *out, struct pt_error *err)
 {
-    PT_AUTO(pt_stream_closep) struct pt_stream *stream = pt_session_stream(session, &(struct pt_filter){.as_stored = true}, err);
+    PT_AUTO(pt_stream_closep)
+    struct pt_stream *stream = pt_session_stream(session, &(struct pt_filter){.as_stored = true}, err);
     PT_AUTO(pt_str_fini) struct pt_str line = {0};
     struct pt_event event;
     int more;

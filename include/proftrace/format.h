@@ -109,6 +109,10 @@ _Static_assert(sizeof(struct pt_file_header) == 4096, "on disk");
 #define PT_OPTION_IO (1u << 0)
 #define PT_OPTION_STDIO (1u << 1)
 #define PT_OPTION_STACKS (1u << 2)
+#define PT_OPTION_LAYERS (1u << 3) /* IO, STDIO and those below say what was recorded; not set = everything was */
+#define PT_OPTION_LOCKS (1u << 4)
+#define PT_OPTION_WAITS (1u << 5)
+#define PT_OPTION_NET (1u << 6)
 
 /* The text page: NUL-terminated strings one after another, in this order. argv follows as the last: argc strings. */
 enum pt_text_item { PT_TEXT_EXE, PT_TEXT_CWD, PT_TEXT_STAGE, PT_TEXT_HOST, PT_TEXT_COMM, PT_TEXT_ARGC, PT_TEXT_ARGV };
@@ -221,8 +225,8 @@ struct pt_thread_area { /* PT_THREAD_HEADER_BYTES, then buffers and definitions 
 _Static_assert(sizeof(struct pt_thread_area) <= PT_THREAD_HEADER_BYTES, "on disk");
 _Static_assert(PT_ROW__COUNT <= PT_TOTALS_ROWS, "totals table too small");
 
-/* Threads from this tid on are no threads of the host: slots that hold what devices reported. Their records lie in the order in
- * which they became known, not in that of time. */
+/* Threads from this tid on are no threads of the host: slots that hold what devices reported. Their records lie in the
+ * order in which they became known, not in that of time. */
 #define PT_DEVICE_TID 0x80000000u
 
 enum pt_counted { PT_COUNTED_READ_DIR, PT_COUNTED_STDIO_READ_CHAR, PT_COUNTED_STDIO_WRITE_CHAR };

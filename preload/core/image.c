@@ -260,7 +260,9 @@ static void write_header(struct pt_file_header *header, pt_u64 trace_id, pt_u64 
     header->heap_sample_bytes = pt_options.heap_sample_bytes;
     header->heap_mode = pt_options.heap;
     header->options = (pt_options.io ? PT_OPTION_IO : 0) | (pt_options.stdio ? PT_OPTION_STDIO : 0) |
-                      (pt_options.stacks ? PT_OPTION_STACKS : 0);
+                      (pt_options.stacks ? PT_OPTION_STACKS : 0) | PT_OPTION_LAYERS |
+                      (pt_options.locks ? PT_OPTION_LOCKS : 0) | (pt_options.waits ? PT_OPTION_WAITS : 0) |
+                      (pt_options.net ? PT_OPTION_NET : 0);
 }
 
 /* ---- the file ---- */
