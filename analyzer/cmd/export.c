@@ -27,7 +27,7 @@ struct request {
     const char *format, *output, *stage;
     pt_i64 from_ns, until_ns, min_duration_ns;
     pt_u64 pid, max_bytes;
-    bool force, json;
+    bool force, json, off_cpu;
 };
 
 static const char *const planned_formats[] = {"perfetto", "torch", "pstats",      "pprof", "sqlite",
@@ -120,7 +120,8 @@ static int write_file(struct pt_session *session, const struct pt_exporter *expo
                                                          .until_ns = request->until_ns,
                                                          .pid = request->pid == ALL_PIDS ? 0 : (pt_u32)request->pid,
                                                          .min_duration_ns = request->min_duration_ns,
-                                                         .stage = request->stage}};
+                                                         .stage = request->stage},
+                                              .off_cpu = request->off_cpu};
     struct pt_sink *sink = pt_sink_open(path, ends_in(path, ".gz"), request->force ? 0 : request->max_bytes, err);
     if (!sink)
         return -1;
@@ -156,6 +157,7 @@ int pt_cmd_export(int argc, char **argv, struct pt_error *err)
         PT_OPT_TEXT("stage", 0, &request.stage, "NAME", "this stage only"),
         PT_OPT_DURATION("min-dur", 0, &request.min_duration_ns, "D", "leave out shorter calls"),
         PT_OPT_SIZE("max-size", 0, &request.max_bytes, "BYTES", "refuse to write more (before compression; 256 MB)"),
+        PT_OPT_FLAG("off-cpu", 0, &request.off_cpu, "collapsed, speedscope: stacks that wait, not those that run"),
         PT_OPT_FLAG("force", 0, &request.force, "write any size"),
         PT_OPT_FLAG("json", 0, &request.json, "print what was written as JSON"),
         PT_OPT_END,
@@ -171,12 +173,15 @@ int pt_cmd_export(int argc, char **argv, struct pt_error *err)
     const struct pt_exporter *exporter;
     if (find_format(request.format, &exporter, err) < 0)
         return -1;
+    if (request.off_cpu && strcmp(exporter->name, "collapsed") != 0 && strcmp(exporter->name, "speedscope") != 0)
+        return pt_fail_code(err, 2, "--off-cpu shows stacks: it is for --to collapsed and --to speedscope");
     PT_AUTO(pt_session_closep) struct pt_session *session = pt_session_open(args.n ? args.values[0] : NULL, err);
     if (!session)
         return -1;
     if (request.output)
         return write_file(session, exporter, &request, request.output, err);
-    PT_AUTO(pt_freep) char *in_run = default_output(session, exporter->file_name);
+    PT_AUTO(pt_freep) char *name = pt_asprintf("%s%s", request.off_cpu ? "off-" : "", exporter->file_name);
+    PT_AUTO(pt_freep) char *in_run = default_output(session, name);
     const mode_t before = umask(077); /* a run directory is private */
     const int result = write_file(session, exporter, &request, in_run, err);
     umask(before);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * collapsed.c - CPU samples as lines "stage;thread;outermost;...;innermost samples", what flamegraph.pl, inferno and
- * speedscope read.
+ * speedscope read; waits the same with "[reason]" as the innermost and microseconds for samples.
  *
  * Owns: the lines. One thread. Never: lets a name break its line.
  */
@@ -33,7 +33,8 @@ static void put_stack(struct pt_str *line, const struct pt_cpu_view *view, pt_u3
     free(names.items);
 }
 
-static void put_line(const struct pt_cpu_samples *all, const struct pt_cpu_thread *thread, pt_u32 frame, pt_u64 samples)
+static void put_line(const struct pt_cpu_samples *all, const struct pt_cpu_thread *thread, pt_u32 frame,
+                     const char *reason, pt_u64 count)
 {
     PT_AUTO(pt_str_fini) struct pt_str line = {0};
     put_name(&line, all->stage);
@@ -41,20 +42,44 @@ static void put_line(const struct pt_cpu_samples *all, const struct pt_cpu_threa
     put_name(&line, thread->comm);
     pt_str_printf(&line, "-%u/%u", thread->pid, thread->tid);
     put_stack(&line, all->view, frame);
-    pt_str_printf(&line, " %llu\n", (unsigned long long)samples);
+    if (reason)
+        pt_str_printf(&line, ";[%s]", reason);
+    pt_str_printf(&line, " %llu\n", (unsigned long long)count);
     pt_sink_put(all->context, line.text, line.n);
 }
+
+struct line {
+    pt_u32 frame;
+    const char *reason;
+    pt_u64 samples;
+    double s;
+};
 
 /* Samples of one thread, equal stacks added up, in the order in which they were first seen. */
 static void put_thread(const struct pt_cpu_samples *all, size_t from, size_t until)
 {
-    struct pt_map by_frame = {0};
-    for (size_t i = from; i < until; i++)
-        ++*pt_map_at(&by_frame, all->view->frame_of[all->samples[i].node]);
+    struct pt_map by_stack = {0};
+    struct {
+        PT_VEC(struct line);
+    } lines = {0};
+    for (size_t i = from; i < until; i++) {
+        const struct pt_cpu_shown *sample = &all->samples[i];
+        const pt_u32 frame = all->view->frame_of[sample->node];
+        pt_u64 *slot = pt_map_at(&by_stack, (pt_u64)frame << 32 | (pt_u32)(uintptr_t)sample->reason);
+        if (!*slot) {
+            pt_vec_push(&lines, ((struct line){.frame = frame, .reason = sample->reason}));
+            *slot = lines.n;
+        }
+        lines.items[*slot - 1].samples++;
+        lines.items[*slot - 1].s += sample->s;
+    }
     const struct pt_cpu_thread *thread = &all->view->data->threads[all->samples[from].thread];
-    for (size_t i = 0; i < by_frame.n; i++)
-        put_line(all, thread, (pt_u32)by_frame.entries[i].key, by_frame.entries[i].value);
-    pt_map_fini(&by_frame);
+    for (size_t i = 0; i < lines.n; i++) {
+        const struct line *line = &lines.items[i];
+        put_line(all, thread, line->frame, line->reason, line->reason ? (pt_u64)(line->s * 1e6 + 0.5) : line->samples);
+    }
+    free(lines.items);
+    pt_map_fini(&by_stack);
 }
 
 static void put_stage(const struct pt_cpu_samples *all)

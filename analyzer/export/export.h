@@ -19,6 +19,7 @@ struct pt_export_options {
     /* Slices are cut to [from_ns, until_ns); min_duration_ns leaves out shorter calls, but never processes and ranges.
      */
     struct pt_filter filter;
+    bool off_cpu; /* stacks: of threads that wait, with the reason, instead of those that run */
 };
 
 /* What is in the file. */
