@@ -51,7 +51,7 @@ THIRD_PARTY = {
     r"elfutils/.*|dwarf\.h|libelf\.h|gelf\.h": r"analyzer/model/(symbol\w*|elf_image|debuginfod)\.[ch]|analyzer/cpu_profile/cfi\w*\.[ch]",
     r"(cjson/)?cJSON\.h": r"analyzer/(report|cmd|launcher|pipeline|util)/\w+\.[ch]|analyzer/model/run_info\.c",
     r"unwind\.h": r"preload/core/(stack|frame_check)\.[ch]",
-    r"dlfcn\.h": r"preload/core/(real|module|init)\.c|preload/hooks/heap\.c|preload/cuda/(runtime|cupti\w*)\.c|analyzer/launcher/\w+\.c|analyzer/sampler/gpu_\w+\.c|analyzer/model/(demangle|debuginfod)\.c",
+    r"dlfcn\.h": r"preload/core/(real|module|init|injection)\.c|preload/hooks/heap\.c|preload/cuda/(runtime|cupti\w*)\.c|analyzer/launcher/\w+\.c|analyzer/sampler/gpu_\w+\.c|analyzer/model/(demangle|debuginfod)\.c",
 }
 
 # (file, included): reason

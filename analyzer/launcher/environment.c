@@ -71,22 +71,49 @@ static char *preload_list(const char *users, const char *ours)
     return list;
 }
 
-static const char *inherited_value(char **environment, const char *name)
+/* NULL = not set; "" is a value. */
+static const char *value_or_null(char **environment, const char *name)
 {
     for (; *environment; environment++)
         if (has_name(*environment, name))
             return *environment + strlen(name) + 1;
-    return "";
+    return NULL;
 }
 
 static int put_preload(char **environment, const char *library, struct pt_error *err)
 {
     if (!library)
         return 0;
-    PT_AUTO(pt_freep) char *list = preload_list(inherited_value(environment, "LD_PRELOAD"), library);
+    const char *users = value_or_null(environment, "LD_PRELOAD");
+    PT_AUTO(pt_freep) char *list = preload_list(users ? users : "", library);
     if (!list)
         return pt_fail(err, "out of memory");
     return put_value(environment, "LD_PRELOAD", list, err);
+}
+
+/* A switch as the library reads it. */
+static bool is_off(const char *value)
+{
+    return value && (!*value || !strcmp(value, "0") || !strcasecmp(value, "false") || !strcasecmp(value, "off") ||
+                     !strcasecmp(value, "no"));
+}
+
+/* How CUDA, NVTX and ITT find the library in a program that loses LD_PRELOAD on its way. Somebody else's value stays;
+ * ours of another installation does not. */
+static int put_injection(char **environment, const char *library, struct pt_error *err)
+{
+    static const struct {
+        const char *variable, *option;
+    } rows[] = {{"CUDA_INJECTION64_PATH", "PROFTRACE_CUDA"},
+                {"NVTX_INJECTION64_PATH", "PROFTRACE_NVTX"},
+                {"INTEL_LIBITTNOTIFY64", "PROFTRACE_ITT"}};
+    for (size_t i = 0; library && i < sizeof rows / sizeof *rows; i++) {
+        const char *value = value_or_null(environment, rows[i].variable);
+        if ((!value || is_ours(value, strlen(value))) && !is_off(value_or_null(environment, rows[i].option)) &&
+            put_value(environment, rows[i].variable, library, err) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 char **pt_environment_make(char *const *inherited, const struct pt_environment_request *request, struct pt_error *err)
@@ -94,7 +121,7 @@ char **pt_environment_make(char *const *inherited, const struct pt_environment_r
     size_t n = 0;
     while (inherited[n])
         n++;
-    enum { OURS = 4 };
+    enum { OURS = 7 };
     PT_AUTO(pt_environment_freep) char **environment = calloc(n + request->n_more + OURS + 1, sizeof *environment);
     if (!environment) {
         pt_fail(err, "out of memory");
@@ -111,7 +138,8 @@ char **pt_environment_make(char *const *inherited, const struct pt_environment_r
     if (put_preload(environment, request->library, err) < 0 ||
         put_value(environment, "PROFTRACE_SESSION", request->session, err) < 0 ||
         put_value(environment, "PROFTRACE_HEAP", request->heap, err) < 0 ||
-        put_value(environment, "PROFTRACE_STAGE", request->stage, err) < 0)
+        put_value(environment, "PROFTRACE_STAGE", request->stage, err) < 0 ||
+        put_injection(environment, request->library, err) < 0)
         return NULL;
     char **made = environment;
     environment = NULL;

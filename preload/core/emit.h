@@ -29,6 +29,7 @@ struct pt_switches {
     pt_u8 clock_shift; /* ticks = counter >> clock_shift */
     pt_u8 waits;       /* for descriptors, time, signals, children */
     pt_u8 net;
+    pt_u8 cuda; /* calls of CUDA and what GPUs do */
 };
 extern struct pt_switches pt_switches;
 
@@ -103,6 +104,15 @@ PT_ALWAYS_INLINE pt_u32 pt_tag_kind(pt_i32 tag, pt_u32 kind)
 PT_ALWAYS_INLINE void pt_point(pt_u32 kind, pt_u32 aux, pt_i32 tag, pt_u64 word0, pt_u64 word1)
 {
     pt_store(pt_clock(), aux, pt_tag_kind(tag, kind), word0, word1);
+}
+
+/* A span from `start` to `end`: taken right after the call, so that what recording costs (a new path, a descriptor to
+ * ask the kernel about) is not charged to the program. */
+PT_ALWAYS_INLINE void pt_spent(pt_u32 kind, pt_u64 start, pt_u64 end, pt_i32 tag, pt_u64 word0, pt_u64 word1)
+{
+    const pt_u64 half = 1u << pt_switches.clock_shift >> 1; /* rounded, so that sums are not biased */
+    pt_store(start, pt_duration_pack((end - start + half) >> pt_switches.clock_shift), pt_tag_kind(tag, kind), word0,
+             word1);
 }
 
 PT_ALWAYS_INLINE pt_u64 pt_words(pt_u32 low, pt_u32 high)

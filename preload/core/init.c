@@ -12,6 +12,7 @@
 #include <sys/platform/x86.h>
 
 #include "define.h"
+#include "injection.h"
 #include "options.h"
 #include "process.h"
 #include "real.h"
@@ -64,6 +65,9 @@ static int bring_up(int argc, char **argv, char **environment)
     pt_options_read(environment);
     if (pt_options.disable || getauxval(AT_SECURE) || !gnu_get_libc_version)
         return -1;
+    const enum pt_arrival arrival = pt_injection_arrival();
+    if (arrival == PT_ARRIVAL_SECOND)
+        return -1;
     look_at_machine();
     pt_switches.stacks = pt_options.stacks;
     pt_modules_init();
@@ -79,8 +83,13 @@ static int bring_up(int argc, char **argv, char **environment)
     if (!t)
         return -1;
     pt_define_python();
+    if (arrival == PT_ARRIVAL_INJECTED) { /* setenv is not for a process that may have threads */
+        pt_injection_note_hooks_blind();
+        return 0;
+    }
     if (session == 1)
         setenv("PROFTRACE_SESSION", pt_session_path, 1);
+    pt_injection_announce();
     if (on_exit)
         on_exit(note_exit, 0);
     return 0;
@@ -98,6 +107,7 @@ __attribute__((constructor(101))) static void initialise(int argc, char **argv, 
     pt_switches.locks = pt_options.locks;
     pt_switches.waits = pt_options.waits;
     pt_switches.net = pt_options.net;
+    pt_switches.cuda = pt_options.cuda;
     pt_switches.user = 1;
     __atomic_store_n(&pt_switches.heap, pt_options.heap, __ATOMIC_RELEASE);
 }

@@ -51,15 +51,6 @@
     PT_REAL(type, name, parameters, arguments)                                                                         \
     PT_EXPORT type hook_##name parameters __asm__(#name);
 
-/* A span from `start` to `end`: taken right after the call, so that what recording costs (a new path, a descriptor to
- * ask the kernel about) is not charged to the program. */
-PT_ALWAYS_INLINE void pt_spent(pt_u32 kind, pt_u64 start, pt_u64 end, pt_i32 tag, pt_u64 word0, pt_u64 word1)
-{
-    const pt_u64 half = 1u << pt_switches.clock_shift >> 1; /* rounded, so that sums are not biased */
-    pt_store(start, pt_duration_pack((end - start + half) >> pt_switches.clock_shift), pt_tag_kind(tag, kind), word0,
-             word1);
-}
-
 /* What an event stores for a result: the value, or minus errno. */
 PT_ALWAYS_INLINE pt_i32 pt_result(long ret)
 {

@@ -36,6 +36,8 @@ ALLOWED = {
     ("preload/hooks/heap.c", "dlsym"): "the heap family resolves itself: dlsym allocates, so it must answer meanwhile",
     ("preload/core/module.c", "dlsym"): "asks once, in the constructor, whether this glibc has _dl_find_object",
     ("preload/core/init.c", "setenv"): "the constructor adds the session's name once (README, exceptions)",
+    ("preload/core/injection.c", "setenv"): "the constructor names us to CUDA, NVTX and ITT, once (README, exceptions)",
+    ("preload/core/injection.c", "dlsym"): "asks once, in the constructor, whether another copy of us was preloaded",
     ("preload/core/init.c", "on_exit"): "notes the exit status; nothing depends on its being called",
 }
 

@@ -14,6 +14,8 @@ LIMIT_BYTES = 256
 
 # function: why it may take more. Only what runs in the constructor or on the tracer's own stack belongs here.
 DEEPER = {
+    "real_path": "names us to CUDA: in the constructor",
+    "pt_injection_announce": "names us to CUDA: in the constructor",
     "publish_on_private_stack": "as its name says",
     "attach_on_private_stack": "as its name says",
     "capture_on_private_stack": "as its name says",

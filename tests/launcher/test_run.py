@@ -13,6 +13,7 @@ import unittest
 from launcher_case import LIBRARY, PROFTRACE, LauncherCase, clean_environment
 
 PRINT_ENVIRONMENT = ["/usr/bin/env", "-0"]
+INJECTION_VARIABLES = ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "INTEL_LIBITTNOTIFY64")
 
 
 def own_lines(stderr):
@@ -270,7 +271,16 @@ class Transparency(LauncherCase):
         self.assertEqual(seen[: len(inherited)], [f"{k}={v}" for k, v in inherited.items()])
         added = seen[len(inherited):]
         self.assertEqual(added[:2], [f"LD_PRELOAD={LIBRARY}", f"PROFTRACE_SESSION={run}"])
-        self.assertEqual([a for a in added[2:] if not a.startswith(("CUDA_INJECTION64_PATH=", "NVTX_", "INTEL_"))], [])
+        self.assertEqual(added[2:], [f"{name}={os.path.realpath(LIBRARY)}" for name in INJECTION_VARIABLES])
+
+    def test_other_tools_keep_their_injection_variables(self):
+        """Only one library can have each of them: what another tool has set stays, a switch leaves ours out."""
+        seen = self.environment_of(CUDA_INJECTION64_PATH="/opt/nsys/libToolsInjection64.so", NVTX_INJECTION64_PATH="",
+                                   PROFTRACE_ITT="off")
+        self.assertEqual(sorted(s for s in seen if s.startswith(INJECTION_VARIABLES)),
+                         ["CUDA_INJECTION64_PATH=/opt/nsys/libToolsInjection64.so", "NVTX_INJECTION64_PATH="])
+        seen = self.environment_of(CUDA_INJECTION64_PATH="/old/version/libproftrace.so")
+        self.assertIn(f"CUDA_INJECTION64_PATH={os.path.realpath(LIBRARY)}", seen)
 
     def test_options_reach_the_library(self):
         seen = self.environment_of("--heap", "full", "--stage", "train it")

@@ -12,20 +12,27 @@
 extern char **environ;
 static char *self;
 
+static int is_the_librarys(const char *variable)
+{
+    static const char *const names[] = {"LD_PRELOAD=", "PROFTRACE_",
+                                        "CUDA_INJECTION64_PATH=", "NVTX_INJECTION64_PATH=", "INTEL_LIBITTNOTIFY64="};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strncmp(variable, names[i], strlen(names[i])))
+            return 1;
+    return 0;
+}
+
 static void print_environment(void)
 {
-    int ours = 0, n = 0;
+    int n = 0;
     for (char **e = environ; e && *e; e++) {
-        if (!strncmp(*e, "LD_PRELOAD=", 11) || !strncmp(*e, "PROFTRACE_", 10)) {
-            ours++;
+        if (is_the_librarys(*e))
             continue;
-        }
         n++;
         if (!strncmp(*e, "OWN", 3) && n < 20)
             puts(*e);
     }
     printf("environment of %d\n", n > 10 ? n : -1);
-    (void)ours;
 }
 
 static int memory_file(void)

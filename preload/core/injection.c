@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * injection.c - sets CUDA_INJECTION64_PATH, NVTX_INJECTION64_PATH and INTEL_LIBITTNOTIFY64 to this library.
+ *
+ * Entered by the constructor only. Children inherit them, and in this process CUDA, NVTX and ITT read them when they
+ * are first used. A variable that names somebody else's library stays as it is: only one can have it.
+ */
+#include "injection.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "emit.h"
+#include "image.h"
+#include "intern.h"
+#include "options.h"
+#include "proftrace/cuda.h"
+#include "sys.h"
+#include "text.h"
+
+#define LIBRARY "libproftrace.so"
+
+static const char *base_name(const char *path)
+{
+    const char *name = path;
+    for (; *path; path++)
+        if (*path == '/')
+            name = path + 1;
+    return name;
+}
+
+static int is_our_name(const char *path)
+{
+    const char *prefix = LIBRARY;
+    for (path = base_name(path); *prefix && *path == *prefix; path++, prefix++)
+        ;
+    return !*prefix;
+}
+
+static const struct link_map *own_map(void)
+{
+    Dl_info info;
+    struct link_map *map = 0;
+    return dladdr1((const void *)(pt_u64)&own_map, &info, (void **)(void *)&map, RTLD_DL_LINKMAP) ? map : 0;
+}
+
+enum pt_arrival pt_injection_arrival(void)
+{
+    /* Preloaded libraries come before those that the program needs; dlopen appends. */
+    for (const struct link_map *map = own_map(); map; map = map->l_prev)
+        if (map->l_name && pt_text_equal(base_name(map->l_name), "libc.so.6"))
+            return dlsym(RTLD_DEFAULT, "proftrace_v1_active") ? PT_ARRIVAL_SECOND : PT_ARRIVAL_INJECTED;
+    return PT_ARRIVAL_PRELOADED;
+}
+
+void pt_injection_note_hooks_blind(void)
+{
+    /* the header's first text is the executable */
+    pt_define_untraced(pt_intern_string((const char *)pt_image->header + pt_image->header->text_offset),
+                       "started without the library; only what CUDA, NVTX or ITT tell is in its trace");
+}
+
+/* The absolute path without links: a library that is opened by it is found to be loaded already, and there is one set
+ * of globals. 0 when it cannot be known, as in a chroot without /proc or after the file was deleted. */
+static int real_path(const char *name, char *ret, pt_u64 room)
+{
+    struct stat by_name, by_path;
+    char link[48];
+    struct pt_text text = {link, 0, sizeof link};
+    const long fd = pt_syscall3(SYS_open, name, O_PATH | O_CLOEXEC, 0);
+    if (fd < 0)
+        return 0;
+    pt_text_add(&text, "/proc/self/fd/");
+    pt_text_number(&text, (pt_u64)fd, 1);
+    const long length = pt_syscall3(SYS_readlink, link, ret, room - 1);
+    const long error = pt_syscall2(SYS_fstat, fd, &by_name);
+    pt_syscall1(SYS_close, fd);
+    ret[length > 0 ? length : 0] = 0;
+    return *ret == '/' && error == 0 && pt_syscall2(SYS_stat, ret, &by_path) == 0 && by_path.st_ino == by_name.st_ino &&
+           by_path.st_dev == by_name.st_dev;
+}
+
+/* Another tool has it, or the user has said that nobody may. The text is cut, but not silently: it names the variable.
+ */
+static void note_foreign(const char *variable, const char *value, int is_cuda)
+{
+    char reason[192];
+    struct pt_text text = {reason, 0, sizeof reason};
+    pt_text_add(&text, variable);
+    if (!*value || pt_text_equal(value, "none"))
+        pt_text_add(&text, " is set to no library");
+    else {
+        pt_text_add(&text, " is set by somebody else, to ");
+        pt_text_add(&text, value);
+    }
+    if (is_cuda)
+        pt_point(PT_EV_gpu_tracing, pt_intern_string(reason), PT_CUDA_TRACING_WRAPPED, 0, 0);
+    else
+        pt_point(PT_EV_mark, 0, 0, pt_words(pt_intern_string(reason), 0), 0);
+}
+
+struct ours {
+    const char *name; /* as the loader has it */
+    char path[512];   /* the real path, once somebody needs it */
+    int is_known;
+};
+
+static void announce(struct ours *ours, const char *variable, int is_cuda)
+{
+    const char *value = getenv(variable);
+    if (value && !is_our_name(value)) {
+        note_foreign(variable, value, is_cuda);
+        return;
+    }
+    if (value && pt_text_equal(value, ours->name))
+        return;
+    if (!ours->is_known)
+        ours->is_known = real_path(ours->name, ours->path, sizeof ours->path) ? 1 : -1;
+    if (ours->is_known > 0 && !(value && pt_text_equal(value, ours->path)))
+        setenv(variable, ours->path, 1);
+}
+
+void pt_injection_announce(void)
+{
+    const struct link_map *map = own_map();
+    struct ours ours = {.name = map && map->l_name ? map->l_name : ""};
+    if (pt_options.cuda)
+        announce(&ours, "CUDA_INJECTION64_PATH", 1);
+    if (pt_options.nvtx)
+        announce(&ours, "NVTX_INJECTION64_PATH", 0);
+    if (pt_options.itt)
+        announce(&ours, "INTEL_LIBITTNOTIFY64", 0);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * injection.h - the variables by which the CUDA driver, NVTX and ITT find this library. Constructor only.
+ */
+#ifndef PT_CORE_INJECTION_H
+#define PT_CORE_INJECTION_H
+
+#include "compiler.h"
+
+enum pt_arrival {
+    PT_ARRIVAL_PRELOADED = 0,
+    PT_ARRIVAL_INJECTED = 1, /* by dlopen, because one of the variables names us: the hooks see nothing here, and other
+                                threads may be running */
+    PT_ARRIVAL_SECOND = 2    /* the same, and another copy has been here since the start */
+};
+enum pt_arrival pt_injection_arrival(void);
+
+/* Note in the trace that files, heap and waits of this process are not seen. */
+void pt_injection_note_hooks_blind(void);
+
+/* Set the variables that the options ask for and that nobody has set; note who has the others. */
+void pt_injection_announce(void);
+
+#endif
