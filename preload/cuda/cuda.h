@@ -19,6 +19,10 @@ extern pt_u8 pt_cuda_by_cupti __attribute__((visibility("hidden")));
  * lock of ours is held. Returns 1 when CUPTI records; else it has said why with pt_cuda_say. */
 int pt_cupti_start(void);
 
+/* A good moment to deliver what CUPTI has, at most once per second; or, when the program took CUPTI for its own profiler
+ * and is done with it, to take it back. For wrappers of calls that wait, on the program's thread, with nothing held. */
+void pt_cupti_tick(void);
+
 /* Store a gpu_tracing event: `state` holds from now on, because of `reason`. */
 void pt_cuda_say(enum pt_cuda_tracing state, const char *reason);
 

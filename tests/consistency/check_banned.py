@@ -38,6 +38,10 @@ ALLOWED = {
     ("preload/core/init.c", "setenv"): "the constructor adds the session's name once (README, exceptions)",
     ("preload/core/injection.c", "setenv"): "the constructor names us to CUDA, NVTX and ITT, once (README, exceptions)",
     ("preload/core/injection.c", "dlsym"): "asks once, in the constructor, whether another copy of us was preloaded",
+    ("preload/cuda/cupti_library.c", "dlopen"): "loads CUPTI while the driver loads its own libraries: in no program without CUDA",
+    ("preload/cuda/cupti_library.c", "dlclose"): "gives back a reference to what is mapped anyway",
+    ("preload/cuda/cupti_library.c", "dlsym"): "the functions of CUPTI",
+    ("preload/cuda/cupti.c", "atexit"): "registered while the driver comes up, so that CUPTI delivers before the driver goes down",
     ("preload/core/init.c", "on_exit"): "notes the exit status; nothing depends on its being called",
 }
 

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cupti_records.h - the decoder's inside: the walk of a buffer (decode.c), records (cupti_records.c), texts
+ * (cupti_texts.c).
+ */
+#ifndef PT_CUDA_CUPTI_RECORDS_H
+#define PT_CUDA_CUPTI_RECORDS_H
+
+#include "cupti_state.h"
+
+#define PT_CUPTI_NO_ID 0xffffffffu /* CUPTI's "none", of streams and events */
+#define PT_CUPTI_RUNTIME_KIND 5u
+#define PT_CUPTI_DRIVER_KIND 4u
+
+struct pt_decoder {
+    struct pt_cupti *c;
+    struct pt_cupti_buffer *buffer;
+    pt_u64 now; /* counter */
+    pt_u32 version;
+    pt_u32 pad0;
+};
+
+#define RECORD(record, oldest) void pt_decode_##record(struct pt_decoder *d, const pt_u8 *r);
+#define FIELD(record, field, type, offset, since, structure, path)
+#include "layout.def"
+#undef RECORD
+#undef FIELD
+
+pt_u32 pt_cupti_queue(struct pt_cupti *c, pt_u32 device, pt_u32 context, pt_u32 stream);
+pt_u32 pt_cupti_config(const struct pt_decoder *d, const pt_u8 *r);
+pt_u32 pt_cupti_place(pt_u32 device, pt_u32 kind, pt_u64 pool);
+pt_u32 pt_cupti_name(pt_u64 pointer);
+
+#endif
