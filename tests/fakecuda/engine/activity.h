@@ -149,6 +149,9 @@ FG_EXPORT void fg_cupti_lock(void);
 FG_EXPORT void fg_cupti_unlock(void);
 void fg_worker_start(void);
 void fg_deliver(struct fg_buffer *buffer);
+void fg_delivered(void);
+/* A flush returns only when the buffers that others are delivering are with the client too. */
+void fg_await_deliveries(void);
 FG_EXPORT void fg_note_clock(void);
 /* The first buffer that may be delivered, taken out of the list; NULL: none. */
 struct fg_buffer *fg_take_buffer(bool full_only, bool is_forced);

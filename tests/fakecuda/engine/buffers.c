@@ -17,6 +17,7 @@ static fg_request_function request_function;
 static fg_complete_function complete_function;
 static struct fg_buffer *buffers; /* in the order of their first record */
 static atomic_size_t n_dropped;
+static atomic_int n_delivering; /* taken, and not yet with the client */
 static uint64_t attributes[ATTRIBUTES] = {3u << 20, 8u << 20, 250, 65536, 250, 0, 3, 3, 0, 2 /* by version */};
 static __thread bool is_in_buffer_callback;
 static pthread_key_t thread_end;
@@ -252,6 +253,7 @@ struct fg_buffer *fg_take_buffer(bool full_only, bool is_forced)
             continue;
         *at = buffer->next;
         taken = buffer;
+        n_delivering++;
         break;
     }
     fg_cupti_unlock();
@@ -265,6 +267,17 @@ void fg_close_thread_buffer(int thread)
         if (buffer->owner == thread)
             buffer->is_full = true;
     fg_cupti_unlock();
+}
+
+void fg_delivered(void)
+{
+    n_delivering--;
+}
+
+void fg_await_deliveries(void)
+{
+    while (n_delivering)
+        fg_busy(20000);
 }
 
 size_t fg_take_dropped(void)

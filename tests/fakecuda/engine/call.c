@@ -14,7 +14,7 @@
 
 enum { TABLES_MAX = 8 };
 
-static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER, tables_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic pid_t started_pid; /* who called cuInit; a forked child keeps its parent's */
 static atomic_bool is_exiting;
 static atomic_uint correlations;
@@ -42,12 +42,12 @@ int fg_thread(void)
 
 void fg_add_apis(const struct fg_api *apis, size_t n)
 {
-    pthread_mutex_lock(&start_lock);
+    pthread_mutex_lock(&tables_lock);
     if (n_tables < TABLES_MAX) {
         tables[n_tables].apis = apis;
         tables[n_tables++].n = n;
     }
-    pthread_mutex_unlock(&start_lock);
+    pthread_mutex_unlock(&tables_lock);
 }
 
 const struct fg_api *fg_find_api(enum fg_domain domain, uint32_t cbid)
@@ -127,17 +127,15 @@ static int state_error(enum fg_domain domain)
     const pid_t pid = (pid_t)syscall(SYS_getpid);
     if (started_pid && started_pid != pid)
         return FG_NOT_INITIALIZED;
-    if (!started_pid) {
+    if (!started_pid) { /* the others wait, injection and all, as in cuInit */
         pthread_mutex_lock(&start_lock);
-        const bool is_first = !started_pid;
-        if (is_first)
-            started_pid = pid;
-        pthread_mutex_unlock(&start_lock);
-        if (is_first) {
+        if (!started_pid) {
             depth++;
             start();
             depth--;
+            started_pid = pid;
         }
+        pthread_mutex_unlock(&start_lock);
     }
     return (int)program->fault[FG_FAULT_init_result];
 }

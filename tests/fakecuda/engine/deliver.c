@@ -75,6 +75,7 @@ void fg_deliver(struct fg_buffer *buffer)
     fg_call_complete(buffer->data, buffer->bytes, buffer->used - cut);
     free(buffer->fixups);
     free(buffer);
+    fg_delivered();
 }
 
 int fg_flush(bool is_forced)
@@ -89,6 +90,7 @@ int fg_flush(bool is_forced)
     fg_busy(fg_program()->fault[FG_FAULT_slow_flush] * 1e6);
     for (struct fg_buffer *buffer; (buffer = fg_take_buffer(false, is_forced));)
         fg_deliver(buffer);
+    fg_await_deliveries();
     return 0;
 }
 

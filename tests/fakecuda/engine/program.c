@@ -5,6 +5,7 @@
  */
 #include "fakegpu.h"
 #include <fnmatch.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -70,28 +71,39 @@ static bool read_fault(const char *name, double argument)
     return false;
 }
 
+static void read_kernel(const char *statement)
+{
+    struct kernel_rule *rule = &kernel_rules[n_kernel_rules++ % RULES_MAX];
+    if (sscanf(statement, " %*s %127s %lf %lf", rule->pattern, &rule->ns, &rule->block_ns) < 2)
+        refuse(statement, "kernel GLOB NS [NS_PER_BLOCK]");
+}
+
+static void read_error(const char *statement)
+{
+    struct error_rule *rule = &error_rules[n_error_rules++ % RULES_MAX];
+    rule->count = LONG_MAX / 2;
+    if (sscanf(statement, " %*s %127s %d %ld %ld", rule->pattern, &rule->code, &rule->after, &rule->count) < 2)
+        refuse(statement, "error FUNCTION CODE [AFTER [COUNT]]");
+}
+
 static void read_statement(const char *statement)
 {
-    char word[WORD_MAX] = "", first[WORD_MAX] = "";
-    double a = 0, b = 0;
-    if (sscanf(statement, " device %63[^\n]", program.device_names[program.n_devices]) == 1) {
-        if (++program.n_devices >= FG_DEVICES_MAX)
-            refuse(statement, "too many devices");
-    } else if (sscanf(statement, " kernel %127s %lf %lf", first, &a, &b) >= 2) {
-        struct kernel_rule *rule = &kernel_rules[n_kernel_rules++ % RULES_MAX];
-        memcpy(rule->pattern, first, sizeof first);
-        rule->ns = a;
-        rule->block_ns = b;
-    } else if (sscanf(statement, " error %127s %lf", first, &a) == 2) {
-        struct error_rule *rule = &error_rules[n_error_rules++ % RULES_MAX];
-        memcpy(rule->pattern, first, sizeof first);
-        rule->code = (int)a;
-        rule->count = 1L << 40;
-        sscanf(statement, " error %*s %*f %ld %ld", &rule->after, &rule->count);
-    } else if (sscanf(statement, " fault %127s %lf", first, &a) >= 1) {
-        if (!read_fault(first, sscanf(statement, " fault %*s %lf", &a) == 1 ? a : 1))
+    char word[WORD_MAX] = "", name[WORD_MAX] = "";
+    double number = 1;
+    sscanf(statement, " %127s", word);
+    if (!strcmp(word, "device")) {
+        if (program.n_devices == FG_DEVICES_MAX ||
+            sscanf(statement, " device %63[^\n]", program.device_names[program.n_devices]) != 1)
+            refuse(statement, "device NAME, at most 16");
+        program.n_devices++;
+    } else if (!strcmp(word, "kernel")) {
+        read_kernel(statement);
+    } else if (!strcmp(word, "error")) {
+        read_error(statement);
+    } else if (!strcmp(word, "fault")) {
+        if (sscanf(statement, " fault %127s %lf", name, &number) < 1 || !read_fault(name, number))
             refuse(statement, "unknown fault");
-    } else if (sscanf(statement, " %127s %lf", word, &a) != 2 || !read_number(word, a)) {
+    } else if (sscanf(statement, " %*s %lf", &number) != 1 || !read_number(word, number)) {
         refuse(statement, "unknown word or missing number");
     }
 }

@@ -86,9 +86,10 @@ uint64_t fg_convert(uint64_t gpu_stamp)
     return stamp + (uint64_t)(int64_t)fg_program()->clock_error_ns;
 }
 
+/* One pair gives no slope: a registered clock need not count in nanoseconds (profilers register the TSC). */
 void fg_await_second_pair(void)
 {
-    while (fg_program()->clock_drift_ppm) {
+    while (fg_program()->clock_drift_ppm || clock_function != realtime) {
         fg_take_clock_pair();
         pthread_mutex_lock(&lock);
         const size_t n = n_pairs;
