@@ -81,6 +81,12 @@ class RecordsTest(DoubleTest):
         self.assertGreater(record["start"], 10**18)
         self.assertLess(abs((record["end"] - record["start"]) - (truth["end_ns"] - truth["start_ns"])), 2000)
 
+    def test_clock_of_another_rate(self):
+        """A registered clock need not count nanoseconds: profilers register the TSC."""
+        outcome = self.assert_ran(self.workload("basic", 1, CLIENT_OPTIONS="fast_clock"))
+        for record, truth in zip(outcome.recorded("kernel"), outcome.true("kernel")):
+            self.assertLess(abs(record["start"] - 3 * truth["start_ns"]), 30000)
+
     def test_graph(self):
         """A graph is one record per node, or one of the whole when GRAPH_TRACE is enabled."""
         nodes = self.assert_ran(self.workload("graph", 4))

@@ -163,6 +163,11 @@ FG_EXPORT void fg_refuse_in_buffer_callback(const char *function);
 FG_EXPORT bool fg_is_forked_child(void);
 FG_EXPORT int fg_set_attribute(uint32_t attribute, const void *value, size_t bytes, bool set, void *out);
 
+/* ---- raw buffers from a file (replay.c) ---- */
+uint32_t fg_replayed_length(uint32_t kind); /* 0: the layout's */
+void fg_replay(void);
+void fg_call_request(uint8_t **data, size_t *bytes);
+
 /* ---- subscriber (subscriber.c) ---- */
 typedef void (*fg_callback_function)(void *user, uint32_t domain, uint32_t cbid, const void *data);
 FG_EXPORT int fg_subscribe(fg_callback_function callback, void *user, const void *library, const char *name);

@@ -108,6 +108,15 @@ static void call_request(uint8_t **data, size_t *bytes, size_t *max_records)
         fg_cupti_lock();
 }
 
+void fg_call_request(uint8_t **data, size_t *bytes)
+{
+    size_t max_records;
+    fg_cupti_lock();
+    if (request_function)
+        call_request(data, bytes, &max_records);
+    fg_cupti_unlock();
+}
+
 void fg_call_complete(uint8_t *data, size_t bytes, size_t valid)
 {
     const bool keeps_lock = fg_program()->fault[FG_FAULT_callbacks_in_lock];

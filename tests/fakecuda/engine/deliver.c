@@ -91,6 +91,7 @@ int fg_flush(bool is_forced)
     for (struct fg_buffer *buffer; (buffer = fg_take_buffer(false, is_forced));)
         fg_deliver(buffer);
     fg_await_deliveries();
+    fg_replay();
     return 0;
 }
 

@@ -51,6 +51,14 @@ static uint32_t first_version(uint32_t kind)
     }
 }
 
+/* A kind that is switched as a whole overrides what was said about single calls before. */
+static void forget_single_calls(enum fg_domain domain)
+{
+    for (int cbid = 0; cbid < CALLS_MAX; cbid++)
+        calls[domain][cbid] = AS_KIND;
+    n_single_calls[domain] = 0;
+}
+
 int fg_enable(uint32_t kind, bool on)
 {
     const struct fg_program *program = fg_program();
@@ -61,6 +69,8 @@ int fg_enable(uint32_t kind, bool on)
     if (!kind || kind > 54 || first_version(kind) > fg_cupti_version())
         return INVALID_KIND;
     kinds[kind] = on;
+    if (kind == FG_KIND_RUNTIME || kind == FG_KIND_DRIVER)
+        forget_single_calls(kind == FG_KIND_RUNTIME ? FG_RUNTIME_API : FG_DRIVER_API);
     if (kind == FG_KIND_MEMCPY)
         kinds[FG_KIND_MEMCPY2] = on;
     if (on)

@@ -110,6 +110,9 @@ static uint32_t bytes_at(const uint8_t *data)
     uint32_t kind;
     memcpy(&kind, data, sizeof kind);
     const int layout = fg_layout_of_kind(kind);
+    const uint32_t replayed = fg_replayed_length(kind);
+    if (replayed)
+        return replayed;
     return layout >= 0               ? fg_layout_bytes((enum fg_layout)layout, fg_cupti_version())
            : kind == FG_KIND_UNKNOWN ? UNKNOWN_BYTES
                                      : 0;

@@ -86,17 +86,28 @@ uint64_t fg_convert(uint64_t gpu_stamp)
     return stamp + (uint64_t)(int64_t)fg_program()->clock_error_ns;
 }
 
-/* One pair gives no slope: a registered clock need not count in nanoseconds (profilers register the TSC). */
+/* Whether the registered clock has gone on as the GPU's since the first pair, within 1 %. */
+static bool counts_nanoseconds(void)
+{
+    const uint64_t gpu = fg_gpu_clock(fg_now_ns()), cpu = fg_stamp();
+    pthread_mutex_lock(&lock);
+    const double gpu_ns = n_pairs ? (double)(gpu - pairs[0].gpu) : 0,
+                 counts = n_pairs ? (double)(cpu - pairs[0].cpu) : 0;
+    pthread_mutex_unlock(&lock);
+    return gpu_ns > 50000 && counts > 0.99 * gpu_ns && counts < 1.01 * gpu_ns;
+}
+
+/* One pair gives no slope, and a registered clock need not count in nanoseconds (profilers register the TSC). */
 void fg_await_second_pair(void)
 {
-    while (fg_program()->clock_drift_ppm || clock_function != realtime) {
+    for (;;) {
         fg_take_clock_pair();
         pthread_mutex_lock(&lock);
         const size_t n = n_pairs;
         pthread_mutex_unlock(&lock);
-        if (n >= 2)
+        if (n >= 2 || (!fg_program()->clock_drift_ppm && counts_nanoseconds()))
             return;
-        fg_busy(SPACING_NS / 4);
+        fg_busy(SPACING_NS / 8.0);
     }
 }
 

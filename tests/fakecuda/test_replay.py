@@ -1,0 +1,56 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Raw buffers of a file reach the client as CUPTI would have delivered them."""
+import os
+import struct
+
+from harness import DoubleTest, main
+
+
+class ReplayTest(DoubleTest):
+    def write(self, *blocks):
+        path = os.path.join(self.folder, "raw.bin")
+        with open(path, "wb") as file:
+            file.write(b"".join(blocks))
+        return path
+
+    @staticmethod
+    def kernel(pointer, correlation, start, end):
+        record = bytearray(216)
+        struct.pack_into("<I", record, 0, 10)
+        struct.pack_into("<QQ", record, 16, start, end)
+        struct.pack_into("<III", record, 40, 0, 1, 7)
+        struct.pack_into("<I", record, 92, correlation)
+        struct.pack_into("<Q", record, 104, pointer)
+        return bytes(record)
+
+    @staticmethod
+    def buffer(*records):
+        data = b"".join(records)
+        return b"PFCB" + struct.pack("<Q", len(data)) + data
+
+    @staticmethod
+    def name(pointer, text):
+        return b"NAME" + struct.pack("<QI", pointer, len(text)) + text
+
+    LENGTHS = b"RLEN" + struct.pack("<II", 10, 216) + b"RLEN" + struct.pack("<II", 5, 40)
+
+    def test_replay(self):
+        call = struct.pack("<IIQQIIII", 5, 211, 90, 95, 1, 2, 77, 0)
+        path = self.write(self.LENGTHS, self.buffer(call, self.kernel(0x7f00deadbeef, 77, 100, 250)),
+                          self.buffer(self.kernel(0x1234, 78, 300, 400)), self.name(0x7f00deadbeef, b"ampere_sgemm"))
+        outcome = self.assert_ran(self.workload("unfinished", CLIENT_KINDS="8", FAKECUDA_REPLAY=path))
+        self.assertEqual([(k["name"], k["correlationId"], k["start"], k["end"]) for k in outcome.recorded("kernel")],
+                         [("ampere_sgemm", 77, 100, 250), (None, 78, 300, 400)])
+        self.assertEqual([(r["cbid"], r["correlationId"]) for r in outcome.recorded("runtime")], [(211, 77)])
+
+    def test_broken_files(self):
+        whole = self.LENGTHS + self.buffer(self.kernel(1, 1, 1, 2))
+        for content, why in ((whole[:-5], "ends within a block"), (b"ABCD" + whole, "no PFCB, RLEN or NAME")):
+            outcome = self.workload("unfinished", FAKECUDA_REPLAY=self.write(content))
+            self.assertIn(why, outcome.err)
+            self.assertLess(outcome.code, 0)
+
+
+if __name__ == "__main__":
+    main()
