@@ -450,9 +450,9 @@ class NvidiaSmi(ResourceCase):
 
     def test_slow_one_holds_nothing_up(self):
         begin = time.monotonic()
-        record = self.play("75, 2048, 300.50, 61, 0x0, NVIDIA H200\n", slow=4)
-        self.assertLess(time.monotonic() - begin, 6)
-        self.assertGreaterEqual(len(record["samples"]), 7)
+        record = self.play("75, 2048, 300.50, 61, 0x0, NVIDIA H200\n", slow=40)
+        self.assertLess(time.monotonic() - begin, 30)
+        self.assertGreaterEqual(len(record["samples"]), 2)
 
     def test_broken(self):
         self.play("", "broken")
