@@ -54,6 +54,8 @@ const struct pt_thread *pt_account_main_thread(const struct pt_process *process)
 static void event(void *state, const struct pt_event *e)
 {
     struct account *account = state;
+    if (e->desc->row == PT_ROW_thread_start)
+        pt_joins_note(&account->joins, e);
     if (e->desc->role != PT_ROLE_SPAN)
         return;
     const char *path;
@@ -197,6 +199,7 @@ static void finish(void *state, struct pt_profile *profile)
     free(account->first_thread);
     free(account->critical);
     pt_peers_fini(&account->peers);
+    pt_joins_fini(&account->joins);
     pt_account_follow_fini(account);
 }
 

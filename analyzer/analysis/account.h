@@ -6,6 +6,7 @@
 #define PT_ANALYSIS_ACCOUNT_H
 
 #include "../util/map.h"
+#include "joins.h"
 #include "peers.h"
 #include "time_part.h"
 
@@ -31,9 +32,10 @@ struct account_thread {
     pt_u32 waits_for;              /* process index + 1 of the last wait for another process */
 };
 
-/* What the critical thread of a stage waited for in one other process. */
+/* What the critical thread of a stage waited for in one other thread. */
 struct followed {
-    pt_u32 stage, target; /* process index */
+    pt_u32 stage;
+    const struct pt_thread *target;
     enum pt_time_part part;
     double ns[PT_PART__COUNT]; /* what the target did meanwhile; unattributed = nothing that was recorded */
     double total_ns;
@@ -47,10 +49,11 @@ struct account {
     bool *critical; /* by process: its main thread is the stage's critical thread */
     pt_u32 n_kept;  /* threads that keep spans */
     struct pt_peers peers;
+    struct pt_joins joins;
     struct {
         PT_VEC(struct followed);
     } followed;
-    struct pt_map by_target; /* stage, target, part -> index in followed, plus 1 */
+    struct pt_map by_target; /* stage, thread, part -> index in followed, plus 1 */
 };
 
 /* The time of a thread, or of several that followed each other. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Following waits into the process that was waited for: a DataLoader worker that feeds a pipe, a child.
+ * Following waits into the thread that was waited for: of a DataLoader worker that feeds a pipe, of a child, one that
+ * is joined or holds a lock.
  *
  * Threads: one. State: the last spans of each main thread, in a ring. Never: looks further back than the ring does;
  * what it no longer holds counts as not recorded.
@@ -74,9 +75,15 @@ enum pt_time_part pt_account_part(const struct account *account, const struct pt
 
 /* ---- what it did meanwhile ---- */
 
-static struct followed *followed_at(struct account *account, pt_u32 stage, pt_u32 target, enum pt_time_part part)
+static pt_u32 number_of(const struct account *account, const struct pt_thread *thread)
 {
-    const pt_u64 key = (pt_u64)stage << 40 | (pt_u64)target << 8 | part;
+    return account->first_thread[thread->process->index] + thread->index;
+}
+
+static struct followed *followed_at(struct account *account, pt_u32 stage, const struct pt_thread *target,
+                                    enum pt_time_part part)
+{
+    const pt_u64 key = (pt_u64)stage << 40 | (pt_u64)number_of(account, target) << 8 | part;
     pt_u64 *slot = pt_map_at(&account->by_target, key);
     if (!*slot) {
         pt_vec_push(&account->followed, ((struct followed){.stage = stage, .target = target, .part = part}));
@@ -112,31 +119,66 @@ static void split_meanwhile(const struct account_thread *thread, pt_i64 start_ns
 }
 
 static void follow_into(struct account *account, const struct pt_event *event, enum pt_time_part part,
-                        const struct pt_process *process)
+                        const struct pt_thread *target)
 {
-    const struct pt_thread *main_thread = pt_account_main_thread(process);
+    const struct pt_process *process = target->process;
     const pt_i64 start_ns = event->start_ns > process->start_ns ? event->start_ns : process->start_ns;
     const pt_i64 end_ns = pt_event_end_ns(event) < process->end_ns ? pt_event_end_ns(event) : process->end_ns;
-    if (!main_thread || end_ns <= start_ns)
+    if (end_ns <= start_ns)
         return;
     struct followed *followed =
-        followed_at(account, pt_profile_stage_of(account->profile, event->process), process->index, part);
-    const struct account_thread *thread = &account->threads[account->first_thread[process->index] + main_thread->index];
-    split_meanwhile(thread, start_ns, end_ns, followed->ns);
+        followed_at(account, pt_profile_stage_of(account->profile, event->process), target, part);
+    split_meanwhile(&account->threads[number_of(account, target)], start_ns, end_ns, followed->ns);
     followed->total_ns += (double)(end_ns - start_ns);
     followed->waits++;
 }
 
-/* A lock says nothing about why: a pool's main thread waits for a future that a helper thread completes when a worker
- * process has sent its result. What the worker processes did meanwhile is the closest there is. */
+static void follow_into_process(struct account *account, const struct pt_event *event, enum pt_time_part part,
+                                const struct pt_process *process)
+{
+    const struct pt_thread *main_thread = pt_account_main_thread(process);
+    if (main_thread)
+        follow_into(account, event, part, main_thread);
+}
+
+static const struct pt_thread *thread_of_tid(const struct pt_process *process, pt_u32 tid)
+{
+    for (pt_u32 i = process->n_threads; tid && i-- > 0;)
+        if (process->threads[i].tid == tid)
+            return &process->threads[i];
+    return NULL;
+}
+
+/* The thread that ends a wait for a lock, where the call tells it. */
+static const struct pt_thread *thread_waited_for(const struct account *account, const struct pt_event *event)
+{
+    switch (event->desc->row) {
+    case PT_ROW_wait_thread:
+        return pt_joins_target(&account->joins, event);
+    case PT_ROW_lock_mutex:
+        return thread_of_tid(event->process, pt_event_as(event, lock_mutex)->owner_tid);
+    case PT_ROW_lock_rwlock:
+        return thread_of_tid(event->process, pt_event_as(event, lock_rwlock)->owner_tid);
+    default:
+        return NULL;
+    }
+}
+
+/* A condition says nothing about why: a pool's main thread waits for a future that a helper thread completes when a
+ * worker process has sent its result. What the worker processes did meanwhile is the closest there is. */
 static void follow_lock(struct account *account, const struct pt_event *event)
 {
     const struct pt_session *session = account->profile->session;
+    const struct pt_thread *thread = thread_waited_for(account, event);
     pt_u32 followed = 0;
+    if (thread) {
+        follow_into(account, event, PT_PART_lock, thread);
+        return;
+    }
     for (pt_u32 i = event->process->index + 1; i < session->n_processes && followed < PT_ACCOUNT_MOST_CHILDREN; i++) {
         if (session->processes[i]->parent != event->process || session->processes[i]->pid == event->process->pid)
             continue;
-        follow_into(account, event, PT_PART_lock, session->processes[i]);
+        follow_into_process(account, event, PT_PART_lock, session->processes[i]);
         followed++;
     }
 }
@@ -149,7 +191,7 @@ void pt_account_follow(struct account *account, const struct pt_event *event, en
     }
     const pt_u32 target = target_of(account, event, part, path);
     if (target && event->duration_ns > 0)
-        follow_into(account, event, part, account->profile->session->processes[target - 1]);
+        follow_into_process(account, event, part, account->profile->session->processes[target - 1]);
 }
 
 /* ---- results ---- */
@@ -159,7 +201,9 @@ static int by_total(const void *a, const void *b)
     const struct followed *x = a, *y = b;
     if (x->total_ns != y->total_ns)
         return x->total_ns < y->total_ns ? 1 : -1;
-    return (x->target > y->target) - (x->target < y->target);
+    if (x->target->process->index != y->target->process->index)
+        return x->target->process->index < y->target->process->index ? -1 : 1;
+    return (x->target->index > y->target->index) - (x->target->index < y->target->index);
 }
 
 /* The part with the most, as people say it. */
@@ -176,10 +220,13 @@ static const char *mostly(struct pt_profile *profile, const struct followed *fol
 
 static void add_row(struct pt_profile *profile, struct pt_table *table, const struct followed *followed)
 {
-    const struct pt_process *target = profile->session->processes[followed->target];
+    const struct pt_process *target = followed->target->process;
+    const bool is_main = followed->target == pt_account_main_thread(target);
     struct pt_value *row = pt_table_add_row(table);
     row[0] = pt_text(pt_time_parts[followed->part].label);
-    row[1] = pt_text(target->comm ? target->comm : pt_base_name(target->exe));
+    row[1] = pt_text(!is_main       ? pt_thread_label(profile, followed->stage, followed->target)
+                     : target->comm ? target->comm
+                                    : pt_base_name(target->exe));
     row[2] = pt_integer(target->pid);
     row[3] = pt_integer(followed->waits);
     row[4] = pt_real(followed->total_ns / 1e9);
@@ -217,8 +264,9 @@ void pt_account_set_followed(struct account *account, pt_u32 stage)
         if (account->followed.items[i].stage != stage)
             continue;
         if (!table)
-            table = pt_metrics_table(&profile->metrics, pt_scope_stage(stage), "waits", "Waits for other processes",
-                                     columns, sizeof columns / sizeof *columns);
+            table =
+                pt_metrics_table(&profile->metrics, pt_scope_stage(stage), "waits",
+                                 "Waits for other processes and threads", columns, sizeof columns / sizeof *columns);
         add_row(profile, table, &account->followed.items[i]);
     }
 }

@@ -90,9 +90,12 @@ void pt_profile_free(struct pt_profile *profile)
     for (pt_u32 i = 0; profile->cpu && i < profile->stages.n; i++) {
         struct pt_cpu_data *data = profile->cpu[i].data;
         pt_cpu_threads_close(&profile->cpu[i]);
+        if (profile->cpu_views[i].data)
+            pt_cpu_view_close(&profile->cpu_views[i]);
         pt_cpu_data_free(data);
     }
     free(profile->cpu);
+    free(profile->cpu_views);
     pt_stages_free(&profile->stages);
     pt_metrics_free(&profile->metrics);
     *profile = (struct pt_profile){0};
@@ -139,4 +142,12 @@ pt_i64 pt_profile_wall_ns(const struct pt_profile *profile)
             known_ns = (pt_i64)fmin(end_ns, 9e18);
     }
     return known_ns;
+}
+
+const char *pt_thread_label(struct pt_profile *profile, pt_u32 stage, const struct pt_thread *thread)
+{
+    const char *name = profile->cpu ? pt_cpu_threads_name(&profile->cpu[stage], thread->tid, thread->end_ns) : NULL;
+    const char *main_one = thread->tid == thread->process->pid ? "main " : "";
+    return name ? pt_metrics_format(&profile->metrics, "%s (%sthread %u)", name, main_one, thread->tid)
+                : pt_metrics_format(&profile->metrics, "%sthread %u", main_one, thread->tid);
 }

@@ -14,6 +14,7 @@
 #include "../model/run_info.h"
 #include "../model/session.h"
 #include "cpu_threads.h"
+#include "cpu_view.h"
 #include "metrics.h"
 #include "stages.h"
 
@@ -22,7 +23,8 @@ struct pt_profile {
     struct pt_session *session;
     const struct pt_run_info *run; /* NULL = no launcher */
     struct pt_stages stages;
-    struct pt_cpu_threads *cpu; /* by stage: the launcher's CPU profile, read by the analysis cpu */
+    struct pt_cpu_threads *cpu;    /* by stage: the launcher's CPU profile, read by the analysis cpu */
+    struct pt_cpu_view *cpu_views; /* the same with names, once that analysis has finished */
     struct pt_metrics metrics;
     pt_u64 n_events; /* that the analyses saw */
 };
@@ -54,6 +56,8 @@ static inline pt_u32 pt_profile_stage_of(const struct pt_profile *profile, const
     return profile->stages.of_process[process->index];
 }
 
+/* "io-thread (thread 123)", or "thread 123" where nobody saw its name. */
+const char *pt_thread_label(struct pt_profile *profile, pt_u32 stage, const struct pt_thread *thread);
 /* What the launcher knows about a stage; NULL when it ran another one or there was none. */
 const struct pt_run_stage *pt_profile_run_of(const struct pt_profile *profile, pt_u32 stage);
 /* Sum of a row over the processes of a stage: exact, also when events were overwritten. */

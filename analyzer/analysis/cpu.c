@@ -168,6 +168,7 @@ static void begin(void *state, struct pt_profile *profile)
     cpu->profile = profile;
     cpu->off = pt_calloc(profile->stages.n, sizeof *cpu->off);
     profile->cpu = pt_calloc(profile->stages.n, sizeof *profile->cpu);
+    profile->cpu_views = pt_calloc(profile->stages.n, sizeof *profile->cpu_views);
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
         struct pt_error err = {0};
         struct pt_cpu_data *data = NULL;
@@ -190,24 +191,23 @@ static void finish_stage(struct pt_profile *profile, struct pt_off_cpu *off, pt_
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
     const struct pt_stage *one = &profile->stages.items[stage];
-    struct pt_cpu_view view;
+    struct pt_cpu_view *view = &profile->cpu_views[stage];
     if (!profile->cpu[stage].data)
         return;
-    pt_cpu_view_of(&view, profile->cpu[stage].data);
-    const pt_u32 thread = main_thread(view.data, one->root);
-    set_all(metrics, scope, view.data);
+    pt_cpu_view_of(view, profile->cpu[stage].data);
+    const pt_u32 thread = main_thread(view->data, one->root);
+    set_all(metrics, scope, view->data);
     if (thread)
-        set_main(metrics, scope, &view, thread);
+        set_main(metrics, scope, view, thread);
     else
         set_main_unknown(metrics, scope, "the main thread is not in the CPU profile");
-    add_threads(metrics, scope, view.data);
-    pt_cpu_tables(metrics, scope, &view);
-    pt_cpu_flame(metrics, scope, &view);
+    add_threads(metrics, scope, view->data);
+    pt_cpu_tables(metrics, scope, view);
+    pt_cpu_flame(metrics, scope, view);
     pt_off_cpu_weigh(off);
-    pt_off_cpu_table(metrics, scope, &view, off, thread);
-    if (view.data->is_cut)
+    pt_off_cpu_table(metrics, scope, view, off, thread);
+    if (view->data->is_cut)
         pt_metrics_set(metrics, scope, "cpu.is_cut", pt_bool(true));
-    pt_cpu_view_close(&view);
 }
 
 static void finish(void *state, struct pt_profile *profile)

@@ -17,19 +17,28 @@ static int by_time(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static void sort_samples(struct pt_cpu_threads *threads)
+static void put(struct pt_cpu_threads *threads, pt_u32 thread, pt_u64 t_ns, pt_u64 ns, pt_u32 node)
+{
+    const pt_i64 start_ns = (pt_i64)t_ns + threads->shift_ns;
+    threads->moments[threads->first[thread + 1]++] = (struct pt_cpu_moment){start_ns, start_ns + (pt_i64)ns, node};
+}
+
+static void sort_moments(struct pt_cpu_threads *threads)
 {
     const struct pt_cpu_data *data = threads->data;
-    threads->moments = pt_malloc((data->n_samples + 1) * sizeof *threads->moments);
+    threads->moments = pt_malloc((data->n_samples + data->n_waits + 1) * sizeof *threads->moments);
     threads->first = pt_calloc(data->n_threads + 2, sizeof *threads->first);
     for (size_t i = 0; i < data->n_samples; i++)
         threads->first[data->samples[i].thread + 2]++;
+    for (size_t i = 0; i < data->n_waits; i++)
+        threads->first[data->waits[i].thread + 2]++;
     for (size_t i = 2; i < data->n_threads + 2; i++)
         threads->first[i] += threads->first[i - 1];
     /* first[i + 1] is where the next one of thread i goes: at the end it is where thread i + 1 begins. */
     for (size_t i = 0; i < data->n_samples; i++)
-        threads->moments[threads->first[data->samples[i].thread + 1]++] =
-            (struct pt_cpu_moment){(pt_i64)data->samples[i].t_ns + threads->shift_ns, data->samples[i].node};
+        put(threads, data->samples[i].thread, data->samples[i].t_ns, 0, data->samples[i].node);
+    for (size_t i = 0; i < data->n_waits; i++)
+        put(threads, data->waits[i].thread, data->waits[i].t_ns, data->waits[i].duration_ns, data->waits[i].node);
     for (size_t i = 0; i < data->n_threads; i++)
         if (threads->first[i + 1] - threads->first[i] > 1)
             qsort(threads->moments + threads->first[i], threads->first[i + 1] - threads->first[i],
@@ -49,7 +58,7 @@ void pt_cpu_threads_open(struct pt_cpu_threads *threads, struct pt_cpu_data *dat
         threads->before[i] = (pt_u32)*last;
         *last = i;
     }
-    sort_samples(threads);
+    sort_moments(threads);
 }
 
 void pt_cpu_threads_close(struct pt_cpu_threads *threads)
@@ -82,7 +91,8 @@ size_t pt_cpu_threads_moments(const struct pt_cpu_threads *threads, pt_u32 threa
 {
     if (!thread)
         return 0;
-    size_t low = threads->first[thread], high = threads->first[thread + 1], end = high;
+    size_t low = threads->first[thread], high = threads->first[thread + 1];
+    const size_t end = high;
     while (low < high) {
         const size_t middle = (low + high) / 2;
         if (threads->moments[middle].t_ns < from_ns)
@@ -90,6 +100,8 @@ size_t pt_cpu_threads_moments(const struct pt_cpu_threads *threads, pt_u32 threa
         else
             high = middle;
     }
+    /* A thread is in one place at a time: only the one before can reach into it. */
+    low -= low > threads->first[thread] && threads->moments[low - 1].end_ns > from_ns;
     *ret_first = threads->moments + low;
     for (high = low; high < end && threads->moments[high].t_ns <= until_ns; high++)
         ;

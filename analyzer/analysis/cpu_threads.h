@@ -8,9 +8,9 @@
 #include "../model/cpu_data.h"
 #include "../util/map.h"
 
-/* A thread's samples, in the order of time. */
+/* Where a thread was: a sample on the CPU is an instant, a wait lasted. */
 struct pt_cpu_moment {
-    pt_i64 t_ns;
+    pt_i64 t_ns, end_ns;
     pt_u32 node;
 };
 
@@ -19,7 +19,7 @@ struct pt_cpu_threads {
     pt_i64 shift_ns;               /* from the profile's times to those of the run */
     struct pt_map by_tid;          /* -> the last thread of this tid, plus 1 */
     pt_u32 *before;                /* by thread: the one that had its tid before; 0 = none */
-    struct pt_cpu_moment *moments; /* by thread */
+    struct pt_cpu_moment *moments; /* by thread, then time */
     size_t *first;                 /* by thread: its first moment; one more at the end */
 };
 
@@ -31,7 +31,7 @@ void pt_cpu_threads_close(struct pt_cpu_threads *threads);
 pt_u32 pt_cpu_threads_find(const struct pt_cpu_threads *threads, pt_u32 tid, pt_i64 at_ns);
 /* Its name; NULL = not known. */
 const char *pt_cpu_threads_name(const struct pt_cpu_threads *threads, pt_u32 tid, pt_i64 at_ns);
-/* Samples of a thread in [from, until]. */
+/* The moments of a thread that lie in [from, until], or reach into it. */
 size_t pt_cpu_threads_moments(const struct pt_cpu_threads *threads, pt_u32 thread, pt_i64 from_ns, pt_i64 until_ns,
                               const struct pt_cpu_moment **ret_first);
 

@@ -126,6 +126,18 @@ void pt_cpu_view_close(struct pt_cpu_view *view)
     *view = (struct pt_cpu_view){0};
 }
 
+pt_u32 pt_cpu_view_program_frame(const struct pt_cpu_view *view, pt_u32 frame)
+{
+    for (pt_u32 at = frame; at; at = view->frames.items[at].parent) {
+        const struct pt_cpu_function *function = &view->functions.items[view->frames.items[at].function];
+        const char *base = function->module ? pt_base_name(function->module) : "";
+        if (strcmp(function->name, "[kernel]") != 0 && strncmp(base, "libc.", 5) != 0 &&
+            strncmp(base, "libproftrace.", 13) != 0)
+            return at;
+    }
+    return frame;
+}
+
 bool pt_cpu_is_python(const char *module)
 {
     return pt_is_python_file(module);

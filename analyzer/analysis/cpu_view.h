@@ -49,6 +49,9 @@ bool pt_cpu_view_open(struct pt_cpu_view *view, const char *directory, pt_u32 st
 void pt_cpu_view_of(struct pt_cpu_view *view, struct pt_cpu_data *data);
 void pt_cpu_view_close(struct pt_cpu_view *view);
 
+/* The innermost frame that is the program's own, not libc's or our hook's; the frame itself where there is none. */
+pt_u32 pt_cpu_view_program_frame(const struct pt_cpu_view *view, pt_u32 frame);
+
 /* Whether a file is the Python interpreter. */
 bool pt_cpu_is_python(const char *module);
 /* Whether the innermost frame of a node of the data is in the Python interpreter. */

@@ -6,10 +6,8 @@
 #include "off_cpu_table.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "cpu_tables.h"
-#include "stages.h"
 
 enum { MOST_ROWS = 1000 };
 
@@ -43,19 +41,6 @@ static void add_wait(struct rows *rows, const struct pt_cpu_view *view, const st
     rows->s += wait->s;
 }
 
-/* That a sleep ends in libc, and in our hook, says the reason: where the program called it comes first. */
-static const char *stack_text(struct pt_metrics *metrics, const struct pt_cpu_view *view, pt_u32 frame)
-{
-    pt_u32 at = frame;
-    for (; at; at = view->frames.items[at].parent) {
-        const char *module = view->functions.items[view->frames.items[at].function].module;
-        const char *base = module ? pt_base_name(module) : "";
-        if (strncmp(base, "libc.", 5) != 0 && strncmp(base, "libproftrace.", 13) != 0)
-            break;
-    }
-    return pt_cpu_stack_text(metrics, view, at ? at : frame);
-}
-
 static int by_time(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
@@ -68,12 +53,14 @@ static void fill(struct pt_metrics *metrics, const struct pt_cpu_view *view, con
                  const struct row *row, struct pt_value *to)
 {
     static const char none[] = "of these waits no stack was taken";
+    /* That a sleep ends in libc says the reason: where the program called it comes first. */
     to[0] = rows->s > 0 ? pt_real(100 * row->s / rows->s) : pt_unknown("nothing waited");
     to[1] = pt_real(row->s);
     to[2] = row->is_unsampled ? pt_unknown(none) : pt_real(row->main_s);
     to[3] = pt_integer(row->samples);
     to[4] = pt_text(row->reason);
-    to[5] = row->is_unsampled ? pt_unknown(none) : pt_text(stack_text(metrics, view, row->frame));
+    to[5] = row->is_unsampled ? pt_unknown(none)
+                              : pt_text(pt_cpu_stack_text(metrics, view, pt_cpu_view_program_frame(view, row->frame)));
 }
 
 static void add_table(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_cpu_view *view,

@@ -127,7 +127,7 @@ static const struct {
     {"cpu.functions", "cpu_functions", "CPU by function", 50},
     {"cpu.off_stacks", "off_cpu_stacks", "Off-CPU by stack and reason", 20},
     {"heap.sites", "heap_sites", "Heap by function", 30},
-    {"waits", "waits", "Waits for other processes", 50},
+    {"waits", "waits", "Waits for other processes and threads", 50},
     {"helpers.workers", "worker_use", "Utilisation of workers", 50},
     {"child.commands", "commands", "Commands waited for", 20},
     {"locks", "locks", "Locks waited for", 20},

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the places in which holders of locks were met. Threads: one. Never: keeps more than MOST of them.
+ */
+#include "lock_holders.h"
+
+enum { MOST = 200000 };
+
+void pt_lock_holders_note(struct pt_lock_holders *holders, const struct pt_cpu_threads *threads, pt_u32 lock,
+                          pt_u32 tid, const struct pt_event *event)
+{
+    const struct pt_cpu_moment *moments;
+    const pt_i64 from_ns = event->start_ns, until_ns = pt_event_end_ns(event);
+    if (!threads->data || holders->ns.n >= MOST)
+        return;
+    const pt_u32 thread = pt_cpu_threads_find(threads, tid, from_ns);
+    const size_t n = pt_cpu_threads_moments(threads, thread, from_ns, until_ns, &moments);
+    for (size_t i = 0; i < n; i++) {
+        const pt_i64 start_ns = moments[i].t_ns > from_ns ? moments[i].t_ns : from_ns;
+        const pt_i64 end_ns = moments[i].end_ns < until_ns ? moments[i].end_ns : until_ns;
+        /* On the CPU: an instant of a period. */
+        const bool ran = moments[i].end_ns == moments[i].t_ns;
+        *pt_map_at(&holders->ns, (pt_u64)lock << 32 | moments[i].node) +=
+            ran ? threads->data->header.period_ns : (pt_u64)(end_ns > start_ns ? end_ns - start_ns : 0);
+    }
+}
+
+struct pt_value pt_lock_holders_place(const struct pt_lock_holders *holders, struct pt_profile *profile, pt_u32 stage,
+                                      pt_u32 lock)
+{
+    const struct pt_cpu_view *view = &profile->cpu_views[stage];
+    struct pt_map by_function = {0};
+    pt_u64 all_ns = 0, most_ns = 0;
+    pt_u32 most = 0;
+    for (size_t i = 0; i < holders->ns.n; i++) {
+        const struct pt_map_entry *entry = &holders->ns.entries[i];
+        if (entry->key >> 32 != lock)
+            continue;
+        const pt_u32 frame = pt_cpu_view_program_frame(view, view->frame_of[(pt_u32)entry->key]);
+        const pt_u32 function = view->frames.items[frame].function;
+        pt_u64 *ns = pt_map_at(&by_function, function);
+        *ns += entry->value;
+        all_ns += entry->value;
+        if (function && *ns > most_ns) {
+            most = function;
+            most_ns = *ns;
+        }
+    }
+    pt_map_fini(&by_function);
+    if (!most)
+        return pt_unknown("no sample met the holder while others waited");
+    const struct pt_cpu_function *what = &view->functions.items[most];
+    const double percent = 100 * (double)most_ns / (double)all_ns;
+    return pt_text(what->file ? pt_metrics_format(&profile->metrics, "%s (%s:%u) %.0f %%", what->name,
+                                                  pt_base_name(what->file), what->line, percent)
+                              : pt_metrics_format(&profile->metrics, "%s %.0f %%", what->name, percent));
+}
+
+void pt_lock_holders_fini(struct pt_lock_holders *holders)
+{
+    pt_map_fini(&holders->ns);
+}

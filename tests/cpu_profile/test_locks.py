@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+"""Whom the main thread waits for, by name, and what those did meanwhile: holders of locks, threads that are joined."""
+from cpu_case import CpuCase, main
+
+
+class Locks(CpuCase):
+    def test_holder_and_joined_thread_have_names_and_places(self):
+        run, _, _ = self.run_it(self.lock, "3")
+        stage = self.report(run)["stages"][0]
+        lock = next(row for row in stage["locks"] if row["lock"].startswith("mutex"))
+        self.assertRegex(lock["holder"], r"^keeper \(thread \d+\)$")
+        self.assertRegex(lock["holder_in"], r"^burn_while_held \(lock\.c:\d+\) \d+ %$")
+        self.assertGreater(int(lock["holder_in"].split()[-2]), 50)
+        mean_s = lock["total_s"] / lock["waits"]  # at least 0.12 s, more on a busy machine
+        self.assertAlmostEqual(lock["p50_s"], mean_s, delta=0.5 * mean_s)
+        self.assertLessEqual(lock["p50_s"], lock["p95_s"])
+        self.assertLessEqual(lock["p99_s"], lock["longest_s"])
+        waits = {row["waited_for"].split()[0]: row for row in stage["waits"]}
+        keeper, sleeper = waits["keeper"], waits["sleeper"]
+        self.assertAlmostEqual(keeper["total_s"], lock["total_s"], delta=0.1)
+        self.assertGreater(keeper["sleep_s"], 0.8)
+        self.assertGreater(keeper["compute_s"], 1.5)
+        self.assertAlmostEqual(sleeper["total_s"], 1.5, delta=0.4)
+        self.assertAlmostEqual(sleeper["sleep_s"], sleeper["total_s"], delta=0.1)
+        self.assertTrue(sleeper["mostly"].startswith("Sleep"), sleeper)
+
+
+if __name__ == "__main__":
+    main()
