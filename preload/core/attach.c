@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * attach.c - gives a thread its slot at its first event.
+ * attach.c - gives a thread its slot at its first event, or before it first asks for a lock.
  *
  * Entered with signals blocked. No start trampoline and no key destructor: threads register themselves lazily, and the
- * slot of a dead thread is found by asking the kernel, only when a new thread needs one.
+ * slot of a dead thread is found by asking the kernel, only when a new thread needs one. Never makes a thread wait for
+ * another one's attaching: what is missing is made by whoever misses it.
  */
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "options.h"
 #include "slow.h"
@@ -16,8 +18,9 @@
 #define DEFS_BYTES 16384u
 #define RECORDS_BYTES (PT_CODEC_MAX_RECORDS * (pt_u32)sizeof(struct pt_record))
 #define UNITS_BYTES (PT_CODEC_MAX_UNITS * (pt_u32)sizeof(struct pt_unit16))
-#define TAKEOVER_PROBES 16u
+#define TAKEOVER_PROBES 4u
 #define ATTACH_RETRY_TICKS (1ull << 26) /* about 20 ms */
+#define MOST_AREAS 128u                 /* of a growth: 12 MiB */
 
 struct pt_tracer_thread pt_nobody;
 __thread struct pt_tracer_thread *pt_self = &pt_nobody;
@@ -25,6 +28,11 @@ __thread struct pt_tracer_thread *pt_self = &pt_nobody;
 pt_u64 pt_area_bytes(void)
 {
     return PT_THREAD_HEADER_BYTES + RECORDS_BYTES + DEFS_BYTES + (pt_options.heap == PT_HEAP_FULL ? UNITS_BYTES : 0);
+}
+
+static pt_u64 room_bytes(void)
+{
+    return pt_area_bytes() + PT_OWN_CHUNK_BYTES;
 }
 
 static void set_up_buffer(struct pt_tracer_thread *t, struct pt_buffer *buffer, enum pt_stream_id stream, pt_u32 offset,
@@ -36,6 +44,7 @@ static void set_up_buffer(struct pt_tracer_thread *t, struct pt_buffer *buffer, 
     buffer->base = (char *)t->area + offset;
     buffer->sequence = 1;
     buffer->generation = 1;
+    buffer->clear_sequence = 1;
     raw->sequence = buffer->sequence << PT_GENERATION_BITS | buffer->generation;
     buffer->cursor = buffer->base;
     buffer->end = buffer->base + bytes;
@@ -113,13 +122,31 @@ static void write_thread_end(struct pt_tracer_thread *t, pt_u32 tid)
     __atomic_store_n(&def->commit, PT_DEF_MAGIC | bytes << 32, __ATOMIC_RELEASE);
 }
 
-/* The old tid is passed along, never put back: a taken slot must not look dead again. */
+struct take_over_call {
+    struct pt_tracer_thread *t;
+    pt_u32 old_tid;
+};
+
+/* The stack is the slot's own: its owner needs it no more. */
+static void take_over_on_private_stack(void *argument)
+{
+    const struct take_over_call *call = argument;
+    struct pt_tracer_thread *t = call->t;
+    pt_rollover_dead(t, PT_STREAM_RECORDS, call->old_tid);
+    if (t->heap.base)
+        pt_rollover_dead(t, PT_STREAM_HEAP, call->old_tid);
+    write_thread_end(t, call->old_tid);
+}
+
+/* Newcomers look at the slots in turn, few each: in a crowd that only comes each call would be for nothing, and of
+ * threads that come and go the dead ones are found one after another. The old tid is passed along, never put back: a
+ * taken slot must not look dead again. */
 static struct pt_tracer_thread *take_over(pt_u32 tid)
 {
-    const pt_u32 n = pt_image->n_threads < PT_MAX_THREADS ? pt_image->n_threads : PT_MAX_THREADS;
-    const pt_u32 start = tid * 2654435761u;
+    const pt_u32 made = __atomic_load_n(&pt_image->n_threads, __ATOMIC_RELAXED);
+    const pt_u32 n = made < PT_MAX_THREADS ? made : PT_MAX_THREADS;
     for (pt_u32 i = 0; i < n && i < TAKEOVER_PROBES; i++) {
-        struct pt_tracer_thread *t = &pt_image->threads[(start + i) % n];
+        struct pt_tracer_thread *t = &pt_image->threads[__atomic_fetch_add(&pt_image->probe, 1, __ATOMIC_RELAXED) % n];
         pt_u32 old = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE);
         if (!old || !t->area || pt_syscall3(SYS_tgkill, pt_image->pid, old, 0) != -3 /* ESRCH */)
             continue;
@@ -127,51 +154,121 @@ static struct pt_tracer_thread *take_over(pt_u32 tid)
             continue;
         pt_self = t;   /* growth inside needs the private memory of the slot */
         pt_unclaim(t); /* whatever its owner died of */
-        pt_rollover_dead(t, PT_STREAM_RECORDS, old);
-        if (t->heap.base)
-            pt_rollover_dead(t, PT_STREAM_HEAP, old);
-        write_thread_end(t, old);
+        struct take_over_call call = {t, old};
+        pt_on_private_stack(t->priv, take_over_on_private_stack, &call);
+        move_in(t, tid);
         return t;
     }
     return 0;
 }
 
-/* ---- a new slot ---- */
+/* ---- room for new threads ---- */
 
-static char *area_from_pool(pt_u32 index)
+struct room {
+    char *area; /* NULL = none */
+    struct pt_private *priv;
+};
+
+static struct room room_in_pool(pt_u32 index)
 {
     struct pt_area_pool *pool = &pt_image->pools[index];
     if (__atomic_load_n(&pool->next, __ATOMIC_RELAXED) >= pool->count)
-        return 0;
+        return (struct room){0};
     const pt_u32 i = __atomic_fetch_add(&pool->next, 1, __ATOMIC_RELAXED);
-    return i < pool->count ? pool->base + i * pt_area_bytes() : 0;
+    if (i >= pool->count)
+        return (struct room){0};
+    return (struct room){pool->base + i * room_bytes(), pool->privates ? pool->privates + i : 0};
 }
 
-/* Areas come in growing runs, because a growth costs 140 us and threads come in crowds. */
+static struct room room_in_pools(void)
+{
+    for (;;) {
+        pt_u32 index = __atomic_load_n(&pt_image->pool, __ATOMIC_RELAXED);
+        const pt_u32 n_pools = __atomic_load_n(&pt_image->n_pools, __ATOMIC_ACQUIRE);
+        const struct room room = room_in_pool(index);
+        if (room.area || index + 1 >= n_pools)
+            return room;
+        __atomic_compare_exchange_n(&pt_image->pool, &index, index + 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    }
+}
+
+static pt_u32 areas_left(void)
+{
+    const pt_u32 n_pools = __atomic_load_n(&pt_image->n_pools, __ATOMIC_ACQUIRE);
+    pt_u32 left = 0;
+    for (pt_u32 i = __atomic_load_n(&pt_image->pool, __ATOMIC_RELAXED); i < n_pools; i++) {
+        const pt_u32 next = __atomic_load_n(&pt_image->pools[i].next, __ATOMIC_RELAXED);
+        left += next < pt_image->pools[i].count ? pt_image->pools[i].count - next : 0;
+    }
+    return left;
+}
+
+/* Not ahead of need where the program's address space is limited: it counts there, touched or not. */
+static struct pt_private *new_privates(pt_u32 count)
+{
+    struct rlimit limit;
+    if (pt_syscall4(SYS_prlimit64, 0, RLIMIT_AS, 0, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY)
+        return 0;
+    return pt_privates_new(count);
+}
+
+/* As many as there are, because a growth costs 140 us (on a busy machine two waits for a CPU) and threads come in
+ * crowds. One thread at a time and nobody waits: of a thousand that found no area each would have made a pool. A clone
+ * that shares our memory and is killed inside leaves `growing` set; then each thread makes its own area. */
+static void make_pool(void)
+{
+    if (__atomic_exchange_n(&pt_image->growing, 1, __ATOMIC_ACQUIRE))
+        return;
+    const pt_u64 one = room_bytes();
+    const pt_u32 index = pt_image->n_pools;
+    const pt_u32 there = __atomic_load_n(&pt_image->n_threads, __ATOMIC_RELAXED) + areas_left();
+    const pt_u32 areas = there < 2 ? 2 : there < MOST_AREAS ? there : MOST_AREAS;
+    pt_u64 bytes;
+    char *base = index < PT_MAX_POOLS ? pt_space_grow(areas * one, one, &bytes) : 0;
+    if (base) {
+        const pt_u32 count = (pt_u32)(bytes / one);
+        pt_image->pools[index] = (struct pt_area_pool){base, new_privates(count), count, 0};
+        __atomic_store_n(&pt_image->n_pools, index + 1, __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(&pt_image->growing, 0, __ATOMIC_RELEASE);
+}
+
 static char *new_area(void)
 {
-    char *memory = area_from_pool(__atomic_load_n(&pt_image->pool, __ATOMIC_ACQUIRE));
-    if (memory)
-        return memory;
-    const pt_u32 made = __atomic_load_n(&pt_image->n_pools, __ATOMIC_RELAXED);
-    if (made >= PT_MAX_POOLS)
-        return 0;
-    const pt_u64 area_bytes = pt_area_bytes();
-    pt_u64 bytes;
-    char *base = pt_space_grow(made < 4 ? area_bytes << made : area_bytes * 16, area_bytes, &bytes);
-    if (!base)
-        return 0;
-    const pt_u32 index = __atomic_fetch_add(&pt_image->n_pools, 1, __ATOMIC_RELAXED); /* no row for a refused growth */
-    if (index >= PT_MAX_POOLS) { /* threads that came at once: this one takes one area, the rest is lost */
-        __atomic_store_n(&pt_image->n_pools, PT_MAX_POOLS, __ATOMIC_RELAXED);
-        return base;
+    struct room room = room_in_pools();
+    if (!room.area) {
+        make_pool();
+        room = room_in_pools();
     }
-    pt_image->pools[index] = (struct pt_area_pool){base, (pt_u32)(bytes / area_bytes), 1};
-    __atomic_store_n(&pt_image->pool, index, __ATOMIC_RELEASE);
-    return base;
+    pt_u64 bytes;
+    return room.area ? room.area : pt_space_grow(room_bytes(), room_bytes(), &bytes);
 }
 
-static struct pt_tracer_thread *new_slot(pt_u32 tid, struct pt_private *priv)
+static void make_pool_on_private_stack(void *unused)
+{
+    (void)unused;
+    make_pool();
+}
+
+void pt_thread_expect(void)
+{
+    struct pt_tracer_thread *t = pt_thread_attached();
+    if (!t || pt_switches.frozen)
+        return;
+    const pt_u32 awaited = __atomic_add_fetch(&pt_image->awaited, 1, __ATOMIC_RELAXED);
+    if (areas_left() >= (awaited < MOST_AREAS ? awaited : MOST_AREAS))
+        return;
+    const pt_u64 mask = pt_signals_block();
+    if (pt_claim(t)) {
+        pt_on_private_stack(t->priv, make_pool_on_private_stack, 0);
+        pt_unclaim(t);
+    }
+    pt_signals_restore(mask);
+}
+
+/* ---- a new slot ---- */
+
+static struct pt_tracer_thread *new_slot(pt_u32 tid, struct pt_private *priv, char *area)
 {
     const pt_u32 slot = __atomic_fetch_add(&pt_image->n_threads, 1, __ATOMIC_RELAXED);
     if (slot >= PT_MAX_THREADS) {
@@ -183,7 +280,7 @@ static struct pt_tracer_thread *new_slot(pt_u32 tid, struct pt_private *priv)
     t->priv = priv;
     t->clock_base = pt_image->clock_base;
     pt_self = t;
-    char *memory = new_area();
+    char *memory = area ? area : new_area();
     if (!memory) { /* give the row back, unless another thread has taken the next one */
         pt_u32 next = slot + 1;
         __atomic_compare_exchange_n(&pt_image->n_threads, &next, slot, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -191,47 +288,78 @@ static struct pt_tracer_thread *new_slot(pt_u32 tid, struct pt_private *priv)
     }
     set_up_area(t, memory);
     __atomic_store_n(&t->tid, tid, __ATOMIC_RELEASE);
+    move_in(t, tid);
     return t;
 }
 
 struct pt_tracer_thread *pt_device_slot_new(pt_u32 tid, struct pt_private *priv)
 {
     struct pt_tracer_thread *const self = pt_self; /* growth inside needs the new slot's private memory */
-    struct pt_tracer_thread *t = pt_image_live() ? new_slot(tid, priv) : 0;
-    if (t)
-        move_in(t, tid);
+    struct pt_tracer_thread *t = pt_image_live() ? new_slot(tid, priv, 0) : 0;
     pt_self = self;
     return t;
 }
 
 struct attach_call {
-    struct pt_private *priv;
+    struct room room;
     struct pt_tracer_thread *result;
 };
+
+static int is_own_process(void)
+{
+    /* The child of vfork runs on its parent's TLS: a slot in its name would look dead as soon as it is gone, and
+     * another thread would take it away from the parent. */
+    return (pt_u32)pt_syscall0(SYS_getpid) == pt_image->pid;
+}
 
 static void attach_on_private_stack(void *argument)
 {
     struct attach_call *call = argument;
-    if (!pt_image_live())
+    if (!pt_image_live() || !is_own_process())
         return;
-    /* The child of vfork runs on its parent's TLS: a slot in its name would look dead as soon as it is gone, and
-     * another thread would take it away from the parent. */
-    if ((pt_u32)pt_syscall0(SYS_getpid) != pt_image->pid)
-        return;
-    const pt_u32 tid = (pt_u32)pt_syscall0(SYS_gettid);
-    struct pt_tracer_thread *t = take_over(tid);
-    if (!t) {
-        pt_self = &pt_nobody;
-        t = new_slot(tid, call->priv);
-        call->priv = t ? 0 : call->priv;
-    }
-    if (t)
-        move_in(t, tid);
-    else {
-        pt_count_drop(PT_DROP_no_thread_slot, 1);
+    call->result = new_slot((pt_u32)pt_syscall0(SYS_gettid), call->room.priv, call->room.area);
+    if (!call->result)
         pt_image->attach_refused_at = pt_clock();
+}
+
+static struct pt_tracer_thread *attach_anew(struct room room)
+{
+    struct attach_call call = {.room = room};
+    if (!room.priv && !(call.room.priv = pt_private_new()))
+        return 0;
+    pt_on_private_stack(call.room.priv, attach_on_private_stack, &call);
+    if (!call.result && !room.priv)
+        pt_syscall2(SYS_munmap, call.room.priv, sizeof *call.room.priv);
+    return call.result;
+}
+
+static struct pt_tracer_thread *attach(void)
+{
+    struct room room = {0};
+    if (__atomic_load_n(&pt_image->state, __ATOMIC_ACQUIRE) == PT_IMAGE_LIVE) {
+        if (!is_own_process())
+            return 0;
+        struct pt_tracer_thread *t = take_over((pt_u32)pt_syscall0(SYS_gettid));
+        if (t)
+            return t;
+        if (__atomic_load_n(&pt_image->n_threads, __ATOMIC_RELAXED) < PT_MAX_THREADS)
+            room = room_in_pools();
     }
-    call->result = t;
+    return attach_anew(room);
+}
+
+/* Not below 0: the main thread and those that libraries clone were not announced. */
+static void count_arrival(void)
+{
+    pt_u32 awaited = __atomic_load_n(&pt_image->awaited, __ATOMIC_RELAXED);
+    while (awaited && !__atomic_compare_exchange_n(&pt_image->awaited, &awaited, awaited - 1, 0, __ATOMIC_RELAXED,
+                                                   __ATOMIC_RELAXED))
+        ;
+}
+
+static int was_just_refused(void)
+{
+    return pt_image->attach_refused_at && pt_clock() - pt_image->attach_refused_at < ATTACH_RETRY_TICKS;
 }
 
 struct pt_tracer_thread *pt_thread_attach(void)
@@ -240,21 +368,15 @@ struct pt_tracer_thread *pt_thread_attach(void)
     if (t->area)
         return t;
     pt_self = &pt_nobody; /* of a forked child: its slot was wiped */
-    if (pt_switches.off || pt_switches.frozen || !pt_image)
+    if (pt_switches.off || pt_switches.frozen || !pt_image || was_just_refused())
         return 0;
-    if (pt_image->attach_refused_at && pt_clock() - pt_image->attach_refused_at < ATTACH_RETRY_TICKS)
-        return 0;
-    struct attach_call call = {.priv = pt_private_new()};
-    if (!call.priv)
-        return 0;
-    pt_on_private_stack(call.priv, attach_on_private_stack, &call);
-    if (call.priv) /* a taken-over slot brought its own, or nothing came of it */
-        pt_syscall2(SYS_munmap, call.priv, sizeof *call.priv);
-    pt_self = call.result ? call.result : &pt_nobody;
-    if (call.result)
-        pt_store(pt_clock(), 0, pt_tag_kind(0, PT_EV_thread_start), pt_words(call.result->tid, 0),
-                 (pt_u64)pthread_self());
-    return call.result;
+    t = attach();
+    pt_self = t ? t : &pt_nobody;
+    if (t) {
+        count_arrival();
+        pt_store(pt_clock(), 0, pt_tag_kind(0, PT_EV_thread_start), pt_words(t->tid, 0), (pt_u64)pthread_self());
+    }
+    return t;
 }
 
 struct pt_tracer_thread *pt_thread_attach_blocking(void)
@@ -265,4 +387,10 @@ struct pt_tracer_thread *pt_thread_attach_blocking(void)
     struct pt_tracer_thread *t = pt_thread_attach();
     pt_signals_restore(mask);
     return t;
+}
+
+void pt_thread_attach_early(void)
+{
+    if (!pt_switches.off && pt_image && !was_just_refused())
+        pt_thread_attach_blocking();
 }

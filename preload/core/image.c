@@ -330,7 +330,7 @@ static int make_image(void)
 {
     pt_image->pid = (pt_u32)pt_syscall0(SYS_getpid);
     const pt_u64 trace_id = new_trace_id(), area_bytes = pt_area_bytes();
-    struct first_segment segment = {.bytes = HEAD_BYTES + area_bytes};
+    struct first_segment segment = {.bytes = HEAD_BYTES + area_bytes + PT_OWN_CHUNK_BYTES};
     name_file(trace_id);
     struct pt_session_page *page = pt_session_page;
     const int is_in_budget = pt_take_budget(segment.bytes) == 0;
@@ -347,7 +347,7 @@ static int make_image(void)
     write_header(header, trace_id, segment.bytes);
     pt_image->header = header;
     pt_image->clock_base = header->clock_base;
-    pt_image->pools[0] = (struct pt_area_pool){segment.map + HEAD_BYTES, 1, 0};
+    pt_image->pools[0] = (struct pt_area_pool){.base = segment.map + HEAD_BYTES, .count = 1};
     pt_image->n_pools = 1;
     last_trace_id = trace_id;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);

@@ -18,9 +18,10 @@
 
 enum pt_image_state { PT_IMAGE_NONE, PT_IMAGE_MAKING, PT_IMAGE_LIVE, PT_IMAGE_FAILED };
 
-/* A run of thread areas cut from one growth of the file. */
+/* A run of thread areas cut from one growth of the file, and the working memory of their threads. */
 struct pt_area_pool {
     char *base;
+    struct pt_private *privates; /* as many; NULL = each thread maps its own */
     pt_u32 count;
     pt_u32 next; /* atomic */
 };
@@ -54,15 +55,17 @@ struct pt_image {
     pt_u64 last_refresh;      /* counter at which the header's figures were refreshed */
     pt_u64 inherited_rss_kib; /* peak that the kernel remembers of before exec */
     pt_u32 refreshing;        /* atomic: a thread is at it */
-    pt_u32 pad0;
-    pt_u32 n_threads;    /* atomic */
-    pt_u32 n_pools;      /* atomic */
-    pt_u32 pool;         /* atomic: index of the pool in use */
-    pt_u32 n_ring;       /* atomic */
-    pt_u64 ring_serial;  /* atomic */
-    pt_u64 defs_bytes;   /* atomic */
-    pt_u32 n_modules;    /* atomic */
-    pt_u32 n_module_ids; /* atomic */
+    pt_u32 probe;             /* atomic: the slot that the next newcomer looks at first; wraps */
+    pt_u32 growing;           /* atomic: a thread is making a pool */
+    pt_u32 awaited;           /* atomic: threads that were created and are not attached yet */
+    pt_u32 n_threads;         /* atomic */
+    pt_u32 n_pools;           /* atomic */
+    pt_u32 pool;              /* atomic: index of the pool in use */
+    pt_u32 n_ring;            /* atomic */
+    pt_u64 ring_serial;       /* atomic */
+    pt_u64 defs_bytes;        /* atomic */
+    pt_u32 n_modules;         /* atomic */
+    pt_u32 n_module_ids;      /* atomic */
     pt_u64 attach_refused_at;
     pt_u64 refused_at; /* counter of the last growth that failed: do not try again at every event */
     struct pt_device_slot devices[PT_MAX_DELIVERIES];
@@ -85,7 +88,9 @@ void pt_image_refresh(void);
 void pt_image_set_arguments(int argc, char **argv);
 void pt_count_drop(enum pt_drop reason, pt_u64 events);
 
-/* Bytes of a thread area in the current mode, and its set-up at `memory` for slot `slot`. */
+/* Bytes of a thread area in the current mode. Right behind each lie PT_OWN_CHUNK_BYTES for a BLOCKS segment: what a
+ * short-lived thread leaves behind needs no growth of the file. */
 pt_u64 pt_area_bytes(void);
+#define PT_OWN_CHUNK_BYTES 8192u
 
 #endif

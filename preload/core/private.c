@@ -37,6 +37,11 @@ __asm__(".pushsection .text\n"
 
 struct pt_private *pt_private_new(void)
 {
-    return pt_sys_map(sizeof(struct pt_private), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                      -1, 0);
+    return pt_privates_new(1);
+}
+
+struct pt_private *pt_privates_new(pt_u32 count)
+{
+    return pt_sys_map(count * sizeof(struct pt_private), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }

@@ -49,7 +49,9 @@ static inline void pt_on_private_stack(struct pt_private *priv, void (*fn)(void 
     pt_call_on_stack(fn, argument, priv->stack + sizeof priv->stack);
 }
 
-/* A private working memory; NULL when the kernel refuses. Only touched pages cost memory. */
+/* A private working memory, or those of `count` threads in a row; NULL when the kernel refuses. Only touched pages cost
+ * memory. */
 struct pt_private *pt_private_new(void);
+struct pt_private *pt_privates_new(pt_u32 count);
 
 #endif

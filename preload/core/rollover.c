@@ -14,6 +14,8 @@
 #include "space.h"
 
 #define LEAST_ROOM 1024u
+/* What a short-lived thread has left; less than a first compression costs in page faults. */
+#define LEAST_TO_COMPRESS 512u
 
 pt_u8 pt_crc_in_hardware;
 
@@ -80,7 +82,7 @@ static ZSTD_CCtx *compressor(struct pt_private *priv, enum pt_stream_id stream)
 static pt_u64 write_payload(struct pt_private *priv, enum pt_stream_id stream, const struct pt_encoded *encoded,
                             char *to, pt_u64 room, pt_u8 *ret_coding)
 {
-    ZSTD_CCtx *cctx = compressor(priv, stream);
+    ZSTD_CCtx *cctx = encoded->bytes > LEAST_TO_COMPRESS ? compressor(priv, stream) : 0;
     if (cctx) {
         const size_t bytes = ZSTD_compress2(cctx, to, room, priv->codec.output, encoded->bytes);
         if (!ZSTD_isError(bytes)) {
@@ -90,7 +92,7 @@ static pt_u64 write_payload(struct pt_private *priv, enum pt_stream_id stream, c
     }
     if (encoded->bytes > room)
         return 0;
-    if (!cctx)
+    if (!cctx && encoded->bytes > LEAST_TO_COMPRESS)
         pt_count_drop(PT_DROP_compress, 1);
     __builtin_memcpy(to, priv->codec.output, encoded->bytes);
     *ret_coding = PT_CODING_COLUMNS;
@@ -223,7 +225,10 @@ void pt_rollover_dead(struct pt_tracer_thread *t, enum pt_stream_id stream, pt_u
     struct pt_buffer *buffer = buffer_of(t, stream);
     struct publish p = {t, stream, tid, slots_used(buffer, stream), 1};
     publish_on_private_stack(&p);
-    /* Slots that the next threads do not reach would come alive again when the generation comes round. */
-    __builtin_memset(buffer->base, 0, (pt_u64)(buffer->end - buffer->base));
+    /* Slots that the next threads do not reach would come alive again when the generation comes round. Those that
+     * nobody has reached yet are left alone: to touch them costs a page fault each. */
+    const int is_used_up = buffer->sequence != buffer->clear_sequence || buffer->cursor > buffer->end;
+    __builtin_memset(buffer->base, 0, (pt_u64)((is_used_up ? buffer->end : buffer->cursor) - buffer->base));
     reset_buffer(t, stream);
+    buffer->clear_sequence = buffer->sequence;
 }

@@ -221,34 +221,41 @@ void *pt_space_grow(pt_u64 bytes, pt_u64 least, pt_u64 *ret_bytes)
         map = grow_at(bytes, &offset);
         *ret_bytes = bytes;
     }
+    if (map)
+        pt_image->refused_at = 0; /* only the larger size was refused */
     return map;
 }
 
 /* ---- the ring of block segments ---- */
 
-static void set_up_chunk(struct pt_tracer_thread *t, struct pt_segment *segment, pt_u32 index)
+static void set_up_chunk(struct pt_tracer_thread *t, struct pt_segment *segment, pt_u64 bytes)
 {
-    struct pt_ring_segment *entry = &pt_image->ring[index];
     /* A recycled segment: nothing of its former life may be taken for the new one, wherever we are killed. */
     __atomic_store_n(&segment->magic, 0, __ATOMIC_RELEASE);
     *(volatile pt_u32 *)((char *)segment + sizeof *segment) = 0;
-    entry->serial = __atomic_add_fetch(&pt_image->ring_serial, 1, __ATOMIC_RELAXED);
     segment->type = PT_SEGMENT_BLOCKS;
     segment->flags = 0;
-    segment->bytes = entry->bytes;
+    segment->bytes = bytes;
     segment->slot = t->slot;
-    segment->serial = entry->serial;
+    segment->serial = __atomic_add_fetch(&pt_image->ring_serial, 1, __ATOMIC_RELAXED);
     __atomic_store_n(&segment->magic, PT_SEGMENT_MAGIC, __ATOMIC_RELEASE);
     t->chunk = segment;
     t->chunk_used = sizeof *segment;
-    t->chunk_index = index;
     t->chunk_count++;
+}
+
+static void set_up_in_ring(struct pt_tracer_thread *t, struct pt_segment *segment, pt_u32 index)
+{
+    set_up_chunk(t, segment, pt_image->ring[index].bytes);
+    pt_image->ring[index].serial = segment->serial;
+    t->chunk_index = index;
 }
 
 static pt_u64 chunk_bytes(const struct pt_tracer_thread *t)
 {
-    const pt_u64 most = pt_image->header->ring_limit_bytes / 4;
-    pt_u64 bytes = t->chunk_count ? CHUNK_BYTES : FIRST_CHUNK_BYTES;
+    const pt_u32 threads = __atomic_load_n(&pt_image->n_threads, __ATOMIC_RELAXED);
+    const pt_u64 most = pt_image->header->ring_limit_bytes / (threads > 4 ? threads : 4); /* one for each */
+    pt_u64 bytes = t->chunk_count > 1 ? CHUNK_BYTES : FIRST_CHUNK_BYTES;
     bytes = bytes < most ? bytes : most;
     return bytes > LEAST_CHUNK_BYTES ? bytes & ~4095ull : LEAST_CHUNK_BYTES;
 }
@@ -275,7 +282,7 @@ static int add_chunk(struct pt_tracer_thread *t)
     struct pt_ring_segment *entry = &pt_image->ring[index];
     entry->bytes = bytes;
     entry->offset = offset;
-    set_up_chunk(t, segment, index);
+    set_up_in_ring(t, segment, index);
     __atomic_store_n(&entry->state, PT_RING_ACTIVE, __ATOMIC_RELEASE);
     return 0;
 refuse:
@@ -306,14 +313,29 @@ static int recycle_chunk(struct pt_tracer_thread *t)
             __atomic_store_n(&oldest->state, PT_RING_CLOSED, __ATOMIC_RELEASE);
             return -1;
         }
-        set_up_chunk(t, segment, (pt_u32)(oldest - pt_image->ring));
+        set_up_in_ring(t, segment, (pt_u32)(oldest - pt_image->ring));
         __atomic_fetch_add(&pt_image->header->recycled_segments, 1, __ATOMIC_RELAXED);
         return 0;
     }
 }
 
+/* The first one lies behind the thread's area and stays there: too small for the ring. */
+static int has_own_chunk(const struct pt_tracer_thread *t)
+{
+    return t->chunk_count == 1;
+}
+
+static void open_own_chunk(struct pt_tracer_thread *t)
+{
+    set_up_chunk(t, (struct pt_segment *)((char *)t->area + pt_area_bytes()), PT_OWN_CHUNK_BYTES);
+}
+
 static void close_chunk(struct pt_tracer_thread *t)
 {
+    if (has_own_chunk(t)) {
+        t->chunk = 0;
+        return;
+    }
     struct pt_ring_segment *entry = &pt_image->ring[t->chunk_index];
     pt_syscall2(SYS_munmap, t->chunk, entry->bytes);
     t->chunk = 0;
@@ -324,24 +346,31 @@ int pt_ring_next(struct pt_tracer_thread *t)
 {
     if (t->chunk)
         close_chunk(t);
+    if (!t->chunk_count) {
+        open_own_chunk(t);
+        return 0;
+    }
     if (pt_switches.frozen)
         return -1;
     return add_chunk(t) == 0 ? 0 : recycle_chunk(t);
 }
 
-static void call_ring_next(void *argument)
+static void leave_own_chunk(void *argument)
 {
-    pt_ring_next(argument);
+    struct pt_tracer_thread *t = argument;
+    if (!t->chunk_count)
+        open_own_chunk(t);
+    pt_ring_next(t);
 }
 
 void pt_ring_prepare(void)
 {
     struct pt_tracer_thread *t = pt_thread_attached();
-    if (!t || t->chunk)
+    if (!t || t->chunk_count > 1)
         return;
     const pt_u64 mask = pt_signals_block();
     if (pt_claim(t)) {
-        pt_on_private_stack(t->priv, call_ring_next, t);
+        pt_on_private_stack(t->priv, leave_own_chunk, t);
         pt_unclaim(t);
     }
     pt_signals_restore(mask);

@@ -20,6 +20,7 @@ struct pt_buffer {
     char *base;
     pt_u64 sequence;
     pt_u64 flushed_events;
+    pt_u64 clear_sequence; /* the one in which the buffer was all zero behind the cursor */
 };
 
 struct pt_tracer_thread {
@@ -37,7 +38,7 @@ struct pt_tracer_thread {
     struct pt_segment *chunk; /* current BLOCKS segment */
     pt_u64 chunk_used;
     pt_u32 chunk_index; /* in the ring's registry */
-    pt_u32 chunk_count;
+    pt_u32 chunk_count; /* 1 = its own, which is in no registry */
     struct pt_private *priv;
     pt_u32 tid;
     pt_u32 life;
@@ -57,5 +58,13 @@ extern struct pt_tracer_thread pt_nobody __attribute__((visibility("hidden")));
 
 /* The calling thread's slot, or &pt_nobody. initial-exec: global-dynamic TLS may call malloc. */
 extern __thread struct pt_tracer_thread *pt_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Attach the calling thread before its first event: it is about to ask for something that others wait for. Were it
+ * attached at the event that follows, they would wait for the tracer's system calls and page faults as well. */
+void pt_thread_attach_early(void);
+
+/* The calling thread is about to create another. Makes room for it when there is none, so that not each of a crowd that
+ * comes at once has to. */
+void pt_thread_expect(void);
 
 #endif

@@ -14,6 +14,14 @@ enum pt_locks {
     PT_LOCKS_TIME, /* another library stands between us and libc's locks and must see each call: time them all */
 };
 
+/* Outside the lock that is about to be taken: a crowd of threads that were attached one by one while they held it
+ * would queue behind each other's system calls. */
+PT_ALWAYS_INLINE void be_attached(void)
+{
+    if (pt_unlikely(!pt_self->area))
+        pt_thread_attach_early();
+}
+
 /*
  * The hook of a lock that is free nearly always.
  *
@@ -36,12 +44,14 @@ enum pt_locks {
             return pt_switches.locks ? wait_##name arguments : real_##name arguments;                                  \
         if (goes_ahead)                                                                                                \
             return real_##name arguments;                                                                              \
+        be_attached();                                                                                                 \
         return pt_likely((attempt) == 0) ? 0 : wait_##name arguments;                                                  \
     }
 
 #define LOCK_WAIT(name, parameters, arguments, look, record)                                                           \
     static PT_NOINLINE int wait_##name parameters                                                                      \
     {                                                                                                                  \
+        be_attached();                                                                                                 \
         const struct seen seen __attribute__((unused)) = look;                                                         \
         const pt_u64 start = pt_clock();                                                                               \
         const int ret = real_##name arguments;                                                                         \
@@ -50,18 +60,27 @@ enum pt_locks {
         return ret;                                                                                                    \
     }
 
-/* HOOK for one of several functions that libc has under one name: old programs must go on to the old one. `at` is "@"
- * for an old version and "@@" for the one that a program built today links to; versions.map lists the versions. */
-#define HOOK_VERSION(type, name, suffix, at, version, parameters, arguments, enabled, record)                          \
+/* HOOK for what waits nearly always. */
+#define HOOK_WAIT(type, name, parameters, arguments, record)                                                           \
+    PT_REAL(type, name, parameters, arguments)                                                                         \
+    PT_EXPORT type name parameters;                                                                                    \
+    PT_EXPORT type name parameters WAIT_BODY(type, name, arguments, record)
+
+/* HOOK_WAIT for one of several functions that libc has under one name: old programs must go on to the old one. `at` is
+ * "@" for an old version and "@@" for the one that a program built today links to; versions.map lists the versions. */
+#define HOOK_VERSION(type, name, suffix, at, version, parameters, arguments, record)                                   \
     PT_REAL_VERSION(type, name##suffix, #name, version, parameters, arguments)                                         \
     PT_EXPORT type hook_##name##suffix parameters;                                                                     \
     __asm__(".symver hook_" #name #suffix ", " #name at version ", remove");                                           \
-    type hook_##name##suffix parameters                                                                                \
+    type hook_##name##suffix parameters WAIT_BODY(type, name##suffix, arguments, record)
+
+#define WAIT_BODY(type, name, arguments, record)                                                                       \
     {                                                                                                                  \
-        if (pt_unlikely(!pt_switches.enabled))                                                                         \
-            return real_##name##suffix arguments;                                                                      \
+        if (pt_unlikely(!pt_switches.locks))                                                                           \
+            return real_##name arguments;                                                                              \
+        be_attached();                                                                                                 \
         const pt_u64 start = pt_clock();                                                                               \
-        type const ret = real_##name##suffix arguments;                                                                \
+        type const ret = real_##name arguments;                                                                        \
         const pt_u64 end = pt_clock();                                                                                 \
         record;                                                                                                        \
         return ret;                                                                                                    \

@@ -41,10 +41,21 @@ HOOK(pid_t, fork, (void), (), io, forked(start, end, ret))
 HOOK(pid_t, __fork, (void), (), io, forked(start, end, ret))
 HOOK(pid_t, _Fork, (void), (), io, forked(start, end, ret))
 HOOK(int, system, (const char *command), (command), io, commanded(start, end, command, ret))
-HOOK(int, pthread_create,
-     (pthread_t * thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument),
-     (thread, attributes, routine, argument), io,
-     pt_spent(PT_EV_thread_create, start, end, 0, pt_words((pt_u32)-ret, 0), (pt_u64)routine))
+CUSTOM(int, pthread_create,
+       (pthread_t * thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument),
+       (thread, attributes, routine, argument))
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument)
+{
+    if (pt_unlikely(!pt_switches.io))
+        return real_pthread_create(thread, attributes, routine, argument);
+    pt_thread_expect();
+    const pt_u64 start = pt_clock();
+    const int ret = real_pthread_create(thread, attributes, routine, argument);
+    const pt_u64 end = pt_clock();
+    pt_spent(PT_EV_thread_create, start, end, 0, pt_words((pt_u32)-ret, 0), (pt_u64)routine);
+    return ret;
+}
 
 /* libc puts other files under the standard descriptors: their old names are no longer true. */
 static PT_NOINLINE void standard_replaced(int is_so)

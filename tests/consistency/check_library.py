@@ -24,7 +24,7 @@ def hook_rows():
     found = set()
     for table in glob.glob(f"{ROOT}/preload/**/*.def", recursive=True):
         for row in deftable.rows(table):
-            if row.name in ("HOOK", "CUSTOM"):
+            if row.name in ("HOOK", "HOOK_WAIT", "CUSTOM"):
                 found.add(row.args[1])
             elif row.name == "LOCK":
                 found.add(row.args[0])

@@ -3,7 +3,7 @@
 import collections
 import os
 
-from harness import FaultCase, SETTINGS
+from harness import FaultCase, SETTINGS, clean_environment, run_command
 
 BOTH = ("full", "sampled")
 
@@ -20,6 +20,48 @@ class LockFaults(FaultCase):
 
     def test_t42_old_conditions(self):
         self.check(["lock_old_conditions"], modes=BOTH)
+
+    def test_t18_crowd_at_a_condition(self):
+        """Threads are attached before they wait, not one by one while they hold the mutex that all want; nothing is lost."""
+        untraced = self.run_untraced([self.host("crowd_at_a_condition")], clean_environment(), timeout=300)
+        self.assertEqual(untraced.status, 0)
+        plain = self.cpu_ms()
+        for mode in BOTH:
+            trace = self.check(["crowd_at_a_condition"], modes=(mode,), timeout=300)
+            traced = self.cpu_ms()
+            self.assertLess(sum(traced), 4 * sum(plain) + 500)
+            self.assertLess(traced[-1], 3 * plain[-1] + 150, "a second crowd in the places of the first costs nothing")
+            # 1000 areas and what belongs to them; not one pool for each thread that found none
+            kept = sum(os.path.getsize(f"{trace.run}/{name}") for name in trace.files())
+            self.assertLess(kept, 2000 * (80_000 if mode == "sampled" else 150_000))
+            began, late = {}, 0
+            for event in trace.events('"(thread_start|lock_cond)"'):
+                if event["event"] == "thread_start":
+                    began[event["tid"]] = event["start_ns"]
+                else:
+                    late += event["start_ns"] < began.get(event["tid"], event["start_ns"] + 1)
+            self.assertEqual(late, 0)
+
+    def cpu_ms(self):
+        with open(f"{self.work}/cpu", encoding="ascii") as f:
+            return [float(line) for line in f]
+
+    def test_t18_growth_is_shared(self):
+        """A growth of the file is a clone, and on a busy machine two waits for a CPU: few for a crowd, and few questions who is dead."""
+        self.need("strace")
+        self.fresh_work()
+        traced = self.preload_environment(clean_environment(), "sampled")
+        preload = traced.pop("LD_PRELOAD")
+        counts = f"{self.scratch}/counts"
+        result = run_command(["strace", "-f", "-qq", "-c", "-o", counts, "-e", "trace=clone,tgkill", "-E", f"LD_PRELOAD={preload}",
+                              self.host("crowd_at_a_condition"), "1000", "1"], self.work, traced, timeout=300)
+        if result.status and b"ptrace" in result.err:
+            self.skipTest("ptrace is not allowed here")
+        self.assertEqual(result.status, 0, result.err)
+        with open(counts, encoding="ascii") as f:
+            calls = {row[-1]: int(row[3]) for row in map(str.split, f) if row and row[-1] in ("clone", "tgkill")}
+        self.assertLess(calls.get("clone", 0), 60)
+        self.assertLess(calls.get("tgkill", 0), 5000)
 
     def test_waits_are_as_long_as_the_program_saw(self):
         """Within 2 % of the waiter's own clock; the owner is the thread that held the lock, in another process as well."""

@@ -56,6 +56,9 @@ class SignalAndThreadFaults(FaultCase):
     def test_t18_many_threads(self):
         self.check(["many_threads"], modes=BOTH)
 
+    def test_t18_threads_come_and_go(self):
+        self.check(["threads_come_and_go"], modes=BOTH, timeout=300)
+
     def test_python_handlers_and_threads(self):
         script = ("import signal, threading, os\n"
                   "hits = 0\n"
