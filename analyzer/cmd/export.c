@@ -17,10 +17,7 @@
 #include "../util/sanitize.h"
 #include "options.h"
 
-/* Measured: above 256 MB browsers' viewers show an empty timeline or nothing at all, and from 100 MB on they are slow.
- */
-#define WARN_BYTES 100000000u
-#define REFUSE_BYTES 256000000u
+#define SIZE_OF_FORMAT UINT64_MAX /* --max-size is not given */
 #define ALL_PIDS UINT64_MAX
 
 struct request {
@@ -30,8 +27,8 @@ struct request {
     bool force, json, off_cpu;
 };
 
-static const char *const planned_formats[] = {"perfetto", "torch", "pstats",      "pprof", "sqlite",
-                                              "ndjson",   "csv",   "openmetrics", "junit", NULL};
+static const char *const planned_formats[] = {"torch", "pstats",      "pprof", "sqlite", "ndjson",
+                                              "csv",   "openmetrics", "junit", NULL};
 
 static int find_format(const char *name, const struct pt_exporter **ret_exporter, struct pt_error *err)
 {
@@ -90,7 +87,16 @@ static int print_json(const char *path, const struct pt_export_summary *summary,
     return pt_json_close(&json);
 }
 
-static void tell(const char *path, const struct pt_export_summary *summary, const struct pt_sink_result *file)
+/* What makes a file that viewers cannot hold one that they can. */
+static const char *smaller(const struct pt_exporter *exporter)
+{
+    return strcmp(exporter->name, "chrome") ? "--from, --until, --pid, --stage and --min-dur make it smaller"
+                                            : "--to perfetto holds any size; --from, --until, --pid, --stage and "
+                                              "--min-dur make it smaller";
+}
+
+static void tell(const struct pt_exporter *exporter, const char *path, const struct pt_export_summary *summary,
+                 const struct pt_sink_result *file)
 {
     PT_AUTO(pt_str_fini) struct pt_str shown = {0};
     pt_sanitize_terminal(&shown, strcmp(path, "-") != 0 ? path : "standard output");
@@ -106,9 +112,9 @@ static void tell(const char *path, const struct pt_export_summary *summary, cons
                 (unsigned long long)summary->moved);
     if (summary->left_out)
         fprintf(stderr, "proftrace: %llu events could not be shown\n", (unsigned long long)summary->left_out);
-    if (file->bytes > WARN_BYTES)
-        fprintf(stderr, "proftrace: over 100 MB, viewers will be slow; --from, --until, --pid, --stage and --min-dur "
-                        "make it smaller\n");
+    if (exporter->warn_bytes && file->bytes > exporter->warn_bytes)
+        fprintf(stderr, "proftrace: over %llu MB, viewers will be slow; %s\n",
+                (unsigned long long)(exporter->warn_bytes / 1000000), smaller(exporter));
 }
 
 static int write_file(struct pt_session *session, const struct pt_exporter *exporter, const struct request *request,
@@ -122,7 +128,8 @@ static int write_file(struct pt_session *session, const struct pt_exporter *expo
                                                          .min_duration_ns = request->min_duration_ns,
                                                          .stage = request->stage},
                                               .off_cpu = request->off_cpu};
-    struct pt_sink *sink = pt_sink_open(path, ends_in(path, ".gz"), request->force ? 0 : request->max_bytes, err);
+    const pt_u64 limit = request->max_bytes == SIZE_OF_FORMAT ? exporter->refuse_bytes : request->max_bytes;
+    struct pt_sink *sink = pt_sink_open(path, ends_in(path, ".gz"), request->force ? 0 : limit, err);
     if (!sink)
         return -1;
     if (exporter->write(session, &options, sink, &summary, err) < 0) {
@@ -135,11 +142,10 @@ static int write_file(struct pt_session *session, const struct pt_exporter *expo
     }
     if (pt_sink_close(sink, &file, err) < 0) {
         if (err->exit_code == 2)
-            pt_while(err, "too large for a viewer (narrow it with --from, --until, --pid, --stage or --min-dur, or "
-                          "write it all with --force)");
+            pt_while(err, "too large for a viewer (%s; --force writes it all)", smaller(exporter));
         return -1;
     }
-    tell(path, &summary, &file);
+    tell(exporter, path, &summary, &file);
     if (request->json && print_json(path, &summary, &file) < 0)
         return pt_fail(err, "cannot write the summary to stdout");
     return 0;
@@ -147,16 +153,17 @@ static int write_file(struct pt_session *session, const struct pt_exporter *expo
 
 int pt_cmd_export(int argc, char **argv, struct pt_error *err)
 {
-    struct request request = {.max_bytes = REFUSE_BYTES, .pid = ALL_PIDS};
+    struct request request = {.max_bytes = SIZE_OF_FORMAT, .pid = ALL_PIDS};
     const struct pt_opt table[] = {
-        PT_OPT_TEXT("to", 't', &request.format, "FORMAT", "chrome, collapsed or speedscope"),
+        PT_OPT_TEXT("to", 't', &request.format, "FORMAT", "chrome, perfetto, collapsed or speedscope"),
         PT_OPT_TEXT("output", 'o', &request.output, "FILE", "write here; gzip'ed where it ends in .gz; - is stdout"),
         PT_OPT_DURATION("from", 0, &request.from_ns, "T", "leave out what ended before this time of the run"),
         PT_OPT_DURATION("until", 0, &request.until_ns, "T", "leave out what began after this time of the run"),
         PT_OPT_COUNT("pid", 'p', &request.pid, "PID", "this process only"),
         PT_OPT_TEXT("stage", 0, &request.stage, "NAME", "this stage only"),
         PT_OPT_DURATION("min-dur", 0, &request.min_duration_ns, "D", "leave out shorter calls"),
-        PT_OPT_SIZE("max-size", 0, &request.max_bytes, "BYTES", "refuse to write more (before compression; 256 MB)"),
+        PT_OPT_SIZE("max-size", 0, &request.max_bytes, "BYTES",
+                    "refuse to write more (before compression; 256 MB, perfetto: any)"),
         PT_OPT_FLAG("off-cpu", 0, &request.off_cpu, "collapsed, speedscope: stacks that wait, not those that run"),
         PT_OPT_FLAG("force", 0, &request.force, "write any size"),
         PT_OPT_FLAG("json", 0, &request.json, "print what was written as JSON"),

@@ -59,43 +59,7 @@ void pt_chrome_sort_index(struct pt_chrome_out *out, pt_u32 pid, pt_u32 tid, con
     pt_chrome_end(out, at);
 }
 
-void pt_chrome_counter(struct pt_chrome_out *out, pt_u32 pid, pt_i64 at_ns, const char *name, const char *series,
-                       pt_u64 value)
-{
-    char *at = pt_chrome_begin(out, 'C', pid, 0, at_ns);
-    at = pt_put(at, ",\"name\":");
-    at = pt_put_string(at, name);
-    at = pt_put(at, ",\"args\":{\"");
-    at = pt_put(at, series);
-    at = pt_put(at, "\":");
-    at = pt_put_u64(at, value);
-    *at++ = '}';
-    pt_chrome_end(out, at);
-    out->summary->counters++;
-}
-
-static void flow_end(struct pt_chrome_out *out, char phase, const char *name, const struct pt_chrome_end_of_flow *end)
-{
-    char *at = pt_chrome_begin(out, phase, end->pid, end->tid, end->at_ns);
-    at = pt_put(at, ",\"id\":");
-    at = pt_put_u64(at, out->summary->flows + 1);
-    at = pt_put(at, ",\"cat\":\"process\",\"name\":\"");
-    at = pt_put(at, name);
-    at = pt_put(at, phase == 'f' ? "\",\"bp\":\"e\"" : "\"");
-    pt_chrome_end(out, at);
-}
-
-void pt_chrome_flow(struct pt_chrome_out *out, const char *name, const struct pt_chrome_end_of_flow *from,
-                    const struct pt_chrome_end_of_flow *to)
-{
-    if (from->at_ns > to->at_ns)
-        return;
-    flow_end(out, 's', name, from);
-    flow_end(out, 'f', name, to);
-    out->summary->flows++;
-}
-
-static const char *category_name(enum pt_category category)
+const char *pt_category_name(enum pt_category category)
 {
     switch (category) {
     case PT_CATEGORY_HEAP:
@@ -124,24 +88,38 @@ static const char *category_name(enum pt_category category)
     return "other";
 }
 
+const char *pt_event_short_name(const struct pt_event_desc *desc)
+{
+    static const char *const families[] = {"io_", "meta_", "proc_", "wait_", "net_", "cuda_", "gpu_"};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (!strncmp(desc->name, families[i], strlen(families[i])))
+            return desc->name + strlen(families[i]);
+    return desc->name;
+}
+
 static void kind_prepare(struct pt_chrome_kind *kind, const struct pt_event_desc *desc)
 {
-    static const char *const families[] = {"io_", "meta_", "proc_", "wait_", "net_", "cuda_", "gpu_"}; /* the category says it already */
-    const char *name = desc->name;
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (!strncmp(name, families[i], strlen(families[i])))
-            name += strlen(families[i]);
+    const char *category = pt_category_name(desc->category);
+    kind->category.bytes =
+        (pt_u8)snprintf(kind->category.text, sizeof kind->category.text, ",\"cat\":\"%.16s\",\"name\":", category);
     kind->head_bytes = (pt_u32)snprintf(kind->head, sizeof kind->head, ",\"cat\":\"%s\",\"name\":\"%.60s\",\"args\":{",
-                                        category_name(desc->category), name);
+                                        category, pt_event_short_name(desc));
     for (pt_u32 i = 0; i < desc->n_fields; i++)
         kind->keys[i].bytes =
             (pt_u8)snprintf(kind->keys[i].text, sizeof kind->keys[i].text, "\"%.58s\":", desc->fields[i].name);
-    for (pt_u32 i = 0; i < desc->n_fields; i++)
-        kind->moves_bytes |= desc->fields[i].unit == PT_UNIT_RESULT_BYTES && desc->fields[i].bytes == 4;
+    kind->moves_bytes = pt_event_moves_bytes(desc);
     kind->is_ready = true;
 }
 
-static pt_u64 field_value(const struct pt_event *event, const struct pt_field_desc *field)
+bool pt_event_moves_bytes(const struct pt_event_desc *desc)
+{
+    for (pt_u32 i = 0; i < desc->n_fields; i++)
+        if (desc->fields[i].unit == PT_UNIT_RESULT_BYTES && desc->fields[i].bytes == 4)
+            return true;
+    return false;
+}
+
+pt_u64 pt_event_field(const struct pt_event *event, const struct pt_field_desc *field)
 {
     pt_u64 value = 0;
     if (field->place == PT_FIELD_AUX)
@@ -168,7 +146,7 @@ static char *put_result(char *at, const struct pt_put_text *key, pt_i64 value)
 static char *put_field(char *at, const struct pt_event *event, const struct pt_field_desc *field,
                        const struct pt_put_text *key, bool with_strings)
 {
-    const pt_u64 value = field_value(event, field);
+    const pt_u64 value = pt_event_field(event, field);
     switch (field->unit) {
     case PT_UNIT_PAD:
     case PT_UNIT_STACK:
@@ -201,19 +179,24 @@ static char *put_field(char *at, const struct pt_event *event, const struct pt_f
     return at;
 }
 
-char *pt_chrome_put_event(struct pt_chrome_out *out, char *at, const struct pt_event *event, bool with_strings)
+char *pt_chrome_put_event(struct pt_chrome_out *out, char *at, const struct pt_event *event, const char *name,
+                          bool with_strings)
 {
     const struct pt_event_desc *desc = event->desc;
     struct pt_chrome_kind *kind = &out->kinds[desc->id];
     if (!kind->is_ready)
         kind_prepare(kind, desc);
-    memcpy(at, kind->head, sizeof kind->head);
-    at += kind->head_bytes;
+    if (name) {
+        at = pt_put(pt_put_string(pt_put_block(at, &kind->category), name), ",\"args\":{");
+    } else {
+        memcpy(at, kind->head, sizeof kind->head);
+        at += kind->head_bytes;
+    }
     char *const start = at;
     for (pt_u32 i = 0; i < desc->n_fields; i++) {
         /* What was asked for only matters where it is not what was moved. */
         if (kind->moves_bytes && desc->fields[i].unit == PT_UNIT_BYTES &&
-            field_value(event, &desc->fields[i]) == (pt_u64)event->result)
+            pt_event_field(event, &desc->fields[i]) == (pt_u64)event->result)
             continue;
         /* One byte further than needed, for the comma that only a second field has. */
         char *const from = at > start ? at + 1 : at;
@@ -224,6 +207,5 @@ char *pt_chrome_put_event(struct pt_chrome_out *out, char *at, const struct pt_e
             *at = ',';
         at = after;
     }
-    *at++ = '}';
     return at;
 }

@@ -18,8 +18,9 @@
 /* What lines of one event kind have in common. */
 struct pt_chrome_kind {
     bool is_ready;
-    bool moves_bytes; /* its first field says how many bytes were moved */
-    char head[120];   /* ,"cat":"io","name":"read","args":{ */
+    bool moves_bytes;            /* its first field says how many bytes were moved */
+    char head[120];              /* ,"cat":"io","name":"read","args":{ */
+    struct pt_put_text category; /* ,"cat":"io","name": */
     pt_u32 head_bytes;
     struct pt_put_text keys[PT_MAX_FIELDS]; /* "path": */
 };
@@ -29,6 +30,7 @@ struct pt_chrome_out {
     struct pt_sink *sink;
     struct pt_export_summary *summary;
     bool has_lines;
+    pt_u64 n_arrows;
 };
 
 /* {"ph":"X","pid":1,"tid":1,"ts":0.000 */
@@ -39,19 +41,19 @@ void pt_chrome_end(struct pt_chrome_out *out, char *at);
 void pt_chrome_name(struct pt_chrome_out *out, pt_u32 pid, pt_u32 tid, const char *what, const char *name);
 void pt_chrome_sort_index(struct pt_chrome_out *out, pt_u32 pid, pt_u32 tid, const char *what, pt_u32 index);
 
-void pt_chrome_counter(struct pt_chrome_out *out, pt_u32 pid, pt_i64 at_ns, const char *name, const char *series,
-                       pt_u64 value);
-struct pt_chrome_end_of_flow {
-    pt_u32 pid, tid;
-    pt_i64 at_ns;
-};
-/* An arrow between the slices that lie at both instants. Left out when it would point back in time: no viewer accepts
- * that. */
-void pt_chrome_flow(struct pt_chrome_out *out, const char *name, const struct pt_chrome_end_of_flow *from,
-                    const struct pt_chrome_end_of_flow *to);
+/* ,"cat":"io","name":"read","args":{...  : kind and fields of the event, the brace left open; `name` NULL = the kind's;
+ * strings only where asked for, they are most of a file's size. */
+char *pt_chrome_put_event(struct pt_chrome_out *out, char *at, const struct pt_event *event, const char *name,
+                          bool with_strings);
 
-/* ,"cat":"io","name":"read","args":{...}: kind and fields of the event; strings only where asked for, they are most of
- * a file's size. */
-char *pt_chrome_put_event(struct pt_chrome_out *out, char *at, const struct pt_event *event, bool with_strings);
+/* ---- for any timeline ---- */
+
+const char *pt_category_name(enum pt_category category);
+/* Without the family's prefix, which the category says already. */
+const char *pt_event_short_name(const struct pt_event_desc *desc);
+/* Its first field says how many bytes were moved. */
+bool pt_event_moves_bytes(const struct pt_event_desc *desc);
+/* A field as it lies in the event, sign-extended. */
+pt_u64 pt_event_field(const struct pt_event *event, const struct pt_field_desc *field);
 
 #endif

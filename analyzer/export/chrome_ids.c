@@ -65,7 +65,7 @@ static void assign_tids(struct pt_chrome_ids *ids, const struct pt_process *proc
 void pt_chrome_ids_build(struct pt_chrome_ids *ids, const struct pt_session *session)
 {
     const pt_u32 n = session->n_processes;
-    *ids = (struct pt_chrome_ids){.n_processes = n, .next_tid = KERNEL_MAX_ID + 1};
+    *ids = (struct pt_chrome_ids){.n_processes = n, .next_tid = KERNEL_MAX_ID + 1, .next_pid = KERNEL_MAX_ID + 1};
     ids->pids = pt_calloc(n ? n : 1, sizeof *ids->pids);
     ids->tids = pt_calloc(n ? n : 1, sizeof *ids->tids);
     assign_pids(ids, session);
@@ -76,6 +76,11 @@ void pt_chrome_ids_build(struct pt_chrome_ids *ids, const struct pt_session *ses
 pt_u32 pt_chrome_ids_new_tid(struct pt_chrome_ids *ids)
 {
     return ids->next_tid++;
+}
+
+pt_u32 pt_chrome_ids_new_pid(struct pt_chrome_ids *ids)
+{
+    return ids->next_pid++;
 }
 
 void pt_chrome_ids_free(struct pt_chrome_ids *ids)

@@ -14,12 +14,14 @@ struct pt_chrome_ids {
     pt_u32 *pids;  /* by process index */
     pt_u32 **tids; /* by process index, thread index */
     pt_u32 n_processes;
-    pt_u32 next_tid;
+    pt_u32 next_tid, next_pid;
 };
 
 void pt_chrome_ids_build(struct pt_chrome_ids *ids, const struct pt_session *session);
 /* A tid that no thread has: for tracks that are not a thread's own. */
 pt_u32 pt_chrome_ids_new_tid(struct pt_chrome_ids *ids);
+/* A pid that no process has: for what is beside them. */
+pt_u32 pt_chrome_ids_new_pid(struct pt_chrome_ids *ids);
 void pt_chrome_ids_free(struct pt_chrome_ids *ids);
 
 #endif

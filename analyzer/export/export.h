@@ -34,6 +34,7 @@ struct pt_exporter {
     const char *name;
     const char *file_name; /* in the run directory, when no other name is given */
     const char *doc;
+    pt_u64 warn_bytes, refuse_bytes; /* before compression; 0 = any size will do */
     int (*write)(struct pt_session *session, const struct pt_export_options *options, struct pt_sink *sink,
                  struct pt_export_summary *ret_summary, struct pt_error *err);
 };
@@ -43,7 +44,7 @@ extern const pt_u32 pt_n_exporters;
 /* NULL when there is none of that name. */
 const struct pt_exporter *pt_exporter_find(const char *name);
 
-#define EXPORTER(name, file_name, doc)                                                                                 \
+#define EXPORTER(name, file_name, warn_mb, refuse_mb, doc)                                                             \
     int pt_export_##name(struct pt_session *session, const struct pt_export_options *options, struct pt_sink *sink,    \
                          struct pt_export_summary *ret_summary, struct pt_error *err);
 #include "exporters.def"

@@ -6,7 +6,8 @@
 #include <string.h>
 
 const struct pt_exporter pt_exporters[] = {
-#define EXPORTER(name, file_name, doc) {#name, file_name, doc, pt_export_##name},
+#define EXPORTER(name, file_name, warn_mb, refuse_mb, doc)                                                             \
+    {#name, file_name, doc, warn_mb * 1000000ull, refuse_mb * 1000000ull, pt_export_##name},
 #include "exporters.def"
 #undef EXPORTER
 };

@@ -91,6 +91,12 @@ static bool cuts_range(const struct pt_track *track, pt_i64 start_ns, pt_i64 end
     return false;
 }
 
+/* Of two alike either may be the outer one; the first to come is, where a late parent is refused. */
+static bool is_twin(const struct pt_track *track, const struct pt_track_span *top, pt_i64 start_ns, pt_i64 end_ns)
+{
+    return track->refuses_late_parents && top->start_ns == start_ns && top->end_ns == end_ns;
+}
+
 /* Against the spans on the stack, newest first. Nothing changes unless the slice is taken. */
 static bool place_on_stack(struct pt_track *track, pt_i64 *start_ns, pt_i64 *end_ns)
 {
@@ -100,7 +106,9 @@ static bool place_on_stack(struct pt_track *track, pt_i64 *start_ns, pt_i64 *end
         struct pt_track_span *top = &track->spans[n - 1];
         if (top->end_ns <= start)
             break;
-        if (top->start_ns >= start && top->end_ns <= end) {
+        if (top->start_ns >= start && top->end_ns <= end && !is_twin(track, top, start, end)) {
+            if (track->refuses_late_parents && top->start_ns == start && start > track->from_ns)
+                return false;
             children_end = top->end_ns > children_end ? top->end_ns : children_end;
             n--;
         } else if (start >= top->start_ns && end <= top->end_ns) {

@@ -37,6 +37,9 @@ struct pt_track {
     struct pt_track_range *ranges;
     size_t n_ranges, ranges_capacity;
     pt_i64 from_ns, until_ns; /* what encloses everything on the track */
+    /* A slice that encloses an earlier one and begins with it, not at from_ns, is not taken: its beginning has to be
+     * told before that of the earlier one. */
+    bool refuses_late_parents;
 };
 
 /* The track takes the slice, perhaps moved; or false: it overlaps another one by more than rounding. */
