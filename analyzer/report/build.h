@@ -31,6 +31,10 @@ void pt_build_resources(const struct pt_build *b, struct pt_node *item, pt_u32 s
 void pt_build_resource_table(const struct pt_build *b);
 /* Nothing when there is neither a sample nor a reason. */
 void pt_build_flame(const struct pt_build *b, pt_u32 stage, const char *label);
+/* report.json's object about the GPUs of a stage; nothing when it uses none. */
+void pt_build_gpu(const struct pt_build *b, struct pt_node *item, pt_u32 stage);
+void pt_build_gpu_details(const struct pt_build *b, pt_u32 stage);
+void pt_build_gpu_bars(const struct pt_build *b);
 void pt_build_charts(const struct pt_build *b);
 void pt_build_quality(const struct pt_build *b);
 void pt_build_failures(const struct pt_build *b);

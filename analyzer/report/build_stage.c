@@ -185,6 +185,7 @@ static void add_stage(const struct pt_build *b, struct pt_node *list, pt_u32 sta
     add_command(b, item, stage);
     add_time(b, pt_doc_group(doc, item, "time", NULL, PT_LAYOUT_LINES), stage, NULL);
     pt_build_resources(b, item, stage);
+    pt_build_gpu(b, item, stage);
     if (!is_traced)
         return;
     add_heap(b, item, stage, NULL);
@@ -250,10 +251,12 @@ static void add_details_of(const struct pt_build *b, pt_u32 stage)
 void pt_build_stage_details(const struct pt_build *b)
 {
     add_time_table(b);
+    pt_build_gpu_bars(b);
     char label[256];
     for (pt_u32 stage = 0; stage < b->profile->stages.n; stage++) {
         if (!pt_build_wants_stage(b, stage))
             continue;
+        pt_build_gpu_details(b, stage);
         pt_build_flame(b, stage, titled(label, sizeof label, b, "CPU flame graph", stage));
         if (b->profile->stages.items[stage].root)
             add_details_of(b, stage);

@@ -11,12 +11,13 @@
 #include "render.h"
 #include "svg.h"
 
-enum section { TIME, CPU, FINDINGS, STAGES, RESOURCES, IO, MEMORY, RANGES, PROCESSES, GRADES, MORE, SECTIONS };
+enum section { TIME, GPU, CPU, FINDINGS, STAGES, RESOURCES, IO, MEMORY, RANGES, PROCESSES, GRADES, MORE, SECTIONS };
 
 static const struct {
     const char *id, *label;
 } sections[SECTIONS] = {
     [TIME] = {"time", "Where the time went"},
+    [GPU] = {"gpu", "GPU"},
     [CPU] = {"cpu", "CPU"},
     [FINDINGS] = {"findings", "Findings"},
     [STAGES] = {"stages", "Stages"},
@@ -73,6 +74,8 @@ static enum section section_of(const struct pt_node *node)
         return RESOURCES;
     if (node->kind == PT_NODE_FLAME)
         return CPU;
+    if (node->key && !strncmp(node->key, "gpu_", 4))
+        return GPU;
     for (size_t i = 0; node->key && i < sizeof places / sizeof *places; i++)
         if (!strcmp(places[i].key, node->key))
             return places[i].section;
@@ -217,6 +220,8 @@ static void put_section(struct pt_str *out, const struct pt_node *root, enum sec
     pt_str_printf(out, "<section id=\"%s\"><h2>%s</h2>", sections[section].id, sections[section].label);
     if (section == TIME)
         pt_html_time(out, stages, pt_node_child(root, "time_account"));
+    if (section == GPU)
+        pt_html_gpu(out, pt_node_child(root, "gpu_bars"));
     if (section == FINDINGS)
         pt_str_add(out, "<p class=\"note\">Largest possible gain first. Gains are upper bounds; they may overlap.</p>");
     if (section == STAGES)

@@ -46,6 +46,8 @@ void pt_html_failures(struct pt_str *out, const struct pt_node *failures, const 
 void pt_html_findings(struct pt_str *out, const struct pt_node *findings);
 void pt_html_time(struct pt_str *out, const struct pt_node *stages, const struct pt_node *account);
 void pt_html_stages(struct pt_str *out, const struct pt_node *stages, double total_s);
+/* `bars` may be NULL. */
+void pt_html_gpu(struct pt_str *out, const struct pt_node *bars);
 void pt_html_charts(struct pt_str *out, const struct pt_node *root);
 void pt_html_flame(struct pt_str *out, const struct pt_flame *flame);
 /* "ok" as a badge: a word in a box, its colour says the same again. */

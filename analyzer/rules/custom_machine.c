@@ -113,23 +113,6 @@ bool pt_rule_swapping(struct pt_profile *profile, pt_i64 stage, struct pt_findin
     return true;
 }
 
-bool pt_rule_gpu_under_used(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
-{
-    struct pt_metrics *metrics = &profile->metrics;
-    (void)stage;
-    /* A stage that does not use the GPU does not waste it. */
-    if (!(pt_finding_number(finding, metrics, "resource.gpu_util_percent.mean") < 70) ||
-        !(pt_finding_number(finding, metrics, "resource.gpu_util_percent.max") >= 5))
-        return false;
-    finding->gain_upper_s = pt_finding_number(finding, metrics, "gpu.idle.cost_s");
-    pt_finding_add_metrics(
-        finding, metrics,
-        "gpu_mean_percent:resource.gpu_util_percent.mean gpu_max_percent:resource.gpu_util_percent.max "
-        "gpu_memory_bytes:resource.gpu_mem_bytes.max data_wait_s:time.data_wait_s "
-        "file_read_s:time.file_read_s native_s:time.native_s");
-    return true;
-}
-
 /* ---- not in seconds: what would be gained is not known ---- */
 
 static bool is_above(struct pt_profile *profile, struct pt_finding *finding, const char *metric, double least,

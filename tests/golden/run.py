@@ -76,6 +76,10 @@ def judge(story, report):
         parts = sum(v for k, v in stage["time"].items() if k != "wall_s" and isinstance(v, (int, float)))
         if abs(parts - stage["time"]["wall_s"]) > 0.02 * stage["time"]["wall_s"] + 1e-6:
             problems.append(f"the time account of {stage['stage']} adds up to {parts}, not {stage['time']['wall_s']}")
+        for device in stage.get("gpu", {}).get("devices", []):
+            causes = sum(cause["seconds"] for cause in device["idle_causes"])
+            if abs(causes - device["idle_s"]) > 1e-8 * len(device["idle_causes"]) + 1e-9:
+                problems.append(f"the causes of GPU {device['id']} add up to {causes}, not {device['idle_s']}")
     return problems
 
 

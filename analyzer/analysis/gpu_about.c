@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What CUPTI told besides work: devices, memory, synchronisation, overheads; and how GPU work was seen, and when not.
+ *
+ * Threads: one. State: a level per device and kind of memory, the last windows in which nothing was seen. Never: takes
+ * silence for idleness.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu.h"
+
+/* ---- devices ---- */
+
+/* The value of "uuid" in a flat JSON object; NULL = it has none. */
+static const char *uuid_of(struct gpu *gpu, const char *properties)
+{
+    const char *at = properties ? strstr(properties, "\"uuid\"") : NULL;
+    if (!at)
+        return NULL;
+    at += strlen("\"uuid\"");
+    at += strspn(at, " \t:");
+    char uuid[64];
+    const size_t n = *at == '"' ? strcspn(at + 1, "\"\\") : 0;
+    if (!n || n >= sizeof uuid)
+        return NULL;
+    memcpy(uuid, at + 1, n);
+    uuid[n] = 0;
+    return gpu_text(gpu, uuid);
+}
+
+/* Processes may count devices differently (CUDA_VISIBLE_DEVICES): the UUID says which are the same. */
+static void note_device(struct gpu *gpu, const struct pt_event *e)
+{
+    const struct pt_ev_gpu_device *about = pt_event_as(e, gpu_device);
+    const char *uuid = uuid_of(gpu, pt_process_string(e->process, about->properties));
+    const pt_u32 number = (pt_u32)e->tag;
+    if (uuid && gpu->device_ids.n < GPU_MOST_TEXTS)
+        *pt_map_at(&gpu->device_ids, (pt_u64)e->process->index << 32 | number) = (uintptr_t)uuid;
+    struct gpu_device *device = gpu_device_at(gpu, e->process, number, NULL);
+    device->name = gpu_string(gpu, e->process, e->aux, false);
+    device->memory_bytes = about->memory_bytes;
+}
+
+/* ---- memory ---- */
+
+/* "0/device", with the number that reports give the device. */
+static const char *place_of(struct gpu *gpu, const struct pt_event *e)
+{
+    const char *place = gpu_string(gpu, e->process, e->aux, false);
+    char *rest;
+    const pt_u32 number = place ? (pt_u32)strtoul(place, &rest, 10) : 0;
+    if (!place || rest == place)
+        return place ? place : "(unknown)";
+    const struct gpu_device *device = gpu_device_at(gpu, e->process, number, NULL);
+    if (device->number == number)
+        return place;
+    char text[256];
+    snprintf(text, sizeof text, "%u%s", device->number, rest);
+    place = gpu_text(gpu, text);
+    return place ? place : "(unknown)";
+}
+
+static void note_memory(struct gpu *gpu, const struct pt_event *e)
+{
+    const pt_u32 stage = gpu_stage_of(gpu, e->process);
+    const pt_u64 bytes = pt_event_as(e, gpu_memory)->bytes;
+    const char *place = place_of(gpu, e);
+    pt_u64 *slot = pt_map_at(&gpu->by_memory, gpu_mix((uintptr_t)place, stage));
+    if (!*slot) {
+        pt_vec_push(&gpu->memory, ((struct gpu_memory){.stage = stage, .place = place}));
+        *slot = gpu->memory.n;
+    }
+    struct gpu_memory *memory = &gpu->memory.items[*slot - 1];
+    if (e->tag) {
+        memory->releases++;
+        memory->level_bytes -= (pt_i64)(bytes & INT64_MAX);
+        return;
+    }
+    memory->allocations++;
+    memory->allocated_bytes += bytes;
+    memory->level_bytes += (pt_i64)(bytes & INT64_MAX);
+    if (memory->level_bytes > 0 && (pt_u64)memory->level_bytes > memory->peak_bytes) {
+        memory->peak_bytes = (pt_u64)memory->level_bytes;
+        memory->peak_ns = e->start_ns;
+    }
+}
+
+/* ---- how it was seen ---- */
+
+static void note_text(struct gpu_stage *stage, const char *text)
+{
+    for (pt_u32 i = 0; i < stage->n_notes; i++)
+        if (!strcmp(stage->notes[i], text))
+            return;
+    if (stage->n_notes < GPU_MOST_NOTES)
+        stage->notes[stage->n_notes++] = text;
+}
+
+static void end_yield(struct gpu *gpu, const struct pt_process *process, pt_i64 at_ns)
+{
+    struct gpu_process *own = gpu->processes[process->index];
+    if (!own || own->yielded_ns < 0 || at_ns < own->yielded_ns)
+        return;
+    gpu->stages[gpu_stage_of(gpu, process)].yielded_ns += at_ns - own->yielded_ns;
+    if (own->n_yields == GPU_MOST_YIELDS)
+        memmove(own->yields, own->yields + 1, --own->n_yields * sizeof *own->yields);
+    own->yields[own->n_yields].start_ns = own->yielded_ns;
+    own->yields[own->n_yields++].end_ns = at_ns;
+    own->yielded_ns = -1;
+}
+
+static void note_tracing(struct gpu *gpu, const struct pt_event *e)
+{
+    struct gpu_stage *stage = &gpu->stages[gpu_stage_of(gpu, e->process)];
+    const char *reason = gpu_string(gpu, e->process, e->aux, false);
+    const char *more = reason && *reason ? reason : "no reason was noted";
+    struct pt_metrics *metrics = &gpu->profile->metrics;
+    end_yield(gpu, e->process, e->start_ns);
+    switch ((enum pt_cuda_tracing)e->tag) {
+    case PT_CUDA_TRACING_CUPTI:
+        stage->has_cupti = true;
+        break;
+    case PT_CUDA_TRACING_WRAPPED:
+        stage->has_wrapped = true;
+        note_text(stage,
+                  pt_metrics_format(metrics,
+                                    "calls of the CUDA runtime were seen, but not what GPUs did (%s): when kernels "
+                                    "ran, how long they took and why GPUs were idle cannot be known",
+                                    more));
+        break;
+    case PT_CUDA_TRACING_YIELDED:
+        gpu_process_of(gpu, e->process)->yielded_ns = e->start_ns;
+        note_text(stage,
+                  pt_metrics_format(metrics,
+                                    "for a while the program used CUPTI itself (%s), which serves one at a time: what "
+                                    "GPUs did then was not seen",
+                                    more));
+        break;
+    case PT_CUDA_TRACING_OFF:
+        stage->has_off = true;
+        note_text(stage, pt_metrics_format(metrics, "GPU work was not recorded: %s", more));
+        break;
+    case PT_CUDA_TRACING_ENDED:
+        break;
+    }
+}
+
+static void note_lost(struct gpu *gpu, const struct pt_event *e)
+{
+    struct gpu_stage *stage = &gpu->stages[gpu_stage_of(gpu, e->process)];
+    const char *reason = gpu_string(gpu, e->process, e->aux, false);
+    stage->lost += pt_event_as(e, gpu_lost)->records;
+    note_text(stage, pt_metrics_format(&gpu->profile->metrics, "records were lost: %s",
+                                       reason && *reason ? reason : "no reason was noted"));
+}
+
+void gpu_about_event(struct gpu *gpu, const struct pt_event *e)
+{
+    static const char *const syncs[] = {"other", "event", "stream waits for event", "stream", "context"};
+    const pt_u32 stage = gpu_stage_of(gpu, e->process);
+    const pt_u32 kind = (pt_u32)e->tag;
+    gpu->stages[stage].seen++;
+    switch (e->desc->row) {
+    case PT_ROW_gpu_device:
+        note_device(gpu, e);
+        break;
+    case PT_ROW_gpu_memory:
+        note_memory(gpu, e);
+        break;
+    case PT_ROW_gpu_tracing:
+        note_tracing(gpu, e);
+        break;
+    case PT_ROW_gpu_lost:
+        note_lost(gpu, e);
+        break;
+    case PT_ROW_gpu_sync:
+        gpu_sum_add(gpu, stage, GPU_SUM_SYNC, syncs[kind <= PT_CUDA_SYNC_CONTEXT ? kind : 0], kind, e->duration_ns,
+                    false);
+        break;
+    case PT_ROW_gpu_overhead:
+        gpu_sum_add(gpu, stage, GPU_SUM_OVERHEAD, NULL, kind, e->duration_ns, false);
+        break;
+    default:
+        break;
+    }
+}
+
+void gpu_about_end(struct gpu *gpu)
+{
+    const struct pt_session *session = gpu->profile->session;
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        end_yield(gpu, session->processes[i], session->processes[i]->end_ns);
+}

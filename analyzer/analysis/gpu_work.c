@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Work on GPUs: kernels, copies, sets and graphs, each with the call that started it.
+ *
+ * Threads: one. State: sums by name, kind, stream and device; records whose call has not come yet. Never: averages a
+ * record whose times cannot be.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu.h"
+
+/* A kernel may end before the call that launched it returns: its record then comes first. */
+#define LONGEST_PENDING_NS 20000000
+
+/* ---- devices and streams ---- */
+
+/* Processes that see one device each call all of them 0. */
+static pt_u32 free_number(const struct gpu *gpu, pt_u32 stage, pt_u32 number)
+{
+    for (size_t i = 0; i < gpu->devices.n; i++)
+        if (gpu->devices.items[i]->stage == stage && gpu->devices.items[i]->number == number) {
+            number++;
+            i = (size_t)-1;
+        }
+    return number;
+}
+
+struct gpu_device *gpu_device_at(struct gpu *gpu, const struct pt_process *process, pt_u32 number, pt_u32 *ret_index)
+{
+    const pt_u32 stage = gpu_stage_of(gpu, process);
+    const pt_u64 *id = pt_map_find(&gpu->device_ids, (pt_u64)process->index << 32 | number);
+    pt_u64 key = gpu_mix(stage, id ? *id : number);
+    if (gpu->devices.n >= GPU_MOST_DEVICES && !pt_map_find(&gpu->by_device, key))
+        key = gpu_mix(stage, ~0ull);
+    pt_u64 *slot = pt_map_at(&gpu->by_device, key);
+    if (!*slot) {
+        struct gpu_device *device = pt_calloc(1, sizeof *device);
+        device->stage = stage;
+        device->number = free_number(gpu, stage, number);
+        pt_vec_push(&gpu->devices, device);
+        *slot = gpu->devices.n;
+    }
+    if (ret_index)
+        *ret_index = (pt_u32)*slot - 1;
+    return gpu->devices.items[*slot - 1];
+}
+
+static pt_u64 new_stream(struct gpu *gpu, const struct pt_process *process, const char *queue)
+{
+    const bool is_one_more = gpu->streams.n >= GPU_MOST_STREAMS;
+    const char *slash = queue ? strchr(queue, '/') : NULL;
+    const char *name = is_one_more ? NULL : gpu_text(gpu, slash ? slash + 1 : queue);
+    pt_u32 device;
+    gpu_device_at(gpu, process, queue ? (pt_u32)strtoul(queue, NULL, 10) : 0, &device);
+    pt_u64 key = gpu_mix(gpu_mix(device, (uintptr_t)name), is_one_more ? 0 : process->index + 1);
+    pt_u64 *slot = pt_map_at(&gpu->by_stream, key);
+    if (!*slot) {
+        struct gpu_stream *stream = pt_calloc(1, sizeof *stream);
+        stream->device = device;
+        stream->name = name ? name : "(others)";
+        stream->process = process;
+        pt_vec_push(&gpu->streams, stream);
+        *slot = gpu->streams.n;
+    }
+    return *slot;
+}
+
+static struct gpu_stream *stream_of(struct gpu *gpu, const struct pt_process *process, pt_u32 queue)
+{
+    const pt_u64 key = (pt_u64)process->index << 32 | queue;
+    const pt_u64 *known = pt_map_find(&gpu->by_queue, key);
+    pt_u64 index = known ? *known : 0;
+    if (!index) {
+        index = new_stream(gpu, process, pt_process_string(process, queue));
+        if (gpu->by_queue.n < GPU_MOST_TEXTS)
+            *pt_map_at(&gpu->by_queue, key) = index;
+    }
+    return gpu->streams.items[index - 1];
+}
+
+/* How much lay in the stream when this was launched: work of a stream ends in the order in which it was launched. */
+static void measure_queue(struct gpu_stream *stream, const struct gpu_call *call)
+{
+    const pt_u64 kept = stream->n_ends < GPU_QUEUE_ENDS ? stream->n_ends : GPU_QUEUE_ENDS;
+    pt_u64 low = stream->n_ends - kept, high = stream->n_ends;
+    while (low < high) {
+        const pt_u64 middle = (low + high) / 2;
+        if (stream->ends_ns[middle % GPU_QUEUE_ENDS] <= call->start_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const pt_u64 depth = stream->n_ends - low;
+    stream->launches++;
+    stream->depth_sum += depth;
+    stream->launched_empty += !depth;
+    stream->depth_most = depth > stream->depth_most ? depth : stream->depth_most;
+}
+
+static void add_to_stream(struct gpu_stream *stream, const struct gpu_activity *work, const struct gpu_call *call)
+{
+    if (call)
+        measure_queue(stream, call);
+    if (!stream->activities || work->start_ns < stream->first_ns)
+        stream->first_ns = work->start_ns;
+    stream->last_ns = work->end_ns > stream->last_ns ? work->end_ns : stream->last_ns;
+    stream->activities++;
+    stream->ends_ns[stream->n_ends++ % GPU_QUEUE_ENDS] = work->end_ns;
+    pt_time_union_add(&stream->busy, work->start_ns, work->end_ns);
+}
+
+/* ---- kernels and copies ---- */
+
+static struct gpu_kernel *kernel_of(struct gpu *gpu, pt_u32 device, const char *name)
+{
+    if (gpu->kernels.n >= GPU_MOST_KERNELS && !pt_map_find(&gpu->by_kernel, gpu_mix((uintptr_t)name, device)))
+        name = NULL;
+    pt_u64 *slot = pt_map_at(&gpu->by_kernel, gpu_mix((uintptr_t)name, device));
+    if (!*slot) {
+        struct gpu_kernel *kernel = pt_calloc(1, sizeof *kernel);
+        kernel->device = device;
+        kernel->name = name;
+        pt_vec_push(&gpu->kernels, kernel);
+        *slot = gpu->kernels.n;
+    }
+    return gpu->kernels.items[*slot - 1];
+}
+
+static void add_kernel(struct gpu *gpu, pt_u32 device, const struct gpu_activity *work, const struct gpu_call *call)
+{
+    const bool is_graph = work->row == PT_ROW_gpu_graph;
+    const char *name = is_graph ? "(CUDA graph)" : gpu_string(gpu, work->process, work->name, false);
+    name = name ? name : "(unknown)";
+    struct gpu_kernel *kernel = kernel_of(gpu, device, name);
+    pt_histogram_add(&kernel->durations, (pt_u64)(work->end_ns - work->start_ns));
+    const char *config = gpu_string(gpu, work->process, work->config, false);
+    if (config && gpu->by_variant.n < 4 * GPU_MOST_TEXTS) {
+        pt_u64 *variant = pt_map_at(&gpu->by_variant, gpu_mix((uintptr_t)kernel, (uintptr_t)config));
+        kernel->variants += !*variant;
+        *variant = 1;
+    }
+    if (call) {
+        kernel->launched++;
+        kernel->api_ns += call->end_ns - call->start_ns;
+        kernel->wait_ns += work->start_ns > call->end_ns ? work->start_ns - call->end_ns : 0;
+    }
+    if (strncmp(name, "nccl", 4))
+        return;
+    struct gpu_process *process = gpu_process_of(gpu, work->process);
+    process->nccl_calls++;
+    process->nccl_ns += work->end_ns - work->start_ns;
+}
+
+static void add_copy(struct gpu *gpu, pt_u32 device, const struct gpu_activity *work, const struct gpu_call *call)
+{
+    static const pt_u64 limits[GPU_SIZE_CLASSES] = {4096, 65536, 1048576, 16777216, 268435456, ~0ull};
+    const pt_u32 kinds = ((pt_u32)work->tag & 0xffffff) | (work->row == PT_ROW_gpu_set ? GPU_IS_SET : 0);
+    const pt_u64 key = gpu_mix(device, kinds);
+    const bool is_full = gpu->copies.n >= GPU_COPY_GROUPS && !pt_map_find(&gpu->by_copies, key);
+    pt_u64 *slot = pt_map_at(&gpu->by_copies, is_full ? gpu_mix(device, ~0ull) : key);
+    if (!*slot) {
+        struct gpu_copies *copies = pt_calloc(1, sizeof *copies);
+        copies->device = device;
+        copies->kinds = kinds;
+        pt_vec_push(&gpu->copies, copies);
+        *slot = gpu->copies.n;
+    }
+    struct gpu_copies *copies = gpu->copies.items[*slot - 1];
+    const pt_i64 ns = work->end_ns - work->start_ns;
+    pt_u32 size = 0;
+    while (work->bytes > limits[size])
+        size++;
+    copies->bytes += work->bytes;
+    copies->api_ns += call ? call->end_ns - call->start_ns : 0;
+    copies->sizes[size].calls++;
+    copies->sizes[size].bytes += work->bytes;
+    copies->sizes[size].ns += ns;
+    pt_histogram_add(&copies->durations, (pt_u64)ns);
+}
+
+/* ---- in the order of ends ---- */
+
+static void work_is_done(struct gpu *gpu, const struct gpu_activity *work)
+{
+    const struct gpu_call *call = gpu_call_find(gpu, work->process, work->correlation);
+    struct gpu_stream *stream = stream_of(gpu, work->process, work->queue);
+    struct gpu_device *device = gpu->devices.items[stream->device];
+    add_to_stream(stream, work, call);
+    gpu_idle_work(gpu, stream->device, work, call);
+    gpu_ranges_work(gpu, work, call);
+    if (work->row == PT_ROW_gpu_kernel || work->row == PT_ROW_gpu_graph) {
+        pt_time_union_add(&device->kernels, work->start_ns, work->end_ns);
+        device->n_kernels++;
+        add_kernel(gpu, stream->device, work, call);
+    } else {
+        pt_time_union_add(&device->copies, work->start_ns, work->end_ns);
+        device->n_copies += work->row == PT_ROW_gpu_copy;
+        device->n_sets += work->row == PT_ROW_gpu_set;
+        add_copy(gpu, stream->device, work, call);
+    }
+}
+
+static void drain(struct gpu *gpu, bool is_end)
+{
+    while (gpu->n_pending_out < gpu->n_pending_in) {
+        const struct gpu_activity *work = &gpu->pending[gpu->n_pending_out % GPU_MOST_PENDING];
+        const bool is_full = gpu->n_pending_in - gpu->n_pending_out >= GPU_MOST_PENDING;
+        const bool waits = work->correlation && gpu->now_ns - work->end_ns < LONGEST_PENDING_NS &&
+                           !gpu_call_find(gpu, work->process, work->correlation);
+        if (waits && !is_full && !is_end)
+            break;
+        work_is_done(gpu, work);
+        gpu->n_pending_out++;
+    }
+}
+
+void gpu_work_flush(struct gpu *gpu)
+{
+    drain(gpu, true);
+}
+
+void gpu_work_event(struct gpu *gpu, const struct pt_event *e)
+{
+    struct gpu_activity work = {.row = e->desc->row,
+                                .tag = e->tag,
+                                .process = e->process,
+                                .start_ns = e->start_ns,
+                                .end_ns = pt_event_end_ns(e)};
+    /* All four begin with correlation and queue. */
+    const struct pt_ev_gpu_kernel *kernel = (const void *)e->payload;
+    switch (e->desc->row) {
+    case PT_ROW_gpu_kernel:
+        work.name = kernel->name;
+        work.config = kernel->config;
+        break;
+    case PT_ROW_gpu_copy:
+        work.bytes = pt_event_as(e, gpu_copy)->bytes;
+        break;
+    case PT_ROW_gpu_set:
+        work.bytes = pt_event_as(e, gpu_set)->bytes;
+        break;
+    case PT_ROW_gpu_graph:
+        break;
+    default:
+        return;
+    }
+    work.correlation = kernel->correlation;
+    work.queue = kernel->queue;
+    drain(gpu, false);
+    gpu->pending[gpu->n_pending_in++ % GPU_MOST_PENDING] = work;
+    drain(gpu, false);
+}

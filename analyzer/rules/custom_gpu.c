@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the rules about GPUs that need more than one comparison. Of those about idle GPUs each excludes the others, so
+ * that the advice fits. Threads: one. Never: sees an event, takes a GPU that nobody watched for an idle one.
+ */
+#include <math.h>
+
+#include "rule.h"
+
+enum { BUSY_ENOUGH_PERCENT = 70, MANY_KERNELS = 1000 };
+#define SHORT_KERNEL_S 50e-6
+
+static double number(const struct pt_profile *profile, const struct pt_finding *finding, const char *metric)
+{
+    return pt_finding_number(finding, &profile->metrics, metric);
+}
+
+static bool is_launch_bound(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    return number(profile, finding, "gpu.kernels.calls") >= MANY_KERNELS &&
+           number(profile, finding, "gpu.kernels.mean_s") <= SHORT_KERNEL_S &&
+           number(profile, finding, "gpu.launch.per_kernel_percent") >= 100 &&
+           number(profile, finding, "gpu.launch.empty_percent") >= 50;
+}
+
+/* Few long gaps make up most of the idle time. */
+static bool has_large_gaps(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    const double large_s = number(profile, finding, "gpu.gaps.large_s");
+    return large_s > 0 && large_s >= 0.75 * number(profile, finding, "gpu.idle_s");
+}
+
+/* What the launcher's sampler saw, where no process told more. */
+static bool is_sampled_idle(struct pt_profile *profile, struct pt_finding *finding)
+{
+    /* A stage that does not use the GPU does not waste it. */
+    if (!(number(profile, finding, "resource.gpu_util_percent.mean") < BUSY_ENOUGH_PERCENT) ||
+        !(number(profile, finding, "resource.gpu_util_percent.max") >= 5))
+        return false;
+    finding->gain_upper_s = number(profile, finding, "gpu.idle.cost_s");
+    pt_finding_add_metrics(
+        finding, &profile->metrics,
+        "gpu_mean_percent:resource.gpu_util_percent.mean gpu_max_percent:resource.gpu_util_percent.max "
+        "gpu_memory_bytes:resource.gpu_mem_bytes.max data_wait_s:time.data_wait_s "
+        "file_read_s:time.file_read_s native_s:time.native_s");
+    return true;
+}
+
+bool pt_rule_gpu_under_used(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    (void)stage;
+    const double busy_percent = number(profile, finding, "gpu.busy_percent");
+    if (isnan(busy_percent))
+        return is_sampled_idle(profile, finding);
+    if (!(busy_percent < BUSY_ENOUGH_PERCENT) || has_large_gaps(profile, finding) || is_launch_bound(profile, finding))
+        return false;
+    finding->gain_upper_s = number(profile, finding, "gpu.idle_s");
+    pt_finding_add_metrics(finding, &profile->metrics,
+                           "gpu_busy_percent:gpu.busy_percent gpu_idle_s:gpu.idle_s gaps:gpu.gaps.calls "
+                           "mostly:gpu.idle.top_cause where:gpu.idle.top_where");
+    pt_finding_add_rows(finding, &profile->metrics, "gpu.idle_causes", "seconds");
+    return true;
+}
+
+bool pt_rule_gpu_large_gaps(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    (void)stage;
+    if (!has_large_gaps(profile, finding))
+        return false;
+    finding->gain_upper_s = number(profile, finding, "gpu.gaps.large_s");
+    pt_finding_add_metrics(finding, &profile->metrics,
+                           "gaps_of_100_ms_and_more:gpu.gaps.large.calls longest_s:gpu.gaps.longest_s "
+                           "longest_at_s:gpu.gaps.longest_at_s gpu_busy_percent:gpu.busy_percent "
+                           "mostly:gpu.idle.top_cause where:gpu.idle.top_where");
+    pt_finding_add_rows(finding, &profile->metrics, "gpu.idle_causes", "seconds");
+    return true;
+}
+
+bool pt_rule_gpu_launch_bound(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    (void)stage;
+    if (!is_launch_bound(profile, finding) || has_large_gaps(profile, finding))
+        return false;
+    finding->gain_upper_s = number(profile, finding, "gpu.launch_bound.cost_s");
+    pt_finding_add_metrics(finding, &profile->metrics,
+                           "kernels:gpu.kernels.calls kernel_mean_s:gpu.kernels.mean_s launch_mean_s:gpu.launch.mean_s "
+                           "launched_when_empty_percent:gpu.launch.empty_percent gpu_busy_percent:gpu.busy_percent");
+    pt_finding_add_rows(finding, &profile->metrics, "gpu.kernels", "calls");
+    return true;
+}
+
+bool pt_rule_gpu_collective_imbalance(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    (void)stage;
+    if (!(number(profile, finding, "gpu.collectives.ranks.count") >= 2) ||
+        !(number(profile, finding, "gpu.collectives.imbalance_percent") >= 20))
+        return false;
+    finding->gain_upper_s = number(profile, finding, "gpu.collectives.imbalance.cost_s");
+    pt_finding_add_metrics(finding, &profile->metrics,
+                           "ranks:gpu.collectives.ranks.count most_s:gpu.collectives.most_s "
+                           "least_s:gpu.collectives.least_s late_pid:gpu.collectives.slowest_pid");
+    pt_finding_add_rows(finding, &profile->metrics, "gpu.collectives", "total_s");
+    return true;
+}
+
+/* ---- not in seconds ---- */
+
+bool pt_rule_gpu_memory_full(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    (void)stage;
+    if (!(number(profile, finding, "gpu.memory.peak_percent") > 90))
+        return false;
+    finding->always_shown = true;
+    pt_finding_add_metrics(finding, &profile->metrics,
+                           "peak_percent:gpu.memory.peak_percent peak_bytes:gpu.memory.peak.bytes "
+                           "of_bytes:gpu.memory.of.bytes");
+    pt_finding_add_rows(finding, &profile->metrics, "gpu.memory", "peak_bytes");
+    return true;
+}
+
+bool pt_rule_gpu_data_incomplete(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    if (stage < 0)
+        return false;
+    const struct pt_value source = pt_metrics_get(metrics, pt_scope_stage((pt_u32)stage), "gpu.source");
+    const double missing_percent = number(profile, finding, "gpu.missing_percent");
+    if (source.type != PT_VALUE_TEXT || missing_percent < 0.1)
+        return false;
+    const struct pt_value reason = pt_metrics_get(metrics, pt_scope_stage((pt_u32)stage), "gpu.reason");
+    finding->always_shown = true;
+    pt_finding_add_metrics(finding, metrics,
+                           "seen_by:gpu.source complete_percent:gpu.completeness_percent "
+                           "lost_records:gpu.lost.records not_seen_s:gpu.not_seen_s");
+    if (reason.type == PT_VALUE_TEXT)
+        pt_finding_add_evidence(finding, "reason", reason);
+    return true;
+}
