@@ -39,6 +39,9 @@ static void begin(void *state, struct pt_profile *profile)
                 account->critical[i] = true;
             }
     }
+    account->moments = pt_calloc(profile->stages.n, sizeof *account->moments);
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
+        pt_account_moments_open(account, stage);
 }
 
 const struct pt_thread *pt_account_main_thread(const struct pt_process *process)
@@ -62,13 +65,17 @@ static void event(void *state, const struct pt_event *e)
     struct account_thread *thread = &account->threads[first_thread(account, e->process) + e->thread->index];
     const enum pt_time_part part = pt_account_part(account, e, &path);
     const struct span span = {e->start_ns, pt_event_end_ns(e), part};
-    const pt_i64 own_ns = pt_account_keep_span(account, thread, &span);
+    pt_i64 own_ns = pt_account_keep_span(account, thread, &span);
+    const bool is_critical = account->critical[e->process->index] && e->thread == pt_account_main_thread(e->process);
+    if (is_critical)
+        own_ns -= pt_account_moments_in(&account->moments[pt_profile_stage_of(account->profile, e->process)],
+                                        span.start_ns, span.end_ns);
     thread->ns[part] += (double)own_ns;
     thread->seen_ns[e->desc->row] += (double)e->duration_ns;
     if (part == PT_PART_gil_wait && e->desc->row == PT_ROW_lock_cond)
         thread->gil_cond_ns += (double)e->duration_ns;
     pt_peers_note(&account->peers, e, path);
-    if (account->critical[e->process->index] && e->thread == pt_account_main_thread(e->process))
+    if (is_critical)
         pt_account_follow(account, e, part, path);
 }
 
@@ -198,6 +205,9 @@ static void finish(void *state, struct pt_profile *profile)
     free(account->threads);
     free(account->first_thread);
     free(account->critical);
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
+        free(account->moments[stage].items);
+    free(account->moments);
     pt_peers_fini(&account->peers);
     pt_joins_fini(&account->joins);
     pt_account_follow_fini(account);

@@ -46,8 +46,9 @@ struct account {
     struct pt_profile *profile;
     pt_u32 *first_thread; /* by process: index of its first thread in threads */
     struct account_thread *threads;
-    bool *critical; /* by process: its main thread is the stage's critical thread */
-    pt_u32 n_kept;  /* threads that keep spans */
+    bool *critical;                  /* by process: its main thread is the stage's critical thread */
+    struct account_moments *moments; /* by stage */
+    pt_u32 n_kept;                   /* threads that keep spans */
     struct pt_peers peers;
     struct pt_joins joins;
     struct {
@@ -61,12 +62,38 @@ struct account_split {
     double ns[PT_PART__COUNT];
 };
 
+/* What the kernel knows about a critical thread beside its calls. */
+enum account_moment_kind { MOMENT_PREEMPTED, MOMENT_FAULT, MOMENT_PYTHON, MOMENT_NATIVE, MOMENT__COUNT };
+struct account_moment {
+    pt_i64 t_ns, duration_ns; /* t_ns: its middle */
+    enum account_moment_kind kind;
+    bool is_inside; /* of a recorded call */
+};
+
+struct account_moments {
+    struct account_moment *items; /* by time */
+    size_t n;
+    bool has_intervals, has_faults, has_samples, is_user_only;
+    double period_ns;
+    double more_fault_ns;     /* beyond what is kept one by one */
+    double faults, fault_ns;  /* major ones of all threads of the stage, and how long they waited */
+    const char *fault_reason; /* why faults are not known */
+};
+
 /* CPU figures of the critical thread; NAN = unknown. */
 struct account_cpu {
     double on_s, runnable_s, python_share;
-    const char *python_reason;
+    double preempted_s; /* of runnable_s: exact, and taken off the calls that it was in */
+    double fault_s;     /* outside of calls */
+    double samples_s;   /* outside of calls, each a period; NAN = of the kernel, too: they stand for all */
+    const char *python_reason, *fault_reason;
 };
-struct account_cpu pt_account_cpu(const struct pt_profile *profile, pt_u32 stage);
+struct account_cpu pt_account_cpu(const struct account *account, pt_u32 stage);
+
+void pt_account_moments_open(struct account *account, pt_u32 stage);
+/* The critical thread was in a call: what of it was being preempted. Calls come in the order of their ends. */
+pt_i64 pt_account_moments_in(struct account_moments *moments, pt_i64 start_ns, pt_i64 end_ns);
+void pt_account_moments_result(const struct account_moments *moments, struct account_cpu *cpu);
 
 /* The critical thread's recorded time becomes the stage's account: what was not recorded is computing, waiting for a
  * CPU, or nobody knows; what could not be recorded is unknown, with the reason. */

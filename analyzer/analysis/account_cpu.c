@@ -30,8 +30,9 @@ static double alone_on_s(const struct pt_profile *profile, const struct pt_proce
     return on_s;
 }
 
-struct account_cpu pt_account_cpu(const struct pt_profile *profile, pt_u32 stage)
+struct account_cpu pt_account_cpu(const struct account *account, pt_u32 stage)
 {
+    const struct pt_profile *profile = account->profile;
     struct account_cpu cpu = {
         .on_s = number_of(profile, stage, "cpu.main_on_s"),
         .runnable_s = number_of(profile, stage, "cpu.main_runnable_s"),
@@ -44,5 +45,6 @@ struct account_cpu pt_account_cpu(const struct pt_profile *profile, pt_u32 stage
         cpu.python_reason = "needs the launcher's sampling: start the command with proftrace run";
     if (!cpu.python_reason)
         cpu.python_reason = "no CPU samples were taken";
+    pt_account_moments_result(&account->moments[stage], &cpu);
     return cpu;
 }

@@ -79,9 +79,20 @@ static void fit(struct account_split *split, double wall_ns)
         split->ns[part] *= wall_ns / ns;
 }
 
+/* Where the kernel was not sampled, its share of the time is what samples do not cover. */
+static double python_share(const struct account_cpu *cpu, double on_ns)
+{
+    if (isnan(cpu->python_share))
+        return 0;
+    return isnan(cpu->samples_s) || on_ns <= cpu->samples_s * 1e9 ? cpu->python_share
+                                                                  : cpu->python_share * cpu->samples_s * 1e9 / on_ns;
+}
+
 /* What is left after the recorded calls is computation, as far as the CPU time says; then waiting for a CPU. */
 static void add_cpu(struct account_split *split, double wall_ns, const struct account_cpu *cpu)
 {
+    const double preempted_ns = fmin(fmax(wall_ns - sum_of(split), 0), cpu->preempted_s * 1e9);
+    split->ns[PT_PART_runnable] += preempted_ns;
     double rest_ns = wall_ns - sum_of(split);
     if (isnan(cpu->on_s)) {
         /* Of the computing only what hooks saw is known (fork, mmap): too little to be shown as all of it. */
@@ -91,11 +102,12 @@ static void add_cpu(struct account_split *split, double wall_ns, const struct ac
     }
     const double counted_ns = split->ns[PT_PART_heap] + split->ns[PT_PART_native];
     const double on_ns = fmin(fmax(rest_ns, 0), cpu->on_s * 1e9 - counted_ns);
-    const double python = isnan(cpu->python_share) ? 0 : cpu->python_share;
-    split->ns[PT_PART_python] += fmax(on_ns, 0) * python;
-    split->ns[PT_PART_native] += fmax(on_ns, 0) * (1 - python);
+    const double python_ns = fmax(on_ns, 0) * python_share(cpu, on_ns);
+    split->ns[PT_PART_python] += python_ns;
+    split->ns[PT_PART_native] += fmax(on_ns, 0) - python_ns;
     rest_ns = wall_ns - sum_of(split);
-    const double runnable_ns = isnan(cpu->runnable_s) ? 0 : fmin(fmax(rest_ns, 0), cpu->runnable_s * 1e9);
+    const double queued_ns = isnan(cpu->runnable_s) ? 0 : fmax(cpu->runnable_s * 1e9 - preempted_ns, 0);
+    const double runnable_ns = fmin(fmax(rest_ns, 0), queued_ns);
     split->ns[PT_PART_runnable] += runnable_ns;
     split->ns[PT_PART_unattributed] += fmax(wall_ns - sum_of(split), 0);
 }
@@ -129,6 +141,8 @@ static const char *why_no_cpu(const struct account_cpu *cpu, enum pt_time_part p
         return isnan(cpu->on_s) ? no_sampler : NULL;
     if (part == PT_PART_python)
         return isnan(cpu->on_s) ? no_sampler : isnan(cpu->python_share) ? cpu->python_reason : NULL;
+    if (part == PT_PART_page_fault)
+        return isnan(cpu->fault_s) ? cpu->fault_reason : NULL;
     return part == PT_PART_runnable && isnan(cpu->runnable_s) ? no_sampler : NULL;
 }
 
@@ -139,8 +153,9 @@ void pt_account_set_parts(struct account *account, pt_u32 stage, struct account_
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
     const double wall_ns = (double)pt_profile_stage_wall_ns(profile, stage);
-    const struct account_cpu cpu = pt_account_cpu(profile, stage);
+    const struct account_cpu cpu = pt_account_cpu(account, stage);
     const bool has_gpu = calls_cuda(profile, stage);
+    split->ns[PT_PART_page_fault] += isnan(cpu.fault_s) ? 0 : cpu.fault_s * 1e9;
     fit(split, wall_ns);
     add_cpu(split, wall_ns, &cpu);
     for (int part = 0; part < PT_PART_unattributed; part++) {
@@ -153,6 +168,10 @@ void pt_account_set_parts(struct account *account, pt_u32 stage, struct account_
             split->ns[PT_PART_unattributed] += split->ns[part];
         pt_metrics_set(metrics, scope, pt_time_parts[part].metric,
                        reason ? pt_unknown(reason) : pt_real(split->ns[part] / 1e9));
+    }
+    if (account->moments[stage].has_faults) {
+        pt_metrics_set(metrics, scope, "fault.major.calls", pt_real(account->moments[stage].faults));
+        pt_metrics_set(metrics, scope, "fault.wait_s", pt_real(account->moments[stage].fault_ns / 1e9));
     }
     pt_metrics_set(metrics, scope, "time.wall_s", pt_real(wall_ns / 1e9));
     pt_metrics_set(metrics, scope, "time.unattributed_s", pt_real(split->ns[PT_PART_unattributed] / 1e9));

@@ -93,7 +93,9 @@ void pt_cpu_profile_started(struct pt_cpu_profile *profile, pid_t pid)
         .begin_realtime_ns = profile->begin_realtime_ns,
         .period_ns = PERIOD_NS,
         .flags = (profile->is_sampling ? PT_CPU_SAMPLED : 0) | (profile->rings.user_only ? PT_CPU_USER_ONLY : 0) |
-                 (profile->rings.has[PT_PERF_SWITCHES] ? PT_CPU_WAITS : 0),
+                 (profile->rings.has[PT_PERF_SWITCHES] ? PT_CPU_WAITS : 0) |
+                 (profile->is_sampling ? PT_CPU_INTERVALS : 0) |
+                 (profile->rings.has[PT_PERF_FAULTS] ? PT_CPU_FAULTS : 0),
         .root_pid = (pt_u32)pid,
         .stack_bytes = STACK_BYTES,
         .cpus = profile->rings.cpus,
@@ -164,7 +166,8 @@ static void drain(struct pt_cpu_profile *profile, pt_u64 until_ns)
     while (pt_perf_rings_next(&profile->rings, until_ns, &record))
         pt_profile_take(profile, &record);
     pt_perf_rings_stop(&profile->rings);
-    if (profile->samples.n + profile->stacks.fresh.n + profile->threads.shown.n + profile->threads.waits.n >
+    if (profile->samples.n + profile->stacks.fresh.n + profile->threads.shown.n + profile->threads.waits.n +
+            profile->threads.intervals.items.n >
         CHUNK_BYTES)
         write_samples(profile);
 }

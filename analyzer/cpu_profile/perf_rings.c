@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -25,6 +26,9 @@
 #define SWITCHES_RING_BYTES (256u << 10)
 #define SCRATCH_BYTES 65536u
 #define NOTHING (~(pt_u64)0)
+
+/* Header, ip, pid and tid, time. All other samples have registers, or say that they have none. */
+#define FAULT_BYTES 32u
 
 /* bp, bx, sp, ip ...: everything but flags and segments. */
 #define REGS_MASK 0xff01ffull
@@ -87,6 +91,19 @@ static struct perf_event_attr switches_like(const struct perf_event_attr *clock)
     return attr;
 }
 
+/* Faults inside of system calls are part of those, and the kernel's affair. */
+static struct perf_event_attr faults_like(const struct perf_event_attr *clock)
+{
+    struct perf_event_attr attr = switches_like(clock);
+    attr.config = PERF_COUNT_SW_PAGE_FAULTS_MAJ;
+    attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+    attr.sample_regs_user = 0;
+    attr.sample_stack_user = 0;
+    attr.exclude_kernel = 1;
+    attr.wakeup_watermark = clock->wakeup_watermark;
+    return attr;
+}
+
 static int open_event(const struct perf_event_attr *attr, int cpu)
 {
     return (int)syscall(SYS_perf_event_open, attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -145,11 +162,25 @@ static void add_switches(struct pt_perf_rings *rings, const struct perf_event_at
     rings->has[PT_PERF_SWITCHES] = true;
 }
 
+static void add_faults(struct pt_perf_rings *rings, const struct perf_event_attr *clock, int cpu, int clock_fd)
+{
+    const struct perf_event_attr attr = faults_like(clock);
+    const int fd = open_event(&attr, cpu);
+    if (fd < 0)
+        return;
+    rings->fault_fds[rings->n_faults++] = fd;
+    if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, clock_fd) == 0)
+        return;
+    rings->n_faults--;
+    close(fd);
+}
+
 static int open_all(struct pt_perf_rings *rings, pt_u64 period_ns, pt_u32 stack_bytes, const char **ret_what)
 {
     const long cpus = sysconf(_SC_NPROCESSORS_CONF);
     struct perf_event_attr attr = attributes(period_ns, stack_bytes);
     rings->items = pt_calloc((cpus > 0 ? (size_t)cpus : 1) * PT_PERF__COUNT, sizeof *rings->items);
+    rings->fault_fds = pt_calloc(cpus > 0 ? (size_t)cpus : 1, sizeof *rings->fault_fds);
     rings->scratch = pt_malloc(SCRATCH_BYTES);
     rings->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     for (int cpu = 0; cpu < cpus && rings->epoll_fd >= 0; cpu++) {
@@ -160,8 +191,10 @@ static int open_all(struct pt_perf_rings *rings, pt_u64 period_ns, pt_u32 stack_
         if (fd < 0 || add_ring(rings, &attr, fd) < 0)
             return -1;
         rings->cpus++;
+        add_faults(rings, &attr, cpu, fd);
         add_switches(rings, &attr, cpu);
     }
+    rings->has[PT_PERF_FAULTS] = rings->n_faults && rings->n_faults == rings->cpus;
     return rings->n ? 0 : -1;
 }
 
@@ -185,9 +218,12 @@ void pt_perf_rings_close(struct pt_perf_rings *rings)
             munmap(ring->page, ring->bytes + (size_t)page_bytes());
         close(ring->fd);
     }
+    for (pt_u32 i = 0; i < rings->n_faults; i++)
+        close(rings->fault_fds[i]);
     if (rings->epoll_fd >= 0)
         close(rings->epoll_fd);
     free(rings->items);
+    free(rings->fault_fds);
     free(rings->scratch);
     *rings = (struct pt_perf_rings){.epoll_fd = -1};
 }
@@ -271,7 +307,7 @@ bool pt_perf_rings_next(struct pt_perf_rings *rings, pt_u64 until_ns, struct pt_
     *ret_record = (struct pt_perf_record){
         .type = header.type,
         .misc = header.misc,
-        .kind = first->kind,
+        .kind = is_sample && header.size == FAULT_BYTES ? PT_PERF_FAULTS : first->kind,
         .pid = who[0],
         .tid = who[1],
         .t_ns = first->next_ns,

@@ -38,6 +38,8 @@ enum pt_perf_reg {
 enum pt_perf_kind {
     PT_PERF_CLOCK,    /* a period on the CPU is over; its ring has all records that are no samples */
     PT_PERF_SWITCHES, /* the thread leaves the CPU; only as many as there is room for */
+    PT_PERF_FAULTS,   /* a page has come that was waited for, maybe; bare, and in the ring of the clock: every user may
+                         lock that much memory and no more */
     PT_PERF__COUNT,
 };
 
@@ -49,6 +51,8 @@ struct pt_perf_rings {
     int epoll_fd; /* readable = a ring is a quarter full; -1 = none */
     bool user_only;
     bool has[PT_PERF__COUNT];
+    int *fault_fds;
+    pt_u32 n_faults;
     pt_u8 *scratch; /* a record that goes over the end of its ring, in one piece */
 };
 
@@ -56,9 +60,9 @@ struct pt_perf_rings {
 struct pt_perf_record {
     pt_u32 type;
     pt_u16 misc;
-    enum pt_perf_kind kind; /* of the ring */
-    pt_u32 pid, tid;        /* of the thread that ran */
-    pt_u64 t_ns;            /* CLOCK_MONOTONIC */
+    enum pt_perf_kind kind;
+    pt_u32 pid, tid; /* of the thread that ran */
+    pt_u64 t_ns;     /* CLOCK_MONOTONIC */
     const pt_u8 *body;
     pt_u32 body_bytes; /* without what all records have */
 };

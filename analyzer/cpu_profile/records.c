@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "intervals.h"
 #include "profile_data.h"
 #include "unwind.h"
 
@@ -102,11 +103,23 @@ static void take_switch(struct pt_cpu_profile *profile, const struct pt_perf_rec
     if (!thread)
         return;
     if (record->misc & PERF_RECORD_MISC_SWITCH_OUT) {
+        pt_intervals_switch_out(thread, t_ns);
         pt_thread_switch_out(thread, t_ns, record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
         return;
     }
+    pt_intervals_switch_in(&profile->threads.intervals, thread, t_ns);
     pt_threads_end_wait(&profile->threads, thread, t_ns);
     pt_thread_switch_in(thread, t_ns);
+}
+
+static void take_fault(struct pt_cpu_profile *profile, const struct pt_perf_record *record)
+{
+    const pt_u64 t_ns = pt_profile_since(profile, record->t_ns);
+    struct pt_live_thread *thread = thread_of(profile, record->pid, record->tid, t_ns);
+    if (!thread)
+        return;
+    pt_thread_runs(thread, t_ns);
+    pt_intervals_fault(&profile->threads.intervals, thread, t_ns);
 }
 
 /* ---- stacks of threads that leave the CPU ---- */
@@ -179,7 +192,9 @@ void pt_profile_take(struct pt_cpu_profile *profile, const struct pt_perf_record
 {
     switch (record->type) {
     case PERF_RECORD_SAMPLE:
-        (record->kind == PT_PERF_SWITCHES ? take_leaving : take_sample)(profile, record);
+        (record->kind == PT_PERF_SWITCHES ? take_leaving
+         : record->kind == PT_PERF_FAULTS ? take_fault
+                                          : take_sample)(profile, record);
         break;
     case PERF_RECORD_SWITCH:
         take_switch(profile, record);

@@ -149,6 +149,8 @@ static size_t collect(struct pt_threads *threads, struct pt_live_thread *thread)
     if (thread->is_dirty) {
         pt_chunk_add(&threads->times, &thread->times, sizeof thread->times);
         add_sums(threads, thread);
+        if (thread->faults.faults)
+            pt_chunk_add(&threads->intervals.sums, &thread->faults, sizeof thread->faults);
     }
     thread->is_new = thread->is_dirty = false;
     return threads->times.n + threads->shown.n + threads->sums.n - before;
@@ -203,6 +205,8 @@ void pt_threads_write(struct pt_threads *threads, struct pt_profile_file *file)
     pt_chunk_write(&threads->times, file, PT_CPU_CHUNK_TIMES);
     pt_chunk_write(&threads->sums, file, PT_CPU_CHUNK_WAIT_SUMS);
     pt_chunk_write(&threads->waits, file, PT_CPU_CHUNK_WAITS);
+    pt_chunk_write(&threads->intervals.items, file, PT_CPU_CHUNK_INTERVALS);
+    pt_chunk_write(&threads->intervals.sums, file, PT_CPU_CHUNK_FAULT_SUMS);
 }
 
 void pt_threads_fini(struct pt_threads *threads)
@@ -214,4 +218,6 @@ void pt_threads_fini(struct pt_threads *threads)
     free(threads->times.items);
     free(threads->waits.items);
     free(threads->sums.items);
+    free(threads->intervals.items.items);
+    free(threads->intervals.sums.items);
 }

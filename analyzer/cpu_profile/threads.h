@@ -12,6 +12,18 @@
 
 enum pt_thread_state { PT_THREAD_UNSEEN, PT_THREAD_ON, PT_THREAD_PREEMPTED, PT_THREAD_WAITING };
 
+/* What the last wait was, until it is known whether it was for a page. */
+struct pt_last_wait {
+    pt_u64 start_ns, end_ns; /* equal = none that may be asked for */
+    pt_u64 on_since_ns, ran_ns;
+};
+
+/* Times that the account of a main thread needs one by one; see intervals.h. */
+struct pt_intervals {
+    struct pt_chunk_buffer items, sums;
+    pt_u64 n; /* ever */
+};
+
 struct pt_live_thread {
     struct pt_cpu_thread shown;
     struct pt_cpu_times times;
@@ -21,6 +33,8 @@ struct pt_live_thread {
     bool has_stack;          /* it is about to leave the CPU, or has left it, and its stack was taken */
     bool is_off;
     struct pt_cpu_wait_sums sums;
+    struct pt_last_wait last;
+    struct pt_cpu_fault_sums faults;
     bool is_new; /* what is shown of it is not in the file yet */
     bool is_dirty;
 };
@@ -29,6 +43,7 @@ struct pt_live_thread {
 struct pt_threads {
     struct pt_map by_tid; /* -> struct pt_live_thread *; 0 = gone */
     struct pt_chunk_buffer shown, times, waits, sums;
+    struct pt_intervals intervals;
     pt_u64 n_waits;     /* with their stacks, ever */
     pt_u32 n;           /* ever */
     pt_u64 lost;        /* there were too many */

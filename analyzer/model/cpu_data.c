@@ -6,15 +6,14 @@
 #include "cpu_data.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "../util/auto.h"
 #include "../util/map.h"
 #include "../util/vec.h"
+#include "cpu_file.h"
 #include "proftrace/format.h"
 
 #define CHUNK_MAX_BYTES (64u << 20)
@@ -51,7 +50,13 @@ struct reader {
     } waits;
     struct {
         PT_VEC(struct pt_cpu_wait_sums);
-    } wait_sums;          /* by thread, like times */
+    } wait_sums; /* by thread, like times */
+    struct {
+        PT_VEC(struct pt_cpu_interval);
+    } intervals;
+    struct {
+        PT_VEC(struct pt_cpu_fault_sums);
+    } fault_sums;         /* by thread, like times */
     struct pt_map counts; /* thread and node -> samples */
 };
 
@@ -92,6 +97,7 @@ static bool make_room(struct reader *r, pt_u32 number)
         pt_vec_push(&r->threads, (struct pt_cpu_thread){.number = next});
         pt_vec_push(&r->times, (struct pt_cpu_times){.thread = next});
         pt_vec_push(&r->wait_sums, (struct pt_cpu_wait_sums){.thread = next});
+        pt_vec_push(&r->fault_sums, (struct pt_cpu_fault_sums){.thread = next});
     }
     return true;
 }
@@ -189,6 +195,29 @@ static bool take_wait_sums(struct reader *r, const pt_u8 *item)
     return true;
 }
 
+static bool take_interval(struct reader *r, const pt_u8 *item)
+{
+    struct pt_cpu_interval interval;
+    memcpy(&interval, item, sizeof interval);
+    interval.t_ns = time_of(interval.t_ns);
+    interval.duration_ns = time_of(interval.duration_ns);
+    if (interval.thread >= r->threads.n || r->intervals.n >= PT_CPU_INTERVALS_MAX)
+        return false;
+    pt_vec_push(&r->intervals, interval);
+    return true;
+}
+
+static bool take_fault_sums(struct reader *r, const pt_u8 *item)
+{
+    struct pt_cpu_fault_sums sums;
+    memcpy(&sums, item, sizeof sums);
+    sums.waits_ns = time_of(sums.waits_ns);
+    if (!make_room(r, sums.thread))
+        return false;
+    r->fault_sums.items[sums.thread] = sums;
+    return true;
+}
+
 static bool take_totals(struct reader *r, const pt_u8 *item)
 {
     memcpy(&r->data->totals, item, sizeof r->data->totals);
@@ -211,6 +240,8 @@ static const struct {
     [PT_CPU_CHUNK_NOTE] = {0, NULL},
     [PT_CPU_CHUNK_WAITS] = {sizeof(struct pt_cpu_wait), take_wait},
     [PT_CPU_CHUNK_WAIT_SUMS] = {sizeof(struct pt_cpu_wait_sums), take_wait_sums},
+    [PT_CPU_CHUNK_INTERVALS] = {sizeof(struct pt_cpu_interval), take_interval},
+    [PT_CPU_CHUNK_FAULT_SUMS] = {sizeof(struct pt_cpu_fault_sums), take_fault_sums},
 };
 
 static bool take_chunk(struct reader *r, const struct pt_cpu_chunk *chunk)
@@ -278,6 +309,7 @@ static void start(struct reader *r)
     pt_vec_push(&r->threads, (struct pt_cpu_thread){0});
     pt_vec_push(&r->times, (struct pt_cpu_times){0});
     pt_vec_push(&r->wait_sums, (struct pt_cpu_wait_sums){0});
+    pt_vec_push(&r->fault_sums, (struct pt_cpu_fault_sums){0});
 }
 
 static void hand_over(struct reader *r)
@@ -295,6 +327,9 @@ static void hand_over(struct reader *r)
     data->waits = r->waits.items;
     data->n_waits = r->waits.n;
     data->wait_sums = r->wait_sums.items;
+    data->intervals = r->intervals.items;
+    data->n_intervals = r->intervals.n;
+    data->fault_sums = r->fault_sums.items;
     data->n_counts = r->counts.n;
     data->counts = pt_calloc(r->counts.n + 1, sizeof *data->counts);
     for (size_t i = 0; i < r->counts.n; i++) {
@@ -306,43 +341,18 @@ static void hand_over(struct reader *r)
     free(r->payload);
 }
 
-static bool header_is_ours(struct reader *r)
-{
-    struct pt_cpu_header *header = &r->data->header;
-    if (r->left_bytes < sizeof *header || fread(header, sizeof *header, 1, r->file) != 1 ||
-        memcmp(header->magic, PT_CPU_MAGIC, sizeof header->magic) != 0 || header->version != PT_CPU_VERSION ||
-        header->header_bytes < sizeof *header || header->header_bytes > 4096 || r->left_bytes < header->header_bytes)
-        return false;
-    r->left_bytes -= header->header_bytes;
-    return fseek(r->file, header->header_bytes, SEEK_SET) == 0;
-}
-
-static FILE *open_file(const char *path, pt_u64 *ret_bytes)
-{
-    struct stat status;
-    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0 || fstat(fd, &status) < 0)
-        return NULL;
-    errno = EINVAL;
-    FILE *file = S_ISREG(status.st_mode) ? fdopen(fd, "r") : NULL;
-    if (file)
-        fd = -1;
-    *ret_bytes = (pt_u64)status.st_size;
-    return file;
-}
-
 int pt_cpu_data_read(const char *directory, pt_u32 stage, struct pt_cpu_data **ret_data, struct pt_error *err)
 {
     *ret_data = NULL;
     PT_AUTO(pt_freep) char *path = pt_asprintf("%s/" PT_CPU_FILE_FORMAT, directory, stage);
     struct reader r = {0};
-    PT_AUTO(pt_fclosep) FILE *file = r.file = open_file(path, &r.left_bytes);
+    PT_AUTO(pt_fclosep) FILE *file = r.file = pt_cpu_file_open(path, &r.left_bytes);
     if (!file && (errno == ENOENT || errno == ENOTDIR))
         return 0;
     if (!file)
         return pt_fail_code(err, 3, "%s: %s", path, strerror(errno));
     r.data = pt_calloc(1, sizeof *r.data);
-    if (!header_is_ours(&r)) {
+    if (!pt_cpu_file_read_header(file, &r.data->header, &r.left_bytes)) {
         free(r.data);
         return pt_fail_code(err, 3, "%s: not a CPU profile of this version", path);
     }
@@ -365,6 +375,8 @@ void pt_cpu_data_free(struct pt_cpu_data *data)
     free(data->samples);
     free(data->waits);
     free(data->wait_sums);
+    free(data->intervals);
+    free(data->fault_sums);
     free(data->counts);
     pt_arena_fini(&data->texts);
     free(data);

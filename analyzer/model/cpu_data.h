@@ -24,17 +24,19 @@ struct pt_cpu_file {
 struct pt_cpu_data {
     struct pt_cpu_header header;
     struct pt_cpu_totals totals;
-    const char *note;                   /* why something is missing; NULL = nothing is */
-    bool is_cut;                        /* it ends early, or is damaged */
-    struct pt_cpu_file *modules;        /* by number; those below PT_CPU_MODULE__FIRST have no path */
-    struct pt_cpu_thread *threads;      /* by number; 0 = not known which */
-    struct pt_cpu_times *times;         /* by number of thread */
-    struct pt_cpu_node *nodes;          /* by number; 0 = no frame. A parent's number is less than its child's */
-    struct pt_cpu_count *counts;        /* of thread and node: all samples, also those that are in `samples` */
-    struct pt_cpu_sample *samples;      /* in the order in which they were taken, more or less */
-    struct pt_cpu_wait *waits;          /* whose stack was taken, more or less in the order of their ends */
-    struct pt_cpu_wait_sums *wait_sums; /* of all waits, by number of thread */
-    size_t n_modules, n_threads, n_nodes, n_counts, n_samples, n_waits;
+    const char *note;                     /* why something is missing; NULL = nothing is */
+    bool is_cut;                          /* it ends early, or is damaged */
+    struct pt_cpu_file *modules;          /* by number; those below PT_CPU_MODULE__FIRST have no path */
+    struct pt_cpu_thread *threads;        /* by number; 0 = not known which */
+    struct pt_cpu_times *times;           /* by number of thread */
+    struct pt_cpu_node *nodes;            /* by number; 0 = no frame. A parent's number is less than its child's */
+    struct pt_cpu_count *counts;          /* of thread and node: all samples, also those that are in `samples` */
+    struct pt_cpu_sample *samples;        /* in the order in which they were taken, more or less */
+    struct pt_cpu_wait *waits;            /* whose stack was taken, more or less in the order of their ends */
+    struct pt_cpu_wait_sums *wait_sums;   /* of all waits, by number of thread */
+    struct pt_cpu_interval *intervals;    /* of main threads, in the order of their ends */
+    struct pt_cpu_fault_sums *fault_sums; /* by number of thread */
+    size_t n_modules, n_threads, n_nodes, n_counts, n_samples, n_waits, n_intervals;
     struct pt_arena texts;
 };
 

@@ -83,6 +83,7 @@ struct pt_process {
     bool is_running; /* right now, on this machine */
     int exit_status;
     pt_i64 start_ns, end_ns;      /* since the session's start; end = exit, else last event */
+    pt_u64 start_monotonic_ns;    /* CLOCK_MONOTONIC at start_ns */
     pt_u64 cpu_ns, max_rss_bytes; /* 0 = unknown */
     pt_u32 layers_off;            /* 1 << enum pt_layer: not recorded, because the user said so */
     pt_u32 layers_unknown;        /* ... because the library did not know of it */

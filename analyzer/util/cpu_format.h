@@ -23,6 +23,8 @@ enum {
     PT_CPU_SAMPLED = 1,   /* perf events were there; otherwise only what schedstat says */
     PT_CPU_USER_ONLY = 2, /* the kernel's share could not be sampled */
     PT_CPU_WAITS = 4,     /* stacks of threads that left the CPU were taken */
+    PT_CPU_INTERVALS = 8, /* times for the accounts of main threads are there one by one */
+    PT_CPU_FAULTS = 16,   /* waits for pages were told from others */
 };
 
 struct pt_cpu_header {
@@ -45,6 +47,8 @@ enum pt_cpu_chunk_type {
     PT_CPU_CHUNK_NOTE,      /* text */
     PT_CPU_CHUNK_WAITS,     /* some of the times off the CPU, with the stack */
     PT_CPU_CHUNK_WAIT_SUMS, /* the last one of a thread counts */
+    PT_CPU_CHUNK_INTERVALS,
+    PT_CPU_CHUNK_FAULT_SUMS, /* the last one of a thread counts */
 };
 
 struct pt_cpu_chunk {
@@ -66,6 +70,7 @@ enum { PT_CPU_BUILD_ID_BYTES = 20, PT_CPU_COMM_BYTES = 16, PT_CPU_DEPTH_MAX = 25
 #define PT_CPU_NODES_MAX 1000000u
 #define PT_CPU_SAMPLES_MAX 4000000u
 #define PT_CPU_WAITS_MAX 1000000u
+#define PT_CPU_INTERVALS_MAX 1000000u
 
 struct pt_cpu_module {
     pt_u32 number, build_id_bytes;
@@ -119,6 +124,22 @@ struct pt_cpu_wait_sums {
     pt_u32 thread, pad;
     pt_u64 blocked_ns[PT_CPU_WAIT_CLASSES];
     pt_u64 preempted_ns;
+};
+
+enum pt_cpu_interval_kind {
+    PT_CPU_INTERVAL_PREEMPTED, /* it could have run on, but another ran */
+    PT_CPU_INTERVAL_FAULT,     /* it waited for a page that was not in memory; outside of system calls */
+};
+
+struct pt_cpu_interval { /* of main threads; later ones than PT_CPU_INTERVALS_MAX are in sums only */
+    pt_u64 t_ns, duration_ns;
+    pt_u32 thread, kind;
+};
+
+struct pt_cpu_fault_sums {
+    pt_u32 thread, pad;
+    pt_u64 faults;   /* that needed a page from a disk, or waited for one that another was reading */
+    pt_u64 waits_ns; /* off the CPU for them */
 };
 
 enum { PT_CPU_THREAD_ENDED = 1, PT_CPU_THREAD_HAS_DELAY = 2 };
