@@ -11,11 +11,11 @@
 #include "../core/sys.h"
 #include "cupti_state.h"
 
-#define DISCARDS 4u
+#define DISCARDS 64u
 struct discard {
     pt_u32 users; /* atomic */
     pt_u32 pad0;
-    pt_u8 data[64u << 10] __attribute__((aligned(64)));
+    pt_u8 data[16u << 10] __attribute__((aligned(64)));
 };
 /* Untouched it costs nothing; not wiped by a fork, so a child whose calls still reach us has something to give. */
 static struct discard discards[DISCARDS];

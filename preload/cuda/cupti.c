@@ -18,7 +18,7 @@
 #include "cuda.h"
 #include "cupti_state.h"
 
-#define FLUSH_PERIOD_MS 1000u
+#define FLUSH_PERIOD_MS 250u
 #define FLUSH_FORCED 1u
 #define ATTRIBUTE_ZEROED_BUFFERS 5u
 #define THREAD_ID_SYSTEM 1u

@@ -12,10 +12,13 @@
 #define PT_CUPTI_RUNTIME_KIND 5u
 #define PT_CUPTI_DRIVER_KIND 4u
 
+struct pt_record_kind;
 struct pt_decoder {
     struct pt_cupti *c;
     struct pt_cupti_buffer *buffer;
-    pt_u64 now; /* counter */
+    pt_u64 now;        /* counter */
+    const pt_u8 *last; /* record before the current one */
+    const struct pt_record_kind *last_kind;
     pt_u32 version;
     pt_u32 pad0;
 };

@@ -59,7 +59,7 @@ struct pt_text_id {
 
 #define PT_CUPTI_BATCH 256u
 #define PT_CUPTI_BUFFER_BYTES (256u << 10)
-#define PT_CUPTI_BUFFERS 256u
+#define PT_CUPTI_BUFFERS 1024u
 
 struct pt_cupti_buffer {
     pt_u32 is_taken; /* atomic */
@@ -83,6 +83,7 @@ struct pt_cupti {
     pt_u8 pad0[3];
     pt_u32 n_buffers; /* atomic */
     pt_u32 layout_bytes[PT_LAYOUT__COUNT];
+    pt_u32 strides[32];            /* bytes from one record of a kind to the next, by row of cupti_kinds.def */
     pt_u64 losses[PT_LOSS__COUNT]; /* atomic */
     struct pt_cupti_buffer *buffers[PT_CUPTI_BUFFERS];
     pt_u32 context_devices[256]; /* by context id: device + 1 */

@@ -12,7 +12,7 @@
 #include "cupti_records.h"
 
 typedef void (*decode_fn)(struct pt_decoder *d, const pt_u8 *r);
-static const struct kind {
+static const struct pt_record_kind {
     decode_fn decode;
     pt_u32 kind;
     enum pt_layout layout;
@@ -22,7 +22,7 @@ static const struct kind {
 #undef KIND
 };
 
-static const struct kind *kind_of(const pt_u8 *record)
+static const struct pt_record_kind *kind_of(const pt_u8 *record)
 {
     pt_u32 number;
     __builtin_memcpy(&number, record, sizeof number);
@@ -33,11 +33,27 @@ static const struct kind *kind_of(const pt_u8 *record)
 }
 
 /* Names of calls are asked for here, outside of the delivery. */
-static void prepare_call(struct pt_decoder *d, const struct kind *kind, const pt_u8 *record)
+static void prepare_call(struct pt_decoder *d, const struct pt_record_kind *kind, const pt_u8 *record)
 {
     const pt_u32 cbid = pt_API_cbid(record, d->version);
     pt_cupti_learn_call(d->c, kind->kind == PT_CUPTI_RUNTIME_KIND ? PT_CUPTI_RUNTIME_API : PT_CUPTI_DRIVER_API,
                         cbid < PT_CUPTI_CALLS ? cbid : 0);
+}
+
+/* CUPTI's walker ends without a word where a record is cut short. How long records of a kind are is learnt from those
+ * that have one behind them. */
+static void learn_stride(struct pt_decoder *d, const struct pt_record_kind *kind, const pt_u8 *record)
+{
+    if (d->last && d->last_kind && record > d->last)
+        d->c->strides[d->last_kind - kinds] = (pt_u32)(record - d->last);
+    d->last = record;
+    d->last_kind = kind;
+}
+
+static int is_cut(const struct pt_decoder *d, pt_u64 valid_bytes)
+{
+    const pt_u32 stride = d->last && d->last_kind ? d->c->strides[d->last_kind - kinds] : 0;
+    return !d->last || (stride && d->last + stride + sizeof(pt_u64) <= d->buffer->data + valid_bytes);
 }
 
 /* Up to a batch of records behind *record; returns how many, *ret_end when there are no more. */
@@ -48,12 +64,12 @@ static pt_u32 collect(struct pt_decoder *d, pt_u64 valid_bytes, pt_u8 **record, 
     while (n < PT_CUPTI_BATCH) {
         const int result = d->c->api.cuptiActivityGetNextRecord(data, valid_bytes, record);
         if (result != PT_CUPTI_SUCCESS || *record < data || *record + sizeof(pt_u32) > data + valid_bytes) {
-            if (result != PT_CUPTI_MAX_LIMIT)
-                pt_cupti_lost(d->c, PT_LOSS_cut, 1);
+            pt_cupti_lost(d->c, PT_LOSS_cut, result != PT_CUPTI_MAX_LIMIT || is_cut(d, valid_bytes));
             *ret_end = 1;
             return n;
         }
-        const struct kind *kind = kind_of(*record);
+        const struct pt_record_kind *kind = kind_of(*record);
+        learn_stride(d, kind, *record);
         if (!kind) {
             pt_cupti_lost(d->c, PT_LOSS_unknown_kind, 1);
         } else if (*record + d->c->layout_bytes[kind->layout] > data + valid_bytes) {

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cupti_program.c - CUDA programs that end in all ways and that profile themselves with CUPTI, as torch.profiler does.
+ * `cupti_program CASE [N]`; it is linked with libcupti as libtorch is.
+ */
+#define _GNU_SOURCE
+#include "cuda.h"
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef void (*request_fn)(uint8_t **, size_t *, size_t *);
+typedef void (*complete_fn)(void *, uint32_t, uint8_t *, size_t, size_t);
+int cuptiSubscribe(void **, void (*)(void *, uint32_t, uint32_t, const void *), void *);
+int cuptiUnsubscribe(void *);
+int cuptiActivityEnable(uint32_t);
+int cuptiActivityDisable(uint32_t);
+int cuptiActivityRegisterCallbacks(request_fn, complete_fn);
+int cuptiActivityRegisterTimestampCallback(uint64_t (*)(void));
+int cuptiActivityFlushAll(uint32_t);
+int cuptiActivityGetNextRecord(uint8_t *, size_t, uint8_t **);
+enum { MEMCPY = 1, RUNTIME = 5, CONCURRENT_KERNEL = 10 };
+
+static char before, during, after; /* kernels: only their addresses count */
+static int repeat = 20;
+
+__attribute__((constructor)) static void register_kernels(void)
+{
+    static char image[] = "image";
+    void **module = __cudaRegisterFatBinary(image);
+    __cudaRegisterFunction(module, &before, NULL, "before", -1, NULL, NULL, NULL, NULL, NULL);
+    __cudaRegisterFunction(module, &during, NULL, "during", -1, NULL, NULL, NULL, NULL, NULL);
+    __cudaRegisterFunction(module, &after, NULL, "after", -1, NULL, NULL, NULL, NULL, NULL);
+    __cudaRegisterFatBinaryEnd(module);
+}
+
+static void work(const void *kernel, int n)
+{
+    const dim3 one = {1, 1, 1};
+    for (int i = 0; i < n; i++)
+        if (cudaLaunchKernel(kernel, one, one, NULL, 0, NULL) != 0)
+            exit(1);
+    if (cudaDeviceSynchronize() != 0)
+        exit(1);
+}
+
+static void sleep_ms(long ms)
+{
+    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+}
+
+/* ---- a profiler within the program ---- */
+
+static int n_own, n_foreign; /* kernels named "during", and others */
+static uint64_t first_start, last_end;
+
+static void request(uint8_t **data, size_t *bytes, size_t *max_records)
+{
+    *bytes = 1 << 16;
+    *max_records = 0;
+    *data = aligned_alloc(8, *bytes);
+    memset(*data, 0, *bytes);
+}
+
+static void complete(void *context, uint32_t stream, uint8_t *data, size_t bytes, size_t valid)
+{
+    (void)context;
+    (void)stream;
+    (void)bytes;
+    uint8_t *record = NULL;
+    while (cuptiActivityGetNextRecord(data, valid, &record) == 0) {
+        uint32_t kind;
+        uint64_t start, end;
+        const char *name;
+        memcpy(&kind, record, sizeof kind);
+        if (kind != CONCURRENT_KERNEL)
+            continue;
+        memcpy(&start, record + 16, sizeof start);
+        memcpy(&end, record + 24, sizeof end);
+        memcpy(&name, record + 104, sizeof name);
+        if (strcmp(name, "during") == 0)
+            n_own++;
+        else
+            n_foreign++;
+        first_start = first_start && first_start < start ? first_start : start;
+        last_end = last_end > end ? last_end : end;
+    }
+    free(data);
+}
+
+static uint64_t monotonic(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void on_call(void *user, uint32_t domain, uint32_t cbid, const void *data)
+{
+    (void)user;
+    (void)domain;
+    (void)cbid;
+    (void)data;
+}
+
+/* One window; `subscribes` as Kineto did until 2026, otherwise as it does since. */
+static int profile(int subscribes)
+{
+    void *subscriber = NULL;
+    if (subscribes) {
+        const int result = cuptiSubscribe(&subscriber, on_call, NULL);
+        if (result)
+            return result;
+    }
+    int result = cuptiActivityRegisterCallbacks(request, complete);
+    if (!result)
+        result = cuptiActivityRegisterTimestampCallback(monotonic);
+    if (!result)
+        result = cuptiActivityEnable(CONCURRENT_KERNEL);
+    if (result)
+        return result;
+    cuptiActivityEnable(MEMCPY);
+    const uint64_t begin = monotonic();
+    work(&during, repeat);
+    const uint64_t end = monotonic();
+    cuptiActivityDisable(CONCURRENT_KERNEL);
+    cuptiActivityDisable(MEMCPY);
+    cuptiActivityFlushAll(1);
+    if (subscribes)
+        cuptiUnsubscribe(subscriber);
+    const int is_its_clock = first_start + 100000 >= begin && last_end <= end + 100000;
+    printf("%d %d %s\n", n_own, n_foreign, is_its_clock ? "own clock" : "other clock");
+    n_own = n_foreign = 0;
+    first_start = last_end = 0;
+    return 0;
+}
+
+static void profiled(int subscribes)
+{
+    work(&before, repeat);
+    for (int i = 0; i < 2; i++) {
+        const int result = profile(subscribes);
+        if (result)
+            printf("refused %d\n", result);
+        work(&after, repeat);
+    }
+}
+
+static void profiler_subscribes(void)
+{
+    profiled(1);
+}
+
+static void profiler_registers(void)
+{
+    profiled(0);
+}
+
+/* Its profiler comes first: CUDA is not even up. */
+static void profiler_first(void)
+{
+    void *subscriber;
+    printf("subscribe %d\n", cuptiSubscribe(&subscriber, on_call, NULL));
+    work(&during, repeat);
+}
+
+/* ---- ends ---- */
+
+static void at_return(void)
+{
+    work(&before, repeat);
+}
+
+static void at_exit(void)
+{
+    work(&before, repeat);
+    exit(3);
+}
+
+static void *exit_from_thread(void *unused)
+{
+    work(&before, repeat);
+    exit(4);
+    return unused;
+}
+
+static void at_exit_in_thread(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, exit_from_thread, NULL);
+    pthread_join(thread, NULL);
+}
+
+static void at__exit(void)
+{
+    work(&before, repeat);
+    _exit(5);
+}
+
+static void at_abort(void)
+{
+    work(&before, repeat);
+    abort();
+}
+
+static void at_sigterm(void)
+{
+    work(&before, repeat);
+    raise(SIGTERM);
+}
+
+/* Until it is killed: prints how many kernels have surely run, once per round. */
+static void forever(void)
+{
+    for (int i = 1;; i++) {
+        work(&before, repeat);
+        printf("%d\n", i * repeat);
+        fflush(stdout);
+    }
+}
+
+/* One call that waits, now and then, for longer than a flush period. */
+static void slowly(void)
+{
+    for (int i = 0; i < 3; i++) {
+        work(&before, repeat);
+        sleep_ms(1050);
+    }
+    work(&after, 1);
+    _exit(0);
+}
+
+static void fork_workers(void)
+{
+    work(&before, repeat);
+    for (int i = 0; i < 4; i++)
+        if (fork() == 0) {
+            char *memory = malloc(1000000);
+            memset(memory, 1, 1000000);
+            free(memory);
+            if (i % 2)
+                exit(0);
+            _exit(0);
+        }
+    work(&during, repeat);
+    for (int i = 0; i < 4; i++) {
+        int status;
+        wait(&status);
+        if (status)
+            exit(9);
+    }
+    work(&after, repeat);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} cases[] = {
+    {"profiler_subscribes", profiler_subscribes},
+    {"profiler_registers", profiler_registers},
+    {"profiler_first", profiler_first},
+    {"return", at_return},
+    {"exit", at_exit},
+    {"exit_in_thread", at_exit_in_thread},
+    {"_exit", at__exit},
+    {"abort", at_abort},
+    {"sigterm", at_sigterm},
+    {"forever", forever},
+    {"slowly", slowly},
+    {"fork_workers", fork_workers},
+};
+
+int main(int argc, char **argv)
+{
+    if (argc > 2)
+        repeat = atoi(argv[2]);
+    for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)
+        if (!strcmp(argv[1], cases[i].name)) {
+            cases[i].run();
+            return 0;
+        }
+    fprintf(stderr, "cupti_program CASE [N]\n");
+    return 2;
+}

@@ -1,0 +1,67 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""A program that profiles itself with CUPTI, as torch.profiler does, gets what it would get without us; the trace says when it
+had CUPTI, and goes on afterwards."""
+import collections
+
+from cupti_case import CUPTI, DOUBLES, ENDED, WRAPPED, YIELDED, CuptiCase, main, recorded_kernels
+
+PROGRAM = f"{DOUBLES}/cupti_program"
+N = 20
+
+
+class ArbiterTest(CuptiCase):
+    def profile(self, case, program="", **environment):
+        outcome = self.run_program([PROGRAM, case], program, **environment)
+        self.assertEqual(outcome.code, 0, outcome.err)
+        return outcome
+
+    def names(self, outcome):
+        return collections.Counter(row[3] for row in recorded_kernels(outcome))
+
+    def test_as_without_us(self):
+        for case in ("profiler_subscribes", "profiler_registers"):
+            with self.subTest(case):
+                without = self.profile(case, LD_PRELOAD="", CUDA_INJECTION64_PATH="")
+                self.assertEqual(without.out, f"{N} 0 own clock\n" * 2)
+                self.assertEqual(self.profile(case).out, without.out)
+
+    def test_yields_and_returns(self):
+        """Two windows of a profiler: ours has the kernels before, between and after, and says which windows it has not."""
+        for case in ("profiler_subscribes", "profiler_registers"):
+            with self.subTest(case):
+                outcome = self.profile(case)
+                self.assertEqual(outcome.states(), [CUPTI, YIELDED, CUPTI, YIELDED, CUPTI, ENDED])
+                self.assertEqual(self.names(outcome), {"before": N, "after": 2 * N})
+                self.assertEqual(outcome.lost(), {})
+                self.assert_times(outcome)
+
+    def test_registering_again_corrupts(self):
+        """CUPTI gives the record after a second registration of a clock times of another one: counted, not drawn."""
+        outcome = self.profile("profiler_subscribes", "fault reregister")
+        names = self.names(outcome)
+        self.assertEqual(names["before"] + names["after"] + sum(outcome.lost().values()), 3 * N)
+        self.assert_times(outcome)
+
+    def test_own(self):
+        """By PROFTRACE_CUPTI=own the program's profiler is told that CUPTI is taken, and we have everything."""
+        for case in ("profiler_subscribes", "profiler_registers"):
+            with self.subTest(case):
+                outcome = self.profile(case, PROFTRACE_CUPTI="own")
+                self.assertEqual(outcome.out, "refused 39\n" * 2)
+                self.assertEqual(outcome.states(), [CUPTI, ENDED])
+                self.assertEqual(self.names(outcome), {"before": N, "after": 2 * N})
+
+    def test_program_is_first(self):
+        outcome = self.profile("profiler_first")
+        self.assertEqual(outcome.out, "subscribe 0\n")
+        self.assertEqual(outcome.states(), [WRAPPED])
+
+    def test_off(self):
+        outcome = self.profile("profiler_subscribes", PROFTRACE_CUPTI="off")
+        self.assertEqual(outcome.out, f"{N} 0 own clock\n" * 2)
+        self.assertEqual(outcome.states(), [WRAPPED])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""All ways in which a process ends: what CUPTI had delivered is in the trace, and the trace says whether that was all."""
+import os
+import random
+import signal
+import time
+
+from cupti_case import CUPTI, DOUBLES, ENDED, CuptiCase, Outcome, main, recorded_kernels, true_kernels
+
+PROGRAM = f"{DOUBLES}/cupti_program"
+
+
+class EndTest(CuptiCase):
+    def end(self, case, code, *arguments, program="", **environment):
+        outcome = self.run_program([PROGRAM, case, *map(str, arguments)], program, **environment)
+        self.assertEqual(outcome.code, code, outcome.err)
+        return outcome
+
+    def test_orderly(self):
+        """return, exit, exit from another thread: everything is delivered, and the trace says so."""
+        for case, code in (("return", 0), ("exit", 3), ("exit_in_thread", 4)):
+            with self.subTest(case):
+                outcome = self.end(case, code)
+                self.assertEqual(outcome.states(), [CUPTI, ENDED])
+                self.assertEqual(len(true_kernels(outcome)), 20)
+                self.assert_operations(outcome)
+
+    def test_sudden(self):
+        """_exit, abort, SIGTERM: no call of CUPTI's may be made there. No record is invented, and no sentence says "all"."""
+        for case, code in (("_exit", 5), ("abort", -signal.SIGABRT), ("sigterm", -signal.SIGTERM)):
+            with self.subTest(case):
+                outcome = self.end(case, code)
+                self.assertEqual(outcome.states(), [CUPTI])
+                self.assertLessEqual(set(recorded_kernels(outcome)), set(true_kernels(outcome)))
+
+    def test_exit_codes_are_the_programs(self):
+        for case in ("return", "exit", "_exit", "abort", "sigterm"):
+            without = self.run_program([PROGRAM, case], LD_PRELOAD="", CUDA_INJECTION64_PATH="")
+            traced = self.run_program([PROGRAM, case])
+            self.assertEqual((traced.code, traced.out, traced.err), (without.code, without.out, without.err))
+
+    def test_delivered_where_the_program_waits(self):
+        """A process that waits for the GPU now and then and ends without a word loses the last second at most."""
+        outcome = self.end("slowly", 0)
+        self.assertEqual(outcome.states(), [CUPTI])
+        names = [row[3] for row in recorded_kernels(outcome)]
+        self.assertGreaterEqual(names.count("before"), 60)
+
+    def test_driver_ends_first(self):
+        """CUPTI refuses the last flush: the trace does not claim that it has everything."""
+        outcome = self.workload("basic", 10, program="fault late_atexit")
+        self.assertEqual(outcome.states(), [CUPTI, ENDED])
+        reason = outcome.of("gpu_tracing")[-1]["reason"]
+        if len(recorded_kernels(outcome)) < len(true_kernels(outcome)):
+            self.assertIn("could not deliver", reason)
+
+    def test_slow_flush(self):
+        outcome = self.end("return", 0, program="fault slow_flush 300")
+        self.assert_operations(outcome)
+
+    def test_killed_at_any_moment(self):
+        """SIGKILL: what is in the trace is true, nothing is there twice, and what was delivered a while ago is there."""
+        dice = random.Random(5)
+        for _ in range(8):
+            delay = dice.uniform(0.02, 1.6)
+            child, folder = self.start([PROGRAM, "forever", "10"], f"worker {dice.randint(0, 1)};kernel_ns 100000")
+            time.sleep(delay)
+            child.kill()
+            out, err = child.communicate(timeout=20)
+            outcome = Outcome(child.returncode, out, err, folder)
+            self.assertEqual(outcome.code, -signal.SIGKILL, err)
+            if not os.path.isdir(f"{folder}/trace"):
+                continue
+            recorded, true = recorded_kernels(outcome), true_kernels(outcome)
+            self.assertEqual(len(recorded), len(set(recorded)), "twice")
+            self.assertLessEqual(set(recorded), set(true))
+            self.assertNotIn(ENDED, outcome.states())
+            if outcome.of("gpu_clock"):
+                self.assert_flushed(outcome)
+
+    def assert_flushed(self, outcome):
+        """What was over before the last flush (each leaves a clock pair behind) is there, unless its buffer still waits."""
+        if len(outcome.of("gpu_clock")) < 2 or not outcome.of("cuda_call"):
+            return
+        offset = self.offset_ns(outcome)
+        flushed_ns = outcome.of("gpu_clock")[-1]["start_ns"] + offset
+        recorded = {row[1] for row in recorded_kernels(outcome)}
+        missing = [t for t in outcome.true("kernel") if t["end_ns"] < flushed_ns - 300_000_000 and t["correlation"] not in recorded]
+        self.assertEqual(missing, [])
+
+
+class ForkTest(CuptiCase):
+    def test_workers(self):
+        """Children of a process that uses CUDA, as DataLoader's workers are: they neither hang nor write, however they end."""
+        outcome = self.run_program([PROGRAM, "fork_workers"], "fork_hang_ms 100", timeout=30)
+        self.assertEqual((outcome.code, outcome.err), (0, ""))
+        self.assertEqual(outcome.states(), [CUPTI, ENDED])
+        self.assertEqual(len(true_kernels(outcome)), 60)
+        self.assert_operations(outcome)
+        self.assertEqual(len({e["pid"] for e in outcome.of("gpu_kernel")}), 1)
+
+
+if __name__ == "__main__":
+    main()

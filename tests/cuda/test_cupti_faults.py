@@ -1,0 +1,165 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Whatever CUPTI does, the program runs as without us and the trace is truthful: what is not in it is counted, with the reason."""
+import os
+import pathlib
+import shutil
+
+from cupti_case import CUPTI, DOUBLES, ENDED, OFF, WRAPPED, CuptiCase, main, true_kernels
+
+DROPPED = "CUPTI dropped them: its own buffers were full"
+NO_TIME = "CUPTI gave them no valid times: its buffers on the GPU were full"
+UNKNOWN = "of a kind that this version of proftrace does not know"
+
+
+class RefusalTest(CuptiCase):
+    def assert_wrapped(self, outcome, reason, states=(WRAPPED,)):
+        self.assertEqual(outcome.states(), list(states))
+        self.assertIn(reason, outcome.of("gpu_tracing")[-1]["reason"])
+        self.assertEqual(outcome.of("gpu_kernel"), [])
+
+    def test_another_tool(self):
+        self.assert_wrapped(self.workload("basic", 2, program="fault subscribe39"), "another tool has CUPTI")
+
+    def test_driver_that_does_not_fit(self):
+        self.assert_wrapped(self.workload("basic", 2, program="error cuptiSubscribe 999"), "error 999")
+        self.assert_wrapped(self.workload("basic", 2, program="error cuptiSubscribe 15"), "error 15")
+
+    def test_no_driver(self):
+        """The driver is what injects us: a program that finds none is told so as without us, and there is nothing to say."""
+        outcome = self.workload("basic", 1, program="fault no_driver", code=1)
+        self.assertIn("35 cudaErrorInsufficientDriver", outcome.err)
+        self.assertEqual((outcome.of("gpu_tracing"), outcome.of("gpu_kernel")), ([], []))
+
+    def test_no_permission(self):
+        self.assert_wrapped(self.workload("basic", 2, program="fault enable 35"), "CONCURRENT_KERNEL (error 35)")
+
+    def test_some_kinds_only(self):
+        """Old CUPTIs do not know all kinds: the rest is recorded, and the sentence says what is not."""
+        outcome = self.workload("basic", 2, major=11, version=14)
+        self.assertEqual(outcome.states(), [CUPTI, ENDED])
+        self.assertIn("without MEMORY2 (error 21), MEMORY_POOL (error 21), GRAPH_TRACE (error 21)",
+                      outcome.of("gpu_tracing")[0]["reason"])
+        self.assert_operations(outcome)
+
+    def test_options(self):
+        self.assert_wrapped(self.workload("basic", 1, PROFTRACE_CUPTI="off"), "PROFTRACE_CUPTI=off")
+        outcome = self.workload("basic", 1, PROFTRACE_CUDA="0")
+        self.assertIn(outcome.states(), ([OFF], []))
+        self.assertEqual(outcome.of("cuda_call"), [])
+
+    def test_no_library(self):
+        """A runtime without its profiling library, as in slim containers."""
+        lib = f"{self.root}/lib"
+        os.mkdir(lib)
+        for name in ("libcudart.so.13", "libfakegpu.so"):
+            shutil.copy(f"{DOUBLES}/lib/{name}", lib)
+        os.mkdir(f"{self.root}/bin")
+        program = shutil.copy(f"{DOUBLES}/workload_13", f"{self.root}/bin")
+        outcome = self.run_program([program, "basic", "1"], LD_LIBRARY_PATH=lib, CUDA_HOME="", CUDA_PATH="")
+        self.assertEqual(outcome.code, 0, outcome.err)
+        if os.path.exists("/etc/ld.so.cache") and b"libcupti.so" in pathlib.Path("/etc/ld.so.cache").read_bytes():
+            self.assertEqual(len(outcome.states()), 1)  # the machine's own libcupti was found by name; it finds no driver
+        else:
+            self.assert_wrapped(outcome, "no libcupti was found")
+
+    def test_optional_functions_fail(self):
+        for function in ("cuptiActivityFlushPeriod", "cuptiActivitySetAttribute", "cuptiActivityEnableDriverApi",
+                         "cuptiActivityGetNumDroppedRecords", "cuptiGetTimestamp", "cuptiActivityEnableRuntimeApi"):
+            with self.subTest(function):
+                outcome = self.workload("basic", 2, program=f"error {function} 27")
+                self.assert_operations(outcome)
+
+    def test_no_thread_ids(self):
+        """Threads as CUPTI numbers them by itself mean nothing outside: better none than wrong ones."""
+        outcome = self.workload("basic", 2, program="error cuptiSetThreadIdType 27")
+        self.assert_operations(outcome)
+        tids = {t["tid"] for t in outcome.true("api")}
+        self.assertTrue(all(e.get("field_tid", 0) == 0 or e["tid"] in tids for e in outcome.of("cuda_call")))
+
+
+class RecordFaultTest(CuptiCase):
+    def operations(self, outcome):
+        recorded = len(outcome.of("gpu_kernel")) + len(outcome.of("gpu_copy")) + len(outcome.of("gpu_set"))
+        return recorded, len(outcome.true("kernel", "copy", "set"))
+
+    def test_dropped(self):
+        for worker in (0, 1):
+            outcome = self.workload("basic", 40, program=f"fault drop 10;worker {worker}")
+            recorded, true = self.operations(outcome)
+            self.assertEqual((recorded + outcome.lost()[DROPPED], outcome.lost()[DROPPED]), (true, true // 10))
+
+    def test_bad_times(self):
+        outcome = self.workload("basic", 40, program="fault zero_time 7;fault reversed_time 11")
+        recorded, true = self.operations(outcome)
+        self.assertGreater(outcome.lost()[NO_TIME], 40)
+        self.assertEqual(recorded + outcome.lost()[NO_TIME], true)
+        self.assert_times(outcome)
+
+    def test_order(self):
+        outcome = self.workload("threads", 100, program="fault shuffle")
+        self.assert_operations(outcome)
+        self.assert_times(outcome)
+
+    def test_unknown_kinds(self):
+        """A later CUPTI sends what we cannot know: stepped over and counted, all else is there."""
+        outcome = self.workload("basic", 20, program="fault unknown_kind 5")
+        self.assert_operations(outcome)
+        self.assertGreater(outcome.lost()[UNKNOWN], 10)
+
+    def test_longer_records(self):
+        for bytes_more in (8, 16, 64):
+            with self.subTest(bytes_more):
+                outcome = self.workload("basic", 10, program=f"fault long_record {bytes_more}")
+                self.assert_operations(outcome)
+                self.assertEqual(outcome.lost(), {})
+
+    def test_names(self):
+        outcome = self.workload("basic", 10, program="fault null_name 3")
+        names = [e["name"] for e in outcome.of("gpu_kernel")]
+        self.assertEqual(names.count(None), 10)
+        self.assertEqual(recorded_ids(outcome), [row[:3] for row in true_kernels(outcome)])
+        outcome = self.workload("basic", 10, program="fault hostile_name 3")
+        self.assertEqual(len(outcome.of("gpu_kernel")), 30)
+        self.assertEqual(max(len(e["name"]) for e in outcome.of("gpu_kernel")), 4096, "cut, not lost")
+
+    def test_many_small_buffers(self):
+        outcome = self.workload("threads", 200, program="fault small_buffers 3")
+        self.assert_operations(outcome)
+        self.assertEqual(outcome.lost(), {})
+
+    def test_cut_records(self):
+        outcome = self.workload("basic", 40, program="fault wild_record 2;fault small_buffers 16")
+        recorded, true = self.operations(outcome)
+        cut = sum(n for reason, n in outcome.lost().items() if reason.startswith("cut short"))
+        self.assertGreater(cut, 0)
+        self.assertLess(recorded, true + 1)
+        calls = len(outcome.of("cuda_call")) + sum(len(outcome.of(f"gpu_{k}")) for k in ("sync", "overhead", "memory"))
+        self.assertGreaterEqual(recorded + cut + calls, true, "nothing is missing without being counted")
+
+    def test_callbacks_in_lock(self):
+        outcome = self.workload("threads", 100, program="fault callbacks_in_lock;fault drop 50", timeout=30)
+        recorded, true = self.operations(outcome)
+        self.assertEqual(recorded + outcome.lost()[DROPPED], true)
+
+    def test_no_worker(self):
+        outcome = self.workload("basic", 20, program="worker 0")
+        self.assert_operations(outcome)
+
+    def test_wrapping_correlation(self):
+        outcome = self.workload("basic", 5, program="first_correlation 4294967290")
+        self.assert_operations(outcome)
+
+    def test_sticky_error(self):
+        """After an illegal address every call fails: what ran before is there."""
+        outcome = self.workload("basic", 50, program="fault sticky 20", code=1)
+        self.assert_operations(outcome)
+        self.assertIn(-700, {e["result"] for e in outcome.of("cuda_call")})
+
+
+def recorded_ids(outcome):
+    return sorted((e["pid"], e["correlation"], e["queue"]) for e in outcome.of("gpu_kernel"))
+
+
+if __name__ == "__main__":
+    main()
