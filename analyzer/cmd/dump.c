@@ -14,27 +14,28 @@
 #include "cmd.h"
 #include "open_run.h"
 
-static void json_field(struct pt_json *json, const struct pt_event *event, const struct pt_field_desc *field)
+static void json_field(struct pt_json *json, const struct pt_event *event, const struct pt_field_desc *field,
+                       const char *name)
 {
     const pt_i64 value = pt_field_value(event, field);
     const pt_u64 *frames;
     double number;
     switch (field->unit) {
     case PT_UNIT_STRING:
-        pt_json_text(json, field->name, value ? pt_process_string(event->process, (pt_u32)value) : NULL);
+        pt_json_text(json, name, value ? pt_process_string(event->process, (pt_u32)value) : NULL);
         return;
     case PT_UNIT_STACK:
-        pt_json_array_inline(json, field->name);
+        pt_json_array_inline(json, name);
         for (pt_u32 i = 0, n = pt_process_stack(event->process, (pt_u32)value, &frames); i < n; i++)
             pt_json_u64(json, NULL, frames[i]);
         pt_json_end(json);
         return;
     case PT_UNIT_NUMBER:
         memcpy(&number, &value, sizeof number);
-        pt_json_f64(json, field->name, number);
+        pt_json_f64(json, name, number);
         return;
     case PT_UNIT_HEAP_FUNCTION:
-        pt_json_text(json, field->name,
+        pt_json_text(json, name,
                      value > 0 && value < 256 && pt_event_desc_by_id((pt_u8)value)
                          ? pt_event_desc_by_id((pt_u8)value)->name
                          : NULL);
@@ -55,9 +56,24 @@ static void json_field(struct pt_json *json, const struct pt_event *event, const
         break;
     }
     if (field->type[0] == 'u')
-        pt_json_u64(json, field->name, (pt_u64)value);
+        pt_json_u64(json, name, (pt_u64)value);
     else
-        pt_json_i64(json, field->name, value);
+        pt_json_i64(json, name, value);
+}
+
+/* A field may be named as a key that every event has: gpu_sync's event. A thread that says the same twice says it once.
+ */
+static void json_fields(struct pt_json *json, const struct pt_event *event)
+{
+    char name[64];
+    for (pt_u32 i = 0; i < event->desc->n_fields; i++) {
+        const struct pt_field_desc *field = &event->desc->fields[i];
+        const bool is_tid = strcmp(field->name, "tid") == 0;
+        if (is_tid && pt_field_value(event, field) == (pt_i64)event->thread->tid)
+            continue;
+        snprintf(name, sizeof name, "%s%s", is_tid || strcmp(field->name, "event") == 0 ? "field_" : "", field->name);
+        json_field(json, event, field, name);
+    }
 }
 
 static void json_event(struct pt_json *json, const struct pt_event *event)
@@ -70,9 +86,7 @@ static void json_event(struct pt_json *json, const struct pt_event *event)
     pt_json_u64(json, "tid", event->thread->tid);
     pt_json_u64(json, "process", event->process->index);
     pt_json_text(json, "event", event->desc->name);
-    for (pt_u32 i = 0; i < event->desc->n_fields; i++)
-        if (strcmp(event->desc->fields[i].name, "tid") != 0) /* thread_start's: it is there already */
-            json_field(json, event, &event->desc->fields[i]);
+    json_fields(json, event);
     pt_json_end(json);
     pt_json_line(json);
 }
