@@ -12,6 +12,7 @@
 #include "analysis.h"
 #include "cpu_flame.h"
 #include "cpu_tables.h"
+#include "loading.h"
 #include "off_cpu_table.h"
 
 enum { MOST_THREADS = 2000 };
@@ -204,6 +205,7 @@ static void finish_stage(struct pt_profile *profile, struct pt_off_cpu *off, pt_
     add_threads(metrics, scope, view->data);
     pt_cpu_tables(metrics, scope, view);
     pt_cpu_flame(metrics, scope, view);
+    pt_loading(profile, stage, view, thread);
     pt_off_cpu_weigh(off);
     pt_off_cpu_table(metrics, scope, view, off, thread);
     if (view->data->is_cut)

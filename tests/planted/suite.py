@@ -30,6 +30,7 @@ CASES = [
     case("slow_dns.py", around.slow_resolver),
     case("lock_convoy.c", cc=(("-pthread",),) * 2),
     case("too_few_workers.py", needs_torch=True),
+    case("loading_in_main.py", needs_torch=True),
     case("dataloader_cpu_bound.py", needs_torch=True),
     case("dataloader_disk_bound.py", around.slow_device, needs_torch=True),
     case("too_many_workers.py", needs_torch=True),

@@ -97,6 +97,7 @@ static const struct {
       {"helpers.other_percent", 0},
       {"helpers.file_percent", 80}},
      5},
+    {"loading_in_main", {{"load.in_main.cost_s", 3}, {"load.in_main.percent", 30}}, 4},
     {"dataloader_cpu_bound",
      {{"machine.cpus", 4},
       {"helpers.wait_s", 4},
