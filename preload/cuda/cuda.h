@@ -19,9 +19,13 @@ extern pt_u8 pt_cuda_by_cupti __attribute__((visibility("hidden")));
  * lock of ours is held. Returns 1 when CUPTI records; else it has said why with pt_cuda_say. */
 int pt_cupti_start(void);
 
-/* A good moment to deliver what CUPTI has, at most once per second; or, when the program took CUPTI for its own profiler
- * and is done with it, to take it back. For wrappers of calls that wait, on the program's thread, with nothing held. */
+/* A good moment to deliver what CUPTI has, at most once per second; or, when the program took CUPTI for its own
+ * profiler and is done with it, to take it back. For wrappers of calls that wait, on the program's thread, with nothing
+ * held. */
 void pt_cupti_tick(void);
+
+/* 1 once there was a gpu_tracing event: the wrappers need not say anything then. */
+extern pt_u8 pt_cuda_has_said __attribute__((visibility("hidden")));
 
 /* Store a gpu_tracing event: `state` holds from now on, because of `reason`. */
 void pt_cuda_say(enum pt_cuda_tracing state, const char *reason);

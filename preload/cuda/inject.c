@@ -12,16 +12,11 @@
 #include "cuda.h"
 
 pt_u8 pt_cuda_by_cupti;
-
-/* Where the part that talks to CUPTI is not built. */
-__attribute__((weak)) int pt_cupti_start(void)
-{
-    pt_cuda_say(PT_CUDA_TRACING_WRAPPED, "this build of proftrace has no CUPTI part");
-    return 0;
-}
+pt_u8 pt_cuda_has_said;
 
 void pt_cuda_say(enum pt_cuda_tracing state, const char *reason)
 {
+    __atomic_store_n(&pt_cuda_has_said, 1, __ATOMIC_RELAXED);
     if (!pt_switches.off)
         pt_point(PT_EV_gpu_tracing, pt_intern_string(reason), state, 0, 0);
 }
@@ -30,7 +25,11 @@ PT_EXPORT int InitializeInjection(void);
 PT_EXPORT int InitializeInjection(void)
 {
     static pt_u32 begun;
-    if (!pt_switches.off && pt_switches.user && !__atomic_exchange_n(&begun, 1, __ATOMIC_ACQ_REL))
+    if (pt_switches.off || !pt_switches.user || __atomic_exchange_n(&begun, 1, __ATOMIC_ACQ_REL))
+        return 1;
+    if (pt_switches.cuda)
         pt_cupti_start();
+    else
+        pt_cuda_say(PT_CUDA_TRACING_OFF, "PROFTRACE_CUDA is off"); /* the variable came from a parent */
     return 1;
 }

@@ -42,6 +42,9 @@ ALLOWED = {
     ("preload/cuda/cupti_library.c", "dlclose"): "gives back a reference to what is mapped anyway",
     ("preload/cuda/cupti_library.c", "dlsym"): "the functions of CUPTI",
     ("preload/cuda/cupti.c", "atexit"): "registered while the driver comes up, so that CUPTI delivers before the driver goes down",
+    ("preload/cuda/runtime.c", "dlopen"): "RTLD_NOLOAD: a handle of the libcudart that its caller was linked with",
+    ("preload/cuda/runtime.c", "dlsym"): "all functions of it at once, at the first call of a module",
+    ("preload/cuda/runtime.c", "dl_iterate_phdr"): "looks for it where its caller does not say which; then, once",
     ("preload/core/init.c", "on_exit"): "notes the exit status; nothing depends on its being called",
 }
 
