@@ -102,8 +102,8 @@ static void add_row(struct pt_table *table, const struct pt_file_use *f)
         cells[i + 2] = pt_integer(numbers[i]);
 }
 
-static void finish_stage(const struct pt_file_use *files, size_t first, size_t end, pt_u32 stage,
-                         struct pt_metrics *metrics)
+static void finish_stage(const struct pt_file_groups *groups, const struct pt_file_use *files, size_t first, size_t end,
+                         pt_u32 stage, struct pt_metrics *metrics)
 {
     const struct pt_scope scope = pt_scope_stage(stage);
     struct pt_table *table =
@@ -116,7 +116,7 @@ static void finish_stage(const struct pt_file_use *files, size_t first, size_t e
         else
             table->rows_left_out++;
     }
-    pt_file_groups(metrics, scope, files + first, end - first);
+    pt_file_groups_table(metrics, scope, groups, files + first, end - first);
     pt_metrics_set(metrics, scope, "io.files.count", pt_integer(sum.files));
     pt_metrics_set(metrics, scope, "io.distinct.bytes", pt_integer(sum.distinct_bytes));
     pt_metrics_set(metrics, scope, "io.read_again.bytes", pt_integer(sum.read_again_bytes));
@@ -127,7 +127,8 @@ static void finish_stage(const struct pt_file_use *files, size_t first, size_t e
     pt_metrics_set(metrics, scope, "io.read_small.cost_s", pt_real(sum.small_s));
 }
 
-void pt_file_results(struct pt_profile *profile, struct pt_file_use *files, size_t n)
+void pt_file_results(struct pt_profile *profile, const struct pt_file_groups *groups, struct pt_file_use *files,
+                     size_t n)
 {
     size_t first = 0;
     if (n)
@@ -136,7 +137,7 @@ void pt_file_results(struct pt_profile *profile, struct pt_file_use *files, size
         size_t end = first;
         while (end < n && files[end].stage == stage)
             end++;
-        finish_stage(files, first, end, stage, &profile->metrics);
+        finish_stage(groups, files, first, end, stage, &profile->metrics);
         first = end;
     }
 }

@@ -7,6 +7,7 @@
 
 #include "analysis.h"
 #include "coverage.h"
+#include "histogram.h"
 
 struct pt_layer_use { /* descriptors, or stdio */
     pt_u64 reads, read_bytes, read_ns;
@@ -20,6 +21,7 @@ struct pt_file_use {
     const char *path; /* interned; NULL = the files above MAX_FILES */
     pt_u32 stage;
     pt_u32 failed_opens;
+    pt_u32 group;   /* among the path groups, plus 1; 0 = there are too many */
     bool is_stream; /* pipe, socket, device: nothing can be read from it twice */
     pt_u64 open_ns;
     pt_u64 small_reads, small_read_ns, small_read_bytes, small_around_ns;
@@ -32,9 +34,27 @@ static inline pt_u64 pt_file_total_ns(const struct pt_file_use *f)
     return f->open_ns + f->fd.read_ns + f->fd.write_ns + f->stdio.read_ns + f->stdio.write_ns;
 }
 
+/* Files of a stage whose names differ in their numbers only, and how long their transfers took. */
+struct pt_file_groups {
+    PT_VEC(struct pt_histogram *); /* ns */
+    struct pt_map by_path;         /* stage, interned group -> index, plus 1 */
+    struct pt_intern paths;
+};
+
+/* The group of a path, plus 1; 0 when there are too many. */
+pt_u32 pt_file_groups_of(struct pt_file_groups *groups, pt_u32 stage, const char *path);
+static inline void pt_file_groups_add(struct pt_file_groups *groups, pt_u32 group, pt_i64 duration_ns)
+{
+    if (group)
+        pt_histogram_add(groups->items[group - 1], (pt_u64)duration_ns);
+}
+void pt_file_groups_fini(struct pt_file_groups *groups);
+
 /* io.groups: absent when no two files differ in numbers only. */
-void pt_file_groups(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_file_use *files, size_t n);
+void pt_file_groups_table(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_file_groups *groups,
+                          const struct pt_file_use *files, size_t n);
 /* Sorts the files. */
-void pt_file_results(struct pt_profile *profile, struct pt_file_use *files, size_t n);
+void pt_file_results(struct pt_profile *profile, const struct pt_file_groups *groups, struct pt_file_use *files,
+                     size_t n);
 
 #endif

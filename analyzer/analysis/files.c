@@ -31,6 +31,7 @@ struct files {
         PT_VEC(struct descriptor);
     } descriptors;
     struct pt_gaps small_gaps, read_gaps;
+    struct pt_file_groups groups;
     struct {
         pt_u64 read_ns, write_ns;
     } * on_pipes; /* by process: main thread's time on pipes and sockets, which is waiting and no file I/O */
@@ -70,7 +71,13 @@ static pt_u32 file_of_path(struct files *files, pt_u32 stage, const char *path)
     }
     pt_u64 *slot = pt_map_at(&files->by_path, key);
     if (!*slot) {
-        pt_vec_push(files, ((struct pt_file_use){.path = path, .stage = stage, .is_stream = !is_plain_path(path)}));
+        const bool is_plain = is_plain_path(path);
+        pt_vec_push(files, ((struct pt_file_use){
+                               .path = path,
+                               .stage = stage,
+                               .is_stream = !is_plain,
+                               .group = is_plain ? pt_file_groups_of(&files->groups, stage, path) : 0,
+                           }));
         *slot = files->n;
     }
     return (pt_u32)(*slot - 1);
@@ -162,6 +169,7 @@ static void was_read(struct files *files, const struct pt_event *e, struct descr
     layer->reads++;
     layer->read_bytes += bytes;
     layer->read_ns += (pt_u64)e->duration_ns;
+    pt_file_groups_add(&files->groups, f->group, e->duration_ns);
     layer->around_ns += pt_gap_before(&files->read_gaps, e, !f->is_stream, LONGEST_READ_GAP_NS);
     const pt_u64 around_ns = pt_gap_before(&files->small_gaps, e, small && !f->is_stream, LONGEST_SMALL_GAP_NS);
     if (is_main_on_pipe(f, e))
@@ -187,6 +195,7 @@ static void was_written(struct files *files, const struct pt_event *e, struct de
     layer->writes++;
     layer->write_bytes += bytes;
     layer->write_ns += (pt_u64)e->duration_ns;
+    pt_file_groups_add(&files->groups, f->group, e->duration_ns);
     if (is_main_on_pipe(f, e))
         files->on_pipes[e->process->index].write_ns += (pt_u64)e->duration_ns;
     if (moves)
@@ -275,7 +284,8 @@ static void event(void *state, const struct pt_event *e)
 static void finish(void *state, struct pt_profile *profile)
 {
     struct files *files = state;
-    pt_file_results(profile, files->items, files->n);
+    pt_file_results(profile, &files->groups, files->items, files->n);
+    pt_file_groups_fini(&files->groups);
     for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
         const struct pt_scope scope = pt_scope_process(i);
         pt_metrics_set(&profile->metrics, scope, "io.pipe_read.main_s", pt_seconds((pt_i64)files->on_pipes[i].read_ns));
