@@ -42,6 +42,7 @@ def arguments():
     parser.add_argument("--worker-cause", type=parse_cause, action="append", default=[], metavar="NAME=MS")
     parser.add_argument("--pageable", action="store_true", help="copy batches from pageable memory")
     parser.add_argument("--async-loss", action="store_true", help="read the loss only at the end: launches run ahead")
+    parser.add_argument("--allreduce", type=int, default=0, help="so many NCCL kernels per step, on a stream of their own")
     parser.add_argument("--threads", type=int, default=1, help="training threads, each with its own model and stream")
     parser.add_argument("--exit", choices=("return", "sys.exit", "os._exit", "exception", "SIGTERM"), default="return")
     return parser.parse_args()
@@ -52,7 +53,7 @@ class Training:
 
     def __init__(self, options, loader, folder):
         self.options, self.loader, self.folder = options, loader, folder
-        self.planted, self.steps = [], []
+        self.planted, self.steps, self.collectives = [], [], None
 
     def plant(self, index):
         for name, ns, every in self.options.cause:
@@ -70,6 +71,8 @@ class Training:
             model.forward()
         with cuda.nvtx_range("backward"):
             model.backward()
+        for _ in range(self.options.allreduce):
+            cuda.launch("allreduce", 24, self.collectives)
         with cuda.nvtx_range("optimizer"):
             model.step()
             model.zero_grad()
@@ -80,6 +83,7 @@ class Training:
 
     def run(self):
         model = cuda.Model(self.options.layers, 1 << 20, cuda.stream())
+        self.collectives = cuda.stream() if self.options.allreduce else None
         batch = cuda.Tensor(self.options.batch_bytes, "cuda")
         staging = Staging(self.options.batch_bytes, not self.options.pageable)
         for index, data in enumerate(self.loader):

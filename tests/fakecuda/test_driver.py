@@ -16,6 +16,7 @@ class DriverTest(DoubleTest):
         calls = {r["correlationId"]: r["cbid"] for r in outcome.recorded("driver")}
         self.assertEqual({calls[k["correlationId"]] for k in kernels}, {307})
         self.assertEqual(outcome.recorded("runtime"), [])
+        self.assertEqual([r["overheadKind"] for r in outcome.recorded("overhead")], [1, 4 << 16, 5 << 16])
 
     def test_without_driver(self):
         """In the folder of the runtime there is no driver."""

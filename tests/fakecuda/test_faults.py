@@ -147,9 +147,11 @@ class FaultTest(DoubleTest):
         self.assertEqual(len(self.kernels(outcome)), 6)
 
     def test_late_exit_handler(self):
-        """Injected libraries whose exit handlers run after the driver's find it unloaded."""
+        """Injected libraries whose exit handlers run after the driver's find it gone, with all that they did not flush."""
         outcome = self.assert_ran(self.workload("basic", 1, program="fault late_atexit"))
-        self.assertEqual(len(self.kernels(outcome)), 3)
+        self.assertEqual((self.kernels(outcome), outcome.recorded("end")[0]["flushed"]), ([], 15))
+        outcome = self.assert_ran(self.workload("basic", 1))
+        self.assertEqual(outcome.recorded("end")[0]["flushed"], 0)
 
     def test_killed(self):
         """The truth survives a kill."""

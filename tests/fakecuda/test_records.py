@@ -35,8 +35,7 @@ class RecordsTest(DoubleTest):
         for r in seen:
             t = true[r["correlationId"]]
             self.assertEqual((r["cbid"], r["threadId"], r["returnValue"]), (t["cbid"], t["tid"], t["result"]))
-            self.assertLessEqual(abs(r["start"] - t["start_ns"]), 2000000)  # the thread may have lost its CPU between
-            self.assertLess(r["start"], r["end"])
+            self.assertTrue(t["start_ns"] <= r["start"] <= r["end"] <= t["end_ns"], (r, t))
 
     def test_all_versions(self):
         """The same program in the layouts of each version that came with the three majors."""

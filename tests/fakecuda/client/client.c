@@ -226,11 +226,12 @@ static void *flush_often(void *ms)
 static void finish(void)
 {
     size_t dropped = 0;
+    int flushed = 0;
     if (!has_option("no_exit_flush"))
-        function("cuptiActivityFlushAll")(has_option("plain_flush") ? 0u : 1u);
+        flushed = function("cuptiActivityFlushAll")(has_option("plain_flush") ? 0u : 1u);
     const int result = function("cuptiActivityGetNumDroppedRecords")(NULL, 0u, &dropped);
     pthread_mutex_lock(&out_lock);
-    fprintf(out, "{\"record\":\"end\",\"dropped\":%zu,\"result\":%d}\n", dropped, result);
+    fprintf(out, "{\"record\":\"end\",\"dropped\":%zu,\"result\":%d,\"flushed\":%d}\n", dropped, result, flushed);
     fflush(out);
     pthread_mutex_unlock(&out_lock);
 }

@@ -57,3 +57,35 @@ int cudaMemset2DAsync(void *target, size_t pitch, int value, size_t width, size_
     return set(ROW(cudaMemset2DAsync), target, value, pitch > width ? pitch * (height - 1) + width : width * height,
                stream, true);
 }
+
+int cudaMemset2D_ptds(void *target, size_t pitch, int value, size_t width, size_t height)
+{
+    return set(ROW(cudaMemset2D_ptds), target, value, pitch > width ? pitch * (height - 1) + width : width * height,
+               NULL, false);
+}
+
+int cudaMemset2DAsync_ptsz(void *target, size_t pitch, int value, size_t width, size_t height, void *stream)
+{
+    return set(ROW(cudaMemset2DAsync_ptsz), target, value,
+               pitch > width ? pitch * (height - 1) + width : width * height, stream, true);
+}
+
+/* cudaPitchedPtr and cudaExtent */
+struct pitched {
+    void *address;
+    size_t pitch, width, height;
+};
+struct extent {
+    size_t width, height, depth;
+};
+
+int cudaMemset3D(struct pitched memory, int value, struct extent extent)
+{
+    return set(ROW(cudaMemset3D), memory.address, value, extent.width * extent.height * extent.depth, NULL, false);
+}
+
+int cudaMemset3DAsync(struct pitched memory, int value, struct extent extent, void *stream)
+{
+    return set(ROW(cudaMemset3DAsync), memory.address, value, extent.width * extent.height * extent.depth, stream,
+               true);
+}

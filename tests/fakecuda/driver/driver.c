@@ -144,10 +144,12 @@ int cuCtxSynchronize(void)
 }
 
 /* ---- modules: any function that is asked for exists ---- */
-static int load_module(int error, void **module)
+static int load_module(struct fg_call *call, int error, void **module)
 {
-    if (!error)
+    if (!error) {
         *module = malloc(1);
+        fg_compile(call);
+    }
     return error;
 }
 
@@ -155,14 +157,14 @@ int cuModuleLoadData(void **module, const void *image)
 {
     (void)image;
     BEGIN(cuModuleLoadData);
-    return fg_leave(&call, load_module(ready(error), module));
+    return fg_leave(&call, load_module(&call, ready(error), module));
 }
 
 int cuModuleLoadDataEx(void **module, const void *image, unsigned n, void *options, void **values)
 {
     (void)image, (void)n, (void)options, (void)values;
     BEGIN(cuModuleLoadDataEx);
-    return fg_leave(&call, load_module(ready(error), module));
+    return fg_leave(&call, load_module(&call, ready(error), module));
 }
 
 int cuModuleGetFunction(void **function, void *module, const char *name)

@@ -32,6 +32,7 @@ enum fg_kind {
     FG_KIND_UNKNOWN = 200, /* what a later CUPTI may send */
 };
 enum fg_overhead {
+    FG_OVERHEAD_COMPILER = 1,
     FG_OVERHEAD_BUFFER_FLUSH = 1 << 16,
     FG_OVERHEAD_INSTRUMENTATION = 2 << 16,
     FG_OVERHEAD_MODULE_LOADING = 4 << 16,

@@ -140,6 +140,11 @@ static int state_error(enum fg_domain domain)
     return (int)program->fault[FG_FAULT_init_result];
 }
 
+bool fg_is_exiting(void)
+{
+    return is_exiting;
+}
+
 bool fg_is_forked_child(void)
 {
     return started_pid && started_pid != (pid_t)syscall(SYS_getpid);
@@ -172,9 +177,10 @@ int fg_leave(struct fg_call *call, int result)
         depth--;
         return result;
     }
-    const uint64_t end_ns = fg_now_ns();
-    if (fg_wants_call(call->api))
-        fg_record_call(call, fg_stamp());
+    const bool is_recorded = call->start_stamp && fg_wants_call(call->api);
+    const uint64_t end_stamp = is_recorded ? fg_stamp() : 0, end_ns = fg_now_ns();
+    if (is_recorded)
+        fg_record_call(call, end_stamp);
     if (call->is_called_back)
         fg_call_back(call, true);
     if (fg_has_witness())

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+enum { NOT_INITIALIZED = 15 };
+
 static atomic_uint period_ms;
 static atomic_int n_corrupt; /* kernel records that a re-registered clock corrupts */
 static atomic_bool has_clock;
@@ -87,6 +89,8 @@ int fg_flush(bool is_forced)
                 "fakecupti: cuptiActivityFlushAll hangs in a forked child, where CUPTI's thread does not exist\n");
         abort();
     }
+    if (fg_is_exiting())
+        return NOT_INITIALIZED;
     fg_busy(fg_program()->fault[FG_FAULT_slow_flush] * 1e6);
     for (struct fg_buffer *buffer; (buffer = fg_take_buffer(false, is_forced));)
         fg_deliver(buffer);
@@ -97,7 +101,7 @@ int fg_flush(bool is_forced)
 
 static void *work(void *unused)
 {
-    for (;;) {
+    while (!fg_is_exiting()) {
         const double ms = period_ms ? period_ms : fg_program()->worker_period_ms;
         fg_wait_until(fg_now_ns() + (uint64_t)((ms > 1 ? ms : 1) * 1e6));
         for (struct fg_buffer *buffer; (buffer = fg_take_buffer(true, false));)

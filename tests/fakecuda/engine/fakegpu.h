@@ -89,6 +89,8 @@ FG_EXPORT int fg_leave(struct fg_call *call, int result);
 FG_EXPORT void fg_add_apis(const struct fg_api *apis, size_t n);
 FG_EXPORT const struct fg_api *fg_find_api(enum fg_domain domain, uint32_t cbid);
 FG_EXPORT int fg_last_error(bool take);
+/* The driver's exit handler has run: nothing is executed or delivered any more. */
+FG_EXPORT bool fg_is_exiting(void);
 FG_EXPORT void fg_set_runtime(int version, const char *soname);
 FG_EXPORT int fg_runtime_version(void);
 
@@ -191,6 +193,9 @@ FG_EXPORT int fg_pool_destroy(struct fg_call *call, struct fg_pool *pool);
 FG_EXPORT void fg_kernel_register(const void *module, const void *host_function, const char *name);
 /* The name; the first time the loading of its module and of itself is paid and recorded. */
 FG_EXPORT const char *fg_kernel_name(struct fg_call *call, const void *host_function);
+
+/* Compiles, as loading PTX does. */
+FG_EXPORT void fg_compile(struct fg_call *call);
 
 /* ---- graphs (graph.c) ---- */
 FG_EXPORT struct fg_graph *fg_graph_create(void);

@@ -58,6 +58,11 @@ static void pay(struct fg_call *call, enum fg_overhead kind, double ns)
     fg_record_overhead(call, kind, start_ns, start);
 }
 
+void fg_compile(struct fg_call *call)
+{
+    pay(call, FG_OVERHEAD_COMPILER, fg_program()->jit_ns);
+}
+
 static const char *hostile_name(void)
 {
     static char name[70001];

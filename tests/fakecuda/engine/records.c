@@ -174,8 +174,8 @@ void fg_record_overhead(const struct fg_call *call, enum fg_overhead kind, uint6
     if (fg_has_witness())
         fg_witness(
             "{\"what\":\"overhead\",\"kind\":%d,\"tid\":%d,\"correlation\":%u,\"start_ns\":%llu,\"end_ns\":%llu}",
-            (int)kind >> 16, fg_thread(), call->correlation, (unsigned long long)start_ns,
-            (unsigned long long)fg_now_ns());
+            kind == FG_OVERHEAD_COMPILER ? 1 : (int)kind >> 16, fg_thread(), call->correlation,
+            (unsigned long long)start_ns, (unsigned long long)fg_now_ns());
     if (!fg_wants(FG_KIND_OVERHEAD))
         return;
     fg_record_begin(&record, FG_LAYOUT_OVERHEAD, FG_KIND_OVERHEAD);

@@ -141,9 +141,20 @@ int fg_event_record(struct fg_call *call, struct fg_event *event, struct fg_stre
     return FG_OK;
 }
 
+/* True while a stream captures into it; the event may be older than the end of its capture. */
+static bool is_capturing(const struct fg_graph *graph)
+{
+    bool found = false;
+    pthread_mutex_lock(&fg_machine_lock);
+    for (struct fg_stream *stream = streams; stream; stream = stream->next)
+        found |= stream->capture == graph;
+    pthread_mutex_unlock(&fg_machine_lock);
+    return found;
+}
+
 int fg_event_wait(struct fg_stream *stream, struct fg_event *event)
 {
-    if (event->capture) /* the capture spreads to this stream */
+    if (event->capture && is_capturing(event->capture)) /* the capture spreads to this stream */
         stream->capture = event->capture;
     else if (event->time_ns)
         fg_stream_wait(stream, event->time_ns);

@@ -106,6 +106,17 @@ const char *fg_json_text(const char *text, char *out, size_t size)
     return out;
 }
 
+/* Another thread of the parent may have held it. */
+static void renew_lock(void)
+{
+    pthread_mutex_init(&lock, NULL);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, renew_lock);
+}
+
 __attribute__((destructor)) static void trim(void)
 {
     pthread_mutex_lock(&lock);
