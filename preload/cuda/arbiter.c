@@ -65,8 +65,10 @@ static void apply_wishes(struct pt_cupti *c)
 {
     if (c->api.cuptiSetThreadIdType)
         c->api.cuptiSetThreadIdType(foreign.thread_id_type);
-    if (foreign.clock)
+    if (foreign.clock) {
+        c->has_our_clock = 0;
         c->api.cuptiActivityRegisterTimestampCallback(foreign.clock);
+    }
     if (foreign.request && foreign.complete)
         c->api.cuptiActivityRegisterCallbacks(foreign.request, pt_cupti_complete);
 }
@@ -93,7 +95,7 @@ static void take_back_if_done(void)
         !__atomic_load_n(&foreign.is_unflushed, __ATOMIC_ACQUIRE) &&
         __atomic_compare_exchange_n(&c->phase, &yielded, PT_CUPTI_STARTING, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) &&
         !pt_cupti_begin(c))
-        __atomic_store_n(&c->phase, PT_CUPTI_YIELDED, __ATOMIC_RELEASE);
+        __atomic_store_n(&c->phase, PT_CUPTI_ENDED, __ATOMIC_RELEASE); /* it has said why; nothing is tried again */
 }
 
 void pt_cupti_take_back(void)
@@ -189,10 +191,14 @@ int cuptiActivityRegisterTimestampCallback(pt_u64 (*clock)(void))
         return PT_CUPTI_UNKNOWN;
     if (is_refused())
         return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
-    if (!is_recording() || !clock)
+    if (!clock)
         return real(clock);
     foreign.clock = clock;
-    return PT_CUPTI_SUCCESS;
+    if (is_recording())
+        return PT_CUPTI_SUCCESS;
+    if (pt_cupti_phase() == PT_CUPTI_YIELDED)
+        pt_cupti->has_our_clock = 0;
+    return real(clock);
 }
 
 int cuptiSetThreadIdType(pt_u32 type)
@@ -256,6 +262,8 @@ int cuptiFinalize(void)
     if (is_refused())
         return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
     yield_to_program();
+    if (pt_cupti_phase() == PT_CUPTI_YIELDED)
+        pt_cupti->has_our_clock = 0;
     const int result = real();
     __builtin_memset(foreign.kinds, 0, sizeof foreign.kinds);
     __atomic_store_n(&foreign.is_unflushed, 0, __ATOMIC_RELEASE);

@@ -61,7 +61,8 @@ void pt_cupti_request(pt_u8 **data, pt_u64 *bytes, pt_u64 *max_records)
     for (pt_u32 i = 1; i < DISCARDS; i++)
         if (__atomic_load_n(&discards[i].users, __ATOMIC_RELAXED) < __atomic_load_n(&least->users, __ATOMIC_RELAXED))
             least = &discards[i];
-    __atomic_fetch_add(&least->users, 1, __ATOMIC_ACQUIRE);
+    if (__atomic_fetch_add(&least->users, 1, __ATOMIC_ACQUIRE)) /* more than one writes into it: nobody will read it */
+        __builtin_memset(least->data, 0, sizeof least->data);
     *data = least->data;
     *bytes = sizeof least->data;
 }
@@ -77,8 +78,7 @@ static int discard_completed(struct pt_cupti *c, pt_u8 *data, pt_u64 valid_bytes
         const pt_u64 is_shared = __atomic_load_n(&discard->users, __ATOMIC_RELAXED) != 1;
         const pt_u64 records = is_shared ? (valid_bytes + 127) / 128 : pt_cupti_count_records(c, data, valid_bytes);
         pt_cupti_lost(c, PT_LOSS_no_buffer, records);
-        if (!is_shared)
-            __builtin_memset(data, 0, valid_bytes);
+        __builtin_memset(data, 0, valid_bytes < sizeof discard->data ? valid_bytes : sizeof discard->data);
         __atomic_fetch_sub(&discard->users, 1, __ATOMIC_RELEASE);
         pt_cupti_report_losses(c);
         return 1;

@@ -111,12 +111,12 @@ static int is_wanted(const struct pt_cupti *c, const struct kind *kind)
         return 1;
     case PT_CUPTI_GRAPH:
         return !pt_text_equal(pt_options.cuda_graph, "node");
-    case PT_CUPTI_CHOSEN:
-        return 0; /* function by function, if at all */
+    case PT_CUPTI_EVENT_USES:
+        return c->version >= PT_CUPTI_EVENT_USES_SINCE;
+    case PT_CUPTI_CHOSEN: /* function by function, if at all */
     case PT_CUPTI_NEVER:
         break;
     }
-    (void)c;
     return 0;
 }
 
@@ -183,22 +183,25 @@ static void say_recording(struct pt_cupti *c, const struct pt_text *failures)
     pt_cuda_say(PT_CUDA_TRACING_CUPTI, c->text);
 }
 
-static void configure(struct pt_cupti *c)
+/* Returns whether the records will have our clock. */
+static int configure(struct pt_cupti *c)
 {
     pt_u8 on = 1;
     pt_u64 bytes = sizeof on;
     if (c->api.cuptiActivitySetAttribute)
         c->api.cuptiActivitySetAttribute(ATTRIBUTE_ZEROED_BUFFERS, &bytes, &on);
-    c->api.cuptiActivityRegisterTimestampCallback(clock_of_records);
+    if (!c->has_our_clock)
+        c->has_our_clock = c->api.cuptiActivityRegisterTimestampCallback(clock_of_records) == PT_CUPTI_SUCCESS;
     c->has_system_tids =
         c->api.cuptiSetThreadIdType && c->api.cuptiSetThreadIdType(THREAD_ID_SYSTEM) == PT_CUPTI_SUCCESS;
     c->api.cuptiActivityRegisterCallbacks(pt_cupti_request, pt_cupti_complete);
+    return c->has_our_clock;
 }
 
 static void say_not_enough(struct pt_cupti *c)
 {
     struct pt_text text = {c->text, 0, sizeof c->text};
-    pt_text_add(&text, "CUPTI will not record kernels and calls: ");
+    pt_text_add(&text, c->has_our_clock ? "CUPTI will not record kernels and calls: " : "CUPTI will not use our clock");
     pt_text_add(&text, c->failures);
     pt_cuda_say(PT_CUDA_TRACING_WRAPPED, c->text);
 }
@@ -214,10 +217,9 @@ int pt_cupti_begin(struct pt_cupti *c)
     }
     if (!c->since)
         c->since = pt_clock();
-    configure(c);
+    const int has_clock = configure(c);
     __atomic_store_n(&c->phase, PT_CUPTI_RECORDING, __ATOMIC_RELEASE);
-    const int is_enough = enable_kinds(c, &failures);
-    if (!is_enough) {
+    if (!has_clock || !enable_kinds(c, &failures)) {
         pt_cupti_stop(c);
         say_not_enough(c);
         return 0;
@@ -241,6 +243,10 @@ void pt_cupti_stop(struct pt_cupti *c)
     note_dropped(c);
     note_clock(c);
     disable_kinds(c);
+    if (c->api.cuptiActivityEnableAllSyncRecords)
+        c->api.cuptiActivityEnableAllSyncRecords(1); /* as whoever comes next expects it */
+    if (c->api.cuptiActivityFlushPeriod)
+        c->api.cuptiActivityFlushPeriod(0);
     c->api.cuptiUnsubscribe(c->subscriber);
 }
 

@@ -68,7 +68,7 @@ void pt_decode_KERNEL(struct pt_decoder *d, const pt_u8 *r)
     if (!is_span(d, start, end))
         return;
     const pt_u32 queue = pt_cupti_queue(d->c, pt_KERNEL_device(r, v), pt_KERNEL_context(r, v), pt_KERNEL_stream(r, v));
-    const pt_u32 name = pt_cupti_name(pt_KERNEL_name(r, v));
+    const pt_u32 name = pt_cupti_name(d->c, pt_KERNEL_name(r, v));
     pt_deliver_span(start, end - start, 0, PT_EV_gpu_kernel, pt_words(correlation, queue),
                     pt_words(name, pt_cupti_config(d, r)));
     deliver_node(start, correlation, pt_KERNEL_node(r, v), pt_KERNEL_graph(r, v));
@@ -130,6 +130,27 @@ void pt_decode_GRAPH(struct pt_decoder *d, const pt_u8 *r)
                     pt_GRAPH_graph(r, v));
 }
 
+/* Waits name the use of an event that they wait for; which call that was, only its own record tells. Not there yet, or
+ * long ago: 0. */
+static pt_u32 who_recorded(struct pt_cupti *c, pt_u64 use)
+{
+    const struct pt_event_use *row = &c->event_uses[use & (PT_EVENT_USES - 1)];
+    return use && __atomic_load_n(&row->use, __ATOMIC_ACQUIRE) == use
+               ? (pt_u32)__atomic_load_n(&row->correlation, __ATOMIC_RELAXED)
+               : 0;
+}
+
+void pt_decode_EVENT(struct pt_decoder *d, const pt_u8 *r)
+{
+    const pt_u64 use = pt_EVENT_use(r, d->version);
+    struct pt_event_use *row = &d->c->event_uses[use & (PT_EVENT_USES - 1)];
+    if (!use)
+        return;
+    __atomic_store_n(&row->use, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&row->correlation, pt_EVENT_correlation(r, d->version), __ATOMIC_RELAXED);
+    __atomic_store_n(&row->use, use, __ATOMIC_RELEASE);
+}
+
 void pt_decode_SYNC(struct pt_decoder *d, const pt_u8 *r)
 {
     const pt_u32 v = d->version, context = pt_SYNC_context(r, v), event = pt_SYNC_event(r, v);
@@ -138,7 +159,8 @@ void pt_decode_SYNC(struct pt_decoder *d, const pt_u8 *r)
         return;
     const pt_u32 queue = pt_cupti_queue(d->c, device_of_context(d->c, context), context, pt_SYNC_stream(r, v));
     pt_deliver_span(start, end - start, (pt_i32)pt_SYNC_type(r, v), PT_EV_gpu_sync,
-                    pt_words(pt_SYNC_correlation(r, v), queue), pt_words(event == PT_CUPTI_NO_ID ? 0 : event, 0));
+                    pt_words(pt_SYNC_correlation(r, v), queue),
+                    pt_words(event == PT_CUPTI_NO_ID ? 0 : event, who_recorded(d->c, pt_SYNC_event_use(r, v))));
 }
 
 void pt_decode_OVERHEAD(struct pt_decoder *d, const pt_u8 *r)
@@ -217,7 +239,7 @@ void pt_decode_DEVICE(struct pt_decoder *d, const pt_u8 *r)
     add_property(&text, "memoryBandwidthKBs", pt_DEVICE_bandwidth_kb_s(r, v));
     add_property(&text, "clockRateKHz", pt_DEVICE_clock_khz(r, v));
     pt_text_byte(&text, '}');
-    pt_deliver_point(d->now, pt_cupti_name(pt_DEVICE_name(r, v)), (pt_i32)pt_DEVICE_id(r, v), PT_EV_gpu_device,
+    pt_deliver_point(d->now, pt_cupti_name(d->c, pt_DEVICE_name(r, v)), (pt_i32)pt_DEVICE_id(r, v), PT_EV_gpu_device,
                      pt_DEVICE_memory_bytes(r, v), pt_words(pt_intern_bytes(text.bytes, text.length), 0));
 }
 

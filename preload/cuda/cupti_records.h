@@ -32,6 +32,6 @@ struct pt_decoder {
 pt_u32 pt_cupti_queue(struct pt_cupti *c, pt_u32 device, pt_u32 context, pt_u32 stream);
 pt_u32 pt_cupti_config(const struct pt_decoder *d, const pt_u8 *r);
 pt_u32 pt_cupti_place(pt_u32 device, pt_u32 kind, pt_u64 pool);
-pt_u32 pt_cupti_name(pt_u64 pointer);
+pt_u32 pt_cupti_name(struct pt_cupti *c, pt_u64 pointer);
 
 #endif

@@ -30,8 +30,9 @@ enum {
     PT_CUPTI_UNKNOWN = 999
 };
 enum { PT_CUPTI_DRIVER_API = 1, PT_CUPTI_RUNTIME_API = 2 };
-enum pt_cupti_when { PT_CUPTI_ALWAYS, PT_CUPTI_GRAPH, PT_CUPTI_CHOSEN, PT_CUPTI_NEVER };
-#define PT_CUPTI_OLDEST 13u /* CUDA 11.0: records only grow since */
+enum pt_cupti_when { PT_CUPTI_ALWAYS, PT_CUPTI_GRAPH, PT_CUPTI_EVENT_USES, PT_CUPTI_CHOSEN, PT_CUPTI_NEVER };
+#define PT_CUPTI_EVENT_USES_SINCE 26u /* CUDA 12.8 */
+#define PT_CUPTI_OLDEST 13u           /* CUDA 11.0: records only grow since */
 #define PT_CUPTI_CALLS 1024u
 
 enum pt_cupti_loss {
@@ -57,6 +58,24 @@ struct pt_text_id {
 };
 #define PT_TEXT_IDS 8192u
 
+/* What a pointer to a name became. The text is compared, because a pointer may be given away again after a module was
+ * unloaded. */
+struct pt_name_id {
+    pt_u64 pointer; /* atomic; 0 = free */
+    const char *copy;
+    pt_u32 length;
+    pt_u32 id; /* atomic, stored last; 0 = not there yet */
+};
+#define PT_NAME_IDS 4096u
+#define PT_NAME_BYTES (1u << 20)
+
+/* Which call recorded an event, by the number of this use of it. */
+struct pt_event_use {
+    pt_u64 use; /* atomic */
+    pt_u64 correlation;
+};
+#define PT_EVENT_USES 4096u
+
 #define PT_CUPTI_BATCH 256u
 #define PT_CUPTI_BUFFER_BYTES (256u << 10)
 #define PT_CUPTI_BUFFERS 1024u
@@ -80,7 +99,8 @@ struct pt_cupti {
     void *library;
     struct pt_cupti_api api;
     pt_u8 has_system_tids;
-    pt_u8 pad0[3];
+    pt_u8 has_our_clock; /* registering it again corrupts a record each time */
+    pt_u8 pad0[2];
     pt_u32 n_buffers; /* atomic */
     pt_u32 layout_bytes[PT_LAYOUT__COUNT];
     pt_u32 strides[32];            /* bytes from one record of a kind to the next, by row of cupti_kinds.def */
@@ -89,6 +109,10 @@ struct pt_cupti {
     pt_u32 context_devices[256]; /* by context id: device + 1 */
     struct pt_cupti_call calls[2][PT_CUPTI_CALLS];
     struct pt_text_id text_ids[PT_TEXT_IDS];
+    struct pt_event_use event_uses[PT_EVENT_USES];
+    struct pt_name_id name_ids[PT_NAME_IDS];
+    pt_u64 name_bytes_used; /* atomic */
+    char name_bytes[PT_NAME_BYTES];
     char path[512];
     char text[512];
     char failures[160];

@@ -117,8 +117,43 @@ pt_u32 pt_cupti_place(pt_u32 device, pt_u32 kind, pt_u64 pool)
     return pt_intern_bytes(bytes, text.length);
 }
 
-/* Names are CUPTI's; where one is NULL, 0. */
-pt_u32 pt_cupti_name(pt_u64 pointer)
+/* ---- names of kernels: hundreds of bytes each, and one of a few in each record ---- */
+
+#define NAME_MOST 4096u
+
+static void remember_name(struct pt_cupti *c, struct pt_name_id *row, const char *name, pt_u64 length, pt_u32 id)
 {
-    return pointer ? pt_intern_string((const char *)pointer) : 0;
+    const pt_u64 at = __atomic_fetch_add(&c->name_bytes_used, length, __ATOMIC_RELAXED);
+    if (at + length > PT_NAME_BYTES)
+        return; /* the row stays as it is: this name is made each time */
+    __builtin_memcpy(c->name_bytes + at, name, length);
+    row->copy = c->name_bytes + at;
+    row->length = (pt_u32)length;
+    __atomic_store_n(&row->id, id, __ATOMIC_RELEASE);
+}
+
+/* Names are CUPTI's; where one is NULL, 0. */
+pt_u32 pt_cupti_name(struct pt_cupti *c, pt_u64 pointer)
+{
+    if (!pointer)
+        return 0;
+    const char *name = (const char *)pointer;
+    const pt_u64 length = __builtin_strlen(name);
+    for (pt_u32 probe = 0; probe < 4 && length <= NAME_MOST; probe++) {
+        struct pt_name_id *row = &c->name_ids[((pointer * 0x9e3779b97f4a7c15ull >> 52) + probe) & (PT_NAME_IDS - 1)];
+        pt_u64 found = __atomic_load_n(&row->pointer, __ATOMIC_ACQUIRE);
+        if (!found &&
+            __atomic_compare_exchange_n(&row->pointer, &found, pointer, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+            const pt_u32 id = pt_intern_bytes(name, length);
+            remember_name(c, row, name, length, id);
+            return id;
+        }
+        if (found != pointer)
+            continue;
+        const pt_u32 id = __atomic_load_n(&row->id, __ATOMIC_ACQUIRE);
+        if (id && row->length == length && __builtin_memcmp(row->copy, name, length) == 0)
+            return id;
+        break;
+    }
+    return pt_intern_bytes(name, length);
 }

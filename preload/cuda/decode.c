@@ -85,6 +85,10 @@ static pt_u32 collect(struct pt_decoder *d, pt_u64 valid_bytes, pt_u8 **record, 
 
 static void deliver(struct pt_decoder *d, pt_u32 n)
 {
+    if (pt_switches.frozen) { /* not even signals may be blocked */
+        pt_cupti_lost(d->c, PT_LOSS_not_stored, n);
+        return;
+    }
     const struct pt_delivery delivery = pt_delivery_begin();
     d->now = pt_clock();
     for (pt_u32 i = 0; i < n && delivery.slot; i++)
@@ -128,7 +132,7 @@ void pt_cupti_report_losses(struct pt_cupti *c)
     pt_u64 any = 0;
     for (pt_u32 i = 0; i < PT_LOSS__COUNT; i++)
         any |= __atomic_load_n(&c->losses[i], __ATOMIC_RELAXED);
-    if (!any)
+    if (!any || pt_switches.frozen)
         return;
     const struct pt_delivery delivery = pt_delivery_begin();
     for (pt_u32 i = 0; i < PT_LOSS__COUNT && delivery.slot; i++) {

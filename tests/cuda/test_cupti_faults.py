@@ -26,10 +26,29 @@ class RefusalTest(CuptiCase):
         self.assert_wrapped(self.workload("basic", 2, program="error cuptiSubscribe 15"), "error 15")
 
     def test_no_driver(self):
-        """The driver is what injects us: a program that finds none is told so as without us, and there is nothing to say."""
+        """A program that finds no driver is told so as without us; CUPTI was never tried."""
         outcome = self.workload("basic", 1, program="fault no_driver", code=1)
         self.assertIn("35 cudaErrorInsufficientDriver", outcome.err)
-        self.assertEqual((outcome.of("gpu_tracing"), outcome.of("gpu_kernel")), ([], []))
+        self.assert_wrapped(outcome, "no driver")
+
+    def test_clock_refused(self):
+        self.assert_wrapped(self.workload("basic", 1, program="error cuptiActivityRegisterTimestampCallback 999"), "our clock")
+
+    def test_real_library_without_driver(self):
+        """NVIDIA's own libcupti on a machine without a driver, where a toolkit is installed."""
+        real = os.path.realpath("/usr/local/cuda/lib64/libcupti.so.13")
+        if not os.path.exists(real) or os.path.exists("/dev/nvidiactl"):
+            self.skipTest("no toolkit, or a driver")
+        lib = f"{self.root}/lib"
+        os.mkdir(lib)
+        for name in ("libcudart.so.13", "libfakegpu.so"):
+            shutil.copy(f"{DOUBLES}/lib/{name}", lib)
+        os.symlink(real, f"{lib}/libcupti.so.13")
+        os.mkdir(f"{self.root}/bin")
+        program = shutil.copy(f"{DOUBLES}/workload_13", f"{self.root}/bin")
+        outcome = self.run_program([program, "basic", "1"], LD_LIBRARY_PATH=lib)
+        self.assertEqual((outcome.code, outcome.err), (0, ""))
+        self.assert_wrapped(outcome, "finds no driver that it can work with: cuptiSubscribe gave error 999")
 
     def test_no_permission(self):
         self.assert_wrapped(self.workload("basic", 2, program="fault enable 35"), "CONCURRENT_KERNEL (error 35)")
@@ -127,6 +146,13 @@ class RecordFaultTest(CuptiCase):
         outcome = self.workload("threads", 200, program="fault small_buffers 3")
         self.assert_operations(outcome)
         self.assertEqual(outcome.lost(), {})
+
+    def test_no_buffer(self):
+        """More buffers at once than there are: CUPTI gets memory to discard, and what landed there is counted, about."""
+        outcome = self.workload("queue", 3000, program="fault small_buffers 2;worker 0;kernel_ns 100")
+        self.assertLess(set(e["correlation"] for e in outcome.of("gpu_kernel")), {t["correlation"] for t in outcome.true("kernel")})
+        lost = sum(n for reason, n in outcome.lost().items() if reason.startswith("no buffer"))
+        self.assertGreater(lost, 1000)
 
     def test_cut_records(self):
         outcome = self.workload("basic", 40, program="fault wild_record 2;fault small_buffers 16")

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Our table of CUPTI's records and numbers against NVIDIA's headers, where a toolkit is installed: every offset and size, in the
 struct that is named and in all that replaced it, because records of a kind may only have grown at their end."""
+import ctypes
 import os
 import re
 import subprocess
@@ -67,6 +68,21 @@ class LayoutTest(unittest.TestCase):
         for row in deftable.rows(f"{ROOT}/preload/cuda/cupti_kinds.def"):
             assertions.append((f"CUPTI_ACTIVITY_KIND_{row.args[0]} == {row.args[1]}", row.args[0]))
         self.check(assertions)
+
+    def test_calls(self):
+        """Every function of the table is one that NVIDIA's library knows by that name: a slip would be a silent hole."""
+        library = os.path.join(os.path.dirname(INCLUDE), "lib64/libcupti.so")
+        if not os.path.exists(library):
+            self.skipTest("headers only")
+        cupti, names = ctypes.CDLL(library), set()
+        for domain in (1, 2):
+            for cbid in range(1, 1024):
+                name = ctypes.c_char_p()
+                if cupti.cuptiGetCallbackName(domain, cbid, ctypes.byref(name)) == 0 and name.value:
+                    names.add(re.sub(r"(_ptsz|_ptds|_v\d+)+$", "", name.value.decode()))
+        rows = [row.args[0] for row in deftable.rows(f"{ROOT}/preload/cuda/cuda_calls.def") if row.name in ("CALL", "NOISE")]
+        self.assertEqual([name for name in rows if name not in names and name != "cudaInitDevice"], [])
+        self.assertEqual(len(rows), len(set(rows)))
 
     def test_kinds_of_events(self):
         """include/proftrace/cuda.h stores copy, memory, synchronisation and overhead kinds as CUPTI numbers them."""

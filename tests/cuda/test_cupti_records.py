@@ -72,6 +72,22 @@ class RecordTest(CuptiCase):
                          collections.Counter((e["kind"], e["correlation"], e["field_tid"]) for e in outcome.of("gpu_overhead")
                                              if e["kind"] >> 16 in (4, 5)))
 
+    def test_event_waits_name_the_record(self):
+        """Which cudaEventRecord a wait was for; CUPTI tells since CUDA 12.8, before it is unknown."""
+        outcome = self.workload("basic", 8)
+        records = sorted(e["correlation"] for e in outcome.of("cuda_call") if e["name"] == "cudaEventRecord")
+        waits = sorted((e["correlation"], e["event_correlation"]) for e in outcome.of("gpu_sync") if e["kind"] in (1, 2))
+        self.assertEqual(len(waits), 16)
+        for correlation, event_correlation in waits:
+            self.assertEqual(event_correlation, max(r for r in records if r < correlation))
+        outcome = self.workload("basic", 2, major=12, version=24)
+        self.assertEqual({e["event_correlation"] for e in outcome.of("gpu_sync")}, {0})
+
+    def test_many_names_and_shapes(self):
+        """More queues, shapes and names than the tables hold."""
+        outcome = self.workload("threads", 1500)
+        self.assert_operations(outcome)
+
     def test_two_devices(self):
         outcome = self.workload("devices", program="device Fake A;device Fake B")
         self.assertEqual(sorted((e["device"], e["name"]) for e in outcome.of("gpu_device")), [(0, "Fake A"), (1, "Fake B")])
