@@ -79,7 +79,7 @@ const char *pt_off_cpu_reason(const struct pt_off_wait *wait)
     if (wait->flags & PT_CPU_WAIT_PREEMPTED)
         return pt_time_parts[PT_PART_runnable].label;
     if (wait->flags & PT_CPU_WAIT_FAULT)
-        return "Page fault";
+        return pt_time_parts[PT_PART_page_fault].label;
     if (wait->part == PT_PART_native + 1) /* fork, mmap ... */
         return "Other calls";
     return pt_time_parts[wait->part ? wait->part - 1 : PT_PART_unattributed].label;
