@@ -146,13 +146,18 @@ static inline struct pt_encoded pt_encode_units(const struct pt_unit16 *units, p
     return out;
 }
 
-/* Trailing zero bits that a word has in all records. */
-static inline pt_u32 pt_common_shift(const struct pt_record *records, pt_u32 slots, pt_u32 generation, int word)
+/* Trailing zero bits that a word has in all records: of both words in one pass, which is a tenth of the encoding. */
+static inline void pt_common_shifts(const struct pt_record *records, pt_u32 slots, pt_u32 generation,
+                                    pt_u32 ret_shifts[2])
 {
-    pt_u64 all = 0;
-    for (pt_u32 i = 0; i < slots; i++)
-        all |= (records[i].stamp & PT_GENERATION_MASK) == generation ? records[i].words[word] : 0;
-    return all ? (pt_u32)__builtin_ctzll(all) : 0;
+    pt_u64 all[2] = {0};
+    for (pt_u32 i = 0; i < slots; i++) {
+        const pt_u64 mask = (records[i].stamp & PT_GENERATION_MASK) == generation ? ~0ull : 0;
+        all[0] |= records[i].words[0] & mask;
+        all[1] |= records[i].words[1] & mask;
+    }
+    for (int word = 0; word < 2; word++)
+        ret_shifts[word] = all[word] ? (pt_u32)__builtin_ctzll(all[word]) : 0;
 }
 
 /* Encode `slots` records (<= PT_CODEC_MAX_RECORDS) of one generation into scratch->output. */
@@ -170,8 +175,9 @@ static inline struct pt_encoded pt_encode_records(const struct pt_record *record
     pt_u8 *ticks_at = ticks0, *aux_at = aux0, *tag_at = tag0, *word0_at = word0, *word1_at = word1;
     pt_u64 last_ticks = 0;
     pt_u32 last_tag = 0, count = 0;
-    const pt_u32 shift0 = pt_common_shift(records, slots, generation, 0),
-                 shift1 = pt_common_shift(records, slots, generation, 1);
+    pt_u32 shifts[2];
+    pt_common_shifts(records, slots, generation, shifts);
+    const pt_u32 shift0 = shifts[0], shift1 = shifts[1];
     __builtin_memset(scratch->last, 0, sizeof scratch->last);
     for (pt_u32 i = 0; i < slots; i++) {
         const struct pt_record *r = &records[i];
