@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Other tools and outside views: ncu and compute-sanitizer hold CUPTI, NVML and nvidia-smi watch from the launcher."""
+import ctypes
 import re
 import shutil
 
@@ -42,6 +43,10 @@ def launcher_sees_the_gpu(context):
     """proftrace run beside a busy GPU: utilisation, memory, power and energy are numbers, not null."""
     if "work_shared" not in context.programs:
         raise Skip("work_shared is not built: it needs nvcc")
+    try:
+        ctypes.CDLL("libnvidia-ml.so.1")
+    except OSError:
+        raise Skip("there is no NVML") from None
     out = context.folder + "/sampled"
     context.bare([context.proftrace, "run", "-o", out, "--no-report", "--interval", "200", "--",
                   "sh", "-c", f"for i in 1 2 3; do {context.programs['work_shared']} plain 60000; done"], timeout=120)
