@@ -83,6 +83,8 @@ void fg_record_device(int device)
     fg_set(&record, FG_DEVICE_id, (uint64_t)device);
     fg_set(&record, FG_DEVICE_isCudaVisible, 1);
     /* The client frees it. */
+    fg_set(&record, FG_DEVICE_uuidFirst, 0xfa);
+    fg_set(&record, FG_DEVICE_uuidLast, (uint64_t)device);
     fg_set(&record, FG_DEVICE_name, (uintptr_t)strdup(fg_program()->device_names[device]));
     fg_put(&record);
 }

@@ -17,26 +17,25 @@ struct fg_stream *fg_streams(void)
     return streams;
 }
 
-static struct fg_stream *add(int device, uint32_t id)
+/* Complete before others see it. */
+static struct fg_stream *add(struct fg_stream description)
 {
-    struct fg_stream *stream = calloc(1, sizeof *stream);
+    struct fg_stream *stream = malloc(sizeof *stream);
+    *stream = description;
     stream->magic = FG_STREAM_MAGIC;
-    stream->id = id;
-    stream->device = device;
     stream->queue = calloc((size_t)fg_program()->queue_depth, sizeof *stream->queue);
     pthread_mutex_lock(&fg_machine_lock);
     stream->next = streams;
     streams = stream;
     pthread_mutex_unlock(&fg_machine_lock);
+    fg_record_stream(stream);
     return stream;
 }
 
 struct fg_stream *fg_stream_create(int priority, bool is_nonblocking)
 {
-    struct fg_stream *stream = add(fg_device(), next_stream_id++);
-    stream->priority = priority;
-    stream->is_nonblocking = is_nonblocking;
-    fg_record_stream(stream);
+    struct fg_stream *stream = add((struct fg_stream){
+        .device = fg_device(), .id = next_stream_id++, .priority = priority, .is_nonblocking = is_nonblocking});
     fg_resource_callback(3, fg_context_id(stream->device), stream);
     return stream;
 }
@@ -45,22 +44,16 @@ static struct fg_stream *legacy_of(int device)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&lock);
-    if (!legacy[device]) {
-        legacy[device] = add(device, FG_DEFAULT_STREAM_ID);
-        legacy[device]->is_default = true;
-        fg_record_stream(legacy[device]);
-    }
+    if (!legacy[device])
+        legacy[device] = add((struct fg_stream){.device = device, .id = FG_DEFAULT_STREAM_ID, .is_default = true});
     pthread_mutex_unlock(&lock);
     return legacy[device];
 }
 
 static struct fg_stream *thread_stream_of(int device)
 {
-    if (!per_thread[device]) {
-        per_thread[device] = add(device, next_stream_id++);
-        per_thread[device]->is_per_thread = true;
-        fg_record_stream(per_thread[device]);
-    }
+    if (!per_thread[device])
+        per_thread[device] = add((struct fg_stream){.device = device, .id = next_stream_id++, .is_per_thread = true});
     return per_thread[device];
 }
 
