@@ -9,6 +9,8 @@
 
 #include "../core/compiler.h"
 
+typedef unsigned __int128 pt_uuid;
+
 enum pt_layout {
 #define RECORD(record, oldest) PT_LAYOUT_##record,
 #define FIELD(record, field, type, offset, since, structure, path)

@@ -16,7 +16,7 @@ sys.path.insert(0, f"{ROOT}/scripts/lib")
 import deftable  # noqa: E402
 
 INCLUDE = next((f for f in (os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "include"),) if os.path.exists(f"{f}/cupti.h")), None)
-SIZES = {"pt_u8": 1, "pt_u16": 2, "pt_u32": 4, "pt_u64": 8}
+SIZES = {"pt_u8": 1, "pt_u16": 2, "pt_u32": 4, "pt_u64": 8, "pt_uuid": 16}
 NUMBERS = {"CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER": 5, "CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM": 1, "CUPTI_API_EXIT": 1,
            "CUPTI_ACTIVITY_OBJECT_THREAD": 2, "CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE": 2, "CUPTI_ACTIVITY_FLAG_FLUSH_FORCED": 1,
            "CUPTI_ERROR_MAX_LIMIT_REACHED": 12, "CUPTI_ERROR_NOT_INITIALIZED": 15, "CUPTI_ERROR_UNKNOWN": 999,

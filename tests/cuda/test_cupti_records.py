@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What CUPTI told is what the GPU did: kernels, copies, sets, calls, graphs, memory, waits, in the layouts of CUDA 11, 12 and 13."""
 import collections
+import json
 
 from cupti_case import CUPTI, ENDED, VERSIONS, CuptiCase, main, true_kernels
 
@@ -91,6 +92,8 @@ class RecordTest(CuptiCase):
     def test_two_devices(self):
         outcome = self.workload("devices", program="device Fake A;device Fake B")
         self.assertEqual(sorted((e["device"], e["name"]) for e in outcome.of("gpu_device")), [(0, "Fake A"), (1, "Fake B")])
+        self.assertEqual([json.loads(e["properties"])["uuid"] for e in sorted(outcome.of("gpu_device"), key=lambda e: e["device"])],
+                         ["GPU-fa000000-0000-0000-0000-000000000000", "GPU-fa000000-0000-0000-0000-000000000001"])
         self.assert_operations(outcome)
 
     def test_classes(self):
