@@ -27,8 +27,8 @@ struct request {
     bool force, json, off_cpu;
 };
 
-static const char *const planned_formats[] = {"torch", "pstats",      "pprof", "sqlite", "ndjson",
-                                              "csv",   "openmetrics", "junit", NULL};
+static const char *const planned_formats[] = {"pstats", "pprof",       "sqlite", "ndjson",
+                                              "csv",    "openmetrics", "junit",  NULL};
 
 static int find_format(const char *name, const struct pt_exporter **ret_exporter, struct pt_error *err)
 {
@@ -117,34 +117,63 @@ static void tell(const struct pt_exporter *exporter, const char *path, const str
                 (unsigned long long)(exporter->warn_bytes / 1000000), smaller(exporter));
 }
 
-static int write_file(struct pt_session *session, const struct pt_exporter *exporter, const struct request *request,
-                      const char *path, struct pt_error *err)
+static struct pt_export_options options_of(const struct pt_exporter *exporter, const struct request *request)
 {
-    struct pt_export_summary summary;
-    struct pt_sink_result file;
-    const struct pt_export_options options = {.filter = {.from_ns = request->from_ns,
-                                                         .until_ns = request->until_ns,
-                                                         .pid = request->pid == ALL_PIDS ? 0 : (pt_u32)request->pid,
-                                                         .min_duration_ns = request->min_duration_ns,
-                                                         .stage = request->stage},
-                                              .off_cpu = request->off_cpu};
     const pt_u64 limit = request->max_bytes == SIZE_OF_FORMAT ? exporter->refuse_bytes : request->max_bytes;
-    struct pt_sink *sink = pt_sink_open(path, ends_in(path, ".gz"), request->force ? 0 : limit, err);
+    return (struct pt_export_options){.filter = {.from_ns = request->from_ns,
+                                                 .until_ns = request->until_ns,
+                                                 .pid = request->pid == ALL_PIDS ? 0 : (pt_u32)request->pid,
+                                                 .min_duration_ns = request->min_duration_ns,
+                                                 .stage = request->stage},
+                                      .max_bytes = request->force ? 0 : limit,
+                                      .off_cpu = request->off_cpu};
+}
+
+static int write_one(struct pt_session *session, const struct pt_exporter *exporter,
+                     const struct pt_export_options *options, const char *path, struct pt_export_summary *summary,
+                     struct pt_sink_result *file, struct pt_error *err)
+{
+    struct pt_sink *sink = pt_sink_open(path, ends_in(path, ".gz"), options->max_bytes, err);
     if (!sink)
         return -1;
-    if (exporter->write(session, &options, sink, &summary, err) < 0) {
+    if (exporter->write(session, options, sink, summary, err) < 0) {
         pt_sink_abandon(sink);
         return -1;
     }
-    if (!summary.processes && session->n_processes) {
+    if (!summary->processes && session->n_processes) {
         pt_sink_abandon(sink);
         return pt_fail_code(err, 2, "no process of the run matches --pid, --stage, --from and --until");
     }
-    if (pt_sink_close(sink, &file, err) < 0) {
+    if (pt_sink_close(sink, file, err) < 0) {
         if (err->exit_code == 2)
             pt_while(err, "too large for a viewer (%s; --force writes it all)", smaller(exporter));
         return -1;
     }
+    return 0;
+}
+
+static int write_folder(struct pt_session *session, const struct pt_exporter *exporter,
+                        const struct pt_export_options *options, const char *path, struct pt_export_summary *summary,
+                        struct pt_sink_result *file, struct pt_error *err)
+{
+    if (!strcmp(path, "-") || ends_in(path, ".json") || ends_in(path, ".gz"))
+        return pt_fail_code(err, 2, "--to %s writes a file for each process: give -o the name of a folder",
+                            exporter->name);
+    if (exporter->write_folder(session, options, path, summary, file, err) < 0)
+        return -1;
+    if (summary->processes > 1)
+        fprintf(stderr, "proftrace: ranks are numbered as the processes started; what RANK was is not in the trace\n");
+    return 0;
+}
+
+static int write_output(struct pt_session *session, const struct pt_exporter *exporter, const struct request *request,
+                        const char *path, struct pt_error *err)
+{
+    struct pt_export_summary summary;
+    struct pt_sink_result file;
+    const struct pt_export_options options = options_of(exporter, request);
+    if ((exporter->write ? write_one : write_folder)(session, exporter, &options, path, &summary, &file, err) < 0)
+        return -1;
     tell(exporter, path, &summary, &file);
     if (request->json && print_json(path, &summary, &file) < 0)
         return pt_fail(err, "cannot write the summary to stdout");
@@ -155,8 +184,9 @@ int pt_cmd_export(int argc, char **argv, struct pt_error *err)
 {
     struct request request = {.max_bytes = SIZE_OF_FORMAT, .pid = ALL_PIDS};
     const struct pt_opt table[] = {
-        PT_OPT_TEXT("to", 't', &request.format, "FORMAT", "chrome, perfetto, collapsed or speedscope"),
-        PT_OPT_TEXT("output", 'o', &request.output, "FILE", "write here; gzip'ed where it ends in .gz; - is stdout"),
+        PT_OPT_TEXT("to", 't', &request.format, "FORMAT", "chrome, perfetto, torch, collapsed or speedscope"),
+        PT_OPT_TEXT("output", 'o', &request.output, "FILE",
+                    "write here; gzip'ed where it ends in .gz; - is stdout; torch: a folder"),
         PT_OPT_DURATION("from", 0, &request.from_ns, "T", "leave out what ended before this time of the run"),
         PT_OPT_DURATION("until", 0, &request.until_ns, "T", "leave out what began after this time of the run"),
         PT_OPT_COUNT("pid", 'p', &request.pid, "PID", "this process only"),
@@ -186,11 +216,11 @@ int pt_cmd_export(int argc, char **argv, struct pt_error *err)
     if (!session)
         return -1;
     if (request.output)
-        return write_file(session, exporter, &request, request.output, err);
+        return write_output(session, exporter, &request, request.output, err);
     PT_AUTO(pt_freep) char *name = pt_asprintf("%s%s", request.off_cpu ? "off-" : "", exporter->file_name);
     PT_AUTO(pt_freep) char *in_run = default_output(session, name);
     const mode_t before = umask(077); /* a run directory is private */
-    const int result = write_file(session, exporter, &request, in_run, err);
+    const int result = write_output(session, exporter, &request, in_run, err);
     umask(before);
     return result;
 }

@@ -19,7 +19,8 @@ struct pt_export_options {
     /* Slices are cut to [from_ns, until_ns); min_duration_ns leaves out shorter calls, but never processes and ranges.
      */
     struct pt_filter filter;
-    bool off_cpu; /* stacks: of threads that wait, with the reason, instead of those that run */
+    pt_u64 max_bytes; /* folders: of each file, before compression; 0 = any */
+    bool off_cpu;     /* stacks: of threads that wait, with the reason, instead of those that run */
 };
 
 /* What is in the file. */
@@ -30,13 +31,21 @@ struct pt_export_summary {
     pt_u64 left_out; /* slices that no track could hold, values that are not numbers */
 };
 
+typedef int pt_export_file(struct pt_session *session, const struct pt_export_options *options, struct pt_sink *sink,
+                           struct pt_export_summary *ret_summary, struct pt_error *err);
+/* Makes the folder where it is not there; leaves no file when it fails. */
+typedef int pt_export_folder(struct pt_session *session, const struct pt_export_options *options, const char *folder,
+                             struct pt_export_summary *ret_summary, struct pt_sink_result *ret_result,
+                             struct pt_error *err);
+
 struct pt_exporter {
     const char *name;
     const char *file_name; /* in the run directory, when no other name is given */
     const char *doc;
     pt_u64 warn_bytes, refuse_bytes; /* before compression; 0 = any size will do */
-    int (*write)(struct pt_session *session, const struct pt_export_options *options, struct pt_sink *sink,
-                 struct pt_export_summary *ret_summary, struct pt_error *err);
+    /* One of the two; the other is NULL. */
+    pt_export_file *write;
+    pt_export_folder *write_folder;
 };
 
 extern const struct pt_exporter pt_exporters[];
@@ -44,10 +53,10 @@ extern const pt_u32 pt_n_exporters;
 /* NULL when there is none of that name. */
 const struct pt_exporter *pt_exporter_find(const char *name);
 
-#define EXPORTER(name, file_name, warn_mb, refuse_mb, doc)                                                             \
-    int pt_export_##name(struct pt_session *session, const struct pt_export_options *options, struct pt_sink *sink,    \
-                         struct pt_export_summary *ret_summary, struct pt_error *err);
+#define EXPORTER(name, file_name, warn_mb, refuse_mb, doc) pt_export_file pt_export_##name;
+#define EXPORTER_FOLDER(name, file_name, doc) pt_export_folder pt_export_##name;
 #include "exporters.def"
 #undef EXPORTER
+#undef EXPORTER_FOLDER
 
 #endif

@@ -7,9 +7,11 @@
 
 const struct pt_exporter pt_exporters[] = {
 #define EXPORTER(name, file_name, warn_mb, refuse_mb, doc)                                                             \
-    {#name, file_name, doc, warn_mb * 1000000ull, refuse_mb * 1000000ull, pt_export_##name},
+    {#name, file_name, doc, warn_mb * 1000000ull, refuse_mb * 1000000ull, pt_export_##name, NULL},
+#define EXPORTER_FOLDER(name, file_name, doc) {#name, file_name, doc, 0, 0, NULL, pt_export_##name},
 #include "exporters.def"
 #undef EXPORTER
+#undef EXPORTER_FOLDER
 };
 const pt_u32 pt_n_exporters = sizeof pt_exporters / sizeof *pt_exporters;
 

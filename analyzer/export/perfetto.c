@@ -74,7 +74,7 @@ static struct description describe(struct pt_timeline *timeline, pt_u64 uuid, pt
 {
     struct description made;
     made.packet = pt_proto_begin(pt_sink_room(timeline->sink), PT_TRACE_PACKET);
-    made.body = pt_proto_begin(pt_perfetto_sequence(made.packet), PT_PACKET_TRACK_DESCRIPTOR);
+    made.body = pt_proto_begin(pt_perfetto_naming_sequence(made.packet), PT_PACKET_TRACK_DESCRIPTOR);
     made.at = pt_proto_u64(made.body, PT_DESCRIPTOR_UUID, uuid);
     if (parent)
         made.at = pt_proto_u64(made.at, PT_DESCRIPTOR_PARENT, parent);

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * torch.c - a folder of traces as PyTorch's profiler writes them, one for each process that used a GPU.
+ *
+ * Owns: the files while the events of all processes pass by once. One thread. Never: leaves a file of a failed export.
+ */
+#include "torch.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../util/auto.h"
+#include "../util/mem.h"
+
+struct torch {
+    struct pt_torch_file *files; /* by process index; `process` NULL = none */
+    pt_u32 n;
+};
+
+static bool used_gpu(const struct pt_process *process)
+{
+    static const int rows[] = {PT_ROW_gpu_kernel, PT_ROW_gpu_copy, PT_ROW_gpu_set, PT_ROW_gpu_graph};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (process->rows[rows[i]].calls)
+            return true;
+    return false;
+}
+
+static bool is_wanted(const struct pt_process *process, const struct pt_filter *filter)
+{
+    if (filter->pid && process->pid != filter->pid)
+        return false;
+    if (filter->stage && (!process->stage || strcmp(process->stage, filter->stage)))
+        return false;
+    return used_gpu(process);
+}
+
+/* Ranks in the order of starts: what the launcher of the training called them is not in the trace. */
+static pt_u32 choose(struct torch *torch, struct pt_session *session, const struct pt_export_options *options,
+                     struct pt_export_summary *summary)
+{
+    pt_u32 ranks = 0;
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        if (!is_wanted(session->processes[i], &options->filter))
+            continue;
+        const struct pt_filter *filter = &options->filter;
+        torch->files[i] = (struct pt_torch_file){.process = session->processes[i],
+                                                 .summary = summary,
+                                                 .rank = ranks++,
+                                                 .from_ns = filter->from_ns > 0 ? filter->from_ns : LLONG_MIN / 4,
+                                                 .until_ns = filter->until_ns > 0 ? filter->until_ns : LLONG_MAX / 4,
+                                                 .min_duration_ns = filter->min_duration_ns};
+    }
+    return ranks;
+}
+
+static int open_files(struct torch *torch, const char *folder, pt_u32 ranks, pt_u64 max_bytes, struct pt_error *err)
+{
+    for (pt_u32 i = 0; i < torch->n; i++) {
+        struct pt_torch_file *file = &torch->files[i];
+        file->world_size = ranks;
+        if (file->process && pt_torch_open(file, folder, max_bytes, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int write_events(struct torch *torch, struct pt_session *session, const struct pt_filter *filter,
+                        struct pt_error *err)
+{
+    /* Steps and ranges need what came before the window. */
+    struct pt_filter wanted = *filter;
+    wanted.from_ns = 0;
+    wanted.min_duration_ns = 0;
+    wanted.categories = PT_CATEGORY_GPU | PT_CATEGORY_CUDA | PT_CATEGORY_USER;
+    PT_AUTO(pt_stream_closep) struct pt_stream *stream = pt_session_stream(session, &wanted, err);
+    struct pt_event event;
+    int more;
+    if (!stream)
+        return -1;
+    while ((more = stream->next(stream, &event, err)) > 0) {
+        struct pt_torch_file *file = &torch->files[event.process->index];
+        if (file->process && !pt_sink_failed(file->sink))
+            pt_torch_event(file, &event);
+    }
+    return more;
+}
+
+static int write_files(struct torch *torch, struct pt_session *session, const struct pt_export_options *options,
+                       const char *folder, struct pt_export_summary *summary, struct pt_sink_result *ret_result,
+                       struct pt_error *err)
+{
+    const pt_u32 ranks = choose(torch, session, options, summary);
+    if (!ranks)
+        return pt_fail_code(err, 2,
+                            "no process of the run did anything on a GPU that was recorded; proftrace doctor "
+                            "says what recording needs");
+    if (mkdir(folder, 0777) < 0 && errno != EEXIST)
+        return pt_fail(err, "cannot make the folder %s: %s", folder, strerror(errno));
+    if (open_files(torch, folder, ranks, options->max_bytes, err) < 0 ||
+        write_events(torch, session, &options->filter, err) < 0)
+        return -1;
+    for (pt_u32 i = 0; i < torch->n; i++) {
+        struct pt_sink_result result;
+        if (!torch->files[i].process)
+            continue;
+        if (pt_torch_close(&torch->files[i], &result, err) < 0)
+            return -1;
+        ret_result->bytes += result.bytes;
+        ret_result->file_bytes += result.file_bytes;
+    }
+    return 0;
+}
+
+int pt_export_torch(struct pt_session *session, const struct pt_export_options *options, const char *folder,
+                    struct pt_export_summary *ret_summary, struct pt_sink_result *ret_result, struct pt_error *err)
+{
+    struct torch torch = {.n = session->n_processes};
+    *ret_summary = (struct pt_export_summary){0};
+    *ret_result = (struct pt_sink_result){0};
+    torch.files = pt_calloc(torch.n ? torch.n : 1, sizeof *torch.files);
+    const int result = write_files(&torch, session, options, folder, ret_summary, ret_result, err);
+    for (pt_u32 i = 0; i < torch.n; i++) {
+        if (result < 0 && torch.files[i].is_written)
+            unlink(torch.files[i].path);
+        if (torch.files[i].process)
+            pt_torch_free(&torch.files[i]);
+    }
+    free(torch.files);
+    return result;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * torch.h - the PyTorch-profiler trace of one process: one file, written while the events of all processes pass by.
+ */
+#ifndef PT_EXPORT_TORCH_H
+#define PT_EXPORT_TORCH_H
+
+#include "../util/map.h"
+#include "../util/vec.h"
+#include "export.h"
+#include "gpu_names.h"
+
+/* A range or step that has begun. */
+struct pt_torch_open {
+    pt_u64 id; /* of range_open; a step's number */
+    pt_u32 name, tid;
+    pt_i64 start_ns;
+};
+
+struct pt_torch_thread {
+    struct {
+        PT_VEC(struct pt_torch_open);
+    } ranges;
+    struct pt_torch_open step;
+    bool has_step, is_named;
+};
+
+struct pt_torch_device {
+    pt_u32 number;
+    pt_u64 memory_bytes, allocated_bytes;
+    const char *name, *properties; /* of the process's strings; NULL = not told */
+};
+
+struct pt_torch_file {
+    struct pt_process *process;
+    struct pt_sink *sink;
+    char *path;
+    struct pt_export_summary *summary;
+    pt_u32 rank, world_size;
+    pt_i64 from_ns, until_ns, min_duration_ns;
+    bool has_lines, is_written;
+    struct pt_torch_thread *threads; /* by thread index */
+    struct {
+        PT_VEC(struct pt_torch_open);
+    } ranges; /* that may overlap others */
+    struct {
+        PT_VEC(struct pt_torch_device);
+    } devices;
+    struct pt_map streams; /* device << 32 | stream: named already */
+    struct pt_map kernels; /* by string id: names as people write them */
+};
+
+/* ---- torch_file.c ---- */
+
+int pt_torch_open(struct pt_torch_file *file, const char *folder, pt_u64 max_bytes, struct pt_error *err);
+void pt_torch_event(struct pt_torch_file *file, const struct pt_event *event);
+/* What is still open, devices, the end of the file. */
+int pt_torch_close(struct pt_torch_file *file, struct pt_sink_result *ret_result, struct pt_error *err);
+/* Frees all but what pt_torch_close freed: the file is left out when it was not closed. */
+void pt_torch_free(struct pt_torch_file *file);
+
+const char *pt_torch_process_name(const struct pt_torch_file *file);
+
+/* ---- torch_gpu.c ---- */
+
+void pt_torch_gpu_event(struct pt_torch_file *file, const struct pt_event *event);
+struct pt_torch_device *pt_torch_device(struct pt_torch_file *file, pt_u32 number);
+void pt_torch_put_devices(struct pt_torch_file *file);
+
+/* ---- lines, torch_line.c ---- */
+
+/* {"ph":"X","cat":"kernel","name":"...","pid":0,"tid":7,"ts":0.000  : `pid` and `tid` may be -1, as PyTorch has it. */
+char *pt_torch_begin(struct pt_torch_file *file, char phase, const char *category, const char *name, pt_i64 pid,
+                     pt_i64 tid, pt_i64 at_ns);
+void pt_torch_end(struct pt_torch_file *file, char *at);
+/* ,"dur":1.000,"args":{"correlation":7 : the part of a span that lies in the window. */
+char *pt_torch_span(char *at, pt_i64 duration_ns);
+char *pt_torch_arg(char *at, const char *key, pt_i64 value);
+void pt_torch_name(struct pt_torch_file *file, const char *what, const char *key, pt_i64 pid, pt_i64 tid,
+                   const char *name, pt_i64 sort_index);
+void pt_torch_flow(struct pt_torch_file *file, char phase, pt_u32 correlation, pt_i64 pid, pt_i64 tid, pt_i64 at_ns);
+bool pt_torch_clip(const struct pt_torch_file *file, const struct pt_event *event, pt_i64 *start_ns, pt_i64 *end_ns);
+
+#endif

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""GPU work in all three timelines: what is in the trace is in each file, to the nanosecond, with an arrow from every call."""
+import gzip
+import json
+import re
+import subprocess
+import unittest
+from collections import Counter
+from decimal import Decimal
+
+import gpu_story
+from viewer_case import BUILD, ViewerCase
+
+PROFTRACE = BUILD / "proftrace"
+SPAN = re.compile(r"^(\d+)\.(\d{9}) \+(\d+)\.(\d{9}) (\d+)/(\d+) (\w+) ?(.*)$")
+SHOWN = "select s.ts, s.dur, s.name, s.category from slice s where s.category in ('cuda', 'gpu')"
+
+
+def spans_of_dump(folder):
+    """(start, duration) of every span that `proftrace dump` knows, counted."""
+    ran = subprocess.run([PROFTRACE, "dump", folder], capture_output=True, text=True, check=True)
+    found = Counter()
+    for line in ran.stdout.splitlines():
+        match = SPAN.match(line)
+        if match:
+            at_s, at_ns, s, ns = (int(group) for group in match.groups()[:4])
+            found[at_s * 10**9 + at_ns, s * 10**9 + ns] += 1
+    return found
+
+
+class Gpu(ViewerCase):
+    def run_of(self, name, **how):
+        if not PROFTRACE.exists():
+            self.skipTest(f"{PROFTRACE} is not built")
+        text, folder = self.folder / f"{name}.pt.txt", self.folder / name
+        ranks = gpu_story.write(text, **how)
+        folder.mkdir()
+        subprocess.run([PROFTRACE, "assemble", text, "-o", folder], check=True, capture_output=True)
+        return folder, ranks
+
+    def export(self, folder, form, *options, code=0):
+        ran = subprocess.run([PROFTRACE, "export", folder, "--to", form, "--json", *options], capture_output=True, text=True,
+                             check=False)
+        self.assertEqual(ran.returncode, code, ran.stderr)
+        self.said = ran.stderr
+        return json.loads(ran.stdout) if code == 0 else None
+
+    def both(self, folder, *options):
+        """Chrome's and Perfetto's file of a run, found equal by the engine."""
+        files = []
+        for form, name in (("chrome", "t.json.gz"), ("perfetto", "t.pftrace.gz")):
+            written = self.export(folder, form, *options, "-o", str(folder / name))
+            files.append((folder / name, written))
+        (chrome, in_chrome), (perfetto, in_perfetto) = files
+        self.check_trace(chrome, in_chrome)
+        self.check_in_perfetto(perfetto, in_perfetto)
+        for key in ("slices", "instants", "counters", "flows", "processes", "left_out"):
+            self.assertEqual(in_chrome[key], in_perfetto[key], key)
+        shown = [self.ask(path, "select ts, dur, category, hex(name) from slice order by 1, 2, 3, 4",
+                          "select ts, value from counter order by 1, 2",
+                          "select a.ts, b.ts, hex(a.name), hex(b.name) from flow f join slice a on f.slice_out = a.id "
+                          "join slice b on f.slice_in = b.id order by 1, 2, 3, 4") for path in (chrome, perfetto)]
+        for in_one, in_other in zip(*shown):
+            self.assertEqual(in_one, in_other)
+        return chrome, perfetto, in_perfetto
+
+    def test_all_that_the_gpu_did(self):
+        folder, ranks = self.run_of("small")
+        _, perfetto, written = self.both(folder)
+        self.assertEqual(written["left_out"], 0)
+        self.assertEqual(written["flows"], sum(rank.arrows for rank in ranks))
+        seen = Counter((int(ts), int(dur)) for ts, dur, _, _ in self.ask(perfetto, SHOWN)[0])
+        self.assertEqual(seen, spans_of_dump(folder))
+
+    def test_names_and_rows(self):
+        folder, _ = self.run_of("named", ranks=1, steps=2, kernels=60)
+        _, perfetto, _ = self.both(folder)
+        names, rows, parents = self.ask(
+            perfetto, "select distinct name from slice where category = 'gpu'",
+            "select distinct t.name from slice s join track t on s.track_id = t.id where s.category = 'gpu'",
+            "select p.name from track t join track p on t.parent_id = p.id where t.name = 'stream 7'")
+        names = {name for (name,) in names}
+        self.assertLessEqual({"gemm(float*, float*, int)", 'bad"\\<name>', "Memcpy HtoD (Pageable -> Device)", "Stream Sync"},
+                             names)
+        self.assertEqual({name for (name,) in rows}, {"stream 7", "stream 20", "synchronisation"})
+        self.assertEqual(parents, [["GPU 0 (NVIDIA H200)"]])
+
+    def test_time_of_day(self):
+        folder, _ = self.run_of("clock", ranks=1, steps=1)
+        _, perfetto, _ = self.both(folder)
+        clocks, = self.ask(perfetto, "select clock_id, clock_value from clock_snapshot order by 1")
+        self.assertEqual(clocks, [["1", str(gpu_story.START_REALTIME_NS)], ["6", "0"]])
+
+    def test_memory_and_queue(self):
+        folder, ranks = self.run_of("counted", ranks=1)
+        _, perfetto, _ = self.both(folder)
+        memory, depth = self.ask(
+            perfetto, "select ts, cast(value as int) from counter c join track t on c.track_id = t.id "
+            "where t.name = 'GPU 0 memory (Device)' order by ts",
+            "select min(value), (select value from counter c join track t on c.track_id = t.id where t.name = 'GPU queue depth' "
+            "order by ts desc limit 1) from counter c join track t on c.track_id = t.id where t.name = 'GPU queue depth'")
+        self.assertEqual(memory[-1], ["900000000000", "500"])
+        self.assertEqual([float(value) for value in depth[0]], [0, 0])
+        self.assertGreater(ranks[0].arrows, 0)
+
+    def test_filters(self):
+        folder, ranks = self.run_of("filtered")
+        middle = ranks[0].at_ns // 2
+        self.both(folder, "--until", f"{middle}ns")
+        self.both(folder, "--from", f"{middle}ns")
+        self.both(folder, "--min-dur", "20us")
+        _, perfetto, _ = self.both(folder, "--pid", "110")
+        pids, = self.ask(perfetto, "select distinct pid from process where pid > 0")
+        self.assertEqual(pids, [["110"]])
+
+    def test_a_hundred_thousand_slices(self):
+        folder, ranks = self.run_of("large", ranks=1, steps=100, kernels=500)
+        _, perfetto, written = self.both(folder)
+        self.assertGreater(written["slices"], 100000)
+        self.assertEqual(written["flows"], ranks[0].arrows)
+        seen = Counter((int(ts), int(dur)) for ts, dur, _, _ in self.ask(perfetto, SHOWN)[0])
+        self.assertEqual(seen, spans_of_dump(folder))
+
+    def read_torch(self, path):
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            text = file.read()
+        return text, json.loads(text, parse_float=Decimal)
+
+    def test_torch_files(self):
+        folder, ranks = self.run_of("torch")
+        written = self.export(folder, "torch")
+        self.assertIn("RANK", self.said)
+        self.assertEqual(written["processes"], 2)
+        for number, rank in enumerate(ranks):
+            text, trace = self.read_torch(folder / "torch-traces" / f"rank{number}.{rank.pid}.pt.trace.json.gz")
+            self.assertRegex(text, rf'"rank":\s+{number}\b')
+            self.assertEqual(trace["baseTimeNanoseconds"], gpu_story.START_REALTIME_NS)
+            self.assertEqual(trace["deviceProperties"][0]["numSms"], 132)
+            self.assertEqual(trace["deviceProperties"][0]["totalGlobalMem"], 150000000000)
+            self.check_torch(rank, trace["traceEvents"])
+
+    def check_torch(self, rank, events):
+        spans = [event for event in events if event["ph"] == "X"]
+        work = [event for event in spans if event["cat"] in ("kernel", "gpu_memcpy", "gpu_memset")]
+        self.assertEqual(sorted((int(event["ts"] * 1000), int((event["ts"] + event["dur"]) * 1000)) for event in work),
+                         sorted((start, end) for _, start, end in rank.work))
+        self.assertTrue(all(event["pid"] == rank.device and event["tid"] == event["args"]["stream"] for event in work))
+        calls = {event["args"]["correlation"]: event for event in spans if event["cat"] == "cuda_runtime"}
+        self.assertEqual(len(calls), rank.calls)
+        starts = {event["id"]: event for event in events if event["ph"] == "s"}
+        ends = {event["id"]: event for event in events if event["ph"] == "f"}
+        self.assertEqual(set(starts), set(ends))
+        self.assertEqual(set(ends), {event["args"]["correlation"] for event in work})
+        for number, start in starts.items():
+            self.assertEqual((start["ts"], start["tid"]), (calls[number]["ts"], calls[number]["tid"]))
+        self.assertEqual(sorted(event["name"] for event in spans if event["name"].startswith("ProfilerStep#")),
+                         [f"ProfilerStep#{number}" for number in range(6)])
+        kernel = next(event for event in work if event["cat"] == "kernel")
+        self.assertEqual((kernel["args"]["grid"], kernel["args"]["block"]), ([8, 4, 1], [128, 2, 1]))
+
+    def test_torch_refusals(self):
+        folder, _ = self.run_of("refused", ranks=1, steps=1)
+        self.export(folder, "torch", "-o", "-", code=2)
+        self.assertIn("folder", self.said)
+        self.export(folder, "torch", "-o", str(folder / "x.json"), code=2)
+        self.export(folder, "torch", "--pid", "4000", code=2)
+        self.assertIn("GPU", self.said)
+        self.export(folder, "torch", "-o", "/nowhere/at/all", code=125)
+        self.export(folder, "torch", "--max-size", "2K", "-o", str(folder / "cut"), code=2)
+        self.assertEqual(list((folder / "cut").iterdir()), [])
+
+    def test_a_run_without_a_gpu(self):
+        folder = self.folder / "none"
+        folder.mkdir()
+        text = self.folder / "none.pt.txt"
+        gpu_story.write(text, ranks=0)
+        with open(text, "a", encoding="utf-8") as file:
+            file.write('process 7 ppid=1 uid=1 trace_id=0x7 start=0.000000000 end=1.000000000 state=exited exit_status=0 heap=off '
+                       'heap_sample_bytes=0 cpu_ns=1 max_rss_bytes=1 boot="b" host="h1" stage="" comm="a" exe="/a" cwd="/" '
+                       'argc=1 argv=["a"]\nthread 7/7 slot=0 life=1 start=0.000000000\n')
+        subprocess.run([PROFTRACE, "assemble", text, "-o", folder], check=True, capture_output=True)
+        _, _, written = self.both(folder)
+        self.assertEqual((written["slices"], written["counters"]), (1, 0))
+        self.export(folder, "torch", code=2)
+        self.assertIn("proftrace doctor", self.said)
+
+
+if __name__ == "__main__":
+    unittest.main()
