@@ -207,6 +207,7 @@ static void finish(void *state, struct pt_profile *profile)
     if (gpu->is_used) {
         gpu_work_flush(gpu);
         gpu_about_end(gpu);
+        gpu_idle_end(gpu);
         gpu_ranges_end(gpu);
         for (pt_u32 i = 0; i < gpu->devices.n; i++)
             gpu_host_share(gpu, i);

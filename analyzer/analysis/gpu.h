@@ -116,6 +116,7 @@ struct gpu_place {      /* a cause and where */
 
 struct gpu_gap {
     pt_i64 start_ns, end_ns;
+    pt_i64 unseen_ns; /* of it, while the program had CUPTI for itself */
     size_t first_piece;
 };
 
@@ -132,7 +133,7 @@ struct gpu_device {
     pt_i64 first_ns, busy_end_ns;
     struct pt_time_union kernels, copies;
     pt_u64 n_kernels, n_copies, n_sets;
-    pt_i64 idle_ns;
+    pt_i64 idle_ns, unseen_ns;
     pt_i64 large_ns, longest_ns, longest_at_ns; /* gaps of GPU_LARGE_GAP_NS and more */
     pt_u64 n_large, n_gaps;
     pt_u64 gaps_of[GPU_CAUSE__COUNT]; /* gaps that have the cause */
@@ -338,6 +339,8 @@ void gpu_about_end(struct gpu *gpu);
 
 /* gpu_idle.c */
 void gpu_idle_work(struct gpu *gpu, pt_u32 device, const struct gpu_activity *work, const struct gpu_call *call);
+
+void gpu_idle_end(struct gpu *gpu);
 
 /* gpu_ranges.c */
 void gpu_ranges_event(struct gpu *gpu, const struct pt_event *event);

@@ -161,7 +161,7 @@ void gpu_about_event(struct gpu *gpu, const struct pt_event *e)
     static const char *const syncs[] = {"other", "event", "stream waits for event", "stream", "context"};
     const pt_u32 stage = gpu_stage_of(gpu, e->process);
     const pt_u32 kind = (pt_u32)e->tag;
-    gpu->stages[stage].seen++;
+    gpu->stages[stage].seen += e->desc->row <= PT_ROW_gpu_memory;
     switch (e->desc->row) {
     case PT_ROW_gpu_device:
         note_device(gpu, e);

@@ -196,6 +196,7 @@ static void add_plain(const struct gap_view *view, enum gpu_cause cause, const c
                                     .cause = (pt_u8)cause,
                                     .inner = GPU_CAUSE__COUNT,
                                     .process = view->work->process,
+                                    .tid = view->call && view->call->thread ? view->call->thread->tid : 0,
                                     .text = text};
     if (ns > 0)
         add_piece(view->gpu, view->device, &place, ns);
@@ -238,10 +239,11 @@ static void split_seen(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_
     gpu_split_thread(view->gpu, call->thread, start_ns, end_ns, show, &look);
 }
 
-/* While the program had CUPTI for itself nobody knows whether the device was idle. */
-static void split_gap(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_ns)
+/* While the program had CUPTI for itself nobody knows whether the device was idle: returns how long that was. */
+static pt_i64 split_gap(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_ns)
 {
     const struct gpu_process *process = view->gpu->processes[view->work->process->index];
+    pt_i64 unseen_ns = 0;
     for (pt_u32 i = process ? process->n_yields : 0; i-- > 0 && end_ns > start_ns;) {
         const pt_i64 from_ns = process->yields[i].start_ns > start_ns ? process->yields[i].start_ns : start_ns;
         const pt_i64 to_ns = process->yields[i].end_ns < end_ns ? process->yields[i].end_ns : end_ns;
@@ -249,26 +251,41 @@ static void split_gap(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_n
             continue;
         if (end_ns > to_ns)
             split_seen(view, to_ns, end_ns);
-        add_plain(view, GPU_CAUSE_unattributed, gpu_text(view->gpu, "not seen: the program profiled itself"),
-                  to_ns - from_ns);
+        unseen_ns += to_ns - from_ns;
         end_ns = from_ns;
     }
     if (end_ns > start_ns)
         split_seen(view, start_ns, end_ns);
+    return unseen_ns;
 }
 
-static void count_gap(struct gpu_device *device, pt_i64 start_ns, pt_i64 ns, int sign)
+static void count_gap(struct gpu_device *device, const struct gpu_gap *gap, int sign)
 {
-    device->idle_ns += sign * ns;
-    device->n_gaps += (pt_u64)sign;
-    if (ns < GPU_LARGE_GAP_NS)
+    const pt_i64 idle_ns = gap->end_ns - gap->start_ns - gap->unseen_ns;
+    device->idle_ns += sign * idle_ns;
+    device->unseen_ns += sign * gap->unseen_ns;
+    device->n_gaps += (pt_u64)(idle_ns ? sign : 0);
+    if (idle_ns < GPU_LARGE_GAP_NS)
         return;
     device->n_large += (pt_u64)sign;
-    device->large_ns += sign * ns;
-    if (sign > 0 && ns > device->longest_ns) {
-        device->longest_ns = ns;
-        device->longest_at_ns = start_ns;
-    }
+    device->large_ns += sign * idle_ns;
+}
+
+/* A gap that no record can shorten any more. */
+static void settle(struct gpu_device *device, const struct gpu_gap *gap)
+{
+    const pt_i64 idle_ns = gap->end_ns - gap->start_ns - gap->unseen_ns;
+    if (idle_ns <= device->longest_ns)
+        return;
+    device->longest_ns = idle_ns;
+    device->longest_at_ns = gap->start_ns;
+}
+
+void gpu_idle_end(struct gpu *gpu)
+{
+    for (size_t i = 0; i < gpu->devices.n; i++)
+        for (size_t j = 0; j < gpu->devices.items[i]->gaps.n; j++)
+            settle(gpu->devices.items[i], &gpu->devices.items[i]->gaps.items[j]);
 }
 
 /* Gaps so old that nothing that still runs can have begun in them. */
@@ -277,6 +294,8 @@ static void forget_old(struct gpu_device *device)
     if (device->gaps.n < GPU_MOST_GAPS)
         return;
     const size_t n = device->gaps.n / 2, pieces = device->gaps.items[n].first_piece;
+    for (size_t i = 0; i < n; i++)
+        settle(device, &device->gaps.items[i]);
     device->gaps.n -= n;
     device->pieces.n -= pieces;
     memmove(device->gaps.items, device->gaps.items + n, device->gaps.n * sizeof *device->gaps.items);
@@ -298,7 +317,7 @@ static void take_back(struct gpu *gpu, struct gpu_device *device)
 {
     count_causes(gpu, device, -1);
     const struct gpu_gap *gap = &device->gaps.items[--device->gaps.n];
-    count_gap(device, gap->start_ns, gap->end_ns - gap->start_ns, -1);
+    count_gap(device, gap, -1);
     for (; device->pieces.n > gap->first_piece; device->pieces.n--) {
         const struct gpu_piece *piece = &device->pieces.items[device->pieces.n - 1];
         gpu->places.items[piece->place].ns -= piece->ns;
@@ -310,9 +329,11 @@ static void add_gap(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_ns)
 {
     struct gpu_device *device = view->device;
     forget_old(device);
-    pt_vec_push(&device->gaps, ((struct gpu_gap){start_ns, end_ns, device->pieces.n}));
-    count_gap(device, start_ns, end_ns - start_ns, 1);
-    split_gap(view, start_ns, end_ns);
+    pt_vec_push(&device->gaps, ((struct gpu_gap){start_ns, end_ns, 0, device->pieces.n}));
+    const pt_i64 unseen_ns = split_gap(view, start_ns, end_ns);
+    struct gpu_gap *gap = &device->gaps.items[device->gaps.n - 1];
+    gap->unseen_ns = unseen_ns;
+    count_gap(device, gap, 1);
     count_causes(view->gpu, device, 1);
 }
 

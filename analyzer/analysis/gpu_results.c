@@ -29,7 +29,8 @@ static void set_devices(struct gpu *gpu, pt_u32 stage)
         const struct gpu_device *device = gpu->devices.items[i];
         if (device->stage != stage || !device->is_used)
             continue;
-        const double window = (double)(device->busy_end_ns - device->first_ns), busy = window - (double)device->idle_ns;
+        const double window = (double)(device->busy_end_ns - device->first_ns - device->unseen_ns),
+                     busy = window - (double)device->idle_ns;
         busy_ns += busy;
         window_ns += window;
         copies_ns += (double)device->copies.total_ns;
@@ -40,7 +41,8 @@ static void set_devices(struct gpu *gpu, pt_u32 stage)
         return;
     set(gpu, stage, "gpu.busy_s", pt_real(busy_ns / 1e9));
     set(gpu, stage, "gpu.window_s", pt_real(window_ns / 1e9));
-    set(gpu, stage, "gpu.busy_percent", pt_real(100 * busy_ns / window_ns));
+    set(gpu, stage, "gpu.busy_percent",
+        window_ns > 0 ? pt_real(100 * busy_ns / window_ns) : pt_unknown("nothing was seen"));
     set(gpu, stage, "gpu.idle_s", pt_seconds(idlest->idle_ns));
     set(gpu, stage, "gpu.gaps.calls", pt_integer(idlest->n_gaps));
     set(gpu, stage, "gpu.gaps.large.calls", pt_integer(idlest->n_large));
@@ -231,7 +233,7 @@ static double completeness_percent(const struct gpu *gpu, pt_u32 stage)
     const struct gpu_stage *own = &gpu->stages[stage];
     const struct pt_session *session = gpu->profile->session;
     double recorded = 0, lived_ns = 0;
-    for (pt_u32 row = PT_ROW_gpu_kernel; row <= PT_ROW_gpu_clock; row++)
+    for (pt_u32 row = PT_ROW_gpu_kernel; row <= PT_ROW_gpu_memory; row++)
         recorded += (double)pt_profile_stage_row(gpu->profile, stage, row).calls;
     for (pt_u32 i = 0; i < session->n_processes; i++)
         if (gpu->processes[i] && gpu_stage_of(gpu, session->processes[i]) == stage)

@@ -175,14 +175,14 @@ static void places_table(struct gpu *gpu, pt_u32 stage)
 static void add_device(struct pt_table *table, const struct gpu_device *device, const char *name, pt_i64 wall_ns)
 {
     const pt_i64 window_ns = device->is_used ? device->busy_end_ns - device->first_ns : 0;
-    const pt_i64 busy_ns = window_ns - device->idle_ns;
+    const pt_i64 seen_ns = window_ns - device->unseen_ns, busy_ns = seen_ns - device->idle_ns;
     const pt_i64 overlap_ns = device->kernels.total_ns + device->copies.total_ns - busy_ns;
     struct pt_value *row = pt_table_add_row(table);
     row[0] = pt_integer(device->number);
     row[1] = pt_text(name);
     row[2] = pt_seconds(busy_ns);
     row[3] = pt_seconds(device->idle_ns);
-    row[4] = window_ns > 0 ? pt_real(100 * (double)busy_ns / (double)window_ns) : pt_unknown("it did nothing");
+    row[4] = seen_ns > 0 ? pt_real(100 * (double)busy_ns / (double)seen_ns) : pt_unknown("it did nothing");
     row[5] = wall_ns > 0 ? pt_real(100 * (double)busy_ns / (double)wall_ns) : pt_unknown("the stage took no time");
     row[6] = pt_seconds(window_ns);
     row[7] = pt_seconds(device->kernels.total_ns);
@@ -191,7 +191,8 @@ static void add_device(struct pt_table *table, const struct gpu_device *device, 
     row[10] = pt_integer(device->n_kernels);
     row[11] = pt_integer(device->n_copies + device->n_sets);
     row[12] = pt_integer(device->n_gaps);
-    row[13] = device->memory_bytes ? pt_integer(device->memory_bytes) : pt_unknown("the device was not described");
+    row[13] = pt_seconds(device->unseen_ns);
+    row[14] = device->memory_bytes ? pt_integer(device->memory_bytes) : pt_unknown("the device was not described");
 }
 
 static void devices_table(struct gpu *gpu, pt_u32 stage)
@@ -201,15 +202,16 @@ static void devices_table(struct gpu *gpu, pt_u32 stage)
         {"name", "Name", PT_SHOW_TEXT},
         {"busy_s", "Busy", PT_SHOW_SECONDS},
         {"idle_s", "Idle", PT_SHOW_SECONDS},
-        {"busy_percent", "Busy", PT_SHOW_PERCENT},
+        {"busy_percent", "Busy share", PT_SHOW_PERCENT},
         {"busy_of_stage_percent", "Of the stage", PT_SHOW_PERCENT},
         {"window_s", "First to last", PT_SHOW_SECONDS},
-        {"kernels_s", "Kernels", PT_SHOW_SECONDS},
-        {"copies_s", "Copies", PT_SHOW_SECONDS},
+        {"kernels_s", "In kernels", PT_SHOW_SECONDS},
+        {"copies_s", "In copies", PT_SHOW_SECONDS},
         {"overlap_s", "Both", PT_SHOW_SECONDS},
         {"kernels_calls", "Kernels", PT_SHOW_COUNT},
         {"copies_calls", "Copies", PT_SHOW_COUNT},
         {"gaps", "Gaps", PT_SHOW_COUNT},
+        {"not_seen_s", "Not seen", PT_SHOW_SECONDS},
         {"memory_bytes", "Memory", PT_SHOW_BYTES},
     };
     struct pt_table *table = pt_metrics_table(&gpu->profile->metrics, pt_scope_stage(stage), "gpu.devices", "GPUs",

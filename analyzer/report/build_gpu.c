@@ -99,8 +99,10 @@ void pt_build_gpu(const struct pt_build *b, struct pt_node *item, pt_u32 stage)
     pt_build_metric(b, gpu, "source", NULL, PT_SHOW_TEXT, stage, "gpu.source");
     pt_build_metric(b, gpu, "completeness_percent", NULL, PT_SHOW_PERCENT, stage, "gpu.completeness_percent");
     pt_build_metric(b, gpu, "reason", NULL, PT_SHOW_TEXT, stage, "gpu.reason");
-    pt_build_metric(b, gpu, "lost_records", NULL, PT_SHOW_COUNT, stage, "gpu.lost.records");
-    pt_build_metric(b, gpu, "not_seen_s", NULL, PT_SHOW_SECONDS, stage, "gpu.not_seen_s");
+    if (pt_metrics_has(&b->profile->metrics, pt_scope_stage(stage), "gpu.not_seen_s")) {
+        pt_build_metric(b, gpu, "lost_records", NULL, PT_SHOW_COUNT, stage, "gpu.lost.records");
+        pt_build_metric(b, gpu, "not_seen_s", NULL, PT_SHOW_SECONDS, stage, "gpu.not_seen_s");
+    }
     const struct pt_table *devices = table_of(b, stage, "gpu.devices");
     struct pt_node *list = pt_doc_list(b->doc, gpu, "devices", NULL, PT_LAYOUT_TABLE);
     for (size_t row = 0; devices && row < devices->n_rows; row++)

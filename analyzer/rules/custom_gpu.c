@@ -4,10 +4,11 @@
  * that the advice fits. Threads: one. Never: sees an event, takes a GPU that nobody watched for an idle one.
  */
 #include <math.h>
+#include <string.h>
 
 #include "rule.h"
 
-enum { BUSY_ENOUGH_PERCENT = 70, MANY_KERNELS = 1000 };
+enum { BUSY_ENOUGH_PERCENT = 70, MANY_KERNELS = 50 };
 #define SHORT_KERNEL_S 50e-6
 
 static double number(const struct pt_profile *profile, const struct pt_finding *finding, const char *metric)
@@ -125,13 +126,16 @@ bool pt_rule_gpu_data_incomplete(struct pt_profile *profile, pt_i64 stage, struc
         return false;
     const struct pt_value source = pt_metrics_get(metrics, pt_scope_stage((pt_u32)stage), "gpu.source");
     const double missing_percent = number(profile, finding, "gpu.missing_percent");
-    if (source.type != PT_VALUE_TEXT || missing_percent < 0.1)
+    /* Who keeps a GPU busy that was only looked at from outside may be another user. */
+    if (source.type != PT_VALUE_TEXT || !strcmp(source.text, "nvml") || missing_percent < 0.1)
         return false;
     const struct pt_value reason = pt_metrics_get(metrics, pt_scope_stage((pt_u32)stage), "gpu.reason");
     finding->always_shown = true;
-    pt_finding_add_metrics(finding, metrics,
-                           "seen_by:gpu.source complete_percent:gpu.completeness_percent "
-                           "lost_records:gpu.lost.records not_seen_s:gpu.not_seen_s");
+    pt_finding_add_metrics(finding, metrics, "seen_by:gpu.source");
+    if (missing_percent > 0) /* not NAN */
+        pt_finding_add_metrics(finding, metrics,
+                               "complete_percent:gpu.completeness_percent lost_records:gpu.lost.records "
+                               "not_seen_s:gpu.not_seen_s");
     if (reason.type == PT_VALUE_TEXT)
         pt_finding_add_evidence(finding, "reason", reason);
     return true;
