@@ -36,10 +36,10 @@ class MachineTest(DoubleTest):
 
     def test_queue_depth(self):
         """The launcher waits when the queue is full, and CUPTI says so."""
-        outcome = self.assert_ran(self.workload("queue", 100, program="queue_depth 16; kernel gemm 1e6"))
-        self.assertGreater(float(outcome.out), 0.8)
+        outcome = self.assert_ran(self.workload("queue", 40, program="queue_depth 16; kernel gemm 5e6"))
+        self.assertGreater(float(outcome.out), 4)
         full = [r for r in outcome.recorded("overhead") if r["overheadKind"] >> 16 == 6]
-        self.assertGreater(len(full), 20)
+        self.assertGreater(len(full), 5)
         free = self.run_case("queue", 40, program="kernel gemm 5e6")
         starts = sorted(t["start_ns"] for t in free.true("kernel"))
         launched = [t["end_ns"] for t in free.true("api") if t["name"] == "cudaLaunchKernel"]

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 
-from harness import BUILD, HERE, DoubleTest, main
+from harness import BUILD, DOUBLES, HERE, DoubleTest, main
 
 sys.path.insert(0, HERE)
 from minitorch.causes import CAUSES  # noqa: E402
@@ -67,6 +67,17 @@ class MiniTorchTest(DoubleTest):
                                             how], client=False, PROFTRACE_BUILD=os.path.abspath(BUILD))
                 self.assertEqual(outcome.code, code)
                 self.assertEqual(len(outcome.true("kernel")), 2 * 15)
+
+    def test_ranges(self):
+        """Where NVTX_INJECTION64_PATH is set, each part of a step is a range within the step's."""
+        outcome, _ = self.train("--steps", "2", NVTX_INJECTION64_PATH=os.path.join(DOUBLES, "client.so"))
+        self.assertEqual([(r["text"], r["depth"]) for r in outcome.recorded("range")],
+                         [pair for i in range(2) for pair in
+                          [(f"ProfilerStep#{i}", 0)] + [(t, 1) for t in ("copy", "forward", "backward", "optimizer", "loss.item")]])
+
+    def test_collectives(self):
+        outcome, _ = self.train("--steps", "2", "--allreduce", "3")
+        self.assertEqual(len([t for t in outcome.true("kernel") if t["name"].startswith("ncclDevKernel_AllReduce")]), 6)
 
     def test_with_client(self):
         """All that it does is recorded."""

@@ -127,6 +127,28 @@ class RecordsTest(DoubleTest):
         self.assertEqual([(w["type"], w["returnValue"]) for w in waits], [(3, 600), (1, 600), (1, 0)])
         self.assertGreater(waits[2]["end"] - waits[2]["start"], 2e6)
 
+    def test_waits_without_queries(self):
+        """cuptiActivityEnableAllSyncRecords(0), which only 13 has, leaves out the queries that found their work busy."""
+        outcome = self.assert_ran(self.workload("unready", program="kernel gemm 3e6", CLIENT_OPTIONS="no_unready"))
+        self.assertEqual([(w["type"], w["returnValue"]) for w in outcome.recorded("wait")], [(1, 0)])
+        older = self.assert_ran(self.workload("unready", major=12, CLIENT_OPTIONS="no_unready"))
+        self.assertEqual(older.result("unready"), -1)
+
+    def test_free_waits(self):
+        """cudaFree returns when the device is idle; freeing on a stream does not wait."""
+        outcome = self.assert_ran(self.workload("pool", 2, program="kernel tiny 5e6"))
+        calls = {t["name"]: t for t in outcome.true("api")}
+        last = max(t["end_ns"] for t in outcome.true("kernel"))
+        self.assertGreaterEqual(calls["cudaFree"]["end_ns"], last)
+        self.assertLess(min(t["end_ns"] for t in outcome.true("api") if t["name"] == "cudaFreeAsync"), last)
+
+    def test_streams(self):
+        """Each stream is announced once."""
+        outcome = self.assert_ran(self.workload("threads", 3))
+        ids = [r["streamId"] for r in outcome.recorded("stream")]
+        self.assertEqual(len(ids), len(set(ids)))
+        self.assertLessEqual({k["streamId"] for k in outcome.recorded("kernel")}, set(ids))
+
     def test_overhead(self):
         """The first launch of a module and of a function is paid and explained."""
         outcome = self.assert_ran(self.workload("basic", 3, program="module_load_ns 2e6; lazy_load_ns 5e5"))

@@ -9,7 +9,7 @@
  *     CLIENT_BUFFER     bytes of a buffer (65536)
  *     CLIENT_FLUSH_MS   flush from a thread of its own so often
  *     CLIENT_OPTIONS    words: null_buffer cuda_in_complete cupti_in_request no_exit_flush plain_flush callbacks
- *                       reregister realtime fast_clock zeroed dirty thread_default v2 external finalize
+ *                       reregister realtime fast_clock zeroed dirty thread_default v2 external finalize no_unready
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -307,6 +307,8 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
         report("clock", function("cuptiActivityRegisterTimestampCallback")(monotonic));
     if (!has_option("thread_default"))
         report("thread ids", function("cuptiSetThreadIdType")(1u));
+    if (has_option("no_unready"))
+        report("unready", function("cuptiActivityEnableAllSyncRecords")(0u));
     report("buffers", function("cuptiActivityRegisterCallbacks")(request, complete));
     enable();
     if (has_option("external"))
