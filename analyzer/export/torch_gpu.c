@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cjson/cJSON.h>
-
 #include "../model/demangle.h"
+#include "../util/json_text.h"
 #include "proftrace/cuda.h"
 #include "put.h"
 
@@ -219,26 +218,35 @@ void pt_torch_gpu_event(struct pt_torch_file *file, const struct pt_event *event
     }
 }
 
-#define PROPERTIES 100 /* of a device; their names are short */
+#define PROPERTIES 100    /* of a device */
+#define PROPERTY_BYTES 64 /* a name, and a number */
 
-static char *put_property(char *at, const cJSON *member)
+static bool is_property(const char *text, const struct pt_json_member *member)
 {
-    const char *name = member->string;
-    if (!cJSON_IsNumber(member) || strlen(name) > 64 || !strcmp(name, "id") || !strcmp(name, "totalGlobalMem"))
-        return at;
-    at = pt_put_string(pt_put(at, ","), name);
-    *at++ = ':';
-    return pt_put_f64(at, member->valuedouble);
+    const size_t key_bytes = member->key.end - member->key.begin, value_bytes = member->value.end - member->value.begin;
+    const char first = text[member->value.begin];
+    if (key_bytes > PROPERTY_BYTES || value_bytes > PROPERTY_BYTES || (first != '-' && (first < '0' || first > '9')))
+        return false;
+    return strncmp(text + member->key.begin, "\"id\"", key_bytes) != 0 &&
+           strncmp(text + member->key.begin, "\"totalGlobalMem\"", key_bytes) != 0;
 }
 
-/* Members of the recorded object beside id, name and memory; what is not JSON is left out. */
+/* The numbers of the recorded object beside id and memory; what is not JSON is left out. */
 static char *put_properties(char *at, const char *text)
 {
-    cJSON *json = text ? cJSON_Parse(text) : NULL;
-    const cJSON *member = cJSON_IsObject(json) ? json->child : NULL;
-    for (int n = 0; member && n < PROPERTIES; member = member->next, n++)
-        at = put_property(at, member);
-    cJSON_Delete(json);
+    struct pt_error err = {0};
+    struct pt_json_member member;
+    if (!text || *text != '{' || pt_json_text_check(text, strlen(text), &err) < 0)
+        return at;
+    size_t from = 0;
+    for (int n = 0; n < PROPERTIES && pt_json_text_next(text, &from, &member); n++) {
+        if (!is_property(text, &member))
+            continue;
+        *at++ = ',';
+        at = mempcpy(at, text + member.key.begin, member.key.end - member.key.begin);
+        *at++ = ':';
+        at = mempcpy(at, text + member.value.begin, member.value.end - member.value.begin);
+    }
     return at;
 }
 
