@@ -44,6 +44,18 @@ class ReplayTest(DoubleTest):
                          [("ampere_sgemm", 77, 100, 250), (None, 78, 300, 400)])
         self.assertEqual([(r["cbid"], r["correlationId"]) for r in outcome.recorded("runtime")], [(211, 77)])
 
+    def test_captured(self):
+        """What the toy profiler captures, here or on a GPU, replays as it was."""
+        first = self.assert_ran(self.workload("basic", 5, major=12, version=20, CLIENT_RAW=os.path.join(self.folder, "raw")))
+        raw, = (os.path.join(self.folder, name) for name in os.listdir(self.folder) if name.endswith(".bin"))
+        second = self.assert_ran(self.workload("unfinished", CLIENT_KINDS="8", FAKECUDA_REPLAY=raw, version=20))
+        for record in ("kernel", "copy", "set", "runtime", "wait", "memory", "device", "stream"):
+            seen = [r for r in second.recorded(record)]
+            expected = first.recorded(record) + (second.recorded("device")[:1] if record == "device" else [])
+            self.assertEqual(len(seen), len(expected), record)
+            if record != "device":
+                self.assertEqual(seen, expected)
+
     def test_broken_files(self):
         whole = self.LENGTHS + self.buffer(self.kernel(1, 1, 1, 2))
         for content, why in ((whole[:-5], "ends within a block"), (b"ABCD" + whole, "no PFCB, RLEN or NAME")):

@@ -8,10 +8,12 @@
  *     CLIENT_CALLS      runtime calls to enable one by one
  *     CLIENT_BUFFER     bytes of a buffer (65536)
  *     CLIENT_FLUSH_MS   flush from a thread of its own so often
+ *     CLIENT_RAW        prefix: raw buffers go to PREFIX.<pid>.bin, for a replay
  *     CLIENT_OPTIONS    words: null_buffer cuda_in_complete cupti_in_request no_exit_flush plain_flush callbacks
  *                       reregister realtime fast_clock zeroed dirty thread_default v2 external finalize no_unready
  */
 #define _GNU_SOURCE
+#include "raw.h"
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -154,6 +156,12 @@ static void write_record(const uint8_t *record)
     }
 }
 
+static void take_record(const uint8_t *record, const uint8_t *end)
+{
+    raw_record(record, end);
+    write_record(record);
+}
+
 static void request(uint8_t **data, size_t *bytes, size_t *max_records)
 {
     *max_records = 0;
@@ -167,14 +175,20 @@ static void request(uint8_t **data, size_t *bytes, size_t *max_records)
 
 static void complete(void *context, uint32_t stream, uint8_t *data, size_t bytes, size_t valid)
 {
-    uint8_t *record = NULL;
+    uint8_t *record = NULL, *next = NULL;
     int result;
     (void)context, (void)stream, (void)bytes;
     if (has_option("cuda_in_complete"))
         ((int (*)(void))dlsym(RTLD_DEFAULT, "cudaDeviceSynchronize"))();
     pthread_mutex_lock(&out_lock);
-    while (!(result = function("cuptiActivityGetNextRecord")(data, valid, &record)))
-        write_record(record);
+    raw_buffer(data, valid);
+    while (!(result = function("cuptiActivityGetNextRecord")(data, valid, &next))) {
+        if (record)
+            take_record(record, next);
+        record = next;
+    }
+    if (record)
+        take_record(record, data + valid);
     fprintf(out, "{\"record\":\"buffer\",\"bytes\":%zu,\"end\":%d}\n", valid, result);
     pthread_mutex_unlock(&out_lock);
     free(data);
@@ -233,6 +247,7 @@ static void finish(void)
     pthread_mutex_lock(&out_lock);
     fprintf(out, "{\"record\":\"end\",\"dropped\":%zu,\"result\":%d,\"flushed\":%d}\n", dropped, result, flushed);
     fflush(out);
+    raw_close();
     pthread_mutex_unlock(&out_lock);
 }
 
@@ -288,6 +303,7 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
     const char *soname = getenv("CLIENT_CUPTI");
     snprintf(path, sizeof path, "%s.%d.jsonl", getenv("CLIENT_OUT") ? getenv("CLIENT_OUT") : "/tmp/client", getpid());
     out = fopen(path, "we");
+    raw_open();
     cupti = dlopen(soname ? soname : "libcupti.so.13", RTLD_LAZY | RTLD_LOCAL);
     if (!out || !cupti) {
         fprintf(stderr, "client: %s\n", out ? dlerror() : path);
