@@ -8,6 +8,7 @@
  * are completed. Never keeps the program from its profiler, unless PROFTRACE_CUPTI=own says so.
  */
 #include "../core/options.h"
+#include "../core/sys.h"
 #include "../core/text.h"
 #include "cuda.h"
 #include "cupti_state.h"
@@ -16,7 +17,7 @@
 #include "cupti_standins.def"
 #undef STAND_IN
 
-#define THREAD_ID_DEFAULT 0u
+#define SETTLE_TRIES 10000
 
 /* What the program has of CUPTI. */
 static struct {
@@ -50,9 +51,21 @@ pt_cupti_complete_fn pt_cupti_foreign_complete(void)
     return __atomic_load_n(&foreign.complete, __ATOMIC_ACQUIRE);
 }
 
+/* Another thread may just be taking CUPTI back or letting it go: it is done within a millisecond, and is not waited for
+ * for ever. */
+static enum pt_cupti_phase settled_phase(void)
+{
+    enum pt_cupti_phase phase = pt_cupti_phase();
+    for (int tries = 0; tries < SETTLE_TRIES && phase == PT_CUPTI_CHANGING; tries++) {
+        pt_syscall0(SYS_sched_yield);
+        phase = pt_cupti_phase();
+    }
+    return phase;
+}
+
 static int is_recording(void)
 {
-    return pt_cupti_phase() == PT_CUPTI_RECORDING;
+    return settled_phase() == PT_CUPTI_RECORDING;
 }
 
 static int is_refused(void)
@@ -73,16 +86,20 @@ static void apply_wishes(struct pt_cupti *c)
         c->api.cuptiActivityRegisterCallbacks(foreign.request, pt_cupti_complete);
 }
 
+/* Who called has said before that CUPTI is his, so that nobody takes it back meanwhile. */
 static void yield_to_program(void)
 {
     struct pt_cupti *c = pt_cupti;
     pt_u32 recording = PT_CUPTI_RECORDING;
     if (!is_recording() ||
-        !__atomic_compare_exchange_n(&c->phase, &recording, PT_CUPTI_YIELDED, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        !__atomic_compare_exchange_n(&c->phase, &recording, PT_CUPTI_CHANGING, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        settled_phase();
         return;
+    }
     pt_cupti_stop(c);
     pt_cuda_say(PT_CUDA_TRACING_YIELDED, "the program profiles itself with CUPTI");
     apply_wishes(c);
+    __atomic_store_n(&c->phase, PT_CUPTI_YIELDED, __ATOMIC_RELEASE);
 }
 
 /* Its last records are converted by its own clock and go to its own callback only if they are delivered before ours are
@@ -93,7 +110,7 @@ static void take_back_if_done(void)
     pt_u32 yielded = PT_CUPTI_YIELDED;
     if (pt_cupti_phase() == PT_CUPTI_YIELDED && !pt_cupti_is_foreign() &&
         !__atomic_load_n(&foreign.is_unflushed, __ATOMIC_ACQUIRE) &&
-        __atomic_compare_exchange_n(&c->phase, &yielded, PT_CUPTI_STARTING, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) &&
+        __atomic_compare_exchange_n(&c->phase, &yielded, PT_CUPTI_CHANGING, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) &&
         !pt_cupti_begin(c))
         __atomic_store_n(&c->phase, PT_CUPTI_ENDED, __ATOMIC_RELEASE); /* it has said why; nothing is tried again */
 }
@@ -130,12 +147,13 @@ int cuptiSubscribe(void **subscriber, void (*callback)(void *, pt_u32, pt_u32, c
         return PT_CUPTI_UNKNOWN;
     if (is_refused())
         return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
+    const pt_u32 before = __atomic_exchange_n(&foreign.is_subscribed, 1, __ATOMIC_ACQ_REL);
     yield_to_program();
     const int result = real(subscriber, callback, user);
-    if (result == PT_CUPTI_SUCCESS)
-        __atomic_store_n(&foreign.is_subscribed, 1, __ATOMIC_RELEASE);
-    else
+    if (result != PT_CUPTI_SUCCESS) {
+        __atomic_store_n(&foreign.is_subscribed, before, __ATOMIC_RELEASE);
         take_back_if_done();
+    }
     return result;
 }
 
@@ -147,12 +165,13 @@ int cuptiSubscribe_v2(void **subscriber, void (*callback)(void *, pt_u32, pt_u32
         return PT_CUPTI_UNKNOWN;
     if (is_refused())
         return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
+    const pt_u32 before = __atomic_exchange_n(&foreign.is_subscribed, 1, __ATOMIC_ACQ_REL);
     yield_to_program();
     const int result = real(subscriber, callback, user, parameters);
-    if (result == PT_CUPTI_SUCCESS)
-        __atomic_store_n(&foreign.is_subscribed, 1, __ATOMIC_RELEASE);
-    else
+    if (result != PT_CUPTI_SUCCESS) {
+        __atomic_store_n(&foreign.is_subscribed, before, __ATOMIC_RELEASE);
         take_back_if_done();
+    }
     return result;
 }
 
@@ -218,12 +237,12 @@ int cuptiActivityEnable(pt_u32 kind)
         return PT_CUPTI_UNKNOWN;
     if (is_refused())
         return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
+    __atomic_store_n(&foreign.is_unflushed, 1, __ATOMIC_RELEASE);
+    note_kind(kind, 1);
     yield_to_program();
     const int result = real(kind);
-    if (result == PT_CUPTI_SUCCESS) {
-        note_kind(kind, 1);
-        __atomic_store_n(&foreign.is_unflushed, 1, __ATOMIC_RELEASE);
-    }
+    if (result != PT_CUPTI_SUCCESS)
+        note_kind(kind, 0);
     return result;
 }
 
@@ -261,6 +280,7 @@ int cuptiFinalize(void)
         return PT_CUPTI_UNKNOWN;
     if (is_refused())
         return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
+    __atomic_store_n(&foreign.is_subscribed, 1, __ATOMIC_RELEASE); /* until it is done */
     yield_to_program();
     if (pt_cupti_phase() == PT_CUPTI_YIELDED)
         pt_cupti->has_our_clock = 0;

@@ -11,6 +11,7 @@
 #include "../core/sys.h"
 #include "cupti_state.h"
 
+#define RECORD_MOST 1024u
 #define DISCARDS 64u
 struct discard {
     pt_u32 users; /* atomic */
@@ -105,7 +106,9 @@ void pt_cupti_complete(void *context, pt_u32 stream, pt_u8 *data, pt_u64 bytes, 
     if (buffer) {
         valid_bytes = valid_bytes < sizeof buffer->data ? valid_bytes : sizeof buffer->data;
         pt_cupti_decode(c, buffer, valid_bytes);
-        __builtin_memset(buffer->data, 0, valid_bytes); /* we promised CUPTI zeros */
+        /* We promised CUPTI zeros; a last record that is cut short goes on behind what is valid. */
+        const pt_u64 room = sizeof buffer->data - valid_bytes;
+        __builtin_memset(buffer->data, 0, valid_bytes + (room < RECORD_MOST ? room : RECORD_MOST));
         __atomic_store_n(&buffer->is_taken, 0, __ATOMIC_RELEASE);
     } else if (!discard_completed(c, data, valid_bytes) && pt_cupti_foreign_complete()) {
         pt_cupti_foreign_complete()(context, stream, data, bytes, valid_bytes);

@@ -218,7 +218,6 @@ int pt_cupti_begin(struct pt_cupti *c)
     if (!c->since)
         c->since = pt_clock();
     const int has_clock = configure(c);
-    __atomic_store_n(&c->phase, PT_CUPTI_RECORDING, __ATOMIC_RELEASE);
     if (!has_clock || !enable_kinds(c, &failures)) {
         pt_cupti_stop(c);
         say_not_enough(c);
@@ -233,6 +232,7 @@ int pt_cupti_begin(struct pt_cupti *c)
     __atomic_store_n(&pt_cuda_by_cupti, 1, __ATOMIC_RELEASE);
     say_recording(c, &failures);
     note_clock(c);
+    __atomic_store_n(&c->phase, PT_CUPTI_RECORDING, __ATOMIC_RELEASE);
     return 1;
 }
 
@@ -306,7 +306,7 @@ int pt_cupti_start(void)
     }
     for (pt_u32 i = 0; i < PT_LAYOUT__COUNT; i++)
         c->layout_bytes[i] = pt_layout_bytes(i, c->version);
-    c->phase = PT_CUPTI_STARTING;
+    c->phase = PT_CUPTI_CHANGING;
     pt_cupti = c;
     if (!pt_cupti_begin(c)) {
         c->phase = PT_CUPTI_ENDED;

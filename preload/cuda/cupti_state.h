@@ -88,7 +88,8 @@ struct pt_cupti_buffer {
     pt_u8 data[PT_CUPTI_BUFFER_BYTES] __attribute__((aligned(64)));
 };
 
-enum pt_cupti_phase { PT_CUPTI_NONE, PT_CUPTI_STARTING, PT_CUPTI_RECORDING, PT_CUPTI_YIELDED, PT_CUPTI_ENDED };
+/* CHANGING: a thread is at it. */
+enum pt_cupti_phase { PT_CUPTI_NONE, PT_CUPTI_CHANGING, PT_CUPTI_RECORDING, PT_CUPTI_YIELDED, PT_CUPTI_ENDED };
 
 struct pt_cupti {
     pt_u32 phase; /* atomic, enum pt_cupti_phase; PT_CUPTI_NONE in a forked child */

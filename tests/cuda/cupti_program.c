@@ -24,6 +24,7 @@ int cuptiActivityDisable(uint32_t);
 int cuptiActivityRegisterCallbacks(request_fn, complete_fn);
 int cuptiActivityRegisterTimestampCallback(uint64_t (*)(void));
 int cuptiActivityFlushAll(uint32_t);
+int cuptiFinalize(void);
 int cuptiActivityGetNextRecord(uint8_t *, size_t, uint8_t **);
 enum { MEMCPY = 1, RUNTIME = 5, CONCURRENT_KERNEL = 10 };
 
@@ -170,6 +171,49 @@ static void profiler_first(void)
     work(&during, repeat);
 }
 
+/* As Kineto with TEARDOWN_CUPTI: CUPTI forgets everybody. */
+static void profiler_finalizes(void)
+{
+    work(&before, repeat);
+    profile(0);
+    printf("finalize %d\n", cuptiFinalize());
+    work(&after, repeat); /* the first call that waits takes it back: at its end */
+    work(&after, repeat);
+}
+
+static volatile int is_over;
+
+static void *launch_on(void *unused)
+{
+    while (!is_over)
+        work(&before, repeat);
+    return unused;
+}
+
+/* Windows of a profiler while other threads go on launching: what it sees of them is its own business. */
+static void profiler_amid_threads(void)
+{
+    pthread_t threads[4];
+    void *subscriber;
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, launch_on, NULL);
+    for (int i = 0; i < repeat; i++) {
+        sleep_ms(5);
+        if (cuptiSubscribe(&subscriber, on_call, NULL))
+            exit(7);
+        cuptiActivityRegisterCallbacks(request, complete);
+        cuptiActivityEnable(CONCURRENT_KERNEL);
+        work(&during, 10);
+        cuptiActivityDisable(CONCURRENT_KERNEL);
+        cuptiActivityFlushAll(1);
+        cuptiUnsubscribe(subscriber);
+    }
+    is_over = 1;
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    printf("%d\n", n_own);
+}
+
 /* ---- ends ---- */
 
 static void at_return(void)
@@ -265,6 +309,8 @@ static const struct {
     {"profiler_subscribes", profiler_subscribes},
     {"profiler_registers", profiler_registers},
     {"profiler_first", profiler_first},
+    {"profiler_finalizes", profiler_finalizes},
+    {"profiler_amid_threads", profiler_amid_threads},
     {"return", at_return},
     {"exit", at_exit},
     {"exit_in_thread", at_exit_in_thread},

@@ -4,7 +4,7 @@
 had CUPTI, and goes on afterwards."""
 import collections
 
-from cupti_case import CUPTI, DOUBLES, ENDED, WRAPPED, YIELDED, CuptiCase, main, recorded_kernels
+from cupti_case import CUPTI, DOUBLES, ENDED, WRAPPED, YIELDED, CuptiCase, main, recorded_kernels, true_kernels
 
 PROGRAM = f"{DOUBLES}/cupti_program"
 N = 20
@@ -42,6 +42,24 @@ class ArbiterTest(CuptiCase):
         names = self.names(outcome)
         self.assertEqual(names["before"] + names["after"] + sum(outcome.lost().values()), 3 * N)
         self.assert_times(outcome)
+
+    def test_finalize(self):
+        """CUPTI forgets us, too: it is taken back where the program waits next."""
+        outcome = self.profile("profiler_finalizes")
+        self.assertEqual(outcome.out, f"{N} 0 own clock\nfinalize 0\n")
+        self.assertEqual(outcome.states(), [CUPTI, YIELDED, CUPTI, YIELDED, CUPTI, ENDED])
+        self.assertEqual(self.names(outcome), {"before": N, "after": N})
+        self.assert_times(outcome)
+
+    def test_amid_threads(self):
+        outcome = self.profile("profiler_amid_threads", "kernel_ns 1000")
+        self.assertEqual(outcome.out, f"{10 * N}\n")
+        states = outcome.states()
+        self.assertEqual((states[0], states[-1], states.count(YIELDED)), (CUPTI, ENDED, N))
+        recorded, true = recorded_kernels(outcome), set(true_kernels(outcome))
+        self.assertEqual(len(recorded), len(set(recorded)))
+        self.assertLessEqual(set(recorded), true)
+        self.assertGreater(self.names(outcome)["before"], 100)
 
     def test_own(self):
         """By PROFTRACE_CUPTI=own the program's profiler is told that CUPTI is taken, and we have everything."""
