@@ -24,6 +24,9 @@ int pt_cupti_start(void);
  * held. */
 void pt_cupti_tick(void);
 
+/* When CUPTI had begun, by pt_clock; 0 = not yet. */
+extern pt_u64 pt_cuda_ready_counter __attribute__((visibility("hidden")));
+
 /* 1 once there was a gpu_tracing event: the wrappers need not say anything then. */
 extern pt_u8 pt_cuda_has_said __attribute__((visibility("hidden")));
 

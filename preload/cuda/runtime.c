@@ -11,6 +11,7 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <link.h>
 
 #define CUDARTS 4u
@@ -173,10 +174,12 @@ static void remember(const struct module *module, const struct pt_cudart *cudart
 
 const struct pt_cudart *pt_cudart_look_up(const void *caller)
 {
+    const int error = errno; /* the loader's business is not the program's */
     const struct module module = module_at(caller);
     void *library = library_for(module.map);
     const struct pt_cudart *cudart = cudart_of(library);
     if (module.map && library)
         remember(&module, cudart);
+    errno = error;
     return cudart;
 }

@@ -234,18 +234,35 @@ static PT_NOINLINE void say_something(const struct call *call)
 
 /* ---- the wrappers ---- */
 
+PT_ALWAYS_INLINE int is_seen_by_cupti(void)
+{
+    return __atomic_load_n(&pt_cuda_by_cupti, __ATOMIC_RELAXED);
+}
+
 PT_ALWAYS_INLINE struct call call_begins(const char *name)
 {
-    const int is_recorded = pt_switches.cuda && !__atomic_load_n(&pt_cuda_by_cupti, __ATOMIC_RELAXED);
+    const int is_recorded = pt_switches.cuda && !is_seen_by_cupti();
     return (struct call){.name = name, .start = pt_likely(is_recorded) ? pt_clock() : 0};
 }
 
+/* CUPTI came up within this call, and has a record of it that begins then; what was before is ours to tell. */
+static PT_NOINLINE int initialised_cuda(const struct call *call)
+{
+    const pt_u64 ready = __atomic_load_n(&pt_cuda_ready_counter, __ATOMIC_ACQUIRE);
+    if (ready <= call->start || ready > call->end)
+        return 0;
+    const struct call before = {call->start, ready, "initialization of CUDA", 0};
+    called(&before, PT_CUDA_LOAD);
+    return 1;
+}
+
+/* Is it to be recorded? */
 PT_ALWAYS_INLINE int call_ends(struct call *call)
 {
     if (!call->start)
         return 0;
     call->end = pt_clock();
-    return 1;
+    return pt_likely(!is_seen_by_cupti()) || !initialised_cuda(call);
 }
 
 PT_ALWAYS_INLINE void after_CALL(const struct call *call)
