@@ -75,6 +75,10 @@ static void event(void *state, const struct pt_event *e)
     if (part == PT_PART_gil_wait && e->desc->row == PT_ROW_lock_cond)
         thread->gil_cond_ns += (double)e->duration_ns;
     pt_peers_note(&account->peers, e, path);
+    if (part == PT_PART_idle)
+        pt_account_loop_waited(thread, &span, (double)own_ns);
+    else
+        pt_account_loop_next(account, thread, e, path, is_critical);
     if (is_critical)
         pt_account_follow(account, e, part, path);
 }
@@ -210,6 +214,7 @@ static void finish(void *state, struct pt_profile *profile)
     free(account->moments);
     pt_peers_fini(&account->peers);
     pt_joins_fini(&account->joins);
+    pt_map_fini(&account->connected);
     pt_account_follow_fini(account);
 }
 

@@ -23,7 +23,14 @@ struct span {
     enum pt_time_part part;
 };
 
+/* The last wait of an event loop: what it was for is told by what the thread does next. */
+struct account_loop {
+    struct span span; /* end_ns 0 = none, or it is known already */
+    double own_ns;
+};
+
 struct account_thread {
+    struct account_loop loop;
     double ns[PT_PART__COUNT];     /* of the events that were seen, nested ones taken off */
     double seen_ns[PT_ROW__COUNT]; /* the same by row: totals may have more */
     double gil_cond_ns;            /* of seen_ns[PT_ROW_lock_cond]: the GIL's */
@@ -50,6 +57,7 @@ struct account {
     struct account_moments *moments; /* by stage */
     pt_u32 n_kept;                   /* threads that keep spans */
     struct pt_peers peers;
+    struct pt_map connected; /* process and hash of the other side -> 1: connections that it made itself */
     struct pt_joins joins;
     struct {
         PT_VEC(struct followed);
@@ -109,6 +117,11 @@ enum pt_time_part pt_account_part(const struct account *account, const struct pt
 
 /* Remember a span; returns its length without what it contains: an inner one ended before and came first. */
 pt_i64 pt_account_keep_span(struct account *account, struct account_thread *thread, const struct span *span);
+
+/* An event loop waited; any other span of the thread, `is_critical` = of a stage's critical one. */
+void pt_account_loop_waited(struct account_thread *thread, const struct span *span, double own_ns);
+void pt_account_loop_next(struct account *account, struct account_thread *thread, const struct pt_event *event,
+                          const char *path, bool is_critical);
 
 /* The critical thread waited: what did the other side do meanwhile? */
 void pt_account_follow(struct account *account, const struct pt_event *event, enum pt_time_part part, const char *path);

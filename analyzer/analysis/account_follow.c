@@ -236,7 +236,8 @@ static void add_row(struct pt_profile *profile, struct pt_table *table, const st
     row[7] = pt_real(followed->ns[PT_PART_network] / 1e9);
     row[8] = pt_real((followed->ns[PT_PART_lock] + followed->ns[PT_PART_gil_wait]) / 1e9);
     row[9] = pt_real(followed->ns[PT_PART_sleep] / 1e9);
-    row[10] = pt_real((followed->ns[PT_PART_data_wait] + followed->ns[PT_PART_child_wait]) / 1e9);
+    row[10] = pt_real(
+        (followed->ns[PT_PART_data_wait] + followed->ns[PT_PART_idle] + followed->ns[PT_PART_child_wait]) / 1e9);
     row[11] = pt_real((followed->ns[PT_PART_unattributed] + followed->ns[PT_PART_native]) / 1e9);
 }
 

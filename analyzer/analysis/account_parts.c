@@ -26,6 +26,7 @@ static const pt_u32 needs[PT_PART__COUNT] = {
     [PT_PART_network] = IO | NET,
     [PT_PART_data_wait] = IO | WAITS | NET,
     [PT_PART_lock] = LOCKS,
+    [PT_PART_idle] = WAITS,
     [PT_PART_gil_wait] = LOCKS,
     [PT_PART_sleep] = WAITS,
     [PT_PART_child_wait] = IO | WAITS,

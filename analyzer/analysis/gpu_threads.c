@@ -28,7 +28,7 @@ static enum gpu_cause cause_of_part(enum pt_time_part part)
         [PT_PART_file_meta] = GPU_CAUSE_file_meta + 1,   [PT_PART_network] = GPU_CAUSE_network + 1,
         [PT_PART_data_wait] = GPU_CAUSE_data_wait + 1,   [PT_PART_lock] = GPU_CAUSE_lock + 1,
         [PT_PART_gil_wait] = GPU_CAUSE_gil_wait + 1,     [PT_PART_sleep] = GPU_CAUSE_sleep + 1,
-        [PT_PART_child_wait] = GPU_CAUSE_child_wait + 1,
+        [PT_PART_child_wait] = GPU_CAUSE_child_wait + 1, [PT_PART_idle] = GPU_CAUSE_data_wait + 1,
     };
     return causes[part] ? (enum gpu_cause)(causes[part] - 1) : GPU_CAUSE_host_code;
 }

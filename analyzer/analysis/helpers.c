@@ -182,7 +182,7 @@ static void worked(struct helper *helper, const struct pt_event *e, enum pt_time
         helper->file_ns += ns;
     else if (part == PT_PART_network || part == PT_PART_sleep)
         helper->other_ns += ns;
-    else if (part == PT_PART_data_wait || e->desc->row == PT_ROW_lock_sem)
+    else if (part == PT_PART_data_wait || part == PT_PART_idle || e->desc->row == PT_ROW_lock_sem)
         helper->idle_ns += ns;
 }
 
@@ -215,7 +215,7 @@ static void event(void *state, const struct pt_event *e)
             waited_for_worker(helpers, e);
         break;
     default:
-        if (part == PT_PART_data_wait)
+        if (part == PT_PART_data_wait || (part == PT_PART_idle && e->result > 0))
             waited_on_channel(helpers, e, path,
                               e->desc->row == PT_ROW_io_write || e->desc->row == PT_ROW_io_writev ||
                                   e->desc->row == PT_ROW_net_send);

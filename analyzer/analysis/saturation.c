@@ -115,7 +115,8 @@ static double may_wait_for_disks_s(const struct pt_profile *profile, pt_u32 stag
                                                                          known(profile, stage, "time.heap_s"));
     const double others = fmax(known(profile, stage, "resource.processes.max") - 1, 1);
     const double others_on_s = fmax(known(profile, stage, "cpu.total_s") - on_s, 0) / others;
-    const double for_others_s = known(profile, stage, "time.child_wait_s") + known(profile, stage, "time.data_wait_s");
+    const double for_others_s = known(profile, stage, "time.child_wait_s") + known(profile, stage, "time.data_wait_s") +
+                                known(profile, stage, "time.idle_s");
     return fmax(wall_s - elsewhere_s - on_s - fmin(for_others_s, others_on_s), 0);
 }
 

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "time_part.h"
 #include "workers.h"
 
 enum { MAX_ROWS = 50 };
@@ -33,11 +34,15 @@ static void begin(void *state, struct pt_profile *profile)
     sleeps->long_ones = pt_calloc(profile->stages.n, sizeof *sleeps->long_ones);
 }
 
-/* A poll that ran out of time is a pause before the next question. */
+/* A poll that ran out of time is a pause before the next question. An event loop's is not: it has timers, and asks for
+ * everything at once. */
 static bool is_sleep(const struct pt_event *e)
 {
+    const char *path = NULL;
+    pt_time_part_of_event(e, &path);
     if (e->desc->row == PT_ROW_wait_poll)
-        return e->result == 0 && e->duration_ns < SHORT_NS && pt_event_as(e, wait_poll)->timeout_ms > 0;
+        return !pt_is_event_loop(e, path) && e->result == 0 && e->duration_ns < SHORT_NS &&
+               pt_event_as(e, wait_poll)->timeout_ms > 0;
     return e->desc->row == PT_ROW_wait_sleep;
 }
 

@@ -136,6 +136,11 @@ static bool is_for_gil(const struct pt_event *event)
     return address && pt_process_is_gil(event->process, address, event->start_ns);
 }
 
+bool pt_is_event_loop(const struct pt_event *event, const char *path)
+{
+    return event->desc->row == PT_ROW_wait_poll && path && !strcmp(path, "anon_inode:[eventpoll]");
+}
+
 enum pt_time_part pt_time_part_of_event(const struct pt_event *event, const char **ret_path)
 {
     const enum pt_time_part part = pt_time_part_of_row(event->desc->row);
@@ -145,6 +150,8 @@ enum pt_time_part pt_time_part_of_event(const struct pt_event *event, const char
         return part_of_cuda(event);
     if (part == PT_PART_lock)
         return is_for_gil(event) ? PT_PART_gil_wait : part;
+    if (pt_is_event_loop(event, *ret_path))
+        return PT_PART_idle;
     if (event->desc->row == PT_ROW_wait_poll && event->result == 0)
         return PT_PART_sleep; /* the time ran out: nobody was waited for */
     switch (pt_channel_of_path(*ret_path)) {

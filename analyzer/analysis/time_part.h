@@ -28,6 +28,9 @@ enum pt_channel pt_channel_of_path(const char *path);
 /* The part of the calls of a row when nothing more is known of them; PT_PART_unattributed = none of ours. */
 enum pt_time_part pt_time_part_of_row(pt_u32 row);
 
+/* Whether a wait is that of an event loop (epoll): for whatever comes first. */
+bool pt_is_event_loop(const struct pt_event *event, const char *path);
+
 /* The part of one span; *ret_path is what its descriptor is; NULL = none or unknown. */
 enum pt_time_part pt_time_part_of_event(const struct pt_event *event, const char **ret_path);
 

@@ -1,0 +1,91 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""What an event loop waits for: a server for its clients (nobody is to blame), a client for its server, a parent for a child."""
+import sys
+import unittest
+
+from account_case import AccountCase
+
+SERVER = """
+import asyncio, os, socket, sys, time
+async def tick():
+    while True: await asyncio.sleep(0.05)
+async def handle(r, w):
+    w.write(await r.read(1)); await w.drain(); w.close()
+async def main(port):
+    ticking = asyncio.ensure_future(tick())
+    server = await asyncio.start_server(handle, sock=listener)
+    await asyncio.sleep(1.5)
+listener = socket.create_server(('127.0.0.1', 0))
+port = listener.getsockname()[1]
+if not os.fork():
+    for i in range(3):
+        time.sleep(0.3)
+        with socket.create_connection(('127.0.0.1', port)) as c: c.send(b'q'); c.recv(1)
+    os._exit(0)
+asyncio.run(main(port))
+os.wait()
+"""
+
+CLIENT = """
+import asyncio, os, socket, time
+listener = socket.create_server(('127.0.0.1', 0))
+if not os.fork():
+    c, _ = listener.accept()
+    for i in range(3): c.recv(1); time.sleep(0.3); c.send(b'x')
+    os._exit(0)
+took = 0
+async def main():
+    global took
+    r, w = await asyncio.open_connection(*listener.getsockname())
+    for i in range(3):
+        start = time.monotonic()
+        w.write(b'q'); await r.read(1)
+        took += time.monotonic() - start
+    await asyncio.sleep(0.4)
+asyncio.run(main())
+os.wait()
+print(took)
+"""
+
+PIPE = """
+import os, select, time
+r, w = os.pipe()
+if not os.fork():
+    for i in range(3): time.sleep(0.25); os.write(w, b'x')
+    os._exit(0)
+loop = select.epoll(); loop.register(r, select.EPOLLIN)
+start = time.monotonic()
+for i in range(3): loop.poll(); os.read(r, 1)
+print(time.monotonic() - start)
+os.wait()
+"""
+
+
+class EventLoops(AccountCase):
+    def run_python(self, body):
+        return self.run_traced("/usr/bin/python3", "-S", "-c", body)
+
+    def test_a_server_without_much_to_do(self):
+        _, report, stage = self.run_python(SERVER)
+        time = stage["time"]
+        self.assertGreater(time["idle_s"], 1.2, time)
+        self.assertLess(time["data_wait_s"] + time["sleep_s"], 0.1, time)
+        self.assertEqual([finding["rule"] for finding in report["findings"]], [])
+
+    def test_a_client_waits_for_its_server(self):
+        output, _, stage = self.run_python(CLIENT)
+        time = stage["time"]
+        self.assert_within(time["network_s"], float(output), float(output), time["wall_s"], str(time))
+        self.assertGreater(time["idle_s"], 0.38, "a coroutine that sleeps leaves the loop idle")
+
+    def test_a_parent_waits_for_its_child(self):
+        output, _, stage = self.run_python(PIPE)
+        time = stage["time"]
+        self.assert_within(time["data_wait_s"], float(output), float(output), time["wall_s"], str(time))
+        wait = next(row for row in stage["waits"] if row["wait"] == "Data wait")
+        self.assertGreater(wait["sleep_s"], 0.7)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv)
