@@ -22,7 +22,7 @@ os.wait()
 open('/proc/self/stat').read()
 """
 NEEDS = {"PROFTRACE_LOCKS": {"lock_s", "gil_wait_s"},
-         "PROFTRACE_WAITS": {"sleep_s", "child_wait_s", "data_wait_s"},
+         "PROFTRACE_WAITS": {"sleep_s", "child_wait_s", "data_wait_s", "idle_s"},
          "PROFTRACE_NET": {"network_s", "data_wait_s"},
          "PROFTRACE_IO": {"file_read_s", "file_write_s", "file_meta_s", "network_s", "data_wait_s", "child_wait_s"},
          "PROFTRACE_STDIO": {"file_read_s", "file_write_s", "file_meta_s"},
