@@ -9,6 +9,8 @@
 
 #include "../util/mem.h"
 
+#define LARGEST_SHIFT_NS 4000000000000000000ll
+
 static int by_time(const void *a, const void *b)
 {
     const struct pt_cpu_moment *x = a, *y = b;
@@ -50,8 +52,9 @@ void pt_cpu_threads_open(struct pt_cpu_threads *threads, struct pt_cpu_data *dat
     *threads = (struct pt_cpu_threads){.data = data};
     if (!data)
         return;
-    /* Runs start at an instant of real time, and so do profiles. */
-    threads->shift_ns = (pt_i64)(data->header.begin_realtime_ns - start_realtime_ns);
+    /* Runs start at an instant of real time, and so do profiles. A file may claim any: sums must not overflow. */
+    const pt_i64 shift_ns = (pt_i64)(data->header.begin_realtime_ns - start_realtime_ns);
+    threads->shift_ns = shift_ns > LARGEST_SHIFT_NS || shift_ns < -LARGEST_SHIFT_NS ? 0 : shift_ns;
     threads->before = pt_calloc(data->n_threads, sizeof *threads->before);
     for (pt_u32 i = 1; i < data->n_threads; i++) {
         pt_u64 *last = pt_map_at(&threads->by_tid, data->threads[i].tid);

@@ -112,6 +112,42 @@ static void times_add_up_to_the_life_of_a_thread(void **state)
     pt_threads_fini(&threads);
 }
 
+/* ---- waits ---- */
+
+static void all_waits_are_summed_and_some_are_kept(void **state)
+{
+    (void)state;
+    struct pt_threads threads = {0};
+    struct pt_live_thread *thread = pt_threads_add(&threads, 5, 5, 1, 0);
+    pt_thread_switch_in(thread, 1000);
+    pt_thread_leaves_at(thread, 7, true);
+    pt_thread_switch_out(thread, 2000, false);
+    pt_threads_end_wait(&threads, thread, 102000);
+    pt_thread_switch_in(thread, 102000);
+    pt_thread_switch_out(thread, 103000, true); /* no stack of this one */
+    pt_threads_end_wait(&threads, thread, 103500);
+    pt_threads_end_wait(&threads, thread, 999999); /* it has ended */
+    pt_thread_switch_in(thread, 103500);
+    pt_thread_leaves_at(thread, 8, false);
+    pt_thread_switch_out(thread, 110000, false);
+    pt_threads_end(&threads, 5, 210000); /* killed while it waits */
+    const struct pt_cpu_wait *waits = (const struct pt_cpu_wait *)(const void *)threads.waits.items;
+    assert_int_equal(threads.waits.n, 2 * sizeof *waits);
+    assert_int_equal(waits[0].node, 7);
+    assert_int_equal(waits[0].flags, PT_CPU_WAIT_FAULT);
+    assert_int_equal(waits[0].t_ns, 2000);
+    assert_int_equal(waits[0].duration_ns, 100000);
+    assert_int_equal(waits[1].node, 8);
+    assert_int_equal(waits[1].duration_ns, 100000);
+    const struct pt_cpu_wait_sums *sums =
+        (const struct pt_cpu_wait_sums *)(const void *)(threads.sums.items + threads.sums.n) - 1;
+    assert_int_equal(sums->blocked_ns[pt_cpu_wait_class(100000)], 200000);
+    assert_int_equal(sums->preempted_ns, 500);
+    assert_int_equal(pt_cpu_wait_class(0), 0);
+    assert_int_equal(pt_cpu_wait_class(~0ull), PT_CPU_WAIT_CLASSES - 1);
+    pt_threads_fini(&threads);
+}
+
 /* ---- files ---- */
 
 struct scene {
@@ -284,6 +320,7 @@ int main(void)
         cmocka_unit_test(a_mapping_replaces_what_lies_below_it),
         cmocka_unit_test(many_mappings_stay_in_order),
         cmocka_unit_test(times_add_up_to_the_life_of_a_thread),
+        cmocka_unit_test(all_waits_are_summed_and_some_are_kept),
         cmocka_unit_test(what_was_written_is_read),
         cmocka_unit_test(hostile_items_end_the_file),
         cmocka_unit_test(stacks_have_an_end),
