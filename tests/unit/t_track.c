@@ -55,6 +55,28 @@ static void test_rounding_is_repaired(void **state)
     pt_track_free(&track);
 }
 
+/* Of slices that begin together the outer one is told first, or not on this row. */
+static void test_late_parents_are_refused(void **state)
+{
+    (void)state;
+    struct pt_track track = new_track();
+    track.refuses_late_parents = true;
+    track.from_ns = 100;
+    assert_true(place(&track, 100, 200, 100, 200));
+    assert_true(place(&track, 100, 300, 100, 300)); /* where the row begins nobody is late */
+    assert_true(place(&track, 1000, 2000, 1000, 2000));
+    assert_false(place(&track, 1000, 2500, 0, 0));
+    assert_true(place(&track, 1000, 2000, 1000, 2000)); /* of two alike the second is the inner one */
+    assert_true(place(&track, 999, 2500, 999, 2500));
+    pt_track_range_begin(&track, 3000, 1);
+    assert_true(place(&track, 3000, 3100, 3000, 3100)); /* the range was told when it began */
+    struct pt_track_range range;
+    pt_i64 end = 3200;
+    assert_true(pt_track_range_end(&track, &end, &range));
+    assert_false(place(&track, 3000, 3300, 0, 0));
+    pt_track_free(&track);
+}
+
 static void test_half_overlap_is_refused(void **state)
 {
     (void)state;
@@ -154,9 +176,9 @@ static void test_anything_at_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_siblings_and_parents),    cmocka_unit_test(test_rounding_is_repaired),
-        cmocka_unit_test(test_half_overlap_is_refused), cmocka_unit_test(test_a_range_encloses_any_number),
-        cmocka_unit_test(test_anything_at_all),
+        cmocka_unit_test(test_siblings_and_parents),        cmocka_unit_test(test_rounding_is_repaired),
+        cmocka_unit_test(test_late_parents_are_refused),    cmocka_unit_test(test_half_overlap_is_refused),
+        cmocka_unit_test(test_a_range_encloses_any_number), cmocka_unit_test(test_anything_at_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

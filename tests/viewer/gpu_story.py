@@ -21,8 +21,8 @@ class Rank:
         self.pid, self.device, self.lines = 100 + 10 * number, number, lines
         self.random = random.Random(seed + number)
         self.at_ns, self.correlation, self.free_ns = 10_000_000 + number * 1000, 0, {}
-        self.work = []  # (kind, start, end) of all that the GPU did
-        self.calls = self.arrows = 0
+        self.work = []  # (kind, start, end, stream, start of the call) of all that the GPU did
+        self.calls = self.arrows = self.last_step_ns = 0
 
     def event(self, at_ns, duration_ns, tid, what):
         plus = f" +{seconds(duration_ns)}" if duration_ns is not None else ""
@@ -34,13 +34,13 @@ class Rank:
         self.event(at_ns, duration_ns, DEVICE_SLOT, f'cuda_call class={kind} result=0 name="{name}" '
                    f"correlation={self.correlation} tid={tid or self.pid}")
 
-    def gpu(self, stream, after_ns, duration_ns, what, kind):
+    def gpu(self, stream, call_ns, after_ns, duration_ns, what, kind):
         start_ns = max(after_ns, self.free_ns.get(stream, 0) + self.random.randrange(1, 3000))
         self.free_ns[stream] = start_ns + duration_ns
         self.arrows += 1
         self.event(start_ns, duration_ns, DEVICE_SLOT,
                    what.replace("QUEUE", f'correlation={self.correlation} queue="{self.device}/1/{stream}"'))
-        self.work.append((kind, start_ns, start_ns + duration_ns))
+        self.work.append((kind, start_ns, start_ns + duration_ns, stream, call_ns))
         return start_ns + duration_ns
 
     def launch(self):
@@ -48,7 +48,7 @@ class Rank:
         length_ns = self.random.randrange(2000, 9001)
         self.call(self.at_ns, length_ns, "cudaLaunchKernel", LAUNCH)
         kind = "communication" if name.startswith("nccl") else "compute"
-        self.gpu(20 if kind == "communication" else 7, self.at_ns + length_ns + self.random.randrange(500, 4000),
+        self.gpu(20 if kind == "communication" else 7, self.at_ns, self.at_ns + length_ns + self.random.randrange(500, 4000),
                  self.random.randrange(1000, 60000),
                  f'gpu_kernel QUEUE name="{name.translate(QUOTE)}" config="8,4,1 128,2,1 40 2048+{self.correlation}"', kind)
         self.at_ns += length_ns + self.random.randrange(200, 20000)
@@ -58,7 +58,7 @@ class Rank:
         start_ns = self.at_ns
         self.correlation += 1
         self.calls += 1
-        end_ns = self.gpu(7, start_ns + 1500, self.random.randrange(5000, 80000),
+        end_ns = self.gpu(7, start_ns, start_ns + 1500, self.random.randrange(5000, 80000),
                           "gpu_copy kinds=0x10103 QUEUE bytes=1048576", "memory")
         self.event(start_ns, end_ns + 2000 - start_ns, DEVICE_SLOT, f'cuda_call class={COPY} result=0 name="cudaMemcpy" '
                    f"correlation={self.correlation} tid={self.pid + 1}")
@@ -71,6 +71,7 @@ class Rank:
         self.at_ns = end_ns + 500
 
     def step(self, number, kernels):
+        self.last_step_ns = self.at_ns
         self.event(self.at_ns, None, self.pid, f"step number={number}")
         self.at_ns += 1000
         self.event(self.at_ns, None, self.pid, 'range_begin name="forward"')

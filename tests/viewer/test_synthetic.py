@@ -75,6 +75,29 @@ class Synthetic(ViewerCase):
         pids = self.ask(trace, "select count(distinct pid) from process where pid > 0")[0]
         self.assertEqual(pids, [["6"]])
 
+    def test_perfetto_shows_the_same(self):
+        shown = ["select ts, dur, category from slice order by 1, 2, 3", "select ts, value from counter order by 1, 2"]
+        for scenario in ("empty", "idle", "nested", "hostile", "forks"):
+            with self.subTest(scenario=scenario):
+                chrome, in_chrome = self.export(scenario)
+                perfetto, in_perfetto = self.export(scenario, suffix=".pftrace")
+                self.check_in_perfetto(perfetto, in_perfetto)
+                for key in ("slices", "instants", "counters", "flows", "left_out"):
+                    self.assertEqual(in_chrome[key], in_perfetto[key], key)
+                self.assertEqual(self.ask(chrome, *shown), self.ask(perfetto, *shown))
+
+    def test_hostile_names_in_perfetto(self):
+        perfetto, _ = self.export("hostile", suffix=".pftrace")
+        names, = self.ask(perfetto, "select hex(name) from slice where name like '%<%'")
+        self.assertEqual(len(names), 255)
+        for (name,) in names:
+            bytes.fromhex(name).decode("utf-8")
+
+    def test_anything_at_all_in_perfetto(self):
+        for seed in range(12):
+            with self.subTest(seed=seed):
+                self.check_in_perfetto(*self.export("random", seed, ".pftrace"))
+
     def test_anything_at_all(self):
         for seed in range(20):
             with self.subTest(seed=seed):
@@ -90,6 +113,7 @@ class Synthetic(ViewerCase):
         packed, _ = self.export("random", 3, ".json.gz")
         unpacked = subprocess.run(["gzip", "-dc", packed], capture_output=True, check=True).stdout
         self.assertEqual(unpacked, plain.read_bytes())
+        self.check_in_perfetto(*self.export("random", 3, ".pftrace.gz"))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""HolisticTraceAnalysis reads the torch export and comes to our numbers: busy, idle, overlap and launch times within 1 %.
+
+It is installed from PyPI into an environment of its own in the build folder, once."""
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+import gpu_story
+from viewer_case import BUILD, HERE, ViewerCase
+
+PROFTRACE, PLACE = BUILD / "proftrace", BUILD / "tests" / "hta"
+TOLERANCE = 0.01
+
+
+def install():
+    """Its Python, or None and the reason."""
+    python = PLACE / "bin" / "python"
+    probe = [python, "-c", "import hta.trace_analysis"]
+    if python.exists() and subprocess.run(probe, capture_output=True, check=False).returncode == 0:
+        return python, None
+    made = subprocess.run([sys.executable, "-m", "venv", PLACE], capture_output=True, text=True, check=False)
+    if made.returncode:
+        return None, f"no virtual environment can be made: {(made.stderr or made.stdout).strip().splitlines()[-1]}"
+    got = subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "HolisticTraceAnalysis"],
+                         capture_output=True, text=True, check=False, timeout=500)
+    if got.returncode:
+        return None, f"HolisticTraceAnalysis cannot be installed: {got.stderr.strip().splitlines()[-1]}"
+    if subprocess.run(probe, capture_output=True, check=False).returncode:
+        return None, "HolisticTraceAnalysis is installed and cannot be imported"
+    return python, None
+
+
+class Hta(ViewerCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        if not PROFTRACE.exists():
+            raise unittest.SkipTest(f"{PROFTRACE} is not built")
+        python, reason = install()
+        if reason:
+            raise unittest.SkipTest(reason)
+        text, folder = cls.folder / "t.pt.txt", cls.folder / "run"
+        cls.told = gpu_story.write(text, ranks=2, steps=8, kernels=80)
+        folder.mkdir()
+        subprocess.run([PROFTRACE, "assemble", text, "-o", folder], check=True, capture_output=True)
+        subprocess.run([PROFTRACE, "export", folder, "--to", "torch"], check=True, capture_output=True)
+        ran = subprocess.run([python, HERE / "hta_figures.py", folder / "torch-traces"], capture_output=True, text=True,
+                             check=False, env=dict(os.environ, HTA_DISABLE_NS_ROUNDING="1"))
+        if ran.returncode:
+            raise AssertionError(f"HTA gave up: {ran.stderr[-3000:]}")
+        cls.figures = json.loads(ran.stdout)
+
+    def work_of(self, rank):
+        """It leaves out the last step, and what the calls in it started."""
+        return [work for work in rank.work if work[4] < rank.last_step_ns]
+
+    def near(self, found_us, wanted_ns, what):
+        self.assertLessEqual(abs(found_us * 1000 - wanted_ns), TOLERANCE * wanted_ns + 1000, f"{what}: {found_us}, {wanted_ns}")
+
+    def test_temporal_breakdown(self):
+        self.assertEqual(self.figures["ranks"], [0, 1])
+        for rank, row in zip(self.told, self.figures["temporal"]):
+            work = self.work_of(rank)
+            whole = max(end for _, _, end, *_ in work) - min(start for _, start, *_ in work)
+            busy = gpu_story.union([(start, end) for _, start, end, *_ in work])
+            compute = gpu_story.union([(start, end) for kind, start, end, *_ in work if kind == "compute"])
+            self.near(row["kernel_time(us)"], whole, "kernel time")
+            self.near(row["idle_time(us)"], whole - busy, "idle")
+            self.near(row["compute_time(us)"], compute, "compute")
+            self.near(row["non_compute_time(us)"], busy - compute, "other")
+
+    def test_idle_time_breakdown(self):
+        for rank in self.told:
+            for stream in (7, 20):
+                rows = [row for row in self.figures["idle"] if row["rank"] == rank.device and row["stream"] == stream]
+                work = sorted((start, end) for _, start, end, where, _ in self.work_of(rank) if where == stream)
+                idle = sum(after[0] - before[1] for before, after in zip(work, work[1:]))
+                self.near(sum(row["idle_time"] for row in rows), idle, f"idle of stream {stream}")
+                self.assertGreater(len(rows), 0)
+
+    def test_overlap(self):
+        for rank, row in zip(self.told, self.figures["overlap"]):
+            work = self.work_of(rank)
+            kinds = {kind: [(start, end) for what, start, end, *_ in work if what == kind]
+                     for kind in ("compute", "communication")}
+            communication = gpu_story.union(kinds["communication"])
+            both = gpu_story.union(kinds["compute"]) + communication - gpu_story.union(kinds["compute"] + kinds["communication"])
+            self.assertAlmostEqual(row["comp_comm_overlap_pctg"], 100 * both / communication, delta=1)
+
+    def test_launches(self):
+        for rank in self.told:
+            rows = self.figures["launches"][str(rank.device)]
+            work = [w for w in self.work_of(rank) if w[0] != "memory"]
+            self.assertEqual(len(rows), len(work))
+            self.near(sum(row["gpu_duration"] for row in rows), sum(end - start for _, start, end, *_ in work), "kernels")
+
+
+if __name__ == "__main__":
+    unittest.main()
