@@ -71,7 +71,10 @@ class Account(unittest.TestCase):
         for key, expected in took.items():
             if time[key] is None:
                 continue  # unknown, with the reason, and part of unattributed
-            self.assertAlmostEqual(parts[key], expected, delta=TOLERANCE * wall, msg=f"{key}: {parts}, said: {dict(took)}")
+            # Whoever was preempted within a call was not waiting then, but by its own clock it cannot tell.
+            message = f"{key}: {parts}, said: {dict(took)}"
+            self.assertGreaterEqual(parts[key], expected - parts["runnable_s"] - TOLERANCE * wall, message)
+            self.assertLessEqual(parts[key], expected + TOLERANCE * wall, message)
         return stage
 
     def test_each_wait_alone(self):
