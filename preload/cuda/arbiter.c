@@ -22,6 +22,7 @@
 /* What the program has of CUPTI. */
 static struct {
     pt_u32 is_subscribed; /* atomic */
+    pt_u32 has_recorded;  /* atomic: since it subscribed, it has enabled kinds */
     pt_u32 is_unflushed;  /* atomic: it may not have had its last records yet */
     pt_u64 kinds[4];      /* atomic: those it has enabled */
     pt_cupti_request_fn request;
@@ -41,9 +42,17 @@ static int is_enabled_by_program(void)
     return any != 0;
 }
 
+int pt_cupti_is_subscribed_by_program(void)
+{
+    return __atomic_load_n(&foreign.is_subscribed, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* One that records needs CUPTI while it does so, and may stay subscribed for the rest of the process, as Kineto does:
+ * records can be had without. What else a subscriber may want we cannot know: it has CUPTI as long as it stays. */
 int pt_cupti_is_foreign(void)
 {
-    return __atomic_load_n(&foreign.is_subscribed, __ATOMIC_ACQUIRE) || is_enabled_by_program();
+    return is_enabled_by_program() ||
+           (pt_cupti_is_subscribed_by_program() && !__atomic_load_n(&foreign.has_recorded, __ATOMIC_ACQUIRE));
 }
 
 pt_cupti_complete_fn pt_cupti_foreign_complete(void)
@@ -138,6 +147,14 @@ static void note_kind(pt_u32 kind, int is_on)
         __atomic_fetch_and(&foreign.kinds[kind / 64], ~bit, __ATOMIC_RELAXED);
 }
 
+/* Returns whether it was subscribed before. */
+static pt_u32 begin_subscription(void)
+{
+    const pt_u32 before = __atomic_exchange_n(&foreign.is_subscribed, 1, __ATOMIC_ACQ_REL);
+    __atomic_store_n(&foreign.has_recorded, 0, __ATOMIC_RELEASE);
+    return before;
+}
+
 /* ---- the stand-ins ---- */
 
 int cuptiSubscribe(void **subscriber, void (*callback)(void *, pt_u32, pt_u32, const void *), void *user)
@@ -147,11 +164,12 @@ int cuptiSubscribe(void **subscriber, void (*callback)(void *, pt_u32, pt_u32, c
         return PT_CUPTI_UNKNOWN;
     if (is_refused())
         return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
-    const pt_u32 before = __atomic_exchange_n(&foreign.is_subscribed, 1, __ATOMIC_ACQ_REL);
+    const pt_u32 before = begin_subscription();
     yield_to_program();
     const int result = real(subscriber, callback, user);
     if (result != PT_CUPTI_SUCCESS) {
         __atomic_store_n(&foreign.is_subscribed, before, __ATOMIC_RELEASE);
+        __atomic_store_n(&foreign.has_recorded, before, __ATOMIC_RELEASE);
         take_back_if_done();
     }
     return result;
@@ -165,11 +183,12 @@ int cuptiSubscribe_v2(void **subscriber, void (*callback)(void *, pt_u32, pt_u32
         return PT_CUPTI_UNKNOWN;
     if (is_refused())
         return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
-    const pt_u32 before = __atomic_exchange_n(&foreign.is_subscribed, 1, __ATOMIC_ACQ_REL);
+    const pt_u32 before = begin_subscription();
     yield_to_program();
     const int result = real(subscriber, callback, user, parameters);
     if (result != PT_CUPTI_SUCCESS) {
         __atomic_store_n(&foreign.is_subscribed, before, __ATOMIC_RELEASE);
+        __atomic_store_n(&foreign.has_recorded, before, __ATOMIC_RELEASE);
         take_back_if_done();
     }
     return result;
@@ -181,8 +200,11 @@ int cuptiUnsubscribe(void *subscriber)
     if (!real)
         return PT_CUPTI_UNKNOWN;
     const int result = real(subscriber);
-    if (result == PT_CUPTI_SUCCESS)
+    if (result == PT_CUPTI_SUCCESS) {
         __atomic_store_n(&foreign.is_subscribed, 0, __ATOMIC_RELEASE);
+        if (is_recording())
+            pt_cupti_subscribe(pt_cupti); /* so far without */
+    }
     take_back_if_done();
     return result;
 }
@@ -239,6 +261,7 @@ int cuptiActivityEnable(pt_u32 kind)
         return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
     __atomic_store_n(&foreign.is_unflushed, 1, __ATOMIC_RELEASE);
     note_kind(kind, 1);
+    __atomic_store_n(&foreign.has_recorded, 1, __ATOMIC_RELEASE);
     yield_to_program();
     const int result = real(kind);
     if (result != PT_CUPTI_SUCCESS)
@@ -280,7 +303,7 @@ int cuptiFinalize(void)
         return PT_CUPTI_UNKNOWN;
     if (is_refused())
         return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
-    __atomic_store_n(&foreign.is_subscribed, 1, __ATOMIC_RELEASE); /* until it is done */
+    begin_subscription(); /* until it is done */
     yield_to_program();
     if (pt_cupti_phase() == PT_CUPTI_YIELDED)
         pt_cupti->has_our_clock = 0;

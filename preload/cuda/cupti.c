@@ -71,6 +71,8 @@ static void note_dropped(struct pt_cupti *c)
 static PT_NOINLINE void tick(struct pt_cupti *c)
 {
     struct timespec now;
+    if (pt_switches.frozen)
+        return;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
     pt_u64 last = __atomic_load_n(&c->last_tick, __ATOMIC_RELAXED);
     if ((pt_u64)now.tv_sec <= last ||
@@ -146,9 +148,10 @@ static int enable_kinds(struct pt_cupti *c, struct pt_text *failures)
     return is_enough;
 }
 
+/* Calls last: without them correlation ids mean nothing. */
 static void disable_kinds(struct pt_cupti *c)
 {
-    for (pt_u64 i = 0; i < N_KINDS; i++)
+    for (pt_u64 i = N_KINDS; i-- > 0;)
         if (is_wanted(c, &kinds[i]) || (kinds[i].when == PT_CUPTI_CHOSEN && c->api.cuptiActivityEnableDriverApi))
             c->api.cuptiActivityDisable(kinds[i].number);
 }
@@ -206,11 +209,23 @@ static void say_not_enough(struct pt_cupti *c)
     pt_cuda_say(PT_CUDA_TRACING_WRAPPED, c->text);
 }
 
+int pt_cupti_subscribe(struct pt_cupti *c)
+{
+    void *subscriber = 0;
+    const int result = c->api.cuptiSubscribe(&subscriber, on_call, 0);
+    if (result != PT_CUPTI_SUCCESS)
+        return result;
+    c->subscriber = subscriber;
+    if (pt_cupti_phase() == PT_CUPTI_RECORDING)
+        pt_cupti_choose_callbacks(c);
+    return result;
+}
+
 int pt_cupti_begin(struct pt_cupti *c)
 {
     struct pt_text failures = {c->failures, 0, sizeof c->failures};
     c->failures[0] = 0;
-    const int result = c->api.cuptiSubscribe(&c->subscriber, on_call, 0);
+    const int result = pt_cupti_is_subscribed_by_program() ? PT_CUPTI_SUCCESS : pt_cupti_subscribe(c);
     if (result != PT_CUPTI_SUCCESS) {
         pt_cuda_say(PT_CUDA_TRACING_WRAPPED, why_not_subscribed(c, result));
         return 0;
@@ -224,7 +239,8 @@ int pt_cupti_begin(struct pt_cupti *c)
         return 0;
     }
     pt_cupti_choose_calls(c);
-    pt_cupti_choose_callbacks(c);
+    if (c->subscriber)
+        pt_cupti_choose_callbacks(c);
     if (c->api.cuptiActivityEnableAllSyncRecords)
         c->api.cuptiActivityEnableAllSyncRecords(0); /* no record for each question whether a stream is done */
     if (c->api.cuptiActivityFlushPeriod)
@@ -240,14 +256,17 @@ void pt_cupti_stop(struct pt_cupti *c)
 {
     __atomic_store_n(&pt_cuda_by_cupti, 0, __ATOMIC_RELEASE);
     c->api.cuptiActivityFlushAll(FLUSH_FORCED);
-    note_dropped(c);
     note_clock(c);
     disable_kinds(c);
+    c->api.cuptiActivityFlushAll(FLUSH_FORCED); /* what came meanwhile: no buffer of ours is left for others' records */
+    note_dropped(c);
     if (c->api.cuptiActivityEnableAllSyncRecords)
         c->api.cuptiActivityEnableAllSyncRecords(1); /* as whoever comes next expects it */
     if (c->api.cuptiActivityFlushPeriod)
         c->api.cuptiActivityFlushPeriod(0);
-    c->api.cuptiUnsubscribe(c->subscriber);
+    if (c->subscriber)
+        c->api.cuptiUnsubscribe(c->subscriber);
+    c->subscriber = 0;
 }
 
 /* ---- the end ---- */

@@ -96,7 +96,7 @@ struct pt_cupti {
     pt_u32 version;
     pt_u64 since;     /* counter: nothing was recorded before */
     pt_u64 last_tick; /* atomic, seconds */
-    void *subscriber;
+    void *subscriber; /* NULL while the program is subscribed */
     void *library;
     struct pt_cupti_api api;
     pt_u8 has_system_tids;
@@ -156,9 +156,12 @@ void pt_cupti_report_losses(struct pt_cupti *c);
 /* cupti.c: end our recording so that somebody else can begin his; begin it again. */
 void pt_cupti_stop(struct pt_cupti *c);
 int pt_cupti_begin(struct pt_cupti *c);
+/* Get called where the program waits; a result of CUPTI. */
+int pt_cupti_subscribe(struct pt_cupti *c);
 
 /* arbiter.c: whether the program itself has taken CUPTI; where buffers go that are not ours. */
 int pt_cupti_is_foreign(void);
+int pt_cupti_is_subscribed_by_program(void);
 pt_cupti_complete_fn pt_cupti_foreign_complete(void);
 /* A moment at which the program may be done with it. */
 void pt_cupti_take_back(void);

@@ -171,6 +171,21 @@ static void profiler_first(void)
     work(&during, repeat);
 }
 
+/* As Kineto until 2026: once subscribed, it stays so for good. */
+static void profiler_stays(void)
+{
+    void *subscriber;
+    work(&before, repeat);
+    if (cuptiSubscribe(&subscriber, on_call, NULL))
+        exit(7);
+    for (int i = 0; i < 2; i++) {
+        const int result = profile(0);
+        if (result)
+            printf("refused %d\n", result);
+        work(&after, repeat);
+    }
+}
+
 /* As Kineto with TEARDOWN_CUPTI: CUPTI forgets everybody. */
 static void profiler_finalizes(void)
 {
@@ -309,6 +324,7 @@ static const struct {
     {"profiler_subscribes", profiler_subscribes},
     {"profiler_registers", profiler_registers},
     {"profiler_first", profiler_first},
+    {"profiler_stays", profiler_stays},
     {"profiler_finalizes", profiler_finalizes},
     {"profiler_amid_threads", profiler_amid_threads},
     {"return", at_return},
