@@ -75,6 +75,8 @@ static void event(void *state, const struct pt_event *e)
     if (part == PT_PART_gil_wait && e->desc->row == PT_ROW_lock_cond)
         thread->gil_cond_ns += (double)e->duration_ns;
     pt_peers_note(&account->peers, e, path);
+    if (account->late.path)
+        pt_account_follow_late(account, pt_event_end_ns(e));
     if (part == PT_PART_idle)
         pt_account_loop_waited(thread, &span, (double)own_ns);
     else

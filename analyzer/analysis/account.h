@@ -16,6 +16,7 @@ enum {
     PT_ACCOUNT_MOST_WORKERS = 200, /* rows of the table of main threads */
     PT_ACCOUNT_MOST_CHILDREN = 64, /* that a wait for a lock is followed into */
     PT_ACCOUNT_LONG_LOCK_NS = 1000000,
+    PT_ACCOUNT_LATE_NS = 1000000000,
 };
 
 struct span {
@@ -49,6 +50,12 @@ struct followed {
     pt_u64 waits;
 };
 
+/* The longest of the last waits for a process that is not known yet. */
+struct account_late {
+    struct pt_event event;
+    const char *path; /* NULL = none */
+};
+
 struct account {
     struct pt_profile *profile;
     pt_u32 *first_thread; /* by process: index of its first thread in threads */
@@ -57,6 +64,7 @@ struct account {
     struct account_moments *moments; /* by stage */
     pt_u32 n_kept;                   /* threads that keep spans */
     struct pt_peers peers;
+    struct account_late late;
     struct pt_map connected; /* process and hash of the other side -> 1: connections that it made itself */
     struct pt_joins joins;
     struct {
@@ -126,6 +134,7 @@ void pt_account_loop_next(struct account *account, struct account_thread *thread
 /* The critical thread waited: what did the other side do meanwhile? */
 void pt_account_follow(struct account *account, const struct pt_event *event, enum pt_time_part part, const char *path);
 void pt_account_set_followed(struct account *account, pt_u32 stage);
+void pt_account_follow_late(struct account *account, pt_i64 now_ns);
 void pt_account_follow_fini(struct account *account);
 
 #endif

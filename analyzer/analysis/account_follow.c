@@ -192,6 +192,19 @@ void pt_account_follow(struct account *account, const struct pt_event *event, en
     const pt_u32 target = target_of(account, event, part, path);
     if (target && event->duration_ns > 0)
         follow_into_process(account, event, part, account->profile->session->processes[target - 1]);
+    else if (part == PT_PART_data_wait && (!account->late.path || event->duration_ns > account->late.event.duration_ns))
+        account->late = (struct account_late){*event, path};
+}
+
+/* The reader may be done before the write that woke it: then the writer is known a moment later. */
+void pt_account_follow_late(struct account *account, pt_i64 now_ns)
+{
+    struct account_late *late = &account->late;
+    const pt_u32 target = target_of(account, &late->event, PT_PART_data_wait, late->path);
+    if (target)
+        follow_into_process(account, &late->event, PT_PART_data_wait, account->profile->session->processes[target - 1]);
+    if (target || now_ns - pt_event_end_ns(&late->event) > PT_ACCOUNT_LATE_NS)
+        late->path = NULL;
 }
 
 /* ---- results ---- */
