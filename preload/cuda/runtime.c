@@ -5,7 +5,8 @@
  * Entered by the first call of each module that uses the CUDA runtime, mostly from its constructor, with no lock of
  * ours held. Loads nothing: whoever calls a function of libcudart was linked with it, so it is there, but maybe not in
  * the scope that RTLD_NEXT sees, and maybe beside another version. What a version does not have answers "unknown
- * error", as nobody who was linked with that version calls it.
+ * error", as nobody who was linked with that version calls it. Where there is none at all, somebody asks by a
+ * weak reference whether there is CUDA: the answer is "no device".
  */
 #include "runtime.h"
 
@@ -15,12 +16,11 @@
 #include <link.h>
 
 #define CUDARTS 4u
+#define CUDA_ERROR_NO_DEVICE 100
 #define CUDA_ERROR_UNKNOWN 999
 #define SONAME "libcudart.so"
 
 static struct pt_cudart cudarts[CUDARTS];
-struct pt_cudart_caller pt_cudart_callers[PT_CUDART_CALLERS];
-pt_u32 pt_cudart_n_callers;
 
 #define NAME_TWIN_none(name)
 #define NAME_TWIN_ptsz(name) #name "_ptsz",
@@ -38,6 +38,11 @@ static const char *const names[PT_CUDART_COUNT] = {
 static int missing(void)
 {
     return CUDA_ERROR_UNKNOWN;
+}
+
+static int no_device(void)
+{
+    return CUDA_ERROR_NO_DEVICE;
 }
 
 static int starts_with(const char *text, const char *prefix)
@@ -88,9 +93,9 @@ static void *loaded(const char *name)
     return name ? dlopen(name, RTLD_LAZY | RTLD_NOLOAD) : 0;
 }
 
-static void *library_for(const struct link_map *map)
+static void *library_for(const char *needed)
 {
-    void *library = map ? loaded(needed_cudart(map)) : 0;
+    void *library = loaded(needed);
     Dl_info info;
     void *next = library ? 0 : dlsym(RTLD_NEXT, "cudaRuntimeGetVersion");
     if (next && dladdr(next, &info))
@@ -108,7 +113,7 @@ static void *library_for(const struct link_map *map)
 static void fill(struct pt_cudart *cudart)
 {
     for (pt_u32 i = 0; i < PT_CUDART_COUNT; i++) {
-        void *found = cudart->library ? dlsym(cudart->library, names[i]) : 0;
+        void *found = cudart->library ? dlsym(cudart->library, names[i]) : (void *)no_device;
         __atomic_store_n(&cudart->functions[i], found ? found : (void *)missing, __ATOMIC_RELAXED);
     }
     dlerror(); /* what this version does not have is no news for the program */
@@ -135,51 +140,78 @@ static const struct pt_cudart *cudart_of(void *library)
 
 /* ---- callers ---- */
 
-struct module {
+/* A module that calls, and the libcudart that it was linked with. The loader's answer is asked for at each call,
+ * because a module may be unloaded and another one loaded in its place, with all its addresses: then the name of what
+ * it needs tells them apart. */
+struct caller {
     const struct link_map *map;
-    pt_u64 start, end;
+    const void *dynamic;   /* map->l_ld */
+    const char *needed;    /* where its strings name the libcudart; 0 = they do not */
+    pt_u64 needed_text[2]; /* that name, from where versions differ: behind "libcudart" */
+    const struct pt_cudart *cudart;
 };
+#define CALLERS 64u
+static struct caller callers[CALLERS];
+static pt_u32 n_callers;
 
-/* glibc before 2.35 does not know a module's end: then a page at a time. */
-static struct module module_at(const void *address)
+static void read_needed(pt_u64 ret_text[2], const char *needed)
 {
-    struct module module = {0, (pt_u64)address & ~4095ull, ((pt_u64)address & ~4095ull) + 4096};
-    struct dl_find_object object;
-    if (_dl_find_object((void *)(pt_u64)address, &object) == 0) {
-        module.map = object.dlfo_link_map;
-        module.start = (pt_u64)object.dlfo_map_start;
-        module.end = (pt_u64)object.dlfo_map_end;
-        return module;
-    }
-    Dl_info info;
-    struct link_map *map = 0;
-    if (dladdr1(address, &info, (void **)(void *)&map, RTLD_DL_LINKMAP))
-        module.map = map;
-    return module;
+    __builtin_memcpy(ret_text, needed + sizeof "libcudart" - 1, 16);
 }
 
-static void remember(const struct module *module, const struct pt_cudart *cudart)
+static int is_caller(const struct caller *caller, const struct dl_find_object *object)
 {
-    static pt_u32 taken;
-    const pt_u32 i = __atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED);
-    if (i >= PT_CUDART_CALLERS) {
-        __atomic_store_n(&taken, PT_CUDART_CALLERS, __ATOMIC_RELAXED);
-        return; /* looked up at each call */
-    }
-    pt_cudart_callers[i].cudart = cudart;
-    pt_cudart_callers[i].start = module->start;
-    __atomic_store_n(&pt_cudart_callers[i].bytes, module->end - module->start, __ATOMIC_RELEASE);
-    __atomic_fetch_add(&pt_cudart_n_callers, 1, __ATOMIC_RELEASE);
+    if (__atomic_load_n(&caller->map, __ATOMIC_ACQUIRE) != object->dlfo_link_map ||
+        caller->dynamic != object->dlfo_link_map->l_ld)
+        return 0;
+    if (!caller->needed)
+        return 1;
+    if (caller->needed < (const char *)object->dlfo_map_start ||
+        caller->needed + 32 > (const char *)object->dlfo_map_end)
+        return 0;
+    pt_u64 text[2];
+    read_needed(text, caller->needed);
+    return text[0] == caller->needed_text[0] && text[1] == caller->needed_text[1];
 }
 
-const struct pt_cudart *pt_cudart_look_up(const void *caller)
+static PT_NOINLINE const struct pt_cudart *look_up(const struct link_map *map)
 {
     const int error = errno; /* the loader's business is not the program's */
-    const struct module module = module_at(caller);
-    void *library = library_for(module.map);
+    const char *needed = map ? needed_cudart(map) : 0;
+    void *library = library_for(needed);
     const struct pt_cudart *cudart = cudart_of(library);
-    if (module.map && library)
-        remember(&module, cudart);
+    const pt_u32 i = library && map ? __atomic_fetch_add(&n_callers, 1, __ATOMIC_RELAXED) : CALLERS;
+    if (i < CALLERS) {
+        callers[i].dynamic = map->l_ld;
+        callers[i].cudart = cudart;
+        callers[i].needed = needed;
+        if (needed)
+            read_needed(callers[i].needed_text, needed);
+        __atomic_store_n(&callers[i].map, map, __ATOMIC_RELEASE);
+    } else if (library && map)
+        __atomic_store_n(&n_callers, CALLERS, __ATOMIC_RELAXED); /* looked up at each call */
     errno = error;
     return cudart;
+}
+
+/* Code in no module, and glibc before 2.35, which does not tell without a lock: one libcudart for all of them. */
+static PT_NOINLINE const struct pt_cudart *of_nobody(void)
+{
+    static const struct pt_cudart *any;
+    const struct pt_cudart *cudart = __atomic_load_n(&any, __ATOMIC_ACQUIRE);
+    if (!cudart && (cudart = look_up(0))->library)
+        __atomic_store_n(&any, cudart, __ATOMIC_RELEASE);
+    return cudart;
+}
+
+const struct pt_cudart *pt_cudart_of(const void *address)
+{
+    struct dl_find_object object;
+    if (_dl_find_object((void *)(pt_u64)address, &object) != 0 || !object.dlfo_link_map)
+        return of_nobody();
+    const pt_u32 n = __atomic_load_n(&n_callers, __ATOMIC_RELAXED);
+    for (pt_u32 i = 0; i < n && i < CALLERS; i++)
+        if (is_caller(&callers[i], &object))
+            return callers[i].cudart;
+    return look_up(object.dlfo_link_map);
 }
