@@ -40,11 +40,23 @@ static int is_our_name(const char *path)
     return !*prefix;
 }
 
-static const struct link_map *own_map(void)
+static const struct link_map *map_of(const void *address)
 {
     Dl_info info;
     struct link_map *map = 0;
-    return dladdr1((const void *)(pt_u64)&own_map, &info, (void **)(void *)&map, RTLD_DL_LINKMAP) ? map : 0;
+    return dladdr1(address, &info, (void **)(void *)&map, RTLD_DL_LINKMAP) ? map : 0;
+}
+
+static const struct link_map *own_map(void)
+{
+    return map_of((const void *)(pt_u64)&own_map);
+}
+
+/* Our own scope is searched, too, behind that of the program: what is found may be ours. */
+static int is_there_another(void)
+{
+    const void *found = dlsym(RTLD_DEFAULT, "proftrace_v1_active");
+    return found && map_of(found) != own_map();
 }
 
 enum pt_arrival pt_injection_arrival(void)
@@ -52,7 +64,7 @@ enum pt_arrival pt_injection_arrival(void)
     /* Preloaded libraries come before those that the program needs; dlopen appends. */
     for (const struct link_map *map = own_map(); map; map = map->l_prev)
         if (map->l_name && pt_text_equal(base_name(map->l_name), "libc.so.6"))
-            return dlsym(RTLD_DEFAULT, "proftrace_v1_active") ? PT_ARRIVAL_SECOND : PT_ARRIVAL_INJECTED;
+            return is_there_another() ? PT_ARRIVAL_SECOND : PT_ARRIVAL_INJECTED;
     return PT_ARRIVAL_PRELOADED;
 }
 

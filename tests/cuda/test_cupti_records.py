@@ -96,6 +96,12 @@ class RecordTest(CuptiCase):
                          ["GPU-fa000000-0000-0000-0000-000000000000", "GPU-fa000000-0000-0000-0000-000000000001"])
         self.assert_operations(outcome)
 
+    def test_injected_only(self):
+        """The library comes by the driver alone, without LD_PRELOAD: what the GPU did is in the trace."""
+        outcome = self.workload("basic", 3, LD_PRELOAD="")
+        self.assertEqual(outcome.states(), [CUPTI, ENDED])
+        self.assert_operations(outcome)
+
     def test_classes(self):
         """What a call is for goes with its name, whatever the version adds to the name."""
         classes = {e["name"]: e["class"] for e in self.workload("basic", 1).of("cuda_call")}
