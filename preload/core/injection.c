@@ -52,10 +52,12 @@ static const struct link_map *own_map(void)
     return map_of((const void *)(pt_u64)&own_map);
 }
 
-/* Our own scope is searched, too, behind that of the program: what is found may be ours. */
+/* RTLD_DEFAULT would find our own symbol first, because we are linked with -Bsymbolic: the program's scope is asked by
+ * its handle. */
 static int is_there_another(void)
 {
-    const void *found = dlsym(RTLD_DEFAULT, "proftrace_v1_active");
+    void *program = dlopen(0, RTLD_LAZY | RTLD_NOLOAD);
+    const void *found = program ? dlsym(program, "proftrace_v1_active") : 0;
     return found && map_of(found) != own_map();
 }
 

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: MIT
 """What CUPTI told is what the GPU did: kernels, copies, sets, calls, graphs, memory, waits, in the layouts of CUDA 11, 12 and 13."""
 import collections
+import glob
 import json
+import shutil
 
-from cupti_case import CUPTI, ENDED, VERSIONS, CuptiCase, main, true_kernels
+from cupti_case import CUPTI, ENDED, LIBRARY, VERSIONS, CuptiCase, main, true_kernels
 
 
 class RecordTest(CuptiCase):
@@ -101,6 +103,12 @@ class RecordTest(CuptiCase):
         outcome = self.workload("basic", 3, LD_PRELOAD="")
         self.assertEqual(outcome.states(), [CUPTI, ENDED])
         self.assert_operations(outcome)
+
+    def test_another_copy_is_injected(self):
+        """LD_PRELOAD and CUDA_INJECTION64_PATH name two copies: the one that was first speaks, there is one trace."""
+        copy = shutil.copy(LIBRARY, f"{self.root}/copy.so")
+        outcome = self.workload("basic", 1, CUDA_INJECTION64_PATH=copy)
+        self.assertEqual(len(glob.glob(f"{outcome.folder}/trace/latest/*.ptr")), 1)
 
     def test_classes(self):
         """What a call is for goes with its name, whatever the version adds to the name."""
