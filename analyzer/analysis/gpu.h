@@ -310,6 +310,7 @@ static inline pt_u32 gpu_stage_of(const struct gpu *gpu, const struct pt_process
 }
 
 /* gpu_threads.c */
+extern const char gpu_passing_on[]; /* the text of a span that writes to a pipe or socket */
 void gpu_threads_event(struct gpu *gpu, const struct pt_event *event);
 /* Process index + 1 of who ended a wait for data; 0 = unknown. */
 pt_u32 gpu_writer_of(const struct gpu *gpu, const struct pt_process *process, const struct gpu_span *span);

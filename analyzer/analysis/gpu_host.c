@@ -17,7 +17,7 @@
 
 struct in_gaps { /* samples of a function */
     pt_u32 device, function;
-    bool is_python;
+    pt_u8 cause;
     pt_u64 samples;
     double ns;
 };
@@ -28,10 +28,11 @@ struct gpu_host {
     struct pt_cpu_threads threads;
     struct pt_cpu_wait *waits; /* by thread and time */
     size_t n_waits;
+    struct pt_cpu_sample *samples; /* by thread and time */
     struct {
         PT_VEC(struct in_gaps);
     } found;
-    struct pt_map by_function; /* device, function, Python -> index, plus 1 */
+    struct pt_map by_function; /* device, function, cause -> index, plus 1 */
 };
 
 static int by_thread_and_time(const void *a, const void *b)
@@ -39,7 +40,33 @@ static int by_thread_and_time(const void *a, const void *b)
     const struct pt_cpu_wait *x = a, *y = b;
     if (x->thread != y->thread)
         return x->thread < y->thread ? -1 : 1;
-    return x->t_ns < y->t_ns ? -1 : x->t_ns > y->t_ns;
+    return (pt_i64)x->t_ns < (pt_i64)y->t_ns ? -1 : (pt_i64)x->t_ns > (pt_i64)y->t_ns;
+}
+
+static int samples_by_thread_and_time(const void *a, const void *b)
+{
+    const struct pt_cpu_sample *x = a, *y = b;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return (pt_i64)x->t_ns < (pt_i64)y->t_ns ? -1 : (pt_i64)x->t_ns > (pt_i64)y->t_ns;
+}
+
+/* Copies on the run's clock, in order. */
+static void sort_all(struct gpu_host *host, const struct pt_cpu_data *data)
+{
+    host->waits = pt_calloc(data->n_waits + 1, sizeof *host->waits);
+    host->samples = pt_calloc(data->n_samples + 1, sizeof *host->samples);
+    host->n_waits = data->n_waits;
+    for (size_t i = 0; i < data->n_waits; i++) {
+        host->waits[i] = data->waits[i];
+        host->waits[i].t_ns += (pt_u64)host->threads.shift_ns;
+    }
+    for (size_t i = 0; i < data->n_samples; i++) {
+        host->samples[i] = data->samples[i];
+        host->samples[i].t_ns += (pt_u64)host->threads.shift_ns;
+    }
+    qsort(host->waits, data->n_waits, sizeof *host->waits, by_thread_and_time);
+    qsort(host->samples, data->n_samples, sizeof *host->samples, samples_by_thread_and_time);
 }
 
 struct gpu_host *gpu_host_open(struct gpu *gpu, pt_u32 stage)
@@ -53,15 +80,8 @@ struct gpu_host *gpu_host_open(struct gpu *gpu, pt_u32 stage)
         free(host);
         return NULL;
     }
-    const struct pt_cpu_data *data = host->view.data;
     pt_cpu_threads_open(&host->threads, host->view.data, session->start_realtime_ns);
-    host->waits = pt_calloc(data->n_waits + 1, sizeof *host->waits);
-    host->n_waits = data->n_waits;
-    if (data->n_waits)
-        memcpy(host->waits, data->waits, data->n_waits * sizeof *host->waits);
-    for (size_t i = 0; i < host->n_waits; i++)
-        host->waits[i].t_ns += (pt_u64)host->threads.shift_ns;
-    qsort(host->waits, host->n_waits, sizeof *host->waits, by_thread_and_time);
+    sort_all(host, host->view.data);
     return host;
 }
 
@@ -74,6 +94,7 @@ void gpu_host_close(struct gpu_host *host)
     pt_map_fini(&host->by_function);
     free(host->found.items);
     free(host->waits);
+    free(host->samples);
     free(host);
 }
 
@@ -122,9 +143,9 @@ static pt_i64 show_waits(struct gpu_host *host, pt_u32 thread, pt_i64 start_ns, 
             continue;
         const struct gpu_span span = {.text = text_of(host, function_of(host, wait->node))};
         show(context,
-             wait->flags & PT_CPU_WAIT_FAULT       ? GPU_CAUSE_page_in
-             : wait->flags & PT_CPU_WAIT_PREEMPTED ? GPU_CAUSE_runnable
-                                                   : GPU_CAUSE_off_cpu,
+             wait->flags & PT_CPU_WAIT_PREEMPTED ? GPU_CAUSE_runnable /* it makes no system call then either */
+             : wait->flags & PT_CPU_WAIT_FAULT   ? GPU_CAUSE_page_in
+                                                 : GPU_CAUSE_off_cpu,
              &span, from_ns, to_ns - from_ns);
         shown_ns += to_ns - from_ns;
         start_ns = to_ns;
@@ -132,17 +153,77 @@ static pt_i64 show_waits(struct gpu_host *host, pt_u32 thread, pt_i64 start_ns, 
     return shown_ns;
 }
 
+/* The allocator's own functions: what a heap of many small blocks costs has no calls that are timed. */
+static bool is_allocator(const char *name)
+{
+    static const char *const names[] = {"malloc",       "free",     "calloc",       "realloc",
+                                        "cfree",        "memalign", "operator new", "operator delete",
+                                        "sysmalloc",    "systrim",  "malloc_trim",  "malloc_consolidate",
+                                        "unlink_chunk", "mmap",     "munmap",       "madvise",
+                                        "brk",          "sbrk"};
+    static const char *const families[] = {"_int_malloc",   "_int_free",   "_int_realloc",  "_int_memalign", "tcache_",
+                                           "__libc_malloc", "__libc_free", "__libc_calloc", "__libc_realloc"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strncmp(name, names[i], strlen(names[i])) && (!name[strlen(names[i])] || name[strlen(names[i])] == '('))
+            return true;
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (!strncmp(name, families[i], strlen(families[i])))
+            return true;
+    return false;
+}
+
+/* The kernel was entered from code that makes no system calls, as only libc does: a page was missing. */
+static bool is_page_fault(const struct gpu_host *host, pt_u32 node, pt_u32 function)
+{
+    const struct pt_cpu_function *from = &host->view.functions.items[function];
+    const char *module = from->module ? pt_base_name(from->module) : "[";
+    if (host->view.data->nodes[node].module != PT_CPU_MODULE_KERNEL || !strcmp(from->name, "[kernel]"))
+        return false;
+    if (!strncmp(from->name, "__mem", 5) || !strncmp(from->name, "mem", 3))
+        return true;
+    static const char *const callers[] = {"libc.so", "libc-", "libpthread", "ld-linux", "libproftrace", "["};
+    for (size_t i = 0; i < sizeof callers / sizeof *callers; i++)
+        if (!strncmp(module, callers[i], strlen(callers[i])))
+            return false;
+    return true;
+}
+
+static enum gpu_cause cause_of(const struct gpu_host *host, pt_u32 node, pt_u32 function)
+{
+    if (is_page_fault(host, node, function))
+        return GPU_CAUSE_page_in;
+    if (is_allocator(host->view.functions.items[function].name))
+        return GPU_CAUSE_heap;
+    return pt_cpu_view_is_python(&host->view, node) ? GPU_CAUSE_python : GPU_CAUSE_native;
+}
+
 static void count_sample(struct gpu_host *host, pt_u32 device, pt_u32 thread, pt_u32 node)
 {
     const pt_u32 function = function_of(host, node);
-    const bool is_python = pt_cpu_view_is_python(&host->view, node);
-    pt_u64 *slot = pt_map_at(&host->by_function, (pt_u64)device << 33 | (pt_u64)function << 1 | is_python);
+    const enum gpu_cause cause = cause_of(host, node, function);
+    pt_u64 *slot = pt_map_at(&host->by_function, (pt_u64)device << 40 | (pt_u64)function << 8 | cause);
     if (!*slot) {
-        pt_vec_push(&host->found, ((struct in_gaps){.device = device, .function = function, .is_python = is_python}));
+        pt_vec_push(&host->found, ((struct in_gaps){.device = device, .function = function, .cause = (pt_u8)cause}));
         *slot = host->found.n;
     }
     host->found.items[*slot - 1].samples++;
     host->found.items[*slot - 1].ns += host->view.sample_s[thread] * 1e9;
+}
+
+static void count_samples(struct gpu_host *host, pt_u32 device, pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns)
+{
+    const size_t n = host->view.data->n_samples;
+    size_t low = 0, high = n;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        const struct pt_cpu_sample *sample = &host->samples[middle];
+        if (sample->thread < thread || (sample->thread == thread && (pt_i64)sample->t_ns < start_ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < n && host->samples[low].thread == thread && (pt_i64)host->samples[low].t_ns < end_ns; low++)
+        count_sample(host, device, thread, host->samples[low].node);
 }
 
 pt_i64 gpu_host_part(struct gpu_host *host, pt_u32 device, pt_u32 tid, pt_i64 start_ns, pt_i64 end_ns,
@@ -151,10 +232,7 @@ pt_i64 gpu_host_part(struct gpu_host *host, pt_u32 device, pt_u32 tid, pt_i64 st
     const pt_u32 thread = pt_cpu_threads_find(&host->threads, tid, start_ns);
     if (!thread)
         return end_ns - start_ns;
-    const struct pt_cpu_moment *moments;
-    const size_t n = pt_cpu_threads_moments(&host->threads, thread, start_ns, end_ns - 1, &moments);
-    for (size_t i = 0; i < n; i++)
-        count_sample(host, device, thread, moments[i].node);
+    count_samples(host, device, thread, start_ns, end_ns);
     return end_ns - start_ns - show_waits(host, thread, start_ns, end_ns, show, context);
 }
 
@@ -198,10 +276,8 @@ void gpu_host_share(struct gpu *gpu, pt_u32 device)
         ns = ns > own_ns - taken_ns ? own_ns - taken_ns : ns;
         if (ns <= 0)
             continue;
-        const struct gpu_place place = {.device = device,
-                                        .cause = found->is_python ? GPU_CAUSE_python : GPU_CAUSE_native,
-                                        .inner = GPU_CAUSE__COUNT,
-                                        .text = text_of(host, found->function)};
+        const struct gpu_place place = {
+            .device = device, .cause = found->cause, .inner = GPU_CAUSE__COUNT, .text = text_of(host, found->function)};
         gpu->places.items[gpu_place_at(gpu, &place)].ns += ns;
         taken_ns += ns;
     }

@@ -174,7 +174,7 @@ static void show(void *context, enum gpu_cause cause, const struct gpu_span *spa
     struct gpu_place place = look->place;
     place.process = look->thread->process;
     place.tid = look->thread->tid;
-    place.text = span ? span->text : NULL;
+    place.text = !span || (cause == GPU_CAUSE_data_wait && span->text != gpu_passing_on) ? NULL : span->text;
     place.who = span && cause == GPU_CAUSE_lock ? span->who : 0;
     *(look->depth ? &place.inner : &place.cause) = (pt_u8)cause;
     add_piece(look->gpu, look->device, &place, ns);

@@ -30,6 +30,8 @@ static const char *where_of(struct pt_metrics *metrics, const struct gpu_place *
 {
     if (place->inner != GPU_CAUSE__COUNT && place->process) {
         const char *did = gpu_causes[place->inner].label, *who = name_of(metrics, place);
+        if (place->inner == GPU_CAUSE_data_wait)
+            return pt_metrics_format(metrics, "%s: %s", who, place->text ? place->text : "waiting for work");
         if (place->text)
             return pt_metrics_format(metrics, "%s: %s %s", who, did, place->text);
         return pt_metrics_format(metrics, "%s: %s", who, did);

@@ -15,6 +15,8 @@
 
 /* What an interpreter does between two calls of a loop. */
 #define CLOSE_NS 20000
+const char gpu_passing_on[] = "passing data on";
+
 enum { FEWEST_SPANS = 64, MOST_INNER = 8 };
 
 /* ---- causes ---- */
@@ -168,10 +170,9 @@ static void about_channel(struct gpu *gpu, const struct pt_event *e, const char 
     const bool is_write = !waits_for_writer(e);
     const char *channel = gpu_text(gpu, path);
     span->who = pt_peers_other(&gpu->peers, e->process, path, !is_write);
+    span->text = is_write ? gpu_passing_on : channel;
     if (is_write)
         note_write(gpu, e, channel);
-    else
-        span->text = channel;
 }
 
 static void about_event(struct gpu *gpu, const struct pt_event *e, struct gpu_span *span)
