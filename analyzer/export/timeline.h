@@ -128,6 +128,7 @@ struct pt_timeline_memory {
 
 struct pt_timeline_gpu {
     struct pt_map queues, places; /* by string id: struct pt_timeline_queue *, struct pt_timeline_memory * */
+    struct pt_map memories;       /* by key: the same, each once */
     struct pt_map devices;        /* by number: struct pt_timeline_device * */
     struct pt_map kernels;        /* by string id: names as people write them */
     struct pt_timeline_rows overheads;

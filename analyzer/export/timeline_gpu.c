@@ -24,6 +24,7 @@ struct pt_timeline_link {
     bool is_waiting;    /* counted in the depth of the queue */
     struct pt_timeline_row *row;
     pt_i64 start_ns;
+    pt_u64 arrow; /* its id, which no other call has, though it had this correlation */
 };
 
 struct pt_timeline_gpu *pt_timeline_gpu_of(struct pt_timeline_process *process)
@@ -116,11 +117,6 @@ static struct pt_timeline_queue *queue_of(struct pt_timeline_process *process, p
 
 /* ---- arrows ---- */
 
-static pt_u64 arrow_id(const struct pt_timeline_process *process, pt_u32 correlation)
-{
-    return ((pt_u64)process->process->index + 1) << 32 | correlation;
-}
-
 static struct pt_timeline_link *link_at(struct pt_timeline_process *process, pt_u32 correlation)
 {
     return &pt_timeline_gpu_of(process)->links[correlation % LINKS];
@@ -146,8 +142,9 @@ pt_u64 pt_timeline_gpu_call(struct pt_timeline *timeline, struct pt_timeline_row
         pt_timeline_gpu_depth(process, pt_event_end_ns(event), -1);
     if (is_waiting)
         pt_timeline_gpu_depth(process, pt_event_end_ns(event), 1);
-    *link = (struct pt_timeline_link){correlation, false, is_waiting, row, start_ns};
-    return arrow_id(process, correlation);
+    const pt_u64 arrow = has_ended ? link->arrow : ++timeline->n_arrows;
+    *link = (struct pt_timeline_link){correlation, false, is_waiting, row, start_ns, arrow};
+    return arrow;
 }
 
 static pt_u64 link_work(struct pt_timeline *timeline, struct pt_timeline_row *row, pt_u32 correlation, pt_i64 start_ns,
@@ -165,14 +162,14 @@ static pt_u64 link_work(struct pt_timeline *timeline, struct pt_timeline_row *ro
             return 0;
         pt_timeline_show_arrow(timeline, "ac2g", "ac2g", &(struct pt_timeline_place){link->row, link->start_ns},
                                &(struct pt_timeline_place){row, start_ns});
-        return arrow_id(process, correlation);
+        return link->arrow;
     }
     if (link->correlation == correlation)
         return 0; /* the call is still to come; the first piece of its work has the arrow */
     if (link->is_waiting)
         pt_timeline_gpu_depth(process, end_ns, -1);
-    *link = (struct pt_timeline_link){correlation, true, false, row, start_ns};
-    return arrow_id(process, correlation);
+    *link = (struct pt_timeline_link){correlation, true, false, row, start_ns, ++timeline->n_arrows};
+    return link->arrow;
 }
 
 /* ---- slices ---- */

@@ -61,12 +61,10 @@ static struct pt_timeline_memory *memory_of(struct pt_timeline_process *process,
     const pt_u32 device = (pt_u32)strtoul(text ? text : "", &end, 10);
     const pt_u32 kind = end && *end == '/' ? (pt_u32)strtoul(end + 1, NULL, 10) : 0;
     const pt_u64 key = PT_TIMELINE_KEY_MEMORY + (device << 3 & 0xfff8) + (kind & 7);
-    for (size_t i = 0; i < gpu->places.n; i++) {
-        struct pt_timeline_memory *other = (void *)(uintptr_t)gpu->places.entries[i].value;
-        if (other && other->key == key) {
-            *known = (uintptr_t)other;
-            return other;
-        }
+    uint64_t *same = pt_map_at(&gpu->memories, key);
+    if (*same) {
+        *known = *same;
+        return (void *)(uintptr_t)*same;
     }
     struct pt_timeline_memory *memory = pt_calloc(1, sizeof *memory);
     memory->process = process;
@@ -74,7 +72,7 @@ static struct pt_timeline_memory *memory_of(struct pt_timeline_process *process,
     memory->series = (struct pt_thinned){
         .show = show_memory, .context = memory, .bucket_ns = pt_timeline_shown_ns(process->timeline) / POINTS};
     snprintf(memory->name, sizeof memory->name, "GPU %u memory (%s)", device, pt_gpu_memory_name(kind));
-    *known = (uintptr_t)memory;
+    *known = *same = (uintptr_t)memory;
     return memory;
 }
 
@@ -95,18 +93,14 @@ void pt_timeline_gpu_finish(struct pt_timeline_process *process)
     if (!gpu)
         return;
     pt_thinned_flush(&gpu->depth);
-    for (size_t i = 0; i < gpu->places.n; i++)
-        pt_thinned_flush(&((struct pt_timeline_memory *)(uintptr_t)gpu->places.entries[i].value)->series);
+    for (size_t i = 0; i < gpu->memories.n; i++)
+        pt_thinned_flush(&((struct pt_timeline_memory *)(uintptr_t)gpu->memories.entries[i].value)->series);
 }
 
 void pt_timeline_gpu_counters_free(struct pt_timeline_gpu *gpu)
 {
-    for (size_t i = 0; i < gpu->places.n; i++) {
-        struct pt_timeline_memory *memory = (void *)(uintptr_t)gpu->places.entries[i].value;
-        for (size_t j = i + 1; j < gpu->places.n; j++) /* places that share a counter */
-            if (gpu->places.entries[j].value == gpu->places.entries[i].value)
-                gpu->places.entries[j].value = 0;
-        free(memory);
-    }
+    for (size_t i = 0; i < gpu->memories.n; i++)
+        free((void *)(uintptr_t)gpu->memories.entries[i].value);
+    pt_map_fini(&gpu->memories);
     pt_map_fini(&gpu->places);
 }

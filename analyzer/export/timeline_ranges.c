@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define OPEN_LIMIT 100000u /* a program that never ends its ranges */
+#define OPEN_LIMIT 10000u /* a program that never ends its ranges: each end looks for its beginning among them */
 #define ORDER_RANGES (1u << 19)
 
 void pt_timeline_range_open(struct pt_timeline_process *process, const struct pt_event *event)

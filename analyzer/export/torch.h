@@ -46,8 +46,9 @@ struct pt_torch_file {
     struct {
         PT_VEC(struct pt_torch_device);
     } devices;
-    struct pt_map streams; /* device << 32 | stream: named already */
-    struct pt_map kernels; /* by string id: names as people write them */
+    struct pt_map device_at; /* by number: index into devices, plus 1 */
+    struct pt_map streams;   /* device << 32 | stream: named already */
+    struct pt_map kernels;   /* by string id: names as people write them */
 };
 
 /* ---- torch_file.c ---- */

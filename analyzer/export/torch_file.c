@@ -240,6 +240,7 @@ void pt_torch_free(struct pt_torch_file *file)
     for (size_t i = 0; i < file->kernels.n; i++)
         free((void *)(uintptr_t)file->kernels.entries[i].value);
     pt_map_fini(&file->kernels);
+    pt_map_fini(&file->device_at);
     pt_map_fini(&file->streams);
     free(file->threads);
     free(file->ranges.items);

@@ -18,9 +18,10 @@
 
 struct pt_torch_device *pt_torch_device(struct pt_torch_file *file, pt_u32 number)
 {
-    for (size_t i = 0; i < file->devices.n; i++)
-        if (file->devices.items[i].number == number)
-            return &file->devices.items[i];
+    uint64_t *at = pt_map_at(&file->device_at, number);
+    if (*at)
+        return &file->devices.items[*at - 1];
+    *at = file->devices.n + 1;
     char label[32];
     snprintf(label, sizeof label, "GPU %u", number);
     pt_torch_name(file, "process_name", "name", number, 0, pt_torch_process_name(file), 0);

@@ -10,6 +10,7 @@ from collections import Counter
 from decimal import Decimal
 
 import gpu_story
+import hostile_gpu
 from viewer_case import BUILD, ViewerCase
 
 PROFTRACE = BUILD / "proftrace"
@@ -104,6 +105,37 @@ class Gpu(ViewerCase):
         self.assertEqual([float(value) for value in depth[0]], [0, 0])
         self.assertGreater(ranks[0].arrows, 0)
 
+    def test_ranges_that_overlap(self):
+        folder, ranks = self.run_of("ranges", ranks=1, steps=4)
+        _, perfetto, _ = self.both(folder)
+        found, closed = self.ask(
+            perfetto, "select ts, dur from slice where name like 'overlap%' order by ts",
+            "select display_value from slice s join args a using (arg_set_id) where s.name = 'overlap 3'")
+        self.assertEqual(len(found), 4)
+        for before, after in zip(found, found[1:]):
+            self.assertGreater(int(before[0]) + int(before[1]), int(after[0]), "each ends in the next")
+        self.assertEqual(closed, [["end of process"]])
+
+    def test_samples_of_the_launcher(self):
+        folder, _ = self.run_of("sampled", ranks=1, steps=1)
+        stage = {"stage": "train", "start_ns": 10**9, "duration_ns": 9 * 10**9, "resources": {},
+                 "samples": {"t_ns": [10**9, 2 * 10**9, 4 * 10**9], "cpu_percent": [80, None, 90.5],
+                             "disk_read_bytes": [0, 1000, 5000], "gpu_util_percent": [10, 20, 30]}}
+        run = {"schema_version": "1.0", "start_realtime_ns": gpu_story.START_REALTIME_NS, "duration_ns": 10**10,
+               "stages": [stage], "untraced": [], "notes": []}
+        (folder / "run.json").write_text(json.dumps(run), encoding="utf-8")
+        _, perfetto, _ = self.both(folder)
+        rows = self.ask(perfetto, "select t.name, c.ts, c.value from counter c join track t on c.track_id = t.id "
+                        "where t.name like 'train:%' order by 1, 2")[0]
+        self.assertEqual([(name, int(ts) // 10**9, float(value)) for name, ts, value in rows],
+                         [("train: CPU (%)", 2, 80), ("train: CPU (%)", 5, 90.5),
+                          ("train: Disk read (bytes per s)", 2, 0), ("train: Disk read (bytes per s)", 3, 1000),
+                          ("train: Disk read (bytes per s)", 5, 2000),
+                          ("train: GPU (%)", 2, 10), ("train: GPU (%)", 3, 20), ("train: GPU (%)", 5, 30)])
+        self.both(folder, "--stage", "train")
+        alone = self.export(folder, "perfetto", "--pid", "100")
+        self.assertEqual(alone["processes"], 1)
+
     def test_filters(self):
         folder, ranks = self.run_of("filtered")
         middle = ranks[0].at_ns // 2
@@ -169,6 +201,20 @@ class Gpu(ViewerCase):
         self.export(folder, "torch", "-o", "/nowhere/at/all", code=125)
         self.export(folder, "torch", "--max-size", "2K", "-o", str(folder / "cut"), code=2)
         self.assertEqual(list((folder / "cut").iterdir()), [])
+
+    def test_anything_at_all(self):
+        for seed in range(6):
+            with self.subTest(seed=seed):
+                text, folder = self.folder / f"hostile{seed}.pt.txt", self.folder / f"hostile{seed}"
+                hostile_gpu.write(text, seed)
+                folder.mkdir()
+                subprocess.run([PROFTRACE, "assemble", text, "-o", folder], check=True, capture_output=True)
+                written = self.export(folder, "chrome")
+                self.check_trace(folder / "trace.json.gz", written)
+                self.check_in_perfetto(folder / "trace.pftrace.gz", self.export(folder, "perfetto"))
+                self.export(folder, "torch")
+                for path in (folder / "torch-traces").iterdir():
+                    self.read_torch(path)
 
     def test_a_run_without_a_gpu(self):
         folder = self.folder / "none"

@@ -56,12 +56,34 @@ class Real(ViewerCase):
         reads, = self.ask(trace, "select count(*) from slice where name = 'read' and category = 'io'")
         self.assertGreaterEqual(int(reads[0][0]), 1200)
 
+    def test_perfetto(self):
+        trace, other = self.run_folder / "trace.pftrace.gz", self.folder / "other.json"
+        written, in_chrome = self.export("--to", "perfetto"), self.export("--to", "chrome", "-o", str(other))
+        self.assertTrue(os.path.samefile(trace, written["file"]))
+        self.check_in_perfetto(trace, written)
+        for key in ("slices", "instants", "counters", "flows", "processes", "left_out"):
+            self.assertEqual(written[key], in_chrome[key], key)
+        question = "select ts, dur, category, hex(name) from slice order by 1, 2, 3, 4"
+        self.assertEqual(self.ask(trace, question), self.ask(other, question))
+        end, = self.ask(trace, "select max(ts + dur) from slice")
+        for bounds in (["--until", f"{int(end[0][0]) // 2}ns"], ["--from", f"{int(end[0][0]) // 2}ns"], ["--min-dur", "50us"]):
+            self.check_in_perfetto(self.folder / "part.pftrace",
+                                   self.export("--to", "perfetto", *bounds, "-o", str(self.folder / "part.pftrace")))
+
+    def test_perfetto_holds_any_size(self):
+        self.export("--to", "chrome", "--max-size", "10K", "-o", str(self.folder / "x.json"), code=2)
+        self.assertIn("--to perfetto", self.said)
+
     def test_same_input_same_bytes(self):
         texts = []
         for name in ("a.json", "b.json"):
             self.export("--to", "chrome", "-o", str(self.folder / name))
             texts.append((self.folder / name).read_bytes())
         self.assertEqual(*texts)
+        for name in ("a.pftrace", "b.pftrace"):
+            self.export("--to", "perfetto", "-o", str(self.folder / name))
+            texts.append((self.folder / name).read_bytes())
+        self.assertEqual(*texts[2:])
 
     def test_filters(self):
         everything = self.export("--to", "chrome")
