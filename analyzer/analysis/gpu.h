@@ -54,9 +54,9 @@ enum {
 
 /* What a thread did: a call that was recorded, or several of a kind in a row. */
 struct gpu_span {
-    pt_i64 start_ns, end_ns, covered_ns; /* covered: of the time between, that was in calls */
-    const char *text;                    /* file, function; NULL = none */
-    pt_u32 who;                          /* process index + 1 waited for, or the holder's tid; 0 = unknown */
+    pt_i64 start_ns, end_ns;
+    const char *text; /* file, function; NULL = none */
+    pt_u32 who;       /* process index + 1 waited for, or the holder's tid; 0 = unknown */
     pt_u8 cause;
     bool is_overhead; /* a finer cause than the call that it lies in */
 };

@@ -3,8 +3,8 @@
  * What the CPU profile knows about the time between recorded calls: page faults, waits that no hook sees, and the code
  * that ran.
  *
- * Threads: one. State: the profile of a stage that uses GPUs; samples in gaps by function. Never: gives code more time
- * than its samples stand for: what is left is the program's own code, somewhere.
+ * Threads: one. State: the profile of a stage that uses GPUs; samples in gaps by function. Never: takes a
+ * few samples for the whole: what they do not stand for is the program's own code, somewhere.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,6 +14,8 @@
 #include "cpu_threads.h"
 #include "cpu_view.h"
 #include "gpu.h"
+
+#define ENOUGH_SAMPLED 0.5
 
 struct in_gaps { /* samples of a function */
     pt_u32 device, function;
@@ -269,7 +271,8 @@ void gpu_host_share(struct gpu *gpu, pt_u32 device)
         sampled_ns += host->found.items[i].device == device ? host->found.items[i].ns : 0;
     if (sampled_ns <= 0 || own_ns <= 0)
         return;
-    const double scale = sampled_ns > (double)own_ns ? (double)own_ns / sampled_ns : 1;
+    /* Waits that the profile has are taken off already: samples that cover most of the rest stand for all of it. */
+    const double scale = sampled_ns >= ENOUGH_SAMPLED * (double)own_ns ? (double)own_ns / sampled_ns : 1;
     for (size_t i = 0; i < host->found.n; i++) {
         const struct in_gaps *found = &host->found.items[i];
         pt_i64 ns = found->device == device ? (pt_i64)(found->ns * scale) : 0;
@@ -278,7 +281,8 @@ void gpu_host_share(struct gpu *gpu, pt_u32 device)
             continue;
         const struct gpu_place place = {
             .device = device, .cause = found->cause, .inner = GPU_CAUSE__COUNT, .text = text_of(host, found->function)};
-        gpu->places.items[gpu_place_at(gpu, &place)].ns += ns;
+        const pt_u32 index = gpu_place_at(gpu, &place); /* may move the places */
+        gpu->places.items[index].ns += ns;
         taken_ns += ns;
     }
     take_from_own_code(gpu, device, own_ns, taken_ns);

@@ -13,7 +13,7 @@
 #include "gpu.h"
 #include "time_part.h"
 
-/* What an interpreter does between two calls of a loop. */
+/* What an interpreter does between two calls of a loop: it goes away with the calls. */
 #define CLOSE_NS 20000
 const char gpu_passing_on[] = "passing data on";
 
@@ -270,12 +270,10 @@ static void add(struct gpu *gpu, struct gpu_thread *thread, const struct gpu_spa
     struct gpu_span *last = thread->n ? nth_last(thread, 0) : NULL;
     if (last && last->cause == span->cause && last->who == span->who && last->text == span->text &&
         span->start_ns - last->end_ns <= CLOSE_NS) {
-        last->covered_ns += span->end_ns - span->start_ns;
         last->end_ns = span->end_ns;
         return;
     }
-    thread->spans[thread->n & (thread->capacity - 1)] = *span;
-    thread->spans[thread->n++ & (thread->capacity - 1)].covered_ns = span->end_ns - span->start_ns;
+    thread->spans[thread->n++ & (thread->capacity - 1)] = *span;
 }
 
 /* What lies in the span was pushed before it: overheads stay as they are, all else is the span. */
@@ -341,6 +339,7 @@ void gpu_split_thread(const struct gpu *gpu, const struct pt_thread *thread, pt_
                       gpu_show_part *show, void *context)
 {
     const struct gpu_thread *own = gpu_thread_of(gpu, thread);
+    const struct gpu_span *later = NULL;
     pt_i64 to_ns = end_ns;
     for (pt_u64 i = 0; i < n_kept(own) && to_ns > start_ns; i++) {
         const struct gpu_span *span = nth_last(own, i);
@@ -350,14 +349,12 @@ void gpu_split_thread(const struct gpu *gpu, const struct pt_thread *thread, pt_
             continue;
         const pt_i64 until_ns = span->end_ns < to_ns ? span->end_ns : to_ns;
         const pt_i64 from_ns = span->start_ns > start_ns ? span->start_ns : start_ns;
-        if (to_ns > until_ns)
+        if (later && to_ns > until_ns && to_ns - until_ns <= CLOSE_NS)
+            show(context, (enum gpu_cause)later->cause, later, until_ns, to_ns - until_ns);
+        else if (to_ns > until_ns)
             show(context, GPU_CAUSE_host_code, NULL, until_ns, to_ns - until_ns);
-        const double share = (double)span->covered_ns / (double)(span->end_ns - span->start_ns);
-        const pt_i64 part_ns = (pt_i64)((double)(until_ns - from_ns) * share + 0.5);
-        if (part_ns)
-            show(context, (enum gpu_cause)span->cause, span, from_ns, part_ns);
-        if (until_ns - from_ns > part_ns)
-            show(context, GPU_CAUSE_host_code, NULL, from_ns, until_ns - from_ns - part_ns);
+        show(context, (enum gpu_cause)span->cause, span, from_ns, until_ns - from_ns);
+        later = span;
         to_ns = from_ns;
     }
     if (to_ns > start_ns)
