@@ -104,7 +104,7 @@ static void note_foreign(const char *variable, const char *value, int is_cuda)
     char reason[192];
     struct pt_text text = {reason, 0, sizeof reason};
     pt_text_add(&text, variable);
-    if (!*value || pt_text_equal(value, "none"))
+    if (pt_text_equal(value, "none"))
         pt_text_add(&text, " is set to no library");
     else {
         pt_text_add(&text, " is set by somebody else, to ");
@@ -125,6 +125,7 @@ struct ours {
 static void announce(struct ours *ours, const char *variable, int is_cuda)
 {
     const char *value = getenv(variable);
+    value = value && *value ? value : 0; /* an empty one names nobody */
     if (value && !is_our_name(value)) {
         note_foreign(variable, value, is_cuda);
         return;

@@ -275,10 +275,10 @@ class Transparency(LauncherCase):
 
     def test_other_tools_keep_their_injection_variables(self):
         """Only one library can have each of them: what another tool has set stays, a switch leaves ours out."""
-        seen = self.environment_of(CUDA_INJECTION64_PATH="/opt/nsys/libToolsInjection64.so", NVTX_INJECTION64_PATH="",
+        seen = self.environment_of(CUDA_INJECTION64_PATH="/opt/nsys/libToolsInjection64.so", NVTX_INJECTION64_PATH="none",
                                    PROFTRACE_ITT="off")
         self.assertEqual(sorted(s for s in seen if s.startswith(INJECTION_VARIABLES)),
-                         ["CUDA_INJECTION64_PATH=/opt/nsys/libToolsInjection64.so", "NVTX_INJECTION64_PATH="])
+                         ["CUDA_INJECTION64_PATH=/opt/nsys/libToolsInjection64.so", "NVTX_INJECTION64_PATH=none"])
         seen = self.environment_of(CUDA_INJECTION64_PATH="/old/version/libproftrace.so")
         self.assertIn(f"CUDA_INJECTION64_PATH={os.path.realpath(LIBRARY)}", seen)
 

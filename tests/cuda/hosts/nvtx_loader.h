@@ -5,6 +5,7 @@
  * (NVTX_LOADER_OLD).
  */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -59,12 +60,8 @@ static const void *nvtx_export_table(uint32_t id)
     return id == 1 ? &callbacks : NULL;
 }
 
-static void nvtx_initialize(void)
+static void nvtx_load(void)
 {
-    static int done;
-    if (done)
-        return;
-    done = 1;
     const char *path = getenv("NVTX_INJECTION64_PATH");
     void *library = path ? dlopen(path, RTLD_LAZY) : NULL;
     int (*initialize)(const void *(*)(uint32_t)) = NULL;
@@ -73,6 +70,12 @@ static void nvtx_initialize(void)
     if (!initialize || !initialize(nvtx_export_table))
         for (int i = 0; i < 16; i++)
             nvtx_core[i] = nvtx_core2[i] = NULL;
+}
+
+static inline void nvtx_initialize(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, nvtx_load);
 }
 
 #define NVTX_FUNCTION(table, id, type, name, parameters, arguments, none)                                              \
