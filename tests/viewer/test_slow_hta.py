@@ -10,6 +10,7 @@ import sys
 import unittest
 
 import gpu_story
+import mini_torch
 from viewer_case import BUILD, HERE, ViewerCase
 
 PROFTRACE, PLACE = BUILD / "proftrace", BUILD / "tests" / "hta"
@@ -34,44 +35,91 @@ def install():
     return python, None
 
 
-class Hta(ViewerCase):
+class HtaCase(ViewerCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         if not PROFTRACE.exists():
             raise unittest.SkipTest(f"{PROFTRACE} is not built")
-        python, reason = install()
+        cls.python, reason = install()
         if reason:
             raise unittest.SkipTest(reason)
+
+    @classmethod
+    def figures_of(cls, folder):
+        subprocess.run([PROFTRACE, "export", folder, "--to", "torch"], check=True, capture_output=True)
+        ran = subprocess.run([cls.python, HERE / "hta_figures.py", folder / "torch-traces"], capture_output=True, text=True,
+                             check=False, env=dict(os.environ, HTA_DISABLE_NS_ROUNDING="1"))
+        if ran.returncode:
+            raise AssertionError(f"HTA gave up: {ran.stderr[-3000:]}")
+        return json.loads(ran.stdout)
+
+    def near(self, found_us, wanted_ns, what):
+        self.assertLessEqual(abs(found_us * 1000 - wanted_ns), TOLERANCE * wanted_ns + 1000, f"{what}: {found_us}, {wanted_ns}")
+
+    def check_temporal(self, row, work):
+        """`work` is (kind, start, end, ...) of all that HTA looks at."""
+        whole = max(end for _, _, end, *_ in work) - min(start for _, start, *_ in work)
+        busy = gpu_story.union([(start, end) for _, start, end, *_ in work])
+        compute = gpu_story.union([(start, end) for kind, start, end, *_ in work if kind == "compute"])
+        self.near(row["kernel_time(us)"], whole, "kernel time")
+        self.near(row["idle_time(us)"], whole - busy, "idle")
+        self.near(row["compute_time(us)"], compute, "compute")
+        self.near(row["non_compute_time(us)"], busy - compute, "other")
+
+
+class MiniTorch(HtaCase):
+    """A training that was recorded: what it did is in the trace, and HTA finds the same."""
+
+    def kind_of(self, event):
+        if event["event"] != "gpu_kernel":
+            return "memory"
+        return "communication" if "nccl" in event["name"] else "compute"
+
+    def test_temporal_breakdown(self):
+        reason = mini_torch.why_not()
+        if reason:
+            self.skipTest(reason)
+        folder = mini_torch.record(self.folder, "--steps", "20", "--allreduce", "2", "--cause", "sleep=5")
+        ran = subprocess.run([PROFTRACE, "dump", "--json", folder], capture_output=True, check=True)
+        events = [json.loads(line) for line in ran.stdout.decode("utf-8", "replace").splitlines()]
+        last_step_ns = max(event["start_ns"] for event in events
+                           if event["event"] == "range_begin" and event["name"].startswith("ProfilerStep#"))
+        calls = {event["correlation"]: event["name"] for event in events
+                 if event["event"] == "cuda_call" and event["start_ns"] < last_step_ns}
+        work = [(self.kind_of(event), event["start_ns"], event["start_ns"] + event["duration_ns"], calls[event["correlation"]])
+                for event in events
+                if event["event"] in ("gpu_kernel", "gpu_copy", "gpu_set") and event["correlation"] in calls]
+        self.assertGreater(len(work), 100)
+        figures = self.figures_of(folder)
+        self.assertEqual(figures["ranks"], [0])
+        self.check_temporal(figures["temporal"][0], work)
+        launched = [w for w in work if w[3] != "cudaMemcpy"]  # it looks at launches that do not wait
+        self.assertEqual(len(figures["launches"]["0"]), len(launched))
+        self.near(sum(row["gpu_duration"] for row in figures["launches"]["0"]),
+                  sum(end - start for _, start, end, _ in launched), "launched")
+
+
+class Story(HtaCase):
+    """A training of two ranks that never happened: every number is known."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
         text, folder = cls.folder / "t.pt.txt", cls.folder / "run"
         cls.told = gpu_story.write(text, ranks=2, steps=8, kernels=80)
         folder.mkdir()
         subprocess.run([PROFTRACE, "assemble", text, "-o", folder], check=True, capture_output=True)
-        subprocess.run([PROFTRACE, "export", folder, "--to", "torch"], check=True, capture_output=True)
-        ran = subprocess.run([python, HERE / "hta_figures.py", folder / "torch-traces"], capture_output=True, text=True,
-                             check=False, env=dict(os.environ, HTA_DISABLE_NS_ROUNDING="1"))
-        if ran.returncode:
-            raise AssertionError(f"HTA gave up: {ran.stderr[-3000:]}")
-        cls.figures = json.loads(ran.stdout)
+        cls.figures = cls.figures_of(folder)
 
     def work_of(self, rank):
         """It leaves out the last step, and what the calls in it started."""
         return [work for work in rank.work if work[4] < rank.last_step_ns]
 
-    def near(self, found_us, wanted_ns, what):
-        self.assertLessEqual(abs(found_us * 1000 - wanted_ns), TOLERANCE * wanted_ns + 1000, f"{what}: {found_us}, {wanted_ns}")
-
     def test_temporal_breakdown(self):
         self.assertEqual(self.figures["ranks"], [0, 1])
         for rank, row in zip(self.told, self.figures["temporal"]):
-            work = self.work_of(rank)
-            whole = max(end for _, _, end, *_ in work) - min(start for _, start, *_ in work)
-            busy = gpu_story.union([(start, end) for _, start, end, *_ in work])
-            compute = gpu_story.union([(start, end) for kind, start, end, *_ in work if kind == "compute"])
-            self.near(row["kernel_time(us)"], whole, "kernel time")
-            self.near(row["idle_time(us)"], whole - busy, "idle")
-            self.near(row["compute_time(us)"], compute, "compute")
-            self.near(row["non_compute_time(us)"], busy - compute, "other")
+            self.check_temporal(row, self.work_of(rank))
 
     def test_idle_time_breakdown(self):
         for rank in self.told:
