@@ -110,6 +110,20 @@ static pt_u32 function_of(const struct gpu_host *host, pt_u32 node)
     return host->view.frames.items[frame].function;
 }
 
+/* Below libc and the kernel lies a function of ours that is no hook: the trace was being written. */
+static bool is_tracing(const struct gpu_host *host, pt_u32 node)
+{
+    for (pt_u32 frame = host->view.frame_of[node]; frame; frame = host->view.frames.items[frame].parent) {
+        const struct pt_cpu_function *f = &host->view.functions.items[host->view.frames.items[frame].function];
+        const char *module = f->module ? pt_base_name(f->module) : "";
+        if (!strncmp(module, "libproftrace", 12))
+            return !strncmp(f->name, "pt_", 3);
+        if (*module && strncmp(module, "libc.so", 7) != 0 && *module != '[')
+            return false;
+    }
+    return false;
+}
+
 static const char *text_of(const struct gpu_host *host, pt_u32 function)
 {
     const struct pt_cpu_function *f = &host->view.functions.items[function];
@@ -145,9 +159,10 @@ static pt_i64 show_waits(struct gpu_host *host, pt_u32 thread, pt_i64 start_ns, 
             continue;
         const struct gpu_span span = {.text = text_of(host, function_of(host, wait->node))};
         show(context,
-             wait->flags & PT_CPU_WAIT_PREEMPTED ? GPU_CAUSE_runnable /* it makes no system call then either */
-             : wait->flags & PT_CPU_WAIT_FAULT   ? GPU_CAUSE_page_in
-                                                 : GPU_CAUSE_off_cpu,
+             is_tracing(host, wait->node)          ? GPU_CAUSE_tracing
+             : wait->flags & PT_CPU_WAIT_PREEMPTED ? GPU_CAUSE_runnable /* it makes no system call then either */
+             : wait->flags & PT_CPU_WAIT_FAULT     ? GPU_CAUSE_page_in
+                                                   : GPU_CAUSE_off_cpu,
              &span, from_ns, to_ns - from_ns);
         shown_ns += to_ns - from_ns;
         start_ns = to_ns;
@@ -192,6 +207,8 @@ static bool is_page_fault(const struct gpu_host *host, pt_u32 node, pt_u32 funct
 
 static enum gpu_cause cause_of(const struct gpu_host *host, pt_u32 node, pt_u32 function)
 {
+    if (is_tracing(host, node))
+        return GPU_CAUSE_tracing;
     if (is_page_fault(host, node, function))
         return GPU_CAUSE_page_in;
     if (is_allocator(host->view.functions.items[function].name))
