@@ -5,7 +5,8 @@
  * Every library that uses NVTX carries a loader of its own, which dlopens NVTX_INJECTION64_PATH at the first call and
  * asks us to fill its table: we are called many times, by any thread. No CUDA is needed. Texts are interned at the
  * call. Names of threads, devices and streams, colours and payloads are not taken: what has no function here stays a
- * no-op. Push and pop return what they return without a tool.
+ * no-op. Push and pop return what they return without a tool. Ranges of several domains on one thread are taken for one
+ * stack: programs nest them.
  */
 #include <stddef.h>
 #include <wchar.h>

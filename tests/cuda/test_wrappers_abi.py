@@ -90,6 +90,19 @@ int main(int argc, char **argv) { /* MODE:PLUGIN ... */
     return 0;
 }
 """
+JUST_IN_TIME = r"""
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+int cudaDeviceSynchronize(void);
+int main(void) { /* sub $8,%rsp; call *%rdi; add $8,%rsp; ret */
+    static const unsigned char code[] = {0x48, 0x83, 0xec, 8, 0xff, 0xd7, 0x48, 0x83, 0xc4, 8, 0xc3};
+    int (*call)(int (*)(void)) = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memcpy((void *)call, code, sizeof code);
+    printf("%d %d\n", call(cudaDeviceSynchronize), call(cudaDeviceSynchronize));
+    return 0;
+}
+"""
 WEAK = r"""
 #include <stdio.h>
 __attribute__((weak)) int cudaGetDeviceCount(int *);
@@ -210,6 +223,13 @@ class Versions(AbiCase):
         runtime = self.build(source, "libcudart.so.11.0", "-shared", "-fPIC", "-Wl,-soname,libcudart.so.11.0")
         outcome, expected = self.both([self.build(LOADER, "loader", "-ldl"), "l:" + self.build_plugin(runtime)])
         self.assertEqual(outcome.out, expected)
+
+    def test_code_in_no_module(self):
+        """Compiled just in time, as numba does: there is nobody to ask which runtime was meant, so the one that is there."""
+        runtime = self.build_runtime("libcudart.so.90", 90)
+        outcome, expected = self.both([self.build(JUST_IN_TIME, "just_in_time", runtime)])
+        self.assertEqual(outcome.out, expected)
+        self.assertEqual(len(outcome.of("cuda_call")), 2)
 
     def test_without_any_runtime(self):
         """Programs that ask by a weak reference whether there is CUDA find ours, and hear that there is no device."""
