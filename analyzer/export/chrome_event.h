@@ -12,6 +12,7 @@
 #define PT_EXPORT_CHROME_EVENT_H
 
 #include "../decode/event.h"
+#include "event_text.h"
 #include "export.h"
 #include "put.h"
 
@@ -45,15 +46,5 @@ void pt_chrome_sort_index(struct pt_chrome_out *out, pt_u32 pid, pt_u32 tid, con
  * strings only where asked for, they are most of a file's size. */
 char *pt_chrome_put_event(struct pt_chrome_out *out, char *at, const struct pt_event *event, const char *name,
                           bool with_strings);
-
-/* ---- for any timeline ---- */
-
-const char *pt_category_name(enum pt_category category);
-/* Without the family's prefix, which the category says already. */
-const char *pt_event_short_name(const struct pt_event_desc *desc);
-/* Its first field says how many bytes were moved. */
-bool pt_event_moves_bytes(const struct pt_event_desc *desc);
-/* A field as it lies in the event, sign-extended. */
-pt_u64 pt_event_field(const struct pt_event *event, const struct pt_field_desc *field);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "chrome_event.h"
+#include "event_text.h"
 #include "perfetto_packet.h"
 
 static bool is_result(enum pt_unit unit)

@@ -3,7 +3,7 @@
  * perfetto_intern.c - Owns: the texts that were written and their numbers. One thread. */
 #include "perfetto_intern.h"
 
-#include "chrome_event.h"
+#include "event_text.h"
 #include "perfetto_packet.h"
 
 static pt_u32 index_of(enum pt_perfetto_texts texts)

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * event_text.c - Owns nothing; any thread. */
+#include "event_text.h"
+
+#include <string.h>
+
+const char *pt_category_name(enum pt_category category)
+{
+    switch (category) {
+    case PT_CATEGORY_HEAP:
+        return "heap";
+    case PT_CATEGORY_MAP:
+        return "map";
+    case PT_CATEGORY_IO:
+        return "io";
+    case PT_CATEGORY_META:
+        return "meta";
+    case PT_CATEGORY_STDIO:
+        return "stdio";
+    case PT_CATEGORY_PROC:
+        return "proc";
+    case PT_CATEGORY_USER:
+        return "user";
+    case PT_CATEGORY_WAIT:
+        return "wait";
+    case PT_CATEGORY_NET:
+        return "net";
+    case PT_CATEGORY_CUDA:
+        return "cuda";
+    case PT_CATEGORY_GPU:
+        return "gpu";
+    }
+    return "other";
+}
+
+const char *pt_event_short_name(const struct pt_event_desc *desc)
+{
+    static const char *const families[] = {"io_", "meta_", "proc_", "wait_", "net_", "cuda_", "gpu_"};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (!strncmp(desc->name, families[i], strlen(families[i])))
+            return desc->name + strlen(families[i]);
+    return desc->name;
+}
+
+bool pt_event_moves_bytes(const struct pt_event_desc *desc)
+{
+    for (pt_u32 i = 0; i < desc->n_fields; i++)
+        if (desc->fields[i].unit == PT_UNIT_RESULT_BYTES && desc->fields[i].bytes == 4)
+            return true;
+    return false;
+}
+
+pt_u64 pt_event_field(const struct pt_event *event, const struct pt_field_desc *field)
+{
+    pt_u64 value = 0;
+    if (field->place == PT_FIELD_AUX)
+        return event->aux;
+    if (field->place == PT_FIELD_TAG)
+        return (pt_u64)(pt_i64)event->tag;
+    if (field->bytes > sizeof value || field->offset > sizeof event->payload - field->bytes)
+        return 0;
+    memcpy(&value, event->payload + field->offset, field->bytes);
+    if (field->type[0] == 'i' && field->bytes == 4)
+        value = (pt_u64)(pt_i64)(pt_i32)value;
+    return value;
+}
