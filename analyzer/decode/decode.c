@@ -164,24 +164,25 @@ static pt_u32 keep_records(const pt_u8 *raw, pt_u32 bytes, pt_u32 generation, st
 }
 
 int pt_decode(struct pt_decoder *decoder, const struct pt_trace_file *file, const struct pt_schema *schema,
-              const struct pt_clock_scale *scale, const struct pt_block_ref *ref, pt_u64 next_clock,
+              const struct pt_clock_scale *scale, const struct pt_slot_stream *stream, size_t item,
               struct pt_batch *batch)
 {
     batch->n = batch->unknown = 0;
-    pt_u32 bytes;
-    const pt_u8 *encoded = pt_block_load(decoder->loader, file, ref, &bytes);
+    struct pt_block header;
+    const pt_u8 *encoded = pt_block_load(decoder->loader, file, stream, item, &header);
     if (!encoded)
         return -1;
-    const bool is_raw = ref->header.coding == PT_CODING_RAW;
+    const bool is_raw = header.coding == PT_CODING_RAW;
+    const pt_u32 bytes = header.encoded_bytes;
     int n;
-    if (ref->header.stream == PT_STREAM_HEAP) {
-        n = is_raw ? (int)keep_units(encoded, bytes, ref->header.generation, decoder->units)
+    if (stream->kind == PT_STREAM_HEAP) {
+        n = is_raw ? (int)keep_units(encoded, bytes, header.generation, decoder->units)
                    : pt_decode_units(encoded, bytes, decoder->units, PT_BLOCK_MAX_EVENTS);
         if (n < 0)
             return -1;
-        decode_units(schema, scale, decoder->units, (pt_u32)n, next_clock, batch);
+        decode_units(schema, scale, decoder->units, (pt_u32)n, pt_slot_stream_next_ticks(stream, item), batch);
     } else {
-        n = is_raw ? (int)keep_records(encoded, bytes, ref->header.generation, decoder->records)
+        n = is_raw ? (int)keep_records(encoded, bytes, header.generation, decoder->records)
                    : pt_decode_records(encoded, bytes, decoder->records, PT_BLOCK_MAX_EVENTS, decoder->words);
         if (n < 0)
             return -1;

@@ -53,10 +53,10 @@ struct pt_decoder;
 struct pt_decoder *pt_decoder_new(void);
 void pt_decoder_free(struct pt_decoder *decoder);
 
-/* Decode one run of events. `next_clock` = ticks of the next heap block's first clock, 0 = unknown: until then the last
- * units of this one are spread. -1 when the block is damaged (the batch is empty then). */
+/* Decode one item of a stream. The last heap units of it are spread until the first clock of the next one. -1 when the
+ * block is damaged (the batch is empty then). */
 int pt_decode(struct pt_decoder *decoder, const struct pt_trace_file *file, const struct pt_schema *schema,
-              const struct pt_clock_scale *scale, const struct pt_block_ref *ref, pt_u64 next_clock,
+              const struct pt_clock_scale *scale, const struct pt_slot_stream *stream, size_t item,
               struct pt_batch *batch);
 
 #endif

@@ -38,12 +38,7 @@ static int by_end(const void *a, const void *b)
 static int decode(struct pt_decoder *decoder, const struct pt_merge_source *source, size_t block,
                   struct pt_batch *batch)
 {
-    const struct pt_block_ref *ref = &source->stream->items[block];
-    const struct pt_block_ref *next = block + 1 < source->stream->n ? ref + 1 : NULL;
-    const bool is_next =
-        next && next->header.sequence == ref->header.sequence + 1 && next->header.life == ref->header.life;
-    const int result = pt_decode(decoder, source->file, source->schema, source->scale, ref,
-                                 is_next ? next->header.first_ticks : 0, batch);
+    const int result = pt_decode(decoder, source->file, source->schema, source->scale, source->stream, block, batch);
     if (source->is_unordered)
         qsort(batch->items, batch->n, sizeof batch->items[0], by_end);
     return result;

@@ -97,9 +97,9 @@ static bool has_block(const struct merge *m, struct reader *r)
 {
     const struct pt_slot_stream *stream = r->in->stream;
     while (r->block < r->in->end_block) {
-        const struct pt_block *h = &stream->items[r->block].header;
-        const bool is_late = m->filter.until_ns && pt_scale_time(r->in->scale, h->first_ticks) >= m->filter.until_ns;
-        if (h->events && !is_late)
+        const struct pt_block_ref *ref = &stream->items[r->block];
+        const bool is_late = m->filter.until_ns && pt_scale_time(r->in->scale, ref->first_ticks) >= m->filter.until_ns;
+        if (pt_block_ref_events(ref) && !is_late)
             return true;
         r->block++;
     }
@@ -108,7 +108,7 @@ static bool has_block(const struct merge *m, struct reader *r)
 
 static pt_i64 lower_bound_ns(const struct reader *r)
 {
-    const pt_i64 first = pt_scale_time(r->in->scale, r->in->stream->items[r->block].header.first_ticks);
+    const pt_i64 first = pt_scale_time(r->in->scale, r->in->stream->items[r->block].first_ticks);
     return first > r->floor_ns ? first : r->floor_ns;
 }
 
@@ -153,10 +153,11 @@ static bool drop_batch(struct merge *m, struct reader *r)
 static void load(struct merge *m, struct reader *r)
 {
     const struct pt_block_ref *ref = &r->in->stream->items[r->block];
+    const pt_u32 life = pt_slot_stream_run(r->in->stream, r->block)->life;
     const int result = pt_decode_pool_take(m->pool, &r->ahead, r->in, r->block, &r->batch);
     r->block++;
     r->at = 0;
-    r->thread = m->owner.thread(r->in->process, ref->header.slot, ref->header.life);
+    r->thread = m->owner.thread(r->in->process, r->in->slot, life);
     if (result < 0)
         m->owner.damaged(r->in->process, ref);
     if (r->batch->unknown && !r->skip)

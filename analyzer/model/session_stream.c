@@ -12,16 +12,17 @@
 
 static void count_damage(struct pt_quality *q, const struct pt_block_ref *ref)
 {
+    const pt_u32 events = pt_block_ref_events(ref);
     q->corrupt_blocks = pt_sum(q->corrupt_blocks, 1);
-    q->corrupt_events = pt_sum(q->corrupt_events, ref->header.events);
-    q->events -= ref->header.events < q->events ? ref->header.events : q->events;
+    q->corrupt_events = pt_sum(q->corrupt_events, events);
+    q->events -= events < q->events ? events : q->events;
 }
 
 static void damaged(struct pt_process *process, const struct pt_block_ref *ref)
 {
     /* A second pass over the same session meets the same block again. */
     struct pt_process_data *data = pt_process_data_of(process);
-    uint64_t *seen = pt_map_at(&data->damaged_blocks, ref->offset);
+    uint64_t *seen = pt_map_at(&data->damaged_blocks, pt_block_ref_offset(ref));
     if (*seen)
         return;
     *seen = 1;
@@ -41,7 +42,7 @@ struct sources {
 static void add_source(struct sources *sources, struct pt_merge_source source)
 {
     const size_t n = source.stream->n;
-    source.is_unordered = n && source.stream->items[0].header.tid >= PT_DEVICE_TID;
+    source.is_unordered = n && source.stream->runs.items[0].tid >= PT_DEVICE_TID;
     for (size_t first = 0; first < n; first = source.end_block) {
         source.first_block = first;
         source.end_block = source.is_unordered ? first + 1 : n;

@@ -130,11 +130,11 @@ static void find_lives(struct pt_process_data *data, const struct pt_trace_slot 
     const pt_u32 first = p->n_threads;
     struct pt_map lives = {0};
     for (int s = 0; s < PT_STREAM__COUNT; s++)
-        for (size_t i = 0; i < slot->streams[s].n; i++) {
-            const struct pt_block *h = &slot->streams[s].items[i].header;
-            if (h->events)
-                touch(add_thread(p, &lives, slot->slot, h->life, h->tid), pt_scale_time(scale, h->first_ticks),
-                      pt_scale_time(scale, h->last_ticks));
+        for (size_t i = 0; i < slot->streams[s].runs.n; i++) {
+            const struct pt_block_run *run = &slot->streams[s].runs.items[i];
+            if (run->events)
+                touch(add_thread(p, &lives, slot->slot, run->life, run->tid), pt_scale_time(scale, run->first_ticks),
+                      pt_scale_time(scale, run->last_ticks));
         }
     if (area->tid) {
         const pt_i64 start = pt_scale_time(scale, area->start_ticks);
@@ -185,14 +185,12 @@ static void add_uncovered(struct pt_process_data *data, const struct pt_trace_sl
     const pt_u64 covered = pt_trace_slot_area(slot)->totals_seq;
     struct pt_decoder *decoder = NULL;
     struct pt_batch *batch = NULL;
-    for (size_t i = 0; i < stream->n; i++) {
-        if (stream->items[i].header.sequence <= covered)
-            continue;
+    for (size_t i = pt_slot_stream_behind(stream, covered); i < stream->n; i++) {
         if (!decoder) {
             decoder = pt_decoder_new();
             batch = pt_malloc(sizeof *batch);
         }
-        pt_decode(decoder, data->shown.file, data->schema, &data->scale, &stream->items[i], 0, batch);
+        pt_decode(decoder, data->shown.file, data->schema, &data->scale, stream, i, batch);
         for (pt_u32 k = 0; k < batch->n; k++) {
             const struct pt_item *item = &batch->items[k];
             const struct pt_event_desc *desc = pt_event_desc_by_id(item->tag_kind & 0xff);

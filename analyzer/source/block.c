@@ -14,7 +14,7 @@ enum { MAX_WINDOW_LOG = 20 };
 struct pt_block_loader *pt_block_loader_new(void)
 {
     struct pt_block_loader *loader = pt_calloc(1, sizeof *loader);
-    loader->stored = pt_calloc(1, PT_BLOCK_MAX_BYTES + PT_CODEC_SLACK);
+    loader->stored = pt_calloc(1, sizeof(struct pt_block) + PT_BLOCK_MAX_BYTES + PT_CODEC_SLACK);
     loader->encoded = pt_calloc(1, PT_BLOCK_MAX_BYTES + PT_CODEC_SLACK);
     loader->zstd = ZSTD_createDCtx();
     if (loader->zstd)
@@ -42,26 +42,69 @@ static int checksum_holds(const struct pt_block *block, const pt_u8 *payload)
 #endif
 }
 
-const pt_u8 *pt_block_load(struct pt_block_loader *loader, const struct pt_trace_file *file,
-                           const struct pt_block_ref *ref, pt_u32 *ret_bytes)
+bool pt_block_is_sane(const struct pt_block *block, pt_u64 left)
 {
-    const struct pt_block *h = &ref->header;
-    if (h->stored_bytes > PT_BLOCK_MAX_BYTES || h->encoded_bytes > PT_BLOCK_MAX_BYTES)
+    return block->commit == PT_BLOCK_MAGIC && block->stored_bytes <= left &&
+           block->stored_bytes <= PT_BLOCK_MAX_BYTES && block->encoded_bytes <= PT_BLOCK_MAX_BYTES &&
+           block->stream < PT_STREAM__COUNT && block->coding <= PT_CODING_ZSTD &&
+           block->events <= PT_BLOCK_MAX_EVENTS && block->sequence <= ~0ull >> PT_GENERATION_BITS &&
+           (block->coding == PT_CODING_ZSTD || block->stored_bytes == block->encoded_bytes);
+}
+
+/* A process that runs may have put another block there since. */
+static bool is_as_indexed(const struct pt_slot_stream *stream, size_t item, const struct pt_block *block)
+{
+    const struct pt_block_ref *ref = &stream->items[item];
+    const struct pt_block_run *run = pt_slot_stream_run(stream, item);
+    return block->slot == stream->slot && block->stream == stream->kind && block->life == run->life &&
+           block->tid == run->tid && block->sequence == run->sequence + (item - run->first) &&
+           block->events == pt_block_ref_events(ref) && block->first_ticks == ref->first_ticks;
+}
+
+/* Header and payload, mostly in one read; the payload. */
+static pt_u8 *read_block(struct pt_block_loader *loader, const struct pt_trace_file *file,
+                         const struct pt_slot_stream *stream, size_t item, struct pt_block *ret_header)
+{
+    enum { FIRST_READ = 8192 };
+    const pt_u64 offset = pt_block_ref_offset(&stream->items[item]);
+    pt_u64 got = pt_trace_file_read(file, offset, loader->stored, FIRST_READ);
+    if (got < sizeof *ret_header)
         return NULL;
-    if (pt_trace_file_read(file, ref->offset, loader->stored, h->stored_bytes) < h->stored_bytes)
+    memcpy(ret_header, loader->stored, sizeof *ret_header);
+    if (!pt_block_is_sane(ret_header, PT_BLOCK_MAX_BYTES) || !is_as_indexed(stream, item, ret_header))
         return NULL;
-    if (!ref->is_raw_buffer && !checksum_holds(h, loader->stored))
+    const pt_u64 all = sizeof *ret_header + ret_header->stored_bytes;
+    if (got < all)
+        got += pt_trace_file_read(file, offset + got, loader->stored + got, all - got);
+    pt_u8 *payload = loader->stored + sizeof *ret_header;
+    return got >= all && checksum_holds(ret_header, payload) ? payload : NULL;
+}
+
+static pt_u8 *read_raw_buffer(struct pt_block_loader *loader, const struct pt_trace_file *file,
+                              const struct pt_raw_run *raw, struct pt_block *ret_header)
+{
+    *ret_header = raw->header;
+    const pt_u64 got = pt_trace_file_read(file, raw->offset, loader->stored, raw->header.stored_bytes);
+    return got == raw->header.stored_bytes ? loader->stored : NULL;
+}
+
+const pt_u8 *pt_block_load(struct pt_block_loader *loader, const struct pt_trace_file *file,
+                           const struct pt_slot_stream *stream, size_t item, struct pt_block *ret_header)
+{
+    const bool is_raw_buffer = stream->raw && item + 1 == stream->n;
+    pt_u8 *payload = is_raw_buffer ? read_raw_buffer(loader, file, stream->raw, ret_header)
+                                   : read_block(loader, file, stream, item, ret_header);
+    if (!payload)
         return NULL;
-    *ret_bytes = h->encoded_bytes;
-    if (h->coding != PT_CODING_ZSTD) {
-        memset(loader->stored + h->stored_bytes, 0, PT_CODEC_SLACK);
-        return loader->stored;
+    if (ret_header->coding != PT_CODING_ZSTD) {
+        memset(payload + ret_header->stored_bytes, 0, PT_CODEC_SLACK);
+        return payload;
     }
     if (!loader->zstd)
         return NULL;
-    const size_t got =
-        ZSTD_decompressDCtx(loader->zstd, loader->encoded, h->encoded_bytes, loader->stored, h->stored_bytes);
-    if (ZSTD_isError(got) || got != h->encoded_bytes)
+    const size_t got = ZSTD_decompressDCtx(loader->zstd, loader->encoded, ret_header->encoded_bytes, payload,
+                                           ret_header->stored_bytes);
+    if (ZSTD_isError(got) || got != ret_header->encoded_bytes)
         return NULL;
     memset(loader->encoded + got, 0, PT_CODEC_SLACK);
     return loader->encoded;

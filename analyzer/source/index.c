@@ -9,24 +9,82 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_sequence(const void *a, const void *b)
+void pt_index_block(struct pt_slot_stream *stream, const struct pt_block *block, pt_u64 offset, pt_u32 segment)
 {
-    const struct pt_block_ref *x = a, *y = b;
-    if (x->header.sequence != y->header.sequence)
-        return x->header.sequence < y->header.sequence ? -1 : 1;
-    return x->offset < y->offset ? -1 : x->offset > y->offset;
+    struct pt_block_run *run = stream->runs.n ? &stream->runs.items[stream->runs.n - 1] : NULL;
+    if (!run || run->life != block->life || run->tid != block->tid || run->sequence + run->n != block->sequence) {
+        pt_vec_push(&stream->runs, ((struct pt_block_run){.first = stream->n,
+                                                          .sequence = block->sequence,
+                                                          .first_event = block->first_event,
+                                                          .first_ticks = ~0ull,
+                                                          .first_segment = segment,
+                                                          .tid = block->tid,
+                                                          .life = block->life}));
+        run = &stream->runs.items[stream->runs.n - 1];
+    }
+    run->n++;
+    run->events += block->events;
+    run->end_event = block->first_event + block->events;
+    run->last_segment = segment;
+    if (block->events) {
+        run->first_ticks = block->first_ticks < run->first_ticks ? block->first_ticks : run->first_ticks;
+        run->last_ticks = block->last_ticks > run->last_ticks ? block->last_ticks : run->last_ticks;
+    }
+    pt_vec_push(stream, pt_block_ref_make(offset, block->events, block->first_ticks));
 }
 
+static int by_sequence(const void *a, const void *b)
+{
+    const struct pt_block_run *x = a, *y = b;
+    if (x->sequence != y->sequence)
+        return x->sequence < y->sequence ? -1 : 1;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static bool is_in_order(const struct pt_slot_stream *stream)
+{
+    for (size_t i = 1; i < stream->runs.n; i++)
+        if (stream->runs.items[i].sequence < stream->runs.items[i - 1].sequence + stream->runs.items[i - 1].n)
+            return false;
+    return true;
+}
+
+/* Take `n` blocks away from the front of a run: there are others of their sequence numbers. */
+static void drop_front(const struct pt_slot_stream *stream, struct pt_block_run *run, size_t n)
+{
+    for (; n; n--) {
+        run->events -= pt_block_ref_events(&stream->items[run->first]);
+        run->first++;
+        run->sequence++;
+        run->n--;
+    }
+}
+
+/* In the file, segments that were used again stand between older ones. */
 static void sort_blocks(struct pt_slot_stream *stream)
 {
-    if (stream->n < 2)
+    if (is_in_order(stream))
         return;
-    qsort(stream->items, stream->n, sizeof *stream->items, by_sequence);
-    size_t kept = 1;
-    for (size_t i = 1; i < stream->n; i++)
-        if (stream->items[i].header.sequence != stream->items[kept - 1].header.sequence)
-            stream->items[kept++] = stream->items[i];
-    stream->n = kept;
+    qsort(stream->runs.items, stream->runs.n, sizeof *stream->runs.items, by_sequence);
+    struct pt_block_ref *sorted = pt_malloc(stream->n * sizeof *sorted);
+    size_t kept = 0, kept_runs = 0;
+    pt_u64 end = 0;
+    for (size_t i = 0; i < stream->runs.n; i++) {
+        struct pt_block_run run = stream->runs.items[i];
+        const pt_u64 twice = run.sequence < end ? end - run.sequence : 0;
+        if (twice >= run.n)
+            continue;
+        drop_front(stream, &run, twice);
+        memcpy(sorted + kept, stream->items + run.first, run.n * sizeof *sorted);
+        run.first = kept;
+        kept += run.n;
+        end = run.sequence + run.n;
+        stream->runs.items[kept_runs++] = run;
+    }
+    free(stream->items);
+    stream->items = sorted;
+    stream->n = stream->capacity = kept;
+    stream->runs.n = kept_runs;
 }
 
 /* Events that lie in a raw buffer now, and the bounds of their times. */
@@ -53,27 +111,27 @@ static void survey_raw(const pt_u8 *bytes, struct pt_block *h)
     h->last_ticks = last;
 }
 
-/* Add the raw buffer as the last run of the stream, unless it holds what the last block already has (format rule 2). */
-static void add_raw_buffer(struct pt_trace_file *file, const struct pt_trace_slot *slot, struct pt_slot_stream *stream,
-                           pt_u8 kind, struct pt_block_loader *loader)
+/* Add the raw buffer as the last run of the stream, unless it holds what the last block already has (format rule 2);
+ * the events in it. */
+static pt_u64 add_raw_buffer(struct pt_trace_file *file, const struct pt_trace_slot *slot,
+                             struct pt_slot_stream *stream, struct pt_block_loader *loader)
 {
     const struct pt_thread_area *area = pt_trace_slot_area(slot);
-    const struct pt_raw_buffer *raw = &area->raw[kind];
+    const struct pt_raw_buffer *raw = &area->raw[stream->kind];
+    const struct pt_block_run *last = stream->n ? &stream->runs.items[stream->runs.n - 1] : NULL;
     const pt_u64 sequence = raw->sequence >> PT_GENERATION_BITS;
     if (raw->offset < sizeof *area || raw->offset >= slot->area_bytes || !raw->bytes)
-        return;
-    if (stream->n && sequence <= stream->items[stream->n - 1].header.sequence)
-        return;
+        return 0;
+    if (last && sequence < last->sequence + last->n)
+        return 0;
     const pt_u64 room = slot->area_bytes - raw->offset;
     pt_u64 bytes = raw->bytes < room ? raw->bytes : room;
     bytes =
         bytes < PT_BLOCK_MAX_EVENTS * sizeof(struct pt_record) ? bytes : PT_BLOCK_MAX_EVENTS * sizeof(struct pt_record);
-    struct pt_block_ref ref = {
+    struct pt_raw_run run = {
         .offset = slot->area_offset + raw->offset,
-        .segment = ~0u,
-        .is_raw_buffer = true,
         .header = {.coding = PT_CODING_RAW,
-                   .stream = kind,
+                   .stream = (pt_u8)stream->kind,
                    .generation = raw->sequence & PT_GENERATION_MASK,
                    .slot = slot->slot,
                    .tid = area->tid,
@@ -81,38 +139,45 @@ static void add_raw_buffer(struct pt_trace_file *file, const struct pt_trace_slo
                    .sequence = sequence,
                    .first_event = raw->flushed_events},
     };
-    ref.header.stored_bytes = (pt_u32)pt_trace_file_read(file, ref.offset, loader->stored, bytes);
-    ref.header.encoded_bytes = ref.header.stored_bytes;
-    survey_raw(loader->stored, &ref.header);
-    if (ref.header.events)
-        pt_vec_push(stream, ref);
+    run.header.stored_bytes = (pt_u32)pt_trace_file_read(file, run.offset, loader->stored, bytes);
+    run.header.encoded_bytes = run.header.stored_bytes;
+    survey_raw(loader->stored, &run.header);
+    if (!run.header.events)
+        return 0;
+    stream->raw = memcpy(pt_arena_alloc(&file->arena, sizeof run), &run, sizeof run);
+    pt_index_block(stream, &run.header, run.offset, ~0u);
+    return run.header.events;
 }
 
-static void count_missing(const struct pt_raw_buffer *raw, struct pt_slot_stream *stream)
+/* Count what lies in the blocks, and what is missing between them; the event behind the last one, 0 = unknown. */
+static pt_u64 count_blocks(struct pt_slot_stream *stream)
 {
-    pt_u64 in_blocks = 0, in_raw = 0, end = raw->flushed_events;
-    for (size_t i = 0; i < stream->n; i++) {
-        const struct pt_block_ref *ref = &stream->items[i];
-        if (ref->is_raw_buffer) {
-            in_raw += ref->header.events;
+    for (size_t i = 0; i < stream->runs.n; i++) {
+        const struct pt_block_run *run = &stream->runs.items[i], *before = i ? run - 1 : NULL;
+        stream->events += run->events;
+        if (!before || before->last_segment != run->first_segment || before->sequence + before->n == run->sequence)
             continue;
-        }
-        in_blocks += ref->header.events;
-        const struct pt_block_ref *before = i ? ref - 1 : NULL;
-        if (!before || before->segment != ref->segment || before->header.sequence + 1 >= ref->header.sequence)
-            continue;
-        const pt_u64 expected = before->header.first_event + before->header.events;
-        stream->missing_inside += ref->header.first_event > expected ? ref->header.first_event - expected : 0;
-        stream->missing_blocks += ref->header.sequence - before->header.sequence - 1;
+        stream->missing_inside += run->first_event > before->end_event ? run->first_event - before->end_event : 0;
+        stream->missing_blocks += run->sequence - before->sequence - before->n;
     }
-    stream->events = in_blocks + in_raw;
+    const pt_u64 end = stream->runs.n ? stream->runs.items[stream->runs.n - 1].end_event : 0;
+    return end < ~0ull / 2 ? end : 0;
+}
+
+static void index_stream(struct pt_trace_file *file, const struct pt_trace_slot *slot, struct pt_slot_stream *stream,
+                         struct pt_block_loader *loader)
+{
+    sort_blocks(stream);
+    const pt_u64 counted = pt_trace_slot_area(slot)->raw[stream->kind].flushed_events, end = count_blocks(stream);
+    const pt_u64 in_raw = add_raw_buffer(file, slot, stream, loader);
     /* A process killed between publishing a block and resetting the buffer has not counted that block yet. */
-    if (stream->n && !in_raw) {
-        const struct pt_block *last = &stream->items[stream->n - 1].header;
-        if (last->first_event < ~0ull / 2 && last->first_event + last->events > end)
-            end = last->first_event + last->events;
+    const pt_u64 given = in_raw || end < counted ? counted : end;
+    stream->missing = given > stream->events ? given - stream->events : 0;
+    stream->events += in_raw;
+    if (stream->n) {
+        stream->items = pt_realloc(stream->items, stream->n * sizeof *stream->items);
+        stream->runs.items = pt_realloc(stream->runs.items, stream->runs.n * sizeof *stream->runs.items);
     }
-    stream->missing = end > in_blocks ? end - in_blocks : 0;
 }
 
 static int by_slot(const void *a, const void *b)
@@ -129,12 +194,44 @@ void pt_index_streams(struct pt_trace_file *file)
     struct pt_block_loader *loader = pt_block_loader_new();
     for (size_t i = 0; i < file->slots.n; i++) {
         struct pt_trace_slot *slot = &file->slots.items[i];
-        for (pt_u8 kind = 0; kind < PT_STREAM__COUNT; kind++) {
-            struct pt_slot_stream *stream = &slot->streams[kind];
-            sort_blocks(stream);
-            add_raw_buffer(file, slot, stream, kind, loader);
-            count_missing(&pt_trace_slot_area(slot)->raw[kind], stream);
-        }
+        for (int kind = 0; kind < PT_STREAM__COUNT; kind++)
+            index_stream(file, slot, &slot->streams[kind], loader);
     }
     pt_block_loader_free(loader);
+}
+
+const struct pt_block_run *pt_slot_stream_run(const struct pt_slot_stream *stream, size_t block)
+{
+    size_t low = 0, high = stream->runs.n;
+    while (high - low > 1) {
+        const size_t middle = (low + high) / 2;
+        if (stream->runs.items[middle].first <= block)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &stream->runs.items[low];
+}
+
+size_t pt_slot_stream_behind(const struct pt_slot_stream *stream, pt_u64 sequence)
+{
+    const struct pt_block_run *run;
+    pt_vec_each(run, &stream->runs)
+    {
+        if (sequence < run->sequence)
+            return run->first;
+        if (sequence - run->sequence < run->n)
+            return run->first + (size_t)(sequence - run->sequence) + 1;
+    }
+    return stream->n;
+}
+
+pt_u64 pt_slot_stream_next_ticks(const struct pt_slot_stream *stream, size_t block)
+{
+    if (block + 1 >= stream->n)
+        return 0;
+    const struct pt_block_run *run = pt_slot_stream_run(stream, block), *next = run + 1;
+    const bool follows =
+        block + 1 < run->first + run->n || (next->sequence == run->sequence + run->n && next->life == run->life);
+    return follows ? stream->items[block + 1].first_ticks : 0;
 }

@@ -19,6 +19,8 @@ struct pt_trace_slot *pt_trace_file_slot(struct pt_trace_file *file, pt_u32 slot
     uint64_t *place = pt_map_at(&file->slot_at, slot);
     if (!*place) {
         pt_vec_push(&file->slots, ((struct pt_trace_slot){.slot = slot}));
+        for (pt_u32 kind = 0; kind < PT_STREAM__COUNT; kind++)
+            file->slots.items[file->slots.n - 1].streams[kind] = (struct pt_slot_stream){.slot = slot, .kind = kind};
         *place = file->slots.n;
     }
     return &file->slots.items[*place - 1];
@@ -119,15 +121,6 @@ void pt_scan_definitions(struct pt_trace_file *file, pt_u32 slot, pt_u64 offset,
     }
 }
 
-static bool block_is_sane(const struct pt_block *block, pt_u64 left)
-{
-    return block->commit == PT_BLOCK_MAGIC && block->stored_bytes <= left &&
-           block->stored_bytes <= PT_BLOCK_MAX_BYTES && block->encoded_bytes <= PT_BLOCK_MAX_BYTES &&
-           block->stream < PT_STREAM__COUNT && block->coding <= PT_CODING_ZSTD && block->slot <= MAX_SLOT &&
-           block->events <= PT_BLOCK_MAX_EVENTS && block->sequence <= ~0ull >> PT_GENERATION_BITS &&
-           (block->coding == PT_CODING_ZSTD || block->stored_bytes == block->encoded_bytes);
-}
-
 /* From a place where no block is: the next place in the segment that looks like one, or `end`. */
 static pt_u64 find_block(struct pt_trace_file *file, pt_u64 at, pt_u64 end)
 {
@@ -162,18 +155,17 @@ void pt_scan_blocks(struct pt_trace_file *file, pt_u32 segment, pt_u64 offset, p
     const pt_u64 end = offset + bytes;
     pt_u64 at = offset + sizeof(struct pt_segment);
     while (at + sizeof(struct pt_block) <= end) {
-        struct pt_block_ref ref = {.offset = at + sizeof(struct pt_block), .segment = segment};
-        if (pt_trace_file_read(file, at, &ref.header, sizeof ref.header) < sizeof ref.header)
+        struct pt_block block;
+        if (pt_trace_file_read(file, at, &block, sizeof block) < sizeof block)
             return;
-        if (!block_is_sane(&ref.header, end - at - sizeof ref.header)) {
-            if (ref.header.commit == PT_BLOCK_MAGIC)
+        if (!pt_block_is_sane(&block, end - at - sizeof block) || block.slot > MAX_SLOT || at >= PT_BLOCK_MAX_OFFSET) {
+            if (block.commit == PT_BLOCK_MAGIC)
                 file->corrupt_blocks++;
             at = find_block(file, at + PT_BLOCK_ALIGN, end);
             continue;
         }
-        struct pt_trace_slot *slot = pt_trace_file_slot(file, ref.header.slot);
-        pt_vec_push(&slot->streams[ref.header.stream], ref);
-        const pt_u64 next = at + sizeof ref.header + ref.header.stored_bytes;
+        pt_index_block(&pt_trace_file_slot(file, block.slot)->streams[block.stream], &block, at, segment);
+        const pt_u64 next = at + sizeof block + block.stored_bytes;
         at = offset + ((next - offset + PT_BLOCK_ALIGN - 1) & ~(pt_u64)(PT_BLOCK_ALIGN - 1));
     }
 }

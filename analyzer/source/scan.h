@@ -16,6 +16,8 @@ struct pt_trace_slot *pt_trace_file_slot(struct pt_trace_file *file, pt_u32 slot
  * there is none. A file of 4 KiB may be a terabyte long. */
 pt_u64 pt_scan_next_data(const struct pt_trace_file *file, pt_u64 at);
 pt_u64 pt_scan_next_hole(const struct pt_trace_file *file, pt_u64 at);
+/* Take a block into its stream, in the order of the file. */
+void pt_index_block(struct pt_slot_stream *stream, const struct pt_block *block, pt_u64 offset, pt_u32 segment);
 /* After all segments: order slots and blocks, drop duplicates, look into raw buffers, count what is missing. */
 void pt_index_streams(struct pt_trace_file *file);
 

@@ -155,8 +155,10 @@ void pt_trace_file_close(struct pt_trace_file *file)
         return;
     pt_trace_file_drop_areas(file);
     for (size_t i = 0; i < file->slots.n; i++)
-        for (int stream = 0; stream < PT_STREAM__COUNT; stream++)
-            free(file->slots.items[i].streams[stream].items);
+        for (int kind = 0; kind < PT_STREAM__COUNT; kind++) {
+            free(file->slots.items[i].streams[kind].items);
+            free(file->slots.items[i].streams[kind].runs.items);
+        }
     free(file->slots.items);
     free(file->definitions.items);
     pt_arena_fini(&file->arena);
