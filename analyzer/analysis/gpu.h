@@ -45,6 +45,7 @@ enum {
     GPU_STEPS_KEPT = 64,     /* per process: work comes after the step that launched it */
     GPU_COPY_GROUPS = 512,   /* kinds of copies by stage and device */
     GPU_SIZE_CLASSES = 6,
+    GPU_MOST_SUMS = 2048, /* functions, kinds of synchronisation and overhead */
     GPU_MOST_NOTES = 8,
     GPU_MOST_CHANNELS = 4096,
     GPU_CHANNEL_WRITES = 16, /* per pipe: as many as workers may have written since */

@@ -62,6 +62,13 @@ static const char *place_of(struct gpu *gpu, const struct pt_event *e)
     return place ? place : "(unknown)";
 }
 
+/* A damaged record may hold any size. */
+static void change_level(struct gpu_memory *memory, pt_i64 bytes)
+{
+    if (__builtin_add_overflow(memory->level_bytes, bytes, &memory->level_bytes))
+        memory->level_bytes = bytes > 0 ? INT64_MAX : INT64_MIN;
+}
+
 static void note_memory(struct gpu *gpu, const struct pt_event *e)
 {
     const pt_u32 stage = gpu_stage_of(gpu, e->process);
@@ -75,12 +82,12 @@ static void note_memory(struct gpu *gpu, const struct pt_event *e)
     struct gpu_memory *memory = &gpu->memory.items[*slot - 1];
     if (e->tag) {
         memory->releases++;
-        memory->level_bytes -= (pt_i64)(bytes & INT64_MAX);
+        change_level(memory, -(pt_i64)(bytes & INT64_MAX));
         return;
     }
     memory->allocations++;
     memory->allocated_bytes += bytes;
-    memory->level_bytes += (pt_i64)(bytes & INT64_MAX);
+    change_level(memory, (pt_i64)(bytes & INT64_MAX));
     if (memory->level_bytes > 0 && (pt_u64)memory->level_bytes > memory->peak_bytes) {
         memory->peak_bytes = (pt_u64)memory->level_bytes;
         memory->peak_ns = e->start_ns;

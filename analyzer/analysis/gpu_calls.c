@@ -45,7 +45,12 @@ const struct gpu_call *gpu_call_find(const struct gpu *gpu, const struct pt_proc
 void gpu_sum_add(struct gpu *gpu, pt_u32 stage, enum gpu_sum_kind what, const char *name, pt_u32 kind,
                  pt_i64 duration_ns, bool is_error)
 {
-    const pt_u64 key = gpu_mix((uintptr_t)name, (pt_u64)stage << 40 | (pt_u64)what << 32 | kind);
+    pt_u64 key = gpu_mix((uintptr_t)name, (pt_u64)stage << 40 | (pt_u64)what << 32 | kind);
+    if (gpu->sums.n >= GPU_MOST_SUMS && !pt_map_find(&gpu->by_sum, key)) {
+        name = "(others)";
+        kind = 0;
+        key = gpu_mix((uintptr_t)name, (pt_u64)stage << 40 | (pt_u64)what << 32);
+    }
     pt_u64 *slot = pt_map_at(&gpu->by_sum, key);
     if (!*slot) {
         struct gpu_sum *sum = pt_calloc(1, sizeof *sum);
