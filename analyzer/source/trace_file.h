@@ -24,6 +24,7 @@ struct pt_block_ref {
     pt_u64 where; /* offset of the header / PT_BLOCK_ALIGN, then how many events */
     pt_u64 first_ticks;
 };
+_Static_assert(sizeof(struct pt_block_ref) == 16, "of a billion events, 16 MiB are kept");
 
 #define PT_BLOCK_EVENTS_BITS 14                                                     /* a raw buffer holds up to 8,192 */
 #define PT_BLOCK_MAX_OFFSET ((pt_u64)PT_BLOCK_ALIGN << (64 - PT_BLOCK_EVENTS_BITS)) /* 64 PiB */
