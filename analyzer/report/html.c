@@ -106,7 +106,8 @@ static bool is_worth_opening(const struct pt_node *node)
 {
     if (node->kind == PT_NODE_FLAME)
         return true;
-    static const char *const keys[] = {"calls", "files", "cpu_functions", "heap", "heap_sites", "ranges"};
+    static const char *const keys[] = {"calls",  "files",       "cpu_functions",   "heap",       "heap_sites",
+                                       "ranges", "gpu_devices", "gpu_idle_causes", "gpu_kernels"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (pt_html_is(node, keys[i]))
             return true;
