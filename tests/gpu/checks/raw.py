@@ -8,19 +8,21 @@ from gpu_case import Skip
 
 
 def raw_buffers(context):
+    """Captured by the toy profiler of tests/fakecuda, which runs on a real CUPTI as well."""
     if "work_shared" not in context.programs:
         raise Skip("work_shared is not built: it needs nvcc")
-    folder = os.path.join(context.folder, "raw")
-    os.makedirs(folder)
-    context.traced([context.programs["work_shared"], "streams", "800"], env={"PROFTRACE_CUPTI_RAW": folder})
-    files = glob.glob(os.path.join(folder, "*"))
-    if not files:
-        raise Skip("the library wrote no raw buffers")
+    client = os.path.join(os.path.dirname(context.proftrace), "fakecuda", "client.so")
+    if not os.path.exists(client):
+        raise Skip("fakecuda/client.so is not in the build")
+    prefix = os.path.join(context.folder, "raw")
+    context.bare([context.programs["work_shared"], "streams", "400"],
+                 env={"CUDA_INJECTION64_PATH": client, "CLIENT_RAW": prefix})
     kept = {}
-    for path in files[:2]:
-        target = os.path.join(context.out, "cupti-" + os.path.basename(path))
+    for path in glob.glob(prefix + ".*.bin")[:1]:
+        target = os.path.join(context.out, "cupti-raw.bin")
         shutil.copyfile(path, target)
-        kept[os.path.basename(target)] = os.path.getsize(target)
+        kept["cupti-raw.bin"] = os.path.getsize(target)
+    assert kept, "no raw buffer came"
     return kept
 
 
