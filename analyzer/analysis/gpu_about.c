@@ -45,19 +45,20 @@ static void note_device(struct gpu *gpu, const struct pt_event *e)
 
 /* ---- memory ---- */
 
-/* "0/device", with the number that reports give the device. */
+/* "0/3" is told as "0/device", with the number that reports give the device; what follows is the pool. */
 static const char *place_of(struct gpu *gpu, const struct pt_event *e)
 {
+    static const char *const kinds[] = {"unknown", "pageable", "pinned",        "device",
+                                        "array",   "managed",  "device static", "managed static"};
     const char *place = gpu_string(gpu, e->process, e->aux, false);
-    char *rest;
-    const pt_u32 number = place ? (pt_u32)strtoul(place, &rest, 10) : 0;
-    if (!place || rest == place)
+    char *kind_at, *rest, text[256];
+    const pt_u32 number = place ? (pt_u32)strtoul(place, &kind_at, 10) : 0;
+    if (!place || kind_at == place || *kind_at != '/')
         return place ? place : "(unknown)";
     const struct gpu_device *device = gpu_device_at(gpu, e->process, number, NULL);
-    if (device->number == number)
-        return place;
-    char text[256];
-    snprintf(text, sizeof text, "%u%s", device->number, rest);
+    const unsigned long kind = strtoul(++kind_at, &rest, 10);
+    const bool is_number = rest != kind_at && kind < sizeof kinds / sizeof *kinds;
+    snprintf(text, sizeof text, "%u/%s%s", device->number, is_number ? kinds[kind] : "", is_number ? rest : kind_at);
     place = gpu_text(gpu, text);
     return place ? place : "(unknown)";
 }

@@ -155,7 +155,7 @@ static double peak_of(const struct gpu *gpu, pt_u32 stage, pt_u32 number)
         const struct gpu_memory *memory = &gpu->memory.items[i];
         char *end;
         if (memory->stage == stage && strtoul(memory->place, &end, 10) == number && *end == '/' &&
-            (!strncmp(end, "/device", 7) || !strncmp(end, "/3", 2) || !strncmp(end, "/managed", 8)))
+            (!strncmp(end, "/device", 7) || !strncmp(end, "/managed", 8)))
             most = fmax(most, (double)memory->peak_bytes);
     }
     return most;
