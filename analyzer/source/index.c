@@ -215,9 +215,8 @@ const struct pt_block_run *pt_slot_stream_run(const struct pt_slot_stream *strea
 
 size_t pt_slot_stream_behind(const struct pt_slot_stream *stream, pt_u64 sequence)
 {
-    const struct pt_block_run *run;
-    pt_vec_each(run, &stream->runs)
-    {
+    for (size_t i = 0; i < stream->runs.n; i++) {
+        const struct pt_block_run *run = &stream->runs.items[i];
         if (sequence < run->sequence)
             return run->first;
         if (sequence - run->sequence < run->n)
