@@ -5,25 +5,33 @@
  * Threads: one. State: a stack of open ranges per thread that uses them, a sum per name and stage (at most MAX_NAMES).
  * Never: needs a range to end; one that is still open ends with its thread.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis.h"
 #include "histogram.h"
 
-enum { MAX_DEPTH = 64, MAX_NAMES = 4096, MAX_ROWS = 50 };
+enum { MAX_DEPTH = 64, MAX_NAMES = 4096, MAX_ROWS = 50, MAX_OVERLAPPING = 1024 };
 
 struct range {
     const char *name;
     pt_u32 stage;
     pt_u64 calls;
     pt_i64 total_ns, self_ns;
+    bool overlaps; /* some lie across others or threads: no time is only theirs */
     struct pt_histogram *durations;
 };
 
 struct open_range {
     pt_u32 range;
     pt_i64 start_ns, inner_ns;
+};
+
+struct overlapping_range {
+    pt_u64 id;
+    const struct pt_process *process;
+    struct open_range open;
 };
 
 struct user_thread {
@@ -48,6 +56,9 @@ struct ranges {
     struct pt_map by_name;   /* stage, interned name -> index, plus 1 */
     struct pt_intern names;
     struct stage_steps *stages;
+    struct {
+        PT_VEC(struct overlapping_range);
+    } overlapping; /* that are open now */
 };
 
 static void begin(void *state, struct pt_profile *profile)
@@ -70,9 +81,20 @@ static struct user_thread *thread_of(struct ranges *ranges, const struct pt_even
     return ranges->threads.items[*slot - 1];
 }
 
+/* ProfilerStep#0, ProfilerStep#1 ... are one range, as often as there were steps. */
+static const char *family_of(struct ranges *ranges, const char *text)
+{
+    const char *hash = strrchr(text, '#');
+    char family[256];
+    if (!hash || !hash[1] || hash[1 + strspn(hash + 1, "0123456789")] || (size_t)(hash - text) > sizeof family - 3)
+        return pt_intern_text(&ranges->names, text);
+    snprintf(family, sizeof family, "%.*s#*", (int)(hash - text), text);
+    return pt_intern_text(&ranges->names, family);
+}
+
 static pt_u32 range_of(struct ranges *ranges, pt_u32 stage, const char *text)
 {
-    const char *name = ranges->n < MAX_NAMES ? pt_intern_text(&ranges->names, text ? text : "(unknown)") : NULL;
+    const char *name = ranges->n < MAX_NAMES ? family_of(ranges, text ? text : "(unknown)") : NULL;
     pt_u64 *slot = pt_map_at(&ranges->by_name, (pt_u64)stage << 48 ^ (pt_u64)(uintptr_t)name);
     if (!*slot) {
         pt_vec_push(ranges, ((struct range){.name = name ? name : "(other ranges)", .stage = stage}));
@@ -107,6 +129,36 @@ static void pop(struct ranges *ranges, struct user_thread *thread, pt_i64 end_ns
         thread->open[thread->depth - 1].inner_ns += ns;
 }
 
+/* ---- ranges that overlap ---- */
+
+static void open_overlapping(struct ranges *ranges, const struct pt_event *e, pt_u32 stage)
+{
+    if (ranges->overlapping.n >= MAX_OVERLAPPING)
+        return;
+    const struct open_range open = {range_of(ranges, stage, pt_process_string(e->process, e->aux)), e->start_ns, 0};
+    pt_vec_push(&ranges->overlapping, ((struct overlapping_range){pt_event_as(e, range_open)->id, e->process, open}));
+}
+
+static void close_overlapping(struct ranges *ranges, const struct pt_event *e)
+{
+    const pt_u64 id = pt_event_as(e, range_close)->id;
+    size_t i = ranges->overlapping.n;
+    while (i && (ranges->overlapping.items[i - 1].id != id || ranges->overlapping.items[i - 1].process != e->process))
+        i--;
+    if (!i)
+        return;
+    const struct open_range open = ranges->overlapping.items[i - 1].open;
+    ranges->overlapping.items[i - 1] = ranges->overlapping.items[--ranges->overlapping.n];
+    const pt_i64 ns = e->start_ns > open.start_ns ? e->start_ns - open.start_ns : 0;
+    struct range *range = &ranges->items[open.range];
+    range->calls++;
+    range->total_ns += ns;
+    range->overlaps = true;
+    pt_histogram_add(range->durations, (pt_u64)ns);
+}
+
+/* ---- events ---- */
+
 static void step(struct stage_steps *stage, struct user_thread *thread, pt_i64 at_ns)
 {
     if (thread->step_ns >= 0 && at_ns >= thread->step_ns)
@@ -126,6 +178,12 @@ static void event(void *state, const struct pt_event *e)
         break;
     case PT_ROW_range_end:
         pop(ranges, thread, e->start_ns);
+        break;
+    case PT_ROW_range_open:
+        open_overlapping(ranges, e, stage);
+        break;
+    case PT_ROW_range_close:
+        close_overlapping(ranges, e);
         break;
     case PT_ROW_step:
         step(&ranges->stages[stage], thread, e->start_ns);
@@ -168,7 +226,7 @@ static void table_of_ranges(const struct ranges *ranges, pt_u32 stage, struct pt
         cells[0] = pt_text(pt_metrics_text(metrics, range->name));
         cells[1] = pt_integer(range->calls);
         cells[2] = pt_seconds(range->total_ns);
-        cells[3] = pt_seconds(range->self_ns);
+        cells[3] = range->overlaps ? pt_unknown("it overlaps other ranges") : pt_seconds(range->self_ns);
         cells[4] = pt_seconds((pt_i64)pt_histogram_quantile(range->durations, 0.50));
         cells[5] = pt_seconds((pt_i64)pt_histogram_quantile(range->durations, 0.95));
     }
@@ -207,6 +265,7 @@ static void finish(void *state, struct pt_profile *profile)
     free(ranges->stages);
     pt_map_fini(&ranges->by_thread);
     pt_map_fini(&ranges->by_name);
+    free(ranges->overlapping.items);
     pt_intern_fini(&ranges->names);
 }
 
