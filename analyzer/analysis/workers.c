@@ -9,8 +9,9 @@
 static bool is_spawned_by_multiprocessing(const struct pt_process *process)
 {
     for (int i = 1; i < process->argc && i < 8; i++)
-        if (strstr(process->argv[i], "multiprocessing"))
-            return true;
+        if (!strcmp(process->argv[i], "--multiprocessing-fork") || strstr(process->argv[i], "multiprocessing.spawn") ||
+            strstr(process->argv[i], "multiprocessing.forkserver"))
+            return true; /* not its resource tracker */
     return false;
 }
 
@@ -30,7 +31,9 @@ bool pt_is_worker(const struct pt_process *process)
     const struct pt_process *parent = process->parent;
     if (!parent || parent->pid == process->pid || process->state == PT_PROCESS_EXECED)
         return false;
-    return process->previous_image ? is_spawned_by_multiprocessing(process) : has_arguments_of(process, parent);
+    if (is_spawned_by_multiprocessing(process)) /* by vfork, as a rule: then there is no image before */
+        return true;
+    return !process->previous_image && has_arguments_of(process, parent);
 }
 
 /* A part of each wait for a worker is taking over what it made. It keeps the complaint about the workers above the one
