@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../analysis/gpu.h"
+#include "../analysis/time_part.h"
 #include "build.h"
 
 static const struct pt_table *table_of(const struct pt_build *b, pt_u32 stage, const char *name)
@@ -150,7 +151,7 @@ static void add_head(const struct pt_build *b, pt_u32 stage, const char *label)
 }
 
 /* A bar per device: busy, then why it was idle; drawn like the time account. */
-enum { MOST_PARTS = 14 };
+enum { MOST_PARTS = PT_PART__COUNT - 2 }; /* busy, these, others: colours of the time account */
 
 static void add_bar(const struct pt_build *b, struct pt_node *list, pt_u32 stage, const struct pt_table *devices,
                     size_t row)

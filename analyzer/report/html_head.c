@@ -173,6 +173,33 @@ static void put_top_card(struct pt_str *out, const struct pt_node *stages, const
     close_card(out);
 }
 
+/* Without NVML the processes' own records tell: of the GPU that was busiest. */
+static void put_gpu_card(struct pt_str *out, const struct pt_node *stages)
+{
+    const struct pt_node *top = NULL, *of = NULL;
+    for (const struct pt_node *stage = stages->first; stage; stage = stage->next) {
+        const struct pt_node *gpu = pt_node_child(stage, "gpu"), *devices = gpu ? pt_node_child(gpu, "devices") : NULL;
+        for (const struct pt_node *device = devices ? devices->first : NULL; device; device = device->next) {
+            const double busy = pt_html_number(device, "busy_of_stage_percent");
+            if (isfinite(busy) && (!top || busy > pt_html_number(top, "busy_of_stage_percent"))) {
+                top = device;
+                of = stage;
+            }
+        }
+    }
+    if (!top || top_stage(stages, "gpu_util_percent_avg")) {
+        put_top_card(out, stages, "GPU busy", "gpu_util_percent_avg");
+        return;
+    }
+    open_card(out, "GPU busy");
+    pt_html_value(out, pt_node_child(top, "busy_of_stage_percent"));
+    middle_card(out);
+    pt_str_add(out, "in ");
+    pt_html_value(out, pt_node_child(of, "stage"));
+    pt_str_add(out, ", by its own records");
+    close_card(out);
+}
+
 static void put_findings_card(struct pt_str *out, const struct pt_node *root)
 {
     const struct pt_node *findings = pt_node_child(root, "findings");
@@ -224,7 +251,7 @@ static void put_cards(struct pt_str *out, const struct pt_node *root)
     else
         put_top_card(out, stages, "CPU, mean", "cpu_percent_avg");
     put_top_card(out, stages, "Peak memory", "rss_mb_max");
-    put_top_card(out, stages, "GPU busy", "gpu_util_percent_avg");
+    put_gpu_card(out, stages);
     put_findings_card(out, root);
     if (quality)
         put_lost_card(out, quality);

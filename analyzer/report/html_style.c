@@ -20,7 +20,8 @@ const char *const pt_html_style[] = {
     "code{background:var(--card);padding:1px 5px;border-radius:4px;overflow-wrap:anywhere}"
     ".dim,.note{color:var(--dim)}.note{font-size:13px}.u{color:var(--dim);cursor:help}",
     ".meta{display:flex;flex-wrap:wrap;gap:0 20px;margin:0;color:var(--dim);font-size:14px}"
-    ".meta div{display:flex;gap:6px}.meta dt{margin:0}.meta dt:after{content:':'}.meta dd{margin:0;color:var(--fg);"
+    ".meta div{display:flex;gap:6px}.meta dt{margin:0;white-space:nowrap}.meta dt:after{content:':'}.meta "
+    "dd{margin:0;color:var(--fg);"
     "overflow-wrap:anywhere}"
     "nav{margin:14px 0 0;font-size:14px;display:flex;flex-wrap:wrap;gap:2px 16px}nav a{text-decoration:none}"
     "nav a:hover{text-decoration:underline}"

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 /* Okabe and Ito's colours and neighbours of them, told apart with any kind of colour vision; f0..f4 are the kinds of
- * frames of a flame graph, p1..p16 are the parts of a stage's time in the order of the report, c0..c3 the series of a
+ * frames of a flame graph, p1..p18 are the parts of a stage's time in the order of the report, c0..c3 the series of a
  * chart. */
 const char *const pt_svg_style[] = {
     ":root{--bg:#fff;--fg:#1b2430;--dim:#576373;--line:#d9e0e8;--grid:#d5dce5;--b0:#f4f6f9;--b1:#e9eef4;"
@@ -33,8 +33,9 @@ const char *const pt_svg_style[] = {
     "svg .fn{font-size:11px;fill:var(--fi);white-space:pre}svg:hover>.f0,svg:hover>.f1,svg:hover>.f2,svg:hover>.f3,"
     "svg:hover>.f4{stroke:var(--fg);stroke-width:1}svg.sw>rect{stroke:none}",
     ".p1{fill:#3b6fb6}.p2{fill:#7fb2e5}.p3{fill:#e69f00}.p4{fill:#a8560f}.p5{fill:#f2d16b}.p6{fill:#a8458f}"
-    ".p7{fill:#d55e00}.p8{fill:#7a1f3d}.p9{fill:#c06c84}.p10{fill:#c3cad3}.p11{fill:#8c99a8}.p12{fill:#6a4c93}"
-    ".p13{fill:#009e73}.p14{fill:#7fd1ae}.p15{fill:#e6e07a}.p16{fill:url(#hatch)}.hb{fill:var(--hatchbg)}"
+    ".p7{fill:#d55e00}.p8{fill:#dfe4ea}.p9{fill:#7a1f3d}.p10{fill:#c06c84}.p11{fill:#c3cad3}.p12{fill:#8c99a8}"
+    ".p13{fill:#1f6f78}.p14{fill:#6a4c93}.p15{fill:#009e73}.p16{fill:#7fd1ae}.p17{fill:#e6e07a}"
+    ".p18{fill:url(#hatch)}.hb{fill:var(--hatchbg)}"
     ".hl{stroke:var(--hatch);stroke-width:1.5}svg .in{font-size:12px;fill:#10161d}svg .lt{fill:#fff}"
     "svg .un{fill:var(--fg);paint-order:stroke;stroke:var(--hatchbg);stroke-width:4px}",
     NULL,

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../analysis/time_part.h"
 #include "../util/auto.h"
 #include "../util/fmt.h"
 #include "../util/sanitize.h"
@@ -21,8 +22,11 @@ static double seconds_of(const struct pt_node *node)
 
 static const char *ink_of(pt_u32 index)
 {
-    enum { UNATTRIBUTED = 16 };
-    static const bool is_dark[UNATTRIBUTED] = {[1] = true, [4] = true, [6] = true, [8] = true, [12] = true};
+    enum { UNATTRIBUTED = 18 };
+    _Static_assert((int)PT_PART__COUNT == (int)UNATTRIBUTED,
+                   "each part has a colour in svg.c, and the last one is the hatched");
+    static const bool is_dark[UNATTRIBUTED] = {
+        [1] = true, [4] = true, [6] = true, [9] = true, [13] = true, [14] = true};
     return index == UNATTRIBUTED ? "in un" : index < UNATTRIBUTED && is_dark[index] ? "in lt" : "in";
 }
 
