@@ -98,6 +98,7 @@ struct gpu_process {
     pt_u32 n_yields;
     pt_u32 step;        /* number of the step that runs; 0 = none yet */
     bool steps_by_name; /* by ranges; else by events */
+    bool is_recording;  /* by CUPTI */
     struct gpu_step steps[GPU_STEPS_KEPT];
     pt_u64 nccl_calls;
     pt_i64 nccl_ns;
@@ -130,7 +131,7 @@ struct gpu_device {
     pt_u32 stage, number; /* number: as its process counts, unless another one of the stage has that */
     const char *name;
     pt_u64 memory_bytes;
-    bool is_used;
+    bool is_used, is_named; /* named: by an id that other processes know it by, too */
     pt_i64 first_ns, busy_end_ns;
     struct pt_time_union kernels, copies;
     pt_u64 n_kernels, n_copies, n_sets;
@@ -213,6 +214,7 @@ struct gpu_stage {
     pt_u64 seen, lost, invalid;
     pt_i64 yielded_ns;
     bool has_cupti, has_wrapped, has_off;
+    bool is_cut; /* what a process did last may be missing: nobody knows how much */
     const char *notes[GPU_MOST_NOTES];
     pt_u32 n_notes;
     pt_i64 class_ns[PT_CUDA_CLASS__COUNT];
@@ -334,6 +336,8 @@ enum gpu_cause gpu_cause_of_label(const char *label);
 void gpu_work_event(struct gpu *gpu, const struct pt_event *event);
 void gpu_work_flush(struct gpu *gpu);
 struct gpu_device *gpu_device_at(struct gpu *gpu, const struct pt_process *process, pt_u32 number, pt_u32 *ret_index);
+/* From now on the process' device is the one of that UUID (may be NULL). */
+struct gpu_device *gpu_device_named(struct gpu *gpu, const struct pt_process *process, pt_u32 number, const char *uuid);
 
 /* gpu_about.c: devices, memory, how work is seen */
 void gpu_about_event(struct gpu *gpu, const struct pt_event *event);

@@ -36,9 +36,7 @@ static void note_device(struct gpu *gpu, const struct pt_event *e)
     const struct pt_ev_gpu_device *about = pt_event_as(e, gpu_device);
     const char *uuid = uuid_of(gpu, pt_process_string(e->process, about->properties));
     const pt_u32 number = (pt_u32)e->tag;
-    if (uuid && gpu->device_ids.n < GPU_MOST_TEXTS)
-        *pt_map_at(&gpu->device_ids, (pt_u64)e->process->index << 32 | number) = (uintptr_t)uuid;
-    struct gpu_device *device = gpu_device_at(gpu, e->process, number, NULL);
+    struct gpu_device *device = gpu_device_named(gpu, e->process, number, uuid);
     device->name = gpu_string(gpu, e->process, e->aux, false);
     device->memory_bytes = about->memory_bytes;
 }
@@ -126,6 +124,7 @@ static void note_tracing(struct gpu *gpu, const struct pt_event *e)
     const char *more = reason && *reason ? reason : "no reason was noted";
     struct pt_metrics *metrics = &gpu->profile->metrics;
     end_yield(gpu, e->process, e->start_ns);
+    gpu_process_of(gpu, e->process)->is_recording = e->tag == PT_CUDA_TRACING_CUPTI;
     switch ((enum pt_cuda_tracing)e->tag) {
     case PT_CUDA_TRACING_CUPTI:
         stage->has_cupti = true;
@@ -151,6 +150,10 @@ static void note_tracing(struct gpu *gpu, const struct pt_event *e)
         note_text(stage, pt_metrics_format(metrics, "GPU work was not recorded: %s", more));
         break;
     case PT_CUDA_TRACING_ENDED:
+        break;
+    case PT_CUDA_TRACING_CUT:
+        stage->is_cut = true;
+        note_text(stage, pt_metrics_format(metrics, "the last GPU work may be missing: %s", more));
         break;
     }
 }
@@ -198,6 +201,13 @@ void gpu_about_event(struct gpu *gpu, const struct pt_event *e)
 void gpu_about_end(struct gpu *gpu)
 {
     const struct pt_session *session = gpu->profile->session;
-    for (pt_u32 i = 0; i < session->n_processes; i++)
-        end_yield(gpu, session->processes[i], session->processes[i]->end_ns);
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *process = session->processes[i];
+        end_yield(gpu, process, process->end_ns);
+        if (!gpu->processes[process->index] || !gpu->processes[process->index]->is_recording)
+            continue;
+        struct gpu_stage *stage = &gpu->stages[gpu_stage_of(gpu, process)];
+        stage->is_cut = true;
+        note_text(stage, "a process ended otherwise than by exit: GPU work of about its last second may be missing");
+    }
 }

@@ -256,10 +256,11 @@ static void set_source(struct gpu *gpu, pt_u32 stage)
     set(gpu, stage, "gpu.reason", pt_text(notes));
     set(gpu, stage, "gpu.lost.records", pt_integer(own->lost));
     set(gpu, stage, "gpu.not_seen_s", pt_seconds(own->yielded_ns));
+    const bool is_known = by_cupti && !own->is_cut;
     set(gpu, stage, "gpu.completeness_percent",
-        by_cupti ? pt_real(completeness_percent(gpu, stage)) : pt_unknown(notes));
+        is_known ? pt_real(completeness_percent(gpu, stage)) : pt_unknown(notes));
     set(gpu, stage, "gpu.missing_percent",
-        by_cupti ? pt_real(100 - completeness_percent(gpu, stage)) : pt_unknown(notes));
+        is_known ? pt_real(100 - completeness_percent(gpu, stage)) : pt_unknown(notes));
 }
 
 /* No process of the stage called CUDA, but somebody kept a GPU busy: a program that could not be traced. */

@@ -46,6 +46,23 @@ struct gpu_device *gpu_device_at(struct gpu *gpu, const struct pt_process *proce
     return gpu->devices.items[*slot - 1];
 }
 
+/* Events of before it was described have made a device without an id: it is the same one, unless it has got another id
+ * meanwhile. */
+struct gpu_device *gpu_device_named(struct gpu *gpu, const struct pt_process *process, pt_u32 number, const char *uuid)
+{
+    const pt_u32 stage = gpu_stage_of(gpu, process);
+    if (uuid && gpu->device_ids.n < GPU_MOST_TEXTS) {
+        const pt_u64 *unnamed = pt_map_find(&gpu->by_device, gpu_mix(stage, number));
+        const pt_u64 slot = unnamed && *unnamed && !gpu->devices.items[*unnamed - 1]->is_named ? *unnamed : 0;
+        *pt_map_at(&gpu->device_ids, (pt_u64)process->index << 32 | number) = (uintptr_t)uuid;
+        if (slot && !pt_map_find(&gpu->by_device, gpu_mix(stage, (uintptr_t)uuid)))
+            *pt_map_at(&gpu->by_device, gpu_mix(stage, (uintptr_t)uuid)) = slot;
+    }
+    struct gpu_device *device = gpu_device_at(gpu, process, number, NULL);
+    device->is_named = uuid != NULL;
+    return device;
+}
+
 static pt_u64 new_stream(struct gpu *gpu, const struct pt_process *process, const char *queue)
 {
     const bool is_one_more = gpu->streams.n >= GPU_MOST_STREAMS;

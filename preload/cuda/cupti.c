@@ -283,9 +283,9 @@ static void end_at_exit(void)
     note_dropped(c);
     if (result != PT_CUPTI_SUCCESS) {
         struct pt_text text = {c->text, 0, sizeof c->text};
-        pt_text_add(&text, "exit, but CUPTI could not deliver what it still had: cuptiActivityFlushAll gave error ");
+        pt_text_add(&text, "at exit CUPTI could not deliver what it still had: cuptiActivityFlushAll gave error ");
         pt_text_number(&text, (pt_u64)result, 0);
-        pt_cuda_say(PT_CUDA_TRACING_ENDED, c->text);
+        pt_cuda_say(PT_CUDA_TRACING_CUT, c->text);
         return;
     }
     disable_kinds(c);

@@ -233,8 +233,9 @@ static void add_uuid(struct pt_text *text, pt_uuid uuid)
     pt_text_byte(text, '"');
 }
 
-/* The name is ours to free by CUPTI's rules; it came from the host's heap, where we free nothing: 20 bytes per device.
- */
+/* At the time from which on there can be records, not at that of its delivery: readers must know the device before the
+ * work on it, or they count two. The name is ours to free by CUPTI's rules; it came from the host's heap, where we free
+ * nothing: 20 bytes per device. */
 void pt_decode_DEVICE(struct pt_decoder *d, const pt_u8 *r)
 {
     const pt_u32 v = d->version;
@@ -255,8 +256,9 @@ void pt_decode_DEVICE(struct pt_decoder *d, const pt_u8 *r)
     if (pt_DEVICE_uuid(r, v))
         add_uuid(&text, pt_DEVICE_uuid(r, v));
     pt_text_byte(&text, '}');
-    pt_deliver_point(d->now, pt_cupti_name(d->c, pt_DEVICE_name(r, v)), (pt_i32)pt_DEVICE_id(r, v), PT_EV_gpu_device,
-                     pt_DEVICE_memory_bytes(r, v), pt_words(pt_intern_bytes(text.bytes, text.length), 0));
+    pt_deliver_point(d->c->since, pt_cupti_name(d->c, pt_DEVICE_name(r, v)), (pt_i32)pt_DEVICE_id(r, v),
+                     PT_EV_gpu_device, pt_DEVICE_memory_bytes(r, v),
+                     pt_words(pt_intern_bytes(text.bytes, text.length), 0));
 }
 
 void pt_decode_CONTEXT(struct pt_decoder *d, const pt_u8 *r)

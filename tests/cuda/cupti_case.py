@@ -17,7 +17,7 @@ DOUBLES = os.path.join(BUILD, "fakecuda")
 LIBRARY = os.path.join(BUILD, "libproftrace.so")
 # CUDA major: versions of CUPTI that came with it; 0 is the one that the double plays when nothing is said
 VERSIONS = {11: (0, 13, 14, 15, 17), 12: (0, 19, 20, 24, 28), 13: (0, 130000)}
-OFF, CUPTI, WRAPPED, YIELDED, ENDED = range(5)
+OFF, CUPTI, WRAPPED, YIELDED, ENDED, CUT = range(6)
 QUIET = {"cudaGetDevice", "cudaSetDevice", "cudaGetLastError", "cudaPeekAtLastError", "cudaGetDeviceCount", "cudaEventCreate",
          "cudaEventDestroy", "cudaEventQuery", "cudaStreamQuery", "cudaEventElapsedTime", "cudaStreamIsCapturing"}
 OFF_NS = 50000  # how far apart recorded and true times may be: the double reads two clocks, on a busy machine

@@ -94,6 +94,8 @@ class RecordTest(CuptiCase):
     def test_two_devices(self):
         outcome = self.workload("devices", program="device Fake A;device Fake B")
         self.assertEqual(sorted((e["device"], e["name"]) for e in outcome.of("gpu_device")), [(0, "Fake A"), (1, "Fake B")])
+        first = min(e["start_ns"] for e in outcome.events if e["event"] in ("gpu_memory", "gpu_kernel", "gpu_copy"))
+        self.assertTrue(all(e["start_ns"] < first for e in outcome.of("gpu_device")), "or readers see a second, nameless GPU")
         self.assertEqual([json.loads(e["properties"])["uuid"] for e in sorted(outcome.of("gpu_device"), key=lambda e: e["device"])],
                          ["GPU-fa000000-0000-0000-0000-000000000000", "GPU-fa000000-0000-0000-0000-000000000001"])
         self.assert_operations(outcome)
