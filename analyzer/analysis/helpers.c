@@ -223,10 +223,17 @@ static void event(void *state, const struct pt_event *e)
     }
 }
 
+/* On a busy machine forks of small processes take long, too: until the caller has a CPU again. Of this size, without
+ * huge pages, the page tables are copied in a millisecond. */
+#define LARGE_BYTES (128u << 20)
+
 static void add_fork(const struct helpers *helpers, struct stage_helpers *stage, const struct pt_process *child)
 {
     const double ns = helpers->processes[child->index].fork_ns;
     if (ns <= 0 || !child->parent || helpers->processes[child->parent->index].feeds >= PT_FED_AFTER)
+        return;
+    stage->forks_of_all++;
+    if (child->parent->max_rss_bytes < LARGE_BYTES)
         return;
     stage->forks.n++;
     stage->forks.ns += ns;

@@ -27,7 +27,8 @@ struct command {
 struct stage_helpers {
     struct pt_time_union wait, with_forks, child;
     pt_u64 waits, feeds, child_waits;
-    struct { /* of processes that do not take data from their workers */
+    pt_u64 forks_of_all;
+    struct { /* of large processes that do not take data from their workers */
         pt_u64 n, rss_bytes;
         double ns, longest_ns;
     } forks;

@@ -239,7 +239,9 @@ static void set_forks(const struct helpers *helpers, pt_u32 stage)
     pt_metrics_set(metrics, scope, "fork.total_s", pt_real(total_s));
     pt_metrics_set(metrics, scope, "fork.longest_s", pt_real(s->forks.longest_ns / 1e9));
     pt_metrics_set(metrics, scope, "fork.mean_s",
-                   s->forks.n ? pt_real(total_s / (double)s->forks.n) : pt_unknown("no forks"));
+                   s->forks.n        ? pt_real(total_s / (double)s->forks.n)
+                   : s->forks_of_all ? pt_unknown("no large process forked")
+                                     : pt_unknown("no forks"));
     pt_metrics_set(metrics, scope, "fork.rss.bytes",
                    s->forks.rss_bytes ? pt_integer(s->forks.rss_bytes) : pt_unknown("no process noted its memory"));
     pt_metrics_set(metrics, scope, "fork.cost_s", pt_real(FORK_FACTOR * total_s));
