@@ -5,6 +5,7 @@
  * Threads: one. State: one small struct per host or name and stage, at most MAX_NAMES each. Never: takes a server that
  * is idle for somebody who waits: connections that were accepted do not count.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ struct net_name {     /* a host, or a name asked for */
 struct stage_net {
     struct pt_split_time wait, resolve;
     pt_u64 requests, connects, bytes, wait_ns, queries, failed_queries, query_ns;
+    pt_u64 answered, asked_meanwhile; /* first answers; requests on other connections before those */
 };
 
 struct network {
@@ -32,6 +34,8 @@ struct network {
     PT_VEC(struct net_name);
     struct pt_map by_text, by_id; /* -> index, plus 1; by_id: also NOT_OURS */
     struct pt_map accepted;       /* process, id of the other side's address */
+    struct pt_map unanswered;     /* process, descriptor -> `asked` when it was asked; 0 = it was answered */
+    struct pt_map asked;          /* process -> requests */
     struct pt_intern texts;
 };
 
@@ -88,11 +92,30 @@ static void waited(struct network *network, const struct pt_event *e, struct net
     pt_split_time_add(&stage->wait, e, e->start_ns);
 }
 
+static pt_u64 *unanswered_on(struct network *network, const struct pt_event *e)
+{
+    return pt_map_at(&network->unanswered, (pt_u64)e->process->index << 32 | (pt_u32)e->tag);
+}
+
+/* How many requests are on their way cannot be told from calls that wait: an event loop never does. */
+static void asked_or_answered(struct network *network, const struct pt_event *e, struct stage_net *stage, bool sends)
+{
+    pt_u64 *asked = pt_map_at(&network->asked, e->process->index), *at = unanswered_on(network, e);
+    if (sends && !*at) {
+        *at = ++*asked;
+    } else if (!sends && *at) {
+        stage->answered++;
+        stage->asked_meanwhile += *asked - *at;
+        *at = 0;
+    }
+}
+
 static void connected(struct network *network, const struct pt_event *e)
 {
     struct net_name *host = host_of(network, e, pt_event_as(e, net_connect)->peer);
     if (!host)
         return;
+    *unanswered_on(network, e) = 0; /* of a connection that was here before */
     host->connects++;
     network->stages[host->stage].connects++;
     waited(network, e, host);
@@ -109,6 +132,7 @@ static void moved(struct network *network, const struct pt_event *e, pt_u32 path
         host->calls += is_answer;
         stage->requests += is_answer;
         host->has_sent = sends;
+        asked_or_answered(network, e, stage, sends);
         host->bytes += (pt_u64)bytes;
         stage->bytes += (pt_u64)bytes;
     }
@@ -233,12 +257,14 @@ static void set_metrics(const struct network *network, pt_u32 stage)
     const struct stage_net *s = &network->stages[stage];
     const double waited_s = (double)(s->wait.of_others.total_ns + s->wait.of_workers.total_ns) / 1e9;
     const double total_s = (double)s->wait_ns / 1e9;
+    const double on_their_way = s->answered ? 1 + (double)s->asked_meanwhile / (double)s->answered : 1;
     pt_metrics_set(metrics, scope, "net.request.calls", pt_integer(s->requests));
     pt_metrics_set(metrics, scope, "net.connect.calls", pt_integer(s->connects));
     pt_metrics_set(metrics, scope, "net.bytes", pt_integer(s->bytes));
     pt_metrics_set(metrics, scope, "net.wait_s", pt_real(total_s));
     pt_metrics_set(metrics, scope, "net.at_once",
-                   waited_s > 0 ? pt_real(total_s / waited_s) : pt_unknown("nothing was asked of the network"));
+                   waited_s > 0 ? pt_real(fmax(total_s / waited_s, on_their_way))
+                                : pt_unknown("nothing was asked of the network"));
     pt_metrics_set(metrics, scope, "net.request.mean_s",
                    s->requests ? pt_real(total_s / (double)s->requests) : pt_unknown("no requests"));
     pt_metrics_set(metrics, scope, "net.cost_s", pt_split_time_cost(&s->wait, network->profile, stage));
@@ -264,6 +290,8 @@ static void finish(void *state, struct pt_profile *profile)
     pt_map_fini(&network->by_text);
     pt_map_fini(&network->by_id);
     pt_map_fini(&network->accepted);
+    pt_map_fini(&network->unanswered);
+    pt_map_fini(&network->asked);
     pt_intern_fini(&network->texts);
 }
 
