@@ -5,6 +5,7 @@
  *
  * Threads: one. State: the profile, and why threads waited. Never: estimates a time that was not recorded.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "../util/auto.h"
@@ -82,6 +83,31 @@ static void add_threads(struct pt_metrics *metrics, struct pt_scope scope, const
 
 /* ---- metrics ---- */
 
+/* How many threads of one process share its work, of the process with the most: (sum of CPU times)^2 / sum of squares.
+ * An idle pool beside a thread that computes counts as one. */
+static double computing_threads(const struct pt_cpu_data *data)
+{
+    PT_AUTO(pt_freep) double *sums = pt_calloc(2 * data->n_threads, sizeof *sums);
+    struct pt_map by_process = {0};
+    double most = 0;
+    for (size_t i = 1; i < data->n_threads; i++) {
+        pt_u64 *slot = pt_map_at(&by_process, data->threads[i].pid);
+        *slot = *slot ? *slot : i;
+        const double on_s = (double)data->times[i].on_cpu_ns / 1e9;
+        double *of_process = &sums[2 * *slot];
+        of_process[0] += on_s;
+        of_process[1] += on_s * on_s;
+    }
+    double all_s = 0;
+    for (size_t i = 1; i < data->n_threads; i++)
+        all_s += sums[2 * i];
+    for (size_t i = 1; i < data->n_threads; i++)
+        if (sums[2 * i] >= 0.1 * all_s && sums[2 * i + 1] > 0)
+            most = fmax(most, sums[2 * i] * sums[2 * i] / sums[2 * i + 1]);
+    pt_map_fini(&by_process);
+    return most;
+}
+
 static void set_all(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_cpu_data *data)
 {
     double on_s = 0, runnable_s = 0, wait_s = 0, unsampled_s = 0;
@@ -97,6 +123,7 @@ static void set_all(struct pt_metrics *metrics, struct pt_scope scope, const str
     pt_metrics_set(metrics, scope, "cpu.wait_s", pt_real(wait_s));
     pt_metrics_set(metrics, scope, "cpu.unsampled_s", pt_real(unsampled_s));
     pt_metrics_set(metrics, scope, "cpu.samples", pt_integer(data->totals.samples));
+    pt_metrics_set(metrics, scope, "cpu.computing_threads", pt_real(computing_threads(data)));
     pt_metrics_set(metrics, scope, "cpu.lost_records", pt_integer(data->totals.lost_records));
     pt_metrics_set(metrics, scope, "cpu.sampling_s", pt_seconds((pt_i64)data->totals.own_cpu_ns));
 }

@@ -15,21 +15,32 @@ bool pt_rule_oversubscribed_threads(struct pt_profile *profile, pt_i64 stage, st
     const double cpus = pt_finding_number(finding, metrics, "machine.cpus");
     /* Queueing alone is no proof: another program may use the CPUs. */
     if (!(pt_finding_number(finding, metrics, "cpu.oversubscribed.threads_per_process") > 2 * cpus) ||
-        !(pt_finding_number(finding, metrics, "cpu.oversubscribed.queue_share") > 1))
+        !(pt_finding_number(finding, metrics, "cpu.oversubscribed.queue_share") > 1) ||
+        /* nor are threads that exist: most pools are idle */
+        pt_finding_number(finding, metrics, "cpu.computing_threads") <= 2 * cpus)
         return false;
     finding->gain_upper_s = pt_finding_number(finding, metrics, "cpu.oversubscribed.cost_s");
     pt_finding_add_metrics(finding, metrics,
-                           "threads:resource.threads.max processes:resource.processes.max cpus:machine.cpus "
+                           "threads:resource.threads.max computing_threads:cpu.computing_threads "
+                           "processes:resource.processes.max cpus:machine.cpus "
                            "run_queue_s:cpu.run_queue_s cpu_s:cpu.total_s "
                            "involuntary_switches:resource.involuntary_switches.last");
     return true;
+}
+
+/* Programs touch their memory at least once, and a training its activations a few times more. */
+static bool maps_again(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    return !(pt_finding_number(finding, metrics, "faults.minor.calls") * 4096 <
+             3 * pt_finding_number(finding, metrics, "rss.max_bytes"));
 }
 
 bool pt_rule_page_fault_storm(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
     const double cost_s = pt_finding_number(finding, metrics, "faults.cost_s");
-    if (stage < 0 || !(cost_s * 1e9 >= 0.1 * (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage)))
+    if (stage < 0 || !(cost_s * 1e9 >= 0.1 * (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage)) ||
+        !maps_again(finding, metrics))
         return false;
     finding->gain_upper_s = cost_s;
     pt_finding_add_metrics(
