@@ -124,21 +124,22 @@ static void set_launches(struct gpu *gpu, pt_u32 stage)
         kernels_ns > 0 ? pt_real(100 * (double)ns / kernels_ns) : pt_unknown("no kernel ran"));
 }
 
-/* What would be left of the idle time if launching took none: the code between launches goes away with them. */
+/* What would be left of the idle time if launching took none: the code between launches goes away with them. What is
+ * allocated and kept is no churn. */
 static void set_costs(struct gpu *gpu, pt_u32 stage)
 {
     static const char *const around[] = {"gpu.idle.launch_s", "gpu.idle.host_code_s", "gpu.idle.python_s",
                                          "gpu.idle.native_s"};
     const struct gpu_stage *own = &gpu->stages[stage];
+    const pt_u64 allocs = own->class_calls[PT_CUDA_ALLOC], frees = own->class_calls[PT_CUDA_FREE];
     double around_s = 0;
     for (size_t i = 0; i < sizeof around / sizeof *around; i++)
         around_s += fmax(number(gpu, stage, around[i]), 0);
     set(gpu, stage, "gpu.launch_bound.cost_s", pt_real(fmin(around_s, number(gpu, stage, "gpu.gaps.small_s"))));
     set(gpu, stage, "gpu.load.cost_s", pt_real(number(gpu, stage, "gpu.idle.module_load_s")));
-    set(gpu, stage, "gpu.allocation.calls",
-        pt_integer(own->class_calls[PT_CUDA_ALLOC] + own->class_calls[PT_CUDA_FREE]));
-    set(gpu, stage, "gpu.allocation.alloc.calls", pt_integer(own->class_calls[PT_CUDA_ALLOC]));
-    set(gpu, stage, "gpu.allocation.free.calls", pt_integer(own->class_calls[PT_CUDA_FREE]));
+    set(gpu, stage, "gpu.allocation.calls", pt_integer(2 * (allocs < frees ? allocs : frees)));
+    set(gpu, stage, "gpu.allocation.alloc.calls", pt_integer(allocs));
+    set(gpu, stage, "gpu.allocation.free.calls", pt_integer(frees));
     set(gpu, stage, "gpu.allocation.cost_s", pt_seconds(own->class_ns[PT_CUDA_ALLOC] + own->class_ns[PT_CUDA_FREE]));
     if (own->step_durations) {
         set(gpu, stage, "gpu.step.first_s", pt_seconds(own->first_step_ns));

@@ -115,8 +115,8 @@ struct pt_cupti {
     pt_u64 name_bytes_used; /* atomic */
     char name_bytes[PT_NAME_BYTES];
     char path[512];
-    char text[512];
-    char failures[160];
+    char text[1024];
+    char failures[512];
 };
 
 /* NULL before the driver has injected us. */

@@ -51,7 +51,9 @@ class RefusalTest(CuptiCase):
         self.assert_wrapped(outcome, "finds no driver that it can work with: cuptiSubscribe gave error 999")
 
     def test_no_permission(self):
-        self.assert_wrapped(self.workload("basic", 2, program="fault enable 35"), "CONCURRENT_KERNEL (error 35)")
+        outcome = self.workload("basic", 2, program="fault enable 35")
+        self.assert_wrapped(outcome, "CONCURRENT_KERNEL (error 35)")
+        self.assertTrue(outcome.of("gpu_tracing")[-1]["reason"].endswith("GRAPH_TRACE (error 35)"), "not cut in the middle")
 
     def test_some_kinds_only(self):
         """Old CUPTIs do not know all kinds: the rest is recorded, and the sentence says what is not."""
