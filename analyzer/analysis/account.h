@@ -28,6 +28,7 @@ struct span {
 struct account_loop {
     struct span span; /* end_ns 0 = none, or it is known already */
     double own_ns;
+    bool for_signals;
 };
 
 struct account_thread {
@@ -127,7 +128,7 @@ enum pt_time_part pt_account_part(const struct account *account, const struct pt
 pt_i64 pt_account_keep_span(struct account *account, struct account_thread *thread, const struct span *span);
 
 /* An event loop waited; any other span of the thread, `is_critical` = of a stage's critical one. */
-void pt_account_loop_waited(struct account_thread *thread, const struct span *span, double own_ns);
+void pt_account_loop_waited(struct account_thread *thread, const struct span *span, double own_ns, bool for_signals);
 void pt_account_loop_next(struct account *account, struct account_thread *thread, const struct pt_event *event,
                           const char *path, bool is_critical);
 

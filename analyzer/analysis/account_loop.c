@@ -2,7 +2,8 @@
  *
  * Event loops: what an epoll_wait was for is told by what the thread does next. A read from a connection that the
  * process made itself: the network. A read from a pipe of another process: that process. Anything else (a new client,
- * a client's next request, a timer, a thread of its own) is what a loop is there for: it was idle.
+ * a client's next request, a timer, a thread of its own) is what a loop is there for: it was idle. So is a wait for
+ * signals, unless a child is reaped next.
  *
  * Threads: one. State: one wait per thread, connections made (bounded). Never: blames a server for having no clients.
  */
@@ -30,13 +31,15 @@ static void note_connection(struct account *account, const struct pt_event *even
         *pt_map_at(&account->connected, hash_of(event->process, peer)) = 1;
 }
 
-static bool takes(const struct pt_event *event)
+static bool takes(const struct account_loop *loop, const struct pt_event *event, const char *path)
 {
     switch (event->desc->row) {
     case PT_ROW_io_read:
     case PT_ROW_io_readv:
     case PT_ROW_net_receive:
-        return event->result > 0;
+        return event->result > 0 && path;
+    case PT_ROW_wait_child:
+        return event->result > 0 && loop->for_signals;
     default:
         return false;
     }
@@ -44,6 +47,8 @@ static bool takes(const struct pt_event *event)
 
 static enum pt_time_part cause_of(const struct account *account, const struct pt_event *event, const char *path)
 {
+    if (event->desc->row == PT_ROW_wait_child)
+        return PT_PART_child_wait;
     switch (pt_channel_of_path(path)) {
     case PT_CHANNEL_NETWORK:
         return pt_map_find(&account->connected, hash_of(event->process, path)) ? PT_PART_network : PT_PART_idle;
@@ -65,9 +70,9 @@ static void rename_span(struct account_thread *thread, const struct span *span, 
     }
 }
 
-void pt_account_loop_waited(struct account_thread *thread, const struct span *span, double own_ns)
+void pt_account_loop_waited(struct account_thread *thread, const struct span *span, double own_ns, bool for_signals)
 {
-    thread->loop = (struct account_loop){*span, own_ns};
+    thread->loop = (struct account_loop){*span, own_ns, for_signals};
 }
 
 void pt_account_loop_next(struct account *account, struct account_thread *thread, const struct pt_event *event,
@@ -76,7 +81,7 @@ void pt_account_loop_next(struct account *account, struct account_thread *thread
     struct account_loop *loop = &thread->loop;
     if (event->desc->row == PT_ROW_net_connect)
         note_connection(account, event);
-    if (!loop->span.end_ns || !takes(event) || !path || event->start_ns < loop->span.end_ns)
+    if (!loop->span.end_ns || !takes(loop, event, path) || event->start_ns < loop->span.end_ns)
         return;
     const bool is_answer = event->start_ns - loop->span.end_ns < ANSWER_NS;
     const enum pt_time_part part = is_answer ? cause_of(account, event, path) : PT_PART_idle;

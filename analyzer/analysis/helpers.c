@@ -215,7 +215,7 @@ static void event(void *state, const struct pt_event *e)
             waited_for_worker(helpers, e);
         break;
     default:
-        if (part == PT_PART_data_wait || (part == PT_PART_idle && e->result > 0))
+        if (part == PT_PART_data_wait || (part == PT_PART_idle && path && e->result > 0))
             waited_on_channel(helpers, e, path,
                               e->desc->row == PT_ROW_io_write || e->desc->row == PT_ROW_io_writev ||
                                   e->desc->row == PT_ROW_net_send);

@@ -4,6 +4,7 @@
  */
 #include "time_part.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "../model/python.h"
@@ -141,6 +142,12 @@ bool pt_is_event_loop(const struct pt_event *event, const char *path)
     return event->desc->row == PT_ROW_wait_poll && path && !strcmp(path, "anon_inode:[eventpoll]");
 }
 
+/* For as long as it takes: a program that waits for its child this way does not sleep. */
+static bool takes_signals(const struct pt_event *event)
+{
+    return event->desc->row == PT_ROW_wait_signal && event->result != -EAGAIN; /* its time ran out */
+}
+
 enum pt_time_part pt_time_part_of_event(const struct pt_event *event, const char **ret_path)
 {
     const enum pt_time_part part = pt_time_part_of_row(event->desc->row);
@@ -150,7 +157,7 @@ enum pt_time_part pt_time_part_of_event(const struct pt_event *event, const char
         return part_of_cuda(event);
     if (part == PT_PART_lock)
         return is_for_gil(event) ? PT_PART_gil_wait : part;
-    if (pt_is_event_loop(event, *ret_path))
+    if (pt_is_event_loop(event, *ret_path) || takes_signals(event))
         return PT_PART_idle;
     if (event->desc->row == PT_ROW_wait_poll && event->result == 0)
         return PT_PART_sleep; /* the time ran out: nobody was waited for */

@@ -86,6 +86,21 @@ class EventLoops(AccountCase):
         wait = next(row for row in stage["waits"] if row["wait"] == "Data wait")
         self.assertGreater(wait["sleep_s"], 0.7)
 
+    def test_a_parent_waits_for_the_signal_of_its_child(self):
+        """timeout(1) hangs in sigsuspend: it does not sleep, its child does."""
+        _, _, stage = self.run_traced("timeout", "30", "sleep", "0.8")
+        time = stage["time"]
+        self.assertGreater(time["child_wait_s"], 0.75, time)
+        self.assertLess(time["sleep_s"] + time["idle_s"], 0.1, time)
+        wait = next(row for row in stage["waits"] if row["wait"] == "Child wait")
+        self.assertGreater(wait["sleep_s"], 0.7)
+
+    def test_a_daemon_pauses(self):
+        _, report, stage = self.run_python("import signal; signal.setitimer(signal.ITIMER_REAL, 0.8); "
+                                           "signal.signal(signal.SIGALRM, print); signal.pause()")
+        self.assertGreater(stage["time"]["idle_s"], 0.75, stage["time"])
+        self.assertEqual([finding["rule"] for finding in report["findings"]], [])
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv)
