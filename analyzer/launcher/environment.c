@@ -109,7 +109,8 @@ static int put_injection(char **environment, const char *library, struct pt_erro
                 {"INTEL_LIBITTNOTIFY64", "PROFTRACE_ITT"}};
     for (size_t i = 0; library && i < sizeof rows / sizeof *rows; i++) {
         const char *value = value_or_null(environment, rows[i].variable);
-        if ((!value || !*value || is_ours(value, strlen(value))) && !is_off(value_or_null(environment, rows[i].option)) &&
+        if ((!value || !*value || is_ours(value, strlen(value))) &&
+            !is_off(value_or_null(environment, rows[i].option)) &&
             put_value(environment, rows[i].variable, library, err) < 0)
             return -1;
     }

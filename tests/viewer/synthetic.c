@@ -5,7 +5,8 @@
  *     synthetic SCENARIO FILE [N]
  *
  * It stands in for the session and the event stream below the exporter (so it must not link what reads trace files),
- * writes FILE (a Perfetto trace where ".pftrace" is in its name, else a Chrome trace) and prints the exporter's summary as JSON. Scenarios are the rows at the end of this file. */
+ * writes FILE (a Perfetto trace where ".pftrace" is in its name, else a Chrome trace) and prints the exporter's summary
+ * as JSON. Scenarios are the rows at the end of this file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -287,8 +288,7 @@ static int export_to(const char *path)
     clock_gettime(CLOCK_MONOTONIC, &before);
     struct pt_sink *sink = pt_sink_open(path, length > 3 && !strcmp(path + length - 3, ".gz"), 0, &err);
     __typeof__(&pt_export_chrome) const write = strstr(path, ".pftrace") ? pt_export_perfetto : pt_export_chrome;
-    if (!sink || write(&session, &options, sink, &summary, &err) < 0 ||
-        pt_sink_close(sink, &file, &err) < 0) {
+    if (!sink || write(&session, &options, sink, &summary, &err) < 0 || pt_sink_close(sink, &file, &err) < 0) {
         fprintf(stderr, "%s\n", err.text);
         return 1;
     }
