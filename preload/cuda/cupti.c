@@ -186,7 +186,7 @@ static void say_recording(struct pt_cupti *c, const struct pt_text *failures)
     pt_cuda_say(PT_CUDA_TRACING_CUPTI, c->text);
 }
 
-/* Returns whether the records will have our clock. */
+/* Returns whether the records will have our clock and reach us. */
 static int configure(struct pt_cupti *c)
 {
     pt_u8 on = 1;
@@ -197,14 +197,16 @@ static int configure(struct pt_cupti *c)
         c->has_our_clock = c->api.cuptiActivityRegisterTimestampCallback(clock_of_records) == PT_CUPTI_SUCCESS;
     c->has_system_tids =
         c->api.cuptiSetThreadIdType && c->api.cuptiSetThreadIdType(THREAD_ID_SYSTEM) == PT_CUPTI_SUCCESS;
-    c->api.cuptiActivityRegisterCallbacks(pt_cupti_request, pt_cupti_complete);
-    return c->has_our_clock;
+    c->has_our_buffers = c->api.cuptiActivityRegisterCallbacks(pt_cupti_request, pt_cupti_complete) == PT_CUPTI_SUCCESS;
+    return c->has_our_clock && c->has_our_buffers;
 }
 
 static void say_not_enough(struct pt_cupti *c)
 {
     struct pt_text text = {c->text, 0, sizeof c->text};
-    pt_text_add(&text, c->has_our_clock ? "CUPTI will not record kernels and calls: " : "CUPTI will not use our clock");
+    pt_text_add(&text, !c->has_our_clock     ? "CUPTI will not use our clock"
+                       : !c->has_our_buffers ? "CUPTI will not use our buffers"
+                                             : "CUPTI will not record kernels and calls: ");
     pt_text_add(&text, c->failures);
     pt_cuda_say(PT_CUDA_TRACING_WRAPPED, c->text);
 }
@@ -232,8 +234,7 @@ int pt_cupti_begin(struct pt_cupti *c)
     }
     if (!c->since)
         c->since = pt_clock();
-    const int has_clock = configure(c);
-    if (!has_clock || !enable_kinds(c, &failures)) {
+    if (!configure(c) || !enable_kinds(c, &failures)) {
         pt_cupti_stop(c);
         say_not_enough(c);
         return 0;

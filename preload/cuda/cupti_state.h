@@ -101,7 +101,8 @@ struct pt_cupti {
     struct pt_cupti_api api;
     pt_u8 has_system_tids;
     pt_u8 has_our_clock; /* registering it again corrupts a record each time */
-    pt_u8 pad0[2];
+    pt_u8 has_our_buffers;
+    pt_u8 pad0[1];
     pt_u32 n_buffers; /* atomic */
     pt_u32 layout_bytes[PT_LAYOUT__COUNT];
     pt_u32 strides[32];            /* bytes from one record of a kind to the next, by row of cupti_kinds.def */

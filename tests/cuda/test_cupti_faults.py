@@ -8,7 +8,7 @@ import shutil
 from cupti_case import CUPTI, DOUBLES, ENDED, OFF, WRAPPED, CuptiCase, main, true_kernels
 
 DROPPED = "CUPTI dropped them: its own buffers were full"
-NO_TIME = "CUPTI gave them no valid times: its buffers on the GPU were full"
+NO_TIME = "CUPTI gave them no valid times: their work had not ended, or its buffers on the GPU were full"
 UNKNOWN = "of a kind that this version of proftrace does not know"
 
 
@@ -33,6 +33,9 @@ class RefusalTest(CuptiCase):
 
     def test_clock_refused(self):
         self.assert_wrapped(self.workload("basic", 1, program="error cuptiActivityRegisterTimestampCallback 999"), "our clock")
+
+    def test_buffers_refused(self):
+        self.assert_wrapped(self.workload("basic", 1, program="error cuptiActivityRegisterCallbacks 1"), "our buffers")
 
     def test_real_library_without_driver(self):
         """NVIDIA's own libcupti on a machine without a driver, where a toolkit is installed."""
@@ -145,7 +148,8 @@ class RecordFaultTest(CuptiCase):
         self.assertEqual(max(len(e["name"]) for e in outcome.of("gpu_kernel")), 4096, "cut, not lost")
 
     def test_many_small_buffers(self):
-        outcome = self.workload("threads", 200, program="fault small_buffers 3")
+        """So many that they do even if none comes back meanwhile: on a busy machine, CUPTI's thread may not run for long."""
+        outcome = self.workload("threads", 80, program="fault small_buffers 3")
         self.assert_operations(outcome)
         self.assertEqual(outcome.lost(), {})
 
