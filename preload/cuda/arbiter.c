@@ -17,13 +17,14 @@
 #include "cupti_standins.def"
 #undef STAND_IN
 
-#define SETTLE_TRIES 10000
+#define SETTLE_NAP_NS 100000
+#define SETTLE_NAPS 20000
 
 /* What the program has of CUPTI. */
 static struct {
     pt_u32 is_subscribed; /* atomic */
     pt_u32 has_recorded;  /* atomic: since it subscribed, it has enabled kinds */
-    pt_u32 is_unflushed;  /* atomic: it may not have had its last records yet */
+    pt_u32 unflushed;     /* atomic: 0 = it has had its last records; else another number with each kind it enables */
     pt_u64 kinds[4];      /* atomic: those it has enabled */
     pt_cupti_request_fn request;
     pt_cupti_complete_fn complete; /* atomic */
@@ -60,13 +61,15 @@ pt_cupti_complete_fn pt_cupti_foreign_complete(void)
     return __atomic_load_n(&foreign.complete, __ATOMIC_ACQUIRE);
 }
 
-/* Another thread may just be taking CUPTI back or letting it go: it is done within a millisecond, and is not waited for
- * for ever. */
+/* Another thread may just be taking CUPTI back or letting it go: milliseconds of work, for which it may have to wait
+ * for a CPU. A program that went on meanwhile would be told that CUPTI is taken; it waits for seconds, but not for
+ * ever. */
 static enum pt_cupti_phase settled_phase(void)
 {
     enum pt_cupti_phase phase = pt_cupti_phase();
-    for (int tries = 0; tries < SETTLE_TRIES && phase == PT_CUPTI_CHANGING; tries++) {
-        pt_syscall0(SYS_sched_yield);
+    for (int naps = 0; naps < SETTLE_NAPS && phase == PT_CUPTI_CHANGING; naps++) {
+        const struct timespec nap = {0, SETTLE_NAP_NS};
+        pt_syscall2(SYS_nanosleep, &nap, 0);
         phase = pt_cupti_phase();
     }
     return phase;
@@ -113,24 +116,40 @@ static void yield_to_program(void)
 
 /* Its last records are converted by its own clock and go to its own callback only if they are delivered before ours are
  * registered again: so not before it has flushed, or a call of the program has come by a while later. */
+static int is_done(void)
+{
+    return !pt_cupti_is_foreign() && !__atomic_load_n(&foreign.unflushed, __ATOMIC_ACQUIRE);
+}
+
 static void take_back_if_done(void)
 {
     struct pt_cupti *c = pt_cupti;
     pt_u32 yielded = PT_CUPTI_YIELDED;
-    if (pt_cupti_phase() == PT_CUPTI_YIELDED && !pt_cupti_is_foreign() &&
-        !__atomic_load_n(&foreign.is_unflushed, __ATOMIC_ACQUIRE) &&
-        __atomic_compare_exchange_n(&c->phase, &yielded, PT_CUPTI_CHANGING, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) &&
-        !pt_cupti_begin(c))
+    if (pt_cupti_phase() != PT_CUPTI_YIELDED || !is_done() ||
+        !__atomic_compare_exchange_n(&c->phase, &yielded, PT_CUPTI_CHANGING, 0, __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE))
+        return;
+    /* A thread that began meanwhile has seen that CUPTI is its own: it said so before it looked, we look again after we
+     * said what we do. */
+    if (!is_done())
+        __atomic_store_n(&c->phase, PT_CUPTI_YIELDED, __ATOMIC_RELEASE);
+    else if (!pt_cupti_begin(c))
         __atomic_store_n(&c->phase, PT_CUPTI_ENDED, __ATOMIC_RELEASE); /* it has said why; nothing is tried again */
+}
+
+/* To have flushed what was there before the flush says nothing of what another thread has enabled since. */
+static void note_flushed(pt_u32 before)
+{
+    __atomic_compare_exchange_n(&foreign.unflushed, &before, 0, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 void pt_cupti_take_back(void)
 {
     if (pt_cupti_is_foreign() || __atomic_exchange_n(&foreign.taking_back, 1, __ATOMIC_ACQUIRE))
         return;
-    if (__atomic_load_n(&foreign.is_unflushed, __ATOMIC_ACQUIRE)) {
+    const pt_u32 unflushed = __atomic_load_n(&foreign.unflushed, __ATOMIC_ACQUIRE);
+    if (unflushed) {
         pt_cupti->api.cuptiActivityFlushAll(1);
-        __atomic_store_n(&foreign.is_unflushed, 0, __ATOMIC_RELEASE);
+        note_flushed(unflushed);
     }
     take_back_if_done();
     __atomic_store_n(&foreign.taking_back, 0, __ATOMIC_RELEASE);
@@ -142,7 +161,7 @@ static void note_kind(pt_u32 kind, int is_on)
     if (kind >= 256)
         return;
     if (is_on)
-        __atomic_fetch_or(&foreign.kinds[kind / 64], bit, __ATOMIC_RELAXED);
+        __atomic_fetch_or(&foreign.kinds[kind / 64], bit, __ATOMIC_SEQ_CST);
     else
         __atomic_fetch_and(&foreign.kinds[kind / 64], ~bit, __ATOMIC_RELAXED);
 }
@@ -150,9 +169,9 @@ static void note_kind(pt_u32 kind, int is_on)
 /* Returns whether it was subscribed before. */
 static pt_u32 begin_subscription(void)
 {
-    const pt_u32 before = __atomic_exchange_n(&foreign.is_subscribed, 1, __ATOMIC_ACQ_REL);
-    __atomic_store_n(&foreign.has_recorded, 0, __ATOMIC_RELEASE);
-    return before;
+    __atomic_store_n(&foreign.has_recorded, 0,
+                     __ATOMIC_RELEASE); /* first: subscribed and done, anybody takes it back */
+    return __atomic_exchange_n(&foreign.is_subscribed, 1, __ATOMIC_SEQ_CST);
 }
 
 /* ---- the stand-ins ---- */
@@ -259,7 +278,7 @@ int cuptiActivityEnable(pt_u32 kind)
         return PT_CUPTI_UNKNOWN;
     if (is_refused())
         return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
-    __atomic_store_n(&foreign.is_unflushed, 1, __ATOMIC_RELEASE);
+    __atomic_add_fetch(&foreign.unflushed, 1, __ATOMIC_ACQ_REL);
     note_kind(kind, 1);
     __atomic_store_n(&foreign.has_recorded, 1, __ATOMIC_RELEASE);
     yield_to_program();
@@ -287,9 +306,10 @@ int cuptiActivityFlushAll(pt_u32 flag)
     __typeof__(&cuptiActivityFlushAll) real = REAL(cuptiActivityFlushAll);
     if (!real)
         return PT_CUPTI_UNKNOWN;
+    const pt_u32 unflushed = __atomic_load_n(&foreign.unflushed, __ATOMIC_ACQUIRE);
     const int result = real(flag);
     if (!is_enabled_by_program()) {
-        __atomic_store_n(&foreign.is_unflushed, 0, __ATOMIC_RELEASE);
+        note_flushed(unflushed);
         take_back_if_done();
     }
     return result;
@@ -309,7 +329,7 @@ int cuptiFinalize(void)
         pt_cupti->has_our_clock = 0;
     const int result = real();
     __builtin_memset(foreign.kinds, 0, sizeof foreign.kinds);
-    __atomic_store_n(&foreign.is_unflushed, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&foreign.unflushed, 0, __ATOMIC_RELEASE);
     __atomic_store_n(&foreign.is_subscribed, 0, __ATOMIC_RELEASE);
     return result; /* taken back at the next call that waits, never within this one */
 }

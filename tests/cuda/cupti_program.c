@@ -196,6 +196,31 @@ static void profiler_finalizes(void)
     work(&after, repeat);
 }
 
+static void *enable_there(void *unused)
+{
+    cuptiActivityRegisterCallbacks(request, complete);
+    cuptiActivityEnable(CONCURRENT_KERNEL);
+    return unused;
+}
+
+/* One thread of a profiler is still being given CUPTI when the other asks for it, too. */
+static void profiler_of_two_threads(void)
+{
+    pthread_t thread;
+    void *subscriber = NULL;
+    work(&before, repeat);
+    pthread_create(&thread, NULL, enable_there, NULL);
+    sleep_ms(50);
+    printf("subscribe %d\n", cuptiSubscribe(&subscriber, on_call, NULL));
+    pthread_join(thread, NULL);
+    work(&during, repeat);
+    cuptiActivityDisable(CONCURRENT_KERNEL);
+    cuptiActivityFlushAll(1);
+    cuptiUnsubscribe(subscriber);
+    printf("%d %d\n", n_own, n_foreign);
+    work(&after, repeat);
+}
+
 static volatile int is_over;
 
 static void *launch_on(void *unused)
@@ -326,6 +351,7 @@ static const struct {
     {"profiler_first", profiler_first},
     {"profiler_stays", profiler_stays},
     {"profiler_finalizes", profiler_finalizes},
+    {"profiler_of_two_threads", profiler_of_two_threads},
     {"profiler_amid_threads", profiler_amid_threads},
     {"return", at_return},
     {"exit", at_exit},

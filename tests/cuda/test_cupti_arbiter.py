@@ -51,6 +51,13 @@ class ArbiterTest(CuptiCase):
         self.assertEqual(self.names(outcome), {"before": N, "after": N})
         self.assert_times(outcome)
 
+    def test_of_two_threads(self):
+        """It takes long to let CUPTI go, as on a busy machine: the program's next thread waits, and is not told that it is taken."""
+        outcome = self.profile("profiler_of_two_threads", "fault slow_flush 100")
+        self.assertEqual(outcome.out, f"subscribe 0\n{N} 0\n")
+        self.assertEqual(outcome.states(), [CUPTI, YIELDED, CUPTI, ENDED])
+        self.assertEqual(self.names(outcome), {"before": N, "after": N})
+
     def test_amid_threads(self):
         outcome = self.profile("profiler_amid_threads", "kernel_ns 1000")
         self.assertEqual(outcome.out, f"{10 * N}\n")
