@@ -135,6 +135,7 @@ struct fg_buffer {
     struct fg_fixup *fixups;
     size_t n_fixups, fixups_max;
     uint64_t ready_ns; /* when all its records are complete */
+    uint64_t serial;
     bool is_full, is_taken;
     int owner; /* thread, or 0 where all threads share */
 };
@@ -155,7 +156,9 @@ void fg_delivered(void);
 void fg_await_deliveries(void);
 FG_EXPORT void fg_note_clock(void);
 /* The first buffer that may be delivered, taken out of the list; NULL: none. */
-struct fg_buffer *fg_take_buffer(bool full_only, bool is_forced);
+/* The next to be delivered of those that were requested up to `newest`. */
+struct fg_buffer *fg_take_buffer(bool full_only, bool is_forced, uint64_t newest);
+uint64_t fg_newest_buffer(void);
 void fg_call_complete(uint8_t *data, size_t bytes, size_t valid);
 FG_EXPORT void fg_close_thread_buffer(int thread);
 /* Ends the process with a message when this thread stands in a buffer callback: the real one deadlocks there. */

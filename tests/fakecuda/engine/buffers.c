@@ -16,6 +16,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static fg_request_function request_function;
 static fg_complete_function complete_function;
 static struct fg_buffer *buffers; /* in the order of their first record */
+static uint64_t n_requested;
 static atomic_size_t n_dropped;
 static atomic_int n_delivering; /* taken, and not yet with the client */
 static uint64_t attributes[ATTRIBUTES] = {3u << 20, 8u << 20, 250, 65536, 250, 0, 3, 3, 0, 2 /* by version */};
@@ -159,6 +160,7 @@ static struct fg_buffer *request_buffer(int owner)
     buffer->bytes = bytes;
     buffer->max_records = few ? few : max_records;
     buffer->owner = owner;
+    buffer->serial = ++n_requested;
     while (*end)
         end = &(*end)->next;
     *end = buffer;
@@ -251,14 +253,22 @@ void fg_put_timed(const struct fg_record *record, enum fg_field start, enum fg_f
     fg_cupti_unlock();
 }
 
-struct fg_buffer *fg_take_buffer(bool full_only, bool is_forced)
+uint64_t fg_newest_buffer(void)
+{
+    fg_cupti_lock();
+    const uint64_t newest = n_requested;
+    fg_cupti_unlock();
+    return newest;
+}
+
+struct fg_buffer *fg_take_buffer(bool full_only, bool is_forced, uint64_t newest)
 {
     const uint64_t now_ns = fg_now_ns();
     struct fg_buffer *taken = NULL;
     fg_cupti_lock();
     for (struct fg_buffer **at = &buffers; *at; at = &(*at)->next) {
         struct fg_buffer *buffer = *at;
-        if ((full_only && !buffer->is_full) || (!is_forced && buffer->ready_ns > now_ns))
+        if (buffer->serial > newest || (full_only && !buffer->is_full) || (!is_forced && buffer->ready_ns > now_ns))
             continue;
         *at = buffer->next;
         taken = buffer;

@@ -92,7 +92,9 @@ int fg_flush(bool is_forced)
     if (fg_is_exiting())
         return NOT_INITIALIZED;
     fg_busy(fg_program()->fault[FG_FAULT_slow_flush] * 1e6);
-    for (struct fg_buffer *buffer; (buffer = fg_take_buffer(false, is_forced));)
+    /* What other threads begin meanwhile is for the next flush: they could keep this one for ever. */
+    const uint64_t newest = fg_newest_buffer();
+    for (struct fg_buffer *buffer; (buffer = fg_take_buffer(false, is_forced, newest));)
         fg_deliver(buffer);
     fg_await_deliveries();
     fg_replay();
@@ -104,7 +106,7 @@ static void *work(void *unused)
     while (!fg_is_exiting()) {
         const double ms = period_ms ? period_ms : fg_program()->worker_period_ms;
         fg_wait_until(fg_now_ns() + (uint64_t)((ms > 1 ? ms : 1) * 1e6));
-        for (struct fg_buffer *buffer; (buffer = fg_take_buffer(true, false));)
+        for (struct fg_buffer *buffer; (buffer = fg_take_buffer(true, false, UINT64_MAX));)
             fg_deliver(buffer);
         /* A drift is only followed while pairs are taken. */
         fg_take_clock_pair();
