@@ -78,7 +78,7 @@ static void event(void *state, const struct pt_event *e)
     if (account->late.path)
         pt_account_follow_late(account, pt_event_end_ns(e));
     if (part == PT_PART_idle)
-        pt_account_loop_waited(thread, &span, (double)own_ns, e->desc->row == PT_ROW_wait_signal);
+        pt_account_loop_waited(thread, &span, (double)own_ns, pt_waits_for_signals(e));
     else
         pt_account_loop_next(account, thread, e, path, is_critical);
     if (is_critical)

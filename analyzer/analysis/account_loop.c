@@ -37,7 +37,7 @@ static bool takes(const struct account_loop *loop, const struct pt_event *event,
     case PT_ROW_io_read:
     case PT_ROW_io_readv:
     case PT_ROW_net_receive:
-        return event->result > 0 && path;
+        return event->result > 0 && path && !loop->for_signals;
     case PT_ROW_wait_child:
         return event->result > 0 && loop->for_signals;
     default:

@@ -142,10 +142,12 @@ bool pt_is_event_loop(const struct pt_event *event, const char *path)
     return event->desc->row == PT_ROW_wait_poll && path && !strcmp(path, "anon_inode:[eventpoll]");
 }
 
-/* For as long as it takes: a program that waits for its child this way does not sleep. */
-static bool takes_signals(const struct pt_event *event)
+bool pt_waits_for_signals(const struct pt_event *event)
 {
-    return event->desc->row == PT_ROW_wait_signal && event->result != -EAGAIN; /* its time ran out */
+    if (event->desc->row == PT_ROW_wait_signal)
+        return event->result != -EAGAIN; /* its time ran out */
+    return event->desc->row == PT_ROW_wait_poll && event->result == -EINTR && !pt_event_as(event, wait_poll)->path &&
+           pt_event_as(event, wait_poll)->timeout_ms == -1;
 }
 
 enum pt_time_part pt_time_part_of_event(const struct pt_event *event, const char **ret_path)
@@ -157,7 +159,7 @@ enum pt_time_part pt_time_part_of_event(const struct pt_event *event, const char
         return part_of_cuda(event);
     if (part == PT_PART_lock)
         return is_for_gil(event) ? PT_PART_gil_wait : part;
-    if (pt_is_event_loop(event, *ret_path) || takes_signals(event))
+    if (pt_is_event_loop(event, *ret_path) || pt_waits_for_signals(event))
         return PT_PART_idle;
     if (event->desc->row == PT_ROW_wait_poll && event->result == 0)
         return PT_PART_sleep; /* the time ran out: nobody was waited for */

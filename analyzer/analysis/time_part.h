@@ -30,6 +30,9 @@ enum pt_time_part pt_time_part_of_row(pt_u32 row);
 
 /* Whether a wait is that of an event loop (epoll): for whatever comes first. */
 bool pt_is_event_loop(const struct pt_event *event, const char *path);
+/* Does the call end with a signal, however long that takes: sigsuspend of timeout(1), pselect of make -j? A program
+ * that waits for its child this way does not sleep. */
+bool pt_waits_for_signals(const struct pt_event *event);
 
 /* The part of one span; *ret_path is what its descriptor is; NULL = none or unknown. */
 enum pt_time_part pt_time_part_of_event(const struct pt_event *event, const char **ret_path);

@@ -95,6 +95,14 @@ class EventLoops(AccountCase):
         wait = next(row for row in stage["waits"] if row["wait"] == "Child wait")
         self.assertGreater(wait["sleep_s"], 0.7)
 
+    def test_make_waits_for_a_free_job(self):
+        """With all jobs taken make hangs in pselect until SIGCHLD."""
+        rules = "all: 1 2 3 4\n1 2 3 4:\n\t@sleep 0.4\n"
+        _, _, stage = self.run_traced("make", "-s", "-j2", "--eval", rules, "-f", "/dev/null", "all")
+        time = stage["time"]
+        self.assertGreater(time["child_wait_s"], 0.7, time)
+        self.assertLess(time["sleep_s"] + time["idle_s"], 0.1, time)
+
     def test_a_daemon_pauses(self):
         _, report, stage = self.run_python("import signal; signal.setitimer(signal.ITIMER_REAL, 0.8); "
                                            "signal.signal(signal.SIGALRM, print); signal.pause()")
