@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../model/demangle.h"
+#include "../util/auto.h"
 #include "gpu.h"
 
 enum { MAX_ROWS = 100 };
@@ -67,7 +69,8 @@ static void sums_table(struct gpu *gpu, pt_u32 stage, enum gpu_sum_kind what, co
             continue;
         }
         struct pt_value *row = pt_table_add_row(table);
-        row[0] = pt_text(pt_metrics_text(&gpu->profile->metrics, name_of(sum)));
+        PT_AUTO(pt_freep) char *kernel = what == GPU_SUM_WRAPPED ? pt_demangle(name_of(sum)) : NULL;
+        row[0] = pt_text(pt_metrics_text(&gpu->profile->metrics, kernel ? kernel : name_of(sum)));
         row[1] = pt_integer(durations->count);
         row[2] = pt_integer(sum->errors);
         row[3] = pt_seconds((pt_i64)durations->sum);
