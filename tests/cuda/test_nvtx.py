@@ -27,6 +27,11 @@ os.wait()
 
 
 class Nvtx(AnnotationCase):
+    @staticmethod
+    def info(outcome):
+        return subprocess.run([os.path.join(os.path.dirname(LIBRARY), "proftrace"), "info", f"{outcome.folder}/trace/latest"],
+                              capture_output=True, text=True, check=True).stdout
+
     def test_everything(self):
         for host in HOSTS:
             with self.subTest(host):
@@ -48,7 +53,7 @@ class Nvtx(AnnotationCase):
         for host in HOSTS:
             outcome = self.both(host, "threads")
             seen = collections.Counter(self.ranges(outcome))
-            self.assertEqual(sorted(seen.values()), [20000] * 16)
+            self.assertEqual(sorted(seen.values()), [20000] * 16, self.info(outcome))
             self.assertEqual({name for _, name in seen}, {"-"} | {f"+thread {i}" for i in range(8)})
             self.assertEqual(len({tid for tid, _ in seen}), 8)
 
@@ -89,9 +94,7 @@ class Nvtx(AnnotationCase):
                                              NVTX_INJECTION64_PATH=LIBRARY)
             self.assertEqual(folder_of_run.out, outcome.out)
             self.assertEqual(self.names(folder_of_run)[:3], ["+step", "+reused buffer", "+data: decode"])
-            info = subprocess.run([os.path.join(os.path.dirname(LIBRARY), "proftrace"), "info", f"{folder_of_run.folder}/trace/latest"],
-                                  capture_output=True, text=True, check=True).stdout
-            self.assertIn("started without the library", info)
+            self.assertIn("started without the library", self.info(folder_of_run))
 
     def test_cost(self):
         """Two readings of the clock and little else; nothing when it is off. Generous: machines of tests are busy."""

@@ -117,12 +117,18 @@ def worker_spans(loader):
     return found
 
 
-def report(trainings, loader):
+def waited_for_cpu_ns():
+    """How long this thread could have run and did not, since it began."""
+    with open("/proc/thread-self/schedstat", encoding="ascii") as file:
+        return int(file.read().split()[1])
+
+
+def report(trainings, loader, waited_ns):
     planted = [p for t in trainings for p in t.planted] + worker_spans(loader)
     totals = {}
     for p in planted:
         totals[p["cause"]] = totals.get(p["cause"], 0) + p["end_ns"] - p["start_ns"]
-    out = {"pid": os.getpid(), "steps": trainings[0].steps, "planted": planted, "planted_ns": totals,
+    out = {"pid": os.getpid(), "steps": trainings[0].steps, "planted": planted, "planted_ns": totals, "waited_for_cpu_ns": waited_ns,
            "worker_pids": loader.pids, "worker_waits": loader.waits,
            "worker_wait_ns": sum(end - start for start, end in loader.waits)}
     if os.environ.get("FAKECUDA_WITNESS"):
@@ -157,14 +163,16 @@ def main():
     helpers = [threading.Thread(target=training.run) for training in trainings[1:]]
     for helper in helpers:
         helper.start()
+    waited_ns = waited_for_cpu_ns()
     trainings[0].run()
+    waited_ns = waited_for_cpu_ns() - waited_ns
     for helper in helpers:
         helper.join()
     loader.close()
     for name in os.listdir(folder):
         os.unlink(os.path.join(folder, name))
     os.rmdir(folder)
-    report(trainings, loader)
+    report(trainings, loader, waited_ns)
     leave(options.exit)
 
 

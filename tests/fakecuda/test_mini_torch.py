@@ -26,7 +26,7 @@ class MiniTorchTest(DoubleTest):
                 self.assertGreater(report["planted_ns"][cause], 5 * 8e6)
                 idle = report["idle_of_kernels"]
                 self.assertLessEqual(idle["by_cause_ns"][cause], report["planted_ns"][cause])
-                self.assertGreater(idle["by_cause_ns"][cause], 0.4 * idle["idle_ns"])
+                self.assertGreater(idle["by_cause_ns"][cause], 0.4 * (idle["idle_ns"] - report["waited_for_cpu_ns"]))
 
     def test_mixed(self):
         _, report = self.train("--steps", "6", "--cause", "sleep=10", "--cause", "python=6:2", "--cause", "lock=4:3")
@@ -42,7 +42,8 @@ class MiniTorchTest(DoubleTest):
                                              "sleep=30", *more)
                 self.assertEqual(len(set(report["worker_pids"])), 2)
                 self.assertGreater(report["planted_ns"]["worker_sleep"], 40e6)
-                self.assertGreater(report["idle_of_all"]["by_cause_ns"]["worker_sleep"], 30e6)
+                idle_ns = report["idle_of_all"]["by_cause_ns"]["worker_sleep"]  # while a trainer waits for a CPU, workers get ahead
+                self.assertGreater(idle_ns, 30e6 - report["waited_for_cpu_ns"])
                 self.assertEqual({t["pid"] for t in outcome.true("process")}, {report["pid"]})
 
     def test_kernels(self):
