@@ -169,8 +169,8 @@ static int write_folder(struct pt_session *session, const struct pt_exporter *ex
 static int write_output(struct pt_session *session, const struct pt_exporter *exporter, const struct request *request,
                         const char *path, struct pt_error *err)
 {
-    struct pt_export_summary summary;
-    struct pt_sink_result file;
+    struct pt_export_summary summary = {0};
+    struct pt_sink_result file = {0};
     const struct pt_export_options options = options_of(exporter, request);
     if ((exporter->write ? write_one : write_folder)(session, exporter, &options, path, &summary, &file, err) < 0)
         return -1;

@@ -95,7 +95,7 @@ static void show_stage(struct source *source, const struct pt_export_options *op
     pt_cpu_view_of(&view, source->data);
     PT_AUTO(pt_freep)
     struct pt_cpu_shown *list = pt_malloc((data->n_samples + data->n_waits + 1) * sizeof *list);
-    found->view = &view;
+    found->view = &view; // cppcheck-suppress autoVariables
     found->samples = list;
     if (options->off_cpu) {
         pt_off_cpu_weigh(&source->off);
@@ -108,6 +108,8 @@ static void show_stage(struct source *source, const struct pt_export_options *op
     qsort(list, found->n, sizeof *list, by_thread_and_time);
     sum_up(found, data, summary);
     show(found);
+    found->view = NULL; /* it ends here */
+    found->samples = NULL;
     pt_cpu_view_close(&view);
 }
 
