@@ -99,6 +99,7 @@ static void waited_for_command(struct helpers *helpers, const struct pt_event *e
     struct stage_helpers *stage = &helpers->stages[pt_profile_stage_of(helpers->profile, e->process)];
     pt_time_union_add(&stage->child, e->start_ns, pt_event_end_ns(e));
     stage->child_waits += e->duration_ns >= LEAST_WAIT_NS;
+    stage->together_ns += e->duration_ns >= LEAST_WAIT_NS ? pt_helpers_together_ns(helpers, e) : 0;
     ran(helpers, e, text ? text : target ? (target->exe ? target->exe : target->comm) : "(a program not traced)");
 }
 

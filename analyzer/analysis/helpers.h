@@ -27,6 +27,7 @@ struct command {
 struct stage_helpers {
     struct pt_time_union wait, with_forks, child;
     pt_u64 waits, feeds, child_waits;
+    pt_i64 together_ns; /* of child: more than one child ran */
     pt_u64 forks_of_all;
     struct { /* of large processes that do not take data from their workers */
         pt_u64 n, rss_bytes;
@@ -44,7 +45,12 @@ struct helpers {
     } commands;
     struct pt_map by_command; /* stage, interned text */
     struct pt_intern texts;
+    pt_u64 looked_at_siblings;
 };
+
+/* Of a wait for a child, the time in which several children of the process ran: that much they were started together.
+ */
+pt_i64 pt_helpers_together_ns(struct helpers *helpers, const struct pt_event *wait);
 
 /* A process that has taken this many messages from its workers is fed by them: DataLoader. */
 enum { PT_FED_AFTER = 10 };

@@ -253,6 +253,8 @@ void pt_helpers_results(struct helpers *helpers, pt_u32 stage)
     const struct pt_scope scope = pt_scope_stage(stage);
     const struct stage_helpers *s = &helpers->stages[stage];
     pt_metrics_set(metrics, scope, "child.wait_s", pt_seconds(s->child.total_ns));
+    const pt_i64 alone_ns = s->child.total_ns - s->together_ns;
+    pt_metrics_set(metrics, scope, "child.alone_s", pt_seconds(alone_ns > 0 ? alone_ns : 0));
     pt_metrics_set(metrics, scope, "child.wait.calls", pt_integer(s->child_waits));
     set_workers(helpers, stage);
     set_forks(helpers, stage);

@@ -114,7 +114,7 @@ static const struct {
     {"lock_convoy", {{"lock.contended.cost_s", 3}, {"lock.contended.calls", 400}}, 5},
     {"sleep_polling", {{"sleep.short.cost_s", 3}, {"sleep.short.calls", 400}}, 5},
     {"long_sleeps", {{"sleep.long.cost_s", 3}}, 0.2},
-    {"idle_child_wait", {{"child.wait_s", 3}, {"child.wait.calls", 6}}, 1},
+    {"idle_child_wait", {{"child.wait_s", 3}, {"child.alone_s", 3}, {"child.wait.calls", 6}}, 1},
     {"fork_of_large_process", {{"fork.cost_s", 3}, {"fork.mean_s", 0.02}}, 0.001},
     {"slow_dns", {{"net.resolve.cost_s", 3}}, 0.1},
     {"synchronous_fsync", {{"storage.sync.cost_s", 3}, {"storage.sync.calls", 100}}, 3},
