@@ -8,7 +8,6 @@
  */
 #include "kernel_names.h"
 
-#include <dlfcn.h>
 #include <sys/mman.h>
 
 #include "../core/emit.h"
@@ -78,19 +77,13 @@ static pt_u64 name_of(const void *function)
     return entry ? __atomic_load_n(&entry->name, __ATOMIC_ACQUIRE) : 0;
 }
 
-/* A module may have been unloaded since, and a handle be another's now: to read there would end the program. */
-static int is_mapped(pt_u64 name)
-{
-    struct dl_find_object object;
-    return _dl_find_object((void *)name, &object) == 0;
-}
-
 pt_u32 pt_kernel_name(const void *function)
 {
     const pt_u64 name = name_of(function);
     if (!name || name & IS_ID)
         return (pt_u32)name;
-    if (!is_mapped(name))
+    if (!pt_is_in_module(
+            name)) /* it was unloaded, and the handle is another's now: to read there would end the program */
         return 0;
     const pt_u32 id = pt_intern_name(0, (const char *)name);
     if (id)

@@ -204,6 +204,12 @@ static PT_NOINLINE const struct pt_cudart *of_nobody(void)
     return cudart;
 }
 
+int pt_is_in_module(pt_u64 address)
+{
+    struct dl_find_object object;
+    return _dl_find_object((void *)address, &object) == 0;
+}
+
 const struct pt_cudart *pt_cudart_of(const void *address)
 {
     struct dl_find_object object;

@@ -29,5 +29,7 @@ struct pt_cudart {
 
 /* The libcudart that code at `caller` means. Some nanoseconds; looks around at the first call of a module. */
 const struct pt_cudart *pt_cudart_of(const void *caller);
+/* Does a module that is loaded now lie at this address? */
+int pt_is_in_module(pt_u64 address);
 
 #endif
