@@ -34,8 +34,9 @@ uint64_t fg_stamp(void)
 void fg_take_clock_pair(void)
 {
     uint64_t best_gap = UINT64_MAX, gpu = 0, cpu = 0;
+    const fg_clock_function clock = clock_function;
     for (int i = 0; i < TRIES; i++) {
-        const uint64_t before = fg_now_ns(), stamp = fg_stamp(), after = fg_now_ns();
+        const uint64_t before = fg_now_ns(), stamp = clock(), after = fg_now_ns();
         if (after - before < best_gap) {
             best_gap = after - before;
             gpu = fg_gpu_clock(before + best_gap / 2);
@@ -43,7 +44,8 @@ void fg_take_clock_pair(void)
         }
     }
     pthread_mutex_lock(&lock);
-    if (n_pairs && gpu < pairs[n_pairs - 1].gpu + SPACING_NS) {
+    /* Another clock may have been registered since. */
+    if (clock != clock_function || (n_pairs && gpu < pairs[n_pairs - 1].gpu + SPACING_NS)) {
         pthread_mutex_unlock(&lock);
         return;
     }
@@ -113,8 +115,8 @@ void fg_await_second_pair(void)
 
 void fg_register_clock(fg_clock_function clock)
 {
-    clock_function = clock;
     pthread_mutex_lock(&lock);
+    clock_function = clock;
     n_pairs = 0;
     pthread_mutex_unlock(&lock);
     fg_take_clock_pair();
