@@ -276,9 +276,12 @@ void pt_cupti_stop(struct pt_cupti *c)
 static void end_at_exit(void)
 {
     struct pt_cupti *c = pt_cupti;
+    pt_u32 recording = PT_CUPTI_RECORDING;
     if (pt_cupti_phase() != PT_CUPTI_RECORDING || pt_process_is_vfork_child())
         return;
-    __atomic_store_n(&c->phase, PT_CUPTI_ENDED, __ATOMIC_RELEASE);
+    /* Another thread may be giving CUPTI to the program right now: then it is not ours to end. */
+    if (!__atomic_compare_exchange_n(&c->phase, &recording, PT_CUPTI_ENDED, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return;
     __atomic_store_n(&pt_cuda_by_cupti, 0, __ATOMIC_RELEASE);
     const int result = c->api.cuptiActivityFlushAll(FLUSH_FORCED);
     note_dropped(c);
