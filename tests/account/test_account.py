@@ -13,6 +13,8 @@ import sys
 import tempfile
 import unittest
 
+from account_case import thrice
+
 BUILD = os.path.abspath(os.environ.get("PROFTRACE_BUILD", "build"))
 PROFTRACE = os.path.join(BUILD, "proftrace")
 WAITS = os.environ.get("ACCOUNT_WAITS", os.path.join(BUILD, "tests", "account", "account_waits"))
@@ -62,6 +64,7 @@ class Account(unittest.TestCase):
             stages = json.load(file)["stages"]
         return took, next(stage for stage in stages if stage["stage"] == "planted")
 
+    @thrice
     def check(self, *command):
         took, stage = self.run_it(*command)
         time = stage["time"]
@@ -104,6 +107,7 @@ class Account(unittest.TestCase):
         known = (time["python_s"] or 0) + (time["native_s"] or 0)
         self.assertAlmostEqual(known, took["python_s"], delta=TOLERANCE * time["wall_s"] + 0.03, msg=time)
 
+    @thrice
     def test_a_wait_is_followed_into_the_process_waited_for(self):
         """Three processes: ours waits for a worker, which waits for a child of its own, which sleeps."""
         body = """

@@ -7,7 +7,7 @@ Needs samples of the stack. A sample is 10 ms: the runs are long enough that cha
 import sys
 import unittest
 
-from account_case import AccountCase
+from account_case import AccountCase, thrice
 
 PROGRAM = """
 import hashlib, os, threading, time, zlib
@@ -38,6 +38,7 @@ def files(seconds, path):
 
 
 class Computing(AccountCase):
+    @thrice
     def check(self, body):
         output, _, stage = self.run_traced("/usr/bin/python3", "-S", "-c",
                                            PROGRAM + body + "\nfor part, s in took.items(): print(part, s)")

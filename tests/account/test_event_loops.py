@@ -4,7 +4,7 @@
 import sys
 import unittest
 
-from account_case import AccountCase
+from account_case import AccountCase, thrice
 
 SERVER = """
 import asyncio, os, socket, sys, time
@@ -66,6 +66,7 @@ class EventLoops(AccountCase):
     def run_python(self, body):
         return self.run_traced("/usr/bin/python3", "-S", "-c", body)
 
+    @thrice
     def test_a_server_without_much_to_do(self):
         _, report, stage = self.run_python(SERVER)
         time = stage["time"]
@@ -73,12 +74,14 @@ class EventLoops(AccountCase):
         self.assertLess(time["data_wait_s"] + time["sleep_s"], 0.1, time)
         self.assertEqual([finding["rule"] for finding in report["findings"]], [])
 
+    @thrice
     def test_a_client_waits_for_its_server(self):
         output, _, stage = self.run_python(CLIENT)
         time = stage["time"]
         self.assert_within(time["network_s"], float(output), float(output), time["wall_s"], str(time))
         self.assertGreater(time["idle_s"], 0.38, "a coroutine that sleeps leaves the loop idle")
 
+    @thrice
     def test_a_parent_waits_for_its_child(self):
         output, _, stage = self.run_python(PIPE)
         time = stage["time"]
@@ -86,6 +89,7 @@ class EventLoops(AccountCase):
         wait = next(row for row in stage["waits"] if row["wait"] == "Data wait")
         self.assertGreater(wait["sleep_s"], 0.7)
 
+    @thrice
     def test_a_parent_waits_for_the_signal_of_its_child(self):
         """timeout(1) hangs in sigsuspend: it does not sleep, its child does."""
         _, _, stage = self.run_traced("timeout", "30", "sleep", "0.8")
@@ -95,6 +99,7 @@ class EventLoops(AccountCase):
         wait = next(row for row in stage["waits"] if row["wait"] == "Child wait")
         self.assertGreater(wait["sleep_s"], 0.7)
 
+    @thrice
     def test_make_waits_for_a_free_job(self):
         """With all jobs taken make hangs in pselect until SIGCHLD."""
         rules = "all: 1 2 3 4\n1 2 3 4:\n\t@sleep 0.4\n"
@@ -103,6 +108,7 @@ class EventLoops(AccountCase):
         self.assertGreater(time["child_wait_s"], 0.7, time)
         self.assertLess(time["sleep_s"] + time["idle_s"], 0.1, time)
 
+    @thrice
     def test_a_daemon_pauses(self):
         _, report, stage = self.run_python("import signal; signal.setitimer(signal.ITIMER_REAL, 0.8); "
                                            "signal.signal(signal.SIGALRM, print); signal.pause()")

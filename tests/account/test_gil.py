@@ -13,7 +13,7 @@ import subprocess
 import sys
 import unittest
 
-from account_case import AccountCase
+from account_case import AccountCase, thrice
 
 PROGRAM = """
 import json, os, threading, time
@@ -50,6 +50,7 @@ class Gil(AccountCase):
         output, report, stage = self.run_traced(python, "-S", "-c", program, **environment)
         return {tid: (off, queued) for tid, off, queued in json.loads(output)}, report, stage
 
+    @thrice
     def check(self, python, threads, **environment):
         look, report, stage = self.run_threads(python, threads, **environment)
         wall, waited = stage["time"]["wall_s"], {row["tid"]: row["total_s"] for row in stage["gil"]}
@@ -79,6 +80,7 @@ class Gil(AccountCase):
         self.assertEqual(stage["time"]["gil_wait_s"], 0)
         self.assertNotIn("gil_contention", {finding["rule"] for finding in report["findings"]})
 
+    @thrice
     def test_a_lock_of_the_program_is_no_gil(self):
         body = ("import threading, time; lock = threading.Condition()\n"
                 "def later():\n  time.sleep(0.5)\n  with lock: lock.notify()\n"

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import unittest
 
-from account_case import BUILD, AccountCase
+from account_case import BUILD, AccountCase, thrice
 
 TOUCHES = os.environ.get("ACCOUNT_TOUCHES", os.path.join(BUILD, "tests", "account", "account_touches"))
 PAGES = 8000
@@ -26,6 +26,7 @@ class PageFaults(AccountCase):
         if int(dict(line.split() for line in made.stdout.splitlines())["major"]) < PAGES // 2:
             self.skipTest(f"{self.folder} lies in memory, or its disk is: no page is ever missing")
 
+    @thrice
     def test_a_cold_file(self):
         output, report, stage = self.run_traced(TOUCHES, self.file, str(PAGES))
         said = {name: int(value) / 1e9 for name, value in (line.split() for line in output.splitlines())}
@@ -42,6 +43,7 @@ class PageFaults(AccountCase):
         parts = time["page_fault_s"] + time["native_s"] + time["runnable_s"]
         self.assert_within(parts, said["touching"], said["touching"] + 0.03, wall, f"{time}, said: {said}")
 
+    @thrice
     def test_pages_that_a_call_needs_are_part_of_the_call(self):
         body = ("import mmap, os, sys, time\n"
                 "fd = os.open(sys.argv[1], os.O_RDWR); os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)\n"
@@ -55,6 +57,7 @@ class PageFaults(AccountCase):
         self.assert_within(written, float(output) * 0.9, float(output) + time["wall_s"] * 0.1, time["wall_s"], str(time))
         self.assertLess(time["page_fault_s"] or 0, 0.1 * time["wall_s"], time)
 
+    @thrice
     def test_what_is_in_memory_is_no_wait(self):
         body = ("import mmap, os, sys\n"
                 "fd = os.open(sys.argv[1], os.O_RDWR); size = os.fstat(fd).st_size\n"
