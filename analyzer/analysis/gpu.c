@@ -195,6 +195,7 @@ static void free_all(struct gpu *gpu)
     pt_map_fini(&gpu->by_channel);
     pt_intern_fini(&gpu->texts);
     pt_peers_fini(&gpu->peers);
+    gpu_overlaps_free(gpu);
     free(gpu->processes);
     free(gpu->first_thread);
     free(gpu->threads);

@@ -69,6 +69,7 @@ struct gpu_thread {
     bool is_left_out; /* beyond GPU_MOST_THREADS */
     pt_u32 *nodes;    /* GPU_MOST_DEPTH open ranges; NULL = never any */
     pt_u32 depth;
+    pt_u32 n_overlapping, overlapping; /* open ranges that may overlap others; the set of them, 0 = not made yet */
 };
 
 /* ---- processes ---- */
@@ -79,6 +80,7 @@ struct gpu_call {
     const char *name;
     pt_u32 correlation; /* 0 = free */
     pt_u32 node, step;  /* range that was open, step that ran; 0 = none */
+    pt_u32 overlapping; /* set of ranges: gpu_overlaps.c; 0 = none */
     pt_u8 class;
 };
 
@@ -203,6 +205,15 @@ enum gpu_sum_kind { GPU_SUM_CALL, GPU_SUM_SYNC, GPU_SUM_OVERHEAD, GPU_SUM_WRAPPE
 struct gpu_node { /* of the tree of ranges */
     pt_u32 parent, stage;
     const char *name;
+    pt_u64 calls, activities;
+    pt_i64 gpu_ns;
+};
+
+/* Ranges that may overlap others: by name. */
+struct gpu_overlap_sum {
+    pt_u32 stage;
+    const char *name;
+    pt_u64 calls, elsewhere; /* elsewhere: ended on another thread than they began on; the rest is of the others */
     pt_u64 activities;
     pt_i64 gpu_ns;
 };
@@ -282,8 +293,9 @@ struct gpu {
     } places;
     struct {
         PT_VEC(struct gpu_node);
-    } nodes;                  /* 0 = no range */
-    struct pt_map device_ids; /* process, number -> hash of what identifies the device */
+    } nodes;                       /* 0 = no range */
+    struct gpu_overlaps *overlaps; /* gpu_overlaps.c */
+    struct pt_map device_ids;      /* process, number -> hash of what identifies the device */
     struct pt_map by_device, by_stream, by_queue, by_kernel, by_variant, by_copies, by_memory, by_sum, by_place,
         by_node;
     struct pt_map texts_of_ids; /* process, string id, folded -> text */
@@ -353,6 +365,16 @@ void gpu_ranges_event(struct gpu *gpu, const struct pt_event *event);
 void gpu_ranges_work(struct gpu *gpu, const struct gpu_activity *work, const struct gpu_call *call);
 void gpu_ranges_end(struct gpu *gpu);
 pt_u32 gpu_node_of(const struct gpu *gpu, const struct pt_thread *thread);
+/* What a range is called in tables: numbers of steps are left out. */
+const char *gpu_range_name(struct gpu *gpu, const struct pt_process *process, pt_u32 id, bool *ret_is_step);
+
+/* gpu_overlaps.c */
+void gpu_overlaps_event(struct gpu *gpu, const struct pt_event *event);
+pt_u32 gpu_overlaps_of(struct gpu *gpu, const struct pt_thread *thread); /* for what it launches now */
+void gpu_overlaps_work(struct gpu *gpu, const struct gpu_call *call, pt_i64 ns);
+/* All of them, when no more work comes; they stay gpu's. */
+const struct gpu_overlap_sum *gpu_overlaps_sums(struct gpu *gpu, size_t *ret_n);
+void gpu_overlaps_free(struct gpu *gpu);
 
 /* gpu_host.c */
 struct gpu_host *gpu_host_open(struct gpu *gpu, pt_u32 stage);
@@ -370,5 +392,6 @@ void gpu_results(struct gpu *gpu, pt_u32 stage);
 void gpu_idle_tables(struct gpu *gpu, pt_u32 stage);
 void gpu_work_tables(struct gpu *gpu, pt_u32 stage);
 void gpu_call_tables(struct gpu *gpu, pt_u32 stage);
+void gpu_range_tables(struct gpu *gpu, pt_u32 stage);
 
 #endif

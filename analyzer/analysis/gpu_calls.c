@@ -85,6 +85,7 @@ static void remember(struct gpu *gpu, const struct pt_event *e, const char *name
         .name = name,
         .correlation = call->correlation,
         .node = gpu_node_of(gpu, e->thread),
+        .overlapping = gpu_overlaps_of(gpu, e->thread),
         .step = process->step,
         .class = (pt_u8)e->tag,
     };

@@ -80,19 +80,25 @@ static bool is_step(const char *name)
 
 /* ---- events ---- */
 
+const char *gpu_range_name(struct gpu *gpu, const struct pt_process *process, pt_u32 id, bool *ret_is_step)
+{
+    const char *raw = pt_process_string(process, id);
+    *ret_is_step = raw && is_step(raw);
+    return *ret_is_step && raw[0] == 'P' ? gpu_text(gpu, "ProfilerStep#*") : gpu_string(gpu, process, id, *ret_is_step);
+}
+
 static void open_range(struct gpu *gpu, const struct pt_event *e)
 {
     struct gpu_thread *thread = gpu_thread_of(gpu, e->thread);
-    const pt_u32 id = pt_event_as(e, range_begin)->name;
-    const char *raw = pt_process_string(e->process, id);
-    const bool starts_step = raw && is_step(raw);
-    const char *name =
-        starts_step && raw[0] == 'P' ? gpu_text(gpu, "ProfilerStep#*") : gpu_string(gpu, e->process, id, starts_step);
+    bool starts_step;
+    const char *name = gpu_range_name(gpu, e->process, pt_event_as(e, range_begin)->name, &starts_step);
     if (!thread->nodes)
         thread->nodes = pt_calloc(GPU_MOST_DEPTH, sizeof *thread->nodes);
     const pt_u32 parent = gpu_node_of(gpu, e->thread);
+    const pt_u32 node = name ? node_at(gpu, gpu_stage_of(gpu, e->process), parent, name) : parent;
+    gpu->nodes.items[node].calls += node != parent;
     if (thread->depth < GPU_MOST_DEPTH)
-        thread->nodes[thread->depth] = name ? node_at(gpu, gpu_stage_of(gpu, e->process), parent, name) : parent;
+        thread->nodes[thread->depth] = node;
     thread->depth++;
     if (starts_step)
         begin_step(gpu, e, true);
@@ -112,6 +118,7 @@ void gpu_ranges_event(struct gpu *gpu, const struct pt_event *e)
         begin_step(gpu, e, false);
         break;
     default:
+        gpu_overlaps_event(gpu, e);
         break;
     }
 }
@@ -124,6 +131,7 @@ void gpu_ranges_work(struct gpu *gpu, const struct gpu_activity *work, const str
     struct gpu_node *node = &gpu->nodes.items[call->node];
     node->gpu_ns += ns;
     node->activities++;
+    gpu_overlaps_work(gpu, call, ns);
     struct gpu_step *step = &gpu_process_of(gpu, work->process)->steps[call->step % GPU_STEPS_KEPT];
     if (!call->step || step->number != call->step)
         return;

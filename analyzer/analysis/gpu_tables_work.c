@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables of what GPUs did: kernels, copies and their sizes, memory, collectives, and whose ranges it was for. Threads:
- * one. Never: shows a mangled name that can be read.
+ * Tables of what GPUs did: kernels, copies and their sizes, memory, collectives. Threads: one. Never: shows a mangled name that can be read.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "../util/auto.h"
 #include "gpu.h"
 
-enum { MAX_KERNELS = 200, MAX_RANGES = 100, MAX_MEMORY = 64 };
+enum { MAX_KERNELS = 200, MAX_MEMORY = 64 };
 
 static struct pt_table *table_of(struct gpu *gpu, pt_u32 stage, const char *name, const char *title,
                                  const struct pt_column *columns, size_t n)
@@ -256,75 +255,6 @@ static void collectives_table(struct gpu *gpu, pt_u32 stage)
     }
 }
 
-/* ---- ranges ---- */
-
-struct range_sum {
-    const char *name;
-    pt_i64 self_ns, total_ns;
-    pt_u64 activities;
-};
-
-static int by_range_time(const void *a, const void *b)
-{
-    const struct range_sum *x = a, *y = b;
-    if (x->total_ns != y->total_ns)
-        return x->total_ns < y->total_ns ? 1 : -1;
-    return strcmp(x->name, y->name);
-}
-
-static size_t sum_up(struct gpu *gpu, pt_u32 stage, struct range_sum *sums)
-{
-    struct pt_map by_name = {0};
-    size_t n = 0;
-    for (size_t i = 1; i < gpu->nodes.n; i++) {
-        const struct gpu_node *node = &gpu->nodes.items[i];
-        bool is_inner = false;
-        for (size_t at = i; at && node->stage == stage && node->activities; at = gpu->nodes.items[at].parent) {
-            const char *name = gpu->nodes.items[at].name;
-            pt_u64 *slot = pt_map_at(&by_name, (uintptr_t)name);
-            if (!*slot) {
-                sums[n] = (struct range_sum){.name = name};
-                *slot = ++n;
-            }
-            /* A range within one of its own name counts once. */
-            for (size_t inner = i; inner != at && !is_inner; inner = gpu->nodes.items[inner].parent)
-                is_inner = gpu->nodes.items[inner].name == name;
-            if (at == i)
-                sums[*slot - 1].self_ns += node->gpu_ns;
-            if (!is_inner) {
-                sums[*slot - 1].total_ns += node->gpu_ns;
-                sums[*slot - 1].activities += node->activities;
-            }
-            is_inner = false;
-        }
-    }
-    pt_map_fini(&by_name);
-    return n;
-}
-
-static void ranges_table(struct gpu *gpu, pt_u32 stage)
-{
-    static const struct pt_column columns[] = {
-        {"name", "Range", PT_SHOW_TEXT},
-        {"gpu_s", "GPU time", PT_SHOW_SECONDS},
-        {"gpu_self_s", "Of its own", PT_SHOW_SECONDS},
-        {"activities", "Pieces of work", PT_SHOW_COUNT},
-    };
-    struct range_sum *sums = pt_calloc(gpu->nodes.n, sizeof *sums);
-    const size_t n = sum_up(gpu, stage, sums);
-    struct pt_table *table = TABLE(gpu, stage, "gpu.ranges", "GPU time of ranges", columns);
-    qsort(sums, n, sizeof *sums, by_range_time);
-    for (size_t i = 0; i < n && i < MAX_RANGES; i++) {
-        struct pt_value *row = pt_table_add_row(table);
-        row[0] = pt_text(pt_metrics_text(&gpu->profile->metrics, sums[i].name));
-        row[1] = pt_seconds(sums[i].total_ns);
-        row[2] = pt_seconds(sums[i].self_ns);
-        row[3] = pt_integer(sums[i].activities);
-    }
-    table->rows_left_out = n > MAX_RANGES ? n - MAX_RANGES : 0;
-    free(sums);
-}
-
 void gpu_work_tables(struct gpu *gpu, pt_u32 stage)
 {
     if (gpu->kernels.n)
@@ -336,5 +266,5 @@ void gpu_work_tables(struct gpu *gpu, pt_u32 stage)
     sizes_table(gpu, stage);
     memory_table(gpu, stage);
     collectives_table(gpu, stage);
-    ranges_table(gpu, stage);
+    gpu_range_tables(gpu, stage);
 }
