@@ -64,7 +64,7 @@ pt_cupti_complete_fn pt_cupti_foreign_complete(void)
 /* Another thread may just be taking CUPTI back or letting it go: milliseconds of work, for which it may have to wait
  * for a CPU. A program that went on meanwhile would be told that CUPTI is taken; it waits for seconds, but not for
  * ever. */
-static enum pt_cupti_phase settled_phase(void)
+enum pt_cupti_phase pt_cupti_settled_phase(void)
 {
     enum pt_cupti_phase phase = pt_cupti_phase();
     for (int naps = 0; naps < SETTLE_NAPS && phase == PT_CUPTI_CHANGING; naps++) {
@@ -77,7 +77,7 @@ static enum pt_cupti_phase settled_phase(void)
 
 static int is_recording(void)
 {
-    return settled_phase() == PT_CUPTI_RECORDING;
+    return pt_cupti_settled_phase() == PT_CUPTI_RECORDING;
 }
 
 static int is_refused(void)
@@ -105,7 +105,7 @@ static void yield_to_program(void)
     pt_u32 recording = PT_CUPTI_RECORDING;
     if (!is_recording() ||
         !__atomic_compare_exchange_n(&c->phase, &recording, PT_CUPTI_CHANGING, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-        settled_phase();
+        pt_cupti_settled_phase();
         return;
     }
     pt_cupti_stop(c);

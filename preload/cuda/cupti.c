@@ -67,20 +67,28 @@ static void note_dropped(struct pt_cupti *c)
     pt_cupti_report_losses(c);
 }
 
+/* Once per second, on one thread. */
+static int is_due(struct pt_cupti *c)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    pt_u64 last = __atomic_load_n(&c->last_tick, __ATOMIC_RELAXED);
+    return (pt_u64)now.tv_sec > last &&
+           __atomic_compare_exchange_n(&c->last_tick, &last, (pt_u64)now.tv_sec, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 /* The end of a call that waited: whatever it waited for can be delivered. */
 static PT_NOINLINE void tick(struct pt_cupti *c)
 {
-    struct timespec now;
     if (pt_switches.frozen)
         return;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    pt_u64 last = __atomic_load_n(&c->last_tick, __ATOMIC_RELAXED);
-    if ((pt_u64)now.tv_sec <= last ||
-        !__atomic_compare_exchange_n(&c->last_tick, &last, (pt_u64)now.tv_sec, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    const pt_u32 suspect = pt_cupti_suspect(c);
+    if (!is_due(c) && !suspect)
         return;
     c->api.cuptiActivityFlushAll(0);
     note_dropped(c);
     note_clock(c);
+    pt_cupti_judge(c, suspect);
 }
 
 void pt_cupti_tick(void)
@@ -115,7 +123,8 @@ static int is_wanted(const struct pt_cupti *c, const struct kind *kind)
         return !pt_text_equal(pt_options.cuda_graph, "node");
     case PT_CUPTI_EVENT_USES:
         return c->version >= PT_CUPTI_EVENT_USES_SINCE;
-    case PT_CUPTI_CHOSEN: /* function by function, if at all */
+    case PT_CUPTI_CHOSEN: /* function by function where that can be */
+        return __atomic_load_n(&c->driver_calls, __ATOMIC_RELAXED) == PT_DRIVER_CALLS_ALL;
     case PT_CUPTI_NEVER:
         break;
     }
@@ -172,17 +181,17 @@ static const char *why_not_subscribed(struct pt_cupti *c, int result)
     return c->text;
 }
 
-static void say_recording(struct pt_cupti *c, const struct pt_text *failures)
+void pt_cupti_say_recording(struct pt_cupti *c, const char *refused, const char *more)
 {
     struct pt_text text = {c->text, 0, sizeof c->text};
     pt_text_add(&text, "CUPTI ");
     pt_text_number(&text, c->version, 0);
     pt_text_add(&text, ", ");
     pt_text_add(&text, c->path);
-    if (failures->length) {
-        pt_text_add(&text, "; without ");
-        pt_text_add(&text, failures->bytes);
-    }
+    pt_text_add(&text, *refused ? "; without " : "");
+    pt_text_add(&text, refused);
+    pt_text_add(&text, *more ? "; " : "");
+    pt_text_add(&text, more);
     pt_cuda_say(PT_CUDA_TRACING_CUPTI, c->text);
 }
 
@@ -227,6 +236,7 @@ int pt_cupti_begin(struct pt_cupti *c)
 {
     struct pt_text failures = {c->failures, 0, sizeof c->failures};
     c->failures[0] = 0;
+    __atomic_store_n(&c->suspect, 0, __ATOMIC_RELAXED);
     const int result = pt_cupti_is_subscribed_by_program() ? PT_CUPTI_SUCCESS : pt_cupti_subscribe(c);
     if (result != PT_CUPTI_SUCCESS) {
         pt_cuda_say(PT_CUDA_TRACING_WRAPPED, why_not_subscribed(c, result));
@@ -247,7 +257,7 @@ int pt_cupti_begin(struct pt_cupti *c)
     if (c->api.cuptiActivityFlushPeriod)
         c->api.cuptiActivityFlushPeriod(FLUSH_PERIOD_MS);
     __atomic_store_n(&pt_cuda_by_cupti, 1, __ATOMIC_RELEASE);
-    say_recording(c, &failures);
+    pt_cupti_say_recording(c, c->failures, "");
     note_clock(c);
     __atomic_store_n(&c->phase, PT_CUPTI_RECORDING, __ATOMIC_RELEASE);
     return 1;
@@ -277,9 +287,10 @@ static void end_at_exit(void)
 {
     struct pt_cupti *c = pt_cupti;
     pt_u32 recording = PT_CUPTI_RECORDING;
-    if (pt_cupti_phase() != PT_CUPTI_RECORDING || pt_process_is_vfork_child())
-        return;
     /* Another thread may be giving CUPTI to the program right now: then it is not ours to end. */
+    if (pt_cupti_phase() == PT_CUPTI_NONE || pt_process_is_vfork_child() ||
+        pt_cupti_settled_phase() != PT_CUPTI_RECORDING)
+        return;
     if (!__atomic_compare_exchange_n(&c->phase, &recording, PT_CUPTI_ENDED, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return;
     __atomic_store_n(&pt_cuda_by_cupti, 0, __ATOMIC_RELEASE);

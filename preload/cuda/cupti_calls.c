@@ -95,8 +95,9 @@ void pt_cupti_choose_calls(struct pt_cupti *c)
             call_of(c, PT_CUPTI_RUNTIME_API, cbid)->flags & PT_CALL_NOISE)
             c->api.cuptiActivityEnableRuntimeApi(cbid, 0);
         if (classify(c, PT_CUPTI_DRIVER_API, cbid) && c->api.cuptiActivityEnableDriverApi &&
-            call_of(c, PT_CUPTI_DRIVER_API, cbid)->flags & PT_CALL_HAS_ROW)
-            c->api.cuptiActivityEnableDriverApi(cbid, 1);
+            call_of(c, PT_CUPTI_DRIVER_API, cbid)->flags & PT_CALL_HAS_ROW &&
+            c->api.cuptiActivityEnableDriverApi(cbid, 1) == PT_CUPTI_SUCCESS)
+            __atomic_store_n(&c->driver_calls, PT_DRIVER_CALLS_CHOSEN, __ATOMIC_RELAXED);
     }
 }
 

@@ -64,6 +64,8 @@ void pt_decode_KERNEL(struct pt_decoder *d, const pt_u8 *r)
 {
     const pt_u32 v = d->version, correlation = pt_KERNEL_correlation(r, v);
     const pt_u64 start = pt_KERNEL_start(r, v), end = pt_KERNEL_end(r, v);
+    if (!pt_KERNEL_node(r, v)) /* a graph's first kernels may have ended before the call that launched it has */
+        pt_cupti_note_launched(d->c, correlation);
     learn_context(d->c, pt_KERNEL_context(r, v), pt_KERNEL_device(r, v));
     if (!is_span(d, start, end))
         return;
@@ -123,6 +125,7 @@ void pt_decode_GRAPH(struct pt_decoder *d, const pt_u8 *r)
 {
     const pt_u32 v = d->version;
     const pt_u64 start = pt_GRAPH_start(r, v), end = pt_GRAPH_end(r, v);
+    pt_cupti_note_launched(d->c, pt_GRAPH_correlation(r, v));
     if (!is_span(d, start, end))
         return;
     const pt_u32 queue = pt_cupti_queue(d->c, pt_GRAPH_device(r, v), pt_GRAPH_context(r, v), pt_GRAPH_stream(r, v));
@@ -199,9 +202,11 @@ void pt_decode_API(struct pt_decoder *d, const pt_u8 *r)
     const pt_u32 v = d->version, cbid = pt_API_cbid(r, v);
     pt_u32 kind, tid = pt_API_thread(r, v), result = pt_API_result(r, v);
     __builtin_memcpy(&kind, r, sizeof kind);
-    const struct pt_cupti_call *call = &d->c->calls[kind == 5][cbid < PT_CUPTI_CALLS ? cbid : 0];
-    if (call->flags & PT_CALL_NOISE || (kind == 4 && !(call->flags & PT_CALL_HAS_ROW)))
+    const struct pt_cupti_call *call = &d->c->calls[kind == PT_CUPTI_RUNTIME_KIND][cbid < PT_CUPTI_CALLS ? cbid : 0];
+    if (call->flags & PT_CALL_NOISE || (kind == PT_CUPTI_DRIVER_KIND && !(call->flags & PT_CALL_HAS_ROW)))
         return; /* an old libcupti, where calls cannot be chosen one by one */
+    if (kind == PT_CUPTI_RUNTIME_KIND)
+        pt_cupti_note_call(d->c, pt_API_correlation(r, v));
     if (!is_span(d, pt_API_start(r, v), pt_API_end(r, v)))
         return;
     result = result == NOT_READY ? 0 : 0u - result;

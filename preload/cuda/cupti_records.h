@@ -10,7 +10,6 @@
 
 #define PT_CUPTI_NO_ID 0xffffffffu /* CUPTI's "none", of streams and events */
 #define PT_CUPTI_RUNTIME_KIND 5u
-#define PT_CUPTI_DRIVER_KIND 4u
 
 struct pt_record_kind;
 struct pt_decoder {

@@ -76,6 +76,11 @@ struct pt_event_use {
 };
 #define PT_EVENT_USES 4096u
 
+/* Calls of the driver. CHOSEN: one by one. NONE: not so, and nobody has needed them yet. */
+enum pt_driver_calls { PT_DRIVER_CALLS_NONE, PT_DRIVER_CALLS_CHOSEN, PT_DRIVER_CALLS_ALL, PT_DRIVER_CALLS_REFUSED };
+#define PT_CUPTI_DRIVER_KIND 4u
+#define PT_CUPTI_STARTERS 65536u /* kernels come that many calls after their own at most */
+
 #define PT_CUPTI_BATCH 256u
 #define PT_CUPTI_BUFFER_BYTES (256u << 10)
 #define PT_CUPTI_BUFFERS 1024u
@@ -112,6 +117,10 @@ struct pt_cupti {
     struct pt_cupti_call calls[2][PT_CUPTI_CALLS];
     struct pt_text_id text_ids[PT_TEXT_IDS];
     struct pt_event_use event_uses[PT_EVENT_USES];
+    pt_u32 driver_calls;  /* atomic, enum pt_driver_calls */
+    pt_u32 suspect;       /* atomic: a kernel without a call of the runtime, by its correlation id; 0 = none */
+    pt_u64 suspect_since; /* atomic, counter */
+    pt_u32 starters[PT_CUPTI_STARTERS]; /* atomic: calls of the runtime, by correlation id; empty unless NONE */
     struct pt_name_id name_ids[PT_NAME_IDS];
     pt_u64 name_bytes_used; /* atomic */
     char name_bytes[PT_NAME_BYTES];
@@ -139,6 +148,14 @@ void pt_cupti_learn_call(struct pt_cupti *c, pt_u32 domain, pt_u32 cbid);
 /* The callbacks at which we may flush: calls that wait. */
 void pt_cupti_choose_callbacks(struct pt_cupti *c);
 
+/* cupti_driver.c: whether kernels are launched by calls that are not recorded, and what is done then. */
+void pt_cupti_note_call(struct pt_cupti *c, pt_u32 correlation);
+void pt_cupti_note_launched(struct pt_cupti *c, pt_u32 correlation);
+/* A kernel whose call has not come for a while; 0 = none. */
+pt_u32 pt_cupti_suspect(struct pt_cupti *c);
+/* Where kinds may be switched, after a delivery: if its call has not come with that either, it never will. */
+void pt_cupti_judge(struct pt_cupti *c, pt_u32 suspect);
+
 /* buffers.c: what CUPTI writes into. */
 void pt_cupti_request(pt_u8 **data, pt_u64 *bytes, pt_u64 *max_records);
 void pt_cupti_complete(void *context, pt_u32 stream, pt_u8 *data, pt_u64 bytes, pt_u64 valid_bytes);
@@ -157,6 +174,8 @@ void pt_cupti_report_losses(struct pt_cupti *c);
 /* cupti.c: end our recording so that somebody else can begin his; begin it again. */
 void pt_cupti_stop(struct pt_cupti *c);
 int pt_cupti_begin(struct pt_cupti *c);
+/* Store a sentence of what CUPTI records: without the kinds that it refused, and what is to be said besides. */
+void pt_cupti_say_recording(struct pt_cupti *c, const char *refused, const char *more);
 /* Get called where the program waits; a result of CUPTI. */
 int pt_cupti_subscribe(struct pt_cupti *c);
 
@@ -164,6 +183,8 @@ int pt_cupti_subscribe(struct pt_cupti *c);
 int pt_cupti_is_foreign(void);
 int pt_cupti_is_subscribed_by_program(void);
 pt_cupti_complete_fn pt_cupti_foreign_complete(void);
+/* The phase, but CHANGING only after waiting for seconds. */
+enum pt_cupti_phase pt_cupti_settled_phase(void);
 /* A moment at which the program may be done with it. */
 void pt_cupti_take_back(void);
 

@@ -1,29 +1,67 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """A program of the driver API, without any runtime: it is injected like all others, and its calls are in the trace."""
-from cupti_case import CUPTI, DOUBLES, ENDED, CuptiCase, main
+from cupti_case import CUPTI, DOUBLES, ENDED, CuptiCase, main, recorded_kernels
 
 
 class DriverTest(CuptiCase):
-    def test_driver_api(self):
-        for options in ({}, {"program": "cupti_version 20"}):
-            with self.subTest(options):
-                outcome = self.run_program([f"{DOUBLES}/driver_app"], LD_LIBRARY_PATH=f"{DOUBLES}/driver:{DOUBLES}/lib", **options)
-                self.assertEqual((outcome.code, outcome.out), (0, "moved\n"), outcome.err)
-                self.assertEqual(outcome.states(), [CUPTI, ENDED])
-                self.assert_operations(outcome)
-        calls = {e["correlation"]: e for e in outcome.of("cuda_call")}
-        self.assertEqual(calls, {}, "before CUDA 12.5 the calls of the driver cannot be chosen one by one: none is recorded")
+    def driver_app(self, rounds=1, program=""):
+        """Rounds of a millisecond, whose buffers are full soon."""
+        program += ";fault small_buffers 16;kernel_ns 300000" if rounds > 1 else ""
+        outcome = self.run_program([f"{DOUBLES}/driver_app", str(rounds)], program,
+                                   LD_LIBRARY_PATH=f"{DOUBLES}/driver:{DOUBLES}/lib")
+        self.assertEqual((outcome.code, outcome.out), (0, "moved\n"), outcome.err)
+        self.assert_operations(outcome)
+        return outcome
+
+    def assert_calls_of_the_driver(self, outcome, since_ns=0):
+        """The calls of the list that began then or later, no others, with their threads."""
+        offset = self.offset_ns(outcome) if since_ns else 0
+        true = {t["correlation"]: t for t in outcome.true("api")}
+        recorded = outcome.of("cuda_call")
+        for e in recorded:
+            self.assertEqual((e["name"], e.get("field_tid", e["tid"])),
+                             (true[e["correlation"]]["name"].removesuffix("_v2"), true[e["correlation"]]["tid"]))
+        awaited = {c for c, t in true.items() if t["start_ns"] > since_ns + offset and
+                   t["name"].startswith(("cuLaunch", "cuMemcpy", "cuMem", "cuStreamSync"))}
+        self.assertLessEqual(awaited, {e["correlation"] for e in recorded})
+        self.assertNotIn("cuCtxSetCurrent", {e["name"] for e in recorded})
 
     def test_calls(self):
-        outcome = self.run_program([f"{DOUBLES}/driver_app"], LD_LIBRARY_PATH=f"{DOUBLES}/driver:{DOUBLES}/lib")
+        outcome = self.driver_app()
+        self.assertEqual(outcome.states(), [CUPTI, ENDED])
+        self.assert_calls_of_the_driver(outcome)
         calls = {e["correlation"]: e for e in outcome.of("cuda_call")}
         launches = [calls[e["correlation"]] for e in outcome.of("gpu_kernel")]
         self.assertEqual([(e["name"], e["class"]) for e in launches], [("cuLaunchKernel", 1)] * 3)
-        names = [e["name"] for e in outcome.of("cuda_call")]
-        self.assertEqual(names.count("cuMemcpyHtoD"), 1, names)
-        self.assertIn("cuStreamSynchronize", names)
-        self.assertNotIn("cuCtxSetCurrent", names)
+        self.assertIn("cuModuleLoadData", {e["name"] for e in calls.values()})
+
+    def test_before_12_5(self):
+        """Calls cannot be chosen one by one there. All are switched on once a kernel comes that nobody launched."""
+        for version in (14, 20):
+            with self.subTest(version):
+                outcome = self.driver_app(500, f"cupti_version {version}")
+                self.assertEqual(outcome.states(), [CUPTI, CUPTI, ENDED])
+                told = outcome.of("gpu_tracing")[1]
+                self.assertTrue(told["reason"].endswith("from now on with calls of the driver: they launch kernels, too"), told)
+                self.assert_calls_of_the_driver(outcome, told["start_ns"])
+                known = {e["correlation"] for e in outcome.of("cuda_call")} & {k[1] for k in recorded_kernels(outcome)}
+                self.assertGreater(len(known), 300, "a third of a second was enough")
+
+    def test_before_12_5_refused(self):
+        """CUPTI refuses them (its twelfth kind here): asked once, said once, all else is there."""
+        outcome = self.driver_app(500, "cupti_version 18;error cuptiActivityEnable 27 11")
+        self.assertEqual(outcome.states(), [CUPTI, CUPTI, ENDED])
+        self.assertIn("without DRIVER (error 27), whose calls launch kernels", outcome.of("gpu_tracing")[1]["reason"])
+        self.assertEqual(outcome.of("cuda_call"), [])
+
+    def test_runtime_alone_pays_nothing(self):
+        """Where the runtime launches all kernels nothing is switched, whatever the order of buffers and records."""
+        for program in ("", "fault shuffle", "fault small_buffers 3", "worker 0"):
+            with self.subTest(program):
+                outcome = self.workload("threads", 100, major=12, version=20, program=program)
+                self.assertEqual(outcome.states(), [CUPTI, ENDED])
+                self.assert_calls(outcome)
 
 
 if __name__ == "__main__":

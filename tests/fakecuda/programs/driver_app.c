@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * driver_app.c - a program of the driver API, as Triton's launcher is one: it opens libcuda itself and launches kernels
- * from a module.
+ * from a module. `driver_app [ROUNDS]`: three kernels and a wait in each.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -28,8 +28,9 @@ static void check(int result, const char *what)
     exit(1);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const int rounds = argc > 1 ? atoi(argv[1]) : 1;
     void *context, *module, *kernel, *memory, *stream;
     char host[64] = "moved";
     library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
@@ -47,9 +48,11 @@ int main(void)
     check(function("cuMemAlloc")(&memory, (size_t)64), "alloc");
     check(function("cuStreamCreate")(&stream, 1u), "stream");
     check(function("cuMemcpyHtoD")(memory, host, (size_t)64), "copy");
-    for (int i = 0; i < 3; i++)
-        check(function("cuLaunchKernel")(kernel, 4u, 1u, 1u, 128u, 1u, 1u, 0u, stream, NULL, NULL), "launch");
-    check(function("cuStreamSynchronize")(stream), "wait");
+    for (int i = 0; i < rounds; i++) {
+        for (int k = 0; k < 3; k++)
+            check(function("cuLaunchKernel")(kernel, 4u, 1u, 1u, 128u, 1u, 1u, 0u, stream, NULL, NULL), "launch");
+        check(function("cuStreamSynchronize")(stream), "wait");
+    }
     memset(host, 0, sizeof host);
     check(function("cuMemcpyDtoH")(host, memory, (size_t)64), "copy back");
     check(function("cuMemFree")(memory), "free");
