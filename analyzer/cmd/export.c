@@ -110,6 +110,8 @@ static void tell(const struct pt_exporter *exporter, const char *path, const str
     if (summary->moved)
         fprintf(stderr, "proftrace: %llu slices overlapped others of their thread and are on rows of their own\n",
                 (unsigned long long)summary->moved);
+    if (*summary->note)
+        fprintf(stderr, "proftrace: %s\n", summary->note);
     if (summary->left_out)
         fprintf(stderr, "proftrace: %llu events could not be shown\n", (unsigned long long)summary->left_out);
     if (exporter->warn_bytes && file->bytes > exporter->warn_bytes)
@@ -159,11 +161,7 @@ static int write_folder(struct pt_session *session, const struct pt_exporter *ex
     if (!strcmp(path, "-") || ends_in(path, ".json") || ends_in(path, ".gz"))
         return pt_fail_code(err, 2, "--to %s writes a file for each process: give -o the name of a folder",
                             exporter->name);
-    if (exporter->write_folder(session, options, path, summary, file, err) < 0)
-        return -1;
-    if (summary->processes > 1)
-        fprintf(stderr, "proftrace: ranks are numbered as the processes started; what RANK was is not in the trace\n");
-    return 0;
+    return exporter->write_folder(session, options, path, summary, file, err);
 }
 
 static int write_output(struct pt_session *session, const struct pt_exporter *exporter, const struct request *request,

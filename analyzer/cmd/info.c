@@ -187,6 +187,10 @@ static void json_process(struct pt_json *json, const struct pt_process *p)
     pt_json_text(json, "exit", p->state == PT_PROCESS_LIVE && !p->is_running ? NULL : end_text(p, end));
     pt_json_text(json, "heap", heap_mode_name(p->heap_mode));
     pt_json_u64(json, "threads", p->n_threads);
+    if (p->rank >= 0)
+        pt_json_i64(json, "rank", p->rank);
+    else
+        pt_json_null(json, "rank");
     json_quality(json, "events", &p->quality);
     pt_json_end(json);
 }

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -39,7 +40,6 @@ static bool is_wanted(const struct pt_process *process, const struct pt_filter *
     return used_gpu(process);
 }
 
-/* Ranks in the order of starts: what the launcher of the training called them is not in the trace. */
 static pt_u32 choose(struct torch *torch, struct pt_session *session, const struct pt_export_options *options,
                      struct pt_export_summary *summary)
 {
@@ -50,7 +50,7 @@ static pt_u32 choose(struct torch *torch, struct pt_session *session, const stru
         const struct pt_filter *filter = &options->filter;
         torch->files[i] = (struct pt_torch_file){.process = session->processes[i],
                                                  .summary = summary,
-                                                 .rank = ranks++,
+                                                 .rank = ranks++, /* see number_ranks */
                                                  .from_ns = filter->from_ns > 0 ? filter->from_ns : LLONG_MIN / 4,
                                                  .until_ns = filter->until_ns > 0 ? filter->until_ns : LLONG_MAX / 4,
                                                  .min_duration_ns = filter->min_duration_ns};
@@ -58,11 +58,51 @@ static pt_u32 choose(struct torch *torch, struct pt_session *session, const stru
     return ranks;
 }
 
-static int open_files(struct torch *torch, const char *folder, pt_u32 ranks, pt_u64 max_bytes, struct pt_error *err)
+/* Whether each process was told a rank of its own; if not, the reason goes to `ret_why`. */
+static bool have_ranks(const struct torch *torch, char *ret_why, size_t room)
+{
+    struct pt_map by_rank = {0};
+    bool have = true;
+    for (pt_u32 i = 0; i < torch->n && have; i++) {
+        const struct pt_process *process = torch->files[i].process;
+        if (!process)
+            continue;
+        uint64_t *pid = pt_map_at(&by_rank, (uint64_t)process->rank);
+        if (process->rank < 0)
+            snprintf(ret_why, room, "process %u had no RANK in its environment when it started", process->pid);
+        else if (*pid)
+            snprintf(ret_why, room, "processes %u and %u both had rank %lld; --stage or --pid choose", (pt_u32)*pid,
+                     process->pid, (long long)process->rank);
+        have = process->rank >= 0 && !*pid;
+        *pid = process->pid;
+    }
+    pt_map_fini(&by_rank);
+    return have;
+}
+
+/* As the launcher of the training numbered them, where the trace can know it: tools join files of several hosts by it.
+ */
+static void number_ranks(struct torch *torch, pt_u32 ranks, struct pt_export_summary *summary)
+{
+    char why[120] = "";
+    const bool have = have_ranks(torch, why, sizeof why);
+    if (!have && ranks > 1)
+        snprintf(summary->note, sizeof summary->note, "ranks are numbered as the processes started: %s", why);
+    for (pt_u32 i = 0; i < torch->n; i++) {
+        struct pt_torch_file *file = &torch->files[i];
+        if (file->process && have) {
+            file->rank = (pt_u32)file->process->rank;
+            file->world_size = file->process->world_size;
+        }
+        if (file->world_size <= file->rank)
+            file->world_size = file->rank < ranks ? ranks : file->rank + 1;
+    }
+}
+
+static int open_files(struct torch *torch, const char *folder, pt_u64 max_bytes, struct pt_error *err)
 {
     for (pt_u32 i = 0; i < torch->n; i++) {
         struct pt_torch_file *file = &torch->files[i];
-        file->world_size = ranks;
         if (file->process && pt_torch_open(file, folder, max_bytes, err) < 0)
             return -1;
     }
@@ -101,7 +141,8 @@ static int write_files(struct torch *torch, struct pt_session *session, const st
                             "says what recording needs");
     if (mkdir(folder, 0777) < 0 && errno != EEXIST)
         return pt_fail(err, "cannot make the folder %s: %s", folder, strerror(errno));
-    if (open_files(torch, folder, ranks, options->max_bytes, err) < 0 ||
+    number_ranks(torch, ranks, summary);
+    if (open_files(torch, folder, options->max_bytes, err) < 0 ||
         write_events(torch, session, &options->filter, err) < 0)
         return -1;
     for (pt_u32 i = 0; i < torch->n; i++) {

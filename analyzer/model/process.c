@@ -41,6 +41,9 @@ static void fill_header(struct pt_process *p, const struct pt_file_header *h)
     p->max_rss_bytes = h->max_rss_bytes;
     p->heap_mode = h->heap_mode <= PT_HEAP_FULL ? (enum pt_heap_mode)h->heap_mode : PT_HEAP_OFF;
     p->heap_sample_bytes = h->heap_sample_bytes;
+    p->rank = h->rank_plus_1 <= INT32_MAX ? (pt_i64)h->rank_plus_1 - 1 : -1;
+    p->local_rank = h->local_rank_plus_1 <= INT32_MAX ? (pt_i64)h->local_rank_plus_1 - 1 : -1;
+    p->world_size = h->world_size <= INT32_MAX ? h->world_size : 0;
 }
 
 static const struct {

@@ -89,6 +89,8 @@ struct pt_process {
     pt_u32 layers_unknown;        /* ... because the library did not know of it */
     enum pt_heap_mode heap_mode;
     pt_u64 heap_sample_bytes;
+    pt_i64 rank, local_rank; /* of a distributed program, as its launcher said; -1 = unknown */
+    pt_u32 world_size;       /* 0 = unknown */
 
     struct pt_thread *threads; /* one per (slot, life) */
     pt_u32 n_threads;

@@ -109,6 +109,21 @@ static pt_u32 options_of(const struct pt_keys *keys)
     return on;
 }
 
+/* What a line does not say is unknown. */
+static int rank_of(const struct pt_keys *keys, const char *key, pt_u32 offset, pt_u32 *ret, struct pt_error *err)
+{
+    pt_u64 number;
+    *ret = 0;
+    if (!pt_keys_text(keys, key, NULL))
+        return 0;
+    if (pt_keys_number(keys, key, 0, &number, err) < 0)
+        return -1;
+    if (number >= INT32_MAX)
+        return pt_fail_code(err, 3, "%s=%" PRIu64 " is too large", key, number);
+    *ret = (pt_u32)number + offset;
+    return 0;
+}
+
 int pt_text_process_header(struct pt_text_process *p, const struct pt_keys *keys, pt_u64 start_realtime_ns,
                            struct pt_error *err)
 {
@@ -123,6 +138,9 @@ int pt_text_process_header(struct pt_text_process *p, const struct pt_keys *keys
         pt_keys_number(keys, "heap_sample_bytes", 0, &h->heap_sample_bytes, err) < 0 ||
         pt_keys_number(keys, "cpu_ns", 0, &h->cpu_ns, err) < 0 ||
         pt_keys_number(keys, "max_rss_bytes", 0, &h->max_rss_bytes, err) < 0 ||
+        rank_of(keys, "rank", 1, &h->rank_plus_1, err) < 0 ||
+        rank_of(keys, "local_rank", 1, &h->local_rank_plus_1, err) < 0 ||
+        rank_of(keys, "world_size", 0, &h->world_size, err) < 0 ||
         pt_keys_seconds(keys, "start", 0, &p->start_ns, err) < 0 ||
         pt_keys_seconds(keys, "end", p->start_ns, &end_ns, err) < 0)
         return -1;

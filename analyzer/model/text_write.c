@@ -38,6 +38,15 @@ static void put_layers_off(struct pt_str *line, const struct pt_process *p)
             pt_str_printf(line, " %s=off", pt_layer_name((enum pt_layer)layer));
 }
 
+static void put_rank(struct pt_str *line, const struct pt_process *p)
+{
+    if (p->rank >= 0)
+        pt_str_printf(line, " rank=%" PRId64, p->rank);
+    if (p->local_rank >= 0)
+        pt_str_printf(line, " local_rank=%" PRId64, p->local_rank);
+    put_number(line, "world_size", p->world_size);
+}
+
 static void put_process(struct pt_str *line, const struct pt_process *p, const char *label)
 {
     static const char *const states[] = {"", "live", "exited", "execed"}, *const modes[] = {"off", "sampled", "full"};
@@ -55,6 +64,7 @@ static void put_process(struct pt_str *line, const struct pt_process *p, const c
     put_number(line, "heap_sample_bytes", p->heap_sample_bytes);
     put_number(line, "cpu_ns", p->cpu_ns);
     put_number(line, "max_rss_bytes", p->max_rss_bytes);
+    put_rank(line, p);
     put_layers_off(line, p);
     put_text(line, "boot", boot_id);
     put_text(line, "host", p->host);

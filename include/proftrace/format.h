@@ -102,7 +102,11 @@ struct pt_file_header {
     pt_i32 growth_errno; /* of the last failure */
     pt_u32 pad0;
     pt_u64 early_allocations; /* heap calls answered before the library was ready; not in any total */
-    pt_u8 reserved[4096 - 560];
+    /* Of a distributed program, as the environment said when the process image started; 0 = it did not. */
+    pt_u32 rank_plus_1;
+    pt_u32 local_rank_plus_1; /* on this host */
+    pt_u32 world_size;
+    pt_u8 reserved[4096 - 572];
 };
 _Static_assert(sizeof(struct pt_file_header) == 4096, "on disk");
 

@@ -15,6 +15,7 @@
 #include <sys/utsname.h>
 
 #include "options.h"
+#include "rank.h"
 #include "redact.h"
 #include "session.h"
 #include "slow.h"
@@ -263,6 +264,9 @@ static void write_header(struct pt_file_header *header, pt_u64 trace_id, pt_u64 
                       (pt_options.stacks ? PT_OPTION_STACKS : 0) | PT_OPTION_LAYERS |
                       (pt_options.locks ? PT_OPTION_LOCKS : 0) | (pt_options.waits ? PT_OPTION_WAITS : 0) |
                       (pt_options.net ? PT_OPTION_NET : 0);
+    header->rank_plus_1 = pt_rank.rank_plus_1;
+    header->local_rank_plus_1 = pt_rank.local_rank_plus_1;
+    header->world_size = pt_rank.world_size;
 }
 
 /* ---- the file ---- */

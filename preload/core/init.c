@@ -15,6 +15,7 @@
 #include "injection.h"
 #include "options.h"
 #include "process.h"
+#include "rank.h"
 #include "real.h"
 #include "session.h"
 #include "slow.h"
@@ -77,6 +78,7 @@ static int bring_up(int argc, char **argv, char **environment)
     if (session < 0)
         return -1;
     pt_image_set_arguments(argc, argv);
+    pt_rank_read(environment);
     const pt_u64 mask = pt_signals_block();
     struct pt_tracer_thread *t = pt_thread_attach();
     pt_signals_restore(mask);

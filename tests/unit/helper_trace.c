@@ -28,6 +28,9 @@ struct pt_trace_writer *helper_writer(void)
     h->realtime_ns = 1700000000000000000ull;
     h->heap_mode = PT_HEAP_FULL;
     strcpy(h->boot_id, "boot");
+    h->rank_plus_1 = 1;
+    h->local_rank_plus_1 = 1;
+    h->world_size = 2;
     pt_writer_text(w, texts, sizeof texts / sizeof texts[0]);
     return w;
 }

@@ -155,6 +155,7 @@ static void wrong_text_is_named_by_line(void **state)
         {"process 1\n0.1 +0.1 1/1 io_read path=\"a\n", "text:2: field 'path' of io_read cannot be read"},
         {"process 1\n0.1 +0.1 2/1 io_read fd=3\n", "text:2: no process line for '2' stands before this"},
         {"process 1 start=x\n", "text:1: start='x' is not a time in seconds"},
+        {"process 1 rank=2147483647\n", "text:1: rank=2147483647 is too large"},
         {"# nothing\n", "no process line"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

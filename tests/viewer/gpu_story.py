@@ -88,8 +88,8 @@ class Rank:
         self.at_ns += self.random.randrange(1000, 200000)
 
 
-def write(path, ranks=2, steps=6, kernels=30, seed=7):
-    """The trace; returns the ranks with what they did."""
+def write(path, ranks=2, steps=6, kernels=30, seed=7, told_ranks=()):
+    """The trace; returns the ranks with what they did. `told_ranks` is what a launcher called each of them, or None."""
     told = []
     for number in range(ranks):
         rank = Rank(number, [], seed)
@@ -104,8 +104,10 @@ def write(path, ranks=2, steps=6, kernels=30, seed=7):
         told.append(rank)
     with open(path, "w", encoding="utf-8") as file:
         file.write(f"proftrace-text 1 start_realtime_ns={START_REALTIME_NS}\n")
-        for rank in told:
-            file.write(f'process {rank.pid} ppid=1 uid=1000 trace_id=0x{rank.pid:x} start=0.000000000 end=1000.000000000 '
+        for number, rank in enumerate(told):
+            called = told_ranks[number] if number < len(told_ranks) else None
+            said = "" if called is None else f" rank={called} local_rank={called} world_size=8"
+            file.write(f'process {rank.pid}{said} ppid=1 uid=1000 trace_id=0x{rank.pid:x} start=0.000000000 end=1000.000000000 '
                        'state=exited exit_status=0 heap=off heap_sample_bytes=0 cpu_ns=900000000 max_rss_bytes=268435456 '
                        'boot="b" host="h1" stage="train" comm="python3" exe="/usr/bin/python3" cwd="/work" argc=2 '
                        'argv=["python3" "train.py"]\n')

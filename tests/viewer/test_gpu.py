@@ -172,6 +172,22 @@ class Gpu(ViewerCase):
             self.assertEqual(trace["deviceProperties"][0]["totalGlobalMem"], 150000000000)
             self.check_torch(rank, trace["traceEvents"])
 
+    def test_torch_ranks(self):
+        """What torchrun or srun called a process is its number; where two have one, or one has none, that is said."""
+        folder, _ = self.run_of("called", steps=1, kernels=2, told_ranks=(5, 2))
+        self.export(folder, "torch")
+        self.assertNotIn("numbered", self.said)
+        for name, number in (("rank5.100", 5), ("rank2.110", 2)):
+            text, _ = self.read_torch(folder / "torch-traces" / f"{name}.pt.trace.json.gz")
+            self.assertIn(f'"distributedInfo":{{"rank": {number}, "world_size": 8}}', text)
+        for called, said in (((3, 3), "processes 100 and 110 both had rank 3"), ((0, None), "process 110 had no RANK")):
+            folder, _ = self.run_of(f"not{called[1]}", steps=1, kernels=2, told_ranks=called)
+            self.export(folder, "torch")
+            self.assertIn(said, self.said)
+            self.assertEqual(sorted(path.name[:6] for path in (folder / "torch-traces").iterdir()), ["rank0.", "rank1."])
+        self.export(folder, "torch", "--pid", "100")
+        self.assertNotIn("numbered", self.said)
+
     def check_torch(self, rank, events):
         spans = [event for event in events if event["ph"] == "X"]
         work = [event for event in spans if event["cat"] in ("kernel", "gpu_memcpy", "gpu_memset")]

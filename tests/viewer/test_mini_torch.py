@@ -17,7 +17,8 @@ class MiniTorch(ViewerCase):
         reason = mini_torch.why_not()
         if reason:
             raise unittest.SkipTest(reason)
-        cls.run_folder = mini_torch.record(cls.folder, "--steps", "10", "--workers", "2", "--allreduce", "2", "--cause", "sleep=3")
+        cls.run_folder = mini_torch.record(cls.folder, "--steps", "10", "--workers", "2", "--allreduce", "2", "--cause", "sleep=3",
+                                             RANK="3", LOCAL_RANK="1", WORLD_SIZE="16")
         ran = subprocess.run([BUILD / "proftrace", "dump", "--json", cls.run_folder], capture_output=True, check=True)
         cls.events = [json.loads(line) for line in ran.stdout.decode("utf-8", "replace").splitlines()]
 
@@ -53,6 +54,7 @@ class MiniTorch(ViewerCase):
     def test_torch(self):
         written = self.export("torch")
         self.assertEqual(written["processes"], 1)  # the workers used no GPU
+        self.assertEqual([path.name[:6] for path in (self.run_folder / "torch-traces").iterdir()], ["rank3."])
         self.assertEqual(written["flows"], len([e for e in self.events if e["event"] in ("gpu_kernel", "gpu_copy", "gpu_set")]))
 
 

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * rank.c - reads the rank that torchrun, mpirun or srun gave this process.
+ *
+ * Entered by the constructor only: later the program may be changing its environment at this moment. Never: takes the
+ * numbers of two launchers for one (a torchrun under srun has the ranks of both).
+ */
+#include "rank.h"
+
+#define RANK_LIMIT (1u << 30)
+
+struct pt_rank pt_rank;
+
+static int is_variable(const char *entry, const char *name, const char **ret_value)
+{
+    for (; *name; entry++, name++)
+        if (*entry != *name)
+            return 0;
+    *ret_value = entry + 1;
+    return *entry == '=';
+}
+
+/* The number and `offset`; 0 when it is none. */
+static pt_u32 number_of(const char *text, pt_u32 offset)
+{
+    pt_u32 value = 0;
+    if (!*text)
+        return 0;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9' || value >= RANK_LIMIT / 10)
+            return 0;
+        value = value * 10 + (pt_u32)(*text - '0');
+    }
+    return value + offset;
+}
+
+/* The innermost first. */
+static const struct launcher {
+    const char *rank, *local_rank, *world_size;
+} launchers[] = {
+    {"RANK", "LOCAL_RANK", "WORLD_SIZE"}, /* torchrun, DeepSpeed, Accelerate */
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE"},
+    {"PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE"}, /* MPICH, Intel MPI */
+    {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_NUM_TASKS"},
+};
+enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
+
+void pt_rank_read(char **environment)
+{
+    struct pt_rank found[LAUNCHERS] = {{0, 0, 0}};
+    const char *value;
+    for (char **entry = environment; entry && *entry; entry++)
+        for (int i = 0; i < LAUNCHERS; i++)
+            if (is_variable(*entry, launchers[i].rank, &value))
+                found[i].rank_plus_1 = number_of(value, 1);
+            else if (is_variable(*entry, launchers[i].local_rank, &value))
+                found[i].local_rank_plus_1 = number_of(value, 1);
+            else if (is_variable(*entry, launchers[i].world_size, &value))
+                found[i].world_size = number_of(value, 0);
+    for (int i = 0; i < LAUNCHERS && !pt_rank.rank_plus_1; i++)
+        if (found[i].rank_plus_1)
+            pt_rank = found[i];
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * rank.h - which process of a distributed program this is, as whoever started it says in the environment.
+ */
+#ifndef PT_CORE_RANK_H
+#define PT_CORE_RANK_H
+
+#include "compiler.h"
+
+struct pt_rank { /* 0 = not said */
+    pt_u32 rank_plus_1, local_rank_plus_1, world_size;
+};
+
+extern struct pt_rank pt_rank __attribute__((visibility("hidden")));
+
+/* Forked children keep what was read. */
+void pt_rank_read(char **environment) __attribute__((visibility("hidden")));
+
+#endif
