@@ -12,6 +12,7 @@
 
 #include "../util/auto.h"
 #include "../util/str.h"
+#include "gpu_overlaps.h"
 
 const struct gpu_cause_row gpu_causes[GPU_CAUSE__COUNT] = {
 #define CAUSE(id, label) {#id, "gpu.idle." #id "_s", label},

@@ -81,6 +81,7 @@ struct gpu_call {
     pt_u32 correlation; /* 0 = free */
     pt_u32 node, step;  /* range that was open, step that ran; 0 = none */
     pt_u32 overlapping; /* set of ranges: gpu_overlaps.c; 0 = none */
+    pt_u32 helped;      /* range of another thread that it was launched for; 0 = none */
     pt_u8 class;
 };
 
@@ -98,9 +99,10 @@ struct gpu_process {
         pt_i64 start_ns, end_ns;
     } yields[GPU_MOST_YIELDS];
     pt_u32 n_yields;
-    pt_u32 step;        /* number of the step that runs; 0 = none yet */
-    bool steps_by_name; /* by ranges; else by events */
-    bool is_recording;  /* by CUPTI */
+    pt_u32 step;                   /* number of the step that runs; 0 = none yet */
+    bool steps_by_name;            /* by ranges; else by events */
+    bool is_recording;             /* by CUPTI */
+    pt_u32 n_ranging, sum_ranging; /* threads with open ranges; their indexes: of one, its */
     struct gpu_step steps[GPU_STEPS_KEPT];
     pt_u64 nccl_calls;
     pt_i64 nccl_ns;
@@ -206,16 +208,7 @@ struct gpu_node { /* of the tree of ranges */
     pt_u32 parent, stage;
     const char *name;
     pt_u64 calls, activities;
-    pt_i64 gpu_ns;
-};
-
-/* Ranges that may overlap others: by name. */
-struct gpu_overlap_sum {
-    pt_u32 stage;
-    const char *name;
-    pt_u64 calls, elsewhere; /* elsewhere: ended on another thread than they began on; the rest is of the others */
-    pt_u64 activities;
-    pt_i64 gpu_ns;
+    pt_i64 gpu_ns, others_ns; /* others: what threads without ranges launched meanwhile; not in gpu_ns */
 };
 
 /* ---- the whole ---- */
@@ -365,16 +358,10 @@ void gpu_ranges_event(struct gpu *gpu, const struct pt_event *event);
 void gpu_ranges_work(struct gpu *gpu, const struct gpu_activity *work, const struct gpu_call *call);
 void gpu_ranges_end(struct gpu *gpu);
 pt_u32 gpu_node_of(const struct gpu *gpu, const struct pt_thread *thread);
+/* The range for which a thread works that has never had one of its own; 0 = nobody knows. */
+pt_u32 gpu_node_helped(const struct gpu *gpu, const struct pt_thread *thread);
 /* What a range is called in tables: numbers of steps are left out. */
 const char *gpu_range_name(struct gpu *gpu, const struct pt_process *process, pt_u32 id, bool *ret_is_step);
-
-/* gpu_overlaps.c */
-void gpu_overlaps_event(struct gpu *gpu, const struct pt_event *event);
-pt_u32 gpu_overlaps_of(struct gpu *gpu, const struct pt_thread *thread); /* for what it launches now */
-void gpu_overlaps_work(struct gpu *gpu, const struct gpu_call *call, pt_i64 ns);
-/* All of them, when no more work comes; they stay gpu's. */
-const struct gpu_overlap_sum *gpu_overlaps_sums(struct gpu *gpu, size_t *ret_n);
-void gpu_overlaps_free(struct gpu *gpu);
 
 /* gpu_host.c */
 struct gpu_host *gpu_host_open(struct gpu *gpu, pt_u32 stage);

@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "gpu.h"
+#include "gpu_overlaps.h"
 
 enum { FEWEST_SLOTS = 1024 };
 
@@ -86,6 +86,7 @@ static void remember(struct gpu *gpu, const struct pt_event *e, const char *name
         .correlation = call->correlation,
         .node = gpu_node_of(gpu, e->thread),
         .overlapping = gpu_overlaps_of(gpu, e->thread),
+        .helped = gpu_node_helped(gpu, e->thread),
         .step = process->step,
         .class = (pt_u8)e->tag,
     };

@@ -235,7 +235,7 @@ static void split_seen(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_
                         .device = view->device,
                         .place = {.device = view->index, .inner = GPU_CAUSE__COUNT},
                         .thread = call->thread,
-                        .range = view->gpu->nodes.items[call->node].name};
+                        .range = view->gpu->nodes.items[call->node ? call->node : call->helped].name};
     gpu_split_thread(view->gpu, call->thread, start_ns, end_ns, show, &look);
 }
 

@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "gpu.h"
+#include "gpu_overlaps.h"
 
 enum {
     MOST_OPEN = 1024,

@@ -8,13 +8,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu.h"
+#include "gpu_overlaps.h"
 
 pt_u32 gpu_node_of(const struct gpu *gpu, const struct pt_thread *thread)
 {
     const struct gpu_thread *own = gpu_thread_of(gpu, thread);
     const pt_u32 depth = own->depth < GPU_MOST_DEPTH ? own->depth : GPU_MOST_DEPTH;
     return depth && own->nodes ? own->nodes[depth - 1] : 0;
+}
+
+/* PyTorch's backward pass is launched by autograd's threads, while the one that called backward() waits. */
+pt_u32 gpu_node_helped(const struct gpu *gpu, const struct pt_thread *thread)
+{
+    const struct gpu_process *process = gpu->processes[thread->process->index];
+    const struct gpu_thread *own = gpu_thread_of(gpu, thread);
+    if (own->nodes || own->n_overlapping || !process || process->n_ranging != 1)
+        return 0;
+    return gpu_node_of(gpu, &thread->process->threads[process->sum_ranging]);
+}
+
+/* A thread has opened its first range, or has closed its last one. */
+static void note_ranging(struct gpu *gpu, const struct pt_thread *thread, bool begins)
+{
+    struct gpu_process *process = gpu_process_of(gpu, thread->process);
+    process->n_ranging += begins ? 1u : -1u;
+    process->sum_ranging += begins ? thread->index : -thread->index;
 }
 
 static pt_u32 node_at(struct gpu *gpu, pt_u32 stage, pt_u32 parent, const char *name)
@@ -99,7 +117,8 @@ static void open_range(struct gpu *gpu, const struct pt_event *e)
     gpu->nodes.items[node].calls += node != parent;
     if (thread->depth < GPU_MOST_DEPTH)
         thread->nodes[thread->depth] = node;
-    thread->depth++;
+    if (!thread->depth++)
+        note_ranging(gpu, e->thread, true);
     if (starts_step)
         begin_step(gpu, e, true);
 }
@@ -112,7 +131,8 @@ void gpu_ranges_event(struct gpu *gpu, const struct pt_event *e)
         open_range(gpu, e);
         break;
     case PT_ROW_range_end:
-        thread->depth -= thread->depth > 0;
+        if (thread->depth && !--thread->depth)
+            note_ranging(gpu, e->thread, false);
         break;
     case PT_ROW_step:
         begin_step(gpu, e, false);
@@ -131,6 +151,7 @@ void gpu_ranges_work(struct gpu *gpu, const struct gpu_activity *work, const str
     struct gpu_node *node = &gpu->nodes.items[call->node];
     node->gpu_ns += ns;
     node->activities++;
+    gpu->nodes.items[call->helped].others_ns += ns;
     gpu_overlaps_work(gpu, call, ns);
     struct gpu_step *step = &gpu_process_of(gpu, work->process)->steps[call->step % GPU_STEPS_KEPT];
     if (!call->step || step->number != call->step)

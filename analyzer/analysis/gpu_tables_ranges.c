@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu.h"
+#include "gpu_overlaps.h"
 
 enum { MAX_RANGES = 100 };
 
 struct range_sum {
     const char *name;
-    pt_i64 self_ns, total_ns;
+    pt_i64 self_ns, total_ns, others_ns;
     pt_u64 calls, activities;
     bool overlaps, is_elsewhere;
 };
@@ -20,8 +20,9 @@ struct range_sum {
 static int by_range_time(const void *a, const void *b)
 {
     const struct range_sum *x = a, *y = b;
-    if (x->total_ns != y->total_ns)
-        return x->total_ns < y->total_ns ? 1 : -1;
+    const pt_i64 x_ns = x->total_ns + x->others_ns, y_ns = y->total_ns + y->others_ns;
+    if (x_ns != y_ns)
+        return x_ns < y_ns ? 1 : -1;
     const int names = strcmp(x->name, y->name);
     return names ? names : x->overlaps - y->overlaps;
 }
@@ -44,7 +45,8 @@ static size_t sum_up(struct gpu *gpu, pt_u32 stage, struct range_sum *sums)
     size_t n = 0;
     for (size_t i = 1; i < gpu->nodes.n; i++) {
         const struct gpu_node *node = &gpu->nodes.items[i];
-        for (size_t at = i; at && node->stage == stage && node->activities; at = gpu->nodes.items[at].parent) {
+        for (size_t at = i; at && node->stage == stage && (node->activities || node->others_ns);
+             at = gpu->nodes.items[at].parent) {
             const char *name = gpu->nodes.items[at].name;
             pt_u64 *slot = pt_map_at(&by_name, (uintptr_t)name);
             if (!*slot) {
@@ -56,6 +58,7 @@ static size_t sum_up(struct gpu *gpu, pt_u32 stage, struct range_sum *sums)
             if (is_inner(gpu, i, at))
                 continue;
             sum->total_ns += node->gpu_ns;
+            sum->others_ns += node->others_ns;
             sum->activities += node->activities;
         }
     }
@@ -90,10 +93,11 @@ static void add_row(struct pt_table *table, struct pt_metrics *metrics, const st
     row[0] = pt_text(pt_metrics_text(metrics, sum->name));
     row[1] = pt_seconds(sum->total_ns);
     row[2] = sum->overlaps ? pt_unknown("it may overlap other ranges") : pt_seconds(sum->self_ns);
-    row[3] = pt_integer(sum->activities);
-    row[4] = pt_integer(sum->calls);
-    row[5] = pt_bool(sum->overlaps);
-    for (int i = 1; i <= 4 && sum->is_elsewhere; i++)
+    row[3] = sum->overlaps ? pt_unknown("it may overlap other ranges") : pt_seconds(sum->others_ns);
+    row[4] = pt_integer(sum->activities);
+    row[5] = pt_integer(sum->calls);
+    row[6] = pt_bool(sum->overlaps);
+    for (int i = 1; i <= 5 && sum->is_elsewhere; i++)
         row[i] = unknown;
 }
 
@@ -103,6 +107,7 @@ void gpu_range_tables(struct gpu *gpu, pt_u32 stage)
         {"name", "Range", PT_SHOW_TEXT},
         {"gpu_s", "GPU time", PT_SHOW_SECONDS},
         {"gpu_self_s", "Of its own", PT_SHOW_SECONDS},
+        {"by_others_s", "By other threads", PT_SHOW_SECONDS},
         {"activities", "Pieces of work", PT_SHOW_COUNT},
         {"calls", "Ranges", PT_SHOW_COUNT},
         {"overlapping", "May overlap", PT_SHOW_BOOL},
