@@ -145,6 +145,32 @@ static void allocated_3d(const struct call *call, const struct pitched *memory, 
                is_good ? memory->pitch * extent->height * extent->depth : 0);
 }
 
+/* ---- queries ---- */
+
+#define POLL_GAP (1ull << 13)   /* 3 us of a TSC, 8 us of a clock in nanoseconds: asking is all that the loop does */
+#define POLL_LEAST (1ull << 15) /* 11 us, 33 us */
+static __thread struct {
+    pt_u64 since, until; /* since 0 = the last answer was no "not ready" */
+} poll __attribute__((tls_model("initial-exec")));
+
+/* One question costs nothing and says nothing. A thread that asks again and again until the GPU is done waits for it:
+ * that is one wait, recorded when the answer has come. A loop that sleeps between its questions is known by its sleeps,
+ * one that works between them by its work. */
+static PT_NOINLINE void polled(const struct call *call, const char *name)
+{
+    /* A thread that has asked for long may lose its CPU now and then. */
+    const int is_loop = poll.since && call->start - poll.until <= POLL_GAP + (poll.until - poll.since) / 4;
+    if (!is_loop)
+        poll.since = call->start;
+    poll.until = call->end;
+    if (call->result == CUDA_ERROR_NOT_READY)
+        return;
+    const struct call wait = {poll.since, call->end, name, call->result};
+    poll.since = 0;
+    if (is_loop && wait.end - wait.start >= POLL_LEAST)
+        called(&wait, PT_CUDA_SYNC);
+}
+
 /* ---- launches ---- */
 
 static void add_three(struct pt_text *text, const struct dim3 *three)

@@ -13,9 +13,9 @@ from cupti_case import BUILD, DOUBLES, LIBRARY, OFF, WRAPPED, CuptiCase, main
 HOST = os.path.join(BUILD, "cuda", "wrapper_host")
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 TAKEN = "fault subscribe39"  # another tool has CUPTI
-LOAD = 10  # of enum pt_cuda_class
+SYNC, LOAD = 7, 10  # of enum pt_cuda_class
 KINDS = ("cuda_call", "cuda_launch", "cuda_transfer", "cuda_memory")
-ASKED_ONLY = {"cudaGetDeviceCount", "cudaSetDevice", "cudaStreamCreate", "cudaStreamCreateWithFlags", "cudaStreamCreateWithPriority"}
+ASKED_ONLY = {"cudaEventQuery", "cudaStreamQuery", "cudaGetDeviceCount", "cudaSetDevice", "cudaStreamCreate", "cudaStreamCreateWithFlags", "cudaStreamCreateWithPriority"}
 # enum cudaMemcpyKind by what a witness says of a copy, and how a transfer stores it
 HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE = 0x100, 0x200, 0x800
 
@@ -138,6 +138,17 @@ class Wrappers(WrapperCase):
     def test_query_that_is_not_ready_is_no_error(self):
         outcome = self.run_program([f"{DOUBLES}/workload_13", "unready"], TAKEN)  # prints a time: not the same twice
         self.assertEqual({e["result"] for e in recorded(outcome)}, {0})
+
+    def test_polling_is_a_wait(self):
+        """Loops of questions are one wait each, however often they ask; single questions and loops that sleep are none."""
+        outcome = self.both("polls", program=f"{TAKEN};kernel_ns 3e6")
+        asked = sum(t["name"].startswith(("cudaEventQuery", "cudaStreamQuery")) for t in outcome.true("api"))
+        self.assertGreater(asked, 1500)
+        waits = collections.Counter((e["name"], e["class"]) for e in outcome.of("cuda_call"))
+        # a loop that loses its CPU for long is none any more: one of the two is enough; the per-thread stream had nothing to do
+        self.assertLessEqual(set(waits), {("cudaEventQuery (polling)", SYNC), ("cudaStreamQuery (polling)", SYNC)})
+        self.assertEqual(set(waits.values()), {1})
+        self.assertGreater(max(e["duration_ns"] for e in outcome.of("cuda_call")), 1e6)
 
     def test_spans_lie_around_the_calls(self):
         """On the thread's own clock: what the doubles took is inside what we say it took."""

@@ -63,6 +63,8 @@ TWO(int, cudaMemset2DAsync, _ptsz, void *, size_t, int, size_t, size_t, void *)
 TWO(int, cudaMallocAsync, _ptsz, void **, size_t, void *)
 TWO(int, cudaFreeAsync, _ptsz, void *, void *)
 TWO(int, cudaStreamSynchronize, _ptsz, void *)
+TWO(int, cudaStreamQuery, _ptsz, void *)
+int cudaEventQuery(void *);
 int cudaMemset3D(struct pitched, int, struct extent);
 int cudaMemset3DAsync(struct pitched, int, struct extent, void *);
 int cudaMalloc(void **, size_t);
@@ -196,6 +198,29 @@ static void bad(void)
     CALL(cudaFree((void *)0x1234));
 }
 
+/* Asks until the GPU is done, in loops that wait and in one that sleeps; then questions that are no loop. */
+static void polls(void)
+{
+    enum { NOT_READY = 600 };
+    const dim3 one = {1, 1, 1};
+    void *event;
+    CALL(cudaEventCreate(&event));
+    for (int i = 0; i < 4; i++) {
+        CALL(cudaLaunchKernel(&tiny, one, one, NULL, 0, NULL));
+        CALL(cudaEventRecord(event, NULL));
+        while (i == 0 && cudaEventQuery(event) == NOT_READY)
+            ;
+        while (i == 1 && cudaStreamQuery(NULL) == NOT_READY)
+            ;
+        while (i == 2 && cudaStreamQuery_ptsz(NULL) == NOT_READY)
+            ;
+        while (i == 3 && cudaEventQuery(event) == NOT_READY)
+            usleep(100);
+    }
+    for (int i = 0; i < 1000; i++)
+        CALL(cudaEventQuery(event));
+}
+
 static void *launch_many(void *stream)
 {
     const dim3 one = {1, 1, 1};
@@ -244,6 +269,8 @@ int main(int argc, char **argv)
         memory();
     else if (!strcmp(what, "bad"))
         bad();
+    else if (!strcmp(what, "polls"))
+        polls();
     else if (!strcmp(what, "threads"))
         threads();
     else if (!strcmp(what, "children"))
