@@ -10,11 +10,15 @@
 #include "export.h"
 #include "gpu_names.h"
 
+struct pt_torch_projected;
+struct pt_torch_link;
+
 /* A range or step that has begun. */
 struct pt_torch_open {
     pt_u64 id; /* of range_open; a step's number */
     pt_u32 name, tid;
     pt_i64 start_ns;
+    struct pt_torch_projected *projected; /* on the GPU; NULL = not asked for */
 };
 
 struct pt_torch_thread {
@@ -23,6 +27,7 @@ struct pt_torch_thread {
     } ranges;
     struct pt_torch_open step;
     bool has_step, is_named;
+    pt_u64 ranges_left_out; /* that are open inside of `ranges` */
 };
 
 struct pt_torch_device {
@@ -46,9 +51,11 @@ struct pt_torch_file {
     struct {
         PT_VEC(struct pt_torch_device);
     } devices;
-    struct pt_map device_at; /* by number: index into devices, plus 1 */
-    struct pt_map streams;   /* device << 32 | stream: named already */
-    struct pt_map kernels;   /* by string id: names as people write them */
+    struct pt_map device_at;         /* by number: index into devices, plus 1 */
+    struct pt_map streams;           /* device << 32 | stream: named already */
+    struct pt_map kernels;           /* by string id: names as people write them */
+    struct pt_torch_projected *step; /* the last that began, of any thread; NULL = it has ended */
+    struct pt_torch_link *links;     /* the last launches, by correlation */
 };
 
 /* ---- torch_file.c ---- */
@@ -61,12 +68,29 @@ int pt_torch_close(struct pt_torch_file *file, struct pt_sink_result *ret_result
 void pt_torch_free(struct pt_torch_file *file);
 
 const char *pt_torch_process_name(const struct pt_torch_file *file);
+#define PT_TORCH_STEP_BYTES 40
+const char *pt_torch_step_name(char text[PT_TORCH_STEP_BYTES], pt_u64 number);
+const char *pt_torch_range_name(const struct pt_torch_file *file, pt_u32 name);
 
 /* ---- torch_gpu.c ---- */
 
 void pt_torch_gpu_event(struct pt_torch_file *file, const struct pt_event *event);
 struct pt_torch_device *pt_torch_device(struct pt_torch_file *file, pt_u32 number);
 void pt_torch_put_devices(struct pt_torch_file *file);
+
+/* ---- torch_projection.c ---- */
+
+/* Of a range that began inside another one of its thread, or inside none. */
+struct pt_torch_projected *pt_torch_project_range(struct pt_torch_projected *outer, pt_u32 name);
+struct pt_torch_projected *pt_torch_project_step(pt_u64 number);
+/* It has ended on its thread; its work may still come. */
+void pt_torch_project_end(struct pt_torch_file *file, struct pt_torch_projected *range);
+/* A call that can start work, made in the ranges that are open on its thread. */
+void pt_torch_project_call(struct pt_torch_file *file, const struct pt_event *event);
+void pt_torch_project_work(struct pt_torch_file *file, pt_u32 correlation, const struct pt_gpu_queue *queue,
+                           pt_i64 start_ns, pt_i64 end_ns);
+/* Writes what is left, after all ranges have ended; without a sink it frees only. */
+void pt_torch_project_finish(struct pt_torch_file *file);
 
 /* ---- lines, torch_line.c ---- */
 

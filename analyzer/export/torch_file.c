@@ -86,6 +86,18 @@ static void show_call(struct pt_torch_file *file, const struct pt_event *event)
         pt_torch_flow(file, 's', correlation, pid, tid, start_ns);
 }
 
+const char *pt_torch_step_name(char text[PT_TORCH_STEP_BYTES], pt_u64 number)
+{
+    snprintf(text, PT_TORCH_STEP_BYTES, "ProfilerStep#%llu", (unsigned long long)number);
+    return text;
+}
+
+const char *pt_torch_range_name(const struct pt_torch_file *file, pt_u32 name)
+{
+    const char *text = pt_process_string(file->process, name);
+    return text && *text ? text : "range";
+}
+
 /* ---- steps and ranges ---- */
 
 static void show_annotation(struct pt_torch_file *file, const char *name, pt_u32 tid, pt_i64 start_ns, pt_i64 end_ns)
@@ -102,18 +114,19 @@ static void show_annotation(struct pt_torch_file *file, const char *name, pt_u32
 
 static void show_range(struct pt_torch_file *file, const struct pt_torch_open *range, pt_u32 tid, pt_i64 end_ns)
 {
-    const char *name = pt_process_string(file->process, range->name);
-    show_annotation(file, name && *name ? name : "range", tid, range->start_ns, end_ns);
+    show_annotation(file, pt_torch_range_name(file, range->name), tid, range->start_ns, end_ns);
+    if (range->projected)
+        pt_torch_project_end(file, range->projected);
 }
 
 static void end_step(struct pt_torch_file *file, struct pt_torch_thread *thread, pt_i64 end_ns)
 {
-    char name[40];
+    char name[PT_TORCH_STEP_BYTES];
     if (!thread->has_step)
         return;
     thread->has_step = false;
-    snprintf(name, sizeof name, "ProfilerStep#%llu", (unsigned long long)thread->step.id);
-    show_annotation(file, name, thread->step.tid, thread->step.start_ns, end_ns);
+    show_annotation(file, pt_torch_step_name(name, thread->step.id), thread->step.tid, thread->step.start_ns, end_ns);
+    pt_torch_project_end(file, thread->step.projected);
 }
 
 /* The first row that no open range is on. */
@@ -134,8 +147,10 @@ static void open_range(struct pt_torch_file *file, const struct pt_event *event)
         file->summary->left_out++;
         return;
     }
-    const struct pt_torch_open range = {pt_event_as(event, range_open)->id, event->aux, free_row(file),
-                                        event->start_ns};
+    const struct pt_torch_open range = {.id = pt_event_as(event, range_open)->id,
+                                        .name = event->aux,
+                                        .tid = free_row(file),
+                                        .start_ns = event->start_ns};
     pt_vec_push(&file->ranges, range);
 }
 
@@ -154,6 +169,18 @@ static void close_range(struct pt_torch_file *file, const struct pt_event *event
     file->summary->left_out++;
 }
 
+static void begin_range(struct pt_torch_thread *thread, struct pt_torch_open range, pt_u32 name)
+{
+    const size_t n = thread->ranges.n;
+    if (n >= OPEN_LIMIT) {
+        thread->ranges_left_out++;
+        return;
+    }
+    range.name = name;
+    range.projected = pt_torch_project_range(n ? thread->ranges.items[n - 1].projected : NULL, name);
+    pt_vec_push(&thread->ranges, range);
+}
+
 static void user_event(struct pt_torch_file *file, const struct pt_event *event)
 {
     struct pt_torch_thread *thread = &file->threads[event->thread->index];
@@ -164,16 +191,17 @@ static void user_event(struct pt_torch_file *file, const struct pt_event *event)
     case PT_EV_step:
         end_step(file, thread, event->start_ns);
         range.id = event->words[0];
+        range.projected = file->step = pt_torch_project_step(range.id);
         thread->step = range;
         thread->has_step = true;
         break;
     case PT_EV_range_begin:
-        range.name = pt_event_as(event, range_begin)->name;
-        if (thread->ranges.n < OPEN_LIMIT)
-            pt_vec_push(&thread->ranges, range);
+        begin_range(thread, range, pt_event_as(event, range_begin)->name);
         break;
     case PT_EV_range_end:
-        if (thread->ranges.n)
+        if (thread->ranges_left_out)
+            thread->ranges_left_out--;
+        else if (thread->ranges.n)
             show_range(file, &thread->ranges.items[--thread->ranges.n], tid, event->start_ns);
         break;
     case PT_EV_range_open:
@@ -191,9 +219,11 @@ void pt_torch_event(struct pt_torch_file *file, const struct pt_event *event)
 {
     if (event->desc->category == PT_CATEGORY_GPU)
         pt_torch_gpu_event(file, event);
-    else if (event->desc->category == PT_CATEGORY_CUDA)
+    else if (event->desc->category == PT_CATEGORY_CUDA) {
         show_call(file, event);
-    else if (event->desc->category == PT_CATEGORY_USER)
+        if (pt_gpu_is_launch(event))
+            pt_torch_project_call(file, event);
+    } else if (event->desc->category == PT_CATEGORY_USER)
         user_event(file, event);
 }
 
@@ -212,6 +242,7 @@ static void finish_threads(struct pt_torch_file *file)
         const struct pt_torch_open *range = &file->ranges.items[--file->ranges.n];
         show_range(file, range, range->tid, file->process->end_ns);
     }
+    pt_torch_project_finish(file);
 }
 
 int pt_torch_close(struct pt_torch_file *file, struct pt_sink_result *ret_result, struct pt_error *err)
@@ -231,12 +262,23 @@ int pt_torch_close(struct pt_torch_file *file, struct pt_sink_result *ret_result
     return result;
 }
 
+static void free_thread(struct pt_torch_file *file, struct pt_torch_thread *thread)
+{
+    while (thread->ranges.n)
+        pt_torch_project_end(file, thread->ranges.items[--thread->ranges.n].projected);
+    if (thread->has_step)
+        pt_torch_project_end(file, thread->step.projected);
+    free(thread->ranges.items);
+}
+
 void pt_torch_free(struct pt_torch_file *file)
 {
     if (file->sink)
         pt_sink_abandon(file->sink);
+    file->sink = NULL;
     for (pt_u32 i = 0; file->threads && i < file->process->n_threads; i++)
-        free(file->threads[i].ranges.items);
+        free_thread(file, &file->threads[i]);
+    pt_torch_project_finish(file);
     for (size_t i = 0; i < file->kernels.n; i++)
         free((void *)(uintptr_t)file->kernels.entries[i].value);
     pt_map_fini(&file->kernels);

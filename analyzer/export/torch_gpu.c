@@ -127,8 +127,10 @@ static void show_work(struct pt_torch_file *file, const struct pt_event *event)
         at = put_bytes(at, event->words[1], event->duration_ns);
     pt_torch_end(file, pt_put(at, "}"));
     file->summary->slices++;
-    if (correlation)
-        pt_torch_flow(file, 'f', correlation, queue.device, queue.stream, start_ns);
+    if (!correlation)
+        return;
+    pt_torch_flow(file, 'f', correlation, queue.device, queue.stream, start_ns);
+    pt_torch_project_work(file, correlation, &queue, start_ns, end_ns);
 }
 
 static void show_sync(struct pt_torch_file *file, const struct pt_event *event)

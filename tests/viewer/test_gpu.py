@@ -202,10 +202,32 @@ class Gpu(ViewerCase):
         self.assertEqual(set(ends), {event["args"]["correlation"] for event in work})
         for number, start in starts.items():
             self.assertEqual((start["ts"], start["tid"]), (calls[number]["ts"], calls[number]["tid"]))
-        self.assertEqual(sorted(event["name"] for event in spans if event["name"].startswith("ProfilerStep#")),
+        self.assertEqual(sorted(event["name"] for event in spans
+                                if event["name"].startswith("ProfilerStep#") and event["cat"] == "user_annotation"),
                          [f"ProfilerStep#{number}" for number in range(6)])
+        self.check_projection(rank, spans)
         kernel = next(event for event in work if event["cat"] == "kernel")
         self.assertEqual((kernel["args"]["grid"], kernel["args"]["block"]), ([8, 4, 1], [128, 2, 1]))
+
+    def check_projection(self, rank, spans):
+        """Steps and ranges lie on each stream, around what was launched inside. Copies are launched from another thread, and
+        so belong to the step alone."""
+        def edges(event):
+            return int(event["ts"] * 1000), int((event["ts"] + event["dur"]) * 1000)
+        wanted = Counter()
+        for event in spans:
+            if event["cat"] != "user_annotation" or event["name"].startswith("overlap"):
+                continue
+            (begin, end), is_step = edges(event), event["name"].startswith("Prof")
+            for stream in (7, 20):
+                inside = [work for work in rank.work if work[3] == stream and begin <= work[4] < end
+                          and (is_step or work[0] != "memory")]
+                if inside:
+                    wanted[event["name"], stream, min(w[1] for w in inside) - 1, max(w[2] for w in inside) + 1] += 1
+        found = Counter((event["name"], event["tid"], *edges(event)) for event in spans if event["cat"] == "gpu_user_annotation")
+        self.assertGreaterEqual(len(wanted), 20)
+        self.assertEqual(found, wanted)
+        self.assertTrue(all(event["pid"] == rank.device for event in spans if event["cat"] == "gpu_user_annotation"))
 
     def test_torch_refusals(self):
         folder, _ = self.run_of("refused", ranks=1, steps=1)

@@ -35,6 +35,13 @@ def install():
     return python, None
 
 
+def last_step_seen(began_ns, work):
+    """HTA leaves out what was launched after the last step began, and takes the step on a GPU's stream for one, too. `work`
+    is (start, stream, start of the call)."""
+    inside = [w for w in work if w[2] >= began_ns]
+    return max([began_ns, *(min(w[0] for w in inside if w[1] == stream) - 1 for stream in {w[1] for w in inside})])
+
+
 class HtaCase(ViewerCase):
     @classmethod
     def setUpClass(cls):
@@ -85,6 +92,10 @@ class MiniTorch(HtaCase):
         events = [json.loads(line) for line in ran.stdout.decode("utf-8", "replace").splitlines()]
         last_step_ns = max(event["start_ns"] for event in events
                            if event["event"] == "range_begin" and event["name"].startswith("ProfilerStep#"))
+        began = {event["correlation"]: event["start_ns"] for event in events if event["event"] == "cuda_call"}
+        last_step_ns = last_step_seen(last_step_ns, [
+            (event["start_ns"], event["queue"], began[event["correlation"]]) for event in events
+            if event["event"] in ("gpu_kernel", "gpu_copy", "gpu_set")])
         calls = {event["correlation"]: event["name"] for event in events
                  if event["event"] == "cuda_call" and event["start_ns"] < last_step_ns}
         work = [(self.kind_of(event), event["start_ns"], event["start_ns"] + event["duration_ns"], calls[event["correlation"]])
@@ -113,8 +124,8 @@ class Story(HtaCase):
         cls.figures = cls.figures_of(folder)
 
     def work_of(self, rank):
-        """It leaves out the last step, and what the calls in it started."""
-        return [work for work in rank.work if work[4] < rank.last_step_ns]
+        until_ns = last_step_seen(rank.last_step_ns, [(start, stream, call) for _, start, _, stream, call in rank.work])
+        return [work for work in rank.work if work[4] < until_ns]
 
     def test_temporal_breakdown(self):
         self.assertEqual(self.figures["ranks"], [0, 1])
