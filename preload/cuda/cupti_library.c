@@ -145,7 +145,9 @@ const char *pt_cupti_load(struct pt_cupti *c)
     dlerror();
     if (missing)
         return missing;
-    if (c->api.cuptiGetVersion(&c->version) != PT_CUPTI_SUCCESS || c->version < PT_CUPTI_OLDEST)
+    if (c->api.cuptiGetVersion(&c->version) != PT_CUPTI_SUCCESS)
+        return "this libcupti does not tell its version: cuptiGetVersion failed";
+    if (c->version < PT_CUPTI_OLDEST)
         return "this libcupti is older than CUDA 11.0";
     return 0;
 }

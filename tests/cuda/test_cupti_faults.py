@@ -53,6 +53,19 @@ class RefusalTest(CuptiCase):
         self.assertEqual((outcome.code, outcome.err), (0, ""))
         self.assert_wrapped(outcome, "finds no driver that it can work with: cuptiSubscribe gave error 999")
 
+    def test_version_unknown(self):
+        """Layouts follow the version: without it nothing can be read."""
+        self.assert_wrapped(self.workload("basic", 1, program="error cuptiGetVersion 15"), "cuptiGetVersion failed")
+
+    def test_first_call_fails(self):
+        """cuInit fails after we were injected: the program is told so, nothing was done, and nothing is claimed."""
+        outcome = self.workload("basic", 1, program="fault init_result 100", code=1)
+        self.assertIn("100 cudaErrorNoDevice", outcome.err)
+        self.assertEqual((outcome.states(), outcome.of("gpu_kernel"), outcome.lost()), ([CUPTI, ENDED], [], {}))
+
+    def test_finalize_is_never_called(self):
+        self.assert_operations(self.workload("basic", 1, program="fault finalize_hang", timeout=20))
+
     def test_no_permission(self):
         outcome = self.workload("basic", 2, program="fault enable 35")
         self.assert_wrapped(outcome, "CONCURRENT_KERNEL (error 35)")
@@ -146,6 +159,19 @@ class RecordFaultTest(CuptiCase):
         outcome = self.workload("basic", 10, program="fault hostile_name 3")
         self.assertEqual(len(outcome.of("gpu_kernel")), 30)
         self.assertEqual(max(len(e["name"]) for e in outcome.of("gpu_kernel")), 4096, "cut, not lost")
+
+    def test_no_names_of_calls(self):
+        """Calls cannot be told apart then; all are there, and say so."""
+        outcome = self.workload("basic", 2, program="error cuptiGetCallbackName 1")
+        self.assert_operations(outcome)
+        self.assertEqual({e["name"] for e in outcome.of("cuda_call") if e["correlation"]}, {"call of the runtime without a name"})
+
+    def test_walk_fails(self):
+        """CUPTI's walk through a buffer ends in an error: what lies behind is lost, and counted as such."""
+        outcome = self.workload("basic", 20, program="error cuptiActivityGetNextRecord 999 50 1")
+        recorded, true = self.operations(outcome)
+        self.assertLess(recorded, true)
+        self.assertEqual([n for reason, n in outcome.lost().items() if reason.startswith("cut short")], [1])
 
     def test_many_small_buffers(self):
         """So many that they do even if none comes back meanwhile: on a busy machine, CUPTI's thread may not run for long."""

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Each planned fault does what it says, so that a survivor has truly survived it."""
 import signal
+import subprocess
+import time
 
 from harness import DoubleTest, main
 
@@ -40,6 +42,30 @@ class FaultTest(DoubleTest):
         self.assertEqual(len([t for t in outcome.true("api") if t["name"] == "cudaMemcpyAsync" and not t["result"]]), 3)
         outcome = self.assert_ran(self.workload("basic", 1, program="error cuptiActivityRegisterTimestampCallback 999"))
         self.assertEqual(outcome.result("clock"), 999)
+
+    def test_planned_errors_of_questions(self):
+        """Those that only ask, too: the version, names, the walk through a buffer."""
+        outcome = self.assert_ran(self.workload("basic", 1, program="error cuptiActivityGetNextRecord 999 5 1"))
+        self.assertEqual(outcome.recorded("buffer")[0]["end"], 999)
+        outcome = self.assert_ran(self.workload("basic", 1, program="error cuptiGetVersion 15;error cuptiGetCallbackName 1",
+                                                CLIENT_OPTIONS="callbacks"))
+        self.assertEqual(outcome.recorded("version")[0]["version"], 0)
+        self.assertEqual({r["full_name"] for r in outcome.recorded("callback")}, {"?"})
+
+    def test_slow_flush(self):
+        begin = time.monotonic()
+        self.assert_ran(self.workload("basic", 1, program="fault slow_flush 400"))
+        self.assertGreater(time.monotonic() - begin, 0.4)
+
+    def test_finalize_hangs(self):
+        with self.assertRaises(subprocess.TimeoutExpired):
+            self.workload("basic", 1, program="fault finalize_hang", timeout=1, CLIENT_OPTIONS="finalize")
+
+    def test_first_call_fails(self):
+        """cuInit gives the error, and so does every call after it."""
+        outcome = self.workload("basic", 1, program="fault init_result 100")
+        self.assertEqual((outcome.code, outcome.true("kernel")), (1, []))
+        self.assertIn("100 cudaErrorNoDevice", outcome.err)
 
     def test_dropped(self):
         outcome = self.assert_ran(self.workload("basic", 20, program="fault drop 10"))

@@ -39,7 +39,10 @@ int cuptiActivityRegisterCallbacks(fg_request_function request, fg_complete_func
 
 int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid_bytes, uint8_t **record)
 {
-    return buffer && record ? fg_next_record(buffer, valid_bytes, record) : CUPTI_ERROR_INVALID_PARAMETER;
+    const int error = fg_planned_error("cuptiActivityGetNextRecord");
+    if (error || !buffer || !record)
+        return error ? error : CUPTI_ERROR_INVALID_PARAMETER;
+    return fg_next_record(buffer, valid_bytes, record);
 }
 
 /* Takes CUPTI's lock: a client that holds its own around this call and takes that in a buffer callback deadlocks. */

@@ -89,8 +89,9 @@ int cuptiGetCallbackName(uint32_t domain, uint32_t cbid, const char **name)
 {
     static __thread char text[8][96];
     static __thread int next;
-    if (!name || !domain || domain > 2)
-        return CUPTI_ERROR_INVALID_PARAMETER;
+    const int error = fg_planned_error("cuptiGetCallbackName");
+    if (error || !name || !domain || domain > 2)
+        return error ? error : CUPTI_ERROR_INVALID_PARAMETER;
     const struct fg_api *api = fg_find_api((enum fg_domain)domain, cbid);
     if (!api)
         return CUPTI_ERROR_INVALID_PARAMETER;

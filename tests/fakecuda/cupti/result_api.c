@@ -20,8 +20,10 @@ __attribute__((constructor)) static void load(void)
 
 int cuptiGetVersion(uint32_t *version)
 {
-    *version = fg_cupti_version();
-    return CUPTI_SUCCESS;
+    const int error = fg_planned_error("cuptiGetVersion");
+    if (!error)
+        *version = fg_cupti_version();
+    return error;
 }
 
 int cuptiGetResultString(int result, const char **text)
@@ -54,8 +56,10 @@ int cuptiGetResultString(int result, const char **text)
 
 int cuptiGetTimestamp(uint64_t *stamp)
 {
-    *stamp = fg_stamp();
-    return CUPTI_SUCCESS;
+    const int error = fg_planned_error("cuptiGetTimestamp");
+    if (!error)
+        *stamp = fg_stamp();
+    return error;
 }
 
 int cuptiSetThreadIdType(uint32_t type)
