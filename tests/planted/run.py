@@ -7,14 +7,17 @@ variant is (nearly) free of it; a clean program has no finding.
 
 The real gain is the wall time of the bad variant less that of the fixed one, both recorded. Other load of the machine lengthens either:
 so a bound that does not hold is measured twice more, and holds when it does in two of three. Nothing else depends on a clock.
+That other programs are busy is a finding, too: it counts only where it is planted or where this script saw none.
 """
 import argparse
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 from suite import CASES
 from surroundings import Skip
@@ -24,6 +27,7 @@ PROGRAMS = os.path.join(HERE, "programs")
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 OURS = ("PROFTRACE_", "LD_PRELOAD", "PLANTED_", "FAKENVML")
 SKIPPED = 77
+NEIGHBOUR = "noisy_neighbour"
 
 
 def has_torch():
@@ -39,6 +43,26 @@ def command_of(case, folder, is_fixed):
     return [program]
 
 
+class Others:
+    """What computes on this machine and was not started from here, in percent of it."""
+
+    @staticmethod
+    def now():
+        with open("/proc/stat", encoding="ascii") as file:
+            ticks = [int(n) for n in file.readline().split()[1:9]]
+        own = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        busy_s = (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")
+        return busy_s - sum(u.ru_utime + u.ru_stime for u in own), time.monotonic()
+
+    def __enter__(self):
+        self.before = self.now()
+        return self
+
+    def __exit__(self, *_):
+        busy_s, s = (now - before for now, before in zip(self.now(), self.before))
+        self.percent = 100 * busy_s / s / os.sysconf("SC_NPROCESSORS_ONLN")
+
+
 def record(build, case, folder, is_fixed):
     """The report of one variant."""
     command = command_of(case, folder, is_fixed)
@@ -50,12 +74,18 @@ def record(build, case, folder, is_fixed):
         environment = {**base, **start.environment, "PROFTRACE_DIR": data}
         whole = [*start.prefix, os.path.join(build, "proftrace"), "run", "--stage", case.name, *case.options, "--", *command,
                  *(["--fixed"] if is_fixed else [])]
-        done = subprocess.run(whole, cwd=folder, env=environment, preexec_fn=start.first, capture_output=True, timeout=120,
-                              check=False)
+        with Others() as others:
+            done = subprocess.run(whole, cwd=folder, env=environment, preexec_fn=start.first, capture_output=True, timeout=120,
+                                  check=False)
     if done.returncode:
         raise SystemExit(f"{case.name}: ends with {done.returncode}: {done.stderr.decode(errors='replace')[-2000:]}")
     with open(os.path.join(data, "latest", "report.json"), encoding="utf-8") as file:
-        return json.load(file)
+        report = json.load(file)
+    if others.percent > 5 and case.needs_idle_cpus:
+        raise Skip(f"other programs use {others.percent:.0f} % of this machine")
+    if others.percent > 5 and case.rule != NEIGHBOUR:
+        report["findings"] = [f for f in report["findings"] if f["rule"] != NEIGHBOUR]
+    return report
 
 
 def told(report):

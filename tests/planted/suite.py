@@ -7,10 +7,10 @@ class Case:
     """`rule` must be the top finding of the bad variant (None: there must be no finding) and absent from the fixed one."""
 
     def __init__(self, program, rule, around_bad=around.nothing, around_fixed=None, *, in_seconds=True, options=(), cc=((), ()),
-                 needs_torch=False):
+                 needs_torch=False, needs_idle_cpus=False):
         self.program, self.rule, self.in_seconds, self.options = program, rule, in_seconds, list(options)
         self.around = (around_bad, around_fixed or around_bad)
-        self.cc, self.needs_torch = cc, needs_torch
+        self.cc, self.needs_torch, self.needs_idle_cpus = cc, needs_torch, needs_idle_cpus
         self.name = program.split(".")[0]
 
 
@@ -37,7 +37,9 @@ CASES = [
     case("worker_imbalance.py"),
     case("oversubscribed_threads.c", cc=(("-pthread",),) * 2),
     case("cpu_throttled.py", around.tenth_of_a_cpu, around.nothing),
+    case("noisy_neighbour.py", around.busy_machine, around.nothing),
     case("page_fault_storm.c"),
+    case("large_blocks_remapped.c", around.nothing, around.malloc_that_keeps),
     case("heap_churn.c"),
     case("fork_of_large_process.py"),
     case("idle_child_wait.py"),
@@ -45,6 +47,7 @@ CASES = [
     case("long_sleeps.py"),
     case("heap_growth.py", in_seconds=False),
     case("memory_near_limit.py", around.two_hundred_mebibytes, in_seconds=False, options=["--interval", "100"]),
+    case("cpu_saturated.c", in_seconds=False, cc=(("-pthread",),) * 2, needs_idle_cpus=True),
     case("gpu_under_used.py", around.idle_gpu, around.busy_gpu, in_seconds=False, options=["--interval", "100"]),
     case("nothing_captured.c", in_seconds=False, cc=(("-static",), ())),
     Case("clean_compute.py", None),

@@ -31,6 +31,12 @@ def nothing(_folder):
 
 
 # ---- control groups ----
+@contextlib.contextmanager
+def malloc_that_keeps(_folder):
+    """glibc's malloc as the advice about large blocks sets it."""
+    yield Start(environment={"MALLOC_MMAP_THRESHOLD_": "33554432", "MALLOC_TRIM_THRESHOLD_": "4294967296"})
+
+
 def put(path, text):
     with open(path, "w", encoding="ascii") as file:
         file.write(text)
@@ -69,8 +75,8 @@ def two_hundred_mebibytes(_folder):
     return group("memory", ([("memory.limit_in_bytes", str(200 << 20))], [("memory.max", str(200 << 20))]))
 
 
-def slow_device(folder):
-    """10 MB/s from the disk that holds the folder."""
+def disk_of(folder):
+    """The number of the whole disk."""
     name = os.path.basename(os.path.realpath(f"/sys/dev/block/{device_of(folder)}"))
     if not os.path.exists(f"/sys/dev/block/{device_of(folder)}"):
         raise Skip(f"{folder} is on no disk")
@@ -79,12 +85,58 @@ def slow_device(folder):
         name = os.path.basename(os.path.dirname(os.path.realpath(f"/sys/dev/block/{number}")))
         with open(f"/sys/block/{name}/dev", encoding="ascii") as file:
             number = file.read().strip()
+    return number
+
+
+def slow_device(folder):
+    """10 MB/s from the disk that holds the folder."""
+    number = disk_of(folder)
     return group("blkio", ([("blkio.throttle.read_bps_device", f"{number} 10000000")], [("io.max", f"{number} rbps=10000000")]))
+
+
+def slow_writes(folder):
+    """10 MB/s to the disk that holds the folder."""
+    number = disk_of(folder)
+    return group("blkio", ([("blkio.throttle.write_bps_device", f"{number} 10000000")], [("io.max", f"{number} wbps=10000000")]))
+
+
+@contextlib.contextmanager
+def little_memory_and_swap(folder):
+    """A group of 128 MiB, and swap space for what does not fit: a file, for as long as the command runs."""
+    path = os.path.join(folder, "swap")
+    with open(path, "wb") as file:
+        os.fchmod(file.fileno(), 0o600)
+        for _ in range(256):
+            file.write(b"\0" * (1 << 20))
+    try:
+        for command in (["mkswap", path], ["swapon", path]):
+            subprocess.run(command, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise Skip(f"no swap space of our own here: {error}") from error
+    limit = str(128 << 20)
+    try:
+        with group("memory", ([("memory.limit_in_bytes", limit)], [("memory.max", limit)])) as start:
+            yield start
+    finally:
+        subprocess.run(["swapoff", path], check=True)
 
 
 def device_of(folder):
     device = os.stat(folder).st_dev
     return f"{os.major(device)}:{os.minor(device)}"
+
+
+# ---- other programs ----
+@contextlib.contextmanager
+def busy_machine(_folder):
+    """Two programs that compute for each CPU."""
+    others = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(2 * (os.cpu_count() or 1))]
+    try:
+        yield Start()
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
 
 
 # ---- servers ----

@@ -42,6 +42,7 @@ static const struct {
     {"io_pressure",
      {{"resource.io_pressure_percent.mean", 40}, {"pressure.io.cost_s", 4}, {"storage.device.bytes", 1e9}},
      4096},
+    {"noisy_neighbour", {{"neighbours.cost_s", 4}, {"neighbours.cpu_percent", 40}}, 9},
     {"gpu_under_used",
      {{"gpu.idle.cost_s", 5}, {"resource.gpu_util_percent.mean", 50}, {"resource.gpu_util_percent.max", 90}},
      0},
