@@ -12,6 +12,7 @@
 
 #include "../util/auto.h"
 #include "../util/str.h"
+#include "gpu_memory.h"
 #include "gpu_overlaps.h"
 
 const struct gpu_cause_row gpu_causes[GPU_CAUSE__COUNT] = {
@@ -170,7 +171,6 @@ static void free_lists(struct gpu *gpu)
     free(gpu->kernels.items);
     free(gpu->copies.items);
     free(gpu->sums.items);
-    free(gpu->memory.items);
     free(gpu->places.items);
     free(gpu->nodes.items);
 }
@@ -178,9 +178,9 @@ static void free_lists(struct gpu *gpu)
 static void free_all(struct gpu *gpu)
 {
     const struct pt_session *session = gpu->profile->session;
-    struct pt_map *const maps[] = {&gpu->device_ids, &gpu->by_device,  &gpu->by_stream, &gpu->by_queue,
-                                   &gpu->by_kernel,  &gpu->by_variant, &gpu->by_copies, &gpu->by_memory,
-                                   &gpu->by_sum,     &gpu->by_place,   &gpu->by_node,   &gpu->texts_of_ids};
+    struct pt_map *const maps[] = {&gpu->device_ids, &gpu->by_device,  &gpu->by_stream,   &gpu->by_queue,
+                                   &gpu->by_kernel,  &gpu->by_variant, &gpu->by_copies,   &gpu->by_sum,
+                                   &gpu->by_place,   &gpu->by_node,    &gpu->texts_of_ids};
     for (pt_u32 i = 0; gpu->is_used && i < session->n_processes; i++)
         free_process(gpu->processes[i]);
     for (pt_u32 i = 0; gpu->is_used && i < gpu->first_thread[session->n_processes]; i++) {
@@ -197,6 +197,7 @@ static void free_all(struct gpu *gpu)
     pt_intern_fini(&gpu->texts);
     pt_peers_fini(&gpu->peers);
     gpu_overlaps_free(gpu);
+    gpu_memory_free(gpu);
     free(gpu->processes);
     free(gpu->first_thread);
     free(gpu->threads);
@@ -209,6 +210,7 @@ static void finish(void *state, struct pt_profile *profile)
     if (gpu->is_used) {
         gpu_work_flush(gpu);
         gpu_about_end(gpu);
+        gpu_memory_end(gpu);
         gpu_idle_end(gpu);
         gpu_ranges_end(gpu);
         for (pt_u32 i = 0; i < gpu->devices.n; i++)

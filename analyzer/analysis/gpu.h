@@ -186,13 +186,6 @@ struct gpu_copies {
 };
 #define GPU_IS_SET 0x40000000u
 
-struct gpu_memory {
-    pt_u32 stage;
-    const char *place;
-    pt_u64 allocations, releases, allocated_bytes, peak_bytes;
-    pt_i64 level_bytes, peak_ns;
-};
-
 /* Calls of a function, synchronisations and overheads of a kind. */
 struct gpu_sum {
     pt_u32 stage;
@@ -275,9 +268,7 @@ struct gpu {
     struct {
         PT_VEC(struct gpu_copies *);
     } copies;
-    struct {
-        PT_VEC(struct gpu_memory);
-    } memory;
+    struct gpu_memories *memory; /* gpu_memory.c */
     struct {
         PT_VEC(struct gpu_sum *);
     } sums;
@@ -289,8 +280,7 @@ struct gpu {
     } nodes;                       /* 0 = no range */
     struct gpu_overlaps *overlaps; /* gpu_overlaps.c */
     struct pt_map device_ids;      /* process, number -> hash of what identifies the device */
-    struct pt_map by_device, by_stream, by_queue, by_kernel, by_variant, by_copies, by_memory, by_sum, by_place,
-        by_node;
+    struct pt_map by_device, by_stream, by_queue, by_kernel, by_variant, by_copies, by_sum, by_place, by_node;
     struct pt_map texts_of_ids; /* process, string id, folded -> text */
     struct pt_intern texts;
     struct gpu_host **hosts; /* by stage */
@@ -344,7 +334,7 @@ struct gpu_device *gpu_device_at(struct gpu *gpu, const struct pt_process *proce
 /* From now on the process' device is the one of that UUID (may be NULL). */
 struct gpu_device *gpu_device_named(struct gpu *gpu, const struct pt_process *process, pt_u32 number, const char *uuid);
 
-/* gpu_about.c: devices, memory, how work is seen */
+/* gpu_about.c: devices, how work is seen */
 void gpu_about_event(struct gpu *gpu, const struct pt_event *event);
 void gpu_about_end(struct gpu *gpu);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * What CUPTI told besides work: devices, memory, synchronisation, overheads; and how GPU work was seen, and when not.
+ * What CUPTI told besides work: devices, synchronisation, overheads; and how GPU work was seen, and when not.
  *
- * Threads: one. State: a level per device and kind of memory, the last windows in which nothing was seen. Never: takes
+ * Threads: one. State: the last windows in which nothing was seen. Never: takes
  * silence for idleness.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu.h"
+#include "gpu_memory.h"
 
 /* ---- devices ---- */
 
@@ -39,58 +39,6 @@ static void note_device(struct gpu *gpu, const struct pt_event *e)
     struct gpu_device *device = gpu_device_named(gpu, e->process, number, uuid);
     device->name = gpu_string(gpu, e->process, e->aux, false);
     device->memory_bytes = about->memory_bytes;
-}
-
-/* ---- memory ---- */
-
-/* "0/3" is told as "0/device", with the number that reports give the device; what follows is the pool. */
-static const char *place_of(struct gpu *gpu, const struct pt_event *e)
-{
-    static const char *const kinds[] = {"unknown", "pageable", "pinned",        "device",
-                                        "array",   "managed",  "device static", "managed static"};
-    const char *place = gpu_string(gpu, e->process, e->aux, false);
-    char *kind_at, *rest, text[256];
-    const pt_u32 number = place ? (pt_u32)strtoul(place, &kind_at, 10) : 0;
-    if (!place || kind_at == place || *kind_at != '/')
-        return place ? place : "(unknown)";
-    const struct gpu_device *device = gpu_device_at(gpu, e->process, number, NULL);
-    const unsigned long kind = strtoul(++kind_at, &rest, 10);
-    const bool is_number = rest != kind_at && kind < sizeof kinds / sizeof *kinds;
-    snprintf(text, sizeof text, "%u/%s%s", device->number, is_number ? kinds[kind] : "", is_number ? rest : kind_at);
-    place = gpu_text(gpu, text);
-    return place ? place : "(unknown)";
-}
-
-/* A damaged record may hold any size. */
-static void change_level(struct gpu_memory *memory, pt_i64 bytes)
-{
-    if (__builtin_add_overflow(memory->level_bytes, bytes, &memory->level_bytes))
-        memory->level_bytes = bytes > 0 ? INT64_MAX : INT64_MIN;
-}
-
-static void note_memory(struct gpu *gpu, const struct pt_event *e)
-{
-    const pt_u32 stage = gpu_stage_of(gpu, e->process);
-    const pt_u64 bytes = pt_event_as(e, gpu_memory)->bytes;
-    const char *place = place_of(gpu, e);
-    pt_u64 *slot = pt_map_at(&gpu->by_memory, gpu_mix((uintptr_t)place, stage));
-    if (!*slot) {
-        pt_vec_push(&gpu->memory, ((struct gpu_memory){.stage = stage, .place = place}));
-        *slot = gpu->memory.n;
-    }
-    struct gpu_memory *memory = &gpu->memory.items[*slot - 1];
-    if (e->tag) {
-        memory->releases++;
-        change_level(memory, -(pt_i64)(bytes & INT64_MAX));
-        return;
-    }
-    memory->allocations++;
-    memory->allocated_bytes += bytes;
-    change_level(memory, (pt_i64)(bytes & INT64_MAX));
-    if (memory->level_bytes > 0 && (pt_u64)memory->level_bytes > memory->peak_bytes) {
-        memory->peak_bytes = (pt_u64)memory->level_bytes;
-        memory->peak_ns = e->start_ns;
-    }
 }
 
 /* ---- how it was seen ---- */
@@ -178,7 +126,8 @@ void gpu_about_event(struct gpu *gpu, const struct pt_event *e)
         note_device(gpu, e);
         break;
     case PT_ROW_gpu_memory:
-        note_memory(gpu, e);
+    case PT_ROW_gpu_memory_pool:
+        gpu_memory_event(gpu, e);
         break;
     case PT_ROW_gpu_tracing:
         note_tracing(gpu, e);

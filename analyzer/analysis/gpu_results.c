@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu.h"
+#include "gpu_memory.h"
 
 static void set(struct gpu *gpu, pt_u32 stage, const char *name, struct pt_value value)
 {
@@ -149,19 +149,6 @@ static void set_costs(struct gpu *gpu, pt_u32 stage)
 
 /* ---- memory ---- */
 
-static double peak_of(const struct gpu *gpu, pt_u32 stage, pt_u32 number)
-{
-    double most = 0;
-    for (size_t i = 0; i < gpu->memory.n; i++) {
-        const struct gpu_memory *memory = &gpu->memory.items[i];
-        char *end;
-        if (memory->stage == stage && strtoul(memory->place, &end, 10) == number && *end == '/' &&
-            (!strncmp(end, "/device", 7) || !strncmp(end, "/managed", 8)))
-            most = fmax(most, (double)memory->peak_bytes);
-    }
-    return most;
-}
-
 static void set_memory(struct gpu *gpu, pt_u32 stage)
 {
     const double sampled = number(gpu, stage, "resource.gpu_mem_bytes.max");
@@ -171,7 +158,7 @@ static void set_memory(struct gpu *gpu, pt_u32 stage)
         if (device->stage != stage || !device->memory_bytes)
             continue;
         /* What the sampler saw is of all devices: only with one it is this one's. */
-        const double peak = fmax(peak_of(gpu, stage, device->number), gpu->devices.n == 1 ? fmax(sampled, 0) : 0);
+        const double peak = fmax(gpu_memory_peak(gpu, (pt_u32)i), gpu->devices.n == 1 ? fmax(sampled, 0) : 0);
         const double percent = 100 * peak / (double)device->memory_bytes;
         if (percent <= most_percent || peak <= 0)
             continue;

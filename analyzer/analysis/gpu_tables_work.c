@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables of what GPUs did: kernels, copies and their sizes, memory, collectives. Threads: one. Never: shows a mangled name that can be read.
+ * Tables of what GPUs did: kernels, copies and their sizes, collectives. Threads: one. Never: shows a mangled name that
+ * can be read.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "../model/demangle.h"
 #include "../util/auto.h"
-#include "gpu.h"
+#include "gpu_memory.h"
 
-enum { MAX_KERNELS = 200, MAX_MEMORY = 64 };
+enum { MAX_KERNELS = 200 };
 
 static struct pt_table *table_of(struct gpu *gpu, pt_u32 stage, const char *name, const char *title,
                                  const struct pt_column *columns, size_t n)
@@ -198,39 +199,7 @@ static void sizes_table(struct gpu *gpu, pt_u32 stage)
     }
 }
 
-/* ---- memory, collectives ---- */
-
-static void memory_table(struct gpu *gpu, pt_u32 stage)
-{
-    static const struct pt_column columns[] = {
-        {"memory", "Device/kind", PT_SHOW_TEXT},
-        {"peak_bytes", "Peak", PT_SHOW_BYTES},
-        {"peak_at_s", "At", PT_SHOW_SECONDS},
-        {"end_bytes", "At the end", PT_SHOW_BYTES},
-        {"allocations", "Allocations", PT_SHOW_COUNT},
-        {"releases", "Releases", PT_SHOW_COUNT},
-        {"allocated_bytes", "Allocated", PT_SHOW_BYTES},
-    };
-    struct pt_table *table = TABLE(gpu, stage, "gpu.memory", "GPU memory", columns);
-    for (size_t i = 0; i < gpu->memory.n; i++) {
-        const struct gpu_memory *memory = &gpu->memory.items[i];
-        if (memory->stage != stage)
-            continue;
-        if (table->n_rows == MAX_MEMORY) {
-            table->rows_left_out++;
-            continue;
-        }
-        struct pt_value *row = pt_table_add_row(table);
-        row[0] = pt_text(pt_metrics_text(&gpu->profile->metrics, memory->place));
-        row[1] = pt_integer(memory->peak_bytes);
-        row[2] = pt_seconds(memory->peak_ns - gpu->profile->stages.items[stage].start_ns);
-        row[3] = memory->level_bytes < 0 ? pt_unknown("more was released than was seen to be allocated")
-                                         : pt_integer((pt_u64)memory->level_bytes);
-        row[4] = pt_integer(memory->allocations);
-        row[5] = pt_integer(memory->releases);
-        row[6] = pt_integer(memory->allocated_bytes);
-    }
-}
+/* ---- collectives ---- */
 
 static void collectives_table(struct gpu *gpu, pt_u32 stage)
 {
@@ -264,7 +233,7 @@ void gpu_work_tables(struct gpu *gpu, pt_u32 stage)
     kernels_table(gpu, stage);
     copies_table(gpu, stage);
     sizes_table(gpu, stage);
-    memory_table(gpu, stage);
+    gpu_memory_tables(gpu, stage);
     collectives_table(gpu, stage);
     gpu_range_tables(gpu, stage);
 }

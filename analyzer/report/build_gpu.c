@@ -82,6 +82,7 @@ static const struct {
     {"gpu.copy_sizes", "gpu_copy_sizes", "Sizes of GPU copies", true},
     {"gpu.streams", "gpu_streams", "GPU streams", true},
     {"gpu.memory", "memory", "GPU memory", false},
+    {"gpu.pools", "pools", "Pools of GPU memory", false},
     {"gpu.ranges", "ranges", "GPU time of ranges", false},
     {"gpu.pace", "pace", "Pace of the steps", false},
     {"gpu.calls", "calls", "CUDA calls", false},
