@@ -8,9 +8,9 @@
  */
 #include <pthread.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 #include "options.h"
+#include "room.h"
 #include "slow.h"
 #include "space.h"
 #include "sys.h"
@@ -20,7 +20,6 @@
 #define UNITS_BYTES (PT_CODEC_MAX_UNITS * (pt_u32)sizeof(struct pt_unit16))
 #define TAKEOVER_PROBES 4u
 #define ATTACH_RETRY_TICKS (1ull << 26) /* about 20 ms */
-#define MOST_AREAS 128u                 /* of a growth: 12 MiB */
 
 struct pt_tracer_thread pt_nobody;
 __thread struct pt_tracer_thread *pt_self = &pt_nobody;
@@ -28,11 +27,6 @@ __thread struct pt_tracer_thread *pt_self = &pt_nobody;
 pt_u64 pt_area_bytes(void)
 {
     return PT_THREAD_HEADER_BYTES + RECORDS_BYTES + DEFS_BYTES + (pt_options.heap == PT_HEAP_FULL ? UNITS_BYTES : 0);
-}
-
-static pt_u64 room_bytes(void)
-{
-    return pt_area_bytes() + PT_OWN_CHUNK_BYTES;
 }
 
 static void set_up_buffer(struct pt_tracer_thread *t, struct pt_buffer *buffer, enum pt_stream_id stream, pt_u32 offset,
@@ -162,110 +156,6 @@ static struct pt_tracer_thread *take_over(pt_u32 tid)
     return 0;
 }
 
-/* ---- room for new threads ---- */
-
-struct room {
-    char *area; /* NULL = none */
-    struct pt_private *priv;
-};
-
-static struct room room_in_pool(pt_u32 index)
-{
-    struct pt_area_pool *pool = &pt_image->pools[index];
-    if (__atomic_load_n(&pool->next, __ATOMIC_RELAXED) >= pool->count)
-        return (struct room){0};
-    const pt_u32 i = __atomic_fetch_add(&pool->next, 1, __ATOMIC_RELAXED);
-    if (i >= pool->count)
-        return (struct room){0};
-    return (struct room){pool->base + i * room_bytes(), pool->privates ? pool->privates + i : 0};
-}
-
-static struct room room_in_pools(void)
-{
-    for (;;) {
-        pt_u32 index = __atomic_load_n(&pt_image->pool, __ATOMIC_RELAXED);
-        const pt_u32 n_pools = __atomic_load_n(&pt_image->n_pools, __ATOMIC_ACQUIRE);
-        const struct room room = room_in_pool(index);
-        if (room.area || index + 1 >= n_pools)
-            return room;
-        __atomic_compare_exchange_n(&pt_image->pool, &index, index + 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-    }
-}
-
-static pt_u32 areas_left(void)
-{
-    const pt_u32 n_pools = __atomic_load_n(&pt_image->n_pools, __ATOMIC_ACQUIRE);
-    pt_u32 left = 0;
-    for (pt_u32 i = __atomic_load_n(&pt_image->pool, __ATOMIC_RELAXED); i < n_pools; i++) {
-        const pt_u32 next = __atomic_load_n(&pt_image->pools[i].next, __ATOMIC_RELAXED);
-        left += next < pt_image->pools[i].count ? pt_image->pools[i].count - next : 0;
-    }
-    return left;
-}
-
-/* Not ahead of need where the program's address space is limited: it counts there, touched or not. */
-static struct pt_private *new_privates(pt_u32 count)
-{
-    struct rlimit limit;
-    if (pt_syscall4(SYS_prlimit64, 0, RLIMIT_AS, 0, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY)
-        return 0;
-    return pt_privates_new(count);
-}
-
-/* As many as there are, because a growth costs 140 us (on a busy machine two waits for a CPU) and threads come in
- * crowds. One thread at a time and nobody waits: of a thousand that found no area each would have made a pool. A clone
- * that shares our memory and is killed inside leaves `growing` set; then each thread makes its own area. */
-static void make_pool(void)
-{
-    if (__atomic_exchange_n(&pt_image->growing, 1, __ATOMIC_ACQUIRE))
-        return;
-    const pt_u64 one = room_bytes();
-    const pt_u32 index = pt_image->n_pools;
-    const pt_u32 there = __atomic_load_n(&pt_image->n_threads, __ATOMIC_RELAXED) + areas_left();
-    const pt_u32 areas = there < 2 ? 2 : there < MOST_AREAS ? there : MOST_AREAS;
-    pt_u64 bytes;
-    char *base = index < PT_MAX_POOLS ? pt_space_grow(areas * one, one, &bytes) : 0;
-    if (base) {
-        const pt_u32 count = (pt_u32)(bytes / one);
-        pt_image->pools[index] = (struct pt_area_pool){base, new_privates(count), count, 0};
-        __atomic_store_n(&pt_image->n_pools, index + 1, __ATOMIC_RELEASE);
-    }
-    __atomic_store_n(&pt_image->growing, 0, __ATOMIC_RELEASE);
-}
-
-static char *new_area(void)
-{
-    struct room room = room_in_pools();
-    if (!room.area) {
-        make_pool();
-        room = room_in_pools();
-    }
-    pt_u64 bytes;
-    return room.area ? room.area : pt_space_grow(room_bytes(), room_bytes(), &bytes);
-}
-
-static void make_pool_on_private_stack(void *unused)
-{
-    (void)unused;
-    make_pool();
-}
-
-void pt_thread_expect(void)
-{
-    struct pt_tracer_thread *t = pt_thread_attached();
-    if (!t || pt_switches.frozen)
-        return;
-    const pt_u32 awaited = __atomic_add_fetch(&pt_image->awaited, 1, __ATOMIC_RELAXED);
-    if (areas_left() >= (awaited < MOST_AREAS ? awaited : MOST_AREAS))
-        return;
-    const pt_u64 mask = pt_signals_block();
-    if (pt_claim(t)) {
-        pt_on_private_stack(t->priv, make_pool_on_private_stack, 0);
-        pt_unclaim(t);
-    }
-    pt_signals_restore(mask);
-}
-
 /* ---- a new slot ---- */
 
 static struct pt_tracer_thread *new_slot(pt_u32 tid, struct pt_private *priv, char *area)
@@ -280,7 +170,7 @@ static struct pt_tracer_thread *new_slot(pt_u32 tid, struct pt_private *priv, ch
     t->priv = priv;
     t->clock_base = pt_image->clock_base;
     pt_self = t;
-    char *memory = area ? area : new_area();
+    char *memory = area ? area : pt_room_area();
     if (!memory) { /* give the row back, unless another thread has taken the next one */
         pt_u32 next = slot + 1;
         __atomic_compare_exchange_n(&pt_image->n_threads, &next, slot, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -301,7 +191,7 @@ struct pt_tracer_thread *pt_device_slot_new(pt_u32 tid, struct pt_private *priv)
 }
 
 struct attach_call {
-    struct room room;
+    struct pt_room room;
     struct pt_tracer_thread *result;
 };
 
@@ -322,7 +212,7 @@ static void attach_on_private_stack(void *argument)
         pt_image->attach_refused_at = pt_clock();
 }
 
-static struct pt_tracer_thread *attach_anew(struct room room)
+static struct pt_tracer_thread *attach_anew(struct pt_room room)
 {
     struct attach_call call = {.room = room};
     if (!room.priv && !(call.room.priv = pt_private_new()))
@@ -335,7 +225,7 @@ static struct pt_tracer_thread *attach_anew(struct room room)
 
 static struct pt_tracer_thread *attach(void)
 {
-    struct room room = {0};
+    struct pt_room room = {0};
     if (__atomic_load_n(&pt_image->state, __ATOMIC_ACQUIRE) == PT_IMAGE_LIVE) {
         if (!is_own_process())
             return 0;
@@ -343,7 +233,7 @@ static struct pt_tracer_thread *attach(void)
         if (t)
             return t;
         if (__atomic_load_n(&pt_image->n_threads, __ATOMIC_RELAXED) < PT_MAX_THREADS)
-            room = room_in_pools();
+            room = pt_room_take();
     }
     return attach_anew(room);
 }
