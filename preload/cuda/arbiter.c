@@ -166,12 +166,25 @@ static void note_kind(pt_u32 kind, int is_on)
         __atomic_fetch_and(&foreign.kinds[kind / 64], ~bit, __ATOMIC_RELAXED);
 }
 
-/* Returns whether it was subscribed before. */
+/* CUPTI is the program's from here on. Returns whether it was subscribed before. */
 static pt_u32 begin_subscription(void)
 {
     __atomic_store_n(&foreign.has_recorded, 0,
                      __ATOMIC_RELEASE); /* first: subscribed and done, anybody takes it back */
-    return __atomic_exchange_n(&foreign.is_subscribed, 1, __ATOMIC_SEQ_CST);
+    const pt_u32 before = __atomic_exchange_n(&foreign.is_subscribed, 1, __ATOMIC_SEQ_CST);
+    yield_to_program();
+    return before;
+}
+
+/* Returns the result. A subscription that failed leaves things as they were. */
+static int subscribed(int result, pt_u32 before)
+{
+    if (result != PT_CUPTI_SUCCESS) {
+        __atomic_store_n(&foreign.is_subscribed, before, __ATOMIC_RELEASE);
+        __atomic_store_n(&foreign.has_recorded, before, __ATOMIC_RELEASE);
+        take_back_if_done();
+    }
+    return result;
 }
 
 /* ---- the stand-ins ---- */
@@ -184,14 +197,7 @@ int cuptiSubscribe(void **subscriber, void (*callback)(void *, pt_u32, pt_u32, c
     if (is_refused())
         return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
     const pt_u32 before = begin_subscription();
-    yield_to_program();
-    const int result = real(subscriber, callback, user);
-    if (result != PT_CUPTI_SUCCESS) {
-        __atomic_store_n(&foreign.is_subscribed, before, __ATOMIC_RELEASE);
-        __atomic_store_n(&foreign.has_recorded, before, __ATOMIC_RELEASE);
-        take_back_if_done();
-    }
-    return result;
+    return subscribed(real(subscriber, callback, user), before);
 }
 
 int cuptiSubscribe_v2(void **subscriber, void (*callback)(void *, pt_u32, pt_u32, const void *), void *user,
@@ -203,14 +209,7 @@ int cuptiSubscribe_v2(void **subscriber, void (*callback)(void *, pt_u32, pt_u32
     if (is_refused())
         return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
     const pt_u32 before = begin_subscription();
-    yield_to_program();
-    const int result = real(subscriber, callback, user, parameters);
-    if (result != PT_CUPTI_SUCCESS) {
-        __atomic_store_n(&foreign.is_subscribed, before, __ATOMIC_RELEASE);
-        __atomic_store_n(&foreign.has_recorded, before, __ATOMIC_RELEASE);
-        take_back_if_done();
-    }
-    return result;
+    return subscribed(real(subscriber, callback, user, parameters), before);
 }
 
 int cuptiUnsubscribe(void *subscriber)
@@ -324,7 +323,6 @@ int cuptiFinalize(void)
     if (is_refused())
         return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
     begin_subscription(); /* until it is done */
-    yield_to_program();
     if (pt_cupti_phase() == PT_CUPTI_YIELDED)
         pt_cupti->has_our_clock = 0;
     const int result = real();

@@ -4,6 +4,7 @@
  * `cupti_program CASE [N]`; it is linked with libcupti as libtorch is.
  */
 #define _GNU_SOURCE
+#include "cases.h"
 #include "cuda.h"
 #include <pthread.h>
 #include <signal.h>
@@ -49,11 +50,6 @@ static void work(const void *kernel, int n)
             exit(1);
     if (cudaDeviceSynchronize() != 0)
         exit(1);
-}
-
-static void sleep_ms(long ms)
-{
-    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
 }
 
 /* ---- a profiler within the program ---- */
@@ -342,10 +338,7 @@ static void fork_workers(void)
     work(&after, repeat);
 }
 
-static const struct {
-    const char *name;
-    void (*run)(void);
-} cases[] = {
+static const struct program_case cases[] = {
     {"profiler_subscribes", profiler_subscribes},
     {"profiler_registers", profiler_registers},
     {"profiler_first", profiler_first},
@@ -366,13 +359,5 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-    if (argc > 2)
-        repeat = atoi(argv[2]);
-    for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)
-        if (!strcmp(argv[1], cases[i].name)) {
-            cases[i].run();
-            return 0;
-        }
-    fprintf(stderr, "cupti_program CASE [N]\n");
-    return 2;
+    return run_case(argc, argv, cases, sizeof cases / sizeof *cases, &repeat);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Calls every wrapped function of the runtime that the doubles know, and its twin: argv[1] picks a case. What it prints
- * must be the same with and without the library.
+ * must be the same with and without the library. The runtime's types are declared here once more on purpose: with those
+ * of preload/cuda/wrappers.c a mistake there would go unseen.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * activity.h - the engine's half of CUPTI: records in the layouts of the chosen version, buffers, the clock, callbacks.
- * Everything here is free when no client has enabled anything.
+ * Everything here is free when no client has enabled anything. CUPTI's numbers are written down here apart from
+ * include/proftrace/cuda.h: a witness must not copy from whom it watches.
  */
 #ifndef FAKEGPU_ACTIVITY_H
 #define FAKEGPU_ACTIVITY_H

@@ -5,6 +5,7 @@
  * with 1.
  */
 #define _GNU_SOURCE
+#include "cases.h"
 #include "cuda.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -40,11 +41,6 @@ __attribute__((constructor)) static void register_kernels(void)
 static void launch(const void *kernel, unsigned n_blocks, stream_t stream)
 {
     CHECK(cudaLaunchKernel(kernel, (dim3){n_blocks, 1, 1}, block, NULL, 128, stream));
-}
-
-static void sleep_ms(long ms)
-{
-    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
 }
 
 /* All kinds of operations on one device. */
@@ -287,10 +283,7 @@ static void killed(void)
     raise(9);
 }
 
-static const struct {
-    const char *name;
-    void (*run)(void);
-} cases[] = {
+static const struct program_case cases[] = {
     {"basic", basic},
     {"threads", threads},
     {"graph", graph},
@@ -309,13 +302,5 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-    if (argc > 2)
-        repeat = atoi(argv[2]);
-    for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)
-        if (!strcmp(argv[1], cases[i].name)) {
-            cases[i].run();
-            return 0;
-        }
-    fprintf(stderr, "workload CASE [N]\n");
-    return 2;
+    return run_case(argc, argv, cases, sizeof cases / sizeof *cases, &repeat);
 }
