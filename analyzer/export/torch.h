@@ -56,6 +56,9 @@ struct pt_torch_file {
     struct pt_map kernels;           /* by string id: names as people write them */
     struct pt_torch_projected *step; /* the last that began, of any thread; NULL = it has ended */
     struct pt_torch_link *links;     /* the last launches, by correlation */
+    struct {
+        PT_VEC(struct pt_torch_projected *);
+    } steps; /* that are over, for the end of the file */
 };
 
 /* ---- torch_file.c ---- */

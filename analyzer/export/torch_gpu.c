@@ -133,6 +133,8 @@ static void show_work(struct pt_torch_file *file, const struct pt_event *event)
     pt_torch_project_work(file, correlation, &queue, start_ns, end_ns);
 }
 
+/* HTA takes what has a stream for work of the GPU, but the host waited here. Its critical path looks on the stream for
+ * the way back to the host all the same: there stands the end of the wait alone, and the call tells the rest. */
 static void show_sync(struct pt_torch_file *file, const struct pt_event *event)
 {
     const struct pt_ev_gpu_sync *sync = pt_event_as(event, gpu_sync);
@@ -141,15 +143,16 @@ static void show_sync(struct pt_torch_file *file, const struct pt_event *event)
     pt_i64 start_ns, end_ns;
     if (!pt_torch_clip(file, event, &start_ns, &end_ns))
         return;
-    const pt_i64 stream = queue.stream;
-    if (event->tag != PT_CUDA_SYNC_STREAM_WAIT_EVENT)
-        queue.stream = -1; /* HTA takes for work of the GPU what has a stream, but the host waited here */
+    if (event->tag == PT_CUDA_SYNC_STREAM)
+        start_ns = end_ns;
+    else if (event->tag != PT_CUDA_SYNC_STREAM_WAIT_EVENT)
+        queue.stream = -1;
     pt_torch_device(file, queue.device);
     char *at = pt_torch_begin(file, 'X', "cuda_sync", name, queue.device, queue.stream, start_ns);
     at = pt_put_string(pt_put(pt_torch_span(at, end_ns - start_ns), "\"cuda_sync_kind\":"), name);
     at = put_where(at, &queue, sync->correlation);
     if (event->tag == PT_CUDA_SYNC_STREAM)
-        at = pt_torch_arg(at, "wait_on_stream", stream);
+        at = pt_torch_arg(at, "waited_ns", event->duration_ns);
     if (sync->event) {
         at = pt_torch_arg(at, "wait_on_cuda_event_id", sync->event);
         at = pt_torch_arg(at, "wait_on_cuda_event_record_corr_id", sync->event_correlation);

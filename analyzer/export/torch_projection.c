@@ -3,9 +3,10 @@
  * torch_projection.c - ranges and steps as the GPU saw them: on each stream, from the first to the last piece of work
  * that was launched inside, whenever it ran.
  *
- * Owns: the ranges whose work may still come, the last launches. One thread. Never: holds more than LINKS launches, so
- * a range is written when its launches have been forgotten, or at the end. */
+ * Owns: the ranges whose work may still come, the last launches. One thread. Never: holds more than LINKS launches and
+ * MOST_STEPS steps: a range is written when its launches have been forgotten. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "../util/mem.h"
 #include "put.h"
@@ -13,6 +14,7 @@
 
 #define LINKS (1u << 14) /* the driver queues about 1,000 launches of a stream */
 #define MOST_SPANS 256   /* streams that a range launched into */
+#define MOST_STEPS 100000u
 
 struct span {
     pt_u32 device;
@@ -63,30 +65,45 @@ static void extend(struct pt_torch_file *file, struct pt_torch_projected *range,
         file->summary->left_out++;
 }
 
+static const char *name_of(const struct pt_torch_file *file, const struct pt_torch_projected *range,
+                           char text[PT_TORCH_STEP_BYTES])
+{
+    return range->is_step ? pt_torch_step_name(text, range->step) : pt_torch_range_name(file, range->name);
+}
+
 /* As PyTorch has it, a nanosecond around the work, so that it encloses it. */
-static void show(struct pt_torch_file *file, const struct pt_torch_projected *range)
+static void show(struct pt_torch_file *file, struct pt_torch_projected *range)
 {
     char text[PT_TORCH_STEP_BYTES];
-    const char *name = range->is_step ? pt_torch_step_name(text, range->step) : pt_torch_range_name(file, range->name);
-    for (size_t i = 0; i < range->spans.n; i++) {
+    const char *name = name_of(file, range, text);
+    for (size_t i = 0; file->sink && i < range->spans.n; i++) {
         const struct span *span = &range->spans.items[i];
         char *at =
             pt_torch_begin(file, 'X', "gpu_user_annotation", name, span->device, span->stream, span->start_ns - 1);
         pt_torch_end(file, pt_put(pt_torch_span(at, span->end_ns - span->start_ns + 2), "}"));
         file->summary->slices++;
     }
+    free(range->spans.items);
+    free(range);
+}
+
+/* HTA counts steps in the order of the file, by name: the host's have to come first. */
+static bool is_for_the_end(const struct pt_torch_file *file, const struct pt_torch_projected *range)
+{
+    char text[PT_TORCH_STEP_BYTES];
+    return file->steps.n < MOST_STEPS && !strncmp(name_of(file, range, text), "ProfilerStep#", 13);
 }
 
 static void release(struct pt_torch_file *file, struct pt_torch_projected *range)
 {
     while (range && !--range->holders) {
         struct pt_torch_projected *outer = range->outer;
-        if (file->sink)
-            show(file, range);
         for (size_t i = 0; outer && i < range->spans.n; i++)
             extend(file, outer, &range->spans.items[i]);
-        free(range->spans.items);
-        free(range);
+        if (is_for_the_end(file, range))
+            pt_vec_push(&file->steps, range);
+        else
+            show(file, range);
         range = outer;
     }
 }
@@ -176,4 +193,9 @@ void pt_torch_project_finish(struct pt_torch_file *file)
         forget(file, &file->links[i]);
     free(file->links);
     file->links = NULL;
+    for (size_t i = 0; i < file->steps.n; i++)
+        show(file, file->steps.items[i]);
+    free(file->steps.items);
+    file->steps.items = NULL;
+    file->steps.n = 0;
 }

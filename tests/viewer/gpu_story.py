@@ -88,6 +88,28 @@ class Rank:
         self.at_ns += self.random.randrange(1000, 200000)
 
 
+class Bound(Rank):
+    """Steps that wait for the GPU at their end, whose stream is never empty between."""
+
+    def __init__(self, lines):
+        super().__init__(0, lines, 7)
+        self.bounds = []  # (start of the first call, end of the last kernel)
+
+    def step(self, number, kernels):
+        self.last_step_ns = begun_ns = self.at_ns
+        self.event(self.at_ns, None, self.pid, f'range_begin name="ProfilerStep#{number}"')
+        for i in range(kernels):
+            self.at_ns += 1000
+            begun_ns = self.at_ns if i == 0 else begun_ns
+            self.call(self.at_ns, 4000, "cudaLaunchKernel", LAUNCH)
+            self.gpu(7, self.at_ns, self.at_ns + 4500, 50000, 'gpu_kernel QUEUE name="gemm" config="8,4,1 128,2,1 40 0+0"', "compute")
+            self.at_ns += 4000
+        self.synchronise()
+        self.bounds.append((begun_ns, self.free_ns[7]))
+        self.event(self.at_ns, None, self.pid, "range_end")
+        self.at_ns += 300000
+
+
 def write(path, ranks=2, steps=6, kernels=30, seed=7, told_ranks=()):
     """The trace; returns the ranks with what they did. `told_ranks` is what a launcher called each of them, or None."""
     told = []
@@ -102,6 +124,11 @@ def write(path, ranks=2, steps=6, kernels=30, seed=7, told_ranks=()):
         for step in range(steps):
             rank.step(step, kernels)
         told.append(rank)
+    save(path, told, told_ranks)
+    return told
+
+
+def save(path, told, told_ranks=()):
     with open(path, "w", encoding="utf-8") as file:
         file.write(f"proftrace-text 1 start_realtime_ns={START_REALTIME_NS}\n")
         for number, rank in enumerate(told):
@@ -115,7 +142,6 @@ def write(path, ranks=2, steps=6, kernels=30, seed=7, told_ranks=()):
                 file.write(f"thread {rank.pid}/{tid} slot={slot} life=1 start=0.000000000\n")
         for rank in told:
             file.write("\n".join(rank.lines) + "\n")
-    return told
 
 
 def union(intervals):

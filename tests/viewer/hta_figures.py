@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What HolisticTraceAnalysis makes of a folder of traces, as JSON; runs in the environment that it is installed in.
 
-    hta_figures.py FOLDER
+    hta_figures.py FOLDER [FIRST-LAST]      with these steps' critical path on the first rank
 """
 import json
 import os
@@ -11,6 +11,16 @@ os.environ["HTA_DISABLE_NS_ROUNDING"] = "1"  # it would cut all times to microse
 from hta.trace_analysis import TraceAnalysis  # noqa: E402
 
 
+def critical_path(analysis, rank, steps):
+    """Microseconds by what bounds them, and how many edges lead from the GPU back to a call that waited for it."""
+    graph, is_found = analysis.critical_path_analysis(rank=rank, annotation="ProfilerStep", instance_id=steps)
+    if not is_found:
+        return None
+    parts = graph.get_critical_path_breakdown().groupby("bound_by")["duration"].sum()
+    kinds = [data["object"].type.value for _, _, data in graph.edges(data=True)]
+    return {"parts": parts.to_dict(), "waits": kinds.count("critical_path_sync_dependency")}
+
+
 def main():
     analysis = TraceAnalysis(trace_dir=sys.argv[1])
     ranks = sorted(analysis.t.traces)
@@ -18,7 +28,8 @@ def main():
     idle = analysis.get_idle_time_breakdown(ranks=ranks, visualize=False)[0]
     overlap = analysis.get_comm_comp_overlap(visualize=False)
     launches = analysis.get_cuda_kernel_launch_stats(ranks=ranks, visualize=False)
-    json.dump({"ranks": ranks, "temporal": temporal.to_dict("records"), "idle": idle.to_dict("records"),
+    path = critical_path(analysis, ranks[0], tuple(map(int, sys.argv[2].split("-")))) if len(sys.argv) > 2 else None
+    json.dump({"ranks": ranks, "critical_path": path, "temporal": temporal.to_dict("records"), "idle": idle.to_dict("records"),
                "overlap": overlap.to_dict("records"),
                "launches": {rank: frame.to_dict("records") for rank, frame in launches.items()}},
               sys.stdout, default=float)
