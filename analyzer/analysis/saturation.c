@@ -137,9 +137,12 @@ static void set_shares(struct pt_profile *profile, pt_u32 stage, double wall_s)
     const double memory_percent = number(profile, stage, "resource.memory_pressure_percent.mean");
     const double io_percent = number(profile, stage, "resource.io_pressure_percent.mean");
     set(profile, stage, "pressure.memory.cost_s", memory_percent / 100 * wall_s);
-    /* Pressure is the whole machine's: another program may be the one that waits. */
+    /* Pressure is the whole machine's: another program may be the one that waits. And it is a mean over the CPUs at
+     * work: others that compute make it less than the share of time in which the stage waited. */
+    const double in_files_s = known(profile, stage, "time.file_read_s") + known(profile, stage, "time.file_write_s");
+    const double pressure_s = io_percent / 100 * wall_s;
     set(profile, stage, "pressure.io.cost_s",
-        at_most(may_wait_for_disks_s(profile, stage, wall_s), io_percent / 100 * wall_s));
+        at_most(may_wait_for_disks_s(profile, stage, wall_s), pressure_s < in_files_s ? in_files_s : pressure_s));
     set(profile, stage, "storage.device.bytes", device_bytes(profile, stage));
     set(profile, stage, "gpu.idle.cost_s",
         wall_s * (1 - number(profile, stage, "resource.gpu_util_percent.mean") / 100));

@@ -74,10 +74,18 @@ bool pt_rule_nothing_captured(struct pt_profile *profile, pt_i64 stage, struct p
     } else if (no_heap && holds_memory) {
         finding->title = "The heap was not captured";
         finding->severity = PT_SEVERITY_WARNING;
+        finding->confidence = PT_CONFIDENCE_MEDIUM;
+        finding->advice =
+            "All else is recorded: calls, waits, files, CPU, and the memory as a whole. For the heap ask the allocator "
+            "itself (jemalloc: MALLOC_CONF=prof:true or stats_print:true, tcmalloc: HEAPPROFILE, mimalloc: "
+            "MIMALLOC_SHOW_STATS=1), or build with libc's: without the jemalloc, tcmalloc or mimalloc feature, without "
+            "#[global_allocator], or with the allocator as a shared library. PROFTRACE_HEAP=off leaves this finding "
+            "out.";
         pt_finding_add_evidence(
             finding, "reason",
-            pt_text("the program never called malloc of libc: its allocator is linked in and cannot "
-                    "be interposed"));
+            pt_text("the program holds memory but never called malloc of libc: an allocator that is linked in "
+                    "(jemalloc, tcmalloc, mimalloc) cannot be interposed, or it maps its memory itself"));
+        pt_finding_add_evidence(finding, "rss_max_bytes", pt_integer(root->max_rss_bytes));
     } else {
         return false;
     }

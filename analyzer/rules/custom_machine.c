@@ -109,18 +109,37 @@ bool pt_rule_io_pressure(struct pt_profile *profile, pt_i64 stage, struct pt_fin
 }
 
 /* Pressure is the whole machine's: who waits for memory reads its pages again. */
+static bool reads_its_pages_again(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    return pt_finding_number(finding, metrics, "resource.memory_pressure_percent.mean") >= 5 &&
+           !(pt_finding_number(finding, metrics, "faults.major.calls") < 100);
+}
+
 bool pt_rule_swapping(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
     (void)stage;
-    if (!(pt_finding_number(finding, metrics, "resource.memory_pressure_percent.mean") >= 5) ||
-        pt_finding_number(finding, metrics, "faults.major.calls") < 100)
+    if (!reads_its_pages_again(finding, metrics))
         return false;
-    finding->gain_upper_s = pt_finding_number(finding, metrics, "pressure.memory.cost_s");
+    /* Pressure is a mean over the CPUs at work: others that compute make it less. Of one unknown the other. */
+    finding->gain_upper_s = fmax(pt_finding_number(finding, metrics, "pressure.memory.cost_s"),
+                                 pt_finding_number(finding, metrics, "time.page_fault_s"));
     pt_finding_add_metrics(finding, metrics,
                            "memory_pressure_percent:resource.memory_pressure_percent.mean "
                            "memory_max_percent:resource.machine_memory_percent.max "
                            "major_faults:resource.major_faults.last rss_max_bytes:rss.max_bytes");
+    return true;
+}
+
+/* Pages without a file, or thrown out again for want of memory, are the complaint of swapping: reading ahead harms. */
+bool pt_rule_cold_mapping(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    (void)stage;
+    if (!(pt_finding_number(finding, metrics, "fault.major.calls") >= 100) || reads_its_pages_again(finding, metrics))
+        return false;
+    finding->gain_upper_s = pt_finding_number(finding, metrics, "time.page_fault_s");
+    pt_finding_add_metrics(finding, metrics, "major_fault_calls:fault.major.calls waited_by_all_s:fault.wait_s");
     return true;
 }
 
@@ -143,11 +162,20 @@ bool pt_rule_cpu_saturated(struct pt_profile *profile, pt_i64 stage, struct pt_f
                     "cpu_percent:cpu.used_percent cpu_s:cpu.total_s cpus:machine.cpus");
 }
 
+static bool is_mostly_shared(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    return pt_finding_number(finding, metrics, "resource.processes.max") > 1 &&
+           pt_finding_number(finding, metrics, "resource.pss_bytes.max") < 8 * GIB; /* it is looked at less often */
+}
+
 bool pt_rule_high_memory(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     (void)stage;
-    return is_above(profile, finding, "rss.max_bytes", 16 * GIB,
-                    "rss_max_bytes:rss.max_bytes processes:resource.processes.max");
+    /* Resident memory counts what processes share in each of them: workers that map one data set, or were forked. */
+    return !is_mostly_shared(finding, &profile->metrics) &&
+           is_above(profile, finding, "rss.max_bytes", 16 * GIB,
+                    "rss_max_bytes:rss.max_bytes pss_max_bytes:resource.pss_bytes.max "
+                    "processes:resource.processes.max");
 }
 
 bool pt_rule_memory_near_limit(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
