@@ -62,7 +62,7 @@ static struct gpu_level *level_of(struct gpu *gpu, pt_u32 device, pt_u32 *ret_in
         struct gpu_level *level = pt_calloc(1, sizeof *level);
         level->device = device;
         level->start_ns = stage->start_ns;
-        level->bucket_ns = life_ns / GPU_MEMORY_BUCKETS + 1;
+        level->bucket_ns = life_ns / GPU_MEMORY_BUCKETS + (life_ns % GPU_MEMORY_BUCKETS != 0);
         pt_vec_push(&own->levels, level);
         *slot = own->levels.n;
     }

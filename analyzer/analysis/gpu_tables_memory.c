@@ -117,10 +117,60 @@ static void pools_table(struct gpu *gpu, pt_u32 stage)
     free(sorted);
 }
 
+/* ---- over time ---- */
+
+static bool is_quiet(const struct gpu_level_bucket *bucket)
+{
+    return !bucket->allocations && !bucket->releases;
+}
+
+/* Stretches in which nothing changes are one row. */
+static void add_level(struct pt_table *table, const struct gpu_level *level, double number)
+{
+    for (pt_u32 i = 0, end; i < GPU_MEMORY_BUCKETS; i = end) {
+        const struct gpu_level_bucket *bucket = &level->buckets[i];
+        for (end = i + 1; end < GPU_MEMORY_BUCKETS && is_quiet(bucket) && is_quiet(&level->buckets[end]) &&
+                          level->buckets[end].highest_bytes == bucket->highest_bytes;)
+            end++;
+        struct pt_value *row = pt_table_add_row(table);
+        row[0] = pt_integer((pt_u64)number);
+        row[1] = pt_real((double)i * (double)level->bucket_ns / 1e9);
+        row[2] = pt_real((double)(end - i) * (double)level->bucket_ns / 1e9);
+        /* What was released without having been seen to be allocated was there from the start. */
+        row[3] = pt_integer((pt_u64)bucket->highest_bytes - (pt_u64)level->lowest_bytes);
+        row[4] = pt_integer(bucket->allocations);
+        row[5] = pt_integer(bucket->releases);
+        row[6] = pt_integer(bucket->allocated_bytes);
+        row[7] = pt_integer(bucket->released_bytes);
+    }
+}
+
+static void levels_table(struct gpu *gpu, pt_u32 stage)
+{
+    static const struct pt_column columns[] = {
+        {"device", "GPU", PT_SHOW_NUMBER},
+        {"t_s", "From", PT_SHOW_SECONDS},
+        {"seconds", "For", PT_SHOW_SECONDS},
+        {"bytes", "At most", PT_SHOW_BYTES},
+        {"allocations", "Allocations", PT_SHOW_COUNT},
+        {"releases", "Releases", PT_SHOW_COUNT},
+        {"allocated_bytes", "Allocated", PT_SHOW_BYTES},
+        {"released_bytes", "Released", PT_SHOW_BYTES},
+    };
+    const struct gpu_memories *own = gpu->memory;
+    struct pt_table *table = TABLE(gpu, stage, "gpu.memory_over_time", "GPU memory over time", columns);
+    for (size_t i = 0; i < own->levels.n; i++) {
+        const struct gpu_device *device = gpu->devices.items[own->levels.items[i]->device];
+        if (device->stage == stage)
+            add_level(table, own->levels.items[i], device->number);
+    }
+}
+
 void gpu_memory_tables(struct gpu *gpu, pt_u32 stage)
 {
     if (!gpu->memory)
         return;
     kinds_table(gpu, stage);
     pools_table(gpu, stage);
+    levels_table(gpu, stage);
 }

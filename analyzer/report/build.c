@@ -108,6 +108,7 @@ struct pt_doc *pt_report_build(const struct pt_profile *profile, const struct pt
     pt_build_failures(&b);
     pt_build_findings(&b);
     pt_build_charts(&b);
+    pt_build_gpu_charts(&b);
     pt_build_resource_table(&b);
     pt_build_stage_details(&b);
     pt_build_processes(&b);

@@ -35,6 +35,8 @@ void pt_build_flame(const struct pt_build *b, pt_u32 stage, const char *label);
 void pt_build_gpu(const struct pt_build *b, struct pt_node *item, pt_u32 stage);
 void pt_build_gpu_details(const struct pt_build *b, pt_u32 stage);
 void pt_build_gpu_bars(const struct pt_build *b);
+void pt_build_gpu_memory(const struct pt_build *b, struct pt_node *gpu, pt_u32 stage);
+void pt_build_gpu_charts(const struct pt_build *b);
 void pt_build_charts(const struct pt_build *b);
 void pt_build_quality(const struct pt_build *b);
 void pt_build_failures(const struct pt_build *b);

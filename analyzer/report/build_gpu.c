@@ -114,6 +114,7 @@ void pt_build_gpu(const struct pt_build *b, struct pt_node *item, pt_u32 stage)
         if (table && !tables[i].is_of_device)
             pt_doc_table(b->doc, gpu, tables[i].key, NULL, table, MOST_ROWS);
     }
+    pt_build_gpu_memory(b, gpu, stage);
 }
 
 /* ---- for people ---- */
