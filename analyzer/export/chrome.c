@@ -19,6 +19,9 @@ static struct pt_chrome_out *out_of(struct pt_timeline *timeline)
 static void chrome_open(struct pt_timeline *timeline)
 {
     const struct pt_session *session = timeline->session;
+    struct pt_chrome_out *out = out_of(timeline);
+    out->sink = timeline->sink;
+    out->summary = timeline->summary;
     char *at = pt_sink_room(timeline->sink);
     at = pt_put(at, "{\"displayTimeUnit\":\"ms\",\"baseTimeNanoseconds\":");
     at = pt_put_u64(at, session->start_realtime_ns);
@@ -143,21 +146,18 @@ static void chrome_close(struct pt_timeline *timeline)
     pt_sink_wrote(timeline->sink, pt_put(pt_sink_room(timeline->sink), "\n]}\n"));
 }
 
-static const struct pt_timeline_writer chrome_writer = {.open = chrome_open,
-                                                        .process = chrome_process,
-                                                        .row = chrome_row,
-                                                        .slice = chrome_slice,
-                                                        .instant = chrome_instant,
-                                                        .counter = chrome_counter,
-                                                        .arrow = chrome_arrow,
-                                                        .close = chrome_close};
+static const struct pt_timeline_writer writer = {.state_bytes = sizeof(struct pt_chrome_out),
+                                                 .open = chrome_open,
+                                                 .process = chrome_process,
+                                                 .row = chrome_row,
+                                                 .slice = chrome_slice,
+                                                 .instant = chrome_instant,
+                                                 .counter = chrome_counter,
+                                                 .arrow = chrome_arrow,
+                                                 .close = chrome_close};
 
 int pt_export_chrome(struct pt_session *session, const struct pt_export_options *options, struct pt_sink *sink,
                      struct pt_export_summary *ret_summary, struct pt_error *err)
 {
-    struct pt_chrome_out out = {.sink = sink, .summary = ret_summary};
-    out.kinds = pt_calloc(256, sizeof *out.kinds);
-    const int result = pt_timeline_export(session, options, &chrome_writer, &out, sink, ret_summary, err);
-    free(out.kinds);
-    return result;
+    return pt_timeline_export(session, options, &writer, sink, ret_summary, err);
 }

@@ -27,7 +27,7 @@ struct pt_chrome_kind {
 };
 
 struct pt_chrome_out {
-    struct pt_chrome_kind *kinds; /* 256, by event id; zeroed by the owner */
+    struct pt_chrome_kind kinds[256]; /* by event id */
     struct pt_sink *sink;
     struct pt_export_summary *summary;
     bool has_lines;

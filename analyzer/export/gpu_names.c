@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../model/demangle.h"
+#include "../util/auto.h"
+#include "../util/mem.h"
 #include "proftrace/cuda.h"
 
 const char *pt_gpu_memory_name(pt_u32 kind)
@@ -70,6 +73,38 @@ const char *pt_gpu_overhead_name(pt_i32 kind)
     default:
         return "overhead";
     }
+}
+
+const char *pt_gpu_kernel_name(struct pt_map *known, const struct pt_process *process, pt_u32 id)
+{
+    uint64_t *at = pt_map_at(known, id);
+    if (*at)
+        return (void *)(uintptr_t)*at;
+    const char *mangled = pt_process_string(process, id);
+    char *name = mangled ? pt_demangle(mangled) : NULL;
+    if (!name)
+        name = pt_strdup(mangled && *mangled ? mangled : "kernel");
+    *at = (uintptr_t)name;
+    return name;
+}
+
+#define LAUNCH_KEY (1ull << 32)
+
+const char *pt_gpu_launch_name(struct pt_map *known, const struct pt_process *process, pt_u32 id)
+{
+    const uint64_t *at = pt_map_find(known, LAUNCH_KEY | id);
+    if (at)
+        return (void *)(uintptr_t)*at;
+    char *name = pt_asprintf("launch %s", pt_gpu_kernel_name(known, process, id));
+    *pt_map_at(known, LAUNCH_KEY | id) = (uintptr_t)name;
+    return name;
+}
+
+void pt_gpu_kernel_names_free(struct pt_map *known)
+{
+    for (size_t i = 0; i < known->n; i++)
+        free((void *)(uintptr_t)known->entries[i].value);
+    pt_map_fini(known);
 }
 
 struct pt_gpu_queue pt_gpu_queue_parse(const char *text)

@@ -7,7 +7,8 @@
 
 #include <stdbool.h>
 
-#include "../decode/event.h"
+#include "../model/session.h"
+#include "../util/map.h"
 
 #define PT_GPU_NAME_BYTES 64
 
@@ -17,6 +18,11 @@ void pt_gpu_set_name(char name[PT_GPU_NAME_BYTES], pt_u32 kinds);
 /* "Stream Sync", "Event Sync", "Context Sync", "Stream Wait Event". */
 const char *pt_gpu_sync_name(pt_i32 kind);
 const char *pt_gpu_overhead_name(pt_i32 kind);
+/* A kernel as people write it; templates make it long. Known ones are in the map, by string id. */
+const char *pt_gpu_kernel_name(struct pt_map *known, const struct pt_process *process, pt_u32 id);
+/* The call that launched it, where only wrappers saw it: "launch gemm(float*)". */
+const char *pt_gpu_launch_name(struct pt_map *known, const struct pt_process *process, pt_u32 id);
+void pt_gpu_kernel_names_free(struct pt_map *known);
 /* A kind of memory: "Pageable". */
 const char *pt_gpu_memory_name(pt_u32 kind);
 

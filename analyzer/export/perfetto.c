@@ -47,6 +47,7 @@ static struct perfetto *state_of(struct pt_timeline *timeline)
 
 static void perfetto_open(struct pt_timeline *timeline)
 {
+    state_of(timeline)->intern.sink = timeline->sink;
     char *const packet = pt_proto_begin(pt_sink_room(timeline->sink), PT_TRACE_PACKET);
     char *at = pt_proto_u64(pt_perfetto_sequence(packet), PT_PACKET_SEQUENCE_FLAGS, 1);
     pt_sink_wrote(timeline->sink, pt_proto_end(packet, at));
@@ -311,27 +312,30 @@ static void perfetto_close(struct pt_timeline *timeline)
     }
 }
 
-static const struct pt_timeline_writer perfetto_writer = {.in_order = true,
-                                                          .open = perfetto_open,
-                                                          .process = perfetto_process,
-                                                          .row = perfetto_row,
-                                                          .opened = perfetto_opened,
-                                                          .slice = perfetto_slice,
-                                                          .instant = perfetto_instant,
-                                                          .counter = perfetto_counter,
-                                                          .close = perfetto_close};
-
-int pt_export_perfetto(struct pt_session *session, const struct pt_export_options *options, struct pt_sink *sink,
-                       struct pt_export_summary *ret_summary, struct pt_error *err)
+static void perfetto_free(void *of)
 {
-    struct perfetto *state = pt_calloc(1, sizeof *state);
-    state->intern.sink = sink;
-    const int result = pt_timeline_export(session, options, &perfetto_writer, state, sink, ret_summary, err);
+    struct perfetto *state = of;
     pt_perfetto_intern_free(&state->intern);
     pt_map_fini(&state->groups);
     pt_map_fini(&state->counters);
     free(state->held.items);
     free(state->held_bytes.items);
-    free(state);
-    return result;
+}
+
+static const struct pt_timeline_writer writer = {.state_bytes = sizeof(struct perfetto),
+                                                 .in_order = true,
+                                                 .open = perfetto_open,
+                                                 .process = perfetto_process,
+                                                 .row = perfetto_row,
+                                                 .opened = perfetto_opened,
+                                                 .slice = perfetto_slice,
+                                                 .instant = perfetto_instant,
+                                                 .counter = perfetto_counter,
+                                                 .close = perfetto_close,
+                                                 .free = perfetto_free};
+
+int pt_export_perfetto(struct pt_session *session, const struct pt_export_options *options, struct pt_sink *sink,
+                       struct pt_export_summary *ret_summary, struct pt_error *err)
+{
+    return pt_timeline_export(session, options, &writer, sink, ret_summary, err);
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "../util/auto.h"
+#include "gpu_names.h"
 
 #define STRINGS_FROM_NS 10000 /* shorter calls go without their path: half the file, and nobody looks at them */
 #define HEAP_POINTS 200000u   /* of all live-heap counters together */
@@ -45,9 +46,16 @@ static bool is_worth_strings(const struct pt_event *event)
            event->desc->id == PT_EV_io_open;
 }
 
-/* Which function of CUDA it was says more than that it was one. */
+/* Which function of CUDA, or which kernel, says more than that it was one. */
 static void name_cuda_call(struct pt_timeline_slice *slice, const struct pt_event *event)
 {
+    if (event->desc->id == PT_EV_cuda_launch && pt_event_as(event, cuda_launch)->name) {
+        const pt_u32 kernel = pt_event_as(event, cuda_launch)->name;
+        struct pt_timeline_gpu *gpu = pt_timeline_gpu_of(slice->row->process);
+        slice->name = pt_gpu_launch_name(&gpu->kernels, event->process, kernel);
+        slice->name_key = 1ull << 62 | (pt_u64)event->process->index << 32 | kernel;
+        return;
+    }
     const pt_u32 id = event->desc->id == PT_EV_cuda_call       ? pt_event_as(event, cuda_call)->name
                       : event->desc->id == PT_EV_cuda_transfer ? pt_event_as(event, cuda_transfer)->name
                                                                : 0;
@@ -207,27 +215,18 @@ static void show_counter(struct pt_timeline *timeline, struct pt_timeline_proces
                              event->start_ns, counter->value);
 }
 
-static void show_live_heap(void *context, pt_i64 at_ns, pt_u64 bytes)
-{
-    struct pt_timeline_process *process = context;
-    const struct pt_timeline_counter counter = {
-        .process = process,
-        .name = process->process->heap_mode == PT_HEAP_FULL ? "live heap" : "live heap (sampled estimate)",
-        .series = "bytes",
-        .key = PT_TIMELINE_KEY_HEAP,
-        .unit = PT_TIMELINE_UNIT_BYTES};
-    if (pt_timeline_in_window(process->timeline, at_ns))
-        pt_timeline_show_counter(process->timeline, &counter, at_ns, (pt_f64)bytes);
-}
-
 static void add_heap(struct pt_timeline *timeline, struct pt_timeline_process *process, const struct pt_event *event)
 {
     struct pt_thinned *series = &process->heap.series;
     if (!series->show) {
         const pt_i64 points = (pt_i64)(HEAP_POINTS / (timeline->n_processes ? timeline->n_processes : 1));
-        series->show = show_live_heap;
-        series->context = process;
-        series->bucket_ns = pt_timeline_shown_ns(timeline) / (points < 16 ? 16 : points > 4000 ? 4000 : points);
+        process->heap_counter = (struct pt_timeline_counter){
+            .process = process,
+            .name = process->process->heap_mode == PT_HEAP_FULL ? "live heap" : "live heap (sampled estimate)",
+            .series = "bytes",
+            .key = PT_TIMELINE_KEY_HEAP,
+            .unit = PT_TIMELINE_UNIT_BYTES};
+        pt_timeline_show_series(series, &process->heap_counter, points < 16 ? 16 : points > 4000 ? 4000 : points);
     }
     if (!pt_live_heap_add(&process->heap, event))
         timeline->summary->left_out++;
@@ -351,12 +350,9 @@ void pt_timeline_finish_process(struct pt_timeline *timeline, struct pt_timeline
             finish_lane(timeline, process->lanes[i]);
 }
 
-int pt_timeline_export(struct pt_session *session, const struct pt_export_options *options,
-                       const struct pt_timeline_writer *writer, void *state, struct pt_sink *sink,
-                       struct pt_export_summary *ret_summary, struct pt_error *err)
+static int walk(struct pt_timeline *timeline, struct pt_session *session, const struct pt_export_options *options,
+                struct pt_error *err)
 {
-    *ret_summary = (struct pt_export_summary){0};
-    struct pt_timeline timeline = {.writer = writer, .state = state, .sink = sink, .summary = ret_summary};
     /* Ranges, execs and the live heap need what came before the window, and flows need calls shorter than the limit. */
     struct pt_filter filter = options->filter;
     filter.from_ns = 0;
@@ -364,11 +360,24 @@ int pt_timeline_export(struct pt_session *session, const struct pt_export_option
     PT_AUTO(pt_stream_closep) struct pt_stream *stream = pt_session_stream(session, &filter, err);
     if (!stream)
         return -1;
-    pt_timeline_open(&timeline, session, &options->filter);
+    pt_timeline_open(timeline, session, &options->filter);
     struct pt_event event;
     int more;
-    while ((more = stream->next(stream, &event, err)) > 0 && !pt_sink_failed(sink))
-        show_event(&timeline, &event);
-    pt_timeline_close(&timeline);
+    while ((more = stream->next(stream, &event, err)) > 0 && !pt_sink_failed(timeline->sink))
+        show_event(timeline, &event);
+    pt_timeline_close(timeline);
     return more < 0 ? -1 : 0;
+}
+
+int pt_timeline_export(struct pt_session *session, const struct pt_export_options *options,
+                       const struct pt_timeline_writer *writer, struct pt_sink *sink,
+                       struct pt_export_summary *ret_summary, struct pt_error *err)
+{
+    PT_AUTO(pt_freep) char *state = pt_calloc(1, writer->state_bytes);
+    struct pt_timeline timeline = {.writer = writer, .state = state, .sink = sink, .summary = ret_summary};
+    *ret_summary = (struct pt_export_summary){0};
+    const int result = walk(&timeline, session, options, err);
+    if (writer->free)
+        writer->free(state);
+    return result;
 }

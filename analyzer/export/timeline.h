@@ -82,7 +82,8 @@ struct pt_timeline_counter {
 };
 
 struct pt_timeline_writer {
-    bool in_order; /* of slices that begin at one instant the outer one has to be told first */
+    size_t state_bytes; /* zeroed, for the time of the export */
+    bool in_order;      /* of slices that begin at one instant the outer one has to be told first */
     void (*open)(struct pt_timeline *timeline);
     void (*process)(struct pt_timeline *timeline, struct pt_timeline_process *process, const char *title,
                     const char *labels);
@@ -97,6 +98,7 @@ struct pt_timeline_writer {
     void (*arrow)(struct pt_timeline *timeline, const char *category, const char *name,
                   const struct pt_timeline_place *from, const struct pt_timeline_place *to);
     void (*close)(struct pt_timeline *timeline);
+    void (*free)(void *state); /* what the state owns; NULL = nothing */
 };
 
 /* ---- GPU work of a process: timeline_gpu.c ---- */
@@ -119,10 +121,9 @@ struct pt_timeline_device {
 };
 
 struct pt_timeline_memory {
-    struct pt_timeline_process *process;
+    struct pt_timeline_counter counter;
     struct pt_thinned series;
     pt_u64 bytes;
-    pt_u64 key;
     char name[64];
 };
 
@@ -133,6 +134,7 @@ struct pt_timeline_gpu {
     struct pt_map kernels;        /* by string id: names as people write them */
     struct pt_timeline_rows overheads;
     struct pt_timeline_link *links;
+    struct pt_timeline_counter depth_counter;
     struct pt_thinned depth;
     pt_u64 n_waiting;
     bool depth_is_unknown; /* records were lost: what was launched may have ended */
@@ -174,6 +176,7 @@ struct pt_timeline_process {
     struct pt_timeline_row *main_row;
     bool has_own_main_row;           /* its main thread is not known */
     struct pt_timeline_lane **lanes; /* by thread index; NULL = nothing shown yet */
+    struct pt_timeline_counter heap_counter;
     struct pt_live_heap heap;
     struct pt_timeline_gpu *gpu; /* NULL = nothing yet */
     struct pt_timeline_rows ranges;
@@ -205,7 +208,7 @@ struct pt_timeline {
 /* ---- the walk: timeline.c ---- */
 
 int pt_timeline_export(struct pt_session *session, const struct pt_export_options *options,
-                       const struct pt_timeline_writer *writer, void *state, struct pt_sink *sink,
+                       const struct pt_timeline_writer *writer, struct pt_sink *sink,
                        struct pt_export_summary *ret_summary, struct pt_error *err);
 /* Ends what is open in a process. */
 void pt_timeline_finish_process(struct pt_timeline *timeline, struct pt_timeline_process *process);
@@ -253,6 +256,8 @@ void pt_timeline_show_opened(struct pt_timeline *timeline, const struct pt_timel
 void pt_timeline_show_instant(struct pt_timeline *timeline, const struct pt_timeline_slice *slice);
 void pt_timeline_show_counter(struct pt_timeline *timeline, const struct pt_timeline_counter *counter, pt_i64 at_ns,
                               pt_f64 value);
+/* The points that are left of a series are the counter's; at most so many buckets. The counter outlives the series. */
+void pt_timeline_show_series(struct pt_thinned *series, struct pt_timeline_counter *counter, pt_i64 buckets);
 void pt_timeline_show_arrow(struct pt_timeline *timeline, const char *category, const char *name,
                             const struct pt_timeline_place *from, const struct pt_timeline_place *to);
 /* An arrow from a place to a process that was made there; the id for the slice there, 0 = it would point back in time.

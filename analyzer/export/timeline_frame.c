@@ -146,19 +146,7 @@ static int change_order(const void *a, const void *b)
     return x->at_ns != y->at_ns ? (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns) : y->step - x->step;
 }
 
-static void show_thread_count(void *context, pt_i64 at_ns, pt_u64 value)
-{
-    struct pt_timeline_process *process = context;
-    const struct pt_timeline_counter counter = {.process = process,
-                                                .name = "threads",
-                                                .series = "alive",
-                                                .key = PT_TIMELINE_KEY_THREADS,
-                                                .unit = PT_TIMELINE_UNIT_COUNT};
-    if (at_ns >= process->from_ns && at_ns <= process->until_ns)
-        pt_timeline_show_counter(process->timeline, &counter, at_ns, (pt_f64)value);
-}
-
-static void show_threads(struct pt_timeline *timeline, struct pt_timeline_process *process)
+static void show_threads(struct pt_timeline_process *process)
 {
     const struct pt_process *from = process->process;
     struct thread_change *changes = pt_calloc(2 * (size_t)from->n_threads + 1, sizeof *changes);
@@ -170,8 +158,13 @@ static void show_threads(struct pt_timeline *timeline, struct pt_timeline_proces
         changes[n++] = (struct thread_change){from->threads[i].end_ns, -1};
     }
     qsort(changes, n, sizeof *changes, change_order);
-    struct pt_thinned series = {
-        .show = show_thread_count, .context = process, .bucket_ns = pt_timeline_shown_ns(timeline) / 4000};
+    struct pt_timeline_counter counter = {.process = process,
+                                          .name = "threads",
+                                          .series = "alive",
+                                          .key = PT_TIMELINE_KEY_THREADS,
+                                          .unit = PT_TIMELINE_UNIT_COUNT};
+    struct pt_thinned series = {0};
+    pt_timeline_show_series(&series, &counter, 4000);
     pt_u64 alive = 0;
     for (pt_u32 i = 0; n > 2 && i < n; i++)
         pt_thinned_add(&series, changes[i].at_ns, alive += (pt_u64)changes[i].step);
@@ -323,7 +316,7 @@ void pt_timeline_close(struct pt_timeline *timeline)
     show_untold_children(timeline);
     for (pt_u32 i = 0; i < timeline->n_processes; i++)
         if (timeline->processes[i].is_shown) {
-            show_threads(timeline, &timeline->processes[i]);
+            show_threads(&timeline->processes[i]);
             show_life(timeline, &timeline->processes[i]);
         }
     timeline->writer->close(timeline);

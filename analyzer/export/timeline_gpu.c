@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../model/demangle.h"
 #include "gpu_names.h"
 #include "proftrace/cuda.h"
 
@@ -174,20 +173,6 @@ static pt_u64 link_work(struct pt_timeline *timeline, struct pt_timeline_row *ro
 
 /* ---- slices ---- */
 
-/* As people write it; templates make it long. */
-static const char *kernel_name(struct pt_timeline_process *process, pt_u32 id)
-{
-    uint64_t *known = pt_map_at(&process->gpu->kernels, id);
-    if (*known)
-        return (void *)(uintptr_t)*known;
-    const char *mangled = pt_process_string(process->process, id);
-    char *name = mangled ? pt_demangle(mangled) : NULL;
-    if (!name)
-        name = pt_strdup(mangled && *mangled ? mangled : "kernel");
-    *known = (uintptr_t)name;
-    return name;
-}
-
 static void name_work(struct pt_timeline_process *process, const struct pt_event *event,
                       struct pt_timeline_slice *slice, char text[PT_GPU_NAME_BYTES])
 {
@@ -195,7 +180,7 @@ static void name_work(struct pt_timeline_process *process, const struct pt_event
     switch (event->desc->id) {
     case PT_EV_gpu_kernel: {
         const pt_u32 id = pt_event_as(event, gpu_kernel)->name;
-        slice->name = kernel_name(process, id);
+        slice->name = pt_gpu_kernel_name(&process->gpu->kernels, process->process, id);
         slice->name_key = 1ull << 63 | (pt_u64)process->process->index << 32 | id;
         break;
     }
@@ -307,12 +292,10 @@ void pt_timeline_gpu_free(struct pt_timeline_process *process)
         free(device);
     }
     pt_timeline_gpu_counters_free(gpu);
-    for (size_t i = 0; i < gpu->kernels.n; i++)
-        free((void *)(uintptr_t)gpu->kernels.entries[i].value);
+    pt_gpu_kernel_names_free(&gpu->kernels);
     pt_timeline_rows_free(&gpu->overheads);
     pt_map_fini(&gpu->queues);
     pt_map_fini(&gpu->devices);
-    pt_map_fini(&gpu->kernels);
     free(gpu->links);
     free(gpu);
     process->gpu = NULL;

@@ -12,41 +12,20 @@
 
 #define POINTS 20000
 
-static void show_depth(void *context, pt_i64 at_ns, pt_u64 value)
-{
-    struct pt_timeline_process *process = context;
-    const struct pt_timeline_counter counter = {.process = process,
-                                                .name = "GPU queue depth",
-                                                .series = "launches",
-                                                .key = PT_TIMELINE_KEY_DEPTH,
-                                                .unit = PT_TIMELINE_UNIT_COUNT};
-    if (pt_timeline_in_window(process->timeline, at_ns))
-        pt_timeline_show_counter(process->timeline, &counter, at_ns, (pt_f64)value);
-}
-
 void pt_timeline_gpu_depth(struct pt_timeline_process *process, pt_i64 at_ns, int step)
 {
     struct pt_timeline_gpu *gpu = process->gpu;
     if (gpu->depth_is_unknown)
         return;
     if (!gpu->depth.show) {
-        gpu->depth.show = show_depth;
-        gpu->depth.context = process;
-        gpu->depth.bucket_ns = pt_timeline_shown_ns(process->timeline) / POINTS;
+        gpu->depth_counter = (struct pt_timeline_counter){.process = process,
+                                                          .name = "GPU queue depth",
+                                                          .series = "launches",
+                                                          .key = PT_TIMELINE_KEY_DEPTH,
+                                                          .unit = PT_TIMELINE_UNIT_COUNT};
+        pt_timeline_show_series(&gpu->depth, &gpu->depth_counter, POINTS);
     }
     pt_thinned_add(&gpu->depth, at_ns, gpu->n_waiting += (pt_u64)(pt_i64)step);
-}
-
-static void show_memory(void *context, pt_i64 at_ns, pt_u64 value)
-{
-    struct pt_timeline_memory *memory = context;
-    const struct pt_timeline_counter counter = {.process = memory->process,
-                                                .name = memory->name,
-                                                .series = "bytes",
-                                                .key = memory->key,
-                                                .unit = PT_TIMELINE_UNIT_BYTES};
-    if (pt_timeline_in_window(memory->process->timeline, at_ns))
-        pt_timeline_show_counter(memory->process->timeline, &counter, at_ns, (pt_f64)value);
 }
 
 /* "0/3" is device memory of GPU 0, "0/3/7" what lies in its pool 7: one counter. */
@@ -67,10 +46,9 @@ static struct pt_timeline_memory *memory_of(struct pt_timeline_process *process,
         return (void *)(uintptr_t)*same;
     }
     struct pt_timeline_memory *memory = pt_calloc(1, sizeof *memory);
-    memory->process = process;
-    memory->key = key;
-    memory->series = (struct pt_thinned){
-        .show = show_memory, .context = memory, .bucket_ns = pt_timeline_shown_ns(process->timeline) / POINTS};
+    memory->counter = (struct pt_timeline_counter){
+        .process = process, .name = memory->name, .series = "bytes", .key = key, .unit = PT_TIMELINE_UNIT_BYTES};
+    pt_timeline_show_series(&memory->series, &memory->counter, POINTS);
     snprintf(memory->name, sizeof memory->name, "GPU %u memory (%s)", device, pt_gpu_memory_name(kind));
     *known = *same = (uintptr_t)memory;
     return memory;

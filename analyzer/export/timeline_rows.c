@@ -170,6 +170,21 @@ void pt_timeline_show_counter(struct pt_timeline *timeline, const struct pt_time
     timeline->summary->counters++;
 }
 
+static void show_point(void *context, pt_i64 at_ns, pt_u64 value)
+{
+    const struct pt_timeline_counter *counter = context;
+    struct pt_timeline *timeline = counter->process->timeline;
+    if (pt_timeline_in_window(timeline, at_ns))
+        pt_timeline_show_counter(timeline, counter, at_ns, (pt_f64)value);
+}
+
+void pt_timeline_show_series(struct pt_thinned *series, struct pt_timeline_counter *counter, pt_i64 buckets)
+{
+    series->show = show_point;
+    series->context = counter;
+    series->bucket_ns = pt_timeline_shown_ns(counter->process->timeline) / buckets;
+}
+
 void pt_timeline_show_arrow(struct pt_timeline *timeline, const char *category, const char *name,
                             const struct pt_timeline_place *from, const struct pt_timeline_place *to)
 {

@@ -80,6 +80,9 @@ static void show_call(struct pt_torch_file *file, const struct pt_event *event)
         at = pt_torch_arg(at, "correlation", correlation);
     if (event->result < 0)
         at = pt_torch_arg(at, "error", -(pt_i64)event->result);
+    if (event->desc->id == PT_EV_cuda_launch)
+        at = pt_put_string(pt_put(at, at[-1] == '{' ? "\"kernel\":" : ",\"kernel\":"),
+                           pt_gpu_kernel_name(&file->kernels, file->process, pt_event_as(event, cuda_launch)->name));
     pt_torch_end(file, pt_put(at, "}"));
     file->summary->slices++;
     if (pt_gpu_is_launch(event))
@@ -279,9 +282,7 @@ void pt_torch_free(struct pt_torch_file *file)
     for (pt_u32 i = 0; file->threads && i < file->process->n_threads; i++)
         free_thread(file, &file->threads[i]);
     pt_torch_project_finish(file);
-    for (size_t i = 0; i < file->kernels.n; i++)
-        free((void *)(uintptr_t)file->kernels.entries[i].value);
-    pt_map_fini(&file->kernels);
+    pt_gpu_kernel_names_free(&file->kernels);
     pt_map_fini(&file->device_at);
     pt_map_fini(&file->streams);
     free(file->threads);

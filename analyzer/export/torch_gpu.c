@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../model/demangle.h"
 #include "../util/json_text.h"
 #include "proftrace/cuda.h"
 #include "put.h"
@@ -44,19 +43,6 @@ static void name_stream(struct pt_torch_file *file, const struct pt_gpu_queue *q
     pt_torch_name(file, "thread_name", "name", queue->device, queue->stream, name, 0);
     pt_torch_name(file, "thread_sort_index", "sort_index", queue->device, queue->stream, NULL, queue->stream);
     file->summary->tracks++;
-}
-
-static const char *kernel_name(struct pt_torch_file *file, pt_u32 id)
-{
-    uint64_t *known = pt_map_at(&file->kernels, id);
-    if (*known)
-        return (void *)(uintptr_t)*known;
-    const char *mangled = pt_process_string(file->process, id);
-    char *name = mangled ? pt_demangle(mangled) : NULL;
-    if (!name)
-        name = pt_strdup(mangled && *mangled ? mangled : "kernel");
-    *known = (uintptr_t)name;
-    return name;
 }
 
 static char *put_dims(char *at, const char *key, const unsigned dims[3])
@@ -108,7 +94,7 @@ static void show_work(struct pt_torch_file *file, const struct pt_event *event)
     if (!pt_torch_clip(file, event, &start_ns, &end_ns))
         return;
     if (event->desc->id == PT_EV_gpu_kernel) {
-        name = kernel_name(file, pt_event_as(event, gpu_kernel)->name);
+        name = pt_gpu_kernel_name(&file->kernels, file->process, pt_event_as(event, gpu_kernel)->name);
     } else if (event->desc->id == PT_EV_gpu_copy) {
         category = "gpu_memcpy";
         pt_gpu_copy_name(text, (pt_u32)event->tag);

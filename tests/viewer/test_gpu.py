@@ -87,6 +87,23 @@ class Gpu(ViewerCase):
         self.assertEqual({name for (name,) in rows}, {"stream 7", "stream 20", "synchronisation"})
         self.assertEqual(parents, [["GPU 0 (NVIDIA H200)"]])
 
+    def test_launches_that_wrappers_saw(self):
+        """Without CUPTI nobody sees a kernel run; its launch says which it was, as people write it."""
+        folder, _ = self.run_of("wrapped", ranks=1, steps=1, kernels=2)
+        text = (self.folder / "wrapped.pt.txt").read_text(encoding="utf-8")
+        launch = 'cuda_launch result=0 name="%s" config="64,1,1 256,1,1 0 0+0" stream=0x0'
+        text += "".join(f"{at}.000000000 +0.000010000 100/100 {launch % name}\n"
+                        for at, name in ((5, "_Z5trainPf"), (6, "elementwise"), (7, "_Z5trainPf")))
+        (self.folder / "wrapped.pt.txt").write_text(text, encoding="utf-8")
+        subprocess.run([PROFTRACE, "assemble", self.folder / "wrapped.pt.txt", "-o", folder], check=True, capture_output=True)
+        _, perfetto, _ = self.both(folder)
+        names, = self.ask(perfetto, "select name from slice where name like 'launch %' order by ts")
+        self.assertEqual([name for name, in names], ["launch train(float*)", "launch elementwise", "launch train(float*)"])
+        self.export(folder, "torch")
+        _, trace = self.read_torch(folder / "torch-traces" / "rank0.100.pt.trace.json.gz")
+        self.assertEqual([event["args"]["kernel"] for event in trace["traceEvents"] if "kernel" in event.get("args", ())],
+                         ["train(float*)", "elementwise", "train(float*)"])
+
     def test_time_of_day(self):
         folder, _ = self.run_of("clock", ranks=1, steps=1)
         _, perfetto, _ = self.both(folder)
