@@ -194,10 +194,8 @@ static int was_just_refused(void)
 
 static void *grow_at(pt_u64 bytes, pt_u64 *ret_offset)
 {
-    if (pt_take_budget(bytes) < 0) {
-        pt_image->refused_at = pt_clock();
+    if (pt_take_budget(bytes) < 0)
         return 0;
-    }
     const pt_u64 offset = __atomic_fetch_add(&pt_image->header->file_bytes, bytes, __ATOMIC_RELAXED);
     pt_kill_point("growth");
     void *map = map_range(offset, bytes, 1);
@@ -205,7 +203,6 @@ static void *grow_at(pt_u64 bytes, pt_u64 *ret_offset)
         pt_u64 end = offset + bytes; /* nobody has grown since: years of a full disk leave no hole behind */
         __atomic_compare_exchange_n(&pt_image->header->file_bytes, &end, offset, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
         pt_return_budget(bytes);
-        pt_image->refused_at = pt_clock();
     }
     *ret_offset = offset;
     return map;
@@ -217,12 +214,13 @@ void *pt_space_grow(pt_u64 bytes, pt_u64 least, pt_u64 *ret_bytes)
     void *map = 0;
     if (was_just_refused())
         return 0;
-    for (; !map && bytes >= least; bytes /= 2) {
+    /* Whole pages: behind half a page nothing could be mapped any more. */
+    for (; !map && bytes >= least; bytes = bytes / 2 & ~4095ull) {
         map = grow_at(bytes, &offset);
         *ret_bytes = bytes;
     }
-    if (map)
-        pt_image->refused_at = 0; /* only the larger size was refused */
+    if (!map) /* not before: another thread's smaller wish would be refused because of the larger one */
+        pt_image->refused_at = pt_clock();
     return map;
 }
 
@@ -270,8 +268,10 @@ static int add_chunk(struct pt_tracer_thread *t)
         goto refuse;
     pt_u64 offset;
     struct pt_segment *segment = grow_at(bytes, &offset);
-    if (!segment)
+    if (!segment) {
+        pt_image->refused_at = pt_clock();
         goto refuse;
+    }
     const pt_u32 index =
         __atomic_fetch_add(&pt_image->n_ring, 1, __ATOMIC_RELAXED); /* after the growth: no row for none */
     if (index >= PT_MAX_RING_SEGMENTS) {                            /* threads that came at once; the space is lost */
