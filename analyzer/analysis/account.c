@@ -126,14 +126,17 @@ static void set_account(struct account *account, pt_u32 stage)
     pt_account_set_parts(account, stage, &split);
 }
 
-/* No process to look into: only the launcher's stopwatch is known. */
+/* No process to look into: only the launcher's stopwatch is known, if there was a launcher. */
 static void set_untraced(struct pt_profile *profile, pt_u32 stage)
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
     const bool skipped = pt_stage_was_skipped(&profile->stages.items[stage]);
-    const char *reason = skipped ? "the stage was skipped" : "no process of the stage was traced";
-    const struct pt_value wall = skipped ? pt_unknown(reason) : pt_seconds(pt_profile_stage_wall_ns(profile, stage));
+    const pt_i64 wall_ns = pt_profile_stage_wall_ns(profile, stage);
+    const char *reason = skipped        ? "the stage was skipped"
+                         : wall_ns <= 0 ? pt_no_end_noted
+                                        : "no process of the stage was traced";
+    const struct pt_value wall = skipped || wall_ns <= 0 ? pt_unknown(reason) : pt_seconds(wall_ns);
     for (int part = 0; part < PT_PART__COUNT; part++)
         pt_metrics_set(metrics, scope, pt_time_parts[part].metric, pt_unknown(reason));
     pt_metrics_set(metrics, scope, "time.wall_s", wall);
@@ -198,7 +201,7 @@ static void finish(void *state, struct pt_profile *profile)
 {
     struct account *account = state;
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
-        if (!profile->stages.items[stage].root) {
+        if (!profile->stages.items[stage].root || pt_profile_stage_wall_ns(profile, stage) <= 0) {
             set_untraced(profile, stage);
             continue;
         }

@@ -65,6 +65,8 @@ struct pt_row_totals pt_profile_stage_row(const struct pt_profile *profile, pt_u
 /* Wall time of a stage: as the launcher measured it, else from the start of its first process to the end of its last;
  * 0 when it never began. */
 pt_i64 pt_profile_stage_wall_ns(const struct pt_profile *profile, pt_u32 stage);
+/* Why a wall time of 0 is none. */
+extern const char pt_no_end_noted[];
 /* Wall time of the run. */
 pt_i64 pt_profile_wall_ns(const struct pt_profile *profile);
 

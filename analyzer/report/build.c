@@ -84,6 +84,7 @@ static void add_head(const struct pt_build *b)
     const double epochs = run ? run->pipeline.train_epochs : NAN;
     struct pt_doc *doc = b->doc;
     struct pt_node *root = doc->root;
+    const pt_i64 wall_ns = pt_profile_wall_ns(b->profile);
     char when[32];
     pt_doc_value(doc, root, "schema_version", NULL, PT_SHOW_TEXT, pt_text("1.0"));
     pt_doc_value(doc, root, "tool", NULL, PT_SHOW_TEXT, pt_text("proftrace " PROFTRACE_VERSION));
@@ -94,7 +95,7 @@ static void add_head(const struct pt_build *b)
     pt_doc_value(doc, root, "train_epochs", epochs > 0 ? "Epochs" : NULL, PT_SHOW_COUNT,
                  epochs > 0 ? pt_integer((pt_u64)epochs) : pt_unknown(no_pipeline));
     pt_doc_value(doc, root, "total_duration_s", "Duration", PT_SHOW_SECONDS,
-                 pt_seconds(pt_profile_wall_ns(b->profile)));
+                 wall_ns > 0 ? pt_seconds(wall_ns) : pt_unknown(pt_no_end_noted));
     add_place(b);
 }
 

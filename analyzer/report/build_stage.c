@@ -163,7 +163,8 @@ static struct pt_value duration_value(const struct pt_build *b, pt_u32 stage)
     const struct pt_run_stage *run = pt_profile_run_of(b->profile, stage);
     if (run && isnan(run->duration_ns) && !b->profile->stages.items[stage].root)
         return pt_unknown("the stage was never started");
-    return pt_seconds(pt_profile_stage_wall_ns(b->profile, stage));
+    const pt_i64 wall_ns = pt_profile_stage_wall_ns(b->profile, stage);
+    return wall_ns > 0 ? pt_seconds(wall_ns) : pt_unknown(pt_no_end_noted);
 }
 
 static void add_stage(const struct pt_build *b, struct pt_node *list, pt_u32 stage)
