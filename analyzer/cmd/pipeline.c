@@ -168,7 +168,8 @@ static int run(const struct request *request, const struct pt_config *config, co
                struct pt_error *err)
 {
     PT_AUTO(pt_freep) char *library = NULL;
-    if (!pt_environment_says_disabled()) {
+    pt_say_disabled("nothing is traced, only times and samples follow");
+    if (!pt_environment_disabled_by()) {
         if (!(library = pt_library_find(err)))
             return -1;
         pt_warn_of_option_values(environ);

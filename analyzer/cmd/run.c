@@ -170,8 +170,10 @@ static int run(const struct request *request, struct pt_error *err)
     struct pt_target target;
     if (pt_target_inspect(request->argv[0], NULL, &target, err) < 0)
         return -1;
-    if (pt_environment_says_disabled())
+    if (pt_environment_disabled_by()) {
+        pt_say_disabled("the command runs alone, nothing is recorded");
         return pt_child_become(target.path, request->argv, environ, err);
+    }
     pt_warn_of_option_values(environ);
     PT_AUTO(pt_freep) char *library = pt_library_find(err);
     if (!library)

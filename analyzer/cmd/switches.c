@@ -5,6 +5,7 @@
 #include "switches.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <unistd.h>
@@ -21,9 +22,18 @@ static bool is_set(const char *name, const char *const *values)
 static const char *const yes[] = {"1", "true", "on", "yes", NULL};
 static const char *const no[] = {"0", "false", "off", "no", NULL};
 
-bool pt_environment_says_disabled(void)
+const char *pt_environment_disabled_by(void)
 {
-    return is_set("PROFTRACE_DISABLE", yes) || is_set("ENABLE_PROFILING", no);
+    return is_set("PROFTRACE_DISABLE", yes) ? "PROFTRACE_DISABLE"
+           : is_set("ENABLE_PROFILING", no) ? "ENABLE_PROFILING"
+                                            : NULL;
+}
+
+void pt_say_disabled(const char *what_follows)
+{
+    const char *variable = pt_environment_disabled_by();
+    if (variable && !pt_environment_says_quiet())
+        fprintf(stderr, "proftrace: switched off by %s=%s: %s\n", variable, getenv(variable), what_follows);
 }
 
 bool pt_environment_says_quiet(void)

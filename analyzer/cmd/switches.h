@@ -7,8 +7,10 @@
 
 #include <stdbool.h>
 
-/* PROFTRACE_DISABLE=1, or its alias ENABLE_PROFILING=false. */
-bool pt_environment_says_disabled(void);
+/* The variable that switches proftrace off: PROFTRACE_DISABLE=1, or its alias ENABLE_PROFILING=false; NULL = none. */
+const char *pt_environment_disabled_by(void);
+/* One line to stderr that it is, unless quiet is asked for: who forgot the variable looks for a report. */
+void pt_say_disabled(const char *what_follows);
 /* PROFTRACE_QUIET=1. */
 bool pt_environment_says_quiet(void);
 

@@ -370,9 +370,14 @@ class Transparency(LauncherCase):
         self.assertEqual((done.returncode, b"--from is later than --until" in done.stderr), (2, True), done.stderr)
 
     def test_disabled_is_a_plain_exec(self):
-        for environment in ({"PROFTRACE_DISABLE": "1"}, {"ENABLE_PROFILING": "false"}):
-            done = self.run_it("sh", "-c", "echo $LD_PRELOAD$PROFTRACE_SESSION; exit 4", environment=environment)
-            self.assertEqual((done.returncode, done.stdout, done.stderr), (4, b"\n", b""))
+        """It says so in one line, unless it is to be quiet: who forgot the variable looks for a report."""
+        for variable in ("PROFTRACE_DISABLE=1", "ENABLE_PROFILING=false"):
+            environment = dict([variable.split("=")])
+            said = f"proftrace: switched off by {variable}: the command runs alone, nothing is recorded\n".encode()
+            for quiet, told in (("0", said), ("1", b"")):
+                done = self.run_it("sh", "-c", "echo $LD_PRELOAD$PROFTRACE_SESSION; exit 4",
+                                   environment={**environment, "PROFTRACE_QUIET": quiet})
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (4, b"\n", told))
         self.assertFalse(os.path.exists(os.path.join(self.folder, "proftrace.data")))
 
     def test_arguments_with_spaces_and_bytes(self):

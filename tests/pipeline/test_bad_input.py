@@ -223,6 +223,7 @@ class Choices(PipelineCase):
         outcome = self.pipeline(seven(build=sh(script)), environment={"PROFTRACE_DISABLE": "1"})
         self.assertEqual(outcome.code, 0, outcome)
         self.assertIn(b"none none\n", outcome.stdout)
+        self.assertIn(b"switched off by PROFTRACE_DISABLE=1: nothing is traced, only times and samples follow", outcome.stderr)
         report = self.assert_stages({name: "ok" for name in NAMES})
         self.assertEqual(report["trace_quality"]["processes"], 0)
         self.assertIsNotNone(report["stages"][0]["cpu_percent_avg"])
