@@ -19,9 +19,10 @@
     10101010u /* 99 a second: a program that works in steps of 10 ms is not always met at the same one                 \
                */
 #define STACK_BYTES 16384u
-#define TICK_NS 250000000u  /* at 99 samples a second a ring is half full then */
-#define LATE_NS 2000000u    /* a record may be visible this much after its time */
-#define LOOK_NS 1000000000u /* between looks at schedstat */
+#define TICK_NS 250000000u      /* at 99 samples a second a ring is half full then */
+#define SHORT_TICK_NS 50000000u /* where stacks of waits are missing: a look meets a wait of this length surely */
+#define LATE_NS 2000000u        /* a record may be visible this much after its time */
+#define LOOK_NS 1000000000u     /* between looks at schedstat */
 #define LOOK_MOST 64
 #define WRITE_NS 10000000000u
 #define WRITE_BYTES_PER_S 4096u /* of times that change: many threads are written less often */
@@ -53,6 +54,7 @@ void pt_cpu_profile_free(struct pt_cpu_profile *profile)
     pt_images_fini(&profile->images);
     pt_code_modules_fini(&profile->modules);
     pt_stack_tree_fini(&profile->stacks);
+    pt_blocked_fini(&profile->blocked);
     pt_map_fini(&profile->counts);
     free(profile->samples.items);
     free(profile);
@@ -172,11 +174,22 @@ static void drain(struct pt_cpu_profile *profile, pt_u64 until_ns)
         write_samples(profile);
 }
 
+/* Where the kernel takes no stacks of waits we may take none either. */
+static void look_at_blocked(struct pt_cpu_profile *profile)
+{
+    const struct pt_blocked_look with = {&profile->threads, &profile->modules, &profile->images, &profile->stacks,
+                                         profile->begin_ns};
+    if (profile->rings.has[PT_PERF_SWITCHES])
+        profile->is_rationed = pt_blocked_look(&profile->blocked, &with);
+}
+
 pt_u64 pt_cpu_profile_step(struct pt_cpu_profile *profile, pt_u64 now_ns)
 {
     const pt_u64 cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    if (profile->is_sampling)
+    if (profile->is_sampling) {
         drain(profile, now_ns - LATE_NS);
+        look_at_blocked(profile);
+    }
     if (profile->is_sampling && now_ns >= profile->look_due_ns) {
         pt_threads_look(&profile->threads, pt_profile_since(profile, now_ns), LOOK_MOST);
         profile->look_due_ns = now_ns + LOOK_NS;
@@ -184,7 +197,7 @@ pt_u64 pt_cpu_profile_step(struct pt_cpu_profile *profile, pt_u64 now_ns)
     if (now_ns >= profile->write_due_ns)
         write_all(profile, now_ns - LATE_NS);
     profile->totals.own_cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
-    return now_ns + TICK_NS;
+    return now_ns + (profile->is_rationed ? SHORT_TICK_NS : TICK_NS);
 }
 
 bool pt_cpu_profile_is_blind(const struct pt_cpu_profile *profile)

@@ -5,6 +5,7 @@
 #ifndef PT_CPU_PROFILE_PROFILE_DATA_H
 #define PT_CPU_PROFILE_PROFILE_DATA_H
 
+#include "blocked.h"
 #include "images.h"
 #include "perf_rings.h"
 #include "stack_tree.h"
@@ -16,16 +17,18 @@ struct pt_cpu_profile {
     pt_u64 begin_ns, begin_realtime_ns;
     pt_u64 look_due_ns, write_due_ns;
     bool is_sampling, has_ended;
+    bool is_rationed; /* more wait than we have stacks of: it is worth looking more often */
     struct pt_perf_rings rings;
     struct pt_code_modules modules;
     pt_u32 written_modules;
     struct pt_images images;
     struct pt_threads threads;
     struct pt_stack_tree stacks;
+    struct pt_blocked blocked;
     struct pt_chunk_buffer samples;
     struct pt_map counts; /* thread and node -> samples */
     struct pt_cpu_totals totals;
-    pt_u64 waits_paid_ns; /* stacks of waits are paid for up to this time of the profile */
+    pt_u64 leaving_paid_ns; /* stacks of threads that leave the CPU are paid for up to this time of the profile */
     struct pt_profile_file file;
     char note[300];
 };

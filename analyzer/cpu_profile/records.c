@@ -4,7 +4,6 @@
  * what is no descendant of the command.
  */
 #include <string.h>
-#include <sys/uio.h>
 
 #include "intervals.h"
 #include "profile_data.h"
@@ -105,6 +104,7 @@ static void take_switch(struct pt_cpu_profile *profile, const struct pt_perf_rec
     if (record->misc & PERF_RECORD_MISC_SWITCH_OUT) {
         pt_intervals_switch_out(thread, t_ns);
         pt_thread_switch_out(thread, t_ns, record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
+        pt_blocked_leaves(&profile->blocked, thread);
         return;
     }
     pt_intervals_switch_in(&profile->threads.intervals, thread, t_ns);
@@ -124,40 +124,21 @@ static void take_fault(struct pt_cpu_profile *profile, const struct pt_perf_reco
 
 /* ---- stacks of threads that leave the CPU ---- */
 
-/* What waits without having called the kernel misses a page: the two bytes before are no `syscall`. */
-static bool is_fault(const struct pt_perf_record *record, const struct pt_perf_sample *sample)
-{
-    pt_u8 code[2] = {0};
-    struct iovec to = {code, sizeof code}, from = {(void *)(uintptr_t)(sample->regs[PT_REG_RIP] - 2), sizeof code};
-    return process_vm_readv((pid_t)record->pid, &to, 1, &from, 1, 0) == sizeof code &&
-           !(code[0] == 0x0f && code[1] == 0x05);
-}
-
-/* However many threads wait: most of what this costs is the unwinding. */
-static bool can_afford_a_wait(struct pt_cpu_profile *profile, pt_u64 t_ns)
-{
-    enum { PER_S = 100, PER_S_LATER = 5, MOST = 100 };
-    const bool is_late = profile->threads.n_waits >= PT_CPU_WAITS_MAX / 2;
-    const pt_u64 period_ns = 1000000000u / (is_late ? PER_S_LATER : PER_S);
-    if (profile->waits_paid_ns + MOST * period_ns < t_ns)
-        profile->waits_paid_ns = t_ns - MOST * period_ns;
-    if (profile->waits_paid_ns + period_ns > t_ns)
-        return false;
-    profile->waits_paid_ns += period_ns;
-    return true;
-}
-
 static void take_leaving(struct pt_cpu_profile *profile, const struct pt_perf_record *record)
 {
     struct pt_perf_sample sample;
     struct pt_unwound stack;
     const pt_u64 t_ns = pt_profile_since(profile, record->t_ns);
     struct pt_live_thread *thread = thread_of(profile, record->pid, record->tid, t_ns);
-    if (!thread || !pt_perf_sample_read(record, &sample) || !sample.regs || !can_afford_a_wait(profile, t_ns))
+    if (!thread || !pt_perf_sample_read(record, &sample) || !sample.regs)
+        return;
+    thread->left_at = (struct pt_left_at){sample.regs[PT_REG_RSP], sample.regs[PT_REG_RIP], sample.regs[PT_REG_RBP]};
+    if (!pt_threads_can_afford(&profile->threads, &profile->leaving_paid_ns, t_ns))
         return;
     pt_thread_runs(thread, t_ns);
     pt_unwind(&profile->modules, pt_images_of(&profile->images, record->pid), record->pid, &sample, &stack);
-    pt_thread_leaves_at(thread, pt_stack_tree_add(&profile->stacks, &stack, false), is_fault(record, &sample));
+    pt_thread_leaves_at(thread, pt_stack_tree_add(&profile->stacks, &stack, false),
+                        pt_blocked_is_fault(record->pid, sample.regs[PT_REG_RIP]));
 }
 
 /* ---- stacks of threads on the CPU ---- */

@@ -102,11 +102,40 @@ void pt_thread_leaves_at(struct pt_live_thread *thread, pt_u32 node, bool is_fau
     thread->is_off = false;
 }
 
+/* However many threads wait: most of what this costs is the unwinding. */
+bool pt_threads_can_afford(const struct pt_threads *threads, pt_u64 *paid_ns, pt_u64 t_ns)
+{
+    enum { PER_S = 100, PER_S_LATER = 5, MOST = 100 };
+    const bool is_late = threads->n_waits >= PT_CPU_WAITS_MAX / 2;
+    const pt_u64 period_ns = 1000000000u / (is_late ? PER_S_LATER : PER_S);
+    if (*paid_ns + MOST * period_ns < t_ns)
+        *paid_ns = t_ns - MOST * period_ns;
+    if (*paid_ns + period_ns > t_ns)
+        return false;
+    *paid_ns += period_ns;
+    return true;
+}
+
+bool pt_thread_waits_unseen(const struct pt_live_thread *thread)
+{
+    return thread->is_off && thread->state == PT_THREAD_WAITING && !thread->has_stack;
+}
+
+void pt_thread_waits_at(struct pt_live_thread *thread, pt_u32 node, bool is_fault, pt_u64 looked_ns)
+{
+    thread->wait.node = node;
+    thread->wait.flags |= is_fault ? PT_CPU_WAIT_FAULT : 0;
+    thread->has_stack = true;
+    thread->looked_ns = looked_ns;
+}
+
 void pt_threads_end_wait(struct pt_threads *threads, struct pt_live_thread *thread, pt_u64 t_ns)
 {
     struct pt_cpu_wait *wait = &thread->wait;
     if (!thread->is_off)
         return;
+    if (t_ns < thread->looked_ns) /* that was another wait */
+        thread->has_stack = false;
     wait->thread = thread->shown.number;
     wait->duration_ns = t_ns > wait->t_ns ? t_ns - wait->t_ns : 0;
     if (wait->flags & PT_CPU_WAIT_PREEMPTED)

@@ -24,6 +24,11 @@ struct pt_intervals {
     pt_u64 n; /* ever */
 };
 
+/* Registers with which it left the CPU when the kernel told them last. */
+struct pt_left_at {
+    pt_u64 sp, pc, rbp;
+};
+
 struct pt_live_thread {
     struct pt_cpu_thread shown;
     struct pt_cpu_times times;
@@ -32,6 +37,9 @@ struct pt_live_thread {
     struct pt_cpu_wait wait; /* since it left the CPU; flags and node are those of the stack, if one was taken */
     bool has_stack;          /* it is about to leave the CPU, or has left it, and its stack was taken */
     bool is_off;
+    bool is_listed;   /* it may be among those to be looked at: blocked.h */
+    pt_u64 looked_ns; /* when its stack was taken from outside, while it waited */
+    struct pt_left_at left_at;
     struct pt_cpu_wait_sums sums;
     struct pt_last_wait last;
     struct pt_cpu_fault_sums faults;
@@ -63,6 +71,13 @@ void pt_thread_switch_in(struct pt_live_thread *thread, pt_u64 t_ns);
 void pt_thread_switch_out(struct pt_live_thread *thread, pt_u64 t_ns, bool is_preempted);
 /* Its stack, right before it leaves the CPU. */
 void pt_thread_leaves_at(struct pt_live_thread *thread, pt_u32 node, bool is_fault);
+/* Is there room for one more stack of a wait, and enough time since the last ones? Then it is paid for. `paid_ns` is up
+ * to when stacks of this kind were paid for. */
+bool pt_threads_can_afford(const struct pt_threads *threads, pt_u64 *paid_ns, pt_u64 t_ns);
+/* It is off the CPU by its own will, and no stack of that is there. */
+bool pt_thread_waits_unseen(const struct pt_live_thread *thread);
+/* Its stack, seen at a time when it waited: if it did, and no later record says that it ran. */
+void pt_thread_waits_at(struct pt_live_thread *thread, pt_u32 node, bool is_fault, pt_u64 looked_ns);
 /* What began with the last switch out ends now: it runs again, or is gone. */
 void pt_threads_end_wait(struct pt_threads *threads, struct pt_live_thread *thread, pt_u64 t_ns);
 /* The same for all that are off the CPU when the profile ends. */

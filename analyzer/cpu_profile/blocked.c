@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * blocked.c - Owns: looking at threads that wait. Threads: main only. Never: stops, signals or traces a thread; takes a
+ * stack for that of a wait when the thread may have run meanwhile.
+ */
+#include "blocked.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+
+#include "../util/auto.h"
+#include "../util/mem.h"
+#include "unwind.h"
+
+#define STACK_BYTES 16384u
+
+/* Where a thread is blocked. */
+struct place {
+    char text[256]; /* as the kernel prints it */
+    long call;      /* -1 = in none */
+    pt_u64 sp, pc;
+};
+
+/* "230 0x0 ... (six arguments) SP PC", or "-1 SP PC", or "running". */
+static bool read_place(const struct pt_live_thread *thread, struct place *ret_place)
+{
+    char path[64];
+    unsigned long long sp, pc;
+    snprintf(path, sizeof path, "/proc/%u/task/%u/syscall", thread->shown.pid, thread->shown.tid);
+    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd < 0 ? -1 : read(fd, ret_place->text, sizeof ret_place->text - 1);
+    ret_place->text[n > 0 ? n : 0] = 0;
+    if (sscanf(ret_place->text, "%ld", &ret_place->call) != 1 ||
+        sscanf(ret_place->text, ret_place->call < 0 ? "%*d %llx %llx" : "%*d %*x %*x %*x %*x %*x %*x %llx %llx", &sp,
+               &pc) != 2)
+        return false;
+    ret_place->sp = sp;
+    ret_place->pc = pc;
+    return true;
+}
+
+static pt_u64 now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
+}
+
+/* The two bytes before are no `syscall`. */
+bool pt_blocked_is_fault(pt_u32 pid, pt_u64 pc)
+{
+    pt_u8 code[2] = {0};
+    struct iovec to = {code, sizeof code}, from = {(void *)(uintptr_t)(pc - 2), sizeof code};
+    return process_vm_readv((pid_t)pid, &to, 1, &from, 1, 0) == sizeof code && !(code[0] == 0x0f && code[1] == 0x05);
+}
+
+/* That it was at the same place before and after says that the stack is whole; whether it is still the same wait, the
+ * records will say that are on their way: pt_threads_end_wait. */
+static void look_at(struct pt_blocked *blocked, const struct pt_blocked_look *with, struct pt_live_thread *thread)
+{
+    struct place before, after;
+    struct pt_unwound stack;
+    if (!read_place(thread, &before))
+        return;
+    struct iovec to = {blocked->stack, STACK_BYTES}, from = {(void *)(uintptr_t)before.sp, STACK_BYTES};
+    const ssize_t n = process_vm_readv((pid_t)thread->shown.pid, &to, 1, &from, 1, 0);
+    if (n <= 0 || !read_place(thread, &after) || strcmp(before.text, after.text) != 0)
+        return;
+    /* The kernel does not tell rbp. Without tables or with frame pointers the walk ends where it is needed, unless the
+     * thread left from this very place before. */
+    pt_u64 regs[PT_REG__COUNT] = {[PT_REG_RSP] = before.sp, [PT_REG_RIP] = before.pc};
+    if (thread->left_at.sp == before.sp && thread->left_at.pc == before.pc)
+        regs[PT_REG_RBP] = thread->left_at.rbp;
+    const struct pt_perf_sample sample = {before.pc, regs, blocked->stack, (pt_u64)n};
+    pt_unwind(with->modules, pt_images_of(with->images, thread->shown.pid), thread->shown.pid, &sample, &stack);
+    pt_thread_waits_at(thread, pt_stack_tree_add(with->stacks, &stack, false),
+                       before.call < 0 && pt_blocked_is_fault(thread->shown.pid, before.pc), now_ns() - with->begin_ns);
+}
+
+void pt_blocked_leaves(struct pt_blocked *blocked, struct pt_live_thread *thread)
+{
+    if (thread->is_listed || !pt_thread_waits_unseen(thread))
+        return;
+    thread->is_listed = true;
+    pt_vec_push(blocked, thread->shown.tid);
+}
+
+bool pt_blocked_look(struct pt_blocked *blocked, const struct pt_blocked_look *with)
+{
+    const pt_u64 t_ns = now_ns() - with->begin_ns;
+    const bool is_any = blocked->n;
+    size_t kept = 0;
+    if (!blocked->stack)
+        blocked->stack = pt_malloc(STACK_BYTES);
+    for (size_t i = 0; i < blocked->n; i++) {
+        struct pt_live_thread *thread = pt_threads_find(with->threads, blocked->items[i]);
+        if (!thread)
+            continue;
+        thread->is_listed = false;
+        if (!pt_thread_waits_unseen(thread))
+            continue;
+        if (pt_threads_can_afford(with->threads, &blocked->paid_ns, t_ns)) {
+            look_at(blocked, with, thread);
+            continue;
+        }
+        thread->is_listed = true;
+        blocked->items[kept++] = blocked->items[i];
+    }
+    blocked->n = kept;
+    return is_any;
+}
+
+void pt_blocked_fini(struct pt_blocked *blocked)
+{
+    free(blocked->items);
+    free(blocked->stack);
+}

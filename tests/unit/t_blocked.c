@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Stacks of threads that are off the CPU already: of one that really waits, and never for another wait than the one
+ * that was seen.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "cpu_profile/blocked.h"
+
+static void a_stack_of_another_wait_is_not_kept(void **state)
+{
+    (void)state;
+    struct pt_threads threads = {0};
+    struct pt_live_thread *thread = pt_threads_add(&threads, 5, 5, 1, 0);
+    pt_thread_switch_in(thread, 1000);
+    pt_thread_switch_out(thread, 2000, false);
+    assert_true(pt_thread_waits_unseen(thread));
+    pt_thread_waits_at(thread, 7, false, 50000);
+    assert_false(pt_thread_waits_unseen(thread));
+    pt_threads_end_wait(&threads, thread, 40000); /* it ran before it was looked at */
+    assert_int_equal(threads.waits.n, 0);
+    pt_thread_switch_in(thread, 40000);
+    pt_thread_switch_out(thread, 60000, false);
+    pt_thread_waits_at(thread, 8, false, 70000);
+    pt_threads_end_wait(&threads, thread, 90000);
+    assert_int_equal(threads.waits.n, sizeof(struct pt_cpu_wait));
+    assert_int_equal(((const struct pt_cpu_wait *)(const void *)threads.waits.items)->node, 8);
+    pt_threads_fini(&threads);
+}
+
+struct scene {
+    int go_fds[2], tid_fds[2];
+    pthread_t reader;
+    struct pt_threads threads;
+    struct pt_code_modules modules;
+    struct pt_images images;
+    struct pt_stack_tree stacks;
+    struct pt_blocked blocked;
+};
+
+static void *read_a_byte(void *state)
+{
+    char byte = 0;
+    const struct scene *scene = state;
+    const pt_u32 tid = (pt_u32)gettid();
+    if (write(scene->tid_fds[1], &tid, sizeof tid) != sizeof tid || read(scene->go_fds[0], &byte, 1) != 1)
+        return NULL;
+    return state;
+}
+
+static struct pt_live_thread *begin(struct scene *scene)
+{
+    pt_u32 tid;
+    *scene = (struct scene){0};
+    assert_int_equal(pipe(scene->go_fds) | pipe(scene->tid_fds), 0);
+    assert_int_equal(pthread_create(&scene->reader, NULL, read_a_byte, scene), 0);
+    assert_int_equal(read(scene->tid_fds[0], &tid, sizeof tid), sizeof tid);
+    return pt_threads_add(&scene->threads, (pt_u32)getpid(), tid, 1, 0);
+}
+
+static bool look(struct scene *scene)
+{
+    return pt_blocked_look(&scene->blocked, &(struct pt_blocked_look){&scene->threads, &scene->modules, &scene->images,
+                                                                      &scene->stacks, 0});
+}
+
+static void end(struct scene *scene)
+{
+    for (int i = 0; i < 2; i++) {
+        close(scene->go_fds[i]);
+        close(scene->tid_fds[i]);
+    }
+    pt_blocked_fini(&scene->blocked);
+    pt_stack_tree_fini(&scene->stacks);
+    pt_images_fini(&scene->images);
+    pt_code_modules_fini(&scene->modules);
+    pt_threads_fini(&scene->threads);
+}
+
+/* Where it waits is known though no record says so; what is gone, or on the CPU, is left alone. */
+static void a_thread_that_waits_is_looked_at(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct pt_live_thread *thread = begin(&scene);
+    assert_false(look(&scene));
+    pt_thread_switch_in(thread, 1000);
+    pt_blocked_leaves(&scene.blocked, thread);
+    assert_false(look(&scene));
+    pt_thread_switch_out(thread, 2000, false);
+    for (int i = 0; i < 2000 && !thread->has_stack; i++, usleep(1000)) { /* it may be on its way into the call still */
+        pt_blocked_leaves(&scene.blocked, thread);
+        pt_blocked_leaves(&scene.blocked, thread);
+        assert_true(look(&scene));
+        assert_int_equal(scene.blocked.n, 0);
+    }
+    assert_true(thread->has_stack);
+    assert_int_equal(scene.stacks.fresh.n, 2 * sizeof(struct pt_cpu_node)); /* cut: nothing is mapped */
+    assert_int_equal(thread->wait.flags & PT_CPU_WAIT_FAULT, 0);
+    assert_int_equal(write(scene.go_fds[1], "x", 1), 1);
+    pthread_join(scene.reader, NULL);
+    pt_threads_end_wait(&scene.threads, thread, ~0ull);
+    pt_thread_switch_in(thread, 3000);
+    pt_thread_switch_out(thread, 4000, false);
+    pt_blocked_leaves(&scene.blocked, thread);
+    assert_true(look(&scene));
+    assert_false(thread->has_stack);
+    end(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stack_of_another_wait_is_not_kept),
+        cmocka_unit_test(a_thread_that_waits_is_looked_at),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
