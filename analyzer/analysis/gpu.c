@@ -156,6 +156,7 @@ static void free_lists(struct gpu *gpu)
     for (size_t i = 0; i < gpu->devices.n; i++) {
         free(gpu->devices.items[i]->gaps.items);
         free(gpu->devices.items[i]->pieces.items);
+        free(gpu->devices.items[i]->launches);
         free(gpu->devices.items[i]);
     }
     for (size_t i = 0; i < gpu->streams.n; i++)

@@ -137,7 +137,8 @@ struct gpu_device {
     pt_u64 memory_bytes;
     bool is_used, is_named; /* named: by an id that other processes know it by, too */
     pt_i64 first_ns, busy_end_ns;
-    struct pt_time_union kernels, copies;
+    struct pt_time_union kernels, copies, compute; /* compute: kernels but those of NCCL */
+    struct gpu_launches *launches;                 /* NULL = the launch of no kernel is known */
     pt_u64 n_kernels, n_copies, n_sets;
     pt_i64 idle_ns, unseen_ns;
     pt_i64 large_ns, longest_ns, longest_at_ns; /* gaps of GPU_LARGE_GAP_NS and more */
@@ -151,6 +152,11 @@ struct gpu_device {
     } pieces; /* of these gaps */
 };
 #define GPU_LARGE_GAP_NS 100000000
+
+/* The way of kernels from the call that launches them: in the call, in the queue, on the GPU. */
+struct gpu_launches {
+    struct pt_histogram call, queue, run;
+};
 
 struct gpu_stream {
     pt_u32 device;
@@ -217,7 +223,7 @@ struct gpu_stage {
     pt_i64 class_ns[PT_CUDA_CLASS__COUNT];
     pt_u64 class_calls[PT_CUDA_CLASS__COUNT];
     pt_u64 steps;
-    pt_i64 first_step_ns, step_gpu_ns, step_ns;
+    pt_i64 first_step_ns, step_gpu_ns, step_ns, slowest_step_at_ns;
     struct pt_histogram *step_durations, *step_gpu, *step_activities;
 };
 

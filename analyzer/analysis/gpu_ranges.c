@@ -78,6 +78,8 @@ static void begin_step(struct gpu *gpu, const struct pt_event *e, bool is_by_nam
             stage->first_step_ns = ns;
         }
         stage->step_ns += ns;
+        if ((pt_u64)ns > stage->step_durations->max)
+            stage->slowest_step_at_ns = before->start_ns;
         pt_histogram_add(stage->step_durations, (pt_u64)ns);
     }
     process->step++;

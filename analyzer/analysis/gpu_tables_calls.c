@@ -91,6 +91,8 @@ static void pace_table(struct gpu *gpu, pt_u32 stage)
         {"gpu_p50_s", "GPU time p50", PT_SHOW_SECONDS},
         {"gpu_p95_s", "GPU time p95", PT_SHOW_SECONDS},
         {"activities_p50", "Pieces of work p50", PT_SHOW_COUNT},
+        {"max_s", "Slowest", PT_SHOW_SECONDS},
+        {"slowest_at_s", "It began at", PT_SHOW_SECONDS},
     };
     const struct gpu_stage *own = &gpu->stages[stage];
     static const char none[] = "there was only one step";
@@ -107,6 +109,9 @@ static void pace_table(struct gpu *gpu, pt_u32 stage)
     row[4] = pt_seconds((pt_i64)pt_histogram_quantile(own->step_gpu, 0.50));
     row[5] = pt_seconds((pt_i64)pt_histogram_quantile(own->step_gpu, 0.95));
     row[6] = pt_integer(pt_histogram_quantile(own->step_activities, 0.50));
+    row[7] = durations ? pt_seconds((pt_i64)durations->max) : pt_unknown(none);
+    row[8] =
+        durations ? pt_seconds(own->slowest_step_at_ns - gpu->profile->stages.items[stage].start_ns) : pt_unknown(none);
 }
 
 void gpu_call_tables(struct gpu *gpu, pt_u32 stage)

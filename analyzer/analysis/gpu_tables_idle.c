@@ -195,6 +195,7 @@ static void add_device(struct pt_table *table, const struct gpu_device *device, 
     row[12] = pt_integer(device->n_gaps);
     row[13] = pt_seconds(device->unseen_ns);
     row[14] = device->memory_bytes ? pt_integer(device->memory_bytes) : pt_unknown("the device was not described");
+    row[15] = pt_seconds(device->kernels.total_ns - device->compute.total_ns);
 }
 
 static void devices_table(struct gpu *gpu, pt_u32 stage)
@@ -215,6 +216,7 @@ static void devices_table(struct gpu *gpu, pt_u32 stage)
         {"gaps", "Gaps", PT_SHOW_COUNT},
         {"not_seen_s", "Not seen", PT_SHOW_SECONDS},
         {"memory_bytes", "Memory", PT_SHOW_BYTES},
+        {"only_collectives_s", "Only in NCCL", PT_SHOW_SECONDS},
     };
     struct pt_table *table = pt_metrics_table(&gpu->profile->metrics, pt_scope_stage(stage), "gpu.devices", "GPUs",
                                               columns, sizeof columns / sizeof *columns);

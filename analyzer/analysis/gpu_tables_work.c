@@ -93,6 +93,36 @@ static void kernels_table(struct gpu *gpu, pt_u32 stage)
     }
 }
 
+/* ---- their way ---- */
+
+static void launches_table(struct gpu *gpu, pt_u32 stage)
+{
+    static const struct pt_column columns[] = {
+        {"device", "GPU", PT_SHOW_NUMBER},          {"kernels", "Kernels", PT_SHOW_COUNT},
+        {"launch_s", "Launching", PT_SHOW_SECONDS}, {"launch_p50_s", "p50", PT_SHOW_SECONDS},
+        {"launch_p95_s", "p95", PT_SHOW_SECONDS},   {"queue_s", "In the queue", PT_SHOW_SECONDS},
+        {"queue_p50_s", "p50", PT_SHOW_SECONDS},    {"queue_p95_s", "p95", PT_SHOW_SECONDS},
+        {"run_s", "Running", PT_SHOW_SECONDS},      {"run_p50_s", "p50", PT_SHOW_SECONDS},
+        {"run_p95_s", "p95", PT_SHOW_SECONDS},
+    };
+    struct pt_table *table = TABLE(gpu, stage, "gpu.launches", "From the launch of a kernel to its end", columns);
+    for (size_t i = 0; i < gpu->devices.n; i++) {
+        const struct gpu_device *device = gpu->devices.items[i];
+        if (device->stage != stage || !device->launches)
+            continue;
+        const struct pt_histogram *const parts[] = {&device->launches->call, &device->launches->queue,
+                                                    &device->launches->run};
+        struct pt_value *row = pt_table_add_row(table);
+        row[0] = pt_integer(device->number);
+        row[1] = pt_integer(parts[0]->count);
+        for (int part = 0; part < 3; part++) {
+            row[2 + 3 * part] = ns_value(parts[part]->sum);
+            row[3 + 3 * part] = ns_value(pt_histogram_quantile(parts[part], 0.50));
+            row[4 + 3 * part] = ns_value(pt_histogram_quantile(parts[part], 0.95));
+        }
+    }
+}
+
 /* ---- copies ---- */
 
 static int by_copy_time(const void *a, const void *b)
@@ -204,10 +234,9 @@ static void sizes_table(struct gpu *gpu, pt_u32 stage)
 static void collectives_table(struct gpu *gpu, pt_u32 stage)
 {
     static const struct pt_column columns[] = {
-        {"process", "Process", PT_SHOW_TEXT},
-        {"pid", "PID", PT_SHOW_NUMBER},
-        {"calls", "Collectives", PT_SHOW_COUNT},
-        {"total_s", "Total", PT_SHOW_SECONDS},
+        {"process", "Process", PT_SHOW_TEXT},    {"pid", "PID", PT_SHOW_NUMBER},
+        {"calls", "Collectives", PT_SHOW_COUNT}, {"total_s", "Total", PT_SHOW_SECONDS},
+        {"rank", "Rank", PT_SHOW_NUMBER},
     };
     const struct pt_session *session = gpu->profile->session;
     struct pt_table *table = TABLE(gpu, stage, "gpu.collectives", "NCCL by process", columns);
@@ -221,6 +250,7 @@ static void collectives_table(struct gpu *gpu, pt_u32 stage)
         row[1] = pt_integer(process->pid);
         row[2] = pt_integer(own->nccl_calls);
         row[3] = pt_seconds(own->nccl_ns);
+        row[4] = process->rank >= 0 ? pt_integer((pt_u64)process->rank) : pt_unknown("no launcher gave it one");
     }
 }
 
@@ -231,6 +261,7 @@ void gpu_work_tables(struct gpu *gpu, pt_u32 stage)
     if (gpu->copies.n)
         qsort(gpu->copies.items, gpu->copies.n, sizeof *gpu->copies.items, by_copy_time);
     kernels_table(gpu, stage);
+    launches_table(gpu, stage);
     copies_table(gpu, stage);
     sizes_table(gpu, stage);
     gpu_memory_tables(gpu, stage);

@@ -145,6 +145,16 @@ static struct gpu_kernel *kernel_of(struct gpu *gpu, pt_u32 device, const char *
     return gpu->kernels.items[*slot - 1];
 }
 
+static void add_launch(struct gpu_device *device, const struct gpu_activity *work, const struct gpu_call *call)
+{
+    if (!device->launches)
+        device->launches = pt_calloc(1, sizeof *device->launches);
+    struct gpu_launches *launches = device->launches;
+    pt_histogram_add(&launches->call, (pt_u64)(call->end_ns - call->start_ns));
+    pt_histogram_add(&launches->queue, work->start_ns > call->end_ns ? (pt_u64)(work->start_ns - call->end_ns) : 0);
+    pt_histogram_add(&launches->run, (pt_u64)(work->end_ns - work->start_ns));
+}
+
 static void add_kernel(struct gpu *gpu, pt_u32 device, const struct gpu_activity *work, const struct gpu_call *call)
 {
     const bool is_graph = work->row == PT_ROW_gpu_graph;
@@ -162,9 +172,12 @@ static void add_kernel(struct gpu *gpu, pt_u32 device, const struct gpu_activity
         kernel->launched++;
         kernel->api_ns += call->end_ns - call->start_ns;
         kernel->wait_ns += work->start_ns > call->end_ns ? work->start_ns - call->end_ns : 0;
+        add_launch(gpu->devices.items[device], work, call);
     }
-    if (strncmp(name, "nccl", 4))
+    if (strncmp(name, "nccl", 4)) {
+        pt_time_union_add(&gpu->devices.items[device]->compute, work->start_ns, work->end_ns);
         return;
+    }
     struct gpu_process *process = gpu_process_of(gpu, work->process);
     process->nccl_calls++;
     process->nccl_ns += work->end_ns - work->start_ns;

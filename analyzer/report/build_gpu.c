@@ -78,6 +78,7 @@ static const struct {
     {"gpu.idle_causes", "gpu_idle_causes", "Why the GPU was idle", true},
     {"gpu.idle_places", "gpu_idle_places", "Where the time went in which the GPU was idle", true},
     {"gpu.kernels", "gpu_kernels", "GPU kernels", true},
+    {"gpu.launches", "launches", "From the launch of a kernel to its end", false},
     {"gpu.copies", "gpu_copies", "GPU copies and sets", true},
     {"gpu.copy_sizes", "gpu_copy_sizes", "Sizes of GPU copies", true},
     {"gpu.streams", "gpu_streams", "GPU streams", true},
