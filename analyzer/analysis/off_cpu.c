@@ -24,6 +24,7 @@ void pt_off_cpu_open(struct pt_off_cpu *off, const struct pt_cpu_threads *thread
 {
     const struct pt_cpu_data *data = threads->data;
     *off = (struct pt_off_cpu){.threads = threads};
+    pt_off_calls_open(&off->calls, data);
     if (!data || !data->n_waits)
         return;
     off->n = data->n_waits;
@@ -47,6 +48,7 @@ void pt_off_cpu_close(struct pt_off_cpu *off)
 {
     free(off->waits);
     free(off->first);
+    pt_off_calls_close(&off->calls);
     *off = (struct pt_off_cpu){0};
 }
 
@@ -56,10 +58,13 @@ void pt_off_cpu_close(struct pt_off_cpu *off)
 void pt_off_cpu_event(struct pt_off_cpu *off, const struct pt_event *event)
 {
     const char *path;
-    if (!off->n || event->desc->role != PT_ROLE_SPAN)
+    if ((!off->n && !off->calls.threads) || event->desc->role != PT_ROLE_SPAN)
         return;
     const pt_i64 end_ns = pt_event_end_ns(event);
     const pt_u32 thread = pt_cpu_threads_find(off->threads, event->thread->tid, event->start_ns);
+    pt_off_calls_event(&off->calls, thread, event);
+    if (!off->n)
+        return;
     size_t low = off->first[thread], high = off->first[thread + 1];
     const size_t end = high;
     while (low < high) {
@@ -85,6 +90,13 @@ const char *pt_off_cpu_reason(const struct pt_off_wait *wait)
     return pt_time_parts[wait->part ? wait->part - 1 : PT_PART_unattributed].label;
 }
 
+const char *pt_off_cpu_unsampled_reason(enum pt_time_part part)
+{
+    return part == PT_PART_unattributed ? "Unknown"
+           : part == PT_PART_native     ? "Other calls"
+                                        : pt_time_parts[part].label;
+}
+
 /* ---- how much ---- */
 
 enum { CLASSES = PT_CPU_WAIT_CLASSES + 1 }; /* the last one: preempted */
@@ -108,10 +120,16 @@ static void weigh_thread(struct pt_off_cpu *off, pt_u32 thread)
         /* Without sums, as when the launcher was killed, each stands for itself. */
         off->waits[i].s = (all_ns > sampled_ns[class] ? share * all_ns : (double)off->waits[i].duration_ns) / 1e9;
     }
-    for (int class = 0; class < CLASSES; class ++)
-        if (sampled_ns[class] <= 0)
-            off->unsampled_s +=
-                (double)(class < PT_CPU_WAIT_CLASSES ? sums->blocked_ns[class] : sums->preempted_ns) / 1e9;
+    for (pt_u32 class = 0; class < PT_CPU_WAIT_CLASSES; class ++) {
+        if (sampled_ns[class] > 0)
+            continue;
+        off->unsampled_s += (double)sums->blocked_ns[class] / 1e9;
+        pt_off_calls_split(&off->calls, thread, class, sums->blocked_ns[class], off->unsampled_of_s);
+    }
+    if (sampled_ns[PT_CPU_WAIT_CLASSES] > 0)
+        return;
+    off->unsampled_s += (double)sums->preempted_ns / 1e9;
+    off->unsampled_of_s[PT_PART_runnable] += (double)sums->preempted_ns / 1e9;
 }
 
 void pt_off_cpu_weigh(struct pt_off_cpu *off)

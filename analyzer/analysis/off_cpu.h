@@ -3,12 +3,14 @@
  * off_cpu.h - times that threads of a stage were off the CPU: with which stack, and why.
  *
  * The launcher has the stacks of some of them, and exact sums of all: within a class of length, those with a stack
- * share the time of the class. Why is what the hooks recorded: the innermost call that the thread was in.
+ * share the time of the class. Why is what the hooks recorded: the innermost call that the thread was in; without a
+ * stack, calls of that length.
  */
 #ifndef PT_ANALYSIS_OFF_CPU_H
 #define PT_ANALYSIS_OFF_CPU_H
 
 #include "cpu_threads.h"
+#include "off_cpu_calls.h"
 #include "time_part.h"
 
 struct pt_off_wait {
@@ -23,8 +25,10 @@ struct pt_off_cpu {
     const struct pt_cpu_threads *threads;
     struct pt_off_wait *waits; /* by thread, then time */
     size_t n;
-    size_t *first;      /* by thread: its first wait; one more at the end */
-    double unsampled_s; /* of classes of which no stack was taken */
+    size_t *first; /* by thread: its first wait; one more at the end */
+    struct pt_off_calls calls;
+    double unsampled_s;                    /* of classes of which no stack was taken */
+    double unsampled_of_s[PT_PART__COUNT]; /* the same by what it seems to be; unattributed = not known */
 };
 
 /* `threads` stays the caller's. */
@@ -37,5 +41,7 @@ void pt_off_cpu_close(struct pt_off_cpu *off);
 
 /* "Sleep", "File read", "Runnable" ... */
 const char *pt_off_cpu_reason(const struct pt_off_wait *wait);
+/* The same for time of which no stack was taken. */
+const char *pt_off_cpu_unsampled_reason(enum pt_time_part part);
 
 #endif

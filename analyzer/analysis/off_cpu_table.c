@@ -91,8 +91,11 @@ void pt_off_cpu_table(struct pt_metrics *metrics, struct pt_scope scope, const s
     }
     for (size_t i = 0; i < off->n; i++)
         add_wait(&rows, view, &off->waits[i], off->waits[i].thread == main_thread);
-    if (off->unsampled_s > 0)
-        pt_vec_push(&rows, ((struct row){.reason = "Unknown", .s = off->unsampled_s, .is_unsampled = true}));
+    for (int part = 0; part < PT_PART__COUNT; part++)
+        if (off->unsampled_of_s[part] > 0)
+            pt_vec_push(&rows, ((struct row){.reason = pt_off_cpu_unsampled_reason((enum pt_time_part)part),
+                                             .s = off->unsampled_of_s[part],
+                                             .is_unsampled = true}));
     rows.s += off->unsampled_s;
     pt_metrics_set(metrics, scope, "cpu.off_s", pt_real(rows.s));
     if (rows.n)

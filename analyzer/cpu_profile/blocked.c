@@ -17,6 +17,7 @@
 #include "unwind.h"
 
 #define STACK_BYTES 16384u
+#define LISTED_MAX 4096u /* the others are met when they leave the next time */
 
 /* Where a thread is blocked. */
 struct place {
@@ -83,7 +84,7 @@ static void look_at(struct pt_blocked *blocked, const struct pt_blocked_look *wi
 
 void pt_blocked_leaves(struct pt_blocked *blocked, struct pt_live_thread *thread)
 {
-    if (thread->is_listed || !pt_thread_waits_unseen(thread))
+    if (thread->is_listed || blocked->n >= LISTED_MAX || !pt_thread_waits_unseen(thread))
         return;
     thread->is_listed = true;
     pt_vec_push(blocked, thread->shown.tid);
@@ -92,26 +93,27 @@ void pt_blocked_leaves(struct pt_blocked *blocked, struct pt_live_thread *thread
 bool pt_blocked_look(struct pt_blocked *blocked, const struct pt_blocked_look *with)
 {
     const pt_u64 t_ns = now_ns() - with->begin_ns;
-    const bool is_any = blocked->n;
-    size_t kept = 0;
+    size_t seen = 0;
+    if (!blocked->n)
+        return false;
     if (!blocked->stack)
         blocked->stack = pt_malloc(STACK_BYTES);
-    for (size_t i = 0; i < blocked->n; i++) {
-        struct pt_live_thread *thread = pt_threads_find(with->threads, blocked->items[i]);
+    for (; seen < blocked->n; seen++) {
+        struct pt_live_thread *thread = pt_threads_find(with->threads, blocked->items[seen]);
         if (!thread)
             continue;
         thread->is_listed = false;
         if (!pt_thread_waits_unseen(thread))
             continue;
-        if (pt_threads_can_afford(with->threads, &blocked->paid_ns, t_ns)) {
-            look_at(blocked, with, thread);
-            continue;
+        if (!pt_threads_can_afford(with->threads, &blocked->paid_ns, t_ns)) {
+            thread->is_listed = true;
+            break;
         }
-        thread->is_listed = true;
-        blocked->items[kept++] = blocked->items[i];
+        look_at(blocked, with, thread);
     }
-    blocked->n = kept;
-    return is_any;
+    memmove(blocked->items, blocked->items + seen, (blocked->n - seen) * sizeof *blocked->items);
+    blocked->n -= seen;
+    return true;
 }
 
 void pt_blocked_fini(struct pt_blocked *blocked)
