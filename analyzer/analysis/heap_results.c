@@ -13,7 +13,12 @@
 #include "../util/fmt.h"
 #include "frames.h"
 
-enum { MAX_ROWS = 50, MAX_NAMED_SITES = 200, FEWEST_SAMPLES = 10 };
+enum {
+    MAX_ROWS = 50,
+    MAX_NAMED_SITES = 200,
+    FEWEST_SAMPLES = 10,
+    MMAP_THRESHOLD_BYTES = 128 << 10 /* mallopt(3), M_MMAP_THRESHOLD */
+};
 
 static const char too_many_blocks[] = "more blocks were live at once than are followed";
 
@@ -96,7 +101,7 @@ static struct pt_heap_churn exact_churn(const struct pt_process *process, const 
 
 struct stage_heap {
     struct pt_heap_churn churn;
-    pt_u64 allocs, frees, bytes, failures;
+    pt_u64 allocs, frees, bytes, large_bytes, failures;
     double peak_bytes, peak_of_growth_bytes;
     struct pt_heap_trend growth;
     const struct pt_process *growing;
@@ -104,12 +109,22 @@ struct stage_heap {
     const char *reason; /* why nothing is known of what lived when; NULL = it is known */
 };
 
+/* Of blocks that malloc may map one by one, and give back to the kernel when they are freed. */
+static pt_u64 large_bytes(const struct pt_heap_totals *heap)
+{
+    pt_u64 bytes = 0;
+    for (pt_u32 c = pt_heap_class_of(MMAP_THRESHOLD_BYTES); c < PT_HEAP_CLASSES; c++)
+        bytes += heap->classes[c].bytes;
+    return bytes;
+}
+
 static void stage_add(struct stage_heap *sum, const struct pt_process *process, struct pt_heap_process *p)
 {
     const struct pt_heap_churn churn = exact_churn(process, p);
     sum->allocs += process->heap.allocs;
     sum->frees += process->heap.frees;
     sum->bytes += process->heap.bytes;
+    sum->large_bytes += large_bytes(&process->heap);
     sum->failures += process->heap.failures;
     sum->churn.allocs += churn.allocs;
     sum->churn.bytes += churn.bytes;
@@ -169,6 +184,7 @@ static bool stage_results(struct pt_profile *profile, pt_u32 stage, struct pt_he
     pt_metrics_set(metrics, scope, "heap.allocs.calls", pt_integer(sum.allocs));
     pt_metrics_set(metrics, scope, "heap.frees.calls", pt_integer(sum.frees));
     pt_metrics_set(metrics, scope, "heap.allocated.bytes", pt_integer(sum.bytes));
+    pt_metrics_set(metrics, scope, "heap.large.bytes", pt_integer(sum.large_bytes));
     pt_metrics_set(metrics, scope, "heap.failed.calls", pt_integer(sum.failures));
     live_results(metrics, scope, &sum);
     return !sum.reason;

@@ -35,18 +35,47 @@ static bool maps_again(const struct pt_finding *finding, const struct pt_metrics
              3 * pt_finding_number(finding, metrics, "rss.max_bytes"));
 }
 
+/* Enough to matter for the time of the stage, and of its processes together: what several do at once is saved once. */
+static bool maps_much(const struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    const struct pt_metrics *metrics = &profile->metrics;
+    const double cost_s = pt_finding_number(finding, metrics, "faults.cost_s");
+    const double cpu_s = pt_finding_number(finding, metrics, "cpu.total_s");
+    const double queued_s = pt_finding_number(finding, metrics, "cpu.run_queue_s");
+    finding->gain_upper_s = cost_s;
+    return stage >= 0 && cost_s * 1e9 >= 0.1 * (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage) &&
+           !(cost_s < 0.1 * (cpu_s + (isnan(queued_s) ? 0 : queued_s))) && maps_again(finding, metrics);
+}
+
+/* Whether malloc's large blocks have as many pages as were mapped: PyTorch's activations, NumPy's temporaries. Each
+ * page of a block that the program fills is mapped once unless malloc still had it. */
+static bool are_large_blocks(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    return pt_finding_number(finding, metrics, "heap.large.bytes") >=
+           0.5 * 4096 * pt_finding_number(finding, metrics, "faults.minor.calls");
+}
+
 bool pt_rule_page_fault_storm(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
-    const double cost_s = pt_finding_number(finding, metrics, "faults.cost_s");
-    if (stage < 0 || !(cost_s * 1e9 >= 0.1 * (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage)) ||
-        !maps_again(finding, metrics))
+    if (!maps_much(profile, stage, finding) || are_large_blocks(finding, metrics))
         return false;
-    finding->gain_upper_s = cost_s;
     pt_finding_add_metrics(
         finding, metrics,
         "page_faults:faults.minor.calls major_faults:faults.major.calls rate_per_s:faults.rate_per_s "
         "rss_max_bytes:rss.max_bytes");
+    return true;
+}
+
+bool pt_rule_large_blocks_remapped(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    if (!maps_much(profile, stage, finding) || !are_large_blocks(finding, metrics))
+        return false;
+    pt_finding_add_metrics(finding, metrics,
+                           "page_faults:faults.minor.calls rate_per_s:faults.rate_per_s "
+                           "large_blocks_bytes:heap.large.bytes rss_max_bytes:rss.max_bytes");
+    pt_finding_add_rows(finding, metrics, "heap.sites", "bytes");
     return true;
 }
 
