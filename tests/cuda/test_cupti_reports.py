@@ -25,10 +25,14 @@ class ReportTest(CuptiCase):
     def report(self, case, program=""):
         """(what the GPU truly did, how often; the gpu object of the report)"""
         outcome = self.run_program([f"{DOUBLES}/workload_13", case, "20"], program)
+        return len(outcome.true("kernel", "copy", "set")), self.report_of(outcome)["gpu"]
+
+    def report_of(self, outcome):
+        """The only stage of the report."""
         done = subprocess.run([f"{BUILD}/proftrace", "report", f"{outcome.folder}/trace/latest", "--format", "json"],
                               capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
-        return len(outcome.true("kernel", "copy", "set")), json.loads(done.stdout)["stages"][0]["gpu"]
+        return json.loads(done.stdout)["stages"][0]
 
     def assert_truthful(self, true, gpu):
         recorded = sum(device[key] for device in gpu["devices"] for key in ("kernels_calls", "copies_calls"))
@@ -45,6 +49,22 @@ class ReportTest(CuptiCase):
         for fault in faults():
             with self.subTest(fault):
                 self.assert_truthful(*self.report("basic", f"fault {fault} {ARGUMENTS.get(fault, '')}"))
+
+    def test_pools(self):
+        """The default pool and one of the program's own, 20 allocations each; memory over time has all that was on the device."""
+        outcome = self.run_program([f"{DOUBLES}/workload_13", "pool", "20"])
+        gpu = self.report_of(outcome)["gpu"]
+        own, default = gpu["pools"]
+        self.assertEqual((own["allocations"], own["releases"], own["trims"]), (20, 20, 1))
+        self.assertEqual((default["allocations"], default["releases"], default["trims"]), (20, 20, 0))
+        self.assertEqual((own["peak_bytes"], default["peak_bytes"]), (5 << 20, 1 << 20))
+        self.assertEqual({t["bytes"] for t in outcome.true("pool")}, {0}, "it is empty when it is made, trimmed and destroyed")
+        for pool in own, default:
+            self.assertIsNone(pool["size_bytes"])
+            self.assertTrue(pool["size_bytes_reason"])
+        device, = gpu["memory_over_time"]
+        for key, pools in (("allocations", 40), ("releases", 40), ("allocated_bytes", 20 * (6 << 20))):
+            self.assertEqual(sum(point[key] for point in device["points"]), pools, key)
 
     def test_sudden_end(self):
         """What a killed process did last may be missing; what still runs at exit has no times."""
