@@ -7,16 +7,22 @@ import shutil
 import statistics
 import subprocess
 import tempfile
+import time
 
 
 class Skip(Exception):
     """The check cannot be made here; the text says why."""
 
 
-class Context:
-    """One machine: the build, the programs, a folder for runs."""
+class Late(Exception):
+    """The time for all checks is over."""
 
-    def __init__(self, build, programs, out):
+
+class Context:
+    """One machine: the build, the programs, a folder for runs, the time that is left."""
+
+    def __init__(self, build, programs, out, limit_s=600):
+        self.deadline = time.monotonic() + limit_s
         self.proftrace = os.path.join(build, "proftrace")
         self.library = os.path.join(build, "libproftrace.so")
         self.programs = programs
@@ -26,8 +32,20 @@ class Context:
     def close(self):
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    def within(self, timeout):
+        """That many seconds, or what is left of them."""
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise Late
+        return min(timeout, left)
+
     def bare(self, argv, timeout=120, env=None, check=True):
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=timeout, env={**os.environ, **(env or {})})
+        timeout = self.within(timeout)
+        try:
+            done = subprocess.run(argv, capture_output=True, text=True, timeout=timeout, env={**os.environ, **(env or {})})
+        except subprocess.TimeoutExpired:
+            self.within(timeout)
+            raise
         if check and done.returncode != 0:
             raise AssertionError(f"{argv}: exit {done.returncode}: {done.stderr[-400:]}")
         return done
@@ -40,7 +58,7 @@ class Context:
 
     def events(self, run):
         """All CUDA and GPU events of a run as dictionaries."""
-        dump = subprocess.run([self.proftrace, "dump", run, "--json"], capture_output=True, text=True, timeout=300)
+        dump = subprocess.run([self.proftrace, "dump", run, "--json"], capture_output=True, text=True, timeout=self.within(300))
         if dump.returncode != 0:
             raise AssertionError(dump.stderr[-400:])
         found = []

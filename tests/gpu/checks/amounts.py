@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Kernels, copies, sets and bytes recorded equal those executed; static cudart, threads, graphs, forks, ways to end."""
+import collections
+
 from gpu_case import Skip, all_json, counts
 
 PAGEABLE, PINNED = 1, 2
@@ -40,6 +42,22 @@ def compare(context, name, mode, n=2000, env=None):
 
 def plain(context):
     return compare(context, "work_shared", "plain")
+
+
+def calls_once(context):
+    """Each kernel has the one call that launched it; the driver's, that the runtime makes inside, is not there besides."""
+    _, run = context.traced([program(context, "work_shared"), "plain", "500"])
+    events = context.events(run)
+    calls = collections.defaultdict(list)
+    for e in events:
+        if e["event"] == "cuda_call" and e["correlation"]:
+            calls[e["correlation"]].append((e["name"], e["class"]))
+    launches = [calls[e["correlation"]] for e in events if e["event"] == "gpu_kernel"]
+    doubled = [c for c in launches if len(c) != 1]
+    assert launches and not doubled, f"of {len(launches)} kernels {len(doubled)} have no or several calls: {doubled[:3]}"
+    names = collections.Counter(c[0] for c in launches)
+    assert {of_class for _, of_class in names} == {1}, names
+    return {name: n for (name, _), n in names.items()}
 
 
 def static_cudart(context):
@@ -86,4 +104,4 @@ def ways_to_end(context):
     return values
 
 
-CHECKS = [plain, static_cudart, streams_and_threads, fork_before, fork_after, graph_nodes, graph_level, ways_to_end]
+CHECKS = [plain, calls_once, static_cudart, streams_and_threads, fork_before, fork_after, graph_nodes, graph_level, ways_to_end]

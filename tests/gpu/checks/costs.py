@@ -26,6 +26,44 @@ def launches(context):
     return values
 
 
+def memory(context):
+    """MiB that tracing takes of the host and, with CUPTI's own buffers, of the GPU; others on the GPU disturb, so the least counts."""
+    if "work_shared" not in context.programs:
+        raise Skip("work_shared is not built: it needs nvcc")
+    argv = [context.programs["work_shared"], "launch", "2000"]
+    values = {}
+    for how, run in (("bare", context.bare), ("traced", lambda argv: context.traced(argv)[0])):
+        told = [last_json(run(argv).stdout) for _ in range(3)]
+        values[how] = {key: min(t[key] for t in told) / 1024 for key in ("rss_kib", "device_used_kib")}
+    return {f"{key[:-4]}_mib_more": values["traced"][key] - values["bare"][key] for key in values["bare"]}
+
+
+def graphs(context):
+    """A launch of a graph of 20 kernels: recorded as a whole, and node by node."""
+    if "work_shared" not in context.programs:
+        raise Skip("work_shared is not built: it needs nvcc")
+    argv = [context.programs["work_shared"], "graph-time", "500"]
+    values = {"bare": last_json(context.bare(argv).stdout)}
+    for how in ("graph", "node"):
+        values[how] = last_json(context.traced(argv, env={"PROFTRACE_CUDA_GRAPH": how})[0].stdout)
+    return values
+
+
+def cupti_alone(context):
+    """What of it is CUPTI's own: the same launches with nothing but a few of its kinds switched on."""
+    if "cupti_alone" not in context.programs:
+        raise Skip("cupti_alone is not built: it needs nvcc")
+    values = {}
+    for what in ("none", "c", "k", "kr", "krt", "krdmso"):
+        done = context.bare([context.programs["cupti_alone"], what, "20000"], check=False)
+        if done.returncode == 77:
+            raise Skip(done.stderr.strip())
+        assert done.returncode == 0, f"{what}: exit {done.returncode}: {done.stderr[-300:]}"
+        values[what] = last_json(done.stdout)
+    assert values["krt"]["kernels"] > 100000 and not values["krt"]["bad_times"], values["krt"]
+    return values
+
+
 def torch_training(context):
     """A training takes at most 3 % longer."""
     argv = [sys.executable, training(), "300"]
@@ -55,4 +93,4 @@ def start(context):
     return {how: median(values) for how, values in seconds.items()}
 
 
-CHECKS = [launches, torch_training, start]
+CHECKS = [launches, torch_training, start, memory, graphs, cupti_alone]

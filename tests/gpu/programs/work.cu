@@ -8,7 +8,8 @@
  *   graph      a graph of 3 kernels, launched N times
  *   fork-before  the child works, too; fork comes before CUDA is initialised
  *   fork-after   the child must not touch CUDA; fork comes after
- *   launch     N empty launches: nanoseconds of each, best of 5, and of launch with synchronisation
+ *   launch     N empty launches: nanoseconds of each, best of 5, and of launch with synchronisation; memory of both
+ * sides graph-time a graph of 20 kernels, launched N times: nanoseconds of a launch and until it is done, best of 5
  */
 #include <cuda_runtime.h>
 
@@ -43,7 +44,9 @@ __global__ void spin_kernel(long long clocks)
         ;
 }
 
-__global__ void empty_kernel(void) {}
+__global__ void empty_kernel(void)
+{
+}
 
 struct sums {
     long kernels, copies_pageable, copies_pinned, copies_back, sets, bytes;
@@ -141,10 +144,23 @@ static void graph(int n, struct sums *sums)
 
 static void tell(const char *mode, const struct sums *s)
 {
-    printf("{\"mode\": \"%s\", \"pid\": %d, \"kernels\": %ld, \"copies_pageable\": %ld, \"copies_pinned\": %ld, \"copies_back\": %ld, "
+    printf("{\"mode\": \"%s\", \"pid\": %d, \"kernels\": %ld, \"copies_pageable\": %ld, \"copies_pinned\": %ld, "
+           "\"copies_back\": %ld, "
            "\"sets\": %ld, \"bytes\": %ld}\n",
            mode, (int)getpid(), s->kernels, s->copies_pageable, s->copies_pinned, s->copies_back, s->sets, s->bytes);
     fflush(stdout);
+}
+
+static long resident_kib(void)
+{
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file) {
+        if (fscanf(file, "%*d %ld", &pages) != 1)
+            pages = 0;
+        fclose(file);
+    }
+    return pages * 4;
 }
 
 static void launches(int n)
@@ -169,7 +185,37 @@ static void launches(int n)
         const double each = (now_ns() - begin) / (n / 10);
         best_synced = each < best_synced ? each : best_synced;
     }
-    printf("{\"mode\": \"launch\", \"launch_ns\": %.0f, \"launch_sync_ns\": %.0f}\n", best, best_synced);
+    size_t free_bytes, all_bytes;
+    CHECK(cudaMemGetInfo(&free_bytes, &all_bytes));
+    printf("{\"mode\": \"launch\", \"launch_ns\": %.0f, \"launch_sync_ns\": %.0f, \"rss_kib\": %ld, "
+           "\"device_used_kib\": %zu}\n",
+           best, best_synced, resident_kib(), (all_bytes - free_bytes) >> 10);
+    fflush(stdout);
+}
+
+static void graph_times(int n)
+{
+    double best = 1e18, best_done = 1e18;
+    cudaStream_t stream;
+    cudaGraph_t captured;
+    cudaGraphExec_t exec;
+    CHECK(cudaStreamCreate(&stream));
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    for (int i = 0; i < 20; i++)
+        empty_kernel<<<1, 32, 0, stream>>>();
+    CHECK(cudaStreamEndCapture(stream, &captured));
+    CHECK(cudaGraphInstantiate(&exec, captured, 0));
+    for (int round = 0; round < 5; round++) {
+        const double begin = now_ns();
+        for (int i = 0; i < n; i++)
+            CHECK(cudaGraphLaunch(exec, stream));
+        const double launched = now_ns();
+        CHECK(cudaStreamSynchronize(stream));
+        const double done = now_ns();
+        best = (launched - begin) / n < best ? (launched - begin) / n : best;
+        best_done = (done - begin) / n < best_done ? (done - begin) / n : best_done;
+    }
+    printf("{\"mode\": \"graph-time\", \"launch_ns\": %.0f, \"done_ns\": %.0f}\n", best, best_done);
     fflush(stdout);
 }
 
@@ -193,8 +239,8 @@ int main(int argc, char **argv)
     for (int i = 2; i + 1 < argc; i++)
         how = !strcmp(argv[i], "--exit") ? argv[i + 1] : how;
     pid_t child = -1;
-    if (!strcmp(mode, "launch")) {
-        launches(n);
+    if (!strcmp(mode, "launch") || !strcmp(mode, "graph-time")) {
+        (!strcmp(mode, "launch") ? launches : graph_times)(n);
         return 0;
     }
     if (!strcmp(mode, "fork-after"))
