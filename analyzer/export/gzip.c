@@ -92,7 +92,7 @@ static void *worker_main(void *argument)
 static bool worker_start(struct pt_gzip *gzip, struct worker *worker)
 {
     worker->gzip = gzip;
-    if (deflateInit2(&worker->z, 1, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (deflateInit2(&worker->z, 1, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         return false;
     if (!pthread_create(&worker->thread, NULL, worker_main, worker))
         return true;

@@ -195,9 +195,11 @@ static char *put_what(struct perfetto *state, char *at, const struct pt_timeline
 
 static char *put_end(char *at, const struct pt_timeline_slice *slice)
 {
-    char *packet;
-    char *const event = begin_event(&packet, at, slice->end_ns);
-    return pt_proto_end(packet, pt_proto_end(event, put_type(event, PT_TRACK_END, slice->row->uuid)));
+    char *const packet = pt_proto_begin_short(at, PT_TRACE_PACKET);
+    at = pt_proto_u64(packet, PT_PACKET_TIMESTAMP, slice->end_ns > 0 ? (pt_u64)slice->end_ns : 0);
+    char *const event = pt_proto_begin_short(pt_perfetto_sequence(at), PT_PACKET_TRACK_EVENT);
+    at = pt_proto_end_short(event, put_type(event, PT_TRACK_END, slice->row->uuid));
+    return pt_proto_end_short(packet, at);
 }
 
 /* The end of a slice that was opened long ago says what its beginning could not know yet. */

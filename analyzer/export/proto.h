@@ -73,6 +73,18 @@ static inline char *pt_proto_end(char *start, char *at)
     return at;
 }
 
+/* The same with one byte for the length: at most 127 bytes, which the caller knows. */
+static inline char *pt_proto_begin_short(char *at, pt_u32 field)
+{
+    return pt_proto_tag(at, field, PT_PROTO_BYTES) + 1;
+}
+
+static inline char *pt_proto_end_short(char *start, char *at)
+{
+    start[-1] = (char)(at - start);
+    return at;
+}
+
 /* What is not UTF-8 becomes U+FFFD. */
 char *pt_proto_text(char *at, pt_u32 field, const char *text);
 

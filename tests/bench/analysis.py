@@ -2,6 +2,7 @@
 """The offline half: decode, report and export on traces that this run records; and the launcher's sampling."""
 import glob
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -59,6 +60,27 @@ def mixed_figures(places, proftrace, repeats, quick, large):
     return found
 
 
+def export_figures(run, places, proftrace, repeats):
+    """Both timelines as they are written by default, and the other way; one after another in each round."""
+    forms = {"chrome": ("Chrome export, gzip'ed", "chrome", "t.json.gz"), "chrome-plain": ("Chrome export", "chrome", "t.json"),
+             "perfetto": ("Perfetto export", "perfetto", "t.pftrace"),
+             "perfetto-gzip": ("Perfetto export, gzip'ed", "perfetto", "t.pftrace.gz")}
+    runs = {key: [] for key in forms}
+    for _ in range(repeats):
+        for key, (_, form, name) in forms.items():
+            path = f"{places.traces}/{name}"
+            done = timed(places, [proftrace, "export", run, "--to", form, "--force", "-o", path])
+            slices = int(re.search(r" (\d+) slices", done[3]).group(1))
+            runs[key].append((slices / done[0] / 1e6, *done[:3], os.path.getsize(path) / 1e6))
+            os.unlink(path)
+    found = []
+    for key, (title, _, _) in forms.items():
+        speed, wall, cpu, rss, megabytes = (statistics.median(column) for column in zip(*runs[key]))
+        found.append(Figure(key, f"{title}, {slices / 1e6:.1f} M slices", speed, "M slices/s",
+                            f"{wall:.2f} s wall, {cpu:.2f} s of CPU, peak RSS {rss:.0f} MiB, {megabytes:.0f} MB"))
+    return found
+
+
 def figures(by_key, tracers, places, proftrace, repeats, quick, large=False):
     found = []
     pairs, calls = by_key["M1"], by_key["I1"]
@@ -71,10 +93,7 @@ def figures(by_key, tracers, places, proftrace, repeats, quick, large=False):
     found.append(Figure("report-rss", "its peak memory", rss, "MiB"))
     found += mixed_figures(places, proftrace, repeats, quick, large)
     run = record(calls, tracers["sampled"], calls.quick if quick else 1000000, places)
-    wall, cpu, rss, _ = median_of(repeats, places, [proftrace, "export", run, "--to", "chrome", "--force", "-o", f"{places.traces}/chrome.json"])
-    slices = (calls.quick if quick else 1000000) + 32768  # the file is written and read once before
-    found.append(Figure("chrome", f"Chrome export of {slices / 1e6:.1f} M slices", slices / wall / 1e6, "M slices/s",
-                        f"{wall:.2f} s wall, {cpu:.2f} s of CPU, peak RSS {rss:.0f} MiB"))
+    found += export_figures(run, places, proftrace, repeats)
     return found + launcher_figures(proftrace, calls, tracers, places, quick)
 
 

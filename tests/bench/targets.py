@@ -64,5 +64,6 @@ TARGETS = [
     Target("the same, memory", "mixed-10-rss", "", None, "MiB", 256, 0),
     Target("report on 1,000 M mixed events, memory", "mixed-1000-rss", "", None, "MiB", 256, 0),
     Target("Chrome export", "chrome", "", None, "M slices/s", 2, at_least=True),
+    Target("Perfetto export", "perfetto", "", None, "M slices/s", 5, at_least=True),
     Target("launcher sampling", "launcher", "", None, "% of a core", 0.5),
 ]

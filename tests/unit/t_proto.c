@@ -71,6 +71,20 @@ static void test_messages(void **state)
     }
 }
 
+static void test_short_messages(void **state)
+{
+    (void)state;
+    char bytes[140];
+    for (pt_u32 size = 0; size <= 127; size++) {
+        char *const start = pt_proto_begin_short(bytes, 4);
+        pt_u64 tag, length;
+        assert_ptr_equal(pt_proto_end_short(start, start + size), start + size);
+        const char *at = read_varint(read_varint(bytes, &tag), &length);
+        assert_int_equal(length, size);
+        assert_ptr_equal(at, start);
+    }
+}
+
 static void check_text(const char *text, const char *wanted)
 {
     char bytes[PT_PROTO_TEXT_BYTES + 16];
@@ -102,6 +116,7 @@ static void test_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_varints), cmocka_unit_test(test_fields),
-                                       cmocka_unit_test(test_messages), cmocka_unit_test(test_texts)};
+                                       cmocka_unit_test(test_messages), cmocka_unit_test(test_short_messages),
+                                       cmocka_unit_test(test_texts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

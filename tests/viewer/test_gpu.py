@@ -266,7 +266,7 @@ class Gpu(ViewerCase):
                 subprocess.run([PROFTRACE, "assemble", text, "-o", folder], check=True, capture_output=True)
                 written = self.export(folder, "chrome")
                 self.check_trace(folder / "trace.json.gz", written)
-                self.check_in_perfetto(folder / "trace.pftrace.gz", self.export(folder, "perfetto"))
+                self.check_in_perfetto(folder / "trace.pftrace", self.export(folder, "perfetto"))
                 self.export(folder, "torch")
                 for path in (folder / "torch-traces").iterdir():
                     self.read_torch(path)

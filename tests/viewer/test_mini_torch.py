@@ -31,12 +31,12 @@ class MiniTorch(ViewerCase):
     def test_both_timelines(self):
         chrome, perfetto = self.export("chrome"), self.export("perfetto")
         self.check_trace(self.run_folder / "trace.json.gz", chrome)
-        self.check_in_perfetto(self.run_folder / "trace.pftrace.gz", perfetto)
+        self.check_in_perfetto(self.run_folder / "trace.pftrace", perfetto)
         for key in ("slices", "instants", "counters", "flows", "processes", "left_out"):
             self.assertEqual(chrome[key], perfetto[key], key)
         self.assertEqual(perfetto["left_out"], 0)
         shown = [self.ask(self.run_folder / name, "select ts, dur, category, hex(name) from slice order by 1, 2, 3, 4")
-                 for name in ("trace.json.gz", "trace.pftrace.gz")]
+                 for name in ("trace.json.gz", "trace.pftrace")]
         self.assertEqual(*shown)
         self.assertEqual(Counter((int(ts), int(dur)) for ts, dur, category, _ in shown[0][0] if category == "gpu"),
                          Counter((event["start_ns"], event["duration_ns"]) for event in self.events
@@ -46,7 +46,7 @@ class MiniTorch(ViewerCase):
     def test_every_piece_of_work_has_its_arrow(self):
         written = self.export("perfetto")
         work = [event for event in self.events if event["event"] in ("gpu_kernel", "gpu_copy", "gpu_set")]
-        arrows, = self.ask(self.run_folder / "trace.pftrace.gz",
+        arrows, = self.ask(self.run_folder / "trace.pftrace",
                            "select a.name from flow f join slice a on f.slice_out = a.id where a.category = 'cuda'")
         self.assertEqual(len(arrows), len(work))
         self.assertGreaterEqual(written["flows"], len(work))

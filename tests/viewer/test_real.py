@@ -57,7 +57,7 @@ class Real(ViewerCase):
         self.assertGreaterEqual(int(reads[0][0]), 1200)
 
     def test_perfetto(self):
-        trace, other = self.run_folder / "trace.pftrace.gz", self.folder / "other.json"
+        trace, other = self.run_folder / "trace.pftrace", self.folder / "other.json"
         written, in_chrome = self.export("--to", "perfetto"), self.export("--to", "chrome", "-o", str(other))
         self.assertTrue(os.path.samefile(trace, written["file"]))
         self.check_in_perfetto(trace, written)
