@@ -50,6 +50,8 @@ static const char *name_problem(const char *name)
         return "is too long; use at most 127 bytes";
     if (strchr(name, '/'))
         return "must not hold a /, for it names a log file; use another character";
+    if (strchr(name, ','))
+        return "must not hold a comma, for --only and --skip take names with commas between; use another character";
     for (size_t at = 0, step; at < length; at += step) {
         uint32_t code = 0;
         step = pt_utf8_next(name + at, length - at, &code);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "../util/auto.h"
+#include "isolate_stale.h"
 
 #define FILE_NAME "config.json"
 
@@ -32,7 +33,10 @@ static char *make_directory(struct pt_error *err)
                      strerror(errno));
         return NULL;
     }
-    char *directory = pt_asprintf("%s%s%s/proftrace-pipeline-XXXXXX", relative ? cwd : "", relative ? "/" : "", root);
+    PT_AUTO(pt_freep)
+    char *absolute = pt_asprintf("%s%s%s", relative ? cwd : "", relative ? "/" : "", root);
+    pt_isolate_remove_stale(absolute);
+    char *directory = pt_asprintf("%s/" PT_ISOLATE_PREFIX "XXXXXX", absolute);
     if (mkdtemp(directory) && chmod(directory, 0700) == 0)
         return directory;
     pt_fail_code(err, 2, "no temporary directory can be made in %s: %s; set TMPDIR to a directory you can write to",
@@ -79,6 +83,7 @@ int pt_isolate_create(const struct pt_config *config, struct pt_isolated *ret_is
     isolated.directory = make_directory(err);
     if (!isolated.directory)
         return -1;
+    isolated.lock_fd = pt_isolate_mark(isolated.directory);
     isolated.config_path = pt_asprintf("%s/" FILE_NAME, isolated.directory);
     if (write_file(isolated.config_path, &text, err) < 0) {
         pt_isolate_remove(&isolated, &ignored);
@@ -134,8 +139,15 @@ int pt_isolate_remove(struct pt_isolated *isolated, struct pt_error *err)
                    strerror(errno));
 }
 
+void pt_isolate_keep(struct pt_isolated *isolated)
+{
+    pt_isolate_unmark(isolated->directory);
+}
+
 void pt_isolate_fini(struct pt_isolated *isolated)
 {
+    if (isolated->directory && isolated->lock_fd >= 0)
+        close(isolated->lock_fd);
     free(isolated->directory);
     free(isolated->config_path);
     *isolated = (struct pt_isolated){0};

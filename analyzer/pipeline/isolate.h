@@ -12,13 +12,17 @@
 struct pt_isolated {
     char *directory;   /* ours alone: mode 0700 below TMPDIR */
     char *config_path; /* the file in it, mode 0600 */
+    int lock_fd;       /* where there is a directory: says that we live; -1 = none */
 };
 
-/* Zero-initialised = nothing was made. -1 = error, and nothing is left behind. */
+/* Zero-initialised = nothing was made. -1 = error, and nothing is left behind. Those that killed launchers left in the
+ * same place are removed before. */
 int pt_isolate_create(const struct pt_config *config, struct pt_isolated *ret_isolated, struct pt_error *err);
 /* Remove the directory with what stages left in it. -1 says what stayed. Does nothing the second time. */
 int pt_isolate_remove(struct pt_isolated *isolated, struct pt_error *err);
-/* Release the structure; the directory stays unless it was removed (--keep-temp). */
+/* For --keep-temp: a later start will not take it for one that a killed launcher left. */
+void pt_isolate_keep(struct pt_isolated *isolated);
+/* Release the structure; the directory stays unless it was removed. */
 void pt_isolate_fini(struct pt_isolated *isolated);
 
 /* The document that pt_isolate_create writes. */

@@ -174,11 +174,13 @@ static void remove_temp(struct pt_runner *runner)
     struct pt_error err = {0};
     if (!runner->isolated.directory)
         return;
-    if (runner->request->keep_temp)
+    if (runner->request->keep_temp) {
+        pt_isolate_keep(&runner->isolated);
         note(runner,
              pt_runner_format(runner, "the temporary configuration was kept: %s", runner->isolated.config_path));
-    else if (pt_isolate_remove(&runner->isolated, &err) < 0)
+    } else if (pt_isolate_remove(&runner->isolated, &err) < 0) {
         note(runner, err.text);
+    }
 }
 
 /* ---- quality ---- */

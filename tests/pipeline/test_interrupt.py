@@ -149,7 +149,7 @@ class Interrupts(InterruptCase):
     def test_it_is_said_while_reports_are_written(self):
         if not shutil.which("strace"):
             self.skipTest("no strace")
-        outcome = self.injected("rename", 1)
+        outcome = self.injected("rename", 2)  # the first marks the temporary directory as ours
         self.assertIn(b"the reports are being written; once more ends that", outcome.stderr)
         self.assertIn(b"\nSummary\n", outcome.stderr)
         report = self.assert_interrupted(outcome.code, signal.SIGINT)

@@ -6,7 +6,7 @@ import subprocess
 import time
 import unittest
 
-from pipeline_case import LATEST, NAMES, PipelineCase, is_alive, python, seven, sh
+from pipeline_case import LATEST, NAMES, PipelineCase, is_alive, python, seven, sh, wait_until
 
 # children: one deaf, one in another session, one stopped, one whose parent is gone; they note their pids.
 TREE = """
@@ -131,6 +131,27 @@ class PostMortem(PipelineCase):
         outcome = self.proftrace("report", LATEST, "--format", "json", "-o", f"{LATEST}/report.json")
         self.assertEqual(outcome.code, 0, outcome)
         self.assert_stages({"fetch": "failed", **{n: ("skipped", "not reached") for n in NAMES[1:]}})
+
+    def test_what_a_killed_one_left_is_removed_later(self):
+        """Not while the stage that outlived it may read it, nor what was kept on purpose, nor what is somebody else's."""
+        self.pipeline(seven(), "--keep-temp")
+        os.mkdir(os.path.join(self.temporary, "proftrace-pipeline-abcdef"), 0o700)
+        os.mkdir(os.path.join(self.temporary, "other"), 0o700)
+        others = set(os.listdir(self.temporary))
+        process = self.start(seven(fetch=sh("echo > up; sleep 60")))
+        self.assertTrue(wait_until(lambda: os.path.exists(os.path.join(self.work, "up"))))
+        left = set(os.listdir(self.temporary)) - others
+        self.assertEqual(len(left), 1)
+        self.pipeline(seven())
+        self.assertEqual(set(os.listdir(self.temporary)), others | left, "its launcher lives")
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        self.pipeline(seven())
+        self.assertEqual(set(os.listdir(self.temporary)), others | left, "its stage lives")
+        self.end_all()
+        self.assertTrue(wait_until(lambda: not self.processes()))
+        self.pipeline(seven())
+        self.assertEqual(set(os.listdir(self.temporary)), others)
 
 
 if __name__ == "__main__":
