@@ -202,6 +202,8 @@ int pt_cmd_pipeline(int argc, char **argv, struct pt_error *err)
         say(config->warnings.items[i]);
     if (code == 0)
         code = pt_plan_make(config, &plan, err);
+    for (size_t i = 0; i < plan.problems.n; i++)
+        say(plan.problems.items[i]);
     if (code == 0 && request.dry_run) {
         PT_AUTO(pt_str_fini) struct pt_str text = {0};
         pt_plan_show(config, &plan, &text);

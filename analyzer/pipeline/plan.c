@@ -24,7 +24,6 @@ static const char *variable(const struct pt_config_stage *stage, const char *nam
 
 int pt_plan_make(const struct pt_config *config, struct pt_plan *ret_plan, struct pt_error *err)
 {
-    PT_AUTO(pt_str_fini) struct pt_str problems = {0};
     *ret_plan = (struct pt_plan){0};
     for (size_t i = 0; i < config->stages.n; i++) {
         const struct pt_config_stage *stage = &config->stages.items[i];
@@ -32,16 +31,26 @@ int pt_plan_make(const struct pt_config *config, struct pt_plan *ret_plan, struc
         pt_vec_push(ret_plan, (struct pt_planned){.stage = stage});
         struct pt_error problem = {0};
         if (!stage->skip && pt_target_inspect(stage->command[0], &place, &ret_plan->items[i].target, &problem) < 0)
-            pt_str_printf(&problems, "%sstage '%s': %s", problems.n ? "; " : "", stage->name, problem.text);
+            pt_vec_push(&ret_plan->problems, pt_asprintf("stage '%s': %s", stage->name, problem.text));
     }
-    if (!problems.n)
+    const size_t n = ret_plan->problems.n;
+    if (!n)
         return 0;
+    if (n > 1)
+        return pt_fail_code(err, 2,
+                            "nothing was run: %zu of %zu stages cannot be started; correct them, or leave them "
+                            "out with --skip or --only",
+                            n, config->stages.n);
+    pt_fail_code(err, 2, "nothing was run: %s", ret_plan->problems.items[0]);
     pt_plan_fini(ret_plan);
-    return pt_fail_code(err, 2, "nothing was run: %s", pt_str_text(&problems));
+    return -1;
 }
 
 void pt_plan_fini(struct pt_plan *plan)
 {
+    for (size_t i = 0; i < plan->problems.n; i++)
+        free(plan->problems.items[i]);
+    free(plan->problems.items);
     free(plan->items);
     *plan = (struct pt_plan){0};
 }

@@ -15,9 +15,13 @@ struct pt_planned {
 
 struct pt_plan {
     PT_VEC(struct pt_planned);
+    struct {
+        PT_VEC(char *);
+    } problems; /* of several stages, one line each: together they are too long for one */
 };
 
-/* Look every command up. -1 with exit code 2: the error names all that cannot be run, not just the first. */
+/* Look every command up. -1 with exit code 2: the error names the one stage that cannot be run, or says how many;
+ * then ret_plan->problems holds them all, until pt_plan_fini. */
 int pt_plan_make(const struct pt_config *config, struct pt_plan *ret_plan, struct pt_error *err);
 void pt_plan_fini(struct pt_plan *plan);
 

@@ -5,7 +5,7 @@ import os
 import subprocess
 import unittest
 
-from pipeline_case import LATEST, NAMES, PROFTRACE, PipelineCase, seven, sh
+from pipeline_case import LATEST, NAMES, PROFTRACE, Outcome, PipelineCase, seven, sh
 
 RUN = {"stage": "a", **sh("echo > ran")}
 
@@ -89,8 +89,15 @@ class Configuration(PipelineCase):
         self.write("bad-interpreter", "#!/no/such/interpreter\n", 0o755)
         outcome = self.pipeline([RUN, {"stage": "b", "cmd": ["no-such-command"]}, {"stage": "c", "cmd": ["./plain"]},
                                  {"stage": "d", "cmd": ["./bad-interpreter"]}, {"stage": "e", "cmd": ["/tmp"]}])
-        self.assert_one_line(outcome, "nothing was run", "stage 'b': no-such-command: no such command in PATH", "stage 'c'",
-                             "not executable", "stage 'd'", "/no/such/interpreter", "stage 'e'", "directory")
+        *lines, last = outcome.stderr.decode().splitlines()
+        self.assert_one_line(Outcome(outcome.code, outcome.stdout, last.encode()), "nothing was run: 4 of 5 stages cannot be started", "--skip")
+        for line, parts in zip(lines, (("stage 'b': no-such-command: no such command in PATH",), ("stage 'c'", "not executable"),
+                                       ("stage 'd'", "/no/such/interpreter"), ("stage 'e'", "directory")), strict=True):
+            self.assertTrue(line.startswith("proftrace: ") and all(part in line for part in parts), line)
+
+    def test_a_command_that_cannot_run(self):
+        outcome = self.pipeline([RUN, {"stage": "b", "cmd": ["no-such-command"]}])
+        self.assert_one_line(outcome, "nothing was run: stage 'b': no-such-command: no such command in PATH; check the spelling")
 
     def test_a_folder_that_is_not_there(self):
         """An earlier stage may make it, so it is missed only when it is needed."""
