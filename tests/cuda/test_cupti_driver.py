@@ -1,15 +1,28 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """A program of the driver API, without any runtime: it is injected like all others, and its calls are in the trace."""
+import os
+
 from cupti_case import CUPTI, DOUBLES, ENDED, CuptiCase, main, recorded_kernels
+
+CUDA_11 = "libcupti.so.11.8"
 
 
 class DriverTest(CuptiCase):
-    def driver_app(self, rounds=1, program=""):
+    def libraries(self, soname):
+        """A folder with that libcupti and no other; the driver's version keeps that of an installed toolkit away."""
+        folder = f"{self.root}/{soname}"
+        os.makedirs(folder, exist_ok=True)
+        for name in (soname, "libfakegpu.so"):
+            if not os.path.exists(f"{folder}/{name}"):
+                os.symlink(f"{DOUBLES}/lib/{name}", f"{folder}/{name}")
+        return folder
+
+    def driver_app(self, rounds=1, program="", soname="libcupti.so.13"):
         """Rounds of a millisecond, whose buffers are full soon."""
         program += ";fault small_buffers 16;kernel_ns 300000" if rounds > 1 else ""
         outcome = self.run_program([f"{DOUBLES}/driver_app", str(rounds)], program,
-                                   LD_LIBRARY_PATH=f"{DOUBLES}/driver:{DOUBLES}/lib")
+                                   LD_LIBRARY_PATH=f"{DOUBLES}/driver:{self.libraries(soname)}")
         self.assertEqual((outcome.code, outcome.out), (0, "moved\n"), outcome.err)
         self.assert_operations(outcome)
         return outcome
@@ -38,11 +51,12 @@ class DriverTest(CuptiCase):
 
     def test_before_12_5(self):
         """Calls cannot be chosen one by one there. All are switched on once a kernel comes that nobody launched."""
-        for version in (14, 20):
-            with self.subTest(version):
-                outcome = self.driver_app(500, f"cupti_version {version}")
+        for soname, program in ((CUDA_11, "driver_version 11080"), ("libcupti.so.12", "driver_version 12020;cupti_version 20")):
+            with self.subTest(soname):
+                outcome = self.driver_app(500, program, soname)
                 self.assertEqual(outcome.states(), [CUPTI, CUPTI, ENDED])
                 told = outcome.of("gpu_tracing")[1]
+                self.assertIn(soname, told["reason"])
                 self.assertTrue(told["reason"].endswith("from now on with calls of the driver: they launch kernels, too"), told)
                 self.assert_calls_of_the_driver(outcome, told["start_ns"])
                 known = {e["correlation"] for e in outcome.of("cuda_call")} & {k[1] for k in recorded_kernels(outcome)}
@@ -50,7 +64,7 @@ class DriverTest(CuptiCase):
 
     def test_before_12_5_refused(self):
         """CUPTI refuses them (its twelfth kind here): asked once, said once, all else is there."""
-        outcome = self.driver_app(500, "cupti_version 18;error cuptiActivityEnable 27 11")
+        outcome = self.driver_app(500, "driver_version 11080;error cuptiActivityEnable 27 11", CUDA_11)
         self.assertEqual(outcome.states(), [CUPTI, CUPTI, ENDED])
         self.assertIn("without DRIVER (error 27), whose calls launch kernels", outcome.of("gpu_tracing")[1]["reason"])
         self.assertEqual(outcome.of("cuda_call"), [])
