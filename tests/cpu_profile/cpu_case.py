@@ -73,10 +73,11 @@ class CpuCase(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = os.path.realpath(tempfile.mkdtemp(prefix="cpu-profile-"))
         os.chmod(cls.folder, 0o777)
-        for name in ("burn", "lock", "no_perf", "wait"):
+        for name in ("burn", "crowd", "lock", "no_perf", "wait"):
             subprocess.run(["cc", "-O2", "-g", "-D_GNU_SOURCE", os.path.join(HERE, f"{name}.c"), "-o",
                             os.path.join(cls.folder, name), "-lpthread"], check=True)
         cls.burn = os.path.join(cls.folder, "burn")
+        cls.crowd = os.path.join(cls.folder, "crowd")
         cls.lock = os.path.join(cls.folder, "lock")
         cls.wait = os.path.join(cls.folder, "wait")
         cls.n = 0

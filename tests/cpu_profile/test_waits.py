@@ -70,6 +70,20 @@ class Waits(CpuCase):
         self.assertNotIn("Page faults", [row["reason"] for row in rows])
 
 
+    def test_rare_long_waits_in_a_crowd_have_their_stack(self):
+        """Thousands of short waits a second fill the ring of stacks; a wait of 250 ms is met by a look at who is out."""
+        run, profile, output = self.run_it(self.crowd, "2.5")
+        if not profile.flags & WAITS:
+            self.skipTest("ordinary users get no stacks of waits here")
+        said_s = float(output.split()[1])
+        rows = json.loads(self.ask("stats", "--by", "stack", "--json", run))["stages"][0]["off_cpu_stacks"]
+        found_s = sum(row["off_s"] for row in rows if "wait_long" in (row["stack"] or "") and row["reason"] == "Sleep")
+        self.assertAlmostEqual(found_s, said_s, delta=0.2 * said_s)
+        all_s = sum(row["off_s"] for row in rows)
+        self.assertLess(sum(row["off_s"] for row in rows if not row["stack"]), 0.15 * all_s)
+        self.assertLess(sum(row["off_s"] for row in rows if row["reason"] == "Unknown"), 0.05 * all_s)
+
+
 class Cost(CpuCase):
     def test_a_program_that_waits_all_the_time(self):
         """20 pairs of processes that hand a byte to and fro: many more switches than can be looked at."""
