@@ -7,6 +7,7 @@
  * the machine was full, and no more than the time that others computed in them.
  */
 #include <math.h>
+#include <string.h>
 
 #include "analysis.h"
 
@@ -56,13 +57,32 @@ static struct busy busy_of(const struct pt_run_stage *run, double cpus)
     return busy;
 }
 
+static double cell(const struct pt_table *table, size_t row, const char *column)
+{
+    for (pt_u32 i = 0; i < table->n_columns; i++)
+        if (!strcmp(table->columns[i].key, column))
+            return pt_value_number(pt_table_row(table, row)[i]);
+    return 0;
+}
+
+/* Of what was waited for, how long it did nothing else than compute or queue, or was not traced: not the time in which
+ * it slept or read files. */
+static double waits_that_may_queue_s(const struct pt_profile *profile, pt_u32 stage)
+{
+    const struct pt_table *waits = pt_metrics_find_table(&profile->metrics, pt_scope_stage(stage), "waits");
+    double sum_s = known(profile, stage, "time.child_wait_s") + known(profile, stage, "time.data_wait_s") +
+                   known(profile, stage, "time.lock_s");
+    for (size_t row = 0; waits && row < waits->n_rows; row++)
+        sum_s -= cell(waits, row, "total_s") - cell(waits, row, "compute_s");
+    return fmax(sum_s, 0);
+}
+
 /* What the critical thread queued itself, and what those that it waited for may have: of threads that queue at once
  * only one is on its way. */
 static double critical_queue_s(const struct pt_profile *profile, pt_u32 stage, const struct busy *busy, double wall_s)
 {
     const double main_s = known(profile, stage, "time.runnable_s");
-    const double waits_s = known(profile, stage, "time.child_wait_s") + known(profile, stage, "time.data_wait_s") +
-                           known(profile, stage, "time.lock_s");
+    const double waits_s = waits_that_may_queue_s(profile, stage);
     const double queue_s = number(profile, stage, "cpu.run_queue_s");
     const double at_once = (queue_s + number(profile, stage, "cpu.total_s")) / wall_s;
     const double others_s = fmax(queue_s - main_s, 0) / fmax(at_once, 1);

@@ -28,6 +28,39 @@ bool pt_rule_oversubscribed_threads(struct pt_profile *profile, pt_i64 stage, st
     return true;
 }
 
+/* The last stage before this one that left processes behind; NULL = none. */
+static const struct pt_run_stage *left_before(const struct pt_profile *profile, pt_i64 stage)
+{
+    const struct pt_run_stage *own = stage < 0 ? NULL : pt_profile_run_of(profile, (pt_u32)stage), *left = NULL;
+    for (pt_u32 i = 0; own && i < profile->run->n_stages && &profile->run->stages[i] != own; i++)
+        left = profile->run->stages[i].n_left ? &profile->run->stages[i] : left;
+    return left;
+}
+
+bool pt_rule_noisy_neighbour(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_run_stage *left = left_before(profile, stage);
+    if (!(pt_finding_number(finding, metrics, "neighbours.cpu_percent") >= 10))
+        return false;
+    finding->gain_upper_s = pt_finding_number(finding, metrics, "neighbours.cost_s");
+    pt_finding_add_metrics(finding, metrics,
+                           "others_cpu_percent:neighbours.cpu_percent others_cpu_s:neighbours.cpu_s "
+                           "machine_full_s:neighbours.full_s main_run_queue_s:time.runnable_s "
+                           "run_queue_s:cpu.run_queue_s cpu_s:cpu.total_s cpus:machine.cpus "
+                           "cpu_pressure_percent:resource.cpu_pressure_percent.mean");
+    if (left) {
+        finding->title = "Processes that an earlier stage left, or other programs, kept the machine busy";
+        finding->advice =
+            "Let the earlier stage end what it starts, or wait for it, if that is what computes (top says); else "
+            "measure again on an idle machine, or give this stage CPUs of its own (taskset, a cpuset).";
+        pt_finding_add_evidence(finding, "left_by", pt_text(left->name));
+        pt_finding_add_evidence(finding, "left_processes", pt_integer(left->n_left));
+        pt_finding_add_evidence(finding, "left_program", pt_text(left->left[0].command));
+    }
+    return true;
+}
+
 /* Programs touch their memory at least once, and a training its activations a few times more. */
 static bool maps_again(const struct pt_finding *finding, const struct pt_metrics *metrics)
 {
