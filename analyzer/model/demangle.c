@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * demangle.c - __cxa_demangle of libstdc++, found at run time so that the analyzer needs no C++.
+ * demangle.c - names of Rust by ourselves, of C++ by __cxa_demangle of libstdc++, found at run time so that the
+ * analyzer needs no C++.
  *
  * Owns: the handle of libstdc++, for the life of the process. One thread. Never: demangles a name of unbounded length
  * (names come from files that anybody wrote, and templates grow exponentially). */
@@ -10,6 +11,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "demangle_rust.h"
 
 #define MAX_MANGLED_BYTES 4096
 
@@ -32,8 +35,11 @@ static demangle_function *find_demangler(void)
 
 char *pt_demangle(const char *name)
 {
-    if (strncmp(name, "_Z", 2) || strnlen(name, MAX_MANGLED_BYTES) == MAX_MANGLED_BYTES)
+    if (strnlen(name, MAX_MANGLED_BYTES) == MAX_MANGLED_BYTES)
         return NULL;
+    char *rust = pt_demangle_rust(name);
+    if (rust || strncmp(name, "_Z", 2) != 0)
+        return rust;
     demangle_function *const demangle = find_demangler();
     int status = -1;
     char *text = demangle ? demangle(name, NULL, NULL, &status) : NULL;
