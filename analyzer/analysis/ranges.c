@@ -3,7 +3,8 @@
  * What the program said about itself: ranges with total and own time, steps, epochs, marks.
  *
  * Threads: one. State: a stack of open ranges per thread that uses them, a sum per name and stage (at most MAX_NAMES).
- * Never: needs a range to end; one that is still open ends with its thread.
+ * Never: needs a range to end; one that is still open ends with its thread, and with its process
+ * where another thread could have ended it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,6 +140,16 @@ static void open_overlapping(struct ranges *ranges, const struct pt_event *e, pt
     pt_vec_push(&ranges->overlapping, ((struct overlapping_range){pt_event_as(e, range_open)->id, e->process, open}));
 }
 
+static void end_overlapping(struct ranges *ranges, const struct open_range *open, pt_i64 end_ns)
+{
+    const pt_i64 ns = end_ns > open->start_ns ? end_ns - open->start_ns : 0;
+    struct range *range = &ranges->items[open->range];
+    range->calls++;
+    range->total_ns += ns;
+    range->overlaps = true;
+    pt_histogram_add(range->durations, (pt_u64)ns);
+}
+
 static void close_overlapping(struct ranges *ranges, const struct pt_event *e)
 {
     const pt_u64 id = pt_event_as(e, range_close)->id;
@@ -149,12 +160,7 @@ static void close_overlapping(struct ranges *ranges, const struct pt_event *e)
         return;
     const struct open_range open = ranges->overlapping.items[i - 1].open;
     ranges->overlapping.items[i - 1] = ranges->overlapping.items[--ranges->overlapping.n];
-    const pt_i64 ns = e->start_ns > open.start_ns ? e->start_ns - open.start_ns : 0;
-    struct range *range = &ranges->items[open.range];
-    range->calls++;
-    range->total_ns += ns;
-    range->overlaps = true;
-    pt_histogram_add(range->durations, (pt_u64)ns);
+    end_overlapping(ranges, &open, e->start_ns);
 }
 
 /* ---- events ---- */
@@ -252,6 +258,8 @@ static void finish(void *state, struct pt_profile *profile)
             pop(ranges, thread, thread->thread->end_ns);
         free(thread);
     }
+    for (size_t i = 0; i < ranges->overlapping.n; i++)
+        end_overlapping(ranges, &ranges->overlapping.items[i].open, ranges->overlapping.items[i].process->end_ns);
     if (ranges->n)
         qsort(ranges->items, ranges->n, sizeof *ranges->items, by_time);
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
