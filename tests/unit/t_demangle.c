@@ -24,7 +24,7 @@ static const struct {
     {"_ZN1a18h0123456789abcdef0E", "a::h0123456789abcdef0"},
     {"main", NULL},
     {"_Zwrong", NULL},
-    /* Rust until 2025 */
+    /* Rust, as if it were C++ */
     {"_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE", "core::fmt::Formatter::write_str"},
     {"_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar17h930b740aa94f1d3aE",
      "<Test + 'static as foo::Bar<Test>>::bar"},
