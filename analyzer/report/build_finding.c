@@ -80,5 +80,5 @@ void pt_build_findings(const struct pt_build *b)
     struct pt_node *none = pt_doc_list(b->doc, b->doc->root, "no_findings", "Findings", PT_LAYOUT_PLAIN);
     none->people_only = true;
     pt_doc_value(b->doc, none, NULL, NULL, PT_SHOW_TEXT,
-                 pt_text("No rule found anything that costs 1 % of the run and half a second."));
+                 pt_text("No rule found anything that costs 1 % of the run and a tenth of a second."));
 }

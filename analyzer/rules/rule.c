@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_GAIN_S 0.5
+#define LEAST_GAIN_S 0.1
 #define LEAST_GAIN_PERCENT 1.0
 
 const struct pt_rule pt_rules[] = {
