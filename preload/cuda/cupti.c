@@ -257,7 +257,9 @@ int pt_cupti_begin(struct pt_cupti *c)
     if (c->api.cuptiActivityFlushPeriod)
         c->api.cuptiActivityFlushPeriod(FLUSH_PERIOD_MS);
     __atomic_store_n(&pt_cuda_by_cupti, 1, __ATOMIC_RELEASE);
-    pt_cupti_say_recording(c, c->failures, "");
+    const int is_known = pt_text_equal(pt_options.cupti, "yield") || pt_text_equal(pt_options.cupti, "own");
+    pt_cupti_say_recording(c, c->failures,
+                           is_known ? "" : "PROFTRACE_CUPTI is none of yield, own, off: taken for yield");
     note_clock(c);
     __atomic_store_n(&c->phase, PT_CUPTI_RECORDING, __ATOMIC_RELEASE);
     return 1;

@@ -81,6 +81,9 @@ class RefusalTest(CuptiCase):
 
     def test_options(self):
         self.assert_wrapped(self.workload("basic", 1, PROFTRACE_CUPTI="off"), "PROFTRACE_CUPTI=off")
+        outcome = self.workload("basic", 1, PROFTRACE_CUPTI="share")
+        self.assertEqual(outcome.states(), [CUPTI, ENDED])
+        self.assertTrue(outcome.of("gpu_tracing")[0]["reason"].endswith("none of yield, own, off: taken for yield"))
         outcome = self.workload("basic", 1, PROFTRACE_CUDA="0")
         self.assertIn(outcome.states(), ([OFF], []))
         self.assertEqual(outcome.of("cuda_call"), [])
