@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "gpu_memory.h"
 #include "gpu_overlaps.h"
 
 enum { FEWEST_SLOTS = 1024 };
@@ -102,6 +103,8 @@ static void wrapped(struct gpu *gpu, const struct pt_event *e, pt_u32 stage)
         name = gpu_string(gpu, e->process, pt_event_as(e, cuda_transfer)->name, false);
     else
         name = e->tag & 1 ? "release of memory" : "allocation of memory";
+    if (e->desc->row == PT_ROW_cuda_memory)
+        gpu_memory_wrapped(gpu, e);
     gpu_sum_add(gpu, stage, GPU_SUM_WRAPPED, name ? name : "(unknown kernel)", e->desc->row, e->duration_ns,
                 e->result < 0);
 }

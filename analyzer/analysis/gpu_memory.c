@@ -11,6 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *kind_name(pt_u32 kind)
+{
+    static const char *const kinds[] = {"unknown", "pageable", "pinned",        "device",
+                                        "array",   "managed",  "device static", "managed static"};
+    return kinds[kind < sizeof kinds / sizeof *kinds ? kind : 0];
+}
+
 /* A place in its parts: "0/3/0x7f10" is pool 0x7f10, memory of kind 3, on device 0. */
 struct place {
     const char *text, *pool; /* text: as reports have it; pool: NULL = none */
@@ -20,8 +27,6 @@ struct place {
 
 static struct place place_of(struct gpu *gpu, const struct pt_event *e)
 {
-    static const char *const kinds[] = {"unknown", "pageable", "pinned",        "device",
-                                        "array",   "managed",  "device static", "managed static"};
     struct place place = {.text = gpu_string(gpu, e->process, e->aux, false)};
     char *kind_at, *rest, text[256];
     const pt_u32 number = place.text ? (pt_u32)strtoul(place.text, &kind_at, 10) : 0;
@@ -31,11 +36,11 @@ static struct place place_of(struct gpu *gpu, const struct pt_event *e)
     }
     const struct gpu_device *device = gpu_device_at(gpu, e->process, number, &place.device);
     const unsigned long kind = strtoul(++kind_at, &rest, 10);
-    place.is_known = rest != kind_at && kind < sizeof kinds / sizeof *kinds;
+    place.is_known = rest != kind_at && kind <= PT_CUDA_MEMORY_MANAGED_STATIC;
     place.is_on_device = place.is_known && (kind == PT_CUDA_MEMORY_DEVICE || kind == PT_CUDA_MEMORY_ARRAY ||
                                             kind == PT_CUDA_MEMORY_DEVICE_STATIC);
     place.pool = place.is_known && *rest == '/' ? gpu_text(gpu, rest + 1) : NULL;
-    snprintf(text, sizeof text, "%u/%s%s", device->number, place.is_known ? kinds[kind] : "",
+    snprintf(text, sizeof text, "%u/%s%s", device->number, place.is_known ? kind_name((pt_u32)kind) : "",
              place.is_known ? rest : kind_at);
     place.text = gpu_text(gpu, text);
     place.text = place.text ? place.text : "(unknown)";
@@ -212,20 +217,19 @@ static void change_device(struct gpu *gpu, const struct pt_event *e, const struc
     bucket->released_bytes += e->tag ? (pt_u64)-bytes : 0;
 }
 
-static void note_memory(struct gpu *gpu, const struct pt_event *e, const struct place *place)
+/* Returns what the process has of that place, NULL = there are too many; whether it still speaks. */
+static bool change_place(struct gpu *gpu, const struct pt_event *e, const char *place, pt_i64 bytes, bool is_release,
+                         struct gpu_holding **ret_holding)
 {
     struct gpu_memories *own = gpu->memory;
-    const pt_u32 index = memory_of(gpu, gpu_stage_of(gpu, e->process), place->text);
-    const pt_u64 size = pt_event_as(e, gpu_memory)->bytes & INT64_MAX;
-    const pt_i64 bytes = e->tag ? -(pt_i64)size : (pt_i64)size;
+    const pt_u32 index = memory_of(gpu, gpu_stage_of(gpu, e->process), place);
     struct gpu_memory *memory = &own->places.items[index];
-    struct gpu_holding *holding = holding_of(own, e->process, index);
-    memory->releases += e->tag != 0;
-    memory->allocations += !e->tag;
-    memory->allocated_bytes += e->tag ? 0 : size;
-    use_pool(pool_of(gpu, e->process, place), size, e->tag != 0);
+    struct gpu_holding *holding = *ret_holding = holding_of(own, e->process, index);
+    memory->releases += is_release;
+    memory->allocations += !is_release;
+    memory->allocated_bytes += is_release ? 0 : (pt_u64)bytes;
     if (holding && holding->is_over)
-        return;
+        return false;
     if (holding)
         add_bytes(&holding->bytes, bytes);
     if (e->process->end_ns < own->next_end_ns)
@@ -235,22 +239,61 @@ static void note_memory(struct gpu *gpu, const struct pt_event *e, const struct 
         memory->peak_bytes = (pt_u64)memory->level_bytes;
         memory->peak_ns = e->start_ns;
     }
-    if (place->is_on_device)
+    return true;
+}
+
+static void note_memory(struct gpu *gpu, const struct pt_event *e, const struct place *place)
+{
+    const pt_u64 size = pt_event_as(e, gpu_memory)->bytes & INT64_MAX;
+    const pt_i64 bytes = e->tag ? -(pt_i64)size : (pt_i64)size;
+    struct gpu_holding *holding;
+    use_pool(pool_of(gpu, e->process, place), size, e->tag != 0);
+    if (change_place(gpu, e, place->text, bytes, e->tag != 0, &holding) && place->is_on_device)
         change_device(gpu, e, place, holding, bytes);
 }
 
-void gpu_memory_event(struct gpu *gpu, const struct pt_event *e)
+static void begin(struct gpu *gpu, const struct pt_event *e)
 {
     if (!gpu->memory) {
         gpu->memory = pt_calloc(1, sizeof *gpu->memory);
         gpu->memory->next_end_ns = INT64_MAX;
+        gpu->memory->blocks.room = &gpu->memory->room;
     }
-    const struct place place = place_of(gpu, e);
     end_processes(gpu->memory, e->start_ns, e->process);
+}
+
+void gpu_memory_event(struct gpu *gpu, const struct pt_event *e)
+{
+    begin(gpu, e);
+    const struct place place = place_of(gpu, e);
     if (e->desc->row == PT_ROW_gpu_memory)
         note_memory(gpu, e, &place);
     else
         note_pool(gpu, e, &place);
+}
+
+/* Releases name only the address. One that was not seen being allocated changes nothing. */
+void gpu_memory_wrapped(struct gpu *gpu, const struct pt_event *e)
+{
+    enum { RELEASE = 1 };
+    const struct pt_ev_cuda_memory *call = pt_event_as(e, cuda_memory);
+    const pt_u32 kind = (pt_u32)e->tag >> 8;
+    struct gpu_holding *holding;
+    if (e->result < 0 || !call->addr)
+        return;
+    begin(gpu, e);
+    const pt_u64 key = gpu_mix(call->addr, e->process->index) | 1;
+    struct pt_heap_block *block = pt_block_find(&gpu->memory->blocks, key);
+    if (block) {
+        change_place(gpu, e, kind_name(block->owner), -(pt_i64)block->size_bytes, true, &holding);
+        pt_block_remove(&gpu->memory->blocks, block);
+    }
+    block = e->tag & RELEASE ? NULL : pt_block_insert(&gpu->memory->blocks, key);
+    if (!block)
+        return;
+    block->size_bytes = (pt_u64)call->size_kib << 10;
+    block->owner = kind;
+    change_place(gpu, e, kind_name(kind), (pt_i64)block->size_bytes, false, &holding);
 }
 
 /* ---- end ---- */
@@ -280,5 +323,6 @@ void gpu_memory_free(struct gpu *gpu)
     pt_map_fini(&own->by_device);
     pt_map_fini(&own->by_pool);
     pt_map_fini(&own->by_holding);
+    pt_block_map_fini(&own->blocks);
     free(own);
 }

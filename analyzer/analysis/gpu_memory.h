@@ -5,6 +5,7 @@
 #ifndef PT_ANALYSIS_GPU_MEMORY_H
 #define PT_ANALYSIS_GPU_MEMORY_H
 
+#include "block_map.h"
 #include "gpu.h"
 
 enum {
@@ -67,9 +68,13 @@ struct gpu_memories {
     } holdings;
     struct pt_map by_place, by_device, by_pool, by_holding;
     pt_i64 next_end_ns; /* when the first process that has memory ends */
+    struct pt_block_room room;
+    struct pt_block_map blocks; /* by process and address: what wrappers saw being allocated */
 };
 
 void gpu_memory_event(struct gpu *gpu, const struct pt_event *event);
+/* An allocation or release that a wrapper saw: of which device nobody knows. */
+void gpu_memory_wrapped(struct gpu *gpu, const struct pt_event *event);
 void gpu_memory_end(struct gpu *gpu);
 void gpu_memory_free(struct gpu *gpu);
 /* The most that lay in the memory of a device at once, in bytes; 0 = nothing was seen. */
