@@ -136,7 +136,11 @@ static void set_shares(struct pt_profile *profile, pt_u32 stage, double wall_s)
 {
     const double memory_percent = number(profile, stage, "resource.memory_pressure_percent.mean");
     const double io_percent = number(profile, stage, "resource.io_pressure_percent.mean");
-    set(profile, stage, "pressure.memory.cost_s", memory_percent / 100 * wall_s);
+    /* Pressure is a mean over the CPUs at work, so that one which others keep busy halves it. */
+    const double machine_percent = number(profile, stage, "resource.machine_cpu_percent.mean");
+    const double cpus_at_work = machine_percent / 100 * number(profile, stage, "machine.cpus");
+    const double of_one = cpus_at_work > 1 ? memory_percent * cpus_at_work : memory_percent;
+    set(profile, stage, "pressure.memory.cost_s", at_most(wall_s, of_one / 100 * wall_s));
     /* Pressure is the whole machine's: another program may be the one that waits. And it is a mean over the CPUs at
      * work: others that compute make it less than the share of time in which the stage waited. */
     const double in_files_s = known(profile, stage, "time.file_read_s") + known(profile, stage, "time.file_write_s");

@@ -183,9 +183,10 @@ bool pt_rule_swapping(struct pt_profile *profile, pt_i64 stage, struct pt_findin
     (void)stage;
     if (!reads_its_pages_again(finding, metrics))
         return false;
-    /* Pressure is a mean over the CPUs at work: others that compute make it less. Of one unknown the other. */
-    finding->gain_upper_s = fmax(pt_finding_number(finding, metrics, "pressure.memory.cost_s"),
-                                 pt_finding_number(finding, metrics, "time.page_fault_s"));
+    /* Waiting for pages and making room for them; the kernel's pressure knows of some of the first, too. */
+    const double waited_s = pt_finding_number(finding, metrics, "time.page_fault_s");
+    finding->gain_upper_s =
+        pt_finding_number(finding, metrics, "pressure.memory.cost_s") + (isnan(waited_s) ? 0 : waited_s);
     pt_finding_add_metrics(finding, metrics,
                            "memory_pressure_percent:resource.memory_pressure_percent.mean "
                            "memory_max_percent:resource.machine_memory_percent.max "
