@@ -32,6 +32,7 @@ struct pt_torch_thread {
 
 struct pt_torch_device {
     pt_u32 number;
+    pt_u32 multiprocessors, warp_threads; /* 0 = not told */
     pt_u64 memory_bytes, allocated_bytes;
     const char *name, *properties; /* of the process's strings; NULL = not told */
 };

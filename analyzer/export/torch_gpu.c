@@ -55,8 +55,18 @@ static char *put_dims(char *at, const char *key, const unsigned dims[3])
     return at;
 }
 
+/* How a launch fills the device, as PyTorch counts it: were its blocks spread evenly over all multiprocessors. */
+static char *put_shares(char *at, const struct pt_torch_device *device, const unsigned grid[3], const unsigned block[3])
+{
+    if (!device->multiprocessors || !device->warp_threads)
+        return at;
+    const double blocks = (double)grid[0] * grid[1] * grid[2] / device->multiprocessors;
+    at = pt_put_f64(pt_put(at, ",\"blocks per SM\":"), blocks);
+    return pt_put_f64(pt_put(at, ",\"warps per SM\":"), blocks * block[0] * block[1] * block[2] / device->warp_threads);
+}
+
 /* "x,y,z x,y,z regs static+dynamic" */
-static char *put_config(char *at, const char *config)
+static char *put_config(char *at, const struct pt_torch_device *device, const char *config)
 {
     unsigned grid[3], block[3], registers, fixed, dynamic;
     if (!config || sscanf(config, "%u,%u,%u %u,%u,%u %u %u+%u", &grid[0], &grid[1], &grid[2], &block[0], &block[1],
@@ -64,6 +74,7 @@ static char *put_config(char *at, const char *config)
         return at;
     at = pt_torch_arg(at, "registers per thread", registers);
     at = pt_torch_arg(at, "shared memory", (pt_i64)fixed + dynamic);
+    at = put_shares(at, device, grid, block);
     return put_dims(put_dims(at, "grid", grid), "block", block);
 }
 
@@ -108,7 +119,8 @@ static void show_work(struct pt_torch_file *file, const struct pt_event *event)
     char *at = pt_torch_begin(file, 'X', category, name, queue.device, queue.stream, start_ns);
     at = put_where(pt_torch_span(at, end_ns - start_ns), &queue, correlation);
     if (event->desc->id == PT_EV_gpu_kernel)
-        at = put_config(at, pt_process_string(file->process, pt_event_as(event, gpu_kernel)->config));
+        at = put_config(at, pt_torch_device(file, queue.device),
+                        pt_process_string(file->process, pt_event_as(event, gpu_kernel)->config));
     else if (event->desc->id != PT_EV_gpu_graph)
         at = put_bytes(at, event->words[1], event->duration_ns);
     pt_torch_end(file, pt_put(at, "}"));
@@ -180,35 +192,7 @@ static void show_memory(struct pt_torch_file *file, const struct pt_event *event
     file->summary->instants++;
 }
 
-void pt_torch_gpu_event(struct pt_torch_file *file, const struct pt_event *event)
-{
-    switch (event->desc->id) {
-    case PT_EV_gpu_kernel:
-    case PT_EV_gpu_copy:
-    case PT_EV_gpu_set:
-    case PT_EV_gpu_graph:
-        show_work(file, event);
-        break;
-    case PT_EV_gpu_sync:
-        show_sync(file, event);
-        break;
-    case PT_EV_gpu_overhead:
-        show_overhead(file, event);
-        break;
-    case PT_EV_gpu_memory:
-        show_memory(file, event);
-        break;
-    case PT_EV_gpu_device: {
-        struct pt_torch_device *device = pt_torch_device(file, (pt_u32)event->tag);
-        device->name = pt_process_string(file->process, event->aux);
-        device->properties = pt_process_string(file->process, pt_event_as(event, gpu_device)->properties);
-        device->memory_bytes = pt_event_as(event, gpu_device)->memory_bytes;
-        break;
-    }
-    default:
-        break;
-    }
-}
+/* ---- devices ---- */
 
 #define PROPERTIES 100    /* of a device */
 #define PROPERTY_BYTES 64 /* a name, and a number */
@@ -240,6 +224,55 @@ static char *put_properties(char *at, const char *text)
         at = mempcpy(at, text + member.value.begin, member.value.end - member.value.begin);
     }
     return at;
+}
+
+static pt_u32 property(const char *text, const char *key)
+{
+    struct pt_error err = {0};
+    struct pt_json_member member;
+    size_t from = 0;
+    if (!text || *text != '{' || pt_json_text_check(text, strlen(text), &err) < 0)
+        return 0;
+    while (pt_json_text_next(text, &from, &member))
+        if (!strncmp(text + member.key.begin + 1, key, strlen(key)) && text[member.key.begin + 1 + strlen(key)] == '"')
+            return (pt_u32)strtoul(text + member.value.begin, NULL, 10);
+    return 0;
+}
+
+static void describe_device(struct pt_torch_file *file, const struct pt_event *event)
+{
+    struct pt_torch_device *device = pt_torch_device(file, (pt_u32)event->tag);
+    device->name = pt_process_string(file->process, event->aux);
+    device->properties = pt_process_string(file->process, pt_event_as(event, gpu_device)->properties);
+    device->memory_bytes = pt_event_as(event, gpu_device)->memory_bytes;
+    device->multiprocessors = property(device->properties, "numSms");
+    device->warp_threads = property(device->properties, "warpSize");
+}
+
+void pt_torch_gpu_event(struct pt_torch_file *file, const struct pt_event *event)
+{
+    switch (event->desc->id) {
+    case PT_EV_gpu_kernel:
+    case PT_EV_gpu_copy:
+    case PT_EV_gpu_set:
+    case PT_EV_gpu_graph:
+        show_work(file, event);
+        break;
+    case PT_EV_gpu_sync:
+        show_sync(file, event);
+        break;
+    case PT_EV_gpu_overhead:
+        show_overhead(file, event);
+        break;
+    case PT_EV_gpu_memory:
+        show_memory(file, event);
+        break;
+    case PT_EV_gpu_device:
+        describe_device(file, event);
+        break;
+    default:
+        break;
+    }
 }
 
 void pt_torch_put_devices(struct pt_torch_file *file)

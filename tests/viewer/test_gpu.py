@@ -225,6 +225,8 @@ class Gpu(ViewerCase):
         self.check_projection(rank, spans)
         kernel = next(event for event in work if event["cat"] == "kernel")
         self.assertEqual((kernel["args"]["grid"], kernel["args"]["block"]), ([8, 4, 1], [128, 2, 1]))
+        self.assertAlmostEqual(float(kernel["args"]["blocks per SM"]), 32 / 132)
+        self.assertAlmostEqual(float(kernel["args"]["warps per SM"]), 32 * 8 / 132)
 
     def check_projection(self, rank, spans):
         """Steps and ranges lie on each stream, around what was launched inside. Copies are launched from another thread, and
