@@ -67,6 +67,8 @@ static void process_labels(char *labels, size_t room, const struct pt_timeline_p
 {
     const struct pt_process *from = process->process;
     int used = snprintf(labels, room, "%s", from->stage && *from->stage ? from->stage : "");
+    if (from->rank >= 0 && (size_t)used < room)
+        used += snprintf(labels + used, room - (size_t)used, "%srank %lld", used ? ", " : "", (long long)from->rank);
     if (process->pid != from->pid && (size_t)used < room)
         snprintf(labels + used, room - (size_t)used, "%spid %u%s%s", used ? ", " : "", from->pid,
                  from->host && *from->host ? " on " : "", from->host ? from->host : "");

@@ -194,6 +194,11 @@ class Gpu(ViewerCase):
         folder, _ = self.run_of("called", steps=1, kernels=2, told_ranks=(5, 2))
         self.export(folder, "torch")
         self.assertNotIn("numbered", self.said)
+        self.both(folder)
+        with gzip.open(folder / "t.json.gz", "rt", encoding="utf-8") as file:
+            trace = json.load(file)
+        self.assertEqual({event["pid"]: event["args"]["labels"] for event in trace["traceEvents"]
+                          if event["name"] == "process_labels"}, {100: "train, rank 5", 110: "train, rank 2"})
         for name, number in (("rank5.100", 5), ("rank2.110", 2)):
             text, _ = self.read_torch(folder / "torch-traces" / f"{name}.pt.trace.json.gz")
             self.assertIn(f'"distributedInfo":{{"rank": {number}, "world_size": 8}}', text)
