@@ -10,16 +10,21 @@
 #include "grid.h"
 #include "render.h"
 
-enum { MOST_BYTES = 58 * 1024, LONGEST_CELL = 160 };
+enum { MOST_BYTES = 58 * 1024, LONGEST_CELL = 160, LONGEST_LOG_LINE = 500 };
 
-/* A cell is cut before it is escaped, so that no escape is torn apart. */
+/* Cut before it is escaped, so that no escape is torn apart. */
+static void cut_text(struct pt_str *out, const char *text, pt_u32 most)
+{
+    const size_t bytes = pt_text_prefix(text, most);
+    pt_str_bytes(out, text, bytes);
+    if (text[bytes])
+        pt_str_add(out, "...");
+}
+
 static void sanitize_cell(struct pt_str *out, const char *text)
 {
     PT_AUTO(pt_str_fini) struct pt_str cut = {0};
-    const size_t bytes = pt_text_prefix(text, LONGEST_CELL);
-    pt_str_bytes(&cut, text, bytes);
-    if (text[bytes])
-        pt_str_add(&cut, "...");
+    cut_text(&cut, text, LONGEST_CELL);
     pt_sanitize_markdown(out, pt_str_text(&cut));
 }
 
@@ -67,14 +72,65 @@ static void put_line(struct pt_str *out, const struct pt_node *node)
     pt_str_char(out, '\n');
 }
 
-/* The last lines of a log; two spaces at the end keep them lines. */
-static void put_quoted(struct pt_str *out, const struct pt_node *list)
+/* Below a finding's headline; the number's width decides what still belongs to it. */
+static void put_indent(struct pt_str *out, pt_u32 number)
 {
-    pt_str_add(out, list->first ? "\n" : "");
+    for (pt_u32 width = 3 + (number > 9) + (number > 99); width; width--)
+        pt_str_char(out, ' ');
+}
+
+static size_t longest_run(const char *text, char wanted)
+{
+    size_t longest = 0;
+    for (size_t run = 0; *text; text++) {
+        run = *text == wanted ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    return longest;
+}
+
+static void put_fence(struct pt_str *out, pt_u32 number, size_t ticks)
+{
+    put_indent(out, number);
+    while (ticks--)
+        pt_str_char(out, '`');
+    pt_str_char(out, '\n');
+}
+
+static const char *line_of(const struct pt_node *item)
+{
+    return item->value.type == PT_VALUE_TEXT ? item->value.text : "";
+}
+
+/* The last lines of a log, in a fence that none of them can close. */
+static void put_quoted(struct pt_str *out, const struct pt_node *list, pt_u32 number)
+{
+    size_t ticks = 3;
     for (const struct pt_node *item = list->first; item; item = item->next) {
-        pt_str_add(out, "   > ");
-        put_value(out, item);
-        pt_str_add(out, "  \n");
+        const size_t run = longest_run(line_of(item), '`');
+        ticks = run >= ticks ? run + 1 : ticks;
+    }
+    if (!list->first)
+        return;
+    pt_str_char(out, '\n');
+    put_fence(out, number, ticks);
+    for (const struct pt_node *item = list->first; item; item = item->next) {
+        PT_AUTO(pt_str_fini) struct pt_str cut = {0};
+        cut_text(&cut, line_of(item), LONGEST_LOG_LINE);
+        put_indent(out, number);
+        pt_sanitize_terminal(out, pt_str_text(&cut));
+        pt_str_char(out, '\n');
+    }
+    put_fence(out, number, ticks);
+}
+
+static void put_facts(struct pt_str *out, const struct pt_node *group, pt_u32 number)
+{
+    for (const struct pt_node *fact = group->first; fact; fact = fact->next) {
+        if (fact->kind != PT_NODE_VALUE)
+            continue;
+        put_indent(out, number);
+        put_line(out, fact);
     }
 }
 
@@ -93,19 +149,12 @@ static void put_callout(struct pt_str *out, const struct pt_node *finding, pt_u3
         if (node->column || !node->label)
             continue;
         if (node->kind == PT_NODE_VALUE) {
-            pt_str_add(out, "   ");
+            put_indent(out, number);
             put_line(out, node);
-            continue;
-        }
-        if (node->kind == PT_NODE_LIST) {
-            put_quoted(out, node);
-            continue;
-        }
-        for (const struct pt_node *fact = node->first; fact; fact = fact->next) {
-            if (fact->kind != PT_NODE_VALUE)
-                continue;
-            pt_str_add(out, "   ");
-            put_line(out, fact);
+        } else if (node->kind == PT_NODE_LIST) {
+            put_quoted(out, node, number);
+        } else {
+            put_facts(out, node, number);
         }
     }
     for (const struct pt_node *node = finding->first; node; node = node->next) {
@@ -193,7 +242,7 @@ static void put_section(struct pt_str *out, const struct pt_node *node)
         return;
     }
     pt_str_add(out, "\n<details><summary>");
-    pt_sanitize_html(out, node->label);
+    pt_sanitize_markdown_html(out, node->label);
     pt_str_add(out, "</summary>\n");
     put_node(out, node, 2);
     pt_str_add(out, "\n</details>\n");

@@ -6,26 +6,17 @@
 
 #include <string.h>
 
+#include "sanitize_walk.h"
 #include "utf8.h"
 
-typedef void put_character(struct pt_str *out, const char *bytes, size_t n, uint32_t code);
-
-static void put_terminal(struct pt_str *out, const char *bytes, size_t n, uint32_t code)
+static void put_terminal(struct pt_str *out, const struct pt_place *place)
 {
-    (void)code;
-    pt_str_bytes(out, bytes, n);
+    pt_str_bytes(out, place->bytes, place->n);
 }
 
-static void put_markdown(struct pt_str *out, const char *bytes, size_t n, uint32_t code)
+void pt_put_html(struct pt_str *out, const struct pt_place *place)
 {
-    if (code < 0x80 && strchr("\\|`[]<>*_#~", (int)code) && code)
-        pt_str_char(out, '\\');
-    pt_str_bytes(out, bytes, n);
-}
-
-static void put_html(struct pt_str *out, const char *bytes, size_t n, uint32_t code)
-{
-    switch (code) {
+    switch (place->code) {
     case '&':
         pt_str_add(out, "&amp;");
         return;
@@ -42,45 +33,35 @@ static void put_html(struct pt_str *out, const char *bytes, size_t n, uint32_t c
         pt_str_add(out, "&#39;");
         return;
     default:
-        pt_str_bytes(out, bytes, n);
+        pt_str_bytes(out, place->bytes, place->n);
     }
 }
 
-static void walk(struct pt_str *out, const char *text, put_character *put)
+void pt_sanitize_walk(struct pt_str *out, const char *text, pt_put_character *put)
 {
     size_t left = strlen(text);
-    while (left) {
+    for (size_t at = 0, n; left; at += n ? n : 1, left -= n ? n : 1) {
         uint32_t code;
-        const size_t n = pt_utf8_next(text, left, &code);
-        if (!n)
+        n = pt_utf8_next(text + at, left, &code);
+        if (!n) {
             pt_str_add(out, PT_UTF8_REPLACEMENT);
-        else if (!pt_utf8_is_control(code))
-            put(out, text, n, code);
-        else if (code < 0x100) {
-            put(out, "\\", 1, '\\');
-            pt_str_printf(out, "x%02x", code);
+        } else if (!pt_utf8_is_control(code)) {
+            put(out, &(struct pt_place){text, at, text + at, n, code, false});
         } else {
-            put(out, "\\", 1, '\\');
-            pt_str_printf(out, "u{%04x}", code);
+            put(out, &(struct pt_place){text, at, "\\", 1, '\\', true});
+            pt_str_printf(out, code < 0x100 ? "x%02x" : "u{%04x}", code);
         }
-        text += n ? n : 1;
-        left -= n ? n : 1;
     }
 }
 
 void pt_sanitize_terminal(struct pt_str *out, const char *text)
 {
-    walk(out, text, put_terminal);
-}
-
-void pt_sanitize_markdown(struct pt_str *out, const char *text)
-{
-    walk(out, text, put_markdown);
+    pt_sanitize_walk(out, text, put_terminal);
 }
 
 void pt_sanitize_html(struct pt_str *out, const char *text)
 {
-    walk(out, text, put_html);
+    pt_sanitize_walk(out, text, pt_put_html);
 }
 
 void pt_sanitize_csv(struct pt_str *out, const char *text)
@@ -89,7 +70,7 @@ void pt_sanitize_csv(struct pt_str *out, const char *text)
     /* A leading = + - @ is a formula to a spreadsheet; a leading quote mark keeps it text. */
     if (*text && strchr("=+-@", *text))
         pt_str_char(&clean, '\'');
-    walk(&clean, text, put_terminal);
+    pt_sanitize_walk(&clean, text, put_terminal);
     if (!strpbrk(pt_str_text(&clean), ",\" ;'")) {
         pt_str_add(out, pt_str_text(&clean));
     } else {

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the tests of report.html share: pages of all golden stories and of a pipeline, hostile names among them."""
+import itertools
+import json
 import os
 import shutil
 import subprocess
@@ -30,9 +32,9 @@ def quoted(text):
     return "".join(chr(b) if 0x20 <= b < 0x7f and b not in b'"\\' else f"\\x{b:02x}" for b in text.encode("utf-8", "surrogateescape"))
 
 
-def hostile_trace():
+def hostile_trace(names=HOSTILE):
     yield "proftrace-text 1 start_realtime_ns=1705320000000000000"
-    for i, name in enumerate((*HOSTILE, "\udcff\udc80\udcc0")):
+    for i, name in enumerate((*names, "\udcff\udc80\udcc0")):
         pid, text = 100 + i, quoted(name)
         yield (f'process {pid} ppid=1 uid=1000 trace_id={pid:#x} start={i}.000000000 end={i + 20}.000000000 state=exited '
                f'exit_status=1 heap=sampled heap_sample_bytes=524288 cpu_ns=4000000000 max_rss_bytes=268435456 boot="b" '
@@ -44,10 +46,10 @@ def hostile_trace():
         yield f'untraced {pid} at={i + 2}.000000000 path="/{text}" reason="statically linked"'
 
 
-def hostile_record():
+def hostile_record(names=HOSTILE):
     """The pipeline's run.json with every text replaced."""
     record = story.run_record(True)
-    bad = iter(HOSTILE * 100)
+    bad = itertools.cycle(names)
 
     def spoil(node, key=None):
         if isinstance(node, dict):
@@ -86,6 +88,18 @@ class PageCase(unittest.TestCase):
         folder = os.path.join(self.root, name)
         if not os.path.exists(folder):
             story.write(PROFTRACE, folder, gpu)
+        return folder
+
+    def hostile(self, name, names=HOSTILE):
+        """The run directory of a pipeline in which every name and every line of a log is one of these."""
+        folder = self.assemble(name, hostile_trace(names))
+        record = hostile_record(names)
+        with open(os.path.join(folder, "run.json"), "w", encoding="utf-8") as file:
+            json.dump(record, file)
+        os.mkdir(os.path.join(folder, "logs"))
+        for log in {stage["log"] for stage in record["stages"] if stage["log"]}:
+            with open(os.path.join(folder, log), "w", encoding="utf-8", errors="surrogateescape") as file:
+                file.write("\n".join(names) + "\n")
         return folder
 
     def golden(self, name):
