@@ -133,8 +133,10 @@ static void event(void *state, const struct pt_event *e)
 
 static void free_process(struct gpu_process *process)
 {
-    if (process)
+    if (process) {
         free(process->calls);
+        free(process->pace);
+    }
     free(process);
 }
 
@@ -142,8 +144,6 @@ static void free_stages(struct gpu *gpu)
 {
     for (pt_u32 stage = 0; stage < gpu->profile->stages.n; stage++) {
         free(gpu->stages[stage].step_durations);
-        free(gpu->stages[stage].step_gpu);
-        free(gpu->stages[stage].step_activities);
         if (gpu->is_used)
             gpu_host_close(gpu->hosts[stage]);
     }

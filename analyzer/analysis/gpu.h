@@ -90,6 +90,11 @@ struct gpu_step {
     pt_u32 number, activities;
 };
 
+struct gpu_pace {
+    pt_i64 first_ns, slowest_at_ns;
+    struct pt_histogram durations, gpu, activities;
+};
+
 struct gpu_process {
     struct gpu_call *calls; /* by correlation */
     pt_u32 n_slots;         /* a power of two */
@@ -104,6 +109,7 @@ struct gpu_process {
     bool is_recording;             /* by CUPTI */
     pt_u32 n_ranging, sum_ranging; /* threads with open ranges; their indexes: of one, its */
     struct gpu_step steps[GPU_STEPS_KEPT];
+    struct gpu_pace *pace; /* NULL = it has no steps */
     pt_u64 nccl_calls;
     pt_i64 nccl_ns;
 };
@@ -222,9 +228,8 @@ struct gpu_stage {
     pt_u32 n_notes;
     pt_i64 class_ns[PT_CUDA_CLASS__COUNT];
     pt_u64 class_calls[PT_CUDA_CLASS__COUNT];
-    pt_u64 steps;
-    pt_i64 first_step_ns, step_gpu_ns, step_ns, slowest_step_at_ns;
-    struct pt_histogram *step_durations, *step_gpu, *step_activities;
+    pt_i64 first_step_ns;
+    struct pt_histogram *step_durations; /* of all processes; NULL = none */
 };
 
 /* A record of work, kept until its call is known. */

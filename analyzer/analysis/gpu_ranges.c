@@ -49,43 +49,43 @@ static pt_u32 node_at(struct gpu *gpu, pt_u32 stage, pt_u32 parent, const char *
 
 /* ---- steps ---- */
 
-static void end_step(struct gpu_stage *stage, const struct gpu_step *step)
+/* No more work comes for it. */
+static void end_step(struct gpu_process *process, const struct gpu_step *step)
 {
     if (!step->number)
         return;
-    if (!stage->step_gpu) {
-        stage->step_gpu = pt_calloc(1, sizeof *stage->step_gpu);
-        stage->step_activities = pt_calloc(1, sizeof *stage->step_activities);
+    pt_histogram_add(&process->pace->gpu, (pt_u64)step->gpu_ns);
+    pt_histogram_add(&process->pace->activities, step->activities);
+}
+
+static void time_step(struct gpu_stage *stage, struct gpu_pace *pace, const struct gpu_step *step, pt_i64 ns)
+{
+    if (!stage->step_durations) {
+        stage->step_durations = pt_calloc(1, sizeof *stage->step_durations);
+        stage->first_step_ns = ns;
     }
-    stage->step_gpu_ns += step->gpu_ns;
-    pt_histogram_add(stage->step_gpu, (pt_u64)step->gpu_ns);
-    pt_histogram_add(stage->step_activities, step->activities);
+    pt_histogram_add(stage->step_durations, (pt_u64)ns);
+    pace->first_ns = pace->durations.count ? pace->first_ns : ns;
+    if (!pace->durations.count || (pt_u64)ns > pace->durations.max)
+        pace->slowest_at_ns = step->start_ns;
+    pt_histogram_add(&pace->durations, (pt_u64)ns);
 }
 
 static void begin_step(struct gpu *gpu, const struct pt_event *e, bool is_by_name)
 {
     struct gpu_process *process = gpu_process_of(gpu, e->process);
-    struct gpu_stage *stage = &gpu->stages[gpu_stage_of(gpu, e->process)];
     if (!process->step)
         process->steps_by_name = is_by_name;
     if (process->steps_by_name != is_by_name)
         return;
+    if (!process->pace)
+        process->pace = pt_calloc(1, sizeof *process->pace);
     const struct gpu_step *before = &process->steps[process->step % GPU_STEPS_KEPT];
-    if (process->step && e->start_ns >= before->start_ns) {
-        const pt_i64 ns = e->start_ns - before->start_ns;
-        if (!stage->step_durations) {
-            stage->step_durations = pt_calloc(1, sizeof *stage->step_durations);
-            stage->first_step_ns = ns;
-        }
-        stage->step_ns += ns;
-        if ((pt_u64)ns > stage->step_durations->max)
-            stage->slowest_step_at_ns = before->start_ns;
-        pt_histogram_add(stage->step_durations, (pt_u64)ns);
-    }
+    if (process->step && e->start_ns >= before->start_ns)
+        time_step(&gpu->stages[gpu_stage_of(gpu, e->process)], process->pace, before, e->start_ns - before->start_ns);
     process->step++;
-    stage->steps++;
     struct gpu_step *step = &process->steps[process->step % GPU_STEPS_KEPT];
-    end_step(stage, step);
+    end_step(process, step);
     *step = (struct gpu_step){.start_ns = e->start_ns, .number = process->step};
 }
 
@@ -167,5 +167,5 @@ void gpu_ranges_end(struct gpu *gpu)
     const struct pt_session *session = gpu->profile->session;
     for (pt_u32 i = 0; i < session->n_processes; i++)
         for (pt_u32 j = 0; j < GPU_STEPS_KEPT && gpu->processes[i]; j++)
-            end_step(&gpu->stages[gpu_stage_of(gpu, session->processes[i])], &gpu->processes[i]->steps[j]);
+            end_step(gpu->processes[i], &gpu->processes[i]->steps[j]);
 }

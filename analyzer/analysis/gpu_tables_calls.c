@@ -81,9 +81,27 @@ static void sums_table(struct gpu *gpu, pt_u32 stage, enum gpu_sum_kind what, co
     }
 }
 
+static void add_pace(struct pt_value *row, const struct gpu_process *process, pt_i64 origin_ns)
+{
+    const struct gpu_pace *pace = process->pace;
+    const struct pt_histogram *durations = &pace->durations;
+    const struct pt_value none = pt_unknown("there was only one step");
+    row[0] = pt_integer(process->step);
+    row[1] = durations->count ? pt_seconds((pt_i64)pt_histogram_quantile(durations, 0.50)) : none;
+    row[2] = durations->count ? pt_seconds((pt_i64)pt_histogram_quantile(durations, 0.95)) : none;
+    row[3] = durations->count ? pt_seconds(pace->first_ns) : none;
+    row[4] = pt_seconds((pt_i64)pt_histogram_quantile(&pace->gpu, 0.50));
+    row[5] = pt_seconds((pt_i64)pt_histogram_quantile(&pace->gpu, 0.95));
+    row[6] = pt_integer(pt_histogram_quantile(&pace->activities, 0.50));
+    row[7] = durations->count ? pt_seconds((pt_i64)durations->max) : none;
+    row[8] = durations->count ? pt_seconds(pace->slowest_at_ns - origin_ns) : none;
+}
+
 static void pace_table(struct gpu *gpu, pt_u32 stage)
 {
     static const struct pt_column columns[] = {
+        {"rank", "Rank", PT_SHOW_NUMBER},
+        {"pid", "PID", PT_SHOW_NUMBER},
         {"steps", "Steps", PT_SHOW_COUNT},
         {"p50_s", "p50", PT_SHOW_SECONDS},
         {"p95_s", "p95", PT_SHOW_SECONDS},
@@ -94,24 +112,22 @@ static void pace_table(struct gpu *gpu, pt_u32 stage)
         {"max_s", "Slowest", PT_SHOW_SECONDS},
         {"slowest_at_s", "It began at", PT_SHOW_SECONDS},
     };
-    const struct gpu_stage *own = &gpu->stages[stage];
-    static const char none[] = "there was only one step";
-    if (!own->steps || !own->step_gpu)
-        return;
+    const struct pt_session *session = gpu->profile->session;
     struct pt_table *table = pt_metrics_table(&gpu->profile->metrics, pt_scope_stage(stage), "gpu.pace",
                                               "Pace of the steps", columns, sizeof columns / sizeof *columns);
-    struct pt_value *row = pt_table_add_row(table);
-    const struct pt_histogram *durations = own->step_durations;
-    row[0] = pt_integer(own->steps);
-    row[1] = durations ? pt_seconds((pt_i64)pt_histogram_quantile(durations, 0.50)) : pt_unknown(none);
-    row[2] = durations ? pt_seconds((pt_i64)pt_histogram_quantile(durations, 0.95)) : pt_unknown(none);
-    row[3] = durations ? pt_seconds(own->first_step_ns) : pt_unknown(none);
-    row[4] = pt_seconds((pt_i64)pt_histogram_quantile(own->step_gpu, 0.50));
-    row[5] = pt_seconds((pt_i64)pt_histogram_quantile(own->step_gpu, 0.95));
-    row[6] = pt_integer(pt_histogram_quantile(own->step_activities, 0.50));
-    row[7] = durations ? pt_seconds((pt_i64)durations->max) : pt_unknown(none);
-    row[8] =
-        durations ? pt_seconds(own->slowest_step_at_ns - gpu->profile->stages.items[stage].start_ns) : pt_unknown(none);
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *process = session->processes[i];
+        if (!gpu->processes[i] || !gpu->processes[i]->pace || gpu_stage_of(gpu, process) != stage)
+            continue;
+        if (table->n_rows == MAX_ROWS) {
+            table->rows_left_out++;
+            continue;
+        }
+        struct pt_value *row = pt_table_add_row(table);
+        add_pace(row + 2, gpu->processes[i], gpu->profile->stages.items[stage].start_ns);
+        row[1] = pt_integer(process->pid);
+        row[0] = process->rank >= 0 ? pt_integer((pt_u64)process->rank) : pt_unknown("no launcher gave it one");
+    }
 }
 
 void gpu_call_tables(struct gpu *gpu, pt_u32 stage)
