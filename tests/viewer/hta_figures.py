@@ -21,6 +21,12 @@ def critical_path(analysis, rank, steps):
     return {"parts": parts.to_dict(), "waits": kinds.count("critical_path_sync_dependency")}
 
 
+def kernels_of_annotations(analysis, rank):
+    """How much work HTA assigns to each range, by where ranges lie on the streams."""
+    frame = analysis.get_gpu_kernels_with_user_annotations(rank)
+    return {} if frame is None else frame["s_user_annotation"].value_counts().to_dict()
+
+
 def main():
     analysis = TraceAnalysis(trace_dir=sys.argv[1])
     ranks = sorted(analysis.t.traces)
@@ -29,7 +35,7 @@ def main():
     overlap = analysis.get_comm_comp_overlap(visualize=False)
     launches = analysis.get_cuda_kernel_launch_stats(ranks=ranks, visualize=False)
     path = critical_path(analysis, ranks[0], tuple(map(int, sys.argv[2].split("-")))) if len(sys.argv) > 2 else None
-    json.dump({"ranks": ranks, "critical_path": path, "temporal": temporal.to_dict("records"), "idle": idle.to_dict("records"),
+    json.dump({"ranks": ranks, "critical_path": path, "annotated": kernels_of_annotations(analysis, ranks[0]), "temporal": temporal.to_dict("records"), "idle": idle.to_dict("records"),
                "overlap": overlap.to_dict("records"),
                "launches": {rank: frame.to_dict("records") for rank, frame in launches.items()}},
               sys.stdout, default=float)

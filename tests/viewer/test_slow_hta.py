@@ -124,7 +124,9 @@ class CriticalPath(HtaCase):
         gpu_story.save(text, [rank])
         folder.mkdir()
         subprocess.run([PROFTRACE, "assemble", text, "-o", folder], check=True, capture_output=True)
-        path = self.figures_of(folder, "2-5")["critical_path"]
+        figures = self.figures_of(folder, "2-5")
+        path = figures["critical_path"]
+        self.assertEqual([figures["annotated"][f"ProfilerStep#{number}"] for number in range(7)], [20] * 7)
         steps, kernels = rank.bounds[2:6], [work for work in rank.work if work[4] >= rank.bounds[2][0]][:80]
         self.assertEqual(path["waits"], 4)
         self.near(sum(path["parts"].values()), sum(end - start for start, end in steps), "critical path")
