@@ -100,8 +100,8 @@ static void add_pace(struct pt_value *row, const struct gpu_process *process, pt
 static void pace_table(struct gpu *gpu, pt_u32 stage)
 {
     static const struct pt_column columns[] = {
-        {"rank", "Rank", PT_SHOW_NUMBER},
         {"pid", "PID", PT_SHOW_NUMBER},
+        {"rank", "Rank", PT_SHOW_NUMBER},
         {"steps", "Steps", PT_SHOW_COUNT},
         {"p50_s", "p50", PT_SHOW_SECONDS},
         {"p95_s", "p95", PT_SHOW_SECONDS},
@@ -125,8 +125,8 @@ static void pace_table(struct gpu *gpu, pt_u32 stage)
         }
         struct pt_value *row = pt_table_add_row(table);
         add_pace(row + 2, gpu->processes[i], gpu->profile->stages.items[stage].start_ns);
-        row[1] = pt_integer(process->pid);
-        row[0] = process->rank >= 0 ? pt_integer((pt_u64)process->rank) : pt_unknown("no launcher gave it one");
+        row[0] = pt_integer(process->pid);
+        row[1] = process->rank >= 0 ? pt_integer((pt_u64)process->rank) : pt_unknown("no launcher gave it one");
     }
 }
 
