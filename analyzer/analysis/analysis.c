@@ -101,6 +101,16 @@ void pt_profile_free(struct pt_profile *profile)
     *profile = (struct pt_profile){0};
 }
 
+const char *pt_profile_counters_missing(const struct pt_profile *profile, pt_u32 stage)
+{
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
+        const struct pt_process *process = profile->session->processes[i];
+        if (pt_profile_stage_of(profile, process) == stage && pt_process_lacks_counters(process))
+            return "a trace file is cut short: its counters are missing";
+    }
+    return NULL;
+}
+
 struct pt_row_totals pt_profile_stage_row(const struct pt_profile *profile, pt_u32 stage, pt_u32 row)
 {
     struct pt_row_totals sum = {0};

@@ -56,6 +56,9 @@ static inline pt_u32 pt_profile_stage_of(const struct pt_profile *profile, const
     return profile->stages.of_process[process->index];
 }
 
+/* Why nobody knows what a stage's processes did: the counters of one lay in the part of its file that is missing. NULL =
+ * they were there. */
+const char *pt_profile_counters_missing(const struct pt_profile *profile, pt_u32 stage);
 /* "io-thread (thread 123)", or "thread 123" where nobody saw its name. */
 const char *pt_thread_label(struct pt_profile *profile, pt_u32 stage, const struct pt_thread *thread);
 /* What the launcher knows about a stage; NULL when it ran another one or there was none. */

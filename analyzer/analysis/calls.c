@@ -156,6 +156,7 @@ static void sums(const struct calls *calls, pt_u32 stage, struct pt_metrics *met
         {PT_CALL_STDIO_WRITE, "stdio.write.calls", "stdio.write.bytes", "stdio.write.wait_s", NULL},
     };
     const struct pt_scope scope = pt_scope_stage(stage);
+    const char *missing = pt_profile_counters_missing(calls->profile, stage);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct pt_row_totals sum = {0};
         for (pt_u32 row = 0; row < PT_ROW__COUNT; row++) {
@@ -163,12 +164,13 @@ static void sums(const struct calls *calls, pt_u32 stage, struct pt_metrics *met
             if (pt_call_class_of(row) == names[i].which)
                 pt_row_totals_add(&sum, &totals);
         }
-        pt_metrics_set(metrics, scope, names[i].calls, pt_integer(sum.calls));
-        pt_metrics_set(metrics, scope, names[i].seconds, pt_seconds((pt_i64)sum.ns));
+        const struct pt_value unknown = pt_unknown(missing);
+        pt_metrics_set(metrics, scope, names[i].calls, missing ? unknown : pt_integer(sum.calls));
+        pt_metrics_set(metrics, scope, names[i].seconds, missing ? unknown : pt_seconds((pt_i64)sum.ns));
         if (names[i].bytes)
-            pt_metrics_set(metrics, scope, names[i].bytes, pt_integer(sum.bytes));
+            pt_metrics_set(metrics, scope, names[i].bytes, missing ? unknown : pt_integer(sum.bytes));
         if (names[i].errors)
-            pt_metrics_set(metrics, scope, names[i].errors, pt_integer(sum.errors));
+            pt_metrics_set(metrics, scope, names[i].errors, missing ? unknown : pt_integer(sum.errors));
     }
 }
 

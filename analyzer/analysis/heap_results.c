@@ -26,6 +26,8 @@ static const char *why_unknown(const struct pt_process *process, const struct pt
 {
     if (process->heap_mode == PT_HEAP_OFF)
         return "heap recording was off";
+    if (pt_process_lacks_counters(process))
+        return "the trace file is cut short: its counters are missing";
     if (process->quality.overwritten || process->quality.dropped || process->quality.corrupt_events)
         return "heap events were lost";
     if (p->not_followed)
@@ -181,11 +183,15 @@ static bool stage_results(struct pt_profile *profile, pt_u32 stage, struct pt_he
         if (pt_profile_stage_of(profile, process) == stage)
             stage_add(&sum, process, &processes[process->index]);
     }
-    pt_metrics_set(metrics, scope, "heap.allocs.calls", pt_integer(sum.allocs));
-    pt_metrics_set(metrics, scope, "heap.frees.calls", pt_integer(sum.frees));
-    pt_metrics_set(metrics, scope, "heap.allocated.bytes", pt_integer(sum.bytes));
-    pt_metrics_set(metrics, scope, "heap.large.bytes", pt_integer(sum.large_bytes));
-    pt_metrics_set(metrics, scope, "heap.failed.calls", pt_integer(sum.failures));
+    const char *missing = pt_profile_counters_missing(profile, stage);
+    const struct pt_value unknown = pt_unknown(missing);
+    pt_metrics_set(metrics, scope, "heap.allocs.calls", missing ? unknown : pt_integer(sum.allocs));
+    pt_metrics_set(metrics, scope, "heap.frees.calls", missing ? unknown : pt_integer(sum.frees));
+    pt_metrics_set(metrics, scope, "heap.allocated.bytes", missing ? unknown : pt_integer(sum.bytes));
+    pt_metrics_set(metrics, scope, "heap.large.bytes", missing ? unknown : pt_integer(sum.large_bytes));
+    pt_metrics_set(metrics, scope, "heap.failed.calls", missing ? unknown : pt_integer(sum.failures));
+    if (missing)
+        sum.reason = missing;
     live_results(metrics, scope, &sum);
     return !sum.reason;
 }

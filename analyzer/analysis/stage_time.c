@@ -110,7 +110,8 @@ static void set_capture(struct pt_profile *profile, pt_u32 stage)
             calls += pt_call_class_of(row) == PT_CALL_NONE ? 0 : process->rows[row].calls;
         allocs += process->heap.allocs;
         events += process->quality.events;
-        lost += process->quality.overwritten + process->quality.dropped + process->quality.corrupt_events;
+        lost += process->quality.overwritten + process->quality.dropped;
+        lost += process->quality.truncated ? 0 : process->quality.corrupt_events;
         untraced += process->n_untraced;
     }
     pt_metrics_set(metrics, scope, "capture.processes", pt_integer(profile->stages.items[stage].n_processes));

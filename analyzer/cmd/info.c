@@ -144,7 +144,9 @@ static void print_text(const struct pt_session *session)
         print_name(session->notes[i]);
         putchar('\n');
     }
-    if (!session->quality.events)
+    if (!session->quality.events && session->quality.truncated)
+        printf("\nWhat was recorded lay in the missing part: copy the files again and compare their sizes.\n");
+    else if (!session->quality.events)
         printf("\nNothing was recorded: `proftrace doctor` says what may stand in the way.\n");
 }
 

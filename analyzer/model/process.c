@@ -117,9 +117,16 @@ static void fill_quality(struct pt_process *p)
     q->corrupt_blocks = pt_sum(q->corrupt_blocks, file->corrupt_blocks);
     q->corrupt_definitions = file->corrupt_definitions;
     q->truncated = file->truncated;
+    q->is_area_cut = file->is_area_cut;
     q->dropped = sum_drops(q->drops);
     /* What found no space went through the same count as what was recycled later. */
     q->overwritten = missing > no_space ? missing - no_space : 0;
+    /* Of a file without its tail nobody can say that the ring was reused: what is missing may have lain there. */
+    if (q->truncated) {
+        q->cut_bytes = file->header.file_bytes > file->bytes ? file->header.file_bytes - file->bytes : 0;
+        q->corrupt_events = pt_sum(q->corrupt_events, q->overwritten);
+        q->overwritten = 0;
+    }
 }
 
 void pt_process_fill(struct pt_process_data *data, struct pt_trace_file *file)

@@ -139,6 +139,7 @@ static void sum_up(struct pt_session *session)
         all->corrupt_events = pt_sum(all->corrupt_events, q->corrupt_events);
         all->corrupt_definitions = pt_sum(all->corrupt_definitions, q->corrupt_definitions);
         all->truncated |= q->truncated;
+        all->cut_processes += q->truncated;
         if (p->end_ns > session->duration_ns)
             session->duration_ns = p->end_ns;
     }

@@ -60,7 +60,10 @@ struct pt_quality {
     pt_u64 dropped;     /* sum of drops */
     pt_u64 drops[PT_DROP__COUNT];
     pt_u64 corrupt_blocks, corrupt_events, corrupt_definitions;
-    bool truncated; /* the file is shorter than its header says */
+    bool truncated;       /* the file is shorter than its header says */
+    bool is_area_cut;     /* within the counters of a thread */
+    pt_u64 cut_bytes;     /* what its tail had */
+    pt_u32 cut_processes; /* of a session: whose files are */
 };
 
 /* What can be switched off by itself, or may be younger than the library that recorded. */
@@ -103,6 +106,12 @@ struct pt_process {
     struct pt_quality quality;
     pt_u64 locks_seen[16]; /* address of a lock, plus 1 when it is the GIL: see python.h */
 };
+
+/* Whether its counters lay in the part of its file that is missing. */
+static inline bool pt_process_lacks_counters(const struct pt_process *process)
+{
+    return process->quality.truncated && (!process->n_threads || process->quality.is_area_cut);
+}
 
 struct pt_session {
     char *path;                    /* run directory, or the single file */

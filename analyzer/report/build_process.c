@@ -26,17 +26,21 @@ const char *pt_build_exit_text(const struct pt_build *b, const struct pt_process
     return NULL;
 }
 
+static const char cut_short[] = "the trace file is cut short: its counters are missing";
+
 static void add_heap(const struct pt_build *b, struct pt_node *item, const struct pt_process *process)
 {
-    static const char off[] = "heap recording was off";
     const struct pt_metrics *metrics = &b->profile->metrics;
     const struct pt_scope scope = pt_scope_process(process->index);
     struct pt_doc *doc = b->doc;
-    const bool is_off = process->heap_mode == PT_HEAP_OFF;
+    const char *why = process->heap_mode == PT_HEAP_OFF    ? "heap recording was off"
+                      : pt_process_lacks_counters(process) ? cut_short
+                                                           : NULL;
+    const struct pt_value unknown = pt_unknown(why);
     struct pt_node *heap = pt_doc_group(doc, item, "heap", NULL, PT_LAYOUT_LINES);
-    pt_doc_value(doc, heap, "allocs", NULL, PT_SHOW_COUNT, is_off ? pt_unknown(off) : pt_integer(process->heap.allocs));
-    pt_doc_value(doc, heap, "frees", NULL, PT_SHOW_COUNT, is_off ? pt_unknown(off) : pt_integer(process->heap.frees));
-    pt_doc_value(doc, heap, "bytes", NULL, PT_SHOW_BYTES, is_off ? pt_unknown(off) : pt_integer(process->heap.bytes));
+    pt_doc_value(doc, heap, "allocs", NULL, PT_SHOW_COUNT, why ? unknown : pt_integer(process->heap.allocs));
+    pt_doc_value(doc, heap, "frees", NULL, PT_SHOW_COUNT, why ? unknown : pt_integer(process->heap.frees));
+    pt_doc_value(doc, heap, "bytes", NULL, PT_SHOW_BYTES, why ? unknown : pt_integer(process->heap.bytes));
     pt_doc_value(doc, heap, "live_bytes_peak", NULL, PT_SHOW_BYTES,
                  pt_metrics_get(metrics, scope, "heap.live_peak.bytes"));
     if (!pt_metrics_has(metrics, scope, "heap.live_peak_low.bytes"))
@@ -59,6 +63,10 @@ static void add_transfer(const struct pt_build *b, struct pt_node *io, const cha
 
 static void add_io(const struct pt_build *b, struct pt_node *item, const struct pt_process *process)
 {
+    if (pt_process_lacks_counters(process)) {
+        pt_doc_value(b->doc, item, "io", NULL, PT_SHOW_COUNT, pt_unknown(cut_short));
+        return;
+    }
     struct pt_node *io = pt_doc_group(b->doc, item, "io", NULL, PT_LAYOUT_LINES);
     const struct pt_row_totals read = pt_call_class_sum(process->rows, PT_CALL_READ);
     const struct pt_row_totals write = pt_call_class_sum(process->rows, PT_CALL_WRITE);
@@ -242,6 +250,9 @@ void pt_build_trace_quality(const struct pt_build *b)
     pt_doc_value(b->doc, group, "overwritten", "Overwritten", PT_SHOW_COUNT, pt_integer(session->quality.overwritten));
     pt_doc_value(b->doc, group, "dropped", "Dropped", PT_SHOW_COUNT, pt_integer(session->quality.dropped));
     pt_doc_value(b->doc, group, "corrupt", "Corrupt", PT_SHOW_COUNT, pt_integer(session->quality.corrupt_events));
+    if (session->quality.cut_processes)
+        pt_doc_value(b->doc, group, "cut_files", "Cut files", PT_SHOW_COUNT,
+                     pt_integer(session->quality.cut_processes));
     add_notes(b, group);
     free(programs.items);
 }

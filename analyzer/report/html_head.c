@@ -282,13 +282,15 @@ void pt_html_trace_quality(struct pt_str *out, const struct pt_node *root)
     put_cards(out, root);
     if (!quality)
         return;
-    const bool lost = lost_events(quality) > 0, untraced = pt_html_number(quality, "untraced") > 0;
+    const bool cut = pt_html_number(quality, "cut_files") > 0;
+    const bool lost = lost_events(quality) > 0 || cut, untraced = pt_html_number(quality, "untraced") > 0;
     const bool is_empty = !(pt_html_number(quality, "processes") > 0);
     pt_str_printf(out, "<section class=\"box %s\" id=\"quality\"><h2>Trace quality: ",
                   is_empty           ? "bad"
                   : lost || untraced ? "warn"
                                      : "good");
     pt_str_add(out, is_empty           ? "nothing was captured"
+                    : cut              ? "trace files are cut short"
                     : lost && untraced ? "events were lost, programs are missing"
                     : lost             ? "events were lost"
                     : untraced         ? "programs are missing"

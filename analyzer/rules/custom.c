@@ -63,6 +63,8 @@ bool pt_rule_nothing_captured(struct pt_profile *profile, pt_i64 stage, struct p
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage((pt_u32)stage);
     const struct pt_process *root = profile->stages.items[stage].root;
+    if (pt_profile_counters_missing(profile, (pt_u32)stage))
+        return false;
     const bool is_empty = !pt_value_number(pt_metrics_get(metrics, scope, "capture.total"));
     const bool no_heap = root->heap_mode != PT_HEAP_OFF && !root->heap.allocs && !root->heap.frees;
     /* A small program may well do without malloc; one that holds this much memory got it from somewhere. */
@@ -91,6 +93,31 @@ bool pt_rule_nothing_captured(struct pt_profile *profile, pt_i64 stage, struct p
     }
     pt_finding_add_evidence(finding, "program", pt_text(root->exe));
     pt_finding_add_evidence(finding, "calls", pt_metrics_get(metrics, scope, "capture.calls"));
+    return true;
+}
+
+bool pt_rule_trace_cut_short(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    const struct pt_process *first = NULL;
+    pt_u64 n_files = 0, bytes_missing = 0, events_missing = 0;
+    for (pt_u32 i = 0; stage >= 0 && i < profile->session->n_processes; i++) {
+        const struct pt_process *process = profile->session->processes[i];
+        if (!process->quality.truncated || pt_profile_stage_of(profile, process) != (pt_u32)stage)
+            continue;
+        first = first ? first : process;
+        n_files++;
+        bytes_missing += process->quality.cut_bytes;
+        events_missing += process->quality.corrupt_events;
+    }
+    if (!first)
+        return false;
+    finding->always_shown = true;
+    pt_finding_add_evidence(finding, "files", pt_integer(n_files));
+    pt_finding_add_evidence(finding, "first_file", pt_text(first->file_name));
+    pt_finding_add_evidence(finding, "missing_bytes", pt_integer(bytes_missing));
+    const bool counted = !pt_profile_counters_missing(profile, (pt_u32)stage);
+    pt_finding_add_evidence(finding, "unreadable_events",
+                            counted ? pt_integer(events_missing) : pt_unknown("their counters are missing, too"));
     return true;
 }
 

@@ -220,6 +220,7 @@ void pt_scan_segments(struct pt_trace_file *file)
         in_damage = false;
         const pt_u64 left = file->bytes - at, bytes = segment.bytes < left ? segment.bytes : left;
         file->truncated |= segment.bytes > left;
+        file->is_area_cut |= segment.type == PT_SEGMENT_THREAD && segment.bytes > left;
         if (segment.type == PT_SEGMENT_THREAD)
             scan_area(file, segment.slot, at, bytes);
         else if (segment.type == PT_SEGMENT_DEFS)

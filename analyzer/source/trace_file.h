@@ -122,6 +122,7 @@ struct pt_trace_file {
     struct pt_arena arena;
     pt_u64 corrupt_definitions, corrupt_segments, corrupt_blocks;
     bool truncated;
+    bool is_area_cut; /* the tail that is missing begins within the counters or raw buffers of a thread */
 };
 
 /* NULL with exit code 3 when it is no trace file, a newer format, or its header is damaged. Damage further on is
