@@ -2,7 +2,7 @@
  *
  * The time account: the wall time of a thread, split without overlap into what it waited for, what it computed and what
  * nobody knows; for each stage that of its critical thread (the main thread of the stage's first process), and in a
- * table that of every main thread. What the critical thread waited for in another process is split again there.
+ * table that of every thread. What the critical thread waited for in another process is split again there.
  *
  * Threads: one. State: per thread one sum per part and row, and for main threads their last spans (bounded). Never:
  * counts a nanosecond twice: what a span contains is taken off it.
@@ -14,11 +14,6 @@
 
 /* malloc and free of small blocks, glibc 2.36, measured in tests/bench (M1): the heap part is an estimate. */
 #define HEAP_CALL_NS 12.0
-
-static pt_u32 first_thread(const struct account *account, const struct pt_process *process)
-{
-    return account->first_thread[process->index];
-}
 
 static void begin(void *state, struct pt_profile *profile)
 {
@@ -42,6 +37,12 @@ static void begin(void *state, struct pt_profile *profile)
     account->moments = pt_calloc(profile->stages.n, sizeof *account->moments);
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
         pt_account_moments_open(account, stage);
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        for (pt_u32 j = 0; j < session->processes[i]->n_threads; j++) {
+            const struct pt_thread *thread = &session->processes[i]->threads[j];
+            account->threads[pt_account_number(account, thread)].cpu_thread = pt_account_moments_thread(
+                &account->moments[pt_profile_stage_of(profile, session->processes[i])], thread);
+        }
 }
 
 const struct pt_thread *pt_account_main_thread(const struct pt_process *process)
@@ -62,14 +63,15 @@ static void event(void *state, const struct pt_event *e)
     if (e->desc->role != PT_ROLE_SPAN)
         return;
     const char *path;
-    struct account_thread *thread = &account->threads[first_thread(account, e->process) + e->thread->index];
+    struct account_thread *thread = &account->threads[pt_account_number(account, e->thread)];
     const enum pt_time_part part = pt_account_part(account, e, &path);
     const struct span span = {e->start_ns, pt_event_end_ns(e), part};
     pt_i64 own_ns = pt_account_keep_span(account, thread, &span);
+    thread->last_ns = span.end_ns > thread->last_ns ? span.end_ns : thread->last_ns;
     const bool is_critical = account->critical[e->process->index] && e->thread == pt_account_main_thread(e->process);
-    if (is_critical)
+    if (thread->cpu_thread)
         own_ns -= pt_account_moments_in(&account->moments[pt_profile_stage_of(account->profile, e->process)],
-                                        span.start_ns, span.end_ns);
+                                        thread->cpu_thread, span.start_ns, span.end_ns);
     thread->ns[part] += (double)own_ns;
     thread->seen_ns[e->desc->row] += (double)e->duration_ns;
     if (part == PT_PART_gil_wait && e->desc->row == PT_ROW_lock_cond)
@@ -97,9 +99,9 @@ static void move_to_gil(const struct account_thread *seen, double missing_ns, st
 }
 
 /* Totals are exact, events may have been overwritten: what is missing goes to the row's usual part. */
-static void add_thread(const struct account *account, const struct pt_thread *thread, struct account_split *split)
+void pt_account_add_thread(const struct account *account, const struct pt_thread *thread, struct account_split *split)
 {
-    const struct account_thread *seen = &account->threads[first_thread(account, thread->process) + thread->index];
+    const struct account_thread *seen = &account->threads[pt_account_number(account, thread)];
     for (int part = 0; part < PT_PART__COUNT; part++)
         split->ns[part] += seen->ns[part];
     for (pt_u32 row = 0; row < PT_ROW__COUNT; row++) {
@@ -121,7 +123,7 @@ static void set_account(struct account *account, pt_u32 stage)
         const struct pt_process *process = session->processes[i];
         const struct pt_thread *thread = pt_account_main_thread(process);
         if (account->critical[i] && thread && pt_profile_stage_of(account->profile, process) == stage)
-            add_thread(account, thread, &split);
+            pt_account_add_thread(account, thread, &split);
     }
     pt_account_set_parts(account, stage, &split);
 }
@@ -174,7 +176,7 @@ static void set_workers(struct account *account, pt_u32 stage)
             continue;
         }
         struct account_split split = {0};
-        add_thread(account, thread, &split);
+        pt_account_add_thread(account, thread, &split);
         const double wall_s = (double)(process->end_ns - process->start_ns) / 1e9;
         const double cpu_s = process->cpu_ns ? (double)process->cpu_ns / 1e9 : NAN;
         struct pt_value *row = pt_table_add_row(table);
@@ -188,12 +190,12 @@ static void set_workers(struct account *account, pt_u32 stage)
                      ? pt_unknown(NULL)
                      : pt_real(100 * cpu_s / wall_s);
         const double file_ns = split.ns[PT_PART_file_read] + split.ns[PT_PART_file_write] + split.ns[PT_PART_file_meta];
-        row[5] = pt_account_part_of(profile, process, PT_PART_file_read, file_ns);
+        row[5] = pt_account_part_of(process, PT_PART_file_read, file_ns);
         split.ns[PT_PART_lock] += split.ns[PT_PART_gil_wait];
         const enum pt_time_part parts[] = {PT_PART_network, PT_PART_data_wait, PT_PART_lock, PT_PART_sleep,
                                            PT_PART_child_wait};
         for (size_t j = 0; j < sizeof parts / sizeof *parts; j++)
-            row[6 + j] = pt_account_part_of(profile, process, parts[j], split.ns[parts[j]]);
+            row[6 + j] = pt_account_part_of(process, parts[j], split.ns[parts[j]]);
     }
 }
 
@@ -207,6 +209,7 @@ static void finish(void *state, struct pt_profile *profile)
         }
         set_account(account, stage);
         set_workers(account, stage);
+        pt_account_set_threads(account, stage);
         pt_account_set_followed(account, stage);
     }
     for (pt_u32 i = 0; i < account->first_thread[profile->session->n_processes]; i++)
@@ -215,7 +218,7 @@ static void finish(void *state, struct pt_profile *profile)
     free(account->first_thread);
     free(account->critical);
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
-        free(account->moments[stage].items);
+        pt_account_moments_close(&account->moments[stage]);
     free(account->moments);
     pt_peers_fini(&account->peers);
     pt_joins_fini(&account->joins);
@@ -225,7 +228,7 @@ static void finish(void *state, struct pt_profile *profile)
 
 const struct pt_analysis pt_analysis_account = {
     .name = "account",
-    .summary = "the time account of each stage's critical thread, of every main thread, and of what was waited for",
+    .summary = "the time account of each stage's critical thread, of every thread, and of what was waited for",
     .categories = PT_CATEGORY_IO | PT_CATEGORY_STDIO | PT_CATEGORY_META | PT_CATEGORY_MAP | PT_CATEGORY_PROC |
                   PT_CATEGORY_WAIT | PT_CATEGORY_NET | PT_CATEGORY_CUDA,
     .state_size = sizeof(struct account),

@@ -14,6 +14,7 @@ enum {
     PT_ACCOUNT_LAST_SPANS = 4096,  /* per thread: what a wait may look back on */
     PT_ACCOUNT_MOST_THREADS = 512, /* that keep them; later ones are accounted but not followed */
     PT_ACCOUNT_MOST_WORKERS = 200, /* rows of the table of main threads */
+    PT_ACCOUNT_MOST_SHOWN = 64,    /* rows of the table of threads, but for the sum of the others */
     PT_ACCOUNT_MOST_CHILDREN = 64, /* that a wait for a lock is followed into */
     PT_ACCOUNT_LONG_LOCK_NS = 1000000,
     PT_ACCOUNT_LATE_NS = 1000000000,
@@ -32,6 +33,8 @@ struct account_loop {
 };
 
 struct account_thread {
+    pt_u32 cpu_thread; /* its number in the CPU profile; 0 = it is not there */
+    pt_i64 last_ns;    /* end of its last span */
     struct account_loop loop;
     double ns[PT_PART__COUNT];     /* of the events that were seen, nested ones taken off */
     double seen_ns[PT_ROW__COUNT]; /* the same by row: totals may have more */
@@ -79,25 +82,34 @@ struct account_split {
     double ns[PT_PART__COUNT];
 };
 
-/* What the kernel knows about a critical thread beside its calls. */
-enum account_moment_kind { MOMENT_PREEMPTED, MOMENT_FAULT, MOMENT_PYTHON, MOMENT_NATIVE, MOMENT__COUNT };
-struct account_moment {
-    pt_i64 t_ns, duration_ns; /* t_ns: its middle */
-    enum account_moment_kind kind;
-    bool is_inside; /* of a recorded call */
+/* When a thread was preempted, or waited for a page. */
+struct account_interval {
+    pt_i64 start_ns, end_ns;
+    bool is_fault, is_inside; /* inside: of a recorded call, as far as they were seen */
 };
 
+/* What the kernel knows about the threads of a stage beside their calls. Threads are those of the CPU profile. */
 struct account_moments {
-    struct account_moment *items; /* by time */
-    size_t n;
-    bool has_intervals, has_faults, has_samples, is_user_only;
+    const struct pt_cpu_threads *cpu;    /* NULL = there is no CPU profile */
+    pt_i64 sample_shift_ns;              /* from the times of `cpu` to those of events */
+    bool *is_inside;                     /* by moment of `cpu` */
+    bool *is_python;                     /* by node */
+    struct account_interval *intervals;  /* by thread, then time */
+    size_t *first;                       /* by thread: its first interval; one more at the end */
+    size_t *next_interval, *next_sample; /* by thread: the first behind all calls so far */
+    bool has_faults, has_samples, is_user_only;
     double period_ns;
-    double more_fault_ns;     /* beyond what is kept one by one */
     double faults, fault_ns;  /* major ones of all threads of the stage, and how long they waited */
     const char *fault_reason; /* why faults are not known */
 };
 
-/* CPU figures of the critical thread; NAN = unknown. */
+/* What a thread did between two times, as far as it was seen. */
+struct account_between {
+    double preempted_ns, fault_ns;
+    double python, native; /* samples */
+};
+
+/* CPU figures of a thread; NAN = unknown. */
 struct account_cpu {
     double on_s, runnable_s, python_share;
     double preempted_s; /* of runnable_s: exact, and taken off the calls that it was in */
@@ -106,18 +118,42 @@ struct account_cpu {
     const char *python_reason, *fault_reason;
 };
 struct account_cpu pt_account_cpu(const struct account *account, pt_u32 stage);
+/* Of any thread; `number`: in the CPU profile, 0 = it is not there; `last`: the last image of its process. */
+struct account_cpu pt_account_cpu_of(const struct account *account, pt_u32 stage, pt_u32 number,
+                                     const struct pt_process *last);
 
 void pt_account_moments_open(struct account *account, pt_u32 stage);
-/* The critical thread was in a call: what of it was being preempted. Calls come in the order of their ends. */
-pt_i64 pt_account_moments_in(struct account_moments *moments, pt_i64 start_ns, pt_i64 end_ns);
-void pt_account_moments_result(const struct account_moments *moments, struct account_cpu *cpu);
+void pt_account_moments_close(struct account_moments *moments);
+/* The number of a thread in the CPU profile; 0 = it is not there. */
+pt_u32 pt_account_moments_thread(const struct account_moments *moments, const struct pt_thread *thread);
+/* A thread was in a call: what of it was being preempted. Calls of a thread come in the order of their ends. */
+pt_i64 pt_account_moments_in(struct account_moments *moments, pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns);
+/* Adds to *between. `thread` is not 0. */
+void pt_account_moments_between(const struct account_moments *moments, pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns,
+                                struct account_between *between);
+/* What a sample of a thread stands for. */
+double pt_account_moments_sample_ns(const struct account_moments *moments, pt_u32 thread);
+void pt_account_moments_result(const struct account_moments *moments, pt_u32 thread, struct account_cpu *cpu);
 
-/* The critical thread's recorded time becomes the stage's account: what was not recorded is computing, waiting for a
- * CPU, or nobody knows; what could not be recorded is unknown, with the reason. */
+/* The recorded time of a thread becomes an account: what was not recorded is computing, waiting for a CPU, or nobody
+ * knows; what could not be recorded is unknown, with the reason. `last`: the last image of its process. */
+struct account_result {
+    struct pt_value parts[PT_PART__COUNT];
+};
+void pt_account_finish_split(const struct pt_process *last, struct account_split *split, double wall_ns,
+                             const struct account_cpu *cpu, bool has_gpu, struct account_result *result);
 void pt_account_set_parts(struct account *account, pt_u32 stage, struct account_split *split);
+/* Adds what is recorded of a thread. */
+void pt_account_add_thread(const struct account *account, const struct pt_thread *thread, struct account_split *split);
+/* Its index in account->threads. */
+static inline pt_u32 pt_account_number(const struct account *account, const struct pt_thread *thread)
+{
+    return account->first_thread[thread->process->index] + thread->index;
+}
+/* The table of a stage's threads, each with its account. */
+void pt_account_set_threads(struct account *account, pt_u32 stage);
 /* A part of one process; unknown, with the reason, when it could not be recorded. */
-struct pt_value pt_account_part_of(struct pt_profile *profile, const struct pt_process *process, enum pt_time_part part,
-                                   double ns);
+struct pt_value pt_account_part_of(const struct pt_process *process, enum pt_time_part part, double ns);
 
 const struct pt_thread *pt_account_main_thread(const struct pt_process *process);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The CPU figures of a stage's critical thread, from the best source there is. Threads: one. Never: takes the CPU time
+ * The CPU figures of a thread, from the best source there is. Threads: one. Never: takes the CPU time
  * of a process with several threads for that of one.
  */
 #include <math.h>
@@ -30,9 +30,14 @@ static double alone_on_s(const struct pt_profile *profile, const struct pt_proce
     return on_s;
 }
 
+static const char no_sampler[] = "needs the launcher's sampling: start the command with proftrace run";
+
 struct account_cpu pt_account_cpu(const struct account *account, pt_u32 stage)
 {
     const struct pt_profile *profile = account->profile;
+    const struct pt_process *root = profile->stages.items[stage].root;
+    const struct pt_thread *thread = pt_account_main_thread(root);
+    const pt_u32 number = thread ? account->threads[pt_account_number(account, thread)].cpu_thread : 0;
     struct account_cpu cpu = {
         .on_s = number_of(profile, stage, "cpu.main_on_s"),
         .runnable_s = number_of(profile, stage, "cpu.main_runnable_s"),
@@ -40,11 +45,34 @@ struct account_cpu pt_account_cpu(const struct account *account, pt_u32 stage)
         .python_reason = pt_metrics_get(&profile->metrics, pt_scope_stage(stage), "cpu.main_python_share").reason,
     };
     if (isnan(cpu.on_s))
-        cpu.on_s = alone_on_s(profile, profile->stages.items[stage].root);
+        cpu.on_s = alone_on_s(profile, root);
     if (!profile->stages.items[stage].run)
-        cpu.python_reason = "needs the launcher's sampling: start the command with proftrace run";
+        cpu.python_reason = no_sampler;
     if (!cpu.python_reason)
         cpu.python_reason = "no CPU samples were taken";
-    pt_account_moments_result(&account->moments[stage], &cpu);
+    pt_account_moments_result(&account->moments[stage], number, &cpu);
+    return cpu;
+}
+
+struct account_cpu pt_account_cpu_of(const struct account *account, pt_u32 stage, pt_u32 number,
+                                     const struct pt_process *last)
+{
+    const struct account_moments *moments = &account->moments[stage];
+    struct account_cpu cpu = {.on_s = NAN, .runnable_s = NAN, .python_share = NAN};
+    if (number) {
+        const struct pt_cpu_data *data = moments->cpu->data;
+        cpu.on_s = (double)data->times[number].on_cpu_ns / 1e9;
+        cpu.runnable_s = (double)pt_cpu_runnable_ns(&data->times[number]) / 1e9;
+        cpu.python_reason = data->note ? data->note : "no CPU sample of this thread was taken";
+    } else {
+        const struct pt_process *first = last;
+        for (const struct pt_process *before = last; before; before = before->previous_image)
+            first = before;
+        cpu.on_s = alone_on_s(account->profile, first);
+        cpu.python_reason = moments->cpu ? "the thread is not in the CPU profile" : no_sampler;
+    }
+    pt_account_moments_result(moments, number, &cpu);
+    if (!number && moments->cpu)
+        cpu.fault_reason = cpu.python_reason;
     return cpu;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the kernel's records say about the critical thread beside its calls: when it was preempted, when it waited for a
- * page, where it was seen computing. What lies inside of a recorded call is part of that.
+ * What the kernel's records say about the threads of a stage beside their calls: when one was preempted, when it waited
+ * for a page, where it was seen computing. What lies inside of a recorded call is part of that.
  *
- * Threads: one. State: the moments of one thread per stage, as many as the CPU profile keeps. Never: takes libc's code
- * for native when the interpreter called it.
+ * Threads: one. State: a mark for each sample and interval of the CPU profile. Never: takes libc's code for native when
+ * the interpreter called it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -38,47 +38,55 @@ static bool is_python(const struct pt_cpu_data *data, pt_u32 node)
 
 static int by_time(const void *a, const void *b)
 {
-    const struct account_moment *x = a, *y = b;
-    return (x->t_ns > y->t_ns) - (x->t_ns < y->t_ns);
+    const struct account_interval *x = a, *y = b;
+    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
-/* exec keeps the thread, and its number. */
-static bool is_of(const struct pt_cpu_data *data, pt_u32 thread, const struct pt_process *root)
+static void take_intervals(struct account_moments *moments, const struct pt_cpu_data *data, pt_i64 shift_ns)
 {
-    return data->threads[thread].tid == root->pid && data->threads[thread].pid == root->pid;
-}
-
-static void take_all(struct account_moments *moments, const struct pt_cpu_data *data, const struct pt_process *root)
-{
-    const pt_i64 shift_ns = root->start_ns + (pt_i64)(data->header.begin_monotonic_ns - root->start_monotonic_ns);
-    double kept_fault_ns = 0, all_fault_ns = 0;
-    moments->items = pt_calloc(data->n_intervals + data->n_samples + 1, sizeof *moments->items);
+    moments->intervals = pt_calloc(data->n_intervals + 1, sizeof *moments->intervals);
+    moments->first = pt_calloc(data->n_threads + 2, sizeof *moments->first);
+    for (size_t i = 0; i < data->n_intervals; i++)
+        if (data->intervals[i].kind <= PT_CPU_INTERVAL_FAULT)
+            moments->first[data->intervals[i].thread + 2]++;
+    for (size_t i = 2; i < data->n_threads + 2; i++)
+        moments->first[i] += moments->first[i - 1];
     for (size_t i = 0; i < data->n_intervals; i++) {
-        const struct pt_cpu_interval *interval = &data->intervals[i];
-        if (interval->kind > PT_CPU_INTERVAL_FAULT || !is_of(data, interval->thread, root))
+        const struct pt_cpu_interval *one = &data->intervals[i];
+        if (one->kind > PT_CPU_INTERVAL_FAULT)
             continue;
-        const bool is_fault = interval->kind == PT_CPU_INTERVAL_FAULT;
-        moments->items[moments->n++] = (struct account_moment){
-            .t_ns = (pt_i64)(interval->t_ns + interval->duration_ns / 2) + shift_ns,
-            .duration_ns = (pt_i64)interval->duration_ns,
-            .kind = is_fault ? MOMENT_FAULT : MOMENT_PREEMPTED,
+        const pt_i64 start_ns = (pt_i64)one->t_ns + shift_ns;
+        moments->intervals[moments->first[one->thread + 1]++] = (struct account_interval){
+            .start_ns = start_ns,
+            .end_ns = start_ns + (pt_i64)one->duration_ns,
+            .is_fault = one->kind == PT_CPU_INTERVAL_FAULT,
         };
-        kept_fault_ns += is_fault ? (double)interval->duration_ns : 0;
     }
-    for (size_t i = 0; i < data->n_samples; i++)
-        if (is_of(data, data->samples[i].thread, root))
-            moments->items[moments->n++] = (struct account_moment){
-                .t_ns = (pt_i64)data->samples[i].t_ns + shift_ns,
-                .kind = is_python(data, data->samples[i].node) ? MOMENT_PYTHON : MOMENT_NATIVE,
-            };
-    for (pt_u32 i = 1; i < data->n_threads; i++) {
-        const double waits_ns = (double)data->fault_sums[i].waits_ns;
-        all_fault_ns += is_of(data, i, root) ? waits_ns : 0;
-        moments->faults += (double)data->fault_sums[i].faults;
-        moments->fault_ns += waits_ns;
+    for (size_t i = 0; i < data->n_threads; i++)
+        qsort(moments->intervals + moments->first[i], moments->first[i + 1] - moments->first[i],
+              sizeof *moments->intervals, by_time);
+}
+
+static void take_all(struct account_moments *moments, const struct pt_cpu_threads *cpu, const struct pt_process *root)
+{
+    const struct pt_cpu_data *data = cpu->data;
+    /* The profile's times on the clock of the trace: by the clock that both have, where the root noted it. */
+    const pt_i64 shift_ns = root->start_ns + (pt_i64)(data->header.begin_monotonic_ns - root->start_monotonic_ns);
+    moments->cpu = cpu;
+    moments->sample_shift_ns = shift_ns - cpu->shift_ns;
+    moments->is_python = pt_calloc(data->n_nodes + 1, sizeof *moments->is_python);
+    for (pt_u32 node = 1; node < data->n_nodes; node++)
+        moments->is_python[node] = is_python(data, node);
+    moments->is_inside = pt_calloc(data->n_samples + data->n_waits + 1, sizeof *moments->is_inside);
+    take_intervals(moments, data, shift_ns);
+    moments->next_interval = pt_calloc(data->n_threads + 1, sizeof *moments->next_interval);
+    moments->next_sample = pt_calloc(data->n_threads + 1, sizeof *moments->next_sample);
+    for (size_t i = 0; i < data->n_threads; i++) {
+        moments->next_interval[i] = moments->first[i];
+        moments->next_sample[i] = cpu->first[i];
+        moments->faults += i ? (double)data->fault_sums[i].faults : 0;
+        moments->fault_ns += i ? (double)data->fault_sums[i].waits_ns : 0;
     }
-    moments->more_fault_ns = fmax(all_fault_ns - kept_fault_ns, 0);
-    qsort(moments->items, moments->n, sizeof *moments->items, by_time);
 }
 
 void pt_account_moments_open(struct account *account, pt_u32 stage)
@@ -86,14 +94,11 @@ void pt_account_moments_open(struct account *account, pt_u32 stage)
     struct pt_profile *profile = account->profile;
     struct account_moments *moments = &account->moments[stage];
     const struct pt_stage *one = &profile->stages.items[stage];
-    struct pt_cpu_data *data = NULL;
-    struct pt_error err = {0};
+    const struct pt_cpu_data *data = profile->cpu ? profile->cpu[stage].data : NULL;
     moments->fault_reason = no_launcher;
-    /* The launcher's stages come first, in its order. What is wrong with the file is said by the analysis `cpu`. */
-    if (!one->run || !one->root || pt_cpu_data_read(profile->session->path, stage, &data, &err) < 0 || !data)
+    if (!one->root || !data)
         return;
     const pt_u32 flags = data->header.flags;
-    moments->has_intervals = flags & PT_CPU_INTERVALS;
     moments->has_faults = flags & PT_CPU_FAULTS;
     moments->is_user_only = flags & PT_CPU_USER_ONLY;
     moments->period_ns = (double)data->header.period_ns;
@@ -101,48 +106,147 @@ void pt_account_moments_open(struct account *account, pt_u32 stage)
     moments->fault_reason = data->note
                                 ? pt_metrics_text(&profile->metrics, data->note)
                                 : "the CPU profile has no page faults: the kernel refused them, or it is an old one";
-    take_all(moments, data, one->root);
-    pt_cpu_data_free(data);
+    take_all(moments, &profile->cpu[stage], one->root);
+}
+
+void pt_account_moments_close(struct account_moments *moments)
+{
+    free(moments->intervals);
+    free(moments->first);
+    free(moments->next_interval);
+    free(moments->next_sample);
+    free(moments->is_inside);
+    free(moments->is_python);
+}
+
+pt_u32 pt_account_moments_thread(const struct account_moments *moments, const struct pt_thread *thread)
+{
+    enum { SLACK_NS = 1000000 }; /* of two clocks that were read one after the other */
+    const struct pt_cpu_threads *cpu = moments->cpu;
+    if (!cpu)
+        return 0;
+    const pt_u32 number = pt_cpu_threads_find(cpu, thread->tid, thread->start_ns + SLACK_NS);
+    return number && cpu->data->threads[number].pid == thread->process->pid ? number : 0;
 }
 
 /* ---- inside or outside ---- */
 
-pt_i64 pt_account_moments_in(struct account_moments *moments, pt_i64 start_ns, pt_i64 end_ns)
+static pt_i64 middle_of(const struct account_interval *interval)
 {
-    size_t low = 0, high = moments->n;
+    return interval->start_ns + (interval->end_ns - interval->start_ns) / 2;
+}
+
+static pt_i64 enclose(struct account_interval *interval)
+{
+    const bool counts = !interval->is_inside && !interval->is_fault;
+    interval->is_inside = true;
+    return counts ? interval->end_ns - interval->start_ns : 0;
+}
+
+/* Calls of a thread come in the order of their ends: what lies before the last one's end is seen again only by a call
+ * around that one. */
+static pt_i64 intervals_in(struct account_moments *moments, pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns)
+{
+    const size_t first = moments->first[thread], n = moments->first[thread + 1];
+    size_t back = moments->next_interval[thread], *next = &moments->next_interval[thread];
     pt_i64 preempted_ns = 0;
+    while (back > first && middle_of(&moments->intervals[back - 1]) >= start_ns)
+        preempted_ns += enclose(&moments->intervals[--back]);
+    for (; *next < n && middle_of(&moments->intervals[*next]) <= end_ns; ++*next)
+        if (middle_of(&moments->intervals[*next]) >= start_ns)
+            preempted_ns += enclose(&moments->intervals[*next]);
+    return preempted_ns;
+}
+
+static void samples_in(struct account_moments *moments, pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns)
+{
+    const struct pt_cpu_threads *cpu = moments->cpu;
+    const size_t first = cpu->first[thread], n = cpu->first[thread + 1];
+    size_t back = moments->next_sample[thread], *next = &moments->next_sample[thread];
+    start_ns -= moments->sample_shift_ns;
+    end_ns -= moments->sample_shift_ns;
+    while (back > first && cpu->moments[back - 1].t_ns >= start_ns)
+        moments->is_inside[--back] = true;
+    for (; *next < n && cpu->moments[*next].t_ns <= end_ns; ++*next)
+        moments->is_inside[*next] = cpu->moments[*next].t_ns >= start_ns;
+}
+
+pt_i64 pt_account_moments_in(struct account_moments *moments, pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns)
+{
+    if (!thread)
+        return 0;
+    samples_in(moments, thread, start_ns, end_ns);
+    return intervals_in(moments, thread, start_ns, end_ns);
+}
+
+/* ---- between two times ---- */
+
+static bool is_sample(const struct pt_cpu_moment *moment)
+{
+    return moment->end_ns == moment->t_ns;
+}
+
+void pt_account_moments_between(const struct account_moments *moments, pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns,
+                                struct account_between *between)
+{
+    const struct pt_cpu_moment *found;
+    size_t low = moments->first[thread], high = moments->first[thread + 1];
+    const size_t end = high;
     while (low < high) {
         const size_t middle = (low + high) / 2;
-        if (moments->items[middle].t_ns < start_ns)
+        if (moments->intervals[middle].end_ns <= start_ns)
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low < moments->n && moments->items[low].t_ns <= end_ns; low++) {
-        struct account_moment *moment = &moments->items[low];
-        if (!moment->is_inside && moment->kind == MOMENT_PREEMPTED)
-            preempted_ns += moment->duration_ns;
-        moment->is_inside = true;
+    for (; low < end && moments->intervals[low].start_ns < end_ns; low++) {
+        const struct account_interval *one = &moments->intervals[low];
+        const pt_i64 from_ns = one->start_ns > start_ns ? one->start_ns : start_ns;
+        const pt_i64 to_ns = one->end_ns < end_ns ? one->end_ns : end_ns;
+        *(one->is_fault ? &between->fault_ns : &between->preempted_ns) += (double)(to_ns - from_ns);
     }
-    return preempted_ns;
+    const size_t n = pt_cpu_threads_moments(moments->cpu, thread, start_ns - moments->sample_shift_ns,
+                                            end_ns - moments->sample_shift_ns, &found);
+    for (size_t i = 0; i < n; i++)
+        if (is_sample(&found[i]))
+            (*(moments->is_python[found[i].node] ? &between->python : &between->native))++;
 }
 
-void pt_account_moments_result(const struct account_moments *moments, struct account_cpu *cpu)
+double pt_account_moments_sample_ns(const struct account_moments *moments, pt_u32 thread)
 {
-    double outside[MOMENT__COUNT] = {0}, preempted_ns = 0, n[MOMENT__COUNT] = {0};
-    for (size_t i = 0; i < moments->n; i++) {
-        const struct account_moment *moment = &moments->items[i];
-        preempted_ns += moment->kind == MOMENT_PREEMPTED ? (double)moment->duration_ns : 0;
-        if (moment->is_inside)
-            continue;
-        outside[moment->kind] += (double)moment->duration_ns;
-        n[moment->kind]++;
-    }
-    const double samples = n[MOMENT_PYTHON] + n[MOMENT_NATIVE];
-    cpu->preempted_s = preempted_ns / 1e9;
-    cpu->fault_s = moments->has_faults ? (outside[MOMENT_FAULT] + moments->more_fault_ns) / 1e9 : NAN;
+    const struct pt_cpu_times *times = &moments->cpu->data->times[thread];
+    const double on_ns = times->samples ? (double)times->on_cpu_ns / (double)times->samples : 0;
+    return on_ns > 0 && on_ns < 2 * moments->period_ns ? on_ns : moments->period_ns;
+}
+
+/* ---- results ---- */
+
+void pt_account_moments_result(const struct account_moments *moments, pt_u32 thread, struct account_cpu *cpu)
+{
+    double python = 0, samples = 0, preempted_ns = 0, fault_ns = 0, all_fault_ns = 0;
     cpu->fault_reason = moments->fault_reason;
-    cpu->samples_s = moments->is_user_only && moments->has_samples ? samples * moments->period_ns / 1e9 : NAN;
+    cpu->fault_s = cpu->samples_s = NAN;
+    if (!thread)
+        return;
+    for (size_t i = moments->first[thread]; i < moments->first[thread + 1]; i++) {
+        const struct account_interval *one = &moments->intervals[i];
+        const double ns = (double)(one->end_ns - one->start_ns);
+        preempted_ns += one->is_fault ? 0 : ns;
+        all_fault_ns += one->is_fault ? ns : 0;
+        fault_ns += one->is_fault && !one->is_inside ? ns : 0;
+    }
+    for (size_t i = moments->cpu->first[thread]; i < moments->cpu->first[thread + 1]; i++)
+        if (is_sample(&moments->cpu->moments[i]) && !moments->is_inside[i]) {
+            samples++;
+            python += moments->is_python[moments->cpu->moments[i].node];
+        }
+    /* More of them than were kept one by one. */
+    fault_ns += fmax((double)moments->cpu->data->fault_sums[thread].waits_ns - all_fault_ns, 0);
+    cpu->preempted_s = preempted_ns / 1e9;
+    if (moments->has_faults)
+        cpu->fault_s = fault_ns / 1e9;
+    if (moments->is_user_only && moments->has_samples)
+        cpu->samples_s = samples * moments->period_ns / 1e9;
     if (moments->has_samples && samples > 0)
-        cpu->python_share = n[MOMENT_PYTHON] / samples;
+        cpu->python_share = python / samples;
 }

@@ -32,22 +32,24 @@ static const pt_u32 needs[PT_PART__COUNT] = {
     [PT_PART_child_wait] = IO | WAITS,
 };
 
-static const char *reason_of_layers(struct pt_metrics *metrics, pt_u32 off, pt_u32 unknown)
+/* Texts of the program, not of the metrics: there may be one for each part of 100,000 threads. */
+static const char *reason_of_layers(pt_u32 off, pt_u32 unknown)
 {
-    static const char *const options[] = {"IO", "STDIO", "LOCKS", "WAITS", "NET"};
-    const int layer = __builtin_ctz(off ? off : unknown);
-    if (off)
-        return pt_metrics_format(metrics, "not recorded: PROFTRACE_%s was off; part of unattributed", options[layer]);
-    return pt_metrics_format(metrics, "recorded by an older library, without '%s'; part of unattributed",
-                             pt_layer_name((enum pt_layer)layer));
+#define OFF(option) "not recorded: PROFTRACE_" option " was off; part of unattributed"
+#define OLD(layer) "recorded by an older library, without '" layer "'; part of unattributed"
+    static const char *const were_off[] = {OFF("IO"), OFF("STDIO"), OFF("LOCKS"), OFF("WAITS"), OFF("NET")};
+    static const char *const are_old[] = {OLD("io"), OLD("stdio"), OLD("locks"), OLD("waits"), OLD("net")};
+    return off ? were_off[__builtin_ctz(off)] : are_old[__builtin_ctz(unknown)];
+#undef OFF
+#undef OLD
 }
 
 /* Why a part of a process is not known; NULL = it is. */
-static const char *why_unknown(struct pt_profile *profile, const struct pt_process *process, enum pt_time_part part)
+static const char *why_unknown(const struct pt_process *process, enum pt_time_part part)
 {
     const pt_u32 off = process->layers_off & needs[part], unknown = process->layers_unknown & needs[part];
     if (off || unknown)
-        return reason_of_layers(&profile->metrics, off, unknown);
+        return reason_of_layers(off, unknown);
     if (part == PT_PART_heap && process->heap_mode == PT_HEAP_OFF)
         return "not recorded: the heap was switched off (PROFTRACE_HEAP=off)";
     if (part == PT_PART_gil_wait && !pt_process_knows_gil(process))
@@ -55,10 +57,9 @@ static const char *why_unknown(struct pt_profile *profile, const struct pt_proce
     return NULL;
 }
 
-struct pt_value pt_account_part_of(struct pt_profile *profile, const struct pt_process *process, enum pt_time_part part,
-                                   double ns)
+struct pt_value pt_account_part_of(const struct pt_process *process, enum pt_time_part part, double ns)
 {
-    const char *reason = why_unknown(profile, process, part);
+    const char *reason = why_unknown(process, part);
     return reason ? pt_unknown(reason) : pt_real(ns / 1e9);
 }
 
@@ -123,15 +124,14 @@ static bool calls_cuda(const struct pt_profile *profile, pt_u32 stage)
     return calls > 0;
 }
 
-/* Of the images of the critical process any may have recorded less. */
-static const char *why_unknown_in_stage(const struct account *account, pt_u32 stage, enum pt_time_part part)
+/* Of the images of a process any may have recorded less. */
+static const char *why_unknown_in_images(const struct pt_process *last, enum pt_time_part part)
 {
-    struct pt_profile *profile = account->profile;
-    const struct pt_session *session = profile->session;
     const char *reason = NULL;
-    for (pt_u32 i = 0; i < session->n_processes && !reason; i++)
-        if (account->critical[i] && pt_profile_stage_of(profile, session->processes[i]) == stage)
-            reason = why_unknown(profile, session->processes[i], part);
+    for (const struct pt_process *image = last; image; image = image->previous_image) {
+        const char *here = why_unknown(image, part);
+        reason = here ? here : reason;
+    }
     return reason;
 }
 
@@ -147,33 +147,49 @@ static const char *why_no_cpu(const struct account_cpu *cpu, enum pt_time_part p
     return part == PT_PART_runnable && isnan(cpu->runnable_s) ? no_sampler : NULL;
 }
 
-void pt_account_set_parts(struct account *account, pt_u32 stage, struct account_split *split)
+void pt_account_finish_split(const struct pt_process *last, struct account_split *split, double wall_ns,
+                             const struct account_cpu *cpu, bool has_gpu, struct account_result *result)
 {
     static const char no_gpu[] = "GPU work is not recorded; part of unattributed";
+    split->ns[PT_PART_page_fault] += isnan(cpu->fault_s) ? 0 : cpu->fault_s * 1e9;
+    fit(split, wall_ns);
+    add_cpu(split, wall_ns, cpu);
+    for (int part = 0; part < PT_PART_unattributed; part++) {
+        const char *reason = why_unknown_in_images(last, (enum pt_time_part)part);
+        if (!reason)
+            reason = why_no_cpu(cpu, (enum pt_time_part)part);
+        if (!has_gpu && (part == PT_PART_gpu_wait || part == PT_PART_copy))
+            reason = no_gpu;
+        if (reason)
+            split->ns[PT_PART_unattributed] += split->ns[part];
+        result->parts[part] = reason ? pt_unknown(reason) : pt_real(split->ns[part] / 1e9);
+    }
+    result->parts[PT_PART_unattributed] = pt_real(split->ns[PT_PART_unattributed] / 1e9);
+}
+
+static const struct pt_process *last_image(const struct account *account, pt_u32 stage)
+{
+    const struct pt_session *session = account->profile->session;
+    for (pt_u32 i = session->n_processes; i-- > 0;)
+        if (account->critical[i] && pt_profile_stage_of(account->profile, session->processes[i]) == stage)
+            return session->processes[i];
+    return account->profile->stages.items[stage].root;
+}
+
+void pt_account_set_parts(struct account *account, pt_u32 stage, struct account_split *split)
+{
     struct pt_profile *profile = account->profile;
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
     const double wall_ns = (double)pt_profile_stage_wall_ns(profile, stage);
     const struct account_cpu cpu = pt_account_cpu(account, stage);
-    const bool has_gpu = calls_cuda(profile, stage);
-    split->ns[PT_PART_page_fault] += isnan(cpu.fault_s) ? 0 : cpu.fault_s * 1e9;
-    fit(split, wall_ns);
-    add_cpu(split, wall_ns, &cpu);
-    for (int part = 0; part < PT_PART_unattributed; part++) {
-        const char *reason = why_unknown_in_stage(account, stage, (enum pt_time_part)part);
-        if (!reason)
-            reason = why_no_cpu(&cpu, (enum pt_time_part)part);
-        if (!has_gpu && (part == PT_PART_gpu_wait || part == PT_PART_copy))
-            reason = no_gpu;
-        if (reason)
-            split->ns[PT_PART_unattributed] += split->ns[part];
-        pt_metrics_set(metrics, scope, pt_time_parts[part].metric,
-                       reason ? pt_unknown(reason) : pt_real(split->ns[part] / 1e9));
-    }
+    struct account_result result;
+    pt_account_finish_split(last_image(account, stage), split, wall_ns, &cpu, calls_cuda(profile, stage), &result);
+    for (int part = 0; part < PT_PART__COUNT; part++)
+        pt_metrics_set(metrics, scope, pt_time_parts[part].metric, result.parts[part]);
     if (account->moments[stage].has_faults) {
         pt_metrics_set(metrics, scope, "fault.major.calls", pt_real(account->moments[stage].faults));
         pt_metrics_set(metrics, scope, "fault.wait_s", pt_real(account->moments[stage].fault_ns / 1e9));
     }
     pt_metrics_set(metrics, scope, "time.wall_s", pt_real(wall_ns / 1e9));
-    pt_metrics_set(metrics, scope, "time.unattributed_s", pt_real(split->ns[PT_PART_unattributed] / 1e9));
 }

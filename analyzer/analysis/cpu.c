@@ -20,17 +20,9 @@ enum { MOST_THREADS = 2000 };
 
 /* ---- threads ---- */
 
-/* What it waited for a CPU after it had been woken is part of waiting in the kernel's records, and known to schedstat
- * alone, up to when that was last read. */
-static pt_u64 runnable_ns(const struct pt_cpu_times *times)
-{
-    const bool has_delay = times->flags & PT_CPU_THREAD_HAS_DELAY;
-    return has_delay && times->run_delay_ns > times->preempted_ns ? times->run_delay_ns : times->preempted_ns;
-}
-
 static pt_u64 wait_ns(const struct pt_cpu_times *times)
 {
-    const pt_u64 idle_ns = times->preempted_ns + times->waiting_ns, runnable = runnable_ns(times);
+    const pt_u64 idle_ns = times->preempted_ns + times->waiting_ns, runnable = pt_cpu_runnable_ns(times);
     /* Without records, waiting is what is left beside run queues. */
     if (!times->preempted_ns && !times->blocks)
         return times->waiting_ns;
@@ -72,7 +64,7 @@ static void add_threads(struct pt_metrics *metrics, struct pt_scope scope, const
         row[2] = pt_text(pt_metrics_text(metrics, thread->comm));
         row[3] = pt_seconds((pt_i64)thread->start_ns);
         row[4] = pt_seconds((pt_i64)list[i]->on_cpu_ns);
-        row[5] = pt_seconds((pt_i64)runnable_ns(list[i]));
+        row[5] = pt_seconds((pt_i64)pt_cpu_runnable_ns(list[i]));
         row[6] = pt_seconds((pt_i64)wait_ns(list[i]));
         row[7] = pt_integer(list[i]->blocks);
         row[8] = pt_integer(list[i]->preemptions);
@@ -114,7 +106,7 @@ static void set_all(struct pt_metrics *metrics, struct pt_scope scope, const str
     for (size_t i = 1; i < data->n_threads; i++) {
         const struct pt_cpu_times *times = &data->times[i];
         on_s += (double)times->on_cpu_ns / 1e9;
-        runnable_s += (double)runnable_ns(times) / 1e9;
+        runnable_s += (double)pt_cpu_runnable_ns(times) / 1e9;
         wait_s += (double)wait_ns(times) / 1e9;
         unsampled_s += times->samples ? 0 : (double)times->on_cpu_ns / 1e9;
     }
@@ -162,7 +154,7 @@ static void set_main(struct pt_metrics *metrics, struct pt_scope scope, const st
 {
     const struct pt_cpu_times *times = &view->data->times[thread];
     pt_metrics_set(metrics, scope, "cpu.main_on_s", pt_seconds((pt_i64)times->on_cpu_ns));
-    pt_metrics_set(metrics, scope, "cpu.main_runnable_s", pt_seconds((pt_i64)runnable_ns(times)));
+    pt_metrics_set(metrics, scope, "cpu.main_runnable_s", pt_seconds((pt_i64)pt_cpu_runnable_ns(times)));
     pt_metrics_set(metrics, scope, "cpu.main_wait_s", pt_seconds((pt_i64)wait_ns(times)));
     set_python(metrics, scope, view, thread);
 }

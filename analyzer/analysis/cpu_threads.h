@@ -31,6 +31,14 @@ void pt_cpu_threads_close(struct pt_cpu_threads *threads);
 pt_u32 pt_cpu_threads_find(const struct pt_cpu_threads *threads, pt_u32 tid, pt_i64 at_ns);
 /* Its name; NULL = not known. */
 const char *pt_cpu_threads_name(const struct pt_cpu_threads *threads, pt_u32 tid, pt_i64 at_ns);
+/* What it waited for a CPU after it had been woken is part of waiting in the kernel's records, and known to schedstat
+ * alone, up to when that was last read. */
+static inline pt_u64 pt_cpu_runnable_ns(const struct pt_cpu_times *times)
+{
+    const bool has_delay = times->flags & PT_CPU_THREAD_HAS_DELAY;
+    return has_delay && times->run_delay_ns > times->preempted_ns ? times->run_delay_ns : times->preempted_ns;
+}
+
 /* The moments of a thread that lie in [from, until], or reach into it. */
 size_t pt_cpu_threads_moments(const struct pt_cpu_threads *threads, pt_u32 thread, pt_i64 from_ns, pt_i64 until_ns,
                               const struct pt_cpu_moment **ret_first);

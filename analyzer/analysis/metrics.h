@@ -105,7 +105,7 @@ struct pt_column {
     enum pt_show show;
 };
 
-#define PT_MAX_COLUMNS 16
+#define PT_MAX_COLUMNS 32
 
 struct pt_table {
     const char *name; /* dotted: io.files, heap.sites */

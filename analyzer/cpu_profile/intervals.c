@@ -12,7 +12,9 @@
 static void keep(struct pt_intervals *intervals, const struct pt_live_thread *thread, pt_u64 start_ns, pt_u64 end_ns,
                  enum pt_cpu_interval_kind kind)
 {
-    if (thread->shown.pid != thread->shown.tid || end_ns <= start_ns || intervals->n >= PT_CPU_INTERVALS_MAX)
+    /* Main threads are critical: what hundreds of others do must not take their room. */
+    const bool is_main = thread->shown.pid == thread->shown.tid;
+    if (end_ns <= start_ns || intervals->n >= (is_main ? PT_CPU_INTERVALS_MAX : PT_CPU_INTERVALS_MAX / 2))
         return;
     const struct pt_cpu_interval item = {start_ns, end_ns - start_ns, thread->shown.number, kind};
     pt_chunk_add(&intervals->items, &item, sizeof item);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * intervals.h - when a thread waited for a page, and when it could have run but did not: one by one, for main threads.
+ * intervals.h - when a thread waited for a page, and when it could have run but did not: one by one.
  *
  * What lies inside of a recorded call belongs to another part of the time account than what lies outside, so sums would
  * not do. The kernel reports a major fault when it is over: the wait right before it, with next to nothing run since,

@@ -18,7 +18,7 @@ struct pt_last_wait {
     pt_u64 on_since_ns, ran_ns;
 };
 
-/* Times that the account of a main thread needs one by one; see intervals.h. */
+/* Times that the account of a thread needs one by one; see intervals.h. */
 struct pt_intervals {
     struct pt_chunk_buffer items, sums;
     pt_u64 n; /* ever */

@@ -34,7 +34,7 @@ struct pt_cpu_data {
     struct pt_cpu_sample *samples;        /* in the order in which they were taken, more or less */
     struct pt_cpu_wait *waits;            /* whose stack was taken, more or less in the order of their ends */
     struct pt_cpu_wait_sums *wait_sums;   /* of all waits, by number of thread */
-    struct pt_cpu_interval *intervals;    /* of main threads, in the order of their ends */
+    struct pt_cpu_interval *intervals;    /* in the order of their ends */
     struct pt_cpu_fault_sums *fault_sums; /* by number of thread */
     size_t n_modules, n_threads, n_nodes, n_counts, n_samples, n_waits, n_intervals;
     struct pt_arena texts;

@@ -27,6 +27,9 @@ struct pt_build {
 bool pt_build_wants_stage(const struct pt_build *b, pt_u32 stage);
 void pt_build_stages(const struct pt_build *b);
 void pt_build_stage_details(const struct pt_build *b);
+/* Where the time of each thread of a stage went: report.json's list, and for people the busiest few. */
+void pt_build_threads(const struct pt_build *b, struct pt_node *item, pt_u32 stage);
+void pt_build_thread_details(const struct pt_build *b, pt_u32 stage, const char *label);
 void pt_build_resources(const struct pt_build *b, struct pt_node *item, pt_u32 stage);
 void pt_build_resource_table(const struct pt_build *b);
 /* Nothing when there is neither a sample nor a reason. */

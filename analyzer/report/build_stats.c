@@ -161,6 +161,7 @@ static void add_stage(struct stats *s, struct pt_node *item, enum pt_stats_by by
         add_table(s, item, "heap.stacks", "heap_stacks", stage);
         break;
     case PT_STATS_THREAD:
+        add_table(s, item, "threads", "thread_time", stage);
         s->list = add_list(s, item, "threads", "Threads", stage);
         add_threads(s, stage);
         add_table(s, item, "cpu.threads", "cpu_threads", stage);

@@ -36,6 +36,7 @@ static const struct {
     enum section section;
 } places[] = {
     {"time_account", TIME},
+    {"thread_time", TIME},
     {"waits", TIME},
     {"worker_use", TIME},
     {"commands", TIME},
@@ -86,7 +87,7 @@ static enum section section_of(const struct pt_node *node)
 static bool is_shown(const struct pt_node *node)
 {
     if (node->kind == PT_NODE_VALUE || !node->label || pt_html_is(node, "trace_quality") ||
-        pt_html_is(node, "failures"))
+        pt_html_is(node, "failures") || pt_html_is(node, "skipped_shown")) /* stages tell that themselves */
         return false;
     return node->kind == PT_NODE_CHART || node->kind == PT_NODE_FLAME || node->first;
 }

@@ -68,6 +68,47 @@ static void put_legend(struct pt_str *out, const struct pt_node *stages)
     pt_str_add(out, "</ul>");
 }
 
+static void put_thread(struct pt_str *out, const struct pt_node *thread, double scale_s)
+{
+    const char *process = pt_html_child_text(thread, "process"), *name = pt_html_child_text(thread, "thread");
+    const struct pt_node *lived = pt_node_child(thread, "lived_s"), *tid = pt_node_child(thread, "tid");
+    PT_AUTO(pt_str_fini) struct pt_str label = {0};
+    pt_str_add(&label, process ? process : "");
+    if (tid && tid->value.type != PT_VALUE_UNKNOWN)
+        pt_str_printf(&label, " %s%s%.0f", name ? name : "", name ? " " : "", pt_value_number(tid->value));
+    pt_str_add(out, "<div class=\"row\"><div class=\"name\">");
+    pt_html_text(out, pt_str_text(&label));
+    pt_str_add(out, "</div><div class=\"plot\">");
+    pt_svg_parts_bar(out, pt_str_text(&label), lived, scale_s,
+                     tid && tid->value.type == PT_VALUE_UNKNOWN ? "threads" : "thread");
+    pt_str_add(out, "</div><div class=\"num\">");
+    pt_html_value(out, lived);
+    pt_str_add(out, "</div></div>\n");
+}
+
+/* All threads of a stage as bars of one scale; the sum of those that have none of their own would dwarf them. */
+static void put_threads(struct pt_str *out, const struct pt_node *stage)
+{
+    const struct pt_node *threads = pt_node_child(stage, "threads");
+    double scale_s = 0;
+    pt_u32 n = 0;
+    if (!threads || !threads->first || !threads->first->next)
+        return;
+    for (const struct pt_node *thread = threads->first; thread; thread = thread->next, n++) {
+        const double lived_s = pt_html_number(thread, "lived_s");
+        const bool is_one = pt_node_child(thread, "tid")->value.type != PT_VALUE_UNKNOWN;
+        scale_s = is_one && lived_s > scale_s ? lived_s : scale_s;
+    }
+    pt_str_add(out, "<details><summary>");
+    pt_html_value(out, pt_node_child(stage, "stage"));
+    pt_str_printf(out, ": each thread <span class=\"dim\">(%u)</span></summary><div class=\"bars\">", n);
+    for (const struct pt_node *thread = threads->first; thread; thread = thread->next) {
+        const double lived_s = pt_html_number(thread, "lived_s");
+        put_thread(out, thread, lived_s > scale_s ? lived_s : scale_s);
+    }
+    pt_str_add(out, "</div></details>\n");
+}
+
 void pt_html_time(struct pt_str *out, const struct pt_node *stages, const struct pt_node *account)
 {
     const double scale_s = longest(stages);
@@ -90,6 +131,9 @@ void pt_html_time(struct pt_str *out, const struct pt_node *stages, const struct
         pt_str_add(out, "</div></div>\n");
     }
     pt_str_add(out, "</div>");
+    n = 0;
+    for (const struct pt_node *stage = stages->first; stage && n < PT_HTML_MOST_ROWS; stage = stage->next, n++)
+        put_threads(out, stage);
     if (!account)
         return;
     pt_str_add(out, "<details><summary>The exact numbers</summary>");

@@ -22,6 +22,9 @@ void pt_svg_share(struct pt_str *out, double part, double whole);
 struct pt_fmt pt_svg_percent(double part, double whole);
 
 /* Where the time of one stage went: a bar as long as its share of scale_s. */
+/* The parts are the nodes behind `wall`; `whole`: what it is the time of, "thread". */
+void pt_svg_parts_bar(struct pt_str *out, const char *name, const struct pt_node *wall, double scale_s,
+                      const char *whole);
 void pt_svg_time_bar(struct pt_str *out, const struct pt_node *stage, double scale_s);
 /* A small square or line that looks like part `index` of a bar or series `index` of a chart. */
 void pt_svg_part_swatch(struct pt_str *out, pt_u32 index);

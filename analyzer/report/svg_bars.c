@@ -31,7 +31,7 @@ static const char *ink_of(pt_u32 index)
 }
 
 static void put_part(struct pt_str *out, const struct pt_node *part, pt_u32 index, double start_s, double wall_s,
-                     double scale_s)
+                     double scale_s, const char *whole)
 {
     const double part_s = seconds_of(part);
     pt_str_add(out, "<svg x=\"");
@@ -40,8 +40,8 @@ static void put_part(struct pt_str *out, const struct pt_node *part, pt_u32 inde
     pt_svg_share(out, part_s, scale_s);
     pt_str_printf(out, "\" height=\"%d\"><title>", HEIGHT);
     pt_sanitize_html(out, part->label);
-    pt_str_printf(out, ": %s, %s of the stage</title>", pt_fmt_duration((int64_t)llround(part_s * 1e9)).text,
-                  pt_svg_percent(part_s, wall_s).text);
+    pt_str_printf(out, ": %s, %s of the %s</title>", pt_fmt_duration((int64_t)llround(part_s * 1e9)).text,
+                  pt_svg_percent(part_s, wall_s).text, whole);
     pt_str_printf(out, "<rect class=\"p%u\" width=\"100%%\" height=\"%d\"/>", index, HEIGHT);
     const size_t characters = pt_text_width(part->label) + strlen(pt_svg_percent(part_s, wall_s).text) + 1;
     const double room = 100 * part_s / scale_s * PIXELS_PER_PERCENT;
@@ -53,13 +53,11 @@ static void put_part(struct pt_str *out, const struct pt_node *part, pt_u32 inde
     pt_str_add(out, "</svg>");
 }
 
-static void put_description(struct pt_str *out, const struct pt_node *stage, const struct pt_node *time)
+static void put_description(struct pt_str *out, const char *name, const struct pt_node *wall)
 {
-    const struct pt_node *name = pt_node_child(stage, "stage");
-    if (name && name->value.type == PT_VALUE_TEXT)
-        pt_sanitize_html(out, name->value.text);
+    pt_sanitize_html(out, name);
     const char *before = ": ";
-    for (const struct pt_node *part = time->first ? time->first->next : NULL; part; part = part->next) {
+    for (const struct pt_node *part = wall ? wall->next : NULL; part; part = part->next) {
         if (seconds_of(part) <= 0 || !part->label)
             continue;
         pt_str_printf(out, "%s", before);
@@ -69,23 +67,29 @@ static void put_description(struct pt_str *out, const struct pt_node *stage, con
     }
 }
 
-void pt_svg_time_bar(struct pt_str *out, const struct pt_node *stage, double scale_s)
+void pt_svg_parts_bar(struct pt_str *out, const char *name, const struct pt_node *wall, double scale_s,
+                      const char *whole)
 {
-    const struct pt_node *time = pt_node_child(stage, "time");
-    if (!time)
-        return;
-    const double wall_s = seconds_of(pt_node_child(time, "wall_s"));
+    const double wall_s = seconds_of(wall);
     pt_str_printf(out, "<svg class=\"bar\" width=\"100%%\" height=\"%d\" role=\"img\" aria-label=\"", HEIGHT);
-    put_description(out, stage, time);
+    put_description(out, name, wall);
     pt_str_add(out, "\">");
     double at_s = 0;
-    pt_u32 index = 0;
-    for (const struct pt_node *part = time->first; part; part = part->next, index++) {
+    pt_u32 index = 1;
+    for (const struct pt_node *part = wall ? wall->next : NULL; part; part = part->next, index++) {
         const double part_s = seconds_of(part);
-        if (part->kind != PT_NODE_VALUE || !part->label || part == time->first || part_s <= 0)
+        if (part->kind != PT_NODE_VALUE || !part->label || part_s <= 0)
             continue;
-        put_part(out, part, index, at_s, wall_s, scale_s);
+        put_part(out, part, index, at_s, wall_s, scale_s, whole);
         at_s += part_s;
     }
     pt_str_add(out, "</svg>");
+}
+
+void pt_svg_time_bar(struct pt_str *out, const struct pt_node *stage, double scale_s)
+{
+    const struct pt_node *time = pt_node_child(stage, "time"), *name = pt_node_child(stage, "stage");
+    const bool is_named = name && name->value.type == PT_VALUE_TEXT;
+    if (time)
+        pt_svg_parts_bar(out, is_named ? name->value.text : "", time->first, scale_s, "stage");
 }

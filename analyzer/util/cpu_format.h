@@ -23,7 +23,7 @@ enum {
     PT_CPU_SAMPLED = 1,   /* perf events were there; otherwise only what schedstat says */
     PT_CPU_USER_ONLY = 2, /* the kernel's share could not be sampled */
     PT_CPU_WAITS = 4,     /* stacks of threads that left the CPU were taken */
-    PT_CPU_INTERVALS = 8, /* times for the accounts of main threads are there one by one */
+    PT_CPU_INTERVALS = 8, /* times for the accounts of threads are there one by one; older ones: of main threads */
     PT_CPU_FAULTS = 16,   /* waits for pages were told from others */
 };
 
@@ -131,7 +131,7 @@ enum pt_cpu_interval_kind {
     PT_CPU_INTERVAL_FAULT,     /* it waited for a page that was not in memory; outside of system calls */
 };
 
-struct pt_cpu_interval { /* of main threads; later ones than PT_CPU_INTERVALS_MAX are in sums only */
+struct pt_cpu_interval { /* later ones than PT_CPU_INTERVALS_MAX, of other than main threads half, are in sums only */
     pt_u64 t_ns, duration_ns;
     pt_u32 thread, kind;
 };

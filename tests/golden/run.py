@@ -77,6 +77,10 @@ def judge(story, report):
         wall_s = stage["time"]["wall_s"] or 0  # unknown: then all parts are
         if abs(parts - wall_s) > 0.02 * wall_s + 1e-6:
             problems.append(f"the time account of {stage['stage']} adds up to {parts}, not {wall_s}")
+        for thread in stage.get("threads", []):
+            parts = sum(v for k, v in thread.items() if k.endswith("_s") and k != "lived_s" and v is not None)
+            if abs(parts - thread["lived_s"]) > 1e-8:
+                problems.append(f"the account of thread {thread['tid']} adds up to {parts}, not {thread['lived_s']}")
         for device in stage.get("gpu", {}).get("devices", []):
             causes = sum(cause["seconds"] for cause in device["idle_causes"])
             if abs(causes - device["idle_s"]) > 1e-8 * len(device["idle_causes"]) + 1e-9:

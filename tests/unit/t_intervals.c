@@ -101,15 +101,23 @@ static void being_preempted_on_the_way_is_not_computing(void **state)
     assert_int_equal(nth(1)->t_ns, 2000);
 }
 
-static void other_threads_have_sums_only(void **state)
+static void other_threads_leave_room_for_main_threads(void **state)
 {
     (void)state;
-    struct pt_live_thread *thread = thread_of(5, 6);
+    struct pt_live_thread *thread = thread_of(5, 6), *main_thread = thread_of(5, 5);
     comes(thread, 1000);
     goes(thread, 2000, false);
     comes(thread, 102000);
     faults(thread, 103000);
-    assert_int_equal(threads.intervals.n, 0);
+    assert_int_equal(threads.intervals.n, 1);
+    threads.intervals.n = PT_CPU_INTERVALS_MAX / 2;
+    goes(thread, 104000, true);
+    comes(thread, 204000);
+    assert_int_equal(threads.intervals.n, PT_CPU_INTERVALS_MAX / 2);
+    comes(main_thread, 1000);
+    goes(main_thread, 2000, true);
+    comes(main_thread, 3000);
+    assert_int_equal(threads.intervals.n, PT_CPU_INTERVALS_MAX / 2 + 1);
     assert_int_equal(thread->faults.waits_ns, 100000);
 }
 
@@ -131,7 +139,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_fault_takes_the_wait_before_it, begin, end),
         cmocka_unit_test_setup_teardown(who_has_computed_since_did_not_wait_for_the_page, begin, end),
         cmocka_unit_test_setup_teardown(being_preempted_on_the_way_is_not_computing, begin, end),
-        cmocka_unit_test_setup_teardown(other_threads_have_sums_only, begin, end),
+        cmocka_unit_test_setup_teardown(other_threads_leave_room_for_main_threads, begin, end),
         cmocka_unit_test_setup_teardown(a_new_thread_was_not_preempted_since_the_beginning, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

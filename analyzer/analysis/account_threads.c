@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The time account of every thread of a stage: its life, split as the critical thread's wall time is. The busiest have
+ * a row each, the others one together.
+ *
+ * Threads: one. State: none. Never: shows a thread that exec kept as two: all images of its process are its life.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "account.h"
+
+/* Threads of the recorder's own, for what a GPU did, have such numbers. */
+#define FIRST_MADE_UP_TID 0x80000000u
+
+struct shown {
+    const struct pt_thread *thread;
+    double told_ns; /* of its life: all but idle and unattributed */
+};
+
+/* ---- one thread ---- */
+
+static bool is_main(const struct pt_thread *thread)
+{
+    return thread == pt_account_main_thread(thread->process);
+}
+
+/* exec keeps the main thread; what it did before is a thread of the image before. */
+static const struct pt_thread *before_exec(const struct pt_thread *thread)
+{
+    const struct pt_process *before = is_main(thread) ? thread->process->previous_image : NULL;
+    return before ? pt_account_main_thread(before) : NULL;
+}
+
+/* From the first to the last that is known of it: the kernel saw it begin before the library was there, and end after.
+ */
+static double life_ns(const struct account *account, pt_u32 stage, const struct pt_thread *thread)
+{
+    const struct account_moments *moments = &account->moments[stage];
+    const struct account_thread *seen = &account->threads[pt_account_number(account, thread)];
+    pt_i64 start_ns = is_main(thread) ? thread->process->start_ns : thread->start_ns;
+    pt_i64 end_ns = is_main(thread) ? thread->process->end_ns : thread->end_ns;
+    for (const struct pt_thread *before = before_exec(thread); before; before = before_exec(before))
+        start_ns = before->process->start_ns;
+    end_ns = seen->last_ns > end_ns ? seen->last_ns : end_ns;
+    if (!seen->cpu_thread)
+        return end_ns > start_ns ? (double)(end_ns - start_ns) : 0;
+    const struct pt_cpu_data *data = moments->cpu->data;
+    const pt_i64 shift_ns = moments->cpu->shift_ns + moments->sample_shift_ns;
+    const pt_i64 first_ns = (pt_i64)data->threads[seen->cpu_thread].start_ns + shift_ns;
+    const pt_i64 last_ns = (pt_i64)data->times[seen->cpu_thread].end_ns + shift_ns;
+    start_ns = first_ns < start_ns ? first_ns : start_ns;
+    end_ns = last_ns > end_ns ? last_ns : end_ns;
+    return end_ns > start_ns ? (double)(end_ns - start_ns) : 0;
+}
+
+static bool calls_cuda(const struct pt_thread *thread)
+{
+    pt_u64 calls = 0;
+    for (; thread; thread = before_exec(thread))
+        for (pt_u32 row = PT_ROW_cuda_call; row <= PT_ROW_cuda_memory; row++)
+            calls += thread->rows[row].calls;
+    return calls > 0;
+}
+
+static double account_of(const struct account *account, pt_u32 stage, const struct pt_thread *thread,
+                         struct account_result *result)
+{
+    struct account_split split = {0};
+    const double wall_ns = life_ns(account, stage, thread);
+    const pt_u32 number = account->threads[pt_account_number(account, thread)].cpu_thread;
+    const struct account_cpu cpu = pt_account_cpu_of(account, stage, number, thread->process);
+    for (const struct pt_thread *one = thread; one; one = before_exec(one))
+        pt_account_add_thread(account, one, &split);
+    pt_account_finish_split(thread->process, &split, wall_ns, &cpu, calls_cuda(thread), result);
+    return wall_ns;
+}
+
+/* ---- all of them ---- */
+
+static int by_told(const void *a, const void *b)
+{
+    const struct shown *x = a, *y = b;
+    if (x->told_ns != y->told_ns)
+        return x->told_ns < y->told_ns ? 1 : -1;
+    if (x->thread->process->index != y->thread->process->index)
+        return x->thread->process->index < y->thread->process->index ? -1 : 1;
+    return (x->thread->index > y->thread->index) - (x->thread->index < y->thread->index);
+}
+
+static struct shown *list_of(const struct account *account, pt_u32 stage, size_t *ret_n)
+{
+    const struct pt_profile *profile = account->profile;
+    const struct pt_session *session = profile->session;
+    const pt_u32 n_all = account->first_thread[session->n_processes];
+    struct shown *list = pt_calloc(n_all + 1, sizeof *list);
+    bool *goes_on = pt_calloc(session->n_processes + 1, sizeof *goes_on);
+    size_t n = 0;
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        if (session->processes[i]->previous_image)
+            goes_on[session->processes[i]->previous_image->index] = true;
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *process = session->processes[i];
+        for (pt_u32 j = 0; j < process->n_threads && pt_profile_stage_of(profile, process) == stage; j++) {
+            const struct pt_thread *thread = &process->threads[j];
+            if (!thread->tid || thread->tid >= FIRST_MADE_UP_TID || (goes_on[i] && is_main(thread)))
+                continue;
+            struct account_result result;
+            const double wall_ns = account_of(account, stage, thread, &result);
+            const double untold_s =
+                pt_value_number(result.parts[PT_PART_unattributed]) + pt_value_number(result.parts[PT_PART_idle]);
+            list[n++] = (struct shown){thread, wall_ns - untold_s * 1e9};
+        }
+    }
+    free(goes_on);
+    if (n)
+        qsort(list, n, sizeof *list, by_told);
+    *ret_n = n;
+    return list;
+}
+
+/* ---- the table ---- */
+
+enum { N_NAMES = 5, N_COLUMNS = N_NAMES + PT_PART__COUNT };
+
+static struct pt_table *new_table(struct pt_profile *profile, pt_u32 stage)
+{
+    struct pt_column columns[N_COLUMNS] = {{"process", "Process", PT_SHOW_TEXT},
+                                           {"pid", "PID", PT_SHOW_NUMBER},
+                                           {"tid", "TID", PT_SHOW_NUMBER},
+                                           {"thread", "Thread", PT_SHOW_TEXT},
+                                           {"lived_s", "Lived", PT_SHOW_SECONDS}};
+    for (int part = 0; part < PT_PART__COUNT; part++)
+        columns[N_NAMES + part] =
+            (struct pt_column){pt_time_parts[part].key, pt_time_parts[part].label, PT_SHOW_SECONDS};
+    return pt_metrics_table(&profile->metrics, pt_scope_stage(stage), "threads", "Where the time of each thread went",
+                            columns, N_COLUMNS);
+}
+
+static void add_row(struct account *account, struct pt_table *table, pt_u32 stage, const struct pt_thread *thread)
+{
+    struct pt_profile *profile = account->profile;
+    const struct pt_process *process = thread->process;
+    const char *name = profile->cpu ? pt_cpu_threads_name(&profile->cpu[stage], thread->tid, thread->end_ns) : NULL;
+    struct account_result result;
+    struct pt_value *row = pt_table_add_row(table);
+    row[0] = pt_text(process->comm ? process->comm : pt_base_name(process->exe));
+    row[1] = pt_integer(process->pid);
+    row[2] = pt_integer(thread->tid);
+    row[3] = pt_text(thread->tid == process->pid ? "main" : name);
+    row[4] = pt_real(account_of(account, stage, thread, &result) / 1e9);
+    for (int part = 0; part < PT_PART__COUNT; part++)
+        row[N_NAMES + part] = result.parts[part];
+}
+
+/* A part that is unknown of all of them is unknown; of some, it is in their unattributed time. */
+static void add_rest(struct account *account, struct pt_table *table, pt_u32 stage, const struct shown *list, size_t n)
+{
+    struct pt_value *row = pt_table_add_row(table);
+    double lived_ns = 0, sums_s[PT_PART__COUNT] = {0};
+    bool is_known[PT_PART__COUNT] = {false};
+    struct account_result result;
+    for (size_t i = 0; i < n; i++) {
+        lived_ns += account_of(account, stage, list[i].thread, &result);
+        for (int part = 0; part < PT_PART__COUNT; part++) {
+            sums_s[part] += pt_value_number(result.parts[part]);
+            is_known[part] |= result.parts[part].type != PT_VALUE_UNKNOWN;
+        }
+    }
+    row[0] = pt_text(pt_metrics_format(&account->profile->metrics, "%zu other threads", n));
+    row[4] = pt_real(lived_ns / 1e9);
+    for (int part = 0; part < PT_PART__COUNT; part++)
+        row[N_NAMES + part] = is_known[part] ? pt_real(sums_s[part]) : result.parts[part];
+}
+
+void pt_account_set_threads(struct account *account, pt_u32 stage)
+{
+    size_t n;
+    struct shown *list = list_of(account, stage, &n);
+    struct pt_table *table = n ? new_table(account->profile, stage) : NULL;
+    for (size_t i = 0; i < n && i < PT_ACCOUNT_MOST_SHOWN; i++)
+        add_row(account, table, stage, list[i].thread);
+    if (n > PT_ACCOUNT_MOST_SHOWN)
+        add_rest(account, table, stage, list + PT_ACCOUNT_MOST_SHOWN, n - PT_ACCOUNT_MOST_SHOWN);
+    free(list);
+}
