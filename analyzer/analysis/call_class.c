@@ -38,6 +38,13 @@ static const pt_u16 categories[PT_ROW__COUNT] = {
 #undef EVENT
 };
 
+static bool is_lock(pt_u32 row)
+{
+    return row == PT_ROW_wait_thread || row == PT_ROW_lock_mutex || row == PT_ROW_lock_rwlock ||
+           row == PT_ROW_lock_cond || row == PT_ROW_lock_sem || row == PT_ROW_lock_barrier ||
+           row == PT_ROW_lock_semop || row == PT_ROW_io_lock;
+}
+
 enum pt_call_class pt_call_class_of(pt_u32 row)
 {
     switch (row) {
@@ -61,20 +68,18 @@ enum pt_call_class pt_call_class_of(pt_u32 row)
         return PT_CALL_SYNC;
     case PT_ROW_io_copy:
         return PT_CALL_COPY;
-    case PT_ROW_wait_thread:
-    case PT_ROW_lock_mutex:
-    case PT_ROW_lock_rwlock:
-    case PT_ROW_lock_cond:
-    case PT_ROW_lock_sem:
-    case PT_ROW_lock_barrier:
-        return PT_CALL_LOCK;
+    case PT_ROW_lock_wake: /* points */
+    case PT_ROW_lock_init:
+        return PT_CALL_NONE;
     case PT_ROW_stdio_read:
         return PT_CALL_STDIO_READ;
     case PT_ROW_stdio_write:
     case PT_ROW_stdio_flush:
         return PT_CALL_STDIO_WRITE;
     default:
-        return row < PT_ROW__COUNT ? class_of_category((enum pt_category)categories[row]) : PT_CALL_NONE;
+        return is_lock(row)          ? PT_CALL_LOCK
+               : row < PT_ROW__COUNT ? class_of_category((enum pt_category)categories[row])
+                                     : PT_CALL_NONE;
     }
 }
 

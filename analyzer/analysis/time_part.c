@@ -76,6 +76,7 @@ enum pt_time_part pt_time_part_of_row(pt_u32 row)
     case PT_ROW_proc_system:
         return PT_PART_child_wait;
     case PT_ROW_wait_poll:
+    case PT_ROW_wait_message:
         return PT_PART_data_wait;
     default:
         return part_of_class(pt_call_class_of(row));

@@ -6,6 +6,7 @@
  * nothing across the real call (read may be cancelled or jumped out of) and never allocates, locks or writes errno.
  */
 #include <fcntl.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/sendfile.h>
 #include <sys/uio.h>
@@ -32,6 +33,22 @@ static PT_NOINLINE void done(pt_u32 kind, pt_u64 start, pt_u64 end, int fd, long
 static PT_NOINLINE void done_or_error(pt_u32 kind, pt_u64 start, pt_u64 end, int fd, int error, pt_u64 detail)
 {
     pt_spent(kind, start, end, fd, pt_words((pt_u32)-error, pt_fd_path(fd)), detail);
+}
+
+/* io_lock's operations. */
+enum { LOCKED_TO_SHARE = 1, LOCKED_ALONE = 2, RELEASED = 3 };
+
+static pt_u64 flock_operation(int operation)
+{
+    return operation & LOCK_SH   ? LOCKED_TO_SHARE
+           : operation & LOCK_EX ? LOCKED_ALONE
+           : operation & LOCK_UN ? RELEASED
+                                 : 0;
+}
+
+static pt_u64 lockf_operation(int command)
+{
+    return command == F_LOCK || command == F_TLOCK ? LOCKED_ALONE : command == F_ULOCK ? RELEASED : 0;
 }
 
 pt_u32 pt_path_id(long ret, const char *path)
@@ -245,12 +262,21 @@ void sync(void)
     pt_spent(PT_EV_io_sync, start, pt_clock(), -1, 0, 0);
 }
 
-static PT_NOINLINE void controlled(int command, pt_u64 start, pt_u64 end, int fd, int ret)
+/* What fcntl locks for is in the program's memory, which the kernel has read unless it failed early. */
+static pt_u64 fcntl_operation(int ret, long argument)
+{
+    if (ret < 0 && errno != EINTR && errno != EAGAIN && errno != EACCES && errno != EDEADLK)
+        return 0;
+    const short type = ((const struct flock *)argument)->l_type;
+    return type == F_RDLCK ? LOCKED_TO_SHARE : type == F_WRLCK ? LOCKED_ALONE : RELEASED;
+}
+
+static PT_NOINLINE void controlled(int command, pt_u64 start, pt_u64 end, int fd, int ret, long argument)
 {
     if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
         duplicated(start, end, fd, ret);
     else
-        done(PT_EV_io_lock, start, end, fd, ret, 0);
+        done(PT_EV_io_lock, start, end, fd, ret, fcntl_operation(ret, argument));
 }
 
 PT_ALWAYS_INLINE int fcntl_recorded(int (*real)(int, int, long), int fd, int command, long argument)
@@ -261,7 +287,7 @@ PT_ALWAYS_INLINE int fcntl_recorded(int (*real)(int, int, long), int fd, int com
         return real(fd, command, argument);
     const pt_u64 start = pt_clock();
     const int ret = real(fd, command, argument);
-    controlled(command, start, pt_clock(), fd, ret);
+    controlled(command, start, pt_clock(), fd, ret, argument);
     return ret;
 }
 

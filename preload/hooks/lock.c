@@ -8,6 +8,7 @@
  * looks behind a pthread_t, whose thread may be gone.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <threads.h>
@@ -151,6 +152,31 @@ static PT_NOINLINE void joined(pt_u64 start, pt_u64 end, pthread_t thread, int e
     pt_spent(PT_EV_wait_thread, start, end, 0, pt_words((pt_u32)-error, 0), (pt_u64)thread);
 }
 
+/* glibc keeps the number of waiters beside the value, in the upper half. */
+PT_ALWAYS_INLINE pt_u32 waiters_of_semaphore(const sem_t *semaphore)
+{
+    return (pt_u32)(__atomic_load_n((const pt_u64 *)(const void *)semaphore, __ATOMIC_RELAXED) >> 32);
+}
+
+/* Below them are three flags. */
+PT_ALWAYS_INLINE pt_u32 waiters_of_condition(const pthread_cond_t *condition)
+{
+    return __atomic_load_n(&condition->__data.__wrefs, __ATOMIC_RELAXED) >> 3;
+}
+
+static PT_NOINLINE void wakes(pt_i32 call, pt_u32 waiters, pt_u64 address)
+{
+    pt_point(PT_EV_lock_wake, waiters, call, address, 0);
+}
+
+#define UNKNOWN_VALUE 0xffffffffu
+
+static PT_NOINLINE void semaphore_made(pt_u64 at, const sem_t *semaphore, int is_made, int is_shared, pt_u32 value)
+{
+    if (is_made)
+        pt_store(at, value, pt_tag_kind(is_shared != 0, PT_EV_lock_init), (pt_u64)semaphore, 0);
+}
+
 /* C11's codes as errors. */
 static int error_of(int code)
 {
@@ -163,6 +189,16 @@ static int error_of(int code)
 }
 
 #include "lock.def"
+
+/* Its last two arguments are there only with O_CREAT; see CUSTOM_RAW. */
+sem_t *hook_sem_open(const char *name, int flags, mode_t mode, unsigned value)
+{
+    sem_t *const semaphore = real_sem_open(name, flags, mode, value);
+    if (pt_switches.locks)
+        semaphore_made(pt_clock(), semaphore, semaphore != SEM_FAILED, 1,
+                       (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL) ? value : UNKNOWN_VALUE);
+    return semaphore;
+}
 
 /* Does libc stand right behind us? A library that wraps pthread_mutex_lock would no longer see the locks that our
  * attempt has taken. */

@@ -74,6 +74,27 @@ PT_ALWAYS_INLINE void be_attached(void)
     __asm__(".symver hook_" #name #suffix ", " #name at version ", remove");                                           \
     type hook_##name##suffix parameters WAIT_BODY(type, name##suffix, arguments, record)
 
+/* The hook of what lets another thread go on: an event only while somebody waits, stored before the call, for its
+ * waiter may run before it returns. `waiters` reads the object as the call will. */
+#define WAKE(name, parameters, arguments, waiters, call, address)                                                      \
+    PT_REAL(int, name, parameters, arguments)                                                                          \
+    PT_EXPORT int hook_##name parameters __asm__(#name);                                                               \
+    int hook_##name parameters WAKE_BODY(name, arguments, waiters, call, address)
+
+#define WAKE_VERSION(name, suffix, at, version, parameters, arguments, waiters, call, address)                         \
+    PT_REAL_VERSION(int, name##suffix, #name, version, parameters, arguments)                                          \
+    PT_EXPORT int hook_##name##suffix parameters;                                                                      \
+    __asm__(".symver hook_" #name #suffix ", " #name at version ", remove");                                           \
+    int hook_##name##suffix parameters WAKE_BODY(name##suffix, arguments, waiters, call, address)
+
+#define WAKE_BODY(name, arguments, waiters, call, address)                                                             \
+    {                                                                                                                  \
+        const pt_u32 asleep = pt_likely(pt_switches.locks) ? (waiters) : 0;                                            \
+        if (pt_unlikely(asleep))                                                                                       \
+            wakes(call, asleep, (pt_u64)(address));                                                                    \
+        return real_##name arguments;                                                                                  \
+    }
+
 #define WAIT_BODY(type, name, arguments, record)                                                                       \
     {                                                                                                                  \
         if (pt_unlikely(!pt_switches.locks))                                                                           \

@@ -142,7 +142,18 @@ int _IO_fclose(FILE *stream)
     return close_recorded(real__IO_fclose, stream);
 }
 
+/* The time is the command's: the stream itself closes in none. */
 int pclose(FILE *stream)
 {
-    return close_recorded(real_pclose, stream);
+    if (pt_unlikely(!pt_switches.waits))
+        return close_recorded(real_pclose, stream);
+    const int fd = is_recorded() ? stream_fd(stream) : -1;
+    const pt_u32 path = is_recorded() ? pt_fd_forget(fd) : 0;
+    const pt_u64 start = pt_clock();
+    const int ret = real_pclose(stream);
+    const pt_u64 end = pt_clock();
+    pt_spent(PT_EV_wait_child, start, end, -1, pt_words((pt_u32)(ret < 0 ? -errno : 0), ~0u), pt_words((pt_u32)ret, 0));
+    if (pt_switches.stdio)
+        pt_spent(PT_EV_stdio_close, end, end, fd, pt_result_and(ret, path), 0);
+    return ret;
 }

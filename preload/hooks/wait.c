@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * wait.c - hooks of the calls that wait for descriptors, time, signals and children.
+ * wait.c - hooks of the calls that wait for descriptors, time, signals, children and messages.
  *
  * Entered by any thread of the host, in signal handlers, and in vfork children. All are cancellation points and may be
  * jumped out of: nothing is held across the real call, and what never returned is no event. What the program passed is
  * read after the call, when the kernel has read it (select's timeout apart: see there).
  */
 #include <limits.h>
+#include <mqueue.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/msg.h>
 #include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <unistd.h>
@@ -168,6 +171,27 @@ static PT_NOINLINE void reaped_by_id(pt_u64 start, pt_u64 end, idtype_t type, id
     const pt_i32 result = is_told ? info->si_pid : pt_result(ret);
     pt_spent(PT_EV_wait_child, start, end, (pt_i32)type, pt_words((pt_u32)result, type == P_ALL ? ~0u : id),
              pt_words(is_told ? status_of(info) : NO_STATUS, (pt_u32)options));
+}
+
+/* ---- messages and semaphores between processes ---- */
+
+enum { RECEIVES = 1, SENDS = 2, SYSTEM_V = 16 };
+
+/* A POSIX queue is a descriptor that no hook has seen opened or closed: no name from the table. */
+static PT_NOINLINE void messaged(pt_u64 start, pt_u64 end, int queue, long ret, pt_u32 call, size_t bytes)
+{
+    pt_spent(PT_EV_wait_message, start, end, queue, pt_result_and(ret, 0),
+             pt_words(call, bytes < UINT_MAX ? (pt_u32)bytes : UINT_MAX));
+}
+
+/* The operations are the program's memory, which the kernel has read unless it failed early. */
+static PT_NOINLINE void operated(pt_u64 start, pt_u64 end, int set, const struct sembuf *operations, size_t count,
+                                 int ret)
+{
+    const int was_read = count && (ret == 0 || errno == EAGAIN || errno == EINTR || errno == EIDRM);
+    const pt_i32 operation = was_read ? operations->sem_op : 0;
+    pt_spent(PT_EV_lock_semop, start, end, set, pt_result_and(ret, (pt_u32)operation),
+             pt_words(was_read ? operations->sem_num : 0, (pt_u32)count));
 }
 
 #include "wait.def"

@@ -16,10 +16,10 @@ class WaitTruth(FaultCase):
         result = run_command([self.host("waits_known")], self.work, environment)
         self.assertEqual((result.status, result.err), (0, b""))
         self.known = [(name, int(ns)) for name, ns in re.findall(r"(\w+) (\d+)", result.out.decode())]
-        self.all = list(self.trace().events('"(wait|net)_'))
+        self.all = list(self.trace().events('"(wait_|net_|lock_semop|io_lock|io_read")'))
         parent = self.all[0]["pid"]
         names = {name for name, _ in self.known}
-        self.seen = [e for e in self.all if e["pid"] == parent and e["event"] in names]
+        self.seen = [e for e in self.all if e["pid"] == parent and e["event"] in names and e["duration_ns"] > 50e6]
 
     def test_durations_within_two_percent(self):
         """A busy machine may take the program away between its clock and ours: one good round in three is enough."""
@@ -36,9 +36,19 @@ class WaitTruth(FaultCase):
         polls = [(e["timeout_ms"], e["fds"], e["path"].split("[")[0] if e.get("path") else None) for e in self.seen if e["event"] == "wait_poll"]
         self.assertEqual(polls, [(100, 1, "pipe:"), (100, 0, None), (100, 1, "anon_inode:")])
         self.assertEqual([e["requested_ns"] for e in self.seen if e["event"] == "wait_sleep"], [10**8, 10**8, 10**9])
-        child = self.seen[-1]
+        child = next(e for e in self.seen if e["event"] == "wait_child")
         self.assertEqual((child["status"], child["result"]), (child["status"], child["asked_pid"]))
         self.assertIn(child["status"], ("0x300", 0x300))
+
+    def test_other_processes(self):
+        """Queues, semaphores and file locks between processes, and what popen runs, are waits of their kinds."""
+        seen = {name: [e for e in self.seen if e["event"] == name] for name, _ in self.known}
+        self.assertEqual([(e["call"], e["result"]) for e in seen["wait_message"]], [(1, 4), (17, 4)])
+        self.assertEqual([e["operation"] for e in seen["lock_semop"]], [-1])
+        self.assertEqual([(e["result"], e["path"]) for e in seen["io_read"]], [(8, "anon_inode:[eventfd]")])
+        self.assertEqual([e["operation"] for e in seen["io_lock"]], [2])
+        self.assertTrue(seen["io_lock"][0]["path"].endswith("locked"))
+        self.assertEqual(seen["wait_child"][-1]["result"], 0)
 
     def test_both_ends_of_the_connection_match(self):
         accept = next(e for e in self.all if e["event"] == "net_accept")

@@ -3,13 +3,20 @@
  * waits_known.c - waits of a tenth of a second, each timed by the program itself. Prints "EVENT nanoseconds" for each,
  * in the order in which they end.
  */
+#include <fcntl.h>
+#include <mqueue.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
 #include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -67,6 +74,79 @@ static void network(void)
     failures += WEXITSTATUS(status) != 3;
 }
 
+/* Queues and semaphores of the kernel, to which a child gives after a tenth of a second. */
+static mqd_t queue;
+static int messages, set, counter, file;
+static struct {
+    long type;
+    char text[8];
+} message = {1, "late"};
+
+static int give(int which)
+{
+    switch (which) {
+    case 0:
+        return mq_send(queue, "late", 4, 0);
+    case 1:
+        return msgsnd(messages, &message, 4, 0);
+    case 2:
+        return semop(set, &(struct sembuf){0, 1, 0}, 1);
+    case 3:
+        return eventfd_write(counter, 1);
+    default:
+        return 0;
+    }
+}
+
+static void give_later(int which)
+{
+    const struct timespec tenth = {0, MS * 1000000};
+    int ready[2];
+    char byte;
+    failures += pipe(ready);
+    if (fork()) {
+        failures += read(ready[0], &byte, 1) != 1;
+        close(ready[0]);
+        close(ready[1]);
+        return;
+    }
+    const int own_file = open("locked", O_CREAT | O_RDWR, 0600);
+    if (which == 4 && flock(own_file, LOCK_EX))
+        _exit(1);
+    if (write(ready[1], "x", 1) != 1)
+        _exit(1);
+    nanosleep(&tenth, NULL);
+    _exit(give(which) != 0);
+}
+
+static void other_processes(void)
+{
+    struct mq_attr sizes = {.mq_maxmsg = 4, .mq_msgsize = 8};
+    char name[32], text[8];
+    eventfd_t value;
+    snprintf(name, sizeof name, "/waits_known.%d", getpid());
+    queue = mq_open(name, O_CREAT | O_RDWR, 0600, &sizes);
+    mq_unlink(name);
+    messages = msgget(IPC_PRIVATE, 0600);
+    set = semget(IPC_PRIVATE, 1, 0600);
+    counter = eventfd(0, 0);
+    file = open("locked", O_CREAT | O_RDWR, 0600);
+    give_later(0);
+    TIMED("wait_message", mq_receive(queue, text, sizeof text, NULL) == 4);
+    give_later(1);
+    TIMED("wait_message", msgrcv(messages, &message, sizeof message.text, 0, 0) == 4);
+    give_later(2);
+    TIMED("lock_semop", semop(set, &(struct sembuf){0, -1, 0}, 1) == 0);
+    give_later(3);
+    TIMED("io_read", eventfd_read(counter, &value) == 0);
+    give_later(4);
+    TIMED("io_lock", flock(file, LOCK_EX) == 0);
+    FILE *command = popen("sleep 0.1", "r");
+    TIMED("wait_child", pclose(command) == 0);
+    msgctl(messages, IPC_RMID, NULL);
+    semctl(set, 0, IPC_RMID);
+}
+
 int main(void)
 {
     const struct timespec tenth = {0, MS * 1000000};
@@ -86,5 +166,6 @@ int main(void)
     TIMED("wait_sleep", sleep(1) == 0);
     TIMED("wait_signal", sigtimedwait(&signals, NULL, &tenth) < 0);
     network();
+    other_processes();
     return failures;
 }
