@@ -50,6 +50,7 @@ struct watch {
     pt_u64 progress_due_ns;
     pt_u64 end_due_ns; /* of the tree that we are ending */
     pt_u64 duration_ns;
+    pt_u64 stopped_ns; /* when the tree that we were ending was gone */
     int wait_status;
     bool ended;
     struct pt_tree_end end;
@@ -198,6 +199,7 @@ static void step_end(struct watch *watch)
     watch->end_due_ns = pt_tree_end_step(&watch->end, monotonic_ns());
     if (watch->end_due_ns)
         return;
+    watch->stopped_ns = monotonic_ns();
     watch->result->n_killed = watch->end.n_killed;
     watch->result->n_survivors = watch->end.n_survivors;
     pt_tree_end_close(&watch->end);
@@ -384,6 +386,8 @@ int pt_launch(const struct pt_launch *launch, struct pt_sampler *sampler, struct
     ret_result->running = false;
     ret_result->wait_status = watch.wait_status;
     ret_result->duration_ns = watch.duration_ns;
+    const pt_u64 ended_ns = watch.start_ns + watch.duration_ns;
+    ret_result->stop_ns = watch.stopped_ns > ended_ns ? watch.stopped_ns - ended_ns : 0;
     ret_result->samples = pt_sampler_samples(sampler);
     return 0;
 }

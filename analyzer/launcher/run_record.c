@@ -118,6 +118,8 @@ static void write_result(struct pt_json *json, const struct pt_launch_result *re
     pt_status_text(result->wait_status, text, sizeof text);
     pt_json_u64(json, "pid", (pt_u64)result->pid);
     pt_json_u64(json, "duration_ns", result->duration_ns);
+    if (result->how != PT_LAUNCH_ENDED && !result->running)
+        pt_json_u64(json, "stop_ns", result->stop_ns);
     pt_json_text(json, "exit", result->running ? NULL : text);
     if (result->running)
         pt_json_null(json, "exit_code");

@@ -106,6 +106,7 @@ static void read_stage(struct pt_run_stage *stage, const cJSON *object)
         .command = texts(object, "command"),
         .start_ns = number(object, "start_ns"),
         .duration_ns = number(object, "duration_ns"),
+        .stop_ns = number(object, "stop_ns"),
         .timeout_s = number(object, "timeout_s"),
         .exit_code = number(object, "exit_code"),
         .rss_max_bytes = number(object, "rss_max_bytes"),

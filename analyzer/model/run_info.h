@@ -32,6 +32,7 @@ struct pt_run_stage {
     const char *name, *status, *reason, *exit, *cwd, *log;
     const char **command; /* NULL-terminated */
     double start_ns, duration_ns, timeout_s, exit_code;
+    double stop_ns; /* of a stage that was ended: from its command's end until its processes were gone */
     double rss_max_bytes, cpu_percent_avg, cpu_percent_max, cpu_s;
     struct pt_run_resource resources[PT_RESOURCE__COUNT];
     double *sample_t_s; /* since the start of the stage */

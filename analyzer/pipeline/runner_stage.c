@@ -153,11 +153,17 @@ static void list_left(struct pt_runner *runner, struct pt_stage_record *record, 
                               run->n_left > 1 ? " ..." : ""));
 }
 
+/* How the tree of a stage that had to end did so. The time after the command's own end is in no duration. */
 static const char *killed_text(struct pt_runner *runner, const struct pt_launch_result *result)
 {
+    enum { WORTH_TELLING_NS = 50 * 1000 * 1000 };
+    const char *how = result->n_killed ? "; not all of its processes ended when asked, and were killed" : "";
     if (result->n_survivors)
-        return pt_runner_format(runner, "; %u processes could not be ended", result->n_survivors);
-    return result->n_killed ? "; not all of its processes ended when asked, and were killed" : "";
+        how = pt_runner_format(runner, "; %u processes could not be ended", result->n_survivors);
+    if (result->stop_ns < WORTH_TELLING_NS)
+        return how;
+    return pt_runner_format(runner, "%s; until they were gone it took another %s", how,
+                            pt_fmt_duration((pt_i64)result->stop_ns).text);
 }
 
 static void judge(struct pt_runner *runner, struct pt_stage_record *record, const struct pt_launch_result *result)
@@ -250,6 +256,7 @@ void pt_runner_stage(struct pt_runner *runner, size_t index)
     struct pt_stage_run *run = &runner->runs[index];
     struct pt_error err = {0};
     struct pt_output output;
+    const pt_u64 begin_ns = monotonic_ns();
     if (pt_output_open(&output, runner->logs_fd, record->stage, &err) < 0) {
         fail_record(runner, record, &err);
         return;
@@ -257,7 +264,7 @@ void pt_runner_stage(struct pt_runner *runner, size_t index)
     output.status_line = &runner->status_line;
     record->log = pt_runner_format(runner, "logs/%s", output.log.name);
     pt_status_line_begin(&runner->status_line, record->stage, (unsigned)index + 1, (unsigned)runner->n_stages,
-                         monotonic_ns());
+                         begin_ns);
     if (launch(runner, index, &output, &err) < 0) {
         runner->end_signal = run->result.end_signal;
         fail_record(runner, record, &err);
@@ -269,7 +276,9 @@ void pt_runner_stage(struct pt_runner *runner, size_t index)
     pt_output_finish(&output);
     note_output(runner, record->stage, &output);
     const char *ended = record->reason ? pt_runner_format(runner, "%s: %s", record->status, record->reason) : "ok";
-    pt_status_line_end(&runner->status_line, ended, monotonic_ns());
+    /* What reports say, not what the end of its tree took besides. */
+    pt_status_line_end(&runner->status_line, ended,
+                       record->result ? begin_ns + run->result.duration_ns : monotonic_ns());
 }
 
 void pt_runner_stage_fini(struct pt_stage_run *run)

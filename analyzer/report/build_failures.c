@@ -81,6 +81,29 @@ static void add_failure(const struct pt_build *b, struct pt_node *list, const st
         add_lines(b, lines, buffer, read_tail(b->profile->session->path, stage->log, buffer));
 }
 
+static bool is_wanted(const struct pt_build *b, const struct pt_run_stage *stage)
+{
+    return !b->options->stage || !strcmp(b->options->stage, stage->name);
+}
+
+/* For people: report.json says it with the stages. */
+static void add_skipped(const struct pt_build *b)
+{
+    const struct pt_run_info *run = b->profile->run;
+    struct pt_node *list = pt_doc_list(b->doc, b->doc->root, "skipped_shown", "Skipped", PT_LAYOUT_TABLE);
+    list->people_only = true;
+    for (pt_u32 i = 0; i < run->n_stages; i++) {
+        const struct pt_run_stage *stage = &run->stages[i];
+        if (!stage->status || strcmp(stage->status, "skipped") || !is_wanted(b, stage))
+            continue;
+        struct pt_node *item = pt_doc_group(b->doc, list, NULL, NULL, PT_LAYOUT_LINES);
+        pt_doc_value(b->doc, item, "stage", "Stage", PT_SHOW_TEXT, pt_text(stage->name))->column = 1;
+        pt_doc_value(b->doc, item, "reason", "Why", PT_SHOW_TEXT,
+                     stage->reason ? pt_text(stage->reason) : pt_unknown("nobody noted why"))
+            ->column = 2;
+    }
+}
+
 void pt_build_failures(const struct pt_build *b)
 {
     const struct pt_run_info *run = b->profile->run;
@@ -90,7 +113,8 @@ void pt_build_failures(const struct pt_build *b)
     for (pt_u32 i = 0; i < run->n_stages; i++) {
         const struct pt_run_stage *stage = &run->stages[i];
         const bool failed = stage->status && (!strcmp(stage->status, "failed") || !strcmp(stage->status, "timeout"));
-        if (failed && (!b->options->stage || !strcmp(b->options->stage, stage->name)))
+        if (failed && is_wanted(b, stage))
             add_failure(b, list, stage);
     }
+    add_skipped(b);
 }

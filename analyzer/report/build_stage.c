@@ -175,6 +175,9 @@ static void add_stage(const struct pt_build *b, struct pt_node *list, pt_u32 sta
     pt_doc_value(doc, item, "stage", "Stage", PT_SHOW_TEXT, pt_text(b->profile->stages.items[stage].name))->column = 1;
     add_status(b, item, stage);
     pt_doc_value(doc, item, "duration_s", "Duration", PT_SHOW_SECONDS, duration_value(b, stage))->column = 2;
+    const struct pt_run_stage *run = pt_profile_run_of(b->profile, stage);
+    if (run && run->stop_ns >= 0)
+        pt_doc_value(doc, item, "stop_s", NULL, PT_SHOW_SECONDS, pt_seconds((pt_i64)run->stop_ns));
     pt_build_metric(b, item, "cpu_percent_avg", "CPU Avg", PT_SHOW_PERCENT, stage, "cpu.avg_percent")->column = 3;
     pt_build_metric(b, item, "cpu_percent_max", NULL, PT_SHOW_PERCENT, stage, "cpu.max_percent");
     pt_build_metric(b, item, "cpu_s", NULL, PT_SHOW_SECONDS, stage, "cpu.total_s");

@@ -154,12 +154,30 @@ static void add_headlines(const struct pt_findings *findings, struct pt_str *ret
     }
 }
 
-/* The parts of the document that answer "did it work?". */
-static void add_summary(const struct pt_doc *doc, struct pt_str *ret)
+/* A terminal is not in the run directory: whole paths of logs. */
+static void name_logs(struct pt_doc *doc, const char *run_dir)
 {
+    const struct pt_node *failures = pt_node_child(doc->root, "failures");
+    for (const struct pt_node *item = failures ? failures->first : NULL; item; item = item->next)
+        for (struct pt_node *node = item->first; node; node = node->next) {
+            PT_AUTO(pt_str_fini) struct pt_str path = {0};
+            if (!node->key || strcmp(node->key, "log") || node->value.type != PT_VALUE_TEXT)
+                continue;
+            pt_str_printf(&path, "%s/%s", run_dir, node->value.text);
+            node->value = pt_text(pt_arena_text(&doc->arena, pt_str_text(&path), path.n));
+        }
+}
+
+/* The parts of the document that answer "did it work, and if not, why?". */
+static void add_summary(struct pt_doc *doc, const char *run_dir, struct pt_str *ret)
+{
+    static const char *const keys[] = {"stages", "quality_shown", "failures", "skipped_shown"};
     const struct pt_render_options medium = pt_medium_of_stderr();
+    name_logs(doc, run_dir);
     for (const struct pt_node *node = doc->root->first; node; node = node->next) {
-        const bool wanted = node->label && (!strcmp(node->label, "Summary") || !strcmp(node->label, "Quality"));
+        bool wanted = false;
+        for (size_t i = 0; node->key && i < sizeof keys / sizeof *keys; i++)
+            wanted |= !strcmp(node->key, keys[i]);
         struct pt_node alone = *node;
         alone.next = NULL;
         if (wanted)
@@ -167,12 +185,13 @@ static void add_summary(const struct pt_doc *doc, struct pt_str *ret)
     }
 }
 
-static void add_shown(const struct pt_doc *doc, const struct pt_findings *findings, const struct pt_written *written)
+static void add_shown(struct pt_doc *doc, const char *run_dir, const struct pt_findings *findings,
+                      const struct pt_written *written)
 {
     if (written->headlines)
         add_headlines(findings, written->headlines);
     if (written->summary)
-        add_summary(doc, written->summary);
+        add_summary(doc, run_dir, written->summary);
     if (written->annotations)
         pt_github_annotations(doc, written->annotations);
 }
@@ -190,7 +209,7 @@ int pt_write_reports(const char *run_dir, const struct pt_written *written, stru
                 result = write_one(doc, renderer, run_dir, err);
         if (!result)
             result = pt_chart_write_files(doc, run_dir, err);
-        add_shown(doc, &report.findings, written);
+        add_shown(doc, run_dir, &report.findings, written);
     }
     pt_report_close(&report);
     umask(before);

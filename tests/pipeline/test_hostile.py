@@ -32,6 +32,7 @@ class Hostile(PipelineCase):
     def assert_outputs_tame(self, outcome):
         ours = [line for line in outcome.stderr.decode().split("\n") if line.startswith(("proftrace", "Stage", "Summary"))]
         self.assert_tame("\n".join(ours))
+        self.assert_tame(outcome.stderr.decode().partition("\nSummary\n")[2])
         self.assert_tame(self.markdown())
         for form in ("text", "md"):
             shown = self.proftrace("report", LATEST, "--format", form)

@@ -156,6 +156,24 @@ class Terminal(PipelineCase):
         for name in NAMES:
             self.assertIn(f"{name} out".encode() if name != "build" else b"build", seen)
 
+    def test_why_a_stage_failed(self):
+        """The reason, the last lines, where the rest is; of a skipped stage, why."""
+        lines = "".join(f"line {i}\n" for i in range(30)) + "\x1b[2Jlast words\n"
+        self.write("lines", lines)
+        self.configure([{"stage": "fetch", "skip": "there already"}, {"stage": "build", **sh("cat lines; exit 3")}, {"stage": "train", **sh(":")}])
+        pid, terminal = self.on_terminal([PROFTRACE, "pipeline"], NO_COLOR="1")
+        seen = self.read_all(terminal).decode().replace("\r\n", "\n")
+        self.assertEqual(self.end_of(pid), 1)
+        shown = seen.split("\nFailures\n")[1]
+        head, log, *tail = shown.splitlines()
+        self.assertEqual(head.split(), ["1", "build", "exit", "3"])
+        self.assertEqual(log.split()[0], "log")
+        self.assertEqual(self.read(log.split()[1]).decode(), lines)
+        self.assertEqual(tail[:20], [f"    | line {i}" for i in range(11, 30)] + ["    | \\x1b[2Jlast words"])
+        skipped = shown.split("\nSkipped\n")[1].splitlines()
+        self.assertEqual([line.split(maxsplit=1) for line in skipped[:3]],
+                         [["Stage", "Why"], ["fetch", "there already"], ["train", "stage 'build' failed"]])
+
     def test_control_c(self):
         self.configure(seven(build=sh("echo ready; sleep 60")))
         pid, terminal = self.on_terminal([PROFTRACE, "pipeline"])

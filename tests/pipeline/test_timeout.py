@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A stage that runs for too long ends with everything that it started, and nothing else does."""
 import os
+import re
 import signal
 import subprocess
 import time
@@ -59,6 +60,16 @@ class Timeouts(PipelineCase):
         self.assertEqual(len(pids), 5)
         self.assertEqual([pid for pid in pids if is_alive(pid)], [])
         self.assertTrue(is_alive(bystander.pid))
+        # The command ends at once when asked; the deaf take their grace: no second of the run is nobody's.
+        build, report = self.stage("build"), self.report()
+        self.assertGreater(build["stop_s"], 3)
+        self.assertLess(build["duration_s"], 3)
+        told = re.search(r"; until they were gone it took another ([\d.]+) s$", build["reason"])
+        self.assertAlmostEqual(float(told[1]), build["stop_s"], delta=0.01)
+        self.assertIn(f"finished: timeout: {build['reason']}, {build['duration_s']:.1f} s\n", outcome.stderr.decode())
+        spent_s = sum(stage["duration_s"] or 0 for stage in report["stages"]) + build["stop_s"]
+        self.assertAlmostEqual(report["total_duration_s"], spent_s, delta=3)
+        self.assertNotIn("stop_s", self.stage("fetch"))
         bystander.kill()
         bystander.wait()
 
