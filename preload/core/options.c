@@ -6,9 +6,12 @@
  */
 #include "options.h"
 
+#include <string.h>
+
 #include "text.h"
 
 struct pt_options pt_options;
+int pt_started_by_environment;
 
 /* The launcher takes True and OFF, too: the two halves must agree. `word` is in lower case. */
 static int is_word(const char *text, const char *word)
@@ -100,6 +103,9 @@ void pt_options_read(char **environment)
 #define OPTION(name, type, initial, doc) parse_##type(initial, &pt_options.name);
 #include "options.def"
 #undef OPTION
+    for (char **entry = environment; entry && *entry; entry++)
+        if (value_of(*entry, "", "LD_PRELOAD"))
+            pt_started_by_environment |= !!strstr(*entry, "libproftrace.so");
     for (char **entry = environment; entry && *entry; entry++)
         if (**entry == 'E' || (*entry)[0] == 'P')
             read_alias(*entry);

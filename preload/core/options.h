@@ -19,6 +19,9 @@ struct pt_options {
 };
 
 extern struct pt_options pt_options __attribute__((visibility("hidden")));
+/* Whether LD_PRELOAD named us, so that a program without that variable would not meet us (/etc/ld.so.preload names us
+ * for all). */
+extern int pt_started_by_environment __attribute__((visibility("hidden")));
 
 /* Read the environment; a value that cannot be read leaves the default. */
 void pt_options_read(char **environment);

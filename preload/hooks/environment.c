@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * environment.c - a copy of an environment without us, for programs that would break or complain with us.
+ * environment.c - does an environment start us, and a copy of one without us, for programs that would break or complain
+ * with us.
  *
- * Entered by the exec and spawn hooks, also in vfork children. The copy lies in a mapping of its own; the caller's
+ * Entered by the exec and spawn hooks, also in vfork children. Never trusts a pointer of the host where the kernel has
+ * not looked yet. The copy lies in a mapping of its own; the caller's
  * vector and strings are never changed.
  */
 #include "target.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -35,6 +38,72 @@ static int names_us(const char *item, pt_u64 length)
     const char *base = slash ? (const char *)slash + 1 : item;
     return (pt_u64)(item + length - base) >= sizeof LIBRARY - 1 && starts_with(base, LIBRARY);
 }
+
+/* ---- does an environment start us? ---- */
+
+/* Text of the host that may not be there: a program that passes a wrong pointer gets EFAULT from the kernel, and must
+ * not get SIGSEGV from us. */
+struct reader {
+    pt_u64 page; /* known to be readable; 1 = none */
+};
+
+static int is_readable(struct reader *reader, const void *at)
+{
+    enum { NO_SUCH_HOW = -1, PAGE_BYTES = 4096 };
+    const pt_u64 page = (pt_u64)at & ~(pt_u64)(PAGE_BYTES - 1);
+    if (page == reader->page)
+        return 1;
+    /* The kernel reads the set before it looks at what shall be done with it: EINVAL = it could. */
+    const pt_u64 aligned = (pt_u64)at & ~7ull;
+    if (pt_syscall4(SYS_rt_sigprocmask, NO_SUCH_HOW, aligned, 0, 8) != -EINVAL)
+        return 0;
+    reader->page = page;
+    return 1;
+}
+
+/* Length of a string of at most `limit` bytes; -1 = it cannot be read. */
+static long readable_length(struct reader *reader, const char *text, long limit)
+{
+    long length = 0;
+    for (; length < limit; length++) {
+        if (!is_readable(reader, text + length))
+            return -1;
+        if (!text[length])
+            break;
+    }
+    return length;
+}
+
+static int items_name_us(const char *items)
+{
+    while (*items) {
+        const pt_u64 length = strcspn(items, " :");
+        if (length && names_us(items, length))
+            return 1;
+        items += length + (items[length] != 0);
+    }
+    return 0;
+}
+
+int pt_environment_starts_us(char *const *vector)
+{
+    enum { MOST_VARIABLES = 100000, MOST_BYTES = 128 << 10 /* the kernel's limit of one string */ };
+    struct reader of_vector = {1}, of_text = {1};
+    for (pt_u64 i = 0; vector && i < MOST_VARIABLES; i++) {
+        if (!is_readable(&of_vector, vector + i))
+            return 1;
+        if (!vector[i])
+            break;
+        const long name_bytes = sizeof PRELOAD - 1;
+        if (readable_length(&of_text, vector[i], name_bytes) < name_bytes || !starts_with(vector[i], PRELOAD))
+            continue;
+        /* The loader takes the first one. */
+        return readable_length(&of_text, vector[i], MOST_BYTES) < 0 || items_name_us(vector[i] + name_bytes);
+    }
+    return 0;
+}
+
+/* ---- an environment without us ---- */
 
 /* LD_PRELOAD's items are separated by spaces and colons. Returns the end of what was written, `out` when nothing is
  * left. */

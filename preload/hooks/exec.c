@@ -43,7 +43,7 @@ struct attempt {
 
 static struct pt_environment environment_for(const struct pt_target *target, char *const *envp)
 {
-    pt_target_report(target);
+    pt_target_report(target, envp);
     if (pt_target_needs_clean_environment(target))
         return pt_environment_without_us(envp);
     return (struct pt_environment){envp, 0};

@@ -17,6 +17,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "../core/options.h"
 #include "../core/emit.h"
 #include "../core/intern.h"
 #include "../core/space.h"
@@ -228,7 +229,7 @@ struct pt_target pt_target_search(const char *name)
     return target;
 }
 
-void pt_target_report(const struct pt_target *target)
+void pt_target_report(const struct pt_target *target, char *const *envp)
 {
     static const char *const reasons[] = {
         [PT_VERDICT_STATIC] = "static program",
@@ -241,4 +242,7 @@ void pt_target_report(const struct pt_target *target)
     const unsigned verdict = (unsigned)target->verdict;
     if (target->path && verdict < sizeof reasons / sizeof *reasons && reasons[verdict])
         pt_define_untraced(target->path, reasons[verdict]);
+    else if (target->path && target->verdict == PT_VERDICT_TRACED && pt_started_by_environment &&
+             !pt_environment_starts_us(envp))
+        pt_define_untraced(target->path, "its environment was cleared: LD_PRELOAD does not name the library there");
 }

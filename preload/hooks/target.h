@@ -30,8 +30,8 @@ struct pt_target {
 struct pt_target pt_target_at(int dir, const char *path, int flags);
 /* The same for execvp(name): searches PATH like libc does. */
 struct pt_target pt_target_search(const char *name);
-/* Put the target on the list of untraced programs if it belongs there. */
-void pt_target_report(const struct pt_target *target);
+/* Put the target on the list of untraced programs if it belongs there, for what it is or for its environment. */
+void pt_target_report(const struct pt_target *target, char *const *envp);
 #pragma GCC visibility pop
 
 static inline int pt_target_needs_clean_environment(const struct pt_target *target)
@@ -45,6 +45,8 @@ struct pt_environment {
     pt_u64 bytes; /* 0 = not a copy */
 };
 
+/* Whether a program with this environment meets us; true where it cannot be read, and the kernel will refuse it. */
+int pt_environment_starts_us(char *const *vector) __attribute__((visibility("hidden")));
 /* `vector` without our library in LD_PRELOAD and without our variables; `vector` itself when there is no memory. */
 struct pt_environment pt_environment_without_us(char *const *vector) __attribute__((visibility("hidden")));
 void pt_environment_release(const struct pt_environment *environment) __attribute__((visibility("hidden")));
