@@ -41,9 +41,12 @@ bool pt_rule_noisy_neighbour(struct pt_profile *profile, pt_i64 stage, struct pt
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_run_stage *left = left_before(profile, stage);
-    if (!(pt_finding_number(finding, metrics, "neighbours.cpu_percent") >= 10))
+    const double cost_s = pt_finding_number(finding, metrics, "neighbours.cost_s");
+    /* Less is what a machine in use always does. */
+    if (stage < 0 || !(pt_finding_number(finding, metrics, "neighbours.cpu_percent") >= 10) ||
+        !(cost_s * 1e9 >= 0.05 * (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage)))
         return false;
-    finding->gain_upper_s = pt_finding_number(finding, metrics, "neighbours.cost_s");
+    finding->gain_upper_s = cost_s;
     pt_finding_add_metrics(finding, metrics,
                            "others_cpu_percent:neighbours.cpu_percent others_cpu_s:neighbours.cpu_s "
                            "machine_full_s:neighbours.full_s main_run_queue_s:time.runnable_s "

@@ -51,6 +51,7 @@ static const struct {
     {"high_memory", {{"rss.max_bytes", 2e10}, {"resource.processes.max", 20}, {"resource.pss_bytes.max", 1.9e10}}, 2e9},
     {"high_memory", {{"resource.processes.max", 1}, {"resource.pss_bytes.max", 2e9}, {"rss.max_bytes", 2e10}}, 1e10},
     {"noisy_neighbour", {{"neighbours.cost_s", 4}, {"neighbours.cpu_percent", 40}}, 9},
+    {"noisy_neighbour", {{"neighbours.cpu_percent", 40}, {"neighbours.cost_s", 4}}, 0.4},
     {"gpu_under_used",
      {{"gpu.idle.cost_s", 5}, {"resource.gpu_util_percent.mean", 50}, {"resource.gpu_util_percent.max", 90}},
      0},
