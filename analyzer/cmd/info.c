@@ -106,37 +106,58 @@ static void print_quality(const struct pt_quality *q)
                pt_fmt_count(q->corrupt_definitions).text);
 }
 
-static pt_u32 count_untraced(const struct pt_session *session)
+static pt_u32 count_untraced(const struct pt_report *report, const struct pt_session *session)
 {
-    pt_u32 n = 0;
+    pt_u32 n = report->run ? report->run->n_untraced : 0;
     for (pt_u32 i = 0; i < session->n_processes; i++)
         n += session->processes[i]->n_untraced;
     return n;
 }
 
-static void print_untraced(const struct pt_session *session)
+static void print_reason(const char *path, const char *reason)
 {
-    printf("untraced    %" PRIu32 " programs\n", count_untraced(session));
+    printf(": ");
+    print_name(path ? path : "?");
+    printf(": ");
+    print_name(reason ? reason : "nobody noted why");
+    putchar('\n');
+}
+
+/* Programs that the launcher started are in run.json, those that a traced program started in its trace. */
+static void print_untraced(const struct pt_report *report, const struct pt_session *session)
+{
+    printf("untraced    %" PRIu32 " programs\n", count_untraced(report, session));
+    for (pt_u32 i = 0; report->run && i < report->run->n_untraced; i++) {
+        const struct pt_run_untraced *u = &report->run->untraced[i];
+        printf("  stage ");
+        print_name(u->stage ? u->stage : "?");
+        print_reason(u->path, u->reason);
+    }
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *p = session->processes[i];
         for (pt_u32 k = 0; k < p->n_untraced; k++) {
-            printf("  started by %" PRIu32 ": ", p->pid);
-            print_name(p->untraced[k].path);
-            printf(": ");
-            print_name(p->untraced[k].reason);
-            putchar('\n');
+            printf("  started by %" PRIu32, p->pid);
+            print_reason(p->untraced[k].path, p->untraced[k].reason);
         }
     }
 }
 
-static void print_text(const struct pt_session *session)
+/* Without a trace the launcher's. */
+static pt_i64 duration_ns(const struct pt_report *report, const struct pt_session *session)
+{
+    return report->empty && report->run->duration_ns > 0 ? (pt_i64)report->run->duration_ns : session->duration_ns;
+}
+
+static void print_text(const struct pt_report *report, const struct pt_session *session)
 {
     printf("run         ");
     print_name(session->path);
-    printf("\nprocesses   %" PRIu32 ", over %s\n", session->n_processes, pt_fmt_duration(session->duration_ns).text);
+    printf("\nprocesses   %" PRIu32 ", over %s\n", session->n_processes,
+           pt_fmt_duration(duration_ns(report, session)).text);
     print_quality(&session->quality);
-    print_untraced(session);
-    putchar('\n');
+    print_untraced(report, session);
+    if (session->n_processes)
+        putchar('\n');
     for (pt_u32 i = 0; i < session->n_processes; i++)
         print_process(session->processes[i]);
     for (pt_u32 i = 0; i < session->n_notes; i++) {
@@ -146,6 +167,8 @@ static void print_text(const struct pt_session *session)
     }
     if (!session->quality.events && session->quality.truncated)
         printf("\nWhat was recorded lay in the missing part: copy the files again and compare their sizes.\n");
+    else if (!session->quality.events && count_untraced(report, session))
+        printf("\nNothing was recorded: the reasons stand above.\n");
     else if (!session->quality.events)
         printf("\nNothing was recorded: `proftrace doctor` says what may stand in the way.\n");
 }
@@ -197,13 +220,24 @@ static void json_process(struct pt_json *json, const struct pt_process *p)
     pt_json_end(json);
 }
 
-static void json_untraced(struct pt_json *json, const struct pt_session *session)
+static void json_untraced(struct pt_json *json, const struct pt_report *report, const struct pt_session *session)
 {
     pt_json_array(json, "untraced");
+    for (pt_u32 i = 0; report->run && i < report->run->n_untraced; i++) {
+        const struct pt_run_untraced *u = &report->run->untraced[i];
+        pt_json_object_inline(json, NULL);
+        pt_json_text(json, "stage", u->stage);
+        pt_json_null(json, "started_by_pid");
+        pt_json_text(json, "path", u->path);
+        pt_json_text(json, "reason", u->reason);
+        pt_json_null(json, "at_s");
+        pt_json_end(json);
+    }
     for (pt_u32 i = 0; i < session->n_processes; i++)
         for (pt_u32 k = 0; k < session->processes[i]->n_untraced; k++) {
             const struct pt_untraced *u = &session->processes[i]->untraced[k];
             pt_json_object_inline(json, NULL);
+            pt_json_text(json, "stage", session->processes[i]->stage);
             pt_json_u64(json, "started_by_pid", session->processes[i]->pid);
             pt_json_text(json, "path", u->path);
             pt_json_text(json, "reason", u->reason);
@@ -213,19 +247,19 @@ static void json_untraced(struct pt_json *json, const struct pt_session *session
     pt_json_end(json);
 }
 
-static int print_json(const struct pt_session *session, struct pt_error *err)
+static int print_json(const struct pt_report *report, const struct pt_session *session, struct pt_error *err)
 {
     struct pt_json json;
     pt_json_init_file(&json, stdout, true);
     pt_json_object(&json, NULL);
     pt_json_text(&json, "run", session->path);
-    pt_json_fixed(&json, "duration_s", session->duration_ns, 9);
+    pt_json_fixed(&json, "duration_s", duration_ns(report, session), 9);
     json_quality(&json, "events", &session->quality);
     pt_json_array(&json, "processes");
     for (pt_u32 i = 0; i < session->n_processes; i++)
         json_process(&json, session->processes[i]);
     pt_json_end(&json);
-    json_untraced(&json, session);
+    json_untraced(&json, report, session);
     pt_json_array(&json, "notes");
     for (pt_u32 i = 0; i < session->n_notes; i++)
         pt_json_text(&json, NULL, session->notes[i]);
@@ -238,12 +272,13 @@ int pt_cmd_info(int argc, char **argv, struct pt_error *err)
 {
     bool as_json = false;
     const struct pt_opt table[] = {PT_OPT_FLAG("json", 0, &as_json, "print JSON"), PT_OPT_END};
-    PT_AUTO(pt_session_closep) struct pt_session *session = NULL;
-    const int done = pt_open_session(table, argc, argv, &session, err);
-    if (done)
-        return done < 0 ? -1 : 0;
-    if (as_json)
-        return print_json(session, err);
-    print_text(session);
-    return 0;
+    struct pt_report report = {0};
+    int done = pt_open_run(table, argc, argv, &report, err);
+    const struct pt_session *session = report.session ? report.session : report.empty;
+    if (done == 0 && as_json)
+        done = print_json(&report, session, err);
+    else if (done == 0)
+        print_text(&report, session);
+    pt_report_close(&report);
+    return done < 0 ? -1 : 0;
 }

@@ -47,7 +47,7 @@ static void free_empty(struct pt_session *session)
     free(session);
 }
 
-static int open_parts(const char *path, struct pt_report *report, struct pt_error *err)
+int pt_report_open_files(const char *path, struct pt_report *report, struct pt_error *err)
 {
     report->session = pt_session_open(path, err);
     PT_AUTO(pt_freep) char *latest = path ? NULL : pt_session_latest();
@@ -67,7 +67,7 @@ static int open_parts(const char *path, struct pt_report *report, struct pt_erro
 
 int pt_report_open(const char *path, struct pt_report *report, struct pt_error *err)
 {
-    if (open_parts(path, report, err) < 0)
+    if (pt_report_open_files(path, report, err) < 0)
         return -1;
     report->profile.session = report->session ? report->session : report->empty;
     report->profile.run = report->run;

@@ -19,6 +19,8 @@ struct pt_report {
 
 /* `path` as in pt_session_open. A run without any trace is fine when its run.json says what was run. */
 int pt_report_open(const char *path, struct pt_report *report, struct pt_error *err);
+/* The same without any analysis: the session or what stands in for it, and run.json. */
+int pt_report_open_files(const char *path, struct pt_report *report, struct pt_error *err);
 void pt_report_close(struct pt_report *report);
 
 /* 0 when the run has the stage or none is asked for; else -1, naming those it has. */

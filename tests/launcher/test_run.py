@@ -412,6 +412,9 @@ class Targets(LauncherCase):
         self.assertEqual(len(untraced), 1)
         self.assertIn(reason, untraced[0]["reason"])
         self.assertIn(f"was not traced: {untraced[0]['reason']}", done.stderr.decode())
+        shown = self.proftrace("info")
+        self.assertEqual((shown.returncode, shown.stderr), (0, b""))
+        self.assertIn(f": {untraced[0]['path']}: {untraced[0]['reason']}\n", shown.stdout.decode())
 
     def test_ordinary(self):
         done = self.run_it(self.compile(self.HELLO))
