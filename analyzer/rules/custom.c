@@ -96,6 +96,30 @@ bool pt_rule_nothing_captured(struct pt_profile *profile, pt_i64 stage, struct p
     return true;
 }
 
+/* The launcher saw the CPU time of all; ours is that of the processes with a trace. */
+bool pt_rule_mostly_untraced(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_process *starter = NULL;
+    double traced_s = 0;
+    for (pt_u32 i = 0; stage >= 0 && i < profile->session->n_processes; i++) {
+        const struct pt_process *process = profile->session->processes[i];
+        if (pt_profile_stage_of(profile, process) != (pt_u32)stage)
+            continue;
+        traced_s += process->state == PT_PROCESS_EXECED ? 0 : (double)process->cpu_ns / 1e9;
+        starter = !starter && process->n_untraced ? process : starter;
+    }
+    const double total_s = pt_finding_number(finding, metrics, "cpu.total_s");
+    if (!starter || !(traced_s < 0.5 * total_s) || total_s < 0.1)
+        return false;
+    finding->always_shown = true;
+    pt_finding_add_evidence(finding, "program", pt_text(starter->untraced[0].path));
+    pt_finding_add_evidence(finding, "reason", pt_text(starter->untraced[0].reason));
+    pt_finding_add_metrics(finding, metrics, "untraced:capture.untraced cpu_s:cpu.total_s");
+    pt_finding_add_evidence(finding, "traced_cpu_s", pt_real(traced_s));
+    return true;
+}
+
 bool pt_rule_trace_cut_short(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     const struct pt_process *first = NULL;

@@ -91,10 +91,18 @@ static bool are_large_blocks(const struct pt_finding *finding, const struct pt_m
            0.5 * 4096 * pt_finding_number(finding, metrics, "faults.minor.calls");
 }
 
+/* Pressure is the whole machine's: who waits for memory reads its pages again. */
+static bool reads_its_pages_again(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    return pt_finding_number(finding, metrics, "resource.memory_pressure_percent.mean") >= 5 &&
+           !(pt_finding_number(finding, metrics, "faults.major.calls") < 100);
+}
+
 bool pt_rule_page_fault_storm(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
-    if (!maps_much(profile, stage, finding) || are_large_blocks(finding, metrics))
+    if (!maps_much(profile, stage, finding) || are_large_blocks(finding, metrics) ||
+        reads_its_pages_again(finding, metrics))
         return false;
     pt_finding_add_metrics(
         finding, metrics,
@@ -171,13 +179,6 @@ bool pt_rule_io_pressure(struct pt_profile *profile, pt_i64 stage, struct pt_fin
                            "disk_read_bytes:resource.disk_read_bytes.last "
                            "disk_write_bytes:resource.disk_write_bytes.last");
     return true;
-}
-
-/* Pressure is the whole machine's: who waits for memory reads its pages again. */
-static bool reads_its_pages_again(const struct pt_finding *finding, const struct pt_metrics *metrics)
-{
-    return pt_finding_number(finding, metrics, "resource.memory_pressure_percent.mean") >= 5 &&
-           !(pt_finding_number(finding, metrics, "faults.major.calls") < 100);
 }
 
 bool pt_rule_swapping(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
