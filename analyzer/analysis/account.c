@@ -64,8 +64,9 @@ static void event(void *state, const struct pt_event *e)
         return;
     const char *path;
     struct account_thread *thread = &account->threads[pt_account_number(account, e->thread)];
-    const enum pt_time_part part = pt_account_part(account, e, &path);
-    const struct span span = {e->start_ns, pt_event_end_ns(e), part};
+    const enum pt_time_part part = pt_time_part_of_event(e, &path);
+    struct span span = {.start_ns = e->start_ns, .end_ns = pt_event_end_ns(e), .part = (pt_u8)part};
+    pt_account_set_whom(account, e, pt_peers_note(&account->peers, e, path), &span);
     pt_i64 own_ns = pt_account_keep_span(account, thread, &span);
     thread->last_ns = span.end_ns > thread->last_ns ? span.end_ns : thread->last_ns;
     const bool is_critical = account->critical[e->process->index] && e->thread == pt_account_main_thread(e->process);
@@ -76,15 +77,13 @@ static void event(void *state, const struct pt_event *e)
     thread->seen_ns[e->desc->row] += (double)e->duration_ns;
     if (part == PT_PART_gil_wait && e->desc->row == PT_ROW_lock_cond)
         thread->gil_cond_ns += (double)e->duration_ns;
-    pt_peers_note(&account->peers, e, path);
-    if (account->late.path)
-        pt_account_follow_late(account, pt_event_end_ns(e));
+    pt_account_follow_due(account, span.end_ns);
     if (part == PT_PART_idle)
         pt_account_loop_waited(thread, &span, (double)own_ns, pt_waits_for_signals(e));
     else
-        pt_account_loop_next(account, thread, e, path, is_critical);
+        pt_account_loop_next(account, thread, e, path, &span, is_critical);
     if (is_critical)
-        pt_account_follow(account, e, part, path);
+        pt_account_follow(account, e->thread, &span);
 }
 
 /* ---- results ---- */
@@ -202,6 +201,7 @@ static void set_workers(struct account *account, pt_u32 stage)
 static void finish(void *state, struct pt_profile *profile)
 {
     struct account *account = state;
+    pt_account_follow_all(account);
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
         if (!profile->stages.items[stage].root || pt_profile_stage_wall_ns(profile, stage) <= 0) {
             set_untraced(profile, stage);

@@ -11,18 +11,23 @@
 #include "time_part.h"
 
 enum {
-    PT_ACCOUNT_LAST_SPANS = 4096,  /* per thread: what a wait may look back on */
-    PT_ACCOUNT_MOST_THREADS = 512, /* that keep them; later ones are accounted but not followed */
-    PT_ACCOUNT_MOST_WORKERS = 200, /* rows of the table of main threads */
-    PT_ACCOUNT_MOST_SHOWN = 64,    /* rows of the table of threads, but for the sum of the others */
-    PT_ACCOUNT_MOST_CHILDREN = 64, /* that a wait for a lock is followed into */
-    PT_ACCOUNT_LONG_LOCK_NS = 1000000,
-    PT_ACCOUNT_LATE_NS = 1000000000,
+    PT_ACCOUNT_LAST_SPANS = 4096,    /* per thread: what a wait may look back on */
+    PT_ACCOUNT_MOST_THREADS = 512,   /* that keep them; later ones are accounted but not followed */
+    PT_ACCOUNT_MOST_WORKERS = 200,   /* rows of the table of main threads */
+    PT_ACCOUNT_MOST_SHOWN = 64,      /* rows of the table of threads, but for the sum of the others */
+    PT_ACCOUNT_MOST_CHILDREN = 64,   /* that a wait for a lock is followed into */
+    PT_ACCOUNT_MOST_STEPS = 4,       /* from one that waits to one that it waits for */
+    PT_ACCOUNT_MOST_FOLLOWED = 1024, /* pairs of them */
+    PT_ACCOUNT_WAITING = 1024,       /* waits that are about to be followed */
 };
+
+/* Whom a wait was for; `number`: of a thread (of a process, plus 1), or of a channel. */
+enum account_whom { WHOM_NOBODY, WHOM_THREAD, WHOM_PROCESS, WHOM_WRITER, WHOM_READER };
 
 struct span {
     pt_i64 start_ns, end_ns;
-    enum pt_time_part part;
+    pt_u8 part, whom; /* enum pt_time_part, enum account_whom */
+    pt_u32 number;
 };
 
 /* The last wait of an event loop: what it was for is told by what the thread does next. */
@@ -44,20 +49,23 @@ struct account_thread {
     pt_u32 waits_for;              /* process index + 1 of the last wait for another process */
 };
 
-/* What the critical thread of a stage waited for in one other thread. */
+/* What one thread waited for in another. */
 struct followed {
-    pt_u32 stage;
-    const struct pt_thread *target;
+    pt_u32 stage, step; /* 1 = the critical thread waited, 2 = one that it waited for ... */
+    const struct pt_thread *waiter, *target;
     enum pt_time_part part;
-    double ns[PT_PART__COUNT]; /* what the target did meanwhile; unattributed = nothing that was recorded */
+    double ns[PT_PART__COUNT];   /* what the target did meanwhile; unattributed = before the last spans that are kept */
+    double gap_ns;               /* in no call, and not known to be off the CPU */
+    double python_ns, native_ns; /* that samples in the gaps stand for */
     double total_ns;
     pt_u64 waits;
+    bool is_shown;
 };
 
-/* The longest of the last waits for a process that is not known yet. */
-struct account_late {
-    struct pt_event event;
-    const char *path; /* NULL = none */
+/* A wait of a critical thread. */
+struct account_wait {
+    const struct pt_thread *thread; /* NULL = none */
+    struct span span;
 };
 
 struct account {
@@ -68,13 +76,15 @@ struct account {
     struct account_moments *moments; /* by stage */
     pt_u32 n_kept;                   /* threads that keep spans */
     struct pt_peers peers;
-    struct account_late late;
+    struct account_wait waiting[PT_ACCOUNT_WAITING]; /* ring, by end */
+    pt_u64 n_waiting, n_followed;                    /* ever put there, and taken from there */
+    struct account_wait late;                        /* the longest of the last waits for one that is not known yet */
     struct pt_map connected; /* process and hash of the other side -> 1: connections that it made itself */
     struct pt_joins joins;
     struct {
         PT_VEC(struct followed);
     } followed;
-    struct pt_map by_target; /* stage, thread, part -> index in followed, plus 1 */
+    struct pt_map by_target; /* stage, step, threads, part -> index in followed, plus 1 */
 };
 
 /* The time of a thread, or of several that followed each other. */
@@ -150,6 +160,15 @@ static inline pt_u32 pt_account_number(const struct account *account, const stru
 {
     return account->first_thread[thread->process->index] + thread->index;
 }
+/* When a thread was born and died, as far as the trace and the kernel's records tell; exec kept it. */
+struct account_life {
+    pt_i64 start_ns, end_ns;
+    bool is_exact; /* the kernel saw it; otherwise it may have lived before its first call */
+};
+struct account_life pt_account_life(const struct account *account, const struct pt_thread *thread);
+/* Without its calls nobody knows what it waited for a GPU; before exec, too. */
+bool pt_account_calls_cuda(const struct pt_thread *thread);
+extern const char pt_account_no_gpu[];
 /* The table of a stage's threads, each with its account. */
 void pt_account_set_threads(struct account *account, pt_u32 stage);
 /* A part of one process; unknown, with the reason, when it could not be recorded. */
@@ -157,8 +176,9 @@ struct pt_value pt_account_part_of(const struct pt_process *process, enum pt_tim
 
 const struct pt_thread *pt_account_main_thread(const struct pt_process *process);
 
-/* The part of an event, with what is known of its channel; *ret_path as in pt_time_part_of_event. */
-enum pt_time_part pt_account_part(const struct account *account, const struct pt_event *event, const char **ret_path);
+/* Whom a wait was for, as far as the call tells. `channel`: as pt_peers_note gave it. */
+void pt_account_set_whom(const struct account *account, const struct pt_event *event, pt_u32 channel,
+                         struct span *span);
 
 /* Remember a span; returns its length without what it contains: an inner one ended before and came first. */
 pt_i64 pt_account_keep_span(struct account *account, struct account_thread *thread, const struct span *span);
@@ -166,12 +186,13 @@ pt_i64 pt_account_keep_span(struct account *account, struct account_thread *thre
 /* An event loop waited; any other span of the thread, `is_critical` = of a stage's critical one. */
 void pt_account_loop_waited(struct account_thread *thread, const struct span *span, double own_ns, bool for_signals);
 void pt_account_loop_next(struct account *account, struct account_thread *thread, const struct pt_event *event,
-                          const char *path, bool is_critical);
+                          const char *path, const struct span *span, bool is_critical);
 
-/* The critical thread waited: what did the other side do meanwhile? */
-void pt_account_follow(struct account *account, const struct pt_event *event, enum pt_time_part part, const char *path);
+/* The critical thread waited: what did the other side do meanwhile? That is looked at a moment later. */
+void pt_account_follow(struct account *account, const struct pt_thread *thread, const struct span *span);
+void pt_account_follow_due(struct account *account, pt_i64 now_ns);
+void pt_account_follow_all(struct account *account);
 void pt_account_set_followed(struct account *account, pt_u32 stage);
-void pt_account_follow_late(struct account *account, pt_i64 now_ns);
 void pt_account_follow_fini(struct account *account);
 
 #endif

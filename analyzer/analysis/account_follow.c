@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * Following waits into the thread that was waited for: of a DataLoader worker that feeds a pipe, of a child, one that
- * is joined or holds a lock.
+ * Following waits into the thread that was waited for: one that feeds a pipe or answers on a socket, a child, one that
+ * is joined or holds a lock; and on into whom that one waited for meanwhile.
  *
- * Threads: one. State: the last spans of each main thread, in a ring. Never: looks further back than the ring does;
- * what it no longer holds counts as not recorded.
+ * Threads: one. State: the last spans of each thread, in a ring; waits of the last moments. Never: looks further back
+ * than the ring does, goes in a circle.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "account.h"
+
+/* The one that was waited for may come back from its call later than the one that waited, and a call is known when it
+ * is over. */
+#define DUE_NS 20000000
+#define LATE_NS 1000000000
+#define LONG_LOCK_NS 1000000
+#define LEAST_FOLLOWED_NS 100000 /* at the second step and behind it */
 
 /* ---- spans ---- */
 
@@ -54,93 +59,6 @@ static pt_u32 process_of_pid(const struct account *account, pt_u32 pid, pt_i64 a
     return 0;
 }
 
-static pt_u32 target_of(const struct account *account, const struct pt_event *event, enum pt_time_part part,
-                        const char *path)
-{
-    if (event->desc->row == PT_ROW_wait_child && event->result > 0)
-        return process_of_pid(account, (pt_u32)event->result, pt_event_end_ns(event));
-    if (part != PT_PART_data_wait)
-        return 0;
-    const bool writes = event->desc->row == PT_ROW_io_write || event->desc->row == PT_ROW_io_writev ||
-                        event->desc->row == PT_ROW_net_send;
-    return pt_peers_other(&account->peers, event->process, path, !writes);
-}
-
-enum pt_time_part pt_account_part(const struct account *account, const struct pt_event *event, const char **ret_path)
-{
-    const enum pt_time_part part = pt_time_part_of_event(event, ret_path);
-    (void)account;
-    return part;
-}
-
-/* ---- what it did meanwhile ---- */
-
-static pt_u32 number_of(const struct account *account, const struct pt_thread *thread)
-{
-    return account->first_thread[thread->process->index] + thread->index;
-}
-
-static struct followed *followed_at(struct account *account, pt_u32 stage, const struct pt_thread *target,
-                                    enum pt_time_part part)
-{
-    const pt_u64 key = (pt_u64)stage << 40 | (pt_u64)number_of(account, target) << 8 | part;
-    pt_u64 *slot = pt_map_at(&account->by_target, key);
-    if (!*slot) {
-        pt_vec_push(&account->followed, ((struct followed){.stage = stage, .target = target, .part = part}));
-        *slot = account->followed.n;
-    }
-    return &account->followed.items[*slot - 1];
-}
-
-static pt_i64 overlap(const struct span *span, pt_i64 start_ns, pt_i64 end_ns)
-{
-    const pt_i64 from = span->start_ns > start_ns ? span->start_ns : start_ns;
-    const pt_i64 to = span->end_ns < end_ns ? span->end_ns : end_ns;
-    return to > from ? to - from : 0;
-}
-
-/* Spans are in the order of their ends; an inner one comes before the one around it and is counted there. */
-static void split_meanwhile(const struct account_thread *thread, pt_i64 start_ns, pt_i64 end_ns, double ns[])
-{
-    pt_i64 outer_start_ns = INT64_MAX;
-    double rest_ns = (double)(end_ns - start_ns);
-    for (pt_u64 i = 0; i < n_kept(thread); i++) {
-        const struct span *span = nth_last(thread, i);
-        if (span->end_ns <= start_ns)
-            break;
-        if (span->start_ns >= outer_start_ns)
-            continue;
-        const double part_ns = (double)overlap(span, start_ns, end_ns);
-        outer_start_ns = span->start_ns;
-        ns[span->part] += part_ns;
-        rest_ns -= part_ns;
-    }
-    ns[PT_PART_unattributed] += rest_ns > 0 ? rest_ns : 0;
-}
-
-static void follow_into(struct account *account, const struct pt_event *event, enum pt_time_part part,
-                        const struct pt_thread *target)
-{
-    const struct pt_process *process = target->process;
-    const pt_i64 start_ns = event->start_ns > process->start_ns ? event->start_ns : process->start_ns;
-    const pt_i64 end_ns = pt_event_end_ns(event) < process->end_ns ? pt_event_end_ns(event) : process->end_ns;
-    if (end_ns <= start_ns)
-        return;
-    struct followed *followed =
-        followed_at(account, pt_profile_stage_of(account->profile, event->process), target, part);
-    split_meanwhile(&account->threads[number_of(account, target)], start_ns, end_ns, followed->ns);
-    followed->total_ns += (double)(end_ns - start_ns);
-    followed->waits++;
-}
-
-static void follow_into_process(struct account *account, const struct pt_event *event, enum pt_time_part part,
-                                const struct pt_process *process)
-{
-    const struct pt_thread *main_thread = pt_account_main_thread(process);
-    if (main_thread)
-        follow_into(account, event, part, main_thread);
-}
-
 static const struct pt_thread *thread_of_tid(const struct pt_process *process, pt_u32 tid)
 {
     for (pt_u32 i = process->n_threads; tid && i-- > 0;)
@@ -164,125 +82,260 @@ static const struct pt_thread *thread_waited_for(const struct account *account, 
     }
 }
 
-/* A condition says nothing about why: a pool's main thread waits for a future that a helper thread completes when a
- * worker process has sent its result. What the worker processes did meanwhile is the closest there is. */
-static void follow_lock(struct account *account, const struct pt_event *event)
+static void set(struct span *span, enum account_whom whom, pt_u32 number)
+{
+    span->whom = (pt_u8)whom;
+    span->number = number;
+}
+
+void pt_account_set_whom(const struct account *account, const struct pt_event *event, pt_u32 channel, struct span *span)
+{
+    const bool writes = event->desc->row == PT_ROW_io_write || event->desc->row == PT_ROW_io_writev ||
+                        event->desc->row == PT_ROW_net_send;
+    if (span->part == PT_PART_lock) {
+        const struct pt_thread *thread = thread_waited_for(account, event);
+        if (thread)
+            set(span, WHOM_THREAD, pt_account_number(account, thread));
+    } else if (event->desc->row == PT_ROW_wait_child && event->result > 0) {
+        set(span, WHOM_PROCESS, process_of_pid(account, (pt_u32)event->result, span->end_ns));
+    } else if (channel) {
+        set(span, writes ? WHOM_READER : WHOM_WRITER, channel);
+    }
+}
+
+static const struct pt_thread *thread_of_number(const struct account *account, pt_u32 number)
 {
     const struct pt_session *session = account->profile->session;
-    const struct pt_thread *thread = thread_waited_for(account, event);
-    pt_u32 followed = 0;
-    if (thread) {
-        follow_into(account, event, PT_PART_lock, thread);
-        return;
+    pt_u32 low = 0, high = session->n_processes - 1;
+    while (low < high) { /* the last process whose first thread is not behind */
+        const pt_u32 middle = (low + high + 1) / 2;
+        if (account->first_thread[middle] <= number)
+            low = middle;
+        else
+            high = middle - 1;
     }
-    for (pt_u32 i = event->process->index + 1; i < session->n_processes && followed < PT_ACCOUNT_MOST_CHILDREN; i++) {
-        if (session->processes[i]->parent != event->process || session->processes[i]->pid == event->process->pid)
+    return &session->processes[low]->threads[number - account->first_thread[low]];
+}
+
+static const struct pt_thread *target_of(const struct account *account, const struct pt_thread *waiter,
+                                         const struct span *wait)
+{
+    switch ((enum account_whom)wait->whom) {
+    case WHOM_THREAD:
+        return thread_of_number(account, wait->number);
+    case WHOM_PROCESS:
+        return wait->number ? pt_account_main_thread(account->profile->session->processes[wait->number - 1]) : NULL;
+    case WHOM_WRITER:
+    case WHOM_READER:
+        return pt_peers_thread(&account->peers, waiter, wait->number, wait->whom == WHOM_WRITER, wait->end_ns);
+    case WHOM_NOBODY:
+        break;
+    }
+    return NULL;
+}
+
+/* ---- what it did meanwhile ---- */
+
+struct chain {
+    struct account *account;
+    pt_u32 stage, n;
+    const struct pt_thread *threads[PT_ACCOUNT_MOST_STEPS + 1]; /* the first waits for the second ... */
+};
+
+static void follow_into(struct chain *chain, const struct span *wait, const struct pt_thread *target);
+
+static pt_u64 mixed(pt_u64 hash, pt_u64 value)
+{
+    return (hash ^ value) * 0x9e3779b97f4a7c15ull;
+}
+
+/* Index in followed, plus 1; 0 = there are too many. */
+static size_t followed_at(const struct chain *chain, const struct pt_thread *target, enum pt_time_part part)
+{
+    struct account *account = chain->account;
+    const struct pt_thread *waiter = chain->threads[chain->n - 1];
+    pt_u64 key = mixed(mixed(chain->stage, chain->n), (pt_u64)part + 1);
+    key = mixed(mixed(key, pt_account_number(account, waiter)), pt_account_number(account, target)) | 1;
+    const pt_u64 *found = pt_map_find(&account->by_target, key);
+    if (found)
+        return (size_t)*found;
+    if (account->followed.n >= PT_ACCOUNT_MOST_FOLLOWED)
+        return 0;
+    pt_vec_push(
+        &account->followed,
+        ((struct followed){.stage = chain->stage, .step = chain->n, .waiter = waiter, .target = target, .part = part}));
+    *pt_map_at(&account->by_target, key) = account->followed.n;
+    return account->followed.n;
+}
+
+/* Between its calls it computed, waited for a CPU or a page, or nobody knows. */
+static void add_gap(const struct chain *chain, const struct pt_thread *target, struct followed *followed,
+                    pt_i64 start_ns, pt_i64 end_ns)
+{
+    const struct account_moments *moments =
+        &chain->account->moments[pt_profile_stage_of(chain->account->profile, target->process)];
+    const pt_u32 number = chain->account->threads[pt_account_number(chain->account, target)].cpu_thread;
+    struct account_between between = {0};
+    followed->gap_ns += (double)(end_ns - start_ns);
+    if (!number)
+        return;
+    pt_account_moments_between(moments, number, start_ns, end_ns, &between);
+    const double sample_ns = pt_account_moments_sample_ns(moments, number);
+    followed->ns[PT_PART_runnable] += between.preempted_ns;
+    followed->ns[PT_PART_page_fault] += between.fault_ns;
+    followed->gap_ns -= between.preempted_ns + between.fault_ns;
+    followed->python_ns += between.python * sample_ns;
+    followed->native_ns += between.native * sample_ns;
+}
+
+static void add_call(struct chain *chain, const struct pt_thread *target, size_t index, const struct span *piece)
+{
+    struct account *account = chain->account;
+    const pt_u32 number = account->threads[pt_account_number(account, target)].cpu_thread;
+    struct account_between between = {0};
+    if (number)
+        pt_account_moments_between(&account->moments[pt_profile_stage_of(account->profile, target->process)], number,
+                                   piece->start_ns, piece->end_ns, &between);
+    struct followed *followed = &account->followed.items[index - 1];
+    followed->ns[PT_PART_runnable] += between.preempted_ns;
+    followed->ns[piece->part] += (double)(piece->end_ns - piece->start_ns) - between.preempted_ns;
+    if (chain->n > PT_ACCOUNT_MOST_STEPS || piece->end_ns - piece->start_ns < LEAST_FOLLOWED_NS)
+        return;
+    const struct pt_thread *next = target_of(account, target, piece);
+    if (next)
+        follow_into(chain, piece, next);
+}
+
+/* Spans are in the order of their ends; an inner one comes before the one around it and is counted there. */
+static void split_meanwhile(struct chain *chain, const struct pt_thread *target, size_t index, pt_i64 start_ns,
+                            pt_i64 end_ns)
+{
+    struct account *account = chain->account;
+    const struct account_thread *thread = &account->threads[pt_account_number(account, target)];
+    pt_i64 outer_start_ns = INT64_MAX, at_ns = end_ns;
+    pt_u64 i = 0;
+    for (; i < n_kept(thread); i++) {
+        struct span piece = *nth_last(thread, i);
+        if (piece.end_ns <= start_ns)
+            break;
+        if (piece.start_ns >= outer_start_ns)
             continue;
-        follow_into_process(account, event, PT_PART_lock, session->processes[i]);
+        outer_start_ns = piece.start_ns;
+        piece.start_ns = piece.start_ns > start_ns ? piece.start_ns : start_ns;
+        piece.end_ns = piece.end_ns < at_ns ? piece.end_ns : at_ns;
+        if (piece.start_ns >= piece.end_ns)
+            continue;
+        if (at_ns > piece.end_ns)
+            add_gap(chain, target, &account->followed.items[index - 1], piece.end_ns, at_ns);
+        at_ns = piece.start_ns;
+        add_call(chain, target, index, &piece);
+    }
+    if (at_ns > start_ns && i == n_kept(thread) && thread->n_spans > i)
+        account->followed.items[index - 1].ns[PT_PART_unattributed] += (double)(at_ns - start_ns);
+    else if (at_ns > start_ns)
+        add_gap(chain, target, &account->followed.items[index - 1], start_ns, at_ns);
+}
+
+static void follow_into(struct chain *chain, const struct span *wait, const struct pt_thread *target)
+{
+    const struct pt_process *process = target->process;
+    const struct account_life life = pt_account_life(chain->account, target);
+    const bool is_main = target == pt_account_main_thread(process);
+    const pt_i64 born_ns = is_main || !life.is_exact ? process->start_ns : life.start_ns;
+    const pt_i64 start_ns = wait->start_ns > born_ns ? wait->start_ns : born_ns;
+    const pt_i64 end_ns = wait->end_ns < process->end_ns ? wait->end_ns : process->end_ns;
+    for (pt_u32 i = 0; i < chain->n; i++)
+        if (chain->threads[i] == target)
+            return; /* it waited for one of those that wait for it */
+    if (end_ns <= start_ns)
+        return;
+    const size_t index = followed_at(chain, target, (enum pt_time_part)wait->part);
+    if (!index)
+        return;
+    chain->account->followed.items[index - 1].total_ns += (double)(end_ns - start_ns);
+    chain->account->followed.items[index - 1].waits++;
+    chain->threads[chain->n++] = target;
+    split_meanwhile(chain, target, index, start_ns, end_ns);
+    chain->n--;
+}
+
+/* A condition says nothing about why: a pool's main thread waits for a future that a helper thread completes when a
+ * worker process has sent its result. What the worker processes did meanwhile is the closest there is. */
+static void follow_into_children(struct chain *chain, const struct span *wait)
+{
+    const struct pt_session *session = chain->account->profile->session;
+    const struct pt_process *parent = chain->threads[0]->process;
+    pt_u32 followed = 0;
+    for (pt_u32 i = parent->index + 1; i < session->n_processes && followed < PT_ACCOUNT_MOST_CHILDREN; i++) {
+        const struct pt_process *child = session->processes[i];
+        const struct pt_thread *thread = pt_account_main_thread(child);
+        if (child->parent != parent || child->pid == parent->pid || !thread)
+            continue;
+        follow_into(chain, wait, thread);
         followed++;
     }
 }
 
-void pt_account_follow(struct account *account, const struct pt_event *event, enum pt_time_part part, const char *path)
+/* False = nobody knows yet whom it was for. */
+static bool follow(struct account *account, const struct account_wait *wait)
 {
-    if (part == PT_PART_lock && event->duration_ns >= PT_ACCOUNT_LONG_LOCK_NS) {
-        follow_lock(account, event);
-        return;
-    }
-    const pt_u32 target = target_of(account, event, part, path);
-    if (target && event->duration_ns > 0)
-        follow_into_process(account, event, part, account->profile->session->processes[target - 1]);
-    else if (part == PT_PART_data_wait && (!account->late.path || event->duration_ns > account->late.event.duration_ns))
-        account->late = (struct account_late){*event, path};
-}
-
-/* The reader may be done before the write that woke it: then the writer is known a moment later. */
-void pt_account_follow_late(struct account *account, pt_i64 now_ns)
-{
-    struct account_late *late = &account->late;
-    const pt_u32 target = target_of(account, &late->event, PT_PART_data_wait, late->path);
+    struct chain chain = {account, pt_profile_stage_of(account->profile, wait->thread->process), 1, {wait->thread}};
+    const struct pt_thread *target = target_of(account, wait->thread, &wait->span);
     if (target)
-        follow_into_process(account, &late->event, PT_PART_data_wait, account->profile->session->processes[target - 1]);
-    if (target || now_ns - pt_event_end_ns(&late->event) > PT_ACCOUNT_LATE_NS)
-        late->path = NULL;
+        follow_into(&chain, &wait->span, target);
+    else if (wait->span.part == PT_PART_lock)
+        follow_into_children(&chain, &wait->span);
+    return target || wait->span.whom < WHOM_WRITER;
 }
 
-/* ---- results ---- */
+/* ---- a moment later ---- */
 
-static int by_total(const void *a, const void *b)
+static pt_i64 length(const struct account_wait *wait)
 {
-    const struct followed *x = a, *y = b;
-    if (x->total_ns != y->total_ns)
-        return x->total_ns < y->total_ns ? 1 : -1;
-    if (x->target->process->index != y->target->process->index)
-        return x->target->process->index < y->target->process->index ? -1 : 1;
-    return (x->target->index > y->target->index) - (x->target->index < y->target->index);
+    return wait->thread ? wait->span.end_ns - wait->span.start_ns : 0;
 }
 
-/* The part with the most, as people say it. */
-static const char *mostly(struct pt_profile *profile, const struct followed *followed)
+static void follow_first(struct account *account)
 {
-    int most = 0;
-    for (int part = 1; part < PT_PART__COUNT; part++)
-        if (followed->ns[part] > followed->ns[most])
-            most = part;
-    const double percent = followed->total_ns > 0 ? 100 * followed->ns[most] / followed->total_ns : 0;
-    const char *what = most == PT_PART_unattributed ? "computing, or not recorded" : pt_time_parts[most].label;
-    return pt_metrics_format(&profile->metrics, "%s %.0f %%", what, percent);
+    const struct account_wait *wait = &account->waiting[account->n_followed++ % PT_ACCOUNT_WAITING];
+    if (!follow(account, wait) && length(wait) > length(&account->late))
+        account->late = *wait;
 }
 
-static void add_row(struct pt_profile *profile, struct pt_table *table, const struct followed *followed)
+/* The write that woke the reader may come later still. */
+static void follow_late(struct account *account, pt_i64 now_ns)
 {
-    const struct pt_process *target = followed->target->process;
-    const bool is_main = followed->target == pt_account_main_thread(target);
-    struct pt_value *row = pt_table_add_row(table);
-    row[0] = pt_text(pt_time_parts[followed->part].label);
-    row[1] = pt_text(!is_main       ? pt_thread_label(profile, followed->stage, followed->target)
-                     : target->comm ? target->comm
-                                    : pt_base_name(target->exe));
-    row[2] = pt_integer(target->pid);
-    row[3] = pt_integer(followed->waits);
-    row[4] = pt_real(followed->total_ns / 1e9);
-    row[5] = pt_text(mostly(profile, followed));
-    row[6] = pt_real(
-        (followed->ns[PT_PART_file_read] + followed->ns[PT_PART_file_write] + followed->ns[PT_PART_file_meta]) / 1e9);
-    row[7] = pt_real(followed->ns[PT_PART_network] / 1e9);
-    row[8] = pt_real((followed->ns[PT_PART_lock] + followed->ns[PT_PART_gil_wait]) / 1e9);
-    row[9] = pt_real(followed->ns[PT_PART_sleep] / 1e9);
-    row[10] = pt_real(
-        (followed->ns[PT_PART_data_wait] + followed->ns[PT_PART_idle] + followed->ns[PT_PART_child_wait]) / 1e9);
-    row[11] = pt_real((followed->ns[PT_PART_unattributed] + followed->ns[PT_PART_native]) / 1e9);
+    if (follow(account, &account->late) || now_ns - account->late.span.end_ns > LATE_NS)
+        account->late.thread = NULL;
 }
 
-void pt_account_set_followed(struct account *account, pt_u32 stage)
+void pt_account_follow_due(struct account *account, pt_i64 now_ns)
 {
-    static const struct pt_column columns[] = {
-        {"wait", "Wait", PT_SHOW_TEXT},
-        {"waited_for", "Waited for", PT_SHOW_TEXT},
-        {"pid", "PID", PT_SHOW_NUMBER},
-        {"waits", "Waits", PT_SHOW_COUNT},
-        {"total_s", "Total", PT_SHOW_SECONDS},
-        {"mostly", "Which meanwhile was", PT_SHOW_TEXT},
-        {"file_s", "Files", PT_SHOW_SECONDS},
-        {"network_s", "Network", PT_SHOW_SECONDS},
-        {"lock_s", "Locks", PT_SHOW_SECONDS},
-        {"sleep_s", "Sleep", PT_SHOW_SECONDS},
-        {"wait_s", "Other waits", PT_SHOW_SECONDS},
-        {"compute_s", "Computing", PT_SHOW_SECONDS},
-    };
-    struct pt_profile *profile = account->profile;
-    struct pt_table *table = NULL;
-    if (account->followed.n)
-        qsort(account->followed.items, account->followed.n, sizeof *account->followed.items, by_total);
-    for (size_t i = 0; i < account->followed.n; i++) {
-        if (account->followed.items[i].stage != stage)
-            continue;
-        if (!table)
-            table =
-                pt_metrics_table(&profile->metrics, pt_scope_stage(stage), "waits",
-                                 "Waits for other processes and threads", columns, sizeof columns / sizeof *columns);
-        add_row(profile, table, &account->followed.items[i]);
-    }
+    while (account->n_followed < account->n_waiting &&
+           account->waiting[account->n_followed % PT_ACCOUNT_WAITING].span.end_ns + DUE_NS <= now_ns)
+        follow_first(account);
+    if (account->late.thread)
+        follow_late(account, now_ns);
+}
+
+void pt_account_follow_all(struct account *account)
+{
+    while (account->n_followed < account->n_waiting)
+        follow_first(account);
+    if (account->late.thread)
+        follow_late(account, account->late.span.end_ns);
+}
+
+void pt_account_follow(struct account *account, const struct pt_thread *thread, const struct span *span)
+{
+    const bool is_lock = span->part == PT_PART_lock && span->end_ns - span->start_ns >= LONG_LOCK_NS;
+    const bool is_other =
+        span->part == PT_PART_data_wait || span->part == PT_PART_network || span->part == PT_PART_child_wait;
+    if ((!is_other || span->whom == WHOM_NOBODY) && !is_lock)
+        return;
+    if (account->n_waiting - account->n_followed == PT_ACCOUNT_WAITING)
+        follow_first(account);
+    account->waiting[account->n_waiting++ % PT_ACCOUNT_WAITING] = (struct account_wait){thread, *span};
 }
 
 void pt_account_follow_fini(struct account *account)

@@ -61,12 +61,12 @@ static enum pt_time_part cause_of(const struct account *account, const struct pt
 }
 
 /* Who follows a wait into this thread should find it, too. */
-static void rename_span(struct account_thread *thread, const struct span *span, enum pt_time_part part)
+static void rename_span(struct account_thread *thread, const struct span *wait)
 {
     for (pt_u64 i = 1; thread->last && i <= 8 && i <= thread->n_spans; i++) {
         struct span *one = &thread->last[(thread->n_spans - i) % PT_ACCOUNT_LAST_SPANS];
-        if (one->start_ns == span->start_ns && one->end_ns == span->end_ns)
-            one->part = part;
+        if (one->start_ns == wait->start_ns && one->end_ns == wait->end_ns)
+            *one = *wait;
     }
 }
 
@@ -76,7 +76,7 @@ void pt_account_loop_waited(struct account_thread *thread, const struct span *sp
 }
 
 void pt_account_loop_next(struct account *account, struct account_thread *thread, const struct pt_event *event,
-                          const char *path, bool is_critical)
+                          const char *path, const struct span *span, bool is_critical)
 {
     struct account_loop *loop = &thread->loop;
     if (event->desc->row == PT_ROW_net_connect)
@@ -86,14 +86,12 @@ void pt_account_loop_next(struct account *account, struct account_thread *thread
     const bool is_answer = event->start_ns - loop->span.end_ns < ANSWER_NS;
     const enum pt_time_part part = is_answer ? cause_of(account, event, path) : PT_PART_idle;
     if (part != PT_PART_idle) {
-        struct pt_event wait = *event;
-        wait.start_ns = loop->span.start_ns;
-        wait.duration_ns = loop->span.end_ns - loop->span.start_ns;
+        const struct span wait = {loop->span.start_ns, loop->span.end_ns, (pt_u8)part, span->whom, span->number};
         thread->ns[PT_PART_idle] -= loop->own_ns;
         thread->ns[part] += loop->own_ns;
-        rename_span(thread, &loop->span, part);
+        rename_span(thread, &wait);
         if (is_critical)
-            pt_account_follow(account, &wait, part, path);
+            pt_account_follow(account, event->thread, &wait);
     }
     loop->span.end_ns = 0;
 }

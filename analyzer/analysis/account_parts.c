@@ -147,10 +147,11 @@ static const char *why_no_cpu(const struct account_cpu *cpu, enum pt_time_part p
     return part == PT_PART_runnable && isnan(cpu->runnable_s) ? no_sampler : NULL;
 }
 
+const char pt_account_no_gpu[] = "GPU work is not recorded; part of unattributed";
+
 void pt_account_finish_split(const struct pt_process *last, struct account_split *split, double wall_ns,
                              const struct account_cpu *cpu, bool has_gpu, struct account_result *result)
 {
-    static const char no_gpu[] = "GPU work is not recorded; part of unattributed";
     split->ns[PT_PART_page_fault] += isnan(cpu->fault_s) ? 0 : cpu->fault_s * 1e9;
     fit(split, wall_ns);
     add_cpu(split, wall_ns, cpu);
@@ -159,7 +160,7 @@ void pt_account_finish_split(const struct pt_process *last, struct account_split
         if (!reason)
             reason = why_no_cpu(cpu, (enum pt_time_part)part);
         if (!has_gpu && (part == PT_PART_gpu_wait || part == PT_PART_copy))
-            reason = no_gpu;
+            reason = pt_account_no_gpu;
         if (reason)
             split->ns[PT_PART_unattributed] += split->ns[part];
         result->parts[part] = reason ? pt_unknown(reason) : pt_real(split->ns[part] / 1e9);

@@ -32,29 +32,29 @@ static const struct pt_thread *before_exec(const struct pt_thread *thread)
     return before ? pt_account_main_thread(before) : NULL;
 }
 
-/* From the first to the last that is known of it: the kernel saw it begin before the library was there, and end after.
- */
-static double life_ns(const struct account *account, pt_u32 stage, const struct pt_thread *thread)
+struct account_life pt_account_life(const struct account *account, const struct pt_thread *thread)
 {
-    const struct account_moments *moments = &account->moments[stage];
+    const struct account_moments *moments = &account->moments[pt_profile_stage_of(account->profile, thread->process)];
     const struct account_thread *seen = &account->threads[pt_account_number(account, thread)];
-    pt_i64 start_ns = is_main(thread) ? thread->process->start_ns : thread->start_ns;
-    pt_i64 end_ns = is_main(thread) ? thread->process->end_ns : thread->end_ns;
+    struct account_life life = {is_main(thread) ? thread->process->start_ns : thread->start_ns,
+                                is_main(thread) ? thread->process->end_ns : thread->end_ns, false};
     for (const struct pt_thread *before = before_exec(thread); before; before = before_exec(before))
-        start_ns = before->process->start_ns;
-    end_ns = seen->last_ns > end_ns ? seen->last_ns : end_ns;
+        life.start_ns = before->process->start_ns;
+    life.end_ns = seen->last_ns > life.end_ns ? seen->last_ns : life.end_ns;
     if (!seen->cpu_thread)
-        return end_ns > start_ns ? (double)(end_ns - start_ns) : 0;
+        return life;
+    /* The kernel saw it begin before the library was there, and end after. */
     const struct pt_cpu_data *data = moments->cpu->data;
     const pt_i64 shift_ns = moments->cpu->shift_ns + moments->sample_shift_ns;
     const pt_i64 first_ns = (pt_i64)data->threads[seen->cpu_thread].start_ns + shift_ns;
     const pt_i64 last_ns = (pt_i64)data->times[seen->cpu_thread].end_ns + shift_ns;
-    start_ns = first_ns < start_ns ? first_ns : start_ns;
-    end_ns = last_ns > end_ns ? last_ns : end_ns;
-    return end_ns > start_ns ? (double)(end_ns - start_ns) : 0;
+    life.start_ns = first_ns < life.start_ns ? first_ns : life.start_ns;
+    life.end_ns = last_ns > life.end_ns ? last_ns : life.end_ns;
+    life.is_exact = true;
+    return life;
 }
 
-static bool calls_cuda(const struct pt_thread *thread)
+bool pt_account_calls_cuda(const struct pt_thread *thread)
 {
     pt_u64 calls = 0;
     for (; thread; thread = before_exec(thread))
@@ -67,12 +67,13 @@ static double account_of(const struct account *account, pt_u32 stage, const stru
                          struct account_result *result)
 {
     struct account_split split = {0};
-    const double wall_ns = life_ns(account, stage, thread);
+    const struct account_life life = pt_account_life(account, thread);
+    const double wall_ns = (double)(life.end_ns > life.start_ns ? life.end_ns - life.start_ns : 0);
     const pt_u32 number = account->threads[pt_account_number(account, thread)].cpu_thread;
     const struct account_cpu cpu = pt_account_cpu_of(account, stage, number, thread->process);
     for (const struct pt_thread *one = thread; one; one = before_exec(one))
         pt_account_add_thread(account, one, &split);
-    pt_account_finish_split(thread->process, &split, wall_ns, &cpu, calls_cuda(thread), result);
+    pt_account_finish_split(thread->process, &split, wall_ns, &cpu, pt_account_calls_cuda(thread), result);
     return wall_ns;
 }
 

@@ -101,7 +101,7 @@ static inline struct pt_scope pt_scope_process(pt_u32 index)
 /* ---- tables ---- */
 struct pt_column {
     const char *key;   /* as in JSON, unit last */
-    const char *label; /* as people read it */
+    const char *label; /* as people read it; NULL = for JSON only */
     enum pt_show show;
 };
 

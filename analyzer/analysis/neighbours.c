@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis.h"
+#include "time_part.h"
 
 /* Below, a CPU was free: who queued then was kept from it by a quota, by its own affinity, or for an instant. */
 #define FULL_PERCENT 80
@@ -72,8 +73,14 @@ static double waits_that_may_queue_s(const struct pt_profile *profile, pt_u32 st
     const struct pt_table *waits = pt_metrics_find_table(&profile->metrics, pt_scope_stage(stage), "waits");
     double sum_s = known(profile, stage, "time.child_wait_s") + known(profile, stage, "time.data_wait_s") +
                    known(profile, stage, "time.lock_s");
-    for (size_t row = 0; waits && row < waits->n_rows; row++)
-        sum_s -= cell(waits, row, "total_s") - cell(waits, row, "compute_s");
+    for (size_t row = 0; waits && row < waits->n_rows; row++) {
+        /* Later steps are part of the first, whoever answers on the network is not in the sum. */
+        if (cell(waits, row, "step") > 1 ||
+            !strcmp(pt_table_row(waits, row)[0].text, pt_time_parts[PT_PART_network].label))
+            continue;
+        sum_s -= cell(waits, row, "total_s") - cell(waits, row, "python_s") - cell(waits, row, "native_s") -
+                 cell(waits, row, "runnable_s") - cell(waits, row, "unattributed_s");
+    }
     return fmax(sum_s, 0);
 }
 

@@ -10,9 +10,21 @@
 #include "../util/map.h"
 #include "../util/vec.h"
 
+enum { PT_PEER_USES = 4 };
+
+/* Those who write to an end, or read from it. */
+struct pt_peer_side {
+    struct pt_peer_use {
+        pt_i64 start_ns;
+        const struct pt_thread *thread;
+    } last[PT_PEER_USES]; /* ring */
+    pt_u32 n;             /* ever */
+    pt_u32 users[2];      /* process index + 1; the last two different ones */
+};
+
 struct pt_peer {
-    pt_u32 writers[2], readers[2]; /* process index + 1; the last two different ones */
-    pt_u64 pair;                   /* hash of the other end's name: socketpair; 0 = the same name */
+    struct pt_peer_side writers, readers;
+    pt_u64 pair; /* hash of the other end's name: socket pairs and connections; 0 = the same name */
 };
 
 /* Bounded: a channel beyond the limit has no known peer. */
@@ -21,12 +33,23 @@ struct pt_peers {
     struct {
         PT_VEC(struct pt_peer);
     } channels;
+    struct pt_map by_descriptor; /* process and descriptor -> index in connections, plus 1 */
+    struct {
+        PT_VEC(struct pt_connection {
+            pt_u64 peer;    /* hash of the other side's address, as reads and writes name it */
+            pt_u32 channel; /* index in channels, plus 1 */
+        });
+    } connections;
 };
 
-void pt_peers_note(struct pt_peers *peers, const struct pt_event *event, const char *channel);
+/* Index in channels, plus 1, of the end that the event is about; 0 = none. `channel`: what its descriptor is. */
+pt_u32 pt_peers_note(struct pt_peers *peers, const struct pt_event *event, const char *channel);
 /* Process index + 1 of the one that `process` waited for on the channel; 0 = unknown or itself. */
 pt_u32 pt_peers_other(const struct pt_peers *peers, const struct pt_process *process, const char *channel,
                       bool waits_for_writer);
+/* The thread that used the other end last before `end_ns`; NULL = unknown. `channel`: as pt_peers_note gave it. */
+const struct pt_thread *pt_peers_thread(const struct pt_peers *peers, const struct pt_thread *thread, pt_u32 channel,
+                                        bool waits_for_writer, pt_i64 end_ns);
 void pt_peers_fini(struct pt_peers *peers);
 
 #endif

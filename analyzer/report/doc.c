@@ -97,7 +97,7 @@ struct pt_node *pt_doc_table(struct pt_doc *doc, struct pt_node *parent, const c
         const struct pt_value *cells = pt_table_row(table, row);
         for (pt_u32 i = 0; i < table->n_columns; i++)
             pt_doc_value(doc, item, table->columns[i].key, table->columns[i].label, table->columns[i].show, cells[i])
-                ->column = i + 1;
+                ->column = table->columns[i].label ? i + 1 : 0;
     }
     list->rows_left_out = table->rows_left_out + (table->n_rows > most ? table->n_rows - most : 0);
     return list;

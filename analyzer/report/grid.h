@@ -7,7 +7,7 @@
 
 #include "show.h"
 
-enum { PT_GRID_COLUMNS = 24 };
+enum { PT_GRID_COLUMNS = 32 };
 
 struct pt_grid {
     const struct pt_node *columns[PT_GRID_COLUMNS];

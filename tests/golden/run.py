@@ -81,6 +81,10 @@ def judge(story, report):
             parts = sum(v for k, v in thread.items() if k.endswith("_s") and k != "lived_s" and v is not None)
             if abs(parts - thread["lived_s"]) > 1e-8:
                 problems.append(f"the account of thread {thread['tid']} adds up to {parts}, not {thread['lived_s']}")
+        for wait in stage.get("waits", []):
+            parts = sum(v for k, v in wait.items() if k.endswith("_s") and k != "total_s" and v is not None)
+            if abs(parts - wait["total_s"]) > 1e-8:
+                problems.append(f"what {wait['waited_for']} did adds up to {parts}, not {wait['total_s']}")
         for device in stage.get("gpu", {}).get("devices", []):
             causes = sum(cause["seconds"] for cause in device["idle_causes"])
             if abs(causes - device["idle_s"]) > 1e-8 * len(device["idle_causes"]) + 1e-9:

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of waits that were followed: who waited for whom, and what that one did meanwhile, split as an account is.
+ *
+ * Threads: one. State: none. Never: counts as computing what the CPU profile did not see computing.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "account.h"
+
+/* ---- one row ---- */
+
+static bool has_cpu(const struct account *account, const struct followed *followed)
+{
+    return account->threads[pt_account_number(account, followed->target)].cpu_thread;
+}
+
+/* What of the gaps was computing: samples stand for it. They come once in a period, so less than that is no gap. */
+static void share_gaps(const struct account *account, const struct followed *followed, double ns[PT_PART__COUNT])
+{
+    const struct account_moments *moments =
+        &account->moments[pt_profile_stage_of(account->profile, followed->target->process)];
+    const double sampled_ns = followed->python_ns + followed->native_ns, gap_ns = fmax(followed->gap_ns, 0);
+    const bool covers = has_cpu(account, followed) && sampled_ns > gap_ns - moments->period_ns;
+    const double computing_ns = covers ? gap_ns : fmin(sampled_ns, gap_ns);
+    const double python_ns = sampled_ns > 0 ? computing_ns * followed->python_ns / sampled_ns : 0;
+    for (int part = 0; part < PT_PART__COUNT; part++)
+        ns[part] = followed->ns[part];
+    ns[PT_PART_python] += python_ns;
+    ns[PT_PART_native] += computing_ns - python_ns;
+    ns[PT_PART_unattributed] += gap_ns - computing_ns;
+}
+
+/* The part with the most, as people say it. */
+static const char *mostly(struct pt_profile *profile, const struct followed *followed, const double ns[], bool has_cpu)
+{
+    int most = 0;
+    for (int part = 1; part < PT_PART__COUNT; part++)
+        if (ns[part] > ns[most])
+            most = part;
+    const double percent = followed->total_ns > 0 ? 100 * ns[most] / followed->total_ns : 0;
+    const char *what =
+        most == PT_PART_unattributed && !has_cpu ? "computing, or not recorded" : pt_time_parts[most].label;
+    return pt_metrics_format(&profile->metrics, "%s %.0f %%", what, percent);
+}
+
+static const char *name_of(struct pt_profile *profile, pt_u32 stage, const struct pt_thread *thread)
+{
+    const struct pt_process *process = thread->process;
+    if (thread != pt_account_main_thread(process))
+        return pt_thread_label(profile, stage, thread);
+    return process->comm ? process->comm : pt_base_name(process->exe);
+}
+
+static const char *why_unknown(const struct account *account, const struct followed *followed, int part)
+{
+    const bool needs_profile =
+        part == PT_PART_page_fault || part == PT_PART_python || part == PT_PART_native || part == PT_PART_runnable;
+    const bool needs_gpu = part == PT_PART_gpu_wait || part == PT_PART_copy;
+    const struct account_moments *moments =
+        &account->moments[pt_profile_stage_of(account->profile, followed->target->process)];
+    if (needs_profile && !has_cpu(account, followed))
+        return moments->cpu ? "the thread is not in the CPU profile; part of unattributed"
+                            : "needs the launcher's sampling: start the command with proftrace run";
+    if (needs_gpu && !pt_account_calls_cuda(followed->target))
+        return pt_account_no_gpu;
+    return pt_account_part_of(followed->target->process, (enum pt_time_part)part, 0).reason;
+}
+
+/* What it is, the parts without the heap, which has no times, and the thread. */
+enum { N_NAMES = 8, N_COLUMNS = N_NAMES + PT_PART__COUNT };
+
+static void add_row(struct account *account, struct pt_table *table, struct followed *followed)
+{
+    struct pt_profile *profile = account->profile;
+    double ns[PT_PART__COUNT];
+    const char *reasons[PT_PART__COUNT] = {0};
+    share_gaps(account, followed, ns);
+    for (int part = 0; part < PT_PART_unattributed; part++) {
+        reasons[part] = why_unknown(account, followed, part);
+        ns[PT_PART_unattributed] += reasons[part] ? ns[part] : 0;
+        ns[part] = reasons[part] ? 0 : ns[part];
+    }
+    struct pt_value *row = pt_table_add_row(table);
+    row[0] = pt_text(pt_time_parts[followed->part].label);
+    row[1] = pt_text(name_of(profile, followed->stage, followed->target));
+    row[2] = pt_integer(followed->target->process->pid);
+    row[N_COLUMNS - 1] = pt_integer(followed->target->tid);
+    row[3] = pt_integer(followed->step);
+    row[4] = pt_text(name_of(profile, followed->stage, followed->waiter));
+    row[5] = pt_integer(followed->waits);
+    row[6] = pt_real(followed->total_ns / 1e9);
+    row[7] = pt_text(mostly(profile, followed, ns, has_cpu(account, followed)));
+    for (int part = 0, column = N_NAMES; part < PT_PART__COUNT; part++)
+        if (part != PT_PART_heap)
+            row[column++] = reasons[part] ? pt_unknown(reasons[part]) : pt_real(ns[part] / 1e9);
+    followed->is_shown = true;
+}
+
+/* ---- all of them ---- */
+
+static int by_total(const void *a, const void *b)
+{
+    const struct followed *x = a, *y = b;
+    if (x->total_ns != y->total_ns)
+        return x->total_ns < y->total_ns ? 1 : -1;
+    if (x->target->process->index != y->target->process->index)
+        return x->target->process->index < y->target->process->index ? -1 : 1;
+    if (x->target->index != y->target->index)
+        return x->target->index < y->target->index ? -1 : 1;
+    return x->step != y->step ? (x->step < y->step ? -1 : 1) : (int)x->part - (int)y->part;
+}
+
+/* Each wait is followed by those of the one that was waited for. */
+static void add_rows(struct account *account, struct pt_table *table, pt_u32 stage, pt_u32 step,
+                     const struct pt_thread *waiter)
+{
+    for (size_t i = 0; i < account->followed.n; i++) {
+        struct followed *followed = &account->followed.items[i];
+        if (followed->is_shown || followed->stage != stage || followed->step != step ||
+            (waiter && followed->waiter != waiter))
+            continue;
+        add_row(account, table, followed);
+        add_rows(account, table, stage, step + 1, followed->target);
+    }
+}
+
+static struct pt_table *new_table(struct pt_profile *profile, pt_u32 stage)
+{
+    struct pt_column columns[N_COLUMNS] = {
+        {"wait", "Wait", PT_SHOW_TEXT},         {"waited_for", "Waited for", PT_SHOW_TEXT},
+        {"pid", "PID", PT_SHOW_NUMBER},         {"step", "Step", PT_SHOW_NUMBER},
+        {"waiter", "Who waited", PT_SHOW_TEXT}, {"waits", "Waits", PT_SHOW_COUNT},
+        {"total_s", "Total", PT_SHOW_SECONDS},  {"mostly", "Which meanwhile was", PT_SHOW_TEXT},
+    };
+    for (int part = 0, column = N_NAMES; part < PT_PART__COUNT; part++)
+        if (part != PT_PART_heap)
+            columns[column++] = (struct pt_column){pt_time_parts[part].key, pt_time_parts[part].label, PT_SHOW_SECONDS};
+    columns[N_COLUMNS - 1] = (struct pt_column){"tid", NULL, PT_SHOW_NUMBER};
+    return pt_metrics_table(&profile->metrics, pt_scope_stage(stage), "waits", "Waits for other processes and threads",
+                            columns, N_COLUMNS);
+}
+
+void pt_account_set_followed(struct account *account, pt_u32 stage)
+{
+    bool is_any = false;
+    if (account->followed.n)
+        qsort(account->followed.items, account->followed.n, sizeof *account->followed.items, by_total);
+    for (size_t i = 0; i < account->followed.n; i++)
+        is_any |= account->followed.items[i].stage == stage;
+    if (is_any)
+        add_rows(account, new_table(account->profile, stage), stage, 1, NULL);
+}
