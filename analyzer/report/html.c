@@ -7,7 +7,9 @@
 
 #include <math.h>
 
+#include "../util/auto.h"
 #include "../util/fmt.h"
+#include "../util/sha256.h"
 #include "render.h"
 #include "svg.h"
 
@@ -175,13 +177,34 @@ static void put_titled(struct pt_str *out, const struct pt_node *node, const cha
     pt_html_body(out, node);
 }
 
+/* The details of one stage make a page or two, those of all a book. */
+static void put_paper_note(struct pt_str *out, const char *longest, pt_u32 left_out)
+{
+    if (!left_out)
+        return;
+    pt_str_add(out, "<p class=\"note paper\">Details are those of ");
+    pt_html_text(out, longest);
+    pt_str_printf(out, ", which took longest. The page on a screen has those of %u other %s, too.</p>\n", left_out,
+                  left_out == 1 ? "stage" : "stages");
+}
+
+static void put_stage_fold(struct pt_str *out, const char *stage, bool is_open, bool on_paper)
+{
+    pt_str_printf(out, "<details class=\"stage%s\"%s><summary>", on_paper ? "" : " np",
+                  is_open ? " open=\"open\"" : "");
+    pt_html_text(out, stage);
+    pt_str_add(out, "</summary>");
+}
+
 /* A part that a section shows in its own way is left to it. Of the rest, details are folded, those of a stage into one.
  */
 static void put_rest(struct pt_str *out, const struct pt_node *root, enum section section)
 {
     const struct pt_node *stages = pt_node_child(root, "stages");
     const bool is_short = !stages || !stages->first || !stages->first->next;
-    const char *open_stage = NULL;
+    const struct pt_node *longest = pt_html_longest_stage(stages);
+    const char *open_stage = NULL, *on_paper = longest ? pt_html_child_text(longest, "stage") : NULL;
+    pt_u32 not_on_paper = 0;
     for (const struct pt_node *node = root->first; node; node = node->next) {
         if (!is_shown(node) || section_of(node) != section || node->kind == PT_NODE_CHART ||
             pt_html_is(node, "time_account") || pt_html_is(node, "stages"))
@@ -190,10 +213,9 @@ static void put_rest(struct pt_str *out, const struct pt_node *root, enum sectio
         if (open_stage && stage != open_stage)
             pt_str_add(out, "</details>\n");
         if (stage && stage != open_stage) {
-            const bool is_open = node->kind == PT_NODE_FLAME && node->flame->is_largest;
-            pt_str_printf(out, "<details class=\"stage\"%s><summary>", is_open ? " open=\"open\"" : "");
-            pt_html_text(out, stage);
-            pt_str_add(out, "</summary>");
+            const bool is_printed = !on_paper || !strcmp(stage, on_paper);
+            put_stage_fold(out, stage, node->kind == PT_NODE_FLAME && node->flame->is_largest, is_printed);
+            not_on_paper += !is_printed;
         }
         open_stage = stage;
         if (stage)
@@ -206,6 +228,7 @@ static void put_rest(struct pt_str *out, const struct pt_node *root, enum sectio
             put_titled(out, node, node->label);
     }
     pt_str_add(out, open_stage ? "</details>\n" : "");
+    put_paper_note(out, on_paper, not_on_paper);
 }
 
 static bool has_charts(const struct pt_node *root)
@@ -271,14 +294,24 @@ static void put_timeline(struct pt_str *out, const struct pt_node *root)
 
 /* ---- the page ---- */
 
-static void put_styles(struct pt_str *out)
+static void add_styles(struct pt_str *out)
 {
-    pt_str_add(out, "<style>");
     for (size_t i = 0; pt_svg_style[i]; i++)
         pt_str_printf(out, "%s\n", pt_svg_style[i]);
     for (size_t i = 0; pt_html_style[i]; i++)
         pt_str_printf(out, "%s\n", pt_html_style[i]);
-    pt_str_add(out, "</style>\n");
+}
+
+/* Nothing is loaded, run, sent or restyled: not even by markup that got past the escaping. Only this style sheet
+ * counts. */
+static void put_policy(struct pt_str *out, const struct pt_str *styles)
+{
+    char hash[PT_SHA256_BASE64_SIZE];
+    pt_sha256_base64(pt_str_text(styles), styles->n, hash);
+    pt_str_printf(out,
+                  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-%s'; "
+                  "base-uri 'none'; form-action 'none'\"/>\n",
+                  hash);
 }
 
 static void put_page_title(struct pt_str *out, const struct pt_node *root)
@@ -293,14 +326,15 @@ void pt_render_html(const struct pt_doc *doc, const struct pt_render_options *op
 {
     (void)options;
     const struct pt_node *root = doc->root;
-    pt_str_add(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n"
-                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-                    "'unsafe-inline'; img-src data:\"/>\n"
-                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+    PT_AUTO(pt_str_fini) struct pt_str styles = {0};
+    add_styles(&styles);
+    pt_str_add(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n");
+    put_policy(out, &styles);
+    pt_str_add(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
                     "<meta name=\"color-scheme\" content=\"light dark\"/><meta name=\"referrer\" "
                     "content=\"no-referrer\"/>\n");
     put_page_title(out, root);
-    put_styles(out);
+    pt_str_printf(out, "<style>%s</style>\n", pt_str_text(&styles));
     pt_str_printf(out, "</head><body>\n<svg class=\"defs\" aria-hidden=\"true\">%s</svg>", pt_svg_patterns);
     pt_html_header(out, root);
     put_nav(out, root);

@@ -13,6 +13,10 @@
 
 enum { PT_HTML_MOST_ROWS = 200, PT_HTML_LONGEST_TEXT = 2000, PT_HTML_LONGEST_CELL = 240 };
 
+/* On paper: rows of a table of details, and only those of the stage that took longest. The style sheet knows it, too.
+ */
+enum { PT_HTML_PAPER_ROWS = 5, PT_HTML_PAPER_BARS = 8 };
+
 extern const char *const pt_html_style[];
 
 static inline bool pt_html_is(const struct pt_node *node, const char *key)
@@ -30,6 +34,9 @@ void pt_html_value_and_reason(struct pt_str *out, const struct pt_node *node);
 double pt_html_number(const struct pt_node *node, const char *key);
 /* The text of a child; NULL when it is unknown or absent. */
 const char *pt_html_child_text(const struct pt_node *node, const char *key);
+
+/* The stage that took longest; NULL when none has a duration. */
+const struct pt_node *pt_html_longest_stage(const struct pt_node *stages);
 
 /* A list as a table in a box of its own, which scrolls when the page is narrow. */
 void pt_html_table(struct pt_str *out, const struct pt_node *list, const char *caption);

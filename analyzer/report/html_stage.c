@@ -42,6 +42,18 @@ static double longest(const struct pt_node *stages)
     return scale_s;
 }
 
+const struct pt_node *pt_html_longest_stage(const struct pt_node *stages)
+{
+    const struct pt_node *longest_one = NULL;
+    double most_s = 0;
+    for (const struct pt_node *stage = stages ? stages->first : NULL; stage; stage = stage->next) {
+        const double duration_s = pt_html_number(stage, "duration_s");
+        longest_one = duration_s > most_s ? stage : longest_one;
+        most_s = duration_s > most_s ? duration_s : most_s;
+    }
+    return longest_one;
+}
+
 static void put_legend(struct pt_str *out, const struct pt_node *stages)
 {
     double sums[MOST_PARTS] = {0}, total_s = 0;
@@ -87,7 +99,7 @@ static void put_thread(struct pt_str *out, const struct pt_node *thread, double 
 }
 
 /* All threads of a stage as bars of one scale; the sum of those that have none of their own would dwarf them. */
-static void put_threads(struct pt_str *out, const struct pt_node *stage)
+static void put_threads(struct pt_str *out, const struct pt_node *stage, bool on_paper)
 {
     const struct pt_node *threads = pt_node_child(stage, "threads");
     double scale_s = 0;
@@ -99,14 +111,18 @@ static void put_threads(struct pt_str *out, const struct pt_node *stage)
         const bool is_one = pt_node_child(thread, "tid")->value.type != PT_VALUE_UNKNOWN;
         scale_s = is_one && lived_s > scale_s ? lived_s : scale_s;
     }
-    pt_str_add(out, "<details><summary>");
+    pt_str_add(out, on_paper ? "<details><summary>" : "<details class=\"np\"><summary>");
     pt_html_value(out, pt_node_child(stage, "stage"));
-    pt_str_printf(out, ": each thread <span class=\"dim\">(%u)</span></summary><div class=\"bars\">", n);
+    pt_str_printf(out, ": each thread <span class=\"dim\">(%u)</span></summary><div class=\"bars cut\">", n);
     for (const struct pt_node *thread = threads->first; thread; thread = thread->next) {
         const double lived_s = pt_html_number(thread, "lived_s");
         put_thread(out, thread, lived_s > scale_s ? lived_s : scale_s);
     }
-    pt_str_add(out, "</div></details>\n");
+    pt_str_add(out, "</div>");
+    if (n > PT_HTML_PAPER_BARS)
+        pt_str_printf(out, "<p class=\"note paper\">The first %d of %u threads; the page on a screen has more.</p>",
+                      PT_HTML_PAPER_BARS, n);
+    pt_str_add(out, "</details>\n");
 }
 
 void pt_html_time(struct pt_str *out, const struct pt_node *stages, const struct pt_node *account)
@@ -133,7 +149,7 @@ void pt_html_time(struct pt_str *out, const struct pt_node *stages, const struct
     pt_str_add(out, "</div>");
     n = 0;
     for (const struct pt_node *stage = stages->first; stage && n < PT_HTML_MOST_ROWS; stage = stage->next, n++)
-        put_threads(out, stage);
+        put_threads(out, stage, stage == pt_html_longest_stage(stages));
     if (!account)
         return;
     pt_str_add(out, "<details><summary>The exact numbers</summary>");

@@ -75,23 +75,29 @@ const char *const pt_html_style[] = {
     "1fr}.chart svg{display:block;min-width:0}"
     ".flame{padding:4px}.flame>svg{display:block;min-width:760px}section>div>.sr,details>div>.sr{margin-right:16px;"
     "font-size:14px;color:var(--dim)}"
+    ".paper{display:none}"
     ".defs{position:absolute;width:0;height:0}"
     "footer{margin-top:44px;padding-top:12px;border-top:1px solid var(--line);color:var(--dim);font-size:13px}",
     "@media(max-width:640px){body{padding:16px 14px 48px}h1{font-size:22px}.cards{grid-template-columns:1fr "
     "1fr;gap:8px}"
     ".cards b{font-size:19px}.row{grid-template:'name num' 'plot plot'/1fr max-content}"
     ".bar .in{display:none}td,th{padding:5px 9px}"
+    /* Wide enough to be read; the name of the row stays while the rest scrolls. */
+    "td.s{min-width:240px}tbody th.s{min-width:120px;max-width:150px;position:sticky;left:0;background:var(--bg)}"
     "dl.kv{grid-template-columns:1fr}.kv dd{margin-bottom:4px}}",
-    /* Paper: light, nothing folded, nothing cut off at the edge. */
+    /* Paper: light, nothing cut off at the edge, no fold that hides something; long tables and the details of all
+     * stages but one are left to the screen, and a sentence says so. */
     "@page{margin:14mm}@media "
     "print{:root{--bg:#fff;--fg:#000;--dim:#444;--line:#bbb;--grid:#ccc;--card:#fff;--b0:#f6f6f6;"
     "--b1:#ebebeb;--link:#000;--ok:#14653a;--okbg:#fff;--bad:#a31515;--badbg:#fff;--warn:#7a4a00;--warnbg:#fff;"
     "--skip:#333;--skipbg:#fff;--hatch:#98a3b0;--hatchbg:#e4e8ed;--c0:#1765ad;--c1:#c05600;--c2:#00785a;--c3:#9c3f86;"
     "--f0:#d3dae2;--f1:#8fbdea;--f2:#f3cf6d;--f3:#dba3cf;--f4:#b6c0cb;--fi:#10161d;color-scheme:light}.flame>svg{min-"
     "width:0}"
-    "body{max-width:none;padding:0;font-size:10.5pt;-webkit-print-color-adjust:exact;print-color-adjust:exact}"
-    "nav{display:none}.badge{border:1px solid currentColor}h2{margin-top:22px}h2,h3,caption,thead{break-after:avoid}"
-    ".t{overflow:visible;border:0}table{font-size:8.5pt}td,th{padding:3px 5px}thead{display:table-header-group}"
+    "body{max-width:none;padding:0;font-size:10pt;-webkit-print-color-adjust:exact;print-color-adjust:exact}"
+    "nav,.np,.cut tbody tr:nth-child(n+6),.cut .row:nth-child(n+9){display:none}.paper{display:block}.badge{border:1px "
+    "solid "
+    "currentColor}h2{margin-top:22px}h2,h3,caption,thead{break-after:avoid}"
+    ".t{overflow:visible;border:0}table{font-size:8pt}td,th{padding:3px 5px}thead{display:table-header-group}"
     "thead th,td.n,th.n,.w,tbody th.w{white-space:normal;overflow-wrap:break-word}td.s,tbody "
     "th{min-width:0}tr,figure,.finding,.cards "
     "li,.box,.bars "

@@ -157,7 +157,8 @@ void pt_html_table(struct pt_str *out, const struct pt_node *list, const char *c
     struct pt_grid grid;
     struct reasons reasons = {0};
     pt_grid_fill(&grid, list, PT_STYLE_TERMINAL, pt_sanitize_html, true);
-    pt_str_add(out, "<div class=\"t\" role=\"region\" tabindex=\"0\" aria-label=\"");
+    const bool is_cut = list->is_detail && grid.n_rows > PT_HTML_PAPER_ROWS;
+    pt_str_printf(out, "<div class=\"t%s\" role=\"region\" tabindex=\"0\" aria-label=\"", is_cut ? " cut" : "");
     pt_html_text(out, caption);
     pt_str_add(out, "\"><table><caption>");
     pt_html_text(out, caption);
@@ -175,7 +176,10 @@ void pt_html_table(struct pt_str *out, const struct pt_node *list, const char *c
     pt_str_add(out, "</tbody></table></div>");
     const pt_u64 more = list->rows_left_out + (n > PT_HTML_MOST_ROWS ? n - PT_HTML_MOST_ROWS : 0);
     if (more)
-        pt_str_printf(out, "<p class=\"note\">… and %s more</p>", pt_fmt_count(more).text);
+        pt_str_printf(out, "<p class=\"note%s\">… and %s more</p>", is_cut ? " np" : "", pt_fmt_count(more).text);
+    if (is_cut)
+        pt_str_printf(out, "<p class=\"note paper\">The first %d of %s rows; the page on a screen has more.</p>",
+                      PT_HTML_PAPER_ROWS, pt_fmt_count(grid.n_rows + list->rows_left_out).text);
     put_reasons(out, &reasons);
     put_left_out(out, list, &grid);
     pt_grid_fini(&grid);

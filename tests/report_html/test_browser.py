@@ -17,6 +17,11 @@ CUT_OFF = """[...document.querySelectorAll('h1,h2,h3,p,dd,dt,li,td,th,summary,fi
   && !e.closest('caption') && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display != 'inline'
   && e.getBoundingClientRect().right > innerWidth && !e.closest('.t')).map(e => e.outerHTML.slice(0, 200))"""
 
+# Characters of the page's texts and attributes that act: controls, bidirectional ones, those of no width.
+CONTROLS = """[...document.querySelectorAll('*')].flatMap(e => [...e.attributes].map(a => a.value)
+  .concat([...e.childNodes].filter(n => n.nodeType == 3).map(n => n.data)))
+  .filter(t => /[\\u0000-\\u0009\\u000b-\\u001f\\u007f-\\u009f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb]/.test(t))"""
+
 # Relative luminance as WCAG has it; of each text against the nearest background.
 CONTRAST = """(() => {
   const rgb = c => c.match(/[\\d.]+/g).map(Number);
@@ -78,16 +83,30 @@ class Look(PageCase):
             shades.append(self.browser.value("getComputedStyle(document.body).backgroundColor"))
         self.assertEqual(shades, ["rgb(255, 255, 255)", "rgb(17, 22, 28)"])
 
-    def test_paper_has_everything(self):
-        """In print nothing is folded and no table is wider than the sheet (A4 without margins is 688 pixels)."""
+    def test_paper_is_readable(self):
+        """In print no fold hides anything, no table is wider than the sheet (A4 without margins is 688 x 1017 pixels), and
+        what would make it a book is left out with a sentence: long tables, the details of all stages but the longest."""
         _, path = self.page(self.pipeline(), "--top", "20")
         self.show(path, width=688, dark=True)
         self.browser.print_media()
-        hidden = self.browser.value("[...document.querySelectorAll('details > *')].filter(e => !e.getBoundingClientRect().height)"
+        hidden = self.browser.value("[...document.querySelectorAll('details > *')].filter(e => !e.closest('.np') && !e.getBoundingClientRect().height)"
                                     ".map(e => e.outerHTML.slice(0, 100))")
         self.assertEqual(hidden, [])
         self.assertLessEqual(self.width(), 688)
         self.assertEqual(self.browser.value("getComputedStyle(document.body).color"), "rgb(0, 0, 0)")
+        self.assertLessEqual(self.browser.value("document.documentElement.scrollHeight"), 15 * 1017)
+        tables = self.browser.value("[...document.querySelectorAll('.t.cut')].filter(e => e.checkVisibility()).map(e => "
+                                    "[(e.nextSibling.matches('.np') ? e.nextSibling.nextSibling : e.nextSibling).innerText, "
+                                    "[...e.querySelectorAll('tbody tr')].filter(r => r.checkVisibility()).length])")
+        self.assertTrue(tables)
+        for sentence, rows in tables:
+            self.assertRegex(sentence, r"^The first 5 of \d+ rows; the page on a screen has more\.$")
+            self.assertEqual(rows, 5)
+        stages = set(self.browser.value("[...document.querySelectorAll('details.stage')].filter(e => e.checkVisibility())"
+                                        ".map(e => e.firstChild.textContent)"))
+        self.assertEqual(stages, {"train"})
+        self.assertIn("Details are those of train, which took longest. The page on a screen has those of",
+                      self.browser.value("document.querySelector('#io').innerText"))
         self.shoot("print")
 
     def test_parts_of_a_bar_add_up(self):
@@ -100,10 +119,7 @@ class Look(PageCase):
             self.assertAlmostEqual(share, seconds / 240, delta=0.003, msg=name)
 
     def test_hostile_names_are_text(self):
-        folder = self.assemble("hostile", page_case.hostile_trace())
-        with open(os.path.join(folder, "run.json"), "w", encoding="utf-8") as file:
-            json.dump(page_case.hostile_record(), file)
-        _, path = self.page(folder, "--top", "100")
+        _, path = self.page(self.hostile("hostile"), "--top", "100")
         for width in (1280, 360):
             self.show(path, width=width)
             self.assertLessEqual(self.width(), width)
@@ -111,6 +127,10 @@ class Look(PageCase):
             self.assertEqual(self.browser.value("document.querySelectorAll('script,img,iframe,object,embed,link,base,form,#owned').length"), 0)
             self.assertEqual(self.browser.value("[...document.querySelectorAll('*')].flatMap(e => [...e.attributes])"
                                                 ".filter(a => a.name.startsWith('on')).length"), 0)
+            self.assertEqual(self.browser.value(CONTROLS), [])
+            logs = self.browser.value("[...document.querySelectorAll('#failures pre')].map(e => e.textContent).join('')")
+            for name in page_case.HOSTILE:
+                self.assertIn(name + "\n" if name.isprintable() else "gnp.exe", logs)
             self.shoot(f"hostile-{width}")
 
     def test_golden_stories(self):

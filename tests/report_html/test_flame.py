@@ -127,7 +127,7 @@ class Flame(PageCase):
         pcp.write(folder, INFER, [(0, ["c"], 90)])
         text, _ = self.page(folder)
         section = text.split('<section id="cpu">')[1].split("</section>")[0]
-        self.assertEqual(re.findall(r'<details class="stage"( open="open")?><summary>([\w-]+)', section),
+        self.assertEqual(re.findall(r'<details class="stage(?: np)?"( open="open")?><summary>([\w-]+)', section),
                          [("", "fetch-dataset"), (' open="open"', "train"), ("", "infer")])
         self.assertEqual(len(self.drawn(folder, "--stage", "infer")), 1)
 
