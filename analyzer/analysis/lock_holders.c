@@ -7,13 +7,13 @@
 enum { MOST = 200000 };
 
 void pt_lock_holders_note(struct pt_lock_holders *holders, const struct pt_cpu_threads *threads, pt_u32 lock,
-                          pt_u32 tid, const struct pt_event *event)
+                          const struct pt_lock_share *share)
 {
     const struct pt_cpu_moment *moments;
-    const pt_i64 from_ns = event->start_ns, until_ns = pt_event_end_ns(event);
+    const pt_i64 from_ns = share->from_ns, until_ns = share->until_ns;
     if (!threads->data || holders->ns.n >= MOST)
         return;
-    const pt_u32 thread = pt_cpu_threads_find(threads, tid, from_ns);
+    const pt_u32 thread = pt_cpu_threads_find(threads, share->thread->tid, from_ns);
     const size_t n = pt_cpu_threads_moments(threads, thread, from_ns, until_ns, &moments);
     for (size_t i = 0; i < n; i++) {
         const pt_i64 start_ns = moments[i].t_ns > from_ns ? moments[i].t_ns : from_ns;

@@ -6,15 +6,15 @@
 #ifndef PT_ANALYSIS_LOCK_HOLDERS_H
 #define PT_ANALYSIS_LOCK_HOLDERS_H
 
-#include "analysis.h"
+#include "lock_turns.h"
 
 struct pt_lock_holders {
     struct pt_map ns; /* lock and node -> ns of waits during which the holder was there */
 };
 
-/* A wait of `event` for a lock that `tid` held. `lock`: its number, from 1. */
+/* A part of a wait for a lock, and who held it. `lock`: its number, from 1. */
 void pt_lock_holders_note(struct pt_lock_holders *holders, const struct pt_cpu_threads *threads, pt_u32 lock,
-                          pt_u32 tid, const struct pt_event *event);
+                          const struct pt_lock_share *share);
 /* The function of the program in which the holders of a lock were mostly: "load (loader.c:12) 80 %". */
 struct pt_value pt_lock_holders_place(const struct pt_lock_holders *holders, struct pt_profile *profile, pt_u32 stage,
                                       pt_u32 lock);

@@ -1,64 +1,54 @@
 /* SPDX-License-Identifier: MIT
  *
  * Locks that were held when somebody wanted them: how long was waited, by how many threads, who held them and what
- * the holder did.
+ * the holder did. The same of semaphores and conditions that are signals, and who gave them.
  *
  * Threads: one. State: a histogram per lock, at most MAX_LOCKS, and the places in which holders were met. Never: takes
- * waiting for work for contention: conditions, barriers and joins are not counted, a semaphore only when several
- * threads queue at it. The GIL has gil.c.
+ * waiting for work for contention: conditions, barriers and joins are not counted, a semaphore only when those who
+ * post are those who wait. The GIL has gil.c, barriers have barriers.c.
  */
+#include "locks.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "../model/python.h"
 #include "time_part.h"
-#include "histogram.h"
-#include "lock_holders.h"
-#include "workers.h"
 
-enum { MAX_LOCKS = 4096, MAX_ROWS = 50, MAX_WAITERS = 64, FEWEST_QUEUES = 100 };
+enum { MAX_LOCKS = 4096, MAX_MADE = 1 << 16 };
 
-struct lock {
-    const struct pt_process *process; /* NULL = those above MAX_LOCKS */
-    pt_u64 addr;
-    pt_u32 stage, number;
-    pt_u16 row;
-    struct pt_histogram waits; /* ns */
-    pt_u64 waiters;            /* one bit per thread: a lower bound above 64 */
-    pt_u32 holder_tid;
-    double holder_ns; /* heaviest holder, by the majority vote of Misra and Gries: ahead of all others by this */
-    struct pt_split_time time;
-};
+/* A lock on a file is a system call each time: less is no wait. */
+#define LEAST_FILE_WAIT_NS 50000
 
-struct locks {
-    struct pt_profile *profile;
-    struct {
-        PT_VEC(struct lock *);
-    } all;
-    struct pt_map by_addr;
-    struct pt_lock_holders holders;
-    struct pt_split_time *stages; /* of mutexes and read-write locks */
-};
+enum { TO_SHARE = 1, ALONE = 2, RELEASED = 3 }; /* io_lock's operations */
 
 static void begin(void *state, struct pt_profile *profile)
 {
     struct locks *locks = state;
     locks->profile = profile;
     locks->stages = pt_calloc(profile->stages.n, sizeof *locks->stages);
+    locks->files = pt_calloc(profile->stages.n, sizeof *locks->files);
+    pt_lock_sleeps_open(&locks->sleeps, profile);
 }
 
-static struct lock *lock_at(struct locks *locks, const struct pt_event *e, pt_u64 addr)
+static pt_u64 key_of(const struct pt_process *process, pt_u64 addr, pt_u32 row)
+{
+    return (addr ^ (pt_u64)(process ? process->index + 1 : 0) << 48) * 256 + row;
+}
+
+/* `process`: whose address it is. NULL = it has the same one everywhere. */
+static struct lock *lock_at(struct locks *locks, const struct pt_event *e, const struct pt_process *process,
+                            pt_u64 addr)
 {
     const pt_u32 stage = pt_profile_stage_of(locks->profile, e->process);
-    const struct pt_process *process = e->process;
-    pt_u64 key = (addr ^ (pt_u64)process->index << 48) * 8 + (e->desc->row & 7u);
-    if (locks->all.n >= MAX_LOCKS && !pt_map_find(&locks->by_addr, key)) {
+    pt_u64 key = process ? key_of(process, addr, e->desc->row) : key_of(NULL, addr ^ (pt_u64)stage << 32, e->desc->row);
+    const bool is_other = locks->all.n >= MAX_LOCKS && !pt_map_find(&locks->by_key, key);
+    if (is_other)
         key = ~(pt_u64)stage;
-        process = NULL;
-    }
-    pt_u64 *slot = pt_map_at(&locks->by_addr, key);
+    pt_u64 *slot = pt_map_at(&locks->by_key, key);
     if (!*slot) {
         struct lock *lock = pt_calloc(1, sizeof *lock);
-        lock->process = process;
+        lock->process = is_other ? NULL : process ? process : e->process;
         lock->addr = addr;
         lock->stage = stage;
         lock->row = (pt_u16)e->desc->row;
@@ -66,199 +56,268 @@ static struct lock *lock_at(struct locks *locks, const struct pt_event *e, pt_u6
         *slot = locks->all.n;
         lock->number = (pt_u32)*slot;
     }
-    return locks->all.items[*slot - 1];
+    struct lock *lock = locks->all.items[*slot - 1];
+    lock->is_of_several |= lock->process && lock->process != e->process;
+    return lock;
 }
 
-static void held_by(struct lock *lock, pt_u32 tid, double ns)
+/* ---- who held it ---- */
+
+static const struct pt_thread *thread_of(const struct pt_session *session, const struct pt_process *process, pt_u32 tid)
 {
     if (!tid)
+        return NULL;
+    for (pt_u32 i = process->n_threads; i-- > 0;)
+        if (process->threads[i].tid == tid)
+            return &process->threads[i];
+    for (pt_u32 p = session->n_processes; p-- > 0;)
+        for (pt_u32 i = 0; i < session->processes[p]->n_threads; i++)
+            if (session->processes[p]->threads[i].tid == tid)
+                return &session->processes[p]->threads[i];
+    return NULL;
+}
+
+static void held_by(struct locks *locks, struct lock *lock, const struct pt_lock_share *share)
+{
+    const double ns = (double)(share->until_ns - share->from_ns);
+    if (!share->thread)
         return;
-    if (lock->holder_tid == tid) {
+    if (locks->profile->cpu)
+        pt_lock_holders_note(&locks->holders, &locks->profile->cpu[lock->stage], lock->number, share);
+    if (!lock->life ? lock->row != PT_ROW_lock_cond : pt_lock_life_use(lock->life) == PT_LOCK_USE_LOCK)
+        pt_lock_sleeps_held(&locks->sleeps, share->thread, share->from_ns, share->until_ns);
+    if (lock->holder == share->thread) {
         lock->holder_ns += ns;
         return;
     }
     lock->holder_ns -= ns;
     if (lock->holder_ns < 0) {
-        lock->holder_tid = tid;
+        lock->holder = share->thread;
         lock->holder_ns = -lock->holder_ns;
     }
 }
 
-static void waited(struct locks *locks, const struct pt_event *e, pt_u64 addr, pt_u32 owner_tid)
+static void let_go(struct lock *lock, const struct pt_thread *thread, pt_i64 at_ns)
 {
-    struct lock *lock = lock_at(locks, e, addr);
+    if (!lock->turns)
+        lock->turns = pt_calloc(1, sizeof *lock->turns);
+    pt_lock_turns_add(lock->turns, thread, at_ns, lock->waits.count);
+}
+
+void pt_lock_end_life(struct lock *lock)
+{
+    if (!lock->life)
+        return;
+    lock->use_ns[pt_lock_life_use(lock->life)] += lock->life->all_ns;
+    *lock->life = (struct pt_lock_life){0};
+}
+
+/* ---- waits ---- */
+
+static void waited(struct lock *lock, const struct pt_event *e)
+{
     pt_histogram_add(&lock->waits, (pt_u64)e->duration_ns);
-    lock->waiters |= 1ull << (e->thread->index % MAX_WAITERS);
-    if (owner_tid && locks->profile->cpu)
-        pt_lock_holders_note(&locks->holders, &locks->profile->cpu[lock->stage], lock->number, owner_tid, e);
-    held_by(lock, owner_tid, (double)e->duration_ns);
+    lock->waiters |= 1ull << pt_lock_thread_bit(e->thread);
     pt_split_time_add(&lock->time, e, e->start_ns);
-    if (e->desc->row != PT_ROW_lock_sem)
-        pt_split_time_add(&locks->stages[lock->stage], e, e->start_ns);
+}
+
+static void waited_for(struct locks *locks, const struct pt_event *e, pt_u64 addr, pt_u32 owner_tid)
+{
+    struct lock *lock = lock_at(locks, e, e->process, addr);
+    if (!lock->last_owner || lock->last_owner->tid != owner_tid)
+        lock->last_owner = thread_of(locks->profile->session, e->process, owner_tid);
+    const struct pt_lock_share all = {
+        .thread = lock->last_owner, .from_ns = e->start_ns, .until_ns = pt_event_end_ns(e)};
+    waited(lock, e);
+    held_by(locks, lock, &all);
+    pt_split_time_add(&locks->stages[lock->stage], e, e->start_ns);
+}
+
+/* Those who let others go on during the wait had it, one after the other. */
+static void waited_in_turns(struct locks *locks, struct lock *lock, const struct pt_event *e)
+{
+    struct pt_lock_share shares[PT_LOCK_TURNS];
+    const pt_u32 n = lock->turns ? pt_lock_turns_share(lock->turns, e->start_ns, pt_event_end_ns(e), shares) : 0;
+    waited(lock, e);
+    for (pt_u32 i = 0; i < n; i++) {
+        if (lock->life)
+            pt_lock_life_share(lock->life, &shares[i]);
+        held_by(locks, lock, &shares[i]);
+    }
+}
+
+/* ---- semaphores ---- */
+
+/* A semaphore that processes share lies at one address in the one that made it and in its copies. */
+static const struct pt_process *maker_of(const struct locks *locks, const struct pt_process *process, pt_u64 addr)
+{
+    for (const struct pt_process *p = process; p; p = p->parent) {
+        const pt_u64 *about = pt_map_find(&locks->made, key_of(p, addr, PT_ROW_lock_sem));
+        if (about && (p == process || *about & PT_LOCK_MADE_SHARED))
+            return p;
+    }
+    return process;
+}
+
+static struct lock *semaphore_at(struct locks *locks, const struct pt_event *e, const struct pt_process *process,
+                                 pt_u64 addr)
+{
+    struct lock *lock = lock_at(locks, e, process, addr);
+    if (!lock->life && lock->process) {
+        const pt_u64 *about = process ? pt_map_find(&locks->made, key_of(process, addr, e->desc->row)) : NULL;
+        lock->life = pt_calloc(1, sizeof *lock->life);
+        lock->life->starts_at_0 = about && *about & PT_LOCK_MADE_AT_0;
+    }
+    return lock;
+}
+
+static void semaphore_waited(struct locks *locks, const struct pt_event *e, struct lock *lock)
+{
+    if (lock->life) {
+        lock->life->all_ns += (double)e->duration_ns;
+        lock->life->waiters |= 1ull << pt_lock_thread_bit(e->thread);
+        lock->life->waits += e->result == 0;
+    }
+    waited_in_turns(locks, lock, e);
+}
+
+/* One that nobody waits for is not kept as a lock: Python makes thousands. */
+static void made(struct locks *locks, const struct pt_event *e)
+{
+    const pt_u64 key = key_of(e->process, pt_event_as(e, lock_init)->addr, PT_ROW_lock_sem);
+    if (locks->made.n < MAX_MADE || pt_map_find(&locks->made, key))
+        *pt_map_at(&locks->made, key) =
+            PT_LOCK_MADE | (e->tag ? PT_LOCK_MADE_SHARED : 0u) | (e->aux == 0 ? PT_LOCK_MADE_AT_0 : 0u);
+    const pt_u64 *slot = pt_map_find(&locks->by_key, key);
+    struct lock *lock = slot ? locks->all.items[*slot - 1] : NULL;
+    if (!lock || !lock->life)
+        return;
+    pt_lock_end_life(lock);
+    lock->life->starts_at_0 = e->aux == 0;
+    if (lock->turns)
+        lock->turns->n = 0;
+}
+
+static void woke(struct locks *locks, const struct pt_event *e)
+{
+    const pt_u64 addr = pt_event_as(e, lock_wake)->addr;
+    const bool is_post = e->tag == 1;
+    if (!is_post && pt_process_is_gil(e->process, addr, e->start_ns))
+        return;
+    struct pt_event as_wait = *e; /* as its waiters will look it up */
+    as_wait.desc = pt_event_desc_by_id(is_post ? PT_EV_lock_sem : PT_EV_lock_cond);
+    struct lock *lock = is_post ? semaphore_at(locks, &as_wait, maker_of(locks, e->process, addr), addr)
+                                : lock_at(locks, &as_wait, e->process, addr);
+    let_go(lock, e->thread, e->start_ns);
+}
+
+/* The semaphores of System V have one number in all processes. */
+static void operated(struct locks *locks, const struct pt_event *e)
+{
+    const struct pt_ev_lock_semop *call = pt_event_as(e, lock_semop);
+    struct lock *lock = semaphore_at(locks, e, NULL, (pt_u64)(pt_u32)e->tag << 16 | (call->number & 0xffff));
+    if (call->operation > 0)
+        let_go(lock, e->thread, e->start_ns);
+    else if (e->duration_ns >= LEAST_FILE_WAIT_NS)
+        semaphore_waited(locks, e, lock);
+}
+
+/* ---- files ---- */
+
+static void locked_file(struct locks *locks, const struct pt_event *e)
+{
+    const struct pt_ev_io_lock *call = pt_event_as(e, io_lock);
+    const char *path = call->path ? pt_process_string(e->process, call->path) : NULL;
+    const pt_i64 end_ns = pt_event_end_ns(e);
+    if (!path || !call->operation)
+        return;
+    path = pt_intern_text(&locks->paths, path);
+    struct lock *lock = lock_at(locks, e, NULL, (pt_u64)(uintptr_t)path);
+    if (lock->process)
+        lock->path = path;
+    if (call->operation == RELEASED) {
+        if (!lock->holds || lock->holds->process != e->process)
+            return; /* another one had it before this call came back */
+        let_go(lock, lock->holds, e->start_ns);
+        lock->holds = NULL;
+        return;
+    }
+    /* Closing the file, or its end, lets a lock go, too. */
+    if (lock->holds && lock->holds != e->thread)
+        let_go(lock, lock->holds, end_ns);
+    if (e->duration_ns >= LEAST_FILE_WAIT_NS) {
+        waited_in_turns(locks, lock, e);
+        pt_split_time_add(&locks->files[lock->stage], e, e->start_ns);
+    }
+    if (e->result == 0)
+        lock->holds = e->thread;
 }
 
 static void event(void *state, const struct pt_event *e)
 {
-    const char *path;
-    if (pt_time_part_of_event(e, &path) == PT_PART_gil_wait)
-        return;
+    struct locks *locks = state;
     switch (e->desc->row) {
     case PT_ROW_lock_mutex:
-        waited(state, e, pt_event_as(e, lock_mutex)->addr, pt_event_as(e, lock_mutex)->owner_tid);
+        if (!pt_process_is_gil(e->process, pt_event_as(e, lock_mutex)->addr, e->start_ns))
+            waited_for(locks, e, pt_event_as(e, lock_mutex)->addr, pt_event_as(e, lock_mutex)->owner_tid);
         break;
     case PT_ROW_lock_rwlock:
-        waited(state, e, pt_event_as(e, lock_rwlock)->addr, pt_event_as(e, lock_rwlock)->owner_tid);
+        waited_for(locks, e, pt_event_as(e, lock_rwlock)->addr, pt_event_as(e, lock_rwlock)->owner_tid);
         break;
-    case PT_ROW_lock_sem:
-        waited(state, e, pt_event_as(e, lock_sem)->addr, 0);
+    case PT_ROW_lock_sem: {
+        const pt_u64 addr = pt_event_as(e, lock_sem)->addr;
+        semaphore_waited(locks, e, semaphore_at(locks, e, maker_of(locks, e->process, addr), addr));
+        break;
+    }
+    case PT_ROW_lock_cond:
+        if (!pt_process_is_gil(e->process, pt_event_as(e, lock_cond)->addr, e->start_ns))
+            waited_in_turns(locks, lock_at(locks, e, e->process, pt_event_as(e, lock_cond)->addr), e);
+        break;
+    case PT_ROW_lock_semop:
+        operated(locks, e);
+        break;
+    case PT_ROW_lock_wake:
+        woke(locks, e);
+        break;
+    case PT_ROW_lock_init:
+        made(locks, e);
+        break;
+    case PT_ROW_io_lock:
+        locked_file(locks, e);
+        break;
+    case PT_ROW_wait_sleep:
+        pt_lock_sleeps_event(&locks->sleeps, e);
         break;
     default:
         break;
     }
 }
 
-/* ---- results ---- */
-
-static bool counts(const struct lock *lock)
-{
-    return lock->row != PT_ROW_lock_sem ||
-           (__builtin_popcountll(lock->waiters) > 1 && lock->waits.count >= FEWEST_QUEUES);
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct lock *x = *(struct lock *const *)a, *y = *(struct lock *const *)b;
-    if (x->waits.sum != y->waits.sum)
-        return x->waits.sum < y->waits.sum ? 1 : -1;
-    return (x->addr > y->addr) - (x->addr < y->addr);
-}
-
-static const char *name_of_thread(struct pt_profile *profile, const struct lock *lock, pt_u32 tid)
-{
-    if (!tid)
-        return "unknown";
-    for (pt_u32 i = 0; i < lock->process->n_threads; i++)
-        if (lock->process->threads[i].tid == tid)
-            return pt_thread_label(profile, lock->stage, &lock->process->threads[i]);
-    return pt_metrics_format(&profile->metrics, "thread %u of another process", tid);
-}
-
-static const char *name_of_lock(struct pt_metrics *metrics, const struct lock *lock)
-{
-    const char *kind = lock->row == PT_ROW_lock_rwlock ? "read-write lock"
-                       : lock->row == PT_ROW_lock_sem  ? "semaphore"
-                                                       : "mutex";
-    return lock->process ? pt_metrics_format(metrics, "%s 0x%llx", kind, (unsigned long long)lock->addr) : "(others)";
-}
-
-enum { HOLDER_IN = 7, N_COLUMNS = 12 };
-
-/* Without the CPU profile nobody knows where holders were. */
-static struct pt_table *new_table(struct pt_metrics *metrics, struct pt_scope scope, bool has_profile)
-{
-    static const struct pt_column all[N_COLUMNS] = {
-        {"lock", "Lock", PT_SHOW_TEXT},
-        {"process", "Process", PT_SHOW_TEXT},
-        {"pid", "PID", PT_SHOW_NUMBER},
-        {"waits", "Waits", PT_SHOW_COUNT},
-        {"threads", "Threads", PT_SHOW_COUNT},
-        {"total_s", "Time of all", PT_SHOW_SECONDS},
-        {"holder", "Held mostly by", PT_SHOW_TEXT},
-        {"holder_in", "The holder was in", PT_SHOW_TEXT},
-        {"p50_s", "p50", PT_SHOW_SECONDS},
-        {"p95_s", "p95", PT_SHOW_SECONDS},
-        {"p99_s", "p99", PT_SHOW_SECONDS},
-        {"longest_s", "Longest", PT_SHOW_SECONDS},
-    };
-    struct pt_column columns[N_COLUMNS];
-    pt_u32 n = 0;
-    for (pt_u32 i = 0; i < N_COLUMNS; i++)
-        if (i != HOLDER_IN || has_profile)
-            columns[n++] = all[i];
-    return pt_metrics_table(metrics, scope, "locks", "Locks waited for", columns, n);
-}
-
-static void add_row(struct locks *locks, struct pt_table *table, const struct lock *lock)
-{
-    static const double quantiles[] = {0.5, 0.95, 0.99};
-    struct pt_metrics *metrics = &locks->profile->metrics;
-    const struct pt_process *process = lock->process;
-    struct pt_value *row = pt_table_add_row(table);
-    row[0] = pt_text(name_of_lock(metrics, lock));
-    row[1] = pt_text(!process ? "(several)" : process->comm ? process->comm : pt_base_name(process->exe));
-    row[2] = process ? pt_integer(process->pid) : pt_unknown(NULL);
-    row[3] = pt_integer(lock->waits.count);
-    row[4] = pt_integer((pt_u64)__builtin_popcountll(lock->waiters));
-    row[5] = pt_seconds((pt_i64)lock->waits.sum);
-    row[6] = pt_text(process ? name_of_thread(locks->profile, lock, lock->holder_tid) : "unknown");
-    pt_u32 at = 7;
-    if (table->n_columns == N_COLUMNS)
-        row[at++] = pt_lock_holders_place(&locks->holders, locks->profile, lock->stage, lock->number);
-    for (int i = 0; i < 3; i++)
-        row[at++] = pt_seconds((pt_i64)pt_histogram_quantile(&lock->waits, quantiles[i]));
-    row[at] = pt_seconds((pt_i64)lock->waits.max);
-}
-
-static void finish_stage(struct locks *locks, pt_u32 stage)
-{
-    const bool has_profile = locks->profile->cpu && locks->profile->cpu[stage].data;
-    struct pt_value place = pt_unknown("needs the CPU profile of proftrace run");
-    struct pt_metrics *metrics = &locks->profile->metrics;
-    const struct pt_scope scope = pt_scope_stage(stage);
-    struct pt_table *table = NULL;
-    pt_u64 waits = 0, ns = 0;
-    double cost_s = pt_value_number(pt_split_time_cost(&locks->stages[stage], locks->profile, stage));
-    const char *holder = NULL;
-    for (size_t i = 0; i < locks->all.n; i++) {
-        const struct lock *lock = locks->all.items[i];
-        if (lock->stage != stage || !counts(lock))
-            continue;
-        waits += lock->waits.count;
-        ns += lock->waits.sum;
-        if (lock->row == PT_ROW_lock_sem)
-            cost_s += pt_value_number(pt_split_time_cost(&lock->time, locks->profile, stage));
-        if (!holder && lock->process) {
-            holder = name_of_thread(locks->profile, lock, lock->holder_tid);
-            if (has_profile)
-                place = pt_lock_holders_place(&locks->holders, locks->profile, stage, lock->number);
-        }
-        if (!table)
-            table = new_table(metrics, scope, has_profile);
-        if (table->n_rows < MAX_ROWS)
-            add_row(locks, table, lock);
-        else
-            table->rows_left_out++;
-    }
-    pt_metrics_set(metrics, scope, "lock.contended.calls", pt_integer(waits));
-    pt_metrics_set(metrics, scope, "lock.contended.total_s", pt_seconds((pt_i64)ns));
-    pt_metrics_set(metrics, scope, "lock.contended.holder", pt_text(holder));
-    if (has_profile)
-        pt_metrics_set(metrics, scope, "lock.contended.holder_in", place);
-    /* A queue's idle threads wait, too, and cost nothing: the stage can gain no more than its critical thread waited.
-     */
-    const double own_s = pt_value_number(pt_metrics_get(metrics, scope, "time.lock_s"));
-    pt_metrics_set(metrics, scope, "lock.contended.cost_s", pt_real(cost_s < own_s ? cost_s : own_s));
-}
-
 static void finish(void *state, struct pt_profile *profile)
 {
     struct locks *locks = state;
-    if (locks->all.n)
-        qsort(locks->all.items, locks->all.n, sizeof *locks->all.items, by_time);
-    for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
-        finish_stage(locks, stage);
     for (size_t i = 0; i < locks->all.n; i++)
+        pt_lock_end_life(locks->all.items[i]);
+    pt_locks_finish(locks);
+    for (size_t i = 0; i < locks->all.n; i++) {
+        free(locks->all.items[i]->turns);
+        free(locks->all.items[i]->life);
         free(locks->all.items[i]);
+    }
     free(locks->all.items);
     free(locks->stages);
-    pt_map_fini(&locks->by_addr);
+    free(locks->files);
+    pt_map_fini(&locks->by_key);
+    pt_map_fini(&locks->made);
+    pt_intern_fini(&locks->paths);
     pt_lock_holders_fini(&locks->holders);
+    pt_lock_sleeps_close(&locks->sleeps, profile);
 }
 
 const struct pt_analysis pt_analysis_locks = {
     .name = "locks",
-    .summary = "waits for mutexes, read-write locks and semaphores, and who held them",
-    .categories = PT_CATEGORY_WAIT,
+    .summary = "waits for locks, semaphores, conditions and locks on files, and who held or gave them",
+    .categories = PT_CATEGORY_WAIT | PT_CATEGORY_IO,
     .state_size = sizeof(struct locks),
     .begin = begin,
     .event = event,

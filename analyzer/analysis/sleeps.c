@@ -7,13 +7,11 @@
  */
 #include <stdlib.h>
 
+#include "lock_sleeps.h"
 #include "time_part.h"
 #include "workers.h"
 
 enum { MAX_ROWS = 50 };
-
-/* A pause that waits for something is rarely longer: it would be noticed. */
-#define SHORT_NS 110000000ll
 
 struct sleeper {
     pt_u64 short_calls, long_calls, short_ns, long_ns;
@@ -41,7 +39,7 @@ static bool is_sleep(const struct pt_event *e)
     const char *path = NULL;
     pt_time_part_of_event(e, &path);
     if (e->desc->row == PT_ROW_wait_poll)
-        return !pt_is_event_loop(e, path) && e->result == 0 && e->duration_ns < SHORT_NS &&
+        return !pt_is_event_loop(e, path) && e->result == 0 && e->duration_ns < PT_SHORT_SLEEP_NS &&
                pt_event_as(e, wait_poll)->timeout_ms > 0;
     return e->desc->row == PT_ROW_wait_sleep;
 }
@@ -53,7 +51,7 @@ static void event(void *state, const struct pt_event *e)
         return;
     const pt_u32 stage = pt_profile_stage_of(sleeps->profile, e->process);
     struct sleeper *sleeper = &sleeps->processes[e->process->index];
-    const bool is_short = e->duration_ns < SHORT_NS;
+    const bool is_short = e->duration_ns < PT_SHORT_SLEEP_NS;
     *(is_short ? &sleeper->short_calls : &sleeper->long_calls) += 1;
     *(is_short ? &sleeper->short_ns : &sleeper->long_ns) += (pt_u64)e->duration_ns;
     pt_split_time_add(&(is_short ? sleeps->short_ones : sleeps->long_ones)[stage], e, e->start_ns);
@@ -98,12 +96,17 @@ static void finish_stage(const struct sleeps *sleeps, pt_u32 stage)
                                      sizeof columns / sizeof *columns);
         add_row(table, process, one);
     }
+    /* Who sleeps while others wait for its lock asks nobody: locks.c tells of it. */
+    const pt_u64 held = (pt_u64)pt_value_number(pt_metrics_get(metrics, scope, "sleep.under_lock.calls"));
+    const double held_s = pt_value_number(pt_metrics_get(metrics, scope, "sleep.under_lock.total_s"));
+    const double cost_s = pt_value_number(pt_split_time_cost(&sleeps->short_ones[stage], profile, stage)) - held_s;
+    sum.short_calls -= held < sum.short_calls ? held : sum.short_calls;
+    sum.short_ns -= held_s * 1e9 < (double)sum.short_ns ? (pt_u64)(held_s * 1e9) : sum.short_ns;
     pt_metrics_set(metrics, scope, "sleep.short.calls", pt_integer(sum.short_calls));
     pt_metrics_set(metrics, scope, "sleep.short.mean_s",
                    sum.short_calls ? pt_real((double)sum.short_ns / 1e9 / (double)sum.short_calls)
                                    : pt_unknown("no short sleeps"));
-    pt_metrics_set(metrics, scope, "sleep.short.cost_s",
-                   pt_split_time_cost(&sleeps->short_ones[stage], profile, stage));
+    pt_metrics_set(metrics, scope, "sleep.short.cost_s", pt_real(cost_s > 0 ? cost_s : 0));
     pt_metrics_set(metrics, scope, "sleep.long.calls", pt_integer(sum.long_calls));
     pt_metrics_set(metrics, scope, "sleep.long.cost_s", pt_split_time_cost(&sleeps->long_ones[stage], profile, stage));
 }

@@ -131,6 +131,8 @@ static const struct {
     {"helpers.workers", "worker_use", "Utilisation of workers", 50},
     {"child.commands", "commands", "Commands waited for", 20},
     {"locks", "locks", "Locks waited for", 20},
+    {"signals", "signals", "Semaphores and conditions waited for", 20},
+    {"barriers", "barriers", "Barriers", 20},
     {"gil.threads", "gil", "Threads that waited for the GIL", 20},
     {"sleeps", "sleeps", "Sleeping main threads", 20},
     {"workers", "workers", "Main threads", 200},
