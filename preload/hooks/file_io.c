@@ -6,6 +6,7 @@
  * nothing across the real call (read may be cancelled or jumped out of) and never allocates, locks or writes errno.
  */
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/sendfile.h>

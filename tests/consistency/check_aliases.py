@@ -5,7 +5,8 @@ usage: check_aliases.py SOURCE BUILD
 
 A forgotten alias is a silent hole: fortified programs call __read_chk, large-file programs open64, and their reads would be
 missing from every report. Two exports are aliases when they lie at one address or when their names differ only by what libc
-adds to make variants (__, _IO_, __isoc99_, _chk, _2, 64, v2, _unlocked, w for wide characters, the __xstat generation).
+adds to make variants (__, _IO_, __isoc99_, _chk, _2, 64, v2, _unlocked, w for wide characters, the __xstat generation). So is what
+makes a traced system call itself, whatever it is called (direct_calls.py finds posix_openpt this way).
 """
 import collections
 import os
@@ -13,9 +14,13 @@ import re
 import subprocess
 import sys
 
+import direct_calls
+
 ROOT, BUILD = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 LIBRARY = f"{BUILD}/libproftrace.so"
 ALLOWED = f"{ROOT}/tests/consistency/alias_allow.txt"
+
+WITNESSES = ("open", "read", "write", "pread64", "fstat", "lseek", "posix_openpt") # make a system call, as everybody knows
 
 Export = collections.namedtuple("Export", "name version default address")
 
@@ -24,9 +29,12 @@ def tool(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def libc_exports():
+def libc_path():
+    return re.search(r"libc\.so\.6 => (\S+)", tool("ldd", "/bin/true")).group(1)
+
+
+def libc_exports(path):
     """Functions that a program can link to or could link to once: GLIBC_PRIVATE is libc's own business."""
-    path = re.search(r"libc\.so\.6 => (\S+)", tool("ldd", "/bin/true")).group(1)
     exports = []
     for line in tool("readelf", "-W", "--dyn-syms", path).splitlines():
         field = line.split()
@@ -69,7 +77,8 @@ def read_allowed():
 
 
 def main():
-    exports = libc_exports()
+    path = libc_path()
+    exports = libc_exports(path)
     names = {export.name for export in exports}
     bound = {line.split()[-1] for line in tool("nm", "-D", "--defined-only", LIBRARY).splitlines()}
     hooked = {name.split("@")[0] for name in bound} & names
@@ -91,6 +100,12 @@ def main():
                 aliases[other].add(name)
         for other in same_stem[stem(name)] - {name}:
             aliases[other].add(name)
+    direct = direct_calls.direct_callers(path, addresses)
+    blind = sorted(name for name in WITNESSES if name not in direct)
+    if blind:
+        problems.append(f"no system call was found in {', '.join(blind)}: direct_calls.py cannot read this libc's code")
+    for name, calls in direct.items():
+        aliases[name].update(f"the system call {call}" for call in calls)
     for alias in sorted(aliases):
         if alias in hooked:
             continue

@@ -24,7 +24,8 @@ def work(n):
 ts = [threading.Thread(target=work, args=(n,)) for n in range(4)]
 [t.start() for t in ts]; [t.join() for t in ts]
 print(subprocess.run(['cat', 'f9', 'raw'], capture_output=True).returncode, total)
-import ctypes; os.close(ctypes.CDLL(None).mkstemp(ctypes.create_string_buffer(b'XXXXXX')))
+import ctypes; libc = ctypes.CDLL(None); os.close(libc.mkstemp(ctypes.create_string_buffer(b'XXXXXX')))
+for terminal in libc.posix_openpt(os.O_RDWR), libc.getpt(): terminal < 0 or os.close(terminal)
 json.dump(list(range(1000)), open('j', 'w'))
 """
 
