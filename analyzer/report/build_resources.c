@@ -3,6 +3,7 @@
  * Owns: what a report says about the resources of each stage, beyond the summary's columns. Threads: one. Never: prints
  * 0 for what nobody measured.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,6 +41,11 @@ static const struct row {
     {"gpu_power_w_max", NULL, PT_SHOW_NUMBER, MAX, "gpu_power_w"},
     {"gpu_temperature_c_max", NULL, PT_SHOW_NUMBER, MAX, "gpu_temperature_c"},
     {"gpu_throttled_percent_avg", NULL, PT_SHOW_PERCENT, MEAN, "gpu_throttled_percent"},
+    {"gpu_power_cap_percent_avg", NULL, PT_SHOW_PERCENT, MEAN, "gpu_power_cap_percent"},
+    {"gpu_hw_slowdown_percent_avg", NULL, PT_SHOW_PERCENT, MEAN, "gpu_hw_slowdown_percent"},
+    {"gpu_sw_thermal_percent_avg", NULL, PT_SHOW_PERCENT, MEAN, "gpu_sw_thermal_percent"},
+    {"gpu_hw_thermal_percent_avg", NULL, PT_SHOW_PERCENT, MEAN, "gpu_hw_thermal_percent"},
+    {"gpu_power_brake_percent_avg", NULL, PT_SHOW_PERCENT, MEAN, "gpu_power_brake_percent"},
     {"gpu_energy_j", NULL, PT_SHOW_NUMBER, LAST, "gpu_energy_j"},
     {"cpu_temperature_c_max", NULL, PT_SHOW_NUMBER, MAX, "cpu_temperature_c"},
     {"cpu_energy_j", NULL, PT_SHOW_NUMBER, LAST, "cpu_energy_j"},
@@ -95,6 +101,37 @@ static bool is_known_anywhere(const struct pt_build *b, const struct row *row)
     return known;
 }
 
+/* Which reasons held the clocks of the GPUs back, and how much of the time. */
+static struct pt_value throttle_value(const struct pt_build *b, pt_u32 stage, char *text, size_t size)
+{
+    static const enum pt_resource reasons[] = {
+        PT_RESOURCE_gpu_power_cap_percent,  PT_RESOURCE_gpu_hw_slowdown_percent, PT_RESOURCE_gpu_sw_thermal_percent,
+        PT_RESOURCE_gpu_hw_thermal_percent, PT_RESOURCE_gpu_power_brake_percent,
+    };
+    const struct pt_run_resource *all = b->profile->stages.items[stage].run->resources;
+    size_t n = 0;
+    text[0] = 0;
+    if (isnan(all[PT_RESOURCE_gpu_throttled_percent].mean))
+        return pt_unknown(all[PT_RESOURCE_gpu_throttled_percent].reason);
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons && n < size; i++)
+        if (all[reasons[i]].mean > 0)
+            n += (size_t)snprintf(text + n, size - n, "%s%s %.0f %%", n ? ", " : "", pt_resources[reasons[i]].label,
+                                  all[reasons[i]].mean);
+    if (n)
+        return pt_text(text);
+    return pt_text(all[PT_RESOURCE_gpu_throttled_percent].mean > 0 ? "yes, nobody noted why" : "no");
+}
+
+static bool knows_throttling(const struct pt_build *b)
+{
+    for (pt_u32 i = 0; i < b->profile->stages.n; i++) {
+        const struct pt_run_stage *run = b->profile->stages.items[i].run;
+        if (run && !isnan(run->resources[PT_RESOURCE_gpu_throttled_percent].mean))
+            return true;
+    }
+    return false;
+}
+
 void pt_build_resource_table(const struct pt_build *b)
 {
     bool shown[sizeof rows / sizeof *rows];
@@ -102,6 +139,7 @@ void pt_build_resource_table(const struct pt_build *b)
         return;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         shown[i] = rows[i].label && is_known_anywhere(b, &rows[i]);
+    const bool knows_gpus = knows_throttling(b);
     struct pt_node *list = pt_doc_list(b->doc, b->doc->root, "resources_shown", "Resources", PT_LAYOUT_TABLE);
     list->people_only = true;
     list->is_detail = true;
@@ -115,5 +153,10 @@ void pt_build_resource_table(const struct pt_build *b)
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
             if (shown[i])
                 add_row(b, item, &rows[i], rows[i].label, stage)->column = column++;
+        char held_back[200];
+        if (knows_gpus)
+            pt_doc_value(b->doc, item, "gpu_throttled", "GPU Throttled", PT_SHOW_TEXT,
+                         throttle_value(b, stage, held_back, sizeof held_back))
+                ->column = column++;
     }
 }

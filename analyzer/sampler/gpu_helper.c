@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "nvml.h"
+
 #define HELPER_FD 3
 
 /* ---- all GPUs as one ---- */
@@ -30,6 +32,37 @@ void pt_gpu_table_forget(struct pt_gpu_table *table)
     for (size_t i = 0; i < table->n; i++)
         for (int field = 0; field < PT_GPU__COUNT; field++)
             table->gpus[i].values[field] = NAN;
+}
+
+static const struct {
+    enum pt_gpu_field field;
+    unsigned long long mask;
+} clock_reasons[] = {
+    {PT_GPU_POWER_CAP, PT_NVML_SW_POWER_CAP},     {PT_GPU_HW_SLOWDOWN, PT_NVML_HW_SLOWDOWN},
+    {PT_GPU_SW_THERMAL, PT_NVML_SW_THERMAL},      {PT_GPU_HW_THERMAL, PT_NVML_HW_THERMAL},
+    {PT_GPU_POWER_BRAKE, PT_NVML_HW_POWER_BRAKE},
+};
+enum { N_CLOCK_REASONS = sizeof clock_reasons / sizeof *clock_reasons };
+
+void pt_gpu_take_clock_reasons(struct pt_gpu *gpu, unsigned long long mask)
+{
+    gpu->values[PT_GPU_THROTTLED] = 0;
+    for (int i = 0; i < N_CLOCK_REASONS; i++) {
+        const bool is_set = mask & clock_reasons[i].mask;
+        gpu->values[clock_reasons[i].field] = is_set ? 100 : 0;
+        if (is_set)
+            gpu->values[PT_GPU_THROTTLED] = 100;
+    }
+}
+
+void pt_gpu_no_clock_reasons(struct pt_gpu *gpu, const char *why)
+{
+    char text[PT_GPU_REASON_SIZE];
+    snprintf(text, sizeof text, "%s", why); /* it may be one of those that are written */
+    for (int field = PT_GPU_THROTTLED; field < PT_GPU__COUNT; field++) {
+        gpu->values[field] = NAN;
+        snprintf(gpu->reasons[field], PT_GPU_REASON_SIZE, "%s", text);
+    }
 }
 
 static double combined(enum pt_gpu_field field, const struct pt_gpu_table *table)
@@ -43,7 +76,7 @@ static double combined(enum pt_gpu_field field, const struct pt_gpu_table *table
         return NAN;
     if (field == PT_GPU_TEMPERATURE)
         return highest;
-    return field == PT_GPU_UTIL || field == PT_GPU_THROTTLED ? sum / (double)table->n : sum;
+    return field == PT_GPU_UTIL || field >= PT_GPU_THROTTLED ? sum / (double)table->n : sum;
 }
 
 void pt_gpu_reading_make(const struct pt_gpu_table *table, struct pt_gpu_reading *ret_reading)

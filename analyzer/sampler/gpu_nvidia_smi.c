@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "gpu_reader.h"
-#include "nvml.h"
 
 #define AGAIN_NS 5000000000u
 #define TIMEOUT_NS 20000000000u
@@ -96,13 +95,25 @@ static double take_number(char **at, struct pt_gpu *gpu, enum pt_gpu_field field
     char *end = NULL;
     while (word && *word == ' ')
         word++;
-    if (word && !strncmp(word, "0x", 2))
-        return strtoull(word, NULL, 16) & PT_NVML_HELD_BACK ? 100 : 0;
     const double number = word ? strtod(word, &end) : NAN;
     if (word && end != word)
         return number;
     snprintf(gpu->reasons[field], PT_GPU_REASON_SIZE, "nvidia-smi says %.40s", word ? word : "nothing");
     return NAN;
+}
+
+/* Hexadecimal, so that no number below 10 is taken for a percentage. */
+static void take_clock_reasons(char **at, struct pt_gpu *gpu)
+{
+    const char *word = strsep(at, ",");
+    char why[PT_GPU_REASON_SIZE];
+    word += word ? strspn(word, " ") : 0;
+    if (word && !strncmp(word, "0x", 2)) {
+        pt_gpu_take_clock_reasons(gpu, strtoull(word, NULL, 16));
+        return;
+    }
+    snprintf(why, sizeof why, "nvidia-smi says %.40s", word ? word : "nothing");
+    pt_gpu_no_clock_reasons(gpu, why);
 }
 
 static void parse(struct pt_gpu_table *table, char *text)
@@ -117,7 +128,7 @@ static void parse(struct pt_gpu_table *table, char *text)
         gpu->values[PT_GPU_MEM] = take_number(&line, gpu, PT_GPU_MEM) * 1048576;
         gpu->values[PT_GPU_POWER] = take_number(&line, gpu, PT_GPU_POWER);
         gpu->values[PT_GPU_TEMPERATURE] = take_number(&line, gpu, PT_GPU_TEMPERATURE);
-        gpu->values[PT_GPU_THROTTLED] = take_number(&line, gpu, PT_GPU_THROTTLED);
+        take_clock_reasons(&line, gpu);
         gpu->values[PT_GPU_ENERGY] = NAN;
         snprintf(gpu->reasons[PT_GPU_ENERGY], PT_GPU_REASON_SIZE, "nvidia-smi does not tell it");
         const char *name = line ? line + strspn(line, " ") : "";

@@ -101,7 +101,9 @@ static void read_device(struct pt_gpu_table *table, size_t i)
     if (accept(table, i, PT_GPU_TEMPERATURE, CALL(temperature, device, PT_NVML_TEMPERATURE_GPU, &celsius)))
         values[PT_GPU_TEMPERATURE] = celsius;
     if (accept(table, i, PT_GPU_THROTTLED, CALL(clock_reasons, device, &reasons)))
-        values[PT_GPU_THROTTLED] = reasons & PT_NVML_HELD_BACK ? 100 : 0;
+        pt_gpu_take_clock_reasons(&table->gpus[i], reasons);
+    else
+        pt_gpu_no_clock_reasons(&table->gpus[i], table->gpus[i].reasons[PT_GPU_THROTTLED]);
 }
 
 void pt_gpu_nvml_read(struct pt_gpu_table *table)

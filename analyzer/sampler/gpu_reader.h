@@ -20,7 +20,12 @@ enum pt_gpu_field {
     PT_GPU_POWER,
     PT_GPU_ENERGY,
     PT_GPU_TEMPERATURE,
-    PT_GPU_THROTTLED,
+    PT_GPU_THROTTLED, /* for any of the reasons below; all of them are one answer of the driver */
+    PT_GPU_POWER_CAP,
+    PT_GPU_HW_SLOWDOWN,
+    PT_GPU_SW_THERMAL,
+    PT_GPU_HW_THERMAL,
+    PT_GPU_POWER_BRAKE,
     PT_GPU__COUNT
 };
 
@@ -40,6 +45,10 @@ void pt_gpu_nvml_read(struct pt_gpu_table *table);
 
 int pt_gpu_smi_open(const char *program, struct pt_gpu_table *table, char *reason, size_t size);
 void pt_gpu_smi_read(struct pt_gpu_table *table);
+
+/* What the driver's mask of clock reasons says, or that it says nothing and why. */
+void pt_gpu_take_clock_reasons(struct pt_gpu *gpu, unsigned long long mask);
+void pt_gpu_no_clock_reasons(struct pt_gpu *gpu, const char *why);
 
 void pt_gpu_table_forget(struct pt_gpu_table *table);
 

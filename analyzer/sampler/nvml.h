@@ -18,8 +18,12 @@ enum {
     PT_NVML_NAME_SIZE = 96,
 };
 
-/* Clocks held back: software power cap, hardware slowdown, software and hardware thermal slowdown, power brake. */
-#define PT_NVML_HELD_BACK (0x4ull | 0x8ull | 0x20ull | 0x40ull | 0x80ull)
+/* Why clocks are held back (nvmlClocksEventReason...). Idle, chosen clocks and the like are no throttling. */
+#define PT_NVML_SW_POWER_CAP 0x4ull
+#define PT_NVML_HW_SLOWDOWN 0x8ull /* for heat or power; set with the last two, too */
+#define PT_NVML_SW_THERMAL 0x20ull
+#define PT_NVML_HW_THERMAL 0x40ull
+#define PT_NVML_HW_POWER_BRAKE 0x80ull
 
 struct pt_nvml_utilization {
     unsigned int gpu, memory; /* percent of the driver's last window, 1/6 s to 1 s */

@@ -23,6 +23,11 @@ static const enum pt_resource resource_of[PT_GPU__COUNT] = {
     [PT_GPU_ENERGY] = PT_RESOURCE_gpu_energy_j,
     [PT_GPU_TEMPERATURE] = PT_RESOURCE_gpu_temperature_c,
     [PT_GPU_THROTTLED] = PT_RESOURCE_gpu_throttled_percent,
+    [PT_GPU_POWER_CAP] = PT_RESOURCE_gpu_power_cap_percent,
+    [PT_GPU_HW_SLOWDOWN] = PT_RESOURCE_gpu_hw_slowdown_percent,
+    [PT_GPU_SW_THERMAL] = PT_RESOURCE_gpu_sw_thermal_percent,
+    [PT_GPU_HW_THERMAL] = PT_RESOURCE_gpu_hw_thermal_percent,
+    [PT_GPU_POWER_BRAKE] = PT_RESOURCE_gpu_power_brake_percent,
 };
 
 struct gpu_source {

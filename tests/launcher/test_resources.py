@@ -15,7 +15,8 @@ import unittest
 from launcher_case import LauncherCase
 
 DOUBLES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fakenvml")
-GPU = ("gpu_util_percent", "gpu_mem_bytes", "gpu_power_w", "gpu_energy_j", "gpu_temperature_c", "gpu_throttled_percent")
+GPU = ("gpu_util_percent", "gpu_mem_bytes", "gpu_power_w", "gpu_energy_j", "gpu_temperature_c", "gpu_throttled_percent",
+       "gpu_power_cap_percent", "gpu_hw_slowdown_percent", "gpu_sw_thermal_percent", "gpu_hw_thermal_percent", "gpu_power_brake_percent")
 PYTHON = (sys.executable, "-S", "-c")
 # Says at its end what the kernel has counted for it: its own and that of children it has waited for.
 SAY = """
@@ -318,6 +319,14 @@ reasons 0x1 0x4 0x40 0
         self.assertEqual(resources["gpu_power_w"]["last"], 300)
         self.assertEqual(resources["gpu_temperature_c"]["max"], 60)
         self.assertEqual([s["gpu_throttled_percent"] for s in record["samples"][:3]], [100, 100, 0])
+        # Which reason it was, sample by sample: the power cap, then heat.
+        self.assertEqual([s["gpu_power_cap_percent"] for s in record["samples"][:3]], [100, 0, 0])
+        self.assertEqual([s["gpu_hw_thermal_percent"] for s in record["samples"][:3]], [0, 100, 0])
+        for reason in ("hw_slowdown", "sw_thermal", "power_brake"):
+            self.assertEqual(resources[f"gpu_{reason}_percent"]["max"], 0)
+        report = self.proftrace("report", "--format", "md").stdout.decode()
+        self.assertIn("| GPU Throttled |", report)
+        self.assertRegex(report, r"\| power cap \d+ %, heat \(hardware\) \d+ % \|")
         expected = 250 * record["duration_ns"] / 1e9
         self.assertAlmostEqual(resources["gpu_energy_j"]["last"], expected, delta=0.05 * expected + 5)
         self.assertTrue(all(s["gpu_util_percent"] is not None for s in record["samples"]))
@@ -443,6 +452,7 @@ class NvidiaSmi(ResourceCase):
         self.assertEqual(resources["gpu_power_w"]["last"], 400)
         self.assertEqual(resources["gpu_temperature_c"]["max"], 61)
         self.assertEqual(resources["gpu_throttled_percent"]["max"], 50)
+        self.assertEqual([resources[f"gpu_{name}_percent"]["max"] for name in ("power_cap", "hw_thermal")], [50, 0])
         self.assertIn("power", resources["gpu_energy_j"]["reason"])
         self.assertAlmostEqual(resources["gpu_energy_j"]["last"], 400 * 5, delta=400)
         self.assertEqual(len(self.log), 2)  # in six seconds
@@ -456,6 +466,7 @@ class NvidiaSmi(ResourceCase):
     def test_fields_that_a_card_does_not_have(self):
         self.play("75, 2048, [N/A], 61, [Not Supported], GeForce\n", command=("sleep", "5.6"), interval="200")
         self.assertIn("[N/A]", self.reason("gpu_power_w"))
+        self.assertIn("[Not Supported]", self.reason("gpu_power_cap_percent"))
         self.assertEqual(self.last("gpu_util_percent"), 75)
         self.assertIn("tell", self.reason("gpu_energy_j"))
 
