@@ -6,6 +6,19 @@
 
 #define MIB (1024.0 * 1024.0)
 
+/* How long a training step takes; unknown where nobody marks steps. */
+static struct pt_value step_of(const struct pt_metrics *metrics, struct pt_scope scope)
+{
+    const struct pt_value marked = pt_metrics_get(metrics, scope, "steps.p50_s");
+    const struct pt_table *ranges = pt_metrics_find_table(metrics, scope, "ranges");
+    for (size_t i = 0; marked.type == PT_VALUE_UNKNOWN && ranges && i < ranges->n_rows; i++) {
+        const char *name = pt_table_row(ranges, i)[0].text;
+        if (!strcmp(name, "ProfilerStep#*") || !strcmp(name, "step"))
+            return pt_table_row(ranges, i)[4];
+    }
+    return marked;
+}
+
 bool pt_rule_heap_growth(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     if (stage < 0)
@@ -21,7 +34,13 @@ bool pt_rule_heap_growth(struct pt_profile *profile, pt_i64 stage, struct pt_fin
         return false;
     finding->always_shown = true;
     pt_finding_add_evidence(finding, "growth_bytes", growth);
-    pt_finding_add_evidence(finding, "growth_bytes_per_s", pt_real(pt_value_number(growth) / (wall_s * 2 / 3)));
+    const double per_s = pt_value_number(growth) / (wall_s * 2 / 3); /* the trend is of the last two thirds */
+    const struct pt_value step = step_of(metrics, scope);
+    pt_finding_add_evidence(finding, "growth_bytes_per_s", pt_real(per_s));
+    pt_finding_add_evidence(finding, "growth_per_step_bytes",
+                            step.type == PT_VALUE_UNKNOWN
+                                ? pt_unknown("no steps are known: proftrace_step, or ranges called step")
+                                : pt_integer((pt_u64)(per_s * pt_value_number(step))));
     pt_finding_add_evidence(finding, "share_of_peak_percent", share);
     pt_finding_add_evidence(finding, "line_fit", pt_real(fit));
     pt_finding_add_evidence(finding, "pid", pt_metrics_get(metrics, scope, "heap.growth.pid"));

@@ -6,7 +6,8 @@
 
 #include "rule.h"
 
-#define GIB (1024.0 * 1024.0 * 1024.0)
+#define MIB (1024.0 * 1024.0)
+#define GIB (1024.0 * MIB)
 
 bool pt_rule_oversubscribed_threads(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
@@ -25,6 +26,7 @@ bool pt_rule_oversubscribed_threads(struct pt_profile *profile, pt_i64 stage, st
                            "processes:resource.processes.max cpus:machine.cpus "
                            "run_queue_s:cpu.run_queue_s cpu_s:cpu.total_s "
                            "involuntary_switches:resource.involuntary_switches.last");
+    pt_finding_add_rows(finding, metrics, "cpu.functions", "self_s");
     return true;
 }
 
@@ -94,6 +96,10 @@ static bool are_large_blocks(const struct pt_finding *finding, const struct pt_m
 /* Pressure is the whole machine's: who waits for memory reads its pages again. */
 static bool reads_its_pages_again(const struct pt_finding *finding, const struct pt_metrics *metrics)
 {
+    /* Kernels without pressure stall information: memory is full, and pages come from storage again. */
+    if (isnan(pt_finding_number(finding, metrics, "resource.memory_pressure_percent.mean")))
+        return pt_finding_number(finding, metrics, "resource.machine_memory_percent.max") >= 95 &&
+               pt_finding_number(finding, metrics, "faults.major.calls") >= 1000;
     return pt_finding_number(finding, metrics, "resource.memory_pressure_percent.mean") >= 5 &&
            !(pt_finding_number(finding, metrics, "faults.major.calls") < 100);
 }
@@ -108,6 +114,7 @@ bool pt_rule_page_fault_storm(struct pt_profile *profile, pt_i64 stage, struct p
         finding, metrics,
         "page_faults:faults.minor.calls major_faults:faults.major.calls rate_per_s:faults.rate_per_s "
         "rss_max_bytes:rss.max_bytes");
+    pt_finding_add_rows(finding, metrics, "cpu.functions", "self_s"); /* the kernel's work counts to its caller */
     return true;
 }
 
@@ -164,12 +171,17 @@ static bool uses_the_disks(const struct pt_finding *finding, const struct pt_met
 bool pt_rule_io_pressure(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
-    (void)stage;
-    const double cost_s = pt_finding_number(finding, metrics, "pressure.io.cost_s");
+    const double pressure_percent = pt_finding_number(finding, metrics, "resource.io_pressure_percent.mean");
+    const double busy_percent = pt_finding_number(finding, metrics, "resource.disk_busy_percent.mean");
+    /* Kernels without pressure stall information: nobody waits for a disk longer than it has work. */
+    const double wall_s = stage < 0 ? 0 : (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage) / 1e9;
+    const double cost_s = isnan(pressure_percent) ? busy_percent / 100 * wall_s
+                                                  : pt_finding_number(finding, metrics, "pressure.io.cost_s");
+    const double memory_s = pt_finding_number(finding, metrics, "pressure.memory.cost_s");
     const double known_s = pt_finding_number(finding, metrics, "storage.sync.cost_s") +
                            pt_finding_number(finding, metrics, "storage.slow_read.cost_s") +
-                           pt_finding_number(finding, metrics, "pressure.memory.cost_s");
-    if (!(pt_finding_number(finding, metrics, "resource.io_pressure_percent.mean") > 20) || known_s > cost_s / 2 ||
+                           (isnan(memory_s) ? 0 : memory_s);
+    if (!(isnan(pressure_percent) ? busy_percent > 50 : pressure_percent > 20) || known_s > cost_s / 2 ||
         pt_finding_number(finding, metrics, "faults.major.calls") > 500 || !uses_the_disks(finding, metrics))
         return false;
     finding->gain_upper_s = cost_s;
@@ -189,8 +201,10 @@ bool pt_rule_swapping(struct pt_profile *profile, pt_i64 stage, struct pt_findin
         return false;
     /* Waiting for pages and making room for them; the kernel's pressure knows of some of the first, too. */
     const double waited_s = pt_finding_number(finding, metrics, "time.page_fault_s");
-    finding->gain_upper_s =
-        pt_finding_number(finding, metrics, "pressure.memory.cost_s") + (isnan(waited_s) ? 0 : waited_s);
+    const double pressure_s = pt_finding_number(finding, metrics, "pressure.memory.cost_s");
+    finding->gain_upper_s = isnan(pressure_s) && isnan(waited_s)
+                                ? pt_finding_number(finding, metrics, "faults.cost_s")
+                                : (isnan(pressure_s) ? 0 : pressure_s) + (isnan(waited_s) ? 0 : waited_s);
     pt_finding_add_metrics(finding, metrics,
                            "memory_pressure_percent:resource.memory_pressure_percent.mean "
                            "memory_max_percent:resource.machine_memory_percent.max "
@@ -206,7 +220,9 @@ bool pt_rule_cold_mapping(struct pt_profile *profile, pt_i64 stage, struct pt_fi
     if (!(pt_finding_number(finding, metrics, "fault.major.calls") >= 100) || reads_its_pages_again(finding, metrics))
         return false;
     finding->gain_upper_s = pt_finding_number(finding, metrics, "time.page_fault_s");
-    pt_finding_add_metrics(finding, metrics, "major_fault_calls:fault.major.calls waited_by_all_s:fault.wait_s");
+    pt_finding_add_metrics(finding, metrics,
+                           "major_fault_calls:fault.major.calls waited_by_all_s:fault.wait_s where:where.page_fault");
+    pt_finding_add_rows(finding, metrics, "mapped_files", "bytes");
     return true;
 }
 
@@ -240,7 +256,7 @@ bool pt_rule_high_memory(struct pt_profile *profile, pt_i64 stage, struct pt_fin
     (void)stage;
     /* Resident memory counts what processes share in each of them: workers that map one data set, or were forked. */
     return !is_mostly_shared(finding, &profile->metrics) &&
-           is_above(profile, finding, "rss.max_bytes", 16 * GIB,
+           is_above(profile, finding, "rss.max_bytes", 16000 * MIB,
                     "rss_max_bytes:rss.max_bytes pss_max_bytes:resource.pss_bytes.max "
                     "processes:resource.processes.max");
 }
