@@ -186,7 +186,9 @@ static void set_workers(struct account *account, pt_u32 stage)
         /* CPU time counts from exec, life from when the library was there: for a process of a moment the two disagree.
          */
         row[4] = isnan(cpu_s) || wall_s < cpu_s / (process->n_threads ? process->n_threads : 1)
-                     ? pt_unknown(NULL)
+                     ? pt_unknown(isnan(cpu_s)
+                                      ? "the process ended before it noted its CPU time"
+                                      : "it noted more CPU time than its threads can have used in its recorded life")
                      : pt_real(100 * cpu_s / wall_s);
         const double file_ns = split.ns[PT_PART_file_read] + split.ns[PT_PART_file_write] + split.ns[PT_PART_file_meta];
         row[5] = pt_account_part_of(process, PT_PART_file_read, file_ns);

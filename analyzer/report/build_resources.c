@@ -75,6 +75,15 @@ static void add_left(const struct pt_build *b, struct pt_node *item, const struc
     }
 }
 
+static struct pt_value log_value(const struct pt_build *b, const struct pt_run_stage *run)
+{
+    if (run->log)
+        return pt_text(run->log);
+    if (!b->profile->run->is_pipeline)
+        return pt_unknown("the output of a single command is not kept");
+    return pt_unknown(run->status && !strcmp(run->status, "skipped") ? "the stage was skipped" : "no log was opened");
+}
+
 void pt_build_resources(const struct pt_build *b, struct pt_node *item, pt_u32 stage)
 {
     const struct pt_run_stage *run = pt_profile_run_of(b->profile, stage);
@@ -83,7 +92,7 @@ void pt_build_resources(const struct pt_build *b, struct pt_node *item, pt_u32 s
     struct pt_node *group = pt_doc_group(b->doc, item, "resources", NULL, PT_LAYOUT_LINES);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         add_row(b, group, &rows[i], NULL, stage);
-    pt_doc_value(b->doc, item, "log", NULL, PT_SHOW_TEXT, pt_text(run->log));
+    pt_doc_value(b->doc, item, "log", NULL, PT_SHOW_TEXT, log_value(b, run));
     add_left(b, item, run);
 }
 

@@ -14,6 +14,7 @@
 
 #include "../util/auto.h"
 #include "../util/fmt.h"
+#include "../util/sanitize.h"
 #include "chart.h"
 #include "github.h"
 #include "medium.h"
@@ -142,7 +143,8 @@ static int write_one(const struct pt_doc *doc, const struct pt_renderer *rendere
     return pt_report_write_text(pt_str_text(&path), &text, err);
 }
 
-static void add_headlines(const struct pt_findings *findings, struct pt_str *ret)
+/* Of a pipeline each names its stage: two stages may have the same trouble. */
+static void add_headlines(const struct pt_profile *profile, const struct pt_findings *findings, struct pt_str *ret)
 {
     for (size_t i = 0; i < findings->n && i < HEADLINES; i++) {
         const struct pt_finding *finding = &findings->items[i];
@@ -150,6 +152,10 @@ static void add_headlines(const struct pt_findings *findings, struct pt_str *ret
         if (finding->gain_upper_s > 0)
             pt_str_printf(ret, "up to %s (%.0f %%)  ", pt_fmt_duration((pt_i64)(finding->gain_upper_s * 1e9)).text,
                           finding->gain_upper_percent);
+        if (profile->run && profile->run->is_pipeline && finding->stage >= 0) {
+            pt_sanitize_terminal(ret, profile->stages.items[finding->stage].name);
+            pt_str_add(ret, ": ");
+        }
         pt_str_printf(ret, "%s\n", finding->title);
     }
 }
@@ -185,11 +191,11 @@ static void add_summary(struct pt_doc *doc, const char *run_dir, struct pt_str *
     }
 }
 
-static void add_shown(struct pt_doc *doc, const char *run_dir, const struct pt_findings *findings,
+static void add_shown(struct pt_doc *doc, const struct pt_report *report, const char *run_dir,
                       const struct pt_written *written)
 {
     if (written->headlines)
-        add_headlines(findings, written->headlines);
+        add_headlines(&report->profile, &report->findings, written->headlines);
     if (written->summary)
         add_summary(doc, run_dir, written->summary);
     if (written->annotations)
@@ -209,7 +215,7 @@ int pt_write_reports(const char *run_dir, const struct pt_written *written, stru
                 result = write_one(doc, renderer, run_dir, err);
         if (!result)
             result = pt_chart_write_files(doc, run_dir, err);
-        add_shown(doc, run_dir, &report.findings, written);
+        add_shown(doc, &report, run_dir, written);
     }
     pt_report_close(&report);
     umask(before);

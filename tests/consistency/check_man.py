@@ -8,10 +8,6 @@ import shutil
 import subprocess
 import sys
 
-# Too small for a page of their own: proftrace(1) describes them.
-IN_MAIN_PAGE = {"help", "version"}
-
-
 def commands(source):
     text = (source / "analyzer/cmd/commands.def").read_text(encoding="utf-8")
     return re.findall(r"^COMMAND\((\w+),", text, re.M)
@@ -36,8 +32,6 @@ def keys(source):
 def check_command(pages, source, command):
     if f"*{command}*" not in pages["proftrace.1"]:
         yield f"proftrace(1) does not list the command {command}"
-    if command in IN_MAIN_PAGE:
-        return
     page = pages.get(f"proftrace-{command}.1")
     if page is None:
         yield f"docs/man/proftrace-{command}.1.scd is missing"

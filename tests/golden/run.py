@@ -64,8 +64,26 @@ def validate(report):
     return [f"{'/'.join(map(str, e.path))}: {e.message[:200]}" for e in validator.iter_errors(report)]
 
 
+# Nothing is missing there: a stage that is fine has no reason, a thread may have no name, a row may be of many processes.
+WITHOUT_REASON = {"stages.reason", "stages.gpu.reason", "stages.threads.thread", "stages.threads.pid", "stages.threads.tid",
+                  "stages.locks.pid", "findings.evidence.locks.pid", "processes.host"}
+
+
+def bare_nulls(node, path=""):
+    """Where a null has no reason beside it."""
+    if isinstance(node, list):
+        for child in node:
+            yield from bare_nulls(child, path)
+    elif isinstance(node, dict):
+        for key, child in node.items():
+            where = f"{path}.{key}".lstrip(".")
+            if child is None and f"{key}_reason" not in node and not key.endswith("_reason") and where not in WITHOUT_REASON:
+                yield where
+            yield from bare_nulls(child, where)
+
+
 def judge(story, report):
-    problems = validate(report)
+    problems = validate(report) + [f"{where} is null without a reason" for where in bare_nulls(report)]
     fired = {finding["rule"] for finding in report["findings"]}
     if fired != must_fire(story):
         problems.append(f"fires {sorted(fired)}, must fire {sorted(must_fire(story))}")

@@ -104,6 +104,15 @@ class Untouched(PipelineCase):
         self.assert_stages({name: "ok" for name in NAMES})
 
 
+class Findings(PipelineCase):
+    def test_each_names_its_stage(self):
+        """Two stages with the same trouble are two lines that differ."""
+        outcome = self.pipeline([{"stage": name, **sh("sleep 0.6")} for name in ("one", "t\u202ewo")])
+        lines = [line.strip() for line in outcome.stderr.decode().splitlines() if line.startswith("  ")]
+        for name in ("one", "t\\u{202e}wo"):
+            self.assertTrue(any(f"  {name}: The main thread sleeps" in line for line in lines), lines)
+
+
 class Terminal(PipelineCase):
     """The pipeline as the foreground job of a terminal of its own."""
 
