@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the tests of the time account share: run a command under proftrace and look at its stage."""
+import collections
 import functools
 import json
 import os
@@ -12,6 +13,25 @@ import unittest
 BUILD = os.path.abspath(os.environ.get("PROFTRACE_BUILD", "build"))
 PROFTRACE = os.path.join(BUILD, "proftrace")
 TOLERANCE = 0.02
+PART = {"sleep": "sleep_s", "lock": "lock_s", "cond": "lock_s", "join": "lock_s", "pipe": "data_wait_s", "reader": "data_wait_s",
+        "child": "child_wait_s", "server": "network_s", "file": "file_read_s", "compute": "native_s", "python": "python_s"}
+
+
+class Took:
+    """What a thread says of a part of its time, in seconds: by its own clock, and how long it queued for a CPU meanwhile."""
+    def __init__(self):
+        self.seconds = self.queued = 0.0
+
+
+def take(output):
+    """{tid: {part: Took}} of lines "tid part ns queued"."""
+    told = collections.defaultdict(lambda: collections.defaultdict(Took))
+    for line in output.splitlines():
+        tid, part, ns, queued = line.split()
+        one = told[int(tid)][PART[part.split(":")[0]]]
+        one.seconds += int(ns) / 1e9
+        one.queued += int(queued) / 1e9
+    return told
 
 
 def thrice(check):
@@ -42,12 +62,26 @@ class AccountCase(unittest.TestCase):
         with open(os.path.join(self.folder, "runs/latest/report.json"), encoding="utf-8") as file:
             report = json.load(file)
         stage = next(stage for stage in report["stages"] if stage["stage"] == "planted")
-        self.check_sum(stage["time"])
+        self.check_sum(stage["time"], stage["time"]["wall_s"])
+        for row in stage["threads"]:
+            self.check_sum(row, row["lived_s"])
+        for row in stage.get("waits", []):
+            self.check_sum(row, row["total_s"])
         return done.stdout, report, stage
 
-    def check_sum(self, time):
-        parts = sum(value or 0 for key, value in time.items() if key.endswith("_s") and key != "wall_s")
-        self.assertAlmostEqual(parts, time["wall_s"], delta=1e-6 + 1e-9 * time["wall_s"], msg=f"the parts do not add up: {time}")
+    def check_sum(self, account, whole):
+        parts = sum(value or 0 for key, value in account.items() if key.endswith("_s") and key not in ("wall_s", "lived_s", "total_s"))
+        self.assertAlmostEqual(parts, whole, delta=1e-6 + 1e-9 * whole, msg=f"the parts do not add up: {account}")
+
+    def check_parts(self, account, told, wall, whose, more=None):
+        """Each part that a thread tells of is known, and within 2 % of the wall time of what it says."""
+        for key, took in told.items():
+            message = f"{key} of {whose}: {account}, said: {took.seconds} s, queued {took.queued} s"
+            self.assertIsNotNone(account[key], message)
+            # Computing was measured by the CPU time that it got.
+            queued = 0 if key in ("native_s", "python_s") else took.queued
+            self.assertGreaterEqual(account[key], took.seconds - queued - TOLERANCE * wall, message)
+            self.assertLessEqual(account[key], took.seconds + TOLERANCE * wall + (more or {}).get(key, 0), message)
 
     def assert_within(self, value, low, high, wall, what):
         """Between two witnesses, give or take 2 % of the wall time: where they are the same, that is equality."""

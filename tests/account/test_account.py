@@ -2,32 +2,26 @@
 # SPDX-License-Identifier: MIT
 """The time account of a stage against waits of known length: each part within 2 % of the wall time, all parts 100 % of it.
 
-The programs say by their own clocks how long each wait took; the machine may be busy, so what they asked for is no witness.
+The programs say by their own clocks how long each wait took; the machine may be busy, so what they asked for is no witness. Who was
+preempted within a call was not waiting then, but by its own clock it cannot tell: it says how long it queued during that wait, and
+that much the part may be shorter.
 """
-import collections
-import json
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
 import unittest
 
-from account_case import thrice
+from account_case import BUILD, AccountCase, take, thrice
 
-BUILD = os.path.abspath(os.environ.get("PROFTRACE_BUILD", "build"))
-PROFTRACE = os.path.join(BUILD, "proftrace")
 WAITS = os.environ.get("ACCOUNT_WAITS", os.path.join(BUILD, "tests", "account", "account_waits"))
-PART = {"sleep": "sleep_s", "lock": "lock_s", "cond": "lock_s", "pipe": "data_wait_s", "child": "child_wait_s",
-        "server": "network_s", "compute": "native_s", "python": "python_s"}
-TOLERANCE = 0.02
 
 PYTHON = """
 import os, queue, subprocess, sys, threading, time
-took = {}
+def queued():
+    with open('/proc/thread-self/schedstat') as file: return int(file.read().split()[1])
 def timed(part, action):
     clock = time.thread_time_ns if part == 'python' else time.monotonic_ns
-    start = clock(); action(); took[part] = took.get(part, 0) + clock() - start
+    before, start = queued(), clock(); action(); ns = clock() - start
+    print(threading.get_native_id(), part, ns, queued() - before, flush=True)
 def compute(seconds):
     end = time.thread_time() + seconds
     while time.thread_time() < end:
@@ -44,88 +38,52 @@ def from_pipe(seconds):
 """
 
 
-class Account(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="account-")
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-
-    def run_it(self, *command):
-        """The parts that the program says it spent, in seconds, and the stage of the report."""
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("PROFTRACE_") and k != "LD_PRELOAD"}
-        environment["PROFTRACE_DIR"] = os.path.join(self.folder, "runs")
-        done = subprocess.run([PROFTRACE, "run", "--stage", "planted", "--", *command], env=environment, cwd=self.folder,
-                              capture_output=True, text=True, timeout=120, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        took = collections.Counter()
-        for line in done.stdout.splitlines():
-            part, ns = line.split()
-            took[PART[part]] += int(ns) / 1e9
-        with open(os.path.join(self.folder, "runs/latest/report.json"), encoding="utf-8") as file:
-            stages = json.load(file)["stages"]
-        return took, next(stage for stage in stages if stage["stage"] == "planted")
-
+class Account(AccountCase):
     @thrice
     def check(self, *command):
-        took, stage = self.run_it(*command)
-        time = stage["time"]
-        wall = time["wall_s"]
-        parts = {key: value or 0 for key, value in time.items() if key.endswith("_s") and key != "wall_s"}
-        self.assertAlmostEqual(sum(parts.values()), wall, delta=1e-6 + 1e-9 * wall, msg=f"the parts do not add up: {parts}")
-        for key, expected in took.items():
-            if time[key] is None:
-                continue  # unknown, with the reason, and part of unattributed
-            # Whoever was preempted within a call was not waiting then, but by its own clock it cannot tell.
-            message = f"{key}: {parts}, said: {dict(took)}"
-            self.assertGreaterEqual(parts[key], expected - parts["runnable_s"] - TOLERANCE * wall, message)
-            self.assertLessEqual(parts[key], expected + TOLERANCE * wall, message)
+        output, _, stage = self.run_traced(*command)
+        told = take(output)
+        main = next(tid for tid in told if any(row["tid"] == tid and row["thread"] == "main" for row in stage["threads"]))
+        self.check_parts(stage["time"], told[main], stage["time"]["wall_s"], "the main thread")
+        for row in stage["threads"]:
+            self.check_parts(row, told[row["tid"]], stage["time"]["wall_s"], f"thread {row['tid']}")
         return stage
 
     def test_each_wait_alone(self):
-        for wait in ("sleep", "lock", "cond", "pipe", "child", "server", "compute"):
+        for wait in ("sleep", "lock", "cond", "pipe", "reader", "child", "server", "file", "compute"):
             with self.subTest(wait=wait):
-                self.check(WAITS, f"{wait}=600")
+                self.check(WAITS, f"{wait}=500")
 
     def test_all_waits_mixed(self):
         self.check(WAITS, "sleep=300", "compute=400", "pipe=250", "lock=200", "child=300", "server=250", "cond=150", "compute=200",
                    "sleep=100")
 
+    def test_all_waits_mixed_in_another_thread(self):
+        """The main thread joins it: that is all that the stage's account shows."""
+        stage = self.check(WAITS, "thread", "sleep=300", "compute=300", "pipe=250", "lock=200", "reader=200", "server=250", "file=150",
+                           "cond=150", "compute=100")
+        self.assertGreater(stage["time"]["lock_s"], 0.9 * stage["time"]["wall_s"], stage["time"])
+
     def test_many_short_waits(self):
         self.check(WAITS, *["sleep=7", "pipe=5", "lock=6"] * 25)
 
     def python(self, body):
-        script = PYTHON + body + "\nfor part, ns in took.items(): print(part, ns)\n"
-        return ["/usr/bin/python3", "-S", "-c", script]
+        return ["/usr/bin/python3", "-S", "-c", PYTHON + body]
 
     def test_python_waits(self):
         self.check(*self.python("timed('sleep', lambda: time.sleep(0.5)); timed('pipe', lambda: from_pipe(0.4));"
                                 "timed('cond', lambda: from_thread(0.3)); timed('child', lambda: subprocess.run(['sleep', '0.6']))"))
 
-    def test_python_computing(self):
-        """Interpreter and C code apart: needs samples of the stack; without them both are native."""
-        took, stage = self.run_it(*self.python("timed('sleep', lambda: time.sleep(0.3)); timed('python', lambda: compute(0.9))"))
-        time = stage["time"]
-        known = (time["python_s"] or 0) + (time["native_s"] or 0)
-        self.assertAlmostEqual(known, took["python_s"], delta=TOLERANCE * time["wall_s"] + 0.03, msg=time)
-
     @thrice
-    def test_a_wait_is_followed_into_the_process_waited_for(self):
-        """Three processes: ours waits for a worker, which waits for a child of its own, which sleeps."""
-        body = """
-def worker():
-    r, w = os.pipe()
-    if not os.fork():
-        start = time.thread_time()
-        compute(0.3)
-        time.sleep(0.5)
-        os.write(w, b'x'); os._exit(0)
-    os.read(r, 1)
-timed('pipe', worker)
-"""
-        stage = self.check(*self.python(body))
-        wait = next(row for row in stage["waits"] if row["wait"] == "Data wait")
-        self.assertAlmostEqual(wait["sleep_s"], 0.5, delta=0.05)
-        self.assertGreater(wait["compute_s"], 0.25)
-        self.assertAlmostEqual(wait["sleep_s"] + wait["compute_s"], wait["total_s"], delta=0.03)
+    def test_python_computing(self):
+        """In the interpreter alone; C code that it calls is test_computing's. Without samples of the stack both are native."""
+        output, _, stage = self.run_traced(*self.python("timed('sleep', lambda: time.sleep(0.3)); timed('python', lambda: compute(1.2))"))
+        if stage["time"]["python_s"] is None:
+            self.skipTest(stage["time"]["python_s_reason"])
+        told = take(output)
+        parts = next(iter(told.values()))
+        # Starting the interpreter is 10 ms of either kind, a sample stands for 10.
+        self.check_parts(stage["time"], parts, stage["time"]["wall_s"], "the main thread", more={"python_s": 0.02})
 
 
 if __name__ == "__main__":

@@ -2,11 +2,12 @@
  *
  * waits.c - waits of known length, one after another in the main thread, as the arguments say:
  *
- *   waits sleep=300 lock=200 compute=400 pipe=250 child=300 server=200 cond=150 read=FILE
+ *   waits sleep=300 lock=200 compute=400 pipe=250 reader=200 child=300 server=200 cond=150 file=100
+ *   waits thread sleep=300 ...
  *
- * Numbers are milliseconds. It prints, in nanoseconds by its own clock, how long each took ("part ns" lines); computing
- * by the CPU time that it got. What else a wait needs (fork, thread_create) is not part of it: on a busy machine that
- * takes milliseconds, and the account rightly calls it something else.
+ * Numbers are milliseconds; "thread" has them all in a second thread, which the main thread joins. It prints lines as
+ * planted.h says. What else a wait needs (fork, thread_create) is not part of it: on a busy machine that takes
+ * milliseconds, and the account rightly calls it something else.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -17,42 +18,14 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-static long now_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return now.tv_sec * 1000000000L + now.tv_nsec;
-}
-
-static void pause_ms(long ms)
-{
-    const struct timespec length = {ms / 1000, ms % 1000 * 1000000};
-    nanosleep(&length, NULL);
-}
-
-/* Until the thread has used that much CPU: another program on the machine must not shorten it. */
-static volatile unsigned long sink;
-__attribute__((noinline)) static void compute_ms(long ms)
-{
-    const long end = now_ns(CLOCK_THREAD_CPUTIME_ID) + ms * 1000000;
-    while (now_ns(CLOCK_THREAD_CPUTIME_ID) < end)
-        for (int i = 0; i < 200000; i++)
-            sink += (unsigned long)i * 2654435761u;
-}
-
-static void took(const char *part, clockid_t clock, long start_ns)
-{
-    printf("%s %ld\n", part, now_ns(clock) - start_ns);
-}
+#include "planted.h"
 
 static void reap(pid_t pid)
 {
-    const long start = now_ns(CLOCK_MONOTONIC);
+    const struct watch since = begin(CLOCK_MONOTONIC);
     waitpid(pid, NULL, 0);
-    took("child", CLOCK_MONOTONIC, start);
+    took("child", &since);
 }
 
 /* ---- others that are waited for ---- */
@@ -79,7 +52,7 @@ static void wait_for_lock(long ms)
     pthread_t thread;
     stage = 0;
     pthread_create(&thread, NULL, hold_lock, (void *)(intptr_t)ms);
-    const long start = now_ns(CLOCK_MONOTONIC);
+    const struct watch since = begin(CLOCK_MONOTONIC);
     pthread_mutex_lock(&gate);
     while (!stage)
         pthread_cond_wait(&changed, &gate);
@@ -87,7 +60,7 @@ static void wait_for_lock(long ms)
     pthread_mutex_lock(&mutex);
     pthread_mutex_unlock(&mutex);
     pthread_join(thread, NULL);
-    took("lock", CLOCK_MONOTONIC, start);
+    took("lock", &since);
 }
 
 static void *signal_later(void *ms)
@@ -105,13 +78,13 @@ static void wait_for_condition(long ms)
     pthread_t thread;
     signalled = 0;
     pthread_create(&thread, NULL, signal_later, (void *)(intptr_t)ms);
-    const long start = now_ns(CLOCK_MONOTONIC);
+    const struct watch since = begin(CLOCK_MONOTONIC);
     pthread_mutex_lock(&gate);
     while (!signalled)
         pthread_cond_wait(&changed, &gate);
     pthread_mutex_unlock(&gate);
     pthread_join(thread, NULL);
-    took("cond", CLOCK_MONOTONIC, start);
+    took("cond", &since);
 }
 
 static void wait_for_pipe(long ms)
@@ -125,11 +98,37 @@ static void wait_for_pipe(long ms)
         pause_ms(ms);
         _exit(write(ends[1], "x", 1) != 1);
     }
-    const long start = now_ns(CLOCK_MONOTONIC);
+    const struct watch since = begin(CLOCK_MONOTONIC);
     if (read(ends[0], &byte, 1) != 1)
         exit(3);
-    took("pipe", CLOCK_MONOTONIC, start);
+    took("pipe", &since);
     close(ends[0]);
+    close(ends[1]);
+    reap(pid);
+}
+
+/* A reader that takes what fills the pipe every 20 ms: the writer waits for it. */
+static void wait_for_reader(long ms)
+{
+    static char bytes[65536];
+    const struct timespec pace = {0, 20000000};
+    int ends[2];
+    if (pipe(ends) < 0)
+        exit(3);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        close(ends[1]);
+        do
+            nanosleep(&pace, NULL);
+        while (read(ends[0], bytes, sizeof bytes) > 0);
+        _exit(0);
+    }
+    close(ends[0]);
+    const struct watch since = begin(CLOCK_MONOTONIC);
+    for (const long end = now_ns(CLOCK_MONOTONIC) + ms * 1000000; now_ns(CLOCK_MONOTONIC) < end;)
+        if (write(ends[1], bytes, sizeof bytes) != (ssize_t)sizeof bytes)
+            exit(3);
+    took("reader", &since);
     close(ends[1]);
     reap(pid);
 }
@@ -161,12 +160,12 @@ static void wait_for_server(long ms)
         pause_ms(ms);
         _exit(send(fd, &byte, 1, 0) != 1);
     }
-    const long start = now_ns(CLOCK_MONOTONIC);
+    const struct watch since = begin(CLOCK_MONOTONIC);
     const int fd = socket(AF_INET, SOCK_STREAM, 0);
     if (connect(fd, (struct sockaddr *)&address, length) < 0 || send(fd, &byte, 1, 0) != 1 ||
         recv(fd, &byte, 1, 0) != 1)
         exit(3);
-    took("server", CLOCK_MONOTONIC, start);
+    took("server", &since);
     close(fd);
     close(listener);
     reap(pid);
@@ -174,36 +173,63 @@ static void wait_for_server(long ms)
 
 static void sleep_for(long ms)
 {
-    const long start = now_ns(CLOCK_MONOTONIC);
+    const struct watch since = begin(CLOCK_MONOTONIC);
     pause_ms(ms);
-    took("sleep", CLOCK_MONOTONIC, start);
+    took("sleep", &since);
+}
+
+/* Of a file that lies in memory: the work of a call is part of it, too. */
+static void read_file(long ms)
+{
+    static char bytes[1 << 20];
+    const int fd = open("/proc/self/exe", O_RDONLY);
+    const struct watch since = begin(CLOCK_MONOTONIC);
+    for (const long end = now_ns(CLOCK_MONOTONIC) + ms * 1000000; now_ns(CLOCK_MONOTONIC) < end;)
+        for (int i = 0; i < 100; i++)
+            if (pread(fd, bytes, sizeof bytes, 0) <= 0)
+                exit(3);
+    took("file", &since);
+    close(fd);
 }
 
 /* Computing is judged by the CPU time that it got, waiting by the clock. */
 static void compute_for(long ms)
 {
-    const long start = now_ns(CLOCK_THREAD_CPUTIME_ID);
+    const struct watch since = begin(CLOCK_THREAD_CPUTIME_ID);
     compute_ms(ms);
-    took("compute", CLOCK_THREAD_CPUTIME_ID, start);
+    took("compute", &since);
 }
 
 static const struct {
     const char *name;
     void (*wait)(long ms);
 } waits[] = {
-    {"sleep", sleep_for},      {"lock", wait_for_lock},     {"cond", wait_for_condition}, {"pipe", wait_for_pipe},
-    {"child", wait_for_child}, {"server", wait_for_server}, {"compute", compute_for},
+    {"sleep", sleep_for},        {"lock", wait_for_lock},   {"cond", wait_for_condition},
+    {"pipe", wait_for_pipe},     {"child", wait_for_child}, {"server", wait_for_server},
+    {"reader", wait_for_reader}, {"file", read_file},       {"compute", compute_for},
 };
 
-/* A buffer that children inherit would be written by them, too. */
-int main(int argc, char **argv)
+static void *run(void *arguments)
 {
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    for (int i = 1; i < argc; i++) {
-        const char *value = strchr(argv[i], '=');
+    for (char **argument = arguments; *argument; argument++) {
+        const char *value = strchr(*argument, '=');
         for (size_t j = 0; value && j < sizeof waits / sizeof *waits; j++)
-            if (!strncmp(argv[i], waits[j].name, (size_t)(value - argv[i])))
+            if (!strncmp(*argument, waits[j].name, (size_t)(value - *argument)))
                 waits[j].wait(atol(value + 1));
     }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+    if (argc < 2 || strcmp(argv[1], "thread") != 0) {
+        run(argv + 1);
+        return 0;
+    }
+    const struct watch since = begin(CLOCK_MONOTONIC);
+    if (pthread_create(&thread, NULL, run, argv + 2) || pthread_join(thread, NULL))
+        return 3;
+    took("join", &since);
     return 0;
 }
