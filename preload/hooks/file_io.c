@@ -10,6 +10,7 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/sendfile.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "../core/intern.h"
 #include "../core/process.h"
 #include "hook.h"
+#include "raw_syscall.h"
 
 /* The hot one, inlined: a hook of read must cost little more than its two clock readings. */
 PT_ALWAYS_INLINE void moved(pt_u32 kind, pt_u64 start, pt_u64 end, int fd, long ret, pt_u64 detail)
@@ -226,16 +228,20 @@ static void forget_range(unsigned first, unsigned last)
         pt_fd_clear_range(first, last < PT_FD_TABLE_SIZE ? last : PT_FD_TABLE_SIZE - 1);
 }
 
+static void closed_range(pt_u64 start, pt_u64 end, unsigned first, unsigned last, int flags, int ret)
+{
+    if (ret == 0 && !(flags & (int)CLOSE_RANGE_CLOEXEC))
+        forget_range(first, last);
+    pt_spent(PT_EV_io_close_range, start, end, (pt_i32)first, pt_result_and(ret, last), 0);
+}
+
 int close_range(unsigned first, unsigned last, int flags)
 {
     if (pt_unlikely(!pt_switches.io))
         return real_close_range(first, last, flags);
     const pt_u64 start = pt_clock();
     const int ret = real_close_range(first, last, flags);
-    const pt_u64 end = pt_clock();
-    if (ret == 0 && !(flags & (int)CLOSE_RANGE_CLOEXEC))
-        forget_range(first, last);
-    pt_spent(PT_EV_io_close_range, start, end, (pt_i32)first, pt_result_and(ret, last), 0);
+    closed_range(start, pt_clock(), first, last, flags, ret);
     return ret;
 }
 
@@ -272,8 +278,16 @@ static pt_u64 fcntl_operation(int ret, long argument)
     return type == F_RDLCK ? LOCKED_TO_SHARE : type == F_WRLCK ? LOCKED_ALONE : RELEASED;
 }
 
+static int is_recorded(int command)
+{
+    return command == F_DUPFD || command == F_DUPFD_CLOEXEC || command == F_SETLK || command == F_SETLKW ||
+           command == F_OFD_SETLK || command == F_OFD_SETLKW;
+}
+
 static PT_NOINLINE void controlled(int command, pt_u64 start, pt_u64 end, int fd, int ret, long argument)
 {
+    if (!is_recorded(command))
+        return;
     if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
         duplicated(start, end, fd, ret);
     else
@@ -282,9 +296,7 @@ static PT_NOINLINE void controlled(int command, pt_u64 start, pt_u64 end, int fd
 
 PT_ALWAYS_INLINE int fcntl_recorded(int (*real)(int, int, long), int fd, int command, long argument)
 {
-    const int recorded = command == F_DUPFD || command == F_DUPFD_CLOEXEC || command == F_SETLK ||
-                         command == F_SETLKW || command == F_OFD_SETLK || command == F_OFD_SETLKW;
-    if (!recorded || !pt_switches.io)
+    if (!is_recorded(command) || !pt_switches.io)
         return real(fd, command, argument);
     const pt_u64 start = pt_clock();
     const int ret = real(fd, command, argument);
@@ -305,4 +317,17 @@ int hook_fcntl64(int fd, int command, long argument)
 int hook___fcntl(int fd, int command, long argument)
 {
     return fcntl_recorded(real___fcntl, fd, command, argument);
+}
+
+void pt_io_made(const struct pt_raw_call *call)
+{
+    PT_RAW_ARGUMENTS(call);
+    switch (call->number) {
+#define RAW(number, record)                                                                                            \
+    case SYS_##number:                                                                                                 \
+        record;                                                                                                        \
+        break;
+#include "file_io_raw.def"
+#undef RAW
+    }
 }

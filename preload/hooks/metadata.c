@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -49,11 +50,6 @@ static PT_NOINLINE void asked(pt_u64 start, pt_u64 end, int dir, const char *pat
         named(PT_EV_meta_stat, start, end, dir, path, (pt_u32)flags, ret);
 }
 
-void pt_meta_asked(pt_u64 start, pt_u64 end, int dir, const char *path, int flags, int ret)
-{
-    asked(start, end, dir, path, flags, ret);
-}
-
 static PT_NOINLINE void two_names(pt_u32 kind, pt_u64 start, pt_u64 end, const char *from, const char *to, int ret)
 {
     const pt_u32 from_id = pt_path_id(ret, from);
@@ -78,3 +74,16 @@ static PT_NOINLINE void by_path_at(pt_u32 kind, pt_u64 start, pt_u64 end, int di
 }
 
 #include "metadata.def"
+
+void pt_meta_made(const struct pt_raw_call *call)
+{
+    PT_RAW_ARGUMENTS(call);
+    switch (call->number) {
+#define RAW(number, record)                                                                                            \
+    case SYS_##number:                                                                                                 \
+        record;                                                                                                        \
+        break;
+#include "metadata_raw.def"
+#undef RAW
+    }
+}

@@ -4,7 +4,8 @@
 A call is public when the program made it through a function that libc exports: then exactly one frame of libc (the function
 itself) stands between the kernel and the caller. More frames are libc at work on its own behalf (stdio, opendir, mkstemp ...), none is
 the loader, a static program or a raw system call. Frames of our library stand between libc and the caller and are looked
-through; system calls that our library makes itself are raw, without a frame of libc. `syscall(2)` is no function to hook.
+through; system calls that our library makes itself are raw, without a frame of libc. What a program asks of syscall(2) is public where it
+is about files: docs/decisions/0020-files-by-number.md.
 Some functions call others of their kind (sleep, nanosleep, clock_nanosleep): those are public when the outermost is of that kind.
 
 A call that a signal interrupts has no result of its own. What follows tells how it ended: rt_sigreturn with EINTR means that the
@@ -30,6 +31,7 @@ CLASSES = {
     "send": ("sendto", "sendmsg", "sendmmsg"),
 }
 CLASS_OF = {call: name for name, calls in CLASSES.items() for call in calls}
+BY_NUMBER = ("open", "read", "write", "stat") # classes that are calls when they come through syscall(2), too
 MOVES_BYTES = ("read", "write", "receive", "send")
 CALLS = ",".join([*CLASS_OF, "rt_sigreturn", "restart_syscall"])
 KIN = {"sleep", "usleep", "nanosleep", "clock_nanosleep", "thrd_sleep", "wait", "wait3", "waitpid", "sigpause", "sigwait", "sigwaitinfo",
@@ -43,12 +45,12 @@ LIBC = re.compile(r"/libc(\.so\.6|-2\.\d+\.so)$")
 Call = collections.namedtuple("Call", "tid name result symbols caller public text")
 
 
-def is_public(frames, library):
-    """frames: [(object, symbol)], innermost first."""
+def is_public(name, frames, library):
+    """Of the system call `name`; frames: [(object, symbol)], innermost first."""
     libc = 0
     while libc < len(frames) and LIBC.search(frames[libc][0]):
         libc += 1
-    if not libc or frames[0][1] == "syscall":
+    if not libc or frames[0][1] == "syscall" and CLASS_OF.get(name) not in BY_NUMBER:
         return False
     return libc == 1 or frames[libc - 1][1].lstrip("_") in KIN
 
@@ -74,7 +76,7 @@ def read(path, library="libproftrace.so"):
             return call._replace(result=result) if call else None
         outside = [f for f in frames if not LIBC.search(f[0]) and not f[0].endswith(library)]
         call = Call(tid, name, result, [f[1] for f in frames[:4]], outside[0] if outside else ("", ""),
-                    is_public(frames, library), text)
+                    is_public(name, frames, library), text)
         interrupted.pop(tid, None)
         if result is None:
             interrupted[tid] = call

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Counts of file calls are true: git, SQLite, gcc, tar and Python, compared with strace (strace_case.py tells how)."""
+"""Counts of file calls are true: git, SQLite, gcc, tar, Python and node, compared with strace (strace_case.py tells how)."""
 import os
 import subprocess
 
@@ -27,6 +27,23 @@ print(subprocess.run(['cat', 'f9', 'raw'], capture_output=True).returncode, tota
 import ctypes; libc = ctypes.CDLL(None); os.close(libc.mkstemp(ctypes.create_string_buffer(b'XXXXXX')))
 for terminal in libc.posix_openpt(os.O_RDWR), libc.getpt(): terminal < 0 or os.close(terminal)
 json.dump(list(range(1000)), open('j', 'w'))
+"""
+
+NODE = """
+const fs = require('fs');
+for (let i = 0; i < 15; i++) {
+    fs.writeFileSync('f' + i, 'line\\n'.repeat(i)); fs.statSync('f' + i); fs.existsSync('g' + i); fs.lstatSync('.'); fs.appendFileSync('f' + i, 'x');
+}
+const fd = fs.openSync('raw', 'w+');
+fs.writeSync(fd, 'x'.repeat(10000), 5); fs.writevSync(fd, [Buffer.from('a'), Buffer.from('bc')], 0); fs.readvSync(fd, [Buffer.alloc(10)], 1);
+fs.readSync(fd, Buffer.alloc(9), 0, 9, 1); fs.fstatSync(fd); fs.ftruncateSync(fd, 100); fs.fsyncSync(fd); fs.closeSync(fd);
+fs.copyFileSync('raw', 'copy'); fs.cpSync('.', '../tree', {recursive: true}); fs.rmSync('../tree', {recursive: true});
+(async () => {
+    const all = await Promise.all([...Array(15).keys()].map(i => fs.promises.readFile('f' + i)));
+    await Promise.all([...Array(15).keys()].map(i => fs.promises.stat('f' + i)));
+    await new Promise(done => fs.createReadStream('raw').pipe(fs.createWriteStream('piped')).on('close', done));
+    console.log(all.reduce((sum, text) => sum + text.length, 0));
+})();
 """
 
 
@@ -89,3 +106,11 @@ class StraceTruth(StraceCase):
 
     def test_python(self):
         self.compare(["/usr/bin/python3", "-c", PYTHON], mode="full")
+
+    def test_node(self):
+        """libuv asks about files and closes them by number."""
+        self.compare(["node", "-e", NODE], seen=("open", "read", "write", "stat"))
+
+    def test_calls_by_number(self):
+        """Each system call of the four classes through syscall(2): results are the program's own check."""
+        self.compare([self.host("raw_known")], seen=("open", "read", "write", "stat"))
