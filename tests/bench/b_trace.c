@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * b_trace.c - a run of any size without running it: a training with workers, each of several threads, that reads files,
- * computes, locks, waits, talks to a store over the network and allocates.   usage: b_trace DIRECTORY EVENTS
+ * computes on a GPU, locks, waits, talks to a store over the network and allocates; with all that the launcher adds, so
+ * that every analysis has work to do.   usage: b_trace DIRECTORY EVENTS
  *
  * All threads are alive at the same time and what they do is interleaved event by event: the worst case for whoever
  * puts them in order.
@@ -11,49 +12,31 @@
 #include <sys/stat.h>
 
 #include "bench.h"
-#include "decode/schema_table.h"
-#include "source/trace_writer.h"
+#include "trace_parts.h"
 #include "util/auto.h"
 #include "util/mem.h"
 
-enum { PROCESSES = 16, THREADS = 4, FILES = 2000, LOCKS = 32, PEERS = 8, MAIN_PID = 1000, STEP_NS = 4000 };
-
-struct names {
-    pt_u32 files[FILES], peers[PEERS], pipe;
-};
-
-struct thread {
-    struct pt_trace_writer *writer;
-    struct pt_thread_area *area;
-    const struct names *names;
-    pt_u32 slot, tid, random;
-    pt_u64 ticks;
-    pt_u64 events;
-};
-
-static pt_u32 roll(struct thread *t, pt_u32 below)
-{
-    t->random = t->random * 1664525u + 1013904223u;
-    return (t->random >> 8) % below;
-}
-
-static void put(struct thread *t, pt_u32 row, pt_i32 tag, pt_u64 duration_ns, const void *payload)
+void put_at(struct thread *t, pt_u32 slot, pt_u64 ticks, pt_u32 row, pt_i32 tag, pt_u64 aux, const void *payload)
 {
     const struct pt_event_desc *desc = &pt_event_descs[row];
     struct pt_record record = {
-        .stamp = t->ticks << PT_GENERATION_BITS,
-        .aux = pt_duration_pack(duration_ns),
+        .stamp = ticks << PT_GENERATION_BITS,
+        .aux = (pt_u32)aux,
         .tag_kind = (pt_u32)tag << 8 | desc->id,
     };
     memcpy(record.payload, payload, sizeof record.payload);
-    pt_totals_add(&t->area->totals[0][row], desc, record.payload, duration_ns);
-    pt_writer_record(t->writer, t->slot, 1, t->tid, &record);
-    t->ticks += duration_ns + STEP_NS / 2 + roll(t, STEP_NS);
+    const pt_u64 duration_ns = desc->role == PT_ROLE_SPAN ? pt_duration_ticks((pt_u32)aux) : 0;
+    struct pt_thread_area *area = slot == GPU_SLOT ? t->gpu_area : t->area;
+    pt_totals_add(&area->totals[0][row], desc, record.payload, duration_ns);
+    pt_writer_record(t->writer, slot, 1, slot == GPU_SLOT ? GPU_TID : t->tid, &record);
     t->events++;
 }
 
-#define PUT(t, event, tag, duration_ns, ...)                                                                           \
-    put(t, PT_ROW_##event, tag, duration_ns, &(struct pt_ev_##event){__VA_ARGS__})
+void put(struct thread *t, pt_u32 row, pt_i32 tag, pt_u64 duration_ns, const void *payload)
+{
+    put_at(t, t->slot, t->ticks, row, tag, pt_duration_pack(duration_ns), payload);
+    t->ticks += duration_ns + STEP_NS / 2 + roll(t, STEP_NS);
+}
 
 /* ---- what a thread does ---- */
 
@@ -93,7 +76,7 @@ static void allocate(struct thread *t)
 
 static void wait_for_others(struct thread *t, pt_u32 first_tid)
 {
-    const pt_u64 lock = 0x600000 + roll(t, LOCKS) * 64ull;
+    const pt_u64 lock = FIRST_LOCK + roll(t, LOCKS) * 64ull;
     PUT(t, lock_mutex, 0, 500 + roll(t, 20000), .owner_tid = first_tid + roll(t, THREADS), .addr = lock);
     PUT(t, lock_cond, 0, 5000 + roll(t, 100000), .addr = lock + 40, .mutex = lock);
     PUT(t, wait_poll, 5, 2000 + roll(t, 50000), .result = 1, .path = t->names->pipe, .timeout_ms = -1, .fds = 2);
@@ -111,6 +94,10 @@ static void talk(struct thread *t)
 
 static void work(struct thread *t, pt_u32 first_tid)
 {
+    if (t->gpu && !roll(t, 3)) {
+        gpu_step(t);
+        return;
+    }
     switch (roll(t, 8)) {
     case 0:
     case 1:
@@ -144,50 +131,100 @@ __attribute__((format(printf, 2, 3))) static pt_u32 name(struct pt_trace_writer 
     return pt_writer_string(writer, text, (pt_u32)n);
 }
 
-static struct pt_trace_writer *new_process(pt_u32 number, struct names *names)
+static void write_names(struct pt_trace_writer *w, pt_u32 number, struct names *names)
 {
-    static const char *const texts[] = {"/usr/bin/python3", "/work",   "train", "host", "train", "2",
-                                        "python3",          "train.py"};
-    struct pt_trace_writer *w = pt_trace_writer_new();
-    struct pt_file_header *h = pt_writer_header(w);
-    h->pid = MAIN_PID + number * 100;
-    h->ppid = number ? MAIN_PID : 1;
-    h->trace_id = number + 1;
-    h->parent_trace_id = number ? 1 : 0;
-    h->clock_base = 1000000000;
-    h->clock_first = (struct pt_clock_pair){h->clock_base, h->clock_base};
-    h->realtime_ns = 1700000000000000000ull;
-    h->heap_mode = PT_HEAP_FULL;
-    h->state = PT_PROCESS_EXITED;
-    strcpy(h->boot_id, "boot");
-    pt_writer_text(w, texts, sizeof texts / sizeof texts[0]);
     for (pt_u32 i = 0; i < FILES; i++)
         names->files[i] = name(w, "/data/images/image-%05u.jpg", i);
     for (pt_u32 i = 0; i < PEERS; i++)
         names->peers[i] = name(w, "tcp 10.0.0.%u:9000", i + 1);
+    for (pt_u32 i = 0; i < KERNELS; i++)
+        names->kernels[i] = name(w, "_Z%ukernel%uPf", i < 10 ? 7 : 8, i);
+    for (pt_u32 i = 0; i < QUEUES; i++)
+        names->queues[i] = name(w, "%u/1/%u", number / 2, 7 + i);
     names->pipe = name(w, "pipe:[%u]", 70000 + number);
+    names->config = name(w, "64,1,1 256,1,1 32 0+0");
+    names->launch = name(w, "cudaLaunchKernel");
+    names->copy = name(w, "cudaMemcpyAsync");
+    names->synchronise = name(w, "cudaStreamSynchronize");
+    names->step = name(w, "step");
+    names->device = name(w, "NVIDIA H200");
+    names->tracing = name(w, "CUPTI 13.0.1");
+    names->memory = name(w, "%u/3", number / 2);
+}
+
+static struct pt_trace_writer *new_process(pt_u32 number, struct names *names)
+{
+    static const char *const texts[] = {"/usr/bin/python3", "/work",   "train", "host", "train", "2",
+                                        "python3",          "train.py"};
+    /* Where nothing can be found: no symbols, but the first of the locks is the interpreter's. */
+    static const char python[] = "/nowhere/libpython3.11.so";
+    const struct pt_def_module module = {.start = FIRST_LOCK, .end = FIRST_LOCK + 64, .path_bytes = sizeof python - 1};
+    struct pt_trace_writer *w = pt_trace_writer_new();
+    struct pt_file_header *h = pt_writer_header(w);
+    h->pid = pid_of(number);
+    h->ppid = number ? MAIN_PID : 1;
+    h->trace_id = number + 1;
+    h->parent_trace_id = number ? 1 : 0;
+    h->clock_base = BEGIN_NS;
+    h->clock_first = (struct pt_clock_pair){h->clock_base, h->clock_base};
+    h->realtime_ns = BEGIN_REALTIME_NS;
+    h->heap_mode = PT_HEAP_FULL;
+    h->state = PT_PROCESS_EXITED;
+    strcpy(h->boot_id, "boot");
+    pt_writer_text(w, texts, sizeof texts / sizeof texts[0]);
+    pt_writer_module(w, &module, h->clock_base, NULL, python);
+    write_names(w, number, names);
     return w;
 }
 
-static int write_process(const char *directory, pt_u32 number, pt_u64 events, struct pt_error *err)
+static int write_process(const char *directory, pt_u32 number, pt_u64 events, pt_u64 *last_ns, struct pt_error *err)
 {
     struct names names;
     struct thread threads[THREADS];
+    struct gpu gpu = {0};
     struct pt_trace_writer *w = new_process(number, &names);
-    const pt_u32 first_tid = pt_writer_header(w)->pid;
+    const pt_u32 first_tid = pid_of(number);
+    const bool has_gpu = number % 2 == 0;
     for (pt_u32 i = 0; i < THREADS; i++) {
         struct pt_thread_area *area = pt_writer_area(w, i);
         area->tid = first_tid + i;
-        area->start_ticks = 1000 + number;
-        threads[i] = (struct thread){w, area, &names, i, first_tid + i, number * THREADS + i, 1000 + number, 0};
+        area->start_ticks = BEGIN_NS + 1000 + number;
+        threads[i] = (struct thread){.writer = w,
+                                     .area = area,
+                                     .names = &names,
+                                     .slot = i,
+                                     .tid = first_tid + i,
+                                     .random = number * THREADS + i,
+                                     .ticks = area->start_ticks};
     }
-    for (pt_u32 i = 0; i < THREADS; i++)
+    if (has_gpu) {
+        threads[0].gpu = &gpu;
+        threads[0].gpu_area = pt_writer_area(w, GPU_SLOT);
+        gpu_begin(&threads[0], number / 2);
+    }
+    for (pt_u32 i = 0; i < THREADS; i++) {
         while (threads[i].events < events / THREADS)
             work(&threads[i], first_tid);
+        *last_ns = threads[i].ticks > *last_ns ? threads[i].ticks : *last_ns;
+    }
+    if (has_gpu)
+        gpu_end(&threads[0]);
     PT_AUTO(pt_freep) char *path = pt_asprintf("%s/train-%u.ptr", directory, first_tid);
     const int result = pt_writer_save(w, path, err);
     pt_trace_writer_free(w);
     return result;
+}
+
+static int write_run(const char *directory, pt_u64 events, struct pt_error *err)
+{
+    pt_u64 last_ns = BEGIN_NS;
+    mkdir(directory, 0700);
+    for (pt_u32 i = 0; i < PROCESSES; i++)
+        if (write_process(directory, i, events / PROCESSES, &last_ns, err) < 0)
+            return -1;
+    if (write_run_record(directory, last_ns - BEGIN_NS, err) < 0)
+        return -1;
+    return write_cpu_profile(directory, last_ns - BEGIN_NS, err);
 }
 
 int main(int argc, char **argv)
@@ -197,12 +234,10 @@ int main(int argc, char **argv)
     struct pt_error err = {0};
     if (argc < 2)
         return 2;
-    mkdir(argv[1], 0700);
-    for (pt_u32 i = 0; i < PROCESSES; i++)
-        if (write_process(argv[1], i, events / PROCESSES, &err) < 0) {
-            fprintf(stderr, "b_trace: %s\n", err.text);
-            return 3;
-        }
+    if (write_run(argv[1], events, &err) < 0) {
+        fprintf(stderr, "b_trace: %s\n", err.text);
+        return 3;
+    }
     bench_print(from, events);
     return 0;
 }
