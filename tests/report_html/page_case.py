@@ -104,6 +104,8 @@ class PageCase(unittest.TestCase):
 
     def golden(self, name):
         folder, text = os.path.join(self.root, name), os.path.join(GOLDEN, name + ".pt.txt")
+        if os.path.isdir(folder):
+            return folder
         os.mkdir(folder)
         if os.path.exists(text):
             done = run(PROFTRACE, "assemble", text, "-o", folder)
