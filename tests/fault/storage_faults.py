@@ -134,7 +134,9 @@ class StorageFaults(FaultCase):
             written = sum(1 for _ in trace.events('"io_write"'))
             if mode == "full":
                 self.assertGreater(trace.lost(), 0, "the ring must have wrapped")
-                self.assertGreaterEqual(trace.heap("allocs"), 4000000)
+                for what in ("allocs", "frees"):  # each is there, and none twice
+                    self.assertGreaterEqual(trace.heap(what), 4000000)
+                    self.assertLessEqual(trace.heap(what), 4000000 + 100)
             self.assertLessEqual(written, 1000128)
 
     def test_folders_that_cannot_be_written(self):

@@ -3,8 +3,10 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 BUILD = os.path.abspath(os.environ.get("PROFTRACE_BUILD", "build"))
@@ -17,6 +19,13 @@ def clean_environment(**more):
     environment = {k: v for k, v in os.environ.items() if not k.startswith(OURS)}
     environment.update(more)
     return environment
+
+
+def stat_of(pid):
+    """Some fields of /proc/PID/stat by their names in proc(5)."""
+    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return {"state": fields[0], "utime": fields[11], "stime": fields[12], "cutime": fields[13], "cstime": fields[14]}
 
 
 class LauncherCase(unittest.TestCase):
@@ -52,6 +61,33 @@ class LauncherCase(unittest.TestCase):
         for stream in (process.stdin, process.stdout, process.stderr):
             if stream:
                 stream.close()
+
+    def end_of(self, process):
+        """What the kernel counted for a launcher that has ended and that nobody has waited for yet (WNOWAIT): the CPU
+        seconds of the processes that it waited for, as wait4 told it. Then how it ended."""
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        fields = stat_of(process.pid)
+        ticks = int(fields["cutime"]) + int(fields["cstime"])
+        process.communicate()
+        return ticks / os.sysconf("SC_CLK_TCK"), process.returncode
+
+    def io_of_zombie(self, pid, launcher, let_it_end):
+        """/proc/PID/io of a process between its end and its parent's wait: the parent, our launcher, is stopped meanwhile."""
+        os.kill(launcher.pid, signal.SIGSTOP)
+        try:
+            self.wait_for(lambda: stat_of(launcher.pid)["state"] == "T")
+            let_it_end()
+            self.wait_for(lambda: stat_of(pid)["state"] == "Z")
+            with open(f"/proc/{pid}/io", encoding="ascii") as file:
+                return {key: int(value) for key, value in (line.split(": ") for line in file)}
+        finally:
+            os.kill(launcher.pid, signal.SIGCONT)
+
+    def wait_for(self, condition, seconds=20):
+        end = time.monotonic() + seconds
+        while not condition():
+            self.assertLess(time.monotonic(), end, "it does not happen")
+            time.sleep(0.005)
 
     def record(self, run="proftrace.data/latest"):
         """run.json with its first stage laid over it; samples as one dict each."""

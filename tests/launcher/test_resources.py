@@ -61,21 +61,25 @@ class Tree(ResourceCase):
                 if one["last"] is None:
                     self.assertTrue(one.get("reason"), name)
 
-    def test_bytes_are_those_of_proc_self_io(self):
+    def test_bytes_are_those_of_proc_pid_io(self):
+        """To the byte those that the kernel holds for the process when it has ended and nobody has waited for it."""
         path = os.path.join(self.disk, "x")
-        said, record = self.told(f"""
+        process = self.start_it(*PYTHON, f"""
+import os
 with open({path!r}, "wb") as file:
     file.write(b"x" * (6 << 20)); file.flush(); os.fsync(file.fileno())
     os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 open({path!r}, "rb").read()
-say()""")
-        if not said["write"]:
+print(os.getpid(), flush=True)
+os.read(0, 1)""", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        pid = int(process.stdout.readline())
+        io = self.io_of_zombie(pid, process, process.stdin.close)
+        self.assertEqual(process.wait(), 0)
+        if not io["write_bytes"]:
             self.skipTest("the kernel counts no bytes on this file system")
-        self.assertGreaterEqual(said["write"], 6 << 20)
-        # Between saying so and its end it may load a page more; the library writes the rest of its trace then.
-        for key, name in (("read", "disk_read_bytes"), ("write", "disk_write_bytes")):
-            self.assertGreaterEqual(record["resources"][name]["last"], said[key])
-            self.assertLessEqual(record["resources"][name]["last"], said[key] + (1 << 20))
+        self.assertGreaterEqual(io["write_bytes"], 6 << 20)
+        self.assertEqual(self.last("disk_read_bytes"), io["read_bytes"])
+        self.assertEqual(self.last("disk_write_bytes"), io["write_bytes"])
 
     def test_bytes_of_children_that_no_sample_saw(self):
         """Twenty writers, each gone long before the first sample, one after another and orphaned ones too."""
@@ -144,14 +148,17 @@ say()""", options=("--interval", "50"))
         self.assertGreaterEqual(record["resources"]["threads"]["max"], 13)
 
     def test_cpu_within_two_percent_of_wait4(self):
-        said, record = self.told("""
+        """Of a process and its child, as the kernel told the launcher's wait4."""
+        code = """
 import subprocess, sys, time
 burn = "import time\\nt=time.process_time()\\nwhile time.process_time()-t<0.7: pass"
 subprocess.run([sys.executable, "-S", "-c", burn])
 t = time.process_time()
-while time.process_time() - t < 1.2: pass
-say()""")
-        self.assertAlmostEqual(record["cpu_s"], said["cpu"], delta=0.02 * said["cpu"] + 0.01)
+while time.process_time() - t < 1.2: pass"""
+        seen_s, status = self.end_of(self.start_it(*PYTHON, code, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        self.assertEqual(status, 0)
+        self.assertGreater(seen_s, 1.8)
+        self.assertAlmostEqual(self.record()["cpu_s"], seen_s, delta=0.02 * seen_s)
 
     def test_run_queue_of_processes_that_compete(self):
         n = 3 * (os.cpu_count() or 1)

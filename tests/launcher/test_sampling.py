@@ -2,8 +2,8 @@
 """What run.json says about the tree of processes is what the kernel says."""
 import json
 import os
-import resource
 import signal
+import subprocess
 import sys
 import time
 import unittest
@@ -18,14 +18,12 @@ class Sampling(LauncherCase):
         return [sys.executable, "-S", "-c", BURN.format(seconds=seconds)]
 
     def test_cpu_time_is_that_of_wait4(self):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        self.run_it(*self.burn(1.2))
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        whole = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        """Within 2 % of what the kernel told the launcher's wait4, read here from the launcher that has just ended."""
+        seen_s, code = self.end_of(self.start_it(*self.burn(1.5), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        self.assertEqual(code, 0)
         record = self.record()
-        # wait4 here sees the launcher's own time too: never less than the record says, and little more.
-        self.assertLessEqual(record["cpu_s"], whole + 0.001)
-        self.assertGreater(record["cpu_s"], whole - 0.2)
+        self.assertGreater(seen_s, 1.4)
+        self.assertAlmostEqual(record["cpu_s"], seen_s, delta=0.02 * seen_s)
         self.assertAlmostEqual(record["cpu_percent_avg"], 100 * record["cpu_s"] / (record["duration_ns"] / 1e9), delta=0.1)
 
     def test_samples_of_processes_that_come_and_go(self):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """How long a stage took lies between what it says itself and what was seen just outside of it."""
+import os
 import time
 import unittest
 
@@ -34,6 +35,19 @@ class Durations(PipelineCase):
             self.assertGreaterEqual(took_ns, end - begin, name)
             self.assertLessEqual(took_ns, outer_end - outer_begin + MARGIN_NS, name)
         self.assertLessEqual(report["total_duration_s"] * 1e9, after - before)
+
+    def test_cpu_time_is_that_of_wait4(self):
+        """Within 2 % of what the kernel told the launcher's wait4, read from the launcher itself once it has ended (WNOWAIT)."""
+        burn = "import time\nt = time.process_time()\nwhile time.process_time() - t < {}: pass"
+        child = f"import subprocess; subprocess.run(['/usr/bin/python3', '-S', '-c', {burn.format(0.7)!r}])\n"
+        process = self.start([{"stage": "a", **python(child + burn.format(1))}])
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        with open(f"/proc/{process.pid}/stat", encoding="ascii", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+        self.assertEqual(process.wait(), 0)
+        waited_for_s = (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")  # cutime, cstime
+        self.assertGreater(waited_for_s, 1.6)
+        self.assertAlmostEqual(self.stage("a")["cpu_s"], waited_for_s, delta=0.02 * waited_for_s)
 
     def test_a_stage_that_was_skipped_took_no_time(self):
         outcome = self.pipeline(seven(build={"skip": "requires GUI"}, train=plain("train")))
