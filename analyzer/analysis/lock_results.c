@@ -126,7 +126,7 @@ static void add_row(struct locks *locks, struct pt_table *table, const struct lo
 
 struct sums {
     pt_u64 waits, ns;
-    double semaphores_s;
+    double semaphores_s, between_s; /* semaphores within a process, and between several */
     const struct lock *worst;
 };
 
@@ -141,7 +141,8 @@ static void add_locks(struct locks *locks, pt_u32 stage, bool of_signals, struct
         sums->waits += lock->waits.count;
         sums->ns += lock->waits.sum;
         if (lock->life)
-            sums->semaphores_s += pt_value_number(pt_split_time_cost(&lock->time, locks->profile, stage));
+            *(lock->is_of_several ? &sums->between_s : &sums->semaphores_s) +=
+                pt_value_number(pt_split_time_cost(&lock->time, locks->profile, stage));
         if (!sums->worst && lock->process)
             sums->worst = lock;
         if (!table)
@@ -177,11 +178,12 @@ static void finish_stage(struct locks *locks, pt_u32 stage)
     /* A queue's idle threads wait, too, and cost nothing: the stage can gain no more than its critical thread waited.
      */
     const double own_s = pt_value_number(pt_metrics_get(metrics, scope, "time.lock_s"));
-    const double files_s = pt_value_number(pt_split_time_cost(&locks->files[stage], profile, stage));
+    const double between_s =
+        sums.between_s + pt_value_number(pt_split_time_cost(&locks->between[stage], profile, stage));
     /* Of a lock between processes also what it waits for a child that queues there. */
     const double child_s = pt_value_number(pt_metrics_get(metrics, scope, "time.child_wait_s"));
-    const double most_s = files_s > 0 ? own_s + fmin(files_s, child_s) : own_s;
-    pt_metrics_set(metrics, scope, "lock.contended.cost_s", pt_real(fmin(cost_s + files_s, most_s)));
+    const double most_s = between_s > 0 ? own_s + fmin(between_s, child_s) : own_s;
+    pt_metrics_set(metrics, scope, "lock.contended.cost_s", pt_real(fmin(cost_s + between_s, most_s)));
 }
 
 void pt_locks_finish(struct locks *locks)

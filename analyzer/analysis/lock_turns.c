@@ -45,9 +45,11 @@ pt_u32 pt_lock_thread_bit(const struct pt_thread *thread)
     return (thread->process->index * 7 + thread->index) % PT_LOCK_THREADS;
 }
 
-void pt_lock_life_share(struct pt_lock_life *life, const struct pt_lock_share *share)
+void pt_lock_life_share(struct pt_lock_life *life, const struct pt_lock_share *share, bool was_idle)
 {
     const pt_u32 bit = pt_lock_thread_bit(share->thread);
+    if (was_idle)
+        life->idle_ns += (double)(share->until_ns - share->from_ns);
     life->by_ns[bit] += (double)(share->until_ns - share->from_ns);
     life->again_ns[bit] += (double)share->again_ns;
 }
@@ -63,7 +65,8 @@ enum pt_lock_use pt_lock_life_use(const struct pt_lock_life *life)
     }
     if (by_all_ns <= 0)
         return PT_LOCK_USE_UNKNOWN;
-    const bool is_lock =
-        !life->starts_at_0 && ((life->waits > 1 && by_waiters_ns > life->all_ns / 2) || again_ns > life->all_ns / 2);
+    if (life->starts_at_0 || life->idle_ns > by_all_ns / 2)
+        return PT_LOCK_USE_SIGNAL;
+    const bool is_lock = (life->waits > 1 && by_waiters_ns > life->all_ns / 2) || again_ns > life->all_ns / 2;
     return is_lock ? PT_LOCK_USE_LOCK : PT_LOCK_USE_SIGNAL;
 }

@@ -44,11 +44,12 @@ struct pt_lock_life {
     pt_u64 waits;     /* that ended well */
     pt_u64 waiters;   /* a bit per thread */
     double all_ns;
+    double idle_ns;                                           /* of it: who had it waited for data itself */
     double by_ns[PT_LOCK_THREADS], again_ns[PT_LOCK_THREADS]; /* of it: by who ended it */
 };
 
 pt_u32 pt_lock_thread_bit(const struct pt_thread *thread);
-void pt_lock_life_share(struct pt_lock_life *life, const struct pt_lock_share *share);
+void pt_lock_life_share(struct pt_lock_life *life, const struct pt_lock_share *share, bool was_idle);
 
 enum pt_lock_use { PT_LOCK_USE_UNKNOWN /* nobody was seen to post */, PT_LOCK_USE_LOCK, PT_LOCK_USE_SIGNAL };
 enum pt_lock_use pt_lock_life_use(const struct pt_lock_life *life);

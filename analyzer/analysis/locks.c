@@ -19,7 +19,9 @@ enum { MAX_LOCKS = 4096, MAX_MADE = 1 << 16 };
 
 /* A lock on a file is a system call each time: less is no wait. */
 #define LEAST_FILE_WAIT_NS 50000
+#define LEAST_IDLE_NS 1000000
 
+enum { KIND_SHARED = 0x80 };                    /* in lock_mutex's kind */
 enum { TO_SHARE = 1, ALONE = 2, RELEASED = 3 }; /* io_lock's operations */
 
 static void begin(void *state, struct pt_profile *profile)
@@ -27,7 +29,8 @@ static void begin(void *state, struct pt_profile *profile)
     struct locks *locks = state;
     locks->profile = profile;
     locks->stages = pt_calloc(profile->stages.n, sizeof *locks->stages);
-    locks->files = pt_calloc(profile->stages.n, sizeof *locks->files);
+    locks->between = pt_calloc(profile->stages.n, sizeof *locks->between);
+    locks->idle = pt_calloc(profile->session->n_processes, sizeof *locks->idle);
     pt_lock_sleeps_open(&locks->sleeps, profile);
 }
 
@@ -130,7 +133,27 @@ static void waited_for(struct locks *locks, const struct pt_event *e, pt_u64 add
         .thread = lock->last_owner, .from_ns = e->start_ns, .until_ns = pt_event_end_ns(e)};
     waited(lock, e);
     held_by(locks, lock, &all);
-    pt_split_time_add(&locks->stages[lock->stage], e, e->start_ns);
+    const bool is_shared = e->desc->row == PT_ROW_lock_mutex && e->tag & KIND_SHARED;
+    pt_split_time_add(&(is_shared ? locks->between : locks->stages)[lock->stage], e, e->start_ns);
+}
+
+/* Idle workers of a pool queue for the right to wait for the next task: nobody of them is kept from work. */
+static void took_data(struct locks *locks, const struct pt_event *e)
+{
+    const char *path;
+    if (e->duration_ns < LEAST_IDLE_NS || !pt_is_main_thread(e) || pt_time_part_of_event(e, &path) != PT_PART_data_wait)
+        return;
+    locks->idle[e->process->index].start_ns = e->start_ns;
+    locks->idle[e->process->index].end_ns = pt_event_end_ns(e);
+}
+
+static bool held_idly(const struct locks *locks, const struct pt_lock_share *share)
+{
+    const pt_u32 process = share->thread->process->index;
+    const pt_i64 start_ns = locks->idle[process].start_ns, end_ns = locks->idle[process].end_ns;
+    const pt_i64 common_ns =
+        (end_ns < share->until_ns ? end_ns : share->until_ns) - (start_ns > share->from_ns ? start_ns : share->from_ns);
+    return share->thread->tid == share->thread->process->pid && common_ns * 2 > share->until_ns - share->from_ns;
 }
 
 /* Those who let others go on during the wait had it, one after the other. */
@@ -141,7 +164,7 @@ static void waited_in_turns(struct locks *locks, struct lock *lock, const struct
     waited(lock, e);
     for (pt_u32 i = 0; i < n; i++) {
         if (lock->life)
-            pt_lock_life_share(lock->life, &shares[i]);
+            pt_lock_life_share(lock->life, &shares[i], held_idly(locks, &shares[i]));
         held_by(locks, lock, &shares[i]);
     }
 }
@@ -247,7 +270,7 @@ static void locked_file(struct locks *locks, const struct pt_event *e)
         let_go(lock, lock->holds, end_ns);
     if (e->duration_ns >= LEAST_FILE_WAIT_NS) {
         waited_in_turns(locks, lock, e);
-        pt_split_time_add(&locks->files[lock->stage], e, e->start_ns);
+        pt_split_time_add(&locks->between[lock->stage], e, e->start_ns);
     }
     if (e->result == 0)
         lock->holds = e->thread;
@@ -288,6 +311,10 @@ static void event(void *state, const struct pt_event *e)
     case PT_ROW_wait_sleep:
         pt_lock_sleeps_event(&locks->sleeps, e);
         break;
+    case PT_ROW_io_read:
+    case PT_ROW_wait_poll:
+        took_data(locks, e);
+        break;
     default:
         break;
     }
@@ -306,7 +333,8 @@ static void finish(void *state, struct pt_profile *profile)
     }
     free(locks->all.items);
     free(locks->stages);
-    free(locks->files);
+    free(locks->between);
+    free(locks->idle);
     pt_map_fini(&locks->by_key);
     pt_map_fini(&locks->made);
     pt_intern_fini(&locks->paths);

@@ -43,8 +43,11 @@ struct locks {
     struct pt_intern paths;
     struct pt_lock_holders holders;
     struct pt_lock_sleeps sleeps;
-    struct pt_split_time *stages; /* of all that are locks for certain, by stage */
-    struct pt_split_time *files;  /* of those on files */
+    struct {
+        pt_i64 start_ns, end_ns;
+    } * idle;                      /* by process: when its main thread waited for data last */
+    struct pt_split_time *stages;  /* of all that are locks for certain, by stage */
+    struct pt_split_time *between; /* of those between processes: on files, shared mutexes */
 };
 
 /* The semaphore is made anew, or the run has ended. */

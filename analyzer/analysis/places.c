@@ -39,7 +39,7 @@ static void event(void *state, const struct pt_event *e)
         return;
     const struct pt_ev_io_map *call = pt_event_as(e, io_map);
     const char *path = call->path ? pt_process_string(e->process, call->path) : NULL;
-    if (!path || *path != '/')
+    if (!path || *path != '/' || !strncmp(path, "/dev/", 5)) /* not memory that processes share */
         return;
     const pt_u32 stage = pt_profile_stage_of(places->profile, e->process);
     path = pt_intern_text(&places->paths, path);

@@ -288,6 +288,8 @@ static void show_point(struct pt_timeline *timeline, struct pt_timeline_lane *la
         break;
     case PT_EV_proc_exec_failed: /* told by end_exec */
     case PT_EV_thread_start:     /* the row's first slice says as much */
+    case PT_EV_lock_wake:        /* thousands, and each ends a wait that is shown */
+    case PT_EV_lock_init:
         break;
     default:
         show_instant(timeline, lane, event);

@@ -43,6 +43,8 @@ static const struct {
     {"worker_use", TIME},
     {"commands", TIME},
     {"locks", TIME},
+    {"signals", TIME},
+    {"barriers", TIME},
     {"gil", TIME},
     {"sleeps", TIME},
     {"cpu_functions", CPU},

@@ -29,6 +29,8 @@ CASES = [
     case("serial_fetches.py", around.slow_server),
     case("slow_dns.py", around.slow_resolver),
     case("lock_convoy.c", cc=(("-pthread",),) * 2),
+    Case("lock_of_python.py", "lock_convoy"),
+    case("thread_imbalance.c", cc=(("-pthread",),) * 2),
     case("too_few_workers.py", needs_torch=True),
     case("loading_in_main.py", needs_torch=True),
     case("dataloader_cpu_bound.py", needs_torch=True),
