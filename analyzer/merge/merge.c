@@ -16,7 +16,7 @@
 #include "../util/mem.h"
 #include "decode_pool.h"
 
-enum { MAX_WHOLE = 512, MIN_WINDOW = 32, ALL_WINDOWS = 4 << 20 };
+enum { MAX_WHOLE = 512, MIN_WINDOW = 32, ALL_WINDOWS = 4 << 20, NEXT_LINE = 2 };
 
 struct entry { /* in the heap */
     pt_i64 key;
@@ -253,6 +253,7 @@ static int next(struct pt_stream *self, struct pt_event *ret_event, struct pt_er
             continue;
         }
         fill(m, r, &r->batch->items[r->at++], here.key, ret_event);
+        __builtin_prefetch(&r->batch->items[r->at + NEXT_LINE]); /* with a hundred sources the CPU does not guess it */
         r->floor_ns = here.key;
         if (!m->filters || passes(&m->filter, ret_event))
             return 1;
