@@ -34,7 +34,7 @@ class Endings(PipelineCase):
                                                "log_tail": ["trying", "build: no space for | tables"]}])
         text = self.assert_markdown()
         self.assertIn("\n## Failures\n1. **build, exit 3**\n", text)
-        self.assertIn("\n   > trying  \n   > build: no space for \\| tables  \n", text)
+        self.assertIn("\n   ```\n   trying\n   build: no space for | tables\n   ```\n", text)
         self.assertIn(b"build finished: failed: exit 3", outcome.stderr)
         self.assertEqual(sorted(os.listdir(os.path.join(self.work, "proftrace.data/latest/logs"))),
                          ["build.log", "check.log", "fetch.log", "prepare.log"])
