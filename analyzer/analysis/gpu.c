@@ -12,6 +12,7 @@
 
 #include "../util/auto.h"
 #include "../util/str.h"
+#include "gpu_host.h"
 #include "gpu_memory.h"
 #include "gpu_overlaps.h"
 
@@ -117,6 +118,7 @@ static void event(void *state, const struct pt_event *e)
     gpu->now_ns = pt_event_end_ns(e);
     if (e->desc->category == PT_CATEGORY_USER) {
         gpu_ranges_event(gpu, e);
+        gpu_threads_turn(gpu, e);
         return;
     }
     if (e->desc->category == PT_CATEGORY_CUDA)
@@ -187,6 +189,7 @@ static void free_all(struct gpu *gpu)
     for (pt_u32 i = 0; gpu->is_used && i < gpu->first_thread[session->n_processes]; i++) {
         free(gpu->threads[i].spans);
         free(gpu->threads[i].nodes);
+        free(gpu->threads[i].turns);
     }
     free_stages(gpu);
     free_lists(gpu);

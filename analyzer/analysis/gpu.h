@@ -29,6 +29,9 @@ extern const struct gpu_cause_row gpu_causes[GPU_CAUSE__COUNT];
 enum {
     GPU_MOST_THREADS = 512,  /* that keep spans; of later ones nothing is known */
     GPU_MOST_SPANS = 2048,   /* per thread: what a gap may look back on */
+    GPU_MORE_SPANS = 65536,  /* per thread, where those all lie in the gap that lasts */
+    GPU_ALL_SPANS = 1 << 20, /* of all threads that have more than GPU_MOST_SPANS */
+    GPU_MOST_TURNS = 1024,   /* per thread: ranges that were opened or closed */
     GPU_MOST_CALLS = 65536,  /* per process: launches that work may be joined to */
     GPU_ALL_CALLS = 1 << 21, /* of all processes */
     GPU_MOST_PENDING = 4096, /* records that wait for their call */
@@ -62,13 +65,21 @@ struct gpu_span {
     bool is_overhead; /* a finer cause than the call that it lies in */
 };
 
+struct gpu_turn { /* from when on a range was the innermost one */
+    pt_i64 start_ns;
+    pt_u32 node;
+};
+
 struct gpu_thread {
     struct gpu_span *spans; /* ring, without overlap; NULL = not kept */
     pt_u32 capacity;
     pt_u64 n;         /* ever pushed, less what was taken back */
+    pt_i64 forgotten_ns; /* end of the last span that made room */
     bool is_left_out; /* beyond GPU_MOST_THREADS */
     pt_u32 *nodes;    /* GPU_MOST_DEPTH open ranges; NULL = never any */
     pt_u32 depth;
+    struct gpu_turn *turns; /* ring of GPU_MOST_TURNS; NULL = never any */
+    pt_u64 n_turns;
     pt_u32 n_overlapping, overlapping; /* open ranges that may overlap others; the set of them, 0 = not made yet */
 };
 
@@ -260,7 +271,8 @@ struct gpu {
     struct gpu_stage *stages;
     pt_u32 *first_thread;
     struct gpu_thread *threads;
-    pt_u32 n_kept;
+    pt_u32 n_kept, n_more_spans;
+    pt_i64 busy_end_ns; /* of the device that ended last */
     struct gpu_process **processes; /* by index; NULL = none of its events came */
     pt_u64 n_calls;                 /* slots of all processes */
     struct pt_peers peers;
@@ -329,6 +341,13 @@ typedef void gpu_show_part(void *context, enum gpu_cause cause, const struct gpu
 void gpu_split_thread(const struct gpu *gpu, const struct pt_thread *thread, pt_i64 start_ns, pt_i64 end_ns,
                       gpu_show_part *show, void *context);
 
+/* gpu_turns.c */
+/* After gpu_ranges_event: which range the thread is in now. */
+void gpu_threads_turn(struct gpu *gpu, const struct pt_event *event);
+/* Name of the range that was open just before end_ns, and since when it had been the innermost one; NULL = none. */
+const char *gpu_range_before(const struct gpu *gpu, const struct pt_thread *thread, pt_i64 end_ns,
+                             pt_i64 *ret_start_ns);
+
 /* gpu_calls.c */
 void gpu_calls_event(struct gpu *gpu, const struct pt_event *event);
 void gpu_sum_add(struct gpu *gpu, pt_u32 stage, enum gpu_sum_kind what, const char *name, pt_u32 kind,
@@ -364,14 +383,7 @@ pt_u32 gpu_node_helped(const struct gpu *gpu, const struct pt_thread *thread);
 /* What a range is called in tables: numbers of steps are left out. */
 const char *gpu_range_name(struct gpu *gpu, const struct pt_process *process, pt_u32 id, bool *ret_is_step);
 
-/* gpu_host.c */
-struct gpu_host *gpu_host_open(struct gpu *gpu, pt_u32 stage);
-void gpu_host_close(struct gpu_host *host);
-/* Time between recorded calls: what of it the CPU profile knows goes through show, the rest is returned. */
-pt_i64 gpu_host_part(struct gpu_host *host, pt_u32 device, pt_u32 tid, pt_i64 start_ns, pt_i64 end_ns,
-                     gpu_show_part *show, void *context);
-/* Splits what is left of a device's own code by the samples that fell into it. */
-void gpu_host_share(struct gpu *gpu, pt_u32 device);
+/* gpu_idle.c */
 /* The place of a cause, made when it is new. */
 pt_u32 gpu_place_at(struct gpu *gpu, const struct gpu_place *wanted);
 

@@ -12,15 +12,19 @@
 #include <string.h>
 
 #include "cpu_threads.h"
-#include "cpu_view.h"
-#include "gpu.h"
+#include "gpu_code.h"
+#include "gpu_host.h"
+#include "stages.h"
 
 #define ENOUGH_SAMPLED 0.5
+#define KNOWN_ALONE 0x80000000u /* flag of a wait: all of its kind are known one by one */
 
-struct in_gaps { /* samples of a function */
+/* No device: what is found stands for nothing else. */
+#define NOBODY UINT32_MAX
+
+struct in_gaps { /* samples of a function, and waits in it that nobody saw */
     pt_u32 device, function;
     pt_u8 cause;
-    pt_u64 samples;
     double ns;
 };
 
@@ -28,7 +32,9 @@ struct gpu_host {
     struct gpu *gpu;
     struct pt_cpu_view view;
     struct pt_cpu_threads threads;
-    struct pt_cpu_wait *waits; /* by thread and time */
+    pt_i64 shift_ns;           /* from the profile's times to those of the run */
+    struct pt_cpu_wait *waits; /* by thread and time, of node 0 without a stack */
+    double *unseen;            /* by wait: for how much more than it lasted it stands */
     size_t n_waits;
     struct pt_cpu_sample *samples; /* by thread and time */
     struct {
@@ -53,22 +59,72 @@ static int samples_by_thread_and_time(const void *a, const void *b)
     return (pt_i64)x->t_ns < (pt_i64)y->t_ns ? -1 : (pt_i64)x->t_ns > (pt_i64)y->t_ns;
 }
 
+/* Stacks are taken of some waits only; preemptions and waits for pages are known one by one beside them. */
+static void add_intervals(struct gpu_host *host, const struct pt_cpu_data *data)
+{
+    const size_t n_stacks = host->n_waits;
+    for (size_t i = 0; i < data->n_intervals; i++) {
+        const struct pt_cpu_interval *one = &data->intervals[i];
+        const pt_u32 flag =
+            KNOWN_ALONE | (one->kind == PT_CPU_INTERVAL_FAULT ? PT_CPU_WAIT_FAULT : PT_CPU_WAIT_PREEMPTED);
+        const struct pt_cpu_wait wait = {.t_ns = one->t_ns + (pt_u64)host->shift_ns,
+                                         .duration_ns = one->duration_ns,
+                                         .thread = one->thread,
+                                         .flags = flag};
+        struct pt_cpu_wait *same = bsearch(&wait, host->waits, n_stacks, sizeof wait, by_thread_and_time);
+        if (one->kind > PT_CPU_INTERVAL_FAULT)
+            continue;
+        if (same)
+            same->flags |= flag;
+        else
+            host->waits[host->n_waits++] = wait;
+    }
+    qsort(host->waits, host->n_waits, sizeof *host->waits, by_thread_and_time);
+}
+
+/* Which stacks are taken is chance: a wait stands for the thread's others of its length, too. */
+static void weigh_waits(struct gpu_host *host, const struct pt_cpu_data *data)
+{
+    host->unseen = pt_calloc(host->n_waits + 1, sizeof *host->unseen);
+    for (size_t first = 0, end = 0; first < host->n_waits; first = end) {
+        double with_stack_ns[PT_CPU_WAIT_CLASSES] = {0}, rest_ns[PT_CPU_WAIT_CLASSES];
+        const struct pt_cpu_wait_sums *sums = &data->wait_sums[host->waits[first].thread];
+        for (int i = 0; i < PT_CPU_WAIT_CLASSES; i++)
+            rest_ns[i] = (double)sums->blocked_ns[i];
+        for (; end < host->n_waits && host->waits[end].thread == host->waits[first].thread; end++) {
+            const struct pt_cpu_wait *wait = &host->waits[end];
+            const pt_u32 class = pt_cpu_wait_class(wait->duration_ns);
+            if (wait->flags & PT_CPU_WAIT_PREEMPTED)
+                continue;
+            rest_ns[class] -= (double)wait->duration_ns;
+            with_stack_ns[class] += wait->flags & KNOWN_ALONE ? 0 : (double)wait->duration_ns;
+        }
+        for (size_t i = first; i < end; i++) {
+            const pt_u32 class = pt_cpu_wait_class(host->waits[i].duration_ns);
+            if (!(host->waits[i].flags & (PT_CPU_WAIT_PREEMPTED | KNOWN_ALONE)) && rest_ns[class] > 0)
+                host->unseen[i] = rest_ns[class] / with_stack_ns[class];
+        }
+    }
+}
+
 /* Copies on the run's clock, in order. */
 static void sort_all(struct gpu_host *host, const struct pt_cpu_data *data)
 {
-    host->waits = pt_calloc(data->n_waits + 1, sizeof *host->waits);
+    host->waits = pt_calloc(data->n_waits + data->n_intervals + 1, sizeof *host->waits);
     host->samples = pt_calloc(data->n_samples + 1, sizeof *host->samples);
     host->n_waits = data->n_waits;
     for (size_t i = 0; i < data->n_waits; i++) {
         host->waits[i] = data->waits[i];
-        host->waits[i].t_ns += (pt_u64)host->threads.shift_ns;
+        host->waits[i].t_ns += (pt_u64)host->shift_ns;
     }
     for (size_t i = 0; i < data->n_samples; i++) {
         host->samples[i] = data->samples[i];
-        host->samples[i].t_ns += (pt_u64)host->threads.shift_ns;
+        host->samples[i].t_ns += (pt_u64)host->shift_ns;
     }
     qsort(host->waits, data->n_waits, sizeof *host->waits, by_thread_and_time);
     qsort(host->samples, data->n_samples, sizeof *host->samples, samples_by_thread_and_time);
+    add_intervals(host, data);
+    weigh_waits(host, data);
 }
 
 struct gpu_host *gpu_host_open(struct gpu *gpu, pt_u32 stage)
@@ -83,6 +139,12 @@ struct gpu_host *gpu_host_open(struct gpu *gpu, pt_u32 stage)
         return NULL;
     }
     pt_cpu_threads_open(&host->threads, host->view.data, session->start_realtime_ns);
+    /* By the clock that both have: between two readings of different ones anything may happen. */
+    const struct pt_process *root = gpu->profile->stages.items[stage].root;
+    host->shift_ns =
+        root && root->start_monotonic_ns
+            ? root->start_ns + (pt_i64)(host->view.data->header.begin_monotonic_ns - root->start_monotonic_ns)
+            : host->threads.shift_ns;
     sort_all(host, host->view.data);
     return host;
 }
@@ -96,38 +158,17 @@ void gpu_host_close(struct gpu_host *host)
     pt_map_fini(&host->by_function);
     free(host->found.items);
     free(host->waits);
+    free(host->unseen);
     free(host->samples);
     free(host);
-}
-
-/* The innermost function that is not the kernel's. */
-static pt_u32 function_of(const struct gpu_host *host, pt_u32 node)
-{
-    pt_u32 frame = host->view.frame_of[node];
-    while (frame && host->view.frames.items[frame].parent &&
-           !strcmp(host->view.functions.items[host->view.frames.items[frame].function].name, "[kernel]"))
-        frame = host->view.frames.items[frame].parent;
-    return host->view.frames.items[frame].function;
-}
-
-/* Below libc and the kernel lies a function of ours that is no hook: the trace was being written. */
-static bool is_tracing(const struct gpu_host *host, pt_u32 node)
-{
-    for (pt_u32 frame = host->view.frame_of[node]; frame; frame = host->view.frames.items[frame].parent) {
-        const struct pt_cpu_function *f = &host->view.functions.items[host->view.frames.items[frame].function];
-        const char *module = f->module ? pt_base_name(f->module) : "";
-        if (!strncmp(module, "libproftrace", 12))
-            return !strncmp(f->name, "pt_", 3);
-        if (*module && strncmp(module, "libc.so", 7) != 0 && *module != '[')
-            return false;
-    }
-    return false;
 }
 
 static const char *text_of(const struct gpu_host *host, pt_u32 function)
 {
     const struct pt_cpu_function *f = &host->view.functions.items[function];
     char text[512];
+    if (!*f->name)
+        return NULL;
     if (f->file)
         snprintf(text, sizeof text, "%s (%s:%u)", f->name, f->file, f->line);
     else
@@ -135,8 +176,26 @@ static const char *text_of(const struct gpu_host *host, pt_u32 function)
     return gpu_text(host->gpu, text);
 }
 
-static pt_i64 show_waits(struct gpu_host *host, pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns, gpu_show_part *show,
-                         void *context)
+static void add_found(struct gpu_host *host, pt_u32 device, enum gpu_cause cause, pt_u32 function, double ns)
+{
+    pt_u64 *slot = pt_map_at(&host->by_function, (pt_u64)device << 40 | (pt_u64)function << 8 | cause);
+    if (!*slot) {
+        pt_vec_push(&host->found, ((struct in_gaps){.device = device, .function = function, .cause = (pt_u8)cause}));
+        *slot = host->found.n;
+    }
+    host->found.items[*slot - 1].ns += ns;
+}
+
+static enum gpu_cause cause_of_wait(const struct gpu_host *host, const struct pt_cpu_wait *wait)
+{
+    return gpu_code_is_tracing(&host->view, wait->node) ? GPU_CAUSE_tracing
+           : wait->flags & PT_CPU_WAIT_PREEMPTED        ? GPU_CAUSE_runnable /* it makes no system call then either */
+           : wait->flags & PT_CPU_WAIT_FAULT            ? GPU_CAUSE_page_in
+                                                        : GPU_CAUSE_off_cpu;
+}
+
+static pt_i64 show_waits(struct gpu_host *host, pt_u32 device, pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns,
+                         gpu_show_part *show, void *context)
 {
     size_t low = 0, high = host->n_waits;
     pt_i64 shown_ns = 0;
@@ -157,76 +216,16 @@ static pt_i64 show_waits(struct gpu_host *host, pt_u32 thread, pt_i64 start_ns, 
             break;
         if (to_ns <= from_ns)
             continue;
-        const struct gpu_span span = {.text = text_of(host, function_of(host, wait->node))};
-        show(context,
-             is_tracing(host, wait->node)          ? GPU_CAUSE_tracing
-             : wait->flags & PT_CPU_WAIT_PREEMPTED ? GPU_CAUSE_runnable /* it makes no system call then either */
-             : wait->flags & PT_CPU_WAIT_FAULT     ? GPU_CAUSE_page_in
-                                                   : GPU_CAUSE_off_cpu,
-             &span, from_ns, to_ns - from_ns);
+        const pt_u32 function = gpu_code_function(&host->view, wait->node);
+        const enum gpu_cause cause = cause_of_wait(host, wait);
+        const struct gpu_span span = {.text = text_of(host, function)};
+        show(context, cause, &span, from_ns, to_ns - from_ns);
+        if (host->unseen[low] > 0 && device != NOBODY)
+            add_found(host, device, cause, function, host->unseen[low] * (double)(to_ns - from_ns));
         shown_ns += to_ns - from_ns;
         start_ns = to_ns;
     }
     return shown_ns;
-}
-
-/* The allocator's own functions: what a heap of many small blocks costs has no calls that are timed. */
-static bool is_allocator(const char *name)
-{
-    static const char *const names[] = {"malloc",       "free",     "calloc",       "realloc",
-                                        "cfree",        "memalign", "operator new", "operator delete",
-                                        "sysmalloc",    "systrim",  "malloc_trim",  "malloc_consolidate",
-                                        "unlink_chunk", "mmap",     "munmap",       "madvise",
-                                        "brk",          "sbrk"};
-    static const char *const families[] = {"_int_malloc",   "_int_free",   "_int_realloc",  "_int_memalign", "tcache_",
-                                           "__libc_malloc", "__libc_free", "__libc_calloc", "__libc_realloc"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strncmp(name, names[i], strlen(names[i])) && (!name[strlen(names[i])] || name[strlen(names[i])] == '('))
-            return true;
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (!strncmp(name, families[i], strlen(families[i])))
-            return true;
-    return false;
-}
-
-/* The kernel was entered from code that makes no system calls, as only libc does: a page was missing. */
-static bool is_page_fault(const struct gpu_host *host, pt_u32 node, pt_u32 function)
-{
-    const struct pt_cpu_function *from = &host->view.functions.items[function];
-    const char *module = from->module ? pt_base_name(from->module) : "[";
-    if (host->view.data->nodes[node].module != PT_CPU_MODULE_KERNEL || !strcmp(from->name, "[kernel]"))
-        return false;
-    if (!strncmp(from->name, "__mem", 5) || !strncmp(from->name, "mem", 3))
-        return true;
-    static const char *const callers[] = {"libc.so", "libc-", "libpthread", "ld-linux", "libproftrace", "["};
-    for (size_t i = 0; i < sizeof callers / sizeof *callers; i++)
-        if (!strncmp(module, callers[i], strlen(callers[i])))
-            return false;
-    return true;
-}
-
-static enum gpu_cause cause_of(const struct gpu_host *host, pt_u32 node, pt_u32 function)
-{
-    if (is_tracing(host, node))
-        return GPU_CAUSE_tracing;
-    if (is_page_fault(host, node, function))
-        return GPU_CAUSE_page_in;
-    if (is_allocator(host->view.functions.items[function].name))
-        return GPU_CAUSE_heap;
-    return pt_cpu_view_is_python(&host->view, node) ? GPU_CAUSE_python : GPU_CAUSE_native;
-}
-
-static void count_sample(struct gpu_host *host, pt_u32 device, pt_u32 thread, pt_u32 node)
-{
-    const pt_u32 function = function_of(host, node);
-    const enum gpu_cause cause = cause_of(host, node, function);
-    pt_u64 *slot = pt_map_at(&host->by_function, (pt_u64)device << 40 | (pt_u64)function << 8 | cause);
-    if (!*slot) {
-        pt_vec_push(&host->found, ((struct in_gaps){.device = device, .function = function, .cause = (pt_u8)cause}));
-        *slot = host->found.n;
-    }
-    host->found.items[*slot - 1].samples++;
-    host->found.items[*slot - 1].ns += host->view.sample_s[thread] * 1e9;
 }
 
 static void count_samples(struct gpu_host *host, pt_u32 device, pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns)
@@ -241,8 +240,11 @@ static void count_samples(struct gpu_host *host, pt_u32 device, pt_u32 thread, p
         else
             high = middle;
     }
-    for (; low < n && host->samples[low].thread == thread && (pt_i64)host->samples[low].t_ns < end_ns; low++)
-        count_sample(host, device, thread, host->samples[low].node);
+    for (; low < n && host->samples[low].thread == thread && (pt_i64)host->samples[low].t_ns < end_ns; low++) {
+        const pt_u32 node = host->samples[low].node, function = gpu_code_function(&host->view, node);
+        add_found(host, device, gpu_code_cause(&host->view, node, function), function,
+                  host->view.sample_s[thread] * 1e9);
+    }
 }
 
 pt_i64 gpu_host_part(struct gpu_host *host, pt_u32 device, pt_u32 tid, pt_i64 start_ns, pt_i64 end_ns,
@@ -252,7 +254,15 @@ pt_i64 gpu_host_part(struct gpu_host *host, pt_u32 device, pt_u32 tid, pt_i64 st
     if (!thread)
         return end_ns - start_ns;
     count_samples(host, device, thread, start_ns, end_ns);
-    return end_ns - start_ns - show_waits(host, thread, start_ns, end_ns, show, context);
+    return end_ns - start_ns - show_waits(host, device, thread, start_ns, end_ns, show, context);
+}
+
+pt_i64 gpu_host_waits(struct gpu_host *host, pt_u32 tid, pt_i64 start_ns, pt_i64 end_ns, gpu_show_part *show,
+                      void *context)
+{
+    const pt_u32 thread = pt_cpu_threads_find(&host->threads, tid, start_ns);
+    const pt_i64 shown_ns = thread ? show_waits(host, NOBODY, thread, start_ns, end_ns, show, context) : 0;
+    return end_ns - start_ns - shown_ns;
 }
 
 /* ---- sharing ---- */
@@ -260,6 +270,38 @@ pt_i64 gpu_host_part(struct gpu_host *host, pt_u32 device, pt_u32 tid, pt_i64 st
 static bool is_own_code(const struct gpu_place *place, pt_u32 device)
 {
     return place->device == device && place->cause == GPU_CAUSE_host_code && place->ns > 0;
+}
+
+static const char *module_of(const struct gpu_host *host, const struct in_gaps *found)
+{
+    return host->view.functions.items[found->function].module;
+}
+
+/* The kernel is entered from a module's code by interrupts, too: a few samples there are no page faults. */
+static void forget_interrupts(struct gpu_host *host, pt_u32 device)
+{
+    enum { LEAST_SHARE = 5 };
+    for (size_t i = 0; i < host->found.n; i++) {
+        struct in_gaps *faults = &host->found.items[i], *code = NULL;
+        double faults_ns = 0, all_ns = 0;
+        if (faults->cause != GPU_CAUSE_page_in || faults->device != device)
+            continue;
+        for (size_t j = 0; j < host->found.n; j++) {
+            struct in_gaps *other = &host->found.items[j];
+            const bool is_code = other->cause == GPU_CAUSE_python || other->cause == GPU_CAUSE_native;
+            const bool is_fault = other->cause == GPU_CAUSE_page_in;
+            if (other->device != device || module_of(host, other) != module_of(host, faults) || !(is_code || is_fault))
+                continue;
+            faults_ns += is_fault ? other->ns : 0;
+            all_ns += other->ns;
+            if (is_code && (!code || other->ns > code->ns || other->function == faults->function))
+                code = other;
+        }
+        if (!code || faults_ns * LEAST_SHARE >= all_ns)
+            continue;
+        code->ns += faults->ns;
+        faults->ns = 0;
+    }
 }
 
 static void take_from_own_code(struct gpu *gpu, pt_u32 device, pt_i64 all_ns, pt_i64 taken_ns)
@@ -279,16 +321,18 @@ static void take_from_own_code(struct gpu *gpu, pt_u32 device, pt_i64 all_ns, pt
 
 void gpu_host_share(struct gpu *gpu, pt_u32 device)
 {
-    const struct gpu_host *host = gpu->hosts[gpu->devices.items[device]->stage];
+    struct gpu_host *host = gpu->hosts[gpu->devices.items[device]->stage];
     pt_i64 own_ns = 0, taken_ns = 0;
     double sampled_ns = 0;
     for (size_t i = 0; i < gpu->places.n; i++)
         own_ns += is_own_code(&gpu->places.items[i], device) ? gpu->places.items[i].ns : 0;
+    if (host)
+        forget_interrupts(host, device);
     for (size_t i = 0; host && i < host->found.n; i++)
         sampled_ns += host->found.items[i].device == device ? host->found.items[i].ns : 0;
     if (sampled_ns <= 0 || own_ns <= 0)
         return;
-    /* Waits that the profile has are taken off already: samples that cover most of the rest stand for all of it. */
+    /* Waits that the profile has are taken off already: what covers most of the rest stands for all of it. */
     const double scale = sampled_ns >= ENOUGH_SAMPLED * (double)own_ns ? (double)own_ns / sampled_ns : 1;
     for (size_t i = 0; i < host->found.n; i++) {
         const struct in_gaps *found = &host->found.items[i];

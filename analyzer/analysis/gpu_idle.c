@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu.h"
+#include "gpu_host.h"
 #include "workers.h"
 
 /* What the hardware takes to begin with a piece of work that nothing holds back. */
@@ -63,7 +63,6 @@ struct look {
     struct gpu_device *device;
     struct gpu_place place; /* of what is shown; from the second depth on with the first one's cause */
     const struct pt_thread *thread;
-    const char *range; /* in which the work was launched */
     pt_u32 depth;
 };
 
@@ -146,20 +145,31 @@ static bool follow(struct look *look, enum gpu_cause cause, const struct gpu_spa
     return true;
 }
 
-/* Between calls: what the CPU profile does not know is the program's own code. */
-static void show_own_code(struct look *look, pt_i64 start_ns, pt_i64 ns)
+/* Between calls: what the CPU profile does not know is the program's own code, in the range that was open then. */
+static void show_own_code_in(struct look *look, const char *range, pt_i64 start_ns, pt_i64 ns)
 {
     struct gpu_host *host = look->gpu->hosts[look->device->stage];
     if (host && !look->depth)
         ns = gpu_host_part(host, look->place.device, look->thread->tid, start_ns, start_ns + ns, show, look);
+    else if (host)
+        ns = gpu_host_waits(host, look->thread->tid, start_ns, start_ns + ns, show, look);
     if (!ns)
         return;
     struct gpu_place place = look->place;
     place.process = look->thread->process;
     place.tid = look->thread->tid;
     *(look->depth ? &place.inner : &place.cause) = GPU_CAUSE_host_code;
-    place.text = look->depth ? NULL : look->range;
+    place.text = look->depth ? NULL : range;
     add_piece(look->gpu, look->device, &place, ns);
+}
+
+static void show_own_code(struct look *look, pt_i64 start_ns, pt_i64 ns)
+{
+    for (pt_i64 end_ns = start_ns + ns, from_ns; end_ns > start_ns; end_ns = from_ns) {
+        const char *range = gpu_range_before(look->gpu, look->thread, end_ns, &from_ns);
+        from_ns = from_ns < start_ns ? start_ns : from_ns;
+        show_own_code_in(look, range, from_ns, end_ns - from_ns);
+    }
 }
 
 static void show(void *context, enum gpu_cause cause, const struct gpu_span *span, pt_i64 start_ns, pt_i64 ns)
@@ -234,8 +244,7 @@ static void split_seen(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_
     struct look look = {.gpu = view->gpu,
                         .device = view->device,
                         .place = {.device = view->index, .inner = GPU_CAUSE__COUNT},
-                        .thread = call->thread,
-                        .range = view->gpu->nodes.items[call->node ? call->node : call->helped].name};
+                        .thread = call->thread};
     gpu_split_thread(view->gpu, call->thread, start_ns, end_ns, show, &look);
 }
 
@@ -359,4 +368,6 @@ void gpu_idle_work(struct gpu *gpu, pt_u32 index, const struct gpu_activity *wor
         device->first_ns = work->start_ns;
     if (work->end_ns > device->busy_end_ns)
         device->busy_end_ns = work->end_ns;
+    if (work->end_ns > gpu->busy_end_ns)
+        gpu->busy_end_ns = work->end_ns;
 }

@@ -238,7 +238,7 @@ static pt_u64 n_kept(const struct gpu_thread *thread)
     return thread->n < thread->capacity ? thread->n : thread->capacity;
 }
 
-static void grow(struct gpu_thread *thread)
+static void grow(struct gpu *gpu, struct gpu_thread *thread)
 {
     const pt_u32 capacity = thread->capacity ? thread->capacity * 2 : FEWEST_SPANS;
     struct gpu_span *spans = pt_calloc(capacity, sizeof *spans);
@@ -246,8 +246,17 @@ static void grow(struct gpu_thread *thread)
     for (pt_u64 i = 0; i < kept; i++)
         spans[kept - 1 - i] = *nth_last(thread, i);
     free(thread->spans);
+    gpu->n_more_spans += capacity > GPU_MOST_SPANS ? capacity - thread->capacity : 0;
     thread->spans = spans;
     thread->capacity = capacity;
+    thread->n = kept;
+}
+
+/* A storm of calls, with nothing for the GPU to do: what came first will be asked for. */
+static bool is_needed(const struct gpu *gpu, const struct gpu_thread *thread)
+{
+    return thread->capacity < GPU_MORE_SPANS && gpu->n_more_spans + thread->capacity <= GPU_ALL_SPANS &&
+           nth_last(thread, thread->capacity - 1)->end_ns > gpu->busy_end_ns;
 }
 
 static bool is_room(struct gpu *gpu, struct gpu_thread *thread)
@@ -258,8 +267,8 @@ static bool is_room(struct gpu *gpu, struct gpu_thread *thread)
             return false;
         gpu->n_kept++;
     }
-    if (thread->n >= thread->capacity && thread->capacity < GPU_MOST_SPANS)
-        grow(thread);
+    if (thread->n >= thread->capacity && (thread->capacity < GPU_MOST_SPANS || is_needed(gpu, thread)))
+        grow(gpu, thread);
     return true;
 }
 
@@ -273,7 +282,10 @@ static void add(struct gpu *gpu, struct gpu_thread *thread, const struct gpu_spa
         last->end_ns = span->end_ns;
         return;
     }
-    thread->spans[thread->n++ & (thread->capacity - 1)] = *span;
+    struct gpu_span *slot = &thread->spans[thread->n++ & (thread->capacity - 1)];
+    if (thread->n > thread->capacity)
+        thread->forgotten_ns = slot->end_ns;
+    *slot = *span;
 }
 
 /* What lies in the span was pushed before it: overheads stay as they are, all else is the span. */
@@ -326,8 +338,8 @@ static void show_rest(const struct gpu_thread *thread, pt_i64 start_ns, pt_i64 e
     pt_i64 known_ns = start_ns;
     if (thread->is_left_out)
         known_ns = end_ns;
-    else if (thread->n > thread->capacity)
-        known_ns = nth_last(thread, thread->capacity - 1)->start_ns;
+    else if (thread->forgotten_ns > start_ns)
+        known_ns = thread->forgotten_ns;
     known_ns = known_ns < start_ns ? start_ns : known_ns > end_ns ? end_ns : known_ns;
     if (end_ns > known_ns)
         show(context, GPU_CAUSE_host_code, NULL, known_ns, end_ns - known_ns);

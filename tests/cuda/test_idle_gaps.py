@@ -3,9 +3,11 @@
 """Why the GPU was idle: what the report says of planted gaps, against what the doubles and the program know to be true.
 
 The doubles know when the GPU truly ran; the small torch (tests/fakecuda) notes when each planted cause kept its thread. Both lie on
-CLOCK_MONOTONIC: their intersection is what each cause must be given, within 2 % of the idle time; and no worse than what a busy
-machine kept the program waiting for a CPU, which the planted times include.
+CLOCK_MONOTONIC: their intersection is what each cause must be given, within 2 % of the idle time, no less and no more. On a busy machine
+the planted times include moments in which the thread that launches could have run and did not: these the report calls `runnable`,
+and by no more than that it may fall short.
 """
+import concurrent.futures
 import json
 import os
 import subprocess
@@ -19,85 +21,97 @@ PROFTRACE = os.path.join(BUILD, "proftrace")
 TORCH = os.path.join(HERE, "..", "fakecuda", "mini_torch.py")
 TOLERANCE = 0.02
 
-# planted cause -> causes of the report that it may be told as, and the first in the list must be by far the largest
+# Planted cause -> the causes of the report that it is. More than one where what was planted is truly more than one thing.
 TOLD_AS = {
     "slow_file": ("file_read",),
-    "lock": ("lock",),
-    "python_lock": ("lock",),
-    "gil": ("gil_wait", "lock", "process_start"),  # it waits for the holder to begin, too
-    "python": ("python", "page_in", "native"),  # of this interpreter's own C functions some have no Python name
+    # A sample that is due while the kernel enters or leaves a fault is taken right after it, in the code that faulted.
+    "page_in": ("page_in", "native"),
+    "fresh_pages": ("page_in", "native"),
+    # The holder is started, too, and Python's own lock goes from the one to the other.
+    "lock": ("lock", "process_start", "gil_wait"),
+    "python_lock": ("lock", "process_start", "gil_wait"),
+    "gil": ("gil_wait",),
+    "python": ("python",),
     "sleep": ("sleep",),
-    "cuda_malloc": ("cuda_alloc", "cuda_free", "native"),  # between two calls the loop and CUPTI's double compute
-    "sync_copy": ("copy", "native"),  # the double moves the bytes with memcpy
-    "worker_sleep": ("data_wait",),
-    "worker_slow_file": ("data_wait",),
+    "cuda_malloc": ("cuda_alloc", "cuda_free"),  # each cudaMalloc is followed by its cudaFree
+    # The run counts allocations: its own part of each is told apart. What calls malloc in a loop is code, too.
+    "heap": ("heap", "tracing", "native"),
+    "sync_copy": ("copy", "native"),  # after its end a copy of the doubles still writes down what it did
+    "worker": ("data_wait",),  # the trainer waits for a batch, whatever its workers do
 }
-# These cannot be told more than was planted; after a lock or the GIL the torch waits for its holder's end as well.
-EXACT = ("slow_file", "sleep")
+# What a worker did while the trainer waited for it: how the text of the place ends.
+WORKER_DID = {"worker_sleep": "Sleep", "worker_slow_file": "File read"}
+
+
+def run(*arguments):
+    """(what is true, the GPU of the report)"""
+    with tempfile.TemporaryDirectory(prefix="proftrace-gaps-") as folder:
+        data = os.path.join(folder, "run")
+        environment = {**os.environ, "LD_LIBRARY_PATH": os.path.join(BUILD, "fakecuda/lib"), "PROFTRACE_BUILD": BUILD,
+                       "FAKECUDA_WITNESS": os.path.join(folder, "witness")}
+        done = subprocess.run([PROFTRACE, "run", "-o", data, "--no-report", "--", "/usr/bin/python3", TORCH, *arguments],
+                              env=environment, capture_output=True, text=True, timeout=120, check=False)
+        if done.returncode:
+            raise AssertionError(done.stderr)
+        true = json.loads([line for line in done.stdout.splitlines() if line.startswith("{")][-1])
+        report = subprocess.run([PROFTRACE, "report", data, "--format", "json"], capture_output=True, text=True, timeout=120, check=False)
+        if report.returncode:
+            raise AssertionError(report.stderr)
+        return true, json.loads(report.stdout)["stages"][0]["gpu"]
 
 
 class Gaps(unittest.TestCase):
-    def train(self, *arguments):
-        """(what is true, the GPU of the report)"""
-        folder = tempfile.TemporaryDirectory(prefix="proftrace-gaps-")
-        self.addCleanup(folder.cleanup)
-        run = os.path.join(folder.name, "run")
-        environment = {**os.environ, "LD_LIBRARY_PATH": os.path.join(BUILD, "fakecuda/lib"), "PROFTRACE_BUILD": BUILD,
-                       "FAKECUDA_WITNESS": os.path.join(folder.name, "witness")}
-        done = subprocess.run([PROFTRACE, "run", "-o", run, "--no-report", "--", "/usr/bin/python3", TORCH, *arguments],
-                              env=environment, capture_output=True, text=True, timeout=120)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        true = json.loads([line for line in done.stdout.splitlines() if line.startswith("{")][-1])
-        report = subprocess.run([PROFTRACE, "report", run, "--format", "json"], capture_output=True, text=True, timeout=120)
-        self.assertEqual(report.returncode, 0, report.stderr)
-        stage = json.loads(report.stdout)["stages"][0]
-        return true, {**stage["gpu"], "runnable_s": stage["time"]["runnable_s"] or 0}
-
-    def check(self, *arguments, causes=True):
-        true, gpu = self.train(*arguments)
+    def check(self, true, gpu):
         device = gpu["devices"][0]
         told = {row["cause"]: row["seconds"] for row in device["idle_causes"]}
         idle_s = true["idle_of_all"]["idle_ns"] / 1e9
-        self.assertAlmostEqual(device["idle_s"], idle_s, delta=0.005 * idle_s + 0.0005)
+        self.assertAlmostEqual(device["idle_s"], idle_s, delta=0.001 * idle_s)
         self.assertAlmostEqual(sum(told.values()), device["idle_s"], delta=1e-5, msg=told)
         self.assertEqual(gpu["completeness_percent"], 100)
-        slack = TOLERANCE * idle_s + gpu["runnable_s"]
-        for cause, ns in true["idle_of_all"]["by_cause_ns"].items() if causes else ():
-            names = TOLD_AS[cause]
+        planted = {cause: ns / 1e9 for cause, ns in true["idle_of_all"]["by_cause_ns"].items()}
+        for cause, place in WORKER_DID.items():
+            if cause in planted:
+                found = sum(row["seconds"] for row in device["idle_places"] if row["cause"] == "data_wait" and place in row["where"])
+                self.assertAlmostEqual(found, planted.pop(cause), delta=TOLERANCE * idle_s, msg=(cause, device["idle_places"]))
+        for names in {TOLD_AS[cause] for cause in planted}:
+            planted_s = sum(s for cause, s in planted.items() if TOLD_AS[cause] == names)
             found = sum(told.get(name, 0) for name in names)
-            self.assertGreaterEqual(found, ns / 1e9 - slack, (cause, told, true["idle_of_all"]))
-            if cause in EXACT:
-                self.assertLessEqual(found, ns / 1e9 + slack, (cause, told, true["idle_of_all"]))
-        return told, gpu
+            self.assertGreater(found, planted_s - TOLERANCE * idle_s - told.get("runnable", 0), (names, told, true["idle_of_all"]))
+            self.assertLess(found, planted_s + TOLERANCE * idle_s, (names, told, true["idle_of_all"]))
+            self.assertGreaterEqual(told.get(names[0], 0), max(told.get(name, 0) for name in names), (names, told))
 
-    def assert_top(self, told, cause):
-        """The largest by far; not judged where the program waited for a CPU: so did its threads, and who samples its code."""
-        if told.get("runnable", 0) < 0.1 * sum(told.values()):
-            self.assertEqual(max(told, key=told.get), cause, told)
+    def check_all(self, cases):
+        """Two at a time: more would wait for CPUs, and the idle time be `runnable`."""
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            for case, outcome in zip(cases, pool.map(lambda case: run(*case.split()), cases)):
+                with self.subTest(case=case):
+                    self.check(*outcome)
+
+    # What is known by samples is right to some ten milliseconds: few steps, with little around the causes, and long causes.
 
     def test_each_cause_alone(self):
-        for cause in ("slow_file", "lock", "python_lock", "gil", "python", "sleep", "cuda_malloc", "sync_copy"):
-            with self.subTest(cause=cause):
-                told, _ = self.check("--steps", "20", "--cause", f"{cause}=20")
-                if cause != "sync_copy":
-                    self.assert_top(told, TOLD_AS[cause][0])
+        self.check_all([f"--steps 5 --cause {cause}=300" for cause in TOLD_AS if cause != "worker"])
 
     def test_causes_mixed(self):
-        told, _ = self.check("--steps", "20", "--cause", "slow_file=12", "--cause", "sleep=8:2", "--cause", "lock=6:3",
-                             "--cause", "cuda_malloc=4")
-        self.assert_top(told, "file_read")
+        self.check_all([
+            "--steps 6 --cause slow_file=80 --cause sleep=80:2 --cause lock=60:3 --cause cuda_malloc=40 --cause sync_copy=40",
+            "--steps 6 --cause python=160 --cause gil=60:2 --cause page_in=60 --cause sleep=60:3",
+            "--steps 6 --cause heap=160 --cause slow_file=60 --cause python_lock=60:2",
+        ])
 
     def test_a_slow_worker_is_followed(self):
-        """The trainer waits for a worker that sleeps, and one that reads a file; the report says so."""
-        for start in ("fork", "spawn"):
-            with self.subTest(start=start):
-                _, gpu = self.check("--steps", "15", "--workers", "1", "--start", start, "--worker-cause", "sleep=25")
-                where = [place["where"] for place in gpu["devices"][0]["idle_places"] if place["cause"] == "data_wait"]
-                self.assertTrue(any("Sleep" in text for text in where), where)
+        """The trainer waits for a worker that sleeps, or reads a file, or does both; and has other reasons, too."""
+        self.check_all([
+            "--steps 10 --workers 1 --batch-bytes 65536 --worker-cause sleep=100",
+            "--steps 10 --workers 1 --batch-bytes 65536 --start spawn --worker-cause slow_file=100",
+            "--steps 10 --workers 1 --batch-bytes 65536 --worker-cause sleep=50 --worker-cause slow_file=80 --cause lock=30 --cause slow_file=40",
+        ])
 
     def test_threads_and_steps(self):
         """Whoever of several threads launches next answers for a gap; the sums stay exact."""
-        self.check("--steps", "10", "--threads", "4", "--cause", "sleep=10", causes=False)
+        true, gpu = run("--steps", "10", "--threads", "4", "--cause", "sleep=10")
+        true["idle_of_all"]["by_cause_ns"] = {}
+        self.check(true, gpu)
 
 
 if __name__ == "__main__":

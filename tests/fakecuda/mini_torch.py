@@ -59,9 +59,9 @@ class Training:
         for name, ns, every in self.options.cause:
             if index % every:
                 continue
-            start, end = causes.plant(name, ns, self.folder)
-            self.planted.append({"cause": name, "start_ns": start, "end_ns": end, "tid": threading.get_native_id(),
-                                 "step": index})
+            for start, end in causes.plant(name, ns, self.folder):
+                self.planted.append({"cause": name, "start_ns": start, "end_ns": end, "tid": threading.get_native_id(),
+                                     "step": index})
 
     def step(self, model, batch, data, staging):
         with cuda.nvtx_range("copy"):
@@ -124,7 +124,8 @@ def waited_for_cpu_ns():
 
 
 def report(trainings, loader, waited_ns):
-    planted = [p for t in trainings for p in t.planted] + worker_spans(loader)
+    waits = [{"cause": "worker", "start_ns": start, "end_ns": end} for start, end in loader.waits]
+    planted = [p for t in trainings for p in t.planted] + worker_spans(loader) + waits
     totals = {}
     for p in planted:
         totals[p["cause"]] = totals.get(p["cause"], 0) + p["end_ns"] - p["start_ns"]

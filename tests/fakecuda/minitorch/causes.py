@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Causes for which a GPU waits. Each keeps its thread busy for about the wanted time and says when it truly did."""
+"""Causes for which a GPU waits. Each keeps its thread for about the wanted time and says when it truly did: what belongs to
+it but is another cause (unmapping, starting a thread) is not in these spans."""
 import ctypes
 import mmap
 import os
@@ -10,6 +11,8 @@ import time
 from minitorch import cuda
 
 CHUNK_BYTES = 8 << 20
+LARGE_BYTES = 2 * CHUNK_BYTES
+COPIED_BYTES = 1 << 16  # at once: the GPU waits longer for the next copy than it copies
 _files = {}
 
 
@@ -46,34 +49,51 @@ def slow_file(ns, folder):
         at += CHUNK_BYTES
 
 
+def _touch(mapped, step, is_write, end):
+    address = ctypes.addressof(ctypes.c_char.from_buffer(mapped))
+    start = now_ns()
+    cuda.library().mt_touch_until(address, len(mapped), step, is_write, end)
+    return start, now_ns()
+
+
 def page_in(ns, folder):
     """Page faults in a mapped file whose pages are thrown out each time."""
     _, fd, _ = data_file(folder)
     end = now_ns() + ns
+    spans = []
     while now_ns() < end:
         os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
-        with mmap.mmap(fd, 2 * CHUNK_BYTES, prot=mmap.PROT_READ) as mapped:
-            for at in range(0, 2 * CHUNK_BYTES, 1 << 16):
-                _ = mapped[at]
-                if now_ns() >= end:
-                    break
+        with mmap.mmap(fd, LARGE_BYTES, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_WRITE) as mapped:
+            spans.append(_touch(mapped, 1 << 16, False, end))
+    return spans
+
+
+def fresh_pages(ns, _folder):
+    """Memory that was just mapped is written to for the first time."""
+    end = now_ns() + ns
+    spans = []
+    while now_ns() < end:
+        with mmap.mmap(-1, LARGE_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as mapped:
+            spans.append(_touch(mapped, 1 << 12, True, end))
+    return spans
 
 
 def lock(ns, _folder):
-    """A pthread mutex that another thread holds."""
+    """A pthread mutex that another thread holds; its beginning and end are waited for, too."""
     library = cuda.library()
     holder = threading.Thread(target=library.mt_hold_mutex, args=(ns,), name="lock-holder")
+    first = now_ns()
     holder.start()
+    began = now_ns()
     time.sleep(0.0005)  # the holder is in
     start = now_ns()
     library.mt_take_mutex()
-    end = now_ns()
     holder.join()
-    return start, end
+    return [(first, began), (start, now_ns())]
 
 
 def python_lock(ns, _folder):
-    """A threading.Lock that another thread holds."""
+    """A threading.Lock that another thread holds; its beginning and end are waited for, too."""
     held, is_held = threading.Lock(), threading.Event()
 
     def hold():
@@ -82,34 +102,31 @@ def python_lock(ns, _folder):
             time.sleep(ns / 1e9)
 
     holder = threading.Thread(target=hold, name="lock-holder")
+    start = now_ns()
     holder.start()
     is_held.wait()
-    start = now_ns()
     with held:
         pass
-    end = now_ns()
     holder.join()
-    return start, end
+    return [(start, now_ns())]
 
 
 def gil(ns, _folder):
     """Another thread runs Python code and does not give the interpreter away."""
     interval = sys.getswitchinterval()
-    began = threading.Event()
+    span = []
 
     def hold():
-        began.set()
+        span.append(now_ns())
         loop_until(now_ns() + ns)
+        span.append(now_ns())
 
     holder = threading.Thread(target=hold, name="gil-holder")
     sys.setswitchinterval(10)
-    start = now_ns()
     holder.start()
-    began.wait()
-    end = now_ns()
     holder.join()
     sys.setswitchinterval(interval)
-    return start, end
+    return [tuple(span)]
 
 
 def loop_until(end_ns):
@@ -149,19 +166,17 @@ def _sync_copy_tensors():
 
 
 def sync_copy(ns, _folder):
-    """cudaMemcpy from the device into pageable memory."""
+    """cudaMemcpy from the device into pageable memory, in small pieces."""
     device, host = _sync_copy_tensors()
-    end = now_ns() + ns
-    while now_ns() < end:
-        host.copy_(device)
+    cuda.check(cuda.library().mt_copy_for(host.address, device.address, COPIED_BYTES, ns))
 
 
-CAUSES = {name: globals()[name] for name in ("slow_file", "page_in", "lock", "python_lock", "gil", "python", "sleep",
-                                             "cuda_malloc", "heap", "sync_copy")}
+CAUSES = {name: globals()[name] for name in ("slow_file", "page_in", "fresh_pages", "lock", "python_lock", "gil", "python",
+                                             "sleep", "cuda_malloc", "heap", "sync_copy")}
 
 
 def plant(cause, ns, folder):
-    """Runs a cause; the interval in which it kept the calling thread."""
+    """Runs a cause; the intervals in which it kept the calling thread."""
     start = now_ns()
     exact = CAUSES[cause](ns, folder)
-    return exact or (start, now_ns())
+    return exact or [(start, now_ns())]

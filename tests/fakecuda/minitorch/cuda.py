@@ -33,7 +33,10 @@ def library():
                             ("mt_set", (ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t, ctypes.c_void_p)),
                             ("mt_synchronize", (ctypes.c_void_p,)), ("mt_stream", (ctypes.c_void_p,)),
                             ("mt_hold_mutex", (ctypes.c_uint64,)), ("mt_cuda_malloc_for", (ctypes.c_uint64,)),
-                            ("mt_heap_for", (ctypes.c_uint64,)), ("mt_range_push", (ctypes.c_char_p,)),
+                            ("mt_heap_for", (ctypes.c_uint64,)),
+                            ("mt_copy_for", (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint64)),
+                            ("mt_touch_until", (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int, ctypes.c_uint64)),
+                            ("mt_range_push", (ctypes.c_char_p,)),
                             ("mt_mark", (ctypes.c_char_p,))):
             getattr(_library, name).argtypes = types
     return _library

@@ -18,7 +18,7 @@ def work(indices, results, n_bytes, planted, folder):
         index = indices.recv()
         if index is None:
             return
-        spans = [(cause, *causes.plant(cause, ns, folder)) for cause, ns in planted.items()]
+        spans = [(cause, *span) for cause, ns in planted.items() for span in causes.plant(cause, ns, folder)]
         results.send_bytes(pickle.dumps({"index": index, "pid": os.getpid(), "spans": spans, "data": bytes(n_bytes)}))
 
 
@@ -50,8 +50,9 @@ class DataLoader:
             sent = self._send(sent)
         for index in range(self.n_batches):
             start = causes.now_ns()
-            batch = pickle.loads(self.workers[index % len(self.workers)][2].recv_bytes())
+            received = self.workers[index % len(self.workers)][2].recv_bytes()
             self.waits.append((start, causes.now_ns()))
+            batch = pickle.loads(received)
             self.spans += [(batch["pid"], *span) for span in batch["spans"]]
             sent = self._send(sent)
             yield batch["data"]

@@ -37,7 +37,9 @@ PUBLIC uint64_t mt_now_ns(void);
 PUBLIC void mt_hold_mutex(uint64_t ns);
 PUBLIC void mt_take_mutex(void);
 PUBLIC int mt_cuda_malloc_for(uint64_t ns);
+PUBLIC int mt_copy_for(void *target, const void *source, size_t bytes, uint64_t ns);
 PUBLIC void mt_heap_for(uint64_t ns);
+PUBLIC void mt_touch_until(volatile char *bytes, size_t n, size_t step, int is_write, uint64_t end_ns);
 
 __attribute__((constructor)) static void register_kernels(void)
 {
@@ -128,13 +130,37 @@ int mt_cuda_malloc_for(uint64_t ns)
     return error;
 }
 
+int mt_copy_for(void *target, const void *source, size_t bytes, uint64_t ns)
+{
+    int error = 0;
+    for (const uint64_t end_ns = mt_now_ns() + ns; !error && mt_now_ns() < end_ns;)
+        error = cudaMemcpy(target, source, bytes, DEVICE_TO_HOST);
+    return error;
+}
+
+/* Nothing is written into the blocks: what that costs is not the allocator's. */
 void mt_heap_for(uint64_t ns)
 {
-    enum { BYTES = 8 << 20 };
-    for (const uint64_t end_ns = mt_now_ns() + ns; mt_now_ns() < end_ns;) {
-        char *volatile memory = malloc(BYTES);
-        if (memory)
-            memset(memory, 1, BYTES);
-        free(memory);
-    }
+    enum { SLOTS = 512, ROUNDS = 256 };
+    static void *slots[SLOTS];
+    uint64_t random = 1;
+    for (const uint64_t end_ns = mt_now_ns() + ns; mt_now_ns() < end_ns;)
+        for (int i = 0; i < ROUNDS; i++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            void **slot = &slots[random >> 32 & (SLOTS - 1)];
+            free(*slot);
+            *slot = malloc((size_t)(random >> 41 & 2047) + 1100);
+        }
+}
+
+/* A byte of each so many, until a time comes or all are done: where pages are missing, the kernel gets them. */
+void mt_touch_until(volatile char *bytes, size_t n, size_t step, int is_write, uint64_t end_ns)
+{
+    enum { UNTIMED = 64 };
+    for (size_t i = 0; i < n && mt_now_ns() < end_ns;)
+        for (int j = 0; j < (is_write ? UNTIMED : 1) && i < n; j++, i += step)
+            if (is_write)
+                bytes[i] = 1;
+            else
+                (void)bytes[i];
 }

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gpu_code.h - to what cause of a GPU's idleness the code at a node of the CPU profile belongs.
+ */
+#ifndef PT_ANALYSIS_GPU_CODE_H
+#define PT_ANALYSIS_GPU_CODE_H
+
+#include "cpu_view.h"
+#include "gpu.h"
+
+/* The innermost function that is not the kernel's. */
+pt_u32 gpu_code_function(const struct pt_cpu_view *view, pt_u32 node);
+/* It is our code; or below libc and the kernel lies a function of ours that is no hook: the trace was being written. */
+bool gpu_code_is_tracing(const struct pt_cpu_view *view, pt_u32 node);
+/* Of code that ran; `function` is gpu_code_function's. */
+enum gpu_cause gpu_code_cause(const struct pt_cpu_view *view, pt_u32 node, pt_u32 function);
+
+#endif
