@@ -15,7 +15,7 @@
 #include "../launcher/child.h"
 #include "../launcher/environment.h"
 #include "../launcher/library.h"
-#include "../launcher/option_values.h"
+#include "../util/option_values.h"
 #include "../report/copy.h"
 #include "../report/github.h"
 #include "../report/write.h"

@@ -14,7 +14,7 @@
 #include "../launcher/environment.h"
 #include "../launcher/launch.h"
 #include "../launcher/library.h"
-#include "../launcher/option_values.h"
+#include "../util/option_values.h"
 #include "../launcher/run_record.h"
 #include "../launcher/session_dir.h"
 #include "../launcher/target.h"

@@ -20,7 +20,7 @@
 #include "../util/auto.h"
 #include "../util/fmt.h"
 #include "session_dir.h"
-#include "option_values.h"
+#include "../util/option_values.h"
 #include "target.h"
 
 #define ROOM_MIN_BYTES (1ull << 30)

@@ -120,6 +120,7 @@ static void make_processes(struct pt_session *session, const struct file_list *f
         pt_process_fill(data, files->items[i]);
         session->processes[session->n_processes++] = &data->shown;
         note_quality(session, data);
+        pt_process_note_ignored_options(&data->shown, session);
     }
     free(clocks);
 }

@@ -58,6 +58,8 @@ static inline struct pt_process_data *pt_process_data_of(const struct pt_process
 
 /* Build a process from its file; the clock scale is set. Never fails: damage is counted. */
 void pt_process_fill(struct pt_process_data *data, struct pt_trace_file *file);
+/* What was set for it and had no effect, as notes of its session; once for all processes that were given the same. */
+void pt_process_note_ignored_options(const struct pt_process *process, struct pt_session *session);
 void pt_process_fini(struct pt_process_data *data);
 /* Threads, totals and heap counters from the file's thread areas. */
 void pt_process_fill_threads(struct pt_process_data *data);

@@ -153,6 +153,7 @@ int pt_text_process_header(struct pt_text_process *p, const struct pt_keys *keys
     h->heap_mode = (pt_u32)choice(keys, "heap", modes, 3, PT_HEAP_SAMPLED);
     h->options = options_of(keys);
     strncpy(h->boot_id, pt_keys_text(keys, "boot", "assembled"), sizeof h->boot_id - 1);
+    strncpy(h->ignored_options, pt_keys_text(keys, "ignored_options", ""), sizeof h->ignored_options - 1);
     h->clock_base = EPOCH_NS + (pt_u64)p->start_ns;
     h->clock_first = (struct pt_clock_pair){h->clock_base, h->clock_base};
     const pt_u64 end = EPOCH_NS + (pt_u64)end_ns;

@@ -66,6 +66,11 @@ static void put_process(struct pt_str *line, const struct pt_process *p, const c
     put_number(line, "max_rss_bytes", p->max_rss_bytes);
     put_rank(line, p);
     put_layers_off(line, p);
+    if (p->file->header.ignored_options[0]) {
+        char ignored[PT_IGNORED_OPTIONS_BYTES + 1] = "";
+        memcpy(ignored, p->file->header.ignored_options, PT_IGNORED_OPTIONS_BYTES);
+        put_text(line, "ignored_options", ignored);
+    }
     put_text(line, "boot", boot_id);
     put_text(line, "host", p->host);
     put_text(line, "stage", p->stage);

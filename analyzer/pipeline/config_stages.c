@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../launcher/option_values.h"
+#include "../util/option_values.h"
 #include "../util/auto.h"
 #include "../util/nearest.h"
 #include "../util/utf8.h"

@@ -53,6 +53,8 @@ enum pt_process_state {
     PT_PROCESS_EXECED = 3, /* replaced itself by another image */
 };
 
+#define PT_IGNORED_OPTIONS_BYTES 512u
+
 enum pt_heap_mode { PT_HEAP_OFF = 0, PT_HEAP_SAMPLED = 1, PT_HEAP_FULL = 2 };
 
 struct pt_file_header {
@@ -106,7 +108,10 @@ struct pt_file_header {
     pt_u32 rank_plus_1;
     pt_u32 local_rank_plus_1; /* on this host */
     pt_u32 world_size;
-    pt_u8 reserved[4096 - 572];
+    /* PROFTRACE_ variables that had no effect, separated by blanks: NAME of what is no option, NAME=value of a value that
+     * was not understood. Values are cut and hold printable characters only; what does not fit is left out. */
+    char ignored_options[PT_IGNORED_OPTIONS_BYTES];
+    pt_u8 reserved[4096 - 572 - PT_IGNORED_OPTIONS_BYTES];
 };
 _Static_assert(sizeof(struct pt_file_header) == 4096, "on disk");
 

@@ -267,6 +267,7 @@ static void write_header(struct pt_file_header *header, pt_u64 trace_id, pt_u64 
     header->rank_plus_1 = pt_rank.rank_plus_1;
     header->local_rank_plus_1 = pt_rank.local_rank_plus_1;
     header->world_size = pt_rank.world_size;
+    __builtin_memcpy(header->ignored_options, pt_ignored_options, sizeof header->ignored_options);
 }
 
 /* ---- the file ---- */

@@ -8,9 +8,14 @@
 
 #include <string.h>
 
+#include "proftrace/format.h"
 #include "text.h"
 
+/* A value is cut behind as many bytes: it may be a secret that was given to the wrong variable. */
+#define SHOWN_BYTES 32
+
 struct pt_options pt_options;
+char pt_ignored_options[PT_IGNORED_OPTIONS_BYTES];
 int pt_started_by_environment;
 
 /* The launcher takes True and OFF, too: the two halves must agree. `word` is in lower case. */
@@ -77,14 +82,49 @@ static const char *value_of(const char *entry, const char *prefix, const char *n
     return *entry == '=' ? entry + 1 : 0;
 }
 
+/* The library has no voice, so what it does not understand goes into the trace: a run that was meant to be full and is
+ * not must not look like one. Up to '=' the name; the value is left out when it is NULL: variables that are no option
+ * may be somebody else's. Whole or not at all. */
+static void ignore(const char *name, const char *value)
+{
+    const pt_u64 used = pt_text_length(pt_ignored_options);
+    struct pt_text text = {pt_ignored_options, used, sizeof pt_ignored_options};
+    if (used)
+        pt_text_byte(&text, ' ');
+    for (; *name && *name != '='; name++)
+        pt_text_byte(&text, *name > ' ' && *name <= '~' ? *name : '?');
+    if (value)
+        pt_text_byte(&text, '=');
+    for (int i = 0; value && value[i] && i < SHOWN_BYTES; i++)
+        pt_text_byte(&text, value[i] > ' ' && value[i] <= '~' ? value[i] : '?');
+    if (text.length + 1 == text.room)
+        pt_ignored_options[used] = 0;
+}
+
 static void read_entry(const char *entry)
 {
     const char *value;
+    if (strncmp(entry, "PROFTRACE_", 10) != 0)
+        return;
 #define OPTION(name, type, initial, doc)                                                                               \
-    if ((value = value_of(entry, "PROFTRACE_", #name)))                                                                \
-        parse_##type(value, &pt_options.name);
+    if ((value = value_of(entry, "PROFTRACE_", #name))) {                                                              \
+        if (parse_##type(value, &pt_options.name) < 0)                                                                 \
+            ignore(entry, value);                                                                                      \
+        return;                                                                                                        \
+    }
 #include "options.def"
 #undef OPTION
+    ignore(entry, 0);
+}
+
+/* Options of words that are compared where they are used. */
+static void check_words(void)
+{
+    if (!pt_text_equal(pt_options.cupti, "yield") && !pt_text_equal(pt_options.cupti, "own") &&
+        !pt_text_equal(pt_options.cupti, "off"))
+        ignore("PROFTRACE_CUPTI", pt_options.cupti);
+    if (!pt_text_equal(pt_options.cuda_graph, "graph") && !pt_text_equal(pt_options.cuda_graph, "node"))
+        ignore("PROFTRACE_CUDA_GRAPH", pt_options.cuda_graph);
 }
 
 /* Users of other profilers keep their habits. Our own names win. */
@@ -112,6 +152,7 @@ void pt_options_read(char **environment)
     for (char **entry = environment; entry && *entry; entry++)
         if (**entry == 'P')
             read_entry(*entry);
+    check_words();
     if (!*pt_options.dir)
         parse_TEXT("proftrace.data", &pt_options.dir);
     if (pt_options.heap_sample_bytes < 1024)

@@ -23,6 +23,9 @@ extern struct pt_options pt_options __attribute__((visibility("hidden")));
  * for all). */
 extern int pt_started_by_environment __attribute__((visibility("hidden")));
 
+/* The variables of ours that had no effect, as the header keeps them; "" = none. */
+extern char pt_ignored_options[] __attribute__((visibility("hidden")));
+
 /* Read the environment; a value that cannot be read leaves the default. */
 void pt_options_read(char **environment);
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What is set in the environment and has no effect is said in one line: the library that ignores it has no voice."""
+import json
 import os
 import re
 import subprocess
@@ -46,6 +47,25 @@ class Options(LauncherCase):
                 self.assertIn(words, lines[0])
                 self.assertNotIn("\x1b", lines[0])
         self.assertEqual(self.said(PROFTRACE_SOMEBODY_ELSES="1", PROFTRACE_DIR="elsewhere"), [])
+
+    def test_a_bare_preload_keeps_them_for_the_reports(self):
+        """Nobody may speak in the program: what it was given in vain stands in the trace, the child's no second time."""
+        environment = clean_environment(LD_PRELOAD=os.path.join(BUILD, "libproftrace.so"), PROFTRACE_HEEP="full", PROFTRACE_HEAP="fulll",
+                                        PROFTRACE_IO="o\x1b[2J off", PROFTRACE_CUPTI="mine", PROFTRACE_SOMEBODY_ELSES="hush",
+                                        PROFTRACE_RING_MIB="9" * 100, PROFTRACE_STDIO="")
+        done = subprocess.run(["/bin/sh", "-c", "/bin/true; :"], env=environment, cwd=self.folder, capture_output=True, check=True)
+        self.assertEqual((done.stdout, done.stderr), (b"", b""))
+        notes = json.loads(self.proftrace("info", "--json").stdout)["notes"]
+        self.assertEqual(sorted(note.split("; ")[0] for note in notes), [
+            "PROFTRACE_CUPTI=mine is not understood and has no effect", "PROFTRACE_HEAP=fulll is not understood and has no effect",
+            "PROFTRACE_HEEP is no option and has no effect", "PROFTRACE_IO=o?[2J?off is not understood and has no effect",
+            f"PROFTRACE_RING_MIB={'9' * 32} is not a whole number and has no effect"])
+        self.assertIn("PROFTRACE_HEEP is no option and has no effect; did you mean PROFTRACE_HEAP?", notes)
+        self.assertEqual(json.loads(self.proftrace("report", "--format", "json").stdout)["trace_quality"]["notes"][:len(notes)], notes)
+        root = os.path.join(self.folder, "proftrace.data", "latest")
+        for name in os.listdir(root):
+            with open(os.path.join(root, name), "rb") as file:
+                self.assertNotIn(b"hush", file.read())
 
     def test_pipeline_says_so_too(self):
         with open(os.path.join(self.folder, "config.json"), "w", encoding="utf-8") as file:

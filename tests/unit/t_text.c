@@ -144,6 +144,41 @@ static void session_text_comes_back(void **state)
     pt_trace_writer_free(w);
 }
 
+static bool has_note(const struct pt_session *session, const char *note)
+{
+    for (pt_u32 i = 0; i < session->n_notes; i++)
+        if (!strcmp(session->notes[i], note))
+            return true;
+    return false;
+}
+
+/* Options without effect are notes; variables that are near to none of ours, and what a damaged file holds, are not. */
+static void ignored_options_are_notes(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "process 1 ignored_options=\"PROFTRACE_HEEP PROFTRACE_HEAP=fulll = PROFTRACE_ELSE_TOKEN\"\n"
+        "0.1 +0.1 1/1 io_read fd=3\n";
+    struct helper_file file = helper_file("", 0);
+    struct pt_error err = {0};
+    char *back = NULL;
+    size_t n;
+    FILE *in = fmemopen((char *)(size_t)text, strlen(text), "r"), *out = open_memstream(&back, &n);
+    assert_int_equal(pt_session_read_text(in, "text", file.path, &err), 0);
+    fclose(in);
+    struct pt_session *session = pt_session_open(file.path, &err);
+    assert_non_null(session);
+    assert_int_equal(session->n_notes, 2);
+    assert_true(has_note(session, "PROFTRACE_HEEP is no option and has no effect; did you mean PROFTRACE_HEAP?"));
+    assert_true(has_note(session, "PROFTRACE_HEAP=fulll is not understood and has no effect; did you mean full?"));
+    assert_int_equal(pt_session_write_text(session, out, &err), 0);
+    fclose(out);
+    assert_non_null(strstr(back, " ignored_options=\"PROFTRACE_HEEP PROFTRACE_HEAP=fulll = PROFTRACE_ELSE_TOKEN\""));
+    pt_session_close(session);
+    helper_close(&file);
+    free(back);
+}
+
 static void wrong_text_is_named_by_line(void **state)
 {
     (void)state;
@@ -171,11 +206,9 @@ static void wrong_text_is_named_by_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_as_a_line),
-        cmocka_unit_test(quoting_keeps_every_byte),
-        cmocka_unit_test(times_are_exact),
-        cmocka_unit_test(session_text_comes_back),
-        cmocka_unit_test(wrong_text_is_named_by_line),
+        cmocka_unit_test(every_kind_as_a_line),      cmocka_unit_test(quoting_keeps_every_byte),
+        cmocka_unit_test(times_are_exact),           cmocka_unit_test(session_text_comes_back),
+        cmocka_unit_test(ignored_options_are_notes), cmocka_unit_test(wrong_text_is_named_by_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,8 @@
  *
  * option_values.h - what is set in the environment and yet has no effect: the library has no voice to say so.
  */
-#ifndef PT_LAUNCHER_OPTION_VALUES_H
-#define PT_LAUNCHER_OPTION_VALUES_H
+#ifndef PT_UTIL_OPTION_VALUES_H
+#define PT_UTIL_OPTION_VALUES_H
 
 /* The library ignores longer names of stages: the trace and run.json would disagree. */
 enum { PT_STAGE_MAX_BYTES = 127 };

@@ -10,13 +10,14 @@
 #include <string.h>
 #include <strings.h>
 
-#include "../util/auto.h"
-#include "../util/nearest.h"
-#include "../util/sanitize.h"
-#include "../util/str.h"
+#include "auto.h"
+#include "nearest.h"
+#include "sanitize.h"
+#include "str.h"
 
 static const char *const switches[] = {"1", "0", "true", "false", "on", "off", "yes", "no", NULL};
 static const char *const heaps[] = {"off", "sampled", "full", NULL};
+static const char *const holders[] = {"yield", "own", "off", NULL}, *const graphs[] = {"graph", "node", NULL};
 
 /* The table of the library is preload/core/options.def; a test holds the two together. */
 static const struct option {
@@ -37,6 +38,8 @@ static const struct option {
     {"PROFTRACE_WAITS", switches, NULL},
     {"PROFTRACE_NET", switches, NULL},
     {"PROFTRACE_CUDA", switches, NULL},
+    {"PROFTRACE_CUPTI", holders, NULL},
+    {"PROFTRACE_CUDA_GRAPH", graphs, NULL},
     {"PROFTRACE_NVTX", switches, NULL},
     {"PROFTRACE_ITT", switches, NULL},
     {"PROFTRACE_RING_MIB", NULL, "256"},

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ignored_options.c - Owns: what is said of options that a traced process was given and did not understand. Threads:
+ * one, while the session is opened. Never: takes the words of a file for well-formed.
+ */
+#include <string.h>
+
+#include "../util/auto.h"
+#include "../util/option_values.h"
+#include "session_data.h"
+
+static void note_once(void *context, const char *problem, const char *remedy)
+{
+    struct pt_session *session = context;
+    PT_AUTO(pt_freep) char *note = pt_asprintf("%s; %s", problem, remedy);
+    for (pt_u32 i = 0; i < session->n_notes; i++)
+        if (!strcmp(session->notes[i], note))
+            return;
+    pt_session_note(session, note);
+}
+
+void pt_process_note_ignored_options(const struct pt_process *process, struct pt_session *session)
+{
+    char words[PT_IGNORED_OPTIONS_BYTES + 1] = "", *rest = NULL;
+    memcpy(words, process->file->header.ignored_options, PT_IGNORED_OPTIONS_BYTES);
+    for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        PT_AUTO(pt_freep) char *variable = pt_asprintf("%s%s", word, strchr(word, '=') ? "" : "=");
+        pt_check_option_values((char *const[]){variable, NULL}, note_once, session);
+    }
+}
