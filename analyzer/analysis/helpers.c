@@ -88,6 +88,7 @@ static const struct pt_process *process_of_pid(const struct helpers *helpers, pt
     return NULL;
 }
 
+#define NO_STATUS 0xffffffffu /* in wait_child */
 /* A shorter one is a question whether it has ended. */
 #define LEAST_WAIT_NS 1000000
 
@@ -146,9 +147,25 @@ static void waited_on_channel(struct helpers *helpers, const struct pt_event *e,
     }
 }
 
+/* pclose does not say which child it was: the one that ended meanwhile. Its file's end may be noted a little later. */
+static const struct pt_process *child_that_ended(const struct helpers *helpers, const struct pt_event *e)
+{
+    const struct pt_session *session = helpers->profile->session;
+    const struct pt_process *best = NULL;
+    for (pt_u32 i = session->n_processes; i-- > 0;) {
+        const struct pt_process *process = session->processes[i];
+        if (process->parent == e->process && process->end_ns > e->start_ns &&
+            process->end_ns <= pt_event_end_ns(e) + LEAST_WAIT_NS && (!best || process->end_ns > best->end_ns))
+            best = process;
+    }
+    return best;
+}
+
 static void waited_for_child(struct helpers *helpers, const struct pt_event *e)
 {
-    const struct pt_process *target = process_of_pid(helpers, e->result, pt_event_end_ns(e));
+    const bool is_pclose = e->result == 0 && pt_event_as(e, wait_child)->status != NO_STATUS;
+    const struct pt_process *target =
+        is_pclose ? child_that_ended(helpers, e) : process_of_pid(helpers, e->result, pt_event_end_ns(e));
     /* One copy of itself that it waits for is a detour, several are a design. */
     if (is_own_worker(helpers, target, e->process) && helpers->processes[e->process->index].n_workers > 1)
         waited_for_worker(helpers, e);

@@ -57,7 +57,7 @@ static const char *name_of_lock(struct pt_metrics *metrics, const struct lock *l
     if (!lock->process)
         return "(others)";
     if (lock->path)
-        return pt_metrics_format(metrics, "file %s", lock->path);
+        return pt_metrics_format(metrics, "file %s", pt_metrics_text(metrics, lock->path));
     if (lock->row == PT_ROW_lock_semop)
         return pt_metrics_format(metrics, "System V semaphore %llu of set %llu",
                                  (unsigned long long)lock->addr & 0xffff, (unsigned long long)lock->addr >> 16);

@@ -5,12 +5,18 @@
  */
 #include "host.h"
 
+#include <fcntl.h>
+#include <mqueue.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/msg.h>
 #include <sys/resource.h>
 #include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
@@ -30,6 +36,14 @@ static struct sockaddr_in there = {.sin_family = AF_INET};
 static int listener;
 static void *volatile nowhere = (void *)8; /* volatile: the compiler would warn */
 enum { ROUNDS = 1500 };
+
+static int made_set, made_queue;
+
+static void remove_between(void)
+{
+    semctl(made_set, 0, IPC_RMID);
+    msgctl(made_queue, IPC_RMID, NULL);
+}
 
 static void waits(void)
 {
@@ -66,6 +80,39 @@ static void waits(void)
     FAILS(wait4(1, NULL, 0, NULL) < 0, ECHILD);
     FAILS(waitid(P_ALL, 0, NULL, WEXITED) < 0, ECHILD);
     KEEPS(close(ends[0]) == 0 && close(ends[1]) == 0 && close(epoll) == 0);
+}
+
+/* Queues, semaphores and locks of the kernel; arguments that nobody can read are not looked at. */
+static void between_processes(void)
+{
+    static int set = -1, queue = -1;
+    struct sembuf give = {0, 1, 0}, take = {0, -1, IPC_NOWAIT};
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    char text[16] = "";
+    eventfd_t value = 1;
+    if (set < 0) {
+        MUST((set = semget(IPC_PRIVATE, 1, 0600)) >= 0 && (queue = msgget(IPC_PRIVATE, 0600)) >= 0);
+        MUST(atexit(remove_between) == 0);
+        made_set = set;
+        made_queue = queue;
+    }
+    const int counter = eventfd(0, EFD_NONBLOCK);
+    KEEPS(semop(set, &give, 1) == 0);
+    KEEPS(semtimedop(set, &take, 1, NULL) == 0);
+    FAILS(semop(set, &take, 1) < 0, EAGAIN);
+    FAILS(semop(set, nowhere, 1) < 0, EFAULT);
+    FAILS(semop(-1, &give, 1) < 0, EINVAL);
+    FAILS(msgrcv(queue, text, 8, 0, IPC_NOWAIT) < 0, ENOMSG);
+    FAILS(msgsnd(queue, nowhere, 8, 0) < 0, EFAULT);
+    FAILS(mq_receive(-1, text, 8, NULL) < 0, EBADF);
+    FAILS(mq_send(-1, nowhere, 8, 0) < 0, EBADF);
+    KEEPS(eventfd_write(counter, 3) == 0);
+    KEEPS(eventfd_read(counter, &value) == 0 && value == 3);
+    FAILS(eventfd_read(counter, &value) < 0, EAGAIN);
+    FAILS(fcntl(counter, F_SETLK, nowhere) < 0, EFAULT);
+    FAILS(fcntl(-1, F_SETLKW, &lock) < 0, EBADF);
+    FAILS(flock(-1, LOCK_EX) < 0, EBADF);
+    KEEPS(close(counter) == 0);
 }
 
 static void refusals(int fd)
@@ -121,6 +168,7 @@ int main(void)
     MUST(getsockname(listener, (struct sockaddr *)&there, &bytes) == 0);
     for (int i = 0; i < ROUNDS; i++) {
         waits();
+        between_processes();
         sockets();
     }
     struct addrinfo *found;
