@@ -39,6 +39,11 @@ def python(script, *after, tail=()):
     return lambda p, n: [PYTHON, f"{HERE}/{script}", *[a(p) for a in after], str(n), *tail]
 
 
+def hook(key, kind, title, operation, size):
+    """A call that could wait and does not, see b_hooks.c."""
+    return Workload(key, title, operation, program("b_hooks", lambda p: kind), size, size // 200, ["bare", "sampled"])
+
+
 OURS = ["bare", "off", "sampled", "full"]
 HEAP_PEERS = ["jemalloc-sampling", "tcmalloc-sampling", "lttng", "uftrace", "heaptrack"]
 
@@ -67,6 +72,17 @@ WORKLOADS = [
              events=1),
     Workload("N2", "64 bytes sent and received over a TCP connection, one thread", "message", program("b_socket"), 200000, 2000,
              [*OURS, "strace"], short=30000, events=2),
+    hook("L3", "rwlock", "a free read-write lock taken for reading and released", "pair", 5000000),
+    hook("L4", "semaphore", "a semaphore posted and taken", "pair", 5000000),
+    hook("L5", "signal", "pthread_cond_signal while nobody waits", "call", 20000000),
+    hook("L6", "condition", "pthread_cond_timedwait until a time that is over", "call", 10000),
+    hook("N3", "epoll", "epoll_wait that finds nothing, without a timeout", "call", 500000),
+    hook("N4", "select", "select of one descriptor that finds nothing, without a timeout", "call", 500000),
+    hook("N5", "connect", "a TCP connection over the loopback: socket, connect, accept, close of both ends", "connection", 8000),
+    hook("W1", "sleep", "clock_nanosleep until a time that is over", "call", 10000),
+    hook("W2", "waitpid", "waitpid without waiting, of a child that lives", "call", 500000),
+    Workload("I3", "one of 1,000 files: stat, open, three reads, seek, close, a line to a log", "visit",
+             program("b_mixed", lambda p: f"{p.memory}/i3"), 40000, 1000, ["bare", "sampled"], events=8),
     Workload("files", "5,000 small files opened, read and closed from Python", "file",
              python("b_small_files.py", lambda p: f"{p.data}/small"), 5000, 500, ["bare", "sampled", "full", "strace"]),
     Workload("start", "/bin/true started and ended, one after another", "process",
