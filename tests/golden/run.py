@@ -64,9 +64,8 @@ def validate(report):
     return [f"{'/'.join(map(str, e.path))}: {e.message[:200]}" for e in validator.iter_errors(report)]
 
 
-# Nothing is missing there: a stage that is fine has no reason, a thread may have no name, a row may be of many processes.
-WITHOUT_REASON = {"stages.reason", "stages.gpu.reason", "stages.threads.thread", "stages.threads.pid", "stages.threads.tid",
-                  "stages.locks.pid", "findings.evidence.locks.pid", "processes.host"}
+# Nothing is missing there: a stage that is fine has no reason, a thread may have no name, a row may be of many processes (pid).
+WITHOUT_REASON = {"stages.reason", "stages.gpu.reason", "stages.threads.thread", "stages.threads.tid", "processes.host"}
 
 
 def bare_nulls(node, path=""):
@@ -77,7 +76,8 @@ def bare_nulls(node, path=""):
     elif isinstance(node, dict):
         for key, child in node.items():
             where = f"{path}.{key}".lstrip(".")
-            if child is None and f"{key}_reason" not in node and not key.endswith("_reason") and where not in WITHOUT_REASON:
+            if child is None and f"{key}_reason" not in node and not key.endswith("_reason") and key != "pid" \
+                    and where not in WITHOUT_REASON:
                 yield where
             yield from bare_nulls(child, where)
 
