@@ -103,6 +103,12 @@ static pt_u64 key_of(const struct pt_process *process, pt_i32 descriptor)
     return (pt_u64)process->index << 32 | (pt_u32)descriptor;
 }
 
+/* Most addresses are those of other machines: that is soon known. */
+static pt_u64 any_to(pt_u64 peer)
+{
+    return mixed(0x5bd1e995, peer);
+}
+
 static void note_connection(struct pt_peers *peers, const struct pt_event *event)
 {
     const struct pt_ev_net_connect *connect = pt_event_as(event, net_connect);
@@ -117,8 +123,12 @@ static void note_connection(struct pt_peers *peers, const struct pt_event *event
         join(peers, here, there);
     /* Also where it leads elsewhere: the descriptor may have been another connection's. */
     keep_connection(peers, key_of(event->process, event->tag), hash_of(peer), channel);
-    if (channel) /* the descriptor may be copied */
-        keep_connection(peers, mixed(event->process->index, hash_of(peer)), hash_of(peer), channel);
+    if (!channel)
+        return;
+    peers->has_connections = true;
+    /* The descriptor may be copied. */
+    keep_connection(peers, mixed(event->process->index, hash_of(peer)), hash_of(peer), channel);
+    keep_connection(peers, any_to(hash_of(peer)), hash_of(peer), channel);
 }
 
 static const struct pt_connection *connection_at(const struct pt_peers *peers, pt_u64 key, pt_u64 peer)
@@ -133,6 +143,8 @@ static const struct pt_connection *connection_of(const struct pt_peers *peers, c
                                                  pt_u64 peer)
 {
     const struct pt_process *process = event->process;
+    if (!pt_map_find(&peers->by_descriptor, any_to(peer)))
+        return NULL;
     for (int i = 0; process && i < MOST_PARENTS; i++, process = process->parent) {
         const struct pt_connection *connection = connection_at(peers, key_of(process, event->tag), peer);
         if (!connection)
@@ -146,10 +158,10 @@ static const struct pt_connection *connection_of(const struct pt_peers *peers, c
 static pt_u32 channel_of(struct pt_peers *peers, const struct pt_event *event, const char *path)
 {
     const enum pt_channel kind = pt_channel_of_path(path);
-    if (kind == PT_CHANNEL_FILE)
+    if (kind == PT_CHANNEL_FILE || (kind == PT_CHANNEL_NETWORK && !peers->has_connections))
         return 0;
     const pt_u64 hash = hash_of(path);
-    const bool may_connect = kind == PT_CHANNEL_NETWORK || !strncmp(path, "unix ", 5);
+    const bool may_connect = peers->has_connections && (kind == PT_CHANNEL_NETWORK || !strncmp(path, "unix ", 5));
     const struct pt_connection *connection = may_connect ? connection_of(peers, event, hash) : NULL;
     if (connection)
         return connection->channel;
@@ -164,7 +176,11 @@ static pt_u32 channel_of(struct pt_peers *peers, const struct pt_event *event, c
 static void remember(struct pt_peer_side *side, const struct pt_event *event)
 {
     const pt_u32 user = event->process->index + 1;
-    side->last[side->n++ % PT_PEER_USES] = (struct pt_peer_use){event->start_ns, event->thread};
+    if (side->threads[0] != event->thread) {
+        side->threads[1] = side->threads[0];
+        side->threads[0] = event->thread;
+        side->since_ns = event->start_ns;
+    }
     if (side->users[0] == user)
         return;
     side->users[1] = side->users[0];
@@ -221,16 +237,10 @@ const struct pt_thread *pt_peers_thread(const struct pt_peers *peers, const stru
                                         bool waits_for_writer, pt_i64 end_ns)
 {
     const struct pt_peer_side *side = other_side(peers, channel, waits_for_writer);
-    const struct pt_thread *found = NULL;
-    for (pt_u32 i = 0; i < side->n && i < PT_PEER_USES; i++) {
-        const struct pt_peer_use *use = &side->last[(side->n - 1 - i) % PT_PEER_USES];
-        if (use->thread == thread)
-            continue;
-        found = use->thread;
-        if (use->start_ns <= end_ns)
-            break;
-    }
-    return found;
+    const struct pt_thread *const *threads = side->threads;
+    if (threads[0] != thread && (side->since_ns <= end_ns || !threads[1] || threads[1] == thread))
+        return threads[0];
+    return threads[1] != thread ? threads[1] : NULL;
 }
 
 void pt_peers_fini(struct pt_peers *peers)

@@ -10,16 +10,11 @@
 #include "../util/map.h"
 #include "../util/vec.h"
 
-enum { PT_PEER_USES = 4 };
-
-/* Those who write to an end, or read from it. */
+/* Those who write to an end, or read from it: the last two different ones. */
 struct pt_peer_side {
-    struct pt_peer_use {
-        pt_i64 start_ns;
-        const struct pt_thread *thread;
-    } last[PT_PEER_USES]; /* ring */
-    pt_u32 n;             /* ever */
-    pt_u32 users[2];      /* process index + 1; the last two different ones */
+    const struct pt_thread *threads[2]; /* the later one first */
+    pt_i64 since_ns;                    /* the first one's first use after the other's */
+    pt_u32 users[2];                    /* process index + 1 */
 };
 
 struct pt_peer {
@@ -33,6 +28,7 @@ struct pt_peers {
     struct {
         PT_VEC(struct pt_peer);
     } channels;
+    bool has_connections;        /* within the machine */
     struct pt_map by_descriptor; /* process and descriptor -> index in connections, plus 1 */
     struct {
         PT_VEC(struct pt_connection {
