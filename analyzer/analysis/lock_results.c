@@ -111,7 +111,7 @@ static void add_row(struct locks *locks, struct pt_table *table, const struct lo
     row[0] = pt_text(name_of_lock(metrics, lock));
     const bool is_one = process && !lock->is_of_several;
     row[1] = pt_text(!is_one ? "(several)" : process->comm ? process->comm : pt_base_name(process->exe));
-    row[2] = is_one ? pt_integer(process->pid) : pt_unknown(NULL);
+    row[2] = is_one ? pt_integer(process->pid) : pt_unknown("several processes waited");
     row[3] = pt_integer(lock->waits.count);
     row[4] = pt_integer((pt_u64)__builtin_popcountll(lock->waiters));
     row[5] = pt_seconds((pt_i64)lock->waits.sum);
@@ -171,7 +171,7 @@ static void finish_stage(struct locks *locks, pt_u32 stage)
     if (profile->cpu && profile->cpu[stage].data)
         pt_metrics_set(metrics, scope, "lock.contended.holder_in",
                        sums.worst ? pt_lock_holders_place(&locks->holders, profile, stage, sums.worst->number)
-                                  : pt_unknown(NULL));
+                                  : pt_unknown("no lock was waited for"));
     else
         pt_metrics_set(metrics, scope, "lock.contended.holder_in",
                        pt_unknown("needs the CPU profile of proftrace run"));
