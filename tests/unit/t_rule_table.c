@@ -121,7 +121,7 @@ static const struct {
     {"serial_fetches",
      {{"net.cost_s", 3}, {"net.request.calls", 30}, {"net.connect.calls", 3}, {"net.at_once", 1.1}},
      6},
-    {"lock_convoy", {{"lock.contended.cost_s", 3}, {"lock.contended.calls", 400}}, 5},
+    {"lock_convoy", {{"lock.contended.calls", 400}, {"lock.contended.cost_s", 3}}, 0.05},
     {"sleep_polling", {{"sleep.short.cost_s", 3}, {"sleep.short.calls", 400}}, 5},
     {"long_sleeps", {{"sleep.long.cost_s", 3}}, 0.2},
     {"idle_child_wait", {{"child.wait_s", 3}, {"child.alone_s", 3}, {"child.wait.calls", 6}}, 1},
