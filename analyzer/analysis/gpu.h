@@ -73,10 +73,10 @@ struct gpu_turn { /* from when on a range was the innermost one */
 struct gpu_thread {
     struct gpu_span *spans; /* ring, without overlap; NULL = not kept */
     pt_u32 capacity;
-    pt_u64 n;         /* ever pushed, less what was taken back */
+    pt_u64 n;            /* ever pushed, less what was taken back */
     pt_i64 forgotten_ns; /* end of the last span that made room */
-    bool is_left_out; /* beyond GPU_MOST_THREADS */
-    pt_u32 *nodes;    /* GPU_MOST_DEPTH open ranges; NULL = never any */
+    bool is_left_out;    /* beyond GPU_MOST_THREADS */
+    pt_u32 *nodes;       /* GPU_MOST_DEPTH open ranges; NULL = never any */
     pt_u32 depth;
     struct gpu_turn *turns; /* ring of GPU_MOST_TURNS; NULL = never any */
     pt_u64 n_turns;
@@ -114,7 +114,7 @@ struct gpu_process {
     struct {
         pt_i64 start_ns, end_ns;
     } yields[GPU_MOST_YIELDS];
-    pt_u32 n_yields;
+    pt_u32 n_yields, n_forgotten_yields;
     pt_u32 step;                   /* number of the step that runs; 0 = none yet */
     bool steps_by_name;            /* by ranges; else by events */
     bool is_recording;             /* by CUPTI */
@@ -232,6 +232,7 @@ struct gpu_node { /* of the tree of ranges */
 struct gpu_stage {
     bool is_used;
     pt_u64 seen, lost, invalid;
+    pt_u64 unseen_work; /* that wrappers saw being launched while the program had CUPTI for itself */
     pt_i64 yielded_ns;
     bool has_cupti, has_wrapped, has_off;
     bool is_cut; /* what a process did last may be missing: nobody knows how much */
@@ -272,7 +273,7 @@ struct gpu {
     pt_u32 *first_thread;
     struct gpu_thread *threads;
     pt_u32 n_kept, n_more_spans;
-    pt_i64 busy_end_ns; /* of the device that ended last */
+    pt_i64 busy_end_ns;             /* of the device that ended last */
     struct gpu_process **processes; /* by index; NULL = none of its events came */
     pt_u64 n_calls;                 /* slots of all processes */
     struct pt_peers peers;
@@ -367,6 +368,7 @@ struct gpu_device *gpu_device_named(struct gpu *gpu, const struct pt_process *pr
 /* gpu_about.c: devices, how work is seen */
 void gpu_about_event(struct gpu *gpu, const struct pt_event *event);
 void gpu_about_end(struct gpu *gpu);
+void gpu_not_seen_table(struct gpu *gpu, pt_u32 stage);
 
 /* gpu_idle.c */
 void gpu_idle_work(struct gpu *gpu, pt_u32 device, const struct gpu_activity *work, const struct gpu_call *call);

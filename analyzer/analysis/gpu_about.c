@@ -58,8 +58,10 @@ static void end_yield(struct gpu *gpu, const struct pt_process *process, pt_i64 
     if (!own || own->yielded_ns < 0 || at_ns < own->yielded_ns)
         return;
     gpu->stages[gpu_stage_of(gpu, process)].yielded_ns += at_ns - own->yielded_ns;
-    if (own->n_yields == GPU_MOST_YIELDS)
+    if (own->n_yields == GPU_MOST_YIELDS) {
         memmove(own->yields, own->yields + 1, --own->n_yields * sizeof *own->yields);
+        own->n_forgotten_yields++;
+    }
     own->yields[own->n_yields].start_ns = own->yielded_ns;
     own->yields[own->n_yields++].end_ns = at_ns;
     own->yielded_ns = -1;
@@ -158,5 +160,32 @@ void gpu_about_end(struct gpu *gpu)
         struct gpu_stage *stage = &gpu->stages[gpu_stage_of(gpu, process)];
         stage->is_cut = true;
         note_text(stage, "a process ended otherwise than by exit: GPU work of about its last second may be missing");
+    }
+}
+
+/* When the program had CUPTI for itself. */
+void gpu_not_seen_table(struct gpu *gpu, pt_u32 stage)
+{
+    static const struct pt_column columns[] = {
+        {"at_s", "At", PT_SHOW_SECONDS},
+        {"seconds", "For", PT_SHOW_SECONDS},
+        {"pid", "PID", PT_SHOW_NUMBER},
+    };
+    const struct pt_session *session = gpu->profile->session;
+    struct pt_table *table = NULL;
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct gpu_process *own = gpu->processes[i];
+        if (!own || !own->n_yields || gpu_stage_of(gpu, session->processes[i]) != stage)
+            continue;
+        if (!table)
+            table = pt_metrics_table(&gpu->profile->metrics, pt_scope_stage(stage), "gpu.not_seen",
+                                     "When GPU work was not seen", columns, sizeof columns / sizeof *columns);
+        for (pt_u32 j = 0; j < own->n_yields; j++) {
+            struct pt_value *row = pt_table_add_row(table);
+            row[0] = pt_seconds(own->yields[j].start_ns - gpu->profile->stages.items[stage].start_ns);
+            row[1] = pt_seconds(own->yields[j].end_ns - own->yields[j].start_ns);
+            row[2] = pt_integer(session->processes[i]->pid);
+        }
+        table->rows_left_out += own->n_forgotten_yields;
     }
 }

@@ -93,6 +93,16 @@ static void remember(struct gpu *gpu, const struct pt_event *e, const char *name
     };
 }
 
+/* Without CUPTI wrappers see the calls, unless the program calls the driver, or a runtime that is linked in. */
+static void count_unseen(struct gpu *gpu, const struct pt_event *e, pt_u32 stage)
+{
+    const struct gpu_process *process = gpu_process_of(gpu, e->process);
+    const bool starts_work = e->desc->row == PT_ROW_cuda_launch || e->desc->row == PT_ROW_cuda_transfer ||
+                             (e->desc->row == PT_ROW_cuda_call && e->tag == PT_CUDA_GRAPH_LAUNCH);
+    if (process->yielded_ns >= 0 && starts_work && e->result >= 0)
+        gpu->stages[stage].unseen_work++;
+}
+
 /* What wrappers see: calls without the work that they started. */
 static void wrapped(struct gpu *gpu, const struct pt_event *e, pt_u32 stage)
 {
@@ -112,6 +122,7 @@ static void wrapped(struct gpu *gpu, const struct pt_event *e, pt_u32 stage)
 void gpu_calls_event(struct gpu *gpu, const struct pt_event *e)
 {
     const pt_u32 stage = gpu_stage_of(gpu, e->process);
+    count_unseen(gpu, e, stage);
     if (e->desc->row != PT_ROW_cuda_call) {
         wrapped(gpu, e, stage);
         return;

@@ -215,21 +215,22 @@ static const char *joined_notes(struct gpu *gpu, pt_u32 stage)
     return all;
 }
 
-/* Of the records, those that are here; of the time, that in which records were taken. */
+/* Of the work, that which was seen: of the records, those that are here; of what was launched while the program had
+ * CUPTI for itself nothing is. NAN = nobody counted that. */
 static double completeness_percent(const struct gpu *gpu, pt_u32 stage)
 {
     const struct gpu_stage *own = &gpu->stages[stage];
-    const struct pt_session *session = gpu->profile->session;
-    double recorded = 0, lived_ns = 0;
-    for (pt_u32 row = PT_ROW_gpu_kernel; row <= PT_ROW_gpu_memory; row++)
-        recorded += (double)pt_profile_stage_row(gpu->profile, stage, row).calls;
-    for (pt_u32 i = 0; i < session->n_processes; i++)
-        if (gpu->processes[i] && gpu_stage_of(gpu, session->processes[i]) == stage)
-            lived_ns += (double)(session->processes[i]->end_ns - session->processes[i]->start_ns);
+    double recorded = 0, work = 0;
+    for (pt_u32 row = PT_ROW_gpu_kernel; row <= PT_ROW_gpu_memory; row++) {
+        const double calls = (double)pt_profile_stage_row(gpu->profile, stage, row).calls;
+        recorded += calls;
+        work += row <= PT_ROW_gpu_graph ? calls : 0;
+    }
     const double all = fmax(recorded, (double)own->seen) + (double)own->lost;
     const double records = all > 0 ? (double)own->seen / all : 1;
-    const double time = lived_ns > 0 ? fmax(1 - (double)own->yielded_ns / lived_ns, 0) : 1;
-    return 100 * records * time;
+    if (!own->yielded_ns)
+        return 100 * records;
+    return own->unseen_work ? 100 * records * work / (work + (double)own->unseen_work) : NAN;
 }
 
 static void set_source(struct gpu *gpu, pt_u32 stage)
@@ -244,11 +245,10 @@ static void set_source(struct gpu *gpu, pt_u32 stage)
     set(gpu, stage, "gpu.reason", pt_text(notes));
     set(gpu, stage, "gpu.lost.records", pt_integer(own->lost));
     set(gpu, stage, "gpu.not_seen_s", pt_seconds(own->yielded_ns));
-    const bool is_known = by_cupti && !own->is_cut;
-    set(gpu, stage, "gpu.completeness_percent",
-        is_known ? pt_real(completeness_percent(gpu, stage)) : pt_unknown(notes));
-    set(gpu, stage, "gpu.missing_percent",
-        is_known ? pt_real(100 - completeness_percent(gpu, stage)) : pt_unknown(notes));
+    const double percent = by_cupti && !own->is_cut ? completeness_percent(gpu, stage) : NAN;
+    set(gpu, stage, "gpu.completeness_percent", isnan(percent) ? pt_unknown(notes) : pt_real(percent));
+    set(gpu, stage, "gpu.missing_percent", isnan(percent) ? pt_unknown(notes) : pt_real(100 - percent));
+    gpu_not_seen_table(gpu, stage);
 }
 
 /* No process of the stage called CUDA, but somebody kept a GPU busy: a program that could not be traced. */

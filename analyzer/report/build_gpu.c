@@ -74,6 +74,7 @@ static const struct {
     const char *name, *key, *label;
     bool is_of_device;
 } tables[] = {
+    {"gpu.not_seen", "not_seen", "When GPU work was not seen", false},
     {"gpu.devices", "gpu_devices", "GPUs", true},
     {"gpu.idle_causes", "gpu_idle_causes", "Why the GPU was idle", true},
     {"gpu.idle_places", "gpu_idle_places", "Where the time went in which the GPU was idle", true},

@@ -136,6 +136,8 @@ bool pt_rule_gpu_data_incomplete(struct pt_profile *profile, pt_i64 stage, struc
         pt_finding_add_metrics(finding, metrics,
                                "complete_percent:gpu.completeness_percent lost_records:gpu.lost.records "
                                "not_seen_s:gpu.not_seen_s");
+    else if (number(profile, finding, "gpu.not_seen_s") > 0) /* what ran then was not counted */
+        pt_finding_add_metrics(finding, metrics, "lost_records:gpu.lost.records not_seen_s:gpu.not_seen_s");
     if (reason.type == PT_VALUE_TEXT)
         pt_finding_add_evidence(finding, "reason", reason);
     return true;

@@ -9,7 +9,7 @@ import os
 import re
 import subprocess
 
-from cupti_case import BUILD, DOUBLES, CuptiCase, main
+from cupti_case import BUILD, DOUBLES, YIELDED, CuptiCase, main
 
 PROGRAM_DEF = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fakecuda", "engine", "program.def")
 ARGUMENTS = {"drop": 5, "zero_time": 5, "reversed_time": 5, "unknown_kind": 3, "long_record": 16, "small_buffers": 50, "wild_record": 1,
@@ -65,6 +65,23 @@ class ReportTest(CuptiCase):
         device, = gpu["memory_over_time"]
         for key, pools in (("allocations", 40), ("releases", 40), ("allocated_bytes", 20 * (6 << 20))):
             self.assertEqual(sum(point[key] for point in device["points"]), pools, key)
+
+    def test_program_profiles_itself(self):
+        """What ran while the program had CUPTI was launched through wrappers: the report says how much is missing, and from when to when."""
+        for case in ("profiler_subscribes", "profiler_registers"):
+            with self.subTest(case):
+                outcome = self.run_program([f"{DOUBLES}/cupti_program", case])
+                gpu = self.report_of(outcome)["gpu"]
+                true, recorded = len(outcome.true("kernel", "copy", "set")), sum(d["kernels_calls"] + d["copies_calls"] for d in gpu["devices"])
+                self.assertEqual((true, recorded), (100, 60))
+                self.assertAlmostEqual(gpu["completeness_percent"], 100 * recorded / true, delta=0.01)
+                states = [(e["start_ns"] / 1e9, e["state"]) for e in outcome.of("gpu_tracing")]
+                away = [(at, until - at) for (at, state), (until, _) in zip(states, states[1:]) if state == YIELDED]
+                self.assertEqual(len(gpu["not_seen"]), len(away))
+                for row, (at_s, seconds) in zip(gpu["not_seen"], away):
+                    self.assertAlmostEqual(row["at_s"], at_s, delta=1e-6)
+                    self.assertAlmostEqual(row["seconds"], seconds, delta=1e-6)
+                self.assertAlmostEqual(gpu["not_seen_s"], sum(row["seconds"] for row in gpu["not_seen"]), delta=1e-6)
 
     def test_sudden_end(self):
         """What a killed process did last may be missing; what still runs at exit has no times."""
