@@ -48,11 +48,12 @@ static bool parts_commit(const char *text, size_t at)
            strspn(word, "0123456789") < length && strspn(word, "abcdef") < length && (at - from) % (SHORTEST - 1) == 0;
 }
 
-/* Not the minutes of a time of day. */
+/* Not the minutes of a time of day. Behind the text's end a colon of ours may stand. */
 static bool begins_emoji(const char *text)
 {
     const size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-");
-    return length && text[length] == ':' && !(length == 2 && strspn(text, "0123456789") == 2);
+    const bool is_number = strspn(text, "0123456789") == length;
+    return length && (text[length] == ':' ? !is_number || length != 2 : !text[length] && !is_digit(*text));
 }
 
 static bool parts_after(const char *text, size_t at)
@@ -60,7 +61,7 @@ static bool parts_after(const char *text, size_t at)
     const char *next = text + at + 1;
     switch (text[at]) {
     case '@':
-        return is_word(*next) || *next == '_' || *next == '-';
+        return *next && *next != ' ';
     case '#':
         return is_digit(*next);
     case ':':

@@ -18,7 +18,7 @@ HOSTILE = (
     "| a | b |", "|---|---|", ":-: | :-:", "[x](http://evil.example)", "![x](http://evil.example/i.png)", "[ref]: http://evil", "[^1]: note",
     "[^1]", "- [x] done", "<b>bold</b>", "<http://evil.example>", "<!--", "-->", "</details>", "<script>", "**bold** _it_ ~~gone~~ `code`",
     "&lt;b&gt; &copy; &#60;i&#62; &#x1F600;", "www.evil.example", "see https://evil.example/?q=1 or ftp://evil.example", "a@evil.example",
-    "mailto:a@evil.example", "@everyone", "fixes #1", "GH-12", "octocat/repo#3", "octocat@1a2b3c4d5e", "commit 1a2b3c4d5e6f",
+    "mailto:a@evil.example", "@everyone", "1@.1.w", "fixes #1", "GH-12", "octocat/repo#3", "octocat@1a2b3c4d5e", "commit 1a2b3c4d5e6f",
     ":smile: a:+1:b", "$x^2$ and $$y$$", "ends with \\", "two  ", "a\\|b", "``````", "HTTP://EVIL.EXAMPLE", "WWW.EVIL.EXAMPLE", "1.", "-",
     "+", "=", "*", "_", "~", "\\")
 CONTROLS = ("\x1b[31mred\x07", "a\u202egnp.exe", "\u2028\ufeff", "\tcode", "\x85\x9b1m")

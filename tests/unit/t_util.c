@@ -41,6 +41,7 @@ static void names_are_made_harmless(void **state)
         {pt_sanitize_markdown, "&lt;@me #1", "\\&lt;@&#8203;me \\#&#8203;1"},
         {pt_sanitize_markdown, "http://www.a", "http:&#8203;//www&#8203;.a"},
         {pt_sanitize_markdown, "12:30:00 :x: gh-1", "12:30:00 :&#8203;x: gh-&#8203;1"},
+        {pt_sanitize_markdown, "a.py:141 b:x", "a.py:141 b:&#8203;x"},
         {pt_sanitize_markdown, "1234567 1a23456 1a2345x", "1234567 1&#8203;a23456 1a2345x"},
         {pt_sanitize_markdown_html, "<b>@me", "&lt;b&gt;@&#8203;me"},
         {pt_sanitize_csv, "=cmd()", "\"'=cmd()\""},
