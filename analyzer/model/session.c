@@ -37,10 +37,23 @@ struct file_list {
     PT_VEC(struct pt_trace_file *);
 };
 
+/* Killed at their start: no damage, and in a storm of processes no line for each. */
+static void note_blank(struct pt_session *session, size_t n)
+{
+    if (n == 1)
+        pt_session_note(session, "a process ended before its trace began: its file is empty");
+    if (n < 2)
+        return;
+    PT_AUTO(pt_freep)
+    char *note = pt_asprintf("%zu processes ended before their traces began: their files are empty", n);
+    pt_session_note(session, note);
+}
+
 /* Open what can be opened; the first error is kept for the case that nothing can. */
 static void open_files(struct pt_session *session, const struct pt_run_files *run, struct file_list *files,
                        struct pt_error *first)
 {
+    size_t n_blank = 0;
     for (size_t i = 0; i < run->files.n; i++) {
         struct pt_error cause = {0};
         struct pt_trace_file *file = pt_trace_file_open(run->files.items[i], &cause);
@@ -50,8 +63,12 @@ static void open_files(struct pt_session *session, const struct pt_run_files *ru
         }
         if (!first->text[0])
             *first = cause;
-        pt_session_note(session, cause.text);
+        if (pt_trace_file_is_blank(run->files.items[i]))
+            n_blank++;
+        else
+            pt_session_note(session, cause.text);
     }
+    note_blank(session, n_blank);
 }
 
 /* Processes that found no room for a trace file left only a count behind. */

@@ -167,14 +167,25 @@ static int read_line(struct reader *r, const char *line, struct pt_error *err)
     return read_event(r, line, err);
 }
 
+static bool is_named_as_directory(const char *output)
+{
+    return *output && output[strlen(output) - 1] == '/';
+}
+
 static int save(struct reader *r, const char *output, struct pt_error *err)
 {
     struct stat status;
-    const bool is_directory = stat(output, &status) == 0 && S_ISDIR(status.st_mode);
     if (!r->processes.n)
         return pt_fail_code(err, 3, "no process line");
-    if (r->processes.n > 1 && !is_directory)
-        return pt_fail_code(err, 2, "%zu processes need a directory: make %s first", r->processes.n, output);
+    const bool is_there = stat(output, &status) == 0;
+    bool is_directory = is_there && S_ISDIR(status.st_mode);
+    if (r->processes.n > 1 && is_there && !is_directory)
+        return pt_fail_code(err, 2, "%zu processes need a directory, and %s is none", r->processes.n, output);
+    if (!is_there && (r->processes.n > 1 || is_named_as_directory(output))) {
+        if (mkdir(output, 0700) < 0)
+            return pt_fail(err, "cannot make %s: %s", output, strerror(errno));
+        is_directory = true;
+    }
     for (size_t i = 0; i < r->processes.n; i++) {
         PT_AUTO(pt_freep)
         char *path = is_directory ? pt_asprintf("%s/%s", output, r->processes.items[i]->file_name) : pt_strdup(output);

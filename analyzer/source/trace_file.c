@@ -65,12 +65,20 @@ pt_u64 pt_trace_file_read(const struct pt_trace_file *file, pt_u64 offset, void 
     return done;
 }
 
+/* Made, and perhaps given its room, by a process that ended before its first word; a FILE that is empty and not called
+ * a trace may be anything. */
+static bool is_blank(const char *name, const void *magic, pt_u64 got)
+{
+    static const char zeros[8];
+    const size_t n = strlen(name), suffix = strlen(PT_FILE_SUFFIX);
+    return got ? got >= 8 && !memcmp(magic, zeros, 8) : n > suffix && !strcmp(name + n - suffix, PT_FILE_SUFFIX);
+}
+
 static int check_header(struct pt_trace_file *file, struct pt_error *err)
 {
     const struct pt_file_header *h = &file->header;
-    static const char zeros[8];
     const pt_u64 got = pt_trace_file_read(file, 0, &file->header, sizeof file->header);
-    if (got >= 8 && !memcmp(h->magic, zeros, 8))
+    if (is_blank(file->name, h->magic, got))
         return pt_fail_code(err, 3, "not set up: the process ended before its trace began");
     if (got < 8 || memcmp(h->magic, PT_FILE_MAGIC, 8))
         return pt_fail_code(err, 3, "not a proftrace file: name a run directory, or a " PT_FILE_SUFFIX " file of one");
@@ -135,10 +143,10 @@ struct pt_trace_file *pt_trace_file_open(const char *path, struct pt_error *err)
 
 bool pt_trace_file_is_blank(const char *path)
 {
-    static const char zeros[8];
     char magic[8] = "";
     PT_AUTO(pt_closep) int fd = open_path(path);
-    return fd >= 0 && pread(fd, magic, sizeof magic, 0) == sizeof magic && !memcmp(magic, zeros, sizeof zeros);
+    const ssize_t got = fd < 0 ? -1 : pread(fd, magic, sizeof magic, 0);
+    return got >= 0 && is_blank(path, magic, (pt_u64)got);
 }
 
 void pt_trace_file_drop_areas(struct pt_trace_file *file)

@@ -269,6 +269,14 @@ struct pt_tracer_thread *pt_thread_attach(void)
     return t;
 }
 
+enum pt_drop pt_thread_refusal(void)
+{
+    if (pt_switches.frozen)
+        return PT_DROP_frozen;
+    const int has_slots = pt_image && __atomic_load_n(&pt_image->n_threads, __ATOMIC_RELAXED) < PT_MAX_THREADS;
+    return has_slots && pt_image->attach_refused_at ? PT_DROP_no_space : PT_DROP_no_thread_slot;
+}
+
 struct pt_tracer_thread *pt_thread_attach_blocking(void)
 {
     if (pt_switches.frozen) /* not even the mask call: it may kill, and would come with each allocation */

@@ -17,6 +17,8 @@ PT_ALWAYS_INLINE struct pt_tracer_thread *pt_thread_attached(void)
 }
 /* The same with signals blocked by the caller. */
 struct pt_tracer_thread *pt_thread_attach(void);
+/* Why the attempt just made gave none. */
+enum pt_drop pt_thread_refusal(void);
 
 /* A slot for what devices report; NULL when there is none left. On `priv`'s stack, signals blocked. */
 struct pt_tracer_thread *pt_device_slot_new(pt_u32 tid, struct pt_private *priv);

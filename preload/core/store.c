@@ -34,7 +34,7 @@ PT_COLD void pt_store_slow(pt_u64 counter, pt_u32 aux, pt_u32 tag_kind, pt_u64 w
     const pt_u64 mask = enter();
     struct pt_tracer_thread *t = pt_thread_attach();
     if (!t || !pt_claim(t)) {
-        pt_count_drop(t ? PT_DROP_in_flight : PT_DROP_no_thread_slot, 1);
+        pt_count_drop(t ? PT_DROP_in_flight : pt_thread_refusal(), 1);
         leave(mask);
         return;
     }
@@ -90,7 +90,7 @@ PT_COLD static void unit_blocked(pt_u32 kind, pt_u64 address, pt_u64 size)
     const pt_u64 mask = enter();
     struct pt_tracer_thread *t = pt_thread_attach();
     if (!t || !t->heap.base || !pt_claim(t)) {
-        pt_count_drop(t ? PT_DROP_in_flight : PT_DROP_no_thread_slot, 1);
+        pt_count_drop(t ? PT_DROP_in_flight : pt_thread_refusal(), 1);
     } else {
         char *slot = next_unit(t); /* before the generation is read: a rollover changes it */
         put_unit(slot, address << 16 | (pt_u64)kind << PT_GENERATION_BITS | t->heap.generation, size);

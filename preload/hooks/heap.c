@@ -180,7 +180,7 @@ PT_NOINLINE static void releasing(pt_u32 kind, void *block)
     if (!pt_switches.heap)
         return;
     if (!t->area && !(t = pt_thread_attached())) {
-        pt_count_drop(PT_DROP_no_thread_slot, 1);
+        pt_count_drop(pt_thread_refusal(), 1);
         return;
     }
     t->area->heap_frees++;

@@ -95,7 +95,7 @@ PT_NOINLINE void pt_heap_allocated(pt_u32 kind, void *block, size_t size)
     struct pt_tracer_thread *t = pt_thread_attached();
     if (!t) {
         if (pt_switches.heap != PT_HEAP_FULL) /* there the unit was counted */
-            pt_count_drop(PT_DROP_no_thread_slot, 1);
+            pt_count_drop(pt_thread_refusal(), 1);
         return;
     }
     const pt_u32 index = pt_heap_class_of(size);

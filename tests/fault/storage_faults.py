@@ -77,6 +77,17 @@ class StorageFaults(FaultCase):
         self.assertLessEqual(sizes, 1 << 20)
         self.assertTrue(any("were not recorded" in note for note in trace.report()["trace_quality"]["notes"]))
 
+    def test_session_budget_that_a_crowd_of_threads_uses_up(self):
+        """A request is halved until it fits. Half of an odd number of pages left the file with an end where nothing could be mapped
+        any more; and threads that found no room were told that there were no slots."""
+        for mode, budget_mib in (("sampled", 1), ("sampled", 3), ("sampled", 6), ("full", 3)):
+            with self.subTest(mode=mode, budget_mib=budget_mib):
+                trace = self.check(["crowd_at_a_condition", "100", "1"], modes=(mode,), claims=False, options={"budget_mib": budget_mib})
+                sizes = [os.path.getsize(os.path.join(trace.run, file)) for file in trace.files()]
+                self.assertEqual([size % 4096 for size in sizes], [0] * len(sizes))
+                self.assertGreater(sum(sizes), (budget_mib << 20) - (256 << 10), "the budget is used")
+                self.assertEqual(list(trace.info()["events"]["drop_reasons"]), ["no_space"])
+
     def test_t20_disk_that_has_room_again(self):
         with self.mounted("-t", "tmpfs", "-o", "size=6m", "none") as disk:
             self.root = os.path.join(disk, "traces")

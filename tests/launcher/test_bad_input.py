@@ -85,6 +85,27 @@ class BadInput(LauncherCase):
                 done = self.proftrace("assemble", "input", "-o", "x")
                 self.assert_one_line(done, UNREADABLE, "input:1", cause, "`proftrace dump RUN` writes")
 
+    def test_assemble_makes_the_directory(self):
+        self.put("two.txt", b"process 1 stage=one\n0.1 +0.1 1/1 io_read fd=3\nprocess 2\n0.1 +0.1 2/2 io_read fd=3\n")
+        for name in ("made", "made"): # and takes one that is there
+            self.assertEqual(self.proftrace("assemble", "two.txt", "-o", name).returncode, 0)
+            self.assertEqual(len(os.listdir(os.path.join(self.folder, name))), 2)
+        self.assert_one_line(self.proftrace("assemble", "two.txt", "-o", "two.txt"), 2, "2 processes need a directory", "two.txt is none")
+        self.assert_one_line(self.proftrace("assemble", "two.txt", "-o", "a/b"), FAILED_FIRST, "cannot make a/b", "No such file")
+
+    def test_process_that_ended_before_its_trace_began(self):
+        """Killed between making the file and its first word: no damage, and no line for each in a storm of processes."""
+        self.put("one.txt", b"process 1 stage=one\n0.1 +0.1 1/1 io_read fd=3\n")
+        self.assertEqual(self.proftrace("assemble", "one.txt", "-o", "run/").returncode, 0)
+        notes = []
+        for name, content in (("run/a-1-0.ptr", b""), ("run/b-2-0.ptr", bytes(90112)), ("run/c-3-0.ptr", b"")):
+            self.put(name, content)
+            notes += json.loads(self.proftrace("info", "run", "--json").stdout)["notes"]
+            self.assert_one_line(self.proftrace("info", name), UNREADABLE, name, "the process ended before its trace began")
+        self.assertEqual(notes, ["a process ended before its trace began: its file is empty",
+                                 "2 processes ended before their traces began: their files are empty",
+                                 "3 processes ended before their traces began: their files are empty"])
+
     def test_impossible_cpu_time(self):
         """A damaged number must not become the headline: more CPU time than the machine has is unknown."""
         self.run_it("sleep", "0.2", options=("-o", "run"))
