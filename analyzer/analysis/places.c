@@ -39,7 +39,8 @@ static void event(void *state, const struct pt_event *e)
         return;
     const struct pt_ev_io_map *call = pt_event_as(e, io_map);
     const char *path = call->path ? pt_process_string(e->process, call->path) : NULL;
-    if (!path || *path != '/' || !strncmp(path, "/dev/", 5)) /* not memory that processes share */
+    /* Memory that processes share is no file on a disk. */
+    if (!path || pt_channel_of_path(path) != PT_CHANNEL_FILE || !strncmp(path, "/dev/", 5))
         return;
     const pt_u32 stage = pt_profile_stage_of(places->profile, e->process);
     path = pt_intern_text(&places->paths, path);

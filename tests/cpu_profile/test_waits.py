@@ -68,7 +68,8 @@ class Waits(CpuCase):
         sleeps = [row for row in rows if row["reason"] == "Sleep" and "PyEval_EvalCode" in (row["stack"] or "")]
         self.assertAlmostEqual(sum(row["main_s"] for row in sleeps), sum(row["off_s"] for row in rows), delta=0.05)
         self.assertNotIn("Page faults", [row["reason"] for row in rows])
-
+        finding = next(finding for finding in self.report(run)["findings"] if finding["rule"] == "sleep_polling")
+        self.assertRegex(finding["evidence"]["where"], r"^\S.* \d+ %$")
 
     def test_rare_long_waits_in_a_crowd_have_their_stack(self):
         """Thousands of short waits a second fill the ring of stacks; a wait of 250 ms is met by a look at who is out."""
