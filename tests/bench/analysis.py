@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The offline half: decode, report and export on traces that this run records; and the launcher's sampling."""
+"""The offline half: decode, report and export on traces that this run records."""
 import glob
 import os
 import re
 import shutil
 import statistics
 import subprocess
-import time
 
-from measure import RESULT, environment, folder_bytes, run_once
+from measure import RESULT, folder_bytes, run_once
 
 
 class Figure:
@@ -95,32 +94,4 @@ def figures(by_key, tracers, places, proftrace, repeats, quick, large=False):
     found.append(Figure("report-rss", "its peak memory", rss, "MiB"))
     found += mixed_figures(places, repeats, quick, large)
     run = record(calls, tracers["sampled"], calls.quick if quick else 1000000, places)
-    found += export_figures(run, places, proftrace, repeats)
-    return found + launcher_figures(proftrace, calls, tracers, places, quick)
-
-
-def launcher_figures(proftrace, workload, tracers, places, quick):
-    """CPU that `proftrace run` itself uses beside a sleeping tree."""
-    seconds = 2 if quick else 20
-    env = environment(workload, tracers["bare"])
-    env["PROFTRACE_DIR"] = f"{places.traces}/launcher"
-    _, bare, _, _ = timed(places, ["sleep", str(seconds)])
-    _, cpu, _, _ = timed(places, [proftrace, "run", "--no-report", "--", "sleep", str(seconds)], env)
-    return [Figure("launcher", "launcher, sampling the tree every 500 ms", 100 * (cpu - bare) / seconds, "% of a core"),
-            large_tree_figure(proftrace, env, 3 if quick else 15)]
-
-
-def large_tree_figure(proftrace, env, seconds):
-    """The same with 200 processes, once they have started: the launcher's own CPU time, from the scheduler."""
-    def cpu_s(pid):
-        with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
-            return int(file.read().split()[0]) / 1e9
-    script = f"for i in $(seq 200); do sleep {seconds + 4} & done; wait"
-    with subprocess.Popen([proftrace, "run", "--no-report", "--", "sh", "-c", script], env=env, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        time.sleep(2)
-        before, begin = cpu_s(process.pid), time.monotonic()
-        time.sleep(seconds)
-        share = 100 * (cpu_s(process.pid) - before) / (time.monotonic() - begin)
-    return Figure("launcher-200", "launcher, sampling a tree of 200 processes", share, "% of a core")
-
+    return found + export_figures(run, places, proftrace, repeats)

