@@ -6,10 +6,8 @@ import math
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import time
 import unittest
 
 from resource_case import GPU, PYTHON, ResourceCase
