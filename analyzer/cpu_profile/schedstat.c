@@ -35,23 +35,24 @@ static bool read_schedstat(pt_u32 pid, pt_u32 tid, pt_u64 *ret_on_ns, pt_u64 *re
     return true;
 }
 
-/* Without records, the whole of it comes from here. */
-static void look_at(struct pt_live_thread *thread, pt_u64 t_ns)
+/* Without records, the whole of it comes from here. Returns its time on CPUs; 0 = it is gone. */
+static pt_u64 look_at(struct pt_live_thread *thread, pt_u64 t_ns)
 {
     pt_u64 on_ns, delay_ns;
     if (!read_schedstat(thread->shown.pid, thread->shown.tid, &on_ns, &delay_ns))
-        return;
+        return 0;
     struct pt_cpu_times *times = &thread->times;
     times->run_delay_ns = delay_ns;
     times->delay_seen_ns = t_ns;
     times->flags |= PT_CPU_THREAD_HAS_DELAY;
     thread->is_dirty = true;
     if (thread->state != PT_THREAD_UNSEEN)
-        return;
+        return on_ns;
     const pt_u64 lived_ns = t_ns - thread->shown.start_ns, ran_ns = on_ns + delay_ns;
     times->on_cpu_ns = on_ns;
     times->waiting_ns = lived_ns > ran_ns ? lived_ns - ran_ns : 0;
     times->end_ns = t_ns;
+    return 0;
 }
 
 void pt_threads_look(struct pt_threads *threads, pt_u64 t_ns, size_t most)
@@ -94,5 +95,5 @@ void pt_threads_ending(struct pt_threads *threads, pt_u32 pid, pt_u64 t_ns)
 {
     struct pt_live_thread *thread = pt_threads_find(threads, pid);
     if (thread)
-        look_at(thread, t_ns);
+        thread->kernel_on_ns = look_at(thread, t_ns);
 }

@@ -197,6 +197,9 @@ void pt_threads_end(struct pt_threads *threads, pt_u32 tid, pt_u64 t_ns)
     thread->times.flags |= PT_CPU_THREAD_ENDED;
     thread->is_dirty = true;
     collect(threads, thread);
+    const struct pt_cpu_on_cpu on_cpu = {thread->shown.number, 0, thread->kernel_on_ns};
+    if (on_cpu.on_cpu_ns)
+        pt_chunk_add(&threads->on_cpu, &on_cpu, sizeof on_cpu);
     free(thread);
     *pt_map_at(&threads->by_tid, tid) = 0;
 }
@@ -236,6 +239,7 @@ void pt_threads_write(struct pt_threads *threads, struct pt_profile_file *file)
     pt_chunk_write(&threads->waits, file, PT_CPU_CHUNK_WAITS);
     pt_chunk_write(&threads->intervals.items, file, PT_CPU_CHUNK_INTERVALS);
     pt_chunk_write(&threads->intervals.sums, file, PT_CPU_CHUNK_FAULT_SUMS);
+    pt_chunk_write(&threads->on_cpu, file, PT_CPU_CHUNK_ON_CPU);
 }
 
 void pt_threads_fini(struct pt_threads *threads)
@@ -247,6 +251,7 @@ void pt_threads_fini(struct pt_threads *threads)
     free(threads->times.items);
     free(threads->waits.items);
     free(threads->sums.items);
+    free(threads->on_cpu.items);
     free(threads->intervals.items.items);
     free(threads->intervals.sums.items);
 }

@@ -14,6 +14,7 @@
 #include "../util/map.h"
 #include "../util/vec.h"
 #include "cpu_file.h"
+#include "cpu_switches.h"
 #include "proftrace/format.h"
 
 #define CHUNK_MAX_BYTES (64u << 20)
@@ -56,7 +57,8 @@ struct reader {
     } intervals;
     struct {
         PT_VEC(struct pt_cpu_fault_sums);
-    } fault_sums;         /* by thread, like times */
+    } fault_sums; /* by thread, like times */
+    struct pt_cpu_on_cpu_list on_cpu;
     struct pt_map counts; /* thread and node -> samples */
 };
 
@@ -218,6 +220,17 @@ static bool take_fault_sums(struct reader *r, const pt_u8 *item)
     return true;
 }
 
+static bool take_on_cpu(struct reader *r, const pt_u8 *item)
+{
+    struct pt_cpu_on_cpu one;
+    memcpy(&one, item, sizeof one);
+    one.on_cpu_ns = time_of(one.on_cpu_ns);
+    if (!make_room(r, one.thread) || r->on_cpu.n >= PT_CPU_THREADS_MAX)
+        return false;
+    pt_vec_push(&r->on_cpu, one);
+    return true;
+}
+
 static bool take_totals(struct reader *r, const pt_u8 *item)
 {
     memcpy(&r->data->totals, item, sizeof r->data->totals);
@@ -242,6 +255,7 @@ static const struct {
     [PT_CPU_CHUNK_WAIT_SUMS] = {sizeof(struct pt_cpu_wait_sums), take_wait_sums},
     [PT_CPU_CHUNK_INTERVALS] = {sizeof(struct pt_cpu_interval), take_interval},
     [PT_CPU_CHUNK_FAULT_SUMS] = {sizeof(struct pt_cpu_fault_sums), take_fault_sums},
+    [PT_CPU_CHUNK_ON_CPU] = {sizeof(struct pt_cpu_on_cpu), take_on_cpu},
 };
 
 static bool take_chunk(struct reader *r, const struct pt_cpu_chunk *chunk)
@@ -360,6 +374,8 @@ int pt_cpu_data_read(const char *directory, pt_u32 stage, struct pt_cpu_data **r
     while (read_chunk(&r))
         ;
     hand_over(&r);
+    pt_cpu_switches_add(r.data, r.on_cpu.items, r.on_cpu.n);
+    free(r.on_cpu.items);
     *ret_data = r.data;
     return 0;
 }

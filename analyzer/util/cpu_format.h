@@ -49,6 +49,7 @@ enum pt_cpu_chunk_type {
     PT_CPU_CHUNK_WAIT_SUMS, /* the last one of a thread counts */
     PT_CPU_CHUNK_INTERVALS,
     PT_CPU_CHUNK_FAULT_SUMS, /* the last one of a thread counts */
+    PT_CPU_CHUNK_ON_CPU,
 };
 
 struct pt_cpu_chunk {
@@ -140,6 +141,13 @@ struct pt_cpu_fault_sums {
     pt_u32 thread, pad;
     pt_u64 faults;   /* that needed a page from a disk, or waited for one that another was reading */
     pt_u64 waits_ns; /* off the CPU for them */
+};
+
+/* Of a thread that is over, by the kernel's own count. That has what switching to it and from it took; its records of
+ * switches have not. */
+struct pt_cpu_on_cpu {
+    pt_u32 thread, pad;
+    pt_u64 on_cpu_ns;
 };
 
 enum { PT_CPU_THREAD_ENDED = 1, PT_CPU_THREAD_HAS_DELAY = 2 };
