@@ -183,13 +183,21 @@ void pt_return_budget(pt_u64 bytes)
         __atomic_sub_fetch(&pt_session_page->reserved_bytes, bytes, __ATOMIC_RELAXED);
 }
 
-/* A full disk is asked again after about a second, not at every event. */
+/* A full disk is asked again after about a second, not at every event. But for less than it has refused it may have
+ * room: a new thread's area is a fraction of a segment of the ring. */
 #define RETRY_TICKS (1ull << 31)
 
-static int was_just_refused(void)
+static int was_just_refused(pt_u64 bytes)
 {
     const pt_u64 refused_at = pt_image->refused_at;
-    return pt_switches.frozen || (refused_at && pt_clock() - refused_at < RETRY_TICKS);
+    return pt_switches.frozen ||
+           (refused_at && pt_clock() - refused_at < RETRY_TICKS && bytes >= pt_image->refused_bytes);
+}
+
+static void note_refusal(pt_u64 bytes)
+{
+    pt_image->refused_bytes = bytes;
+    pt_image->refused_at = pt_clock();
 }
 
 static void *grow_at(pt_u64 bytes, pt_u64 *ret_offset)
@@ -212,7 +220,7 @@ void *pt_space_grow(pt_u64 bytes, pt_u64 least, pt_u64 *ret_bytes)
 {
     pt_u64 offset;
     void *map = 0;
-    if (was_just_refused())
+    if (was_just_refused(least))
         return 0;
     /* Whole pages: behind half a page nothing could be mapped any more. */
     for (; !map && bytes >= least; bytes = bytes / 2 & ~4095ull) {
@@ -220,7 +228,7 @@ void *pt_space_grow(pt_u64 bytes, pt_u64 least, pt_u64 *ret_bytes)
         *ret_bytes = bytes;
     }
     if (!map) /* not before: another thread's smaller wish would be refused because of the larger one */
-        pt_image->refused_at = pt_clock();
+        note_refusal(least);
     return map;
 }
 
@@ -262,14 +270,14 @@ static int add_chunk(struct pt_tracer_thread *t)
 {
     struct pt_file_header *header = pt_image->header;
     const pt_u64 bytes = chunk_bytes(t);
-    if (was_just_refused() || __atomic_load_n(&pt_image->n_ring, __ATOMIC_RELAXED) >= PT_MAX_RING_SEGMENTS)
+    if (was_just_refused(bytes) || __atomic_load_n(&pt_image->n_ring, __ATOMIC_RELAXED) >= PT_MAX_RING_SEGMENTS)
         return -1;
     if (__atomic_add_fetch(&header->ring_bytes, bytes, __ATOMIC_RELAXED) > header->ring_limit_bytes)
         goto refuse;
     pt_u64 offset;
     struct pt_segment *segment = grow_at(bytes, &offset);
     if (!segment) {
-        pt_image->refused_at = pt_clock();
+        note_refusal(bytes);
         goto refuse;
     }
     const pt_u32 index =

@@ -88,6 +88,18 @@ class StorageFaults(FaultCase):
                 self.assertGreater(sum(sizes), (budget_mib << 20) - (256 << 10), "the budget is used")
                 self.assertEqual(list(trace.info()["events"]["drop_reasons"]), ["no_space"])
 
+    def test_session_budget_with_room_for_threads_but_not_for_the_ring(self):
+        """That a thread's wish for a segment of 1 MiB was refused is no reason to refuse areas of 72 KiB to threads that come then."""
+        program = ("import os, threading\n"
+                   "for i in range(700000): os.write(1, b'')\n"
+                   "met = threading.Barrier(5)\n"
+                   "def work():\n    os.write(1, b''); met.wait()\n"
+                   "threads = [threading.Thread(target=work) for i in range(4)]\n"
+                   "[thread.start() for thread in threads]\nmet.wait()\nprint('met')")
+        trace = self.check(["/usr/bin/python3", "-c", program], modes=("sampled",), claims=False, options={"budget_mib": 1})
+        info = trace.info()
+        self.assertEqual(([process["threads"] for process in info["processes"]], info["events"]["drop_reasons"]), ([5], {}))
+
     def test_t20_disk_that_has_room_again(self):
         with self.mounted("-t", "tmpfs", "-o", "size=6m", "none") as disk:
             self.root = os.path.join(disk, "traces")
