@@ -73,11 +73,13 @@ class CpuCase(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = os.path.realpath(tempfile.mkdtemp(prefix="cpu-profile-"))
         os.chmod(cls.folder, 0o777)
-        for name in ("burn", "crowd", "lock", "no_perf", "wait"):
-            subprocess.run(["cc", "-O2", "-g", "-D_GNU_SOURCE", os.path.join(HERE, f"{name}.c"), "-o",
+        for name in ("burn", "crowd", "deep", "lock", "no_perf", "wait"):
+            # With frame pointers, by which perf finds the callers; we do not use them.
+            subprocess.run(["cc", "-O2", "-g", "-fno-omit-frame-pointer", "-D_GNU_SOURCE", os.path.join(HERE, f"{name}.c"), "-o",
                             os.path.join(cls.folder, name), "-lpthread"], check=True)
         cls.burn = os.path.join(cls.folder, "burn")
         cls.crowd = os.path.join(cls.folder, "crowd")
+        cls.deep = os.path.join(cls.folder, "deep")
         cls.lock = os.path.join(cls.folder, "lock")
         cls.wait = os.path.join(cls.folder, "wait")
         cls.n = 0
@@ -89,16 +91,25 @@ class CpuCase(unittest.TestCase):
     def run_it(self, *command, before=(), options=("--no-report",)):
         """The run directory, its profile, and what the command wrote."""
         type(self).n += 1
-        stolen_before_s = stolen_s()
         run = os.path.join(self.folder, f"run{self.n}")
         done = subprocess.run([*before, PROFTRACE, "run", "--no-gpu-sampling", *options, "-o", run, "--", *command],
                               env=clean_environment(), cwd=self.folder, capture_output=True, text=True, timeout=120,
                               check=True)
         profile = Profile(os.path.join(run, "cpu-0.pcp"))
-        profile.slack_s = 0.002 + (stolen_s() - stolen_before_s + 0.01 if stolen_before_s else 0)
         if not profile.flags & SAMPLED and "no_perf" not in " ".join(before):
             self.skipTest(f"perf events are refused here: {profile.note}")
         return run, profile, done.stdout
+
+    def best_of_three(self, measure):
+        """What others do on the machine, and what a hypervisor takes from it, disturbs a measurement, never improves it: one of
+        three has to hold its bounds."""
+        for is_last in (False, False, True):
+            try:
+                return measure()
+            except AssertionError as problem:
+                if is_last:
+                    raise
+                print(f"once more: {str(problem).splitlines()[0]}", end=" ... ")
 
     def ask(self, *arguments):
         done = subprocess.run([PROFTRACE, *arguments], env=clean_environment(), capture_output=True, text=True,
@@ -116,14 +127,6 @@ class CpuCase(unittest.TestCase):
 def own_clocks(output):
     """What the threads say of themselves: tid -> seconds."""
     return {int(tid): float(seconds) for tid, seconds in (line.split() for line in output.splitlines())}
-
-
-def stolen_s():
-    """What the hypervisor took from this machine so far: our times are by the clock on the wall and have it, the kernel's have
-    not. It comes in ticks of 10 ms: one more may be on its way."""
-    with open("/proc/stat", encoding="ascii") as file:
-        ticks = int(file.readline().split()[8])
-    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 main = unittest.main

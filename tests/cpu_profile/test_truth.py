@@ -8,11 +8,17 @@ import subprocess
 from cpu_case import PROFTRACE, CpuCase, clean_environment, main, own_clocks
 
 SPLIT = {"hot_half": 50, "hot_third": 30, "hot_fifth": 20}
+LEAVES = ("left_leaf", "half_way", "right_leaf")
+DEEP = {"left_leaf": 50, "half_way": 20, "right_leaf": 30, "descend": 50, "ping": 50, "pong": 50}
 POINTS = 2.0
+AFTER_LAST_LOOK_S = 0.001
 
 
 class Split(CpuCase):
     def test_functions_have_their_known_share(self):
+        self.best_of_three(self.check_known_share)
+
+    def check_known_share(self):
         run, profile, _ = self.run_it(self.burn, "split", "6")
         functions = self.functions(run)
         for name, percent in SPLIT.items():
@@ -22,48 +28,82 @@ class Split(CpuCase):
         self.assertLess(functions["main"]["self_percent"], 2)
         self.assertLess(profile.cut_share(), 0.01)
 
-    def test_perf_says_the_same_of_the_same_run(self):
+
+class BesidePerf(CpuCase):
+    """`perf record` on the same run."""
+
+    def run_both(self, *command):
+        """Our functions, and perf's: name -> (self percent, total percent). Of inlined functions perf is not asked: that takes it
+        minutes."""
         perf = shutil.which("perf")
         if not perf:
             self.skipTest("no perf")
-        run, data = os.path.join(self.folder, "with-perf"), os.path.join(self.folder, "perf.data")
-        recorded = subprocess.run([perf, "record", "-q", "-F", "499", "-e", "cpu-clock", "-o", data, "--", PROFTRACE, "run",
-                                   "--no-report", "--no-gpu-sampling", "-o", run, "--", self.burn, "split", "6"],
+        type(self).n += 1
+        run, data = (os.path.join(self.folder, f"with-perf-{self.n}{end}") for end in ("", ".data"))
+        recorded = subprocess.run([perf, "record", "-q", "-F", "499", "-g", "-e", "cpu-clock", "-o", data, "--", PROFTRACE, "run",
+                                   "--no-report", "--no-gpu-sampling", "-o", run, "--", *command],
                                   env=clean_environment(), capture_output=True, text=True, timeout=120, check=False)
         if not os.path.exists(os.path.join(run, "cpu-0.pcp")):
             self.skipTest(f"perf does not work here: {recorded.stderr}")
-        text = subprocess.run([perf, "report", "-q", "--stdio", "-i", data, "--comm", "burn", "--sort", "symbol",
-                               "--percentage", "relative"], capture_output=True, text=True, timeout=120, check=True).stdout
-        theirs = {name: float(percent) for percent, name in re.findall(r"^\s*([\d.]+)%\s+\[\.\]\s+(\S+)", text, re.M)}
-        ours = self.functions(run)
+        text = subprocess.run([perf, "report", "-q", "--stdio", "-i", data, "--comm", os.path.basename(command[0]), "--children",
+                               "-g", "none", "--no-inline", "--sort", "symbol", "--percentage", "relative"],
+                              capture_output=True, text=True, timeout=120, check=True).stdout
+        rows = re.findall(r"^\s*([\d.]+)%\s+([\d.]+)%\s+\[\.\]\s+(\S+)", text, re.M)
+        return self.functions(run), {name: (float(own), float(total)) for total, own, name in rows}
+
+    def check_leaves(self):
+        ours, theirs = self.run_both(self.burn, "split", "4")
         for name in SPLIT:
-            self.assertAlmostEqual(ours[name]["self_percent"], theirs[name], delta=POINTS, msg=f"{name}: {theirs}")
+            self.assertAlmostEqual(ours[name]["self_percent"], theirs[name][0], delta=POINTS, msg=f"{name}: {theirs}")
+
+    def check_deep(self):
+        ours, theirs = self.run_both(self.deep, "4")
+        for name, percent in DEEP.items():
+            self.assertAlmostEqual(ours[name]["total_percent"], percent, delta=POINTS, msg=name)
+            self.assertAlmostEqual(ours[name]["total_percent"], theirs[name][1], delta=POINTS, msg=f"{name}: {theirs}")
+        # Both are inlined into the leaves, which is where perf sees them.
+        inlined = ours["mix"]["self_percent"] + ours["burn"]["self_percent"]
+        leaves = sum(ours[name]["self_percent"] for name in LEAVES)
+        self.assertAlmostEqual(inlined + leaves, sum(theirs[name][0] for name in LEAVES), delta=POINTS, msg=str(theirs))
+        self.assertGreater(ours["burn"]["total_percent"], 98)
+
+    def test_leaves(self):
+        self.best_of_three(self.check_leaves)
+
+    def test_deep_recursion_and_inlined_functions(self):
+        self.best_of_three(self.check_deep)
 
 
 class OwnClocks(CpuCase):
-    """CLOCK_THREAD_CPUTIME_ID is the kernel's own account; the last instants of a thread come after its last look."""
+    """CLOCK_THREAD_CPUTIME_ID is the kernel's own account. The last instants of a thread come after its last look: writing a line,
+    and its end."""
 
     def check(self, profile, output, least):
         clocks = own_clocks(output)
         self.assertGreaterEqual(len(clocks), least)
         for tid, seconds in clocks.items():
-            self.assertAlmostEqual(profile.of_tid(tid)["on_s"], seconds, delta=0.01 * seconds + profile.slack_s)
+            self.assertAlmostEqual(profile.of_tid(tid)["on_s"], seconds, delta=0.01 * seconds + AFTER_LAST_LOOK_S)
         self.assertEqual(profile.totals["lost_records"], 0)
         for times in profile.times.values():
             self.assertEqual(times["unknown_s"], 0)
 
+    def check_run(self, least, *command):
+        _, profile, output = self.run_it(*command)
+        self.check(profile, output, least)
+
     def test_threads(self):
-        _, profile, output = self.run_it(self.burn, "threads", "8", "1")
-        self.check(profile, output, 9)
+        self.best_of_three(lambda: self.check_run(5, self.burn, "threads", "4", "2"))
 
     def test_forked_children(self):
-        _, profile, output = self.run_it(self.burn, "forks", "8", "0.6")
-        self.check(profile, output, 9)
+        self.best_of_three(lambda: self.check_run(5, self.burn, "forks", "4", "2"))
 
     def test_exec_chain(self):
-        _, profile, output = self.run_it("sh", "-c", f"exec sh -c 'exec {self.burn} split 0.5'")
-        self.check(profile, output, 1)
-        self.assertEqual(profile.threads[1]["comm"], "burn")
+        """One thread, which was three programs: its clock goes on."""
+        def check():
+            _, profile, output = self.run_it("sh", "-c", f"exec sh -c 'exec {self.burn} split 2'")
+            self.check(profile, output, 1)
+            self.assertEqual(profile.threads[1]["comm"], "burn")
+        self.best_of_three(check)
 
     def test_waiting_adds_up_to_the_life_of_the_thread(self):
         _, profile, output = self.run_it(self.burn, "sleep", "1")
@@ -80,10 +120,13 @@ class OwnClocks(CpuCase):
         self.assertTrue(all(profile.times[n]["on_s"] > 0 for n in shorts))
 
     def test_sum_is_what_wait4_says(self):
-        run, profile, _ = self.run_it(self.burn, "forks", "4", "0.3")
+        self.best_of_three(self.check_sum)
+
+    def check_sum(self):
+        run, profile, _ = self.run_it(self.burn, "forks", "4", "0.8")
         with open(os.path.join(run, "run.json"), encoding="utf-8") as file:
             cpu_s = float(re.search(r'"cpu_s": ([\d.]+)', file.read()).group(1))
-        self.assertAlmostEqual(profile.on_s(), cpu_s, delta=0.01 * cpu_s + 0.003 + profile.slack_s)
+        self.assertAlmostEqual(profile.on_s(), cpu_s, delta=0.01 * cpu_s)
 
 
 class Unprivileged(CpuCase):
@@ -91,10 +134,13 @@ class Unprivileged(CpuCase):
         if os.geteuid():
             self.skipTest("we are an ordinary user in all other tests already")
         nobody = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
-        _, profile, output = self.run_it(self.burn, "split", "1", before=nobody)
-        seconds = next(iter(own_clocks(output).values()))
-        self.assertAlmostEqual(profile.on_s(), seconds, delta=0.01 * seconds + profile.slack_s)
-        self.assertGreater(profile.totals["samples"], 80)
+
+        def check():
+            _, profile, output = self.run_it(self.burn, "split", "2", before=nobody)
+            seconds = next(iter(own_clocks(output).values()))
+            self.assertAlmostEqual(profile.on_s(), seconds, delta=0.01 * seconds + AFTER_LAST_LOOK_S)
+            self.assertGreater(profile.totals["samples"], 160)
+        self.best_of_three(check)
 
 
 if __name__ == "__main__":
