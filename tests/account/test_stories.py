@@ -1,0 +1,79 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Accounts of traces that were written by hand: more threads than a report has rows for, and ends of connections in other hands."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from account_case import PROFTRACE, AccountCase
+
+PROCESS = ('process {pid} ppid={ppid} uid=1000 trace_id={pid:#x} {parent} start=0.000000000 end=10.000000000 state=exited exit_status=0 heap=off '
+           'cpu_ns=0 max_rss_bytes=1048576 boot="b" host="h1" stage="s" comm="p{pid}" exe="/usr/bin/p" cwd="/work" argc=1 argv=["p"]')
+
+
+class Stories(AccountCase):
+    def tell(self, processes, events):
+        """The stage of a report about processes ({pid: (parent, [tid, ...])}) and events [(start, duration, who, what)]."""
+        lines = ["proftrace-text 1 start_realtime_ns=1705320000000000000"]
+        for pid, (ppid, tids) in processes.items():
+            lines.append(PROCESS.format(pid=pid, ppid=ppid, parent=f"parent_trace_id={ppid:#x}" if ppid in processes else ""))
+            lines += [f"thread {pid}/{tid} slot={slot} life=1 start=0.000000000" for slot, tid in enumerate(tids)]
+        for start, duration, who, what in sorted(events, key=lambda event: event[0] + event[1]):
+            lines.append(f"{start:.9f} +{duration:.9f} {who} {what}")
+        run = tempfile.mkdtemp(dir=self.folder)
+        story = run + ".pt.txt"
+        with open(story, "w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+        subprocess.run([PROFTRACE, "assemble", story, "-o", run], check=True, capture_output=True, timeout=60)
+        done = subprocess.run([PROFTRACE, "report", run, "--format", "json"], check=True, capture_output=True, timeout=60)
+        return json.loads(done.stdout)["stages"][0]
+
+    def test_threads_beyond_the_rows_are_one(self):
+        tids = range(101, 181)
+        sleep = "wait_sleep clock=1 result=0 is_absolute=0 requested_ns=1"
+        stage = self.tell({100: (1, [100, *tids])}, [(1.0, (tid - 100) / 20, f"100/{tid}", sleep) for tid in tids])
+        rows = stage["threads"]
+        self.assertEqual([row["tid"] for row in rows], [*range(180, 116, -1), None])
+        self.assertEqual(rows[-1]["process"], "17 other threads")
+        self.assertAlmostEqual(rows[-1]["sleep_s"], sum(range(1, 17)) / 20)
+        self.assertIsNone(rows[-1]["python_s"])
+        for row in rows:
+            self.check_sum(row, row["lived_s"])
+
+    def connection(self, server, descriptor, reader, peer="tcp 127.0.0.1:80", local="tcp 127.0.0.1:4000", there="tcp 127.0.0.1:4000"):
+        """Steps of a request of process 100 and the answer of 300, which sleeps for a second."""
+        return [(0.1, 0.001, "100/100", f'net_connect fd=5 result=0 peer="{peer}" local="{local}"'),
+                (1.0, 1.0, server, "wait_sleep clock=1 result=0 is_absolute=0 requested_ns=1000000000"),
+                (2.0, 0.001, server, f'net_send fd=9 result=1 path="{there}" flags=0x0 messages=1'),
+                (0.9, 1.1005, reader, f'net_receive fd={descriptor} result=1 path="{peer}" flags=0x0 messages=1')]
+
+    def waits(self, processes, events):
+        return [(row["step"], row["tid"], round(row["sleep_s"], 3)) for row in self.tell(processes, events).get("waits", [])]
+
+    def test_a_connection_in_other_hands(self):
+        two = {100: (1, [100]), 300: (100, [300, 301])}
+        self.assertEqual(self.waits(two, self.connection("300/301", 5, "100/100")), [(1, 301, 1.0)])
+        copied = self.connection("300/301", 17, "100/100")
+        self.assertEqual(self.waits(two, copied), [(1, 301, 1.0)], "dup(2) makes another descriptor")
+
+    def test_a_connection_that_a_child_inherits(self):
+        three = {100: (1, [100]), 200: (100, [200]), 300: (100, [300, 301])}
+        wait = [(0.5, 2.0, "100/100", "wait_child id_type=-1 result=200 asked_pid=200 status=0x0 options=0x0")]
+        self.assertEqual(self.waits(three, self.connection("300/301", 5, "200/200") + wait), [(1, 200, 0), (2, 301, 1.0)])
+
+    def test_unix_sockets_are_told_by_who_connects(self):
+        two = {100: (1, [100]), 300: (100, [300, 301])}
+        events = self.connection("300/300", 5, "100/100", peer="unix /run/s", local="", there="unix /run/s (pid 100)")
+        self.assertEqual(self.waits(two, events), [(1, 300, 1.0)])
+
+    def test_other_machines_are_not_looked_for_here(self):
+        two = {100: (1, [100]), 300: (100, [300, 301])}
+        events = self.connection("300/300", 5, "100/100", peer="tcp 10.0.0.9:80", local="tcp 10.0.0.1:4000", there="tcp 10.0.0.1:4000")
+        self.assertEqual(self.waits(two, events), [])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv)
