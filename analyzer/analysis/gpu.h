@@ -391,6 +391,7 @@ pt_u32 gpu_place_at(struct gpu *gpu, const struct gpu_place *wanted);
 
 /* gpu_tables*.c, gpu_results.c */
 void gpu_results(struct gpu *gpu, pt_u32 stage);
+const char *gpu_why_none(struct gpu *gpu, pt_u32 stage); /* NULL = no program of the stage is made for GPUs */
 void gpu_idle_tables(struct gpu *gpu, pt_u32 stage);
 void gpu_work_tables(struct gpu *gpu, pt_u32 stage);
 void gpu_call_tables(struct gpu *gpu, pt_u32 stage);

@@ -251,15 +251,16 @@ static void set_source(struct gpu *gpu, pt_u32 stage)
     gpu_not_seen_table(gpu, stage);
 }
 
-/* No process of the stage called CUDA, but somebody kept a GPU busy: a program that could not be traced. */
+/* No process of the stage called CUDA, but somebody kept a GPU busy, or one was made for it. */
 static void set_sampled(struct gpu *gpu, pt_u32 stage)
 {
-    if (!(number(gpu, stage, "resource.gpu_util_percent.max") >= 5))
+    const bool is_seen = number(gpu, stage, "resource.gpu_util_percent.max") >= 5;
+    const char *const reason = is_seen ? "no traced process of the stage used CUDA: the GPUs were only looked at from "
+                                         "outside, and who kept them busy is not known"
+                                       : gpu_why_none(gpu, stage);
+    if (!reason)
         return;
-    static const char reason[] =
-        "no traced process of the stage used CUDA: the GPUs were only looked at from outside, and "
-        "who kept them busy is not known";
-    set(gpu, stage, "gpu.source", pt_text("nvml"));
+    set(gpu, stage, "gpu.source", pt_text(is_seen ? "nvml" : "none"));
     set(gpu, stage, "gpu.reason", pt_text(reason));
     set(gpu, stage, "gpu.completeness_percent", pt_unknown(reason));
 }

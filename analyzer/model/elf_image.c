@@ -77,6 +77,8 @@ static bool is_wanted(Elf *elf, const pt_u8 *build_id, pt_u32 build_id_bytes)
     if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) ||
         (header.e_type != ET_EXEC && header.e_type != ET_DYN))
         return false;
+    if (build_id_bytes == PT_ELF_ANY_BUILD)
+        return true;
     const ssize_t bytes = dwelf_elf_gnu_build_id(elf, &found);
     if (bytes <= 0)
         return build_id_bytes == 0;
@@ -152,4 +154,18 @@ void pt_elf_image_close(struct pt_elf_image *image)
     if (image->bytes)
         munmap(image->bytes, image->n_bytes);
     *image = (struct pt_elf_image){0};
+}
+
+bool pt_elf_image_has_section(const struct pt_elf_image *image, const char *name)
+{
+    size_t names = 0;
+    GElf_Shdr header;
+    if (elf_getshdrstrndx(image->elf, &names) != 0)
+        return false;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(image->elf, section));) {
+        const char *own = gelf_getshdr(section, &header) ? elf_strptr(image->elf, names, header.sh_name) : NULL;
+        if (own && !strcmp(own, name))
+            return true;
+    }
+    return false;
 }

@@ -16,6 +16,8 @@ struct pt_elf_image {
     pt_u64 n_bytes;
 };
 
+#define PT_ELF_ANY_BUILD UINT32_MAX /* for build_id_bytes: whatever file lies there now */
+
 /* Opens a regular file of the right build (no bytes = a file that has no build-id either). False leaves *image closed.
  */
 bool pt_elf_image_open(struct pt_elf_image *image, const char *path, const pt_u8 *build_id, pt_u32 build_id_bytes);
@@ -23,6 +25,7 @@ bool pt_elf_image_open(struct pt_elf_image *image, const char *path, const pt_u8
 bool pt_elf_image_open_debug(struct pt_elf_image *image, const pt_u8 *build_id, pt_u32 build_id_bytes);
 /* Where a variable that the file exports lies, as addresses of the file; false = it exports none of that name. */
 bool pt_elf_image_find_variable(const struct pt_elf_image *image, const char *name, pt_u64 *ret_start, pt_u64 *ret_end);
+bool pt_elf_image_has_section(const struct pt_elf_image *image, const char *name);
 void pt_elf_image_close(struct pt_elf_image *image);
 
 #endif

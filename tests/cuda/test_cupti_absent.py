@@ -2,15 +2,40 @@
 # SPDX-License-Identifier: MIT
 """A process that does not use CUDA does not pay for it: no library is opened, nothing is mapped, no system call is made."""
 import collections
+import json
+import os
 import re
 import shutil
 import subprocess
 import sys
 import unittest
 
-from cupti_case import CuptiCase, main
+from cupti_case import BUILD, CuptiCase, main
 
 WORDS = re.compile(r"lib(cupti|cudart|cuda\.|nvidia|torch)")
+
+
+class NoDriverTest(CuptiCase):
+    def gpu_of(self, *command):
+        outcome = self.run_program(command, LD_LIBRARY_PATH="")
+        self.assertEqual(outcome.code, 0, outcome.err)
+        done = subprocess.run([f"{BUILD}/proftrace", "report", f"{outcome.folder}/trace/latest", "--format", "json"], check=True,
+                              capture_output=True, text=True, timeout=60)
+        return json.loads(done.stdout)["stages"][0].get("gpu")
+
+    def test_static_runtime(self):
+        """Nothing is wrapped and no driver comes up: the report says why it knows nothing, by the executable; of other programs nothing."""
+        gpu = self.gpu_of(f"{BUILD}/cuda/gpu_code_host")
+        self.assertEqual((gpu["source"], gpu["completeness_percent"], gpu["devices"]), ("none", None, []))
+        self.assertIn("gpu_code_host holds GPU code, but never loaded the CUDA driver (libcuda.so.1)", gpu["reason"])
+        self.assertIsNone(self.gpu_of("/bin/true"))
+
+    @unittest.skipUnless(shutil.which("nvcc"), "no nvcc")
+    def test_static_runtime_of_nvcc(self):
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fakecuda", "programs", "app.cu")
+        program = f"{self.folder()}/app"
+        subprocess.run(["nvcc", "-cudart", "static", "-o", program, source], check=True, capture_output=True, timeout=120)
+        self.assertEqual(self.gpu_of(program)["source"], "none")
 
 
 @unittest.skipUnless(shutil.which("strace"), "no strace")

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Why there is no GPU timeline of a program that holds GPU code: with a runtime that is linked in, nothing of CUDA is
+ * seen before the driver comes up, and where there is no driver that never happens.
+ *
+ * Threads: one. State: none. Never: says anything of a program without GPU code of its own, whatever its libraries
+ * hold.
+ */
+#include <string.h>
+
+#include "../model/elf_image.h"
+#include "../util/map.h"
+#include "gpu.h"
+
+/* By what nvcc puts GPU code into. */
+static bool is_gpu_program(const char *exe)
+{
+    struct pt_elf_image image = {0};
+    if (!pt_elf_image_open(&image, exe, NULL, PT_ELF_ANY_BUILD))
+        return false;
+    const bool has_code =
+        pt_elf_image_has_section(&image, ".nv_fatbin") || pt_elf_image_has_section(&image, ".nvFatBinSegment");
+    pt_elf_image_close(&image);
+    return has_code;
+}
+
+static bool has_driver(const struct pt_process *process)
+{
+    for (pt_u32 i = 0; i < process->n_modules; i++)
+        if (process->modules[i].path && !strncmp(pt_base_name(process->modules[i].path), "libcuda.so", 10))
+            return true;
+    return false;
+}
+
+const char *gpu_why_none(struct gpu *gpu, pt_u32 stage)
+{
+    const struct pt_session *session = gpu->profile->session;
+    const struct pt_process *found = NULL;
+    struct pt_map known = {0}; /* executables that were looked at */
+    for (pt_u32 i = 0; i < session->n_processes && !found; i++) {
+        const struct pt_process *process = session->processes[i];
+        if (gpu_stage_of(gpu, process) != stage || !process->exe)
+            continue;
+        pt_u64 *slot = pt_map_at(&known, (uintptr_t)pt_intern_text(&gpu->texts, process->exe));
+        if (!*slot && is_gpu_program(process->exe))
+            found = process;
+        *slot = 1;
+    }
+    pt_map_fini(&known);
+    if (!found)
+        return NULL;
+    const char *name = pt_base_name(found->exe);
+    return pt_metrics_format(&gpu->profile->metrics,
+                             has_driver(found)
+                                 ? "%s holds GPU code and loaded the CUDA driver, but that did not load what "
+                                   "CUDA_INJECTION64_PATH names: nothing is known of its GPU work"
+                                 : "%s holds GPU code, but never loaded the CUDA driver (libcuda.so.1): there is none "
+                                   "here, or the program did not use CUDA",
+                             name);
+}
