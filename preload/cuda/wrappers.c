@@ -44,6 +44,20 @@ struct copy_3d {
     struct extent extent;
     int kind;
 };
+struct copy_3d_peer {
+    void *from_array;
+    size_t from_position[3];
+    struct pitched from;
+    int from_device;
+    void *to_array;
+    size_t to_position[3];
+    struct pitched to;
+    int to_device;
+    struct extent extent;
+};
+struct channels { /* bits of each */
+    int x, y, z, w, kind;
+};
 
 /* ---- what is recorded ---- */
 
@@ -55,7 +69,7 @@ enum {
 #undef NOISE
 };
 /* Beside enum cudaMemcpyKind, which has 0 to 4. */
-enum { KIND_PEER = 5, KIND_SET = 6 };
+enum { KIND_UNKNOWN = 4, KIND_PEER = 5, KIND_SET = 6 };
 enum { ASYNC = 1, RELEASE = 1, BY_STREAM = 2 };
 #define MEMORY(kind) (PT_CUDA_MEMORY_##kind << 8)
 
@@ -113,6 +127,13 @@ static void copied_3d(const struct call *call, const struct copy_3d *copy, pt_i3
     transferred(call, (is_good ? copy_kind(copy->kind) : 0) | is_async, e->width * e->height * e->depth);
 }
 
+static void copied_3d_peer(const struct call *call, const struct copy_3d_peer *copy, pt_i32 is_async)
+{
+    const int is_known = call->result == 0 && !copy->from_array && !copy->to_array;
+    transferred(call, copy_kind(KIND_PEER) | is_async,
+                is_known ? copy->extent.width * copy->extent.height * copy->extent.depth : 0);
+}
+
 static void copied_batch(const struct call *call, const size_t *sizes, size_t count)
 {
     pt_u64 bytes = 0;
@@ -143,6 +164,14 @@ static void allocated_3d(const struct call *call, const struct pitched *memory, 
     const int is_good = call->result == 0;
     at_address(call, MEMORY(DEVICE), is_good ? memory->memory : 0,
                is_good ? memory->pitch * extent->height * extent->depth : 0);
+}
+
+/* What has no height or depth says 0. */
+static void allocated_array(const struct call *call, void *const *array, const struct channels *channels, size_t width,
+                            size_t height, size_t depth)
+{
+    const int bits = call->result == 0 ? channels->x + channels->y + channels->z + channels->w : 0;
+    allocated(call, MEMORY(ARRAY), array, (pt_u64)bits / 8 * width * (height ? height : 1) * (depth ? depth : 1));
 }
 
 /* ---- queries ---- */

@@ -24,9 +24,11 @@ struct extent { size_t width, height, depth; };
 struct pitched { void *memory; size_t pitch, width, height; };
 struct launch_config;
 struct copy_3d;
+struct copy_3d_peer;
+struct channels;
 """
 # What differs between versions: our rows pass on the longest form.
-LONGER_THAN_HEADER = {"cudaGraphInstantiate", "cudaMemcpyBatchAsync"}
+LONGER_THAN_HEADER = {"cudaGraphInstantiate", "cudaMemcpyBatchAsync", "cudaMemcpy3DBatchAsync", "cudaMemPrefetchAsync"}
 
 
 def rows():
@@ -169,7 +171,7 @@ class Arguments(AbiCase):
 
         def kind_of(parameter):
             parameter = re.sub(r"__dv\(.*?\)|=.*", "", parameter).strip()
-            if "*" in parameter or re.search(r"\b(cudaStream_t|cudaEvent_t|cudaGraph\w*_t|cudaKernel_t|cudaMemPool_t|cudaArray\w*_t|cudaHostFn_t)\b",
+            if "*" in parameter or re.search(r"\b(cudaStream_t|cudaEvent_t|cudaGraph\w*_t|cudaKernel_t|cudaMemPool_t|cudaArray\w*_t|cudaHostFn_t|cudaStreamCallback_t)\b",
                                              parameter):
                 return "address"
             for words, kind in ((r"dim3", "dim3"), (r"(struct )?(cudaExtent|extent)", "extent"), (r"(struct )?(cudaPitchedPtr|pitched)", "pitched"),
