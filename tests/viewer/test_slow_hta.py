@@ -65,6 +65,19 @@ class HtaCase(ViewerCase):
     def near(self, found_us, wanted_ns, what):
         self.assertLessEqual(abs(found_us * 1000 - wanted_ns), TOLERANCE * wanted_ns + 1000, f"{what}: {found_us}, {wanted_ns}")
 
+    def check_report(self, row, folder):
+        """The same shares of the time between the first and the last work as in our report. HTA leaves the last step out: one of many."""
+        ran = subprocess.run([PROFTRACE, "report", folder, "--format", "json"], capture_output=True, check=True)
+        device, = json.loads(ran.stdout)["stages"][0]["gpu"]["devices"]
+        compute_s = device["kernels_s"] - device["only_collectives_s"]
+        self.assertAlmostEqual(device["busy_s"] + device["idle_s"], device["window_s"], delta=1e-6)
+        self.assertAlmostEqual(device["kernels_s"] + device["copies_s"] - device["overlap_s"], device["busy_s"], delta=1e-6)
+        for theirs, ours in (("idle_time(us)", device["idle_s"]), ("compute_time(us)", compute_s),
+                             ("non_compute_time(us)", device["busy_s"] - compute_s)):
+            share, wanted = row[theirs] / row["kernel_time(us)"], ours / device["window_s"]
+            self.assertLessEqual(abs(share - wanted), TOLERANCE, f"{theirs}: {share}, {wanted}")
+        self.assertLessEqual(abs(row["kernel_time(us)"] / 1e6 - device["window_s"]), 1.5 / self.STEPS * device["window_s"])
+
     def check_temporal(self, row, work):
         """`work` is (kind, start, end, ...) of all that HTA looks at."""
         whole = max(end for _, _, end, *_ in work) - min(start for _, start, *_ in work)
@@ -79,6 +92,8 @@ class HtaCase(ViewerCase):
 class MiniTorch(HtaCase):
     """A training that was recorded: what it did is in the trace, and HTA finds the same."""
 
+    STEPS = 60
+
     def kind_of(self, event):
         if event["event"] != "gpu_kernel":
             return "memory"
@@ -88,7 +103,7 @@ class MiniTorch(HtaCase):
         reason = mini_torch.why_not()
         if reason:
             self.skipTest(reason)
-        folder = mini_torch.record(self.folder, "--steps", "20", "--allreduce", "2", "--cause", "sleep=5")
+        folder = mini_torch.record(self.folder, "--steps", str(self.STEPS), "--allreduce", "2", "--cause", "sleep=5")
         ran = subprocess.run([PROFTRACE, "dump", "--json", folder], capture_output=True, check=True)
         events = [json.loads(line) for line in ran.stdout.decode("utf-8", "replace").splitlines()]
         last_step_ns = max(event["start_ns"] for event in events
@@ -107,6 +122,7 @@ class MiniTorch(HtaCase):
         self.assertEqual(figures["ranks"], [0])
         self.assertEqual(figures["critical_path"]["waits"], 4, "one in each step")
         self.check_temporal(figures["temporal"][0], work)
+        self.check_report(figures["temporal"][0], folder)
         launched = [w for w in work if w[3] != "cudaMemcpy"]  # it looks at launches that do not wait
         self.assertEqual(len(figures["launches"]["0"]), len(launched))
         self.near(sum(row["gpu_duration"] for row in figures["launches"]["0"]),
