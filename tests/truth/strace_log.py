@@ -31,7 +31,7 @@ CLASSES = {
     "send": ("sendto", "sendmsg", "sendmmsg"),
 }
 CLASS_OF = {call: name for name, calls in CLASSES.items() for call in calls}
-BY_NUMBER = ("open", "read", "write", "stat") # classes that are calls when they come through syscall(2), too
+BY_NUMBER = ("open", "read", "write", "stat")  # classes that are calls when they come through syscall(2), too
 MOVES_BYTES = ("read", "write", "receive", "send")
 CALLS = ",".join([*CLASS_OF, "rt_sigreturn", "restart_syscall"])
 KIN = {"sleep", "usleep", "nanosleep", "clock_nanosleep", "thrd_sleep", "wait", "wait3", "waitpid", "sigpause", "sigwait", "sigwaitinfo",
@@ -40,6 +40,7 @@ KIN = {"sleep", "usleep", "nanosleep", "clock_nanosleep", "thrd_sleep", "wait", 
 LINE = re.compile(r"^(?P<tid>\d+) +(?:(?P<call>\w+)\(|<\.\.\. (?P<resumed>\w+) resumed>)(?P<rest>.*)$")
 RESULT = re.compile(r"= (?P<value>-?\d+)(?: E\w+ \(.*\))?(?: \(.*\))?$|= \?.*$")
 FRAME = re.compile(r"^ > (?P<object>[^\s(]+)\((?P<symbol>[^)+]*)")
+ALLOCATOR = re.compile(r"/lib(jemalloc|tcmalloc|mimalloc)[^/]*$")
 LIBC = re.compile(r"/libc(\.so\.6|-2\.\d+\.so)$")
 
 Call = collections.namedtuple("Call", "tid name result symbols caller public text")
@@ -55,6 +56,12 @@ def is_public(name, frames, library):
     return libc == 1 or frames[libc - 1][1].lstrip("_") in KIN
 
 
+def last_traces(path):
+    """{tid: number of the line on which it made its last trace file}: an exec makes another one."""
+    with open(path, encoding="utf-8", errors="replace") as log:
+        return {line.split(None, 1)[0]: number for number, line in enumerate(log) if ".ptr\"" in line and "O_CREAT" in line}
+
+
 def bytes_of(name, result, text):
     """What was moved: the calls for many messages return their number."""
     return sum(map(int, re.findall(r"msg_len=(\d+)", text))) if name.endswith("mmsg") else max(result, 0)
@@ -63,6 +70,11 @@ def bytes_of(name, result, text):
 def read(path, library="libproftrace.so"):
     """Yield every finished call of the classes."""
     begun, interrupted, current, frames = {}, {}, None, []
+    traced, began = last_traces(path), 0
+
+    def is_early(tid, outside):
+        """What an allocator that comes before us asks for when the loader first needs memory: our constructor has not run."""
+        return bool(outside and ALLOCATOR.search(outside[0][0]) and began < traced.get(str(tid), 0))
 
     def finish():
         if not current:
@@ -76,7 +88,7 @@ def read(path, library="libproftrace.so"):
             return call._replace(result=result) if call else None
         outside = [f for f in frames if not LIBC.search(f[0]) and not f[0].endswith(library)]
         call = Call(tid, name, result, [f[1] for f in frames[:4]], outside[0] if outside else ("", ""),
-                    is_public(name, frames, library), text)
+                    is_public(name, frames, library) and not is_early(tid, outside), text)
         interrupted.pop(tid, None)
         if result is None:
             interrupted[tid] = call
@@ -84,7 +96,7 @@ def read(path, library="libproftrace.so"):
         return call
 
     with open(path, encoding="utf-8", errors="replace") as log:
-        for line in log:
+        for number, line in enumerate(log):
             frame = FRAME.match(line)
             if frame:
                 frames.append((frame["object"], frame["symbol"]))
@@ -104,7 +116,7 @@ def read(path, library="libproftrace.so"):
             result = RESULT.search(rest)
             if result and (name in CLASS_OF or name in ("rt_sigreturn", "restart_syscall")):
                 value = -4 if "= -1 EINTR" in rest else int(result["value"]) if result["value"] is not None else None
-                current = int(match["tid"]), name, value, f"{name}({text}"
+                current, began = (int(match["tid"]), name, value, f"{name}({text}"), number
     call = finish()
     if call:
         yield call
