@@ -66,7 +66,8 @@ class Waits(CpuCase):
             self.skipTest("ordinary users get no stacks of waits here")
         rows = json.loads(self.ask("stats", "--by", "stack", "--json", run))["stages"][0]["off_cpu_stacks"]
         sleeps = [row for row in rows if row["reason"] == "Sleep" and "PyEval_EvalCode" in (row["stack"] or "")]
-        self.assertAlmostEqual(sum(row["main_s"] for row in sleeps), sum(row["off_s"] for row in rows), delta=0.05)
+        self.assertAlmostEqual(sum(row["main_s"] for row in sleeps), sum(row["off_s"] for row in rows if row["reason"] != "Runnable"),
+                               delta=0.05)  # queueing is other programs' doing
         self.assertNotIn("Page faults", [row["reason"] for row in rows])
         finding = next(finding for finding in self.report(run)["findings"] if finding["rule"] == "sleep_polling")
         self.assertRegex(finding["evidence"]["where"], r"^\S.* \d+ %$")
