@@ -4,7 +4,7 @@ import os
 import subprocess
 
 import strace_log
-from harness import SETTINGS, clean_environment, run_command
+from harness import SETTINGS, clean_environment, run_command, slow
 from strace_case import StraceCase
 
 PYTHON = """
@@ -107,6 +107,7 @@ class StraceTruth(StraceCase):
     def test_python(self):
         self.compare(["/usr/bin/python3", "-c", PYTHON], mode="full")
 
+    @slow
     def test_node(self):
         """libuv asks about files and closes them by number."""
         self.compare(["node", "-e", NODE], seen=("open", "read", "write", "stat"))
