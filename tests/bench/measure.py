@@ -114,16 +114,19 @@ class Series:
         return Spread.of(s.trace_bytes / (events * s.ops) for s in self.samples) if events else None
 
 
+PEER_ROUNDS = 3  # of other tracers, which take most of the time: with the warm-up round the first four
+
+
 def interleaved(workload, tracers, rounds, places, quick, progress):
-    """A B C A B C ...: one warm-up round, then `rounds` that count. Returns {tracer key: Series}."""
+    """A B C A B C ...: one warm-up round, then `rounds` that count, the peers in the first ones. Returns {tracer key: Series}."""
     chosen = [tracers[key] for key in workload.tracers if key in tracers]
     size = workload.quick if quick else workload.size
     plan = [(t, min(size, workload.short) if t.short and workload.short else size) for t in chosen]
-    sizes_of_base = sorted({s for _, s in plan})
     samples = {}
     for number in range(rounds + 1):
         began = time.time()
-        runs = [(tracers["bare"], s) for s in sizes_of_base] + [(t, s) for t, s in plan if t.key != "bare"]
+        now = [(t, s) for t, s in plan if t.is_ours or number <= PEER_ROUNDS]
+        runs = [(tracers["bare"], s) for s in sorted({s for _, s in now})] + [(t, s) for t, s in now if t.key != "bare"]
         for tracer, of_size in runs:
             sample = run_once(workload, tracer, of_size, places)
             if number:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Measure what tracing costs, ours and the installed peers', interleaved in one run; see docs/performance.md.
 
-    run.py --build DIR                    all workloads, 9 rounds, table to stdout
+    run.py --build DIR                    all workloads, 7 rounds, table to stdout
     run.py --build DIR --only M1,I1       some of them
     run.py --build DIR --write FILE       put the table between the markers of FILE
     run.py --build DIR --quick            tiny sizes, 2 rounds: proves that it works, measures nothing
@@ -33,7 +33,8 @@ def circumstances(rounds, load_before, present):
     with open("/proc/cpuinfo", encoding="utf-8") as f:
         model = re.search(r"model name\s*: (.*)", f.read())
     now = datetime.datetime.now(datetime.timezone.utc)
-    return (f"Measured {now:%Y-%m-%d} by `scripts/bench`: {rounds} rounds after one that is thrown away, on {os.cpu_count()} cores of "
+    return (f"Measured {now:%Y-%m-%d} by `scripts/bench`: {rounds} rounds ({min(rounds, measure.PEER_ROUNDS)} of "
+            f"other tracers) after one that is thrown away, on {os.cpu_count()} cores of "
             f"{model.group(1) if model else 'an unknown CPU'}, Linux {platform.release()}, glibc {platform.libc_ver()[1]}; load average "
             f"{load_before[0]:.1f} before and {os.getloadavg()[0]:.1f} after. Tracers present: {', '.join(present)}.\n")
 
@@ -49,11 +50,11 @@ def write_between_markers(path, text):
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", required=True, help="build folder with libproftrace.so, proftrace and bench/")
-    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--only", default="", help="workloads, comma-separated")
     parser.add_argument("--tracers", default="", help="configurations, comma-separated")
     parser.add_argument("--no-analysis", action="store_true")
-    parser.add_argument("--large", action="store_true", help="also report on 100 M and 1,000 M events (10 minutes, 5 GB of disk)")
+    parser.add_argument("--large", action="store_true", help="also report on 1,000 M events (10 minutes, 5 GB of disk)")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--write", help="file that gets the table between its markers")
     return parser.parse_args()

@@ -22,6 +22,10 @@ class Tracer:
     daemon: str = ""        # name of the process that does part of its work
     short: bool = False     # very slow: takes the workload's short size
 
+    @property
+    def is_ours(self):
+        return self.key in ("bare", "off", "sampled", "full")
+
 
 def library(pattern):
     found = sorted(glob.glob(f"/usr/lib/x86_64-linux-gnu/{pattern}") + glob.glob(f"/usr/lib/{pattern}"))
