@@ -11,8 +11,8 @@ N = 20
 
 
 class ArbiterTest(CuptiCase):
-    def profile(self, case, program="", **environment):
-        outcome = self.run_program([PROGRAM, case], program, **environment)
+    def profile(self, case, program="", suffix="", **environment):
+        outcome = self.run_program([PROGRAM + suffix, case], program, **environment)
         self.assertEqual(outcome.code, 0, outcome.err)
         return outcome
 
@@ -28,9 +28,10 @@ class ArbiterTest(CuptiCase):
 
     def test_yields_and_returns(self):
         """Two windows of a profiler: ours has the kernels before, between and after, and says which windows it has not."""
-        for case in ("profiler_subscribes", "profiler_registers", "profiler_stays"):
-            with self.subTest(case):
-                outcome = self.profile(case)
+        for case, suffix in (("profiler_subscribes", ""), ("profiler_registers", ""), ("profiler_stays", ""),
+                             ("profiler_subscribes", "_12"), ("profiler_subscribes", "_11"), ("profiler_registers", "_11")):
+            with self.subTest(case, suffix=suffix):
+                outcome = self.profile(case, suffix=suffix)
                 self.assertEqual(outcome.states(), [CUPTI, YIELDED, CUPTI, YIELDED, CUPTI, ENDED])
                 self.assertEqual(self.names(outcome), {"before": N, "after": 2 * N})
                 self.assertEqual(outcome.lost(), {})

@@ -10,28 +10,31 @@ import time
 from cupti_case import CUPTI, CUT, DOUBLES, ENDED, CuptiCase, Outcome, main, recorded_kernels, true_kernels
 
 PROGRAM = f"{DOUBLES}/cupti_program"
+OLDER = ("_11", "_12")  # the same program for CUDA 11 and 12
 
 
 class EndTest(CuptiCase):
-    def end(self, case, code, *arguments, program="", **environment):
-        outcome = self.run_program([PROGRAM, case, *map(str, arguments)], program, **environment)
+    def end(self, case, code, *arguments, program="", suffix="", **environment):
+        outcome = self.run_program([PROGRAM + suffix, case, *map(str, arguments)], program, **environment)
         self.assertEqual(outcome.code, code, outcome.err)
         return outcome
 
     def test_orderly(self):
         """return, exit, exit from another thread: everything is delivered, and the trace says so."""
-        for case, code in (("return", 0), ("exit", 3), ("exit_in_thread", 4)):
-            with self.subTest(case):
-                outcome = self.end(case, code)
+        for case, code, suffix in (("return", 0, ""), ("exit", 3, ""), ("exit_in_thread", 4, ""), *((c, n, s) for s in OLDER for c, n in
+                                                                                                (("return", 0), ("exit_in_thread", 4)))):
+            with self.subTest(case, suffix=suffix):
+                outcome = self.end(case, code, suffix=suffix)
                 self.assertEqual(outcome.states(), [CUPTI, ENDED])
                 self.assertEqual(len(true_kernels(outcome)), 20)
                 self.assert_operations(outcome)
 
     def test_sudden(self):
         """_exit, abort, SIGTERM: no call of CUPTI's may be made there. No record is invented, and no sentence says "all"."""
-        for case, code in (("_exit", 5), ("abort", -signal.SIGABRT), ("sigterm", -signal.SIGTERM)):
-            with self.subTest(case):
-                outcome = self.end(case, code)
+        for case, code, suffix in (("_exit", 5, ""), ("abort", -signal.SIGABRT, ""), ("sigterm", -signal.SIGTERM, ""),
+                                   *(("_exit", 5, suffix) for suffix in OLDER)):
+            with self.subTest(case, suffix=suffix):
+                outcome = self.end(case, code, suffix=suffix)
                 self.assertEqual(outcome.states(), [CUPTI])
                 self.assertLessEqual(set(recorded_kernels(outcome)), set(true_kernels(outcome)))
 
@@ -98,12 +101,14 @@ class EndTest(CuptiCase):
 class ForkTest(CuptiCase):
     def test_workers(self):
         """Children of a process that uses CUDA, as DataLoader's workers are: they neither hang nor write, however they end."""
-        outcome = self.run_program([PROGRAM, "fork_workers"], "fork_hang_ms 100", timeout=30)
-        self.assertEqual((outcome.code, outcome.err), (0, ""))
-        self.assertEqual(outcome.states(), [CUPTI, ENDED])
-        self.assertEqual(len(true_kernels(outcome)), 60)
-        self.assert_operations(outcome)
-        self.assertEqual(len({e["pid"] for e in outcome.of("gpu_kernel")}), 1)
+        for suffix in ("", *OLDER):
+            with self.subTest(suffix=suffix):
+                outcome = self.run_program([PROGRAM + suffix, "fork_workers"], "fork_hang_ms 100", timeout=30)
+                self.assertEqual((outcome.code, outcome.err), (0, ""))
+                self.assertEqual(outcome.states(), [CUPTI, ENDED])
+                self.assertEqual(len(true_kernels(outcome)), 60)
+                self.assert_operations(outcome)
+                self.assertEqual(len({e["pid"] for e in outcome.of("gpu_kernel")}), 1)
 
 
 if __name__ == "__main__":
