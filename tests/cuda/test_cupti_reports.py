@@ -9,9 +9,10 @@ import os
 import re
 import subprocess
 
-from cupti_case import BUILD, DOUBLES, YIELDED, CuptiCase, main
+from cupti_case import BUILD, DOUBLES, OFF_NS, YIELDED, CuptiCase, main
 
 PROGRAM_DEF = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fakecuda", "engine", "program.def")
+TORCH = os.path.join(os.path.dirname(PROGRAM_DEF), "..", "mini_torch.py")
 ARGUMENTS = {"drop": 5, "zero_time": 5, "reversed_time": 5, "unknown_kind": 3, "long_record": 16, "small_buffers": 50, "wild_record": 1,
              "null_name": 2, "hostile_name": 2, "slow_flush": 20, "enable": 35, "sticky": 20, "init_result": 100}
 
@@ -44,11 +45,42 @@ class ReportTest(CuptiCase):
         elif gpu["completeness_percent"] == 100:
             self.assertIsNone(gpu["reason"])
 
+    def assert_figures(self, outcome, gpu):
+        """Times and bytes are those of the GPU; where records are missing, no more than those."""
+        true = outcome.true("kernel", "copy", "set")
+        recorded = sum(device[key] for device in gpu["devices"] for key in ("kernels_calls", "copies_calls"))
+        for key, what in (("kernels", ("kernel",)), ("copies", ("copy", "set"))):
+            of_kind = [t for t in true if t["what"] in what]
+            rows = [row for device in gpu["devices"] for row in device[key]]
+            true_s, found_s = sum(t["end_ns"] - t["start_ns"] for t in of_kind) / 1e9, sum(row["total_s"] for row in rows)
+            self.assertLessEqual(found_s, true_s + len(of_kind) * OFF_NS / 1e9, key)
+            if recorded == len(true):
+                self.assertAlmostEqual(found_s, true_s, delta=len(of_kind) * OFF_NS / 1e9, msg=key)
+            if key == "copies":
+                true_bytes, found_bytes = sum(t["bytes"] for t in of_kind), sum(row["bytes"] for row in rows)
+                self.assertLessEqual(found_bytes, true_bytes)
+                if recorded == len(true):
+                    self.assertEqual(found_bytes, true_bytes)
+        self.assert_truthful(len(true), gpu)
+
     def test_every_fault(self):
         self.assertGreater(len(faults()), 15)
         for fault in faults():
             with self.subTest(fault):
-                self.assert_truthful(*self.report("basic", f"fault {fault} {ARGUMENTS.get(fault, '')}"))
+                outcome = self.run_program([f"{DOUBLES}/workload_13", "basic", "20"], f"fault {fault} {ARGUMENTS.get(fault, '')}")
+                self.assert_figures(outcome, self.report_of(outcome)["gpu"])
+
+    def test_faults_of_graphs_and_trainings(self):
+        """The same of the nodes of graphs, and of a training in Python with workers."""
+        for fault in ("drop 5", "zero_time 7", "shuffle", "unknown_kind 3", "subscribe39"):
+            with self.subTest(fault):
+                outcome = self.run_program([f"{DOUBLES}/workload_13", "graph", "20"], f"fault {fault}", PROFTRACE_CUDA_GRAPH="node")
+                self.assert_figures(outcome, self.report_of(outcome)["gpu"])
+                outcome = self.run_program(["/usr/bin/python3", TORCH, "--steps", "4", "--workers", "2"], f"fault {fault}",
+                                           PROFTRACE_BUILD=os.path.abspath(BUILD))
+                self.assertEqual(outcome.code, 0, outcome.err)
+                self.assertGreater(len(outcome.true("kernel")), 50)
+                self.assert_figures(outcome, self.report_of(outcome)["gpu"])
 
     def test_pools(self):
         """The default pool and one of the program's own, 20 allocations each; memory over time has all that was on the device."""
