@@ -19,6 +19,7 @@
 #define ENOUGH_SAMPLED 0.5
 #define KNOWN_ALONE 0x80000000u /* flag of a wait: all of its kind are known one by one */
 
+#define LARGEST_SHIFT_NS 4000000000000000000ll
 /* No device: what is found stands for nothing else. */
 #define NOBODY UINT32_MAX
 
@@ -127,6 +128,20 @@ static void sort_all(struct gpu_host *host, const struct pt_cpu_data *data)
     weigh_waits(host, data);
 }
 
+/* By the clock that both have: between two readings of different ones anything may happen. A file may claim any time.
+ */
+static pt_i64 shift_of(const struct gpu_host *host, const struct pt_process *root)
+{
+    pt_i64 shift_ns;
+    if (!root || !root->start_monotonic_ns ||
+        __builtin_add_overflow(root->start_ns,
+                               (pt_i64)(host->view.data->header.begin_monotonic_ns - root->start_monotonic_ns),
+                               &shift_ns) ||
+        shift_ns > LARGEST_SHIFT_NS || shift_ns < -LARGEST_SHIFT_NS)
+        return host->threads.shift_ns;
+    return shift_ns;
+}
+
 struct gpu_host *gpu_host_open(struct gpu *gpu, pt_u32 stage)
 {
     const struct pt_session *session = gpu->profile->session;
@@ -139,12 +154,7 @@ struct gpu_host *gpu_host_open(struct gpu *gpu, pt_u32 stage)
         return NULL;
     }
     pt_cpu_threads_open(&host->threads, host->view.data, session->start_realtime_ns);
-    /* By the clock that both have: between two readings of different ones anything may happen. */
-    const struct pt_process *root = gpu->profile->stages.items[stage].root;
-    host->shift_ns =
-        root && root->start_monotonic_ns
-            ? root->start_ns + (pt_i64)(host->view.data->header.begin_monotonic_ns - root->start_monotonic_ns)
-            : host->threads.shift_ns;
+    host->shift_ns = shift_of(host, gpu->profile->stages.items[stage].root);
     sort_all(host, host->view.data);
     return host;
 }
@@ -272,36 +282,55 @@ static bool is_own_code(const struct gpu_place *place, pt_u32 device)
     return place->device == device && place->cause == GPU_CAUSE_host_code && place->ns > 0;
 }
 
-static const char *module_of(const struct gpu_host *host, const struct in_gaps *found)
+struct module_sum {
+    double faults_ns, all_ns;
+    size_t code; /* where most of its code ran; index + 1 */
+};
+struct module_sums {
+    PT_VEC(struct module_sum);
+};
+
+static struct module_sum *sum_of_module(const struct gpu_host *host, struct pt_map *map, struct module_sums *sums,
+                                        const struct in_gaps *found)
 {
-    return host->view.functions.items[found->function].module;
+    pt_u64 *slot = pt_map_at(map, (uintptr_t)host->view.functions.items[found->function].module);
+    if (!*slot) {
+        pt_vec_push(sums, (struct module_sum){0});
+        *slot = sums->n;
+    }
+    return &sums->items[*slot - 1];
 }
 
 /* The kernel is entered from a module's code by interrupts, too: a few samples there are no page faults. */
 static void forget_interrupts(struct gpu_host *host, pt_u32 device)
 {
     enum { LEAST_SHARE = 5 };
+    struct module_sums sums = {0};
+    struct pt_map by_module = {0};
     for (size_t i = 0; i < host->found.n; i++) {
-        struct in_gaps *faults = &host->found.items[i], *code = NULL;
-        double faults_ns = 0, all_ns = 0;
-        if (faults->cause != GPU_CAUSE_page_in || faults->device != device)
+        const struct in_gaps *found = &host->found.items[i];
+        const bool is_fault = found->cause == GPU_CAUSE_page_in;
+        if (found->device != device ||
+            (!is_fault && found->cause != GPU_CAUSE_python && found->cause != GPU_CAUSE_native))
             continue;
-        for (size_t j = 0; j < host->found.n; j++) {
-            struct in_gaps *other = &host->found.items[j];
-            const bool is_code = other->cause == GPU_CAUSE_python || other->cause == GPU_CAUSE_native;
-            const bool is_fault = other->cause == GPU_CAUSE_page_in;
-            if (other->device != device || module_of(host, other) != module_of(host, faults) || !(is_code || is_fault))
-                continue;
-            faults_ns += is_fault ? other->ns : 0;
-            all_ns += other->ns;
-            if (is_code && (!code || other->ns > code->ns || other->function == faults->function))
-                code = other;
-        }
-        if (!code || faults_ns * LEAST_SHARE >= all_ns)
-            continue;
-        code->ns += faults->ns;
-        faults->ns = 0;
+        struct module_sum *sum = sum_of_module(host, &by_module, &sums, found);
+        sum->faults_ns += is_fault ? found->ns : 0;
+        sum->all_ns += found->ns;
+        if (!is_fault && (!sum->code || found->ns > host->found.items[sum->code - 1].ns))
+            sum->code = i + 1;
     }
+    for (size_t i = 0; i < host->found.n; i++) {
+        struct in_gaps *found = &host->found.items[i];
+        if (found->device != device || found->cause != GPU_CAUSE_page_in)
+            continue;
+        const struct module_sum *sum = sum_of_module(host, &by_module, &sums, found);
+        if (!sum->code || sum->faults_ns * LEAST_SHARE >= sum->all_ns)
+            continue;
+        host->found.items[sum->code - 1].ns += found->ns;
+        found->ns = 0;
+    }
+    pt_map_fini(&by_module);
+    free(sums.items);
 }
 
 static void take_from_own_code(struct gpu *gpu, pt_u32 device, pt_i64 all_ns, pt_i64 taken_ns)
