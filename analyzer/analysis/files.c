@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../util/id_map.h"
 #include "analysis.h"
 #include "call_class.h"
 #include "file_results.h"
@@ -25,7 +26,7 @@ struct files {
     struct pt_profile *profile;
     PT_VEC(struct pt_file_use);
     struct pt_map by_path;  /* stage, interned path -> index in items, plus 1 */
-    struct pt_map by_id;    /* process, string id -> the same */
+    struct pt_id_map by_id; /* process, string id -> the same */
     struct pt_map by_fd[2]; /* process, descriptor -> index in descriptors, plus 1: descriptor layer and stdio */
     struct {
         PT_VEC(struct descriptor);
@@ -101,16 +102,15 @@ static pt_i64 file_of_id(struct files *files, struct pt_process *process, pt_u32
 {
     if (!path)
         return -1;
-    const pt_u64 key = (pt_u64)process->index << 32 | path;
-    const pt_u64 *known = dir_path ? NULL : pt_map_find(&files->by_id, key);
+    const pt_u64 known = dir_path ? 0 : pt_id_map_get(&files->by_id, process->index, path);
     if (known)
-        return (pt_i64)*known - 1;
+        return (pt_i64)known - 1;
     const char *text = file_name(pt_process_absolute_path(process, path, dir_path));
     if (!text)
         return -1;
     const pt_u32 file = file_of_path(files, pt_profile_stage_of(files->profile, process), text);
     if (!dir_path)
-        *pt_map_at(&files->by_id, key) = file + 1ull;
+        *pt_id_map_at(&files->by_id, process->index, path) = file + 1ull;
     return file;
 }
 
@@ -296,7 +296,7 @@ static void finish(void *state, struct pt_profile *profile)
     free(files->items);
     free(files->descriptors.items);
     pt_map_fini(&files->by_path);
-    pt_map_fini(&files->by_id);
+    pt_id_map_fini(&files->by_id);
     pt_map_fini(&files->by_fd[0]);
     pt_map_fini(&files->by_fd[1]);
     pt_gaps_fini(&files->small_gaps);

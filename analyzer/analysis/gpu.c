@@ -53,14 +53,13 @@ const char *gpu_string(struct gpu *gpu, const struct pt_process *process, pt_u32
 {
     if (!id)
         return NULL;
-    const pt_u64 key = (pt_u64)process->index << 33 | (pt_u64)id << 1 | is_folded;
-    const pt_u64 *known = pt_map_find(&gpu->texts_of_ids, key);
+    const pt_u64 known = pt_id_map_get(&gpu->texts_of_ids[is_folded], process->index, id);
     if (known)
-        return (const char *)(uintptr_t)*known;
+        return (const char *)(uintptr_t)known;
     const char *text = pt_process_string(process, id);
     const char *kept = !text ? NULL : is_folded ? folded(gpu, text) : gpu_text(gpu, text);
-    if (gpu->texts_of_ids.n < 4 * GPU_MOST_TEXTS)
-        *pt_map_at(&gpu->texts_of_ids, key) = (uintptr_t)kept;
+    if (kept && gpu->texts_of_ids[is_folded].others.n < 4 * GPU_MOST_TEXTS)
+        *pt_id_map_at(&gpu->texts_of_ids[is_folded], process->index, id) = (uintptr_t)kept;
     return kept;
 }
 
@@ -181,9 +180,8 @@ static void free_lists(struct gpu *gpu)
 static void free_all(struct gpu *gpu)
 {
     const struct pt_session *session = gpu->profile->session;
-    struct pt_map *const maps[] = {&gpu->device_ids, &gpu->by_device,  &gpu->by_stream,   &gpu->by_queue,
-                                   &gpu->by_kernel,  &gpu->by_variant, &gpu->by_copies,   &gpu->by_sum,
-                                   &gpu->by_place,   &gpu->by_node,    &gpu->texts_of_ids};
+    struct pt_map *const maps[] = {&gpu->device_ids, &gpu->by_device, &gpu->by_stream, &gpu->by_queue, &gpu->by_kernel,
+                                   &gpu->by_variant, &gpu->by_copies, &gpu->by_sum,    &gpu->by_place, &gpu->by_node};
     for (pt_u32 i = 0; gpu->is_used && i < session->n_processes; i++)
         free_process(gpu->processes[i]);
     for (pt_u32 i = 0; gpu->is_used && i < gpu->first_thread[session->n_processes]; i++) {
@@ -198,6 +196,8 @@ static void free_all(struct gpu *gpu)
     for (size_t i = 0; i < gpu->by_channel.n; i++)
         free((void *)(uintptr_t)gpu->by_channel.entries[i].value);
     pt_map_fini(&gpu->by_channel);
+    pt_id_map_fini(&gpu->texts_of_ids[0]);
+    pt_id_map_fini(&gpu->texts_of_ids[1]);
     pt_intern_fini(&gpu->texts);
     pt_peers_fini(&gpu->peers);
     gpu_overlaps_free(gpu);

@@ -8,6 +8,7 @@
 #ifndef PT_ANALYSIS_GPU_H
 #define PT_ANALYSIS_GPU_H
 
+#include "../util/id_map.h"
 #include "analysis.h"
 #include "histogram.h"
 #include "peers.h"
@@ -305,7 +306,7 @@ struct gpu {
     struct gpu_overlaps *overlaps; /* gpu_overlaps.c */
     struct pt_map device_ids;      /* process, number -> hash of what identifies the device */
     struct pt_map by_device, by_stream, by_queue, by_kernel, by_variant, by_copies, by_sum, by_place, by_node;
-    struct pt_map texts_of_ids; /* process, string id, folded -> text */
+    struct pt_id_map texts_of_ids[2]; /* process, string id -> text; folded */
     struct pt_intern texts;
     struct gpu_host **hosts; /* by stage */
 };

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../util/id_map.h"
 #include "analysis.h"
 #include "call_class.h"
 #include "gaps.h"
@@ -24,8 +25,8 @@ struct directory {
 struct metadata {
     struct pt_profile *profile;
     PT_VEC(struct directory);
-    struct pt_map by_id;   /* process, path id, directory id -> index, plus 1 */
-    struct pt_map by_path; /* stage, interned directory -> index, plus 1 */
+    struct pt_id_map by_id; /* process, path id -> index, plus 1 */
+    struct pt_map by_path;  /* stage, interned directory -> index, plus 1 */
     struct pt_intern names;
     struct pt_gaps gaps;
     struct {
@@ -98,16 +99,14 @@ static void event(void *state, const struct pt_event *e)
     const pt_u32 path = ((const struct pt_ev_io_close *)(const void *)e->payload)->path, dir_path = dir_path_of(e);
     if (!path)
         return;
-    const pt_u64 key = (pt_u64)e->process->index << 32 | path;
-    const pt_u64 *known = dir_path ? NULL : pt_map_find(&metadata->by_id, key);
-    pt_u64 index = known ? *known : 0;
+    pt_u64 index = dir_path ? 0 : pt_id_map_get(&metadata->by_id, e->process->index, path);
     if (!index) {
         const char *text = pt_process_absolute_path(e->process, path, dir_path);
         if (!text)
             return;
         index = directory_of(metadata, stage, text);
         if (!dir_path)
-            *pt_map_at(&metadata->by_id, key) = index;
+            *pt_id_map_at(&metadata->by_id, e->process->index, path) = index;
     }
     struct directory *d = &metadata->items[index - 1];
     d->calls++;
@@ -186,7 +185,7 @@ static void finish(void *state, struct pt_profile *profile)
         table_of_directories(metadata, stage, &profile->metrics);
     }
     free(metadata->items);
-    pt_map_fini(&metadata->by_id);
+    pt_id_map_fini(&metadata->by_id);
     pt_map_fini(&metadata->by_path);
     pt_intern_fini(&metadata->names);
     pt_gaps_fini(&metadata->gaps);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../util/id_map.h"
 #include "time_part.h"
 #include "workers.h"
 
@@ -32,10 +33,11 @@ struct network {
     struct pt_profile *profile;
     struct stage_net *stages;
     PT_VEC(struct net_name);
-    struct pt_map by_text, by_id; /* -> index, plus 1; by_id: also NOT_OURS */
-    struct pt_map accepted;       /* process, id of the other side's address */
-    struct pt_map unanswered;     /* process, descriptor -> `asked` when it was asked; 0 = it was answered */
-    struct pt_map asked;          /* process -> requests */
+    struct pt_map by_text;    /* -> index, plus 1 */
+    struct pt_id_map by_id;   /* process, string id -> the same; also NOT_OURS */
+    struct pt_map accepted;   /* process, id of the other side's address */
+    struct pt_map unanswered; /* process, descriptor -> `asked` when it was asked; 0 = it was answered */
+    struct pt_map asked;      /* process -> requests */
     struct pt_intern texts;
 };
 
@@ -70,14 +72,14 @@ static struct net_name *host_of(struct network *network, const struct pt_event *
     if (!path)
         return NULL;
     const pt_u64 key = (pt_u64)e->process->index << 32 | path;
-    pt_u64 *slot = pt_map_at(&network->by_id, key);
+    pt_u64 *slot = pt_id_map_at(&network->by_id, e->process->index, path);
     if (!*slot) {
         const char *text = pt_process_string(e->process, path);
         const bool is_ours = pt_channel_of_path(text) == PT_CHANNEL_NETWORK && !pt_map_find(&network->accepted, key);
         const pt_u64 name =
             is_ours ? name_of(network, pt_profile_stage_of(network->profile, e->process), text, false) : NOT_OURS;
-        *pt_map_at(&network->by_id, key) = name;
-        slot = pt_map_at(&network->by_id, key);
+        slot = pt_id_map_at(&network->by_id, e->process->index, path);
+        *slot = name;
     }
     return *slot == NOT_OURS ? NULL : &network->items[*slot - 1];
 }
@@ -288,7 +290,7 @@ static void finish(void *state, struct pt_profile *profile)
     free(network->items);
     free(network->stages);
     pt_map_fini(&network->by_text);
-    pt_map_fini(&network->by_id);
+    pt_id_map_fini(&network->by_id);
     pt_map_fini(&network->accepted);
     pt_map_fini(&network->unanswered);
     pt_map_fini(&network->asked);
