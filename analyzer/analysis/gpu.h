@@ -373,7 +373,6 @@ void gpu_not_seen_table(struct gpu *gpu, pt_u32 stage);
 
 /* gpu_idle.c */
 void gpu_idle_work(struct gpu *gpu, pt_u32 device, const struct gpu_activity *work, const struct gpu_call *call);
-
 void gpu_idle_end(struct gpu *gpu);
 
 /* gpu_ranges.c */
