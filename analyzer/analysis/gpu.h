@@ -264,8 +264,6 @@ struct gpu_channel {
     pt_u32 n;
 };
 
-struct gpu_host; /* the CPU profile: gpu_host.c */
-
 struct gpu {
     struct pt_profile *profile;
     bool is_used;
@@ -308,7 +306,7 @@ struct gpu {
     struct pt_map by_device, by_stream, by_queue, by_kernel, by_variant, by_copies, by_sum, by_place, by_node;
     struct pt_id_map texts_of_ids[2]; /* process, string id -> text; folded */
     struct pt_intern texts;
-    struct gpu_host **hosts; /* by stage */
+    struct gpu_host **hosts; /* the CPU profile, by stage: gpu_host.c */
 };
 
 static inline pt_u64 gpu_mix(pt_u64 a, pt_u64 b)
