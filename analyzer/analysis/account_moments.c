@@ -42,6 +42,12 @@ static int by_time(const void *a, const void *b)
     return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
+/* A file may claim any time: wraps around instead of being undefined. */
+static pt_i64 shifted(pt_u64 t_ns, pt_i64 shift_ns)
+{
+    return (pt_i64)(t_ns + (pt_u64)shift_ns);
+}
+
 static void take_intervals(struct account_moments *moments, const struct pt_cpu_data *data, pt_i64 shift_ns)
 {
     moments->intervals = pt_calloc(data->n_intervals + 1, sizeof *moments->intervals);
@@ -55,10 +61,10 @@ static void take_intervals(struct account_moments *moments, const struct pt_cpu_
         const struct pt_cpu_interval *one = &data->intervals[i];
         if (one->kind > PT_CPU_INTERVAL_FAULT)
             continue;
-        const pt_i64 start_ns = (pt_i64)one->t_ns + shift_ns;
+        const pt_i64 start_ns = shifted(one->t_ns, shift_ns);
         moments->intervals[moments->first[one->thread + 1]++] = (struct account_interval){
             .start_ns = start_ns,
-            .end_ns = start_ns + (pt_i64)one->duration_ns,
+            .end_ns = shifted(one->duration_ns, start_ns),
             .is_fault = one->kind == PT_CPU_INTERVAL_FAULT,
         };
     }
@@ -71,9 +77,9 @@ static void take_all(struct account_moments *moments, const struct pt_cpu_thread
 {
     const struct pt_cpu_data *data = cpu->data;
     /* The profile's times on the clock of the trace: by the clock that both have, where the root noted it. */
-    const pt_i64 shift_ns = root->start_ns + (pt_i64)(data->header.begin_monotonic_ns - root->start_monotonic_ns);
+    const pt_i64 shift_ns = shifted(data->header.begin_monotonic_ns - root->start_monotonic_ns, root->start_ns);
     moments->cpu = cpu;
-    moments->sample_shift_ns = shift_ns - cpu->shift_ns;
+    moments->sample_shift_ns = shifted(0 - (pt_u64)cpu->shift_ns, shift_ns);
     moments->is_python = pt_calloc(data->n_nodes + 1, sizeof *moments->is_python);
     for (pt_u32 node = 1; node < data->n_nodes; node++)
         moments->is_python[node] = is_python(data, node);
@@ -163,8 +169,8 @@ static void samples_in(struct account_moments *moments, pt_u32 thread, pt_i64 st
     const struct pt_cpu_threads *cpu = moments->cpu;
     const size_t first = cpu->first[thread], n = cpu->first[thread + 1];
     size_t back = moments->next_sample[thread], *next = &moments->next_sample[thread];
-    start_ns -= moments->sample_shift_ns;
-    end_ns -= moments->sample_shift_ns;
+    start_ns = shifted(0 - (pt_u64)moments->sample_shift_ns, start_ns);
+    end_ns = shifted(0 - (pt_u64)moments->sample_shift_ns, end_ns);
     while (back > first && cpu->moments[back - 1].t_ns >= start_ns)
         moments->is_inside[--back] = true;
     for (; *next < n && cpu->moments[*next].t_ns <= end_ns; ++*next)
