@@ -74,7 +74,7 @@ def resource(values, total):
 
 def stage_record(name, start, seconds, status, reason, code, gpu):
     record = {"stage": name, "status": status, "reason": reason, "command": ["/opt/pipeline/" + name, "--out", "runs/latest"],
-              "cwd": "/work", "log": f"logs/{name}.log", "start_ns": int(start * NS), "duration_ns": int(seconds * NS)}
+              "cwd": "/srv", "log": f"logs/{name}.log", "start_ns": int(start * NS), "duration_ns": int(seconds * NS)}
     if status == "skipped":
         return record
     samples = samples_of(name, seconds, gpu)
@@ -90,12 +90,12 @@ def stage_record(name, start, seconds, status, reason, code, gpu):
 
 def run_record(gpu):
     return {
-        "schema_version": "1.0", "cwd": "/work", "host": "gpu-box-1", "start_realtime_ns": 1795262400 * NS,
+        "schema_version": "1.0", "cwd": "/srv", "host": "gpu-box-1", "start_realtime_ns": 1795262400 * NS,
         "interval_ns": NS // 2, "duration_ns": 404 * NS,
         "machine": {"cpus": 8, "memory_bytes": 32 * GIB, "gpus": ["NVIDIA H200"] if gpu else []},
-        "pipeline": {"config": "/work/config.json", "dataset": "coco128", "train_epochs": 50,
+        "pipeline": {"config": "/srv/config.json", "dataset": "coco128", "train_epochs": 50,
                      "thresholds": {"cpu_percent": 90, "memory_percent": 85, "disk_percent": 80, "sustained_s": 10},
-                     "quality_file": "/work/grade.json",
+                     "quality_file": "/srv/grade.json",
                      "quality": [{"key": "run_grade_0_100", "value": 72.5, "min": 50, "reason": None},
                                  {"key": "precision_proxy", "value": 0.41, "min": 0.5, "reason": None},
                                  {"key": "recall_proxy", "value": None, "min": None, "reason": "the grade report has no such key"}]},
@@ -111,14 +111,14 @@ def events_of(name, pid, start, seconds):
     who = f"{pid}/{pid}"
     if name == "fetch-dataset":
         for i in range(16):
-            yield f"{start + 1 + i:.9f} +0.120000000 {who} io_write fd=4 result=33554432 path=\"/work/data/coco128.zip\" requested_bytes=33554432"
+            yield f"{start + 1 + i:.9f} +0.120000000 {who} io_write fd=4 result=33554432 path=\"/srv/data/coco128.zip\" requested_bytes=33554432"
     if name == "check-augment":
         for i in range(120):
-            yield f"{start + .5 + i * .09:.9f} +0.001000000 {who} meta_stat result=-2 path=\"/work/cache/augment/{i % 7}/{i:03}.npz\" flags=0x0"
+            yield f"{start + .5 + i * .09:.9f} +0.001000000 {who} meta_stat result=-2 path=\"/srv/cache/augment/{i % 7}/{i:03}.npz\" flags=0x0"
     if name == "generate-dataset":
         for i in range(400):
             at = start + .2 + i * .15
-            path = f"/work/data/images/{i // 4:06}.jpg"
+            path = f"/srv/data/images/{i // 4:06}.jpg"
             yield f"{at:.9f} +0.004000000 {who} io_open fd=5 result=5 path=\"{path}\" flags=O_RDONLY"
             yield f"{at + .01:.9f} +0.060000000 {who} io_read fd=5 result=131072 path=\"{path}\" requested_bytes=131072"
     if name == "train":
@@ -126,14 +126,14 @@ def events_of(name, pid, start, seconds):
             at = start + 2 + i * 3.9
             yield f"{at:.9f} {who} step number={i}"
             yield f"{at + .1:.9f} {who} range_begin name=\"data\""
-            yield f"{at + .2:.9f} +1.100000000 {who} stdio_read fd=3 bytes=6553600 path=\"/work/data/shard-{i % 4}.bin\""
+            yield f"{at + .2:.9f} +1.100000000 {who} stdio_read fd=3 bytes=6553600 path=\"/srv/data/shard-{i % 4}.bin\""
             yield f"{at + 1.5:.9f} {who} range_end"
             yield f"{at + 1.6:.9f} {who} range_begin name=\"forward\""
             yield f"{at + 1.7:.9f} {who} heap_sample stack=[0x401000 0x402000] function=heap_malloc addr={0x7f0000000000 + i * 65536:#x} size_bytes=1048576"
             yield f"{at + 3.2:.9f} {who} range_end"
     if name == "infer":
         for i in range(50):
-            yield f"{start + 1 + i:.9f} +0.300000000 {who} io_read fd=6 result=4096 path=\"/work/runs/latest/weights.pt\" requested_bytes=4096"
+            yield f"{start + 1 + i:.9f} +0.300000000 {who} io_read fd=6 result=4096 path=\"/srv/runs/latest/weights.pt\" requested_bytes=4096"
 
 
 def trace():
@@ -145,7 +145,7 @@ def trace():
         ended = f"state=exited exit_status={code}" if status != "timeout" else "state=live"
         yield (f"process {pid} ppid=1 uid=1000 trace_id={pid:#x} start={start:.9f} end={start + seconds:.9f} {ended} heap=sampled "
                f"heap_sample_bytes=524288 cpu_ns={int(seconds * NS)} max_rss_bytes=268435456 boot=\"b\" host=\"gpu-box-1\" "
-               f"stage=\"{name}\" comm=\"{name[:15]}\" exe=\"/opt/pipeline/{name}\" cwd=\"/work\" argc=1 argv=[\"{name}\"]")
+               f"stage=\"{name}\" comm=\"{name[:15]}\" exe=\"/opt/pipeline/{name}\" cwd=\"/srv\" argc=1 argv=[\"{name}\"]")
         yield f"thread {pid}/{pid} slot=0 life=1 start={start:.9f}"
         yield f"module {pid} start=0x400000 end=0x500000 bias=0x0 since={start:.9f} build_id= path=\"/opt/pipeline/{name}\""
         yield from events_of(name, pid, start, seconds)

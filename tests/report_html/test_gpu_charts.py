@@ -14,7 +14,7 @@ MEMORY = "GPU memory that the program allocated"
 def process(pid, stage, start, end):
     yield (f'process {pid} ppid=1 uid=1000 trace_id={pid:#x} start={start}.0 end={end}.0 state=exited exit_status=0 heap=sampled '
            f'heap_sample_bytes=524288 cpu_ns=1000000000 max_rss_bytes=268435456 boot="b" host="h1" stage="{stage}" comm="{stage}" '
-           f'exe="/usr/bin/{stage}" cwd="/work" argc=1 argv=["{stage}"]')
+           f'exe="/usr/bin/{stage}" cwd="/srv" argc=1 argv=["{stage}"]')
     yield f"thread {pid}/{pid} slot=0 life=1 start={start}.0"
     yield f"thread {pid}/2147483648 slot=1 life=1 start={start}.0"
     yield f'{start}.1 {pid}/2147483648 gpu_tracing reason="CUPTI 13.0.1" state=1'

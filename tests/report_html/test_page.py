@@ -112,11 +112,11 @@ class Page(PageCase):
         self.assertIsNone(groups["fetch-dataset"])
         row = groups["generate-dataset"][0]
         self.assertEqual({key: row[key] for key in ("path_group", "files", "opens", "reads", "read_bytes", "writes")}, {
-            "path_group": "/work/data/images/*.jpg", "files": 100, "opens": 400, "reads": 400, "read_bytes": 400 * 131072,
+            "path_group": "/srv/data/images/*.jpg", "files": 100, "opens": 400, "reads": 400, "read_bytes": 400 * 131072,
             "writes": 0})
         self.assertAlmostEqual(row["total_s"], 400 * .064, places=6)
-        self.assertEqual([row["path_group"] for row in groups["train"]], ["/work/data/shard-*.bin"])
-        self.assertIn("/work/data/images/*.jpg", self.page(self.pipeline())[0])
+        self.assertEqual([row["path_group"] for row in groups["train"]], ["/srv/data/shard-*.bin"])
+        self.assertIn("/srv/data/images/*.jpg", self.page(self.pipeline())[0])
 
     def test_unknown_is_a_dash_with_its_reason(self):
         text, _ = self.page(self.pipeline("without", gpu=False))
