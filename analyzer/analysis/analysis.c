@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the one pass over the events. Threads: the caller's (the stream decodes in threads of its own). Never: knows
- * what an analysis looks for.
+ * Owns: the one pass over the events. Threads: the caller's, and of a long trace a second one for the analyses that
+ * stand apart (the stream decodes in threads of its own). Never: knows what an analysis looks for.
  */
 #include "analysis.h"
 
@@ -12,6 +12,8 @@
 #include "../merge/ahead.h"
 #include "../merge/stream.h"
 #include "../util/auto.h"
+#include "../util/mem.h"
+#include "beside.h"
 
 const struct pt_analysis *const pt_analyses[] = {
 #define ANALYSIS(name) &pt_analysis_##name,
@@ -22,17 +24,29 @@ const struct pt_analysis *const pt_analyses[] = {
 
 enum { N_ANALYSES = sizeof pt_analyses / sizeof *pt_analyses - 1, N_CATEGORIES = 16 };
 enum { MANY_EVENTS = 100000 }; /* putting fewer in order takes no longer than a thread takes to begin */
+enum { BATCH_EVENTS = 2048 };
 
 /* Who wants events of a category, so that an event costs one call per analysis that asked for it. */
-struct dispatch {
+struct lane {
     struct subscriber {
         void (*event)(void *state, const struct pt_event *event);
         void *state;
     } subscribers[N_CATEGORIES][N_ANALYSES];
     pt_u32 n[N_CATEGORIES];
+};
+
+struct dispatch {
+    struct lane here, beside;
     pt_u32 categories;
     void *states[N_ANALYSES];
 };
+
+static void subscribe(struct lane *lane, const struct pt_analysis *analysis, void *state)
+{
+    for (pt_u32 bit = 0; bit < N_CATEGORIES; bit++)
+        if (analysis->categories >> bit & 1)
+            lane->subscribers[bit][lane->n[bit]++] = (struct subscriber){analysis->event, state};
+}
 
 static void dispatch_prepare(struct dispatch *dispatch, struct pt_profile *profile)
 {
@@ -44,11 +58,26 @@ static void dispatch_prepare(struct dispatch *dispatch, struct pt_profile *profi
         if (!analysis->event)
             continue;
         dispatch->categories |= analysis->categories;
-        for (pt_u32 bit = 0; bit < N_CATEGORIES; bit++)
-            if (analysis->categories >> bit & 1)
-                dispatch->subscribers[bit][dispatch->n[bit]++] =
-                    (struct subscriber){analysis->event, dispatch->states[i]};
+        subscribe(analysis->is_apart ? &dispatch->beside : &dispatch->here, analysis, dispatch->states[i]);
     }
+}
+
+static void look(void *state, const struct pt_event *events, pt_u32 n_events)
+{
+    const struct lane *lane = state;
+    for (const struct pt_event *event = events; event < events + n_events; event++) {
+        const pt_u32 bit = (pt_u32)__builtin_ctz(event->desc->category);
+        for (pt_u32 i = 0; i < lane->n[bit]; i++)
+            lane->subscribers[bit][i].event(lane->subscribers[bit][i].state, event);
+    }
+}
+
+static int read_batch(struct pt_stream *stream, struct pt_event *events, pt_u32 *ret_n, struct pt_error *err)
+{
+    int got = 1;
+    for (*ret_n = 0; *ret_n < BATCH_EVENTS && (got = stream->next(stream, &events[*ret_n], err)) > 0; ++*ret_n)
+        ;
+    return got;
 }
 
 static int dispatch_events(struct dispatch *dispatch, struct pt_profile *profile, struct pt_error *err)
@@ -57,16 +86,28 @@ static int dispatch_events(struct dispatch *dispatch, struct pt_profile *profile
     PT_AUTO(pt_stream_closep) struct pt_stream *stream = pt_session_stream(profile->session, &filter, err);
     if (!stream)
         return -1;
-    if (profile->session->quality.events >= MANY_EVENTS)
+    struct pt_beside *beside = NULL;
+    if (profile->session->quality.events >= MANY_EVENTS) {
         stream = pt_stream_ahead(stream);
-    struct pt_event event;
-    int got;
-    while ((got = stream->next(stream, &event, err)) > 0) {
-        const pt_u32 bit = (pt_u32)__builtin_ctz(event.desc->category);
-        profile->n_events++;
-        for (pt_u32 i = 0; i < dispatch->n[bit]; i++)
-            dispatch->subscribers[bit][i].event(dispatch->subscribers[bit][i].state, &event);
+        beside = pt_beside_begin(look, &dispatch->beside);
     }
+    struct pt_event *events = pt_calloc(BATCH_EVENTS, sizeof *events);
+    int got;
+    do {
+        pt_u32 n;
+        got = read_batch(stream, events, &n, err);
+        profile->n_events += n;
+        if (beside)
+            pt_beside_give(beside, events, n);
+        else
+            look(&dispatch->beside, events, n);
+        look(&dispatch->here, events, n);
+        if (beside)
+            pt_beside_wait(beside);
+    } while (got > 0);
+    if (beside)
+        pt_beside_end(beside);
+    free(events);
     return got;
 }
 

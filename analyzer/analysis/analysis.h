@@ -36,6 +36,8 @@ struct pt_analysis {
     size_t state_size;
     void (*begin)(void *state, struct pt_profile *profile); /* NULL = nothing to prepare */
     void (*event)(void *state, const struct pt_event *event);
+    bool is_apart; /* events may be given to it in a thread beside those of the others: it shares nothing with them that
+                      changes meanwhile, and uses neither metrics nor paths before finish */
     void (*finish)(void *state, struct pt_profile *profile);
 };
 
@@ -56,8 +58,8 @@ static inline pt_u32 pt_profile_stage_of(const struct pt_profile *profile, const
     return profile->stages.of_process[process->index];
 }
 
-/* Why nobody knows what a stage's processes did: the counters of one lay in the part of its file that is missing. NULL =
- * they were there. */
+/* Why nobody knows what a stage's processes did: the counters of one lay in the part of its file that is missing. NULL
+ * = they were there. */
 const char *pt_profile_counters_missing(const struct pt_profile *profile, pt_u32 stage);
 /* "io-thread (thread 123)", or "thread 123" where nobody saw its name. */
 const char *pt_thread_label(struct pt_profile *profile, pt_u32 stage, const struct pt_thread *thread);

@@ -233,5 +233,6 @@ const struct pt_analysis pt_analysis_gpu = {
     .state_size = sizeof(struct gpu),
     .begin = begin,
     .event = event,
+    .is_apart = true,
     .finish = finish,
 };

@@ -90,24 +90,32 @@ static const char *find_string(const struct pt_process *process, pt_u32 id)
 }
 
 /* Asked for with nearly every event: ids are small numbers, so one look instead of a search. */
+/* Two threads may ask at once: the first one's table is taken. */
+static const char **texts_of(struct pt_process_data *data)
+{
+    const char **texts = __atomic_load_n(&data->texts, __ATOMIC_ACQUIRE), **none = NULL;
+    if (texts)
+        return texts;
+    texts = pt_calloc(MOST_TEXTS, sizeof *texts);
+    if (__atomic_compare_exchange_n(&data->texts, &none, texts, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return texts;
+    free(texts);
+    return none;
+}
+
 const char *pt_process_string(const struct pt_process *process, pt_u32 id)
 {
     struct pt_process_data *data = pt_process_data_of(process);
-    if (id < data->n_texts && data->texts[id])
-        return data->texts[id];
     if (!id)
         return "";
-    const char *text = find_string(process, id);
-    if (!text || id >= MOST_TEXTS)
-        return text;
-    if (id >= data->n_texts) {
-        const pt_u32 n = id < 64 ? 128 : 2 * id;
-        data->texts = pt_realloc(data->texts, n * sizeof *data->texts);
-        memset(data->texts + data->n_texts, 0, (n - data->n_texts) * sizeof *data->texts);
-        data->n_texts = n;
-    }
-    data->texts[id] = text;
-    return text;
+    if (id >= MOST_TEXTS)
+        return find_string(process, id);
+    const char **texts = texts_of(data), *known = __atomic_load_n(&texts[id], __ATOMIC_RELAXED);
+    if (known)
+        return known;
+    known = find_string(process, id);
+    __atomic_store_n(&texts[id], known, __ATOMIC_RELAXED);
+    return known;
 }
 
 static struct pt_frames *read_frames(struct pt_arena *arena, const struct pt_definition *def)

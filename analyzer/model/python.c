@@ -6,6 +6,7 @@
 #include "python.h"
 
 #include <ctype.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "elf_image.h"
@@ -17,6 +18,9 @@ bool pt_is_python_file(const char *path)
     return !strncmp(base, "libpython", 9) ||
            (!strncmp(base, "python", 6) && (!base[6] || isdigit((unsigned char)base[6])));
 }
+
+/* Two threads of one pass over the events may ask. */
+static pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER;
 
 /* What was not exported is looked for by the name of the file: a program that has CPython inside exports it. */
 static void look_for_python(struct pt_module *module)
@@ -42,8 +46,10 @@ static bool is_in_python(const struct pt_process *process, pt_u64 address, pt_i6
     const struct pt_module *found = pt_process_module(process, address, at_ns);
     if (!found)
         return false;
+    pthread_mutex_lock(&looking);
     if (!found->python_known) /* a cache: what is shown of the session stays as it is */
         look_for_python((struct pt_module *)(uintptr_t)found);
+    pthread_mutex_unlock(&looking);
     return address >= found->python_start && address < found->python_end;
 }
 
@@ -53,9 +59,12 @@ bool pt_process_is_gil(const struct pt_process *process, pt_u64 address, pt_i64 
     pt_u64 *seen = &((struct pt_process *)(uintptr_t)process)->locks_seen[(address >> 3) % N_SEEN];
     if (!address || address & 1)
         return false;
-    if ((*seen & ~(pt_u64)1) != address)
-        *seen = address | (is_in_python(process, address, at_ns) ? 1 : 0);
-    return *seen & 1;
+    pt_u64 known = __atomic_load_n(seen, __ATOMIC_RELAXED); /* two threads may ask */
+    if ((known & ~(pt_u64)1) != address) {
+        known = address | (is_in_python(process, address, at_ns) ? 1 : 0);
+        __atomic_store_n(seen, known, __ATOMIC_RELAXED);
+    }
+    return known & 1;
 }
 
 bool pt_process_knows_gil(const struct pt_process *process)

@@ -30,8 +30,7 @@ struct pt_process_data {
     struct pt_map stacks;  /* id -> struct pt_definition */
     struct pt_map frames;  /* id -> struct pt_frames, made when asked for */
     struct pt_map paths;   /* dir id << 32 | path id -> interned absolute path */
-    const char **texts;    /* by string id: those that were asked for and lie below n_texts */
-    pt_u32 n_texts;
+    const char **texts;    /* by string id: those that were asked for; NULL = none was */
     struct pt_arena arena;
     struct {
         PT_VEC(const struct pt_definition *);

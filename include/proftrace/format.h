@@ -108,8 +108,8 @@ struct pt_file_header {
     pt_u32 rank_plus_1;
     pt_u32 local_rank_plus_1; /* on this host */
     pt_u32 world_size;
-    /* PROFTRACE_ variables that had no effect, separated by blanks: NAME of what is no option, NAME=value of a value that
-     * was not understood. Values are cut and hold printable characters only; what does not fit is left out. */
+    /* PROFTRACE_ variables that had no effect, separated by blanks: NAME of what is no option, NAME=value of a value
+     * that was not understood. Values are cut and hold printable characters only; what does not fit is left out. */
     char ignored_options[PT_IGNORED_OPTIONS_BYTES];
     pt_u8 reserved[4096 - 572 - PT_IGNORED_OPTIONS_BYTES];
 };

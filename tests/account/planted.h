@@ -43,11 +43,11 @@ static inline void pause_ms(long ms)
 /* Until the thread has used that much CPU: another program on the machine must not shorten it. */
 __attribute__((noinline, unused)) static void compute_ms(long ms)
 {
-    static volatile unsigned long sink;
+    unsigned long sum = 0;
     const long end = now_ns(CLOCK_THREAD_CPUTIME_ID) + ms * 1000000;
     while (now_ns(CLOCK_THREAD_CPUTIME_ID) < end)
         for (int i = 0; i < 200000; i++)
-            sink += (unsigned long)i * 2654435761u;
+            __asm__ volatile("" : "+r"(sum) : "r"((unsigned long)i * 2654435761u));
 }
 
 struct watch {

@@ -241,9 +241,9 @@ static void wrong_stages_are_named(void **state)
          "profile.stages[0].stage: the name must not hold a /, for it names a log file; use another character"},
         {STAGES("{\"stage\": \"a\\u001b[31m\", \"cmd\": [\"x\"]}"),
          "profile.stages[0].stage: the name must not hold control characters; remove them"},
-        {STAGES("{\"stage\": \"a,b\", \"cmd\": [\"x\"]}"),
-         "profile.stages[0].stage: the name must not hold a comma, for --only and --skip take names with commas between; "
-         "use another character"},
+        {STAGES("{\"stage\": \"a,b\", \"cmd\": [\"x\"]}"), "profile.stages[0].stage: the name must not hold a comma, "
+                                                           "for --only and --skip take names with commas between; "
+                                                           "use another character"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char message[400];
