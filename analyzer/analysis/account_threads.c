@@ -160,7 +160,7 @@ static void add_rest(struct account *account, struct pt_table *table, pt_u32 sta
     struct pt_value *row = pt_table_add_row(table);
     double lived_ns = 0, sums_s[PT_PART__COUNT] = {0};
     bool is_known[PT_PART__COUNT] = {false};
-    struct account_result result;
+    struct account_result result = {0};
     for (size_t i = 0; i < n; i++) {
         lived_ns += account_of(account, stage, list[i].thread, &result);
         for (int part = 0; part < PT_PART__COUNT; part++) {
