@@ -182,7 +182,7 @@ static void sleep_for(long ms)
 static void read_file(long ms)
 {
     static char bytes[1 << 20];
-    const int fd = open("/proc/self/exe", O_RDONLY);
+    const int fd = open("/usr/bin/python3", O_RDONLY); /* megabytes: what is around a short call is a part of its own */
     const struct watch since = begin(CLOCK_MONOTONIC);
     for (const long end = now_ns(CLOCK_MONOTONIC) + ms * 1000000; now_ns(CLOCK_MONOTONIC) < end;)
         for (int i = 0; i < 100; i++)
