@@ -16,7 +16,8 @@
 #include "cupti_state.h"
 
 #define MASK (PT_CUPTI_STARTERS - 1)
-#define PATIENCE (1ull << 28) /* 90 ms of a TSC, 270 ms of a clock in nanoseconds */
+#define PATIENCE                                                                                                       \
+    (1ull << 30) /* 0.4 s of a TSC, 1 s of a clock in nanoseconds: on a busy machine a call is long under way */
 
 static int is_watching(const struct pt_cupti *c)
 {
@@ -28,8 +29,22 @@ void pt_cupti_note_call(struct pt_cupti *c, pt_u32 correlation)
     if (!is_watching(c))
         return;
     __atomic_store_n(&c->starters[correlation & MASK], correlation, __ATOMIC_RELAXED);
+    __atomic_store_n(&c->newest_call, correlation, __ATOMIC_RELAXED);
     pt_u32 suspect = correlation;
     __atomic_compare_exchange_n(&c->suspect, &suspect, 0, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* The call of any kernel until now may be among the lost records. Ids wrap, so distances are compared. */
+void pt_cupti_acquit(struct pt_cupti *c)
+{
+    __atomic_store_n(&c->acquitted, __atomic_load_n(&c->newest_call, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+    __atomic_store_n(&c->suspect, 0, __ATOMIC_RELAXED);
+}
+
+static int is_acquitted(const struct pt_cupti *c, pt_u32 correlation)
+{
+    const pt_u32 acquitted = __atomic_load_n(&c->acquitted, __ATOMIC_RELAXED);
+    return acquitted && (pt_i32)(correlation - acquitted) <= 0;
 }
 
 /* The record of the call mostly comes first. It may come later: the call has not returned yet, or its record lies in a
@@ -38,7 +53,8 @@ void pt_cupti_note_launched(struct pt_cupti *c, pt_u32 correlation)
 {
     pt_u32 nobody = 0;
     if (!is_watching(c) || !correlation || __atomic_load_n(&c->suspect, __ATOMIC_RELAXED) ||
-        __atomic_load_n(&c->starters[correlation & MASK], __ATOMIC_RELAXED) == correlation)
+        __atomic_load_n(&c->starters[correlation & MASK], __ATOMIC_RELAXED) == correlation ||
+        is_acquitted(c, correlation))
         return;
     __atomic_store_n(&c->suspect_since, pt_clock(), __ATOMIC_RELAXED);
     __atomic_compare_exchange_n(&c->suspect, &nobody, correlation, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);

@@ -120,6 +120,8 @@ struct pt_cupti {
     pt_u32 driver_calls;  /* atomic, enum pt_driver_calls */
     pt_u32 suspect;       /* atomic: a kernel without a call of the runtime, by its correlation id; 0 = none */
     pt_u64 suspect_since; /* atomic, counter */
+    pt_u32 newest_call;   /* atomic, correlation id */
+    pt_u32 acquitted;     /* atomic: kernels up to this correlation id are not suspected; 0 = none are acquitted */
     pt_u32 starters[PT_CUPTI_STARTERS]; /* atomic: calls of the runtime, by correlation id; empty unless NONE */
     struct pt_name_id name_ids[PT_NAME_IDS];
     pt_u64 name_bytes_used; /* atomic */
@@ -151,6 +153,7 @@ void pt_cupti_choose_callbacks(struct pt_cupti *c);
 /* cupti_driver.c: whether kernels are launched by calls that are not recorded, and what is done then. */
 void pt_cupti_note_call(struct pt_cupti *c, pt_u32 correlation);
 void pt_cupti_note_launched(struct pt_cupti *c, pt_u32 correlation);
+void pt_cupti_acquit(struct pt_cupti *c); /* records are lost */
 /* A kernel whose call has not come for a while; 0 = none. */
 pt_u32 pt_cupti_suspect(struct pt_cupti *c);
 /* Where kinds may be switched, after a delivery: if its call has not come with that either, it never will. */

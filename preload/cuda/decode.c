@@ -110,12 +110,22 @@ void pt_cupti_decode(struct pt_cupti *c, struct pt_cupti_buffer *buffer, pt_u64 
     pt_cupti_report_losses(c);
 }
 
+/* What launched a kernel is noted even if it is not stored, or the kernel looks like one of the driver's API. */
+static void note_discarded(struct pt_cupti *c, const pt_u8 *record, const pt_u8 *end)
+{
+    const struct pt_record_kind *kind = record + sizeof(pt_u32) <= end ? kind_of(record) : 0;
+    if (kind && kind->kind == PT_CUPTI_RUNTIME_KIND && record + c->layout_bytes[kind->layout] <= end)
+        pt_cupti_note_call(c, pt_API_correlation(record, c->version));
+}
+
 pt_u64 pt_cupti_count_records(struct pt_cupti *c, pt_u8 *data, pt_u64 valid_bytes)
 {
     pt_u8 *record = 0;
     pt_u64 n = 0;
-    while (c->api.cuptiActivityGetNextRecord(data, valid_bytes, &record) == PT_CUPTI_SUCCESS)
+    while (c->api.cuptiActivityGetNextRecord(data, valid_bytes, &record) == PT_CUPTI_SUCCESS) {
+        note_discarded(c, record, data + valid_bytes);
         n++;
+    }
     return n;
 }
 
@@ -134,6 +144,7 @@ void pt_cupti_report_losses(struct pt_cupti *c)
         any |= __atomic_load_n(&c->losses[i], __ATOMIC_RELAXED);
     if (!any || pt_switches.frozen)
         return;
+    pt_cupti_acquit(c);
     const struct pt_delivery delivery = pt_delivery_begin();
     for (pt_u32 i = 0; i < PT_LOSS__COUNT && delivery.slot; i++) {
         const pt_u64 records = __atomic_exchange_n(&c->losses[i], 0, __ATOMIC_RELAXED);

@@ -53,29 +53,35 @@ class DriverTest(CuptiCase):
         """Calls cannot be chosen one by one there. All are switched on once a kernel comes that nobody launched."""
         for soname, program in ((CUDA_11, "driver_version 11080"), ("libcupti.so.12", "driver_version 12020;cupti_version 20")):
             with self.subTest(soname):
-                outcome = self.driver_app(500, program, soname)
+                outcome = self.driver_app(1500, program, soname)
                 self.assertEqual(outcome.states(), [CUPTI, CUPTI, ENDED])
                 told = outcome.of("gpu_tracing")[1]
                 self.assertIn(soname, told["reason"])
                 self.assertTrue(told["reason"].endswith("from now on with calls of the driver: they launch kernels, too"), told)
                 self.assert_calls_of_the_driver(outcome, told["start_ns"])
                 known = {e["correlation"] for e in outcome.of("cuda_call")} & {k[1] for k in recorded_kernels(outcome)}
-                self.assertGreater(len(known), 300, "a third of a second was enough")
+                self.assertGreater(len(known), 300, "half a second was enough")
 
     def test_before_12_5_refused(self):
         """CUPTI refuses them (its twelfth kind here): asked once, said once, all else is there."""
-        outcome = self.driver_app(500, "driver_version 11080;error cuptiActivityEnable 27 11", CUDA_11)
+        outcome = self.driver_app(1500, "driver_version 11080;error cuptiActivityEnable 27 11", CUDA_11)
         self.assertEqual(outcome.states(), [CUPTI, CUPTI, ENDED])
         self.assertIn("without DRIVER (error 27), whose calls launch kernels", outcome.of("gpu_tracing")[1]["reason"])
         self.assertEqual(outcome.of("cuda_call"), [])
 
     def test_runtime_alone_pays_nothing(self):
-        """Where the runtime launches all kernels nothing is switched, whatever the order of buffers and records."""
+        """Where the runtime launches all kernels nothing is switched, whatever the order of buffers and records. So few launches
+        that the small buffers do even if CUPTI's thread does not run meanwhile."""
         for program in ("", "fault shuffle", "fault small_buffers 3", "worker 0"):
             with self.subTest(program):
-                outcome = self.workload("threads", 100, major=12, version=20, program=program)
+                outcome = self.workload("threads", 80, major=12, version=20, program=program)
                 self.assertEqual(outcome.states(), [CUPTI, ENDED])
                 self.assert_calls(outcome)
+
+    def test_lost_calls_accuse_nobody(self):
+        """A kernel whose call is among records that were lost was not launched by the driver's API for that."""
+        outcome = self.workload("threads", 400, major=12, version=20, program="fault small_buffers 2;worker 150")
+        self.assertEqual(outcome.states(), [CUPTI, ENDED])
 
 
 if __name__ == "__main__":
