@@ -6,14 +6,15 @@
 #include "analysis.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../merge/ahead.h"
+#include "../merge/chunks.h"
 #include "../merge/stream.h"
 #include "../util/auto.h"
 #include "../util/mem.h"
-#include "beside.h"
 
 const struct pt_analysis *const pt_analyses[] = {
 #define ANALYSIS(name) &pt_analysis_##name,
@@ -24,7 +25,7 @@ const struct pt_analysis *const pt_analyses[] = {
 
 enum { N_ANALYSES = sizeof pt_analyses / sizeof *pt_analyses - 1, N_CATEGORIES = 16 };
 enum { MANY_EVENTS = 100000 }; /* putting fewer in order takes no longer than a thread takes to begin */
-enum { BATCH_EVENTS = 2048 };
+enum { HERE, APART };          /* readers of chunks */
 
 /* Who wants events of a category, so that an event costs one call per analysis that asked for it. */
 struct lane {
@@ -36,7 +37,8 @@ struct lane {
 };
 
 struct dispatch {
-    struct lane here, beside;
+    struct lane here, apart;
+    struct pt_chunks *chunks; /* NULL = a short trace */
     pt_u32 categories;
     void *states[N_ANALYSES];
 };
@@ -58,13 +60,12 @@ static void dispatch_prepare(struct dispatch *dispatch, struct pt_profile *profi
         if (!analysis->event)
             continue;
         dispatch->categories |= analysis->categories;
-        subscribe(analysis->is_apart ? &dispatch->beside : &dispatch->here, analysis, dispatch->states[i]);
+        subscribe(analysis->is_apart ? &dispatch->apart : &dispatch->here, analysis, dispatch->states[i]);
     }
 }
 
-static void look(void *state, const struct pt_event *events, pt_u32 n_events)
+static void look(const struct lane *lane, const struct pt_event *events, pt_u32 n_events)
 {
-    const struct lane *lane = state;
     for (const struct pt_event *event = events; event < events + n_events; event++) {
         const pt_u32 bit = (pt_u32)__builtin_ctz(event->desc->category);
         for (pt_u32 i = 0; i < lane->n[bit]; i++)
@@ -72,12 +73,44 @@ static void look(void *state, const struct pt_event *events, pt_u32 n_events)
     }
 }
 
-static int read_batch(struct pt_stream *stream, struct pt_event *events, pt_u32 *ret_n, struct pt_error *err)
+static int look_at_all(struct dispatch *dispatch, struct pt_stream *stream, pt_u64 *n_events, struct pt_error *err)
 {
-    int got = 1;
-    for (*ret_n = 0; *ret_n < BATCH_EVENTS && (got = stream->next(stream, &events[*ret_n], err)) > 0; ++*ret_n)
-        ;
+    struct pt_event event;
+    int got;
+    for (; (got = stream->next(stream, &event, err)) > 0; ++*n_events) {
+        look(&dispatch->apart, &event, 1);
+        look(&dispatch->here, &event, 1);
+    }
     return got;
+}
+
+static void *look_apart(void *argument)
+{
+    struct dispatch *dispatch = argument;
+    for (const struct pt_chunk *chunk; (chunk = pt_chunks_next(dispatch->chunks, APART));)
+        look(&dispatch->apart, chunk->events, chunk->n);
+    return NULL;
+}
+
+/* The events are put in order by one thread, and looked at by two more. */
+static int look_together(struct dispatch *dispatch, pt_u64 *n_events, struct pt_error *err)
+{
+    pthread_t thread;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the main thread */
+    const bool is_alone = pthread_create(&thread, NULL, look_apart, dispatch) != 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (is_alone)
+        pt_chunks_without(dispatch->chunks, APART);
+    for (const struct pt_chunk *chunk; (chunk = pt_chunks_next(dispatch->chunks, HERE)); *n_events += chunk->n) {
+        look(&dispatch->here, chunk->events, chunk->n);
+        if (is_alone)
+            look(&dispatch->apart, chunk->events, chunk->n);
+    }
+    if (!is_alone)
+        pthread_join(thread, NULL);
+    return pt_chunks_end(dispatch->chunks, err);
 }
 
 static int dispatch_events(struct dispatch *dispatch, struct pt_profile *profile, struct pt_error *err)
@@ -86,29 +119,12 @@ static int dispatch_events(struct dispatch *dispatch, struct pt_profile *profile
     PT_AUTO(pt_stream_closep) struct pt_stream *stream = pt_session_stream(profile->session, &filter, err);
     if (!stream)
         return -1;
-    struct pt_beside *beside = NULL;
-    if (profile->session->quality.events >= MANY_EVENTS) {
-        stream = pt_stream_ahead(stream);
-        beside = pt_beside_begin(look, &dispatch->beside);
-    }
-    struct pt_event *events = pt_calloc(BATCH_EVENTS, sizeof *events);
-    int got;
-    do {
-        pt_u32 n;
-        got = read_batch(stream, events, &n, err);
-        profile->n_events += n;
-        if (beside)
-            pt_beside_give(beside, events, n);
-        else
-            look(&dispatch->beside, events, n);
-        look(&dispatch->here, events, n);
-        if (beside)
-            pt_beside_wait(beside);
-    } while (got > 0);
-    if (beside)
-        pt_beside_end(beside);
-    free(events);
-    return got;
+    if (profile->session->quality.events >= MANY_EVENTS)
+        dispatch->chunks = pt_chunks_begin(stream);
+    if (!dispatch->chunks)
+        return look_at_all(dispatch, stream, &profile->n_events, err);
+    stream = NULL;
+    return look_together(dispatch, &profile->n_events, err);
 }
 
 int pt_analyze(struct pt_profile *profile, struct pt_error *err)

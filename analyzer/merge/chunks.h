@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * chunks.h - a stream's events for several readers at once: a thread of its own puts them in order, some chunks ahead.
+ */
+#ifndef PT_MERGE_CHUNKS_H
+#define PT_MERGE_CHUNKS_H
+
+#include "stream.h"
+
+enum { PT_CHUNK_EVENTS = 1024, PT_CHUNK_READERS = 2 };
+
+struct pt_chunk {
+    struct pt_event events[PT_CHUNK_EVENTS];
+    pt_u32 n;
+};
+
+struct pt_chunks;
+
+/* Takes `from` over and begins to read it; NULL where no thread can be had, and `from` is as it was. Whatever reads
+ * events must not use what the sources fill in while they are read (quality figures) before the end. */
+struct pt_chunks *pt_chunks_begin(struct pt_stream *from);
+/* The next one for reader 0 or 1, which gives the one before back; NULL = there are no more. Each reader is one thread;
+ * none is more than some chunks behind another. */
+const struct pt_chunk *pt_chunks_next(struct pt_chunks *chunks, pt_u32 reader);
+/* That reader will not come; called before any reads. */
+void pt_chunks_without(struct pt_chunks *chunks, pt_u32 reader);
+/* All readers are at their end. -1 when reading ended in an error, which is in err. */
+int pt_chunks_end(struct pt_chunks *chunks, struct pt_error *err);
+
+#endif
