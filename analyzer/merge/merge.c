@@ -3,9 +3,10 @@
  * merge.c - Owns: the order of events. Threads: one reads; blocks are decoded ahead by decode_pool.c. Never: goes back
  * in time: an event that would is moved to the end of the one before it in its stream.
  *
- * A binary heap of sources by (time, source). A source whose next block is not decoded yet stands in it with the lower
- * bound from the block's header, and is loaded when its turn comes: processes that live one after another are never in
- * memory together.
+ * A tree of losers of sources by (time, source): what has to be looked at for the next one lies on a path that is known
+ * before, so that the processor need not wait for one comparison to begin the next. A source whose next block is not
+ * decoded yet stands in it with the lower bound from the block's header, and is loaded when its turn comes: processes
+ * that live one after another are never in memory together.
  */
 #include "merge.h"
 
@@ -13,21 +14,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../util/auto.h"
 #include "../util/mem.h"
 #include "decode_pool.h"
 
 enum { MAX_WHOLE = 512, MIN_WINDOW = 32, ALL_WINDOWS = 4 << 20, NEXT_LINE = 2 };
 
-struct entry { /* in the heap */
+struct entry { /* in the tree */
     pt_i64 key;
-    pt_u32 source;
+    pt_u64 source;
 };
+static const pt_i64 NO_MORE = INT64_MAX;
 
 struct reader { /* of one source */
     const struct pt_merge_source *in;
-    struct pt_batch *batch; /* NULL = the next block is not loaded */
-    pt_u32 at;
-    bool is_window; /* the batch is only events [skip, skip + n) of `total` in its block */
+    struct pt_batch *batch;           /* NULL = the next block is not loaded */
+    const struct pt_item *item, *end; /* what is left of it */
+    bool is_window;                   /* the batch is only events [skip, skip + n) of `total` in its block */
     pt_u32 skip, total;
     size_t block; /* next block to load */
     pt_i64 floor_ns;
@@ -39,57 +42,61 @@ struct merge {
     struct pt_stream stream; /* first */
     struct pt_merge_source *sources;
     struct reader *readers;
-    struct entry *heap;
-    size_t n_heap, n_whole; /* readers that hold a whole batch */
-    struct entry limit;     /* the best but the top: the top goes on while it is before it */
+    struct entry *losers; /* [n_leaves]: by node, its children are 2 * node and 2 * node + 1; sources are the leaves */
+    size_t n_leaves, n_left;
+    struct entry first; /* who won against all losers */
+    struct entry limit; /* the best but the first, who goes on while it is before it */
+    size_t n_whole;     /* readers that hold a whole batch */
     struct pt_decode_pool *pool;
     struct pt_merge_owner owner;
     struct pt_filter filter;
     bool filters;
 };
 
+/* No branches: nobody could foretell them. */
 static inline bool before(struct entry a, struct entry b)
 {
-    return a.key < b.key || (a.key == b.key && a.source < b.source);
+    return (a.key < b.key) | ((a.key == b.key) & (a.source < b.source));
 }
 
-static void sift_down(struct merge *m, size_t at)
+static inline void swap_if(bool is_wanted, struct entry *a, struct entry *b)
 {
-    const struct entry moving = m->heap[at];
-    for (;;) {
-        size_t child = 2 * at + 1;
-        if (child >= m->n_heap)
-            break;
-        if (child + 1 < m->n_heap && before(m->heap[child + 1], m->heap[child]))
-            child++;
-        if (!before(m->heap[child], moving))
-            break;
-        m->heap[at] = m->heap[child];
-        at = child;
+    const pt_u64 mask = -(pt_u64)is_wanted;
+    const pt_u64 key = ((pt_u64)a->key ^ (pt_u64)b->key) & mask, source = (a->source ^ b->source) & mask;
+    a->key = (pt_i64)((pt_u64)a->key ^ key);
+    b->key = (pt_i64)((pt_u64)b->key ^ key);
+    a->source ^= source;
+    b->source ^= source;
+}
+
+/* The best of the losers that the first one met: no other can be second. */
+static struct entry second(const struct merge *m)
+{
+    struct entry best = {NO_MORE, ~0ull};
+    for (size_t node = (m->first.source + m->n_leaves) / 2; node; node /= 2)
+        best = before(m->losers[node], best) ? m->losers[node] : best;
+    return best;
+}
+
+/* The first one's key has grown: let it play against those on its path. Who wins twice in a row may go on for long, and
+ * is told until when; else finding that out would cost as much as playing. */
+static void replay(struct merge *m, pt_i64 key)
+{
+    struct entry winner = {key, m->first.source};
+    for (size_t node = (winner.source + m->n_leaves) / 2; node; node /= 2) {
+        struct entry loser = m->losers[node];
+        swap_if(before(loser, winner), &loser, &winner);
+        m->losers[node] = loser;
     }
-    m->heap[at] = moving;
+    const bool is_same = winner.source == m->first.source;
+    m->first = winner;
+    m->limit = is_same ? second(m) : winner;
 }
 
-static void set_limit(struct merge *m)
+static void remove_first(struct merge *m)
 {
-    m->limit = (struct entry){INT64_MAX, ~0u};
-    for (size_t child = 1; child <= 2 && child < m->n_heap; child++)
-        if (before(m->heap[child], m->limit))
-            m->limit = m->heap[child];
-}
-
-/* Restore the heap after the top's key has grown. */
-static void settle(struct merge *m)
-{
-    sift_down(m, 0);
-    set_limit(m);
-}
-
-static void remove_top(struct merge *m)
-{
-    m->heap[0] = m->heap[--m->n_heap];
-    if (m->n_heap)
-        settle(m);
+    m->n_left--;
+    replay(m, NO_MORE);
 }
 
 /* Skip blocks that lie behind the filter's end as a whole; false when none is left. */
@@ -118,7 +125,7 @@ static void keep_window(struct merge *m, struct reader *r)
 {
     struct pt_batch *whole = r->batch;
     const pt_u32 left = whole->n > r->skip ? whole->n - r->skip : 0;
-    const size_t share = ALL_WINDOWS / (m->n_heap + 1), room = share > MIN_WINDOW ? share : MIN_WINDOW;
+    const size_t share = ALL_WINDOWS / (m->n_left + 1), room = share > MIN_WINDOW ? share : MIN_WINDOW;
     const pt_u32 n = left < room ? left : (pt_u32)room;
     r->total = whole->n;
     r->is_window = true;
@@ -156,7 +163,6 @@ static void load(struct merge *m, struct reader *r)
     const pt_u32 life = pt_slot_stream_run(r->in->stream, r->block)->life;
     const int result = pt_decode_pool_take(m->pool, &r->ahead, r->in, r->block, &r->batch);
     r->block++;
-    r->at = 0;
     r->thread = m->owner.thread(r->in->process, r->in->slot, life);
     if (result < 0)
         m->owner.damaged(r->in->process, ref);
@@ -166,8 +172,8 @@ static void load(struct merge *m, struct reader *r)
         keep_window(m, r);
     else
         m->n_whole++;
-    if (!r->is_window)
-        r->at = r->skip;
+    r->item = r->batch->items + (r->is_window || r->skip > r->batch->n ? 0 : r->skip);
+    r->end = r->batch->items + r->batch->n;
     const bool is_done = !r->is_window || r->skip + r->batch->n >= r->total;
     if (is_done && has_block(m, r))
         pt_decode_pool_ask(m->pool, &r->ahead, r->in, r->block);
@@ -175,32 +181,30 @@ static void load(struct merge *m, struct reader *r)
 
 static inline pt_i64 key_of(const struct reader *r)
 {
-    const pt_i64 end = r->batch->items[r->at].end_ns;
+    const pt_i64 end = r->item->end_ns;
     return end > r->floor_ns ? end : r->floor_ns;
 }
 
-/* The top's batch is used up or not there: bring the next block's bound, or the block itself, or take the source out.
- */
+/* The first one's batch is used up or not there: bring the next block's bound, or the block itself, or take the source
+ * out. */
 static void advance_block(struct merge *m, struct reader *r)
 {
     if (!r->batch) {
         load(m, r);
-        if (r->at < r->batch->n) {
-            m->heap[0].key = key_of(r);
-            settle(m);
+        if (r->item < r->end) {
+            replay(m, key_of(r));
             return;
         }
     }
+    r->item = r->end = NULL;
     if (!drop_batch(m, r)) {
         r->block--;
         return;
     }
-    if (!has_block(m, r)) {
-        remove_top(m);
-        return;
-    }
-    m->heap[0].key = lower_bound_ns(r);
-    settle(m);
+    if (has_block(m, r))
+        replay(m, lower_bound_ns(r));
+    else
+        remove_first(m);
 }
 
 /* A call that CUPTI told of is the event of the thread that made it. */
@@ -240,21 +244,20 @@ static int next(struct pt_stream *self, struct pt_event *ret_event, struct pt_er
 {
     struct merge *m = (struct merge *)self;
     (void)err;
-    while (m->n_heap) {
-        struct reader *r = &m->readers[m->heap[0].source];
-        if (!r->batch || r->at == r->batch->n) {
+    while (m->first.key != NO_MORE) {
+        struct reader *r = &m->readers[m->first.source];
+        if (r->item == r->end) {
             advance_block(m, r);
             continue;
         }
-        const struct entry here = {key_of(r), m->heap[0].source};
-        if (!before(here, m->limit)) {
-            m->heap[0].key = here.key;
-            settle(m);
+        const pt_i64 key = key_of(r);
+        if (key != m->first.key && !before((struct entry){key, m->first.source}, m->limit)) {
+            replay(m, key);
             continue;
         }
-        fill(m, r, &r->batch->items[r->at++], here.key, ret_event);
-        __builtin_prefetch(&r->batch->items[r->at + NEXT_LINE]); /* with a hundred sources the CPU does not guess it */
-        r->floor_ns = here.key;
+        fill(m, r, r->item++, key, ret_event);
+        __builtin_prefetch(r->item + NEXT_LINE); /* with a hundred sources the CPU does not guess it */
+        r->floor_ns = key;
         if (!m->filters || passes(&m->filter, ret_event))
             return 1;
     }
@@ -276,9 +279,22 @@ static void close_merge(struct pt_stream *self)
     }
     pt_decode_pool_free(m->pool);
     free(m->readers);
-    free(m->heap);
+    free(m->losers);
     free(m->sources);
     free(m);
+}
+
+/* Every node's winner into `winners`, whose upper half are the leaves; returns the losers. */
+static struct entry *play_all(struct entry *winners, size_t n_leaves)
+{
+    struct entry *losers = pt_calloc(n_leaves, sizeof *losers);
+    for (size_t node = n_leaves; --node;) {
+        const struct entry left = winners[2 * node], right = winners[2 * node + 1];
+        const bool is_right = before(right, left);
+        winners[node] = is_right ? right : left;
+        losers[node] = is_right ? left : right;
+    }
+    return losers;
 }
 
 struct pt_stream *pt_merge_new(struct pt_merge_source *sources, size_t n, const struct pt_merge_owner *owner,
@@ -292,7 +308,9 @@ struct pt_stream *pt_merge_new(struct pt_merge_source *sources, size_t n, const 
         m->filter = *filter;
     m->filters = m->filter.categories || m->filter.from_ns || m->filter.until_ns || m->filter.min_duration_ns;
     m->readers = pt_calloc(n + 1, sizeof *m->readers);
-    m->heap = pt_calloc(n, sizeof *m->heap);
+    for (m->n_leaves = 1; m->n_leaves < n;)
+        m->n_leaves *= 2;
+    PT_AUTO(pt_freep) struct entry *winners = pt_calloc(2 * m->n_leaves, sizeof *winners);
     size_t blocks = 0;
     for (size_t i = 0; i < n; i++) {
         struct reader *r = &m->readers[i];
@@ -300,12 +318,14 @@ struct pt_stream *pt_merge_new(struct pt_merge_source *sources, size_t n, const 
         r->floor_ns = -PT_TIME_LIMIT_NS * 2;
         r->block = sources[i].first_block;
         blocks += sources[i].end_block - sources[i].first_block;
-        if (has_block(m, r))
-            m->heap[m->n_heap++] = (struct entry){lower_bound_ns(r), (pt_u32)i};
+        const bool has_any = has_block(m, r);
+        m->n_left += has_any;
+        winners[m->n_leaves + i] = (struct entry){has_any ? lower_bound_ns(r) : NO_MORE, i};
     }
-    for (size_t i = m->n_heap / 2; i--;)
-        sift_down(m, i);
-    set_limit(m);
+    for (size_t i = n; i < m->n_leaves; i++)
+        winners[m->n_leaves + i] = (struct entry){NO_MORE, i};
+    m->losers = play_all(winners, m->n_leaves);
+    m->first = m->limit = winners[1];
     m->pool = pt_decode_pool_new(blocks);
     return &m->stream;
 }
