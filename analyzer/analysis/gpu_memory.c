@@ -47,17 +47,9 @@ static struct place place_of(struct gpu *gpu, const struct pt_event *e)
     return place;
 }
 
-/* A damaged record may hold any size. */
-static void add_bytes(pt_i64 *sum, pt_i64 bytes)
-{
-    if (__builtin_add_overflow(*sum, bytes, sum))
-        *sum = bytes > 0 ? INT64_MAX : -INT64_MAX;
-    *sum = *sum < -INT64_MAX ? -INT64_MAX : *sum;
-}
-
 /* ---- a device over time ---- */
 
-static struct gpu_level *level_of(struct gpu *gpu, pt_u32 device, pt_u32 *ret_index)
+struct gpu_level *gpu_memory_level(struct gpu *gpu, pt_u32 device, pt_u32 *ret_index)
 {
     struct gpu_memories *own = gpu->memory;
     pt_u64 *slot = pt_map_at(&own->by_device, device);
@@ -75,18 +67,23 @@ static struct gpu_level *level_of(struct gpu *gpu, pt_u32 device, pt_u32 *ret_in
     return own->levels.items[*slot - 1];
 }
 
-static struct gpu_level_bucket *bucket_at(struct gpu_level *level, pt_i64 at_ns)
+struct gpu_level_bucket *gpu_memory_bucket(struct gpu_level *level, pt_i64 at_ns)
 {
     const pt_i64 wanted = at_ns > level->start_ns ? (at_ns - level->start_ns) / level->bucket_ns : 0;
+    /* An allocation and the size that it tells are two events of one instant, in either order. */
+    level->buckets[level->bucket].is_unsure |= level->unsure_pools && at_ns > level->pools_ns;
     while (level->bucket < wanted && level->bucket + 1 < GPU_MEMORY_BUCKETS)
-        level->buckets[++level->bucket].highest_bytes = level->level_bytes;
+        level->buckets[++level->bucket] = (struct gpu_level_bucket){.highest_bytes = level->level_bytes,
+                                                                    .pools_bytes = level->pools_bytes,
+                                                                    .pools_used_bytes = level->pools_used_bytes,
+                                                                    .is_unsure = level->unsure_pools > 0};
     return &level->buckets[level->bucket];
 }
 
 static struct gpu_level_bucket *change_level(struct gpu_level *level, pt_i64 at_ns, pt_i64 bytes)
 {
-    struct gpu_level_bucket *bucket = bucket_at(level, at_ns);
-    add_bytes(&level->level_bytes, bytes);
+    struct gpu_level_bucket *bucket = gpu_memory_bucket(level, at_ns);
+    gpu_add_bytes(&level->level_bytes, bytes);
     if (level->level_bytes > bucket->highest_bytes)
         bucket->highest_bytes = level->level_bytes;
     if (level->level_bytes < level->lowest_bytes)
@@ -109,10 +106,12 @@ double gpu_memory_peak(const struct gpu *gpu, pt_u32 device)
 static void take_back(struct gpu_memories *own, struct gpu_holding *holding)
 {
     struct gpu_memory *memory = &own->places.items[holding->memory];
-    add_bytes(&memory->level_bytes, -holding->bytes);
-    add_bytes(&memory->left_bytes, holding->bytes);
+    gpu_add_bytes(&memory->level_bytes, -holding->bytes);
+    gpu_add_bytes(&memory->left_bytes, holding->bytes);
     if (holding->level)
         change_level(own->levels.items[holding->level - 1], holding->process->end_ns, -holding->bytes);
+    if (holding->pool)
+        gpu_pool_end(own, &own->pools.items[holding->pool - 1]);
     holding->is_over = true;
 }
 
@@ -150,46 +149,6 @@ static struct gpu_holding *holding_of(struct gpu_memories *own, const struct pt_
     return &own->holdings.items[own->holdings.n - 1];
 }
 
-/* ---- pools ---- */
-
-static struct gpu_pool *pool_of(struct gpu *gpu, const struct pt_process *process, const struct place *place)
-{
-    struct gpu_memories *own = gpu->memory;
-    const pt_u64 key = gpu_mix((uintptr_t)place->pool, (pt_u64)process->index << 32 | place->device);
-    const pt_u64 *known = place->pool ? pt_map_find(&own->by_pool, key) : NULL;
-    if (known)
-        return &own->pools.items[*known - 1];
-    if (!place->pool || own->pools.n >= GPU_MOST_POOLS)
-        return NULL;
-    pt_vec_push(&own->pools, ((struct gpu_pool){.device = place->device, .process = process, .name = place->pool}));
-    *pt_map_at(&own->by_pool, key) = own->pools.n;
-    return &own->pools.items[own->pools.n - 1];
-}
-
-static void use_pool(struct gpu_pool *pool, pt_u64 bytes, bool is_release)
-{
-    if (!pool)
-        return;
-    pool->allocations += !is_release;
-    pool->releases += is_release;
-    pool->allocated_bytes += is_release ? 0 : bytes;
-    add_bytes(&pool->level_bytes, is_release ? -(pt_i64)bytes : (pt_i64)bytes);
-    pool->peak_bytes = pool->level_bytes > pool->peak_bytes ? pool->level_bytes : pool->peak_bytes;
-}
-
-static void note_pool(struct gpu *gpu, const struct pt_event *e, const struct place *place)
-{
-    enum { TRIMMED = 3 };
-    const struct pt_ev_gpu_memory_pool *told = pt_event_as(e, gpu_memory_pool);
-    struct gpu_pool *pool = pool_of(gpu, e->process, place);
-    if (!pool)
-        return;
-    pool->is_told = true;
-    pool->trims += e->tag == TRIMMED;
-    pool->size_bytes = told->bytes > pool->size_bytes ? told->bytes : pool->size_bytes;
-    pool->used_bytes = told->used_bytes > pool->used_bytes ? told->used_bytes : pool->used_bytes;
-}
-
 /* ---- events ---- */
 
 static pt_u32 memory_of(struct gpu *gpu, pt_u32 stage, const char *place)
@@ -207,7 +166,7 @@ static void change_device(struct gpu *gpu, const struct pt_event *e, const struc
                           struct gpu_holding *holding, pt_i64 bytes)
 {
     pt_u32 index;
-    struct gpu_level *level = level_of(gpu, place->device, &index);
+    struct gpu_level *level = gpu_memory_level(gpu, place->device, &index);
     if (holding)
         holding->level = index;
     struct gpu_level_bucket *bucket = change_level(level, e->start_ns, bytes);
@@ -231,10 +190,10 @@ static bool change_place(struct gpu *gpu, const struct pt_event *e, const char *
     if (holding && holding->is_over)
         return false;
     if (holding)
-        add_bytes(&holding->bytes, bytes);
+        gpu_add_bytes(&holding->bytes, bytes);
     if (e->process->end_ns < own->next_end_ns)
         own->next_end_ns = e->process->end_ns;
-    add_bytes(&memory->level_bytes, bytes);
+    gpu_add_bytes(&memory->level_bytes, bytes);
     if (memory->level_bytes > 0 && (pt_u64)memory->level_bytes > memory->peak_bytes) {
         memory->peak_bytes = (pt_u64)memory->level_bytes;
         memory->peak_ns = e->start_ns;
@@ -246,9 +205,14 @@ static void note_memory(struct gpu *gpu, const struct pt_event *e, const struct 
 {
     const pt_u64 size = pt_event_as(e, gpu_memory)->bytes & INT64_MAX;
     const pt_i64 bytes = e->tag ? -(pt_i64)size : (pt_i64)size;
+    struct gpu_pool *pool = gpu_pool_of(gpu, e->process, place->pool, place->device);
     struct gpu_holding *holding;
-    use_pool(pool_of(gpu, e->process, place), size, e->tag != 0);
-    if (change_place(gpu, e, place->text, bytes, e->tag != 0, &holding) && place->is_on_device)
+    const bool is_alive = change_place(gpu, e, place->text, bytes, e->tag != 0, &holding);
+    if (pool)
+        gpu_pool_use(gpu, pool, is_alive ? e->start_ns : e->process->end_ns, size, e->tag != 0);
+    if (pool && holding)
+        holding->pool = (pt_u32)(pool - gpu->memory->pools.items) + 1;
+    if (is_alive && place->is_on_device)
         change_device(gpu, e, place, holding, bytes);
 }
 
@@ -269,7 +233,7 @@ void gpu_memory_event(struct gpu *gpu, const struct pt_event *e)
     if (e->desc->row == PT_ROW_gpu_memory)
         note_memory(gpu, e, &place);
     else
-        note_pool(gpu, e, &place);
+        gpu_pool_told(gpu, gpu_pool_of(gpu, e->process, place.pool, place.device), e);
 }
 
 /* Releases name only the address. One that was not seen being allocated changes nothing. */
@@ -305,7 +269,7 @@ void gpu_memory_end(struct gpu *gpu)
         return;
     end_processes(own, INT64_MAX - 1, NULL);
     for (size_t i = 0; i < own->levels.n; i++)
-        bucket_at(own->levels.items[i], INT64_MAX / 2);
+        gpu_memory_bucket(own->levels.items[i], INT64_MAX / 2);
 }
 
 void gpu_memory_free(struct gpu *gpu)

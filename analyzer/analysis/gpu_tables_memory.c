@@ -73,7 +73,7 @@ static void add_pool(struct gpu *gpu, struct pt_table *table, const struct gpu_p
     const bool is_known = pool->size_bytes && pool->size_bytes >= peak;
     const struct pt_value unknown =
         pt_unknown(pool->is_told ? "when its size was told, less of it was in use than at its peak"
-                                 : "CUPTI tells it when a pool is made, trimmed or destroyed: this one was not");
+                                 : "CUPTI did not tell how large this pool is");
     struct pt_value *row = pt_table_add_row(table);
     row[0] = pt_text(pt_metrics_text(&gpu->profile->metrics, pool->name));
     row[1] = is_known ? pt_integer(pool->size_bytes) : unknown;
@@ -124,13 +124,19 @@ static bool is_quiet(const struct gpu_level_bucket *bucket)
     return !bucket->allocations && !bucket->releases;
 }
 
+static bool is_level(const struct gpu_level_bucket *a, const struct gpu_level_bucket *b)
+{
+    return a->highest_bytes == b->highest_bytes && a->pools_bytes == b->pools_bytes &&
+           a->pools_used_bytes == b->pools_used_bytes && a->is_unsure == b->is_unsure;
+}
+
 /* Stretches in which nothing changes are one row. */
 static void add_level(struct pt_table *table, const struct gpu_level *level, double number)
 {
     for (pt_u32 i = 0, end; i < GPU_MEMORY_BUCKETS; i = end) {
         const struct gpu_level_bucket *bucket = &level->buckets[i];
         for (end = i + 1; end < GPU_MEMORY_BUCKETS && is_quiet(bucket) && is_quiet(&level->buckets[end]) &&
-                          level->buckets[end].highest_bytes == bucket->highest_bytes;)
+                          is_level(bucket, &level->buckets[end]);)
             end++;
         struct pt_value *row = pt_table_add_row(table);
         row[0] = pt_integer((pt_u64)number);
@@ -142,6 +148,9 @@ static void add_level(struct pt_table *table, const struct gpu_level *level, dou
         row[5] = pt_integer(bucket->releases);
         row[6] = pt_integer(bucket->allocated_bytes);
         row[7] = pt_integer(bucket->released_bytes);
+        row[8] = bucket->is_unsure ? pt_unknown("more of a pool was in use than CUPTI had told that it is large")
+                                   : pt_integer((pt_u64)bucket->pools_bytes);
+        row[9] = pt_integer((pt_u64)bucket->pools_used_bytes);
     }
 }
 
@@ -156,6 +165,8 @@ static void levels_table(struct gpu *gpu, pt_u32 stage)
         {"releases", "Releases", PT_SHOW_COUNT},
         {"allocated_bytes", "Allocated", PT_SHOW_BYTES},
         {"released_bytes", "Released", PT_SHOW_BYTES},
+        {"pools_bytes", "Pools", PT_SHOW_BYTES},
+        {"pools_used_bytes", "Of pools in use", PT_SHOW_BYTES},
     };
     const struct gpu_memories *own = gpu->memory;
     struct pt_table *table = TABLE(gpu, stage, "gpu.memory_over_time", "GPU memory over time", columns);

@@ -11,7 +11,7 @@
 #include "build.h"
 
 /* Columns of gpu.memory_over_time. */
-enum { DEVICE, T_S, SECONDS, BYTES, ALLOCATIONS, RELEASES, ALLOCATED_BYTES, RELEASED_BYTES };
+enum { DEVICE, T_S, SECONDS, BYTES, ALLOCATIONS, RELEASES, ALLOCATED_BYTES, RELEASED_BYTES, POOLS_BYTES };
 
 static const struct pt_table *points_of(const struct pt_build *b, pt_u32 stage)
 {
@@ -115,7 +115,7 @@ static void add_stage(const struct grid *grid, double *cells, pt_u32 stage, int 
     for (size_t row = 0; table && row < table->n_rows; row++)
         if (isnan(device) || cell(table, row, DEVICE) == device)
             spread(grid, own, start_of(grid->b, stage) - grid->origin_s + cell(table, row, T_S),
-                   cell(table, row, SECONDS), cell(table, row, column), column != BYTES);
+                   cell(table, row, SECONDS), cell(table, row, column), column != BYTES && column != POOLS_BYTES);
     for (int i = 0; i < CELLS; i++)
         cells[i] = isnan(own[i]) ? cells[i] : isnan(cells[i]) ? own[i] : cells[i] + own[i];
 }
@@ -155,6 +155,7 @@ static struct pt_chart *new_chart(const struct grid *grid, const char *name, con
 
 struct fullness {
     double device, peak_bytes;
+    bool has_pools;
 };
 
 static int by_peak(const void *a, const void *b)
@@ -186,6 +187,7 @@ static void find_devices(const struct pt_build *b, struct fullest *all)
             if (at == all->n)
                 pt_vec_push(all, ((struct fullness){.device = cell(table, row, DEVICE)}));
             all->items[at].peak_bytes = fmax(all->items[at].peak_bytes, cell(table, row, BYTES));
+            all->items[at].has_pools |= cell(table, row, POOLS_BYTES) > 0;
         }
     }
 }
@@ -210,6 +212,11 @@ void pt_build_gpu_charts(const struct pt_build *b)
         snprintf(text, sizeof text, "GPU %.0f", all.items[i].device);
         add_series(&grid, chart, text, BYTES, all.items[i].device);
     }
+    for (size_t i = 0; i < n && chart->n_series < PT_CHART_MOST_SERIES; i++)
+        if (all.items[i].has_pools) {
+            snprintf(text, sizeof text, "GPU %.0f: size of its pools", all.items[i].device);
+            add_series(&grid, chart, text, POOLS_BYTES, all.items[i].device);
+        }
     free(all.items);
     chart = new_chart(&grid, "gpu_allocations", "Allocations of GPU memory", PT_SHOW_NUMBER);
     chart->unit = "/s";

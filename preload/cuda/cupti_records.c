@@ -16,6 +16,8 @@
 #define CLOCK_SLACK (1ull << 25)
 #define OBJECT_THREAD 2u
 #define RELEASED 2u
+#define LOCAL_POOL 1u /* another process's has no size here, but that process's id in its place */
+#define TOLD 0        /* beside an allocation or release, not by a record of the pool's own */
 #define NOT_READY 600u
 
 static int is_of_our_clock(struct pt_decoder *d, pt_u64 start, pt_u64 end)
@@ -177,24 +179,39 @@ void pt_decode_OVERHEAD(struct pt_decoder *d, const pt_u8 *r)
                     pt_words(has_thread ? pt_OVERHEAD_thread(r, v) : 0, pt_OVERHEAD_correlation(r, v)), 0);
 }
 
+/* Is it news? Pools grow seldom, and each of their allocations tells how large they are. */
+static int note_pool_size(struct pt_cupti *c, pt_u64 pool, pt_u64 bytes)
+{
+    struct pt_pool_size *row = &c->pool_sizes[pool * 0x9e3779b97f4a7c15ull >> 56 & (PT_POOL_SIZES - 1)];
+    const int is_known = __atomic_exchange_n(&row->pool, pool, __ATOMIC_RELAXED) == pool;
+    return __atomic_exchange_n(&row->bytes, bytes, __ATOMIC_RELAXED) != bytes || !is_known;
+}
+
+/* The pool first: how large it is then is known of all that is in use. */
 void pt_decode_MEMORY(struct pt_decoder *d, const pt_u8 *r)
 {
-    const pt_u32 v = d->version;
-    const pt_u64 time = pt_MEMORY_time(r, v), pool = pt_MEMORY_pool_type(r, v) ? pt_MEMORY_pool(r, v) : 0;
-    if (is_point(d, time))
-        pt_deliver_point(time, pt_cupti_place(pt_MEMORY_device(r, v), pt_MEMORY_kind(r, v), pool),
-                         pt_MEMORY_operation(r, v) == RELEASED, PT_EV_gpu_memory, pt_MEMORY_address(r, v),
-                         pt_MEMORY_bytes(r, v));
+    const pt_u32 v = d->version, pool_type = pt_MEMORY_pool_type(r, v);
+    const pt_u64 time = pt_MEMORY_time(r, v), pool = pool_type ? pt_MEMORY_pool(r, v) : 0;
+    if (!is_point(d, time))
+        return;
+    const pt_u32 place = pt_cupti_place(pt_MEMORY_device(r, v), pt_MEMORY_kind(r, v), pool);
+    if (pool && pool_type == LOCAL_POOL && note_pool_size(d->c, pool, pt_MEMORY_pool_bytes(r, v)))
+        pt_deliver_point(time, place, TOLD, PT_EV_gpu_memory_pool, pt_MEMORY_pool_bytes(r, v),
+                         pt_MEMORY_pool_used_bytes(r, v));
+    pt_deliver_point(time, place, pt_MEMORY_operation(r, v) == RELEASED, PT_EV_gpu_memory, pt_MEMORY_address(r, v),
+                     pt_MEMORY_bytes(r, v));
 }
 
 void pt_decode_POOL(struct pt_decoder *d, const pt_u8 *r)
 {
     const pt_u32 v = d->version;
     const pt_u64 time = pt_POOL_time(r, v);
-    if (is_point(d, time))
-        pt_deliver_point(time, pt_cupti_place(pt_POOL_device(r, v), PT_CUDA_MEMORY_DEVICE, pt_POOL_address(r, v)),
-                         (pt_i32)pt_POOL_operation(r, v), PT_EV_gpu_memory_pool, pt_POOL_bytes(r, v),
-                         pt_POOL_used_bytes(r, v));
+    if (!is_point(d, time))
+        return;
+    note_pool_size(d->c, pt_POOL_address(r, v), pt_POOL_bytes(r, v));
+    pt_deliver_point(time, pt_cupti_place(pt_POOL_device(r, v), PT_CUDA_MEMORY_DEVICE, pt_POOL_address(r, v)),
+                     (pt_i32)pt_POOL_operation(r, v), PT_EV_gpu_memory_pool, pt_POOL_bytes(r, v),
+                     pt_POOL_used_bytes(r, v));
 }
 
 void pt_decode_API(struct pt_decoder *d, const pt_u8 *r)

@@ -76,6 +76,13 @@ struct pt_event_use {
 };
 #define PT_EVENT_USES 4096u
 
+/* How large a pool was when its size was last told. */
+struct pt_pool_size {
+    pt_u64 pool; /* atomic; 0 = none */
+    pt_u64 bytes;
+};
+#define PT_POOL_SIZES 256u
+
 /* Calls of the driver. CHOSEN: one by one. NONE: not so, and nobody has needed them yet. */
 enum pt_driver_calls { PT_DRIVER_CALLS_NONE, PT_DRIVER_CALLS_CHOSEN, PT_DRIVER_CALLS_ALL, PT_DRIVER_CALLS_REFUSED };
 #define PT_CUPTI_DRIVER_KIND 4u
@@ -117,6 +124,7 @@ struct pt_cupti {
     struct pt_cupti_call calls[2][PT_CUPTI_CALLS];
     struct pt_text_id text_ids[PT_TEXT_IDS];
     struct pt_event_use event_uses[PT_EVENT_USES];
+    struct pt_pool_size pool_sizes[PT_POOL_SIZES];
     pt_u32 driver_calls;  /* atomic, enum pt_driver_calls */
     pt_u32 suspect;       /* atomic: a kernel without a call of the runtime, by its correlation id; 0 = none */
     pt_u64 suspect_since; /* atomic, counter */

@@ -62,8 +62,11 @@ class RecordTest(CuptiCase):
                                    for t in outcome.true("alloc", "free", "release"))
         recorded = collections.Counter((e["addr"], e["bytes"], e["is_release"]) for e in outcome.of("gpu_memory"))
         self.assertEqual(recorded, true)
-        self.assertEqual([e["operation"] for e in outcome.of("gpu_memory_pool")],
-                         [t["operation"] for t in outcome.true("pool")])
+        pools = outcome.of("gpu_memory_pool")
+        self.assertEqual([e["operation"] for e in pools if e["operation"]], [t["operation"] for t in outcome.true("pool")])
+        told = collections.Counter((e["place"].split("/")[2], e["bytes"]) for e in pools if not e["operation"])
+        grown = {(f"{t['pool']:#014x}", t["pool_bytes"]) for t in outcome.true("alloc") if t["pool"]}
+        self.assertEqual(told, collections.Counter(grown), "once for each size that a pool has had")
         self.assertTrue(all(e["place"].count("/") >= 1 for e in outcome.of("gpu_memory")))
 
     def test_waits_and_loading(self):

@@ -4,6 +4,7 @@
 
 Which faults there are is read from the doubles' own list: one that is added is tried here without being named.
 """
+import collections
 import json
 import os
 import re
@@ -91,10 +92,14 @@ class ReportTest(CuptiCase):
         self.assertEqual((default["allocations"], default["releases"], default["trims"]), (20, 20, 0))
         self.assertEqual((own["peak_bytes"], default["peak_bytes"]), (5 << 20, 1 << 20))
         self.assertEqual({t["bytes"] for t in outcome.true("pool")}, {0}, "it is empty when it is made, trimmed and destroyed")
+        sizes = collections.defaultdict(set)
+        for true in outcome.true("alloc"):
+            sizes[true["pool"] and f"{true['pool']:#014x}"].add(true["pool_bytes"])
         for pool in own, default:
-            self.assertIsNone(pool["size_bytes"])
-            self.assertTrue(pool["size_bytes_reason"])
+            self.assertEqual({pool["size_bytes"]}, sizes[pool["pool"]])
         device, = gpu["memory_over_time"]
+        self.assertEqual(max(point["pools_bytes"] for point in device["points"]), own["size_bytes"] + default["size_bytes"])
+        self.assertEqual(max(point["pools_used_bytes"] for point in device["points"]), own["peak_bytes"])
         for key, pools in (("allocations", 40), ("releases", 40), ("allocated_bytes", 20 * (6 << 20))):
             self.assertEqual(sum(point[key] for point in device["points"]), pools, key)
 

@@ -51,10 +51,11 @@ static void insert(const struct fg_allocation *allocation)
 static void witness(const char *what, const struct fg_call *call, const struct fg_allocation *allocation)
 {
     if (fg_has_witness())
-        fg_witness("{\"what\":\"%s\",\"address\":%llu,\"bytes\":%llu,\"kind\":%d,\"device\":%d,\"pool\":%s,\"tid\":%d,"
-                   "\"correlation\":%u,\"at_ns\":%llu}",
+        fg_witness("{\"what\":\"%s\",\"address\":%llu,\"bytes\":%llu,\"kind\":%d,\"device\":%d,\"pool\":%llu,"
+                   "\"pool_bytes\":%llu,\"tid\":%d,\"correlation\":%u,\"at_ns\":%llu}",
                    what, (unsigned long long)(uintptr_t)allocation->address, (unsigned long long)allocation->bytes,
-                   allocation->kind, allocation->device, allocation->pool ? "true" : "false", fg_thread(),
+                   allocation->kind, allocation->device, (unsigned long long)(uintptr_t)allocation->pool,
+                   (unsigned long long)(allocation->pool ? allocation->pool->reserved_bytes : 0), fg_thread(),
                    call->correlation, (unsigned long long)fg_now_ns());
 }
 
