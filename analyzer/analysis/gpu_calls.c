@@ -6,6 +6,7 @@
  * time: work without a correlation that is known belongs to no call.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "gpu_memory.h"
 #include "gpu_overlaps.h"
@@ -25,7 +26,8 @@ static void make_room(struct gpu *gpu, struct gpu_process *process)
         (process->n_calls < process->n_slots || n > GPU_MOST_CALLS || gpu->n_calls + n > GPU_ALL_CALLS))
         return;
     struct gpu_process old = *process;
-    process->calls = pt_calloc(n, sizeof *process->calls);
+    process->calls = pt_malloc(n * sizeof *process->calls);
+    memset(process->calls, 0, n * sizeof *process->calls); /* slots are read first: of calloc each page faults twice */
     process->n_slots = n;
     gpu->n_calls += n - old.n_slots;
     for (pt_u32 i = 0; i < old.n_slots; i++)

@@ -5,6 +5,7 @@
 #include "time_part.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "../model/python.h"
@@ -17,24 +18,25 @@ const struct pt_time_part_row pt_time_parts[PT_PART__COUNT] = {
 #undef PART
 };
 
-static bool begins_with(const char *text, const char *prefix)
-{
-    return *text == *prefix && !strncmp(text, prefix, strlen(prefix)); /* asked for each event: no call as a rule */
-}
-
+/* Asked for several times an event: most paths are told by their first letter. */
 enum pt_channel pt_channel_of_path(const char *path)
 {
-    static const char *const network[] = {"tcp ", "udp ", "tcp6 ", "udp6 "};
-    static const char *const local[] = {"pipe:", "unix", "socket:", "anon_inode:"};
-    if (!path || *path == '/')
-        return PT_CHANNEL_FILE;
-    for (size_t i = 0; i < sizeof network / sizeof *network; i++)
-        if (begins_with(path, network[i]))
+    switch (path ? *path : '/') {
+    case 't':
+        return !strncmp(path, "tcp ", 4) || !strncmp(path, "tcp6 ", 5) ? PT_CHANNEL_NETWORK : PT_CHANNEL_FILE;
+    case 'u':
+        if (!strncmp(path, "udp ", 4) || !strncmp(path, "udp6 ", 5))
             return PT_CHANNEL_NETWORK;
-    for (size_t i = 0; i < sizeof local / sizeof *local; i++)
-        if (begins_with(path, local[i]))
-            return PT_CHANNEL_LOCAL;
-    return PT_CHANNEL_FILE;
+        return !strncmp(path, "unix", 4) ? PT_CHANNEL_LOCAL : PT_CHANNEL_FILE;
+    case 'p':
+        return !strncmp(path, "pipe:", 5) ? PT_CHANNEL_LOCAL : PT_CHANNEL_FILE;
+    case 's':
+        return !strncmp(path, "socket:", 7) ? PT_CHANNEL_LOCAL : PT_CHANNEL_FILE;
+    case 'a':
+        return !strncmp(path, "anon_inode:", 11) ? PT_CHANNEL_LOCAL : PT_CHANNEL_FILE;
+    default:
+        return PT_CHANNEL_FILE;
+    }
 }
 
 static enum pt_time_part part_of_class(enum pt_call_class which)
@@ -86,24 +88,18 @@ enum pt_time_part pt_time_part_of_row(pt_u32 row)
 /* The path of the descriptor that a span is about; 0 = it has none. */
 static pt_u32 path_of(const struct pt_event *event)
 {
-    switch (event->desc->row) {
-    case PT_ROW_io_read:
-        return pt_event_as(event, io_read)->path;
-    case PT_ROW_io_readv:
-        return pt_event_as(event, io_readv)->path;
-    case PT_ROW_io_write:
-        return pt_event_as(event, io_write)->path;
-    case PT_ROW_io_writev:
-        return pt_event_as(event, io_writev)->path;
-    case PT_ROW_wait_poll:
-        return pt_event_as(event, wait_poll)->path;
-    case PT_ROW_net_receive:
-        return pt_event_as(event, net_receive)->path;
-    case PT_ROW_net_send:
-        return pt_event_as(event, net_send)->path;
-    default:
-        return 0;
-    }
+    static const pt_u8 places[PT_ROW__COUNT] = {
+        /* in the payload, plus 1 */
+#define PLACE(name) [PT_ROW_##name] = offsetof(struct pt_ev_##name, path) + 1
+        PLACE(io_read),   PLACE(io_readv),    PLACE(io_write), PLACE(io_writev),
+        PLACE(wait_poll), PLACE(net_receive), PLACE(net_send),
+#undef PLACE
+    };
+    const pt_u8 place = places[event->desc->row];
+    pt_u32 path = 0;
+    if (place)
+        memcpy(&path, event->payload + place - 1, sizeof path);
+    return path;
 }
 
 /* What a call into the driver is to the thread: a wait for the GPU, a copy that it stands by, or work of its own. */
@@ -140,7 +136,7 @@ static bool is_for_gil(const struct pt_event *event)
 
 bool pt_is_event_loop(const struct pt_event *event, const char *path)
 {
-    return event->desc->row == PT_ROW_wait_poll && path && !strcmp(path, "anon_inode:[eventpoll]");
+    return event->desc->row == PT_ROW_wait_poll && path && *path == 'a' && !strcmp(path, "anon_inode:[eventpoll]");
 }
 
 bool pt_waits_for_signals(const struct pt_event *event)
@@ -154,6 +150,7 @@ bool pt_waits_for_signals(const struct pt_event *event)
 enum pt_time_part pt_time_part_of_event(const struct pt_event *event, const char **ret_path)
 {
     const enum pt_time_part part = pt_time_part_of_row(event->desc->row);
+    const bool is_poll = event->desc->row == PT_ROW_wait_poll;
     const pt_u32 id = path_of(event);
     *ret_path = id ? pt_process_string(event->process, id) : NULL;
     if (event->desc->category == PT_CATEGORY_CUDA)
@@ -162,7 +159,7 @@ enum pt_time_part pt_time_part_of_event(const struct pt_event *event, const char
         return is_for_gil(event) ? PT_PART_gil_wait : part;
     if (pt_is_event_loop(event, *ret_path) || pt_waits_for_signals(event))
         return PT_PART_idle;
-    if (event->desc->row == PT_ROW_wait_poll && event->result == 0)
+    if (is_poll && event->result == 0)
         return PT_PART_sleep; /* the time ran out: nobody was waited for */
     switch (pt_channel_of_path(*ret_path)) {
     case PT_CHANNEL_LOCAL:
@@ -172,6 +169,5 @@ enum pt_time_part pt_time_part_of_event(const struct pt_event *event, const char
     case PT_CHANNEL_FILE:
         break;
     }
-    /* A poll without a descriptor that we know is a pause. */
-    return event->desc->row == PT_ROW_wait_poll ? PT_PART_sleep : part;
+    return is_poll ? PT_PART_sleep : part; /* a poll without a descriptor that we know is a pause */
 }
