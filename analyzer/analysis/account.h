@@ -28,6 +28,7 @@ struct span {
     pt_i64 start_ns, end_ns;
     pt_u8 part, whom; /* enum pt_time_part, enum account_whom */
     pt_u32 number;
+    pt_u32 n_inner; /* spans that were kept just before it and that it contains */
 };
 
 /* The last wait of an event loop: what it was for is told by what the thread does next. */

@@ -40,11 +40,16 @@ pt_i64 pt_account_keep_span(struct account *account, struct account_thread *thre
         return span->end_ns - span->start_ns;
     pt_i64 own_ns = span->end_ns - span->start_ns;
     pt_u64 inner = 0;
-    for (; inner < n_kept(thread) && nth_last(thread, inner)->start_ns >= span->start_ns &&
-           nth_last(thread, inner)->end_ns <= span->end_ns;
-         inner++)
-        own_ns -= nth_last(thread, inner)->end_ns - nth_last(thread, inner)->start_ns;
-    thread->last[thread->n_spans++ % PT_ACCOUNT_LAST_SPANS] = *span;
+    while (inner < n_kept(thread)) {
+        const struct span *one = nth_last(thread, inner);
+        if (one->start_ns < span->start_ns || one->end_ns > span->end_ns)
+            break;
+        own_ns -= one->end_ns - one->start_ns;
+        inner += 1 + (pt_u64)one->n_inner; /* what is in it was taken off with it, and is not looked at ever again */
+    }
+    struct span *kept = &thread->last[thread->n_spans++ % PT_ACCOUNT_LAST_SPANS];
+    *kept = *span;
+    kept->n_inner = (pt_u32)(inner < PT_ACCOUNT_LAST_SPANS ? inner : PT_ACCOUNT_LAST_SPANS);
     return own_ns > 0 ? own_ns : 0;
 }
 

@@ -86,7 +86,11 @@ void pt_account_loop_next(struct account *account, struct account_thread *thread
     const bool is_answer = event->start_ns - loop->span.end_ns < ANSWER_NS;
     const enum pt_time_part part = is_answer ? cause_of(account, event, path) : PT_PART_idle;
     if (part != PT_PART_idle) {
-        const struct span wait = {loop->span.start_ns, loop->span.end_ns, (pt_u8)part, span->whom, span->number};
+        const struct span wait = {.start_ns = loop->span.start_ns,
+                                  .end_ns = loop->span.end_ns,
+                                  .part = (pt_u8)part,
+                                  .whom = span->whom,
+                                  .number = span->number};
         thread->ns[PT_PART_idle] -= loop->own_ns;
         thread->ns[part] += loop->own_ns;
         rename_span(thread, &wait);

@@ -43,6 +43,14 @@ class Stories(AccountCase):
         for row in rows:
             self.check_sum(row, row["lived_s"])
 
+    def test_a_call_within_a_call_within_a_call(self):
+        """Each has what is its own: the innermost was taken off the one around it, and not once more off the outermost."""
+        stage = self.tell({100: (1, [100])}, [
+            (1.0, 3.0, "100/100", "wait_child id_type=-1 result=200 asked_pid=200 status=0x0 options=0x0"),
+            (1.5, 2.0, "100/100", 'io_read fd=3 result=1 path="/work/data" requested_bytes=1'),
+            (2.0, 1.0, "100/100", "wait_sleep clock=1 result=0 is_absolute=0 requested_ns=1")])
+        self.assertEqual([round(stage["time"][key], 6) for key in ("child_wait_s", "file_read_s", "sleep_s")], [1, 1, 1])
+
     def connection(self, server, descriptor, reader, peer="tcp 127.0.0.1:80", local="tcp 127.0.0.1:4000", there="tcp 127.0.0.1:4000"):
         """Steps of a request of process 100 and the answer of 300, which sleeps for a second."""
         return [(0.1, 0.001, "100/100", f'net_connect fd=5 result=0 peer="{peer}" local="{local}"'),
