@@ -51,12 +51,21 @@ static pt_u64 now_ns(void)
     return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
 }
 
-/* The two bytes before are no `syscall`. */
-bool pt_blocked_is_fault(pt_u32 pid, pt_u64 pc)
+static bool read_code(const struct pt_image *image, pt_u32 pid, pt_u64 address, pt_u8 *ret_code, size_t n)
 {
-    pt_u8 code[2] = {0};
-    struct iovec to = {code, sizeof code}, from = {(void *)(uintptr_t)(pc - 2), sizeof code};
-    return process_vm_readv((pid_t)pid, &to, 1, &from, 1, 0) == sizeof code && !(code[0] == 0x0f && code[1] == 0x05);
+    struct iovec to = {ret_code, n}, from = {(void *)(uintptr_t)address, n};
+    if (process_vm_readv((pid_t)pid, &to, 1, &from, 1, 0) == (ssize_t)n)
+        return true;
+    const struct pt_mapping *mapping = pt_image_find(image, address);
+    return mapping &&
+           pt_code_module_bytes(mapping->module, address - mapping->start + mapping->file_offset, ret_code, n);
+}
+
+/* The two bytes before are no `syscall`. */
+bool pt_blocked_is_fault(const struct pt_image *image, pt_u32 pid, pt_u64 pc)
+{
+    pt_u8 code[2];
+    return read_code(image, pid, pc - sizeof code, code, sizeof code) && !(code[0] == 0x0f && code[1] == 0x05);
 }
 
 /* That it was at the same place before and after says that the stack is whole; whether it is still the same wait, the
@@ -77,9 +86,11 @@ static void look_at(struct pt_blocked *blocked, const struct pt_blocked_look *wi
     if (thread->left_at.sp == before.sp && thread->left_at.pc == before.pc)
         regs[PT_REG_RBP] = thread->left_at.rbp;
     const struct pt_perf_sample sample = {before.pc, regs, blocked->stack, (pt_u64)n};
-    pt_unwind(with->modules, pt_images_of(with->images, thread->shown.pid), thread->shown.pid, &sample, &stack);
+    const struct pt_image *image = pt_images_of(with->images, thread->shown.pid);
+    pt_unwind(with->modules, image, thread->shown.pid, &sample, &stack);
     pt_thread_waits_at(thread, pt_stack_tree_add(with->stacks, &stack, false),
-                       before.call < 0 && pt_blocked_is_fault(thread->shown.pid, before.pc), now_ns() - with->begin_ns);
+                       before.call < 0 && pt_blocked_is_fault(image, thread->shown.pid, before.pc),
+                       now_ns() - with->begin_ns);
 }
 
 void pt_blocked_leaves(struct pt_blocked *blocked, struct pt_live_thread *thread)

@@ -26,8 +26,9 @@ struct pt_blocked_look {
     pt_u64 begin_ns; /* of the profile, CLOCK_MONOTONIC */
 };
 
-/* Does a process that waits at `pc` miss a page, rather than having called the kernel? */
-bool pt_blocked_is_fault(pt_u32 pid, pt_u64 pc);
+/* Does a process that waits at `pc` miss a page, rather than having called the kernel? On a busy machine it may be gone
+ * when this is asked: `image` is where its code lay. */
+bool pt_blocked_is_fault(const struct pt_image *image, pt_u32 pid, pt_u64 pc);
 /* It has left the CPU. */
 void pt_blocked_leaves(struct pt_blocked *blocked, struct pt_live_thread *thread);
 /* When the records that are there have been taken. False = nobody waits to be looked at. */

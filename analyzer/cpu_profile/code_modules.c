@@ -5,11 +5,13 @@
  */
 #include "code_modules.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "../util/auto.h"
 #include "../util/cpu_format.h"
@@ -42,6 +44,14 @@ static bool is_file(const struct pt_code_module *module, const char *path)
 static struct pt_cfi *open_at(const struct pt_code_module *module, const char *path)
 {
     return is_file(module, path) ? pt_cfi_open(path) : NULL;
+}
+
+bool pt_code_module_bytes(const struct pt_code_module *module, pt_u64 file_offset, void *ret_bytes, size_t n)
+{
+    if (module->path[0] != '/' || !is_file(module, module->path))
+        return false;
+    PT_AUTO(pt_closep) int fd = open(module->path, O_RDONLY | O_CLOEXEC);
+    return fd >= 0 && pread(fd, ret_bytes, n, (off_t)file_offset) == (ssize_t)n;
 }
 
 static void open_tables(struct pt_code_module *module, pid_t pid)

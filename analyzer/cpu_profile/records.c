@@ -136,9 +136,10 @@ static void take_leaving(struct pt_cpu_profile *profile, const struct pt_perf_re
     if (!pt_threads_can_afford(&profile->threads, &profile->leaving_paid_ns, t_ns))
         return;
     pt_thread_runs(thread, t_ns);
-    pt_unwind(&profile->modules, pt_images_of(&profile->images, record->pid), record->pid, &sample, &stack);
+    const struct pt_image *image = pt_images_of(&profile->images, record->pid);
+    pt_unwind(&profile->modules, image, record->pid, &sample, &stack);
     pt_thread_leaves_at(thread, pt_stack_tree_add(&profile->stacks, &stack, false),
-                        pt_blocked_is_fault(record->pid, sample.regs[PT_REG_RIP]));
+                        pt_blocked_is_fault(image, record->pid, sample.regs[PT_REG_RIP]));
 }
 
 /* ---- stacks of threads on the CPU ---- */

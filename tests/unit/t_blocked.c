@@ -9,6 +9,9 @@
 #include <cmocka.h>
 
 #include <pthread.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cpu_profile/blocked.h"
@@ -114,11 +117,44 @@ static void a_thread_that_waits_is_looked_at(void **state)
     end(&scene);
 }
 
+/* Records are looked at when others leave a CPU for that: the process may have ended. Its code is in its file still. */
+static void code_of_a_process_that_is_gone(void **state)
+{
+    (void)state;
+    enum { AT = 0x10000, FILE_OFFSET = 64 };
+    static const unsigned char load_then_syscall[] = {0x8b, 0x07, 0x0f, 0x05};
+    char path[] = "/tmp/t_blocked-XXXXXX";
+    struct pt_code_modules modules = {0};
+    struct pt_images images = {0};
+    struct stat status;
+    const int fd = mkstemp(path);
+    const pid_t gone = fork();
+    if (!gone)
+        _exit(0);
+    assert_int_equal(waitpid(gone, NULL, 0), gone);
+    assert_int_equal(pwrite(fd, load_then_syscall, sizeof load_then_syscall, FILE_OFFSET), sizeof load_then_syscall);
+    assert_int_equal(fstat(fd, &status), 0);
+    struct pt_image *image = pt_images_of(&images, (pt_u32)gone);
+    assert_false(pt_blocked_is_fault(image, (pt_u32)gone, AT + 2)); /* nothing is known of what lies there */
+    pt_image_map(image, &(struct pt_mapping){.start = AT,
+                                             .end = AT + 4096,
+                                             .file_offset = FILE_OFFSET,
+                                             .module = pt_code_module_of(&modules, path, status.st_ino)});
+    assert_true(pt_blocked_is_fault(image, (pt_u32)gone, AT + 2));
+    assert_false(pt_blocked_is_fault(image, (pt_u32)gone, AT + 4));
+    unlink(path);
+    close(fd);
+    assert_false(pt_blocked_is_fault(image, (pt_u32)gone, AT + 2));
+    pt_images_fini(&images);
+    pt_code_modules_fini(&modules);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stack_of_another_wait_is_not_kept),
         cmocka_unit_test(a_thread_that_waits_is_looked_at),
+        cmocka_unit_test(code_of_a_process_that_is_gone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
