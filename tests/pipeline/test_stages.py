@@ -88,10 +88,11 @@ class Endings(PipelineCase):
 class Daemon(PipelineCase):
     """A stage starts a server as shells do: in the background, in a session of its own."""
 
-    # It goes on writing to the stage's stdout.
+    # It goes on writing to the stage's stdout. The stage ends when everybody can know it.
     SCRIPT = """
 import os, sys, time
 if os.fork():
+    while not os.path.exists("daemon.pid"): time.sleep(0.01)
     os._exit(0)
 os.setsid()
 if os.fork():
@@ -128,7 +129,7 @@ for i in range(600):
 
     def test_a_later_failure_does_not_end_it(self):
         outcome = self.pipeline(seven(build={"cmd": ["/usr/bin/python3", "-c", self.SCRIPT]},
-                                      train=sh("while ! [ -s daemon.pid ]; do sleep 0.05; done; sleep 30", timeout_s=1)))
+                                      train=sh("sleep 30", timeout_s=1)))
         self.assertEqual(outcome.code, 1, outcome)
         pid = int(self.read("daemon.pid"))
         time.sleep(0.2)

@@ -45,8 +45,8 @@ class Timeouts(PipelineCase):
         self.assertIn("| timeout |", self.assert_markdown())
 
     def test_one_hangs(self):
-        outcome = self.pipeline(seven(build=sh("echo so far; sleep 60", timeout_s=0.5)))
-        self.assert_timed_out(outcome, "still running after 500 ms: it was ended")
+        outcome = self.pipeline(seven(build=sh("echo so far; sleep 60", timeout_s=0.9)))
+        self.assert_timed_out(outcome, "still running after 900 ms: it was ended")
         self.assertNotIn("killed", self.stage("build")["reason"])
         self.assertEqual(self.report()["failures"][0]["log_tail"], ["so far"])
         self.assertEqual(self.stage("build")["exit"], "signal 15 (SIGTERM)")
@@ -54,7 +54,7 @@ class Timeouts(PipelineCase):
 
     def test_the_whole_tree(self):
         bystander = subprocess.Popen(["sleep", "60"])
-        outcome = self.pipeline(seven(build=python(TREE, timeout_s=1)))
+        outcome = self.pipeline(seven(build=python(TREE, timeout_s=3)))
         self.assert_timed_out(outcome, "; not all of its processes ended when asked, and were killed")
         pids = {int(line) for line in self.read("pids").split()}
         self.assertEqual(len(pids), 5)
@@ -63,7 +63,7 @@ class Timeouts(PipelineCase):
         # The command ends at once when asked; the deaf take their grace: no second of the run is nobody's.
         build, report = self.stage("build"), self.report()
         self.assertGreater(build["stop_s"], 3)
-        self.assertLess(build["duration_s"], 3)
+        self.assertLess(build["duration_s"], 3 + 2)
         told = re.search(r"; until they were gone it took another ([\d.]+) s$", build["reason"])
         self.assertAlmostEqual(float(told[1]), build["stop_s"], delta=0.01)
         self.assertIn(f"finished: timeout: {build['reason']}, {build['duration_s']:.1f} s\n", outcome.stderr.decode())
@@ -75,8 +75,8 @@ class Timeouts(PipelineCase):
 
     def test_it_may_clean_up(self):
         outcome = self.pipeline(seven(build=sh("trap 'sleep 0.3; echo bye; exit 0' TERM; echo up; while :; do sleep 0.1; done",
-                                               timeout_s=0.5)))
-        self.assert_timed_out(outcome, "still running after 500 ms")
+                                               timeout_s=0.9)))
+        self.assert_timed_out(outcome, "still running after 900 ms")
         log = self.read(f"{LATEST}/logs/build.log")
         self.assertTrue(log.startswith(b"up\n") and log.endswith(b"bye\n"), log)  # the shell may tell of its child
         self.assertEqual(self.stage("build")["exit"], "exit 0")
@@ -108,8 +108,9 @@ class PostMortem(PipelineCase):
     def test_killed_in_the_fourth_stage(self):
         process = self.start(seven(build=python("import os, time\nopen('up', 'w')\nos.stat('/')\ntime.sleep(60)")),
                              config={"profile": {"interval_ms": 200}})
-        time.sleep(11.5)  # beyond the first refresh
-        self.assertTrue(os.path.exists(os.path.join(self.work, "up")))
+        # What is known is written every ten seconds.
+        self.assertTrue(wait_until(lambda: os.path.exists(os.path.join(self.work, "up")), 60))
+        self.assertTrue(wait_until(lambda: (self.record()["stages"][3]["duration_ns"] or 0) > 9e9, 60))
         process.send_signal(signal.SIGKILL)
         process.wait()
         record = self.record()
