@@ -17,6 +17,7 @@
 #include "unwind.h"
 
 #define STACK_BYTES 16384u
+#define PLACES_MAX 65536u
 #define LISTED_MAX 4096u /* the others are met when they leave the next time */
 
 /* Where a thread is blocked. */
@@ -68,6 +69,31 @@ bool pt_blocked_is_fault(const struct pt_image *image, pt_u32 pid, pt_u64 pc)
     return read_code(image, pid, pc - sizeof code, code, sizeof code) && !(code[0] == 0x0f && code[1] == 0x05);
 }
 
+bool pt_blocked_misses_page(struct pt_blocked *blocked, const struct pt_image *image, pt_u32 pid, pt_u64 pc)
+{
+    const pt_u64 key = (pt_u64)pid * 0x9e3779b97f4a7c15u ^ pc;
+    const pt_u64 *known = pt_map_find(&blocked->is_fault, key);
+    if (known)
+        return *known == 2;
+    if (blocked->is_fault.n >= PLACES_MAX)
+        return false;
+    const bool is_fault = pt_blocked_is_fault(image, pid, pc);
+    *pt_map_at(&blocked->is_fault, key) = is_fault ? 2 : 1;
+    return is_fault;
+}
+
+/* A debugger, job control or a limiter of CPU time stops programs anywhere. */
+static bool is_stopped(const struct pt_live_thread *thread)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%u/task/%u/stat", thread->shown.pid, thread->shown.tid);
+    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    text[n > 0 ? n : 0] = 0;
+    const char *name_end = strrchr(text, ')');
+    return name_end && (!strncmp(name_end, ") T", 3) || !strncmp(name_end, ") t", 3));
+}
+
 /* That it was at the same place before and after says that the stack is whole; whether it is still the same wait, the
  * records will say that are on their way: pt_threads_end_wait. */
 static void look_at(struct pt_blocked *blocked, const struct pt_blocked_look *with, struct pt_live_thread *thread)
@@ -88,14 +114,15 @@ static void look_at(struct pt_blocked *blocked, const struct pt_blocked_look *wi
     const struct pt_perf_sample sample = {before.pc, regs, blocked->stack, (pt_u64)n};
     const struct pt_image *image = pt_images_of(with->images, thread->shown.pid);
     pt_unwind(with->modules, image, thread->shown.pid, &sample, &stack);
-    pt_thread_waits_at(thread, pt_stack_tree_add(with->stacks, &stack, false),
-                       before.call < 0 && pt_blocked_is_fault(image, thread->shown.pid, before.pc),
-                       now_ns() - with->begin_ns);
+    const bool is_fault =
+        before.call < 0 && !is_stopped(thread) && pt_blocked_is_fault(image, thread->shown.pid, before.pc);
+    thread->misses_page |= is_fault;
+    pt_thread_waits_at(thread, pt_stack_tree_add(with->stacks, &stack, false), is_fault, now_ns() - with->begin_ns);
 }
 
 void pt_blocked_leaves(struct pt_blocked *blocked, struct pt_live_thread *thread)
 {
-    if (thread->is_listed || blocked->n >= LISTED_MAX || !pt_thread_waits_unseen(thread))
+    if (thread->is_listed || blocked->n >= LISTED_MAX || !(pt_thread_waits_unseen(thread) || thread->misses_page))
         return;
     thread->is_listed = true;
     pt_vec_push(blocked, thread->shown.tid);
@@ -114,13 +141,15 @@ bool pt_blocked_look(struct pt_blocked *blocked, const struct pt_blocked_look *w
         if (!thread)
             continue;
         thread->is_listed = false;
-        if (!pt_thread_waits_unseen(thread))
+        if (!pt_thread_waits_unseen(thread) && !thread->misses_page)
             continue;
         if (!pt_threads_can_afford(with->threads, &blocked->paid_ns, t_ns)) {
             thread->is_listed = true;
             break;
         }
-        look_at(blocked, with, thread);
+        thread->misses_page = thread->misses_page && !is_stopped(thread);
+        if (pt_thread_waits_unseen(thread))
+            look_at(blocked, with, thread);
     }
     memmove(blocked->items, blocked->items + seen, (blocked->n - seen) * sizeof *blocked->items);
     blocked->n -= seen;
@@ -131,4 +160,5 @@ void pt_blocked_fini(struct pt_blocked *blocked)
 {
     free(blocked->items);
     free(blocked->stack);
+    pt_map_fini(&blocked->is_fault);
 }

@@ -14,7 +14,8 @@
 struct pt_blocked {
     PT_VEC(pt_u32); /* tids that left the CPU without a stack, longest ago first; some are back since */
     pt_u8 *stack;
-    pt_u64 paid_ns; /* looks are paid for up to this time of the profile */
+    pt_u64 paid_ns;         /* looks are paid for up to this time of the profile */
+    struct pt_map is_fault; /* process and address -> 1 or, no system call is there, 2 */
 };
 
 /* What a look needs to know, and what it adds to. */
@@ -29,6 +30,8 @@ struct pt_blocked_look {
 /* Does a process that waits at `pc` miss a page, rather than having called the kernel? On a busy machine it may be gone
  * when this is asked: `image` is where its code lay. */
 bool pt_blocked_is_fault(const struct pt_image *image, pt_u32 pid, pt_u64 pc);
+/* The same, asked each time that a thread leaves the CPU: a program waits in few places. */
+bool pt_blocked_misses_page(struct pt_blocked *blocked, const struct pt_image *image, pt_u32 pid, pt_u64 pc);
 /* It has left the CPU. */
 void pt_blocked_leaves(struct pt_blocked *blocked, struct pt_live_thread *thread);
 /* When the records that are there have been taken. False = nobody waits to be looked at. */

@@ -21,6 +21,15 @@ static void keep(struct pt_intervals *intervals, const struct pt_live_thread *th
     intervals->n++;
 }
 
+static void waited_for_page(struct pt_intervals *intervals, struct pt_live_thread *thread, pt_u64 start_ns,
+                            pt_u64 end_ns)
+{
+    thread->faults.thread = thread->shown.number;
+    thread->faults.waits_ns += end_ns > start_ns ? end_ns - start_ns : 0;
+    thread->is_dirty = true;
+    keep(intervals, thread, start_ns, end_ns, PT_CPU_INTERVAL_FAULT);
+}
+
 void pt_intervals_switch_out(struct pt_live_thread *thread, pt_u64 t_ns)
 {
     struct pt_last_wait *last = &thread->last;
@@ -38,6 +47,11 @@ void pt_intervals_switch_in(struct pt_intervals *intervals, struct pt_live_threa
         keep(intervals, thread, thread->wait.t_ns, t_ns, PT_CPU_INTERVAL_PREEMPTED);
     if (thread->state != PT_THREAD_WAITING)
         return;
+    if (thread->misses_page) {
+        waited_for_page(intervals, thread, thread->wait.t_ns, t_ns);
+        last->start_ns = last->end_ns = 0; /* a report of it is no second one */
+        return;
+    }
     last->start_ns = thread->wait.t_ns;
     last->end_ns = t_ns;
     last->ran_ns = 0;
@@ -52,7 +66,6 @@ void pt_intervals_fault(struct pt_intervals *intervals, struct pt_live_thread *t
     const pt_u64 runs_ns = thread->state == PT_THREAD_ON && t_ns > last->on_since_ns ? t_ns - last->on_since_ns : 0;
     if (last->end_ns <= last->start_ns || last->ran_ns + runs_ns > MOST_RAN_NS)
         return;
-    thread->faults.waits_ns += last->end_ns - last->start_ns;
-    keep(intervals, thread, last->start_ns, last->end_ns, PT_CPU_INTERVAL_FAULT);
+    waited_for_page(intervals, thread, last->start_ns, last->end_ns);
     last->end_ns = last->start_ns = 0;
 }

@@ -3,8 +3,10 @@
  * intervals.h - when a thread waited for a page, and when it could have run but did not: one by one.
  *
  * What lies inside of a recorded call belongs to another part of the time account than what lies outside, so sums would
- * not do. The kernel reports a major fault when it is over: the wait right before it, with next to nothing run since,
- * was for the page.
+ * not do. Who waits without having called the kernel misses a page. Where it is not known from where a thread left: the
+ * kernel reports a major fault when it is over, and the wait right before it, with next to nothing run since, was for
+ * the page. That alone would miss pages that were on their way already, by read-ahead or for another thread: since
+ * Linux 6.4 their faults end as minor ones.
  */
 #ifndef PT_CPU_PROFILE_INTERVALS_H
 #define PT_CPU_PROFILE_INTERVALS_H

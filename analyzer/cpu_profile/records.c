@@ -104,6 +104,10 @@ static void take_switch(struct pt_cpu_profile *profile, const struct pt_perf_rec
     if (record->misc & PERF_RECORD_MISC_SWITCH_OUT) {
         pt_intervals_switch_out(thread, t_ns);
         pt_thread_switch_out(thread, t_ns, record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
+        thread->misses_page = thread->state == PT_THREAD_WAITING && thread->has_left_at &&
+                              pt_blocked_misses_page(&profile->blocked, pt_images_of(&profile->images, record->pid),
+                                                     record->pid, thread->left_at.pc);
+        thread->has_left_at = false;
         pt_blocked_leaves(&profile->blocked, thread);
         return;
     }
@@ -133,6 +137,7 @@ static void take_leaving(struct pt_cpu_profile *profile, const struct pt_perf_re
     if (!thread || !pt_perf_sample_read(record, &sample) || !sample.regs)
         return;
     thread->left_at = (struct pt_left_at){sample.regs[PT_REG_RSP], sample.regs[PT_REG_RIP], sample.regs[PT_REG_RBP]};
+    thread->has_left_at = true;
     if (!pt_threads_can_afford(&profile->threads, &profile->leaving_paid_ns, t_ns))
         return;
     pt_thread_runs(thread, t_ns);

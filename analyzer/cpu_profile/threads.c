@@ -146,7 +146,7 @@ void pt_threads_end_wait(struct pt_threads *threads, struct pt_live_thread *thre
         pt_chunk_add(&threads->waits, wait, sizeof *wait);
         threads->n_waits++;
     }
-    thread->has_stack = thread->is_off = false;
+    thread->has_stack = thread->is_off = thread->misses_page = false;
 }
 
 void pt_threads_end_waits(struct pt_threads *threads, pt_u64 t_ns)
@@ -178,7 +178,7 @@ static size_t collect(struct pt_threads *threads, struct pt_live_thread *thread)
     if (thread->is_dirty) {
         pt_chunk_add(&threads->times, &thread->times, sizeof thread->times);
         add_sums(threads, thread);
-        if (thread->faults.faults)
+        if (thread->faults.faults || thread->faults.waits_ns)
             pt_chunk_add(&threads->intervals.sums, &thread->faults, sizeof thread->faults);
     }
     thread->is_new = thread->is_dirty = false;

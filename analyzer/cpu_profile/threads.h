@@ -37,6 +37,8 @@ struct pt_live_thread {
     struct pt_cpu_wait wait; /* since it left the CPU; flags and node are those of the stack, if one was taken */
     bool has_stack;          /* it is about to leave the CPU, or has left it, and its stack was taken */
     bool is_off;
+    bool has_left_at; /* of the switch that comes next */
+    bool misses_page; /* it waits, and not in a system call */
     bool is_listed;   /* it may be among those to be looked at: blocked.h */
     pt_u64 looked_ns; /* when its stack was taken from outside, while it waited */
     struct pt_left_at left_at;

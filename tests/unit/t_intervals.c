@@ -72,6 +72,39 @@ static void a_fault_takes_the_wait_before_it(void **state)
     assert_int_equal(thread->faults.waits_ns, 100000);
 }
 
+/* Read ahead, or for another thread: it waits in no system call, and no major fault is reported. */
+static void a_page_that_was_on_its_way_is_waited_for_too(void **state)
+{
+    (void)state;
+    struct pt_live_thread *thread = thread_of(5, 5);
+    comes(thread, 1000);
+    goes(thread, 2000, false);
+    thread->misses_page = true;
+    comes(thread, 102000);
+    assert_int_equal(threads.intervals.n, 1);
+    assert_int_equal(nth(0)->duration_ns, 100000);
+    assert_int_equal(nth(0)->kind, PT_CPU_INTERVAL_FAULT);
+    assert_int_equal(thread->faults.faults, 0);
+    assert_int_equal(thread->faults.waits_ns, 100000);
+    goes(thread, 103000, false);
+    comes(thread, 203000); /* another wait */
+    assert_int_equal(threads.intervals.n, 1);
+}
+
+static void a_wait_counts_once(void **state)
+{
+    (void)state;
+    struct pt_live_thread *thread = thread_of(5, 5);
+    comes(thread, 1000);
+    goes(thread, 2000, false);
+    thread->misses_page = true;
+    comes(thread, 102000);
+    faults(thread, 103000);
+    assert_int_equal(threads.intervals.n, 1);
+    assert_int_equal(thread->faults.faults, 1);
+    assert_int_equal(thread->faults.waits_ns, 100000);
+}
+
 static void who_has_computed_since_did_not_wait_for_the_page(void **state)
 {
     (void)state;
@@ -137,6 +170,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_fault_takes_the_wait_before_it, begin, end),
+        cmocka_unit_test_setup_teardown(a_page_that_was_on_its_way_is_waited_for_too, begin, end),
+        cmocka_unit_test_setup_teardown(a_wait_counts_once, begin, end),
         cmocka_unit_test_setup_teardown(who_has_computed_since_did_not_wait_for_the_page, begin, end),
         cmocka_unit_test_setup_teardown(being_preempted_on_the_way_is_not_computing, begin, end),
         cmocka_unit_test_setup_teardown(other_threads_leave_room_for_main_threads, begin, end),
