@@ -211,6 +211,34 @@ static int by_rank(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
+static bool is_below(const struct pt_finding *general, const struct pt_finding *specific)
+{
+    static const char *const pairs[][2] = {
+#define BELOW(general, specific) {#general, #specific},
+#include "below.def"
+#undef BELOW
+    };
+    if (general->stage != specific->stage || specific->gain_upper_s < general->gain_upper_s / 2)
+        return false;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (!strcmp(pairs[i][0], general->rule) && !strcmp(pairs[i][1], specific->rule))
+            return true;
+    return false;
+}
+
+/* Of ranked findings, from the last one on: what is moved down passes only what is in its place already. */
+static void put_general_ones_below(struct pt_findings *findings)
+{
+    for (size_t i = findings->n; i-- > 0;) {
+        const struct pt_finding general = findings->items[i];
+        size_t place = i;
+        for (size_t j = i + 1; j < findings->n; j++)
+            place = is_below(&general, &findings->items[j]) ? j : place;
+        memmove(&findings->items[i], &findings->items[i + 1], (place - i) * sizeof general);
+        findings->items[place] = general;
+    }
+}
+
 void pt_judge(struct pt_profile *profile, struct pt_findings *ret_findings)
 {
     for (const struct pt_rule *rule = pt_rules; rule->id; rule++) {
@@ -221,6 +249,7 @@ void pt_judge(struct pt_profile *profile, struct pt_findings *ret_findings)
     }
     if (ret_findings->n)
         qsort(ret_findings->items, ret_findings->n, sizeof *ret_findings->items, by_rank);
+    put_general_ones_below(ret_findings);
 }
 
 void pt_findings_free(struct pt_findings *findings)

@@ -120,6 +120,32 @@ static void the_largest_gain_comes_first(void **state)
     free_world(w);
 }
 
+/* What says only that disks are waited for stands below what says for which files, where that explains most of it. */
+static void the_specific_stands_above_the_general(void **state)
+{
+    (void)state;
+    const struct {
+        double metadata_s;
+        const char *first;
+    } cases[] = {{3, "metadata_storm"}, {2.1, "metadata_storm"}, {1.9, "io_pressure"}, {9, "metadata_storm"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world *w = new_world(20);
+        set(w, "resource.io_pressure_percent.mean", 40);
+        set(w, "pressure.io.cost_s", 4);
+        set(w, "meta.calls", 1e6);
+        set(w, "meta.cost_s", cases[i].metadata_s);
+        set(w, "sleep.long.cost_s", 3.5); /* other seconds: in its place by cost */
+        set(w, "cpu.used_percent", 99);   /* not in seconds: below all */
+        pt_judge(&w->profile, &w->findings);
+        assert_int_equal(w->findings.n, 4);
+        assert_string_equal(w->findings.items[0].rule, i == 0 || i == 1 ? "long_sleeps" : cases[i].first);
+        const struct pt_finding *general = find(w, "io_pressure"), *specific = find(w, "metadata_storm");
+        assert_int_equal(specific < general, !strcmp(cases[i].first, "metadata_storm"));
+        assert_string_equal(w->findings.items[3].rule, "cpu_saturated");
+        free_world(w);
+    }
+}
+
 static void an_empty_capture_is_a_finding(void **state)
 {
     (void)state;
@@ -169,6 +195,7 @@ int main(void)
         cmocka_unit_test(a_gain_never_exceeds_the_wall_time),
         cmocka_unit_test(small_gains_are_hidden),
         cmocka_unit_test(the_largest_gain_comes_first),
+        cmocka_unit_test(the_specific_stands_above_the_general),
         cmocka_unit_test(an_empty_capture_is_a_finding),
         cmocka_unit_test(a_run_without_processes_says_why),
         cmocka_unit_test(growth_must_be_large_and_steady),
