@@ -192,6 +192,14 @@ static void forked(struct helpers *helpers, const struct pt_event *e)
     parent->last_fork_ns = pt_event_end_ns(e);
 }
 
+/* A wait for another worker, as a rule. Not: conditions and joins, by which it waits for its own threads' work. */
+static bool is_wait_for_lock(const struct pt_event *e, enum pt_time_part part)
+{
+    return part == PT_PART_lock &&
+           (e->desc->row == PT_ROW_lock_mutex || e->desc->row == PT_ROW_lock_rwlock ||
+            e->desc->row == PT_ROW_lock_barrier || e->desc->row == PT_ROW_lock_semop || e->desc->row == PT_ROW_io_lock);
+}
+
 /* What a worker does itself. */
 static void worked(struct helper *helper, const struct pt_event *e, enum pt_time_part part)
 {
@@ -202,6 +210,8 @@ static void worked(struct helper *helper, const struct pt_event *e, enum pt_time
         helper->other_ns += ns;
     else if (part == PT_PART_data_wait || part == PT_PART_idle || e->desc->row == PT_ROW_lock_sem)
         helper->idle_ns += ns;
+    else if (is_wait_for_lock(e, part))
+        helper->lock_ns += ns;
 }
 
 static void event(void *state, const struct pt_event *e)

@@ -2,6 +2,7 @@
  *
  * Owns: metrics and tables of workers, commands and forks. Threads: one, after the last event. Never: judges.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ struct workers {
     const struct pt_process *items[MAX_COMPARED];
     pt_u32 n, total;
     double life_ns, busy_ns, file_ns, other_ns, cpu_ns, fork_ns;
+    double fault_ns, queue_ns; /* main threads: for pages that were not in memory, for a CPU; NAN = not known of all */
     bool is_cpu_known;
 };
 
@@ -23,8 +25,29 @@ static double life_ns(const struct pt_process *process)
 
 static double busy_ns(const struct helpers *helpers, const struct pt_process *process)
 {
-    const double busy = life_ns(process) - helpers->processes[process->index].idle_ns;
+    const struct helper *helper = &helpers->processes[process->index];
+    const double busy = life_ns(process) - helper->idle_ns - helper->lock_ns;
     return busy > 0 ? busy : 0;
+}
+
+/* What the kernel knows of a worker's main thread. Without it a page that has to be read looks like computing: no call
+ * of libc asks for it. */
+struct seen {
+    double on_cpu_ns, queue_ns, fault_ns; /* NAN = not known */
+};
+
+static struct seen seen_of(const struct helpers *helpers, pt_u32 stage, const struct pt_process *process)
+{
+    const struct pt_cpu_threads *cpu = helpers->profile->cpu ? &helpers->profile->cpu[stage] : NULL;
+    const pt_u32 thread = cpu && cpu->data ? pt_cpu_threads_find(cpu, process->pid, process->end_ns) : 0;
+    if (!thread)
+        return (struct seen){NAN, NAN, NAN};
+    const bool knows_faults = cpu->data->header.flags & PT_CPU_FAULTS;
+    return (struct seen){
+        .on_cpu_ns = (double)cpu->data->times[thread].on_cpu_ns,
+        .queue_ns = (double)pt_cpu_runnable_ns(&cpu->data->times[thread]),
+        .fault_ns = knows_faults ? (double)cpu->data->fault_sums[thread].waits_ns : NAN,
+    };
 }
 
 static void gather(const struct helpers *helpers, pt_u32 stage, struct workers *sum)
@@ -42,8 +65,12 @@ static void gather(const struct helpers *helpers, pt_u32 stage, struct workers *
         sum->file_ns += helper->file_ns;
         sum->other_ns += helper->other_ns;
         sum->fork_ns += helper->fork_ns;
-        sum->cpu_ns += (double)process->cpu_ns;
-        sum->is_cpu_known &= process->cpu_ns > 0;
+        const struct seen seen = seen_of(helpers, stage, process);
+        sum->fault_ns += seen.fault_ns;
+        sum->queue_ns += seen.queue_ns;
+        /* It may have noted its CPU time long before its end. */
+        sum->cpu_ns += fmax((double)process->cpu_ns, seen.on_cpu_ns);
+        sum->is_cpu_known &= process->cpu_ns > 0 || seen.on_cpu_ns > 0;
         if (sum->n < MAX_COMPARED)
             sum->items[sum->n++] = process;
     }
@@ -97,6 +124,8 @@ static struct balance balance_of(const struct helpers *helpers, const struct wor
     return balance;
 }
 
+static const char no_profile[] = "a worker is not in the CPU profile: that needs proftrace run and perf events";
+
 static struct pt_value percent(double part, double whole)
 {
     return whole > 0 ? pt_real(100 * part / whole) : pt_unknown("no workers");
@@ -140,6 +169,12 @@ static void set_workers(const struct helpers *helpers, pt_u32 stage)
         pt_metrics_set(metrics, scope, "helpers.cpu_percent",
                        workers->is_cpu_known ? percent(workers->cpu_ns, workers->life_ns)
                                              : pt_unknown("a worker ended before it noted its CPU time"));
+        pt_metrics_set(metrics, scope, "helpers.fault_percent",
+                       isnan(workers->fault_ns) ? pt_unknown(no_profile)
+                                                : percent(workers->fault_ns, workers->life_ns));
+        pt_metrics_set(metrics, scope, "helpers.queue_percent",
+                       isnan(workers->queue_ns) ? pt_unknown(no_profile)
+                                                : percent(workers->queue_ns, workers->life_ns));
         set_balance(helpers, stage, workers, wait_s);
     }
     free(workers);
@@ -156,6 +191,8 @@ static void table_of_workers(const struct helpers *helpers, pt_u32 stage)
         {"cpu_s", "CPU", PT_SHOW_SECONDS},
         {"file_s", "Files", PT_SHOW_SECONDS},
         {"other_s", "Network, sleep", PT_SHOW_SECONDS},
+        {"fault_s", "Page faults", PT_SHOW_SECONDS},
+        {"lock_s", "Locks", PT_SHOW_SECONDS},
         {"idle_s", "Waiting for work", PT_SHOW_SECONDS},
     };
     const struct pt_session *session = helpers->profile->session;
@@ -182,7 +219,10 @@ static void table_of_workers(const struct helpers *helpers, pt_u32 stage)
                                  : pt_unknown("the process ended before it noted its CPU time");
         row[6] = pt_real(helper->file_ns / 1e9);
         row[7] = pt_real(helper->other_ns / 1e9);
-        row[8] = pt_real(helper->idle_ns / 1e9);
+        const double fault_ns = seen_of(helpers, stage, process).fault_ns;
+        row[8] = isnan(fault_ns) ? pt_unknown(no_profile) : pt_real(fault_ns / 1e9);
+        row[9] = pt_real(helper->lock_ns / 1e9);
+        row[10] = pt_real(helper->idle_ns / 1e9);
     }
 }
 

@@ -8,6 +8,8 @@
 
 #define MIB (1024.0 * 1024.0)
 #define GIB (1024.0 * MIB)
+/* A disk under random reads of single pages, or a file server far away, gives this much at least. */
+#define LEAST_BYTES_PER_S 1e5
 
 bool pt_rule_oversubscribed_threads(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
@@ -94,8 +96,9 @@ static bool are_large_blocks(const struct pt_finding *finding, const struct pt_m
 }
 
 /* Pressure is the whole machine's: who waits for memory reads its pages again. */
-static bool reads_its_pages_again(const struct pt_finding *finding, const struct pt_metrics *metrics)
+bool pt_rule_reads_its_pages_again(const struct pt_profile *profile, const struct pt_finding *finding)
 {
+    const struct pt_metrics *metrics = &profile->metrics;
     /* Kernels without pressure stall information: memory is full, and pages come from storage again. */
     if (isnan(pt_finding_number(finding, metrics, "resource.memory_pressure_percent.mean")))
         return pt_finding_number(finding, metrics, "resource.machine_memory_percent.max") >= 95 &&
@@ -108,7 +111,7 @@ bool pt_rule_page_fault_storm(struct pt_profile *profile, pt_i64 stage, struct p
 {
     struct pt_metrics *metrics = &profile->metrics;
     if (!maps_much(profile, stage, finding) || are_large_blocks(finding, metrics) ||
-        reads_its_pages_again(finding, metrics))
+        pt_rule_reads_its_pages_again(profile, finding))
         return false;
     pt_finding_add_metrics(
         finding, metrics,
@@ -167,6 +170,25 @@ static bool uses_the_disks(const struct pt_finding *finding, const struct pt_met
     return !(pt_finding_number(finding, metrics, "storage.device.bytes") < 16.0 * 1024 * 1024);
 }
 
+static double known(double number)
+{
+    return isnan(number) ? 0 : number;
+}
+
+/* What nearer findings say about waits for the disks: those for workers that wait for them, or those in the stage's own
+ * calls; and for pages of mapped files, which are no call. */
+static double known_disk_waits_s(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    const struct pt_metrics *metrics = &profile->metrics;
+    const double in_workers_s = pt_rule_workers_wait_for_files(profile, finding)
+                                    ? known(pt_finding_number(finding, metrics, "helpers.wait_s"))
+                                    : 0;
+    const double in_reads_s = known(pt_finding_number(finding, metrics, "storage.slow_read.cost_s"));
+    return fmax(in_workers_s, in_reads_s) + known(pt_finding_number(finding, metrics, "storage.sync.cost_s")) +
+           known(pt_finding_number(finding, metrics, "pressure.memory.cost_s")) +
+           known(pt_finding_number(finding, metrics, "time.page_fault_s"));
+}
+
 /* Of the whole machine: shown where nothing nearer says which files are waited for. */
 bool pt_rule_io_pressure(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
@@ -177,12 +199,11 @@ bool pt_rule_io_pressure(struct pt_profile *profile, pt_i64 stage, struct pt_fin
     const double wall_s = stage < 0 ? 0 : (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage) / 1e9;
     const double cost_s = isnan(pressure_percent) ? busy_percent / 100 * wall_s
                                                   : pt_finding_number(finding, metrics, "pressure.io.cost_s");
-    const double memory_s = pt_finding_number(finding, metrics, "pressure.memory.cost_s");
-    const double known_s = pt_finding_number(finding, metrics, "storage.sync.cost_s") +
-                           pt_finding_number(finding, metrics, "storage.slow_read.cost_s") +
-                           (isnan(memory_s) ? 0 : memory_s);
-    if (!(isnan(pressure_percent) ? busy_percent > 50 : pressure_percent > 20) || known_s > cost_s / 2 ||
-        pt_finding_number(finding, metrics, "faults.major.calls") > 500 || !uses_the_disks(finding, metrics))
+    /* Where nobody knows how long pages were waited for, many of them explain it, too. */
+    const bool are_pages = isnan(pt_finding_number(finding, metrics, "time.page_fault_s")) &&
+                           pt_finding_number(finding, metrics, "faults.major.calls") > 500;
+    if (!(isnan(pressure_percent) ? busy_percent > 50 : pressure_percent > 20) ||
+        known_disk_waits_s(profile, finding) > cost_s / 2 || are_pages || !uses_the_disks(finding, metrics))
         return false;
     finding->gain_upper_s = cost_s;
     pt_finding_add_metrics(finding, metrics,
@@ -197,7 +218,7 @@ bool pt_rule_swapping(struct pt_profile *profile, pt_i64 stage, struct pt_findin
 {
     struct pt_metrics *metrics = &profile->metrics;
     (void)stage;
-    if (!reads_its_pages_again(finding, metrics))
+    if (!pt_rule_reads_its_pages_again(profile, finding))
         return false;
     /* Waiting for pages and making room for them; the kernel's pressure knows of some of the first, too. */
     const double waited_s = pt_finding_number(finding, metrics, "time.page_fault_s");
@@ -217,9 +238,14 @@ bool pt_rule_cold_mapping(struct pt_profile *profile, pt_i64 stage, struct pt_fi
 {
     struct pt_metrics *metrics = &profile->metrics;
     (void)stage;
-    if (!(pt_finding_number(finding, metrics, "fault.major.calls") >= 100) || reads_its_pages_again(finding, metrics))
+    /* A slow device needs few of them; and who waits for a device that long gets data from it, else it was stopped. */
+    const double waited_s = pt_finding_number(finding, metrics, "time.page_fault_s");
+    const bool is_slow = waited_s >= 0.5 && !(pt_finding_number(finding, metrics, "resource.disk_read_bytes.last") <
+                                              LEAST_BYTES_PER_S * waited_s);
+    if (!(pt_finding_number(finding, metrics, "fault.major.calls") >= 100 || is_slow) ||
+        pt_rule_reads_its_pages_again(profile, finding))
         return false;
-    finding->gain_upper_s = pt_finding_number(finding, metrics, "time.page_fault_s");
+    finding->gain_upper_s = waited_s;
     pt_finding_add_metrics(finding, metrics,
                            "major_fault_calls:fault.major.calls waited_by_all_s:fault.wait_s where:where.page_fault");
     pt_finding_add_rows(finding, metrics, "mapped_files", "bytes");

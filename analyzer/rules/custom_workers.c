@@ -11,8 +11,13 @@ enum { FEWEST_MESSAGES = 10, FEWEST_REQUESTS = 10 };
 
 /* Shares of the workers' lives, in percent. */
 struct worker_shares {
-    double wait_s, wall_percent, feeds, at_once, cpus, busy, file, cpu, other;
+    double wait_s, wall_percent, feeds, at_once, cpus, busy, file, fault, cpu, queue, other;
 };
+
+static double known(double number)
+{
+    return isnan(number) ? 0 : number;
+}
 
 static struct worker_shares shares_of(const struct pt_profile *profile, const struct pt_finding *finding)
 {
@@ -28,7 +33,12 @@ static struct worker_shares shares_of(const struct pt_profile *profile, const st
         .cpus = pt_finding_number(finding, metrics, "machine.cpus"),
         .busy = pt_finding_number(finding, metrics, "helpers.busy_percent"),
         .file = pt_finding_number(finding, metrics, "helpers.file_percent"),
+        /* Pages of mapped files, the program's own code among them, come from the same disks; those of swap do not. */
+        .fault = pt_rule_reads_its_pages_again(profile, finding)
+                     ? 0
+                     : known(pt_finding_number(finding, metrics, "helpers.fault_percent")),
         .cpu = pt_finding_number(finding, metrics, "helpers.cpu_percent"),
+        .queue = pt_finding_number(finding, metrics, "helpers.queue_percent"),
         .other = pt_finding_number(finding, metrics, "helpers.other_percent"),
     };
 }
@@ -41,14 +51,16 @@ static enum complaint complaint_about(const struct pt_profile *profile, const st
     if (!(shares.feeds >= FEWEST_MESSAGES))
         return NONE;
     /* They live, but neither compute nor wait for anything outside: they start, queue for a CPU, and end. */
-    if (shares.at_once > 2 * shares.cpus && shares.cpu + shares.file + shares.other < 50)
+    if (shares.at_once > 2 * shares.cpus && shares.cpu + shares.file + shares.fault + shares.other < 50)
         return TOO_MANY;
     if (!(shares.wall_percent >= 5) || !(shares.busy >= 50))
         return NONE;
-    if (shares.file >= shares.busy / 2)
+    const double disk = shares.file + shares.fault;
+    if (disk >= shares.busy / 2)
         return DISK;
-    /* What is neither is computing, or waiting for a CPU to compute. */
-    if (shares.file + shares.other < shares.busy / 2 && !(shares.at_once < shares.cpus))
+    /* What is neither is computing, or waiting for a CPU to compute; unless it is known that most of it is not. */
+    if (disk + shares.other < shares.busy / 2 && !(shares.at_once < shares.cpus) &&
+        !(shares.cpu + shares.queue < (shares.busy - disk - shares.other) / 2))
         return CPU;
     return TOO_FEW;
 }
@@ -69,6 +81,7 @@ static bool complain(struct pt_profile *profile, struct pt_finding *finding, enu
                            "workers_started:helpers.workers.count cpus:machine.cpus "
                            "workers_busy_percent:helpers.busy_percent workers_on_cpu_percent:helpers.cpu_percent "
                            "workers_in_files_percent:helpers.file_percent "
+                           "workers_in_page_faults_percent:helpers.fault_percent "
                            "workers_in_network_or_sleep_percent:helpers.other_percent");
     pt_finding_add_rows(finding, &profile->metrics, table, column);
     return true;

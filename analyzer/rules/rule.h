@@ -56,6 +56,8 @@ void pt_finding_add_rows(struct pt_finding *finding, const struct pt_metrics *me
                          const char *column);
 /* Whether the finding's stage waits for workers that wait for files. */
 bool pt_rule_workers_wait_for_files(const struct pt_profile *profile, const struct pt_finding *finding);
+/* Whether its pages were thrown out for want of memory, and had to be fetched again. */
+bool pt_rule_reads_its_pages_again(const struct pt_profile *profile, const struct pt_finding *finding);
 /* True = fires; the finding holds what the row says and is completed here. stage -1: the run has no stage. */
 #define RULE(...)
 #define RULE_CUSTOM(id, severity, confidence, title, advice)                                                           \

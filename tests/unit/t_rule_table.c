@@ -20,7 +20,7 @@ struct figure {
 /* The last figure of `fires` is replaced by `silent`. */
 static const struct {
     const char *rule;
-    struct figure fires[9];
+    struct figure fires[11];
     double silent;
 } rows[] = {
     {"io_pressure",
@@ -48,6 +48,13 @@ static const struct {
       {"time.page_fault_s", 4},
       {"resource.memory_pressure_percent.mean", 1}},
      20},
+    {"cold_mapping",
+     {{"fault.major.calls", 20}, {"resource.memory_pressure_percent.mean", 1}, {"time.page_fault_s", 4}},
+     0.2},
+    {"cold_mapping", {{"time.page_fault_s", 4}, {"resource.disk_read_bytes.last", 1e7}}, 1e5},
+    {"io_pressure",
+     {{"pressure.io.cost_s", 4}, {"resource.io_pressure_percent.mean", 40}, {"time.page_fault_s", 1}},
+     3},
     {"high_memory", {{"rss.max_bytes", 2e10}, {"resource.processes.max", 20}, {"resource.pss_bytes.max", 1.9e10}}, 2e9},
     {"high_memory", {{"resource.processes.max", 1}, {"resource.pss_bytes.max", 2e9}, {"rss.max_bytes", 2e10}}, 1e10},
     {"noisy_neighbour", {{"neighbours.cost_s", 4}, {"neighbours.cpu_percent", 40}}, 9},
@@ -142,6 +149,31 @@ static const struct {
       {"helpers.other_percent", 0},
       {"helpers.file_percent", 80}},
      5},
+    /* no call asks for pages of mapped files */
+    {"dataloader_disk_bound",
+     {{"machine.cpus", 2},
+      {"helpers.wait_s", 4},
+      {"helpers.feed.calls", 90},
+      {"helpers.workers.at_once", 2},
+      {"helpers.busy_percent", 90},
+      {"helpers.cpu_percent", 1},
+      {"helpers.queue_percent", 1},
+      {"helpers.other_percent", 0},
+      {"helpers.file_percent", 30},
+      {"helpers.fault_percent", 40}},
+     0},
+    {"dataloader_cpu_bound",
+     {{"machine.cpus", 2},
+      {"helpers.wait_s", 4},
+      {"helpers.feed.calls", 90},
+      {"helpers.workers.at_once", 2},
+      {"helpers.busy_percent", 90},
+      {"helpers.other_percent", 0},
+      {"helpers.file_percent", 30},
+      {"helpers.fault_percent", 0},
+      {"helpers.queue_percent", 5},
+      {"helpers.cpu_percent", 60}},
+     1},
     {"loading_in_main", {{"load.in_main.cost_s", 3}, {"load.in_main.percent", 30}}, 4},
     {"dataloader_cpu_bound",
      {{"machine.cpus", 4},
