@@ -72,8 +72,9 @@ def record(build, case, folder, is_fixed):
     base = {k: v for k, v in os.environ.items() if not k.startswith(OURS)}
     if case.program.endswith(".py") and not is_fixed:
         subprocess.run([*command, "--prepare"], cwd=folder, env=base, check=True, timeout=120)
-    if case.rule is None:  # a library that is read for the first time is a finding
-        subprocess.run(command, cwd=folder, env=base, check=True, timeout=120, stdout=subprocess.DEVNULL)
+    if case.needs_warm_code:  # a library that is read for the first time is a finding of its own
+        subprocess.run([*command, *([] if case.rule is None else ["--fixed"])], cwd=folder, env=base, check=True, timeout=120,
+                       stdout=subprocess.DEVNULL)
     with case.around[is_fixed](folder) as start:
         environment = {**base, **start.environment, "PROFTRACE_DIR": data}
         whole = [*start.prefix, os.path.join(build, "proftrace"), "run", "--stage", case.name, *case.options, "--", *command,

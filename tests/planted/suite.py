@@ -12,6 +12,7 @@ class Case:
         self.around = (around_bad, around_fixed or around_bad)
         self.cc, self.needs_torch, self.needs_idle_cpus = cc, needs_torch, needs_idle_cpus
         self.name = program.split(".")[0]
+        self.needs_warm_code = rule is None or around_bad in around.OF_THE_DISK
 
 
 def case(program, *more, **options):

@@ -100,6 +100,9 @@ def slow_writes(folder):
     return group("blkio", ([("blkio.throttle.write_bps_device", f"{number} 10000000")], [("io.max", f"{number} wbps=10000000")]))
 
 
+OF_THE_DISK = (slow_device, slow_writes)  # they hold back whatever is on that disk: libraries, too
+
+
 @contextlib.contextmanager
 def little_memory_and_swap(folder):
     """A group of 128 MiB, and swap space for what does not fit: a file, for as long as the command runs."""
