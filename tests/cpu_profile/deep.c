@@ -19,9 +19,11 @@ static double cpu_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+/* Long between two looks at the clock: from within libc and the vDSO, which have no frame pointers, perf does not find
+ * the function that called. */
 static inline __attribute__((always_inline)) uint64_t mix(uint64_t x)
 {
-    for (int i = 0; i < 20000; i++)
+    for (int i = 0; i < 100000; i++)
         x = x * 6364136223846793005ull + 1;
     return x;
 }

@@ -27,7 +27,8 @@ class Waits(CpuCase):
 
     def test_functions_and_reasons_have_their_known_share(self):
         run, profile, said = self.run_waits(5)
-        rows = json.loads(self.ask("stats", "--by", "stack", "--json", run))["stages"][0]["off_cpu_stacks"]
+        # On a busy machine it is preempted at many places.
+        rows = json.loads(self.ask("stats", "--by", "stack", "--top", "1000", "--json", run))["stages"][0]["off_cpu_stacks"]
         found = dict.fromkeys(said, 0)
         for row in rows:
             for name in said:
