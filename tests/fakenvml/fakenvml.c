@@ -11,7 +11,7 @@
  *     init 18                       nvmlInit returns 18
  *     hang init | hang power        it never returns (or in the 3rd reading: hang power 3)
  *     crash init | crash power      it ends by a signal
- *     log PATH                      a line per call: pid and function
+ *     log PATH                      a line per call: pid and function; for energy_w the energy in mJ, too
  *
  * Built with -DOLD_DRIVER it is a library from before the energy counter and the renamed clock reasons.
  * A reading begins with nvmlDeviceGetUtilizationRates.
@@ -91,13 +91,18 @@ static void read_script(void)
         fclose(file);
 }
 
-static void enter(const char *function, int reading)
+static void note(const char *function, const char *value)
 {
     FILE *file = *log_path ? fopen(log_path, "a") : NULL;
     if (file) {
-        fprintf(file, "%d %s\n", (int)getpid(), function);
+        fprintf(file, "%d %s%s\n", (int)getpid(), function, value);
         fclose(file);
     }
+}
+
+static void enter(const char *function, int reading)
+{
+    note(function, "");
     if (!strcmp(crash, function))
         __builtin_trap();
     while (!strcmp(hang, function) && reading >= hang_at)
@@ -223,7 +228,9 @@ int nvmlDeviceGetTotalEnergyConsumption(struct device *device, unsigned long lon
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);
         *millijoule = (unsigned long long)(device->energy_w * ((double)now.tv_sec + (double)now.tv_nsec / 1e9) * 1e3);
-        enter("energy", device->reading);
+        char value[32];
+        snprintf(value, sizeof value, " %llu", *millijoule);
+        note("energy", value);
         return 0;
     }
     return answer(device, ENERGY, millijoule);

@@ -25,7 +25,29 @@ def stat_of(pid):
     """Some fields of /proc/PID/stat by their names in proc(5)."""
     with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
         fields = file.read().rpartition(")")[2].split()
-    return {"state": fields[0], "utime": fields[11], "stime": fields[12], "cutime": fields[13], "cstime": fields[14]}
+    return {"state": fields[0], "ppid": int(fields[1]), "utime": fields[11], "stime": fields[12], "cutime": fields[13], "cstime": fields[14]}
+
+
+def comm_of(pid):
+    """None where it has ended."""
+    try:
+        with open(f"/proc/{pid}/comm", encoding="ascii", errors="replace") as file:
+            return file.read().rstrip("\n")
+    except OSError:
+        return None
+
+
+def descendants_of(parent):
+    parents = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            parents[int(pid)] = stat_of(pid)["ppid"]
+        except OSError:
+            pass  # it has ended
+    found = [parent]
+    for one in found:
+        found += [pid for pid, its_parent in parents.items() if its_parent == one]
+    return found[1:]
 
 
 class LauncherCase(unittest.TestCase):
@@ -40,7 +62,7 @@ class LauncherCase(unittest.TestCase):
     def proftrace(self, *arguments, environment=None, **options):
         options.setdefault("capture_output", True)
         options.setdefault("cwd", self.folder)
-        options.setdefault("timeout", 60)
+        options.setdefault("timeout", 200)
         return subprocess.run([options.pop("program", PROFTRACE), *arguments],
                               env=clean_environment(**(environment or {})), **options)
 
@@ -84,10 +106,16 @@ class LauncherCase(unittest.TestCase):
             os.kill(launcher.pid, signal.SIGCONT)
 
     def wait_for(self, condition, seconds=20):
+        """The first true answer."""
         end = time.monotonic() + seconds
-        while not condition():
+        while not (answer := condition()):
             self.assertLess(time.monotonic(), end, "it does not happen")
             time.sleep(0.005)
+        return answer
+
+    def wait_for_command(self, launcher, comm):
+        """The pid of a command below the launcher once it runs: on a busy machine no pause is long enough for that."""
+        return self.wait_for(lambda: next((pid for pid in descendants_of(launcher) if comm_of(pid) == comm), None))
 
     def record(self, run="proftrace.data/latest"):
         """run.json with its first stage laid over it; samples as one dict each."""

@@ -2,6 +2,7 @@
 """What run.json says about GPUs, by doubles of NVML and nvidia-smi, each with its own faults."""
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -87,19 +88,22 @@ reasons 0x1 0x4 0x40 0
         report = self.proftrace("report", "--format", "md").stdout.decode()
         self.assertIn("| GPU Throttled |", report)
         self.assertRegex(report, r"\| power cap \d+ %, heat \(hardware\) \d+ % \|")
-        expected = 250 * record["duration_ns"] / 1e9
-        self.assertAlmostEqual(resources["gpu_energy_j"]["last"], expected, delta=0.05 * expected + 5)
+        # To the millijoule what the counter rose by while we looked, and that was all of the run, on a busy machine a little more.
+        counter = [int(value) for _, name, *values in self.calls() if name == "energy" for value in values]
+        self.assertAlmostEqual(resources["gpu_energy_j"]["last"], (counter[-1] - counter[0]) / 1000, delta=0.001)
+        self.assertGreater(resources["gpu_energy_j"]["last"], 0.95 * 250 * record["duration_ns"] / 1e9 - 5)
+        self.assertLess(resources["gpu_energy_j"]["last"], 250 * self.wall)
         self.assertTrue(all(s["gpu_util_percent"] is not None for s in record["samples"]))
 
     def test_who_asks_and_how_often(self):
         """A process of ours, neither the launcher nor the traced program; six calls per reading, no list of processes."""
         record = self.play(self.ONE)
         calls = self.calls()
-        self.assertEqual(len({pid for pid, _ in calls}), 1)
+        self.assertEqual(len({pid for pid, *_ in calls}), 1)
         self.assertNotEqual(int(calls[0][0]), record["pid"])
         self.assertTrue(self.has_ended(calls[0][0]))
-        self.assertEqual([name for _, name in calls].count("init"), 1)
-        readings = [name for _, name in calls].count("util")
+        self.assertEqual([name for _, name, *_ in calls].count("init"), 1)
+        readings = [name for _, name, *_ in calls].count("util")
         self.assertLessEqual(readings, len(record["samples"]) + 2)
         self.assertEqual(len(calls), 2 + 6 * readings)
         self.assertEqual(record["resources"]["processes"]["max"], 1)
@@ -125,8 +129,8 @@ reasons 0x1 0x4 0x40 0
     def test_old_driver(self):
         resources = self.play(self.ONE, library="old")["resources"]
         self.assertEqual(resources["gpu_throttled_percent"]["max"], 100)
-        expected = 300 * self.record()["duration_ns"] / 1e9
-        self.assertAlmostEqual(resources["gpu_energy_j"]["last"], expected, delta=0.15 * expected)
+        self.assertGreater(resources["gpu_energy_j"]["last"], 0.85 * 300 * self.record()["duration_ns"] / 1e9)
+        self.assertLess(resources["gpu_energy_j"]["last"], 300 * self.wall)
         self.assertIn("power", resources["gpu_energy_j"]["reason"])
 
     def test_lost_gpu(self):
@@ -136,7 +140,7 @@ reasons 0x1 0x4 0x40 0
         self.assertIsNone(known[-1])
         self.assertEqual(record["resources"]["gpu_energy_j"]["last"], 40)
         self.assertIn("lost", record["resources"]["gpu_util_percent"]["reason"])
-        self.assertEqual([n for _, n in self.calls()].count("util"), 4)  # no more calls to a dead device
+        self.assertEqual([n for _, n, *_ in self.calls()].count("util"), 4)  # no more calls to a dead device
 
     def test_counter_that_starts_again(self):
         record = self.play(self.ONE.replace("energy_w 250", "energy 90000 95000 2000 4000"))
@@ -165,7 +169,7 @@ reasons 0x1 0x4 0x40 0
         self.assertEqual(record["resources"]["gpu_util_percent"]["last"], 40)
         self.assertGreaterEqual(len(record["samples"]), 4)  # the others go on, on a busy machine less often
         self.assertLess(self.wall, 6)
-        for pid in {pid for pid, _ in self.calls()}:
+        for pid in {pid for pid, *_ in self.calls()}:
             self.assertTrue(self.has_ended(pid))
 
     def test_switched_off(self):
@@ -177,12 +181,12 @@ reasons 0x1 0x4 0x40 0
         path = os.path.join(self.folder, "script")
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.ONE + f"log {self.folder}/calls\n")
-        process = self.start_it("sleep", "1", stderr=subprocess.DEVNULL, environment={
+        process = self.start_it("sleep", "20", stderr=subprocess.DEVNULL, environment={
             "FAKENVML": path, "LD_LIBRARY_PATH": os.path.join(self.libraries, "new")})
-        time.sleep(0.4)
+        self.addCleanup(os.kill, self.wait_for_command(process.pid, "sleep"), signal.SIGKILL)
+        self.wait_for(lambda: os.path.exists(f"{self.folder}/calls") and self.calls())
         process.kill()
         process.wait()
-        time.sleep(0.2)
         self.assertTrue(self.has_ended(self.calls()[0][0]))
 
 
@@ -214,7 +218,8 @@ class NvidiaSmi(ResourceCase):
         self.assertEqual(resources["gpu_throttled_percent"]["max"], 50)
         self.assertEqual([resources[f"gpu_{name}_percent"]["max"] for name in ("power_cap", "hw_thermal")], [50, 0])
         self.assertIn("power", resources["gpu_energy_j"]["reason"])
-        self.assertAlmostEqual(resources["gpu_energy_j"]["last"], 400 * 5, delta=400)
+        self.assertGreater(resources["gpu_energy_j"]["last"], 400 * 4)
+        self.assertLess(resources["gpu_energy_j"]["last"], 400 * record["duration_ns"] / 1e9 + 400)
         self.assertEqual(len(self.log), 2)  # in six seconds
         self.assertEqual(resources["processes"]["max"], 1)
 

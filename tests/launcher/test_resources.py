@@ -187,7 +187,7 @@ say(rss=a["Rss"] + b["Rss"], pss=a["Pss"] + b["Pss"])""", options=("--interval",
         program = shutil.copytree(os.path.dirname(os.path.abspath(self.build_program())), os.path.join(self.folder, "bin"),
                                   ignore=lambda folder, names: [n for n in names if n not in ("proftrace", "libproftrace.so")])
         return subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", os.path.join(program, "proftrace"),
-                               "run", "--no-report", *arguments], cwd=self.folder, capture_output=True, timeout=60,
+                               "run", "--no-report", *arguments], cwd=self.folder, capture_output=True, timeout=200,
                               env={"PATH": os.environ["PATH"], "HOME": self.folder})
 
     @staticmethod

@@ -302,7 +302,7 @@ class Transparency(LauncherCase):
             # Given to `env`, not to the launcher: it shall not be preloaded itself.
             done = subprocess.run(["env", f"LD_PRELOAD={given}", PROFTRACE, "run", "--no-report", "sh", "-c",
                                    "echo $LD_PRELOAD"], cwd=self.folder, env=clean_environment(),
-                                  capture_output=True, check=False, timeout=60)
+                                  capture_output=True, check=False, timeout=200)
             if b"ASan runtime" in done.stderr:
                 self.skipTest("an instrumented launcher cannot be preloaded into")
             self.assertEqual(done.stdout.decode().strip(), expected)
@@ -331,7 +331,7 @@ class Transparency(LauncherCase):
     def test_closed_and_full_standard_streams(self):
         for redirection in ("2>&-", "2>/dev/full", ">&-", "<&- >&- 2>&-"):
             done = subprocess.run(["sh", "-c", f"{PROFTRACE} run --no-report -- sh -c 'exit 3' {redirection}"],
-                                  cwd=self.folder, env=clean_environment(), check=False, timeout=60)
+                                  cwd=self.folder, env=clean_environment(), check=False, timeout=200)
             self.assertEqual(done.returncode, 3, redirection)
         # The command finds closed what was closed, and our talk lands in none of its files.
         script = f"{PROFTRACE} run --no-report -- sh -c 'ls -l /proc/self/fd/2 >list; echo x >file' 2>&-"

@@ -42,7 +42,6 @@ class Signals(LauncherCase):
             self.assertEqual(process.stdout.readline().decode().strip(), number.name)
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.stdout.readline(), b"SIGTERM\n")
-        time.sleep(0.2)
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.stdout.read(), b"SIGTERM\n")
         self.assertEqual(process.wait(10), 40)
@@ -50,7 +49,7 @@ class Signals(LauncherCase):
 
     def test_death_by_a_forwarded_signal(self):
         process = self.start_it("sleep", "20", stderr=-1)
-        time.sleep(0.3)
+        self.wait_for_command(process.pid, "sleep")
         process.terminate()
         self.assertEqual(process.wait(10), -signal.SIGTERM)
         self.assertEqual(self.record()["exit"], "signal 15 (SIGTERM)")
@@ -58,11 +57,11 @@ class Signals(LauncherCase):
     def test_signal_to_the_group_arrives_once(self):
         process = self.listener(start_new_session=True)
         os.killpg(process.pid, signal.SIGINT)
-        time.sleep(0.4)
-        for _ in range(2):
+        seen = [process.stdout.readline()]
+        for _ in range(2):  # the kernel makes one of two that wait to be taken
             process.send_signal(signal.SIGTERM)
-            time.sleep(0.3)
-        self.assertEqual(process.stdout.read().split(), [b"SIGINT", b"SIGTERM", b"SIGTERM"])
+            seen.append(process.stdout.readline())
+        self.assertEqual(seen + [process.stdout.read()], [b"SIGINT\n", b"SIGTERM\n", b"SIGTERM\n", b""])
 
     def on_terminal(self, *command):
         """The launcher as the foreground job of a terminal of its own."""
@@ -91,16 +90,16 @@ class Signals(LauncherCase):
         self.read_until(terminal, b"ready")
         os.write(terminal, b"\x03")
         text = self.read_until(terminal, b"SIGINT")
-        for _ in range(2):
-            time.sleep(0.3)
+        for _ in range(2):  # the kernel makes one of two that wait to be taken
             os.kill(pid, signal.SIGTERM)
+            text += self.read_until(terminal, b"SIGTERM")
         text += self.read_until(terminal, b"next:")
         self.assertEqual(text.count(b"SIGINT"), 1)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 40)
 
     def test_control_c_ends_both(self):
         pid, terminal = self.on_terminal("sleep", "20")
-        time.sleep(0.4)
+        self.wait_for_command(pid, "sleep")
         os.write(terminal, b"\x03")
         self.read_until(terminal, b"next:")
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), -signal.SIGINT)
@@ -118,7 +117,7 @@ class Signals(LauncherCase):
         self.read_until(terminal, b"> ")
         os.write(terminal, f"{PROFTRACE} run --no-report -- sh -c 'echo rea''dy; sleep 2; exit 6'\n".encode())
         self.assertIn(b"ready\r", self.read_until(terminal, b"ready\r"))
-        time.sleep(0.3)  # not while sh is in vfork: a parent in vfork cannot stop
+        self.wait_for_command(pid, "sleep")  # not while sh is in vfork: a parent in vfork cannot stop
         os.write(terminal, b"\x1a")
         self.assertIn(b"Stopped", self.read_until(terminal, b"Stopped"))
         os.write(terminal, b"fg\n")
