@@ -123,7 +123,7 @@ class CuptiCase(unittest.TestCase):
                                  errors="replace", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         return child, folder
 
-    def run_program(self, command, program="", timeout=60, **environment):
+    def run_program(self, command, program="", timeout=200, **environment):
         child, folder = self.start(command, program, **environment)
         try:
             out, err = child.communicate(timeout=timeout)

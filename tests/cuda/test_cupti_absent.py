@@ -20,7 +20,7 @@ class NoDriverTest(CuptiCase):
         outcome = self.run_program(command, LD_LIBRARY_PATH="")
         self.assertEqual(outcome.code, 0, outcome.err)
         done = subprocess.run([f"{BUILD}/proftrace", "report", f"{outcome.folder}/trace/latest", "--format", "json"], check=True,
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True, timeout=200)
         return json.loads(done.stdout)["stages"][0].get("gpu")
 
     def test_static_runtime(self):
@@ -42,7 +42,7 @@ class NoDriverTest(CuptiCase):
 class AbsentTest(CuptiCase):
     def system_calls(self, *command, **environment):
         folder = self.folder()
-        subprocess.run(["strace", "-f", "-o", f"{folder}/log", *command], cwd=folder, check=True, timeout=60, capture_output=True,
+        subprocess.run(["strace", "-f", "-o", f"{folder}/log", *command], cwd=folder, check=True, timeout=200, capture_output=True,
                        env=self.environment(folder, **environment))
         with open(f"{folder}/log", encoding="utf-8", errors="replace") as log:
             return log.read().splitlines()

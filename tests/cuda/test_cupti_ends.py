@@ -69,7 +69,7 @@ class EndTest(CuptiCase):
             child, folder = self.start([PROGRAM, "forever", "10"], f"worker {dice.randint(0, 1)};kernel_ns 100000")
             time.sleep(delay)
             child.kill()
-            out, err = child.communicate(timeout=20)
+            out, err = child.communicate(timeout=60)
             outcome = Outcome(child.returncode, out, err, folder)
             self.assertEqual(outcome.code, -signal.SIGKILL, err)
             if not self.has_begun(folder):
@@ -103,7 +103,7 @@ class ForkTest(CuptiCase):
         """Children of a process that uses CUDA, as DataLoader's workers are: they neither hang nor write, however they end."""
         for suffix in ("", *OLDER):
             with self.subTest(suffix=suffix):
-                outcome = self.run_program([PROGRAM + suffix, "fork_workers"], "fork_hang_ms 100", timeout=30)
+                outcome = self.run_program([PROGRAM + suffix, "fork_workers"], "fork_hang_ms 100", timeout=120)
                 self.assertEqual((outcome.code, outcome.err), (0, ""))
                 self.assertEqual(outcome.states(), [CUPTI, ENDED])
                 self.assertEqual(len(true_kernels(outcome)), 60)

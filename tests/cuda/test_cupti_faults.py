@@ -64,7 +64,7 @@ class RefusalTest(CuptiCase):
         self.assertEqual((outcome.states(), outcome.of("gpu_kernel"), outcome.lost()), ([CUPTI, ENDED], [], {}))
 
     def test_finalize_is_never_called(self):
-        self.assert_operations(self.workload("basic", 1, program="fault finalize_hang", timeout=20))
+        self.assert_operations(self.workload("basic", 1, program="fault finalize_hang", timeout=60))
 
     def test_no_permission(self):
         outcome = self.workload("basic", 2, program="fault enable 35")
@@ -207,7 +207,7 @@ class RecordFaultTest(CuptiCase):
         self.assertGreaterEqual(recorded + cut + calls, true, "nothing is missing without being counted")
 
     def test_callbacks_in_lock(self):
-        outcome = self.workload("threads", 100, program="fault callbacks_in_lock;fault drop 50", timeout=30)
+        outcome = self.workload("threads", 100, program="fault callbacks_in_lock;fault drop 50", timeout=120)
         recorded, true = self.operations(outcome)
         self.assertEqual(recorded + outcome.lost()[DROPPED], true)
 

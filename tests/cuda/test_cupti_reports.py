@@ -32,7 +32,7 @@ class ReportTest(CuptiCase):
     def report_of(self, outcome):
         """The only stage of the report."""
         done = subprocess.run([f"{BUILD}/proftrace", "report", f"{outcome.folder}/trace/latest", "--format", "json"],
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True, timeout=200)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)["stages"][0]
 

@@ -27,7 +27,7 @@ class Newcomer(unittest.TestCase):
         """With nothing else set: what a fresh shell has."""
         clean = {k: v for k, v in os.environ.items() if not k.startswith(OURS)}
         done = subprocess.run([str(word) for word in words], cwd=self.folder, env={**clean, **variables}, capture_output=True, text=True,
-                              timeout=200, check=False)
+                              timeout=600, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done
 

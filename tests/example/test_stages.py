@@ -70,7 +70,7 @@ class ExampleCase(unittest.TestCase):
 
     def stage(self, name, *arguments, **variables):
         return subprocess.run([STAGES / name, *arguments], cwd=self.work, env=environment(**variables), capture_output=True,
-                              text=True, timeout=60, check=False)
+                              text=True, timeout=240, check=False)
 
     def succeed(self, name, *arguments, **variables):
         done = self.stage(name, *arguments, **variables)
@@ -180,7 +180,7 @@ class Stages(ExampleCase):
                 for number in numbers:
                     os.kill(-process.pid if to_all else process.pid, number)
                     time.sleep(0.005)
-                stderr = process.communicate(timeout=20)[1]  # ends when the last worker has closed it
+                stderr = process.communicate(timeout=60)[1]  # ends when the last worker has closed it
                 self.assertEqual(process.returncode, 128 + numbers[0])
                 self.assertEqual(stderr, f"dataset-generator: stopped by {numbers[0].name}\n")
                 with self.assertRaises(ProcessLookupError):
@@ -330,7 +330,7 @@ class Driver(ExampleCase):
 
     def drive(self, *arguments):
         return subprocess.run([DRIVER, "--work", self.work, *arguments], env=environment(), capture_output=True, text=True,
-                              timeout=60, check=False)
+                              timeout=240, check=False)
 
     def test_calls_proftrace(self):
         stand_in = self.work / "stand-in"

@@ -56,7 +56,7 @@ class DoubleTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         self.n_runs = 0
 
-    def run_program(self, command, program="", client=True, timeout=60, **environment):
+    def run_program(self, command, program="", client=True, timeout=200, **environment):
         """Runs a command on the doubles; `program` is the GPU program, the rest goes into the environment."""
         self.n_runs += 1
         folder = os.path.join(self.folder, str(self.n_runs))

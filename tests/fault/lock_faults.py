@@ -103,11 +103,13 @@ class LockFaults(FaultCase):
 
     def test_python_locks_and_conditions(self):
         script = ("import threading, time\n"
-                  "lock, ready = threading.Lock(), threading.Condition()\n"
+                  "lock, ready, here = threading.Lock(), threading.Condition(), []\n"
                   "lock.acquire()\n"
-                  "def wait():\n    with lock: pass\n"
+                  "def wait():\n    here.append(1)\n    with lock: pass\n"
                   "ts = [threading.Thread(target=wait) for _ in range(4)]\n"
-                  "[t.start() for t in ts]; time.sleep(.3); lock.release(); [t.join() for t in ts]\n"
+                  "[t.start() for t in ts]\n"
+                  "while len(here) < 4: time.sleep(.01)\n"
+                  "time.sleep(.3); lock.release(); [t.join() for t in ts]\n"
                   "with ready: print(ready.wait(.1))\n")
         trace = self.check(["/usr/bin/python3", "-c", script], modes=BOTH)
         long = [event for event in trace.events('"lock_sem"') if event["duration_ns"] > 200e6]
