@@ -13,6 +13,12 @@
 struct pt_torch_projected;
 struct pt_torch_link;
 
+/* Where the event was recorded that a call waits for. */
+struct pt_torch_recorded {
+    pt_u32 waiter, correlation, queue; /* waiter: the call's correlation; 0 = none */
+};
+#define PT_TORCH_RECORDED 1024u /* calls that wait at once */
+
 /* A range or step that has begun. */
 struct pt_torch_open {
     pt_u64 id; /* of range_open; a step's number */
@@ -52,11 +58,12 @@ struct pt_torch_file {
     struct {
         PT_VEC(struct pt_torch_device);
     } devices;
-    struct pt_map device_at;         /* by number: index into devices, plus 1 */
-    struct pt_map streams;           /* device << 32 | stream: named already */
-    struct pt_map kernels;           /* by string id: names as people write them */
-    struct pt_torch_projected *step; /* the last that began, of any thread; NULL = it has ended */
-    struct pt_torch_link *links;     /* the last launches, by correlation */
+    struct pt_map device_at;            /* by number: index into devices, plus 1 */
+    struct pt_map streams;              /* device << 32 | stream: named already */
+    struct pt_map kernels;              /* by string id: names as people write them */
+    struct pt_torch_projected *step;    /* the last that began, of any thread; NULL = it has ended */
+    struct pt_torch_link *links;        /* the last launches, by correlation */
+    struct pt_torch_recorded *recorded; /* by the waiter's correlation */
     struct {
         PT_VEC(struct pt_torch_projected *);
     } steps; /* that are over, for the end of the file */

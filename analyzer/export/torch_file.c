@@ -286,6 +286,7 @@ void pt_torch_free(struct pt_torch_file *file)
     pt_map_fini(&file->device_at);
     pt_map_fini(&file->streams);
     free(file->threads);
+    free(file->recorded);
     free(file->ranges.items);
     free(file->devices.items);
     free(file->path);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../util/json_text.h"
+#include "../util/mem.h"
 #include "proftrace/cuda.h"
 #include "put.h"
 
@@ -131,6 +132,30 @@ static void show_work(struct pt_torch_file *file, const struct pt_event *event)
     pt_torch_project_work(file, correlation, &queue, start_ns, end_ns);
 }
 
+/* Its instant is the start of the wait, which streams of events show when it ends: this one comes first. */
+static void note_recorded(struct pt_torch_file *file, const struct pt_event *event)
+{
+    const struct pt_ev_gpu_event_record *told = pt_event_as(event, gpu_event_record);
+    if (!file->recorded)
+        file->recorded = pt_calloc(PT_TORCH_RECORDED, sizeof *file->recorded);
+    file->recorded[event->aux % PT_TORCH_RECORDED] =
+        (struct pt_torch_recorded){event->aux, told->event_correlation, told->queue};
+}
+
+/* HTA looks for the last work before the event's record in that stream of the device that the wait is shown on: on
+ * another device, which it cannot know of, it would find the wrong one. */
+static char *put_recorded(char *at, const struct pt_torch_file *file, const struct pt_ev_gpu_sync *sync, pt_u32 device)
+{
+    at = pt_torch_arg(at, "wait_on_cuda_event_id", sync->event);
+    at = pt_torch_arg(at, "wait_on_cuda_event_record_corr_id", sync->event_correlation);
+    const struct pt_torch_recorded *known =
+        file->recorded ? &file->recorded[sync->correlation % PT_TORCH_RECORDED] : NULL;
+    if (!known || known->waiter != sync->correlation || known->correlation != sync->event_correlation)
+        return at;
+    const struct pt_gpu_queue queue = pt_gpu_queue_parse(pt_process_string(file->process, known->queue));
+    return queue.device == device && queue.stream >= 0 ? pt_torch_arg(at, "wait_on_stream", queue.stream) : at;
+}
+
 /* HTA takes what has a stream for work of the GPU, but the host waited here. Its critical path looks on the stream for
  * the way back to the host all the same: there stands the end of the wait alone, and the call tells the rest. */
 static void show_sync(struct pt_torch_file *file, const struct pt_event *event)
@@ -151,10 +176,8 @@ static void show_sync(struct pt_torch_file *file, const struct pt_event *event)
     at = put_where(at, &queue, sync->correlation);
     if (event->tag == PT_CUDA_SYNC_STREAM)
         at = pt_torch_arg(at, "waited_ns", event->duration_ns);
-    if (sync->event) {
-        at = pt_torch_arg(at, "wait_on_cuda_event_id", sync->event);
-        at = pt_torch_arg(at, "wait_on_cuda_event_record_corr_id", sync->event_correlation);
-    }
+    if (sync->event)
+        at = put_recorded(at, file, sync, queue.device);
     pt_torch_end(file, pt_put(at, "}"));
     file->summary->slices++;
 }
@@ -260,6 +283,9 @@ void pt_torch_gpu_event(struct pt_torch_file *file, const struct pt_event *event
         break;
     case PT_EV_gpu_sync:
         show_sync(file, event);
+        break;
+    case PT_EV_gpu_event_record:
+        note_recorded(file, event);
         break;
     case PT_EV_gpu_overhead:
         show_overhead(file, event);

@@ -135,37 +135,43 @@ void pt_decode_GRAPH(struct pt_decoder *d, const pt_u8 *r)
                     pt_GRAPH_graph(r, v));
 }
 
-/* Waits name the use of an event that they wait for; which call that was, only its own record tells. Not there yet, or
- * long ago: 0. */
-static pt_u32 who_recorded(struct pt_cupti *c, pt_u64 use)
+/* Waits name the use of an event that they wait for; which call that was, and in which queue, only its own record
+ * tells. Not there yet, or long ago: 0. */
+static pt_u64 where_recorded(struct pt_cupti *c, pt_u64 use)
 {
     const struct pt_event_use *row = &c->event_uses[use & (PT_EVENT_USES - 1)];
-    return use && __atomic_load_n(&row->use, __ATOMIC_ACQUIRE) == use
-               ? (pt_u32)__atomic_load_n(&row->correlation, __ATOMIC_RELAXED)
-               : 0;
+    if (!use || __atomic_load_n(&row->use, __ATOMIC_ACQUIRE) != use)
+        return 0;
+    const pt_u64 where = __atomic_load_n(&row->where, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&row->use, __ATOMIC_RELAXED) == use ? where : 0;
 }
 
 void pt_decode_EVENT(struct pt_decoder *d, const pt_u8 *r)
 {
-    const pt_u64 use = pt_EVENT_use(r, d->version);
+    const pt_u32 v = d->version;
+    const pt_u64 use = pt_EVENT_use(r, v);
     struct pt_event_use *row = &d->c->event_uses[use & (PT_EVENT_USES - 1)];
     if (!use)
         return;
+    const pt_u32 queue = pt_cupti_queue(d->c, pt_EVENT_device(r, v), pt_EVENT_context(r, v), pt_EVENT_stream(r, v));
     __atomic_store_n(&row->use, 0, __ATOMIC_RELEASE);
-    __atomic_store_n(&row->correlation, pt_EVENT_correlation(r, d->version), __ATOMIC_RELAXED);
+    __atomic_store_n(&row->where, pt_words(pt_EVENT_correlation(r, v), queue), __ATOMIC_RELAXED);
     __atomic_store_n(&row->use, use, __ATOMIC_RELEASE);
 }
 
 void pt_decode_SYNC(struct pt_decoder *d, const pt_u8 *r)
 {
     const pt_u32 v = d->version, context = pt_SYNC_context(r, v), event = pt_SYNC_event(r, v);
+    const pt_u32 correlation = pt_SYNC_correlation(r, v);
     const pt_u64 start = pt_SYNC_start(r, v), end = pt_SYNC_end(r, v);
     if (!is_span(d, start, end))
         return;
     const pt_u32 queue = pt_cupti_queue(d->c, device_of_context(d->c, context), context, pt_SYNC_stream(r, v));
-    pt_deliver_span(start, end - start, (pt_i32)pt_SYNC_type(r, v), PT_EV_gpu_sync,
-                    pt_words(pt_SYNC_correlation(r, v), queue),
-                    pt_words(event == PT_CUPTI_NO_ID ? 0 : event, who_recorded(d->c, pt_SYNC_event_use(r, v))));
+    const pt_u64 where = where_recorded(d->c, pt_SYNC_event_use(r, v));
+    pt_deliver_span(start, end - start, (pt_i32)pt_SYNC_type(r, v), PT_EV_gpu_sync, pt_words(correlation, queue),
+                    pt_words(event == PT_CUPTI_NO_ID ? 0 : event, (pt_u32)where));
+    if (where)
+        pt_deliver_point(start, correlation, 0, PT_EV_gpu_event_record, where, 0);
 }
 
 void pt_decode_OVERHEAD(struct pt_decoder *d, const pt_u8 *r)

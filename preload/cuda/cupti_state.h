@@ -69,10 +69,10 @@ struct pt_name_id {
 #define PT_NAME_IDS 4096u
 #define PT_NAME_BYTES (1u << 20)
 
-/* Which call recorded an event, by the number of this use of it. */
+/* Which call recorded an event and in which queue, by the number of this use of it. */
 struct pt_event_use {
-    pt_u64 use; /* atomic */
-    pt_u64 correlation;
+    pt_u64 use;   /* atomic */
+    pt_u64 where; /* atomic: correlation of the call, queue << 32 */
 };
 #define PT_EVENT_USES 4096u
 

@@ -86,6 +86,10 @@ class RecordTest(CuptiCase):
         self.assertEqual(len(waits), 16)
         for correlation, event_correlation in waits:
             self.assertEqual(event_correlation, max(r for r in records if r < correlation))
+        places = outcome.of("gpu_event_record")
+        self.assertEqual(sorted((e["correlation"], e["event_correlation"]) for e in places), waits)
+        streams = {t["correlation"]: t["stream"] for t in outcome.true("event_record")}
+        self.assertEqual([e["queue"] for e in places], [f"0/1/{streams[e['event_correlation']]}" for e in places])
         outcome = self.workload("basic", 2, major=12, version=24)
         self.assertEqual({e["event_correlation"] for e in outcome.of("gpu_sync")}, {0})
 

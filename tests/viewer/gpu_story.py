@@ -110,6 +110,44 @@ class Bound(Rank):
         self.at_ns += 300000
 
 
+class Events(Bound):
+    """Steps of one kernel in stream 20, for which another one in stream 7 waits by an event, for which the host does."""
+
+    FIRST_NS, SECOND_NS = 50000, 25000
+
+    def wait(self, kind, name, stream, record, recorded_in, end_ns):
+        """On an event that the call `record` has recorded."""
+        self.call(self.at_ns, end_ns + 200 - self.at_ns, name, 0 if kind == 2 else SYNC)
+        self.event(self.at_ns + 100, end_ns - self.at_ns - 100, DEVICE_SLOT,
+                   f'gpu_sync kind={kind} correlation={self.correlation} queue="{self.device}/1/{stream}" event=1 event_correlation={record}')
+        self.event(self.at_ns + 100, None, DEVICE_SLOT, f'gpu_event_record correlation={self.correlation} event_correlation={record} '
+                   f'queue="{self.device}/1/{recorded_in}"')
+        self.at_ns = end_ns + 500
+
+    def kernel(self, stream, duration_ns):
+        begun_ns = self.at_ns
+        self.call(begun_ns, 4000, "cudaLaunchKernel", LAUNCH)
+        self.gpu(stream, begun_ns, begun_ns + 4500, duration_ns, 'gpu_kernel QUEUE name="gemm" config="8,4,1 128,2,1 40 0+0"', "compute")
+        self.at_ns += 5000
+        self.call(self.at_ns, 1000, "cudaEventRecord", 0)
+        self.at_ns += 1500
+        return self.correlation
+
+    def step(self, number, kernels=0):
+        self.last_step_ns = self.at_ns
+        self.event(self.at_ns, None, self.pid, f'range_begin name="ProfilerStep#{number}"')
+        self.at_ns += 1000
+        begun_ns = self.at_ns
+        first = self.kernel(20, self.FIRST_NS)
+        self.wait(2, "cudaStreamWaitEvent", 7, first, 20, self.at_ns + 600)
+        self.free_ns[7] = self.free_ns[20]
+        second = self.kernel(7, self.SECOND_NS)
+        self.wait(1, "cudaEventSynchronize", "-", second, 7, self.free_ns[7] + 700)
+        self.bounds.append((begun_ns, self.free_ns[7]))
+        self.event(self.at_ns, None, self.pid, "range_end")
+        self.at_ns += 300000
+
+
 def write(path, ranks=2, steps=6, kernels=30, seed=7, told_ranks=()):
     """The trace; returns the ranks with what they did. `told_ranks` is what a launcher called each of them, or None."""
     told = []

@@ -26,7 +26,7 @@ KINDS = [
 
 
 def write(path, seed, events=3000):
-    chance = random.Random(seed)
+    chance, chance_of_records = random.Random(seed), random.Random(seed)
     with open(path, "w", encoding="utf-8") as file:
         file.write("proftrace-text 1 start_realtime_ns=1763640000000000123\n")
         file.write('process 100 ppid=1 uid=0 trace_id=0x64 start=0.000000000 end=1.000000000 state=exited exit_status=0 heap=off '
@@ -47,4 +47,8 @@ def write(path, seed, events=3000):
                     what = what.replace(key, str(value), 1)
             what = what.replace("\x00", "{").replace("\x01", "}")
             span = f" +0.{long:09d}" if is_span else ""
+            if "gpu_sync" in what:  # where its event was recorded, which may also be said too late or of another one
+                file.write(f'0.{max(at - chance_of_records.choice([0, 0, -1, 5]), 0):09d} 100/{0x80000000} gpu_event_record '
+                           f'correlation={chance_of_records.randrange(1, 60)} event_correlation={chance_of_records.randrange(1, 60)} '
+                           f'queue="{chance_of_records.choice(["0/1/7", "1/1/7", "-/-/-", "x", ""])}"\n')
             file.write(f"0.{at:09d}{span} 100/{0x80000000 if 'gpu' in what or 'cuda' in what else 100} {what}\n")

@@ -189,6 +189,26 @@ class Gpu(ViewerCase):
             self.assertEqual(trace["deviceProperties"][0]["totalGlobalMem"], 150000000000)
             self.check_torch(rank, trace["traceEvents"])
 
+    def test_torch_event_waits(self):
+        """A wait for an event says in which stream it was recorded; one that was recorded on another device does not."""
+        rank, text, folder = gpu_story.Events([]), self.folder / "waits.pt.txt", self.folder / "waits"
+        for number in range(3):
+            rank.step(number)
+        elsewhere = rank.at_ns
+        rank.wait(2, "cudaStreamWaitEvent", 7, rank.correlation, 7, elsewhere + 600)
+        rank.lines[-1] = rank.lines[-1].replace('queue="0/', 'queue="1/')
+        gpu_story.save(text, [rank])
+        folder.mkdir()
+        subprocess.run([PROFTRACE, "assemble", text, "-o", folder], check=True, capture_output=True)
+        self.export(folder, "torch")
+        _, trace = self.read_torch(folder / "torch-traces" / f"rank0.{rank.pid}.pt.trace.json.gz")
+        calls = {event["args"]["correlation"]: event["name"] for event in trace["traceEvents"] if event.get("cat") == "cuda_runtime"}
+        waits = [(event["name"], event["tid"], event["args"].get("wait_on_stream"),
+                  calls[event["args"]["wait_on_cuda_event_record_corr_id"]])
+                 for event in trace["traceEvents"] if event.get("cat") == "cuda_sync"]
+        self.assertEqual(waits[:-1], [("Stream Wait Event", 7, 20, "cudaEventRecord"), ("Event Sync", -1, 7, "cudaEventRecord")] * 3)
+        self.assertEqual(waits[-1][:3], ("Stream Wait Event", 7, None))
+
     def test_torch_ranks(self):
         """What torchrun or srun called a process is its number; where two have one, or one has none, that is said."""
         folder, _ = self.run_of("called", steps=1, kernels=2, told_ranks=(5, 2))

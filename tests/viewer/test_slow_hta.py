@@ -149,6 +149,21 @@ class CriticalPath(HtaCase):
         self.near(path["parts"]["gpu_compute_bound"], sum(end - start for _, start, end, *_ in kernels), "kernels on it")
 
 
+    def test_events_between_streams(self):
+        """One kernel waits for another one in another stream, the host for an event: both are on the path, with what they waited for."""
+        text, folder = self.folder / "events.pt.txt", self.folder / "events"
+        rank = gpu_story.Events([])
+        for number in range(8):
+            rank.step(number)
+        gpu_story.save(text, [rank])
+        folder.mkdir()
+        subprocess.run([PROFTRACE, "assemble", text, "-o", folder], check=True, capture_output=True)
+        path = self.figures_of(folder, "2-5")["critical_path"]
+        self.assertEqual(path["waits"], 8, "of the second kernel for the first, of the host for the second")
+        self.near(path["parts"]["gpu_compute_bound"], 4 * (rank.FIRST_NS + rank.SECOND_NS), "kernels on it")
+        self.near(sum(path["parts"].values()), 4 * (4500 + rank.FIRST_NS + rank.SECOND_NS), "with the launch of the first")
+
+
 class Story(HtaCase):
     """A training of two ranks that never happened: every number is known."""
 

@@ -119,6 +119,8 @@ void fg_record_stream(const struct fg_stream *stream)
 void fg_record_event(const struct fg_call *call, const struct fg_event *event)
 {
     struct fg_record record;
+    fg_witness("{\"what\":\"event_record\",\"event\":%llu,\"stream\":%llu,\"correlation\":%u}",
+               (unsigned long long)event->id, (unsigned long long)event->stream_id, call->correlation);
     if (!fg_wants(FG_KIND_CUDA_EVENT))
         return;
     fg_record_begin(&record, FG_LAYOUT_CUDA_EVENT, FG_KIND_CUDA_EVENT);
