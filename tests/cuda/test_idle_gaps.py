@@ -4,8 +4,9 @@
 
 The doubles know when the GPU truly ran; the small torch (tests/fakecuda) notes when each planted cause kept its thread. Both lie on
 CLOCK_MONOTONIC: their intersection is what each cause must be given, within 2 % of the idle time, no less and no more. On a busy machine
-the planted times include moments in which the thread that launches could have run and did not: these the report calls `runnable`,
-and by no more than that it may fall short.
+the planted times include moments in which the thread that launches could have run and did not: these the report calls `runnable`.
+Thousands of calls are recorded amid a cause: that is `tracing`. By no more than these two it may fall short.
+Within a call the report cannot tell such moments: by what the thread queued for a CPU (schedstat) there may be more of a cause than planted.
 """
 import concurrent.futures
 import json
@@ -39,6 +40,8 @@ TOLD_AS = {
     "sync_copy": ("copy", "native"),  # after its end a copy of the doubles still writes down what it did
     "worker": ("data_wait",),  # the trainer waits for a batch, whatever its workers do
 }
+# What comes amid any cause and is told apart: the thread does not get a CPU, or what it does is recorded.
+BESIDE = ("runnable", "tracing")
 # What a worker did while the trainer waited for it: how the text of the place ends.
 WORKER_DID = {"worker_sleep": "Sleep", "worker_slow_file": "File read"}
 
@@ -48,6 +51,7 @@ def run(*arguments):
     with tempfile.TemporaryDirectory(prefix="proftrace-gaps-") as folder:
         data = os.path.join(folder, "run")
         environment = {**os.environ, "LD_LIBRARY_PATH": os.path.join(BUILD, "fakecuda/lib"), "PROFTRACE_BUILD": BUILD,
+                       "FAKECUDA": "malloc_ns 200000",  # much longer than cudaFree: neither is preempted for as long
                        "FAKECUDA_WITNESS": os.path.join(folder, "witness")}
         done = subprocess.run([PROFTRACE, "run", "-o", data, "--no-report", "--", "/usr/bin/python3", TORCH, *arguments],
                               env=environment, capture_output=True, text=True, timeout=120, check=False)
@@ -68,17 +72,23 @@ class Gaps(unittest.TestCase):
         self.assertAlmostEqual(device["idle_s"], idle_s, delta=0.001 * idle_s)
         self.assertAlmostEqual(sum(told.values()), device["idle_s"], delta=1e-5, msg=told)
         self.assertEqual(gpu["completeness_percent"], 100)
+        queued_s = true["waited_for_cpu_ns"] / 1e9
         planted = {cause: ns / 1e9 for cause, ns in true["idle_of_all"]["by_cause_ns"].items()}
         for cause, place in WORKER_DID.items():
             if cause in planted:
-                found = sum(row["seconds"] for row in device["idle_places"] if row["cause"] == "data_wait" and place in row["where"])
-                self.assertAlmostEqual(found, planted.pop(cause), delta=TOLERANCE * idle_s, msg=(cause, device["idle_places"]))
+                found, beside_s = (sum(row["seconds"] for row in device["idle_places"] if row["cause"] == "data_wait" and what in row["where"])
+                                   for what in (place, "Waiting for a CPU"))
+                planted_s = planted.pop(cause)
+                self.assertGreater(found, planted_s - TOLERANCE * idle_s - beside_s, (cause, device["idle_places"]))
+                self.assertLess(found, planted_s + TOLERANCE * idle_s, (cause, device["idle_places"]))
         for names in {TOLD_AS[cause] for cause in planted}:
             planted_s = sum(s for cause, s in planted.items() if TOLD_AS[cause] == names)
             found = sum(told.get(name, 0) for name in names)
-            self.assertGreater(found, planted_s - TOLERANCE * idle_s - told.get("runnable", 0), (names, told, true["idle_of_all"]))
-            self.assertLess(found, planted_s + TOLERANCE * idle_s, (names, told, true["idle_of_all"]))
-            self.assertGreaterEqual(told.get(names[0], 0), max(told.get(name, 0) for name in names), (names, told))
+            beside_s = sum(told.get(name, 0) for name in BESIDE if name not in names)
+            self.assertGreater(found, planted_s - TOLERANCE * idle_s - beside_s, (names, told, true["idle_of_all"]))
+            self.assertLess(found, planted_s + TOLERANCE * idle_s + queued_s, (names, told, true["idle_of_all"], queued_s))
+            rest = max(told.get(name, 0) for name in names if name not in BESIDE)
+            self.assertGreaterEqual(told.get(names[0], 0), rest, (names, told))
 
     def check_all(self, cases):
         """Two at a time: more would wait for CPUs, and the idle time be `runnable`."""
