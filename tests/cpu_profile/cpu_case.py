@@ -93,7 +93,7 @@ class CpuCase(unittest.TestCase):
         type(self).n += 1
         run = os.path.join(self.folder, f"run{self.n}")
         done = subprocess.run([*before, PROFTRACE, "run", "--no-gpu-sampling", *options, "-o", run, "--", *command],
-                              env=clean_environment(), cwd=self.folder, capture_output=True, text=True, timeout=120,
+                              env=clean_environment(), cwd=self.folder, capture_output=True, text=True, timeout=400,
                               check=True)
         profile = Profile(os.path.join(run, "cpu-0.pcp"))
         if not profile.flags & SAMPLED and "no_perf" not in " ".join(before):

@@ -40,7 +40,8 @@ new Worker("let s=0;for(let i=0;i<1e6;i++)s+=i;require('worker_threads').parentP
 console.log(m);if(++n==4){console.log(cp.execSync('echo hi').toString());process.exitCode=6}})}"""
 REDIS = r"""redis-server --save '' --appendonly no --port 0 --unixsocket $PWD/r.sock --dir $PWD --logfile r.log --daemonize no & p=$!
 for i in $(seq 100); do [ -S r.sock ] && break; sleep 0.05; done; redis-cli -s r.sock set a 1
-redis-benchmark -s r.sock -n 5000 -c 20 -q -t set,get >/dev/null 2>&1; redis-cli -s r.sock bgsave; sleep 0.5
+redis-benchmark -s r.sock -n 5000 -c 20 -q -t set,get >/dev/null 2>&1; redis-cli -s r.sock bgsave
+until redis-cli -s r.sock info persistence | grep -q bgsave_in_progress:0; do sleep 0.02; done
 redis-cli -s r.sock dbsize; redis-cli -s r.sock shutdown nosave; wait $p; echo ended $?; ls *.rdb"""
 JAVA = r"""cat > H.java <<J
 import java.util.*;public class H{public static void main(String[] a)throws Exception{List<Thread> l=new ArrayList<>();
@@ -70,7 +71,7 @@ COMMANDS = {  # name: (programs it needs, script)
     "java_threads": ("java", JAVA),
     "redis": ("redis-server redis-benchmark", REDIS),
     "tar_and_compressors": ("tar gzip xz", "mkdir t; for i in $(seq 50); do seq $i > t/$i; done; tar c --sort=name --mtime=@0 t | tee >(gzip -n | "
-                            "sha256sum >g) | xz -T2 | xz -d | sha256sum; sleep 0.2; cat g"),
+                            "sha256sum >g) | xz -T2 | xz -d | sha256sum; until [ -s g ]; do sleep 0.02; done; cat g"),
     "find_xargs": ("find xargs", "find /etc -maxdepth 2 -type f -readable 2>/dev/null | sort | head -100 | xargs -P4 -n10 cat | wc -c"),
     "namespaces": ("unshare", "unshare -Ur id -u; unshare -mpf --mount-proc sh -c 'echo $$; ls /proc | grep -c ^1$'"),
     "busybox": ("busybox", "busybox echo static; busybox ls / | wc -l"),
