@@ -55,6 +55,19 @@ struct copy_3d_peer {
     int to_device;
     struct extent extent;
 };
+struct operand {
+    int type; /* 1 = a pointer, 2 = an array */
+    size_t place[4];
+};
+struct batch_copy {
+    struct operand from, to;
+    struct extent extent;
+    int access;
+    unsigned flags;
+};
+struct memory_handle {
+    char reserved[64];
+};
 struct channels { /* bits of each */
     int x, y, z, w, kind;
 };
@@ -139,6 +152,21 @@ static void copied_batch(const struct call *call, const size_t *sizes, size_t co
     pt_u64 bytes = 0;
     for (size_t i = 0; call->result == 0 && i < count; i++)
         bytes += sizes[i];
+    transferred(call, ASYNC, bytes);
+}
+
+/* As in copied_3d. */
+static void copied_3d_batch(const struct call *call, const struct batch_copy *copies, size_t count)
+{
+    pt_u64 bytes = 0;
+    for (size_t i = 0; call->result == 0 && i < count; i++) {
+        const struct batch_copy *c = &copies[i];
+        if (c->from.type != 1 || c->to.type != 1) {
+            bytes = 0;
+            break;
+        }
+        bytes += c->extent.width * c->extent.height * c->extent.depth;
+    }
     transferred(call, ASYNC, bytes);
 }
 
