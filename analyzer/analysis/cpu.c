@@ -10,6 +10,7 @@
 
 #include "../util/auto.h"
 #include "../util/mem.h"
+#include "allocator.h"
 #include "analysis.h"
 #include "cpu_flame.h"
 #include "cpu_tables.h"
@@ -225,6 +226,7 @@ static void finish_stage(struct pt_profile *profile, struct pt_off_cpu *off, pt_
     pt_cpu_tables(metrics, scope, view);
     pt_cpu_flame(metrics, scope, view);
     pt_loading(profile, stage, view, thread);
+    pt_allocator(profile, stage, view);
     pt_off_cpu_weigh(off);
     pt_off_cpu_table(metrics, scope, view, off, thread);
     if (view->data->is_cut)

@@ -41,12 +41,15 @@ static void begin(void *state, struct pt_profile *profile)
 
 static void add_churn(struct pt_heap_churn *churn, pt_u64 size_bytes, double allocs, double bytes)
 {
+    /* Measured with glibc 2.36 on a virtual machine: 9 to 20 ns up to 1,032 bytes, which its cache of each thread
+     * serves, 15 to 80 ns up to 256 KiB; traced, the larger the more, 147 ns for 1 MiB. Twice that for slower ones. */
+    const double pair_s = size_bytes <= 1032 ? 40e-9 : size_bytes <= 256u << 10 ? 100e-9 : 300e-9;
     /* Above the largest dynamic threshold of glibc every block is a mapping of its own, faulted in page by page. */
-    const double pair_s = 100e-9, page_s = 250e-9;
-    const bool always_mapped = size_bytes > (32u << 20);
+    const double page_s = 250e-9, mapping_s = size_bytes > (32u << 20) ? bytes / 4096 * page_s : 0;
     churn->allocs += allocs;
     churn->bytes += bytes;
-    churn->cost_s += allocs * pair_s + (always_mapped ? bytes / 4096 * page_s : 0);
+    churn->mapping_s += mapping_s;
+    churn->cost_s += allocs * pair_s + mapping_s;
 }
 
 /* ---- full mode: every call ---- */

@@ -98,6 +98,7 @@ static struct pt_heap_churn exact_churn(const struct pt_process *process, const 
                        ? (double)process->heap.bytes / p->sampled_bytes
                        : scale;
     churn.cost_s *= scale;
+    churn.mapping_s *= scale;
     return churn;
 }
 
@@ -131,6 +132,7 @@ static void stage_add(struct stage_heap *sum, const struct pt_process *process, 
     sum->churn.allocs += churn.allocs;
     sum->churn.bytes += churn.bytes;
     sum->churn.cost_s += churn.cost_s;
+    sum->churn.mapping_s += churn.mapping_s;
     if (p->not_followed)
         sum->reason = too_many_blocks;
     if (why_unknown(process, p))
@@ -149,8 +151,9 @@ static void stage_add(struct stage_heap *sum, const struct pt_process *process, 
 static void live_results(struct pt_metrics *metrics, struct pt_scope scope, const struct stage_heap *sum)
 {
     if (sum->reason) {
-        static const char *const names[] = {"heap.churn.calls",         "heap.churn.bytes",     "heap.churn.cost_s",
-                                            "heap.churn.share_percent", "heap.live_peak.bytes", "heap.growth.bytes"};
+        static const char *const names[] = {"heap.churn.calls",     "heap.churn.bytes",         "heap.churn.cost_s",
+                                            "heap.churn.mapping_s", "heap.churn.share_percent", "heap.live_peak.bytes",
+                                            "heap.growth.bytes"};
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
             pt_metrics_set(metrics, scope, names[i], pt_unknown(sum->reason));
         return;
@@ -158,6 +161,7 @@ static void live_results(struct pt_metrics *metrics, struct pt_scope scope, cons
     pt_metrics_set(metrics, scope, "heap.churn.calls", pt_integer((pt_u64)sum->churn.allocs));
     pt_metrics_set(metrics, scope, "heap.churn.bytes", pt_integer((pt_u64)sum->churn.bytes));
     pt_metrics_set(metrics, scope, "heap.churn.cost_s", pt_real(sum->churn.cost_s));
+    pt_metrics_set(metrics, scope, "heap.churn.mapping_s", pt_real(sum->churn.mapping_s));
     pt_metrics_set(metrics, scope, "heap.churn.share_percent",
                    sum->allocs ? pt_real(100 * sum->churn.allocs / (double)sum->allocs) : pt_unknown("no allocations"));
     pt_metrics_set(metrics, scope, "heap.live_peak.bytes",

@@ -15,6 +15,7 @@
 
 struct pt_heap_churn {
     double allocs, bytes, cost_s; /* cost_s: estimated, an upper bound */
+    double mapping_s;             /* of cost_s: pages that are mapped anew for each block */
 };
 
 struct pt_heap_process {

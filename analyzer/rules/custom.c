@@ -2,9 +2,13 @@
  *
  * Owns: the rules that one comparison cannot express. Threads: one. Never: sees an event.
  */
+#include <math.h>
+
 #include "rule.h"
 
 #define MIB (1024.0 * 1024.0)
+/* Of a pair of calls to the allocator: arguments, registers saved, the jumps through the PLT. */
+#define IN_CALLER_S 3e-9
 
 /* How long a training step takes; unknown where nobody marks steps. */
 static struct pt_value step_of(const struct pt_metrics *metrics, struct pt_scope scope)
@@ -45,6 +49,31 @@ bool pt_rule_heap_growth(struct pt_profile *profile, pt_i64 stage, struct pt_fin
     pt_finding_add_evidence(finding, "line_fit", pt_real(fit));
     pt_finding_add_evidence(finding, "pid", pt_metrics_get(metrics, scope, "heap.growth.pid"));
     pt_finding_add_rows(finding, metrics, "heap.sites", "live_end_bytes");
+    return true;
+}
+
+bool pt_rule_heap_churn(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    (void)stage;
+    if (!(pt_finding_number(finding, metrics, "heap.churn.share_percent") >= 30))
+        return false;
+    /* What the allocator was seen to take, for blocks that live on, too, is an upper bound on any machine; else it is
+     * the number of calls at what a call may take. */
+    const double seen_s = pt_finding_number(finding, metrics, "cpu.allocator_most_s");
+    const double counted_s = pt_finding_number(finding, metrics, "heap.churn.cost_s");
+    const double in_callers_s = IN_CALLER_S * pt_finding_number(finding, metrics, "heap.churn.calls");
+    const double on_cpu_s =
+        isnan(seen_s) ? counted_s : seen_s + in_callers_s + pt_finding_number(finding, metrics, "heap.churn.mapping_s");
+    /* On a busy machine the CPU for it had to be waited for, too. */
+    const double queue_share = pt_finding_number(finding, metrics, "cpu.oversubscribed.queue_share");
+    finding->gain_upper_s = on_cpu_s * (isnan(queue_share) ? 1 : 1 + queue_share);
+    finding->confidence = isnan(seen_s) ? PT_CONFIDENCE_LOW : PT_CONFIDENCE_HIGH;
+    pt_finding_add_metrics(finding, metrics,
+                           "short_lived_calls:heap.churn.calls short_lived_bytes:heap.churn.bytes "
+                           "share_percent:heap.churn.share_percent alloc_calls:heap.allocs.calls "
+                           "allocator_cpu_s:cpu.allocator_s");
+    pt_finding_add_rows(finding, metrics, "heap.sites", "churn_bytes");
     return true;
 }
 

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the samples that lie in an allocator: in one of its functions, or in what these call, the kernel's work for it
+ * and ours around it among that. Threads: one. Never: counts the first touch of new memory, which is the program's.
+ */
+#include "allocator.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../util/auto.h"
+#include "../util/mem.h"
+
+/* Of 95 % of runs, with some room. */
+#define SPREAD 2.0
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (!strcmp(name, *names))
+            return true;
+    return false;
+}
+
+/* glibc's inner functions have names only where it brings debugging symbols; then what called them is here, too. */
+static bool is_allocator(const struct pt_cpu_function *function)
+{
+    static const char *const names[] = {"malloc",
+                                        "free",
+                                        "cfree",
+                                        "calloc",
+                                        "realloc",
+                                        "reallocarray",
+                                        "memalign",
+                                        "aligned_alloc",
+                                        "posix_memalign",
+                                        "valloc",
+                                        "__libc_malloc",
+                                        "__libc_free",
+                                        "__libc_calloc",
+                                        "__libc_realloc",
+                                        "__libc_memalign",
+                                        "__GI___libc_malloc",
+                                        "__GI___libc_free",
+                                        "__GI___libc_realloc",
+                                        "_int_malloc",
+                                        "_int_free",
+                                        "_int_realloc",
+                                        "_int_memalign",
+                                        "malloc_consolidate",
+                                        "sysmalloc",
+                                        "systrim",
+                                        NULL};
+    const char *base = function->module ? pt_base_name(function->module) : "";
+    /* Our hooks hand over to their slow paths, so that no frame is called malloc; those have no name when stripped. */
+    if (!strncmp(base, "libproftrace.", 13) &&
+        (*function->name == '[' || (function->file && !strncmp(pt_base_name(function->file), "heap", 4))))
+        return true;
+    static const char *const libraries[] = {"libjemalloc", "libtcmalloc", "libmimalloc"};
+    if (is_one_of(function->name, names) || !strncmp(function->name, "operator new", 12) ||
+        !strncmp(function->name, "operator delete", 15))
+        return true;
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+        if (!strncmp(base, libraries[i], strlen(libraries[i])))
+            return true;
+    return false;
+}
+
+void pt_allocator(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_view *view)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    const struct pt_cpu_data *data = view->data;
+    PT_AUTO(pt_freep) bool *is_within = pt_calloc(view->frames.n, sizeof *is_within);
+    double s = 0, variance = 0;
+    if (!data->totals.samples || data->header.flags & PT_CPU_USER_ONLY) {
+        const struct pt_value none =
+            pt_unknown(data->totals.samples ? "the kernel's share could not be sampled" : "no CPU samples were taken");
+        pt_metrics_set(metrics, scope, "cpu.allocator_s", none);
+        pt_metrics_set(metrics, scope, "cpu.allocator_most_s", none);
+        return;
+    }
+    for (size_t i = 1; i < view->frames.n; i++)
+        is_within[i] = is_within[view->frames.items[i].parent] ||
+                       is_allocator(&view->functions.items[view->frames.items[i].function]);
+    for (size_t i = 0; i < data->n_counts; i++) {
+        const struct pt_cpu_count *count = &data->counts[i];
+        if (!is_within[view->frame_of[count->node]])
+            continue;
+        const double one_s = view->sample_s[count->thread];
+        s += (double)count->samples * one_s;
+        variance += (double)count->samples * one_s * one_s;
+    }
+    pt_metrics_set(metrics, scope, "cpu.allocator_s", pt_real(s));
+    pt_metrics_set(metrics, scope, "cpu.allocator_most_s", pt_real(s + SPREAD * sqrt(variance)));
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * allocator.h - what of a stage's CPU time malloc and its kin took, by the CPU profile.
+ */
+#ifndef PT_ANALYSIS_ALLOCATOR_H
+#define PT_ANALYSIS_ALLOCATOR_H
+
+#include "analysis.h"
+#include "cpu_view.h"
+
+/* Sets cpu.allocator_s, and cpu.allocator_most_s: what it can be when chance is taken into account. */
+void pt_allocator(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_view *view);
+
+#endif
