@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * rank.c - reads the rank that torchrun, mpirun or srun gave this process.
+ * rank.c - reads the rank that torchrun, mpirun or srun gave this process, or that it has given itself.
  *
- * Entered by the constructor only: later the program may be changing its environment at this moment. Never: takes the
- * numbers of two launchers for one (a torchrun under srun has the ranks of both).
+ * Entered by the constructor, and where GPUs come into play while no rank is known: workers of torch.multiprocessing
+ * set RANK when they run. Another thread may be changing the environment at that moment, so it is asked as libraries
+ * do, by getenv. Never: takes the numbers of two launchers for one (a torchrun under srun has the ranks of both), or
+ * changes a rank that is known.
  */
 #include "rank.h"
+
+#include <stdlib.h>
+
+#include "image.h"
 
 #define RANK_LIMIT (1u << 30)
 
@@ -60,4 +66,35 @@ void pt_rank_read(char **environment)
     for (int i = 0; i < LAUNCHERS && !pt_rank.rank_plus_1; i++)
         if (found[i].rank_plus_1)
             pt_rank = found[i];
+}
+
+static pt_u32 number_in(const char *name, pt_u32 offset)
+{
+    const char *value = getenv(name);
+    return value ? number_of(value, offset) : 0;
+}
+
+/* The image copied the rank when it was made, which may have been before this. */
+static void tell_image(void)
+{
+    struct pt_image *image = pt_image;
+    if (!image || __atomic_load_n(&image->state, __ATOMIC_ACQUIRE) != PT_IMAGE_LIVE || image->header->rank_plus_1)
+        return;
+    image->header->local_rank_plus_1 = pt_rank.local_rank_plus_1;
+    image->header->world_size = pt_rank.world_size;
+    __atomic_store_n(&image->header->rank_plus_1, pt_rank.rank_plus_1, __ATOMIC_RELEASE);
+}
+
+void pt_rank_look_again(void)
+{
+    for (int i = 0; i < LAUNCHERS && !pt_rank.rank_plus_1; i++) {
+        const pt_u32 rank = number_in(launchers[i].rank, 1);
+        if (!rank)
+            continue;
+        pt_rank.local_rank_plus_1 = number_in(launchers[i].local_rank, 1);
+        pt_rank.world_size = number_in(launchers[i].world_size, 0);
+        pt_rank.rank_plus_1 = rank;
+    }
+    if (pt_rank.rank_plus_1)
+        tell_image();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * rank.h - which process of a distributed program this is, as whoever started it says in the environment.
+ * rank.h - which process of a distributed program this is, as whoever started it says in the environment, or itself.
  */
 #ifndef PT_CORE_RANK_H
 #define PT_CORE_RANK_H
@@ -15,5 +15,7 @@ extern struct pt_rank pt_rank __attribute__((visibility("hidden")));
 
 /* Forked children keep what was read. */
 void pt_rank_read(char **environment) __attribute__((visibility("hidden")));
+/* While none is known: has the program set one meanwhile? On its thread, with nothing held. */
+void pt_rank_look_again(void) __attribute__((visibility("hidden")));
 
 #endif
