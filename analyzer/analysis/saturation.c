@@ -134,7 +134,10 @@ static double device_bytes(const struct pt_profile *profile, pt_u32 stage)
 
 static void set_shares(struct pt_profile *profile, pt_u32 stage, double wall_s)
 {
-    const double memory_percent = number(profile, stage, "resource.memory_pressure_percent.mean");
+    /* That of the stage's own control group, where it has one: another one may be what is short of memory. */
+    const double of_group_percent = number(profile, stage, "resource.group_memory_pressure_percent.mean");
+    const double memory_percent =
+        isnan(of_group_percent) ? number(profile, stage, "resource.memory_pressure_percent.mean") : of_group_percent;
     const double io_percent = number(profile, stage, "resource.io_pressure_percent.mean");
     /* Pressure is a mean over the CPUs at work, so that one which others keep busy halves it. */
     const double machine_percent = number(profile, stage, "resource.machine_cpu_percent.mean");

@@ -95,16 +95,31 @@ static bool are_large_blocks(const struct pt_finding *finding, const struct pt_m
            0.5 * 4096 * pt_finding_number(finding, metrics, "faults.minor.calls");
 }
 
-/* Pressure is the whole machine's: who waits for memory reads its pages again. */
+enum { FEWEST_FETCHED = 100 }; /* pages */
+
+/* The machine's pressure may be that of another control group: then our pages stayed, or we hardly waited for them. */
+static bool has_part_in_pressure(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    return !(pt_finding_number(finding, metrics, "resource.group_refaults.last") < FEWEST_FETCHED) &&
+           !(pt_finding_number(finding, metrics, "fault.wait_s") <
+             0.1 * pt_finding_number(finding, metrics, "pressure.memory.cost_s"));
+}
+
+/* Who waits for memory reads its pages again. */
 bool pt_rule_reads_its_pages_again(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     const struct pt_metrics *metrics = &profile->metrics;
+    const double of_group_percent = pt_finding_number(finding, metrics, "resource.group_memory_pressure_percent.mean");
+    const double of_machine_percent = pt_finding_number(finding, metrics, "resource.memory_pressure_percent.mean");
+    if (pt_finding_number(finding, metrics, "faults.major.calls") < FEWEST_FETCHED)
+        return false;
+    if (!isnan(of_group_percent))
+        return of_group_percent >= 5;
     /* Kernels without pressure stall information: memory is full, and pages come from storage again. */
-    if (isnan(pt_finding_number(finding, metrics, "resource.memory_pressure_percent.mean")))
+    if (isnan(of_machine_percent))
         return pt_finding_number(finding, metrics, "resource.machine_memory_percent.max") >= 95 &&
                pt_finding_number(finding, metrics, "faults.major.calls") >= 1000;
-    return pt_finding_number(finding, metrics, "resource.memory_pressure_percent.mean") >= 5 &&
-           !(pt_finding_number(finding, metrics, "faults.major.calls") < 100);
+    return of_machine_percent >= 5 && has_part_in_pressure(finding, metrics);
 }
 
 bool pt_rule_page_fault_storm(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
@@ -223,11 +238,17 @@ bool pt_rule_swapping(struct pt_profile *profile, pt_i64 stage, struct pt_findin
     /* Waiting for pages and making room for them; the kernel's pressure knows of some of the first, too. */
     const double waited_s = pt_finding_number(finding, metrics, "time.page_fault_s");
     const double pressure_s = pt_finding_number(finding, metrics, "pressure.memory.cost_s");
+    /* Nothing but the whole machine's pressure. */
+    if (isnan(pt_finding_number(finding, metrics, "resource.group_memory_pressure_percent.mean")) &&
+        isnan(pt_finding_number(finding, metrics, "resource.group_refaults.last")) && isnan(waited_s))
+        finding->confidence = PT_CONFIDENCE_LOW;
     finding->gain_upper_s = isnan(pressure_s) && isnan(waited_s)
                                 ? pt_finding_number(finding, metrics, "faults.cost_s")
                                 : (isnan(pressure_s) ? 0 : pressure_s) + (isnan(waited_s) ? 0 : waited_s);
     pt_finding_add_metrics(finding, metrics,
                            "memory_pressure_percent:resource.memory_pressure_percent.mean "
+                           "group_pressure_percent:resource.group_memory_pressure_percent.mean "
+                           "group_refaults:resource.group_refaults.last "
                            "memory_max_percent:resource.machine_memory_percent.max "
                            "major_faults:resource.major_faults.last rss_max_bytes:rss.max_bytes");
     return true;

@@ -162,6 +162,51 @@ static void pressure_is_that_of_the_interval(void **state)
     assert_int_equal(m->reasons[PT_RESOURCE_cpu_pressure_percent][0], 0);
 }
 
+/* ---- the control group ---- */
+
+static void put_group(struct made_up *m, unsigned long total_us, unsigned long refaults)
+{
+    char text[200];
+    put(m, "proc/self/cgroup", "0::/user/train\n");
+    put(m, "sys/fs/cgroup/user/train/cgroup.type", "domain\n");
+    snprintf(text, sizeof text, "some avg10=0 avg60=0 avg300=0 total=%lu\nfull avg10=0 total=1\n", total_us);
+    put(m, "sys/fs/cgroup/user/train/memory.pressure", text);
+    snprintf(text, sizeof text, "anon 5\nworkingset_refault_anon %lu\nworkingset_refault_file 3\n", refaults);
+    put(m, "sys/fs/cgroup/user/train/memory.stat", text);
+}
+
+static void memory_of_the_own_group(void **state)
+{
+    struct made_up *m = *state;
+    put_group(m, 1000000, 70);
+    assert_true(begin(m, &pt_source_group));
+    put_group(m, 1200000, 90);
+    look(m, 0.5);
+    assert_near(m->values[PT_RESOURCE_group_memory_pressure_percent], 40);
+    assert_near(m->values[PT_RESOURCE_group_refaults], 20);
+}
+
+/* The root of all groups is the machine; version 1 beside version 2 counts refaults but no pressure. */
+static void the_root_is_no_group(void **state)
+{
+    struct made_up *m = *state;
+    put(m, "proc/self/cgroup", "4:memory:/a/b\n0::/\n");
+    put(m, "sys/fs/cgroup/unified/memory.pressure", "some avg10=0 avg60=0 avg300=0 total=7\n");
+    put(m, "sys/fs/cgroup/memory/release_agent", "\n");
+    put(m, "sys/fs/cgroup/memory/memory.stat", "total_workingset_refault_anon 99\n");
+    assert_false(begin(m, &pt_source_group));
+    assert_non_null(strstr(m->reasons[PT_RESOURCE_group_memory_pressure_percent], "memory.pressure"));
+    assert_non_null(strstr(m->reasons[PT_RESOURCE_group_refaults], "memory.stat"));
+    m->source->close(m->state);
+    free(m->state);
+    put(m, "sys/fs/cgroup/memory/a/b/memory.stat", "workingset_refault_anon 1\ntotal_workingset_refault_anon 9\n");
+    assert_true(begin(m, &pt_source_group));
+    put(m, "sys/fs/cgroup/memory/a/b/memory.stat", "workingset_refault_anon 1\ntotal_workingset_refault_anon 12\n");
+    look(m, 0.5);
+    assert_true(isnan(m->values[PT_RESOURCE_group_memory_pressure_percent]));
+    assert_near(m->values[PT_RESOURCE_group_refaults], 3);
+}
+
 /* ---- the machine ---- */
 
 static void machine_percent(void **state)
@@ -334,6 +379,8 @@ int main(void)
         TEST(network_counts_from_the_start),
         TEST(no_network_has_a_reason),
         TEST(pressure_is_that_of_the_interval),
+        TEST(memory_of_the_own_group),
+        TEST(the_root_is_no_group),
         TEST(machine_percent),
         TEST(nearest_memory_limit),
         TEST(memory_limit_of_version_1),
