@@ -23,6 +23,7 @@
 #define MAX_UNPACKED_BYTES (4ull << 30)
 #define MAX_BUILD_ID_BYTES 64u
 #define MAX_EXPORTED (4u << 20)
+#define MAX_CONSTANT_BYTES (64u << 20) /* what is searched of a program */
 
 static bool path_is_allowed(const char *path)
 {
@@ -154,6 +155,39 @@ void pt_elf_image_close(struct pt_elf_image *image)
     if (image->bytes)
         munmap(image->bytes, image->n_bytes);
     *image = (struct pt_elf_image){0};
+}
+
+/* "libcuda.so", "libcuda.so.1", also behind a folder; not in the middle of a sentence. */
+static bool names_library(const char *bytes, size_t n_bytes, const char *name)
+{
+    const size_t bare = strlen(name) - 1;
+    const char *const end = bytes + n_bytes, *at = bytes;
+    while ((at = memmem(at, (size_t)(end - at), name, bare))) {
+        const char *after = at + bare;
+        const bool begins = at == bytes || at[-1] == 0 || at[-1] == '/';
+        while (after + 1 < end && *after == '.' && after[1] >= '0' && after[1] <= '9')
+            after += 1 + strspn(after + 1, "0123456789");
+        if (begins && after < end && !*after)
+            return true;
+        at += bare;
+    }
+    return false;
+}
+
+bool pt_elf_image_names_library(const struct pt_elf_image *image, const char *name)
+{
+    pt_u64 left = MAX_CONSTANT_BYTES;
+    GElf_Shdr header;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(image->elf, section));) {
+        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS || !(header.sh_flags & SHF_ALLOC) ||
+            (header.sh_flags & (SHF_WRITE | SHF_EXECINSTR)) || header.sh_size > left)
+            continue;
+        const Elf_Data *data = elf_rawdata(section, NULL);
+        left -= header.sh_size;
+        if (data && data->d_buf && names_library(data->d_buf, data->d_size, name))
+            return true;
+    }
+    return false;
 }
 
 bool pt_elf_image_has_section(const struct pt_elf_image *image, const char *name)

@@ -25,6 +25,9 @@ bool pt_elf_image_open(struct pt_elf_image *image, const char *path, const pt_u8
 bool pt_elf_image_open_debug(struct pt_elf_image *image, const pt_u8 *build_id, pt_u32 build_id_bytes);
 /* Where a variable that the file exports lies, as addresses of the file; false = it exports none of that name. */
 bool pt_elf_image_find_variable(const struct pt_elf_image *image, const char *name, pt_u64 *ret_start, pt_u64 *ret_end);
+/* Whether its constants hold the file name of a shared library, whole, of whatever version: what it asks dlopen for.
+ * `name` ends in the dot before the version: "libcuda.so." */
+bool pt_elf_image_names_library(const struct pt_elf_image *image, const char *name);
 bool pt_elf_image_has_section(const struct pt_elf_image *image, const char *name);
 void pt_elf_image_close(struct pt_elf_image *image);
 
