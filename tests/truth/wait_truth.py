@@ -19,7 +19,9 @@ class WaitTruth(FaultCase):
         self.all = list(self.trace().events('"(wait_|net_|lock_semop|io_lock|io_read")'))
         parent = self.all[0]["pid"]
         names = {name for name, _ in self.known}
-        self.seen = [e for e in self.all if e["pid"] == parent and e["event"] in names and e["duration_ns"] > 50e6]
+        # That its children are ready it hears by pipes: on a busy machine it waits long for that, too, and does not tell.
+        self.seen = [e for e in self.all if e["pid"] == parent and e["event"] in names and e["duration_ns"] > 50e6
+                     and not (e["event"] == "io_read" and (e.get("path") or "").startswith("pipe:"))]
 
     def test_durations_within_two_percent(self):
         """A busy machine may take the program away between its clock and ours: one good round in three is enough."""
