@@ -24,7 +24,7 @@ struct pt_profile {
     const struct pt_run_info *run; /* NULL = no launcher */
     struct pt_stages stages;
     struct pt_cpu_threads *cpu;    /* by stage: the launcher's CPU profile, read by the analysis cpu */
-    struct pt_cpu_view *cpu_views; /* the same with names, once that analysis has finished */
+    struct pt_cpu_view *cpu_views; /* the same with names */
     struct pt_metrics metrics;
     pt_u64 n_events; /* that the analyses saw */
 };

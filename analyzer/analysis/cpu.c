@@ -197,6 +197,8 @@ static void begin(void *state, struct pt_profile *profile)
         if (profile->stages.items[stage].run && pt_cpu_data_read(profile->session->path, stage, &data, &err) < 0)
             set_unknown(&profile->metrics, pt_scope_stage(stage), pt_metrics_text(&profile->metrics, err.text));
         pt_cpu_threads_open(&profile->cpu[stage], data, profile->session->start_realtime_ns);
+        if (data)
+            pt_cpu_view_of(&profile->cpu_views[stage], data);
         pt_off_cpu_open(&cpu->off[stage], &profile->cpu[stage]);
     }
 }
@@ -215,7 +217,6 @@ static void finish_stage(struct pt_profile *profile, struct pt_off_cpu *off, pt_
     struct pt_cpu_view *view = &profile->cpu_views[stage];
     if (!profile->cpu[stage].data)
         return;
-    pt_cpu_view_of(view, profile->cpu[stage].data);
     const pt_u32 thread = main_thread(view->data, one->root);
     set_all(metrics, scope, view->data);
     if (thread)

@@ -99,21 +99,8 @@ void pt_cpu_view_of(struct pt_cpu_view *view, struct pt_cpu_data *data)
         view->frame_of[i] = frame_at(view, &view->data->nodes[i]);
 }
 
-bool pt_cpu_view_open(struct pt_cpu_view *view, const char *directory, pt_u32 stage, struct pt_error *err)
-{
-    struct pt_cpu_data *data = NULL;
-    *view = (struct pt_cpu_view){0};
-    if (pt_cpu_data_read(directory, stage, &data, err) < 0 || !data)
-        return false;
-    pt_cpu_view_of(view, data);
-    view->owns_data = true;
-    return true;
-}
-
 void pt_cpu_view_close(struct pt_cpu_view *view)
 {
-    if (view->owns_data)
-        pt_cpu_data_free(view->data);
     if (view->symbols)
         pt_symbols_close(view->symbols);
     free(view->functions.items);

@@ -29,7 +29,6 @@ struct pt_cpu_frame {
 
 struct pt_cpu_view {
     struct pt_cpu_data *data;
-    bool owns_data;
     struct pt_symbols *symbols;
     struct pt_intern texts;
     struct {
@@ -43,9 +42,7 @@ struct pt_cpu_view {
     struct pt_map by_name, by_call; /* module and name -> function, parent and function -> frame */
 };
 
-/* False when the stage has no profile; *err is set only when there is one that cannot be read. */
-bool pt_cpu_view_open(struct pt_cpu_view *view, const char *directory, pt_u32 stage, struct pt_error *err);
-/* Of data that stays the caller's. */
+/* The data stays the caller's. What is opened does not change: any thread may look. */
 void pt_cpu_view_of(struct pt_cpu_view *view, struct pt_cpu_data *data);
 void pt_cpu_view_close(struct pt_cpu_view *view);
 

@@ -31,8 +31,8 @@ struct in_gaps { /* samples of a function, and waits in it that nobody saw */
 
 struct gpu_host {
     struct gpu *gpu;
-    struct pt_cpu_view view;
-    struct pt_cpu_threads threads;
+    const struct pt_cpu_view *view;
+    const struct pt_cpu_threads *threads;
     pt_i64 shift_ns;           /* from the profile's times to those of the run */
     struct pt_cpu_wait *waits; /* by thread and time, of node 0 without a stack */
     double *unseen;            /* by wait: for how much more than it lasted it stands */
@@ -135,27 +135,23 @@ static pt_i64 shift_of(const struct gpu_host *host, const struct pt_process *roo
     pt_i64 shift_ns;
     if (!root || !root->start_monotonic_ns ||
         __builtin_add_overflow(root->start_ns,
-                               (pt_i64)(host->view.data->header.begin_monotonic_ns - root->start_monotonic_ns),
+                               (pt_i64)(host->view->data->header.begin_monotonic_ns - root->start_monotonic_ns),
                                &shift_ns) ||
         shift_ns > LARGEST_SHIFT_NS || shift_ns < -LARGEST_SHIFT_NS)
-        return host->threads.shift_ns;
+        return host->threads->shift_ns;
     return shift_ns;
 }
 
 struct gpu_host *gpu_host_open(struct gpu *gpu, pt_u32 stage)
 {
-    const struct pt_session *session = gpu->profile->session;
-    struct gpu_host *host = pt_calloc(1, sizeof *host);
-    struct pt_error err = {0};
-    host->gpu = gpu;
-    /* A profile that cannot be read is the analysis cpu's to complain about. */
-    if (!gpu->profile->stages.items[stage].run || !pt_cpu_view_open(&host->view, session->path, stage, &err)) {
-        free(host);
+    if (!gpu->profile->cpu[stage].data)
         return NULL;
-    }
-    pt_cpu_threads_open(&host->threads, host->view.data, session->start_realtime_ns);
+    struct gpu_host *host = pt_calloc(1, sizeof *host);
+    host->gpu = gpu;
+    host->view = &gpu->profile->cpu_views[stage];
+    host->threads = &gpu->profile->cpu[stage];
     host->shift_ns = shift_of(host, gpu->profile->stages.items[stage].root);
-    sort_all(host, host->view.data);
+    sort_all(host, host->view->data);
     return host;
 }
 
@@ -163,8 +159,6 @@ void gpu_host_close(struct gpu_host *host)
 {
     if (!host)
         return;
-    pt_cpu_threads_close(&host->threads);
-    pt_cpu_view_close(&host->view);
     pt_map_fini(&host->by_function);
     free(host->found.items);
     free(host->waits);
@@ -175,7 +169,7 @@ void gpu_host_close(struct gpu_host *host)
 
 static const char *text_of(const struct gpu_host *host, pt_u32 function)
 {
-    const struct pt_cpu_function *f = &host->view.functions.items[function];
+    const struct pt_cpu_function *f = &host->view->functions.items[function];
     char text[512];
     if (!*f->name)
         return NULL;
@@ -198,10 +192,10 @@ static void add_found(struct gpu_host *host, pt_u32 device, enum gpu_cause cause
 
 static enum gpu_cause cause_of_wait(const struct gpu_host *host, const struct pt_cpu_wait *wait)
 {
-    return gpu_code_is_tracing(&host->view, wait->node) ? GPU_CAUSE_tracing
-           : wait->flags & PT_CPU_WAIT_PREEMPTED        ? GPU_CAUSE_runnable /* it makes no system call then either */
-           : wait->flags & PT_CPU_WAIT_FAULT            ? GPU_CAUSE_page_in
-                                                        : GPU_CAUSE_off_cpu;
+    return gpu_code_is_tracing(host->view, wait->node) ? GPU_CAUSE_tracing
+           : wait->flags & PT_CPU_WAIT_PREEMPTED       ? GPU_CAUSE_runnable /* it makes no system call then either */
+           : wait->flags & PT_CPU_WAIT_FAULT           ? GPU_CAUSE_page_in
+                                                       : GPU_CAUSE_off_cpu;
 }
 
 static pt_i64 show_waits(struct gpu_host *host, pt_u32 device, pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns,
@@ -226,7 +220,7 @@ static pt_i64 show_waits(struct gpu_host *host, pt_u32 device, pt_u32 thread, pt
             break;
         if (to_ns <= from_ns)
             continue;
-        const pt_u32 function = gpu_code_function(&host->view, wait->node);
+        const pt_u32 function = gpu_code_function(host->view, wait->node);
         const enum gpu_cause cause = cause_of_wait(host, wait);
         const struct gpu_span span = {.text = text_of(host, function)};
         show(context, cause, &span, from_ns, to_ns - from_ns);
@@ -240,7 +234,7 @@ static pt_i64 show_waits(struct gpu_host *host, pt_u32 device, pt_u32 thread, pt
 
 static void count_samples(struct gpu_host *host, pt_u32 device, pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns)
 {
-    const size_t n = host->view.data->n_samples;
+    const size_t n = host->view->data->n_samples;
     size_t low = 0, high = n;
     while (low < high) {
         const size_t middle = (low + high) / 2;
@@ -251,16 +245,16 @@ static void count_samples(struct gpu_host *host, pt_u32 device, pt_u32 thread, p
             high = middle;
     }
     for (; low < n && host->samples[low].thread == thread && (pt_i64)host->samples[low].t_ns < end_ns; low++) {
-        const pt_u32 node = host->samples[low].node, function = gpu_code_function(&host->view, node);
-        add_found(host, device, gpu_code_cause(&host->view, node, function), function,
-                  host->view.sample_s[thread] * 1e9);
+        const pt_u32 node = host->samples[low].node, function = gpu_code_function(host->view, node);
+        add_found(host, device, gpu_code_cause(host->view, node, function), function,
+                  host->view->sample_s[thread] * 1e9);
     }
 }
 
 pt_i64 gpu_host_part(struct gpu_host *host, pt_u32 device, pt_u32 tid, pt_i64 start_ns, pt_i64 end_ns,
                      gpu_show_part *show, void *context)
 {
-    const pt_u32 thread = pt_cpu_threads_find(&host->threads, tid, start_ns);
+    const pt_u32 thread = pt_cpu_threads_find(host->threads, tid, start_ns);
     if (!thread)
         return end_ns - start_ns;
     count_samples(host, device, thread, start_ns, end_ns);
@@ -270,7 +264,7 @@ pt_i64 gpu_host_part(struct gpu_host *host, pt_u32 device, pt_u32 tid, pt_i64 st
 pt_i64 gpu_host_waits(struct gpu_host *host, pt_u32 tid, pt_i64 start_ns, pt_i64 end_ns, gpu_show_part *show,
                       void *context)
 {
-    const pt_u32 thread = pt_cpu_threads_find(&host->threads, tid, start_ns);
+    const pt_u32 thread = pt_cpu_threads_find(host->threads, tid, start_ns);
     const pt_i64 shown_ns = thread ? show_waits(host, NOBODY, thread, start_ns, end_ns, show, context) : 0;
     return end_ns - start_ns - shown_ns;
 }
@@ -293,7 +287,7 @@ struct module_sums {
 static struct module_sum *sum_of_module(const struct gpu_host *host, struct pt_map *map, struct module_sums *sums,
                                         const struct in_gaps *found)
 {
-    pt_u64 *slot = pt_map_at(map, (uintptr_t)host->view.functions.items[found->function].module);
+    pt_u64 *slot = pt_map_at(map, (uintptr_t)host->view->functions.items[found->function].module);
     if (!*slot) {
         pt_vec_push(sums, (struct module_sum){0});
         *slot = sums->n;

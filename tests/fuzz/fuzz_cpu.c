@@ -23,12 +23,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fwrite(data, 1, size, file);
     fclose(file);
     struct pt_error err = {0};
+    struct pt_cpu_data *read = NULL;
     struct pt_cpu_view view;
     struct pt_metrics metrics = {0};
-    if (pt_cpu_view_open(&view, directory, 0, &err)) {
+    if (pt_cpu_data_read(directory, 0, &read, &err) == 0 && read) {
+        pt_cpu_view_of(&view, read);
         pt_cpu_tables(&metrics, pt_scope_run(), &view);
         pt_cpu_flame(&metrics, pt_scope_run(), &view);
         pt_cpu_view_close(&view);
+        pt_cpu_data_free(read);
     }
     pt_metrics_free(&metrics);
     unlink(path);
