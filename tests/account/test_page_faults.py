@@ -55,6 +55,20 @@ class PageFaults(AccountCase):
         self.assertLess(time["page_fault_s"] or 0, 0.1 * time["wall_s"], time)
 
     @thrice
+    def test_a_stopped_program_misses_no_page(self):
+        body = ("import os, signal, time\n"
+                "me = os.getpid()\n"
+                "if os.fork() == 0:\n"
+                "    for number, s in ((signal.SIGSTOP, 0.6), (signal.SIGCONT, 0)):\n"
+                "        time.sleep(0.2); os.kill(me, number); time.sleep(s)\n"
+                "    os._exit(0)\n"
+                "until = time.process_time() + 0.6\n"
+                "while time.process_time() < until: sum(range(100000))\n"
+                "os.wait()")
+        _, _, stage = self.run_traced("/usr/bin/python3", "-S", "-c", body)
+        self.assertLess(stage["time"]["page_fault_s"] or 0, 0.1, stage["time"])
+
+    @thrice
     def test_what_is_in_memory_is_no_wait(self):
         body = ("import mmap, os, sys\n"
                 "fd = os.open(sys.argv[1], os.O_RDWR); size = os.fstat(fd).st_size\n"
