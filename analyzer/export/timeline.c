@@ -85,7 +85,7 @@ static void show_span(struct pt_timeline *timeline, struct pt_timeline_lane *lan
             pt_timeline_find_child(timeline, lane->process, event->result, event->start_ns));
     if (event->desc->category == PT_CATEGORY_CUDA) {
         name_cuda_call(&slice, event);
-        slice.arrow_from = pt_timeline_gpu_call(timeline, row, event, start_ns);
+        pt_timeline_gpu_call(timeline, &slice);
     }
     pt_timeline_show(timeline, &slice);
 }

@@ -51,6 +51,11 @@ struct pt_timeline_arg {
     pt_i64 number;
 };
 
+struct pt_timeline_place {
+    const struct pt_timeline_row *row;
+    pt_i64 at_ns;
+};
+
 struct pt_timeline_slice {
     struct pt_timeline_row *row;
     pt_i64 start_ns, end_ns;      /* an instant: equal */
@@ -61,15 +66,13 @@ struct pt_timeline_slice {
     bool was_opened;              /* the writer was told when it began */
     bool is_of_process;           /* an instant that concerns the whole process */
     pt_u64 arrow_from, arrow_to;  /* ids of arrows that begin and end here; 0 = none */
-    const pt_u64 *arrows_from;    /* more that begin here */
+    /* Of a call and the work that it started: told behind the second of both, because readers take an arrow for that of
+     * another slice when its own, of no length, comes later. No row = none. */
+    struct pt_timeline_place call, work;
+    const pt_u64 *arrows_from; /* more that begin here */
     pt_u32 n_arrows_from;
     const struct pt_timeline_arg *args; /* beside the event's fields */
     pt_u32 n_args;
-};
-
-struct pt_timeline_place {
-    const struct pt_timeline_row *row;
-    pt_i64 at_ns;
 };
 
 enum pt_timeline_unit { PT_TIMELINE_UNIT_NONE, PT_TIMELINE_UNIT_COUNT, PT_TIMELINE_UNIT_BYTES };
@@ -280,9 +283,8 @@ enum pt_timeline_key {
 /* A GPU event; false when it is none. */
 bool pt_timeline_gpu_event(struct pt_timeline *timeline, struct pt_timeline_process *process,
                            const struct pt_event *event);
-/* A call that may have started work: the id of the arrow that begins there, 0 = none. */
-pt_u64 pt_timeline_gpu_call(struct pt_timeline *timeline, struct pt_timeline_row *row, const struct pt_event *event,
-                            pt_i64 start_ns);
+/* A call that may have started work: the arrow that begins there goes into its slice. */
+void pt_timeline_gpu_call(struct pt_timeline *timeline, struct pt_timeline_slice *slice);
 struct pt_timeline_gpu *pt_timeline_gpu_of(struct pt_timeline_process *process);
 /* A launch was made (+1) or has run (-1). */
 void pt_timeline_gpu_depth(struct pt_timeline_process *process, pt_i64 at_ns, int step);

@@ -121,54 +121,55 @@ static struct pt_timeline_link *link_at(struct pt_timeline_process *process, pt_
     return &pt_timeline_gpu_of(process)->links[correlation % LINKS];
 }
 
-pt_u64 pt_timeline_gpu_call(struct pt_timeline *timeline, struct pt_timeline_row *row, const struct pt_event *event,
-                            pt_i64 start_ns)
+void pt_timeline_gpu_call(struct pt_timeline *timeline, struct pt_timeline_slice *slice)
 {
+    const struct pt_event *event = slice->event;
+    struct pt_timeline_process *process = slice->row->process;
     if (!pt_gpu_is_launch(event))
-        return 0;
-    struct pt_timeline_process *process = row->process;
+        return;
     const pt_u32 correlation = pt_event_as(event, cuda_call)->correlation;
     struct pt_timeline_link *link = link_at(process, correlation);
     const bool has_ended = link->correlation == correlation && link->is_work;
-    if (has_ended && link->start_ns < start_ns)
-        return 0; /* clocks that disagree: no arrow points back in time */
-    if (has_ended)
-        pt_timeline_show_arrow(timeline, "ac2g", "ac2g", &(struct pt_timeline_place){row, start_ns},
-                               &(struct pt_timeline_place){link->row, link->start_ns});
+    if (has_ended && link->start_ns < slice->start_ns)
+        return; /* clocks that disagree: no arrow points back in time */
+    if (has_ended) {
+        slice->call = (struct pt_timeline_place){slice->row, slice->start_ns};
+        slice->work = (struct pt_timeline_place){link->row, link->start_ns};
+    }
     const bool is_waiting =
         !has_ended && event->result >= 0 && (event->tag == PT_CUDA_LAUNCH || event->tag == PT_CUDA_GRAPH_LAUNCH);
     if (link->is_waiting)
         pt_timeline_gpu_depth(process, pt_event_end_ns(event), -1);
     if (is_waiting)
         pt_timeline_gpu_depth(process, pt_event_end_ns(event), 1);
-    const pt_u64 arrow = has_ended ? link->arrow : ++timeline->n_arrows;
-    *link = (struct pt_timeline_link){correlation, false, is_waiting, row, start_ns, arrow};
-    return arrow;
+    slice->arrow_from = has_ended ? link->arrow : ++timeline->n_arrows;
+    *link = (struct pt_timeline_link){correlation, false, is_waiting, slice->row, slice->start_ns, slice->arrow_from};
 }
 
-static pt_u64 link_work(struct pt_timeline *timeline, struct pt_timeline_row *row, pt_u32 correlation, pt_i64 start_ns,
-                        pt_i64 end_ns)
+static void link_work(struct pt_timeline *timeline, struct pt_timeline_slice *slice)
 {
-    struct pt_timeline_process *process = row->process;
+    struct pt_timeline_process *process = slice->row->process;
+    const pt_u32 correlation = pt_gpu_correlation(slice->event);
     struct pt_timeline_link *link = link_at(process, correlation);
     if (!correlation)
-        return 0;
+        return;
     if (link->correlation == correlation && !link->is_work) {
         if (link->is_waiting)
-            pt_timeline_gpu_depth(process, end_ns, -1);
+            pt_timeline_gpu_depth(process, slice->end_ns, -1);
         link->is_waiting = false;
-        if (link->start_ns > start_ns)
-            return 0;
-        pt_timeline_show_arrow(timeline, "ac2g", "ac2g", &(struct pt_timeline_place){link->row, link->start_ns},
-                               &(struct pt_timeline_place){row, start_ns});
-        return link->arrow;
+        if (link->start_ns > slice->start_ns)
+            return;
+        slice->call = (struct pt_timeline_place){link->row, link->start_ns};
+        slice->work = (struct pt_timeline_place){slice->row, slice->start_ns};
+        slice->arrow_to = link->arrow;
+        return;
     }
     if (link->correlation == correlation)
-        return 0; /* the call is still to come; the first piece of its work has the arrow */
+        return; /* the call is still to come; the first piece of its work has the arrow */
     if (link->is_waiting)
-        pt_timeline_gpu_depth(process, end_ns, -1);
-    *link = (struct pt_timeline_link){correlation, true, false, row, start_ns, ++timeline->n_arrows};
-    return link->arrow;
+        pt_timeline_gpu_depth(process, slice->end_ns, -1);
+    *link = (struct pt_timeline_link){correlation, true, false, slice->row, slice->start_ns, ++timeline->n_arrows};
+    slice->arrow_to = link->arrow;
 }
 
 /* ---- slices ---- */
@@ -226,7 +227,7 @@ static void show_work(struct pt_timeline *timeline, struct pt_timeline_process *
     struct pt_timeline_slice slice = {
         .row = row, .start_ns = start_ns, .end_ns = end_ns, .event = event, .with_strings = true};
     name_work(process, event, &slice, text);
-    slice.arrow_to = link_work(timeline, row, pt_gpu_correlation(event), start_ns, end_ns);
+    link_work(timeline, &slice);
     pt_timeline_show(timeline, &slice);
 }
 

@@ -146,6 +146,8 @@ void pt_timeline_show(struct pt_timeline *timeline, const struct pt_timeline_sli
     use_row(timeline, slice->row);
     timeline->writer->slice(timeline, slice);
     timeline->summary->slices++;
+    if (slice->work.row)
+        pt_timeline_show_arrow(timeline, "ac2g", "ac2g", &slice->call, &slice->work);
 }
 
 void pt_timeline_show_opened(struct pt_timeline *timeline, const struct pt_timeline_slice *slice)

@@ -285,7 +285,7 @@ class Gpu(ViewerCase):
         self.assertEqual(list((folder / "cut").iterdir()), [])
 
     def test_anything_at_all(self):
-        for seed in range(6):
+        for seed in (0, 1, 2, 3, 4, 8):  # 8: a piece of work of no length whose call is told later
             with self.subTest(seed=seed):
                 text, folder = self.folder / f"hostile{seed}.pt.txt", self.folder / f"hostile{seed}"
                 hostile_gpu.write(text, seed)
