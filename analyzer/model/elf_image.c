@@ -165,9 +165,9 @@ static bool names_library(const char *bytes, size_t n_bytes, const char *name)
     while ((at = memmem(at, (size_t)(end - at), name, bare))) {
         const char *after = at + bare;
         const bool begins = at == bytes || at[-1] == 0 || at[-1] == '/';
-        while (after + 1 < end && *after == '.' && after[1] >= '0' && after[1] <= '9')
-            after += 1 + strspn(after + 1, "0123456789");
-        if (begins && after < end && !*after)
+        while (after < end && (*after == '.' || (*after >= '0' && *after <= '9')))
+            after++;
+        if (begins && after < end && !*after && after[-1] != '.')
             return true;
         at += bare;
     }

@@ -151,6 +151,27 @@ static void test_address_without_a_module(void **state)
 }
 
 /* Damaged copies of the program: any answer will do, but there has to be one. */
+/* What a program asks dlopen for, in the constants of this one; and what is no such name. */
+static void test_names_of_libraries(void **state)
+{
+    static const char *volatile const texts[] = {"libptbare.so", "/lib/libptversion.so.1.2", "see libpttext.so.1 there",
+                                                 "libptdots.so..", "notlibptprefix.so.1"};
+    char path[256];
+    struct pt_elf_image image;
+    (void)state;
+    const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    assert_true(n > 0 && texts[0]);
+    path[n] = 0;
+    assert_true(pt_elf_image_open(&image, path, NULL, PT_ELF_ANY_BUILD));
+    assert_true(pt_elf_image_names_library(&image, "libptbare.so."));
+    assert_true(pt_elf_image_names_library(&image, "libptversion.so."));
+    assert_false(pt_elf_image_names_library(&image, "libpttext.so."));
+    assert_false(pt_elf_image_names_library(&image, "libptdots.so."));
+    assert_false(pt_elf_image_names_library(&image, "libptprefix.so."));
+    assert_false(pt_elf_image_names_library(&image, "libptnowhere.so."));
+    pt_elf_image_close(&image);
+}
+
 static void test_damaged_files(void **state)
 {
     (void)state;
@@ -191,6 +212,7 @@ int main(void)
         cmocka_unit_test(test_symbol_table_alone),
         cmocka_unit_test(test_files_that_cannot_be_used),
         cmocka_unit_test(test_address_without_a_module),
+        cmocka_unit_test(test_names_of_libraries),
         cmocka_unit_test(test_damaged_files),
     };
     return cmocka_run_group_tests(tests, compile, clean);
