@@ -66,18 +66,34 @@ static bool is_allocator(const struct pt_cpu_function *function)
     return false;
 }
 
+/* What recording takes is in the bound, as a run without these calls is recorded faster, but it is not the program's.
+ */
+static bool is_recorder(const struct pt_cpu_view *view, pt_u32 frame)
+{
+    for (; frame; frame = view->frames.items[frame].parent) {
+        const struct pt_cpu_function *function = &view->functions.items[view->frames.items[frame].function];
+        if (function->module)
+            return !strncmp(pt_base_name(function->module), "libproftrace.", 13);
+    }
+    return false;
+}
+
+static void set(struct pt_profile *profile, pt_u32 stage, struct pt_value own, struct pt_value most)
+{
+    const struct pt_scope scope = pt_scope_stage(stage);
+    pt_metrics_set(&profile->metrics, scope, "cpu.allocator_s", own);
+    pt_metrics_set(&profile->metrics, scope, "cpu.allocator_most_s", most);
+}
+
 void pt_allocator(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_view *view)
 {
-    struct pt_metrics *metrics = &profile->metrics;
-    const struct pt_scope scope = pt_scope_stage(stage);
     const struct pt_cpu_data *data = view->data;
     PT_AUTO(pt_freep) bool *is_within = pt_calloc(view->frames.n, sizeof *is_within);
-    double s = 0, variance = 0;
+    double all_s = 0, variance = 0, own_s = 0;
     if (!data->totals.samples || data->header.flags & PT_CPU_USER_ONLY) {
         const struct pt_value none =
             pt_unknown(data->totals.samples ? "the kernel's share could not be sampled" : "no CPU samples were taken");
-        pt_metrics_set(metrics, scope, "cpu.allocator_s", none);
-        pt_metrics_set(metrics, scope, "cpu.allocator_most_s", none);
+        set(profile, stage, none, none);
         return;
     }
     for (size_t i = 1; i < view->frames.n; i++)
@@ -85,12 +101,13 @@ void pt_allocator(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_
                        is_allocator(&view->functions.items[view->frames.items[i].function]);
     for (size_t i = 0; i < data->n_counts; i++) {
         const struct pt_cpu_count *count = &data->counts[i];
-        if (!is_within[view->frame_of[count->node]])
+        const pt_u32 frame = view->frame_of[count->node];
+        const double one_s = view->sample_s[count->thread], s = (double)count->samples * one_s;
+        if (!is_within[frame])
             continue;
-        const double one_s = view->sample_s[count->thread];
-        s += (double)count->samples * one_s;
-        variance += (double)count->samples * one_s * one_s;
+        all_s += s;
+        variance += s * one_s;
+        own_s += is_recorder(view, frame) ? 0 : s;
     }
-    pt_metrics_set(metrics, scope, "cpu.allocator_s", pt_real(s));
-    pt_metrics_set(metrics, scope, "cpu.allocator_most_s", pt_real(s + SPREAD * sqrt(variance)));
+    set(profile, stage, pt_real(own_s), pt_real(all_s + SPREAD * sqrt(variance)));
 }

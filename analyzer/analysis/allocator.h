@@ -8,7 +8,8 @@
 #include "analysis.h"
 #include "cpu_view.h"
 
-/* Sets cpu.allocator_s, and cpu.allocator_most_s: what it can be when chance is taken into account. */
+/* Sets cpu.allocator_s, and cpu.allocator_most_s: what it can be when chance is taken into account, with what recording
+ * these calls took. */
 void pt_allocator(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_view *view);
 
 #endif

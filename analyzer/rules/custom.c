@@ -9,6 +9,7 @@
 #define MIB (1024.0 * 1024.0)
 /* Of a pair of calls to the allocator: arguments, registers saved, the jumps through the PLT. */
 #define IN_CALLER_S 3e-9
+#define LEAST_CHURN_S 0.1
 
 /* How long a training step takes; unknown where nobody marks steps. */
 static struct pt_value step_of(const struct pt_metrics *metrics, struct pt_scope scope)
@@ -52,23 +53,42 @@ bool pt_rule_heap_growth(struct pt_profile *profile, pt_i64 stage, struct pt_fin
     return true;
 }
 
+/* Two upper bounds, of which the lower one holds: what the allocator was seen to take, for blocks that live on and the
+ * pages that it touches first, too; and the number of calls at what one may take. */
+static double least_known(double seen_s, double counted_s)
+{
+    return isnan(seen_s) ? counted_s : fmin(seen_s, counted_s);
+}
+
+static double churn_s(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    return least_known(pt_finding_number(finding, metrics, "cpu.allocator_most_s") +
+                           IN_CALLER_S * pt_finding_number(finding, metrics, "heap.churn.calls") +
+                           pt_finding_number(finding, metrics, "heap.churn.mapping_s"),
+                       pt_finding_number(finding, metrics, "heap.churn.cost_s"));
+}
+
+/* Neither recording nor waiting for a CPU must make much of little. */
+static bool is_much_churn(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    const double s = least_known(pt_finding_number(finding, metrics, "cpu.allocator_s") +
+                                     pt_finding_number(finding, metrics, "heap.churn.mapping_s"),
+                                 pt_finding_number(finding, metrics, "heap.churn.cost_s"));
+    return pt_finding_number(finding, metrics, "heap.churn.share_percent") >= 30 && s >= LEAST_CHURN_S &&
+           !(s < 0.01 * pt_finding_number(finding, metrics, "cpu.total_s"));
+}
+
 bool pt_rule_heap_churn(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
     (void)stage;
-    if (!(pt_finding_number(finding, metrics, "heap.churn.share_percent") >= 30))
+    if (!is_much_churn(finding, metrics))
         return false;
-    /* What the allocator was seen to take, for blocks that live on, too, is an upper bound on any machine; else it is
-     * the number of calls at what a call may take. */
-    const double seen_s = pt_finding_number(finding, metrics, "cpu.allocator_most_s");
-    const double counted_s = pt_finding_number(finding, metrics, "heap.churn.cost_s");
-    const double in_callers_s = IN_CALLER_S * pt_finding_number(finding, metrics, "heap.churn.calls");
-    const double on_cpu_s =
-        isnan(seen_s) ? counted_s : seen_s + in_callers_s + pt_finding_number(finding, metrics, "heap.churn.mapping_s");
     /* On a busy machine the CPU for it had to be waited for, too. */
     const double queue_share = pt_finding_number(finding, metrics, "cpu.oversubscribed.queue_share");
-    finding->gain_upper_s = on_cpu_s * (isnan(queue_share) ? 1 : 1 + queue_share);
-    finding->confidence = isnan(seen_s) ? PT_CONFIDENCE_LOW : PT_CONFIDENCE_HIGH;
+    finding->gain_upper_s = churn_s(finding, metrics) * (isnan(queue_share) ? 1 : 1 + queue_share);
+    if (!isnan(pt_finding_number(finding, metrics, "cpu.allocator_s")))
+        finding->confidence = PT_CONFIDENCE_HIGH;
     pt_finding_add_metrics(finding, metrics,
                            "short_lived_calls:heap.churn.calls short_lived_bytes:heap.churn.bytes "
                            "share_percent:heap.churn.share_percent alloc_calls:heap.allocs.calls "

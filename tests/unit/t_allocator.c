@@ -12,24 +12,27 @@
 #include "analysis/allocator.h"
 #include "rules/rule.h"
 
-/* A frame for each row: what called it (its row from 1; 0 = nobody), and whether its samples count. */
+/* A frame for each row: what called it (its row from 1; 0 = nobody), and whether its samples count: 2 = those of the
+ * program, 1 = of recording, for the bound alone. */
 static const struct {
     pt_u32 parent;
     const char *name, *module, *file;
-    bool counts;
+    int counts;
 } rows[] = {
-    {0, "main", "/usr/bin/train", NULL, false},
-    {1, "malloc", "/opt/lib/libproftrace.so", NULL, true},
-    {2, "[kernel]", NULL, NULL, true}, /* brk for it */
-    {1, "malloc_slow", "/opt/lib/libproftrace.so", "/src/preload/hooks/heap.c", true},
-    {4, "__rdtsc", "/opt/lib/libproftrace.so", NULL, true},
-    {1, "[libproftrace.so]", "/opt/lib/libproftrace.so", NULL, true},
-    {1, "read", "/opt/lib/libproftrace.so", NULL, false},
-    {1, "read", "/opt/lib/libproftrace.so", "/src/preload/hooks/file_io.c", false},
-    {1, "operator new(unsigned long)", "/usr/lib/libstdc++.so.6", NULL, true},
-    {1, "[libjemalloc.so.2]", "/usr/lib/libjemalloc.so.2", NULL, true},
-    {1, "free_pages", "/usr/bin/train", NULL, false},
-    {1, "memset", "/usr/lib/libc.so.6", NULL, false}, /* the first touch of what it got */
+    {0, "main", "/usr/bin/train", NULL, 0},
+    {1, "malloc", "/opt/lib/libproftrace.so", NULL, 1},
+    {2, "[kernel]", NULL, NULL, 1},
+    {2, "__libc_malloc", "/usr/lib/libc.so.6", NULL, 2},
+    {4, "[kernel]", NULL, NULL, 2}, /* brk for it */
+    {1, "malloc_slow", "/opt/lib/libproftrace.so", "/src/preload/hooks/heap.c", 1},
+    {6, "__rdtsc", "/opt/lib/libproftrace.so", NULL, 1},
+    {1, "[libproftrace.so]", "/opt/lib/libproftrace.so", NULL, 1},
+    {1, "read", "/opt/lib/libproftrace.so", NULL, 0},
+    {1, "read", "/opt/lib/libproftrace.so", "/src/preload/hooks/file_io.c", 0},
+    {1, "operator new(unsigned long)", "/usr/lib/libstdc++.so.6", NULL, 2},
+    {1, "[libjemalloc.so.2]", "/usr/lib/libjemalloc.so.2", NULL, 2},
+    {1, "free_pages", "/usr/bin/train", NULL, 0},
+    {1, "memset", "/usr/lib/libc.so.6", NULL, 0}, /* the first touch of what it got */
 };
 
 enum { N = sizeof rows / sizeof *rows };
@@ -54,7 +57,7 @@ static void new_world(struct world *w)
     pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), "heap.churn.share_percent", pt_real(80));
     pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), "heap.churn.calls", pt_real(10e6));
     pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), "heap.churn.mapping_s", pt_real(0));
-    pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), "heap.churn.cost_s", pt_real(1));
+    pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), "heap.churn.cost_s", pt_real(2));
 }
 
 static void end_world(struct world *w)
@@ -107,18 +110,42 @@ static void samples_in_an_allocator_count(void **state)
 {
     (void)state;
     struct world w;
-    double want_s = 0;
+    double want_s = 0, all_s = 0;
     new_world(&w);
     profile_allocator(&w.profile, PT_CPU_SAMPLED);
-    for (int i = 0; i < N; i++)
-        want_s += rows[i].counts ? 0.1 : 0;
+    for (int i = 0; i < N; i++) {
+        want_s += rows[i].counts == 2 ? 0.1 : 0;
+        all_s += rows[i].counts ? 0.1 : 0;
+    }
     assert_true(fabs(number(&w, "cpu.allocator_s") - want_s) < 1e-9);
-    assert_true(number(&w, "cpu.allocator_most_s") > want_s);
+    assert_true(number(&w, "cpu.allocator_most_s") > all_s);
     /* and bound what could be gained, whatever the number of calls lets expect */
     const struct pt_finding *finding = churn_of(&w);
     assert_non_null(finding);
     assert_int_equal(finding->confidence, PT_CONFIDENCE_HIGH);
-    assert_true(finding->gain_upper_s > number(&w, "cpu.allocator_most_s") && finding->gain_upper_s < 2 * want_s);
+    assert_true(finding->gain_upper_s > number(&w, "cpu.allocator_most_s") && finding->gain_upper_s < 2.2 * all_s);
+    end_world(&w);
+}
+
+/* A handful of samples may be chance: then what the calls can have taken is less. */
+static void few_samples_are_chance(void **state)
+{
+    (void)state;
+    struct world w;
+    new_world(&w);
+    profile_allocator(&w.profile, PT_CPU_SAMPLED);
+    pt_metrics_set(&w.profile.metrics, pt_scope_stage(0), "heap.churn.cost_s", pt_real(0.5));
+    const struct pt_finding *finding = churn_of(&w);
+    assert_non_null(finding);
+    assert_true(fabs(finding->gain_upper_s - 0.55) < 1e-9);
+    end_world(&w);
+    /* and waiting for a CPU is no reason for a finding */
+    new_world(&w);
+    profile_allocator(&w.profile, PT_CPU_SAMPLED);
+    pt_metrics_set(&w.profile.metrics, pt_scope_stage(0), "heap.churn.cost_s", pt_real(0.09));
+    pt_metrics_set(&w.profile.metrics, pt_scope_stage(0), "cpu.oversubscribed.queue_share", pt_real(6));
+    pt_metrics_set(&w.profile.metrics, pt_scope_stage(0), "cpu.allocator_s", pt_real(0.05));
+    assert_null(churn_of(&w));
     end_world(&w);
 }
 
@@ -131,7 +158,7 @@ static void without_the_kernels_share_calls_are_counted(void **state)
     const struct pt_finding *finding = churn_of(&w);
     assert_non_null(finding);
     assert_int_equal(finding->confidence, PT_CONFIDENCE_LOW);
-    assert_true(fabs(finding->gain_upper_s - 1.1) < 1e-9);
+    assert_true(fabs(finding->gain_upper_s - 2.2) < 1e-9);
     end_world(&w);
 }
 
@@ -139,6 +166,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_in_an_allocator_count),
+        cmocka_unit_test(few_samples_are_chance),
         cmocka_unit_test(without_the_kernels_share_calls_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
