@@ -65,8 +65,11 @@ static void rename_span(struct account_thread *thread, const struct span *wait)
 {
     for (pt_u64 i = 1; thread->last && i <= 8 && i <= thread->n_spans; i++) {
         struct span *one = &thread->last[(thread->n_spans - i) % PT_ACCOUNT_LAST_SPANS];
-        if (one->start_ns == wait->start_ns && one->end_ns == wait->end_ns)
-            *one = *wait;
+        if (one->start_ns != wait->start_ns || one->end_ns != wait->end_ns)
+            continue;
+        const pt_u32 n_inner = one->n_inner; /* is what it contains, whatever it is called */
+        *one = *wait;
+        one->n_inner = n_inner;
     }
 }
 

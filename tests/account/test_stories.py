@@ -51,6 +51,16 @@ class Stories(AccountCase):
             (2.0, 1.0, "100/100", "wait_sleep clock=1 result=0 is_absolute=0 requested_ns=1")])
         self.assertEqual([round(stage["time"][key], 6) for key in ("child_wait_s", "file_read_s", "sleep_s")], [1, 1, 1])
 
+    def test_a_call_within_a_wait_that_gets_its_name_later(self):
+        """What the wait of an event loop was for is told by the next call; what it contains stays taken off once."""
+        stage = self.tell({100: (1, [100])}, [
+            (0.1, 0.001, "100/100", 'net_connect fd=5 result=0 peer="tcp 127.0.0.1:80" local="tcp 127.0.0.1:4000"'),
+            (1.0, 4.0, "100/100", "wait_child id_type=-1 result=200 asked_pid=200 status=0x0 options=0x0"),
+            (1.5, 2.5, "100/100", 'wait_poll path="anon_inode:[eventpoll]" fd=3 result=1 timeout_ms=-1 fds=1'),
+            (2.0, 1.0, "100/100", "wait_sleep clock=1 result=0 is_absolute=0 requested_ns=1"),
+            (4.0, 0.1, "100/100", 'net_receive fd=5 result=100 path="tcp 127.0.0.1:80" flags=0x0 messages=1')])
+        self.assertEqual([round(stage["time"][key], 2) for key in ("child_wait_s", "network_s", "sleep_s")], [1.4, 1.6, 1])
+
     def connection(self, server, descriptor, reader, peer="tcp 127.0.0.1:80", local="tcp 127.0.0.1:4000", there="tcp 127.0.0.1:4000"):
         """Steps of a request of process 100 and the answer of 300, which sleeps for a second."""
         return [(0.1, 0.001, "100/100", f'net_connect fd=5 result=0 peer="{peer}" local="{local}"'),
