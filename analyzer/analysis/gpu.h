@@ -237,7 +237,9 @@ struct gpu_stage {
     pt_i64 yielded_ns;
     bool has_cupti, has_wrapped, has_off;
     bool is_cut; /* what a process did last may be missing: nobody knows how much */
-    const char *notes[GPU_MOST_NOTES];
+    struct gpu_note {
+        const char *before, *reason, *after; /* reason: of gpu->texts; "" = the rest says it */
+    } notes[GPU_MOST_NOTES];
     pt_u32 n_notes;
     pt_i64 class_ns[PT_CUDA_CLASS__COUNT];
     pt_u64 class_calls[PT_CUDA_CLASS__COUNT];

@@ -43,13 +43,14 @@ static void note_device(struct gpu *gpu, const struct pt_event *e)
 
 /* ---- how it was seen ---- */
 
-static void note_text(struct gpu_stage *stage, const char *text)
+/* Kept in parts: there may be as many of them as events, and metrics are not ours before the end. */
+static void note(struct gpu_stage *stage, const char *before, const char *reason, const char *after)
 {
     for (pt_u32 i = 0; i < stage->n_notes; i++)
-        if (!strcmp(stage->notes[i], text))
+        if (!strcmp(stage->notes[i].before, before) && !strcmp(stage->notes[i].reason, reason))
             return;
     if (stage->n_notes < GPU_MOST_NOTES)
-        stage->notes[stage->n_notes++] = text;
+        stage->notes[stage->n_notes++] = (struct gpu_note){before, reason, after};
 }
 
 static void end_yield(struct gpu *gpu, const struct pt_process *process, pt_i64 at_ns)
@@ -72,7 +73,6 @@ static void note_tracing(struct gpu *gpu, const struct pt_event *e)
     struct gpu_stage *stage = &gpu->stages[gpu_stage_of(gpu, e->process)];
     const char *reason = gpu_string(gpu, e->process, e->aux, false);
     const char *more = reason && *reason ? reason : "no reason was noted";
-    struct pt_metrics *metrics = &gpu->profile->metrics;
     end_yield(gpu, e->process, e->start_ns);
     gpu_process_of(gpu, e->process)->is_recording = e->tag == PT_CUDA_TRACING_CUPTI;
     switch ((enum pt_cuda_tracing)e->tag) {
@@ -81,29 +81,23 @@ static void note_tracing(struct gpu *gpu, const struct pt_event *e)
         break;
     case PT_CUDA_TRACING_WRAPPED:
         stage->has_wrapped = true;
-        note_text(stage,
-                  pt_metrics_format(metrics,
-                                    "calls of the CUDA runtime were seen, but not what GPUs did (%s): when kernels "
-                                    "ran, how long they took and why GPUs were idle cannot be known",
-                                    more));
+        note(stage, "calls of the CUDA runtime were seen, but not what GPUs did (", more,
+             "): when kernels ran, how long they took and why GPUs were idle cannot be known");
         break;
     case PT_CUDA_TRACING_YIELDED:
         gpu_process_of(gpu, e->process)->yielded_ns = e->start_ns;
-        note_text(stage,
-                  pt_metrics_format(metrics,
-                                    "for a while the program used CUPTI itself (%s), which serves one at a time: what "
-                                    "GPUs did then was not seen",
-                                    more));
+        note(stage, "for a while the program used CUPTI itself (", more,
+             "), which serves one at a time: what GPUs did then was not seen");
         break;
     case PT_CUDA_TRACING_OFF:
         stage->has_off = true;
-        note_text(stage, pt_metrics_format(metrics, "GPU work was not recorded: %s", more));
+        note(stage, "GPU work was not recorded: ", more, "");
         break;
     case PT_CUDA_TRACING_ENDED:
         break;
     case PT_CUDA_TRACING_CUT:
         stage->is_cut = true;
-        note_text(stage, pt_metrics_format(metrics, "the last GPU work may be missing: %s", more));
+        note(stage, "the last GPU work may be missing: ", more, "");
         break;
     }
 }
@@ -113,8 +107,7 @@ static void note_lost(struct gpu *gpu, const struct pt_event *e)
     struct gpu_stage *stage = &gpu->stages[gpu_stage_of(gpu, e->process)];
     const char *reason = gpu_string(gpu, e->process, e->aux, false);
     stage->lost += pt_event_as(e, gpu_lost)->records;
-    note_text(stage, pt_metrics_format(&gpu->profile->metrics, "records were lost: %s",
-                                       reason && *reason ? reason : "no reason was noted"));
+    note(stage, "records were lost: ", reason && *reason ? reason : "no reason was noted", "");
 }
 
 void gpu_about_event(struct gpu *gpu, const struct pt_event *e)
@@ -159,7 +152,7 @@ void gpu_about_end(struct gpu *gpu)
             continue;
         struct gpu_stage *stage = &gpu->stages[gpu_stage_of(gpu, process)];
         stage->is_cut = true;
-        note_text(stage, "a process ended otherwise than by exit: GPU work of about its last second may be missing");
+        note(stage, "a process ended otherwise than by exit: GPU work of about its last second may be missing", "", "");
     }
 }
 

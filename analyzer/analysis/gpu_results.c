@@ -210,8 +210,11 @@ static const char *joined_notes(struct gpu *gpu, pt_u32 stage)
 {
     const struct gpu_stage *own = &gpu->stages[stage];
     const char *all = NULL;
-    for (pt_u32 i = 0; i < own->n_notes; i++)
-        all = all ? pt_metrics_format(&gpu->profile->metrics, "%s; %s", all, own->notes[i]) : own->notes[i];
+    for (pt_u32 i = 0; i < own->n_notes; i++) {
+        const struct gpu_note *note = &own->notes[i];
+        all = pt_metrics_format(&gpu->profile->metrics, "%s%s%s%s%s", all ? all : "", all ? "; " : "", note->before,
+                                note->reason, note->after);
+    }
     return all;
 }
 
