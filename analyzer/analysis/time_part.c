@@ -88,8 +88,8 @@ enum pt_time_part pt_time_part_of_row(pt_u32 row)
 /* The path of the descriptor that a span is about; 0 = it has none. */
 static pt_u32 path_of(const struct pt_event *event)
 {
+    /* In the payload, plus 1. */
     static const pt_u8 places[PT_ROW__COUNT] = {
-        /* in the payload, plus 1 */
 #define PLACE(name) [PT_ROW_##name] = offsetof(struct pt_ev_##name, path) + 1
         PLACE(io_read),   PLACE(io_readv),    PLACE(io_write), PLACE(io_writev),
         PLACE(wait_poll), PLACE(net_receive), PLACE(net_send),

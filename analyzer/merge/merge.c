@@ -172,8 +172,10 @@ static void load(struct merge *m, struct reader *r)
         keep_window(m, r);
     else
         m->n_whole++;
-    r->item = r->batch->items + (r->is_window || r->skip > r->batch->n ? 0 : r->skip);
+    /* A block that is decoded again while its process still writes may have become shorter. */
+    const pt_u32 seen = r->is_window ? 0 : r->skip;
     r->end = r->batch->items + r->batch->n;
+    r->item = seen < r->batch->n ? r->batch->items + seen : r->end;
     const bool is_done = !r->is_window || r->skip + r->batch->n >= r->total;
     if (is_done && has_block(m, r))
         pt_decode_pool_ask(m->pool, &r->ahead, r->in, r->block);
