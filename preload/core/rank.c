@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * rank.c - reads the rank that torchrun, mpirun or srun gave this process, or that it has given itself.
+ * rank.c - reads the rank that torchrun, mpirun or srun gave this process, or that it gives itself: workers of
+ * torch.multiprocessing set RANK when they run.
  *
- * Entered by the constructor, and where GPUs come into play while no rank is known: workers of torch.multiprocessing
- * set RANK when they run. Another thread may be changing the environment at that moment, so it is asked as libraries
- * do, by getenv. Never: takes the numbers of two launchers for one (a torchrun under srun has the ranks of both), or
- * changes a rank that is known.
+ * Entered by the constructor, and by the hooks of setenv and putenv. Never: looks at the environment later, which
+ * another thread may be changing at this moment; takes the numbers of two launchers for one (a torchrun under srun has
+ * the ranks of both); changes a rank that was given from outside.
  */
 #include "rank.h"
-
-#include <stdlib.h>
 
 #include "image.h"
 
 #define RANK_LIMIT (1u << 30)
 
 struct pt_rank pt_rank;
+static pt_u8 is_given; /* from outside */
 
 static int is_variable(const char *entry, const char *name, const char **ret_value)
 {
@@ -51,50 +50,54 @@ static const struct launcher {
 };
 enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
 
+static struct pt_rank found[LAUNCHERS];
+
+static void find(const char *entry)
+{
+    const char *value;
+    for (int i = 0; i < LAUNCHERS; i++)
+        if (is_variable(entry, launchers[i].rank, &value))
+            found[i].rank_plus_1 = number_of(value, 1);
+        else if (is_variable(entry, launchers[i].local_rank, &value))
+            found[i].local_rank_plus_1 = number_of(value, 1);
+        else if (is_variable(entry, launchers[i].world_size, &value))
+            found[i].world_size = number_of(value, 0);
+}
+
+static void choose(void)
+{
+    for (int i = 0; i < LAUNCHERS; i++)
+        if (found[i].rank_plus_1) {
+            pt_rank = found[i];
+            return;
+        }
+}
+
 void pt_rank_read(char **environment)
 {
-    struct pt_rank found[LAUNCHERS] = {{0, 0, 0}};
-    const char *value;
     for (char **entry = environment; entry && *entry; entry++)
-        for (int i = 0; i < LAUNCHERS; i++)
-            if (is_variable(*entry, launchers[i].rank, &value))
-                found[i].rank_plus_1 = number_of(value, 1);
-            else if (is_variable(*entry, launchers[i].local_rank, &value))
-                found[i].local_rank_plus_1 = number_of(value, 1);
-            else if (is_variable(*entry, launchers[i].world_size, &value))
-                found[i].world_size = number_of(value, 0);
-    for (int i = 0; i < LAUNCHERS && !pt_rank.rank_plus_1; i++)
-        if (found[i].rank_plus_1)
-            pt_rank = found[i];
+        find(*entry);
+    choose();
+    is_given = pt_rank.rank_plus_1 != 0;
 }
 
-static pt_u32 number_in(const char *name, pt_u32 offset)
-{
-    const char *value = getenv(name);
-    return value ? number_of(value, offset) : 0;
-}
-
-/* The image copied the rank when it was made, which may have been before this. */
+/* The image copied the rank when it was made, which was before this. */
 static void tell_image(void)
 {
     struct pt_image *image = pt_image;
-    if (!image || __atomic_load_n(&image->state, __ATOMIC_ACQUIRE) != PT_IMAGE_LIVE || image->header->rank_plus_1)
+    if (!image || __atomic_load_n(&image->state, __ATOMIC_ACQUIRE) != PT_IMAGE_LIVE)
         return;
     image->header->local_rank_plus_1 = pt_rank.local_rank_plus_1;
     image->header->world_size = pt_rank.world_size;
     __atomic_store_n(&image->header->rank_plus_1, pt_rank.rank_plus_1, __ATOMIC_RELEASE);
 }
 
-void pt_rank_look_again(void)
+void pt_rank_note(const char *entry)
 {
-    for (int i = 0; i < LAUNCHERS && !pt_rank.rank_plus_1; i++) {
-        const pt_u32 rank = number_in(launchers[i].rank, 1);
-        if (!rank)
-            continue;
-        pt_rank.local_rank_plus_1 = number_in(launchers[i].local_rank, 1);
-        pt_rank.world_size = number_in(launchers[i].world_size, 0);
-        pt_rank.rank_plus_1 = rank;
-    }
+    if (is_given)
+        return;
+    find(entry);
+    choose();
     if (pt_rank.rank_plus_1)
         tell_image();
 }

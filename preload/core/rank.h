@@ -15,7 +15,7 @@ extern struct pt_rank pt_rank __attribute__((visibility("hidden")));
 
 /* Forked children keep what was read. */
 void pt_rank_read(char **environment) __attribute__((visibility("hidden")));
-/* While none is known: has the program set one meanwhile? On its thread, with nothing held. */
-void pt_rank_look_again(void) __attribute__((visibility("hidden")));
+/* The program has put `name=value` into its environment. */
+void pt_rank_note(const char *entry) __attribute__((visibility("hidden")));
 
 #endif

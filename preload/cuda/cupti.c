@@ -13,7 +13,6 @@
 #include "../core/intern.h"
 #include "../core/options.h"
 #include "../core/process.h"
-#include "../core/rank.h"
 #include "../core/sys.h"
 #include "../core/text.h"
 #include "cuda.h"
@@ -90,16 +89,6 @@ static PT_NOINLINE void tick(struct pt_cupti *c)
     note_dropped(c);
     note_clock(c);
     pt_cupti_judge(c, suspect);
-    pt_rank_look_again();
-}
-
-/* Where CUPTI does not record: seldom, because a program without a rank never gets one. */
-static void look_for_rank(void)
-{
-    static pt_u32 waits;
-    const pt_u32 n = __atomic_fetch_add(&waits, 1, __ATOMIC_RELAXED);
-    if ((n & (n + 1)) == 0)
-        pt_rank_look_again();
 }
 
 void pt_cupti_tick(void)
@@ -109,8 +98,6 @@ void pt_cupti_tick(void)
         tick(pt_cupti);
     else if (phase == PT_CUPTI_YIELDED)
         pt_cupti_take_back();
-    if (phase != PT_CUPTI_RECORDING)
-        look_for_rank();
 }
 
 /* Called by CUPTI at both ends of the calls that pt_cupti_choose_callbacks named. */

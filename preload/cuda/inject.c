@@ -11,7 +11,6 @@
 #include "../core/emit.h"
 #include "../core/intern.h"
 #include "../core/options.h"
-#include "../core/rank.h"
 #include "cuda.h"
 
 pt_u8 pt_cuda_by_cupti;
@@ -21,10 +20,8 @@ pt_u64 pt_cuda_ready_counter;
 void pt_cuda_say(enum pt_cuda_tracing state, const char *reason)
 {
     __atomic_store_n(&pt_cuda_has_said, 1, __ATOMIC_RELAXED);
-    if (pt_switches.off)
-        return;
-    pt_point(PT_EV_gpu_tracing, pt_intern_string(reason), state, 0, 0);
-    pt_rank_look_again();
+    if (!pt_switches.off)
+        pt_point(PT_EV_gpu_tracing, pt_intern_string(reason), state, 0, 0);
 }
 
 PT_EXPORT int InitializeInjection(void);
