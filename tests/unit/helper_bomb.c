@@ -162,7 +162,8 @@ static int run_command(int argc, char **argv, int errors)
 {
     struct pt_error err = {0};
     signal(SIGXCPU, SIG_DFL);
-    limit(RLIMIT_CPU, MAX_CPU_S);
+    /* At the hard limit it would be SIGKILL, which says nothing. */
+    setrlimit(RLIMIT_CPU, &(struct rlimit){MAX_CPU_S, MAX_CPU_S + 1});
     if (!INSTRUMENTED)
         limit(RLIMIT_DATA, (rlim_t)MAX_MIB << 20);
     if (!freopen("/dev/null", "w", stdout) || dup2(errors, STDERR_FILENO) < 0)
