@@ -69,7 +69,7 @@ static bool have_ranks(const struct torch *torch, char *ret_why, size_t room)
             continue;
         uint64_t *pid = pt_map_at(&by_rank, (uint64_t)process->rank);
         if (process->rank < 0)
-            snprintf(ret_why, room, "process %u had no RANK in its environment when it used the GPU", process->pid);
+            snprintf(ret_why, room, "process %u had no RANK in its environment, and set none", process->pid);
         else if (*pid)
             snprintf(ret_why, room, "processes %u and %u both had rank %lld; --stage or --pid choose", (pt_u32)*pid,
                      process->pid, (long long)process->rank);

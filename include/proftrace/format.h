@@ -104,8 +104,8 @@ struct pt_file_header {
     pt_i32 growth_errno; /* of the last failure */
     pt_u32 pad0;
     pt_u64 early_allocations; /* heap calls answered before the library was ready; not in any total */
-    /* Of a distributed program, as the environment said when the process image started, or first when
-     * it used a GPU; 0 = it did not. */
+    /* Of a distributed program, as the environment said when the process image started, or the
+     * process put into it since; 0 = none. */
     pt_u32 rank_plus_1;
     pt_u32 local_rank_plus_1; /* on this host */
     pt_u32 world_size;

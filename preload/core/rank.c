@@ -5,7 +5,7 @@
  *
  * Entered by the constructor, and by the hooks of setenv and putenv. Never: looks at the environment later, which
  * another thread may be changing at this moment; takes the numbers of two launchers for one (a torchrun under srun has
- * the ranks of both); changes a rank that was given from outside.
+ * the ranks of both); changes a rank that was given from outside, unless the program is a launcher within that one.
  */
 #include "rank.h"
 
@@ -14,7 +14,6 @@
 #define RANK_LIMIT (1u << 30)
 
 struct pt_rank pt_rank;
-static pt_u8 is_given; /* from outside */
 
 static int is_variable(const char *entry, const char *name, const char **ret_value)
 {
@@ -51,11 +50,14 @@ static const struct launcher {
 enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
 
 static struct pt_rank found[LAUNCHERS];
+/* So many may still give a rank: those within the one that gave it from outside. A batch job of Slurm has its number 0
+ * in all workers that it starts. */
+static int n_open = LAUNCHERS;
 
 static void find(const char *entry)
 {
     const char *value;
-    for (int i = 0; i < LAUNCHERS; i++)
+    for (int i = 0; i < n_open; i++)
         if (is_variable(entry, launchers[i].rank, &value))
             found[i].rank_plus_1 = number_of(value, 1);
         else if (is_variable(entry, launchers[i].local_rank, &value))
@@ -78,7 +80,9 @@ void pt_rank_read(char **environment)
     for (char **entry = environment; entry && *entry; entry++)
         find(*entry);
     choose();
-    is_given = pt_rank.rank_plus_1 != 0;
+    for (int i = LAUNCHERS; i--;)
+        if (found[i].rank_plus_1)
+            n_open = i;
 }
 
 /* The image copied the rank when it was made, which was before this. */
@@ -94,8 +98,6 @@ static void tell_image(void)
 
 void pt_rank_note(const char *entry)
 {
-    if (is_given)
-        return;
     find(entry);
     choose();
     if (pt_rank.rank_plus_1)

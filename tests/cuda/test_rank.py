@@ -34,6 +34,12 @@ class RankTest(CuptiCase):
         self.assertEqual(self.rank_of(*own, program="fault subscribe39"), ["rank=5", "local_rank=1", "world_size=8"])
         self.assertEqual(self.rank_of(), [])
 
+    def test_a_launcher_within_another_one(self):
+        """A batch job of Slurm has number 0, and so have all workers that a script of it starts."""
+        own = (("WORLD_SIZE", "8"), ("LOCAL_RANK", "1"), ("RANK", "5"))
+        self.assertEqual(self.rank_of(*own, SLURM_PROCID="0", SLURM_LOCALID="0"), ["rank=5", "local_rank=1", "world_size=8"])
+        self.assertEqual(self.rank_of(("SLURM_PROCID", "3"), SLURM_PROCID="0"), ["rank=0"])
+
     def test_a_rank_that_is_known_stays(self):
         self.assertEqual(self.rank_of(("RANK", "7"), RANK="2", LOCAL_RANK="0", WORLD_SIZE="4"), ["rank=2", "local_rank=0", "world_size=4"])
 
