@@ -76,7 +76,7 @@ bool pt_blocked_misses_page(struct pt_blocked *blocked, const struct pt_image *i
     if (known)
         return *known == 2;
     if (blocked->is_fault.n >= PLACES_MAX)
-        return false;
+        pt_map_fini(&blocked->is_fault); /* most are of processes that are gone */
     const bool is_fault = pt_blocked_is_fault(image, pid, pc);
     *pt_map_at(&blocked->is_fault, key) = is_fault ? 2 : 1;
     return is_fault;

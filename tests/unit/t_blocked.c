@@ -149,12 +149,30 @@ static void code_of_a_process_that_is_gone(void **state)
     pt_code_modules_fini(&modules);
 }
 
+/* A machine that starts many processes has many places where they wait; what is remembered of them is bounded. */
+static void many_places_do_not_end_it(void **state)
+{
+    (void)state;
+    enum { PLACES = 70000 };
+    static const unsigned char load[] = {0x8b, 0x07, 0x90};
+    struct pt_blocked blocked = {0};
+    const struct pt_image nothing = {0};
+    for (pt_u64 pc = 2; pc < PLACES + 2; pc++)
+        assert_false(pt_blocked_misses_page(&blocked, &nothing, (pt_u32)getpid(), pc));
+    const pt_u64 here = (pt_u64)(uintptr_t)load + 2;
+    assert_true(pt_blocked_misses_page(&blocked, &nothing, (pt_u32)getpid(), here));
+    assert_true(pt_blocked_misses_page(&blocked, &nothing, (pt_u32)getpid(), here));
+    assert_in_range(blocked.is_fault.n, 1, PLACES - 1);
+    pt_blocked_fini(&blocked);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stack_of_another_wait_is_not_kept),
         cmocka_unit_test(a_thread_that_waits_is_looked_at),
         cmocka_unit_test(code_of_a_process_that_is_gone),
+        cmocka_unit_test(many_places_do_not_end_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
