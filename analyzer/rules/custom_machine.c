@@ -185,23 +185,18 @@ static bool uses_the_disks(const struct pt_finding *finding, const struct pt_met
     return !(pt_finding_number(finding, metrics, "storage.device.bytes") < 16.0 * 1024 * 1024);
 }
 
-static double known(double number)
-{
-    return isnan(number) ? 0 : number;
-}
-
 /* What nearer findings say about waits for the disks: those for workers that wait for them, or those in the stage's own
  * calls; and for pages of mapped files, which are no call. */
 static double known_disk_waits_s(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     const struct pt_metrics *metrics = &profile->metrics;
     const double in_workers_s = pt_rule_workers_wait_for_files(profile, finding)
-                                    ? known(pt_finding_number(finding, metrics, "helpers.wait_s"))
+                                    ? pt_finding_number_or_0(finding, metrics, "helpers.wait_s")
                                     : 0;
-    const double in_reads_s = known(pt_finding_number(finding, metrics, "storage.slow_read.cost_s"));
-    return fmax(in_workers_s, in_reads_s) + known(pt_finding_number(finding, metrics, "storage.sync.cost_s")) +
-           known(pt_finding_number(finding, metrics, "pressure.memory.cost_s")) +
-           known(pt_finding_number(finding, metrics, "time.page_fault_s"));
+    const double in_reads_s = pt_finding_number_or_0(finding, metrics, "storage.slow_read.cost_s");
+    return fmax(in_workers_s, in_reads_s) + pt_finding_number_or_0(finding, metrics, "storage.sync.cost_s") +
+           pt_finding_number_or_0(finding, metrics, "pressure.memory.cost_s") +
+           pt_finding_number_or_0(finding, metrics, "time.page_fault_s");
 }
 
 /* Of the whole machine: shown where nothing nearer says which files are waited for. */

@@ -14,11 +14,6 @@ struct worker_shares {
     double wait_s, wall_percent, feeds, at_once, cpus, busy, file, fault, cpu, queue, other;
 };
 
-static double known(double number)
-{
-    return isnan(number) ? 0 : number;
-}
-
 static struct worker_shares shares_of(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     const struct pt_metrics *metrics = &profile->metrics;
@@ -36,7 +31,7 @@ static struct worker_shares shares_of(const struct pt_profile *profile, const st
         /* Pages of mapped files, the program's own code among them, come from the same disks; those of swap do not. */
         .fault = pt_rule_reads_its_pages_again(profile, finding)
                      ? 0
-                     : known(pt_finding_number(finding, metrics, "helpers.fault_percent")),
+                     : pt_finding_number_or_0(finding, metrics, "helpers.fault_percent"),
         .cpu = pt_finding_number(finding, metrics, "helpers.cpu_percent"),
         .queue = pt_finding_number(finding, metrics, "helpers.queue_percent"),
         .other = pt_finding_number(finding, metrics, "helpers.other_percent"),

@@ -127,6 +127,12 @@ double pt_finding_number(const struct pt_finding *finding, const struct pt_metri
     return value.type == PT_VALUE_UNKNOWN ? NAN : pt_value_number(value);
 }
 
+double pt_finding_number_or_0(const struct pt_finding *finding, const struct pt_metrics *metrics, const char *metric)
+{
+    const double number = pt_finding_number(finding, metrics, metric);
+    return isnan(number) ? 0 : number;
+}
+
 static bool compare(double number, const char *comparison, double threshold)
 {
     if (!strcmp(comparison, ">="))

@@ -51,6 +51,8 @@ void pt_finding_add_evidence(struct pt_finding *finding, const char *key, struct
 void pt_finding_add_metrics(struct pt_finding *finding, struct pt_metrics *metrics, const char *list);
 /* A metric of the finding's stage; NAN = unknown: no comparison with it holds. */
 double pt_finding_number(const struct pt_finding *finding, const struct pt_metrics *metrics, const char *metric);
+/* The same; 0 = unknown: for sums of what is known. */
+double pt_finding_number_or_0(const struct pt_finding *finding, const struct pt_metrics *metrics, const char *metric);
 /* Show the rows of a stage's table with the most in a column. */
 void pt_finding_add_rows(struct pt_finding *finding, const struct pt_metrics *metrics, const char *table,
                          const char *column);
