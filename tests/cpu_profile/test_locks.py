@@ -10,13 +10,14 @@ class Locks(CpuCase):
         lock = next(row for row in stage["locks"] if row["lock"].startswith("mutex"))
         self.assertRegex(lock["holder"], r"^keeper \(thread \d+\)$")
         self.assertRegex(lock["holder_in"], r"^burn_while_held \(lock\.c:\d+\) \d+ %$")
-        self.assertGreater(int(lock["holder_in"].split()[-2]), 50)
         mean_s = lock["total_s"] / lock["waits"]  # at least 0.12 s, more on a busy machine
         self.assertAlmostEqual(lock["p50_s"], mean_s, delta=0.5 * mean_s)
         self.assertLessEqual(lock["p50_s"], lock["p95_s"])
         self.assertLessEqual(lock["p99_s"], lock["longest_s"])
         waits = {row["waited_for"].split()[0]: row for row in stage["waits"]}
         keeper, sleeper = waits["keeper"], waits["sleeper"]
+        # Two thirds of what it did; on a busy machine it queued for a CPU besides.
+        self.assertGreater(int(lock["holder_in"].split()[-2]), 50 * (1 - keeper["runnable_s"] / keeper["total_s"]))
         self.assertAlmostEqual(keeper["total_s"], lock["total_s"], delta=0.1)
         self.assertGreater(keeper["sleep_s"], 0.8)
         self.assertGreater(keeper["native_s"] + keeper["runnable_s"], 1.5)
