@@ -17,7 +17,7 @@
 #define CLOSE_NS 20000
 const char gpu_passing_on[] = "passing data on";
 
-enum { FEWEST_SPANS = 64, MOST_INNER = 8 };
+enum { FEWEST_SPANS = 64, MOST_INNER = 8, NEXT_LINE = 2 };
 
 /* ---- causes ---- */
 
@@ -286,6 +286,7 @@ static void add(struct gpu *gpu, struct gpu_thread *thread, const struct gpu_spa
     if (thread->n > thread->capacity)
         thread->forgotten_ns = slot->end_ns;
     *slot = *span;
+    __builtin_prefetch(&thread->spans[(thread->n + NEXT_LINE) & (thread->capacity - 1)], 1);
 }
 
 /* What lies in the span was pushed before it: overheads stay as they are, all else is the span. */

@@ -24,20 +24,28 @@ static int is_watching(const struct pt_cupti *c)
     return pt_unlikely(__atomic_load_n(&c->driver_calls, __ATOMIC_RELAXED) == PT_DRIVER_CALLS_NONE);
 }
 
+/* Ids wrap, so distances are compared, here and below. */
+static void note_newest(struct pt_cupti *c, pt_u32 correlation)
+{
+    const pt_u32 newest = __atomic_load_n(&c->newest, __ATOMIC_RELAXED);
+    if (!newest || (pt_i32)(correlation - newest) > 0)
+        __atomic_store_n(&c->newest, correlation, __ATOMIC_RELAXED);
+}
+
 void pt_cupti_note_call(struct pt_cupti *c, pt_u32 correlation)
 {
     if (!is_watching(c))
         return;
     __atomic_store_n(&c->starters[correlation & MASK], correlation, __ATOMIC_RELAXED);
-    __atomic_store_n(&c->newest_call, correlation, __ATOMIC_RELAXED);
+    note_newest(c, correlation);
     pt_u32 suspect = correlation;
     __atomic_compare_exchange_n(&c->suspect, &suspect, 0, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-/* The call of any kernel until now may be among the lost records. Ids wrap, so distances are compared. */
+/* The call of any kernel that came until now may be among the lost records. */
 void pt_cupti_acquit(struct pt_cupti *c)
 {
-    __atomic_store_n(&c->acquitted, __atomic_load_n(&c->newest_call, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+    __atomic_store_n(&c->acquitted, __atomic_load_n(&c->newest, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
     __atomic_store_n(&c->suspect, 0, __ATOMIC_RELAXED);
 }
 
@@ -52,7 +60,10 @@ static int is_acquitted(const struct pt_cupti *c, pt_u32 correlation)
 void pt_cupti_note_launched(struct pt_cupti *c, pt_u32 correlation)
 {
     pt_u32 nobody = 0;
-    if (!is_watching(c) || !correlation || __atomic_load_n(&c->suspect, __ATOMIC_RELAXED) ||
+    if (!is_watching(c) || !correlation)
+        return;
+    note_newest(c, correlation);
+    if (__atomic_load_n(&c->suspect, __ATOMIC_RELAXED) ||
         __atomic_load_n(&c->starters[correlation & MASK], __ATOMIC_RELAXED) == correlation ||
         is_acquitted(c, correlation))
         return;

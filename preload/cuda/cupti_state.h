@@ -128,7 +128,7 @@ struct pt_cupti {
     pt_u32 driver_calls;  /* atomic, enum pt_driver_calls */
     pt_u32 suspect;       /* atomic: a kernel without a call of the runtime, by its correlation id; 0 = none */
     pt_u64 suspect_since; /* atomic, counter */
-    pt_u32 newest_call;   /* atomic, correlation id */
+    pt_u32 newest;        /* atomic, correlation id of a call or a kernel */
     pt_u32 acquitted;     /* atomic: kernels up to this correlation id are not suspected; 0 = none are acquitted */
     pt_u32 starters[PT_CUPTI_STARTERS]; /* atomic: calls of the runtime, by correlation id; empty unless NONE */
     struct pt_name_id name_ids[PT_NAME_IDS];
