@@ -75,3 +75,9 @@ ctest_counts() {
     [ -n "$ran" ] || bad=1
     ran=${ran:-1} bad=${bad:-0}
 }
+
+# ctest_lines LOG: a line per test, all that the failed ones said, and the closing lines.
+ctest_lines() {
+    awk '/^ *[0-9]+\/[0-9]+ Test/ { said = /\*\*\*/ } /^ *Start +[0-9]+:/ { said = 0; next } /tests passed/ { rest = 1 }
+         said || rest || /^ *[0-9]+\/[0-9]+ Test/' "$1" | cut -c1-300
+}

@@ -61,15 +61,21 @@ class Waits(CpuCase):
         self.assertTrue(os.path.exists(os.path.join(run, "off-cpu.collapsed.txt")))
 
     def test_a_page_that_is_not_there_yet_is_no_call(self):
-        """Python that only computes and sleeps: nothing of it is a page fault, and its name is in the stack."""
-        run, profile, _ = self.run_it("/usr/bin/python3", "-c", "import time\nfor i in range(40): time.sleep(0.02)")
+        """Python that only computes and sleeps: its sleeps are no page faults, and its name is in the stack."""
+        script = ("import time\n"
+                  "began = time.monotonic()\n"
+                  "for i in range(40): time.sleep(0.02)\n"
+                  "print(time.monotonic() - began)")
+        run, profile, said = self.run_it("/usr/bin/python3", "-c", script)
         if not profile.flags & WAITS:
             self.skipTest("ordinary users get no stacks of waits here")
         rows = json.loads(self.ask("stats", "--by", "stack", "--json", run))["stages"][0]["off_cpu_stacks"]
-        sleeps = [row for row in rows if row["reason"] == "Sleep" and "PyEval_EvalCode" in (row["stack"] or "")]
-        self.assertAlmostEqual(sum(row["main_s"] for row in sleeps), sum(row["off_s"] for row in rows if row["reason"] != "Runnable"),
-                               delta=0.05)  # queueing is other programs' doing
-        self.assertNotIn("Page faults", [row["reason"] for row in rows])
+        slept_s = sum(row["main_s"] for row in rows if row["reason"] == "Sleep" and "PyEval_EvalCode" in (row["stack"] or ""))
+        self.assertGreater(slept_s, 0.95 * 40 * 0.02, rows)  # the rest of what it says is queueing, other programs' doing
+        self.assertLess(slept_s, float(said) + 0.01, rows)
+        # Files that a busy disk has yet to bring, at the start; never the sleeps.
+        faults_s = sum(row["off_s"] for row in rows if row["reason"] == "Page faults")
+        self.assertLess(faults_s, 0.5 * slept_s, rows)
         finding = next(finding for finding in self.report(run)["findings"] if finding["rule"] == "sleep_polling")
         self.assertRegex(finding["evidence"]["where"], r"^\S.* \d+ %$")
 
