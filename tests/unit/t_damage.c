@@ -5,7 +5,6 @@
  */
 #include "helper_trace.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
