@@ -5,14 +5,11 @@
  */
 #include "memory_limit.h"
 
-#include <limits.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "cgroup.h"
 #include "kernel_file.h"
 
 /* The two generations of control groups, and where each keeps what. */
@@ -54,51 +51,19 @@ static void add_group(struct pt_memory_limit *limit, const struct hierarchy *hie
     limit->n_groups++;
 }
 
-/* Every group from ours up to the root can have a limit. In a container the path may be the host's and not be there:
- * then the mount's root is our group. */
-static void add_groups(struct pt_memory_limit *limit, const struct hierarchy *hierarchy, const char *sys, char *path,
-                       pt_u64 machine)
-{
-    char folder[PATH_MAX];
-    for (;;) {
-        const int n = snprintf(folder, sizeof folder, "%s/fs/cgroup%s%s", sys, hierarchy->mount, path);
-        if (n > 0 && (size_t)n < sizeof folder)
-            add_group(limit, hierarchy, folder, machine);
-        char *slash = strrchr(path, '/');
-        if (!slash)
-            return;
-        *slash = 0;
-    }
-}
-
-static bool names_memory(const char *controllers)
-{
-    for (const char *at = controllers; *at; at += strcspn(at, ","), at += *at == ',')
-        if (!strncmp(at, "memory", 6) && (at[6] == ',' || !at[6]))
-            return true;
-    return false;
-}
-
-/* Lines are "9:memory:/path", and "0::/path" for version 2. */
+/* Every group from ours up to the root can have a limit. */
 static void open_groups(struct pt_memory_limit *limit, const char *proc, const char *sys, pt_u64 machine)
 {
-    char text[8192];
-    if (pt_kernel_file_peek(text, sizeof text, "%s/self/cgroup", proc) <= 0)
-        return;
-    char *rest = text;
-    for (char *line; (line = strsep(&rest, "\n"));) {
-        char *controllers = strchr(line, ':');
-        char *path = controllers ? strchr(controllers + 1, ':') : NULL;
-        if (!path)
-            continue;
-        *path++ = 0;
-        if (!strcmp(path, "/"))
-            *path = 0;
-        controllers++;
-        if (!*controllers)
-            add_groups(limit, &version_2, sys, path, machine);
-        else if (names_memory(controllers))
-            add_groups(limit, &version_1, sys, path, machine);
+    char folder[PATH_MAX];
+    struct pt_cgroups groups;
+    struct pt_cgroup own;
+    pt_cgroups_read(&groups, proc);
+    while (pt_cgroups_next(&groups, "memory", &own)) {
+        const struct hierarchy *hierarchy = own.is_version_2 ? &version_2 : &version_1;
+        do {
+            if (pt_cgroup_folder(folder, sys, hierarchy->mount, own.path))
+                add_group(limit, hierarchy, folder, machine);
+        } while (pt_cgroup_go_up(own.path));
     }
 }
 

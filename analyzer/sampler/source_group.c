@@ -5,12 +5,12 @@
  * Never: takes the root of all groups, which is the machine, for the stage's; follows a stage into another group than
  * the launcher's.
  */
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cgroup.h"
 #include "kernel_file.h"
 #include "source.h"
 
@@ -37,53 +37,32 @@ static bool is_group(const char *folder, const struct place *place)
     return access(folder, F_OK) == 0 && access(path, F_OK) != 0;
 }
 
-/* The file of our group; in a container the path may be the host's and not be there: then the mount's root is our
- * group. -1 = there is none. */
+/* The file of our group, or of the mount's root. -1 = there is none. */
 static int open_file(const char *sys, const struct place *place, const char *path, const char *file)
 {
     char folder[PATH_MAX];
     const char *const paths[] = {path, ""};
-    for (size_t i = 0; i < 2; i++) {
-        const int n = snprintf(folder, sizeof folder, "%s/fs/cgroup%s%s", sys, place->mount, paths[i]);
-        if (n > 0 && (size_t)n < sizeof folder && is_group(folder, place))
+    for (size_t i = 0; i < 2; i++)
+        if (pt_cgroup_folder(folder, sys, place->mount, paths[i]) && is_group(folder, place))
             return pt_kernel_file_open("%s/%s", folder, file);
-    }
     return -1;
 }
 
-static bool names_memory(const char *controllers)
-{
-    for (const char *at = controllers; *at; at += strcspn(at, ","), at += *at == ',')
-        if (!strncmp(at, "memory", 6) && (at[6] == ',' || !at[6]))
-            return true;
-    return false;
-}
-
-/* Lines are "9:memory:/path", and "0::/path" for version 2, which may be mounted beside version 1. */
 static void open_files(struct group *group, const struct pt_source_host *host)
 {
     static const struct place version_1 = {"/memory", NULL, "release_agent"};
     static const struct place version_2[] = {{"", "cgroup.type", NULL}, {"/unified", "cgroup.type", NULL}};
-    char text[8192];
-    if (pt_kernel_file_peek(text, sizeof text, "%s/self/cgroup", host->proc) <= 0)
-        return;
-    char *rest = text;
-    for (char *line; (line = strsep(&rest, "\n"));) {
-        char *controllers = strchr(line, ':');
-        char *path = controllers ? strchr(controllers + 1, ':') : NULL;
-        if (!path)
-            continue;
-        *path++ = 0;
-        if (!strcmp(path, "/"))
-            *path = 0;
-        controllers++;
-        if (group->stat_fd < 0 && names_memory(controllers))
-            group->stat_fd = open_file(host->sys, &version_1, path, "memory.stat");
-        for (size_t i = 0; i < 2 && !*controllers; i++) {
+    struct pt_cgroups groups;
+    struct pt_cgroup own;
+    pt_cgroups_read(&groups, host->proc);
+    while (pt_cgroups_next(&groups, "memory", &own)) {
+        if (group->stat_fd < 0 && !own.is_version_2)
+            group->stat_fd = open_file(host->sys, &version_1, own.path, "memory.stat");
+        for (size_t i = 0; i < 2 && own.is_version_2; i++) {
             if (group->pressure_fd < 0)
-                group->pressure_fd = open_file(host->sys, &version_2[i], path, "memory.pressure");
+                group->pressure_fd = open_file(host->sys, &version_2[i], own.path, "memory.pressure");
             if (group->stat_fd < 0)
-                group->stat_fd = open_file(host->sys, &version_2[i], path, "memory.stat");
+                group->stat_fd = open_file(host->sys, &version_2[i], own.path, "memory.stat");
         }
     }
 }

@@ -6,11 +6,9 @@
  * Every group from ours up to the root can have a quota (cpu.max, or cpu.cfs_quota_us in version 1); the longest time
  * counts, for a group that is held back holds back what is in it.
  */
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "cgroup.h"
 #include "kernel_file.h"
 #include "source.h"
 
@@ -53,51 +51,18 @@ static void add_group(struct throttle *throttle, const char *folder, bool is_ver
     throttle->groups[throttle->n++].start_ns = ns;
 }
 
-/* In a container the path may be the host's and not be there: then the mount's root is our group. */
-static void add_groups(struct throttle *throttle, const char *sys, const char *mount, char *path, bool is_version_2)
-{
-    char folder[PATH_MAX];
-    for (;;) {
-        const int n = snprintf(folder, sizeof folder, "%s/fs/cgroup%s%s", sys, mount, path);
-        if (n > 0 && (size_t)n < sizeof folder)
-            add_group(throttle, folder, is_version_2);
-        char *slash = strrchr(path, '/');
-        if (!slash)
-            return;
-        *slash = 0;
-    }
-}
-
-static bool names_cpu(const char *controllers)
-{
-    for (const char *at = controllers; *at; at += strcspn(at, ","), at += *at == ',')
-        if (!strncmp(at, "cpu", 3) && (at[3] == ',' || !at[3]))
-            return true;
-    return false;
-}
-
-/* Lines are "1:cpu,cpuacct:/path", and "0::/path" for version 2. */
 static bool open_throttle(void *state, const struct pt_source_host *host)
 {
     struct throttle *throttle = state;
-    char text[8192];
-    if (pt_kernel_file_peek(text, sizeof text, "%s/self/cgroup", host->proc) <= 0)
-        text[0] = 0;
-    char *rest = text;
-    for (char *line; (line = strsep(&rest, "\n"));) {
-        char *controllers = strchr(line, ':');
-        char *path = controllers ? strchr(controllers + 1, ':') : NULL;
-        if (!path)
-            continue;
-        *path++ = 0;
-        if (!strcmp(path, "/"))
-            *path = 0;
-        controllers++;
-        if (!*controllers)
-            add_groups(throttle, host->sys, "", path, true);
-        else if (names_cpu(controllers))
-            add_groups(throttle, host->sys, "/cpu", path, false);
-    }
+    char folder[PATH_MAX];
+    struct pt_cgroups groups;
+    struct pt_cgroup own;
+    pt_cgroups_read(&groups, host->proc);
+    while (pt_cgroups_next(&groups, "cpu", &own))
+        do {
+            if (pt_cgroup_folder(folder, host->sys, own.is_version_2 ? "" : "/cpu", own.path))
+                add_group(throttle, folder, own.is_version_2);
+        } while (pt_cgroup_go_up(own.path));
     if (!throttle->n)
         pt_source_unknown(host, PT_RESOURCE_cpu_throttled_s, "no control group with a cpu.stat that counts throttling");
     return throttle->n > 0;
