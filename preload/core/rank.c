@@ -3,9 +3,10 @@
  * rank.c - reads the rank that torchrun, mpirun or srun gave this process, or that it gives itself: workers of
  * torch.multiprocessing set RANK when they run.
  *
- * Entered by the constructor, and by the hooks of setenv and putenv. Never: looks at the environment later, which
- * another thread may be changing at this moment; takes the numbers of two launchers for one (a torchrun under srun has
- * the ranks of both); changes a rank that was given from outside, unless the program is a launcher within that one.
+ * Entered by the constructor, and by the hooks of setenv and its kin. Never: looks at the environment later, which
+ * another thread may be changing at this moment, so what it has is remembered; takes the numbers of two launchers for
+ * one (a torchrun under srun has the ranks of both); changes a rank that was given from outside, unless the program is
+ * a launcher within that one.
  */
 #include "rank.h"
 
@@ -15,13 +16,14 @@
 
 struct pt_rank pt_rank;
 
+/* A name alone takes it away, as in putenv: value NULL. */
 static int is_variable(const char *entry, const char *name, const char **ret_value)
 {
     for (; *name; entry++, name++)
         if (*entry != *name)
             return 0;
-    *ret_value = entry + 1;
-    return *entry == '=';
+    *ret_value = *entry ? entry + 1 : (const char *)0;
+    return !*entry || *entry == '=';
 }
 
 /* The number and `offset`; 0 when it is none. */
@@ -38,10 +40,10 @@ static pt_u32 number_of(const char *text, pt_u32 offset)
     return value + offset;
 }
 
+enum { RANK, LOCAL_RANK, WORLD_SIZE, VARIABLES };
+
 /* The innermost first. */
-static const struct launcher {
-    const char *rank, *local_rank, *world_size;
-} launchers[] = {
+static const char *const launchers[][VARIABLES] = {
     {"RANK", "LOCAL_RANK", "WORLD_SIZE"}, /* torchrun, DeepSpeed, Accelerate */
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE"},
     {"PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE"}, /* MPICH, Intel MPI */
@@ -50,20 +52,33 @@ static const struct launcher {
 enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
 
 static struct pt_rank found[LAUNCHERS];
+static pt_u8 is_there[LAUNCHERS][VARIABLES]; /* in the environment: setenv may be told to leave it as it is */
 /* So many may still give a rank: those within the one that gave it from outside. A batch job of Slurm has its number 0
  * in all workers that it starts. */
 static int n_open = LAUNCHERS;
 
-static void find(const char *entry)
+static void take(int launcher, int variable, const char *value)
+{
+    struct pt_rank *rank = &found[launcher];
+    if (variable == RANK)
+        rank->rank_plus_1 = number_of(value, 1);
+    else if (variable == LOCAL_RANK)
+        rank->local_rank_plus_1 = number_of(value, 1);
+    else
+        rank->world_size = number_of(value, 0);
+}
+
+static void find(const char *entry, int replaces)
 {
     const char *value;
     for (int i = 0; i < n_open; i++)
-        if (is_variable(entry, launchers[i].rank, &value))
-            found[i].rank_plus_1 = number_of(value, 1);
-        else if (is_variable(entry, launchers[i].local_rank, &value))
-            found[i].local_rank_plus_1 = number_of(value, 1);
-        else if (is_variable(entry, launchers[i].world_size, &value))
-            found[i].world_size = number_of(value, 0);
+        for (int j = 0; j < VARIABLES; j++) {
+            if (!is_variable(entry, launchers[i][j], &value))
+                continue;
+            if (value && (replaces || !is_there[i][j]))
+                take(i, j, value);
+            is_there[i][j] = !!value;
+        }
 }
 
 static void choose(void)
@@ -78,7 +93,7 @@ static void choose(void)
 void pt_rank_read(char **environment)
 {
     for (char **entry = environment; entry && *entry; entry++)
-        find(*entry);
+        find(*entry, 1);
     choose();
     for (int i = LAUNCHERS; i--;)
         if (found[i].rank_plus_1)
@@ -96,10 +111,15 @@ static void tell_image(void)
     __atomic_store_n(&image->header->rank_plus_1, pt_rank.rank_plus_1, __ATOMIC_RELEASE);
 }
 
-void pt_rank_note(const char *entry)
+void pt_rank_note(const char *entry, int replaces)
 {
-    find(entry);
+    find(entry, replaces);
     choose();
     if (pt_rank.rank_plus_1)
         tell_image();
+}
+
+void pt_rank_note_none(void)
+{
+    __builtin_memset(is_there, 0, sizeof is_there);
 }

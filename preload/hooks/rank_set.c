@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * rank_set.c - hooks of the calls by which a process gives itself a rank.
+ * rank_set.c - hooks of the calls by which a process gives itself a rank, or takes it from its environment.
  *
  * Entered by any thread. Looks at the texts when libc has taken them, and only at those that can be a rank's. Never:
- * keeps a pointer.
+ * keeps a pointer; asks the environment whether setenv changed it: another thread's setenv may have moved it since.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ int setenv(const char *name, const char *value, int overwrite)
     entry[name_bytes] = '=';
     __builtin_memcpy(entry + name_bytes + 1, value, value_bytes);
     entry[name_bytes + 1 + value_bytes] = 0;
-    pt_rank_note(entry);
+    pt_rank_note(entry, overwrite);
     return ret;
 }
 
@@ -35,6 +35,24 @@ int putenv(char *entry)
 {
     const int ret = real_putenv(entry);
     if (ret == 0)
-        pt_rank_note(entry);
+        pt_rank_note(entry, 1);
+    return ret;
+}
+
+CUSTOM(int, unsetenv, (const char *name), (name))
+int unsetenv(const char *name)
+{
+    const int ret = real_unsetenv(name);
+    if (ret == 0)
+        pt_rank_note(name, 1);
+    return ret;
+}
+
+CUSTOM(int, clearenv, (void), ())
+int clearenv(void)
+{
+    const int ret = real_clearenv();
+    if (ret == 0)
+        pt_rank_note_none();
     return ret;
 }

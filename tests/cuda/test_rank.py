@@ -14,8 +14,11 @@ cuda = ctypes.CDLL(None)  # as linked with it: what stands before the runtime is
 cuda.cudaGetDeviceCount(ctypes.byref(ctypes.c_int()))
 memory = ctypes.c_void_p()
 cuda.cudaMalloc(ctypes.byref(memory), 4096)
-for name in {variables}:
-    os.environ[name[0]] = name[1]
+for name, value, *overwrite in {variables}:
+    if value is None:
+        cuda.unsetenv(name.encode())
+    else:
+        cuda.setenv(name.encode(), value.encode(), *overwrite or [1])
 cuda.cudaDeviceSynchronize()
 cuda.cudaFree(memory)
 """
@@ -42,6 +45,14 @@ class RankTest(CuptiCase):
 
     def test_a_rank_that_is_known_stays(self):
         self.assertEqual(self.rank_of(("RANK", "7"), RANK="2", LOCAL_RANK="0", WORLD_SIZE="4"), ["rank=2", "local_rank=0", "world_size=4"])
+
+    def test_a_default_changes_nothing_that_is_set(self):
+        """setenv(name, value, 0), after the process, or whoever started it, has set the same variable."""
+        default = ("RANK", "7", 0)
+        self.assertEqual(self.rank_of(default), ["rank=7"])
+        self.assertEqual(self.rank_of(("RANK", "5"), default), ["rank=5"])
+        self.assertEqual(self.rank_of(default, RANK="launcher's"), [])
+        self.assertEqual(self.rank_of(("RANK", "5"), ("RANK", None), default), ["rank=7"])
 
 
 if __name__ == "__main__":
