@@ -34,7 +34,7 @@ static void begin(void *state, struct pt_profile *profile)
                 account->critical[i] = true;
             }
     }
-    account->moments = pt_calloc(profile->stages.n, sizeof *account->moments);
+    profile->moments = account->moments = pt_calloc(profile->stages.n, sizeof *account->moments);
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
         pt_account_moments_open(account, stage);
     for (pt_u32 i = 0; i < session->n_processes; i++)
@@ -222,6 +222,7 @@ static void finish(void *state, struct pt_profile *profile)
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
         pt_account_moments_close(&account->moments[stage]);
     free(account->moments);
+    profile->moments = NULL;
     pt_peers_fini(&account->peers);
     pt_joins_fini(&account->joins);
     pt_map_fini(&account->connected);

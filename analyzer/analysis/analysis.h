@@ -23,8 +23,10 @@ struct pt_profile {
     struct pt_session *session;
     const struct pt_run_info *run; /* NULL = no launcher */
     struct pt_stages stages;
-    struct pt_cpu_threads *cpu;    /* by stage: the launcher's CPU profile, read by the analysis cpu */
-    struct pt_cpu_view *cpu_views; /* the same with names */
+    struct pt_cpu_threads *cpu;            /* by stage: the launcher's CPU profile, read by the analysis cpu */
+    struct pt_cpu_view *cpu_views;         /* the same with names */
+    const struct account_moments *moments; /* by stage: which of it lies in recorded calls; the analysis account's,
+                                              which sees all events before any finishes. NULL = it has finished */
     struct pt_metrics metrics;
     pt_u64 n_events; /* that the analyses saw */
 };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account.h"
 #include "helpers.h"
 
 enum { MAX_ROWS = 50, MAX_COMPARED = 1000 };
@@ -31,9 +32,9 @@ static double busy_ns(const struct helpers *helpers, const struct pt_process *pr
 }
 
 /* What the kernel knows of a worker's main thread. Without it a page that has to be read looks like computing: no call
- * of libc asks for it. */
+ * of libc asks for it. One that is missed while libc copies within fread is part of the time in files. */
 struct seen {
-    double on_cpu_ns, queue_ns, fault_ns; /* NAN = not known */
+    double on_cpu_ns, queue_ns, fault_ns; /* NAN = not known; faults: outside of recorded calls */
 };
 
 static struct seen seen_of(const struct helpers *helpers, pt_u32 stage, const struct pt_process *process)
@@ -42,11 +43,13 @@ static struct seen seen_of(const struct helpers *helpers, pt_u32 stage, const st
     const pt_u32 thread = cpu && cpu->data ? pt_cpu_threads_find(cpu, process->pid, process->end_ns) : 0;
     if (!thread)
         return (struct seen){NAN, NAN, NAN};
-    const bool knows_faults = cpu->data->header.flags & PT_CPU_FAULTS;
+    struct account_cpu account;
+    const struct account_moments *moments = &helpers->profile->moments[stage];
+    pt_account_moments_result(moments, moments->cpu ? thread : 0, &account);
     return (struct seen){
         .on_cpu_ns = (double)cpu->data->times[thread].on_cpu_ns,
         .queue_ns = (double)pt_cpu_runnable_ns(&cpu->data->times[thread]),
-        .fault_ns = knows_faults ? (double)cpu->data->fault_sums[thread].waits_ns : NAN,
+        .fault_ns = account.fault_s * 1e9,
     };
 }
 
