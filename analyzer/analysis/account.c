@@ -62,17 +62,17 @@ static void event(void *state, const struct pt_event *e)
         pt_joins_note(&account->joins, e);
     if (e->desc->role != PT_ROLE_SPAN)
         return;
-    const char *path;
     struct account_thread *thread = &account->threads[pt_account_number(account, e->thread)];
-    const enum pt_time_part part = pt_time_part_of_event(e, &path);
+    const enum pt_time_part part = pt_time_part_of_event(e);
     struct span span = {.start_ns = e->start_ns, .end_ns = pt_event_end_ns(e), .part = (pt_u8)part};
-    pt_account_set_whom(account, e, pt_peers_note(&account->peers, e, path), &span);
+    pt_account_set_whom(account, e, pt_peers_note(&account->peers, e), &span);
     pt_i64 own_ns = pt_account_keep_span(account, thread, &span);
     thread->last_ns = span.end_ns > thread->last_ns ? span.end_ns : thread->last_ns;
     const bool is_critical = account->critical[e->process->index] && e->thread == pt_account_main_thread(e->process);
-    if (thread->cpu_thread)
+    const bool is_quiet = span.start_ns > thread->quiet.from_ns && span.end_ns < thread->quiet.until_ns;
+    if (thread->cpu_thread && !is_quiet)
         own_ns -= pt_account_moments_in(&account->moments[pt_profile_stage_of(account->profile, e->process)],
-                                        thread->cpu_thread, span.start_ns, span.end_ns);
+                                        thread->cpu_thread, span.start_ns, span.end_ns, &thread->quiet);
     thread->ns[part] += (double)own_ns;
     thread->seen_ns[e->desc->row] += (double)e->duration_ns;
     if (part == PT_PART_gil_wait && e->desc->row == PT_ROW_lock_cond)
@@ -81,7 +81,7 @@ static void event(void *state, const struct pt_event *e)
     if (part == PT_PART_idle)
         pt_account_loop_waited(thread, &span, (double)own_ns, pt_waits_for_signals(e));
     else
-        pt_account_loop_next(account, thread, e, path, &span, is_critical);
+        pt_account_loop_next(account, thread, e, &span, is_critical);
     if (is_critical)
         pt_account_follow(account, e->thread, &span);
 }

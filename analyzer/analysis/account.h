@@ -38,9 +38,15 @@ struct account_loop {
     bool for_signals;
 };
 
+/* Between two times. */
+struct account_quiet {
+    pt_i64 from_ns, until_ns; /* zeroed = nothing but that instant */
+};
+
 struct account_thread {
-    pt_u32 cpu_thread; /* its number in the CPU profile; 0 = it is not there */
-    pt_i64 last_ns;    /* end of its last span */
+    pt_u32 cpu_thread;          /* its number in the CPU profile; 0 = it is not there */
+    struct account_quiet quiet; /* of calls within it the CPU profile says nothing */
+    pt_i64 last_ns;             /* end of its last span */
     struct account_loop loop;
     double ns[PT_PART__COUNT];     /* of the events that were seen, nested ones taken off */
     double seen_ns[PT_ROW__COUNT]; /* the same by row: totals may have more */
@@ -137,8 +143,10 @@ void pt_account_moments_open(struct account *account, pt_u32 stage);
 void pt_account_moments_close(struct account_moments *moments);
 /* The number of a thread in the CPU profile; 0 = it is not there. */
 pt_u32 pt_account_moments_thread(const struct account_moments *moments, const struct pt_thread *thread);
-/* A thread was in a call: what of it was being preempted. Calls of a thread come in the order of their ends. */
-pt_i64 pt_account_moments_in(struct account_moments *moments, pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns);
+/* A thread was in a call: what of it was being preempted. Calls of a thread come in the order of their ends.
+ * *ret_quiet: of calls within it there is nothing to say, as of most. */
+pt_i64 pt_account_moments_in(struct account_moments *moments, pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns,
+                             struct account_quiet *ret_quiet);
 /* Adds to *between. `thread` is not 0. */
 void pt_account_moments_between(const struct account_moments *moments, pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns,
                                 struct account_between *between);
@@ -187,7 +195,7 @@ pt_i64 pt_account_keep_span(struct account *account, struct account_thread *thre
 /* An event loop waited; any other span of the thread, `is_critical` = of a stage's critical one. */
 void pt_account_loop_waited(struct account_thread *thread, const struct span *span, double own_ns, bool for_signals);
 void pt_account_loop_next(struct account *account, struct account_thread *thread, const struct pt_event *event,
-                          const char *path, const struct span *span, bool is_critical);
+                          const struct span *span, bool is_critical);
 
 /* The critical thread waited: what did the other side do meanwhile? That is looked at a moment later. */
 void pt_account_follow(struct account *account, const struct pt_thread *thread, const struct span *span);

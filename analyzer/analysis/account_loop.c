@@ -31,13 +31,13 @@ static void note_connection(struct account *account, const struct pt_event *even
         *pt_map_at(&account->connected, hash_of(event->process, peer)) = 1;
 }
 
-static bool takes(const struct account_loop *loop, const struct pt_event *event, const char *path)
+static bool takes(const struct account_loop *loop, const struct pt_event *event)
 {
     switch (event->desc->row) {
     case PT_ROW_io_read:
     case PT_ROW_io_readv:
     case PT_ROW_net_receive:
-        return event->result > 0 && path && !loop->for_signals;
+        return event->result > 0 && !loop->for_signals && pt_descriptor_of_event(event);
     case PT_ROW_wait_child:
         return event->result > 0 && loop->for_signals;
     default:
@@ -45,11 +45,12 @@ static bool takes(const struct account_loop *loop, const struct pt_event *event,
     }
 }
 
-static enum pt_time_part cause_of(const struct account *account, const struct pt_event *event, const char *path)
+static enum pt_time_part cause_of(const struct account *account, const struct pt_event *event)
 {
+    const char *path = pt_descriptor_of_event(event);
     if (event->desc->row == PT_ROW_wait_child)
         return PT_PART_child_wait;
-    switch (pt_channel_of_path(path)) {
+    switch (pt_channel_of_event(event)) {
     case PT_CHANNEL_NETWORK:
         return pt_map_find(&account->connected, hash_of(event->process, path)) ? PT_PART_network : PT_PART_idle;
     case PT_CHANNEL_LOCAL:
@@ -79,15 +80,15 @@ void pt_account_loop_waited(struct account_thread *thread, const struct span *sp
 }
 
 void pt_account_loop_next(struct account *account, struct account_thread *thread, const struct pt_event *event,
-                          const char *path, const struct span *span, bool is_critical)
+                          const struct span *span, bool is_critical)
 {
     struct account_loop *loop = &thread->loop;
     if (event->desc->row == PT_ROW_net_connect)
         note_connection(account, event);
-    if (!loop->span.end_ns || !takes(loop, event, path) || event->start_ns < loop->span.end_ns)
+    if (!loop->span.end_ns || !takes(loop, event) || event->start_ns < loop->span.end_ns)
         return;
     const bool is_answer = event->start_ns - loop->span.end_ns < ANSWER_NS;
-    const enum pt_time_part part = is_answer ? cause_of(account, event, path) : PT_PART_idle;
+    const enum pt_time_part part = is_answer ? cause_of(account, event) : PT_PART_idle;
     if (part != PT_PART_idle) {
         const struct span wait = {.start_ns = loop->span.start_ns,
                                   .end_ns = loop->span.end_ns,

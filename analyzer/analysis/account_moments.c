@@ -177,12 +177,34 @@ static void samples_in(struct account_moments *moments, pt_u32 thread, pt_i64 st
         moments->is_inside[*next] = cpu->moments[*next].t_ns >= start_ns;
 }
 
-pt_i64 pt_account_moments_in(struct account_moments *moments, pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns)
+/* From the last interval and sample behind which the calls so far have come to the first before which they are. */
+static struct account_quiet quiet_around(const struct account_moments *moments, pt_u32 thread)
 {
-    if (!thread)
-        return 0;
+    const struct pt_cpu_moment *samples = moments->cpu->moments;
+    const size_t interval = moments->next_interval[thread], sample = moments->next_sample[thread];
+    struct account_quiet quiet = {INT64_MIN, INT64_MAX};
+    if (interval > moments->first[thread])
+        quiet.from_ns = middle_of(&moments->intervals[interval - 1]);
+    if (interval < moments->first[thread + 1])
+        quiet.until_ns = middle_of(&moments->intervals[interval]);
+    if (sample > moments->cpu->first[thread]) {
+        const pt_i64 t_ns = shifted((pt_u64)moments->sample_shift_ns, samples[sample - 1].t_ns);
+        quiet.from_ns = t_ns > quiet.from_ns ? t_ns : quiet.from_ns;
+    }
+    if (sample < moments->cpu->first[thread + 1]) {
+        const pt_i64 t_ns = shifted((pt_u64)moments->sample_shift_ns, samples[sample].t_ns);
+        quiet.until_ns = t_ns < quiet.until_ns ? t_ns : quiet.until_ns;
+    }
+    return quiet;
+}
+
+pt_i64 pt_account_moments_in(struct account_moments *moments, pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns,
+                             struct account_quiet *ret_quiet)
+{
     samples_in(moments, thread, start_ns, end_ns);
-    return intervals_in(moments, thread, start_ns, end_ns);
+    const pt_i64 preempted_ns = intervals_in(moments, thread, start_ns, end_ns);
+    *ret_quiet = quiet_around(moments, thread);
+    return preempted_ns;
 }
 
 /* ---- between two times ---- */

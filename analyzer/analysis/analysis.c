@@ -15,6 +15,7 @@
 #include "../merge/stream.h"
 #include "../util/auto.h"
 #include "../util/mem.h"
+#include "time_part.h"
 
 const struct pt_analysis *const pt_analyses[] = {
 #define ANALYSIS(name) &pt_analysis_##name,
@@ -78,6 +79,7 @@ static int look_at_all(struct dispatch *dispatch, struct pt_stream *stream, pt_u
     struct pt_event event;
     int got;
     for (; (got = stream->next(stream, &event, err)) > 0; ++*n_events) {
+        pt_time_part_note(&event);
         look(&dispatch->apart, &event, 1);
         look(&dispatch->here, &event, 1);
     }
@@ -120,7 +122,7 @@ static int dispatch_events(struct dispatch *dispatch, struct pt_profile *profile
     if (!stream)
         return -1;
     if (profile->session->quality.events >= MANY_EVENTS)
-        dispatch->chunks = pt_chunks_begin(stream);
+        dispatch->chunks = pt_chunks_begin(stream, pt_time_part_note);
     if (!dispatch->chunks)
         return look_at_all(dispatch, stream, &profile->n_events, err);
     stream = NULL;

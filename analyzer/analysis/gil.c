@@ -56,8 +56,7 @@ static struct waiter *waiter_of(struct gil *gil, const struct pt_event *e)
 static void event(void *state, const struct pt_event *e)
 {
     struct gil *gil = state;
-    const char *path;
-    if (pt_time_part_of_event(e, &path) != PT_PART_gil_wait)
+    if (pt_time_part_of_event(e) != PT_PART_gil_wait)
         return;
     pt_split_time_add(&gil->stages[pt_profile_stage_of(gil->profile, e->process)], e, e->start_ns);
     struct waiter *waiter = waiter_of(gil, e);

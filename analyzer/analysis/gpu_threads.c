@@ -165,8 +165,9 @@ static void about_lock(const struct pt_event *e, struct gpu_span *span)
         span->who = pt_event_as(e, lock_rwlock)->owner_tid;
 }
 
-static void about_channel(struct gpu *gpu, const struct pt_event *e, const char *path, struct gpu_span *span)
+static void about_channel(struct gpu *gpu, const struct pt_event *e, struct gpu_span *span)
 {
+    const char *path = pt_descriptor_of_event(e);
     const bool is_write = !waits_for_writer(e);
     const char *channel = gpu_text(gpu, path);
     span->who = pt_peers_other(&gpu->peers, e->process, path, !is_write);
@@ -177,10 +178,8 @@ static void about_channel(struct gpu *gpu, const struct pt_event *e, const char 
 
 static void about_event(struct gpu *gpu, const struct pt_event *e, struct gpu_span *span)
 {
-    const char *path;
-    const enum pt_time_part part = pt_time_part_of_event(e, &path);
-    span->cause = cause_of_part(part);
-    pt_peers_note(&gpu->peers, e, path);
+    span->cause = cause_of_part(pt_time_part_of_event(e));
+    pt_peers_note(&gpu->peers, e);
     if (e->desc->category == PT_CATEGORY_MAP) {
         span->cause = GPU_CAUSE_heap;
         return;
@@ -193,11 +192,11 @@ static void about_event(struct gpu *gpu, const struct pt_event *e, struct gpu_sp
     if (span->cause == GPU_CAUSE_lock)
         about_lock(e, span);
     else if (span->cause == GPU_CAUSE_data_wait)
-        about_channel(gpu, e, path, span);
+        about_channel(gpu, e, span);
     else if (e->desc->row == PT_ROW_wait_child)
         span->who = child_of(gpu, e);
     else if (span->cause == GPU_CAUSE_network)
-        span->text = gpu_text(gpu, path);
+        span->text = gpu_text(gpu, pt_descriptor_of_event(e));
     else
         span->text = file_of(gpu, e);
 }

@@ -130,10 +130,10 @@ static bool is_own_worker(const struct helpers *helpers, const struct pt_process
     return target && target->parent == process && helpers->processes[target->index].is_worker;
 }
 
-static void waited_on_channel(struct helpers *helpers, const struct pt_event *e, const char *path, bool writes)
+static void waited_on_channel(struct helpers *helpers, const struct pt_event *e, bool writes)
 {
     struct helper *helper = &helpers->processes[e->process->index];
-    const pt_u32 index = pt_peers_other(&helpers->peers, e->process, path, !writes);
+    const pt_u32 index = pt_peers_other(&helpers->peers, e->process, pt_descriptor_of_event(e), !writes);
     const struct pt_process *target = index ? helpers->profile->session->processes[index - 1] : NULL;
     if (is_own_worker(helpers, target, e->process)) {
         helper->feeds += e->desc->row == PT_ROW_io_read || e->desc->row == PT_ROW_net_receive;
@@ -219,10 +219,9 @@ static void event(void *state, const struct pt_event *e)
     struct helpers *helpers = state;
     if (e->desc->role != PT_ROLE_SPAN)
         return;
-    const char *path;
-    const enum pt_time_part part = pt_time_part_of_event(e, &path);
+    const enum pt_time_part part = pt_time_part_of_event(e);
     struct helper *helper = &helpers->processes[e->process->index];
-    pt_peers_note(&helpers->peers, e, path);
+    pt_peers_note(&helpers->peers, e);
     if (e->desc->row == PT_ROW_proc_fork && e->result > 0)
         forked(helpers, e);
     if (!pt_is_main_thread(e))
@@ -243,8 +242,8 @@ static void event(void *state, const struct pt_event *e)
             waited_for_worker(helpers, e);
         break;
     default:
-        if (part == PT_PART_data_wait || (part == PT_PART_idle && path && e->result > 0))
-            waited_on_channel(helpers, e, path,
+        if (part == PT_PART_data_wait || (part == PT_PART_idle && e->result > 0 && pt_descriptor_of_event(e)))
+            waited_on_channel(helpers, e,
                               e->desc->row == PT_ROW_io_write || e->desc->row == PT_ROW_io_writev ||
                                   e->desc->row == PT_ROW_net_send);
         break;

@@ -140,8 +140,7 @@ static void waited_for(struct locks *locks, const struct pt_event *e, pt_u64 add
 /* Idle workers of a pool queue for the right to wait for the next task: nobody of them is kept from work. */
 static void took_data(struct locks *locks, const struct pt_event *e)
 {
-    const char *path;
-    if (e->duration_ns < LEAST_IDLE_NS || !pt_is_main_thread(e) || pt_time_part_of_event(e, &path) != PT_PART_data_wait)
+    if (e->duration_ns < LEAST_IDLE_NS || !pt_is_main_thread(e) || pt_time_part_of_event(e) != PT_PART_data_wait)
         return;
     locks->idle[e->process->index].start_ns = e->start_ns;
     locks->idle[e->process->index].end_ns = pt_event_end_ns(e);

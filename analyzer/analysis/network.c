@@ -125,7 +125,7 @@ static void connected(struct network *network, const struct pt_event *e)
 
 static void moved(struct network *network, const struct pt_event *e, pt_u32 path, bool sends, pt_i64 bytes)
 {
-    struct net_name *host = host_of(network, e, path);
+    struct net_name *host = pt_channel_of_event(e) == PT_CHANNEL_NETWORK ? host_of(network, e, path) : NULL;
     if (!host)
         return;
     struct stage_net *stage = &network->stages[host->stage];

@@ -42,25 +42,52 @@ void pt_off_cpu_open(struct pt_off_cpu *off, const struct pt_cpu_threads *thread
     qsort(off->waits, off->n, sizeof *off->waits, by_thread_and_time);
     for (size_t i = 1; i <= data->n_threads; i++)
         off->first[i] += off->first[i - 1];
+    off->quiet = pt_calloc(PT_OFF_QUIET, sizeof *off->quiet);
 }
 
 void pt_off_cpu_close(struct pt_off_cpu *off)
 {
     free(off->waits);
     free(off->first);
+    free(off->quiet);
     pt_off_calls_close(&off->calls);
     *off = (struct pt_off_cpu){0};
 }
 
 /* ---- why ---- */
 
+/* `next` is the first wait behind the call: calls between it and the one before will find none. The thread's number is
+ * that of its tid as long as nobody else has it. */
+static void note_quiet(struct pt_off_cpu *off, pt_u32 thread, size_t next, const struct pt_event *event)
+{
+    const pt_u32 tid = event->thread->tid;
+    const pt_u64 *last = pt_map_find(&off->threads->by_tid, tid);
+    struct pt_off_quiet *quiet = &off->quiet[tid % PT_OFF_QUIET];
+    if (!last || *last != thread || !pt_off_calls_are_quiet(&off->calls, thread))
+        return;
+    const pt_i64 began_ns = (pt_i64)off->threads->data->threads[thread].start_ns + off->threads->shift_ns;
+    const pt_i64 last_ns = next > off->first[thread] ? off->waits[next - 1].t_ns : INT64_MIN;
+    *quiet = (struct pt_off_quiet){
+        .tid = tid,
+        .from_ns = last_ns > began_ns ? last_ns : began_ns,
+        .until_ns = next < off->first[thread + 1] ? off->waits[next].t_ns : INT64_MAX,
+    };
+}
+
+static bool is_quiet(const struct pt_off_cpu *off, const struct pt_event *event, pt_i64 end_ns)
+{
+    const struct pt_off_quiet *quiet = off->quiet ? &off->quiet[event->thread->tid % PT_OFF_QUIET] : NULL;
+    return quiet && quiet->tid == event->thread->tid && event->start_ns > quiet->from_ns && end_ns < quiet->until_ns;
+}
+
 /* What a call contains ended before it and came first: the innermost one has the wait. */
 void pt_off_cpu_event(struct pt_off_cpu *off, const struct pt_event *event)
 {
-    const char *path;
     if ((!off->n && !off->calls.threads) || event->desc->role != PT_ROLE_SPAN)
         return;
     const pt_i64 end_ns = pt_event_end_ns(event);
+    if (is_quiet(off, event, end_ns))
+        return;
     const pt_u32 thread = pt_cpu_threads_find(off->threads, event->thread->tid, event->start_ns);
     pt_off_calls_event(&off->calls, thread, event);
     if (!off->n)
@@ -76,7 +103,9 @@ void pt_off_cpu_event(struct pt_off_cpu *off, const struct pt_event *event)
     }
     for (; thread && low < end && off->waits[low].t_ns <= end_ns; low++)
         if (!off->waits[low].part)
-            off->waits[low].part = pt_time_part_of_event(event, &path) + 1;
+            off->waits[low].part = pt_time_part_of_event(event) + 1;
+    if (thread)
+        note_quiet(off, thread, low, event);
 }
 
 const char *pt_off_cpu_reason(const struct pt_off_wait *wait)

@@ -21,11 +21,19 @@ struct pt_off_wait {
     pt_u32 part; /* of the time account, plus 1; 0 = in no recorded call */
 };
 
+/* Of most calls there is nothing to say: those of a thread that begin and end between two of its waits. */
+struct pt_off_quiet {
+    pt_u32 tid; /* 0 = free */
+    pt_i64 from_ns, until_ns;
+};
+enum { PT_OFF_QUIET = 1024 };
+
 struct pt_off_cpu {
     const struct pt_cpu_threads *threads;
     struct pt_off_wait *waits; /* by thread, then time */
     size_t n;
-    size_t *first; /* by thread: its first wait; one more at the end */
+    size_t *first;              /* by thread: its first wait; one more at the end */
+    struct pt_off_quiet *quiet; /* [PT_OFF_QUIET], by tid: the last one that had the place */
     struct pt_off_calls calls;
     double unsampled_s;                    /* of classes of which no stack was taken */
     double unsampled_of_s[PT_PART__COUNT]; /* the same by what it seems to be; unattributed = not known */

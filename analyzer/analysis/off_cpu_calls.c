@@ -44,7 +44,6 @@ void pt_off_calls_close(struct pt_off_calls *calls)
 
 void pt_off_calls_event(struct pt_off_calls *calls, pt_u32 thread, const struct pt_event *event)
 {
-    const char *path;
     if (!calls->threads || !thread || thread >= calls->n_threads)
         return;
     struct pt_off_calls_thread *of = &calls->threads[thread];
@@ -53,7 +52,7 @@ void pt_off_calls_event(struct pt_off_calls *calls, pt_u32 thread, const struct 
     if (!(of->unsampled >> class & 1) || start_ns <= of->last_start_ns)
         return;
     of->last_start_ns = start_ns;
-    *pt_map_at(&calls->ns, key_of(thread, class, pt_time_part_of_event(event, &path))) += (pt_u64)ns;
+    *pt_map_at(&calls->ns, key_of(thread, class, pt_time_part_of_event(event))) += (pt_u64)ns;
 }
 
 void pt_off_calls_split(const struct pt_off_calls *calls, pt_u32 thread, pt_u32 class, pt_u64 all_ns,

@@ -28,6 +28,11 @@ void pt_off_calls_open(struct pt_off_calls *calls, const struct pt_cpu_data *dat
 void pt_off_calls_close(struct pt_off_calls *calls);
 /* Spans of a thread, those that others contain before these. */
 void pt_off_calls_event(struct pt_off_calls *calls, pt_u32 thread, const struct pt_event *event);
+/* Will no call of this thread ever be asked for? */
+static inline bool pt_off_calls_are_quiet(const struct pt_off_calls *calls, pt_u32 thread)
+{
+    return !calls->threads || thread >= calls->n_threads || !calls->threads[thread].unsampled;
+}
 /* Add a class's time to its parts; what no call explains is unattributed. */
 void pt_off_calls_split(const struct pt_off_calls *calls, pt_u32 thread, pt_u32 class, pt_u64 all_ns,
                         double to_s[PT_PART__COUNT]);

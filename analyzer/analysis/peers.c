@@ -155,11 +155,12 @@ static const struct pt_connection *connection_of(const struct pt_peers *peers, c
     return NULL;
 }
 
-static pt_u32 channel_of(struct pt_peers *peers, const struct pt_event *event, const char *path)
+static pt_u32 channel_of(struct pt_peers *peers, const struct pt_event *event)
 {
-    const enum pt_channel kind = pt_channel_of_path(path);
+    const enum pt_channel kind = pt_channel_of_event(event);
     if (kind == PT_CHANNEL_FILE || (kind == PT_CHANNEL_NETWORK && !peers->has_connections))
         return 0;
+    const char *path = pt_descriptor_of_event(event);
     const pt_u64 hash = hash_of(path);
     const bool may_connect = peers->has_connections && (kind == PT_CHANNEL_NETWORK || !strncmp(path, "unix ", 5));
     const struct pt_connection *connection = may_connect ? connection_of(peers, event, hash) : NULL;
@@ -187,13 +188,13 @@ static void remember(struct pt_peer_side *side, const struct pt_event *event)
     side->users[0] = user;
 }
 
-pt_u32 pt_peers_note(struct pt_peers *peers, const struct pt_event *event, const char *path)
+pt_u32 pt_peers_note(struct pt_peers *peers, const struct pt_event *event)
 {
     if (event->desc->row == PT_ROW_net_socket)
         note_pair(peers, event);
     if (event->desc->row == PT_ROW_net_connect)
         note_connection(peers, event);
-    const pt_u32 channel = path ? channel_of(peers, event, path) : 0;
+    const pt_u32 channel = channel_of(peers, event);
     if (!channel)
         return 0;
     struct pt_peer *peer = &peers->channels.items[channel - 1];

@@ -38,8 +38,8 @@ struct pt_peers {
     } connections;
 };
 
-/* Index in channels, plus 1, of the end that the event is about; 0 = none. `channel`: what its descriptor is. */
-pt_u32 pt_peers_note(struct pt_peers *peers, const struct pt_event *event, const char *channel);
+/* Index in channels, plus 1, of the end that a span is about; 0 = none. */
+pt_u32 pt_peers_note(struct pt_peers *peers, const struct pt_event *event);
 /* Process index + 1 of the one that `process` waited for on the channel; 0 = unknown or itself. */
 pt_u32 pt_peers_other(const struct pt_peers *peers, const struct pt_process *process, const char *channel,
                       bool waits_for_writer);

@@ -36,10 +36,8 @@ static void begin(void *state, struct pt_profile *profile)
  * everything at once. */
 static bool is_sleep(const struct pt_event *e)
 {
-    const char *path = NULL;
-    pt_time_part_of_event(e, &path);
     if (e->desc->row == PT_ROW_wait_poll)
-        return !pt_is_event_loop(e, path) && e->result == 0 && e->duration_ns < PT_SHORT_SLEEP_NS &&
+        return !pt_is_event_loop(e) && e->result == 0 && e->duration_ns < PT_SHORT_SLEEP_NS &&
                pt_event_as(e, wait_poll)->timeout_ms > 0;
     return e->desc->row == PT_ROW_wait_sleep;
 }

@@ -18,27 +18,6 @@ const struct pt_time_part_row pt_time_parts[PT_PART__COUNT] = {
 #undef PART
 };
 
-/* Asked for several times an event: most paths are told by their first letter. */
-enum pt_channel pt_channel_of_path(const char *path)
-{
-    switch (path ? *path : '/') {
-    case 't':
-        return !strncmp(path, "tcp ", 4) || !strncmp(path, "tcp6 ", 5) ? PT_CHANNEL_NETWORK : PT_CHANNEL_FILE;
-    case 'u':
-        if (!strncmp(path, "udp ", 4) || !strncmp(path, "udp6 ", 5))
-            return PT_CHANNEL_NETWORK;
-        return !strncmp(path, "unix", 4) ? PT_CHANNEL_LOCAL : PT_CHANNEL_FILE;
-    case 'p':
-        return !strncmp(path, "pipe:", 5) ? PT_CHANNEL_LOCAL : PT_CHANNEL_FILE;
-    case 's':
-        return !strncmp(path, "socket:", 7) ? PT_CHANNEL_LOCAL : PT_CHANNEL_FILE;
-    case 'a':
-        return !strncmp(path, "anon_inode:", 11) ? PT_CHANNEL_LOCAL : PT_CHANNEL_FILE;
-    default:
-        return PT_CHANNEL_FILE;
-    }
-}
-
 static enum pt_time_part part_of_class(enum pt_call_class which)
 {
     switch (which) {
@@ -102,6 +81,12 @@ static pt_u32 path_of(const struct pt_event *event)
     return path;
 }
 
+const char *pt_descriptor_of_event(const struct pt_event *event)
+{
+    const pt_u32 id = path_of(event);
+    return id ? pt_process_string(event->process, id) : NULL;
+}
+
 /* What a call into the driver is to the thread: a wait for the GPU, a copy that it stands by, or work of its own. */
 static enum pt_time_part part_of_cuda(const struct pt_event *event)
 {
@@ -134,9 +119,10 @@ static bool is_for_gil(const struct pt_event *event)
     return address && pt_process_is_gil(event->process, address, event->start_ns);
 }
 
-bool pt_is_event_loop(const struct pt_event *event, const char *path)
+bool pt_is_event_loop(const struct pt_event *event)
 {
-    return event->desc->row == PT_ROW_wait_poll && path && *path == 'a' && !strcmp(path, "anon_inode:[eventpoll]");
+    const char *path = event->desc->row == PT_ROW_wait_poll ? pt_descriptor_of_event(event) : NULL;
+    return path && *path == 'a' && !strcmp(path, "anon_inode:[eventpoll]");
 }
 
 bool pt_waits_for_signals(const struct pt_event *event)
@@ -147,27 +133,31 @@ bool pt_waits_for_signals(const struct pt_event *event)
            pt_event_as(event, wait_poll)->timeout_ms == -1;
 }
 
-enum pt_time_part pt_time_part_of_event(const struct pt_event *event, const char **ret_path)
+static enum pt_time_part part_of_span(const struct pt_event *event, enum pt_channel channel)
 {
     const enum pt_time_part part = pt_time_part_of_row(event->desc->row);
     const bool is_poll = event->desc->row == PT_ROW_wait_poll;
-    const pt_u32 id = path_of(event);
-    *ret_path = id ? pt_process_string(event->process, id) : NULL;
     if (event->desc->category == PT_CATEGORY_CUDA)
         return part_of_cuda(event);
     if (part == PT_PART_lock)
         return is_for_gil(event) ? PT_PART_gil_wait : part;
-    if (pt_is_event_loop(event, *ret_path) || pt_waits_for_signals(event))
+    if (pt_is_event_loop(event) || pt_waits_for_signals(event))
         return PT_PART_idle;
     if (is_poll && event->result == 0)
         return PT_PART_sleep; /* the time ran out: nobody was waited for */
-    switch (pt_channel_of_path(*ret_path)) {
-    case PT_CHANNEL_LOCAL:
-        return PT_PART_data_wait;
-    case PT_CHANNEL_NETWORK:
-        return PT_PART_network;
-    case PT_CHANNEL_FILE:
-        break;
-    }
+    if (channel != PT_CHANNEL_FILE)
+        return channel == PT_CHANNEL_LOCAL ? PT_PART_data_wait : PT_PART_network;
     return is_poll ? PT_PART_sleep : part; /* a poll without a descriptor that we know is a pause */
+}
+
+pt_u32 pt_time_part_find(const struct pt_event *event)
+{
+    const enum pt_channel channel = pt_process_channel(event->process, path_of(event));
+    return (pt_u32)channel << PT_PART_BITS | ((pt_u32)part_of_span(event, channel) + 1);
+}
+
+void pt_time_part_note(struct pt_event *event)
+{
+    if (event->desc->role == PT_ROLE_SPAN)
+        event->part = pt_time_part_find(event);
 }

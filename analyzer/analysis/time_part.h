@@ -21,20 +21,34 @@ struct pt_time_part_row {
 /* By enum pt_time_part. */
 extern const struct pt_time_part_row pt_time_parts[PT_PART__COUNT];
 
-/* What is at the other end of a descriptor, as far as its path tells. */
-enum pt_channel { PT_CHANNEL_FILE, PT_CHANNEL_LOCAL /* pipe, socketpair, unix socket */, PT_CHANNEL_NETWORK };
-enum pt_channel pt_channel_of_path(const char *path);
-
 /* The part of the calls of a row when nothing more is known of them; PT_PART_unattributed = none of ours. */
 enum pt_time_part pt_time_part_of_row(pt_u32 row);
 
 /* Whether a wait is that of an event loop (epoll): for whatever comes first. */
-bool pt_is_event_loop(const struct pt_event *event, const char *path);
+bool pt_is_event_loop(const struct pt_event *event);
 /* Does the call end with a signal, however long that takes: sigsuspend of timeout(1), pselect of make -j? A program
  * that waits for its child this way does not sleep. */
 bool pt_waits_for_signals(const struct pt_event *event);
 
-/* The part of one span; *ret_path is what its descriptor is; NULL = none or unknown. */
-enum pt_time_part pt_time_part_of_event(const struct pt_event *event, const char **ret_path);
+/* The name of the descriptor that a span is about; NULL = it has none, or nobody knows it. */
+const char *pt_descriptor_of_event(const struct pt_event *event);
+
+/* The part of a span, and what its descriptor leads to: both are asked for by several analyses of each event, so that
+ * they are found once and kept in it. */
+pt_u32 pt_time_part_find(const struct pt_event *event);
+void pt_time_part_note(struct pt_event *event);
+
+enum { PT_PART_BITS = 8 };
+
+static inline enum pt_time_part pt_time_part_of_event(const struct pt_event *event)
+{
+    const pt_u32 found = event->part ? event->part : pt_time_part_find(event);
+    return (enum pt_time_part)((found & ((1u << PT_PART_BITS) - 1)) - 1);
+}
+
+static inline enum pt_channel pt_channel_of_event(const struct pt_event *event)
+{
+    return (enum pt_channel)((event->part ? event->part : pt_time_part_find(event)) >> PT_PART_BITS);
+}
 
 #endif

@@ -46,7 +46,10 @@ struct pt_event {
     const struct pt_event_desc *desc;
     struct pt_process *process;
     struct pt_thread *thread;
-    pt_u32 aux; /* POINT */
+    union {
+        pt_u32 aux;  /* POINT */
+        pt_u32 part; /* SPAN: what pt_time_part_note() found; 0 = nobody looked yet */
+    };
     pt_i32 tag; /* sign-extended: -1 = none */
     union {
         pt_u8 payload[16];

@@ -17,6 +17,7 @@ enum { CHUNKS = 16, FREE_AGAIN = CHUNKS / 2 };
 
 struct pt_chunks {
     struct pt_stream *from;
+    void (*note)(struct pt_event *event);
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t filled, freed;
@@ -32,9 +33,13 @@ struct pt_chunks {
 static int fill(struct pt_chunks *chunks, struct pt_chunk *chunk)
 {
     int got = 1;
-    for (chunk->n = 0; chunk->n < PT_CHUNK_EVENTS; chunk->n++)
-        if ((got = chunks->from->next(chunks->from, &chunk->events[chunk->n], &chunks->err)) <= 0)
+    for (chunk->n = 0; chunk->n < PT_CHUNK_EVENTS; chunk->n++) {
+        struct pt_event *event = &chunk->events[chunk->n];
+        if ((got = chunks->from->next(chunks->from, event, &chunks->err)) <= 0)
             break;
+        if (chunks->note)
+            chunks->note(event);
+    }
     return got;
 }
 
@@ -114,11 +119,12 @@ int pt_chunks_end(struct pt_chunks *chunks, struct pt_error *err)
     return result;
 }
 
-struct pt_chunks *pt_chunks_begin(struct pt_stream *from)
+struct pt_chunks *pt_chunks_begin(struct pt_stream *from, void (*note)(struct pt_event *event))
 {
     struct pt_chunks *chunks = pt_calloc(1, sizeof *chunks);
     sigset_t all, before;
     chunks->from = from;
+    chunks->note = note;
     pthread_mutex_init(&chunks->lock, NULL);
     pthread_cond_init(&chunks->filled, NULL);
     pthread_cond_init(&chunks->freed, NULL);

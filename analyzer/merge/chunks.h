@@ -16,9 +16,10 @@ struct pt_chunk {
 
 struct pt_chunks;
 
-/* Takes `from` over and begins to read it; NULL where no thread can be had, and `from` is as it was. Whatever reads
+/* Takes `from` over and begins to read it, with `note` (NULL = nothing) called for each event in the reading thread;
+ * NULL where no thread can be had, and `from` is as it was. Whatever reads
  * events must not use what the sources fill in while they are read (quality figures) before the end. */
-struct pt_chunks *pt_chunks_begin(struct pt_stream *from);
+struct pt_chunks *pt_chunks_begin(struct pt_stream *from, void (*note)(struct pt_event *event));
 /* The next one for reader 0 or 1, which gives the one before back; NULL = there are no more. Each reader is one thread;
  * none is more than some chunks behind another. */
 const struct pt_chunk *pt_chunks_next(struct pt_chunks *chunks, pt_u32 reader);

@@ -10,8 +10,6 @@
 #include "../util/str.h"
 #include "session_data.h"
 
-enum { MOST_TEXTS = 65536 };
-
 static void add_module(struct pt_process_data *data, const struct pt_definition *def)
 {
     struct pt_process *p = &data->shown;
@@ -89,14 +87,13 @@ static const char *find_string(const struct pt_process *process, pt_u32 id)
     return def ? (const char *)def->payload : NULL;
 }
 
-/* Asked for with nearly every event: ids are small numbers, so one look instead of a search. */
-/* Two threads may ask at once: the first one's table is taken. */
-static const char **texts_of(struct pt_process_data *data)
+/* Several threads may ask at once: the first one's table is taken. */
+static struct pt_texts *texts_of(struct pt_process_data *data)
 {
-    const char **texts = __atomic_load_n(&data->texts, __ATOMIC_ACQUIRE), **none = NULL;
+    struct pt_texts *texts = __atomic_load_n(&data->texts, __ATOMIC_ACQUIRE), *none = NULL;
     if (texts)
         return texts;
-    texts = pt_calloc(MOST_TEXTS, sizeof *texts);
+    texts = pt_calloc(1, sizeof *texts);
     if (__atomic_compare_exchange_n(&data->texts, &none, texts, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return texts;
     free(texts);
@@ -105,17 +102,52 @@ static const char **texts_of(struct pt_process_data *data)
 
 const char *pt_process_string(const struct pt_process *process, pt_u32 id)
 {
-    struct pt_process_data *data = pt_process_data_of(process);
     if (!id)
         return "";
-    if (id >= MOST_TEXTS)
+    if (id >= PT_MOST_TEXTS)
         return find_string(process, id);
-    const char **texts = texts_of(data), *known = __atomic_load_n(&texts[id], __ATOMIC_RELAXED);
+    struct pt_texts *texts = texts_of(pt_process_data_of(process));
+    const char *known = __atomic_load_n(&texts->text[id], __ATOMIC_RELAXED);
     if (known)
         return known;
     known = find_string(process, id);
-    __atomic_store_n(&texts[id], known, __ATOMIC_RELAXED);
+    __atomic_store_n(&texts->text[id], known, __ATOMIC_RELAXED);
     return known;
+}
+
+enum pt_channel pt_channel_of_path(const char *path)
+{
+    switch (path ? *path : '/') {
+    case 't':
+        return !strncmp(path, "tcp ", 4) || !strncmp(path, "tcp6 ", 5) ? PT_CHANNEL_NETWORK : PT_CHANNEL_FILE;
+    case 'u':
+        if (!strncmp(path, "udp ", 4) || !strncmp(path, "udp6 ", 5))
+            return PT_CHANNEL_NETWORK;
+        return !strncmp(path, "unix", 4) ? PT_CHANNEL_LOCAL : PT_CHANNEL_FILE;
+    case 'p':
+        return !strncmp(path, "pipe:", 5) ? PT_CHANNEL_LOCAL : PT_CHANNEL_FILE;
+    case 's':
+        return !strncmp(path, "socket:", 7) ? PT_CHANNEL_LOCAL : PT_CHANNEL_FILE;
+    case 'a':
+        return !strncmp(path, "anon_inode:", 11) ? PT_CHANNEL_LOCAL : PT_CHANNEL_FILE;
+    default:
+        return PT_CHANNEL_FILE;
+    }
+}
+
+enum pt_channel pt_process_channel(const struct pt_process *process, pt_u32 id)
+{
+    if (!id)
+        return PT_CHANNEL_FILE;
+    if (id >= PT_MOST_TEXTS)
+        return pt_channel_of_path(find_string(process, id));
+    struct pt_texts *texts = texts_of(pt_process_data_of(process));
+    pt_u8 known = __atomic_load_n(&texts->channel[id], __ATOMIC_RELAXED);
+    if (!known) {
+        known = (pt_u8)(pt_channel_of_path(pt_process_string(process, id)) + 1);
+        __atomic_store_n(&texts->channel[id], known, __ATOMIC_RELAXED);
+    }
+    return (enum pt_channel)(known - 1);
 }
 
 static struct pt_frames *read_frames(struct pt_arena *arena, const struct pt_definition *def)

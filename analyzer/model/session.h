@@ -147,6 +147,11 @@ const char *pt_layer_name(enum pt_layer layer);
 /* The bytes of a string id, NUL-terminated, lossy for embedded NULs; "" for 0 and NULL when unknown. Follows parent
  * files. */
 const char *pt_process_string(const struct pt_process *process, pt_u32 id);
+
+/* What is at the other end of a descriptor, as far as its name tells; of an id 0 and of unknown ones: a file. */
+enum pt_channel { PT_CHANNEL_FILE, PT_CHANNEL_LOCAL /* pipe, socketpair, unix socket */, PT_CHANNEL_NETWORK };
+enum pt_channel pt_channel_of_path(const char *path);
+enum pt_channel pt_process_channel(const struct pt_process *process, pt_u32 id);
 /* Frames of a stack id, innermost first (return addresses); returns the count, 0 when unknown. */
 pt_u32 pt_process_stack(const struct pt_process *process, pt_u32 id, const pt_u64 **ret_frames);
 /* The module that was mapped at an address at a time; NULL when unknown. */
