@@ -151,6 +151,21 @@ static void set_python(struct pt_metrics *metrics, struct pt_scope scope, const 
     pt_metrics_set(metrics, scope, "cpu.main_python_s", samples > 0 ? pt_real(on_s * python / samples) : none);
 }
 
+/* The kernel's own work for pages that were missing. */
+static void set_main_faults(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_cpu_view *view,
+                            pt_u32 thread)
+{
+    const struct pt_cpu_data *data = view->data;
+    double samples = 0;
+    for (size_t i = 0; i < data->n_counts; i++)
+        if (data->counts[i].thread == thread && pt_cpu_view_is_page_fault(view, data->counts[i].node))
+            samples += (double)data->counts[i].samples;
+    const bool sees_kernel = data->header.flags & PT_CPU_SAMPLED && !(data->header.flags & PT_CPU_USER_ONLY);
+    pt_metrics_set(metrics, scope, "cpu.main_fault_s",
+                   sees_kernel ? pt_real(samples * view->sample_s[thread])
+                               : pt_unknown("the kernel's share of the CPU time could not be sampled"));
+}
+
 static void set_main(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_cpu_view *view, pt_u32 thread)
 {
     const struct pt_cpu_times *times = &view->data->times[thread];
@@ -158,12 +173,13 @@ static void set_main(struct pt_metrics *metrics, struct pt_scope scope, const st
     pt_metrics_set(metrics, scope, "cpu.main_runnable_s", pt_seconds((pt_i64)pt_cpu_runnable_ns(times)));
     pt_metrics_set(metrics, scope, "cpu.main_wait_s", pt_seconds((pt_i64)wait_ns(times)));
     set_python(metrics, scope, view, thread);
+    set_main_faults(metrics, scope, view, thread);
 }
 
 static void set_main_unknown(struct pt_metrics *metrics, struct pt_scope scope, const char *reason)
 {
-    static const char *const names[] = {"cpu.main_on_s", "cpu.main_runnable_s", "cpu.main_wait_s",
-                                        "cpu.main_python_share", "cpu.main_python_s"};
+    static const char *const names[] = {"cpu.main_on_s",         "cpu.main_runnable_s", "cpu.main_wait_s",
+                                        "cpu.main_python_share", "cpu.main_python_s",   "cpu.main_fault_s"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         pt_metrics_set(metrics, scope, names[i], pt_unknown(reason));
 }

@@ -125,6 +125,31 @@ pt_u32 pt_cpu_view_program_frame(const struct pt_cpu_view *view, pt_u32 frame)
     return frame;
 }
 
+pt_u32 pt_cpu_view_function(const struct pt_cpu_view *view, pt_u32 node)
+{
+    pt_u32 frame = view->frame_of[node];
+    while (frame && view->frames.items[frame].parent &&
+           !strcmp(view->functions.items[view->frames.items[frame].function].name, "[kernel]"))
+        frame = view->frames.items[frame].parent;
+    return view->frames.items[frame].function;
+}
+
+/* The kernel was entered from code that makes no system calls, as only libc does: a page was missing. */
+bool pt_cpu_view_is_page_fault(const struct pt_cpu_view *view, pt_u32 node)
+{
+    static const char *const callers[] = {"libc.so", "libc-", "libpthread", "ld-linux", "libproftrace", "["};
+    const struct pt_cpu_function *from = &view->functions.items[pt_cpu_view_function(view, node)];
+    const char *module = from->module ? pt_base_name(from->module) : "[";
+    if (view->data->nodes[node].module != PT_CPU_MODULE_KERNEL || !strcmp(from->name, "[kernel]"))
+        return false;
+    if (!strncmp(from->name, "__mem", 5) || !strncmp(from->name, "mem", 3))
+        return true;
+    for (size_t i = 0; i < sizeof callers / sizeof *callers; i++)
+        if (!strncmp(module, callers[i], strlen(callers[i])))
+            return false;
+    return true;
+}
+
 bool pt_cpu_is_python(const char *module)
 {
     return pt_is_python_file(module);

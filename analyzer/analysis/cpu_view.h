@@ -49,6 +49,11 @@ void pt_cpu_view_close(struct pt_cpu_view *view);
 /* The innermost frame that is the program's own, not libc's or our hook's; the frame itself where there is none. */
 pt_u32 pt_cpu_view_program_frame(const struct pt_cpu_view *view, pt_u32 frame);
 
+/* The innermost function that is not the kernel's. */
+pt_u32 pt_cpu_view_function(const struct pt_cpu_view *view, pt_u32 node);
+/* Whether a node of code that ran is the kernel's, mapping a page that was missing: no system call. */
+bool pt_cpu_view_is_page_fault(const struct pt_cpu_view *view, pt_u32 node);
+
 /* Whether a file is the Python interpreter. */
 bool pt_cpu_is_python(const char *module);
 /* Whether the innermost frame of a node of the data is in the Python interpreter. */

@@ -2,22 +2,11 @@
  *
  * What the code at a place of the CPU profile does: computes in Python or not, allocates, misses a page, or traces.
  *
- * Threads: any. State: none. Never: takes libc's code for native when the interpreter called it, nor a page that is
- * missing for a system call.
+ * Threads: any. State: none. Never: takes libc's code for native when the interpreter called it.
  */
 #include <string.h>
 
 #include "gpu_code.h"
-
-/* The innermost function that is not the kernel's. */
-pt_u32 gpu_code_function(const struct pt_cpu_view *view, pt_u32 node)
-{
-    pt_u32 frame = view->frame_of[node];
-    while (frame && view->frames.items[frame].parent &&
-           !strcmp(view->functions.items[view->frames.items[frame].function].name, "[kernel]"))
-        frame = view->frames.items[frame].parent;
-    return view->frames.items[frame].function;
-}
 
 bool gpu_code_is_tracing(const struct pt_cpu_view *view, pt_u32 node)
 {
@@ -75,19 +64,6 @@ static bool is_allocator(const char *name)
     return begins_with_one(name, families, sizeof families / sizeof *families);
 }
 
-/* The kernel was entered from code that makes no system calls, as only libc does: a page was missing. */
-static bool is_page_fault(const struct pt_cpu_view *view, pt_u32 node, pt_u32 function)
-{
-    static const char *const callers[] = {"libc.so", "libc-", "libpthread", "ld-linux", "libproftrace", "["};
-    const struct pt_cpu_function *from = &view->functions.items[function];
-    const char *module = from->module ? pt_base_name(from->module) : "[";
-    if (view->data->nodes[node].module != PT_CPU_MODULE_KERNEL || !strcmp(from->name, "[kernel]"))
-        return false;
-    if (!strncmp(from->name, "__mem", 5) || !strncmp(from->name, "mem", 3))
-        return true;
-    return !begins_with_one(module, callers, sizeof callers / sizeof *callers);
-}
-
 /* Copying, allocating and reading the clock are what the caller does: libc's code is Python's when that called it. */
 static bool is_python(const struct pt_cpu_view *view, pt_u32 node)
 {
@@ -107,7 +83,7 @@ enum gpu_cause gpu_code_cause(const struct pt_cpu_view *view, pt_u32 node, pt_u3
 {
     if (gpu_code_is_tracing(view, node))
         return GPU_CAUSE_tracing;
-    if (is_page_fault(view, node, function))
+    if (pt_cpu_view_is_page_fault(view, node))
         return GPU_CAUSE_page_in;
     if (is_allocator(view->functions.items[function].name))
         return GPU_CAUSE_heap;

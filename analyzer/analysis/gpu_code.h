@@ -8,11 +8,9 @@
 #include "cpu_view.h"
 #include "gpu.h"
 
-/* The innermost function that is not the kernel's. */
-pt_u32 gpu_code_function(const struct pt_cpu_view *view, pt_u32 node);
 /* It is our code; or below libc and the kernel lies a function of ours that is no hook: the trace was being written. */
 bool gpu_code_is_tracing(const struct pt_cpu_view *view, pt_u32 node);
-/* Of code that ran; `function` is gpu_code_function's. */
+/* Of code that ran; `function` is pt_cpu_view_function's. */
 enum gpu_cause gpu_code_cause(const struct pt_cpu_view *view, pt_u32 node, pt_u32 function);
 
 #endif

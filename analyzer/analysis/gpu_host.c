@@ -220,7 +220,7 @@ static pt_i64 show_waits(struct gpu_host *host, pt_u32 device, pt_u32 thread, pt
             break;
         if (to_ns <= from_ns)
             continue;
-        const pt_u32 function = gpu_code_function(host->view, wait->node);
+        const pt_u32 function = pt_cpu_view_function(host->view, wait->node);
         const enum gpu_cause cause = cause_of_wait(host, wait);
         const struct gpu_span span = {.text = text_of(host, function)};
         show(context, cause, &span, from_ns, to_ns - from_ns);
@@ -245,7 +245,7 @@ static void count_samples(struct gpu_host *host, pt_u32 device, pt_u32 thread, p
             high = middle;
     }
     for (; low < n && host->samples[low].thread == thread && (pt_i64)host->samples[low].t_ns < end_ns; low++) {
-        const pt_u32 node = host->samples[low].node, function = gpu_code_function(host->view, node);
+        const pt_u32 node = host->samples[low].node, function = pt_cpu_view_function(host->view, node);
         add_found(host, device, gpu_code_cause(host->view, node, function), function,
                   host->view->sample_s[thread] * 1e9);
     }

@@ -224,13 +224,23 @@ bool pt_rule_io_pressure(struct pt_profile *profile, pt_i64 stage, struct pt_fin
     return true;
 }
 
+/* The kernel's own work for missing pages, those that are new, too: for each another one has to be thrown out. On a
+ * busy machine the CPU for it had to be waited for. */
+static double fault_work_s(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    const double work_s = pt_finding_number_or_0(finding, metrics, "cpu.main_fault_s");
+    const double on_s = pt_finding_number_or_0(finding, metrics, "cpu.main_on_s");
+    const double queued_s = pt_finding_number_or_0(finding, metrics, "time.runnable_s");
+    return work_s + (on_s > 0 ? queued_s * work_s / on_s : 0);
+}
+
 bool pt_rule_swapping(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
     (void)stage;
     if (!pt_rule_reads_its_pages_again(profile, finding))
         return false;
-    /* Waiting for pages and making room for them; the kernel's pressure knows of some of the first, too. */
+    /* Waiting for pages, and mapping them and making room for them; the kernel's pressure is some of both. */
     const double waited_s = pt_finding_number(finding, metrics, "time.page_fault_s");
     const double pressure_s = pt_finding_number(finding, metrics, "pressure.memory.cost_s");
     /* Nothing but the whole machine's pressure. */
@@ -239,13 +249,15 @@ bool pt_rule_swapping(struct pt_profile *profile, pt_i64 stage, struct pt_findin
         finding->confidence = PT_CONFIDENCE_LOW;
     finding->gain_upper_s = isnan(pressure_s) && isnan(waited_s)
                                 ? pt_finding_number(finding, metrics, "faults.cost_s")
-                                : (isnan(pressure_s) ? 0 : pressure_s) + (isnan(waited_s) ? 0 : waited_s);
+                                : fmax(isnan(pressure_s) ? 0 : pressure_s, fault_work_s(finding, metrics)) +
+                                      (isnan(waited_s) ? 0 : waited_s);
     pt_finding_add_metrics(finding, metrics,
                            "memory_pressure_percent:resource.memory_pressure_percent.mean "
                            "group_pressure_percent:resource.group_memory_pressure_percent.mean "
                            "group_refaults:resource.group_refaults.last "
                            "memory_max_percent:resource.machine_memory_percent.max "
-                           "major_faults:resource.major_faults.last rss_max_bytes:rss.max_bytes");
+                           "major_faults:resource.major_faults.last page_fault_wait_s:time.page_fault_s "
+                           "page_fault_cpu_s:cpu.main_fault_s rss_max_bytes:rss.max_bytes");
     return true;
 }
 

@@ -43,7 +43,7 @@ CASES = [
     case("noisy_neighbour.py", around.busy_machine, around.nothing),
     case("page_fault_storm.c"),
     case("large_blocks_remapped.c", around.nothing, around.malloc_that_keeps),
-    case("swapping.c", around.little_memory_and_swap, in_seconds=False),
+    case("swapping.c", around.little_memory_and_swap),
     case("io_pressure.py", around.slow_writes),
     case("heap_churn.c"),
     case("fork_of_large_process.py"),

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,6 +189,29 @@ static void growth_must_be_large_and_steady(void **state)
     }
 }
 
+/* Pressure knows of the kernel's work for pages: the larger of the two counts, beside the waits. */
+static void swapping_costs_the_kernels_work_too(void **state)
+{
+    (void)state;
+    const double cases[][2] = {{NAN, 3}, {1, 3}, {4, 1 + 4 + 0.8}};
+    for (int i = 0; i < 3; i++) {
+        struct world *w = new_world(30);
+        set(w, "faults.major.calls", 5000);
+        set(w, "resource.memory_pressure_percent.mean", 40);
+        set(w, "pressure.memory.cost_s", 2);
+        set(w, "time.page_fault_s", 1);
+        set(w, "time.runnable_s", 1);
+        set(w, "cpu.main_on_s", 5);
+        if (!isnan(cases[i][0]))
+            set(w, "cpu.main_fault_s", cases[i][0]);
+        pt_judge(&w->profile, &w->findings);
+        const struct pt_finding *finding = find(w, "swapping");
+        assert_non_null(finding);
+        assert_true(fabs(finding->gain_upper_s - 1.1 * cases[i][1]) < 1e-9);
+        free_world(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +223,7 @@ int main(void)
         cmocka_unit_test(an_empty_capture_is_a_finding),
         cmocka_unit_test(a_run_without_processes_says_why),
         cmocka_unit_test(growth_must_be_large_and_steady),
+        cmocka_unit_test(swapping_costs_the_kernels_work_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
