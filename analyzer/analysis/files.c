@@ -25,9 +25,9 @@ struct descriptor {
 struct files {
     struct pt_profile *profile;
     PT_VEC(struct pt_file_use);
-    struct pt_map by_path;  /* stage, interned path -> index in items, plus 1 */
-    struct pt_id_map by_id; /* process, string id -> the same */
-    struct pt_map by_fd[2]; /* process, descriptor -> index in descriptors, plus 1: descriptor layer and stdio */
+    struct pt_map by_path;     /* stage, interned path -> index in items, plus 1 */
+    struct pt_id_map by_id;    /* process, string id -> the same */
+    struct pt_id_map by_fd[2]; /* process, descriptor -> index in descriptors, plus 1: descriptor layer and stdio */
     struct {
         PT_VEC(struct descriptor);
     } descriptors;
@@ -116,8 +116,7 @@ static pt_i64 file_of_id(struct files *files, struct pt_process *process, pt_u32
 
 static struct descriptor *descriptor_slot(struct files *files, const struct pt_event *e, pt_i32 fd, bool stdio)
 {
-    const pt_u64 key = (pt_u64)e->process->index << 32 | (pt_u32)fd;
-    pt_u64 *slot = pt_map_at(&files->by_fd[stdio], key);
+    pt_u64 *slot = pt_id_map_at(&files->by_fd[stdio], e->process->index, (pt_u32)fd);
     if (!*slot) {
         pt_vec_push(&files->descriptors, (struct descriptor){0});
         *slot = files->descriptors.n;
@@ -297,8 +296,8 @@ static void finish(void *state, struct pt_profile *profile)
     free(files->descriptors.items);
     pt_map_fini(&files->by_path);
     pt_id_map_fini(&files->by_id);
-    pt_map_fini(&files->by_fd[0]);
-    pt_map_fini(&files->by_fd[1]);
+    pt_id_map_fini(&files->by_fd[0]);
+    pt_id_map_fini(&files->by_fd[1]);
     pt_gaps_fini(&files->small_gaps);
     pt_gaps_fini(&files->read_gaps);
 }

@@ -20,11 +20,20 @@
 
 enum { MAX_WHOLE = 512, MIN_WINDOW = 32, ALL_WINDOWS = 4 << 20, NEXT_LINE = 2 };
 
-struct entry { /* in the tree */
-    pt_i64 key;
-    pt_u64 source;
-};
-static const pt_i64 NO_MORE = INT64_MAX;
+/* What stands in the tree: a time, and below it the source, as one number; so the processor compares and swaps two
+ * without a branch, which nobody could foretell. */
+__extension__ typedef unsigned __int128 pt_entry;
+static const pt_entry NO_MORE = ~(pt_entry)0;
+
+static inline pt_entry entry_of(pt_i64 key_ns, pt_u64 source)
+{
+    return (pt_entry)((pt_u64)key_ns ^ 1ull << 63) << 64 | source;
+}
+
+static inline pt_u64 source_of(pt_entry entry)
+{
+    return (pt_u64)entry;
+}
 
 struct reader { /* of one source */
     const struct pt_merge_source *in;
@@ -42,55 +51,39 @@ struct merge {
     struct pt_stream stream; /* first */
     struct pt_merge_source *sources;
     struct reader *readers;
-    struct entry *losers; /* [n_leaves]: by node, its children are 2 * node and 2 * node + 1; sources are the leaves */
+    pt_entry *losers; /* [n_leaves]: by node, its children are 2 * node and 2 * node + 1; sources are the leaves */
     size_t n_leaves, n_left;
-    struct entry first; /* who won against all losers */
-    struct entry limit; /* the best but the first, who goes on while it is before it */
-    size_t n_whole;     /* readers that hold a whole batch */
+    pt_entry first; /* who won against all losers */
+    pt_entry limit; /* the best but the first, who goes on while it is before it */
+    size_t n_whole; /* readers that hold a whole batch */
     struct pt_decode_pool *pool;
     struct pt_merge_owner owner;
     struct pt_filter filter;
     bool filters;
 };
 
-/* No branches: nobody could foretell them. */
-static inline bool before(struct entry a, struct entry b)
-{
-    return (a.key < b.key) | ((a.key == b.key) & (a.source < b.source));
-}
-
-static inline void swap_if(bool is_wanted, struct entry *a, struct entry *b)
-{
-    const pt_u64 mask = -(pt_u64)is_wanted;
-    const pt_u64 key = ((pt_u64)a->key ^ (pt_u64)b->key) & mask, source = (a->source ^ b->source) & mask;
-    a->key = (pt_i64)((pt_u64)a->key ^ key);
-    b->key = (pt_i64)((pt_u64)b->key ^ key);
-    a->source ^= source;
-    b->source ^= source;
-}
-
 /* The best of the losers that the first one met: no other can be second. */
-static struct entry second(const struct merge *m)
+static pt_entry second(const struct merge *m)
 {
-    struct entry best = {NO_MORE, ~0ull};
-    for (size_t node = (m->first.source + m->n_leaves) / 2; node; node /= 2)
-        best = before(m->losers[node], best) ? m->losers[node] : best;
+    pt_entry best = NO_MORE;
+    for (size_t node = (source_of(m->first) + m->n_leaves) / 2; node; node /= 2)
+        best = m->losers[node] < best ? m->losers[node] : best;
     return best;
 }
 
 /* The first one's key has grown: let it play against those on its path. Who wins twice in a row may go on for long, and
  * is told until when; else finding that out would cost as much as playing. */
-static void replay(struct merge *m, pt_i64 key)
+static void replay(struct merge *m, pt_entry winner)
 {
-    struct entry winner = {key, m->first.source};
-    for (size_t node = (winner.source + m->n_leaves) / 2; node; node /= 2) {
-        struct entry loser = m->losers[node];
-        swap_if(before(loser, winner), &loser, &winner);
-        m->losers[node] = loser;
+    const pt_u64 source = source_of(m->first);
+    for (size_t node = (source + m->n_leaves) / 2; node; node /= 2) {
+        const pt_entry loser = m->losers[node];
+        const bool is_beaten = loser < winner;
+        m->losers[node] = is_beaten ? winner : loser;
+        winner = is_beaten ? loser : winner;
     }
-    const bool is_same = winner.source == m->first.source;
     m->first = winner;
-    m->limit = is_same ? second(m) : winner;
+    m->limit = source_of(winner) == source ? second(m) : winner;
 }
 
 static void remove_first(struct merge *m)
@@ -194,7 +187,7 @@ static void advance_block(struct merge *m, struct reader *r)
     if (!r->batch) {
         load(m, r);
         if (r->item < r->end) {
-            replay(m, key_of(r));
+            replay(m, entry_of(key_of(r), source_of(m->first)));
             return;
         }
     }
@@ -204,7 +197,7 @@ static void advance_block(struct merge *m, struct reader *r)
         return;
     }
     if (has_block(m, r))
-        replay(m, lower_bound_ns(r));
+        replay(m, entry_of(lower_bound_ns(r), source_of(m->first)));
     else
         remove_first(m);
 }
@@ -246,15 +239,16 @@ static int next(struct pt_stream *self, struct pt_event *ret_event, struct pt_er
 {
     struct merge *m = (struct merge *)self;
     (void)err;
-    while (m->first.key != NO_MORE) {
-        struct reader *r = &m->readers[m->first.source];
+    while (m->first != NO_MORE) {
+        struct reader *r = &m->readers[source_of(m->first)];
         if (r->item == r->end) {
             advance_block(m, r);
             continue;
         }
         const pt_i64 key = key_of(r);
-        if (key != m->first.key && !before((struct entry){key, m->first.source}, m->limit)) {
-            replay(m, key);
+        const pt_entry entry = entry_of(key, source_of(m->first));
+        if (entry != m->first && entry >= m->limit) {
+            replay(m, entry);
             continue;
         }
         fill(m, r, r->item++, key, ret_event);
@@ -287,12 +281,12 @@ static void close_merge(struct pt_stream *self)
 }
 
 /* Every node's winner into `winners`, whose upper half are the leaves; returns the losers. */
-static struct entry *play_all(struct entry *winners, size_t n_leaves)
+static pt_entry *play_all(pt_entry *winners, size_t n_leaves)
 {
-    struct entry *losers = pt_calloc(n_leaves, sizeof *losers);
+    pt_entry *losers = pt_calloc(n_leaves, sizeof *losers);
     for (size_t node = n_leaves; --node;) {
-        const struct entry left = winners[2 * node], right = winners[2 * node + 1];
-        const bool is_right = before(right, left);
+        const pt_entry left = winners[2 * node], right = winners[2 * node + 1];
+        const bool is_right = right < left;
         winners[node] = is_right ? right : left;
         losers[node] = is_right ? left : right;
     }
@@ -312,7 +306,7 @@ struct pt_stream *pt_merge_new(struct pt_merge_source *sources, size_t n, const 
     m->readers = pt_calloc(n + 1, sizeof *m->readers);
     for (m->n_leaves = 1; m->n_leaves < n;)
         m->n_leaves *= 2;
-    PT_AUTO(pt_freep) struct entry *winners = pt_calloc(2 * m->n_leaves, sizeof *winners);
+    PT_AUTO(pt_freep) pt_entry *winners = pt_calloc(2 * m->n_leaves, sizeof *winners);
     size_t blocks = 0;
     for (size_t i = 0; i < n; i++) {
         struct reader *r = &m->readers[i];
@@ -322,10 +316,10 @@ struct pt_stream *pt_merge_new(struct pt_merge_source *sources, size_t n, const 
         blocks += sources[i].end_block - sources[i].first_block;
         const bool has_any = has_block(m, r);
         m->n_left += has_any;
-        winners[m->n_leaves + i] = (struct entry){has_any ? lower_bound_ns(r) : NO_MORE, i};
+        winners[m->n_leaves + i] = has_any ? entry_of(lower_bound_ns(r), i) : NO_MORE;
     }
     for (size_t i = n; i < m->n_leaves; i++)
-        winners[m->n_leaves + i] = (struct entry){NO_MORE, i};
+        winners[m->n_leaves + i] = NO_MORE;
     m->losers = play_all(winners, m->n_leaves);
     m->first = m->limit = winners[1];
     m->pool = pt_decode_pool_new(blocks);
