@@ -7,80 +7,64 @@
 #include <string.h>
 
 /* What a call is by its category, unless it is named below. */
-static enum pt_call_class class_of_category(enum pt_category category)
-{
-    switch (category) {
-    case PT_CATEGORY_META:
-    case PT_CATEGORY_IO:
-        return PT_CALL_META;
-    case PT_CATEGORY_STDIO:
-        return PT_CALL_STDIO_OTHER;
-    case PT_CATEGORY_MAP:
-        return PT_CALL_MAP;
-    case PT_CATEGORY_PROC:
-        return PT_CALL_PROCESS;
-    case PT_CATEGORY_WAIT:
-        return PT_CALL_WAIT;
-    case PT_CATEGORY_NET:
-        return PT_CALL_NETWORK;
-    case PT_CATEGORY_HEAP:
-    case PT_CATEGORY_USER:
-    case PT_CATEGORY_CUDA:
-    case PT_CATEGORY_GPU:
-        break;
-    }
-    return PT_CALL_NONE;
-}
+enum {
+    CLASS_HEAP = PT_CALL_NONE,
+    CLASS_USER = PT_CALL_NONE,
+    CLASS_CUDA = PT_CALL_NONE,
+    CLASS_GPU = PT_CALL_NONE,
+    CLASS_META = PT_CALL_META,
+    CLASS_IO = PT_CALL_META,
+    CLASS_STDIO = PT_CALL_STDIO_OTHER,
+    CLASS_MAP = PT_CALL_MAP,
+    CLASS_PROC = PT_CALL_PROCESS,
+    CLASS_WAIT = PT_CALL_WAIT,
+    CLASS_NET = PT_CALL_NETWORK,
+};
 
-static const pt_u16 categories[PT_ROW__COUNT] = {
-#define EVENT(id, name, category, role, doc, ...) [PT_ROW_##name] = PT_CATEGORY_##category,
+static const pt_u8 by_category[PT_ROW__COUNT] = {
+#define EVENT(id, name, category, role, doc, ...) [PT_ROW_##name] = CLASS_##category,
 #include "proftrace/events.def"
 #undef EVENT
 };
 
-static bool is_lock(pt_u32 row)
-{
-    return row == PT_ROW_wait_thread || row == PT_ROW_lock_mutex || row == PT_ROW_lock_rwlock ||
-           row == PT_ROW_lock_cond || row == PT_ROW_lock_sem || row == PT_ROW_lock_barrier ||
-           row == PT_ROW_lock_semop || row == PT_ROW_io_lock;
-}
+/* Of single rows, plus 1. Not io_open_temp: mkstemp opens inside libc, strace -k would not count it as the program's.
+ */
+static const pt_u8 by_row[PT_ROW__COUNT] = {
+#define ROW(name, class) [PT_ROW_##name] = PT_CALL_##class + 1
+    ROW(io_read, READ),
+    ROW(io_pread, READ),
+    ROW(io_readv, READ),
+    ROW(io_preadv, READ),
+    ROW(io_write, WRITE),
+    ROW(io_pwrite, WRITE),
+    ROW(io_writev, WRITE),
+    ROW(io_pwritev, WRITE),
+    ROW(io_open, OPEN),
+    ROW(meta_stat, STAT),
+    ROW(io_sync, SYNC),
+    ROW(io_map_sync, SYNC),
+    ROW(io_copy, COPY),
+    ROW(lock_wake, NONE), /* points */
+    ROW(lock_init, NONE),
+    ROW(stdio_read, STDIO_READ),
+    ROW(stdio_write, STDIO_WRITE),
+    ROW(stdio_flush, STDIO_WRITE),
+    ROW(wait_thread, LOCK),
+    ROW(lock_mutex, LOCK),
+    ROW(lock_rwlock, LOCK),
+    ROW(lock_cond, LOCK),
+    ROW(lock_sem, LOCK),
+    ROW(lock_barrier, LOCK),
+    ROW(lock_semop, LOCK),
+    ROW(io_lock, LOCK),
+#undef ROW
+};
 
 enum pt_call_class pt_call_class_of(pt_u32 row)
 {
-    switch (row) {
-    case PT_ROW_io_read:
-    case PT_ROW_io_pread:
-    case PT_ROW_io_readv:
-    case PT_ROW_io_preadv:
-        return PT_CALL_READ;
-    case PT_ROW_io_write:
-    case PT_ROW_io_pwrite:
-    case PT_ROW_io_writev:
-    case PT_ROW_io_pwritev:
-        return PT_CALL_WRITE;
-    case PT_ROW_io_open: /* not io_open_temp: mkstemp opens inside libc, strace -k would not count it as the program's
-                          */
-        return PT_CALL_OPEN;
-    case PT_ROW_meta_stat:
-        return PT_CALL_STAT;
-    case PT_ROW_io_sync:
-    case PT_ROW_io_map_sync:
-        return PT_CALL_SYNC;
-    case PT_ROW_io_copy:
-        return PT_CALL_COPY;
-    case PT_ROW_lock_wake: /* points */
-    case PT_ROW_lock_init:
+    if (row >= PT_ROW__COUNT)
         return PT_CALL_NONE;
-    case PT_ROW_stdio_read:
-        return PT_CALL_STDIO_READ;
-    case PT_ROW_stdio_write:
-    case PT_ROW_stdio_flush:
-        return PT_CALL_STDIO_WRITE;
-    default:
-        return is_lock(row)          ? PT_CALL_LOCK
-               : row < PT_ROW__COUNT ? class_of_category((enum pt_category)categories[row])
-                                     : PT_CALL_NONE;
-    }
+    return by_row[row] ? (enum pt_call_class)(by_row[row] - 1) : (enum pt_call_class)by_category[row];
 }
 
 void pt_row_totals_add(struct pt_row_totals *a, const struct pt_row_totals *b)

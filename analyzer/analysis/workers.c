@@ -26,7 +26,7 @@ static bool has_arguments_of(const struct pt_process *process, const struct pt_p
     return true;
 }
 
-bool pt_is_worker(const struct pt_process *process)
+static bool find(const struct pt_process *process)
 {
     const struct pt_process *parent = process->parent;
     if (!parent || parent->pid == process->pid || process->state == PT_PROCESS_EXECED)
@@ -34,6 +34,17 @@ bool pt_is_worker(const struct pt_process *process)
     if (is_spawned_by_multiprocessing(process)) /* by vfork, as a rule: then there is no image before */
         return true;
     return !process->previous_image && has_arguments_of(process, parent);
+}
+
+bool pt_is_worker(const struct pt_process *process)
+{
+    pt_u8 *seen = &((struct pt_process *)(uintptr_t)process)->worker_seen;
+    pt_u8 known = __atomic_load_n(seen, __ATOMIC_RELAXED); /* two threads may ask */
+    if (!known) {
+        known = find(process) ? 2 : 1;
+        __atomic_store_n(seen, known, __ATOMIC_RELAXED);
+    }
+    return known == 2;
 }
 
 /* A part of each wait for a worker is taking over what it made. It keeps the complaint about the workers above the one
