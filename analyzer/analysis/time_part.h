@@ -40,15 +40,20 @@ void pt_time_part_note(struct pt_event *event);
 
 enum { PT_PART_BITS = 8 };
 
+/* A point has a value of its own in that place. */
+static inline pt_u32 pt_time_part_found(const struct pt_event *event)
+{
+    return event->desc->role == PT_ROLE_SPAN && event->part ? event->part : pt_time_part_find(event);
+}
+
 static inline enum pt_time_part pt_time_part_of_event(const struct pt_event *event)
 {
-    const pt_u32 found = event->part ? event->part : pt_time_part_find(event);
-    return (enum pt_time_part)((found & ((1u << PT_PART_BITS) - 1)) - 1);
+    return (enum pt_time_part)((pt_time_part_found(event) & ((1u << PT_PART_BITS) - 1)) - 1);
 }
 
 static inline enum pt_channel pt_channel_of_event(const struct pt_event *event)
 {
-    return (enum pt_channel)((event->part ? event->part : pt_time_part_find(event)) >> PT_PART_BITS);
+    return (enum pt_channel)(pt_time_part_found(event) >> PT_PART_BITS);
 }
 
 #endif
