@@ -17,7 +17,7 @@ struct pt_cpu_moment {
 struct pt_cpu_threads {
     struct pt_cpu_data *data;      /* NULL = the stage has no profile */
     pt_i64 shift_ns;               /* from the profile's times to those of the run */
-    struct pt_map by_tid;          /* -> the last thread of this tid, plus 1 */
+    struct pt_map by_tid;          /* -> the last thread of this tid */
     pt_u32 *before;                /* by thread: the one that had its tid before; 0 = none */
     struct pt_cpu_moment *moments; /* by thread, then time */
     size_t *first;                 /* by thread: its first moment; one more at the end */
