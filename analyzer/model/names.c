@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * names.c - Owns: what ids stand for: strings, stacks, modules, absolute paths. Threads: one at a time (caches fill as
- * names are asked for). Never: follows parents in a circle: a parent stands before its child in the session.
+ * names.c - Owns: what ids stand for: strings, stacks, modules, absolute paths. Threads: any for strings and channels,
+ * one at a time for all else (caches fill as names are asked for). Never: follows parents in a circle: a parent stands
+ * before its child in the session.
  */
 #include <stdlib.h>
 #include <string.h>
