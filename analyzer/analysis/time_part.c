@@ -64,17 +64,18 @@ enum pt_time_part pt_time_part_of_row(pt_u32 row)
     }
 }
 
-/* The path of the descriptor that a span is about; 0 = it has none. */
+/* Where the path of the descriptor is that a span is about: in the payload, plus 1. */
+static const pt_u8 path_places[PT_ROW__COUNT] = {
+#define PLACE(name) [PT_ROW_##name] = offsetof(struct pt_ev_##name, path) + 1
+    PLACE(io_read),   PLACE(io_readv),    PLACE(io_write), PLACE(io_writev),
+    PLACE(wait_poll), PLACE(net_receive), PLACE(net_send),
+#undef PLACE
+};
+
+/* 0 = it has none. */
 static pt_u32 path_of(const struct pt_event *event)
 {
-    /* In the payload, plus 1. */
-    static const pt_u8 places[PT_ROW__COUNT] = {
-#define PLACE(name) [PT_ROW_##name] = offsetof(struct pt_ev_##name, path) + 1
-        PLACE(io_read),   PLACE(io_readv),    PLACE(io_write), PLACE(io_writev),
-        PLACE(wait_poll), PLACE(net_receive), PLACE(net_send),
-#undef PLACE
-    };
-    const pt_u8 place = places[event->desc->row];
+    const pt_u8 place = path_places[event->desc->row];
     pt_u32 path = 0;
     if (place)
         memcpy(&path, event->payload + place - 1, sizeof path);
@@ -150,8 +151,29 @@ static enum pt_time_part part_of_span(const struct pt_event *event, enum pt_chan
     return is_poll ? PT_PART_sleep : part; /* a poll without a descriptor that we know is a pause */
 }
 
+static const bool is_cuda[PT_ROW__COUNT] = {
+#define EVENT(id, name, category, role, doc, ...) [PT_ROW_##name] = PT_CATEGORY_##category == PT_CATEGORY_CUDA,
+#include "proftrace/events.def"
+#undef EVENT
+};
+
+/* Of spans that need no look at their fields: the part, plus 1. */
+static pt_u8 plain_parts[PT_ROW__COUNT];
+
+/* Before main, so that every thread finds the table complete. */
+__attribute__((constructor)) static void fill_plain_parts(void)
+{
+    for (pt_u32 row = 0; row < PT_ROW__COUNT; row++) {
+        const enum pt_time_part part = pt_time_part_of_row(row);
+        const bool is_plain = !path_places[row] && !is_cuda[row] && part != PT_PART_lock && row != PT_ROW_wait_signal;
+        plain_parts[row] = is_plain ? (pt_u8)(part + 1) : 0;
+    }
+}
+
 pt_u32 pt_time_part_find(const struct pt_event *event)
 {
+    if (plain_parts[event->desc->row])
+        return plain_parts[event->desc->row];
     const enum pt_channel channel = pt_process_channel(event->process, path_of(event));
     return (pt_u32)channel << PT_PART_BITS | ((pt_u32)part_of_span(event, channel) + 1);
 }

@@ -37,7 +37,11 @@ struct pt_event_desc {
 };
 
 /* The descriptor of an id or name of this build's events.def; NULL when there is none. */
-const struct pt_event_desc *pt_event_desc_by_id(pt_u8 id);
+extern const struct pt_event_desc *pt_event_descs_by_id[256];
+static inline const struct pt_event_desc *pt_event_desc_by_id(pt_u8 id)
+{
+    return pt_event_descs_by_id[id];
+}
 const struct pt_event_desc *pt_event_desc_by_name(const char *name);
 
 struct pt_event {

@@ -32,7 +32,7 @@
 #undef AUX
 
 static struct pt_event_desc descs[PT_ROW__COUNT];
-static const struct pt_event_desc *by_id[256];
+const struct pt_event_desc *pt_event_descs_by_id[256];
 const struct pt_event_desc *const pt_event_descs = descs;
 
 static void add_desc(pt_u16 row, pt_u8 id, const char *name, enum pt_category category, enum pt_role role,
@@ -43,7 +43,7 @@ static void add_desc(pt_u16 row, pt_u8 id, const char *name, enum pt_category ca
     for (pt_u32 i = 0; i < n_fields; i++)
         if (fields[i].unit != PT_UNIT_PAD && desc->n_fields < PT_MAX_FIELDS)
             desc->fields[desc->n_fields++] = fields[i];
-    by_id[id] = desc;
+    pt_event_descs_by_id[id] = desc;
 }
 
 /* Before main, so that every thread finds the tables complete. */
@@ -56,11 +56,6 @@ __attribute__((constructor)) static void fill_tables(void)
     add_desc(PT_ROW_##name, id, #name, PT_CATEGORY_##category, PT_ROLE_##role, doc, fields, n);
 #include "proftrace/events.def"
 #undef EVENT
-}
-
-const struct pt_event_desc *pt_event_desc_by_id(pt_u8 id)
-{
-    return by_id[id];
 }
 
 const struct pt_event_desc *pt_event_desc_by_name(const char *name)

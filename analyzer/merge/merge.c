@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../decode/schema_table.h"
 #include "../util/auto.h"
 #include "../util/mem.h"
 #include "decode_pool.h"
@@ -226,6 +227,15 @@ static inline void fill(const struct merge *m, const struct reader *r, const str
         set_caller(m, event);
 }
 
+/* Where all categories are wanted there is nothing to ask each event. */
+static bool leaves_out_some(const struct pt_filter *f)
+{
+    for (pt_u32 row = 0; row < PT_ROW__COUNT; row++)
+        if (f->categories && !(pt_event_descs[row].category & f->categories))
+            return true;
+    return false;
+}
+
 static bool passes(const struct pt_filter *f, const struct pt_event *event)
 {
     if (f->categories && !(event->desc->category & f->categories))
@@ -302,7 +312,7 @@ struct pt_stream *pt_merge_new(struct pt_merge_source *sources, size_t n, const 
     m->owner = *owner;
     if (filter)
         m->filter = *filter;
-    m->filters = m->filter.categories || m->filter.from_ns || m->filter.until_ns || m->filter.min_duration_ns;
+    m->filters = leaves_out_some(&m->filter) || m->filter.from_ns || m->filter.until_ns || m->filter.min_duration_ns;
     m->readers = pt_calloc(n + 1, sizeof *m->readers);
     for (m->n_leaves = 1; m->n_leaves < n;)
         m->n_leaves *= 2;
