@@ -11,9 +11,9 @@
 
 #include "../util/mem.h"
 
-/* Once full, half of the ring has to be free before the reading thread goes on: waking it for each chunk costs more
- * than the chunk. */
-enum { CHUNKS = 16, FREE_AGAIN = CHUNKS / 2 };
+/* Once full, half of the ring has to be free before the reading thread goes on, and a reader that waits wants some
+ * chunks at once: waking a thread for each costs more than the chunk, and a CPU is idle meanwhile. */
+enum { CHUNKS = 64, FREE_AGAIN = CHUNKS / 2, WANTED = 4 };
 
 struct pt_chunks {
     struct pt_stream *from;
@@ -51,6 +51,15 @@ static pt_u64 n_full(const struct pt_chunks *chunks)
     return chunks->written - slowest;
 }
 
+/* Some reader that waits has what it waits for since the chunk that was written last. */
+static bool has_wanted(const struct pt_chunks *chunks)
+{
+    for (pt_u32 i = 0; i < PT_CHUNK_READERS; i++)
+        if (chunks->written - chunks->read[i] == WANTED)
+            return true;
+    return false;
+}
+
 static void *read_ahead(void *argument)
 {
     struct pt_chunks *chunks = argument;
@@ -67,7 +76,8 @@ static void *read_ahead(void *argument)
         chunks->written++;
         chunks->result = got;
         chunks->is_last = got <= 0;
-        pthread_cond_broadcast(&chunks->filled);
+        if (chunks->is_last || has_wanted(chunks))
+            pthread_cond_broadcast(&chunks->filled);
     }
     pthread_mutex_unlock(&chunks->lock);
     return NULL;
@@ -83,8 +93,9 @@ const struct pt_chunk *pt_chunks_next(struct pt_chunks *chunks, pt_u32 reader)
         if (n_full(chunks) == CHUNKS - FREE_AGAIN)
             pthread_cond_signal(&chunks->freed);
     }
-    while (chunks->written == *read && !chunks->is_last)
-        pthread_cond_wait(&chunks->filled, &chunks->lock);
+    if (chunks->written == *read)
+        while (chunks->written - *read < WANTED && !chunks->is_last)
+            pthread_cond_wait(&chunks->filled, &chunks->lock);
     chunks->is_reading[reader] = chunks->written != *read;
     if (chunks->is_reading[reader])
         chunk = &chunks->ring[*read % CHUNKS];
