@@ -5,7 +5,7 @@
 #ifndef PT_ANALYSIS_ACCOUNT_H
 #define PT_ANALYSIS_ACCOUNT_H
 
-#include "../util/map.h"
+#include "util/map.h"
 #include "joins.h"
 #include "peers.h"
 #include "time_part.h"

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../model/cpu_data.h"
-#include "../model/python.h"
+#include "model/cpu_data.h"
+#include "model/python.h"
 #include "account.h"
 
 static const char no_launcher[] = "needs the launcher's sampling: start the command with proftrace run";

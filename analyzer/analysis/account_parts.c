@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "../model/python.h"
+#include "model/python.h"
 #include "account.h"
 
 /* ---- what could not be recorded ---- */

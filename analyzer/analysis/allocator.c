@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "../util/auto.h"
-#include "../util/mem.h"
+#include "util/auto.h"
+#include "util/mem.h"
 
 /* Of 95 % of runs, with some room. */
 #define SPREAD 2.0

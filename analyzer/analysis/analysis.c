@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../merge/chunks.h"
-#include "../merge/stream.h"
-#include "../util/auto.h"
-#include "../util/mem.h"
+#include "merge/chunks.h"
+#include "merge/stream.h"
+#include "util/auto.h"
+#include "util/mem.h"
 #include "time_part.h"
 
 const struct pt_analysis *const pt_analyses[] = {

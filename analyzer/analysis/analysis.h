@@ -10,9 +10,9 @@
 #ifndef PT_ANALYSIS_ANALYSIS_H
 #define PT_ANALYSIS_ANALYSIS_H
 
-#include "../decode/event.h"
-#include "../model/run_info.h"
-#include "../model/session.h"
+#include "decode/event.h"
+#include "model/run_info.h"
+#include "model/session.h"
 #include "cpu_threads.h"
 #include "cpu_view.h"
 #include "metrics.h"

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "../util/hash.h"
-#include "../util/mem.h"
+#include "util/hash.h"
+#include "util/mem.h"
 
 static size_t home(const struct pt_block_map *map, pt_u64 addr)
 {

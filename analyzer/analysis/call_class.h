@@ -5,7 +5,7 @@
 #ifndef PT_ANALYSIS_CALL_CLASS_H
 #define PT_ANALYSIS_CALL_CLASS_H
 
-#include "../model/session.h"
+#include "model/session.h"
 
 enum pt_call_class {
     PT_CALL_READ,  /* descriptor-level reads: read, pread, readv, preadv */

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../util/auto.h"
-#include "../util/mem.h"
+#include "util/auto.h"
+#include "util/mem.h"
 #include "allocator.h"
 #include "analysis.h"
 #include "cpu_flame.h"

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/auto.h"
+#include "util/auto.h"
 
 enum { MOST_SPOTS = 400, MOST_DEPTH = 24, INTERPRETER = 0 };
 

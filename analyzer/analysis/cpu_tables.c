@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-#include "../util/auto.h"
-#include "../util/str.h"
+#include "util/auto.h"
+#include "util/str.h"
 #include "stages.h"
 
 enum { MOST_FUNCTIONS = 1000, MOST_STACKS = 1000, MOST_OF_A_THREAD = 5, MOST_THREADS = 100, MOST_FRAMES = 16 };

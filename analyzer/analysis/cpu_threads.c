@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "../util/mem.h"
+#include "util/mem.h"
 
 #define LARGEST_SHIFT_NS 4000000000000000000ll
 

@@ -5,8 +5,8 @@
 #ifndef PT_ANALYSIS_CPU_THREADS_H
 #define PT_ANALYSIS_CPU_THREADS_H
 
-#include "../model/cpu_data.h"
-#include "../util/map.h"
+#include "model/cpu_data.h"
+#include "util/map.h"
 
 /* Where a thread was: a sample on the CPU is an instant, a wait lasted. */
 struct pt_cpu_moment {

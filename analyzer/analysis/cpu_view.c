@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../model/python.h"
-#include "../util/auto.h"
-#include "../util/mem.h"
+#include "model/python.h"
+#include "util/auto.h"
+#include "util/mem.h"
 #include "stages.h"
 
 static void weigh(struct pt_cpu_view *view)

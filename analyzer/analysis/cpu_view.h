@@ -8,10 +8,10 @@
 #ifndef PT_ANALYSIS_CPU_VIEW_H
 #define PT_ANALYSIS_CPU_VIEW_H
 
-#include "../model/cpu_data.h"
-#include "../model/symbols.h"
-#include "../util/map.h"
-#include "../util/vec.h"
+#include "model/cpu_data.h"
+#include "model/symbols.h"
+#include "util/map.h"
+#include "util/vec.h"
 
 /* A function as it is shown: frames of one name in one module are one. */
 struct pt_cpu_function {

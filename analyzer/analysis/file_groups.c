@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/auto.h"
-#include "../util/mem.h"
-#include "../util/str.h"
+#include "util/auto.h"
+#include "util/mem.h"
+#include "util/str.h"
 #include "file_results.h"
 
 enum { MAX_ROWS = 100, MAX_GROUPS = 2000 };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/id_map.h"
+#include "util/id_map.h"
 #include "analysis.h"
 #include "call_class.h"
 #include "file_results.h"

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "../util/auto.h"
-#include "../util/str.h"
+#include "util/auto.h"
+#include "util/str.h"
 #include "stages.h"
 
 enum { MOST_FRAMES = 12 };

@@ -6,7 +6,7 @@
 #ifndef PT_ANALYSIS_FRAMES_H
 #define PT_ANALYSIS_FRAMES_H
 
-#include "../model/symbols.h"
+#include "model/symbols.h"
 #include "metrics.h"
 
 struct pt_stack_text {

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "../util/mem.h"
+#include "util/mem.h"
 
 enum { SHORT_ONES_BEFORE_A_SLICE = 200 };
 #define LONGEST_SLICE_NS 50000000

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "../model/session.h"
+#include "model/session.h"
 
 /* Zeroed = empty. Holds one time per thread of the processes that make such calls. */
 struct pt_gaps {

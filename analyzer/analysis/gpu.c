@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/auto.h"
-#include "../util/str.h"
+#include "util/auto.h"
+#include "util/str.h"
 #include "gpu_host.h"
 #include "gpu_memory.h"
 #include "gpu_overlaps.h"

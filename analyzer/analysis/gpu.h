@@ -8,11 +8,11 @@
 #ifndef PT_ANALYSIS_GPU_H
 #define PT_ANALYSIS_GPU_H
 
-#include "../util/id_map.h"
+#include "proftrace/cuda.h"
+#include "util/id_map.h"
 #include "analysis.h"
 #include "histogram.h"
 #include "peers.h"
-#include "proftrace/cuda.h"
 #include "time_union.h"
 
 enum gpu_cause {

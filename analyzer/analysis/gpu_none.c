@@ -9,8 +9,8 @@
  */
 #include <string.h>
 
-#include "../model/elf_image.h"
-#include "../util/map.h"
+#include "model/elf_image.h"
+#include "util/map.h"
 #include "gpu.h"
 
 /* With the dot: this program must not find itself. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../model/demangle.h"
-#include "../util/auto.h"
+#include "model/demangle.h"
+#include "util/auto.h"
 #include "gpu.h"
 
 enum { MAX_ROWS = 100 };

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/auto.h"
-#include "../util/fmt.h"
+#include "util/auto.h"
+#include "util/fmt.h"
 #include "frames.h"
 
 enum {

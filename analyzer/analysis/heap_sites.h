@@ -8,9 +8,9 @@
 #ifndef PT_ANALYSIS_HEAP_SITES_H
 #define PT_ANALYSIS_HEAP_SITES_H
 
-#include "../model/session.h"
-#include "../util/map.h"
-#include "../util/vec.h"
+#include "model/session.h"
+#include "util/map.h"
+#include "util/vec.h"
 
 struct pt_sample_weight {
     double allocs, bytes;

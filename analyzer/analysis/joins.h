@@ -7,8 +7,8 @@
 #ifndef PT_ANALYSIS_JOINS_H
 #define PT_ANALYSIS_JOINS_H
 
-#include "../model/session.h"
-#include "../util/map.h"
+#include "model/session.h"
+#include "util/map.h"
 
 struct pt_joins {
     struct pt_map by_pthread; /* process and pthread_t -> index of the thread, plus 1 */

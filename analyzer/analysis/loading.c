@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/auto.h"
-#include "../util/mem.h"
+#include "util/auto.h"
+#include "util/mem.h"
 
 /* Less than this share of the main thread's samples in a framework is its import. */
 #define LEAST_TRAINING_SHARE 0.05

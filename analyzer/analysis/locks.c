@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../model/python.h"
+#include "model/python.h"
 #include "time_part.h"
 
 enum { MAX_LOCKS = 4096, MAX_MADE = 1 << 16 };

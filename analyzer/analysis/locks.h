@@ -5,7 +5,7 @@
 #ifndef PT_ANALYSIS_LOCKS_H
 #define PT_ANALYSIS_LOCKS_H
 
-#include "../util/map.h"
+#include "util/map.h"
 #include "histogram.h"
 #include "lock_holders.h"
 #include "lock_sleeps.h"

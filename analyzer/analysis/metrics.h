@@ -10,10 +10,10 @@
 
 #include <stdbool.h>
 
-#include "../util/arena.h"
-#include "../util/map.h"
-#include "../util/vec.h"
 #include "proftrace/schema.h"
+#include "util/arena.h"
+#include "util/map.h"
+#include "util/vec.h"
 
 /* How a value is shown to people; the raw value is always in the base unit (seconds, bytes, plain counts). */
 enum pt_show {

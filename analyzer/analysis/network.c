@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/id_map.h"
+#include "util/id_map.h"
 #include "time_part.h"
 #include "workers.h"
 

@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-#include "../util/auto.h"
-#include "../util/mem.h"
+#include "util/auto.h"
+#include "util/mem.h"
 
 static int by_thread_and_time(const void *a, const void *b)
 {

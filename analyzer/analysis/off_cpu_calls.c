@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "../util/mem.h"
+#include "util/mem.h"
 
 _Static_assert(PT_CPU_WAIT_CLASSES <= 32 && PT_PART__COUNT <= 32, "a key has 5 bits for each");
 

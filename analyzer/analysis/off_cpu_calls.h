@@ -8,8 +8,8 @@
 #ifndef PT_ANALYSIS_OFF_CPU_CALLS_H
 #define PT_ANALYSIS_OFF_CPU_CALLS_H
 
-#include "../model/cpu_data.h"
-#include "../util/map.h"
+#include "model/cpu_data.h"
+#include "util/map.h"
 #include "time_part.h"
 
 struct pt_off_calls_thread {

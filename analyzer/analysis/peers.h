@@ -5,10 +5,10 @@
 #ifndef PT_ANALYSIS_PEERS_H
 #define PT_ANALYSIS_PEERS_H
 
-#include "../decode/event.h"
-#include "../model/session.h"
-#include "../util/map.h"
-#include "../util/vec.h"
+#include "decode/event.h"
+#include "model/session.h"
+#include "util/map.h"
+#include "util/vec.h"
 
 /* Those who write to an end, or read from it: the last two different ones. */
 struct pt_peer_side {

@@ -16,7 +16,7 @@ static const struct {
     const char *max, *mean, *last;
 } names[PT_RESOURCE__COUNT] = {
 #define RESOURCE(id, merge, label, summary) {"resource." #id ".max", "resource." #id ".mean", "resource." #id ".last"},
-#include "../util/resources.def"
+#include "util/resources.def"
 #undef RESOURCE
 };
 

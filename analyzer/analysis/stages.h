@@ -11,9 +11,9 @@
 
 #include <string.h>
 
-#include "../model/run_info.h"
-#include "../model/session.h"
-#include "../util/vec.h"
+#include "model/run_info.h"
+#include "model/session.h"
+#include "util/vec.h"
 
 struct pt_stage {
     const char *name;

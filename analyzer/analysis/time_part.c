@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "../model/python.h"
-#include "call_class.h"
 #include "proftrace/cuda.h"
+#include "model/python.h"
+#include "call_class.h"
 
 const struct pt_time_part_row pt_time_parts[PT_PART__COUNT] = {
 #define PART(id, label) {#id, #id "_s", "time." #id "_s", label},

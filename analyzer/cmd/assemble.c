@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "../model/session_text.h"
-#include "../util/auto.h"
+#include "model/session_text.h"
+#include "util/auto.h"
 #include "cmd.h"
 #include "options.h"
 

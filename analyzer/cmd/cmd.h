@@ -9,7 +9,7 @@
 #ifndef PT_CMD_CMD_H
 #define PT_CMD_CMD_H
 
-#include "../util/error.h"
+#include "util/error.h"
 
 struct pt_command {
     const char *name;

@@ -6,11 +6,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "../decode/text.h"
-#include "../merge/stream.h"
-#include "../model/session_text.h"
-#include "../util/auto.h"
-#include "../util/json_stream.h"
+#include "decode/text.h"
+#include "merge/stream.h"
+#include "model/session_text.h"
+#include "util/auto.h"
+#include "util/json_stream.h"
 #include "cmd.h"
 #include "open_run.h"
 

@@ -10,11 +10,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../export/export.h"
-#include "../util/auto.h"
-#include "../util/json_stream.h"
-#include "../util/mem.h"
-#include "../util/sanitize.h"
+#include "export/export.h"
+#include "util/auto.h"
+#include "util/json_stream.h"
+#include "util/mem.h"
+#include "util/sanitize.h"
 #include "options.h"
 
 #define SIZE_OF_FORMAT UINT64_MAX /* --max-size is not given */

@@ -6,11 +6,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "../model/session.h"
-#include "../util/auto.h"
-#include "../util/fmt.h"
-#include "../util/json_stream.h"
-#include "../util/sanitize.h"
+#include "model/session.h"
+#include "util/auto.h"
+#include "util/fmt.h"
+#include "util/json_stream.h"
+#include "util/sanitize.h"
 #include "cmd.h"
 #include "open_run.h"
 

@@ -5,8 +5,8 @@
 #ifndef PT_CMD_OPEN_RUN_H
 #define PT_CMD_OPEN_RUN_H
 
-#include "../model/session.h"
-#include "../report/write.h"
+#include "model/session.h"
+#include "report/write.h"
 #include "options.h"
 
 /* 0 = opened; 1 = --help was printed; -1 = error. Without an argument the latest run. */

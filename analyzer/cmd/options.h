@@ -26,10 +26,10 @@
 
 #include <stdbool.h>
 
-#include "../util/error.h"
-#include "../util/nearest.h"
-#include "../util/parse.h"
 #include "proftrace/schema.h"
+#include "util/error.h"
+#include "util/nearest.h"
+#include "util/parse.h"
 
 enum pt_opt_type {
     PT_OPT_TYPE_FLAG,     /* bool; --no-x clears it */

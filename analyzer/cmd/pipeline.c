@@ -3,7 +3,7 @@
  * pipeline.c - Owns: `proftrace pipeline`: configuration, plan, run, reports, exit code. Threads: main only. Never:
  * prints to stdout while stages run; it is theirs.
  */
-#include "../pipeline/runner.h"
+#include "pipeline/runner.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -12,16 +12,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../launcher/child.h"
-#include "../launcher/environment.h"
-#include "../launcher/library.h"
-#include "../util/option_values.h"
-#include "../report/copy.h"
-#include "../report/github.h"
-#include "../report/write.h"
-#include "../util/auto.h"
-#include "../util/fmt.h"
-#include "../util/sanitize.h"
+#include "launcher/child.h"
+#include "launcher/environment.h"
+#include "launcher/library.h"
+#include "report/copy.h"
+#include "report/github.h"
+#include "report/write.h"
+#include "util/auto.h"
+#include "util/fmt.h"
+#include "util/option_values.h"
+#include "util/sanitize.h"
 #include "cmd.h"
 
 #include "options.h"

@@ -2,9 +2,9 @@
  *
  * report.c - Owns: `proftrace report`. Threads: main only. Never: prints anything but the report to stdout.
  */
-#include "../report/medium.h"
-#include "../report/write.h"
-#include "../util/auto.h"
+#include "report/medium.h"
+#include "report/write.h"
+#include "util/auto.h"
 #include "cmd.h"
 #include "open_run.h"
 

@@ -5,7 +5,7 @@
 #ifndef PT_CMD_SHELL_WORD_H
 #define PT_CMD_SHELL_WORD_H
 
-#include "../util/str.h"
+#include "util/str.h"
 
 void pt_shell_word(struct pt_str *out, const char *path);
 

@@ -2,10 +2,10 @@
  *
  * stats.c - Owns: `proftrace stats`: tables as strace -c has them. Threads: main only. Never: judges.
  */
-#include "../report/build_stats.h"
-#include "../report/medium.h"
-#include "../report/write.h"
-#include "../util/auto.h"
+#include "report/build_stats.h"
+#include "report/medium.h"
+#include "report/write.h"
+#include "util/auto.h"
 #include "cmd.h"
 #include "open_run.h"
 

@@ -12,8 +12,8 @@
 #include <sys/uio.h>
 #include <time.h>
 
-#include "../util/auto.h"
-#include "../util/mem.h"
+#include "util/auto.h"
+#include "util/mem.h"
 #include "unwind.h"
 
 #define STACK_BYTES 16384u

@@ -14,9 +14,9 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 
-#include "../util/auto.h"
-#include "../util/map.h"
-#include "../util/mem.h"
+#include "util/auto.h"
+#include "util/map.h"
+#include "util/mem.h"
 #include "cfi_row.h"
 
 #define TABLE_MAX_BYTES (256u << 20)

@@ -7,8 +7,8 @@
 
 #include <sys/types.h>
 
-#include "../util/map.h"
-#include "../util/vec.h"
+#include "util/map.h"
+#include "util/vec.h"
 #include "cfi.h"
 
 struct pt_code_module {

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../util/cpu_format.h"
-#include "../util/mem.h"
+#include "util/cpu_format.h"
+#include "util/mem.h"
 #include "profile_data.h"
 
 #define PERIOD_NS                                                                                                      \

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../util/mem.h"
+#include "util/mem.h"
 
 /* What perf_event_mlock_kb grants every user for each CPU. */
 #define RING_MAX_BYTES (512u << 10)

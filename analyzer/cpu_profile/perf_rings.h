@@ -13,8 +13,8 @@
 #include <linux/perf_event.h>
 #include <stdbool.h>
 
-#include "../util/error.h"
 #include "proftrace/schema.h"
+#include "util/error.h"
 
 /* 16 general registers without the segments, and rip: in the order in which the kernel stores them. */
 enum pt_perf_reg {

@@ -7,9 +7,9 @@
 
 #include <stddef.h>
 
-#include "../util/cpu_format.h"
-#include "../util/error.h"
-#include "../util/vec.h"
+#include "util/cpu_format.h"
+#include "util/error.h"
+#include "util/vec.h"
 
 /* Chunks of one type that are collected until there is something to write. */
 struct pt_chunk_buffer {

@@ -5,7 +5,7 @@
 #ifndef PT_CPU_PROFILE_STACK_TREE_H
 #define PT_CPU_PROFILE_STACK_TREE_H
 
-#include "../util/map.h"
+#include "util/map.h"
 #include "profile_file.h"
 #include "unwind.h"
 

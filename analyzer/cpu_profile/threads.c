@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/mem.h"
+#include "util/mem.h"
 
 struct pt_live_thread *pt_threads_find(const struct pt_threads *threads, pt_u32 tid)
 {

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "../util/map.h"
+#include "util/map.h"
 #include "profile_file.h"
 
 enum pt_thread_state { PT_THREAD_UNSEEN, PT_THREAD_ON, PT_THREAD_PREEMPTED, PT_THREAD_WAITING };

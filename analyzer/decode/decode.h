@@ -5,7 +5,7 @@
 #ifndef PT_DECODE_DECODE_H
 #define PT_DECODE_DECODE_H
 
-#include "../source/block.h"
+#include "source/block.h"
 #include "schema_table.h"
 
 /* ticks -> ns since the session's start: offset + ticks * mult / 2^PT_SCALE_BITS. */

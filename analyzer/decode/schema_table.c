@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/mem.h"
+#include "util/mem.h"
 
 /* Each row's fields as a function-local table: `self` lets FIELD name its struct without knowing the event. */
 #define AUX(name, unit, doc) {#name, "u32", PT_UNIT_##unit, 0, 4, PT_FIELD_AUX},

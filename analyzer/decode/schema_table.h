@@ -10,9 +10,9 @@
 
 #include <stdbool.h>
 
-#include "../util/str.h"
-#include "event.h"
 #include "proftrace/format.h"
+#include "util/str.h"
+#include "event.h"
 
 /* All descriptors of this build, PT_ROW__COUNT of them by row. */
 extern const struct pt_event_desc *const pt_event_descs;

@@ -11,8 +11,8 @@
 #ifndef PT_DECODE_TEXT_H
 #define PT_DECODE_TEXT_H
 
-#include "../util/error.h"
-#include "../util/str.h"
+#include "util/error.h"
+#include "util/str.h"
 #include "event.h"
 
 /* How ids become names and back. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/vec.h"
+#include "util/vec.h"
 #include "text_tables.h"
 
 static const char *read_open_flags(const char *at, pt_u64 *ret_value)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../model/session.h"
+#include "model/session.h"
 
 char *pt_chrome_begin(struct pt_chrome_out *out, char phase, pt_u32 pid, pt_u32 tid, pt_i64 at_ns)
 {

@@ -11,7 +11,7 @@
 #ifndef PT_EXPORT_CHROME_EVENT_H
 #define PT_EXPORT_CHROME_EVENT_H
 
-#include "../decode/event.h"
+#include "decode/event.h"
 #include "event_text.h"
 #include "export.h"
 #include "put.h"

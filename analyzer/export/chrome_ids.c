@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "../util/map.h"
-#include "../util/mem.h"
+#include "util/map.h"
+#include "util/mem.h"
 
 /* The kernel gives out no id above this (PID_MAX_LIMIT), so ours start there. */
 #define KERNEL_MAX_ID (1u << 22)

@@ -8,7 +8,7 @@
 #ifndef PT_EXPORT_CHROME_IDS_H
 #define PT_EXPORT_CHROME_IDS_H
 
-#include "../model/session.h"
+#include "model/session.h"
 
 struct pt_chrome_ids {
     pt_u32 *pids;  /* by process index */

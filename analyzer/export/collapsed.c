@@ -6,8 +6,8 @@
  * Owns: the lines. One thread. Never: lets a name break its line.
  */
 
-#include "../util/auto.h"
-#include "../util/str.h"
+#include "util/auto.h"
+#include "util/str.h"
 #include "cpu_samples.h"
 
 /* A semicolon or a line's end in a name would make two of one. */

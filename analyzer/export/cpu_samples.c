@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../analysis/analysis.h"
-#include "../analysis/off_cpu.h"
-#include "../merge/stream.h"
-#include "../model/run_info.h"
-#include "../util/auto.h"
-#include "../util/mem.h"
+#include "analysis/analysis.h"
+#include "analysis/off_cpu.h"
+#include "merge/stream.h"
+#include "model/run_info.h"
+#include "util/auto.h"
+#include "util/mem.h"
 
 static bool is_wanted(const struct pt_export_options *options, const struct pt_cpu_data *data, pt_u32 thread,
                       pt_i64 t_ns)

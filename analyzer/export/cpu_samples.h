@@ -5,7 +5,7 @@
 #ifndef PT_EXPORT_CPU_SAMPLES_H
 #define PT_EXPORT_CPU_SAMPLES_H
 
-#include "../analysis/cpu_view.h"
+#include "analysis/cpu_view.h"
 #include "export.h"
 
 /* A sample, or a wait whose stack was taken. */

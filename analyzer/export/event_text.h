@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "../decode/event.h"
+#include "decode/event.h"
 
 const char *pt_category_name(enum pt_category category);
 /* Without the family's prefix, which the category says already. */

@@ -11,8 +11,8 @@
 
 #include <stdbool.h>
 
-#include "../merge/stream.h"
-#include "../model/session.h"
+#include "merge/stream.h"
+#include "model/session.h"
 #include "sink.h"
 
 struct pt_export_options {

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../model/demangle.h"
-#include "../util/auto.h"
-#include "../util/mem.h"
 #include "proftrace/cuda.h"
+#include "model/demangle.h"
+#include "util/auto.h"
+#include "util/mem.h"
 
 const char *pt_gpu_memory_name(pt_u32 kind)
 {

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-#include "../model/session.h"
-#include "../util/map.h"
+#include "model/session.h"
+#include "util/map.h"
 
 #define PT_GPU_NAME_BYTES 64
 

@@ -7,7 +7,7 @@
 #include "live_heap.h"
 
 #include <math.h>
-#include "../model/session.h"
+#include "model/session.h"
 
 static void thinned_show(struct pt_thinned *series, pt_i64 at_ns, pt_u64 value)
 {

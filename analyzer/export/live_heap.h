@@ -10,8 +10,8 @@
 
 #include <stdbool.h>
 
-#include "../analysis/block_map.h"
-#include "../decode/event.h"
+#include "analysis/block_map.h"
+#include "decode/event.h"
 
 /* A value over time, thinned: of each bucket the highest point and the last one are kept. */
 struct pt_thinned {

@@ -5,8 +5,8 @@
 #ifndef PT_EXPORT_PERFETTO_INTERN_H
 #define PT_EXPORT_PERFETTO_INTERN_H
 
-#include "../decode/event.h"
-#include "../util/map.h"
+#include "decode/event.h"
+#include "util/map.h"
 #include "sink.h"
 
 /* Each has numbers of its own; the values are the fields of InternedData. */

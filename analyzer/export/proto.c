@@ -4,7 +4,7 @@
  * whole file). */
 #include "proto.h"
 
-#include "../util/utf8.h"
+#include "util/utf8.h"
 
 char *pt_proto_text(char *at, pt_u32 field, const char *text)
 {

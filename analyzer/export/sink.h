@@ -10,8 +10,8 @@
 
 #include <stdbool.h>
 
-#include "../util/error.h"
 #include "proftrace/schema.h"
+#include "util/error.h"
 
 struct pt_sink;
 

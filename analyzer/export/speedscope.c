@@ -6,9 +6,9 @@
  * written at once. Owns: the document. One thread. Never: writes a number that is not finite.
  */
 
-#include "../util/auto.h"
-#include "../util/json_stream.h"
-#include "../util/str.h"
+#include "util/auto.h"
+#include "util/json_stream.h"
+#include "util/str.h"
 #include "cpu_samples.h"
 
 struct document {

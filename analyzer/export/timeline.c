@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "../util/auto.h"
+#include "util/auto.h"
 #include "gpu_names.h"
 
 #define STRINGS_FROM_NS 10000 /* shorter calls go without their path: half the file, and nobody looks at them */

@@ -8,9 +8,9 @@
 #ifndef PT_EXPORT_TIMELINE_H
 #define PT_EXPORT_TIMELINE_H
 
-#include "../decode/event.h"
-#include "../util/map.h"
-#include "../util/vec.h"
+#include "decode/event.h"
+#include "util/map.h"
+#include "util/vec.h"
 #include "chrome_ids.h"
 #include "export.h"
 #include "live_heap.h"

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../model/run_info.h"
-#include "../util/auto.h"
+#include "model/run_info.h"
+#include "util/auto.h"
 
 /* What counts up is shown as what it was per second. */
 static double value_at(const struct pt_run_stage *stage, enum pt_resource resource, pt_u32 i)

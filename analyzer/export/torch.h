@@ -5,8 +5,8 @@
 #ifndef PT_EXPORT_TORCH_H
 #define PT_EXPORT_TORCH_H
 
-#include "../util/map.h"
-#include "../util/vec.h"
+#include "util/map.h"
+#include "util/vec.h"
 #include "export.h"
 #include "gpu_names.h"
 

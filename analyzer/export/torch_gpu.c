@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/json_text.h"
-#include "../util/mem.h"
 #include "proftrace/cuda.h"
+#include "util/json_text.h"
+#include "util/mem.h"
 #include "put.h"
 
 #define SORT_GPU 5000000 /* GPUs below all processes */

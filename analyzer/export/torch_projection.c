@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/mem.h"
+#include "util/mem.h"
 #include "put.h"
 #include "torch.h"
 

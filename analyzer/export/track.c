@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/vec.h"
+#include "util/vec.h"
 
 /* How far two ends of one truth may lie apart: a clock tick or two, and a duration's 27 bits of mantissa. */
 static pt_i64 tolerance_ns(pt_i64 duration_ns)

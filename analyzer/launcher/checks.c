@@ -17,10 +17,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../util/auto.h"
-#include "../util/fmt.h"
+#include "util/auto.h"
+#include "util/fmt.h"
+#include "util/option_values.h"
 #include "session_dir.h"
-#include "../util/option_values.h"
 #include "target.h"
 
 #define ROOM_MIN_BYTES (1ull << 30)

@@ -18,10 +18,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../util/auto.h"
+#include "proftrace/format.h"
+#include "util/auto.h"
 #include "environment.h"
 #include "library.h"
-#include "proftrace/format.h"
 #include "session_dir.h"
 
 #define TRIAL_PROGRAM "/bin/true"

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../util/auto.h"
+#include "util/auto.h"
 
 #define GLIBC_MINOR_FULL 35 /* _dl_find_object, which native stacks need, came with 2.35 */
 

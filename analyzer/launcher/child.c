@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../util/auto.h"
+#include "util/auto.h"
 
 /* execve, and as execvp does, /bin/sh for a script that has no #! line. */
 static void exec_or_shell(const char *path, char **argv, char **environment)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "../util/error.h"
+#include "util/error.h"
 
 /* What the launcher changes for itself and gives back to the child: it starts as if we were not there. */
 struct pt_inherited {

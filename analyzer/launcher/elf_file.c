@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../util/auto.h"
+#include "util/auto.h"
 
 #define DYNAMIC_MAX 4096 /* entries; real programs have about 40 */
 #define HEADERS_MAX 128

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/auto.h"
+#include "util/auto.h"
 #include "library.h"
 
 static bool has_name(const char *entry, const char *name)

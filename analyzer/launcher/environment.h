@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "../util/error.h"
+#include "util/error.h"
 
 struct pt_variable {
     const char *name, *value;

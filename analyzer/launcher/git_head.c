@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../util/auto.h"
+#include "util/auto.h"
 
 static ssize_t read_text(const char *folder, const char *name, char *text, size_t size)
 {

@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../cpu_profile/cpu_profile.h"
-#include "../sampler/process_tree.h"
+#include "cpu_profile/cpu_profile.h"
+#include "sampler/process_tree.h"
 #include "output.h"
 #include "signals.h"
 #include "status_line.h"

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "../sampler/sampler.h"
+#include "sampler/sampler.h"
 #include "child.h"
 
 struct pt_cpu_profile;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../util/auto.h"
+#include "util/auto.h"
 
 /* Seen from the directory of the executable: the build folder, then what CMAKE_INSTALL_LIBDIR may be. */
 static const char *const places[] = {".", "../lib", "../lib/x86_64-linux-gnu", "../lib64", NULL};

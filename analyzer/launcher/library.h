@@ -5,7 +5,7 @@
 #ifndef PT_LAUNCHER_LIBRARY_H
 #define PT_LAUNCHER_LIBRARY_H
 
-#include "../util/error.h"
+#include "util/error.h"
 
 #define PT_LIBRARY_NAME "libproftrace.so"
 

@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../util/fd.h"
-#include "../util/fmt.h"
-#include "../util/mem.h"
+#include "util/fd.h"
+#include "util/fmt.h"
+#include "util/mem.h"
 #include "output_copy.h"
 #include "output_drainer.h"
 #include "output_terminal.h"

@@ -25,12 +25,12 @@
 #include <poll.h>
 #include <sys/types.h>
 
-#include "../util/error.h"
-#include "../util/str.h"
-#include "../util/vec.h"
+#include "proftrace/schema.h"
+#include "util/error.h"
+#include "util/str.h"
+#include "util/vec.h"
 #include "output_log.h"
 #include "output_sink.h"
-#include "proftrace/schema.h"
 
 struct pt_status_line;
 

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../util/auto.h"
-#include "../util/fd.h"
-#include "../util/sanitize.h"
+#include "util/auto.h"
+#include "util/fd.h"
+#include "util/sanitize.h"
 
 #define NAME_MAX_BYTES 100
 #define SAME_NAME_MAX 1000

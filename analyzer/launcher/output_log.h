@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "../util/error.h"
-#include "../util/str.h"
+#include "util/error.h"
+#include "util/str.h"
 
 struct pt_log {
     int dir_fd;

@@ -14,7 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "../util/fd.h"
+#include "util/fd.h"
 
 bool pt_outlet_is_open(int fd)
 {

@@ -11,7 +11,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "../util/fd.h"
+#include "util/fd.h"
 
 static int open_slave(int master)
 {

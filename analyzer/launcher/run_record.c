@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../util/auto.h"
-#include "../util/json_stream.h"
-#include "../util/redact.h"
+#include "util/auto.h"
+#include "util/json_stream.h"
+#include "util/redact.h"
 #include "git_head.h"
 
 static void write_command(struct pt_json *json, char *const *argv)

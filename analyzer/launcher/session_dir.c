@@ -21,8 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../util/auto.h"
 #include "proftrace/format.h"
+#include "util/auto.h"
 
 #define DEFAULT_ROOT "proftrace.data"
 #define BUDGET_MAX_BYTES (4ull << 30)

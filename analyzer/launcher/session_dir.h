@@ -5,8 +5,8 @@
 #ifndef PT_LAUNCHER_SESSION_DIR_H
 #define PT_LAUNCHER_SESSION_DIR_H
 
-#include "../util/error.h"
 #include "proftrace/schema.h"
+#include "util/error.h"
 
 struct pt_session_dir {
     char *path;  /* absolute; what PROFTRACE_SESSION says */

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "../util/error.h"
+#include "util/error.h"
 #include "child.h"
 #include "witness.h"
 

@@ -12,10 +12,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "../util/auto.h"
-#include "../util/fmt.h"
-#include "../util/sanitize.h"
-#include "../util/utf8.h"
+#include "util/auto.h"
+#include "util/fmt.h"
+#include "util/sanitize.h"
+#include "util/utf8.h"
 
 #define REDRAW_NS 250000000u
 #define QUIET_NS 300000000u /* after output: a burst of lines is not interrupted */

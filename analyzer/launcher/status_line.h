@@ -13,9 +13,9 @@
 #ifndef PT_LAUNCHER_STATUS_LINE_H
 #define PT_LAUNCHER_STATUS_LINE_H
 
-#include "../util/str.h"
-#include "output_sink.h"
 #include "proftrace/schema.h"
+#include "util/str.h"
+#include "output_sink.h"
 
 /* NAN = not known. */
 struct pt_status_values {

@@ -20,7 +20,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "../util/auto.h"
+#include "util/auto.h"
 #include "elf_file.h"
 
 #define SCRIPT_DEPTH_MAX 5 /* the kernel's own limit */

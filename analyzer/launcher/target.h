@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#include "../util/error.h"
+#include "util/error.h"
 
 struct pt_target {
     char path[PATH_MAX];   /* what to give execve */

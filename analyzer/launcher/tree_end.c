@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../util/mem.h"
+#include "util/mem.h"
 
 #define PAUSE_FIRST_NS 2000000u
 #define PAUSE_LAST_NS 100000000u

@@ -14,7 +14,7 @@
 #ifndef PT_LAUNCHER_TREE_END_H
 #define PT_LAUNCHER_TREE_END_H
 
-#include "../sampler/process_tree.h"
+#include "sampler/process_tree.h"
 
 #define PT_TREE_END_GRACE_NS 5000000000u
 

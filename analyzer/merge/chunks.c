@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "../util/mem.h"
+#include "util/mem.h"
 
 /* Once full, half of the ring has to be free before the reading thread goes on, and a reader that waits wants some
  * chunks at once: waking a thread for each costs more than the chunk, and a CPU is idle meanwhile. */

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <x86intrin.h>
 
-#include "../util/mem.h"
+#include "util/mem.h"
 
 typedef __int128 wide;
 

@@ -8,8 +8,8 @@
 #ifndef PT_MERGE_CLOCK_MAP_H
 #define PT_MERGE_CLOCK_MAP_H
 
-#include "../decode/decode.h"
-#include "../util/str.h"
+#include "decode/decode.h"
+#include "util/str.h"
 
 struct pt_clock_file {
     const struct pt_file_header *header;

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../util/mem.h"
+#include "util/mem.h"
 
 enum { MAX_WORKERS = 4, MAX_AHEAD = 192, FEW_BLOCKS = 8 };
 

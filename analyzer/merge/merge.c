@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../decode/schema_table.h"
-#include "../util/auto.h"
-#include "../util/mem.h"
+#include "decode/schema_table.h"
+#include "util/auto.h"
+#include "util/mem.h"
 #include "decode_pool.h"
 
 enum { MAX_WHOLE = 512, MIN_WINDOW = 32, ALL_WINDOWS = 4 << 20, NEXT_LINE = 2 };

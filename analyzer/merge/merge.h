@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "../decode/decode.h"
+#include "decode/decode.h"
 #include "stream.h"
 
 /* One stream (heap units or records) of one thread slot of one file; of a device's slot, one block of it, because its

@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-#include "../decode/event.h"
-#include "../util/error.h"
+#include "decode/event.h"
+#include "util/error.h"
 
 struct pt_session;
 

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/auto.h"
-#include "../util/map.h"
-#include "../util/vec.h"
+#include "proftrace/format.h"
+#include "util/auto.h"
+#include "util/map.h"
+#include "util/vec.h"
 #include "cpu_file.h"
 #include "cpu_switches.h"
-#include "proftrace/format.h"
 
 #define CHUNK_MAX_BYTES (64u << 20)
 #define MODULES_MAX 100000u

@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../util/arena.h"
-#include "../util/cpu_format.h"
-#include "../util/error.h"
+#include "util/arena.h"
+#include "util/cpu_format.h"
+#include "util/error.h"
 
 struct pt_cpu_file {
     const char *path; /* "" = memory that is no file */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../util/auto.h"
+#include "util/auto.h"
 
 FILE *pt_cpu_file_open(const char *path, pt_u64 *ret_bytes)
 {

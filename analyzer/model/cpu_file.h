@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "../util/cpu_format.h"
+#include "util/cpu_format.h"
 
 /* NULL and errno when it cannot be read; a link, a FIFO or a device is EINVAL or ELOOP. */
 FILE *pt_cpu_file_open(const char *path, pt_u64 *ret_bytes);

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "../util/mem.h"
+#include "util/mem.h"
 
 /* More is something else: time before the first record, or after the last. */
 enum { LONGEST_SWITCH_NS = 25000 };

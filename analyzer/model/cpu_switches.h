@@ -8,7 +8,7 @@
 #ifndef PT_MODEL_CPU_SWITCHES_H
 #define PT_MODEL_CPU_SWITCHES_H
 
-#include "../util/vec.h"
+#include "util/vec.h"
 #include "cpu_data.h"
 
 struct pt_cpu_on_cpu_list {

@@ -5,7 +5,7 @@
 #ifndef PT_MODEL_DEMANGLE_RUST_H
 #define PT_MODEL_DEMANGLE_RUST_H
 
-#include "../util/str.h"
+#include "util/str.h"
 
 /* The name without hashes, to be freed; NULL when it is none of Rust's, or would be longer than 8 KiB. */
 char *pt_demangle_rust(const char *name);

@@ -17,7 +17,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "../util/auto.h"
+#include "util/auto.h"
 
 #define MAX_FILE_BYTES (16ull << 30)
 #define MAX_UNPACKED_BYTES (4ull << 30)

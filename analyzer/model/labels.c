@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/arena.h"
-#include "../util/map.h"
+#include "util/arena.h"
+#include "util/map.h"
 #include "session_data.h"
 #include "session_text.h"
 

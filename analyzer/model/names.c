@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/mem.h"
-#include "../util/str.h"
+#include "util/mem.h"
+#include "util/str.h"
 #include "session_data.h"
 
 static void add_module(struct pt_process_data *data, const struct pt_definition *def)

@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../util/auto.h"
-#include "../util/mem.h"
-#include "../util/str.h"
+#include "util/auto.h"
+#include "util/mem.h"
+#include "util/str.h"
 
 enum { LARGEST_BYTES = 64 << 20, MOST_VALUES = 1 << 20 }; /* a long run with 8192 samples has 50,000 values */
 

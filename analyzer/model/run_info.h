@@ -10,9 +10,9 @@
 
 #include <stdbool.h>
 
-#include "../util/error.h"
-#include "../util/resources.h"
 #include "proftrace/schema.h"
+#include "util/error.h"
+#include "util/resources.h"
 
 struct cJSON;
 

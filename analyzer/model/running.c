@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../source/trace_file.h"
-#include "../util/auto.h"
-#include "../util/mem.h"
+#include "source/trace_file.h"
+#include "util/auto.h"
+#include "util/mem.h"
 
 static bool has_mapped(pt_u32 pid, const char *trace_path)
 {

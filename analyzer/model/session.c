@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../source/run_dir.h"
-#include "../util/auto.h"
+#include "source/run_dir.h"
+#include "util/auto.h"
 #include "running.h"
 #include "session_data.h"
 

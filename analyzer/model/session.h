@@ -10,9 +10,9 @@
 
 #include <stdbool.h>
 
-#include "../decode/event.h"
-#include "../util/error.h"
 #include "proftrace/format.h"
+#include "decode/event.h"
+#include "util/error.h"
 
 struct pt_trace_file;
 

@@ -5,9 +5,9 @@
 #ifndef PT_MODEL_SESSION_DATA_H
 #define PT_MODEL_SESSION_DATA_H
 
-#include "../merge/clock_map.h"
-#include "../source/trace_file.h"
-#include "../util/map.h"
+#include "merge/clock_map.h"
+#include "source/trace_file.h"
+#include "util/map.h"
 #include "session.h"
 
 struct pt_frames {

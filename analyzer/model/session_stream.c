@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../merge/merge.h"
-#include "../util/vec.h"
+#include "merge/merge.h"
+#include "util/vec.h"
 #include "session_data.h"
 
 static void count_damage(struct pt_quality *q, const struct pt_block_ref *ref)

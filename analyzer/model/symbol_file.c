@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/mem.h"
-#include "../util/vec.h"
+#include "util/mem.h"
+#include "util/vec.h"
 #include "debuginfod.h"
 #include "elf_image.h"
 

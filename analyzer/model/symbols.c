@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/map.h"
-#include "../util/mem.h"
-#include "../util/vec.h"
+#include "util/map.h"
+#include "util/mem.h"
+#include "util/vec.h"
 #include "demangle.h"
 #include "symbol_file.h"
 

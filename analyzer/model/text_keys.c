@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../decode/text.h"
+#include "decode/text.h"
 #include "text_process.h"
 
 /* The end of a [list], behind its bracket; quoted texts inside may hold brackets. */

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../decode/schema_table.h"
-#include "../decode/text.h"
 #include "proftrace/codec.h"
+#include "decode/schema_table.h"
+#include "decode/text.h"
 
 /* CLOCK_MONOTONIC at instant 0 of an assembled session: any value does that leaves room before it. */
 #define EPOCH_NS 1000000000000ull

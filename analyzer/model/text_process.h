@@ -5,10 +5,10 @@
 #ifndef PT_MODEL_TEXT_PROCESS_H
 #define PT_MODEL_TEXT_PROCESS_H
 
-#include "../source/trace_writer.h"
-#include "../util/map.h"
-#include "../util/str.h"
-#include "../util/vec.h"
+#include "source/trace_writer.h"
+#include "util/map.h"
+#include "util/str.h"
+#include "util/vec.h"
 #include "session_text.h"
 
 /* key=value pairs of a line: values are words, "quoted texts" (unquoted here) or [lists]. */

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../decode/text.h"
-#include "../util/auto.h"
+#include "decode/text.h"
+#include "util/auto.h"
 #include "text_process.h"
 
 #define WANTED "assemble reads what `proftrace dump RUN` writes"

@@ -6,10 +6,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "../decode/text.h"
-#include "../merge/stream.h"
-#include "../util/auto.h"
-#include "../util/fmt.h"
+#include "decode/text.h"
+#include "merge/stream.h"
+#include "util/auto.h"
+#include "util/fmt.h"
 #include "session_data.h"
 #include "session_text.h"
 

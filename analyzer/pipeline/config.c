@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/auto.h"
-#include "../util/nearest.h"
+#include "util/auto.h"
+#include "util/nearest.h"
 #include "config_keys.h"
 #include "document.h"
 

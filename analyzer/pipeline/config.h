@@ -11,11 +11,11 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "../util/arena.h"
-#include "../util/error.h"
-#include "../util/str.h"
-#include "../util/vec.h"
 #include "proftrace/schema.h"
+#include "util/arena.h"
+#include "util/error.h"
+#include "util/str.h"
+#include "util/vec.h"
 
 struct pt_config_pair {
     const char *name, *value;

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/auto.h"
-#include "../util/parse.h"
-#include "../util/utf8.h"
+#include "util/auto.h"
+#include "util/parse.h"
+#include "util/utf8.h"
 #include "document.h"
 
 #define FIELD_OF_PROFILE(field) offsetof(struct pt_config, field)

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../util/auto.h"
-#include "../util/nearest.h"
+#include "util/auto.h"
+#include "util/nearest.h"
 
 enum {
     MANY_KEYS = 64,   /* of a section: more than the table has */

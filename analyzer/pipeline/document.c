@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../util/auto.h"
-#include "../util/json_text.h"
-#include "../util/utf8.h"
+#include "util/auto.h"
+#include "util/json_text.h"
+#include "util/utf8.h"
 
 static int cannot_open(const char *path, struct pt_error *err)
 {

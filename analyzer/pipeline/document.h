@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <time.h>
 
-#include "../util/error.h"
-#include "../util/str.h"
+#include "util/error.h"
+#include "util/str.h"
 
 enum { PT_DOCUMENT_MAX_MIB = 16 };
 

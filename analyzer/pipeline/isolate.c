@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../util/auto.h"
+#include "util/auto.h"
 #include "isolate_stale.h"
 
 #define FILE_NAME "config.json"

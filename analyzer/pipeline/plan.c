@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/auto.h"
-#include "../util/fmt.h"
-#include "../util/redact.h"
-#include "../util/sanitize.h"
+#include "util/auto.h"
+#include "util/fmt.h"
+#include "util/redact.h"
+#include "util/sanitize.h"
 
 static const char *variable(const struct pt_config_stage *stage, const char *name)
 {

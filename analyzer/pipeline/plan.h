@@ -5,7 +5,7 @@
 #ifndef PT_PIPELINE_PLAN_H
 #define PT_PIPELINE_PLAN_H
 
-#include "../launcher/target.h"
+#include "launcher/target.h"
 #include "config.h"
 
 struct pt_planned {

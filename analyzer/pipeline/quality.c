@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/auto.h"
+#include "util/auto.h"
 #include "document.h"
 #include "quality_find.h"
 

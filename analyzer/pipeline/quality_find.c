@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/auto.h"
-#include "../util/json_text.h"
-#include "../util/mem.h"
+#include "util/auto.h"
+#include "util/json_text.h"
+#include "util/mem.h"
 #include "document.h"
 
 /* The members that have the name, anywhere. */

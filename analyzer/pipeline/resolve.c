@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../util/auto.h"
-#include "../util/mem.h"
+#include "util/auto.h"
+#include "util/mem.h"
 
 enum { MAX_LINKS = 40 }; /* as the kernel */
 

@@ -5,8 +5,8 @@
 #ifndef PT_PIPELINE_RESOLVE_H
 #define PT_PIPELINE_RESOLVE_H
 
-#include "../util/error.h"
-#include "../util/str.h"
+#include "util/error.h"
+#include "util/str.h"
 
 /* Absolute, without . and .., symbolic links followed as far as the path exists; what does not exist stays as it is.
  * -1 when links lead in a circle. */

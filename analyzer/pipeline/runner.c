@@ -17,9 +17,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "../launcher/status_line.h"
-#include "../util/auto.h"
-#include "../util/sanitize.h"
+#include "launcher/status_line.h"
+#include "util/auto.h"
+#include "util/sanitize.h"
 #include "runner_stage.h"
 
 /* ---- the record ---- */

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-#include "../launcher/session_dir.h"
-#include "../launcher/signals.h"
+#include "launcher/session_dir.h"
+#include "launcher/signals.h"
 #include "plan.h"
 
 struct pt_runner_request {

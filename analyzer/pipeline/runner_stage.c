@@ -13,13 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../cpu_profile/cpu_profile.h"
-#include "../launcher/environment.h"
-#include "../launcher/output.h"
-#include "../sampler/process_tree.h"
-#include "../util/auto.h"
-#include "../util/fmt.h"
-#include "../util/redact.h"
+#include "cpu_profile/cpu_profile.h"
+#include "launcher/environment.h"
+#include "launcher/output.h"
+#include "sampler/process_tree.h"
+#include "util/auto.h"
+#include "util/fmt.h"
+#include "util/redact.h"
 
 #define SETTLE_ROUNDS 10
 #define SETTLE_NS 20000000

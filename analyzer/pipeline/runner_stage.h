@@ -5,8 +5,8 @@
 #ifndef PT_PIPELINE_RUNNER_STAGE_H
 #define PT_PIPELINE_RUNNER_STAGE_H
 
-#include "../launcher/run_record.h"
-#include "../launcher/status_line.h"
+#include "launcher/run_record.h"
+#include "launcher/status_line.h"
 #include "isolate.h"
 #include "quality.h"
 #include "runner.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../util/redact.h"
+#include "util/redact.h"
 
 bool pt_build_wants_stage(const struct pt_build *b, pt_u32 stage)
 {

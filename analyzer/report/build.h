@@ -5,7 +5,7 @@
 #ifndef PT_REPORT_BUILD_H
 #define PT_REPORT_BUILD_H
 
-#include "../rules/rule.h"
+#include "rules/rule.h"
 #include "doc.h"
 
 struct pt_report_options {

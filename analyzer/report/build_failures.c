@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../util/auto.h"
+#include "util/auto.h"
 #include "build.h"
 
 enum { TAIL_LINES = 20, TAIL_BYTES = 16384 };

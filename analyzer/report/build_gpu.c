@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../analysis/gpu.h"
-#include "../analysis/time_part.h"
+#include "analysis/gpu.h"
+#include "analysis/time_part.h"
 #include "build.h"
 
 static const struct pt_table *table_of(const struct pt_build *b, pt_u32 stage, const char *name)

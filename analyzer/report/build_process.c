@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../analysis/call_class.h"
+#include "analysis/call_class.h"
 #include "build.h"
 
 const char *pt_build_exit_text(const struct pt_build *b, const struct pt_process *process)

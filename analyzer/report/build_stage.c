@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../analysis/time_part.h"
+#include "analysis/time_part.h"
 #include "build.h"
 
 /* ---- status ---- */

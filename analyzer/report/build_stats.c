@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../analysis/call_class.h"
+#include "analysis/call_class.h"
 
 struct stats {
     const struct pt_profile *profile;

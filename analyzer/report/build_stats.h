@@ -5,7 +5,7 @@
 #ifndef PT_REPORT_BUILD_STATS_H
 #define PT_REPORT_BUILD_STATS_H
 
-#include "../analysis/analysis.h"
+#include "analysis/analysis.h"
 #include "doc.h"
 
 /* In the order of --by's choices. */

@@ -5,8 +5,8 @@
 #ifndef PT_REPORT_CHART_H
 #define PT_REPORT_CHART_H
 
-#include "../util/error.h"
-#include "../util/str.h"
+#include "util/error.h"
+#include "util/str.h"
 #include "doc.h"
 
 /* The vertical axis: 0, step, 2 * step ... top. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../util/auto.h"
+#include "util/auto.h"
 #include "chart.h"
 #include "svg.h"
 #include "write.h"

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../util/auto.h"
+#include "util/auto.h"
 #include "render.h"
 #include "write.h"
 

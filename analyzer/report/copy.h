@@ -5,7 +5,7 @@
 #ifndef PT_REPORT_COPY_H
 #define PT_REPORT_COPY_H
 
-#include "../util/error.h"
+#include "util/error.h"
 
 /* Make the directory and see that it can be written, before hours of work depend on it. Exit code 2. */
 int pt_report_prepare_copy(const char *directory, struct pt_error *err);

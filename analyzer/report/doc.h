@@ -14,7 +14,7 @@
 #ifndef PT_REPORT_DOC_H
 #define PT_REPORT_DOC_H
 
-#include "../analysis/metrics.h"
+#include "analysis/metrics.h"
 
 enum pt_node_kind {
     PT_NODE_VALUE,

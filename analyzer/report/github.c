@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/auto.h"
-#include "../util/sanitize.h"
+#include "util/auto.h"
+#include "util/sanitize.h"
 #include "show.h"
 
 enum { MOST_OF_A_KIND = 10, MOST_SUMMARY_BYTES = 1000 * 1000 };

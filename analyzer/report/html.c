@@ -7,9 +7,9 @@
 
 #include <math.h>
 
-#include "../util/auto.h"
-#include "../util/fmt.h"
-#include "../util/sha256.h"
+#include "util/auto.h"
+#include "util/fmt.h"
+#include "util/sha256.h"
 #include "render.h"
 #include "svg.h"
 

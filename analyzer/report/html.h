@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "../util/str.h"
+#include "util/str.h"
 #include "doc.h"
 
 enum { PT_HTML_MOST_ROWS = 200, PT_HTML_LONGEST_TEXT = 2000, PT_HTML_LONGEST_CELL = 240 };

@@ -4,9 +4,9 @@
  */
 #include <math.h>
 
-#include "../util/auto.h"
-#include "../util/fmt.h"
-#include "../util/sanitize.h"
+#include "util/auto.h"
+#include "util/fmt.h"
+#include "util/sanitize.h"
 #include "html.h"
 
 enum { MOST_FINDINGS = 60 };

@@ -3,7 +3,7 @@
  * Owns: a flame graph on the page, with what is not in it. Threads: any. Never: makes the page wider than the screen:
  * the drawing scrolls in a box of its own.
  */
-#include "../util/fmt.h"
+#include "util/fmt.h"
 #include "html.h"
 #include "svg.h"
 

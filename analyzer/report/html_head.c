@@ -5,9 +5,9 @@
  */
 #include <math.h>
 
-#include "../util/auto.h"
-#include "../util/fmt.h"
-#include "../util/sanitize.h"
+#include "util/auto.h"
+#include "util/fmt.h"
+#include "util/sanitize.h"
 #include "html.h"
 #include "svg.h"
 

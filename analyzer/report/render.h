@@ -5,7 +5,7 @@
 #ifndef PT_REPORT_RENDER_H
 #define PT_REPORT_RENDER_H
 
-#include "../util/str.h"
+#include "util/str.h"
 #include "doc.h"
 
 struct pt_render_options {

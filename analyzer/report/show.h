@@ -5,8 +5,8 @@
 #ifndef PT_REPORT_SHOW_H
 #define PT_REPORT_SHOW_H
 
-#include "../util/fmt.h"
-#include "../util/str.h"
+#include "util/fmt.h"
+#include "util/str.h"
 #include "doc.h"
 
 enum pt_show_style {

@@ -6,8 +6,8 @@
 #ifndef PT_REPORT_SVG_H
 #define PT_REPORT_SVG_H
 
-#include "../util/fmt.h"
-#include "../util/str.h"
+#include "util/fmt.h"
+#include "util/str.h"
 #include "doc.h"
 
 /* The classes of all drawings, light and dark; the page has it once, a file of its own brings it along. */

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "../analysis/time_part.h"
-#include "../util/auto.h"
-#include "../util/fmt.h"
-#include "../util/sanitize.h"
+#include "analysis/time_part.h"
+#include "util/auto.h"
+#include "util/fmt.h"
+#include "util/sanitize.h"
 #include "grid.h"
 #include "svg.h"
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/auto.h"
-#include "../util/sanitize.h"
+#include "util/auto.h"
+#include "util/sanitize.h"
 #include "chart.h"
 #include "svg.h"
 

@@ -7,8 +7,8 @@
  */
 #include <math.h>
 
-#include "../util/auto.h"
-#include "../util/sanitize.h"
+#include "util/auto.h"
+#include "util/sanitize.h"
 #include "grid.h"
 #include "svg.h"
 

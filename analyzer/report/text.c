@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "../util/auto.h"
-#include "../util/sanitize.h"
+#include "util/auto.h"
+#include "util/sanitize.h"
 #include "grid.h"
 #include "render.h"
 

@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../util/auto.h"
-#include "../util/fmt.h"
-#include "../util/sanitize.h"
+#include "util/auto.h"
+#include "util/fmt.h"
+#include "util/sanitize.h"
 #include "chart.h"
 #include "github.h"
 #include "medium.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/mem.h"
+#include "util/mem.h"
 #include "kernel_file.h"
 
 enum pt_io_answer pt_process_io_read(pid_t pid, struct pt_process_io *ret_io)

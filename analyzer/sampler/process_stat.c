@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../util/auto.h"
+#include "util/auto.h"
 
 int pt_process_stat_open(pid_t pid)
 {

@@ -11,7 +11,7 @@
 #include <dirent.h>
 #include <stddef.h>
 
-#include "../util/error.h"
+#include "util/error.h"
 #include "process_stat.h"
 
 enum pt_kinship { PT_KIN_UNKNOWN, PT_KIN_OURS, PT_KIN_FOREIGN };

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../util/mem.h"
+#include "util/mem.h"
 #include "process_tree.h"
 #include "source.h"
 

@@ -15,9 +15,9 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#include "../util/error.h"
-#include "../util/resources.h"
 #include "proftrace/schema.h"
+#include "util/error.h"
+#include "util/resources.h"
 
 struct pt_sampler_options {
     bool no_gpu; /* do not look at GPUs */

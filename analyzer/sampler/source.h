@@ -14,8 +14,8 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#include "../util/resources.h"
 #include "proftrace/schema.h"
+#include "util/resources.h"
 
 #define PT_REASON_SIZE 200
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../util/mem.h"
+#include "util/mem.h"
 
 #define THREADS_MAX 4096     /* in the whole tree: more would cost more than they tell */
 #define SMALL_TREE 16        /* processes: each is looked at each time */

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../util/auto.h"
 #include "proftrace/format.h"
+#include "util/auto.h"
 
 static const char *root_of_runs(void)
 {

@@ -5,8 +5,8 @@
 #ifndef PT_SOURCE_RUN_DIR_H
 #define PT_SOURCE_RUN_DIR_H
 
-#include "../util/error.h"
-#include "../util/vec.h"
+#include "util/error.h"
+#include "util/vec.h"
 
 struct pt_run_files {
     char *path; /* the run directory or the file, without trailing slashes; a root is replaced by its latest run */

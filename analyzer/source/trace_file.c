@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../util/auto.h"
+#include "util/auto.h"
 #include "scan.h"
 
 enum { MAX_SCHEMA_BYTES = 1 << 20, MAX_HEADER_BYTES = 16 << 20 };

@@ -11,12 +11,12 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "../util/arena.h"
-#include "../util/error.h"
-#include "../util/map.h"
-#include "../util/vec.h"
 #include "proftrace/codec.h"
 #include "proftrace/format.h"
+#include "util/arena.h"
+#include "util/error.h"
+#include "util/map.h"
+#include "util/vec.h"
 
 /* Where a block lies, or what lies in a raw buffer. All that is kept of it, because a billion events lie in a million
  * blocks; the rest stands in its header, which is read again with the block. */

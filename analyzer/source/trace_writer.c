@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/auto.h"
+#include "util/auto.h"
 #include "trace_writer_data.h"
 
 struct pt_trace_writer *pt_trace_writer_new(void)

@@ -17,8 +17,8 @@
 
 #include <stdbool.h>
 
-#include "../util/error.h"
 #include "proftrace/format.h"
+#include "util/error.h"
 
 struct pt_trace_writer;
 struct pt_trace_writer *pt_trace_writer_new(void);

@@ -7,10 +7,10 @@
 
 #include <zstd.h>
 
-#include "../util/map.h"
-#include "../util/str.h"
-#include "../util/vec.h"
 #include "proftrace/codec.h"
+#include "util/map.h"
+#include "util/str.h"
+#include "util/vec.h"
 #include "trace_writer.h"
 
 enum { RAW_BUFFER_BYTES = 64 * 1024 };

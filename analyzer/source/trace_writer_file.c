@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/auto.h"
+#include "util/auto.h"
 #include "trace_writer_data.h"
 
 /* ---- the file ---- */

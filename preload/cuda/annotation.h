@@ -8,8 +8,8 @@
 #ifndef PT_CUDA_ANNOTATION_H
 #define PT_CUDA_ANNOTATION_H
 
-#include "../core/emit.h"
-#include "../core/options.h"
+#include "core/emit.h"
+#include "core/options.h"
 
 PT_ALWAYS_INLINE void pt_annotate_begin(pt_u32 name)
 {

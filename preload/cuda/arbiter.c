@@ -7,9 +7,9 @@
  * is, let go and say so; when it is done, we take CUPTI back. Buffers find their owner whoever is registered when they
  * are completed. Never keeps the program from its profiler, unless PROFTRACE_CUPTI=own says so.
  */
-#include "../core/options.h"
-#include "../core/sys.h"
-#include "../core/text.h"
+#include "core/options.h"
+#include "core/sys.h"
+#include "core/text.h"
 #include "cuda.h"
 #include "cupti_state.h"
 

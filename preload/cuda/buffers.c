@@ -9,7 +9,7 @@
  */
 #include <sys/mman.h>
 
-#include "../core/sys.h"
+#include "core/sys.h"
 #include "cupti_state.h"
 
 #define RECORD_MOST 1024u

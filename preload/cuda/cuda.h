@@ -9,8 +9,8 @@
 #ifndef PT_CUDA_CUDA_H
 #define PT_CUDA_CUDA_H
 
-#include "../core/compiler.h"
 #include "proftrace/cuda.h"
+#include "core/compiler.h"
 
 /* 1 while CUPTI records the calls of the runtime; the wrappers are then pass-through. Read relaxed by every wrapper. */
 extern pt_u8 pt_cuda_by_cupti __attribute__((visibility("hidden")));

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "../core/intern.h"
-#include "../core/options.h"
-#include "../core/process.h"
-#include "../core/sys.h"
-#include "../core/text.h"
+#include "core/intern.h"
+#include "core/options.h"
+#include "core/process.h"
+#include "core/sys.h"
+#include "core/text.h"
 #include "cuda.h"
 #include "cupti_state.h"
 

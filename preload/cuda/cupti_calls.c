@@ -5,8 +5,8 @@
  * Numbers differ between versions of CUDA only by what was added, but names are what the tables know, and the running
  * libcupti tells them. Entered when recording begins, and by the decoder before it begins a delivery.
  */
-#include "../core/intern.h"
-#include "../core/text.h"
+#include "core/intern.h"
+#include "core/text.h"
 #include "cuda.h"
 #include "cupti_state.h"
 

@@ -11,7 +11,7 @@
  * Noted by the decoder, in CUPTI's completion callback, where nothing may be switched; switched at the end of a call of
  * the program that waited. Never off again but with all the rest.
  */
-#include "../core/text.h"
+#include "core/text.h"
 #include "cuda.h"
 #include "cupti_state.h"
 

@@ -10,7 +10,7 @@
 #include <link.h>
 #include <stdlib.h>
 
-#include "../core/text.h"
+#include "core/text.h"
 #include "cupti_state.h"
 
 struct major {

@@ -7,10 +7,10 @@
  */
 #include "cupti_records.h"
 
-#include "../core/device.h"
-#include "../core/intern.h"
-#include "../core/text.h"
 #include "proftrace/cuda.h"
+#include "core/device.h"
+#include "core/intern.h"
+#include "core/text.h"
 
 /* What clocks may disagree by at the edges: 10 ms of a TSC, 33 ms of a clock in nanoseconds. */
 #define CLOCK_SLACK (1ull << 25)

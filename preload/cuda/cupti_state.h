@@ -8,7 +8,7 @@
 #ifndef PT_CUDA_CUPTI_STATE_H
 #define PT_CUDA_CUPTI_STATE_H
 
-#include "../core/emit.h"
+#include "core/emit.h"
 #include "layout.h"
 
 typedef void (*pt_cupti_request_fn)(pt_u8 **data, pt_u64 *bytes, pt_u64 *max_records);

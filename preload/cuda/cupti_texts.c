@@ -5,9 +5,9 @@
  * Inside a delivery: no call may leave this library. A text is made once and then found by its numbers, because making
  * one for each record would cost more than all else about it; the table is bounded, beyond it texts are made again.
  */
-#include "../core/define.h"
-#include "../core/intern.h"
-#include "../core/text.h"
+#include "core/define.h"
+#include "core/intern.h"
+#include "core/text.h"
 #include "cupti_records.h"
 
 /* The id that belongs to a key, or the row into which it is to be put; NULL when the table is full around there. */

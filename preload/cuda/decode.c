@@ -7,8 +7,8 @@
  * delivery, where no call may leave this library, they become events. Every record becomes an event, is of no use by
  * design (contexts), or is counted as lost with the reason.
  */
-#include "../core/device.h"
-#include "../core/intern.h"
+#include "core/device.h"
+#include "core/intern.h"
 #include "cupti_records.h"
 
 typedef void (*decode_fn)(struct pt_decoder *d, const pt_u8 *r);

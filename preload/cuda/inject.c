@@ -8,9 +8,9 @@
  */
 #include <errno.h>
 
-#include "../core/emit.h"
-#include "../core/intern.h"
-#include "../core/options.h"
+#include "core/emit.h"
+#include "core/intern.h"
+#include "core/options.h"
 #include "cuda.h"
 
 pt_u8 pt_cuda_by_cupti;

@@ -8,8 +8,8 @@
  */
 #include "itt.h"
 
-#include "../core/intern.h"
-#include "../core/text.h"
+#include "core/intern.h"
+#include "core/text.h"
 #include "annotation.h"
 
 /* ---- the table that the static part shows us: ittnotify_config.h ---- */

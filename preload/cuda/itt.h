@@ -6,7 +6,7 @@
 #ifndef PT_CUDA_ITT_H
 #define PT_CUDA_ITT_H
 
-#include "../core/compiler.h"
+#include "core/compiler.h"
 
 struct itt_id {
     unsigned long long d1, d2, d3;

@@ -10,8 +10,8 @@
 
 #include <sys/mman.h>
 
-#include "../core/emit.h"
-#include "../core/sys.h"
+#include "core/emit.h"
+#include "core/sys.h"
 
 #define BUCKETS 4096u
 #define CHUNK_BYTES (64u << 10)

@@ -10,9 +10,9 @@
 
 #include <sys/mman.h>
 
-#include "../core/emit.h"
-#include "../core/intern.h"
-#include "../core/sys.h"
+#include "core/emit.h"
+#include "core/intern.h"
+#include "core/sys.h"
 #include "runtime.h"
 
 #define LEVELS 3u

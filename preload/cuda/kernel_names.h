@@ -5,7 +5,7 @@
 #ifndef PT_CUDA_KERNEL_NAMES_H
 #define PT_CUDA_KERNEL_NAMES_H
 
-#include "../core/compiler.h"
+#include "core/compiler.h"
 
 /* Id of the mangled name; 0 when it was never registered. */
 pt_u32 pt_kernel_name(const void *function);

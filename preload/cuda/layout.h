@@ -7,7 +7,7 @@
 #ifndef PT_CUDA_LAYOUT_H
 #define PT_CUDA_LAYOUT_H
 
-#include "../core/compiler.h"
+#include "core/compiler.h"
 
 typedef unsigned __int128 pt_uuid;
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <wchar.h>
 
-#include "../core/intern.h"
+#include "core/intern.h"
 #include "annotation.h"
 
 /* ---- NVTX's own interface: nvtxTypes.h and nvtxToolsExt.h of version 3 ---- */

@@ -5,7 +5,7 @@
 #ifndef PT_CUDA_RUNTIME_H
 #define PT_CUDA_RUNTIME_H
 
-#include "../core/compiler.h"
+#include "core/compiler.h"
 
 #define PT_CUDART_TWIN_none(name)
 #define PT_CUDART_TWIN_ptsz(name) PT_CUDART_##name##_ptsz,

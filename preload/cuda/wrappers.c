@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../core/emit.h"
-#include "../core/intern.h"
-#include "../core/text.h"
+#include "core/emit.h"
+#include "core/intern.h"
+#include "core/text.h"
 #include "cuda.h"
 #include "kernel_names.h"
 #include "runtime.h"

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "../core/sys.h"
+#include "core/sys.h"
 #include "heap_sample.h"
 
 #define REGIONS 64u

@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "../core/compiler.h"
+#include "core/compiler.h"
 
 #define PT_BOOT_BYTES 65536u
 extern char pt_boot_arena[PT_BOOT_BYTES] __attribute__((visibility("hidden"), aligned(16)));

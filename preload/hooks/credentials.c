@@ -7,7 +7,7 @@
  */
 #include <unistd.h>
 
-#include "../core/space.h"
+#include "core/space.h"
 #include "hook.h"
 
 #define LEAVING(name, parameters, arguments)                                                                           \

@@ -7,9 +7,9 @@
  */
 #include <dirent.h>
 
-#include "../core/fd_table.h"
-#include "../core/intern.h"
-#include "../core/process.h"
+#include "core/fd_table.h"
+#include "core/intern.h"
+#include "core/process.h"
 #include "hook.h"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* readdir_r is old, and used */

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "../core/sys.h"
+#include "core/sys.h"
 
 static int starts_with(const char *text, const char *prefix)
 {

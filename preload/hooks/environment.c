@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../core/sys.h"
+#include "core/sys.h"
 
 #define PRELOAD "LD_PRELOAD="
 #define LIBRARY "libproftrace.so"

@@ -11,9 +11,9 @@
 #include <stdarg.h>
 #include <unistd.h>
 
-#include "../core/fd_table.h"
-#include "../core/process.h"
-#include "../core/sys.h"
+#include "core/fd_table.h"
+#include "core/process.h"
+#include "core/sys.h"
 #include "hook.h"
 #include "target.h"
 

@@ -14,9 +14,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "../core/fd_table.h"
-#include "../core/intern.h"
-#include "../core/process.h"
+#include "core/fd_table.h"
+#include "core/intern.h"
+#include "core/process.h"
 #include "hook.h"
 #include "raw_syscall.h"
 

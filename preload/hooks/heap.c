@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "../core/emit.h"
-#include "../core/options.h"
-#include "../core/slow.h"
+#include "core/emit.h"
+#include "core/options.h"
+#include "core/slow.h"
 #include "boot_heap.h"
 #include "heap_sample.h"
 

@@ -8,9 +8,9 @@
  */
 #include "heap_sample.h"
 
-#include "../core/intern.h"
-#include "../core/options.h"
-#include "../core/slow.h"
+#include "core/intern.h"
+#include "core/options.h"
+#include "core/slow.h"
 
 pt_u64 pt_sampled_bits[PT_SAMPLED_SLOTS / 64] = {1};
 static pt_u64 sampled_blocks[PT_SAMPLED_SLOTS];

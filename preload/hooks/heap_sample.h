@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "../core/emit.h"
+#include "core/emit.h"
 
 #define PT_SAMPLED_SLOTS 65536u
 

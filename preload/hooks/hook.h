@@ -22,8 +22,8 @@
 
 #include <errno.h>
 
-#include "../core/emit.h"
-#include "../core/real.h"
+#include "core/emit.h"
+#include "core/real.h"
 
 #define HOOK(type, name, parameters, arguments, enabled, record)                                                       \
     PT_REAL(type, name, parameters, arguments)                                                                         \

@@ -7,7 +7,7 @@
  */
 #include <sys/mman.h>
 
-#include "../core/fd_table.h"
+#include "core/fd_table.h"
 #include "hook.h"
 
 CUSTOM(void *, mmap, (void *at, size_t length, int protection, int flags, int fd, off_t offset),

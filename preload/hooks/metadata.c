@@ -17,8 +17,8 @@
 #include <unistd.h>
 #include <utime.h>
 
-#include "../core/fd_table.h"
-#include "../core/intern.h"
+#include "core/fd_table.h"
+#include "core/intern.h"
 #include "hook.h"
 #include "raw_syscall.h"
 

@@ -11,9 +11,9 @@
 #include <unistd.h>
 #include <utmp.h>
 
-#include "../core/intern.h"
-#include "../core/process.h"
-#include "../core/slow.h"
+#include "core/intern.h"
+#include "core/process.h"
+#include "core/slow.h"
 #include "hook.h"
 
 CUSTOM(void, exit, (int status), (status))

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../core/rank.h"
+#include "core/rank.h"
 #include "hook.h"
 
 enum { LONGEST = 64 }; /* OMPI_COMM_WORLD_LOCAL_RANK= and a number */

@@ -5,7 +5,7 @@
 #ifndef PT_HOOKS_RAW_SYSCALL_H
 #define PT_HOOKS_RAW_SYSCALL_H
 
-#include "../core/emit.h"
+#include "core/emit.h"
 
 #pragma GCC visibility push(hidden)
 /* A seccomp(operation, ...) is about to happen. */

@@ -11,7 +11,7 @@
 #define __NO_INLINE__ 1 /* or <stdio.h> defines getchar, printf and others in place, and we could not */
 #include <stdio.h>
 
-#include "../core/fd_table.h"
+#include "core/fd_table.h"
 #include "hook.h"
 
 #pragma GCC visibility push(hidden)

@@ -7,7 +7,7 @@
  */
 #include "stdio.h"
 
-#include "../core/intern.h"
+#include "core/intern.h"
 
 PT_ALWAYS_INLINE int is_recorded(void)
 {

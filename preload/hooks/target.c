@@ -17,11 +17,11 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "../core/options.h"
-#include "../core/emit.h"
-#include "../core/intern.h"
-#include "../core/space.h"
-#include "../core/sys.h"
+#include "core/emit.h"
+#include "core/intern.h"
+#include "core/options.h"
+#include "core/space.h"
+#include "core/sys.h"
 #include "elf_check.h"
 
 #define SCRIPT_DEPTH 4

@@ -6,7 +6,7 @@
 #ifndef PT_HOOKS_TARGET_H
 #define PT_HOOKS_TARGET_H
 
-#include "../core/compiler.h"
+#include "core/compiler.h"
 
 enum pt_verdict {
     PT_VERDICT_UNKNOWN = 1, /* could not look, or looks odd: change nothing */

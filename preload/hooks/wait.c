@@ -19,7 +19,7 @@
 #include <threads.h>
 #include <unistd.h>
 
-#include "../core/fd_table.h"
+#include "core/fd_table.h"
 #include "hook.h"
 
 #define NS_PER_S 1000000000
