@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "util/nearest.h"
 #include "util/auto.h"
-#include "util/sanitize.h"
+#include "util/nearest.h"
+#include "util/text/sanitize.h"
 
 static void print_usage(FILE *to)
 {

@@ -14,6 +14,13 @@ sys.path.insert(0, os.path.join(HERE, "lib"))
 import csource  # noqa: E402
 
 # folder: folders it may include besides itself and include/proftrace
+UTIL = ["analyzer/util", "analyzer/util/text", "analyzer/util/json"]
+# The files that the launcher writes and the offline chain reads.
+FILES = ["analyzer/run_file", "analyzer/cpu_file", "analyzer/options"]
+TRACE = ["analyzer/source", "analyzer/decode", "analyzer/merge"]
+MODEL = [*TRACE, *FILES, "analyzer/model", "analyzer/symbols"]
+KNOWN = [*MODEL, "analyzer/profile", "analyzer/facts"]
+WATCH = [*FILES, "analyzer/sampler", "analyzer/cpu_profile"]
 MAY_INCLUDE = {
     "include/proftrace": [],
     # the injected half: the core knows nothing of the hook families
@@ -23,35 +30,45 @@ MAY_INCLUDE = {
     "preload": ["preload/core", "preload/hooks"],
     # the offline chain, each on those before it
     "analyzer/util": [],
-    "analyzer/source": ["analyzer/util"],
-    "analyzer/decode": ["analyzer/util", "analyzer/source"],
-    "analyzer/merge": ["analyzer/util", "analyzer/source", "analyzer/decode"],
-    "analyzer/model": ["analyzer/util", "analyzer/source", "analyzer/decode", "analyzer/merge"],
-    # analyses see events and the session, never files
-    "analyzer/analysis": ["analyzer/util", "analyzer/decode", "analyzer/merge", "analyzer/model"],
+    "analyzer/util/text": ["analyzer/util"],
+    "analyzer/util/json": ["analyzer/util", "analyzer/util/text"],
+    "analyzer/options": UTIL,
+    "analyzer/run_file": UTIL,
+    "analyzer/cpu_file": UTIL,
+    "analyzer/source": UTIL,
+    "analyzer/decode": [*UTIL, "analyzer/source"],
+    "analyzer/merge": [*UTIL, "analyzer/source", "analyzer/decode"],
+    "analyzer/model": [*UTIL, *TRACE, "analyzer/options"],
+    "analyzer/symbols": [*UTIL, *TRACE, "analyzer/model"],
+    "analyzer/profile": [*UTIL, *MODEL],
+    # what several analyses ask: they see events and the session, never files
+    "analyzer/facts": [*UTIL, *MODEL, "analyzer/profile"],
+    # no events: totals, samples and metrics
+    "analyzer/derive": [*UTIL, *KNOWN],
+    "analyzer/analysis": [*UTIL, *KNOWN, "analyzer/derive"],
     # rules see metrics, never events
-    "analyzer/rules": ["analyzer/util", "analyzer/analysis"],
-    "analyzer/report": ["analyzer/util", "analyzer/model", "analyzer/analysis", "analyzer/rules"],
-    "analyzer/export": ["analyzer/util", "analyzer/decode", "analyzer/merge", "analyzer/model", "analyzer/analysis"],
+    "analyzer/rules": [*UTIL, *KNOWN],
+    "analyzer/report": [*UTIL, *KNOWN, "analyzer/analysis", "analyzer/rules"],
+    "analyzer/export": [*UTIL, *KNOWN, "analyzer/analysis"],
     # the launcher stands beside the chain: it may show its result, not take part in it
-    "analyzer/sampler": ["analyzer/util"],
-    "analyzer/cpu_profile": ["analyzer/util"],
-    "analyzer/launcher": ["analyzer/util", "analyzer/sampler", "analyzer/cpu_profile"],
-    "analyzer/pipeline": ["analyzer/util", "analyzer/sampler", "analyzer/cpu_profile", "analyzer/launcher"],
-    "analyzer/cmd": ["analyzer/util", "analyzer/source", "analyzer/decode", "analyzer/merge", "analyzer/model",
-                     "analyzer/analysis", "analyzer/rules", "analyzer/report", "analyzer/export", "analyzer/sampler",
-                     "analyzer/cpu_profile", "analyzer/launcher", "analyzer/pipeline"],
-    "analyzer": ["analyzer/cmd", "analyzer/util"],
+    "analyzer/sampler": [*UTIL, "analyzer/run_file"],
+    "analyzer/cpu_profile": [*UTIL, "analyzer/cpu_file"],
+    "analyzer/launcher": [*UTIL, *WATCH],
+    "analyzer/pipeline": [*UTIL, *WATCH, "analyzer/launcher"],
+    "analyzer/cmd": [*UTIL, *KNOWN, "analyzer/analysis", "analyzer/rules", "analyzer/report", "analyzer/export", *WATCH,
+                     "analyzer/launcher", "analyzer/pipeline"],
+    "analyzer": ["analyzer/cmd", *UTIL],
 }
 
 # header: files that may include it
 THIRD_PARTY = {
-    r"zstd(_errors)?\.h": r"preload/core/(private|rollover)\.[ch]|analyzer/source/\w+\.[ch]",
-    r"zlib\.h": r"analyzer/(util|export)/\w+\.[ch]",
-    r"elfutils/.*|dwarf\.h|libelf\.h|gelf\.h": r"analyzer/model/(symbol\w*|elf_image|debuginfod)\.[ch]|analyzer/cpu_profile/cfi\w*\.[ch]",
-    r"(cjson/)?cJSON\.h": r"analyzer/(report|cmd|launcher|pipeline|util)/\w+\.[ch]|analyzer/model/run_info\.c",
-    r"unwind\.h": r"preload/core/(stack|frame_check)\.[ch]",
-    r"dlfcn\.h": r"preload/core/(real|module|init|injection)\.c|preload/hooks/heap\.c|preload/cuda/(runtime|cupti\w*)\.c|analyzer/launcher/\w+\.c|analyzer/sampler/gpu_\w+\.c|analyzer/model/(demangle|debuginfod)\.c",
+    r"zstd(_errors)?\.h": r"preload/core/(private|file/rollover)\.[ch]|analyzer/source/\w+\.[ch]",
+    r"zlib\.h": r"analyzer/(util|export/out)/\w+\.[ch]",
+    r"elfutils/.*|dwarf\.h|libelf\.h|gelf\.h": r"analyzer/symbols/\w+\.[ch]|analyzer/cpu_profile/cfi\w*\.[ch]",
+    r"(cjson/)?cJSON\.h": r"analyzer/(report|cmd|launcher|pipeline|run_file)/\w+\.[ch]|analyzer/util/json/\w+\.[ch]",
+    r"unwind\.h": r"preload/core/names/(stack|frame_check)\.[ch]",
+    r"dlfcn\.h": r"preload/core/(real|init|injection|names/module)\.c|preload/hooks/heap/heap\.c|preload/cuda/(runtime|cupti/\w+)\.c|"
+                 r"analyzer/launcher/(checks/)?\w+\.c|analyzer/sampler/gpu/\w+\.c|analyzer/symbols/(demangle|debuginfod)\.c",
 }
 
 # (file, included): reason

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "launcher/checks.h"
+#include "launcher/checks/checks.h"
 #include "util/auto.h"
-#include "util/json_stream.h"
-#include "util/sanitize.h"
+#include "util/json/json_stream.h"
+#include "util/text/sanitize.h"
 #include "cmd.h"
 #include "options.h"
 

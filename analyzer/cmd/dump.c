@@ -8,9 +8,9 @@
 
 #include "decode/text.h"
 #include "merge/stream.h"
-#include "model/session_text.h"
+#include "model/text/session_text.h"
 #include "util/auto.h"
-#include "util/json_stream.h"
+#include "util/json/json_stream.h"
 #include "cmd.h"
 #include "open_run.h"
 

@@ -12,9 +12,9 @@
 
 #include "export/export.h"
 #include "util/auto.h"
-#include "util/json_stream.h"
+#include "util/json/json_stream.h"
 #include "util/mem.h"
-#include "util/sanitize.h"
+#include "util/text/sanitize.h"
 #include "options.h"
 
 #define SIZE_OF_FORMAT UINT64_MAX /* --max-size is not given */

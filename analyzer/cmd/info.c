@@ -8,9 +8,9 @@
 
 #include "model/session.h"
 #include "util/auto.h"
-#include "util/fmt.h"
-#include "util/json_stream.h"
-#include "util/sanitize.h"
+#include "util/json/json_stream.h"
+#include "util/text/fmt.h"
+#include "util/text/sanitize.h"
 #include "cmd.h"
 #include "open_run.h"
 
@@ -106,9 +106,9 @@ static void print_quality(const struct pt_quality *q)
                pt_fmt_count(q->corrupt_definitions).text);
 }
 
-static pt_u32 count_untraced(const struct pt_report *report, const struct pt_session *session)
+static pt_u32 count_untraced(const struct pt_run *run, const struct pt_session *session)
 {
-    pt_u32 n = report->run ? report->run->n_untraced : 0;
+    pt_u32 n = run->info ? run->info->n_untraced : 0;
     for (pt_u32 i = 0; i < session->n_processes; i++)
         n += session->processes[i]->n_untraced;
     return n;
@@ -124,11 +124,11 @@ static void print_reason(const char *path, const char *reason)
 }
 
 /* Programs that the launcher started are in run.json, those that a traced program started in its trace. */
-static void print_untraced(const struct pt_report *report, const struct pt_session *session)
+static void print_untraced(const struct pt_run *run, const struct pt_session *session)
 {
-    printf("untraced    %" PRIu32 " programs\n", count_untraced(report, session));
-    for (pt_u32 i = 0; report->run && i < report->run->n_untraced; i++) {
-        const struct pt_run_untraced *u = &report->run->untraced[i];
+    printf("untraced    %" PRIu32 " programs\n", count_untraced(run, session));
+    for (pt_u32 i = 0; run->info && i < run->info->n_untraced; i++) {
+        const struct pt_run_untraced *u = &run->info->untraced[i];
         printf("  stage ");
         print_name(u->stage ? u->stage : "?");
         print_reason(u->path, u->reason);
@@ -143,19 +143,19 @@ static void print_untraced(const struct pt_report *report, const struct pt_sessi
 }
 
 /* Without a trace the launcher's. */
-static pt_i64 duration_ns(const struct pt_report *report, const struct pt_session *session)
+static pt_i64 duration_ns(const struct pt_run *run, const struct pt_session *session)
 {
-    return report->empty && report->run->duration_ns > 0 ? (pt_i64)report->run->duration_ns : session->duration_ns;
+    return run->empty && run->info->duration_ns > 0 ? (pt_i64)run->info->duration_ns : session->duration_ns;
 }
 
-static void print_text(const struct pt_report *report, const struct pt_session *session)
+static void print_text(const struct pt_run *run, const struct pt_session *session)
 {
     printf("run         ");
     print_name(session->path);
     printf("\nprocesses   %" PRIu32 ", over %s\n", session->n_processes,
-           pt_fmt_duration(duration_ns(report, session)).text);
+           pt_fmt_duration(duration_ns(run, session)).text);
     print_quality(&session->quality);
-    print_untraced(report, session);
+    print_untraced(run, session);
     if (session->n_processes)
         putchar('\n');
     for (pt_u32 i = 0; i < session->n_processes; i++)
@@ -167,7 +167,7 @@ static void print_text(const struct pt_report *report, const struct pt_session *
     }
     if (!session->quality.events && session->quality.truncated)
         printf("\nWhat was recorded lay in the missing part: copy the files again and compare their sizes.\n");
-    else if (!session->quality.events && count_untraced(report, session))
+    else if (!session->quality.events && count_untraced(run, session))
         printf("\nNothing was recorded: the reasons stand above.\n");
     else if (!session->quality.events)
         printf("\nNothing was recorded: `proftrace doctor` says what may stand in the way.\n");
@@ -220,11 +220,11 @@ static void json_process(struct pt_json *json, const struct pt_process *p)
     pt_json_end(json);
 }
 
-static void json_untraced(struct pt_json *json, const struct pt_report *report, const struct pt_session *session)
+static void json_untraced(struct pt_json *json, const struct pt_run *run, const struct pt_session *session)
 {
     pt_json_array(json, "untraced");
-    for (pt_u32 i = 0; report->run && i < report->run->n_untraced; i++) {
-        const struct pt_run_untraced *u = &report->run->untraced[i];
+    for (pt_u32 i = 0; run->info && i < run->info->n_untraced; i++) {
+        const struct pt_run_untraced *u = &run->info->untraced[i];
         pt_json_object_inline(json, NULL);
         pt_json_text(json, "stage", u->stage);
         pt_json_null(json, "started_by_pid");
@@ -247,19 +247,19 @@ static void json_untraced(struct pt_json *json, const struct pt_report *report, 
     pt_json_end(json);
 }
 
-static int print_json(const struct pt_report *report, const struct pt_session *session, struct pt_error *err)
+static int print_json(const struct pt_run *run, const struct pt_session *session, struct pt_error *err)
 {
     struct pt_json json;
     pt_json_init_file(&json, stdout, true);
     pt_json_object(&json, NULL);
     pt_json_text(&json, "run", session->path);
-    pt_json_fixed(&json, "duration_s", duration_ns(report, session), 9);
+    pt_json_fixed(&json, "duration_s", duration_ns(run, session), 9);
     json_quality(&json, "events", &session->quality);
     pt_json_array(&json, "processes");
     for (pt_u32 i = 0; i < session->n_processes; i++)
         json_process(&json, session->processes[i]);
     pt_json_end(&json);
-    json_untraced(&json, report, session);
+    json_untraced(&json, run, session);
     pt_json_array(&json, "notes");
     for (pt_u32 i = 0; i < session->n_notes; i++)
         pt_json_text(&json, NULL, session->notes[i]);
@@ -272,13 +272,13 @@ int pt_cmd_info(int argc, char **argv, struct pt_error *err)
 {
     bool as_json = false;
     const struct pt_opt table[] = {PT_OPT_FLAG("json", 0, &as_json, "print JSON"), PT_OPT_END};
-    struct pt_report report = {0};
-    int done = pt_open_run(table, argc, argv, &report, err);
-    const struct pt_session *session = report.session ? report.session : report.empty;
+    struct pt_run run = {0};
+    int done = pt_open_run(table, argc, argv, &run, err);
+    const struct pt_session *session = pt_run_session(&run);
     if (done == 0 && as_json)
-        done = print_json(&report, session, err);
+        done = print_json(&run, session, err);
     else if (done == 0)
-        print_text(&report, session);
-    pt_report_close(&report);
+        print_text(&run, session);
+    pt_run_close(&run);
     return done < 0 ? -1 : 0;
 }

@@ -24,11 +24,11 @@ int pt_open_session(const struct pt_opt *table, int argc, char **argv, struct pt
     return *ret_session ? 0 : -1;
 }
 
-int pt_open_run(const struct pt_opt *table, int argc, char **argv, struct pt_report *report, struct pt_error *err)
+int pt_open_run(const struct pt_opt *table, int argc, char **argv, struct pt_run *run, struct pt_error *err)
 {
     const char *path;
     const int done = parse(table, argc, argv, &path, err);
-    return done ? done : pt_report_open_files(path, report, err);
+    return done ? done : pt_run_open(path, run, err);
 }
 
 int pt_open_report(const struct pt_opt *table, int argc, char **argv, struct pt_report *report, struct pt_error *err)

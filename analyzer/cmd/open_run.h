@@ -6,14 +6,14 @@
 #define PT_CMD_OPEN_RUN_H
 
 #include "model/session.h"
-#include "report/write.h"
+#include "report/open.h"
 #include "options.h"
 
 /* 0 = opened; 1 = --help was printed; -1 = error. Without an argument the latest run. */
 int pt_open_session(const struct pt_opt *table, int argc, char **argv, struct pt_session **ret_session,
                     struct pt_error *err);
-/* The same, and run.json; a run without any trace is fine when that is there. Close the report whatever the result. */
-int pt_open_run(const struct pt_opt *table, int argc, char **argv, struct pt_report *report, struct pt_error *err);
+/* The same, and run.json; a run without any trace is fine when that is there. Close the run whatever the result. */
+int pt_open_run(const struct pt_opt *table, int argc, char **argv, struct pt_run *run, struct pt_error *err);
 /* The same for a run that was analyzed; close the report (zeroed before the call) whatever the result. */
 int pt_open_report(const struct pt_opt *table, int argc, char **argv, struct pt_report *report, struct pt_error *err);
 

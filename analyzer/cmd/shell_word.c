@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "util/auto.h"
-#include "util/sanitize.h"
+#include "util/text/sanitize.h"
 
 void pt_shell_word(struct pt_str *out, const char *path)
 {

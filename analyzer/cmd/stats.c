@@ -2,7 +2,7 @@
  *
  * stats.c - Owns: `proftrace stats`: tables as strace -c has them. Threads: main only. Never: judges.
  */
-#include "report/build_stats.h"
+#include "report/build/stats.h"
 #include "report/medium.h"
 #include "report/write.h"
 #include "util/auto.h"

@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cpu_file/format.h"
 #include "util/auto.h"
-#include "util/cpu_format.h"
 #include "util/mem.h"
 
 struct pt_code_module *pt_code_module_of(struct pt_code_modules *modules, const char *path, pt_u64 inode)

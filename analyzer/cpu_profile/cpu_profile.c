@@ -11,9 +11,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "util/cpu_format.h"
+#include "cpu_file/format.h"
 #include "util/mem.h"
-#include "profile_data.h"
+#include "recorded.h"
 
 #define PERIOD_NS                                                                                                      \
     10101010u /* 99 a second: a program that works in steps of 10 ms is not always met at the same one                 \

@@ -5,8 +5,8 @@
 #ifndef PT_CPU_PROFILE_STACK_TREE_H
 #define PT_CPU_PROFILE_STACK_TREE_H
 
+#include "cpu_file/write.h"
 #include "util/map.h"
-#include "profile_file.h"
 #include "unwind.h"
 
 struct pt_stack_tree {

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
+#include "cpu_file/write.h"
 #include "util/map.h"
-#include "profile_file.h"
 
 enum pt_thread_state { PT_THREAD_UNSEEN, PT_THREAD_ON, PT_THREAD_PREEMPTED, PT_THREAD_WAITING };
 

@@ -5,7 +5,7 @@
 #ifndef PT_CPU_PROFILE_UNWIND_H
 #define PT_CPU_PROFILE_UNWIND_H
 
-#include "util/cpu_format.h"
+#include "cpu_file/format.h"
 #include "images.h"
 #include "perf_rings.h"
 

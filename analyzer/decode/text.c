@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/fmt.h"
-#include "util/utf8.h"
+#include "util/text/fmt.h"
+#include "util/text/utf8.h"
 #include "text_tables.h"
 
 pt_i64 pt_field_value(const struct pt_event *event, const struct pt_field_desc *field)

@@ -11,9 +11,9 @@
 
 #include <stdbool.h>
 
+#include "export/out/sink.h"
 #include "merge/stream.h"
 #include "model/session.h"
-#include "sink.h"
 
 struct pt_export_options {
     /* Slices are cut to [from_ns, until_ns); min_duration_ns leaves out shorter calls, but never processes and ranges.

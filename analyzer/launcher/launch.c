@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "cpu_profile/cpu_profile.h"
+#include "launcher/output/output.h"
 #include "sampler/process_tree.h"
-#include "output.h"
 #include "signals.h"
 #include "status_line.h"
 #include "tree_end.h"

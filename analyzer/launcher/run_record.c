@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "util/auto.h"
-#include "util/json_stream.h"
-#include "util/redact.h"
+#include "util/json/json_stream.h"
+#include "util/text/redact.h"
 #include "git_head.h"
 
 static void write_command(struct pt_json *json, char *const *argv)

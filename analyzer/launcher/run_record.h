@@ -2,7 +2,7 @@
  *
  * run_record.h - run.json: what the launcher knows about a run and each of its stages. Unknown is null.
  *
- * The command of `proftrace run` is a run of one stage. Read by model/run_info.c.
+ * The command of `proftrace run` is a run of one stage. Read by run_file/run_info.c.
  */
 #ifndef PT_LAUNCHER_RUN_RECORD_H
 #define PT_LAUNCHER_RUN_RECORD_H

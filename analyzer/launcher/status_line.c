@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "util/auto.h"
-#include "util/fmt.h"
-#include "util/sanitize.h"
-#include "util/utf8.h"
+#include "util/text/fmt.h"
+#include "util/text/sanitize.h"
+#include "util/text/utf8.h"
 
 #define REDRAW_NS 250000000u
 #define QUIET_NS 300000000u /* after output: a burst of lines is not interrupted */

@@ -14,8 +14,8 @@
 #define PT_LAUNCHER_STATUS_LINE_H
 
 #include "proftrace/schema.h"
+#include "launcher/output/sink.h"
 #include "util/str.h"
-#include "output_sink.h"
 
 /* NAN = not known. */
 struct pt_status_values {

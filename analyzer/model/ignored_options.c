@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
+#include "options/option_values.h"
 #include "util/auto.h"
-#include "util/option_values.h"
 #include "session_data.h"
 
 static void note_once(void *context, const char *problem, const char *remedy)

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/text/session_text.h"
 #include "util/arena.h"
 #include "util/map.h"
 #include "session_data.h"
-#include "session_text.h"
 
 struct pt_labels {
     struct pt_arena arena;

@@ -213,7 +213,8 @@ static bool is_absolute(const char *path)
     return path[0] == '/';
 }
 
-/* "tcp 127.0.0.1:80", "unix /run/x", "udp bound [::]:53", "tcp socket": what preload/core/socket_name.h calls sockets.
+/* "tcp 127.0.0.1:80", "unix /run/x", "udp bound [::]:53", "tcp socket": what preload/core/names/socket_name.h calls
+ * sockets.
  */
 static bool is_socket(const char *path)
 {

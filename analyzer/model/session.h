@@ -105,7 +105,7 @@ struct pt_process {
     pt_u32 n_untraced;
     struct pt_quality quality;
     pt_u64 locks_seen[16]; /* address of a lock, plus 1 when it is the GIL: see python.h */
-    pt_u8 worker_seen;     /* whether it is a worker, plus 1: see analysis/workers.h; 0 = nobody asked */
+    pt_u8 worker_seen;     /* whether it is a worker, plus 1: see facts/workers.h; 0 = nobody asked */
 };
 
 /* Whether its counters lay in the part of its file that is missing. */

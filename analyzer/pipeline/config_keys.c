@@ -11,7 +11,7 @@
 
 #include "util/auto.h"
 #include "util/parse.h"
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 #include "document.h"
 
 #define FIELD_OF_PROFILE(field) offsetof(struct pt_config, field)

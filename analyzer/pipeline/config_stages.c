@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "options/option_values.h"
 #include "util/auto.h"
 #include "util/nearest.h"
-#include "util/option_values.h"
-#include "util/utf8.h"
+#include "util/text/utf8.h"
 
 enum { MAX_STAGES = 1000 };
 

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 
 #include "util/auto.h"
-#include "util/json_text.h"
-#include "util/utf8.h"
+#include "util/json/json_text.h"
+#include "util/text/utf8.h"
 
 static int cannot_open(const char *path, struct pt_error *err)
 {

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "util/auto.h"
-#include "util/json_text.h"
-#include "util/utf8.h"
+#include "util/json/json_text.h"
+#include "util/text/utf8.h"
 #include "resolve.h"
 
 /* Where we are in the user's text, and what was made of it so far. */

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "util/auto.h"
-#include "util/fmt.h"
-#include "util/redact.h"
-#include "util/sanitize.h"
+#include "util/text/fmt.h"
+#include "util/text/redact.h"
+#include "util/text/sanitize.h"
 
 static const char *variable(const struct pt_config_stage *stage, const char *name)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "util/auto.h"
-#include "util/json_text.h"
+#include "util/json/json_text.h"
 #include "util/mem.h"
 #include "document.h"
 

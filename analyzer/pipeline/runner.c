@@ -19,7 +19,7 @@
 
 #include "launcher/status_line.h"
 #include "util/auto.h"
-#include "util/sanitize.h"
+#include "util/text/sanitize.h"
 #include "runner_stage.h"
 
 /* ---- the record ---- */

@@ -15,11 +15,11 @@
 
 #include "cpu_profile/cpu_profile.h"
 #include "launcher/environment.h"
-#include "launcher/output.h"
+#include "launcher/output/output.h"
 #include "sampler/process_tree.h"
 #include "util/auto.h"
-#include "util/fmt.h"
-#include "util/redact.h"
+#include "util/text/fmt.h"
+#include "util/text/redact.h"
 
 #define SETTLE_ROUNDS 10
 #define SETTLE_NS 20000000

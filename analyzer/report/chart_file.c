@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "report/svg/chart_axis.h"
+#include "report/svg/svg.h"
 #include "util/auto.h"
-#include "chart.h"
-#include "svg.h"
 #include "write.h"
 
 int pt_chart_write_files(const struct pt_doc *doc, const char *directory, struct pt_error *err)

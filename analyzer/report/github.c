@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/doc/show.h"
 #include "util/auto.h"
-#include "util/sanitize.h"
-#include "show.h"
+#include "util/text/sanitize.h"
 
 enum { MOST_OF_A_KIND = 10, MOST_SUMMARY_BYTES = 1000 * 1000 };
 

@@ -8,9 +8,9 @@
 #ifndef PT_REPORT_GITHUB_H
 #define PT_REPORT_GITHUB_H
 
+#include "report/doc/doc.h"
 #include "util/error.h"
 #include "util/str.h"
-#include "doc.h"
 
 /* Lines for stdout: an error for each stage that failed and each floor that was broken, a warning or a notice for each
  * finding, the worst first. */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "util/json_stream.h"
+#include "util/json/json_stream.h"
 #include "render.h"
 
 /* Digits that a measurement has; more would only make reports differ. */

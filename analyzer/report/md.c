@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
+#include "report/doc/grid.h"
 #include "util/auto.h"
-#include "util/sanitize.h"
-#include "grid.h"
+#include "util/text/sanitize.h"
 #include "render.h"
 
 enum { MOST_BYTES = 58 * 1024, LONGEST_CELL = 160, LONGEST_LOG_LINE = 500 };

@@ -5,8 +5,8 @@
 #ifndef PT_REPORT_RENDER_H
 #define PT_REPORT_RENDER_H
 
+#include "report/doc/doc.h"
 #include "util/str.h"
-#include "doc.h"
 
 struct pt_render_options {
     pt_u32 width; /* columns; 0 = no limit */

@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
+#include "report/doc/grid.h"
 #include "util/auto.h"
-#include "util/sanitize.h"
-#include "grid.h"
+#include "util/text/sanitize.h"
 #include "render.h"
 
 struct text {

@@ -1,106 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: opening a run for a report, and writing reports to files. Threads: one. Never: leaves half a report behind:
+ * Owns: writing reports to files. Threads: one. Never: leaves half a report behind:
  * files are written beside and renamed.
  */
 #include "write.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "report/svg/chart_axis.h"
 #include "util/auto.h"
-#include "util/fmt.h"
-#include "util/sanitize.h"
-#include "chart.h"
+#include "util/text/fmt.h"
+#include "util/text/sanitize.h"
 #include "github.h"
 #include "medium.h"
 
 enum { HEADLINES = 3 };
-
-static bool is_directory(const char *path)
-{
-    struct stat status;
-    return path && !stat(path, &status) && S_ISDIR(status.st_mode);
-}
-
-/* No trace at all, but the launcher was there: the report says why. */
-static struct pt_session *empty_session(const char *path)
-{
-    struct pt_session *session = pt_calloc(1, sizeof *session);
-    session->path = pt_strdup(path);
-    char *end = session->path + strlen(session->path);
-    while (end > session->path + 1 && end[-1] == '/')
-        *--end = 0;
-    session->name = pt_strdup(pt_base_name(session->path));
-    return session;
-}
-
-static void free_empty(struct pt_session *session)
-{
-    if (!session)
-        return;
-    free(session->path);
-    free(session->name);
-    free(session);
-}
-
-int pt_report_open_files(const char *path, struct pt_report *report, struct pt_error *err)
-{
-    report->session = pt_session_open(path, err);
-    PT_AUTO(pt_freep) char *latest = path ? NULL : pt_session_latest();
-    const char *directory = report->session ? report->session->path : path ? path : latest;
-    if (is_directory(directory)) {
-        struct pt_error broken = {0};
-        if (pt_run_info_read(directory, &report->run, &broken) < 0 && report->session)
-            fprintf(stderr, "proftrace: %s; going on without it\n", broken.text);
-    }
-    if (report->session)
-        return 0;
-    if (!report->run || pt_session_is_unreadable(path))
-        return -1;
-    report->empty = empty_session(directory);
-    return 0;
-}
-
-int pt_report_open(const char *path, struct pt_report *report, struct pt_error *err)
-{
-    if (pt_report_open_files(path, report, err) < 0)
-        return -1;
-    report->profile.session = report->session ? report->session : report->empty;
-    report->profile.run = report->run;
-    if (pt_analyze(&report->profile, err) < 0)
-        return -1;
-    pt_judge(&report->profile, &report->findings);
-    return 0;
-}
-
-void pt_report_close(struct pt_report *report)
-{
-    pt_findings_free(&report->findings);
-    pt_profile_free(&report->profile);
-    pt_run_info_free(report->run);
-    if (report->session)
-        pt_session_close(report->session);
-    free_empty(report->empty);
-    *report = (struct pt_report){0};
-}
-
-int pt_report_check_stage(const struct pt_profile *profile, const char *stage, struct pt_error *err)
-{
-    PT_AUTO(pt_str_fini) struct pt_str names = {0};
-    for (size_t i = 0; i < profile->stages.n; i++) {
-        if (!stage || !strcmp(stage, profile->stages.items[i].name))
-            return 0;
-        pt_str_printf(&names, "%s%s", i ? ", " : "", profile->stages.items[i].name);
-    }
-    if (!stage || !profile->stages.n)
-        return 0;
-    return pt_fail_code(err, 2, "the run has no stage '%s'; it has: %s", stage, pt_str_text(&names));
-}
 
 static int write_to_stdout(const struct pt_str *text, struct pt_error *err)
 {

@@ -1,30 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * write.h - from a run directory to reports: the whole chain behind `report`, `stats` and the end of `run`.
+ * write.h - reports as files: those of a run directory, and the one that a user asked for.
  */
 #ifndef PT_REPORT_WRITE_H
 #define PT_REPORT_WRITE_H
 
-#include "build.h"
+#include "report/build/build.h"
+#include "open.h"
 #include "render.h"
-
-/* A run that was opened and analysed. Zeroed = closed. */
-struct pt_report {
-    struct pt_session *session;
-    struct pt_session *empty; /* stands in when no process wrote a trace, but run.json is there */
-    struct pt_run_info *run;
-    struct pt_profile profile;
-    struct pt_findings findings;
-};
-
-/* `path` as in pt_session_open. A run without any trace is fine when its run.json says what was run. */
-int pt_report_open(const char *path, struct pt_report *report, struct pt_error *err);
-/* The same without any analysis: the session or what stands in for it, and run.json. */
-int pt_report_open_files(const char *path, struct pt_report *report, struct pt_error *err);
-void pt_report_close(struct pt_report *report);
-
-/* 0 when the run has the stage or none is asked for; else -1, naming those it has. */
-int pt_report_check_stage(const struct pt_profile *profile, const char *stage, struct pt_error *err);
 
 /* What to show of the reports that were written; NULL = nothing. */
 struct pt_written {

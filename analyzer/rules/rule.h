@@ -5,7 +5,7 @@
 #ifndef PT_RULES_RULE_H
 #define PT_RULES_RULE_H
 
-#include "analysis/analysis.h"
+#include "profile/profile.h"
 
 enum pt_severity { PT_SEVERITY_ERROR, PT_SEVERITY_WARNING, PT_SEVERITY_INFO };
 enum pt_confidence { PT_CONFIDENCE_HIGH, PT_CONFIDENCE_MEDIUM, PT_CONFIDENCE_LOW };

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "sampler/sources/source.h"
 #include "util/mem.h"
 #include "process_tree.h"
-#include "source.h"
 
 #define SAMPLES_MAX 8192 /* then two become one: a long run keeps its shape in bounded memory */
 #define SOURCES_MAX 16

@@ -16,8 +16,8 @@
 #include <sys/types.h>
 
 #include "proftrace/schema.h"
+#include "run_file/resources.h"
 #include "util/error.h"
-#include "util/resources.h"
 
 struct pt_sampler_options {
     bool no_gpu; /* do not look at GPUs */

@@ -25,7 +25,7 @@ struct pt_switches {
     pt_u8 tsc;         /* clock source: 1 = rdtsc, 0 = CLOCK_MONOTONIC */
     pt_u8 frozen;      /* sandboxed: no system call any more */
     pt_u8 off;         /* pass-through for good */
-    pt_u8 locks;       /* enum pt_locks of hooks/lock.h; 0 = off */
+    pt_u8 locks;       /* enum pt_locks of hooks/wait/lock.h; 0 = off */
     pt_u8 clock_shift; /* ticks = counter >> clock_shift */
     pt_u8 waits;       /* for descriptors, time, signals, children */
     pt_u8 net;

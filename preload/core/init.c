@@ -11,14 +11,14 @@
 #include <sys/prctl.h>
 #include <sys/platform/x86.h>
 
-#include "define.h"
+#include "core/file/slow.h"
+#include "core/names/define.h"
 #include "injection.h"
 #include "options.h"
 #include "process.h"
 #include "rank.h"
 #include "real.h"
 #include "session.h"
-#include "slow.h"
 #include "sys.h"
 #include "text.h"
 

@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "emit.h"
-#include "image.h"
-#include "intern.h"
-#include "options.h"
 #include "proftrace/cuda.h"
+#include "core/file/image.h"
+#include "core/names/intern.h"
+#include "emit.h"
+#include "options.h"
 #include "sys.h"
 #include "text.h"
 

@@ -7,8 +7,8 @@
  */
 #include "process.h"
 
-#include "image.h"
-#include "slow.h"
+#include "core/file/image.h"
+#include "core/file/slow.h"
 #include "sys.h"
 
 static struct pt_image *own_image(void)

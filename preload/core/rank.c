@@ -10,7 +10,7 @@
  */
 #include "rank.h"
 
-#include "image.h"
+#include "core/file/image.h"
 
 #define RANK_LIMIT (1u << 30)
 

@@ -9,7 +9,7 @@
 #include <errno.h>
 
 #include "core/emit.h"
-#include "core/intern.h"
+#include "core/names/intern.h"
 #include "core/options.h"
 #include "cuda.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/emit.h"
-#include "core/intern.h"
+#include "core/names/intern.h"
 #include "core/text.h"
 #include "cuda.h"
 #include "kernel_names.h"

@@ -12,9 +12,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/fd_table.h"
-#include "core/intern.h"
-#include "core/socket_name.h"
+#include "core/names/fd_table.h"
+#include "core/names/intern.h"
+#include "core/names/socket_name.h"
 #include "hook.h"
 
 enum { CALL_BIND = 1, CALL_LISTEN, CALL_SHUTDOWN }; /* net_setup's `call` */

@@ -6,7 +6,7 @@
  */
 #include "proftrace/proftrace.h"
 
-#include "core/intern.h"
+#include "core/names/intern.h"
 #include "hook.h"
 
 static PT_NOINLINE void named(pt_u32 kind, const char *name, pt_u64 value)

@@ -9,12 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cpu_profile/profile_file.h"
+#include "cpu_file/write.h"
 #include "cpu_profile/stack_tree.h"
 #include "trace_parts.h"
 #include "util/auto.h"
 #include "util/mem.h"
-#include "util/resources.h"
+#include "run_file/resources.h"
 
 #define INTERVAL_NS 500000000ull
 #define SAMPLE_NS 10000000ull

@@ -46,7 +46,7 @@ def public_functions():
 
 def cuda_functions():
     """What the driver and annotated programs look for in us, and the rows of the CUDA tables: names of NVIDIA's libraries."""
-    rows = {argument for table in glob.glob(f"{ROOT}/preload/cuda/*.def") for row in deftable.rows(table) for argument in row.args
+    rows = {argument for table in glob.glob(f"{ROOT}/preload/cuda/**/*.def", recursive=True) for row in deftable.rows(table) for argument in row.args
             if re.fullmatch(r"(__)?(cuda|cupti)[A-Z]\w*", argument)}
     twins = {name + twin for name in rows for twin in ("_ptsz", "_ptds")}
     return rows | twins | {"InitializeInjection", "InitializeInjectionNvtx2", "__itt_api_init"}

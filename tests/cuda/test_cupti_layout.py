@@ -50,7 +50,7 @@ class LayoutTest(unittest.TestCase):
             with open(f"{INCLUDE}/{header}", encoding="utf-8", errors="replace") as file:
                 structs |= set(re.findall(r"^\} *CUpti_Activity(\w+);", file.read(), re.M))
         assertions = []
-        for row in deftable.rows(f"{ROOT}/preload/cuda/layout.def"):
+        for row in deftable.rows(f"{ROOT}/preload/cuda/cupti/layout.def"):
             if row.name != "FIELD":
                 continue
             record, field, kind, offset, _, struct, path = row.args
@@ -65,7 +65,7 @@ class LayoutTest(unittest.TestCase):
 
     def test_numbers(self):
         assertions = [(f"(unsigned){name} == {number}u", name) for name, number in NUMBERS.items()]
-        for row in deftable.rows(f"{ROOT}/preload/cuda/cupti_kinds.def"):
+        for row in deftable.rows(f"{ROOT}/preload/cuda/cupti/kinds.def"):
             assertions.append((f"CUPTI_ACTIVITY_KIND_{row.args[0]} == {row.args[1]}", row.args[0]))
         self.check(assertions)
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "analysis/cpu_flame.h"
-#include "analysis/cpu_tables.h"
+#include "analysis/cpu/flame.h"
+#include "analysis/cpu/tables.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

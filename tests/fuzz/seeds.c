@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cpu_profile/profile_file.h"
+#include "cpu_file/write.h"
 #include "helper_trace.h"
-#include "model/session_text.h"
+#include "model/text/session_text.h"
 #include "util/auto.h"
 
 static int save_cpu_profile(const char *directory, struct pt_error *err)

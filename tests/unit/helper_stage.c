@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "launcher/output.h"
+#include "launcher/output/output.h"
 #include "launcher/status_line.h"
 #include "util/mem.h"
 

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/allocator.h"
+#include "analysis/cpu/allocator_share.h"
 #include "rules/rule.h"
 
 /* A frame for each row: what called it (its row from 1; 0 = nobody), and whether its samples count: 2 = those of the
@@ -24,11 +24,11 @@ static const struct {
     {2, "[kernel]", NULL, NULL, 1},
     {2, "__libc_malloc", "/usr/lib/libc.so.6", NULL, 2},
     {4, "[kernel]", NULL, NULL, 2}, /* brk for it */
-    {1, "malloc_slow", "/opt/lib/libproftrace.so", "/src/preload/hooks/heap.c", 1},
+    {1, "malloc_slow", "/opt/lib/libproftrace.so", "/src/preload/hooks/heap/heap.c", 1},
     {6, "__rdtsc", "/opt/lib/libproftrace.so", NULL, 1},
     {1, "[libproftrace.so]", "/opt/lib/libproftrace.so", NULL, 1},
     {1, "read", "/opt/lib/libproftrace.so", NULL, 0},
-    {1, "read", "/opt/lib/libproftrace.so", "/src/preload/hooks/file_io.c", 0},
+    {1, "read", "/opt/lib/libproftrace.so", "/src/preload/hooks/file/file_io.c", 0},
     {1, "operator new(unsigned long)", "/usr/lib/libstdc++.so.6", NULL, 2},
     {1, "[libjemalloc.so.2]", "/usr/lib/libjemalloc.so.2", NULL, 2},
     {1, "free_pages", "/usr/bin/train", NULL, 0},

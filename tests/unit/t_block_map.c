@@ -9,9 +9,9 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "analysis/block_map.h"
-#include "analysis/heap_level.h"
-#include "analysis/heap_sites.h"
+#include "facts/block_map.h"
+#include "analysis/heap/level.h"
+#include "analysis/heap/sites.h"
 
 enum { BLOCKS = 3000, ROUNDS = 200000 };
 

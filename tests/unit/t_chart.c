@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "report/chart.h"
+#include "report/svg/chart_axis.h"
 
 static struct pt_axis axis_of(enum pt_show show, double largest)
 {

@@ -14,11 +14,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/cpu_view.h"
+#include "facts/cpu_names.h"
 #include "cpu_profile/images.h"
 #include "cpu_profile/stack_tree.h"
 #include "cpu_profile/threads.h"
-#include "model/cpu_data.h"
+#include "cpu_file/cpu_data.h"
 #include "util/auto.h"
 
 /* ---- mappings ---- */

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "model/cpu_switches.h"
+#include "cpu_file/switches.h"
 
 /* Two waits of 100 us, one of them for a page, and one time preempted for 50 us; 300 us on the CPU. */
 static struct pt_cpu_times times[2];

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "model/demangle.h"
+#include "symbols/demangle.h"
 #include "util/auto.h"
 #include "util/str.h"
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/grid.h"
+#include "report/doc/grid.h"
 #include "report/render.h"
 
 static const char hostile[] = "<script>alert(1)</script>|`x`\033[2J\xe2\x80\xae\xff\r\n# head [a](b)";

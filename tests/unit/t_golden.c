@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/session_text.h"
+#include "model/text/session_text.h"
 
 static void assemble(FILE *in, const char *name, const char *directory)
 {

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "analysis/coverage.h"
-#include "analysis/histogram.h"
+#include "facts/file_coverage.h"
+#include "profile/histogram.h"
 
 static void buckets_are_ordered_and_hold_their_values(void **state)
 {

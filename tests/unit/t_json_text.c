@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "util/auto.h"
-#include "util/json_text.h"
+#include "util/json/json_text.h"
 
 static void mistakes_have_a_place(void **state)
 {

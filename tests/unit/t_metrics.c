@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/metrics.h"
+#include "profile/metrics.h"
 
 static void values_are_found_by_scope_and_name(void **state)
 {

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "analysis/off_cpu_calls.h"
+#include "analysis/cpu/off_cpu_calls.h"
 #include "decode/schema_table.h"
 
 #define MS 1000000ull

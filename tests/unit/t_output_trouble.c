@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "helper_stage.h"
-#include "launcher/output_log.h"
-#include "launcher/output_sink.h"
+#include "launcher/output/log.h"
+#include "launcher/output/sink.h"
 
 /* ---- destinations that fail ---- */
 static void test_a_closed_stdout_stays_closed(void **state)

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "export/proto.h"
+#include "export/out/proto.h"
 
 static const char *read_varint(const char *at, pt_u64 *ret_value)
 {

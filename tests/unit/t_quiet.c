@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/account.h"
-#include "analysis/off_cpu.h"
+#include "analysis/account/account.h"
+#include "analysis/cpu/off_cpu.h"
 #include "decode/schema_table.h"
 
 enum { THREADS = 7, TIDS = 3, MOMENTS = 40, CALLS = 60, ROUNDS = 3000 };

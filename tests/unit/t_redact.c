@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "util/redact.h"
+#include "util/text/redact.h"
 
 struct row {
     const char *previous, *argument, *expected;

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "sampler/sampler.h"
-#include "sampler/source.h"
+#include "sampler/sources/source.h"
 
 struct made_up {
     char root[64], proc[80], sys[80];

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "model/elf_image.h"
-#include "model/symbols.h"
+#include "symbols/elf_image.h"
+#include "symbols/symbols.h"
 
 static const char program[] = "__attribute__((noinline)) int leaf(int x) { __asm__(\"\"); return x * 3; }\n"
                               "static inline __attribute__((always_inline)) int\n"

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "decode/text.h"
-#include "model/session_text.h"
+#include "model/text/session_text.h"
 #include "util/auto.h"
 
 static const char *name_string(void *context, pt_u32 id)

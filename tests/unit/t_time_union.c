@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/time_union.h"
+#include "facts/time_union.h"
 
 enum { LENGTH = 2000 };
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "export/track.h"
+#include "export/timeline/track.h"
 
 #define N_SLICES 30000
 

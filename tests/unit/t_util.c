@@ -10,10 +10,10 @@
 
 #include "cmd/options.h"
 #include "util/auto.h"
-#include "util/fmt.h"
-#include "util/json_stream.h"
+#include "util/text/fmt.h"
+#include "util/json/json_stream.h"
 #include "util/map.h"
-#include "util/sanitize.h"
+#include "util/text/sanitize.h"
 #include "util/sha256.h"
 
 static void names_are_made_harmless(void **state)

@@ -15,9 +15,9 @@
 #include <cmocka.h>
 
 #include "analysis/analysis.h"
-#include "cpu_profile/profile_file.h"
+#include "cpu_file/write.h"
 #include "helper_files.h"
-#include "model/session_text.h"
+#include "model/text/session_text.h"
 
 #define PROCESS                                                                                                        \
     " uid=1000 end=4.000000000 state=exited exit_status=0 cpu_ns=100000000 boot=\"b\" host=\"h1\" stage=\"train\" "    \

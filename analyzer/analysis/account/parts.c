@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From the recorded time of a thread to its account. Threads: one. State: none. Never: shows what could not be recorded
+ * as 0, or a part of it as all of it.
+ */
+#include <math.h>
+
+#include "facts/python.h"
+#include "account.h"
+
+/* ---- what could not be recorded ---- */
+
+enum {
+    IO = 1 << PT_LAYER_IO,
+    STDIO = 1 << PT_LAYER_STDIO,
+    LOCKS = 1 << PT_LAYER_LOCKS,
+    WAITS = 1 << PT_LAYER_WAITS,
+    NET = 1 << PT_LAYER_NET,
+};
+
+/* Without any of these a part would hold some of its time only. */
+static const pt_u32 needs[PT_PART__COUNT] = {
+    [PT_PART_file_read] = IO | STDIO,
+    [PT_PART_file_write] = IO | STDIO,
+    [PT_PART_file_meta] = IO | STDIO,
+    [PT_PART_network] = IO | NET,
+    [PT_PART_data_wait] = IO | WAITS | NET,
+    [PT_PART_lock] = LOCKS,
+    [PT_PART_idle] = WAITS,
+    [PT_PART_gil_wait] = LOCKS,
+    [PT_PART_sleep] = WAITS,
+    [PT_PART_child_wait] = IO | WAITS,
+};
+
+/* Texts of the program, not of the metrics: there may be one for each part of 100,000 threads. */
+static const char *reason_of_layers(pt_u32 off, pt_u32 unknown)
+{
+#define OFF(option) "not recorded: PROFTRACE_" option " was off; part of unattributed"
+#define OLD(layer) "recorded by an older library, without '" layer "'; part of unattributed"
+    static const char *const were_off[] = {OFF("IO"), OFF("STDIO"), OFF("LOCKS"), OFF("WAITS"), OFF("NET")};
+    static const char *const are_old[] = {OLD("io"), OLD("stdio"), OLD("locks"), OLD("waits"), OLD("net")};
+    return off ? were_off[__builtin_ctz(off)] : are_old[__builtin_ctz(unknown)];
+#undef OFF
+#undef OLD
+}
+
+/* Why a part of a process is not known; NULL = it is. */
+static const char *why_unknown(const struct pt_process *process, enum pt_time_part part)
+{
+    const pt_u32 off = process->layers_off & needs[part], unknown = process->layers_unknown & needs[part];
+    if (off || unknown)
+        return reason_of_layers(off, unknown);
+    if (part == PT_PART_heap && process->heap_mode == PT_HEAP_OFF)
+        return "not recorded: the heap was switched off (PROFTRACE_HEAP=off)";
+    if (part == PT_PART_gil_wait && !pt_process_knows_gil(process))
+        return "the trace does not say where the GIL lies; part of locks";
+    return NULL;
+}
+
+struct pt_value pt_account_part_of(const struct pt_process *process, enum pt_time_part part, double ns)
+{
+    const char *reason = why_unknown(process, part);
+    return reason ? pt_unknown(reason) : pt_real(ns / 1e9);
+}
+
+/* ---- what was not recorded ---- */
+
+static double sum_of(const struct account_split *split)
+{
+    double ns = 0;
+    for (int part = 0; part < PT_PART__COUNT; part++)
+        ns += split->ns[part];
+    return ns;
+}
+
+/* Rounding and clocks of two kinds may make the parts a hair longer than the whole. */
+static void fit(struct account_split *split, double wall_ns)
+{
+    const double ns = sum_of(split);
+    for (int part = 0; part < PT_PART__COUNT && ns > wall_ns; part++)
+        split->ns[part] *= wall_ns / ns;
+}
+
+/* Where the kernel was not sampled, its share of the time is what samples do not cover. */
+static double python_share(const struct account_cpu *cpu, double on_ns)
+{
+    if (isnan(cpu->python_share))
+        return 0;
+    return isnan(cpu->samples_s) || on_ns <= cpu->samples_s * 1e9 ? cpu->python_share
+                                                                  : cpu->python_share * cpu->samples_s * 1e9 / on_ns;
+}
+
+/* What is left after the recorded calls is computation, as far as the CPU time says; then waiting for a CPU. */
+static void add_cpu(struct account_split *split, double wall_ns, const struct account_cpu *cpu)
+{
+    const double preempted_ns = fmin(fmax(wall_ns - sum_of(split), 0), cpu->preempted_s * 1e9);
+    split->ns[PT_PART_runnable] += preempted_ns;
+    double rest_ns = wall_ns - sum_of(split);
+    if (isnan(cpu->on_s)) {
+        /* Of the computing only what hooks saw is known (fork, mmap): too little to be shown as all of it. */
+        split->ns[PT_PART_unattributed] += fmax(rest_ns, 0) + split->ns[PT_PART_native];
+        split->ns[PT_PART_native] = 0;
+        return;
+    }
+    const double counted_ns = split->ns[PT_PART_heap] + split->ns[PT_PART_native];
+    const double on_ns = fmin(fmax(rest_ns, 0), cpu->on_s * 1e9 - counted_ns);
+    const double python_ns = fmax(on_ns, 0) * python_share(cpu, on_ns);
+    split->ns[PT_PART_python] += python_ns;
+    split->ns[PT_PART_native] += fmax(on_ns, 0) - python_ns;
+    rest_ns = wall_ns - sum_of(split);
+    const double queued_ns = isnan(cpu->runnable_s) ? 0 : fmax(cpu->runnable_s * 1e9 - preempted_ns, 0);
+    const double runnable_ns = fmin(fmax(rest_ns, 0), queued_ns);
+    split->ns[PT_PART_runnable] += runnable_ns;
+    split->ns[PT_PART_unattributed] += fmax(wall_ns - sum_of(split), 0);
+}
+
+/* ---- the stage ---- */
+
+static bool calls_cuda(const struct pt_profile *profile, pt_u32 stage)
+{
+    pt_u64 calls = 0;
+    for (pt_u32 row = PT_ROW_cuda_call; row <= PT_ROW_cuda_memory; row++)
+        calls += pt_profile_stage_row(profile, stage, row).calls;
+    return calls > 0;
+}
+
+/* Of the images of a process any may have recorded less. */
+static const char *why_unknown_in_images(const struct pt_process *last, enum pt_time_part part)
+{
+    const char *reason = NULL;
+    for (const struct pt_process *image = last; image; image = image->previous_image) {
+        const char *here = why_unknown(image, part);
+        reason = here ? here : reason;
+    }
+    return reason;
+}
+
+static const char *why_no_cpu(const struct account_cpu *cpu, enum pt_time_part part)
+{
+    static const char no_sampler[] = "needs the launcher's sampling: start the command with proftrace run";
+    if (part == PT_PART_native)
+        return isnan(cpu->on_s) ? no_sampler : NULL;
+    if (part == PT_PART_python)
+        return isnan(cpu->on_s) ? no_sampler : isnan(cpu->python_share) ? cpu->python_reason : NULL;
+    if (part == PT_PART_page_fault)
+        return isnan(cpu->fault_s) ? cpu->fault_reason : NULL;
+    return part == PT_PART_runnable && isnan(cpu->runnable_s) ? no_sampler : NULL;
+}
+
+const char pt_account_no_gpu[] = "GPU work is not recorded; part of unattributed";
+
+void pt_account_finish_split(const struct pt_process *last, struct account_split *split, double wall_ns,
+                             const struct account_cpu *cpu, bool has_gpu, struct account_result *result)
+{
+    split->ns[PT_PART_page_fault] += isnan(cpu->fault_s) ? 0 : cpu->fault_s * 1e9;
+    fit(split, wall_ns);
+    add_cpu(split, wall_ns, cpu);
+    for (int part = 0; part < PT_PART_unattributed; part++) {
+        const char *reason = why_unknown_in_images(last, (enum pt_time_part)part);
+        if (!reason)
+            reason = why_no_cpu(cpu, (enum pt_time_part)part);
+        if (!has_gpu && (part == PT_PART_gpu_wait || part == PT_PART_copy))
+            reason = pt_account_no_gpu;
+        if (reason)
+            split->ns[PT_PART_unattributed] += split->ns[part];
+        result->parts[part] = reason ? pt_unknown(reason) : pt_real(split->ns[part] / 1e9);
+    }
+    result->parts[PT_PART_unattributed] = pt_real(split->ns[PT_PART_unattributed] / 1e9);
+}
+
+static const struct pt_process *last_image(const struct account *account, pt_u32 stage)
+{
+    const struct pt_session *session = account->profile->session;
+    for (pt_u32 i = session->n_processes; i-- > 0;)
+        if (account->critical[i] && pt_profile_stage_of(account->profile, session->processes[i]) == stage)
+            return session->processes[i];
+    return account->profile->stages.items[stage].root;
+}
+
+void pt_account_set_parts(struct account *account, pt_u32 stage, struct account_split *split)
+{
+    struct pt_profile *profile = account->profile;
+    struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    const double wall_ns = (double)pt_profile_stage_wall_ns(profile, stage);
+    const struct account_cpu cpu = pt_account_cpu(account, stage);
+    struct account_result result;
+    pt_account_finish_split(last_image(account, stage), split, wall_ns, &cpu, calls_cuda(profile, stage), &result);
+    for (int part = 0; part < PT_PART__COUNT; part++)
+        pt_metrics_set(metrics, scope, pt_time_parts[part].metric, result.parts[part]);
+    if (account->moments[stage].has_faults) {
+        pt_metrics_set(metrics, scope, "fault.major.calls", pt_real(account->moments[stage].faults));
+        pt_metrics_set(metrics, scope, "fault.wait_s", pt_real(account->moments[stage].fault_ns / 1e9));
+    }
+    pt_metrics_set(metrics, scope, "time.wall_s", pt_real(wall_ns / 1e9));
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Processes that a program has others' work done by: workers (forked copies: DataLoader, pools) and commands; how long
+ * its main thread waits for them, what they do meanwhile, and what forking costs.
+ *
+ * Threads: one. State: one small struct per process and command. Never: takes a shell for a program that could do
+ * something else while its command runs.
+ */
+#include "children.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/analysis.h"
+#include "facts/wait_kind.h"
+
+enum { MAX_COMMANDS = 1000 };
+
+static bool is_runner(const struct pt_process *process)
+{
+    static const char *const names[] = {"sh",   "bash",  "dash",    "zsh",    "fish",   "ksh",  "just",
+                                        "make", "ninja", "timeout", "nice",   "env",    "time", "sudo",
+                                        "su",   "xargs", "nohup",   "setsid", "stdbuf", "tini", "strace"};
+    /* x86_64-linux-gnu-gcc-12: the steps of a compilation need each other. */
+    static const char *const compilers[] = {"gcc", "g++", "clang", "collect2"};
+    const char *name = process->exe ? pt_base_name(process->exe) : process->comm;
+    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i]))
+            return true;
+    for (size_t i = 0; name && i < sizeof compilers / sizeof *compilers; i++)
+        if (strstr(name, compilers[i]))
+            return true;
+    return false;
+}
+
+static void begin(void *state, struct pt_profile *profile)
+{
+    struct helpers *helpers = state;
+    const struct pt_session *session = profile->session;
+    helpers->profile = profile;
+    helpers->processes = pt_calloc(session->n_processes, sizeof *helpers->processes);
+    helpers->stages = pt_calloc(profile->stages.n, sizeof *helpers->stages);
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *process = session->processes[i];
+        struct helper *helper = &helpers->processes[process->index];
+        helper->is_worker = pt_is_worker(process);
+        helper->is_runner = is_runner(process);
+        if (!process->parent || process->parent->pid == process->pid)
+            continue;
+        struct helper *parent = &helpers->processes[process->parent->index];
+        if (!helper->is_worker) {
+            if (!parent->last_command_end_ns || process->start_ns < parent->first_command_ns)
+                parent->first_command_ns = process->start_ns;
+            if (process->end_ns > parent->last_command_end_ns)
+                parent->last_command_end_ns = process->end_ns;
+            continue;
+        }
+        if (!parent->n_workers++ || process->start_ns < parent->first_worker_ns)
+            parent->first_worker_ns = process->start_ns;
+        parent->has_workers = true;
+    }
+}
+
+/* ---- commands ---- */
+
+static void ran(struct helpers *helpers, const struct pt_event *e, const char *text)
+{
+    const pt_u32 stage = pt_profile_stage_of(helpers->profile, e->process);
+    const char *interned = text ? pt_intern_text(&helpers->texts, text) : NULL;
+    if (helpers->commands.n >= MAX_COMMANDS)
+        interned = NULL;
+    pt_u64 *slot = pt_map_at(&helpers->by_command, (pt_u64)stage << 48 ^ (uintptr_t)interned);
+    if (!*slot) {
+        pt_vec_push(&helpers->commands, ((struct command){.text = interned, .stage = stage}));
+        *slot = helpers->commands.n;
+    }
+    struct command *command = &helpers->commands.items[*slot - 1];
+    command->waits++;
+    command->ns += (pt_u64)e->duration_ns;
+}
+
+/* The process that had the pid when the event ended; its last image, for that is what was run. */
+static const struct pt_process *process_of_pid(const struct helpers *helpers, pt_i32 pid, pt_i64 at_ns)
+{
+    const struct pt_session *session = helpers->profile->session;
+    for (pt_u32 i = session->n_processes; pid > 0 && i-- > 0;)
+        if (session->processes[i]->pid == (pt_u32)pid && session->processes[i]->start_ns <= at_ns)
+            return session->processes[i];
+    return NULL;
+}
+
+#define NO_STATUS 0xffffffffu /* in wait_child */
+/* A shorter one is a question whether it has ended. */
+#define LEAST_WAIT_NS 1000000
+
+static void waited_for_command(struct helpers *helpers, const struct pt_event *e, const struct pt_process *target,
+                               const char *text)
+{
+    if (helpers->processes[e->process->index].is_runner || e->duration_ns <= 0)
+        return;
+    struct stage_helpers *stage = &helpers->stages[pt_profile_stage_of(helpers->profile, e->process)];
+    pt_time_union_add(&stage->child, e->start_ns, pt_event_end_ns(e));
+    stage->child_waits += e->duration_ns >= LEAST_WAIT_NS;
+    stage->together_ns += e->duration_ns >= LEAST_WAIT_NS ? pt_helpers_together_ns(helpers, e) : 0;
+    ran(helpers, e, text ? text : target ? (target->exe ? target->exe : target->comm) : "(a program not traced)");
+}
+
+static void waited_for_worker(struct helpers *helpers, const struct pt_event *e)
+{
+    struct stage_helpers *stage = &helpers->stages[pt_profile_stage_of(helpers->profile, e->process)];
+    pt_time_union_add(&stage->wait, e->start_ns, pt_event_end_ns(e));
+    pt_time_union_add(&stage->with_forks, e->start_ns, pt_event_end_ns(e));
+    stage->waits++;
+}
+
+/* ---- events ---- */
+
+static bool has_workers_now(const struct helper *helper, const struct pt_event *e)
+{
+    return helper->has_workers && pt_event_end_ns(e) >= helper->first_worker_ns;
+}
+
+static bool has_commands_now(const struct helper *helper, const struct pt_event *e)
+{
+    return pt_event_end_ns(e) >= helper->first_command_ns && e->start_ns < helper->last_command_end_ns;
+}
+
+static bool is_own_worker(const struct helpers *helpers, const struct pt_process *target,
+                          const struct pt_process *process)
+{
+    return target && target->parent == process && helpers->processes[target->index].is_worker;
+}
+
+static void waited_on_channel(struct helpers *helpers, const struct pt_event *e, bool writes)
+{
+    struct helper *helper = &helpers->processes[e->process->index];
+    const pt_u32 index = pt_peers_other(&helpers->peers, e->process, pt_descriptor_of_event(e), !writes);
+    const struct pt_process *target = index ? helpers->profile->session->processes[index - 1] : NULL;
+    if (is_own_worker(helpers, target, e->process)) {
+        helper->feeds += e->desc->row == PT_ROW_io_read || e->desc->row == PT_ROW_net_receive;
+        waited_for_worker(helpers, e);
+    } else if (target && target->parent == e->process) {
+        waited_for_command(helpers, e, target, NULL);
+    } else if (!target && has_workers_now(helper, e)) {
+        waited_for_worker(helpers, e);
+    } else if (!target && has_commands_now(helper, e)) {
+        waited_for_command(helpers, e, NULL, "(output of commands)");
+    }
+}
+
+/* pclose does not say which child it was: the one that ended meanwhile. Its file's end may be noted a little later. */
+static const struct pt_process *child_that_ended(const struct helpers *helpers, const struct pt_event *e)
+{
+    const struct pt_session *session = helpers->profile->session;
+    const struct pt_process *best = NULL;
+    for (pt_u32 i = session->n_processes; i-- > 0;) {
+        const struct pt_process *process = session->processes[i];
+        if (process->parent == e->process && process->end_ns > e->start_ns &&
+            process->end_ns <= pt_event_end_ns(e) + LEAST_WAIT_NS && (!best || process->end_ns > best->end_ns))
+            best = process;
+    }
+    return best;
+}
+
+static void waited_for_child(struct helpers *helpers, const struct pt_event *e)
+{
+    const bool is_pclose = e->result == 0 && pt_event_as(e, wait_child)->status != NO_STATUS;
+    const struct pt_process *target =
+        is_pclose ? child_that_ended(helpers, e) : process_of_pid(helpers, e->result, pt_event_end_ns(e));
+    /* One copy of itself that it waits for is a detour, several are a design. */
+    if (is_own_worker(helpers, target, e->process) && helpers->processes[e->process->index].n_workers > 1)
+        waited_for_worker(helpers, e);
+    else
+        waited_for_command(helpers, e, target, NULL);
+}
+
+/* Between two forks in a row lies what else starting a process takes, with all those that were started before in the
+ * way. */
+#define LONGEST_FORK_GAP_NS 500000000
+
+/* A child's first event may come after its parent has gone on. */
+#define LONGEST_BIRTH_NS 50000000
+
+static void forked(struct helpers *helpers, const struct pt_event *e)
+{
+    struct stage_helpers *stage = &helpers->stages[pt_profile_stage_of(helpers->profile, e->process)];
+    struct helper *parent = &helpers->processes[e->process->index];
+    const struct pt_process *child = process_of_pid(helpers, e->result, pt_event_end_ns(e) + LONGEST_BIRTH_NS);
+    if (child)
+        helpers->processes[child->index].fork_ns = (double)e->duration_ns;
+    const bool is_next = parent->last_fork_ns && e->start_ns - parent->last_fork_ns < LONGEST_FORK_GAP_NS;
+    pt_time_union_add(&stage->with_forks, is_next ? parent->last_fork_ns : e->start_ns, pt_event_end_ns(e));
+    parent->last_fork_ns = pt_event_end_ns(e);
+}
+
+/* A wait for another worker, as a rule. Not: conditions and joins, by which it waits for its own threads' work. */
+static bool is_wait_for_lock(const struct pt_event *e, enum pt_time_part part)
+{
+    return part == PT_PART_lock &&
+           (e->desc->row == PT_ROW_lock_mutex || e->desc->row == PT_ROW_lock_rwlock ||
+            e->desc->row == PT_ROW_lock_barrier || e->desc->row == PT_ROW_lock_semop || e->desc->row == PT_ROW_io_lock);
+}
+
+/* What a worker does itself. */
+static void worked(struct helper *helper, const struct pt_event *e, enum pt_time_part part)
+{
+    const double ns = (double)e->duration_ns;
+    if (part == PT_PART_file_read || part == PT_PART_file_write || part == PT_PART_file_meta)
+        helper->file_ns += ns;
+    else if (part == PT_PART_network || part == PT_PART_sleep)
+        helper->other_ns += ns;
+    else if (part == PT_PART_data_wait || part == PT_PART_idle || e->desc->row == PT_ROW_lock_sem)
+        helper->idle_ns += ns;
+    else if (is_wait_for_lock(e, part))
+        helper->lock_ns += ns;
+}
+
+static void event(void *state, const struct pt_event *e)
+{
+    struct helpers *helpers = state;
+    if (e->desc->role != PT_ROLE_SPAN)
+        return;
+    const enum pt_time_part part = pt_time_part_of_event(e);
+    struct helper *helper = &helpers->processes[e->process->index];
+    pt_peers_note(&helpers->peers, e);
+    if (e->desc->row == PT_ROW_proc_fork && e->result > 0)
+        forked(helpers, e);
+    if (!pt_is_main_thread(e))
+        return;
+    if (helper->is_worker)
+        worked(helper, e, part);
+    switch (e->desc->row) {
+    case PT_ROW_wait_child:
+        waited_for_child(helpers, e);
+        break;
+    case PT_ROW_proc_system:
+        waited_for_command(helpers, e, NULL, pt_process_string(e->process, pt_event_as(e, proc_system)->command));
+        break;
+    case PT_ROW_lock_sem:
+    case PT_ROW_lock_cond:
+    case PT_ROW_wait_thread:
+        if (part != PT_PART_gil_wait && has_workers_now(helper, e))
+            waited_for_worker(helpers, e);
+        break;
+    default:
+        if (part == PT_PART_data_wait || (part == PT_PART_idle && e->result > 0 && pt_descriptor_of_event(e)))
+            waited_on_channel(helpers, e,
+                              e->desc->row == PT_ROW_io_write || e->desc->row == PT_ROW_io_writev ||
+                                  e->desc->row == PT_ROW_net_send);
+        break;
+    }
+}
+
+/* On a busy machine forks of small processes take long, too: until the caller has a CPU again. Of this size, without
+ * huge pages, the page tables are copied in a millisecond. */
+#define LARGE_BYTES (128u << 20)
+
+static void add_fork(const struct helpers *helpers, struct stage_helpers *stage, const struct pt_process *child)
+{
+    const double ns = helpers->processes[child->index].fork_ns;
+    if (ns <= 0 || !child->parent || helpers->processes[child->parent->index].feeds >= PT_FED_AFTER)
+        return;
+    stage->forks_of_all++;
+    if (child->parent->max_rss_bytes < LARGE_BYTES)
+        return;
+    stage->forks.n++;
+    stage->forks.ns += ns;
+    stage->forks.longest_ns = ns > stage->forks.longest_ns ? ns : stage->forks.longest_ns;
+    if (child->parent->max_rss_bytes > stage->forks.rss_bytes)
+        stage->forks.rss_bytes = child->parent->max_rss_bytes;
+}
+
+static void finish(void *state, struct pt_profile *profile)
+{
+    struct helpers *helpers = state;
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
+        const struct pt_process *process = profile->session->processes[i];
+        struct stage_helpers *stage = &helpers->stages[pt_profile_stage_of(profile, process)];
+        stage->feeds += helpers->processes[process->index].feeds;
+        add_fork(helpers, stage, process);
+    }
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
+        pt_helpers_results(helpers, stage);
+    free(helpers->processes);
+    free(helpers->stages);
+    free(helpers->commands.items);
+    pt_peers_fini(&helpers->peers);
+    pt_map_fini(&helpers->by_command);
+    pt_intern_fini(&helpers->texts);
+}
+
+const struct pt_analysis pt_analysis_helpers = {
+    .name = "helpers",
+    .summary = "waits for workers and commands, what workers do, forks",
+    .categories =
+        PT_CATEGORY_IO | PT_CATEGORY_STDIO | PT_CATEGORY_META | PT_CATEGORY_PROC | PT_CATEGORY_WAIT | PT_CATEGORY_NET,
+    .state_size = sizeof(struct helpers),
+    .begin = begin,
+    .event = event,
+    .finish = finish,
+};

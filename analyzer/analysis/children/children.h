@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * children/children.h - what the analysis `helpers` gathers, for helpers*.c only.
+ */
+#ifndef PT_ANALYSIS_CHILDREN_CHILDREN_H
+#define PT_ANALYSIS_CHILDREN_CHILDREN_H
+
+#include "facts/channels.h"
+#include "facts/workers.h"
+
+struct helper {                             /* one process, its main thread */
+    bool is_worker, has_workers, is_runner; /* runner: a shell and its like, which is there to wait */
+    double fork_ns;                         /* that making it took */
+    pt_i64 last_fork_ns;                    /* end of the last fork of its main thread */
+    pt_i64 first_worker_ns, first_command_ns, last_command_end_ns; /* of children that are no workers */
+    pt_u32 n_workers;
+    double idle_ns, file_ns, other_ns; /* waits for work or room, files, network and sleep */
+    double lock_ns;                    /* for what others hold, or for the last one at a barrier */
+    pt_u64 feeds;                      /* messages that its main thread took from workers */
+};
+
+struct command {
+    const char *text;
+    pt_u32 stage;
+    pt_u64 waits, ns;
+};
+
+struct stage_helpers {
+    struct pt_time_union wait, with_forks, child;
+    pt_u64 waits, feeds, child_waits;
+    pt_i64 together_ns; /* of child: more than one child ran */
+    pt_u64 forks_of_all;
+    struct { /* of large processes that do not take data from their workers */
+        pt_u64 n, rss_bytes;
+        double ns, longest_ns;
+    } forks;
+};
+
+struct helpers {
+    struct pt_profile *profile;
+    struct helper *processes;
+    struct stage_helpers *stages;
+    struct pt_peers peers;
+    struct {
+        PT_VEC(struct command);
+    } commands;
+    struct pt_map by_command; /* stage, interned text */
+    struct pt_intern texts;
+    pt_u64 looked_at_siblings;
+};
+
+/* Of a wait for a child, the time in which several children of the process ran: that much they were started together.
+ */
+pt_i64 pt_helpers_together_ns(struct helpers *helpers, const struct pt_event *wait);
+
+/* A process that has taken this many messages from its workers is fed by them: DataLoader. */
+enum { PT_FED_AFTER = 10 };
+
+/* Metrics and tables of a stage. */
+void pt_helpers_results(struct helpers *helpers, pt_u32 stage);
+
+#endif

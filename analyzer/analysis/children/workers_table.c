@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: metrics and tables of workers, commands and forks. Threads: one, after the last event. Never: judges.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/account/account.h"
+#include "children.h"
+
+enum { MAX_ROWS = 50, MAX_COMPARED = 1000 };
+
+struct workers {
+    const struct pt_process *items[MAX_COMPARED];
+    pt_u32 n, total;
+    double life_ns, busy_ns, file_ns, other_ns, cpu_ns, fork_ns;
+    double fault_ns, queue_ns; /* main threads: for pages that were not in memory, for a CPU; NAN = not known of all */
+    bool is_cpu_known;
+};
+
+static double life_ns(const struct pt_process *process)
+{
+    return process->end_ns > process->start_ns ? (double)(process->end_ns - process->start_ns) : 0;
+}
+
+static double busy_ns(const struct helpers *helpers, const struct pt_process *process)
+{
+    const struct helper *helper = &helpers->processes[process->index];
+    const double busy = life_ns(process) - helper->idle_ns - helper->lock_ns;
+    return busy > 0 ? busy : 0;
+}
+
+/* What the kernel knows of a worker's main thread. Without it a page that has to be read looks like computing: no call
+ * of libc asks for it. One that is missed while libc copies within fread is part of the time in files. */
+struct seen {
+    double on_cpu_ns, queue_ns, fault_ns; /* NAN = not known; faults: outside of recorded calls */
+};
+
+static struct seen seen_of(const struct helpers *helpers, pt_u32 stage, const struct pt_process *process)
+{
+    const struct pt_cpu_threads *cpu = helpers->profile->cpu ? &helpers->profile->cpu[stage] : NULL;
+    const pt_u32 thread = cpu && cpu->data ? pt_cpu_threads_find(cpu, process->pid, process->end_ns) : 0;
+    if (!thread)
+        return (struct seen){NAN, NAN, NAN};
+    struct account_cpu account;
+    const struct account_moments *moments = &helpers->profile->moments[stage];
+    pt_account_moments_result(moments, moments->cpu ? thread : 0, &account);
+    return (struct seen){
+        .on_cpu_ns = (double)cpu->data->times[thread].on_cpu_ns,
+        .queue_ns = (double)pt_cpu_runnable_ns(&cpu->data->times[thread]),
+        .fault_ns = account.fault_s * 1e9,
+    };
+}
+
+static void gather(const struct helpers *helpers, pt_u32 stage, struct workers *sum)
+{
+    const struct pt_session *session = helpers->profile->session;
+    sum->is_cpu_known = true;
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *process = session->processes[i];
+        const struct helper *helper = &helpers->processes[process->index];
+        if (!helper->is_worker || pt_profile_stage_of(helpers->profile, process) != stage)
+            continue;
+        sum->total++;
+        sum->life_ns += life_ns(process);
+        sum->busy_ns += busy_ns(helpers, process);
+        sum->file_ns += helper->file_ns;
+        sum->other_ns += helper->other_ns;
+        sum->fork_ns += helper->fork_ns;
+        const struct seen seen = seen_of(helpers, stage, process);
+        sum->fault_ns += seen.fault_ns;
+        sum->queue_ns += seen.queue_ns;
+        /* It may have noted its CPU time long before its end. */
+        sum->cpu_ns += fmax((double)process->cpu_ns, seen.on_cpu_ns);
+        sum->is_cpu_known &= process->cpu_ns > 0 || seen.on_cpu_ns > 0;
+        if (sum->n < MAX_COMPARED)
+            sum->items[sum->n++] = process;
+    }
+}
+
+static bool overlap(const struct pt_process *a, const struct pt_process *b)
+{
+    return a->start_ns < b->end_ns && b->start_ns < a->end_ns;
+}
+
+/* The most that lived at once: some worker was the last of them to start. */
+static pt_u32 most_at_once(const struct workers *workers)
+{
+    pt_u32 most = 0;
+    for (pt_u32 i = 0; i < workers->n; i++) {
+        pt_u32 n = 0;
+        const pt_i64 at_ns = workers->items[i]->start_ns;
+        for (pt_u32 j = 0; j < workers->n; j++)
+            n += workers->items[j]->start_ns <= at_ns && workers->items[j]->end_ns > at_ns;
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+struct balance {
+    const struct pt_process *busiest;
+    double most_ns, least_ns, mean_ns;
+};
+
+/* The busiest worker, and those that worked beside it. */
+static struct balance balance_of(const struct helpers *helpers, const struct workers *workers)
+{
+    struct balance balance = {0};
+    for (pt_u32 i = 0; i < workers->n; i++)
+        if (busy_ns(helpers, workers->items[i]) > balance.most_ns) {
+            balance.busiest = workers->items[i];
+            balance.most_ns = busy_ns(helpers, workers->items[i]);
+        }
+    pt_u32 n = 0;
+    balance.least_ns = balance.most_ns;
+    for (pt_u32 i = 0; balance.busiest && i < workers->n; i++) {
+        const struct pt_process *one = workers->items[i];
+        const double ns = busy_ns(helpers, one);
+        if (one->parent != balance.busiest->parent || !overlap(one, balance.busiest))
+            continue;
+        balance.mean_ns += ns;
+        balance.least_ns = ns < balance.least_ns ? ns : balance.least_ns;
+        n++;
+    }
+    balance.mean_ns = n ? balance.mean_ns / n : 0;
+    return balance;
+}
+
+static const char no_profile[] = "a worker is not in the CPU profile: that needs proftrace run and perf events";
+
+static struct pt_value percent(double part, double whole)
+{
+    return whole > 0 ? pt_real(100 * part / whole) : pt_unknown("no workers");
+}
+
+static void set_balance(const struct helpers *helpers, pt_u32 stage, const struct workers *workers, double wait_s)
+{
+    struct pt_metrics *metrics = &helpers->profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    const struct balance balance = balance_of(helpers, workers);
+    if (workers->n < 2 || balance.mean_ns <= 0)
+        return;
+    const double share = (balance.most_ns - balance.least_ns) / balance.most_ns;
+    pt_metrics_set(metrics, scope, "helpers.imbalance.ratio", pt_real(balance.most_ns / balance.mean_ns));
+    pt_metrics_set(metrics, scope, "helpers.imbalance.most_s", pt_real(balance.most_ns / 1e9));
+    pt_metrics_set(metrics, scope, "helpers.imbalance.mean_s", pt_real(balance.mean_ns / 1e9));
+    pt_metrics_set(metrics, scope, "helpers.imbalance.pid", pt_integer(balance.busiest->pid));
+    pt_metrics_set(metrics, scope, "helpers.imbalance.cost_s", pt_real(share * wait_s));
+}
+
+static void set_workers(const struct helpers *helpers, pt_u32 stage)
+{
+    struct pt_metrics *metrics = &helpers->profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    const struct stage_helpers *s = &helpers->stages[stage];
+    struct workers *workers = pt_calloc(1, sizeof *workers);
+    gather(helpers, stage, workers);
+    if (workers->total) {
+        const double wait_s = (double)s->wait.total_ns / 1e9;
+        pt_metrics_set(metrics, scope, "helpers.wait_s", pt_real(wait_s));
+        pt_metrics_set(metrics, scope, "helpers.wait.calls", pt_integer(s->waits));
+        pt_metrics_set(metrics, scope, "helpers.feed.calls", pt_integer(s->feeds));
+        /* The parent pays once more when it writes to pages that it now shares. */
+        pt_metrics_set(metrics, scope, "helpers.total_s",
+                       pt_real(((double)s->with_forks.total_ns + workers->fork_ns / 2) / 1e9));
+        pt_metrics_set(metrics, scope, "helpers.workers.count", pt_integer(workers->total));
+        pt_metrics_set(metrics, scope, "helpers.workers.at_once", pt_integer(most_at_once(workers)));
+        pt_metrics_set(metrics, scope, "helpers.busy_percent", percent(workers->busy_ns, workers->life_ns));
+        pt_metrics_set(metrics, scope, "helpers.file_percent", percent(workers->file_ns, workers->life_ns));
+        pt_metrics_set(metrics, scope, "helpers.other_percent", percent(workers->other_ns, workers->life_ns));
+        pt_metrics_set(metrics, scope, "helpers.cpu_percent",
+                       workers->is_cpu_known ? percent(workers->cpu_ns, workers->life_ns)
+                                             : pt_unknown("a worker ended before it noted its CPU time"));
+        pt_metrics_set(metrics, scope, "helpers.fault_percent",
+                       isnan(workers->fault_ns) ? pt_unknown(no_profile)
+                                                : percent(workers->fault_ns, workers->life_ns));
+        pt_metrics_set(metrics, scope, "helpers.queue_percent",
+                       isnan(workers->queue_ns) ? pt_unknown(no_profile)
+                                                : percent(workers->queue_ns, workers->life_ns));
+        set_balance(helpers, stage, workers, wait_s);
+    }
+    free(workers);
+}
+
+static void table_of_workers(const struct helpers *helpers, pt_u32 stage)
+{
+    static const struct pt_column columns[] = {
+        {"process", "Worker", PT_SHOW_TEXT},
+        {"pid", "PID", PT_SHOW_NUMBER},
+        {"lived_s", "Lived", PT_SHOW_SECONDS},
+        {"busy_s", "Busy", PT_SHOW_SECONDS},
+        {"busy_percent", "Busy share", PT_SHOW_PERCENT},
+        {"cpu_s", "CPU", PT_SHOW_SECONDS},
+        {"file_s", "Files", PT_SHOW_SECONDS},
+        {"other_s", "Network, sleep", PT_SHOW_SECONDS},
+        {"fault_s", "Page faults", PT_SHOW_SECONDS},
+        {"lock_s", "Locks", PT_SHOW_SECONDS},
+        {"idle_s", "Waiting for work", PT_SHOW_SECONDS},
+    };
+    const struct pt_session *session = helpers->profile->session;
+    struct pt_table *table = NULL;
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *process = session->processes[i];
+        const struct helper *helper = &helpers->processes[process->index];
+        if (!helper->is_worker || pt_profile_stage_of(helpers->profile, process) != stage)
+            continue;
+        if (!table)
+            table = pt_metrics_table(&helpers->profile->metrics, pt_scope_stage(stage), "helpers.workers",
+                                     "Utilisation of workers", columns, sizeof columns / sizeof *columns);
+        if (table->n_rows >= MAX_ROWS) {
+            table->rows_left_out++;
+            continue;
+        }
+        struct pt_value *row = pt_table_add_row(table);
+        row[0] = pt_text(process->comm ? process->comm : pt_base_name(process->exe));
+        row[1] = pt_integer(process->pid);
+        row[2] = pt_real(life_ns(process) / 1e9);
+        row[3] = pt_real(busy_ns(helpers, process) / 1e9);
+        row[4] = percent(busy_ns(helpers, process), life_ns(process));
+        row[5] = process->cpu_ns ? pt_seconds((pt_i64)process->cpu_ns)
+                                 : pt_unknown("the process ended before it noted its CPU time");
+        row[6] = pt_real(helper->file_ns / 1e9);
+        row[7] = pt_real(helper->other_ns / 1e9);
+        const double fault_ns = seen_of(helpers, stage, process).fault_ns;
+        row[8] = isnan(fault_ns) ? pt_unknown(no_profile) : pt_real(fault_ns / 1e9);
+        row[9] = pt_real(helper->lock_ns / 1e9);
+        row[10] = pt_real(helper->idle_ns / 1e9);
+    }
+}
+
+/* ---- commands and forks ---- */
+
+static int by_time(const void *a, const void *b)
+{
+    const struct command *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? 1 : -1;
+    return strcmp(x->text ? x->text : "", y->text ? y->text : "");
+}
+
+static void table_of_commands(struct helpers *helpers, pt_u32 stage)
+{
+    static const struct pt_column columns[] = {
+        {"command", "Command", PT_SHOW_TEXT},
+        {"waits", "Waits", PT_SHOW_COUNT},
+        {"total_s", "Waited", PT_SHOW_SECONDS},
+    };
+    struct pt_metrics *metrics = &helpers->profile->metrics;
+    struct pt_table *table = NULL;
+    if (helpers->commands.n)
+        qsort(helpers->commands.items, helpers->commands.n, sizeof *helpers->commands.items, by_time);
+    for (size_t i = 0; i < helpers->commands.n; i++) {
+        const struct command *command = &helpers->commands.items[i];
+        if (command->stage != stage)
+            continue;
+        if (!table)
+            table = pt_metrics_table(metrics, pt_scope_stage(stage), "child.commands", "Commands waited for", columns,
+                                     sizeof columns / sizeof *columns);
+        if (table->n_rows >= MAX_ROWS) {
+            table->rows_left_out++;
+            continue;
+        }
+        struct pt_value *row = pt_table_add_row(table);
+        row[0] = pt_text(command->text ? pt_metrics_text(metrics, command->text) : "(others)");
+        row[1] = pt_integer(command->waits);
+        row[2] = pt_seconds((pt_i64)command->ns);
+    }
+}
+
+/* A copy is paid for three times: the page tables are copied, the parent faults on what it writes next, and the child
+ * takes its copy down while the parent, mostly, waits. */
+#define FORK_FACTOR 3
+
+static void set_forks(const struct helpers *helpers, pt_u32 stage)
+{
+    struct pt_metrics *metrics = &helpers->profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    const struct stage_helpers *s = &helpers->stages[stage];
+    const double total_s = s->forks.ns / 1e9;
+    pt_metrics_set(metrics, scope, "fork.calls", pt_integer(s->forks.n));
+    pt_metrics_set(metrics, scope, "fork.total_s", pt_real(total_s));
+    pt_metrics_set(metrics, scope, "fork.longest_s", pt_real(s->forks.longest_ns / 1e9));
+    pt_metrics_set(metrics, scope, "fork.mean_s",
+                   s->forks.n        ? pt_real(total_s / (double)s->forks.n)
+                   : s->forks_of_all ? pt_unknown("no large process forked")
+                                     : pt_unknown("no forks"));
+    pt_metrics_set(metrics, scope, "fork.rss.bytes",
+                   s->forks.rss_bytes ? pt_integer(s->forks.rss_bytes) : pt_unknown("no process noted its memory"));
+    pt_metrics_set(metrics, scope, "fork.cost_s", pt_real(FORK_FACTOR * total_s));
+}
+
+void pt_helpers_results(struct helpers *helpers, pt_u32 stage)
+{
+    struct pt_metrics *metrics = &helpers->profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    const struct stage_helpers *s = &helpers->stages[stage];
+    pt_metrics_set(metrics, scope, "child.wait_s", pt_seconds(s->child.total_ns));
+    const pt_i64 alone_ns = s->child.total_ns - s->together_ns;
+    pt_metrics_set(metrics, scope, "child.alone_s", pt_seconds(alone_ns > 0 ? alone_ns : 0));
+    pt_metrics_set(metrics, scope, "child.wait.calls", pt_integer(s->child_waits));
+    set_workers(helpers, stage);
+    set_forks(helpers, stage);
+    table_of_workers(helpers, stage);
+    table_of_commands(helpers, stage);
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What each stage's threads did with the CPUs, from the launcher's profile: on a CPU, able to run but not running,
+ * waiting; of all threads, of each, and of the critical one; and which functions ran.
+ *
+ * Threads: one. State: the profile, and why threads waited. Never: estimates a time that was not recorded.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/analysis.h"
+#include "util/auto.h"
+#include "util/mem.h"
+#include "allocator_share.h"
+#include "flame.h"
+#include "inline_loading.h"
+#include "off_cpu_table.h"
+#include "tables.h"
+
+enum { MOST_THREADS = 2000 };
+
+/* ---- threads ---- */
+
+static pt_u64 wait_ns(const struct pt_cpu_times *times)
+{
+    const pt_u64 idle_ns = times->preempted_ns + times->waiting_ns, runnable = pt_cpu_runnable_ns(times);
+    /* Without records, waiting is what is left beside run queues. */
+    if (!times->preempted_ns && !times->blocks)
+        return times->waiting_ns;
+    return idle_ns > runnable ? idle_ns - runnable : 0;
+}
+
+static int by_on_cpu(const void *a, const void *b)
+{
+    const struct pt_cpu_times *const *x = a, *const *y = b;
+    if ((*x)->on_cpu_ns != (*y)->on_cpu_ns)
+        return (*x)->on_cpu_ns < (*y)->on_cpu_ns ? 1 : -1;
+    return (*x)->thread < (*y)->thread ? -1 : 1;
+}
+
+static void add_threads(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_cpu_data *data)
+{
+    static const struct pt_column columns[] = {
+        {"pid", "Pid", PT_SHOW_NUMBER},
+        {"tid", "Tid", PT_SHOW_NUMBER},
+        {"comm", "Thread", PT_SHOW_TEXT},
+        {"start_s", "Started", PT_SHOW_SECONDS},
+        {"on_cpu_s", "On CPU", PT_SHOW_SECONDS},
+        {"runnable_s", "Runnable", PT_SHOW_SECONDS},
+        {"wait_s", "Waiting", PT_SHOW_SECONDS},
+        {"blocks", "Waits", PT_SHOW_COUNT},
+        {"preemptions", "Preempted", PT_SHOW_COUNT},
+        {"samples", "Samples", PT_SHOW_COUNT},
+    };
+    PT_AUTO(pt_freep) const struct pt_cpu_times **list = pt_calloc(data->n_threads, sizeof *list);
+    struct pt_table *table = pt_metrics_table(metrics, scope, "cpu.threads", "CPU by thread", columns, 10);
+    for (size_t i = 0; i < data->n_threads; i++)
+        list[i] = &data->times[i];
+    qsort(list + 1, data->n_threads - 1, sizeof *list, by_on_cpu);
+    for (size_t i = 1; i < data->n_threads && i <= MOST_THREADS; i++) {
+        const struct pt_cpu_thread *thread = &data->threads[list[i]->thread];
+        struct pt_value *row = pt_table_add_row(table);
+        row[0] = pt_integer(thread->pid);
+        row[1] = pt_integer(thread->tid);
+        row[2] = pt_text(pt_metrics_text(metrics, thread->comm));
+        row[3] = pt_seconds((pt_i64)thread->start_ns);
+        row[4] = pt_seconds((pt_i64)list[i]->on_cpu_ns);
+        row[5] = pt_seconds((pt_i64)pt_cpu_runnable_ns(list[i]));
+        row[6] = pt_seconds((pt_i64)wait_ns(list[i]));
+        row[7] = pt_integer(list[i]->blocks);
+        row[8] = pt_integer(list[i]->preemptions);
+        row[9] = pt_integer(list[i]->samples);
+    }
+    table->rows_left_out = data->n_threads > MOST_THREADS + 1 ? data->n_threads - MOST_THREADS - 1 : 0;
+}
+
+/* ---- metrics ---- */
+
+/* How many threads of one process share its work, of the process with the most: (sum of CPU times)^2 / sum of squares.
+ * An idle pool beside a thread that computes counts as one. */
+static double computing_threads(const struct pt_cpu_data *data)
+{
+    PT_AUTO(pt_freep) double *sums = pt_calloc(2 * data->n_threads, sizeof *sums);
+    struct pt_map by_process = {0};
+    double most = 0;
+    for (size_t i = 1; i < data->n_threads; i++) {
+        pt_u64 *slot = pt_map_at(&by_process, data->threads[i].pid);
+        *slot = *slot ? *slot : i;
+        const double on_s = (double)data->times[i].on_cpu_ns / 1e9;
+        double *of_process = &sums[2 * *slot];
+        of_process[0] += on_s;
+        of_process[1] += on_s * on_s;
+    }
+    double all_s = 0;
+    for (size_t i = 1; i < data->n_threads; i++)
+        all_s += sums[2 * i];
+    for (size_t i = 1; i < data->n_threads; i++)
+        if (sums[2 * i] >= 0.1 * all_s && sums[2 * i + 1] > 0)
+            most = fmax(most, sums[2 * i] * sums[2 * i] / sums[2 * i + 1]);
+    pt_map_fini(&by_process);
+    return most;
+}
+
+static void set_all(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_cpu_data *data)
+{
+    double on_s = 0, runnable_s = 0, wait_s = 0, unsampled_s = 0;
+    for (size_t i = 1; i < data->n_threads; i++) {
+        const struct pt_cpu_times *times = &data->times[i];
+        on_s += (double)times->on_cpu_ns / 1e9;
+        runnable_s += (double)pt_cpu_runnable_ns(times) / 1e9;
+        wait_s += (double)wait_ns(times) / 1e9;
+        unsampled_s += times->samples ? 0 : (double)times->on_cpu_ns / 1e9;
+    }
+    pt_metrics_set(metrics, scope, "cpu.on_s", pt_real(on_s));
+    pt_metrics_set(metrics, scope, "cpu.runnable_s", pt_real(runnable_s));
+    pt_metrics_set(metrics, scope, "cpu.wait_s", pt_real(wait_s));
+    pt_metrics_set(metrics, scope, "cpu.unsampled_s", pt_real(unsampled_s));
+    pt_metrics_set(metrics, scope, "cpu.samples", pt_integer(data->totals.samples));
+    pt_metrics_set(metrics, scope, "cpu.computing_threads", pt_real(computing_threads(data)));
+    pt_metrics_set(metrics, scope, "cpu.lost_records", pt_integer(data->totals.lost_records));
+    pt_metrics_set(metrics, scope, "cpu.sampling_s", pt_seconds((pt_i64)data->totals.own_cpu_ns));
+}
+
+/* The main thread of the stage's root process: of the first that was traced, else of the command itself. */
+static pt_u32 main_thread(const struct pt_cpu_data *data, const struct pt_process *root)
+{
+    pt_u32 found = 0;
+    for (pt_u32 i = 1; i < data->n_threads; i++) {
+        if (root && data->threads[i].tid == root->pid)
+            return i;
+        if (!found && data->threads[i].tid == data->header.root_pid)
+            found = i;
+    }
+    return found;
+}
+
+static void set_python(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_cpu_view *view, pt_u32 thread)
+{
+    const struct pt_cpu_data *data = view->data;
+    double samples = 0, python = 0;
+    for (size_t i = 0; i < data->n_counts; i++)
+        if (data->counts[i].thread == thread) {
+            samples += (double)data->counts[i].samples;
+            python += pt_cpu_view_is_python(view, data->counts[i].node) ? (double)data->counts[i].samples : 0;
+        }
+    const struct pt_value none =
+        pt_unknown(data->note ? pt_metrics_text(metrics, data->note) : "no CPU sample of this thread was taken");
+    const double on_s = (double)data->times[thread].on_cpu_ns / 1e9;
+    pt_metrics_set(metrics, scope, "cpu.main_samples", pt_real(samples));
+    pt_metrics_set(metrics, scope, "cpu.main_python_share", samples > 0 ? pt_real(python / samples) : none);
+    pt_metrics_set(metrics, scope, "cpu.main_python_s", samples > 0 ? pt_real(on_s * python / samples) : none);
+}
+
+/* The kernel's own work for pages that were missing. */
+static void set_main_faults(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_cpu_view *view,
+                            pt_u32 thread)
+{
+    const struct pt_cpu_data *data = view->data;
+    double samples = 0;
+    for (size_t i = 0; i < data->n_counts; i++)
+        if (data->counts[i].thread == thread && pt_cpu_view_is_page_fault(view, data->counts[i].node))
+            samples += (double)data->counts[i].samples;
+    const bool sees_kernel = data->header.flags & PT_CPU_SAMPLED && !(data->header.flags & PT_CPU_USER_ONLY);
+    pt_metrics_set(metrics, scope, "cpu.main_fault_s",
+                   sees_kernel ? pt_real(samples * view->sample_s[thread])
+                               : pt_unknown("the kernel's share of the CPU time could not be sampled"));
+}
+
+static void set_main(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_cpu_view *view, pt_u32 thread)
+{
+    const struct pt_cpu_times *times = &view->data->times[thread];
+    pt_metrics_set(metrics, scope, "cpu.main_on_s", pt_seconds((pt_i64)times->on_cpu_ns));
+    pt_metrics_set(metrics, scope, "cpu.main_runnable_s", pt_seconds((pt_i64)pt_cpu_runnable_ns(times)));
+    pt_metrics_set(metrics, scope, "cpu.main_wait_s", pt_seconds((pt_i64)wait_ns(times)));
+    set_python(metrics, scope, view, thread);
+    set_main_faults(metrics, scope, view, thread);
+}
+
+static void set_main_unknown(struct pt_metrics *metrics, struct pt_scope scope, const char *reason)
+{
+    static const char *const names[] = {"cpu.main_on_s",         "cpu.main_runnable_s", "cpu.main_wait_s",
+                                        "cpu.main_python_share", "cpu.main_python_s",   "cpu.main_fault_s"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        pt_metrics_set(metrics, scope, names[i], pt_unknown(reason));
+}
+
+static void set_unknown(struct pt_metrics *metrics, struct pt_scope scope, const char *reason)
+{
+    static const char *const names[] = {"cpu.on_s", "cpu.runnable_s", "cpu.wait_s", "cpu.samples"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        pt_metrics_set(metrics, scope, names[i], pt_unknown(reason));
+    set_main_unknown(metrics, scope, reason);
+}
+
+/* ---- all ---- */
+
+struct cpu {
+    struct pt_profile *profile;
+    struct pt_off_cpu *off; /* by stage */
+};
+
+static void begin(void *state, struct pt_profile *profile)
+{
+    struct cpu *cpu = state;
+    cpu->profile = profile;
+    cpu->off = pt_calloc(profile->stages.n, sizeof *cpu->off);
+    profile->cpu = pt_calloc(profile->stages.n, sizeof *profile->cpu);
+    profile->cpu_views = pt_calloc(profile->stages.n, sizeof *profile->cpu_views);
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
+        struct pt_error err = {0};
+        struct pt_cpu_data *data = NULL;
+        /* The launcher's stages come first, in its order: a stage that it does not know has no profile. */
+        if (profile->stages.items[stage].run && pt_cpu_data_read(profile->session->path, stage, &data, &err) < 0)
+            set_unknown(&profile->metrics, pt_scope_stage(stage), pt_metrics_text(&profile->metrics, err.text));
+        pt_cpu_threads_open(&profile->cpu[stage], data, profile->session->start_realtime_ns);
+        if (data)
+            pt_cpu_view_of(&profile->cpu_views[stage], data);
+        pt_off_cpu_open(&cpu->off[stage], &profile->cpu[stage]);
+    }
+}
+
+static void event(void *state, const struct pt_event *e)
+{
+    struct cpu *cpu = state;
+    pt_off_cpu_event(&cpu->off[pt_profile_stage_of(cpu->profile, e->process)], e);
+}
+
+static void finish_stage(struct pt_profile *profile, struct pt_off_cpu *off, pt_u32 stage)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    const struct pt_stage *one = &profile->stages.items[stage];
+    struct pt_cpu_view *view = &profile->cpu_views[stage];
+    if (!profile->cpu[stage].data)
+        return;
+    const pt_u32 thread = main_thread(view->data, one->root);
+    set_all(metrics, scope, view->data);
+    if (thread)
+        set_main(metrics, scope, view, thread);
+    else
+        set_main_unknown(metrics, scope, "the main thread is not in the CPU profile");
+    add_threads(metrics, scope, view->data);
+    pt_cpu_tables(metrics, scope, view);
+    pt_cpu_flame(metrics, scope, view);
+    pt_loading(profile, stage, view, thread);
+    pt_allocator(profile, stage, view);
+    pt_off_cpu_weigh(off);
+    pt_off_cpu_table(metrics, scope, view, off, thread);
+    if (view->data->is_cut)
+        pt_metrics_set(metrics, scope, "cpu.is_cut", pt_bool(true));
+}
+
+static void finish(void *state, struct pt_profile *profile)
+{
+    struct cpu *cpu = state;
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
+        finish_stage(profile, &cpu->off[stage], stage);
+        pt_off_cpu_close(&cpu->off[stage]);
+    }
+    free(cpu->off);
+}
+
+const struct pt_analysis pt_analysis_cpu = {
+    .name = "cpu",
+    .summary = "time on CPUs, in run queues and waiting; hot functions and stacks, and those that waited",
+    .categories = PT_CATEGORY_IO | PT_CATEGORY_STDIO | PT_CATEGORY_META | PT_CATEGORY_MAP | PT_CATEGORY_PROC |
+                  PT_CATEGORY_WAIT | PT_CATEGORY_NET,
+    .state_size = sizeof(struct cpu),
+    .begin = begin,
+    .event = event,
+    .finish = finish,
+};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: what loading costs a training that has no workers. Threads: one. Never: takes Python's own files for data, or
+ * an import of a framework for a training.
+ */
+#include "inline_loading.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/auto.h"
+#include "util/mem.h"
+
+/* Less than this share of the main thread's samples in a framework is its import. */
+#define LEAST_TRAINING_SHARE 0.05
+
+enum { IN_DECODER = 1, IN_FRAMEWORK = 2 };
+
+static bool begins_with_one_of(const char *name, const char *const *prefixes)
+{
+    for (; *prefixes; prefixes++)
+        if (!strncmp(name, *prefixes, strlen(*prefixes)))
+            return true;
+    return false;
+}
+
+static pt_u8 kind_of(const char *path)
+{
+    static const char *const decoders[] = {
+        "_imaging",    "_multiarray_umath", "libjpeg",    "libturbojpeg", "libpng",    "libtiff",
+        "libwebp",     "libopenjp2",        "libheif",    "cv2",          "libopencv", "libavcodec",
+        "libavformat", "libswscale",        "libsndfile", "libFLAC",      "libmpg123", "h5py",
+        "libhdf5",     "libarrow",          "libparquet", "libblosc",     "libz.",     "libzstd",
+        "liblz4",      "libdav1d",          NULL};
+    static const char *const frameworks[] = {"libtorch",      "libtensorflow", "_pywrap_tensorflow",
+                                             "xla_extension", "libmxnet",      NULL};
+    const char *base = pt_base_name(path);
+    return begins_with_one_of(base, decoders) ? IN_DECODER : begins_with_one_of(base, frameworks) ? IN_FRAMEWORK : 0;
+}
+
+struct share {
+    double all, decoder, framework; /* samples of the main thread */
+};
+
+/* A frame inherits from what called it: malloc in a decoder is decoding. */
+static struct share share_of(const struct pt_cpu_data *data, pt_u32 thread)
+{
+    struct share share = {0};
+    PT_AUTO(pt_freep) pt_u8 *modules = pt_calloc(data->n_modules, 1);
+    PT_AUTO(pt_freep) pt_u8 *nodes = pt_calloc(data->n_nodes, 1);
+    for (size_t i = PT_CPU_MODULE__FIRST; i < data->n_modules; i++)
+        modules[i] = kind_of(data->modules[i].path);
+    for (size_t i = 1; i < data->n_nodes; i++)
+        nodes[i] = nodes[data->nodes[i].parent] | modules[data->nodes[i].module];
+    for (size_t i = 0; i < data->n_counts; i++) {
+        const struct pt_cpu_count *count = &data->counts[i];
+        if (count->thread != thread)
+            continue;
+        share.all += (double)count->samples;
+        share.decoder += nodes[count->node] & IN_DECODER ? (double)count->samples : 0;
+        share.framework += nodes[count->node] == IN_FRAMEWORK ? (double)count->samples : 0;
+    }
+    return share;
+}
+
+/* Of files that come in numbers: what a program is made of does not. */
+static double files_s(const struct pt_metrics *metrics, struct pt_scope scope)
+{
+    static const char *const code[] = {".py", ".so", "/lib/", "/usr/", "/proc/", "/sys/", "/dev/"};
+    const struct pt_table *table = pt_metrics_find_table(metrics, scope, "io.groups");
+    double s = 0;
+    for (size_t i = 0; table && i < table->n_rows; i++) {
+        const struct pt_value *row = pt_table_row(table, i);
+        bool is_data = row[0].type == PT_VALUE_TEXT;
+        for (size_t j = 0; is_data && j < sizeof code / sizeof *code; j++)
+            is_data = !strstr(row[0].text, code[j]);
+        s += is_data ? pt_value_number(row[2]) : 0;
+    }
+    return s;
+}
+
+void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_view *view, pt_u32 main_thread)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    const struct share share = share_of(view->data, main_thread);
+    const double wall_s = (double)pt_profile_stage_wall_ns(profile, stage) / 1e9;
+    if (!main_thread || share.framework < LEAST_TRAINING_SHARE * share.all || share.all <= 0 || wall_s <= 0 ||
+        pt_value_number(pt_metrics_get(metrics, scope, "helpers.workers.count")) > 0)
+        return;
+    const double decode_s = share.decoder * view->sample_s[main_thread], read_s = files_s(metrics, scope);
+    pt_metrics_set(metrics, scope, "load.in_main.decode_s", pt_real(decode_s));
+    pt_metrics_set(metrics, scope, "load.in_main.files_s", pt_real(read_s));
+    pt_metrics_set(metrics, scope, "load.in_main.cost_s", pt_real(decode_s + read_s));
+    pt_metrics_set(metrics, scope, "load.in_main.percent", pt_real(100 * (decode_s + read_s) / wall_s));
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu/inline_loading.h - a training that loads its data itself, without workers. For cpu.c only.
+ */
+#ifndef PT_ANALYSIS_CPU_INLINE_LOADING_H
+#define PT_ANALYSIS_CPU_INLINE_LOADING_H
+
+#include "analysis/analysis.h"
+
+/*
+ * load.in_main.cost_s, .percent of the wall time, .decode_s, .files_s: what the main thread spends on decoding and on
+ * files of data while it could train. Absent where nothing trains, where there are workers, without CPU samples. Needs
+ * the metrics of the analyses `files` and `helpers`.
+ */
+void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_view *view, pt_u32 main_thread);
+
+#endif

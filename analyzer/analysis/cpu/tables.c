@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Hot functions, by stage and by thread, and hot stacks. Self: the function itself ran; total: it, or something that it
+ * called, directly or not; a recursive one counts once.
+ *
+ * Threads: one. Never: counts a function twice for one sample.
+ */
+#include "tables.h"
+
+#include <stdlib.h>
+
+#include "profile/stages.h"
+#include "util/auto.h"
+#include "util/str.h"
+
+enum { MOST_FUNCTIONS = 1000, MOST_STACKS = 1000, MOST_OF_A_THREAD = 5, MOST_THREADS = 100, MOST_FRAMES = 16 };
+
+struct weight {
+    pt_u32 id; /* function, or frame */
+    pt_u32 thread;
+    double self_s, total_s;
+    pt_u64 samples;
+};
+
+struct weights {
+    PT_VEC(struct weight);
+    struct pt_map by_key;
+};
+
+static struct weight *weight_of(struct weights *weights, pt_u32 thread, pt_u32 id)
+{
+    pt_u64 *slot = pt_map_at(&weights->by_key, (pt_u64)thread << 32 | id);
+    if (!*slot) {
+        pt_vec_push(weights, ((struct weight){.id = id, .thread = thread}));
+        *slot = weights->n;
+    }
+    return &weights->items[*slot - 1];
+}
+
+static void weights_fini(struct weights *weights)
+{
+    free(weights->items);
+    pt_map_fini(&weights->by_key);
+}
+
+static int by_self(const void *a, const void *b)
+{
+    const struct weight *x = a, *y = b;
+    if (x->self_s != y->self_s)
+        return x->self_s < y->self_s ? 1 : -1;
+    if (x->total_s != y->total_s)
+        return x->total_s < y->total_s ? 1 : -1;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return x->id < y->id ? -1 : 1;
+}
+
+/* ---- adding up ---- */
+
+struct sums {
+    struct pt_cpu_view *view;
+    struct weights functions, of_threads, stacks;
+    double total_s;
+    pt_u32 *seen_in; /* by function: the count that last met it, plus 1 */
+    size_t n_seen;
+};
+
+static bool is_first_time(struct sums *sums, pt_u32 function, pt_u32 stamp)
+{
+    if (function >= sums->n_seen) {
+        const size_t n = sums->view->functions.n * 2;
+        sums->seen_in = pt_realloc(sums->seen_in, n * sizeof *sums->seen_in);
+        for (size_t i = sums->n_seen; i < n; i++)
+            sums->seen_in[i] = 0;
+        sums->n_seen = n;
+    }
+    const bool is_first = sums->seen_in[function] != stamp;
+    sums->seen_in[function] = stamp;
+    return is_first;
+}
+
+static void add_count(struct sums *sums, const struct pt_cpu_count *count, pt_u32 stamp)
+{
+    const double s = (double)count->samples * sums->view->sample_s[count->thread];
+    const pt_u32 leaf = sums->view->frame_of[count->node];
+    sums->total_s += s;
+    for (pt_u32 at = leaf; at; at = sums->view->frames.items[at].parent) {
+        const pt_u32 function = sums->view->frames.items[at].function;
+        if (!is_first_time(sums, function, stamp))
+            continue;
+        struct weight *all = weight_of(&sums->functions, 0, function);
+        struct weight *own = weight_of(&sums->of_threads, count->thread, function);
+        all->total_s += s;
+        own->total_s += s;
+        all->samples += at == leaf ? count->samples : 0;
+        own->samples += at == leaf ? count->samples : 0;
+        all->self_s += at == leaf ? s : 0;
+        own->self_s += at == leaf ? s : 0;
+    }
+    struct weight *whole = weight_of(&sums->stacks, 0, leaf);
+    whole->self_s += s;
+    whole->samples += count->samples;
+}
+
+static struct pt_value percent(const struct sums *sums, double s)
+{
+    return sums->total_s > 0 ? pt_real(100 * s / sums->total_s) : pt_unknown("no on-CPU time");
+}
+
+/* ---- tables ---- */
+
+/* The figures come before the names of files: a terminal of 80 columns cuts what is to the right. */
+static const struct pt_column function_columns[] = {
+    {"function", "Function", PT_SHOW_TEXT},
+    {"self_percent", "Self", PT_SHOW_PERCENT},
+    {"total_percent", "Total", PT_SHOW_PERCENT},
+    {"self_s", "Self time", PT_SHOW_SECONDS},
+    {"module", "Module", PT_SHOW_TEXT},
+    {"file", "File", PT_SHOW_TEXT},
+    {"line", "Line", PT_SHOW_NUMBER},
+    {"total_s", "Total time", PT_SHOW_SECONDS},
+    {"samples", "Samples", PT_SHOW_COUNT},
+};
+enum { FUNCTION_COLUMNS = sizeof function_columns / sizeof *function_columns };
+
+static void fill_function(struct pt_metrics *metrics, const struct sums *sums, const struct weight *weight,
+                          struct pt_value *row)
+{
+    const struct pt_cpu_function *function = &sums->view->functions.items[weight->id];
+    row[0] = pt_text(pt_metrics_text(metrics, function->name));
+    row[1] = percent(sums, weight->self_s);
+    row[2] = percent(sums, weight->total_s);
+    row[3] = pt_real(weight->self_s);
+    row[4] = function->module ? pt_text(pt_metrics_text(metrics, function->module)) : pt_unknown("in no file");
+    row[5] = function->file ? pt_text(pt_metrics_text(metrics, function->file)) : pt_unknown("no debug information");
+    row[6] = function->line ? pt_integer(function->line) : pt_unknown("no debug information");
+    row[7] = pt_real(weight->total_s);
+    row[8] = pt_integer(weight->samples);
+}
+
+static void add_functions(struct pt_metrics *metrics, struct pt_scope scope, struct sums *sums)
+{
+    struct weights *list = &sums->functions;
+    struct pt_table *table =
+        pt_metrics_table(metrics, scope, "cpu.functions", "CPU by function", function_columns, FUNCTION_COLUMNS);
+    if (list->n)
+        qsort(list->items, list->n, sizeof *list->items, by_self);
+    for (size_t i = 0; i < list->n && i < MOST_FUNCTIONS; i++)
+        fill_function(metrics, sums, &list->items[i], pt_table_add_row(table));
+    table->rows_left_out = list->n > MOST_FUNCTIONS ? list->n - MOST_FUNCTIONS : 0;
+}
+
+static int by_thread(const void *a, const void *b)
+{
+    const struct weight *x = a, *y = b;
+    return x->thread != y->thread ? (x->thread < y->thread ? -1 : 1) : by_self(a, b);
+}
+
+/* The few hottest functions of each thread. */
+static void add_thread_functions(struct pt_metrics *metrics, struct pt_scope scope, struct sums *sums)
+{
+    static const struct pt_column before[] = {
+        {"pid", "Pid", PT_SHOW_NUMBER}, {"tid", "Tid", PT_SHOW_NUMBER}, {"comm", "Thread", PT_SHOW_TEXT}};
+    struct pt_column columns[3 + FUNCTION_COLUMNS];
+    for (size_t i = 0; i < 3 + FUNCTION_COLUMNS; i++)
+        columns[i] = i < 3 ? before[i] : function_columns[i - 3];
+    struct weights *list = &sums->of_threads;
+    struct pt_table *table = pt_metrics_table(metrics, scope, "cpu.thread_functions", "CPU by thread and function",
+                                              columns, 3 + FUNCTION_COLUMNS);
+    if (list->n)
+        qsort(list->items, list->n, sizeof *list->items, by_thread);
+    for (size_t i = 0, of_this = 0, threads = 0; i < list->n; i++) {
+        const bool is_new = !i || list->items[i].thread != list->items[i - 1].thread;
+        of_this = is_new ? 0 : of_this + 1;
+        threads += is_new;
+        if (of_this >= MOST_OF_A_THREAD || threads > MOST_THREADS || list->items[i].self_s <= 0) {
+            table->rows_left_out++;
+            continue;
+        }
+        const struct pt_cpu_thread *thread = &sums->view->data->threads[list->items[i].thread];
+        struct pt_value *row = pt_table_add_row(table);
+        row[0] = pt_integer(thread->pid);
+        row[1] = pt_integer(thread->tid);
+        row[2] = pt_text(pt_metrics_text(metrics, thread->comm));
+        fill_function(metrics, sums, &list->items[i], row + 3);
+    }
+}
+
+const char *pt_cpu_stack_text(struct pt_metrics *metrics, const struct pt_cpu_view *view, pt_u32 frame)
+{
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    for (int n = 0; frame; frame = view->frames.items[frame].parent, n++) {
+        const struct pt_cpu_function *function = &view->functions.items[view->frames.items[frame].function];
+        if (n == MOST_FRAMES) {
+            pt_str_add(&text, " < ...");
+            break;
+        }
+        pt_str_printf(&text, "%s%s", n ? " < " : "", function->name);
+        if (function->file)
+            pt_str_printf(&text, " (%s:%u)", pt_base_name(function->file), function->line);
+    }
+    return text.n ? pt_metrics_text(metrics, pt_str_text(&text)) : "(no stack)";
+}
+
+static void add_stacks(struct pt_metrics *metrics, struct pt_scope scope, struct sums *sums)
+{
+    static const struct pt_column columns[] = {
+        {"percent", "CPU", PT_SHOW_PERCENT},
+        {"cpu_s", "CPU time", PT_SHOW_SECONDS},
+        {"samples", "Samples", PT_SHOW_COUNT},
+        {"stack", "Stack", PT_SHOW_TEXT},
+    };
+    struct weights *list = &sums->stacks;
+    struct pt_table *table = pt_metrics_table(metrics, scope, "cpu.stacks", "CPU by stack", columns, 4);
+    if (list->n)
+        qsort(list->items, list->n, sizeof *list->items, by_self);
+    for (size_t i = 0; i < list->n && i < MOST_STACKS; i++) {
+        struct pt_value *row = pt_table_add_row(table);
+        row[0] = percent(sums, list->items[i].self_s);
+        row[1] = pt_real(list->items[i].self_s);
+        row[2] = pt_integer(list->items[i].samples);
+        row[3] = pt_text(pt_cpu_stack_text(metrics, sums->view, list->items[i].id));
+    }
+    table->rows_left_out = list->n > MOST_STACKS ? list->n - MOST_STACKS : 0;
+}
+
+void pt_cpu_tables(struct pt_metrics *metrics, struct pt_scope scope, struct pt_cpu_view *view)
+{
+    struct sums sums = {.view = view};
+    for (size_t i = 0; i < view->data->n_counts; i++)
+        add_count(&sums, &view->data->counts[i], (pt_u32)i + 1);
+    if (sums.functions.n) {
+        add_functions(metrics, scope, &sums);
+        add_thread_functions(metrics, scope, &sums);
+        add_stacks(metrics, scope, &sums);
+    }
+    weights_fini(&sums.functions);
+    weights_fini(&sums.of_threads);
+    weights_fini(&sums.stacks);
+    free(sums.seen_in);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * CUDA calls of the host: which thread made the call that a piece of work belongs to, and what the calls cost.
+ *
+ * Threads: one. State: per process a table of its last launches, by correlation; a sum per function. Never: joins by
+ * time: work without a correlation that is known belongs to no call.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+#include "overlaps.h"
+
+enum { FEWEST_SLOTS = 1024 };
+
+static struct gpu_call *slot_of(const struct gpu_process *process, pt_u32 correlation)
+{
+    return &process->calls[correlation & (process->n_slots - 1)];
+}
+
+/* Correlations are numbers that follow each other: the table holds the last ones. */
+static void make_room(struct gpu *gpu, struct gpu_process *process)
+{
+    const pt_u32 n = process->n_slots ? process->n_slots * 4 : FEWEST_SLOTS;
+    if (process->n_slots &&
+        (process->n_calls < process->n_slots || n > GPU_MOST_CALLS || gpu->n_calls + n > GPU_ALL_CALLS))
+        return;
+    struct gpu_process old = *process;
+    process->calls = pt_malloc(n * sizeof *process->calls);
+    memset(process->calls, 0, n * sizeof *process->calls); /* slots are read first: of calloc each page faults twice */
+    process->n_slots = n;
+    gpu->n_calls += n - old.n_slots;
+    for (pt_u32 i = 0; i < old.n_slots; i++)
+        if (old.calls[i].correlation)
+            *slot_of(process, old.calls[i].correlation) = old.calls[i];
+    free(old.calls);
+}
+
+const struct gpu_call *gpu_call_find(const struct gpu *gpu, const struct pt_process *process, pt_u32 correlation)
+{
+    const struct gpu_process *own = gpu->processes[process->index];
+    if (!own || !own->n_slots || !correlation)
+        return NULL;
+    const struct gpu_call *call = slot_of(own, correlation);
+    return call->correlation == correlation ? call : NULL;
+}
+
+void gpu_sum_add(struct gpu *gpu, pt_u32 stage, enum gpu_sum_kind what, const char *name, pt_u32 kind,
+                 pt_i64 duration_ns, bool is_error)
+{
+    pt_u64 key = gpu_mix((uintptr_t)name, (pt_u64)stage << 40 | (pt_u64)what << 32 | kind);
+    if (gpu->sums.n >= GPU_MOST_SUMS && !pt_map_find(&gpu->by_sum, key)) {
+        name = "(others)";
+        kind = 0;
+        key = gpu_mix((uintptr_t)name, (pt_u64)stage << 40 | (pt_u64)what << 32);
+    }
+    pt_u64 *slot = pt_map_at(&gpu->by_sum, key);
+    if (!*slot) {
+        struct gpu_sum *sum = pt_calloc(1, sizeof *sum);
+        sum->stage = stage;
+        sum->what = (pt_u8)what;
+        sum->name = name;
+        sum->kind = kind;
+        pt_vec_push(&gpu->sums, sum);
+        *slot = gpu->sums.n;
+    }
+    struct gpu_sum *sum = gpu->sums.items[*slot - 1];
+    pt_histogram_add(&sum->durations, (pt_u64)duration_ns);
+    sum->errors += is_error;
+}
+
+static void remember(struct gpu *gpu, const struct pt_event *e, const char *name)
+{
+    const struct pt_ev_cuda_call *call = pt_event_as(e, cuda_call);
+    struct gpu_process *process = gpu_process_of(gpu, e->process);
+    if (!call->correlation)
+        return;
+    make_room(gpu, process);
+    struct gpu_call *slot = slot_of(process, call->correlation);
+    const bool is_inner = slot->correlation == call->correlation && slot->start_ns <= e->start_ns;
+    if (is_inner)
+        return;
+    process->n_calls++;
+    *slot = (struct gpu_call){
+        .start_ns = e->start_ns,
+        .end_ns = pt_event_end_ns(e),
+        .thread = e->thread->tid < PT_DEVICE_TID ? e->thread : NULL,
+        .name = name,
+        .correlation = call->correlation,
+        .node = gpu_node_of(gpu, e->thread),
+        .overlapping = gpu_overlaps_of(gpu, e->thread),
+        .helped = gpu_node_helped(gpu, e->thread),
+        .step = process->step,
+        .class = (pt_u8)e->tag,
+    };
+}
+
+/* Without CUPTI wrappers see the calls, unless the program calls the driver, or a runtime that is linked in. */
+static void count_unseen(struct gpu *gpu, const struct pt_event *e, pt_u32 stage)
+{
+    const struct gpu_process *process = gpu_process_of(gpu, e->process);
+    const bool starts_work = e->desc->row == PT_ROW_cuda_launch || e->desc->row == PT_ROW_cuda_transfer ||
+                             (e->desc->row == PT_ROW_cuda_call && e->tag == PT_CUDA_GRAPH_LAUNCH);
+    if (process->yielded_ns >= 0 && starts_work && e->result >= 0)
+        gpu->stages[stage].unseen_work++;
+}
+
+/* What wrappers see: calls without the work that they started. */
+static void wrapped(struct gpu *gpu, const struct pt_event *e, pt_u32 stage)
+{
+    const char *name = NULL;
+    if (e->desc->row == PT_ROW_cuda_launch)
+        name = gpu_string(gpu, e->process, pt_event_as(e, cuda_launch)->name, false);
+    else if (e->desc->row == PT_ROW_cuda_transfer)
+        name = gpu_string(gpu, e->process, pt_event_as(e, cuda_transfer)->name, false);
+    else
+        name = e->tag & 1 ? "release of memory" : "allocation of memory";
+    if (e->desc->row == PT_ROW_cuda_memory)
+        gpu_memory_wrapped(gpu, e);
+    gpu_sum_add(gpu, stage, GPU_SUM_WRAPPED, name ? name : "(unknown kernel)", e->desc->row, e->duration_ns,
+                e->result < 0);
+}
+
+void gpu_calls_event(struct gpu *gpu, const struct pt_event *e)
+{
+    const pt_u32 stage = gpu_stage_of(gpu, e->process);
+    count_unseen(gpu, e, stage);
+    if (e->desc->row != PT_ROW_cuda_call) {
+        wrapped(gpu, e, stage);
+        return;
+    }
+    const char *name = gpu_string(gpu, e->process, pt_event_as(e, cuda_call)->name, false);
+    const pt_u32 class = e->tag > 0 && e->tag < PT_CUDA_CLASS__COUNT ? (pt_u32)e->tag : PT_CUDA_OTHER;
+    gpu_sum_add(gpu, stage, GPU_SUM_CALL, name ? name : "(unknown)", class, e->duration_ns, e->result < 0);
+    gpu->stages[stage].class_calls[class]++;
+    gpu->stages[stage].class_ns[class] += e->duration_ns;
+    remember(gpu, e, name);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * GPUs: what they did, for how long they had nothing to do, and what the program did meanwhile.
+ *
+ * Threads: one. State: none unless a process of the run recorded GPU work; see gpu.h for what bounds it. Never: takes a
+ * GPU that nobody watched for an idle one.
+ */
+#include "gpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/auto.h"
+#include "util/str.h"
+#include "host.h"
+#include "memory.h"
+#include "overlaps.h"
+
+const struct gpu_cause_row gpu_causes[GPU_CAUSE__COUNT] = {
+#define CAUSE(id, label) {#id, "gpu.idle." #id "_s", label},
+#include "gpu_causes.def"
+#undef CAUSE
+};
+
+enum gpu_cause gpu_cause_of_label(const char *label)
+{
+    int cause = 0;
+    while (cause < GPU_CAUSE__COUNT && strcmp(gpu_causes[cause].label, label))
+        cause++;
+    return (enum gpu_cause)cause;
+}
+
+/* ---- names ---- */
+
+const char *gpu_text(struct gpu *gpu, const char *text)
+{
+    return text && gpu->texts.n < GPU_MOST_TEXTS ? pt_intern_text(&gpu->texts, text) : NULL;
+}
+
+/* "/data/images-000042.jpg" becomes "/data/images-*.jpg": a thousand files of a data set are one place. */
+static const char *folded(struct gpu *gpu, const char *path)
+{
+    PT_AUTO(pt_str_fini) struct pt_str out = {0};
+    for (; *path; path++)
+        if (*path < '0' || *path > '9')
+            pt_str_char(&out, *path);
+        else if (path[1] < '0' || path[1] > '9')
+            pt_str_char(&out, '*');
+    return gpu_text(gpu, pt_str_text(&out));
+}
+
+const char *gpu_string(struct gpu *gpu, const struct pt_process *process, pt_u32 id, bool is_folded)
+{
+    if (!id)
+        return NULL;
+    const pt_u64 known = pt_id_map_get(&gpu->texts_of_ids[is_folded], process->index, id);
+    if (known)
+        return (const char *)(uintptr_t)known;
+    const char *text = pt_process_string(process, id);
+    const char *kept = !text ? NULL : is_folded ? folded(gpu, text) : gpu_text(gpu, text);
+    if (kept && gpu->texts_of_ids[is_folded].others.n < 4 * GPU_MOST_TEXTS)
+        *pt_id_map_at(&gpu->texts_of_ids[is_folded], process->index, id) = (uintptr_t)kept;
+    return kept;
+}
+
+/* ---- begin ---- */
+
+static bool uses_gpu(const struct pt_process *process)
+{
+    for (pt_u32 row = PT_ROW_cuda_call; row <= PT_ROW_gpu_clock; row++)
+        if (process->rows[row].calls)
+            return true;
+    return false;
+}
+
+static void begin(void *state, struct pt_profile *profile)
+{
+    struct gpu *gpu = state;
+    const struct pt_session *session = profile->session;
+    gpu->profile = profile;
+    gpu->stages = pt_calloc(profile->stages.n, sizeof *gpu->stages);
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        if (uses_gpu(session->processes[i]))
+            gpu->stages[gpu_stage_of(gpu, session->processes[i])].is_used = gpu->is_used = true;
+    if (!gpu->is_used)
+        return;
+    gpu->processes = pt_calloc(session->n_processes, sizeof *gpu->processes);
+    gpu->first_thread = pt_calloc(session->n_processes + 1, sizeof *gpu->first_thread);
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        gpu->first_thread[i + 1] = gpu->first_thread[i] + session->processes[i]->n_threads;
+    gpu->threads = pt_calloc(gpu->first_thread[session->n_processes], sizeof *gpu->threads);
+    gpu->pending = pt_calloc(GPU_MOST_PENDING, sizeof *gpu->pending);
+    gpu->hosts = pt_calloc(profile->stages.n, sizeof *gpu->hosts);
+    pt_vec_push(&gpu->nodes, (struct gpu_node){0});
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
+        if (gpu->stages[stage].is_used)
+            gpu->hosts[stage] = gpu_host_open(gpu, stage);
+}
+
+struct gpu_process *gpu_process_of(struct gpu *gpu, const struct pt_process *process)
+{
+    struct gpu_process **slot = &gpu->processes[process->index];
+    if (!*slot) {
+        *slot = pt_calloc(1, sizeof **slot);
+        (*slot)->yielded_ns = -1;
+    }
+    return *slot;
+}
+
+/* ---- events ---- */
+
+static void event(void *state, const struct pt_event *e)
+{
+    struct gpu *gpu = state;
+    if (!gpu->is_used || !gpu->stages[gpu_stage_of(gpu, e->process)].is_used)
+        return;
+    gpu->now_ns = pt_event_end_ns(e);
+    if (e->desc->category == PT_CATEGORY_USER) {
+        gpu_ranges_event(gpu, e);
+        gpu_threads_turn(gpu, e);
+        return;
+    }
+    if (e->desc->category == PT_CATEGORY_CUDA)
+        gpu_calls_event(gpu, e);
+    if (e->desc->category != PT_CATEGORY_GPU || e->desc->row == PT_ROW_gpu_overhead)
+        gpu_threads_event(gpu, e);
+    if (e->desc->category != PT_CATEGORY_GPU)
+        return;
+    gpu_work_event(gpu, e);
+    gpu_about_event(gpu, e);
+}
+
+/* ---- end ---- */
+
+static void free_process(struct gpu_process *process)
+{
+    if (process) {
+        free(process->calls);
+        free(process->pace);
+    }
+    free(process);
+}
+
+static void free_stages(struct gpu *gpu)
+{
+    for (pt_u32 stage = 0; stage < gpu->profile->stages.n; stage++) {
+        free(gpu->stages[stage].step_durations);
+        if (gpu->is_used)
+            gpu_host_close(gpu->hosts[stage]);
+    }
+    free(gpu->stages);
+    free(gpu->hosts);
+}
+
+static void free_lists(struct gpu *gpu)
+{
+    for (size_t i = 0; i < gpu->devices.n; i++) {
+        free(gpu->devices.items[i]->gaps.items);
+        free(gpu->devices.items[i]->pieces.items);
+        free(gpu->devices.items[i]->launches);
+        free(gpu->devices.items[i]);
+    }
+    for (size_t i = 0; i < gpu->streams.n; i++)
+        free(gpu->streams.items[i]);
+    for (size_t i = 0; i < gpu->kernels.n; i++)
+        free(gpu->kernels.items[i]);
+    for (size_t i = 0; i < gpu->copies.n; i++)
+        free(gpu->copies.items[i]);
+    for (size_t i = 0; i < gpu->sums.n; i++)
+        free(gpu->sums.items[i]);
+    free(gpu->devices.items);
+    free(gpu->streams.items);
+    free(gpu->kernels.items);
+    free(gpu->copies.items);
+    free(gpu->sums.items);
+    free(gpu->places.items);
+    free(gpu->nodes.items);
+}
+
+static void free_all(struct gpu *gpu)
+{
+    const struct pt_session *session = gpu->profile->session;
+    struct pt_map *const maps[] = {&gpu->device_ids, &gpu->by_device, &gpu->by_stream, &gpu->by_queue, &gpu->by_kernel,
+                                   &gpu->by_variant, &gpu->by_copies, &gpu->by_sum,    &gpu->by_place, &gpu->by_node};
+    for (pt_u32 i = 0; gpu->is_used && i < session->n_processes; i++)
+        free_process(gpu->processes[i]);
+    for (pt_u32 i = 0; gpu->is_used && i < gpu->first_thread[session->n_processes]; i++) {
+        free(gpu->threads[i].spans);
+        free(gpu->threads[i].nodes);
+        free(gpu->threads[i].turns);
+    }
+    free_stages(gpu);
+    free_lists(gpu);
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+        pt_map_fini(maps[i]);
+    for (size_t i = 0; i < gpu->by_channel.n; i++)
+        free((void *)(uintptr_t)gpu->by_channel.entries[i].value);
+    pt_map_fini(&gpu->by_channel);
+    pt_id_map_fini(&gpu->texts_of_ids[0]);
+    pt_id_map_fini(&gpu->texts_of_ids[1]);
+    pt_intern_fini(&gpu->texts);
+    pt_peers_fini(&gpu->peers);
+    gpu_overlaps_free(gpu);
+    gpu_memory_free(gpu);
+    free(gpu->processes);
+    free(gpu->first_thread);
+    free(gpu->threads);
+    free(gpu->pending);
+}
+
+static void finish(void *state, struct pt_profile *profile)
+{
+    struct gpu *gpu = state;
+    if (gpu->is_used) {
+        gpu_work_flush(gpu);
+        gpu_about_end(gpu);
+        gpu_memory_end(gpu);
+        gpu_idle_end(gpu);
+        gpu_ranges_end(gpu);
+        for (pt_u32 i = 0; i < gpu->devices.n; i++)
+            gpu_host_share(gpu, i);
+    }
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
+        gpu_results(gpu, stage);
+    free_all(gpu);
+}
+
+const struct pt_analysis pt_analysis_gpu = {
+    .name = "gpu",
+    .summary = "work of GPUs, why they were idle, their memory, and what of it each range launched",
+    .categories = PT_CATEGORY_IO | PT_CATEGORY_STDIO | PT_CATEGORY_META | PT_CATEGORY_MAP | PT_CATEGORY_PROC |
+                  PT_CATEGORY_WAIT | PT_CATEGORY_NET | PT_CATEGORY_USER | PT_CATEGORY_CUDA | PT_CATEGORY_GPU,
+    .state_size = sizeof(struct gpu),
+    .begin = begin,
+    .event = event,
+    .is_apart = true,
+    .finish = finish,
+};

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gpu.h - what the analysis of GPUs gathers, for gpu*.c only.
+ *
+ * Work on GPUs is joined to the call that started it by the process's correlation number, and by the call to a thread:
+ * so each gap between two pieces of work is what that thread did meanwhile. Everything is bounded: see the limits.
+ */
+#ifndef PT_ANALYSIS_GPU_GPU_H
+#define PT_ANALYSIS_GPU_GPU_H
+
+#include "proftrace/cuda.h"
+#include "analysis/analysis.h"
+#include "facts/channels.h"
+#include "facts/time_union.h"
+#include "profile/histogram.h"
+#include "util/id_map.h"
+
+enum gpu_cause {
+#define CAUSE(id, label) GPU_CAUSE_##id,
+#include "gpu_causes.def"
+#undef CAUSE
+    GPU_CAUSE__COUNT
+};
+
+struct gpu_cause_row {
+    const char *id, *metric, *label;
+};
+extern const struct gpu_cause_row gpu_causes[GPU_CAUSE__COUNT];
+
+enum {
+    GPU_MOST_THREADS = 512,  /* that keep spans; of later ones nothing is known */
+    GPU_MOST_SPANS = 2048,   /* per thread: what a gap may look back on */
+    GPU_MORE_SPANS = 65536,  /* per thread, where those all lie in the gap that lasts */
+    GPU_ALL_SPANS = 1 << 20, /* of all threads that have more than GPU_MOST_SPANS */
+    GPU_MOST_TURNS = 1024,   /* per thread: ranges that were opened or closed */
+    GPU_MOST_CALLS = 65536,  /* per process: launches that work may be joined to */
+    GPU_ALL_CALLS = 1 << 21, /* of all processes */
+    GPU_MOST_PENDING = 4096, /* records that wait for their call */
+    GPU_MOST_GAPS = 1024,    /* per device: those that a later record may still shorten */
+    GPU_MOST_PLACES = 8192,  /* rows of the table of places */
+    GPU_MOST_TEXTS = 65536,  /* distinct names */
+    GPU_MOST_KERNELS = 4096, /* distinct names of kernels by device and stage */
+    GPU_MOST_DEVICES = 1024, /* by stage */
+    GPU_MOST_STREAMS = 1024, /* by stage */
+    GPU_MOST_NODES = 4096,   /* of the tree of ranges */
+    GPU_MOST_DEPTH = 64,     /* of open ranges */
+    GPU_MOST_YIELDS = 64,    /* per process */
+    GPU_QUEUE_ENDS = 1024,   /* per stream: CUDA's queues hold as many */
+    GPU_STEPS_KEPT = 64,     /* per process: work comes after the step that launched it */
+    GPU_COPY_GROUPS = 512,   /* kinds of copies by stage and device */
+    GPU_SIZE_CLASSES = 6,
+    GPU_MOST_SUMS = 2048, /* functions, kinds of synchronisation and overhead */
+    GPU_MOST_NOTES = 8,
+    GPU_MOST_CHANNELS = 4096,
+    GPU_CHANNEL_WRITES = 16, /* per pipe: as many as workers may have written since */
+};
+
+/* ---- threads ---- */
+
+/* What a thread did: a call that was recorded, or several of a kind in a row. */
+struct gpu_span {
+    pt_i64 start_ns, end_ns;
+    const char *text; /* file, function; NULL = none */
+    pt_u32 who;       /* process index + 1 waited for, or the holder's tid; 0 = unknown */
+    pt_u8 cause;
+    bool is_overhead; /* a finer cause than the call that it lies in */
+};
+
+struct gpu_turn { /* from when on a range was the innermost one */
+    pt_i64 start_ns;
+    pt_u32 node;
+};
+
+struct gpu_thread {
+    struct gpu_span *spans; /* ring, without overlap; NULL = not kept */
+    pt_u32 capacity;
+    pt_u64 n;            /* ever pushed, less what was taken back */
+    pt_i64 forgotten_ns; /* end of the last span that made room */
+    bool is_left_out;    /* beyond GPU_MOST_THREADS */
+    pt_u32 *nodes;       /* GPU_MOST_DEPTH open ranges; NULL = never any */
+    pt_u32 depth;
+    struct gpu_turn *turns; /* ring of GPU_MOST_TURNS; NULL = never any */
+    pt_u64 n_turns;
+    pt_u32 n_overlapping, overlapping; /* open ranges that may overlap others; the set of them, 0 = not made yet */
+};
+
+/* ---- processes ---- */
+
+struct gpu_call {
+    pt_i64 start_ns, end_ns;
+    const struct pt_thread *thread;
+    const char *name;
+    pt_u32 correlation; /* 0 = free */
+    pt_u32 node, step;  /* range that was open, step that ran; 0 = none */
+    pt_u32 overlapping; /* set of ranges: gpu/overlaps.c; 0 = none */
+    pt_u32 helped;      /* range of another thread that it was launched for; 0 = none */
+    pt_u8 class;
+};
+
+struct gpu_step {
+    pt_i64 start_ns, gpu_ns;
+    pt_u32 number, activities;
+};
+
+struct gpu_pace {
+    pt_i64 first_ns, slowest_at_ns;
+    struct pt_histogram durations, gpu, activities;
+};
+
+struct gpu_process {
+    struct gpu_call *calls; /* by correlation */
+    pt_u32 n_slots;         /* a power of two */
+    pt_u64 n_calls;
+    pt_i64 yielded_ns; /* since then; -1 = it is not */
+    struct {
+        pt_i64 start_ns, end_ns;
+    } yields[GPU_MOST_YIELDS];
+    pt_u32 n_yields, n_forgotten_yields;
+    pt_u32 step;                   /* number of the step that runs; 0 = none yet */
+    bool steps_by_name;            /* by ranges; else by events */
+    bool is_recording;             /* by CUPTI */
+    pt_u32 n_ranging, sum_ranging; /* threads with open ranges; their indexes: of one, its */
+    struct gpu_step steps[GPU_STEPS_KEPT];
+    struct gpu_pace *pace; /* NULL = it has no steps */
+    pt_u64 nccl_calls;
+    pt_i64 nccl_ns;
+};
+
+/* ---- devices ---- */
+
+struct gpu_place {      /* a cause and where */
+    pt_u32 device;      /* index */
+    pt_u8 cause, inner; /* inner: what the one that was waited for did; GPU_CAUSE__COUNT = it was not followed */
+    const struct pt_process *process; /* whose thread it was */
+    pt_u32 who, tid;
+    const char *text;
+    pt_i64 ns;
+    pt_u64 gaps;
+};
+
+struct gpu_gap {
+    pt_i64 start_ns, end_ns;
+    pt_i64 unseen_ns; /* of it, while the program had CUPTI for itself */
+    size_t first_piece;
+};
+
+struct gpu_piece {
+    pt_u32 place;
+    pt_i64 ns;
+};
+
+struct gpu_device {
+    pt_u32 stage, number; /* number: as its process counts, unless another one of the stage has that */
+    const char *name;
+    pt_u64 memory_bytes;
+    bool is_used, is_named; /* named: by an id that other processes know it by, too */
+    pt_i64 first_ns, busy_end_ns;
+    struct pt_time_union kernels, copies, compute; /* compute: kernels but those of NCCL */
+    struct gpu_launches *launches;                 /* NULL = the launch of no kernel is known */
+    pt_u64 n_kernels, n_copies, n_sets;
+    pt_i64 idle_ns, unseen_ns;
+    pt_i64 large_ns, longest_ns, longest_at_ns; /* gaps of GPU_LARGE_GAP_NS and more */
+    pt_u64 n_large, n_gaps;
+    pt_u64 gaps_of[GPU_CAUSE__COUNT]; /* gaps that have the cause */
+    struct {
+        PT_VEC(struct gpu_gap);
+    } gaps; /* the last ones */
+    struct {
+        PT_VEC(struct gpu_piece);
+    } pieces; /* of these gaps */
+};
+#define GPU_LARGE_GAP_NS 100000000
+
+/* The way of kernels from the call that launches them: in the call, in the queue, on the GPU. */
+struct gpu_launches {
+    struct pt_histogram call, queue, run;
+};
+
+struct gpu_stream {
+    pt_u32 device;
+    const char *name; /* context/stream */
+    const struct pt_process *process;
+    struct pt_time_union busy;
+    pt_i64 first_ns, last_ns;
+    pt_u64 activities;
+    pt_i64 ends_ns[GPU_QUEUE_ENDS];
+    pt_u64 n_ends;
+    pt_u64 launches, depth_sum, depth_most, launched_empty;
+};
+
+struct gpu_kernel {
+    pt_u32 device;
+    const char *name;
+    pt_u32 variants;
+    pt_u64 launched;
+    pt_i64 api_ns, wait_ns; /* of `launched` */
+    struct pt_histogram durations;
+};
+
+struct gpu_copies {
+    pt_u32 device;
+    pt_u32 kinds; /* gpu_copy's tag; a set has bit 30 */
+    pt_u64 bytes;
+    pt_i64 api_ns;
+    struct pt_histogram durations;
+    struct {
+        pt_u64 calls, bytes;
+        pt_i64 ns;
+    } sizes[GPU_SIZE_CLASSES];
+};
+#define GPU_IS_SET 0x40000000u
+
+/* Calls of a function, synchronisations and overheads of a kind. */
+struct gpu_sum {
+    pt_u32 stage;
+    pt_u8 what; /* enum gpu_sum_kind */
+    const char *name;
+    pt_u32 kind; /* class of a call, kind of the others */
+    pt_u64 errors;
+    struct pt_histogram durations;
+};
+enum gpu_sum_kind { GPU_SUM_CALL, GPU_SUM_SYNC, GPU_SUM_OVERHEAD, GPU_SUM_WRAPPED };
+
+struct gpu_node { /* of the tree of ranges */
+    pt_u32 parent, stage;
+    const char *name;
+    pt_u64 calls, activities;
+    pt_i64 gpu_ns, others_ns; /* others: what threads without ranges launched meanwhile; not in gpu_ns */
+};
+
+/* ---- the whole ---- */
+
+struct gpu_stage {
+    bool is_used;
+    pt_u64 seen, lost, invalid;
+    pt_u64 unseen_work; /* that wrappers saw being launched while the program had CUPTI for itself */
+    pt_i64 yielded_ns;
+    bool has_cupti, has_wrapped, has_off;
+    bool is_cut; /* what a process did last may be missing: nobody knows how much */
+    struct gpu_note {
+        const char *before, *reason, *after; /* reason: of gpu->texts; "" = the rest says it */
+    } notes[GPU_MOST_NOTES];
+    pt_u32 n_notes;
+    pt_i64 class_ns[PT_CUDA_CLASS__COUNT];
+    pt_u64 class_calls[PT_CUDA_CLASS__COUNT];
+    pt_i64 first_step_ns;
+    struct pt_histogram *step_durations; /* of all processes; NULL = none */
+};
+
+/* A record of work, kept until its call is known. */
+struct gpu_activity {
+    pt_u16 row;
+    pt_i32 tag;
+    pt_u32 correlation, queue, name, config;
+    pt_u64 bytes;
+    struct pt_process *process;
+    pt_i64 start_ns, end_ns;
+};
+
+/* The last writes to a pipe: a wait ends with the write that began last before it did. */
+struct gpu_channel {
+    struct {
+        pt_i64 start_ns;
+        pt_u32 process; /* index + 1 */
+    } writes[GPU_CHANNEL_WRITES];
+    pt_u32 n;
+};
+
+struct gpu {
+    struct pt_profile *profile;
+    bool is_used;
+    pt_i64 now_ns;
+    struct gpu_stage *stages;
+    pt_u32 *first_thread;
+    struct gpu_thread *threads;
+    pt_u32 n_kept, n_more_spans;
+    pt_i64 busy_end_ns;             /* of the device that ended last */
+    struct gpu_process **processes; /* by index; NULL = none of its events came */
+    pt_u64 n_calls;                 /* slots of all processes */
+    struct pt_peers peers;
+    struct pt_map by_channel;     /* name -> struct gpu_channel */
+    struct gpu_activity *pending; /* ring of GPU_MOST_PENDING */
+    pt_u64 n_pending_in, n_pending_out;
+    struct {
+        PT_VEC(struct gpu_device *);
+    } devices;
+    struct {
+        PT_VEC(struct gpu_stream *);
+    } streams;
+    struct {
+        PT_VEC(struct gpu_kernel *);
+    } kernels;
+    struct {
+        PT_VEC(struct gpu_copies *);
+    } copies;
+    struct gpu_memories *memory; /* gpu/memory.c */
+    struct {
+        PT_VEC(struct gpu_sum *);
+    } sums;
+    struct {
+        PT_VEC(struct gpu_place);
+    } places;
+    struct {
+        PT_VEC(struct gpu_node);
+    } nodes;                       /* 0 = no range */
+    struct gpu_overlaps *overlaps; /* gpu/overlaps.c */
+    struct pt_map device_ids;      /* process, number -> hash of what identifies the device */
+    struct pt_map by_device, by_stream, by_queue, by_kernel, by_variant, by_copies, by_sum, by_place, by_node;
+    struct pt_id_map texts_of_ids[2]; /* process, string id -> text; folded */
+    struct pt_intern texts;
+    struct gpu_host **hosts; /* the CPU profile, by stage: gpu/host.c */
+};
+
+static inline pt_u64 gpu_mix(pt_u64 a, pt_u64 b)
+{
+    pt_u64 x = (a ^ (b + 0x9e3779b97f4a7c15ull + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdull;
+    x ^= x >> 32;
+    return x * 0xc4ceb9fe1a85ec53ull ^ x >> 29;
+}
+
+/* gpu.c */
+const char *gpu_text(struct gpu *gpu, const char *text); /* interned; NULL beyond the limit */
+/* The text of a string id of a process; folded: numbers in it become "*". */
+const char *gpu_string(struct gpu *gpu, const struct pt_process *process, pt_u32 id, bool is_folded);
+struct gpu_process *gpu_process_of(struct gpu *gpu, const struct pt_process *process);
+static inline struct gpu_thread *gpu_thread_of(const struct gpu *gpu, const struct pt_thread *thread)
+{
+    return &gpu->threads[gpu->first_thread[thread->process->index] + thread->index];
+}
+static inline pt_u32 gpu_stage_of(const struct gpu *gpu, const struct pt_process *process)
+{
+    return pt_profile_stage_of(gpu->profile, process);
+}
+
+/* gpu/threads.c */
+extern const char gpu_passing_on[]; /* the text of a span that writes to a pipe or socket */
+void gpu_threads_event(struct gpu *gpu, const struct pt_event *event);
+/* Process index + 1 of who ended a wait for data; 0 = unknown. */
+pt_u32 gpu_writer_of(const struct gpu *gpu, const struct pt_process *process, const struct gpu_span *span);
+/* Calls show(context, cause, span or NULL, from, to) for all of [start, end), later parts first. */
+typedef void gpu_show_part(void *context, enum gpu_cause cause, const struct gpu_span *span, pt_i64 start_ns,
+                           pt_i64 ns);
+void gpu_split_thread(const struct gpu *gpu, const struct pt_thread *thread, pt_i64 start_ns, pt_i64 end_ns,
+                      gpu_show_part *show, void *context);
+
+/* gpu/open_ranges.c */
+/* After gpu_ranges_event: which range the thread is in now. */
+void gpu_threads_turn(struct gpu *gpu, const struct pt_event *event);
+/* Name of the range that was open just before end_ns, and since when it had been the innermost one; NULL = none. */
+const char *gpu_range_before(const struct gpu *gpu, const struct pt_thread *thread, pt_i64 end_ns,
+                             pt_i64 *ret_start_ns);
+
+/* gpu/calls.c */
+void gpu_calls_event(struct gpu *gpu, const struct pt_event *event);
+void gpu_sum_add(struct gpu *gpu, pt_u32 stage, enum gpu_sum_kind what, const char *name, pt_u32 kind,
+                 pt_i64 duration_ns, bool is_error);
+const struct gpu_call *gpu_call_find(const struct gpu *gpu, const struct pt_process *process, pt_u32 correlation);
+
+/* The cause with a label; GPU_CAUSE__COUNT = none. */
+enum gpu_cause gpu_cause_of_label(const char *label);
+
+/* gpu/work.c */
+void gpu_work_event(struct gpu *gpu, const struct pt_event *event);
+void gpu_work_flush(struct gpu *gpu);
+struct gpu_device *gpu_device_at(struct gpu *gpu, const struct pt_process *process, pt_u32 number, pt_u32 *ret_index);
+/* From now on the process' device is the one of that UUID (may be NULL). */
+struct gpu_device *gpu_device_named(struct gpu *gpu, const struct pt_process *process, pt_u32 number, const char *uuid);
+
+/* gpu/info.c: devices, how work is seen */
+void gpu_about_event(struct gpu *gpu, const struct pt_event *event);
+void gpu_about_end(struct gpu *gpu);
+void gpu_not_seen_table(struct gpu *gpu, pt_u32 stage);
+
+/* gpu/idle.c */
+void gpu_idle_work(struct gpu *gpu, pt_u32 device, const struct gpu_activity *work, const struct gpu_call *call);
+void gpu_idle_end(struct gpu *gpu);
+
+/* gpu/ranges.c */
+void gpu_ranges_event(struct gpu *gpu, const struct pt_event *event);
+void gpu_ranges_work(struct gpu *gpu, const struct gpu_activity *work, const struct gpu_call *call);
+void gpu_ranges_end(struct gpu *gpu);
+pt_u32 gpu_node_of(const struct gpu *gpu, const struct pt_thread *thread);
+/* The range for which a thread works that has never had one of its own; 0 = nobody knows. */
+pt_u32 gpu_node_helped(const struct gpu *gpu, const struct pt_thread *thread);
+/* What a range is called in tables: numbers of steps are left out. */
+const char *gpu_range_name(struct gpu *gpu, const struct pt_process *process, pt_u32 id, bool *ret_is_step);
+
+/* gpu/idle.c */
+/* The place of a cause, made when it is new. */
+pt_u32 gpu_place_at(struct gpu *gpu, const struct gpu_place *wanted);
+
+/* gpu_tables*.c, gpu/results.c */
+void gpu_results(struct gpu *gpu, pt_u32 stage);
+const char *gpu_why_none(struct gpu *gpu, pt_u32 stage); /* NULL = no program of the stage is made for GPUs */
+void gpu_idle_tables(struct gpu *gpu, pt_u32 stage);
+void gpu_work_tables(struct gpu *gpu, pt_u32 stage);
+void gpu_call_tables(struct gpu *gpu, pt_u32 stage);
+void gpu_range_tables(struct gpu *gpu, pt_u32 stage);
+
+#endif

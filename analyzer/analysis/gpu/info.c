@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What CUPTI told besides work: devices, synchronisation, overheads; and how GPU work was seen, and when not.
+ *
+ * Threads: one. State: the last windows in which nothing was seen. Never: takes
+ * silence for idleness.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+
+/* ---- devices ---- */
+
+/* The value of "uuid" in a flat JSON object; NULL = it has none. */
+static const char *uuid_of(struct gpu *gpu, const char *properties)
+{
+    const char *at = properties ? strstr(properties, "\"uuid\"") : NULL;
+    if (!at)
+        return NULL;
+    at += strlen("\"uuid\"");
+    at += strspn(at, " \t:");
+    char uuid[64];
+    const size_t n = *at == '"' ? strcspn(at + 1, "\"\\") : 0;
+    if (!n || n >= sizeof uuid)
+        return NULL;
+    memcpy(uuid, at + 1, n);
+    uuid[n] = 0;
+    return gpu_text(gpu, uuid);
+}
+
+/* Processes may count devices differently (CUDA_VISIBLE_DEVICES): the UUID says which are the same. */
+static void note_device(struct gpu *gpu, const struct pt_event *e)
+{
+    const struct pt_ev_gpu_device *about = pt_event_as(e, gpu_device);
+    const char *uuid = uuid_of(gpu, pt_process_string(e->process, about->properties));
+    const pt_u32 number = (pt_u32)e->tag;
+    struct gpu_device *device = gpu_device_named(gpu, e->process, number, uuid);
+    device->name = gpu_string(gpu, e->process, e->aux, false);
+    device->memory_bytes = about->memory_bytes;
+}
+
+/* ---- how it was seen ---- */
+
+/* Kept in parts: there may be as many of them as events, and metrics are not ours before the end. */
+static void note(struct gpu_stage *stage, const char *before, const char *reason, const char *after)
+{
+    for (pt_u32 i = 0; i < stage->n_notes; i++)
+        if (!strcmp(stage->notes[i].before, before) && !strcmp(stage->notes[i].reason, reason))
+            return;
+    if (stage->n_notes < GPU_MOST_NOTES)
+        stage->notes[stage->n_notes++] = (struct gpu_note){before, reason, after};
+}
+
+static void end_yield(struct gpu *gpu, const struct pt_process *process, pt_i64 at_ns)
+{
+    struct gpu_process *own = gpu->processes[process->index];
+    if (!own || own->yielded_ns < 0 || at_ns < own->yielded_ns)
+        return;
+    gpu->stages[gpu_stage_of(gpu, process)].yielded_ns += at_ns - own->yielded_ns;
+    if (own->n_yields == GPU_MOST_YIELDS) {
+        memmove(own->yields, own->yields + 1, --own->n_yields * sizeof *own->yields);
+        own->n_forgotten_yields++;
+    }
+    own->yields[own->n_yields].start_ns = own->yielded_ns;
+    own->yields[own->n_yields++].end_ns = at_ns;
+    own->yielded_ns = -1;
+}
+
+static void note_tracing(struct gpu *gpu, const struct pt_event *e)
+{
+    struct gpu_stage *stage = &gpu->stages[gpu_stage_of(gpu, e->process)];
+    const char *reason = gpu_string(gpu, e->process, e->aux, false);
+    const char *more = reason && *reason ? reason : "no reason was noted";
+    end_yield(gpu, e->process, e->start_ns);
+    gpu_process_of(gpu, e->process)->is_recording = e->tag == PT_CUDA_TRACING_CUPTI;
+    switch ((enum pt_cuda_tracing)e->tag) {
+    case PT_CUDA_TRACING_CUPTI:
+        stage->has_cupti = true;
+        break;
+    case PT_CUDA_TRACING_WRAPPED:
+        stage->has_wrapped = true;
+        note(stage, "calls of the CUDA runtime were seen, but not what GPUs did (", more,
+             "): when kernels ran, how long they took and why GPUs were idle cannot be known");
+        break;
+    case PT_CUDA_TRACING_YIELDED:
+        gpu_process_of(gpu, e->process)->yielded_ns = e->start_ns;
+        note(stage, "for a while the program used CUPTI itself (", more,
+             "), which serves one at a time: what GPUs did then was not seen");
+        break;
+    case PT_CUDA_TRACING_OFF:
+        stage->has_off = true;
+        note(stage, "GPU work was not recorded: ", more, "");
+        break;
+    case PT_CUDA_TRACING_ENDED:
+        break;
+    case PT_CUDA_TRACING_CUT:
+        stage->is_cut = true;
+        note(stage, "the last GPU work may be missing: ", more, "");
+        break;
+    }
+}
+
+static void note_lost(struct gpu *gpu, const struct pt_event *e)
+{
+    struct gpu_stage *stage = &gpu->stages[gpu_stage_of(gpu, e->process)];
+    const char *reason = gpu_string(gpu, e->process, e->aux, false);
+    stage->lost += pt_event_as(e, gpu_lost)->records;
+    note(stage, "records were lost: ", reason && *reason ? reason : "no reason was noted", "");
+}
+
+void gpu_about_event(struct gpu *gpu, const struct pt_event *e)
+{
+    static const char *const syncs[] = {"other", "event", "stream waits for event", "stream", "context"};
+    const pt_u32 stage = gpu_stage_of(gpu, e->process);
+    const pt_u32 kind = (pt_u32)e->tag;
+    gpu->stages[stage].seen += e->desc->row <= PT_ROW_gpu_memory;
+    switch (e->desc->row) {
+    case PT_ROW_gpu_device:
+        note_device(gpu, e);
+        break;
+    case PT_ROW_gpu_memory:
+    case PT_ROW_gpu_memory_pool:
+        gpu_memory_event(gpu, e);
+        break;
+    case PT_ROW_gpu_tracing:
+        note_tracing(gpu, e);
+        break;
+    case PT_ROW_gpu_lost:
+        note_lost(gpu, e);
+        break;
+    case PT_ROW_gpu_sync:
+        gpu_sum_add(gpu, stage, GPU_SUM_SYNC, syncs[kind <= PT_CUDA_SYNC_CONTEXT ? kind : 0], kind, e->duration_ns,
+                    false);
+        break;
+    case PT_ROW_gpu_overhead:
+        gpu_sum_add(gpu, stage, GPU_SUM_OVERHEAD, NULL, kind, e->duration_ns, false);
+        break;
+    default:
+        break;
+    }
+}
+
+void gpu_about_end(struct gpu *gpu)
+{
+    const struct pt_session *session = gpu->profile->session;
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *process = session->processes[i];
+        end_yield(gpu, process, process->end_ns);
+        if (!gpu->processes[process->index] || !gpu->processes[process->index]->is_recording)
+            continue;
+        struct gpu_stage *stage = &gpu->stages[gpu_stage_of(gpu, process)];
+        stage->is_cut = true;
+        note(stage, "a process ended otherwise than by exit: GPU work of about its last second may be missing", "", "");
+    }
+}
+
+/* When the program had CUPTI for itself. */
+void gpu_not_seen_table(struct gpu *gpu, pt_u32 stage)
+{
+    static const struct pt_column columns[] = {
+        {"at_s", "At", PT_SHOW_SECONDS},
+        {"seconds", "For", PT_SHOW_SECONDS},
+        {"pid", "PID", PT_SHOW_NUMBER},
+    };
+    const struct pt_session *session = gpu->profile->session;
+    struct pt_table *table = NULL;
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct gpu_process *own = gpu->processes[i];
+        if (!own || !own->n_yields || gpu_stage_of(gpu, session->processes[i]) != stage)
+            continue;
+        if (!table)
+            table = pt_metrics_table(&gpu->profile->metrics, pt_scope_stage(stage), "gpu.not_seen",
+                                     "When GPU work was not seen", columns, sizeof columns / sizeof *columns);
+        for (pt_u32 j = 0; j < own->n_yields; j++) {
+            struct pt_value *row = pt_table_add_row(table);
+            row[0] = pt_seconds(own->yields[j].start_ns - gpu->profile->stages.items[stage].start_ns);
+            row[1] = pt_seconds(own->yields[j].end_ns - own->yields[j].start_ns);
+            row[2] = pt_integer(session->processes[i]->pid);
+        }
+        table->rows_left_out += own->n_forgotten_yields;
+    }
+}

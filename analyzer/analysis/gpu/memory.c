@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Memory of GPUs as CUPTI told of its allocations: how much of which kind, in which pool, when.
+ *
+ * Threads: one. State: a level per kind, pool and device, with a fixed number of buckets over the life of the stage.
+ * Never: leaves a process its memory after its end: the next one on that GPU would seem to fill it.
+ */
+#include "memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *kind_name(pt_u32 kind)
+{
+    static const char *const kinds[] = {"unknown", "pageable", "pinned",        "device",
+                                        "array",   "managed",  "device static", "managed static"};
+    return kinds[kind < sizeof kinds / sizeof *kinds ? kind : 0];
+}
+
+/* A place in its parts: "0/3/0x7f10" is pool 0x7f10, memory of kind 3, on device 0. */
+struct place {
+    const char *text, *pool; /* text: as reports have it; pool: NULL = none */
+    pt_u32 device;
+    bool is_known, is_on_device; /* on_device: not the host's, and not managed, which may be anywhere */
+};
+
+static struct place place_of(struct gpu *gpu, const struct pt_event *e)
+{
+    struct place place = {.text = gpu_string(gpu, e->process, e->aux, false)};
+    char *kind_at, *rest, text[256];
+    const pt_u32 number = place.text ? (pt_u32)strtoul(place.text, &kind_at, 10) : 0;
+    if (!place.text || kind_at == place.text || *kind_at != '/') {
+        place.text = place.text ? place.text : "(unknown)";
+        return place;
+    }
+    const struct gpu_device *device = gpu_device_at(gpu, e->process, number, &place.device);
+    const unsigned long kind = strtoul(++kind_at, &rest, 10);
+    place.is_known = rest != kind_at && kind <= PT_CUDA_MEMORY_MANAGED_STATIC;
+    place.is_on_device = place.is_known && (kind == PT_CUDA_MEMORY_DEVICE || kind == PT_CUDA_MEMORY_ARRAY ||
+                                            kind == PT_CUDA_MEMORY_DEVICE_STATIC);
+    place.pool = place.is_known && *rest == '/' ? gpu_text(gpu, rest + 1) : NULL;
+    snprintf(text, sizeof text, "%u/%s%s", device->number, place.is_known ? kind_name((pt_u32)kind) : "",
+             place.is_known ? rest : kind_at);
+    place.text = gpu_text(gpu, text);
+    place.text = place.text ? place.text : "(unknown)";
+    return place;
+}
+
+/* ---- a device over time ---- */
+
+struct gpu_level *gpu_memory_level(struct gpu *gpu, pt_u32 device, pt_u32 *ret_index)
+{
+    struct gpu_memories *own = gpu->memory;
+    pt_u64 *slot = pt_map_at(&own->by_device, device);
+    if (!*slot) {
+        const struct pt_stage *stage = &gpu->profile->stages.items[gpu->devices.items[device]->stage];
+        const pt_i64 life_ns = stage->end_ns > stage->start_ns ? stage->end_ns - stage->start_ns : 1;
+        struct gpu_level *level = pt_calloc(1, sizeof *level);
+        level->device = device;
+        level->start_ns = stage->start_ns;
+        level->bucket_ns = life_ns / GPU_MEMORY_BUCKETS + (life_ns % GPU_MEMORY_BUCKETS != 0);
+        pt_vec_push(&own->levels, level);
+        *slot = own->levels.n;
+    }
+    *ret_index = (pt_u32)*slot;
+    return own->levels.items[*slot - 1];
+}
+
+struct gpu_level_bucket *gpu_memory_bucket(struct gpu_level *level, pt_i64 at_ns)
+{
+    const pt_i64 wanted = at_ns > level->start_ns ? (at_ns - level->start_ns) / level->bucket_ns : 0;
+    /* An allocation and the size that it tells are two events of one instant, in either order. */
+    level->buckets[level->bucket].is_unsure |= level->unsure_pools && at_ns > level->pools_ns;
+    while (level->bucket < wanted && level->bucket + 1 < GPU_MEMORY_BUCKETS)
+        level->buckets[++level->bucket] = (struct gpu_level_bucket){.highest_bytes = level->level_bytes,
+                                                                    .pools_bytes = level->pools_bytes,
+                                                                    .pools_used_bytes = level->pools_used_bytes,
+                                                                    .is_unsure = level->unsure_pools > 0};
+    return &level->buckets[level->bucket];
+}
+
+static struct gpu_level_bucket *change_level(struct gpu_level *level, pt_i64 at_ns, pt_i64 bytes)
+{
+    struct gpu_level_bucket *bucket = gpu_memory_bucket(level, at_ns);
+    gpu_add_bytes(&level->level_bytes, bytes);
+    if (level->level_bytes > bucket->highest_bytes)
+        bucket->highest_bytes = level->level_bytes;
+    if (level->level_bytes < level->lowest_bytes)
+        level->lowest_bytes = level->level_bytes;
+    if (level->level_bytes > level->peak_bytes) {
+        level->peak_bytes = level->level_bytes;
+        level->peak_ns = at_ns;
+    }
+    return bucket;
+}
+
+double gpu_memory_peak(const struct gpu *gpu, pt_u32 device)
+{
+    const pt_u64 *slot = gpu->memory ? pt_map_find(&gpu->memory->by_device, device) : NULL;
+    return slot && *slot ? (double)gpu->memory->levels.items[*slot - 1]->peak_bytes : 0;
+}
+
+/* ---- processes that end ---- */
+
+static void take_back(struct gpu_memories *own, struct gpu_holding *holding)
+{
+    struct gpu_memory *memory = &own->places.items[holding->memory];
+    gpu_add_bytes(&memory->level_bytes, -holding->bytes);
+    gpu_add_bytes(&memory->left_bytes, holding->bytes);
+    if (holding->level)
+        change_level(own->levels.items[holding->level - 1], holding->process->end_ns, -holding->bytes);
+    if (holding->pool)
+        gpu_pool_end(own, &own->pools.items[holding->pool - 1]);
+    holding->is_over = true;
+}
+
+/* In the order of their ends; `but` still speaks. */
+static void end_processes(struct gpu_memories *own, pt_i64 now_ns, const struct pt_process *but)
+{
+    while (own->next_end_ns <= now_ns) {
+        struct gpu_holding *first = NULL;
+        pt_i64 next_ns = INT64_MAX;
+        for (size_t i = 0; i < own->holdings.n; i++) {
+            struct gpu_holding *holding = &own->holdings.items[i];
+            if (holding->is_over || holding->process == but)
+                continue;
+            if (holding->process->end_ns < next_ns) {
+                next_ns = holding->process->end_ns;
+                first = holding;
+            }
+        }
+        if (next_ns <= now_ns)
+            take_back(own, first);
+        own->next_end_ns = next_ns;
+    }
+}
+
+static struct gpu_holding *holding_of(struct gpu_memories *own, const struct pt_process *process, pt_u32 memory)
+{
+    const pt_u64 key = (pt_u64)process->index << 32 | memory;
+    const pt_u64 *known = pt_map_find(&own->by_holding, key);
+    if (known)
+        return &own->holdings.items[*known - 1];
+    if (own->holdings.n >= GPU_MOST_HOLDINGS)
+        return NULL;
+    pt_vec_push(&own->holdings, ((struct gpu_holding){.process = process, .memory = memory}));
+    *pt_map_at(&own->by_holding, key) = own->holdings.n;
+    return &own->holdings.items[own->holdings.n - 1];
+}
+
+/* ---- events ---- */
+
+static pt_u32 memory_of(struct gpu *gpu, pt_u32 stage, const char *place)
+{
+    struct gpu_memories *own = gpu->memory;
+    pt_u64 *slot = pt_map_at(&own->by_place, gpu_mix((uintptr_t)place, stage));
+    if (!*slot) {
+        pt_vec_push(&own->places, ((struct gpu_memory){.stage = stage, .place = place}));
+        *slot = own->places.n;
+    }
+    return (pt_u32)(*slot - 1);
+}
+
+static void change_device(struct gpu *gpu, const struct pt_event *e, const struct place *place,
+                          struct gpu_holding *holding, pt_i64 bytes)
+{
+    pt_u32 index;
+    struct gpu_level *level = gpu_memory_level(gpu, place->device, &index);
+    if (holding)
+        holding->level = index;
+    struct gpu_level_bucket *bucket = change_level(level, e->start_ns, bytes);
+    bucket->allocations += !e->tag;
+    bucket->releases += e->tag != 0;
+    bucket->allocated_bytes += e->tag ? 0 : (pt_u64)bytes;
+    bucket->released_bytes += e->tag ? (pt_u64)-bytes : 0;
+}
+
+/* Returns what the process has of that place, NULL = there are too many; whether it still speaks. */
+static bool change_place(struct gpu *gpu, const struct pt_event *e, const char *place, pt_i64 bytes, bool is_release,
+                         struct gpu_holding **ret_holding)
+{
+    struct gpu_memories *own = gpu->memory;
+    const pt_u32 index = memory_of(gpu, gpu_stage_of(gpu, e->process), place);
+    struct gpu_memory *memory = &own->places.items[index];
+    struct gpu_holding *holding = *ret_holding = holding_of(own, e->process, index);
+    memory->releases += is_release;
+    memory->allocations += !is_release;
+    memory->allocated_bytes += is_release ? 0 : (pt_u64)bytes;
+    if (holding && holding->is_over)
+        return false;
+    if (holding)
+        gpu_add_bytes(&holding->bytes, bytes);
+    if (e->process->end_ns < own->next_end_ns)
+        own->next_end_ns = e->process->end_ns;
+    gpu_add_bytes(&memory->level_bytes, bytes);
+    if (memory->level_bytes > 0 && (pt_u64)memory->level_bytes > memory->peak_bytes) {
+        memory->peak_bytes = (pt_u64)memory->level_bytes;
+        memory->peak_ns = e->start_ns;
+    }
+    return true;
+}
+
+static void note_memory(struct gpu *gpu, const struct pt_event *e, const struct place *place)
+{
+    const pt_u64 size = pt_event_as(e, gpu_memory)->bytes & INT64_MAX;
+    const pt_i64 bytes = e->tag ? -(pt_i64)size : (pt_i64)size;
+    struct gpu_pool *pool = gpu_pool_of(gpu, e->process, place->pool, place->device);
+    struct gpu_holding *holding;
+    const bool is_alive = change_place(gpu, e, place->text, bytes, e->tag != 0, &holding);
+    if (pool)
+        gpu_pool_use(gpu, pool, is_alive ? e->start_ns : e->process->end_ns, size, e->tag != 0);
+    if (pool && holding)
+        holding->pool = (pt_u32)(pool - gpu->memory->pools.items) + 1;
+    if (is_alive && place->is_on_device)
+        change_device(gpu, e, place, holding, bytes);
+}
+
+static void begin(struct gpu *gpu, const struct pt_event *e)
+{
+    if (!gpu->memory) {
+        gpu->memory = pt_calloc(1, sizeof *gpu->memory);
+        gpu->memory->next_end_ns = INT64_MAX;
+        gpu->memory->blocks.room = &gpu->memory->room;
+    }
+    end_processes(gpu->memory, e->start_ns, e->process);
+}
+
+void gpu_memory_event(struct gpu *gpu, const struct pt_event *e)
+{
+    begin(gpu, e);
+    const struct place place = place_of(gpu, e);
+    if (e->desc->row == PT_ROW_gpu_memory)
+        note_memory(gpu, e, &place);
+    else
+        gpu_pool_told(gpu, gpu_pool_of(gpu, e->process, place.pool, place.device), e);
+}
+
+/* Releases name only the address. One that was not seen being allocated changes nothing. */
+void gpu_memory_wrapped(struct gpu *gpu, const struct pt_event *e)
+{
+    enum { RELEASE = 1 };
+    const struct pt_ev_cuda_memory *call = pt_event_as(e, cuda_memory);
+    const pt_u32 kind = (pt_u32)e->tag >> 8;
+    struct gpu_holding *holding;
+    if (e->result < 0 || !call->addr)
+        return;
+    begin(gpu, e);
+    const pt_u64 key = gpu_mix(call->addr, e->process->index) | 1;
+    struct pt_heap_block *block = pt_block_find(&gpu->memory->blocks, key);
+    if (block) {
+        change_place(gpu, e, kind_name(block->owner), -(pt_i64)block->size_bytes, true, &holding);
+        pt_block_remove(&gpu->memory->blocks, block);
+    }
+    block = e->tag & RELEASE ? NULL : pt_block_insert(&gpu->memory->blocks, key);
+    if (!block)
+        return;
+    block->size_bytes = (pt_u64)call->size_kib << 10;
+    block->owner = kind;
+    change_place(gpu, e, kind_name(kind), (pt_i64)block->size_bytes, false, &holding);
+}
+
+/* ---- end ---- */
+
+void gpu_memory_end(struct gpu *gpu)
+{
+    struct gpu_memories *own = gpu->memory;
+    if (!own)
+        return;
+    end_processes(own, INT64_MAX - 1, NULL);
+    for (size_t i = 0; i < own->levels.n; i++)
+        gpu_memory_bucket(own->levels.items[i], INT64_MAX / 2);
+}
+
+void gpu_memory_free(struct gpu *gpu)
+{
+    struct gpu_memories *own = gpu->memory;
+    if (!own)
+        return;
+    for (size_t i = 0; i < own->levels.n; i++)
+        free(own->levels.items[i]);
+    free(own->levels.items);
+    free(own->places.items);
+    free(own->pools.items);
+    free(own->holdings.items);
+    pt_map_fini(&own->by_place);
+    pt_map_fini(&own->by_device);
+    pt_map_fini(&own->by_pool);
+    pt_map_fini(&own->by_holding);
+    pt_block_map_fini(&own->blocks);
+    free(own);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gpu/overlaps.h - GPU time of ranges that may overlap others, for gpu*.c only.
+ */
+#ifndef PT_ANALYSIS_GPU_OVERLAPS_H
+#define PT_ANALYSIS_GPU_OVERLAPS_H
+
+#include "gpu.h"
+
+/* By name. */
+struct gpu_overlap_sum {
+    pt_u32 stage;
+    const char *name;
+    pt_u64 calls, elsewhere; /* elsewhere: ended on another thread than they began on; the rest is of the others */
+    pt_u64 activities;
+    pt_i64 gpu_ns;
+};
+
+void gpu_overlaps_event(struct gpu *gpu, const struct pt_event *event);
+pt_u32 gpu_overlaps_of(struct gpu *gpu, const struct pt_thread *thread); /* for what it launches now */
+void gpu_overlaps_work(struct gpu *gpu, const struct gpu_call *call, pt_i64 ns);
+/* All of them, when no more work comes; they stay gpu's. */
+const struct gpu_overlap_sum *gpu_overlaps_sums(struct gpu *gpu, size_t *ret_n);
+void gpu_overlaps_free(struct gpu *gpu);
+
+#endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Metrics of GPUs for each stage, and how complete they are. Threads: one. Never: gives a figure for what was not seen.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+
+static void set(struct gpu *gpu, pt_u32 stage, const char *name, struct pt_value value)
+{
+    pt_metrics_set(&gpu->profile->metrics, pt_scope_stage(stage), name, value);
+}
+
+static double number(const struct gpu *gpu, pt_u32 stage, const char *name)
+{
+    const struct pt_value value = pt_metrics_get(&gpu->profile->metrics, pt_scope_stage(stage), name);
+    return value.type == PT_VALUE_UNKNOWN ? NAN : pt_value_number(value);
+}
+
+/* ---- devices ---- */
+
+static void set_devices(struct gpu *gpu, pt_u32 stage)
+{
+    double busy_ns = 0, window_ns = 0, overlap_ns = 0, copies_ns = 0;
+    const struct gpu_device *idlest = NULL;
+    for (size_t i = 0; i < gpu->devices.n; i++) {
+        const struct gpu_device *device = gpu->devices.items[i];
+        if (device->stage != stage || !device->is_used)
+            continue;
+        const double window = (double)(device->busy_end_ns - device->first_ns - device->unseen_ns),
+                     busy = window - (double)device->idle_ns;
+        busy_ns += busy;
+        window_ns += window;
+        copies_ns += (double)device->copies.total_ns;
+        overlap_ns += fmax((double)(device->kernels.total_ns + device->copies.total_ns) - busy, 0);
+        idlest = !idlest || device->idle_ns > idlest->idle_ns ? device : idlest;
+    }
+    if (!idlest)
+        return;
+    set(gpu, stage, "gpu.busy_s", pt_real(busy_ns / 1e9));
+    set(gpu, stage, "gpu.window_s", pt_real(window_ns / 1e9));
+    set(gpu, stage, "gpu.busy_percent",
+        window_ns > 0 ? pt_real(100 * busy_ns / window_ns) : pt_unknown("nothing was seen"));
+    set(gpu, stage, "gpu.idle_s", pt_seconds(idlest->idle_ns));
+    set(gpu, stage, "gpu.gaps.calls", pt_integer(idlest->n_gaps));
+    set(gpu, stage, "gpu.gaps.large.calls", pt_integer(idlest->n_large));
+    set(gpu, stage, "gpu.gaps.large_s", pt_seconds(idlest->large_ns));
+    set(gpu, stage, "gpu.gaps.small_s", pt_seconds(idlest->idle_ns - idlest->large_ns));
+    set(gpu, stage, "gpu.gaps.longest_s", pt_seconds(idlest->longest_ns));
+    set(gpu, stage, "gpu.gaps.longest_at_s",
+        pt_seconds(idlest->longest_at_ns - gpu->profile->stages.items[stage].start_ns));
+    set(gpu, stage, "gpu.copies.overlap_percent",
+        copies_ns > 0 ? pt_real(100 * overlap_ns / copies_ns) : pt_unknown("nothing was copied"));
+}
+
+/* ---- copies ---- */
+
+static bool is_pageable(const struct gpu_copies *copies)
+{
+    return !(copies->kinds & GPU_IS_SET) && ((copies->kinds >> 8 & 0xff) == PT_CUDA_MEMORY_PAGEABLE ||
+                                             (copies->kinds & 0x7f) == PT_CUDA_MEMORY_PAGEABLE);
+}
+
+static void set_copies(struct gpu *gpu, pt_u32 stage)
+{
+    const struct gpu_stage *own = &gpu->stages[stage];
+    double calls = 0, bytes = 0, device_ns = 0, api_ns = 0;
+    for (size_t i = 0; i < gpu->copies.n; i++) {
+        const struct gpu_copies *copies = gpu->copies.items[i];
+        if (gpu->devices.items[copies->device]->stage != stage || !is_pageable(copies))
+            continue;
+        calls += (double)copies->durations.count;
+        bytes += (double)copies->bytes;
+        device_ns += (double)copies->durations.sum;
+        api_ns += (double)copies->api_ns;
+    }
+    set(gpu, stage, "gpu.copies.pageable.calls", pt_integer((pt_u64)calls));
+    set(gpu, stage, "gpu.copies.pageable.bytes", pt_integer((pt_u64)bytes));
+    set(gpu, stage, "gpu.copies.pageable_s", pt_real(device_ns / 1e9));
+    /* The call goes on while pages are staged; pinned memory is copied behind the program's back. */
+    set(gpu, stage, "gpu.copies.pageable.cost_s", pt_real(fmax(device_ns, api_ns) / 1e9));
+    set(gpu, stage, "gpu.copies.rate_bytes_per_s",
+        device_ns > 0 ? pt_real(bytes / device_ns * 1e9) : pt_unknown("no pageable memory was copied"));
+    const pt_i64 sync_ns = own->class_ns[PT_CUDA_COPY] + own->class_ns[PT_CUDA_SET];
+    set(gpu, stage, "gpu.copies.synchronous.calls", pt_integer(own->class_calls[PT_CUDA_COPY]));
+    set(gpu, stage, "gpu.sets.synchronous.calls", pt_integer(own->class_calls[PT_CUDA_SET]));
+    set(gpu, stage, "gpu.synchronous.calls",
+        pt_integer(own->class_calls[PT_CUDA_COPY] + own->class_calls[PT_CUDA_SET]));
+    set(gpu, stage, "gpu.synchronous.cost_s", pt_seconds(sync_ns));
+}
+
+/* ---- launches ---- */
+
+static void set_launches(struct gpu *gpu, pt_u32 stage)
+{
+    const struct gpu_stage *own = &gpu->stages[stage];
+    double kernels = 0, kernels_ns = 0, launches = 0, empty = 0;
+    for (size_t i = 0; i < gpu->kernels.n; i++) {
+        const struct gpu_kernel *kernel = gpu->kernels.items[i];
+        if (gpu->devices.items[kernel->device]->stage != stage)
+            continue;
+        kernels += (double)kernel->durations.count;
+        kernels_ns += (double)kernel->durations.sum;
+    }
+    for (size_t i = 0; i < gpu->streams.n; i++)
+        if (gpu->devices.items[gpu->streams.items[i]->device]->stage == stage) {
+            launches += (double)gpu->streams.items[i]->launches;
+            empty += (double)gpu->streams.items[i]->launched_empty;
+        }
+    const pt_u64 calls = own->class_calls[PT_CUDA_LAUNCH] + own->class_calls[PT_CUDA_GRAPH_LAUNCH];
+    const pt_i64 ns = own->class_ns[PT_CUDA_LAUNCH] + own->class_ns[PT_CUDA_GRAPH_LAUNCH];
+    set(gpu, stage, "gpu.kernels.calls", pt_integer((pt_u64)kernels));
+    set(gpu, stage, "gpu.kernels_s", pt_real(kernels_ns / 1e9));
+    set(gpu, stage, "gpu.kernels.mean_s", kernels > 0 ? pt_real(kernels_ns / kernels / 1e9) : pt_unknown("none ran"));
+    set(gpu, stage, "gpu.launch.calls", pt_integer(calls));
+    set(gpu, stage, "gpu.launch.total_s", pt_seconds(ns));
+    set(gpu, stage, "gpu.launch.mean_s",
+        calls ? pt_real((double)ns / 1e9 / (double)calls) : pt_unknown("no launch was recorded"));
+    set(gpu, stage, "gpu.launch.empty_percent",
+        launches > 0 ? pt_real(100 * empty / launches) : pt_unknown("no launch was recorded"));
+    set(gpu, stage, "gpu.launch.per_kernel_percent",
+        kernels_ns > 0 ? pt_real(100 * (double)ns / kernels_ns) : pt_unknown("no kernel ran"));
+}
+
+/* What would be left of the idle time if launching took none: the code between launches goes away with them. What is
+ * allocated and kept is no churn. */
+static void set_costs(struct gpu *gpu, pt_u32 stage)
+{
+    static const char *const around[] = {"gpu.idle.launch_s", "gpu.idle.host_code_s", "gpu.idle.python_s",
+                                         "gpu.idle.native_s"};
+    const struct gpu_stage *own = &gpu->stages[stage];
+    const pt_u64 allocs = own->class_calls[PT_CUDA_ALLOC], frees = own->class_calls[PT_CUDA_FREE];
+    double around_s = 0;
+    for (size_t i = 0; i < sizeof around / sizeof *around; i++)
+        around_s += fmax(number(gpu, stage, around[i]), 0);
+    set(gpu, stage, "gpu.launch_bound.cost_s", pt_real(fmin(around_s, number(gpu, stage, "gpu.gaps.small_s"))));
+    set(gpu, stage, "gpu.load.cost_s", pt_real(number(gpu, stage, "gpu.idle.module_load_s")));
+    set(gpu, stage, "gpu.allocation.calls", pt_integer(2 * (allocs < frees ? allocs : frees)));
+    set(gpu, stage, "gpu.allocation.alloc.calls", pt_integer(allocs));
+    set(gpu, stage, "gpu.allocation.free.calls", pt_integer(frees));
+    set(gpu, stage, "gpu.allocation.cost_s", pt_seconds(own->class_ns[PT_CUDA_ALLOC] + own->class_ns[PT_CUDA_FREE]));
+    if (own->step_durations) {
+        set(gpu, stage, "gpu.step.first_s", pt_seconds(own->first_step_ns));
+        set(gpu, stage, "gpu.step.p50_s", pt_seconds((pt_i64)pt_histogram_quantile(own->step_durations, 0.5)));
+    }
+}
+
+/* ---- memory ---- */
+
+static void set_memory(struct gpu *gpu, pt_u32 stage)
+{
+    const double sampled = number(gpu, stage, "resource.gpu_mem_bytes.max");
+    double most_percent = NAN, most_bytes = NAN, of_bytes = NAN;
+    for (size_t i = 0; i < gpu->devices.n; i++) {
+        const struct gpu_device *device = gpu->devices.items[i];
+        if (device->stage != stage || !device->memory_bytes)
+            continue;
+        /* What the sampler saw is of all devices: only with one it is this one's. */
+        const double peak = fmax(gpu_memory_peak(gpu, (pt_u32)i), gpu->devices.n == 1 ? fmax(sampled, 0) : 0);
+        const double percent = 100 * peak / (double)device->memory_bytes;
+        if (percent <= most_percent || peak <= 0)
+            continue;
+        most_percent = percent;
+        most_bytes = peak;
+        of_bytes = (double)device->memory_bytes;
+    }
+    const struct pt_value none = pt_unknown("no allocation, or no device, was described");
+    set(gpu, stage, "gpu.memory.peak_percent", isnan(most_percent) ? none : pt_real(most_percent));
+    set(gpu, stage, "gpu.memory.peak.bytes", isnan(most_percent) ? none : pt_integer((pt_u64)most_bytes));
+    set(gpu, stage, "gpu.memory.of.bytes", isnan(most_percent) ? none : pt_integer((pt_u64)of_bytes));
+}
+
+/* ---- collectives ---- */
+
+/* The rank that waits least for the others is the one that they wait for. */
+static void set_collectives(struct gpu *gpu, pt_u32 stage)
+{
+    const struct pt_session *session = gpu->profile->session;
+    pt_i64 least_ns = INT64_MAX, most_ns = 0, all_ns = 0;
+    pt_u32 ranks = 0, slowest = 0;
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct gpu_process *own = gpu->processes[i];
+        if (!own || !own->nccl_calls || gpu_stage_of(gpu, session->processes[i]) != stage)
+            continue;
+        ranks++;
+        all_ns += own->nccl_ns;
+        most_ns = own->nccl_ns > most_ns ? own->nccl_ns : most_ns;
+        if (own->nccl_ns < least_ns) {
+            least_ns = own->nccl_ns;
+            slowest = session->processes[i]->pid;
+        }
+    }
+    set(gpu, stage, "gpu.collectives.ranks.count", pt_integer(ranks));
+    if (!ranks)
+        return;
+    set(gpu, stage, "gpu.collectives_s", pt_seconds(all_ns));
+    set(gpu, stage, "gpu.collectives.most_s", pt_seconds(most_ns));
+    set(gpu, stage, "gpu.collectives.least_s", pt_seconds(least_ns));
+    set(gpu, stage, "gpu.collectives.slowest_pid", pt_text(pt_metrics_format(&gpu->profile->metrics, "%u", slowest)));
+    set(gpu, stage, "gpu.collectives.imbalance_percent",
+        pt_real(most_ns > 0 ? 100 * (double)(most_ns - least_ns) / (double)most_ns : 0));
+    set(gpu, stage, "gpu.collectives.imbalance.cost_s", pt_seconds(most_ns - least_ns));
+}
+
+/* ---- how complete ---- */
+
+static const char *joined_notes(struct gpu *gpu, pt_u32 stage)
+{
+    const struct gpu_stage *own = &gpu->stages[stage];
+    const char *all = NULL;
+    for (pt_u32 i = 0; i < own->n_notes; i++) {
+        const struct gpu_note *note = &own->notes[i];
+        all = pt_metrics_format(&gpu->profile->metrics, "%s%s%s%s%s", all ? all : "", all ? "; " : "", note->before,
+                                note->reason, note->after);
+    }
+    return all;
+}
+
+/* Of the work, that which was seen: of the records, those that are here; of what was launched while the program had
+ * CUPTI for itself nothing is. NAN = nobody counted that. */
+static double completeness_percent(const struct gpu *gpu, pt_u32 stage)
+{
+    const struct gpu_stage *own = &gpu->stages[stage];
+    double recorded = 0, work = 0;
+    for (pt_u32 row = PT_ROW_gpu_kernel; row <= PT_ROW_gpu_memory; row++) {
+        const double calls = (double)pt_profile_stage_row(gpu->profile, stage, row).calls;
+        recorded += calls;
+        work += row <= PT_ROW_gpu_graph ? calls : 0;
+    }
+    const double all = fmax(recorded, (double)own->seen) + (double)own->lost;
+    const double records = all > 0 ? (double)own->seen / all : 1;
+    if (!own->yielded_ns)
+        return 100 * records;
+    return own->unseen_work ? 100 * records * work / (work + (double)own->unseen_work) : NAN;
+}
+
+static void set_source(struct gpu *gpu, pt_u32 stage)
+{
+    const struct gpu_stage *own = &gpu->stages[stage];
+    const char *notes = joined_notes(gpu, stage);
+    const bool has_records = pt_metrics_has(&gpu->profile->metrics, pt_scope_stage(stage), "gpu.busy_s");
+    const bool by_cupti = own->has_cupti || has_records;
+    if (!by_cupti && !notes)
+        notes = "CUPTI told nothing, and nothing says why";
+    set(gpu, stage, "gpu.source", pt_text(by_cupti ? "cupti" : "runtime"));
+    set(gpu, stage, "gpu.reason", pt_text(notes));
+    set(gpu, stage, "gpu.lost.records", pt_integer(own->lost));
+    set(gpu, stage, "gpu.not_seen_s", pt_seconds(own->yielded_ns));
+    const double percent = by_cupti && !own->is_cut ? completeness_percent(gpu, stage) : NAN;
+    set(gpu, stage, "gpu.completeness_percent", isnan(percent) ? pt_unknown(notes) : pt_real(percent));
+    set(gpu, stage, "gpu.missing_percent", isnan(percent) ? pt_unknown(notes) : pt_real(100 - percent));
+    gpu_not_seen_table(gpu, stage);
+}
+
+/* No process of the stage called CUDA, but somebody kept a GPU busy, or one was made for it. */
+static void set_sampled(struct gpu *gpu, pt_u32 stage)
+{
+    const bool is_seen = number(gpu, stage, "resource.gpu_util_percent.max") >= 5;
+    const char *const reason = is_seen ? "no traced process of the stage used CUDA: the GPUs were only looked at from "
+                                         "outside, and who kept them busy is not known"
+                                       : gpu_why_none(gpu, stage);
+    if (!reason)
+        return;
+    set(gpu, stage, "gpu.source", pt_text(is_seen ? "nvml" : "none"));
+    set(gpu, stage, "gpu.reason", pt_text(reason));
+    set(gpu, stage, "gpu.completeness_percent", pt_unknown(reason));
+}
+
+void gpu_results(struct gpu *gpu, pt_u32 stage)
+{
+    if (!gpu->is_used || !gpu->stages[stage].is_used) {
+        set_sampled(gpu, stage);
+        return;
+    }
+    gpu_idle_tables(gpu, stage);
+    gpu_work_tables(gpu, stage);
+    gpu_call_tables(gpu, stage);
+    set_devices(gpu, stage);
+    set_copies(gpu, stage);
+    set_launches(gpu, stage);
+    set_costs(gpu, stage);
+    set_memory(gpu, stage);
+    set_collectives(gpu, stage);
+    set_source(gpu, stage);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * heap/level.h - how much is live over time: the peak, and whether the floor under the ups and downs keeps rising.
+ */
+#ifndef PT_ANALYSIS_HEAP_LEVEL_H
+#define PT_ANALYSIS_HEAP_LEVEL_H
+
+#include "proftrace/schema.h"
+
+enum { PT_LEVEL_BUCKETS = 64 };
+
+struct pt_heap_level {
+    double live_bytes, peak_bytes;
+    double variance, peak_variance; /* of the estimate; 0 in full mode */
+    pt_i64 peak_ns;
+    pt_i64 bucket_end_ns, bucket_ns;
+    pt_u32 bucket;
+    double floor_bytes[PT_LEVEL_BUCKETS]; /* least live in each bucket of the process's life */
+};
+
+void pt_heap_level_init(struct pt_heap_level *level, pt_i64 start_ns, pt_i64 end_ns);
+void pt_heap_level_next_bucket(struct pt_heap_level *level, pt_i64 at_ns);
+
+static inline void pt_heap_level_add(struct pt_heap_level *level, pt_i64 at_ns, double bytes, double variance)
+{
+    if (at_ns >= level->bucket_end_ns)
+        pt_heap_level_next_bucket(level, at_ns);
+    level->live_bytes += bytes;
+    level->variance += variance;
+    if (level->live_bytes > level->peak_bytes) {
+        level->peak_bytes = level->live_bytes;
+        level->peak_variance = level->variance;
+        level->peak_ns = at_ns;
+    }
+    if (level->live_bytes < level->floor_bytes[level->bucket])
+        level->floor_bytes[level->bucket] = level->live_bytes;
+}
+
+/* The trend of the floor over the last two thirds of the life: imports and set-up are over by then. */
+struct pt_heap_trend {
+    double growth_bytes; /* by the fitted line; negative = shrinks */
+    double fit;          /* r squared: 1 = a straight line */
+};
+struct pt_heap_trend pt_heap_level_trend(struct pt_heap_level *level, pt_i64 end_ns);
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: heap metrics of processes and stages, and the table of call sites. Threads: one, after the last event. Never:
+ * gives a number for what was not recorded.
+ */
+#include "results.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "facts/stack_text.h"
+#include "util/auto.h"
+#include "util/text/fmt.h"
+
+enum {
+    MAX_ROWS = 50,
+    MAX_NAMED_SITES = 200,
+    FEWEST_SAMPLES = 10,
+    MMAP_THRESHOLD_BYTES = 128 << 10 /* mallopt(3), M_MMAP_THRESHOLD */
+};
+
+static const char too_many_blocks[] = "more blocks were live at once than are followed";
+
+static const char *why_unknown(const struct pt_process *process, const struct pt_heap_process *p)
+{
+    if (process->heap_mode == PT_HEAP_OFF)
+        return "heap recording was off";
+    if (pt_process_lacks_counters(process))
+        return "the trace file is cut short: its counters are missing";
+    if (process->quality.overwritten || process->quality.dropped || process->quality.corrupt_events)
+        return "heap events were lost";
+    if (p->not_followed)
+        return too_many_blocks;
+    return NULL;
+}
+
+/* 95 %: the normal interval, widened for few samples so that it is right for none (Poisson: 3.7 intervals). */
+static void set_interval(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_process *process,
+                         const struct pt_heap_process *p)
+{
+    const struct pt_heap_level *level = &p->level;
+    const double spread = 1.96 * sqrt(level->peak_variance > 0 ? level->peak_variance : 0);
+    const double slack = (double)process->heap_sample_bytes * (2 + 1.7 / ((double)p->samples_seen + 1));
+    const double most = (double)process->heap.bytes;
+    const double low = level->peak_bytes - spread, high = level->peak_bytes + spread + slack + p->lost_bytes;
+    pt_metrics_set(metrics, scope, "heap.live_peak_low.bytes", pt_integer(low > 0 ? (pt_u64)low : 0));
+    pt_metrics_set(metrics, scope, "heap.live_peak_high.bytes", pt_integer((pt_u64)(high < most ? high : most)));
+}
+
+static void note_not_followed(struct pt_session *session, const struct pt_process *process,
+                              const struct pt_heap_process *p)
+{
+    PT_AUTO(pt_freep)
+    char *note = pt_asprintf(
+        "process %u: more heap blocks were live at once than the %s that a report follows; %s were left out, so its "
+        "live peak (at least %s), growth and short-lived blocks are unknown",
+        process->pid, pt_fmt_count(PT_BLOCK_SLOTS_MOST * 7 / 8).text, pt_fmt_count(p->not_followed).text,
+        pt_fmt_bytes((pt_u64)p->level.peak_bytes).text);
+    pt_session_note(session, note);
+}
+
+static void process_results(struct pt_profile *profile, const struct pt_process *process, struct pt_heap_process *p)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_scope scope = pt_scope_process(process->index);
+    const char *reason = why_unknown(process, p);
+    if (p->not_followed)
+        note_not_followed(profile->session, process, p);
+    if (reason) {
+        pt_metrics_set(metrics, scope, "heap.live_peak.bytes", pt_unknown(reason));
+        return;
+    }
+    const bool sampled = process->heap_mode == PT_HEAP_SAMPLED;
+    const double most = (double)process->heap.bytes;
+    const double peak = sampled && p->level.peak_bytes > most ? most : p->level.peak_bytes;
+    pt_metrics_set(metrics, scope, "heap.live_peak.bytes", pt_integer((pt_u64)peak));
+    pt_metrics_set(metrics, scope, "heap.live_end.bytes",
+                   pt_integer(p->level.live_bytes > 0 ? (pt_u64)p->level.live_bytes : 0));
+    if (!sampled)
+        return;
+    set_interval(metrics, scope, process, p);
+    pt_metrics_set(metrics, scope, "heap.samples.count", pt_integer(p->samples_seen));
+    if (process->heap.bytes && p->samples_seen >= FEWEST_SAMPLES)
+        pt_metrics_set(metrics, scope, "heap.samples.coverage_percent", pt_real(100 * p->sampled_bytes / most));
+}
+
+/* Estimates from samples are scaled so that they agree with the exact number of allocations. */
+static struct pt_heap_churn exact_churn(const struct pt_process *process, const struct pt_heap_process *p)
+{
+    struct pt_heap_churn churn = p->churn;
+    const double seen = process->heap_mode == PT_HEAP_FULL ? (double)p->seen : p->sampled_allocs;
+    if (process->heap_mode == PT_HEAP_SAMPLED && p->samples_seen < FEWEST_SAMPLES)
+        return (struct pt_heap_churn){0};
+    const double scale = seen > 0 ? (double)process->heap.allocs / seen : 0;
+    churn.allocs *= scale;
+    churn.bytes *= process->heap_mode == PT_HEAP_SAMPLED && p->sampled_bytes > 0
+                       ? (double)process->heap.bytes / p->sampled_bytes
+                       : scale;
+    churn.cost_s *= scale;
+    churn.mapping_s *= scale;
+    return churn;
+}
+
+struct stage_heap {
+    struct pt_heap_churn churn;
+    pt_u64 allocs, frees, bytes, large_bytes, failures;
+    double peak_bytes, peak_of_growth_bytes;
+    struct pt_heap_trend growth;
+    const struct pt_process *growing;
+    bool peak_known;
+    const char *reason; /* why nothing is known of what lived when; NULL = it is known */
+};
+
+/* Of blocks that malloc may map one by one, and give back to the kernel when they are freed. */
+static pt_u64 large_bytes(const struct pt_heap_totals *heap)
+{
+    pt_u64 bytes = 0;
+    for (pt_u32 c = pt_heap_class_of(MMAP_THRESHOLD_BYTES); c < PT_HEAP_CLASSES; c++)
+        bytes += heap->classes[c].bytes;
+    return bytes;
+}
+
+static void stage_add(struct stage_heap *sum, const struct pt_process *process, struct pt_heap_process *p)
+{
+    const struct pt_heap_churn churn = exact_churn(process, p);
+    sum->allocs += process->heap.allocs;
+    sum->frees += process->heap.frees;
+    sum->bytes += process->heap.bytes;
+    sum->large_bytes += large_bytes(&process->heap);
+    sum->failures += process->heap.failures;
+    sum->churn.allocs += churn.allocs;
+    sum->churn.bytes += churn.bytes;
+    sum->churn.cost_s += churn.cost_s;
+    sum->churn.mapping_s += churn.mapping_s;
+    if (p->not_followed)
+        sum->reason = too_many_blocks;
+    if (why_unknown(process, p))
+        return;
+    sum->peak_known = true;
+    if (p->level.peak_bytes > sum->peak_bytes)
+        sum->peak_bytes = p->level.peak_bytes;
+    const struct pt_heap_trend trend = pt_heap_level_trend(&p->level, process->end_ns);
+    if (trend.growth_bytes > sum->growth.growth_bytes) {
+        sum->growth = trend;
+        sum->growing = process;
+        sum->peak_of_growth_bytes = p->level.peak_bytes;
+    }
+}
+
+static void live_results(struct pt_metrics *metrics, struct pt_scope scope, const struct stage_heap *sum)
+{
+    if (sum->reason) {
+        static const char *const names[] = {"heap.churn.calls",     "heap.churn.bytes",         "heap.churn.cost_s",
+                                            "heap.churn.mapping_s", "heap.churn.share_percent", "heap.live_peak.bytes",
+                                            "heap.growth.bytes"};
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            pt_metrics_set(metrics, scope, names[i], pt_unknown(sum->reason));
+        return;
+    }
+    pt_metrics_set(metrics, scope, "heap.churn.calls", pt_integer((pt_u64)sum->churn.allocs));
+    pt_metrics_set(metrics, scope, "heap.churn.bytes", pt_integer((pt_u64)sum->churn.bytes));
+    pt_metrics_set(metrics, scope, "heap.churn.cost_s", pt_real(sum->churn.cost_s));
+    pt_metrics_set(metrics, scope, "heap.churn.mapping_s", pt_real(sum->churn.mapping_s));
+    pt_metrics_set(metrics, scope, "heap.churn.share_percent",
+                   sum->allocs ? pt_real(100 * sum->churn.allocs / (double)sum->allocs) : pt_unknown("no allocations"));
+    pt_metrics_set(metrics, scope, "heap.live_peak.bytes",
+                   sum->peak_known ? pt_integer((pt_u64)sum->peak_bytes) : pt_unknown("no process recorded its heap"));
+    pt_metrics_set(metrics, scope, "heap.growth.bytes",
+                   pt_integer(sum->growth.growth_bytes > 0 ? (pt_u64)sum->growth.growth_bytes : 0));
+    pt_metrics_set(metrics, scope, "heap.growth.fit", pt_real(sum->growth.fit));
+    if (sum->growing) {
+        pt_metrics_set(metrics, scope, "heap.growth.pid", pt_integer(sum->growing->pid));
+        pt_metrics_set(metrics, scope, "heap.growth.share_percent",
+                       pt_real(100 * sum->growth.growth_bytes / sum->peak_of_growth_bytes));
+    }
+}
+
+/* Whether what lived when is known. */
+static bool stage_results(struct pt_profile *profile, pt_u32 stage, struct pt_heap_process *processes)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    struct stage_heap sum = {0};
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
+        const struct pt_process *process = profile->session->processes[i];
+        if (pt_profile_stage_of(profile, process) == stage)
+            stage_add(&sum, process, &processes[process->index]);
+    }
+    const char *missing = pt_profile_counters_missing(profile, stage);
+    const struct pt_value unknown = pt_unknown(missing);
+    pt_metrics_set(metrics, scope, "heap.allocs.calls", missing ? unknown : pt_integer(sum.allocs));
+    pt_metrics_set(metrics, scope, "heap.frees.calls", missing ? unknown : pt_integer(sum.frees));
+    pt_metrics_set(metrics, scope, "heap.allocated.bytes", missing ? unknown : pt_integer(sum.bytes));
+    pt_metrics_set(metrics, scope, "heap.large.bytes", missing ? unknown : pt_integer(sum.large_bytes));
+    pt_metrics_set(metrics, scope, "heap.failed.calls", missing ? unknown : pt_integer(sum.failures));
+    if (missing)
+        sum.reason = missing;
+    live_results(metrics, scope, &sum);
+    return !sum.reason;
+}
+
+/* ---- call sites ---- */
+
+struct named_site {
+    struct pt_stack_text text;
+    struct pt_heap_site sum;
+};
+
+static int by_stage_bytes(const void *a, const void *b)
+{
+    const struct pt_heap_site *x = a, *y = b;
+    if (x->stage != y->stage)
+        return x->stage < y->stage ? -1 : 1;
+    const double xb = x->bytes + x->live_bytes, yb = y->bytes + y->live_bytes;
+    if (xb != yb)
+        return xb < yb ? 1 : -1;
+    if (x->process->index != y->process->index)
+        return x->process->index < y->process->index ? -1 : 1;
+    return x->stack < y->stack ? -1 : x->stack > y->stack;
+}
+
+static int named_by_bytes(const void *a, const void *b)
+{
+    return by_stage_bytes(&((const struct named_site *)a)->sum, &((const struct named_site *)b)->sum);
+}
+
+static void merge_site(struct named_site *named, pt_u32 *n, struct pt_stack_text text, const struct pt_heap_site *site,
+                       bool by_stack)
+{
+    for (pt_u32 i = 0; i < *n; i++) {
+        struct pt_heap_site *sum = &named[i].sum;
+        if (by_stack ? strcmp(named[i].text.stack, text.stack) : strcmp(named[i].text.leaf, text.leaf))
+            continue;
+        sum->samples += site->samples;
+        sum->allocs += site->allocs;
+        sum->bytes += site->bytes;
+        sum->live_allocs += site->live_allocs;
+        sum->live_bytes += site->live_bytes;
+        sum->churn_allocs += site->churn_allocs;
+        sum->churn_bytes += site->churn_bytes;
+        return;
+    }
+    named[(*n)++] = (struct named_site){text, *site};
+}
+
+static struct pt_value rounded(double number)
+{
+    return pt_integer(number > 0.5 ? (pt_u64)(number + 0.5) : 0);
+}
+
+static void table_of_sites(struct pt_profile *profile, struct pt_symbols *symbols, pt_u32 stage,
+                           const struct pt_heap_site *first, size_t n, bool by_stack, bool knows_lives)
+{
+    static const struct pt_column columns[] = {
+        {"function", "Allocated in", PT_SHOW_TEXT},
+        {"bytes", "Bytes (est.)", PT_SHOW_BYTES},
+        {"allocs", "Calls (est.)", PT_SHOW_COUNT},
+        {"live_end_bytes", "Live at end", PT_SHOW_BYTES},
+        {"churn_bytes", "Short-lived", PT_SHOW_BYTES},
+        {"samples", "Samples", PT_SHOW_COUNT},
+        {"stack", "Stack", PT_SHOW_TEXT},
+    };
+    static const char *const names[] = {"heap.sites", "heap.stacks"};
+    static const char *const titles[] = {"Heap by function", "Heap by call stack"};
+    struct pt_metrics *metrics = &profile->metrics;
+    struct pt_table *table =
+        pt_metrics_table(metrics, pt_scope_stage(stage), names[by_stack], titles[by_stack], columns, 7);
+    struct named_site *named = pt_calloc(MAX_NAMED_SITES, sizeof *named);
+    pt_u32 n_named = 0;
+    for (size_t i = 0; i < n && i < MAX_NAMED_SITES; i++) {
+        const struct pt_stack_text text =
+            pt_frames_text(metrics, symbols, first[i].process, first[i].stack, first[i].at_ns);
+        merge_site(named, &n_named, text, &first[i], by_stack);
+    }
+    qsort(named, n_named, sizeof *named, named_by_bytes);
+    for (pt_u32 i = 0; i < n_named && i < MAX_ROWS; i++) {
+        struct pt_value *cells = pt_table_add_row(table);
+        cells[0] = pt_text(named[i].text.leaf);
+        cells[1] = rounded(named[i].sum.bytes);
+        cells[2] = rounded(named[i].sum.allocs);
+        cells[3] = knows_lives ? rounded(named[i].sum.live_bytes) : pt_unknown(too_many_blocks);
+        cells[4] = knows_lives ? rounded(named[i].sum.churn_bytes) : pt_unknown(too_many_blocks);
+        cells[5] = pt_integer(named[i].sum.samples);
+        cells[6] = pt_text(named[i].text.stack);
+    }
+    table->rows_left_out =
+        (n_named > MAX_ROWS ? n_named - MAX_ROWS : 0) + (n > MAX_NAMED_SITES ? n - MAX_NAMED_SITES : 0);
+    free(named);
+}
+
+void pt_heap_results(struct pt_profile *profile, struct pt_heap_process *processes, struct pt_heap_sites *sites)
+{
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++)
+        process_results(profile, profile->session->processes[i], &processes[profile->session->processes[i]->index]);
+    if (sites->n)
+        qsort(sites->items, sites->n, sizeof *sites->items, by_stage_bytes);
+    PT_AUTO(pt_symbols_closep) struct pt_symbols *symbols = pt_symbols_open();
+    size_t first = 0;
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
+        size_t n = 0;
+        while (first + n < sites->n && sites->items[first + n].stage == stage)
+            n++;
+        const bool knows_lives = stage_results(profile, stage, processes);
+        table_of_sites(profile, symbols, stage, sites->items + first, n, false, knows_lives);
+        table_of_sites(profile, symbols, stage, sites->items + first, n, true, knows_lives);
+        first += n;
+    }
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * I/O by file: opens, reads, writes, small reads, and what was read more than once, over all processes of a stage.
+ *
+ * Threads: one. State: one small struct per file and stage, at most MAX_FILES of them (what comes later is counted as
+ * "other files"), one per open descriptor, one per path id. Never: adds stdio to descriptor-level sums.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/analysis.h"
+#include "facts/call_class.h"
+#include "facts/call_gaps.h"
+#include "util/id_map.h"
+#include "file_results.h"
+
+enum { MAX_FILES = 200000, SMALL_READ_BYTES = 4096 };
+
+struct descriptor {
+    pt_u32 path; /* string id that the file was found by */
+    pt_u32 file;
+    pt_u64 position_bytes;
+};
+
+struct files {
+    struct pt_profile *profile;
+    PT_VEC(struct pt_file_use);
+    struct pt_map by_path;     /* stage, interned path -> index in items, plus 1 */
+    struct pt_id_map by_id;    /* process, string id -> the same */
+    struct pt_id_map by_fd[2]; /* process, descriptor -> index in descriptors, plus 1: descriptor layer and stdio */
+    struct {
+        PT_VEC(struct descriptor);
+    } descriptors;
+    struct pt_gaps small_gaps, read_gaps;
+    struct pt_file_groups groups;
+    struct {
+        pt_u64 read_ns, write_ns;
+    } * on_pipes; /* by process: main thread's time on pipes and sockets, which is waiting and no file I/O */
+};
+
+/* Longer than what an interpreter does between two reads: parsing a few bytes, or taking and releasing a buffer. */
+#define LONGEST_SMALL_GAP_NS 5000
+#define LONGEST_READ_GAP_NS 100000
+
+static void begin(void *state, struct pt_profile *profile)
+{
+    struct files *files = state;
+    files->profile = profile;
+    files->on_pipes = pt_calloc(profile->session->n_processes, sizeof *files->on_pipes);
+}
+
+/* A file on a disk, as opposed to a pipe, a socket, a device or the kernel's own. */
+static bool is_plain_path(const char *path)
+{
+    static const char *const kernel[] = {"/dev/", "/proc/", "/sys/"};
+    if (!path || path[0] != '/')
+        return false;
+    if (!strncmp(path, "/dev/shm/", strlen("/dev/shm/")))
+        return true;
+    for (size_t i = 0; i < sizeof kernel / sizeof *kernel; i++)
+        if (!strncmp(path, kernel[i], strlen(kernel[i])))
+            return false;
+    return true;
+}
+
+static pt_u32 file_of_path(struct files *files, pt_u32 stage, const char *path)
+{
+    pt_u64 key = (pt_u64)stage << 48 ^ (pt_u64)(uintptr_t)path;
+    if (files->n >= MAX_FILES && !pt_map_find(&files->by_path, key)) {
+        path = NULL;
+        key = (pt_u64)stage << 48;
+    }
+    pt_u64 *slot = pt_map_at(&files->by_path, key);
+    if (!*slot) {
+        const bool is_plain = is_plain_path(path);
+        pt_vec_push(files, ((struct pt_file_use){
+                               .path = path,
+                               .stage = stage,
+                               .is_stream = !is_plain,
+                               .group = is_plain ? pt_file_groups_of(&files->groups, stage, path) : 0,
+                           }));
+        *slot = files->n;
+    }
+    return (pt_u32)(*slot - 1);
+}
+
+/* Pipes and sockets are many and say little one by one: all of a kind are one row. */
+static const char *file_name(const char *path)
+{
+    static const struct {
+        const char *prefix, *name;
+    } kinds[] = {{"pipe:[", "(pipes)"}, {"socket:[", "(sockets)"}, {"anon_inode:", "(anonymous descriptors)"},
+                 {"tcp ", "(sockets)"}, {"udp ", "(sockets)"},     {"unix ", "(sockets)"}};
+    for (size_t i = 0; path && path[0] != '/' && i < sizeof kinds / sizeof *kinds; i++)
+        if (!strncmp(path, kinds[i].prefix, strlen(kinds[i].prefix)))
+            return kinds[i].name;
+    return path;
+}
+
+/* The file that a path id of a process means; -1 when the path is unknown. */
+static pt_i64 file_of_id(struct files *files, struct pt_process *process, pt_u32 path, pt_u32 dir_path)
+{
+    if (!path)
+        return -1;
+    const pt_u64 known = dir_path ? 0 : pt_id_map_get(&files->by_id, process->index, path);
+    if (known)
+        return (pt_i64)known - 1;
+    const char *text = file_name(pt_process_absolute_path(process, path, dir_path));
+    if (!text)
+        return -1;
+    const pt_u32 file = file_of_path(files, pt_profile_stage_of(files->profile, process), text);
+    if (!dir_path)
+        *pt_id_map_at(&files->by_id, process->index, path) = file + 1ull;
+    return file;
+}
+
+static struct descriptor *descriptor_slot(struct files *files, const struct pt_event *e, pt_i32 fd, bool stdio)
+{
+    pt_u64 *slot = pt_id_map_at(&files->by_fd[stdio], e->process->index, (pt_u32)fd);
+    if (!*slot) {
+        pt_vec_push(&files->descriptors, (struct descriptor){0});
+        *slot = files->descriptors.n;
+    }
+    return &files->descriptors.items[*slot - 1];
+}
+
+/* The descriptor of an event, made on the way when its open was not seen. NULL when its path is unknown. */
+static struct descriptor *descriptor_of(struct files *files, const struct pt_event *e, pt_u32 path, bool stdio)
+{
+    if (!path)
+        return NULL;
+    struct descriptor *d = descriptor_slot(files, e, e->tag, stdio);
+    if (d->path == path)
+        return d;
+    const pt_i64 file = file_of_id(files, e->process, path, 0);
+    if (file < 0)
+        return NULL;
+    *d = (struct descriptor){.path = path, .file = (pt_u32)file};
+    return d;
+}
+
+static void opened(struct files *files, const struct pt_event *e, pt_u32 path, pt_u32 dir_path, bool stdio)
+{
+    const pt_i64 file = file_of_id(files, e->process, path, dir_path);
+    if (file < 0)
+        return;
+    struct pt_file_use *f = &files->items[file];
+    f->open_ns += (pt_u64)e->duration_ns;
+    if (e->result < 0) {
+        f->failed_opens++;
+        return;
+    }
+    (stdio ? &f->stdio : &f->fd)->opens++;
+    struct descriptor *d = descriptor_slot(files, e, stdio ? e->tag : e->result, stdio);
+    *d = (struct descriptor){.path = path, .file = (pt_u32)file};
+}
+
+static bool is_main_on_pipe(const struct pt_file_use *f, const struct pt_event *e)
+{
+    return f->is_stream && f->path && f->path[0] != '/' && e->thread->tid == e->process->pid;
+}
+
+static void was_read(struct files *files, const struct pt_event *e, struct descriptor *d, bool stdio, pt_u64 bytes,
+                     const pt_u64 *offset, bool small)
+{
+    struct pt_file_use *f = &files->items[d->file];
+    struct pt_layer_use *layer = stdio ? &f->stdio : &f->fd;
+    layer->reads++;
+    layer->read_bytes += bytes;
+    layer->read_ns += (pt_u64)e->duration_ns;
+    pt_file_groups_add(&files->groups, f->group, e->duration_ns);
+    layer->around_ns += pt_gap_before(&files->read_gaps, e, !f->is_stream, LONGEST_READ_GAP_NS);
+    const pt_u64 around_ns = pt_gap_before(&files->small_gaps, e, small && !f->is_stream, LONGEST_SMALL_GAP_NS);
+    if (is_main_on_pipe(f, e))
+        files->on_pipes[e->process->index].read_ns += (pt_u64)e->duration_ns;
+    if (f->is_stream)
+        return;
+    pt_coverage_add(&layer->coverage, offset ? *offset : d->position_bytes, bytes);
+    if (!offset)
+        d->position_bytes += bytes;
+    if (small && bytes) {
+        f->small_reads++;
+        f->small_read_ns += (pt_u64)e->duration_ns;
+        f->small_read_bytes += bytes;
+        f->small_around_ns += around_ns;
+    }
+}
+
+static void was_written(struct files *files, const struct pt_event *e, struct descriptor *d, bool stdio, pt_u64 bytes,
+                        bool moves)
+{
+    struct pt_file_use *f = &files->items[d->file];
+    struct pt_layer_use *layer = stdio ? &f->stdio : &f->fd;
+    layer->writes++;
+    layer->write_bytes += bytes;
+    layer->write_ns += (pt_u64)e->duration_ns;
+    pt_file_groups_add(&files->groups, f->group, e->duration_ns);
+    if (is_main_on_pipe(f, e))
+        files->on_pipes[e->process->index].write_ns += (pt_u64)e->duration_ns;
+    if (moves)
+        d->position_bytes += bytes;
+}
+
+/* All transfers of the descriptor layer have { i32 result, u32 path, u64 extra } as io_read has. */
+static void transfer(struct files *files, const struct pt_event *e)
+{
+    const struct pt_ev_io_read *fields = (const struct pt_ev_io_read *)(const void *)e->payload;
+    struct descriptor *d = descriptor_of(files, e, fields->path, false);
+    if (!d || fields->result < 0)
+        return;
+    const pt_u64 bytes = (pt_u64)fields->result, extra = fields->requested_bytes;
+    switch (e->desc->row) {
+    case PT_ROW_io_read:
+        was_read(files, e, d, false, bytes, NULL, extra < SMALL_READ_BYTES);
+        break;
+    case PT_ROW_io_readv:
+        was_read(files, e, d, false, bytes, NULL, bytes < SMALL_READ_BYTES);
+        break;
+    case PT_ROW_io_pread:
+    case PT_ROW_io_preadv:
+        was_read(files, e, d, false, bytes, &extra, bytes < SMALL_READ_BYTES);
+        break;
+    default:
+        was_written(files, e, d, false, bytes, e->desc->row == PT_ROW_io_write || e->desc->row == PT_ROW_io_writev);
+    }
+}
+
+static void stdio_transfer(struct files *files, const struct pt_event *e)
+{
+    const struct pt_ev_stdio_read *fields = (const struct pt_ev_stdio_read *)(const void *)e->payload;
+    struct descriptor *d = descriptor_of(files, e, fields->path, true);
+    if (!d || fields->bytes < 0)
+        return;
+    if (e->desc->row == PT_ROW_stdio_read)
+        was_read(files, e, d, true, (pt_u64)fields->bytes, NULL, false);
+    else
+        was_written(files, e, d, true, (pt_u64)fields->bytes, true);
+}
+
+static void sought(struct files *files, const struct pt_event *e)
+{
+    const struct pt_ev_io_seek *seek = pt_event_as(e, io_seek);
+    struct descriptor *d = descriptor_of(files, e, seek->path, false);
+    if (d && seek->position_bytes >= 0)
+        d->position_bytes = (pt_u64)seek->position_bytes;
+}
+
+static void event(void *state, const struct pt_event *e)
+{
+    struct files *files = state;
+    switch (e->desc->row) {
+    case PT_ROW_io_open:
+        opened(files, e, pt_event_as(e, io_open)->path, pt_event_as(e, io_open)->dir_path, false);
+        break;
+    case PT_ROW_io_open_temp:
+        opened(files, e, pt_event_as(e, io_open_temp)->path, 0, false);
+        break;
+    case PT_ROW_stdio_open:
+        opened(files, e, pt_event_as(e, stdio_open)->path, 0, true);
+        break;
+    case PT_ROW_io_read:
+    case PT_ROW_io_readv:
+    case PT_ROW_io_pread:
+    case PT_ROW_io_preadv:
+    case PT_ROW_io_write:
+    case PT_ROW_io_writev:
+    case PT_ROW_io_pwrite:
+    case PT_ROW_io_pwritev:
+        transfer(files, e);
+        break;
+    case PT_ROW_stdio_read:
+    case PT_ROW_stdio_write:
+        stdio_transfer(files, e);
+        break;
+    case PT_ROW_io_seek:
+        sought(files, e);
+        break;
+    default:
+        break;
+    }
+}
+
+static void finish(void *state, struct pt_profile *profile)
+{
+    struct files *files = state;
+    pt_file_results(profile, &files->groups, files->items, files->n);
+    pt_file_groups_fini(&files->groups);
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
+        const struct pt_scope scope = pt_scope_process(i);
+        pt_metrics_set(&profile->metrics, scope, "io.pipe_read.main_s", pt_seconds((pt_i64)files->on_pipes[i].read_ns));
+        pt_metrics_set(&profile->metrics, scope, "io.pipe_write.main_s",
+                       pt_seconds((pt_i64)files->on_pipes[i].write_ns));
+    }
+    free(files->on_pipes);
+    free(files->items);
+    free(files->descriptors.items);
+    pt_map_fini(&files->by_path);
+    pt_id_map_fini(&files->by_id);
+    pt_id_map_fini(&files->by_fd[0]);
+    pt_id_map_fini(&files->by_fd[1]);
+    pt_gaps_fini(&files->small_gaps);
+    pt_gaps_fini(&files->read_gaps);
+}
+
+const struct pt_analysis pt_analysis_files = {
+    .name = "files",
+    .summary = "I/O by file: opens, bytes, small reads, bytes read again",
+    .categories = PT_CATEGORY_IO | PT_CATEGORY_STDIO,
+    .state_size = sizeof(struct files),
+    .begin = begin,
+    .event = event,
+    .finish = finish,
+};

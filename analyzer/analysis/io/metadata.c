@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Metadata: questions about files rather than their content. Totals are exact; what was asked in vain, and where, comes
+ * from events.
+ *
+ * Threads: one. State: one counter pair per directory and stage, at most MAX_DIRECTORIES. Never: counts reads and
+ * writes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/analysis.h"
+#include "facts/call_class.h"
+#include "facts/call_gaps.h"
+#include "util/id_map.h"
+
+enum { MAX_DIRECTORIES = 50000, MAX_ROWS = 50 };
+
+struct directory {
+    const char *path; /* in the arena; NULL = those above MAX_DIRECTORIES */
+    pt_u32 stage;
+    pt_u64 calls, failed, ns;
+};
+
+struct metadata {
+    struct pt_profile *profile;
+    PT_VEC(struct directory);
+    struct pt_id_map by_id; /* process, path id -> index, plus 1 */
+    struct pt_map by_path;  /* stage, interned directory -> index, plus 1 */
+    struct pt_intern names;
+    struct pt_gaps gaps;
+    struct {
+        pt_u64 events, ns;
+    } * around; /* by stage: gaps between questions */
+};
+
+/* Longer than what an interpreter does between two lookups. */
+#define LONGEST_GAP_NS 10000
+
+static void begin(void *state, struct pt_profile *profile)
+{
+    struct metadata *metadata = state;
+    metadata->profile = profile;
+    metadata->around = pt_calloc(profile->stages.n, sizeof *metadata->around);
+}
+
+/* All metadata events and io_open have { i32 result, u32 path, ... }; the third word is dir_path in some. */
+static pt_u32 dir_path_of(const struct pt_event *e)
+{
+    switch (e->desc->row) {
+    case PT_ROW_io_open:
+        return pt_event_as(e, io_open)->dir_path;
+    case PT_ROW_meta_stat:
+        return pt_event_as(e, meta_stat)->dir_path;
+    case PT_ROW_meta_access:
+        return pt_event_as(e, meta_access)->dir_path;
+    case PT_ROW_meta_read_link:
+        return pt_event_as(e, meta_read_link)->dir_path;
+    case PT_ROW_meta_unlink:
+        return pt_event_as(e, meta_unlink)->dir_path;
+    case PT_ROW_meta_make_dir:
+        return pt_event_as(e, meta_make_dir)->dir_path;
+    default:
+        return 0;
+    }
+}
+
+static pt_u64 directory_of(struct metadata *metadata, pt_u32 stage, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const size_t bytes = !slash ? 0 : slash == path ? 1 : (size_t)(slash - path);
+    const char *name = pt_intern_bytes(&metadata->names, path, bytes);
+    if (metadata->n >= MAX_DIRECTORIES && !pt_map_find(&metadata->by_path, (pt_u64)stage << 48 ^ (uintptr_t)name))
+        name = NULL;
+    pt_u64 *slot = pt_map_at(&metadata->by_path, (pt_u64)stage << 48 ^ (uintptr_t)name);
+    if (!*slot) {
+        pt_vec_push(metadata, ((struct directory){.path = name, .stage = stage}));
+        *slot = metadata->n;
+    }
+    return *slot;
+}
+
+static bool is_question(pt_u32 row)
+{
+    const enum pt_call_class which = pt_call_class_of(row);
+    return which == PT_CALL_STAT || which == PT_CALL_OPEN || row == PT_ROW_io_close ||
+           (row >= PT_ROW_meta_access && row <= PT_ROW_meta_get_attr);
+}
+
+static void event(void *state, const struct pt_event *e)
+{
+    struct metadata *metadata = state;
+    const pt_u32 stage = pt_profile_stage_of(metadata->profile, e->process);
+    const bool counts = is_question(e->desc->row);
+    metadata->around[stage].ns += pt_gap_before(&metadata->gaps, e, counts, LONGEST_GAP_NS);
+    metadata->around[stage].events += counts;
+    if (!counts || e->desc->row == PT_ROW_io_close)
+        return;
+    const pt_u32 path = ((const struct pt_ev_io_close *)(const void *)e->payload)->path, dir_path = dir_path_of(e);
+    if (!path)
+        return;
+    pt_u64 index = dir_path ? 0 : pt_id_map_get(&metadata->by_id, e->process->index, path);
+    if (!index) {
+        const char *text = pt_process_absolute_path(e->process, path, dir_path);
+        if (!text)
+            return;
+        index = directory_of(metadata, stage, text);
+        if (!dir_path)
+            *pt_id_map_at(&metadata->by_id, e->process->index, path) = index;
+    }
+    struct directory *d = &metadata->items[index - 1];
+    d->calls++;
+    d->failed += e->result < 0;
+    d->ns += (pt_u64)e->duration_ns;
+}
+
+static int by_stage_time(const void *a, const void *b)
+{
+    const struct directory *x = a, *y = b;
+    if (x->stage != y->stage)
+        return x->stage < y->stage ? -1 : 1;
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? 1 : -1;
+    return strcmp(x->path ? x->path : "", y->path ? y->path : "");
+}
+
+static void table_of_directories(const struct metadata *metadata, pt_u32 stage, struct pt_metrics *metrics)
+{
+    static const struct pt_column columns[] = {
+        {"path", "Directory", PT_SHOW_TEXT},
+        {"calls", "Calls", PT_SHOW_COUNT},
+        {"failed", "Failed", PT_SHOW_COUNT},
+        {"total_s", "Time", PT_SHOW_SECONDS},
+    };
+    struct pt_table *table =
+        pt_metrics_table(metrics, pt_scope_stage(stage), "meta.directories", "Metadata by directory", columns, 4);
+    for (size_t i = 0; i < metadata->n; i++) {
+        const struct directory *d = &metadata->items[i];
+        if (d->stage != stage)
+            continue;
+        if (table->n_rows >= MAX_ROWS) {
+            table->rows_left_out++;
+            continue;
+        }
+        struct pt_value *cells = pt_table_add_row(table);
+        cells[0] = pt_text(d->path ? pt_metrics_text(metrics, d->path) : "(other directories)");
+        cells[1] = pt_integer(d->calls);
+        cells[2] = pt_integer(d->failed);
+        cells[3] = pt_seconds((pt_i64)d->ns);
+    }
+}
+
+static void sums(const struct metadata *metadata, pt_u32 stage, struct pt_metrics *metrics)
+{
+    const struct pt_profile *profile = metadata->profile;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    struct pt_row_totals sum = {0};
+    for (pt_u32 row = 0; row < PT_ROW__COUNT; row++) {
+        const struct pt_row_totals totals = pt_profile_stage_row(profile, stage, row);
+        if (is_question(row))
+            pt_row_totals_add(&sum, &totals);
+    }
+    /* Events may have been overwritten: the gaps stand for those of all calls. */
+    const pt_u64 events = metadata->around[stage].events;
+    const double scale = events ? (double)sum.calls / (double)events : 0;
+    const double around_s = (double)metadata->around[stage].ns / 1e9 * (scale > 1 ? scale : 1);
+    const double wall_s = (double)pt_profile_stage_wall_ns(profile, stage) / 1e9;
+    pt_metrics_set(metrics, scope, "meta.calls", pt_integer(sum.calls));
+    pt_metrics_set(metrics, scope, "meta.failed.calls", pt_integer(sum.errors));
+    pt_metrics_set(metrics, scope, "meta.wait_s", pt_seconds((pt_i64)sum.ns));
+    pt_metrics_set(metrics, scope, "meta.cost_s", pt_real((double)sum.ns / 1e9 + around_s));
+    pt_metrics_set(metrics, scope, "meta.rate.calls_per_s",
+                   wall_s > 0 ? pt_real((double)sum.calls / wall_s) : pt_unknown("the stage took no time"));
+    const struct pt_row_totals stat = pt_profile_stage_row(profile, stage, PT_ROW_meta_stat);
+    pt_metrics_set(metrics, scope, "meta.stat.calls", pt_integer(stat.calls));
+}
+
+static void finish(void *state, struct pt_profile *profile)
+{
+    struct metadata *metadata = state;
+    if (metadata->n)
+        qsort(metadata->items, metadata->n, sizeof *metadata->items, by_stage_time);
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
+        sums(metadata, stage, &profile->metrics);
+        table_of_directories(metadata, stage, &profile->metrics);
+    }
+    free(metadata->items);
+    pt_id_map_fini(&metadata->by_id);
+    pt_map_fini(&metadata->by_path);
+    pt_intern_fini(&metadata->names);
+    pt_gaps_fini(&metadata->gaps);
+    free(metadata->around);
+}
+
+const struct pt_analysis pt_analysis_metadata = {
+    .name = "metadata",
+    .summary = "questions about files: stat, access, open, failed lookups, by directory",
+    .categories = PT_CATEGORY_IO | PT_CATEGORY_META,
+    .state_size = sizeof(struct metadata),
+    .begin = begin,
+    .event = event,
+    .finish = finish,
+};

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The network as a client sees it: requests one after another, by host, and how long names took to resolve.
+ *
+ * Threads: one. State: one small struct per host or name and stage, at most MAX_NAMES each. Never: takes a server that
+ * is idle for somebody who waits: connections that were accepted do not count.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/analysis.h"
+#include "facts/wait_kind.h"
+#include "facts/workers.h"
+#include "util/id_map.h"
+
+enum { MAX_NAMES = 4096, MAX_ROWS = 50 };
+
+struct net_name {     /* a host, or a name asked for */
+    const char *text; /* NULL = those above MAX_NAMES */
+    pt_u32 stage;
+    bool is_query, has_sent;
+    pt_u64 calls, failed, connects, bytes, ns;
+    pt_i64 longest_ns;
+};
+
+struct stage_net {
+    struct pt_split_time wait, resolve;
+    pt_u64 requests, connects, bytes, wait_ns, queries, failed_queries, query_ns;
+    pt_u64 answered, asked_meanwhile; /* first answers; requests on other connections before those */
+};
+
+struct network {
+    struct pt_profile *profile;
+    struct stage_net *stages;
+    PT_VEC(struct net_name);
+    struct pt_map by_text;    /* -> index, plus 1 */
+    struct pt_id_map by_id;   /* process, string id -> the same; also NOT_OURS */
+    struct pt_map accepted;   /* process, id of the other side's address */
+    struct pt_map unanswered; /* process, descriptor -> `asked` when it was asked; 0 = it was answered */
+    struct pt_map asked;      /* process -> requests */
+    struct pt_intern texts;
+};
+
+#define NOT_OURS UINT64_MAX
+
+static void begin(void *state, struct pt_profile *profile)
+{
+    struct network *network = state;
+    network->profile = profile;
+    network->stages = pt_calloc(profile->stages.n, sizeof *network->stages);
+}
+
+static pt_u64 name_of(struct network *network, pt_u32 stage, const char *text, bool is_query)
+{
+    const char *interned = pt_intern_text(&network->texts, text);
+    pt_u64 key = (pt_u64)stage << 49 ^ (pt_u64)is_query << 48 ^ (uintptr_t)interned;
+    if (network->n >= MAX_NAMES && !pt_map_find(&network->by_text, key)) {
+        interned = NULL;
+        key = (pt_u64)stage << 49 ^ (pt_u64)is_query << 48;
+    }
+    pt_u64 *slot = pt_map_at(&network->by_text, key);
+    if (!*slot) {
+        pt_vec_push(network, ((struct net_name){.text = interned, .stage = stage, .is_query = is_query}));
+        *slot = network->n;
+    }
+    return *slot;
+}
+
+/* The host behind a descriptor; NULL when it is none, or one that called us. */
+static struct net_name *host_of(struct network *network, const struct pt_event *e, pt_u32 path)
+{
+    if (!path)
+        return NULL;
+    const pt_u64 key = (pt_u64)e->process->index << 32 | path;
+    pt_u64 *slot = pt_id_map_at(&network->by_id, e->process->index, path);
+    if (!*slot) {
+        const char *text = pt_process_string(e->process, path);
+        const bool is_ours = pt_channel_of_path(text) == PT_CHANNEL_NETWORK && !pt_map_find(&network->accepted, key);
+        const pt_u64 name =
+            is_ours ? name_of(network, pt_profile_stage_of(network->profile, e->process), text, false) : NOT_OURS;
+        slot = pt_id_map_at(&network->by_id, e->process->index, path);
+        *slot = name;
+    }
+    return *slot == NOT_OURS ? NULL : &network->items[*slot - 1];
+}
+
+static void waited(struct network *network, const struct pt_event *e, struct net_name *host)
+{
+    struct stage_net *stage = &network->stages[host->stage];
+    host->ns += (pt_u64)e->duration_ns;
+    if (e->duration_ns > host->longest_ns)
+        host->longest_ns = e->duration_ns;
+    stage->wait_ns += (pt_u64)e->duration_ns;
+    pt_split_time_add(&stage->wait, e, e->start_ns);
+}
+
+static pt_u64 *unanswered_on(struct network *network, const struct pt_event *e)
+{
+    return pt_map_at(&network->unanswered, (pt_u64)e->process->index << 32 | (pt_u32)e->tag);
+}
+
+/* How many requests are on their way cannot be told from calls that wait: an event loop never does. */
+static void asked_or_answered(struct network *network, const struct pt_event *e, struct stage_net *stage, bool sends)
+{
+    pt_u64 *asked = pt_map_at(&network->asked, e->process->index), *at = unanswered_on(network, e);
+    if (sends && !*at) {
+        *at = ++*asked;
+    } else if (!sends && *at) {
+        stage->answered++;
+        stage->asked_meanwhile += *asked - *at;
+        *at = 0;
+    }
+}
+
+static void connected(struct network *network, const struct pt_event *e)
+{
+    struct net_name *host = host_of(network, e, pt_event_as(e, net_connect)->peer);
+    if (!host)
+        return;
+    *unanswered_on(network, e) = 0; /* of a connection that was here before */
+    host->connects++;
+    network->stages[host->stage].connects++;
+    waited(network, e, host);
+}
+
+static void moved(struct network *network, const struct pt_event *e, pt_u32 path, bool sends, pt_i64 bytes)
+{
+    struct net_name *host = pt_channel_of_event(e) == PT_CHANNEL_NETWORK ? host_of(network, e, path) : NULL;
+    if (!host)
+        return;
+    struct stage_net *stage = &network->stages[host->stage];
+    if (bytes > 0) {
+        const bool is_answer = !sends && host->has_sent;
+        host->calls += is_answer;
+        stage->requests += is_answer;
+        host->has_sent = sends;
+        asked_or_answered(network, e, stage, sends);
+        host->bytes += (pt_u64)bytes;
+        stage->bytes += (pt_u64)bytes;
+    }
+    waited(network, e, host);
+}
+
+static void resolved(struct network *network, const struct pt_event *e)
+{
+    const pt_u32 stage_index = pt_profile_stage_of(network->profile, e->process);
+    struct stage_net *stage = &network->stages[stage_index];
+    const char *text = pt_process_string(e->process, pt_event_as(e, net_resolve)->name);
+    const pt_u64 index = name_of(network, stage_index, text ? text : "", true);
+    struct net_name *name = &network->items[index - 1];
+    name->calls++;
+    name->failed += e->result < 0;
+    name->ns += (pt_u64)e->duration_ns;
+    if (e->duration_ns > name->longest_ns)
+        name->longest_ns = e->duration_ns;
+    stage->queries++;
+    stage->failed_queries += e->result < 0;
+    stage->query_ns += (pt_u64)e->duration_ns;
+    pt_split_time_add(&stage->resolve, e, e->start_ns);
+}
+
+static void event(void *state, const struct pt_event *e)
+{
+    struct network *network = state;
+    /* All transfers have { i32 result, u32 path, ... } as io_read has. */
+    const struct pt_ev_io_read *fields = (const struct pt_ev_io_read *)(const void *)e->payload;
+    switch (e->desc->row) {
+    case PT_ROW_net_connect:
+        connected(network, e);
+        break;
+    case PT_ROW_net_accept:
+        *pt_map_at(&network->accepted, (pt_u64)e->process->index << 32 | pt_event_as(e, net_accept)->peer) = 1;
+        break;
+    case PT_ROW_net_resolve:
+        resolved(network, e);
+        break;
+    case PT_ROW_io_read:
+    case PT_ROW_io_readv:
+    case PT_ROW_net_receive:
+        moved(network, e, fields->path, false, fields->result);
+        break;
+    case PT_ROW_io_write:
+    case PT_ROW_io_writev:
+    case PT_ROW_net_send:
+        moved(network, e, fields->path, true, fields->result);
+        break;
+    case PT_ROW_wait_poll:
+        moved(network, e, pt_event_as(e, wait_poll)->path, false, 0);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- results ---- */
+
+static int by_time(const void *a, const void *b)
+{
+    const struct net_name *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? 1 : -1;
+    return strcmp(x->text ? x->text : "", y->text ? y->text : "");
+}
+
+static void add_row(struct pt_metrics *metrics, struct pt_table *table, const struct net_name *name)
+{
+    if (table->n_rows >= MAX_ROWS) {
+        table->rows_left_out++;
+        return;
+    }
+    struct pt_value *row = pt_table_add_row(table);
+    row[0] = pt_text(name->text ? pt_metrics_text(metrics, name->text) : "(others)");
+    row[1] = pt_integer(name->calls);
+    row[2] = pt_integer(name->is_query ? name->failed : name->connects);
+    row[3] = pt_seconds((pt_i64)name->ns);
+    row[4] = pt_seconds(name->longest_ns);
+    if (!name->is_query)
+        row[5] = pt_integer(name->bytes);
+}
+
+static void tables(const struct network *network, pt_u32 stage)
+{
+    static const struct pt_column hosts[] = {
+        {"host", "Host", PT_SHOW_TEXT},
+        {"requests", "Requests", PT_SHOW_COUNT},
+        {"connections", "Connections", PT_SHOW_COUNT},
+        {"total_s", "Time", PT_SHOW_SECONDS},
+        {"longest_s", "Longest", PT_SHOW_SECONDS},
+        {"bytes", "Bytes", PT_SHOW_BYTES},
+    };
+    static const struct pt_column names[] = {
+        {"name", "Name", PT_SHOW_TEXT},
+        {"queries", "Queries", PT_SHOW_COUNT},
+        {"failed", "Failed", PT_SHOW_COUNT},
+        {"total_s", "Time", PT_SHOW_SECONDS},
+        {"longest_s", "Longest", PT_SHOW_SECONDS},
+    };
+    struct pt_metrics *metrics = &network->profile->metrics;
+    struct pt_table *of_hosts = NULL, *of_names = NULL;
+    for (size_t i = 0; i < network->n; i++) {
+        const struct net_name *name = &network->items[i];
+        if (name->stage != stage)
+            continue;
+        struct pt_table **table = name->is_query ? &of_names : &of_hosts;
+        if (!*table && name->is_query)
+            *table = pt_metrics_table(metrics, pt_scope_stage(stage), "net.names", "Names resolved", names,
+                                      sizeof names / sizeof *names);
+        else if (!*table)
+            *table = pt_metrics_table(metrics, pt_scope_stage(stage), "net.hosts", "Network by host", hosts,
+                                      sizeof hosts / sizeof *hosts);
+        add_row(metrics, *table, name);
+    }
+}
+
+static void set_metrics(const struct network *network, pt_u32 stage)
+{
+    struct pt_metrics *metrics = &network->profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    const struct stage_net *s = &network->stages[stage];
+    const double waited_s = (double)(s->wait.of_others.total_ns + s->wait.of_workers.total_ns) / 1e9;
+    const double total_s = (double)s->wait_ns / 1e9;
+    const double on_their_way = s->answered ? 1 + (double)s->asked_meanwhile / (double)s->answered : 1;
+    pt_metrics_set(metrics, scope, "net.request.calls", pt_integer(s->requests));
+    pt_metrics_set(metrics, scope, "net.connect.calls", pt_integer(s->connects));
+    pt_metrics_set(metrics, scope, "net.bytes", pt_integer(s->bytes));
+    pt_metrics_set(metrics, scope, "net.wait_s", pt_real(total_s));
+    pt_metrics_set(metrics, scope, "net.at_once",
+                   waited_s > 0 ? pt_real(fmax(total_s / waited_s, on_their_way))
+                                : pt_unknown("nothing was asked of the network"));
+    pt_metrics_set(metrics, scope, "net.request.mean_s",
+                   s->requests ? pt_real(total_s / (double)s->requests) : pt_unknown("no requests"));
+    pt_metrics_set(metrics, scope, "net.cost_s", pt_split_time_cost(&s->wait, network->profile, stage));
+    pt_metrics_set(metrics, scope, "net.resolve.calls", pt_integer(s->queries));
+    pt_metrics_set(metrics, scope, "net.resolve.failed.calls", pt_integer(s->failed_queries));
+    pt_metrics_set(metrics, scope, "net.resolve.total_s", pt_seconds((pt_i64)s->query_ns));
+    pt_metrics_set(metrics, scope, "net.resolve.mean_s",
+                   s->queries ? pt_real((double)s->query_ns / 1e9 / (double)s->queries) : pt_unknown("no queries"));
+    pt_metrics_set(metrics, scope, "net.resolve.cost_s", pt_split_time_cost(&s->resolve, network->profile, stage));
+}
+
+static void finish(void *state, struct pt_profile *profile)
+{
+    struct network *network = state;
+    if (network->n)
+        qsort(network->items, network->n, sizeof *network->items, by_time);
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
+        set_metrics(network, stage);
+        tables(network, stage);
+    }
+    free(network->items);
+    free(network->stages);
+    pt_map_fini(&network->by_text);
+    pt_id_map_fini(&network->by_id);
+    pt_map_fini(&network->accepted);
+    pt_map_fini(&network->unanswered);
+    pt_map_fini(&network->asked);
+    pt_intern_fini(&network->texts);
+}
+
+const struct pt_analysis pt_analysis_network = {
+    .name = "network",
+    .summary = "requests by host, and how long names took to resolve",
+    .categories = PT_CATEGORY_IO | PT_CATEGORY_NET | PT_CATEGORY_WAIT,
+    .state_size = sizeof(struct network),
+    .begin = begin,
+    .event = event,
+    .is_apart = true,
+    .finish = finish,
+};

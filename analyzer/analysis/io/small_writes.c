@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Many small writes: each a system call, by the program itself or by a stdio stream without a buffer.
+ *
+ * Threads: one. State: one small struct per file and stage, at most MAX_FILES. Never: counts pipes between processes:
+ * what passes there is messages.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/analysis.h"
+#include "facts/call_gaps.h"
+#include "facts/wait_kind.h"
+#include "facts/workers.h"
+
+enum { MAX_FILES = 20000, MAX_ROWS = 50, SMALL_BYTES = 1024 };
+
+/* A stream with a buffer takes tens of nanoseconds for a few bytes, a system call hundreds. */
+#define UNBUFFERED_NS 250
+/* Longer than what an interpreter does between two writes. */
+#define LONGEST_GAP_NS 5000
+
+struct written_file {
+    const char *path;
+    pt_u32 stage;
+    pt_u64 writes, write_bytes, write_ns, stream_calls, unbuffered_calls, unbuffered_bytes, unbuffered_ns;
+};
+
+struct stage_writes {
+    struct pt_split_time writes, unbuffered;
+};
+
+struct small_writes {
+    struct pt_profile *profile;
+    struct stage_writes *stages;
+    PT_VEC(struct written_file);
+    struct pt_map by_path, by_id;
+    struct pt_gaps gaps;
+};
+
+static void begin(void *state, struct pt_profile *profile)
+{
+    struct small_writes *small = state;
+    small->profile = profile;
+    small->stages = pt_calloc(profile->stages.n, sizeof *small->stages);
+}
+
+static struct written_file *file_of(struct small_writes *small, const struct pt_event *e, pt_u32 path)
+{
+    const pt_u64 key = (pt_u64)e->process->index << 32 | path;
+    const pt_u64 *known = pt_map_find(&small->by_id, key);
+    if (known)
+        return &small->items[*known - 1];
+    const pt_u32 stage = pt_profile_stage_of(small->profile, e->process);
+    const char *text = path ? pt_process_absolute_path(e->process, path, 0) : NULL;
+    if (small->n >= MAX_FILES && !pt_map_find(&small->by_path, (pt_u64)stage << 48 ^ (uintptr_t)text))
+        text = NULL;
+    pt_u64 *slot = pt_map_at(&small->by_path, (pt_u64)stage << 48 ^ (uintptr_t)text);
+    if (!*slot) {
+        pt_vec_push(small, ((struct written_file){.path = text, .stage = stage}));
+        *slot = small->n;
+    }
+    *pt_map_at(&small->by_id, key) = *slot;
+    return &small->items[*slot - 1];
+}
+
+static bool is_message(const struct pt_event *e, pt_u32 path)
+{
+    const bool is_output = e->tag == 1 || e->tag == 2;
+    return !is_output && pt_channel_of_path(pt_process_string(e->process, path)) != PT_CHANNEL_FILE;
+}
+
+/* All writes have { i32 result, u32 path, ... } as io_write has. */
+static void written(struct small_writes *small, const struct pt_event *e)
+{
+    const struct pt_ev_io_write *fields = (const struct pt_ev_io_write *)(const void *)e->payload;
+    const bool counts = fields->result > 0 && fields->result < SMALL_BYTES && !is_message(e, fields->path);
+    const pt_u64 gap_ns = pt_gap_before(&small->gaps, e, counts, LONGEST_GAP_NS);
+    if (!counts)
+        return;
+    struct written_file *file = file_of(small, e, fields->path);
+    file->writes++;
+    file->write_bytes += (pt_u64)fields->result;
+    file->write_ns += (pt_u64)e->duration_ns + gap_ns;
+    pt_split_time_add(&small->stages[file->stage].writes, e, e->start_ns - (pt_i64)gap_ns);
+}
+
+/* Reads and writes of streams alike: { i64 bytes, u32 path, ... }. */
+static void streamed(struct small_writes *small, const struct pt_event *e)
+{
+    const struct pt_ev_stdio_write *fields = (const struct pt_ev_stdio_write *)(const void *)e->payload;
+    if (fields->bytes <= 0 || fields->bytes >= SMALL_BYTES)
+        return;
+    struct written_file *file = file_of(small, e, fields->path);
+    file->stream_calls++;
+    if (e->duration_ns < UNBUFFERED_NS)
+        return;
+    file->unbuffered_calls++;
+    file->unbuffered_bytes += (pt_u64)fields->bytes;
+    file->unbuffered_ns += (pt_u64)e->duration_ns;
+    pt_split_time_add(&small->stages[file->stage].unbuffered, e, e->start_ns);
+}
+
+static void event(void *state, const struct pt_event *e)
+{
+    switch (e->desc->row) {
+    case PT_ROW_io_write:
+    case PT_ROW_io_writev:
+    case PT_ROW_io_pwrite:
+    case PT_ROW_io_pwritev:
+        written(state, e);
+        break;
+    case PT_ROW_stdio_read:
+    case PT_ROW_stdio_write:
+        streamed(state, e);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- results ---- */
+
+/* A buffer that runs full makes one call in many slow: that is no lack of a buffer. */
+static bool is_unbuffered(const struct written_file *file)
+{
+    return file->unbuffered_calls * 2 > file->stream_calls;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct written_file *x = a, *y = b;
+    const pt_u64 xt = x->write_ns + x->unbuffered_ns, yt = y->write_ns + y->unbuffered_ns;
+    if (xt != yt)
+        return xt < yt ? 1 : -1;
+    return strcmp(x->path ? x->path : "", y->path ? y->path : "");
+}
+
+static void add_row(struct pt_table *table, const struct written_file *file)
+{
+    struct pt_value *row = pt_table_add_row(table);
+    row[0] = pt_text(file->path ? file->path : "(unknown or other files)");
+    row[1] = pt_integer(file->writes);
+    row[2] = pt_integer(file->write_bytes);
+    row[3] = pt_seconds((pt_i64)file->write_ns);
+    row[4] = pt_integer(is_unbuffered(file) ? file->unbuffered_calls : 0);
+    row[5] = pt_seconds(is_unbuffered(file) ? (pt_i64)file->unbuffered_ns : 0);
+}
+
+static void set_metrics(const struct small_writes *small, pt_u32 stage, const struct written_file *sum)
+{
+    struct pt_metrics *metrics = &small->profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    const struct stage_writes *s = &small->stages[stage];
+    pt_metrics_set(metrics, scope, "io.write_small.calls", pt_integer(sum->writes));
+    pt_metrics_set(metrics, scope, "io.write_small.bytes", pt_integer(sum->write_bytes));
+    pt_metrics_set(metrics, scope, "io.write_small.cost_s", pt_split_time_cost(&s->writes, small->profile, stage));
+    pt_metrics_set(metrics, scope, "stdio.unbuffered.calls", pt_integer(sum->unbuffered_calls));
+    pt_metrics_set(metrics, scope, "stdio.unbuffered.bytes", pt_integer(sum->unbuffered_bytes));
+    pt_metrics_set(metrics, scope, "stdio.unbuffered.mean_s",
+                   sum->unbuffered_calls ? pt_real((double)sum->unbuffered_ns / 1e9 / (double)sum->unbuffered_calls)
+                                         : pt_unknown("no such calls"));
+    pt_metrics_set(metrics, scope, "stdio.unbuffered.cost_s",
+                   pt_split_time_cost(&s->unbuffered, small->profile, stage));
+}
+
+static void finish_stage(const struct small_writes *small, pt_u32 stage)
+{
+    static const struct pt_column columns[] = {
+        {"path", "File", PT_SHOW_TEXT},
+        {"small_writes", "Small writes", PT_SHOW_COUNT},
+        {"small_write_bytes", "Written so", PT_SHOW_BYTES},
+        {"small_write_s", "Time", PT_SHOW_SECONDS},
+        {"unbuffered_calls", "Unbuffered stdio", PT_SHOW_COUNT},
+        {"unbuffered_s", "Time of it", PT_SHOW_SECONDS},
+    };
+    struct pt_table *table = NULL;
+    struct written_file sum = {0};
+    for (size_t i = 0; i < small->n; i++) {
+        const struct written_file *file = &small->items[i];
+        const bool unbuffered = is_unbuffered(file);
+        if (file->stage != stage || !(file->writes + (unbuffered ? file->unbuffered_calls : 0)))
+            continue;
+        sum.writes += file->writes;
+        sum.write_bytes += file->write_bytes;
+        sum.unbuffered_calls += unbuffered ? file->unbuffered_calls : 0;
+        sum.unbuffered_bytes += unbuffered ? file->unbuffered_bytes : 0;
+        sum.unbuffered_ns += unbuffered ? file->unbuffered_ns : 0;
+        if (file->writes + file->unbuffered_calls < 100)
+            continue;
+        if (!table)
+            table = pt_metrics_table(&small->profile->metrics, pt_scope_stage(stage), "io.small_writes",
+                                     "Small writes by file", columns, sizeof columns / sizeof *columns);
+        if (table->n_rows < MAX_ROWS)
+            add_row(table, file);
+        else
+            table->rows_left_out++;
+    }
+    set_metrics(small, stage, &sum);
+}
+
+static void finish(void *state, struct pt_profile *profile)
+{
+    struct small_writes *small = state;
+    if (small->n)
+        qsort(small->items, small->n, sizeof *small->items, by_time);
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
+        finish_stage(small, stage);
+    free(small->items);
+    free(small->stages);
+    pt_map_fini(&small->by_path);
+    pt_map_fini(&small->by_id);
+    pt_gaps_fini(&small->gaps);
+}
+
+const struct pt_analysis pt_analysis_small_writes = {
+    .name = "small_writes",
+    .summary = "writes of a few bytes, and stdio streams without a buffer, by file",
+    .categories = PT_CATEGORY_IO | PT_CATEGORY_STDIO,
+    .state_size = sizeof(struct small_writes),
+    .begin = begin,
+    .event = event,
+    .finish = finish,
+};

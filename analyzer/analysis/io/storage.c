@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Waiting for storage: writes that must reach it (fsync, O_SYNC), and reads that took so long that they were not served
+ * from memory.
+ *
+ * Threads: one. State: one small struct per file and stage, at most MAX_FILES, two unions per stage. Never: takes a
+ * large copy out of the page cache for the device.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/analysis.h"
+#include "facts/wait_kind.h"
+#include "facts/workers.h"
+
+enum { MAX_FILES = 20000, MAX_ROWS = 50 };
+
+/* The page cache gives 4 KiB within microseconds and large pieces at gigabytes per second, even while their pages are
+ * faulted in. */
+#define SLOW_READ_NS 100000
+#define SLOW_READ_BYTES_PER_S 4e8
+#define LEAST_SHOWN_NS 10000000
+
+struct stored_file {
+    const char *path; /* NULL = those above MAX_FILES */
+    pt_u32 stage;
+    bool must_reach_storage;
+    pt_u64 syncs, sync_ns, slow_reads, slow_read_ns, slow_read_bytes;
+    pt_i64 longest_ns;
+};
+
+struct stage_storage {
+    struct pt_split_time sync, slow_read;
+    pt_u64 syncs, sync_ns, slow_reads, slow_read_ns, slow_read_bytes;
+};
+
+struct storage {
+    struct pt_profile *profile;
+    struct stage_storage *stages;
+    PT_VEC(struct stored_file);
+    struct pt_map by_path, by_id;
+};
+
+static void begin(void *state, struct pt_profile *profile)
+{
+    struct storage *storage = state;
+    storage->profile = profile;
+    storage->stages = pt_calloc(profile->stages.n, sizeof *storage->stages);
+}
+
+static struct stored_file *file_of_text(struct storage *storage, pt_u32 stage, const char *path)
+{
+    if (storage->n >= MAX_FILES && !pt_map_find(&storage->by_path, (pt_u64)stage << 48 ^ (uintptr_t)path))
+        path = NULL;
+    pt_u64 *slot = pt_map_at(&storage->by_path, (pt_u64)stage << 48 ^ (uintptr_t)path);
+    if (!*slot) {
+        pt_vec_push(storage, ((struct stored_file){.path = path, .stage = stage}));
+        *slot = storage->n;
+    }
+    return &storage->items[*slot - 1];
+}
+
+static struct stored_file *file_of(struct storage *storage, const struct pt_event *e, pt_u32 path, pt_u32 dir_path)
+{
+    const pt_u64 key = (pt_u64)e->process->index << 32 | path;
+    const pt_u64 *known = dir_path ? NULL : pt_map_find(&storage->by_id, key);
+    if (known)
+        return &storage->items[*known - 1];
+    const char *text = path ? pt_process_absolute_path(e->process, path, dir_path) : NULL;
+    struct stored_file *file = file_of_text(storage, pt_profile_stage_of(storage->profile, e->process), text);
+    if (!dir_path)
+        *pt_map_at(&storage->by_id, key) = (pt_u64)(file - storage->items) + 1;
+    return file;
+}
+
+static void took_long(struct stored_file *file, const struct pt_event *e)
+{
+    if (e->duration_ns > file->longest_ns)
+        file->longest_ns = e->duration_ns;
+}
+
+static void synced(struct storage *storage, const struct pt_event *e, pt_u32 path)
+{
+    struct stage_storage *stage = &storage->stages[pt_profile_stage_of(storage->profile, e->process)];
+    struct stored_file *file = file_of(storage, e, path, 0);
+    file->must_reach_storage = true;
+    file->syncs++;
+    file->sync_ns += (pt_u64)e->duration_ns;
+    took_long(file, e);
+    stage->syncs++;
+    stage->sync_ns += (pt_u64)e->duration_ns;
+    pt_split_time_add(&stage->sync, e, e->start_ns);
+}
+
+/* A page on its way to the device makes the next write to it wait, too. */
+static void written(struct storage *storage, const struct pt_event *e, pt_u32 path)
+{
+    struct stored_file *file = file_of(storage, e, path, 0);
+    if (!file->must_reach_storage)
+        return;
+    pt_split_time_add(&storage->stages[file->stage].sync, e, e->start_ns);
+    took_long(file, e);
+}
+
+static void opened(struct storage *storage, const struct pt_event *e)
+{
+    const struct pt_ev_io_open *open = pt_event_as(e, io_open);
+    if (open->result >= 0 && open->flags & O_DSYNC)
+        file_of(storage, e, open->path, open->dir_path)->must_reach_storage = true;
+}
+
+static void slow_read(struct storage *storage, const struct pt_event *e, pt_u32 path, pt_i64 bytes)
+{
+    if (e->duration_ns < SLOW_READ_NS || bytes <= 0 ||
+        (double)bytes * 1e9 > SLOW_READ_BYTES_PER_S * (double)e->duration_ns)
+        return;
+    const char *text = pt_process_string(e->process, path);
+    if (!text || pt_channel_of_path(text) != PT_CHANNEL_FILE || !strncmp(text, "/dev/", 5) ||
+        !strncmp(text, "/proc/", 6) || !strncmp(text, "/sys/", 5))
+        return;
+    struct stage_storage *stage = &storage->stages[pt_profile_stage_of(storage->profile, e->process)];
+    struct stored_file *file = file_of(storage, e, path, 0);
+    file->slow_reads++;
+    file->slow_read_ns += (pt_u64)e->duration_ns;
+    file->slow_read_bytes += (pt_u64)bytes;
+    took_long(file, e);
+    stage->slow_reads++;
+    stage->slow_read_ns += (pt_u64)e->duration_ns;
+    stage->slow_read_bytes += (pt_u64)bytes;
+    pt_split_time_add(&stage->slow_read, e, e->start_ns);
+}
+
+static void event(void *state, const struct pt_event *e)
+{
+    struct storage *storage = state;
+    /* All transfers have { i32 result, u32 path, ... } as io_read has. */
+    const struct pt_ev_io_read *fields = (const struct pt_ev_io_read *)(const void *)e->payload;
+    switch (e->desc->row) {
+    case PT_ROW_io_open:
+        opened(storage, e);
+        break;
+    case PT_ROW_io_sync:
+        synced(storage, e, pt_event_as(e, io_sync)->path);
+        break;
+    case PT_ROW_io_map_sync:
+        synced(storage, e, 0);
+        break;
+    case PT_ROW_io_write:
+    case PT_ROW_io_writev:
+    case PT_ROW_io_pwrite:
+    case PT_ROW_io_pwritev:
+        written(storage, e, fields->path);
+        break;
+    case PT_ROW_io_read:
+    case PT_ROW_io_readv:
+    case PT_ROW_io_pread:
+    case PT_ROW_io_preadv:
+        slow_read(storage, e, fields->path, fields->result);
+        break;
+    case PT_ROW_stdio_read:
+        slow_read(storage, e, pt_event_as(e, stdio_read)->path, pt_event_as(e, stdio_read)->bytes);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- results ---- */
+
+static int by_time(const void *a, const void *b)
+{
+    const struct stored_file *x = a, *y = b;
+    const pt_u64 xt = x->sync_ns + x->slow_read_ns, yt = y->sync_ns + y->slow_read_ns;
+    if (xt != yt)
+        return xt < yt ? 1 : -1;
+    return strcmp(x->path ? x->path : "", y->path ? y->path : "");
+}
+
+static void table_of_files(const struct storage *storage, pt_u32 stage)
+{
+    static const struct pt_column columns[] = {
+        {"path", "File", PT_SHOW_TEXT},
+        {"sync_calls", "Syncs", PT_SHOW_COUNT},
+        {"sync_s", "Sync time", PT_SHOW_SECONDS},
+        {"slow_reads", "Slow reads", PT_SHOW_COUNT},
+        {"slow_read_bytes", "Read slowly", PT_SHOW_BYTES},
+        {"slow_read_s", "Slow read time", PT_SHOW_SECONDS},
+        {"longest_s", "Longest", PT_SHOW_SECONDS},
+    };
+    const struct stage_storage *sum = &storage->stages[stage];
+    struct pt_table *table = NULL;
+    if (sum->sync_ns + sum->slow_read_ns < LEAST_SHOWN_NS)
+        return;
+    for (size_t i = 0; i < storage->n; i++) {
+        const struct stored_file *file = &storage->items[i];
+        if (file->stage != stage || !(file->syncs + file->slow_reads))
+            continue;
+        if (!table)
+            table = pt_metrics_table(&storage->profile->metrics, pt_scope_stage(stage), "storage.files",
+                                     "Waits for storage", columns, sizeof columns / sizeof *columns);
+        if (table->n_rows >= MAX_ROWS) {
+            table->rows_left_out++;
+            continue;
+        }
+        struct pt_value *row = pt_table_add_row(table);
+        row[0] = pt_text(file->path ? file->path : "(other files)");
+        row[1] = pt_integer(file->syncs);
+        row[2] = pt_seconds((pt_i64)file->sync_ns);
+        row[3] = pt_integer(file->slow_reads);
+        row[4] = pt_integer(file->slow_read_bytes);
+        row[5] = pt_seconds((pt_i64)file->slow_read_ns);
+        row[6] = pt_seconds(file->longest_ns);
+    }
+}
+
+static void set_metrics(const struct storage *storage, pt_u32 stage)
+{
+    struct pt_metrics *metrics = &storage->profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    const struct stage_storage *s = &storage->stages[stage];
+    const double slow_s = (double)s->slow_read_ns / 1e9;
+    pt_metrics_set(metrics, scope, "storage.sync.calls", pt_integer(s->syncs));
+    pt_metrics_set(metrics, scope, "storage.sync.total_s", pt_seconds((pt_i64)s->sync_ns));
+    pt_metrics_set(metrics, scope, "storage.sync.mean_s",
+                   s->syncs ? pt_real((double)s->sync_ns / 1e9 / (double)s->syncs) : pt_unknown("no syncs"));
+    pt_metrics_set(metrics, scope, "storage.sync.cost_s", pt_split_time_cost(&s->sync, storage->profile, stage));
+    pt_metrics_set(metrics, scope, "storage.slow_read.calls", pt_integer(s->slow_reads));
+    pt_metrics_set(metrics, scope, "storage.slow_read.bytes", pt_integer(s->slow_read_bytes));
+    pt_metrics_set(metrics, scope, "storage.slow_read.total_s", pt_real(slow_s));
+    pt_metrics_set(metrics, scope, "storage.slow_read.rate.bytes_per_s",
+                   slow_s > 0 ? pt_real((double)s->slow_read_bytes / slow_s) : pt_unknown("no slow reads"));
+    pt_metrics_set(metrics, scope, "storage.slow_read.mean_s",
+                   s->slow_reads ? pt_real(slow_s / (double)s->slow_reads) : pt_unknown("no slow reads"));
+    pt_metrics_set(metrics, scope, "storage.slow_read.cost_s",
+                   pt_split_time_cost(&s->slow_read, storage->profile, stage));
+}
+
+static void finish(void *state, struct pt_profile *profile)
+{
+    struct storage *storage = state;
+    if (storage->n)
+        qsort(storage->items, storage->n, sizeof *storage->items, by_time);
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
+        set_metrics(storage, stage);
+        table_of_files(storage, stage);
+    }
+    free(storage->items);
+    free(storage->stages);
+    pt_map_fini(&storage->by_path);
+    pt_map_fini(&storage->by_id);
+}
+
+const struct pt_analysis pt_analysis_storage = {
+    .name = "storage",
+    .summary = "waits for storage: syncs, and reads that the page cache did not serve, by file",
+    .categories = PT_CATEGORY_IO | PT_CATEGORY_STDIO,
+    .state_size = sizeof(struct storage),
+    .begin = begin,
+    .event = event,
+    .finish = finish,
+};

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the one pass over the events. Threads: the caller's, and of a long trace a second one for the analyses that
+ * stand apart (the stream decodes in threads of its own). Never: knows what an analysis looks for.
+ */
+#include "analysis.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "derive/derive.h"
+#include "facts/wait_kind.h"
+#include "merge/chunks.h"
+#include "merge/stream.h"
+#include "util/auto.h"
+#include "util/mem.h"
+
+const struct pt_analysis *const pt_analyses[] = {
+#define ANALYSIS(name) &pt_analysis_##name,
+#include "analyses.def"
+#undef ANALYSIS
+    NULL,
+};
+
+enum { N_ANALYSES = sizeof pt_analyses / sizeof *pt_analyses - 1, N_CATEGORIES = 16 };
+enum { MANY_EVENTS = 100000 }; /* putting fewer in order takes no longer than a thread takes to begin */
+enum { HERE, APART };          /* readers of chunks */
+
+/* Who wants events of a category, so that an event costs one call per analysis that asked for it. */
+struct lane {
+    struct subscriber {
+        void (*event)(void *state, const struct pt_event *event);
+        void *state;
+    } subscribers[N_CATEGORIES][N_ANALYSES];
+    pt_u32 n[N_CATEGORIES];
+};
+
+struct dispatch {
+    struct lane here, apart;
+    struct pt_chunks *chunks; /* NULL = a short trace */
+    pt_u32 categories;
+    void *states[N_ANALYSES];
+};
+
+static void subscribe(struct lane *lane, const struct pt_analysis *analysis, void *state)
+{
+    for (pt_u32 bit = 0; bit < N_CATEGORIES; bit++)
+        if (analysis->categories >> bit & 1)
+            lane->subscribers[bit][lane->n[bit]++] = (struct subscriber){analysis->event, state};
+}
+
+static void dispatch_prepare(struct dispatch *dispatch, struct pt_profile *profile)
+{
+    for (int i = 0; i < N_ANALYSES; i++) {
+        const struct pt_analysis *analysis = pt_analyses[i];
+        dispatch->states[i] = pt_calloc(1, analysis->state_size);
+        if (analysis->begin)
+            analysis->begin(dispatch->states[i], profile);
+        if (!analysis->event)
+            continue;
+        dispatch->categories |= analysis->categories;
+        subscribe(analysis->is_apart ? &dispatch->apart : &dispatch->here, analysis, dispatch->states[i]);
+    }
+}
+
+static void look(const struct lane *lane, const struct pt_event *events, pt_u32 n_events)
+{
+    for (const struct pt_event *event = events; event < events + n_events; event++) {
+        const pt_u32 bit = (pt_u32)__builtin_ctz(event->desc->category);
+        for (pt_u32 i = 0; i < lane->n[bit]; i++)
+            lane->subscribers[bit][i].event(lane->subscribers[bit][i].state, event);
+    }
+}
+
+static int look_at_all(struct dispatch *dispatch, struct pt_stream *stream, pt_u64 *n_events, struct pt_error *err)
+{
+    struct pt_event event;
+    int got;
+    for (; (got = stream->next(stream, &event, err)) > 0; ++*n_events) {
+        pt_time_part_note(&event);
+        look(&dispatch->apart, &event, 1);
+        look(&dispatch->here, &event, 1);
+    }
+    return got;
+}
+
+static void *look_apart(void *argument)
+{
+    struct dispatch *dispatch = argument;
+    for (const struct pt_chunk *chunk; (chunk = pt_chunks_next(dispatch->chunks, APART));)
+        look(&dispatch->apart, chunk->events, chunk->n);
+    return NULL;
+}
+
+/* The events are put in order by one thread, and looked at by two more. */
+static int look_together(struct dispatch *dispatch, pt_u64 *n_events, struct pt_error *err)
+{
+    pthread_t thread;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the main thread */
+    const bool is_alone = pthread_create(&thread, NULL, look_apart, dispatch) != 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (is_alone)
+        pt_chunks_without(dispatch->chunks, APART);
+    for (const struct pt_chunk *chunk; (chunk = pt_chunks_next(dispatch->chunks, HERE)); *n_events += chunk->n) {
+        look(&dispatch->here, chunk->events, chunk->n);
+        if (is_alone)
+            look(&dispatch->apart, chunk->events, chunk->n);
+    }
+    if (!is_alone)
+        pthread_join(thread, NULL);
+    return pt_chunks_end(dispatch->chunks, err);
+}
+
+static int dispatch_events(struct dispatch *dispatch, struct pt_profile *profile, struct pt_error *err)
+{
+    const struct pt_filter filter = {.categories = dispatch->categories};
+    PT_AUTO(pt_stream_closep) struct pt_stream *stream = pt_session_stream(profile->session, &filter, err);
+    if (!stream)
+        return -1;
+    if (profile->session->quality.events >= MANY_EVENTS)
+        dispatch->chunks = pt_chunks_begin(stream, pt_time_part_note);
+    if (!dispatch->chunks)
+        return look_at_all(dispatch, stream, &profile->n_events, err);
+    stream = NULL;
+    return look_together(dispatch, &profile->n_events, err);
+}
+
+int pt_analyze(struct pt_profile *profile, struct pt_error *err)
+{
+    struct pt_session *session = profile->session;
+    pt_stages_build(&profile->stages, session, profile->run);
+    struct dispatch *dispatch = pt_calloc(1, sizeof *dispatch);
+    dispatch_prepare(dispatch, profile);
+    const int result = session->n_processes ? dispatch_events(dispatch, profile, err) : 0;
+    pt_derive(profile, PT_DERIVE_BEFORE);
+    for (int i = 0; i < N_ANALYSES; i++) {
+        pt_analyses[i]->finish(dispatch->states[i], profile);
+        free(dispatch->states[i]);
+    }
+    free(dispatch);
+    pt_derive(profile, PT_DERIVE_AFTER);
+    return result < 0 ? pt_while(err, "analyzing %s", session->name ? session->name : "the run") : 0;
+}
+
+void pt_profile_free(struct pt_profile *profile)
+{
+    for (pt_u32 i = 0; profile->cpu && i < profile->stages.n; i++) {
+        struct pt_cpu_data *data = profile->cpu[i].data;
+        pt_cpu_threads_close(&profile->cpu[i]);
+        if (profile->cpu_views[i].data)
+            pt_cpu_view_close(&profile->cpu_views[i]);
+        pt_cpu_data_free(data);
+    }
+    free(profile->cpu);
+    free(profile->cpu_views);
+    pt_stages_free(&profile->stages);
+    pt_metrics_free(&profile->metrics);
+    *profile = (struct pt_profile){0};
+}

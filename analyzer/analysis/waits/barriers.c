@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Barriers: how long threads waited there for the last one, who that was, and what it did meanwhile.
+ *
+ * Threads: one. State: one struct per barrier, at most MAX_BARRIERS; the round that is under way. Never: takes the
+ * waits of two rounds for one; looks at barriers between processes, of which each sees its own threads only.
+ */
+#include <stdlib.h>
+
+#include "analysis/analysis.h"
+#include "lock_holders.h"
+
+enum { MAX_BARRIERS = 1024, MAX_ROWS = 50 };
+
+struct barrier {
+    const struct pt_process *process;
+    pt_u64 addr;
+    pt_u32 stage, number;
+    struct {
+        pt_u32 n;
+        pt_u64 threads; /* one bit each */
+        pt_i64 first_ns, last_ns, open_ns;
+        double starts_ns; /* sum, since first_ns */
+        const struct pt_thread *last;
+    } round;
+    pt_u64 rounds, threads;
+    double waited_ns, cost_ns; /* of all; what equal shares of work would have saved */
+    pt_i64 longest_ns;
+    pt_u64 came_last[PT_LOCK_THREADS];
+    const struct pt_thread *latecomers[PT_LOCK_THREADS];
+};
+
+struct barriers {
+    struct pt_profile *profile;
+    struct {
+        PT_VEC(struct barrier *);
+    } all;
+    struct pt_map by_key;
+    struct pt_lock_holders places;
+};
+
+static void begin(void *state, struct pt_profile *profile)
+{
+    ((struct barriers *)state)->profile = profile;
+}
+
+static struct barrier *barrier_at(struct barriers *barriers, const struct pt_event *e)
+{
+    const pt_u64 addr = pt_event_as(e, lock_barrier)->addr;
+    const pt_u64 key = addr ^ (pt_u64)e->process->index << 48;
+    if (barriers->all.n >= MAX_BARRIERS && !pt_map_find(&barriers->by_key, key))
+        return NULL;
+    pt_u64 *slot = pt_map_at(&barriers->by_key, key);
+    if (!*slot) {
+        struct barrier *barrier = pt_calloc(1, sizeof *barrier);
+        barrier->process = e->process;
+        barrier->addr = addr;
+        barrier->stage = pt_profile_stage_of(barriers->profile, e->process);
+        pt_vec_push(&barriers->all, barrier);
+        *slot = barriers->all.n;
+        barrier->number = (pt_u32)*slot;
+    }
+    return barriers->all.items[*slot - 1];
+}
+
+static void end_round(struct barriers *barriers, struct barrier *barrier)
+{
+    const pt_u32 n = barrier->round.n;
+    if (n > 1) {
+        const pt_u32 bit = pt_lock_thread_bit(barrier->round.last);
+        const struct pt_lock_share share = {
+            .thread = barrier->round.last, .from_ns = barrier->round.first_ns, .until_ns = barrier->round.last_ns};
+        const double mean_ns = (double)(share.until_ns - share.from_ns) - barrier->round.starts_ns / n;
+        barrier->rounds++;
+        barrier->cost_ns += mean_ns;
+        barrier->waited_ns += mean_ns * n;
+        barrier->threads |= barrier->round.threads;
+        barrier->came_last[bit]++;
+        barrier->latecomers[bit] = share.thread;
+        if (share.until_ns - share.from_ns > barrier->longest_ns)
+            barrier->longest_ns = share.until_ns - share.from_ns;
+        if (barriers->profile->cpu)
+            pt_lock_holders_note(&barriers->places, &barriers->profile->cpu[barrier->stage], barrier->number, &share);
+    }
+    barrier->round.n = 0;
+    barrier->round.threads = 0;
+}
+
+/* The first wait that ends says when the barrier opened: who came after that is in the next round. */
+static void event(void *state, const struct pt_event *e)
+{
+    if (e->desc->row != PT_ROW_lock_barrier || e->result < 0)
+        return;
+    struct barrier *barrier = barrier_at(state, e);
+    if (!barrier)
+        return;
+    const pt_u64 bit = 1ull << pt_lock_thread_bit(e->thread);
+    if (barrier->round.n && (e->start_ns > barrier->round.open_ns || barrier->round.threads & bit))
+        end_round(state, barrier);
+    if (!barrier->round.n) {
+        barrier->round.open_ns = pt_event_end_ns(e);
+        barrier->round.first_ns = barrier->round.last_ns = e->start_ns;
+        barrier->round.starts_ns = 0;
+        barrier->round.last = e->thread;
+    }
+    barrier->round.n++;
+    barrier->round.threads |= bit;
+    if (e->start_ns < barrier->round.first_ns) {
+        barrier->round.starts_ns += (double)(barrier->round.first_ns - e->start_ns) * (barrier->round.n - 1);
+        barrier->round.first_ns = e->start_ns;
+    }
+    barrier->round.starts_ns += (double)(e->start_ns - barrier->round.first_ns);
+    if (e->start_ns > barrier->round.last_ns) {
+        barrier->round.last_ns = e->start_ns;
+        barrier->round.last = e->thread;
+    }
+}
+
+/* ---- results ---- */
+
+static pt_u32 latecomer_of(const struct barrier *barrier)
+{
+    pt_u32 most = 0;
+    for (pt_u32 bit = 1; bit < PT_LOCK_THREADS; bit++)
+        if (barrier->came_last[bit] > barrier->came_last[most])
+            most = bit;
+    return most;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct barrier *x = *(struct barrier *const *)a, *y = *(struct barrier *const *)b;
+    if (x->waited_ns != y->waited_ns)
+        return x->waited_ns < y->waited_ns ? 1 : -1;
+    return x->number < y->number ? -1 : 1;
+}
+
+static struct pt_value share_of_last(const struct barrier *barrier)
+{
+    return pt_real(100 * (double)barrier->came_last[latecomer_of(barrier)] / (double)barrier->rounds);
+}
+
+static struct pt_value last_in(const struct barriers *barriers, const struct barrier *barrier)
+{
+    struct pt_profile *profile = barriers->profile;
+    return profile->cpu && profile->cpu[barrier->stage].data
+               ? pt_lock_holders_place(&barriers->places, profile, barrier->stage, barrier->number)
+               : pt_unknown("needs the CPU profile of proftrace run");
+}
+
+static void add_row(const struct barriers *barriers, struct pt_table *table, const struct barrier *barrier)
+{
+    const struct pt_process *process = barrier->process;
+    struct pt_value *row = pt_table_add_row(table);
+    row[0] = pt_text(pt_metrics_format(&barriers->profile->metrics, "0x%llx", (unsigned long long)barrier->addr));
+    row[1] = pt_text(process->comm ? process->comm : pt_base_name(process->exe));
+    row[2] = pt_integer(process->pid);
+    row[3] = pt_integer(barrier->rounds);
+    row[4] = pt_integer((pt_u64)__builtin_popcountll(barrier->threads));
+    row[5] = pt_real(barrier->waited_ns / 1e9);
+    row[6] = pt_text(pt_thread_label(barriers->profile, barrier->stage, barrier->latecomers[latecomer_of(barrier)]));
+    row[7] = share_of_last(barrier);
+    row[8] = last_in(barriers, barrier);
+    row[9] = pt_seconds(barrier->longest_ns);
+}
+
+static void finish_stage(struct barriers *barriers, pt_u32 stage)
+{
+    static const struct pt_column columns[] = {
+        {"barrier", "Barrier", PT_SHOW_TEXT},
+        {"process", "Process", PT_SHOW_TEXT},
+        {"pid", "PID", PT_SHOW_NUMBER},
+        {"rounds", "Rounds", PT_SHOW_COUNT},
+        {"threads", "Threads", PT_SHOW_COUNT},
+        {"total_s", "Time of all", PT_SHOW_SECONDS},
+        {"last", "Came last mostly", PT_SHOW_TEXT},
+        {"last_percent", "Of the rounds", PT_SHOW_PERCENT},
+        {"last_in", "Which was in", PT_SHOW_TEXT},
+        {"longest_s", "Longest", PT_SHOW_SECONDS},
+    };
+    struct pt_metrics *metrics = &barriers->profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    const struct barrier *worst = NULL;
+    struct pt_table *table = NULL;
+    pt_u64 rounds = 0;
+    double waited_ns = 0, cost_ns = 0;
+    for (size_t i = 0; i < barriers->all.n; i++) {
+        const struct barrier *barrier = barriers->all.items[i];
+        if (barrier->stage != stage || !barrier->rounds)
+            continue;
+        worst = worst ? worst : barrier;
+        rounds += barrier->rounds;
+        waited_ns += barrier->waited_ns;
+        cost_ns += barrier->process == worst->process ? barrier->cost_ns : 0;
+        if (!table)
+            table = pt_metrics_table(metrics, scope, "barriers", "Barriers", columns, sizeof columns / sizeof *columns);
+        if (table->n_rows < MAX_ROWS)
+            add_row(barriers, table, barrier);
+        else
+            table->rows_left_out++;
+    }
+    const struct pt_value none = pt_unknown("no barrier was waited at");
+    pt_metrics_set(metrics, scope, "barrier.rounds.count", pt_integer(rounds));
+    pt_metrics_set(metrics, scope, "barrier.total_s", pt_real(waited_ns / 1e9));
+    pt_metrics_set(metrics, scope, "barrier.cost_s", pt_real(cost_ns / 1e9));
+    pt_metrics_set(metrics, scope, "barrier.last",
+                   worst ? pt_text(pt_thread_label(barriers->profile, stage, worst->latecomers[latecomer_of(worst)]))
+                         : none);
+    pt_metrics_set(metrics, scope, "barrier.last_percent", worst ? share_of_last(worst) : none);
+    pt_metrics_set(metrics, scope, "barrier.last_in", worst ? last_in(barriers, worst) : none);
+}
+
+static void finish(void *state, struct pt_profile *profile)
+{
+    struct barriers *barriers = state;
+    for (size_t i = 0; i < barriers->all.n; i++)
+        end_round(barriers, barriers->all.items[i]);
+    if (barriers->all.n)
+        qsort(barriers->all.items, barriers->all.n, sizeof *barriers->all.items, by_time);
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
+        finish_stage(barriers, stage);
+    for (size_t i = 0; i < barriers->all.n; i++)
+        free(barriers->all.items[i]);
+    free(barriers->all.items);
+    pt_map_fini(&barriers->by_key);
+    pt_lock_holders_fini(&barriers->places);
+}
+
+const struct pt_analysis pt_analysis_barriers = {
+    .name = "barriers",
+    .summary = "barriers, and which thread came last",
+    .categories = PT_CATEGORY_WAIT,
+    .state_size = sizeof(struct barriers),
+    .begin = begin,
+    .event = event,
+    .finish = finish,
+};

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Waits for CPython's global interpreter lock: how long each thread waited, and what it would gain if all could run.
+ *
+ * Threads: one. State: one small struct per thread that waited, at most MAX_THREADS. Never: counts a wait that goes on
+ * after 5 ms as another one: CPython asks for the lock again then.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/analysis.h"
+#include "facts/wait_kind.h"
+#include "facts/workers.h"
+
+enum { MAX_THREADS = 65536, MAX_ROWS = 50 };
+
+/* Between two waits of one taking of the lock. */
+#define SAME_WAIT_NS 50000
+
+struct waiter {
+    const struct pt_thread *thread;
+    pt_u32 stage;
+    pt_u64 waits, ns;
+    pt_i64 last_end_ns, this_ns, longest_ns;
+};
+
+struct gil {
+    struct pt_profile *profile;
+    struct {
+        PT_VEC(struct waiter);
+    } waiters;
+    struct pt_map by_thread;      /* struct pt_thread * -> index in waiters, plus 1 */
+    struct pt_split_time *stages; /* when anybody waited */
+};
+
+static void begin(void *state, struct pt_profile *profile)
+{
+    struct gil *gil = state;
+    gil->profile = profile;
+    gil->stages = pt_calloc(profile->stages.n, sizeof *gil->stages);
+}
+
+static struct waiter *waiter_of(struct gil *gil, const struct pt_event *e)
+{
+    const pt_u64 *known = pt_map_find(&gil->by_thread, (uintptr_t)e->thread);
+    if (!known && gil->waiters.n >= MAX_THREADS)
+        return NULL;
+    pt_u64 *slot = pt_map_at(&gil->by_thread, (uintptr_t)e->thread);
+    if (!*slot) {
+        const pt_u32 stage = pt_profile_stage_of(gil->profile, e->process);
+        pt_vec_push(&gil->waiters, ((struct waiter){.thread = e->thread, .stage = stage, .last_end_ns = INT64_MIN}));
+        *slot = gil->waiters.n;
+    }
+    return &gil->waiters.items[*slot - 1];
+}
+
+static void event(void *state, const struct pt_event *e)
+{
+    struct gil *gil = state;
+    if (pt_time_part_of_event(e) != PT_PART_gil_wait)
+        return;
+    pt_split_time_add(&gil->stages[pt_profile_stage_of(gil->profile, e->process)], e, e->start_ns);
+    struct waiter *waiter = waiter_of(gil, e);
+    if (!waiter)
+        return;
+    const bool goes_on = waiter->waits && e->start_ns - waiter->last_end_ns < SAME_WAIT_NS;
+    waiter->waits += !goes_on;
+    waiter->this_ns = (goes_on ? waiter->this_ns : 0) + e->duration_ns;
+    waiter->longest_ns = waiter->this_ns > waiter->longest_ns ? waiter->this_ns : waiter->longest_ns;
+    waiter->ns += (pt_u64)e->duration_ns;
+    waiter->last_end_ns = pt_event_end_ns(e);
+}
+
+/* ---- results ---- */
+
+static int by_time(const void *a, const void *b)
+{
+    const struct waiter *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? 1 : -1;
+    return (x->thread->tid > y->thread->tid) - (x->thread->tid < y->thread->tid);
+}
+
+static void add_row(struct pt_table *table, const struct waiter *waiter)
+{
+    const struct pt_process *process = waiter->thread->process;
+    struct pt_value *row = pt_table_add_row(table);
+    row[0] = pt_text(process->comm ? process->comm : pt_base_name(process->exe));
+    row[1] = pt_integer(process->pid);
+    row[2] = pt_integer(waiter->thread->tid);
+    row[3] = pt_integer(waiter->waits);
+    row[4] = pt_seconds((pt_i64)waiter->ns);
+    row[5] = pt_seconds(waiter->longest_ns);
+}
+
+/* While k threads wait, k + 1 could run, on as many CPUs as there are: that much shorter the time would be. The
+ * critical thread gains no more than it waited: for the GIL, or for threads that did. */
+static double cost_s(const struct gil *gil, pt_u32 stage, double all_s)
+{
+    struct pt_profile *profile = gil->profile;
+    const struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_split_time *time = &gil->stages[stage];
+    const double some_s = (double)(time->of_others.total_ns + time->of_workers.total_ns) / 1e9;
+    const double cpus = profile->run && profile->run->cpus >= 1 ? profile->run->cpus : INFINITY;
+    const double runners = fmin(some_s > 0 ? 1 + all_s / some_s : 1, cpus);
+    double own_s = 0;
+    static const char *const own[] = {"time.gil_wait_s", "time.lock_s", "time.data_wait_s", "time.idle_s"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        const struct pt_value part = pt_metrics_get(metrics, pt_scope_stage(stage), own[i]);
+        own_s += part.type == PT_VALUE_UNKNOWN ? 0 : pt_value_number(part);
+    }
+    return fmin(pt_value_number(pt_split_time_cost(time, profile, stage)) * (1 - 1 / runners), own_s);
+}
+
+static void finish_stage(const struct gil *gil, pt_u32 stage)
+{
+    static const struct pt_column columns[] = {
+        {"process", "Process", PT_SHOW_TEXT}, {"pid", "PID", PT_SHOW_NUMBER},
+        {"tid", "Thread", PT_SHOW_NUMBER},    {"waits", "Waits", PT_SHOW_COUNT},
+        {"total_s", "Time", PT_SHOW_SECONDS}, {"longest_s", "Longest", PT_SHOW_SECONDS},
+    };
+    struct pt_metrics *metrics = &gil->profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    struct pt_table *table = NULL;
+    pt_u64 waits = 0, ns = 0, threads = 0;
+    pt_i64 longest_ns = 0;
+    for (size_t i = 0; i < gil->waiters.n; i++) {
+        const struct waiter *waiter = &gil->waiters.items[i];
+        if (waiter->stage != stage)
+            continue;
+        threads++;
+        waits += waiter->waits;
+        ns += waiter->ns;
+        longest_ns = waiter->longest_ns > longest_ns ? waiter->longest_ns : longest_ns;
+        if (!table)
+            table = pt_metrics_table(metrics, scope, "gil.threads", "Threads that waited for the GIL", columns,
+                                     sizeof columns / sizeof *columns);
+        if (table->n_rows < MAX_ROWS)
+            add_row(table, waiter);
+        else
+            table->rows_left_out++;
+    }
+    if (!threads)
+        return;
+    pt_metrics_set(metrics, scope, "gil.wait.calls", pt_integer(waits));
+    pt_metrics_set(metrics, scope, "gil.threads.count", pt_integer(threads));
+    pt_metrics_set(metrics, scope, "gil.total_s", pt_seconds((pt_i64)ns));
+    pt_metrics_set(metrics, scope, "gil.longest_s", pt_seconds(longest_ns));
+    pt_metrics_set(metrics, scope, "gil.cost_s", pt_real(cost_s(gil, stage, (double)ns / 1e9)));
+}
+
+static void finish(void *state, struct pt_profile *profile)
+{
+    struct gil *gil = state;
+    if (gil->waiters.n)
+        qsort(gil->waiters.items, gil->waiters.n, sizeof *gil->waiters.items, by_time);
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
+        finish_stage(gil, stage);
+    free(gil->waiters.items);
+    free(gil->stages);
+    pt_map_fini(&gil->by_thread);
+}
+
+const struct pt_analysis pt_analysis_gil = {
+    .name = "gil",
+    .summary = "waits for CPython's global interpreter lock",
+    .categories = PT_CATEGORY_WAIT,
+    .state_size = sizeof(struct gil),
+    .begin = begin,
+    .event = event,
+    .finish = finish,
+};

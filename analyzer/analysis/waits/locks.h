@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * locks.h - what locks.c collects of each lock and lock_results.c tells. For those two only.
+ */
+#ifndef PT_ANALYSIS_WAITS_LOCKS_H
+#define PT_ANALYSIS_WAITS_LOCKS_H
+
+#include "facts/workers.h"
+#include "profile/histogram.h"
+#include "util/map.h"
+#include "handoffs.h"
+#include "lock_holders.h"
+#include "lock_sleeps.h"
+
+/* Bits: what sem_init said. */
+enum pt_lock_made { PT_LOCK_MADE = 1, PT_LOCK_MADE_SHARED = 2, PT_LOCK_MADE_AT_0 = 4 };
+
+struct lock {
+    const struct pt_process *process; /* NULL = those above the most that are kept */
+    const char *path;                 /* of a lock on a file */
+    pt_u64 addr;
+    pt_u32 stage, number;
+    pt_u16 row;
+    bool is_of_several;        /* processes */
+    struct pt_histogram waits; /* ns */
+    pt_u64 waiters;            /* one bit per thread: a lower bound above 64 */
+    const struct pt_thread *holder, *last_owner;
+    double holder_ns; /* heaviest holder, by the majority vote of Misra and Gries: ahead of all others by this */
+    struct pt_split_time time;
+    struct pt_lock_turns *turns; /* NULL = nobody was seen to let others go on */
+    struct pt_lock_life *life;   /* of a semaphore */
+    double use_ns[PT_LOCK_USE_SIGNAL + 1];
+    const struct pt_thread *holds; /* of a lock on a file: who has it now */
+};
+
+struct locks {
+    struct pt_profile *profile;
+    struct {
+        PT_VEC(struct lock *);
+    } all;
+    struct pt_map by_key;
+    struct pt_map made; /* process and address of semaphores -> enum pt_lock_made */
+    struct pt_intern paths;
+    struct pt_lock_holders holders;
+    struct pt_lock_sleeps sleeps;
+    struct {
+        pt_i64 start_ns, end_ns;
+    } * idle;                      /* by process: when its main thread waited for data last */
+    struct pt_split_time *stages;  /* of all that are locks for certain, by stage */
+    struct pt_split_time *between; /* of those between processes: on files, shared mutexes */
+};
+
+/* The semaphore is made anew, or the run has ended. */
+void pt_lock_end_life(struct lock *lock);
+/* Stores the results of all stages; sorts the locks. */
+void pt_locks_finish(struct locks *locks);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Sleeping: many short sleeps are a loop that asks again and again, few long ones are time that somebody chose.
+ *
+ * Threads: one. State: one small struct per process. Never: counts threads beside the main one: sleeping is what
+ * monitors and timers are for.
+ */
+#include <stdlib.h>
+
+#include "analysis/analysis.h"
+#include "facts/wait_kind.h"
+#include "facts/workers.h"
+#include "lock_sleeps.h"
+
+enum { MAX_ROWS = 50 };
+
+struct sleeper {
+    pt_u64 short_calls, long_calls, short_ns, long_ns;
+};
+
+struct sleeps {
+    struct pt_profile *profile;
+    struct sleeper *processes;
+    struct pt_split_time *short_ones, *long_ones; /* by stage */
+};
+
+static void begin(void *state, struct pt_profile *profile)
+{
+    struct sleeps *sleeps = state;
+    sleeps->profile = profile;
+    sleeps->processes = pt_calloc(profile->session->n_processes, sizeof *sleeps->processes);
+    sleeps->short_ones = pt_calloc(profile->stages.n, sizeof *sleeps->short_ones);
+    sleeps->long_ones = pt_calloc(profile->stages.n, sizeof *sleeps->long_ones);
+}
+
+/* A poll that ran out of time is a pause before the next question. An event loop's is not: it has timers, and asks for
+ * everything at once. */
+static bool is_sleep(const struct pt_event *e)
+{
+    if (e->desc->row == PT_ROW_wait_poll)
+        return !pt_is_event_loop(e) && e->result == 0 && e->duration_ns < PT_SHORT_SLEEP_NS &&
+               pt_event_as(e, wait_poll)->timeout_ms > 0;
+    return e->desc->row == PT_ROW_wait_sleep;
+}
+
+static void event(void *state, const struct pt_event *e)
+{
+    struct sleeps *sleeps = state;
+    if (!is_sleep(e) || !pt_is_main_thread(e))
+        return;
+    const pt_u32 stage = pt_profile_stage_of(sleeps->profile, e->process);
+    struct sleeper *sleeper = &sleeps->processes[e->process->index];
+    const bool is_short = e->duration_ns < PT_SHORT_SLEEP_NS;
+    *(is_short ? &sleeper->short_calls : &sleeper->long_calls) += 1;
+    *(is_short ? &sleeper->short_ns : &sleeper->long_ns) += (pt_u64)e->duration_ns;
+    pt_split_time_add(&(is_short ? sleeps->short_ones : sleeps->long_ones)[stage], e, e->start_ns);
+}
+
+static void add_row(struct pt_table *table, const struct pt_process *process, const struct sleeper *sleeper)
+{
+    const pt_u64 calls = sleeper->short_calls + sleeper->long_calls, ns = sleeper->short_ns + sleeper->long_ns;
+    if (table->n_rows >= MAX_ROWS) {
+        table->rows_left_out++;
+        return;
+    }
+    struct pt_value *row = pt_table_add_row(table);
+    row[0] = pt_text(process->comm ? process->comm : pt_base_name(process->exe));
+    row[1] = pt_integer(process->pid);
+    row[2] = pt_integer(calls);
+    row[3] = pt_real((double)ns / 1e9);
+    row[4] = pt_real((double)ns / 1e9 / (double)calls);
+}
+
+static void finish_stage(const struct sleeps *sleeps, pt_u32 stage)
+{
+    static const struct pt_column columns[] = {
+        {"process", "Process", PT_SHOW_TEXT}, {"pid", "PID", PT_SHOW_NUMBER},      {"sleeps", "Sleeps", PT_SHOW_COUNT},
+        {"total_s", "Time", PT_SHOW_SECONDS}, {"mean_s", "Mean", PT_SHOW_SECONDS},
+    };
+    struct pt_profile *profile = sleeps->profile;
+    struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    struct pt_table *table = NULL;
+    struct sleeper sum = {0};
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
+        const struct pt_process *process = profile->session->processes[i];
+        const struct sleeper *one = &sleeps->processes[process->index];
+        if (pt_profile_stage_of(profile, process) != stage || !(one->short_calls + one->long_calls))
+            continue;
+        sum.short_calls += one->short_calls;
+        sum.long_calls += one->long_calls;
+        sum.short_ns += one->short_ns;
+        if (!table)
+            table = pt_metrics_table(metrics, scope, "sleeps", "Sleeping main threads", columns,
+                                     sizeof columns / sizeof *columns);
+        add_row(table, process, one);
+    }
+    /* Who sleeps while others wait for its lock asks nobody: locks.c tells of it. */
+    const pt_u64 held = (pt_u64)pt_value_number(pt_metrics_get(metrics, scope, "sleep.under_lock.calls"));
+    const double held_s = pt_value_number(pt_metrics_get(metrics, scope, "sleep.under_lock.total_s"));
+    const double cost_s = pt_value_number(pt_split_time_cost(&sleeps->short_ones[stage], profile, stage)) - held_s;
+    sum.short_calls -= held < sum.short_calls ? held : sum.short_calls;
+    sum.short_ns -= held_s * 1e9 < (double)sum.short_ns ? (pt_u64)(held_s * 1e9) : sum.short_ns;
+    pt_metrics_set(metrics, scope, "sleep.short.calls", pt_integer(sum.short_calls));
+    pt_metrics_set(metrics, scope, "sleep.short.mean_s",
+                   sum.short_calls ? pt_real((double)sum.short_ns / 1e9 / (double)sum.short_calls)
+                                   : pt_unknown("no short sleeps"));
+    pt_metrics_set(metrics, scope, "sleep.short.cost_s", pt_real(cost_s > 0 ? cost_s : 0));
+    pt_metrics_set(metrics, scope, "sleep.long.calls", pt_integer(sum.long_calls));
+    pt_metrics_set(metrics, scope, "sleep.long.cost_s", pt_split_time_cost(&sleeps->long_ones[stage], profile, stage));
+}
+
+static void finish(void *state, struct pt_profile *profile)
+{
+    struct sleeps *sleeps = state;
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
+        finish_stage(sleeps, stage);
+    free(sleeps->processes);
+    free(sleeps->short_ones);
+    free(sleeps->long_ones);
+}
+
+const struct pt_analysis pt_analysis_sleeps = {
+    .name = "sleeps",
+    .summary = "short and long sleeps of main threads",
+    .categories = PT_CATEGORY_WAIT,
+    .state_size = sizeof(struct sleeps),
+    .begin = begin,
+    .event = event,
+    .finish = finish,
+};

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_data.h - cpu-<stage>.pcp: what the launcher saw the threads of a stage do with the CPUs, see cpu_file/format.h.
+ *
+ * Absent without the launcher. Whatever the file holds, what is given out is sound: numbers of threads, modules and
+ * nodes exist, stacks end, times add up without overflow. Damage costs what lies behind it, and is said.
+ */
+#ifndef PT_CPU_FILE_CPU_DATA_H
+#define PT_CPU_FILE_CPU_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "util/arena.h"
+#include "util/error.h"
+#include "format.h"
+
+struct pt_cpu_file {
+    const char *path; /* "" = memory that is no file */
+    pt_u8 build_id[PT_CPU_BUILD_ID_BYTES];
+    pt_u32 build_id_bytes;
+};
+
+struct pt_cpu_data {
+    struct pt_cpu_header header;
+    struct pt_cpu_totals totals;
+    const char *note;                     /* why something is missing; NULL = nothing is */
+    bool is_cut;                          /* it ends early, or is damaged */
+    struct pt_cpu_file *modules;          /* by number; those below PT_CPU_MODULE__FIRST have no path */
+    struct pt_cpu_thread *threads;        /* by number; 0 = not known which */
+    struct pt_cpu_times *times;           /* by number of thread */
+    struct pt_cpu_node *nodes;            /* by number; 0 = no frame. A parent's number is less than its child's */
+    struct pt_cpu_count *counts;          /* of thread and node: all samples, also those that are in `samples` */
+    struct pt_cpu_sample *samples;        /* in the order in which they were taken, more or less */
+    struct pt_cpu_wait *waits;            /* whose stack was taken, more or less in the order of their ends */
+    struct pt_cpu_wait_sums *wait_sums;   /* of all waits, by number of thread */
+    struct pt_cpu_interval *intervals;    /* in the order of their ends */
+    struct pt_cpu_fault_sums *fault_sums; /* by number of thread */
+    size_t n_modules, n_threads, n_nodes, n_counts, n_samples, n_waits, n_intervals;
+    struct pt_arena texts;
+};
+
+/* 0 = there is none (*ret_data is NULL) or it was read; -1 = it is there and cannot be read. */
+int pt_cpu_data_read(const char *directory, pt_u32 stage, struct pt_cpu_data **ret_data, struct pt_error *err);
+void pt_cpu_data_free(struct pt_cpu_data *data);
+static inline void pt_cpu_data_freep(struct pt_cpu_data **data)
+{
+    pt_cpu_data_free(*data);
+}
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What other programs took of the machine while the stage queued for CPUs: noisy neighbours. From the launcher's
+ * samples: the whole machine's CPU time less that of the stage's processes and of the launcher's profiler.
+ *
+ * Threads: one. State: none. Never: blames others for a queue of the stage's own threads: only intervals count in which
+ * the machine was full, and no more than the time that others computed in them.
+ */
+#include "derive.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "facts/wait_kind.h"
+
+/* Below, a CPU was free: who queued then was kept from it by a quota, by its own affinity, or for an instant. */
+#define FULL_PERCENT 80
+
+static double number(const struct pt_profile *profile, pt_u32 stage, const char *metric)
+{
+    const struct pt_value value = pt_metrics_get(&profile->metrics, pt_scope_stage(stage), metric);
+    return value.type == PT_VALUE_UNKNOWN ? NAN : pt_value_number(value);
+}
+
+static double known(const struct pt_profile *profile, pt_u32 stage, const char *metric)
+{
+    const double value = number(profile, stage, metric);
+    return isnan(value) ? 0 : value;
+}
+
+struct busy {
+    double sampled_s, full_s;
+    double others_cpu_s;  /* while the machine was full */
+    double other_queue_s; /* what the stage queued while it was not */
+};
+
+/* Sums over the samples. Not clipped one by one: the machine's ticks are coarser than the stage's clocks. */
+static struct busy busy_of(const struct pt_run_stage *run, double cpus)
+{
+    const double *machine = run->resources[PT_RESOURCE_machine_cpu_percent].samples;
+    const double *stage = run->resources[PT_RESOURCE_cpu_percent].samples;
+    const double *queued_s = run->resources[PT_RESOURCE_run_queue_s].samples;
+    struct busy busy = {0};
+    double before_s = 0, before_queued_s = 0;
+    for (pt_u32 i = 0; machine && stage && queued_s && i < run->n_samples; i++) {
+        const double interval_s = run->sample_t_s[i] - before_s, queue_s = queued_s[i] - before_queued_s;
+        before_s = run->sample_t_s[i];
+        before_queued_s = isnan(queued_s[i]) ? before_queued_s : queued_s[i];
+        if (!(interval_s > 0) || isnan(machine[i]) || isnan(stage[i]))
+            continue;
+        busy.sampled_s += interval_s;
+        if (machine[i] >= FULL_PERCENT) {
+            busy.full_s += interval_s;
+            busy.others_cpu_s += (machine[i] * cpus - stage[i]) / 100 * interval_s;
+        } else if (queue_s > 0) {
+            busy.other_queue_s += queue_s;
+        }
+    }
+    return busy;
+}
+
+static double cell(const struct pt_table *table, size_t row, const char *column)
+{
+    for (pt_u32 i = 0; i < table->n_columns; i++)
+        if (!strcmp(table->columns[i].key, column))
+            return pt_value_number(pt_table_row(table, row)[i]);
+    return 0;
+}
+
+/* Of what was waited for, how long it did nothing else than compute or queue, or was not traced: not the time in which
+ * it slept or read files. */
+static double waits_that_may_queue_s(const struct pt_profile *profile, pt_u32 stage)
+{
+    const struct pt_table *waits = pt_metrics_find_table(&profile->metrics, pt_scope_stage(stage), "waits");
+    double sum_s = known(profile, stage, "time.child_wait_s") + known(profile, stage, "time.data_wait_s") +
+                   known(profile, stage, "time.lock_s");
+    for (size_t row = 0; waits && row < waits->n_rows; row++) {
+        /* Later steps are part of the first, whoever answers on the network is not in the sum. */
+        if (cell(waits, row, "step") > 1 ||
+            !strcmp(pt_table_row(waits, row)[0].text, pt_time_parts[PT_PART_network].label))
+            continue;
+        sum_s -= cell(waits, row, "total_s") - cell(waits, row, "python_s") - cell(waits, row, "native_s") -
+                 cell(waits, row, "runnable_s") - cell(waits, row, "unattributed_s");
+    }
+    return fmax(sum_s, 0);
+}
+
+/* What the critical thread queued itself, and what those that it waited for may have: of threads that queue at once
+ * only one is on its way. */
+static double critical_queue_s(const struct pt_profile *profile, pt_u32 stage, const struct busy *busy, double wall_s)
+{
+    const double main_s = known(profile, stage, "time.runnable_s");
+    const double waits_s = waits_that_may_queue_s(profile, stage);
+    const double queue_s = number(profile, stage, "cpu.run_queue_s");
+    const double at_once = (queue_s + number(profile, stage, "cpu.total_s")) / wall_s;
+    const double others_s = fmax(queue_s - main_s, 0) / fmax(at_once, 1);
+    const bool has_main = !isnan(number(profile, stage, "time.runnable_s"));
+    return fmin(has_main ? main_s + fmin(waits_s, others_s) : others_s, queue_s - busy->other_queue_s);
+}
+
+static void set(struct pt_profile *profile, pt_u32 stage, const char *metric, double value)
+{
+    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), metric,
+                   isnan(value) ? pt_unknown("was not sampled") : pt_real(value));
+}
+
+static void set_neighbours(struct pt_profile *profile, pt_u32 stage, const struct pt_run_stage *run, double wall_s)
+{
+    const double cpus = profile->run->cpus;
+    struct busy busy = busy_of(run, cpus);
+    if (!(busy.sampled_s > 0) || isnan(cpus))
+        busy = (struct busy){NAN, NAN, NAN, NAN};
+    /* Our own profiler computes beside the stage. */
+    busy.others_cpu_s = busy.others_cpu_s - known(profile, stage, "cpu.sampling_s");
+    if (busy.others_cpu_s < 0)
+        busy.others_cpu_s = 0;
+    const double share = busy.full_s > 0 ? 100 * busy.others_cpu_s / (cpus * busy.full_s) : busy.full_s;
+    /* A group that has used up its quota queues, too, whoever else computes. */
+    const double throttled_s = known(profile, stage, "resource.cpu_throttled_s.last");
+    const double queue_s = fmax(critical_queue_s(profile, stage, &busy, wall_s) - throttled_s, 0);
+    set(profile, stage, "neighbours.cpu_s", busy.others_cpu_s);
+    set(profile, stage, "neighbours.cpu_percent", share);
+    set(profile, stage, "neighbours.full_s", busy.full_s);
+    /* After the last sample they go on as before. */
+    const double others_s = busy.others_cpu_s * fmax(wall_s / busy.sampled_s, 1);
+    set(profile, stage, "neighbours.cost_s", isnan(share) ? share : fmin(queue_s, others_s));
+}
+
+void pt_derive_neighbours(struct pt_profile *profile)
+{
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
+        const double wall_s = (double)pt_profile_stage_wall_ns(profile, stage) / 1e9;
+        const struct pt_run_stage *run = profile->stages.items[stage].run;
+        if (run && wall_s > 0)
+            set_neighbours(profile, stage, run, wall_s);
+    }
+}

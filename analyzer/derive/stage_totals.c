@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * CPU time and memory of each stage, from the launcher's samples, else from what the library noted; and how complete
+ * the capture is.
+ *
+ * Threads: one. State: none: everything is in the totals. Never: estimates what nobody measured, believes more CPU time
+ * than the machine has: a damaged record would be the headline of the report.
+ */
+#include "derive.h"
+
+#include <math.h>
+
+#include "facts/call_class.h"
+
+static const char no_sampler[] = "needs the launcher's sampling: start the command with proftrace run";
+
+/* ---- resources ---- */
+
+/* Kernel ticks are 10 ms: a short time may seem to hold two more of them per CPU than it does. */
+static struct pt_value plausible(const struct pt_profile *profile, double percent, double over_s)
+{
+    enum { LARGEST_MACHINE = 8192 }; /* the most that Linux can be built for */
+    const double have = profile->run ? profile->run->cpus : NAN;
+    const double cpus = have >= 1 && have <= LARGEST_MACHINE ? have : LARGEST_MACHINE;
+    const double most = 100 * cpus * (1.05 + 0.02 / (over_s > 0.001 ? over_s : 0.001));
+    if (percent >= 0 && percent <= most)
+        return pt_real(percent);
+    return pt_unknown("the record is damaged: more CPU time than the machine has");
+}
+
+static void set_resources_from_library(struct pt_profile *profile, pt_u32 stage)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    pt_u64 rss_bytes = 0;
+    double cpu_ns = 0;
+    bool cpu_known = profile->stages.items[stage].n_processes > 0;
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
+        const struct pt_process *process = profile->session->processes[i];
+        if (pt_profile_stage_of(profile, process) != stage)
+            continue;
+        cpu_known &= process->cpu_ns > 0;
+        /* The kernel counts a process's CPU time across exec: only its last image has the sum. */
+        if (process->state != PT_PROCESS_EXECED)
+            cpu_ns += (double)process->cpu_ns;
+        if (process->max_rss_bytes > rss_bytes)
+            rss_bytes = process->max_rss_bytes;
+    }
+    const double wall_s = (double)pt_profile_stage_wall_ns(profile, stage) / 1e9;
+    struct pt_value cpu_s =
+        cpu_known ? pt_real(cpu_ns / 1e9) : pt_unknown("a process ended before it noted its CPU time");
+    struct pt_value percent = !cpu_known   ? cpu_s
+                              : wall_s > 0 ? plausible(profile, 100 * cpu_ns / 1e9 / wall_s, wall_s)
+                                           : pt_unknown("the stage took no time");
+    if (wall_s > 0 && percent.type == PT_VALUE_UNKNOWN)
+        cpu_s = percent;
+    pt_metrics_set(metrics, scope, "cpu.total_s", cpu_s);
+    pt_metrics_set(metrics, scope, "cpu.avg_percent", percent);
+    pt_metrics_set(metrics, scope, "cpu.max_percent", pt_unknown(no_sampler));
+    pt_metrics_set(metrics, scope, "rss.max_bytes",
+                   rss_bytes ? pt_integer(rss_bytes) : pt_unknown("no process noted its memory"));
+    pt_metrics_set(metrics, scope, "rss.max_of", pt_text("largest process"));
+}
+
+static void set_resources_from_launcher(struct pt_profile *profile, pt_u32 stage, const struct pt_run_stage *run)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    const char *too_short = "the command ended before the first sample";
+    const double wall_s = (double)pt_profile_stage_wall_ns(profile, stage) / 1e9;
+    const double interval_s = profile->run->interval_ns / 1e9;
+    if (!isnan(run->cpu_s)) {
+        const struct pt_value percent = plausible(profile, 100 * run->cpu_s / (wall_s > 0 ? wall_s : 1e-3), wall_s);
+        pt_metrics_set(metrics, scope, "cpu.total_s", percent.type == PT_VALUE_UNKNOWN ? percent : pt_real(run->cpu_s));
+    }
+    if (!isnan(run->cpu_percent_avg))
+        pt_metrics_set(metrics, scope, "cpu.avg_percent", plausible(profile, run->cpu_percent_avg, wall_s));
+    pt_metrics_set(metrics, scope, "cpu.max_percent",
+                   isnan(run->cpu_percent_max) ? pt_unknown(too_short)
+                                               : plausible(profile, run->cpu_percent_max, interval_s));
+    if (run->rss_max_bytes > 0) {
+        pt_metrics_set(metrics, scope, "rss.max_bytes", pt_integer((pt_u64)run->rss_max_bytes));
+        pt_metrics_set(metrics, scope, "rss.max_of", pt_text("sum over the process tree"));
+    }
+}
+
+static void set_resources(struct pt_profile *profile, pt_u32 stage)
+{
+    static const char *const metrics[] = {"cpu.total_s", "cpu.avg_percent", "cpu.max_percent", "rss.max_bytes"};
+    const struct pt_run_stage *run = pt_profile_run_of(profile, stage);
+    const bool skipped = pt_stage_was_skipped(&profile->stages.items[stage]);
+    if (!skipped)
+        set_resources_from_library(profile, stage);
+    for (size_t i = 0; skipped && i < sizeof metrics / sizeof *metrics; i++)
+        pt_metrics_set(&profile->metrics, pt_scope_stage(stage), metrics[i], pt_unknown("the stage was skipped"));
+    if (run && !skipped)
+        set_resources_from_launcher(profile, stage, run);
+}
+
+/* What was recorded at all: an empty capture is a finding. */
+static void set_capture(struct pt_profile *profile, pt_u32 stage)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    pt_u64 calls = 0, allocs = 0, events = 0, lost = 0, untraced = 0;
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
+        const struct pt_process *process = profile->session->processes[i];
+        if (pt_profile_stage_of(profile, process) != stage)
+            continue;
+        for (pt_u32 row = 0; row < PT_ROW__COUNT; row++)
+            calls += pt_call_class_of(row) == PT_CALL_NONE ? 0 : process->rows[row].calls;
+        allocs += process->heap.allocs;
+        events += process->quality.events;
+        lost += process->quality.overwritten + process->quality.dropped;
+        lost += process->quality.truncated ? 0 : process->quality.corrupt_events;
+        untraced += process->n_untraced;
+    }
+    pt_metrics_set(metrics, scope, "capture.processes", pt_integer(profile->stages.items[stage].n_processes));
+    pt_metrics_set(metrics, scope, "capture.calls", pt_integer(calls));
+    pt_metrics_set(metrics, scope, "capture.allocs", pt_integer(allocs));
+    pt_metrics_set(metrics, scope, "capture.total", pt_integer(calls + allocs));
+    pt_metrics_set(metrics, scope, "capture.events", pt_integer(events));
+    pt_metrics_set(metrics, scope, "capture.lost.events", pt_integer(lost));
+    pt_metrics_set(metrics, scope, "capture.untraced", pt_integer(untraced));
+}
+
+void pt_derive_stage_totals(struct pt_profile *profile)
+{
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
+        set_resources(profile, stage);
+        set_capture(profile, stage);
+    }
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sink.h - where an export goes: a file that appears under its name only when it is whole, optionally gzip'ed.
+ *
+ * Compression runs in threads of its own, a mebibyte at a time, and gives one ordinary gzip member. Errors stick: after
+ * the first one all bytes are swallowed and pt_sink_close tells. One thread writes.
+ */
+#ifndef PT_EXPORT_OUT_SINK_H
+#define PT_EXPORT_OUT_SINK_H
+
+#include <stdbool.h>
+
+#include "proftrace/schema.h"
+#include "util/error.h"
+
+struct pt_sink;
+
+struct pt_sink_result {
+    pt_u64 bytes;      /* before compression: what a viewer has to hold */
+    pt_u64 file_bytes; /* in the file */
+};
+
+/* Open `path` ("-" = standard output) for at most `max_bytes` before compression (0 = no limit). NULL on error. */
+struct pt_sink *pt_sink_open(const char *path, bool gzip, pt_u64 max_bytes, struct pt_error *err);
+
+/* At least PT_SINK_ROOM writable bytes; pt_sink_wrote says how far they were filled. */
+#define PT_SINK_ROOM 16384u
+char *pt_sink_room(struct pt_sink *sink);
+void pt_sink_wrote(struct pt_sink *sink, const char *end);
+
+/* True after an error or when the limit was passed: the caller may stop early. */
+bool pt_sink_failed(const struct pt_sink *sink);
+
+/* Finish the file and give it its name, or report the first error and leave nothing behind. Frees the sink. */
+int pt_sink_close(struct pt_sink *sink, struct pt_sink_result *ret_result, struct pt_error *err);
+/* Leave nothing behind. Frees the sink. */
+void pt_sink_abandon(struct pt_sink *sink);
+
+#endif

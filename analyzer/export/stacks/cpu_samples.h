@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_samples.h - the CPU samples of a run, stage by stage, for formats that show stacks.
+ */
+#ifndef PT_EXPORT_STACKS_CPU_SAMPLES_H
+#define PT_EXPORT_STACKS_CPU_SAMPLES_H
+
+#include "export/export.h"
+#include "facts/cpu_names.h"
+
+/* A sample, or a wait whose stack was taken. */
+struct pt_cpu_shown {
+    pt_u64 t_ns; /* of the run */
+    pt_u32 thread, node;
+    double s;           /* what it stands for */
+    const char *reason; /* why it waited; NULL = it ran */
+};
+
+/* One stage's samples that the options want, those of a thread together and in the order of time. */
+struct pt_cpu_samples {
+    const char *stage;
+    struct pt_cpu_view *view;
+    const struct pt_cpu_shown *samples;
+    size_t n;
+    double unsampled_s; /* of waits: those of which no stack was taken */
+    void *context;      /* of the caller */
+};
+
+/* Calls `show` for each stage that has a profile. Fails when there is none at all. With off_cpu it reads all events, to
+ * know why threads waited. */
+int pt_cpu_samples_each(struct pt_session *session, const struct pt_export_options *options, void *context,
+                        void (*show)(const struct pt_cpu_samples *samples), struct pt_export_summary *summary,
+                        struct pt_error *err);
+
+/* Bytes of any length into a sink; as pt_json_init wants it, the context being the sink. */
+int pt_sink_put(void *sink, const char *bytes, size_t n);
+
+#endif

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * timeline/frame.c - what a timeline shows beside events: processes with their lives, threads alive, arrows between
+ * them.
+ *
+ * Owns: the per-process state of the walk. One thread. Never: reads events. */
+#include "timeline.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_ARGUMENT_CHARS 40
+
+pt_i64 pt_timeline_shown_ns(const struct pt_timeline *timeline)
+{
+    const pt_i64 from_ns = timeline->from_ns > 0 ? timeline->from_ns : 0;
+    const pt_i64 until_ns =
+        timeline->until_ns < timeline->session->duration_ns ? timeline->until_ns : timeline->session->duration_ns;
+    return until_ns > from_ns ? until_ns - from_ns : 0;
+}
+
+/* ---- processes ---- */
+
+static bool process_is_wanted(const struct pt_process *process, const struct pt_filter *filter)
+{
+    if (filter->pid && process->pid != filter->pid)
+        return false;
+    return !filter->stage || (process->stage && !strcmp(process->stage, filter->stage));
+}
+
+static void process_bounds(struct pt_timeline *timeline, struct pt_timeline_process *process)
+{
+    const struct pt_process *from = process->process;
+    pt_i64 start = from->start_ns, end = from->end_ns;
+    for (pt_u32 i = 0; i < from->n_threads; i++) {
+        start = from->threads[i].start_ns < start ? from->threads[i].start_ns : start;
+        end = from->threads[i].end_ns > end ? from->threads[i].end_ns : end;
+    }
+    process->start_ns = start;
+    process->end_ns = end < start ? start : end;
+    process->from_ns = start < timeline->from_ns ? timeline->from_ns : start;
+    process->until_ns = process->end_ns > timeline->until_ns ? timeline->until_ns : process->end_ns;
+    process->is_shown &= process->from_ns <= process->until_ns;
+}
+
+static const char *last_component(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash && slash[1] ? slash + 1 : path ? path : "";
+}
+
+/* "python3 train.py": the program and what it was given first, unless that is an option. */
+static void process_title(char *title, size_t room, const struct pt_process *process)
+{
+    const char *program = last_component(process->exe && *process->exe ? process->exe : process->comm);
+    const char *first = process->argc > 1 && process->argv[1] ? process->argv[1] : "";
+    const char *fork = process->parent_trace_id && !process->previous_image ? " (fork)" : "";
+    if (*first == '-' || !*first)
+        snprintf(title, room, "%s%s", *program ? program : "process", fork);
+    else
+        snprintf(title, room, "%s %.*s%s", program, FIRST_ARGUMENT_CHARS, last_component(first), fork);
+}
+
+static void process_labels(char *labels, size_t room, const struct pt_timeline_process *process)
+{
+    const struct pt_process *from = process->process;
+    int used = snprintf(labels, room, "%s", from->stage && *from->stage ? from->stage : "");
+    if (from->rank >= 0 && (size_t)used < room)
+        used += snprintf(labels + used, room - (size_t)used, "%srank %lld", used ? ", " : "", (long long)from->rank);
+    if (process->pid != from->pid && (size_t)used < room)
+        snprintf(labels + used, room - (size_t)used, "%spid %u%s%s", used ? ", " : "", from->pid,
+                 from->host && *from->host ? " on " : "", from->host ? from->host : "");
+}
+
+static void join_argv(char *line, size_t room, const struct pt_process *process)
+{
+    size_t used = 0;
+    line[0] = 0;
+    for (int i = 0; i < process->argc && used < room - 1; i++) {
+        const int wrote = snprintf(line + used, room - used, "%s%s", i ? " " : "", process->argv[i]);
+        used += wrote > 0 ? (size_t)wrote : 0;
+    }
+}
+
+static struct pt_timeline_arg state_arg(const struct pt_process *process)
+{
+    switch (process->state) {
+    case PT_PROCESS_EXITED:
+        return (struct pt_timeline_arg){.key = "exit_status", .number = process->exit_status};
+    case PT_PROCESS_EXECED:
+        return (struct pt_timeline_arg){.key = "end", .text = "exec"};
+    case PT_PROCESS_LIVE:
+        break;
+    }
+    return (struct pt_timeline_arg){.key = "end", .text = "not seen"};
+}
+
+/* The life of a process encloses what its main thread does, and is where arrows from its parent arrive. */
+static void show_life(struct pt_timeline *timeline, struct pt_timeline_process *process)
+{
+    const struct pt_process *from = process->process;
+    char title[256], line[2048];
+    process_title(title, sizeof title, from);
+    join_argv(line, sizeof line, from);
+    const struct pt_timeline_arg args[] = {
+        {.key = "exe", .text = from->exe ? from->exe : ""},
+        {.key = "argv", .text = line},
+        {.key = "cwd", .text = from->cwd ? from->cwd : ""},
+        {.key = "pid", .number = from->pid},
+        {.key = "ppid", .number = from->ppid},
+        state_arg(from),
+        {.key = "events_overwritten", .number = (pt_i64)from->quality.overwritten},
+        {.key = "events_dropped", .number = (pt_i64)from->quality.dropped},
+    };
+    pt_timeline_show(timeline, &(struct pt_timeline_slice){.row = process->main_row,
+                                                           .start_ns = process->from_ns,
+                                                           .end_ns = process->until_ns,
+                                                           .category = "process",
+                                                           .name = title,
+                                                           .arrow_to = process->arrow_to,
+                                                           .arrows_from = process->arrows_from.items,
+                                                           .n_arrows_from = (pt_u32)process->arrows_from.n,
+                                                           .args = args,
+                                                           .n_args = sizeof args / sizeof *args});
+}
+
+static void name_process(struct pt_timeline *timeline, struct pt_timeline_process *process)
+{
+    char title[256], labels[512];
+    process_title(title, sizeof title, process->process);
+    process_labels(labels, sizeof labels, process);
+    timeline->writer->process(timeline, process, title, labels);
+    timeline->summary->processes++;
+}
+
+/* ---- threads alive, over time ---- */
+
+struct thread_change {
+    pt_i64 at_ns;
+    int step;
+};
+
+static int change_order(const void *a, const void *b)
+{
+    const struct thread_change *x = a, *y = b;
+    return x->at_ns != y->at_ns ? (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns) : y->step - x->step;
+}
+
+static void show_threads(struct pt_timeline_process *process)
+{
+    const struct pt_process *from = process->process;
+    struct thread_change *changes = pt_calloc(2 * (size_t)from->n_threads + 1, sizeof *changes);
+    pt_u32 n = 0;
+    for (pt_u32 i = 0; i < from->n_threads; i++) {
+        if (from->threads[i].tid >= PT_DEVICE_TID)
+            continue;
+        changes[n++] = (struct thread_change){from->threads[i].start_ns, 1};
+        changes[n++] = (struct thread_change){from->threads[i].end_ns, -1};
+    }
+    qsort(changes, n, sizeof *changes, change_order);
+    struct pt_timeline_counter counter = {.process = process,
+                                          .name = "threads",
+                                          .series = "alive",
+                                          .key = PT_TIMELINE_KEY_THREADS,
+                                          .unit = PT_TIMELINE_UNIT_COUNT};
+    struct pt_thinned series = {0};
+    pt_timeline_show_series(&series, &counter, 4000);
+    pt_u64 alive = 0;
+    for (pt_u32 i = 0; n > 2 && i < n; i++)
+        pt_thinned_add(&series, changes[i].at_ns, alive += (pt_u64)changes[i].step);
+    pt_thinned_flush(&series);
+    free(changes);
+}
+
+/* ---- arrows ---- */
+
+static const struct pt_session *sorted_session; /* qsort has no context */
+static int pid_order(const void *a, const void *b)
+{
+    const struct pt_process *x = sorted_session->processes[*(const pt_u32 *)a],
+                            *y = sorted_session->processes[*(const pt_u32 *)b];
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return x->index < y->index ? -1 : 1;
+}
+
+static void sort_by_pid(struct pt_timeline *timeline)
+{
+    timeline->by_pid = pt_calloc(timeline->n_processes ? timeline->n_processes : 1, sizeof *timeline->by_pid);
+    for (pt_u32 i = 0; i < timeline->n_processes; i++)
+        timeline->by_pid[i] = i;
+    sorted_session = timeline->session;
+    qsort(timeline->by_pid, timeline->n_processes, sizeof *timeline->by_pid, pid_order);
+}
+
+struct pt_timeline_process *pt_timeline_find_child(struct pt_timeline *timeline,
+                                                   const struct pt_timeline_process *parent, pt_i32 child_pid,
+                                                   pt_i64 at_ns)
+{
+    pt_u32 low = 0, high = timeline->n_processes;
+    while (low < high) {
+        const pt_u32 middle = low + (high - low) / 2;
+        const struct pt_process *process = timeline->session->processes[timeline->by_pid[middle]];
+        if (process->pid < (pt_u32)child_pid || (process->pid == (pt_u32)child_pid && process->start_ns < at_ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < timeline->n_processes; low++) {
+        struct pt_timeline_process *child = &timeline->processes[timeline->by_pid[low]];
+        if (child->process->pid != (pt_u32)child_pid)
+            break;
+        const char *host = child->process->host, *parent_host = parent->process->host;
+        if (child->is_shown && !child->is_linked && (!host || !parent_host || !strcmp(host, parent_host)))
+            return child;
+    }
+    return NULL;
+}
+
+struct pt_timeline_process *pt_timeline_next_image(struct pt_timeline *timeline,
+                                                   const struct pt_timeline_process *process)
+{
+    for (pt_u32 i = process->process->index + 1; i < timeline->n_processes; i++)
+        if (timeline->processes[i].process->previous_image == process->process)
+            return timeline->processes[i].is_shown ? &timeline->processes[i] : NULL;
+    return NULL;
+}
+
+/* Children that no fork or spawn told of (vfork, clone, system): the arrow starts on the parent's main thread. */
+static void show_untold_children(struct pt_timeline *timeline)
+{
+    for (pt_u32 i = 0; i < timeline->n_processes; i++) {
+        struct pt_timeline_process *child = &timeline->processes[i];
+        const struct pt_process *parent_process = child->process->parent;
+        if (!child->is_shown || child->is_linked || !parent_process || child->process->previous_image)
+            continue;
+        struct pt_timeline_process *parent = &timeline->processes[parent_process->index];
+        const pt_i64 at_ns = child->start_ns;
+        if (!parent->is_shown || at_ns != child->from_ns || at_ns < parent->from_ns || at_ns >= parent->until_ns)
+            continue;
+        pt_timeline_show_arrow(timeline, "process", "child", &(struct pt_timeline_place){parent->main_row, at_ns},
+                               &(struct pt_timeline_place){child->main_row, at_ns});
+        child->arrow_to = ++timeline->n_arrows;
+        pt_vec_push(&parent->arrows_from, child->arrow_to);
+    }
+}
+
+/* ---- the file ---- */
+
+/* The row of its life: its main thread's, or one of that name where no such thread is known. */
+static struct pt_timeline_row *main_row(struct pt_timeline_process *process)
+{
+    const pt_u32 *tids = process->timeline->ids.tids[process->process->index];
+    for (pt_u32 i = 0; i < process->process->n_threads; i++)
+        if (tids[i] == process->pid)
+            return pt_timeline_thread_row(pt_timeline_lane_at(process, i));
+    struct pt_timeline_row *row = pt_timeline_row_new(process, 0);
+    row->tid = row->thread_tid = process->pid;
+    snprintf(row->name, sizeof row->name, "main");
+    process->has_own_main_row = true;
+    return row;
+}
+
+static void open_process(struct pt_timeline *timeline, pt_u32 index, const struct pt_filter *filter)
+{
+    struct pt_timeline_process *process = &timeline->processes[index];
+    process->timeline = timeline;
+    process->heap.blocks.room = &timeline->room;
+    process->process = timeline->session->processes[index];
+    process->is_shown = process_is_wanted(process->process, filter);
+    process->pid = timeline->ids.pids[index];
+    process->lanes = pt_calloc(process->process->n_threads ? process->process->n_threads : 1, sizeof *process->lanes);
+    process_bounds(timeline, process);
+    if (!process->is_shown)
+        return;
+    process->main_row = main_row(process);
+    name_process(timeline, process);
+}
+
+void pt_timeline_open(struct pt_timeline *timeline, struct pt_session *session, const struct pt_filter *filter)
+{
+    timeline->session = session;
+    timeline->from_ns = filter->from_ns > 0 ? filter->from_ns : LLONG_MIN / 4;
+    timeline->until_ns = filter->until_ns > 0 ? filter->until_ns : LLONG_MAX / 4;
+    timeline->min_duration_ns = filter->min_duration_ns;
+    timeline->n_processes = session->n_processes;
+    timeline->processes = pt_calloc(session->n_processes ? session->n_processes : 1, sizeof *timeline->processes);
+    pt_chrome_ids_build(&timeline->ids, session);
+    sort_by_pid(timeline);
+    timeline->writer->open(timeline);
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        open_process(timeline, i, filter);
+    pt_timeline_samples(timeline, filter);
+}
+
+static void free_process(struct pt_timeline_process *process)
+{
+    pt_timeline_gpu_free(process);
+    pt_timeline_rows_free(&process->ranges);
+    for (pt_u32 i = 0; i < process->process->n_threads; i++)
+        pt_timeline_lane_free(process->lanes[i]);
+    if (process->has_own_main_row)
+        pt_timeline_row_free(process->main_row);
+    free(process->lanes);
+    free(process->open_ranges.items);
+    free(process->arrows_from.items);
+    pt_live_heap_free(&process->heap);
+}
+
+void pt_timeline_close(struct pt_timeline *timeline)
+{
+    for (pt_u32 i = 0; i < timeline->n_processes; i++)
+        pt_timeline_finish_process(timeline, &timeline->processes[i]);
+    show_untold_children(timeline);
+    for (pt_u32 i = 0; i < timeline->n_processes; i++)
+        if (timeline->processes[i].is_shown) {
+            show_threads(&timeline->processes[i]);
+            show_life(timeline, &timeline->processes[i]);
+        }
+    timeline->writer->close(timeline);
+    for (pt_u32 i = 0; i < timeline->n_processes; i++)
+        free_process(&timeline->processes[i]);
+    free(timeline->processes);
+    free(timeline->by_pid);
+    pt_chrome_ids_free(&timeline->ids);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * timeline/gpu.c - what GPUs did, under the process that made them do it: a row per stream, arrows from the calls.
+ *
+ * Owns: the streams, devices and unanswered launches of a process. One thread. Never: guesses which call started what.
+ */
+#include "timeline.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "gpu_names.h"
+#include "proftrace/cuda.h"
+
+#define STREAM_ROWS 8
+#define LINKS (1u << 14) /* launches and work of which the other end may still come: the driver queues about 1,000 */
+#define ORDER_GPU (1u << 20) /* behind all threads */
+#define ORDER_DEVICE (1u << 16)
+
+struct pt_timeline_link {
+    pt_u32 correlation; /* 0 = free */
+    bool is_work;       /* else a call */
+    bool is_waiting;    /* counted in the depth of the queue */
+    struct pt_timeline_row *row;
+    pt_i64 start_ns;
+    pt_u64 arrow; /* its id, which no other call has, though it had this correlation */
+};
+
+struct pt_timeline_gpu *pt_timeline_gpu_of(struct pt_timeline_process *process)
+{
+    if (process->gpu)
+        return process->gpu;
+    process->gpu = pt_calloc(1, sizeof *process->gpu);
+    process->gpu->links = pt_calloc(LINKS, sizeof *process->gpu->links);
+    process->gpu->overheads.limit = STREAM_ROWS;
+    /* Calls that are left out are not counted either. */
+    process->gpu->depth_is_unknown = process->timeline->min_duration_ns > 0 || process->timeline->from_ns > 0;
+    return process->gpu;
+}
+
+/* ---- rows ---- */
+
+static struct pt_timeline_device *device_of(struct pt_timeline_process *process, pt_u32 number)
+{
+    uint64_t *known = pt_map_at(&process->gpu->devices, number);
+    if (*known)
+        return (void *)(uintptr_t)*known;
+    struct pt_timeline_device *device = pt_calloc(1, sizeof *device);
+    device->process = process;
+    device->number = number;
+    device->syncs.limit = PT_TIMELINE_ROWS;
+    snprintf(device->group, sizeof device->group, "GPU %u", number);
+    *known = (uintptr_t)device;
+    return device;
+}
+
+static struct pt_timeline_row *new_row(struct pt_timeline_process *process, const char *group, pt_u32 order)
+{
+    struct pt_timeline_row *row = pt_timeline_row_new(process, order);
+    row->group = group;
+    row->tid = pt_chrome_ids_new_tid(&process->timeline->ids);
+    return row;
+}
+
+static pt_u32 device_order(const struct pt_timeline_device *device)
+{
+    return ORDER_GPU + (device->number & 0xff) * ORDER_DEVICE;
+}
+
+static struct pt_timeline_row *make_stream_row(void *context, pt_u32 index)
+{
+    struct pt_timeline_queue *queue = context;
+    struct pt_timeline_device *device = queue->device;
+    const pt_u32 order = device_order(device) + (1 + queue->order % 1000) * (PT_TIMELINE_ROWS + 1) + index;
+    struct pt_timeline_row *row = new_row(device->process, device->group, order);
+    int used = snprintf(row->name, sizeof row->name, "stream %lld", (long long)queue->stream);
+    if (queue->context != device->first_context)
+        used += snprintf(row->name + used, sizeof row->name - (size_t)used, " of context %u", queue->context);
+    if (index)
+        snprintf(row->name + used, sizeof row->name - (size_t)used, " (overlapping)");
+    return row;
+}
+
+static struct pt_timeline_row *make_sync_row(void *context, pt_u32 index)
+{
+    struct pt_timeline_device *device = context;
+    struct pt_timeline_row *row = new_row(device->process, device->group, device_order(device) + index);
+    snprintf(row->name, sizeof row->name, "synchronisation");
+    return row;
+}
+
+static struct pt_timeline_row *make_overhead_row(void *context, pt_u32 index)
+{
+    struct pt_timeline_row *row = new_row(context, NULL, ORDER_GPU - PT_TIMELINE_ROWS + index);
+    snprintf(row->name, sizeof row->name, "CUDA overhead");
+    return row;
+}
+
+static struct pt_timeline_queue *queue_of(struct pt_timeline_process *process, pt_u32 id)
+{
+    uint64_t *known = pt_map_at(&process->gpu->queues, id);
+    if (*known)
+        return (void *)(uintptr_t)*known;
+    const struct pt_gpu_queue parsed = pt_gpu_queue_parse(pt_process_string(process->process, id));
+    struct pt_timeline_queue *queue = pt_calloc(1, sizeof *queue);
+    queue->device = device_of(process, parsed.device);
+    if (!queue->device->first_context)
+        queue->device->first_context = parsed.context;
+    queue->context = parsed.context;
+    queue->stream = parsed.stream;
+    queue->order = (pt_u32)process->gpu->queues.n;
+    queue->rows.limit = STREAM_ROWS;
+    *known = (uintptr_t)queue;
+    return queue;
+}
+
+/* ---- arrows ---- */
+
+static struct pt_timeline_link *link_at(struct pt_timeline_process *process, pt_u32 correlation)
+{
+    return &pt_timeline_gpu_of(process)->links[correlation % LINKS];
+}
+
+void pt_timeline_gpu_call(struct pt_timeline *timeline, struct pt_timeline_slice *slice)
+{
+    const struct pt_event *event = slice->event;
+    struct pt_timeline_process *process = slice->row->process;
+    if (!pt_gpu_is_launch(event))
+        return;
+    const pt_u32 correlation = pt_event_as(event, cuda_call)->correlation;
+    struct pt_timeline_link *link = link_at(process, correlation);
+    const bool has_ended = link->correlation == correlation && link->is_work;
+    if (has_ended && link->start_ns < slice->start_ns)
+        return; /* clocks that disagree: no arrow points back in time */
+    if (has_ended) {
+        slice->call = (struct pt_timeline_place){slice->row, slice->start_ns};
+        slice->work = (struct pt_timeline_place){link->row, link->start_ns};
+    }
+    const bool is_waiting =
+        !has_ended && event->result >= 0 && (event->tag == PT_CUDA_LAUNCH || event->tag == PT_CUDA_GRAPH_LAUNCH);
+    if (link->is_waiting)
+        pt_timeline_gpu_depth(process, pt_event_end_ns(event), -1);
+    if (is_waiting)
+        pt_timeline_gpu_depth(process, pt_event_end_ns(event), 1);
+    slice->arrow_from = has_ended ? link->arrow : ++timeline->n_arrows;
+    *link = (struct pt_timeline_link){correlation, false, is_waiting, slice->row, slice->start_ns, slice->arrow_from};
+}
+
+static void link_work(struct pt_timeline *timeline, struct pt_timeline_slice *slice)
+{
+    struct pt_timeline_process *process = slice->row->process;
+    const pt_u32 correlation = pt_gpu_correlation(slice->event);
+    struct pt_timeline_link *link = link_at(process, correlation);
+    if (!correlation)
+        return;
+    if (link->correlation == correlation && !link->is_work) {
+        if (link->is_waiting)
+            pt_timeline_gpu_depth(process, slice->end_ns, -1);
+        link->is_waiting = false;
+        if (link->start_ns > slice->start_ns)
+            return;
+        slice->call = (struct pt_timeline_place){link->row, link->start_ns};
+        slice->work = (struct pt_timeline_place){slice->row, slice->start_ns};
+        slice->arrow_to = link->arrow;
+        return;
+    }
+    if (link->correlation == correlation)
+        return; /* the call is still to come; the first piece of its work has the arrow */
+    if (link->is_waiting)
+        pt_timeline_gpu_depth(process, slice->end_ns, -1);
+    *link = (struct pt_timeline_link){correlation, true, false, slice->row, slice->start_ns, ++timeline->n_arrows};
+    slice->arrow_to = link->arrow;
+}
+
+/* ---- slices ---- */
+
+static void name_work(struct pt_timeline_process *process, const struct pt_event *event,
+                      struct pt_timeline_slice *slice, char text[PT_GPU_NAME_BYTES])
+{
+    slice->name = text;
+    switch (event->desc->id) {
+    case PT_EV_gpu_kernel: {
+        const pt_u32 id = pt_event_as(event, gpu_kernel)->name;
+        slice->name = pt_gpu_kernel_name(&process->gpu->kernels, process->process, id);
+        slice->name_key = 1ull << 63 | (pt_u64)process->process->index << 32 | id;
+        break;
+    }
+    case PT_EV_gpu_copy:
+        pt_gpu_copy_name(text, (pt_u32)event->tag);
+        break;
+    case PT_EV_gpu_set:
+        pt_gpu_set_name(text, (pt_u32)event->tag);
+        break;
+    case PT_EV_gpu_graph:
+        snprintf(text, PT_GPU_NAME_BYTES, "graph %llu", (unsigned long long)pt_event_as(event, gpu_graph)->graph);
+        break;
+    case PT_EV_gpu_sync:
+        slice->name = pt_gpu_sync_name(event->tag);
+        break;
+    default:
+        slice->name = pt_gpu_overhead_name(event->tag);
+    }
+}
+
+static struct pt_timeline_row *place_work(struct pt_timeline *timeline, struct pt_timeline_process *process,
+                                          const struct pt_event *event, pt_i64 *start_ns, pt_i64 *end_ns)
+{
+    struct pt_timeline_gpu *gpu = process->gpu;
+    if (event->desc->id == PT_EV_gpu_overhead)
+        return pt_timeline_place(timeline, &gpu->overheads, make_overhead_row, process, start_ns, end_ns);
+    /* The queue is the second word of all others. */
+    struct pt_timeline_queue *queue = queue_of(process, (pt_u32)(event->words[0] >> 32));
+    if (event->desc->id == PT_EV_gpu_sync)
+        return pt_timeline_place(timeline, &queue->device->syncs, make_sync_row, queue->device, start_ns, end_ns);
+    return pt_timeline_place(timeline, &queue->rows, make_stream_row, queue, start_ns, end_ns);
+}
+
+static void show_work(struct pt_timeline *timeline, struct pt_timeline_process *process, const struct pt_event *event)
+{
+    char text[PT_GPU_NAME_BYTES];
+    pt_i64 start_ns = event->start_ns, end_ns = pt_event_end_ns(event);
+    if (event->duration_ns < timeline->min_duration_ns || !pt_timeline_clip(timeline, &start_ns, &end_ns))
+        return;
+    struct pt_timeline_row *row = place_work(timeline, process, event, &start_ns, &end_ns);
+    if (!row)
+        return;
+    struct pt_timeline_slice slice = {
+        .row = row, .start_ns = start_ns, .end_ns = end_ns, .event = event, .with_strings = true};
+    name_work(process, event, &slice, text);
+    link_work(timeline, &slice);
+    pt_timeline_show(timeline, &slice);
+}
+
+static void show_point(struct pt_timeline *timeline, struct pt_timeline_process *process, const struct pt_event *event)
+{
+    struct pt_timeline_gpu *gpu = process->gpu;
+    switch (event->desc->id) {
+    case PT_EV_gpu_memory:
+        pt_timeline_gpu_memory(process, event);
+        return;
+    case PT_EV_gpu_device: {
+        struct pt_timeline_device *device = device_of(process, (pt_u32)event->tag);
+        const char *name = pt_process_string(process->process, event->aux);
+        if (name && *name)
+            snprintf(device->group, sizeof device->group, "GPU %u (%.120s)", device->number, name);
+        return;
+    }
+    case PT_EV_gpu_lost:
+        gpu->depth_is_unknown = true;
+        break;
+    case PT_EV_gpu_tracing:
+        break;
+    default:
+        return; /* pools, nodes of graphs, clocks: nothing to draw */
+    }
+    if (pt_timeline_in_window(timeline, event->start_ns))
+        pt_timeline_show_instant(timeline, &(struct pt_timeline_slice){.row = process->main_row,
+                                                                       .start_ns = event->start_ns,
+                                                                       .end_ns = event->start_ns,
+                                                                       .event = event,
+                                                                       .with_strings = true,
+                                                                       .is_of_process = true});
+}
+
+bool pt_timeline_gpu_event(struct pt_timeline *timeline, struct pt_timeline_process *process,
+                           const struct pt_event *event)
+{
+    if (event->desc->category != PT_CATEGORY_GPU)
+        return false;
+    pt_timeline_gpu_of(process);
+    if (event->desc->role == PT_ROLE_SPAN)
+        show_work(timeline, process, event);
+    else
+        show_point(timeline, process, event);
+    return true;
+}
+
+/* ---- the end ---- */
+
+void pt_timeline_gpu_free(struct pt_timeline_process *process)
+{
+    struct pt_timeline_gpu *gpu = process->gpu;
+    if (!gpu)
+        return;
+    for (size_t i = 0; i < gpu->queues.n; i++) {
+        struct pt_timeline_queue *queue = (void *)(uintptr_t)gpu->queues.entries[i].value;
+        pt_timeline_rows_free(&queue->rows);
+        free(queue);
+    }
+    for (size_t i = 0; i < gpu->devices.n; i++) {
+        struct pt_timeline_device *device = (void *)(uintptr_t)gpu->devices.entries[i].value;
+        pt_timeline_rows_free(&device->syncs);
+        free(device);
+    }
+    pt_timeline_gpu_counters_free(gpu);
+    pt_gpu_kernel_names_free(&gpu->kernels);
+    pt_timeline_rows_free(&gpu->overheads);
+    pt_map_fini(&gpu->queues);
+    pt_map_fini(&gpu->devices);
+    free(gpu->links);
+    free(gpu);
+    process->gpu = NULL;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * track.h - the rule that viewers impose: on one track, slices nest or stand apart; never do they overlap by halves.
+ *
+ * Slices come in the order of their ends, children before parents. A track remembers what it shows at the top level and
+ * either takes a slice, moved by the few nanoseconds that rounding put it wrong, or refuses it.
+ */
+#ifndef PT_EXPORT_TIMELINE_TRACK_H
+#define PT_EXPORT_TIMELINE_TRACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "proftrace/schema.h"
+
+/* Slices that a track remembers, those in the innermost open range first of all. A call that encloses more than half as
+ * many is refused; ranges never are. */
+#define PT_TRACK_SPANS 8192u
+
+struct pt_track_span {
+    pt_i64 start_ns, end_ns;
+    pt_i64 children_end_ns;
+};
+
+/* A range of the program that has begun and not ended. */
+struct pt_track_range {
+    pt_i64 start_ns;
+    pt_u32 name;
+    size_t spans_before;        /* on the stack when it began */
+    pt_i64 forgotten_before_ns; /* forgotten_until_ns as far as it lies before the range */
+};
+
+struct pt_track {
+    struct pt_track_span *spans;
+    size_t n_spans, spans_capacity;
+    pt_i64 forgotten_until_ns; /* spans before it are no longer known */
+    struct pt_track_range *ranges;
+    size_t n_ranges, ranges_capacity;
+    pt_i64 from_ns, until_ns; /* what encloses everything on the track */
+    /* A slice that encloses an earlier one and begins with it, not at from_ns, is not taken: its beginning has to be
+     * told before that of the earlier one. */
+    bool refuses_late_parents;
+};
+
+/* The track takes the slice, perhaps moved; or false: it overlaps another one by more than rounding. */
+bool pt_track_place(struct pt_track *track, pt_i64 *start_ns, pt_i64 *end_ns);
+
+void pt_track_range_begin(struct pt_track *track, pt_i64 start_ns, pt_u32 name);
+/* Close the innermost range at *end_ns; its slice is placed. False when none is open. */
+bool pt_track_range_end(struct pt_track *track, pt_i64 *end_ns, struct pt_track_range *ret_range);
+
+void pt_track_free(struct pt_track *track);
+
+#endif

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * torch/file.c - the trace of one process as PyTorch's profiler would have written it: CUDA calls, what the GPU did,
+ * and the program's steps and ranges.
+ *
+ * Owns: the file, what is open on each thread. One thread. Never: shows what PyTorch's profiler has no category for
+ * (files, locks, memory): that is in the other timelines. */
+#include "torch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/out/put.h"
+
+#define OPEN_LIMIT 100000u    /* a program that never ends its ranges */
+#define RANGE_TIDS (1u << 22) /* rows for ranges that may overlap: the kernel gives out no thread id above this */
+
+const char *pt_torch_process_name(const struct pt_torch_file *file)
+{
+    return file->process->comm && *file->process->comm ? file->process->comm : "process";
+}
+
+int pt_torch_open(struct pt_torch_file *file, const char *folder, pt_u64 max_bytes, struct pt_error *err)
+{
+    const struct pt_session *session = file->process->session;
+    file->path = pt_asprintf("%s/rank%u.%u.pt.trace.json.gz", folder, file->rank, file->process->pid);
+    file->threads = pt_calloc(file->process->n_threads ? file->process->n_threads : 1, sizeof *file->threads);
+    file->sink = pt_sink_open(file->path, true, max_bytes, err);
+    if (!file->sink)
+        return -1;
+    char *at = pt_put(pt_sink_room(file->sink), "{\"schemaVersion\":1,\n\"distributedInfo\":{\"rank\": ");
+    at = pt_put_u64(at, file->rank); /* HTA looks for the space before it */
+    at = pt_put_u64(pt_put(at, ", \"world_size\": "), file->world_size);
+    at = pt_put_u64(pt_put(at, "},\n\"displayTimeUnit\":\"ms\",\"baseTimeNanoseconds\":"), session->start_realtime_ns);
+    pt_sink_wrote(file->sink, pt_put(at, ",\n\"traceEvents\":["));
+    pt_torch_name(file, "process_name", "name", file->process->pid, 0, pt_torch_process_name(file), 0);
+    pt_torch_name(file, "process_labels", "labels", file->process->pid, 0, "CPU", 0);
+    pt_torch_name(file, "process_sort_index", "sort_index", file->process->pid, 0, NULL, file->process->pid);
+    file->summary->processes++;
+    return 0;
+}
+
+static void name_thread(struct pt_torch_file *file, const struct pt_thread *thread)
+{
+    struct pt_torch_thread *known = &file->threads[thread->index];
+    char name[40];
+    if (known->is_named)
+        return;
+    known->is_named = true;
+    snprintf(name, sizeof name, "thread %u", thread->tid);
+    pt_torch_name(file, "thread_name", "name", file->process->pid, thread->tid, name, 0);
+    pt_torch_name(file, "thread_sort_index", "sort_index", file->process->pid, thread->tid, NULL, thread->tid);
+    file->summary->tracks++;
+}
+
+/* ---- calls ---- */
+
+static void show_call(struct pt_torch_file *file, const struct pt_event *event)
+{
+    const bool is_told = event->desc->id == PT_EV_cuda_call; /* by CUPTI; else seen by a wrapper */
+    const pt_u32 id = is_told                                  ? pt_event_as(event, cuda_call)->name
+                      : event->desc->id == PT_EV_cuda_transfer ? pt_event_as(event, cuda_transfer)->name
+                                                               : 0;
+    const char *name = id ? pt_process_string(file->process, id) : NULL;
+    const pt_u32 correlation = is_told ? pt_event_as(event, cuda_call)->correlation : 0;
+    pt_i64 start_ns, end_ns;
+    if (!pt_torch_clip(file, event, &start_ns, &end_ns))
+        return;
+    if (!name || !*name)
+        name = event->desc->id == PT_EV_cuda_launch ? "cudaLaunchKernel" : "CUDA call";
+    name_thread(file, event->thread);
+    const pt_u32 pid = file->process->pid, tid = event->thread->tid;
+    /* The runtime's functions are called cuda..., the driver's cu...: HTA knows their names. */
+    char *at =
+        pt_torch_begin(file, 'X', strncmp(name, "cuda", 4) && !strncmp(name, "cu", 2) ? "cuda_driver" : "cuda_runtime",
+                       name, pid, tid, start_ns);
+    at = pt_torch_span(at, end_ns - start_ns);
+    if (correlation)
+        at = pt_torch_arg(at, "correlation", correlation);
+    if (event->result < 0)
+        at = pt_torch_arg(at, "error", -(pt_i64)event->result);
+    if (event->desc->id == PT_EV_cuda_launch)
+        at = pt_put_string(pt_put(at, at[-1] == '{' ? "\"kernel\":" : ",\"kernel\":"),
+                           pt_gpu_kernel_name(&file->kernels, file->process, pt_event_as(event, cuda_launch)->name));
+    pt_torch_end(file, pt_put(at, "}"));
+    file->summary->slices++;
+    if (pt_gpu_is_launch(event))
+        pt_torch_flow(file, 's', correlation, pid, tid, start_ns);
+}
+
+const char *pt_torch_step_name(char text[PT_TORCH_STEP_BYTES], pt_u64 number)
+{
+    snprintf(text, PT_TORCH_STEP_BYTES, "ProfilerStep#%llu", (unsigned long long)number);
+    return text;
+}
+
+const char *pt_torch_range_name(const struct pt_torch_file *file, pt_u32 name)
+{
+    const char *text = pt_process_string(file->process, name);
+    return text && *text ? text : "range";
+}
+
+/* ---- steps and ranges ---- */
+
+static void show_annotation(struct pt_torch_file *file, const char *name, pt_u32 tid, pt_i64 start_ns, pt_i64 end_ns)
+{
+    end_ns = end_ns < start_ns ? start_ns : end_ns;
+    if (end_ns < file->from_ns || start_ns > file->until_ns)
+        return;
+    start_ns = start_ns < file->from_ns ? file->from_ns : start_ns;
+    end_ns = end_ns > file->until_ns ? file->until_ns : end_ns;
+    char *at = pt_torch_begin(file, 'X', "user_annotation", name, file->process->pid, tid, start_ns);
+    pt_torch_end(file, pt_put(pt_torch_span(at, end_ns - start_ns), "}"));
+    file->summary->slices++;
+}
+
+static void show_range(struct pt_torch_file *file, const struct pt_torch_open *range, pt_u32 tid, pt_i64 end_ns)
+{
+    show_annotation(file, pt_torch_range_name(file, range->name), tid, range->start_ns, end_ns);
+    if (range->projected)
+        pt_torch_project_end(file, range->projected);
+}
+
+static void end_step(struct pt_torch_file *file, struct pt_torch_thread *thread, pt_i64 end_ns)
+{
+    char name[PT_TORCH_STEP_BYTES];
+    if (!thread->has_step)
+        return;
+    thread->has_step = false;
+    show_annotation(file, pt_torch_step_name(name, thread->step.id), thread->step.tid, thread->step.start_ns, end_ns);
+    pt_torch_project_end(file, thread->step.projected);
+}
+
+/* The first row that no open range is on. */
+static pt_u32 free_row(const struct pt_torch_file *file)
+{
+    for (pt_u32 tid = RANGE_TIDS + 1;; tid++) {
+        bool is_free = true;
+        for (size_t i = 0; i < file->ranges.n && is_free; i++)
+            is_free = file->ranges.items[i].tid != tid;
+        if (is_free)
+            return tid;
+    }
+}
+
+static void open_range(struct pt_torch_file *file, const struct pt_event *event)
+{
+    if (file->ranges.n >= OPEN_LIMIT / 100) { /* a row each */
+        file->summary->left_out++;
+        return;
+    }
+    const struct pt_torch_open range = {.id = pt_event_as(event, range_open)->id,
+                                        .name = event->aux,
+                                        .tid = free_row(file),
+                                        .start_ns = event->start_ns};
+    pt_vec_push(&file->ranges, range);
+}
+
+static void close_range(struct pt_torch_file *file, const struct pt_event *event)
+{
+    const pt_u64 id = pt_event_as(event, range_close)->id;
+    for (size_t i = file->ranges.n; i > 0; i--) {
+        struct pt_torch_open *range = &file->ranges.items[i - 1];
+        if (range->id != id)
+            continue;
+        show_range(file, range, range->tid, event->start_ns);
+        memmove(range, range + 1, (file->ranges.n - i) * sizeof *range);
+        file->ranges.n--;
+        return;
+    }
+    file->summary->left_out++;
+}
+
+static void begin_range(struct pt_torch_thread *thread, struct pt_torch_open range, pt_u32 name)
+{
+    const size_t n = thread->ranges.n;
+    if (n >= OPEN_LIMIT) {
+        thread->ranges_left_out++;
+        return;
+    }
+    range.name = name;
+    range.projected = pt_torch_project_range(n ? thread->ranges.items[n - 1].projected : NULL, name);
+    pt_vec_push(&thread->ranges, range);
+}
+
+static void user_event(struct pt_torch_file *file, const struct pt_event *event)
+{
+    struct pt_torch_thread *thread = &file->threads[event->thread->index];
+    const pt_u32 tid = event->thread->tid;
+    struct pt_torch_open range = {.tid = tid, .start_ns = event->start_ns};
+    name_thread(file, event->thread);
+    switch (event->desc->id) {
+    case PT_EV_step:
+        end_step(file, thread, event->start_ns);
+        range.id = event->words[0];
+        range.projected = file->step = pt_torch_project_step(range.id);
+        thread->step = range;
+        thread->has_step = true;
+        break;
+    case PT_EV_range_begin:
+        begin_range(thread, range, pt_event_as(event, range_begin)->name);
+        break;
+    case PT_EV_range_end:
+        if (thread->ranges_left_out)
+            thread->ranges_left_out--;
+        else if (thread->ranges.n)
+            show_range(file, &thread->ranges.items[--thread->ranges.n], tid, event->start_ns);
+        break;
+    case PT_EV_range_open:
+        open_range(file, event);
+        break;
+    case PT_EV_range_close:
+        close_range(file, event);
+        break;
+    default:
+        break;
+    }
+}
+
+void pt_torch_event(struct pt_torch_file *file, const struct pt_event *event)
+{
+    if (event->desc->category == PT_CATEGORY_GPU)
+        pt_torch_gpu_event(file, event);
+    else if (event->desc->category == PT_CATEGORY_CUDA) {
+        show_call(file, event);
+        if (pt_gpu_is_launch(event))
+            pt_torch_project_call(file, event);
+    } else if (event->desc->category == PT_CATEGORY_USER)
+        user_event(file, event);
+}
+
+/* ---- the end ---- */
+
+static void finish_threads(struct pt_torch_file *file)
+{
+    for (pt_u32 i = 0; i < file->process->n_threads; i++) {
+        const struct pt_thread *thread = &file->process->threads[i];
+        struct pt_torch_thread *open = &file->threads[i];
+        while (open->ranges.n)
+            show_range(file, &open->ranges.items[--open->ranges.n], thread->tid, thread->end_ns);
+        end_step(file, open, thread->end_ns);
+    }
+    while (file->ranges.n) {
+        const struct pt_torch_open *range = &file->ranges.items[--file->ranges.n];
+        show_range(file, range, range->tid, file->process->end_ns);
+    }
+    pt_torch_project_finish(file);
+}
+
+int pt_torch_close(struct pt_torch_file *file, struct pt_sink_result *ret_result, struct pt_error *err)
+{
+    finish_threads(file);
+    const pt_i64 end_ns = file->process->end_ns < file->until_ns ? file->process->end_ns : file->until_ns;
+    char *at = pt_put(pt_sink_room(file->sink), file->has_lines ? ",\n" : "\n");
+    at = pt_put(at, "{\"ph\":\"i\",\"name\":\"Record Window End\",\"s\":\"g\",\"pid\":\"\",\"tid\":\"\",\"ts\":");
+    pt_sink_wrote(file->sink, pt_put(pt_put_us(at, end_ns), "}\n]"));
+    pt_torch_put_devices(file);
+    at = pt_put_string(pt_put(pt_sink_room(file->sink), ",\n\"traceName\":"), file->path);
+    pt_sink_wrote(file->sink, pt_put(at, "}\n"));
+    struct pt_sink *sink = file->sink;
+    file->sink = NULL;
+    const int result = pt_sink_close(sink, ret_result, err);
+    file->is_written = !result;
+    return result;
+}
+
+static void free_thread(struct pt_torch_file *file, struct pt_torch_thread *thread)
+{
+    while (thread->ranges.n)
+        pt_torch_project_end(file, thread->ranges.items[--thread->ranges.n].projected);
+    if (thread->has_step)
+        pt_torch_project_end(file, thread->step.projected);
+    free(thread->ranges.items);
+}
+
+void pt_torch_free(struct pt_torch_file *file)
+{
+    if (file->sink)
+        pt_sink_abandon(file->sink);
+    file->sink = NULL;
+    for (pt_u32 i = 0; file->threads && i < file->process->n_threads; i++)
+        free_thread(file, &file->threads[i]);
+    pt_torch_project_finish(file);
+    pt_gpu_kernel_names_free(&file->kernels);
+    pt_map_fini(&file->device_at);
+    pt_map_fini(&file->streams);
+    free(file->threads);
+    free(file->recorded);
+    free(file->ranges.items);
+    free(file->devices.items);
+    free(file->path);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * call_class.h - which calls count as reading, writing, metadata ...: written once, used by every analysis and report.
+ */
+#ifndef PT_FACTS_CALL_CLASS_H
+#define PT_FACTS_CALL_CLASS_H
+
+#include "model/session.h"
+
+enum pt_call_class {
+    PT_CALL_READ,  /* descriptor-level reads: read, pread, readv, preadv */
+    PT_CALL_WRITE, /* descriptor-level writes */
+    PT_CALL_OPEN,  /* open and mkstemp families */
+    PT_CALL_STAT,  /* meta_stat */
+    PT_CALL_META,  /* other metadata, directories, close */
+    PT_CALL_SYNC,  /* fsync and kin: write time */
+    PT_CALL_COPY,  /* sendfile and kin: counted apart, both read and write */
+    PT_CALL_STDIO_READ,
+    PT_CALL_STDIO_WRITE,
+    PT_CALL_STDIO_OTHER,
+    PT_CALL_MAP,
+    PT_CALL_PROCESS, /* fork, spawn, system: waits for others */
+    PT_CALL_WAIT,    /* for descriptors, time, signals, children, threads */
+    PT_CALL_LOCK,    /* for mutexes and their kin */
+    PT_CALL_NETWORK, /* sockets made, connected, received from and sent to */
+    PT_CALL_NONE,    /* heap, points, user ranges */
+    PT_CALL__COUNT
+};
+
+enum pt_call_class pt_call_class_of(pt_u32 row);
+
+/* Sum of the rows of a class. */
+struct pt_row_totals pt_call_class_sum(const struct pt_row_totals rows[PT_TOTALS_ROWS], enum pt_call_class which);
+
+/* Add b to a. */
+void pt_row_totals_add(struct pt_row_totals *a, const struct pt_row_totals *b);
+
+/* The call as people know it: "read" for io_read, "stat" for meta_stat, the event's name without its family. */
+const char *pt_call_name(pt_u32 row);
+
+#endif

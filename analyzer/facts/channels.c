@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the table of channels and who used them. Threads: one. Never: guesses: two that use the same channel in
+ * opposite directions are peers, nobody else is.
+ *
+ * A pipe and a socket pair have names that all processes know. A connection has none: its ends name each other's
+ * address. Both ends are known from the connect alone: the other side calls it by the address that it came from.
+ */
+#include "channels.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wait_kind.h"
+
+enum { MOST_CHANNELS = 65536, MOST_PARENTS = 4 };
+
+/* Of addresses the kind is left out: a connection from an IPv4 client to a socket for IPv6 is "tcp" and "tcp6". */
+static pt_u64 hash_of(const char *text)
+{
+    pt_u64 hash = 0xcbf29ce484222325ull;
+    const char *address = pt_channel_of_path(text) == PT_CHANNEL_NETWORK ? strchr(text, ' ') : NULL;
+    for (text = address ? address : text; *text; text++)
+        hash = (hash ^ (pt_u8)*text) * 0x100000001b3ull;
+    return hash | 1;
+}
+
+static pt_u64 mixed(pt_u64 a, pt_u64 b)
+{
+    return ((a ^ (b << 1 | b >> 63)) * 0x9e3779b97f4a7c15ull) | 1;
+}
+
+static pt_u32 channel_at(struct pt_peers *peers, pt_u64 hash)
+{
+    pt_u64 *slot = pt_map_find(&peers->by_channel, hash);
+    if (!slot && peers->channels.n >= MOST_CHANNELS)
+        return 0;
+    slot = pt_map_at(&peers->by_channel, hash);
+    if (!*slot) {
+        pt_vec_push(&peers->channels, (struct pt_peer){0});
+        *slot = peers->channels.n;
+    }
+    return (pt_u32)*slot;
+}
+
+static void join(struct pt_peers *peers, pt_u64 one, pt_u64 other)
+{
+    const pt_u32 a = channel_at(peers, one), b = channel_at(peers, other);
+    if (a)
+        peers->channels.items[a - 1].pair = other;
+    if (b)
+        peers->channels.items[b - 1].pair = one;
+}
+
+/* ---- pairs and connections ---- */
+
+/* A socket pair has two names. */
+static void note_pair(struct pt_peers *peers, const struct pt_event *event)
+{
+    const struct pt_ev_net_socket *pair = pt_event_as(event, net_socket);
+    const char *one = pt_process_string(event->process, pair->path);
+    const char *other = pt_process_string(event->process, pair->to_path);
+    if (one && other && *one && *other && strcmp(one, other))
+        join(peers, hash_of(one), hash_of(other));
+}
+
+static size_t host_bytes(const char *address)
+{
+    const char *port = strrchr(address, ':');
+    return port ? (size_t)(port - address) : strlen(address);
+}
+
+/* The other side of this machine calls this one so; 0 = it is no connection within it. */
+static pt_u64 name_over_there(const struct pt_event *event, const char *peer, const char *local)
+{
+    char name[512];
+    const bool is_network = pt_channel_of_path(peer) == PT_CHANNEL_NETWORK;
+    if (is_network && (!local || host_bytes(local) != host_bytes(peer) || strncmp(local, peer, host_bytes(peer)) != 0))
+        return 0;
+    if (is_network)
+        return hash_of(local);
+    snprintf(name, sizeof name, "%s (pid %u)", peer, event->process->pid);
+    return hash_of(name);
+}
+
+static void keep_connection(struct pt_peers *peers, pt_u64 key, pt_u64 peer, pt_u32 channel)
+{
+    pt_u64 *slot = pt_map_find(&peers->by_descriptor, key);
+    if (!slot && peers->connections.n >= MOST_CHANNELS)
+        return;
+    slot = pt_map_at(&peers->by_descriptor, key);
+    if (!*slot) {
+        pt_vec_push(&peers->connections, (struct pt_connection){0});
+        *slot = peers->connections.n;
+    }
+    peers->connections.items[*slot - 1] = (struct pt_connection){peer, channel};
+}
+
+static pt_u64 key_of(const struct pt_process *process, pt_i32 descriptor)
+{
+    return (pt_u64)process->index << 32 | (pt_u32)descriptor;
+}
+
+/* Most addresses are those of other machines: that is soon known. */
+static pt_u64 any_to(pt_u64 peer)
+{
+    return mixed(0x5bd1e995, peer);
+}
+
+static void note_connection(struct pt_peers *peers, const struct pt_event *event)
+{
+    const struct pt_ev_net_connect *connect = pt_event_as(event, net_connect);
+    const char *peer = pt_process_string(event->process, connect->peer);
+    const char *local = pt_process_string(event->process, connect->local);
+    if ((event->result && event->result != -EINPROGRESS) || !peer || !*peer)
+        return;
+    const pt_u64 there = name_over_there(event, peer, local);
+    const pt_u64 here = there ? mixed(there, hash_of(peer)) : 0;
+    const pt_u32 channel = there ? channel_at(peers, here) : 0;
+    if (channel)
+        join(peers, here, there);
+    /* Also where it leads elsewhere: the descriptor may have been another connection's. */
+    keep_connection(peers, key_of(event->process, event->tag), hash_of(peer), channel);
+    if (!channel)
+        return;
+    peers->has_connections = true;
+    /* The descriptor may be copied. */
+    keep_connection(peers, mixed(event->process->index, hash_of(peer)), hash_of(peer), channel);
+    keep_connection(peers, any_to(hash_of(peer)), hash_of(peer), channel);
+}
+
+static const struct pt_connection *connection_at(const struct pt_peers *peers, pt_u64 key, pt_u64 peer)
+{
+    const pt_u64 *slot = pt_map_find(&peers->by_descriptor, key);
+    const struct pt_connection *connection = slot ? &peers->connections.items[*slot - 1] : NULL;
+    return connection && connection->peer == peer ? connection : NULL;
+}
+
+/* Of a connection that the process made, or one that it was forked from. */
+static const struct pt_connection *connection_of(const struct pt_peers *peers, const struct pt_event *event,
+                                                 pt_u64 peer)
+{
+    const struct pt_process *process = event->process;
+    if (!pt_map_find(&peers->by_descriptor, any_to(peer)))
+        return NULL;
+    for (int i = 0; process && i < MOST_PARENTS; i++, process = process->parent) {
+        const struct pt_connection *connection = connection_at(peers, key_of(process, event->tag), peer);
+        if (!connection)
+            connection = connection_at(peers, mixed(process->index, peer), peer);
+        if (connection)
+            return connection;
+    }
+    return NULL;
+}
+
+static pt_u32 channel_of(struct pt_peers *peers, const struct pt_event *event)
+{
+    const enum pt_channel kind = pt_channel_of_event(event);
+    if (kind == PT_CHANNEL_FILE || (kind == PT_CHANNEL_NETWORK && !peers->has_connections))
+        return 0;
+    const char *path = pt_descriptor_of_event(event);
+    const pt_u64 hash = hash_of(path);
+    const bool may_connect = peers->has_connections && (kind == PT_CHANNEL_NETWORK || !strncmp(path, "unix ", 5));
+    const struct pt_connection *connection = may_connect ? connection_of(peers, event, hash) : NULL;
+    if (connection)
+        return connection->channel;
+    if (kind == PT_CHANNEL_LOCAL)
+        return channel_at(peers, hash);
+    const pt_u64 *slot = pt_map_find(&peers->by_channel, hash);
+    return slot ? (pt_u32)*slot : 0;
+}
+
+/* ---- users ---- */
+
+static void remember(struct pt_peer_side *side, const struct pt_event *event)
+{
+    const pt_u32 user = event->process->index + 1;
+    if (side->threads[0] != event->thread) {
+        side->threads[1] = side->threads[0];
+        side->threads[0] = event->thread;
+        side->since_ns = event->start_ns;
+    }
+    if (side->users[0] == user)
+        return;
+    side->users[1] = side->users[0];
+    side->users[0] = user;
+}
+
+pt_u32 pt_peers_note(struct pt_peers *peers, const struct pt_event *event)
+{
+    if (event->desc->row == PT_ROW_net_socket)
+        note_pair(peers, event);
+    if (event->desc->row == PT_ROW_net_connect)
+        note_connection(peers, event);
+    const pt_u32 channel = channel_of(peers, event);
+    if (!channel)
+        return 0;
+    struct pt_peer *peer = &peers->channels.items[channel - 1];
+    switch (event->desc->row) {
+    case PT_ROW_io_write:
+    case PT_ROW_io_writev:
+    case PT_ROW_net_send:
+        remember(&peer->writers, event);
+        break;
+    case PT_ROW_io_read:
+    case PT_ROW_io_readv:
+    case PT_ROW_net_receive:
+        remember(&peer->readers, event);
+        break;
+    default:
+        break;
+    }
+    return channel;
+}
+
+static const struct pt_peer_side *other_side(const struct pt_peers *peers, pt_u32 channel, bool waits_for_writer)
+{
+    const struct pt_peer *peer = &peers->channels.items[channel - 1];
+    const pt_u64 *other = peer->pair ? pt_map_find(&peers->by_channel, peer->pair) : NULL;
+    if (other)
+        peer = &peers->channels.items[*other - 1];
+    return waits_for_writer ? &peer->writers : &peer->readers;
+}
+
+pt_u32 pt_peers_other(const struct pt_peers *peers, const struct pt_process *process, const char *channel,
+                      bool waits_for_writer)
+{
+    const pt_u64 *slot = channel ? pt_map_find(&peers->by_channel, hash_of(channel)) : NULL;
+    if (!slot)
+        return 0;
+    const pt_u32 *users = other_side(peers, (pt_u32)*slot, waits_for_writer)->users;
+    return users[0] && users[0] != process->index + 1 ? users[0] : users[1] != process->index + 1 ? users[1] : 0;
+}
+
+const struct pt_thread *pt_peers_thread(const struct pt_peers *peers, const struct pt_thread *thread, pt_u32 channel,
+                                        bool waits_for_writer, pt_i64 end_ns)
+{
+    const struct pt_peer_side *side = other_side(peers, channel, waits_for_writer);
+    const struct pt_thread *const *threads = side->threads;
+    if (threads[0] != thread && (side->since_ns <= end_ns || !threads[1] || threads[1] == thread))
+        return threads[0];
+    return threads[1] != thread ? threads[1] : NULL;
+}
+
+void pt_peers_fini(struct pt_peers *peers)
+{
+    free(peers->channels.items);
+    free(peers->connections.items);
+    pt_map_fini(&peers->by_channel);
+    pt_map_fini(&peers->by_descriptor);
+}

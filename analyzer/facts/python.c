@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * python.c - Owns: where CPython's state lies in each module. Threads: one per session. Never: takes a lock of an
+ * extension for the GIL; opens a file twice.
+ */
+#include "python.h"
+
+#include <ctype.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "symbols/elf_image.h"
+
+bool pt_is_python_file(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    return !strncmp(base, "libpython", 9) ||
+           (!strncmp(base, "python", 6) && (!base[6] || isdigit((unsigned char)base[6])));
+}
+
+/* Two threads of one pass over the events may ask. */
+static pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER;
+
+/* What was not exported is looked for by the name of the file: a program that has CPython inside exports it. */
+static void look_for_python(struct pt_module *module)
+{
+    struct pt_elf_image image = {0};
+    const char *path = module->path ? module->path : "";
+    module->python_known = true;
+    const bool is_here = pt_elf_image_open(
+        &image, path, module->build_id, module->build_id_bytes <= sizeof module->build_id ? module->build_id_bytes : 0);
+    if (is_here && pt_elf_image_find_variable(&image, "_PyRuntime", &module->python_start, &module->python_end)) {
+        module->python_start += module->load_bias;
+        module->python_end += module->load_bias;
+    } else if (pt_is_python_file(path)) {
+        module->python_start = module->start;
+        module->python_end = module->end;
+    }
+    if (is_here)
+        pt_elf_image_close(&image);
+}
+
+static bool is_in_python(const struct pt_process *process, pt_u64 address, pt_i64 at_ns)
+{
+    const struct pt_module *found = pt_process_module(process, address, at_ns);
+    if (!found)
+        return false;
+    pthread_mutex_lock(&looking);
+    if (!found->python_known) /* a cache: what is shown of the session stays as it is */
+        look_for_python((struct pt_module *)(uintptr_t)found);
+    pthread_mutex_unlock(&looking);
+    return address >= found->python_start && address < found->python_end;
+}
+
+bool pt_process_is_gil(const struct pt_process *process, pt_u64 address, pt_i64 at_ns)
+{
+    enum { N_SEEN = sizeof process->locks_seen / sizeof *process->locks_seen };
+    pt_u64 *seen = &((struct pt_process *)(uintptr_t)process)->locks_seen[(address >> 3) % N_SEEN];
+    if (!address || address & 1)
+        return false;
+    pt_u64 known = __atomic_load_n(seen, __ATOMIC_RELAXED); /* two threads may ask */
+    if ((known & ~(pt_u64)1) != address) {
+        known = address | (is_in_python(process, address, at_ns) ? 1 : 0);
+        __atomic_store_n(seen, known, __ATOMIC_RELAXED);
+    }
+    return known & 1;
+}
+
+bool pt_process_knows_gil(const struct pt_process *process)
+{
+    if (!process->exe || !pt_is_python_file(process->exe))
+        return true;
+    for (; process; process = process->parent_trace_id ? process->parent : NULL)
+        for (pt_u32 i = 0; i < process->n_modules; i++) {
+            const struct pt_module *module = &process->modules[i];
+            if (module->python_start < module->python_end || (module->path && pt_is_python_file(module->path)))
+                return true;
+        }
+    return false;
+}

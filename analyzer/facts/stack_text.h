@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * facts/stack_text.h - a recorded stack as text: "load (data.c:12) < main (train.c:80) < __libc_start_main". Texts live
+ * as long as the metrics.
+ */
+#ifndef PT_FACTS_STACK_TEXT_H
+#define PT_FACTS_STACK_TEXT_H
+
+#include "profile/metrics.h"
+#include "symbols/symbols.h"
+
+struct pt_stack_text {
+    const char *leaf;  /* the innermost frame that is not the allocator's own */
+    const char *stack; /* from that frame outwards, at most a dozen frames */
+};
+
+struct pt_stack_text pt_frames_text(struct pt_metrics *metrics, struct pt_symbols *symbols, struct pt_process *process,
+                                    pt_u32 stack, pt_i64 at_ns);
+
+#endif

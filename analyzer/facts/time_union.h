@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * time_union.h - how long at least one of many spans lasted: what several threads wait for at once can be gained once.
+ *
+ * Spans are added in the order of their ends, as streams deliver them. Bounded: a span that reaches further back than
+ * the last PT_UNION_KEPT gaps may count some of it twice, so the length is never too small. Zeroed = empty.
+ */
+#ifndef PT_FACTS_TIME_UNION_H
+#define PT_FACTS_TIME_UNION_H
+
+#include "proftrace/schema.h"
+
+enum { PT_UNION_KEPT = 64 };
+
+struct pt_time_union {
+    struct {
+        pt_i64 start_ns, end_ns;
+    } kept[PT_UNION_KEPT]; /* without overlap, in the order of time */
+    pt_u32 n;
+    pt_i64 total_ns;
+};
+
+void pt_time_union_add(struct pt_time_union *sum, pt_i64 start_ns, pt_i64 end_ns);
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: which part of the time account a call belongs to. Threads: any. Never: keeps state.
+ */
+#include "wait_kind.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "proftrace/cuda.h"
+#include "call_class.h"
+#include "python.h"
+
+const struct pt_time_part_row pt_time_parts[PT_PART__COUNT] = {
+#define PART(id, label) {#id, #id "_s", "time." #id "_s", label},
+#include "time_parts.def"
+#undef PART
+};
+
+static enum pt_time_part part_of_class(enum pt_call_class which)
+{
+    switch (which) {
+    case PT_CALL_READ:
+    case PT_CALL_COPY:
+    case PT_CALL_STDIO_READ:
+        return PT_PART_file_read;
+    case PT_CALL_WRITE:
+    case PT_CALL_SYNC:
+    case PT_CALL_STDIO_WRITE:
+        return PT_PART_file_write;
+    case PT_CALL_OPEN:
+    case PT_CALL_STAT:
+    case PT_CALL_META:
+    case PT_CALL_STDIO_OTHER:
+        return PT_PART_file_meta;
+    case PT_CALL_WAIT:
+        return PT_PART_sleep;
+    case PT_CALL_LOCK:
+        return PT_PART_lock;
+    case PT_CALL_NETWORK:
+        return PT_PART_network;
+    case PT_CALL_MAP: /* the kernel's work, on the CPU */
+    case PT_CALL_PROCESS:
+        return PT_PART_native;
+    case PT_CALL_NONE:
+    case PT_CALL__COUNT:
+        break;
+    }
+    return PT_PART_unattributed;
+}
+
+enum pt_time_part pt_time_part_of_row(pt_u32 row)
+{
+    switch (row) {
+    case PT_ROW_wait_child:
+    case PT_ROW_proc_system:
+        return PT_PART_child_wait;
+    case PT_ROW_wait_poll:
+    case PT_ROW_wait_message:
+        return PT_PART_data_wait;
+    default:
+        return part_of_class(pt_call_class_of(row));
+    }
+}
+
+/* Where the path of the descriptor is that a span is about: in the payload, plus 1. */
+static const pt_u8 path_places[PT_ROW__COUNT] = {
+#define PLACE(name) [PT_ROW_##name] = offsetof(struct pt_ev_##name, path) + 1
+    PLACE(io_read),   PLACE(io_readv),    PLACE(io_write), PLACE(io_writev),
+    PLACE(wait_poll), PLACE(net_receive), PLACE(net_send),
+#undef PLACE
+};
+
+/* 0 = it has none. */
+static pt_u32 path_of(const struct pt_event *event)
+{
+    const pt_u8 place = path_places[event->desc->row];
+    pt_u32 path = 0;
+    if (place)
+        memcpy(&path, event->payload + place - 1, sizeof path);
+    return path;
+}
+
+const char *pt_descriptor_of_event(const struct pt_event *event)
+{
+    const pt_u32 id = path_of(event);
+    return id ? pt_process_string(event->process, id) : NULL;
+}
+
+/* What a call into the driver is to the thread: a wait for the GPU, a copy that it stands by, or work of its own. */
+static enum pt_time_part part_of_cuda(const struct pt_event *event)
+{
+    switch (event->desc->row) {
+    case PT_ROW_cuda_transfer:
+        return event->tag & 1 ? PT_PART_native : PT_PART_copy;
+    case PT_ROW_cuda_memory:
+        return (event->tag & 3) == 1 ? PT_PART_gpu_wait : PT_PART_native;
+    case PT_ROW_cuda_call:
+        break;
+    default:
+        return PT_PART_native;
+    }
+    switch (event->tag) {
+    case PT_CUDA_SYNC:
+    case PT_CUDA_FREE: /* returns when the device has nothing left to do */
+        return PT_PART_gpu_wait;
+    case PT_CUDA_COPY:
+        return PT_PART_copy;
+    default:
+        return PT_PART_native;
+    }
+}
+
+static bool is_for_gil(const struct pt_event *event)
+{
+    const pt_u64 address = event->desc->row == PT_ROW_lock_cond    ? pt_event_as(event, lock_cond)->addr
+                           : event->desc->row == PT_ROW_lock_mutex ? pt_event_as(event, lock_mutex)->addr
+                                                                   : 0;
+    return address && pt_process_is_gil(event->process, address, event->start_ns);
+}
+
+bool pt_is_event_loop(const struct pt_event *event)
+{
+    const char *path = event->desc->row == PT_ROW_wait_poll ? pt_descriptor_of_event(event) : NULL;
+    return path && *path == 'a' && !strcmp(path, "anon_inode:[eventpoll]");
+}
+
+bool pt_waits_for_signals(const struct pt_event *event)
+{
+    if (event->desc->row == PT_ROW_wait_signal)
+        return event->result != -EAGAIN; /* its time ran out */
+    return event->desc->row == PT_ROW_wait_poll && event->result == -EINTR && !pt_event_as(event, wait_poll)->path &&
+           pt_event_as(event, wait_poll)->timeout_ms == -1;
+}
+
+static enum pt_time_part part_of_span(const struct pt_event *event, enum pt_channel channel)
+{
+    const enum pt_time_part part = pt_time_part_of_row(event->desc->row);
+    const bool is_poll = event->desc->row == PT_ROW_wait_poll;
+    if (event->desc->category == PT_CATEGORY_CUDA)
+        return part_of_cuda(event);
+    if (part == PT_PART_lock)
+        return is_for_gil(event) ? PT_PART_gil_wait : part;
+    if (pt_is_event_loop(event) || pt_waits_for_signals(event))
+        return PT_PART_idle;
+    if (is_poll && event->result == 0)
+        return PT_PART_sleep; /* the time ran out: nobody was waited for */
+    if (channel != PT_CHANNEL_FILE)
+        return channel == PT_CHANNEL_LOCAL ? PT_PART_data_wait : PT_PART_network;
+    return is_poll ? PT_PART_sleep : part; /* a poll without a descriptor that we know is a pause */
+}
+
+static const bool is_cuda[PT_ROW__COUNT] = {
+#define EVENT(id, name, category, role, doc, ...) [PT_ROW_##name] = PT_CATEGORY_##category == PT_CATEGORY_CUDA,
+#include "proftrace/events.def"
+#undef EVENT
+};
+
+/* Of spans that need no look at their fields: the part, plus 1. */
+static pt_u8 plain_parts[PT_ROW__COUNT];
+
+/* Before main, so that every thread finds the table complete. */
+__attribute__((constructor)) static void fill_plain_parts(void)
+{
+    for (pt_u32 row = 0; row < PT_ROW__COUNT; row++) {
+        const enum pt_time_part part = pt_time_part_of_row(row);
+        const bool is_plain = !path_places[row] && !is_cuda[row] && part != PT_PART_lock && row != PT_ROW_wait_signal;
+        plain_parts[row] = is_plain ? (pt_u8)(part + 1) : 0;
+    }
+}
+
+pt_u32 pt_time_part_find(const struct pt_event *event)
+{
+    if (plain_parts[event->desc->row])
+        return plain_parts[event->desc->row];
+    const enum pt_channel channel = pt_process_channel(event->process, path_of(event));
+    return (pt_u32)channel << PT_PART_BITS | ((pt_u32)part_of_span(event, channel) + 1);
+}
+
+void pt_time_part_note(struct pt_event *event)
+{
+    if (event->desc->role == PT_ROLE_SPAN)
+        event->part = pt_time_part_find(event);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * facts/wait_kind.h - the parts of the time account, and which part a recorded span belongs to.
+ */
+#ifndef PT_FACTS_WAIT_KIND_H
+#define PT_FACTS_WAIT_KIND_H
+
+#include "decode/event.h"
+#include "model/session.h"
+
+enum pt_time_part {
+#define PART(id, label) PT_PART_##id,
+#include "time_parts.def"
+#undef PART
+    PT_PART__COUNT
+};
+
+struct pt_time_part_row {
+    const char *id, *key, *metric, *label; /* lock, lock_s, time.lock_s, Locks */
+};
+
+/* By enum pt_time_part. */
+extern const struct pt_time_part_row pt_time_parts[PT_PART__COUNT];
+
+/* The part of the calls of a row when nothing more is known of them; PT_PART_unattributed = none of ours. */
+enum pt_time_part pt_time_part_of_row(pt_u32 row);
+
+/* Whether a wait is that of an event loop (epoll): for whatever comes first. */
+bool pt_is_event_loop(const struct pt_event *event);
+/* Does the call end with a signal, however long that takes: sigsuspend of timeout(1), pselect of make -j? A program
+ * that waits for its child this way does not sleep. */
+bool pt_waits_for_signals(const struct pt_event *event);
+
+/* The name of the descriptor that a span is about; NULL = it has none, or nobody knows it. */
+const char *pt_descriptor_of_event(const struct pt_event *event);
+
+/* The part of a span, and what its descriptor leads to: both are asked for by several analyses of each event, so that
+ * they are found once and kept in it. */
+pt_u32 pt_time_part_find(const struct pt_event *event);
+void pt_time_part_note(struct pt_event *event);
+
+enum { PT_PART_BITS = 8 };
+
+/* A point has a value of its own in that place. */
+static inline pt_u32 pt_time_part_found(const struct pt_event *event)
+{
+    return event->desc->role == PT_ROLE_SPAN && event->part ? event->part : pt_time_part_find(event);
+}
+
+static inline enum pt_time_part pt_time_part_of_event(const struct pt_event *event)
+{
+    return (enum pt_time_part)((pt_time_part_found(event) & ((1u << PT_PART_BITS) - 1)) - 1);
+}
+
+static inline enum pt_channel pt_channel_of_event(const struct pt_event *event)
+{
+    return (enum pt_channel)(pt_time_part_found(event) >> PT_PART_BITS);
+}
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * checks.c - Owns: the questions about place, environment and command. Threads: main only. Never: leaves anything
+ * behind.
+ */
+#include "checks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "launcher/session_dir.h"
+#include "launcher/target.h"
+#include "options/option_values.h"
+#include "util/auto.h"
+#include "util/text/fmt.h"
+
+#define ROOM_MIN_BYTES (1ull << 30)
+
+struct pt_check *pt_check_add(struct pt_checks *checks, const char *name)
+{
+    struct pt_check *check = &checks->list[checks->n < PT_CHECKS_MAX ? checks->n++ : PT_CHECKS_MAX - 1];
+    *check = (struct pt_check){.name = name};
+    return check;
+}
+
+void pt_check_detail(struct pt_check *check, enum pt_check_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(check->detail, sizeof check->detail, format, arguments);
+    va_end(arguments);
+    check->status = status;
+}
+
+/* ---- place ---- */
+static void nearest_existing(const char *path, char *existing, size_t size)
+{
+    snprintf(existing, size, "%s", path);
+    while (access(existing, F_OK) < 0) {
+        char *slash = strrchr(existing, '/');
+        if (!slash) {
+            snprintf(existing, size, ".");
+            return;
+        }
+        slash[slash == existing] = 0;
+    }
+}
+
+static void check_room(struct pt_checks *checks, int directory_fd)
+{
+    struct pt_check *check = pt_check_add(checks, "free space");
+    const pt_u64 bytes = pt_free_bytes(directory_fd);
+    if (bytes >= ROOM_MIN_BYTES) {
+        pt_check_detail(check, PT_CHECK_OK, "%s", pt_fmt_bytes(bytes).text);
+        return;
+    }
+    pt_check_detail(check, PT_CHECK_WARN, "%s; a run takes a tenth of it, then overwrites its oldest events",
+                    pt_fmt_bytes(bytes).text);
+    snprintf(check->remedy, sizeof check->remedy, "make room, or set PROFTRACE_DIR to a larger file system");
+}
+
+/* By trying: access() says yes in read-only and pseudo file systems. Returns a descriptor of the directory. */
+static int open_if_writable(const char *directory, struct pt_error *err)
+{
+    char trial[48];
+    snprintf(trial, sizeof trial, ".proftrace-doctor-%d", getpid());
+    const int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0 && mkdirat(fd, trial, 0700) == 0) {
+        unlinkat(fd, trial, AT_REMOVEDIR);
+        return fd;
+    }
+    const int problem = errno;
+    if (fd >= 0)
+        close(fd);
+    return pt_fail(err, "cannot make a directory in %s: %s", directory, strerror(problem));
+}
+
+void pt_check_place(struct pt_checks *checks)
+{
+    const char *root = pt_session_root();
+    struct pt_check *check = pt_check_add(checks, "run directories");
+    struct pt_error err = {0};
+    char existing[PATH_MAX];
+    nearest_existing(root, existing, sizeof existing);
+    const bool is_there = !strcmp(existing, root);
+    PT_AUTO(pt_closep) int fd = is_there ? pt_session_root_open(root, &err) : open_if_writable(existing, &err);
+    if (fd < 0) {
+        pt_check_detail(check, PT_CHECK_FAIL, "%s", err.text);
+        snprintf(check->remedy, sizeof check->remedy, "set PROFTRACE_DIR to a directory of your own");
+        return;
+    }
+    pt_check_detail(check, PT_CHECK_OK, "%s%s", root, is_there ? "" : " (will be made)");
+    check_room(checks, fd);
+}
+
+/* ---- environment ---- */
+static void check_switch_off(struct pt_checks *checks, const char *name, const char *off_value)
+{
+    const char *value = getenv(name);
+    if (!value || strcasecmp(value, off_value) != 0)
+        return;
+    struct pt_check *check = pt_check_add(checks, "switched off");
+    pt_check_detail(check, PT_CHECK_FAIL, "%s=%s: nothing is recorded", name, value);
+    snprintf(check->remedy, sizeof check->remedy, "unset %s", name);
+}
+
+static void no_effect(void *context, const char *problem, const char *remedy)
+{
+    struct pt_check *check = pt_check_add(context, "options");
+    pt_check_detail(check, PT_CHECK_WARN, "%s", problem);
+    snprintf(check->remedy, sizeof check->remedy, "%s", remedy);
+}
+
+void pt_check_environment(struct pt_checks *checks)
+{
+    check_switch_off(checks, "PROFTRACE_DISABLE", "1");
+    check_switch_off(checks, "PROFTRACE_DISABLE", "true");
+    check_switch_off(checks, "ENABLE_PROFILING", "false");
+    pt_check_option_values(environ, no_effect, checks);
+    const char *preload = getenv("LD_PRELOAD");
+    if (preload && *preload)
+        pt_check_detail(pt_check_add(checks, "LD_PRELOAD"), PT_CHECK_OK, "already holds %s; ours is put last", preload);
+}
+
+/* ---- command ---- */
+void pt_check_target(struct pt_checks *checks, const char *command)
+{
+    struct pt_check *check = pt_check_add(checks, "command");
+    struct pt_target target;
+    struct pt_error err = {0};
+    if (pt_target_inspect(command, NULL, &target, &err) < 0) {
+        pt_check_detail(check, PT_CHECK_FAIL, "%s", err.text);
+    } else if (target.traced) {
+        const int is_script = strcmp(target.path, target.binary) != 0;
+        pt_check_detail(check, PT_CHECK_OK, "%.250s can be traced%s%.250s", target.path,
+                        is_script ? "; it is run by " : "", is_script ? target.binary : "");
+    } else {
+        pt_check_detail(check, PT_CHECK_FAIL, "%.350s: %s", target.binary, target.reason);
+        snprintf(check->remedy, sizeof check->remedy, "%s",
+                 target.preload ? "it runs untraced, but what it starts is traced"
+                                : "it runs untraced; trace the programs it starts, or build it for x86-64 glibc");
+    }
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * checks/machine.c - Owns: the questions about kernel and libc. Threads: main only. Never: needs a privilege.
+ */
+#include "checks.h"
+
+#include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/auto.h"
+
+#define GLIBC_MINOR_FULL 35 /* _dl_find_object, which native stacks need, came with 2.35 */
+
+/* The first line of a small file; false when it cannot be read. */
+static int read_line(const char *path, char *line, size_t size)
+{
+    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd >= 0 ? read(fd, line, size - 1) : -1;
+    if (n <= 0)
+        return 0;
+    line[n] = 0;
+    line[strcspn(line, "\n")] = 0;
+    return 1;
+}
+
+static void check_clock(struct pt_checks *checks)
+{
+    struct pt_check *check = pt_check_add(checks, "clock");
+    char source[64];
+    if (!read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", source, sizeof source)) {
+        pt_check_detail(check, PT_CHECK_WARN, "the kernel's clock source is unknown");
+    } else if (!strcmp(source, "tsc")) {
+        pt_check_detail(check, PT_CHECK_OK, "the kernel uses the TSC");
+    } else {
+        pt_check_detail(check, PT_CHECK_WARN, "the kernel uses %s, not the TSC: each timestamp costs more", source);
+        snprintf(check->remedy, sizeof check->remedy, "none needed; overhead is higher on this machine");
+    }
+}
+
+static void check_libc(struct pt_checks *checks)
+{
+    struct pt_check *check = pt_check_add(checks, "glibc");
+    const char *version = gnu_get_libc_version();
+    int major = 0, minor = 0;
+    if (sscanf(version, "%d.%d", &major, &minor) == 2 && (major > 2 || minor >= GLIBC_MINOR_FULL))
+        pt_check_detail(check, PT_CHECK_OK, "%s", version);
+    else
+        pt_check_detail(check, PT_CHECK_WARN, "%s: older than 2.%d, so there are no native call stacks", version,
+                        GLIBC_MINOR_FULL);
+}
+
+static void check_proc(struct pt_checks *checks)
+{
+    struct pt_check *check = pt_check_add(checks, "/proc");
+    char line[64];
+    if (read_line("/proc/self/stat", line, sizeof line)) {
+        pt_check_detail(check, PT_CHECK_OK, "mounted");
+        return;
+    }
+    pt_check_detail(check, PT_CHECK_FAIL, "not mounted: processes cannot be watched, descriptors not named");
+    snprintf(check->remedy, sizeof check->remedy, "mount -t proc proc /proc");
+}
+
+static void check_perf(struct pt_checks *checks)
+{
+    struct pt_check *check = pt_check_add(checks, "perf events");
+    char level[32];
+    if (!read_line("/proc/sys/kernel/perf_event_paranoid", level, sizeof level)) {
+        pt_check_detail(check, PT_CHECK_WARN, "this kernel has none: no CPU profile from outside");
+    } else if (atoi(level) <= 2 || geteuid() == 0) {
+        pt_check_detail(check, PT_CHECK_OK, "perf_event_paranoid is %s", level);
+    } else {
+        pt_check_detail(check, PT_CHECK_WARN, "perf_event_paranoid is %s: no CPU profile from outside", level);
+        snprintf(check->remedy, sizeof check->remedy, "as root: sysctl kernel.perf_event_paranoid=2");
+    }
+}
+
+static void check_ptrace(struct pt_checks *checks)
+{
+    struct pt_check *check = pt_check_add(checks, "ptrace");
+    char scope[32];
+    if (!read_line("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof scope))
+        pt_check_detail(check, PT_CHECK_OK, "not restricted");
+    else if (atoi(scope) <= 1 || (atoi(scope) == 2 && geteuid() == 0))
+        pt_check_detail(check, PT_CHECK_OK, "ptrace_scope is %s: our own descendants can be read", scope);
+    else {
+        pt_check_detail(check, PT_CHECK_WARN, "ptrace_scope is %s: stacks of Python cannot be read from outside",
+                        scope);
+        snprintf(check->remedy, sizeof check->remedy, "as root: sysctl kernel.yama.ptrace_scope=1");
+    }
+}
+
+void pt_check_machine(struct pt_checks *checks)
+{
+    check_clock(checks);
+    check_libc(checks);
+    check_proc(checks);
+    check_perf(checks);
+    check_ptrace(checks);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * output/sink.h - one of our own descriptors as the place where bytes go, without ever waiting for whoever reads there:
+ * a pager that stands still, a terminal stopped by Ctrl-S.
+ */
+#ifndef PT_LAUNCHER_OUTPUT_SINK_H
+#define PT_LAUNCHER_OUTPUT_SINK_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pt_outlet {
+    int fd;     /* ours; -1 = closed */
+    int own_fd; /* the same terminal or pipe opened once more, non-blocking; -1 = by the shared descriptor */
+    bool is_terminal;
+    bool is_socket;
+    bool can_block;
+    bool discards; /* /dev/null */
+    bool blocked;  /* it was full: poll before the next write */
+    int problem;   /* errno that ended it: what comes after is thrown away */
+    uint64_t lost_bytes;
+};
+
+/* Is it something that a child would have inherited, open for writing? */
+bool pt_outlet_is_open(int fd);
+void pt_outlet_open(struct pt_outlet *ret_sink, int fd);
+void pt_outlet_close(struct pt_outlet *sink);
+
+/* Returns how many bytes were taken: fewer than n when it is full. After a problem it takes everything. */
+size_t pt_outlet_write(struct pt_outlet *sink, const char *bytes, size_t n);
+/* What to wait for when it is full. */
+struct pollfd pt_outlet_poll(const struct pt_outlet *sink);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: opening a run directory. Threads: one. Never: fails for a broken run.json where traces are there: it says so
+ * and goes on.
+ */
+#include "open.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "util/auto.h"
+#include "util/mem.h"
+#include "stages.h"
+
+static bool is_directory(const char *path)
+{
+    struct stat status;
+    return path && !stat(path, &status) && S_ISDIR(status.st_mode);
+}
+
+/* No trace at all, but the launcher was there: the report says why. */
+static struct pt_session *empty_session(const char *path)
+{
+    struct pt_session *session = pt_calloc(1, sizeof *session);
+    session->path = pt_strdup(path);
+    char *end = session->path + strlen(session->path);
+    while (end > session->path + 1 && end[-1] == '/')
+        *--end = 0;
+    session->name = pt_strdup(pt_base_name(session->path));
+    return session;
+}
+
+static void free_empty(struct pt_session *session)
+{
+    if (!session)
+        return;
+    free(session->path);
+    free(session->name);
+    free(session);
+}
+
+int pt_run_open(const char *path, struct pt_run *run, struct pt_error *err)
+{
+    run->session = pt_session_open(path, err);
+    PT_AUTO(pt_freep) char *latest = path ? NULL : pt_session_latest();
+    const char *directory = run->session ? run->session->path : path ? path : latest;
+    if (is_directory(directory)) {
+        struct pt_error broken = {0};
+        if (pt_run_info_read(directory, &run->info, &broken) < 0 && run->session)
+            fprintf(stderr, "proftrace: %s; going on without it\n", broken.text);
+    }
+    if (run->session)
+        return 0;
+    if (!run->info || pt_session_is_unreadable(path))
+        return -1;
+    run->empty = empty_session(directory);
+    return 0;
+}
+
+void pt_run_close(struct pt_run *run)
+{
+    pt_run_info_free(run->info);
+    if (run->session)
+        pt_session_close(run->session);
+    free_empty(run->empty);
+    *run = (struct pt_run){0};
+}

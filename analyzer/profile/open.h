@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * open.h - a run directory opened: its trace files as a session, and what the launcher noted in run.json.
+ */
+#ifndef PT_PROFILE_OPEN_H
+#define PT_PROFILE_OPEN_H
+
+#include "model/session.h"
+#include "run_file/run_info.h"
+
+/* Zeroed = closed. */
+struct pt_run {
+    struct pt_session *session; /* NULL = no process wrote a trace, but run.json is there */
+    struct pt_session *empty;   /* stands in for it then */
+    struct pt_run_info *info;   /* NULL = no launcher */
+};
+
+/* `path` as in pt_session_open. A run without any trace is fine when its run.json says what was run. Close it whatever
+ * the result. */
+int pt_run_open(const char *path, struct pt_run *run, struct pt_error *err);
+void pt_run_close(struct pt_run *run);
+
+/* The session, or what stands in for it. */
+static inline struct pt_session *pt_run_session(const struct pt_run *run)
+{
+    return run->session ? run->session : run->empty;
+}
+
+#endif

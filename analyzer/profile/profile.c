@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the questions about a run that every analysis asks. Threads: any, once the session is open. Never: computes
+ * what an analysis finds.
+ */
+#include "profile.h"
+
+#include <math.h>
+
+const char *pt_profile_counters_missing(const struct pt_profile *profile, pt_u32 stage)
+{
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
+        const struct pt_process *process = profile->session->processes[i];
+        if (pt_profile_stage_of(profile, process) == stage && pt_process_lacks_counters(process))
+            return "a trace file is cut short: its counters are missing";
+    }
+    return NULL;
+}
+
+struct pt_row_totals pt_profile_stage_row(const struct pt_profile *profile, pt_u32 stage, pt_u32 row)
+{
+    struct pt_row_totals sum = {0};
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
+        const struct pt_process *process = profile->session->processes[i];
+        if (pt_profile_stage_of(profile, process) != stage)
+            continue;
+        sum.calls += process->rows[row].calls;
+        sum.errors += process->rows[row].errors;
+        sum.bytes += process->rows[row].bytes;
+        sum.ns += process->rows[row].ns;
+    }
+    return sum;
+}
+
+const struct pt_run_stage *pt_profile_run_of(const struct pt_profile *profile, pt_u32 stage)
+{
+    return profile->stages.items[stage].run;
+}
+
+const char pt_no_end_noted[] = "no process noted when it ended, and no launcher watched";
+
+pt_i64 pt_profile_stage_wall_ns(const struct pt_profile *profile, pt_u32 stage)
+{
+    const struct pt_run_stage *run = pt_profile_run_of(profile, stage);
+    if (run && run->duration_ns > 0)
+        return (pt_i64)run->duration_ns;
+    return profile->stages.items[stage].end_ns - profile->stages.items[stage].start_ns;
+}
+
+pt_i64 pt_profile_wall_ns(const struct pt_profile *profile)
+{
+    const struct pt_run_info *run = profile->run;
+    if (run && run->duration_ns > 0)
+        return (pt_i64)run->duration_ns;
+    /* The launcher was killed: as far as it, or a trace, tells. */
+    pt_i64 known_ns = profile->session->duration_ns;
+    for (pt_u32 i = 0; run && i < run->n_stages; i++) {
+        const double end_ns = run->stages[i].start_ns + run->stages[i].duration_ns; /* NAN = it did not begin */
+        if (end_ns > (double)known_ns)
+            known_ns = (pt_i64)fmin(end_ns, 9e18);
+    }
+    return known_ns;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * profile.h - a run and what is known about it: its processes, its stages, and the metrics that analyses add.
+ */
+#ifndef PT_PROFILE_PROFILE_H
+#define PT_PROFILE_PROFILE_H
+
+#include "model/session.h"
+#include "run_file/run_info.h"
+#include "metrics.h"
+#include "stages.h"
+
+struct pt_cpu_threads;
+struct pt_cpu_view;
+
+/* A run, and what is known about it: the whole of what rules and reports look at. */
+struct pt_profile {
+    struct pt_session *session;
+    const struct pt_run_info *run; /* NULL = no launcher */
+    struct pt_stages stages;
+    struct pt_cpu_threads *cpu;            /* by stage: the launcher's CPU profile, read by the analysis cpu */
+    struct pt_cpu_view *cpu_views;         /* the same with names */
+    const struct account_moments *moments; /* by stage: which of it lies in recorded calls; the analysis account's,
+                                              which sees all events before any finishes. NULL = it has finished */
+    struct pt_metrics metrics;
+    pt_u64 n_events; /* that the analyses saw */
+};
+
+static inline pt_u32 pt_profile_stage_of(const struct pt_profile *profile, const struct pt_process *process)
+{
+    return profile->stages.of_process[process->index];
+}
+
+/* Why nobody knows what a stage's processes did: the counters of one lay in the part of its file that is missing. NULL
+ * = they were there. */
+const char *pt_profile_counters_missing(const struct pt_profile *profile, pt_u32 stage);
+/* What the launcher knows about a stage; NULL when it ran another one or there was none. */
+const struct pt_run_stage *pt_profile_run_of(const struct pt_profile *profile, pt_u32 stage);
+/* Sum of a row over the processes of a stage: exact, also when events were overwritten. */
+struct pt_row_totals pt_profile_stage_row(const struct pt_profile *profile, pt_u32 stage, pt_u32 row);
+/* Wall time of a stage: as the launcher measured it, else from the start of its first process to the end of its last;
+ * 0 when it never began. */
+pt_i64 pt_profile_stage_wall_ns(const struct pt_profile *profile, pt_u32 stage);
+/* Why a wall time of 0 is none. */
+extern const char pt_no_end_noted[];
+/* Wall time of the run. */
+pt_i64 pt_profile_wall_ns(const struct pt_profile *profile);
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gpu/helper.c - Owns: the helper process and its socket. Threads: main only, and the helper. Never: waits for the
+ * helper without a limit, leaves one of our descriptors open in it.
+ */
+#include "helper.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nvml.h"
+
+#define HELPER_FD 3
+
+/* ---- all GPUs as one ---- */
+
+void pt_gpu_table_forget(struct pt_gpu_table *table)
+{
+    for (size_t i = 0; i < table->n; i++)
+        for (int field = 0; field < PT_GPU__COUNT; field++)
+            table->gpus[i].values[field] = NAN;
+}
+
+static const struct {
+    enum pt_gpu_field field;
+    unsigned long long mask;
+} clock_reasons[] = {
+    {PT_GPU_POWER_CAP, PT_NVML_SW_POWER_CAP},     {PT_GPU_HW_SLOWDOWN, PT_NVML_HW_SLOWDOWN},
+    {PT_GPU_SW_THERMAL, PT_NVML_SW_THERMAL},      {PT_GPU_HW_THERMAL, PT_NVML_HW_THERMAL},
+    {PT_GPU_POWER_BRAKE, PT_NVML_HW_POWER_BRAKE},
+};
+enum { N_CLOCK_REASONS = sizeof clock_reasons / sizeof *clock_reasons };
+
+void pt_gpu_take_clock_reasons(struct pt_gpu *gpu, unsigned long long mask)
+{
+    gpu->values[PT_GPU_THROTTLED] = 0;
+    for (int i = 0; i < N_CLOCK_REASONS; i++) {
+        const bool is_set = mask & clock_reasons[i].mask;
+        gpu->values[clock_reasons[i].field] = is_set ? 100 : 0;
+        if (is_set)
+            gpu->values[PT_GPU_THROTTLED] = 100;
+    }
+}
+
+void pt_gpu_no_clock_reasons(struct pt_gpu *gpu, const char *why)
+{
+    char text[PT_GPU_REASON_SIZE];
+    snprintf(text, sizeof text, "%s", why); /* it may be one of those that are written */
+    for (int field = PT_GPU_THROTTLED; field < PT_GPU__COUNT; field++) {
+        gpu->values[field] = NAN;
+        snprintf(gpu->reasons[field], PT_GPU_REASON_SIZE, "%s", text);
+    }
+}
+
+static double combined(enum pt_gpu_field field, const struct pt_gpu_table *table)
+{
+    double sum = 0, highest = -INFINITY;
+    for (size_t i = 0; i < table->n; i++) {
+        sum += table->gpus[i].values[field];
+        highest = fmax(highest, table->gpus[i].values[field]);
+    }
+    if (isnan(sum))
+        return NAN;
+    if (field == PT_GPU_TEMPERATURE)
+        return highest;
+    return field == PT_GPU_UTIL || field >= PT_GPU_THROTTLED ? sum / (double)table->n : sum;
+}
+
+void pt_gpu_reading_make(const struct pt_gpu_table *table, struct pt_gpu_reading *ret_reading)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    *ret_reading = (struct pt_gpu_reading){
+        .monotonic_ns = (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec,
+        .n = table->n,
+        .is_fresh = table->is_fresh,
+    };
+    for (int field = 0; field < PT_GPU__COUNT; field++)
+        ret_reading->values[field] = table->n ? combined((enum pt_gpu_field)field, table) : NAN;
+    for (size_t i = 0; i < table->n; i++) {
+        const struct pt_gpu *gpu = &table->gpus[i];
+        snprintf(ret_reading->names[i], PT_GPU_NAME_SIZE, "%s", gpu->name);
+        for (int field = 0; field < PT_GPU__COUNT; field++)
+            if (gpu->reasons[field][0] && isnan(gpu->values[field]) && !ret_reading->reasons[field][0])
+                snprintf(ret_reading->reasons[field], sizeof ret_reading->reasons[field], "GPU %zu (%.60s): %s", i,
+                         gpu->name, gpu->reasons[field]);
+    }
+}
+
+/* ---- in the helper ---- */
+
+/* Ours alone: descriptors that it kept open would keep a pipe's reader waiting after we have gone. */
+static void detach(int fd, pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(0);
+    prctl(PR_SET_NAME, "proftrace-gpu");
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* a driver's crash is no business of the command's folder */
+    setpgid(0, 0);                                  /* Ctrl-C is not for it */
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    if (chdir("/") < 0 || dup2(fd, HELPER_FD) < 0)
+        _exit(1);
+    fcntl(HELPER_FD, F_SETFD, FD_CLOEXEC);
+    fcntl(HELPER_FD, F_SETFL, 0);
+    const int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int i = 0; i < 3; i++)
+        dup2(null_fd, i);
+    if (close_range(HELPER_FD + 1, ~0u, 0) < 0) /* Linux before 5.9 */
+        for (int i = HELPER_FD + 1; i < 4096; i++)
+            close(i);
+}
+
+__attribute__((noreturn)) static void serve(void *library, const char *program)
+{
+    static struct pt_gpu_table table;
+    static struct pt_gpu_reading reading;
+    char why[160] = "", why_not[160] = "";
+    void (*read_all)(struct pt_gpu_table *) = NULL;
+    if (library && pt_gpu_nvml_open(library, &table, why, sizeof why) == 0)
+        read_all = pt_gpu_nvml_read;
+    else if (program && pt_gpu_smi_open(program, &table, why_not, sizeof why_not) == 0)
+        read_all = pt_gpu_smi_read;
+    if (!read_all)
+        table.n = 0;
+    pt_gpu_reading_make(&table, &reading);
+    if (!read_all)
+        snprintf(reading.reason, sizeof reading.reason, "%.80s%s%.70s", why, *why && *why_not ? "; " : "", why_not);
+    char request;
+    while (send(HELPER_FD, &reading, sizeof reading, MSG_NOSIGNAL) > 0 && read_all &&
+           recv(HELPER_FD, &request, 1, 0) > 0) {
+        read_all(&table);
+        pt_gpu_reading_make(&table, &reading);
+    }
+    _exit(0);
+}
+
+/* ---- in the launcher ---- */
+
+static bool find_program(const char *name, char *path, size_t size)
+{
+    const char *folders = getenv("PATH");
+    for (const char *at = folders; at && *at; at += strspn(at, ":")) {
+        const int length = (int)strcspn(at, ":");
+        const int n = snprintf(path, size, "%.*s/%s", length, at, name);
+        at += length;
+        if (*path == '/' && n > 0 && (size_t)n < size && access(path, X_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+int pt_gpu_helper_start(struct pt_gpu_helper *helper, char *reason, size_t size)
+{
+    char program[PATH_MAX];
+    *helper = (struct pt_gpu_helper){.fd = -1};
+    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    const bool has_program = find_program("nvidia-smi", program, sizeof program);
+    if (!library && !has_program) {
+        snprintf(reason, size, "no NVIDIA driver: libnvidia-ml.so.1 cannot be loaded and nvidia-smi is not found");
+        return -1;
+    }
+    int fds[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) < 0) {
+        snprintf(reason, size, "no socket for the GPU helper");
+        return -1;
+    }
+    const pid_t parent = getpid();
+    const pid_t pid = fork();
+    if (pid == 0) {
+        detach(fds[1], parent);
+        serve(library, has_program ? program : NULL);
+    }
+    close(fds[1]);
+    if (pid < 0) {
+        close(fds[0]);
+        snprintf(reason, size, "no process for the GPU helper");
+        return -1;
+    }
+    helper->pid = pid;
+    helper->fd = fds[0];
+    return 0;
+}
+
+bool pt_gpu_helper_ask(struct pt_gpu_helper *helper)
+{
+    if (helper->fd < 0 || helper->is_asked)
+        return false;
+    helper->is_asked = send(helper->fd, "?", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+    return helper->is_asked;
+}
+
+int pt_gpu_helper_take(struct pt_gpu_helper *helper, int timeout_ms, struct pt_gpu_reading *ret_reading)
+{
+    if (helper->fd < 0)
+        return -1;
+    struct pollfd ready = {.fd = helper->fd, .events = POLLIN};
+    if (poll(&ready, 1, timeout_ms) <= 0)
+        return 0;
+    const ssize_t n = recv(helper->fd, ret_reading, sizeof *ret_reading, MSG_DONTWAIT);
+    if (n == (ssize_t)sizeof *ret_reading) {
+        helper->is_asked = false;
+        return 1;
+    }
+    close(helper->fd);
+    helper->fd = -1;
+    return -1;
+}
+
+/* It ends when the socket is closed, at once unless it hangs in the driver. Then it is killed, and not waited for: that
+ * could take as long. */
+void pt_gpu_helper_stop(struct pt_gpu_helper *helper)
+{
+    if (helper->fd >= 0)
+        close(helper->fd);
+    helper->fd = -1;
+    for (int i = 0; helper->pid > 0 && i < 50; i++) {
+        if (waitpid(helper->pid, NULL, WNOHANG) != 0)
+            helper->pid = 0;
+        else
+            poll(NULL, 0, 1);
+    }
+    if (helper->pid > 0 && kill(helper->pid, SIGKILL) == 0 && poll(NULL, 0, 2) == 0)
+        waitpid(helper->pid, NULL, WNOHANG);
+    helper->pid = 0;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gpu/helper.h - a process of our own that asks the GPU driver, so that a driver which hangs, crashes or takes its time
+ * never holds up the command, its start, or its end.
+ *
+ *     pt_gpu_helper_start(&helper, reason, sizeof reason);       its first message says which GPUs there are
+ *     pt_gpu_helper_ask(&helper);
+ *     if (pt_gpu_helper_take(&helper, 20, &reading)) ...         each request is answered by one message
+ *     pt_gpu_helper_stop(&helper);
+ */
+#ifndef PT_SAMPLER_GPU_HELPER_H
+#define PT_SAMPLER_GPU_HELPER_H
+
+#include <sys/types.h>
+
+#include "reader.h"
+
+struct pt_gpu_reading {
+    pt_u64 monotonic_ns;
+    size_t n; /* GPUs; 0 in the first message = there are none to be asked, for the reason */
+    bool is_fresh;
+    double values[PT_GPU__COUNT]; /* over all GPUs; NAN = unknown */
+    char reason[160];
+    char reasons[PT_GPU__COUNT][160];
+    char names[PT_GPUS_MAX][PT_GPU_NAME_SIZE];
+};
+
+struct pt_gpu_helper {
+    pid_t pid; /* 0 = none, or it was waited for already */
+    int fd;
+    bool is_asked; /* and has not answered yet */
+};
+
+/* -1 = no GPU can be asked here; the reason says why. Does not wait for the driver. */
+int pt_gpu_helper_start(struct pt_gpu_helper *helper, char *reason, size_t size);
+void pt_gpu_helper_stop(struct pt_gpu_helper *helper);
+/* False while an answer is outstanding. */
+bool pt_gpu_helper_ask(struct pt_gpu_helper *helper);
+/* The next message, waited for at most so long. 1, 0 = none yet, -1 = the helper is gone. */
+int pt_gpu_helper_take(struct pt_gpu_helper *helper, int timeout_ms, struct pt_gpu_reading *ret_reading);
+
+/* Sums, means and maxima over the GPUs. What one GPU does not tell is unknown for all. */
+void pt_gpu_reading_make(const struct pt_gpu_table *table, struct pt_gpu_reading *ret_reading);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sanitize_walk.h - for sanitize*.c only: a text character by character, dangerous ones already made visible.
+ */
+#ifndef PT_UTIL_TEXT_SANITIZE_WALK_H
+#define PT_UTIL_TEXT_SANITIZE_WALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "util/str.h"
+
+struct pt_place {
+    const char *text;  /* all of it */
+    size_t at;         /* where in it */
+    const char *bytes; /* the character: of the text, or the backslash that stands for a dangerous one */
+    size_t n;
+    uint32_t code;
+    bool is_escape;
+};
+
+typedef void pt_put_character(struct pt_str *out, const struct pt_place *place);
+
+void pt_sanitize_walk(struct pt_str *out, const char *text, pt_put_character *put);
+void pt_put_html(struct pt_str *out, const struct pt_place *place);
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * attach.c - gives a thread its slot at its first event, or before it first asks for a lock.
+ *
+ * Entered with signals blocked. No start trampoline and no key destructor: threads register themselves lazily, and the
+ * slot of a dead thread is found by asking the kernel, only when a new thread needs one. Never makes a thread wait for
+ * another one's attaching: what is missing is made by whoever misses it.
+ */
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include "core/options.h"
+#include "core/sys.h"
+#include "room.h"
+#include "slow.h"
+#include "space.h"
+
+#define DEFS_BYTES 16384u
+#define RECORDS_BYTES (PT_CODEC_MAX_RECORDS * (pt_u32)sizeof(struct pt_record))
+#define UNITS_BYTES (PT_CODEC_MAX_UNITS * (pt_u32)sizeof(struct pt_unit16))
+#define TAKEOVER_PROBES 4u
+#define ATTACH_RETRY_TICKS (1ull << 26) /* about 20 ms */
+
+struct pt_tracer_thread pt_nobody;
+__thread struct pt_tracer_thread *pt_self = &pt_nobody;
+
+pt_u64 pt_area_bytes(void)
+{
+    return PT_THREAD_HEADER_BYTES + RECORDS_BYTES + DEFS_BYTES + (pt_options.heap == PT_HEAP_FULL ? UNITS_BYTES : 0);
+}
+
+static void set_up_buffer(struct pt_tracer_thread *t, struct pt_buffer *buffer, enum pt_stream_id stream, pt_u32 offset,
+                          pt_u32 bytes)
+{
+    struct pt_raw_buffer *raw = &t->area->raw[stream];
+    raw->offset = offset;
+    raw->bytes = bytes;
+    buffer->base = (char *)t->area + offset;
+    buffer->sequence = 1;
+    buffer->generation = 1;
+    buffer->clear_sequence = 1;
+    raw->sequence = buffer->sequence << PT_GENERATION_BITS | buffer->generation;
+    buffer->cursor = buffer->base;
+    buffer->end = buffer->base + bytes;
+}
+
+static void set_up_area(struct pt_tracer_thread *t, char *memory)
+{
+    t->area = (struct pt_thread_area *)(void *)memory;
+    struct pt_thread_area *area = t->area;
+    area->segment.type = PT_SEGMENT_THREAD;
+    area->segment.bytes = pt_area_bytes();
+    area->segment.slot = t->slot;
+    pt_u32 at = PT_THREAD_HEADER_BYTES;
+    set_up_buffer(t, &t->records, PT_STREAM_RECORDS, at, RECORDS_BYTES);
+    at += RECORDS_BYTES;
+    if (pt_options.heap == PT_HEAP_FULL) {
+        set_up_buffer(t, &t->heap, PT_STREAM_HEAP, at, UNITS_BYTES);
+        at += UNITS_BYTES;
+    }
+    area->defs_offset = at;
+    area->defs_bytes = DEFS_BYTES;
+    t->defs_cursor = memory + at;
+    t->defs_end = t->defs_cursor + DEFS_BYTES;
+    __atomic_store_n(&area->segment.magic, PT_SEGMENT_MAGIC, __ATOMIC_RELEASE);
+}
+
+/* Who lives in the slot from now on. The tid is stored last: it is what other threads probe. */
+static void move_in(struct pt_tracer_thread *t, pt_u32 tid)
+{
+    struct pt_thread_area *area = t->area;
+    const pt_u64 now = pt_clock();
+    area->tid = tid;
+    area->life = ++t->life;
+    area->start_ticks = now > t->clock_base ? (now - t->clock_base) >> pt_switches.clock_shift : 0;
+    t->random = now * 0x9e3779b97f4a7c15ull | 1;
+    t->countdown = 0; /* the first allocation takes the slow path and draws a gap */
+    t->last_rollover = now;
+    t->sample_window = now;
+}
+
+/* ---- taking over a dead thread's slot ---- */
+
+static void write_thread_end(struct pt_tracer_thread *t, pt_u32 tid)
+{
+    const struct pt_thread_area *area = t->area;
+    const struct pt_totals *totals = area->totals[area->totals_seq & 1];
+    pt_u32 rows = 0;
+    for (pt_u32 row = 0; row < PT_TOTALS_ROWS; row++)
+        rows += totals[row].calls != 0;
+    const pt_u32 payload = (pt_u32)sizeof(struct pt_def_thread_end) + rows * (pt_u32)sizeof(struct pt_def_thread_row);
+    struct pt_def *def = pt_defs_reserve(t, sizeof *def + payload);
+    if (!def) {
+        pt_count_drop(PT_DROP_definition, 1);
+        return;
+    }
+    struct pt_def_thread_end *end = (struct pt_def_thread_end *)(def + 1);
+    struct pt_def_thread_row *out = (struct pt_def_thread_row *)(end + 1);
+    *end = (struct pt_def_thread_end){.slot = t->slot,
+                                      .life = area->life,
+                                      .tid = tid,
+                                      .rows = rows,
+                                      .last_ticks = t->last_ticks,
+                                      .heap_frees = area->heap_frees};
+    for (pt_u32 i = 0; i < PT_HEAP_CLASSES; i++) {
+        end->heap_allocs += area->heap_spilled[i].count + (area->heap_packed[i] >> 40);
+        end->heap_bytes += area->heap_spilled[i].bytes + (area->heap_packed[i] & ((1ull << 40) - 1));
+    }
+    for (pt_u32 row = 0; row < PT_TOTALS_ROWS; row++)
+        if (totals[row].calls)
+            *out++ = (struct pt_def_thread_row){row, totals[row]};
+    def->type = PT_DEF_THREAD_END;
+    def->payload_bytes = payload;
+    def->crc = pt_crc(0, end, payload);
+    const pt_u64 bytes = (sizeof *def + payload + 7) & ~7ull;
+    __atomic_store_n(&def->commit, PT_DEF_MAGIC | bytes << 32, __ATOMIC_RELEASE);
+}
+
+struct take_over_call {
+    struct pt_tracer_thread *t;
+    pt_u32 old_tid;
+};
+
+/* The stack is the slot's own: its owner needs it no more. */
+static void take_over_on_private_stack(void *argument)
+{
+    const struct take_over_call *call = argument;
+    struct pt_tracer_thread *t = call->t;
+    pt_rollover_dead(t, PT_STREAM_RECORDS, call->old_tid);
+    if (t->heap.base)
+        pt_rollover_dead(t, PT_STREAM_HEAP, call->old_tid);
+    write_thread_end(t, call->old_tid);
+}
+
+/* Newcomers look at the slots in turn, few each: in a crowd that only comes each call would be for nothing, and of
+ * threads that come and go the dead ones are found one after another. The old tid is passed along, never put back: a
+ * taken slot must not look dead again. */
+static struct pt_tracer_thread *take_over(pt_u32 tid)
+{
+    const pt_u32 made = __atomic_load_n(&pt_image->n_threads, __ATOMIC_RELAXED);
+    const pt_u32 n = made < PT_MAX_THREADS ? made : PT_MAX_THREADS;
+    for (pt_u32 i = 0; i < n && i < TAKEOVER_PROBES; i++) {
+        struct pt_tracer_thread *t = &pt_image->threads[__atomic_fetch_add(&pt_image->probe, 1, __ATOMIC_RELAXED) % n];
+        pt_u32 old = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE);
+        if (!old || !t->area || pt_syscall3(SYS_tgkill, pt_image->pid, old, 0) != -3 /* ESRCH */)
+            continue;
+        if (!__atomic_compare_exchange_n(&t->tid, &old, tid, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            continue;
+        pt_self = t;   /* growth inside needs the private memory of the slot */
+        pt_unclaim(t); /* whatever its owner died of */
+        struct take_over_call call = {t, old};
+        pt_on_private_stack(t->priv, take_over_on_private_stack, &call);
+        move_in(t, tid);
+        return t;
+    }
+    return 0;
+}
+
+/* ---- a new slot ---- */
+
+static struct pt_tracer_thread *new_slot(pt_u32 tid, struct pt_private *priv, char *area)
+{
+    const pt_u32 slot = __atomic_fetch_add(&pt_image->n_threads, 1, __ATOMIC_RELAXED);
+    if (slot >= PT_MAX_THREADS) {
+        __atomic_store_n(&pt_image->n_threads, PT_MAX_THREADS, __ATOMIC_RELAXED);
+        return 0;
+    }
+    struct pt_tracer_thread *t = &pt_image->threads[slot];
+    t->slot = slot;
+    t->priv = priv;
+    t->clock_base = pt_image->clock_base;
+    pt_self = t;
+    char *memory = area ? area : pt_room_area();
+    if (!memory) { /* give the row back, unless another thread has taken the next one */
+        pt_u32 next = slot + 1;
+        __atomic_compare_exchange_n(&pt_image->n_threads, &next, slot, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+        return 0;
+    }
+    set_up_area(t, memory);
+    __atomic_store_n(&t->tid, tid, __ATOMIC_RELEASE);
+    move_in(t, tid);
+    return t;
+}
+
+struct pt_tracer_thread *pt_device_slot_new(pt_u32 tid, struct pt_private *priv)
+{
+    struct pt_tracer_thread *const self = pt_self; /* growth inside needs the new slot's private memory */
+    struct pt_tracer_thread *t = pt_image_live() ? new_slot(tid, priv, 0) : 0;
+    pt_self = self;
+    return t;
+}
+
+struct attach_call {
+    struct pt_room room;
+    struct pt_tracer_thread *result;
+};
+
+static int is_own_process(void)
+{
+    /* The child of vfork runs on its parent's TLS: a slot in its name would look dead as soon as it is gone, and
+     * another thread would take it away from the parent. */
+    return (pt_u32)pt_syscall0(SYS_getpid) == pt_image->pid;
+}
+
+static void attach_on_private_stack(void *argument)
+{
+    struct attach_call *call = argument;
+    if (!pt_image_live() || !is_own_process())
+        return;
+    call->result = new_slot((pt_u32)pt_syscall0(SYS_gettid), call->room.priv, call->room.area);
+    if (!call->result)
+        pt_image->attach_refused_at = pt_clock();
+}
+
+static struct pt_tracer_thread *attach_anew(struct pt_room room)
+{
+    struct attach_call call = {.room = room};
+    if (!room.priv && !(call.room.priv = pt_private_new()))
+        return 0;
+    pt_on_private_stack(call.room.priv, attach_on_private_stack, &call);
+    if (!call.result && !room.priv)
+        pt_syscall2(SYS_munmap, call.room.priv, sizeof *call.room.priv);
+    return call.result;
+}
+
+static struct pt_tracer_thread *attach(void)
+{
+    struct pt_room room = {0};
+    if (__atomic_load_n(&pt_image->state, __ATOMIC_ACQUIRE) == PT_IMAGE_LIVE) {
+        if (!is_own_process())
+            return 0;
+        struct pt_tracer_thread *t = take_over((pt_u32)pt_syscall0(SYS_gettid));
+        if (t)
+            return t;
+        if (__atomic_load_n(&pt_image->n_threads, __ATOMIC_RELAXED) < PT_MAX_THREADS)
+            room = pt_room_take();
+    }
+    return attach_anew(room);
+}
+
+/* Not below 0: the main thread and those that libraries clone were not announced. */
+static void count_arrival(void)
+{
+    pt_u32 awaited = __atomic_load_n(&pt_image->awaited, __ATOMIC_RELAXED);
+    while (awaited && !__atomic_compare_exchange_n(&pt_image->awaited, &awaited, awaited - 1, 0, __ATOMIC_RELAXED,
+                                                   __ATOMIC_RELAXED))
+        ;
+}
+
+static int was_just_refused(void)
+{
+    return pt_image->attach_refused_at && pt_clock() - pt_image->attach_refused_at < ATTACH_RETRY_TICKS;
+}
+
+struct pt_tracer_thread *pt_thread_attach(void)
+{
+    struct pt_tracer_thread *t = pt_self;
+    if (t->area)
+        return t;
+    pt_self = &pt_nobody; /* of a forked child: its slot was wiped */
+    if (pt_switches.off || pt_switches.frozen || !pt_image || was_just_refused())
+        return 0;
+    t = attach();
+    pt_self = t ? t : &pt_nobody;
+    if (t) {
+        count_arrival();
+        pt_store(pt_clock(), 0, pt_tag_kind(0, PT_EV_thread_start), pt_words(t->tid, 0), (pt_u64)pthread_self());
+    }
+    return t;
+}
+
+enum pt_drop pt_thread_refusal(void)
+{
+    if (pt_switches.frozen)
+        return PT_DROP_frozen;
+    const int has_slots = pt_image && __atomic_load_n(&pt_image->n_threads, __ATOMIC_RELAXED) < PT_MAX_THREADS;
+    return has_slots && pt_image->attach_refused_at ? PT_DROP_no_space : PT_DROP_no_thread_slot;
+}
+
+struct pt_tracer_thread *pt_thread_attach_blocking(void)
+{
+    if (pt_switches.frozen) /* not even the mask call: it may kill, and would come with each allocation */
+        return 0;
+    const pt_u64 mask = pt_signals_block();
+    struct pt_tracer_thread *t = pt_thread_attach();
+    pt_signals_restore(mask);
+    return t;
+}
+
+void pt_thread_attach_early(void)
+{
+    if (!pt_switches.off && pt_image && !was_just_refused())
+        pt_thread_attach_blocking();
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * defs.c - space for definitions: a bump cursor in the thread's area, then in DEFS segments of its own.
+ *
+ * Entered from any hook, also in signal handlers. Definitions are never recycled: their names must outlive the events.
+ */
+#include <sys/mman.h>
+
+#include "core/sys.h"
+#include "slow.h"
+#include "space.h"
+
+#define DEFS_SEGMENT_BYTES (64u << 10)
+
+static int next_defs(struct pt_tracer_thread *t)
+{
+    const pt_u64 limit = pt_image->header->ring_limit_bytes;
+    if (__atomic_add_fetch(&pt_image->defs_bytes, DEFS_SEGMENT_BYTES, __ATOMIC_RELAXED) > limit)
+        return -1;
+    pt_u64 bytes;
+    struct pt_segment *segment = pt_space_grow(DEFS_SEGMENT_BYTES, DEFS_SEGMENT_BYTES, &bytes);
+    if (!segment)
+        return -1;
+    /* What is full stays mapped, as a handler's caller may not have committed in it yet; but not resident. */
+    char *full = t->defs_end - DEFS_SEGMENT_BYTES;
+    if (full >= (char *)t->area + pt_area_bytes() || full < (char *)t->area)
+        pt_syscall3(SYS_madvise, full, DEFS_SEGMENT_BYTES, MADV_DONTNEED);
+    segment->type = PT_SEGMENT_DEFS;
+    segment->bytes = DEFS_SEGMENT_BYTES;
+    segment->slot = t->slot;
+    __atomic_store_n(&segment->magic, PT_SEGMENT_MAGIC, __ATOMIC_RELEASE);
+    t->defs_end = (char *)segment + DEFS_SEGMENT_BYTES;
+    t->defs_cursor = (char *)segment + sizeof *segment;
+    return 0;
+}
+
+struct next_defs_call {
+    struct pt_tracer_thread *t;
+    int result;
+};
+
+static void call_next_defs(void *argument)
+{
+    struct next_defs_call *call = argument;
+    call->result = next_defs(call->t);
+}
+
+void *pt_defs_reserve(struct pt_tracer_thread *t, pt_u64 bytes)
+{
+    for (;;) {
+        char *at = pt_reserve(&t->defs_cursor, (long)bytes);
+        if (at && at + bytes <= t->defs_end)
+            return at;
+        if (pt_switches.frozen)
+            return 0;
+        const pt_u64 mask = pt_signals_block();
+        struct next_defs_call call = {t, -1};
+        if (t->defs_cursor >= t->defs_end) { /* else a signal handler has just made room */
+            if (pt_is_on_private_stack(t))
+                call_next_defs(&call);
+            else if (pt_claim(t)) {
+                pt_on_private_stack(t->priv, call_next_defs, &call);
+                pt_unclaim(t);
+            }
+        } else
+            call.result = 0;
+        pt_signals_restore(mask);
+        if (call.result < 0)
+            return 0;
+    }
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * image.c - makes this process image's trace file and keeps its header fresh.
+ *
+ * Entered by the constructor, and by the first event of a forked child (signals blocked, one thread). The file is
+ * opened, allocated, mapped and closed here; no descriptor stays.
+ */
+#include "image.h"
+
+#include <fcntl.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+
+#include "core/options.h"
+#include "core/rank.h"
+#include "core/redact.h"
+#include "core/session.h"
+#include "core/sys.h"
+#include "core/text.h"
+#include "slow.h"
+#include "space.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+#define SCHEMA_BYTES ((sizeof pt_schema_text + 4095) & ~4095ul)
+#define HEAD_BYTES (4096 + PT_TEXT_BYTES + SCHEMA_BYTES)
+#define REFRESH_TICKS (1ull << 25) /* about 10 ms */
+
+struct pt_image *pt_image;
+
+/* Kept across fork (not wiped): who we were, and the parent's text page, which stays mapped. */
+static pt_u64 last_trace_id;
+static const char *last_text;
+static char **first_argv;
+static int first_argc;
+
+void pt_image_set_arguments(int argc, char **argv)
+{
+    first_argc = argc;
+    first_argv = argv;
+}
+
+int pt_image_reserve(void)
+{
+    struct pt_image *image =
+        pt_sys_map(sizeof *image, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (!image)
+        return -1;
+    /* Without it (before Linux 4.14) a forked child would write into its parent's file: do not record at all. */
+    if (pt_syscall3(SYS_madvise, image, sizeof *image, MADV_WIPEONFORK) != 0) {
+        pt_syscall2(SYS_munmap, image, sizeof *image);
+        return -1;
+    }
+    pt_image = image;
+    return 0;
+}
+
+static pt_u64 clock_ns(clockid_t clock)
+{
+    struct timespec now = {0};
+    pt_syscall2(SYS_clock_gettime, clock, &now);
+    return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
+}
+
+/* Both clocks at one instant: the reading whose two counter reads lie closest together, of three. */
+static struct pt_clock_pair read_clock_pair(void)
+{
+    struct pt_clock_pair best = {0};
+    pt_u64 least = ~0ull;
+    for (int i = 0; i < 3; i++) {
+        const pt_u64 before = pt_clock(), ns = clock_ns(CLOCK_MONOTONIC), after = pt_clock();
+        if (after - before < least) {
+            least = after - before;
+            best = (struct pt_clock_pair){before + (after - before) / 2, ns};
+        }
+    }
+    return best;
+}
+
+void pt_image_refresh(void)
+{
+    struct pt_file_header *header = pt_image->header;
+    const pt_u64 now = pt_clock();
+    if (pt_switches.frozen || now - pt_image->last_refresh < REFRESH_TICKS)
+        return;
+    if (__atomic_exchange_n(&pt_image->refreshing, 1, __ATOMIC_ACQUIRE))
+        return; /* two at once would mix their clock pairs */
+    pt_image->last_refresh = now;
+    const pt_u64 next = header->clock_index + 1;
+    header->clock_last[next & 1] = read_clock_pair();
+    __atomic_store_n(&header->clock_index, next, __ATOMIC_RELEASE);
+    struct rusage usage;
+    if (pt_syscall2(SYS_getrusage, RUSAGE_SELF, &usage) == 0) {
+        header->cpu_ns = (pt_u64)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000u +
+                         (pt_u64)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;
+        /* The kernel keeps the peak across exec: until the program outgrows what its parent's copy was, it is unknown.
+         */
+        if ((pt_u64)usage.ru_maxrss > pt_image->inherited_rss_kib)
+            header->max_rss_bytes = (pt_u64)usage.ru_maxrss * 1024;
+        header->min_faults = (pt_u64)usage.ru_minflt;
+        header->maj_faults = (pt_u64)usage.ru_majflt;
+    }
+    __atomic_store_n(&pt_image->refreshing, 0, __ATOMIC_RELEASE);
+}
+
+void pt_count_drop(enum pt_drop reason, pt_u64 events)
+{
+    struct pt_image *image = pt_image;
+    if (image && image->header)
+        __atomic_fetch_add(&image->header->drops[reason], events, __ATOMIC_RELAXED);
+}
+
+/* ---- the text page ---- */
+
+static void add_string(struct pt_text *text, const char *string)
+{
+    pt_text_add(text, string);
+    if (text->length < text->room)
+        text->bytes[text->length++] = 0;
+}
+
+static void add_link(struct pt_text *text, const char *link)
+{
+    const long length = pt_syscall3(SYS_readlink, link, text->bytes + text->length, 1000);
+    if (length > 0)
+        text->length += (pt_u64)length;
+    text->bytes[text->length++] = 0;
+}
+
+static void add_working_directory(struct pt_text *text)
+{
+    const long length = pt_syscall2(SYS_getcwd, text->bytes + text->length, 1000); /* counts the terminator */
+    if (length > 0)
+        text->length += (pt_u64)length;
+    else
+        text->bytes[text->length++] = 0;
+}
+
+/* The argument strings of the previous image state: argv itself may have been overwritten since (setproctitle). */
+static void copy_arguments(struct pt_text *text)
+{
+    const char *from = last_text;
+    for (int skipped = 0; skipped < PT_TEXT_ARGC; skipped++)
+        from += pt_text_length(from) + 1;
+    const pt_u64 bytes = (pt_u64)(last_text + PT_TEXT_BYTES - from);
+    const pt_u64 room = text->room - text->length;
+    __builtin_memcpy(text->bytes + text->length, from, bytes < room ? bytes : room);
+    text->bytes[text->room - 1] = 0;
+}
+
+static void add_arguments(struct pt_text *text)
+{
+    char count[16];
+    struct pt_text number = {count, 0, sizeof count};
+    pt_text_number(&number, (pt_u64)(first_argc > 0 ? first_argc : 0), 0);
+    add_string(text, count);
+    int mask_next = 0;
+    for (int i = 0; i < first_argc && first_argv[i]; i++) {
+        const pt_u64 length = pt_text_length(first_argv[i]);
+        if (text->length + length + 2 > text->room)
+            return;
+        mask_next = pt_redact_argument(text, first_argv[i], mask_next);
+        text->bytes[text->length++] = 0;
+    }
+}
+
+/* The executable. Asking /proc costs 30 us of a process's start, so only where the kernel's own word (AT_EXECFN) is no
+ * full path, or is a script: then it comes back in argv behind the interpreter. */
+static void add_executable(struct pt_text *text)
+{
+    const char *name = (const char *)getauxval(AT_EXECFN);
+    int is_plain = name && name[0] == '/' && !last_text && pt_text_length(name) < 1000;
+    for (int i = 1; is_plain && i < 3 && i < first_argc && first_argv[i]; i++)
+        is_plain = !pt_text_equal(first_argv[i], name);
+    for (const char *at = name; is_plain && *at; at++) /* /proc/self/fd/3, /dev/fd/3, ld.so */
+        is_plain = !(at[0] == '/' && (at[1] == 'f' && at[2] == 'd' && at[3] == '/')) &&
+                   !(at[0] == 'l' && at[1] == 'd' && at[2] == '-');
+    if (is_plain)
+        add_string(text, name);
+    else
+        add_link(text, "/proc/self/exe");
+}
+
+static void write_text(char *page)
+{
+    struct pt_text text = {page, 0, PT_TEXT_BYTES};
+    struct utsname names;
+    char comm[16] = "";
+    add_executable(&text);
+    add_working_directory(&text);
+    add_string(&text, pt_text_length(pt_options.stage) < 128 ? pt_options.stage : "");
+    add_string(&text, pt_syscall1(SYS_uname, &names) == 0 ? names.nodename : "");
+    pt_syscall2(SYS_prctl, PR_GET_NAME, comm);
+    add_string(&text, comm);
+    if (last_text)
+        copy_arguments(&text);
+    else
+        add_arguments(&text);
+    last_text = page;
+}
+
+/* ---- the header ---- */
+
+static void read_boot_id(char *ret)
+{
+    struct pt_session_page *page = pt_session_page;
+    if (page && page->boot_id[0]) {
+        __builtin_memcpy(ret, page->boot_id, 40);
+        return;
+    }
+    const long fd = pt_syscall3(SYS_open, "/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    if (pt_syscall3(SYS_read, fd, ret, 36) != 36)
+        ret[0] = 0;
+    pt_syscall1(SYS_close, fd);
+    if (page)
+        __builtin_memcpy(page->boot_id, ret, 40);
+}
+
+static void note_inherited_rss(void)
+{
+    struct rusage usage;
+    const int is_fork_child = last_trace_id != 0;
+    if (!is_fork_child && pt_syscall2(SYS_getrusage, RUSAGE_SELF, &usage) == 0)
+        pt_image->inherited_rss_kib = (pt_u64)usage.ru_maxrss;
+}
+
+static void write_header(struct pt_file_header *header, pt_u64 trace_id, pt_u64 file_bytes)
+{
+    note_inherited_rss();
+    header->format_version = PT_FORMAT_VERSION;
+    header->header_bytes = HEAD_BYTES;
+    header->text_offset = 4096;
+    header->text_bytes = PT_TEXT_BYTES;
+    header->schema_offset = 4096 + PT_TEXT_BYTES;
+    header->schema_bytes = sizeof pt_schema_text - 1;
+    header->trace_id = trace_id;
+    header->parent_trace_id = last_trace_id;
+    header->pid = pt_image->pid;
+    header->ppid = (pt_u32)pt_syscall0(SYS_getppid);
+    header->uid = (pt_u32)pt_syscall0(SYS_getuid);
+    header->state = PT_PROCESS_LIVE;
+    header->tool_version = PROFTRACE_VERSION_MAJOR << 16 | PROFTRACE_VERSION_MINOR << 8 | PROFTRACE_VERSION_PATCH;
+    read_boot_id(header->boot_id);
+    header->clock_source = pt_switches.tsc ? PT_CLOCK_TSC : PT_CLOCK_MONOTONIC;
+    header->clock_shift = pt_switches.clock_shift;
+    header->realtime_ns = clock_ns(CLOCK_REALTIME);
+    header->clock_first = read_clock_pair();
+    /* Seconds back: a span that began just before (the fork child's first call) must not lie before tick 0, even when
+     * making the file took long. */
+    header->clock_base = header->clock_first.counter - (header->clock_first.counter > 1ull << 34 ? 1ull << 34 : 0);
+    header->file_bytes = file_bytes;
+    const pt_u64 limit = pt_options.ring_mib << 20;
+    header->ring_limit_bytes = limit > 512u << 10 ? limit : 512u << 10;
+    header->heap_sample_bytes = pt_options.heap_sample_bytes;
+    header->heap_mode = pt_options.heap;
+    header->options = (pt_options.io ? PT_OPTION_IO : 0) | (pt_options.stdio ? PT_OPTION_STDIO : 0) |
+                      (pt_options.stacks ? PT_OPTION_STACKS : 0) | PT_OPTION_LAYERS |
+                      (pt_options.locks ? PT_OPTION_LOCKS : 0) | (pt_options.waits ? PT_OPTION_WAITS : 0) |
+                      (pt_options.net ? PT_OPTION_NET : 0);
+    header->rank_plus_1 = pt_rank.rank_plus_1;
+    header->local_rank_plus_1 = pt_rank.local_rank_plus_1;
+    header->world_size = pt_rank.world_size;
+    __builtin_memcpy(header->ignored_options, pt_ignored_options, sizeof header->ignored_options);
+}
+
+/* ---- the file ---- */
+
+static void name_file(pt_u64 trace_id)
+{
+    struct pt_text path = {pt_image->path, 0, sizeof pt_image->path};
+    char comm[16] = "";
+    pt_syscall2(SYS_prctl, PR_GET_NAME, comm);
+    pt_text_add(&path, pt_session_path);
+    pt_text_byte(&path, '/');
+    pt_text_file_name(&path, comm, 15);
+    pt_text_byte(&path, '-');
+    pt_text_number(&path, pt_image->pid, 0);
+    pt_text_byte(&path, '-');
+    pt_text_hex(&path, trace_id, 8);
+    pt_text_add(&path, PT_FILE_SUFFIX);
+}
+
+static pt_u64 new_trace_id(void)
+{
+    pt_u64 id = 0;
+    if (pt_syscall3(SYS_getrandom, &id, sizeof id, 1 /* GRND_NONBLOCK */) != sizeof id)
+        id = pt_clock() * 0x9e3779b97f4a7c15ull ^ pt_image->pid;
+    return id ? id : 1;
+}
+
+struct first_segment {
+    pt_u64 bytes;
+    char *map;
+};
+
+/* Allocate and map the first segment. Signals are blocked; a descriptor below 3 is moved up: a program that starts with
+ * its standard descriptors closed must find them closed. */
+static void make_file(struct first_segment *segment)
+{
+    struct rlimit limit;
+    if (pt_syscall4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, &limit) == 0 && limit.rlim_cur < segment->bytes)
+        return; /* fallocate would raise SIGXFSZ */
+    const long fd = pt_syscall3(SYS_open, pt_image->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return;
+    long error = pt_check_free_space((int)fd);
+    if (error == 0)
+        error = pt_syscall4(SYS_fallocate, fd, 0, 0, segment->bytes);
+    static const char zeros[4096];
+    if (error == -95 /* EOPNOTSUPP */ || error == -38 /* ENOSYS */)
+        for (pt_u64 at = 0, wrote = 0; at < segment->bytes; at += wrote, error = 0)
+            if ((wrote = (pt_u64)pt_syscall4(SYS_pwrite64, fd, zeros, sizeof zeros, at)) != sizeof zeros) {
+                error = -28;
+                break;
+            }
+    if (error == 0) /* a page written is cheaper than a page touched through the mapping */
+        pt_syscall4(SYS_pwrite64, fd, pt_schema_text, sizeof pt_schema_text - 1, 4096 + PT_TEXT_BYTES);
+    if (error == 0)
+        segment->map = pt_sys_map(segment->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
+    pt_syscall1(SYS_close, fd);
+    if (!segment->map)
+        pt_syscall1(SYS_unlink, pt_image->path);
+    else
+        pt_syscall3(SYS_madvise, segment->map, segment->bytes, MADV_DONTDUMP);
+}
+
+static int make_image(void)
+{
+    pt_image->pid = (pt_u32)pt_syscall0(SYS_getpid);
+    const pt_u64 trace_id = new_trace_id(), area_bytes = pt_area_bytes();
+    struct first_segment segment = {.bytes = HEAD_BYTES + area_bytes + PT_OWN_CHUNK_BYTES};
+    name_file(trace_id);
+    struct pt_session_page *page = pt_session_page;
+    const int is_in_budget = pt_take_budget(segment.bytes) == 0;
+    if (is_in_budget)
+        make_file(&segment);
+    if (is_in_budget && !segment.map)
+        pt_return_budget(segment.bytes);
+    if (page)
+        __atomic_fetch_add(segment.map ? &page->processes : &page->refused_processes, 1, __ATOMIC_RELAXED);
+    if (!segment.map)
+        return -1;
+    struct pt_file_header *header = (struct pt_file_header *)(void *)segment.map;
+    write_text(segment.map + 4096);
+    write_header(header, trace_id, segment.bytes);
+    pt_image->header = header;
+    pt_image->clock_base = header->clock_base;
+    pt_image->pools[0] = (struct pt_area_pool){.base = segment.map + HEAD_BYTES, .count = 1};
+    pt_image->n_pools = 1;
+    last_trace_id = trace_id;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __builtin_memcpy(header->magic, PT_FILE_MAGIC, 8); /* from here on it is a trace */
+    return 0;
+}
+
+struct pt_image *pt_image_live(void)
+{
+    struct pt_image *image = pt_image;
+    const pt_u32 state = image ? __atomic_load_n(&image->state, __ATOMIC_ACQUIRE) : PT_IMAGE_FAILED;
+    if (state == PT_IMAGE_LIVE)
+        return image;
+    pt_u32 none = PT_IMAGE_NONE;
+    if (state != PT_IMAGE_NONE || pt_switches.frozen ||
+        !__atomic_compare_exchange_n(&image->state, &none, PT_IMAGE_MAKING, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return 0;
+    if (make_image() < 0) {
+        /* Pass-through from now on: without a file every call would come here again. */
+        pt_switches.off = 1;
+        pt_switches.io = pt_switches.stdio = pt_switches.heap = pt_switches.user = pt_switches.locks = 0;
+        __atomic_store_n(&image->state, PT_IMAGE_FAILED, __ATOMIC_RELEASE);
+        return 0;
+    }
+    __atomic_store_n(&image->state, PT_IMAGE_LIVE, __ATOMIC_RELEASE);
+    pt_kill_point("fork");
+    return image;
+}

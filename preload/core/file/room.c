@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * room.c - room for new threads: areas of the trace file and private memories, made for many at once.
+ *
+ * Entered with signals blocked, on a private stack where something is made. Nobody waits for anybody: who finds nothing
+ * in the pools while another thread makes one takes an area for itself. What is taken is never given back; a dead
+ * thread's slot is taken over with all it has.
+ */
+#include "room.h"
+
+#include <sys/resource.h>
+
+#include "core/sys.h"
+#include "slow.h"
+#include "space.h"
+
+#define MOST_AREAS 128u /* of a growth: 12 MiB */
+
+static pt_u64 room_bytes(void)
+{
+    return pt_area_bytes() + PT_OWN_CHUNK_BYTES;
+}
+
+static struct pt_room room_in_pool(pt_u32 index)
+{
+    struct pt_area_pool *pool = &pt_image->pools[index];
+    if (__atomic_load_n(&pool->next, __ATOMIC_RELAXED) >= pool->count)
+        return (struct pt_room){0};
+    const pt_u32 i = __atomic_fetch_add(&pool->next, 1, __ATOMIC_RELAXED);
+    if (i >= pool->count)
+        return (struct pt_room){0};
+    return (struct pt_room){pool->base + i * room_bytes(), pool->privates ? pool->privates + i : 0};
+}
+
+struct pt_room pt_room_take(void)
+{
+    for (;;) {
+        pt_u32 index = __atomic_load_n(&pt_image->pool, __ATOMIC_RELAXED);
+        const pt_u32 n_pools = __atomic_load_n(&pt_image->n_pools, __ATOMIC_ACQUIRE);
+        const struct pt_room room = room_in_pool(index);
+        if (room.area || index + 1 >= n_pools)
+            return room;
+        __atomic_compare_exchange_n(&pt_image->pool, &index, index + 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    }
+}
+
+static pt_u32 areas_left(void)
+{
+    const pt_u32 n_pools = __atomic_load_n(&pt_image->n_pools, __ATOMIC_ACQUIRE);
+    pt_u32 left = 0;
+    for (pt_u32 i = __atomic_load_n(&pt_image->pool, __ATOMIC_RELAXED); i < n_pools; i++) {
+        const pt_u32 next = __atomic_load_n(&pt_image->pools[i].next, __ATOMIC_RELAXED);
+        left += next < pt_image->pools[i].count ? pt_image->pools[i].count - next : 0;
+    }
+    return left;
+}
+
+/* Not ahead of need where the program's address space is limited: it counts there, touched or not. */
+static struct pt_private *new_privates(pt_u32 count)
+{
+    struct rlimit limit;
+    if (pt_syscall4(SYS_prlimit64, 0, RLIMIT_AS, 0, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY)
+        return 0;
+    return pt_privates_new(count);
+}
+
+/* As many as there are, because a growth costs 140 us (on a busy machine two waits for a CPU) and threads come in
+ * crowds. One thread at a time and nobody waits: of a thousand that found no area each would have made a pool. A clone
+ * that shares our memory and is killed inside leaves `growing` set; then each thread makes its own area. */
+static void make_pool(void)
+{
+    if (__atomic_exchange_n(&pt_image->growing, 1, __ATOMIC_ACQUIRE))
+        return;
+    const pt_u64 one = room_bytes();
+    const pt_u32 index = pt_image->n_pools;
+    const pt_u32 there = __atomic_load_n(&pt_image->n_threads, __ATOMIC_RELAXED) + areas_left();
+    const pt_u32 areas = there < 2 ? 2 : there < MOST_AREAS ? there : MOST_AREAS;
+    pt_u64 bytes;
+    char *base = index < PT_MAX_POOLS ? pt_space_grow(areas * one, one, &bytes) : 0;
+    if (base) {
+        const pt_u32 count = (pt_u32)(bytes / one);
+        pt_image->pools[index] = (struct pt_area_pool){base, new_privates(count), count, 0};
+        __atomic_store_n(&pt_image->n_pools, index + 1, __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(&pt_image->growing, 0, __ATOMIC_RELEASE);
+}
+
+char *pt_room_area(void)
+{
+    struct pt_room room = pt_room_take();
+    if (!room.area) {
+        make_pool();
+        room = pt_room_take();
+    }
+    pt_u64 bytes;
+    return room.area ? room.area : pt_space_grow(room_bytes(), room_bytes(), &bytes);
+}
+
+static void make_pool_on_private_stack(void *unused)
+{
+    (void)unused;
+    make_pool();
+}
+
+void pt_thread_expect(void)
+{
+    struct pt_tracer_thread *t = pt_thread_attached();
+    if (!t || pt_switches.frozen)
+        return;
+    const pt_u32 awaited = __atomic_add_fetch(&pt_image->awaited, 1, __ATOMIC_RELAXED);
+    if (areas_left() >= (awaited < MOST_AREAS ? awaited : MOST_AREAS))
+        return;
+    const pt_u64 mask = pt_signals_block();
+    if (pt_claim(t)) {
+        pt_on_private_stack(t->priv, make_pool_on_private_stack, 0);
+        pt_unclaim(t);
+    }
+    pt_signals_restore(mask);
+}

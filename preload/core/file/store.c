@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * store.c - the slow half of storing: attach, roll over, retry; and the heap's 16-byte units.
+ *
+ * Entered from any hook in any thread or signal handler. Blocks signals while it works, so the loop cannot be
+ * re-entered.
+ */
+#include "core/sys.h"
+#include "slow.h"
+
+struct pt_switches pt_switches;
+
+/* In a sandbox even the mask call may kill; then nested entries are told apart by `busy`. */
+static pt_u64 enter(void)
+{
+    return pt_switches.frozen ? 0 : pt_signals_block();
+}
+
+static void leave(pt_u64 mask)
+{
+    if (!pt_switches.frozen)
+        pt_signals_restore(mask);
+}
+
+static int can_record(void)
+{
+    return !pt_switches.off && pt_image != 0;
+}
+
+PT_COLD void pt_store_slow(pt_u64 counter, pt_u32 aux, pt_u32 tag_kind, pt_u64 word0, pt_u64 word1)
+{
+    if (!can_record())
+        return;
+    const pt_u64 mask = enter();
+    struct pt_tracer_thread *t = pt_thread_attach();
+    if (!t || !pt_claim(t)) {
+        pt_count_drop(t ? PT_DROP_in_flight : pt_thread_refusal(), 1);
+        leave(mask);
+        return;
+    }
+    if (t->records.cursor >= t->records.end)
+        pt_rollover(t, PT_STREAM_RECORDS);
+    struct pt_record *r = (struct pt_record *)(void *)t->records.cursor;
+    t->records.cursor += sizeof *r;
+    r->aux = aux;
+    r->tag_kind = tag_kind;
+    r->words[0] = word0;
+    r->words[1] = word1;
+    const pt_u64 ticks = counter > t->clock_base ? (counter - t->clock_base) >> pt_switches.clock_shift : 0;
+    __atomic_store_n(&r->stamp, ticks << PT_GENERATION_BITS | t->records.generation, __ATOMIC_RELEASE);
+    pt_unclaim(t);
+    leave(mask);
+}
+
+static void put_unit(char *slot, pt_u64 head, pt_u64 body)
+{
+    volatile struct pt_unit16 *unit = (struct pt_unit16 *)(void *)slot;
+    unit->body = body;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    unit->head = head;
+}
+
+/* The first unit of every 256 bytes carries the time. */
+static void put_clock(struct pt_tracer_thread *t, char *slot)
+{
+    put_unit(slot, (pt_u64)PT_UNIT_CLOCK << PT_GENERATION_BITS | t->heap.generation,
+             (pt_clock() - t->clock_base) >> pt_switches.clock_shift);
+}
+
+static char *next_unit(struct pt_tracer_thread *t)
+{
+    for (;;) {
+        char *slot = t->heap.cursor;
+        if (slot >= t->heap.end) {
+            pt_rollover(t, PT_STREAM_HEAP);
+            continue;
+        }
+        t->heap.cursor += sizeof(struct pt_unit16);
+        if ((pt_u64)slot & 0xff)
+            return slot;
+        put_clock(t, slot);
+    }
+}
+
+/* A full buffer, a new thread, a forked child. */
+PT_COLD static void unit_blocked(pt_u32 kind, pt_u64 address, pt_u64 size)
+{
+    if (!can_record())
+        return;
+    const pt_u64 mask = enter();
+    struct pt_tracer_thread *t = pt_thread_attach();
+    if (!t || !t->heap.base || !pt_claim(t)) {
+        pt_count_drop(t ? PT_DROP_in_flight : pt_thread_refusal(), 1);
+    } else {
+        char *slot = next_unit(t); /* before the generation is read: a rollover changes it */
+        put_unit(slot, address << 16 | (pt_u64)kind << PT_GENERATION_BITS | t->heap.generation, size);
+        pt_unclaim(t);
+    }
+    leave(mask);
+}
+
+/* Every sixteenth unit comes here only to leave the time: no system call on that way. */
+PT_NOINLINE void pt_unit_slow(pt_u32 kind, pt_u64 address, pt_u64 size, char *clock_slot)
+{
+    struct pt_tracer_thread *t = pt_self;
+    if (clock_slot) {
+        const pt_u64 generation = t->heap.generation;
+        put_unit(clock_slot, (pt_u64)PT_UNIT_CLOCK << PT_GENERATION_BITS | generation,
+                 (pt_clock() - t->clock_base) >> pt_switches.clock_shift);
+        char *slot = pt_reserve(&t->heap.cursor, sizeof(struct pt_unit16));
+        if (pt_likely(slot < t->heap.end && ((pt_u64)slot & 0xff))) {
+            put_unit(slot, address << 16 | (pt_u64)kind << PT_GENERATION_BITS | generation, size);
+            return;
+        }
+    }
+    unit_blocked(kind, address, size);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fd_table.c - the descriptor table and its one question to /proc.
+ *
+ * Entered from any hook. Plain 32-bit loads and stores: a racing close and open is a race of the program itself.
+ */
+#include "fd_table.h"
+
+#include <fcntl.h>
+
+#include "core/file/slow.h"
+#include "core/process.h"
+#include "core/sys.h"
+#include "core/text.h"
+#include "intern.h"
+#include "socket_name.h"
+
+#define SOCKET_NAME_ROOM 256
+
+pt_u32 pt_fd_paths[PT_FD_TABLE_SIZE];
+static pt_u32 entries_read[PT_FD_TABLE_SIZE];
+
+/* The kernel calls a socket by a number; its other side says more. `target` has room for one more name behind it. */
+static pt_u32 name_of(int fd, char *target, pt_u64 length)
+{
+    struct pt_text text = {target + length, 0, SOCKET_NAME_ROOM};
+    if (pt_switches.net && length > 7 && __builtin_memcmp(target, "socket:", 7) == 0 && length < 64 &&
+        pt_socket_describe(&text, fd))
+        return pt_intern_bytes(text.bytes, text.length);
+    return pt_intern_bytes(target, length);
+}
+
+PT_COLD pt_u32 pt_fd_resolve(int fd)
+{
+    struct pt_tracer_thread *t = pt_switches.frozen ? 0 : pt_thread_attached();
+    if (!t || t->busy)
+        return 0;
+    const pt_u64 mask = pt_signals_block();
+    char *link = t->priv->text, *target = link + 32;
+    struct pt_text text = {link, 0, 32};
+    pt_text_add(&text, "/proc/self/fd/");
+    pt_text_number(&text, (pt_u64)fd, 0);
+    const long length = pt_syscall3(SYS_readlink, link, target, sizeof t->priv->text - 32);
+    pt_u32 id = 0;
+    if (length > 0)
+        id = name_of(fd, target, (pt_u64)length);
+    else if (pt_syscall3(SYS_fcntl, fd, F_GETFD, 0) >= 0)
+        id = pt_intern_string("?");   /* open, but there is no /proc: do not ask again */
+    if (!pt_process_is_vfork_child()) /* its descriptors are its own, the table is its parent's */
+        pt_fd_set(fd, id);
+    pt_signals_restore(mask);
+    return id;
+}
+
+void pt_fd_clear_range(unsigned first, unsigned last)
+{
+    for (unsigned fd = first; fd <= last && fd < PT_FD_TABLE_SIZE; fd++)
+        if (pt_fd_paths[fd]) /* do not touch pages for nothing */
+            pt_fd_paths[fd] = 0;
+}
+
+void pt_fd_count_entry(int fd)
+{
+    if ((unsigned)fd < PT_FD_TABLE_SIZE)
+        entries_read[fd]++;
+}
+
+pt_u64 pt_fd_take_entries(int fd)
+{
+    if ((unsigned)fd >= PT_FD_TABLE_SIZE)
+        return 0;
+    const pt_u32 entries = entries_read[fd];
+    entries_read[fd] = 0;
+    return entries;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * intern.c - the table of hashes behind all ids, and the writing of definitions.
+ *
+ * Entered from any hook. Lock-free: a slot goes from 0 to a hash once; its index is the id. The table is ordinary
+ * memory: a forked child inherits the ids, and the reader finds their definitions in the parent's file (format.h rule
+ * 6).
+ */
+#include "intern.h"
+
+#include <sys/mman.h>
+
+#include "core/file/slow.h"
+#include "core/file/space.h"
+#include "core/redact.h"
+#include "core/sys.h"
+#include "define.h"
+
+#define LEVELS 4u
+#define PROBES 16u
+#define STRING_MOST 4096u
+
+static const pt_u32 level_slots[LEVELS] = {4096, 65536, 1u << 20, 1u << 24};
+static pt_u64 first_level[4096];
+static pt_u64 *levels[LEVELS] = {first_level};
+
+/* Levels are mapped when they are first needed; a lost race unmaps. */
+static pt_u64 *level_at(pt_u32 level)
+{
+    pt_u64 *table = __atomic_load_n(&levels[level], __ATOMIC_ACQUIRE);
+    if (table || pt_switches.frozen)
+        return table;
+    const pt_u64 bytes = (pt_u64)level_slots[level] * sizeof *table;
+    table = pt_sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    pt_u64 *none = 0;
+    if (table && !__atomic_compare_exchange_n(&levels[level], &none, table, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        pt_syscall2(SYS_munmap, table, bytes);
+        table = none;
+    }
+    return table;
+}
+
+/* The id of a hash; *ret_is_new when the caller has to define it. 0 = the table is full. */
+pt_u32 pt_intern_hash(pt_u64 hash, int *ret_is_new)
+{
+    pt_u32 before = 1;
+    hash += !hash;
+    *ret_is_new = 0;
+    for (pt_u32 level = 0; level < LEVELS; level++) {
+        pt_u64 *table = level_at(level);
+        if (!table)
+            return 0;
+        for (pt_u32 probe = 0; probe < PROBES; probe++) {
+            const pt_u32 slot = (pt_u32)(hash >> 20 ^ hash) + probe;
+            const pt_u32 index = slot & (level_slots[level] - 1);
+            pt_u64 found = __atomic_load_n(&table[index], __ATOMIC_ACQUIRE);
+            if (!found &&
+                __atomic_compare_exchange_n(&table[index], &found, hash, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+                *ret_is_new = 1;
+                return before + index;
+            }
+            if (found == hash)
+                return before + index;
+        }
+        before += level_slots[level];
+    }
+    return 0;
+}
+
+/* Eight bytes at a time, multiply and fold: names are short, this is one of the costs of an open. */
+pt_u64 pt_hash_bytes(const void *data, pt_u64 length, pt_u64 seed)
+{
+    const pt_u8 *p = data;
+    pt_u64 hash = seed ^ length * 0x9e3779b97f4a7c15ull;
+    for (; length >= 8; length -= 8, p += 8) {
+        pt_u64 word;
+        __builtin_memcpy(&word, p, 8);
+        const unsigned __int128 product = (unsigned __int128)(hash ^ word) * 0xd6e8feb86659fd93ull;
+        hash = (pt_u64)product ^ (pt_u64)(product >> 64);
+    }
+    pt_u64 tail = 0;
+    __builtin_memcpy(&tail, p, length);
+    const unsigned __int128 product = (unsigned __int128)(hash ^ tail ^ 0xa0761d6478bd642full) * 0xe7037ed1a0b428dbull;
+    return (pt_u64)product ^ (pt_u64)(product >> 64);
+}
+
+void *pt_define_begin(pt_u64 payload_bytes, struct pt_tracer_thread **ret_thread)
+{
+    struct pt_tracer_thread *t = pt_self->area ? pt_self : pt_thread_attached();
+    *ret_thread = t;
+    const pt_u64 bytes = (sizeof(struct pt_def) + payload_bytes + 7) & ~7ull;
+    struct pt_def *def = t ? pt_defs_reserve(t, bytes) : 0;
+    if (!def) {
+        pt_count_drop(PT_DROP_definition, 1);
+        return 0;
+    }
+    def->payload_bytes = (pt_u32)payload_bytes;
+    return def + 1;
+}
+
+void pt_define_commit(struct pt_tracer_thread *t, void *payload, enum pt_def_type type, pt_u32 id)
+{
+    struct pt_def *def = (struct pt_def *)payload - 1;
+    const pt_u64 now = pt_clock(), bytes = (sizeof *def + def->payload_bytes + 7) & ~7ull;
+    def->id = id;
+    def->type = (pt_u16)type;
+    def->ticks = now > t->clock_base ? (now - t->clock_base) >> pt_switches.clock_shift : 0;
+    def->crc = pt_crc(0, payload, def->payload_bytes);
+    __atomic_store_n(&def->commit, PT_DEF_MAGIC | bytes << 32, __ATOMIC_RELEASE);
+}
+
+pt_u32 pt_intern_bytes(const char *bytes, pt_u64 length)
+{
+    if (!pt_image || pt_switches.off)
+        return 0;
+    length = length < STRING_MOST ? length : STRING_MOST;
+    int is_new;
+    const pt_u32 id = pt_intern_hash(pt_hash_bytes(bytes, length, PT_DEF_STRING), &is_new);
+    if (is_new) {
+        struct pt_tracer_thread *t;
+        void *payload = pt_define_begin(length, &t);
+        if (payload) {
+            __builtin_memcpy(payload, bytes, length);
+            pt_define_commit(t, payload, PT_DEF_STRING, id);
+        }
+    }
+    return id;
+}
+
+pt_u32 pt_intern_string(const char *string)
+{
+    return string ? pt_intern_bytes(string, pt_text_length(string)) : 0;
+}
+
+pt_u32 pt_intern_redacted(const char *string)
+{
+    struct pt_tracer_thread *t = string ? pt_thread_attached() : 0;
+    if (!t)
+        return 0;
+    const pt_u64 mask = pt_signals_block(); /* the text buffer is the thread's */
+    struct pt_text text = {t->priv->text, 0, sizeof t->priv->text};
+    text.bytes[0] = 0;
+    pt_redact_command(&text, string);
+    const pt_u32 id = pt_intern_bytes(text.bytes, text.length);
+    pt_signals_restore(mask);
+    return id;
+}
+
+void pt_define_untraced(pt_u32 path, const char *reason)
+{
+    struct pt_tracer_thread *t;
+    const pt_u64 length = pt_text_length(reason);
+    void *payload = pt_image && !pt_switches.off ? pt_define_begin(length, &t) : 0;
+    if (payload) {
+        __builtin_memcpy(payload, reason, length);
+        pt_define_commit(t, payload, PT_DEF_UNTRACED, path);
+    }
+}

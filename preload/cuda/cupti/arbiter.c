@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * arbiter.c - stands in for the few functions of libcupti by which a program takes CUPTI for itself (torch.profiler
+ * does), because CUPTI serves one at a time and would let the second replace the first without a word.
+ *
+ * Called by the host on any thread, in processes with and without CUDA. When the program begins, we deliver what there
+ * is, let go and say so; when it is done, we take CUPTI back. Buffers find their owner whoever is registered when they
+ * are completed. Never keeps the program from its profiler, unless PROFTRACE_CUPTI=own says so.
+ */
+#include "core/options.h"
+#include "core/sys.h"
+#include "core/text.h"
+#include "cuda/cuda.h"
+#include "state.h"
+
+#define STAND_IN(name, parameters) PT_EXPORT int name parameters;
+#include "standins.def"
+#undef STAND_IN
+
+#define SETTLE_NAP_NS 100000
+#define SETTLE_NAPS 20000
+
+/* What the program has of CUPTI. */
+static struct {
+    pt_u32 is_subscribed; /* atomic */
+    pt_u32 has_recorded;  /* atomic: since it subscribed, it has enabled kinds */
+    pt_u32 unflushed;     /* atomic: 0 = it has had its last records; else another number with each kind it enables */
+    pt_u64 kinds[4];      /* atomic: those it has enabled */
+    pt_cupti_request_fn request;
+    pt_cupti_complete_fn complete; /* atomic */
+    pt_u64 (*clock)(void);
+    pt_u32 thread_id_type;
+    pt_u32 taking_back; /* atomic */
+} foreign;
+
+#define REAL(name) ((__typeof__(&(name)))pt_cupti_function(#name))
+
+static int is_enabled_by_program(void)
+{
+    pt_u64 any = 0;
+    for (int i = 0; i < 4; i++)
+        any |= __atomic_load_n(&foreign.kinds[i], __ATOMIC_RELAXED);
+    return any != 0;
+}
+
+int pt_cupti_is_subscribed_by_program(void)
+{
+    return __atomic_load_n(&foreign.is_subscribed, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* One that records needs CUPTI while it does so, and may stay subscribed for the rest of the process, as Kineto does:
+ * records can be had without. What else a subscriber may want we cannot know: it has CUPTI as long as it stays. */
+int pt_cupti_is_foreign(void)
+{
+    return is_enabled_by_program() ||
+           (pt_cupti_is_subscribed_by_program() && !__atomic_load_n(&foreign.has_recorded, __ATOMIC_ACQUIRE));
+}
+
+pt_cupti_complete_fn pt_cupti_foreign_complete(void)
+{
+    return __atomic_load_n(&foreign.complete, __ATOMIC_ACQUIRE);
+}
+
+/* Another thread may just be taking CUPTI back or letting it go: milliseconds of work, for which it may have to wait
+ * for a CPU. A program that went on meanwhile would be told that CUPTI is taken; it waits for seconds, but not for
+ * ever. */
+enum pt_cupti_phase pt_cupti_settled_phase(void)
+{
+    enum pt_cupti_phase phase = pt_cupti_phase();
+    for (int naps = 0; naps < SETTLE_NAPS && phase == PT_CUPTI_CHANGING; naps++) {
+        const struct timespec nap = {0, SETTLE_NAP_NS};
+        pt_syscall2(SYS_nanosleep, &nap, 0);
+        phase = pt_cupti_phase();
+    }
+    return phase;
+}
+
+static int is_recording(void)
+{
+    return pt_cupti_settled_phase() == PT_CUPTI_RECORDING;
+}
+
+static int is_refused(void)
+{
+    return is_recording() && pt_text_equal(pt_options.cupti, "own");
+}
+
+/* What the program asked for while we had CUPTI: it holds from now on. */
+static void apply_wishes(struct pt_cupti *c)
+{
+    if (c->api.cuptiSetThreadIdType)
+        c->api.cuptiSetThreadIdType(foreign.thread_id_type);
+    if (foreign.clock) {
+        c->has_our_clock = 0;
+        c->api.cuptiActivityRegisterTimestampCallback(foreign.clock);
+    }
+    if (foreign.request && foreign.complete)
+        c->api.cuptiActivityRegisterCallbacks(foreign.request, pt_cupti_complete);
+}
+
+/* Who called has said before that CUPTI is his, so that nobody takes it back meanwhile. */
+static void yield_to_program(void)
+{
+    struct pt_cupti *c = pt_cupti;
+    pt_u32 recording = PT_CUPTI_RECORDING;
+    if (!is_recording() ||
+        !__atomic_compare_exchange_n(&c->phase, &recording, PT_CUPTI_CHANGING, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        pt_cupti_settled_phase();
+        return;
+    }
+    pt_cupti_stop(c);
+    pt_cuda_say(PT_CUDA_TRACING_YIELDED, "the program profiles itself with CUPTI");
+    apply_wishes(c);
+    __atomic_store_n(&c->phase, PT_CUPTI_YIELDED, __ATOMIC_RELEASE);
+}
+
+/* Its last records are converted by its own clock and go to its own callback only if they are delivered before ours are
+ * registered again: so not before it has flushed, or a call of the program has come by a while later. */
+static int is_done(void)
+{
+    return !pt_cupti_is_foreign() && !__atomic_load_n(&foreign.unflushed, __ATOMIC_ACQUIRE);
+}
+
+static void take_back_if_done(void)
+{
+    struct pt_cupti *c = pt_cupti;
+    pt_u32 yielded = PT_CUPTI_YIELDED;
+    if (pt_cupti_phase() != PT_CUPTI_YIELDED || !is_done() ||
+        !__atomic_compare_exchange_n(&c->phase, &yielded, PT_CUPTI_CHANGING, 0, __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE))
+        return;
+    /* A thread that began meanwhile has seen that CUPTI is its own: it said so before it looked, we look again after we
+     * said what we do. */
+    if (!is_done())
+        __atomic_store_n(&c->phase, PT_CUPTI_YIELDED, __ATOMIC_RELEASE);
+    else if (!pt_cupti_begin(c))
+        __atomic_store_n(&c->phase, PT_CUPTI_ENDED, __ATOMIC_RELEASE); /* it has said why; nothing is tried again */
+}
+
+/* To have flushed what was there before the flush says nothing of what another thread has enabled since. */
+static void note_flushed(pt_u32 before)
+{
+    __atomic_compare_exchange_n(&foreign.unflushed, &before, 0, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+void pt_cupti_take_back(void)
+{
+    if (pt_cupti_is_foreign() || __atomic_exchange_n(&foreign.taking_back, 1, __ATOMIC_ACQUIRE))
+        return;
+    const pt_u32 unflushed = __atomic_load_n(&foreign.unflushed, __ATOMIC_ACQUIRE);
+    if (unflushed) {
+        pt_cupti->api.cuptiActivityFlushAll(1);
+        note_flushed(unflushed);
+    }
+    take_back_if_done();
+    __atomic_store_n(&foreign.taking_back, 0, __ATOMIC_RELEASE);
+}
+
+static void note_kind(pt_u32 kind, int is_on)
+{
+    const pt_u64 bit = 1ull << (kind & 63);
+    if (kind >= 256)
+        return;
+    if (is_on)
+        __atomic_fetch_or(&foreign.kinds[kind / 64], bit, __ATOMIC_SEQ_CST);
+    else
+        __atomic_fetch_and(&foreign.kinds[kind / 64], ~bit, __ATOMIC_RELAXED);
+}
+
+/* CUPTI is the program's from here on. Returns whether it was subscribed before. */
+static pt_u32 begin_subscription(void)
+{
+    __atomic_store_n(&foreign.has_recorded, 0,
+                     __ATOMIC_RELEASE); /* first: subscribed and done, anybody takes it back */
+    const pt_u32 before = __atomic_exchange_n(&foreign.is_subscribed, 1, __ATOMIC_SEQ_CST);
+    yield_to_program();
+    return before;
+}
+
+/* Returns the result. A subscription that failed leaves things as they were. */
+static int subscribed(int result, pt_u32 before)
+{
+    if (result != PT_CUPTI_SUCCESS) {
+        __atomic_store_n(&foreign.is_subscribed, before, __ATOMIC_RELEASE);
+        __atomic_store_n(&foreign.has_recorded, before, __ATOMIC_RELEASE);
+        take_back_if_done();
+    }
+    return result;
+}
+
+/* ---- the stand-ins ---- */
+
+int cuptiSubscribe(void **subscriber, void (*callback)(void *, pt_u32, pt_u32, const void *), void *user)
+{
+    __typeof__(&cuptiSubscribe) real = REAL(cuptiSubscribe);
+    if (!real)
+        return PT_CUPTI_UNKNOWN;
+    if (is_refused())
+        return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
+    const pt_u32 before = begin_subscription();
+    return subscribed(real(subscriber, callback, user), before);
+}
+
+int cuptiSubscribe_v2(void **subscriber, void (*callback)(void *, pt_u32, pt_u32, const void *), void *user,
+                      void *parameters)
+{
+    __typeof__(&cuptiSubscribe_v2) real = REAL(cuptiSubscribe_v2);
+    if (!real)
+        return PT_CUPTI_UNKNOWN;
+    if (is_refused())
+        return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
+    const pt_u32 before = begin_subscription();
+    return subscribed(real(subscriber, callback, user, parameters), before);
+}
+
+int cuptiUnsubscribe(void *subscriber)
+{
+    __typeof__(&cuptiUnsubscribe) real = REAL(cuptiUnsubscribe);
+    if (!real)
+        return PT_CUPTI_UNKNOWN;
+    const int result = real(subscriber);
+    if (result == PT_CUPTI_SUCCESS) {
+        __atomic_store_n(&foreign.is_subscribed, 0, __ATOMIC_RELEASE);
+        if (is_recording())
+            pt_cupti_subscribe(pt_cupti); /* so far without */
+    }
+    take_back_if_done();
+    return result;
+}
+
+int cuptiActivityRegisterCallbacks(pt_cupti_request_fn request, pt_cupti_complete_fn complete)
+{
+    __typeof__(&cuptiActivityRegisterCallbacks) real = REAL(cuptiActivityRegisterCallbacks);
+    if (!real)
+        return PT_CUPTI_UNKNOWN;
+    if (is_refused())
+        return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
+    if (!request || !complete)
+        return real(request, complete);
+    foreign.request = request;
+    __atomic_store_n(&foreign.complete, complete, __ATOMIC_RELEASE);
+    if (is_recording())
+        return PT_CUPTI_SUCCESS; /* it holds as soon as the program enables something */
+    return real(request, pt_cupti_phase() == PT_CUPTI_NONE ? complete : pt_cupti_complete);
+}
+
+int cuptiActivityRegisterTimestampCallback(pt_u64 (*clock)(void))
+{
+    __typeof__(&cuptiActivityRegisterTimestampCallback) real = REAL(cuptiActivityRegisterTimestampCallback);
+    if (!real)
+        return PT_CUPTI_UNKNOWN;
+    if (is_refused())
+        return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
+    if (!clock)
+        return real(clock);
+    foreign.clock = clock;
+    if (is_recording())
+        return PT_CUPTI_SUCCESS;
+    if (pt_cupti_phase() == PT_CUPTI_YIELDED)
+        pt_cupti->has_our_clock = 0;
+    return real(clock);
+}
+
+int cuptiSetThreadIdType(pt_u32 type)
+{
+    __typeof__(&cuptiSetThreadIdType) real = REAL(cuptiSetThreadIdType);
+    if (!real)
+        return PT_CUPTI_UNKNOWN;
+    if (type <= 1)
+        foreign.thread_id_type = type;
+    return is_recording() && type <= 1 ? PT_CUPTI_SUCCESS : real(type);
+}
+
+int cuptiActivityEnable(pt_u32 kind)
+{
+    __typeof__(&cuptiActivityEnable) real = REAL(cuptiActivityEnable);
+    if (!real)
+        return PT_CUPTI_UNKNOWN;
+    if (is_refused())
+        return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
+    __atomic_add_fetch(&foreign.unflushed, 1, __ATOMIC_ACQ_REL);
+    note_kind(kind, 1);
+    __atomic_store_n(&foreign.has_recorded, 1, __ATOMIC_RELEASE);
+    yield_to_program();
+    const int result = real(kind);
+    if (result != PT_CUPTI_SUCCESS)
+        note_kind(kind, 0);
+    return result;
+}
+
+int cuptiActivityDisable(pt_u32 kind)
+{
+    __typeof__(&cuptiActivityDisable) real = REAL(cuptiActivityDisable);
+    if (!real)
+        return PT_CUPTI_UNKNOWN;
+    if (is_recording())
+        return PT_CUPTI_SUCCESS; /* what it switches off it has never switched on */
+    const int result = real(kind);
+    note_kind(kind, 0);
+    take_back_if_done();
+    return result;
+}
+
+int cuptiActivityFlushAll(pt_u32 flag)
+{
+    __typeof__(&cuptiActivityFlushAll) real = REAL(cuptiActivityFlushAll);
+    if (!real)
+        return PT_CUPTI_UNKNOWN;
+    const pt_u32 unflushed = __atomic_load_n(&foreign.unflushed, __ATOMIC_ACQUIRE);
+    const int result = real(flag);
+    if (!is_enabled_by_program()) {
+        note_flushed(unflushed);
+        take_back_if_done();
+    }
+    return result;
+}
+
+/* CUPTI forgets everybody: ourselves, too. */
+int cuptiFinalize(void)
+{
+    __typeof__(&cuptiFinalize) real = REAL(cuptiFinalize);
+    if (!real)
+        return PT_CUPTI_UNKNOWN;
+    if (is_refused())
+        return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
+    begin_subscription(); /* until it is done */
+    if (pt_cupti_phase() == PT_CUPTI_YIELDED)
+        pt_cupti->has_our_clock = 0;
+    const int result = real();
+    __builtin_memset(foreign.kinds, 0, sizeof foreign.kinds);
+    __atomic_store_n(&foreign.unflushed, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&foreign.is_subscribed, 0, __ATOMIC_RELEASE);
+    return result; /* taken back at the next call that waits, never within this one */
+}

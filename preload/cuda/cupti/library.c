@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cupti/library.c - finds the one libcupti that fits this program, and its functions.
+ *
+ * Called inside InitializeInjection, where the driver itself loads libraries, and by the stand-ins of arbiter.c. The
+ * order matters: two libcuptis in one process refuse each other, so one that is mapped already comes first, then the
+ * one beside the CUDA runtime that the program uses. Never linked: a program without CUDA loads nothing.
+ */
+#include <dlfcn.h>
+#include <link.h>
+#include <stdlib.h>
+
+#include "core/text.h"
+#include "state.h"
+
+struct major {
+    const char *cupti;
+    const char *runtime;
+    int number;
+};
+static const struct major majors[] = {{"libcupti.so.13", "libcudart.so.13", 13},
+                                      {"libcupti.so.12", "libcudart.so.12", 12},
+                                      {"libcupti.so.11.8", "libcudart.so.11.0", 11}};
+#define N_MAJORS (int)(sizeof majors / sizeof *majors)
+
+/* Beside what is mapped: a toolkit's lib64, the wheels of CUDA 12 and 13, and both seen from torch/lib. */
+static const char *const beside[] = {"/", "/../extras/CUPTI/lib64/", "/../../cuda_cupti/lib/",
+                                     "/../../nvidia/cuda_cupti/lib/", "/../../nvidia/cu13/lib/"};
+static const char *const below_home[] = {"/extras/CUPTI/lib64/", "/lib64/", "/lib/"};
+
+/* The host may look at dlerror after its own calls: what ours left there is taken away. */
+static void *open_quietly(const char *path, int flags)
+{
+    void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL | flags);
+    if (!library)
+        dlerror();
+    return library;
+}
+
+static void *open_in(struct pt_cupti *c, const char *folder, pt_u64 length, const char *below, const char *name)
+{
+    struct pt_text path = {c->path, 0, sizeof c->path};
+    for (pt_u64 i = 0; i < length; i++)
+        pt_text_byte(&path, folder[i]);
+    pt_text_add(&path, below);
+    pt_text_add(&path, name);
+    return path.length + 1 < path.room ? open_quietly(c->path, 0) : 0;
+}
+
+/* Look around the file from which `soname` was loaded. */
+static void *open_beside(struct pt_cupti *c, const char *soname, const char *name)
+{
+    void *mapped = open_quietly(soname, RTLD_NOLOAD);
+    struct link_map *map = 0;
+    if (!mapped || dlinfo(mapped, RTLD_DI_LINKMAP, &map) != 0 || !map)
+        return 0;
+    pt_u64 length = pt_text_length(map->l_name);
+    while (length && map->l_name[length - 1] != '/')
+        length--;
+    void *found = 0;
+    for (pt_u64 i = 0; length && !found && i < sizeof beside / sizeof *beside; i++)
+        found = open_in(c, map->l_name, length - 1, beside[i], name);
+    dlclose(mapped);
+    return found;
+}
+
+static void *open_at_home(struct pt_cupti *c, const char *variable, const char *name)
+{
+    const char *home = getenv(variable);
+    void *found = 0;
+    for (pt_u64 i = 0; home && *home && !found && i < sizeof below_home / sizeof *below_home; i++)
+        found = open_in(c, home, pt_text_length(home), below_home[i], name);
+    return found;
+}
+
+static void *open_major(struct pt_cupti *c, const struct major *major)
+{
+    void *found = open_beside(c, major->runtime, major->cupti);
+    if (!found)
+        found = open_beside(c, "libtorch_cuda.so", major->cupti);
+    if (!found)
+        found = open_quietly(major->cupti, 0);
+    if (!found)
+        found = open_at_home(c, "CUDA_HOME", major->cupti);
+    return found ? found : open_at_home(c, "CUDA_PATH", major->cupti);
+}
+
+/* The CUDA that the driver can do: a newer libcupti would not work with it. 0 = cannot be told. */
+static int driver_major(void)
+{
+    void *driver = open_quietly("libcuda.so.1", RTLD_NOLOAD);
+    int (*get_version)(int *) = driver ? (int (*)(int *))dlsym(driver, "cuDriverGetVersion") : 0;
+    int version = 0;
+    if (!get_version || get_version(&version) != 0)
+        version = 0;
+    if (driver && !get_version)
+        dlerror();
+    return version / 1000;
+}
+
+static void *find_library(struct pt_cupti *c)
+{
+    void *found = 0;
+    for (int i = 0; i < N_MAJORS && !found; i++)
+        found = open_quietly(majors[i].cupti, RTLD_NOLOAD);
+    for (int i = 0; i < N_MAJORS && !found; i++) {
+        void *runtime = open_quietly(majors[i].runtime, RTLD_NOLOAD);
+        if (runtime) {
+            found = open_major(c, &majors[i]);
+            dlclose(runtime);
+        }
+    }
+    const int driver = found ? 0 : driver_major();
+    for (int i = 0; i < N_MAJORS && !found; i++)
+        if (!driver || majors[i].number <= driver)
+            found = open_major(c, &majors[i]);
+    return found;
+}
+
+/* Where it was loaded from, for the report: whoever has several wants to know which. */
+static void note_path(struct pt_cupti *c)
+{
+    struct link_map *map = 0;
+    struct pt_text path = {c->path, 0, sizeof c->path};
+    c->path[0] = 0;
+    if (dlinfo(c->library, RTLD_DI_LINKMAP, &map) == 0 && map)
+        pt_text_add(&path, map->l_name);
+}
+
+const char *pt_cupti_load(struct pt_cupti *c)
+{
+    c->library = find_library(c);
+    if (!c->library)
+        return "no libcupti was found: neither beside the CUDA runtime, nor by its name, nor below CUDA_HOME";
+    note_path(c);
+    const char *missing = 0;
+#define FIND(name) c->api.name = (__typeof__(c->api.name))dlsym(c->library, #name)
+#define REQUIRED(name, parameters)                                                                                     \
+    if (!(FIND(name)))                                                                                                 \
+        missing = "this libcupti has no " #name;
+#define OPTIONAL(name, parameters) FIND(name);
+#include "api.def"
+#undef REQUIRED
+#undef OPTIONAL
+    dlerror();
+    if (missing)
+        return missing;
+    if (c->api.cuptiGetVersion(&c->version) != PT_CUPTI_SUCCESS)
+        return "this libcupti does not tell its version: cuptiGetVersion failed";
+    if (c->version < PT_CUPTI_OLDEST)
+        return "this libcupti is older than CUDA 11.0";
+    return 0;
+}
+
+void *pt_cupti_function(const char *name)
+{
+    if (pt_cupti && pt_cupti->library)
+        return dlsym(pt_cupti->library, name);
+    void *function = dlsym(RTLD_NEXT, name);
+    for (int i = 0; i < N_MAJORS && !function; i++) {
+        void *library = open_quietly(majors[i].cupti, RTLD_NOLOAD);
+        function = library ? dlsym(library, name) : 0;
+    }
+    if (!function)
+        dlerror();
+    return function;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * directory.c - hooks of directory streams.
+ *
+ * An event per readdir would cost more than the call: entries are counted, and one event per stream tells how many
+ * there were when it is closed. Entered by any thread of the host.
+ */
+#include <dirent.h>
+
+#include "core/names/fd_table.h"
+#include "core/names/intern.h"
+#include "core/process.h"
+#include "hooks/hook.h"
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* readdir_r is old, and used */
+
+CUSTOM_RAW(int, closedir, (DIR * stream), (stream))
+
+static PT_NOINLINE void stream_opened(pt_u64 start, pt_u64 end, const char *path, DIR *stream)
+{
+    const long ret = stream ? 0 : -1;
+    const int fd = stream ? dirfd(stream) : -1;
+    const pt_u32 path_id = pt_path_id(ret, path);
+    pt_spent(PT_EV_meta_open_dir, start, end, fd, pt_result_and(ret, path_id), 0);
+    pt_fd_opened(fd, path_id);
+}
+
+static PT_NOINLINE void stream_adopted(pt_u64 start, pt_u64 end, int fd, const DIR *stream)
+{
+    pt_spent(PT_EV_meta_open_dir, start, end, fd, pt_result_and(stream ? 0 : -1, pt_fd_path(fd)), 0);
+}
+
+PT_ALWAYS_INLINE void entry_delivered(DIR *stream, int delivered)
+{
+    const struct pt_tracer_thread *t = pt_self;
+    if (pt_likely(t && t->area))
+        t->area->counted_calls[PT_COUNTED_READ_DIR]++;
+    if (delivered)
+        pt_fd_count_entry(dirfd(stream));
+}
+
+/* A row without clock readings: they would cost more than most calls of readdir, which only copy from a buffer. */
+#define COUNTED(type, name, parameters, arguments, stream, delivered)                                                  \
+    PT_REAL(type, name, parameters, arguments)                                                                         \
+    PT_EXPORT type name parameters                                                                                     \
+    {                                                                                                                  \
+        type const ret = real_##name arguments;                                                                        \
+        if (pt_likely(pt_switches.io))                                                                                 \
+            entry_delivered(stream, delivered);                                                                        \
+        return ret;                                                                                                    \
+    }
+
+HOOK(DIR *, opendir, (const char *path), (path), io, stream_opened(start, end, path, ret))
+HOOK(DIR *, fdopendir, (int fd), (fd), io, stream_adopted(start, end, fd, ret))
+COUNTED(struct dirent *, readdir, (DIR * stream), (stream), stream, ret != 0)
+COUNTED(struct dirent64 *, readdir64, (DIR * stream), (stream), stream, ret != 0)
+COUNTED(int, readdir_r, (DIR * stream, struct dirent *entry, struct dirent **result), (stream, entry, result), stream,
+        ret == 0 && *result != 0)
+COUNTED(int, readdir64_r, (DIR * stream, struct dirent64 *entry, struct dirent64 **result), (stream, entry, result),
+        stream, ret == 0 && *result != 0)
+
+int hook_closedir(DIR *stream)
+{
+    if (pt_unlikely(!pt_switches.io || !stream))
+        return real_closedir(stream);
+    const int fd = dirfd(stream);
+    const pt_u32 path = pt_fd_forget(fd);
+    const pt_u64 entries = pt_fd_take_entries(fd);
+    const pt_u64 start = pt_clock();
+    if (entries)
+        pt_spent(PT_EV_meta_read_dir, start, start, fd, pt_words(0, path), entries);
+    const int ret = real_closedir(stream);
+    pt_spent(PT_EV_meta_close_dir, start, pt_clock(), fd, pt_result_and(ret, path), 0);
+    return ret;
+}

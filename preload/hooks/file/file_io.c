@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * file_io.c - hooks of the calls that take or give a descriptor.
+ *
+ * Entered by any thread of the host, in signal handlers, and in vfork children that run in their parent's memory. Holds
+ * nothing across the real call (read may be cancelled or jumped out of) and never allocates, locks or writes errno.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/sendfile.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "core/names/fd_table.h"
+#include "core/names/intern.h"
+#include "core/process.h"
+#include "hooks/hook.h"
+#include "raw_syscall.h"
+
+/* The hot one, inlined: a hook of read must cost little more than its two clock readings. */
+PT_ALWAYS_INLINE void moved(pt_u32 kind, pt_u64 start, pt_u64 end, int fd, long ret, pt_u64 detail)
+{
+    const pt_u32 path = pt_fd_path(fd);
+    pt_spent(kind, start, end, fd, pt_result_and(ret, path), detail);
+}
+
+static PT_NOINLINE void done(pt_u32 kind, pt_u64 start, pt_u64 end, int fd, long ret, pt_u64 detail)
+{
+    moved(kind, start, end, fd, ret, detail);
+}
+
+/* posix_fallocate and posix_fadvise return the error number itself. */
+static PT_NOINLINE void done_or_error(pt_u32 kind, pt_u64 start, pt_u64 end, int fd, int error, pt_u64 detail)
+{
+    pt_spent(kind, start, end, fd, pt_words((pt_u32)-error, pt_fd_path(fd)), detail);
+}
+
+/* io_lock's operations. */
+enum { LOCKED_TO_SHARE = 1, LOCKED_ALONE = 2, RELEASED = 3 };
+
+static pt_u64 flock_operation(int operation)
+{
+    return operation & LOCK_SH   ? LOCKED_TO_SHARE
+           : operation & LOCK_EX ? LOCKED_ALONE
+           : operation & LOCK_UN ? RELEASED
+                                 : 0;
+}
+
+static pt_u64 lockf_operation(int command)
+{
+    return command == F_LOCK || command == F_TLOCK ? LOCKED_ALONE : command == F_ULOCK ? RELEASED : 0;
+}
+
+pt_u32 pt_path_id(long ret, const char *path)
+{
+    return pt_path_was_read(ret) ? pt_intern_string(path) : 0;
+}
+
+pt_u32 pt_dir_id(long ret, int dir_fd, const char *path)
+{
+    if (dir_fd < 0 || !pt_path_was_read(ret) || (path && path[0] == '/'))
+        return 0;
+    return pt_fd_path(dir_fd);
+}
+
+/* The descriptors whose entries changed last. A vfork child has descriptors of its own but writes into its parent's
+ * table; asking "am I one?" costs a system call, too much for each open. So the child's exec or exit, which asks
+ * anyway, empties the entries that it may have changed, and the parent asks /proc about them again. Races only empty
+ * too much. */
+#define CHANGES 256u
+static unsigned short changes[CHANGES];
+static pt_u32 n_changes;
+
+static void note_change(int fd)
+{
+    const pt_u32 n = __atomic_load_n(&n_changes, __ATOMIC_RELAXED);
+    __atomic_store_n(&changes[n % CHANGES], (unsigned short)fd, __ATOMIC_RELAXED);
+    __atomic_store_n(&n_changes, n + 1, __ATOMIC_RELAXED);
+}
+
+void pt_fd_opened(int fd, pt_u32 path)
+{
+    if ((unsigned)fd >= PT_FD_TABLE_SIZE)
+        return;
+    pt_fd_set(fd, path);
+    note_change(fd);
+}
+
+pt_u32 pt_fd_forget(int fd)
+{
+    if ((unsigned)fd >= PT_FD_TABLE_SIZE)
+        return 0;
+    const pt_u32 path = pt_fd_paths[fd];
+    if (path) {
+        pt_fd_clear(fd);
+        note_change(fd);
+    }
+    return path;
+}
+
+void pt_fd_vfork_child_leaves(void)
+{
+    for (pt_u32 i = 0; i < CHANGES && i < __atomic_load_n(&n_changes, __ATOMIC_RELAXED); i++)
+        pt_fd_clear(__atomic_load_n(&changes[i], __ATOMIC_RELAXED));
+}
+
+/* A path relative to a directory descriptor is no name for the new one: leave it to /proc, which knows the whole. */
+static PT_NOINLINE void opened(pt_u64 start, pt_u64 end, int dir_fd, const char *path, int flags, int ret)
+{
+    const pt_u32 path_id = pt_path_id(ret, path);
+    const pt_u32 dir_id = pt_dir_id(ret, dir_fd, path);
+    pt_spent(PT_EV_io_open, start, end, ret, pt_result_and(ret, path_id), pt_words((pt_u32)flags, dir_id));
+    pt_fd_opened(ret, dir_id ? 0 : path_id);
+}
+
+static PT_NOINLINE void opened_temp(pt_u64 start, pt_u64 end, const char *path, int ret)
+{
+    const pt_u32 path_id = pt_path_id(ret, path);
+    pt_spent(PT_EV_io_open_temp, start, end, ret, pt_result_and(ret, path_id), 0);
+    pt_fd_opened(ret, path_id);
+}
+
+static PT_NOINLINE void copied(pt_u64 start, pt_u64 end, int from, int to, long ret)
+{
+    const pt_u32 from_path = pt_fd_path(from);
+    pt_spent(PT_EV_io_copy, start, end, from, pt_result_and(ret, from_path), pt_words(pt_fd_path(to), (pt_u32)to));
+}
+
+static PT_NOINLINE void sought(pt_u64 start, pt_u64 end, int fd, int whence, long ret)
+{
+    const pt_i64 position = ret >= 0 ? ret : -errno;
+    pt_spent(PT_EV_io_seek, start, end, fd, (pt_u64)position, pt_words(pt_fd_path(fd), (pt_u32)whence));
+}
+
+static PT_NOINLINE void truncated(pt_u64 start, pt_u64 end, const char *path, int ret, pt_u64 length)
+{
+    pt_spent(PT_EV_io_truncate, start, end, -1, pt_result_and(ret, pt_path_id(ret, path)), length);
+}
+
+static PT_NOINLINE void duplicated(pt_u64 start, pt_u64 end, int fd, int ret)
+{
+    const pt_u32 path = ret >= 0 ? pt_fd_path(fd) : 0;
+    pt_spent(PT_EV_io_dup, start, end, fd, pt_result_and(ret, path), 0);
+    if (ret != fd)
+        pt_fd_opened(ret, path);
+}
+
+#include "file_io.def"
+
+PT_ALWAYS_INLINE int open_recorded(int (*real)(const char *, int, mode_t), const char *path, int flags, mode_t mode)
+{
+    if (pt_unlikely(!pt_switches.io))
+        return real(path, flags, mode);
+    const pt_u64 start = pt_clock();
+    const int ret = real(path, flags, mode);
+    opened(start, pt_clock(), AT_FDCWD, path, flags, ret);
+    return ret;
+}
+
+int hook_open(const char *path, int flags, mode_t mode)
+{
+    return open_recorded(real_open, path, flags, mode);
+}
+
+int hook_open64(const char *path, int flags, mode_t mode)
+{
+    return open_recorded(real_open64, path, flags, mode);
+}
+
+int hook___open(const char *path, int flags, mode_t mode)
+{
+    return open_recorded(real___open, path, flags, mode);
+}
+
+int hook___open64(const char *path, int flags, mode_t mode)
+{
+    return open_recorded(real___open64, path, flags, mode);
+}
+
+PT_ALWAYS_INLINE int openat_recorded(int (*real)(int, const char *, int, mode_t), int dir, const char *path, int flags,
+                                     mode_t mode)
+{
+    if (pt_unlikely(!pt_switches.io))
+        return real(dir, path, flags, mode);
+    const pt_u64 start = pt_clock();
+    const int ret = real(dir, path, flags, mode);
+    opened(start, pt_clock(), dir, path, flags, ret);
+    return ret;
+}
+
+int hook_openat(int dir, const char *path, int flags, mode_t mode)
+{
+    return openat_recorded(real_openat, dir, path, flags, mode);
+}
+
+int hook_openat64(int dir, const char *path, int flags, mode_t mode)
+{
+    return openat_recorded(real_openat64, dir, path, flags, mode);
+}
+
+PT_ALWAYS_INLINE int close_recorded(int (*real)(int), int fd)
+{
+    if (pt_unlikely(!pt_switches.io))
+        return real(fd);
+    const pt_u32 path = pt_fd_forget(fd);
+    const pt_u64 start = pt_clock();
+    const int ret = real(fd);
+    pt_spent(PT_EV_io_close, start, pt_clock(), fd, pt_result_and(ret, path), 0);
+    return ret;
+}
+
+int close(int fd)
+{
+    return close_recorded(real_close, fd);
+}
+
+int __close(int fd)
+{
+    return close_recorded(real___close, fd);
+}
+
+static void forget_range(unsigned first, unsigned last)
+{
+    if (first < PT_FD_TABLE_SIZE && first <= last && !pt_process_is_vfork_child())
+        pt_fd_clear_range(first, last < PT_FD_TABLE_SIZE ? last : PT_FD_TABLE_SIZE - 1);
+}
+
+static void closed_range(pt_u64 start, pt_u64 end, unsigned first, unsigned last, int flags, int ret)
+{
+    if (ret == 0 && !(flags & (int)CLOSE_RANGE_CLOEXEC))
+        forget_range(first, last);
+    pt_spent(PT_EV_io_close_range, start, end, (pt_i32)first, pt_result_and(ret, last), 0);
+}
+
+int close_range(unsigned first, unsigned last, int flags)
+{
+    if (pt_unlikely(!pt_switches.io))
+        return real_close_range(first, last, flags);
+    const pt_u64 start = pt_clock();
+    const int ret = real_close_range(first, last, flags);
+    closed_range(start, pt_clock(), first, last, flags, ret);
+    return ret;
+}
+
+void closefrom(int first)
+{
+    if (pt_unlikely(!pt_switches.io)) {
+        real_closefrom(first);
+        return;
+    }
+    const pt_u64 start = pt_clock();
+    real_closefrom(first);
+    const pt_u64 end = pt_clock();
+    forget_range(first > 0 ? (unsigned)first : 0, ~0u);
+    pt_spent(PT_EV_io_close_range, start, end, first, pt_words(0, ~0u), 0);
+}
+
+void sync(void)
+{
+    if (pt_unlikely(!pt_switches.io)) {
+        real_sync();
+        return;
+    }
+    const pt_u64 start = pt_clock();
+    real_sync();
+    pt_spent(PT_EV_io_sync, start, pt_clock(), -1, 0, 0);
+}
+
+/* What fcntl locks for is in the program's memory, which the kernel has read unless it failed early. */
+static pt_u64 fcntl_operation(int ret, long argument)
+{
+    if (ret < 0 && errno != EINTR && errno != EAGAIN && errno != EACCES && errno != EDEADLK)
+        return 0;
+    const short type = ((const struct flock *)argument)->l_type;
+    return type == F_RDLCK ? LOCKED_TO_SHARE : type == F_WRLCK ? LOCKED_ALONE : RELEASED;
+}
+
+static int is_recorded(int command)
+{
+    return command == F_DUPFD || command == F_DUPFD_CLOEXEC || command == F_SETLK || command == F_SETLKW ||
+           command == F_OFD_SETLK || command == F_OFD_SETLKW;
+}
+
+static PT_NOINLINE void controlled(int command, pt_u64 start, pt_u64 end, int fd, int ret, long argument)
+{
+    if (!is_recorded(command))
+        return;
+    if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
+        duplicated(start, end, fd, ret);
+    else
+        done(PT_EV_io_lock, start, end, fd, ret, fcntl_operation(ret, argument));
+}
+
+PT_ALWAYS_INLINE int fcntl_recorded(int (*real)(int, int, long), int fd, int command, long argument)
+{
+    if (!is_recorded(command) || !pt_switches.io)
+        return real(fd, command, argument);
+    const pt_u64 start = pt_clock();
+    const int ret = real(fd, command, argument);
+    controlled(command, start, pt_clock(), fd, ret, argument);
+    return ret;
+}
+
+int hook_fcntl(int fd, int command, long argument)
+{
+    return fcntl_recorded(real_fcntl, fd, command, argument);
+}
+
+int hook_fcntl64(int fd, int command, long argument)
+{
+    return fcntl_recorded(real_fcntl64, fd, command, argument);
+}
+
+int hook___fcntl(int fd, int command, long argument)
+{
+    return fcntl_recorded(real___fcntl, fd, command, argument);
+}
+
+void pt_io_made(const struct pt_raw_call *call)
+{
+    PT_RAW_ARGUMENTS(call);
+    switch (call->number) {
+#define RAW(number, record)                                                                                            \
+    case SYS_##number:                                                                                                 \
+        record;                                                                                                        \
+        break;
+#include "file_io_raw.def"
+#undef RAW
+    }
+}

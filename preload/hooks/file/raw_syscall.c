@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * raw_syscall.c - the hook of syscall(), for the system calls of files.
+ *
+ * Entered by any thread. A program that asks for a file by number (libuv: close and statx; Rust: copy_file_range,
+ * statx) means the same call as by name, so it is the same event, and a number that it closed must not keep the name of
+ * its old file. seccomp must be seen before it closes the sandbox. All other numbers, and memory allocators use some in
+ * their first moments, pass by with a look into a table.
+ */
+#include <sys/syscall.h>
+
+#include "hooks/hook.h"
+#include "raw_syscall.h"
+
+PT_REAL(long, syscall, (long number, long a, long b, long c, long d, long e, long f), (number, a, b, c, d, e, f))
+
+static long recorded_close(long number, long fd)
+{
+    const pt_u32 path = pt_fd_forget((int)fd);
+    const pt_u64 start = pt_clock();
+    const long ret = real_syscall(number, fd, 0, 0, 0, 0, 0);
+    pt_spent(PT_EV_io_close, start, pt_clock(), (pt_i32)fd, pt_result_and(ret, path), 0);
+    return ret;
+}
+
+static long recorded_seccomp(long operation, long flags, long argument, long d, long e, long f)
+{
+    const struct pt_switches before = pt_switches;
+    pt_sandbox_seccomp(operation);
+    const long ret = real_syscall(SYS_seccomp, operation, flags, argument, d, e, f);
+    if (ret != 0) /* refused; or with TSYNC the thread that could not be brought along */
+        pt_sandbox_refused(&before);
+    return ret;
+}
+
+__attribute__((used)) static long watched_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+    if (number == SYS_seccomp)
+        return recorded_seccomp(a, b, c, d, e, f);
+    if (!pt_switches.io)
+        return real_syscall(number, a, b, c, d, e, f);
+    if (number == SYS_close)
+        return recorded_close(number, a);
+    struct pt_raw_call call = {.number = number, .arguments = {a, b, c, d, e, f}, .start = pt_clock()};
+    call.ret = real_syscall(number, a, b, c, d, e, f);
+    call.end = pt_clock();
+    pt_io_made(&call);
+    pt_meta_made(&call);
+    return call.ret;
+}
+
+#define NUMBERS 512
+__attribute__((used)) static const pt_u8 is_watched[NUMBERS] = {
+    [SYS_close] = 1,
+    [SYS_seccomp] = 1,
+#define RAW(number, record) [SYS_##number] = 1,
+#include "file_io_raw.def"
+#include "metadata_raw.def"
+#undef RAW
+};
+
+/* syscall() itself must not get a frame: fork and clone made by it return twice on it, and the child of the latter may
+ * have another stack. Comparisons and a jump leave registers and stack as they were; r11 is any function's to use. */
+PT_EXPORT long hook_syscall(void) __asm__("syscall");
+_Static_assert(NUMBERS == 512, "named in the assembly below");
+__attribute__((naked)) long hook_syscall(void)
+{
+    __asm__("cmpq $511, %rdi\n\t"
+            "ja 1f\n\t"
+            "leaq is_watched(%rip), %r11\n\t"
+            "cmpb $0, (%r11, %rdi)\n\t"
+            "jne watched_syscall\n"
+            "1:\tjmp *real_syscall(%rip)");
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * boot_heap.h - answers malloc while the real one is being looked up.
+ *
+ * Blocks from here are recognised by address for ever after: freed (a no-op), grown or measured by any thread.
+ */
+#ifndef PT_HOOKS_HEAP_BOOT_HEAP_H
+#define PT_HOOKS_HEAP_BOOT_HEAP_H
+
+#include <stddef.h>
+
+#include "core/compiler.h"
+
+#define PT_BOOT_BYTES 65536u
+extern char pt_boot_arena[PT_BOOT_BYTES] __attribute__((visibility("hidden"), aligned(16)));
+extern pt_u8 pt_boot_overflowed __attribute__((visibility("hidden")));
+
+void *pt_boot_alloc(size_t alignment, size_t size); /* zeroed */
+size_t pt_boot_size(const void *block);
+int pt_boot_owns_overflow(const void *block);
+
+PT_ALWAYS_INLINE int pt_boot_owns(const void *block)
+{
+    return pt_unlikely((pt_u64)((const char *)block - pt_boot_arena) < PT_BOOT_BYTES) ||
+           (pt_unlikely(pt_boot_overflowed) && pt_boot_owns_overflow(block));
+}
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * heap_sample.c - Poisson sampling by bytes, and the table of sampled blocks.
+ *
+ * Entered from the allocation hooks' slow halves. Sizes of at least heap_sample_bytes are always sampled; below, the
+ * chance is 1 - exp(-(size + 16) / heap_sample_bytes): the reader weighs by that. Table and bits are ordinary memory,
+ * inherited by forked children: a child's release of its parent's block is then known by address.
+ */
+#include "heap_sample.h"
+
+#include "core/file/slow.h"
+#include "core/names/intern.h"
+#include "core/options.h"
+
+pt_u64 pt_sampled_bits[PT_SAMPLED_SLOTS / 64] = {1};
+static pt_u64 sampled_blocks[PT_SAMPLED_SLOTS];
+static pt_u64 permanent_bits[PT_SAMPLED_SLOTS / 64] = {1}; /* slot 0 is NULL's */
+
+void pt_sampled_pin(const void *block)
+{
+    const pt_u32 slot = pt_sampled_slot(block);
+    __atomic_fetch_or(&permanent_bits[slot >> 6], 1ull << (slot & 63), __ATOMIC_RELAXED);
+    __atomic_fetch_or(&pt_sampled_bits[slot >> 6], 1ull << (slot & 63), __ATOMIC_RELEASE);
+}
+
+void pt_sampled_pin_all(void)
+{
+    __builtin_memset(permanent_bits, 0xff, sizeof permanent_bits);
+    __builtin_memset(pt_sampled_bits, 0xff, sizeof pt_sampled_bits);
+}
+
+/* An exponential gap with the configured mean: -ln(u) by exponent and a quartic of the mantissa, in 30-bit fixed point:
+ * floating point would set the host's exception flags, and trap where the host unmasked them. */
+static pt_i64 next_gap(struct pt_tracer_thread *t)
+{
+    pt_u64 x = t->random;
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    t->random = x;
+    const pt_u64 u = (x >> 11) + 1; /* u / 2^53 is uniform in (0, 1] */
+    const int exponent = 63 - __builtin_clzll(u);
+    const pt_i64 m = (pt_i64)(u << (63 - exponent) >> 33); /* mantissa in [1, 2) */
+    /* ln(m) = -1.7417939 + (2.8212026 + (-1.4699568 + (0.44717955 - 0.056570851 m) m) m) m; ln(2) = 744261118 / 2^30 */
+    pt_i64 ln = 480155386 - (60742489 * m >> 30);
+    ln = -1578354096 + (ln * m >> 30);
+    ln = 3029243226 + (ln * m >> 30);
+    ln = -1870236959 + (ln * m >> 30) + (exponent - 53) * 744261118ll;
+    const __int128 gap = (__int128)-ln * (pt_i64)pt_options.heap_sample_bytes >> 30;
+    return gap > 1 ? (pt_i64)gap : 1;
+}
+
+/* Move the packed counters to the wide ones before they can overflow: a gap holds less than 2^24 calls. */
+static void spill(struct pt_thread_area *area)
+{
+    for (pt_u32 i = 0; i < PT_HEAP_CLASSES; i++) {
+        const pt_u64 packed = area->heap_packed[i];
+        if (!packed)
+            continue;
+        area->heap_spilled[i].count += packed >> 40;
+        area->heap_spilled[i].bytes += packed & ((1ull << 40) - 1);
+        area->heap_packed[i] = 0;
+    }
+}
+
+static void remember(void *block)
+{
+    const pt_u32 slot = pt_sampled_slot(block);
+    const pt_u64 evicted = __atomic_exchange_n(&sampled_blocks[slot], (pt_u64)block, __ATOMIC_ACQ_REL);
+    __atomic_fetch_or(&pt_sampled_bits[slot >> 6], 1ull << (slot & 63), __ATOMIC_RELEASE);
+    if (evicted && evicted != (pt_u64)block)
+        pt_point(PT_EV_heap_sample_lost, 0, 0, evicted, 0);
+}
+
+PT_COLD static void sample(pt_u32 kind, void *block, size_t size)
+{
+    const pt_u32 stack = pt_intern_stack();
+    remember(block);
+    pt_point(PT_EV_heap_sample, stack, (pt_i32)kind, (pt_u64)block, size);
+}
+
+/* The countdown that the fast path sees is at most heap_sample_bytes, so that every large block comes here, and 0 in
+ * full mode; what is left of the gap waits in `gap_left`. */
+static void refill(struct pt_tracer_thread *t)
+{
+    const pt_i64 most = pt_switches.heap == PT_HEAP_FULL ? 0 : (pt_i64)pt_options.heap_sample_bytes;
+    t->countdown = t->gap_left < most ? t->gap_left : most;
+    t->gap_left -= t->countdown;
+}
+
+PT_NOINLINE void pt_heap_allocated(pt_u32 kind, void *block, size_t size)
+{
+    if (!pt_switches.heap)
+        return;
+    struct pt_tracer_thread *t = pt_thread_attached();
+    if (!t) {
+        if (pt_switches.heap != PT_HEAP_FULL) /* there the unit was counted */
+            pt_count_drop(pt_thread_refusal(), 1);
+        return;
+    }
+    const pt_u32 index = pt_heap_class_of(size);
+    t->area->heap_spilled[index].count++;
+    t->area->heap_spilled[index].bytes += size;
+    const pt_i64 charge = (pt_i64)(size < 1ull << 40 ? size : 1ull << 40) + 16;
+    pt_i64 left = t->countdown + t->gap_left - charge;
+    const int is_first = t->life != t->sampled_life, is_turn = left < 0;
+    if (is_turn || is_first) {
+        spill(t->area);
+        left = next_gap(t);
+        t->sampled_life = t->life;
+    }
+    t->countdown = 0;
+    t->gap_left = left;
+    refill(t);
+    if ((is_turn && !is_first) || size >= pt_options.heap_sample_bytes)
+        sample(kind, block, size);
+}
+
+PT_COLD void pt_heap_maybe_release(void *block)
+{
+    const pt_u32 slot = pt_sampled_slot(block);
+    pt_u64 expected = (pt_u64)block;
+    if (__atomic_load_n(&sampled_blocks[slot], __ATOMIC_RELAXED) !=
+            expected || /* spare the bus: mostly another block */
+        !__atomic_compare_exchange_n(&sampled_blocks[slot], &expected, 0, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return;
+    if (!(permanent_bits[slot >> 6] >> (slot & 63) & 1))
+        __atomic_fetch_and(&pt_sampled_bits[slot >> 6], ~(1ull << (slot & 63)), __ATOMIC_ACQ_REL);
+    /* Another thread may have moved into the slot between the two: its bit must stand. */
+    if (__atomic_load_n(&sampled_blocks[slot], __ATOMIC_ACQUIRE))
+        __atomic_fetch_or(&pt_sampled_bits[slot >> 6], 1ull << (slot & 63), __ATOMIC_RELEASE);
+    pt_point(PT_EV_heap_sample_free, 0, 0, (pt_u64)block, 0);
+}

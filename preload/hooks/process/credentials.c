@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * credentials.c - hooks of the calls after which the trace file can no longer be opened.
+ *
+ * Entered by any thread. A process that gives up its user or its root directory loses the way to its own file, which is
+ * private: it takes one segment of the ring with it before it goes. When that is full, the rest is counted as no_space.
+ */
+#include <unistd.h>
+
+#include "core/file/space.h"
+#include "hooks/hook.h"
+
+#define LEAVING(name, parameters, arguments)                                                                           \
+    CUSTOM(int, name, parameters, arguments)                                                                           \
+    int name parameters                                                                                                \
+    {                                                                                                                  \
+        if (pt_switches.user && !pt_switches.frozen)                                                                   \
+            pt_ring_prepare();                                                                                         \
+        return real_##name arguments;                                                                                  \
+    }
+
+LEAVING(setuid, (uid_t user), (user))
+LEAVING(seteuid, (uid_t user), (user))
+LEAVING(setreuid, (uid_t real, uid_t effective), (real, effective))
+LEAVING(setresuid, (uid_t real, uid_t effective, uid_t saved), (real, effective, saved))
+LEAVING(chroot, (const char *path), (path))

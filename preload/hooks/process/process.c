@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * process.c - hooks of fork, exit, system and pthread_create.
+ *
+ * Entered by any thread, in forked and vfork children. vfork and clone are not hooked: their child would return through
+ * our frame on its parent's stack. Nothing needs to be done at an exit; its hook only tells how the process ended.
+ */
+#include <pthread.h>
+#include <pty.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <utmp.h>
+
+#include "core/file/slow.h"
+#include "core/names/intern.h"
+#include "core/process.h"
+#include "hooks/hook.h"
+
+CUSTOM(void, exit, (int status), (status))
+CUSTOM(void, _exit, (int status), (status))
+CUSTOM(void, _Exit, (int status), (status))
+CUSTOM(void, quick_exit, (int status), (status))
+
+/* The child finds its memory of us wiped and would open a file of its own at its first event. At once is better: were
+ * that first event one of a child of vfork in its memory, the file would be taken for that one's. */
+static PT_NOINLINE void forked(pt_u64 start, pt_u64 end, pid_t child)
+{
+    if (child != 0)
+        pt_spent(PT_EV_proc_fork, start, end, 0, pt_result_and(child, 0), 0);
+    else
+        pt_thread_attached();
+}
+
+static PT_NOINLINE void commanded(pt_u64 start, pt_u64 end, const char *command, int status)
+{
+    const pt_u32 text = status != -1 ? pt_intern_redacted(command) : 0;
+    pt_spent(PT_EV_proc_system, start, end, 0, pt_words((pt_u32)status, text), 0);
+}
+
+HOOK(pid_t, fork, (void), (), io, forked(start, end, ret))
+HOOK(pid_t, __fork, (void), (), io, forked(start, end, ret))
+HOOK(pid_t, _Fork, (void), (), io, forked(start, end, ret))
+HOOK(int, system, (const char *command), (command), io, commanded(start, end, command, ret))
+CUSTOM(int, pthread_create,
+       (pthread_t * thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument),
+       (thread, attributes, routine, argument))
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument)
+{
+    if (pt_unlikely(!pt_switches.io))
+        return real_pthread_create(thread, attributes, routine, argument);
+    pt_thread_expect();
+    const pt_u64 start = pt_clock();
+    const int ret = real_pthread_create(thread, attributes, routine, argument);
+    const pt_u64 end = pt_clock();
+    pt_spent(PT_EV_thread_create, start, end, 0, pt_words((pt_u32)-ret, 0), (pt_u64)routine);
+    return ret;
+}
+
+/* libc puts other files under the standard descriptors: their old names are no longer true. */
+static PT_NOINLINE void standard_replaced(int is_so)
+{
+    for (int fd = 0; is_so && fd <= 2; fd++)
+        pt_fd_forget(fd);
+}
+
+HOOK(int, daemon, (int keep_directory, int keep_files), (keep_directory, keep_files), io,
+     standard_replaced(ret == 0 && !keep_files);
+     (void)start; (void)end)
+HOOK(int, login_tty, (int fd), (fd), io, standard_replaced(ret == 0); (void)start; (void)end)
+HOOK(int, forkpty, (int *terminal, char *name, const struct termios *mode, const struct winsize *size),
+     (terminal, name, mode, size), io, standard_replaced(ret == 0);
+     forked(start, end, ret))
+
+static PT_NOINLINE void exiting(int status)
+{
+    if (!pt_switches.io)
+        return;
+    if (pt_process_is_vfork_child()) {
+        pt_fd_vfork_child_leaves();
+        return;
+    }
+    pt_point(PT_EV_proc_exit, 0, 0, pt_words((pt_u32)status, 0), 0);
+    pt_process_note_end(PT_PROCESS_EXITED, status & 0xff);
+}
+
+void exit(int status)
+{
+    exiting(status);
+    real_exit(status);
+    __builtin_unreachable();
+}
+
+void _exit(int status)
+{
+    exiting(status);
+    real__exit(status);
+    __builtin_unreachable();
+}
+
+void _Exit(int status)
+{
+    exiting(status);
+    real__Exit(status);
+    __builtin_unreachable();
+}
+
+void quick_exit(int status)
+{
+    exiting(status);
+    real_quick_exit(status);
+    __builtin_unreachable();
+}

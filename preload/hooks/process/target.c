@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * target.c - find the program behind a path, follow scripts to their interpreters, remember what was found.
+ *
+ * Entered by the exec and spawn hooks, also in vfork children. Works in a mapping of its own (a path and a page of a
+ * file do not fit on a host's small stack), opens files only where no other thread can meet the descriptor, and changes
+ * nothing when in doubt.
+ */
+#include "target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "core/emit.h"
+#include "core/file/space.h"
+#include "core/names/intern.h"
+#include "core/options.h"
+#include "core/sys.h"
+#include "elf_check.h"
+
+#define SCRIPT_DEPTH 4
+
+struct search {
+    int dir;
+    int flags;
+    const char *path;
+    enum pt_verdict verdict;
+    char found[4096];
+    struct stat status;
+    struct pt_elf_check elf;
+};
+
+/* Verdicts by identity of the file: hash above, verdict in the low byte. A lost race only costs another look. */
+#define CACHE_SLOTS 256u
+static pt_u64 cache[CACHE_SLOTS];
+
+static pt_u64 identity_of(const struct stat *status)
+{
+    const pt_u64 parts[] = {status->st_dev, status->st_ino, (pt_u64)status->st_ctim.tv_sec,
+                            (pt_u64)status->st_ctim.tv_nsec, (pt_u64)status->st_size};
+    pt_u64 hash = 0;
+    for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++)
+        hash = (hash ^ parts[i]) * 0x9e3779b97f4a7c15ull, hash ^= hash >> 29;
+    return hash & ~0xffull;
+}
+
+static enum pt_verdict cached(pt_u64 identity)
+{
+    const pt_u64 entry = __atomic_load_n(&cache[identity >> 8 & (CACHE_SLOTS - 1)], __ATOMIC_RELAXED);
+    return (entry & ~0xffull) == identity ? (enum pt_verdict)(entry & 0xff) : 0;
+}
+
+static void remember(pt_u64 identity, enum pt_verdict verdict)
+{
+    __atomic_store_n(&cache[identity >> 8 & (CACHE_SLOTS - 1)], identity | (pt_u64)verdict, __ATOMIC_RELAXED);
+}
+
+/* Would the kernel give the program rights that the caller does not have? Then ld.so ignores us, sometimes aloud. */
+static int gains_rights(int fd, const struct stat *status)
+{
+    const int set_user = (status->st_mode & S_ISUID) && (long)status->st_uid != pt_syscall0(SYS_geteuid);
+    const int set_group =
+        (status->st_mode & S_ISGID) && (status->st_mode & S_IXGRP) && (long)status->st_gid != pt_syscall0(SYS_getegid);
+    const int capable =
+        fd >= 0 && pt_syscall0(SYS_geteuid) != 0 && pt_syscall4(SYS_fgetxattr, fd, "security.capability", 0, 0) > 0;
+    if (!set_user && !set_group && !capable)
+        return 0;
+    return pt_syscall6(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0, 0) != 1;
+}
+
+/* "#! /usr/bin/python3 -s" -> search->found; 0 when the file is no script. */
+static int is_script(struct search *search)
+{
+    const char *head = search->elf.head, *end = head + search->elf.head_bytes;
+    if (end - head < 4 || head[0] != '#' || head[1] != '!')
+        return 0;
+    for (head += 2; head < end && (*head == ' ' || *head == '\t'); head++)
+        ;
+    char *out = search->found, *last = out + sizeof search->found - 1;
+    for (; head < end && out < last && *head && !strchr(" \t\n", *head); head++)
+        *out++ = *head;
+    *out = 0;
+    return 1;
+}
+
+static enum pt_verdict verdict_of_open_file(struct search *search, int fd)
+{
+    if (pt_syscall2(SYS_fstat, fd, &search->status) < 0 || !S_ISREG(search->status.st_mode))
+        return PT_VERDICT_UNKNOWN;
+    if (gains_rights(fd, &search->status))
+        return PT_VERDICT_PRIVILEGED;
+    search->elf.fd = fd;
+    const long got = pt_syscall4(SYS_pread64, fd, search->elf.head, sizeof search->elf.head, 0);
+    search->elf.head_bytes = got > 0 ? (pt_u32)got : 0;
+    return is_script(search) ? 0 : pt_elf_verdict(&search->elf);
+}
+
+/* In pt_private_files: nothing opened here is seen by the host. */
+static void look(void *argument)
+{
+    struct search *search = argument;
+    if (search->flags & AT_EMPTY_PATH) {
+        search->verdict = verdict_of_open_file(search, search->dir);
+        search->dir = AT_FDCWD;
+    }
+    search->flags = 0;
+    for (int depth = 0; !search->verdict && depth < SCRIPT_DEPTH; depth++) {
+        const int open_flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+        const long fd = pt_syscall4(SYS_openat, search->dir, search->path, open_flags, 0);
+        if (fd < 0) {
+            search->verdict = PT_VERDICT_UNKNOWN;
+            return;
+        }
+        search->verdict = verdict_of_open_file(search, (int)fd);
+        pt_syscall1(SYS_close, fd);
+        search->path = search->found;
+    }
+}
+
+/* A file that may be executed but not read still shows its mode. */
+static enum pt_verdict judge(struct search *search, pt_u64 identity, const struct stat *status)
+{
+    search->verdict = 0;
+    /* A signal to the process group must not run the host's handler in our helper, which shares its memory. */
+    const pt_u64 mask = pt_signals_block();
+    const int looked = pt_private_files(look, search);
+    pt_signals_restore(mask);
+    if (looked < 0 || !search->verdict)
+        return PT_VERDICT_UNKNOWN;
+    if (search->verdict == PT_VERDICT_UNKNOWN && gains_rights(-1, status))
+        search->verdict = PT_VERDICT_PRIVILEGED;
+    remember(identity, search->verdict);
+    return search->verdict;
+}
+
+static struct search *search_new(void)
+{
+    return pt_sys_map(sizeof(struct search), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static void search_free(struct search *search)
+{
+    pt_syscall2(SYS_munmap, search, sizeof *search);
+}
+
+struct pt_target pt_target_at(int dir, const char *path, int flags)
+{
+    struct pt_target target = {PT_VERDICT_UNKNOWN, 0};
+    if (pt_switches.frozen)
+        return target;
+    struct stat status;
+    const long looked = pt_syscall4(SYS_newfstatat, dir, path, &status, flags & (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW));
+    if (looked == -EFAULT)
+        return target;
+    target.path = pt_intern_string(path);
+    if (looked != 0 || !S_ISREG(status.st_mode))
+        return target;
+    const pt_u64 identity = identity_of(&status);
+    const enum pt_verdict known = cached(identity);
+    struct search *search = known ? 0 : search_new();
+    if (search) {
+        search->dir = dir;
+        search->flags = path[0] ? 0 : flags;
+        search->path = path;
+        target.verdict = judge(search, identity, &status);
+        search_free(search);
+    } else if (known) {
+        target.verdict = known;
+    }
+    return target;
+}
+
+/* The next directory of PATH joined with the name; 0 at the end. An empty directory is the current one. */
+static int next_candidate(struct search *search, const char **directories, const char *name)
+{
+    const char *at = *directories;
+    if (!at)
+        return 0;
+    const char *colon = strchrnul(at, ':');
+    *directories = *colon ? colon + 1 : 0;
+    const pt_u64 directory_bytes = (pt_u64)(colon - at), name_bytes = strlen(name) + 1;
+    if (directory_bytes + 1 + name_bytes > sizeof search->found)
+        return 1;
+    char *out = search->found;
+    if (directory_bytes) {
+        memcpy(out, at, directory_bytes);
+        out[directory_bytes] = '/';
+        out += directory_bytes + 1;
+    }
+    memcpy(out, name, name_bytes);
+    return 1;
+}
+
+struct pt_target pt_target_search(const char *name)
+{
+    struct pt_target target = {PT_VERDICT_UNKNOWN, 0};
+    if (!name || !*name || strchr(name, '/') || pt_switches.frozen)
+        return pt_target_at(AT_FDCWD, name, 0);
+    struct search *search = search_new();
+    if (!search)
+        return target;
+    const char *directories = getenv("PATH");
+    if (!directories)
+        directories = "/bin:/usr/bin";
+    search->found[0] = 0;
+    struct stat status;
+    while (next_candidate(search, &directories, name)) {
+        if (pt_syscall4(SYS_newfstatat, AT_FDCWD, search->found, &status, 0) < 0 || !S_ISREG(status.st_mode) ||
+            pt_syscall3(SYS_faccessat, AT_FDCWD, search->found, X_OK) < 0)
+            continue;
+        target.path = pt_intern_string(search->found);
+        search->dir = AT_FDCWD;
+        search->flags = 0;
+        search->path = search->found;
+        target.verdict = cached(identity_of(&status));
+        if (!target.verdict)
+            target.verdict = judge(search, identity_of(&status), &status);
+        break;
+    }
+    if (!target.path)
+        target.path = pt_intern_string(name);
+    search_free(search);
+    return target;
+}
+
+void pt_target_report(const struct pt_target *target, char *const *envp)
+{
+    static const char *const reasons[] = {
+        [PT_VERDICT_STATIC] = "static program",
+        [PT_VERDICT_32BIT] = "32-bit program",
+        [PT_VERDICT_MACHINE] = "program for another machine",
+        [PT_VERDICT_LIBC] = "not a glibc program",
+        [PT_VERDICT_PRIVILEGED] = "gains rights when started (setuid, setgid or capabilities)",
+        [PT_VERDICT_SANITIZER] = "built with a sanitizer that must be the first library",
+    };
+    const unsigned verdict = (unsigned)target->verdict;
+    if (target->path && verdict < sizeof reasons / sizeof *reasons && reasons[verdict])
+        pt_define_untraced(target->path, reasons[verdict]);
+    else if (target->path && target->verdict == PT_VERDICT_TRACED && pt_started_by_environment &&
+             !pt_environment_starts_us(envp))
+        pt_define_untraced(target->path, "its environment was cleared: LD_PRELOAD does not name the library there");
+}
