@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Sizes of files, functions and macros: a table of how we stand, and a failure beyond the hard limits.
+"""Sizes of folders, files, functions and macros, and names: a table of how we stand, and a failure beyond the hard limits.
 
-Long files and functions are where reviews get lost. What is longer on purpose stands in LONGER with its reason.
+Long files and functions are where reviews get lost. What is longer on purpose stands in LONGER with its reason. A file may
+be long where cutting it would need a header that only its halves share.
 """
 import os
 import sys
@@ -11,8 +12,27 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "lib"))
 import csource  # noqa: E402
 
-MAX_FILE, MAX_FUNCTION, MAX_MACRO, MAX_COMPLEXITY = 400, 60, 15, 25
+MAX_FILE, MAX_FUNCTION, MAX_MACRO, MAX_MODULES = 500, 60, 15, 20
+MAX_COMPLEXITY, MAX_PARAMETERS = 25, 10  # on their way down
+if "--strict" in sys.argv:
+    sys.argv.remove("--strict")
+    MAX_COMPLEXITY, MAX_PARAMETERS = 15, 6
 TREES = ("include", "preload", "analyzer", "tests")
+SOURCES = ("include", "preload", "analyzer")
+# Functions whose parameters somebody else has fixed.
+FOREIGN_PARAMETERS = (
+    ("preload/cuda/", "CUDA's ABI"),
+    ("preload/hooks/", "libc's ABI"),
+    ("tests/fakecuda/", "CUDA's ABI"),
+    ("tests/cuda/", "CUDA's ABI"),
+)
+# Names that are linked without our prefix, since somebody else looks for them.
+FOREIGN_NAMES = ("preload/hooks/", "preload/cuda/", "analyzer/main.c")
+# (path, name): reason
+LINKED_WITHOUT_PREFIX = {
+    ("preload/core/names/stack.c", "abort"): "libgcc's unwinder calls it; ours comes back to us instead of ending the host",
+    ("preload/core/names/module.c", "_dl_find_object"): "glibc's, declared weak",
+}
 
 # (path, name or "" for the whole file): reason
 LONGER = {
@@ -23,6 +43,26 @@ LONGER = {
 
 def percentile(values, share):
     return sorted(values)[min(len(values) - 1, int(len(values) * share))] if values else 0
+
+
+def check_names(path, text, problems):
+    """Everything that is linked across files bears pt_: what has none is a hook, or meant to be static."""
+    if not path.endswith(".c") or not path.startswith(SOURCES) or path.startswith(FOREIGN_NAMES):
+        return
+    names = [f.name for f in csource.functions(text) if not f.is_static] + list(csource.linked_data(text))
+    for name in sorted(set(names)):
+        if not name.startswith(("pt_", "proftrace_")) and (path, name) not in LINKED_WITHOUT_PREFIX:
+            problems.append(f"{path}: {name} is linked and does not begin with pt_")
+
+
+def check_folders(root, problems):
+    """A folder that a person can take in: a module is a .c with its .h."""
+    modules = {}
+    for path in csource.own_files(root, SOURCES, (".c", ".h")):
+        modules.setdefault(os.path.dirname(path), set()).add(os.path.splitext(path)[0])
+    for folder, found in sorted(modules.items()):
+        if len(found) > MAX_MODULES:
+            problems.append(f"{folder}: {len(found)} modules, at most {MAX_MODULES}")
 
 
 def measure(root, tree, problems):
@@ -47,6 +87,10 @@ def measure(root, tree, problems):
                 problems.append(f"{path}:{f.line}: {f.name} has {f.lines} lines, at most {MAX_FUNCTION}")
             elif f.complexity > MAX_COMPLEXITY:
                 problems.append(f"{path}:{f.line}: {f.name} has {f.complexity} branches, at most {MAX_COMPLEXITY}")
+            if f.parameters > MAX_PARAMETERS and not path.startswith(tuple(p for p, _ in FOREIGN_PARAMETERS)):
+                problems.append(f"{path}:{f.line}: {f.name} has {f.parameters} parameters, at most {MAX_PARAMETERS}: pass a struct")
+        if MAX_COMPLEXITY == 15:
+            check_names(path, text, problems)
     if not files:
         return
     p = percentile
@@ -61,6 +105,7 @@ def main():
     print("tree       files  lines p50   p90   max  functions p50  p90   max  branches p90 max comments goto/kloc")
     for tree in TREES:
         measure(root, tree, problems)
+    check_folders(root, problems)
     for problem in problems:
         print(problem)
     return 1 if problems else 0

@@ -53,33 +53,80 @@ def without_preprocessor(text):
 
 
 class Function:
-    def __init__(self, name, line, body):
-        self.name, self.line = name, line
+    def __init__(self, head, line, body):
+        self.name, self.line = _name_of(head), line
+        # The macros of hook rows and inline helpers of preload/ make static functions.
+        self.is_static = bool(re.search(r"\bstatic\b|\bPT_ALWAYS_INLINE\b", head)) or self.name.startswith("hook_") or self.name.isupper()
+        self.parameters = _parameters_of(head, self.name)
         self.lines = body.count("\n") + 1
         self.complexity = 1 + len(KEYWORDS.findall(body))
         self.gotos = len(re.findall(r"\bgoto\b", body))
+        self.words = set(re.findall(r"\b[A-Za-z_]\w*\b", body))
 
 
 def functions(text):
     """Functions with a body at the top level: a '{' that follows a parameter list."""
     text = without_preprocessor(text)
-    depth, begin, name = 0, None, None
+    depth, begin, head = 0, None, None
     for m in re.finditer(r"[{}]", text):
         if m.group() == "{":
             if depth == 0:
-                head = re.split(r"[;}]", text[max(0, m.start() - 600):m.start()])[-1].rstrip()
-                if head.endswith(")") and "=" not in head.split("(")[0]:
-                    begin, name = m.start(), _name_of(head)
+                before = re.split(r"[;}]", text[max(0, m.start() - 900):m.start()])[-1].rstrip()
+                if before.endswith(")") and "=" not in before.split("(")[0]:
+                    begin, head = m.start(), before
             depth += 1
         else:
             depth = max(0, depth - 1)
             if depth == 0 and begin is not None:
-                yield Function(name, text.count("\n", 0, begin) + 1, text[begin:m.end()])
+                yield Function(head, text.count("\n", 0, begin) + 1, text[begin:m.end()])
                 begin = None
+
+
+def _without_attributes(head):
+    return re.sub(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)", "", head)
 
 
 def _name_of(head):
     """The identifier before the last parameter list that is not an attribute."""
-    head = re.sub(r"__attribute__\s*\(\(.*?\)\)", "", head, flags=re.S)
-    names = [m.group(1) for m in re.finditer(r"(\w+)\s*\(", head)]
+    names = [m.group(1) for m in re.finditer(r"(\w+)\s*\(", _without_attributes(head))]
     return names[0] if names else "?"
+
+
+def _parameters_of(head, name):
+    """How many parameters the list behind the name has; commas within parentheses belong to function pointers."""
+    _, _, rest = _without_attributes(head).partition(name)
+    depth, count, text = 0, 1, ""
+    for c in rest.strip():
+        depth += (c == "(") - (c == ")")
+        count += c == "," and depth == 1
+        text += c
+        if depth == 0:
+            break
+    inside = text.strip()[1:-1].strip()
+    return 0 if inside in ("", "void") else count
+
+
+def global_words(text):
+    """Every identifier outside of comments, literals and preprocessor lines."""
+    return set(re.findall(r"\b[A-Za-z_]\w*\b", without_preprocessor(text)))
+
+
+def linked_data(text):
+    """Names of variables that a .c defines for others: at the top level, neither static nor extern."""
+    flat, depth = [], 0
+    for c in without_preprocessor(text):
+        if c == "{":
+            depth += 1
+        if depth == 0:
+            flat.append(c)
+        if c == "}":
+            depth = max(0, depth - 1)
+            if depth == 0:
+                flat.append("@")  # stands for a body or an initializer
+    for part in re.split(r";|(?<=\))\s*@", "".join(flat)):
+        words = part.replace("@", " ").strip()
+        if not words or re.match(r"(static|extern|typedef|_Static_assert|__asm__)\b", words) or ("(" in words.split("=")[0] and "[" not in words.split("(")[0]):
+            continue
+        m = re.search(r"(\w+)\s*(\[[^\]]*\])*\s*(=|$)", _without_attributes(words))
+        if m and len(words.split()) > 1 and not re.fullmatch(r"(struct|enum|union)\s+\w+", _without_attributes(words).strip()):
+            yield m.group(1)
