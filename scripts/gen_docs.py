@@ -104,16 +104,16 @@ def file_of_rule(name):
 
 def rule_text(row):
     if row.name == "RULE":
-        name, severity, confidence, metric, comparison, threshold, cost, evidence, source, title, advice = row.args
+        name, severity, confidence, _, _, metric, comparison, threshold, cost, evidence, source, title, remedy, advice = row.args
         when = [f"- fires when `{metric}` {comparison} {threshold}", f"- costs at most `{cost}`",
                 "- shows " + ", ".join(f"`{e.split(':')[0]}`" for e in evidence.split()) + (
                     f", and the rows of `{source.split('/')[0]}` with the most `{source.split('/')[-1]}`" if source else "")]
     else:
-        name, severity, confidence, title, advice = row.args
+        name, severity, confidence, _, _, title, remedy, advice = row.args
         file = file_of_rule(name)
         when = [f"- judged by code: `pt_rule_{name}` in [{file}](../analyzer/rules/{file})"]
     return "\n".join([f"### {name}", "", f"**{title}.** ({severity.lower()}, confidence {confidence.lower()})", "", *when,
-                      f"- try: {advice}"])
+                      f"- do: {remedy}", f"- or: {advice}"])
 
 
 KEY_TYPES = {"TEXT": "string", "PATH": "string (path)", "SWITCH": "true, false", "COUNT": "whole number", "NUMBER": "number",

@@ -16,7 +16,7 @@
 #include "launcher/environment.h"
 #include "launcher/library.h"
 #include "options/option_values.h"
-#include "report/doc/copy.h"
+#include "report/copy.h"
 #include "report/github.h"
 #include "report/write.h"
 #include "util/auto.h"

@@ -3,7 +3,13 @@
  * report.c - Owns: `proftrace report`. Threads: main only. Never: prints anything but the report to stdout.
  */
 #include "report/medium.h"
-#include "report/write.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report/build/build.h"
+#include "report/open.h"
+#include "report/text_file.h"
 #include "util/auto.h"
 #include "cmd.h"
 #include "open_run.h"
@@ -11,28 +17,72 @@
 struct request {
     const char *run, *output, *stage;
     int format;
-    pt_u64 top;
+    pt_u64 top, finding;
+    bool is_full;
 };
+
+/* The page that was written with the run; NULL = none. */
+static const char *page_of(const struct pt_session *session, struct pt_str *path)
+{
+    pt_str_printf(path, "%s/report.html", session->path);
+    return access(pt_str_text(path), R_OK) ? NULL : pt_str_text(path);
+}
+
+/* Commands that the report names need the run, unless it is the one that they would take. */
+static bool is_latest(const struct pt_session *session)
+{
+    PT_AUTO(pt_freep) char *latest = pt_session_latest();
+    PT_AUTO(pt_freep) char *a = latest ? realpath(latest, NULL) : NULL;
+    PT_AUTO(pt_freep) char *b = realpath(session->path, NULL);
+    return a && b && !strcmp(a, b);
+}
+
+static int check_finding(const struct request *request, const struct pt_doc *doc, struct pt_error *err)
+{
+    if (request->finding <= doc->findings.n)
+        return 0;
+    if (!doc->findings.n)
+        return pt_fail_code(err, 2, "the report has no findings");
+    return pt_fail_code(err, 2, "there is no finding %llu; the report has %zu", (unsigned long long)request->finding,
+                        doc->findings.n);
+}
 
 static int show(const struct request *request, struct pt_report *report, struct pt_error *err)
 {
     if (pt_report_check_stage(&report->profile, request->stage, err) < 0)
         return -1;
     const struct pt_report_options options = {.stage = request->stage, .top = (size_t)request->top};
-    const struct pt_render_options how = pt_medium_of(request->output);
+    const struct pt_session *session = pt_run_session(&report->run);
+    PT_AUTO(pt_str_fini) struct pt_str page = {0};
+    struct pt_render_options how = pt_medium_of(request->output);
+    how.is_full = request->is_full;
+    how.finding = (pt_u32)request->finding;
+    how.run_argument = is_latest(session) ? NULL : session->path;
+    how.page = page_of(session, &page);
     PT_AUTO(pt_doc_freep) struct pt_doc *doc = pt_report_build(&report->profile, &report->findings, &options);
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    if (check_finding(request, doc, err) < 0)
+        return -1;
     pt_renderers[request->format].render(doc, &how, &text);
-    return pt_report_write_text(request->output, &text, err);
+    return pt_text_file_write(request->output, &text, err);
 }
+
+/* "text|json|md|html", as renderers.def has them; a "|" stands before the first. */
+static const char formats[] =
+#define RENDERER(name, file_name) "|" #name
+#include "report/renderers.def"
+#undef RENDERER
+    ;
 
 int pt_cmd_report(int argc, char **argv, struct pt_error *err)
 {
     struct request request = {.top = 10};
     const struct pt_opt table[] = {
-        PT_OPT_CHOICE("format", 'f', &request.format, "text|json|md|html", "form of the report (default: text)"),
+        PT_OPT_CHOICE("format", 'f', &request.format, formats + 1, "form of the report (default: text)"),
         PT_OPT_TEXT("output", 'o', &request.output, "FILE", "write here instead of stdout"),
         PT_OPT_TEXT("stage", 's', &request.stage, "NAME", "only this stage"),
+        PT_OPT_FLAG("full", 0, &request.is_full, "text: all tables, not one screen"),
+        PT_OPT_COUNT("finding", 0, &request.finding, "N", "text: this finding with its evidence and stacks"),
         PT_OPT_COUNT("top", 'n', &request.top, "N", "rows in each table (default: 10)"),
         PT_OPT_END,
     };

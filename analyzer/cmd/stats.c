@@ -2,9 +2,12 @@
  *
  * stats.c - Owns: `proftrace stats`: tables as strace -c has them. Threads: main only. Never: judges.
  */
-#include "report/build/stats.h"
+#include "report/json/panel.h"
 #include "report/medium.h"
-#include "report/write.h"
+#include "report/open.h"
+#include "report/stats.h"
+#include "report/text/panel.h"
+#include "report/text_file.h"
 #include "util/auto.h"
 #include "cmd.h"
 #include "open_run.h"
@@ -25,14 +28,14 @@ static int show(const struct request *request, const struct pt_report *report, s
     struct pt_doc *doc =
         pt_stats_build(&report->profile, (enum pt_stats_by)request->by, request->stage, (size_t)request->top);
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    const struct pt_text_out people = {&how, &text};
     if (request->json)
-        pt_render_json(doc, &how, &text);
-    else
-        for (const struct pt_node *stage = pt_node_child(doc->root, "stages")->first; stage; stage = stage->next)
-            pt_render_text_nodes(stage->first, &how, &text);
+        pt_json_stage_panels(doc, &text);
+    for (size_t i = 0; i < doc->stages.n && !request->json; i++)
+        pt_text_panels(&people, &doc->stages.items[i]->panels, doc->stages.items[i]->name);
     if (!text.n) /* an empty answer looks like a crash */
         pt_str_add(&text, "Nothing of this kind was recorded.\n");
-    return pt_report_write_text(request->output, &text, err);
+    return pt_text_file_write(request->output, &text, err);
 }
 
 int pt_cmd_stats(int argc, char **argv, struct pt_error *err)

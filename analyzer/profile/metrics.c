@@ -112,6 +112,14 @@ struct pt_value *pt_table_add_row(struct pt_table *table)
     return row;
 }
 
+pt_u32 pt_table_column(const struct pt_table *table, const char *key)
+{
+    pt_u32 i = 0;
+    while (i < table->n_columns && strcmp(table->columns[i].key, key) != 0)
+        i++;
+    return i;
+}
+
 const char *pt_metrics_text(struct pt_metrics *metrics, const char *text)
 {
     return text ? pt_arena_text(&metrics->texts, text, strlen(text)) : NULL;

@@ -38,7 +38,10 @@ struct pt_value {
         double real;
         const char *text; /* lives as long as the metrics or the session */
     };
-    const char *reason; /* UNKNOWN: why; NULL = the absence says all */
+    union {
+        const char *reason; /* UNKNOWN: why; NULL = the absence says all */
+        const char *label;  /* TEXT: how people read it; NULL = as it is */
+    };
 };
 
 static inline struct pt_value pt_integer(pt_u64 integer)
@@ -68,6 +71,18 @@ static inline struct pt_value pt_seconds(pt_i64 ns)
 static inline struct pt_value pt_text(const char *text)
 {
     return text ? (struct pt_value){.type = PT_VALUE_TEXT, .text = text} : pt_unknown(NULL);
+}
+
+/* A word of ours: an id for report.json, and a label for people. */
+static inline struct pt_value pt_named(const char *id, const char *label)
+{
+    return (struct pt_value){.type = PT_VALUE_TEXT, .text = id, .label = label};
+}
+
+/* A text as people read it. */
+static inline const char *pt_value_label(struct pt_value value)
+{
+    return value.label ? value.label : value.text;
 }
 
 static inline struct pt_value pt_bool(bool truth)
@@ -149,6 +164,8 @@ struct pt_table *pt_metrics_table(struct pt_metrics *metrics, struct pt_scope sc
 const struct pt_table *pt_metrics_find_table(const struct pt_metrics *metrics, struct pt_scope scope, const char *name);
 /* A new row of unknown values, to be filled by the caller; valid until the next row. */
 struct pt_value *pt_table_add_row(struct pt_table *table);
+/* The number of a column; n_columns = there is none of that key. */
+pt_u32 pt_table_column(const struct pt_table *table, const char *key);
 static inline const struct pt_value *pt_table_row(const struct pt_table *table, size_t row)
 {
     return table->values + row * table->n_columns;

@@ -28,12 +28,6 @@ static void put_escaped(struct pt_str *out, const char *text, bool is_property)
             pt_str_char(out, *at);
 }
 
-static const char *text_of(const struct pt_node *item, const char *key)
-{
-    const struct pt_node *node = pt_node_child(item, key);
-    return node && node->value.type == PT_VALUE_TEXT ? node->value.text : NULL;
-}
-
 static void put_annotation(struct pt_str *out, const char *kind, const char *title, const struct pt_str *message)
 {
     pt_str_printf(out, "::%s title=", kind);
@@ -45,13 +39,13 @@ static void put_annotation(struct pt_str *out, const char *kind, const char *tit
 
 static size_t add_failures(const struct pt_doc *doc, struct pt_str *out)
 {
-    const struct pt_node *list = pt_node_child(doc->root, "failures");
     size_t n = 0;
-    for (const struct pt_node *item = list ? list->first : NULL; item && n < MOST_OF_A_KIND; item = item->next, n++) {
+    for (; n < doc->failures.n && n < MOST_OF_A_KIND; n++) {
+        const struct pt_doc_failure *failure = &doc->failures.items[n];
         PT_AUTO(pt_str_fini) struct pt_str title = {0};
         PT_AUTO(pt_str_fini) struct pt_str message = {0};
-        const char *stage = text_of(item, "stage"), *reason = text_of(item, "reason");
-        pt_str_printf(&title, "stage %s", stage ? stage : "?");
+        const char *reason = pt_cell_text(failure->reason);
+        pt_str_printf(&title, "stage %s", failure->stage ? failure->stage : "?");
         pt_str_add(&message, reason ? reason : "failed");
         put_annotation(out, "error", pt_str_text(&title), &message);
     }
@@ -60,40 +54,35 @@ static size_t add_failures(const struct pt_doc *doc, struct pt_str *out)
 
 static void add_floors(const struct pt_doc *doc, size_t n, struct pt_str *out)
 {
-    const struct pt_node *list = pt_node_child(doc->root, "quality_floors_broken");
-    for (const struct pt_node *item = list ? list->first : NULL; item && n < MOST_OF_A_KIND; item = item->next, n++) {
-        const struct pt_node *value = pt_node_child(item, "value"), *min = pt_node_child(item, "min");
-        const char *key = text_of(item, "key");
+    for (size_t i = 0; i < doc->broken_floors.n && n < MOST_OF_A_KIND; i++, n++) {
+        const struct pt_doc_floor *floor = &doc->broken_floors.items[i];
         PT_AUTO(pt_str_fini) struct pt_str message = {0};
-        if (value && value->value.type == PT_VALUE_UNKNOWN)
-            pt_str_printf(&message, "is not known, so its floor of %g cannot be checked",
-                          min ? pt_value_number(min->value) : 0);
+        if (floor->value.value.type == PT_VALUE_UNKNOWN)
+            pt_str_printf(&message, "is not known, so its floor of %g cannot be checked", floor->min);
         else
-            pt_str_printf(&message, "%g is below its floor of %g", value ? pt_value_number(value->value) : 0,
-                          min ? pt_value_number(min->value) : 0);
-        put_annotation(out, "error", key ? key : "quality", &message);
+            pt_str_printf(&message, "%g is below its floor of %g", pt_cell_number(floor->value), floor->min);
+        put_annotation(out, "error", floor->key, &message);
     }
 }
 
 static void add_findings(const struct pt_doc *doc, bool infos, struct pt_str *out)
 {
-    const struct pt_node *list = pt_node_child(doc->root, "findings");
     size_t n = 0;
-    for (const struct pt_node *item = list ? list->first : NULL; item && n < MOST_OF_A_KIND; item = item->next) {
-        const char *severity = text_of(item, "severity"), *stage = text_of(item, "stage");
-        const char *title = text_of(item, "title"), *advice = text_of(item, "advice");
-        const struct pt_node *gain = pt_node_child(item, "gain_upper_s");
-        if ((severity && !strcmp(severity, "info")) != infos)
+    for (size_t i = 0; i < doc->findings.n && n < MOST_OF_A_KIND; i++) {
+        const struct pt_doc_finding *finding = &doc->findings.items[i];
+        const struct pt_finding *of = finding->of;
+        const char *stage = finding->stage ? finding->stage->name : NULL;
+        if ((of->severity == PT_SEVERITY_INFO) != infos)
             continue;
         PT_AUTO(pt_str_fini) struct pt_str message = {0};
-        if (gain && pt_value_number(gain->value) > 0) {
+        if (of->gain_upper_s > 0) {
             pt_str_add(&message, "up to ");
-            pt_show_value(&message, gain, PT_STYLE_COMPACT);
+            pt_show_value(&message, pt_cell(PT_SHOW_SECONDS, pt_real(of->gain_upper_s)), PT_STYLE_COMPACT);
             pt_str_add(&message, ". ");
         }
-        pt_str_printf(&message, "%s", advice ? advice : "");
+        pt_str_add(&message, of->advice);
         PT_AUTO(pt_str_fini) struct pt_str heading = {0};
-        pt_str_printf(&heading, "%s%s%s", stage ? stage : "", stage ? ", " : "", title ? title : "");
+        pt_str_printf(&heading, "%s%s%s", stage ? stage : "", stage ? ", " : "", of->title);
         put_annotation(out, infos ? "notice" : "warning", pt_str_text(&heading), &message);
         n++;
     }

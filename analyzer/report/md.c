@@ -28,17 +28,18 @@ static void sanitize_cell(struct pt_str *out, const char *text)
     pt_sanitize_markdown(out, pt_str_text(&cut));
 }
 
-static void put_value(struct pt_str *out, const struct pt_node *node)
+static void put_value(struct pt_str *out, struct pt_cell cell)
 {
     PT_AUTO(pt_str_fini) struct pt_str raw = {0};
-    pt_show_value(&raw, node, PT_STYLE_COMPACT);
+    pt_show_value(&raw, cell, PT_STYLE_COMPACT);
     pt_sanitize_markdown(out, pt_str_text(&raw));
 }
 
-static void put_table(struct pt_str *out, const struct pt_node *list, bool is_first_table)
+/* The summary keeps its columns whatever is in them: who reads many reports finds them in the same place. */
+static void put_table(struct pt_str *out, const struct pt_panel *panel, bool is_summary)
 {
     struct pt_grid grid;
-    pt_grid_fill(&grid, list, PT_STYLE_COMPACT, sanitize_cell, !is_first_table);
+    pt_grid_fill(&grid, panel, PT_STYLE_COMPACT, sanitize_cell, !is_summary);
     for (pt_u32 i = 0; i < grid.n_columns; i++)
         pt_str_printf(out, "| %s ", grid.columns[i]->label);
     pt_str_add(out, "|\n");
@@ -53,24 +54,46 @@ static void put_table(struct pt_str *out, const struct pt_node *list, bool is_fi
             pt_str_printf(out, "| %s ", pt_str_text(pt_grid_cell(&grid, row, i)));
         pt_str_add(out, "|\n");
     }
-    if (list->rows_left_out)
-        pt_str_printf(out, "\n... and %s more\n", pt_fmt_count(list->rows_left_out).text);
+    if (grid.rows_left_out)
+        pt_str_printf(out, "\n... and %s more\n", pt_fmt_count(grid.rows_left_out).text);
     pt_grid_fini(&grid);
 }
 
-static void put_line(struct pt_str *out, const struct pt_node *node)
+static void put_line(struct pt_str *out, const struct pt_line *line)
 {
     pt_str_add(out, "- ");
-    pt_sanitize_markdown(out, node->label); /* a metric's key is the user's */
+    pt_sanitize_markdown(out, line->label); /* a quality metric's key is the user's */
     pt_str_add(out, ": ");
-    put_value(out, node);
-    if (node->value.type == PT_VALUE_UNKNOWN && node->value.reason) {
+    put_value(out, line->cell);
+    if (line->cell.value.type == PT_VALUE_UNKNOWN && line->cell.value.reason) {
         pt_str_add(out, " (");
-        pt_sanitize_markdown(out, node->value.reason);
+        pt_sanitize_markdown(out, line->cell.value.reason);
         pt_str_char(out, ')');
     }
     pt_str_char(out, '\n');
 }
+
+static void put_lines(struct pt_str *out, const struct pt_lines *lines)
+{
+    for (size_t i = 0; i < lines->n; i++)
+        if (lines->items[i].label)
+            put_line(out, &lines->items[i]);
+}
+
+/* A folder of thousands of damaged files has a note for each; report.json keeps them all. */
+static void put_texts(struct pt_str *out, const char *const *texts, pt_u32 n)
+{
+    enum { MOST_LINES = 20 };
+    for (pt_u32 i = 0; i < n && i < MOST_LINES; i++) {
+        pt_str_add(out, "- ");
+        put_value(out, pt_cell(PT_SHOW_TEXT, pt_text(texts[i])));
+        pt_str_char(out, '\n');
+    }
+    if (n > MOST_LINES)
+        pt_str_printf(out, "- ... and %s more\n", pt_fmt_count(n - MOST_LINES).text);
+}
+
+/* ---- findings and failures: numbered, with what belongs to them below ---- */
 
 /* Below a finding's headline; the number's width decides what still belongs to it. */
 static void put_indent(struct pt_str *out, pt_u32 number)
@@ -97,26 +120,21 @@ static void put_fence(struct pt_str *out, pt_u32 number, size_t ticks)
     pt_str_char(out, '\n');
 }
 
-static const char *line_of(const struct pt_node *item)
-{
-    return item->value.type == PT_VALUE_TEXT ? item->value.text : "";
-}
-
 /* The last lines of a log, in a fence that none of them can close. */
-static void put_quoted(struct pt_str *out, const struct pt_node *list, pt_u32 number)
+static void put_log(struct pt_str *out, const struct pt_doc_failure *failure, pt_u32 number)
 {
     size_t ticks = 3;
-    for (const struct pt_node *item = list->first; item; item = item->next) {
-        const size_t run = longest_run(line_of(item), '`');
+    for (pt_u32 i = 0; i < failure->n_lines; i++) {
+        const size_t run = longest_run(failure->lines[i], '`');
         ticks = run >= ticks ? run + 1 : ticks;
     }
-    if (!list->first)
+    if (!failure->n_lines)
         return;
     pt_str_char(out, '\n');
     put_fence(out, number, ticks);
-    for (const struct pt_node *item = list->first; item; item = item->next) {
+    for (pt_u32 i = 0; i < failure->n_lines; i++) {
         PT_AUTO(pt_str_fini) struct pt_str cut = {0};
-        cut_text(&cut, line_of(item), LONGEST_LOG_LINE);
+        cut_text(&cut, failure->lines[i], LONGEST_LOG_LINE);
         put_indent(out, number);
         pt_sanitize_terminal(out, pt_str_text(&cut));
         pt_str_char(out, '\n');
@@ -124,145 +142,189 @@ static void put_quoted(struct pt_str *out, const struct pt_node *list, pt_u32 nu
     put_fence(out, number, ticks);
 }
 
-static void put_facts(struct pt_str *out, const struct pt_node *group, pt_u32 number)
+static void put_fact(struct pt_str *out, pt_u32 number, const char *label, const char *text)
 {
-    for (const struct pt_node *fact = group->first; fact; fact = fact->next) {
-        if (fact->kind != PT_NODE_VALUE)
-            continue;
-        put_indent(out, number);
-        put_line(out, fact);
-    }
+    const struct pt_line line = {NULL, label, {PT_SHOW_TEXT, pt_text(text)}};
+    put_indent(out, number);
+    put_line(out, &line);
 }
 
-static void put_callout(struct pt_str *out, const struct pt_node *finding, pt_u32 number)
+static void put_failure(struct pt_str *out, const struct pt_doc_failure *failure, pt_u32 number)
 {
     pt_str_printf(out, "%u. **", number);
-    for (const struct pt_node *node = finding->first; node; node = node->next) {
-        if (!node->column)
-            continue;
-        pt_str_add(out, node->column > 1 ? ", " : "");
-        pt_str_add(out, node->show == PT_SHOW_SECONDS ? "up to " : "");
-        put_value(out, node);
-    }
+    put_value(out, pt_cell(PT_SHOW_TEXT, pt_text(failure->stage)));
+    pt_str_add(out, ", ");
+    put_value(out, failure->reason);
     pt_str_add(out, "**\n");
-    for (const struct pt_node *node = finding->first; node; node = node->next) {
-        if (node->column || !node->label)
-            continue;
-        if (node->kind == PT_NODE_VALUE) {
-            put_indent(out, number);
-            put_line(out, node);
-        } else if (node->kind == PT_NODE_LIST) {
-            put_quoted(out, node, number);
-        } else {
-            put_facts(out, node, number);
-        }
+    put_fact(out, number, "log", failure->log);
+    put_log(out, failure, number);
+    pt_str_char(out, '\n');
+}
+
+static void put_finding(struct pt_str *out, const struct pt_doc_finding *finding)
+{
+    const struct pt_finding *of = finding->of;
+    pt_str_printf(out, "%u. **", finding->number);
+    if (of->gain_upper_s > 0) {
+        pt_str_add(out, "up to ");
+        put_value(out, pt_cell(PT_SHOW_SECONDS, pt_real(of->gain_upper_s)));
+        pt_str_add(out, ", ");
+        put_value(out, pt_cell(PT_SHOW_PERCENT, pt_real(of->gain_upper_percent)));
+        pt_str_add(out, ", ");
     }
-    for (const struct pt_node *node = finding->first; node; node = node->next) {
-        for (const struct pt_node *fact = node->first; fact; fact = fact->next) {
-            if (fact->kind != PT_NODE_LIST)
-                continue;
-            pt_str_char(out, '\n');
-            put_table(out, fact, false);
-        }
+    if (finding->stage) {
+        put_value(out, pt_cell(PT_SHOW_TEXT, pt_text(finding->stage->name)));
+        pt_str_add(out, ", ");
+    }
+    put_value(out, pt_cell(PT_SHOW_TEXT, pt_text(of->title)));
+    pt_str_add(out, "**\n");
+    for (size_t i = 0; i < finding->evidence.n; i++) {
+        put_indent(out, finding->number);
+        put_line(out, &finding->evidence.items[i]);
+    }
+    put_fact(out, finding->number, "confidence", pt_confidence_name(of->confidence));
+    put_fact(out, finding->number, "try", of->advice);
+    if (finding->rows) {
+        pt_str_char(out, '\n');
+        put_table(out, finding->rows, false);
     }
     pt_str_char(out, '\n');
 }
 
-static void put_list(struct pt_str *out, const struct pt_node *list, bool is_first_table)
-{
-    pt_u32 number = 0;
-    switch (list->layout) {
-    case PT_LAYOUT_TABLE:
-        put_table(out, list, is_first_table);
-        break;
-    case PT_LAYOUT_CALLOUTS:
-        for (const struct pt_node *item = list->first; item; item = item->next)
-            put_callout(out, item, ++number);
-        break;
-    case PT_LAYOUT_LINES:
-    case PT_LAYOUT_PLAIN: {
-        /* A folder of thousands of damaged files has a note for each; report.json keeps them all. */
-        enum { MOST_LINES = 20 };
-        pt_u32 n = 0, left = 0;
-        for (const struct pt_node *item = list->first; item; item = item->next) {
-            if (n++ >= MOST_LINES) {
-                left++;
-                continue;
-            }
-            pt_str_add(out, "- ");
-            put_value(out, item);
-            pt_str_char(out, '\n');
-        }
-        if (left)
-            pt_str_printf(out, "- ... and %s more\n", pt_fmt_count(left).text);
-        break;
-    }
-    }
-}
+/* ---- sections ---- */
 
-static void put_heading(struct pt_str *out, const struct pt_node *node, int level)
+static void put_heading(struct pt_str *out, const char *title, int level)
 {
     pt_str_char(out, '\n');
     for (int i = 0; i < level; i++)
         pt_str_char(out, '#');
     pt_str_char(out, ' ');
-    pt_sanitize_markdown(out, node->label);
+    pt_sanitize_markdown(out, title);
     /* The seeds of this format have the summary's table right below its heading. */
     pt_str_add(out, level == 2 ? "\n" : "\n\n");
 }
 
-static void put_node(struct pt_str *out, const struct pt_node *node, int level)
+static void put_body(struct pt_str *out, const struct pt_panel *panel)
 {
-    if (!node->label || (node->kind == PT_NODE_LIST && !node->first))
-        return;
-    const bool is_summary = node->key && !strcmp(node->key, "stages");
-    switch (node->kind) {
-    case PT_NODE_CHART:
-    case PT_NODE_FLAME:
+    switch (panel->kind) {
+    case PT_PANEL_LINES:
+        put_lines(out, &panel->lines);
         break;
-    case PT_NODE_VALUE:
-        put_line(out, node);
+    case PT_PANEL_TABLE:
+        put_table(out, panel, false);
         break;
-    case PT_NODE_LIST:
-        put_heading(out, node, level);
-        put_list(out, node, is_summary);
+    case PT_PANEL_TEXTS:
+        put_texts(out, panel->texts, panel->n_texts);
         break;
-    case PT_NODE_GROUP:
-        put_heading(out, node, level);
-        for (const struct pt_node *child = node->first; child; child = child->next)
-            put_node(out, child, level + 1);
+    case PT_PANEL_LOG:
+    case PT_PANEL_FLAME:
+    case PT_PANEL_BARS:
         break;
     }
 }
 
-static void put_section(struct pt_str *out, const struct pt_node *node)
+static bool is_shown(const struct pt_panel *panel)
 {
-    if (!node->is_detail || !node->label || node->kind == PT_NODE_FLAME) {
-        put_node(out, node, 2);
+    return panel && !panel->is_for_pages && panel->kind != PT_PANEL_FLAME && panel->kind != PT_PANEL_BARS;
+}
+
+static void put_panel(struct pt_str *out, const struct pt_panel *panel)
+{
+    if (!is_shown(panel))
         return;
-    }
+    put_heading(out, panel->title, 2);
+    put_body(out, panel);
+}
+
+static void put_fold(struct pt_str *out, const struct pt_panel *panel, const char *stage)
+{
+    PT_AUTO(pt_str_fini) struct pt_str title = {0};
+    if (!is_shown(panel))
+        return;
+    pt_str_printf(&title, "%s%s%s", stage ? stage : "", stage ? ": " : "", panel->title);
     pt_str_add(out, "\n<details><summary>");
-    pt_sanitize_markdown_html(out, node->label);
+    pt_sanitize_markdown_html(out, pt_str_text(&title));
     pt_str_add(out, "</summary>\n");
-    put_node(out, node, 2);
+    put_heading(out, pt_str_text(&title), 2);
+    put_body(out, panel);
     pt_str_add(out, "\n</details>\n");
+}
+
+static void put_outcome(struct pt_str *out, const struct pt_doc *doc)
+{
+    put_lines(out, &doc->head);
+    if (doc->summary) {
+        put_heading(out, doc->summary->title, 2);
+        put_table(out, doc->summary, true);
+    }
+    put_heading(out, "Quality", 2);
+    put_lines(out, &doc->grades);
+    if (doc->failures.n)
+        put_heading(out, "Failures", 2);
+    for (size_t i = 0; i < doc->failures.n; i++)
+        put_failure(out, &doc->failures.items[i], (pt_u32)i + 1);
+    put_panel(out, doc->skipped);
+}
+
+static void put_findings(struct pt_str *out, const struct pt_doc *doc)
+{
+    const char *const nothing[] = {"No rule found anything that costs 1 % of the run and a tenth of a second."};
+    put_heading(out, doc->findings.n ? "Findings (upper bounds; they may overlap)" : "Findings", 2);
+    for (size_t i = 0; i < doc->findings.n; i++)
+        put_finding(out, &doc->findings.items[i]);
+    if (!doc->findings.n)
+        put_texts(out, nothing, 1);
+}
+
+static void put_trace_quality(struct pt_str *out, const struct pt_doc *doc)
+{
+    put_heading(out, "Trace quality", 2);
+    put_lines(out, &doc->trace_quality);
+    if (doc->n_notes)
+        put_heading(out, "Notes", 3);
+    put_texts(out, doc->notes, doc->n_notes);
+}
+
+/* ---- the whole ---- */
+
+/* A section that does not fit is left out whole: half a table would not be one. */
+static void take(struct pt_str *out, struct pt_str *section, bool *is_cut)
+{
+    if (out->n + section->n > MOST_BYTES)
+        *is_cut = true;
+    else
+        pt_str_add(out, pt_str_text(section));
+    pt_str_fini(section);
+    *section = (struct pt_str){0};
 }
 
 void pt_render_md(const struct pt_doc *doc, const struct pt_render_options *options, struct pt_str *out)
 {
     (void)options;
-    bool left_out = false;
+    bool is_cut = false;
+    struct pt_str section = {0};
     pt_str_add(out, "# Pipeline Profile Report\n\n");
-    for (const struct pt_node *node = doc->root->first; node; node = node->next) {
-        PT_AUTO(pt_str_fini) struct pt_str section = {0};
-        put_section(&section, node);
-        /* A section that does not fit is left out whole: half a table would not be one. */
-        if (out->n + section.n > MOST_BYTES)
-            left_out = true;
-        else
-            pt_str_add(out, pt_str_text(&section));
+    put_outcome(&section, doc);
+    take(out, &section, &is_cut);
+    put_findings(&section, doc);
+    take(out, &section, &is_cut);
+    put_fold(&section, doc->resources, NULL);
+    take(out, &section, &is_cut);
+    put_panel(&section, doc->time_account);
+    take(out, &section, &is_cut);
+    for (size_t i = 0; i < doc->stages.n; i++) {
+        const struct pt_doc_stage *stage = doc->stages.items[i];
+        for (size_t j = 0; j < stage->panels.n; j++) {
+            put_fold(&section, stage->panels.items[j], doc->profile->stages.n > 1 ? stage->name : NULL);
+            take(out, &section, &is_cut);
+        }
     }
-    if (left_out)
+    put_fold(&section, doc->processes, NULL);
+    take(out, &section, &is_cut);
+    put_panel(&section, doc->not_traced);
+    put_trace_quality(&section, doc);
+    take(out, &section, &is_cut);
+    if (is_cut)
         pt_str_add(out, "\nSome tables were left out for size; report.json has them all.\n");
     pt_str_add(out, "\n<!-- proftrace:report -->\n");
 }

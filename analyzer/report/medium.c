@@ -30,6 +30,7 @@ static struct pt_render_options medium_of(int fd, bool may_color)
     return (struct pt_render_options){
         .width = terminal_width(fd),
         .utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8"),
+        .is_terminal = may_color && isatty(fd),
         .color = may_color && isatty(fd) && !(no_color && *no_color) && !(term && !strcmp(term, "dumb")),
     };
 }

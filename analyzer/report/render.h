@@ -12,6 +12,11 @@ struct pt_render_options {
     pt_u32 width; /* columns; 0 = no limit */
     bool utf8;    /* the medium shows UTF-8 */
     bool color;
+    bool is_terminal;         /* people look at it now: bars may be drawn */
+    bool is_full;             /* of text: everything; else one screen */
+    pt_u32 finding;           /* of text: only this one, with its evidence; 0 = all */
+    const char *run_argument; /* what commands that name this run need; NULL = nothing, it is the latest */
+    const char *page;         /* path of the page beside it; NULL = none */
 };
 
 struct pt_renderer {
@@ -24,9 +29,6 @@ struct pt_renderer {
     void pt_render_##name(const struct pt_doc *doc, const struct pt_render_options *options, struct pt_str *out);
 #include "renderers.def"
 #undef RENDERER
-
-/* A part of a document: a node and its siblings, as the terminal shows them. */
-void pt_render_text_nodes(const struct pt_node *first, const struct pt_render_options *options, struct pt_str *out);
 
 /* In the order of renderers.def, closed by a row without name. */
 extern const struct pt_renderer pt_renderers[];

@@ -19,7 +19,4 @@ struct pt_written {
 /* Write every form of report that has a file name into the run directory. */
 int pt_write_reports(const char *run_dir, const struct pt_written *written, struct pt_error *err);
 
-/* Write `text` to a file (replacing it at once), or to stdout when `path` is NULL or "-". */
-int pt_report_write_text(const char *path, const struct pt_str *text, struct pt_error *err);
-
 #endif

@@ -9,14 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "place.h"
+
 #define LEAST_GAIN_S 0.1
 #define LEAST_GAIN_PERCENT 1.0
 
+enum { PT_PART_none = PT_PART__COUNT };
+
 const struct pt_rule pt_rules[] = {
-#define RULE(id, severity, confidence, metric, comparison, threshold, cost, evidence, table, title, advice)            \
-    {#id,                                                                                                              \
-     PT_SEVERITY_##severity,                                                                                           \
-     PT_CONFIDENCE_##confidence,                                                                                       \
+#define HEAD(id, severity, confidence, part, place)                                                                    \
+#id, PT_SEVERITY_##severity, PT_CONFIDENCE_##confidence, (enum pt_time_part)PT_PART_##part, PT_PLACE_##place
+#define RULE(id, severity, confidence, part, place, metric, comparison, threshold, cost, evidence, table, title,       \
+             remedy, advice)                                                                                           \
+    {HEAD(id, severity, confidence, part, place),                                                                      \
      metric,                                                                                                           \
      #comparison,                                                                                                      \
      threshold,                                                                                                        \
@@ -24,14 +29,15 @@ const struct pt_rule pt_rules[] = {
      evidence,                                                                                                         \
      table,                                                                                                            \
      title,                                                                                                            \
+     remedy,                                                                                                           \
      advice,                                                                                                           \
      NULL},
-#define RULE_CUSTOM(id, severity, confidence, title, advice)                                                           \
-    {#id,         PT_SEVERITY_##severity, PT_CONFIDENCE_##confidence, NULL, NULL, 0, NULL, NULL, NULL, title, advice,  \
-     pt_rule_##id},
+#define RULE_CUSTOM(id, severity, confidence, part, place, title, remedy, advice)                                      \
+    {HEAD(id, severity, confidence, part, place), NULL, NULL, 0, NULL, NULL, NULL, title, remedy, advice, pt_rule_##id},
 #include "rules.def"
 #undef RULE
 #undef RULE_CUSTOM
+#undef HEAD
     {.id = NULL},
 };
 
@@ -189,7 +195,10 @@ static void try_rule(struct pt_profile *profile, const struct pt_rule *rule, pt_
         .severity = rule->severity,
         .confidence = rule->confidence,
         .stage = stage,
+        .part = rule->part,
+        .place_kind = rule->place,
         .title = rule->title,
+        .remedy = rule->remedy,
         .advice = rule->advice,
     };
     if (rule->custom ? !rule->custom(profile, stage, &finding) : !row_fires(profile, rule, &finding))
@@ -198,6 +207,7 @@ static void try_rule(struct pt_profile *profile, const struct pt_rule *rule, pt_
     if (!finding.always_shown &&
         (finding.gain_upper_s < LEAST_GAIN_S || finding.gain_upper_percent < LEAST_GAIN_PERCENT))
         return;
+    finding.place = pt_place_of(profile, &finding);
     pt_vec_push(findings, finding);
 }
 

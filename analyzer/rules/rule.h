@@ -5,10 +5,25 @@
 #ifndef PT_RULES_RULE_H
 #define PT_RULES_RULE_H
 
+#include "facts/wait_kind.h"
 #include "profile/profile.h"
 
 enum pt_severity { PT_SEVERITY_ERROR, PT_SEVERITY_WARNING, PT_SEVERITY_INFO };
 enum pt_confidence { PT_CONFIDENCE_HIGH, PT_CONFIDENCE_MEDIUM, PT_CONFIDENCE_LOW };
+
+/* How the place in the program's code is found that a finding is about. */
+enum pt_place_kind { PT_PLACE_NOWHERE, PT_PLACE_WAIT, PT_PLACE_CPU, PT_PLACE_HEAP, PT_PLACE_FORK };
+
+/* A place in a program's code, as far as it is known. */
+struct pt_place {
+    const char *function; /* NULL = unknown */
+    const char *file;     /* of its source; NULL = unknown */
+    pt_u32 line;          /* 0 = unknown */
+    const char *module;   /* the program or library; NULL = unknown */
+    const char *language; /* "native", "python" */
+    const char *text;     /* the same for people, with the share of the time; NULL = nothing is known */
+    const char *reason;   /* why the function is unknown */
+};
 
 struct pt_evidence {
     const char *key; /* unit last */
@@ -25,8 +40,11 @@ struct pt_finding {
     pt_u32 order; /* of its row: of two that cost the same the first goes first */
     pt_i64 stage; /* index; -1 = the run */
     double gain_upper_s, gain_upper_percent;
-    bool always_shown; /* about the capture or about memory: not measured in seconds */
-    const char *title, *advice;
+    bool always_shown;      /* about the capture or about memory: not measured in seconds */
+    enum pt_time_part part; /* of the stage's time account, where it lies; PT_PART__COUNT = in none */
+    enum pt_place_kind place_kind;
+    struct pt_place place;
+    const char *title, *remedy, *advice; /* see rules.def */
     struct pt_evidence evidence[PT_MAX_EVIDENCE];
     pt_u32 n_evidence;
     const struct pt_table *table; /* NULL = none */
@@ -62,8 +80,7 @@ bool pt_rule_workers_wait_for_files(const struct pt_profile *profile, const stru
 bool pt_rule_reads_its_pages_again(const struct pt_profile *profile, const struct pt_finding *finding);
 /* True = fires; the finding holds what the row says and is completed here. stage -1: the run has no stage. */
 #define RULE(...)
-#define RULE_CUSTOM(id, severity, confidence, title, advice)                                                           \
-    bool pt_rule_##id(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding);
+#define RULE_CUSTOM(id, ...) bool pt_rule_##id(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding);
 #include "rules.def"
 #undef RULE
 #undef RULE_CUSTOM
@@ -73,9 +90,11 @@ struct pt_rule {
     const char *id;
     enum pt_severity severity;
     enum pt_confidence confidence;
+    enum pt_time_part part;
+    enum pt_place_kind place;
     const char *metric, *comparison;
     double threshold;
-    const char *cost, *evidence, *table, *title, *advice;
+    const char *cost, *evidence, *table, *title, *remedy, *advice;
     bool (*custom)(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding);
 };
 extern const struct pt_rule pt_rules[];

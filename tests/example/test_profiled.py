@@ -40,7 +40,10 @@ class Newcomer(unittest.TestCase):
         self.assertEqual(len(traced.stdout.splitlines()), len(bare.stdout.splitlines()))
         data = self.folder / "proftrace.data"
         self.assertEqual(stat.S_IMODE(data.stat().st_mode), 0o700)
-        text = self.command(BUILD / "proftrace", "report").stdout
+        screen = self.command(BUILD / "proftrace", "report").stdout
+        self.assertIn("proftrace run", screen)  # says what the launcher would add
+        self.assertLess(len(screen.splitlines()), 40)
+        text = self.command(BUILD / "proftrace", "report", "--full").stdout
         for part in ("Summary", "Where the time of the main thread went", "Heap by function", "images"):
             self.assertIn(part, text)
         report = json.loads(self.command(BUILD / "proftrace", "report", "--format", "json").stdout)

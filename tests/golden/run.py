@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Golden reports: each story is a trace as text, what its reports must be, and which rules it must fire.
+"""Golden reports: each story is a trace as text, what its report.json must be, and which rules it must fire; of a few
+stories that differ most in what people see, the forms for people, too.
 
   run.py PROFTRACE [STORY...]            compare
   run.py --update PROFTRACE [STORY...]   write what is now: look at the difference before you commit it
@@ -12,6 +13,7 @@ that alone; then it must say that nothing was captured. Every report.json is val
 import difflib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,7 +21,12 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCHEMA = os.path.join(HERE, "..", "..", "docs", "report.schema.json")
-FORMS = {"json": "report.json", "md": "report.md", "text": "report.txt"}
+FORMS = {"json": "report.json"}
+# For people, of the stories named: the screen, everything as text, Markdown, and the page without its style sheet.
+FORMS_FOR_PEOPLE = {"text": "report.txt", "full": "report.full.txt", "md": "report.md", "html": "report.html"}
+FOR_PEOPLE = {"gpu_idle_causes", "gpu_phases_of_training", "heap_growth", "hostile_names", "killed_training", "mostly_untraced",
+              "static_program", "waits_through_processes"}
+OPTIONS = {"full": ["--full"]}
 ENVIRONMENT = dict(os.environ, LC_ALL="C.UTF-8", COLUMNS="100", TZ="UTC")
 
 
@@ -110,8 +117,8 @@ def judge(story, report):
     return problems
 
 
-def compare(story, form, got, update):
-    path = os.path.join(HERE, f"{story}.{FORMS[form]}")
+def compare(story, file_name, got, update):
+    path = os.path.join(HERE, f"{story}.{file_name}")
     want = b""
     if os.path.exists(path):
         with open(path, "rb") as file:
@@ -132,17 +139,21 @@ def tell(proftrace, story, update):
     with tempfile.TemporaryDirectory() as root:
         folder = os.path.join(root, story)
         prepare(proftrace, story, folder)
-        for form in FORMS:
-            first, second = (run(proftrace, "report", folder, "--format", form) for _ in range(2))
+        for form, file_name in {**FORMS, **(FORMS_FOR_PEOPLE if story in FOR_PEOPLE else {})}.items():
+            options = ["--format", "text" if form == "full" else form, *OPTIONS.get(form, [])]
+            first, second = (run(proftrace, "report", folder, *options) for _ in range(2))
             if first.returncode:
-                return [f"report --format {form} exits {first.returncode}: {first.stderr.decode()}"]
+                return [f"report {' '.join(options)} exits {first.returncode}: {first.stderr.decode()}"]
             if first.stdout != second.stdout:
                 problems.append(f"{form}: the same input gives different bytes")
             if form == "json":
                 problems += judge(story, json.loads(first.stdout))
             if b"\x1b" in first.stdout:
                 problems.append(f"{form}: an escape character came through")
-            problems += compare(story, form, first.stdout, update)
+            shown = first.stdout.replace(root.encode(), b"RUNS")
+            if form == "html":
+                shown = re.sub(rb"<style>.*?</style>|sha256-[^']*", b"", shown, flags=re.DOTALL)
+            problems += compare(story, file_name, shown, update)
     return problems
 
 

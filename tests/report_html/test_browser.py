@@ -103,20 +103,37 @@ class Look(PageCase):
             self.assertRegex(sentence, r"^The first 5 of \d+ rows; the page on a screen has more\.$")
             self.assertEqual(rows, 5)
         stages = set(self.browser.value("[...document.querySelectorAll('details.stage')].filter(e => e.checkVisibility())"
-                                        ".map(e => e.firstChild.textContent)"))
+                                        ".map(e => e.querySelector('h2').firstChild.textContent.trim())"))
         self.assertEqual(stages, {"train"})
         self.assertIn("Details are those of train, which took longest. The page on a screen has those of",
-                      self.browser.value("document.querySelector('#io').innerText"))
+                      self.browser.value("document.querySelector('#each').innerText"))
         self.shoot("print")
 
     def test_parts_of_a_bar_add_up(self):
         _, path = self.page(self.pipeline())
         self.show(path)
         drawn = self.browser.value("[...document.querySelectorAll('.row')].map(r => [r.querySelector('.name').textContent, "
-                                   "[...r.querySelectorAll('.bar > svg')].reduce((s, e) => s + e.getBoundingClientRect().width, 0)"
+                                   "[...r.querySelectorAll('.bar > svg:not(.mk)')].reduce((s, e) => s + e.getBoundingClientRect().width, 0)"
                                    " / r.querySelector('.plot').getBoundingClientRect().width])")
         for (name, share), (_, _, seconds, *_) in zip(drawn, page_case.story.STAGES):
             self.assertAlmostEqual(share, seconds / 240, delta=0.003, msg=name)
+
+    def test_one_click_leads_to_every_stage_and_finding(self):
+        """Its link in the page opens whatever fold it lies in, and scrolls to it."""
+        _, path = self.page(self.pipeline(), "--top", "20")
+        for width in (1280, 360):
+            self.show(path, width=width)
+            targets = self.browser.value("[...document.querySelectorAll('nav a, .name a, .finding')]"
+                                         ".map(e => e.id || e.getAttribute('href').slice(1))")
+            for stage in range(len(page_case.story.STAGES)):
+                self.assertIn(f"stage-{stage}", targets)
+            for target in dict.fromkeys(targets):
+                with self.subTest(target=target, width=width):
+                    self.browser.value(f"document.querySelector('nav a[href=\"#{target}\"], .name a[href=\"#{target}\"], a.no[href=\"#{target}\"]')?.click()")
+                    self.assertTrue(self.browser.value(f"document.getElementById('{target}').checkVisibility()"))
+                    self.assertEqual(self.browser.value(f"[...document.querySelectorAll('details')].filter(d => !d.open && "
+                                                        f"d.contains(document.getElementById('{target}'))).length"), 0)
+        self.assertEqual(self.browser.complaints, [])
 
     def test_hostile_names_are_text(self):
         _, path = self.page(self.hostile("hostile"), "--top", "100")

@@ -12,20 +12,46 @@
 #include <string.h>
 
 #include "report/doc/grid.h"
+#include "report/json/panel.h"
 #include "report/render.h"
+#include "report/text/panel.h"
 
 static const char hostile[] = "<script>alert(1)</script>|`x`\033[2J\xe2\x80\xae\xff\r\n# head [a](b)";
+static const struct pt_profile empty;
+
+/* A document of one stage without a line in it. */
+static struct pt_doc *new_doc(void)
+{
+    struct pt_doc *doc = pt_doc_new();
+    struct pt_doc_stage *stage = pt_arena_alloc(&doc->arena, sizeof *stage);
+    *stage = (struct pt_doc_stage){.name = "train"};
+    doc->profile = &empty;
+    pt_vec_push(&doc->stages, stage);
+    return doc;
+}
+
+static void add(struct pt_doc *doc, struct pt_panel *panel)
+{
+    pt_vec_push(&doc->stages.items[0]->panels, panel);
+}
 
 static struct pt_doc *new_table(const char *name, size_t rows)
 {
-    struct pt_doc *doc = pt_doc_new();
-    struct pt_node *list = pt_doc_list(doc, doc->root, "files", "Files", PT_LAYOUT_TABLE);
+    static const struct pt_column columns[] = {
+        {"path", "File", PT_SHOW_TEXT},
+        {"bytes", "Bytes", PT_SHOW_BYTES},
+        {"calls", "Calls", PT_SHOW_COUNT},
+        {"p50_s", "p50", PT_SHOW_SECONDS},
+    };
+    struct pt_doc *doc = new_doc();
+    struct pt_table *table;
+    add(doc, pt_doc_table(doc, "files", "Files", columns, 4, &table));
     for (size_t i = 0; i < rows; i++) {
-        struct pt_node *item = pt_doc_group(doc, list, NULL, NULL, PT_LAYOUT_LINES);
-        pt_doc_value(doc, item, "path", "File", PT_SHOW_TEXT, pt_text(name))->column = 1;
-        pt_doc_value(doc, item, "bytes", "Bytes", PT_SHOW_BYTES, pt_integer(4096))->column = 2;
-        pt_doc_value(doc, item, "calls", "Calls", PT_SHOW_COUNT, pt_integer(1234567))->column = 3;
-        pt_doc_value(doc, item, "p50_s", "p50", PT_SHOW_SECONDS, pt_unknown("no events"))->column = 4;
+        struct pt_value *row = pt_table_add_row(table);
+        row[0] = pt_text(name);
+        row[1] = pt_integer(4096);
+        row[2] = pt_integer(1234567);
+        row[3] = pt_unknown("no events");
     }
     return doc;
 }
@@ -34,12 +60,13 @@ static void hostile_names_inject_nothing(void **state)
 {
     (void)state;
     struct pt_doc *doc = new_table(hostile, 2);
-    const struct pt_render_options wide = {.width = 200, .utf8 = true}, ascii = {.width = 40};
+    const struct pt_render_options wide = {.width = 200, .utf8 = true, .is_full = true},
+                                   ascii = {.width = 40, .is_full = true};
     struct pt_str text = {0}, plain = {0}, md = {0}, json = {0};
     pt_render_text(doc, &wide, &text);
     pt_render_text(doc, &ascii, &plain);
     pt_render_md(doc, &wide, &md);
-    pt_render_json(doc, &wide, &json);
+    pt_json_stage_panels(doc, &json);
     assert_null(strchr(text.text, '\033'));
     assert_null(strstr(text.text, "\xe2\x80\xae"));
     assert_null(strchr(text.text, '\r'));
@@ -73,7 +100,8 @@ static void narrow_tables_lose_columns_from_the_right(void **state)
     for (pt_u32 width = 20; width < 120; width += 7) {
         const struct pt_render_options options = {.width = width, .utf8 = true};
         struct pt_str text = {0};
-        pt_render_text(doc, &options, &text);
+        const struct pt_text_out t = {&options, &text};
+        pt_text_panels(&t, &doc->stages.items[0]->panels, NULL);
         for (char *line = strtok(text.text, "\n"); line; line = strtok(NULL, "\n"))
             assert_true(pt_text_width(line) <= width + 4);
         pt_str_fini(&text);
@@ -84,17 +112,21 @@ static void narrow_tables_lose_columns_from_the_right(void **state)
 static void unknown_values_are_null_with_a_reason(void **state)
 {
     (void)state;
-    struct pt_doc *doc = pt_doc_new();
-    pt_doc_value(doc, doc->root, "cpu_s", "CPU", PT_SHOW_SECONDS, pt_unknown("nobody sampled"));
-    pt_doc_value(doc, doc->root, "ratio", "Ratio", PT_SHOW_NUMBER, pt_real(0.0 / 0.0));
-    const struct pt_render_options options = {.width = 80};
+    struct pt_doc *doc = new_doc();
+    struct pt_panel *panel = pt_doc_panel(doc, PT_PANEL_LINES, "use", "Use");
+    pt_doc_line(&panel->lines, "cpu_s", "CPU", PT_SHOW_SECONDS, pt_unknown("nobody sampled"));
+    pt_doc_line(&panel->lines, "ratio", "Ratio", PT_SHOW_NUMBER, pt_real(0.0 / 0.0));
+    add(doc, panel);
+    const struct pt_render_options options = {.width = 80, .is_full = true};
     struct pt_str json = {0}, text = {0};
-    pt_render_json(doc, &options, &json);
+    pt_json_stage_panels(doc, &json);
     pt_render_text(doc, &options, &text);
     cJSON *parsed = cJSON_Parse(json.text);
-    assert_true(cJSON_IsNull(cJSON_GetObjectItem(parsed, "cpu_s")));
-    assert_string_equal(cJSON_GetObjectItem(parsed, "cpu_s_reason")->valuestring, "nobody sampled");
-    assert_true(cJSON_IsNull(cJSON_GetObjectItem(parsed, "ratio")));
+    const cJSON *stage = cJSON_GetArrayItem(cJSON_GetObjectItem(parsed, "stages"), 0);
+    const cJSON *use = cJSON_GetObjectItem(stage, "use");
+    assert_true(cJSON_IsNull(cJSON_GetObjectItem(use, "cpu_s")));
+    assert_string_equal(cJSON_GetObjectItem(use, "cpu_s_reason")->valuestring, "nobody sampled");
+    assert_true(cJSON_IsNull(cJSON_GetObjectItem(use, "ratio")));
     assert_non_null(strstr(text.text, "nobody sampled"));
     cJSON_Delete(parsed);
     pt_str_fini(&json);
@@ -105,11 +137,15 @@ static void unknown_values_are_null_with_a_reason(void **state)
 static void markdown_stays_below_its_limit(void **state)
 {
     (void)state;
-    struct pt_doc *doc = pt_doc_new();
-    for (int section = 0; section < 100; section++) {
-        struct pt_node *list = pt_doc_list(doc, doc->root, "x", "Section", PT_LAYOUT_PLAIN);
-        for (int i = 0; i < 50; i++)
-            pt_doc_value(doc, list, NULL, NULL, PT_SHOW_TEXT, pt_text("a line that says something of some length"));
+    static const char *texts[15];
+    struct pt_doc *doc = new_doc();
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        texts[i] = "a line that says something of some length";
+    for (int section = 0; section < 200; section++) {
+        struct pt_panel *panel = pt_doc_panel(doc, PT_PANEL_TEXTS, "x", "Section");
+        panel->texts = texts;
+        panel->n_texts = sizeof texts / sizeof *texts;
+        add(doc, panel);
     }
     const struct pt_render_options options = {0};
     struct pt_str md = {0};

@@ -14,7 +14,6 @@
 #include "util/json/json_stream.h"
 #include "util/map.h"
 #include "util/text/sanitize.h"
-#include "util/sha256.h"
 
 static void names_are_made_harmless(void **state)
 {
@@ -165,31 +164,12 @@ static void tables_hold_many(void **state)
 }
 
 /* Lengths around the end of a block, where padding needs another one. */
-static void a_text_has_its_hash(void **state)
-{
-    (void)state;
-    static const struct {
-        size_t n;
-        const char *hash;
-    } cases[] = {
-        {0, "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="},    {55, "n0OQ+NMMLdkuyfCVtl4rmumwqSWlJY4kHJ8ekQ9zQxg="},
-        {56, "s1Q5pKxvCUi21vnjxq8PX1kM4g8b3nCQ73lwaG7Gc4o="},   {64, "/+BU/nrgy23GXDr5th1SCfQ5hR20PQulmXM33xVGaOs="},
-        {1000, "Qe3s5C1j6Nm/UVqbppMuHCDLyfWl0TRkWttdsblzfqM="},
-    };
-    char text[1000], hash[PT_SHA256_BASE64_SIZE];
-    memset(text, 'a', sizeof text);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        pt_sha256_base64(text, cases[i].n, hash);
-        assert_string_equal(hash, cases[i].hash);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_made_harmless), cmocka_unit_test(numbers_are_readable),
         cmocka_unit_test(json_is_valid),           cmocka_unit_test(options_are_read),
-        cmocka_unit_test(tables_hold_many),        cmocka_unit_test(a_text_has_its_hash),
+        cmocka_unit_test(tables_hold_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,14 +22,6 @@ const struct gpu_cause_row gpu_causes[GPU_CAUSE__COUNT] = {
 #undef CAUSE
 };
 
-enum gpu_cause gpu_cause_of_label(const char *label)
-{
-    int cause = 0;
-    while (cause < GPU_CAUSE__COUNT && strcmp(gpu_causes[cause].label, label))
-        cause++;
-    return (enum gpu_cause)cause;
-}
-
 /* ---- names ---- */
 
 const char *gpu_text(struct gpu *gpu, const char *text)

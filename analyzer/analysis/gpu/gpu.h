@@ -356,9 +356,6 @@ void gpu_sum_add(struct gpu *gpu, pt_u32 stage, enum gpu_sum_kind what, const ch
                  pt_i64 duration_ns, bool is_error);
 const struct gpu_call *gpu_call_find(const struct gpu *gpu, const struct pt_process *process, pt_u32 correlation);
 
-/* The cause with a label; GPU_CAUSE__COUNT = none. */
-enum gpu_cause gpu_cause_of_label(const char *label);
-
 /* gpu/work.c */
 void gpu_work_event(struct gpu *gpu, const struct pt_event *event);
 void gpu_work_flush(struct gpu *gpu);

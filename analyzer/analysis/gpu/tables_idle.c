@@ -85,7 +85,7 @@ static void add_cause(struct gpu *gpu, struct pt_table *table, const struct caus
 {
     const struct gpu_device *device = gpu->devices.items[sum->device];
     struct pt_value *row = pt_table_add_row(table);
-    row[0] = pt_text(gpu_causes[sum->cause].label);
+    row[0] = pt_named(gpu_causes[sum->cause].id, gpu_causes[sum->cause].label);
     row[1] = pt_seconds(sum->ns);
     row[2] = pt_real(100 * (double)sum->ns / (double)device->idle_ns);
     row[3] = pt_text(where_of(&gpu->profile->metrics, sum->top));
@@ -162,7 +162,7 @@ static void places_table(struct gpu *gpu, pt_u32 stage)
     qsort(sorted, n, sizeof *sorted, by_time);
     for (size_t i = 0; i < n && i < MAX_PLACES; i++) {
         struct pt_value *row = pt_table_add_row(table);
-        row[0] = pt_text(gpu_causes[sorted[i]->cause].label);
+        row[0] = pt_named(gpu_causes[sorted[i]->cause].id, gpu_causes[sorted[i]->cause].label);
         row[1] = pt_text(where_of(&gpu->profile->metrics, sorted[i]));
         row[2] = pt_seconds(sorted[i]->ns);
         row[3] = sorted[i]->gaps ? pt_integer(sorted[i]->gaps) : pt_unknown("known from samples");

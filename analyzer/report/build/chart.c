@@ -3,11 +3,11 @@
  * Owns: which samples of a run become which chart. Threads: one. Never: bridges a gap: what was not sampled is NAN, in
  * a stage as between stages.
  */
+#include "chart.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "build.h"
 
 /* A series: a resource times `scale`; one that counts up becomes a rate. */
 struct source {
@@ -195,7 +195,7 @@ static void add_chart(const struct chart_build *c, const struct spec *spec)
 {
     if (!has_any(c, spec))
         return;
-    struct pt_chart *chart = pt_doc_chart(c->b->doc, c->b->doc->root, spec->name, spec->title, spec->show);
+    struct pt_chart *chart = pt_doc_chart(c->b->doc, spec->name, spec->title, spec->show);
     chart->unit = spec->unit;
     add_bands(c, chart);
     for (size_t i = 0; i < PT_CHART_MOST_SERIES && spec->sources[i].label; i++)

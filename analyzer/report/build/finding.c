@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: how a finding is told: what it costs, the evidence, what to try. Threads: one. Never: judges.
+ * Owns: the labels of evidence, and the rows of a table that belong to it. Threads: one. Never: judges.
  */
-#include <string.h>
+#include "finding.h"
 
-#include "build.h"
+#include "facts/wait_kind.h"
 
 /* "small_read_calls" -> "small read calls": keys say what they are. */
 static const char *label_of(const struct pt_build *b, const char *key)
@@ -26,59 +26,140 @@ static const char *label_of(const struct pt_build *b, const char *key)
     return label;
 }
 
-static void add_rows(const struct pt_build *b, struct pt_node *evidence, const struct pt_finding *finding)
+/* The rows that the rule chose, as a table of their own. */
+static struct pt_panel *rows_of(const struct pt_build *b, const struct pt_finding *finding)
 {
-    const struct pt_table *table = finding->table;
-    if (!table || !finding->n_rows)
-        return;
-    const char *dot = strrchr(table->name, '.');
-    struct pt_node *list = pt_doc_list(b->doc, evidence, dot ? dot + 1 : table->name, table->title, PT_LAYOUT_TABLE);
-    for (pt_u32 i = 0; i < finding->n_rows; i++) {
-        struct pt_node *item = pt_doc_group(b->doc, list, NULL, NULL, PT_LAYOUT_LINES);
-        const struct pt_value *cells = pt_table_row(table, finding->rows[i]);
-        for (pt_u32 j = 0; j < table->n_columns; j++)
-            pt_doc_value(b->doc, item, table->columns[j].key, table->columns[j].label, table->columns[j].show, cells[j])
-                ->column = j + 1;
-    }
+    const struct pt_table *from = finding->table;
+    struct pt_table *table;
+    if (!from || !finding->n_rows)
+        return NULL;
+    struct pt_panel *panel = pt_doc_table(b->doc, from->name, from->title, from->columns, from->n_columns, &table);
+    for (pt_u32 i = 0; i < finding->n_rows; i++)
+        memcpy(pt_table_add_row(table), pt_table_row(from, finding->rows[i]),
+               from->n_columns * sizeof(struct pt_value));
+    return panel;
 }
 
-static void add_finding(const struct pt_build *b, struct pt_node *list, const struct pt_finding *finding)
+static struct pt_doc_stage *stage_of(const struct pt_build *b, const struct pt_finding *finding)
 {
-    struct pt_doc *doc = b->doc;
-    struct pt_node *item = pt_doc_group(doc, list, NULL, NULL, PT_LAYOUT_LINES);
-    const struct pt_stages *stages = &b->profile->stages;
-    const char *stage = finding->stage >= 0 ? stages->items[finding->stage].name : NULL;
-    const bool has_gain = finding->gain_upper_s > 0;
-    pt_doc_value(doc, item, "rule", NULL, PT_SHOW_TEXT, pt_text(finding->rule));
-    pt_doc_value(doc, item, "severity", NULL, PT_SHOW_TEXT, pt_text(pt_severity_name(finding->severity)));
-    pt_doc_value(doc, item, "gain_upper_s", NULL, PT_SHOW_SECONDS, pt_real(finding->gain_upper_s))->column = has_gain;
-    pt_doc_value(doc, item, "gain_upper_percent", NULL, PT_SHOW_PERCENT, pt_real(finding->gain_upper_percent))->column =
-        has_gain ? 2 : 0;
-    pt_doc_value(doc, item, "stage", NULL, PT_SHOW_TEXT, pt_text(stage))->column = stage ? has_gain ? 3 : 1 : 0;
-    pt_doc_value(doc, item, "title", NULL, PT_SHOW_TEXT, pt_text(finding->title))->column = has_gain || stage ? 4 : 1;
-    struct pt_node *evidence = pt_doc_group(doc, item, "evidence", "Evidence", PT_LAYOUT_LINES);
-    for (pt_u32 i = 0; i < finding->n_evidence; i++) {
-        const struct pt_evidence *fact = &finding->evidence[i];
-        pt_doc_value(doc, evidence, fact->key, label_of(b, fact->key), fact->show, fact->value);
+    for (size_t i = 0; i < b->doc->stages.n; i++)
+        if ((pt_i64)b->doc->stages.items[i]->index == finding->stage)
+            return b->doc->stages.items[i];
+    return NULL;
+}
+
+static void add_mark(const struct pt_build *b, struct pt_doc_stage *stage, const struct pt_doc_finding *finding)
+{
+    struct pt_bar *bar = &stage->time;
+    const pt_u32 color = (pt_u32)finding->of->part + 1;
+    bool is_there = false;
+    for (pt_u32 i = 0; i < bar->n_parts; i++)
+        is_there |= bar->parts[i].color == color;
+    if (!is_there)
+        return;
+    if (!bar->marks)
+        bar->marks = pt_arena_alloc(&b->doc->arena, b->findings->n * sizeof *bar->marks);
+    bar->marks[bar->n_marks++] = (struct pt_bar_mark){finding->number, color};
+}
+
+/* What it is about, by the first of its rows: a file, a host, a lock. */
+static const char *object_of(const struct pt_finding *of)
+{
+    if (!of->table || !of->n_rows || of->table->columns[0].show != PT_SHOW_TEXT)
+        return NULL;
+    const struct pt_value first = pt_table_row(of->table, of->rows[0])[0];
+    return first.type == PT_VALUE_TEXT ? pt_value_label(first) : NULL;
+}
+
+/* Without the parameters of C++ functions: "f(int, std::vector<long>) (a.so)" -> "f (a.so)". A file behind a space
+ * stays. */
+static const char *short_name(const struct pt_build *b, const char *name)
+{
+    if (!name)
+        return NULL;
+    char *copy = pt_arena_text(&b->doc->arena, name, strlen(name)), *to = copy;
+    int depth = 0;
+    for (const char *at = copy; *at; at++) {
+        const bool opens = *at == '(' && (depth || (at != copy && at[-1] != ' ' && at[-1] != ')'));
+        depth += opens;
+        if (!depth)
+            *to++ = *at;
+        depth -= depth && *at == ')';
     }
-    add_rows(b, evidence, finding);
-    pt_doc_value(doc, item, "confidence", "confidence", PT_SHOW_TEXT, pt_text(pt_confidence_name(finding->confidence)));
-    pt_doc_value(doc, item, "advice", "try", PT_SHOW_TEXT, pt_text(finding->advice));
+    *to = 0;
+    return copy;
+}
+
+static const char *where_of(const struct pt_build *b, const struct pt_finding *of)
+{
+    const char *object = short_name(b, object_of(of)), *place = short_name(b, of->place.text);
+    if (place && object)
+        return pt_doc_format(b->doc, "%s; %s", place, object);
+    return place ? place : object;
+}
+
+enum { MOST_BEHIND = 10 };
+
+/* The rows of the stage's table of waits that are of the finding's part. */
+static struct pt_panel *waits_of(const struct pt_build *b, const struct pt_finding *of, const struct pt_table *from)
+{
+    const char *reason = pt_time_parts[of->part].label;
+    const pt_u32 column = pt_table_column(from, "reason");
+    struct pt_table *table;
+    struct pt_panel *panel =
+        pt_doc_table(b->doc, "off_cpu_stacks", "Where threads wait", from->columns, from->n_columns, &table);
+    for (size_t row = 0; row < from->n_rows; row++) {
+        const struct pt_value *cells = pt_table_row(from, row);
+        if (cells[column].type != PT_VALUE_TEXT || strcmp(cells[column].text, reason) != 0)
+            continue;
+        if (table->n_rows < MOST_BEHIND)
+            memcpy(pt_table_add_row(table), cells, from->n_columns * sizeof *cells);
+        else
+            table->rows_left_out++;
+    }
+    return panel;
+}
+
+/* The table of the profile in which its place was found. */
+static void add_behind(const struct pt_build *b, struct pt_doc_finding *finding)
+{
+    static const enum pt_view views[] = {
+        [PT_PLACE_NOWHERE] = PT_VIEW__COUNT,    [PT_PLACE_WAIT] = PT_VIEW_off_cpu_stacks,
+        [PT_PLACE_CPU] = PT_VIEW_cpu_functions, [PT_PLACE_HEAP] = PT_VIEW_heap_sites,
+        [PT_PLACE_FORK] = PT_VIEW__COUNT,
+    };
+    const struct pt_finding *of = finding->of;
+    const enum pt_view view = views[of->place_kind];
+    const struct pt_table *table =
+        view != PT_VIEW__COUNT && of->stage >= 0 ? pt_view_rows(&b->profile->metrics, (pt_u32)of->stage, view) : NULL;
+    if (!table || table == of->table)
+        return;
+    if (view == PT_VIEW_off_cpu_stacks)
+        pt_vec_push(&finding->panels, waits_of(b, of, table));
+    else
+        pt_vec_push(&finding->panels,
+                    pt_doc_rows(b->doc, pt_table_views[view].id, pt_table_views[view].label, table, MOST_BEHIND));
 }
 
 void pt_build_findings(const struct pt_build *b)
 {
-    struct pt_node *list =
-        pt_doc_list(b->doc, b->doc->root, "findings", "Findings (upper bounds; they may overlap)", PT_LAYOUT_CALLOUTS);
     for (size_t i = 0; i < b->findings->n; i++) {
-        const struct pt_finding *finding = &b->findings->items[i];
-        if (finding->stage < 0 || pt_build_wants_stage(b, (pt_u32)finding->stage))
-            add_finding(b, list, finding);
+        const struct pt_finding *of = &b->findings->items[i];
+        struct pt_doc_finding finding = {
+            .number = (pt_u32)b->doc->findings.n + 1,
+            .of = of,
+            .stage = stage_of(b, of),
+            .where = where_of(b, of),
+            .rows = rows_of(b, of),
+        };
+        if (of->stage >= 0 && !finding.stage)
+            continue; /* of a stage that was not asked for */
+        for (pt_u32 j = 0; j < of->n_evidence; j++)
+            pt_doc_line(&finding.evidence, of->evidence[j].key, label_of(b, of->evidence[j].key), of->evidence[j].show,
+                        of->evidence[j].value);
+        add_behind(b, &finding);
+        if (finding.stage)
+            add_mark(b, finding.stage, &finding);
+        pt_vec_push(&b->doc->findings, finding);
     }
-    if (list->first)
-        return;
-    struct pt_node *none = pt_doc_list(b->doc, b->doc->root, "no_findings", "Findings", PT_LAYOUT_PLAIN);
-    none->people_only = true;
-    pt_doc_value(b->doc, none, NULL, NULL, PT_SHOW_TEXT,
-                 pt_text("No rule found anything that costs 1 % of the run and a tenth of a second."));
 }

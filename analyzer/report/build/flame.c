@@ -3,11 +3,11 @@
  * Owns: what the flame graph of a stage shows. Threads: one. Never: lets the name of a stage name a file: what is not a
  * letter, a digit or a dash is replaced, and no two stages share one.
  */
+#include "flame.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "build.h"
 
 enum { LONGEST_STEM = 48, DEEPEST = 64 };
 
@@ -22,20 +22,6 @@ static const char *copy(const struct pt_build *b, const char *text)
 static const struct pt_table *table_of(const struct pt_build *b, pt_u32 stage)
 {
     return pt_metrics_find_table(&b->profile->metrics, pt_scope_stage(stage), "cpu.flame");
-}
-
-static double total_of(const struct pt_build *b, pt_u32 stage)
-{
-    const struct pt_table *table = pt_build_wants_stage(b, stage) ? table_of(b, stage) : NULL;
-    return table && table->n_rows ? pt_value_number(pt_table_row(table, 0)[TOTAL_S]) : 0;
-}
-
-static bool is_largest(const struct pt_build *b, pt_u32 stage)
-{
-    for (pt_u32 i = 0; i < b->profile->stages.n; i++)
-        if (total_of(b, i) > total_of(b, stage) || (i < stage && total_of(b, i) >= total_of(b, stage)))
-            return false;
-    return true;
 }
 
 static void put_stem(const struct pt_build *b, pt_u32 stage, char stem[LONGEST_STEM + 1])
@@ -104,30 +90,34 @@ static void fill(const struct pt_build *b, struct pt_flame *flame, const struct 
 
 static const char *note_of(const struct pt_build *b, pt_u32 stage)
 {
-    const struct pt_metrics *metrics = &b->profile->metrics;
-    const struct pt_scope scope = pt_scope_stage(stage);
-    const struct pt_value note = pt_metrics_get(metrics, scope, "cpu.flame.note");
-    const struct pt_value samples = pt_metrics_get(metrics, scope, "cpu.samples");
+    const struct pt_value note = pt_build_metric(b, stage, "cpu.flame.note");
+    const struct pt_value samples = pt_build_metric(b, stage, "cpu.samples");
+    const bool was_asked = pt_metrics_has(&b->profile->metrics, pt_scope_stage(stage), "cpu.samples");
     if (note.type == PT_VALUE_TEXT)
         return note.text;
-    return pt_metrics_has(metrics, scope, "cpu.samples") && samples.type == PT_VALUE_UNKNOWN ? samples.reason : NULL;
+    return was_asked && samples.type == PT_VALUE_UNKNOWN ? samples.reason : NULL;
 }
 
-void pt_build_flame(const struct pt_build *b, pt_u32 stage, const char *label)
+void pt_build_flame(const struct pt_build *b, struct pt_doc_stage *stage)
 {
-    const struct pt_table *table = table_of(b, stage);
-    const char *note = note_of(b, stage), *name = b->profile->stages.items[stage].name;
+    const struct pt_table *table = table_of(b, stage->index);
+    const char *note = note_of(b, stage->index);
     if (!table && !note)
         return;
-    struct pt_flame *flame = pt_doc_flame(b->doc, b->doc->root, file_name(b, stage), label);
-    b->doc->root->last->is_detail = true;
-    flame->stage = copy(b, name);
-    flame->note = copy(b, note);
-    if (!table)
-        return;
-    fill(b, flame, table);
-    flame->left_out = table->rows_left_out;
-    flame->deeper_s =
-        pt_value_number(pt_metrics_get(&b->profile->metrics, pt_scope_stage(stage), "cpu.flame.deeper_s"));
-    flame->is_largest = is_largest(b, stage);
+    struct pt_panel *panel = pt_doc_panel(b->doc, PT_PANEL_FLAME, "cpu_flame", "CPU flame graph");
+    panel->section = PT_SECTION_CPU;
+    panel->is_open = true;
+    panel->flame = pt_arena_alloc(&b->doc->arena, sizeof *panel->flame);
+    *panel->flame = (struct pt_flame){
+        .name = file_name(b, stage->index),
+        .title = b->profile->stages.n > 1 ? pt_doc_format(b->doc, "%s: %s", stage->name, panel->title) : panel->title,
+        .stage = stage->name,
+        .note = note,
+    };
+    if (table) {
+        fill(b, panel->flame, table);
+        panel->flame->left_out = table->rows_left_out;
+        panel->flame->deeper_s = pt_value_number(pt_build_metric(b, stage->index, "cpu.flame.deeper_s"));
+    }
+    pt_vec_push(&stage->panels, panel);
 }

@@ -1,222 +1,107 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: what a report says about GPUs: report.json has an object per stage with a list of devices, people get a few
- * lines and tables. Threads: one. Never: says nothing where GPU work was not seen: the reason is said.
+ * Owns: what people are told about the GPUs of a stage. Threads: one. Never: says nothing where GPU work was not seen:
+ * the reason is said.
  */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
+#include "gpu.h"
 
-#include "analysis/gpu/gpu.h"
-#include "facts/wait_kind.h"
-#include "build.h"
-
-static const struct pt_table *table_of(const struct pt_build *b, pt_u32 stage, const char *name)
-{
-    const struct pt_table *table = pt_metrics_find_table(&b->profile->metrics, pt_scope_stage(stage), name);
-    return table && table->n_rows ? table : NULL;
-}
-
-static bool uses_gpu(const struct pt_build *b, pt_u32 stage)
-{
-    return pt_metrics_has(&b->profile->metrics, pt_scope_stage(stage), "gpu.source");
-}
-
-/* ---- for JSON ---- */
+enum {
+    MOST_CAUSES = 16
+}; /* in a bar; the rest is one part. With busy before them, they have the colors of the time account */
 
 static struct pt_value cell(const struct pt_table *table, size_t row, const char *key)
 {
-    for (pt_u32 i = 0; i < table->n_columns; i++)
-        if (!strcmp(table->columns[i].key, key))
-            return pt_table_row(table, row)[i];
-    return pt_unknown(NULL);
+    return pt_table_row(table, row)[pt_table_column(table, key)];
 }
 
-/* The rows of one device, without the column that says so. */
-static void add_rows_of(const struct pt_build *b, struct pt_node *parent, pt_u32 stage, const char *key,
-                        const char *name, double device)
-{
-    struct pt_node *list = pt_doc_list(b->doc, parent, key, NULL, PT_LAYOUT_TABLE);
-    const struct pt_table *table = table_of(b, stage, name);
-    for (size_t row = 0; table && row < table->n_rows; row++) {
-        if (pt_value_number(cell(table, row, "device")) != device)
-            continue;
-        struct pt_node *item = pt_doc_group(b->doc, list, NULL, NULL, PT_LAYOUT_LINES);
-        for (pt_u32 i = 0; i < table->n_columns; i++) {
-            struct pt_value value = pt_table_row(table, row)[i];
-            if (!strcmp(table->columns[i].key, "cause") && value.type == PT_VALUE_TEXT)
-                value = pt_text(gpu_causes[gpu_cause_of_label(value.text)].id);
-            if (strcmp(table->columns[i].key, "device") != 0)
-                pt_doc_value(b->doc, item, table->columns[i].key, NULL, table->columns[i].show, value);
-        }
-    }
-}
+/* ---- bars ---- */
 
-static void add_device(const struct pt_build *b, struct pt_node *list, pt_u32 stage, const struct pt_table *devices,
-                       size_t row)
+/* Busy, then why it was idle. */
+static struct pt_bar device_bar(const struct pt_build *b, pt_u32 stage, const struct pt_table *devices, size_t row)
 {
-    static const struct {
-        const char *key, *table;
-    } lists[] = {
-        {"kernels", "gpu.kernels"},         {"copies", "gpu.copies"},           {"copy_sizes", "gpu.copy_sizes"},
-        {"idle_causes", "gpu.idle_causes"}, {"idle_places", "gpu.idle_places"}, {"streams", "gpu.streams"},
-    };
-    struct pt_node *item = pt_doc_group(b->doc, list, NULL, NULL, PT_LAYOUT_LINES);
-    for (pt_u32 i = 0; i < devices->n_columns; i++)
-        pt_doc_value(b->doc, item, devices->columns[i].key, NULL, devices->columns[i].show,
-                     pt_table_row(devices, row)[i]);
+    const struct pt_table *causes = pt_view_rows(&b->profile->metrics, stage, PT_VIEW_gpu_idle_causes);
     const double id = pt_value_number(cell(devices, row, "id"));
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        add_rows_of(b, item, stage, lists[i].key, lists[i].table, id);
-}
-
-static const struct {
-    const char *name, *key, *label;
-    bool is_of_device;
-} tables[] = {
-    {"gpu.not_seen", "not_seen", "When GPU work was not seen", false},
-    {"gpu.devices", "gpu_devices", "GPUs", true},
-    {"gpu.idle_causes", "gpu_idle_causes", "Why the GPU was idle", true},
-    {"gpu.idle_places", "gpu_idle_places", "Where the time went in which the GPU was idle", true},
-    {"gpu.kernels", "gpu_kernels", "GPU kernels", true},
-    {"gpu.launches", "launches", "From the launch of a kernel to its end", false},
-    {"gpu.copies", "gpu_copies", "GPU copies and sets", true},
-    {"gpu.copy_sizes", "gpu_copy_sizes", "Sizes of GPU copies", true},
-    {"gpu.streams", "gpu_streams", "GPU streams", true},
-    {"gpu.memory", "memory", "GPU memory", false},
-    {"gpu.pools", "pools", "Pools of GPU memory", false},
-    {"gpu.ranges", "ranges", "GPU time of ranges", false},
-    {"gpu.pace", "pace", "Pace of the steps", false},
-    {"gpu.calls", "calls", "CUDA calls", false},
-    {"gpu.wrapped", "wrapped_calls", "CUDA calls seen by wrappers", false},
-    {"gpu.syncs", "synchronisations", "Synchronisations with the GPU", false},
-    {"gpu.overheads", "overheads", "Time the CUDA driver took", false},
-    {"gpu.collectives", "collectives", "NCCL by process", false},
-};
-enum { N_TABLES = sizeof tables / sizeof *tables, MOST_ROWS = 200 };
-
-void pt_build_gpu(const struct pt_build *b, struct pt_node *item, pt_u32 stage)
-{
-    if (!uses_gpu(b, stage))
-        return;
-    struct pt_node *gpu = pt_doc_group(b->doc, item, "gpu", NULL, PT_LAYOUT_LINES);
-    pt_build_metric(b, gpu, "source", NULL, PT_SHOW_TEXT, stage, "gpu.source");
-    pt_build_metric(b, gpu, "completeness_percent", NULL, PT_SHOW_PERCENT, stage, "gpu.completeness_percent");
-    pt_build_metric(b, gpu, "reason", NULL, PT_SHOW_TEXT, stage, "gpu.reason");
-    if (pt_metrics_has(&b->profile->metrics, pt_scope_stage(stage), "gpu.not_seen_s")) {
-        pt_build_metric(b, gpu, "lost_records", NULL, PT_SHOW_COUNT, stage, "gpu.lost.records");
-        pt_build_metric(b, gpu, "not_seen_s", NULL, PT_SHOW_SECONDS, stage, "gpu.not_seen_s");
-    }
-    const struct pt_table *devices = table_of(b, stage, "gpu.devices");
-    struct pt_node *list = pt_doc_list(b->doc, gpu, "devices", NULL, PT_LAYOUT_TABLE);
-    for (size_t row = 0; devices && row < devices->n_rows; row++)
-        add_device(b, list, stage, devices, row);
-    for (size_t i = 0; i < N_TABLES; i++) {
-        const struct pt_table *table = table_of(b, stage, tables[i].name);
-        if (table && !tables[i].is_of_device)
-            pt_doc_table(b->doc, gpu, tables[i].key, NULL, table, MOST_ROWS);
-    }
-    pt_build_gpu_memory(b, gpu, stage);
-}
-
-/* ---- for people ---- */
-
-static const char *titled(char *buffer, size_t room, const struct pt_build *b, const char *label, pt_u32 stage)
-{
-    if (b->profile->stages.n < 2)
-        return label;
-    snprintf(buffer, room, "%s: %s", b->profile->stages.items[stage].name, label);
-    return buffer;
-}
-
-static void add_head(const struct pt_build *b, pt_u32 stage, const char *label)
-{
-    static const struct {
-        const char *key, *label, *metric;
-        enum pt_show show;
-    } lines[] = {
-        {"source", "Seen by", "gpu.source", PT_SHOW_TEXT},
-        {"completeness_percent", "Complete", "gpu.completeness_percent", PT_SHOW_PERCENT},
-        {"busy_percent", "Busy, first to last work", "gpu.busy_percent", PT_SHOW_PERCENT},
-        {"idle_s", "Idle in between", "gpu.idle_s", PT_SHOW_SECONDS},
-        {"idle_mostly", "Mostly because of", "gpu.idle.top_cause", PT_SHOW_TEXT},
-        {"idle_where", "There", "gpu.idle.top_where", PT_SHOW_TEXT},
-        {"overlap_percent", "Copies beside kernels", "gpu.copies.overlap_percent", PT_SHOW_PERCENT},
-        {"memory_peak_percent", "Memory peak", "gpu.memory.peak_percent", PT_SHOW_PERCENT},
-        {"reason", "Not known", "gpu.reason", PT_SHOW_TEXT},
-    };
-    struct pt_node *group = pt_doc_group(b->doc, b->doc->root, "gpu_summary", label, PT_LAYOUT_LINES);
-    group->people_only = true;
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        const struct pt_value value = pt_metrics_get(&b->profile->metrics, pt_scope_stage(stage), lines[i].metric);
-        if (value.type != PT_VALUE_UNKNOWN)
-            pt_doc_value(b->doc, group, lines[i].key, lines[i].label, lines[i].show, value);
-    }
-}
-
-/* A bar per device: busy, then why it was idle; drawn like the time account. */
-enum { MOST_PARTS = PT_PART__COUNT - 2 }; /* busy, these, others: colours of the time account */
-
-static void add_bar(const struct pt_build *b, struct pt_node *list, pt_u32 stage, const struct pt_table *devices,
-                    size_t row)
-{
-    char name[300];
-    const struct pt_table *causes = table_of(b, stage, "gpu.idle_causes");
-    const double id = pt_value_number(cell(devices, row, "id"));
-    struct pt_node *item = pt_doc_group(b->doc, list, NULL, NULL, PT_LAYOUT_LINES);
-    char buffer[256];
-    snprintf(name, sizeof name, "%s %.0f", titled(buffer, sizeof buffer, b, "GPU", stage), id);
-    pt_doc_value(b->doc, item, "stage", NULL, PT_SHOW_TEXT, pt_text(name));
-    struct pt_node *time = pt_doc_group(b->doc, item, "time", NULL, PT_LAYOUT_LINES);
-    pt_doc_value(b->doc, time, "wall_s", "Window", PT_SHOW_SECONDS, cell(devices, row, "window_s"));
-    pt_doc_value(b->doc, time, "busy_s", "Busy", PT_SHOW_SECONDS, cell(devices, row, "busy_s"));
+    const double busy_s = pt_value_number(cell(devices, row, "busy_s"));
     double rest_s = 0;
+    struct pt_bar bar = {
+        .name = pt_doc_format(b->doc, "GPU %.0f", id),
+        .whole = "time from its first to its last work",
+        .length = pt_cell(PT_SHOW_SECONDS, cell(devices, row, "window_s")),
+        .parts = pt_arena_alloc(&b->doc->arena, (MOST_CAUSES + 2) * sizeof *bar.parts),
+    };
+    if (busy_s > 0)
+        bar.parts[bar.n_parts++] = (struct pt_bar_part){"Busy", busy_s, 1};
     pt_u32 n = 0;
     for (size_t i = 0; causes && i < causes->n_rows; i++) {
+        const double seconds = pt_value_number(cell(causes, i, "seconds"));
         if (pt_value_number(cell(causes, i, "device")) != id)
             continue;
-        if (n++ < MOST_PARTS)
-            pt_doc_value(b->doc, time, "cause", cell(causes, i, "cause").text, PT_SHOW_SECONDS,
-                         cell(causes, i, "seconds"));
+        if (n++ < MOST_CAUSES)
+            bar.parts[bar.n_parts++] = (struct pt_bar_part){pt_value_label(cell(causes, i, "cause")), seconds, n + 1};
         else
-            rest_s += pt_value_number(cell(causes, i, "seconds"));
+            rest_s += seconds;
     }
-    for (; n < MOST_PARTS; n++)
-        pt_doc_value(b->doc, time, "none", "None", PT_SHOW_SECONDS, pt_real(0));
-    pt_doc_value(b->doc, time, "others", "Other causes", PT_SHOW_SECONDS, pt_real(rest_s));
-    pt_doc_value(b->doc, item, "duration_s", NULL, PT_SHOW_SECONDS, cell(devices, row, "window_s"));
+    if (rest_s > 0)
+        bar.parts[bar.n_parts++] = (struct pt_bar_part){"Other causes", rest_s, MOST_CAUSES + 2};
+    return bar;
 }
 
-/* Only the page draws them. */
-void pt_build_gpu_bars(const struct pt_build *b)
+static void add_bars(const struct pt_build *b, struct pt_doc_stage *stage)
 {
-    struct pt_node *list = NULL;
-    for (pt_u32 stage = 0; stage < b->profile->stages.n; stage++) {
-        const struct pt_table *devices = pt_build_wants_stage(b, stage) ? table_of(b, stage, "gpu.devices") : NULL;
-        for (size_t row = 0; devices && row < devices->n_rows; row++) {
-            if (!list) {
-                list = pt_doc_list(b->doc, b->doc->root, "gpu_bars", NULL, PT_LAYOUT_TABLE);
-                list->people_only = true;
-            }
-            add_bar(b, list, stage, devices, row);
-        }
-    }
-}
-
-void pt_build_gpu_details(const struct pt_build *b, pt_u32 stage)
-{
-    char label[256], key[64];
-    if (!uses_gpu(b, stage))
+    const struct pt_table *devices = pt_view_rows(&b->profile->metrics, stage->index, PT_VIEW_gpu_devices);
+    if (!devices)
         return;
-    add_head(b, stage, titled(label, sizeof label, b, "GPU", stage));
-    for (size_t i = 0; i < N_TABLES; i++) {
-        const struct pt_table *table = table_of(b, stage, tables[i].name);
-        if (!table)
+    struct pt_panel *panel = pt_doc_panel(b->doc, PT_PANEL_BARS, "gpu_bars", "Busy, and why not");
+    panel->section = PT_SECTION_GPU;
+    panel->is_open = true;
+    panel->note = "From the first to the last work of each GPU. Bars have one scale; what follows busy is what the "
+                  "launching thread did, or waited for, while the GPU was idle.";
+    for (size_t row = 0; row < devices->n_rows; row++)
+        pt_vec_push(&panel->bars, device_bar(b, stage->index, devices, row));
+    pt_vec_push(&stage->panels, panel);
+}
+
+/* ---- lines ---- */
+
+static bool is_of_gpu(const struct pt_metric_view *view)
+{
+    return view->group == PT_GROUP_GPU || view->group == PT_GROUP_GPU_SHOWN;
+}
+
+/* What is not known comes last, and only where there is something. */
+static void add_lines(const struct pt_build *b, struct pt_doc_stage *stage)
+{
+    struct pt_panel *panel = pt_doc_panel(b->doc, PT_PANEL_LINES, "gpu_summary", "GPU");
+    const struct pt_metric_view *reason = NULL;
+    panel->section = PT_SECTION_GPU;
+    panel->is_open = true;
+    for (const struct pt_metric_view *view = pt_metric_views; view->key; view++) {
+        const struct pt_value value = pt_build_metric(b, stage->index, view->metric);
+        const bool is_reason = view->group == PT_GROUP_GPU && !strcmp(view->key, "reason");
+        reason = is_reason ? view : reason;
+        if (is_of_gpu(view) && !is_reason && *view->label && value.type != PT_VALUE_UNKNOWN)
+            pt_doc_line(&panel->lines, view->key, view->label, view->show, value);
+    }
+    const struct pt_value why = pt_build_metric(b, stage->index, reason->metric);
+    if (why.type != PT_VALUE_UNKNOWN)
+        pt_doc_line(&panel->lines, reason->key, reason->label, reason->show, why);
+    pt_vec_push(&stage->panels, panel);
+}
+
+void pt_build_gpu(const struct pt_build *b, struct pt_doc_stage *stage)
+{
+    if (!pt_metrics_has(&b->profile->metrics, pt_scope_stage(stage->index), "gpu.source"))
+        return;
+    add_bars(b, stage);
+    add_lines(b, stage);
+    for (enum pt_view view = 0; view < PT_VIEW__COUNT; view++) {
+        const struct pt_table_view *row = &pt_table_views[view];
+        const struct pt_table *table = pt_view_rows(&b->profile->metrics, stage->index, view);
+        if (row->section != PT_SECTION_GPU || row->look == PT_LOOK_HIDDEN || !table)
             continue;
-        snprintf(key, sizeof key, "%s%s", tables[i].is_of_device ? "" : "gpu_", tables[i].key);
-        struct pt_node *list = pt_doc_table(
-            b->doc, b->doc->root, key, titled(label, sizeof label, b, tables[i].label, stage), table, b->options->top);
-        list->people_only = true;
-        list->is_detail = true;
+        struct pt_panel *panel = pt_doc_rows(b->doc, row->id, row->label, table, b->options->top);
+        panel->section = row->section;
+        panel->is_open = row->look == PT_LOOK_OPEN;
+        pt_vec_push(&stage->panels, panel);
     }
 }

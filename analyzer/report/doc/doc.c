@@ -1,126 +1,135 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the document tree and its memory. Threads: one per document. Never: formats.
+ * Owns: the document and its memory. Threads: one per document. Never: formats values.
  */
 #include "doc.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/mem.h"
+
+/* Panels, and what they hold, are freed with the document: it keeps them all, in lists or not. */
+struct owned {
+    struct pt_doc doc; /* first: a document is one of these */
+    struct {
+        PT_VEC(struct pt_panel *);
+    } panels;
+    struct {
+        PT_VEC(struct pt_table *);
+    } tables;
+};
+
 struct pt_doc *pt_doc_new(void)
 {
-    struct pt_doc *doc = pt_calloc(1, sizeof *doc);
-    doc->root = pt_doc_group(doc, NULL, NULL, NULL, PT_LAYOUT_LINES);
-    return doc;
+    struct owned *owned = pt_calloc(1, sizeof *owned);
+    owned->doc.epochs = owned->doc.duration_s = NAN;
+    return &owned->doc;
+}
+
+static void free_panel(struct pt_panel *panel)
+{
+    free(panel->lines.items);
+    free(panel->bars.items);
+}
+
+static void free_stage(struct pt_doc_stage *stage)
+{
+    free(stage->left.items);
+    free(stage->panels.items);
 }
 
 void pt_doc_free(struct pt_doc *doc)
 {
+    struct owned *owned = (struct owned *)doc;
     if (!doc)
         return;
+    for (size_t i = 0; i < owned->panels.n; i++)
+        free_panel(owned->panels.items[i]);
+    for (size_t i = 0; i < owned->tables.n; i++) {
+        free(owned->tables.items[i]->values);
+        free(owned->tables.items[i]);
+    }
+    for (size_t i = 0; i < doc->stages.n; i++)
+        free_stage(doc->stages.items[i]);
+    for (size_t i = 0; i < doc->findings.n; i++) {
+        free(doc->findings.items[i].evidence.items);
+        free(doc->findings.items[i].panels.items);
+    }
+    struct pt_lines *const lines[] = {&doc->head, &doc->grades, &doc->trace_quality};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        free(lines[i]->items);
+    free(owned->panels.items);
+    free(owned->tables.items);
+    free(doc->stages.items);
+    free(doc->findings.items);
+    free(doc->failures.items);
+    free(doc->broken_floors.items);
+    free(doc->charts.items);
     pt_arena_fini(&doc->arena);
-    free(doc);
+    free(owned);
 }
 
-static const char *copy(struct pt_doc *doc, const char *text)
+const char *pt_doc_text(struct pt_doc *doc, const char *text)
 {
     return text ? pt_arena_text(&doc->arena, text, strlen(text)) : NULL;
 }
 
-static struct pt_node *add(struct pt_doc *doc, struct pt_node *parent, enum pt_node_kind kind, const char *key,
-                           const char *label)
+const char *pt_doc_format(struct pt_doc *doc, const char *format, ...)
 {
-    struct pt_node *node = pt_arena_alloc(&doc->arena, sizeof *node);
-    *node = (struct pt_node){.kind = kind, .key = copy(doc, key), .label = copy(doc, label)};
-    if (!parent)
-        return node;
-    if (parent->last)
-        parent->last->next = node;
-    else
-        parent->first = node;
-    parent->last = node;
-    return node;
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    const char *copy = pt_arena_text(&doc->arena, length < 0 ? "" : text, length < 0 ? 0 : (size_t)length);
+    if (length >= 0)
+        free(text);
+    return copy;
 }
 
-struct pt_node *pt_doc_value(struct pt_doc *doc, struct pt_node *parent, const char *key, const char *label,
-                             enum pt_show show, struct pt_value value)
+struct pt_panel *pt_doc_panel(struct pt_doc *doc, enum pt_panel_kind kind, const char *key, const char *title)
 {
-    struct pt_node *node = add(doc, parent, PT_NODE_VALUE, key, label);
-    node->show = show;
-    node->value = value;
-    if (value.type == PT_VALUE_TEXT)
-        node->value.text = copy(doc, value.text);
-    node->value.reason = copy(doc, value.reason);
-    return node;
+    struct pt_panel *panel = pt_arena_alloc(&doc->arena, sizeof *panel);
+    *panel = (struct pt_panel){.kind = kind, .key = key, .title = pt_doc_text(doc, title)};
+    pt_vec_push(&((struct owned *)doc)->panels, panel);
+    return panel;
 }
 
-struct pt_node *pt_doc_group(struct pt_doc *doc, struct pt_node *parent, const char *key, const char *label,
-                             enum pt_layout layout)
+struct pt_panel *pt_doc_rows(struct pt_doc *doc, const char *key, const char *title, const struct pt_table *table,
+                             size_t most)
 {
-    struct pt_node *node = add(doc, parent, PT_NODE_GROUP, key, label);
-    node->layout = layout;
-    return node;
+    struct pt_panel *panel = pt_doc_panel(doc, PT_PANEL_TABLE, key, title);
+    panel->table = table;
+    panel->most = most;
+    return panel;
 }
 
-struct pt_node *pt_doc_list(struct pt_doc *doc, struct pt_node *parent, const char *key, const char *label,
-                            enum pt_layout layout)
+struct pt_panel *pt_doc_table(struct pt_doc *doc, const char *key, const char *title, const struct pt_column *columns,
+                              pt_u32 n_columns, struct pt_table **ret_table)
 {
-    struct pt_node *node = add(doc, parent, PT_NODE_LIST, key, label);
-    node->layout = layout;
-    return node;
+    struct pt_table *table = pt_calloc(1, sizeof *table);
+    pt_vec_push(&((struct owned *)doc)->tables, table);
+    table->name = key;
+    table->n_columns = n_columns;
+    memcpy(table->columns, columns, n_columns * sizeof *columns);
+    *ret_table = table;
+    return pt_doc_rows(doc, key, title, table, SIZE_MAX);
 }
 
-struct pt_chart *pt_doc_chart(struct pt_doc *doc, struct pt_node *parent, const char *name, const char *title,
-                              enum pt_show show)
+void pt_doc_line(struct pt_lines *lines, const char *key, const char *label, enum pt_show show, struct pt_value value)
 {
-    struct pt_node *node = add(doc, parent, PT_NODE_CHART, NULL, title);
-    node->chart = pt_arena_alloc(&doc->arena, sizeof *node->chart);
-    *node->chart = (struct pt_chart){.name = copy(doc, name), .title = node->label, .show = show, .limit = NAN};
-    return node->chart;
+    pt_vec_push(lines, ((struct pt_line){key, label, {show, value}}));
 }
 
-struct pt_flame *pt_doc_flame(struct pt_doc *doc, struct pt_node *parent, const char *name, const char *title)
+struct pt_chart *pt_doc_chart(struct pt_doc *doc, const char *name, const char *title, enum pt_show show)
 {
-    struct pt_node *node = add(doc, parent, PT_NODE_FLAME, NULL, title);
-    node->flame = pt_arena_alloc(&doc->arena, sizeof *node->flame);
-    *node->flame = (struct pt_flame){.name = copy(doc, name), .title = node->label};
-    return node->flame;
-}
-
-struct pt_node *pt_doc_table(struct pt_doc *doc, struct pt_node *parent, const char *key, const char *label,
-                             const struct pt_table *table, size_t most)
-{
-    struct pt_node *list = pt_doc_list(doc, parent, key, label, PT_LAYOUT_TABLE);
-    for (size_t row = 0; row < table->n_rows && row < most; row++) {
-        struct pt_node *item = pt_doc_group(doc, list, NULL, NULL, PT_LAYOUT_LINES);
-        const struct pt_value *cells = pt_table_row(table, row);
-        for (pt_u32 i = 0; i < table->n_columns; i++)
-            pt_doc_value(doc, item, table->columns[i].key, table->columns[i].label, table->columns[i].show, cells[i])
-                ->column = table->columns[i].label ? i + 1 : 0;
-    }
-    list->rows_left_out = table->rows_left_out + (table->n_rows > most ? table->n_rows - most : 0);
-    return list;
-}
-
-const struct pt_node *pt_node_child(const struct pt_node *node, const char *key)
-{
-    for (const struct pt_node *child = node ? node->first : NULL; child; child = child->next)
-        if (child->key && !strcmp(child->key, key))
-            return child;
-    return NULL;
-}
-
-pt_u32 pt_node_columns(const struct pt_node *list, const struct pt_node **columns, pt_u32 room)
-{
-    pt_u32 n = 0;
-    for (const struct pt_node *cell = list->first ? list->first->first : NULL; cell && n < room; cell = cell->next) {
-        if (!cell->column)
-            continue;
-        pt_u32 at = n++;
-        for (; at && columns[at - 1]->column > cell->column; at--)
-            columns[at] = columns[at - 1];
-        columns[at] = cell;
-    }
-    return n;
+    struct pt_chart *chart = pt_arena_alloc(&doc->arena, sizeof *chart);
+    *chart =
+        (struct pt_chart){.name = pt_doc_text(doc, name), .title = pt_doc_text(doc, title), .show = show, .limit = NAN};
+    pt_vec_push(&doc->charts, chart);
+    return chart;
 }

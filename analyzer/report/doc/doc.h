@@ -1,34 +1,64 @@
 /* SPDX-License-Identifier: MIT
  *
- * doc.h - a report as a tree, before anybody decides how it looks. Renderers see only this.
+ * doc.h - a report for people, before anybody decides how it looks. Renderers of text, Markdown and HTML see only this.
  *
- * A node is a value, a group of named nodes, or a list of groups of the same shape. A node with a key goes into JSON, a
- * node with a label is shown to people; most have both. A list shown as a table has one column per value with a column
- * number; when the page is narrow, the highest numbers go first. A value may be unknown, with the reason.
- *
- *     struct pt_doc *doc = pt_doc_new();
- *     struct pt_node *stages = pt_doc_list(doc, doc->root, "stages", "Summary", PT_LAYOUT_TABLE);
- *     struct pt_node *stage = pt_doc_group(doc, stages, NULL, NULL, PT_LAYOUT_LINES);
- *     pt_doc_value(doc, stage, "stage", "Stage", PT_SHOW_TEXT, pt_text(name))->column = 1;
+ * What every report has (stages, findings, failures) is a struct with names. What analyses add comes as panels: lines,
+ * tables and drawings that know the stage and the section that they belong to, so that no renderer has a list of them.
+ * Values may be unknown, with the reason. Everything lives in the arena of the document or in the profile, which must
+ * outlive it.
  */
 #ifndef PT_REPORT_DOC_DOC_H
 #define PT_REPORT_DOC_DOC_H
 
-#include "profile/metrics.h"
+#include "profile/views.h"
+#include "rules/rule.h"
+#include "util/arena.h"
 
-enum pt_node_kind {
-    PT_NODE_VALUE,
-    PT_NODE_GROUP,
-    PT_NODE_LIST,
-    PT_NODE_CHART, /* curves over the run's time: for renderers that draw; the others skip it */
-    PT_NODE_FLAME, /* a flame graph: the same */
+/* ---- values ---- */
+
+struct pt_cell {
+    enum pt_show show;
+    struct pt_value value;
 };
 
-enum pt_layout {
-    PT_LAYOUT_LINES,    /* one "label: value" per line */
-    PT_LAYOUT_TABLE,    /* of a list */
-    PT_LAYOUT_CALLOUTS, /* of a list: numbered findings, each with a headline */
-    PT_LAYOUT_PLAIN,    /* a list of values: one per line */
+struct pt_line {
+    const char *key; /* its name in JSON, where a command prints some */
+    const char *label;
+    struct pt_cell cell;
+};
+
+struct pt_lines {
+    PT_VEC(struct pt_line);
+};
+
+/* ---- drawings ---- */
+
+/* A length of time and what it consists of. */
+struct pt_bar_part {
+    const char *label;
+    double seconds;
+    pt_u32 color; /* number of the part in the time account, from 1 */
+};
+
+/* A finding that lies in a part. */
+struct pt_bar_mark {
+    pt_u32 number; /* of the finding */
+    pt_u32 color;  /* of the part */
+};
+
+struct pt_bar {
+    const char *name;
+    const char *whole; /* what it is the time of: "stage" */
+    struct pt_cell length;
+    struct pt_bar_part *parts;
+    pt_u32 n_parts;
+    struct pt_bar_mark *marks;
+    pt_u32 n_marks;
+    bool is_sum; /* of several: as long as all of them together */
+};
+
+struct pt_bars {
+    PT_VEC(struct pt_bar);
 };
 
 /* A curve. Times rise; a value that is NAN is a gap, never 0. */
@@ -84,30 +114,117 @@ struct pt_flame {
     pt_u32 n, rows;
     pt_u64 left_out; /* places too small to be drawn */
     double deeper_s; /* in calls too deep to be drawn */
-    bool is_largest; /* of all stages */
 };
 
-struct pt_node {
-    enum pt_node_kind kind;
-    enum pt_layout layout;
-    const char *key;   /* NULL = not in JSON */
-    const char *label; /* NULL = not shown to people */
-    enum pt_show show;
-    struct pt_value value;
-    pt_u32 column;          /* in the table of its list, from 1; 0 = in none */
-    pt_u64 rows_left_out;   /* of a list */
-    struct pt_chart *chart; /* of a PT_NODE_CHART */
-    struct pt_flame *flame; /* of a PT_NODE_FLAME */
-    bool people_only;       /* not in JSON although it has a key (which names its column) */
-    bool is_detail;         /* may be folded or left out when space is short */
-    struct pt_node *first, *last, *next;
+/* ---- panels ---- */
+
+enum pt_panel_kind {
+    PT_PANEL_LINES,
+    PT_PANEL_TABLE,
+    PT_PANEL_TEXTS, /* one per line */
+    PT_PANEL_LOG,   /* lines as they are; for pages */
+    PT_PANEL_FLAME,
+    PT_PANEL_BARS,
+};
+
+struct pt_panel {
+    enum pt_panel_kind kind;
+    enum pt_section section;
+    bool is_open;      /* worth being seen at once where there is room */
+    bool is_for_pages; /* text and Markdown have it for the whole run */
+    const char *key;   /* its name in JSON, where a command prints some */
+    const char *title; /* without the stage */
+    struct pt_lines lines;
+    const struct pt_table *table;
+    size_t most;          /* rows of the table that are shown */
+    const pt_u8 *columns; /* numbers of the table's columns, the most important first; NULL = as they are */
+    pt_u32 n_columns;
+    const char **texts;
+    pt_u32 n_texts;
+    struct pt_flame *flame;
+    struct pt_bars bars;
+    const char *note; /* a sentence about how to read it; NULL = none is needed */
+};
+
+struct pt_panels {
+    PT_VEC(struct pt_panel *);
+};
+
+/* ---- what every report has ---- */
+
+struct pt_doc_stage {
+    pt_u32 index; /* in the profile */
+    const char *name, *status;
+    struct pt_cell reason; /* why it is not ok */
+    struct pt_cell duration, cpu_avg, cpu_max, rss_max, gpu_util, gpu_mem;
+    double share_percent; /* of the run; NAN = unknown */
+    struct pt_bar time;   /* no parts = it did not run, or nobody looked into it */
+    struct pt_lines left; /* processes that outlived it */
+    const char *command;  /* one line; NULL = unknown */
+    const char *log;      /* below the run directory; NULL = none */
+    bool was_skipped, has_failed, is_longest;
+    struct pt_panels panels;
+};
+
+struct pt_doc_finding {
+    pt_u32 number; /* from 1: what --finding takes */
+    const struct pt_finding *of;
+    struct pt_doc_stage *stage; /* NULL = the run */
+    const char *where;          /* place in the code, and what it is about; NULL = unknown */
+    struct pt_lines evidence;
+    struct pt_panel *rows;   /* of a table; NULL = none */
+    struct pt_panels panels; /* stacks, functions: what stands behind it */
+};
+
+struct pt_doc_failure {
+    const char *stage, *log;
+    struct pt_cell reason;
+    const char *lines[20]; /* the end of its log */
+    pt_u32 n_lines;
+};
+
+/* A quality metric below its floor. */
+struct pt_doc_floor {
+    const char *key, *label;
+    struct pt_cell value;
+    double min;
 };
 
 struct pt_doc {
     struct pt_arena arena;
-    struct pt_node *root;
+    const struct pt_profile *profile; /* report.json is the profile itself */
+    const struct pt_findings *all_findings;
+    const char *only_stage; /* that was asked for; NULL = all */
+
+    struct pt_lines head; /* what ran, when, where */
+    const char *verdict;  /* one or two sentences: how it went, what took longest, what could be gained */
+    const char *run, *started_utc, *dataset;
+    double epochs, duration_s; /* NAN = unknown */
+    struct {
+        PT_VEC(struct pt_doc_stage *);
+    } stages;
+    struct {
+        PT_VEC(struct pt_doc_finding);
+    } findings;
+    struct {
+        PT_VEC(struct pt_doc_failure);
+    } failures;
+    struct pt_lines grades; /* the quality that was reached */
+    struct {
+        PT_VEC(struct pt_doc_floor);
+    } broken_floors;
+    struct pt_lines trace_quality; /* how far the trace can be trusted */
+    const char **notes;            /* about it */
+    pt_u32 n_notes;
+    double lost_events, untraced; /* 0 = none */
+    bool is_cut, is_empty;        /* trace files lack their tails; there are none */
+    struct {
+        PT_VEC(struct pt_chart *);
+    } charts;                                                                               /* over the whole run */
+    struct pt_panel *summary, *skipped, *time_account, *resources, *processes, *not_traced; /* NULL = nothing to say */
 };
 
+/* An empty document. Free it with pt_doc_free. */
 struct pt_doc *pt_doc_new(void);
 void pt_doc_free(struct pt_doc *doc);
 static inline void pt_doc_freep(struct pt_doc **doc)
@@ -115,25 +232,40 @@ static inline void pt_doc_freep(struct pt_doc **doc)
     pt_doc_free(*doc);
 }
 
-/* All copy the texts that they are given. Keys and labels of a list's items are NULL. */
-struct pt_node *pt_doc_value(struct pt_doc *doc, struct pt_node *parent, const char *key, const char *label,
-                             enum pt_show show, struct pt_value value);
-struct pt_node *pt_doc_group(struct pt_doc *doc, struct pt_node *parent, const char *key, const char *label,
-                             enum pt_layout layout);
-struct pt_node *pt_doc_list(struct pt_doc *doc, struct pt_node *parent, const char *key, const char *label,
-                            enum pt_layout layout);
-/* An empty chart: the caller fills it, with memory of doc->arena. */
-struct pt_chart *pt_doc_chart(struct pt_doc *doc, struct pt_node *parent, const char *name, const char *title,
-                              enum pt_show show);
-/* An empty flame graph: the same. */
-struct pt_flame *pt_doc_flame(struct pt_doc *doc, struct pt_node *parent, const char *name, const char *title);
-/* A table of metrics as a list, at most `most` rows. `key` and `label` replace the table's own. */
-struct pt_node *pt_doc_table(struct pt_doc *doc, struct pt_node *parent, const char *key, const char *label,
-                             const struct pt_table *table, size_t most);
+/* ---- for report/build/ and commands ---- */
 
-/* The child with a key; NULL when there is none. */
-const struct pt_node *pt_node_child(const struct pt_node *node, const char *key);
-/* The value nodes of a list's first item that are columns, in order; returns how many (at most `room`). */
-pt_u32 pt_node_columns(const struct pt_node *list, const struct pt_node **columns, pt_u32 room);
+/* A copy in the document; NULL stays NULL. */
+const char *pt_doc_text(struct pt_doc *doc, const char *text);
+__attribute__((format(printf, 2, 3))) const char *pt_doc_format(struct pt_doc *doc, const char *format, ...);
+
+/* A new panel of the document, in no list yet; the title is copied. */
+struct pt_panel *pt_doc_panel(struct pt_doc *doc, enum pt_panel_kind kind, const char *key, const char *title);
+/* A panel that shows at most `most` rows of a table, which must outlive the document. */
+struct pt_panel *pt_doc_rows(struct pt_doc *doc, const char *key, const char *title, const struct pt_table *table,
+                             size_t most);
+/* A panel with a table of its own, which the caller fills; columns are copied. */
+struct pt_panel *pt_doc_table(struct pt_doc *doc, const char *key, const char *title, const struct pt_column *columns,
+                              pt_u32 n_columns, struct pt_table **ret_table);
+void pt_doc_line(struct pt_lines *lines, const char *key, const char *label, enum pt_show show, struct pt_value value);
+/* An empty chart of the document. */
+struct pt_chart *pt_doc_chart(struct pt_doc *doc, const char *name, const char *title, enum pt_show show);
+
+static inline struct pt_cell pt_cell(enum pt_show show, struct pt_value value)
+{
+    return (struct pt_cell){show, value};
+}
+
+/* NAN = it is not a number that is known. */
+static inline double pt_cell_number(struct pt_cell cell)
+{
+    return cell.value.type == PT_VALUE_INTEGER || cell.value.type == PT_VALUE_REAL ? pt_value_number(cell.value)
+                                                                                   : __builtin_nan("");
+}
+
+/* NULL = it is no text that is known. */
+static inline const char *pt_cell_text(struct pt_cell cell)
+{
+    return cell.value.type == PT_VALUE_TEXT ? pt_value_label(cell.value) : NULL;
+}
 
 #endif

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "util/mem.h"
+
 pt_u32 pt_text_width(const char *text)
 {
     pt_u32 width = 0;
@@ -23,53 +25,56 @@ size_t pt_text_prefix(const char *text, pt_u32 characters)
     return bytes;
 }
 
-static bool is_empty(const struct pt_node *list, const struct pt_node *column)
+static bool is_empty(const struct pt_grid *grid, const struct pt_column *column)
 {
-    for (const struct pt_node *item = list->first; item; item = item->next) {
-        const struct pt_node *cell = pt_node_child(item, column->key);
-        if (!cell || cell->value.type == PT_VALUE_UNKNOWN)
+    for (size_t row = 0; row < grid->n_rows; row++) {
+        const struct pt_value value = pt_grid_value(grid, row, column).value;
+        if (value.type == PT_VALUE_UNKNOWN)
             continue;
-        if (cell->value.type == PT_VALUE_TEXT ? cell->value.text[0] != 0 : pt_value_number(cell->value) != 0)
+        if (value.type == PT_VALUE_TEXT ? value.text[0] != 0 : pt_value_number(value) != 0)
             return false;
     }
     return true;
 }
 
-static void drop_empty(struct pt_grid *grid, const struct pt_node *list)
+/* The columns that people see, in the order of the panel. */
+static void take_columns(struct pt_grid *grid, const struct pt_panel *panel, bool leave_out_empty)
 {
-    pt_u32 kept = 1;
-    for (pt_u32 i = 1; i < grid->n_columns; i++)
-        if (!is_empty(list, grid->columns[i]))
-            grid->columns[kept++] = grid->columns[i];
-    grid->n_columns = kept;
+    const pt_u32 n = panel->columns ? panel->n_columns : panel->table->n_columns;
+    for (pt_u32 i = 0; i < n; i++) {
+        const struct pt_column *column = &panel->table->columns[panel->columns ? panel->columns[i] : i];
+        if (!column->label)
+            continue;
+        if (leave_out_empty && grid->n_columns && is_empty(grid, column))
+            grid->left_out[grid->n_left_out++] = column;
+        else
+            grid->columns[grid->n_columns++] = column;
+    }
 }
 
-static void fill_cell(struct pt_str *cell, const struct pt_node *node, enum pt_show_style style, pt_sanitizer *sanitize)
+static void fill_cell(struct pt_str *text, struct pt_cell cell, enum pt_show_style style, pt_sanitizer *sanitize)
 {
     struct pt_str raw = {0};
-    if (node)
-        pt_show_value(&raw, node, style);
-    sanitize(cell, pt_str_text(&raw));
+    pt_show_value(&raw, cell, style);
+    sanitize(text, pt_str_text(&raw));
     pt_str_fini(&raw);
 }
 
-void pt_grid_fill(struct pt_grid *grid, const struct pt_node *list, enum pt_show_style style, pt_sanitizer *sanitize,
+void pt_grid_fill(struct pt_grid *grid, const struct pt_panel *panel, enum pt_show_style style, pt_sanitizer *sanitize,
                   bool leave_out_empty)
 {
-    *grid = (struct pt_grid){0};
-    grid->n_columns = pt_node_columns(list, grid->columns, PT_GRID_COLUMNS);
-    if (leave_out_empty && grid->n_columns)
-        drop_empty(grid, list);
-    for (const struct pt_node *item = list->first; item; item = item->next)
-        grid->n_rows++;
+    const struct pt_table *table = panel->table;
+    *grid = (struct pt_grid){.table = table, .n_rows = table->n_rows < panel->most ? table->n_rows : panel->most};
+    grid->rows_left_out = table->rows_left_out + (table->n_rows - grid->n_rows);
+    take_columns(grid, panel, leave_out_empty);
     grid->cells = pt_calloc(grid->n_rows * grid->n_columns, sizeof *grid->cells);
     for (pt_u32 i = 0; i < grid->n_columns; i++)
         grid->width[i] = pt_text_width(grid->columns[i]->label);
-    struct pt_str *cell = grid->cells;
-    for (const struct pt_node *item = list->first; item; item = item->next) {
-        for (pt_u32 i = 0; i < grid->n_columns; i++, cell++) {
-            fill_cell(cell, pt_node_child(item, grid->columns[i]->key), style, sanitize);
-            const pt_u32 width = pt_text_width(pt_str_text(cell));
+    struct pt_str *text = grid->cells;
+    for (size_t row = 0; row < grid->n_rows; row++) {
+        for (pt_u32 i = 0; i < grid->n_columns; i++, text++) {
+            fill_cell(text, pt_grid_value(grid, row, grid->columns[i]), style, sanitize);
+            const pt_u32 width = pt_text_width(pt_str_text(text));
             if (width > grid->width[i])
                 grid->width[i] = width;
         }

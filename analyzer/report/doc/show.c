@@ -45,60 +45,75 @@ static void show_percent(struct pt_str *out, double percent, enum pt_show_style 
         pt_str_printf(out, percent < 10 ? "%.1f %%" : "%.0f %%", percent);
 }
 
-static void show_number(struct pt_str *out, const struct pt_node *node, enum pt_show_style style)
+static void show_mib(struct pt_str *out, double mib, enum pt_show_style style)
 {
-    const double number = pt_value_number(node->value);
-    switch (node->show) {
-    case PT_SHOW_BYTES:
-        show_bytes(out, number, style);
-        break;
-    case PT_SHOW_MIB:
-        show_bytes(out, number * MIB, style);
-        break;
-    case PT_SHOW_SECONDS:
-        show_seconds(out, number, style);
-        break;
-    case PT_SHOW_PERCENT:
-        show_percent(out, number, style);
-        break;
-    case PT_SHOW_BYTES_PER_SECOND:
-        show_bytes(out, number, style);
-        pt_str_add(out, "/s");
-        break;
-    case PT_SHOW_PER_SECOND:
-        pt_str_printf(out, "%s/s", pt_fmt_count(number > 0 ? (uint64_t)llround(number) : 0).text);
-        break;
-    case PT_SHOW_COUNT:
-        if (node->value.type == PT_VALUE_INTEGER && node->value.integer >= 0) {
-            pt_str_add(out, pt_fmt_count((uint64_t)node->value.integer).text);
-            break;
-        }
-        pt_str_printf(out, "%.6g", number);
-        break;
-    case PT_SHOW_NUMBER:
-    case PT_SHOW_TEXT:
-    case PT_SHOW_BOOL:
-        /* JSON has all digits; nobody reads more than four. */
-        pt_str_printf(out, node->value.type != PT_VALUE_REAL ? "%.10g" : fabs(number) < 1e4 ? "%.4g" : "%.0f", number);
-        break;
-    }
+    show_bytes(out, mib * MIB, style);
 }
 
-void pt_show_value(struct pt_str *out, const struct pt_node *node, enum pt_show_style style)
+static void show_bytes_per_second(struct pt_str *out, double bytes, enum pt_show_style style)
 {
-    switch (node->value.type) {
+    show_bytes(out, bytes, style);
+    pt_str_add(out, "/s");
+}
+
+static void show_count(struct pt_str *out, double count, enum pt_show_style style)
+{
+    (void)style;
+    pt_str_add(out, pt_fmt_count(count > 0 ? (uint64_t)llround(count) : 0).text);
+}
+
+static void show_per_second(struct pt_str *out, double count, enum pt_show_style style)
+{
+    show_count(out, count, style);
+    pt_str_add(out, "/s");
+}
+
+/* JSON has all digits; nobody reads more than four. */
+static void show_plain(struct pt_str *out, double number, enum pt_show_style style)
+{
+    (void)style;
+    pt_str_printf(out, fabs(number) < 1e4 ? "%.4g" : "%.0f", number);
+}
+
+static void show_number(struct pt_str *out, struct pt_cell cell, enum pt_show_style style)
+{
+    static void (*const shows[])(struct pt_str * out, double number, enum pt_show_style style) = {
+        [PT_SHOW_COUNT] = show_count,
+        [PT_SHOW_BYTES] = show_bytes,
+        [PT_SHOW_SECONDS] = show_seconds,
+        [PT_SHOW_PERCENT] = show_percent,
+        [PT_SHOW_PER_SECOND] = show_per_second,
+        [PT_SHOW_BYTES_PER_SECOND] = show_bytes_per_second,
+        [PT_SHOW_NUMBER] = show_plain,
+        [PT_SHOW_MIB] = show_mib,
+        [PT_SHOW_TEXT] = show_plain,
+        [PT_SHOW_BOOL] = show_plain,
+    };
+    const double number = pt_value_number(cell.value);
+    const bool is_whole = cell.value.type == PT_VALUE_INTEGER;
+    if (is_whole && shows[cell.show] == show_plain)
+        pt_str_printf(out, "%.10g", number); /* a number of something: a pid */
+    else if (cell.show == PT_SHOW_COUNT && (number < 0 || (!is_whole && number < 1e4)))
+        show_plain(out, number, style); /* a mean, or a difference, of counts */
+    else
+        shows[cell.show](out, number, style);
+}
+
+void pt_show_value(struct pt_str *out, struct pt_cell cell, enum pt_show_style style)
+{
+    switch (cell.value.type) {
     case PT_VALUE_UNKNOWN:
         pt_str_add(out, style == PT_STYLE_COMPACT ? "n/a" : "-");
         break;
     case PT_VALUE_TEXT:
-        pt_str_add(out, node->value.text);
+        pt_str_add(out, pt_value_label(cell.value));
         break;
     case PT_VALUE_BOOL:
-        pt_str_add(out, node->value.integer ? "yes" : "no");
+        pt_str_add(out, cell.value.integer ? "yes" : "no");
         break;
     case PT_VALUE_INTEGER:
     case PT_VALUE_REAL:
-        show_number(out, node, style);
+        show_number(out, cell, style);
         break;
     }
 }

@@ -15,11 +15,11 @@ enum pt_show_style {
 };
 
 /* Appends the value. Texts are appended raw: the renderer sanitises for its medium. Unknown is "-" or "n/a". */
-void pt_show_value(struct pt_str *out, const struct pt_node *node, enum pt_show_style style);
+void pt_show_value(struct pt_str *out, struct pt_cell cell, enum pt_show_style style);
 /* Numbers are aligned to the right. */
-static inline bool pt_show_is_number(const struct pt_node *node)
+static inline bool pt_show_is_number(enum pt_show show)
 {
-    return node->show != PT_SHOW_TEXT && node->show != PT_SHOW_BOOL;
+    return show != PT_SHOW_TEXT && show != PT_SHOW_BOOL;
 }
 
 #endif

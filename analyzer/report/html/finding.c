@@ -2,131 +2,134 @@
  *
  * Owns: how findings and failures are told on a page. Threads: any. Never: judges.
  */
+#include "finding.h"
+
 #include <math.h>
 
-#include "util/auto.h"
+#include "report/svg/svg.h"
 #include "util/text/fmt.h"
-#include "util/text/sanitize.h"
-#include "html.h"
+#include "panel.h"
+#include "table.h"
+#include "value.h"
 
 enum { MOST_FINDINGS = 60 };
 
-static void put_gain(struct pt_str *out, const struct pt_node *finding)
+void pt_html_finding_link(struct pt_str *out, const struct pt_doc_finding *finding)
 {
-    const double gain_s = pt_html_number(finding, "gain_upper_s");
-    if (!(gain_s > 0))
+    pt_str_printf(out, "<a class=\"no\" href=\"#finding-%u\">%u</a>", finding->number, finding->number);
+}
+
+static void put_gain(struct pt_str *out, const struct pt_finding *of)
+{
+    if (!(of->gain_upper_s > 0))
         return;
-    pt_str_printf(out, "<span class=\"gain\">up to %s", pt_fmt_duration((int64_t)llround(gain_s * 1e9)).text);
-    const double percent = pt_html_number(finding, "gain_upper_percent");
-    if (isfinite(percent))
-        pt_str_printf(out, percent < 10 ? " (%.1f %% of the run)" : " (%.0f %% of the run)", percent);
+    pt_str_printf(out, "<span class=\"gain\">up to %s", pt_fmt_duration((int64_t)llround(of->gain_upper_s * 1e9)).text);
+    pt_str_printf(out, of->gain_upper_percent < 10 ? " (%.1f %% of the run)" : " (%.0f %% of the run)",
+                  of->gain_upper_percent);
     pt_str_add(out, "</span>");
 }
 
-static void put_finding(struct pt_str *out, const struct pt_node *finding, pt_u32 number)
+static void put_fact(struct pt_str *out, const char *label, const char *text)
 {
-    const char *severity = pt_html_child_text(finding, "severity");
-    const char *stage = pt_html_child_text(finding, "stage");
-    const char *confidence = pt_html_child_text(finding, "confidence");
-    pt_str_printf(out, "<article class=\"finding\"><h3><span class=\"t1\">%u. ", number);
-    pt_html_value(out, pt_node_child(finding, "title"));
-    pt_str_add(out, "</span>");
-    put_gain(out, finding);
-    pt_str_add(out, "</h3><p class=\"note\">");
-    if (severity)
-        pt_html_badge(out, severity);
-    if (stage) {
-        pt_str_add(out, " in ");
-        pt_html_text(out, stage);
-    }
+    if (!text)
+        return;
+    pt_str_printf(out, "<p class=\"fact\"><b>%s</b> ", label);
+    pt_html_text(out, text);
     pt_str_add(out, "</p>");
-    if (pt_html_child_text(finding, "advice")) {
-        pt_str_add(out, "<p class=\"try\"><b>Try:</b> ");
-        pt_html_value(out, pt_node_child(finding, "advice"));
-        pt_str_add(out, "</p>");
+}
+
+/* Where it lies in the time of its stage. */
+static void put_bar(struct pt_str *out, const struct pt_doc_finding *finding)
+{
+    struct pt_bar bar = finding->stage ? finding->stage->time : (struct pt_bar){0};
+    struct pt_bar_mark mark = {finding->number, (pt_u32)finding->of->part + 1};
+    const double length_s = pt_cell_number(bar.length);
+    bool is_there = false;
+    for (pt_u32 i = 0; i < bar.n_parts; i++)
+        is_there |= bar.parts[i].color == mark.color;
+    if (!is_there || !(length_s > 0))
+        return;
+    bar.marks = &mark;
+    bar.n_marks = 1;
+    pt_svg_bar(out, &bar, length_s);
+}
+
+static void put_finding(struct pt_str *out, const struct pt_doc_finding *finding)
+{
+    const struct pt_finding *of = finding->of;
+    pt_str_printf(out, "<article class=\"finding\" id=\"finding-%u\"><h3><span class=\"t1\">%u. ", finding->number,
+                  finding->number);
+    pt_html_text(out, of->title);
+    pt_str_add(out, "</span>");
+    put_gain(out, of);
+    pt_str_add(out, "</h3><p class=\"note\">");
+    pt_html_badge(out, pt_severity_name(of->severity));
+    if (finding->stage) {
+        pt_str_printf(out, " in <a href=\"#stage-%u\">", finding->stage->index);
+        pt_html_text(out, finding->stage->name);
+        pt_str_add(out, "</a>");
     }
-    const struct pt_node *evidence = pt_node_child(finding, "evidence");
-    if (evidence && evidence->first) {
-        pt_str_add(out, "<details><summary>Evidence");
-        if (confidence) {
-            pt_str_add(out, " (confidence ");
-            pt_html_text(out, confidence);
-            pt_str_add(out, ")");
-        }
-        pt_str_add(out, "</summary>");
-        pt_html_lines(out, evidence->first);
+    pt_str_printf(out, ", confidence %s</p>", pt_confidence_name(of->confidence));
+    put_fact(out, "Where", finding->where);
+    put_bar(out, finding);
+    put_fact(out, "Try", of->advice);
+    if (finding->evidence.n || finding->rows) {
+        pt_str_add(out, "<details><summary>Evidence</summary>");
+        pt_html_lines(out, &finding->evidence);
+        if (finding->rows)
+            pt_html_table(out, finding->rows, false);
         pt_str_add(out, "</details>");
     }
     pt_str_add(out, "</article>\n");
 }
 
-void pt_html_findings(struct pt_str *out, const struct pt_node *findings)
+void pt_html_findings(struct pt_str *out, const struct pt_doc *doc)
 {
-    pt_u32 n = 0;
-    for (const struct pt_node *item = findings->first; item; item = item->next)
-        if (n++ < MOST_FINDINGS)
-            put_finding(out, item, n);
-    if (n > MOST_FINDINGS)
-        pt_str_printf(out, "<p class=\"note\">… and %u more</p>", n - MOST_FINDINGS);
+    pt_str_add(out, "<section id=\"findings\"><h2>What to fix first</h2>");
+    if (!doc->findings.n)
+        pt_str_add(out, "<p>No rule found anything that costs 1 % of the run and a tenth of a second.</p>");
+    else
+        pt_str_add(out,
+                   "<p class=\"note\">Largest possible gain first. Gains are upper bounds; they may overlap. A number "
+                   "below a bar is the finding that lies in that part.</p>");
+    for (size_t i = 0; i < doc->findings.n && i < MOST_FINDINGS; i++)
+        put_finding(out, &doc->findings.items[i]);
+    if (doc->findings.n > MOST_FINDINGS)
+        pt_str_printf(out, "<p class=\"note\">… and %zu more</p>", doc->findings.n - MOST_FINDINGS);
+    pt_str_add(out, "</section>\n");
 }
 
 /* ---- failures ---- */
 
-static void put_lines(struct pt_str *out, const struct pt_node *from, const struct pt_node *to)
+static const char *status_of(const struct pt_doc *doc, const char *name)
 {
-    pt_str_add(out, "<pre>");
-    for (; from != to; from = from->next) {
-        pt_html_value(out, from);
-        pt_str_char(out, '\n');
-    }
-    pt_str_add(out, "</pre>");
+    for (size_t i = 0; i < doc->stages.n; i++)
+        if (name && !strcmp(doc->stages.items[i]->name, name))
+            return doc->stages.items[i]->status;
+    return "failed";
 }
 
-/* The end says most; what comes before is folded. */
-static void put_log(struct pt_str *out, const struct pt_node *failure)
+void pt_html_failures(struct pt_str *out, const struct pt_doc *doc)
 {
-    enum { OPEN = 8 };
-    const struct pt_node *lines = pt_node_child(failure, "log_tail"), *tail = lines ? lines->first : NULL;
-    const char *log = pt_html_child_text(failure, "log");
-    if (!tail)
+    if (!doc->failures.n)
         return;
-    pt_u32 n = 0;
-    for (const struct pt_node *line = tail; line; line = line->next)
-        if (n++ >= OPEN)
-            tail = tail->next;
-    pt_str_add(out, "<p class=\"note\">End of ");
-    pt_html_text(out, log ? log : "its output");
-    pt_str_add(out, "</p>");
-    if (tail != lines->first) {
-        pt_str_printf(out, "<details><summary>%u lines before</summary>", n - OPEN);
-        put_lines(out, lines->first, tail);
-        pt_str_add(out, "</details>");
-    }
-    put_lines(out, tail, NULL);
-}
-
-static const char *status_of(const struct pt_node *stages, const char *name)
-{
-    for (const struct pt_node *stage = stages ? stages->first : NULL; stage && name; stage = stage->next) {
-        const char *here = pt_html_child_text(stage, "stage");
-        if (here && !strcmp(here, name))
-            return pt_html_child_text(stage, "status");
-    }
-    return NULL;
-}
-
-void pt_html_failures(struct pt_str *out, const struct pt_node *failures, const struct pt_node *stages)
-{
-    for (const struct pt_node *item = failures->first; item; item = item->next) {
-        const char *status = status_of(stages, pt_html_child_text(item, "stage"));
+    pt_str_add(out, "<section id=\"failures\"><h2>Failures</h2>");
+    for (size_t i = 0; i < doc->failures.n; i++) {
+        const struct pt_doc_failure *failure = &doc->failures.items[i];
         pt_str_add(out, "<div class=\"box bad\"><h3>");
-        pt_html_value(out, pt_node_child(item, "stage"));
+        pt_html_text(out, failure->stage);
         pt_str_char(out, ' ');
-        pt_html_badge(out, status ? status : "failed");
+        pt_html_badge(out, status_of(doc, failure->stage));
         pt_str_add(out, "</h3><p>");
-        pt_html_value_and_reason(out, pt_node_child(item, "reason"));
+        pt_html_cell_and_reason(out, failure->reason);
         pt_str_add(out, "</p>");
-        put_log(out, item);
+        if (failure->n_lines) {
+            pt_str_add(out, "<p class=\"note\">End of ");
+            pt_html_text(out, failure->log ? failure->log : "its output");
+            pt_str_add(out, "</p>");
+        }
+        pt_html_log(out, failure->lines, failure->n_lines);
         pt_str_add(out, "</div>\n");
     }
+    pt_str_add(out, "</section>\n");
 }

@@ -3,9 +3,11 @@
  * Owns: a flame graph on the page, with what is not in it. Threads: any. Never: makes the page wider than the screen:
  * the drawing scrolls in a box of its own.
  */
+#include "flame.h"
+
 #include "report/svg/svg.h"
 #include "util/text/fmt.h"
-#include "html.h"
+#include "value.h"
 
 static void put_note(struct pt_str *out, const struct pt_flame *flame)
 {

@@ -1,91 +1,70 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the top of the page: what ran, the figures that matter most, how far the trace can be trusted. Threads: any.
- * Never: hides what was lost.
+ * Owns: the top of the page. Threads: any. Never: hides what was lost.
  */
+#include "head.h"
+
 #include <math.h>
 
 #include "report/svg/svg.h"
-#include "util/auto.h"
 #include "util/text/fmt.h"
-#include "util/text/sanitize.h"
-#include "html.h"
+#include "panel.h"
+#include "value.h"
 
 /* ---- what ran ---- */
 
-static void put_title(struct pt_str *out, const struct pt_node *root)
+static const struct pt_doc_stage *only_stage(const struct pt_doc *doc)
 {
-    const char *dataset = pt_html_child_text(root, "dataset");
-    const struct pt_node *stages = pt_node_child(root, "stages");
-    const struct pt_node *only = stages && stages->first && !stages->first->next ? stages->first : NULL;
-    const double epochs = pt_html_number(root, "train_epochs");
-    if (only && !dataset) {
+    return doc->stages.n == 1 ? doc->stages.items[0] : NULL;
+}
+
+static void put_title(struct pt_str *out, const struct pt_doc *doc)
+{
+    if (only_stage(doc) && !doc->dataset) {
         pt_str_add(out, "Profile of ");
-        pt_html_value(out, pt_node_child(only, "stage"));
+        pt_html_text(out, only_stage(doc)->name);
         return;
     }
     pt_str_add(out, "Pipeline profile");
-    if (dataset) {
+    if (doc->dataset) {
         pt_str_add(out, ": ");
-        pt_html_text(out, dataset);
+        pt_html_text(out, doc->dataset);
     }
-    if (isfinite(epochs))
-        pt_str_printf(out, ", %.0f epochs", epochs);
+    if (isfinite(doc->epochs))
+        pt_str_printf(out, ", %.0f epochs", doc->epochs);
 }
 
-static void put_fact(struct pt_str *out, const char *label, const char *text)
+static void put_fact(struct pt_str *out, const char *label, struct pt_cell cell)
 {
-    if (!text)
-        return;
     pt_str_printf(out, "<div><dt>%s</dt><dd>", label);
-    pt_html_text(out, text);
+    pt_html_cell(out, cell);
     pt_str_add(out, "</dd></div>");
-}
-
-/* Of a single command; those of a pipeline stand with its stages. */
-static void put_command(struct pt_str *out, const struct pt_node *root)
-{
-    const struct pt_node *stages = pt_node_child(root, "stages"), *only = stages ? stages->first : NULL;
-    const struct pt_node *command = only && !only->next ? pt_node_child(only, "command") : NULL;
-    if (!command || !command->first)
-        return;
-    PT_AUTO(pt_str_fini) struct pt_str line = {0};
-    for (const struct pt_node *word = command->first; word; word = word->next)
-        pt_str_printf(&line, "%s%s", line.n ? " " : "", word->value.type == PT_VALUE_TEXT ? word->value.text : "?");
-    put_fact(out, "Command", pt_str_text(&line));
 }
 
 /* 2026-11-20T12:00:00Z, for people. */
 static void put_instant(struct pt_str *out, const char *iso)
 {
-    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    pt_str_add(out, "<div><dt>Started</dt><dd>");
     for (; *iso; iso++)
-        pt_str_add(&text, *iso == 'T' ? " " : *iso == 'Z' ? " UTC" : (char[]){*iso, 0});
-    pt_html_text(out, pt_str_text(&text));
+        pt_str_add(out, *iso == 'T' ? " " : *iso == 'Z' ? " UTC" : (char[]){*iso, 0});
+    pt_str_add(out, "</dd></div>");
 }
 
-void pt_html_header(struct pt_str *out, const struct pt_node *root)
+void pt_html_header(struct pt_str *out, const struct pt_doc *doc)
 {
-    const struct pt_node *processes = pt_node_child(root, "processes");
     pt_str_add(out, "<header><h1>");
-    put_title(out, root);
+    put_title(out, doc);
     pt_str_add(out, "</h1><dl class=\"meta\">");
-    for (const struct pt_node *node = root->first; node; node = node->next) {
-        if (node->kind != PT_NODE_VALUE || !node->label)
-            continue;
-        pt_str_add(out, "<div><dt>");
-        pt_html_text(out, node->label);
-        pt_str_add(out, "</dt><dd>");
-        if (pt_html_is(node, "timestamp_utc") && node->value.type == PT_VALUE_TEXT)
-            put_instant(out, node->value.text);
+    for (size_t i = 0; i < doc->head.n; i++) {
+        const struct pt_line *line = &doc->head.items[i];
+        if (doc->started_utc && line->cell.value.type == PT_VALUE_TEXT && line->cell.value.text == doc->started_utc)
+            put_instant(out, doc->started_utc);
         else
-            pt_html_value(out, node);
-        pt_str_add(out, "</dd></div>");
+            put_fact(out, line->label, line->cell);
     }
-    put_command(out, root);
-    if (!pt_node_child(root, "host") && processes)
-        put_fact(out, "Host", pt_html_child_text(processes->first, "host"));
-    put_fact(out, "Tool", pt_html_child_text(root, "tool"));
+    if (only_stage(doc) && only_stage(doc)->command)
+        put_fact(out, "Command", pt_cell(PT_SHOW_TEXT, pt_text(only_stage(doc)->command)));
+    put_fact(out, "Tool", pt_cell(PT_SHOW_TEXT, pt_text("proftrace " PROFTRACE_VERSION)));
     pt_str_add(out, "</dl></header>");
 }
 
@@ -106,31 +85,17 @@ static void close_card(struct pt_str *out)
     pt_str_add(out, "</span></li>");
 }
 
-/* The stage with the most of something; NULL when no stage has a number. */
-static const struct pt_node *top_stage(const struct pt_node *stages, const char *key)
-{
-    const struct pt_node *top = NULL;
-    for (const struct pt_node *stage = stages->first; stage; stage = stage->next) {
-        const double number = pt_html_number(stage, key);
-        if (isfinite(number) && (!top || number > pt_html_number(top, key)))
-            top = stage;
-    }
-    return top;
-}
-
-static void put_wall_card(struct pt_str *out, const struct pt_node *root, const struct pt_node *stages)
+static void put_wall_card(struct pt_str *out, const struct pt_doc *doc)
 {
     static const char *const statuses[] = {"ok", "failed", "timeout", "skipped"};
     const char *before = "";
     open_card(out, "Wall time");
-    pt_html_value(out, pt_node_child(root, "total_duration_s"));
+    pt_html_cell(out, pt_cell(PT_SHOW_SECONDS, pt_real(doc->duration_s)));
     middle_card(out);
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
         pt_u32 n = 0;
-        for (const struct pt_node *stage = stages->first; stage; stage = stage->next) {
-            const char *status = pt_html_child_text(stage, "status");
-            n += status && !strcmp(status, statuses[i]);
-        }
+        for (size_t j = 0; j < doc->stages.n; j++)
+            n += !strcmp(doc->stages.items[j]->status, statuses[i]);
         if (!n)
             continue;
         pt_str_printf(out, "%s%u %s", before, n, statuses[i]);
@@ -139,166 +104,141 @@ static void put_wall_card(struct pt_str *out, const struct pt_node *root, const 
     close_card(out);
 }
 
-static void put_slowest_card(struct pt_str *out, const struct pt_node *root, const struct pt_node *stages)
+static const struct pt_doc_stage *longest(const struct pt_doc *doc)
 {
-    const struct pt_node *slowest = top_stage(stages, "duration_s");
+    for (size_t i = 0; i < doc->stages.n; i++)
+        if (doc->stages.items[i]->is_longest)
+            return doc->stages.items[i];
+    return doc->stages.items[0];
+}
+
+static void put_slowest_card(struct pt_str *out, const struct pt_doc *doc)
+{
+    const struct pt_doc_stage *slowest = longest(doc);
     open_card(out, "Slowest stage");
-    pt_html_value(out, slowest ? pt_node_child(slowest, "stage") : NULL);
+    pt_html_text(out, slowest->name);
     middle_card(out);
-    if (slowest) {
-        pt_html_value(out, pt_node_child(slowest, "duration_s"));
-        pt_str_printf(
-            out, ", %s of the run",
-            pt_svg_percent(pt_html_number(slowest, "duration_s"), pt_html_number(root, "total_duration_s")).text);
-    }
+    pt_html_cell(out, slowest->duration);
+    pt_str_printf(out, ", %s of the run", pt_svg_percent(slowest->share_percent, 100).text);
     close_card(out);
 }
 
-/* The largest of a value over the stages and where it was; else why nobody knows. */
-static void put_top_card(struct pt_str *out, const struct pt_node *stages, const char *label, const char *key)
+typedef struct pt_cell cell_of(const struct pt_doc_stage *stage);
+
+static struct pt_cell cpu_avg(const struct pt_doc_stage *stage)
 {
-    const struct pt_node *top = top_stage(stages, key);
-    /* Unknown everywhere: the longest stage had most time to find out why. */
-    const struct pt_node *longest = top_stage(stages, "duration_s");
-    const struct pt_node *value = pt_node_child(top ? top : longest ? longest : stages->first, key);
+    return stage->cpu_avg;
+}
+
+static struct pt_cell rss_max(const struct pt_doc_stage *stage)
+{
+    return stage->rss_max;
+}
+
+static struct pt_cell gpu_util(const struct pt_doc_stage *stage)
+{
+    return stage->gpu_util;
+}
+
+/* The largest of a value over the stages and where it was; else why nobody knows: the longest stage had most time to
+ * find out. */
+static void put_top_card(struct pt_str *out, const struct pt_doc *doc, const char *label, cell_of *of)
+{
+    const struct pt_doc_stage *top = NULL;
+    for (size_t i = 0; i < doc->stages.n; i++) {
+        const double number = pt_cell_number(of(doc->stages.items[i]));
+        if (isfinite(number) && (!top || number > pt_cell_number(of(top))))
+            top = doc->stages.items[i];
+    }
+    const struct pt_cell cell = of(top ? top : longest(doc));
     open_card(out, label);
-    pt_html_value(out, value);
+    pt_html_cell(out, cell);
     middle_card(out);
     if (top) {
         pt_str_add(out, "in ");
-        pt_html_value(out, pt_node_child(top, "stage"));
+        pt_html_text(out, top->name);
     } else {
-        pt_html_text(out, value && value->value.reason ? value->value.reason : "unknown");
+        pt_html_text(out, cell.value.reason ? cell.value.reason : "unknown");
     }
     close_card(out);
 }
 
-/* Without NVML the processes' own records tell: of the GPU that was busiest. */
-static void put_gpu_card(struct pt_str *out, const struct pt_node *stages)
+/* A machine without a GPU has nothing to say about one. */
+static bool uses_gpu(const struct pt_doc *doc)
 {
-    const struct pt_node *top = NULL, *of = NULL;
-    for (const struct pt_node *stage = stages->first; stage; stage = stage->next) {
-        const struct pt_node *gpu = pt_node_child(stage, "gpu"), *devices = gpu ? pt_node_child(gpu, "devices") : NULL;
-        for (const struct pt_node *device = devices ? devices->first : NULL; device; device = device->next) {
-            const double busy = pt_html_number(device, "busy_of_stage_percent");
-            if (isfinite(busy) && (!top || busy > pt_html_number(top, "busy_of_stage_percent"))) {
-                top = device;
-                of = stage;
-            }
-        }
-    }
-    if (!top || top_stage(stages, "gpu_util_percent_avg")) {
-        put_top_card(out, stages, "GPU busy", "gpu_util_percent_avg");
-        return;
-    }
-    open_card(out, "GPU busy");
-    pt_html_value(out, pt_node_child(top, "busy_of_stage_percent"));
-    middle_card(out);
-    pt_str_add(out, "in ");
-    pt_html_value(out, pt_node_child(of, "stage"));
-    pt_str_add(out, ", by its own records");
-    close_card(out);
+    for (size_t i = 0; i < doc->stages.n; i++)
+        if (isfinite(pt_cell_number(doc->stages.items[i]->gpu_util)))
+            return true;
+    return false;
 }
 
-static void put_findings_card(struct pt_str *out, const struct pt_node *root)
+static void put_findings_card(struct pt_str *out, const struct pt_doc *doc)
 {
-    const struct pt_node *findings = pt_node_child(root, "findings");
-    pt_u32 n = 0;
-    for (const struct pt_node *item = findings ? findings->first : NULL; item; item = item->next)
-        n++;
+    const double gain_s = doc->findings.n ? doc->findings.items[0].of->gain_upper_s : NAN;
     open_card(out, "Findings");
-    pt_str_printf(out, "%u", n);
+    pt_str_printf(out, "%zu", doc->findings.n);
     middle_card(out);
-    const double gain_s = n ? pt_html_number(findings->first, "gain_upper_s") : NAN;
     if (gain_s > 0)
         pt_str_printf(out, "largest: up to %s", pt_fmt_duration((int64_t)llround(gain_s * 1e9)).text);
     else
-        pt_str_add(out, n ? "none costs measured time" : "nothing above the limits");
+        pt_str_add(out, doc->findings.n ? "none costs measured time" : "nothing above the limits");
     close_card(out);
 }
 
-static double lost_events(const struct pt_node *quality)
+void pt_html_lead(struct pt_str *out, const struct pt_doc *doc)
 {
-    static const char *const keys[] = {"overwritten", "dropped", "corrupt"};
-    double lost = 0;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const double number = pt_html_number(quality, keys[i]);
-        lost += isfinite(number) ? number : 0;
-    }
-    return lost;
-}
-
-static void put_lost_card(struct pt_str *out, const struct pt_node *quality)
-{
-    const double events = pt_html_number(quality, "events");
-    open_card(out, "Events lost");
-    pt_str_add(out, pt_fmt_count((uint64_t)lost_events(quality)).text);
-    middle_card(out);
-    pt_str_printf(out, "%s recorded", pt_fmt_count(events > 0 ? (uint64_t)events : 0).text);
-    close_card(out);
-}
-
-static void put_cards(struct pt_str *out, const struct pt_node *root)
-{
-    const struct pt_node *stages = pt_node_child(root, "stages");
-    const struct pt_node *quality = pt_node_child(root, "trace_quality");
-    if (!stages)
+    if (doc->verdict)
+        pt_html_element(out, "p", "lead", doc->verdict);
+    if (!doc->stages.n)
         return;
     pt_str_add(out, "<ul class=\"cards\">");
-    put_wall_card(out, root, stages);
-    if (stages->first && stages->first->next)
-        put_slowest_card(out, root, stages);
+    put_wall_card(out, doc);
+    if (only_stage(doc))
+        put_top_card(out, doc, "CPU, mean", cpu_avg);
     else
-        put_top_card(out, stages, "CPU, mean", "cpu_percent_avg");
-    put_top_card(out, stages, "Peak memory", "rss_mb_max");
-    put_gpu_card(out, stages);
-    put_findings_card(out, root);
-    if (quality)
-        put_lost_card(out, quality);
+        put_slowest_card(out, doc);
+    put_top_card(out, doc, "Peak memory", rss_max);
+    if (uses_gpu(doc))
+        put_top_card(out, doc, "GPU busy", gpu_util);
+    put_findings_card(out, doc);
     pt_str_add(out, "</ul>\n");
 }
 
 /* ---- how far it can be trusted ---- */
 
-static void put_counts(struct pt_str *out, const struct pt_node *quality)
+bool pt_html_trace_is_incomplete(const struct pt_doc *doc)
 {
-    pt_u32 n = 0;
-    pt_str_add(out, "<p>");
-    for (const struct pt_node *node = quality->first; node; node = node->next) {
-        if (node->kind != PT_NODE_VALUE || !node->label)
-            continue;
-        pt_str_add(out, n++ ? "; " : "");
-        pt_html_text(out, node->label);
+    return doc->is_empty || doc->is_cut || doc->lost_events > 0 || doc->untraced > 0;
+}
+
+static const char *quality_of(const struct pt_doc *doc)
+{
+    if (doc->is_empty)
+        return "nothing was captured";
+    if (doc->is_cut)
+        return "trace files are cut short";
+    if (doc->lost_events > 0)
+        return doc->untraced > 0 ? "events were lost, programs are missing" : "events were lost";
+    return doc->untraced > 0 ? "programs are missing" : "complete";
+}
+
+void pt_html_trace_quality(struct pt_str *out, const struct pt_doc *doc)
+{
+    pt_str_printf(out, "<section class=\"box %s\" id=\"quality\"><h2>Trace quality: %s</h2><p>",
+                  doc->is_empty                      ? "bad"
+                  : pt_html_trace_is_incomplete(doc) ? "warn"
+                                                     : "good",
+                  quality_of(doc));
+    for (size_t i = 0; i < doc->trace_quality.n; i++) {
+        pt_str_add(out, i ? "; " : "");
+        pt_html_text(out, doc->trace_quality.items[i].label);
         pt_str_add(out, " <b>");
-        pt_html_value_and_reason(out, node);
+        pt_html_cell_and_reason(out, doc->trace_quality.items[i].cell);
         pt_str_add(out, "</b>");
     }
     pt_str_add(out, ".</p>");
-}
-
-void pt_html_trace_quality(struct pt_str *out, const struct pt_node *root)
-{
-    const struct pt_node *quality = pt_node_child(root, "trace_quality");
-    put_cards(out, root);
-    if (!quality)
-        return;
-    const bool cut = pt_html_number(quality, "cut_files") > 0;
-    const bool lost = lost_events(quality) > 0 || cut, untraced = pt_html_number(quality, "untraced") > 0;
-    const bool is_empty = !(pt_html_number(quality, "processes") > 0);
-    pt_str_printf(out, "<section class=\"box %s\" id=\"quality\"><h2>Trace quality: ",
-                  is_empty           ? "bad"
-                  : lost || untraced ? "warn"
-                                     : "good");
-    pt_str_add(out, is_empty           ? "nothing was captured"
-                    : cut              ? "trace files are cut short"
-                    : lost && untraced ? "events were lost, programs are missing"
-                    : lost             ? "events were lost"
-                    : untraced         ? "programs are missing"
-                                       : "complete");
-    pt_str_add(out, "</h2>");
-    put_counts(out, quality);
-    for (const struct pt_node *node = quality->first; node; node = node->next)
-        if (node->kind == PT_NODE_LIST && node->label && node->first)
-            pt_html_body(out, node);
+    pt_html_texts(out, doc->notes, doc->n_notes);
+    if (doc->not_traced)
+        pt_html_fold(out, doc->not_traced);
     pt_str_add(out, "</section>\n");
 }

@@ -13,12 +13,7 @@
 #include "svg.h"
 
 /* A label must fit on a screen; a bar is about 8 pixels per percent wide there, a character 7. */
-enum { HEIGHT = 24, PIXELS_PER_PERCENT = 8, PIXELS_PER_CHARACTER = 7, LABEL_MARGIN = 12 };
-
-static double seconds_of(const struct pt_node *node)
-{
-    return node ? pt_value_number(node->value) : 0;
-}
+enum { HEIGHT = 24, PIXELS_PER_PERCENT = 8, PIXELS_PER_CHARACTER = 7, LABEL_MARGIN = 12, MARK_RADIUS = 8 };
 
 static const char *ink_of(pt_u32 index)
 {
@@ -30,66 +25,82 @@ static const char *ink_of(pt_u32 index)
     return index == UNATTRIBUTED ? "in un" : index < UNATTRIBUTED && is_dark[index] ? "in lt" : "in";
 }
 
-static void put_part(struct pt_str *out, const struct pt_node *part, pt_u32 index, double start_s, double wall_s,
-                     double scale_s, const char *whole)
+/* Where a part lies in its bar. */
+struct place {
+    double start_s, scale_s; /* of the bar's scale: the whole width */
+};
+
+static void put_label(struct pt_str *out, const struct pt_bar_part *part, struct pt_fmt share, double scale_s)
 {
-    const double part_s = seconds_of(part);
+    const size_t characters = pt_text_width(part->label) + strlen(share.text) + 1;
+    const double room = 100 * part->seconds / scale_s * PIXELS_PER_PERCENT;
+    if (room < (double)(characters * PIXELS_PER_CHARACTER + LABEL_MARGIN))
+        return;
+    pt_str_printf(out, "<text class=\"%s\" x=\"6\" y=\"16\">", ink_of(part->color));
+    pt_sanitize_html(out, part->label);
+    pt_str_printf(out, " %s</text>", share.text);
+}
+
+static void put_part(struct pt_str *out, const struct pt_bar *bar, const struct pt_bar_part *part, struct place place)
+{
+    const struct pt_fmt share = pt_svg_percent(part->seconds, pt_cell_number(bar->length));
     pt_str_add(out, "<svg x=\"");
-    pt_svg_share(out, start_s, scale_s);
+    pt_svg_share(out, place.start_s, place.scale_s);
     pt_str_add(out, "\" width=\"");
-    pt_svg_share(out, part_s, scale_s);
+    pt_svg_share(out, part->seconds, place.scale_s);
     pt_str_printf(out, "\" height=\"%d\"><title>", HEIGHT);
     pt_sanitize_html(out, part->label);
-    pt_str_printf(out, ": %s, %s of the %s</title>", pt_fmt_duration((int64_t)llround(part_s * 1e9)).text,
-                  pt_svg_percent(part_s, wall_s).text, whole);
-    pt_str_printf(out, "<rect class=\"p%u\" width=\"100%%\" height=\"%d\"/>", index, HEIGHT);
-    const size_t characters = pt_text_width(part->label) + strlen(pt_svg_percent(part_s, wall_s).text) + 1;
-    const double room = 100 * part_s / scale_s * PIXELS_PER_PERCENT;
-    if (room >= (double)(characters * PIXELS_PER_CHARACTER + LABEL_MARGIN)) {
-        pt_str_printf(out, "<text class=\"%s\" x=\"6\" y=\"16\">", ink_of(index));
-        pt_sanitize_html(out, part->label);
-        pt_str_printf(out, " %s</text>", pt_svg_percent(part_s, wall_s).text);
-    }
+    pt_str_printf(out, ": %s, %s of the %s</title>", pt_fmt_duration((int64_t)llround(part->seconds * 1e9)).text,
+                  share.text, bar->whole);
+    pt_str_printf(out, "<rect class=\"p%u\" width=\"100%%\" height=\"%d\"/>", part->color, HEIGHT);
+    put_label(out, part, share, place.scale_s);
     pt_str_add(out, "</svg>");
 }
 
-static void put_description(struct pt_str *out, const char *name, const struct pt_node *wall)
+static void put_description(struct pt_str *out, const struct pt_bar *bar)
 {
-    pt_sanitize_html(out, name);
-    const char *before = ": ";
-    for (const struct pt_node *part = wall ? wall->next : NULL; part; part = part->next) {
-        if (seconds_of(part) <= 0 || !part->label)
-            continue;
-        pt_str_printf(out, "%s", before);
-        pt_sanitize_html(out, part->label);
-        pt_str_printf(out, " %s", pt_fmt_duration((int64_t)llround(seconds_of(part) * 1e9)).text);
-        before = ", ";
+    pt_sanitize_html(out, bar->name);
+    for (pt_u32 i = 0; i < bar->n_parts; i++) {
+        pt_str_add(out, i ? ", " : ": ");
+        pt_sanitize_html(out, bar->parts[i].label);
+        pt_str_printf(out, " %s", pt_fmt_duration((int64_t)llround(bar->parts[i].seconds * 1e9)).text);
     }
 }
 
-void pt_svg_parts_bar(struct pt_str *out, const char *name, const struct pt_node *wall, double scale_s,
-                      const char *whole)
+/* Below the middle of its part, beside those of the same part: a number that leads to the finding. */
+static void put_marks(struct pt_str *out, const struct pt_bar *bar, double scale_s)
 {
-    const double wall_s = seconds_of(wall);
-    pt_str_printf(out, "<svg class=\"bar\" width=\"100%%\" height=\"%d\" role=\"img\" aria-label=\"", HEIGHT);
-    put_description(out, name, wall);
+    double start_s = 0;
+    for (pt_u32 i = 0; i < bar->n_parts; start_s += bar->parts[i++].seconds) {
+        /* Numbers stand to the right of the middle, but at the right edge to its left: what is outside is cut off. */
+        const double share = (start_s + bar->parts[i].seconds / 2) / scale_s;
+        int beside = share > 0.95 ? -2 * MARK_RADIUS * (int)bar->n_marks : 0;
+        for (pt_u32 j = 0; j < bar->n_marks; j++) {
+            if (bar->marks[j].color != bar->parts[i].color)
+                continue;
+            pt_str_add(out, "<svg class=\"mk\" overflow=\"visible\" x=\"");
+            pt_svg_share(out, start_s + bar->parts[i].seconds / 2, scale_s);
+            pt_str_printf(out,
+                          "\"><a href=\"#finding-%u\"><circle cx=\"%d\" cy=\"%d\" r=\"%d\"/><text x=\"%d\" y=\"%d\" "
+                          "text-anchor=\"middle\">%u</text></a></svg>",
+                          bar->marks[j].number, MARK_RADIUS + beside, HEIGHT + MARK_RADIUS + 2, MARK_RADIUS,
+                          MARK_RADIUS + beside, HEIGHT + MARK_RADIUS + 6, bar->marks[j].number);
+            beside += 2 * MARK_RADIUS + 2;
+        }
+    }
+}
+
+void pt_svg_bar(struct pt_str *out, const struct pt_bar *bar, double scale_s)
+{
+    const int height = bar->n_marks ? HEIGHT + 2 * MARK_RADIUS + 4 : HEIGHT;
+    pt_str_printf(out, "<svg class=\"bar\" width=\"100%%\" height=\"%d\" role=\"img\" aria-label=\"", height);
+    put_description(out, bar);
     pt_str_add(out, "\">");
-    double at_s = 0;
-    pt_u32 index = 1;
-    for (const struct pt_node *part = wall ? wall->next : NULL; part; part = part->next, index++) {
-        const double part_s = seconds_of(part);
-        if (part->kind != PT_NODE_VALUE || !part->label || part_s <= 0)
-            continue;
-        put_part(out, part, index, at_s, wall_s, scale_s, whole);
-        at_s += part_s;
+    struct place place = {0, scale_s};
+    for (pt_u32 i = 0; i < bar->n_parts; i++) {
+        put_part(out, bar, &bar->parts[i], place);
+        place.start_s += bar->parts[i].seconds;
     }
+    put_marks(out, bar, scale_s);
     pt_str_add(out, "</svg>");
-}
-
-void pt_svg_time_bar(struct pt_str *out, const struct pt_node *stage, double scale_s)
-{
-    const struct pt_node *time = pt_node_child(stage, "time"), *name = pt_node_child(stage, "stage");
-    const bool is_named = name && name->value.type == PT_VALUE_TEXT;
-    if (time)
-        pt_svg_parts_bar(out, is_named ? name->value.text : "", time->first, scale_s, "stage");
 }

@@ -12,6 +12,7 @@
 #include "util/auto.h"
 #include "util/text/sanitize.h"
 #include "chart_axis.h"
+#include "style.h"
 #include "svg.h"
 
 enum {
@@ -293,8 +294,7 @@ void pt_svg_chart_file(struct pt_str *out, const struct pt_chart *chart)
     const struct drawing d = {out, chart, pt_chart_axis(chart), PLOT_TOP + FILE_HEAD};
     pt_str_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\"><style>",
                   GUTTER + FILE_WIDTH, d.top + BELOW_TOP);
-    for (size_t i = 0; pt_svg_style[i]; i++)
-        pt_str_add(out, pt_svg_style[i]);
+    pt_str_add(out, pt_svg_style);
     pt_str_add(out, "</style><rect width=\"100%\" height=\"100%\" style=\"fill:var(--bg)\"/>"
                     "<text x=\"4\" y=\"16\" style=\"font-weight:600\">");
     put_description(&d);

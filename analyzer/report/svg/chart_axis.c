@@ -52,8 +52,7 @@ struct pt_axis pt_chart_axis(const struct pt_chart *chart)
 
 static void show(struct pt_str *out, const struct pt_chart *chart, double value)
 {
-    const struct pt_node node = {.kind = PT_NODE_VALUE, .show = chart->show, .value = pt_real(value)};
-    pt_show_value(out, &node, PT_STYLE_TERMINAL);
+    pt_show_value(out, pt_cell(chart->show, pt_real(value)), PT_STYLE_TERMINAL);
 }
 
 void pt_chart_value(struct pt_str *out, const struct pt_chart *chart, double value)
@@ -163,27 +162,36 @@ static void keep(struct thin *thin, pt_u32 at)
     thin->after = at + 1;
 }
 
+/* The lowest and the highest of the samples that are numbers, from `first` to before the returned one; both are the
+ * series' length when there is none. Few samples stay as they are: each is a bucket. */
+static pt_u32 find_extremes(const struct pt_chart_series *series, pt_u32 first, double width, bool is_thinned,
+                            pt_u32 ret_extremes[2])
+{
+    const double bucket = floor(series->t_s[first] / width);
+    pt_u32 low = series->n, high = series->n, i = first;
+    do {
+        if (isfinite(series->values[i])) {
+            low = low == series->n || series->values[i] < series->values[low] ? i : low;
+            high = high == series->n || series->values[i] > series->values[high] ? i : high;
+        }
+        i++;
+    } while (is_thinned && i < series->n && floor(series->t_s[i] / width) == bucket);
+    ret_extremes[0] = low < high ? low : high;
+    ret_extremes[1] = low < high ? high : low;
+    return i;
+}
+
 pt_u32 pt_chart_thin(const struct pt_chart_series *series, double end_s, pt_u32 buckets, struct pt_chart_point **ret)
 {
     const double width = end_s > 0 ? end_s / buckets : 1;
     struct thin thin = {.series = series, .points = pt_calloc(series->n + 1, sizeof *thin.points)};
     for (pt_u32 i = 0; i < series->n;) {
-        /* Few samples stay as they are: each is a bucket. */
-        const double bucket = floor(series->t_s[i] / width);
-        pt_u32 low = series->n, high = series->n;
-        const pt_u32 first = i;
-        do {
-            if (isfinite(series->values[i])) {
-                low = low == series->n || series->values[i] < series->values[low] ? i : low;
-                high = high == series->n || series->values[i] > series->values[high] ? i : high;
-            }
-            i++;
-        } while (i < series->n && (series->n > 2 * buckets && floor(series->t_s[i] / width) == bucket && i > first));
-        if (low == series->n)
-            continue;
-        keep(&thin, low < high ? low : high);
-        if (low != high)
-            keep(&thin, low < high ? high : low);
+        pt_u32 extremes[2];
+        i = find_extremes(series, i, width, series->n > 2 * buckets, extremes);
+        if (extremes[0] < series->n)
+            keep(&thin, extremes[0]);
+        if (extremes[0] != extremes[1])
+            keep(&thin, extremes[1]);
     }
     *ret = thin.points;
     return thin.n;

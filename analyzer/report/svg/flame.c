@@ -10,6 +10,7 @@
 #include "report/doc/grid.h"
 #include "util/auto.h"
 #include "util/text/sanitize.h"
+#include "style.h"
 #include "svg.h"
 
 enum {
@@ -133,8 +134,7 @@ void pt_svg_flame_file(struct pt_str *out, const struct pt_flame *flame)
 {
     pt_str_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\"><style>", FILE_WIDTH,
                   FILE_HEAD + flame->rows * ROW + FILE_MARGIN);
-    for (size_t i = 0; pt_svg_style[i]; i++)
-        pt_str_add(out, pt_svg_style[i]);
+    pt_str_add(out, pt_svg_style);
     pt_str_printf(out,
                   "</style><rect width=\"100%%\" height=\"100%%\" style=\"fill:var(--bg)\"/>"
                   "<text x=\"%d\" y=\"16\" style=\"font-weight:600\">",

@@ -10,8 +10,6 @@
 #include "util/str.h"
 #include "util/text/fmt.h"
 
-/* The classes of all drawings, light and dark; the page has it once, a file of its own brings it along. */
-extern const char *const pt_svg_style[];
 /* Patterns that drawings refer to; once per page or file. */
 extern const char pt_svg_patterns[];
 
@@ -21,11 +19,8 @@ void pt_svg_share(struct pt_str *out, double part, double whole);
 /* A share for people: "4.2 %", "38 %"; "-" when there is no whole. */
 struct pt_fmt pt_svg_percent(double part, double whole);
 
-/* Where the time of one stage went: a bar as long as its share of scale_s. */
-/* The parts are the nodes behind `wall`; `whole`: what it is the time of, "thread". */
-void pt_svg_parts_bar(struct pt_str *out, const char *name, const struct pt_node *wall, double scale_s,
-                      const char *whole);
-void pt_svg_time_bar(struct pt_str *out, const struct pt_node *stage, double scale_s);
+/* What a length of time consists of: a bar as long as its share of scale_s. */
+void pt_svg_bar(struct pt_str *out, const struct pt_bar *bar, double scale_s);
 /* A small square or line that looks like part `index` of a bar or series `index` of a chart. */
 void pt_svg_part_swatch(struct pt_str *out, pt_u32 index);
 void pt_svg_series_swatch(struct pt_str *out, pt_u32 index);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the tables made from views.def. Threads: any. Never: computes more than a unit.
+ */
+#include "views.h"
+
+#define MIB (1024.0 * 1024.0)
+
+const char *const pt_section_labels[PT_SECTION__COUNT] = {
+    [PT_SECTION_TIME] = "Time",
+    [PT_SECTION_GPU] = "GPU",
+    [PT_SECTION_CPU] = "CPU",
+    [PT_SECTION_THREADS] = "Threads and waits",
+    [PT_SECTION_FILES] = "Files and calls",
+    [PT_SECTION_NETWORK] = "Network",
+    [PT_SECTION_MEMORY] = "Memory",
+    [PT_SECTION_RANGES] = "Ranges",
+    [PT_SECTION_PROCESSES] = "Processes",
+};
+
+#define ALL SIZE_MAX
+#define ROW(place, id, name, key, label, section, most, look, by)                                                      \
+    [PT_VIEW_##id] = {                                                                                                 \
+        PT_VIEW_OF_##place, #id, name, key, label, PT_SECTION_##section, most, PT_LOOK_##look, PT_STATS_##by,          \
+    },
+
+const struct pt_table_view pt_table_views[PT_VIEW__COUNT] = {
+#define METRIC(...)
+#define TABLE(...) ROW(STAGE, __VA_ARGS__)
+#define GPU_TABLE(...) ROW(GPU, __VA_ARGS__)
+#define DEVICE_TABLE(...) ROW(DEVICE, __VA_ARGS__)
+#include "views.def"
+#undef METRIC
+#undef TABLE
+#undef GPU_TABLE
+#undef DEVICE_TABLE
+};
+
+const struct pt_metric_view pt_metric_views[] = {
+#define METRIC(group, key, metric, unit, label) {PT_GROUP_##group, #key, metric, PT_SHOW_##unit, label},
+#define TABLE(...)
+#define GPU_TABLE(...)
+#define DEVICE_TABLE(...)
+#include "views.def"
+#undef METRIC
+#undef TABLE
+#undef GPU_TABLE
+#undef DEVICE_TABLE
+    {.key = NULL},
+};
+
+const struct pt_table *pt_view_table(const struct pt_metrics *metrics, pt_u32 stage, enum pt_view view)
+{
+    return pt_metrics_find_table(metrics, pt_scope_stage(stage), pt_table_views[view].name);
+}
+
+const struct pt_table *pt_view_rows(const struct pt_metrics *metrics, pt_u32 stage, enum pt_view view)
+{
+    const struct pt_table *table = pt_view_table(metrics, stage, view);
+    return table && table->n_rows ? table : NULL;
+}
+
+struct pt_value pt_view_value(const struct pt_metrics *metrics, pt_u32 stage, const struct pt_metric_view *view)
+{
+    const struct pt_value value = pt_metrics_get(metrics, pt_scope_stage(stage), view->metric);
+    if (view->show != PT_SHOW_MIB || value.type == PT_VALUE_UNKNOWN)
+        return value;
+    return pt_real(pt_value_number(value) / MIB);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the first sentence of every report: how it went, what took longest, what could be gained. Threads: one. Never:
+ * claims what no part of the document shows.
+ */
+#include "verdict.h"
+
+#include <math.h>
+
+#include "facts/wait_kind.h"
+#include "util/auto.h"
+#include "util/str.h"
+#include "util/text/fmt.h"
+
+/* What a main thread does in a part of its time. */
+static const char *const doing[PT_PART__COUNT] = {
+    [PT_PART_gpu_wait] = "waits for the GPU",
+    [PT_PART_copy] = "waits for copies to or from the GPU",
+    [PT_PART_file_read] = "reads files",
+    [PT_PART_file_write] = "writes files",
+    [PT_PART_file_meta] = "opens and looks for files",
+    [PT_PART_network] = "waits for the network",
+    [PT_PART_data_wait] = "waits for data from other processes",
+    [PT_PART_idle] = "waits for something to do",
+    [PT_PART_lock] = "waits for locks",
+    [PT_PART_gil_wait] = "waits for Python's GIL",
+    [PT_PART_sleep] = "sleeps",
+    [PT_PART_child_wait] = "waits for child processes",
+    [PT_PART_page_fault] = "waits for pages of memory",
+    [PT_PART_heap] = "allocates and frees memory",
+    [PT_PART_python] = "runs Python",
+    [PT_PART_native] = "runs native code",
+    [PT_PART_runnable] = "waits for a CPU",
+};
+
+static void put_seconds(struct pt_str *out, double seconds)
+{
+    pt_str_add(out, pt_fmt_duration((pt_i64)llround(seconds * 1e9)).text);
+}
+
+/* ---- what took longest ---- */
+
+static const struct pt_bar_part *largest(const struct pt_bar *bar, const struct pt_bar_part *but)
+{
+    const struct pt_bar_part *most = NULL;
+    for (pt_u32 i = 0; i < bar->n_parts; i++)
+        if (&bar->parts[i] != but && (!most || bar->parts[i].seconds > most->seconds))
+            most = &bar->parts[i];
+    return most;
+}
+
+static bool is_unknown(const struct pt_bar_part *part)
+{
+    return part->color == PT_PART_unattributed + 1;
+}
+
+/* What is not known is said as such: it is nothing that the thread does. */
+static void put_doing(struct pt_str *out, const struct pt_doc_stage *stage)
+{
+    enum { WORTH_SAYING_PERCENT = 10 };
+    const double length_s = pt_cell_number(stage->time.length);
+    const struct pt_bar_part *first = largest(&stage->time, NULL);
+    const struct pt_bar_part *second = first ? largest(&stage->time, first) : NULL;
+    if (!first || !(length_s > 0))
+        return;
+    const bool has_second = second && 100 * second->seconds / length_s >= WORTH_SAYING_PERCENT;
+    const struct pt_bar_part *said[] = {first, has_second ? second : NULL}, *unknown = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < 2 && said[i]; i++) {
+        if (is_unknown(said[i])) {
+            unknown = said[i];
+            continue;
+        }
+        pt_str_printf(out, "%s %s %.0f %%%s", n ? " and" : " Its main thread", doing[said[i]->color - 1],
+                      100 * said[i]->seconds / length_s, n ? "" : " of the time");
+        n++;
+    }
+    if (unknown)
+        pt_str_printf(out, n ? "; nobody measured %.0f %%" : " Nobody measured %.0f %% of its main thread's time",
+                      100 * unknown->seconds / length_s);
+    pt_str_char(out, '.');
+}
+
+static const struct pt_doc_stage *longest(const struct pt_doc *doc)
+{
+    for (size_t i = 0; i < doc->stages.n; i++)
+        if (doc->stages.items[i]->is_longest)
+            return doc->stages.items[i];
+    return NULL;
+}
+
+/* The finding with the largest gain; NULL = none has any. */
+static const struct pt_doc_finding *best(const struct pt_doc *doc)
+{
+    const struct pt_doc_finding *most = NULL;
+    for (size_t i = 0; i < doc->findings.n; i++)
+        if (doc->findings.items[i].of->gain_upper_s > (most ? most->of->gain_upper_s : 0))
+            most = &doc->findings.items[i];
+    return most;
+}
+
+static void put_gain(struct pt_str *out, const struct pt_doc *doc)
+{
+    const struct pt_doc_finding *finding = best(doc);
+    if (!finding)
+        return;
+    pt_str_add(out, " Up to ");
+    put_seconds(out, finding->of->gain_upper_s);
+    pt_str_printf(out, " (%.0f %%) could be saved", finding->of->gain_upper_percent);
+    if (finding->stage && doc->stages.n > 1)
+        pt_str_printf(out, " in %s", finding->stage->name);
+    pt_str_char(out, '.');
+}
+
+/* ---- how it went ---- */
+
+static void put_failures(struct pt_str *out, const struct pt_doc *doc)
+{
+    for (size_t i = 0; i < doc->stages.n; i++) {
+        const struct pt_doc_stage *stage = doc->stages.items[i];
+        const char *reason = pt_cell_text(stage->reason);
+        if (stage->was_skipped || !strcmp(stage->status, "ok"))
+            continue;
+        pt_str_printf(out, " %s: %s", stage->name, stage->status);
+        if (reason)
+            pt_str_printf(out, " (%s)", reason);
+        pt_str_char(out, '.');
+    }
+}
+
+static void put_pipeline(struct pt_str *out, const struct pt_doc *doc)
+{
+    const struct pt_doc_stage *slowest = longest(doc);
+    size_t n_skipped = 0;
+    for (size_t i = 0; i < doc->stages.n; i++)
+        n_skipped += doc->stages.items[i]->was_skipped;
+    if (doc->dataset)
+        pt_str_add(out, doc->dataset);
+    if (isfinite(doc->epochs))
+        pt_str_printf(out, "%s%.0f epochs", doc->dataset ? ", " : "", doc->epochs);
+    pt_str_add(out, out->n ? ": " : "");
+    if (isfinite(doc->duration_s)) {
+        put_seconds(out, doc->duration_s);
+        pt_str_add(out, " in ");
+    }
+    pt_str_printf(out, "%zu stages", doc->stages.n - n_skipped);
+    if (n_skipped)
+        pt_str_printf(out, ", %zu skipped", n_skipped);
+    pt_str_char(out, '.');
+    put_failures(out, doc);
+    if (slowest && slowest->share_percent > 0)
+        pt_str_printf(out, " %s takes %.0f %%.", slowest->name, slowest->share_percent);
+}
+
+static void put_program(struct pt_str *out, const struct pt_doc_stage *stage)
+{
+    const char *reason = pt_cell_text(stage->reason);
+    const double duration_s = pt_cell_number(stage->duration);
+    pt_str_add(out, stage->name);
+    pt_str_add(out, ": ");
+    if (isfinite(duration_s)) {
+        put_seconds(out, duration_s);
+        pt_str_add(out, ", ");
+    }
+    pt_str_add(out, reason ? reason : stage->status);
+    pt_str_char(out, '.');
+    put_doing(out, stage);
+}
+
+void pt_build_verdict(const struct pt_build *b)
+{
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    if (!b->doc->stages.n)
+        pt_str_add(&text, "Nothing was captured.");
+    else if (b->doc->stages.n > 1)
+        put_pipeline(&text, b->doc);
+    else
+        put_program(&text, b->doc->stages.items[0]);
+    put_gain(&text, b->doc);
+    b->doc->verdict = pt_doc_text(b->doc, pt_str_text(&text));
+}

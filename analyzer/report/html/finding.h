@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * finding.h - findings and failures on a page.
+ */
+#ifndef PT_REPORT_HTML_FINDING_H
+#define PT_REPORT_HTML_FINDING_H
+
+#include "report/doc/doc.h"
+#include "util/str.h"
+
+/* The section with all of them; "finding-<number>" is the anchor of each. */
+void pt_html_findings(struct pt_str *out, const struct pt_doc *doc);
+/* Nothing when no stage failed. */
+void pt_html_failures(struct pt_str *out, const struct pt_doc *doc);
+/* A link to a finding: its number. */
+void pt_html_finding_link(struct pt_str *out, const struct pt_doc_finding *finding);
+
+#endif

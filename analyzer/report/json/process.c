@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the array "processes". Threads: any. Never: takes a count from events where an exact total exists.
+ */
+#include "process.h"
+
+#include <stdlib.h>
+
+#include "facts/call_class.h"
+#include "profile/views.h"
+#include "report/outcome.h"
+#include "report/untraced.h"
+#include "value.h"
+
+static const char cut_short[] = "the trace file is cut short: its counters are missing";
+
+static void put_heap(const struct pt_report_json *r, const struct pt_process *process)
+{
+    const struct pt_metrics *metrics = &r->profile->metrics;
+    const struct pt_scope scope = pt_scope_process(process->index);
+    const char *why = process->heap_mode == PT_HEAP_OFF    ? "heap recording was off"
+                      : pt_process_lacks_counters(process) ? cut_short
+                                                           : NULL;
+    const struct pt_value unknown = pt_unknown(why);
+    pt_json_object(r->json, "heap");
+    pt_json_value(r->json, "allocs", PT_SHOW_COUNT, why ? unknown : pt_integer(process->heap.allocs));
+    pt_json_value(r->json, "frees", PT_SHOW_COUNT, why ? unknown : pt_integer(process->heap.frees));
+    pt_json_value(r->json, "bytes", PT_SHOW_BYTES, why ? unknown : pt_integer(process->heap.bytes));
+    pt_json_value(r->json, "live_bytes_peak", PT_SHOW_BYTES, pt_metrics_get(metrics, scope, "heap.live_peak.bytes"));
+    if (pt_metrics_has(metrics, scope, "heap.live_peak_low.bytes")) {
+        pt_json_array(r->json, "live_bytes_peak_interval");
+        pt_json_value(r->json, NULL, PT_SHOW_BYTES, pt_metrics_get(metrics, scope, "heap.live_peak_low.bytes"));
+        pt_json_value(r->json, NULL, PT_SHOW_BYTES, pt_metrics_get(metrics, scope, "heap.live_peak_high.bytes"));
+        pt_json_end(r->json);
+    }
+    pt_json_end(r->json);
+}
+
+static void put_calls(const struct pt_report_json *r, const char *key, const struct pt_row_totals *totals,
+                      bool has_bytes)
+{
+    pt_json_object(r->json, key);
+    pt_json_value(r->json, "calls", PT_SHOW_COUNT, pt_integer(totals->calls));
+    if (has_bytes)
+        pt_json_value(r->json, "bytes", PT_SHOW_BYTES, pt_integer(totals->bytes));
+    pt_json_value(r->json, "errors", PT_SHOW_COUNT, pt_integer(totals->errors));
+    pt_json_value(r->json, "seconds", PT_SHOW_SECONDS, pt_seconds((pt_i64)totals->ns));
+    pt_json_end(r->json);
+}
+
+static void put_io(const struct pt_report_json *r, const struct pt_process *process)
+{
+    if (pt_process_lacks_counters(process)) {
+        pt_json_value(r->json, "io", PT_SHOW_COUNT, pt_unknown(cut_short));
+        return;
+    }
+    const struct pt_row_totals read = pt_call_class_sum(process->rows, PT_CALL_READ);
+    const struct pt_row_totals write = pt_call_class_sum(process->rows, PT_CALL_WRITE);
+    pt_json_object(r->json, "io");
+    put_calls(r, "open", &process->rows[PT_ROW_io_open], false);
+    put_calls(r, "read", &read, true);
+    put_calls(r, "write", &write, true);
+    put_calls(r, "stat", &process->rows[PT_ROW_meta_stat], false);
+    put_calls(r, "stdio_read", &process->rows[PT_ROW_stdio_read], true);
+    put_calls(r, "stdio_write", &process->rows[PT_ROW_stdio_write], true);
+    pt_json_end(r->json);
+}
+
+static void put_events(const struct pt_report_json *r, const struct pt_quality *quality)
+{
+    static const char *const names[] = {
+#define DROP(name, doc) #name,
+#include "proftrace/drops.def"
+#undef DROP
+    };
+    pt_json_object(r->json, "events");
+    pt_json_value(r->json, "recorded", PT_SHOW_COUNT, pt_integer(quality->events));
+    pt_json_value(r->json, "overwritten", PT_SHOW_COUNT, pt_integer(quality->overwritten));
+    pt_json_value(r->json, "dropped", PT_SHOW_COUNT, pt_integer(quality->dropped));
+    pt_json_value(r->json, "corrupt", PT_SHOW_COUNT, pt_integer(quality->corrupt_events));
+    pt_json_object(r->json, "drop_reasons");
+    for (int i = 0; i < PT_DROP__COUNT; i++)
+        if (quality->drops[i])
+            pt_json_value(r->json, names[i], PT_SHOW_COUNT, pt_integer(quality->drops[i]));
+    pt_json_end(r->json);
+    pt_json_end(r->json);
+}
+
+static void put_process(const struct pt_report_json *r, const struct pt_process *process)
+{
+    struct pt_json *json = r->json;
+    const pt_u32 stage = pt_profile_stage_of(r->profile, process);
+    pt_json_object(json, NULL);
+    pt_json_value(json, "pid", PT_SHOW_NUMBER, pt_integer(process->pid));
+    pt_json_value(json, "ppid", PT_SHOW_NUMBER, pt_integer(process->ppid));
+    pt_json_text(json, "host", process->host);
+    pt_json_text(json, "stage", r->profile->stages.items[stage].name);
+    pt_json_text(json, "exe", process->exe);
+    pt_json_words(json, "argv", pt_masked_arguments((const char *const *)process->argv, process->argc, r->arena));
+    pt_json_value(json, "start_s", PT_SHOW_SECONDS, pt_seconds(process->start_ns));
+    pt_json_value(json, "duration_s", PT_SHOW_SECONDS, pt_seconds(process->end_ns - process->start_ns));
+    pt_json_value(json, "cpu_s", PT_SHOW_SECONDS,
+                  process->cpu_ns ? pt_seconds((pt_i64)process->cpu_ns) : pt_unknown("the process did not note it"));
+    pt_json_value(json, "rss_mb_max", PT_SHOW_MIB,
+                  process->max_rss_bytes ? pt_real((double)process->max_rss_bytes / (1024.0 * 1024.0))
+                                         : pt_unknown("not noted, or never more than what it was started from had"));
+    pt_json_value(json, "exit", PT_SHOW_TEXT, pt_report_process_exit(process, r->arena));
+    pt_json_bool(json, "traced", true);
+    pt_json_null(json, "untraced_reason");
+    put_heap(r, process);
+    put_io(r, process);
+    put_events(r, &process->quality);
+    pt_json_end(json);
+}
+
+static void put_untraced(const struct pt_report_json *r, const struct pt_untraced_program *program)
+{
+    static const char *const unknown_keys[] = {"start_s", "duration_s", "rss_mb_max", "exit"};
+    static const char *const unknown_parts[] = {"heap", "io", "events"};
+    const struct pt_value unknown = pt_unknown("the process was not traced");
+    struct pt_json *json = r->json;
+    pt_json_object(json, NULL);
+    pt_json_value(json, "pid", PT_SHOW_NUMBER, unknown);
+    pt_json_value(json, "ppid", PT_SHOW_NUMBER, program->parent ? pt_integer(program->parent->pid) : unknown);
+    pt_json_text(json, "host", program->parent ? program->parent->host : NULL);
+    pt_json_text(json, "stage", program->stage);
+    pt_json_text(json, "exe", program->path);
+    pt_json_words(json, "argv", (const char *const[]){NULL});
+    for (size_t i = 0; i < sizeof unknown_keys / sizeof *unknown_keys; i++)
+        pt_json_value(json, unknown_keys[i], PT_SHOW_TEXT, unknown);
+    pt_json_bool(json, "traced", false);
+    pt_json_text(json, "untraced_reason", program->reason ? program->reason : "unknown");
+    for (size_t i = 0; i < sizeof unknown_parts / sizeof *unknown_parts; i++)
+        pt_json_value(json, unknown_parts[i], PT_SHOW_TEXT, unknown);
+    pt_json_end(json);
+}
+
+void pt_json_processes(const struct pt_report_json *r)
+{
+    const struct pt_session *session = r->profile->session;
+    struct pt_untraced_list programs = {0};
+    pt_json_array(r->json, "processes");
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        if (pt_report_json_wants(r, pt_profile_stage_of(r->profile, session->processes[i])))
+            put_process(r, session->processes[i]);
+    pt_untraced_list(r->profile, r->stage, &programs);
+    for (size_t i = 0; i < programs.n; i++)
+        put_untraced(r, &programs.items[i]);
+    pt_json_end(r->json);
+    free(programs.items);
+}

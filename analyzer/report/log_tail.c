@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: reading the end of a log. Threads: one per arena. Never: reads more of it than its tail (a log is as long as a
+ * stage is talkative), follows a link, leaves the run directory.
+ */
+#include "log_tail.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/auto.h"
+#include "util/mem.h"
+
+enum { TAIL_BYTES = 16384 };
+
+/* Two dots may be part of a name. */
+static bool is_below(const char *name)
+{
+    if (!*name || *name == '/')
+        return false;
+    for (const char *part = name; *part; part += strspn(part, "/")) {
+        const size_t length = strcspn(part, "/");
+        if (length == 2 && !memcmp(part, "..", 2))
+            return false;
+        part += length;
+    }
+    return true;
+}
+
+static size_t read_tail(const char *directory, const char *name, char *buffer)
+{
+    PT_AUTO(pt_closep) int folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    PT_AUTO(pt_closep) int fd = -1;
+    struct stat status;
+    if (folder < 0 || !is_below(name))
+        return 0;
+    fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
+        return 0;
+    const off_t from = status.st_size > TAIL_BYTES ? status.st_size - TAIL_BYTES : 0;
+    const ssize_t n = pread(fd, buffer, TAIL_BYTES, from);
+    return n > 0 ? (size_t)n : 0;
+}
+
+/* A progress bar redraws itself after each carriage return. */
+static const char *after_last_return(const char *line)
+{
+    const char *from = strrchr(line, '\r');
+    return from && from[1] ? from + 1 : line;
+}
+
+struct pt_log_tail pt_log_tail(const char *run_directory, const char *name, struct pt_arena *arena)
+{
+    struct pt_log_tail tail = {.n = 0};
+    PT_AUTO(pt_freep) char *text = pt_calloc(1, TAIL_BYTES + 1);
+    size_t n = name ? read_tail(run_directory, name, text) : 0;
+    while (n && (text[n - 1] == '\n' || text[n - 1] == '\r'))
+        n--;
+    size_t from = n;
+    for (int lines = 0; from; from--)
+        if (text[from - 1] == '\n' && ++lines == PT_LOG_TAIL_LINES)
+            break;
+    for (size_t i = from; i < n; i++)
+        if (!text[i])
+            text[i] = '?'; /* a NUL would hide the rest */
+    text[n] = 0;
+    char *save = NULL;
+    for (char *line = n ? strtok_r(text + from, "\n", &save) : NULL; line && tail.n < PT_LOG_TAIL_LINES;
+         line = strtok_r(NULL, "\n", &save)) {
+        const char *shown = after_last_return(line);
+        tail.lines[tail.n++] = pt_arena_text(arena, shown, strlen(shown));
+    }
+    return tail;
+}

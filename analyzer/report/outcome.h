@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * outcome.h - how stages and processes ended, for every form of report. Unknown is unknown, with the reason.
+ *
+ * Texts that are put together live in the arena that is given.
+ */
+#ifndef PT_REPORT_OUTCOME_H
+#define PT_REPORT_OUTCOME_H
+
+#include <string.h>
+
+#include "profile/profile.h"
+#include "util/arena.h"
+
+/* A note about a run without run.json. */
+extern const char pt_no_launcher_note[];
+
+/* The launcher saw it end badly. */
+static inline bool pt_run_stage_failed(const struct pt_run_stage *run)
+{
+    return run->status && (!strcmp(run->status, "failed") || !strcmp(run->status, "timeout"));
+}
+
+/* ok, failed, skipped, timeout ... */
+const char *pt_report_stage_status(const struct pt_profile *profile, pt_u32 stage, struct pt_arena *arena);
+/* "exit 0", "signal 9 (SIGKILL)"; unknown where no end was seen. */
+struct pt_value pt_report_stage_exit(const struct pt_profile *profile, pt_u32 stage, struct pt_arena *arena);
+/* Why a stage is not ok; unknown without a reason where it is. */
+struct pt_value pt_report_stage_reason(const struct pt_profile *profile, pt_u32 stage, struct pt_arena *arena);
+/* In seconds. */
+struct pt_value pt_report_stage_duration(const struct pt_profile *profile, pt_u32 stage);
+/* "exit 0"; unknown where no end was seen. */
+struct pt_value pt_report_process_exit(const struct pt_process *process, struct pt_arena *arena);
+
+/* The words of a stage's command, secrets masked; closed by NULL. Empty where nobody knows it. */
+const char **pt_report_stage_command(const struct pt_profile *profile, pt_u32 stage, struct pt_arena *arena);
+/* The same for any arguments; `argc` may be larger than there are. */
+const char **pt_masked_arguments(const char *const *argv, int argc, struct pt_arena *arena);
+
+/* ISO 8601, UTC. */
+struct pt_value pt_report_started(const struct pt_profile *profile, struct pt_arena *arena);
+/* The first characters of the commit, as git shows them. */
+struct pt_value pt_report_commit(const struct pt_profile *profile, struct pt_arena *arena);
+/* In seconds. */
+struct pt_value pt_report_duration(const struct pt_profile *profile);
+
+#endif

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: what fits on one screen, 100 columns or 80, and in which order. Threads: any. Never: says that there is nothing
+ * to say; grows with the run: of very many stages the longest are shown.
+ */
+#include "brief.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "report/doc/grid.h"
+#include "util/auto.h"
+#include "util/text/fmt.h"
+#include "bar.h"
+
+enum { MOST_STAGES = 20, MOST_FINDINGS = 5, WIDEST_NAME = 24, BAR = 14, MARGIN = 2, DEFAULT_WIDTH = 100 };
+
+static pt_u32 width_of(const struct pt_text_out *t)
+{
+    return t->options->width ? t->options->width : DEFAULT_WIDTH;
+}
+
+static void put_cut(const struct pt_text_out *t, const char *text, pt_u32 width, bool right)
+{
+    PT_AUTO(pt_str_fini) struct pt_str clean = {0};
+    PT_AUTO(pt_str_fini) struct pt_str cut = {0};
+    pt_text_clean(&clean, text);
+    pt_text_cut(&cut, pt_str_text(&clean), width);
+    const pt_u32 have = pt_text_width(pt_str_text(&cut));
+    pt_text_spaces(t, right && have < width ? width - have : 0);
+    pt_text_put(t, pt_str_text(&cut));
+    pt_text_spaces(t, !right && have < width ? width - have : 0);
+}
+
+static void put_cell(const struct pt_text_out *t, struct pt_cell cell, pt_u32 width)
+{
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    pt_show_value(&text, cell, PT_STYLE_TERMINAL);
+    put_cut(t, pt_str_text(&text), width, true);
+}
+
+/* In whole percent: nobody compares tenths at a glance. */
+static void put_share(const struct pt_text_out *t, double percent, pt_u32 width)
+{
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    if (isfinite(percent))
+        pt_str_printf(&text, "%.0f %%", percent);
+    put_cut(t, pt_str_text(&text), width, true);
+}
+
+static void put_bold(const struct pt_text_out *t, const char *text)
+{
+    pt_str_add(t->out, t->options->color ? "\033[1m" : "");
+    pt_text_put(t, text);
+    pt_str_add(t->out, t->options->color ? "\033[0m" : "");
+}
+
+static void end_line(const struct pt_text_out *t)
+{
+    while (t->out->n && t->out->text[t->out->n - 1] == ' ')
+        t->out->text[--t->out->n] = 0;
+    pt_str_char(t->out, '\n');
+}
+
+/* ---- the verdict ---- */
+
+static void put_verdict(const struct pt_text_out *t, const struct pt_doc *doc)
+{
+    PT_AUTO(pt_str_fini) struct pt_str clean = {0};
+    pt_text_clean(&clean, doc->verdict);
+    pt_text_wrapped(t, pt_str_text(&clean), 0);
+    pt_str_char(t->out, '\n');
+}
+
+/* ---- stages ---- */
+
+/* How wide each column is; 0 = it is not there. */
+struct columns {
+    pt_u32 name, time, share, bar, parts, peak, status;
+};
+
+static struct columns columns_of(const struct pt_text_out *t, const struct pt_doc *doc)
+{
+    struct columns c = {.name = 5, .time = 8, .share = 5, .parts = 16, .peak = 8, .status = 8};
+    for (size_t i = 0; i < doc->stages.n; i++) {
+        const pt_u32 here = pt_text_width(doc->stages.items[i]->name);
+        c.name = here > c.name ? here : c.name;
+    }
+    c.name = c.name > WIDEST_NAME ? WIDEST_NAME : c.name;
+    const pt_u32 fixed = MARGIN + c.name + 2 + c.time + 2 + c.share + 2 + 2 + c.peak + 2 + c.status;
+    pt_u32 spare = width_of(t) > fixed + c.parts ? width_of(t) - fixed - c.parts : 0;
+    if (t->options->is_terminal && spare >= BAR + 2) {
+        c.bar = BAR;
+        spare -= BAR + 2;
+    }
+    c.parts += spare > 20 ? 20 : spare;
+    return c;
+}
+
+static void put_stage(const struct pt_text_out *t, const struct pt_doc_stage *stage, const struct columns *c)
+{
+    const char *reason = pt_cell_text(stage->reason);
+    PT_AUTO(pt_str_fini) struct pt_str status = {0};
+    pt_str_printf(&status, "%s%s%s", stage->status, reason ? ": " : "", reason ? reason : "");
+    pt_text_spaces(t, MARGIN);
+    put_cut(t, stage->name, c->name, false);
+    pt_text_spaces(t, 2);
+    if (stage->was_skipped) {
+        pt_text_spaces(t, c->time + 2 + c->share + 2);
+        put_cut(t, pt_str_text(&status), width_of(t) - MARGIN - c->name - c->time - c->share - 6, false);
+        end_line(t);
+        return;
+    }
+    put_cell(t, stage->duration, c->time);
+    pt_text_spaces(t, 2);
+    put_share(t, stage->share_percent, c->share);
+    pt_text_spaces(t, 2);
+    if (c->bar) {
+        pt_text_bar(t, &stage->time, c->bar);
+        pt_text_spaces(t, 2);
+    }
+    pt_text_parts(t, &stage->time, c->parts);
+    pt_text_spaces(t, 2);
+    put_cell(t, stage->rss_max, c->peak);
+    pt_text_spaces(t, 2);
+    const pt_u32 used =
+        MARGIN + c->name + 2 + c->time + 2 + c->share + 2 + (c->bar ? c->bar + 2 : 0) + c->parts + 2 + c->peak + 2;
+    put_cut(t, pt_str_text(&status), width_of(t) > used + c->status ? width_of(t) - used : c->status, false);
+    end_line(t);
+}
+
+static int by_duration(const void *a, const void *b)
+{
+    const struct pt_doc_stage *x = *(const struct pt_doc_stage *const *)a, *y = *(const struct pt_doc_stage *const *)b;
+    const double x_s = pt_cell_number(x->duration), y_s = pt_cell_number(y->duration);
+    if (isnan(x_s) != isnan(y_s))
+        return isnan(x_s) ? 1 : -1;
+    return x_s != y_s ? (x_s < y_s ? 1 : -1) : (x->index > y->index) - (x->index < y->index);
+}
+
+static int by_index(const void *a, const void *b)
+{
+    const struct pt_doc_stage *x = *(const struct pt_doc_stage *const *)a, *y = *(const struct pt_doc_stage *const *)b;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static void put_stages(const struct pt_text_out *t, const struct pt_doc *doc)
+{
+    const struct columns c = columns_of(t, doc);
+    const struct pt_doc_stage **shown = pt_calloc(doc->stages.n, sizeof *shown);
+    const size_t n = doc->stages.n < MOST_STAGES ? doc->stages.n : MOST_STAGES;
+    for (size_t i = 0; i < doc->stages.n; i++)
+        shown[i] = doc->stages.items[i];
+    qsort(shown, doc->stages.n, sizeof *shown, by_duration);
+    qsort(shown, n, sizeof *shown, by_index);
+    pt_str_char(t->out, '\n');
+    pt_text_spaces(t, MARGIN);
+    put_cut(t, "stage", c.name + 2, false);
+    put_cut(t, "time", c.time, true);
+    put_cut(t, "  share", c.share + 2, true);
+    pt_text_spaces(t, 2);
+    put_cut(t, "where its time went", (c.bar ? c.bar + 2 : 0) + c.parts + 2, false);
+    put_cut(t, "peak", c.peak, true);
+    pt_str_add(t->out, "  status\n");
+    for (size_t i = 0; i < n; i++)
+        put_stage(t, shown[i], &c);
+    if (n < doc->stages.n)
+        pt_str_printf(t->out, "  ... and %zu shorter ones\n", doc->stages.n - n);
+    free(shown);
+}
+
+/* ---- one program ---- */
+
+static void put_part(const struct pt_text_out *t, const struct pt_bar *bar, const struct pt_bar_part *part)
+{
+    const double length_s = pt_cell_number(bar->length);
+    const pt_u32 cells = (pt_u32)lround(part->seconds / length_s * 2 * BAR);
+    pt_text_spaces(t, MARGIN);
+    put_cut(t, part->label, 16, false);
+    put_cell(t, pt_cell(PT_SHOW_SECONDS, pt_real(part->seconds)), 9);
+    put_share(t, 100 * part->seconds / length_s, 7);
+    pt_text_spaces(t, 2);
+    for (pt_u32 i = 0; t->options->is_terminal && i < cells; i++)
+        pt_str_add(t->out, t->options->utf8 ? "■" : "#");
+    end_line(t);
+}
+
+static void put_fact(const struct pt_text_out *t, const char *label, struct pt_cell cell)
+{
+    if (cell.value.type == PT_VALUE_UNKNOWN)
+        return;
+    PT_AUTO(pt_str_fini) struct pt_str clean = {0};
+    pt_text_clean(&clean, label); /* a quality metric's key is the user's */
+    pt_text_spaces(t, MARGIN);
+    pt_text_put(t, pt_str_text(&clean));
+    pt_text_spaces(t, 1);
+    pt_text_value(t, cell);
+}
+
+static void put_program(const struct pt_text_out *t, const struct pt_doc_stage *stage)
+{
+    enum { MOST_PARTS = 6 };
+    const double length_s = pt_cell_number(stage->time.length);
+    pt_u32 ranked[64];
+    if (stage->time.n_parts && stage->time.n_parts <= 64 && length_s > 0) {
+        pt_str_char(t->out, '\n');
+        pt_text_rank_parts(&stage->time, ranked);
+        for (pt_u32 i = 0; i < stage->time.n_parts && i < MOST_PARTS; i++)
+            if (!i || stage->time.parts[ranked[i]].seconds >= length_s / 100)
+                put_part(t, &stage->time, &stage->time.parts[ranked[i]]);
+    }
+    const size_t before = t->out->n;
+    put_fact(t, "CPU", stage->cpu_avg);
+    put_fact(t, "peak memory", stage->rss_max);
+    put_fact(t, "GPU", stage->gpu_util);
+    if (t->out->n != before)
+        pt_str_char(t->out, '\n');
+}
+
+/* ---- the quality that was reached ---- */
+
+static void put_grades(const struct pt_text_out *t, const struct pt_doc *doc)
+{
+    bool is_first = true;
+    for (size_t i = 0; i < doc->grades.n; i++) {
+        const struct pt_line *line = &doc->grades.items[i];
+        if (line->cell.value.type == PT_VALUE_UNKNOWN)
+            continue;
+        pt_str_add(t->out, is_first ? "\n" : "");
+        put_fact(t, line->label, line->cell);
+        is_first = false;
+    }
+    if (!is_first)
+        pt_str_char(t->out, '\n');
+    for (size_t i = 0; i < doc->broken_floors.n; i++) {
+        const struct pt_doc_floor *floor = &doc->broken_floors.items[i];
+        pt_str_printf(t->out, "  below its floor of %g: ", floor->min);
+        pt_text_value(t, pt_cell(PT_SHOW_TEXT, pt_text(floor->label)));
+        pt_str_add(t->out, " ");
+        pt_text_value(t, floor->value);
+        pt_str_char(t->out, '\n');
+    }
+}
+
+/* ---- what to fix ---- */
+
+static void put_headline(const struct pt_text_out *t, const struct pt_doc *doc, const struct pt_doc_finding *finding)
+{
+    const struct pt_finding *of = finding->of;
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    PT_AUTO(pt_str_fini) struct pt_str clean = {0};
+    if (of->gain_upper_s > 0)
+        pt_str_printf(&text, "up to %s (%.0f %%)  ", pt_fmt_duration((pt_i64)llround(of->gain_upper_s * 1e9)).text,
+                      of->gain_upper_percent);
+    if (finding->stage && doc->stages.n > 1)
+        pt_str_printf(&text, "%s: ", finding->stage->name);
+    pt_str_add(&text, of->title);
+    pt_text_clean(&clean, pt_str_text(&text));
+    pt_str_printf(t->out, "  %u  ", finding->number);
+    pt_text_wrapped(t, pt_str_text(&clean), 5);
+    pt_str_char(t->out, '\n');
+}
+
+static void put_detail(const struct pt_text_out *t, const char *label, const char *text, bool is_wrapped)
+{
+    enum { INDENT = 12 };
+    PT_AUTO(pt_str_fini) struct pt_str clean = {0};
+    if (!text)
+        return;
+    pt_text_clean(&clean, text);
+    pt_str_printf(t->out, "     %-7s", label);
+    if (is_wrapped)
+        pt_text_wrapped(t, pt_str_text(&clean), INDENT);
+    else
+        put_cut(t, pt_str_text(&clean), width_of(t) > INDENT + 20 ? width_of(t) - INDENT : 80, false);
+    end_line(t);
+}
+
+static void put_findings(const struct pt_text_out *t, const struct pt_doc *doc)
+{
+    pt_str_char(t->out, '\n');
+    if (!doc->findings.n) {
+        pt_str_add(t->out, "No rule found anything that costs 1 % of the run and a tenth of a second.\n");
+        return;
+    }
+    put_bold(t, "Fix first");
+    pt_str_char(t->out, '\n');
+    for (size_t i = 0; i < doc->findings.n && i < MOST_FINDINGS; i++) {
+        const struct pt_doc_finding *finding = &doc->findings.items[i];
+        put_headline(t, doc, finding);
+        put_detail(t, "where", finding->where, false);
+        put_detail(t, "do", finding->of->remedy, true);
+    }
+    if (doc->findings.n > MOST_FINDINGS)
+        pt_str_printf(t->out, "  ... and %zu more: proftrace report --full\n", doc->findings.n - MOST_FINDINGS);
+}
+
+/* ---- what is missing, and what to type next ---- */
+
+static void put_quality(const struct pt_text_out *t, const struct pt_doc *doc)
+{
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    if (doc->is_cut)
+        pt_str_add(&text, ", trace files are cut short");
+    if (doc->lost_events > 0)
+        pt_str_printf(&text, ", %s events were lost", pt_fmt_count((pt_u64)doc->lost_events).text);
+    if (doc->untraced > 0)
+        pt_str_printf(&text, ", %s %s not traced", pt_fmt_count((pt_u64)doc->untraced).text,
+                      doc->untraced > 1 ? "programs were" : "program was");
+    if (text.n)
+        pt_str_printf(t->out, "\nNot everything is here: %s (proftrace info).\n", pt_str_text(&text) + 2);
+    else if (!doc->profile->run && !doc->is_empty)
+        pt_str_add(t->out,
+                   "\nCPU time by function, waits by stack and resources over time: start it with proftrace run.\n");
+}
+
+static void put_command(const struct pt_text_out *t, const char *what, const char *option, const char *gives)
+{
+    enum { COMMAND = 34 };
+    const char *run = t->options->run_argument;
+    PT_AUTO(pt_str_fini) struct pt_str command = {0};
+    PT_AUTO(pt_str_fini) struct pt_str clean = {0};
+    pt_str_printf(&command, "proftrace %s%s%s %s", what, run ? " " : "", run ? run : "", option);
+    pt_text_clean(&clean, pt_str_text(&command));
+    pt_text_put(t, pt_str_text(&clean));
+    const pt_u32 width = pt_text_width(pt_str_text(&clean));
+    pt_text_spaces(t, width < COMMAND ? COMMAND - width : 2);
+    pt_str_printf(t->out, "%s\n", gives);
+}
+
+static void put_next(const struct pt_text_out *t, const struct pt_doc *doc)
+{
+    if (doc->is_empty)
+        return;
+    pt_str_add(t->out, "\nNext   ");
+    if (doc->findings.n)
+        put_command(t, "report", "--finding 1", "its evidence, and stacks");
+    else
+        put_command(t, "report", "--full", "all tables");
+    pt_str_add(t->out, "       ");
+    put_command(t, "export", "--to perfetto", "timeline for ui.perfetto.dev");
+    if (!t->options->page)
+        return;
+    PT_AUTO(pt_str_fini) struct pt_str page = {0};
+    pt_text_clean(&page, t->options->page);
+    pt_str_add(t->out, "Page   ");
+    pt_text_put(t, pt_str_text(&page));
+    pt_str_char(t->out, '\n');
+}
+
+void pt_text_brief(const struct pt_text_out *t, const struct pt_doc *doc)
+{
+    put_verdict(t, doc);
+    if (doc->stages.n > 1)
+        put_stages(t, doc);
+    else if (doc->stages.n)
+        put_program(t, doc->stages.items[0]);
+    put_grades(t, doc);
+    put_findings(t, doc);
+    put_quality(t, doc);
+    put_next(t, doc);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the order of the whole report on a terminal. Threads: any. Never: leaves out a table.
+ */
+#include "full.h"
+
+#include "panel.h"
+#include "finding.h"
+
+static void put_failures(const struct pt_text_out *t, const struct pt_doc *doc)
+{
+    if (!doc->failures.n)
+        return;
+    pt_text_heading(t, "Failures");
+    for (size_t i = 0; i < doc->failures.n; i++)
+        pt_text_failure(t, &doc->failures.items[i], (pt_u32)i + 1);
+}
+
+static void put_findings(const struct pt_text_out *t, const struct pt_doc *doc)
+{
+    if (!doc->findings.n) {
+        const char *const nothing[] = {"No rule found anything that costs 1 % of the run and a tenth of a second."};
+        pt_text_heading(t, "Findings");
+        pt_text_texts(t, nothing, 1);
+        return;
+    }
+    pt_text_heading(t, "Findings (upper bounds; they may overlap)");
+    for (size_t i = 0; i < doc->findings.n; i++)
+        pt_text_finding(t, &doc->findings.items[i]);
+}
+
+static void put_stages(const struct pt_text_out *t, const struct pt_doc *doc)
+{
+    for (size_t i = 0; i < doc->stages.n; i++) {
+        const struct pt_doc_stage *stage = doc->stages.items[i];
+        pt_text_panels(t, &stage->panels, doc->profile->stages.n > 1 ? stage->name : NULL);
+    }
+}
+
+static void put_panel(const struct pt_text_out *t, const struct pt_panel *panel)
+{
+    if (panel)
+        pt_text_panel(t, panel, NULL);
+}
+
+void pt_text_outcome(const struct pt_text_out *t, const struct pt_doc *doc)
+{
+    put_panel(t, doc->summary);
+    if (doc->grades.n) {
+        pt_text_heading(t, "Quality");
+        pt_text_lines(t, &doc->grades, "");
+    }
+    put_failures(t, doc);
+    put_panel(t, doc->skipped);
+}
+
+void pt_text_full(const struct pt_text_out *t, const struct pt_doc *doc)
+{
+    pt_text_lines(t, &doc->head, "");
+    pt_text_outcome(t, doc);
+    put_findings(t, doc);
+    put_panel(t, doc->resources);
+    put_panel(t, doc->time_account);
+    put_stages(t, doc);
+    put_panel(t, doc->processes);
+    put_panel(t, doc->not_traced);
+    pt_text_heading(t, "Trace quality");
+    pt_text_lines(t, &doc->trace_quality, "");
+    if (doc->n_notes) {
+        pt_text_heading(t, "Notes");
+        pt_text_texts(t, doc->notes, doc->n_notes);
+    }
+}

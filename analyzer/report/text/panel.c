@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: which panel looks like what. Threads: any. Never: draws: flame graphs and bars are for pages.
+ */
+#include "panel.h"
+
+#include "util/auto.h"
+#include "util/text/fmt.h"
+
+/* A folder of thousands of damaged files has a note for each; report.json keeps them all. */
+enum { MOST_TEXTS = 20 };
+
+void pt_text_texts(const struct pt_text_out *t, const char *const *texts, pt_u32 n)
+{
+    for (pt_u32 i = 0; i < n && i < MOST_TEXTS; i++) {
+        PT_AUTO(pt_str_fini) struct pt_str clean = {0};
+        pt_text_clean(&clean, texts[i]);
+        pt_str_add(t->out, "  ");
+        pt_text_put(t, pt_str_text(&clean));
+        pt_str_char(t->out, '\n');
+    }
+    if (n > MOST_TEXTS)
+        pt_str_printf(t->out, "  ... and %s more\n", pt_fmt_count(n - MOST_TEXTS).text);
+}
+
+static void put_title(const struct pt_text_out *t, const struct pt_panel *panel, const char *stage)
+{
+    PT_AUTO(pt_str_fini) struct pt_str title = {0};
+    pt_str_printf(&title, "%s%s%s", stage ? stage : "", stage ? ": " : "", panel->title);
+    pt_text_heading(t, pt_str_text(&title));
+}
+
+void pt_text_panel(const struct pt_text_out *t, const struct pt_panel *panel, const char *stage)
+{
+    if (panel->is_for_pages)
+        return;
+    switch (panel->kind) {
+    case PT_PANEL_LINES:
+        put_title(t, panel, stage);
+        pt_text_lines(t, &panel->lines, "");
+        break;
+    case PT_PANEL_TABLE:
+        if (!panel->table->n_rows)
+            return;
+        put_title(t, panel, stage);
+        pt_text_table(t, panel, "");
+        break;
+    case PT_PANEL_TEXTS:
+        put_title(t, panel, stage);
+        pt_text_texts(t, panel->texts, panel->n_texts);
+        break;
+    case PT_PANEL_LOG:
+    case PT_PANEL_FLAME:
+    case PT_PANEL_BARS:
+        break;
+    }
+}
+
+void pt_text_panels(const struct pt_text_out *t, const struct pt_panels *panels, const char *stage)
+{
+    for (size_t i = 0; i < panels->n; i++)
+        pt_text_panel(t, panels->items[i], stage);
+}

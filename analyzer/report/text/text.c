@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: which form of the report a terminal gets: one screen, everything, or one finding. Threads: any.
+ */
+#include "report/render.h"
+#include "brief.h"
+#include "finding.h"
+#include "full.h"
+
+void pt_render_text(const struct pt_doc *doc, const struct pt_render_options *options, struct pt_str *out)
+{
+    const struct pt_text_out t = {options, out};
+    if (options->finding && options->finding <= doc->findings.n)
+        pt_text_finding_alone(&t, &doc->findings.items[options->finding - 1]);
+    else if (options->is_full)
+        pt_text_full(&t, doc);
+    else
+        pt_text_brief(&t, doc);
+}

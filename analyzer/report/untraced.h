@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * untraced.h - programs of a run that could not be traced, each once, with the reason.
+ */
+#ifndef PT_REPORT_UNTRACED_H
+#define PT_REPORT_UNTRACED_H
+
+#include "profile/profile.h"
+#include "util/vec.h"
+
+struct pt_untraced_program {
+    const char *path, *reason;
+    const char *stage;               /* NULL = nobody knows */
+    const struct pt_process *parent; /* that started it; NULL = the launcher saw it */
+};
+
+/* Zeroed = empty; items are to be freed. */
+struct pt_untraced_list {
+    PT_VEC(struct pt_untraced_program);
+};
+
+/* Of one stage only, by name; NULL = of all. What only the launcher saw belongs to no stage's processes: it is listed
+ * whatever the stage. */
+void pt_untraced_list(const struct pt_profile *profile, const char *stage, struct pt_untraced_list *ret_list);
+
+#endif
