@@ -5,7 +5,7 @@
 #ifndef PT_EXPORT_PERFETTO_EVENT_H
 #define PT_EXPORT_PERFETTO_EVENT_H
 
-#include "export/timeline/timeline.h"
+#include "export/timeline/types.h"
 #include "intern.h"
 
 struct pt_perfetto_named {

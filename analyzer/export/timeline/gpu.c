@@ -4,20 +4,24 @@
  *
  * Owns: the streams, devices and unanswered launches of a process. One thread. Never: guesses which call started what.
  */
-#include "timeline.h"
+#include "gpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gpu_names.h"
 #include "proftrace/cuda.h"
+#include "gpu_counters.h"
+#include "gpu_names.h"
+#include "rows.h"
+#include "show.h"
 
 #define STREAM_ROWS 8
 #define LINKS (1u << 14) /* launches and work of which the other end may still come: the driver queues about 1,000 */
 #define ORDER_GPU (1u << 20) /* behind all threads */
 #define ORDER_DEVICE (1u << 16)
 
-struct pt_timeline_link {
+/* A launch or its work, waiting for the other. */
+struct link {
     pt_u32 correlation; /* 0 = free */
     bool is_work;       /* else a call */
     bool is_waiting;    /* counted in the depth of the queue */
@@ -26,26 +30,52 @@ struct pt_timeline_link {
     pt_u64 arrow; /* its id, which no other call has, though it had this correlation */
 };
 
-struct pt_timeline_gpu *pt_timeline_gpu_of(struct pt_timeline_process *process)
+struct device {
+    struct pt_timeline_process *process;
+    pt_u32 number, first_context;
+    char group[160];
+    struct pt_timeline_rows syncs;
+};
+
+struct queue {
+    struct pt_timeline_rows rows;
+    struct device *device;
+    pt_u32 context;
+    pt_i64 stream;
+    pt_u32 order;
+};
+
+struct pt_timeline_gpu {
+    struct pt_map queues;  /* by string id: struct queue * */
+    struct pt_map devices; /* by number: struct device * */
+    struct pt_map kernels; /* by string id: names as people write them */
+    struct pt_timeline_rows overheads;
+    struct link *links;
+    struct pt_timeline_gpu_counters counters;
+};
+
+static struct pt_timeline_gpu *gpu_of(struct pt_timeline_process *process)
 {
     if (process->gpu)
         return process->gpu;
     process->gpu = pt_calloc(1, sizeof *process->gpu);
     process->gpu->links = pt_calloc(LINKS, sizeof *process->gpu->links);
     process->gpu->overheads.limit = STREAM_ROWS;
+    process->gpu->counters.process = process;
     /* Calls that are left out are not counted either. */
-    process->gpu->depth_is_unknown = process->timeline->min_duration_ns > 0 || process->timeline->from_ns > 0;
+    process->gpu->counters.depth_is_unknown =
+        process->timeline->min_duration_ns > 0 || process->timeline->window.from_ns > 0;
     return process->gpu;
 }
 
 /* ---- rows ---- */
 
-static struct pt_timeline_device *device_of(struct pt_timeline_process *process, pt_u32 number)
+static struct device *device_of(struct pt_timeline_process *process, pt_u32 number)
 {
     uint64_t *known = pt_map_at(&process->gpu->devices, number);
     if (*known)
         return (void *)(uintptr_t)*known;
-    struct pt_timeline_device *device = pt_calloc(1, sizeof *device);
+    struct device *device = pt_calloc(1, sizeof *device);
     device->process = process;
     device->number = number;
     device->syncs.limit = PT_TIMELINE_ROWS;
@@ -58,19 +88,19 @@ static struct pt_timeline_row *new_row(struct pt_timeline_process *process, cons
 {
     struct pt_timeline_row *row = pt_timeline_row_new(process, order);
     row->group = group;
-    row->tid = pt_chrome_ids_new_tid(&process->timeline->ids);
+    row->tid = pt_timeline_ids_new_tid(&process->timeline->ids);
     return row;
 }
 
-static pt_u32 device_order(const struct pt_timeline_device *device)
+static pt_u32 device_order(const struct device *device)
 {
     return ORDER_GPU + (device->number & 0xff) * ORDER_DEVICE;
 }
 
 static struct pt_timeline_row *make_stream_row(void *context, pt_u32 index)
 {
-    struct pt_timeline_queue *queue = context;
-    struct pt_timeline_device *device = queue->device;
+    struct queue *queue = context;
+    struct device *device = queue->device;
     const pt_u32 order = device_order(device) + (1 + queue->order % 1000) * (PT_TIMELINE_ROWS + 1) + index;
     struct pt_timeline_row *row = new_row(device->process, device->group, order);
     int used = snprintf(row->name, sizeof row->name, "stream %lld", (long long)queue->stream);
@@ -83,7 +113,7 @@ static struct pt_timeline_row *make_stream_row(void *context, pt_u32 index)
 
 static struct pt_timeline_row *make_sync_row(void *context, pt_u32 index)
 {
-    struct pt_timeline_device *device = context;
+    struct device *device = context;
     struct pt_timeline_row *row = new_row(device->process, device->group, device_order(device) + index);
     snprintf(row->name, sizeof row->name, "synchronisation");
     return row;
@@ -96,13 +126,13 @@ static struct pt_timeline_row *make_overhead_row(void *context, pt_u32 index)
     return row;
 }
 
-static struct pt_timeline_queue *queue_of(struct pt_timeline_process *process, pt_u32 id)
+static struct queue *queue_of(struct pt_timeline_process *process, pt_u32 id)
 {
     uint64_t *known = pt_map_at(&process->gpu->queues, id);
     if (*known)
         return (void *)(uintptr_t)*known;
     const struct pt_gpu_queue parsed = pt_gpu_queue_parse(pt_process_string(process->process, id));
-    struct pt_timeline_queue *queue = pt_calloc(1, sizeof *queue);
+    struct queue *queue = pt_calloc(1, sizeof *queue);
     queue->device = device_of(process, parsed.device);
     if (!queue->device->first_context)
         queue->device->first_context = parsed.context;
@@ -116,9 +146,9 @@ static struct pt_timeline_queue *queue_of(struct pt_timeline_process *process, p
 
 /* ---- arrows ---- */
 
-static struct pt_timeline_link *link_at(struct pt_timeline_process *process, pt_u32 correlation)
+static struct link *link_at(struct pt_timeline_process *process, pt_u32 correlation)
 {
-    return &pt_timeline_gpu_of(process)->links[correlation % LINKS];
+    return &gpu_of(process)->links[correlation % LINKS];
 }
 
 void pt_timeline_gpu_call(struct pt_timeline *timeline, struct pt_timeline_slice *slice)
@@ -128,7 +158,7 @@ void pt_timeline_gpu_call(struct pt_timeline *timeline, struct pt_timeline_slice
     if (!pt_gpu_is_launch(event))
         return;
     const pt_u32 correlation = pt_event_as(event, cuda_call)->correlation;
-    struct pt_timeline_link *link = link_at(process, correlation);
+    struct link *link = link_at(process, correlation);
     const bool has_ended = link->correlation == correlation && link->is_work;
     if (has_ended && link->start_ns < slice->start_ns)
         return; /* clocks that disagree: no arrow points back in time */
@@ -139,23 +169,23 @@ void pt_timeline_gpu_call(struct pt_timeline *timeline, struct pt_timeline_slice
     const bool is_waiting =
         !has_ended && event->result >= 0 && (event->tag == PT_CUDA_LAUNCH || event->tag == PT_CUDA_GRAPH_LAUNCH);
     if (link->is_waiting)
-        pt_timeline_gpu_depth(process, pt_event_end_ns(event), -1);
+        pt_timeline_gpu_depth(&process->gpu->counters, pt_event_end_ns(event), -1);
     if (is_waiting)
-        pt_timeline_gpu_depth(process, pt_event_end_ns(event), 1);
+        pt_timeline_gpu_depth(&process->gpu->counters, pt_event_end_ns(event), 1);
     slice->arrow_from = has_ended ? link->arrow : ++timeline->n_arrows;
-    *link = (struct pt_timeline_link){correlation, false, is_waiting, slice->row, slice->start_ns, slice->arrow_from};
+    *link = (struct link){correlation, false, is_waiting, slice->row, slice->start_ns, slice->arrow_from};
 }
 
 static void link_work(struct pt_timeline *timeline, struct pt_timeline_slice *slice)
 {
     struct pt_timeline_process *process = slice->row->process;
     const pt_u32 correlation = pt_gpu_correlation(slice->event);
-    struct pt_timeline_link *link = link_at(process, correlation);
+    struct link *link = link_at(process, correlation);
     if (!correlation)
         return;
     if (link->correlation == correlation && !link->is_work) {
         if (link->is_waiting)
-            pt_timeline_gpu_depth(process, slice->end_ns, -1);
+            pt_timeline_gpu_depth(&process->gpu->counters, slice->end_ns, -1);
         link->is_waiting = false;
         if (link->start_ns > slice->start_ns)
             return;
@@ -167,8 +197,8 @@ static void link_work(struct pt_timeline *timeline, struct pt_timeline_slice *sl
     if (link->correlation == correlation)
         return; /* the call is still to come; the first piece of its work has the arrow */
     if (link->is_waiting)
-        pt_timeline_gpu_depth(process, slice->end_ns, -1);
-    *link = (struct pt_timeline_link){correlation, true, false, slice->row, slice->start_ns, ++timeline->n_arrows};
+        pt_timeline_gpu_depth(&process->gpu->counters, slice->end_ns, -1);
+    *link = (struct link){correlation, true, false, slice->row, slice->start_ns, ++timeline->n_arrows};
     slice->arrow_to = link->arrow;
 }
 
@@ -209,7 +239,7 @@ static struct pt_timeline_row *place_work(struct pt_timeline *timeline, struct p
     if (event->desc->id == PT_EV_gpu_overhead)
         return pt_timeline_place(timeline, &gpu->overheads, make_overhead_row, process, start_ns, end_ns);
     /* The queue is the second word of all others. */
-    struct pt_timeline_queue *queue = queue_of(process, (pt_u32)(event->words[0] >> 32));
+    struct queue *queue = queue_of(process, (pt_u32)(event->words[0] >> 32));
     if (event->desc->id == PT_EV_gpu_sync)
         return pt_timeline_place(timeline, &queue->device->syncs, make_sync_row, queue->device, start_ns, end_ns);
     return pt_timeline_place(timeline, &queue->rows, make_stream_row, queue, start_ns, end_ns);
@@ -219,7 +249,7 @@ static void show_work(struct pt_timeline *timeline, struct pt_timeline_process *
 {
     char text[PT_GPU_NAME_BYTES];
     pt_i64 start_ns = event->start_ns, end_ns = pt_event_end_ns(event);
-    if (event->duration_ns < timeline->min_duration_ns || !pt_timeline_clip(timeline, &start_ns, &end_ns))
+    if (event->duration_ns < timeline->min_duration_ns || !pt_window_clip(&timeline->window, &start_ns, &end_ns))
         return;
     struct pt_timeline_row *row = place_work(timeline, process, event, &start_ns, &end_ns);
     if (!row)
@@ -236,24 +266,24 @@ static void show_point(struct pt_timeline *timeline, struct pt_timeline_process 
     struct pt_timeline_gpu *gpu = process->gpu;
     switch (event->desc->id) {
     case PT_EV_gpu_memory:
-        pt_timeline_gpu_memory(process, event);
+        pt_timeline_gpu_memory(&gpu->counters, event);
         return;
     case PT_EV_gpu_device: {
-        struct pt_timeline_device *device = device_of(process, (pt_u32)event->tag);
+        struct device *device = device_of(process, (pt_u32)event->tag);
         const char *name = pt_process_string(process->process, event->aux);
         if (name && *name)
             snprintf(device->group, sizeof device->group, "GPU %u (%.120s)", device->number, name);
         return;
     }
     case PT_EV_gpu_lost:
-        gpu->depth_is_unknown = true;
+        gpu->counters.depth_is_unknown = true;
         break;
     case PT_EV_gpu_tracing:
         break;
     default:
         return; /* pools, nodes of graphs, clocks: nothing to draw */
     }
-    if (pt_timeline_in_window(timeline, event->start_ns))
+    if (pt_window_has(&timeline->window, event->start_ns))
         pt_timeline_show_instant(timeline, &(struct pt_timeline_slice){.row = process->main_row,
                                                                        .start_ns = event->start_ns,
                                                                        .end_ns = event->start_ns,
@@ -262,20 +292,28 @@ static void show_point(struct pt_timeline *timeline, struct pt_timeline_process 
                                                                        .is_of_process = true});
 }
 
-bool pt_timeline_gpu_event(struct pt_timeline *timeline, struct pt_timeline_process *process,
+void pt_timeline_gpu_event(struct pt_timeline *timeline, struct pt_timeline_process *process,
                            const struct pt_event *event)
 {
-    if (event->desc->category != PT_CATEGORY_GPU)
-        return false;
-    pt_timeline_gpu_of(process);
+    gpu_of(process);
     if (event->desc->role == PT_ROLE_SPAN)
         show_work(timeline, process, event);
     else
         show_point(timeline, process, event);
-    return true;
+}
+
+const char *pt_timeline_gpu_launch_name(struct pt_timeline_process *process, pt_u32 kernel)
+{
+    return pt_gpu_launch_name(&gpu_of(process)->kernels, process->process, kernel);
 }
 
 /* ---- the end ---- */
+
+void pt_timeline_gpu_finish(struct pt_timeline_process *process)
+{
+    if (process->gpu)
+        pt_timeline_gpu_counters_finish(&process->gpu->counters);
+}
 
 void pt_timeline_gpu_free(struct pt_timeline_process *process)
 {
@@ -283,16 +321,16 @@ void pt_timeline_gpu_free(struct pt_timeline_process *process)
     if (!gpu)
         return;
     for (size_t i = 0; i < gpu->queues.n; i++) {
-        struct pt_timeline_queue *queue = (void *)(uintptr_t)gpu->queues.entries[i].value;
+        struct queue *queue = (void *)(uintptr_t)gpu->queues.entries[i].value;
         pt_timeline_rows_free(&queue->rows);
         free(queue);
     }
     for (size_t i = 0; i < gpu->devices.n; i++) {
-        struct pt_timeline_device *device = (void *)(uintptr_t)gpu->devices.entries[i].value;
+        struct device *device = (void *)(uintptr_t)gpu->devices.entries[i].value;
         pt_timeline_rows_free(&device->syncs);
         free(device);
     }
-    pt_timeline_gpu_counters_free(gpu);
+    pt_timeline_gpu_counters_free(&gpu->counters);
     pt_gpu_kernel_names_free(&gpu->kernels);
     pt_timeline_rows_free(&gpu->overheads);
     pt_map_fini(&gpu->queues);

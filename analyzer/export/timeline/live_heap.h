@@ -12,18 +12,7 @@
 
 #include "decode/event.h"
 #include "facts/block_map.h"
-
-/* A value over time, thinned: of each bucket the highest point and the last one are kept. */
-struct pt_thinned {
-    pt_i64 bucket_ns, bucket_end_ns;
-    pt_i64 peak_at_ns, last_at_ns;
-    pt_u64 peak, last, shown;
-    bool has_points, was_shown;
-    void (*show)(void *context, pt_i64 at_ns, pt_u64 value);
-    void *context;
-};
-void pt_thinned_add(struct pt_thinned *series, pt_i64 at_ns, pt_u64 value);
-void pt_thinned_flush(struct pt_thinned *series);
+#include "thinned.h"
 
 struct pt_live_heap {
     struct pt_thinned series;

@@ -4,10 +4,13 @@
  *
  * Owns: which of them are open. One thread. Never: holds more than OPEN_LIMIT of them, ends one whose beginning is not
  * known. */
-#include "timeline.h"
+#include "ranges.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "rows.h"
+#include "show.h"
 
 #define OPEN_LIMIT 10000u /* a program that never ends its ranges: each end looks for its beginning among them */
 #define ORDER_RANGES (1u << 19)
@@ -25,7 +28,7 @@ void pt_timeline_range_open(struct pt_timeline_process *process, const struct pt
 static struct pt_timeline_row *make_row(void *context, pt_u32 index)
 {
     struct pt_timeline_row *row = pt_timeline_row_new(context, ORDER_RANGES + index);
-    row->tid = pt_chrome_ids_new_tid(&row->process->timeline->ids);
+    row->tid = pt_timeline_ids_new_tid(&row->process->timeline->ids);
     snprintf(row->name, sizeof row->name, "ranges");
     return row;
 }
@@ -35,7 +38,7 @@ static void show(struct pt_timeline *timeline, struct pt_timeline_process *proce
 {
     pt_i64 start_ns = range->start_ns;
     end_ns = end_ns < start_ns ? start_ns : end_ns;
-    if (!pt_timeline_clip(timeline, &start_ns, &end_ns))
+    if (!pt_window_clip(&timeline->window, &start_ns, &end_ns))
         return;
     process->ranges.limit = PT_TIMELINE_ROWS;
     struct pt_timeline_row *row = pt_timeline_place(timeline, &process->ranges, make_row, process, &start_ns, &end_ns);

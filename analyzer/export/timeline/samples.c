@@ -4,7 +4,7 @@
  *
  * Owns nothing. One thread. Never: shows a value that is not known, or samples of stages when one process is asked for.
  */
-#include "timeline.h"
+#include "samples.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 
 #include "run_file/run_info.h"
 #include "util/auto.h"
+#include "show.h"
 
 /* What counts up is shown as what it was per second. */
 static double value_at(const struct pt_run_stage *stage, enum pt_resource resource, pt_u32 i)
@@ -51,7 +52,7 @@ static void show_resource(struct pt_timeline *timeline, const struct pt_run_stag
     for (pt_u32 i = 0; stage->resources[resource].samples && i < stage->n_samples; i++) {
         const double value = value_at(stage, resource, i);
         const double at_ns = shift_ns + stage->start_ns + stage->sample_t_s[i] * 1e9;
-        if (isfinite(value) && at_ns >= 0 && at_ns < 9e18 && pt_timeline_in_window(timeline, (pt_i64)at_ns))
+        if (isfinite(value) && at_ns >= 0 && at_ns < 9e18 && pt_window_has(&timeline->window, (pt_i64)at_ns))
             pt_timeline_show_counter(timeline, &counter, (pt_i64)at_ns, value);
     }
 }
@@ -71,7 +72,7 @@ void pt_timeline_samples(struct pt_timeline *timeline, const struct pt_filter *f
         if (!run->stages[i].n_samples || (filter->stage && strcmp(run->stages[i].name, filter->stage) != 0))
             continue;
         if (!stages->pid) {
-            stages->pid = pt_chrome_ids_new_pid(&timeline->ids);
+            stages->pid = pt_timeline_ids_new_pid(&timeline->ids);
             timeline->writer->process(timeline, stages, "resources of stages", "");
             timeline->summary->processes++;
         }

@@ -1,219 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline.c - one pass over the events of a run, each becoming at most one slice, instant or point of a counter.
+ * timeline.c - one pass over the events of a run: which part of the timeline shows each of them, and when each part
+ * ends.
  *
- * Owns: what is open on each thread (ranges, steps, an exec that has not come back). One thread. Never: holds events,
- * shows heap events as slices (they feed one counter). */
+ * Owns: the state of the walk. One thread. Never: holds events, shows heap events as slices (they feed one counter). */
 #include "timeline.h"
 
-#include <math.h>
-#include <stdio.h>
-
 #include "util/auto.h"
-#include "gpu_names.h"
+#include "gpu.h"
+#include "processes.h"
+#include "ranges.h"
+#include "samples.h"
+#include "show.h"
+#include "threads.h"
 
-#define STRINGS_FROM_NS 10000 /* shorter calls go without their path: half the file, and nobody looks at them */
-#define HEAP_POINTS 200000u   /* of all live-heap counters together */
-
-static const struct pt_timeline_arg ended_with_thread = {.key = "closed_by", .text = "end of thread"};
-
-bool pt_timeline_clip(const struct pt_timeline *timeline, pt_i64 *start_ns, pt_i64 *end_ns)
-{
-    if (*end_ns < timeline->from_ns || *start_ns > timeline->until_ns)
-        return false;
-    *start_ns = *start_ns < timeline->from_ns ? timeline->from_ns : *start_ns;
-    *end_ns = *end_ns > timeline->until_ns ? timeline->until_ns : *end_ns;
-    return true;
-}
-
-bool pt_timeline_in_window(const struct pt_timeline *timeline, pt_i64 at_ns)
-{
-    return at_ns >= timeline->from_ns && at_ns <= timeline->until_ns;
-}
-
-/* Its beginning can be told before its end is known: nothing that encloses it begins at the same instant. */
-static bool begins_inside(const struct pt_timeline *timeline, const struct pt_timeline_process *process,
-                          pt_i64 start_ns)
-{
-    return start_ns > process->from_ns && start_ns < process->until_ns && pt_timeline_in_window(timeline, start_ns);
-}
-
-/* ---- calls ---- */
-
-static bool is_worth_strings(const struct pt_event *event)
-{
-    return event->duration_ns >= STRINGS_FROM_NS || event->desc->category == PT_CATEGORY_PROC ||
-           event->desc->id == PT_EV_io_open;
-}
-
-/* Which function of CUDA, or which kernel, says more than that it was one. */
-static void name_cuda_call(struct pt_timeline_slice *slice, const struct pt_event *event)
-{
-    if (event->desc->id == PT_EV_cuda_launch && pt_event_as(event, cuda_launch)->name) {
-        const pt_u32 kernel = pt_event_as(event, cuda_launch)->name;
-        struct pt_timeline_gpu *gpu = pt_timeline_gpu_of(slice->row->process);
-        slice->name = pt_gpu_launch_name(&gpu->kernels, event->process, kernel);
-        slice->name_key = 1ull << 62 | (pt_u64)event->process->index << 32 | kernel;
-        return;
-    }
-    const pt_u32 id = event->desc->id == PT_EV_cuda_call       ? pt_event_as(event, cuda_call)->name
-                      : event->desc->id == PT_EV_cuda_transfer ? pt_event_as(event, cuda_transfer)->name
-                                                               : 0;
-    const char *name = id ? pt_process_string(event->process, id) : NULL;
-    if (!name || !*name)
-        return;
-    slice->name = name;
-    slice->name_key = (pt_u64)event->process->index << 32 | id;
-}
-
-static void show_span(struct pt_timeline *timeline, struct pt_timeline_lane *lane, const struct pt_event *event)
-{
-    pt_i64 start_ns = event->start_ns, end_ns = pt_event_end_ns(event);
-    const bool makes_process = event->desc->id == PT_EV_proc_fork || event->desc->id == PT_EV_proc_spawn;
-    if (event->duration_ns < timeline->min_duration_ns && !makes_process)
-        return;
-    if (!pt_timeline_clip(timeline, &start_ns, &end_ns))
-        return;
-    struct pt_timeline_row *row = pt_timeline_lane_place(timeline, lane, &start_ns, &end_ns);
-    if (!row)
-        return;
-    struct pt_timeline_slice slice = {
-        .row = row, .start_ns = start_ns, .end_ns = end_ns, .event = event, .with_strings = is_worth_strings(event)};
-    if (makes_process && event->result > 0)
-        slice.arrow_from = pt_timeline_link_process(
-            timeline, event->desc->id == PT_EV_proc_fork ? "fork" : "spawn", &(struct pt_timeline_place){row, start_ns},
-            pt_timeline_find_child(timeline, lane->process, event->result, event->start_ns));
-    if (event->desc->category == PT_CATEGORY_CUDA) {
-        name_cuda_call(&slice, event);
-        pt_timeline_gpu_call(timeline, &slice);
-    }
-    pt_timeline_show(timeline, &slice);
-}
-
-/* ---- ranges ---- */
-
-static struct pt_timeline_slice range_slice(const struct pt_timeline_lane *lane, pt_u32 name, pt_i64 start_ns)
-{
-    const char *text = pt_process_string(lane->process->process, name);
-    return (struct pt_timeline_slice){.row = lane->rows.rows[0],
-                                      .start_ns = start_ns,
-                                      .category = "range",
-                                      .name = text ? text : "",
-                                      .name_key = (pt_u64)lane->process->process->index << 32 | name};
-}
-
-static void begin_range(struct pt_timeline *timeline, struct pt_timeline_lane *lane, const struct pt_event *event)
-{
-    struct pt_track *track = &pt_timeline_thread_row(lane)->track;
-    pt_track_range_begin(track, event->start_ns, pt_event_as(event, range_begin)->name);
-    const struct pt_track_range *range = &track->ranges[track->n_ranges - 1];
-    if (begins_inside(timeline, lane->process, range->start_ns)) {
-        const struct pt_timeline_slice slice = range_slice(lane, range->name, range->start_ns);
-        pt_timeline_show_opened(timeline, &slice);
-    }
-}
-
-static void end_range(struct pt_timeline *timeline, struct pt_timeline_lane *lane, pt_i64 at_ns,
-                      const struct pt_timeline_arg *arg)
-{
-    struct pt_track_range range;
-    pt_i64 end_ns = at_ns;
-    if (!pt_track_range_end(&pt_timeline_thread_row(lane)->track, &end_ns, &range)) {
-        timeline->summary->left_out++;
-        return;
-    }
-    struct pt_timeline_slice slice = range_slice(lane, range.name, range.start_ns);
-    slice.was_opened = begins_inside(timeline, lane->process, range.start_ns);
-    if (!pt_timeline_clip(timeline, &slice.start_ns, &end_ns))
-        return;
-    slice.end_ns = end_ns;
-    slice.args = arg;
-    slice.n_args = arg != NULL;
-    pt_timeline_show(timeline, &slice);
-}
-
-/* A step (an epoch) lasts until the next one of its thread, a step also no longer than its epoch. They have a row of
- * their own: the program's ranges need not respect them. */
-static struct pt_timeline_slice period_slice(const struct pt_timeline *timeline, const struct pt_timeline_lane *lane,
-                                             const struct pt_timeline_period *period, char *name, size_t room)
-{
-    snprintf(name, room, "%s %llu", period == &lane->epoch ? "epoch" : "step", (unsigned long long)period->number);
-    return (struct pt_timeline_slice){.row = lane->steps,
-                                      .start_ns = period->start_ns,
-                                      .category = "step",
-                                      .name = name,
-                                      .was_opened = begins_inside(timeline, lane->process, period->start_ns)};
-}
-
-static void end_period(struct pt_timeline *timeline, struct pt_timeline_lane *lane, struct pt_timeline_period *period,
-                       pt_i64 at_ns, const struct pt_timeline_arg *arg)
-{
-    char name[40];
-    if (!period->is_open)
-        return;
-    period->is_open = false;
-    struct pt_timeline_slice slice = period_slice(timeline, lane, period, name, sizeof name);
-    slice.end_ns = at_ns < slice.start_ns ? slice.start_ns : at_ns;
-    slice.args = arg;
-    slice.n_args = arg != NULL;
-    if (pt_timeline_clip(timeline, &slice.start_ns, &slice.end_ns))
-        pt_timeline_show(timeline, &slice);
-}
-
-static void begin_period(struct pt_timeline *timeline, struct pt_timeline_lane *lane, const struct pt_event *event)
-{
-    char name[40];
-    struct pt_timeline_period *period = event->desc->id == PT_EV_epoch ? &lane->epoch : &lane->step;
-    end_period(timeline, lane, &lane->step, event->start_ns, NULL);
-    if (period == &lane->epoch)
-        end_period(timeline, lane, &lane->epoch, event->start_ns, NULL);
-    *period = (struct pt_timeline_period){.is_open = true, .number = event->words[0], .start_ns = event->start_ns};
-    const struct pt_timeline_slice slice = period_slice(timeline, lane, period, name, sizeof name);
-    if (slice.was_opened)
-        pt_timeline_show_opened(timeline, &slice);
-}
-
-/* ---- instants and counters ---- */
-
-static void show_instant(struct pt_timeline *timeline, struct pt_timeline_lane *lane, const struct pt_event *event)
-{
-    if (!pt_timeline_in_window(timeline, event->start_ns))
-        return;
-    struct pt_timeline_slice slice = {.row = pt_timeline_thread_row(lane),
-                                      .start_ns = event->start_ns,
-                                      .end_ns = event->start_ns,
-                                      .event = event,
-                                      .with_strings = true,
-                                      .is_of_process = event->desc->id == PT_EV_stage};
-    if (event->desc->id == PT_EV_mark) {
-        const pt_u32 name = pt_event_as(event, mark)->name;
-        const char *text = pt_process_string(event->process, name);
-        slice.event = NULL;
-        slice.category = "mark";
-        slice.name = text ? text : "";
-        slice.name_key = (pt_u64)event->process->index << 32 | name;
-    }
-    pt_timeline_show_instant(timeline, &slice);
-}
-
-static void show_counter(struct pt_timeline *timeline, struct pt_timeline_process *process,
-                         const struct pt_event *event)
-{
-    const struct pt_ev_counter *counter = pt_event_as(event, counter);
-    const char *name = pt_process_string(event->process, counter->name);
-    if (!pt_timeline_in_window(timeline, event->start_ns))
-        return;
-    if (!isfinite(counter->value)) {
-        timeline->summary->left_out++;
-        return;
-    }
-    pt_timeline_show_counter(timeline,
-                             &(struct pt_timeline_counter){.process = process,
-                                                           .name = name && *name ? name : "counter",
-                                                           .series = "value",
-                                                           .key = PT_TIMELINE_KEY_NAME(counter->name)},
-                             event->start_ns, counter->value);
-}
+#define HEAP_POINTS 200000u /* of all live-heap counters together */
 
 static void add_heap(struct pt_timeline *timeline, struct pt_timeline_process *process, const struct pt_event *event)
 {
@@ -232,124 +33,50 @@ static void add_heap(struct pt_timeline *timeline, struct pt_timeline_process *p
         timeline->summary->left_out++;
 }
 
-/* ---- exec: a slice from the call to the end of the image, or to its failure ---- */
-
-static void end_exec(struct pt_timeline *timeline, struct pt_timeline_lane *lane, pt_i64 at_ns,
-                     const struct pt_event *failure, struct pt_timeline_process *next_image)
-{
-    pt_i64 start_ns = lane->exec.start_ns, end_ns = at_ns;
-    lane->exec.is_open = false;
-    if (!pt_timeline_clip(timeline, &start_ns, &end_ns))
-        return;
-    struct pt_timeline_row *row = pt_timeline_lane_place(timeline, lane, &start_ns, &end_ns);
-    if (!row)
-        return;
-    const char *path = pt_process_string(lane->process->process, (pt_u32)lane->exec.number);
-    const struct pt_timeline_arg arg = {.key = "path", .text = path ? path : ""};
-    struct pt_timeline_slice slice = {
-        .row = row, .start_ns = start_ns, .end_ns = end_ns, .event = failure, .with_strings = true};
-    if (!failure) {
-        slice.category = "proc";
-        slice.name = "exec";
-        slice.args = &arg;
-        slice.n_args = 1;
-    }
-    slice.arrow_from =
-        pt_timeline_link_process(timeline, "exec", &(struct pt_timeline_place){row, start_ns}, next_image);
-    pt_timeline_show(timeline, &slice);
-}
-
-static void begin_exec(struct pt_timeline_lane *lane, const struct pt_event *event)
-{
-    lane->exec = (struct pt_timeline_period){
-        .is_open = true, .number = pt_event_as(event, proc_exec)->path, .start_ns = event->start_ns};
-}
-
-/* ---- the walk ---- */
-
-static void show_point(struct pt_timeline *timeline, struct pt_timeline_lane *lane, const struct pt_event *event)
-{
-    switch (event->desc->id) {
-    case PT_EV_counter:
-        show_counter(timeline, lane->process, event);
-        break;
-    case PT_EV_step:
-    case PT_EV_epoch:
-        begin_period(timeline, lane, event);
-        break;
-    case PT_EV_range_open:
-        pt_timeline_range_open(lane->process, event);
-        break;
-    case PT_EV_range_close:
-        pt_timeline_range_close(timeline, lane->process, event);
-        break;
-    case PT_EV_proc_exec:
-        begin_exec(lane, event);
-        break;
-    case PT_EV_proc_exec_failed: /* told by end_exec */
-    case PT_EV_thread_start:     /* the row's first slice says as much */
-    case PT_EV_lock_wake:        /* thousands, and each ends a wait that is shown */
-    case PT_EV_lock_init:
-        break;
-    default:
-        show_instant(timeline, lane, event);
-    }
-}
-
 static void show_event(struct pt_timeline *timeline, const struct pt_event *event)
 {
     struct pt_timeline_process *process = &timeline->processes[event->process->index];
     if (!process->is_shown)
         return;
-    if (event->desc->category == PT_CATEGORY_HEAP) {
+    if (event->desc->category == PT_CATEGORY_HEAP)
         add_heap(timeline, process, event);
-        return;
-    }
-    if (pt_timeline_gpu_event(timeline, process, event))
-        return;
-    struct pt_timeline_lane *lane = pt_timeline_lane(timeline, event);
-    /* A vfork'ed child execs in its parent's memory: when the thread goes on, the exec was not its own. */
-    if (lane->exec.is_open)
-        end_exec(timeline, lane, event->start_ns, event->desc->id == PT_EV_proc_exec_failed ? event : NULL, NULL);
-    switch (event->desc->role) {
-    case PT_ROLE_UNIT:
-        break;
-    case PT_ROLE_SPAN:
-        show_span(timeline, lane, event);
-        break;
-    case PT_ROLE_POINT:
-        show_point(timeline, lane, event);
-        break;
-    case PT_ROLE_BEGIN:
-        begin_range(timeline, lane, event);
-        break;
-    case PT_ROLE_END:
-        end_range(timeline, lane, event->start_ns, NULL);
-        break;
-    }
+    else if (event->desc->category == PT_CATEGORY_GPU)
+        pt_timeline_gpu_event(timeline, process, event);
+    else
+        pt_timeline_thread_event(timeline, event);
 }
 
-static void finish_lane(struct pt_timeline *timeline, struct pt_timeline_lane *lane)
-{
-    const pt_i64 end_ns = lane->thread->end_ns;
-    if (lane->exec.is_open)
-        end_exec(timeline, lane, lane->process->end_ns, NULL, pt_timeline_next_image(timeline, lane->process));
-    while (lane->rows.rows[0] && lane->rows.rows[0]->track.n_ranges)
-        end_range(timeline, lane, end_ns, &ended_with_thread);
-    end_period(timeline, lane, &lane->step, end_ns, &ended_with_thread);
-    end_period(timeline, lane, &lane->epoch, end_ns, &ended_with_thread);
-}
-
-void pt_timeline_finish_process(struct pt_timeline *timeline, struct pt_timeline_process *process)
+static void finish_process(struct pt_timeline *timeline, struct pt_timeline_process *process)
 {
     if (!process->is_shown)
         return;
     pt_thinned_flush(&process->heap.series);
     pt_timeline_gpu_finish(process);
     pt_timeline_ranges_finish(timeline, process);
-    for (pt_u32 i = 0; i < process->process->n_threads; i++)
-        if (process->lanes[i])
-            finish_lane(timeline, process->lanes[i]);
+    pt_timeline_threads_finish(timeline, process);
+}
+
+/* Header of the file, the names of the processes, and what is not from events. */
+static void open_timeline(struct pt_timeline *timeline, struct pt_session *session, const struct pt_filter *filter)
+{
+    timeline->session = session;
+    timeline->window = pt_window_of(filter);
+    timeline->min_duration_ns = filter->min_duration_ns;
+    timeline->writer->open(timeline);
+    pt_timeline_processes_open(timeline, filter);
+    pt_timeline_samples(timeline, filter);
+}
+
+/* What is still open, the lives of the processes, the end of the file. Frees everything. */
+static void close_timeline(struct pt_timeline *timeline)
+{
+    for (pt_u32 i = 0; i < timeline->n_processes; i++)
+        finish_process(timeline, &timeline->processes[i]);
+    pt_timeline_processes_show(timeline);
+    timeline->writer->close(timeline);
+    for (pt_u32 i = 0; i < timeline->n_processes; i++)
+        pt_timeline_gpu_free(&timeline->processes[i]);
+    pt_timeline_processes_free(timeline);
 }
 
 static int walk(struct pt_timeline *timeline, struct pt_session *session, const struct pt_export_options *options,
@@ -362,12 +89,12 @@ static int walk(struct pt_timeline *timeline, struct pt_session *session, const 
     PT_AUTO(pt_stream_closep) struct pt_stream *stream = pt_session_stream(session, &filter, err);
     if (!stream)
         return -1;
-    pt_timeline_open(timeline, session, &options->filter);
+    open_timeline(timeline, session, &options->filter);
     struct pt_event event;
     int more;
     while ((more = stream->next(stream, &event, err)) > 0 && !pt_sink_failed(timeline->sink))
         show_event(timeline, &event);
-    pt_timeline_close(timeline);
+    close_timeline(timeline);
     return more < 0 ? -1 : 0;
 }
 

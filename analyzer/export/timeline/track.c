@@ -91,45 +91,59 @@ static bool cuts_range(const struct pt_track *track, pt_i64 start_ns, pt_i64 end
     return false;
 }
 
-/* Of two alike either may be the outer one; the first to come is, where a late parent is refused. */
-static bool is_twin(const struct pt_track *track, const struct pt_track_span *top, pt_i64 start_ns, pt_i64 end_ns)
+/* The new slice encloses the span on top. Of two alike either may be the outer one: where a late parent is refused, the
+ * first to come is. */
+static bool encloses(const struct pt_track *track, const struct pt_track_span *top, pt_i64 start_ns, pt_i64 end_ns)
 {
-    return track->refuses_late_parents && top->start_ns == start_ns && top->end_ns == end_ns;
+    const bool are_alike = top->start_ns == start_ns && top->end_ns == end_ns;
+    return top->start_ns >= start_ns && top->end_ns <= end_ns && !(track->refuses_late_parents && are_alike);
 }
 
-/* Against the spans on the stack, newest first. Nothing changes unless the slice is taken. */
+static bool is_late_parent(const struct pt_track *track, const struct pt_track_span *top, pt_i64 start_ns)
+{
+    return track->refuses_late_parents && top->start_ns == start_ns && start_ns > track->from_ns;
+}
+
+static bool lies_inside(const struct pt_track_span *top, pt_i64 start_ns, pt_i64 end_ns)
+{
+    return start_ns >= top->start_ns && end_ns <= top->end_ns;
+}
+
+/* The spans from first on make place for one that encloses them. */
+static void replace_spans(struct pt_track *track, size_t first, struct pt_track_span span)
+{
+    span.children_end_ns = span.children_end_ns > span.start_ns ? span.children_end_ns : span.start_ns;
+    track->n_spans = first;
+    span_push(track, span);
+}
+
+/* Against the spans on the stack, newest first. The stack does not change unless the slice is taken. */
 static bool place_on_stack(struct pt_track *track, pt_i64 *start_ns, pt_i64 *end_ns)
 {
-    pt_i64 start = *start_ns, end = *end_ns, children_end = start;
+    const pt_i64 earliest_ns = *start_ns - tolerance_ns(*end_ns - *start_ns);
+    pt_i64 children_end_ns = *start_ns;
     size_t n = track->n_spans;
-    while (n) {
+    while (n && track->spans[n - 1].end_ns > *start_ns) {
         struct pt_track_span *top = &track->spans[n - 1];
-        if (top->end_ns <= start)
-            break;
-        if (top->start_ns >= start && top->end_ns <= end && !is_twin(track, top, start, end)) {
-            if (track->refuses_late_parents && top->start_ns == start && start > track->from_ns)
+        if (encloses(track, top, *start_ns, *end_ns)) {
+            if (is_late_parent(track, top, *start_ns))
                 return false;
-            children_end = top->end_ns > children_end ? top->end_ns : children_end;
+            children_end_ns = top->end_ns > children_end_ns ? top->end_ns : children_end_ns;
             n--;
-        } else if (start >= top->start_ns && end <= top->end_ns) {
-            if (!fit_inside(top, &start, &end) || cuts_range(track, start, end))
+        } else if (lies_inside(top, *start_ns, *end_ns)) {
+            if (!fit_inside(top, start_ns, end_ns) || cuts_range(track, *start_ns, *end_ns))
                 return false;
-            top->children_end_ns = end;
-            *start_ns = start;
-            *end_ns = end;
+            top->children_end_ns = *end_ns;
             return true;
-        } else if (!nudge(top, &start, &end) || start < *start_ns - tolerance_ns(*end_ns - *start_ns)) {
+        } else if (!nudge(top, start_ns, end_ns) || *start_ns < earliest_ns) {
             return false;
         }
-        if (children_end > end)
+        if (children_end_ns > *end_ns)
             return false;
     }
-    if (cuts_range(track, start, end))
+    if (cuts_range(track, *start_ns, *end_ns))
         return false;
-    track->n_spans = n;
-    span_push(track, (struct pt_track_span){start, end, children_end > start ? children_end : start});
-    *start_ns = start;
-    *end_ns = end;
+    replace_spans(track, n, (struct pt_track_span){*start_ns, *end_ns, children_end_ns});
     return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * chrome/ids.c - Owns: the map from processes and threads to viewer ids. One thread. */
+ * timeline/ids.c - Owns: the map from processes and threads to viewer ids. One thread. */
 #include "ids.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static bool id_is_plausible(pt_u32 id)
     return id > 0 && id <= KERNEL_MAX_ID;
 }
 
-static void assign_pids(struct pt_chrome_ids *ids, const struct pt_session *session)
+static void assign_pids(struct pt_timeline_ids *ids, const struct pt_session *session)
 {
     struct pt_map taken = {0};
     for (pt_u32 i = 0; i < ids->n_processes; i++) {
@@ -40,7 +40,7 @@ static void assign_pids(struct pt_chrome_ids *ids, const struct pt_session *sess
     pt_map_fini(&taken);
 }
 
-static void assign_tids(struct pt_chrome_ids *ids, const struct pt_process *process)
+static void assign_tids(struct pt_timeline_ids *ids, const struct pt_process *process)
 {
     pt_u32 *const tids = pt_calloc(process->n_threads ? process->n_threads : 1, sizeof *tids);
     const pt_u32 pid = ids->pids[process->index];
@@ -54,7 +54,7 @@ static void assign_tids(struct pt_chrome_ids *ids, const struct pt_process *proc
         else if (id_is_plausible(tid) && tid != pid && !*slot)
             tids[i] = tid;
         else
-            tids[i] = pt_chrome_ids_new_tid(ids);
+            tids[i] = pt_timeline_ids_new_tid(ids);
         has_main |= tid == process->pid;
         *slot = i + 1;
     }
@@ -62,10 +62,10 @@ static void assign_tids(struct pt_chrome_ids *ids, const struct pt_process *proc
     ids->tids[process->index] = tids;
 }
 
-void pt_chrome_ids_build(struct pt_chrome_ids *ids, const struct pt_session *session)
+void pt_timeline_ids_build(struct pt_timeline_ids *ids, const struct pt_session *session)
 {
     const pt_u32 n = session->n_processes;
-    *ids = (struct pt_chrome_ids){.n_processes = n, .next_tid = KERNEL_MAX_ID + 1, .next_pid = KERNEL_MAX_ID + 1};
+    *ids = (struct pt_timeline_ids){.n_processes = n, .next_tid = KERNEL_MAX_ID + 1, .next_pid = KERNEL_MAX_ID + 1};
     ids->pids = pt_calloc(n ? n : 1, sizeof *ids->pids);
     ids->tids = pt_calloc(n ? n : 1, sizeof *ids->tids);
     assign_pids(ids, session);
@@ -73,17 +73,17 @@ void pt_chrome_ids_build(struct pt_chrome_ids *ids, const struct pt_session *ses
         assign_tids(ids, session->processes[i]);
 }
 
-pt_u32 pt_chrome_ids_new_tid(struct pt_chrome_ids *ids)
+pt_u32 pt_timeline_ids_new_tid(struct pt_timeline_ids *ids)
 {
     return ids->next_tid++;
 }
 
-pt_u32 pt_chrome_ids_new_pid(struct pt_chrome_ids *ids)
+pt_u32 pt_timeline_ids_new_pid(struct pt_timeline_ids *ids)
 {
     return ids->next_pid++;
 }
 
-void pt_chrome_ids_free(struct pt_chrome_ids *ids)
+void pt_timeline_ids_free(struct pt_timeline_ids *ids)
 {
     for (pt_u32 i = 0; i < ids->n_processes; i++)
         free(ids->tids[i]);

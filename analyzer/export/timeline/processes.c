@@ -1,34 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline/frame.c - what a timeline shows beside events: processes with their lives, threads alive, arrows between
- * them.
+ * timeline/processes.c - what a timeline shows of processes beside their events: names, lives, threads alive over time,
+ * arrows between them.
  *
  * Owns: the per-process state of the walk. One thread. Never: reads events. */
-#include "timeline.h"
+#include "processes.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "lanes.h"
+#include "rows.h"
+#include "show.h"
 
 #define FIRST_ARGUMENT_CHARS 40
 
-pt_i64 pt_timeline_shown_ns(const struct pt_timeline *timeline)
-{
-    const pt_i64 from_ns = timeline->from_ns > 0 ? timeline->from_ns : 0;
-    const pt_i64 until_ns =
-        timeline->until_ns < timeline->session->duration_ns ? timeline->until_ns : timeline->session->duration_ns;
-    return until_ns > from_ns ? until_ns - from_ns : 0;
-}
-
-/* ---- processes ---- */
-
-static bool process_is_wanted(const struct pt_process *process, const struct pt_filter *filter)
-{
-    if (filter->pid && process->pid != filter->pid)
-        return false;
-    return !filter->stage || (process->stage && !strcmp(process->stage, filter->stage));
-}
+/* ---- names and lives ---- */
 
 static void process_bounds(struct pt_timeline *timeline, struct pt_timeline_process *process)
 {
@@ -40,8 +27,8 @@ static void process_bounds(struct pt_timeline *timeline, struct pt_timeline_proc
     }
     process->start_ns = start;
     process->end_ns = end < start ? start : end;
-    process->from_ns = start < timeline->from_ns ? timeline->from_ns : start;
-    process->until_ns = process->end_ns > timeline->until_ns ? timeline->until_ns : process->end_ns;
+    process->from_ns = start < timeline->window.from_ns ? timeline->window.from_ns : start;
+    process->until_ns = process->end_ns > timeline->window.until_ns ? timeline->window.until_ns : process->end_ns;
     process->is_shown &= process->from_ns <= process->until_ns;
 }
 
@@ -176,11 +163,10 @@ static void show_threads(struct pt_timeline_process *process)
 
 /* ---- arrows ---- */
 
-static const struct pt_session *sorted_session; /* qsort has no context */
-static int pid_order(const void *a, const void *b)
+static int pid_order(const void *a, const void *b, void *context)
 {
-    const struct pt_process *x = sorted_session->processes[*(const pt_u32 *)a],
-                            *y = sorted_session->processes[*(const pt_u32 *)b];
+    const struct pt_session *session = context;
+    const struct pt_process *x = session->processes[*(const pt_u32 *)a], *y = session->processes[*(const pt_u32 *)b];
     if (x->pid != y->pid)
         return x->pid < y->pid ? -1 : 1;
     if (x->start_ns != y->start_ns)
@@ -193,8 +179,7 @@ static void sort_by_pid(struct pt_timeline *timeline)
     timeline->by_pid = pt_calloc(timeline->n_processes ? timeline->n_processes : 1, sizeof *timeline->by_pid);
     for (pt_u32 i = 0; i < timeline->n_processes; i++)
         timeline->by_pid[i] = i;
-    sorted_session = timeline->session;
-    qsort(timeline->by_pid, timeline->n_processes, sizeof *timeline->by_pid, pid_order);
+    qsort_r(timeline->by_pid, timeline->n_processes, sizeof *timeline->by_pid, pid_order, timeline->session);
 }
 
 struct pt_timeline_process *pt_timeline_find_child(struct pt_timeline *timeline,
@@ -230,8 +215,20 @@ struct pt_timeline_process *pt_timeline_next_image(struct pt_timeline *timeline,
     return NULL;
 }
 
-/* Children that no fork or spawn told of (vfork, clone, system): the arrow starts on the parent's main thread. */
-static void show_untold_children(struct pt_timeline *timeline)
+pt_u64 pt_timeline_link_process(struct pt_timeline *timeline, const char *what, const struct pt_timeline_place *from,
+                                struct pt_timeline_process *made)
+{
+    if (!made || made->from_ns != made->start_ns)
+        return 0;
+    made->is_linked = true;
+    if (from->at_ns > made->from_ns)
+        return 0;
+    pt_timeline_show_arrow(timeline, "process", what, from, &(struct pt_timeline_place){made->main_row, made->from_ns});
+    return made->arrow_to = ++timeline->n_arrows;
+}
+
+/* Children that no fork or spawn event names (vfork, clone, system): the arrow starts on the parent's main thread. */
+static void show_other_children(struct pt_timeline *timeline)
 {
     for (pt_u32 i = 0; i < timeline->n_processes; i++) {
         struct pt_timeline_process *child = &timeline->processes[i];
@@ -249,7 +246,7 @@ static void show_untold_children(struct pt_timeline *timeline)
     }
 }
 
-/* ---- the file ---- */
+/* ---- the walk's state ---- */
 
 /* The row of its life: its main thread's, or one of that name where no such thread is known. */
 static struct pt_timeline_row *main_row(struct pt_timeline_process *process)
@@ -271,7 +268,7 @@ static void open_process(struct pt_timeline *timeline, pt_u32 index, const struc
     process->timeline = timeline;
     process->heap.blocks.room = &timeline->room;
     process->process = timeline->session->processes[index];
-    process->is_shown = process_is_wanted(process->process, filter);
+    process->is_shown = pt_selects_process(filter, process->process);
     process->pid = timeline->ids.pids[index];
     process->lanes = pt_calloc(process->process->n_threads ? process->process->n_threads : 1, sizeof *process->lanes);
     process_bounds(timeline, process);
@@ -281,25 +278,29 @@ static void open_process(struct pt_timeline *timeline, pt_u32 index, const struc
     name_process(timeline, process);
 }
 
-void pt_timeline_open(struct pt_timeline *timeline, struct pt_session *session, const struct pt_filter *filter)
+void pt_timeline_processes_open(struct pt_timeline *timeline, const struct pt_filter *filter)
 {
-    timeline->session = session;
-    timeline->from_ns = filter->from_ns > 0 ? filter->from_ns : LLONG_MIN / 4;
-    timeline->until_ns = filter->until_ns > 0 ? filter->until_ns : LLONG_MAX / 4;
-    timeline->min_duration_ns = filter->min_duration_ns;
+    const struct pt_session *session = timeline->session;
     timeline->n_processes = session->n_processes;
     timeline->processes = pt_calloc(session->n_processes ? session->n_processes : 1, sizeof *timeline->processes);
-    pt_chrome_ids_build(&timeline->ids, session);
+    pt_timeline_ids_build(&timeline->ids, session);
     sort_by_pid(timeline);
-    timeline->writer->open(timeline);
     for (pt_u32 i = 0; i < session->n_processes; i++)
         open_process(timeline, i, filter);
-    pt_timeline_samples(timeline, filter);
+}
+
+void pt_timeline_processes_show(struct pt_timeline *timeline)
+{
+    show_other_children(timeline);
+    for (pt_u32 i = 0; i < timeline->n_processes; i++)
+        if (timeline->processes[i].is_shown) {
+            show_threads(&timeline->processes[i]);
+            show_life(timeline, &timeline->processes[i]);
+        }
 }
 
 static void free_process(struct pt_timeline_process *process)
 {
-    pt_timeline_gpu_free(process);
     pt_timeline_rows_free(&process->ranges);
     for (pt_u32 i = 0; i < process->process->n_threads; i++)
         pt_timeline_lane_free(process->lanes[i]);
@@ -311,20 +312,11 @@ static void free_process(struct pt_timeline_process *process)
     pt_live_heap_free(&process->heap);
 }
 
-void pt_timeline_close(struct pt_timeline *timeline)
+void pt_timeline_processes_free(struct pt_timeline *timeline)
 {
-    for (pt_u32 i = 0; i < timeline->n_processes; i++)
-        pt_timeline_finish_process(timeline, &timeline->processes[i]);
-    show_untold_children(timeline);
-    for (pt_u32 i = 0; i < timeline->n_processes; i++)
-        if (timeline->processes[i].is_shown) {
-            show_threads(&timeline->processes[i]);
-            show_life(timeline, &timeline->processes[i]);
-        }
-    timeline->writer->close(timeline);
     for (pt_u32 i = 0; i < timeline->n_processes; i++)
         free_process(&timeline->processes[i]);
     free(timeline->processes);
     free(timeline->by_pid);
-    pt_chrome_ids_free(&timeline->ids);
+    pt_timeline_ids_free(&timeline->ids);
 }

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * timeline/types.h - a run as processes, rows, slices, arrows and counters: what all timeline formats have in common.
+ *
+ * One walk over the events decides what is shown, where and under which name; a writer (chrome.c, perfetto.c) says how
+ * that looks in its format. So two formats of one run show the same.
+ */
+#ifndef PT_EXPORT_TIMELINE_TYPES_H
+#define PT_EXPORT_TIMELINE_TYPES_H
+
+#include "decode/event.h"
+#include "export/export.h"
+#include "export/out/put.h"
+#include "export/selection.h"
+#include "util/vec.h"
+#include "ids.h"
+#include "live_heap.h"
+#include "track.h"
+
+struct pt_timeline;
+struct pt_timeline_gpu;  /* gpu.h */
+struct pt_timeline_lane; /* lanes.h */
+struct pt_timeline_process;
+
+/* A row: slices on it nest. */
+struct pt_timeline_row {
+    struct pt_timeline_process *process;
+    struct pt_track track;
+    struct pt_timeline_row *beside; /* the thread's own row, where this one takes what that cannot; else NULL */
+    const char *group;              /* "GPU 0"; NULL = directly under the process */
+    char name[64];
+    pt_u32 tid;        /* in the viewer */
+    pt_u32 thread_tid; /* of the thread whose own row it is; 0 = no thread's */
+    pt_u32 order;
+    bool is_used;
+    pt_u64 uuid;             /* the Perfetto writer's */
+    struct pt_put_text head; /* the Chrome writer's: how each slice begins */
+};
+
+/* Rows for slices that may overlap: each goes to the first with room. */
+#define PT_TIMELINE_ROWS 16
+struct pt_timeline_rows {
+    struct pt_timeline_row *rows[PT_TIMELINE_ROWS];
+    pt_u32 limit; /* 1 .. PT_TIMELINE_ROWS */
+};
+
+/* ---- what a writer is given ---- */
+
+struct pt_timeline_arg {
+    const char *key;
+    const char *text; /* NULL = a number */
+    pt_i64 number;
+};
+
+struct pt_timeline_place {
+    const struct pt_timeline_row *row;
+    pt_i64 at_ns;
+};
+
+struct pt_timeline_slice {
+    struct pt_timeline_row *row;
+    pt_i64 start_ns, end_ns;      /* an instant: equal */
+    const struct pt_event *event; /* gives category, name and fields; NULL = none of them */
+    const char *category, *name;  /* NULL = the event's */
+    pt_u64 name_key;              /* equal keys, equal names; 0 = compare the texts */
+    bool with_strings;            /* of the event's fields */
+    bool was_opened;              /* the writer already got its beginning */
+    bool is_of_process;           /* an instant that concerns the whole process */
+    pt_u64 arrow_from, arrow_to;  /* ids of arrows that begin and end here; 0 = none */
+    /* Of a call and the work that it started: shown behind the second of both, because readers take an arrow for that
+     * of another slice when its own, of no length, comes later. No row = none. */
+    struct pt_timeline_place call, work;
+    const pt_u64 *arrows_from; /* more that begin here */
+    pt_u32 n_arrows_from;
+    const struct pt_timeline_arg *args; /* beside the event's fields */
+    pt_u32 n_args;
+};
+
+enum pt_timeline_unit { PT_TIMELINE_UNIT_NONE, PT_TIMELINE_UNIT_COUNT, PT_TIMELINE_UNIT_BYTES };
+
+struct pt_timeline_counter {
+    struct pt_timeline_process *process;
+    const char *name, *series;
+    pt_u64 key; /* of the name, in the process; not 0 */
+    enum pt_timeline_unit unit;
+};
+
+/* Keys of counters that every process has; names that programs give come after them. */
+enum pt_timeline_key {
+    PT_TIMELINE_KEY_HEAP = 1,
+    PT_TIMELINE_KEY_THREADS,
+    PT_TIMELINE_KEY_DEPTH,
+    PT_TIMELINE_KEY_MEMORY = 1 << 8, /* plus a number */
+    PT_TIMELINE_KEY_SAMPLE = 1 << 16
+};
+#define PT_TIMELINE_KEY_NAME(id) (1ull << 32 | (id))
+
+struct pt_timeline_writer {
+    size_t state_bytes; /* zeroed, for the time of the export */
+    bool in_order;      /* of slices that begin at one instant it needs the outer one first */
+    void (*open)(struct pt_timeline *timeline);
+    void (*process)(struct pt_timeline *timeline, struct pt_timeline_process *process, const char *title,
+                    const char *labels);
+    void (*row)(struct pt_timeline *timeline, struct pt_timeline_row *row); /* before its first slice */
+    /* A slice begins whose end is not known yet; NULL = the writer needs whole ones. */
+    void (*opened)(struct pt_timeline *timeline, const struct pt_timeline_slice *slice);
+    void (*slice)(struct pt_timeline *timeline, const struct pt_timeline_slice *slice);
+    void (*instant)(struct pt_timeline *timeline, const struct pt_timeline_slice *slice);
+    void (*counter)(struct pt_timeline *timeline, const struct pt_timeline_counter *counter, pt_i64 at_ns,
+                    pt_f64 value);
+    /* An arrow of which both ends are known; NULL = ids in the slices are enough. */
+    void (*arrow)(struct pt_timeline *timeline, const char *category, const char *name,
+                  const struct pt_timeline_place *from, const struct pt_timeline_place *to);
+    void (*close)(struct pt_timeline *timeline);
+    void (*free)(void *state); /* what the state owns; NULL = nothing */
+};
+
+/* ---- the state of the walk ---- */
+
+/* A range that may overlap others (range_open). */
+struct pt_timeline_open_range {
+    pt_u64 id;
+    pt_i64 start_ns;
+    pt_u32 name;
+};
+
+struct pt_timeline_process {
+    struct pt_timeline *timeline;
+    struct pt_process *process;
+    bool is_shown;
+    bool is_linked; /* an arrow leads to it */
+    pt_u32 pid;
+    pt_u64 uuid;              /* the Perfetto writer's */
+    pt_i64 start_ns, end_ns;  /* around all that is known of it */
+    pt_i64 from_ns, until_ns; /* the part in the window */
+    struct pt_timeline_row *main_row;
+    bool has_own_main_row;           /* its main thread is not known */
+    struct pt_timeline_lane **lanes; /* by thread index; NULL = nothing shown yet */
+    struct pt_timeline_counter heap_counter;
+    struct pt_live_heap heap;
+    struct pt_timeline_gpu *gpu; /* NULL = nothing yet */
+    struct pt_timeline_rows ranges;
+    struct {
+        PT_VEC(struct pt_timeline_open_range);
+    } open_ranges;
+    pt_u64 arrow_to; /* of the one that leads to it */
+    struct {
+        PT_VEC(pt_u64);
+    } arrows_from; /* to children of which no event of this process says that it made them */
+};
+
+struct pt_timeline {
+    const struct pt_timeline_writer *writer;
+    void *state; /* the writer's */
+    struct pt_sink *sink;
+    struct pt_export_summary *summary;
+    struct pt_session *session;
+    struct pt_window window;
+    pt_i64 min_duration_ns;
+    struct pt_timeline_ids ids;
+    struct pt_timeline_process *processes; /* by process index */
+    struct pt_timeline_process stages;     /* holds the launcher's samples */
+    pt_u32 n_processes;
+    pt_u32 *by_pid; /* process indices by pid, then start */
+    struct pt_block_room room;
+    pt_u64 n_arrows;
+};
+
+#endif
