@@ -5,21 +5,20 @@
  *
  * Owns: the file, what is open on each thread. One thread. Never: shows what PyTorch's profiler has no category for
  * (files, locks, memory): that is in the other timelines. */
-#include "torch.h"
+#include "file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "export/out/put.h"
+#include "export/timeline/gpu_names.h"
+#include "gpu.h"
+#include "line.h"
+#include "projection.h"
 
 #define OPEN_LIMIT 100000u    /* a program that never ends its ranges */
 #define RANGE_TIDS (1u << 22) /* rows for ranges that may overlap: the kernel gives out no thread id above this */
-
-const char *pt_torch_process_name(const struct pt_torch_file *file)
-{
-    return file->process->comm && *file->process->comm ? file->process->comm : "process";
-}
 
 int pt_torch_open(struct pt_torch_file *file, const char *folder, pt_u64 max_bytes, struct pt_error *err)
 {
@@ -34,9 +33,7 @@ int pt_torch_open(struct pt_torch_file *file, const char *folder, pt_u64 max_byt
     at = pt_put_u64(pt_put(at, ", \"world_size\": "), file->world_size);
     at = pt_put_u64(pt_put(at, "},\n\"displayTimeUnit\":\"ms\",\"baseTimeNanoseconds\":"), session->start_realtime_ns);
     pt_sink_wrote(file->sink, pt_put(at, ",\n\"traceEvents\":["));
-    pt_torch_name(file, "process_name", "name", file->process->pid, 0, pt_torch_process_name(file), 0);
-    pt_torch_name(file, "process_labels", "labels", file->process->pid, 0, "CPU", 0);
-    pt_torch_name(file, "process_sort_index", "sort_index", file->process->pid, 0, NULL, file->process->pid);
+    pt_torch_name_process(file, file->process->pid, "CPU", file->process->pid);
     file->summary->processes++;
     return 0;
 }
@@ -49,33 +46,39 @@ static void name_thread(struct pt_torch_file *file, const struct pt_thread *thre
         return;
     known->is_named = true;
     snprintf(name, sizeof name, "thread %u", thread->tid);
-    pt_torch_name(file, "thread_name", "name", file->process->pid, thread->tid, name, 0);
-    pt_torch_name(file, "thread_sort_index", "sort_index", file->process->pid, thread->tid, NULL, thread->tid);
-    file->summary->tracks++;
+    pt_torch_name_thread(file, (struct pt_torch_row){file->process->pid, thread->tid}, name);
 }
 
 /* ---- calls ---- */
 
-static void show_call(struct pt_torch_file *file, const struct pt_event *event)
+/* The function's name as CUPTI or a wrapper recorded it. */
+static const char *call_name(const struct pt_torch_file *file, const struct pt_event *event)
 {
-    const bool is_told = event->desc->id == PT_EV_cuda_call; /* by CUPTI; else seen by a wrapper */
-    const pt_u32 id = is_told                                  ? pt_event_as(event, cuda_call)->name
+    const pt_u32 id = event->desc->id == PT_EV_cuda_call       ? pt_event_as(event, cuda_call)->name
                       : event->desc->id == PT_EV_cuda_transfer ? pt_event_as(event, cuda_transfer)->name
                                                                : 0;
     const char *name = id ? pt_process_string(file->process, id) : NULL;
-    const pt_u32 correlation = is_told ? pt_event_as(event, cuda_call)->correlation : 0;
+    if (name && *name)
+        return name;
+    return event->desc->id == PT_EV_cuda_launch ? "cudaLaunchKernel" : "CUDA call";
+}
+
+/* The runtime's functions are called cuda..., the driver's cu...: HTA knows their names. */
+static bool is_of_driver(const char *name)
+{
+    return strncmp(name, "cuda", 4) != 0 && !strncmp(name, "cu", 2);
+}
+
+static void show_call(struct pt_torch_file *file, const struct pt_event *event)
+{
+    const pt_u32 correlation = event->desc->id == PT_EV_cuda_call ? pt_event_as(event, cuda_call)->correlation : 0;
+    const struct pt_torch_row row = {file->process->pid, event->thread->tid};
     pt_i64 start_ns, end_ns;
     if (!pt_torch_clip(file, event, &start_ns, &end_ns))
         return;
-    if (!name || !*name)
-        name = event->desc->id == PT_EV_cuda_launch ? "cudaLaunchKernel" : "CUDA call";
     name_thread(file, event->thread);
-    const pt_u32 pid = file->process->pid, tid = event->thread->tid;
-    /* The runtime's functions are called cuda..., the driver's cu...: HTA knows their names. */
-    char *at =
-        pt_torch_begin(file, 'X', strncmp(name, "cuda", 4) && !strncmp(name, "cu", 2) ? "cuda_driver" : "cuda_runtime",
-                       name, pid, tid, start_ns);
-    at = pt_torch_span(at, end_ns - start_ns);
+    const char *name = call_name(file, event), *category = is_of_driver(name) ? "cuda_driver" : "cuda_runtime";
+    char *at = pt_torch_slice_begin(file, category, name, row, start_ns, end_ns);
     if (correlation)
         at = pt_torch_arg(at, "correlation", correlation);
     if (event->result < 0)
@@ -83,22 +86,9 @@ static void show_call(struct pt_torch_file *file, const struct pt_event *event)
     if (event->desc->id == PT_EV_cuda_launch)
         at = pt_put_string(pt_put(at, at[-1] == '{' ? "\"kernel\":" : ",\"kernel\":"),
                            pt_gpu_kernel_name(&file->kernels, file->process, pt_event_as(event, cuda_launch)->name));
-    pt_torch_end(file, pt_put(at, "}"));
-    file->summary->slices++;
+    pt_torch_slice_end(file, at);
     if (pt_gpu_is_launch(event))
-        pt_torch_flow(file, 's', correlation, pid, tid, start_ns);
-}
-
-const char *pt_torch_step_name(char text[PT_TORCH_STEP_BYTES], pt_u64 number)
-{
-    snprintf(text, PT_TORCH_STEP_BYTES, "ProfilerStep#%llu", (unsigned long long)number);
-    return text;
-}
-
-const char *pt_torch_range_name(const struct pt_torch_file *file, pt_u32 name)
-{
-    const char *text = pt_process_string(file->process, name);
-    return text && *text ? text : "range";
+        pt_torch_flow(file, 's', correlation, row, start_ns);
 }
 
 /* ---- steps and ranges ---- */
@@ -106,13 +96,8 @@ const char *pt_torch_range_name(const struct pt_torch_file *file, pt_u32 name)
 static void show_annotation(struct pt_torch_file *file, const char *name, pt_u32 tid, pt_i64 start_ns, pt_i64 end_ns)
 {
     end_ns = end_ns < start_ns ? start_ns : end_ns;
-    if (end_ns < file->from_ns || start_ns > file->until_ns)
-        return;
-    start_ns = start_ns < file->from_ns ? file->from_ns : start_ns;
-    end_ns = end_ns > file->until_ns ? file->until_ns : end_ns;
-    char *at = pt_torch_begin(file, 'X', "user_annotation", name, file->process->pid, tid, start_ns);
-    pt_torch_end(file, pt_put(pt_torch_span(at, end_ns - start_ns), "}"));
-    file->summary->slices++;
+    if (pt_window_clip(&file->window, &start_ns, &end_ns))
+        pt_torch_slice(file, "user_annotation", name, (struct pt_torch_row){file->process->pid, tid}, start_ns, end_ns);
 }
 
 static void show_range(struct pt_torch_file *file, const struct pt_torch_open *range, pt_u32 tid, pt_i64 end_ns)
@@ -251,7 +236,7 @@ static void finish_threads(struct pt_torch_file *file)
 int pt_torch_close(struct pt_torch_file *file, struct pt_sink_result *ret_result, struct pt_error *err)
 {
     finish_threads(file);
-    const pt_i64 end_ns = file->process->end_ns < file->until_ns ? file->process->end_ns : file->until_ns;
+    const pt_i64 end_ns = file->process->end_ns < file->window.until_ns ? file->process->end_ns : file->window.until_ns;
     char *at = pt_put(pt_sink_room(file->sink), file->has_lines ? ",\n" : "\n");
     at = pt_put(at, "{\"ph\":\"i\",\"name\":\"Record Window End\",\"s\":\"g\",\"pid\":\"\",\"tid\":\"\",\"ts\":");
     pt_sink_wrote(file->sink, pt_put(pt_put_us(at, end_ns), "}\n]"));

@@ -3,7 +3,7 @@
  * torch/gpu.c - GPU work as PyTorch's profiler writes it: process = device, thread = stream.
  *
  * Owns: what is known of the devices. One thread. Never: says a property that the trace does not have. */
-#include "torch.h"
+#include "gpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +11,15 @@
 
 #include "proftrace/cuda.h"
 #include "export/out/put.h"
+#include "export/timeline/gpu_names.h"
 #include "util/json/json_text.h"
 #include "util/mem.h"
+#include "line.h"
+#include "projection.h"
 
 #define SORT_GPU 5000000 /* GPUs below all processes */
 
-struct pt_torch_device *pt_torch_device(struct pt_torch_file *file, pt_u32 number)
+static struct pt_torch_device *device_of(struct pt_torch_file *file, pt_u32 number)
 {
     uint64_t *at = pt_map_at(&file->device_at, number);
     if (*at)
@@ -24,9 +27,7 @@ struct pt_torch_device *pt_torch_device(struct pt_torch_file *file, pt_u32 numbe
     *at = file->devices.n + 1;
     char label[32];
     snprintf(label, sizeof label, "GPU %u", number);
-    pt_torch_name(file, "process_name", "name", number, 0, pt_torch_process_name(file), 0);
-    pt_torch_name(file, "process_labels", "labels", number, 0, label, 0);
-    pt_torch_name(file, "process_sort_index", "sort_index", number, 0, NULL, SORT_GPU + (pt_i64)number);
+    pt_torch_name_process(file, number, label, SORT_GPU + (pt_i64)number);
     const struct pt_torch_device device = {.number = number};
     pt_vec_push(&file->devices, device);
     return &file->devices.items[file->devices.n - 1];
@@ -35,15 +36,13 @@ struct pt_torch_device *pt_torch_device(struct pt_torch_file *file, pt_u32 numbe
 static void name_stream(struct pt_torch_file *file, const struct pt_gpu_queue *queue)
 {
     char name[40];
-    pt_torch_device(file, queue->device);
+    device_of(file, queue->device);
     uint64_t *named = pt_map_at(&file->streams, (pt_u64)queue->device << 32 | (pt_u32)queue->stream);
     if (*named)
         return;
     *named = 1;
     snprintf(name, sizeof name, "stream %lld", (long long)queue->stream);
-    pt_torch_name(file, "thread_name", "name", queue->device, queue->stream, name, 0);
-    pt_torch_name(file, "thread_sort_index", "sort_index", queue->device, queue->stream, NULL, queue->stream);
-    file->summary->tracks++;
+    pt_torch_name_thread(file, (struct pt_torch_row){queue->device, queue->stream}, name);
 }
 
 static char *put_dims(char *at, const char *key, const unsigned dims[3])
@@ -95,51 +94,64 @@ static char *put_bytes(char *at, pt_u64 bytes, pt_i64 duration_ns)
     return at;
 }
 
+/* The category is what HTA tells kernels, copies and sets apart by. */
+static const char *name_work(struct pt_torch_file *file, const struct pt_event *event, char text[PT_GPU_NAME_BYTES],
+                             const char **ret_category)
+{
+    switch (event->desc->id) {
+    case PT_EV_gpu_kernel:
+        *ret_category = "kernel";
+        return pt_gpu_kernel_name(&file->kernels, file->process, pt_event_as(event, gpu_kernel)->name);
+    case PT_EV_gpu_copy:
+        *ret_category = "gpu_memcpy";
+        pt_gpu_copy_name(text, (pt_u32)event->tag);
+        return text;
+    case PT_EV_gpu_set:
+        *ret_category = "gpu_memset";
+        pt_gpu_set_name(text, (pt_u32)event->tag);
+        return text;
+    default:
+        *ret_category = "kernel";
+        snprintf(text, PT_GPU_NAME_BYTES, "graph %llu", (unsigned long long)pt_event_as(event, gpu_graph)->graph);
+        return text;
+    }
+}
+
 static void show_work(struct pt_torch_file *file, const struct pt_event *event)
 {
     const struct pt_gpu_queue queue =
         pt_gpu_queue_parse(pt_process_string(file->process, (pt_u32)(event->words[0] >> 32)));
+    const struct pt_torch_row row = {queue.device, queue.stream};
     const pt_u32 correlation = pt_gpu_correlation(event);
     char text[PT_GPU_NAME_BYTES];
-    const char *name = text, *category = "kernel";
+    const char *category;
     pt_i64 start_ns, end_ns;
     if (!pt_torch_clip(file, event, &start_ns, &end_ns))
         return;
-    if (event->desc->id == PT_EV_gpu_kernel) {
-        name = pt_gpu_kernel_name(&file->kernels, file->process, pt_event_as(event, gpu_kernel)->name);
-    } else if (event->desc->id == PT_EV_gpu_copy) {
-        category = "gpu_memcpy";
-        pt_gpu_copy_name(text, (pt_u32)event->tag);
-    } else if (event->desc->id == PT_EV_gpu_set) {
-        category = "gpu_memset";
-        pt_gpu_set_name(text, (pt_u32)event->tag);
-    } else {
-        snprintf(text, sizeof text, "graph %llu", (unsigned long long)pt_event_as(event, gpu_graph)->graph);
-    }
+    const char *name = name_work(file, event, text, &category);
     name_stream(file, &queue);
-    char *at = pt_torch_begin(file, 'X', category, name, queue.device, queue.stream, start_ns);
-    at = put_where(pt_torch_span(at, end_ns - start_ns), &queue, correlation);
+    char *at = pt_torch_slice_begin(file, category, name, row, start_ns, end_ns);
+    at = put_where(at, &queue, correlation);
     if (event->desc->id == PT_EV_gpu_kernel)
-        at = put_config(at, pt_torch_device(file, queue.device),
+        at = put_config(at, device_of(file, queue.device),
                         pt_process_string(file->process, pt_event_as(event, gpu_kernel)->config));
     else if (event->desc->id != PT_EV_gpu_graph)
         at = put_bytes(at, event->words[1], event->duration_ns);
-    pt_torch_end(file, pt_put(at, "}"));
-    file->summary->slices++;
+    pt_torch_slice_end(file, at);
     if (!correlation)
         return;
-    pt_torch_flow(file, 'f', correlation, queue.device, queue.stream, start_ns);
+    pt_torch_flow(file, 'f', correlation, row, start_ns);
     pt_torch_project_work(file, correlation, &queue, start_ns, end_ns);
 }
 
 /* Its instant is the start of the wait, which streams of events show when it ends: this one comes first. */
 static void note_recorded(struct pt_torch_file *file, const struct pt_event *event)
 {
-    const struct pt_ev_gpu_event_record *told = pt_event_as(event, gpu_event_record);
+    const struct pt_ev_gpu_event_record *record = pt_event_as(event, gpu_event_record);
     if (!file->recorded)
         file->recorded = pt_calloc(PT_TORCH_RECORDED, sizeof *file->recorded);
     file->recorded[event->aux % PT_TORCH_RECORDED] =
-        (struct pt_torch_recorded){event->aux, told->event_correlation, told->queue};
+        (struct pt_torch_recorded){event->aux, record->event_correlation, record->queue};
 }
 
 /* HTA looks for the last work before the event's record in that stream of the device that the wait is shown on: on
@@ -157,7 +169,7 @@ static char *put_recorded(char *at, const struct pt_torch_file *file, const stru
 }
 
 /* HTA takes what has a stream for work of the GPU, but the host waited here. Its critical path looks on the stream for
- * the way back to the host all the same: there stands the end of the wait alone, and the call tells the rest. */
+ * the way back to the host all the same: there stands the end of the wait alone, and the call shows the rest. */
 static void show_sync(struct pt_torch_file *file, const struct pt_event *event)
 {
     const struct pt_ev_gpu_sync *sync = pt_event_as(event, gpu_sync);
@@ -170,16 +182,16 @@ static void show_sync(struct pt_torch_file *file, const struct pt_event *event)
         start_ns = end_ns;
     else if (event->tag != PT_CUDA_SYNC_STREAM_WAIT_EVENT)
         queue.stream = -1;
-    pt_torch_device(file, queue.device);
-    char *at = pt_torch_begin(file, 'X', "cuda_sync", name, queue.device, queue.stream, start_ns);
-    at = pt_put_string(pt_put(pt_torch_span(at, end_ns - start_ns), "\"cuda_sync_kind\":"), name);
+    device_of(file, queue.device);
+    char *at = pt_torch_slice_begin(file, "cuda_sync", name, (struct pt_torch_row){queue.device, queue.stream},
+                                    start_ns, end_ns);
+    at = pt_put_string(pt_put(at, "\"cuda_sync_kind\":"), name);
     at = put_where(at, &queue, sync->correlation);
     if (event->tag == PT_CUDA_SYNC_STREAM)
         at = pt_torch_arg(at, "waited_ns", event->duration_ns);
     if (sync->event)
         at = put_recorded(at, file, sync, queue.device);
-    pt_torch_end(file, pt_put(at, "}"));
-    file->summary->slices++;
+    pt_torch_slice_end(file, at);
 }
 
 static void show_overhead(struct pt_torch_file *file, const struct pt_event *event)
@@ -187,9 +199,7 @@ static void show_overhead(struct pt_torch_file *file, const struct pt_event *eve
     pt_i64 start_ns, end_ns;
     if (!pt_torch_clip(file, event, &start_ns, &end_ns))
         return;
-    char *at = pt_torch_begin(file, 'X', "overhead", pt_gpu_overhead_name(event->tag), -1, 0, start_ns);
-    pt_torch_end(file, pt_put(pt_torch_span(at, end_ns - start_ns), "}"));
-    file->summary->slices++;
+    pt_torch_slice(file, "overhead", pt_gpu_overhead_name(event->tag), (struct pt_torch_row){-1, 0}, start_ns, end_ns);
 }
 
 /* Device memory only, as the program asks the driver for it: PyTorch's own allocator asks for large pieces. */
@@ -199,14 +209,14 @@ static void show_memory(struct pt_torch_file *file, const struct pt_event *event
     unsigned number, kind;
     if (!place || sscanf(place, "%u/%u", &number, &kind) != 2 || kind != PT_CUDA_MEMORY_DEVICE)
         return;
-    struct pt_torch_device *device = pt_torch_device(file, number);
+    struct pt_torch_device *device = device_of(file, number);
     const struct pt_ev_gpu_memory *change = pt_event_as(event, gpu_memory);
     const pt_u64 known = change->bytes < device->allocated_bytes ? change->bytes : device->allocated_bytes;
     device->allocated_bytes += event->tag == 1 ? -known : change->bytes;
-    if (event->start_ns < file->from_ns || event->start_ns > file->until_ns)
+    if (!pt_window_has(&file->window, event->start_ns))
         return;
-    char *at = pt_torch_begin(file, 'i', "cpu_instant_event", "[memory]", file->process->pid, file->process->pid,
-                              event->start_ns);
+    const struct pt_torch_row row = {file->process->pid, file->process->pid};
+    char *at = pt_torch_begin(file, 'i', "cpu_instant_event", "[memory]", row, event->start_ns);
     at = pt_torch_arg(pt_put(at, ",\"s\":\"t\",\"args\":{"), "Device Type", 1);
     at = pt_torch_arg(pt_torch_arg(at, "Device Id", number), "Addr", (pt_i64)change->addr);
     at = pt_torch_arg(at, "Bytes", event->tag == 1 ? -(pt_i64)change->bytes : (pt_i64)change->bytes);
@@ -264,7 +274,7 @@ static pt_u32 property(const char *text, const char *key)
 
 static void describe_device(struct pt_torch_file *file, const struct pt_event *event)
 {
-    struct pt_torch_device *device = pt_torch_device(file, (pt_u32)event->tag);
+    struct pt_torch_device *device = device_of(file, (pt_u32)event->tag);
     device->name = pt_process_string(file->process, event->aux);
     device->properties = pt_process_string(file->process, pt_event_as(event, gpu_device)->properties);
     device->memory_bytes = pt_event_as(event, gpu_device)->memory_bytes;

@@ -5,12 +5,12 @@
  *
  * Owns: the ranges whose work may still come, the last launches. One thread. Never: holds more than LINKS launches and
  * MOST_STEPS steps: a range is written when its launches have been forgotten. */
+#include "projection.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/out/put.h"
-#include "util/mem.h"
-#include "torch.h"
+#include "line.h"
 
 #define LINKS (1u << 14) /* the driver queues about 1,000 launches of a stream */
 #define MOST_SPANS 256   /* streams that a range launched into */
@@ -78,10 +78,8 @@ static void show(struct pt_torch_file *file, struct pt_torch_projected *range)
     const char *name = name_of(file, range, text);
     for (size_t i = 0; file->sink && i < range->spans.n; i++) {
         const struct span *span = &range->spans.items[i];
-        char *at =
-            pt_torch_begin(file, 'X', "gpu_user_annotation", name, span->device, span->stream, span->start_ns - 1);
-        pt_torch_end(file, pt_put(pt_torch_span(at, span->end_ns - span->start_ns + 2), "}"));
-        file->summary->slices++;
+        pt_torch_slice(file, "gpu_user_annotation", name, (struct pt_torch_row){span->device, span->stream},
+                       span->start_ns - 1, span->end_ns + 1);
     }
     free(range->spans.items);
     free(range);

@@ -4,8 +4,6 @@
  *
  * Owns: the files while the events of all processes pass by once. One thread. Never: leaves a file of a failed export.
  */
-#include "torch.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -16,8 +14,12 @@
 
 #include "util/auto.h"
 #include "util/mem.h"
+#include "file.h"
 
 struct torch {
+    struct pt_session *session;
+    const struct pt_export_options *options;
+    struct pt_export_summary *summary;
     struct pt_torch_file *files; /* by process index; `process` NULL = none */
     pt_u32 n;
 };
@@ -31,34 +33,24 @@ static bool used_gpu(const struct pt_process *process)
     return false;
 }
 
-static bool is_wanted(const struct pt_process *process, const struct pt_filter *filter)
+/* How many files there are to be. */
+static pt_u32 choose(struct torch *torch)
 {
-    if (filter->pid && process->pid != filter->pid)
-        return false;
-    if (filter->stage && (!process->stage || strcmp(process->stage, filter->stage)))
-        return false;
-    return used_gpu(process);
-}
-
-static pt_u32 choose(struct torch *torch, struct pt_session *session, const struct pt_export_options *options,
-                     struct pt_export_summary *summary)
-{
+    const struct pt_filter *filter = &torch->options->filter;
     pt_u32 ranks = 0;
-    for (pt_u32 i = 0; i < session->n_processes; i++) {
-        if (!is_wanted(session->processes[i], &options->filter))
-            continue;
-        const struct pt_filter *filter = &options->filter;
-        torch->files[i] = (struct pt_torch_file){.process = session->processes[i],
-                                                 .summary = summary,
-                                                 .rank = ranks++, /* see number_ranks */
-                                                 .from_ns = filter->from_ns > 0 ? filter->from_ns : LLONG_MIN / 4,
-                                                 .until_ns = filter->until_ns > 0 ? filter->until_ns : LLONG_MAX / 4,
-                                                 .min_duration_ns = filter->min_duration_ns};
+    for (pt_u32 i = 0; i < torch->n; i++) {
+        struct pt_process *process = torch->session->processes[i];
+        if (pt_selects_process(filter, process) && used_gpu(process))
+            torch->files[i] = (struct pt_torch_file){.process = process,
+                                                     .summary = torch->summary,
+                                                     .rank = ranks++, /* see number_ranks */
+                                                     .window = pt_window_of(filter),
+                                                     .min_duration_ns = filter->min_duration_ns};
     }
     return ranks;
 }
 
-/* Whether each process was told a rank of its own; if not, the reason goes to `ret_why`. */
+/* Whether each process has a rank of its own; if not, the reason goes to `ret_why`. */
 static bool have_ranks(const struct torch *torch, char *ret_why, size_t room)
 {
     struct pt_map by_rank = {0};
@@ -82,12 +74,13 @@ static bool have_ranks(const struct torch *torch, char *ret_why, size_t room)
 
 /* As the launcher of the training numbered them, where the trace can know it: tools join files of several hosts by it.
  */
-static void number_ranks(struct torch *torch, pt_u32 ranks, struct pt_export_summary *summary)
+static void number_ranks(struct torch *torch, pt_u32 ranks)
 {
     char why[120] = "";
     const bool have = have_ranks(torch, why, sizeof why);
     if (!have && ranks > 1)
-        snprintf(summary->note, sizeof summary->note, "ranks are numbered as the processes started: %s", why);
+        snprintf(torch->summary->note, sizeof torch->summary->note, "ranks are numbered as the processes started: %s",
+                 why);
     for (pt_u32 i = 0; i < torch->n; i++) {
         struct pt_torch_file *file = &torch->files[i];
         if (file->process && have) {
@@ -99,25 +92,24 @@ static void number_ranks(struct torch *torch, pt_u32 ranks, struct pt_export_sum
     }
 }
 
-static int open_files(struct torch *torch, const char *folder, pt_u64 max_bytes, struct pt_error *err)
+static int open_files(struct torch *torch, const char *folder, struct pt_error *err)
 {
     for (pt_u32 i = 0; i < torch->n; i++) {
         struct pt_torch_file *file = &torch->files[i];
-        if (file->process && pt_torch_open(file, folder, max_bytes, err) < 0)
+        if (file->process && pt_torch_open(file, folder, torch->options->max_bytes, err) < 0)
             return -1;
     }
     return 0;
 }
 
-static int write_events(struct torch *torch, struct pt_session *session, const struct pt_filter *filter,
-                        struct pt_error *err)
+static int write_events(struct torch *torch, struct pt_error *err)
 {
     /* Steps and ranges need what came before the window. */
-    struct pt_filter wanted = *filter;
+    struct pt_filter wanted = torch->options->filter;
     wanted.from_ns = 0;
     wanted.min_duration_ns = 0;
     wanted.categories = PT_CATEGORY_GPU | PT_CATEGORY_CUDA | PT_CATEGORY_USER;
-    PT_AUTO(pt_stream_closep) struct pt_stream *stream = pt_session_stream(session, &wanted, err);
+    PT_AUTO(pt_stream_closep) struct pt_stream *stream = pt_session_stream(torch->session, &wanted, err);
     struct pt_event event;
     int more;
     if (!stream)
@@ -130,20 +122,17 @@ static int write_events(struct torch *torch, struct pt_session *session, const s
     return more;
 }
 
-static int write_files(struct torch *torch, struct pt_session *session, const struct pt_export_options *options,
-                       const char *folder, struct pt_export_summary *summary, struct pt_sink_result *ret_result,
-                       struct pt_error *err)
+static int write_files(struct torch *torch, const char *folder, struct pt_sink_result *ret_result, struct pt_error *err)
 {
-    const pt_u32 ranks = choose(torch, session, options, summary);
+    const pt_u32 ranks = choose(torch);
     if (!ranks)
         return pt_fail_code(err, 2,
                             "no process of the run did anything on a GPU that was recorded; proftrace doctor "
                             "says what recording needs");
     if (mkdir(folder, 0777) < 0 && errno != EEXIST)
         return pt_fail(err, "cannot make the folder %s: %s", folder, strerror(errno));
-    number_ranks(torch, ranks, summary);
-    if (open_files(torch, folder, options->max_bytes, err) < 0 ||
-        write_events(torch, session, &options->filter, err) < 0)
+    number_ranks(torch, ranks);
+    if (open_files(torch, folder, err) < 0 || write_events(torch, err) < 0)
         return -1;
     for (pt_u32 i = 0; i < torch->n; i++) {
         struct pt_sink_result result;
@@ -160,11 +149,11 @@ static int write_files(struct torch *torch, struct pt_session *session, const st
 int pt_export_torch(struct pt_session *session, const struct pt_export_options *options, const char *folder,
                     struct pt_export_summary *ret_summary, struct pt_sink_result *ret_result, struct pt_error *err)
 {
-    struct torch torch = {.n = session->n_processes};
+    struct torch torch = {.session = session, .options = options, .summary = ret_summary, .n = session->n_processes};
     *ret_summary = (struct pt_export_summary){0};
     *ret_result = (struct pt_sink_result){0};
     torch.files = pt_calloc(torch.n ? torch.n : 1, sizeof *torch.files);
-    const int result = write_files(&torch, session, options, folder, ret_summary, ret_result, err);
+    const int result = write_files(&torch, folder, ret_result, err);
     for (pt_u32 i = 0; i < torch.n; i++) {
         if (result < 0 && torch.files[i].is_written)
             unlink(torch.files[i].path);
