@@ -66,8 +66,8 @@ def events():
 
 
 def units():
-    return table(("unit", "meaning"), [(f"`{r.args[0]}`", r.args[1])
-                                       for r in rows("include/proftrace/units.def", "UNIT_KIND")])
+    return table(("unit", "class", "meaning"), [(f"`{r.args[0]}`", r.args[1], r.args[2])
+                                                for r in rows("include/proftrace/units.def", "UNIT_KIND")])
 
 
 def drops():

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "decode/text.h"
+#include "decode/field_value.h"
 #include "merge/stream.h"
 #include "model/text/session_text.h"
 #include "util/auto.h"
@@ -17,48 +17,34 @@
 static void json_field(struct pt_json *json, const struct pt_event *event, const struct pt_field_desc *field,
                        const char *name)
 {
-    const pt_i64 value = pt_field_value(event, field);
+    const struct pt_field_value value = pt_field_value(event, field);
     const pt_u64 *frames;
-    double number;
-    switch (field->unit) {
-    case PT_UNIT_STRING:
-        pt_json_text(json, name, value ? pt_process_string(event->process, (pt_u32)value) : NULL);
+    if (field->unit_class == PT_CLASS_EVENT) {
+        pt_json_text(json, name, pt_field_name(field, &value));
         return;
-    case PT_UNIT_STACK:
+    }
+    switch (value.form) {
+    case PT_FORM_STRING:
+        pt_json_text(json, name, value.is_absent ? NULL : pt_process_string(event->process, (pt_u32)value.number));
+        break;
+    case PT_FORM_STACK:
         pt_json_array_inline(json, name);
-        for (pt_u32 i = 0, n = pt_process_stack(event->process, (pt_u32)value, &frames); i < n; i++)
+        for (pt_u32 i = 0, n = pt_process_stack(event->process, (pt_u32)value.number, &frames); i < n; i++)
             pt_json_u64(json, NULL, frames[i]);
         pt_json_end(json);
-        return;
-    case PT_UNIT_NUMBER:
-        memcpy(&number, &value, sizeof number);
-        pt_json_f64(json, name, number);
-        return;
-    case PT_UNIT_HEAP_FUNCTION:
-        pt_json_text(json, name,
-                     value > 0 && value < 256 && pt_event_desc_by_id((pt_u8)value)
-                         ? pt_event_desc_by_id((pt_u8)value)->name
-                         : NULL);
-        return;
-    case PT_UNIT_PAD:
-    case PT_UNIT_ADDR:
-    case PT_UNIT_BYTES:
-    case PT_UNIT_OFFSET:
-    case PT_UNIT_COUNT:
-    case PT_UNIT_HEX:
-    case PT_UNIT_FD:
-    case PT_UNIT_OPEN_FLAGS:
-    case PT_UNIT_WHENCE:
-    case PT_UNIT_RESULT:
-    case PT_UNIT_RESULT_FD:
-    case PT_UNIT_RESULT_PID:
-    case PT_UNIT_RESULT_BYTES:
         break;
+    case PT_FORM_REAL:
+        pt_json_f64(json, name, value.real);
+        break;
+    case PT_FORM_HEX:
+    case PT_FORM_SIGNED:
+    case PT_FORM_UNSIGNED:
+    case PT_FORM_ERROR:
+        if (field->is_signed)
+            pt_json_i64(json, name, pt_field_raw(event, field));
+        else
+            pt_json_u64(json, name, value.bits);
     }
-    if (field->type[0] == 'u')
-        pt_json_u64(json, name, (pt_u64)value);
-    else
-        pt_json_i64(json, name, value);
 }
 
 /* A field may be named as a key that every event has: gpu_sync's event. A thread that says the same twice says it once.
@@ -69,7 +55,7 @@ static void json_fields(struct pt_json *json, const struct pt_event *event)
     for (pt_u32 i = 0; i < event->desc->n_fields; i++) {
         const struct pt_field_desc *field = &event->desc->fields[i];
         const bool is_tid = strcmp(field->name, "tid") == 0;
-        if (is_tid && pt_field_value(event, field) == (pt_i64)event->thread->tid)
+        if (is_tid && pt_field_raw(event, field) == (pt_i64)event->thread->tid)
             continue;
         snprintf(name, sizeof name, "%s%s", is_tid || strcmp(field->name, "event") == 0 ? "field_" : "", field->name);
         json_field(json, event, field, name);

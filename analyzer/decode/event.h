@@ -9,6 +9,7 @@
 #define PT_DECODE_EVENT_H
 
 #include <assert.h>
+#include <stdbool.h>
 
 #include "proftrace/schema.h"
 
@@ -19,6 +20,8 @@ struct pt_field_desc {
     const char *name;
     const char *type; /* "u32", "i64", "f64" ... */
     enum pt_unit unit;
+    enum pt_unit_class unit_class;
+    bool is_signed;
     pt_u32 offset; /* in the payload; for aux and tag 0 */
     pt_u32 bytes;
     enum { PT_FIELD_PAYLOAD, PT_FIELD_AUX, PT_FIELD_TAG } place;
@@ -32,6 +35,7 @@ struct pt_event_desc {
     enum pt_category category;
     enum pt_role role;
     const char *doc;
+    bool moves_bytes; /* `result` says how many */
     pt_u32 n_fields;
     struct pt_field_desc fields[PT_MAX_FIELDS];
 };

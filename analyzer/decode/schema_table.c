@@ -13,10 +13,11 @@
 #include "util/mem.h"
 
 /* Each row's fields as a function-local table: `self` lets FIELD name its struct without knowing the event. */
-#define AUX(name, unit, doc) {#name, "u32", PT_UNIT_##unit, 0, 4, PT_FIELD_AUX},
-#define TAG(name, unit, doc) {#name, "i24", PT_UNIT_##unit, 0, 3, PT_FIELD_TAG},
+#define UNIT(unit) PT_UNIT_##unit, PT_CLASS_OF_##unit
+#define AUX(name, unit, doc) {#name, "u32", UNIT(unit), false, 0, 4, PT_FIELD_AUX},
+#define TAG(name, unit, doc) {#name, "i24", UNIT(unit), true, 0, 3, PT_FIELD_TAG},
 #define FIELD(type, name, unit, doc)                                                                                   \
-    {#name, #type, PT_UNIT_##unit, offsetof(self, name), sizeof(pt_##type), PT_FIELD_PAYLOAD},
+    {#name, #type, UNIT(unit), (pt_##type) - 1 < 1, offsetof(self, name), sizeof(pt_##type), PT_FIELD_PAYLOAD},
 #define EVENT(id, name, category, role, doc, ...)                                                                      \
     static const struct pt_field_desc *fields_of_##name(pt_u32 *ret_n)                                                 \
     {                                                                                                                  \
@@ -30,6 +31,7 @@
 #undef FIELD
 #undef TAG
 #undef AUX
+#undef UNIT
 
 static struct pt_event_desc descs[PT_ROW__COUNT];
 const struct pt_event_desc *pt_event_descs_by_id[256];
@@ -40,9 +42,11 @@ static void add_desc(pt_u16 row, pt_u8 id, const char *name, enum pt_category ca
 {
     struct pt_event_desc *desc = &descs[row];
     *desc = (struct pt_event_desc){.id = id, .row = row, .name = name, .category = category, .role = role, .doc = doc};
-    for (pt_u32 i = 0; i < n_fields; i++)
+    for (pt_u32 i = 0; i < n_fields; i++) {
         if (fields[i].unit != PT_UNIT_PAD && desc->n_fields < PT_MAX_FIELDS)
             desc->fields[desc->n_fields++] = fields[i];
+        desc->moves_bytes |= fields[i].unit_class == PT_CLASS_RESULT_BYTES && fields[i].bytes == sizeof(pt_i32);
+    }
     pt_event_descs_by_id[id] = desc;
 }
 
@@ -221,7 +225,7 @@ void pt_totals_add(struct pt_totals *totals, const struct pt_event_desc *desc, c
     totals->ticks += duration;
     for (pt_u32 i = 0; i < desc->n_fields; i++) {
         const struct pt_field_desc *field = &desc->fields[i];
-        if (field->unit < PT_UNIT_RESULT)
+        if (!PT_CLASS_HAS_ERRORS(field->unit_class))
             continue;
         pt_i64 value = 0;
         memcpy(&value, (const pt_u8 *)payload + field->offset, field->bytes);
@@ -229,7 +233,7 @@ void pt_totals_add(struct pt_totals *totals, const struct pt_event_desc *desc, c
             value = (pt_i32)value;
         if (value < 0)
             totals->errors++;
-        else if (field->unit == PT_UNIT_RESULT_BYTES)
+        else if (field->unit_class == PT_CLASS_RESULT_BYTES)
             totals->bytes += (pt_u64)value;
         return;
     }

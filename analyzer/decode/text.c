@@ -4,7 +4,6 @@
  */
 #include "text.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,31 +12,17 @@
 
 #include "util/text/fmt.h"
 #include "util/text/utf8.h"
-#include "text_tables.h"
+#include "field_value.h"
 
-pt_i64 pt_field_value(const struct pt_event *event, const struct pt_field_desc *field)
+/* ---- quoted text ---- */
+
+/* Controls, marks that turn the direction of writing, tags that nobody sees: whoever reads the line would be misled. */
+static bool is_plain(uint32_t code)
 {
-    if (field->place == PT_FIELD_AUX)
-        return event->aux;
-    if (field->place == PT_FIELD_TAG)
-        return event->tag;
-    pt_u64 value = 0;
-    memcpy(&value, event->payload + field->offset, field->bytes);
-    const pt_u32 spare = 64 - 8 * field->bytes;
-    return field->type[0] == 'i' ? (pt_i64)(value << spare) >> spare : (pt_i64)value;
+    if (code < 0x20 || (code >= 0x7f && code < 0xa0))
+        return false;
+    return !(code >= 0x2000 && code < 0x2070) && code != 0x61c && code != 0xfeff && code < 0xe0000;
 }
-
-void pt_field_set(struct pt_event *event, const struct pt_field_desc *field, pt_u64 value)
-{
-    if (field->place == PT_FIELD_AUX)
-        event->aux = (pt_u32)value;
-    else if (field->place == PT_FIELD_TAG)
-        event->tag = (pt_i32)((pt_u32)value << 8) >> 8;
-    else
-        memcpy(event->payload + field->offset, &value, field->bytes);
-}
-
-/* ---- names ---- */
 
 void pt_text_quote(struct pt_str *out, const char *text)
 {
@@ -46,15 +31,14 @@ void pt_text_quote(struct pt_str *out, const char *text)
     while (left) {
         uint32_t code;
         size_t n = pt_utf8_next(text, left, &code);
-        const bool plain = n && code >= 0x20 && code != 0x7f && !(code >= 0x80 && code < 0xa0) &&
-                           !(code >= 0x2000 && code < 0x2070) && code != 0x61c && code != 0xfeff && code < 0xe0000;
-        if (plain && (code == '"' || code == '\\'))
-            pt_str_char(out, '\\');
-        n = plain ? n : 1;
-        if (plain)
+        if (n && is_plain(code)) {
+            if (code == '"' || code == '\\')
+                pt_str_char(out, '\\');
             pt_str_bytes(out, text, n);
-        else
+        } else {
+            n = 1;
             pt_str_printf(out, "\\x%02x", (unsigned char)*text);
+        }
         text += n;
         left -= n;
     }
@@ -90,24 +74,6 @@ const char *pt_text_unquote(const char *at, struct pt_str *out)
         at += 2;
     }
     return *at == '"' ? at + 1 : NULL;
-}
-
-/* ---- flags ---- */
-
-static void put_open_flags(struct pt_str *out, pt_u32 flags)
-{
-    pt_u32 left = flags;
-    if ((flags & O_ACCMODE) == O_RDONLY)
-        pt_str_add(out, "O_RDONLY");
-    const size_t n = out->n;
-    for (size_t i = 0; i < sizeof open_flags / sizeof open_flags[0]; i++) {
-        if ((left & open_flags[i].bits) != open_flags[i].bits)
-            continue;
-        pt_str_printf(out, "%s%s", (flags & O_ACCMODE) == O_RDONLY || out->n > n ? "|" : "", open_flags[i].name);
-        left &= ~open_flags[i].bits;
-    }
-    if (left)
-        pt_str_printf(out, "%s0x%" PRIx32, (flags & O_ACCMODE) == O_RDONLY || out->n > n ? "|" : "", left);
 }
 
 /* ---- printing ---- */
@@ -150,66 +116,55 @@ static void put_double(struct pt_str *out, pt_u64 bits)
     pt_str_printf(out, "0x%016" PRIx64, bits); /* NaN with a payload */
 }
 
+/* "O_RDWR|O_CREAT|0x8": what has no name as one number. */
+static void put_flags(struct pt_str *out, enum pt_unit unit, pt_u64 flags)
+{
+    const struct pt_constants names = pt_unit_constants(unit);
+    pt_u64 left = flags;
+    const size_t start = out->n;
+    for (pt_u32 i = 0; i < names.n; i++) {
+        if ((left & names.items[i].mask) != names.items[i].value)
+            continue;
+        pt_str_printf(out, "%s%s", out->n > start ? "|" : "", names.items[i].name);
+        left &= ~names.items[i].value;
+    }
+    if (left || out->n == start)
+        pt_str_printf(out, "%s0x%" PRIx64, out->n > start ? "|" : "", left);
+}
+
 void pt_text_field(struct pt_str *out, const struct pt_event *event, const struct pt_field_desc *field,
                    const struct pt_text_names *names)
 {
-    const pt_i64 value = pt_field_value(event, field);
-    const struct pt_event_desc *function;
-    const pt_u64 mask = field->bytes < 8 ? (1ull << (8 * field->bytes)) - 1 : ~0ull;
-    switch (field->unit) {
-    case PT_UNIT_STRING:
-        put_string(out, (pt_u32)value, names);
+    const struct pt_field_value value = pt_field_value(event, field);
+    const char *name = pt_field_name(field, &value);
+    if (name) {
+        pt_str_add(out, name);
         return;
-    case PT_UNIT_STACK:
-        put_stack(out, (pt_u32)value, names);
-        return;
-    case PT_UNIT_ADDR:
-    case PT_UNIT_HEX:
-        pt_str_printf(out, "0x%" PRIx64, (pt_u64)value & mask);
-        return;
-    case PT_UNIT_OPEN_FLAGS:
-        put_open_flags(out, (pt_u32)value);
-        return;
-    case PT_UNIT_NUMBER:
-        put_double(out, (pt_u64)value);
-        return;
-    case PT_UNIT_WHENCE:
-        if (value >= 0 && value < 5) {
-            pt_str_add(out, whence_names[value]);
-            return;
-        }
-        break;
-    case PT_UNIT_HEAP_FUNCTION:
-        function = value > 0 && value < 256 ? pt_event_desc_by_id((pt_u8)value) : NULL;
-        if (function) {
-            pt_str_add(out, function->name);
-            return;
-        }
-        break;
-    case PT_UNIT_PAD:
-    case PT_UNIT_BYTES:
-    case PT_UNIT_OFFSET:
-    case PT_UNIT_COUNT:
-    case PT_UNIT_FD:
-    case PT_UNIT_RESULT:
-    case PT_UNIT_RESULT_FD:
-    case PT_UNIT_RESULT_PID:
-    case PT_UNIT_RESULT_BYTES:
-        break;
     }
-    if (field->type[0] == 'u')
-        pt_str_printf(out, "%" PRIu64, (pt_u64)value);
-    else
-        pt_str_printf(out, "%" PRId64, value);
-}
-
-/* Fields that say nothing: no name, no stack, no descriptor. */
-static bool is_absent(const struct pt_event *event, const struct pt_field_desc *field)
-{
-    const pt_i64 value = pt_field_value(event, field);
-    if (field->unit == PT_UNIT_STRING || field->unit == PT_UNIT_STACK)
-        return !value;
-    return field->unit == PT_UNIT_FD && field->place == PT_FIELD_TAG && value == -1;
+    switch (value.form) {
+    case PT_FORM_STRING:
+        put_string(out, (pt_u32)value.number, names);
+        break;
+    case PT_FORM_STACK:
+        put_stack(out, (pt_u32)value.number, names);
+        break;
+    case PT_FORM_REAL:
+        put_double(out, value.bits);
+        break;
+    case PT_FORM_HEX:
+        if (field->unit_class == PT_CLASS_FLAGS)
+            put_flags(out, field->unit, value.bits);
+        else
+            pt_str_printf(out, "0x%" PRIx64, value.bits);
+        break;
+    case PT_FORM_SIGNED:
+    case PT_FORM_UNSIGNED:
+    case PT_FORM_ERROR:
+        if (field->is_signed)
+            pt_str_printf(out, "%" PRId64, value.number);
+        else
+            pt_str_printf(out, "%" PRIu64, value.bits);
+    }
 }
 
 void pt_text_event(struct pt_str *out, const struct pt_event *event, const char *label,
@@ -221,7 +176,8 @@ void pt_text_event(struct pt_str *out, const struct pt_event *event, const char 
     pt_str_printf(out, " %s %s", label, event->desc->name);
     for (pt_u32 i = 0; i < event->desc->n_fields; i++) {
         const struct pt_field_desc *field = &event->desc->fields[i];
-        if (is_absent(event, field))
+        const struct pt_field_value value = pt_field_value(event, field);
+        if (value.is_absent && value.number == pt_field_default(field))
             continue;
         pt_str_printf(out, " %s=", field->name);
         pt_text_field(out, event, field, names);

@@ -50,8 +50,4 @@ int pt_text_parse_event(const char *line, struct pt_event *ret_event, struct pt_
 /* "1.234567890" as ns, exactly; returns the place behind it or NULL. */
 const char *pt_text_seconds(const char *at, pt_i64 *ret_ns);
 
-/* The raw bits of a field, sign-extended where its type is signed; and back. */
-pt_i64 pt_field_value(const struct pt_event *event, const struct pt_field_desc *field);
-void pt_field_set(struct pt_event *event, const struct pt_field_desc *field, pt_u64 value);
-
 #endif

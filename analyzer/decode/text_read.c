@@ -10,23 +10,30 @@
 #include <string.h>
 
 #include "util/vec.h"
-#include "text_tables.h"
+#include "field_value.h"
 
-static const char *read_open_flags(const char *at, pt_u64 *ret_value)
+/* The constant of a unit whose name is the n bytes at `name`; NULL when there is none. */
+static const struct pt_constant *find_constant(enum pt_unit unit, const char *name, size_t n)
+{
+    const struct pt_constants constants = pt_unit_constants(unit);
+    for (pt_u32 i = 0; i < constants.n; i++)
+        if (strlen(constants.items[i].name) == n && !memcmp(constants.items[i].name, name, n))
+            return &constants.items[i];
+    return NULL;
+}
+
+static const char *read_flags(const char *at, const struct pt_field_desc *field, pt_u64 *ret_value)
 {
     pt_u64 value = 0;
     for (;; at++) {
         const size_t n = strcspn(at, "| ");
+        const struct pt_constant *constant = find_constant(field->unit, at, n);
         char *end = NULL;
-        size_t i = 0;
-        while (i < sizeof open_flags / sizeof open_flags[0] &&
-               (strlen(open_flags[i].name) != n || memcmp(open_flags[i].name, at, n) != 0))
-            i++;
-        if (i < sizeof open_flags / sizeof open_flags[0])
-            value |= open_flags[i].bits;
+        if (constant)
+            value |= constant->value;
         else if (*at >= '0' && *at <= '9')
             value |= strtoull(at, &end, 0);
-        else if (n != 8 || memcmp(at, "O_RDONLY", 8) != 0)
+        else
             return NULL;
         at += n;
         if ((end && end != at) || *at != '|')
@@ -87,7 +94,7 @@ static const char *read_name(const char *at, const struct pt_field_desc *field, 
         *ret_value = PT_TEXT_UNKNOWN_ID;
         return at + 1;
     }
-    if (field->unit == PT_UNIT_STACK)
+    if (field->unit_class == PT_CLASS_STACK)
         return *at == '[' ? read_stack(at, ret_value, ids) : NULL;
     struct pt_str text = {0};
     const char *end = pt_text_unquote(at, &text);
@@ -97,32 +104,38 @@ static const char *read_name(const char *at, const struct pt_field_desc *field, 
     return end;
 }
 
-static const char *read_word(const char *at, const struct pt_field_desc *field, pt_u64 *ret_value)
+static const char *read_number(const char *at, const struct pt_field_desc *field, pt_u64 *ret_value)
 {
     const size_t n = strcspn(at, " ");
-    char word[64];
+    char word[64], *end;
     if (!n || n >= sizeof word)
         return NULL;
     memcpy(word, at, n);
     word[n] = 0;
-    for (pt_u32 i = 0; i < 5 && field->unit == PT_UNIT_WHENCE; i++)
-        if (!strcmp(word, whence_names[i])) {
-            *ret_value = i;
-            return at + n;
-        }
-    const struct pt_event_desc *function = field->unit == PT_UNIT_HEAP_FUNCTION ? pt_event_desc_by_name(word) : NULL;
-    char *end;
-    if (function) {
-        *ret_value = function->id;
+    const struct pt_constant *constant =
+        field->unit_class == PT_CLASS_CONSTANT ? find_constant(field->unit, word, n) : NULL;
+    const struct pt_event_desc *event = field->unit_class == PT_CLASS_EVENT ? pt_event_desc_by_name(word) : NULL;
+    if (constant || event) {
+        *ret_value = constant ? constant->value : event->id;
         return at + n;
     }
-    if (field->unit == PT_UNIT_NUMBER && strncmp(word, "0x", 2) != 0) {
+    if (field->unit_class == PT_CLASS_REAL && strncmp(word, "0x", 2) != 0) {
         const double value = strtod(word, &end);
         memcpy(ret_value, &value, sizeof value);
     } else {
         *ret_value = word[0] == '-' ? (pt_u64)strtoll(word, &end, 0) : strtoull(word, &end, 0);
     }
     return *end || end == word ? NULL : at + n;
+}
+
+static const char *read_value(const char *at, const struct pt_field_desc *field, const struct pt_text_ids *ids,
+                              pt_u64 *ret_value)
+{
+    if (field->unit_class == PT_CLASS_STRING || field->unit_class == PT_CLASS_STACK)
+        return read_name(at, field, ret_value, ids);
+    if (field->unit_class == PT_CLASS_FLAGS)
+        return read_flags(at, field, ret_value);
+    return read_number(at, field, ret_value);
 }
 
 static int read_field(const char **at, struct pt_event *event, const struct pt_text_ids *ids, struct pt_error *err)
@@ -134,14 +147,8 @@ static int read_field(const char **at, struct pt_event *event, const struct pt_t
             field = &event->desc->fields[i];
     if (!field || (*at)[n] != '=')
         return pt_fail_code(err, 3, "%s has no field '%.*s'", event->desc->name, (int)(n < 60 ? n : 60), *at);
-    const char *value_at = *at + n + 1, *end;
     pt_u64 value = 0;
-    if (field->unit == PT_UNIT_STRING || field->unit == PT_UNIT_STACK)
-        end = read_name(value_at, field, &value, ids);
-    else if (field->unit == PT_UNIT_OPEN_FLAGS)
-        end = read_open_flags(value_at, &value);
-    else
-        end = read_word(value_at, field, &value);
+    const char *end = read_value(*at + n + 1, field, ids, &value);
     if (!end || (*end && *end != ' '))
         return pt_fail_code(err, 3, "field '%s' of %s cannot be read", field->name, event->desc->name);
     pt_field_set(event, field, value);
@@ -174,8 +181,8 @@ int pt_text_parse_event(const char *line, struct pt_event *ret_event, struct pt_
     if (!event.desc)
         return pt_fail_code(err, 3, "no event is called '%s'", name);
     for (pt_u32 i = 0; i < event.desc->n_fields; i++)
-        if (event.desc->fields[i].place == PT_FIELD_TAG && event.desc->fields[i].unit != PT_UNIT_FD)
-            event.tag = 0;
+        if (event.desc->fields[i].place == PT_FIELD_TAG)
+            event.tag = (pt_i32)pt_field_default(&event.desc->fields[i]);
     at += n;
     while (*(at += strspn(at, " ")))
         if (read_field(&at, &event, ids, err) < 0)

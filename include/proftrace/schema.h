@@ -35,10 +35,31 @@ enum pt_category {
 enum pt_role { PT_ROLE_UNIT, PT_ROLE_SPAN, PT_ROLE_POINT, PT_ROLE_BEGIN, PT_ROLE_END };
 
 enum pt_unit {
-#define UNIT_KIND(name, doc) PT_UNIT_##name,
+#define UNIT_KIND(name, unit_class, doc, ...) PT_UNIT_##name,
 #include "units.def"
 #undef UNIT_KIND
 };
+
+/* How the values of a unit are printed, read back, shown and counted: units.def. */
+enum pt_unit_class {
+    PT_CLASS_NUMBER,
+    PT_CLASS_SIZE,
+    PT_CLASS_OPTIONAL,
+    PT_CLASS_HEX,
+    PT_CLASS_FLAGS,
+    PT_CLASS_CONSTANT,
+    PT_CLASS_EVENT,
+    PT_CLASS_REAL,
+    PT_CLASS_STRING,
+    PT_CLASS_STACK,
+    PT_CLASS_RESULT,
+    PT_CLASS_RESULT_BYTES,
+/* The class of each unit, by the unit's name. */
+#define UNIT_KIND(name, unit_class, doc, ...) PT_CLASS_OF_##name = PT_CLASS_##unit_class,
+#include "units.def"
+#undef UNIT_KIND
+};
+#define PT_CLASS_HAS_ERRORS(unit_class) ((unit_class) == PT_CLASS_RESULT || (unit_class) == PT_CLASS_RESULT_BYTES)
 
 enum pt_drop {
 #define DROP(name, doc) PT_DROP_##name,

@@ -69,51 +69,32 @@ static void kind_prepare(struct pt_chrome_kind *kind, const struct pt_event_desc
     for (pt_u32 i = 0; i < desc->n_fields; i++)
         kind->keys[i].bytes =
             (pt_u8)snprintf(kind->keys[i].text, sizeof kind->keys[i].text, "\"%.58s\":", desc->fields[i].name);
-    kind->moves_bytes = pt_event_moves_bytes(desc);
     kind->is_ready = true;
-}
-
-static char *put_result(char *at, const struct pt_put_text *key, pt_i64 value)
-{
-    const char *error = value < 0 && value >= -4095 ? strerrorname_np((int)-value) : NULL;
-    if (error)
-        return pt_put_string(pt_put(at, "\"error\":"), error);
-    return pt_put_i64(pt_put_block(at, key), value);
 }
 
 /* One field as "name":value; nothing where it says nothing. */
 static char *put_field(char *at, const struct pt_event *event, const struct pt_field_desc *field,
                        const struct pt_put_text *key, bool with_strings)
 {
-    const pt_u64 value = pt_event_field(event, field);
-    switch (field->unit) {
-    case PT_UNIT_PAD:
-    case PT_UNIT_STACK:
+    struct pt_field_value value;
+    const char *text;
+    if (!pt_viewer_value(event, field, &value))
         return at;
-    case PT_UNIT_STRING: {
-        const char *text = with_strings && value ? pt_process_string(event->process, (pt_u32)value) : NULL;
+    switch (value.form) {
+    case PT_FORM_STRING:
+        text = with_strings ? pt_process_string(event->process, (pt_u32)value.number) : NULL;
         return text && *text ? pt_put_string(pt_put_block(at, key), text) : at;
-    }
-    case PT_UNIT_FD:
-        return (pt_i64)value < 0 ? at : pt_put_u64(pt_put_block(at, key), value);
-    case PT_UNIT_RESULT:
-    case PT_UNIT_RESULT_FD:
-    case PT_UNIT_RESULT_PID:
-    case PT_UNIT_RESULT_BYTES:
-        return put_result(at, key, (pt_i64)value);
-    case PT_UNIT_ADDR:
-    case PT_UNIT_HEX:
-    case PT_UNIT_OPEN_FLAGS:
-        return pt_put_hex(pt_put_block(at, key), field->bytes == 4 ? (pt_u32)value : value);
-    case PT_UNIT_BYTES:
-    case PT_UNIT_OFFSET:
-    case PT_UNIT_COUNT:
-    case PT_UNIT_WHENCE:
-    case PT_UNIT_HEAP_FUNCTION:
-        at = pt_put_block(at, key);
-        return field->type[0] == 'i' ? pt_put_i64(at, (pt_i64)value) : pt_put_u64(at, value);
-    case PT_UNIT_NUMBER:
-        return at; /* counters are written by their own line */
+    case PT_FORM_ERROR:
+        return pt_put_string(pt_put(at, "\"error\":"), value.error);
+    case PT_FORM_HEX:
+        return pt_put_hex(pt_put_block(at, key), value.bits);
+    case PT_FORM_SIGNED:
+        return pt_put_i64(pt_put_block(at, key), value.number);
+    case PT_FORM_UNSIGNED:
+        return pt_put_u64(pt_put_block(at, key), value.bits);
+    case PT_FORM_REAL:
+    case PT_FORM_STACK:
+        break; /* viewers leave them out */
     }
     return at;
 }
@@ -133,10 +114,6 @@ char *pt_chrome_put_event(struct pt_chrome_out *out, char *at, const struct pt_e
     }
     char *const start = at;
     for (pt_u32 i = 0; i < desc->n_fields; i++) {
-        /* What was asked for only matters where it is not what was moved. */
-        if (kind->moves_bytes && desc->fields[i].unit == PT_UNIT_BYTES &&
-            pt_event_field(event, &desc->fields[i]) == (pt_u64)event->result)
-            continue;
         /* One byte further than needed, for the comma that only a second field has. */
         char *const from = at > start ? at + 1 : at;
         char *const after = put_field(from, event, &desc->fields[i], &kind->keys[i], with_strings);

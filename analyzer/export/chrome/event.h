@@ -19,7 +19,6 @@
 /* What lines of one event kind have in common. */
 struct pt_chrome_kind {
     bool is_ready;
-    bool moves_bytes;            /* its first field says how many bytes were moved */
     char head[120];              /* ,"cat":"io","name":"read","args":{ */
     struct pt_put_text category; /* ,"cat":"io","name": */
     pt_u32 head_bytes;

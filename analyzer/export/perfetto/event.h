@@ -7,17 +7,24 @@
 
 #include "export/timeline/types.h"
 #include "intern.h"
+#include "packet.h"
+
+/* A field of the event as an annotation. */
+struct pt_perfetto_field {
+    pt_u64 key;
+    enum pt_annotation_field type;
+    pt_u64 value;
+};
 
 struct pt_perfetto_named {
-    const struct pt_perfetto_kind *kind;
     pt_u64 category, name;
-    pt_u64 texts[PT_MAX_FIELDS]; /* of the event's fields; 0 = none */
+    pt_u32 n_fields;
+    struct pt_perfetto_field fields[PT_MAX_FIELDS]; /* those that viewers show */
 };
 
 /* All texts of a slice become numbers: first, because that may write packets of its own. */
 void pt_perfetto_name(struct pt_perfetto_intern *intern, const struct pt_timeline_slice *slice,
                       struct pt_perfetto_named *ret_named);
-char *pt_perfetto_put_fields(char *at, const struct pt_event *event, const struct pt_perfetto_named *named,
-                             pt_u64 error_key);
+char *pt_perfetto_put_fields(char *at, const struct pt_perfetto_named *named);
 
 #endif

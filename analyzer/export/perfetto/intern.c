@@ -51,7 +51,6 @@ const struct pt_perfetto_kind *pt_perfetto_kind(struct pt_perfetto_intern *inter
     for (pt_u32 i = 0; i < desc->n_fields; i++)
         kind->keys[i] = pt_perfetto_text(intern, PT_PERFETTO_KEYS, 0, desc->fields[i].name);
     intern->error_key = pt_perfetto_text(intern, PT_PERFETTO_KEYS, 0, "error");
-    kind->moves_bytes = pt_event_moves_bytes(desc);
     kind->is_ready = true;
     return kind;
 }

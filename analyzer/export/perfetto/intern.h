@@ -20,7 +20,7 @@ enum pt_perfetto_texts {
 
 /* What slices of one event kind have in common. */
 struct pt_perfetto_kind {
-    bool is_ready, moves_bytes;
+    bool is_ready;
     pt_u64 category, name;
     pt_u64 keys[PT_MAX_FIELDS];
 };

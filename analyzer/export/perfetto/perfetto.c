@@ -176,13 +176,12 @@ static char *put_args(char *at, const struct pt_timeline_slice *slice, const pt_
     return at;
 }
 
-static char *put_what(struct perfetto *state, char *at, const struct pt_timeline_slice *slice,
-                      const struct pt_perfetto_named *named, const pt_u64 *keys)
+static char *put_what(char *at, const struct pt_timeline_slice *slice, const struct pt_perfetto_named *named,
+                      const pt_u64 *keys)
 {
     at = pt_proto_u64(at, PT_TRACK_EVENT_CATEGORY, named->category);
     at = pt_proto_u64(at, PT_TRACK_EVENT_NAME, named->name);
-    if (slice->event)
-        at = pt_perfetto_put_fields(at, slice->event, named, state->intern.error_key);
+    at = pt_perfetto_put_fields(at, named);
     at = put_args(at, slice, keys);
     if (slice->arrow_to)
         at = pt_proto_fixed64(at, PT_TRACK_EVENT_FLOW, slice->arrow_to);
@@ -213,12 +212,12 @@ static void show_end(struct pt_timeline *timeline, const struct pt_timeline_slic
     pt_sink_wrote(timeline->sink, pt_proto_end(packet, pt_proto_end(event, at)));
 }
 
-static char *put_start(struct perfetto *state, char *at, const struct pt_timeline_slice *slice,
-                       enum pt_track_event_type type, const struct pt_perfetto_named *named, const pt_u64 *keys)
+static char *put_start(char *at, const struct pt_timeline_slice *slice, enum pt_track_event_type type,
+                       const struct pt_perfetto_named *named, const pt_u64 *keys)
 {
     char *packet;
     char *const event = begin_event(&packet, at, slice->start_ns);
-    at = put_what(state, put_type(event, type, slice->row->uuid), slice, named, keys);
+    at = put_what(put_type(event, type, slice->row->uuid), slice, named, keys);
     return pt_proto_end(packet, pt_proto_end(event, at));
 }
 
@@ -238,7 +237,7 @@ static void show_start(struct pt_timeline *timeline, const struct pt_timeline_sl
     pt_perfetto_name(&state->intern, slice, &named);
     name_args(state, slice, keys);
     if (type == PT_TRACK_BEGIN && slice->start_ns <= slice->row->track.from_ns) {
-        char *at = put_start(state, state->scratch, slice, type, &named, keys);
+        char *at = put_start(state->scratch, slice, type, &named, keys);
         if (slice->end_ns <= slice->start_ns)
             at = put_end(at, slice);
         else
@@ -246,7 +245,7 @@ static void show_start(struct pt_timeline *timeline, const struct pt_timeline_sl
         hold(state, state->scratch, (size_t)(at - state->scratch));
         return;
     }
-    char *at = put_start(state, pt_sink_room(timeline->sink), slice, type, &named, keys);
+    char *at = put_start(pt_sink_room(timeline->sink), slice, type, &named, keys);
     pt_sink_wrote(timeline->sink, has_end ? put_end(at, slice) : at);
 }
 

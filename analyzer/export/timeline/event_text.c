@@ -42,26 +42,3 @@ const char *pt_event_short_name(const struct pt_event_desc *desc)
             return desc->name + strlen(families[i]);
     return desc->name;
 }
-
-bool pt_event_moves_bytes(const struct pt_event_desc *desc)
-{
-    for (pt_u32 i = 0; i < desc->n_fields; i++)
-        if (desc->fields[i].unit == PT_UNIT_RESULT_BYTES && desc->fields[i].bytes == 4)
-            return true;
-    return false;
-}
-
-pt_u64 pt_event_field(const struct pt_event *event, const struct pt_field_desc *field)
-{
-    pt_u64 value = 0;
-    if (field->place == PT_FIELD_AUX)
-        return event->aux;
-    if (field->place == PT_FIELD_TAG)
-        return (pt_u64)(pt_i64)event->tag;
-    if (field->bytes > sizeof value || field->offset > sizeof event->payload - field->bytes)
-        return 0;
-    memcpy(&value, event->payload + field->offset, field->bytes);
-    if (field->type[0] == 'i' && field->bytes == 4)
-        value = (pt_u64)(pt_i64)(pt_i32)value;
-    return value;
-}
