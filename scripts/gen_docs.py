@@ -87,7 +87,7 @@ def commands():
 
 def exporters():
     return table(("format", "file in the run directory", "for"),
-                 [(f"`--to {r.args[0]}`", f"`{r.args[1]}`", r.args[-1]) for r in rows("analyzer/export/exporters.def", "EXPORTER", "EXPORTER_FOLDER")])
+                 [(f"`--to {r.args[0]}`", f"`{r.args[1]}`", r.args[-1]) for r in rows("analyzer/export/exporters.def", "EXPORTER", "EXPORTER_STACKS", "EXPORTER_FOLDER")])
 
 
 def rules():

@@ -27,10 +27,29 @@ struct request {
     bool force, json, off_cpu;
 };
 
+/* For help. */
+static const char format_list[] = "one of:"
+#define EXPORTER(name, ...) " " #name
+#define EXPORTER_STACKS EXPORTER
+#define EXPORTER_FOLDER EXPORTER
+#include "export/exporters.def"
+#undef EXPORTER
+#undef EXPORTER_STACKS
+    ;
+static const char off_cpu_doc[] = "stacks that wait, not those that run, with --to"
+#define EXPORTER(name, ...)
+#define EXPORTER_STACKS(name, ...) " " #name
+#include "export/exporters.def"
+#undef EXPORTER
+#undef EXPORTER_STACKS
+#undef EXPORTER_FOLDER
+    ;
+
 static const char *const planned_formats[] = {"pstats", "pprof",       "sqlite", "ndjson",
                                               "csv",    "openmetrics", "junit",  NULL};
 
-static int find_format(const char *name, const struct pt_exporter **ret_exporter, struct pt_error *err)
+/* What to say of a name that is no format's. */
+static int unknown_format(const char *name, struct pt_error *err)
 {
     char exist[200] = "";
     const char *names[32] = {NULL};
@@ -40,8 +59,6 @@ static int find_format(const char *name, const struct pt_exporter **ret_exporter
     }
     if (!name)
         return pt_fail_code(err, 2, "--to is missing; formats: %s", exist);
-    if ((*ret_exporter = pt_exporter_find(name)))
-        return 0;
     for (const char *const *planned = planned_formats; *planned; planned++)
         if (!strcmp(*planned, name))
             return pt_fail_code(err, 2, "format '%s' is not in this version; formats: %s", name, exist);
@@ -67,14 +84,22 @@ static char *default_output(const struct pt_session *session, const char *file_n
     return pt_asprintf("%.*s%s", slash ? (int)(slash - session->path + 1) : 0, session->path, file_name);
 }
 
-static int print_json(const char *path, const struct pt_export_summary *summary, const struct pt_sink_result *file)
+/* What was written, and where. */
+struct output {
+    const char *path;
+    struct pt_export_summary summary;
+    struct pt_sink_result file;
+};
+
+static int print_json(const struct output *output)
 {
+    const struct pt_export_summary *summary = &output->summary;
     struct pt_json json;
     pt_json_init_file(&json, stdout, true);
     pt_json_object(&json, NULL);
-    pt_json_text(&json, "file", path);
-    pt_json_u64(&json, "bytes", file->bytes);
-    pt_json_u64(&json, "file_bytes", file->file_bytes);
+    pt_json_text(&json, "file", output->path);
+    pt_json_u64(&json, "bytes", output->file.bytes);
+    pt_json_u64(&json, "file_bytes", output->file.file_bytes);
     pt_json_u64(&json, "slices", summary->slices);
     pt_json_u64(&json, "instants", summary->instants);
     pt_json_u64(&json, "counters", summary->counters);
@@ -95,11 +120,12 @@ static const char *smaller(const struct pt_exporter *exporter)
                                               "--min-dur make it smaller";
 }
 
-static void tell(const struct pt_exporter *exporter, const char *path, const struct pt_export_summary *summary,
-                 const struct pt_sink_result *file)
+static void tell(const struct pt_exporter *exporter, const struct output *output)
 {
+    const struct pt_export_summary *summary = &output->summary;
+    const struct pt_sink_result *file = &output->file;
     PT_AUTO(pt_str_fini) struct pt_str shown = {0};
-    pt_sanitize_terminal(&shown, strcmp(path, "-") != 0 ? path : "standard output");
+    pt_sanitize_terminal(&shown, strcmp(output->path, "-") != 0 ? output->path : "standard output");
     fprintf(stderr,
             "proftrace: wrote %s: %llu slices, %llu instants, %llu counter points, %llu flows; %llu processes, "
             "%llu tracks; %.1f MB, %.1f MB in the viewer\n",
@@ -132,21 +158,20 @@ static struct pt_export_options options_of(const struct pt_exporter *exporter, c
 }
 
 static int write_one(struct pt_session *session, const struct pt_exporter *exporter,
-                     const struct pt_export_options *options, const char *path, struct pt_export_summary *summary,
-                     struct pt_sink_result *file, struct pt_error *err)
+                     const struct pt_export_options *options, struct output *output, struct pt_error *err)
 {
-    struct pt_sink *sink = pt_sink_open(path, ends_in(path, ".gz"), options->max_bytes, err);
+    struct pt_sink *sink = pt_sink_open(output->path, ends_in(output->path, ".gz"), options->max_bytes, err);
     if (!sink)
         return -1;
-    if (exporter->write(session, options, sink, summary, err) < 0) {
+    if (exporter->write(session, options, sink, &output->summary, err) < 0) {
         pt_sink_abandon(sink);
         return -1;
     }
-    if (!summary->processes && session->n_processes) {
+    if (!output->summary.processes && session->n_processes) {
         pt_sink_abandon(sink);
         return pt_fail_code(err, 2, "no process of the run matches --pid, --stage, --from and --until");
     }
-    if (pt_sink_close(sink, file, err) < 0) {
+    if (pt_sink_close(sink, &output->file, err) < 0) {
         if (err->exit_code == 2)
             pt_while(err, "too large for a viewer (%s; --force writes it all)", smaller(exporter));
         return -1;
@@ -155,26 +180,39 @@ static int write_one(struct pt_session *session, const struct pt_exporter *expor
 }
 
 static int write_folder(struct pt_session *session, const struct pt_exporter *exporter,
-                        const struct pt_export_options *options, const char *path, struct pt_export_summary *summary,
-                        struct pt_sink_result *file, struct pt_error *err)
+                        const struct pt_export_options *options, struct output *output, struct pt_error *err)
 {
+    const char *path = output->path;
     if (!strcmp(path, "-") || ends_in(path, ".json") || ends_in(path, ".gz"))
         return pt_fail_code(err, 2, "--to %s writes a file for each process: give -o the name of a folder",
                             exporter->name);
-    return exporter->write_folder(session, options, path, summary, file, err);
+    return exporter->write_folder(session, options, path, &output->summary, &output->file, err);
 }
 
 static int write_output(struct pt_session *session, const struct pt_exporter *exporter, const struct request *request,
                         const char *path, struct pt_error *err)
 {
-    struct pt_export_summary summary = {0};
-    struct pt_sink_result file = {0};
+    struct output output = {.path = path};
     const struct pt_export_options options = options_of(exporter, request);
-    if ((exporter->write ? write_one : write_folder)(session, exporter, &options, path, &summary, &file, err) < 0)
+    if ((exporter->write ? write_one : write_folder)(session, exporter, &options, &output, err) < 0)
         return -1;
-    tell(exporter, path, &summary, &file);
-    if (request->json && print_json(path, &summary, &file) < 0)
+    tell(exporter, &output);
+    if (request->json && print_json(&output) < 0)
         return pt_fail(err, "cannot write the summary to stdout");
+    return 0;
+}
+
+/* `exporter` = that of request->format; NULL = there is none. */
+static int check(const struct request *request, const struct pt_exporter *exporter, struct pt_error *err)
+{
+    if (request->until_ns && request->from_ns > request->until_ns)
+        return pt_fail_code(err, 2, "--from is later than --until: nothing lies between them");
+    if (request->pid != ALL_PIDS && (!request->pid || request->pid > INT32_MAX))
+        return pt_fail_code(err, 2, "--pid %llu: no process has this number", (unsigned long long)request->pid);
+    if (!exporter)
+        return unknown_format(request->format, err);
+    if (request->off_cpu && !exporter->has_stacks)
+        return pt_fail_code(err, 2, "--off-cpu shows stacks, and --to %s has none", exporter->name);
     return 0;
 }
 
@@ -182,17 +220,17 @@ int pt_cmd_export(int argc, char **argv, struct pt_error *err)
 {
     struct request request = {.max_bytes = SIZE_OF_FORMAT, .pid = ALL_PIDS};
     const struct pt_opt table[] = {
-        PT_OPT_TEXT("to", 't', &request.format, "FORMAT", "chrome, perfetto, torch, collapsed or speedscope"),
+        PT_OPT_TEXT("to", 't', &request.format, "FORMAT", format_list),
         PT_OPT_TEXT("output", 'o', &request.output, "FILE",
-                    "write here; gzip'ed where it ends in .gz; - is stdout; torch: a folder"),
+                    "write here; gzip'ed where it ends in .gz; - is stdout; of several files, the folder"),
         PT_OPT_DURATION("from", 0, &request.from_ns, "T", "leave out what ended before this time of the run"),
         PT_OPT_DURATION("until", 0, &request.until_ns, "T", "leave out what began after this time of the run"),
         PT_OPT_COUNT("pid", 'p', &request.pid, "PID", "this process only"),
         PT_OPT_TEXT("stage", 0, &request.stage, "NAME", "this stage only"),
         PT_OPT_DURATION("min-dur", 0, &request.min_duration_ns, "D", "leave out shorter calls"),
         PT_OPT_SIZE("max-size", 0, &request.max_bytes, "BYTES",
-                    "refuse to write more (before compression; 256 MB, perfetto: any)"),
-        PT_OPT_FLAG("off-cpu", 0, &request.off_cpu, "collapsed, speedscope: stacks that wait, not those that run"),
+                    "refuse to write more (before compression; default: what viewers hold)"),
+        PT_OPT_FLAG("off-cpu", 0, &request.off_cpu, off_cpu_doc),
         PT_OPT_FLAG("force", 0, &request.force, "write any size"),
         PT_OPT_FLAG("json", 0, &request.json, "print what was written as JSON"),
         PT_OPT_END,
@@ -201,15 +239,9 @@ int pt_cmd_export(int argc, char **argv, struct pt_error *err)
     const int done = pt_options_parse(table, argc, argv, &args, err);
     if (done)
         return done < 0 ? -1 : 0;
-    if (request.until_ns && request.from_ns > request.until_ns)
-        return pt_fail_code(err, 2, "--from is later than --until: nothing lies between them");
-    if (request.pid != ALL_PIDS && (!request.pid || request.pid > INT32_MAX))
-        return pt_fail_code(err, 2, "--pid %llu: no process has this number", (unsigned long long)request.pid);
-    const struct pt_exporter *exporter;
-    if (find_format(request.format, &exporter, err) < 0)
+    const struct pt_exporter *exporter = request.format ? pt_exporter_find(request.format) : NULL;
+    if (check(&request, exporter, err) < 0)
         return -1;
-    if (request.off_cpu && strcmp(exporter->name, "collapsed") != 0 && strcmp(exporter->name, "speedscope") != 0)
-        return pt_fail_code(err, 2, "--off-cpu shows stacks: it is for --to collapsed and --to speedscope");
     PT_AUTO(pt_session_closep) struct pt_session *session = pt_session_open(args.n ? args.values[0] : NULL, err);
     if (!session)
         return -1;

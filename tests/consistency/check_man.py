@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Each command has a manual page that names all its options, no page is without a command, libproftrace(7) names every
-variable of preload/core/options.def, and proftrace.json(5) every key of analyzer/pipeline/config_keys.def. Pages are run through
-scdoc where it is installed."""
+variable of preload/core/options.def, proftrace.json(5) every key of analyzer/pipeline/config_keys.def, and
+proftrace-export(1) every format of analyzer/export/exporters.def. Pages are run through scdoc where it is installed."""
 import pathlib
 import re
 import shutil
@@ -27,6 +27,11 @@ def variables(source):
 def keys(source):
     text = (source / "analyzer/pipeline/config_keys.def").read_text(encoding="utf-8")
     return re.findall(r"^KEY\(\w+, (\w+),", text, re.M)
+
+
+def formats(source):
+    text = (source / "analyzer/export/exporters.def").read_text(encoding="utf-8")
+    return re.findall(r"^EXPORTER\w*\((\w+),", text, re.M)
 
 
 def check_command(pages, source, command):
@@ -64,6 +69,8 @@ def main():
                  if f"*{name}*" not in pages.get("libproftrace.7", "")]
     problems += [f"proftrace.json(5) does not describe {name}" for name in keys(source)
                  if f"*{name}*" not in pages.get("proftrace.json.5", "")]
+    problems += [f"proftrace-export(1) does not describe the format {name}" for name in formats(source)
+                 if f"_{name}_" not in pages.get("proftrace-export.1", "")]
     print("\n".join(problems) or f"{len(pages)} pages, {len(names)} commands")
     return 1 if problems else 0
 
