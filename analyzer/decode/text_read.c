@@ -16,9 +16,10 @@
 static const struct pt_constant *find_constant(enum pt_unit unit, const char *name, size_t n)
 {
     const struct pt_constants constants = pt_unit_constants(unit);
-    for (pt_u32 i = 0; i < constants.n; i++)
-        if (strlen(constants.items[i].name) == n && !memcmp(constants.items[i].name, name, n))
-            return &constants.items[i];
+    const struct pt_constant *constant = constants.items;
+    for (pt_u32 i = 0; i < constants.n; i++, constant++)
+        if (strlen(constant->name) == n && !memcmp(constant->name, name, n))
+            return constant;
     return NULL;
 }
 
