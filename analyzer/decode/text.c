@@ -14,14 +14,13 @@
 #include "util/text/utf8.h"
 #include "field_value.h"
 
-/* ---- quoted text ---- */
+/* ---- names ---- */
 
-/* Controls, marks that turn the direction of writing, tags that nobody sees: whoever reads the line would be misled. */
+/* Shown as it is: a reader sees it, and it moves nothing else on the line. */
 static bool is_plain(uint32_t code)
 {
-    if (code < 0x20 || (code >= 0x7f && code < 0xa0))
-        return false;
-    return !(code >= 0x2000 && code < 0x2070) && code != 0x61c && code != 0xfeff && code < 0xe0000;
+    const bool is_c1 = code >= 0x80 && code < 0xa0, is_format = code >= 0x2000 && code < 0x2070;
+    return code >= 0x20 && code != 0x7f && !is_c1 && !is_format && code != 0x61c && code != 0xfeff && code < 0xe0000;
 }
 
 void pt_text_quote(struct pt_str *out, const char *text)
@@ -30,17 +29,16 @@ void pt_text_quote(struct pt_str *out, const char *text)
     pt_str_char(out, '"');
     while (left) {
         uint32_t code;
-        size_t n = pt_utf8_next(text, left, &code);
-        if (n && is_plain(code)) {
-            if (code == '"' || code == '\\')
-                pt_str_char(out, '\\');
+        const size_t length = pt_utf8_next(text, left, &code);
+        const size_t n = length && is_plain(code) ? length : 0;
+        if (n && (code == '"' || code == '\\'))
+            pt_str_char(out, '\\');
+        if (n)
             pt_str_bytes(out, text, n);
-        } else {
-            n = 1;
+        else
             pt_str_printf(out, "\\x%02x", (unsigned char)*text);
-        }
-        text += n;
-        left -= n;
+        text += n ? n : 1;
+        left -= n ? n : 1;
     }
     pt_str_char(out, '"');
 }

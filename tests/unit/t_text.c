@@ -5,6 +5,8 @@
  */
 #include "helper_trace.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +79,66 @@ static void every_kind_as_a_line(void **state)
                 if (pt_field_raw(&back, &desc->fields[i]) != pt_field_raw(&event, &desc->fields[i]))
                     fail_msg("field %s of: %s", desc->fields[i].name, line.text);
         }
+}
+
+static const struct pt_field_desc *field_of(const struct pt_event_desc *desc, const char *name)
+{
+    for (pt_u32 i = 0; i < desc->n_fields; i++)
+        if (!strcmp(desc->fields[i].name, name))
+            return &desc->fields[i];
+    fail_msg("%s has no field %s", desc->name, name);
+    return NULL;
+}
+
+static void names_stand_for_numbers(void **state)
+{
+    (void)state;
+    static const struct {
+        pt_u8 event;
+        const char *field;
+        pt_i64 value;
+        const char *text;
+    } cases[] = {
+        {PT_EV_io_open, "flags", O_RDONLY, "O_RDONLY"},
+        {PT_EV_io_open, "flags", O_RDWR | O_CREAT | O_CLOEXEC, "O_RDWR|O_CREAT|O_CLOEXEC"},
+        {PT_EV_io_open, "flags", O_RDONLY | O_SYNC, "O_RDONLY|O_SYNC"},
+        {PT_EV_io_open, "flags", O_WRONLY | O_TMPFILE | 0x80000000, "O_WRONLY|O_TMPFILE|0x80000000"},
+        {PT_EV_io_seek, "whence", SEEK_END, "SEEK_END"},
+        {PT_EV_io_seek, "whence", 99, "99"},
+        {PT_EV_heap_sample, "function", PT_EV_heap_calloc, "heap_calloc"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct pt_event_desc *desc = pt_event_desc_by_id(cases[i].event);
+        const struct pt_field_desc *field = field_of(desc, cases[i].field);
+        struct pt_event event = {.desc = desc};
+        PT_AUTO(pt_str_fini) struct pt_str text = {0};
+        pt_field_set(&event, field, (pt_u64)cases[i].value);
+        pt_text_field(&text, &event, field, NULL);
+        assert_string_equal(text.text, cases[i].text);
+    }
+}
+
+static struct pt_field_value value_of(pt_u8 id, const char *name, pt_i64 value)
+{
+    const struct pt_event_desc *desc = pt_event_desc_by_id(id);
+    struct pt_event event = {.desc = desc};
+    pt_field_set(&event, field_of(desc, name), (pt_u64)value);
+    return pt_field_value(&event, field_of(desc, name));
+}
+
+static void values_say_how_to_show_them(void **state)
+{
+    (void)state;
+    assert_int_equal(value_of(PT_EV_io_read, "result", 4096).form, PT_FORM_SIGNED);
+    assert_string_equal(value_of(PT_EV_io_read, "result", -ENOENT).error, "ENOENT");
+    assert_int_equal(value_of(PT_EV_io_read, "result", -4000).form, PT_FORM_SIGNED); /* no errno */
+    assert_true(value_of(PT_EV_io_read, "fd", -1).is_absent);
+    assert_false(value_of(PT_EV_io_read, "fd", 0).is_absent);
+    assert_true(value_of(PT_EV_io_read, "path", 0).is_absent);
+    assert_int_equal(value_of(PT_EV_io_read, "path", 7).form, PT_FORM_STRING);
+    assert_int_equal(value_of(PT_EV_io_open, "flags", -1).bits, 0xffffffff);
+    assert_int_equal(value_of(PT_EV_gpu_copy, "kinds", -1).bits, 0xffffff);
+    assert_true(value_of(PT_EV_counter, "value", 0x3fe0000000000000).real == 0.5);
 }
 
 static void quoting_keeps_every_byte(void **state)
@@ -207,9 +269,14 @@ static void wrong_text_is_named_by_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_as_a_line),      cmocka_unit_test(quoting_keeps_every_byte),
-        cmocka_unit_test(times_are_exact),           cmocka_unit_test(session_text_comes_back),
-        cmocka_unit_test(ignored_options_are_notes), cmocka_unit_test(wrong_text_is_named_by_line),
+        cmocka_unit_test(every_kind_as_a_line),
+        cmocka_unit_test(names_stand_for_numbers),
+        cmocka_unit_test(values_say_how_to_show_them),
+        cmocka_unit_test(quoting_keeps_every_byte),
+        cmocka_unit_test(times_are_exact),
+        cmocka_unit_test(session_text_comes_back),
+        cmocka_unit_test(ignored_options_are_notes),
+        cmocka_unit_test(wrong_text_is_named_by_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
