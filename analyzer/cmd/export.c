@@ -120,7 +120,7 @@ static const char *smaller(const struct pt_exporter *exporter)
                                               "--min-dur make it smaller";
 }
 
-static void tell(const struct pt_exporter *exporter, const struct output *output)
+static void print_summary(const struct pt_exporter *exporter, const struct output *output)
 {
     const struct pt_export_summary *summary = &output->summary;
     const struct pt_sink_result *file = &output->file;
@@ -196,7 +196,7 @@ static int write_output(struct pt_session *session, const struct pt_exporter *ex
     const struct pt_export_options options = options_of(exporter, request);
     if ((exporter->write ? write_one : write_folder)(session, exporter, &options, &output, err) < 0)
         return -1;
-    tell(exporter, &output);
+    print_summary(exporter, &output);
     if (request->json && print_json(&output) < 0)
         return pt_fail(err, "cannot write the summary to stdout");
     return 0;

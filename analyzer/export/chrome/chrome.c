@@ -6,7 +6,6 @@
 #include "event.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "export/timeline/timeline.h"

@@ -3,7 +3,7 @@
  * sink.h - where an export goes: a file that appears under its name only when it is whole, optionally gzip'ed.
  *
  * Compression runs in threads of its own, a mebibyte at a time, and gives one ordinary gzip member. Errors stick: after
- * the first one all bytes are swallowed and pt_sink_close tells. One thread writes.
+ * the first one all bytes are swallowed, and pt_sink_close returns it. One thread writes.
  */
 #ifndef PT_EXPORT_OUT_SINK_H
 #define PT_EXPORT_OUT_SINK_H

@@ -3,8 +3,6 @@
  * perfetto/event.c - how an event looks as fields of a Perfetto slice. Owns nothing. One thread. */
 #include "event.h"
 
-#include <string.h>
-
 #include "export/timeline/event_text.h"
 
 /* The number of a string of the process; 0 = it has none, or an empty one. */

@@ -6,8 +6,9 @@
  * in anything but nanoseconds of the run, which the clock snapshot ties to the time of day.
  *
  * A slice is two packets, its beginning and its end. The viewer sorts them by time and, of one instant, keeps the order
- * of the file: so of slices that begin together the outer one has to come first, although it ends, and is told, last.
- * Only at the start of a row that is common (the window cuts all that is open there): those wait until the end. */
+ * of the file: so of slices that begin together the outer one has to come first, although it ends, and arrives here,
+ * last. Only at the start of a row that is common (the window cuts all that is open there): those wait until the end.
+ */
 #include "export/timeline/timeline.h"
 
 #include <stdlib.h>
@@ -301,7 +302,7 @@ static void perfetto_counter(struct pt_timeline *timeline, const struct pt_timel
 
 /* ---- the file ---- */
 
-/* Told last, and so the outermost, first. */
+/* What arrived last is outermost, and goes first. */
 static void perfetto_close(struct pt_timeline *timeline)
 {
     struct perfetto *state = state_of(timeline);

@@ -19,7 +19,7 @@ struct document {
 
 /* ---- frames ---- */
 
-/* In the order in which they are met: the same in both passes. */
+/* Numbered in the order in which they first occur: the same in both passes. */
 static pt_u32 reason_of(struct document *document, const char *reason, bool *ret_is_new)
 {
     pt_u64 *number = pt_map_at(&document->by_reason, (uintptr_t)reason);

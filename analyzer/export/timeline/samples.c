@@ -62,7 +62,7 @@ void pt_timeline_samples(struct pt_timeline *timeline, const struct pt_filter *f
     PT_AUTO(pt_run_info_freep) struct pt_run_info *run = NULL;
     struct pt_error err = {0};
     if (filter->pid || !timeline->session->path || pt_run_info_read(timeline->session->path, &run, &err) < 0 || !run)
-        return; /* reports tell of a damaged run.json */
+        return; /* reports say that run.json is damaged */
     struct pt_timeline_process *stages = &timeline->stages;
     stages->timeline = timeline;
     /* Both count from the start of the run; where the clocks could be joined, by their own idea of it. */

@@ -15,7 +15,7 @@
 #include "ranges.h"
 #include "show.h"
 
-#define STRINGS_FROM_NS 10000 /* shorter calls go without their path: half the file, and nobody looks at them */
+#define STRINGS_FROM_NS 10000 /* shorter calls go without their path: half the file, and too short to be looked at */
 
 static const struct pt_timeline_arg ended_with_thread = {.key = "closed_by", .text = "end of thread"};
 

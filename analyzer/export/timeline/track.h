@@ -38,7 +38,7 @@ struct pt_track {
     size_t n_ranges, ranges_capacity;
     pt_i64 from_ns, until_ns; /* what encloses everything on the track */
     /* A slice that encloses an earlier one and begins with it, not at from_ns, is not taken: its beginning has to be
-     * told before that of the earlier one. */
+     * written before that of the earlier one. */
     bool refuses_late_parents;
 };
 

@@ -2,10 +2,10 @@
  *
  * torch.c - a folder of traces as PyTorch's profiler writes them, one for each process that used a GPU.
  *
- * Owns: the files while the events of all processes pass by once. One thread. Never: leaves a file of a failed export.
+ * Owns: the files, all of which are written in one pass over the events. One thread. Never: leaves a file of a failed
+ * export.
  */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
