@@ -53,6 +53,21 @@ const char *pt_confidence_name(enum pt_confidence confidence)
     return names[confidence];
 }
 
+const char *pt_evidence_label(const char *key)
+{
+    static const struct {
+        const char *key, *label;
+    } rows[] = {
+#define EVIDENCE(key, label) {#key, label},
+#include "evidence.def"
+#undef EVIDENCE
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!strcmp(rows[i].key, key))
+            return rows[i].label;
+    return NULL;
+}
+
 static bool ends_with(const char *text, const char *end)
 {
     const size_t n = strlen(text), m = strlen(end);

@@ -60,6 +60,8 @@ struct pt_findings {
 void pt_judge(struct pt_profile *profile, struct pt_findings *ret_findings);
 void pt_findings_free(struct pt_findings *findings);
 
+/* What people read for a key of evidence; NULL = evidence.def has no row for it. */
+const char *pt_evidence_label(const char *key);
 const char *pt_severity_name(enum pt_severity severity);
 const char *pt_confidence_name(enum pt_confidence confidence);
 

@@ -255,6 +255,19 @@ static const struct {
      70},
 };
 
+/* People read words, and no two facts of a finding under the same one. */
+static void check_words(const struct pt_finding *finding)
+{
+    for (pt_u32 i = 0; i < finding->n_evidence; i++) {
+        const char *label = pt_evidence_label(finding->evidence[i].key);
+        if (!label)
+            fail_msg("%s: evidence.def has no row for %s", finding->rule, finding->evidence[i].key);
+        for (pt_u32 j = 0; j < i; j++)
+            if (!strcmp(label, pt_evidence_label(finding->evidence[j].key)))
+                fail_msg("%s: two facts are called '%s'", finding->rule, label);
+    }
+}
+
 /* A stage of one process that ran for ten seconds. */
 static bool fires(const char *rule, const struct figure *figures, double last)
 {
@@ -272,8 +285,10 @@ static bool fires(const char *rule, const struct figure *figures, double last)
         pt_metrics_set(&profile.metrics, pt_scope_stage(0), figures[i].metric,
                        pt_real(figures[i + 1].metric ? figures[i].value : last));
     pt_judge(&profile, &findings);
-    for (size_t i = 0; i < findings.n; i++)
+    for (size_t i = 0; i < findings.n; i++) {
         found |= !strcmp(findings.items[i].rule, rule);
+        check_words(&findings.items[i]);
+    }
     pt_findings_free(&findings);
     pt_profile_free(&profile);
     return found;

@@ -6,24 +6,10 @@
 
 #include "facts/wait_kind.h"
 
-/* "small_read_calls" -> "small read calls": keys say what they are. */
-static const char *label_of(const struct pt_build *b, const char *key)
+static void add_fact(struct pt_lines *lines, const struct pt_evidence *fact)
 {
-    char *label = pt_arena_text(&b->doc->arena, key, strlen(key));
-    for (char *at = label; *at; at++)
-        if (*at == '_')
-            *at = ' ';
-    /* The value brings its unit. */
-    static const char *const units[] = {" per s", " s", " percent"};
-    const size_t n = strlen(label);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        const size_t m = strlen(units[i]);
-        if (n > m && !strcmp(label + n - m, units[i])) {
-            label[n - m] = 0;
-            break;
-        }
-    }
-    return label;
+    const char *label = pt_evidence_label(fact->key);
+    pt_doc_line(lines, fact->key, label ? label : fact->key, fact->show, fact->value);
 }
 
 /* The rows that the rule chose, as a table of their own. */
@@ -155,8 +141,7 @@ void pt_build_findings(const struct pt_build *b)
         if (of->stage >= 0 && !finding.stage)
             continue; /* of a stage that was not asked for */
         for (pt_u32 j = 0; j < of->n_evidence; j++)
-            pt_doc_line(&finding.evidence, of->evidence[j].key, label_of(b, of->evidence[j].key), of->evidence[j].show,
-                        of->evidence[j].value);
+            add_fact(&finding.evidence, &of->evidence[j]);
         add_behind(b, &finding);
         if (finding.stage)
             add_mark(b, finding.stage, &finding);
