@@ -8,23 +8,15 @@
 #include "report/doc/grid.h"
 #include "util/auto.h"
 #include "util/text/sanitize.h"
+#include "util/text/width.h"
 #include "render.h"
 
 enum { MOST_BYTES = 58 * 1024, LONGEST_CELL = 160, LONGEST_LOG_LINE = 500 };
 
-/* Cut before it is escaped, so that no escape is torn apart. */
-static void cut_text(struct pt_str *out, const char *text, pt_u32 most)
-{
-    const size_t bytes = pt_text_prefix(text, most);
-    pt_str_bytes(out, text, bytes);
-    if (text[bytes])
-        pt_str_add(out, "...");
-}
-
 static void sanitize_cell(struct pt_str *out, const char *text)
 {
     PT_AUTO(pt_str_fini) struct pt_str cut = {0};
-    cut_text(&cut, text, LONGEST_CELL);
+    pt_text_shorten(&cut, text, LONGEST_CELL, "...");
     pt_sanitize_markdown(out, pt_str_text(&cut));
 }
 
@@ -134,7 +126,7 @@ static void put_log(struct pt_str *out, const struct pt_doc_failure *failure, pt
     put_fence(out, number, ticks);
     for (pt_u32 i = 0; i < failure->n_lines; i++) {
         PT_AUTO(pt_str_fini) struct pt_str cut = {0};
-        cut_text(&cut, failure->lines[i], LONGEST_LOG_LINE);
+        pt_text_shorten(&cut, failure->lines[i], LONGEST_LOG_LINE, "...");
         put_indent(out, number);
         pt_sanitize_terminal(out, pt_str_text(&cut));
         pt_str_char(out, '\n');
@@ -178,6 +170,8 @@ static void put_finding(struct pt_str *out, const struct pt_doc_finding *finding
     }
     put_value(out, pt_cell(PT_SHOW_TEXT, pt_text(of->title)));
     pt_str_add(out, "**\n");
+    if (finding->where)
+        put_fact(out, finding->number, "where", finding->where);
     for (size_t i = 0; i < finding->evidence.n; i++) {
         put_indent(out, finding->number);
         put_line(out, &finding->evidence.items[i]);
@@ -252,6 +246,10 @@ static void put_fold(struct pt_str *out, const struct pt_panel *panel, const cha
 
 static void put_outcome(struct pt_str *out, const struct pt_doc *doc)
 {
+    if (doc->verdict) {
+        put_value(out, pt_cell(PT_SHOW_TEXT, pt_text(doc->verdict)));
+        pt_str_add(out, "\n\n");
+    }
     put_lines(out, &doc->head);
     if (doc->summary) {
         put_heading(out, doc->summary->title, 2);
@@ -298,6 +296,16 @@ static void take(struct pt_str *out, struct pt_str *section, bool *is_cut)
     *section = (struct pt_str){0};
 }
 
+static void take_stage(struct pt_str *out, const struct pt_doc *doc, const struct pt_doc_stage *stage, bool *is_cut)
+{
+    for (size_t i = 0; i < stage->panels.n; i++) {
+        struct pt_str section = {0};
+        put_fold(&section, stage->panels.items[i], doc->profile->stages.n > 1 ? stage->name : NULL);
+        take(out, &section, is_cut);
+    }
+}
+
+/* The slowest stage stands before the others: where not all fits, what is asked first is there. */
 void pt_render_md(const struct pt_doc *doc, const struct pt_render_options *options, struct pt_str *out)
 {
     (void)options;
@@ -312,13 +320,10 @@ void pt_render_md(const struct pt_doc *doc, const struct pt_render_options *opti
     take(out, &section, &is_cut);
     put_panel(&section, doc->time_account);
     take(out, &section, &is_cut);
-    for (size_t i = 0; i < doc->stages.n; i++) {
-        const struct pt_doc_stage *stage = doc->stages.items[i];
-        for (size_t j = 0; j < stage->panels.n; j++) {
-            put_fold(&section, stage->panels.items[j], doc->profile->stages.n > 1 ? stage->name : NULL);
-            take(out, &section, &is_cut);
-        }
-    }
+    for (int later = 0; later < 2; later++)
+        for (size_t i = 0; i < doc->stages.n; i++)
+            if (doc->stages.items[i]->is_longest == !later)
+                take_stage(out, doc, doc->stages.items[i], &is_cut);
     put_fold(&section, doc->processes, NULL);
     take(out, &section, &is_cut);
     put_panel(&section, doc->not_traced);

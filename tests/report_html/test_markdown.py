@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""report.md as GitHub renders it: with hostile names and log lines it has the same elements as with tame ones, shows each
-as it is, and holds nothing that GitHub would link, mention or draw. The step summary is the same text."""
+"""report.md as GitHub renders it: with hostile names and log lines it has the same elements as with tame ones (words in
+back-ticks aside), shows each as it is, and holds nothing that GitHub would link, mention or draw. What one copies from
+it - a path, a commit - is what was recorded. The step summary is the same text."""
 import json
 import os
 import re
@@ -35,7 +36,7 @@ def render(markdown):
 
 def elements(node, depth=0):
     """What is there but text: one line per element, with the heading's level, the list's kind and our own HTML's tags."""
-    if node.tag in ("text", "softbreak"):
+    if node.tag in ("text", "softbreak", "code"):
         return
     attributes = {key: value for key, value in node.attrib.items() if key not in ("{http://www.w3.org/XML/1998/namespace}space",)}
     tags = re.findall(r"</?\w+|<!--", node.text or "") if node.tag.startswith("html") else ""
@@ -44,11 +45,12 @@ def elements(node, depth=0):
         yield from elements(child, depth + 1)
 
 
-def texts(node):
+def texts(node, code="{}"):
     """The text of each block; code is left alone by GitHub."""
     for block in node.iter():
         if block.tag in ("paragraph", "heading", "table_cell"):
-            yield "".join(part.text or "" for part in block.iter("text"))
+            yield "".join(code.format(part.text) if part.tag == "code" else part.text or "" for part in block.iter()
+                          if part.tag in ("text", "code"))
 
 
 @unittest.skipUnless(shutil.which("cmark-gfm"), "no cmark-gfm")
@@ -66,14 +68,21 @@ class Markdown(PageCase):
                 tame = self.markdown(f"tame{i}", tuple(f"plain {chr(97 + k)}" for k in range(len(names))))
                 tree = render(markdown)
                 self.assertEqual(list(elements(tree)), list(elements(render(tame))))
-                shown, logs = list(texts(tree)), "".join(node.text for node in tree.iter("code_block"))
-                for text in shown:
+                logs = "".join(node.text for node in tree.iter("code_block"))
+                for text in texts(tree, code="code"):
                     self.assertIsNone(FOUND.search(text), text)
-                together = "\n".join(shown).replace("\u200b", "")
+                together = "\n".join(texts(tree)).replace("\u200b", "")
                 for name in filter(HOSTILE.__contains__, names):
                     self.assertIn(name.strip(), together)
                     self.assertIn(name + "\n", logs)
                 self.assertIsNone(re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]", markdown))
+
+    def test_what_is_copied_is_what_was_recorded(self):
+        """No space of no width in a commit, an address or a path that a reader takes from the page."""
+        names = ("/data/1a2b3c4d5e6f/my_file.npy", "1a2b3c4d5e6f7a8b9c0d", "/home/me/a@b#1.py", "out/run_1/model.pt")
+        tree = render(self.markdown("copied", names))
+        self.assertLessEqual(set(names), {node.text for node in tree.iter("code")})
+        self.assertNotIn("\u200b", "".join(texts(tree)))
 
     def test_no_link_is_in_any_report(self):
         """All of it, the pipeline's own words too."""

@@ -15,6 +15,7 @@
 #include "report/json/panel.h"
 #include "report/render.h"
 #include "report/text/panel.h"
+#include "util/text/width.h"
 
 static const char hostile[] = "<script>alert(1)</script>|`x`\033[2J\xe2\x80\xae\xff\r\n# head [a](b)";
 static const struct pt_profile empty;

@@ -14,6 +14,7 @@
 #include "util/json/json_stream.h"
 #include "util/map.h"
 #include "util/text/sanitize.h"
+#include "util/text/width.h"
 
 static void names_are_made_harmless(void **state)
 {
@@ -37,11 +38,17 @@ static void names_are_made_harmless(void **state)
         {pt_sanitize_markdown, "12. x", "12\\. x"},
         {pt_sanitize_markdown, "1.5 s", "1.5 s"},
         {pt_sanitize_markdown, "    a  b ", "&#32;&#32;&#32;&#32;a  b&#32;"},
-        {pt_sanitize_markdown, "&lt;@me #1", "\\&lt;@&#8203;me \\#&#8203;1"},
-        {pt_sanitize_markdown, "http://www.a", "http:&#8203;//www&#8203;.a"},
-        {pt_sanitize_markdown, "12:30:00 :x: gh-1", "12:30:00 :&#8203;x: gh-&#8203;1"},
-        {pt_sanitize_markdown, "a.py:141 b:x", "a.py:141 b:&#8203;x"},
-        {pt_sanitize_markdown, "1234567 1a23456 1a2345x", "1234567 1&#8203;a23456 1a2345x"},
+        {pt_sanitize_markdown, "&lt;@me #1", "`&lt;@me` `#1`"},
+        {pt_sanitize_markdown, "`@me` #|1 @|", "\\`@&#8203;me\\` \\#\\|1 @&#8203;\\|"},
+        {pt_sanitize_markdown, "http://www.a", "`http://www.a`"},
+        {pt_sanitize_markdown, "12:30:00 :x: gh-1", "12:30:00 `:x:` `gh-1`"},
+        {pt_sanitize_markdown, "a.py:141 b:x", "a.py:141 `b:x`"},
+        {pt_sanitize_markdown, "1234567 1a23456 1a2345x", "1234567 `1a23456` 1a2345x"},
+        {pt_sanitize_markdown, "/data/my file_1.npy", "`/data/my file_1.npy`"},
+        {pt_sanitize_markdown, "/data/two  blanks_1", "`/data/two`  blanks\\_1"},
+        {pt_sanitize_markdown, "read /data/x.npy", "read `/data/x.npy`"},
+        {pt_sanitize_markdown, "n/a 12.5MB/s", "n/a 12.5MB/s"},
+        {pt_sanitize_markdown, "f1_score", "`f1_score`"},
         {pt_sanitize_markdown_html, "<b>@me", "&lt;b&gt;@&#8203;me"},
         {pt_sanitize_csv, "=cmd()", "\"'=cmd()\""},
         {pt_sanitize_csv, "a,\"b\"", "\"a,\"\"b\"\"\""},
@@ -51,6 +58,30 @@ static void names_are_made_harmless(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         PT_AUTO(pt_str_fini) struct pt_str out = {0};
         cases[i].clean(&out, cases[i].from);
+        assert_string_equal(pt_str_text(&out), cases[i].to);
+    }
+}
+
+static void long_texts_keep_what_tells_them_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from;
+        unsigned width;
+        const char *to;
+    } cases[] = {
+        {"train", 5, "train"},
+        {"detector-train", 10, "detecto..."},
+        {"/data/coco/images/0001.npy", 20, ".../images/0001.npy"},
+        {"/data/coco/images/0001.npy", 12, ".../0001.npy"},
+        {"/data/coco/images/0001.npy", 9, "...01.npy"},
+        {"/data/coco/images/", 13, ".../images/"},
+        {"/data/coco/images/0001.npy", 2, "..."},
+        {"\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 4, "\xc3\xa9..."},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        PT_AUTO(pt_str_fini) struct pt_str out = {0};
+        pt_text_shorten(&out, cases[i].from, cases[i].width, "...");
         assert_string_equal(pt_str_text(&out), cases[i].to);
     }
 }
@@ -167,9 +198,9 @@ static void tables_hold_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_made_harmless), cmocka_unit_test(numbers_are_readable),
-        cmocka_unit_test(json_is_valid),           cmocka_unit_test(options_are_read),
-        cmocka_unit_test(tables_hold_many),
+        cmocka_unit_test(names_are_made_harmless), cmocka_unit_test(long_texts_keep_what_tells_them_apart),
+        cmocka_unit_test(numbers_are_readable),    cmocka_unit_test(json_is_valid),
+        cmocka_unit_test(options_are_read),        cmocka_unit_test(tables_hold_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,23 +7,7 @@
 #include <stdlib.h>
 
 #include "util/mem.h"
-
-pt_u32 pt_text_width(const char *text)
-{
-    pt_u32 width = 0;
-    for (; *text; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
-    return width;
-}
-
-size_t pt_text_prefix(const char *text, pt_u32 characters)
-{
-    size_t bytes = 0;
-    for (; text[bytes]; bytes++)
-        if (((unsigned char)text[bytes] & 0xc0) != 0x80 && !characters--)
-            break;
-    return bytes;
-}
+#include "util/text/width.h"
 
 static bool is_empty(const struct pt_grid *grid, const struct pt_column *column)
 {

@@ -36,9 +36,4 @@ static inline struct pt_cell pt_grid_value(const struct pt_grid *grid, size_t ro
     return (struct pt_cell){column->show, pt_table_row(grid->table, row)[column - grid->table->columns]};
 }
 
-/* Characters of a text (code points; names with combining characters come out a little narrow). */
-pt_u32 pt_text_width(const char *text);
-/* Bytes of the first `characters` characters. */
-size_t pt_text_prefix(const char *text, pt_u32 characters);
-
 #endif

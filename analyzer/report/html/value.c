@@ -7,22 +7,16 @@
 
 #include <string.h>
 
-#include "report/doc/grid.h"
+#include "report/doc/show.h"
 #include "util/auto.h"
 #include "util/text/sanitize.h"
+#include "util/text/width.h"
 
-/* Cut before it is escaped, so that no escape is torn apart. */
 static void put_cut(struct pt_str *out, const char *text, pt_u32 longest)
 {
-    const size_t bytes = pt_text_prefix(text, longest);
-    if (!text[bytes]) {
-        pt_sanitize_html(out, text);
-        return;
-    }
     PT_AUTO(pt_str_fini) struct pt_str cut = {0};
-    pt_str_bytes(&cut, text, bytes);
+    pt_text_shorten(&cut, text, longest, "…");
     pt_sanitize_html(out, pt_str_text(&cut));
-    pt_str_add(out, "…");
 }
 
 void pt_html_text(struct pt_str *out, const char *text)

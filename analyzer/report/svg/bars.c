@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "facts/wait_kind.h"
-#include "report/doc/grid.h"
 #include "util/auto.h"
 #include "util/text/fmt.h"
 #include "util/text/sanitize.h"
+#include "util/text/width.h"
 #include "svg.h"
 
 /* A label must fit on a screen; a bar is about 8 pixels per percent wide there, a character 7. */

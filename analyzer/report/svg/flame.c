@@ -7,9 +7,9 @@
  */
 #include <math.h>
 
-#include "report/doc/grid.h"
 #include "util/auto.h"
 #include "util/text/sanitize.h"
+#include "util/text/width.h"
 #include "style.h"
 #include "svg.h"
 

@@ -7,8 +7,8 @@
 #include <ctype.h>
 #include <math.h>
 
-#include "report/doc/grid.h"
 #include "util/auto.h"
+#include "util/text/width.h"
 
 enum { MOST_PARTS = 64 };
 
@@ -97,7 +97,7 @@ void pt_text_parts(const struct pt_text_out *t, const struct pt_bar *bar, pt_u32
         }
     }
     PT_AUTO(pt_str_fini) struct pt_str cut = {0};
-    pt_text_cut(&cut, pt_str_text(&text), width);
+    pt_text_shorten(&cut, pt_str_text(&text), width, "...");
     pt_text_put(t, pt_str_text(&cut));
     pt_text_spaces(t, width - pt_text_width(pt_str_text(&cut)));
 }

@@ -8,9 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "report/doc/grid.h"
+#include "report/doc/show.h"
 #include "util/auto.h"
 #include "util/text/fmt.h"
+#include "util/text/width.h"
 #include "bar.h"
 
 enum { MOST_STAGES = 20, MOST_FINDINGS = 5, WIDEST_NAME = 24, BAR = 14, MARGIN = 2, DEFAULT_WIDTH = 100 };
@@ -25,7 +26,7 @@ static void put_cut(const struct pt_text_out *t, const char *text, pt_u32 width,
     PT_AUTO(pt_str_fini) struct pt_str clean = {0};
     PT_AUTO(pt_str_fini) struct pt_str cut = {0};
     pt_text_clean(&clean, text);
-    pt_text_cut(&cut, pt_str_text(&clean), width);
+    pt_text_shorten(&cut, pt_str_text(&clean), width, "...");
     const pt_u32 have = pt_text_width(pt_str_text(&cut));
     pt_text_spaces(t, right && have < width ? width - have : 0);
     pt_text_put(t, pt_str_text(&cut));

@@ -10,6 +10,7 @@
 #include "util/auto.h"
 #include "util/text/fmt.h"
 #include "util/text/sanitize.h"
+#include "util/text/width.h"
 
 void pt_text_put(const struct pt_text_out *t, const char *text)
 {
@@ -66,19 +67,6 @@ void pt_text_wrapped(const struct pt_text_out *t, const char *text, pt_u32 inden
         text += bytes;
         text += *text == ' ';
     }
-}
-
-void pt_text_cut(struct pt_str *out, const char *text, pt_u32 width)
-{
-    const pt_u32 have = pt_text_width(text);
-    if (have <= width) {
-        pt_str_add(out, text);
-        return;
-    }
-    const pt_u32 keep = width > 3 ? width - 3 : 0, head = text[0] == '/' ? keep / 3 : keep;
-    pt_str_bytes(out, text, pt_text_prefix(text, head));
-    pt_str_add(out, "...");
-    pt_str_add(out, text + pt_text_prefix(text, have - (keep - head)));
 }
 
 /* ---- lines ---- */
@@ -180,7 +168,7 @@ static void put_cell(const struct pt_text_out *t, const char *cell, pt_u32 width
 {
     const pt_u32 have = pt_text_width(cell);
     PT_AUTO(pt_str_fini) struct pt_str cut = {0};
-    pt_text_cut(&cut, cell, width);
+    pt_text_shorten(&cut, cell, width, "...");
     pt_text_spaces(t, right && have < width ? width - have : 0);
     pt_text_put(t, pt_str_text(&cut));
     pt_text_spaces(t, !right && !is_last && have < width ? width - have : 0);

@@ -20,8 +20,6 @@ void pt_text_spaces(const struct pt_text_out *t, pt_u32 n);
 void pt_text_heading(const struct pt_text_out *t, const char *heading);
 /* Clean text, broken at spaces; later lines begin at column `indent`. */
 void pt_text_wrapped(const struct pt_text_out *t, const char *text, pt_u32 indent);
-/* Cut to a width: in the middle of a path, which says more at its end; else at the end. */
-void pt_text_cut(struct pt_str *out, const char *text, pt_u32 width);
 /* A value as text, and the reason behind it when it is unknown. */
 void pt_text_value(const struct pt_text_out *t, struct pt_cell cell);
 /* The same, raw and into a string: sanitised, without a line break. */

@@ -37,12 +37,11 @@ void pt_put_html(struct pt_str *out, const struct pt_place *place)
     }
 }
 
-void pt_sanitize_walk(struct pt_str *out, const char *text, pt_put_character *put)
+void pt_sanitize_walk(struct pt_str *out, const char *text, size_t from, size_t bytes, pt_put_character *put)
 {
-    size_t left = strlen(text);
-    for (size_t at = 0, n; left; at += n ? n : 1, left -= n ? n : 1) {
+    for (size_t at = from, n; at < from + bytes; at += n ? n : 1) {
         uint32_t code;
-        n = pt_utf8_next(text + at, left, &code);
+        n = pt_utf8_next(text + at, from + bytes - at, &code);
         if (!n) {
             pt_str_add(out, PT_UTF8_REPLACEMENT);
         } else if (!pt_utf8_is_control(code)) {
@@ -56,12 +55,12 @@ void pt_sanitize_walk(struct pt_str *out, const char *text, pt_put_character *pu
 
 void pt_sanitize_terminal(struct pt_str *out, const char *text)
 {
-    pt_sanitize_walk(out, text, put_terminal);
+    pt_sanitize_walk(out, text, 0, strlen(text), put_terminal);
 }
 
 void pt_sanitize_html(struct pt_str *out, const char *text)
 {
-    pt_sanitize_walk(out, text, pt_put_html);
+    pt_sanitize_walk(out, text, 0, strlen(text), pt_put_html);
 }
 
 void pt_sanitize_csv(struct pt_str *out, const char *text)
@@ -70,7 +69,7 @@ void pt_sanitize_csv(struct pt_str *out, const char *text)
     /* A leading = + - @ is a formula to a spreadsheet; a leading quote mark keeps it text. */
     if (*text && strchr("=+-@", *text))
         pt_str_char(&clean, '\'');
-    pt_sanitize_walk(&clean, text, put_terminal);
+    pt_sanitize_walk(&clean, text, 0, strlen(text), put_terminal);
     if (!strpbrk(pt_str_text(&clean), ",\" ;'")) {
         pt_str_add(out, pt_str_text(&clean));
     } else {

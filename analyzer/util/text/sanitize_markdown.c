@@ -4,13 +4,16 @@
  *
  * Two kinds of harm. Characters that CommonMark gives a meaning get a backslash: everywhere, or, for what begins a
  * block, as the first of the text. What GitHub finds in the finished text - @names, #1, www., addresses, commits,
- * :emoji: - no backslash stops; there a space of no width stands between (`&#8203;`, seen in the source and not on the
- * page).
+ * :emoji: - no backslash stops; such a word stands in back-ticks, as a path does, and can be copied as it is. Only a
+ * word that can not stand in back-ticks is parted by a space of no width (`&#8203;`).
  */
 #include <string.h>
 
 #include "sanitize.h"
 #include "sanitize_walk.h"
+#include "utf8.h"
+
+static const char MARKUP[] = "\\|`[]<>*_#~&$";
 
 static bool is_digit(char c)
 {
@@ -95,7 +98,7 @@ static void put_markdown(struct pt_str *out, const struct pt_place *place)
         return;
     }
     if (place->code < 0x80 &&
-        (strchr("\\|`[]<>*_#~&$", (int)place->code) || (!place->is_escape && begins_block(place->text, place->at))))
+        (strchr(MARKUP, (int)place->code) || (!place->is_escape && begins_block(place->text, place->at))))
         pt_str_char(out, '\\');
     pt_str_bytes(out, place->bytes, place->n);
     part_after(out, place);
@@ -107,12 +110,81 @@ static void put_markdown_html(struct pt_str *out, const struct pt_place *place)
     part_after(out, place);
 }
 
+/* ---- words in back-ticks ---- */
+
+static bool is_found(const char *text, size_t from, size_t n)
+{
+    for (size_t at = from; at < from + n; at++)
+        if (parts_after(text, at))
+            return true;
+    return false;
+}
+
+/* Not "n/a" or "12.5MB/s". */
+static bool is_path(const char *word, size_t n)
+{
+    return memchr(word, '/', n) && !is_digit(*word) && (*word == '/' || memchr(word, '.', n) || memchr(word, '_', n));
+}
+
+static bool has_markup(const char *word, size_t n)
+{
+    return strcspn(word, MARKUP) < n;
+}
+
+static bool is_plain(const char *word, size_t n)
+{
+    uint32_t code;
+    for (size_t at = 0, length; at < n; at += length) {
+        length = pt_utf8_next(word + at, n - at, &code);
+        /* A | parts the cells of a table even in back-ticks. */
+        if (!length || pt_utf8_is_control(code) || code == '`' || code == '|')
+            return false;
+    }
+    return true;
+}
+
+static bool is_code(const char *text, size_t from, size_t n)
+{
+    const char *word = text + from;
+    const bool is_alone = !from && !word[n];
+    return n && is_plain(word, n) &&
+           (is_found(text, from, n) || is_path(word, n) || (is_alone && has_markup(word, n)));
+}
+
+/* A name of a file, or a command: blanks belong to it. Two side by side would be shown as one. */
+static bool is_path_with_blanks(const char *text)
+{
+    const size_t n = strlen(text);
+    return *text == '/' && is_plain(text, n) && text[n - 1] != ' ' && !strstr(text, "  ");
+}
+
+static void put_code(struct pt_str *out, const char *text, size_t n)
+{
+    pt_str_char(out, '`');
+    pt_str_bytes(out, text, n);
+    pt_str_char(out, '`');
+}
+
 void pt_sanitize_markdown(struct pt_str *out, const char *text)
 {
-    pt_sanitize_walk(out, text, put_markdown);
+    size_t from = 0;
+    if (is_path_with_blanks(text)) {
+        put_code(out, text, strlen(text));
+        return;
+    }
+    while (text[from]) {
+        const size_t n = strcspn(text + from, " "), blanks = strspn(text + from + n, " ");
+        if (is_code(text, from, n)) {
+            put_code(out, text + from, n);
+        } else {
+            pt_sanitize_walk(out, text, from, n, put_markdown);
+        }
+        pt_sanitize_walk(out, text, from + n, blanks, put_markdown);
+        from += n + blanks;
+    }
 }
 
 void pt_sanitize_markdown_html(struct pt_str *out, const char *text)
 {
-    pt_sanitize_walk(out, text, put_markdown_html);
+    pt_sanitize_walk(out, text, 0, strlen(text), put_markdown_html);
 }

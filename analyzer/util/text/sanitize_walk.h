@@ -21,7 +21,8 @@ struct pt_place {
 
 typedef void pt_put_character(struct pt_str *out, const struct pt_place *place);
 
-void pt_sanitize_walk(struct pt_str *out, const char *text, pt_put_character *put);
+/* The `bytes` bytes at `from`; `put` sees what stands around them, too. */
+void pt_sanitize_walk(struct pt_str *out, const char *text, size_t from, size_t bytes, pt_put_character *put);
 void pt_put_html(struct pt_str *out, const struct pt_place *place);
 
 #endif
