@@ -147,8 +147,7 @@ static bool is_code(const char *text, size_t from, size_t n)
 {
     const char *word = text + from;
     const bool is_alone = !from && !word[n];
-    return n && is_plain(word, n) &&
-           (is_found(text, from, n) || is_path(word, n) || (is_alone && has_markup(word, n)));
+    return n && is_plain(word, n) && (is_found(text, from, n) || is_path(word, n) || (is_alone && has_markup(word, n)));
 }
 
 /* A name of a file, or a command: blanks belong to it. Two side by side would be shown as one. */

@@ -29,8 +29,7 @@ size_t pt_text_prefix(const char *text, unsigned characters)
     return bytes;
 }
 
-/* Where the longest run of whole names begins that ends the path and has `width` characters; else, the end of its file's
- * name. */
+/* Where the last folders and the file begin that `width` characters hold; else, the end of the file's name. */
 static const char *end_of_path(const char *text, unsigned width)
 {
     const char *least = text + pt_text_prefix(text, pt_text_width(text) - width), *from = least;
