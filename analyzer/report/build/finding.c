@@ -5,6 +5,7 @@
 #include "finding.h"
 
 #include "facts/wait_kind.h"
+#include "program.h"
 
 static void add_fact(struct pt_lines *lines, const struct pt_evidence *fact)
 {
@@ -81,6 +82,8 @@ static const char *where_of(const struct pt_build *b, const struct pt_finding *o
     const char *object = short_name(b, object_of(of)), *place = short_name(b, of->place.text);
     if (place && object)
         return pt_doc_format(b->doc, "%s; %s", place, object);
+    if (!place && !object && of->stage >= 0)
+        return pt_build_program_name(b, (pt_u32)of->stage);
     return place ? place : object;
 }
 

@@ -11,6 +11,7 @@
 #include "util/auto.h"
 #include "util/str.h"
 #include "util/text/fmt.h"
+#include "program.h"
 
 /* What a main thread does in a part of its time. */
 static const char *const doing[PT_PART__COUNT] = {
@@ -152,11 +153,11 @@ static void put_pipeline(struct pt_str *out, const struct pt_doc *doc)
         pt_str_printf(out, " %s takes %.0f %%.", slowest->name, slowest->share_percent);
 }
 
-static void put_program(struct pt_str *out, const struct pt_doc_stage *stage)
+static void put_program(struct pt_str *out, const struct pt_build *b, const struct pt_doc_stage *stage)
 {
     const char *reason = pt_cell_text(stage->reason);
     const double duration_s = pt_cell_number(stage->duration);
-    pt_str_add(out, stage->name);
+    pt_str_add(out, pt_build_program_name(b, stage->index));
     pt_str_add(out, ": ");
     if (isfinite(duration_s)) {
         put_seconds(out, duration_s);
@@ -175,7 +176,7 @@ void pt_build_verdict(const struct pt_build *b)
     else if (b->doc->stages.n > 1)
         put_pipeline(&text, b->doc);
     else
-        put_program(&text, b->doc->stages.items[0]);
+        put_program(&text, b, b->doc->stages.items[0]);
     put_gain(&text, b->doc);
     b->doc->verdict = pt_doc_text(b->doc, pt_str_text(&text));
 }
