@@ -66,6 +66,12 @@ class Newcomer(unittest.TestCase):
         quality = report["trace_quality"]
         self.assertEqual((quality["untraced"], quality["overwritten"], quality["corrupt"]), (0, 0, 0))
         self.assertIsNotNone(report["quality_metrics"]["run_grade_0_100"])
+        for columns, lines in (("100", 60), ("80", 75)):
+            with self.subTest(columns=columns):
+                screen = self.command(BUILD / "proftrace", "report", self.folder / "work" / "proftrace.data" / "latest", COLUMNS=columns).stdout.splitlines()
+                self.assertLessEqual(len(screen), lines)
+                to_read = [line for line in screen if "proftrace " not in line and not line.startswith("Page ")]  # the rest is to be copied
+                self.assertLessEqual(max(map(len, to_read)), int(columns))
         for name in ("report.md", "report.html"):
             self.assertIn("generate-dataset", (profiles / name).read_text(encoding="utf-8"))
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Pipelines with one planted bottleneck each: the planted one is the top finding, its bound holds the real gain, and the fixed
-variant is (nearly) free of it; a clean program has no finding.
+variant is (nearly) free of it; a clean program has no finding. What it is, where it lies and what it is worth stand in the first
+20 lines of the screen.
 
   run.py [--slow N] BUILD [CASE...]     --slow: N rounds of everything; the bounds must hold in 95 % of them, and be no more than a
                                         quarter above the gain in half of them
@@ -13,6 +14,7 @@ That other programs are busy is a finding, too: it counts only where it is plant
 import argparse
 import json
 import os
+import re
 import resource
 import shutil
 import statistics
@@ -65,8 +67,15 @@ class Others:
         self.percent = 100 * busy_s / s / os.sysconf("SC_NPROCESSORS_ONLN")
 
 
+def first_lines(build, run):
+    """What is seen without scrolling, as one line: a terminal breaks sentences where it must."""
+    screen = subprocess.run([os.path.join(build, "proftrace"), "report", run], env={**os.environ, "COLUMNS": "100"}, capture_output=True,
+                            text=True, check=True, timeout=120).stdout
+    return " ".join(" ".join(screen.splitlines()[:20]).split())
+
+
 def record(build, case, folder, is_fixed):
-    """The report of one variant."""
+    """The report of one variant, with what its screen begins with as `screen`."""
     command = command_of(case, folder, is_fixed)
     data = os.path.join(folder, f"data-{int(is_fixed)}")
     base = {k: v for k, v in os.environ.items() if not k.startswith(OURS)}
@@ -86,6 +95,9 @@ def record(build, case, folder, is_fixed):
         raise SystemExit(f"{case.name}: ends with {done.returncode}: {done.stderr.decode(errors='replace')[-2000:]}")
     with open(os.path.join(data, "latest", "report.json"), encoding="utf-8") as file:
         report = json.load(file)
+    for number, finding in enumerate(report["findings"], 1):
+        finding["number"] = number
+    report["screen"] = first_lines(build, os.path.join(data, "latest"))
     if others.percent > 5 and case.needs_idle_cpus and not is_fixed:
         raise Skip(f"other programs use {others.percent:.0f} % of this machine")
     if others.percent > 5 and case.rule != NEIGHBOUR:
@@ -97,11 +109,20 @@ def told(report):
     return ", ".join(f"{f['rule']} {f['gain_upper_s']:.2f} s" for f in report["findings"]) or "nothing"
 
 
+def problems_of_screen(finding, screen):
+    """What, where and, where it is a matter of time, what it is worth."""
+    number = finding["number"]
+    headline = f"up to .* {re.escape(finding['title'])}" if finding["gain_upper_s"] > 0 else re.escape(finding["title"])
+    return [] if re.search(rf" {number} {headline} where \S", screen) else [f"finding {number} is not on the screen: {screen}"]
+
+
 def problems_of_bad(case, report):
     findings = report["findings"]
     if case.rule is None:
         return [f"a clean program has {told(report)}"] if findings else []
-    return [] if findings and findings[0]["rule"] == case.rule else [f"the top finding is not the planted one: {told(report)}"]
+    if not findings or findings[0]["rule"] != case.rule:
+        return [f"the top finding is not the planted one: {told(report)}"]
+    return problems_of_screen(findings[0], report["screen"])
 
 
 def play(build, case):

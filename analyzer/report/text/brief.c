@@ -186,16 +186,27 @@ static void put_part(const struct pt_text_out *t, const struct pt_bar *bar, cons
     end_line(t);
 }
 
+static pt_u32 width_of_last_line(const struct pt_str *out)
+{
+    const char *end = out->n ? memrchr(out->text, '\n', out->n) : NULL;
+    return pt_text_width(end ? end + 1 : pt_str_text(out));
+}
+
+/* One beside the other, as many as the line holds. */
 static void put_fact(const struct pt_text_out *t, const char *label, struct pt_cell cell)
 {
     if (cell.value.type == PT_VALUE_UNKNOWN)
         return;
+    PT_AUTO(pt_str_fini) struct pt_str raw = {0};
     PT_AUTO(pt_str_fini) struct pt_str clean = {0};
-    pt_text_clean(&clean, label); /* a quality metric's key is the user's */
+    pt_str_printf(&raw, "%s ", label);
+    pt_show_value(&raw, cell, PT_STYLE_TERMINAL);
+    pt_text_clean(&clean, pt_str_text(&raw)); /* a quality metric's key is the user's */
+    const pt_u32 so_far = width_of_last_line(t->out);
+    if (so_far && so_far + MARGIN + pt_text_width(pt_str_text(&clean)) > width_of(t))
+        pt_str_char(t->out, '\n');
     pt_text_spaces(t, MARGIN);
     pt_text_put(t, pt_str_text(&clean));
-    pt_text_spaces(t, 1);
-    pt_text_value(t, cell);
 }
 
 static void put_program(const struct pt_text_out *t, const struct pt_doc_stage *stage)
@@ -281,7 +292,8 @@ static void put_findings(const struct pt_text_out *t, const struct pt_doc *doc)
 {
     pt_str_char(t->out, '\n');
     if (!doc->findings.n) {
-        pt_str_add(t->out, "No rule found anything that costs 1 % of the run and a tenth of a second.\n");
+        pt_text_wrapped(t, "No rule found anything that costs 1 % of the run and a tenth of a second.", 0);
+        pt_str_char(t->out, '\n');
         return;
     }
     put_bold(t, "Fix first");
@@ -308,25 +320,34 @@ static void put_quality(const struct pt_text_out *t, const struct pt_doc *doc)
     if (doc->untraced > 0)
         pt_str_printf(&text, ", %s %s not traced", pt_fmt_count((pt_u64)doc->untraced).text,
                       doc->untraced > 1 ? "programs were" : "program was");
+    PT_AUTO(pt_str_fini) struct pt_str said = {0};
     if (text.n)
-        pt_str_printf(t->out, "\nNot everything is here: %s (proftrace info).\n", pt_str_text(&text) + 2);
+        pt_str_printf(&said, "Not everything is here: %s (proftrace info).", pt_str_text(&text) + 2);
     else if (!doc->profile->run && !doc->is_empty)
-        pt_str_add(t->out,
-                   "\nCPU time by function, waits by stack and resources over time: start it with proftrace run.\n");
+        pt_str_add(&said, "CPU time by function, waits by stack and resources over time: start it with proftrace run.");
+    if (!said.n)
+        return;
+    pt_str_char(t->out, '\n');
+    pt_text_wrapped(t, pt_str_text(&said), 0);
+    pt_str_char(t->out, '\n');
 }
 
 static void put_command(const struct pt_text_out *t, const char *what, const char *option, const char *gives)
 {
-    enum { COMMAND = 34 };
+    enum { INDENT = 7, COMMAND = 34 };
     const char *run = t->options->run_argument;
     PT_AUTO(pt_str_fini) struct pt_str command = {0};
     PT_AUTO(pt_str_fini) struct pt_str clean = {0};
     pt_str_printf(&command, "proftrace %s%s%s %s", what, run ? " " : "", run ? run : "", option);
     pt_text_clean(&clean, pt_str_text(&command));
     pt_text_put(t, pt_str_text(&clean));
-    const pt_u32 width = pt_text_width(pt_str_text(&clean));
-    pt_text_spaces(t, width < COMMAND ? COMMAND - width : 2);
-    pt_str_printf(t->out, "%s\n", gives);
+    const pt_u32 width = pt_text_width(pt_str_text(&clean)), gap = width < COMMAND ? COMMAND - width : 2;
+    /* A command is there to be copied: it is never cut. */
+    if (INDENT + width + gap + pt_text_width(gives) <= width_of(t)) {
+        pt_text_spaces(t, gap);
+        pt_str_add(t->out, gives);
+    }
+    pt_str_char(t->out, '\n');
 }
 
 static void put_next(const struct pt_text_out *t, const struct pt_doc *doc)
