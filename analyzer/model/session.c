@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "source/open.h"
 #include "source/run_dir.h"
 #include "util/auto.h"
 #include "running.h"

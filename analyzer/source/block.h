@@ -5,6 +5,7 @@
 #ifndef PT_SOURCE_BLOCK_H
 #define PT_SOURCE_BLOCK_H
 
+#include "proftrace/codec.h"
 #include "trace_file.h"
 
 /* A block holds at most what fits a buffer: whatever its header or its zstd frame claims, no more is ever allocated. */

@@ -3,35 +3,12 @@
  * index.c - Owns: the order of a stream's blocks, and the account of what is missing between them. Threads: one, while
  * the file is opened.
  */
-#include "block.h"
-#include "scan.h"
+#include "index.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void pt_index_block(struct pt_slot_stream *stream, const struct pt_block *block, pt_u64 offset, pt_u32 segment)
-{
-    struct pt_block_run *run = stream->runs.n ? &stream->runs.items[stream->runs.n - 1] : NULL;
-    if (!run || run->life != block->life || run->tid != block->tid || run->sequence + run->n != block->sequence) {
-        pt_vec_push(&stream->runs, ((struct pt_block_run){.first = stream->n,
-                                                          .sequence = block->sequence,
-                                                          .first_event = block->first_event,
-                                                          .first_ticks = ~0ull,
-                                                          .first_segment = segment,
-                                                          .tid = block->tid,
-                                                          .life = block->life}));
-        run = &stream->runs.items[stream->runs.n - 1];
-    }
-    run->n++;
-    run->events += block->events;
-    run->end_event = block->first_event + block->events;
-    run->last_segment = segment;
-    if (block->events) {
-        run->first_ticks = block->first_ticks < run->first_ticks ? block->first_ticks : run->first_ticks;
-        run->last_ticks = block->last_ticks > run->last_ticks ? block->last_ticks : run->last_ticks;
-    }
-    pt_vec_push(stream, pt_block_ref_make(offset, block->events, block->first_ticks));
-}
+#include "block.h"
 
 static int by_sequence(const void *a, const void *b)
 {
@@ -145,7 +122,7 @@ static pt_u64 add_raw_buffer(struct pt_trace_file *file, const struct pt_trace_s
     if (!run.header.events)
         return 0;
     stream->raw = memcpy(pt_arena_alloc(&file->arena, sizeof run), &run, sizeof run);
-    pt_index_block(stream, &run.header, run.offset, ~0u);
+    pt_slot_stream_add(stream, &run.header, run.offset, ~0u);
     return run.header.events;
 }
 
@@ -198,39 +175,4 @@ void pt_index_streams(struct pt_trace_file *file)
             index_stream(file, slot, &slot->streams[kind], loader);
     }
     pt_block_loader_free(loader);
-}
-
-const struct pt_block_run *pt_slot_stream_run(const struct pt_slot_stream *stream, size_t block)
-{
-    size_t low = 0, high = stream->runs.n;
-    while (high - low > 1) {
-        const size_t middle = (low + high) / 2;
-        if (stream->runs.items[middle].first <= block)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &stream->runs.items[low];
-}
-
-size_t pt_slot_stream_behind(const struct pt_slot_stream *stream, pt_u64 sequence)
-{
-    for (size_t i = 0; i < stream->runs.n; i++) {
-        const struct pt_block_run *run = &stream->runs.items[i];
-        if (sequence < run->sequence)
-            return run->first;
-        if (sequence - run->sequence < run->n)
-            return run->first + (size_t)(sequence - run->sequence) + 1;
-    }
-    return stream->n;
-}
-
-pt_u64 pt_slot_stream_next_ticks(const struct pt_slot_stream *stream, size_t block)
-{
-    if (block + 1 >= stream->n)
-        return 0;
-    const struct pt_block_run *run = pt_slot_stream_run(stream, block), *next = run + 1;
-    const bool follows =
-        block + 1 < run->first + run->n || (next->sequence == run->sequence + run->n && next->life == run->life);
-    return follows ? stream->items[block + 1].first_ticks : 0;
 }

@@ -14,7 +14,8 @@
 
 enum { MAX_AREA_TAIL = 64 << 20, MAX_DEFINITION_BYTES = 1 << 20, MAX_SLOT = 65535 };
 
-struct pt_trace_slot *pt_trace_file_slot(struct pt_trace_file *file, pt_u32 slot)
+/* The slot's entry, made when it was not there. */
+static struct pt_trace_slot *slot_at(struct pt_trace_file *file, pt_u32 slot)
 {
     uint64_t *place = pt_map_at(&file->slot_at, slot);
     if (!*place) {
@@ -36,12 +37,14 @@ static pt_u64 seek(const struct pt_trace_file *file, pt_u64 at, int whence, pt_u
     return (pt_u64)found < file->bytes ? (pt_u64)found : file->bytes;
 }
 
-pt_u64 pt_scan_next_data(const struct pt_trace_file *file, pt_u64 at)
+/* The first byte at or behind `at` that does not lie in a hole. A file of 4 KiB may be a terabyte long. */
+static pt_u64 next_data(const struct pt_trace_file *file, pt_u64 at)
 {
     return seek(file, at, SEEK_DATA, at);
 }
 
-pt_u64 pt_scan_next_hole(const struct pt_trace_file *file, pt_u64 at)
+/* The first hole behind `at`: the end of the file where there is none. */
+static pt_u64 next_hole(const struct pt_trace_file *file, pt_u64 at)
 {
     return seek(file, at, SEEK_HOLE, file->bytes);
 }
@@ -105,15 +108,15 @@ static void scan_piece(struct pt_trace_file *file, pt_u32 slot, pt_u64 offset, p
     free(buffer);
 }
 
-void pt_scan_definitions(struct pt_trace_file *file, pt_u32 slot, pt_u64 offset, pt_u64 bytes)
+static void scan_definitions(struct pt_trace_file *file, pt_u32 slot, pt_u64 offset, pt_u64 bytes)
 {
     if (offset >= file->bytes)
         return;
     bytes = bytes < file->bytes - offset ? bytes : file->bytes - offset;
     const pt_u64 end = offset + (bytes < MAX_AREA_TAIL ? bytes : MAX_AREA_TAIL);
     for (pt_u64 at = offset; at < end;) {
-        const pt_u64 data = pt_scan_next_data(file, at) & ~7ull;
-        const pt_u64 from = data > at ? data : at, hole = pt_scan_next_hole(file, from);
+        const pt_u64 data = next_data(file, at) & ~7ull;
+        const pt_u64 from = data > at ? data : at, hole = next_hole(file, from);
         const pt_u64 until = hole < end ? hole : end;
         if (from < until)
             scan_piece(file, slot, from, until - from);
@@ -128,7 +131,7 @@ static pt_u64 find_block(struct pt_trace_file *file, pt_u64 at, pt_u64 end)
     pt_u8 *window = pt_malloc(WINDOW);
     pt_u64 found = end;
     while (at < end && found == end) {
-        const pt_u64 data = pt_scan_next_data(file, at) & ~(pt_u64)(PT_BLOCK_ALIGN - 1);
+        const pt_u64 data = next_data(file, at) & ~(pt_u64)(PT_BLOCK_ALIGN - 1);
         at = data > at ? data : at;
         if (at >= end)
             break;
@@ -150,7 +153,7 @@ static pt_u64 find_block(struct pt_trace_file *file, pt_u64 at, pt_u64 end)
     return found;
 }
 
-void pt_scan_blocks(struct pt_trace_file *file, pt_u32 segment, pt_u64 offset, pt_u64 bytes)
+static void scan_blocks(struct pt_trace_file *file, pt_u32 segment, pt_u64 offset, pt_u64 bytes)
 {
     const pt_u64 end = offset + bytes;
     pt_u64 at = offset + sizeof(struct pt_segment);
@@ -164,7 +167,7 @@ void pt_scan_blocks(struct pt_trace_file *file, pt_u32 segment, pt_u64 offset, p
             at = find_block(file, at + PT_BLOCK_ALIGN, end);
             continue;
         }
-        pt_index_block(&pt_trace_file_slot(file, block.slot)->streams[block.stream], &block, at, segment);
+        pt_slot_stream_add(&slot_at(file, block.slot)->streams[block.stream], &block, at, segment);
         const pt_u64 next = at + sizeof block + block.stored_bytes;
         at = offset + ((next - offset + PT_BLOCK_ALIGN - 1) & ~(pt_u64)(PT_BLOCK_ALIGN - 1));
     }
@@ -176,7 +179,7 @@ static void scan_area(struct pt_trace_file *file, pt_u32 number, pt_u64 offset, 
         file->corrupt_segments++;
         return;
     }
-    struct pt_trace_slot *slot = pt_trace_file_slot(file, number);
+    struct pt_trace_slot *slot = slot_at(file, number);
     if (slot->area_bytes) {
         file->corrupt_segments++; /* two areas claim one slot: the first one has it */
         return;
@@ -190,9 +193,35 @@ static void scan_area(struct pt_trace_file *file, pt_u32 number, pt_u64 offset, 
     }
     if (slot->area->defs_offset >= sizeof *slot->area && slot->area->defs_offset < bytes) {
         const pt_u64 room = bytes - slot->area->defs_offset;
-        pt_scan_definitions(file, number, offset + slot->area->defs_offset,
-                            slot->area->defs_bytes < room ? slot->area->defs_bytes : room);
+        scan_definitions(file, number, offset + slot->area->defs_offset,
+                         slot->area->defs_bytes < room ? slot->area->defs_bytes : room);
     }
+}
+
+/* Where the next segment may begin: what is here is damage, the inside of a damaged segment, or was never set up. */
+static pt_u64 behind_damage(const struct pt_trace_file *file, pt_u64 at)
+{
+    const pt_u64 next = at + PT_PAGE_BYTES, data = next_data(file, next) & ~(pt_u64)(PT_PAGE_BYTES - 1);
+    return data > next ? data : next;
+}
+
+static bool segment_is_sane(const struct pt_segment *segment, pt_u64 at)
+{
+    return segment->magic == PT_SEGMENT_MAGIC && segment->bytes >= PT_PAGE_BYTES &&
+           segment->bytes % PT_PAGE_BYTES == 0 && segment->bytes <= ~0ull - at;
+}
+
+static void scan_segment(struct pt_trace_file *file, const struct pt_segment *segment, pt_u32 number, pt_u64 at,
+                         pt_u64 bytes)
+{
+    if (segment->type == PT_SEGMENT_THREAD)
+        scan_area(file, segment->slot, at, bytes);
+    else if (segment->type == PT_SEGMENT_DEFS)
+        scan_definitions(file, segment->slot, at + sizeof *segment, bytes - sizeof *segment);
+    else if (segment->type == PT_SEGMENT_BLOCKS)
+        scan_blocks(file, number, at, bytes);
+    else
+        file->corrupt_segments++;
 }
 
 void pt_scan_segments(struct pt_trace_file *file)
@@ -203,33 +232,18 @@ void pt_scan_segments(struct pt_trace_file *file)
         struct pt_segment segment;
         if (pt_trace_file_read(file, at, &segment, sizeof segment) < sizeof segment)
             return;
-        const bool sane = segment.magic == PT_SEGMENT_MAGIC && segment.bytes >= PT_PAGE_BYTES &&
-                          segment.bytes % PT_PAGE_BYTES == 0 && segment.bytes <= ~0ull - at;
-        if (!sane) {
-            /* All zero: reserved and never set up. Else damage, or the inside of a damaged segment: find the next one.
-             */
-            if (segment.magic == PT_SEGMENT_MAGIC && !in_damage) {
-                file->corrupt_segments++;
-                in_damage = true;
-            }
-            at += PT_PAGE_BYTES;
-            const pt_u64 data = pt_scan_next_data(file, at) & ~(pt_u64)(PT_PAGE_BYTES - 1);
-            at = data > at ? data : at;
+        if (!segment_is_sane(&segment, at)) {
+            const bool is_damage = segment.magic == PT_SEGMENT_MAGIC && !in_damage;
+            file->corrupt_segments += is_damage;
+            in_damage |= is_damage;
+            at = behind_damage(file, at);
             continue;
         }
         in_damage = false;
         const pt_u64 left = file->bytes - at, bytes = segment.bytes < left ? segment.bytes : left;
         file->truncated |= segment.bytes > left;
         file->is_area_cut |= segment.type == PT_SEGMENT_THREAD && segment.bytes > left;
-        if (segment.type == PT_SEGMENT_THREAD)
-            scan_area(file, segment.slot, at, bytes);
-        else if (segment.type == PT_SEGMENT_DEFS)
-            pt_scan_definitions(file, segment.slot, at + sizeof segment, bytes - sizeof segment);
-        else if (segment.type == PT_SEGMENT_BLOCKS)
-            pt_scan_blocks(file, n_segments, at, bytes);
-        else
-            file->corrupt_segments++;
-        n_segments++;
-        at += segment.bytes < left ? segment.bytes : left;
+        scan_segment(file, &segment, n_segments++, at, bytes);
+        at += bytes;
     }
 }

@@ -9,17 +9,13 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/auto.h"
-#include "scan.h"
-
-enum { MAX_SCHEMA_BYTES = 1 << 20, MAX_HEADER_BYTES = 16 << 20 };
 
 /* O_NONBLOCK: a FIFO named x.ptr must not hang the reader. */
-static int open_path(const char *path)
+int pt_trace_file_descriptor(const char *path)
 {
     return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
@@ -28,23 +24,12 @@ static int open_path(const char *path)
 static int open_again(const struct pt_trace_file *file)
 {
     struct stat status;
-    const int fd = open_path(file->path);
+    const int fd = pt_trace_file_descriptor(file->path);
     if (fd >= 0 && fstat(fd, &status) == 0 && status.st_dev == file->device && status.st_ino == file->inode)
         return fd;
     if (fd >= 0)
         close(fd);
     return -1;
-}
-
-/* A run of thousands of processes has more files than a process may have open, usually 1024: the first ones stay open,
- * half of the descriptors are left to everybody else. */
-static void close_where_scarce(struct pt_trace_file *file)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || (rlim_t)file->fd < limit.rlim_cur / 2)
-        return;
-    close(file->fd);
-    file->fd = -1;
 }
 
 pt_u64 pt_trace_file_read(const struct pt_trace_file *file, pt_u64 offset, void *to, pt_u64 bytes)
@@ -63,90 +48,6 @@ pt_u64 pt_trace_file_read(const struct pt_trace_file *file, pt_u64 offset, void 
         done += (pt_u64)n;
     }
     return done;
-}
-
-/* Made, and perhaps given its room, by a process that ended before its first word; a FILE that is empty and not called
- * a trace may be anything. */
-static bool is_blank(const char *name, const void *magic, pt_u64 got)
-{
-    static const char zeros[8];
-    const size_t n = strlen(name), suffix = strlen(PT_FILE_SUFFIX);
-    return got ? got >= 8 && !memcmp(magic, zeros, 8) : n > suffix && !strcmp(name + n - suffix, PT_FILE_SUFFIX);
-}
-
-static int check_header(struct pt_trace_file *file, struct pt_error *err)
-{
-    const struct pt_file_header *h = &file->header;
-    const pt_u64 got = pt_trace_file_read(file, 0, &file->header, sizeof file->header);
-    if (is_blank(file->name, h->magic, got))
-        return pt_fail_code(err, 3, "not set up: the process ended before its trace began");
-    if (got < 8 || memcmp(h->magic, PT_FILE_MAGIC, 8))
-        return pt_fail_code(err, 3, "not a proftrace file: name a run directory, or a " PT_FILE_SUFFIX " file of one");
-    if (got < 12 || h->format_version > PT_FORMAT_VERSION)
-        return pt_fail_code(err, 3, "format %u is newer than this proftrace reads (%u): use a newer proftrace",
-                            h->format_version, PT_FORMAT_VERSION);
-    if (got < sizeof *h)
-        return pt_fail_code(err, 3, "cut off inside its header (%llu bytes)", (unsigned long long)got);
-    const bool sane = h->format_version >= 1 && h->header_bytes >= sizeof *h && h->header_bytes <= MAX_HEADER_BYTES &&
-                      h->header_bytes % PT_PAGE_BYTES == 0 && h->clock_shift < 32 &&
-                      (h->clock_source == PT_CLOCK_TSC || h->clock_source == PT_CLOCK_MONOTONIC);
-    return sane ? 0 : pt_fail_code(err, 3, "damaged header");
-}
-
-static void read_text_and_schema(struct pt_trace_file *file)
-{
-    const struct pt_file_header *h = &file->header;
-    const pt_u32 text_bytes = h->text_bytes < PT_TEXT_BYTES ? h->text_bytes : PT_TEXT_BYTES;
-    file->text_bytes = (pt_u32)pt_trace_file_read(file, h->text_offset, file->text, text_bytes);
-    file->text[file->text_bytes] = 0;
-    const pt_u32 schema_bytes = h->schema_bytes <= MAX_SCHEMA_BYTES ? h->schema_bytes : 0;
-    file->schema = pt_malloc(schema_bytes + 1u);
-    file->schema[pt_trace_file_read(file, h->schema_offset, file->schema, schema_bytes)] = 0;
-}
-
-static int load(struct pt_trace_file *file, struct pt_error *err)
-{
-    struct stat status;
-    if (fstat(file->fd, &status) < 0)
-        return pt_fail_code(err, 3, "%s", strerror(errno));
-    if (!S_ISREG(status.st_mode))
-        return pt_fail_code(err, 3, "not a regular file");
-    file->bytes = (pt_u64)status.st_size;
-    file->device = status.st_dev;
-    file->inode = status.st_ino;
-    if (check_header(file, err) < 0)
-        return -1;
-    read_text_and_schema(file);
-    file->truncated = file->header.file_bytes > file->bytes;
-    pt_scan_segments(file);
-    pt_index_streams(file);
-    close_where_scarce(file);
-    return 0;
-}
-
-struct pt_trace_file *pt_trace_file_open(const char *path, struct pt_error *err)
-{
-    struct pt_trace_file *file = pt_calloc(1, sizeof *file);
-    file->path = pt_strdup(path);
-    const char *slash = strrchr(file->path, '/');
-    file->name = slash ? slash + 1 : file->path;
-    file->fd = open_path(path);
-    if (file->fd < 0)
-        pt_fail_code(err, 3, "cannot open %s: %s", path, strerror(errno));
-    else if (load(file, err) < 0)
-        pt_while(err, "%s", path);
-    else
-        return file;
-    pt_trace_file_close(file);
-    return NULL;
-}
-
-bool pt_trace_file_is_blank(const char *path)
-{
-    char magic[8] = "";
-    PT_AUTO(pt_closep) int fd = open_path(path);
-    const ssize_t got = fd < 0 ? -1 : pread(fd, magic, sizeof magic, 0);
-    return got >= 0 && is_blank(path, magic, (pt_u64)got);
 }
 
 void pt_trace_file_drop_areas(struct pt_trace_file *file)

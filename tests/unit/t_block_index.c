@@ -5,6 +5,7 @@
  */
 #include "helper_bomb.h"
 #include "source/block.h"
+#include "source/open.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/trace_file.h"
+#include "source/open.h"
 
 static void every_kind_comes_back(void **state)
 {
