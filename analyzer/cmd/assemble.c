@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "model/text/session_text.h"
+#include "model/text/read.h"
 #include "util/auto.h"
 #include "cmd.h"
 #include "options.h"

@@ -8,7 +8,7 @@
 
 #include "decode/field_value.h"
 #include "merge/stream.h"
-#include "model/text/session_text.h"
+#include "model/text/write.h"
 #include "util/auto.h"
 #include "util/json/json_stream.h"
 #include "cmd.h"

@@ -82,9 +82,11 @@ static void take_clock(struct clock_run *run, struct pt_batch *batch, pt_i64 now
     run->seen = true;
 }
 
-static void decode_units(const struct pt_schema *schema, const struct pt_clock_scale *scale,
-                         const struct pt_unit16 *units, pt_u32 n, pt_u64 next_clock, struct pt_batch *batch)
+static void decode_units(const struct pt_decode_source *source, const struct pt_unit16 *units, pt_u32 n,
+                         pt_u64 next_clock, struct pt_batch *batch)
 {
+    const struct pt_schema *schema = source->schema;
+    const struct pt_clock_scale *scale = source->scale;
     struct clock_run run = {0};
     for (pt_u32 i = 0; i < n; i++) {
         const pt_u32 kind = units[i].head >> PT_GENERATION_BITS & 15;
@@ -124,9 +126,11 @@ static pt_u32 keep_units(const pt_u8 *raw, pt_u32 bytes, pt_u32 generation, stru
 
 /* ---- records ---- */
 
-static void decode_records(const struct pt_schema *schema, const struct pt_clock_scale *scale,
-                           struct pt_record *records, pt_u32 n, struct pt_batch *batch)
+static void decode_records(const struct pt_decode_source *source, struct pt_record *records, pt_u32 n,
+                           struct pt_batch *batch)
 {
+    const struct pt_schema *schema = source->schema;
+    const struct pt_clock_scale *scale = source->scale;
     for (pt_u32 i = 0; i < n; i++) {
         struct pt_record *r = &records[i];
         const struct pt_kind_map *kind = &schema->kinds[r->tag_kind & 0xff];
@@ -163,13 +167,20 @@ static pt_u32 keep_records(const pt_u8 *raw, pt_u32 bytes, pt_u32 generation, st
     return n;
 }
 
-int pt_decode(struct pt_decoder *decoder, const struct pt_trace_file *file, const struct pt_schema *schema,
-              const struct pt_clock_scale *scale, const struct pt_slot_stream *stream, size_t item,
-              struct pt_batch *batch)
+static bool is_in_order(const struct pt_batch *batch)
+{
+    for (pt_u32 i = 1; i < batch->n; i++)
+        if (batch->items[i].end_ns < batch->items[i - 1].end_ns)
+            return false;
+    return true;
+}
+
+int pt_decode(struct pt_decoder *decoder, const struct pt_decode_source *source, size_t item, struct pt_batch *batch)
 {
     batch->n = batch->unknown = 0;
+    const struct pt_slot_stream *stream = source->stream;
     struct pt_block header;
-    const pt_u8 *encoded = pt_block_load(decoder->loader, file, stream, item, &header);
+    const pt_u8 *encoded = pt_block_load(decoder->loader, source->file, stream, item, &header);
     if (!encoded)
         return -1;
     const bool is_raw = header.coding == PT_CODING_RAW;
@@ -180,18 +191,15 @@ int pt_decode(struct pt_decoder *decoder, const struct pt_trace_file *file, cons
                    : pt_decode_units(encoded, bytes, decoder->units, PT_BLOCK_MAX_EVENTS);
         if (n < 0)
             return -1;
-        decode_units(schema, scale, decoder->units, (pt_u32)n, pt_slot_stream_next_ticks(stream, item), batch);
+        decode_units(source, decoder->units, (pt_u32)n, pt_slot_stream_next_ticks(stream, item), batch);
     } else {
         n = is_raw ? (int)keep_records(encoded, bytes, header.generation, decoder->records)
                    : pt_decode_records(encoded, bytes, decoder->records, PT_BLOCK_MAX_EVENTS, decoder->words);
         if (n < 0)
             return -1;
-        decode_records(schema, scale, decoder->records, (pt_u32)n, batch);
+        decode_records(source, decoder->records, (pt_u32)n, batch);
     }
-    for (pt_u32 i = 1; i < batch->n; i++)
-        if (batch->items[i].end_ns < batch->items[i - 1].end_ns) {
-            sort_items(batch->items, batch->n, decoder->sorted);
-            break;
-        }
+    if (!is_in_order(batch))
+        sort_items(batch->items, batch->n, decoder->sorted);
     return 0;
 }

@@ -11,10 +11,13 @@
 #include <assert.h>
 #include <stdbool.h>
 
+#include "proftrace/format.h"
 #include "proftrace/schema.h"
 
 struct pt_process;
 struct pt_thread;
+
+enum pt_field_place { PT_FIELD_PAYLOAD, PT_FIELD_AUX, PT_FIELD_TAG };
 
 struct pt_field_desc {
     const char *name;
@@ -24,7 +27,7 @@ struct pt_field_desc {
     bool is_signed;
     pt_u32 offset; /* in the payload; for aux and tag 0 */
     pt_u32 bytes;
-    enum { PT_FIELD_PAYLOAD, PT_FIELD_AUX, PT_FIELD_TAG } place;
+    enum pt_field_place place;
 };
 
 #define PT_MAX_FIELDS 8
@@ -40,6 +43,8 @@ struct pt_event_desc {
     struct pt_field_desc fields[PT_MAX_FIELDS];
 };
 
+/* All descriptors of this build, PT_ROW__COUNT of them by row. */
+extern const struct pt_event_desc *const pt_event_descs;
 /* The descriptor of an id or name of this build's events.def; NULL when there is none. */
 extern const struct pt_event_desc *pt_event_descs_by_id[256];
 static inline const struct pt_event_desc *pt_event_desc_by_id(pt_u8 id)
@@ -74,5 +79,9 @@ static inline pt_i64 pt_event_end_ns(const struct pt_event *event)
 
 #define pt_event_as(event, name)                                                                                       \
     (assert((event)->desc->id == PT_EV_##name), (const struct pt_ev_##name *)(const void *)(event)->payload)
+
+/* Add one event to the totals of its row, by the same rule as the library: errors and bytes come from its RESULT field.
+ */
+void pt_totals_add(struct pt_totals *totals, const struct pt_event_desc *desc, const void *payload, pt_u64 duration);
 
 #endif

@@ -1,74 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * schema_table.c - Owns: the descriptors that events.def makes, and the match of foreign schemas. Threads: any after
- * pt_schema_new.
+ * schema_table.c - Owns: the match of a foreign schema with ours: what of it is not understood is skipped, never
+ * guessed. Threads: any after pt_schema_new.
  */
 #include "schema_table.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/mem.h"
-
-/* Each row's fields as a function-local table: `self` lets FIELD name its struct without knowing the event. */
-#define UNIT(unit) PT_UNIT_##unit, PT_CLASS_OF_##unit
-#define AUX(name, unit, doc) {#name, "u32", UNIT(unit), false, 0, 4, PT_FIELD_AUX},
-#define TAG(name, unit, doc) {#name, "i24", UNIT(unit), true, 0, 3, PT_FIELD_TAG},
-#define FIELD(type, name, unit, doc)                                                                                   \
-    {#name, #type, UNIT(unit), (pt_##type) - 1 < 1, offsetof(self, name), sizeof(pt_##type), PT_FIELD_PAYLOAD},
-#define EVENT(id, name, category, role, doc, ...)                                                                      \
-    static const struct pt_field_desc *fields_of_##name(pt_u32 *ret_n)                                                 \
-    {                                                                                                                  \
-        typedef struct pt_ev_##name self;                                                                              \
-        static const struct pt_field_desc fields[] = {__VA_ARGS__};                                                    \
-        *ret_n = sizeof fields / sizeof fields[0];                                                                     \
-        return fields;                                                                                                 \
-    }
-#include "proftrace/events.def"
-#undef EVENT
-#undef FIELD
-#undef TAG
-#undef AUX
-#undef UNIT
-
-static struct pt_event_desc descs[PT_ROW__COUNT];
-const struct pt_event_desc *pt_event_descs_by_id[256];
-const struct pt_event_desc *const pt_event_descs = descs;
-
-static void add_desc(pt_u16 row, pt_u8 id, const char *name, enum pt_category category, enum pt_role role,
-                     const char *doc, const struct pt_field_desc *fields, pt_u32 n_fields)
-{
-    struct pt_event_desc *desc = &descs[row];
-    *desc = (struct pt_event_desc){.id = id, .row = row, .name = name, .category = category, .role = role, .doc = doc};
-    for (pt_u32 i = 0; i < n_fields; i++) {
-        if (fields[i].unit != PT_UNIT_PAD && desc->n_fields < PT_MAX_FIELDS)
-            desc->fields[desc->n_fields++] = fields[i];
-        desc->moves_bytes |= fields[i].unit_class == PT_CLASS_RESULT_BYTES && fields[i].bytes == sizeof(pt_i32);
-    }
-    pt_event_descs_by_id[id] = desc;
-}
-
-/* Before main, so that every thread finds the tables complete. */
-__attribute__((constructor)) static void fill_tables(void)
-{
-    pt_u32 n;
-    const struct pt_field_desc *fields;
-#define EVENT(id, name, category, role, doc, ...)                                                                      \
-    fields = fields_of_##name(&n);                                                                                     \
-    add_desc(PT_ROW_##name, id, #name, PT_CATEGORY_##category, PT_ROLE_##role, doc, fields, n);
-#include "proftrace/events.def"
-#undef EVENT
-}
-
-const struct pt_event_desc *pt_event_desc_by_name(const char *name)
-{
-    for (int row = 0; row < PT_ROW__COUNT; row++)
-        if (!strcmp(descs[row].name, name))
-            return &descs[row];
-    return NULL;
-}
 
 /* ---- a foreign schema ---- */
 
@@ -78,7 +19,7 @@ static void set_identical(struct pt_schema *schema)
     for (int row = 0; row < PT_TOTALS_ROWS; row++)
         schema->rows[row] = row < PT_ROW__COUNT ? (pt_u16)row : PT_NO_ROW;
     for (int row = 0; row < PT_ROW__COUNT; row++)
-        schema->kinds[descs[row].id] = (struct pt_kind_map){.desc = &descs[row], .identical = true};
+        schema->kinds[pt_event_descs[row].id] = (struct pt_kind_map){.desc = &pt_event_descs[row], .identical = true};
 }
 
 struct foreign_event {
@@ -123,31 +64,60 @@ static void begin_event(struct pt_schema *schema, struct foreign_event *event, u
         pt_str_printf(&schema->unknown, "%s%.60s", schema->unknown.n ? ", " : "", name);
 }
 
+/* A field of a foreign schema: where a record holds it. */
+struct foreign_field {
+    enum pt_field_place place;
+    pt_u32 offset, bytes; /* 0 bytes = nothing that a record can hold */
+    bool is_signed, is_float;
+};
+
+static pt_u32 bytes_of_type(const char *type)
+{
+    const int bits = atoi(type + 1);
+    return bits == 8 || bits == 16 || bits == 32 || bits == 64 ? (pt_u32)bits / 8 : 0;
+}
+
+static struct foreign_field foreign_field(const struct foreign_event *event, const char *type)
+{
+    struct foreign_field field = {.is_signed = type[0] == 'i', .is_float = type[0] == 'f'};
+    if (!strcmp(type, "aux")) {
+        field.place = PT_FIELD_AUX;
+        field.bytes = 4;
+    } else if (!strcmp(type, "tag")) {
+        field.place = PT_FIELD_TAG;
+        field.bytes = 3;
+    } else {
+        field.place = PT_FIELD_PAYLOAD;
+        field.offset = event->offset;
+        field.bytes = bytes_of_type(type);
+    }
+    if (field.offset + field.bytes > 16)
+        field.bytes = 0;
+    return field;
+}
+
 static void add_field(struct foreign_event *event, const char *type, const char *name)
 {
-    const bool is_aux = !strcmp(type, "aux"), is_tag = !strcmp(type, "tag");
-    const int bits = atoi(type + 1);
-    const pt_u32 bytes = is_aux                                                ? 4
-                         : is_tag                                              ? 3
-                         : bits == 8 || bits == 16 || bits == 32 || bits == 64 ? (pt_u32)bits / 8
-                                                                               : 0;
-    const pt_u32 offset = is_aux || is_tag ? 0 : event->offset;
-    if (!bytes || offset + bytes > 16) {
-        event->kind = NULL; /* not a field that a record can hold: give the event up */
+    const struct foreign_field field = foreign_field(event, type);
+    if (!field.bytes) {
+        event->kind = NULL; /* give the event up */
         return;
     }
-    if (!is_aux && !is_tag)
-        event->offset += bytes;
-    if (!event->kind || !event->kind->desc)
+    if (field.place == PT_FIELD_PAYLOAD)
+        event->offset += field.bytes;
+    struct pt_kind_map *kind = event->kind;
+    const struct pt_field_desc *own = kind && kind->desc ? own_field(kind->desc, name) : NULL;
+    if (!own || kind->n_moves == PT_MAX_FIELDS || (own->type[0] == 'f') != field.is_float)
         return;
-    const struct pt_field_desc *own = own_field(event->kind->desc, name);
-    const pt_u8 place = is_aux ? PT_FIELD_AUX : is_tag ? PT_FIELD_TAG : PT_FIELD_PAYLOAD;
-    if (!own || event->kind->n_moves == PT_MAX_FIELDS || (own->type[0] == 'f') != (type[0] == 'f'))
-        return;
-    event->kind->moves[event->kind->n_moves++] = (struct pt_field_move){
-        place, (pt_u8)offset, (pt_u8)bytes, type[0] == 'i', (pt_u8)own->place, (pt_u8)own->offset, (pt_u8)own->bytes};
+    kind->moves[kind->n_moves++] = (struct pt_field_move){.from_place = (pt_u8)field.place,
+                                                          .from_offset = (pt_u8)field.offset,
+                                                          .from_bytes = (pt_u8)field.bytes,
+                                                          .is_signed = field.is_signed,
+                                                          .to_place = (pt_u8)own->place,
+                                                          .to_offset = (pt_u8)own->offset,
+                                                          .to_bytes = (pt_u8)own->bytes};
     event->moved++;
-    event->same = event->same && place == own->place && offset == own->offset && bytes == own->bytes;
+    event->same = event->same && field.place == own->place && field.offset == own->offset && field.bytes == own->bytes;
 }
 
 static void parse(struct pt_schema *schema, const char *text)
@@ -217,24 +187,4 @@ void pt_schema_convert(const struct pt_kind_map *kind, struct pt_record *record)
             memcpy(out.payload + move->to_offset, &value, move->to_bytes);
     }
     *record = out;
-}
-
-void pt_totals_add(struct pt_totals *totals, const struct pt_event_desc *desc, const void *payload, pt_u64 duration)
-{
-    totals->calls++;
-    totals->ticks += duration;
-    for (pt_u32 i = 0; i < desc->n_fields; i++) {
-        const struct pt_field_desc *field = &desc->fields[i];
-        if (!PT_CLASS_HAS_ERRORS(field->unit_class))
-            continue;
-        pt_i64 value = 0;
-        memcpy(&value, (const pt_u8 *)payload + field->offset, field->bytes);
-        if (field->bytes == 4)
-            value = (pt_i32)value;
-        if (value < 0)
-            totals->errors++;
-        else if (field->unit_class == PT_CLASS_RESULT_BYTES)
-            totals->bytes += (pt_u64)value;
-        return;
-    }
 }

@@ -14,9 +14,6 @@
 #include "util/str.h"
 #include "event.h"
 
-/* All descriptors of this build, PT_ROW__COUNT of them by row. */
-extern const struct pt_event_desc *const pt_event_descs;
-
 /* One field's way from a stored record into our layout. */
 struct pt_field_move {
     pt_u8 from_place, from_offset, from_bytes, is_signed;
@@ -44,9 +41,5 @@ void pt_schema_free(struct pt_schema *schema);
 
 /* Bring a stored record into our layout; only for kinds that are known and not identical. */
 void pt_schema_convert(const struct pt_kind_map *kind, struct pt_record *record);
-
-/* Add one event to the totals of its row, by the same rule as the library: errors and bytes come from its RESULT field.
- */
-void pt_totals_add(struct pt_totals *totals, const struct pt_event_desc *desc, const void *payload, pt_u64 duration);
 
 #endif

@@ -35,10 +35,10 @@ static int by_end(const void *a, const void *b)
     return memcmp(x, y, sizeof *x); /* the same order each time: a window is decoded again */
 }
 
-static int decode(struct pt_decoder *decoder, const struct pt_merge_source *source, size_t block,
+static int decode(struct pt_decoder *decoder, const struct pt_decode_source *source, size_t block,
                   struct pt_batch *batch)
 {
-    const int result = pt_decode(decoder, source->file, source->schema, source->scale, source->stream, block, batch);
+    const int result = pt_decode(decoder, source, block, batch);
     if (source->is_unordered)
         qsort(batch->items, batch->n, sizeof batch->items[0], by_end);
     return result;
@@ -133,7 +133,7 @@ void pt_decode_pool_free(struct pt_decode_pool *pool)
     free(pool);
 }
 
-void pt_decode_pool_ask(struct pt_decode_pool *pool, struct pt_job *job, const struct pt_merge_source *source,
+void pt_decode_pool_ask(struct pt_decode_pool *pool, struct pt_job *job, const struct pt_decode_source *source,
                         size_t block)
 {
     if (!pool->n_workers || pool->n_ahead >= MAX_AHEAD)
@@ -157,7 +157,7 @@ static void remove_from_queue(struct pt_decode_pool *pool, const struct pt_job *
         pool->last = at;
 }
 
-int pt_decode_pool_take(struct pt_decode_pool *pool, struct pt_job *job, const struct pt_merge_source *source,
+int pt_decode_pool_take(struct pt_decode_pool *pool, struct pt_job *job, const struct pt_decode_source *source,
                         size_t block, struct pt_batch **ret_batch)
 {
     pthread_mutex_lock(&pool->lock);

@@ -5,13 +5,13 @@
 #ifndef PT_MERGE_DECODE_POOL_H
 #define PT_MERGE_DECODE_POOL_H
 
-#include "merge.h"
+#include "decode/decode.h"
 
 enum pt_job_state { PT_JOB_IDLE, PT_JOB_QUEUED, PT_JOB_RUNNING, PT_JOB_DONE };
 
 /* The one block of a source that may be decoded ahead. */
 struct pt_job {
-    const struct pt_merge_source *source;
+    const struct pt_decode_source *source;
     size_t block;
     enum pt_job_state state;
     int result;
@@ -25,11 +25,11 @@ struct pt_decode_pool *pt_decode_pool_new(size_t blocks);
 void pt_decode_pool_free(struct pt_decode_pool *pool);
 
 /* Ask for a block ahead; refused silently when enough lies decoded already. */
-void pt_decode_pool_ask(struct pt_decode_pool *pool, struct pt_job *job, const struct pt_merge_source *source,
+void pt_decode_pool_ask(struct pt_decode_pool *pool, struct pt_job *job, const struct pt_decode_source *source,
                         size_t block);
 /* A block now: taken from the job when it was asked for, else decoded here. -1 = damaged; the batch is to be given back
  * anyway. */
-int pt_decode_pool_take(struct pt_decode_pool *pool, struct pt_job *job, const struct pt_merge_source *source,
+int pt_decode_pool_take(struct pt_decode_pool *pool, struct pt_job *job, const struct pt_decode_source *source,
                         size_t block, struct pt_batch **ret_batch);
 void pt_decode_pool_give_back(struct pt_decode_pool *pool, struct pt_batch *batch);
 

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/schema_table.h"
 #include "util/auto.h"
 #include "util/mem.h"
 #include "decode_pool.h"
@@ -96,10 +95,11 @@ static void remove_first(struct merge *m)
 /* Skip blocks that lie behind the filter's end as a whole; false when none is left. */
 static bool has_block(const struct merge *m, struct reader *r)
 {
-    const struct pt_slot_stream *stream = r->in->stream;
+    const struct pt_slot_stream *stream = r->in->from.stream;
     while (r->block < r->in->end_block) {
         const struct pt_block_ref *ref = &stream->items[r->block];
-        const bool is_late = m->filter.until_ns && pt_scale_time(r->in->scale, ref->first_ticks) >= m->filter.until_ns;
+        const bool is_late =
+            m->filter.until_ns && pt_scale_time(r->in->from.scale, ref->first_ticks) >= m->filter.until_ns;
         if (pt_block_ref_events(ref) && !is_late)
             return true;
         r->block++;
@@ -109,7 +109,7 @@ static bool has_block(const struct merge *m, struct reader *r)
 
 static pt_i64 lower_bound_ns(const struct reader *r)
 {
-    const pt_i64 first = pt_scale_time(r->in->scale, r->in->stream->items[r->block].first_ticks);
+    const pt_i64 first = pt_scale_time(r->in->from.scale, r->in->from.stream->items[r->block].first_ticks);
     return first > r->floor_ns ? first : r->floor_ns;
 }
 
@@ -153,9 +153,9 @@ static bool drop_batch(struct merge *m, struct reader *r)
 /* Load the next block of a reader; its batch may be empty when the block is damaged. */
 static void load(struct merge *m, struct reader *r)
 {
-    const struct pt_block_ref *ref = &r->in->stream->items[r->block];
-    const pt_u32 life = pt_slot_stream_run(r->in->stream, r->block)->life;
-    const int result = pt_decode_pool_take(m->pool, &r->ahead, r->in, r->block, &r->batch);
+    const struct pt_block_ref *ref = &r->in->from.stream->items[r->block];
+    const pt_u32 life = pt_slot_stream_run(r->in->from.stream, r->block)->life;
+    const int result = pt_decode_pool_take(m->pool, &r->ahead, &r->in->from, r->block, &r->batch);
     r->block++;
     r->thread = m->owner.thread(r->in->process, r->in->slot, life);
     if (result < 0)
@@ -172,7 +172,7 @@ static void load(struct merge *m, struct reader *r)
     r->item = seen < r->batch->n ? r->batch->items + seen : r->end;
     const bool is_done = !r->is_window || r->skip + r->batch->n >= r->total;
     if (is_done && has_block(m, r))
-        pt_decode_pool_ask(m->pool, &r->ahead, r->in, r->block);
+        pt_decode_pool_ask(m->pool, &r->ahead, &r->in->from, r->block);
 }
 
 static inline pt_i64 key_of(const struct reader *r)
@@ -223,7 +223,7 @@ static inline void fill(const struct merge *m, const struct reader *r, const str
     event->tag = (pt_i32)item->tag_kind >> 8;
     event->words[0] = item->words[0];
     event->words[1] = item->words[1];
-    if (r->in->is_unordered && !m->filter.as_stored)
+    if (r->in->from.is_unordered && !m->filter.as_stored)
         set_caller(m, event);
 }
 
@@ -277,7 +277,7 @@ static void close_merge(struct pt_stream *self)
         struct reader *r = &m->readers[i];
         if (r->ahead.state != PT_JOB_IDLE) {
             struct pt_batch *batch;
-            pt_decode_pool_take(m->pool, &r->ahead, r->in, r->ahead.block, &batch);
+            pt_decode_pool_take(m->pool, &r->ahead, &r->in->from, r->ahead.block, &batch);
             pt_decode_pool_give_back(m->pool, batch);
         }
         if (r->batch)

@@ -13,13 +13,9 @@
 /* One stream (heap units or records) of one thread slot of one file; of a device's slot, one block of it, because its
  * records are in no order. Order among sources breaks ties of time. */
 struct pt_merge_source {
-    const struct pt_trace_file *file;
-    const struct pt_schema *schema;
-    const struct pt_clock_scale *scale;
-    const struct pt_slot_stream *stream;
+    struct pt_decode_source from;
     struct pt_process *process;
     pt_u32 slot;
-    bool is_unordered;
     size_t first_block, end_block; /* of the stream */
 };
 

@@ -11,8 +11,6 @@
 #include "decode/event.h"
 #include "util/error.h"
 
-struct pt_session;
-
 struct pt_stream {
     /* 1 = an event was delivered; 0 = end; -1 = error, in err. Damaged blocks are not errors: they are counted in the
      * process's quality figures and the stream goes on. */
@@ -30,10 +28,6 @@ struct pt_filter {
     bool
         as_stored; /* calls that CUPTI told of stay with the slot that holds them, not with the thread that made them */
 };
-
-/* All events of a session, merged over processes, threads and streams. Decodes blocks in parallel, holds a bounded
- * number of blocks per thread in memory. NULL on error. The session outlives the stream. */
-struct pt_stream *pt_session_stream(struct pt_session *session, const struct pt_filter *filter, struct pt_error *err);
 
 static inline void pt_stream_closep(struct pt_stream **stream)
 {

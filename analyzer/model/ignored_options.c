@@ -3,20 +3,20 @@
  * ignored_options.c - Owns: what is said of options that a traced process was given and did not understand. Threads:
  * one, while the session is opened. Never: takes the words of a file for well-formed.
  */
+#include "ignored_options.h"
+
 #include <string.h>
 
 #include "options/option_values.h"
+#include "source/trace_file.h"
 #include "util/auto.h"
-#include "session_data.h"
+#include "util/mem.h"
+#include "notes.h"
 
 static void note_once(void *context, const char *problem, const char *remedy)
 {
-    struct pt_session *session = context;
     PT_AUTO(pt_freep) char *note = pt_asprintf("%s; %s", problem, remedy);
-    for (pt_u32 i = 0; i < session->n_notes; i++)
-        if (!strcmp(session->notes[i], note))
-            return;
-    pt_session_note(session, note);
+    pt_session_note_once(context, note);
 }
 
 void pt_process_note_ignored_options(const struct pt_process *process, struct pt_session *session)

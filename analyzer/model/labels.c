@@ -3,14 +3,15 @@
  * labels.c - Owns: short names of processes and threads that are unique in a session. Threads: any, after
  * pt_labels_new.
  */
+#include "labels.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/text/session_text.h"
 #include "util/arena.h"
 #include "util/map.h"
-#include "session_data.h"
+#include "util/mem.h"
 
 struct pt_labels {
     struct pt_arena arena;

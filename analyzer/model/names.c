@@ -4,6 +4,8 @@
  * one at a time for all else (caches fill as names are asked for). Never: follows parents in a circle: a parent stands
  * before its child in the session.
  */
+#include "names.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -299,7 +301,6 @@ const char *pt_process_absolute_path(struct pt_process *process, pt_u32 path, pt
     return (const char *)(uintptr_t)*cached;
 }
 
-/* After the session is linked: a forked child names the program by an id of its parent's file. */
 void pt_process_fill_untraced(struct pt_process_data *data)
 {
     struct pt_process *p = &data->shown;

@@ -12,6 +12,7 @@
 #include "source/trace_file.h"
 #include "util/auto.h"
 #include "util/mem.h"
+#include "notes.h"
 
 static bool has_mapped(pt_u32 pid, const char *trace_path)
 {

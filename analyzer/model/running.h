@@ -5,7 +5,7 @@
 #ifndef PT_MODEL_RUNNING_H
 #define PT_MODEL_RUNNING_H
 
-#include "session.h"
+#include "session_types.h"
 
 /* Set is_running of each process, and note how many there are. */
 void pt_session_find_running(struct pt_session *session);

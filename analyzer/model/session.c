@@ -15,24 +15,11 @@
 #include "source/open.h"
 #include "source/run_dir.h"
 #include "util/auto.h"
+#include "ignored_options.h"
+#include "process.h"
 #include "running.h"
 #include "session_data.h"
-
-void pt_session_note(struct pt_session *session, const char *text)
-{
-    session->notes = pt_realloc(session->notes, (session->n_notes + 1) * sizeof *session->notes);
-    session->notes[session->n_notes++] = pt_strdup(text);
-}
-
-static void add_notes(struct pt_session *session, const struct pt_str *lines)
-{
-    for (const char *at = pt_str_text(lines); *at;) {
-        const size_t n = strcspn(at, "\n");
-        PT_AUTO(pt_freep) char *line = pt_asprintf("%.*s", (int)n, at);
-        pt_session_note(session, line);
-        at += n + (at[n] == '\n');
-    }
-}
+#include "tree.h"
 
 struct file_list {
     PT_VEC(struct pt_trace_file *);
@@ -103,7 +90,7 @@ static void note_quality(struct pt_session *session, const struct pt_process_dat
         pt_str_printf(&text,
                       "%s: written by another version; kinds of events that this one does not know are left out: %s\n",
                       p->file_name, pt_str_text(&data->schema->unknown));
-    add_notes(session, &text);
+    pt_session_note_lines(session, pt_str_text(&text));
 }
 
 static pt_u64 first_ticks(const struct pt_trace_file *file)
@@ -127,7 +114,7 @@ static void make_processes(struct pt_session *session, const struct file_list *f
                                            .name = files->items[i]->name,
                                            .first_ticks = first_ticks(files->items[i])};
     pt_clock_map(clocks, files->n, &session->start_realtime_ns, &notes);
-    add_notes(session, &notes);
+    pt_session_note_lines(session, pt_str_text(&notes));
     session->processes = pt_calloc(files->n, sizeof *session->processes);
     for (size_t i = 0; i < files->n; i++) {
         struct pt_process_data *data = pt_calloc(1, sizeof *data);

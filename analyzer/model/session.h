@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * session.h - what a run is made of: processes, threads, names, exact totals, and how trustworthy each file is.
+ * session.h - a run as analyses and renderers see it: opened and closed here, with all that can be asked of it.
  *
  * Built by pt_session_open from the headers, thread areas and definitions of all *.ptr files of a run, without touching
  * the events. Read-only afterwards (except lazily filled caches inside), shared by analyses and renderers.
@@ -8,129 +8,16 @@
 #ifndef PT_MODEL_SESSION_H
 #define PT_MODEL_SESSION_H
 
-#include <stdbool.h>
-
-#include "proftrace/format.h"
-#include "decode/event.h"
 #include "util/error.h"
-
-struct pt_trace_file;
-
-/* Exact totals of one event row, in ns. */
-struct pt_row_totals {
-    pt_u64 calls, errors, bytes;
-    pt_u64 ns;
-};
-
-struct pt_heap_totals {
-    pt_u64 allocs, bytes, frees, failures;
-    struct pt_heap_class classes[PT_HEAP_CLASSES]; /* allocations by size class */
-};
-
-struct pt_thread {
-    struct pt_process *process;
-    pt_u32 slot, life;
-    pt_u32 tid;
-    pt_u32 index;            /* in process->threads */
-    pt_i64 start_ns, end_ns; /* first and last thing known */
-    struct pt_row_totals rows[PT_TOTALS_ROWS];
-    pt_u64 heap_allocs, heap_bytes, heap_frees;
-};
-
-struct pt_module {
-    pt_u64 start, end, load_bias;
-    pt_i64 since_ns; /* defined at; a later module over the same range replaces it */
-    const char *path;
-    pt_u8 build_id[64];
-    pt_u32 build_id_bytes;
-    bool python_known;               /* looked for already: see python.h */
-    pt_u64 python_start, python_end; /* CPython's state in memory; equal = it is not here */
-};
-
-struct pt_untraced {
-    const char *path;
-    const char *reason;
-    pt_i64 at_ns;
-};
-
-/* How much of a file could be used. Everything that was not is counted here and shown in every report. */
-struct pt_quality {
-    pt_u64 events;      /* recorded and readable, from block headers and raw buffers */
-    pt_u64 overwritten; /* the ring was reused */
-    pt_u64 dropped;     /* sum of drops */
-    pt_u64 drops[PT_DROP__COUNT];
-    pt_u64 corrupt_blocks, corrupt_events, corrupt_definitions;
-    bool truncated;       /* the file is shorter than its header says */
-    bool is_area_cut;     /* within the counters of a thread */
-    pt_u64 cut_bytes;     /* what its tail had */
-    pt_u32 cut_processes; /* of a session: whose files are */
-};
-
-/* What can be switched off by itself, or may be younger than the library that recorded. */
-enum pt_layer { PT_LAYER_IO, PT_LAYER_STDIO, PT_LAYER_LOCKS, PT_LAYER_WAITS, PT_LAYER_NET, PT_LAYER__COUNT };
-
-struct pt_process {
-    struct pt_session *session;
-    struct pt_trace_file *file;
-    const char *file_name;
-    pt_u32 index;
-    pt_u64 trace_id, parent_trace_id;
-    pt_u32 pid, ppid, uid;
-    struct pt_process *parent;         /* by parent_trace_id, else by ppid and time; NULL = root of the tree */
-    struct pt_process *previous_image; /* same process before exec; NULL = none */
-    const char *exe, *cwd, *stage, *host, *comm;
-    const char **argv;
-    int argc;      /* strings in argv */
-    int true_argc; /* as the process had it; more than argc when it was cut */
-    enum pt_process_state state;
-    bool is_running; /* right now, on this machine */
-    int exit_status;
-    pt_i64 start_ns, end_ns;      /* since the session's start; end = exit, else last event */
-    pt_u64 start_monotonic_ns;    /* CLOCK_MONOTONIC at start_ns */
-    pt_u64 cpu_ns, max_rss_bytes; /* 0 = unknown */
-    pt_u32 layers_off;            /* 1 << enum pt_layer: not recorded, because the user said so */
-    pt_u32 layers_unknown;        /* ... because the library did not know of it */
-    enum pt_heap_mode heap_mode;
-    pt_u64 heap_sample_bytes;
-    pt_i64 rank, local_rank; /* of a distributed program, as its launcher said; -1 = unknown */
-    pt_u32 world_size;       /* 0 = unknown */
-
-    struct pt_thread *threads; /* one per (slot, life) */
-    pt_u32 n_threads;
-    struct pt_row_totals rows[PT_TOTALS_ROWS]; /* sum over threads; exact even when events were overwritten */
-    struct pt_heap_totals heap;
-    struct pt_module *modules;
-    pt_u32 n_modules;
-    struct pt_untraced *untraced;
-    pt_u32 n_untraced;
-    struct pt_quality quality;
-    pt_u64 locks_seen[16]; /* address of a lock, plus 1 when it is the GIL: see python.h */
-    pt_u8 worker_seen;     /* whether it is a worker, plus 1: see facts/workers.h; 0 = nobody asked */
-};
-
-/* Whether its counters lay in the part of its file that is missing. */
-static inline bool pt_process_lacks_counters(const struct pt_process *process)
-{
-    return process->quality.truncated && (!process->n_threads || process->quality.is_area_cut);
-}
-
-struct pt_session {
-    char *path;                    /* run directory, or the single file */
-    char *name;                    /* last component */
-    pt_u64 start_realtime_ns;      /* instant 0 of start_ns and friends */
-    pt_i64 duration_ns;            /* last end of any process */
-    struct pt_process **processes; /* by start time, ties by pid */
-    pt_u32 n_processes;
-    struct pt_quality quality; /* sum */
-    char **notes;              /* sentences on trust: clocks joined by guess, foreign files skipped ... */
-    pt_u32 n_notes;
-};
+#include "layers.h"
+#include "names.h"
+#include "notes.h"
+#include "session_stream.h"
+#include "session_types.h"
 
 /* Open a run directory or one file. Fails (exit code 3) only when nothing in it can be used; a damaged file among good
  * ones becomes a note. `path` NULL = the latest run under PROFTRACE_DIR or ./proftrace.data. */
 struct pt_session *pt_session_open(const char *path, struct pt_error *err);
-/* Add a sentence on trust. */
-void pt_session_note(struct pt_session *session, const char *text);
 /* The latest run directory, whether it holds traces or not; NULL when there is none. The caller frees it. */
 char *pt_session_latest(void);
 /* After pt_session_open failed: trace files are there, and one of them is foreign, damaged or of a newer format. */
@@ -141,25 +28,5 @@ static inline void pt_session_closep(struct pt_session **session)
     if (*session)
         pt_session_close(*session);
 }
-
-/* "locks"; as in the library's options. */
-const char *pt_layer_name(enum pt_layer layer);
-
-/* The bytes of a string id, NUL-terminated, lossy for embedded NULs; "" for 0 and NULL when unknown. Follows parent
- * files. */
-const char *pt_process_string(const struct pt_process *process, pt_u32 id);
-
-/* What is at the other end of a descriptor, as far as its name tells; of an id 0 and of unknown ones: a file. */
-enum pt_channel { PT_CHANNEL_FILE, PT_CHANNEL_LOCAL /* pipe, socketpair, unix socket */, PT_CHANNEL_NETWORK };
-enum pt_channel pt_channel_of_path(const char *path);
-enum pt_channel pt_process_channel(const struct pt_process *process, pt_u32 id);
-/* Frames of a stack id, innermost first (return addresses); returns the count, 0 when unknown. */
-pt_u32 pt_process_stack(const struct pt_process *process, pt_u32 id, const pt_u64 **ret_frames);
-/* The module that was mapped at an address at a time; NULL when unknown. */
-const struct pt_module *pt_process_module(const struct pt_process *process, pt_u64 address, pt_i64 at_ns);
-
-/* A path as the process meant it: joined with the directory or the working directory and normalised textually. Interned
- * in the session: equal paths give equal pointers. */
-const char *pt_process_absolute_path(struct pt_process *process, pt_u32 path, pt_u32 dir_path);
 
 #endif

@@ -8,7 +8,7 @@
 #include "merge/clock_map.h"
 #include "source/trace_file.h"
 #include "util/map.h"
-#include "session.h"
+#include "session_types.h"
 
 struct pt_frames {
     pt_u32 n;
@@ -62,22 +62,6 @@ static inline struct pt_process_data *pt_process_data_of(const struct pt_process
 {
     return (struct pt_process_data *)(size_t)process;
 }
-
-/* Build a process from its file; the clock scale is set. Never fails: damage is counted. */
-void pt_process_fill(struct pt_process_data *data, struct pt_trace_file *file);
-/* What was set for it and had no effect, as notes of its session; once for all processes that were given the same. */
-void pt_process_note_ignored_options(const struct pt_process *process, struct pt_session *session);
-void pt_process_fini(struct pt_process_data *data);
-/* Threads, totals and heap counters from the file's thread areas. */
-void pt_process_fill_threads(struct pt_process_data *data);
-void pt_process_fill_names(struct pt_process_data *data);
-void pt_process_fill_untraced(struct pt_process_data *data);
-/* The thread of a slot that events of a life belong to; never NULL once the process has a thread in that slot. */
-struct pt_thread *pt_process_thread(struct pt_process *process, pt_u32 slot, pt_u32 life);
-/* The thread of this tid that lived at an instant, else the last one before, else any; NULL = there was none. */
-struct pt_thread *pt_process_thread_by_tid(struct pt_process *process, pt_u32 tid, pt_i64 at_ns);
-/* Parent links, previous images and process order; `session` has all its processes. */
-void pt_session_link(struct pt_session *session);
 
 /* a + b, staying at the maximum: figures of a damaged file must not wrap around to small ones. */
 static inline pt_u64 pt_sum(pt_u64 a, pt_u64 b)

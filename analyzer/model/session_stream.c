@@ -3,12 +3,15 @@
  * session_stream.c - Owns: which streams of a session take part in a merge, and what their damage adds to the quality
  * figures. Threads: one.
  */
+#include "session_stream.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "merge/merge.h"
 #include "util/vec.h"
 #include "session_data.h"
+#include "threads.h"
 
 static void count_damage(struct pt_quality *q, const struct pt_block_ref *ref)
 {
@@ -41,11 +44,11 @@ struct sources {
 
 static void add_source(struct sources *sources, struct pt_merge_source source)
 {
-    const size_t n = source.stream->n;
-    source.is_unordered = n && source.stream->runs.items[0].tid >= PT_DEVICE_TID;
+    const size_t n = source.from.stream->n;
+    source.from.is_unordered = n && source.from.stream->runs.items[0].tid >= PT_DEVICE_TID;
     for (size_t first = 0; first < n; first = source.end_block) {
         source.first_block = first;
-        source.end_block = source.is_unordered ? first + 1 : n;
+        source.end_block = source.from.is_unordered ? first + 1 : n;
         pt_vec_push(sources, source);
     }
 }
@@ -69,8 +72,8 @@ struct pt_stream *pt_session_stream(struct pt_session *session, const struct pt_
         for (size_t s = 0; s < p->file->slots.n && wanted(p, filter); s++)
             for (int kind = no_units ? PT_STREAM_RECORDS : PT_STREAM_HEAP; kind < PT_STREAM__COUNT; kind++) {
                 const struct pt_trace_slot *slot = &p->file->slots.items[s];
-                add_source(&sources, (struct pt_merge_source){p->file, data->schema, &data->scale, &slot->streams[kind],
-                                                              p, slot->slot, false, 0, 0});
+                const struct pt_decode_source from = {p->file, data->schema, &data->scale, &slot->streams[kind], false};
+                add_source(&sources, (struct pt_merge_source){.from = from, .process = p, .slot = slot->slot});
             }
     }
     return pt_merge_new(sources.items, sources.n, &owner, filter);

@@ -3,10 +3,10 @@
  * threads.c - Owns: threads, and the exact totals of each: the banked table of its slot, plus records that the bank
  * does not cover yet, minus what the lives before it had counted. Threads: one, while the session is opened.
  */
+#include "threads.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "session_data.h"
 
 enum { MAX_THREADS = 16384 };
 
@@ -182,6 +182,7 @@ static void add_heap(struct pt_heap_totals *to, const struct pt_heap_totals *fro
 static void add_uncovered(struct pt_process_data *data, const struct pt_trace_slot *slot, struct snapshot *now)
 {
     const struct pt_slot_stream *stream = &slot->streams[PT_STREAM_RECORDS];
+    const struct pt_decode_source source = {data->shown.file, data->schema, &data->scale, stream, false};
     const pt_u64 covered = pt_trace_slot_area(slot)->totals_seq;
     struct pt_decoder *decoder = NULL;
     struct pt_batch *batch = NULL;
@@ -190,7 +191,7 @@ static void add_uncovered(struct pt_process_data *data, const struct pt_trace_sl
             decoder = pt_decoder_new();
             batch = pt_malloc(sizeof *batch);
         }
-        pt_decode(decoder, data->shown.file, data->schema, &data->scale, stream, i, batch);
+        pt_decode(decoder, &source, i, batch);
         for (pt_u32 k = 0; k < batch->n; k++) {
             const struct pt_item *item = &batch->items[k];
             const struct pt_event_desc *desc = pt_event_desc_by_id(item->tag_kind & 0xff);

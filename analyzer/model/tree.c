@@ -3,9 +3,12 @@
  * tree.c - Owns: who started whom. Threads: one, while the session is opened. Never: makes a cycle: a parent always
  * stands before its children in the session's order.
  */
+#include "tree.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "names.h"
 #include "session_data.h"
 
 static int by_start(const void *a, const void *b)

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "model/session.h"
-#include "model/text/session_text.h"
+#include "model/text/write.h"
 #include "util/auto.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -9,7 +9,7 @@
 
 #include "cpu_file/write.h"
 #include "helper_trace.h"
-#include "model/text/session_text.h"
+#include "model/text/write.h"
 #include "util/auto.h"
 
 static int save_cpu_profile(const char *directory, struct pt_error *err)

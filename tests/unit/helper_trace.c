@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "merge/stream.h"
-#include "model/text/session_text.h"
+#include "model/text/write.h"
 #include "proftrace/codec.h"
 #include "util/auto.h"
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "decode/schema_table.h"
+#include "decode/event.h"
 #include "model/session.h"
 #include "source/trace_writer.h"
 

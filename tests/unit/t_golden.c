@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/text/session_text.h"
+#include "model/text/read.h"
+#include "model/text/write.h"
 
 static void assemble(FILE *in, const char *name, const char *directory)
 {

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "analysis/cpu/off_cpu_calls.h"
-#include "decode/schema_table.h"
+#include "decode/event.h"
 
 #define MS 1000000ull
 

@@ -14,7 +14,7 @@
 
 #include "analysis/account/account.h"
 #include "analysis/cpu/off_cpu.h"
-#include "decode/schema_table.h"
+#include "decode/event.h"
 
 enum { THREADS = 7, TIDS = 3, MOMENTS = 40, CALLS = 60, ROUNDS = 3000 };
 

@@ -15,7 +15,8 @@
 
 #include "decode/field_value.h"
 #include "decode/text.h"
-#include "model/text/session_text.h"
+#include "model/text/read.h"
+#include "model/text/write.h"
 #include "util/auto.h"
 
 static const char *name_string(void *context, pt_u32 id)

@@ -17,7 +17,7 @@
 #include "analysis/analysis.h"
 #include "cpu_file/write.h"
 #include "helper_files.h"
-#include "model/text/session_text.h"
+#include "model/text/read.h"
 
 #define PROCESS                                                                                                        \
     " uid=1000 end=4.000000000 state=exited exit_status=0 cpu_ns=100000000 boot=\"b\" host=\"h1\" stage=\"train\" "    \

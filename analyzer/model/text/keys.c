@@ -2,11 +2,12 @@
  *
  * text/keys.c - Owns: key=value pairs of a line of text. Threads: any.
  */
+#include "keys.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "decode/text.h"
-#include "process_lines.h"
 
 /* The end of a [list], behind its bracket; quoted texts inside may hold brackets. */
 static const char *list_end(const char *at)

@@ -5,12 +5,15 @@
 #include "process_lines.h"
 
 #include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "proftrace/codec.h"
-#include "decode/schema_table.h"
 #include "decode/text.h"
+#include "model/layers.h"
+#include "util/str.h"
 
 /* CLOCK_MONOTONIC at instant 0 of an assembled session: any value does that leaves room before it. */
 #define EPOCH_NS 1000000000000ull
@@ -101,27 +104,75 @@ static void set_texts(struct pt_text_process *p, const struct pt_keys *keys)
 
 static pt_u32 options_of(const struct pt_keys *keys)
 {
-    static const pt_u32 options[] = {PT_OPTION_IO, PT_OPTION_STDIO, PT_OPTION_LOCKS, PT_OPTION_WAITS, PT_OPTION_NET};
     static const char *const off = "off";
     pt_u32 on = PT_OPTION_LAYERS | PT_OPTION_STACKS;
     for (int layer = 0; layer < PT_LAYER__COUNT; layer++)
-        on |= choice(keys, pt_layer_name((enum pt_layer)layer), &off, 1, 1) == 0 ? 0 : options[layer];
+        on |= choice(keys, pt_layer_name(layer), &off, 1, 1) == 0 ? 0 : pt_layer_option(layer);
     return on;
 }
 
-/* What a line does not say is unknown. */
-static int rank_of(const struct pt_keys *keys, const char *key, pt_u32 offset, pt_u32 *ret, struct pt_error *err)
+/* Numbers of the header by their keys; what a line does not give stays as it is. */
+static int set_numbers(struct pt_file_header *header, const struct pt_keys *keys, struct pt_error *err)
 {
-    pt_u64 number;
-    *ret = 0;
-    if (!pt_keys_text(keys, key, NULL))
-        return 0;
-    if (pt_keys_number(keys, key, 0, &number, err) < 0)
-        return -1;
-    if (number >= INT32_MAX)
-        return pt_fail_code(err, 3, "%s=%" PRIu64 " is too large", key, number);
-    *ret = (pt_u32)number + offset;
+#define NUMBER(key, member)                                                                                            \
+    {                                                                                                                  \
+        key, offsetof(struct pt_file_header, member), sizeof header->member                                            \
+    }
+    static const struct {
+        const char *key;
+        size_t offset, bytes;
+    } numbers[] = {NUMBER("ppid", ppid),
+                   NUMBER("uid", uid),
+                   NUMBER("trace_id", trace_id),
+                   NUMBER("parent_trace_id", parent_trace_id),
+                   NUMBER("exit_status", exit_status),
+                   NUMBER("heap_sample_bytes", heap_sample_bytes),
+                   NUMBER("cpu_ns", cpu_ns),
+                   NUMBER("max_rss_bytes", max_rss_bytes)};
+#undef NUMBER
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        pt_u64 number;
+        if (!pt_keys_text(keys, numbers[i].key, NULL))
+            continue;
+        if (pt_keys_number(keys, numbers[i].key, 0, &number, err) < 0)
+            return -1;
+        memcpy((char *)header + numbers[i].offset, &number, numbers[i].bytes); /* the low bytes: we are on x86-64 */
+    }
     return 0;
+}
+
+/* What a line does not give is unknown: 0 where a rank is stored plus 1. */
+static int set_ranks(struct pt_file_header *header, const struct pt_keys *keys, struct pt_error *err)
+{
+    const struct {
+        const char *key;
+        pt_u32 *to, plus;
+    } ranks[] = {{"rank", &header->rank_plus_1, 1},
+                 {"local_rank", &header->local_rank_plus_1, 1},
+                 {"world_size", &header->world_size, 0}};
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+        pt_u64 number;
+        if (!pt_keys_text(keys, ranks[i].key, NULL))
+            continue;
+        if (pt_keys_number(keys, ranks[i].key, 0, &number, err) < 0)
+            return -1;
+        if (number >= INT32_MAX)
+            return pt_fail_code(err, 3, "%s=%" PRIu64 " is too large", ranks[i].key, number);
+        *ranks[i].to = (pt_u32)number + ranks[i].plus;
+    }
+    return 0;
+}
+
+/* The clock of an assembled file is CLOCK_MONOTONIC, 1 tick = 1 ns. */
+static void set_clock(struct pt_file_header *header, pt_i64 start_ns, pt_i64 end_ns, pt_u64 start_realtime_ns)
+{
+    const pt_u64 start = EPOCH_NS + (pt_u64)start_ns, end = EPOCH_NS + (pt_u64)end_ns;
+    header->clock_base = start;
+    header->clock_first = (struct pt_clock_pair){start, start};
+    header->clock_last[1] = (struct pt_clock_pair){end, end};
+    header->clock_index = 1;
+    header->realtime_ns = start_realtime_ns ? start_realtime_ns + (pt_u64)start_ns : 0;
+    header->end_counter = header->state == PT_PROCESS_LIVE ? 0 : end;
 }
 
 int pt_text_process_header(struct pt_text_process *p, const struct pt_keys *keys, pt_u64 start_realtime_ns,
@@ -129,38 +180,20 @@ int pt_text_process_header(struct pt_text_process *p, const struct pt_keys *keys
 {
     static const char *const states[] = {"live", "exited", "execed"}, *const modes[] = {"off", "sampled", "full"};
     struct pt_file_header *h = pt_writer_header(p->writer);
-    pt_u64 ppid, uid, status;
     pt_i64 end_ns;
-    if (pt_keys_number(keys, "ppid", 1, &ppid, err) < 0 || pt_keys_number(keys, "uid", 0, &uid, err) < 0 ||
-        pt_keys_number(keys, "trace_id", h->trace_id, &h->trace_id, err) < 0 ||
-        pt_keys_number(keys, "parent_trace_id", 0, &h->parent_trace_id, err) < 0 ||
-        pt_keys_number(keys, "exit_status", 0, &status, err) < 0 ||
-        pt_keys_number(keys, "heap_sample_bytes", 0, &h->heap_sample_bytes, err) < 0 ||
-        pt_keys_number(keys, "cpu_ns", 0, &h->cpu_ns, err) < 0 ||
-        pt_keys_number(keys, "max_rss_bytes", 0, &h->max_rss_bytes, err) < 0 ||
-        rank_of(keys, "rank", 1, &h->rank_plus_1, err) < 0 ||
-        rank_of(keys, "local_rank", 1, &h->local_rank_plus_1, err) < 0 ||
-        rank_of(keys, "world_size", 0, &h->world_size, err) < 0 ||
+    h->ppid = 1;
+    if (set_numbers(h, keys, err) < 0 || set_ranks(h, keys, err) < 0 ||
         pt_keys_seconds(keys, "start", 0, &p->start_ns, err) < 0 ||
         pt_keys_seconds(keys, "end", p->start_ns, &end_ns, err) < 0)
         return -1;
     if (p->start_ns < 0 || p->start_ns > LATEST_NS || end_ns < p->start_ns || end_ns > LATEST_NS)
         return pt_fail_code(err, 3, "start and end are not in order, or beyond 13 days");
-    h->ppid = (pt_u32)ppid;
-    h->uid = (pt_u32)uid;
-    h->exit_status = (pt_i32)status;
     h->state = 1u + (pt_u32)choice(keys, "state", states, 3, 0);
     h->heap_mode = (pt_u32)choice(keys, "heap", modes, 3, PT_HEAP_SAMPLED);
     h->options = options_of(keys);
     strncpy(h->boot_id, pt_keys_text(keys, "boot", "assembled"), sizeof h->boot_id - 1);
     strncpy(h->ignored_options, pt_keys_text(keys, "ignored_options", ""), sizeof h->ignored_options - 1);
-    h->clock_base = EPOCH_NS + (pt_u64)p->start_ns;
-    h->clock_first = (struct pt_clock_pair){h->clock_base, h->clock_base};
-    const pt_u64 end = EPOCH_NS + (pt_u64)end_ns;
-    h->clock_last[1] = (struct pt_clock_pair){end, end};
-    h->clock_index = 1;
-    h->realtime_ns = start_realtime_ns ? start_realtime_ns + (pt_u64)p->start_ns : 0;
-    h->end_counter = h->state == PT_PROCESS_LIVE ? 0 : end;
+    set_clock(h, p->start_ns, end_ns, start_realtime_ns);
     set_texts(p, keys);
     return 0;
 }

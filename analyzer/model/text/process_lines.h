@@ -1,30 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * text/process_lines.h - one process of a session's text on its way to a trace file. Internal to model/.
+ * text/process_lines.h - one process of a session's text on its way to a trace file.
  */
 #ifndef PT_MODEL_TEXT_PROCESS_LINES_H
 #define PT_MODEL_TEXT_PROCESS_LINES_H
 
+#include "decode/event.h"
 #include "source/trace_writer.h"
 #include "util/map.h"
-#include "util/str.h"
 #include "util/vec.h"
-#include "session_text.h"
-
-/* key=value pairs of a line: values are words, "quoted texts" (unquoted here) or [lists]. */
-struct pt_keys {
-    pt_u32 n;
-    struct {
-        const char *key, *value;
-        pt_u32 value_bytes;
-    } pairs[32];
-};
-int pt_keys_read(const char *at, struct pt_keys *ret_keys, struct pt_arena *arena, struct pt_error *err);
-const char *pt_keys_text(const struct pt_keys *keys, const char *key, const char *otherwise);
-/* Decimal, 0x hex or negative; -1 and an error when it is not a number. */
-int pt_keys_number(const struct pt_keys *keys, const char *key, pt_u64 otherwise, pt_u64 *ret, struct pt_error *err);
-int pt_keys_seconds(const struct pt_keys *keys, const char *key, pt_i64 otherwise, pt_i64 *ret_ns,
-                    struct pt_error *err);
+#include "keys.h"
 
 struct pt_text_thread {
     struct pt_text_process *process;

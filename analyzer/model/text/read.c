@@ -3,6 +3,8 @@
  * text/read.c - Owns: the way from a session's text to trace files. Threads: one. Never: guesses: a line that is wrong
  * is named with its number.
  */
+#include "read.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,6 +13,7 @@
 
 #include "decode/text.h"
 #include "util/auto.h"
+#include "util/str.h"
 #include "process_lines.h"
 
 #define WANTED "assemble reads what `proftrace dump RUN` writes"

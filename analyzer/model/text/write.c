@@ -2,16 +2,18 @@
  *
  * text/write.c - Owns: the order and the lines of a session's text. Threads: one.
  */
+#include "write.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "decode/text.h"
 #include "merge/stream.h"
+#include "model/labels.h"
 #include "model/session_data.h"
 #include "util/auto.h"
 #include "util/text/fmt.h"
-#include "session_text.h"
 
 static const char *const drop_names[] = {
 #define DROP(name, doc) #name,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * session_text.h - a whole session as text that a person can read, review and write by hand, and back to trace files.
+ * text/write.h - a whole session as text that a person can read, review and write by hand.
  *
  *     proftrace-text 1 start_realtime_ns=1700000000000000000
  *     process 100 ppid=1 start=0.000000000 end=2.000000000 state=exited exe="/usr/bin/cat" argv=["cat" "/x"] ...
@@ -13,8 +13,8 @@
  * that start with # are comments. Everything but the pid of a process and the label of a thread may be left out; totals
  * and heap counters that are not given are those of the events. dump, assemble and dump again give the same text.
  */
-#ifndef PT_MODEL_TEXT_SESSION_TEXT_H
-#define PT_MODEL_TEXT_SESSION_TEXT_H
+#ifndef PT_MODEL_TEXT_WRITE_H
+#define PT_MODEL_TEXT_WRITE_H
 
 #include <stdio.h>
 
@@ -22,17 +22,5 @@
 
 /* Write a session; -1 when writing failed. */
 int pt_session_write_text(struct pt_session *session, FILE *out, struct pt_error *err);
-
-/* Read a text and write its processes: one goes to `output` itself, or each to <output>/<comm>-<pid>-<trace id>.ptr
- * when `output` is a directory. -1 with the line number (exit code 3) when the text is wrong. `name` is for messages.
- */
-int pt_session_read_text(FILE *in, const char *name, const char *output, struct pt_error *err);
-
-/* Label of a thread for event lines, valid as long as the labels. */
-struct pt_labels;
-struct pt_labels *pt_labels_new(const struct pt_session *session);
-void pt_labels_free(struct pt_labels *labels);
-const char *pt_label_of_process(const struct pt_labels *labels, const struct pt_process *process);
-const char *pt_label_of_thread(const struct pt_labels *labels, const struct pt_thread *thread);
 
 #endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * layers.h - which families of calls a process did not record, and whether by choice.
+ */
+#ifndef PT_MODEL_LAYERS_H
+#define PT_MODEL_LAYERS_H
+
+#include "session_types.h"
+
+struct pt_schema;
+
+/* What can be switched off by itself, or may be younger than the library that recorded. */
+enum pt_layer { PT_LAYER_IO, PT_LAYER_STDIO, PT_LAYER_LOCKS, PT_LAYER_WAITS, PT_LAYER_NET, PT_LAYER__COUNT };
+
+/* "locks"; as in the library's options. */
+const char *pt_layer_name(enum pt_layer layer);
+/* The bit of the file header's options that says that it was recorded. */
+pt_u32 pt_layer_option(enum pt_layer layer);
+/* Set layers_off and layers_unknown from the header of the process's file and the schema that it carries. */
+void pt_process_fill_layers(struct pt_process *process, const struct pt_schema *schema);
+
+#endif

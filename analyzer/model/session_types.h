@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * session_types.h - what a run is made of: processes, threads, modules, exact totals, and how trustworthy each file is.
+ */
+#ifndef PT_MODEL_SESSION_TYPES_H
+#define PT_MODEL_SESSION_TYPES_H
+
+#include <stdbool.h>
+
+#include "proftrace/format.h"
+#include "decode/event.h"
+
+struct pt_trace_file;
+
+/* Exact totals of one event row, in ns. */
+struct pt_row_totals {
+    pt_u64 calls, errors, bytes;
+    pt_u64 ns;
+};
+
+struct pt_heap_totals {
+    pt_u64 allocs, bytes, frees, failures;
+    struct pt_heap_class classes[PT_HEAP_CLASSES]; /* allocations by size class */
+};
+
+struct pt_thread {
+    struct pt_process *process;
+    pt_u32 slot, life;
+    pt_u32 tid;
+    pt_u32 index;            /* in process->threads */
+    pt_i64 start_ns, end_ns; /* first and last thing known */
+    struct pt_row_totals rows[PT_TOTALS_ROWS];
+    pt_u64 heap_allocs, heap_bytes, heap_frees;
+};
+
+struct pt_module {
+    pt_u64 start, end, load_bias;
+    pt_i64 since_ns; /* defined at; a later module over the same range replaces it */
+    const char *path;
+    pt_u8 build_id[64];
+    pt_u32 build_id_bytes;
+    bool python_known;               /* looked for already: see python.h */
+    pt_u64 python_start, python_end; /* CPython's state in memory; equal = it is not here */
+};
+
+struct pt_untraced {
+    const char *path;
+    const char *reason;
+    pt_i64 at_ns;
+};
+
+/* How much of a file could be used. Everything that was not is counted here and shown in every report. */
+struct pt_quality {
+    pt_u64 events;      /* recorded and readable, from block headers and raw buffers */
+    pt_u64 overwritten; /* the ring was reused */
+    pt_u64 dropped;     /* sum of drops */
+    pt_u64 drops[PT_DROP__COUNT];
+    pt_u64 corrupt_blocks, corrupt_events, corrupt_definitions;
+    bool truncated;       /* the file is shorter than its header says */
+    bool is_area_cut;     /* within the counters of a thread */
+    pt_u64 cut_bytes;     /* what its tail had */
+    pt_u32 cut_processes; /* of a session: whose files are */
+};
+
+struct pt_process {
+    struct pt_session *session;
+    struct pt_trace_file *file;
+    const char *file_name;
+    pt_u32 index;
+    pt_u64 trace_id, parent_trace_id;
+    pt_u32 pid, ppid, uid;
+    struct pt_process *parent;         /* by parent_trace_id, else by ppid and time; NULL = root of the tree */
+    struct pt_process *previous_image; /* same process before exec; NULL = none */
+    const char *exe, *cwd, *stage, *host, *comm;
+    const char **argv;
+    int argc;      /* strings in argv */
+    int true_argc; /* as the process had it; more than argc when it was cut */
+    enum pt_process_state state;
+    bool is_running; /* right now, on this machine */
+    int exit_status;
+    pt_i64 start_ns, end_ns;      /* since the session's start; end = exit, else last event */
+    pt_u64 start_monotonic_ns;    /* CLOCK_MONOTONIC at start_ns */
+    pt_u64 cpu_ns, max_rss_bytes; /* 0 = unknown */
+    pt_u32 layers_off;            /* 1 << enum pt_layer: not recorded, because the user said so */
+    pt_u32 layers_unknown;        /* ... because the library did not know of it */
+    enum pt_heap_mode heap_mode;
+    pt_u64 heap_sample_bytes;
+    pt_i64 rank, local_rank; /* of a distributed program, as its launcher said; -1 = unknown */
+    pt_u32 world_size;       /* 0 = unknown */
+
+    struct pt_thread *threads; /* one per (slot, life) */
+    pt_u32 n_threads;
+    struct pt_row_totals rows[PT_TOTALS_ROWS]; /* sum over threads; exact even when events were overwritten */
+    struct pt_heap_totals heap;
+    struct pt_module *modules;
+    pt_u32 n_modules;
+    struct pt_untraced *untraced;
+    pt_u32 n_untraced;
+    struct pt_quality quality;
+    pt_u64 locks_seen[16]; /* address of a lock, plus 1 when it is the GIL: see python.h */
+    pt_u8 worker_seen;     /* whether it is a worker, plus 1: see facts/workers.h; 0 = nobody asked */
+};
+
+/* Whether its counters lay in the part of its file that is missing. */
+static inline bool pt_process_lacks_counters(const struct pt_process *process)
+{
+    return process->quality.truncated && (!process->n_threads || process->quality.is_area_cut);
+}
+
+struct pt_session {
+    char *path;                    /* run directory, or the single file */
+    char *name;                    /* last component */
+    pt_u64 start_realtime_ns;      /* instant 0 of start_ns and friends */
+    pt_i64 duration_ns;            /* last end of any process */
+    struct pt_process **processes; /* by start time, ties by pid */
+    pt_u32 n_processes;
+    struct pt_quality quality; /* sum */
+    char **notes;              /* sentences on trust: clocks joined by guess, foreign files skipped ... */
+    pt_u32 n_notes;
+};
+
+#endif

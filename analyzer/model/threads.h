@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * threads.h - the threads of a process, with the exact totals of each.
+ */
+#ifndef PT_MODEL_THREADS_H
+#define PT_MODEL_THREADS_H
+
+#include "session_data.h"
+
+/* Threads, totals and heap counters from the file's thread areas. */
+void pt_process_fill_threads(struct pt_process_data *data);
+/* The thread of a slot that events of a life belong to; never NULL once the process has a thread in that slot. */
+struct pt_thread *pt_process_thread(struct pt_process *process, pt_u32 slot, pt_u32 life);
+/* The thread of this tid that lived at an instant, else the last one before, else any; NULL = there was none. */
+struct pt_thread *pt_process_thread_by_tid(struct pt_process *process, pt_u32 tid, pt_i64 at_ns);
+
+#endif

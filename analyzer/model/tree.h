@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tree.h - who started whom.
+ */
+#ifndef PT_MODEL_TREE_H
+#define PT_MODEL_TREE_H
+
+#include "session_types.h"
+
+/* Parent links, previous images and process order; `session` has all its processes. */
+void pt_session_link(struct pt_session *session);
+
+#endif
