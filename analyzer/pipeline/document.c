@@ -13,6 +13,7 @@
 
 #include "util/auto.h"
 #include "util/json/json_text.h"
+#include "util/json/json_walk.h"
 #include "util/text/utf8.h"
 
 static int cannot_open(const char *path, struct pt_error *err)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "util/auto.h"
-#include "util/json/json_text.h"
+#include "util/json/json_walk.h"
 #include "util/text/utf8.h"
 #include "resolve.h"
 

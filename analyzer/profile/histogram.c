@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: merging and quantiles of log-bucket histograms. Threads: any, on separate histograms. Never: allocates.
+ * histogram.c - Owns: bounds and quantiles of log-bucket histograms. Threads: any, on separate histograms. Never:
+ * allocates.
  */
 #include "histogram.h"
 
@@ -11,22 +12,6 @@ pt_u64 pt_histogram_bucket_low(pt_u32 bucket)
     const pt_u32 shift = (bucket >> PT_HISTOGRAM_STEPS_LOG2) - 1;
     const pt_u64 step = bucket & ((1u << PT_HISTOGRAM_STEPS_LOG2) - 1);
     return ((1ull << PT_HISTOGRAM_STEPS_LOG2) + step) << shift;
-}
-
-void pt_histogram_merge(struct pt_histogram *into, const struct pt_histogram *from)
-{
-    if (!from->count)
-        return;
-    if (!into->count || from->min < into->min)
-        into->min = from->min;
-    if (from->max > into->max)
-        into->max = from->max;
-    into->count += from->count;
-    into->sum += from->sum;
-    for (pt_u32 i = 0; i < PT_HISTOGRAM_BUCKETS; i++) {
-        const pt_u64 sum = (pt_u64)into->buckets[i] + from->buckets[i];
-        into->buckets[i] = sum > ~0u ? ~0u : (pt_u32)sum;
-    }
 }
 
 pt_u64 pt_histogram_quantile(const struct pt_histogram *histogram, double quantile)

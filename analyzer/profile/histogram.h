@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * histogram.h - counts of values in logarithmic buckets, mergeable: the histogram of two machines is the sum of theirs.
+ * histogram.h - counts of values in logarithmic buckets.
  *
  * Eight buckets per power of two: a quantile is off by at most 6 %. Values below 8 have a bucket of their own. Zeroed
  * memory is an empty histogram. No percentile is ever stored: it is computed when it is shown.
@@ -43,8 +43,6 @@ static inline void pt_histogram_add(struct pt_histogram *histogram, pt_u64 value
     histogram->count++;
     histogram->sum += value;
 }
-
-void pt_histogram_merge(struct pt_histogram *into, const struct pt_histogram *from);
 
 /* The value below which `quantile` (0..1) of all values lie, within the bucket's width and never outside [min, max]; 0
  * when the histogram is empty. */

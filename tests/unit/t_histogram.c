@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Histograms: quantiles within the promised error, merging equals adding, extremes are exact.
+ * Histograms: quantiles within the promised error, extremes are exact.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,19 +49,6 @@ static void one_value_is_every_quantile(void **state)
     assert_int_equal(pt_histogram_quantile(&h, 0.99), 123456789);
 }
 
-static void merging_equals_adding(void **state)
-{
-    (void)state;
-    static struct pt_histogram both, a, b, empty;
-    for (pt_u64 i = 0; i < 1000; i++) {
-        pt_histogram_add(&both, i * i);
-        pt_histogram_add(i % 3 ? &a : &b, i * i);
-    }
-    pt_histogram_merge(&a, &b);
-    pt_histogram_merge(&a, &empty);
-    assert_memory_equal(&a, &both, sizeof a);
-}
-
 static void coverage_counts_each_byte_once(void **state)
 {
     (void)state;
@@ -92,7 +79,6 @@ int main(void)
         cmocka_unit_test(buckets_are_ordered_and_hold_their_values),
         cmocka_unit_test(quantiles_are_within_the_bucket_width),
         cmocka_unit_test(one_value_is_every_quantile),
-        cmocka_unit_test(merging_equals_adding),
         cmocka_unit_test(coverage_counts_each_byte_once),
         cmocka_unit_test(coverage_keeps_holes),
     };

@@ -13,6 +13,7 @@
 
 #include "util/auto.h"
 #include "util/json/json_text.h"
+#include "util/json/json_walk.h"
 
 static void mistakes_have_a_place(void **state)
 {

@@ -13,6 +13,7 @@
 #include "export/out/put.h"
 #include "export/timeline/gpu_names.h"
 #include "util/json/json_text.h"
+#include "util/json/json_walk.h"
 #include "util/mem.h"
 #include "line.h"
 #include "projection.h"

@@ -72,39 +72,56 @@ static void new_line(struct pt_json *json, int depth)
         put(json, spaces, left < 32 ? (size_t)left : 32);
 }
 
-static void put_text(struct pt_json *json, const char *bytes, size_t n)
+/* ASCII is looked at first: most names are. */
+static bool needs_escape(uint32_t code)
+{
+    if (code < 0x80)
+        return code < 0x20 || code == 0x7f || code == '"' || code == '\\';
+    return pt_utf8_is_control(code);
+}
+
+static void put_escape(struct pt_json *json, uint32_t code)
 {
     char escape[12];
+    switch (code) {
+    case '"':
+        put(json, "\\\"", 2);
+        return;
+    case '\\':
+        put(json, "\\\\", 2);
+        return;
+    case '\n':
+        put(json, "\\n", 2);
+        return;
+    case '\t':
+        put(json, "\\t", 2);
+        return;
+    default:
+        put(json, escape, pt_utf8_json_escape(escape, code));
+    }
+}
+
+static void put_text(struct pt_json *json, const char *bytes, size_t n)
+{
+    const char *plain = bytes; /* from here to `bytes` all is to be written as it is */
+    const char *end = bytes + n;
     put_char(json, '"');
-    size_t plain = 0; /* characters before `bytes` that need no escape and are not yet out */
-    while (n) {
-        const unsigned char c = (unsigned char)*bytes;
-        uint32_t code = c;
-        const size_t length = c < 0x80 ? 1 : pt_utf8_next(bytes, n, &code);
-        /* Plain ASCII first: most names are. */
-        if (length && ((code >= 0x20 && code < 0x7f && code != '"' && code != '\\') ||
-                       (code >= 0x80 && !pt_utf8_is_control(code)))) {
-            plain += length;
+    while (bytes < end) {
+        uint32_t code = (unsigned char)*bytes;
+        const size_t length = code < 0x80 ? 1 : pt_utf8_next(bytes, (size_t)(end - bytes), &code);
+        if (length && !needs_escape(code)) {
             bytes += length;
-            n -= length;
             continue;
         }
-        put(json, bytes - plain, plain);
-        plain = 0;
-        if (!length)
-            put(json, PT_UTF8_REPLACEMENT, 3);
-        else if (code == '"' || code == '\\')
-            put(json, (char[]){'\\', (char)code}, 2);
-        else if (code == '\n')
-            put(json, "\\n", 2);
-        else if (code == '\t')
-            put(json, "\\t", 2);
+        put(json, plain, (size_t)(bytes - plain));
+        if (length)
+            put_escape(json, code);
         else
-            put(json, escape, pt_utf8_json_escape(escape, code));
+            put(json, PT_UTF8_REPLACEMENT, 3);
         bytes += length ? length : 1;
-        n -= length ? length : 1;
+        plain = bytes;
     }
-    put(json, bytes - plain, plain);
+    put(json, plain, (size_t)(bytes - plain));
     put_char(json, '"');
 }
 
@@ -177,13 +194,13 @@ void pt_json_line(struct pt_json *json)
     put_char(json, '\n');
 }
 
-void pt_json_bytes(struct pt_json *json, const char *key, const char *bytes, size_t n)
+static void put_counted_text(struct pt_json *json, const char *key, const char *bytes, size_t n)
 {
     lead(json, key);
     put_text(json, bytes, n);
 }
 
-void pt_json_raw(struct pt_json *json, const char *key, const char *json_text)
+static void put_plain_value(struct pt_json *json, const char *key, const char *json_text)
 {
     lead(json, key);
     put(json, json_text, strlen(json_text));
@@ -191,20 +208,20 @@ void pt_json_raw(struct pt_json *json, const char *key, const char *json_text)
 
 void pt_json_null(struct pt_json *json, const char *key)
 {
-    pt_json_raw(json, key, "null");
+    put_plain_value(json, key, "null");
 }
 
 void pt_json_text(struct pt_json *json, const char *key, const char *text)
 {
     if (text)
-        pt_json_bytes(json, key, text, strlen(text));
+        put_counted_text(json, key, text, strlen(text));
     else
         pt_json_null(json, key);
 }
 
 void pt_json_bool(struct pt_json *json, const char *key, bool value)
 {
-    pt_json_raw(json, key, value ? "true" : "false");
+    put_plain_value(json, key, value ? "true" : "false");
 }
 
 /* The digits of a number from the right; returns the first. `end` is one past the last. */
@@ -262,5 +279,5 @@ void pt_json_f64(struct pt_json *json, const char *key, double value)
         if (strtod(text, NULL) == value)
             break;
     }
-    pt_json_raw(json, key, text);
+    put_plain_value(json, key, text);
 }

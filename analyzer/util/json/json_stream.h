@@ -52,7 +52,6 @@ void pt_json_end(struct pt_json *json);
 void pt_json_line(struct pt_json *json);
 
 void pt_json_text(struct pt_json *json, const char *key, const char *text); /* NULL gives null */
-void pt_json_bytes(struct pt_json *json, const char *key, const char *bytes, size_t n);
 void pt_json_i64(struct pt_json *json, const char *key, int64_t value);
 void pt_json_u64(struct pt_json *json, const char *key, uint64_t value);
 void pt_json_f64(struct pt_json *json, const char *key, double value); /* shortest that reads back equal */
@@ -60,7 +59,5 @@ void pt_json_f64(struct pt_json *json, const char *key, double value); /* shorte
 void pt_json_fixed(struct pt_json *json, const char *key, int64_t value, int decimals);
 void pt_json_bool(struct pt_json *json, const char *key, bool value);
 void pt_json_null(struct pt_json *json, const char *key);
-/* A value that is JSON already. */
-void pt_json_raw(struct pt_json *json, const char *key, const char *json_text);
 
 #endif

@@ -3,7 +3,7 @@
  * json_walk.c - Owns: where the values of a checked JSON text begin and end. Threads: any. Never: recurses, sees a text
  * that pt_json_text_check did not accept.
  */
-#include "json_text.h"
+#include "json_walk.h"
 
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include "fmt.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 
 /* Three significant digits: 1.23, 12.3, 123. */
@@ -80,16 +79,5 @@ struct pt_fmt pt_fmt_count(uint64_t count)
         *to++ = digits[i];
     }
     *to = 0;
-    return out;
-}
-
-struct pt_fmt pt_fmt_percent(double part, double whole)
-{
-    struct pt_fmt out;
-    const double percent = whole != 0 ? 100 * part / whole : NAN;
-    if (isfinite(percent))
-        snprintf(out.text, sizeof out.text, "%.1f %%", percent);
-    else
-        snprintf(out.text, sizeof out.text, "-");
     return out;
 }

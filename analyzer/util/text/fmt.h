@@ -11,10 +11,9 @@ struct pt_fmt {
     char text[40];
 };
 
-struct pt_fmt pt_fmt_bytes(uint64_t bytes);              /* 512 B, 1.50 KiB, 23.4 MiB */
-struct pt_fmt pt_fmt_duration(int64_t ns);               /* 17 ns, 4.20 us, 3.50 ms, 1.25 s, 2 m 05 s, 1 h 02 m */
-struct pt_fmt pt_fmt_seconds(int64_t ns);                /* 0.001234567: exact, as dump prints instants */
-struct pt_fmt pt_fmt_count(uint64_t count);              /* 1,234,567 */
-struct pt_fmt pt_fmt_percent(double part, double whole); /* 12.5 %, or - when there is no whole */
+struct pt_fmt pt_fmt_bytes(uint64_t bytes); /* 512 B, 1.50 KiB, 23.4 MiB */
+struct pt_fmt pt_fmt_duration(int64_t ns);  /* 17 ns, 4.20 us, 3.50 ms, 1.25 s, 2 m 05 s, 1 h 02 m */
+struct pt_fmt pt_fmt_seconds(int64_t ns);   /* 0.001234567: exact, as dump prints instants */
+struct pt_fmt pt_fmt_count(uint64_t count); /* 1,234,567 */
 
 #endif

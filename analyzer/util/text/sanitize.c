@@ -62,24 +62,3 @@ void pt_sanitize_html(struct pt_str *out, const char *text)
 {
     pt_sanitize_walk(out, text, 0, strlen(text), pt_put_html);
 }
-
-void pt_sanitize_csv(struct pt_str *out, const char *text)
-{
-    struct pt_str clean = {0};
-    /* A leading = + - @ is a formula to a spreadsheet; a leading quote mark keeps it text. */
-    if (*text && strchr("=+-@", *text))
-        pt_str_char(&clean, '\'');
-    pt_sanitize_walk(&clean, text, 0, strlen(text), put_terminal);
-    if (!strpbrk(pt_str_text(&clean), ",\" ;'")) {
-        pt_str_add(out, pt_str_text(&clean));
-    } else {
-        pt_str_char(out, '"');
-        for (const char *p = pt_str_text(&clean); *p; p++) {
-            if (*p == '"')
-                pt_str_char(out, '"');
-            pt_str_char(out, *p);
-        }
-        pt_str_char(out, '"');
-    }
-    pt_str_fini(&clean);
-}

@@ -31,10 +31,14 @@ size_t pt_utf8_next(const char *bytes, size_t n, uint32_t *ret_code)
 
 bool pt_utf8_is_control(uint32_t code)
 {
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || (code >= 0x200b && code <= 0x200f) ||
-           (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) || code == 0xfeff ||
-           (code >= 0xfff9 && code <= 0xfffb) || (code >= 0xe0000 && code <= 0xe007f) ||
-           (code & 0xfffe) == 0xfffe; /* noncharacters: XML has no place for them */
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {{0, 0x1f},        {0x7f, 0x9f},     {0x61c, 0x61c},   {0x200b, 0x200f},  {0x2028, 0x202e},
+                  {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (code <= ranges[i].last && code >= ranges[i].first)
+            return true;
+    return (code & 0xfffe) == 0xfffe; /* noncharacters: XML has no place for them */
 }
 
 static size_t put_unit(char *to, uint32_t unit)

@@ -6,7 +6,6 @@
 #define PT_UTIL_TEXT_UTF8_H
 
 #include <stdbool.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
