@@ -4,7 +4,9 @@
  *
  * Owns nothing; any thread. Never: writes more than PT_RUST_TEXT_BYTES or nests deeper than MOST_DEPTH, whatever a name
  * says: back references make a few hundred bytes grow without end. */
-#include "demangle_rust_v0.h"
+#include "demangle_rust_read.h"
+
+#include "demangle_rust_punycode.h"
 
 #define MOST_DEPTH 200u
 #define MOST_STEPS 100000u
@@ -22,21 +24,21 @@ void pt_rust_put(struct pt_rust *r, const char *text)
         pt_rust_fail(r);
 }
 
-char pt_rust_peek(const struct pt_rust *r)
+static char peek(const struct pt_rust *r)
 {
     return !r->has_failed && r->at < r->n ? r->text[r->at] : 0;
 }
 
 bool pt_rust_eat(struct pt_rust *r, char c)
 {
-    const bool is_here = pt_rust_peek(r) == c;
+    const bool is_here = peek(r) == c;
     r->at += is_here;
     return is_here;
 }
 
 char pt_rust_next(struct pt_rust *r)
 {
-    const char c = pt_rust_peek(r);
+    const char c = peek(r);
     if (c)
         r->at++;
     else
@@ -81,10 +83,10 @@ uint64_t pt_rust_optional_62(struct pt_rust *r, char tag)
 struct pt_rust_identifier pt_rust_identifier(struct pt_rust *r)
 {
     struct pt_rust_identifier found = {.is_punycode = pt_rust_eat(r, 'u')};
-    if (pt_rust_peek(r) < '0' || pt_rust_peek(r) > '9')
+    if (peek(r) < '0' || peek(r) > '9')
         pt_rust_fail(r);
     if (!pt_rust_eat(r, '0'))
-        while (pt_rust_peek(r) >= '0' && pt_rust_peek(r) <= '9' && found.n < r->n)
+        while (peek(r) >= '0' && peek(r) <= '9' && found.n < r->n)
             found.n = found.n * 10 + (size_t)(pt_rust_next(r) - '0');
     pt_rust_eat(r, '_');
     if (r->has_failed || found.n > r->n - r->at) {
@@ -107,7 +109,6 @@ void pt_rust_put_identifier(struct pt_rust *r, const struct pt_rust_identifier *
     pt_rust_put(r, "");
 }
 
-/* What a back reference names is read again, from where it stands. */
 void pt_rust_back_reference(struct pt_rust *r, void (*read)(struct pt_rust *r, bool is_value), bool is_value)
 {
     const size_t tag_at = r->at - 1;

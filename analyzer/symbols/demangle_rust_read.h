@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * demangle_rust_v0.h - Rust's own mangling, "v0" (RFC 2603), as it is read: a grammar of paths, types and constants,
- * read and written in one pass. Each function reads what it is named after and writes it as people do.
+ * demangle_rust_read.h - characters, numbers, identifiers, lists and back references of Rust's own mangling, "v0"
+ * (RFC 2603): read and written in one pass. Each function reads what it is named after and writes it as people do.
  */
-#ifndef PT_SYMBOLS_DEMANGLE_RUST_V0_H
-#define PT_SYMBOLS_DEMANGLE_RUST_V0_H
+#ifndef PT_SYMBOLS_DEMANGLE_RUST_READ_H
+#define PT_SYMBOLS_DEMANGLE_RUST_READ_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "demangle_rust.h"
+#include "util/str.h"
 
 #define PT_RUST_TEXT_BYTES 8192u
 
@@ -23,11 +23,9 @@ struct pt_rust {
     uint64_t lifetimes; /* that the binders around have named */
 };
 
-/* ---- demangle_rust_read.c: after a failure all of them do nothing ---- */
-
+/* After a failure all of these do nothing. */
 void pt_rust_fail(struct pt_rust *r);
 void pt_rust_put(struct pt_rust *r, const char *text);
-char pt_rust_peek(const struct pt_rust *r);
 bool pt_rust_eat(struct pt_rust *r, char c);
 char pt_rust_next(struct pt_rust *r);
 /* Into a part that may nest; the caller takes 1 from depth when it leaves. */
@@ -48,13 +46,5 @@ void pt_rust_put_identifier(struct pt_rust *r, const struct pt_rust_identifier *
 void pt_rust_back_reference(struct pt_rust *r, void (*read)(struct pt_rust *r, bool is_value), bool is_value);
 /* Up to an "E"; how many they were. */
 unsigned pt_rust_list(struct pt_rust *r, void (*item)(struct pt_rust *r), const char *separator);
-
-/* ---- demangle_rust.c, demangle_rust_types.c ---- */
-
-/* A value's generic arguments are written with "::" before them. */
-void pt_rust_path(struct pt_rust *r, bool is_value);
-void pt_rust_type(struct pt_rust *r);
-void pt_rust_constant(struct pt_rust *r);
-void pt_rust_generic_argument(struct pt_rust *r);
 
 #endif
