@@ -5,15 +5,14 @@
  */
 #include "blocked.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <time.h>
 
-#include "util/auto.h"
+#include "util/clock.h"
 #include "util/mem.h"
+#include "util/small_file.h"
 #include "unwind.h"
 
 #define STACK_BYTES 16384u
@@ -30,12 +29,9 @@ struct place {
 /* "230 0x0 ... (six arguments) SP PC", or "-1 SP PC", or "running". */
 static bool read_place(const struct pt_live_thread *thread, struct place *ret_place)
 {
-    char path[64];
     unsigned long long sp, pc;
-    snprintf(path, sizeof path, "/proc/%u/task/%u/syscall", thread->shown.pid, thread->shown.tid);
-    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t n = fd < 0 ? -1 : read(fd, ret_place->text, sizeof ret_place->text - 1);
-    ret_place->text[n > 0 ? n : 0] = 0;
+    pt_small_file_peek(ret_place->text, sizeof ret_place->text, "/proc/%u/task/%u/syscall", thread->shown.pid,
+                       thread->shown.tid);
     if (sscanf(ret_place->text, "%ld", &ret_place->call) != 1 ||
         sscanf(ret_place->text, ret_place->call < 0 ? "%*d %llx %llx" : "%*d %*x %*x %*x %*x %*x %*x %llx %llx", &sp,
                &pc) != 2)
@@ -43,13 +39,6 @@ static bool read_place(const struct pt_live_thread *thread, struct place *ret_pl
     ret_place->sp = sp;
     ret_place->pc = pc;
     return true;
-}
-
-static pt_u64 now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
 }
 
 static bool read_code(const struct pt_image *image, pt_u32 pid, pt_u64 address, pt_u8 *ret_code, size_t n)
@@ -85,11 +74,8 @@ bool pt_blocked_misses_page(struct pt_blocked *blocked, const struct pt_image *i
 /* A debugger, job control or a limiter of CPU time stops programs anywhere. */
 static bool is_stopped(const struct pt_live_thread *thread)
 {
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%u/task/%u/stat", thread->shown.pid, thread->shown.tid);
-    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    text[n > 0 ? n : 0] = 0;
+    char text[512];
+    pt_small_file_peek(text, sizeof text, "/proc/%u/task/%u/stat", thread->shown.pid, thread->shown.tid);
     const char *name_end = strrchr(text, ')');
     return name_end && (!strncmp(name_end, ") T", 3) || !strncmp(name_end, ") t", 3));
 }
@@ -117,7 +103,8 @@ static void look_at(struct pt_blocked *blocked, const struct pt_blocked_look *wi
     const bool is_fault =
         before.call < 0 && !is_stopped(thread) && pt_blocked_is_fault(image, thread->shown.pid, before.pc);
     thread->misses_page |= is_fault;
-    pt_thread_waits_at(thread, pt_stack_tree_add(with->stacks, &stack, false), is_fault, now_ns() - with->begin_ns);
+    pt_thread_waits_at(thread, pt_stack_tree_add(with->stacks, &stack, false), is_fault,
+                       pt_monotonic_ns() - with->begin_ns);
 }
 
 void pt_blocked_leaves(struct pt_blocked *blocked, struct pt_live_thread *thread)
@@ -130,7 +117,7 @@ void pt_blocked_leaves(struct pt_blocked *blocked, struct pt_live_thread *thread
 
 bool pt_blocked_look(struct pt_blocked *blocked, const struct pt_blocked_look *with)
 {
-    const pt_u64 t_ns = now_ns() - with->begin_ns;
+    const pt_u64 t_ns = pt_monotonic_ns() - with->begin_ns;
     size_t seen = 0;
     if (!blocked->n)
         return false;

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cpu_file/format.h"
+#include "util/clock.h"
 #include "util/mem.h"
 #include "recorded.h"
 
@@ -27,13 +27,6 @@
 #define WRITE_NS 10000000000u
 #define WRITE_BYTES_PER_S 4096u /* of times that change: many threads are written less often */
 #define CHUNK_BYTES 65536u
-
-static pt_u64 clock_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
-}
 
 struct pt_cpu_profile *pt_cpu_profile_new(int directory_fd, pt_u32 stage)
 {
@@ -80,8 +73,8 @@ void pt_cpu_profile_begin(struct pt_cpu_profile *profile)
     profile->is_sampling = pt_perf_rings_open(&profile->rings, PERIOD_NS, STACK_BYTES, &err) == 0;
     if (!profile->is_sampling)
         say_refused(profile, errno, &err);
-    profile->begin_ns = clock_ns(CLOCK_MONOTONIC);
-    profile->begin_realtime_ns = clock_ns(CLOCK_REALTIME);
+    profile->begin_ns = pt_monotonic_ns();
+    profile->begin_realtime_ns = pt_clock_ns(CLOCK_REALTIME);
 }
 
 void pt_cpu_profile_started(struct pt_cpu_profile *profile, pid_t pid)
@@ -103,7 +96,7 @@ void pt_cpu_profile_started(struct pt_cpu_profile *profile, pid_t pid)
         .cpus = profile->rings.cpus,
     };
     profile->root = (pt_u32)pid;
-    const pt_u64 now_ns = clock_ns(CLOCK_MONOTONIC);
+    const pt_u64 now_ns = pt_monotonic_ns();
     profile->look_due_ns = now_ns + LOOK_NS;
     profile->write_due_ns = now_ns + WRITE_NS;
     if (profile->is_sampling)
@@ -185,7 +178,7 @@ static void look_at_blocked(struct pt_cpu_profile *profile)
 
 pt_u64 pt_cpu_profile_step(struct pt_cpu_profile *profile, pt_u64 now_ns)
 {
-    const pt_u64 cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    const pt_u64 cpu_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     if (profile->is_sampling) {
         drain(profile, now_ns - LATE_NS);
         look_at_blocked(profile);
@@ -196,7 +189,7 @@ pt_u64 pt_cpu_profile_step(struct pt_cpu_profile *profile, pt_u64 now_ns)
     }
     if (now_ns >= profile->write_due_ns)
         write_all(profile, now_ns - LATE_NS);
-    profile->totals.own_cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+    profile->totals.own_cpu_ns += pt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
     return now_ns + (profile->is_rationed ? SHORT_TICK_NS : TICK_NS);
 }
 
@@ -207,13 +200,13 @@ bool pt_cpu_profile_is_blind(const struct pt_cpu_profile *profile)
 
 void pt_cpu_profile_see(struct pt_cpu_profile *profile, pid_t pid)
 {
-    pt_threads_see(&profile->threads, (pt_u32)pid, pt_profile_since(profile, clock_ns(CLOCK_MONOTONIC)));
+    pt_threads_see(&profile->threads, (pt_u32)pid, pt_profile_since(profile, pt_monotonic_ns()));
 }
 
 /* Its EXIT record is waiting, and with it what was known of the thread would go. */
 void pt_cpu_profile_ending(struct pt_cpu_profile *profile, pid_t pid)
 {
-    pt_threads_ending(&profile->threads, (pt_u32)pid, pt_profile_since(profile, clock_ns(CLOCK_MONOTONIC)));
+    pt_threads_ending(&profile->threads, (pt_u32)pid, pt_profile_since(profile, pt_monotonic_ns()));
 }
 
 static void count_by_stack(struct pt_cpu_profile *profile)
@@ -232,14 +225,14 @@ void pt_cpu_profile_end(struct pt_cpu_profile *profile)
 {
     if (profile->has_ended || !profile->root)
         return;
-    const pt_u64 cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), now_ns = clock_ns(CLOCK_MONOTONIC);
+    const pt_u64 cpu_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID), now_ns = pt_monotonic_ns();
     profile->has_ended = true;
     if (profile->is_sampling)
         drain(profile, ~(pt_u64)0);
     pt_perf_rings_close(&profile->rings);
     pt_threads_end_waits(&profile->threads, pt_profile_since(profile, now_ns));
     count_by_stack(profile);
-    profile->totals.own_cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+    profile->totals.own_cpu_ns += pt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
     write_all(profile, now_ns);
     if (profile->totals.lost_records && !profile->note[0])
         snprintf(profile->note, sizeof profile->note,

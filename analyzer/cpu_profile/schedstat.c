@@ -4,31 +4,21 @@
  * Threads: main only. State: none. Never: fails; a thread that is gone keeps what was last seen of it.
  */
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#include "util/auto.h"
+#include "util/small_file.h"
 #include "threads.h"
 
 /* Tids that are gone stay in the map. */
 #define LOOK_MOST_ENTRIES 4096u
 
-static ssize_t read_file(const char *path, char *text, size_t size)
-{
-    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
-    text[n > 0 ? n : 0] = 0;
-    return n;
-}
-
 static bool read_schedstat(pt_u32 pid, pt_u32 tid, pt_u64 *ret_on_ns, pt_u64 *ret_delay_ns)
 {
-    char path[64], text[96];
+    char text[96];
     unsigned long long on_ns, delay_ns;
-    snprintf(path, sizeof path, "/proc/%u/task/%u/schedstat", pid, tid);
-    if (read_file(path, text, sizeof text) <= 0 || sscanf(text, "%llu %llu", &on_ns, &delay_ns) != 2)
+    if (pt_small_file_peek(text, sizeof text, "/proc/%u/task/%u/schedstat", pid, tid) <= 0 ||
+        sscanf(text, "%llu %llu", &on_ns, &delay_ns) != 2)
         return false;
     *ret_on_ns = on_ns;
     *ret_delay_ns = delay_ns;
@@ -80,8 +70,7 @@ void pt_threads_see(struct pt_threads *threads, pt_u32 pid, pt_u64 t_ns)
         const pt_u32 tid = (pt_u32)strtoul(entry->d_name, NULL, 10);
         struct pt_live_thread *thread = tid ? pt_threads_find(threads, tid) : NULL;
         if (tid && !thread && (thread = pt_threads_add(threads, pid, tid, 0, t_ns))) {
-            snprintf(path, sizeof path, "/proc/%u/task/%u/comm", pid, tid);
-            const ssize_t n = read_file(path, comm, sizeof comm);
+            const ssize_t n = pt_small_file_peek(comm, sizeof comm, "/proc/%u/task/%u/comm", pid, tid);
             pt_threads_rename(thread, comm, n > 0 ? (size_t)n - (comm[n - 1] == '\n') : 0);
         }
         if (thread)

@@ -5,7 +5,6 @@
  */
 #include "git_head.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,18 +12,7 @@
 #include <unistd.h>
 
 #include "util/auto.h"
-
-static ssize_t read_text(const char *folder, const char *name, char *text, size_t size)
-{
-    char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
-        return -1;
-    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    const ssize_t n = fd >= 0 ? read(fd, text, size - 1) : -1;
-    if (n >= 0)
-        text[n] = 0;
-    return n;
-}
+#include "util/small_file.h"
 
 static bool take_commit(const char *text, char commit[PT_GIT_COMMIT_BYTES])
 {
@@ -55,7 +43,7 @@ static bool head_of(const char *folder, char commit[PT_GIT_COMMIT_BYTES])
 {
     static const char prefix[] = "ref: ";
     char head[512], text[128];
-    if (read_text(folder, "HEAD", head, sizeof head) <= 0)
+    if (pt_small_file_peek(head, sizeof head, "%s/HEAD", folder) <= 0)
         return false;
     if (strncmp(head, prefix, strlen(prefix)))
         return take_commit(head, commit);
@@ -63,7 +51,7 @@ static bool head_of(const char *folder, char commit[PT_GIT_COMMIT_BYTES])
     const char *reference = head + strlen(prefix);
     if (strstr(reference, ".."))
         return false;
-    return (read_text(folder, reference, text, sizeof text) > 0 && take_commit(text, commit)) ||
+    return (pt_small_file_peek(text, sizeof text, "%s/%s", folder, reference) > 0 && take_commit(text, commit)) ||
            packed_commit(folder, reference, commit);
 }
 

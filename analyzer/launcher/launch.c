@@ -18,6 +18,7 @@
 #include "cpu_profile/cpu_profile.h"
 #include "launcher/output/output.h"
 #include "sampler/process_tree.h"
+#include "util/clock.h"
 #include "signals.h"
 #include "status_line.h"
 #include "tree_end.h"
@@ -58,18 +59,6 @@ struct watch {
     struct pt_launch_result *result;
 };
 
-static pt_u64 clock_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
-}
-
-static pt_u64 monotonic_ns(void)
-{
-    return clock_ns(CLOCK_MONOTONIC);
-}
-
 /* ---- samples ---- */
 
 /* Without perf events, threads are known when somebody looks at them. */
@@ -84,7 +73,7 @@ static void see_threads(const struct watch *watch)
 
 static void take_sample(struct watch *watch)
 {
-    const pt_u64 now = monotonic_ns();
+    const pt_u64 now = pt_monotonic_ns();
     const pt_u64 rest_ns = COST_FACTOR * pt_sampler_take(watch->sampler, now - watch->start_ns);
     see_threads(watch);
     watch->last_sample_ns = now;
@@ -103,14 +92,14 @@ static void take_sample(struct watch *watch)
 /* If we are killed, what was told last is all that is known. */
 static void tell_progress(struct watch *watch)
 {
-    const pt_u64 now = monotonic_ns(), before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    const pt_u64 now = pt_monotonic_ns(), before = pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     struct pt_launch_result *result = watch->result;
     result->pid = watch->pid;
     result->running = true;
     result->duration_ns = now - watch->start_ns;
     result->samples = pt_sampler_so_far(watch->sampler);
     watch->launch->progress(watch->launch->progress_context);
-    const pt_u64 rest_ns = COST_FACTOR * (clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before);
+    const pt_u64 rest_ns = COST_FACTOR * (pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before);
     watch->progress_due_ns = now + (rest_ns > PROGRESS_NS ? rest_ns : PROGRESS_NS);
 }
 
@@ -121,15 +110,15 @@ static void note_end(struct watch *watch, int status)
     watch->wait_status = status;
     watch->ended = true;
     if (!watch->duration_ns)
-        watch->duration_ns = monotonic_ns() - watch->start_ns;
+        watch->duration_ns = pt_monotonic_ns() - watch->start_ns;
 }
 
 /* A zombie's files in /proc can be read for the last time. */
 static void look_at_ended(struct watch *watch, pid_t pid)
 {
     if (pid == watch->pid) {
-        watch->duration_ns = monotonic_ns() - watch->start_ns;
-        if (monotonic_ns() - watch->last_sample_ns >= LAST_SAMPLE_MIN_NS)
+        watch->duration_ns = pt_monotonic_ns() - watch->start_ns;
+        if (pt_monotonic_ns() - watch->last_sample_ns >= LAST_SAMPLE_MIN_NS)
             take_sample(watch);
     }
     pt_sampler_ending(watch->sampler, pid);
@@ -178,7 +167,7 @@ static void reap(struct watch *watch)
 static void end_tree(struct watch *watch, enum pt_launch_end how, int first_signal)
 {
     struct pt_error ignored = {0};
-    const pt_u64 now = monotonic_ns();
+    const pt_u64 now = pt_monotonic_ns();
     if (watch->ending) {
         pt_tree_end_hurry(&watch->end, now);
         watch->end_due_ns = now;
@@ -194,12 +183,12 @@ static void end_tree(struct watch *watch, enum pt_launch_end how, int first_sign
 
 static void step_end(struct watch *watch)
 {
-    if (!watch->ending || monotonic_ns() < watch->end_due_ns)
+    if (!watch->ending || pt_monotonic_ns() < watch->end_due_ns)
         return;
-    watch->end_due_ns = pt_tree_end_step(&watch->end, monotonic_ns());
+    watch->end_due_ns = pt_tree_end_step(&watch->end, pt_monotonic_ns());
     if (watch->end_due_ns)
         return;
-    watch->stopped_ns = monotonic_ns();
+    watch->stopped_ns = pt_monotonic_ns();
     watch->result->n_killed = watch->end.n_killed;
     watch->result->n_survivors = watch->end.n_survivors;
     pt_tree_end_close(&watch->end);
@@ -210,7 +199,7 @@ static void step_end(struct watch *watch)
 static void check_timeout(struct watch *watch)
 {
     if (watch->launch->timeout_ns && !watch->ended && watch->result->how == PT_LAUNCH_ENDED &&
-        monotonic_ns() - watch->start_ns >= watch->launch->timeout_ns)
+        pt_monotonic_ns() - watch->start_ns >= watch->launch->timeout_ns)
         end_tree(watch, PT_LAUNCH_TIMED_OUT, SIGTERM);
 }
 
@@ -256,7 +245,7 @@ static void wait_for_something(struct watch *watch)
     struct pollfd fds[2 + PT_OUTPUT_POLL_MAX] = {{.fd = watch->signals->fd, .events = POLLIN},
                                                  {.fd = -1, .events = POLLIN}};
     int n = 2;
-    const pt_u64 now = monotonic_ns();
+    const pt_u64 now = pt_monotonic_ns();
     watch->output_due_ns = NEVER_NS;
     if (watch->launch->cpu_profile)
         fds[1].fd = pt_cpu_profile_fd(watch->launch->cpu_profile);
@@ -275,7 +264,7 @@ static void wait_for_something(struct watch *watch)
 
 static void step_cpu_profile(struct watch *watch)
 {
-    const pt_u64 now = monotonic_ns();
+    const pt_u64 now = pt_monotonic_ns();
     if (watch->launch->cpu_profile && now >= watch->cpu_due_ns)
         watch->cpu_due_ns = pt_cpu_profile_step(watch->launch->cpu_profile, now);
 }
@@ -285,16 +274,16 @@ static void loop(struct watch *watch)
     while (!watch->ended || watch->ending) {
         wait_for_something(watch);
         if (watch->launch->output)
-            pt_output_pump(watch->launch->output, monotonic_ns());
+            pt_output_pump(watch->launch->output, pt_monotonic_ns());
         check_timeout(watch);
         step_end(watch);
         step_cpu_profile(watch);
-        if (!watch->ended && monotonic_ns() >= watch->sample_due_ns)
+        if (!watch->ended && pt_monotonic_ns() >= watch->sample_due_ns)
             take_sample(watch);
-        if (!watch->ended && monotonic_ns() >= watch->progress_due_ns)
+        if (!watch->ended && pt_monotonic_ns() >= watch->progress_due_ns)
             tell_progress(watch);
         if (watch->launch->status_line)
-            watch->status_due_ns = pt_status_line_step(watch->launch->status_line, monotonic_ns());
+            watch->status_due_ns = pt_status_line_step(watch->launch->status_line, pt_monotonic_ns());
     }
     reap(watch);
     if (watch->launch->cpu_profile)
@@ -306,15 +295,15 @@ static void loop(struct watch *watch)
 static void drain(struct watch *watch)
 {
     struct pt_output *output = watch->launch->output;
-    pt_u64 patience_ns = monotonic_ns() + DRAIN_PATIENCE_NS;
+    pt_u64 patience_ns = pt_monotonic_ns() + DRAIN_PATIENCE_NS;
     pt_u64 passed_bytes = output ? output->passed_bytes : 0;
     const enum pt_launch_end how = watch->result->how;
-    while (output && !pt_output_drain(output, monotonic_ns()) && monotonic_ns() < patience_ns &&
+    while (output && !pt_output_drain(output, pt_monotonic_ns()) && pt_monotonic_ns() < patience_ns &&
            watch->result->how == how) {
         wait_for_something(watch);
         /* One that is only slow gets everything, unless somebody is tired of waiting. */
         if (output->passed_bytes != passed_bytes && how == PT_LAUNCH_ENDED)
-            patience_ns = monotonic_ns() + DRAIN_PATIENCE_NS;
+            patience_ns = pt_monotonic_ns() + DRAIN_PATIENCE_NS;
         passed_bytes = output->passed_bytes;
     }
     loop(watch); /* asked to end meanwhile: what the stage left */
@@ -363,7 +352,7 @@ int pt_launch(const struct pt_launch *launch, struct pt_sampler *sampler, struct
         .launch = launch,
         .sampler = sampler,
         .signals = launch->signals ? launch->signals : &own,
-        .start_ns = monotonic_ns(),
+        .start_ns = pt_monotonic_ns(),
         .output_due_ns = NEVER_NS,
         .cpu_due_ns = launch->cpu_profile ? 0 : NEVER_NS,
         .status_due_ns = NEVER_NS,

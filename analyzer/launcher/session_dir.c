@@ -23,6 +23,7 @@
 
 #include "proftrace/format.h"
 #include "util/auto.h"
+#include "util/clock.h"
 
 #define DEFAULT_ROOT "proftrace.data"
 #define BUDGET_MAX_BYTES (4ull << 30)
@@ -99,13 +100,6 @@ pt_u64 pt_free_bytes(int directory_fd)
     return (pt_u64)space.f_bavail * space.f_frsize;
 }
 
-static pt_u64 clock_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
-}
-
 /* The last component of the command, in letters that need no quoting in any shell. */
 static void command_name(const char *command, char *name, size_t size)
 {
@@ -132,7 +126,7 @@ static void run_name(const char *command, char *name, size_t size)
     strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &utc);
     unsigned id = 0;
     if (getrandom(&id, sizeof id, GRND_NONBLOCK) != sizeof id)
-        id = (unsigned)getpid() ^ (unsigned)clock_ns(CLOCK_MONOTONIC);
+        id = (unsigned)getpid() ^ (unsigned)pt_monotonic_ns();
     snprintf(name, size, "%s-%s-%06x", stamp, base, id & 0xffffffu);
 }
 
@@ -228,8 +222,8 @@ static int write_session_page(struct pt_session_dir *dir, struct pt_error *err)
 int pt_session_dir_create(const char *output, const char *command, struct pt_session_dir *ret_dir, struct pt_error *err)
 {
     struct pt_session_dir dir = {.fd = -1};
-    dir.start_realtime_ns = clock_ns(CLOCK_REALTIME);
-    dir.start_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+    dir.start_realtime_ns = pt_clock_ns(CLOCK_REALTIME);
+    dir.start_monotonic_ns = pt_monotonic_ns();
     int done = output ? make_itself(output, &dir, err) : make_under_root(pt_session_root(), command, &dir, err);
     if (done == 0) {
         dir.budget_bytes = budget_bytes(dir.fd);

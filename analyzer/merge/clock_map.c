@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <x86intrin.h>
 
+#include "util/clock.h"
 #include "util/mem.h"
 
 typedef __int128 wide;
@@ -85,9 +85,8 @@ static long double slope_by_now(const struct group *group)
     boot_id[strcspn(boot_id, "\n")] = 0;
     if (!boot_id[0] || strncmp(boot_id, group->boot_id, 36) != 0)
         return 0;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    const struct pt_clock_pair pair = {__rdtsc(), (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec};
+    const pt_u64 now_ns = pt_monotonic_ns();
+    const struct pt_clock_pair pair = {__rdtsc(), now_ns};
     return slope_between(group->first, pair);
 }
 

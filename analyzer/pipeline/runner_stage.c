@@ -18,6 +18,8 @@
 #include "launcher/output/output.h"
 #include "sampler/process_tree.h"
 #include "util/auto.h"
+#include "util/clock.h"
+#include "util/small_file.h"
 #include "util/text/fmt.h"
 #include "util/text/redact.h"
 
@@ -26,16 +28,9 @@
 
 extern char **environ;
 
-static pt_u64 monotonic_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
-}
-
 pt_u64 pt_runner_now_ns(const struct pt_runner *runner)
 {
-    return monotonic_ns() - runner->request->dir->start_monotonic_ns;
+    return pt_monotonic_ns() - runner->request->dir->start_monotonic_ns;
 }
 
 const char *pt_runner_format(struct pt_runner *runner, const char *format, ...)
@@ -95,12 +90,9 @@ static char **stage_command(const struct pt_runner *runner, const struct pt_conf
 /* The command line as people write it, secrets blotted out; the name where there is none. */
 static char *command_of(pid_t pid)
 {
-    char path[40], text[4096];
-    snprintf(path, sizeof path, "/proc/%d/cmdline", pid);
-    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
+    char text[4096];
+    const ssize_t n = pt_small_file_peek(text, sizeof text, "/proc/%d/cmdline", pid);
     PT_AUTO(pt_str_fini) struct pt_str line = {0};
-    text[n > 0 ? n : 0] = 0;
     const char *before = NULL;
     for (const char *word = text; word < text + (n > 0 ? n : 0); word += strlen(word) + 1) {
         PT_AUTO(pt_freep) char *shown = pt_redact_argument(word, before);
@@ -256,7 +248,7 @@ void pt_runner_stage(struct pt_runner *runner, size_t index)
     struct pt_stage_run *run = &runner->runs[index];
     struct pt_error err = {0};
     struct pt_output output;
-    const pt_u64 begin_ns = monotonic_ns();
+    const pt_u64 begin_ns = pt_monotonic_ns();
     if (pt_output_open(&output, runner->logs_fd, record->stage, &err) < 0) {
         fail_record(runner, record, &err);
         return;
@@ -278,7 +270,7 @@ void pt_runner_stage(struct pt_runner *runner, size_t index)
     const char *ended = record->reason ? pt_runner_format(runner, "%s: %s", record->status, record->reason) : "ok";
     /* What reports say, not what the end of its tree took besides. */
     pt_status_line_end(&runner->status_line, ended,
-                       record->result ? begin_ns + run->result.duration_ns : monotonic_ns());
+                       record->result ? begin_ns + run->result.duration_ns : pt_monotonic_ns());
 }
 
 void pt_runner_stage_fini(struct pt_stage_run *run)

@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernel_file.h"
+#include "util/small_file.h"
 
 void pt_cgroups_read(struct pt_cgroups *groups, const char *proc)
 {
-    pt_kernel_file_peek(groups->text, sizeof groups->text, "%s/self/cgroup", proc);
+    pt_small_file_peek(groups->text, sizeof groups->text, "%s/self/cgroup", proc);
     groups->rest = groups->text;
 }
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "util/small_file.h"
 #include "cgroup.h"
-#include "kernel_file.h"
 
 /* The two generations of control groups, and where each keeps what. */
 struct hierarchy {
@@ -25,8 +25,8 @@ static pt_u64 machine_bytes(int fd, pt_u64 *ret_available)
 {
     char text[4096];
     pt_u64 total_kib = 0, available_kib = 0;
-    if (pt_kernel_file_read(fd, text, sizeof text) <= 0 || !pt_kernel_file_number(text, "MemTotal:", &total_kib) ||
-        !pt_kernel_file_number(text, "MemAvailable:", &available_kib))
+    if (pt_small_file_read(fd, text, sizeof text) <= 0 || !pt_small_file_number(text, "MemTotal:", &total_kib) ||
+        !pt_small_file_number(text, "MemAvailable:", &available_kib))
         return 0;
     *ret_available = available_kib * 1024;
     return total_kib * 1024;
@@ -36,7 +36,7 @@ static void add_group(struct pt_memory_limit *limit, const struct hierarchy *hie
                       pt_u64 machine)
 {
     char text[32], *end;
-    pt_kernel_file_word(text, sizeof text, "%s/%s", folder, hierarchy->limit);
+    pt_small_file_word(text, sizeof text, "%s/%s", folder, hierarchy->limit);
     const pt_u64 bytes = strtoull(text, &end, 10);
     /* "max", or nearly 2^63 in version 1, or more than there is: no limit. */
     if (end == text || bytes == 0 || bytes >= machine || limit->n_groups == PT_MEMORY_GROUPS_MAX)
@@ -44,10 +44,10 @@ static void add_group(struct pt_memory_limit *limit, const struct hierarchy *hie
     struct pt_memory_group *group = &limit->groups[limit->n_groups];
     group->limit_bytes = bytes;
     group->inactive_key = hierarchy->inactive_key;
-    group->usage_fd = pt_kernel_file_open("%s/%s", folder, hierarchy->usage);
+    group->usage_fd = pt_small_file_open("%s/%s", folder, hierarchy->usage);
     if (group->usage_fd < 0)
         return;
-    group->stat_fd = pt_kernel_file_open("%s/memory.stat", folder);
+    group->stat_fd = pt_small_file_open("%s/memory.stat", folder);
     limit->n_groups++;
 }
 
@@ -70,7 +70,7 @@ static void open_groups(struct pt_memory_limit *limit, const char *proc, const c
 int pt_memory_limit_open(struct pt_memory_limit *limit, const char *proc, const char *sys)
 {
     pt_u64 available;
-    *limit = (struct pt_memory_limit){.meminfo_fd = pt_kernel_file_open("%s/meminfo", proc)};
+    *limit = (struct pt_memory_limit){.meminfo_fd = pt_small_file_open("%s/meminfo", proc)};
     if (limit->meminfo_fd < 0)
         return -1;
     open_groups(limit, proc, sys, machine_bytes(limit->meminfo_fd, &available));
@@ -81,10 +81,10 @@ static double group_percent(const struct pt_memory_group *group)
 {
     char text[8192];
     pt_u64 used = 0, inactive = 0;
-    if (pt_kernel_file_read(group->usage_fd, text, 64) <= 0 || !pt_kernel_file_number(text, "", &used))
+    if (pt_small_file_read(group->usage_fd, text, 64) <= 0 || !pt_small_file_number(text, "", &used))
         return NAN;
-    if (group->stat_fd >= 0 && pt_kernel_file_read(group->stat_fd, text, sizeof text) > 0)
-        pt_kernel_file_number(text, group->inactive_key, &inactive);
+    if (group->stat_fd >= 0 && pt_small_file_read(group->stat_fd, text, sizeof text) > 0)
+        pt_small_file_number(text, group->inactive_key, &inactive);
     used = used > inactive ? used - inactive : 0;
     return fmin(100, 100.0 * (double)used / (double)group->limit_bytes);
 }

@@ -12,15 +12,15 @@
 #include <string.h>
 
 #include "util/mem.h"
-#include "kernel_file.h"
+#include "util/small_file.h"
 
 enum pt_io_answer pt_process_io_read(pid_t pid, struct pt_process_io *ret_io)
 {
     char text[512];
-    if (pt_kernel_file_peek(text, sizeof text, "/proc/%d/io", pid) <= 0)
+    if (pt_small_file_peek(text, sizeof text, "/proc/%d/io", pid) <= 0)
         return errno == EACCES || errno == EPERM ? PT_IO_DENIED : PT_IO_GONE;
-    if (!pt_kernel_file_number(text, "read_bytes: ", &ret_io->read_bytes) ||
-        !pt_kernel_file_number(text, "write_bytes: ", &ret_io->write_bytes))
+    if (!pt_small_file_number(text, "read_bytes: ", &ret_io->read_bytes) ||
+        !pt_small_file_number(text, "write_bytes: ", &ret_io->write_bytes))
         return PT_IO_GONE;
     return PT_IO_READ;
 }
@@ -39,7 +39,7 @@ static bool parse_schedstat(const char *text, pt_u64 *ret_ns, pt_u64 *ret_runs)
 bool pt_task_run_queue_read(pid_t pid, pt_u64 *ret_ns, pt_u64 *ret_runs)
 {
     char text[96];
-    return pt_kernel_file_peek(text, sizeof text, "/proc/%d/schedstat", pid) > 0 &&
+    return pt_small_file_peek(text, sizeof text, "/proc/%d/schedstat", pid) > 0 &&
            parse_schedstat(text, ret_ns, ret_runs);
 }
 
@@ -48,16 +48,16 @@ static bool read_task(struct pt_task *task, pid_t pid)
 {
     char text[4096];
     pt_u64 run_queue_ns = 0, runs = 0;
-    const bool has_runs = pt_kernel_file_peek(text, sizeof text, "/proc/%d/task/%d/schedstat", pid, task->tid) > 0 &&
+    const bool has_runs = pt_small_file_peek(text, sizeof text, "/proc/%d/task/%d/schedstat", pid, task->tid) > 0 &&
                           parse_schedstat(text, &run_queue_ns, &runs);
     if (has_runs && runs && runs == task->runs)
         return true;
-    if (pt_kernel_file_peek(text, sizeof text, "/proc/%d/task/%d/status", pid, task->tid) <= 0)
+    if (pt_small_file_peek(text, sizeof text, "/proc/%d/task/%d/status", pid, task->tid) <= 0)
         return false;
     task->run_queue_ns = run_queue_ns;
     task->runs = runs;
-    return pt_kernel_file_number(text, "voluntary_ctxt_switches:", &task->voluntary) &&
-           pt_kernel_file_number(text, "nonvoluntary_ctxt_switches:", &task->involuntary);
+    return pt_small_file_number(text, "voluntary_ctxt_switches:", &task->voluntary) &&
+           pt_small_file_number(text, "nonvoluntary_ctxt_switches:", &task->involuntary);
 }
 
 static int compare_tids(const void *a, const void *b)

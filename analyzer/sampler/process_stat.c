@@ -4,19 +4,15 @@
  */
 #include "process_stat.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "util/auto.h"
+#include "util/small_file.h"
 
 int pt_process_stat_open(pid_t pid)
 {
-    char path[32];
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    return open(path, O_RDONLY | O_CLOEXEC);
+    return pt_small_file_open("/proc/%d/stat", pid);
 }
 
 /* Field numbers of proc(5), counted from 1. */
@@ -58,16 +54,8 @@ bool pt_process_stat_read(int fd, struct pt_process_stat *ret_stat)
 
 bool pt_process_pss_bytes(pid_t pid, pt_u64 *ret_bytes)
 {
-    char path[40];
-    snprintf(path, sizeof path, "/proc/%d/smaps_rollup", pid);
-    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
     char text[1024];
-    const ssize_t n = read(fd, text, sizeof text - 1);
-    if (n <= 0)
-        return false;
-    text[n] = 0;
+    pt_small_file_peek(text, sizeof text, "/proc/%d/smaps_rollup", pid);
     const char *line = strstr(text, "\nPss:");
     if (!line)
         return false;

@@ -7,9 +7,9 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "sampler/sources/source.h"
+#include "util/clock.h"
 #include "util/mem.h"
 #include "process_tree.h"
 
@@ -30,13 +30,6 @@ struct pt_sampler {
     void *states[SOURCES_MAX];    /* by pt_sources; NULL = it could not be allocated */
     bool is_serving[SOURCES_MAX]; /* open() said so */
 };
-
-static pt_u64 clock_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
-}
 
 static void forget(double *values)
 {
@@ -104,7 +97,7 @@ void pt_sampler_begin(struct pt_sampler *sampler)
 {
     double values[PT_RESOURCE__COUNT];
     look(sampler, &(struct pt_look){.values = values});
-    sampler->begin_ns = clock_ns(CLOCK_MONOTONIC);
+    sampler->begin_ns = pt_monotonic_ns();
 }
 
 void pt_sampler_ending(struct pt_sampler *sampler, pid_t pid)
@@ -207,7 +200,7 @@ pt_u64 pt_sampler_take(struct pt_sampler *sampler, pt_u64 t_ns)
 {
     if (t_ns <= sampler->last_ns)
         return 0;
-    const pt_u64 start = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    const pt_u64 start = pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     struct pt_sample *sample = &sampler->last;
     sample->t_ns = t_ns;
     struct pt_look request = {
@@ -217,7 +210,7 @@ pt_u64 pt_sampler_take(struct pt_sampler *sampler, pt_u64 t_ns)
     summarize(sampler, sample);
     sampler->last_ns = t_ns;
     keep(sampler, sample);
-    const pt_u64 cost_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start;
+    const pt_u64 cost_ns = pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start;
     return cost_ns > request.paid_ns ? cost_ns - request.paid_ns : 0;
 }
 
@@ -235,7 +228,7 @@ struct pt_tree *pt_sampler_tree(struct pt_sampler *sampler)
 static void finish_totals(struct pt_sampler *sampler)
 {
     double values[PT_RESOURCE__COUNT];
-    const pt_u64 t_ns = clock_ns(CLOCK_MONOTONIC) - sampler->begin_ns;
+    const pt_u64 t_ns = pt_monotonic_ns() - sampler->begin_ns;
     const pt_u64 passed_ns = t_ns > sampler->last_ns ? t_ns - sampler->last_ns : 1;
     look(sampler,
          &(struct pt_look){.values = values, .interval_s = (double)passed_ns / 1e9, .t_ns = t_ns, .is_last = true});

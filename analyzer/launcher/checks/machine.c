@@ -4,34 +4,22 @@
  */
 #include "checks.h"
 
-#include <fcntl.h>
 #include <gnu/libc-version.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "util/auto.h"
+#include "util/small_file.h"
 
 #define GLIBC_MINOR_FULL 35 /* _dl_find_object, which native stacks need, came with 2.35 */
-
-/* The first line of a small file; false when it cannot be read. */
-static int read_line(const char *path, char *line, size_t size)
-{
-    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t n = fd >= 0 ? read(fd, line, size - 1) : -1;
-    if (n <= 0)
-        return 0;
-    line[n] = 0;
-    line[strcspn(line, "\n")] = 0;
-    return 1;
-}
 
 static void check_clock(struct pt_checks *checks)
 {
     struct pt_check *check = pt_check_add(checks, "clock");
     char source[64];
-    if (!read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", source, sizeof source)) {
+    if (!pt_small_file_word(source, sizeof source,
+                            "/sys/devices/system/clocksource/clocksource0/current_clocksource")) {
         pt_check_detail(check, PT_CHECK_WARN, "the kernel's clock source is unknown");
     } else if (!strcmp(source, "tsc")) {
         pt_check_detail(check, PT_CHECK_OK, "the kernel uses the TSC");
@@ -57,7 +45,7 @@ static void check_proc(struct pt_checks *checks)
 {
     struct pt_check *check = pt_check_add(checks, "/proc");
     char line[64];
-    if (read_line("/proc/self/stat", line, sizeof line)) {
+    if (pt_small_file_word(line, sizeof line, "/proc/self/stat")) {
         pt_check_detail(check, PT_CHECK_OK, "mounted");
         return;
     }
@@ -69,7 +57,7 @@ static void check_perf(struct pt_checks *checks)
 {
     struct pt_check *check = pt_check_add(checks, "perf events");
     char level[32];
-    if (!read_line("/proc/sys/kernel/perf_event_paranoid", level, sizeof level)) {
+    if (!pt_small_file_word(level, sizeof level, "/proc/sys/kernel/perf_event_paranoid")) {
         pt_check_detail(check, PT_CHECK_WARN, "this kernel has none: no CPU profile from outside");
     } else if (atoi(level) <= 2 || geteuid() == 0) {
         pt_check_detail(check, PT_CHECK_OK, "perf_event_paranoid is %s", level);
@@ -83,7 +71,7 @@ static void check_ptrace(struct pt_checks *checks)
 {
     struct pt_check *check = pt_check_add(checks, "ptrace");
     char scope[32];
-    if (!read_line("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof scope))
+    if (!pt_small_file_word(scope, sizeof scope, "/proc/sys/kernel/yama/ptrace_scope"))
         pt_check_detail(check, PT_CHECK_OK, "not restricted");
     else if (atoi(scope) <= 1 || (atoi(scope) == 2 && geteuid() == 0))
         pt_check_detail(check, PT_CHECK_OK, "ptrace_scope is %s: our own descendants can be read", scope);

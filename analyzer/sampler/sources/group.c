@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "sampler/cgroup.h"
-#include "sampler/kernel_file.h"
+#include "util/small_file.h"
 #include "source.h"
 
 struct group {
@@ -44,7 +44,7 @@ static int open_file(const char *sys, const struct place *place, const char *pat
     const char *const paths[] = {path, ""};
     for (size_t i = 0; i < 2; i++)
         if (pt_cgroup_folder(folder, sys, place->mount, paths[i]) && is_group(folder, place))
-            return pt_kernel_file_open("%s/%s", folder, file);
+            return pt_small_file_open("%s/%s", folder, file);
     return -1;
 }
 
@@ -72,11 +72,11 @@ static void open_files(struct group *group, const struct pt_source_host *host)
 static bool read_pressure(int fd, pt_u64 *ret_us)
 {
     char text[256];
-    if (fd < 0 || pt_kernel_file_read(fd, text, sizeof text) <= 0)
+    if (fd < 0 || pt_small_file_read(fd, text, sizeof text) <= 0)
         return false;
     const char *line = strstr(text, "some ");
     const char *total = line ? strstr(line, "total=") : NULL;
-    return total && pt_kernel_file_number(total, "total=", ret_us);
+    return total && pt_small_file_number(total, "total=", ret_us);
 }
 
 /* With the groups within it: version 1 has sums of its own for that. Kernels before 5.9 have one number. */
@@ -87,14 +87,14 @@ static bool read_refaults(int fd, pt_u64 *ret_pages)
                                           {"total_workingset_refault ", NULL},
                                           {"workingset_refault ", NULL}};
     char text[16384];
-    if (fd < 0 || pt_kernel_file_read(fd, text, sizeof text) <= 0)
+    if (fd < 0 || pt_small_file_read(fd, text, sizeof text) <= 0)
         return false;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         pt_u64 anon = 0, file = 0;
-        if (!pt_kernel_file_number(text, keys[i][0], &anon))
+        if (!pt_small_file_number(text, keys[i][0], &anon))
             continue;
         if (keys[i][1])
-            pt_kernel_file_number(text, keys[i][1], &file);
+            pt_small_file_number(text, keys[i][1], &file);
         *ret_pages = anon + file;
         return true;
     }

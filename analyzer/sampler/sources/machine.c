@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sampler/kernel_file.h"
 #include "sampler/memory_limit.h"
+#include "util/small_file.h"
 #include "source.h"
 
 enum { DISKS_MAX = 512, DISK_NAME_SIZE = 48, FIELD_BUSY_MS = 9 };
@@ -38,7 +38,7 @@ struct machine {
 /* user nice system idle iowait irq softirq steal; guests are within user already. */
 static void look_at_cpus(struct machine *machine, struct pt_look *look)
 {
-    if (machine->stat_fd < 0 || pt_kernel_file_read(machine->stat_fd, machine->text, 512) <= 0 ||
+    if (machine->stat_fd < 0 || pt_small_file_read(machine->stat_fd, machine->text, 512) <= 0 ||
         strncmp(machine->text, "cpu ", 4) != 0)
         return;
     pt_u64 ticks[8] = {0}, all = 0;
@@ -106,7 +106,7 @@ static double disk_busy_percent(struct machine *machine, const char *line, size_
 
 static void look_at_disks(struct machine *machine, struct pt_look *look)
 {
-    if (machine->disks_fd < 0 || pt_kernel_file_read(machine->disks_fd, machine->text, sizeof machine->text) <= 0)
+    if (machine->disks_fd < 0 || pt_small_file_read(machine->disks_fd, machine->text, sizeof machine->text) <= 0)
         return;
     double busiest = NAN;
     size_t at = 0;
@@ -131,12 +131,12 @@ static bool open_machine(void *state, const struct pt_source_host *host)
 {
     struct machine *machine = state;
     machine->sys = host->sys;
-    machine->stat_fd = pt_kernel_file_open("%s/stat", host->proc);
+    machine->stat_fd = pt_small_file_open("%s/stat", host->proc);
     if (machine->stat_fd < 0)
         pt_source_unknown(host, PT_RESOURCE_machine_cpu_percent, "%s/stat: %s", host->proc, strerror(errno));
     if (pt_memory_limit_open(&machine->memory, host->proc, host->sys) < 0)
         pt_source_unknown(host, PT_RESOURCE_machine_memory_percent, "%s/meminfo: %s", host->proc, strerror(errno));
-    machine->disks_fd = pt_kernel_file_open("%s/diskstats", host->proc);
+    machine->disks_fd = pt_small_file_open("%s/diskstats", host->proc);
     if (machine->disks_fd < 0) {
         pt_source_unknown(host, PT_RESOURCE_disk_busy_percent, "%s/diskstats: %s", host->proc, strerror(errno));
         return true;

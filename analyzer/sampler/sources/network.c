@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sampler/kernel_file.h"
+#include "util/small_file.h"
 #include "source.h"
 
 enum { INTERFACES_MAX = 256, NAME_SIZE = 16, FIELD_RECEIVED = 0, FIELD_SENT = 8 };
@@ -30,7 +30,7 @@ struct network {
 static bool open_network(void *state, const struct pt_source_host *host)
 {
     struct network *network = state;
-    network->fd = pt_kernel_file_open("%s/net/dev", host->proc);
+    network->fd = pt_small_file_open("%s/net/dev", host->proc);
     if (network->fd >= 0)
         return true;
     for (int i = PT_RESOURCE_net_receive_bytes; i <= PT_RESOURCE_net_loopback_bytes; i++)
@@ -81,7 +81,7 @@ static void account(struct network *network, const char *name, const pt_u64 *fie
 static void look_at_network(void *state, struct pt_look *look)
 {
     struct network *network = state;
-    if (pt_kernel_file_read(network->fd, network->text, sizeof network->text) <= 0)
+    if (pt_small_file_read(network->fd, network->text, sizeof network->text) <= 0)
         return;
     char *rest = network->text;
     for (char *line; (line = strsep(&rest, "\n"));) {

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sampler/kernel_file.h"
+#include "util/small_file.h"
 #include "source.h"
 
 enum { ZONES_MAX = 32, SENSORS_MAX = 64 };
@@ -34,7 +34,7 @@ struct power {
 static bool read_number(int fd, double *ret_number)
 {
     char text[32], *end;
-    if (pt_kernel_file_read(fd, text, sizeof text) <= 0)
+    if (pt_small_file_read(fd, text, sizeof text) <= 0)
         return false;
     *ret_number = strtod(text, &end);
     return end != text;
@@ -53,11 +53,11 @@ static bool is_counted(const char *zone, const char *name)
 static void open_zone(struct power *power, const struct pt_source_host *host, const char *zone, bool *denied)
 {
     char name[64], range[32];
-    pt_kernel_file_word(name, sizeof name, "%s/class/powercap/%s/name", host->sys, zone);
+    pt_small_file_word(name, sizeof name, "%s/class/powercap/%s/name", host->sys, zone);
     if (!is_counted(zone, name) || power->n_zones == ZONES_MAX)
         return;
     struct zone *one = &power->zones[power->n_zones];
-    one->fd = pt_kernel_file_open("%s/class/powercap/%s/energy_uj", host->sys, zone);
+    one->fd = pt_small_file_open("%s/class/powercap/%s/energy_uj", host->sys, zone);
     if (one->fd < 0) {
         *denied = true;
         pt_source_unknown(host, PT_RESOURCE_cpu_energy_j,
@@ -66,7 +66,7 @@ static void open_zone(struct power *power, const struct pt_source_host *host, co
                           host->sys, zone);
         return;
     }
-    pt_kernel_file_word(range, sizeof range, "%s/class/powercap/%s/max_energy_range_uj", host->sys, zone);
+    pt_small_file_word(range, sizeof range, "%s/class/powercap/%s/max_energy_range_uj", host->sys, zone);
     one->range_uj = strtoull(range, NULL, 10);
     power->n_zones++;
 }
@@ -125,9 +125,9 @@ static void add_chip(struct power *power, const char *chip, const char *labels)
 {
     for (int i = 1; i <= 64; i++) {
         char label[64];
-        pt_kernel_file_word(label, sizeof label, "%s/temp%d_label", chip, i);
+        pt_small_file_word(label, sizeof label, "%s/temp%d_label", chip, i);
         if (fnmatch(labels, label, 0) == 0 || (i == 1 && !*label))
-            add_sensor(power, pt_kernel_file_open("%s/temp%d_input", chip, i));
+            add_sensor(power, pt_small_file_open("%s/temp%d_input", chip, i));
     }
 }
 
@@ -144,7 +144,7 @@ static void open_chips(struct power *power, const char *sys)
         for (int i = 0; i < 64; i++) {
             char chip[PATH_MAX], name[64];
             snprintf(chip, sizeof chip, "%s/class/hwmon/hwmon%d", sys, i);
-            pt_kernel_file_word(name, sizeof name, "%s/name", chip);
+            pt_small_file_word(name, sizeof name, "%s/name", chip);
             if (!strcmp(name, chips[kind].name))
                 add_chip(power, chip, chips[kind].labels);
         }
@@ -157,9 +157,9 @@ static void open_sensors(struct power *power, const struct pt_source_host *host)
     const bool has_chips = power->n_sensors > 0;
     for (int i = 0; i < 64 && !has_chips; i++) {
         char type[64];
-        pt_kernel_file_word(type, sizeof type, "%s/class/thermal/thermal_zone%d/type", host->sys, i);
+        pt_small_file_word(type, sizeof type, "%s/class/thermal/thermal_zone%d/type", host->sys, i);
         if (!strcmp(type, "x86_pkg_temp") || !strncmp(type, "cpu-thermal", 11) || !strncmp(type, "cpu_thermal", 11))
-            add_sensor(power, pt_kernel_file_open("%s/class/thermal/thermal_zone%d/temp", host->sys, i));
+            add_sensor(power, pt_small_file_open("%s/class/thermal/thermal_zone%d/temp", host->sys, i));
     }
     if (!power->n_sensors)
         pt_source_unknown(host, PT_RESOURCE_cpu_temperature_c,

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sampler/kernel_file.h"
+#include "util/small_file.h"
 #include "source.h"
 
 static const struct {
@@ -30,11 +30,11 @@ struct pressure {
 static bool read_total(int fd, pt_u64 *ret_us)
 {
     char text[256];
-    if (pt_kernel_file_read(fd, text, sizeof text) <= 0)
+    if (pt_small_file_read(fd, text, sizeof text) <= 0)
         return false;
     const char *line = strstr(text, "some ");
     const char *total = line ? strstr(line, "total=") : NULL;
-    return total && pt_kernel_file_number(total, "total=", ret_us);
+    return total && pt_small_file_number(total, "total=", ret_us);
 }
 
 static bool open_pressure(void *state, const struct pt_source_host *host)
@@ -42,7 +42,7 @@ static bool open_pressure(void *state, const struct pt_source_host *host)
     struct pressure *pressure = state;
     bool any = false;
     for (size_t i = 0; i < N_KINDS; i++) {
-        pressure->fds[i] = pt_kernel_file_open("%s/pressure/%s", host->proc, kinds[i].file);
+        pressure->fds[i] = pt_small_file_open("%s/pressure/%s", host->proc, kinds[i].file);
         errno = pressure->fds[i] < 0 ? errno : 0;
         if (pressure->fds[i] >= 0 && read_total(pressure->fds[i], &pressure->total_us[i])) {
             any = true;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "sampler/cgroup.h"
-#include "sampler/kernel_file.h"
+#include "util/small_file.h"
 #include "source.h"
 
 enum { GROUPS_MAX = 8 };
@@ -26,19 +26,19 @@ struct throttle {
 static bool throttled_ns(int fd, bool is_version_2, pt_u64 *ret_ns)
 {
     char text[1024];
-    if (pt_kernel_file_read(fd, text, sizeof text) <= 0)
+    if (pt_small_file_read(fd, text, sizeof text) <= 0)
         return false;
     if (!is_version_2)
-        return pt_kernel_file_number(text, "throttled_time ", ret_ns);
+        return pt_small_file_number(text, "throttled_time ", ret_ns);
     pt_u64 us = 0;
-    const bool is_there = pt_kernel_file_number(text, "throttled_usec ", &us);
+    const bool is_there = pt_small_file_number(text, "throttled_usec ", &us);
     *ret_ns = us * 1000;
     return is_there;
 }
 
 static void add_group(struct throttle *throttle, const char *folder, bool is_version_2)
 {
-    const int fd = throttle->n < GROUPS_MAX ? pt_kernel_file_open("%s/cpu.stat", folder) : -1;
+    const int fd = throttle->n < GROUPS_MAX ? pt_small_file_open("%s/cpu.stat", folder) : -1;
     pt_u64 ns = 0;
     if (fd < 0)
         return;

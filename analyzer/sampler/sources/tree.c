@@ -11,12 +11,12 @@
 #include <linux/kcmp.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "sampler/sampler.h"
 #include "sampler/tree_counts.h"
+#include "util/clock.h"
 #include "source.h"
 
 #define PSS_COST_FACTOR 1000 /* after a look at PSS wait 1000 times its cost: 0.1 % of one core */
@@ -34,13 +34,6 @@ struct tree_source {
     pt_u64 living_ns; /* of what still ran at the last look */
     pt_u64 tick_ns;
 };
-
-static pt_u64 own_cpu_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
-}
 
 /* ---- what this kernel offers ---- */
 
@@ -125,7 +118,7 @@ static double pss_of_all(struct tree_source *source, struct pt_look *look)
 {
     if (!source->has_pss || look->t_ns < source->pss_after_ns)
         return NAN;
-    const pt_u64 start = own_cpu_ns();
+    const pt_u64 start = pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     const struct pt_tree *tree = source->host->tree;
     double sum = NAN;
     for (size_t i = 0; i < tree->n; i++) {
@@ -139,7 +132,7 @@ static double pss_of_all(struct tree_source *source, struct pt_look *look)
         }
         sum = isnan(sum) ? (double)bytes : sum + (double)bytes;
     }
-    const pt_u64 cost_ns = own_cpu_ns() - start;
+    const pt_u64 cost_ns = pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start;
     source->pss_after_ns = look->t_ns + cost_ns * PSS_COST_FACTOR;
     look->paid_ns += cost_ns;
     return sum;

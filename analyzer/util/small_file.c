@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernel_file.c - Owns: nothing. Threads: any. Never: allocates, trusts a file to be there or to be well-formed.
+ * small_file.c - Owns: nothing. Threads: any. Never: allocates, trusts a file to be there or to be well-formed.
  */
-#include "kernel_file.h"
+#include "small_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,10 +21,10 @@ __attribute__((format(printf, 1, 0))) static int open_formatted(const char *form
         errno = ENAMETOOLONG;
         return -1;
     }
-    return open(path, O_RDONLY | O_CLOEXEC);
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
-int pt_kernel_file_open(const char *format, ...)
+int pt_small_file_open(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -33,7 +33,7 @@ int pt_kernel_file_open(const char *format, ...)
     return fd;
 }
 
-ssize_t pt_kernel_file_read(int fd, char *text, size_t size)
+ssize_t pt_small_file_read(int fd, char *text, size_t size)
 {
     size_t used = 0;
     while (used + 1 < size) {
@@ -64,7 +64,7 @@ static ssize_t peek(char *text, size_t size, int fd)
     return n;
 }
 
-ssize_t pt_kernel_file_peek(char *text, size_t size, const char *format, ...)
+ssize_t pt_small_file_peek(char *text, size_t size, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -73,17 +73,18 @@ ssize_t pt_kernel_file_peek(char *text, size_t size, const char *format, ...)
     return peek(text, size, fd);
 }
 
-void pt_kernel_file_word(char *word, size_t size, const char *format, ...)
+bool pt_small_file_word(char *word, size_t size, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     const int fd = open_formatted(format, arguments);
     va_end(arguments);
-    peek(word, size, fd);
+    const ssize_t n = peek(word, size, fd);
     word[strcspn(word, "\n")] = 0;
+    return n > 0;
 }
 
-bool pt_kernel_file_number(const char *text, const char *key, pt_u64 *ret_number)
+bool pt_small_file_number(const char *text, const char *key, uint64_t *ret_number)
 {
     const size_t length = strlen(key);
     for (const char *line = text; line; line = strchr(line, '\n')) {
