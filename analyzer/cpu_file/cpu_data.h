@@ -12,7 +12,6 @@
 #include <stddef.h>
 
 #include "util/arena.h"
-#include "util/error.h"
 #include "format.h"
 
 struct pt_cpu_file {
@@ -40,8 +39,6 @@ struct pt_cpu_data {
     struct pt_arena texts;
 };
 
-/* 0 = there is none (*ret_data is NULL) or it was read; -1 = it is there and cannot be read. */
-int pt_cpu_data_read(const char *directory, pt_u32 stage, struct pt_cpu_data **ret_data, struct pt_error *err);
 void pt_cpu_data_free(struct pt_cpu_data *data);
 static inline void pt_cpu_data_freep(struct pt_cpu_data **data)
 {

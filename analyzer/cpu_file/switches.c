@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the share of switches in the times of threads. Threads: one, while the profile is read. Never: corrects a
- * thread of which records are missing.
+ * cpu_file/switches.c - Owns: the share of switches in the times of threads. Threads: one, while the profile is read.
+ * Never: corrects a thread of which records are missing.
  */
 #include "switches.h"
 

@@ -161,19 +161,19 @@ static pt_u64 row_at(struct pt_cfi *cfi, pt_u64 address)
     return *row;
 }
 
-static enum pt_cfi_step step_slowly(struct pt_cfi *cfi, pt_u64 address, const struct pt_stack_copy *stack,
-                                    struct pt_frame_regs *regs)
+static enum pt_frame_step step_slowly(struct pt_cfi *cfi, pt_u64 address, const struct pt_stack_copy *stack,
+                                      struct pt_frame_regs *regs)
 {
     Dwarf_Frame *frame = NULL;
     if (dwarf_cfi_addrframe(cfi->tables, address, &frame) != 0)
-        return PT_CFI_NO_INFO;
-    const enum pt_cfi_step step = pt_cfi_frame_step(frame, stack, regs);
+        return PT_FRAME_NO_INFO;
+    const enum pt_frame_step step = pt_cfi_frame_step(frame, stack, regs);
     free(frame);
     return step;
 }
 
-enum pt_cfi_step pt_cfi_step(struct pt_cfi *cfi, pt_u64 address, const struct pt_stack_copy *stack,
-                             struct pt_frame_regs *regs)
+enum pt_frame_step pt_cfi_step(struct pt_cfi *cfi, pt_u64 address, const struct pt_stack_copy *stack,
+                               struct pt_frame_regs *regs)
 {
     const pt_u64 row = row_at(cfi, address);
     return pt_cfi_row_kind(row) == PT_ROW_SLOW ? step_slowly(cfi, address, stack, regs)

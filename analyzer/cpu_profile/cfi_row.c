@@ -67,11 +67,31 @@ static bool is_undefined(const Dwarf_Op *ops, size_t n, const Dwarf_Op *memory)
     return !n && ops == memory;
 }
 
+/* How the caller's rbp is found; false where two words do not say it. */
+static bool saved_rbp(Dwarf_Frame *frame, enum saved *ret_saved, pt_i64 *ret_offset)
+{
+    Dwarf_Op memory[3], *ops;
+    size_t n;
+    int reg = PT_CFI_RBP;
+    if (dwarf_frame_register(frame, PT_CFI_RBP, memory, &ops, &n) != 0)
+        return false;
+    *ret_saved = SAVED_NOT;
+    *ret_offset = 0;
+    if (!n)
+        return true;
+    if (is_at_cfa(ops, n, ret_offset))
+        *ret_saved = SAVED_AT_CFA;
+    else if (n == 1 && is_register(ops, &reg, ret_offset) && reg == PT_CFI_RBP)
+        *ret_saved = SAVED_AT_RBP;
+    return *ret_saved != SAVED_NOT && fits(*ret_offset);
+}
+
 pt_u64 pt_cfi_row_pack(Dwarf_Frame *frame)
 {
     Dwarf_Op memory[3], *ops;
     size_t n;
-    pt_i64 cfa_offset, ra_offset, rbp_offset = 0;
+    pt_i64 cfa_offset, ra_offset, rbp_offset;
+    enum saved saved;
     bool is_signal = false;
     dwarf_frame_info(frame, NULL, NULL, &is_signal);
     if (is_signal)
@@ -82,15 +102,7 @@ pt_u64 pt_cfi_row_pack(Dwarf_Frame *frame)
         return PT_ROW_END;
     const enum pt_row_kind kind = cfa_kind(frame, &cfa_offset);
     if (kind == PT_ROW_SLOW || !is_at_cfa(ops, n, &ra_offset) || ra_offset != -8 ||
-        dwarf_frame_register(frame, PT_CFI_RBP, memory, &ops, &n) != 0)
-        return PT_ROW_SLOW;
-    enum saved saved = SAVED_NOT;
-    int reg = PT_CFI_RBP;
-    if (n && is_at_cfa(ops, n, &rbp_offset))
-        saved = SAVED_AT_CFA;
-    else if (n == 1 && is_register(ops, &reg, &rbp_offset) && reg == PT_CFI_RBP)
-        saved = SAVED_AT_RBP;
-    if ((n && saved == SAVED_NOT) || !fits(rbp_offset))
+        !saved_rbp(frame, &saved, &rbp_offset))
         return PT_ROW_SLOW;
     return (pt_u64)kind | (pt_u64)saved << SAVED_SHIFT | packed(cfa_offset, CFA_SHIFT) | packed(rbp_offset, RBP_SHIFT);
 }
@@ -103,28 +115,28 @@ static bool knows(const struct pt_frame_regs *regs, int reg)
 }
 
 /* Only rsp, rbp and rip are followed: what else a caller had is not known any more. */
-static enum pt_cfi_step go(struct pt_frame_regs *regs, pt_u64 cfa, pt_u64 rip, pt_u64 rbp, bool rbp_known)
+static enum pt_frame_step go(struct pt_frame_regs *regs, pt_u64 cfa, pt_u64 rip, pt_u64 rbp, bool rbp_known)
 {
     if (cfa <= regs->value[PT_CFI_RSP]) /* a stack that goes nowhere would be followed for ever */
-        return PT_CFI_CUT;
+        return PT_FRAME_CUT;
     regs->value[PT_CFI_RIP] = rip;
     regs->value[PT_CFI_RSP] = cfa;
     regs->value[PT_CFI_RBP] = rbp;
     regs->known = 1u << PT_CFI_RIP | 1u << PT_CFI_RSP | (pt_u32)rbp_known << PT_CFI_RBP;
-    return rip ? PT_CFI_CALLER : PT_CFI_END;
+    return rip ? PT_FRAME_CALLER : PT_FRAME_END;
 }
 
-enum pt_cfi_step pt_cfi_row_step(pt_u64 row, const struct pt_stack_copy *stack, struct pt_frame_regs *regs)
+enum pt_frame_step pt_cfi_row_step(pt_u64 row, const struct pt_stack_copy *stack, struct pt_frame_regs *regs)
 {
     const enum pt_row_kind kind = pt_cfi_row_kind(row);
     if (kind == PT_ROW_NONE || kind == PT_ROW_END)
-        return kind == PT_ROW_END ? PT_CFI_END : PT_CFI_NO_INFO;
+        return kind == PT_ROW_END ? PT_FRAME_END : PT_FRAME_NO_INFO;
     const pt_u64 rbp_before = regs->value[PT_CFI_RBP];
     if (kind != PT_ROW_RSP && !knows(regs, PT_CFI_RBP))
-        return PT_CFI_CUT;
+        return PT_FRAME_CUT;
     pt_u64 cfa = (kind == PT_ROW_RSP ? regs->value[PT_CFI_RSP] : rbp_before) + (pt_u64)unpacked(row, CFA_SHIFT);
     if (kind == PT_ROW_RBP_MEMORY && !pt_stack_read(stack, cfa, &cfa))
-        return PT_CFI_CUT;
+        return PT_FRAME_CUT;
     pt_u64 rip, rbp = rbp_before;
     bool rbp_known = knows(regs, PT_CFI_RBP);
     const enum saved saved = (enum saved)(row >> SAVED_SHIFT & 3);
@@ -132,7 +144,7 @@ enum pt_cfi_step pt_cfi_row_step(pt_u64 row, const struct pt_stack_copy *stack, 
         rbp_known =
             pt_stack_read(stack, (saved == SAVED_AT_CFA ? cfa : rbp_before) + (pt_u64)unpacked(row, RBP_SHIFT), &rbp);
     if (!pt_stack_read(stack, cfa - 8, &rip))
-        return PT_CFI_CUT;
+        return PT_FRAME_CUT;
     return go(regs, cfa, rip, rbp, rbp_known);
 }
 
@@ -182,6 +194,21 @@ static bool push(struct machine *m, pt_u64 value)
     return true;
 }
 
+static bool change_top(struct machine *m, const Dwarf_Op *op)
+{
+    pt_u64 *top = &m->items[m->n - 1];
+    if (op->atom == DW_OP_deref)
+        return pt_stack_read(m->stack, *top, top);
+    *top += op->number;
+    return true;
+}
+
+/* The atoms from const1u to consts are the constants of all sizes, and no other. */
+static bool is_constant(pt_u8 atom)
+{
+    return atom >= DW_OP_const1u && atom <= DW_OP_consts;
+}
+
 static bool execute(struct machine *m, const Dwarf_Op *op)
 {
     int reg;
@@ -190,29 +217,13 @@ static bool execute(struct machine *m, const Dwarf_Op *op)
         return reg >= 0 && reg < PT_CFI_REGS && knows(m->regs, reg) && push(m, m->regs->value[reg] + (pt_u64)offset);
     if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31)
         return push(m, op->atom - DW_OP_lit0);
-    switch (op->atom) {
-    case DW_OP_call_frame_cfa:
-        return push(m, m->cfa);
-    case DW_OP_plus_uconst:
-        if (m->n)
-            m->items[m->n - 1] += op->number;
-        return m->n > 0;
-    case DW_OP_deref:
-        return m->n && pt_stack_read(m->stack, m->items[m->n - 1], &m->items[m->n - 1]);
-    case DW_OP_const1u:
-    case DW_OP_const1s:
-    case DW_OP_const2u:
-    case DW_OP_const2s:
-    case DW_OP_const4u:
-    case DW_OP_const4s:
-    case DW_OP_const8u:
-    case DW_OP_const8s:
-    case DW_OP_constu:
-    case DW_OP_consts:
+    if (is_constant(op->atom))
         return push(m, op->number);
-    default:
-        return binary(m, op->atom);
-    }
+    if (op->atom == DW_OP_call_frame_cfa)
+        return push(m, m->cfa);
+    if (op->atom == DW_OP_plus_uconst || op->atom == DW_OP_deref)
+        return m->n && change_top(m, op);
+    return binary(m, op->atom);
 }
 
 /* What an expression gives; `is_value` = not the place of it, but the thing itself. */
@@ -251,7 +262,7 @@ static bool caller_value(struct machine *m, Dwarf_Frame *frame, int reg, pt_u64 
     return knows(m->regs, reg);
 }
 
-enum pt_cfi_step pt_cfi_frame_step(Dwarf_Frame *frame, const struct pt_stack_copy *stack, struct pt_frame_regs *regs)
+enum pt_frame_step pt_cfi_frame_step(Dwarf_Frame *frame, const struct pt_stack_copy *stack, struct pt_frame_regs *regs)
 {
     struct machine m = {.stack = stack, .regs = regs};
     struct pt_frame_regs caller = {0};
@@ -260,17 +271,17 @@ enum pt_cfi_step pt_cfi_frame_step(Dwarf_Frame *frame, const struct pt_stack_cop
     bool is_signal = false;
     dwarf_frame_info(frame, NULL, NULL, &is_signal);
     if (dwarf_frame_cfa(frame, &ops, &n) != 0 || !evaluate(&m, ops, n, true, &m.cfa))
-        return PT_CFI_CUT;
+        return PT_FRAME_CUT;
     for (int reg = 0; reg < PT_CFI_REGS; reg++)
         if (caller_value(&m, frame, reg, &caller.value[reg]))
             caller.known |= 1u << reg;
     if (!knows(&caller, PT_CFI_RIP))
-        return PT_CFI_CUT;
+        return PT_FRAME_CUT;
     if (!is_signal)
         return go(regs, m.cfa, caller.value[PT_CFI_RIP], caller.value[PT_CFI_RBP], knows(&caller, PT_CFI_RBP));
     /* A handler may run on a stack of its own: this is the one step that may go down. */
     caller.value[PT_CFI_RSP] = m.cfa;
     caller.known |= 1u << PT_CFI_RSP;
     *regs = caller;
-    return PT_CFI_SIGNAL;
+    return PT_FRAME_SIGNAL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cfi_row.h - what the unwind tables say about one address, in eight bytes. For cfi.c only.
+ * cfi_row.h - what the unwind tables say about one address, in eight bytes.
  *
  * Nearly all code finds its caller's frame (the CFA) at rsp or rbp plus a number, or in memory at rbp plus a number,
  * its return address right below, and may have saved rbp; a row holds that. The rest (signal frames, the procedure
@@ -11,7 +11,7 @@
 
 #include <elfutils/libdw.h>
 
-#include "cfi.h"
+#include "frame.h"
 
 enum pt_row_kind {
     PT_ROW_UNSET,
@@ -29,7 +29,7 @@ static inline enum pt_row_kind pt_cfi_row_kind(pt_u64 row)
 }
 
 pt_u64 pt_cfi_row_pack(Dwarf_Frame *frame);
-enum pt_cfi_step pt_cfi_row_step(pt_u64 row, const struct pt_stack_copy *stack, struct pt_frame_regs *regs);
-enum pt_cfi_step pt_cfi_frame_step(Dwarf_Frame *frame, const struct pt_stack_copy *stack, struct pt_frame_regs *regs);
+enum pt_frame_step pt_cfi_row_step(pt_u64 row, const struct pt_stack_copy *stack, struct pt_frame_regs *regs);
+enum pt_frame_step pt_cfi_frame_step(Dwarf_Frame *frame, const struct pt_stack_copy *stack, struct pt_frame_regs *regs);
 
 #endif

@@ -18,21 +18,21 @@ static void load_registers(struct pt_frame_regs *regs, const pt_u64 *kernel)
 }
 
 /* Code without tables (just-in-time compiled, hand-written): perhaps it keeps a chain of frame pointers. */
-static enum pt_cfi_step by_frame_pointer(const struct pt_stack_copy *stack, struct pt_frame_regs *regs)
+static enum pt_frame_step by_frame_pointer(const struct pt_stack_copy *stack, struct pt_frame_regs *regs)
 {
     pt_u64 rbp = regs->value[PT_CFI_RBP], words[2];
     if (!(regs->known >> PT_CFI_RBP & 1) || rbp < regs->value[PT_CFI_RSP] || rbp & 7 ||
         !pt_stack_read(stack, rbp, &words[0]) || !pt_stack_read(stack, rbp + 8, &words[1]) || words[0] <= rbp)
-        return PT_CFI_CUT;
+        return PT_FRAME_CUT;
     regs->value[PT_CFI_RBP] = words[0];
     regs->value[PT_CFI_RIP] = words[1];
     regs->value[PT_CFI_RSP] = rbp + 16;
-    return words[1] ? PT_CFI_CALLER : PT_CFI_END;
+    return words[1] ? PT_FRAME_CALLER : PT_FRAME_END;
 }
 
-static enum pt_cfi_step step(struct pt_code_modules *modules, const struct pt_image *image, pt_u32 pid, pt_u64 at,
-                             const struct pt_stack_copy *stack, struct pt_frame_regs *regs,
-                             struct pt_code_place *ret_place)
+static enum pt_frame_step step(struct pt_code_modules *modules, const struct pt_image *image, pt_u32 pid, pt_u64 at,
+                               const struct pt_stack_copy *stack, struct pt_frame_regs *regs,
+                               struct pt_code_place *ret_place)
 {
     const struct pt_mapping *mapping = pt_image_find(image, at);
     *ret_place = (struct pt_code_place){PT_CPU_MODULE_UNKNOWN, at};
@@ -42,8 +42,8 @@ static enum pt_cfi_step step(struct pt_code_modules *modules, const struct pt_im
     const pt_u64 offset = at - mapping->start + mapping->file_offset;
     const pt_u64 address = cfi ? pt_cfi_address(cfi, offset) : offset;
     *ret_place = (struct pt_code_place){mapping->module->number, address};
-    const enum pt_cfi_step result = cfi ? pt_cfi_step(cfi, address, stack, regs) : PT_CFI_NO_INFO;
-    return result == PT_CFI_NO_INFO ? by_frame_pointer(stack, regs) : result;
+    const enum pt_frame_step result = cfi ? pt_cfi_step(cfi, address, stack, regs) : PT_FRAME_NO_INFO;
+    return result == PT_FRAME_NO_INFO ? by_frame_pointer(stack, regs) : result;
 }
 
 void pt_unwind(struct pt_code_modules *modules, const struct pt_image *image, pt_u32 pid,
@@ -56,15 +56,16 @@ void pt_unwind(struct pt_code_modules *modules, const struct pt_image *image, pt
         return;
     load_registers(&regs, sample->regs);
     const struct pt_stack_copy stack = {sample->stack, regs.value[PT_CFI_RSP], sample->stack_bytes};
-    enum pt_cfi_step result = PT_CFI_SIGNAL; /* the first address is that of the instruction itself */
+    enum pt_frame_step result = PT_FRAME_SIGNAL; /* the first address is that of the instruction itself */
     while (ret_stack->n < PT_CPU_DEPTH_MAX) {
-        const pt_u64 at = regs.value[PT_CFI_RIP] - (result == PT_CFI_CALLER);
+        const pt_u64 at = regs.value[PT_CFI_RIP] - (result == PT_FRAME_CALLER);
         result = step(modules, image, pid, at, &stack, &regs, &ret_stack->frames[ret_stack->n]);
-        const bool is_nowhere = ret_stack->frames[ret_stack->n].module == PT_CPU_MODULE_UNKNOWN && result == PT_CFI_CUT;
+        const bool is_nowhere =
+            ret_stack->frames[ret_stack->n].module == PT_CPU_MODULE_UNKNOWN && result == PT_FRAME_CUT;
         /* An address in no mapping that leads nowhere was never code, unless it is where the thread really is. */
         ret_stack->n += !(is_nowhere && ret_stack->n);
-        if (result == PT_CFI_END || result == PT_CFI_CUT)
+        if (result == PT_FRAME_END || result == PT_FRAME_CUT)
             break;
     }
-    ret_stack->is_cut = result != PT_CFI_END;
+    ret_stack->is_cut = result != PT_FRAME_END;
 }

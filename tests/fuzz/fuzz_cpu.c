@@ -9,6 +9,7 @@
 
 #include "analysis/cpu/flame.h"
 #include "analysis/cpu/tables.h"
+#include "cpu_file/read.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -18,7 +18,7 @@
 #include "cpu_profile/images.h"
 #include "cpu_profile/stack_tree.h"
 #include "cpu_profile/threads.h"
-#include "cpu_file/cpu_data.h"
+#include "cpu_file/read.h"
 #include "util/auto.h"
 
 /* ---- mappings ---- */

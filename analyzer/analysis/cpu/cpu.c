@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "analysis/analysis.h"
+#include "cpu_file/read.h"
 #include "util/auto.h"
 #include "util/mem.h"
 #include "allocator_share.h"

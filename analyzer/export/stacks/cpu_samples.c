@@ -9,6 +9,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/cpu/off_cpu.h"
+#include "cpu_file/read.h"
 #include "merge/stream.h"
 #include "run_file/run_info.h"
 #include "util/auto.h"

@@ -13,17 +13,7 @@
 
 #include <sys/types.h>
 
-#include "reader.h"
-
-struct pt_gpu_reading {
-    pt_u64 monotonic_ns;
-    size_t n; /* GPUs; 0 in the first message = there are none to be asked, for the reason */
-    bool is_fresh;
-    double values[PT_GPU__COUNT]; /* over all GPUs; NAN = unknown */
-    char reason[160];
-    char reasons[PT_GPU__COUNT][160];
-    char names[PT_GPUS_MAX][PT_GPU_NAME_SIZE];
-};
+#include "table.h"
 
 struct pt_gpu_helper {
     pid_t pid; /* 0 = none, or it was waited for already */
@@ -38,8 +28,5 @@ void pt_gpu_helper_stop(struct pt_gpu_helper *helper);
 bool pt_gpu_helper_ask(struct pt_gpu_helper *helper);
 /* The next message, waited for at most so long. 1, 0 = none yet, -1 = the helper is gone. */
 int pt_gpu_helper_take(struct pt_gpu_helper *helper, int timeout_ms, struct pt_gpu_reading *ret_reading);
-
-/* Sums, means and maxima over the GPUs. What one GPU does not tell is unknown for all. */
-void pt_gpu_reading_make(const struct pt_gpu_table *table, struct pt_gpu_reading *ret_reading);
 
 #endif

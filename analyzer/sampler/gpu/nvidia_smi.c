@@ -3,6 +3,8 @@
  * gpu/nvidia_smi.c - Owns: asking the program nvidia-smi where NVML cannot be loaded. Threads: one, in the helper
  * process. Never: runs it more often than every five seconds: it costs tens of milliseconds and the driver's lock.
  */
+#include "nvidia_smi.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -12,10 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "reader.h"
+#include "util/clock.h"
 
 #define AGAIN_NS 5000000000u
 #define TIMEOUT_NS 20000000000u
@@ -32,13 +33,6 @@ enum { N_QUERIES = sizeof queries / sizeof *queries };
 static const char *path;
 static size_t query;
 static pt_u64 after_ns;
-
-static pt_u64 now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
-}
 
 static pid_t start(const char *question, int *ret_fd)
 {
@@ -65,12 +59,12 @@ static bool ask(const char *question, char *text, size_t size)
     int fd, status = -1;
     size_t used = 0;
     const pid_t pid = start(question, &fd);
-    const pt_u64 until_ns = now_ns() + TIMEOUT_NS;
+    const pt_u64 until_ns = pt_monotonic_ns() + TIMEOUT_NS;
     if (pid < 0)
         return false;
-    for (ssize_t n = 1; n != 0 && now_ns() < until_ns;) {
+    for (ssize_t n = 1; n != 0 && pt_monotonic_ns() < until_ns;) {
         struct pollfd ready = {.fd = fd, .events = POLLIN};
-        if (poll(&ready, 1, (int)((until_ns - now_ns()) / 1000000u + 1)) <= 0)
+        if (poll(&ready, 1, (int)((until_ns - pt_monotonic_ns()) / 1000000u + 1)) <= 0)
             continue;
         char rest[512];
         n = used + 1 < size ? read(fd, text + used, size - 1 - used) : read(fd, rest, sizeof rest);
@@ -81,7 +75,7 @@ static bool ask(const char *question, char *text, size_t size)
     }
     text[used] = 0;
     close(fd);
-    if (now_ns() >= until_ns)
+    if (pt_monotonic_ns() >= until_ns)
         kill(pid, SIGKILL);
     for (int i = 0; i < 100 && waitpid(pid, &status, WNOHANG) == 0; i++)
         poll(NULL, 0, 10);
@@ -143,7 +137,7 @@ int pt_gpu_smi_open(const char *program, struct pt_gpu_table *table, char *reaso
     for (query = 0; query < N_QUERIES; query++) {
         if (ask(queries[query], text, sizeof text)) {
             parse(table, text);
-            after_ns = now_ns() + AGAIN_NS;
+            after_ns = pt_monotonic_ns() + AGAIN_NS;
             table->is_fresh = true;
             if (table->n)
                 return 0;
@@ -160,11 +154,11 @@ void pt_gpu_smi_read(struct pt_gpu_table *table)
     char text[16384];
     table->is_fresh = false;
     pt_gpu_table_forget(table);
-    if (now_ns() < after_ns)
+    if (pt_monotonic_ns() < after_ns)
         return;
     if (ask(queries[query], text, sizeof text)) {
         parse(table, text);
         table->is_fresh = true;
     }
-    after_ns = now_ns() + AGAIN_NS;
+    after_ns = pt_monotonic_ns() + AGAIN_NS;
 }

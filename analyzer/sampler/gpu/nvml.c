@@ -3,13 +3,14 @@
  * gpu/nvml.c - Owns: the calls to NVML. Threads: one, in the helper process. Never: lists processes: a call that
  * takes the driver's lock for milliseconds, on which the traced program's own calls wait.
  */
+#include "nvml.h"
+
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "nvml.h"
-#include "reader.h"
+#include "nvml_api.h"
 
 static struct pt_nvml_functions nvml;
 static pt_nvml_device devices[PT_GPUS_MAX];

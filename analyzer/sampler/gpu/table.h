@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu/reader.h - ways to ask for the state of all GPUs of the machine: NVML, or the program nvidia-smi.
+ * gpu/table.h - the state of all GPUs of the machine, and what it says of them as one.
  *
- * Readers block as long as the driver does. They run in the helper process of gpu/helper.h and nowhere else.
+ * Filled by nvml.h, or by nvidia_smi.h where NVML cannot be loaded. Both block as long as the driver does: they run in
+ * the helper process of helper.h and nowhere else.
  */
-#ifndef PT_SAMPLER_GPU_READER_H
-#define PT_SAMPLER_GPU_READER_H
+#ifndef PT_SAMPLER_GPU_TABLE_H
+#define PT_SAMPLER_GPU_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,17 +40,23 @@ struct pt_gpu_table {
     } gpus[PT_GPUS_MAX];
 };
 
-/* 0, or -1 with a reason. NVML's handle stays open for ever. */
-int pt_gpu_nvml_open(void *library, struct pt_gpu_table *table, char *reason, size_t size);
-void pt_gpu_nvml_read(struct pt_gpu_table *table);
-
-int pt_gpu_smi_open(const char *program, struct pt_gpu_table *table, char *reason, size_t size);
-void pt_gpu_smi_read(struct pt_gpu_table *table);
+struct pt_gpu_reading {
+    pt_u64 monotonic_ns;
+    size_t n; /* GPUs; 0 in the first message = there are none to be asked, for the reason */
+    bool is_fresh;
+    double values[PT_GPU__COUNT]; /* over all GPUs; NAN = unknown */
+    char reason[160];
+    char reasons[PT_GPU__COUNT][160];
+    char names[PT_GPUS_MAX][PT_GPU_NAME_SIZE];
+};
 
 /* What the driver's mask of clock reasons says, or that it says nothing and why. */
 void pt_gpu_take_clock_reasons(struct pt_gpu *gpu, unsigned long long mask);
 void pt_gpu_no_clock_reasons(struct pt_gpu *gpu, const char *why);
 
 void pt_gpu_table_forget(struct pt_gpu_table *table);
+
+/* Sums, means and maxima over the GPUs. What one GPU does not tell is unknown for all. */
+void pt_gpu_reading_make(const struct pt_gpu_table *table, struct pt_gpu_reading *ret_reading);
 
 #endif
