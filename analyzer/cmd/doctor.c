@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "launcher/checks/checks.h"
+#include "launcher/checks/library.h"
+#include "launcher/checks/machine.h"
 #include "util/auto.h"
 #include "util/json/json_stream.h"
 #include "util/text/sanitize.h"

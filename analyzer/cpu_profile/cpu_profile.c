@@ -13,7 +13,8 @@
 #include "cpu_file/format.h"
 #include "util/clock.h"
 #include "util/mem.h"
-#include "recorded.h"
+#include "records.h"
+#include "schedstat.h"
 
 #define PERIOD_NS                                                                                                      \
     10101010u /* 99 a second: a program that works in steps of 10 ms is not always met at the same one                 \

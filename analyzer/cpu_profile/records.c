@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "intervals.h"
-#include "recorded.h"
+#include "records.h"
 #include "unwind.h"
 
 /* What the launcher starts for itself is recorded too if it calls execve; only the command's descendants count. Where

@@ -3,12 +3,13 @@
  * schedstat.c - Owns: what /proc/PID/task/TID/schedstat says of a thread: all its time on CPUs and in run queues.
  * Threads: main only. State: none. Never: fails; a thread that is gone keeps what was last seen of it.
  */
+#include "schedstat.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "util/small_file.h"
-#include "threads.h"
 
 /* Tids that are gone stay in the map. */
 #define LOOK_MOST_ENTRIES 4096u

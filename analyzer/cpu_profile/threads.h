@@ -86,13 +86,6 @@ void pt_threads_end_wait(struct pt_threads *threads, struct pt_live_thread *thre
 /* The same for all that are off the CPU when the profile ends. */
 void pt_threads_end_waits(struct pt_threads *threads, pt_u64 t_ns);
 
-/* Read schedstat of some living threads; `most` bounds the cost. */
-void pt_threads_look(struct pt_threads *threads, pt_u64 t_ns, size_t most);
-/* The same for all threads of a process, which becomes known by it. For where there are no records. */
-void pt_threads_see(struct pt_threads *threads, pt_u32 pid, pt_u64 t_ns);
-/* A process of one thread is a zombie now. */
-void pt_threads_ending(struct pt_threads *threads, pt_u32 pid, pt_u64 t_ns);
-
 /* Collect what is new; `t_ns`: what goes on is counted up to here. Returns how many bytes. */
 size_t pt_threads_collect(struct pt_threads *threads, pt_u64 t_ns);
 /* Names first: what is written later refers to them. */

@@ -8,6 +8,7 @@
 #include "report/doc/grid.h"
 #include "util/auto.h"
 #include "util/text/sanitize.h"
+#include "util/text/sanitize_markdown.h"
 #include "util/text/width.h"
 #include "render.h"
 

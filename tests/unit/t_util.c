@@ -14,6 +14,7 @@
 #include "util/json/json_stream.h"
 #include "util/map.h"
 #include "util/text/sanitize.h"
+#include "util/text/sanitize_markdown.h"
 #include "util/text/width.h"
 
 static void names_are_made_harmless(void **state)

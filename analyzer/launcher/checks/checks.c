@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * checks.c - Owns: the questions about place, environment and command. Threads: main only. Never: leaves anything
- * behind.
+ * checks/checks.c - Owns: the questions about place, environment and command. Threads: main only. Never: leaves
+ * anything behind.
  */
 #include "checks.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,22 +23,6 @@
 #include "util/text/fmt.h"
 
 #define ROOM_MIN_BYTES (1ull << 30)
-
-struct pt_check *pt_check_add(struct pt_checks *checks, const char *name)
-{
-    struct pt_check *check = &checks->list[checks->n < PT_CHECKS_MAX ? checks->n++ : PT_CHECKS_MAX - 1];
-    *check = (struct pt_check){.name = name};
-    return check;
-}
-
-void pt_check_detail(struct pt_check *check, enum pt_check_status status, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(check->detail, sizeof check->detail, format, arguments);
-    va_end(arguments);
-    check->status = status;
-}
 
 /* ---- place ---- */
 static void nearest_existing(const char *path, char *existing, size_t size)

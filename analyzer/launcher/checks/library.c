@@ -3,7 +3,7 @@
  * checks/library.c - Owns: one trial run of /bin/true under the library. Threads: main only. Never: leaves its scratch
  * directory behind.
  */
-#include "checks.h"
+#include "library.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
  *
  * checks/machine.c - Owns: the questions about kernel and libc. Threads: main only. Never: needs a privilege.
  */
-#include "checks.h"
+#include "machine.h"
 
 #include <gnu/libc-version.h>
 #include <stdio.h>

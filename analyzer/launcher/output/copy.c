@@ -184,6 +184,13 @@ void pt_output_pump(struct pt_output *output, pt_u64 now_ns)
     }
 }
 
+void pt_output_close_child(struct pt_output_channel *channel)
+{
+    if (channel->child_fd >= 0)
+        close(channel->child_fd);
+    channel->child_fd = -1;
+}
+
 bool pt_output_drain(struct pt_output *output, pt_u64 now_ns)
 {
     if (!output->ending)

@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * output/copy.h - what the halves of output.c share.
+ * output/copy.h - from what a stage writes to, to the log and to our own stdout and stderr.
  */
 #ifndef PT_LAUNCHER_OUTPUT_COPY_H
 #define PT_LAUNCHER_OUTPUT_COPY_H
 
-#include "output.h"
+#include <poll.h>
 
-#define PT_OUTPUT_PIECE_BYTES (128u * 1024)
+#include "channel.h"
+
+#define PT_OUTPUT_POLL_MAX 4
+
+/* At most PT_OUTPUT_POLL_MAX; returns how many. *due_ns is lowered to when to pump at the latest. */
+int pt_output_poll_fds(const struct pt_output *output, pt_u64 now_ns, struct pollfd *ret_fds, pt_u64 *due_ns);
+
+/* Copy what is there; at most some MiB, so that signals and samples have their turn. Never waits. */
+void pt_output_pump(struct pt_output *output, pt_u64 now_ns);
+
+/* The stage's root has ended: pump what it wrote, and what the rest of it writes in its last moments, as `> >(tee)` in
+ * a script does. False while the destination is full or more is left. */
+bool pt_output_drain(struct pt_output *output, pt_u64 now_ns);
 
 /* From now on reading tells when nobody else can write. */
 void pt_output_close_child(struct pt_output_channel *channel);

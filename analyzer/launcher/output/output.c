@@ -15,7 +15,6 @@
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/text/fmt.h"
-#include "copy.h"
 #include "drainer.h"
 #include "terminal.h"
 
@@ -122,13 +121,6 @@ static void close_channel(struct pt_output_channel *channel)
     channel->backlog.items = NULL;
     channel->kind = PT_OUTPUT_NONE;
     pt_outlet_close(&channel->sink);
-}
-
-void pt_output_close_child(struct pt_output_channel *channel)
-{
-    if (channel->child_fd >= 0)
-        close(channel->child_fd);
-    channel->child_fd = -1;
 }
 
 void pt_output_finish(struct pt_output *output)

@@ -1,56 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * sanitize.c - Owns: what counts as a dangerous character. Threads: any.
+ * sanitize.c - Owns: what a terminal and an HTML page would take for more than text. Threads: any.
  */
 #include "sanitize.h"
 
 #include <string.h>
 
 #include "sanitize_walk.h"
-#include "utf8.h"
 
 static void put_terminal(struct pt_str *out, const struct pt_place *place)
 {
     pt_str_bytes(out, place->bytes, place->n);
-}
-
-void pt_put_html(struct pt_str *out, const struct pt_place *place)
-{
-    switch (place->code) {
-    case '&':
-        pt_str_add(out, "&amp;");
-        return;
-    case '<':
-        pt_str_add(out, "&lt;");
-        return;
-    case '>':
-        pt_str_add(out, "&gt;");
-        return;
-    case '"':
-        pt_str_add(out, "&quot;");
-        return;
-    case '\'':
-        pt_str_add(out, "&#39;");
-        return;
-    default:
-        pt_str_bytes(out, place->bytes, place->n);
-    }
-}
-
-void pt_sanitize_walk(struct pt_str *out, const char *text, size_t from, size_t bytes, pt_put_character *put)
-{
-    for (size_t at = from, n; at < from + bytes; at += n ? n : 1) {
-        uint32_t code;
-        n = pt_utf8_next(text + at, from + bytes - at, &code);
-        if (!n) {
-            pt_str_add(out, PT_UTF8_REPLACEMENT);
-        } else if (!pt_utf8_is_control(code)) {
-            put(out, &(struct pt_place){text, at, text + at, n, code, false});
-        } else {
-            put(out, &(struct pt_place){text, at, "\\", 1, '\\', true});
-            pt_str_printf(out, code < 0x100 ? "x%02x" : "u{%04x}", code);
-        }
-    }
 }
 
 void pt_sanitize_terminal(struct pt_str *out, const char *text)

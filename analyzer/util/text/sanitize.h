@@ -12,8 +12,6 @@
 #include "util/str.h"
 
 void pt_sanitize_terminal(struct pt_str *out, const char *text);
-void pt_sanitize_markdown(struct pt_str *out, const char *text); /* a table cell, running text, a line's beginning */
-void pt_sanitize_markdown_html(struct pt_str *out, const char *text); /* text in an HTML block of a Markdown page */
-void pt_sanitize_html(struct pt_str *out, const char *text);          /* for text and for quoted attribute values */
+void pt_sanitize_html(struct pt_str *out, const char *text); /* for text and for quoted attribute values */
 
 #endif

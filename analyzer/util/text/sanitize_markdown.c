@@ -7,9 +7,10 @@
  * :emoji: - no backslash stops; such a word stands in back-ticks, as a path does, and can be copied as it is. Only a
  * word that can not stand in back-ticks is parted by a space of no width (`&#8203;`).
  */
+#include "sanitize_markdown.h"
+
 #include <string.h>
 
-#include "sanitize.h"
 #include "sanitize_walk.h"
 #include "utf8.h"
 

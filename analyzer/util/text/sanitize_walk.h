@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sanitize_walk.h - for sanitize*.c only: a text character by character, dangerous ones already made visible.
+ * sanitize_walk.h - a text character by character, dangerous ones already made visible: for the forms of sanitize*.h.
  */
 #ifndef PT_UTIL_TEXT_SANITIZE_WALK_H
 #define PT_UTIL_TEXT_SANITIZE_WALK_H

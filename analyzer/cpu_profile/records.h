@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_profile/recorded.h - what a profile consists of. For cpu_profile.c and records.c only.
+ * cpu_profile/records.h - what a profile consists of, and what a record adds to it.
  */
-#ifndef PT_CPU_PROFILE_RECORDED_H
-#define PT_CPU_PROFILE_RECORDED_H
+#ifndef PT_CPU_PROFILE_RECORDS_H
+#define PT_CPU_PROFILE_RECORDS_H
 
 #include "blocked.h"
 #include "images.h"
