@@ -3,8 +3,6 @@
  * pipeline.c - Owns: `proftrace pipeline`: configuration, plan, run, reports, exit code. Threads: main only. Never:
  * prints to stdout while stages run; it is theirs.
  */
-#include "pipeline/runner.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +14,8 @@
 #include "launcher/environment.h"
 #include "launcher/library.h"
 #include "options/option_values.h"
+#include "pipeline/config_read.h"
+#include "pipeline/runner.h"
 #include "report/copy.h"
 #include "report/github.h"
 #include "report/write.h"
@@ -51,9 +51,9 @@ static int parse(int argc, char **argv, struct request *request, struct pt_error
         PT_OPT_TEXT("train-epochs", 0, &o->train_epochs, "N", "train for so many epochs"),
         PT_OPT_FLAG("no-gpu-sampling", 0, &o->no_gpu_sampling, "do not look at GPUs"),
         PT_OPT_TEXT("report-dir", 0, &o->report_dir, "DIR", "put the reports there too"),
-        PT_OPT_TEXT("only", 0, &o->only, "S,..", "run only these stages"),
-        PT_OPT_TEXT("skip", 0, &o->skip, "S,..", "leave these stages out"),
-        PT_OPT_TEXT("from", 0, &o->from, "S", "begin with this stage"),
+        PT_OPT_TEXT("only", 0, &o->stages.only, "S,..", "run only these stages"),
+        PT_OPT_TEXT("skip", 0, &o->stages.skip, "S,..", "leave these stages out"),
+        PT_OPT_TEXT("from", 0, &o->stages.from, "S", "begin with this stage"),
         PT_OPT_TEXT("interval", 0, &o->interval, "MS", "time between samples (default: 500)"),
         PT_OPT_TEXT("heap", 0, &o->heap, "MODE", "how to record heap calls: off, sampled, full (default: sampled)"),
         PT_OPT_FLAG("dry-run", 'n', &request->dry_run, "show what would run, and run nothing"),
@@ -93,36 +93,37 @@ struct outcome {
     struct pt_str summary, headlines, annotations;
 };
 
-static void write_reports(const struct request *request, const struct pt_config *config,
-                          const struct pt_session_dir *dir, struct outcome *outcome)
+static void write_reports(const struct request *request, const struct pt_runner_request *what, struct outcome *outcome)
 {
+    const char *directory = what->dir->path, *copy_to = what->config->report_dir;
     struct pt_error err = {0};
     const bool github = wants_github(request);
     const struct pt_written written = {&outcome->headlines, &outcome->summary, github ? &outcome->annotations : NULL};
-    outcome->reported = pt_write_reports(dir->path, &written, &err) == 0;
-    if (outcome->reported && config->report_dir)
-        outcome->reported = pt_report_copy(dir->path, config->report_dir, &err) == 0;
+    outcome->reported = pt_write_reports(directory, &written, &err) == 0;
+    if (outcome->reported && copy_to)
+        outcome->reported = pt_report_copy(directory, copy_to, &err) == 0;
     if (!outcome->reported) {
         pt_while(&err, "no report was written");
         say(err.text);
     }
     fputs(pt_str_text(&outcome->annotations), stdout);
     struct pt_error late = {0};
-    if (github && outcome->reported && pt_github_step_summary(dir->path, &late) < 0)
+    if (github && outcome->reported && pt_github_step_summary(directory, &late) < 0)
         say(late.text);
 }
 
-static void print_end(const struct pt_config *config, const struct pt_session_dir *dir,
-                      const struct pt_runner_result *result, const struct outcome *outcome)
+static void print_end(const struct pt_runner_request *what, const struct pt_runner_result *result,
+                      const struct outcome *outcome)
 {
+    const char *directory = what->dir->path, *copied_to = what->config->report_dir;
     if (!pt_environment_says_quiet()) {
         if (result->recorded) /* else it would be that of an earlier state, with stages that have ended as skipped */
             fprintf(stderr, "\n%s\n%s", pt_str_text(&outcome->summary), pt_str_text(&outcome->headlines));
         PT_AUTO(pt_str_fini) struct pt_str word = {0};
         PT_AUTO(pt_str_fini) struct pt_str reports = {0};
         /* Absolute: a script that changes its folder calls us, and its user copies the line. */
-        pt_shell_word(&word, dir->path);
-        pt_sanitize_terminal(&reports, config->report_dir ? config->report_dir : dir->path);
+        pt_shell_word(&word, directory);
+        pt_sanitize_terminal(&reports, copied_to ? copied_to : directory);
         fprintf(stderr, "proftrace: %s%s  (next: proftrace report %s)\n", pt_str_text(&reports),
                 outcome->reported ? "/report.html" : "", pt_str_text(&word));
     }
@@ -144,17 +145,16 @@ static int exit_code(const struct pt_runner_result *result, const struct outcome
 
 static const char writing_reports[] = "\nproftrace: the reports are being written; once more ends that\n";
 
-static int run_in(const struct pt_session_dir *dir, const struct request *request, const struct pt_config *config,
-                  const struct pt_plan *plan, const char *library, struct pt_signals *signals, struct pt_error *err)
+static int run_in(const struct request *request, const struct pt_runner_request *what, struct pt_signals *signals,
+                  struct pt_error *err)
 {
-    const struct pt_runner_request what = {config, plan, dir, library, signals, request->keep_temp};
     struct pt_runner_result result = {0};
     struct outcome outcome = {0};
-    int code = pt_pipeline_run(&what, &result, err);
+    int code = pt_pipeline_run(what, &result, err);
     pt_signals_linger(signals, pt_environment_says_quiet() ? NULL : writing_reports);
     if (code == 0) {
-        write_reports(request, config, dir, &outcome);
-        print_end(config, dir, &result, &outcome);
+        write_reports(request, what, &outcome);
+        print_end(what, &result, &outcome);
         code = exit_code(&result, &outcome);
     }
     pt_runner_result_fini(&result);
@@ -183,7 +183,8 @@ static int run(const struct request *request, const struct pt_config *config, co
         pt_signals_release(&signals);
         return -1;
     }
-    const int code = run_in(&dir, request, config, plan, library, &signals, err);
+    const struct pt_runner_request what = {config, plan, &dir, library, &signals, request->keep_temp};
+    const int code = run_in(request, &what, &signals, err);
     pt_session_dir_close(&dir);
     return code;
 }

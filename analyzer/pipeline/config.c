@@ -1,144 +1,47 @@
 /* SPDX-License-Identifier: MIT
  *
- * config.c - Owns: the order in which file, environment and options decide. Threads: main only. Never: looks into the
- * sections that belong to the stages, except for what the temporary configuration changes in them.
+ * config.c - Owns: the memory of a configuration, and its warnings. Threads: main only. Never: prints a warning, it
+ * only keeps it.
  */
 #include "config.h"
 
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "util/auto.h"
-#include "util/nearest.h"
-#include "config_keys.h"
-#include "document.h"
 
-/* Without `profile` all defaults hold; that is fine, unless it is there under a misspelt name. */
-static void warn_misspelt_section(struct pt_config *config, const cJSON *json)
+enum { MAX_WARNINGS = 20 };
+
+void pt_config_warn(struct pt_config *config, const char *format, ...)
 {
-    static const char *const wanted[] = {"profile", NULL};
-    const cJSON *item;
-    cJSON_ArrayForEach(item, json)
-    {
-        if (!pt_nearest_name(item->string, wanted))
-            continue;
-        pt_config_warn(config, "%s: there is no section 'profile', so the defaults hold; did you mean it by '%.80s'?",
-                       config->path, item->string);
+    va_list arguments;
+    char text[1000];
+    if (config->warnings.n > MAX_WARNINGS)
         return;
-    }
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (config->warnings.n == MAX_WARNINGS)
+        snprintf(text, sizeof text, "%s: there are more warnings; they are left out", config->path);
+    pt_vec_push(&config->warnings, pt_strdup(text));
 }
 
-/* The temporary configuration changes these: what they are must be known before the first stage runs. */
-static int check_shared_sections(const cJSON *json, struct pt_error *err)
+const char *pt_config_keep(struct pt_config *config, const char *text)
 {
-    static const char *const sections[] = {"paths", "run", "train"};
-    const cJSON *section;
-    for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
-        if (pt_config_object(json, sections[i], &section, err) < 0)
-            return -1;
-    return 0;
+    return pt_arena_text(&config->arena, text, strlen(text));
 }
 
-static int read_subsection(struct pt_config *config, const cJSON *profile, enum pt_config_section section,
-                           const char *name, void *fields, struct pt_error *err)
+const char *pt_config_keep_path(struct pt_config *config, const char *path)
 {
-    const cJSON *object = cJSON_GetObjectItemCaseSensitive(profile, name);
-    PT_AUTO(pt_freep) char *where = pt_asprintf("profile.%s", name);
-    if (!object || cJSON_IsNull(object))
-        return 0;
-    if (!cJSON_IsObject(object))
-        return pt_config_wrong(where, "an object", object, err);
-    return pt_config_section(config, section, object, fields, where, err);
-}
-
-static int check_quality_keys(const struct pt_config_quality *quality, struct pt_error *err)
-{
-    for (size_t i = 0; quality->keys && quality->keys[i]; i++)
-        if (!*quality->keys[i])
-            return pt_fail_code(err, 2, "profile.quality.keys[%zu] is empty; name a key of the grade report", i);
-    return 0;
-}
-
-static int read_profile(struct pt_config *config, const cJSON *json, struct pt_error *err)
-{
-    const cJSON *profile;
-    if (!cJSON_IsObject(json))
-        return pt_config_wrong("the document", "an object ({...})", json, err);
-    if (pt_config_object(json, "profile", &profile, err) < 0 || check_shared_sections(json, err) < 0)
-        return -1;
-    if (!profile)
-        warn_misspelt_section(config, json);
-    if (profile && pt_config_section(config, PT_CONFIG_PROFILE, profile, config, "profile", err) < 0)
-        return -1;
-    if (pt_config_stages(config, cJSON_GetObjectItemCaseSensitive(profile, "stages"), err) < 0 ||
-        read_subsection(config, profile, PT_CONFIG_QUALITY, "quality", &config->quality, err) < 0 ||
-        read_subsection(config, profile, PT_CONFIG_THRESHOLDS, "thresholds", &config->thresholds, err) < 0)
-        return -1;
-    return check_quality_keys(&config->quality, err);
-}
-
-/* An option or a variable, if it is given. */
-static int override(struct pt_config *config, const char *name, const char *text, const char *where,
-                    struct pt_error *err)
-{
-    if (!text)
-        return 0;
-    return pt_config_set_text(config, pt_config_key(PT_CONFIG_PROFILE, name), text, config, where, err);
-}
-
-static const char *variable(const char *name)
-{
-    const char *text = getenv(name);
-    return text && *text ? text : NULL;
-}
-
-static int apply_overrides(struct pt_config *config, const struct pt_config_overrides *given, struct pt_error *err)
-{
-    /* A variable that an option overrides may hold anything. */
-    const char *interval = given->interval ? NULL : variable("PROFTRACE_INTERVAL_MS");
-    const char *heap = given->heap ? NULL : variable("PROFTRACE_HEAP");
-    if (override(config, "interval_ms", interval, "PROFTRACE_INTERVAL_MS", err) < 0 ||
-        override(config, "heap", heap, "PROFTRACE_HEAP", err) < 0 ||
-        override(config, "interval_ms", given->interval, "option '--interval'", err) < 0 ||
-        override(config, "heap", given->heap, "option '--heap'", err) < 0 ||
-        override(config, "dataset", given->dataset, "option '--dataset'", err) < 0 ||
-        override(config, "train_epochs", given->train_epochs, "option '--train-epochs'", err) < 0 ||
-        override(config, "report_dir", given->report_dir, "option '--report-dir'", err) < 0)
-        return -1;
-    config->gpu_sampling = config->gpu_sampling && !given->no_gpu_sampling;
-    config->interval_ns = (pt_u64)llround(config->interval_ms * 1e6);
-    return pt_config_select(config, given, err);
-}
-
-int pt_config_read(const char *path, const struct pt_config_overrides *overrides, struct pt_config **ret_config,
-                   struct pt_error *err)
-{
-    static const struct pt_config_overrides none;
-    struct pt_document document;
-    if (!*path)
-        return pt_fail_code(err, 2, "the path of the configuration is empty; name a JSON file");
-    if (pt_document_read(path, &document, err) < 0)
-        return -1;
-    struct pt_config *config = pt_calloc(1, sizeof *config);
-    config->path = pt_config_keep(config, path);
-    config->absolute = pt_config_keep_path(config, path);
-    pt_config_defaults(PT_CONFIG_PROFILE, config);
-    pt_config_defaults(PT_CONFIG_QUALITY, &config->quality);
-    pt_config_defaults(PT_CONFIG_THRESHOLDS, &config->thresholds);
-    int done = read_profile(config, document.json, err);
-    if (done < 0)
-        pt_while(err, "%s", path);
-    else
-        done = apply_overrides(config, overrides ? overrides : &none, err);
-    config->text = document.text;
-    document.text = (struct pt_str){0};
-    pt_document_fini(&document);
-    if (done < 0) {
-        pt_config_free(config);
-        return -1;
-    }
-    *ret_config = config;
-    return 0;
+    char cwd[PATH_MAX];
+    if (*path == '/' || !getcwd(cwd, sizeof cwd))
+        return pt_config_keep(config, path);
+    PT_AUTO(pt_freep) char *absolute = pt_asprintf("%s%s%s", cwd, cwd[1] ? "/" : "", path);
+    return pt_config_keep(config, absolute);
 }
 
 void pt_config_free(struct pt_config *config)

@@ -81,22 +81,17 @@ struct pt_config {
     struct pt_arena arena;
 };
 
-/* The options of `proftrace pipeline` as they were typed; NULL = not given. Values are checked here, so that an option
- * and its key have the same limits. */
-struct pt_config_overrides {
-    const char *dataset, *train_epochs, *interval, *heap, *report_dir;
-    const char *only, *skip, *from; /* names of stages; lists are separated by commas */
-    bool no_gpu_sampling;
-};
-
-/* -1 = error, and nothing needs to be released. */
-int pt_config_read(const char *path, const struct pt_config_overrides *overrides, struct pt_config **ret_config,
-                   struct pt_error *err);
 void pt_config_free(struct pt_config *config);
 
 static inline void pt_config_freep(struct pt_config **config)
 {
     pt_config_free(*config);
 }
+
+/* A warning for the user; beyond twenty they are left out. */
+__attribute__((format(printf, 2, 3))) void pt_config_warn(struct pt_config *config, const char *format, ...);
+/* Copies that live as long as the configuration. */
+const char *pt_config_keep(struct pt_config *config, const char *text);
+const char *pt_config_keep_path(struct pt_config *config, const char *path); /* made absolute */
 
 #endif

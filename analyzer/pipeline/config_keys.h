@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * config_keys.h - the table of keys, and the parts of config.c that use it. For files of config*.c only.
+ * config_keys.h - the keys of a configuration, and how a value of each type gets into its field.
  */
 #ifndef PT_PIPELINE_CONFIG_KEYS_H
 #define PT_PIPELINE_CONFIG_KEYS_H
@@ -37,7 +37,7 @@ extern const struct pt_config_key pt_config_keys[]; /* ends with a NULL name */
 
 const struct pt_config_key *pt_config_key(enum pt_config_section section, const char *name);
 
-/* config_keys.c: fill the structure of a section with the defaults of its keys. */
+/* Fill the structure of a section with the defaults of its keys. */
 void pt_config_defaults(enum pt_config_section section, void *fields);
 /* Set the key's field in `fields` from a JSON value. `where` names it in errors. */
 int pt_config_set(struct pt_config *config, const struct pt_config_key *key, const cJSON *item, void *fields,
@@ -47,19 +47,5 @@ int pt_config_set_text(struct pt_config *config, const struct pt_config_key *key
                        const char *where, struct pt_error *err);
 /* "WHERE: expected EXPECTED, found FOUND". */
 int pt_config_wrong(const char *where, const char *expected, const cJSON *found, struct pt_error *err);
-
-/* config_section.c: an object with the keys of a section. Unknown keys become warnings. */
-int pt_config_section(struct pt_config *config, enum pt_config_section section, const cJSON *object, void *fields,
-                      const char *where, struct pt_error *err);
-/* The member of a top-level object; *ret_item is NULL when there is none. -1 when it is there but no object. */
-int pt_config_object(const cJSON *json, const char *name, const cJSON **ret_item, struct pt_error *err);
-__attribute__((format(printf, 2, 3))) void pt_config_warn(struct pt_config *config, const char *format, ...);
-/* Copies that live as long as the configuration. */
-const char *pt_config_keep(struct pt_config *config, const char *text);
-const char *pt_config_keep_path(struct pt_config *config, const char *path); /* made absolute */
-
-/* config_stages.c */
-int pt_config_stages(struct pt_config *config, const cJSON *list, struct pt_error *err); /* NULL = the default table */
-int pt_config_select(struct pt_config *config, const struct pt_config_overrides *overrides, struct pt_error *err);
 
 #endif

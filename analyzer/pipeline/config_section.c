@@ -3,51 +3,18 @@
  * config_section.c - Owns: how the keys of a section are met: known once, known twice, unknown. Threads: main only.
  * Never: prints a warning, it only keeps it.
  */
-#include "config_keys.h"
+#include "config_section.h"
 
-#include <limits.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "util/auto.h"
 #include "util/nearest.h"
 
 enum {
-    MANY_KEYS = 64,   /* of a section: more than the table has */
-    SHOWN_BYTES = 80, /* of a name in a message */
-    MAX_WARNINGS = 20,
+    MANY_KEYS = 64,      /* of a section: more than the table has */
+    SHOWN_BYTES = 80,    /* of a name in a message */
     MAX_MEMBERS = 10000, /* of an object in `profile`: each is compared with each */
 };
-
-void pt_config_warn(struct pt_config *config, const char *format, ...)
-{
-    va_list arguments;
-    char text[1000];
-    if (config->warnings.n > MAX_WARNINGS)
-        return;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    if (config->warnings.n == MAX_WARNINGS)
-        snprintf(text, sizeof text, "%s: there are more warnings; they are left out", config->path);
-    pt_vec_push(&config->warnings, pt_strdup(text));
-}
-
-const char *pt_config_keep(struct pt_config *config, const char *text)
-{
-    return pt_arena_text(&config->arena, text, strlen(text));
-}
-
-const char *pt_config_keep_path(struct pt_config *config, const char *path)
-{
-    char cwd[PATH_MAX];
-    if (*path == '/' || !getcwd(cwd, sizeof cwd))
-        return pt_config_keep(config, path);
-    PT_AUTO(pt_freep) char *absolute = pt_asprintf("%s%s%s", cwd, cwd[1] ? "/" : "", path);
-    return pt_config_keep(config, absolute);
-}
 
 /* Two members of the same name: readers disagree about which one holds. */
 static int check_twice(const cJSON *object, const char *where, struct pt_error *err)
@@ -83,8 +50,8 @@ static void warn_unknown(struct pt_config *config, enum pt_config_section sectio
                        name, pt_str_text(&known));
 }
 
-int pt_config_section(struct pt_config *config, enum pt_config_section section, const cJSON *object, void *fields,
-                      const char *where, struct pt_error *err)
+int pt_config_read_section(struct pt_config *config, enum pt_config_section section, const cJSON *object, void *fields,
+                           const char *where, struct pt_error *err)
 {
     const cJSON *item;
     if (check_twice(object, where, err) < 0)

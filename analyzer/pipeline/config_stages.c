@@ -3,7 +3,7 @@
  * config_stages.c - Owns: which stages there are and which of them are selected. Threads: main only. Never: looks for
  * the commands; that is done before the first one runs.
  */
-#include "config_keys.h"
+#include "config_stages.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 #include "util/auto.h"
 #include "util/nearest.h"
 #include "util/text/utf8.h"
+#include "config_section.h"
 
 enum { MAX_STAGES = 1000 };
 
@@ -93,7 +94,7 @@ static int read_stage(struct pt_config *config, const cJSON *item, struct pt_err
     if (!cJSON_IsObject(item))
         return pt_config_wrong(where, "a stage (an object)", item, err);
     pt_config_defaults(PT_CONFIG_STAGE, &stage);
-    if (pt_config_section(config, PT_CONFIG_STAGE, item, &stage, where, err) < 0 ||
+    if (pt_config_read_section(config, PT_CONFIG_STAGE, item, &stage, where, err) < 0 ||
         check_stage(config, &stage, where, err) < 0) {
         free(stage.env.items);
         return -1;
@@ -178,13 +179,13 @@ static int leave_out(struct pt_config *config, const char *list, const char *opt
     return 0;
 }
 
-int pt_config_select(struct pt_config *config, const struct pt_config_overrides *overrides, struct pt_error *err)
+int pt_config_select(struct pt_config *config, const struct pt_config_selection *selection, struct pt_error *err)
 {
-    if (overrides->from && strchr(overrides->from, ','))
+    if (selection->from && strchr(selection->from, ','))
         return pt_fail_code(err, 2, "option '--from' takes one stage, not a list");
-    if (leave_out(config, overrides->only, "--only", false, "not selected (--only)", err) < 0 ||
-        leave_out(config, overrides->skip, "--skip", true, "not selected (--skip)", err) < 0 ||
-        leave_out(config, overrides->from, "--from", false, "not selected (--from)", err) < 0)
+    if (leave_out(config, selection->only, "--only", false, "not selected (--only)", err) < 0 ||
+        leave_out(config, selection->skip, "--skip", true, "not selected (--skip)", err) < 0 ||
+        leave_out(config, selection->from, "--from", false, "not selected (--from)", err) < 0)
         return -1;
     for (size_t i = 0; i < config->stages.n; i++)
         if (!config->stages.items[i].skip)

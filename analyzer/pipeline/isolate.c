@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,8 @@
 
 #include "util/auto.h"
 #include "isolate_stale.h"
+#include "isolate_text.h"
+#include "remove_tree.h"
 
 #define FILE_NAME "config.json"
 
@@ -94,46 +95,9 @@ int pt_isolate_create(const struct pt_config *config, struct pt_isolated *ret_is
     return 0;
 }
 
-/* nftw has no context: it stops at the first thing that cannot be removed, and errno says why. */
-static int remove_one(const char *path, const struct stat *about, int type, struct FTW *place)
-{
-    (void)about;
-    (void)place;
-    return type == FTW_DP || type == FTW_DNR ? rmdir(path) : unlink(path);
-}
-
-static bool met_unreadable;
-
-static int open_up(const char *path, const struct stat *about, int type, struct FTW *place)
-{
-    (void)about;
-    (void)place;
-    met_unreadable = met_unreadable || type == FTW_DNR;
-    return type == FTW_D || type == FTW_DNR ? chmod(path, 0700) : 0;
-}
-
-/* Directories that a stage has made read-only or closed, as some caches do. */
-static int remove_closed(const char *directory)
-{
-    enum { OPEN_DIRECTORIES = 16, DEPTH_MAX = 64 };
-    int depth = 0;
-    do {
-        met_unreadable = false;
-        if (nftw(directory, open_up, OPEN_DIRECTORIES, FTW_PHYS | FTW_MOUNT) != 0)
-            return -1;
-    } while (met_unreadable && ++depth < DEPTH_MAX);
-    return nftw(directory, remove_one, OPEN_DIRECTORIES, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-}
-
 int pt_isolate_remove(struct pt_isolated *isolated, struct pt_error *err)
 {
-    enum { OPEN_DIRECTORIES = 16 };
-    struct stat about;
-    if (!isolated->directory || (lstat(isolated->directory, &about) < 0 && errno == ENOENT))
-        return 0;
-    if (nftw(isolated->directory, remove_one, OPEN_DIRECTORIES, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) == 0)
-        return 0;
-    if (remove_closed(isolated->directory) == 0)
+    if (!isolated->directory || pt_remove_tree(isolated->directory) == 0)
         return 0;
     return pt_fail(err, "the temporary directory %s could not be removed: %s; remove it by hand", isolated->directory,
                    strerror(errno));
@@ -151,55 +115,4 @@ void pt_isolate_fini(struct pt_isolated *isolated)
     free(isolated->directory);
     free(isolated->config_path);
     *isolated = (struct pt_isolated){0};
-}
-
-/* The token at `at` and what it stands for; 0 = none. */
-static size_t token_at(const char *at, const struct pt_stage_tokens *tokens, const char *epochs, const char **ret_value)
-{
-    const struct {
-        const char *token, *value;
-    } known[] = {
-        {"{config}", tokens->config},
-        {"{dataset}", tokens->dataset},
-        {"{epochs}", epochs},
-        {"{report_dir}", tokens->report_dir},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        const size_t length = strlen(known[i].token);
-        if (strncmp(at, known[i].token, length) != 0)
-            continue;
-        *ret_value = known[i].value ? known[i].value : "";
-        return length;
-    }
-    return 0;
-}
-
-static void expand(const char *argument, const struct pt_stage_tokens *tokens, const char *epochs, struct pt_str *out)
-{
-    for (const char *at = argument; *at;) {
-        const char *value = NULL;
-        const size_t length = *at == '{' ? token_at(at, tokens, epochs, &value) : 0;
-        if (length)
-            pt_str_add(out, value);
-        else
-            pt_str_char(out, *at);
-        at += length ? length : 1;
-    }
-    pt_str_bytes(out, "", 1); /* its NUL */
-}
-
-char **pt_stage_command(const char *const *command, const struct pt_stage_tokens *tokens)
-{
-    PT_AUTO(pt_str_fini) struct pt_str texts = {0};
-    char epochs[24];
-    size_t n = 0;
-    snprintf(epochs, sizeof epochs, "%llu", (unsigned long long)tokens->train_epochs);
-    for (; command[n]; n++)
-        expand(command[n], tokens, epochs, &texts);
-    char **copy = pt_malloc((n + 1) * sizeof *copy + texts.n);
-    char *at = memcpy(copy + n + 1, pt_str_text(&texts), texts.n);
-    for (size_t i = 0; i < n; i++, at += strlen(at) + 1)
-        copy[i] = at;
-    copy[n] = NULL;
-    return copy;
 }

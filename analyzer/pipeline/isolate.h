@@ -25,17 +25,4 @@ void pt_isolate_keep(struct pt_isolated *isolated);
 /* Release the structure; the directory stays unless it was removed. */
 void pt_isolate_fini(struct pt_isolated *isolated);
 
-/* The document that pt_isolate_create writes. */
-int pt_isolate_text(const struct pt_config *config, struct pt_str *out, struct pt_error *err);
-
-/* What a stage's command may name: {config}, {dataset}, {epochs}, {report_dir}. */
-struct pt_stage_tokens {
-    const char *config, *dataset, *report_dir;
-    pt_u64 train_epochs;
-};
-
-/* A copy of the command, NULL-terminated, one block for free(). Nothing else in braces is touched, and what was
- * inserted is not looked at again. */
-char **pt_stage_command(const char *const *command, const struct pt_stage_tokens *tokens);
-
 #endif

@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 #include "util/auto.h"
-#include "isolate.h"
+#include "util/mem.h"
+#include "remove_tree.h"
 
 #define MARK ".launcher"
 
@@ -93,14 +94,11 @@ static bool is_read_by_a_stage(const char *directory)
 
 static bool remove_if_stale(int root_fd, const char *root, const char *name)
 {
-    struct pt_error ignored = {0};
-    struct pt_isolated stale = {.lock_fd = lock_of_killed(root_fd, name)};
-    if (stale.lock_fd < 0)
+    PT_AUTO(pt_closep) int lock_fd = lock_of_killed(root_fd, name);
+    if (lock_fd < 0)
         return false;
-    stale.directory = pt_asprintf("%s/%s", root, name);
-    const bool removed = !is_read_by_a_stage(stale.directory) && pt_isolate_remove(&stale, &ignored) == 0;
-    pt_isolate_fini(&stale);
-    return removed;
+    PT_AUTO(pt_freep) char *directory = pt_asprintf("%s/%s", root, name);
+    return !is_read_by_a_stage(directory) && pt_remove_tree(directory) == 0;
 }
 
 void pt_isolate_remove_stale(const char *root)

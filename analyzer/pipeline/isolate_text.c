@@ -4,7 +4,7 @@
  * Threads: main only. Never: writes a number or a name anew that it does not have to change, because a round trip
  * through doubles turns 1700000000000000 into 1.7e+15.
  */
-#include "isolate.h"
+#include "isolate_text.h"
 
 #include <cjson/cJSON.h>
 #include <stdlib.h>

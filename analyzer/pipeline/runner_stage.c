@@ -22,6 +22,7 @@
 #include "util/small_file.h"
 #include "util/text/fmt.h"
 #include "util/text/redact.h"
+#include "stage_command.h"
 
 #define SETTLE_ROUNDS 10
 #define SETTLE_NS 20000000

@@ -16,8 +16,11 @@
 #include <cmocka.h>
 
 #include "helper_files.h"
+#include "pipeline/config_read.h"
 #include "pipeline/isolate.h"
+#include "pipeline/isolate_text.h"
 #include "pipeline/resolve.h"
+#include "pipeline/stage_command.h"
 #include "util/auto.h"
 
 static struct pt_config *read_config(const char *text, const struct pt_config_overrides *overrides)

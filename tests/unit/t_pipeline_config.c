@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "helper_files.h"
-#include "pipeline/config.h"
+#include "pipeline/config_read.h"
 #include "util/auto.h"
 #include "util/nearest.h"
 
@@ -326,24 +326,25 @@ static void stages_are_selected(void **state)
 #define ONLY "not selected (--only)"
 #define SKIP "not selected (--skip)"
 #define FROM "not selected (--from)"
-    check_skips(&(struct pt_config_overrides){.only = "b,c"}, (const char *[]){ONLY, NULL, "GUI", ONLY});
-    check_skips(&(struct pt_config_overrides){.skip = "d,a"}, (const char *[]){SKIP, NULL, "GUI", SKIP});
-    check_skips(&(struct pt_config_overrides){.from = "b"}, (const char *[]){FROM, NULL, "GUI", NULL});
-    check_skips(&(struct pt_config_overrides){.from = "b", .skip = "d"}, (const char *[]){FROM, NULL, "GUI", SKIP});
+    check_skips(&(struct pt_config_overrides){.stages.only = "b,c"}, (const char *[]){ONLY, NULL, "GUI", ONLY});
+    check_skips(&(struct pt_config_overrides){.stages.skip = "d,a"}, (const char *[]){SKIP, NULL, "GUI", SKIP});
+    check_skips(&(struct pt_config_overrides){.stages.from = "b"}, (const char *[]){FROM, NULL, "GUI", NULL});
+    check_skips(&(struct pt_config_overrides){.stages = {.from = "b", .skip = "d"}},
+                (const char *[]){FROM, NULL, "GUI", SKIP});
     write_text("config.json", "{}");
-    check_refused("config.json", &(struct pt_config_overrides){.only = "train,evla"},
+    check_refused("config.json", &(struct pt_config_overrides){.stages.only = "train,evla"},
                   "option '--only': there is no stage 'evla'; did you mean 'eval'?");
-    check_refused("config.json", &(struct pt_config_overrides){.skip = ""},
+    check_refused("config.json", &(struct pt_config_overrides){.stages.skip = ""},
                   "option '--skip': there is no stage ''; there are fetch-dataset, fetch-dinov3, label-targets, "
                   "generate-dataset, check-dataset, train, infer, eval, review");
-    check_refused("config.json", &(struct pt_config_overrides){.from = "a,b"},
+    check_refused("config.json", &(struct pt_config_overrides){.stages.from = "a,b"},
                   "option '--from' takes one stage, not a list");
     check_refused("config.json", &(struct pt_config_overrides){.train_epochs = "0"},
                   "option '--train-epochs': expected a whole number from 1 to 1000000000, found the number 0");
     check_refused("config.json", &(struct pt_config_overrides){.dataset = "\xff"},
                   "option '--dataset': expected text in UTF-8, found other bytes");
     PT_AUTO(pt_config_freep)
-    struct pt_config *none = read_config("{}", &(struct pt_config_overrides){.only = "review"});
+    struct pt_config *none = read_config("{}", &(struct pt_config_overrides){.stages.only = "review"});
     assert_string_equal(none->warnings.items[0], "config.json: every stage is skipped: nothing will run");
 }
 

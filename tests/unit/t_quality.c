@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "helper_files.h"
+#include "pipeline/config_read.h"
 #include "pipeline/quality.h"
 #include "util/auto.h"
 
