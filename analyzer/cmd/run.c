@@ -19,6 +19,7 @@
 #include "launcher/target.h"
 #include "options/option_values.h"
 #include "report/write.h"
+#include "run_file/write.h"
 #include "util/auto.h"
 #include "util/text/fmt.h"
 #include "util/text/sanitize.h"
@@ -122,31 +123,58 @@ static void write_reports(const struct pt_session_dir *dir, struct pt_str *headl
         fprintf(stderr, "proftrace: no report was written: %s\n", err.text);
 }
 
-static int run_traced(const struct request *request, const struct pt_target *target, const char *library,
-                      struct pt_session_dir *dir, struct pt_launch_result *result, struct pt_sampler *sampler,
-                      struct pt_error *err)
+/* One traced command, and what it needs. */
+struct traced {
+    const struct request *request;
+    const struct pt_target *target;
+    const char *library;
+    const struct pt_session_dir *dir;
+    struct pt_sampler *sampler;
+    struct pt_launch_result result;
+};
+
+static int launch(struct traced *traced, struct pt_cpu_profile *cpu_profile, struct pt_error *err)
 {
+    const struct request *request = traced->request;
+    const bool preload = traced->target->preload;
     const struct pt_environment_request wanted = {
-        .library = target->preload ? library : NULL,
-        .session = target->preload ? dir->path : NULL,
-        .heap = target->preload ? heap_modes[request->heap] : NULL,
-        .stage = target->preload ? request->stage : NULL,
+        .library = preload ? traced->library : NULL,
+        .session = preload ? traced->dir->path : NULL,
+        .heap = preload ? heap_modes[request->heap] : NULL,
+        .stage = preload ? request->stage : NULL,
     };
     PT_AUTO(pt_environment_freep) char **environment = pt_environment_make(environ, &wanted, err);
     if (!environment)
         return -1;
-    struct pt_stage_record stage = {.stage = stage_of(request), .argv = request->argv, .target = target};
-    struct pt_run_record record = {.interval_ns = request->interval_ns, .stages = &stage, .n_stages = 1};
-    /* Written before the start too: if we are killed, the command and its start are known. */
-    if (pt_run_record_write(dir, &record, err) < 0)
-        return -1;
-    PT_AUTO(pt_cpu_profile_freep) struct pt_cpu_profile *cpu_profile = pt_cpu_profile_new(dir->fd, 0);
-    const struct pt_launch launch = {.path = target->path,
+    const struct pt_launch launch = {.path = traced->target->path,
                                      .argv = request->argv,
                                      .environment = environment,
                                      .interval_ns = request->interval_ns,
                                      .cpu_profile = cpu_profile};
-    if (pt_launch(&launch, sampler, result, err) < 0)
+    return pt_launch(&launch, traced->sampler, &traced->result, err);
+}
+
+static int run_traced(struct traced *traced, struct pt_error *err)
+{
+    const struct request *request = traced->request;
+    const struct pt_launch_result *result = &traced->result;
+    struct pt_run_untraced untraced;
+    struct pt_run_stage stage;
+    struct pt_run_info run;
+    pt_run_stage_forget(&stage);
+    pt_run_forget(&run);
+    stage.name = stage_of(request);
+    stage.command = (const char **)request->argv;
+    run.interval_ns = (double)request->interval_ns;
+    run.stages = &stage;
+    run.n_stages = 1;
+    run.untraced = &untraced;
+    pt_run_take_target(&run, stage.name, traced->target);
+    /* Written before the start too: if we are killed, the command and its start are known. */
+    if (pt_run_record_write(traced->dir, &run, err) < 0)
+        return -1;
+    PT_AUTO(pt_cpu_profile_freep) struct pt_cpu_profile *cpu_profile = pt_cpu_profile_new(traced->dir->fd, 0);
+    if (launch(traced, cpu_profile, err) < 0)
         return -1;
     char left[96];
     const char *notes[3] = {pt_cpu_profile_note(cpu_profile)};
@@ -155,12 +183,14 @@ static int run_traced(const struct request *request, const struct pt_target *tar
                  result->samples->living == 1 ? "descendant was" : "descendants were");
         notes[notes[0] != NULL] = left;
     }
-    stage.result = result;
+    pt_run_stage_take(&stage, result);
+    stage.start_ns = 0;
     stage.status = pt_status_is_success(result->wait_status) ? "ok" : "failed";
-    record.duration_ns = result->duration_ns;
-    record.notes = notes;
+    pt_run_take_gpus(&run, result->samples);
+    run.duration_ns = (double)result->duration_ns;
+    run.notes = notes;
     struct pt_error late = {0};
-    if (pt_run_record_write(dir, &record, &late) < 0)
+    if (pt_run_record_write(traced->dir, &run, &late) < 0)
         fprintf(stderr, "proftrace: %s\n", late.text);
     return 0;
 }
@@ -182,17 +212,16 @@ static int run(const struct request *request, struct pt_error *err)
     if (pt_session_dir_create(request->output, request->argv[0], &dir, err) < 0)
         return -1;
     const struct pt_sampler_options looking = {.no_gpu = request->no_gpu_sampling};
-    struct pt_sampler *sampler = pt_sampler_new(&looking, err);
-    struct pt_launch_result result;
+    struct traced traced = {request, &target, library, &dir, pt_sampler_new(&looking, err), {0}};
     PT_AUTO(pt_str_fini) struct pt_str headlines = {0};
-    const int done = sampler ? run_traced(request, &target, library, &dir, &result, sampler, err) : -1;
+    const int done = traced.sampler ? run_traced(&traced, err) : -1;
     if (done == 0 && !request->no_report)
         write_reports(&dir, &headlines);
     if (done == 0 && !pt_environment_says_quiet())
-        print_end(&dir, &target, &result, pt_str_text(&headlines));
+        print_end(&dir, &target, &traced.result, pt_str_text(&headlines));
     pt_session_dir_close(&dir);
-    pt_sampler_free(sampler);
-    return done < 0 ? -1 : pt_end_as(result.wait_status);
+    pt_sampler_free(traced.sampler);
+    return done < 0 ? -1 : pt_end_as(traced.result.wait_status);
 }
 
 int pt_cmd_run(int argc, char **argv, struct pt_error *err)

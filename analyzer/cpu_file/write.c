@@ -12,22 +12,12 @@
 #include <unistd.h>
 
 #include "proftrace/format.h"
+#include "util/fd.h"
 
 static void write_all(struct pt_profile_file *file, const void *bytes, size_t n)
 {
-    const pt_u8 *at = bytes;
-    while (n && !file->problem) {
-        const ssize_t written = write(file->fd, at, n);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0) {
-            file->problem = written ? errno : EIO;
-            break;
-        }
-        at += written;
-        n -= (size_t)written;
-        file->written_bytes += (pt_u64)written;
-    }
+    if (!file->problem && pt_fd_write_all(file->fd, bytes, n) < 0)
+        file->problem = errno;
 }
 
 int pt_profile_file_open(struct pt_profile_file *file, int directory_fd, pt_u32 stage,

@@ -19,7 +19,6 @@ struct pt_chunk_buffer {
 struct pt_profile_file {
     int fd; /* -1 = none: everything is thrown away */
     pt_u32 chunks;
-    pt_u64 written_bytes;
     int problem; /* errno of the first write that failed: nothing more is written then */
 };
 

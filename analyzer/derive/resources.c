@@ -89,18 +89,18 @@ static void set_alerts(struct pt_profile *profile, pt_u32 stage)
         double least;
         const char *above_s, *threshold;
     } alerts[] = {
-        {PT_RESOURCE_machine_cpu_percent, run ? run->pipeline.cpu_percent : NAN, "alert.cpu.above_s",
+        {PT_RESOURCE_machine_cpu_percent, run ? run->pipeline.thresholds.cpu_percent : NAN, "alert.cpu.above_s",
          "alert.cpu.threshold_percent"},
-        {PT_RESOURCE_machine_memory_percent, run ? run->pipeline.memory_percent : NAN, "alert.memory.above_s",
-         "alert.memory.threshold_percent"},
-        {PT_RESOURCE_disk_busy_percent, run ? run->pipeline.disk_percent : NAN, "alert.disk.above_s",
+        {PT_RESOURCE_machine_memory_percent, run ? run->pipeline.thresholds.memory_percent : NAN,
+         "alert.memory.above_s", "alert.memory.threshold_percent"},
+        {PT_RESOURCE_disk_busy_percent, run ? run->pipeline.thresholds.disk_percent : NAN, "alert.disk.above_s",
          "alert.disk.threshold_percent"},
     };
     if (!one || !run->is_pipeline)
         return;
     for (size_t i = 0; i < sizeof alerts / sizeof *alerts; i++) {
         const double above_s = longest_above(one, alerts[i].resource, alerts[i].least);
-        const bool sustained = above_s >= run->pipeline.sustained_s;
+        const bool sustained = above_s >= run->pipeline.thresholds.sustained_s;
         pt_metrics_set(&profile->metrics, pt_scope_stage(stage), alerts[i].above_s,
                        sustained ? pt_real(above_s) : pt_unknown("never for long enough"));
         pt_metrics_set(&profile->metrics, pt_scope_stage(stage), alerts[i].threshold, pt_real(alerts[i].least));

@@ -374,6 +374,7 @@ int pt_launch(const struct pt_launch *launch, struct pt_sampler *sampler, struct
     ret_result->pid = watch.pid;
     ret_result->running = false;
     ret_result->wait_status = watch.wait_status;
+    pt_status_text(watch.wait_status, ret_result->exit, sizeof ret_result->exit);
     ret_result->duration_ns = watch.duration_ns;
     const pt_u64 ended_ns = watch.start_ns + watch.duration_ns;
     ret_result->stop_ns = watch.stopped_ns > ended_ns ? watch.stopped_ns - ended_ns : 0;

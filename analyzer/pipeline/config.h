@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "proftrace/schema.h"
+#include "run_file/run_file.h"
 #include "util/arena.h"
 #include "util/error.h"
 #include "util/str.h"
@@ -50,10 +51,6 @@ struct pt_config_quality {
     struct pt_config_numbers min;
 };
 
-struct pt_config_thresholds {
-    double cpu_percent, memory_percent, disk_percent, sustained_s;
-};
-
 struct pt_config_stages {
     PT_VEC(struct pt_config_stage);
 };
@@ -75,7 +72,7 @@ struct pt_config {
     const char *report_dir;         /* absolute; NULL = not given */
     struct pt_config_stages stages; /* at least one */
     struct pt_config_quality quality;
-    struct pt_config_thresholds thresholds;
+    struct pt_run_thresholds thresholds;
     double carbon_intensity_g_per_kwh;  /* NAN = not given */
     struct pt_config_warnings warnings; /* one line each, for the command to sanitise and print */
     struct pt_arena arena;

@@ -17,7 +17,7 @@
 #define FIELD_OF_PROFILE(field) offsetof(struct pt_config, field)
 #define FIELD_OF_STAGE(field) offsetof(struct pt_config_stage, field)
 #define FIELD_OF_QUALITY(field) offsetof(struct pt_config_quality, field)
-#define FIELD_OF_THRESHOLDS(field) offsetof(struct pt_config_thresholds, field)
+#define FIELD_OF_THRESHOLDS(field) offsetof(struct pt_run_thresholds, field)
 
 const struct pt_config_key pt_config_keys[] = {
 #define KEY(section, name, type, field, low, high, fallback, summary)                                                  \

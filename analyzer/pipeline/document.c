@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "util/auto.h"
+#include "util/fd.h"
 #include "util/json/json_text.h"
 #include "util/json/json_walk.h"
 #include "util/text/utf8.h"
@@ -45,20 +46,13 @@ static int open_document(const char *path, bool regular, struct stat *ret_stat, 
     return -1;
 }
 
-static int slurp(int fd, struct pt_str *text, struct pt_error *err)
+static int read_text(int fd, struct pt_str *text, struct pt_error *err)
 {
-    char buffer[65536];
-    ssize_t got;
-    while ((got = read(fd, buffer, sizeof buffer)) != 0) {
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return pt_fail_code(err, 2, "cannot be read: %s", strerror(errno));
-        pt_str_bytes(text, buffer, (size_t)got);
-        if (text->n > (size_t)PT_DOCUMENT_MAX_MIB << 20)
-            return pt_fail_code(err, 2, "larger than %d MiB; is this the right file?", PT_DOCUMENT_MAX_MIB);
-    }
-    return 0;
+    if (pt_fd_read_all(fd, (size_t)PT_DOCUMENT_MAX_MIB << 20, text) == 0)
+        return 0;
+    if (errno == EFBIG)
+        return pt_fail_code(err, 2, "larger than %d MiB; is this the right file?", PT_DOCUMENT_MAX_MIB);
+    return pt_fail_code(err, 2, "cannot be read: %s", strerror(errno));
 }
 
 /* Editors of other systems put one in front; JSON has none. */
@@ -101,7 +95,7 @@ static int read_document(const char *path, bool report, struct pt_document *ret_
     struct stat about;
     PT_AUTO(pt_closep) int fd = open_document(path, report, &about, err);
     *ret_document = (struct pt_document){0};
-    if (fd >= 0 && slurp(fd, &ret_document->text, err) == 0 && parse(ret_document, report, err) == 0) {
+    if (fd >= 0 && read_text(fd, &ret_document->text, err) == 0 && parse(ret_document, report, err) == 0) {
         ret_document->modified = about.st_mtim;
         return 0;
     }

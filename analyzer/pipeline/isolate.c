@@ -8,13 +8,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/auto.h"
+#include "util/fd.h"
 #include "isolate_stale.h"
 #include "isolate_text.h"
 #include "remove_tree.h"
@@ -46,26 +46,12 @@ static char *make_directory(struct pt_error *err)
     return NULL;
 }
 
-static int write_all(int fd, const char *bytes, size_t n)
-{
-    while (n) {
-        const ssize_t written = write(fd, bytes, n);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return -1;
-        bytes += written;
-        n -= (size_t)written;
-    }
-    return 0;
-}
-
 static int write_file(const char *path, const struct pt_str *text, struct pt_error *err)
 {
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     int done = fd < 0 ? -1 : fchmod(fd, 0600); /* whatever the umask has taken away */
     if (done == 0)
-        done = write_all(fd, text->text, text->n);
+        done = pt_fd_write_all(fd, text->text, text->n);
     const int cause = errno;
     if (fd >= 0 && close(fd) < 0 && done == 0)
         return pt_fail_code(err, 2, "cannot write %s: %s; set TMPDIR to another directory", path, strerror(errno));

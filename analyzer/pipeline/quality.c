@@ -16,52 +16,58 @@
 static const char *const document_keys[] = {"run_grade_0_100", "precision_proxy", "recall_proxy", "miss_rate_proxy"};
 enum { N_DOCUMENT_KEYS = sizeof document_keys / sizeof document_keys[0] };
 
-static void add_metric(struct pt_quality *quality, const char *key)
+/* Where each metric is looked for: at its key, or at the dotted path that the user gave for it. */
+struct places {
+    PT_VEC(const char *);
+};
+
+static void add_metric(struct pt_quality_metrics *quality, struct places *places, const char *key)
 {
-    const struct pt_quality_metric metric = {.key = key, .place = key, .value = NAN, .min = NAN};
-    pt_vec_push(quality, metric);
+    pt_vec_push(quality, ((struct pt_run_quality){.key = key, .value = NAN, .min = NAN}));
+    pt_vec_push(places, key);
 }
 
-static struct pt_quality_metric *find_metric(struct pt_quality *quality, const char *name)
+static struct pt_run_quality *find_metric(struct pt_quality_metrics *quality, const struct places *places,
+                                          const char *name)
 {
     for (size_t i = 0; i < quality->n; i++)
-        if (!strcmp(quality->items[i].key, name) || !strcmp(quality->items[i].place, name))
+        if (!strcmp(quality->items[i].key, name) || !strcmp(places->items[i], name))
             return &quality->items[i];
     return NULL;
 }
 
 /* A dotted path that ends in one of the four says where that one lies. */
-static bool places_document_key(struct pt_quality *quality, const char *path)
+static bool places_document_key(const struct pt_quality_metrics *quality, struct places *places, const char *path)
 {
     const char *dot = strrchr(path, '.');
     for (size_t i = 0; dot && i < N_DOCUMENT_KEYS; i++)
-        if (!strcmp(dot + 1, document_keys[i]) && quality->items[i].place == quality->items[i].key) {
-            quality->items[i].place = path;
+        if (!strcmp(dot + 1, document_keys[i]) && places->items[i] == quality->items[i].key) {
+            places->items[i] = path;
             return true;
         }
     return false;
 }
 
-static struct pt_quality_metric *name_metric(struct pt_quality *quality, const char *name)
+static struct pt_run_quality *name_metric(struct pt_quality_metrics *quality, struct places *places, const char *name)
 {
-    struct pt_quality_metric *metric = find_metric(quality, name);
-    if (!metric && places_document_key(quality, name))
-        metric = find_metric(quality, name);
-    if (!metric) {
-        add_metric(quality, name);
-        metric = &quality->items[quality->n - 1];
-    }
-    return metric;
+    struct pt_run_quality *metric = find_metric(quality, places, name);
+    if (!metric && places_document_key(quality, places, name))
+        metric = find_metric(quality, places, name);
+    if (metric)
+        return metric;
+    add_metric(quality, places, name);
+    return &quality->items[quality->n - 1];
 }
 
-static void name_metrics(const struct pt_config_quality *wanted, struct pt_quality *quality)
+static void name_metrics(const struct pt_config_quality *wanted, struct pt_quality_metrics *quality,
+                         struct places *places)
 {
     for (size_t i = 0; i < N_DOCUMENT_KEYS; i++)
-        add_metric(quality, document_keys[i]);
+        add_metric(quality, places, document_keys[i]);
     for (size_t i = 0; wanted->keys && wanted->keys[i]; i++)
-        name_metric(quality, wanted->keys[i]);
+        name_metric(quality, places, wanted->keys[i]);
     for (size_t i = 0; i < wanted->min.n; i++)
-        name_metric(quality, wanted->min.items[i].name)->min = wanted->min.items[i].value;
+        name_metric(quality, places, wanted->min.items[i].name)->min = wanted->min.items[i].value;
 }
 
 /* File systems stamp with the kernel's tick, some with whole seconds only: a file that a stage has just written may
@@ -90,45 +96,46 @@ static char *read_file(const char *file, pt_u64 start_realtime_ns, struct pt_doc
     return NULL;
 }
 
-static void judge(struct pt_quality *quality)
+static const char *keep(struct pt_quality_metrics *quality, const char *text)
 {
-    for (size_t i = 0; i < quality->n; i++) {
-        struct pt_quality_metric *metric = &quality->items[i];
-        metric->broken = !isnan(metric->min) && !(metric->value >= metric->min);
-        quality->broken += metric->broken;
-    }
+    return pt_arena_text(&quality->reasons, text, strlen(text));
 }
 
-void pt_quality_read(const struct pt_config *config, pt_u64 start_realtime_ns, struct pt_quality *ret_quality)
+void pt_quality_read(const struct pt_config *config, pt_u64 start_realtime_ns, struct pt_quality_metrics *ret_quality)
 {
     const char *file = config->quality.file;
     struct pt_document document = {0};
-    *ret_quality = (struct pt_quality){0};
-    name_metrics(&config->quality, ret_quality);
+    struct places places = {0};
+    *ret_quality = (struct pt_quality_metrics){0};
+    name_metrics(&config->quality, ret_quality, &places);
     PT_AUTO(pt_freep) char *unreadable = read_file(file, start_realtime_ns, &document);
     for (size_t i = 0; i < ret_quality->n; i++) {
-        struct pt_quality_metric *metric = &ret_quality->items[i];
+        struct pt_run_quality *metric = &ret_quality->items[i];
         if (unreadable) {
-            metric->reason = pt_strdup(unreadable);
+            metric->reason = keep(ret_quality, unreadable);
             continue;
         }
-        PT_AUTO(pt_freep) char *problem = pt_quality_find(document.json, metric->place, &metric->value);
-        if (problem)
-            metric->reason = pt_asprintf("%s: %s", file, problem);
+        PT_AUTO(pt_freep) char *problem = pt_quality_find(document.json, places.items[i], &metric->value);
+        PT_AUTO(pt_freep) char *reason = problem ? pt_asprintf("%s: %s", file, problem) : NULL;
+        metric->reason = reason ? keep(ret_quality, reason) : NULL;
     }
     pt_document_fini(&document);
-    judge(ret_quality);
+    free(places.items);
 }
 
-void pt_quality_fini(struct pt_quality *quality)
+void pt_quality_fini(struct pt_quality_metrics *quality)
 {
-    for (size_t i = 0; i < quality->n; i++)
-        free(quality->items[i].reason);
     free(quality->items);
-    *quality = (struct pt_quality){0};
+    pt_arena_fini(&quality->reasons);
+    *quality = (struct pt_quality_metrics){0};
 }
 
-void pt_quality_describe_broken(const struct pt_quality_metric *metric, struct pt_str *out)
+bool pt_quality_is_broken(const struct pt_run_quality *metric)
+{
+    return !isnan(metric->min) && !(metric->value >= metric->min);
+}
+
+void pt_quality_describe_broken(const struct pt_run_quality *metric, struct pt_str *out)
 {
     if (isnan(metric->value))
         pt_str_printf(out, "%s is not known, so its floor of %.6g cannot be checked: %s", metric->key, metric->min,

@@ -9,101 +9,29 @@
 #include "runner.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <math.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <fcntl.h>
 #include <unistd.h>
 
-#include "launcher/status_line.h"
+#include "run_file/write.h"
 #include "util/auto.h"
-#include "util/text/sanitize.h"
+#include "util/mem.h"
 #include "runner_stage.h"
-
-/* ---- the record ---- */
-
-static void note(struct pt_runner *runner, const char *text)
-{
-    pt_vec_push(&runner->notes, pt_strdup(text));
-}
-
-static struct pt_pipeline_record pipeline_record(const struct pt_runner *runner, struct pt_quality_record *quality)
-{
-    const struct pt_config *config = runner->request->config;
-    for (size_t i = 0; i < runner->quality.n; i++) {
-        const struct pt_quality_metric *metric = &runner->quality.items[i];
-        quality[i] = (struct pt_quality_record){metric->key, metric->value, metric->min, metric->reason};
-    }
-    return (struct pt_pipeline_record){
-        .config = config->absolute,
-        .dataset = config->dataset,
-        .train_epochs = config->train_epochs,
-        .cpu_percent = config->thresholds.cpu_percent,
-        .memory_percent = config->thresholds.memory_percent,
-        .disk_percent = config->thresholds.disk_percent,
-        .sustained_s = config->thresholds.sustained_s,
-        .carbon_intensity_g_per_kwh = config->carbon_intensity_g_per_kwh,
-        .quality_file = config->quality.file,
-        .quality = quality,
-        .n_quality = runner->quality.n,
-    };
-}
-
-/* If we are killed, this is how it stays: a stage without an end has no status, one that was not begun is skipped. */
-static void mark_unreached(struct pt_stage_record *stages, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!stages[i].status && !stages[i].argv) {
-            stages[i].status = "skipped";
-            stages[i].reason = "not reached: proftrace was killed before, or is still running";
-        }
-}
-
-/* A record that cannot be written must not stop the pipeline: the stages' work is worth more. */
-static bool write_record(struct pt_runner *runner, bool ended)
-{
-    struct pt_error err = {0};
-    PT_AUTO(pt_freep) struct pt_quality_record *quality = pt_calloc(runner->quality.n, sizeof *quality);
-    PT_AUTO(pt_freep) const char **notes = pt_calloc(runner->notes.n + 1, sizeof *notes);
-    for (size_t i = 0; i < runner->notes.n; i++)
-        notes[i] = runner->notes.items[i];
-    PT_AUTO(pt_freep) struct pt_stage_record *stages = pt_calloc(runner->n_stages, sizeof *stages);
-    memcpy(stages, runner->stages, runner->n_stages * sizeof *stages);
-    mark_unreached(stages, runner->n_stages);
-    const struct pt_pipeline_record pipeline = pipeline_record(runner, quality);
-    const struct pt_run_record record = {
-        .interval_ns = runner->request->config->interval_ns,
-        .duration_ns = ended ? pt_runner_now_ns(runner) : 0,
-        .pipeline = &pipeline,
-        .stages = stages,
-        .n_stages = runner->n_stages,
-        .notes = notes,
-    };
-    if (pt_run_record_write(runner->request->dir, &record, &err) == 0)
-        return true;
-    PT_AUTO(pt_str_fini) struct pt_str text = {0};
-    pt_sanitize_terminal(&text, err.text);
-    fprintf(stderr, "proftrace: %s\n", pt_str_text(&text));
-    return false;
-}
-
-void pt_runner_record(struct pt_runner *runner)
-{
-    write_record(runner, false);
-}
 
 /* ---- stages ---- */
 
-static void skip(struct pt_stage_record *record, const char *reason)
+static void skip(struct pt_run_stage *stage, const char *reason)
 {
-    record->status = "skipped";
-    record->reason = reason;
+    stage->status = "skipped";
+    stage->reason = reason;
 }
 
 /* Why the stages after this one are not run; NULL = they are. */
-static const char *why_stop(struct pt_runner *runner, const struct pt_stage_record *record)
+static const char *why_stop(struct pt_runner *runner, const struct pt_run_stage *stage)
 {
     struct pt_signals_seen seen;
     pt_signals_read(runner->request->signals, 0, true, &seen);
@@ -111,10 +39,10 @@ static const char *why_stop(struct pt_runner *runner, const struct pt_stage_reco
         runner->end_signal = seen.end_signal;
     if (runner->end_signal)
         return pt_runner_format(runner, "interrupted (SIG%s)", sigabbrev_np(runner->end_signal));
-    if (!record || !record->status || !strcmp(record->status, "ok") || !strcmp(record->status, "skipped"))
+    if (!stage || !strcmp(stage->status, "ok"))
         return NULL;
-    return pt_runner_format(runner, "stage '%s' %s", record->stage,
-                            strcmp(record->status, "timeout") ? "failed" : "timed out");
+    return pt_runner_format(runner, "stage '%s' %s", stage->name,
+                            strcmp(stage->status, "timeout") ? "failed" : "timed out");
 }
 
 static void run_stages(struct pt_runner *runner)
@@ -122,38 +50,56 @@ static void run_stages(struct pt_runner *runner)
     const struct pt_plan *plan = runner->request->plan;
     const char *stop = why_stop(runner, NULL);
     for (size_t i = 0; i < plan->n; i++) {
-        struct pt_stage_record *record = &runner->stages[i];
+        struct pt_run_stage *stage = &runner->run.stages[i];
         if (plan->items[i].stage->skip)
             continue; /* as planned: said already */
         if (stop) {
-            skip(record, stop);
+            skip(stage, stop);
             continue;
         }
         pt_runner_stage(runner, i);
-        runner->result->n_failed += strcmp(record->status, "ok") != 0;
-        stop = why_stop(runner, record);
-        write_record(runner, false);
+        runner->result->n_failed += strcmp(stage->status, "ok") != 0;
+        stop = why_stop(runner, stage);
+        pt_runner_record(runner);
     }
 }
 
-static void plan_records(struct pt_runner *runner)
+/* If we are killed, this is how it stays: a stage without an end has no status, one that was not begun is skipped. */
+static void plan_stage(struct pt_runner *runner, const struct pt_planned *planned)
 {
+    struct pt_run_info *run = &runner->run;
+    struct pt_run_stage *stage = &run->stages[run->n_stages++];
+    const double timeout_s = planned->stage->timeout_s;
+    pt_run_stage_forget(stage);
+    stage->name = planned->stage->name;
+    stage->cwd = planned->stage->cwd;
+    if (!isnan(timeout_s))
+        stage->timeout_s = trunc(trunc(timeout_s * 1e9) / 1e6) / 1000; /* whole milliseconds */
+    skip(stage,
+         planned->stage->skip ? planned->stage->skip : "not reached: proftrace was killed before, or is still running");
+    if (!planned->stage->skip)
+        pt_run_take_target(run, stage->name, &planned->target);
+}
+
+static void plan_run(struct pt_runner *runner)
+{
+    const struct pt_config *config = runner->request->config;
     const struct pt_plan *plan = runner->request->plan;
-    runner->n_stages = plan->n;
-    runner->stages = pt_calloc(plan->n, sizeof *runner->stages);
+    struct pt_run_info *run = &runner->run;
+    pt_run_forget(run);
+    run->interval_ns = (double)config->interval_ns;
+    run->is_pipeline = true;
+    run->pipeline.config = config->absolute;
+    run->pipeline.dataset = config->dataset;
+    run->pipeline.train_epochs = (double)config->train_epochs;
+    run->pipeline.thresholds = config->thresholds;
+    run->pipeline.carbon_intensity_g_per_kwh = config->carbon_intensity_g_per_kwh;
+    run->pipeline.quality_file = config->quality.file;
+    run->stages = pt_calloc(plan->n, sizeof *run->stages);
+    run->untraced = pt_calloc(plan->n, sizeof *run->untraced);
     runner->runs = pt_calloc(plan->n, sizeof *runner->runs);
-    for (size_t i = 0; i < plan->n; i++) {
-        const struct pt_config_stage *stage = plan->items[i].stage;
-        runner->stages[i] = (struct pt_stage_record){
-            .stage = stage->name,
-            .cwd = stage->cwd,
-            .timeout_ns = isnan(stage->timeout_s) ? 0 : (pt_u64)(stage->timeout_s * 1e9),
-        };
-        if (stage->skip)
-            skip(&runner->stages[i], stage->skip);
-        else
-            runner->stages[i].target = &plan->items[i].target;
-    }
+    for (size_t i = 0; i < plan->n; i++)
+        plan_stage(runner, &plan->items[i]);
 }
 
 /* ---- isolation ---- */
@@ -176,10 +122,10 @@ static void remove_temp(struct pt_runner *runner)
         return;
     if (runner->request->keep_temp) {
         pt_isolate_keep(&runner->isolated);
-        note(runner,
-             pt_runner_format(runner, "the temporary configuration was kept: %s", runner->isolated.config_path));
+        pt_runner_note(
+            runner, pt_runner_format(runner, "the temporary configuration was kept: %s", runner->isolated.config_path));
     } else if (pt_isolate_remove(&runner->isolated, &err) < 0) {
-        note(runner, err.text);
+        pt_runner_note(runner, err.text);
     }
 }
 
@@ -187,15 +133,17 @@ static void remove_temp(struct pt_runner *runner)
 
 static void read_quality(struct pt_runner *runner)
 {
-    pt_quality_read(runner->request->config, runner->request->dir->start_realtime_ns, &runner->quality);
-    for (size_t i = 0; i < runner->quality.n; i++) {
-        const struct pt_quality_metric *metric = &runner->quality.items[i];
-        if (!metric->broken)
+    struct pt_quality_metrics *quality = &runner->quality;
+    pt_quality_read(runner->request->config, runner->request->dir->start_realtime_ns, quality);
+    for (size_t i = 0; i < quality->n; i++) {
+        if (!pt_quality_is_broken(&quality->items[i]))
             continue;
         PT_AUTO(pt_str_fini) struct pt_str sentence = {0};
-        pt_quality_describe_broken(metric, &sentence);
+        pt_quality_describe_broken(&quality->items[i], &sentence);
         pt_vec_push(&runner->result->broken_floors, pt_strdup(pt_str_text(&sentence)));
     }
+    runner->run.pipeline.quality = quality->items;
+    runner->run.pipeline.n_quality = (pt_u32)quality->n;
 }
 
 /* ---- the whole ---- */
@@ -203,12 +151,13 @@ static void read_quality(struct pt_runner *runner)
 static void runner_fini(struct pt_runner *runner)
 {
     pt_status_line_close(&runner->status_line);
-    for (size_t i = 0; i < runner->n_stages; i++)
+    for (pt_u32 i = 0; i < runner->run.n_stages; i++)
         pt_runner_stage_fini(&runner->runs[i]);
     for (size_t i = 0; i < runner->notes.n; i++)
         free(runner->notes.items[i]);
     free(runner->notes.items);
-    free(runner->stages);
+    free(runner->run.stages);
+    free(runner->run.untraced);
     free(runner->runs);
     pt_quality_fini(&runner->quality);
     pt_isolate_fini(&runner->isolated);
@@ -221,17 +170,19 @@ int pt_pipeline_run(const struct pt_runner_request *request, struct pt_runner_re
 {
     struct pt_runner runner = {.request = request, .result = ret_result, .logs_fd = -1};
     *ret_result = (struct pt_runner_result){0};
-    plan_records(&runner);
+    plan_run(&runner);
     pt_status_line_open(&runner.status_line);
     const int prepared = prepare(&runner, err);
     if (prepared == 0) {
-        write_record(&runner, false);
+        pt_runner_record(&runner);
         run_stages(&runner);
         read_quality(&runner);
     }
     remove_temp(&runner);
-    if (prepared == 0)
-        ret_result->recorded = write_record(&runner, true);
+    if (prepared == 0) {
+        runner.run.duration_ns = (double)pt_runner_now_ns(&runner);
+        ret_result->recorded = pt_runner_record(&runner);
+    }
     ret_result->end_signal = runner.end_signal;
     runner_fini(&runner);
     return prepared;

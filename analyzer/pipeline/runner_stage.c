@@ -5,13 +5,10 @@
  */
 #include "runner_stage.h"
 
-#include <fcntl.h>
-#include <stdarg.h>
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cpu_profile/cpu_profile.h"
 #include "launcher/environment.h"
@@ -29,26 +26,16 @@
 
 extern char **environ;
 
-pt_u64 pt_runner_now_ns(const struct pt_runner *runner)
+static void note(struct pt_runner *runner, const struct pt_run_stage *stage, const char *text)
 {
-    return pt_monotonic_ns() - runner->request->dir->start_monotonic_ns;
+    pt_runner_note(runner, pt_runner_format(runner, "stage '%s': %s", stage->name, text));
 }
 
-const char *pt_runner_format(struct pt_runner *runner, const char *format, ...)
+/* 0 = it may take as long as it likes. */
+static pt_u64 timeout_ns(const struct pt_runner *runner, size_t index)
 {
-    PT_AUTO(pt_freep) char *text = NULL;
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = vasprintf(&text, format, arguments);
-    va_end(arguments);
-    return length < 0 ? "" : pt_arena_text(&runner->arena, text, (size_t)length);
-}
-
-static void note(struct pt_runner *runner, const char *stage, const char *text)
-{
-    PT_AUTO(pt_str_fini) struct pt_str line = {0};
-    pt_str_printf(&line, "stage '%s': %s", stage, text);
-    pt_vec_push(&runner->notes, pt_strdup(pt_str_text(&line)));
+    const double timeout_s = runner->request->plan->items[index].stage->timeout_s;
+    return isnan(timeout_s) ? 0 : (pt_u64)(timeout_s * 1e9);
 }
 
 /* ---- what the stage gets ---- */
@@ -125,7 +112,7 @@ static void settle(struct pt_tree *tree)
 }
 
 /* What is still there belongs to the stage, and stays: a daemon was started on purpose. */
-static void list_left(struct pt_runner *runner, struct pt_stage_record *record, struct pt_stage_run *run)
+static void list_left(struct pt_runner *runner, struct pt_run_stage *stage, struct pt_stage_run *run)
 {
     struct pt_tree *tree = pt_sampler_tree(run->sampler);
     pt_tree_scan(tree); /* who only finished what it was doing is gone now */
@@ -135,13 +122,13 @@ static void list_left(struct pt_runner *runner, struct pt_stage_record *record, 
         const struct pt_tree_entry *entry = &tree->entries[i];
         if (entry->kinship != PT_KIN_OURS || entry->now.state == 'Z')
             continue;
-        run->left[run->n_left++] = (struct pt_left_record){entry->pid, command_of(entry->pid)};
+        run->left[run->n_left++] = (struct pt_run_left){entry->pid, command_of(entry->pid)};
     }
-    record->left = run->left;
-    record->n_left = run->n_left;
+    stage->left = run->left;
+    stage->n_left = run->n_left;
     if (run->n_left)
-        note(runner, record->stage,
-             pt_runner_format(runner, "%zu processes were still running when it ended, and were left alone: %s%s",
+        note(runner, stage,
+             pt_runner_format(runner, "%u processes were still running when it ended, and were left alone: %s%s",
                               run->n_left, run->left[0].command ? run->left[0].command : "?",
                               run->n_left > 1 ? " ..." : ""));
 }
@@ -159,51 +146,64 @@ static const char *killed_text(struct pt_runner *runner, const struct pt_launch_
                             pt_fmt_duration((pt_i64)result->stop_ns).text);
 }
 
-static void judge(struct pt_runner *runner, struct pt_stage_record *record, const struct pt_launch_result *result)
+static void judge(struct pt_runner *runner, size_t index)
 {
-    char ended[48];
-    pt_status_text(result->wait_status, ended, sizeof ended);
+    struct pt_run_stage *stage = &runner->run.stages[index];
+    const struct pt_launch_result *result = &runner->runs[index].result;
     if (result->end_signal) /* however the stage ended: somebody asked us to */
         runner->end_signal = result->end_signal;
-    record->status = pt_status_is_success(result->wait_status) ? "ok" : "failed";
-    record->reason = *record->status == 'f' ? pt_runner_format(runner, "%s", ended) : NULL;
     if (result->how == PT_LAUNCH_TIMED_OUT) {
-        record->status = "timeout";
-        record->reason =
+        stage->status = "timeout";
+        stage->reason =
             pt_runner_format(runner, "still running after %s: it was ended%s",
-                             pt_fmt_duration((pt_i64)record->timeout_ns).text, killed_text(runner, result));
+                             pt_fmt_duration((pt_i64)timeout_ns(runner, index)).text, killed_text(runner, result));
     } else if (result->how == PT_LAUNCH_INTERRUPTED) {
-        record->status = "failed";
-        record->reason = pt_runner_format(runner, "interrupted (SIG%s): it was ended%s",
-                                          sigabbrev_np(result->end_signal), killed_text(runner, result));
+        stage->status = "failed";
+        stage->reason = pt_runner_format(runner, "interrupted (SIG%s): it was ended%s",
+                                         sigabbrev_np(result->end_signal), killed_text(runner, result));
+    } else if (pt_status_is_success(result->wait_status)) {
+        stage->status = "ok";
+    } else {
+        stage->status = "failed";
+        stage->reason = result->exit;
     }
 }
 
-static void fail_record(struct pt_runner *runner, struct pt_stage_record *record, const struct pt_error *err)
+static void fail(struct pt_runner *runner, struct pt_run_stage *stage, const struct pt_error *err)
 {
-    record->status = "failed";
-    record->reason = pt_runner_format(runner, "%s", err->text);
+    stage->status = "failed";
+    stage->reason = pt_runner_format(runner, "%s", err->text);
 }
 
 /* ---- running it ---- */
 
 struct progress {
     struct pt_runner *runner;
-    struct pt_stage_record *record;
-    const struct pt_launch_result *result;
+    size_t index;
+    pt_u64 start_ns;
 };
+
+/* What is known of its command by now. */
+static void take_result(const struct progress *progress)
+{
+    struct pt_run_stage *stage = &progress->runner->run.stages[progress->index];
+    const struct pt_launch_result *result = &progress->runner->runs[progress->index].result;
+    stage->start_ns = (double)progress->start_ns;
+    pt_run_stage_take(stage, result);
+    pt_run_take_gpus(&progress->runner->run, result->samples);
+}
 
 static void tell_progress(void *context)
 {
     const struct progress *progress = context;
-    progress->record->result = progress->result;
+    take_result(progress);
     pt_runner_record(progress->runner);
 }
 
 static int launch(struct pt_runner *runner, size_t index, struct pt_output *output, struct pt_error *err)
 {
     const struct pt_planned *planned = &runner->request->plan->items[index];
-    struct pt_stage_record *record = &runner->stages[index];
+    struct pt_run_stage *stage = &runner->run.stages[index];
     struct pt_stage_run *run = &runner->runs[index];
     const struct pt_sampler_options looking = {.no_gpu = !runner->request->config->gpu_sampling};
     PT_AUTO(pt_environment_freep) char **environment = stage_environment(runner, planned, err);
@@ -211,8 +211,9 @@ static int launch(struct pt_runner *runner, size_t index, struct pt_output *outp
     run->sampler = pt_sampler_new(&looking, err);
     if (!environment || !run->sampler)
         return -1;
-    record->argv = run->argv;
-    record->start_ns = pt_runner_now_ns(runner);
+    stage->command = (const char **)run->argv;
+    stage->status = stage->reason = NULL;
+    struct progress progress = {runner, index, pt_runner_now_ns(runner)};
     PT_AUTO(pt_cpu_profile_freep)
     struct pt_cpu_profile *cpu_profile = pt_cpu_profile_new(runner->request->dir->fd, (pt_u32)index);
     const struct pt_launch what = {
@@ -224,18 +225,20 @@ static int launch(struct pt_runner *runner, size_t index, struct pt_output *outp
         .signals = runner->request->signals,
         .output = output,
         .status_line = &runner->status_line,
-        .timeout_ns = record->timeout_ns,
+        .timeout_ns = timeout_ns(runner, index),
         .cpu_profile = cpu_profile,
         .progress = tell_progress,
-        .progress_context = &(struct progress){runner, record, &run->result},
+        .progress_context = &progress,
     };
     const int launched = pt_launch(&what, run->sampler, &run->result, err);
+    if (launched == 0)
+        take_result(&progress);
     if (pt_cpu_profile_note(cpu_profile))
-        note(runner, record->stage, pt_cpu_profile_note(cpu_profile));
+        note(runner, stage, pt_cpu_profile_note(cpu_profile));
     return launched;
 }
 
-static void note_output(struct pt_runner *runner, const char *stage, const struct pt_output *output)
+static void note_output(struct pt_runner *runner, const struct pt_run_stage *stage, const struct pt_output *output)
 {
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     pt_output_notes(output, &text);
@@ -245,39 +248,38 @@ static void note_output(struct pt_runner *runner, const char *stage, const struc
 
 void pt_runner_stage(struct pt_runner *runner, size_t index)
 {
-    struct pt_stage_record *record = &runner->stages[index];
+    struct pt_run_stage *stage = &runner->run.stages[index];
     struct pt_stage_run *run = &runner->runs[index];
     struct pt_error err = {0};
     struct pt_output output;
     const pt_u64 begin_ns = pt_monotonic_ns();
-    if (pt_output_open(&output, runner->logs_fd, record->stage, &err) < 0) {
-        fail_record(runner, record, &err);
+    if (pt_output_open(&output, runner->logs_fd, stage->name, &err) < 0) {
+        fail(runner, stage, &err);
         return;
     }
     output.status_line = &runner->status_line;
-    record->log = pt_runner_format(runner, "logs/%s", output.log.name);
-    pt_status_line_begin(&runner->status_line, record->stage, (unsigned)index + 1, (unsigned)runner->n_stages,
-                         begin_ns);
-    if (launch(runner, index, &output, &err) < 0) {
-        runner->end_signal = run->result.end_signal;
-        fail_record(runner, record, &err);
+    stage->log = pt_runner_format(runner, "logs/%s", output.log.name);
+    pt_status_line_begin(&runner->status_line, stage->name, (unsigned)index + 1, runner->run.n_stages, begin_ns);
+    const bool is_launched = launch(runner, index, &output, &err) == 0;
+    if (is_launched) {
+        judge(runner, index);
+        list_left(runner, stage, run);
     } else {
-        record->result = &run->result;
-        judge(runner, record, &run->result);
-        list_left(runner, record, run);
+        runner->end_signal = run->result.end_signal;
+        fail(runner, stage, &err);
     }
     pt_output_finish(&output);
-    note_output(runner, record->stage, &output);
-    const char *ended = record->reason ? pt_runner_format(runner, "%s: %s", record->status, record->reason) : "ok";
+    note_output(runner, stage, &output);
+    const char *ended = stage->reason ? pt_runner_format(runner, "%s: %s", stage->status, stage->reason) : "ok";
     /* What reports say, not what the end of its tree took besides. */
     pt_status_line_end(&runner->status_line, ended,
-                       record->result ? begin_ns + run->result.duration_ns : pt_monotonic_ns());
+                       is_launched ? begin_ns + run->result.duration_ns : pt_monotonic_ns());
 }
 
 void pt_runner_stage_fini(struct pt_stage_run *run)
 {
-    for (size_t i = 0; i < run->n_left; i++)
-        free(run->left[i].command);
+    for (pt_u32 i = 0; i < run->n_left; i++)
+        free((void *)(size_t)run->left[i].command);
     free(run->left);
     free(run->argv);
     pt_sampler_free(run->sampler);

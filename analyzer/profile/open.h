@@ -6,7 +6,7 @@
 #define PT_PROFILE_OPEN_H
 
 #include "model/session.h"
-#include "run_file/run_info.h"
+#include "run_file/read.h"
 
 /* Zeroed = closed. */
 struct pt_run {

@@ -6,7 +6,7 @@
 #define PT_PROFILE_PROFILE_H
 
 #include "model/session.h"
-#include "run_file/run_info.h"
+#include "run_file/run_file.h"
 #include "metrics.h"
 #include "stages.h"
 

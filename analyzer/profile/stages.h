@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "model/session.h"
-#include "run_file/run_info.h"
+#include "run_file/run_file.h"
 #include "util/vec.h"
 
 struct pt_stage {

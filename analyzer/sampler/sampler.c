@@ -14,13 +14,15 @@
 #include "process_tree.h"
 
 #define SAMPLES_MAX 8192 /* then two become one: a long run keeps its shape in bounded memory */
+#define SAMPLES_FIRST 64 /* room for so many at first */
 #define SOURCES_MAX 16
 
 struct pt_sampler {
     struct pt_tree tree;
     struct pt_samples samples;
     struct pt_sample last;
-    size_t merged; /* samples that make one in the list */
+    size_t capacity; /* of the lists of samples */
+    size_t merged;   /* samples that make one in the list */
     size_t pending;
     pt_u64 last_ns;
     pt_u64 begin_ns;                     /* monotonic */
@@ -60,9 +62,8 @@ struct pt_sampler *pt_sampler_new(const struct pt_sampler_options *options, stru
         free(sampler);
         return NULL;
     }
-    sampler->samples.list = pt_calloc(SAMPLES_MAX, sizeof *sampler->samples.list);
     for (size_t i = 0; i < PT_RESOURCE__COUNT; i++)
-        sampler->samples.summary[i] = (struct pt_resource_summary){NAN, NAN, NAN, NULL};
+        sampler->samples.resources[i] = (struct pt_run_resource){NAN, NAN, NAN, NULL, NULL};
     sampler->samples.cpu_percent_max = NAN;
     forget(sampler->last.values);
     sampler->merged = 1;
@@ -79,7 +80,9 @@ void pt_sampler_free(struct pt_sampler *sampler)
         free(sampler->states[i]);
     }
     pt_tree_close(&sampler->tree);
-    free(sampler->samples.list);
+    free(sampler->samples.t_s);
+    for (size_t r = 0; r < PT_RESOURCE__COUNT; r++)
+        free(sampler->samples.resources[r].samples);
     free(sampler);
 }
 
@@ -115,6 +118,8 @@ void pt_sampler_reaped(struct pt_sampler *sampler, pid_t pid, const struct rusag
 }
 
 /* ---- the list ---- */
+
+/* `weight` samples are in `value` already. */
 static double merged_value(enum pt_merge merge, double value, double other, size_t weight)
 {
     if (isnan(value) || isnan(other))
@@ -130,36 +135,52 @@ static double merged_value(enum pt_merge merge, double value, double other, size
     return other;
 }
 
-/* `weight` samples are in `into` already. */
-static void merge_samples(struct pt_sample *into, const struct pt_sample *other, size_t weight)
-{
-    into->t_ns = other->t_ns;
-    for (size_t i = 0; i < PT_RESOURCE__COUNT; i++)
-        into->values[i] = merged_value(pt_resources[i].merge, into->values[i], other->values[i], weight);
-}
-
+/* Two neighbours become one, which is of the time of the second. */
 static void halve(struct pt_sampler *sampler)
 {
     struct pt_samples *samples = &sampler->samples;
-    for (size_t i = 0; i < samples->n / 2; i++) {
-        samples->list[i] = samples->list[2 * i];
-        merge_samples(&samples->list[i], &samples->list[2 * i + 1], 1);
-    }
     samples->n /= 2;
+    for (size_t i = 0; i < samples->n; i++)
+        samples->t_s[i] = samples->t_s[2 * i + 1];
+    for (size_t r = 0; r < PT_RESOURCE__COUNT; r++) {
+        double *values = samples->resources[r].samples;
+        for (size_t i = 0; i < samples->n; i++)
+            values[i] = merged_value(pt_resources[r].merge, values[2 * i], values[2 * i + 1], 1);
+    }
     sampler->merged *= 2;
+}
+
+static void make_room(struct pt_sampler *sampler)
+{
+    struct pt_samples *samples = &sampler->samples;
+    if (samples->n < sampler->capacity)
+        return;
+    sampler->capacity = sampler->capacity ? sampler->capacity * 2 : SAMPLES_FIRST;
+    samples->t_s = pt_realloc(samples->t_s, sampler->capacity * sizeof *samples->t_s);
+    for (size_t r = 0; r < PT_RESOURCE__COUNT; r++)
+        samples->resources[r].samples =
+            pt_realloc(samples->resources[r].samples, sampler->capacity * sizeof *samples->t_s);
 }
 
 static void keep(struct pt_sampler *sampler, const struct pt_sample *sample)
 {
     struct pt_samples *samples = &sampler->samples;
-    if (sampler->pending && sampler->pending < sampler->merged) {
-        merge_samples(&samples->list[samples->n - 1], sample, sampler->pending++);
-        return;
-    }
-    if (samples->n == SAMPLES_MAX)
+    const bool is_merged = sampler->pending && sampler->pending < sampler->merged;
+    if (!is_merged && samples->n == SAMPLES_MAX)
         halve(sampler);
-    samples->list[samples->n++] = *sample;
-    sampler->pending = 1;
+    if (!is_merged) {
+        make_room(sampler);
+        samples->n++;
+        sampler->pending = 0;
+    }
+    const size_t at = samples->n - 1;
+    samples->t_s[at] = (double)sample->t_ns / 1e9;
+    for (size_t r = 0; r < PT_RESOURCE__COUNT; r++) {
+        double *value = &samples->resources[r].samples[at];
+        *value = is_merged ? merged_value(pt_resources[r].merge, *value, sample->values[r], sampler->pending)
+                           : sample->values[r];
+    }
+    sampler->pending++;
 }
 
 /* ---- the whole stage ---- */
@@ -173,27 +194,27 @@ static void summarize(struct pt_sampler *sampler, const struct pt_sample *sample
 {
     struct pt_samples *samples = &sampler->samples;
     for (size_t i = 0; i < PT_RESOURCE__COUNT; i++) {
-        struct pt_resource_summary *summary = &samples->summary[i];
+        struct pt_run_resource *resource = &samples->resources[i];
         const double value = sample->values[i];
         if (isnan(value))
             continue;
         const double ns = (double)(sample->t_ns - sampler->last_ns);
         const double before_ns = sampler->known_ns[i];
         if (!is_total(i))
-            summary->mean = before_ns > 0 ? summary->mean + (value - summary->mean) * ns / (before_ns + ns) : value;
+            resource->mean = before_ns > 0 ? resource->mean + (value - resource->mean) * ns / (before_ns + ns) : value;
         sampler->known_ns[i] += ns;
-        summary->max = fmax(summary->max, value); /* fmax ignores a NAN */
-        summary->last = value;
+        resource->max = fmax(resource->max, value); /* fmax ignores a NAN */
+        resource->last = value;
     }
-    samples->cpu_percent_max = samples->summary[PT_RESOURCE_cpu_percent].max;
+    samples->cpu_percent_max = samples->resources[PT_RESOURCE_cpu_percent].max;
 }
 
 /* What was seen once does not become less: a process may go where nobody waits for it, and take its numbers along. */
 static void keep_totals_rising(struct pt_sampler *sampler, double *values)
 {
     for (size_t i = 0; i < PT_RESOURCE__COUNT; i++)
-        if (is_total(i) && values[i] < sampler->samples.summary[i].last)
-            values[i] = sampler->samples.summary[i].last;
+        if (is_total(i) && values[i] < sampler->samples.resources[i].last)
+            values[i] = sampler->samples.resources[i].last;
 }
 
 pt_u64 pt_sampler_take(struct pt_sampler *sampler, pt_u64 t_ns)
@@ -235,19 +256,19 @@ static void finish_totals(struct pt_sampler *sampler)
     keep_totals_rising(sampler, values);
     for (size_t i = 0; i < PT_RESOURCE__COUNT; i++)
         if (is_total(i) && !isnan(values[i]))
-            sampler->samples.summary[i].max = sampler->samples.summary[i].last = values[i];
+            sampler->samples.resources[i].max = sampler->samples.resources[i].last = values[i];
 }
 
 const struct pt_samples *pt_sampler_so_far(struct pt_sampler *sampler)
 {
     struct pt_samples *samples = &sampler->samples;
     for (size_t i = 0; i < PT_RESOURCE__COUNT; i++) {
-        struct pt_resource_summary *summary = &samples->summary[i];
-        summary->reason = NULL; /* what was said of an earlier look may not hold any more */
+        struct pt_run_resource *resource = &samples->resources[i];
+        resource->reason = NULL; /* what was said of an earlier look may not hold any more */
         if (sampler->reasons[i][0])
-            summary->reason = sampler->reasons[i];
-        else if (isnan(summary->last))
-            summary->reason = samples->n ? "it could not be read" : "the stage ended before the first sample";
+            resource->reason = sampler->reasons[i];
+        else if (isnan(resource->last))
+            resource->reason = samples->n ? "it could not be read" : "the stage ended before the first sample";
     }
     return samples;
 }

@@ -16,7 +16,7 @@
 #include <sys/types.h>
 
 #include "proftrace/schema.h"
-#include "run_file/resources.h"
+#include "run_file/run_file.h"
 #include "util/error.h"
 
 struct pt_sampler_options {
@@ -30,24 +30,19 @@ struct pt_sample {
     double values[PT_RESOURCE__COUNT]; /* NAN = not known this time */
 };
 
-/* One resource over the whole stage; NAN = unknown. Totals have no mean. */
-struct pt_resource_summary {
-    double max, mean, last;
-    const char *reason; /* why it is unknown, or why it is not quite what its name says; NULL = no reason */
-};
-
 enum { PT_SAMPLED_GPUS_MAX = 32 };
 
 struct pt_samples {
-    struct pt_sample *list;
+    double *t_s; /* of the samples, since the start */
     size_t n;
-    struct pt_resource_summary summary[PT_RESOURCE__COUNT];
-    pt_u64 rss_max_bytes;               /* of samples, or of one process as the kernel kept it, whichever is more */
-    pt_u64 cpu_ns;                      /* of everything waited for, and of what still runs as last seen */
-    double cpu_percent_max;             /* NAN = no sample */
-    pt_u32 living;                      /* descendants alive at the last look */
-    char gpus[PT_SAMPLED_GPUS_MAX][96]; /* their names */
+    struct pt_run_resource resources[PT_RESOURCE__COUNT];
+    pt_u64 rss_max_bytes;   /* of samples, or of one process as the kernel kept it, whichever is more */
+    pt_u64 cpu_ns;          /* of everything waited for, and of what still runs as last seen */
+    double cpu_percent_max; /* NAN = no sample */
+    pt_u32 living;          /* descendants alive at the last look */
+    char gpus[PT_SAMPLED_GPUS_MAX][96];
     size_t n_gpus;
+    const char *gpu_names[PT_SAMPLED_GPUS_MAX + 1]; /* the same, NULL-terminated */
 };
 
 struct pt_sampler;

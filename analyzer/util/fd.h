@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "str.h"
+
 /* Somebody starts us with stdin, stdout or stderr closed, and what we open next gets its number: move it out of the
  * way, else it is taken for the real one. -1 stays -1. */
 static inline int pt_fd_above_standard(int fd)
@@ -18,5 +20,10 @@ static inline int pt_fd_above_standard(int fd)
     close(fd);
     return high_fd;
 }
+
+/* All that is left to read, of at most so many bytes. -1 with errno; EFBIG = there is more. */
+int pt_fd_read_all(int fd, size_t most, struct pt_str *out);
+/* -1 with errno when not all could be written. */
+int pt_fd_write_all(int fd, const void *bytes, size_t n);
 
 #endif

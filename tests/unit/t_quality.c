@@ -24,9 +24,9 @@
 #define SECOND_NS 1000000000ull
 
 /* Read grade.json with a section `quality`. */
-static struct pt_quality read_quality(const char *section, pt_u64 start_ns)
+static struct pt_quality_metrics read_quality(const char *section, pt_u64 start_ns)
 {
-    struct pt_quality quality;
+    struct pt_quality_metrics quality;
     struct pt_config *config = NULL;
     struct pt_error err = {0};
     char text[600];
@@ -37,18 +37,26 @@ static struct pt_quality read_quality(const char *section, pt_u64 start_ns)
     pt_quality_read(config, start_ns, &quality);
     /* Keys are texts of the configuration, which goes here: keep those of the tables only. */
     for (size_t i = 0; i < quality.n; i++)
-        quality.items[i].key = quality.items[i].place = NULL;
+        quality.items[i].key = NULL;
     pt_config_free(config);
     return quality;
+}
+
+static size_t n_broken(const struct pt_quality_metrics *quality)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < quality->n; i++)
+        n += pt_quality_is_broken(&quality->items[i]);
+    return n;
 }
 
 /* Read it without floors; the metric's reason, with the directory cut off, or the value. */
 static void check(const char *grade, const char *section, size_t index, double value, const char *reason)
 {
     write_text("grade.json", grade);
-    PT_AUTO(pt_quality_fini) struct pt_quality quality = read_quality(section, 0);
+    PT_AUTO(pt_quality_fini) struct pt_quality_metrics quality = read_quality(section, 0);
     assert_in_range(index, 0, quality.n - 1);
-    const struct pt_quality_metric *metric = &quality.items[index];
+    const struct pt_run_quality *metric = &quality.items[index];
     if (!reason) {
         assert_null(metric->reason);
         assert_true(metric->value == value);
@@ -68,9 +76,10 @@ static void the_documents_keys_are_found(void **state)
     write_text("grade.json", "{\"run_grade_0_100\": 72.5, \"precision_proxy\": 0.85, \"recall_proxy\": 0.78,"
                              " \"miss_rate_proxy\": 0.22, \"f1\": 1}");
     PT_AUTO(pt_quality_fini)
-    struct pt_quality quality = read_quality("{\"file\": \"grade.json\", \"keys\": [\"recall_proxy\", \"f1\"]}", 0);
+    struct pt_quality_metrics quality =
+        read_quality("{\"file\": \"grade.json\", \"keys\": [\"recall_proxy\", \"f1\"]}", 0);
     assert_int_equal(quality.n, 5);
-    assert_int_equal(quality.broken, 0);
+    assert_int_equal(n_broken(&quality), 0);
     const double expected[] = {72.5, 0.85, 0.78, 0.22, 1};
     for (size_t i = 0; i < 5; i++)
         assert_true(quality.items[i].value == expected[i] && !quality.items[i].reason);
@@ -117,7 +126,7 @@ static void a_fifo_does_not_hold_us(void **state)
 {
     (void)state;
     assert_int_equal(mkfifo("fifo", 0600), 0);
-    PT_AUTO(pt_quality_fini) struct pt_quality quality = read_quality("{\"file\": \"fifo\"}", 0);
+    PT_AUTO(pt_quality_fini) struct pt_quality_metrics quality = read_quality("{\"file\": \"fifo\"}", 0);
     assert_non_null(strstr(quality.items[0].reason, "fifo: this is not a regular file; name the JSON file"));
 }
 
@@ -126,16 +135,17 @@ static void a_file_of_another_run_does_not_count(void **state)
     (void)state;
     struct timespec past[2] = {{1000, 5}, {1000, 5}};
     write_text("grade.json", "{\"run_grade_0_100\": 72.5}");
-    PT_AUTO(pt_quality_fini) struct pt_quality fresh = read_quality(FILE_ONLY, (pt_u64)time(NULL) * SECOND_NS);
+    PT_AUTO(pt_quality_fini) struct pt_quality_metrics fresh = read_quality(FILE_ONLY, (pt_u64)time(NULL) * SECOND_NS);
     assert_true(fresh.items[0].value == 72.5);
     assert_int_equal(utimensat(AT_FDCWD, "grade.json", past, 0), 0);
-    PT_AUTO(pt_quality_fini) struct pt_quality old = read_quality(FILE_ONLY, 1001 * SECOND_NS);
+    PT_AUTO(pt_quality_fini) struct pt_quality_metrics old = read_quality(FILE_ONLY, 1001 * SECOND_NS);
     assert_true(isnan(old.items[0].value));
     assert_non_null(strstr(old.items[0].reason, "grade.json: older than this run, so it is not of this run"));
     /* A file system that knows only seconds. */
     past[1] = (struct timespec){1000, 0};
     assert_int_equal(utimensat(AT_FDCWD, "grade.json", past, 0), 0);
-    PT_AUTO(pt_quality_fini) struct pt_quality coarse = read_quality(FILE_ONLY, 1000 * SECOND_NS + SECOND_NS / 2);
+    PT_AUTO(pt_quality_fini)
+    struct pt_quality_metrics coarse = read_quality(FILE_ONLY, 1000 * SECOND_NS + SECOND_NS / 2);
     assert_true(coarse.items[0].value == 72.5);
 }
 
@@ -144,15 +154,16 @@ static void floors_are_judged(void **state)
     (void)state;
     write_text("grade.json", "{\"run_grade_0_100\": 72.5, \"precision_proxy\": 0.61, \"nested\": {\"f1\": 0.5}}");
     PT_AUTO(pt_quality_fini)
-    struct pt_quality quality =
+    struct pt_quality_metrics quality =
         read_quality("{\"file\": \"grade.json\", \"min\": {\"run_grade_0_100\": 72.5, \"precision_proxy\": 0.7,"
                      " \"nested.f1\": 0.4, \"absent\": 0}}",
                      0);
     assert_int_equal(quality.n, 6);
-    assert_int_equal(quality.broken, 2);
-    assert_true(!quality.items[0].broken && quality.items[1].broken && !quality.items[2].broken);
-    assert_true(!quality.items[4].broken && quality.items[4].value == 0.5);
-    assert_true(quality.items[5].broken && isnan(quality.items[5].value));
+    assert_int_equal(n_broken(&quality), 2);
+    assert_true(!pt_quality_is_broken(&quality.items[0]) && pt_quality_is_broken(&quality.items[1]) &&
+                !pt_quality_is_broken(&quality.items[2]));
+    assert_true(!pt_quality_is_broken(&quality.items[4]) && quality.items[4].value == 0.5);
+    assert_true(pt_quality_is_broken(&quality.items[5]) && isnan(quality.items[5].value));
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     quality.items[1].key = "precision_proxy";
     quality.items[5].key = "absent";

@@ -18,6 +18,7 @@
 #include "cpu_file/write.h"
 #include "helper_files.h"
 #include "model/text/read.h"
+#include "run_file/read.h"
 
 #define PROCESS                                                                                                        \
     " uid=1000 end=4.000000000 state=exited exit_status=0 cpu_ns=100000000 boot=\"b\" host=\"h1\" stage=\"train\" "    \

@@ -11,7 +11,7 @@
 #include "analysis/cpu/off_cpu.h"
 #include "cpu_file/read.h"
 #include "merge/stream.h"
-#include "run_file/run_info.h"
+#include "run_file/read.h"
 #include "util/auto.h"
 #include "util/mem.h"
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run_file/run_info.h"
+#include "run_file/read.h"
 #include "util/auto.h"
 #include "show.h"
 
@@ -67,7 +67,7 @@ void pt_timeline_samples(struct pt_timeline *timeline, const struct pt_filter *f
     stages->timeline = timeline;
     /* Both count from the start of the run; where the clocks could be joined, by their own idea of it. */
     const double start_ns = (double)timeline->session->start_realtime_ns;
-    const double shift_ns = isfinite(run->start_realtime_ns) && start_ns > 0 ? run->start_realtime_ns - start_ns : 0;
+    const double shift_ns = run->start_realtime_ns && start_ns > 0 ? (double)run->start_realtime_ns - start_ns : 0;
     for (pt_u32 i = 0; i < run->n_stages; i++) {
         if (!run->stages[i].n_samples || (filter->stage && strcmp(run->stages[i].name, filter->stage) != 0))
             continue;

@@ -40,7 +40,8 @@ static double offset_s(const struct pt_build *b)
 {
     const struct pt_run_info *run = b->profile->run;
     const double session_ns = (double)b->profile->session->start_realtime_ns;
-    const double ns = run && run->start_realtime_ns > 0 && session_ns > 0 ? session_ns - run->start_realtime_ns : 0;
+    const double ns =
+        run && run->start_realtime_ns > 0 && session_ns > 0 ? session_ns - (double)run->start_realtime_ns : 0;
     return fabs(ns) < (double)pt_profile_wall_ns(b->profile) ? ns / 1e9 : 0;
 }
 

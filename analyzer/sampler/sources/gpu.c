@@ -72,8 +72,11 @@ static void greet(struct gpu_source *source)
     source->is_greeted = true;
     if (!source->reading.n)
         all_unknown(source->host, source->reading.reason);
-    for (size_t i = 0; i < source->reading.n && samples->n_gpus < PT_SAMPLED_GPUS_MAX; i++)
-        snprintf(samples->gpus[samples->n_gpus++], sizeof samples->gpus[0], "%s", source->reading.names[i]);
+    for (size_t i = 0; i < source->reading.n && samples->n_gpus < PT_SAMPLED_GPUS_MAX; i++) {
+        char *name = samples->gpus[samples->n_gpus];
+        snprintf(name, sizeof samples->gpus[0], "%s", source->reading.names[i]);
+        samples->gpu_names[samples->n_gpus++] = name;
+    }
 }
 
 static void add_energy(struct gpu_source *source)

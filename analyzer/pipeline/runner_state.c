@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * runner_state.c - Owns: the texts of a running pipeline, and the writing of its record. Threads: main only.
+ */
+#include "runner_state.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/auto.h"
+#include "util/clock.h"
+#include "util/mem.h"
+#include "util/text/sanitize.h"
+
+pt_u64 pt_runner_now_ns(const struct pt_runner *runner)
+{
+    return pt_monotonic_ns() - runner->request->dir->start_monotonic_ns;
+}
+
+const char *pt_runner_format(struct pt_runner *runner, const char *format, ...)
+{
+    PT_AUTO(pt_freep) char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    return length < 0 ? "" : pt_arena_text(&runner->arena, text, (size_t)length);
+}
+
+void pt_runner_note(struct pt_runner *runner, const char *text)
+{
+    pt_vec_push(&runner->notes, pt_strdup(text));
+}
+
+bool pt_runner_record(const struct pt_runner *runner)
+{
+    struct pt_error err = {0};
+    struct pt_run_info run = runner->run;
+    PT_AUTO(pt_freep) const char **notes = pt_calloc(runner->notes.n + 1, sizeof *notes);
+    for (size_t i = 0; i < runner->notes.n; i++)
+        notes[i] = runner->notes.items[i];
+    run.notes = notes;
+    if (pt_run_record_write(runner->request->dir, &run, &err) == 0)
+        return true;
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    pt_sanitize_terminal(&text, err.text);
+    fprintf(stderr, "proftrace: %s\n", pt_str_text(&text));
+    return false;
+}

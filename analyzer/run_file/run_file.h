@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * run_file.h - run.json: what the launcher knew about a run and each of its stages, which no trace file can tell. The
+ * launcher fills this and write.h writes it; read.h gives it back. The command of `proftrace run` is a run of one
+ * stage.
+ *
+ * Unknown numbers are NAN, unknown texts NULL. Its keys are in run_file.def.
+ */
+#ifndef PT_RUN_FILE_RUN_FILE_H
+#define PT_RUN_FILE_RUN_FILE_H
+
+#include <stdbool.h>
+
+#include "proftrace/schema.h"
+#include "resources.h"
+
+#define PT_RUN_FILE "run.json"
+
+/* One resource over a stage, with the reason why it is unknown, or not quite what its name says. Totals have no mean.
+ */
+struct pt_run_resource {
+    double max, mean, last;
+    const char *reason;
+    double *samples; /* as many as the stage has; NULL = none */
+};
+
+/* A process that was still running when its stage ended. */
+struct pt_run_left {
+    double pid;
+    const char *command;
+};
+
+struct pt_run_stage {
+    const char *name;
+    const char *status; /* ok, failed, skipped, timeout; NULL = still running */
+    const char *reason; /* why it is not ok */
+    const char *exit;   /* "exit 0", "signal 9 (SIGKILL)" */
+    const char *cwd, *log;
+    const char **command; /* NULL-terminated; NULL = none */
+    double start_ns;      /* since the start of the run */
+    double pid;           /* unknown = it never began */
+    double duration_ns, timeout_s, exit_code;
+    double stop_ns; /* of a stage that was ended: from its command's end until its processes were gone */
+    double rss_max_bytes, cpu_percent_avg, cpu_percent_max, cpu_s;
+    struct pt_run_resource resources[PT_RESOURCE__COUNT];
+    double *sample_t_s; /* since the start of the stage */
+    pt_u32 n_samples;
+    struct pt_run_left *left; /* processes that outlived the stage */
+    pt_u32 n_left;
+};
+
+/* A quality metric of a pipeline, and its floor. */
+struct pt_run_quality {
+    const char *key;
+    double value, min;
+    const char *reason; /* why the value is not known */
+};
+
+/* From where on the use of a resource becomes a finding. */
+struct pt_run_thresholds {
+    double cpu_percent, memory_percent, disk_percent, sustained_s;
+};
+
+/* What a pipeline's configuration said; absent for a single command. */
+struct pt_run_pipeline {
+    const char *config, *dataset, *quality_file;
+    double train_epochs;
+    struct pt_run_thresholds thresholds;
+    double carbon_intensity_g_per_kwh;
+    struct pt_run_quality *quality;
+    pt_u32 n_quality;
+};
+
+struct pt_run_untraced {
+    const char *stage, *path, *reason;
+};
+
+struct pt_run_info {
+    struct cJSON *json; /* of one that was read: owns all texts */
+    const char *cwd, *host, *git_commit;
+    pt_u64 start_realtime_ns, start_monotonic_ns; /* more digits than a double has; 0 = unknown */
+    double interval_ns;
+    double duration_ns;        /* unknown = it has not ended yet */
+    double cpus, memory_bytes; /* of the machine */
+    const char **gpus;         /* NULL-terminated, as all lists of texts here */
+    bool is_pipeline;
+    struct pt_run_pipeline pipeline;
+    struct pt_run_stage *stages;
+    pt_u32 n_stages;
+    struct pt_run_untraced *untraced;
+    pt_u32 n_untraced;
+    const char **notes;
+};
+
+#endif
