@@ -97,6 +97,18 @@ static void print_help(const struct pt_opt *table, const char *name)
     printf("  %-30s %s\n", "--help", "this text");
 }
 
+/* "--no-NAME" of a flag, NAME of so many letters. */
+static bool clear_flag(const struct pt_opt *table, const char *name, size_t length)
+{
+    if (length <= 3 || strncmp(name, "no-", 3) != 0)
+        return false;
+    const struct pt_opt *option = find_long(table, name + 3, length - 3);
+    if (!option || option->type != PT_OPT_TYPE_FLAG)
+        return false;
+    *(bool *)option->ret = false;
+    return true;
+}
+
 /* One "--name" word. Returns how many words it took beyond the first, or -1. */
 static int parse_long(const struct pt_opt *table, const char *word, const char *next, struct pt_error *err)
 {
@@ -104,14 +116,8 @@ static int parse_long(const struct pt_opt *table, const char *word, const char *
     const size_t length = strcspn(name, "=");
     const struct pt_opt *option = find_long(table, name, length);
     const char *attached = name[length] == '=' ? name + length + 1 : NULL;
-    if (!option && length > 3 && !strncmp(name, "no-", 3) && !attached) {
-        option = find_long(table, name + 3, length - 3);
-        if (option && option->type == PT_OPT_TYPE_FLAG) {
-            *(bool *)option->ret = false;
-            return 0;
-        }
-        option = NULL;
-    }
+    if (!option && !attached && clear_flag(table, name, length))
+        return 0;
     if (!option)
         return unknown_option(table, word, err);
     if (option->type == PT_OPT_TYPE_FLAG) {

@@ -63,6 +63,29 @@ static bool is_sanitizer(const char *library)
     return false;
 }
 
+/* Where in the file the names of libraries are; 0 = nowhere. */
+static Elf64_Off strings_of(const struct elf_file *elf, const Elf64_Dyn *entries, size_t n)
+{
+    Elf64_Off strings = 0;
+    for (size_t i = 0; i < n && entries[i].d_tag != DT_NULL; i++)
+        if (entries[i].d_tag == DT_STRTAB)
+            strings = offset_of(elf, entries[i].d_un.d_ptr);
+    return strings;
+}
+
+static void take_entry(const struct elf_file *elf, const Elf64_Dyn *entry, Elf64_Off strings,
+                       struct pt_elf_facts *facts)
+{
+    char name[64];
+    if (entry->d_tag != DT_NEEDED && entry->d_tag != DT_SONAME)
+        return;
+    read_string(elf->fd, strings + entry->d_un.d_val, name, sizeof name);
+    if (entry->d_tag == DT_SONAME)
+        memcpy(facts->soname, name, sizeof name);
+    else if (is_sanitizer(name))
+        memcpy(facts->sanitizer, name, sizeof name);
+}
+
 static void read_dynamic(const struct elf_file *elf, struct pt_elf_facts *facts)
 {
     const Elf64_Phdr *segment = find_segment(elf, PT_DYNAMIC);
@@ -72,20 +95,9 @@ static void read_dynamic(const struct elf_file *elf, struct pt_elf_facts *facts)
     PT_AUTO(pt_freep) Elf64_Dyn *entries = calloc(n, sizeof *entries);
     if (!entries || !read_at(elf->fd, entries, n * sizeof *entries, segment->p_offset))
         return;
-    Elf64_Off strings = 0;
-    for (size_t i = 0; i < n && entries[i].d_tag != DT_NULL; i++)
-        if (entries[i].d_tag == DT_STRTAB)
-            strings = offset_of(elf, entries[i].d_un.d_ptr);
-    for (size_t i = 0; strings && i < n && entries[i].d_tag != DT_NULL; i++) {
-        char name[64];
-        if (entries[i].d_tag != DT_NEEDED && entries[i].d_tag != DT_SONAME)
-            continue;
-        read_string(elf->fd, strings + entries[i].d_un.d_val, name, sizeof name);
-        if (entries[i].d_tag == DT_SONAME)
-            memcpy(facts->soname, name, sizeof name);
-        else if (is_sanitizer(name))
-            memcpy(facts->sanitizer, name, sizeof name);
-    }
+    const Elf64_Off strings = strings_of(elf, entries, n);
+    for (size_t i = 0; strings && i < n && entries[i].d_tag != DT_NULL; i++)
+        take_entry(elf, &entries[i], strings, facts);
 }
 
 void pt_elf_facts_read(int fd, struct pt_elf_facts *ret_facts)

@@ -57,8 +57,8 @@ static inline pt_u32 pid_of(pt_u32 process)
     return MAIN_PID + process * 100;
 }
 
-/* An event of slot `slot` that begins at `ticks`; the thread's own clock stays. */
-void put_at(struct thread *t, pt_u32 slot, pt_u64 ticks, pt_u32 row, pt_i32 tag, pt_u64 aux, const void *payload);
+/* An event of the GPU that begins at `ticks`; the thread's own clock stays. */
+void put_on_gpu(struct thread *t, pt_u64 ticks, pt_u32 row, pt_i32 tag, pt_u64 aux, const void *payload);
 /* An event of the thread itself, which then goes on. */
 void put(struct thread *t, pt_u32 row, pt_i32 tag, pt_u64 duration_ns, const void *payload);
 

@@ -176,36 +176,54 @@ static int run_command(int argc, char **argv, int errors)
     return err.exit_code ? err.exit_code : 1;
 }
 
-static void survive_command(struct bomb *bomb, const char *const *words, enum bomb_outcome expected)
+/* How a command ended, and what it took. */
+struct ended {
+    int status;
+    struct rusage used;
+    char message[512];
+};
+
+static struct ended run_and_wait(int argc, char **argv)
 {
-    char *argv[8] = {NULL}, message[512] = "";
-    int argc = 0, status;
-    for (; words[argc]; argc++)
-        argv[argc] = strcmp(words[argc], "RUN") ? (char *)(size_t)words[argc] : bomb->folder;
+    struct ended ended = {0};
     const int errors = memfd_create("errors", MFD_CLOEXEC);
     const pid_t pid = fork();
     if (!pid)
         _exit(run_command(argc, argv, errors));
-    struct rusage used;
-    assert_int_equal(wait4(pid, &status, 0, &used), pid);
-    assert_true(pread(errors, message, sizeof message - 1, 0) >= 0);
+    assert_int_equal(wait4(pid, &ended.status, 0, &ended.used), pid);
+    assert_true(pread(errors, ended.message, sizeof ended.message - 1, 0) >= 0);
     close(errors);
     if (getenv("BOMB_VERBOSE"))
-        fprintf(stderr, "%s: status %x, %ld MiB, %ld.%02ld s: %.200s\n", argv[0], (unsigned)status,
-                used.ru_maxrss / 1024, (long)(used.ru_utime.tv_sec + used.ru_stime.tv_sec),
-                (long)used.ru_utime.tv_usec / 10000, message);
-    if (WIFSIGNALED(status))
-        fail_msg("%s: killed by %s (more than %d s of CPU time is SIGXCPU): %s", argv[0], strsignal(WTERMSIG(status)),
-                 MAX_CPU_S, message);
-    const int code = WEXITSTATUS(status);
-    if (used.ru_maxrss / 1024 > MAX_MIB)
-        fail_msg("%s: took %ld MiB", argv[0], used.ru_maxrss / 1024);
-    if (code == 2 && !strcmp(argv[0], "export") && strstr(message, "too large for a viewer"))
+        fprintf(stderr, "%s: status %x, %ld MiB, %ld.%02ld s: %.200s\n", argv[0], (unsigned)ended.status,
+                ended.used.ru_maxrss / 1024, (long)(ended.used.ru_utime.tv_sec + ended.used.ru_stime.tv_sec),
+                (long)ended.used.ru_utime.tv_usec / 10000, ended.message);
+    return ended;
+}
+
+static bool is_expected(int code, enum bomb_outcome expected)
+{
+    return (code == 0 && expected != BOMB_REFUSED) || (code == 3 && expected != BOMB_SALVAGED);
+}
+
+static void survive_command(struct bomb *bomb, const char *const *words, enum bomb_outcome expected)
+{
+    char *argv[8] = {NULL};
+    int argc = 0;
+    for (; words[argc]; argc++)
+        argv[argc] = strcmp(words[argc], "RUN") ? (char *)(size_t)words[argc] : bomb->folder;
+    const struct ended ended = run_and_wait(argc, argv);
+    if (WIFSIGNALED(ended.status))
+        fail_msg("%s: killed by %s (more than %d s of CPU time is SIGXCPU): %s", argv[0],
+                 strsignal(WTERMSIG(ended.status)), MAX_CPU_S, ended.message);
+    const int code = WEXITSTATUS(ended.status);
+    if (ended.used.ru_maxrss / 1024 > MAX_MIB)
+        fail_msg("%s: took %ld MiB", argv[0], ended.used.ru_maxrss / 1024);
+    if (code == 2 && !strcmp(argv[0], "export") && strstr(ended.message, "too large for a viewer"))
         return;
-    if ((code != 0 && code != 3) || (expected == BOMB_REFUSED && code != 3) || (expected == BOMB_SALVAGED && code != 0))
-        fail_msg("%s: exit %d: %s", argv[0], code, message);
+    if (!is_expected(code, expected))
+        fail_msg("%s: exit %d: %s", argv[0], code, ended.message);
     if (code == 3)
-        assert_true(strlen(message) > 10);
+        assert_true(strlen(ended.message) > 10);
 }
 
 static void remove_folder(const char *folder)

@@ -109,8 +109,8 @@ static struct pt_process *add_process(pt_u32 pid, const char *host, pt_i64 start
     return process;
 }
 
-static struct pt_event *add_event(struct pt_process *process, pt_u32 thread, pt_u8 id, pt_i64 start_ns, pt_i64 end_ns,
-                                  pt_u64 word0, pt_u64 word1)
+static struct pt_event *add_event(struct pt_thread *thread, pt_u8 id, pt_i64 start_ns, pt_i64 end_ns, pt_u64 word0,
+                                  pt_u64 word1)
 {
     if (n_events == events_capacity) {
         events_capacity = events_capacity ? 2 * events_capacity : 1024;
@@ -119,8 +119,8 @@ static struct pt_event *add_event(struct pt_process *process, pt_u32 thread, pt_
     events[n_events] = (struct pt_event){.start_ns = start_ns,
                                          .duration_ns = end_ns - start_ns,
                                          .desc = pt_event_desc_by_id(id),
-                                         .process = process,
-                                         .thread = &process->threads[thread],
+                                         .process = thread->process,
+                                         .thread = thread,
                                          .aux = (pt_u32)n_events,
                                          .tag = 3,
                                          .words = {word0, word1}};
@@ -129,14 +129,14 @@ static struct pt_event *add_event(struct pt_process *process, pt_u32 thread, pt_
 
 static void add_read(struct pt_process *process, pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns)
 {
-    add_event(process, thread, PT_EV_io_read, start_ns, end_ns, 1ull << 32 | 4096, 4096);
+    add_event(&process->threads[thread], PT_EV_io_read, start_ns, end_ns, 1ull << 32 | 4096, 4096);
 }
 
 static void add_value(struct pt_process *process, pt_i64 at_ns, double value)
 {
     pt_u64 bits;
     memcpy(&bits, &value, sizeof bits);
-    add_event(process, 0, PT_EV_counter, at_ns, at_ns, 2, bits);
+    add_event(&process->threads[0], PT_EV_counter, at_ns, at_ns, 2, bits);
 }
 
 /* ---- scenarios ---- */
@@ -154,28 +154,28 @@ static void make_idle(void)
 static void make_nested(void)
 {
     struct pt_process *process = add_process(100, "h1", 0, 100000, 2);
-    add_event(process, 0, PT_EV_range_begin, 1000, 1000, 2, 0);
-    add_event(process, 0, PT_EV_range_begin, 1000, 1000, 3, 0);
+    add_event(&process->threads[0], PT_EV_range_begin, 1000, 1000, 2, 0);
+    add_event(&process->threads[0], PT_EV_range_begin, 1000, 1000, 3, 0);
     add_read(process, 0, 1000, 2000);
     add_read(process, 0, 1999, 3000); /* one nanosecond too early: rounding */
-    add_event(process, 0, PT_EV_range_end, 3000, 3000, 0, 0);
-    add_event(process, 0, PT_EV_range_begin, 3000, 3000, 3, 0); /* its end is missing */
-    add_event(process, 0, PT_EV_mark, 3500, 3500, 2, 0);
+    add_event(&process->threads[0], PT_EV_range_end, 3000, 3000, 0, 0);
+    add_event(&process->threads[0], PT_EV_range_begin, 3000, 3000, 3, 0); /* its end is missing */
+    add_event(&process->threads[0], PT_EV_mark, 3500, 3500, 2, 0);
     add_read(process, 0, 4000, 9000);
     add_read(process, 0, 5000, 6000);
     add_read(process, 0, 5000, 5000);
-    add_event(process, 0, PT_EV_range_end, 7, 7, 0, 0); /* its beginning is missing */
-    add_event(process, 1, PT_EV_epoch, 1000, 1000, 0, 0);
+    add_event(&process->threads[0], PT_EV_range_end, 7, 7, 0, 0); /* its beginning is missing */
+    add_event(&process->threads[1], PT_EV_epoch, 1000, 1000, 0, 0);
     for (pt_u64 step = 0; step < 5; step++)
-        add_event(process, 1, PT_EV_step, 2000 + (pt_i64)step * 1000, 2000 + (pt_i64)step * 1000, step, 0);
-    add_event(process, 1, PT_EV_epoch, 8500, 8500, 1, 0);
+        add_event(&process->threads[1], PT_EV_step, 2000 + (pt_i64)step * 1000, 2000 + (pt_i64)step * 1000, step, 0);
+    add_event(&process->threads[1], PT_EV_epoch, 8500, 8500, 1, 0);
     add_value(process, 100, 0.1);
     add_value(process, 200, -1e300);
     add_value(process, 300, 0.0 / 0.0);
     add_value(process, 400, 1.0 / 0.0);
-    add_event(process, 0, PT_EV_heap_sample, 500, 500, 0x1000, 100);
-    add_event(process, 0, PT_EV_heap_sample, 40500, 40500, 0x2000, 8 << 20);
-    add_event(process, 0, PT_EV_heap_sample_free, 90500, 90500, 0x2000, 0);
+    add_event(&process->threads[0], PT_EV_heap_sample, 500, 500, 0x1000, 100);
+    add_event(&process->threads[0], PT_EV_heap_sample, 40500, 40500, 0x2000, 8 << 20);
+    add_event(&process->threads[0], PT_EV_heap_sample_free, 90500, 90500, 0x2000, 0);
 }
 
 /* Calls that a signal handler left by longjmp, events before the start and after the end. */
@@ -186,9 +186,9 @@ static void make_overlap(void)
     add_read(process, 0, 15000, 25000);
     add_read(process, 0, 18000, 30000);
     add_read(process, 0, 19000, 40000);
-    add_event(process, 0, PT_EV_range_begin, 50000, 50000, 2, 0);
+    add_event(&process->threads[0], PT_EV_range_begin, 50000, 50000, 2, 0);
     add_read(process, 0, 45000, 55000);
-    add_event(process, 0, PT_EV_range_end, 60000, 60000, 0, 0);
+    add_event(&process->threads[0], PT_EV_range_end, 60000, 60000, 0, 0);
     add_read(process, 0, 0, 2000);
     add_read(process, 0, 99000, 120000);
     for (pt_i64 i = 0; i < 8; i++)
@@ -211,12 +211,12 @@ static void make_hostile(void)
             memset(strings[name] = calloc(1, 100001), '"', 100000);
         else if (asprintf(&strings[name], "%c%c<\xf0\x9f\x98\x80>\xc0\xaf", (int)i, (int)(255 - i)) < 0)
             abort();
-        add_event(process, 0, PT_EV_range_begin, at, at, name, 0);
-        add_event(process, 0, PT_EV_io_open, at, at + 500, (pt_u64)name << 32 | 0xfffffffe, 0);
-        add_event(process, 0, PT_EV_range_end, at + 600, at + 600, 0, 0);
+        add_event(&process->threads[0], PT_EV_range_begin, at, at, name, 0);
+        add_event(&process->threads[0], PT_EV_io_open, at, at + 500, (pt_u64)name << 32 | 0xfffffffe, 0);
+        add_event(&process->threads[0], PT_EV_range_end, at + 600, at + 600, 0, 0);
     }
-    add_event(process, 0, PT_EV_range_begin, 300000, 300000, 9999, 0);
-    add_event(process, 1, PT_EV_mark, 300000, 300000, 65, 0);
+    add_event(&process->threads[0], PT_EV_range_begin, 300000, 300000, 9999, 0);
+    add_event(&process->threads[1], PT_EV_mark, 300000, 300000, 65, 0);
     add_read(process, 2, 400000, 300000); /* ends before it begins */
 }
 
@@ -224,23 +224,23 @@ static void make_hostile(void)
 static void make_forks(void)
 {
     struct pt_process *parent = add_process(100, "h1", 0, 100000, 2);
-    add_event(parent, 0, PT_EV_proc_fork, 1000, 1500, 101, 0);
+    add_event(&parent->threads[0], PT_EV_proc_fork, 1000, 1500, 101, 0);
     struct pt_process *child = add_process(101, "h1", 1200, 5000, 1);
     child->parent = parent;
     child->state = PT_PROCESS_EXECED;
-    add_event(child, 0, PT_EV_proc_exec, 1900, 1900, 3, 0);
-    add_event(child, 0, PT_EV_proc_exec_failed, 2000, 2000, 3ull << 32 | 0xfffffffe, 0);
-    add_event(child, 0, PT_EV_proc_exec, 4000, 4000, 3, 0);
+    add_event(&child->threads[0], PT_EV_proc_exec, 1900, 1900, 3, 0);
+    add_event(&child->threads[0], PT_EV_proc_exec_failed, 2000, 2000, 3ull << 32 | 0xfffffffe, 0);
+    add_event(&child->threads[0], PT_EV_proc_exec, 4000, 4000, 3, 0);
     struct pt_process *image = add_process(101, "h1", 5100, 9000, 1);
     image->previous_image = child;
     image->parent = parent;
-    add_event(parent, 1, PT_EV_proc_spawn, 20000, 20500, 3ull << 32 | 101, 0);
+    add_event(&parent->threads[1], PT_EV_proc_spawn, 20000, 20500, 3ull << 32 | 101, 0);
     add_process(101, "h1", 20300, 30000, 1)->parent = parent;
     add_process(101, "h2", 20300, 30000, 1);
-    add_event(parent, 0, PT_EV_proc_exec, 40000, 40000, 3, 0);
+    add_event(&parent->threads[0], PT_EV_proc_exec, 40000, 40000, 3, 0);
     add_process(102, "h1", 40100, 50000, 1)->parent = parent;
     add_read(parent, 0, 41000, 42000);
-    add_event(parent, 0, PT_EV_proc_fork, 60000, 60100, 0xfffffff5, 0);
+    add_event(&parent->threads[0], PT_EV_proc_fork, 60000, 60100, 0xfffffff5, 0);
 }
 
 /* Anything at all: whatever comes, the file must be whole. */
@@ -261,7 +261,7 @@ static void make_random(void)
         const pt_i64 length = !is_span ? 0 : random() % (random() % 10 ? 40 : 30000);
         const pt_u32 thread = (pt_u32)random() % process->n_threads;
         const pt_u64 child = 100 + (pt_u64)random() % 3, value = (pt_u64)random();
-        add_event(process, thread, id, start, start + length, id == PT_EV_proc_fork ? child : 2, value);
+        add_event(&process->threads[thread], id, start, start + length, id == PT_EV_proc_fork ? child : 2, value);
     }
 }
 

@@ -68,64 +68,131 @@ static char **many_variables(int n)
     return list;
 }
 
+/* ---- the ways ---- */
+
+static char *arguments[2];
+
+static void way_execv(void)
+{
+    execv(self, arguments);
+}
+
+static void way_execve(void)
+{
+    execve(self, arguments, environ);
+}
+
+static void way_execl(void)
+{
+    execl(self, self, (char *)0);
+}
+
+static void way_execle(void)
+{
+    execle(self, self, (char *)0, environ);
+}
+
+static void way_execlp(void)
+{
+    execlp(self, self, (char *)0);
+}
+
+static void way_execvp(void)
+{
+    execvp(self, arguments);
+}
+
+static void way_execvpe(void)
+{
+    execvpe(self, arguments, environ);
+}
+
+static void way_fexecve(void)
+{
+    fexecve(open(self, O_RDONLY | O_CLOEXEC), arguments, environ);
+}
+
+static void way_execveat(void)
+{
+    execveat(open(self, O_RDONLY | O_CLOEXEC), "", arguments, environ, AT_EMPTY_PATH);
+}
+
+static void way_memfd(void)
+{
+    fexecve(memory_file(), arguments, environ);
+}
+
+static void way_raw(void)
+{
+    syscall(SYS_execve, self, arguments, environ);
+}
+
+static void way_thread(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, exec_from_thread, arguments);
+    pthread_join(thread, NULL);
+}
+
+static void way_many(void)
+{
+    execve(self, arguments, many_variables(100000));
+}
+
+static void way_too_many(void)
+{
+    execve(self, arguments, many_variables(400000));
+    printf("too many: %s\n", strerror(errno));
+    exit(8);
+}
+
+static void way_empty(void)
+{
+    execve(self, arguments, (char *[]){(char *)"OWN=alone", NULL});
+}
+
+static void way_null(void)
+{
+    execve(self, arguments, NULL);
+}
+
+static void way_script(void)
+{
+    execl("./script", "./script", (char *)0);
+}
+
+static void way_missing(void)
+{
+    for (int i = 0; i < 100; i++)
+        MUST(execl("/nonexistent", "x", (char *)0) == -1 && errno == ENOENT);
+    MUST(execl("/etc/passwd", "x", (char *)0) == -1 && errno == EACCES);
+    exit(host_broken);
+}
+
+static const struct {
+    const char *name;
+    void (*go)(void);
+} ways[] = {
+    {"execv", way_execv},       {"execve", way_execve},   {"execl", way_execl},     {"execle", way_execle},
+    {"execlp", way_execlp},     {"execvp", way_execvp},   {"execvpe", way_execvpe}, {"fexecve", way_fexecve},
+    {"execveat", way_execveat}, {"memfd", way_memfd},     {"raw", way_raw},         {"thread", way_thread},
+    {"many", way_many},         {"empty", way_empty},     {"null", way_null},       {"script", way_script},
+    {"too-many", way_too_many}, {"missing", way_missing},
+};
+
 int main(int argc, char **argv)
 {
-    char *arguments[] = {argv[0], NULL};
-    self = argv[0];
+    arguments[0] = self = argv[0];
     if (argc < 2) {
         alloc_pairs(100, 4247);
         print_environment();
         return 7;
     }
-    const char *way = argv[1];
     alloc_pairs(100, 4242);
     trace_must("size:4242", "==", 100);
     putenv((char *)"OWN=kept");
-    if (!strcmp(way, "execv"))
-        execv(self, arguments);
-    if (!strcmp(way, "execve"))
-        execve(self, arguments, environ);
-    if (!strcmp(way, "execl"))
-        execl(self, self, (char *)0);
-    if (!strcmp(way, "execle"))
-        execle(self, self, (char *)0, environ);
-    if (!strcmp(way, "execlp"))
-        execlp(self, self, (char *)0);
-    if (!strcmp(way, "execvp"))
-        execvp(self, arguments);
-    if (!strcmp(way, "execvpe"))
-        execvpe(self, arguments, environ);
-    if (!strcmp(way, "fexecve"))
-        fexecve(open(self, O_RDONLY | O_CLOEXEC), arguments, environ);
-    if (!strcmp(way, "execveat"))
-        execveat(open(self, O_RDONLY | O_CLOEXEC), "", arguments, environ, AT_EMPTY_PATH);
-    if (!strcmp(way, "memfd"))
-        fexecve(memory_file(), arguments, environ);
-    if (!strcmp(way, "raw"))
-        syscall(SYS_execve, self, arguments, environ);
-    if (!strcmp(way, "thread")) {
-        pthread_t thread;
-        pthread_create(&thread, NULL, exec_from_thread, arguments);
-        pthread_join(thread, NULL);
-    }
-    if (!strcmp(way, "many"))
-        execve(self, arguments, many_variables(100000));
-    if (!strcmp(way, "too-many")) {
-        execve(self, arguments, many_variables(400000));
-        printf("too many: %s\n", strerror(errno));
-        return 8;
-    }
-    if (!strcmp(way, "empty"))
-        execve(self, arguments, (char *[]){(char *)"OWN=alone", NULL});
-    if (!strcmp(way, "null"))
-        execve(self, arguments, NULL);
-    if (!strcmp(way, "script"))
-        execl("./script", "./script", (char *)0);
-    if (!strcmp(way, "missing")) {
-        for (int i = 0; i < 100; i++)
-            MUST(execl("/nonexistent", "x", (char *)0) == -1 && errno == ENOENT);
-        MUST(execl("/etc/passwd", "x", (char *)0) == -1 && errno == EACCES);
-        return host_broken;
-    }
-    return 9;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (!strcmp(argv[1], ways[i].name))
+            ways[i].go();
+    return 9; /* no such way, or it failed */
 }
