@@ -24,7 +24,7 @@ static inline bool pt_stack_read(const struct pt_stack_copy *stack, pt_u64 addre
     return true;
 }
 
-enum { PT_CFI_RBX = 3, PT_CFI_RBP = 6, PT_CFI_RSP = 7, PT_CFI_RIP = 16, PT_CFI_REGS = 17 };
+enum { PT_CFI_RBP = 6, PT_CFI_RSP = 7, PT_CFI_RIP = 16, PT_CFI_REGS = 17 };
 
 /* By DWARF's numbers. */
 struct pt_frame_regs {

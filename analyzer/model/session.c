@@ -201,7 +201,6 @@ void pt_session_close(struct pt_session *session)
     free(session->processes);
     free(session->path);
     free(session->name);
-    pt_arena_fini(&data->arena);
     pt_intern_fini(&data->paths);
     free(data);
 }

@@ -53,7 +53,6 @@ struct pt_process_data {
 
 struct pt_session_data {
     struct pt_session shown; /* first */
-    struct pt_arena arena;
     struct pt_intern paths;
     size_t paths_bytes; /* of absolute paths made so far */
 };

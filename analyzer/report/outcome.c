@@ -100,8 +100,7 @@ const char **pt_report_stage_command(const struct pt_profile *profile, pt_u32 st
 struct pt_value pt_report_started(const struct pt_profile *profile, struct pt_arena *arena)
 {
     const struct pt_run_info *run = profile->run;
-    const pt_u64 ns =
-        run && run->start_realtime_ns > 0 ? run->start_realtime_ns : profile->session->start_realtime_ns;
+    const pt_u64 ns = run && run->start_realtime_ns > 0 ? run->start_realtime_ns : profile->session->start_realtime_ns;
     const time_t seconds = (time_t)(ns / 1000000000);
     struct tm utc;
     char text[32];

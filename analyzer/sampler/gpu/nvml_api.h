@@ -11,11 +11,9 @@ typedef struct pt_nvml_device_st *pt_nvml_device;
 
 enum {
     PT_NVML_SUCCESS = 0,
-    PT_NVML_NOT_SUPPORTED = 3,
     PT_NVML_FUNCTION_NOT_FOUND = 13,
     PT_NVML_GPU_IS_LOST = 15,
     PT_NVML_TEMPERATURE_GPU = 0,
-    PT_NVML_NAME_SIZE = 96,
 };
 
 /* Why clocks are held back (nvmlClocksEventReason...). Idle, chosen clocks and the like are no throttling. */
