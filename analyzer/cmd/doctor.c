@@ -8,48 +8,60 @@
 #include "launcher/checks/checks.h"
 #include "launcher/checks/library.h"
 #include "launcher/checks/machine.h"
+#include "report/json/panel.h"
+#include "report/medium.h"
+#include "report/text/put.h"
+#include "report/text_file.h"
 #include "util/auto.h"
-#include "util/json/json_stream.h"
-#include "util/text/sanitize.h"
 #include "cmd.h"
 #include "options.h"
 
 static const char *const status_names[] = {[PT_CHECK_OK] = "ok", [PT_CHECK_WARN] = "warn", [PT_CHECK_FAIL] = "fail"};
 
-static void print_text(const struct pt_checks *checks)
+/* A check below the other, whole: a remedy that is cut helps nobody. */
+static int print_text(struct pt_doc *doc, const struct pt_checks *checks, struct pt_error *err)
 {
+    const struct pt_render_options how = pt_medium_of(NULL);
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    struct pt_lines lines = {0};
     for (size_t i = 0; i < checks->n; i++) {
         const struct pt_check *check = &checks->list[i];
-        PT_AUTO(pt_str_fini) struct pt_str detail = {0};
-        pt_sanitize_terminal(&detail, check->detail);
-        printf("%-5s %-16s %s\n", status_names[check->status], check->name, pt_str_text(&detail));
+        pt_doc_line(&lines, NULL, pt_doc_format(doc, "%-5s %s", status_names[check->status], check->name), PT_SHOW_TEXT,
+                    pt_text(check->detail));
         if (check->remedy[0])
-            printf("%-5s %-16s -> %s\n", "", "", check->remedy);
+            pt_doc_line(&lines, NULL, "", PT_SHOW_TEXT, pt_text(pt_doc_format(doc, "-> %s", check->remedy)));
     }
+    pt_text_lines(&(struct pt_text_out){&how, &text}, &lines, "");
+    free(lines.items);
+    return pt_text_file_write(NULL, &text, err);
 }
 
-static int print_json(const struct pt_checks *checks, bool can_trace, struct pt_error *err)
+static int print_json(struct pt_doc *doc, const struct pt_checks *checks, bool can_trace, struct pt_error *err)
 {
-    PT_AUTO(pt_freep) struct pt_json *json = malloc(sizeof *json);
-    if (!json)
-        return pt_fail(err, "out of memory");
-    pt_json_init_file(json, stdout, true);
-    pt_json_object(json, NULL);
-    pt_json_text(json, "schema_version", "1.0");
-    pt_json_bool(json, "can_trace", can_trace);
-    pt_json_array(json, "checks");
+    static const struct pt_column columns[] = {
+        {"name", "Check", PT_SHOW_TEXT},
+        {"status", "Status", PT_SHOW_TEXT},
+        {"detail", "Result", PT_SHOW_TEXT},
+        {"remedy", "Remedy", PT_SHOW_TEXT},
+    };
+    struct pt_table *table;
+    const struct pt_panel *panel = pt_doc_table(doc, "checks", "Checks", columns, 4, &table);
     for (size_t i = 0; i < checks->n; i++) {
         const struct pt_check *check = &checks->list[i];
-        pt_json_object_inline(json, NULL);
-        pt_json_text(json, "name", check->name);
-        pt_json_text(json, "status", status_names[check->status]);
-        pt_json_text(json, "detail", check->detail);
-        pt_json_text(json, "remedy", check->remedy[0] ? check->remedy : NULL);
-        pt_json_end(json);
+        struct pt_value *row = pt_table_add_row(table);
+        row[0] = pt_text(check->name);
+        row[1] = pt_text(status_names[check->status]);
+        row[2] = pt_text(check->detail);
+        row[3] = check->remedy[0] ? pt_text(check->remedy) : pt_unknown("nothing to do");
     }
-    pt_json_end(json);
-    pt_json_end(json);
-    return pt_json_close(json) < 0 ? pt_fail(err, "cannot write to standard output") : 0;
+    struct pt_json json;
+    pt_json_init_file(&json, stdout, true);
+    pt_json_object(&json, NULL);
+    pt_json_text(&json, "schema_version", "1.0");
+    pt_json_bool(&json, "can_trace", can_trace);
+    pt_json_panel(&json, panel);
+    pt_json_end(&json);
+    return pt_json_close(&json) < 0 ? pt_fail(err, "cannot write to standard output") : 0;
 }
 
 int pt_cmd_doctor(int argc, char **argv, struct pt_error *err)
@@ -70,9 +82,8 @@ int pt_cmd_doctor(int argc, char **argv, struct pt_error *err)
     bool can_trace = true;
     for (size_t i = 0; i < checks.n; i++)
         can_trace = can_trace && checks.list[i].status != PT_CHECK_FAIL;
-    if (!json)
-        print_text(&checks);
-    else if (print_json(&checks, can_trace, err) < 0)
+    PT_AUTO(pt_doc_freep) struct pt_doc *doc = pt_doc_new();
+    if ((json ? print_json(doc, &checks, can_trace, err) : print_text(doc, &checks, err)) < 0)
         return -1;
     return can_trace ? 0 : 1;
 }

@@ -7,10 +7,13 @@
 #include <string.h>
 
 #include "model/session.h"
+#include "report/doc/doc.h"
+#include "report/json/panel.h"
+#include "report/medium.h"
+#include "report/text/panel.h"
+#include "report/text_file.h"
 #include "util/auto.h"
 #include "util/json/json_stream.h"
-#include "util/text/fmt.h"
-#include "util/text/sanitize.h"
 #include "cmd.h"
 #include "open_run.h"
 
@@ -43,13 +46,114 @@ static const char *end_text(const struct pt_process *p, char text[static 40])
     return text;
 }
 
-/* ---- text ---- */
-
-static void print_name(const char *name)
+static pt_u32 count_untraced(const struct pt_run *run, const struct pt_session *session)
 {
-    PT_AUTO(pt_str_fini) struct pt_str clean = {0};
-    pt_sanitize_terminal(&clean, name);
-    fputs(pt_str_text(&clean), stdout);
+    pt_u32 n = run->info ? run->info->n_untraced : 0;
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        n += session->processes[i]->n_untraced;
+    return n;
+}
+
+/* Without a trace the launcher's. */
+static pt_i64 duration_ns(const struct pt_run *run, const struct pt_session *session)
+{
+    return run->empty && run->info->duration_ns > 0 ? (pt_i64)run->info->duration_ns : session->duration_ns;
+}
+
+/* ---- for people ---- */
+
+static struct pt_panel *capture_panel(struct pt_doc *doc, const struct pt_run *run, const struct pt_session *session)
+{
+    const struct pt_quality *q = &session->quality;
+    const struct {
+        const char *label;
+        pt_u64 count;
+        bool is_always_shown;
+    } counts[] = {
+        {"Processes", session->n_processes, true},    {"Programs not traced", count_untraced(run, session), true},
+        {"Events recorded", q->events, true},         {"Events overwritten", q->overwritten, true},
+        {"Events dropped", q->dropped, true},         {"Events damaged", q->corrupt_events, true},
+        {"Blocks damaged", q->corrupt_blocks, false}, {"Definitions damaged", q->corrupt_definitions, false},
+    };
+    struct pt_panel *panel = pt_doc_panel(doc, PT_PANEL_LINES, "capture", "Capture");
+    pt_doc_line(&panel->lines, NULL, "Run", PT_SHOW_TEXT, pt_text(session->path));
+    pt_doc_line(&panel->lines, NULL, "Duration", PT_SHOW_SECONDS, pt_seconds(duration_ns(run, session)));
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (counts[i].count || counts[i].is_always_shown)
+            pt_doc_line(&panel->lines, NULL, counts[i].label, PT_SHOW_COUNT, pt_integer(counts[i].count));
+    return panel;
+}
+
+static struct pt_panel *drops_panel(struct pt_doc *doc, const struct pt_session *session)
+{
+    static const struct pt_column columns[] = {
+        {"reason", "Reason", PT_SHOW_TEXT}, {"events", "Events", PT_SHOW_COUNT}, {"meaning", "Meaning", PT_SHOW_TEXT}};
+    struct pt_table *table;
+    struct pt_panel *panel = pt_doc_table(doc, "drops", "Dropped events", columns, 3, &table);
+    for (int d = 0; d < PT_DROP__COUNT; d++)
+        if (session->quality.drops[d]) {
+            struct pt_value *row = pt_table_add_row(table);
+            row[0] = pt_text(drop_names[d]);
+            row[1] = pt_integer(session->quality.drops[d]);
+            row[2] = pt_text(drop_docs[d]);
+        }
+    return panel;
+}
+
+static struct pt_value text_or_unknown(const char *text)
+{
+    return text ? pt_text(text) : pt_unknown("not noted");
+}
+
+/* Programs that the launcher started are in run.json, those that a traced program started in its trace. */
+static struct pt_panel *untraced_panel(struct pt_doc *doc, const struct pt_run *run, const struct pt_session *session)
+{
+    static const struct pt_column columns[] = {
+        {"stage", "Stage", PT_SHOW_TEXT},  {"started_by_pid", "Started by", PT_SHOW_NUMBER},
+        {"path", "Program", PT_SHOW_TEXT}, {"reason", "Why", PT_SHOW_TEXT},
+        {"at_s", "At", PT_SHOW_SECONDS},
+    };
+    struct pt_table *table;
+    struct pt_panel *panel = pt_doc_table(doc, "untraced", "Programs not traced", columns, 5, &table);
+    for (pt_u32 i = 0; run->info && i < run->info->n_untraced; i++) {
+        const struct pt_run_untraced *u = &run->info->untraced[i];
+        struct pt_value *row = pt_table_add_row(table);
+        row[0] = text_or_unknown(u->stage);
+        row[1] = pt_unknown("the launcher started it");
+        row[2] = text_or_unknown(u->path);
+        row[3] = text_or_unknown(u->reason);
+        row[4] = pt_unknown("not noted");
+    }
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *p = session->processes[i];
+        for (pt_u32 k = 0; k < p->n_untraced; k++) {
+            struct pt_value *row = pt_table_add_row(table);
+            row[0] = pt_text(p->stage);
+            row[1] = pt_integer(p->pid);
+            row[2] = text_or_unknown(p->untraced[k].path);
+            row[3] = text_or_unknown(p->untraced[k].reason);
+            row[4] = pt_seconds(p->untraced[k].at_ns);
+        }
+    }
+    return panel;
+}
+
+/* Whole: a reason that is cut explains nothing. */
+static struct pt_panel *untraced_texts(struct pt_doc *doc, const struct pt_run *run, const struct pt_session *session)
+{
+    const struct pt_table *table = untraced_panel(doc, run, session)->table;
+    struct pt_panel *panel = pt_doc_panel(doc, PT_PANEL_TEXTS, "untraced", "Programs not traced");
+    panel->texts = pt_arena_alloc(&doc->arena, (table->n_rows + 1) * sizeof *panel->texts);
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const struct pt_value *row = pt_table_row(table, i);
+        const bool is_known = row[1].type == PT_VALUE_INTEGER;
+        panel->texts[panel->n_texts++] =
+            pt_doc_format(doc, "stage %s: %s: %s%s", row[0].type == PT_VALUE_TEXT ? row[0].text : "?",
+                          row[2].type == PT_VALUE_TEXT ? row[2].text : "?",
+                          row[3].type == PT_VALUE_TEXT ? row[3].text : "not noted why",
+                          is_known ? pt_doc_format(doc, " (started by %.0f)", pt_value_number(row[1])) : "");
+    }
+    return panel;
 }
 
 static int depth_of(const struct pt_process *p)
@@ -60,117 +164,79 @@ static int depth_of(const struct pt_process *p)
     return depth;
 }
 
-static void print_command(const struct pt_process *p)
+static const char *command_of(struct pt_doc *doc, const struct pt_process *p)
 {
-    enum { SHOWN = 70 };
-    PT_AUTO(pt_str_fini) struct pt_str line = {0};
-    for (int i = 0; i < p->argc && line.n <= SHOWN; i++)
-        pt_str_printf(&line, "%s%s", i ? " " : "", p->argv[i]);
-    if (!line.n)
-        pt_str_add(&line, p->exe);
-    if (line.n > SHOWN) {
-        size_t cut = SHOWN - 3; /* not inside a character */
-        while (cut && ((unsigned char)line.text[cut] & 0xc0) == 0x80)
-            cut--;
-        memcpy(line.text + cut, "...", 4);
-    }
-    print_name(pt_str_text(&line));
+    const char *line = p->argc ? p->argv[0] : p->exe;
+    for (int i = 1; i < p->argc && strlen(line) < 200; i++)
+        line = pt_doc_format(doc, "%s %s", line, p->argv[i]);
+    return line;
 }
 
-static void print_process(const struct pt_process *p)
+/* A process stands below the one that started it, a little to the right. */
+static struct pt_panel *processes_panel(struct pt_doc *doc, const struct pt_session *session)
 {
-    char end[40];
-    printf("%*s%-7" PRIu32 " %-13s %10s  %3" PRIu32 " threads  heap %-7s %12s events", depth_of(p) * 2, "", p->pid,
-           end_text(p, end), pt_fmt_duration(p->end_ns - p->start_ns).text, p->n_threads, heap_mode_name(p->heap_mode),
-           pt_fmt_count(p->quality.events).text);
-    if (p->quality.overwritten)
-        printf(", %s overwritten", pt_fmt_count(p->quality.overwritten).text);
-    if (p->quality.dropped)
-        printf(", %s dropped", pt_fmt_count(p->quality.dropped).text);
-    if (p->quality.corrupt_events)
-        printf(", %s damaged", pt_fmt_count(p->quality.corrupt_events).text);
-    printf("  ");
-    print_command(p);
-    putchar('\n');
-}
-
-static void print_quality(const struct pt_quality *q)
-{
-    printf("events      %s recorded, %s overwritten, %s dropped, %s damaged\n", pt_fmt_count(q->events).text,
-           pt_fmt_count(q->overwritten).text, pt_fmt_count(q->dropped).text, pt_fmt_count(q->corrupt_events).text);
-    for (int d = 0; d < PT_DROP__COUNT; d++)
-        if (q->drops[d])
-            printf("  %-14s %s: %s\n", drop_names[d], pt_fmt_count(q->drops[d]).text, drop_docs[d]);
-    if (q->corrupt_blocks || q->corrupt_definitions)
-        printf("damage      %s blocks, %s definitions\n", pt_fmt_count(q->corrupt_blocks).text,
-               pt_fmt_count(q->corrupt_definitions).text);
-}
-
-static pt_u32 count_untraced(const struct pt_run *run, const struct pt_session *session)
-{
-    pt_u32 n = run->info ? run->info->n_untraced : 0;
-    for (pt_u32 i = 0; i < session->n_processes; i++)
-        n += session->processes[i]->n_untraced;
-    return n;
-}
-
-static void print_reason(const char *path, const char *reason)
-{
-    printf(": ");
-    print_name(path ? path : "?");
-    printf(": ");
-    print_name(reason ? reason : "nobody noted why");
-    putchar('\n');
-}
-
-/* Programs that the launcher started are in run.json, those that a traced program started in its trace. */
-static void print_untraced(const struct pt_run *run, const struct pt_session *session)
-{
-    printf("untraced    %" PRIu32 " programs\n", count_untraced(run, session));
-    for (pt_u32 i = 0; run->info && i < run->info->n_untraced; i++) {
-        const struct pt_run_untraced *u = &run->info->untraced[i];
-        printf("  stage ");
-        print_name(u->stage ? u->stage : "?");
-        print_reason(u->path, u->reason);
-    }
+    static const struct pt_column columns[] = {
+        {"pid", "PID", PT_SHOW_TEXT},
+        {"exit", "End", PT_SHOW_TEXT},
+        {"duration_s", "Lived", PT_SHOW_SECONDS},
+        {"threads", "Threads", PT_SHOW_COUNT},
+        {"heap", "Heap", PT_SHOW_TEXT},
+        {"recorded", "Events", PT_SHOW_COUNT},
+        {"overwritten", "Overwritten", PT_SHOW_COUNT},
+        {"dropped", "Dropped", PT_SHOW_COUNT},
+        {"damaged", "Damaged", PT_SHOW_COUNT},
+        {"command", "Command", PT_SHOW_TEXT},
+    };
+    struct pt_table *table;
+    struct pt_panel *panel =
+        pt_doc_table(doc, "processes", "Processes", columns, sizeof columns / sizeof *columns, &table);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *p = session->processes[i];
-        for (pt_u32 k = 0; k < p->n_untraced; k++) {
-            printf("  started by %" PRIu32, p->pid);
-            print_reason(p->untraced[k].path, p->untraced[k].reason);
-        }
+        char end[40];
+        const struct pt_value cells[] = {
+            pt_text(pt_doc_format(doc, "%*s%" PRIu32, 2 * depth_of(p), "", p->pid)),
+            pt_text(pt_doc_text(doc, end_text(p, end))),
+            pt_seconds(p->end_ns - p->start_ns),
+            pt_integer(p->n_threads),
+            pt_text(heap_mode_name(p->heap_mode)),
+            pt_integer(p->quality.events),
+            pt_integer(p->quality.overwritten),
+            pt_integer(p->quality.dropped),
+            pt_integer(p->quality.corrupt_events),
+            pt_text(command_of(doc, p)),
+        };
+        memcpy(pt_table_add_row(table), cells, sizeof cells);
     }
+    return panel;
 }
 
-/* Without a trace the launcher's. */
-static pt_i64 duration_ns(const struct pt_run *run, const struct pt_session *session)
+static struct pt_panel *notes_panel(struct pt_doc *doc, const struct pt_run *run, const struct pt_session *session)
 {
-    return run->empty && run->info->duration_ns > 0 ? (pt_i64)run->info->duration_ns : session->duration_ns;
+    struct pt_panel *panel = pt_doc_panel(doc, PT_PANEL_TEXTS, "notes", "Notes");
+    panel->texts = pt_arena_alloc(&doc->arena, (session->n_notes + 1) * sizeof *panel->texts);
+    for (pt_u32 i = 0; i < session->n_notes; i++)
+        panel->texts[panel->n_texts++] = session->notes[i];
+    if (!session->quality.events)
+        panel->texts[panel->n_texts++] =
+            session->quality.truncated
+                ? "What was recorded lay in the missing part: copy the files again and compare their sizes."
+            : count_untraced(run, session) ? "Nothing was recorded: the reasons stand above."
+                                           : "Nothing was recorded: `proftrace doctor` says what may stand in the way.";
+    return panel;
 }
 
-static void print_text(const struct pt_run *run, const struct pt_session *session)
+static int print_text(const struct pt_run *run, const struct pt_session *session, struct pt_error *err)
 {
-    printf("run         ");
-    print_name(session->path);
-    printf("\nprocesses   %" PRIu32 ", over %s\n", session->n_processes,
-           pt_fmt_duration(duration_ns(run, session)).text);
-    print_quality(&session->quality);
-    print_untraced(run, session);
-    if (session->n_processes)
-        putchar('\n');
-    for (pt_u32 i = 0; i < session->n_processes; i++)
-        print_process(session->processes[i]);
-    for (pt_u32 i = 0; i < session->n_notes; i++) {
-        printf(i ? "note: " : "\nnote: ");
-        print_name(session->notes[i]);
-        putchar('\n');
-    }
-    if (!session->quality.events && session->quality.truncated)
-        printf("\nWhat was recorded lay in the missing part: copy the files again and compare their sizes.\n");
-    else if (!session->quality.events && count_untraced(run, session))
-        printf("\nNothing was recorded: the reasons stand above.\n");
-    else if (!session->quality.events)
-        printf("\nNothing was recorded: `proftrace doctor` says what may stand in the way.\n");
+    const struct pt_render_options how = pt_medium_of(NULL);
+    PT_AUTO(pt_doc_freep) struct pt_doc *doc = pt_doc_new();
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    const struct pt_text_out people = {&how, &text};
+    const struct pt_panel *const panels[] = {capture_panel(doc, run, session), drops_panel(doc, session),
+                                             untraced_texts(doc, run, session), processes_panel(doc, session),
+                                             notes_panel(doc, run, session)};
+    for (size_t i = 0; i < sizeof panels / sizeof *panels; i++)
+        pt_text_panel(&people, panels[i], NULL);
+    return pt_text_file_write(NULL, &text, err);
 }
 
 /* ---- JSON ---- */
@@ -220,35 +286,9 @@ static void json_process(struct pt_json *json, const struct pt_process *p)
     pt_json_end(json);
 }
 
-static void json_untraced(struct pt_json *json, const struct pt_run *run, const struct pt_session *session)
-{
-    pt_json_array(json, "untraced");
-    for (pt_u32 i = 0; run->info && i < run->info->n_untraced; i++) {
-        const struct pt_run_untraced *u = &run->info->untraced[i];
-        pt_json_object_inline(json, NULL);
-        pt_json_text(json, "stage", u->stage);
-        pt_json_null(json, "started_by_pid");
-        pt_json_text(json, "path", u->path);
-        pt_json_text(json, "reason", u->reason);
-        pt_json_null(json, "at_s");
-        pt_json_end(json);
-    }
-    for (pt_u32 i = 0; i < session->n_processes; i++)
-        for (pt_u32 k = 0; k < session->processes[i]->n_untraced; k++) {
-            const struct pt_untraced *u = &session->processes[i]->untraced[k];
-            pt_json_object_inline(json, NULL);
-            pt_json_text(json, "stage", session->processes[i]->stage);
-            pt_json_u64(json, "started_by_pid", session->processes[i]->pid);
-            pt_json_text(json, "path", u->path);
-            pt_json_text(json, "reason", u->reason);
-            pt_json_fixed(json, "at_s", u->at_ns, 9);
-            pt_json_end(json);
-        }
-    pt_json_end(json);
-}
-
 static int print_json(const struct pt_run *run, const struct pt_session *session, struct pt_error *err)
 {
+    PT_AUTO(pt_doc_freep) struct pt_doc *doc = pt_doc_new();
     struct pt_json json;
     pt_json_init_file(&json, stdout, true);
     pt_json_object(&json, NULL);
@@ -259,7 +299,7 @@ static int print_json(const struct pt_run *run, const struct pt_session *session
     for (pt_u32 i = 0; i < session->n_processes; i++)
         json_process(&json, session->processes[i]);
     pt_json_end(&json);
-    json_untraced(&json, run, session);
+    pt_json_panel(&json, untraced_panel(doc, run, session));
     pt_json_array(&json, "notes");
     for (pt_u32 i = 0; i < session->n_notes; i++)
         pt_json_text(&json, NULL, session->notes[i]);
@@ -278,7 +318,7 @@ int pt_cmd_info(int argc, char **argv, struct pt_error *err)
     if (done == 0 && as_json)
         done = print_json(&run, session, err);
     else if (done == 0)
-        print_text(&run, session);
+        done = print_text(&run, session, err);
     pt_run_close(&run);
     return done < 0 ? -1 : 0;
 }

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/auto.h"
+#include "util/str.h"
 #include "cmd.h"
 
 static int set_choice(const struct pt_opt *option, const char *value, struct pt_error *err)
@@ -79,11 +81,21 @@ static int unknown_option(const struct pt_opt *table, const char *word, struct p
     return pt_fail_code(err, 2, "unknown option '%s'; --help lists the options", word);
 }
 
+/* "proftrace report [OPTIONS] [RUN]". */
+static void put_usage(struct pt_str *out, const struct pt_opt *table, const char *name)
+{
+    const struct pt_command *command = pt_command_find(name);
+    pt_str_printf(out, "proftrace %s%s", name, table->name ? " [OPTIONS]" : "");
+    if (command && command->arguments[0])
+        pt_str_printf(out, " %s", command->arguments);
+}
+
 static void print_help(const struct pt_opt *table, const char *name)
 {
     const struct pt_command *command = pt_command_find(name);
-    printf("usage: proftrace %s %s\n\n%s\n\n", name, command ? command->arguments : "",
-           command ? command->summary : "");
+    PT_AUTO(pt_str_fini) struct pt_str usage = {0};
+    put_usage(&usage, table, name);
+    printf("usage: %s\n\n%s\n\n", pt_str_text(&usage), command ? command->summary : "");
     for (; table->name; table++) {
         char left[120];
         snprintf(left, sizeof left, "--%s%s%s%s", table->name, table->letter ? ", -" : "",
@@ -153,15 +165,16 @@ static int parse_letters(const struct pt_opt *table, const char *word, const cha
     return 0;
 }
 
-static int check_count(const struct pt_arguments *args, const char *command, struct pt_error *err)
+static int check_count(const struct pt_opt *table, const struct pt_arguments *args, const char *command,
+                       struct pt_error *err)
 {
-    const struct pt_command *row = pt_command_find(command);
-    const char *usage = row ? row->arguments : "";
+    PT_AUTO(pt_str_fini) struct pt_str usage = {0};
+    put_usage(&usage, table, command);
     if (args->n < args->min)
-        return pt_fail_code(err, 2, "an argument is missing; usage: proftrace %s %s", command, usage);
+        return pt_fail_code(err, 2, "an argument is missing; usage: %s", pt_str_text(&usage));
     if (args->max >= 0 && args->n > args->max)
-        return pt_fail_code(err, 2, "unexpected argument '%s'; usage: proftrace %s %s", args->values[args->max],
-                            command, usage);
+        return pt_fail_code(err, 2, "unexpected argument '%s'; usage: %s", args->values[args->max],
+                            pt_str_text(&usage));
     return 0;
 }
 
@@ -196,5 +209,5 @@ int pt_options_parse(const struct pt_opt *table, int argc, char **argv, struct p
     args->n = n - 1;
     if (n < argc)
         argv[n] = NULL;
-    return check_count(args, argv[0], err);
+    return check_count(table, args, argv[0], err);
 }

@@ -74,6 +74,7 @@ static void long_texts_keep_what_tells_them_apart(void **state)
         {"/data/coco/images/0001.npy", 12, ".../0001.npy"},
         {"/data/coco/images/0001.npy", 9, "...01.npy"},
         {"/data/coco/images/", 13, ".../images/"},
+        {"/bin/sh -c 'cd /tmp; make'", 14, "/bin/sh -c ..."},
         {"/data/coco/images/0001.npy", 2, "..."},
         {"\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 4, "\xc3\xa9..."},
     };

@@ -46,6 +46,8 @@ void pt_text_panel(const struct pt_text_out *t, const struct pt_panel *panel, co
         pt_text_table(t, panel, "");
         break;
     case PT_PANEL_TEXTS:
+        if (!panel->n_texts)
+            return;
         put_title(t, panel, stage);
         pt_text_texts(t, panel->texts, panel->n_texts);
         break;

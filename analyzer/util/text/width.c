@@ -6,6 +6,7 @@
 #include "width.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 static bool begins_character(char byte)
 {
@@ -43,7 +44,7 @@ void pt_text_shorten(struct pt_str *out, const char *text, unsigned width, const
     const unsigned taken = pt_text_width(ellipsis), keep = width > taken ? width - taken : 0;
     if (pt_text_width(text) <= width) {
         pt_str_add(out, text);
-    } else if (*text == '/') {
+    } else if (*text == '/' && !strchr(text, ' ')) {
         pt_str_add(out, ellipsis);
         pt_str_add(out, end_of_path(text, keep));
     } else {
