@@ -31,7 +31,7 @@ FOREIGN_NAMES = ("preload/hooks/", "preload/cuda/", "analyzer/main.c")
 # (path, name): reason
 LINKED_WITHOUT_PREFIX = {
     ("preload/core/names/stack.c", "abort"): "libgcc's unwinder calls it; ours comes back to us instead of ending the host",
-    ("preload/core/names/module.c", "_dl_find_object"): "glibc's, declared weak",
+    ("preload/core/names/stack.c", "_dl_find_object"): "glibc's; ours is hidden and forwards to it",
 }
 
 # (path, name or "" for the whole file): reason

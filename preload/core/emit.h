@@ -8,52 +8,10 @@
 #ifndef PT_CORE_EMIT_H
 #define PT_CORE_EMIT_H
 
-#include <time.h>
-#include <x86intrin.h>
-
-#include "compiler.h"
-#include "thread.h"
-
-/* Read-mostly switches, one cache line. All zero until the constructor has finished, so that an early hook records
- * nothing. */
-struct pt_switches {
-    pt_u8 io; /* record descriptors, metadata, processes */
-    pt_u8 stdio;
-    pt_u8 heap; /* enum pt_heap_mode */
-    pt_u8 stacks;
-    pt_u8 user;
-    pt_u8 tsc;         /* clock source: 1 = rdtsc, 0 = CLOCK_MONOTONIC */
-    pt_u8 frozen;      /* sandboxed: no system call any more */
-    pt_u8 off;         /* pass-through for good */
-    pt_u8 locks;       /* enum pt_locks of hooks/wait/lock.h; 0 = off */
-    pt_u8 clock_shift; /* ticks = counter >> clock_shift */
-    pt_u8 waits;       /* for descriptors, time, signals, children */
-    pt_u8 net;
-    pt_u8 cuda; /* calls of CUDA and what GPUs do */
-};
-extern struct pt_switches pt_switches;
-
-/* The raw counter: 12 ns hot. */
-PT_ALWAYS_INLINE pt_u64 pt_clock(void)
-{
-    if (pt_likely(pt_switches.tsc))
-        return __rdtsc();
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
-}
+#include "state.h"
 
 /* Slow half of pt_store: attaches the thread, rolls the buffer over, or counts the loss. */
 void pt_store_slow(pt_u64 counter, pt_u32 aux, pt_u32 tag_kind, pt_u64 word0, pt_u64 word1);
-
-/* Reserve the next slot of a thread-private buffer; only signal handlers of the same thread compete, so no lock prefix.
- */
-PT_ALWAYS_INLINE char *pt_reserve(char **cursor, long bytes)
-{
-    char *slot = (char *)bytes;
-    __asm__ volatile("xaddq %0, %1" : "+r"(slot), "+m"(*cursor) : : "memory", "cc");
-    return slot;
-}
 
 /* Store one 32-byte record that began at `counter`. One branch serves the full buffer, the unattached thread and the
  * forked child alike: their `end` is 0. */
@@ -68,7 +26,7 @@ PT_ALWAYS_INLINE void pt_store(pt_u64 counter, pt_u32 aux, pt_u32 tag_kind, pt_u
         return;
     }
     volatile struct pt_record *r = (struct pt_record *)(void *)slot;
-    const pt_u64 ticks = counter > base ? (counter - base) >> pt_switches.clock_shift : 0;
+    const pt_u64 ticks = pt_ticks_since(base, counter);
     r->aux = aux;
     r->tag_kind = tag_kind;
     r->words[0] = word0;
@@ -96,11 +54,6 @@ PT_ALWAYS_INLINE void pt_unit(pt_u32 kind, const void *address, pt_u64 size)
     unit->head = (pt_u64)address << 16 | (pt_u64)kind << PT_GENERATION_BITS | generation; /* the commit */
 }
 
-PT_ALWAYS_INLINE pt_u32 pt_tag_kind(pt_i32 tag, pt_u32 kind)
-{
-    return (pt_u32)tag << 8 | kind;
-}
-
 PT_ALWAYS_INLINE void pt_point(pt_u32 kind, pt_u32 aux, pt_i32 tag, pt_u64 word0, pt_u64 word1)
 {
     pt_store(pt_clock(), aux, pt_tag_kind(tag, kind), word0, word1);
@@ -113,11 +66,6 @@ PT_ALWAYS_INLINE void pt_spent(pt_u32 kind, pt_u64 start, pt_u64 end, pt_i32 tag
     const pt_u64 half = 1u << pt_switches.clock_shift >> 1; /* rounded, so that sums are not biased */
     pt_store(start, pt_duration_pack((end - start + half) >> pt_switches.clock_shift), pt_tag_kind(tag, kind), word0,
              word1);
-}
-
-PT_ALWAYS_INLINE pt_u64 pt_words(pt_u32 low, pt_u32 high)
-{
-    return (pt_u64)high << 32 | low;
 }
 
 #endif

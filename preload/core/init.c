@@ -11,8 +11,10 @@
 #include <sys/prctl.h>
 #include <sys/platform/x86.h>
 
-#include "core/file/slow.h"
-#include "core/names/define.h"
+#include "core/file/attach.h"
+#include "core/file/checksum.h"
+#include "core/file/image.h"
+#include "core/names/module.h"
 #include "injection.h"
 #include "options.h"
 #include "process.h"

@@ -14,7 +14,8 @@
 #include <sys/stat.h>
 
 #include "proftrace/cuda.h"
-#include "core/file/image.h"
+#include "core/file/image_state.h"
+#include "core/names/define.h"
 #include "core/names/intern.h"
 #include "emit.h"
 #include "options.h"

@@ -2,7 +2,7 @@
  *
  * kill_point.c - test builds only: die at a named point. PROFTRACE_TEST_KILL=<point>:<n> kills at its n-th passing.
  */
-#include "core/file/slow.h"
+#include "kill_point.h"
 
 #ifdef PROFTRACE_KILL_POINTS
 #include <stdlib.h>

@@ -10,6 +10,8 @@
 #define PT_CORE_PRIVATE_H
 
 #include "proftrace/codec.h"
+#include "compiler.h"
+#include "thread.h"
 
 #define PT_PRIVATE_STACK_BYTES 24576u
 #define PT_HELPER_STACK_BYTES 8192u
@@ -47,6 +49,21 @@ void pt_call_on_stack(void (*fn)(void *), void *argument, void *top);
 static inline void pt_on_private_stack(struct pt_private *priv, void (*fn)(void *), void *argument)
 {
     pt_call_on_stack(fn, argument, priv->stack + sizeof priv->stack);
+}
+
+/* The private memory of a thread is for one at a time: a raw clone() that shares memory and TLS shares the slot, too.
+ * Signals blocked; who is on the private stack has it. */
+PT_ALWAYS_INLINE int pt_claim(struct pt_tracer_thread *t)
+{
+    return !__atomic_exchange_n(&t->busy, 1, __ATOMIC_ACQUIRE);
+}
+PT_ALWAYS_INLINE void pt_unclaim(struct pt_tracer_thread *t)
+{
+    __atomic_store_n(&t->busy, 0, __ATOMIC_RELEASE);
+}
+PT_ALWAYS_INLINE int pt_is_on_private_stack(const struct pt_tracer_thread *t)
+{
+    return (pt_u64)((char *)__builtin_frame_address(0) - t->priv->stack) < sizeof t->priv->stack;
 }
 
 /* A private working memory, or those of `count` threads in a row; NULL when the kernel refuses. Only touched pages cost

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * process.c - the end of the process, as far as it can be seen from inside.
+ * process.c - what becomes of the process: its end, as far as it can be seen from inside, and its rank.
  *
- * Entered by the exit and exec hooks and by the on_exit handler. Nothing has to happen at an end: a killed process
- * simply stays PT_PROCESS_LIVE in its header.
+ * Entered by the exit and exec hooks, by those of setenv and its kin, and by the on_exit handler. Nothing has to happen
+ * at an end: a killed process simply stays PT_PROCESS_LIVE in its header.
  */
 #include "process.h"
 
 #include "core/file/image.h"
-#include "core/file/slow.h"
+#include "core/file/image_state.h"
+#include "rank.h"
+#include "state.h"
 #include "sys.h"
 
 static struct pt_image *own_image(void)
@@ -44,4 +46,16 @@ int pt_process_is_vfork_child(void)
 {
     struct pt_image *image = own_image();
     return image && !pt_switches.frozen && (pt_u32)pt_syscall0(SYS_getpid) != image->pid;
+}
+
+/* The image copied the rank when it was made, which was before this. */
+void pt_process_note_variable(const char *entry, int replaces)
+{
+    pt_rank_note(entry, replaces);
+    struct pt_image *image = own_image();
+    if (!image || !pt_rank.rank_plus_1)
+        return;
+    image->header->local_rank_plus_1 = pt_rank.local_rank_plus_1;
+    image->header->world_size = pt_rank.world_size;
+    __atomic_store_n(&image->header->rank_plus_1, pt_rank.rank_plus_1, __ATOMIC_RELEASE);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * process.h - what the file header says about the process's end, and who is asking.
+ * process.h - what the file header says about the process itself, and who is asking.
  */
 #ifndef PT_CORE_PROCESS_H
 #define PT_CORE_PROCESS_H
@@ -11,6 +11,9 @@
 void pt_process_note_end(enum pt_process_state state, int status);
 /* It did not: the exec failed. */
 void pt_process_note_alive(void);
+/* The program has put `name=value` into its environment, unless it is there already and this one does not replace it;
+ * or has taken `name` from it: that may say which rank it has. */
+void pt_process_note_variable(const char *entry, int replaces);
 /* 1 in a vfork child: it runs in the parent's memory and must not speak for it. */
 int pt_process_is_vfork_child(void);
 

@@ -10,8 +10,6 @@
  */
 #include "rank.h"
 
-#include "core/file/image.h"
-
 #define RANK_LIMIT (1u << 30)
 
 struct pt_rank pt_rank;
@@ -100,23 +98,10 @@ void pt_rank_read(char **environment)
             n_open = i;
 }
 
-/* The image copied the rank when it was made, which was before this. */
-static void tell_image(void)
-{
-    struct pt_image *image = pt_image;
-    if (!image || __atomic_load_n(&image->state, __ATOMIC_ACQUIRE) != PT_IMAGE_LIVE)
-        return;
-    image->header->local_rank_plus_1 = pt_rank.local_rank_plus_1;
-    image->header->world_size = pt_rank.world_size;
-    __atomic_store_n(&image->header->rank_plus_1, pt_rank.rank_plus_1, __ATOMIC_RELEASE);
-}
-
 void pt_rank_note(const char *entry, int replaces)
 {
     find(entry, replaces);
     choose();
-    if (pt_rank.rank_plus_1)
-        tell_image();
 }
 
 void pt_rank_note_none(void)

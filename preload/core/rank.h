@@ -15,8 +15,8 @@ extern struct pt_rank pt_rank __attribute__((visibility("hidden")));
 
 /* Forked children keep what was read. */
 void pt_rank_read(char **environment) __attribute__((visibility("hidden")));
-/* The program has put `name=value` into its environment, unless it is there already and this one does not replace it;
- * or has taken `name` from it. */
+/* The environment has got `name=value`, unless it has the name already and this one does not replace it; or has lost
+ * `name`. */
 void pt_rank_note(const char *entry, int replaces) __attribute__((visibility("hidden")));
 /* The program has emptied its environment. A rank that it had stays known. */
 void pt_rank_note_none(void) __attribute__((visibility("hidden")));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread.h - what the tracer keeps per thread: one slot in MADV_WIPEONFORK memory, found through one TLS pointer.
+ * thread.h - what the tracer keeps per thread: one slot in MADV_WIPEONFORK memory, found through one TLS pointer
+ * (pt_self).
  *
  * In a forked child (fork, _Fork, raw clone) the kernel hands out zeros instead of the slots: every `end` and countdown
  * is 0, so the first event goes the slow way and the child gets a file of its own. A vfork child shares its parent's
@@ -51,20 +52,5 @@ struct pt_tracer_thread {
     pt_u32 sampled_life;  /* life for which countdown was drawn; another one draws before it samples */
     pt_u32 pad1;
 };
-
-/* Whom a thread is before its first event: everything is 0, so every fast path turns into the slow one. Saves each hook
- * a test for NULL. Its cursors may be bumped by many threads at once; nobody reads them. */
-extern struct pt_tracer_thread pt_nobody __attribute__((visibility("hidden")));
-
-/* The calling thread's slot, or &pt_nobody. initial-exec: global-dynamic TLS may call malloc. */
-extern __thread struct pt_tracer_thread *pt_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
-
-/* Attach the calling thread before its first event: it is about to ask for something that others wait for. Were it
- * attached at the event that follows, they would wait for the tracer's system calls and page faults as well. */
-void pt_thread_attach_early(void);
-
-/* The calling thread is about to create another. Makes room for it when there is none, so that not each of a crowd that
- * comes at once has to. */
-void pt_thread_expect(void);
 
 #endif

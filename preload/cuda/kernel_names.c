@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 
 #include "core/emit.h"
-#include "core/names/intern.h"
+#include "core/names/intern_name.h"
 #include "core/sys.h"
 #include "runtime.h"
 

@@ -6,64 +6,22 @@
  * slot of a dead thread is found by asking the kernel, only when a new thread needs one. Never makes a thread wait for
  * another one's attaching: what is missing is made by whoever misses it.
  */
+#include "attach.h"
+
 #include <pthread.h>
 #include <sys/mman.h>
 
-#include "core/options.h"
 #include "core/sys.h"
+#include "area.h"
+#include "checksum.h"
+#include "defs.h"
+#include "image.h"
+#include "image_state.h"
+#include "rollover.h"
 #include "room.h"
-#include "slow.h"
-#include "space.h"
 
-#define DEFS_BYTES 16384u
-#define RECORDS_BYTES (PT_CODEC_MAX_RECORDS * (pt_u32)sizeof(struct pt_record))
-#define UNITS_BYTES (PT_CODEC_MAX_UNITS * (pt_u32)sizeof(struct pt_unit16))
 #define TAKEOVER_PROBES 4u
 #define ATTACH_RETRY_TICKS (1ull << 26) /* about 20 ms */
-
-struct pt_tracer_thread pt_nobody;
-__thread struct pt_tracer_thread *pt_self = &pt_nobody;
-
-pt_u64 pt_area_bytes(void)
-{
-    return PT_THREAD_HEADER_BYTES + RECORDS_BYTES + DEFS_BYTES + (pt_options.heap == PT_HEAP_FULL ? UNITS_BYTES : 0);
-}
-
-static void set_up_buffer(struct pt_tracer_thread *t, struct pt_buffer *buffer, enum pt_stream_id stream, pt_u32 offset,
-                          pt_u32 bytes)
-{
-    struct pt_raw_buffer *raw = &t->area->raw[stream];
-    raw->offset = offset;
-    raw->bytes = bytes;
-    buffer->base = (char *)t->area + offset;
-    buffer->sequence = 1;
-    buffer->generation = 1;
-    buffer->clear_sequence = 1;
-    raw->sequence = buffer->sequence << PT_GENERATION_BITS | buffer->generation;
-    buffer->cursor = buffer->base;
-    buffer->end = buffer->base + bytes;
-}
-
-static void set_up_area(struct pt_tracer_thread *t, char *memory)
-{
-    t->area = (struct pt_thread_area *)(void *)memory;
-    struct pt_thread_area *area = t->area;
-    area->segment.type = PT_SEGMENT_THREAD;
-    area->segment.bytes = pt_area_bytes();
-    area->segment.slot = t->slot;
-    pt_u32 at = PT_THREAD_HEADER_BYTES;
-    set_up_buffer(t, &t->records, PT_STREAM_RECORDS, at, RECORDS_BYTES);
-    at += RECORDS_BYTES;
-    if (pt_options.heap == PT_HEAP_FULL) {
-        set_up_buffer(t, &t->heap, PT_STREAM_HEAP, at, UNITS_BYTES);
-        at += UNITS_BYTES;
-    }
-    area->defs_offset = at;
-    area->defs_bytes = DEFS_BYTES;
-    t->defs_cursor = memory + at;
-    t->defs_end = t->defs_cursor + DEFS_BYTES;
-    __atomic_store_n(&area->segment.magic, PT_SEGMENT_MAGIC, __ATOMIC_RELEASE);
-}
 
 /* Who lives in the slot from now on. The tid is stored last: it is what other threads probe. */
 static void move_in(struct pt_tracer_thread *t, pt_u32 tid)
@@ -72,7 +30,7 @@ static void move_in(struct pt_tracer_thread *t, pt_u32 tid)
     const pt_u64 now = pt_clock();
     area->tid = tid;
     area->life = ++t->life;
-    area->start_ticks = now > t->clock_base ? (now - t->clock_base) >> pt_switches.clock_shift : 0;
+    area->start_ticks = pt_ticks_since(t->clock_base, now);
     t->random = now * 0x9e3779b97f4a7c15ull | 1;
     t->countdown = 0; /* the first allocation takes the slow path and draws a gap */
     t->last_rollover = now;
@@ -176,7 +134,7 @@ static struct pt_tracer_thread *new_slot(pt_u32 tid, struct pt_private *priv, ch
         __atomic_compare_exchange_n(&pt_image->n_threads, &next, slot, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
         return 0;
     }
-    set_up_area(t, memory);
+    pt_area_set_up(t, memory);
     __atomic_store_n(&t->tid, tid, __ATOMIC_RELEASE);
     move_in(t, tid);
     return t;
@@ -264,7 +222,8 @@ struct pt_tracer_thread *pt_thread_attach(void)
     pt_self = t ? t : &pt_nobody;
     if (t) {
         count_arrival();
-        pt_store(pt_clock(), 0, pt_tag_kind(0, PT_EV_thread_start), pt_words(t->tid, 0), (pt_u64)pthread_self());
+        pt_append_record(t, pt_clock(), 0, pt_tag_kind(0, PT_EV_thread_start), pt_words(t->tid, 0),
+                         (pt_u64)pthread_self());
     }
     return t;
 }

@@ -4,10 +4,15 @@
  *
  * Entered from any hook, also in signal handlers. Definitions are never recycled: their names must outlive the events.
  */
+#include "defs.h"
+
 #include <sys/mman.h>
 
+#include "core/private.h"
+#include "core/state.h"
 #include "core/sys.h"
-#include "slow.h"
+#include "area.h"
+#include "image_state.h"
 #include "space.h"
 
 #define DEFS_SEGMENT_BYTES (64u << 10)
@@ -17,8 +22,7 @@ static int next_defs(struct pt_tracer_thread *t)
     const pt_u64 limit = pt_image->header->ring_limit_bytes;
     if (__atomic_add_fetch(&pt_image->defs_bytes, DEFS_SEGMENT_BYTES, __ATOMIC_RELAXED) > limit)
         return -1;
-    pt_u64 bytes;
-    struct pt_segment *segment = pt_space_grow(DEFS_SEGMENT_BYTES, DEFS_SEGMENT_BYTES, &bytes);
+    struct pt_segment *segment = pt_space_grow(DEFS_SEGMENT_BYTES, DEFS_SEGMENT_BYTES).map;
     if (!segment)
         return -1;
     /* What is full stays mapped, as a handler's caller may not have committed in it yet; but not resident. */

@@ -7,9 +7,10 @@
  */
 #include "device.h"
 
-#include "core/options.h"
+#include "core/private.h"
 #include "core/sys.h"
-#include "slow.h"
+#include "attach.h"
+#include "image_state.h"
 
 struct new_slot_call {
     struct pt_private *priv;

@@ -14,13 +14,16 @@
 #include <sys/resource.h>
 #include <sys/utsname.h>
 
+#include "core/kill_point.h"
 #include "core/options.h"
 #include "core/rank.h"
 #include "core/redact.h"
 #include "core/session.h"
+#include "core/state.h"
 #include "core/sys.h"
 #include "core/text.h"
-#include "slow.h"
+#include "area.h"
+#include "image_state.h"
 #include "space.h"
 
 #ifndef MADV_WIPEONFORK
@@ -30,8 +33,6 @@
 #define SCHEMA_BYTES ((sizeof pt_schema_text + 4095) & ~4095ul)
 #define HEAD_BYTES (4096 + PT_TEXT_BYTES + SCHEMA_BYTES)
 #define REFRESH_TICKS (1ull << 25) /* about 10 ms */
-
-struct pt_image *pt_image;
 
 /* Kept across fork (not wiped): who we were, and the parent's text page, which stays mapped. */
 static pt_u64 last_trace_id;
@@ -108,13 +109,6 @@ void pt_image_refresh(void)
     __atomic_store_n(&pt_image->refreshing, 0, __ATOMIC_RELEASE);
 }
 
-void pt_count_drop(enum pt_drop reason, pt_u64 events)
-{
-    struct pt_image *image = pt_image;
-    if (image && image->header)
-        __atomic_fetch_add(&image->header->drops[reason], events, __ATOMIC_RELAXED);
-}
-
 /* ---- the text page ---- */
 
 static void add_string(struct pt_text *text, const char *string)
@@ -169,18 +163,33 @@ static void add_arguments(struct pt_text *text)
     }
 }
 
+/* Does `path` have a component or a name in it that says it stands for another file? */
+static int is_indirect(const char *path)
+{
+    for (const char *at = path; *at; at++)
+        if ((at[0] == '/' && at[1] == 'f' && at[2] == 'd' && at[3] == '/') || /* /proc/self/fd/3, /dev/fd/3 */
+            (at[0] == 'l' && at[1] == 'd' && at[2] == '-'))                   /* ld.so */
+            return 1;
+    return 0;
+}
+
+/* A script comes back in argv, behind the interpreter. */
+static int is_script(const char *path)
+{
+    for (int i = 1; i < 3 && i < first_argc && first_argv[i]; i++)
+        if (pt_text_equal(first_argv[i], path))
+            return 1;
+    return 0;
+}
+
 /* The executable. Asking /proc costs 30 us of a process's start, so only where the kernel's own word (AT_EXECFN) is no
- * full path, or is a script: then it comes back in argv behind the interpreter. */
+ * full path, or stands for another file. */
 static void add_executable(struct pt_text *text)
 {
+    enum { MOST_BYTES = 1000 }; /* as much as the other texts of the page leave */
     const char *name = (const char *)getauxval(AT_EXECFN);
-    int is_plain = name && name[0] == '/' && !last_text && pt_text_length(name) < 1000;
-    for (int i = 1; is_plain && i < 3 && i < first_argc && first_argv[i]; i++)
-        is_plain = !pt_text_equal(first_argv[i], name);
-    for (const char *at = name; is_plain && *at; at++) /* /proc/self/fd/3, /dev/fd/3, ld.so */
-        is_plain = !(at[0] == '/' && (at[1] == 'f' && at[2] == 'd' && at[3] == '/')) &&
-                   !(at[0] == 'l' && at[1] == 'd' && at[2] == '-');
-    if (is_plain)
+    const int is_full_path = name && name[0] == '/' && pt_text_length(name) < MOST_BYTES;
+    if (is_full_path && !last_text && !is_script(name) && !is_indirect(name))
         add_string(text, name);
     else
         add_link(text, "/proc/self/exe");
@@ -304,26 +313,17 @@ struct first_segment {
  * its standard descriptors closed must find them closed. */
 static void make_file(struct first_segment *segment)
 {
-    struct rlimit limit;
-    if (pt_syscall4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, &limit) == 0 && limit.rlim_cur < segment->bytes)
-        return; /* fallocate would raise SIGXFSZ */
+    if (pt_check_file_limit(segment->bytes) < 0)
+        return;
     const long fd = pt_syscall3(SYS_open, pt_image->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return;
-    long error = pt_check_free_space((int)fd);
-    if (error == 0)
-        error = pt_syscall4(SYS_fallocate, fd, 0, 0, segment->bytes);
-    static const char zeros[4096];
-    if (error == -95 /* EOPNOTSUPP */ || error == -38 /* ENOSYS */)
-        for (pt_u64 at = 0, wrote = 0; at < segment->bytes; at += wrote, error = 0)
-            if ((wrote = (pt_u64)pt_syscall4(SYS_pwrite64, fd, zeros, sizeof zeros, at)) != sizeof zeros) {
-                error = -28;
-                break;
-            }
-    if (error == 0) /* a page written is cheaper than a page touched through the mapping */
+    const long error = pt_allocate((int)fd, 0, segment->bytes);
+    if (error == 0) {
+        /* a page written is cheaper than a page touched through the mapping */
         pt_syscall4(SYS_pwrite64, fd, pt_schema_text, sizeof pt_schema_text - 1, 4096 + PT_TEXT_BYTES);
-    if (error == 0)
         segment->map = pt_sys_map(segment->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
+    }
     pt_syscall1(SYS_close, fd);
     if (!segment->map)
         pt_syscall1(SYS_unlink, pt_image->path);

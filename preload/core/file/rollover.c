@@ -7,17 +7,21 @@
  * buffer's sequence advanced. Whatever cannot be stored is counted.
  */
 #define ZSTD_STATIC_LINKING_ONLY
+#include "rollover.h"
+
 #include <zstd.h>
 
+#include "core/kill_point.h"
+#include "core/private.h"
+#include "checksum.h"
+#include "image.h"
+#include "image_state.h"
 #include "kinds.h"
-#include "slow.h"
-#include "space.h"
+#include "ring.h"
 
 #define LEAST_ROOM 1024u
 /* What a short-lived thread has left; less than a first compression costs in page faults. */
 #define LEAST_TO_COMPRESS 512u
-
-pt_u8 pt_crc_in_hardware;
 
 /* ---- totals ---- */
 

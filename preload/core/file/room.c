@@ -11,10 +11,9 @@
 #include <sys/resource.h>
 
 #include "core/sys.h"
-#include "slow.h"
+#include "area.h"
+#include "image_state.h"
 #include "space.h"
-
-#define MOST_AREAS 128u /* of a growth: 12 MiB */
 
 static pt_u64 room_bytes(void)
 {
@@ -44,7 +43,7 @@ struct pt_room pt_room_take(void)
     }
 }
 
-static pt_u32 areas_left(void)
+pt_u32 pt_room_left(void)
 {
     const pt_u32 n_pools = __atomic_load_n(&pt_image->n_pools, __ATOMIC_ACQUIRE);
     pt_u32 left = 0;
@@ -67,19 +66,18 @@ static struct pt_private *new_privates(pt_u32 count)
 /* As many as there are, because a growth costs 140 us (on a busy machine two waits for a CPU) and threads come in
  * crowds. One thread at a time and nobody waits: of a thousand that found no area each would have made a pool. A clone
  * that shares our memory and is killed inside leaves `growing` set; then each thread makes its own area. */
-static void make_pool(void)
+void pt_room_make_pool(void)
 {
     if (__atomic_exchange_n(&pt_image->growing, 1, __ATOMIC_ACQUIRE))
         return;
     const pt_u64 one = room_bytes();
     const pt_u32 index = pt_image->n_pools;
-    const pt_u32 there = __atomic_load_n(&pt_image->n_threads, __ATOMIC_RELAXED) + areas_left();
-    const pt_u32 areas = there < 2 ? 2 : there < MOST_AREAS ? there : MOST_AREAS;
-    pt_u64 bytes;
-    char *base = index < PT_MAX_POOLS ? pt_space_grow(areas * one, one, &bytes) : 0;
-    if (base) {
-        const pt_u32 count = (pt_u32)(bytes / one);
-        pt_image->pools[index] = (struct pt_area_pool){base, new_privates(count), count, 0};
+    const pt_u32 there = __atomic_load_n(&pt_image->n_threads, __ATOMIC_RELAXED) + pt_room_left();
+    const pt_u32 areas = there < 2 ? 2 : there < PT_ROOM_MOST_AREAS ? there : PT_ROOM_MOST_AREAS;
+    const struct pt_space space = index < PT_MAX_POOLS ? pt_space_grow(areas * one, one) : (struct pt_space){0};
+    if (space.map) {
+        const pt_u32 count = (pt_u32)(space.bytes / one);
+        pt_image->pools[index] = (struct pt_area_pool){space.map, new_privates(count), count, 0};
         __atomic_store_n(&pt_image->n_pools, index + 1, __ATOMIC_RELEASE);
     }
     __atomic_store_n(&pt_image->growing, 0, __ATOMIC_RELEASE);
@@ -89,31 +87,8 @@ char *pt_room_area(void)
 {
     struct pt_room room = pt_room_take();
     if (!room.area) {
-        make_pool();
+        pt_room_make_pool();
         room = pt_room_take();
     }
-    pt_u64 bytes;
-    return room.area ? room.area : pt_space_grow(room_bytes(), room_bytes(), &bytes);
-}
-
-static void make_pool_on_private_stack(void *unused)
-{
-    (void)unused;
-    make_pool();
-}
-
-void pt_thread_expect(void)
-{
-    struct pt_tracer_thread *t = pt_thread_attached();
-    if (!t || pt_switches.frozen)
-        return;
-    const pt_u32 awaited = __atomic_add_fetch(&pt_image->awaited, 1, __ATOMIC_RELAXED);
-    if (areas_left() >= (awaited < MOST_AREAS ? awaited : MOST_AREAS))
-        return;
-    const pt_u64 mask = pt_signals_block();
-    if (pt_claim(t)) {
-        pt_on_private_stack(t->priv, make_pool_on_private_stack, 0);
-        pt_unclaim(t);
-    }
-    pt_signals_restore(mask);
+    return room.area ? room.area : pt_space_grow(room_bytes(), room_bytes()).map;
 }

@@ -6,7 +6,6 @@
 #define PT_CORE_FILE_ROOM_H
 
 #include "core/private.h"
-#include "image.h"
 
 /* What a thread needs to record. */
 struct pt_room {
@@ -16,7 +15,13 @@ struct pt_room {
 
 /* Room that is there already. Callable anywhere. */
 struct pt_room pt_room_take(void);
-/* An area, made if need be; NULL when limits or the disk refuse. On a private stack, signals blocked. */
+/* Threads for which there is room already. Callable anywhere. */
+pt_u32 pt_room_left(void);
+
+/* On a private stack, signals blocked: an area, made if need be; NULL when limits or the disk refuse. */
 char *pt_room_area(void);
+/* Make room for many threads, unless another thread is at it. */
+void pt_room_make_pool(void);
+#define PT_ROOM_MOST_AREAS 128u /* of a growth: 12 MiB */
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <fcntl.h>
 
-#include "core/file/slow.h"
+#include "core/file/attach.h"
 #include "core/process.h"
 #include "core/sys.h"
 #include "core/text.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * intern.c - the table of hashes behind all ids, and the writing of definitions.
+ * intern.c - the table of hashes behind all ids, and the strings among them.
  *
  * Entered from any hook. Lock-free: a slot goes from 0 to a hash once; its index is the id. The table is ordinary
  * memory: a forked child inherits the ids, and the reader finds their definitions in the parent's file (format.h rule
@@ -10,8 +10,8 @@
 
 #include <sys/mman.h>
 
-#include "core/file/slow.h"
-#include "core/file/space.h"
+#include "core/file/attach.h"
+#include "core/file/image_state.h"
 #include "core/redact.h"
 #include "core/sys.h"
 #include "define.h"
@@ -40,7 +40,6 @@ static pt_u64 *level_at(pt_u32 level)
     return table;
 }
 
-/* The id of a hash; *ret_is_new when the caller has to define it. 0 = the table is full. */
 pt_u32 pt_intern_hash(pt_u64 hash, int *ret_is_new)
 {
     pt_u32 before = 1;
@@ -84,31 +83,6 @@ pt_u64 pt_hash_bytes(const void *data, pt_u64 length, pt_u64 seed)
     return (pt_u64)product ^ (pt_u64)(product >> 64);
 }
 
-void *pt_define_begin(pt_u64 payload_bytes, struct pt_tracer_thread **ret_thread)
-{
-    struct pt_tracer_thread *t = pt_self->area ? pt_self : pt_thread_attached();
-    *ret_thread = t;
-    const pt_u64 bytes = (sizeof(struct pt_def) + payload_bytes + 7) & ~7ull;
-    struct pt_def *def = t ? pt_defs_reserve(t, bytes) : 0;
-    if (!def) {
-        pt_count_drop(PT_DROP_definition, 1);
-        return 0;
-    }
-    def->payload_bytes = (pt_u32)payload_bytes;
-    return def + 1;
-}
-
-void pt_define_commit(struct pt_tracer_thread *t, void *payload, enum pt_def_type type, pt_u32 id)
-{
-    struct pt_def *def = (struct pt_def *)payload - 1;
-    const pt_u64 now = pt_clock(), bytes = (sizeof *def + def->payload_bytes + 7) & ~7ull;
-    def->id = id;
-    def->type = (pt_u16)type;
-    def->ticks = now > t->clock_base ? (now - t->clock_base) >> pt_switches.clock_shift : 0;
-    def->crc = pt_crc(0, payload, def->payload_bytes);
-    __atomic_store_n(&def->commit, PT_DEF_MAGIC | bytes << 32, __ATOMIC_RELEASE);
-}
-
 pt_u32 pt_intern_bytes(const char *bytes, pt_u64 length)
 {
     if (!pt_image || pt_switches.off)
@@ -144,15 +118,4 @@ pt_u32 pt_intern_redacted(const char *string)
     const pt_u32 id = pt_intern_bytes(text.bytes, text.length);
     pt_signals_restore(mask);
     return id;
-}
-
-void pt_define_untraced(pt_u32 path, const char *reason)
-{
-    struct pt_tracer_thread *t;
-    const pt_u64 length = pt_text_length(reason);
-    void *payload = pt_image && !pt_switches.off ? pt_define_begin(length, &t) : 0;
-    if (payload) {
-        __builtin_memcpy(payload, reason, length);
-        pt_define_commit(t, payload, PT_DEF_UNTRACED, path);
-    }
 }

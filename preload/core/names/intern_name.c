@@ -6,9 +6,10 @@
  * together only where it is defined, in the file itself: a name that is known costs no buffer and no copy. One text may
  * so have two ids, which the reader does not mind: it compares texts.
  */
-#include <wchar.h>
+#include "intern_name.h"
 
-#include "core/file/image.h"
+#include "core/file/image_state.h"
+#include "core/state.h"
 #include "define.h"
 #include "intern.h"
 

@@ -5,11 +5,13 @@
  * Entered on the private stack. Uses glibc's _dl_find_object: lock-free and signal-safe. dl_iterate_phdr would take the
  * loader's lock and hang behind a dlopen. Keeps no pointer into the loader.
  */
-#include <dlfcn.h>
+#include "module.h"
+
 #include <elf.h>
 #include <link.h>
 
-#include "core/file/slow.h"
+#include "core/file/image_state.h"
+#include "core/state.h"
 #include "core/text.h"
 #include "define.h"
 
@@ -25,13 +27,9 @@ void pt_modules_init(void)
         pt_switches.stacks = 0; /* glibc before 2.35, or no glibc */
 }
 
-/* libgcc's unwinder refers to it; ours is hidden and forwards, so that ld.so does not become NEEDED. */
-__attribute__((visibility("hidden"))) int _dl_find_object(void *address, struct dl_find_object *result)
+int pt_module_find(void *address, struct dl_find_object *ret)
 {
-    const int error = find_object ? find_object(address, result) : -1;
-    if (error)
-        pt_unwind_no_module();
-    return error;
+    return find_object ? find_object(address, ret) : -1;
 }
 
 static int is_known(pt_u64 address)
@@ -93,7 +91,7 @@ static const char *path_of(const struct link_map *map)
 void pt_define_module_of(pt_u64 address)
 {
     struct dl_find_object object;
-    if (is_known(address) || _dl_find_object((void *)address, &object) != 0)
+    if (is_known(address) || pt_module_find((void *)address, &object) != 0)
         return;
     const pt_u64 start = (pt_u64)object.dlfo_map_start, end = (pt_u64)object.dlfo_map_end;
     const pt_u64 bias = object.dlfo_link_map ? object.dlfo_link_map->l_addr : start;

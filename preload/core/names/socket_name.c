@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "core/file/slow.h"
+#include "core/file/attach.h"
 #include "core/sys.h"
 #include "intern.h"
 

@@ -6,13 +6,16 @@
  * samples come here, and a rate cap holds the cost near 1 % of a core. Not libunwind: it keeps a pipe and takes locks
  * in the host.
  */
+#include "stack.h"
+
 #include <unwind.h>
 
-#include "core/file/slow.h"
+#include "core/file/attach.h"
 #include "core/sys.h"
 #include "define.h"
 #include "frame_check.h"
 #include "intern.h"
+#include "module.h"
 
 #define WINDOW_TICKS (1ull << 25) /* about 10 ms */
 #define STACKS_PER_WINDOW 20u
@@ -27,22 +30,29 @@ struct capture {
     pt_u32 id;
 };
 
-/* Code without a module: JIT code, or no code at all. libgcc would read what lies there, in search of a signal frame.
- */
-void pt_unwind_no_module(void)
+/* Does nothing where nothing is being unwound. */
+static void leave_unwinding(void)
 {
     struct pt_tracer_thread *t = pt_self;
     if (t->priv && t->priv->escape[1])
         __builtin_longjmp(t->priv->escape, 1);
 }
 
+/* libgcc's unwinder refers to it; ours is hidden and forwards, so that ld.so does not become NEEDED. Code without a
+ * module is JIT code, or no code at all: libgcc would read what lies there, in search of a signal frame. */
+__attribute__((visibility("hidden"))) int _dl_find_object(void *address, struct dl_find_object *result)
+{
+    const int error = pt_module_find(address, result);
+    if (error)
+        leave_unwinding();
+    return error;
+}
+
 /* libgcc calls it on broken unwind tables. Ours is hidden: never end the host; leave the unwinding instead. */
 __attribute__((visibility("hidden"), noreturn)) void abort(void)
 {
-    struct pt_tracer_thread *t = pt_self;
     pt_switches.stacks = 0;
-    if (t->priv && t->priv->escape[1])
-        __builtin_longjmp(t->priv->escape, 1);
+    leave_unwinding();
     for (;;) /* not reachable: nothing else in the library calls abort */
         pt_syscall1(SYS_pause, 0);
 }

@@ -6,11 +6,10 @@
  * first call and asks us, with its own lock held, to fill its table. What has no function here becomes what it is
  * without a tool. Synchronisation, memory and module events are not taken.
  */
-#include "itt.h"
-
-#include "core/names/intern.h"
+#include "core/names/intern_name.h"
 #include "core/text.h"
 #include "annotation.h"
+#include "itt_handles.h"
 
 /* ---- the table that the static part shows us: ittnotify_config.h ---- */
 

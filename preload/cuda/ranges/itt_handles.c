@@ -6,11 +6,11 @@
  * hash table whose chains only grow, without a lock. Handles live in mappings of our own for as long as the process,
  * since programs keep them; a forked child inherits them.
  */
-#include "itt.h"
+#include "itt_handles.h"
 
 #include <sys/mman.h>
 
-#include "core/emit.h"
+#include "core/state.h"
 #include "core/sys.h"
 
 #define BUCKETS 4096u

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <wchar.h>
 
-#include "core/names/intern.h"
+#include "core/names/intern_name.h"
 #include "annotation.h"
 
 /* ---- NVTX's own interface: nvtxTypes.h and nvtxToolsExt.h of version 3 ---- */
@@ -107,12 +107,6 @@ PT_ALWAYS_INLINE pt_u32 name_of(const void *domain, const struct nvtx_attributes
     default:
         return 0;
     }
-}
-
-pt_u64 pt_annotation_new_id(void)
-{
-    static pt_u64 last;
-    return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 }
 
 /* ---- the functions; `name` is evaluated only when it is recorded ---- */

@@ -5,6 +5,8 @@
  * Entered by any thread of the host, in signal handlers, and in vfork children that run in their parent's memory. Holds
  * nothing across the real call (read may be cancelled or jumped out of) and never allocates, locks or writes errno.
  */
+#include "file_io.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -15,10 +17,8 @@
 #include <unistd.h>
 
 #include "core/names/fd_table.h"
-#include "core/names/intern.h"
 #include "core/process.h"
 #include "hooks/hook.h"
-#include "raw_syscall.h"
 
 /* The hot one, inlined: a hook of read must cost little more than its two clock readings. */
 PT_ALWAYS_INLINE void moved(pt_u32 kind, pt_u64 start, pt_u64 end, int fd, long ret, pt_u64 detail)
@@ -52,59 +52,6 @@ static pt_u64 flock_operation(int operation)
 static pt_u64 lockf_operation(int command)
 {
     return command == F_LOCK || command == F_TLOCK ? LOCKED_ALONE : command == F_ULOCK ? RELEASED : 0;
-}
-
-pt_u32 pt_path_id(long ret, const char *path)
-{
-    return pt_path_was_read(ret) ? pt_intern_string(path) : 0;
-}
-
-pt_u32 pt_dir_id(long ret, int dir_fd, const char *path)
-{
-    if (dir_fd < 0 || !pt_path_was_read(ret) || (path && path[0] == '/'))
-        return 0;
-    return pt_fd_path(dir_fd);
-}
-
-/* The descriptors whose entries changed last. A vfork child has descriptors of its own but writes into its parent's
- * table; asking "am I one?" costs a system call, too much for each open. So the child's exec or exit, which asks
- * anyway, empties the entries that it may have changed, and the parent asks /proc about them again. Races only empty
- * too much. */
-#define CHANGES 256u
-static unsigned short changes[CHANGES];
-static pt_u32 n_changes;
-
-static void note_change(int fd)
-{
-    const pt_u32 n = __atomic_load_n(&n_changes, __ATOMIC_RELAXED);
-    __atomic_store_n(&changes[n % CHANGES], (unsigned short)fd, __ATOMIC_RELAXED);
-    __atomic_store_n(&n_changes, n + 1, __ATOMIC_RELAXED);
-}
-
-void pt_fd_opened(int fd, pt_u32 path)
-{
-    if ((unsigned)fd >= PT_FD_TABLE_SIZE)
-        return;
-    pt_fd_set(fd, path);
-    note_change(fd);
-}
-
-pt_u32 pt_fd_forget(int fd)
-{
-    if ((unsigned)fd >= PT_FD_TABLE_SIZE)
-        return 0;
-    const pt_u32 path = pt_fd_paths[fd];
-    if (path) {
-        pt_fd_clear(fd);
-        note_change(fd);
-    }
-    return path;
-}
-
-void pt_fd_vfork_child_leaves(void)
-{
-    for (pt_u32 i = 0; i < CHANGES && i < __atomic_load_n(&n_changes, __ATOMIC_RELAXED); i++)
-        pt_fd_clear(__atomic_load_n(&changes[i], __ATOMIC_RELAXED));
 }
 
 /* A path relative to a directory descriptor is no name for the new one: leave it to /proc, which knows the whole. */

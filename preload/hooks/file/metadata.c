@@ -6,6 +6,8 @@
  * are out of line, because these calls take microseconds and their hooks should stay small. Never reads a path that the
  * kernel refused to read.
  */
+#include "metadata.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -18,9 +20,7 @@
 #include <utime.h>
 
 #include "core/names/fd_table.h"
-#include "core/names/intern.h"
 #include "hooks/hook.h"
-#include "raw_syscall.h"
 
 static int is_empty(long ret, const char *path)
 {

@@ -10,7 +10,9 @@
 #include <sys/syscall.h>
 
 #include "hooks/hook.h"
-#include "raw_syscall.h"
+#include "file_io.h"
+#include "metadata.h"
+#include "sandbox.h"
 
 PT_REAL(long, syscall, (long number, long a, long b, long c, long d, long e, long f), (number, a, b, c, d, e, f))
 

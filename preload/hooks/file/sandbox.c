@@ -6,11 +6,12 @@
  * so the library keeps to the memory it has; in strict mode, or when the time stamp counter is forbidden, even reading
  * the clock kills, so it goes silent.
  */
+#include "sandbox.h"
+
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 
 #include "hooks/hook.h"
-#include "raw_syscall.h"
 
 CUSTOM_RAW(int, prctl, (int option, long a, long b, long c, long d), (option, a, b, c, d))
 

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 
 #include "core/emit.h"
-#include "core/file/slow.h"
+#include "core/file/attach.h"
+#include "core/file/image_state.h"
 #include "core/options.h"
 #include "boot_heap.h"
 #include "heap_sample.h"

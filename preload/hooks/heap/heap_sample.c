@@ -8,8 +8,9 @@
  */
 #include "heap_sample.h"
 
-#include "core/file/slow.h"
-#include "core/names/intern.h"
+#include "core/file/attach.h"
+#include "core/file/image_state.h"
+#include "core/names/stack.h"
 #include "core/options.h"
 
 pt_u64 pt_sampled_bits[PT_SAMPLED_SLOTS / 64] = {1};

@@ -7,7 +7,7 @@
  */
 #include <unistd.h>
 
-#include "core/file/space.h"
+#include "core/file/prepare.h"
 #include "hooks/hook.h"
 
 #define LEAVING(name, parameters, arguments)                                                                           \

@@ -7,7 +7,18 @@
 
 #include <elf.h>
 
-#include "target.h"
+#include "core/compiler.h"
+
+enum pt_verdict {
+    PT_VERDICT_UNKNOWN = 1, /* could not look, or looks odd: change nothing */
+    PT_VERDICT_TRACED,
+    PT_VERDICT_STATIC, /* never meets ld.so: our variables do no harm, and reach its children */
+    PT_VERDICT_32BIT,  /* from here on the dynamic loader would print an error, or the program would not start */
+    PT_VERDICT_MACHINE,
+    PT_VERDICT_LIBC,
+    PT_VERDICT_PRIVILEGED,
+    PT_VERDICT_SANITIZER,
+};
 
 #define PT_ELF_HEAD_BYTES 4096u
 #define PT_ELF_DYNAMIC_MOST 128u

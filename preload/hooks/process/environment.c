@@ -7,7 +7,7 @@
  * not looked yet. The copy lies in a mapping of its own; the caller's
  * vector and strings are never changed.
  */
-#include "target.h"
+#include "environment.h"
 
 #include <errno.h>
 #include <string.h>

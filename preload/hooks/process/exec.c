@@ -15,6 +15,7 @@
 #include "core/process.h"
 #include "core/sys.h"
 #include "hooks/hook.h"
+#include "environment.h"
 #include "target.h"
 
 CUSTOM_RAW(int, execve, (const char *path, char *const *argv, char *const *envp), (path, argv, envp))

@@ -11,7 +11,8 @@
 #include <unistd.h>
 #include <utmp.h>
 
-#include "core/file/slow.h"
+#include "core/file/attach.h"
+#include "core/file/prepare.h"
 #include "core/names/intern.h"
 #include "core/process.h"
 #include "hooks/hook.h"

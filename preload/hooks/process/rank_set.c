@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/process.h"
 #include "core/rank.h"
 #include "hooks/hook.h"
 
@@ -26,7 +27,7 @@ int setenv(const char *name, const char *value, int overwrite)
     entry[name_bytes] = '=';
     __builtin_memcpy(entry + name_bytes + 1, value, value_bytes);
     entry[name_bytes + 1 + value_bytes] = 0;
-    pt_rank_note(entry, overwrite);
+    pt_process_note_variable(entry, overwrite);
     return ret;
 }
 
@@ -35,7 +36,7 @@ int putenv(char *entry)
 {
     const int ret = real_putenv(entry);
     if (ret == 0)
-        pt_rank_note(entry, 1);
+        pt_process_note_variable(entry, 1);
     return ret;
 }
 
@@ -44,7 +45,7 @@ int unsetenv(const char *name)
 {
     const int ret = real_unsetenv(name);
     if (ret == 0)
-        pt_rank_note(name, 1);
+        pt_process_note_variable(name, 1);
     return ret;
 }
 

@@ -19,10 +19,11 @@
 
 #include "core/emit.h"
 #include "core/file/space.h"
+#include "core/names/define.h"
 #include "core/names/intern.h"
 #include "core/options.h"
 #include "core/sys.h"
-#include "elf_check.h"
+#include "environment.h"
 
 #define SCRIPT_DEPTH 4
 

@@ -5,6 +5,7 @@
 #ifndef PT_HOOKS_WAIT_LOCK_H
 #define PT_HOOKS_WAIT_LOCK_H
 
+#include "core/file/attach.h"
 #include "hooks/hook.h"
 
 /* Value of pt_switches.locks. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * itt.h - ITT's own interface, as far as it is used here (ittnotify.h and ittnotify_config.h of version 3), and the
- * handles that we give out. Programs read the flags of domains in macros, so handles are the public structs.
+ * itt_handles.h - ITT's own interface, as far as it is used here (ittnotify.h and ittnotify_config.h of version 3), and
+ * the handles that we give out. Programs read the flags of domains in macros, so handles are the public structs.
  */
-#ifndef PT_CUDA_RANGES_ITT_H
-#define PT_CUDA_RANGES_ITT_H
+#ifndef PT_CUDA_RANGES_ITT_HANDLES_H
+#define PT_CUDA_RANGES_ITT_HANDLES_H
 
 #include "core/compiler.h"
 

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * store.c - the slow half of storing: attach, roll over, retry; and the heap's 16-byte units.
+ * emit.c - the slow half of storing: attach, roll over, retry; and the heap's 16-byte units.
  *
  * Entered from any hook in any thread or signal handler. Blocks signals while it works, so the loop cannot be
  * re-entered.
  */
-#include "core/sys.h"
-#include "slow.h"
+#include "emit.h"
 
-struct pt_switches pt_switches;
+#include "file/attach.h"
+#include "file/image_state.h"
+#include "file/rollover.h"
+#include "private.h"
+#include "sys.h"
 
 /* In a sandbox even the mask call may kill; then nested entries are told apart by `busy`. */
 static pt_u64 enter(void)
@@ -40,14 +43,7 @@ PT_COLD void pt_store_slow(pt_u64 counter, pt_u32 aux, pt_u32 tag_kind, pt_u64 w
     }
     if (t->records.cursor >= t->records.end)
         pt_rollover(t, PT_STREAM_RECORDS);
-    struct pt_record *r = (struct pt_record *)(void *)t->records.cursor;
-    t->records.cursor += sizeof *r;
-    r->aux = aux;
-    r->tag_kind = tag_kind;
-    r->words[0] = word0;
-    r->words[1] = word1;
-    const pt_u64 ticks = counter > t->clock_base ? (counter - t->clock_base) >> pt_switches.clock_shift : 0;
-    __atomic_store_n(&r->stamp, ticks << PT_GENERATION_BITS | t->records.generation, __ATOMIC_RELEASE);
+    pt_append_record(t, counter, aux, tag_kind, word0, word1);
     pt_unclaim(t);
     leave(mask);
 }

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * image_state.h - the state of this process image's trace file, in MADV_WIPEONFORK memory: a forked child finds zeros
+ * and makes a file of its own at its first event.
+ */
+#ifndef PT_CORE_FILE_IMAGE_STATE_H
+#define PT_CORE_FILE_IMAGE_STATE_H
+
+#include "core/compiler.h"
+#include "core/thread.h"
+
+#define PT_MAX_THREADS 4096u
+#define PT_MAX_RING_SEGMENTS 2048u
+#define PT_MAX_POOLS 512u
+#define PT_MAX_MODULES 2048u
+#define PT_MAX_DELIVERIES 16u
+#define PT_PATH_BYTES 768u
+
+enum pt_image_state { PT_IMAGE_NONE, PT_IMAGE_MAKING, PT_IMAGE_LIVE, PT_IMAGE_FAILED };
+
+/* A run of thread areas cut from one growth of the file, and the working memory of their threads. */
+struct pt_area_pool {
+    char *base;
+    struct pt_private *privates; /* as many; NULL = each thread maps its own */
+    pt_u32 count;
+    pt_u32 next; /* atomic */
+};
+
+enum pt_ring_state { PT_RING_NONE, PT_RING_ACTIVE, PT_RING_CLOSED };
+struct pt_ring_segment {
+    pt_u64 offset;
+    pt_u64 bytes;
+    pt_u64 serial;
+    pt_u32 state; /* atomic, enum pt_ring_state */
+    pt_u32 pad0;
+};
+
+/* A slot that holds what devices report, for one delivery at a time. */
+struct pt_device_slot {
+    struct pt_tracer_thread *thread; /* NULL = never used */
+    pt_u32 busy;                     /* atomic */
+    pt_u32 pad0;
+};
+
+struct pt_known_module {
+    pt_u64 start;
+    pt_u64 end; /* stored last; 0 = not there yet */
+};
+
+struct pt_image {
+    pt_u32 state; /* atomic, enum pt_image_state */
+    pt_u32 pid;
+    struct pt_file_header *header;
+    pt_u64 clock_base;
+    pt_u64 last_refresh;      /* counter at which the header's figures were refreshed */
+    pt_u64 inherited_rss_kib; /* peak that the kernel remembers of before exec */
+    pt_u32 refreshing;        /* atomic: a thread is at it */
+    pt_u32 probe;             /* atomic: the slot that the next newcomer looks at first; wraps */
+    pt_u32 growing;           /* atomic: a thread is making a pool */
+    pt_u32 awaited;           /* atomic: threads that were created and are not attached yet */
+    pt_u32 n_threads;         /* atomic */
+    pt_u32 n_pools;           /* atomic */
+    pt_u32 pool;              /* atomic: index of the pool in use */
+    pt_u32 n_ring;            /* atomic */
+    pt_u64 ring_serial;       /* atomic */
+    pt_u64 defs_bytes;        /* atomic */
+    pt_u32 n_modules;         /* atomic */
+    pt_u32 n_module_ids;      /* atomic */
+    pt_u64 attach_refused_at;
+    pt_u64 refused_at;    /* counter of the last growth that failed: do not try again at every event */
+    pt_u64 refused_bytes; /* what it asked for at the least */
+    struct pt_device_slot devices[PT_MAX_DELIVERIES];
+    char path[PT_PATH_BYTES];
+    struct pt_area_pool pools[PT_MAX_POOLS];
+    struct pt_ring_segment ring[PT_MAX_RING_SEGMENTS];
+    struct pt_known_module modules[PT_MAX_MODULES];
+    struct pt_tracer_thread threads[PT_MAX_THREADS] __attribute__((aligned(64)));
+};
+
+/* The one image state; NULL in a process that cannot record. */
+extern struct pt_image *pt_image __attribute__((visibility("hidden")));
+
+/* Count what could not be recorded, where the thread has no area to count it in. */
+void pt_count_drop(enum pt_drop reason, pt_u64 events);
+
+#endif

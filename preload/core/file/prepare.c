@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * prepare.c - makes room for threads that are about to come, and a segment for one that is about to lose its file.
+ *
+ * Entered from hooks on any thread, with nothing held. Blocks signals and works on the private stack of the thread.
+ */
+#include "prepare.h"
+
+#include "core/private.h"
+#include "core/state.h"
+#include "core/sys.h"
+#include "attach.h"
+#include "image_state.h"
+#include "ring.h"
+#include "room.h"
+
+/* Nothing is made when another holds the slot: a clone that shares our memory. */
+static void on_private_stack(struct pt_tracer_thread *t, void (*fn)(void *))
+{
+    const pt_u64 mask = pt_signals_block();
+    if (pt_claim(t)) {
+        pt_on_private_stack(t->priv, fn, t);
+        pt_unclaim(t);
+    }
+    pt_signals_restore(mask);
+}
+
+static void make_pool(void *unused)
+{
+    (void)unused;
+    pt_room_make_pool();
+}
+
+void pt_thread_expect(void)
+{
+    struct pt_tracer_thread *t = pt_thread_attached();
+    if (!t || pt_switches.frozen)
+        return;
+    const pt_u32 awaited = __atomic_add_fetch(&pt_image->awaited, 1, __ATOMIC_RELAXED);
+    if (pt_room_left() < (awaited < PT_ROOM_MOST_AREAS ? awaited : PT_ROOM_MOST_AREAS))
+        on_private_stack(t, make_pool);
+}
+
+static void leave_own_chunk(void *t)
+{
+    pt_ring_leave_own_chunk(t);
+}
+
+void pt_ring_prepare(void)
+{
+    struct pt_tracer_thread *t = pt_thread_attached();
+    if (t && t->chunk_count <= 1)
+        on_private_stack(t, leave_own_chunk);
+}

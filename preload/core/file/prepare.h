@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * prepare.h - made ahead of need: what could not be had later, or not without making others wait. Callable anywhere.
+ */
+#ifndef PT_CORE_FILE_PREPARE_H
+#define PT_CORE_FILE_PREPARE_H
+
+/* The calling thread is about to create another. Makes room for it when there is none, so that not each of a crowd that
+ * comes at once has to. */
+void pt_thread_expect(void);
+/* Make sure that the calling thread has a BLOCKS segment: soon the file cannot be opened any more. */
+void pt_ring_prepare(void);
+
+#endif

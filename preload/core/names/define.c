@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * define.c - writes definitions: what the ids of a trace stand for.
+ *
+ * Entered from any hook, also in signal handlers. A definition is there when its commit word is; what found no room is
+ * counted, and its name stays unknown.
+ */
+#include "define.h"
+
+#include "core/file/attach.h"
+#include "core/file/checksum.h"
+#include "core/file/defs.h"
+#include "core/file/image_state.h"
+#include "core/state.h"
+#include "core/text.h"
+
+void *pt_define_begin(pt_u64 payload_bytes, struct pt_tracer_thread **ret_thread)
+{
+    struct pt_tracer_thread *t = pt_self->area ? pt_self : pt_thread_attached();
+    *ret_thread = t;
+    const pt_u64 bytes = (sizeof(struct pt_def) + payload_bytes + 7) & ~7ull;
+    struct pt_def *def = t ? pt_defs_reserve(t, bytes) : 0;
+    if (!def) {
+        pt_count_drop(PT_DROP_definition, 1);
+        return 0;
+    }
+    def->payload_bytes = (pt_u32)payload_bytes;
+    return def + 1;
+}
+
+void pt_define_commit(struct pt_tracer_thread *t, void *payload, enum pt_def_type type, pt_u32 id)
+{
+    struct pt_def *def = (struct pt_def *)payload - 1;
+    const pt_u64 now = pt_clock(), bytes = (sizeof *def + def->payload_bytes + 7) & ~7ull;
+    def->id = id;
+    def->type = (pt_u16)type;
+    def->ticks = pt_ticks_since(t->clock_base, now);
+    def->crc = pt_crc(0, payload, def->payload_bytes);
+    __atomic_store_n(&def->commit, PT_DEF_MAGIC | bytes << 32, __ATOMIC_RELEASE);
+}
+
+void pt_define_untraced(pt_u32 path, const char *reason)
+{
+    struct pt_tracer_thread *t;
+    const pt_u64 length = pt_text_length(reason);
+    void *payload = pt_image && !pt_switches.off ? pt_define_begin(length, &t) : 0;
+    if (payload) {
+        __builtin_memcpy(payload, reason, length);
+        pt_define_commit(t, payload, PT_DEF_UNTRACED, path);
+    }
+}

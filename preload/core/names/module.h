@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * module.h - the ELF files that code addresses belong to, each defined once.
+ */
+#ifndef PT_CORE_NAMES_MODULE_H
+#define PT_CORE_NAMES_MODULE_H
+
+#include <dlfcn.h>
+
+#include "core/compiler.h"
+
+/* Look up what module definitions need; without it there are no stacks. Constructor. */
+void pt_modules_init(void);
+/* The module around an address; not 0 when there is none. */
+int pt_module_find(void *address, struct dl_find_object *ret);
+/* Make sure that the module around an address is defined. Private stack. */
+void pt_define_module_of(pt_u64 address);
+/* The same for the one that holds CPython's state, if the program was linked with it: without it nobody could tell
+ * the GIL from other locks in a trace that has no stacks. Constructor. */
+void pt_define_python(void);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * state.c - holds what all of the library looks at: the switches and the calling thread's slot.
+ *
+ * Written by the constructor, by the thread that closes a sandbox, and (its own slot) by each thread that attaches.
+ */
+#include "state.h"
+
+struct pt_switches pt_switches;
+struct pt_tracer_thread pt_nobody;
+__thread struct pt_tracer_thread *pt_self = &pt_nobody;

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * state.h - what every hook looks at first: the switches, the clock and the calling thread's slot.
+ */
+#ifndef PT_CORE_STATE_H
+#define PT_CORE_STATE_H
+
+#include <time.h>
+#include <x86intrin.h>
+
+#include "compiler.h"
+#include "thread.h"
+
+/* Read-mostly switches, one cache line. All zero until the constructor has finished, so that an early hook records
+ * nothing. */
+struct pt_switches {
+    pt_u8 io; /* record descriptors, metadata, processes */
+    pt_u8 stdio;
+    pt_u8 heap; /* enum pt_heap_mode */
+    pt_u8 stacks;
+    pt_u8 user;
+    pt_u8 tsc;         /* clock source: 1 = rdtsc, 0 = CLOCK_MONOTONIC */
+    pt_u8 frozen;      /* sandboxed: no system call any more */
+    pt_u8 off;         /* pass-through for good */
+    pt_u8 locks;       /* enum pt_locks of hooks/wait/lock.h; 0 = off */
+    pt_u8 clock_shift; /* ticks = counter >> clock_shift */
+    pt_u8 waits;       /* for descriptors, time, signals, children */
+    pt_u8 net;
+    pt_u8 cuda; /* calls of CUDA and what GPUs do */
+};
+extern struct pt_switches pt_switches __attribute__((visibility("hidden")));
+
+/* The slot of a thread before its first event: everything is 0, so every fast path turns into the slow one. Saves each
+ * hook a test for NULL. Its cursors may be bumped by many threads at once; nobody reads them. */
+extern struct pt_tracer_thread pt_nobody __attribute__((visibility("hidden")));
+
+/* The calling thread's slot, or &pt_nobody. initial-exec: global-dynamic TLS may call malloc. */
+extern __thread struct pt_tracer_thread *pt_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* The raw counter: 12 ns hot. */
+PT_ALWAYS_INLINE pt_u64 pt_clock(void)
+{
+    if (pt_likely(pt_switches.tsc))
+        return __rdtsc();
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
+}
+
+/* A counter as the ticks that records hold; what lies before the trace's first tick is 0. */
+PT_ALWAYS_INLINE pt_u64 pt_ticks_since(pt_u64 clock_base, pt_u64 counter)
+{
+    return counter > clock_base ? (counter - clock_base) >> pt_switches.clock_shift : 0;
+}
+
+/* Reserve the next slot of a thread-private buffer; only signal handlers of the same thread compete, so no lock prefix.
+ */
+PT_ALWAYS_INLINE char *pt_reserve(char **cursor, long bytes)
+{
+    char *slot = (char *)bytes;
+    __asm__ volatile("xaddq %0, %1" : "+r"(slot), "+m"(*cursor) : : "memory", "cc");
+    return slot;
+}
+
+PT_ALWAYS_INLINE pt_u32 pt_tag_kind(pt_i32 tag, pt_u32 kind)
+{
+    return (pt_u32)tag << 8 | kind;
+}
+
+PT_ALWAYS_INLINE pt_u64 pt_words(pt_u32 low, pt_u32 high)
+{
+    return (pt_u64)high << 32 | low;
+}
+
+/* Append a record to a buffer that has room. Signals blocked. */
+static inline void pt_append_record(struct pt_tracer_thread *t, pt_u64 counter, pt_u32 aux, pt_u32 tag_kind,
+                                    pt_u64 word0, pt_u64 word1)
+{
+    struct pt_record *r = (struct pt_record *)(void *)t->records.cursor;
+    t->records.cursor += sizeof *r;
+    r->aux = aux;
+    r->tag_kind = tag_kind;
+    r->words[0] = word0;
+    r->words[1] = word1;
+    __atomic_store_n(&r->stamp, pt_ticks_since(t->clock_base, counter) << PT_GENERATION_BITS | t->records.generation,
+                     __ATOMIC_RELEASE); /* the commit */
+}
+
+#endif

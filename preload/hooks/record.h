@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record.h - what the recorders of all hook families share: results, paths, and descriptors that come and go.
+ */
+#ifndef PT_HOOKS_RECORD_H
+#define PT_HOOKS_RECORD_H
+
+#include <errno.h>
+
+#include "core/state.h"
+
+/* What an event stores for a result: the value, or minus errno. */
+PT_ALWAYS_INLINE pt_i32 pt_result(long ret)
+{
+    return ret >= 0 ? (pt_i32)ret : -errno;
+}
+
+PT_ALWAYS_INLINE pt_u64 pt_result_and(long ret, pt_u32 high)
+{
+    return pt_words((pt_u32)pt_result(ret), high);
+}
+
+/* May we read a path that the program passed? Only when the kernel has read it: EFAULT says that it could not, EINVAL
+ * and ENOSYS may come before it looked. */
+PT_ALWAYS_INLINE int pt_path_was_read(long ret)
+{
+    return pt_likely(ret >= 0) || (errno != EFAULT && errno != EINVAL && errno != ENOSYS);
+}
+
+/* A directory descriptor as a tag: AT_FDCWD is no descriptor. */
+PT_ALWAYS_INLINE pt_i32 pt_dir_tag(int dir_fd)
+{
+    return dir_fd >= 0 ? dir_fd : -1;
+}
+
+/* Id of a path that the program passed; 0 when it must not be read. */
+pt_u32 pt_path_id(long ret, const char *path);
+
+/* Path of a directory descriptor as the event's dir_path: 0 when the path does not depend on it. */
+pt_u32 pt_dir_id(long ret, int dir_fd, const char *path);
+
+/* `fd` stands for `path` from now on. */
+void pt_fd_opened(int fd, pt_u32 path);
+
+/* `fd` is about to be closed. Returns its path as the table has it, without asking the kernel: a program that closes
+ * thousands of descriptors it never opened must not pay for each. Called before the real close: after it, another
+ * thread may have been given the number. */
+pt_u32 pt_fd_forget(int fd);
+
+/* A vfork child is about to leave its parent's memory: what it did to its own descriptors is not true of the parent's.
+ */
+void pt_fd_vfork_child_leaves(void);
+
+#endif
