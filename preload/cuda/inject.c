@@ -1,28 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * inject.c - InitializeInjection, which the CUDA driver calls when a program initialises it, and the sentence that says
- * how GPU work is seen.
+ * inject.c - InitializeInjection, which the CUDA driver calls when a program initialises it.
  *
  * The driver dlopens CUDA_INJECTION64_PATH, which the loader recognises as the library that is preloaded already, and
  * calls from whichever thread of the host came first. Never loads or starts anything itself.
  */
 #include <errno.h>
 
-#include "core/emit.h"
-#include "core/names/intern.h"
-#include "core/options.h"
-#include "cuda.h"
-
-pt_u8 pt_cuda_by_cupti;
-pt_u8 pt_cuda_has_said;
-pt_u64 pt_cuda_ready_counter;
-
-void pt_cuda_say(enum pt_cuda_tracing state, const char *reason)
-{
-    __atomic_store_n(&pt_cuda_has_said, 1, __ATOMIC_RELAXED);
-    if (!pt_switches.off)
-        pt_point(PT_EV_gpu_tracing, pt_intern_string(reason), state, 0, 0);
-}
+#include "core/state.h"
+#include "cupti/cupti.h"
+#include "tracing.h"
 
 PT_EXPORT int InitializeInjection(void);
 PT_EXPORT int InitializeInjection(void)

@@ -12,9 +12,10 @@
 #include "core/emit.h"
 #include "core/names/intern.h"
 #include "core/text.h"
-#include "cuda.h"
+#include "cupti/cupti.h"
 #include "kernel_names.h"
 #include "runtime.h"
+#include "tracing.h"
 
 /* ---- the runtime's own types: driver_types.h, vector_types.h ---- */
 

@@ -4,6 +4,8 @@ import os
 import re
 import subprocess
 
+# Identifiers that may name something linked: not the members of a struct, which may be called like a function.
+WORDS = re.compile(r"(?<!\.)(?<!->)\b[A-Za-z_]\w*\b")
 KEYWORDS = re.compile(r"\b(if|for|while|case)\b|&&|\|\||\?")
 
 
@@ -61,7 +63,7 @@ class Function:
         self.lines = body.count("\n") + 1
         self.complexity = 1 + len(KEYWORDS.findall(body))
         self.gotos = len(re.findall(r"\bgoto\b", body))
-        self.words = set(re.findall(r"\b[A-Za-z_]\w*\b", body))
+        self.words = set(WORDS.findall(body))
 
 
 def functions(text):
@@ -108,7 +110,7 @@ def _parameters_of(head, name):
 
 def global_words(text):
     """Every identifier outside of comments, literals and preprocessor lines."""
-    return set(re.findall(r"\b[A-Za-z_]\w*\b", without_preprocessor(text)))
+    return set(WORDS.findall(without_preprocessor(text)))
 
 
 def linked_data(text):

@@ -7,73 +7,23 @@
  * is, let go and say so; when it is done, we take CUPTI back. Buffers find their owner whoever is registered when they
  * are completed. Never keeps the program from its profiler, unless PROFTRACE_CUPTI=own says so.
  */
+#include "arbiter.h"
+
 #include "core/options.h"
-#include "core/sys.h"
 #include "core/text.h"
-#include "cuda/cuda.h"
-#include "state.h"
+#include "cuda/tracing.h"
+#include "buffers.h"
+#include "library.h"
+#include "program.h"
+#include "recording.h"
 
 #define STAND_IN(name, parameters) PT_EXPORT int name parameters;
 #include "standins.def"
 #undef STAND_IN
 
-#define SETTLE_NAP_NS 100000
-#define SETTLE_NAPS 20000
-
-/* What the program has of CUPTI. */
-static struct {
-    pt_u32 is_subscribed; /* atomic */
-    pt_u32 has_recorded;  /* atomic: since it subscribed, it has enabled kinds */
-    pt_u32 unflushed;     /* atomic: 0 = it has had its last records; else another number with each kind it enables */
-    pt_u64 kinds[4];      /* atomic: those it has enabled */
-    pt_cupti_request_fn request;
-    pt_cupti_complete_fn complete; /* atomic */
-    pt_u64 (*clock)(void);
-    pt_u32 thread_id_type;
-    pt_u32 taking_back; /* atomic */
-} foreign;
-
 #define REAL(name) ((__typeof__(&(name)))pt_cupti_function(#name))
 
-static int is_enabled_by_program(void)
-{
-    pt_u64 any = 0;
-    for (int i = 0; i < 4; i++)
-        any |= __atomic_load_n(&foreign.kinds[i], __ATOMIC_RELAXED);
-    return any != 0;
-}
-
-int pt_cupti_is_subscribed_by_program(void)
-{
-    return __atomic_load_n(&foreign.is_subscribed, __ATOMIC_ACQUIRE) != 0;
-}
-
-/* One that records needs CUPTI while it does so, and may stay subscribed for the rest of the process, as Kineto does:
- * records can be had without. What else a subscriber may want we cannot know: it has CUPTI as long as it stays. */
-int pt_cupti_is_foreign(void)
-{
-    return is_enabled_by_program() ||
-           (pt_cupti_is_subscribed_by_program() && !__atomic_load_n(&foreign.has_recorded, __ATOMIC_ACQUIRE));
-}
-
-pt_cupti_complete_fn pt_cupti_foreign_complete(void)
-{
-    return __atomic_load_n(&foreign.complete, __ATOMIC_ACQUIRE);
-}
-
-/* Another thread may just be taking CUPTI back or letting it go: milliseconds of work, for which it may have to wait
- * for a CPU. A program that went on meanwhile would be told that CUPTI is taken; it waits for seconds, but not for
- * ever. */
-enum pt_cupti_phase pt_cupti_settled_phase(void)
-{
-    enum pt_cupti_phase phase = pt_cupti_phase();
-    for (int naps = 0; naps < SETTLE_NAPS && phase == PT_CUPTI_CHANGING; naps++) {
-        const struct timespec nap = {0, SETTLE_NAP_NS};
-        pt_syscall2(SYS_nanosleep, &nap, 0);
-        phase = pt_cupti_phase();
-    }
-    return phase;
-}
+static pt_u32 taking_back; /* atomic */
 
 static int is_recording(void)
 {
@@ -89,13 +39,13 @@ static int is_refused(void)
 static void apply_wishes(struct pt_cupti *c)
 {
     if (c->api.cuptiSetThreadIdType)
-        c->api.cuptiSetThreadIdType(foreign.thread_id_type);
-    if (foreign.clock) {
+        c->api.cuptiSetThreadIdType(pt_cupti_program.thread_id_type);
+    if (pt_cupti_program.clock) {
         c->has_our_clock = 0;
-        c->api.cuptiActivityRegisterTimestampCallback(foreign.clock);
+        c->api.cuptiActivityRegisterTimestampCallback(pt_cupti_program.clock);
     }
-    if (foreign.request && foreign.complete)
-        c->api.cuptiActivityRegisterCallbacks(foreign.request, pt_cupti_complete);
+    if (pt_cupti_program.request && pt_cupti_program.complete)
+        c->api.cuptiActivityRegisterCallbacks(pt_cupti_program.request, pt_cupti_complete);
 }
 
 /* Who called has said before that CUPTI is his, so that nobody takes it back meanwhile. */
@@ -118,7 +68,7 @@ static void yield_to_program(void)
  * registered again: so not before it has flushed, or a call of the program has come by a while later. */
 static int is_done(void)
 {
-    return !pt_cupti_is_foreign() && !__atomic_load_n(&foreign.unflushed, __ATOMIC_ACQUIRE);
+    return !pt_cupti_is_foreign() && !__atomic_load_n(&pt_cupti_program.unflushed, __ATOMIC_ACQUIRE);
 }
 
 static void take_back_if_done(void)
@@ -139,20 +89,20 @@ static void take_back_if_done(void)
 /* To have flushed what was there before the flush says nothing of what another thread has enabled since. */
 static void note_flushed(pt_u32 before)
 {
-    __atomic_compare_exchange_n(&foreign.unflushed, &before, 0, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+    __atomic_compare_exchange_n(&pt_cupti_program.unflushed, &before, 0, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 void pt_cupti_take_back(void)
 {
-    if (pt_cupti_is_foreign() || __atomic_exchange_n(&foreign.taking_back, 1, __ATOMIC_ACQUIRE))
+    if (pt_cupti_is_foreign() || __atomic_exchange_n(&taking_back, 1, __ATOMIC_ACQUIRE))
         return;
-    const pt_u32 unflushed = __atomic_load_n(&foreign.unflushed, __ATOMIC_ACQUIRE);
+    const pt_u32 unflushed = __atomic_load_n(&pt_cupti_program.unflushed, __ATOMIC_ACQUIRE);
     if (unflushed) {
         pt_cupti->api.cuptiActivityFlushAll(1);
         note_flushed(unflushed);
     }
     take_back_if_done();
-    __atomic_store_n(&foreign.taking_back, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&taking_back, 0, __ATOMIC_RELEASE);
 }
 
 static void note_kind(pt_u32 kind, int is_on)
@@ -161,17 +111,17 @@ static void note_kind(pt_u32 kind, int is_on)
     if (kind >= 256)
         return;
     if (is_on)
-        __atomic_fetch_or(&foreign.kinds[kind / 64], bit, __ATOMIC_SEQ_CST);
+        __atomic_fetch_or(&pt_cupti_program.kinds[kind / 64], bit, __ATOMIC_SEQ_CST);
     else
-        __atomic_fetch_and(&foreign.kinds[kind / 64], ~bit, __ATOMIC_RELAXED);
+        __atomic_fetch_and(&pt_cupti_program.kinds[kind / 64], ~bit, __ATOMIC_RELAXED);
 }
 
 /* CUPTI is the program's from here on. Returns whether it was subscribed before. */
 static pt_u32 begin_subscription(void)
 {
-    __atomic_store_n(&foreign.has_recorded, 0,
+    __atomic_store_n(&pt_cupti_program.has_recorded, 0,
                      __ATOMIC_RELEASE); /* first: subscribed and done, anybody takes it back */
-    const pt_u32 before = __atomic_exchange_n(&foreign.is_subscribed, 1, __ATOMIC_SEQ_CST);
+    const pt_u32 before = __atomic_exchange_n(&pt_cupti_program.is_subscribed, 1, __ATOMIC_SEQ_CST);
     yield_to_program();
     return before;
 }
@@ -180,8 +130,8 @@ static pt_u32 begin_subscription(void)
 static int subscribed(int result, pt_u32 before)
 {
     if (result != PT_CUPTI_SUCCESS) {
-        __atomic_store_n(&foreign.is_subscribed, before, __ATOMIC_RELEASE);
-        __atomic_store_n(&foreign.has_recorded, before, __ATOMIC_RELEASE);
+        __atomic_store_n(&pt_cupti_program.is_subscribed, before, __ATOMIC_RELEASE);
+        __atomic_store_n(&pt_cupti_program.has_recorded, before, __ATOMIC_RELEASE);
         take_back_if_done();
     }
     return result;
@@ -219,7 +169,7 @@ int cuptiUnsubscribe(void *subscriber)
         return PT_CUPTI_UNKNOWN;
     const int result = real(subscriber);
     if (result == PT_CUPTI_SUCCESS) {
-        __atomic_store_n(&foreign.is_subscribed, 0, __ATOMIC_RELEASE);
+        __atomic_store_n(&pt_cupti_program.is_subscribed, 0, __ATOMIC_RELEASE);
         if (is_recording())
             pt_cupti_subscribe(pt_cupti); /* so far without */
     }
@@ -236,8 +186,8 @@ int cuptiActivityRegisterCallbacks(pt_cupti_request_fn request, pt_cupti_complet
         return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
     if (!request || !complete)
         return real(request, complete);
-    foreign.request = request;
-    __atomic_store_n(&foreign.complete, complete, __ATOMIC_RELEASE);
+    pt_cupti_program.request = request;
+    __atomic_store_n(&pt_cupti_program.complete, complete, __ATOMIC_RELEASE);
     if (is_recording())
         return PT_CUPTI_SUCCESS; /* it holds as soon as the program enables something */
     return real(request, pt_cupti_phase() == PT_CUPTI_NONE ? complete : pt_cupti_complete);
@@ -252,7 +202,7 @@ int cuptiActivityRegisterTimestampCallback(pt_u64 (*clock)(void))
         return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
     if (!clock)
         return real(clock);
-    foreign.clock = clock;
+    pt_cupti_program.clock = clock;
     if (is_recording())
         return PT_CUPTI_SUCCESS;
     if (pt_cupti_phase() == PT_CUPTI_YIELDED)
@@ -266,7 +216,7 @@ int cuptiSetThreadIdType(pt_u32 type)
     if (!real)
         return PT_CUPTI_UNKNOWN;
     if (type <= 1)
-        foreign.thread_id_type = type;
+        pt_cupti_program.thread_id_type = type;
     return is_recording() && type <= 1 ? PT_CUPTI_SUCCESS : real(type);
 }
 
@@ -277,9 +227,9 @@ int cuptiActivityEnable(pt_u32 kind)
         return PT_CUPTI_UNKNOWN;
     if (is_refused())
         return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
-    __atomic_add_fetch(&foreign.unflushed, 1, __ATOMIC_ACQ_REL);
+    __atomic_add_fetch(&pt_cupti_program.unflushed, 1, __ATOMIC_ACQ_REL);
     note_kind(kind, 1);
-    __atomic_store_n(&foreign.has_recorded, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&pt_cupti_program.has_recorded, 1, __ATOMIC_RELEASE);
     yield_to_program();
     const int result = real(kind);
     if (result != PT_CUPTI_SUCCESS)
@@ -305,9 +255,9 @@ int cuptiActivityFlushAll(pt_u32 flag)
     __typeof__(&cuptiActivityFlushAll) real = REAL(cuptiActivityFlushAll);
     if (!real)
         return PT_CUPTI_UNKNOWN;
-    const pt_u32 unflushed = __atomic_load_n(&foreign.unflushed, __ATOMIC_ACQUIRE);
+    const pt_u32 unflushed = __atomic_load_n(&pt_cupti_program.unflushed, __ATOMIC_ACQUIRE);
     const int result = real(flag);
-    if (!is_enabled_by_program()) {
+    if (!pt_cupti_is_enabled_by_program()) {
         note_flushed(unflushed);
         take_back_if_done();
     }
@@ -326,8 +276,8 @@ int cuptiFinalize(void)
     if (pt_cupti_phase() == PT_CUPTI_YIELDED)
         pt_cupti->has_our_clock = 0;
     const int result = real();
-    __builtin_memset(foreign.kinds, 0, sizeof foreign.kinds);
-    __atomic_store_n(&foreign.unflushed, 0, __ATOMIC_RELEASE);
-    __atomic_store_n(&foreign.is_subscribed, 0, __ATOMIC_RELEASE);
+    __builtin_memset(pt_cupti_program.kinds, 0, sizeof pt_cupti_program.kinds);
+    __atomic_store_n(&pt_cupti_program.unflushed, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&pt_cupti_program.is_subscribed, 0, __ATOMIC_RELEASE);
     return result; /* taken back at the next call that waits, never within this one */
 }

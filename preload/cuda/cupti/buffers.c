@@ -7,10 +7,13 @@
  * CUPTI, and in nobody else's hands. Beyond the limit of what tracing may take it is a small discard buffer, and what
  * lands there is counted; NULL, which crashes CUPTI before CUDA 12.9, only after that.
  */
+#include "buffers.h"
+
 #include <sys/mman.h>
 
 #include "core/sys.h"
-#include "state.h"
+#include "decode.h"
+#include "program.h"
 
 #define RECORD_MOST 1024u
 #define TAKES_NULL_SINCE 27u /* CUDA 12.9 */
@@ -174,7 +177,9 @@ void pt_cupti_complete(void *context, pt_u32 stream, pt_u8 *data, pt_u64 bytes, 
         pt_cupti_decode(c, buffer, valid_bytes);
         clear(buffer->data, sizeof buffer->data, valid_bytes);
         __atomic_store_n(&buffer->is_taken, 0, __ATOMIC_RELEASE);
-    } else if (!discard_completed(c, data, valid_bytes) && pt_cupti_foreign_complete()) {
-        pt_cupti_foreign_complete()(context, stream, data, bytes, valid_bytes);
+    } else if (!discard_completed(c, data, valid_bytes)) {
+        const pt_cupti_complete_fn complete = __atomic_load_n(&pt_cupti_program.complete, __ATOMIC_ACQUIRE);
+        if (complete)
+            complete(context, stream, data, bytes, valid_bytes);
     }
 }

@@ -5,10 +5,11 @@
  * Numbers differ between versions of CUDA only by what was added, but names are what the tables know, and the running
  * libcupti tells them. Entered when recording begins, and by the decoder before it begins a delivery.
  */
+#include "calls.h"
+
+#include "proftrace/cuda.h"
 #include "core/names/intern.h"
 #include "core/text.h"
-#include "cuda/cuda.h"
-#include "state.h"
 
 struct row {
     const char *name;

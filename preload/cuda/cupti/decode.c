@@ -7,8 +7,12 @@
  * delivery, where no call may leave this library, they become events. Every record becomes an event, is of no use by
  * design (contexts), or is counted as lost with the reason.
  */
+#include "decode.h"
+
 #include "core/file/device.h"
 #include "core/names/intern.h"
+#include "calls.h"
+#include "driver.h"
 #include "records.h"
 
 typedef void (*decode_fn)(struct pt_decoder *d, const pt_u8 *r);

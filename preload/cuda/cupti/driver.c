@@ -11,9 +11,10 @@
  * Noted by the decoder, in CUPTI's completion callback, where nothing may be switched; switched at the end of a call of
  * the program that waited. Never off again but with all the rest.
  */
+#include "driver.h"
+
 #include "core/text.h"
-#include "cuda/cuda.h"
-#include "state.h"
+#include "sentences.h"
 
 #define MASK (PT_CUPTI_STARTERS - 1)
 #define PATIENCE                                                                                                       \

@@ -6,12 +6,13 @@
  * order matters: two libcuptis in one process refuse each other, so one that is mapped already comes first, then the
  * one beside the CUDA runtime that the program uses. Never linked: a program without CUDA loads nothing.
  */
+#include "library.h"
+
 #include <dlfcn.h>
 #include <link.h>
 #include <stdlib.h>
 
 #include "core/text.h"
-#include "state.h"
 
 struct major {
     const char *cupti;

@@ -11,6 +11,8 @@
 #include "core/file/device.h"
 #include "core/names/intern.h"
 #include "core/text.h"
+#include "driver.h"
+#include "texts.h"
 
 /* What clocks may disagree by at the edges: 10 ms of a TSC, 33 ms of a clock in nanoseconds. */
 #define CLOCK_SLACK (1ull << 25)
@@ -74,7 +76,7 @@ void pt_decode_KERNEL(struct pt_decoder *d, const pt_u8 *r)
     const pt_u32 queue = pt_cupti_queue(d->c, pt_KERNEL_device(r, v), pt_KERNEL_context(r, v), pt_KERNEL_stream(r, v));
     const pt_u32 name = pt_cupti_name(d->c, pt_KERNEL_name(r, v));
     pt_deliver_span(start, end - start, 0, PT_EV_gpu_kernel, pt_words(correlation, queue),
-                    pt_words(name, pt_cupti_config(d, r)));
+                    pt_words(name, pt_cupti_config(d->c, r)));
     deliver_node(start, correlation, pt_KERNEL_node(r, v), pt_KERNEL_graph(r, v));
 }
 

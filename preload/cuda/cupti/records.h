@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * cupti/records.h - the decoder's inside: the walk of a buffer (decode.c), records (cupti/records.c), texts
- * (cupti/texts.c).
+ * cupti/records.h - one record to one event, by kind.
  */
 #ifndef PT_CUDA_CUPTI_RECORDS_H
 #define PT_CUDA_CUPTI_RECORDS_H
 
 #include "state.h"
-
-#define PT_CUPTI_NO_ID 0xffffffffu /* CUPTI's "none", of streams and events */
-#define PT_CUPTI_RUNTIME_KIND 5u
 
 struct pt_record_kind;
 struct pt_decoder {
@@ -27,10 +23,5 @@ struct pt_decoder {
 #include "layout.def"
 #undef RECORD
 #undef FIELD
-
-pt_u32 pt_cupti_queue(struct pt_cupti *c, pt_u32 device, pt_u32 context, pt_u32 stream);
-pt_u32 pt_cupti_config(const struct pt_decoder *d, const pt_u8 *r);
-pt_u32 pt_cupti_place(pt_u32 device, pt_u32 kind, pt_u64 pool);
-pt_u32 pt_cupti_name(struct pt_cupti *c, pt_u64 pointer);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cupti/state.h - what the CUPTI part of this folder shares: libcupti's functions, the state, the buffers, the decoder.
+ * cupti/state.h - what the files of this folder share: libcupti's functions, and what is known of the recording.
  *
  * All state lies in one MADV_WIPEONFORK mapping that is made when the driver injects us. A forked child finds zeros
  * there: it has no CUPTI, and must not call it, because CUPTI's own thread is not there (a flush would hang for ever).
@@ -8,7 +8,7 @@
 #ifndef PT_CUDA_CUPTI_STATE_H
 #define PT_CUDA_CUPTI_STATE_H
 
-#include "core/emit.h"
+#include "core/state.h"
 #include "layout.h"
 
 typedef void (*pt_cupti_request_fn)(pt_u8 **data, pt_u64 *bytes, pt_u64 *max_records);
@@ -86,7 +86,9 @@ struct pt_pool_size {
 /* Calls of the driver. CHOSEN: one by one. NONE: not so, and nobody has needed them yet. */
 enum pt_driver_calls { PT_DRIVER_CALLS_NONE, PT_DRIVER_CALLS_CHOSEN, PT_DRIVER_CALLS_ALL, PT_DRIVER_CALLS_REFUSED };
 #define PT_CUPTI_DRIVER_KIND 4u
-#define PT_CUPTI_STARTERS 65536u /* kernels come that many calls after their own at most */
+#define PT_CUPTI_RUNTIME_KIND 5u
+#define PT_CUPTI_NO_ID 0xffffffffu /* CUPTI's "none", of streams and events */
+#define PT_CUPTI_STARTERS 65536u   /* kernels come that many calls after their own at most */
 
 #define PT_CUPTI_BATCH 256u
 #define PT_CUPTI_BUFFER_BYTES (256u << 10)
@@ -147,56 +149,13 @@ PT_ALWAYS_INLINE enum pt_cupti_phase pt_cupti_phase(void)
     return pt_cupti ? __atomic_load_n(&pt_cupti->phase, __ATOMIC_ACQUIRE) : PT_CUPTI_NONE;
 }
 
-/* cupti/library.c: load the libcupti that belongs to this program. Returns NULL, or why there is none. */
-const char *pt_cupti_load(struct pt_cupti *c);
-/* The function of that name in the libcupti that is there already; NULL when there is none. */
-void *pt_cupti_function(const char *name);
-
-/* cupti/calls.c: tell CUPTI which calls to record, and say what a call is. */
-void pt_cupti_choose_calls(struct pt_cupti *c);
-void pt_cupti_learn_call(struct pt_cupti *c, pt_u32 domain, pt_u32 cbid);
-/* The callbacks at which we may flush: calls that wait. */
-void pt_cupti_choose_callbacks(struct pt_cupti *c);
-
-/* cupti/driver.c: whether kernels are launched by calls that are not recorded, and what is done then. */
-void pt_cupti_note_call(struct pt_cupti *c, pt_u32 correlation);
-void pt_cupti_note_launched(struct pt_cupti *c, pt_u32 correlation);
-void pt_cupti_acquit(struct pt_cupti *c); /* records are lost */
-/* A kernel whose call has not come for a while; 0 = none. */
-pt_u32 pt_cupti_suspect(struct pt_cupti *c);
-/* Where kinds may be switched, after a delivery: if its call has not come with that either, it never will. */
-void pt_cupti_judge(struct pt_cupti *c, pt_u32 suspect);
-
-/* buffers.c: what CUPTI writes into. */
-void pt_cupti_request(pt_u8 **data, pt_u64 *bytes, pt_u64 *max_records);
-void pt_cupti_complete(void *context, pt_u32 stream, pt_u8 *data, pt_u64 bytes, pt_u64 valid_bytes);
-
-/* decode.c: records to events. */
-void pt_cupti_decode(struct pt_cupti *c, struct pt_cupti_buffer *buffer, pt_u64 valid_bytes);
-pt_u64 pt_cupti_count_records(struct pt_cupti *c, pt_u8 *data, pt_u64 valid_bytes);
-
-/* Count, and store what was counted as gpu_lost events. */
+/* Count; stored as gpu_lost events by pt_cupti_report_losses. */
 PT_ALWAYS_INLINE void pt_cupti_lost(struct pt_cupti *c, enum pt_cupti_loss reason, pt_u64 records)
 {
     __atomic_fetch_add(&c->losses[reason], records, __ATOMIC_RELAXED);
 }
-void pt_cupti_report_losses(struct pt_cupti *c);
 
-/* cupti.c: end our recording so that somebody else can begin his; begin it again. */
-void pt_cupti_stop(struct pt_cupti *c);
-int pt_cupti_begin(struct pt_cupti *c);
-/* Store a sentence of what CUPTI records: without the kinds that it refused, and what is to be said besides. */
-void pt_cupti_say_recording(struct pt_cupti *c, const char *refused, const char *more);
-/* Get called where the program waits; a result of CUPTI. */
-int pt_cupti_subscribe(struct pt_cupti *c);
-
-/* arbiter.c: whether the program itself has taken CUPTI; where buffers go that are not ours. */
-int pt_cupti_is_foreign(void);
-int pt_cupti_is_subscribed_by_program(void);
-pt_cupti_complete_fn pt_cupti_foreign_complete(void);
 /* The phase, but CHANGING only after waiting for seconds. */
 enum pt_cupti_phase pt_cupti_settled_phase(void);
-/* A moment at which the program may be done with it. */
-void pt_cupti_take_back(void);
 
 #endif

@@ -5,10 +5,10 @@
  * Inside a delivery: no call may leave this library. A text is made once and then found by its numbers, because making
  * one for each record would cost more than all else about it; the table is bounded, beyond it texts are made again.
  */
-#include "core/names/define.h"
+#include "texts.h"
+
 #include "core/names/intern.h"
 #include "core/text.h"
-#include "records.h"
 
 /* The id that belongs to a key, or the row into which it is to be put; NULL when the table is full around there. */
 static struct pt_text_id *text_row(struct pt_cupti *c, const void *key, pt_u64 bytes, pt_u64 seed)
@@ -48,7 +48,6 @@ static void add_id(struct pt_text *text, pt_u32 id)
         pt_text_number(text, id, 0);
 }
 
-/* "device/context/stream", "-" where one is unknown. */
 pt_u32 pt_cupti_queue(struct pt_cupti *c, pt_u32 device, pt_u32 context, pt_u32 stream)
 {
     const pt_u32 key[3] = {device, context, stream};
@@ -76,7 +75,6 @@ static void add_triple(struct pt_text *text, const pt_u32 *xyz)
     pt_text_byte(text, ' ');
 }
 
-/* "x,y,z x,y,z regs static+dynamic" */
 static PT_NOINLINE pt_u32 config_made(struct pt_text_id *row, const pt_u32 *key)
 {
     char bytes[112];
@@ -91,18 +89,17 @@ static PT_NOINLINE pt_u32 config_made(struct pt_text_id *row, const pt_u32 *key)
     return text_made(row, &text);
 }
 
-pt_u32 pt_cupti_config(const struct pt_decoder *d, const pt_u8 *r)
+pt_u32 pt_cupti_config(struct pt_cupti *c, const pt_u8 *r)
 {
-    const pt_u32 v = d->version;
+    const pt_u32 v = c->version;
     const pt_u32 key[9] = {pt_KERNEL_grid_x(r, v),    pt_KERNEL_grid_y(r, v),        pt_KERNEL_grid_z(r, v),
                            pt_KERNEL_block_x(r, v),   pt_KERNEL_block_y(r, v),       pt_KERNEL_block_z(r, v),
                            pt_KERNEL_registers(r, v), pt_KERNEL_static_shared(r, v), pt_KERNEL_dynamic_shared(r, v)};
-    struct pt_text_id *row = text_row(d->c, key, sizeof key, 2);
+    struct pt_text_id *row = text_row(c, key, sizeof key, 2);
     const pt_u32 id = text_known(row);
     return id ? id : config_made(row, key);
 }
 
-/* "device/kind" or "device/kind/pool" */
 pt_u32 pt_cupti_place(pt_u32 device, pt_u32 kind, pt_u64 pool)
 {
     char bytes[48];
@@ -132,7 +129,6 @@ static void remember_name(struct pt_cupti *c, struct pt_name_id *row, const char
     __atomic_store_n(&row->id, id, __ATOMIC_RELEASE);
 }
 
-/* Names are CUPTI's; where one is NULL, 0. */
 pt_u32 pt_cupti_name(struct pt_cupti *c, pt_u64 pointer)
 {
     if (!pointer)

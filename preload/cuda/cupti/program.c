@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cupti/program.c - whether the program uses CUPTI itself. In processes with and without CUDA, on any thread.
+ */
+#include "program.h"
+
+struct pt_cupti_program pt_cupti_program;
+
+int pt_cupti_is_enabled_by_program(void)
+{
+    pt_u64 any = 0;
+    for (int i = 0; i < 4; i++)
+        any |= __atomic_load_n(&pt_cupti_program.kinds[i], __ATOMIC_RELAXED);
+    return any != 0;
+}
+
+int pt_cupti_is_subscribed_by_program(void)
+{
+    return __atomic_load_n(&pt_cupti_program.is_subscribed, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* One that records needs CUPTI while it does so, and may stay subscribed for the rest of the process, as Kineto does:
+ * records can be had without. What else a subscriber may want we cannot know: it has CUPTI as long as it stays. */
+int pt_cupti_is_foreign(void)
+{
+    return pt_cupti_is_enabled_by_program() ||
+           (pt_cupti_is_subscribed_by_program() && !__atomic_load_n(&pt_cupti_program.has_recorded, __ATOMIC_ACQUIRE));
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cupti/program.h - what the program itself has of CUPTI. Written by arbiter.c.
+ */
+#ifndef PT_CUDA_CUPTI_PROGRAM_H
+#define PT_CUDA_CUPTI_PROGRAM_H
+
+#include "state.h"
+
+struct pt_cupti_program {
+    pt_u32 is_subscribed; /* atomic */
+    pt_u32 has_recorded;  /* atomic: since it subscribed, it has enabled kinds */
+    pt_u32 unflushed;     /* atomic: 0 = it has had its last records; else another number with each kind it enables */
+    pt_u64 kinds[4];      /* atomic: those it has enabled */
+    pt_cupti_request_fn request;
+    pt_cupti_complete_fn complete; /* atomic: where buffers go that are not ours */
+    pt_u64 (*clock)(void);
+    pt_u32 thread_id_type;
+};
+extern struct pt_cupti_program pt_cupti_program __attribute__((visibility("hidden")));
+
+int pt_cupti_is_enabled_by_program(void);
+int pt_cupti_is_subscribed_by_program(void);
+/* Whether the program itself has taken CUPTI. */
+int pt_cupti_is_foreign(void);
+
+#endif
