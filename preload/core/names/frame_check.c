@@ -115,50 +115,65 @@ static int run_frame_end(struct program *p, pt_u8 operation)
     }
 }
 
-/* DW_CFA_ operations of one byte; the compact ones are handled by run(). */
+/* What lies behind an operation that does not say where the frame ends. */
+struct operands {
+    pt_u8 is_known;
+    pt_u8 advance_bytes; /* of a distance in the code */
+    pt_u8 numbers;
+    pt_u8 has_block;
+};
+
+static const struct operands operands_of[64] = {
+    [0x00] = {.is_known = 1},                               /* nop */
+    [0x02] = {.is_known = 1, .advance_bytes = 1},           /* advance_loc1 */
+    [0x03] = {.is_known = 1, .advance_bytes = 2},           /* advance_loc2 */
+    [0x04] = {.is_known = 1, .advance_bytes = 4},           /* advance_loc4 */
+    [0x05] = {.is_known = 1, .numbers = 2},                 /* offset_extended */
+    [0x06] = {.is_known = 1, .numbers = 1},                 /* restore_extended */
+    [0x07] = {.is_known = 1, .numbers = 1},                 /* undefined */
+    [0x08] = {.is_known = 1, .numbers = 1},                 /* same_value */
+    [0x09] = {.is_known = 1, .numbers = 2},                 /* register */
+    [0x10] = {.is_known = 1, .numbers = 1, .has_block = 1}, /* expression */
+    [0x11] = {.is_known = 1, .numbers = 2},                 /* offset_extended_sf */
+    [0x14] = {.is_known = 1, .numbers = 2},                 /* val_offset */
+    [0x15] = {.is_known = 1, .numbers = 2},                 /* val_offset_sf */
+    [0x16] = {.is_known = 1, .numbers = 1, .has_block = 1}, /* val_expression */
+    [0x2e] = {.is_known = 1, .numbers = 1},                 /* GNU_args_size */
+    [0x2f] = {.is_known = 1, .numbers = 2},                 /* GNU_negative_offset_extended */
+};
+
+static int remember_state(struct program *p)
+{
+    if (p->n_saved == SAVED_STATES)
+        return -1;
+    p->saved[p->n_saved++] = p->rule;
+    return 0;
+}
+
+static int restore_state(struct program *p)
+{
+    if (!p->n_saved)
+        return -1;
+    p->rule = p->saved[--p->n_saved];
+    return 0;
+}
+
+/* DW_CFA_ operations of one byte, below 64; the compact ones are handled by run(). */
 static int run_long(struct program *p, pt_u8 operation)
 {
-    switch (operation) {
-    case 0x00: /* nop */
-        return 0;
-    case 0x02: /* advance_loc1, 2, 4 */
-    case 0x03:
-    case 0x04:
-        p->location += take_fixed(p, 1u << (operation - 2)) * p->code_align;
-        return 0;
-    case 0x05: /* offset_extended, register, val_offset, negative offset: two numbers */
-    case 0x09:
-    case 0x11:
-    case 0x14:
-    case 0x15:
-    case 0x2f:
-        take_unsigned(p);
-        take_unsigned(p);
-        return 0;
-    case 0x06: /* restore_extended, undefined, same_value, args_size: one */
-    case 0x07:
-    case 0x08:
-    case 0x2e:
-        take_unsigned(p);
-        return 0;
-    case 0x0a: /* remember_state */
-        if (p->n_saved == SAVED_STATES)
-            return -1;
-        p->saved[p->n_saved++] = p->rule;
-        return 0;
-    case 0x0b: /* restore_state */
-        if (!p->n_saved)
-            return -1;
-        p->rule = p->saved[--p->n_saved];
-        return 0;
-    case 0x10: /* expression, val_expression */
-    case 0x16:
-        take_unsigned(p);
-        skip_block(p);
-        return 0;
-    default:
+    if (operation == 0x0a)
+        return remember_state(p);
+    if (operation == 0x0b)
+        return restore_state(p);
+    const struct operands *operands = &operands_of[operation];
+    if (!operands->is_known)
         return run_frame_end(p, operation);
-    }
+    p->location += take_fixed(p, operands->advance_bytes) * p->code_align;
+    for (pt_u32 i = 0; i < operands->numbers; i++)
+        take_unsigned(p);
+    if (operands->has_block)
+        skip_block(p);
+    return 0;
 }
 
 static int run(struct program *p)
@@ -198,11 +213,34 @@ static pt_u32 address_bytes(pt_u8 encoding)
     }
 }
 
+/* The letters behind 'z' name what the augmentation data holds, in this order. Returns how addresses are encoded, -1
+ * when a letter is not understood. */
+static int read_augmentation(struct program *p, const char *letters)
+{
+    const pt_u64 bytes = take_unsigned(p);
+    const pt_u8 *const data = p->at;
+    int encoding = 0;
+    for (; *letters; letters++) {
+        if (*letters == 'R')
+            encoding = *p->at++;
+        else if (*letters == 'L')
+            p->at++;
+        else if (*letters == 'P') {
+            const pt_u32 pointer = address_bytes(*p->at);
+            if (!pointer)
+                return -1;
+            p->at += 1 + pointer;
+        } else if (*letters != 'S' && *letters != 'B')
+            return -1;
+    }
+    p->at = data + bytes;
+    return encoding;
+}
+
 /* The common entry: alignments, then its instructions. Returns the address encoding, -1 when it is not understood. */
 static int run_common(struct program *p, const pt_u8 *entry, int *ret_augmented)
 {
     const char *augmentation = (const char *)entry + 9;
-    int encoding = 0;
     const pt_u8 version = entry[8];
     p->end = entry_end(entry);
     p->at = entry + 9;
@@ -216,25 +254,10 @@ static int run_common(struct program *p, const pt_u8 *entry, int *ret_augmented)
     else
         take_unsigned(p);
     *ret_augmented = augmentation[0] == 'z';
-    if (!*ret_augmented)
-        return augmentation[0] ? -1 : run(p) < 0 ? -1 : 0;
-    const pt_u64 bytes = take_unsigned(p);
-    const pt_u8 *const data = p->at;
-    for (augmentation++; *augmentation; augmentation++) {
-        if (*augmentation == 'R')
-            encoding = *p->at++;
-        else if (*augmentation == 'L')
-            p->at++;
-        else if (*augmentation == 'P') {
-            const pt_u32 pointer = address_bytes(*p->at);
-            if (!pointer)
-                return -1;
-            p->at += 1 + pointer;
-        } else if (*augmentation != 'S' && *augmentation != 'B')
-            return -1;
-    }
-    p->at = data + bytes;
-    return run(p) < 0 ? -1 : encoding;
+    if (!*ret_augmented && augmentation[0])
+        return -1;
+    const int encoding = *ret_augmented ? read_augmentation(p, augmentation + 1) : 0;
+    return encoding < 0 || run(p) < 0 ? -1 : encoding;
 }
 
 PT_NOINLINE static int parse_rule(pt_u64 address, int is_signal_frame, struct pt_frame_rule *ret)
