@@ -76,8 +76,8 @@ def drops():
 
 def options():
     return table(("variable", "type", "default", "meaning"),
-                 [(f"`PROFTRACE_{r.args[0].upper()}`", r.args[1].lower(), f"`{r.args[2]}`" if r.args[2] else "", r.args[3])
-                  for r in rows("preload/core/options.def", "OPTION")])
+                 [(f"`PROFTRACE_{r.args[0].upper()}`", r.args[1].lower(), f"`{r.args[2]}`" if r.args[2] else "", r.args[4])
+                  for r in rows("include/proftrace/options.def", "OPTION")])
 
 
 def commands():

@@ -10,6 +10,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "proftrace/limits.h"
 #include "cpu_profile/cpu_profile.h"
 #include "launcher/environment.h"
 #include "launcher/launch.h"

@@ -7,26 +7,15 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 #include <unistd.h>
 
-static bool is_set(const char *name, const char *const *values)
-{
-    const char *text = getenv(name);
-    for (; text && *values; values++)
-        if (!strcasecmp(text, *values))
-            return true;
-    return false;
-}
-
-static const char *const yes[] = {"1", "true", "on", "yes", NULL};
-static const char *const no[] = {"0", "false", "off", "no", NULL};
+#include "options/option_values.h"
 
 const char *pt_environment_disabled_by(void)
 {
-    return is_set("PROFTRACE_DISABLE", yes) ? "PROFTRACE_DISABLE"
-           : is_set("ENABLE_PROFILING", no) ? "ENABLE_PROFILING"
-                                            : NULL;
+    return pt_option_is_on("PROFTRACE_DISABLE")   ? "PROFTRACE_DISABLE"
+           : pt_option_is_off("ENABLE_PROFILING") ? "ENABLE_PROFILING"
+                                                  : NULL;
 }
 
 void pt_say_disabled(const char *what_follows)
@@ -38,7 +27,7 @@ void pt_say_disabled(const char *what_follows)
 
 bool pt_environment_says_quiet(void)
 {
-    return is_set("PROFTRACE_QUIET", yes);
+    return pt_option_is_on("PROFTRACE_QUIET");
 }
 
 void pt_fill_standard_descriptors(void)

@@ -22,11 +22,12 @@
 #include <unistd.h>
 
 #include "proftrace/format.h"
+#include "proftrace/limits.h"
+#include "proftrace/options.h"
 #include "util/auto.h"
 #include "util/clock.h"
 
 #define DEFAULT_ROOT "proftrace.data"
-#define BUDGET_MAX_BYTES (4ull << 30)
 #define OPEN_DIRECTORY (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define REMEDY "; name another one with PROFTRACE_DIR or -o"
 
@@ -190,11 +191,11 @@ static int make_itself(const char *output, struct pt_session_dir *dir, struct pt
 static pt_u64 budget_bytes(int directory_fd)
 {
     const char *wanted = getenv("PROFTRACE_BUDGET_MIB");
-    const pt_u64 wanted_mib = wanted ? strtoull(wanted, NULL, 10) : 0;
-    if (wanted_mib > 0 && wanted_mib < 1ull << 40)
+    pt_u64 wanted_mib = 0;
+    if (wanted && pt_option_number(wanted, &wanted_mib) == 0 && wanted_mib > 0 && wanted_mib < 1ull << 40)
         return wanted_mib << 20;
-    const pt_u64 tenth = pt_free_bytes(directory_fd) / 10;
-    return tenth < BUDGET_MAX_BYTES ? tenth : BUDGET_MAX_BYTES;
+    const pt_u64 share = pt_free_bytes(directory_fd) / PT_BUDGET_FREE_DIVISOR;
+    return share < PT_BUDGET_MAX_BYTES ? share : PT_BUDGET_MAX_BYTES;
 }
 
 static int write_session_page(struct pt_session_dir *dir, struct pt_error *err)

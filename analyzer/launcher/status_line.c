@@ -8,10 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "options/option_values.h"
 #include "util/auto.h"
 #include "util/text/fmt.h"
 #include "util/text/sanitize.h"
@@ -31,16 +31,6 @@ static bool is_set(const char *name)
     return text && *text;
 }
 
-static bool is_true(const char *name)
-{
-    static const char *const yes[] = {"1", "true", "on", "yes"};
-    const char *text = getenv(name);
-    for (size_t i = 0; text && i < sizeof yes / sizeof *yes; i++)
-        if (!strcasecmp(text, yes[i]))
-            return true;
-    return false;
-}
-
 static bool locale_is_utf8(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -55,7 +45,7 @@ void pt_status_line_open(struct pt_status_line *ret_line)
     *ret_line = (struct pt_status_line){.values = {NAN, NAN, NAN}, .last_byte = '\n'};
     pt_outlet_open(&ret_line->sink, pt_outlet_is_open(STDERR_FILENO) ? STDERR_FILENO : -1);
     const char *term = getenv("TERM");
-    ret_line->silent = is_true("PROFTRACE_QUIET") || ret_line->sink.fd < 0;
+    ret_line->silent = pt_option_is_on("PROFTRACE_QUIET") || ret_line->sink.fd < 0;
     ret_line->live = ret_line->sink.is_terminal && term && *term && strcmp(term, "dumb") != 0;
     ret_line->color = ret_line->live && !is_set("NO_COLOR");
     ret_line->unicode = locale_is_utf8();

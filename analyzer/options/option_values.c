@@ -5,135 +5,148 @@
  */
 #include "option_values.h"
 
-#include <stdbool.h>
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "proftrace/options.h"
 #include "util/auto.h"
 #include "util/nearest.h"
 #include "util/str.h"
 #include "util/text/sanitize.h"
 
-static const char *const switches[] = {"1", "0", "true", "false", "on", "off", "yes", "no", NULL};
-static const char *const heaps[] = {"off", "sampled", "full", NULL};
-static const char *const holders[] = {"yield", "own", "off", NULL}, *const graphs[] = {"graph", "node", NULL};
+bool pt_option_is_on(const char *variable)
+{
+    const char *text = getenv(variable);
+    return text && pt_option_switch(text) == 1;
+}
 
-/* The table of the library is preload/core/options.def; a test holds the two together. */
-static const struct option {
-    const char *name;
-    const char *const *choices; /* NULL = a number, or any text */
-    const char *number;         /* its default */
-} options[] = {
-    {"PROFTRACE_DIR", NULL, NULL},
-    {"PROFTRACE_SESSION", NULL, NULL},
-    {"PROFTRACE_STAGE", NULL, NULL},
-    {"PROFTRACE_INTERVAL_MS", NULL, NULL}, /* the launcher's own, which takes 1s as well */
-    {"PROFTRACE_HEAP", heaps, NULL},
-    {"PROFTRACE_HEAP_SAMPLE_BYTES", NULL, "524288"},
-    {"PROFTRACE_STACKS", switches, NULL},
-    {"PROFTRACE_IO", switches, NULL},
-    {"PROFTRACE_STDIO", switches, NULL},
-    {"PROFTRACE_LOCKS", switches, NULL},
-    {"PROFTRACE_WAITS", switches, NULL},
-    {"PROFTRACE_NET", switches, NULL},
-    {"PROFTRACE_CUDA", switches, NULL},
-    {"PROFTRACE_CUPTI", holders, NULL},
-    {"PROFTRACE_CUDA_GRAPH", graphs, NULL},
-    {"PROFTRACE_NVTX", switches, NULL},
-    {"PROFTRACE_ITT", switches, NULL},
-    {"PROFTRACE_RING_MIB", NULL, "256"},
-    {"PROFTRACE_BUDGET_MIB", NULL, "0"},
-    {"PROFTRACE_QUIET", switches, NULL},
-    {"PROFTRACE_DISABLE", switches, NULL},
+bool pt_option_is_off(const char *variable)
+{
+    const char *text = getenv(variable);
+    return text && *text && pt_option_switch(text) == 0;
+}
+
+enum { PREFIX = sizeof PT_OPTION_PREFIX - 1 };
+
+/* Of an option's name, and of a choice with all its words. */
+enum { MOST_NAME_BYTES = 32, MOST_WORDS = 8, MOST_WORDS_BYTES = 64 };
+
+struct words {
+    char text[MOST_WORDS_BYTES];
+    const char *list[MOST_WORDS + 1]; /* ends with NULL */
 };
-enum { N_OPTIONS = sizeof options / sizeof *options, PREFIX = sizeof "PROFTRACE_" - 1 };
 
-static const char *nearest_choice(const char *value, const char *const *choices)
+static void split_words(const char *words, struct words *ret)
 {
-    for (size_t i = 0; choices[i]; i++)
-        if (!strcasecmp(value, choices[i]))
-            return choices[i];
-    return pt_nearest_name(value, choices);
+    char *rest = NULL;
+    size_t n = 0;
+    *ret = (struct words){0};
+    snprintf(ret->text, sizeof ret->text, "%s", words);
+    for (char *word = strtok_r(ret->text, " ", &rest); word && n < MOST_WORDS; word = strtok_r(NULL, " ", &rest))
+        ret->list[n++] = word;
 }
 
-static void check_choice(const struct option *option, const char *value, pt_option_warning *warn, void *context)
+static const char *nearest_word(const char *value, const char *const *words)
 {
-    PT_AUTO(pt_str_fini) struct pt_str problem = {0};
-    PT_AUTO(pt_str_fini) struct pt_str remedy = {0};
-    const bool is_switch = option->choices == switches;
-    if (is_switch && !*value)
-        return; /* empty is off */
-    for (size_t i = 0; option->choices[i]; i++)
-        if (!(is_switch ? strcasecmp : strcmp)(value, option->choices[i])) /* the library takes True, but not FULL */
-            return;
-    const char *nearest = nearest_choice(value, option->choices);
-    pt_str_printf(&problem, "%s=%s is not understood and has no effect", option->name, value);
+    for (size_t i = 0; words[i]; i++)
+        if (!strcasecmp(value, words[i]))
+            return words[i];
+    return pt_nearest_name(value, words);
+}
+
+static void wrong_word(const struct pt_option *option, const char *value, struct pt_str *problem, struct pt_str *remedy)
+{
+    struct words words;
+    split_words(option->words, &words);
+    const char *nearest = nearest_word(value, words.list);
+    pt_str_printf(problem, "=%s is not understood and has no effect", value);
     if (nearest)
-        pt_str_printf(&remedy, "did you mean %s?", nearest);
-    for (size_t i = 0; !nearest && option->choices[i]; i++)
-        pt_str_printf(&remedy, "%s%s", i ? ", " : "use one of ", option->choices[i]);
-    warn(context, pt_str_text(&problem), pt_str_text(&remedy));
+        pt_str_printf(remedy, "did you mean %s?", nearest);
+    for (size_t i = 0; !nearest && words.list[i]; i++)
+        pt_str_printf(remedy, "%s%s", i ? ", " : "use one of ", words.list[i]);
 }
 
-static void check_number(const struct option *option, const char *value, pt_option_warning *warn, void *context)
+static void wrong_number(const struct pt_option *option, const char *value, struct pt_str *problem,
+                         struct pt_str *remedy)
 {
-    enum { MOST_DIGITS = 18 }; /* the library takes one more, up to a bound that nobody means */
+    PT_AUTO(pt_str_fini) struct pt_str digits = {0};
+    pt_u64 number;
+    pt_str_bytes(&digits, value, strspn(value, "0123456789"));
+    pt_str_printf(problem, "=%s is not a whole number and has no effect", value);
+    if (pt_option_number(pt_str_text(&digits), &number) == 0)
+        pt_str_printf(remedy, "did you mean %s?", pt_str_text(&digits));
+    else
+        pt_str_printf(remedy, "give one, such as %s", option->initial);
+}
+
+static void long_text(const struct pt_option *option, const char *value, struct pt_str *problem, struct pt_str *remedy)
+{
+    pt_str_printf(problem, " has %zu bytes and has no effect", strlen(value));
+    pt_str_printf(remedy, "use at most %llu bytes", (unsigned long long)pt_option_range(option)->most);
+}
+
+static void check_value(const struct pt_option *option, const char *name, const char *value, pt_option_warning *warn,
+                        void *context)
+{
     PT_AUTO(pt_str_fini) struct pt_str problem = {0};
     PT_AUTO(pt_str_fini) struct pt_str remedy = {0};
-    const size_t digits = strspn(value, "0123456789");
-    if (!*value || (!value[digits] && digits <= MOST_DIGITS))
+    pt_u64 ignored;
+    if (pt_option_read(option, value, &ignored) == 0 || (option->type == PT_OPTION_NUMBER && !*value))
         return;
-    pt_str_printf(&problem, "%s=%s is not a whole number and has no effect", option->name, value);
-    if (digits && digits <= MOST_DIGITS)
-        pt_str_printf(&remedy, "did you mean %.*s?", (int)digits, value);
+    pt_str_add(&problem, name);
+    if (option->type == PT_OPTION_NUMBER)
+        wrong_number(option, value, &problem, &remedy);
+    else if (option->type == PT_OPTION_TEXT)
+        long_text(option, value, &problem, &remedy);
     else
-        pt_str_printf(&remedy, "give one, such as %s", option->number);
+        wrong_word(option, value, &problem, &remedy);
     warn(context, pt_str_text(&problem), pt_str_text(&remedy));
 }
 
-static void check_stage(const char *value, pt_option_warning *warn, void *context)
+static void name_variable(const struct pt_option *option, char ret_name[MOST_NAME_BYTES])
 {
-    PT_AUTO(pt_str_fini) struct pt_str problem = {0};
-    if (strlen(value) <= PT_STAGE_MAX_BYTES)
-        return;
-    pt_str_printf(&problem, "PROFTRACE_STAGE has %zu bytes and has no effect", strlen(value));
-    warn(context, pt_str_text(&problem), "use at most 127 bytes");
+    size_t i = 0;
+    for (; option->name[i] && i < MOST_NAME_BYTES - 1; i++)
+        ret_name[i] = (char)toupper((unsigned char)option->name[i]);
+    ret_name[i] = 0;
 }
 
 /* Names that are near to none of ours belong to somebody else. */
 static void check_name(const char *name, pt_option_warning *warn, void *context)
 {
-    const char *names[N_OPTIONS + 1] = {NULL};
-    for (size_t i = 0; i < N_OPTIONS; i++)
-        names[i] = options[i].name + PREFIX;
+    char texts[PT_N_OPTIONS][MOST_NAME_BYTES];
+    const char *names[PT_N_OPTIONS + 1] = {NULL};
+    for (size_t i = 0; i < PT_N_OPTIONS; i++) {
+        name_variable(&pt_option_table[i], texts[i]);
+        names[i] = texts[i];
+    }
     const char *nearest = pt_nearest_name(name + PREFIX, names);
     PT_AUTO(pt_str_fini) struct pt_str problem = {0};
     PT_AUTO(pt_str_fini) struct pt_str remedy = {0};
     if (!nearest)
         return;
     pt_str_printf(&problem, "%s is no option and has no effect", name);
-    pt_str_printf(&remedy, "did you mean PROFTRACE_%s?", nearest);
+    pt_str_printf(&remedy, "did you mean " PT_OPTION_PREFIX "%s?", nearest);
     warn(context, pt_str_text(&problem), pt_str_text(&remedy));
 }
 
 static void check_entry(const char *entry, pt_option_warning *warn, void *context)
 {
     PT_AUTO(pt_str_fini) struct pt_str name = {0};
+    char known[MOST_NAME_BYTES];
     const char *value = strchr(entry, '=');
-    if (!value || strncmp(entry, "PROFTRACE_", PREFIX) != 0)
+    if (!value || strncmp(entry, PT_OPTION_PREFIX, PREFIX) != 0)
         return;
     pt_str_bytes(&name, entry, (size_t)(value++ - entry));
-    for (size_t i = 0; i < N_OPTIONS; i++) {
-        if (strcmp(pt_str_text(&name), options[i].name) != 0)
-            continue;
-        if (options[i].choices)
-            check_choice(&options[i], value, warn, context);
-        else if (options[i].number)
-            check_number(&options[i], value, warn, context);
-        else if (!strcmp(options[i].name, "PROFTRACE_STAGE"))
-            check_stage(value, warn, context);
-        return;
+    for (size_t i = 0; i < PT_N_OPTIONS; i++) {
+        name_variable(&pt_option_table[i], known);
+        if (!strcmp(pt_str_text(&name) + PREFIX, known)) {
+            check_value(&pt_option_table[i], pt_str_text(&name), value, warn, context);
+            return;
+        }
     }
     check_name(pt_str_text(&name), warn, context);
 }

@@ -5,8 +5,11 @@
 #ifndef PT_OPTIONS_OPTION_VALUES_H
 #define PT_OPTIONS_OPTION_VALUES_H
 
-/* The library ignores longer names of stages: the trace and run.json would disagree. */
-enum { PT_STAGE_MAX_BYTES = 127 };
+#include <stdbool.h>
+
+/* A switch in our own environment: set, and to one of the words for on or off. */
+bool pt_option_is_on(const char *variable);
+bool pt_option_is_off(const char *variable);
 
 /* What is wrong with one variable, and what to do; texts live until the callback returns. */
 typedef void pt_option_warning(void *context, const char *problem, const char *remedy);

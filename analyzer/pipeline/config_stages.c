@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "options/option_values.h"
+#include "proftrace/limits.h"
 #include "util/auto.h"
 #include "util/nearest.h"
 #include "util/text/utf8.h"
@@ -48,7 +48,7 @@ static const char *name_problem(const char *name)
 {
     const size_t length = strlen(name);
     if (length > PT_STAGE_MAX_BYTES)
-        return "is too long; use at most 127 bytes";
+        return "is too long; use at most " PT_LIMIT_TEXT(PT_STAGE_MAX_BYTES) " bytes";
     if (strchr(name, '/'))
         return "must not hold a /, for it names a log file; use another character";
     if (strchr(name, ','))

@@ -8,15 +8,7 @@
 #ifndef PROFTRACE_SCHEMA_H
 #define PROFTRACE_SCHEMA_H
 
-#include <stdint.h>
-
-typedef uint8_t pt_u8;
-typedef uint16_t pt_u16;
-typedef uint32_t pt_u32;
-typedef uint64_t pt_u64;
-typedef int32_t pt_i32;
-typedef int64_t pt_i64;
-typedef double pt_f64;
+#include "types.h"
 
 enum pt_category {
     PT_CATEGORY_HEAP = 1 << 0,

@@ -18,55 +18,36 @@ struct pt_options pt_options;
 char pt_ignored_options[PT_IGNORED_OPTIONS_BYTES];
 int pt_started_by_environment;
 
-/* The launcher takes True and OFF, too: the two halves must agree. `word` is in lower case. */
-static int is_word(const char *text, const char *word)
-{
-    for (; *word && (*text | 0x20) == (*word | 0x20); text++, word++)
-        ;
-    return !*text && !*word;
-}
+/* A choice of heap is stored in the file. */
+_Static_assert((int)PT_CHOICE_heap_off == PT_HEAP_OFF && (int)PT_CHOICE_heap_sampled == PT_HEAP_SAMPLED &&
+                   (int)PT_CHOICE_heap_full == PT_HEAP_FULL,
+               "on disk");
 
-static int parse_SWITCH(const char *text, pt_option_SWITCH *ret)
-{
-    if (is_word(text, "1") || is_word(text, "true") || is_word(text, "on") || is_word(text, "yes"))
-        *ret = 1;
-    else if (is_word(text, "0") || is_word(text, "false") || is_word(text, "off") || is_word(text, "no") || !*text)
-        *ret = 0;
-    else
-        return -1;
-    return 0;
-}
+static void *const targets[PT_N_OPTIONS] = {
+#define OPTION(name, type, initial, values, doc) &pt_options.name,
+#include "proftrace/options.def"
+#undef OPTION
+};
 
-static int parse_NUMBER(const char *text, pt_option_NUMBER *ret)
+static int set(const struct pt_option *option, const char *text)
 {
+    void *const target = targets[option - pt_option_table];
     pt_u64 value = 0;
-    if (!*text)
+    if (pt_option_read(option, text, &value) < 0)
         return -1;
-    for (; *text; text++) {
-        if (*text < '0' || *text > '9' || value > ~0ull / 20)
-            return -1;
-        value = value * 10 + (pt_u64)(*text - '0');
+    switch (option->type) {
+    case PT_OPTION_TEXT:
+    case PT_OPTION_DURATION:
+        *(const char **)target = *text ? text : option->initial;
+        break;
+    case PT_OPTION_SWITCH:
+    case PT_OPTION_CHOICE:
+        *(pt_u8 *)target = (pt_u8)value;
+        break;
+    case PT_OPTION_NUMBER:
+        *(pt_u64 *)target = value;
+        break;
     }
-    *ret = value;
-    return 0;
-}
-
-static int parse_TEXT(const char *text, pt_option_TEXT *ret)
-{
-    *ret = text;
-    return 0;
-}
-
-static int parse_HEAP(const char *text, pt_option_HEAP *ret)
-{
-    if (pt_text_equal(text, "off"))
-        *ret = PT_HEAP_OFF;
-    else if (pt_text_equal(text, "sampled"))
-        *ret = PT_HEAP_SAMPLED;
-    else if (pt_text_equal(text, "full"))
-        *ret = PT_HEAP_FULL;
-    else
-        return -1;
     return 0;
 }
 
@@ -103,64 +84,48 @@ static void ignore(const char *name, const char *value)
 
 static void read_entry(const char *entry)
 {
-    const char *value;
-    if (strncmp(entry, "PROFTRACE_", 10) != 0)
+    if (strncmp(entry, PT_OPTION_PREFIX, sizeof PT_OPTION_PREFIX - 1) != 0)
         return;
-#define OPTION(name, type, initial, doc)                                                                               \
-    if ((value = value_of(entry, "PROFTRACE_", #name))) {                                                              \
-        if (parse_##type(value, &pt_options.name) < 0)                                                                 \
-            ignore(entry, value);                                                                                      \
-        return;                                                                                                        \
+    for (pt_u32 i = 0; i < PT_N_OPTIONS; i++) {
+        const char *value = value_of(entry, PT_OPTION_PREFIX, pt_option_table[i].name);
+        if (!value)
+            continue;
+        if (set(&pt_option_table[i], value) < 0)
+            ignore(entry, value);
+        return;
     }
-#include "options.def"
-#undef OPTION
     ignore(entry, 0);
-}
-
-/* Options of words that are compared where they are used. */
-static void check_words(void)
-{
-    if (!pt_text_equal(pt_options.cupti, "yield") && !pt_text_equal(pt_options.cupti, "own") &&
-        !pt_text_equal(pt_options.cupti, "off"))
-        ignore("PROFTRACE_CUPTI", pt_options.cupti);
-    if (!pt_text_equal(pt_options.cuda_graph, "graph") && !pt_text_equal(pt_options.cuda_graph, "node"))
-        ignore("PROFTRACE_CUDA_GRAPH", pt_options.cuda_graph);
 }
 
 /* Users of other profilers keep their habits. Our own names win. */
 static void read_alias(const char *entry)
 {
     const char *value;
-    pt_u8 enabled;
-    if ((value = value_of(entry, "", "ENABLE_PROFILING")) && parse_SWITCH(value, &enabled) == 0)
-        pt_options.disable = !enabled;
+    if ((value = value_of(entry, "", "ENABLE_PROFILING")) && pt_option_switch(value) >= 0)
+        pt_options.disable = !pt_option_switch(value);
     if ((value = value_of(entry, "", "PROFILE_OUTPUT_DIR")) && *value)
         pt_options.dir = value;
 }
 
+static void read_preload(const char *entry)
+{
+    if (value_of(entry, "", "LD_PRELOAD"))
+        pt_started_by_environment |= !!strstr(entry, "libproftrace.so");
+}
+
+static void for_each(char **environment, char first_letter, void (*read)(const char *entry))
+{
+    for (char **entry = environment; entry && *entry; entry++)
+        if (**entry == first_letter)
+            read(*entry);
+}
+
 void pt_options_read(char **environment)
 {
-#define OPTION(name, type, initial, doc) parse_##type(initial, &pt_options.name);
-#include "options.def"
-#undef OPTION
-    for (char **entry = environment; entry && *entry; entry++)
-        if (value_of(*entry, "", "LD_PRELOAD"))
-            pt_started_by_environment |= !!strstr(*entry, "libproftrace.so");
-    for (char **entry = environment; entry && *entry; entry++)
-        if (**entry == 'E' || (*entry)[0] == 'P')
-            read_alias(*entry);
-    for (char **entry = environment; entry && *entry; entry++)
-        if (**entry == 'P')
-            read_entry(*entry);
-    check_words();
-    if (!*pt_options.dir)
-        parse_TEXT("proftrace.data", &pt_options.dir);
-    if (pt_options.heap_sample_bytes < 1024)
-        pt_options.heap_sample_bytes = 1024;
-    if (pt_options.heap_sample_bytes > 1ull << 32)
-        pt_options.heap_sample_bytes = 1ull << 32;
-    if (pt_options.ring_mib > 1u << 20)
-        pt_options.ring_mib = 1u << 20;
-    if (pt_options.budget_mib > 1u << 24)
-        pt_options.budget_mib = 1u << 24;
+    for (pt_u32 i = 0; i < PT_N_OPTIONS; i++)
+        set(&pt_option_table[i], pt_option_table[i].initial);
+    for_each(environment, 'L', read_preload);
+    for_each(environment, 'E', read_alias);
+    for_each(environment, 'P', read_alias);
+    for_each(environment, 'P', read_entry);
 }

@@ -5,16 +5,18 @@
 #ifndef PT_CORE_OPTIONS_H
 #define PT_CORE_OPTIONS_H
 
+#include "proftrace/options.h"
 #include "compiler.h"
 
 typedef const char *pt_option_TEXT;
 typedef pt_u8 pt_option_SWITCH;
 typedef pt_u64 pt_option_NUMBER;
-typedef pt_u8 pt_option_HEAP; /* enum pt_heap_mode */
+typedef pt_u8 pt_option_CHOICE; /* PT_CHOICE_<name>_<word> */
+typedef const char *pt_option_DURATION;
 
 struct pt_options {
-#define OPTION(name, type, initial, doc) pt_option_##type name;
-#include "options.def"
+#define OPTION(name, type, initial, values, doc) pt_option_##type name;
+#include "proftrace/options.def"
 #undef OPTION
 };
 

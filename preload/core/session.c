@@ -14,6 +14,7 @@
 #include <sys/vfs.h>
 #include <time.h>
 
+#include "proftrace/limits.h"
 #include "options.h"
 #include "sys.h"
 #include "text.h"
@@ -53,18 +54,15 @@ out:
     pt_session_page = page;
 }
 
-/* 4 GiB, or a tenth of the free space if that is less. */
 static pt_u64 budget_bytes(void)
 {
     if (pt_options.budget_mib)
         return pt_options.budget_mib << 20;
     struct statfs fs;
-    pt_u64 budget = 4ull << 30;
-    if (pt_syscall2(SYS_statfs, pt_session_path, &fs) == 0) {
-        const pt_u64 tenth = (pt_u64)fs.f_bavail * (pt_u64)fs.f_bsize / 10;
-        budget = tenth < budget ? tenth : budget;
-    }
-    return budget;
+    if (pt_syscall2(SYS_statfs, pt_session_path, &fs) != 0)
+        return PT_BUDGET_MAX_BYTES;
+    const pt_u64 share = (pt_u64)fs.f_bavail * (pt_u64)fs.f_bsize / PT_BUDGET_FREE_DIVISOR;
+    return share < PT_BUDGET_MAX_BYTES ? share : PT_BUDGET_MAX_BYTES;
 }
 
 static void fill_page(void)

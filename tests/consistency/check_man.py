@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Each command has a manual page that names all its options, no page is without a command, libproftrace(7) names every
-variable of preload/core/options.def, proftrace.json(5) every key of analyzer/pipeline/config_keys.def, and
+variable of include/proftrace/options.def, proftrace.json(5) every key of analyzer/pipeline/config_keys.def, and
 proftrace-export(1) every format of analyzer/export/exporters.def. Pages are run through scdoc where it is installed."""
 import pathlib
 import re
@@ -20,7 +20,7 @@ def options(source, command):
 
 
 def variables(source):
-    text = (source / "preload/core/options.def").read_text(encoding="utf-8")
+    text = (source / "include/proftrace/options.def").read_text(encoding="utf-8")
     return ["PROFTRACE_" + name.upper() for name in re.findall(r"^OPTION\((\w+),", text, re.M)]
 
 

@@ -202,7 +202,7 @@ static void write_text(char *page)
     char comm[16] = "";
     add_executable(&text);
     add_working_directory(&text);
-    add_string(&text, pt_text_length(pt_options.stage) < 128 ? pt_options.stage : "");
+    add_string(&text, pt_options.stage);
     add_string(&text, pt_syscall1(SYS_uname, &names) == 0 ? names.nodename : "");
     pt_syscall2(SYS_prctl, PR_GET_NAME, comm);
     add_string(&text, comm);

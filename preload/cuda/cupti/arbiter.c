@@ -10,7 +10,6 @@
 #include "arbiter.h"
 
 #include "core/options.h"
-#include "core/text.h"
 #include "cuda/tracing.h"
 #include "buffers.h"
 #include "library.h"
@@ -32,7 +31,7 @@ static int is_recording(void)
 
 static int is_refused(void)
 {
-    return is_recording() && pt_text_equal(pt_options.cupti, "own");
+    return is_recording() && pt_options.cupti == PT_CHOICE_cupti_own;
 }
 
 /* What the program asked for while we had CUPTI: it holds from now on. */

@@ -14,7 +14,6 @@
 #include "core/options.h"
 #include "core/process.h"
 #include "core/sys.h"
-#include "core/text.h"
 #include "cuda/tracing.h"
 #include "arbiter.h"
 #include "library.h"
@@ -64,7 +63,7 @@ int pt_cupti_start(void)
         pt_cuda_say(PT_CUDA_TRACING_OFF, "by PROFTRACE_CUDA=0");
         return 0;
     }
-    if (pt_text_equal(pt_options.cupti, "off")) {
+    if (pt_options.cupti == PT_CHOICE_cupti_off) {
         pt_cuda_say(PT_CUDA_TRACING_WRAPPED, "by PROFTRACE_CUPTI=off");
         return 0;
     }

@@ -8,6 +8,7 @@
  */
 #include "recording.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "core/emit.h"
@@ -108,7 +109,7 @@ static int is_wanted(const struct pt_cupti *c, const struct kind *kind)
     case PT_CUPTI_ALWAYS:
         return 1;
     case PT_CUPTI_GRAPH:
-        return !pt_text_equal(pt_options.cuda_graph, "node");
+        return pt_options.cuda_graph != PT_CHOICE_cuda_graph_node;
     case PT_CUPTI_EVENT_USES:
         return c->version >= PT_CUPTI_EVENT_USES_SINCE;
     case PT_CUPTI_CHOSEN: /* function by function where that can be */
@@ -205,7 +206,7 @@ int pt_cupti_begin(struct pt_cupti *c)
     if (c->api.cuptiActivityFlushPeriod)
         c->api.cuptiActivityFlushPeriod(FLUSH_PERIOD_MS);
     __atomic_store_n(&pt_cuda_by_cupti, 1, __ATOMIC_RELEASE);
-    const int is_known = pt_text_equal(pt_options.cupti, "yield") || pt_text_equal(pt_options.cupti, "own");
+    const int is_known = !strstr(pt_ignored_options, PT_OPTION_PREFIX "CUPTI=");
     pt_cupti_say_recording(c, c->failures,
                            is_known ? "" : "PROFTRACE_CUPTI is none of yield, own, off: taken for yield");
     note_clock(c);
