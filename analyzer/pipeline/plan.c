@@ -57,10 +57,11 @@ void pt_plan_fini(struct pt_plan *plan)
 
 static void show_command(const struct pt_config_stage *stage, struct pt_str *out)
 {
+    enum pt_redact_next next = PT_REDACT_PLAIN;
     for (size_t i = 0; stage->command[i]; i++) {
-        PT_AUTO(pt_freep) char *word = pt_redact_argument(stage->command[i], i ? stage->command[i - 1] : NULL);
+        PT_AUTO(pt_freep) char *word = pt_redacted(stage->command[i], &next);
         pt_str_add(out, i ? " " : "");
-        pt_sanitize_terminal(out, word ? word : "***");
+        pt_sanitize_terminal(out, word ? word : PT_REDACT_MASK);
     }
 }
 

@@ -81,11 +81,10 @@ static char *command_of(pid_t pid)
     char text[4096];
     const ssize_t n = pt_small_file_peek(text, sizeof text, "/proc/%d/cmdline", pid);
     PT_AUTO(pt_str_fini) struct pt_str line = {0};
-    const char *before = NULL;
+    enum pt_redact_next next = PT_REDACT_PLAIN;
     for (const char *word = text; word < text + (n > 0 ? n : 0); word += strlen(word) + 1) {
-        PT_AUTO(pt_freep) char *shown = pt_redact_argument(word, before);
-        pt_str_printf(&line, "%s%s", before ? " " : "", shown ? shown : "***");
-        before = word;
+        PT_AUTO(pt_freep) char *shown = pt_redacted(word, &next);
+        pt_str_printf(&line, "%s%s", word > text ? " " : "", shown ? shown : PT_REDACT_MASK);
     }
     return line.n ? pt_strdup(pt_str_text(&line)) : NULL;
 }

@@ -25,7 +25,6 @@ DEEPER = {
     "hook_execl": "the argument vector, of as many words as the caller passed, as in libc",
     "hook_execlp": "likewise",
     "hook_execle": "likewise",
-    "pt_redact_command": "called by system and popen, which take kilobytes themselves",
 }
 
 

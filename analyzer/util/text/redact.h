@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * redact.h - arguments without the secrets in them, before they are stored or shown.
- *
- * Recognised: values of options, variables, query parameters and headers whose name says password, token, secret, API
- * key and the like; "Bearer x"; user:password@ in URLs; access keys that are known by their shape (AKIA..., ghp_...,
- * sk-...). The name stays and the value becomes "***", so that a reader sees what was there.
+ * redact.h - arguments without the secrets in them, by the rule of proftrace/redact.h.
  */
 #ifndef PT_UTIL_TEXT_REDACT_H
 #define PT_UTIL_TEXT_REDACT_H
 
-/* One argument, given the one before it (NULL = none): `--token abc` is two. A new string, NULL when memory is out. */
-char *pt_redact_argument(const char *argument, const char *previous);
+#include "proftrace/redact.h"
+
+/* One argument after the other of a command line; `next` begins as PT_REDACT_PLAIN. A new string, NULL when memory is
+ * out: show PT_REDACT_MASK then. */
+char *pt_redacted(const char *argument, enum pt_redact_next *next);
 
 #endif

@@ -14,10 +14,10 @@
 #include <sys/resource.h>
 #include <sys/utsname.h>
 
+#include "proftrace/redact.h"
 #include "core/kill_point.h"
 #include "core/options.h"
 #include "core/rank.h"
-#include "core/redact.h"
 #include "core/session.h"
 #include "core/state.h"
 #include "core/sys.h"
@@ -153,12 +153,14 @@ static void add_arguments(struct pt_text *text)
     struct pt_text number = {count, 0, sizeof count};
     pt_text_number(&number, (pt_u64)(first_argc > 0 ? first_argc : 0), 0);
     add_string(text, count);
-    int mask_next = 0;
+    enum pt_redact_next next = PT_REDACT_PLAIN;
     for (int i = 0; i < first_argc && first_argv[i]; i++) {
         const pt_u64 length = pt_text_length(first_argv[i]);
         if (text->length + length + 2 > text->room)
             return;
-        mask_next = pt_redact_argument(text, first_argv[i], mask_next);
+        struct pt_redact_out out = {text->bytes, text->length, text->room};
+        pt_redact_argument(&out, first_argv[i], &next);
+        text->length = out.length;
         text->bytes[text->length++] = 0;
     }
 }

@@ -10,10 +10,11 @@
 
 #include <sys/mman.h>
 
+#include "proftrace/redact.h"
 #include "core/file/attach.h"
 #include "core/file/image_state.h"
-#include "core/redact.h"
 #include "core/sys.h"
+#include "core/text.h"
 #include "define.h"
 
 #define LEVELS 4u
@@ -112,8 +113,7 @@ pt_u32 pt_intern_redacted(const char *string)
     if (!t)
         return 0;
     const pt_u64 mask = pt_signals_block(); /* the text buffer is the thread's */
-    struct pt_text text = {t->priv->text, 0, sizeof t->priv->text};
-    text.bytes[0] = 0;
+    struct pt_redact_out text = {t->priv->text, 0, sizeof t->priv->text};
     pt_redact_command(&text, string);
     const pt_u32 id = pt_intern_bytes(text.bytes, text.length);
     pt_signals_restore(mask);
