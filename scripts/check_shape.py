@@ -21,6 +21,7 @@ TREES = ("include", "preload", "analyzer", "tests")
 SOURCES = ("include", "preload", "analyzer")
 # Functions whose parameters somebody else has fixed.
 FOREIGN_PARAMETERS = (
+    ("preload/core/sys.h", "the kernel's ABI"),
     ("preload/cuda/", "CUDA's ABI"),
     ("preload/hooks/", "libc's ABI"),
     ("tests/fakecuda/", "CUDA's ABI"),

@@ -26,7 +26,7 @@
 
 #include <stdbool.h>
 
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 #include "util/error.h"
 #include "util/nearest.h"
 #include "util/parse.h"

@@ -13,7 +13,7 @@
 #ifndef PT_CPU_FILE_FORMAT_H
 #define PT_CPU_FILE_FORMAT_H
 
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 
 #define PT_CPU_MAGIC "PTCPU\r\n\032"
 #define PT_CPU_VERSION 1u

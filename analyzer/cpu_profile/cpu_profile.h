@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 
 struct pt_cpu_profile;
 

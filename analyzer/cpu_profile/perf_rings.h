@@ -13,7 +13,7 @@
 #include <linux/perf_event.h>
 #include <stdbool.h>
 
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 #include "util/error.h"
 
 /* 16 general registers without the segments, and rip: in the order in which the kernel stores them. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/codec.h"
 #include "util/mem.h"
 
 struct pt_decoder {

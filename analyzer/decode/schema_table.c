@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/payloads.h"
+#include "proftrace/schema_text.h"
 #include "util/mem.h"
 
 /* ---- a foreign schema ---- */

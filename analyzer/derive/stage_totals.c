@@ -6,6 +6,7 @@
  * Threads: one. State: none: everything is in the totals. Never: estimates what nobody measured, believes more CPU time
  * than the machine has: a damaged record would be the headline of the report.
  */
+#include "proftrace/events.h"
 #include "derive.h"
 
 #include <math.h>

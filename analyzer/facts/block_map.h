@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 
 struct pt_heap_block {
     pt_u64 addr; /* 0 = free slot */

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "proftrace/events.h"
+
 /* What a call is by its category, unless it is named below. */
 enum {
     CLASS_HEAP = PT_CALL_NONE,

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/payloads.h"
 #include "wait_kind.h"
 
 enum { MOST_CHANNELS = 65536, MOST_PARENTS = 4 };

@@ -9,7 +9,7 @@
 #ifndef PT_FACTS_FILE_COVERAGE_H
 #define PT_FACTS_FILE_COVERAGE_H
 
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 
 struct pt_coverage {
     pt_u64 bits[2];

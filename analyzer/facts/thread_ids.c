@@ -4,6 +4,8 @@
  */
 #include "thread_ids.h"
 
+#include "proftrace/payloads.h"
+
 enum { MOST = 1000000, ADDRESS_BITS = 47 };
 
 static pt_u64 key_of(const struct pt_process *process, pt_u64 pthread)

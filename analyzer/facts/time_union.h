@@ -8,7 +8,7 @@
 #ifndef PT_FACTS_TIME_UNION_H
 #define PT_FACTS_TIME_UNION_H
 
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 
 enum { PT_UNION_KEPT = 64 };
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "proftrace/cuda.h"
+#include "proftrace/payloads.h"
 #include "call_class.h"
 #include "python.h"
 

@@ -5,7 +5,7 @@
 #ifndef PT_LAUNCHER_SESSION_DIR_H
 #define PT_LAUNCHER_SESSION_DIR_H
 
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 #include "util/error.h"
 
 struct pt_session_dir {

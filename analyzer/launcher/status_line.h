@@ -13,7 +13,7 @@
 #ifndef PT_LAUNCHER_STATUS_LINE_H
 #define PT_LAUNCHER_STATUS_LINE_H
 
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 #include "launcher/output/sink.h"
 #include "util/str.h"
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/codec.h"
 #include "util/mem.h"
 #include "util/str.h"
 #include "session_data.h"

@@ -8,7 +8,7 @@
 #ifndef PT_PROFILE_HISTOGRAM_H
 #define PT_PROFILE_HISTOGRAM_H
 
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 
 #define PT_HISTOGRAM_STEPS_LOG2 3u
 #define PT_HISTOGRAM_BUCKETS ((64u - PT_HISTOGRAM_STEPS_LOG2 + 1u) << PT_HISTOGRAM_STEPS_LOG2)

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 #include "util/arena.h"
 #include "util/map.h"
 #include "util/vec.h"

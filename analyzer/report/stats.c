@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/events.h"
 #include "facts/call_class.h"
 
 struct stats {

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 
 enum { PT_MEMORY_GROUPS_MAX = 8 };
 

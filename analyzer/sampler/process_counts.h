@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 
 /* /proc/PID/io: of all its threads, the ended ones too, and of the children it has waited for, and of theirs. */
 struct pt_process_io {

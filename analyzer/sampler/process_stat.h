@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 
 struct pt_process_stat {
     pid_t ppid;

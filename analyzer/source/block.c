@@ -9,6 +9,8 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "proftrace/codec.h"
+
 enum { MAX_WINDOW_LOG = 20 };
 
 struct pt_block_loader *pt_block_loader_new(void)

@@ -8,7 +8,7 @@
 #include <libelf.h>
 #include <stdbool.h>
 
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 
 struct pt_elf_image {
     Elf *elf; /* NULL = closed */

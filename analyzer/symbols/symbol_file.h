@@ -9,7 +9,7 @@
 #ifndef PT_SYMBOLS_SYMBOL_FILE_H
 #define PT_SYMBOLS_SYMBOL_FILE_H
 
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 
 struct pt_symbol_file;
 

@@ -6,7 +6,7 @@
 #define PT_UTIL_PARSE_H
 
 #include "error.h"
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 
 int pt_parse_count(const char *text, pt_u64 *ret_count, struct pt_error *err);
 int pt_parse_size(const char *text, pt_u64 *ret_bytes, struct pt_error *err);

@@ -19,6 +19,7 @@
 #ifndef PROFTRACE_CODEC_H
 #define PROFTRACE_CODEC_H
 
+#include "events.h"
 #include "format.h"
 
 #define PT_CODEC_MAX_UNITS 4096u

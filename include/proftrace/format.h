@@ -233,7 +233,6 @@ struct pt_thread_area { /* PT_THREAD_HEADER_BYTES, then buffers and definitions 
 };
 #define PT_THREAD_HEADER_BYTES 16384u
 _Static_assert(sizeof(struct pt_thread_area) <= PT_THREAD_HEADER_BYTES, "on disk");
-_Static_assert(PT_ROW__COUNT <= PT_TOTALS_ROWS, "totals table too small");
 
 /* Threads from this tid on are no threads of the host: slots that hold what devices reported. Their records lie in the
  * order in which they became known, not in that of time. */

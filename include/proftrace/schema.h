@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * schema.h - what events.def means in C: ids, payload structs, dense rows, and the text that makes a trace describe
- * itself.
+ * schema.h - the words of events.def: categories, roles and units of events, and why one was not stored.
  *
- * Both halves include it. Nothing here is written twice: a new event is one row in events.def.
+ * What events.def means in C is split by who needs it: events.h has ids and rows, payloads.h the structs, schema_text.h
+ * the text that makes a trace describe itself. Nothing is written twice: a new event is one row in events.def.
  */
 #ifndef PROFTRACE_SCHEMA_H
 #define PROFTRACE_SCHEMA_H
@@ -59,56 +59,5 @@ enum pt_drop {
 #undef DROP
     PT_DROP__COUNT
 };
-
-/* Event ids: one byte, as stored in each record. */
-enum pt_event_id {
-#define EVENT(id, name, category, role, doc, ...) PT_EV_##name = (id),
-#include "events.def"
-#undef EVENT
-};
-
-/* Dense row numbers: the index of a kind in tables of totals. Appending to events.def keeps them stable. */
-enum pt_event_row {
-#define EVENT(id, name, category, role, doc, ...) PT_ROW_##name,
-#include "events.def"
-#undef EVENT
-    PT_ROW__COUNT
-};
-
-/* Payload structs: the 16 bytes of a record, or the address and size of a unit. */
-#define AUX(name, unit, doc)
-#define TAG(name, unit, doc)
-#define FIELD(type, name, unit, doc) pt_##type name;
-#define EVENT(id, name, category, role, doc, ...)                                                                      \
-    struct pt_ev_##name {                                                                                              \
-        __VA_ARGS__                                                                                                    \
-    };
-#include "events.def"
-#undef EVENT
-#undef FIELD
-
-/* No hidden bytes: hidden bytes would leak host memory and spoil compression. */
-#define FIELD(type, name, unit, doc) +sizeof(pt_##type)
-#define EVENT(id, name, category, role, doc, ...)                                                                      \
-    _Static_assert((0 __VA_ARGS__) == 16 && sizeof(struct pt_ev_##name) == 16, #name ": fill 16 bytes with PAD");
-#include "events.def"
-#undef EVENT
-#undef FIELD
-#undef AUX
-#undef TAG
-
-/* The schema as text, stored in every trace file so that any analyzer can read any trace:
- *   event <id> <name> <CATEGORY> <ROLE>\n  followed by its fields, "  aux|tag|<type> <name> <UNIT>\n". */
-#define AUX(name, unit, doc) "  aux " #name " " #unit "\n"
-#define TAG(name, unit, doc) "  tag " #name " " #unit "\n"
-#define FIELD(type, name, unit, doc) "  " #type " " #name " " #unit "\n"
-#define EVENT(id, name, category, role, doc, ...) "event " #id " " #name " " #category " " #role "\n" __VA_ARGS__
-static const char pt_schema_text[] =
-#include "events.def"
-    ;
-#undef EVENT
-#undef FIELD
-#undef AUX
-#undef TAG
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef PT_CORE_COMPILER_H
 #define PT_CORE_COMPILER_H
 
-#include "proftrace/format.h"
+#include "proftrace/types.h"
 
 #define PT_EXPORT __attribute__((visibility("default")))
 /* Out of line and far away: gcc would save five registers at entry of a hook whose slow half is inlined. */

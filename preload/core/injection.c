@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "proftrace/cuda.h"
+#include "proftrace/events.h"
 #include "core/file/image_state.h"
 #include "core/names/define.h"
 #include "core/names/intern.h"

@@ -5,6 +5,7 @@
 #ifndef PT_CORE_PROCESS_H
 #define PT_CORE_PROCESS_H
 
+#include "proftrace/format.h"
 #include "compiler.h"
 
 /* The process is about to exit or to become another image. */

@@ -14,6 +14,7 @@
 #include <sys/vfs.h>
 #include <time.h>
 
+#include "proftrace/format.h"
 #include "proftrace/limits.h"
 #include "options.h"
 #include "sys.h"

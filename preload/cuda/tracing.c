@@ -4,6 +4,7 @@
  */
 #include "tracing.h"
 
+#include "proftrace/events.h"
 #include "core/emit.h"
 #include "core/names/intern.h"
 

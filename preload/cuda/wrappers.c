@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/events.h"
 #include "core/emit.h"
 #include "core/names/intern.h"
 #include "core/text.h"

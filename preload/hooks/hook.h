@@ -20,6 +20,7 @@
 #ifndef PT_HOOKS_HOOK_H
 #define PT_HOOKS_HOOK_H
 
+#include "proftrace/events.h"
 #include "core/emit.h"
 #include "core/real.h"
 #include "hooks/record.h"

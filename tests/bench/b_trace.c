@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "proftrace/events.h"
 #include "bench.h"
 #include "trace_parts.h"
 #include "util/auto.h"

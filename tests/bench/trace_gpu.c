@@ -3,6 +3,7 @@
  * trace_gpu.c - the GPU's half of a generated run: calls of the runtime, kernels, copies and waits, in ranges of steps.
  */
 #include "proftrace/cuda.h"
+#include "proftrace/payloads.h"
 #include "trace_parts.h"
 
 enum { KERNELS_PER_STEP = 8, KEPT_STEPS = 32 };

@@ -12,6 +12,7 @@
 #include "merge/stream.h"
 #include "model/text/write.h"
 #include "proftrace/codec.h"
+#include "proftrace/events.h"
 #include "util/auto.h"
 
 struct pt_trace_writer *helper_writer(void)

@@ -3,6 +3,7 @@
  * t_block_index.c - what is kept of the blocks of a file: their order, what is missing between them, and that a block
  * which is not the indexed one any more is damage.
  */
+#include "proftrace/events.h"
 #include "helper_bomb.h"
 #include "source/block.h"
 #include "source/open.h"

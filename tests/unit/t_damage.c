@@ -3,6 +3,7 @@
  * t_damage.c - any file is safe to read: cut at every byte, a block with a flipped bit; t_damage_bits.c flips bits
  * anywhere. Run under ASan and UBSan this finds what is not.
  */
+#include "proftrace/events.h"
 #include "helper_trace.h"
 
 #include <string.h>

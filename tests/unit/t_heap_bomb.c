@@ -3,6 +3,7 @@
  * t_heap_bomb.c - a trace that fills the tables of live blocks: its readers stay within their bounds, and the report
  * says what it does not know.
  */
+#include "proftrace/events.h"
 #include "analysis/analysis.h"
 #include "helper_bomb.h"
 

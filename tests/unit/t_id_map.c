@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 #include "util/id_map.h"
 
 static void what_was_stored_is_found(void **state)

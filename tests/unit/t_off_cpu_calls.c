@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "proftrace/events.h"
 #include "analysis/cpu/off_cpu_calls.h"
 #include "decode/event.h"
 

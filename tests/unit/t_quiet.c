@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "proftrace/events.h"
 #include "analysis/account/account.h"
 #include "analysis/cpu/off_cpu.h"
 #include "decode/event.h"

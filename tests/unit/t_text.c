@@ -3,6 +3,7 @@
  * t_text.c - the text form loses nothing: events of every kind, quoting, times; and a session's text comes back as it
  * was.
  */
+#include "proftrace/events.h"
 #include "helper_trace.h"
 
 #include <errno.h>

@@ -2,6 +2,7 @@
  *
  * t_trace.c - what is written is read: every event kind, every way of storing a block, raw buffers, duplicates, totals.
  */
+#include "proftrace/payloads.h"
 #include "helper_trace.h"
 
 #include <stdlib.h>

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "proftrace/events.h"
 #include "export/export.h"
 
 #define MAX_PROCESSES 64

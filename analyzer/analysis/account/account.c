@@ -12,6 +12,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "proftrace/events.h"
+
 /* malloc and free of small blocks, glibc 2.36, measured in tests/bench (M1): the heap part is an estimate. */
 #define HEAP_CALL_NS 12.0
 

@@ -5,6 +5,7 @@
 #ifndef PT_ANALYSIS_ACCOUNT_ACCOUNT_H
 #define PT_ANALYSIS_ACCOUNT_ACCOUNT_H
 
+#include "proftrace/events.h"
 #include "analysis/analysis.h"
 #include "facts/channels.h"
 #include "facts/thread_ids.h"

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "proftrace/payloads.h"
 #include "account.h"
 
 enum { MOST_CONNECTED = 65536 };

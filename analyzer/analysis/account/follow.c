@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "proftrace/payloads.h"
 #include "account.h"
 
 /* The one that was waited for may come back from its call later than the one that waited, and a call is known when it

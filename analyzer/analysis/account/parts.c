@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "proftrace/events.h"
 #include "facts/python.h"
 #include "account.h"
 

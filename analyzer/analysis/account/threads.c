@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "proftrace/events.h"
 #include "account.h"
 
 /* Threads of the recorder's own, for what a GPU did, have such numbers. */

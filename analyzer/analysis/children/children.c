@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/payloads.h"
 #include "analysis/analysis.h"
 #include "facts/wait_kind.h"
 

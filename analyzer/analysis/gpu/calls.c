@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/payloads.h"
 #include "memory.h"
 #include "overlaps.h"
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/events.h"
 #include "util/auto.h"
 #include "util/str.h"
 #include "host.h"

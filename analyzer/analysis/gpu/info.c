@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/payloads.h"
 #include "memory.h"
 
 /* ---- devices ---- */

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/payloads.h"
+
 static const char *kind_name(pt_u32 kind)
 {
     static const char *const kinds[] = {"unknown", "pageable", "pinned",        "device",

@@ -10,6 +10,8 @@
 
 #include "overlaps.h"
 
+#include "proftrace/payloads.h"
+
 enum {
     MOST_OPEN = 1024,
     MOST_RANGES = 2048, /* open ones, and closed ones for which work may still come */

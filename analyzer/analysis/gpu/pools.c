@@ -5,6 +5,7 @@
  * Threads: one. State: a pool per address, process and device. Never: takes a size that was told for one that holds
  * for ever: where more is in use than was told, nothing is known.
  */
+#include "proftrace/payloads.h"
 #include "memory.h"
 
 struct gpu_pool *gpu_pool_of(struct gpu *gpu, const struct pt_process *process, const char *name, pt_u32 device)

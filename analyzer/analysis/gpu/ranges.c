@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/payloads.h"
 #include "overlaps.h"
 
 pt_u32 gpu_node_of(const struct gpu *gpu, const struct pt_thread *thread)

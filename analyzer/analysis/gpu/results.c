@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/events.h"
 #include "memory.h"
 
 static void set(struct gpu *gpu, pt_u32 stage, const char *name, struct pt_value value)

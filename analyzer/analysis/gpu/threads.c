@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/payloads.h"
 #include "facts/call_class.h"
 #include "facts/wait_kind.h"
 #include "gpu.h"

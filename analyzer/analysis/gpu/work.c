@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/payloads.h"
 #include "gpu.h"
 
 /* A kernel may end before the call that launched it returns, long before where that was kept from a CPU: its record

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "proftrace/payloads.h"
 #include "analysis/analysis.h"
 #include "facts/block_map.h"
 #include "level.h"

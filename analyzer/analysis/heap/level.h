@@ -5,7 +5,7 @@
 #ifndef PT_ANALYSIS_HEAP_LEVEL_H
 #define PT_ANALYSIS_HEAP_LEVEL_H
 
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 
 enum { PT_LEVEL_BUCKETS = 64 };
 

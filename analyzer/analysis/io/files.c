@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/payloads.h"
 #include "analysis/analysis.h"
 #include "facts/call_class.h"
 #include "facts/call_gaps.h"

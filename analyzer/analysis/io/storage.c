@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/payloads.h"
 #include "analysis/analysis.h"
 #include "facts/wait_kind.h"
 #include "facts/workers.h"

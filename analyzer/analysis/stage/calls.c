@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/events.h"
 #include "analysis/analysis.h"
 #include "facts/call_class.h"
 #include "profile/histogram.h"

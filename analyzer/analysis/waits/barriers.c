@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "proftrace/payloads.h"
 #include "analysis/analysis.h"
 #include "lock_holders.h"
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "proftrace/events.h"
 #include "locks.h"
 
 enum { MAX_ROWS = 50, FEWEST_QUEUES = 100, LEAST_SIGNAL_NS = 1000000 };

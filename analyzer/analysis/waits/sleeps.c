@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "proftrace/payloads.h"
 #include "analysis/analysis.h"
 #include "facts/wait_kind.h"
 #include "facts/workers.h"

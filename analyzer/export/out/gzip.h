@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 
 #define PT_GZIP_BLOCK_BYTES (1u << 20)
 

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 
 #define PT_PROTO_MESSAGE_BYTES 16383u
 /* The most bytes that one text takes; longer ones are cut and end in "...". */

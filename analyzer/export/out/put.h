@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 
 /* The most bytes that one string takes, quotes included; longer ones are cut and end in "...". */
 #define PT_PUT_STRING_BYTES 3072u

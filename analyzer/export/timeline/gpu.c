@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "proftrace/cuda.h"
+#include "proftrace/payloads.h"
 #include "gpu_counters.h"
 #include "gpu_names.h"
 #include "rows.h"

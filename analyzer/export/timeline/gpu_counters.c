@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "proftrace/payloads.h"
 #include "gpu_names.h"
 #include "show.h"
 

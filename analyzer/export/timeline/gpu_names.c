@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "proftrace/cuda.h"
+#include "proftrace/payloads.h"
 #include "symbols/demangle.h"
 #include "util/auto.h"
 #include "util/mem.h"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "proftrace/events.h"
 #include "rows.h"
 
 #define LANE_ROWS 8

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "proftrace/events.h"
 #include "model/session.h"
 
 static void block_add(struct pt_live_heap *heap, pt_u64 addr, pt_u64 bytes)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "proftrace/payloads.h"
 #include "rows.h"
 #include "show.h"
 

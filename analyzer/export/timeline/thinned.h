@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 
 struct pt_thinned {
     pt_i64 bucket_ns, bucket_end_ns;

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "proftrace/payloads.h"
 #include "gpu.h"
 #include "lanes.h"
 #include "processes.h"

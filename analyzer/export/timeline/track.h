@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 
 /* Slices that a track remembers, those in the innermost open range first of all. A call that encloses more than half as
  * many is refused; ranges never are. */

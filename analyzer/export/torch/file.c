@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/payloads.h"
 #include "export/out/put.h"
 #include "export/timeline/gpu_names.h"
 #include "gpu.h"

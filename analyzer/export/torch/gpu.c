@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "proftrace/cuda.h"
+#include "proftrace/payloads.h"
 #include "export/out/put.h"
 #include "export/timeline/gpu_names.h"
 #include "util/json/json_text.h"

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/payloads.h"
 #include "line.h"
 
 #define LINKS (1u << 14) /* the driver queues about 1,000 launches of a stream */

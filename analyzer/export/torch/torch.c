@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "proftrace/events.h"
 #include "util/auto.h"
 #include "util/mem.h"
 #include "file.h"

@@ -251,6 +251,7 @@ int pt_text_lost(struct pt_text_process *p, const struct pt_keys *keys, struct p
     static const char *const names[] = {
 #define DROP(name, doc) #name,
 #include "proftrace/drops.def"
+#include "proftrace/events.h"
 #undef DROP
     };
     for (int d = 0; d < PT_DROP__COUNT; d++)

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "proftrace/events.h"
 #include "decode/text.h"
 #include "merge/stream.h"
 #include "model/labels.h"

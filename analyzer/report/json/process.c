@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "proftrace/events.h"
 #include "facts/call_class.h"
 #include "profile/views.h"
 #include "report/outcome.h"

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 
 enum { PT_GPUS_MAX = 32, PT_GPU_NAME_SIZE = 96, PT_GPU_REASON_SIZE = 64 };
 

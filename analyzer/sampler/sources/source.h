@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#include "proftrace/schema.h"
+#include "proftrace/types.h"
 #include "run_file/resources.h"
 
 #define PT_REASON_SIZE 200

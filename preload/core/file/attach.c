@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include "proftrace/events.h"
 #include "core/sys.h"
 #include "area.h"
 #include "checksum.h"

@@ -5,7 +5,6 @@
 #ifndef PT_CORE_FILE_ATTACH_H
 #define PT_CORE_FILE_ATTACH_H
 
-#include "core/private.h"
 #include "core/state.h"
 
 /* The calling thread's slot, attached now if need be; NULL when it cannot record. Blocks signals itself. */

@@ -5,6 +5,7 @@
 #ifndef PT_CORE_FILE_CHECKSUM_H
 #define PT_CORE_FILE_CHECKSUM_H
 
+#include "proftrace/format.h"
 #include "core/compiler.h"
 
 /* The constructor has asked ld.so what the machine can: cpuid costs a VM exit each time. */

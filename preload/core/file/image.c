@@ -15,6 +15,7 @@
 #include <sys/utsname.h>
 
 #include "proftrace/redact.h"
+#include "proftrace/schema_text.h"
 #include "core/kill_point.h"
 #include "core/options.h"
 #include "core/rank.h"

@@ -4,6 +4,11 @@
  */
 #include "kinds.h"
 
+#include "proftrace/events.h"
+#include "proftrace/format.h"
+
+_Static_assert(PT_ROW__COUNT <= PT_TOTALS_ROWS, "totals table too small");
+
 /* Each FIELD adds (result width) + 16 * (bytes width) to one number per event. */
 #define WIDTHS(unit_class) (PT_CLASS_HAS_ERRORS(unit_class) + 16 * ((unit_class) == PT_CLASS_RESULT_BYTES))
 

@@ -11,6 +11,7 @@
 
 #include <zstd.h>
 
+#include "proftrace/events.h"
 #include "core/kill_point.h"
 #include "core/private.h"
 #include "checksum.h"

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 
 #include "core/file/attach.h"
+#include "core/private.h"
 #include "core/process.h"
 #include "core/sys.h"
 #include "core/text.h"

@@ -13,6 +13,7 @@
 #include "proftrace/redact.h"
 #include "core/file/attach.h"
 #include "core/file/image_state.h"
+#include "core/private.h"
 #include "core/sys.h"
 #include "core/text.h"
 #include "define.h"

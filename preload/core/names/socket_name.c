@@ -14,6 +14,7 @@
 #include <sys/un.h>
 
 #include "core/file/attach.h"
+#include "core/private.h"
 #include "core/sys.h"
 #include "intern.h"
 

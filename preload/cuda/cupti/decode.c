@@ -9,6 +9,7 @@
  */
 #include "decode.h"
 
+#include "proftrace/events.h"
 #include "core/file/device.h"
 #include "core/names/intern.h"
 #include "calls.h"

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "proftrace/events.h"
 #include "core/emit.h"
 #include "core/options.h"
 #include "core/text.h"

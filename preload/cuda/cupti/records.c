@@ -8,6 +8,7 @@
 #include "records.h"
 
 #include "proftrace/cuda.h"
+#include "proftrace/events.h"
 #include "core/file/device.h"
 #include "core/names/intern.h"
 #include "core/text.h"

@@ -8,6 +8,7 @@
 #ifndef PT_CUDA_RANGES_ANNOTATION_H
 #define PT_CUDA_RANGES_ANNOTATION_H
 
+#include "proftrace/events.h"
 #include "core/emit.h"
 #include "core/options.h"
 

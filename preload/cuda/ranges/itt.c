@@ -6,6 +6,7 @@
  * first call and asks us, with its own lock held, to fill its table. What has no function here becomes what it is
  * without a tool. Synchronisation, memory and module events are not taken.
  */
+#include "proftrace/events.h"
 #include "core/names/intern_name.h"
 #include "core/text.h"
 #include "annotation.h"

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "proftrace/events.h"
 #include "core/emit.h"
 #include "core/file/attach.h"
 #include "core/file/image_state.h"

@@ -8,6 +8,7 @@
  */
 #include "heap_sample.h"
 
+#include "proftrace/events.h"
 #include "core/file/attach.h"
 #include "core/file/image_state.h"
 #include "core/names/stack.h"
