@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/limits.h"
 #include "util/auto.h"
 #include "library.h"
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "proftrace/limits.h"
 #include "util/auto.h"
 
 /* Seen from the directory of the executable: the build folder, then what CMAKE_INSTALL_LIBDIR may be. */

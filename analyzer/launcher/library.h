@@ -7,8 +7,6 @@
 
 #include "util/error.h"
 
-#define PT_LIBRARY_NAME "libproftrace.so"
-
 /* The absolute path of the library, to be freed; NULL with err where it is missing or its path cannot be preloaded. */
 char *pt_library_find(struct pt_error *err);
 

@@ -5,6 +5,8 @@
 #ifndef PROFTRACE_LIMITS_H
 #define PROFTRACE_LIMITS_H
 
+#define PT_LIBRARY_NAME "libproftrace.so"
+
 /* Names of stages. A longer one has no effect. */
 #define PT_STAGE_MAX_BYTES 127
 

@@ -15,6 +15,7 @@
 
 #include "proftrace/cuda.h"
 #include "proftrace/events.h"
+#include "proftrace/limits.h"
 #include "core/file/image_state.h"
 #include "core/names/define.h"
 #include "core/names/intern.h"
@@ -23,23 +24,9 @@
 #include "sys.h"
 #include "text.h"
 
-#define LIBRARY "libproftrace.so"
-
-static const char *base_name(const char *path)
-{
-    const char *name = path;
-    for (; *path; path++)
-        if (*path == '/')
-            name = path + 1;
-    return name;
-}
-
 static int is_our_name(const char *path)
 {
-    const char *prefix = LIBRARY;
-    for (path = base_name(path); *prefix && *path == *prefix; path++, prefix++)
-        ;
-    return !*prefix;
+    return pt_text_starts(pt_text_base_name(path), PT_LIBRARY_NAME);
 }
 
 static const struct link_map *map_of(const void *address)
@@ -67,7 +54,7 @@ enum pt_arrival pt_injection_arrival(void)
 {
     /* Preloaded libraries come before those that the program needs; dlopen appends. */
     for (const struct link_map *map = own_map(); map; map = map->l_prev)
-        if (map->l_name && pt_text_equal(base_name(map->l_name), "libc.so.6"))
+        if (map->l_name && pt_text_equal(pt_text_base_name(map->l_name), "libc.so.6"))
             return is_there_another() ? PT_ARRIVAL_SECOND : PT_ARRIVAL_INJECTED;
     return PT_ARRIVAL_PRELOADED;
 }

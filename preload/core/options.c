@@ -110,7 +110,7 @@ static void read_alias(const char *entry)
 static void read_preload(const char *entry)
 {
     if (value_of(entry, "", "LD_PRELOAD"))
-        pt_started_by_environment |= !!strstr(entry, "libproftrace.so");
+        pt_started_by_environment |= !!strstr(entry, PT_LIBRARY_NAME);
 }
 
 static void for_each(char **environment, char first_letter, void (*read)(const char *entry))

@@ -6,8 +6,6 @@
  */
 #include "private.h"
 
-#include <sys/mman.h>
-
 #include "sys.h"
 
 /* CFI through rbp, so that the unwinder finds the host's frames behind a foreign stack pointer. */
@@ -42,6 +40,5 @@ struct pt_private *pt_private_new(void)
 
 struct pt_private *pt_privates_new(pt_u32 count)
 {
-    return pt_sys_map(count * sizeof(struct pt_private), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return pt_sys_memory(count * sizeof(struct pt_private));
 }

@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -22,13 +23,6 @@
 
 char pt_session_path[512];
 struct pt_session_page *pt_session_page;
-
-static pt_u64 now_ns(clockid_t clock)
-{
-    struct timespec now = {0};
-    pt_syscall2(SYS_clock_gettime, clock, &now);
-    return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
-}
 
 /* Map session.bin of the session directory; it stays NULL (no budget) when it is not ours or not there. */
 static void map_page(int flags)
@@ -73,8 +67,8 @@ static void fill_page(void)
         return;
     page->format_version = PT_FORMAT_VERSION;
     page->budget_bytes = budget_bytes();
-    page->start_realtime_ns = now_ns(CLOCK_REALTIME);
-    page->start_monotonic_ns = now_ns(CLOCK_MONOTONIC);
+    page->start_realtime_ns = pt_sys_clock_ns(CLOCK_REALTIME);
+    page->start_monotonic_ns = pt_sys_clock_ns(CLOCK_MONOTONIC);
     __builtin_memcpy(page->magic, PT_SESSION_MAGIC, 8);
 }
 
@@ -139,10 +133,10 @@ static int make_session(const char *command)
         return -1;
     for (int attempt = 0; attempt < 8; attempt++) {
         pt_u32 id = 0;
-        if (pt_syscall3(SYS_getrandom, &id, sizeof id, 1 /* GRND_NONBLOCK */) != sizeof id)
-            id = (pt_u32)now_ns(CLOCK_MONOTONIC);
+        if (pt_syscall3(SYS_getrandom, &id, sizeof id, GRND_NONBLOCK) != sizeof id)
+            id = (pt_u32)pt_sys_clock_ns(CLOCK_MONOTONIC);
         struct pt_text text = {name, 0, sizeof name};
-        add_stamp(&text, now_ns(CLOCK_REALTIME) / 1000000000u);
+        add_stamp(&text, pt_sys_clock_ns(CLOCK_REALTIME) / 1000000000u);
         pt_text_byte(&text, '-');
         pt_text_file_name(&text, command, 40);
         pt_text_byte(&text, '-');
@@ -158,7 +152,7 @@ static int make_session(const char *command)
             move_latest(root, name);
             return 1;
         }
-        if (made != -17 /* EEXIST */)
+        if (made != -EEXIST)
             return -1;
     }
     return -1;

@@ -7,7 +7,10 @@
 #ifndef PT_CORE_SYS_H
 #define PT_CORE_SYS_H
 
+#include <errno.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "compiler.h"
 
@@ -34,6 +37,42 @@ PT_ALWAYS_INLINE void *pt_sys_map(pt_u64 bytes, int protection, int flags, int f
 {
     const long result = pt_syscall6(SYS_mmap, 0, (long)bytes, protection, flags, fd, (long)offset);
     return result < 0 && result > -4096 ? 0 : (void *)result;
+}
+
+/* Zeros of our own; only touched pages cost memory. NULL when the kernel refuses. */
+PT_ALWAYS_INLINE void *pt_sys_memory(pt_u64 bytes)
+{
+    return pt_sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+/* The same, and zeros again in a forked child. NULL also before Linux 4.14. */
+static inline void *pt_sys_memory_wiped(pt_u64 bytes)
+{
+    void *memory = pt_sys_memory(bytes);
+    if (memory && pt_syscall3(SYS_madvise, memory, (bytes + 4095) & ~4095ul, MADV_WIPEONFORK) != 0) {
+        pt_syscall2(SYS_munmap, memory, bytes);
+        memory = 0;
+    }
+    return memory;
+}
+
+static inline pt_u64 pt_sys_clock_ns(clockid_t clock)
+{
+    struct timespec now = {0};
+    pt_syscall2(SYS_clock_gettime, clock, &now);
+    return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
+}
+
+/* Can the eight bytes around an address be read? The kernel reads the set before it looks at what is to be done with
+ * it: EFAULT, or EINVAL for what it does not know. */
+static inline int pt_sys_is_readable(pt_u64 address)
+{
+    enum { NO_SUCH_HOW = -1 };
+    return pt_syscall4(SYS_rt_sigprocmask, NO_SUCH_HOW, address & ~7ull, 0, 8) == -EINVAL;
 }
 
 /* Block all 64 signals (glibc's wrapper leaves 32 and 33, its cancel and setxid signals, open). */

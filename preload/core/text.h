@@ -23,6 +23,23 @@ PT_ALWAYS_INLINE int pt_text_equal(const char *a, const char *b)
     return *a == *b;
 }
 
+PT_ALWAYS_INLINE int pt_text_starts(const char *text, const char *prefix)
+{
+    while (*prefix && *text == *prefix)
+        text++, prefix++;
+    return !*prefix;
+}
+
+/* Behind the last slash. */
+static inline const char *pt_text_base_name(const char *path)
+{
+    const char *name = path;
+    for (; *path; path++)
+        if (*path == '/')
+            name = path + 1;
+    return name;
+}
+
 /* A text being built in a fixed buffer; what does not fit is cut, the buffer stays terminated. */
 struct pt_text {
     char *bytes;

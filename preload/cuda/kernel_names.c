@@ -8,8 +8,6 @@
  */
 #include "kernel_names.h"
 
-#include <sys/mman.h>
-
 #include "core/emit.h"
 #include "core/names/intern_name.h"
 #include "core/sys.h"
@@ -34,7 +32,7 @@ static struct entry *level_at(pt_u32 level, int is_to_write)
     if (table || !is_to_write || pt_switches.frozen)
         return table;
     const pt_u64 bytes = level_slots[level] * sizeof *table;
-    table = pt_sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    table = pt_sys_memory(bytes);
     struct entry *none = 0;
     if (table && !__atomic_compare_exchange_n(&levels[level], &none, table, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         pt_syscall2(SYS_munmap, table, bytes);

@@ -15,6 +15,8 @@
 #include <errno.h>
 #include <link.h>
 
+#include "core/text.h"
+
 #define CUDARTS 4u
 #define CUDA_ERROR_NO_DEVICE 100
 #define CUDA_ERROR_UNKNOWN 999
@@ -45,22 +47,12 @@ static int no_device(void)
     return CUDA_ERROR_NO_DEVICE;
 }
 
-static int starts_with(const char *text, const char *prefix)
-{
-    while (*prefix && *text == *prefix)
-        text++, prefix++;
-    return !*prefix;
-}
-
 /* The name is one of ours when it ends in libcudart.so and a version; a cudart with a hash in its name, as bundlers of
  * wheels make them, does, too: libcudart-9335f6a2.so.12. */
 static int is_cudart(const char *path)
 {
-    const char *name = path;
-    for (; *path; path++)
-        if (*path == '/')
-            name = path + 1;
-    return starts_with(name, SONAME) || starts_with(name, "libcudart-");
+    const char *name = pt_text_base_name(path);
+    return pt_text_starts(name, SONAME) || pt_text_starts(name, "libcudart-");
 }
 
 /* ---- which library ---- */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "proftrace/events.h"
+#include "proftrace/limits.h"
 #include "core/emit.h"
 #include "core/names/intern.h"
 #include "core/text.h"
@@ -294,7 +295,7 @@ static const char *why_not_injected(void)
     const char *path = getenv("CUDA_INJECTION64_PATH");
     if (!path)
         return "CUDA_INJECTION64_PATH was taken out of the environment";
-    return strstr(path, "libproftrace.so") ? "the CUDA driver has not loaded what CUDA_INJECTION64_PATH names" : 0;
+    return strstr(path, PT_LIBRARY_NAME) ? "the CUDA driver has not loaded what CUDA_INJECTION64_PATH names" : 0;
 }
 
 static PT_NOINLINE void say_why(int result)

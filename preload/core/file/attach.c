@@ -9,7 +9,6 @@
 #include "attach.h"
 
 #include <pthread.h>
-#include <sys/mman.h>
 
 #include "proftrace/events.h"
 #include "core/sys.h"
@@ -101,7 +100,7 @@ static struct pt_tracer_thread *take_over(pt_u32 tid)
     for (pt_u32 i = 0; i < n && i < TAKEOVER_PROBES; i++) {
         struct pt_tracer_thread *t = &pt_image->threads[__atomic_fetch_add(&pt_image->probe, 1, __ATOMIC_RELAXED) % n];
         pt_u32 old = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE);
-        if (!old || !t->area || pt_syscall3(SYS_tgkill, pt_image->pid, old, 0) != -3 /* ESRCH */)
+        if (!old || !t->area || pt_syscall3(SYS_tgkill, pt_image->pid, old, 0) != -ESRCH)
             continue;
         if (!__atomic_compare_exchange_n(&t->tid, &old, tid, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
             continue;

@@ -11,6 +11,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 
@@ -26,10 +27,6 @@
 #include "area.h"
 #include "image_state.h"
 #include "space.h"
-
-#ifndef MADV_WIPEONFORK
-#define MADV_WIPEONFORK 18
-#endif
 
 #define SCHEMA_BYTES ((sizeof pt_schema_text + 4095) & ~4095ul)
 #define HEAD_BYTES (4096 + PT_TEXT_BYTES + SCHEMA_BYTES)
@@ -49,24 +46,9 @@ void pt_image_set_arguments(int argc, char **argv)
 
 int pt_image_reserve(void)
 {
-    struct pt_image *image =
-        pt_sys_map(sizeof *image, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (!image)
-        return -1;
-    /* Without it (before Linux 4.14) a forked child would write into its parent's file: do not record at all. */
-    if (pt_syscall3(SYS_madvise, image, sizeof *image, MADV_WIPEONFORK) != 0) {
-        pt_syscall2(SYS_munmap, image, sizeof *image);
-        return -1;
-    }
-    pt_image = image;
-    return 0;
-}
-
-static pt_u64 clock_ns(clockid_t clock)
-{
-    struct timespec now = {0};
-    pt_syscall2(SYS_clock_gettime, clock, &now);
-    return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
+    /* Without it a forked child would write into its parent's file: do not record at all. */
+    pt_image = pt_sys_memory_wiped(sizeof *pt_image);
+    return pt_image ? 0 : -1;
 }
 
 /* Both clocks at one instant: the reading whose two counter reads lie closest together, of three. */
@@ -75,7 +57,7 @@ static struct pt_clock_pair read_clock_pair(void)
     struct pt_clock_pair best = {0};
     pt_u64 least = ~0ull;
     for (int i = 0; i < 3; i++) {
-        const pt_u64 before = pt_clock(), ns = clock_ns(CLOCK_MONOTONIC), after = pt_clock();
+        const pt_u64 before = pt_clock(), ns = pt_sys_clock_ns(CLOCK_MONOTONIC), after = pt_clock();
         if (after - before < least) {
             least = after - before;
             best = (struct pt_clock_pair){before + (after - before) / 2, ns};
@@ -262,7 +244,7 @@ static void write_header(struct pt_file_header *header, pt_u64 trace_id, pt_u64 
     read_boot_id(header->boot_id);
     header->clock_source = pt_switches.tsc ? PT_CLOCK_TSC : PT_CLOCK_MONOTONIC;
     header->clock_shift = pt_switches.clock_shift;
-    header->realtime_ns = clock_ns(CLOCK_REALTIME);
+    header->realtime_ns = pt_sys_clock_ns(CLOCK_REALTIME);
     header->clock_first = read_clock_pair();
     /* Seconds back: a span that began just before (the fork child's first call) must not lie before tick 0, even when
      * making the file took long. */
@@ -302,7 +284,7 @@ static void name_file(pt_u64 trace_id)
 static pt_u64 new_trace_id(void)
 {
     pt_u64 id = 0;
-    if (pt_syscall3(SYS_getrandom, &id, sizeof id, 1 /* GRND_NONBLOCK */) != sizeof id)
+    if (pt_syscall3(SYS_getrandom, &id, sizeof id, GRND_NONBLOCK) != sizeof id)
         id = pt_clock() * 0x9e3779b97f4a7c15ull ^ pt_image->pid;
     return id ? id : 1;
 }

@@ -7,8 +7,6 @@
  */
 #include "ring.h"
 
-#include <sys/mman.h>
-
 #include "core/state.h"
 #include "core/sys.h"
 #include "area.h"

@@ -101,7 +101,7 @@ static long write_zeros(int fd, pt_u64 offset, pt_u64 bytes)
     for (pt_u64 done = 0; done < bytes; done += sizeof zeros) {
         const long wrote = pt_syscall4(SYS_pwrite64, fd, zeros, sizeof zeros, offset + done);
         if (wrote != (long)sizeof zeros)
-            return wrote < 0 ? wrote : -28 /* ENOSPC */;
+            return wrote < 0 ? wrote : -ENOSPC;
     }
     return 0;
 }
@@ -111,7 +111,7 @@ static long check_free_space(int fd)
 {
     struct statfs fs;
     if (pt_syscall2(SYS_fstatfs, fd, &fs) == 0 && fs.f_blocks && fs.f_bavail < fs.f_blocks / 20)
-        return -28 /* ENOSPC */;
+        return -ENOSPC;
     return 0;
 }
 
@@ -120,7 +120,7 @@ long pt_check_file_limit(pt_u64 end)
     struct rlimit limit;
     if (pt_syscall4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
         limit.rlim_cur < end)
-        return -27 /* EFBIG */;
+        return -EFBIG;
     return 0;
 }
 
@@ -129,7 +129,7 @@ long pt_allocate(int fd, pt_u64 offset, pt_u64 bytes)
     long error = check_free_space(fd);
     if (!error)
         error = pt_syscall4(SYS_fallocate, fd, 0, offset, bytes);
-    return error == -95 /* EOPNOTSUPP */ || error == -38 /* ENOSYS */ ? write_zeros(fd, offset, bytes) : error;
+    return error == -EOPNOTSUPP || error == -ENOSYS ? write_zeros(fd, offset, bytes) : error;
 }
 
 static void grow_file(void *argument)
@@ -147,7 +147,7 @@ static void grow_file(void *argument)
         g->error = pt_allocate((int)fd, g->offset, g->bytes);
     if (!g->error) {
         g->map = pt_sys_map(g->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, g->offset);
-        g->error = g->map ? 0 : -12 /* ENOMEM */;
+        g->error = g->map ? 0 : -ENOMEM;
     }
     pt_syscall1(SYS_close, fd);
     if (g->map)
@@ -158,7 +158,7 @@ static void *map_range(pt_u64 offset, pt_u64 bytes, int is_new)
 {
     struct growth g = {.path = pt_image->path, .offset = offset, .bytes = bytes, .is_new = is_new};
     if (pt_private_files(grow_file, &g) < 0)
-        g.error = -11 /* EAGAIN */;
+        g.error = -EAGAIN;
     if (!g.map) {
         __atomic_fetch_add(&pt_image->header->growth_failures, 1, __ATOMIC_RELAXED);
         pt_image->header->growth_errno = (pt_i32)-g.error;

@@ -296,13 +296,12 @@ static const struct pt_frame_rule *find_rule(struct pt_frame_check *check, pt_u6
     return known;
 }
 
-/* The kernel reads the set before it looks at what to do with it: EFAULT or EINVAL. */
 static int is_readable(struct pt_frame_check *check, pt_u64 address)
 {
     const pt_u64 page = address & ~4095ull;
     if (page == check->page)
         return 1;
-    if (pt_syscall4(SYS_rt_sigprocmask, -1, page, 0, 8) != -22 /* EINVAL */)
+    if (!pt_sys_is_readable(page))
         return 0;
     check->page = page;
     return 1;

@@ -8,8 +8,6 @@
  */
 #include "intern.h"
 
-#include <sys/mman.h>
-
 #include "proftrace/redact.h"
 #include "core/file/attach.h"
 #include "core/file/image_state.h"
@@ -33,7 +31,7 @@ static pt_u64 *level_at(pt_u32 level)
     if (table || pt_switches.frozen)
         return table;
     const pt_u64 bytes = (pt_u64)level_slots[level] * sizeof *table;
-    table = pt_sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    table = pt_sys_memory(bytes);
     pt_u64 *none = 0;
     if (table && !__atomic_compare_exchange_n(&levels[level], &none, table, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         pt_syscall2(SYS_munmap, table, bytes);

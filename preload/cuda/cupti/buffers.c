@@ -9,8 +9,6 @@
  */
 #include "buffers.h"
 
-#include <sys/mman.h>
-
 #include "core/sys.h"
 #include "decode.h"
 #include "program.h"
@@ -38,8 +36,7 @@ static struct pt_cupti_buffer *new_buffer(struct pt_cupti *c)
         __atomic_store_n(&c->n_buffers, PT_CUPTI_BUFFERS, __ATOMIC_RELEASE);
         return 0;
     }
-    struct pt_cupti_buffer *buffer =
-        pt_sys_map(sizeof *buffer, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    struct pt_cupti_buffer *buffer = pt_sys_memory(sizeof *buffer);
     if (buffer) {
         buffer->is_taken = 1;
         buffer->index = index;
@@ -72,8 +69,7 @@ static struct discard *new_discard(void)
     if (index >= MORE_DISCARDS)
         __atomic_store_n(&n_more_discards, MORE_DISCARDS, __ATOMIC_RELEASE);
     else
-        discard =
-            pt_sys_map(sizeof *discard, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        discard = pt_sys_memory(sizeof *discard);
     if (discard) {
         discard->users = 1;
         __atomic_store_n(&more_discards[index], discard, __ATOMIC_RELEASE);

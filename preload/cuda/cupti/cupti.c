@@ -9,7 +9,6 @@
 #include "cupti.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "core/options.h"
 #include "core/process.h"
@@ -19,10 +18,6 @@
 #include "library.h"
 #include "program.h"
 #include "recording.h"
-
-#ifndef MADV_WIPEONFORK
-#define MADV_WIPEONFORK 18
-#endif
 
 void pt_cupti_tick(void)
 {
@@ -46,17 +41,6 @@ static void end_at_exit(void)
         pt_cupti_finish(c);
 }
 
-static struct pt_cupti *new_state(void)
-{
-    struct pt_cupti *c =
-        pt_sys_map(sizeof *c, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (c && pt_syscall3(SYS_madvise, c, (sizeof *c + 4095) & ~4095ul, MADV_WIPEONFORK) != 0) {
-        pt_syscall2(SYS_munmap, c, sizeof *c);
-        c = 0;
-    }
-    return c;
-}
-
 int pt_cupti_start(void)
 {
     if (!pt_options.cuda) {
@@ -71,7 +55,7 @@ int pt_cupti_start(void)
         pt_cuda_say(PT_CUDA_TRACING_WRAPPED, "the program used CUPTI itself before it used CUDA");
         return 0;
     }
-    struct pt_cupti *c = new_state();
+    struct pt_cupti *c = pt_sys_memory_wiped(sizeof *c);
     const char *why = c ? pt_cupti_load(c) : "no memory for it";
     if (why) {
         pt_cuda_say(PT_CUDA_TRACING_WRAPPED, why);

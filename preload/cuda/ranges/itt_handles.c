@@ -8,8 +8,6 @@
  */
 #include "itt_handles.h"
 
-#include <sys/mman.h>
-
 #include "core/state.h"
 #include "core/sys.h"
 
@@ -43,8 +41,7 @@ static struct chunk *next_chunk(struct chunk *full)
 {
     if (pt_switches.frozen || __atomic_add_fetch(&n_chunks, 1, __ATOMIC_RELAXED) > CHUNKS_MOST)
         return 0;
-    struct chunk *chunk =
-        pt_sys_map(sizeof *chunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    struct chunk *chunk = pt_sys_memory(sizeof *chunk);
     if (chunk && !__atomic_compare_exchange_n(&current, &full, chunk, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         pt_syscall2(SYS_munmap, chunk, sizeof *chunk);
         chunk = full; /* another thread's */

@@ -10,17 +10,7 @@
 #include <string.h>
 
 #include "core/sys.h"
-
-static int starts_with(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
+#include "core/text.h"
 
 /* Read text at a file offset into check->name. */
 static const char *read_name(struct pt_elf_check *check, pt_u64 offset, pt_u64 bytes)
@@ -68,7 +58,7 @@ static int is_sanitizer(const char *library)
                                            "libclang_rt.asan",  "libclang_rt.tsan", "libclang_rt.msan",
                                            "libclang_rt.hwasan"};
     for (unsigned i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (starts_with(library, prefixes[i]))
+        if (pt_text_starts(library, prefixes[i]))
             return 1;
     return 0;
 }
@@ -98,7 +88,7 @@ static enum pt_verdict verdict_of_loader(const char *loader)
 {
     if (strcmp(loader, "ld-linux-x86-64.so.2") == 0)
         return PT_VERDICT_TRACED;
-    if (starts_with(loader, "ld-musl") || starts_with(loader, "ld64-uClibc") || strcmp(loader, "linker64") == 0)
+    if (pt_text_starts(loader, "ld-musl") || pt_text_starts(loader, "ld64-uClibc") || strcmp(loader, "linker64") == 0)
         return PT_VERDICT_LIBC;
     return PT_VERDICT_UNKNOWN;
 }
@@ -122,6 +112,7 @@ enum pt_verdict pt_elf_verdict(struct pt_elf_check *check)
     /* The end of the name decides; a path that does not fit is nobody's standard loader. */
     if (loader->p_filesz >= sizeof check->name)
         return verdict_of_libraries(check, segments, count);
-    const enum pt_verdict verdict = verdict_of_loader(base_name(read_name(check, loader->p_offset, loader->p_filesz)));
+    const enum pt_verdict verdict =
+        verdict_of_loader(pt_text_base_name(read_name(check, loader->p_offset, loader->p_filesz)));
     return verdict == PT_VERDICT_TRACED ? verdict_of_libraries(check, segments, count) : verdict;
 }

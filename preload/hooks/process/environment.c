@@ -9,34 +9,27 @@
  */
 #include "environment.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "proftrace/limits.h"
 #include "core/sys.h"
+#include "core/text.h"
 
 #define PRELOAD "LD_PRELOAD="
-#define LIBRARY "libproftrace.so"
-
-static int starts_with(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 /* Variables that only we set. */
 static int is_ours(const char *variable)
 {
-    return starts_with(variable, "PROFTRACE_") ||
-           ((starts_with(variable, "CUDA_INJECTION64_PATH=") || starts_with(variable, "NVTX_INJECTION64_PATH=") ||
-             starts_with(variable, "INTEL_LIBITTNOTIFY64=")) &&
-            strstr(variable, LIBRARY));
+    return pt_text_starts(variable, "PROFTRACE_") ||
+           ((pt_text_starts(variable, "CUDA_INJECTION64_PATH=") || pt_text_starts(variable, "NVTX_INJECTION64_PATH=") ||
+             pt_text_starts(variable, "INTEL_LIBITTNOTIFY64=")) &&
+            strstr(variable, PT_LIBRARY_NAME));
 }
 
 static int names_us(const char *item, pt_u64 length)
 {
     const void *slash = memrchr(item, '/', length);
     const char *base = slash ? (const char *)slash + 1 : item;
-    return (pt_u64)(item + length - base) >= sizeof LIBRARY - 1 && starts_with(base, LIBRARY);
+    return (pt_u64)(item + length - base) >= sizeof PT_LIBRARY_NAME - 1 && pt_text_starts(base, PT_LIBRARY_NAME);
 }
 
 /* ---- does an environment start us? ---- */
@@ -49,13 +42,11 @@ struct reader {
 
 static int is_readable(struct reader *reader, const void *at)
 {
-    enum { NO_SUCH_HOW = -1, PAGE_BYTES = 4096 };
+    enum { PAGE_BYTES = 4096 };
     const pt_u64 page = (pt_u64)at & ~(pt_u64)(PAGE_BYTES - 1);
     if (page == reader->page)
         return 1;
-    /* The kernel reads the set before it looks at what shall be done with it: EINVAL = it could. */
-    const pt_u64 aligned = (pt_u64)at & ~7ull;
-    if (pt_syscall4(SYS_rt_sigprocmask, NO_SUCH_HOW, aligned, 0, 8) != -EINVAL)
+    if (!pt_sys_is_readable((pt_u64)at))
         return 0;
     reader->page = page;
     return 1;
@@ -95,7 +86,7 @@ int pt_environment_starts_us(char *const *vector)
         if (!vector[i])
             break;
         const long name_bytes = sizeof PRELOAD - 1;
-        if (readable_length(&of_text, vector[i], name_bytes) < name_bytes || !starts_with(vector[i], PRELOAD))
+        if (readable_length(&of_text, vector[i], name_bytes) < name_bytes || !pt_text_starts(vector[i], PRELOAD))
             continue;
         /* The loader takes the first one. */
         return readable_length(&of_text, vector[i], MOST_BYTES) < 0 || items_name_us(vector[i] + name_bytes);
@@ -137,7 +128,7 @@ struct pt_environment pt_environment_without_us(char *const *vector)
         return unchanged;
     pt_u64 count = 0, bytes = 0;
     for (; vector[count]; count++)
-        if (starts_with(vector[count], PRELOAD))
+        if (pt_text_starts(vector[count], PRELOAD))
             bytes += strlen(vector[count]) + 1;
     bytes += (count + 1) * sizeof *vector;
     char **copy = pt_sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -148,7 +139,7 @@ struct pt_environment pt_environment_without_us(char *const *vector)
     for (pt_u64 i = 0; i < count; i++) {
         if (is_ours(vector[i]))
             continue;
-        if (!starts_with(vector[i], PRELOAD)) {
+        if (!pt_text_starts(vector[i], PRELOAD)) {
             copy[kept++] = vector[i];
             continue;
         }
