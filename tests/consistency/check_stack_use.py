@@ -35,7 +35,7 @@ def functions():
             for row in f:
                 where, size, kind = row.rstrip("\n").split("\t")
                 file, line, _, function = where.split(":", 3)
-                yield os.path.relpath(file, ROOT), int(line), function, int(size), kind
+                yield os.path.relpath(os.path.join(BUILD, file), ROOT), int(line), function, int(size), kind
 
 
 def main():
@@ -48,6 +48,8 @@ def main():
                 for file, line, name, size, kind in found
                 if (size > LIMIT_BYTES or kind.startswith("dynamic") and "bounded" not in kind) and base(name) not in DEEPER]
     hooks = sorted((size, name) for file, _, name, size, _ in found if "/hooks/" in file and base(name) not in DEEPER)
+    if not hooks:
+        problems.append("no hook was found in what the compiler listed: this check would see nothing")
     print("\n".join(problems))
     print(f"{len(found)} functions; deepest hooks: " + ", ".join(f"{name} {size}" for size, name in hooks[-3:]))
     return 1 if problems else 0
