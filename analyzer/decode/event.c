@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "proftrace/payloads.h"
+
 /* Each row's fields as a function-local table: `self` lets FIELD name its struct without knowing the event. */
 #define UNIT(unit) PT_UNIT_##unit, PT_CLASS_OF_##unit
 #define AUX(name, unit, doc) {#name, "u32", UNIT(unit), false, 0, 4, PT_FIELD_AUX},

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/payloads.h"
 #include "util/auto.h"
 #include "util/mem.h"
 #include "decode_pool.h"

@@ -5,6 +5,7 @@
  */
 #include "layers.h"
 
+#include "proftrace/events.h"
 #include "decode/schema_table.h"
 #include "source/trace_file.h"
 

@@ -11,6 +11,7 @@
 #include <zstd.h>
 
 #include "proftrace/codec.h"
+#include "proftrace/schema_text.h"
 #include "util/auto.h"
 #include "util/map.h"
 #include "util/str.h"

@@ -5,6 +5,7 @@
 #ifndef TRACE_PARTS_H
 #define TRACE_PARTS_H
 
+#include "proftrace/payloads.h"
 #include "decode/event.h"
 #include "source/trace_writer.h"
 #include "util/error.h"

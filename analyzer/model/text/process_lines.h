@@ -5,6 +5,7 @@
 #ifndef PT_MODEL_TEXT_PROCESS_LINES_H
 #define PT_MODEL_TEXT_PROCESS_LINES_H
 
+#include "proftrace/events.h"
 #include "decode/event.h"
 #include "source/trace_writer.h"
 #include "util/map.h"
