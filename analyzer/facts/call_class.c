@@ -11,6 +11,7 @@
 /* What a call is by its category, unless it is named below. */
 enum {
     CLASS_HEAP = PT_CALL_NONE,
+    CLASS_CLOCK = PT_CALL_NONE,
     CLASS_USER = PT_CALL_NONE,
     CLASS_CUDA = PT_CALL_NONE,
     CLASS_GPU = PT_CALL_NONE,

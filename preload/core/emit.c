@@ -41,9 +41,12 @@ PT_COLD void pt_store_slow(pt_u64 counter, pt_u32 aux, pt_u32 tag_kind, pt_u64 w
         leave(mask);
         return;
     }
-    if (t->records.cursor >= t->records.end)
+    const int is_full = t->records.cursor >= t->records.end;
+    if (is_full)
         pt_rollover(t, PT_STREAM_RECORDS);
     pt_append_record(t, counter, aux, tag_kind, word0, word1);
+    if (is_full && !pt_switches.frozen)
+        pt_thread_clock_append(t);
     pt_unclaim(t);
     leave(mask);
 }

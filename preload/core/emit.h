@@ -8,6 +8,7 @@
 #ifndef PT_CORE_EMIT_H
 #define PT_CORE_EMIT_H
 
+#include "file/thread_clock.h"
 #include "state.h"
 
 /* Slow half of pt_store: attaches the thread, rolls the buffer over, or counts the loss. */
@@ -66,6 +67,7 @@ PT_ALWAYS_INLINE void pt_spent(pt_u32 kind, pt_u64 start, pt_u64 end, pt_i32 tag
     const pt_u64 half = 1u << pt_switches.clock_shift >> 1; /* rounded, so that sums are not biased */
     pt_store(start, pt_duration_pack((end - start + half) >> pt_switches.clock_shift), pt_tag_kind(tag, kind), word0,
              word1);
+    pt_thread_clock_after(start, end);
 }
 
 #endif

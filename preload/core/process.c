@@ -9,6 +9,7 @@
 
 #include "core/file/image.h"
 #include "core/file/image_state.h"
+#include "core/file/thread_clock.h"
 #include "rank.h"
 #include "state.h"
 #include "sys.h"
@@ -24,6 +25,7 @@ void pt_process_note_end(enum pt_process_state state, int status)
     struct pt_image *image = own_image();
     if (!image || pt_switches.frozen)
         return;
+    pt_thread_clock_note_all();
     const pt_u64 mask = pt_signals_block();
     image->last_refresh = 0;
     pt_image_refresh();

@@ -51,7 +51,7 @@ class Training(ViewerCase):
             self.assertGreater(worker["io"]["read"]["bytes"], 0, "the workers read the images")
         self.assertEqual(report["trace_quality"]["dropped"], 0)
         self.assertIn("# Pipeline Profile Report", self.report("md"))
-        self.assertIn("Trace quality", self.report("text"))
+        self.assertIn("proftrace export", self.report("text"))
 
 
 if __name__ == "__main__":

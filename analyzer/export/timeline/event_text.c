@@ -30,6 +30,8 @@ const char *pt_category_name(enum pt_category category)
         return "cuda";
     case PT_CATEGORY_GPU:
         return "gpu";
+    case PT_CATEGORY_CLOCK:
+        return "clock";
     }
     return "other";
 }

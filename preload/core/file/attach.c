@@ -19,6 +19,7 @@
 #include "image_state.h"
 #include "rollover.h"
 #include "room.h"
+#include "thread_clock.h"
 
 #define TAKEOVER_PROBES 4u
 #define ATTACH_RETRY_TICKS (1ull << 26) /* about 20 ms */
@@ -224,6 +225,10 @@ struct pt_tracer_thread *pt_thread_attach(void)
         count_arrival();
         pt_append_record(t, pt_clock(), 0, pt_tag_kind(0, PT_EV_thread_start), pt_words(t->tid, 0),
                          (pt_u64)pthread_self());
+        if (pt_claim(t)) {
+            pt_thread_clock_append(t);
+            pt_unclaim(t);
+        }
     }
     return t;
 }
