@@ -2,9 +2,9 @@
  *
  * Owns: the rules that one comparison cannot express. Threads: one. Never: sees an event.
  */
-#include <math.h>
+#include "custom.h"
 
-#include "rule.h"
+#include <math.h>
 
 #define MIB (1024.0 * 1024.0)
 /* Of a pair of calls to the allocator: arguments, registers saved, the jumps through the PLT. */
@@ -232,38 +232,40 @@ bool pt_rule_events_lost(struct pt_profile *profile, pt_i64 stage, struct pt_fin
 
 /* ---- thresholds of the configuration ---- */
 
-static bool stayed_above(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding, const char *above_s,
-                         const char *threshold, const char *mean, const char *max)
+static bool stayed_above(struct pt_profile *profile, struct pt_finding *finding, const char *above_s,
+                         const char *evidence)
 {
-    if (stage < 0)
-        return false;
     struct pt_metrics *metrics = &profile->metrics;
-    const struct pt_scope scope = pt_scope_stage((pt_u32)stage);
-    const struct pt_value longest = pt_metrics_get(metrics, scope, above_s);
-    if (longest.type == PT_VALUE_UNKNOWN)
+    const double longest_s = pt_finding_number(finding, metrics, above_s);
+    if (isnan(longest_s))
         return false;
     finding->always_shown = true;
-    pt_finding_add_evidence(finding, "longest_above_s", longest);
-    pt_finding_add_evidence(finding, "threshold_percent", pt_metrics_get(metrics, scope, threshold));
-    pt_finding_add_evidence(finding, "mean_percent", pt_metrics_get(metrics, scope, mean));
-    pt_finding_add_evidence(finding, "max_percent", pt_metrics_get(metrics, scope, max));
+    pt_finding_add_evidence(finding, "longest_above_s", pt_real(longest_s));
+    pt_finding_add_metrics(finding, metrics, evidence);
     return true;
 }
 
 bool pt_rule_cpu_above_threshold(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
-    return stayed_above(profile, stage, finding, "alert.cpu.above_s", "alert.cpu.threshold_percent",
-                        "resource.machine_cpu_percent.mean", "resource.machine_cpu_percent.max");
+    (void)stage;
+    return stayed_above(profile, finding, "alert.cpu.above_s",
+                        "threshold_percent:alert.cpu.threshold_percent mean_percent:resource.machine_cpu_percent.mean "
+                        "max_percent:resource.machine_cpu_percent.max");
 }
 
 bool pt_rule_memory_above_threshold(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
-    return stayed_above(profile, stage, finding, "alert.memory.above_s", "alert.memory.threshold_percent",
-                        "resource.machine_memory_percent.mean", "resource.machine_memory_percent.max");
+    (void)stage;
+    return stayed_above(
+        profile, finding, "alert.memory.above_s",
+        "threshold_percent:alert.memory.threshold_percent mean_percent:resource.machine_memory_percent.mean "
+        "max_percent:resource.machine_memory_percent.max");
 }
 
 bool pt_rule_disk_above_threshold(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
-    return stayed_above(profile, stage, finding, "alert.disk.above_s", "alert.disk.threshold_percent",
-                        "resource.disk_busy_percent.mean", "resource.disk_busy_percent.max");
+    (void)stage;
+    return stayed_above(profile, finding, "alert.disk.above_s",
+                        "threshold_percent:alert.disk.threshold_percent mean_percent:resource.disk_busy_percent.mean "
+                        "max_percent:resource.disk_busy_percent.max");
 }

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "rule.h"
+#include "custom.h"
 
 enum { BUSY_ENOUGH_PERCENT = 70, MANY_KERNELS = 50 };
 #define SHORT_KERNEL_S 50e-6

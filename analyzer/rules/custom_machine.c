@@ -4,7 +4,8 @@
  */
 #include <math.h>
 
-#include "rule.h"
+#include "conditions.h"
+#include "custom.h"
 
 #define MIB (1024.0 * 1024.0)
 #define GIB (1024.0 * MIB)
@@ -95,38 +96,11 @@ static bool are_large_blocks(const struct pt_finding *finding, const struct pt_m
            0.5 * 4096 * pt_finding_number(finding, metrics, "faults.minor.calls");
 }
 
-enum { FEWEST_FETCHED = 100 }; /* pages */
-
-/* The machine's pressure may be that of another control group: then our pages stayed, or we hardly waited for them. */
-static bool has_part_in_pressure(const struct pt_finding *finding, const struct pt_metrics *metrics)
-{
-    return !(pt_finding_number(finding, metrics, "resource.group_refaults.last") < FEWEST_FETCHED) &&
-           !(pt_finding_number(finding, metrics, "fault.wait_s") <
-             0.1 * pt_finding_number(finding, metrics, "pressure.memory.cost_s"));
-}
-
-/* Who waits for memory reads its pages again. */
-bool pt_rule_reads_its_pages_again(const struct pt_profile *profile, const struct pt_finding *finding)
-{
-    const struct pt_metrics *metrics = &profile->metrics;
-    const double of_group_percent = pt_finding_number(finding, metrics, "resource.group_memory_pressure_percent.mean");
-    const double of_machine_percent = pt_finding_number(finding, metrics, "resource.memory_pressure_percent.mean");
-    if (pt_finding_number(finding, metrics, "faults.major.calls") < FEWEST_FETCHED)
-        return false;
-    if (!isnan(of_group_percent))
-        return of_group_percent >= 5;
-    /* Kernels without pressure stall information: memory is full, and pages come from storage again. */
-    if (isnan(of_machine_percent))
-        return pt_finding_number(finding, metrics, "resource.machine_memory_percent.max") >= 95 &&
-               pt_finding_number(finding, metrics, "faults.major.calls") >= 1000;
-    return of_machine_percent >= 5 && has_part_in_pressure(finding, metrics);
-}
-
 bool pt_rule_page_fault_storm(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
     if (!maps_much(profile, stage, finding) || are_large_blocks(finding, metrics) ||
-        pt_rule_reads_its_pages_again(profile, finding))
+        pt_reads_its_pages_again(profile, finding))
         return false;
     pt_finding_add_metrics(
         finding, metrics,
@@ -168,7 +142,7 @@ bool pt_rule_slow_device(struct pt_profile *profile, pt_i64 stage, struct pt_fin
         return false;
     finding->gain_upper_s = pt_finding_number(finding, metrics, "storage.slow_read.cost_s");
     /* Nearly the same complaint: the one about the workers says more. */
-    if (pt_rule_workers_wait_for_files(profile, finding))
+    if (pt_worker_complaint(profile, finding) == PT_WORKERS_WAIT_FOR_FILES)
         finding->gain_upper_s =
             fmin(finding->gain_upper_s, 0.97 * pt_finding_number(finding, metrics, "helpers.wait_s"));
     pt_finding_add_metrics(finding, metrics,
@@ -190,7 +164,7 @@ static bool uses_the_disks(const struct pt_finding *finding, const struct pt_met
 static double known_disk_waits_s(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     const struct pt_metrics *metrics = &profile->metrics;
-    const double in_workers_s = pt_rule_workers_wait_for_files(profile, finding)
+    const double in_workers_s = pt_worker_complaint(profile, finding) == PT_WORKERS_WAIT_FOR_FILES
                                     ? pt_finding_number_or_0(finding, metrics, "helpers.wait_s")
                                     : 0;
     const double in_reads_s = pt_finding_number_or_0(finding, metrics, "storage.slow_read.cost_s");
@@ -238,7 +212,7 @@ bool pt_rule_swapping(struct pt_profile *profile, pt_i64 stage, struct pt_findin
 {
     struct pt_metrics *metrics = &profile->metrics;
     (void)stage;
-    if (!pt_rule_reads_its_pages_again(profile, finding))
+    if (!pt_reads_its_pages_again(profile, finding))
         return false;
     /* Waiting for pages, and mapping them and making room for them; the kernel's pressure is some of both. */
     const double waited_s = pt_finding_number(finding, metrics, "time.page_fault_s");
@@ -271,7 +245,7 @@ bool pt_rule_cold_mapping(struct pt_profile *profile, pt_i64 stage, struct pt_fi
     const bool is_slow = waited_s >= 0.5 && !(pt_finding_number(finding, metrics, "resource.disk_read_bytes.last") <
                                               LEAST_BYTES_PER_S * waited_s);
     if (!(pt_finding_number(finding, metrics, "fault.major.calls") >= 100 || is_slow) ||
-        pt_rule_reads_its_pages_again(profile, finding))
+        pt_reads_its_pages_again(profile, finding))
         return false;
     finding->gain_upper_s = waited_s;
     pt_finding_add_metrics(finding, metrics,

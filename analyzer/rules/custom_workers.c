@@ -5,70 +5,15 @@
  */
 #include <math.h>
 
-#include "rule.h"
+#include "conditions.h"
+#include "custom.h"
 
-enum { FEWEST_MESSAGES = 10, FEWEST_REQUESTS = 10 };
+enum { FEWEST_REQUESTS = 10 };
 
-/* Shares of the workers' lives, in percent. */
-struct worker_shares {
-    double wait_s, wall_percent, feeds, at_once, cpus, busy, file, fault, cpu, queue, other;
-};
-
-static struct worker_shares shares_of(const struct pt_profile *profile, const struct pt_finding *finding)
+static bool complain(struct pt_profile *profile, struct pt_finding *finding, enum pt_worker_complaint which,
+                     const char *cost, const char *table, const char *column)
 {
-    const struct pt_metrics *metrics = &profile->metrics;
-    const double wall_s =
-        finding->stage < 0 ? 0 : (double)pt_profile_stage_wall_ns(profile, (pt_u32)finding->stage) / 1e9;
-    const double wait_s = pt_finding_number(finding, metrics, "helpers.wait_s");
-    return (struct worker_shares){
-        .wait_s = wait_s,
-        .wall_percent = wall_s > 0 ? 100 * wait_s / wall_s : 0,
-        .feeds = pt_finding_number(finding, metrics, "helpers.feed.calls"),
-        .at_once = pt_finding_number(finding, metrics, "helpers.workers.at_once"),
-        .cpus = pt_finding_number(finding, metrics, "machine.cpus"),
-        .busy = pt_finding_number(finding, metrics, "helpers.busy_percent"),
-        .file = pt_finding_number(finding, metrics, "helpers.file_percent"),
-        /* Pages of mapped files, the program's own code among them, come from the same disks; those of swap do not. */
-        .fault = pt_rule_reads_its_pages_again(profile, finding)
-                     ? 0
-                     : pt_finding_number_or_0(finding, metrics, "helpers.fault_percent"),
-        .cpu = pt_finding_number(finding, metrics, "helpers.cpu_percent"),
-        .queue = pt_finding_number(finding, metrics, "helpers.queue_percent"),
-        .other = pt_finding_number(finding, metrics, "helpers.other_percent"),
-    };
-}
-
-enum complaint { NONE, DISK, CPU, TOO_FEW, TOO_MANY };
-
-static enum complaint complaint_about(const struct pt_profile *profile, const struct pt_finding *finding)
-{
-    const struct worker_shares shares = shares_of(profile, finding);
-    if (!(shares.feeds >= FEWEST_MESSAGES))
-        return NONE;
-    /* They live, but neither compute nor wait for anything outside: they start, queue for a CPU, and end. */
-    if (shares.at_once > 2 * shares.cpus && shares.cpu + shares.file + shares.fault + shares.other < 50)
-        return TOO_MANY;
-    if (!(shares.wall_percent >= 5) || !(shares.busy >= 50))
-        return NONE;
-    const double disk = shares.file + shares.fault;
-    if (disk >= shares.busy / 2)
-        return DISK;
-    /* What is neither is computing, or waiting for a CPU to compute; unless it is known that most of it is not. */
-    if (disk + shares.other < shares.busy / 2 && !(shares.at_once < shares.cpus) &&
-        !(shares.cpu + shares.queue < (shares.busy - disk - shares.other) / 2))
-        return CPU;
-    return TOO_FEW;
-}
-
-bool pt_rule_workers_wait_for_files(const struct pt_profile *profile, const struct pt_finding *finding)
-{
-    return complaint_about(profile, finding) == DISK;
-}
-
-static bool complain(struct pt_profile *profile, struct pt_finding *finding, enum complaint which, const char *cost,
-                     const char *table, const char *column)
-{
-    if (complaint_about(profile, finding) != which)
+    if (pt_worker_complaint(profile, finding) != which)
         return false;
     finding->gain_upper_s = pt_finding_number(finding, &profile->metrics, cost);
     pt_finding_add_metrics(finding, &profile->metrics,
@@ -85,14 +30,14 @@ static bool complain(struct pt_profile *profile, struct pt_finding *finding, enu
 bool pt_rule_dataloader_disk_bound(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     (void)stage;
-    return complain(profile, finding, DISK, "helpers.wait_s", "io.files", "total_s");
+    return complain(profile, finding, PT_WORKERS_WAIT_FOR_FILES, "helpers.wait_s", "io.files", "total_s");
 }
 
 bool pt_rule_dataloader_cpu_bound(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     (void)stage;
     const struct pt_metrics *metrics = &profile->metrics;
-    if (!complain(profile, finding, CPU, "helpers.wait_s", "helpers.workers", "busy_s"))
+    if (!complain(profile, finding, PT_WORKERS_COMPUTE, "helpers.wait_s", "helpers.workers", "busy_s"))
         return false;
     /* They also take the CPUs that the main process wants. */
     const double main_s = pt_finding_number(finding, metrics, "cpu.main_runnable_s");
@@ -106,13 +51,13 @@ bool pt_rule_dataloader_cpu_bound(struct pt_profile *profile, pt_i64 stage, stru
 bool pt_rule_too_few_workers(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     (void)stage;
-    return complain(profile, finding, TOO_FEW, "helpers.wait_s", "helpers.workers", "busy_s");
+    return complain(profile, finding, PT_WORKERS_TOO_FEW, "helpers.wait_s", "helpers.workers", "busy_s");
 }
 
 bool pt_rule_too_many_workers(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     (void)stage;
-    return complain(profile, finding, TOO_MANY, "helpers.total_s", "helpers.workers", "busy_s");
+    return complain(profile, finding, PT_WORKERS_TOO_MANY, "helpers.total_s", "helpers.workers", "busy_s");
 }
 
 bool pt_rule_worker_imbalance(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
@@ -120,7 +65,7 @@ bool pt_rule_worker_imbalance(struct pt_profile *profile, pt_i64 stage, struct p
     struct pt_metrics *metrics = &profile->metrics;
     (void)stage;
     if (!(pt_finding_number(finding, metrics, "helpers.imbalance.ratio") >= 1.3) ||
-        complaint_about(profile, finding) != NONE)
+        pt_worker_complaint(profile, finding) != PT_WORKERS_FINE)
         return false;
     finding->gain_upper_s = pt_finding_number(finding, metrics, "helpers.imbalance.cost_s");
     pt_finding_add_metrics(finding, metrics,

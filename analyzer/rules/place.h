@@ -5,7 +5,7 @@
 #ifndef PT_RULES_PLACE_H
 #define PT_RULES_PLACE_H
 
-#include "rule.h"
+#include "finding.h"
 
 /* Its texts live in profile->metrics. */
 struct pt_place pt_place_of(struct pt_profile *profile, const struct pt_finding *finding);

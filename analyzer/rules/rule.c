@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "custom.h"
 #include "place.h"
 
 #define LEAST_GAIN_S 0.1
@@ -40,119 +41,6 @@ const struct pt_rule pt_rules[] = {
 #undef HEAD
     {.id = NULL},
 };
-
-const char *pt_severity_name(enum pt_severity severity)
-{
-    static const char *const names[] = {"error", "warning", "info"};
-    return names[severity];
-}
-
-const char *pt_confidence_name(enum pt_confidence confidence)
-{
-    static const char *const names[] = {"high", "medium", "low"};
-    return names[confidence];
-}
-
-const char *pt_evidence_label(const char *key)
-{
-    static const struct {
-        const char *key, *label;
-    } rows[] = {
-#define EVIDENCE(key, label) {#key, label},
-#include "evidence.def"
-#undef EVIDENCE
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (!strcmp(rows[i].key, key))
-            return rows[i].label;
-    return NULL;
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t n = strlen(text), m = strlen(end);
-    return n >= m && !strcmp(text + n - m, end);
-}
-
-static enum pt_show show_of_key(const char *key)
-{
-    return ends_with(key, "bytes_per_s") ? PT_SHOW_BYTES_PER_SECOND
-           : ends_with(key, "_per_s")    ? PT_SHOW_PER_SECOND
-           : ends_with(key, "_s")        ? PT_SHOW_SECONDS
-           : ends_with(key, "bytes")     ? PT_SHOW_BYTES
-           : ends_with(key, "_percent")  ? PT_SHOW_PERCENT
-                                         : PT_SHOW_COUNT;
-}
-
-void pt_finding_add_evidence(struct pt_finding *finding, const char *key, struct pt_value value)
-{
-    if (finding->n_evidence < PT_MAX_EVIDENCE)
-        finding->evidence[finding->n_evidence++] = (struct pt_evidence){
-            .key = key,
-            .show = value.type == PT_VALUE_TEXT ? PT_SHOW_TEXT : show_of_key(key),
-            .value = value,
-        };
-}
-
-static bool is_already_shown(const struct pt_finding *finding, size_t row)
-{
-    for (pt_u32 i = 0; i < finding->n_rows; i++)
-        if (finding->rows[i] == row)
-            return true;
-    return false;
-}
-
-void pt_finding_add_rows(struct pt_finding *finding, const struct pt_metrics *metrics, const char *table,
-                         const char *column)
-{
-    const struct pt_table *found = pt_metrics_find_table(metrics, pt_scope_stage((pt_u32)finding->stage), table);
-    pt_u32 at = 0;
-    while (found && at < found->n_columns && strcmp(found->columns[at].key, column))
-        at++;
-    if (!found || at == found->n_columns)
-        return;
-    finding->table = found;
-    while (finding->n_rows < PT_MAX_EVIDENCE_ROWS) {
-        double most = 0;
-        size_t best = 0;
-        for (size_t row = 0; row < found->n_rows; row++) {
-            const double number = pt_value_number(pt_table_row(found, row)[at]);
-            if (number > most && !is_already_shown(finding, row)) {
-                most = number;
-                best = row;
-            }
-        }
-        if (most <= 0)
-            break;
-        finding->rows[finding->n_rows++] = best;
-    }
-}
-
-void pt_finding_add_metrics(struct pt_finding *finding, struct pt_metrics *metrics, const char *list)
-{
-    while (*list) {
-        const size_t pair = strcspn(list, " "), key = strcspn(list, ":");
-        const char *name = pt_metrics_format(metrics, "%.*s", (int)key, list);
-        const char *metric = pt_metrics_format(metrics, "%.*s", (int)(pair - key - 1), list + key + 1);
-        pt_finding_add_evidence(finding, name, pt_metrics_get(metrics, pt_scope_stage((pt_u32)finding->stage), metric));
-        list += pair;
-        list += strspn(list, " ");
-    }
-}
-
-double pt_finding_number(const struct pt_finding *finding, const struct pt_metrics *metrics, const char *metric)
-{
-    if (finding->stage < 0)
-        return NAN;
-    const struct pt_value value = pt_metrics_get(metrics, pt_scope_stage((pt_u32)finding->stage), metric);
-    return value.type == PT_VALUE_UNKNOWN ? NAN : pt_value_number(value);
-}
-
-double pt_finding_number_or_0(const struct pt_finding *finding, const struct pt_metrics *metrics, const char *metric)
-{
-    const double number = pt_finding_number(finding, metrics, metric);
-    return isnan(number) ? 0 : number;
-}
 
 static bool compare(double number, const char *comparison, double threshold)
 {

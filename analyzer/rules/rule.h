@@ -5,87 +5,11 @@
 #ifndef PT_RULES_RULE_H
 #define PT_RULES_RULE_H
 
-#include "facts/wait_kind.h"
-#include "profile/profile.h"
-
-enum pt_severity { PT_SEVERITY_ERROR, PT_SEVERITY_WARNING, PT_SEVERITY_INFO };
-enum pt_confidence { PT_CONFIDENCE_HIGH, PT_CONFIDENCE_MEDIUM, PT_CONFIDENCE_LOW };
-
-/* How the place in the program's code is found that a finding is about. */
-enum pt_place_kind { PT_PLACE_NOWHERE, PT_PLACE_WAIT, PT_PLACE_CPU, PT_PLACE_HEAP, PT_PLACE_FORK };
-
-/* A place in a program's code, as far as it is known. */
-struct pt_place {
-    const char *function; /* NULL = unknown */
-    const char *file;     /* of its source; NULL = unknown */
-    pt_u32 line;          /* 0 = unknown */
-    const char *module;   /* the program or library; NULL = unknown */
-    const char *language; /* "native", "python" */
-    const char *text;     /* the same for people, with the share of the time; NULL = nothing is known */
-    const char *reason;   /* why the function is unknown */
-};
-
-struct pt_evidence {
-    const char *key; /* unit last */
-    enum pt_show show;
-    struct pt_value value;
-};
-
-enum { PT_MAX_EVIDENCE = 12, PT_MAX_EVIDENCE_ROWS = 5 };
-
-struct pt_finding {
-    const char *rule;
-    enum pt_severity severity;
-    enum pt_confidence confidence;
-    pt_u32 order; /* of its row: of two that cost the same the first goes first */
-    pt_i64 stage; /* index; -1 = the run */
-    double gain_upper_s, gain_upper_percent;
-    bool always_shown;      /* about the capture or about memory: not measured in seconds */
-    enum pt_time_part part; /* of the stage's time account, where it lies; PT_PART__COUNT = in none */
-    enum pt_place_kind place_kind;
-    struct pt_place place;
-    const char *title, *remedy, *advice; /* see rules.def */
-    struct pt_evidence evidence[PT_MAX_EVIDENCE];
-    pt_u32 n_evidence;
-    const struct pt_table *table; /* NULL = none */
-    size_t rows[PT_MAX_EVIDENCE_ROWS];
-    pt_u32 n_rows;
-};
-
-struct pt_findings {
-    PT_VEC(struct pt_finding);
-};
+#include "finding.h"
 
 /* Try all rules on all stages. Text lives in profile->metrics. */
 void pt_judge(struct pt_profile *profile, struct pt_findings *ret_findings);
 void pt_findings_free(struct pt_findings *findings);
-
-/* What people read for a key of evidence; NULL = evidence.def has no row for it. */
-const char *pt_evidence_label(const char *key);
-const char *pt_severity_name(enum pt_severity severity);
-const char *pt_confidence_name(enum pt_confidence confidence);
-
-/* ---- for custom*.c ---- */
-void pt_finding_add_evidence(struct pt_finding *finding, const char *key, struct pt_value value);
-/* "key:metric key:metric" */
-void pt_finding_add_metrics(struct pt_finding *finding, struct pt_metrics *metrics, const char *list);
-/* A metric of the finding's stage; NAN = unknown: no comparison with it holds. */
-double pt_finding_number(const struct pt_finding *finding, const struct pt_metrics *metrics, const char *metric);
-/* The same; 0 = unknown: for sums of what is known. */
-double pt_finding_number_or_0(const struct pt_finding *finding, const struct pt_metrics *metrics, const char *metric);
-/* Show the rows of a stage's table with the most in a column. */
-void pt_finding_add_rows(struct pt_finding *finding, const struct pt_metrics *metrics, const char *table,
-                         const char *column);
-/* Whether the finding's stage waits for workers that wait for files. */
-bool pt_rule_workers_wait_for_files(const struct pt_profile *profile, const struct pt_finding *finding);
-/* Whether its pages were thrown out for want of memory, and had to be fetched again. */
-bool pt_rule_reads_its_pages_again(const struct pt_profile *profile, const struct pt_finding *finding);
-/* True = fires; the finding holds what the row says and is completed here. stage -1: the run has no stage. */
-#define RULE(...)
-#define RULE_CUSTOM(id, ...) bool pt_rule_##id(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding);
-#include "rules.def"
-#undef RULE
-#undef RULE_CUSTOM
 
 /* The rules as data, for documentation and tests; closed by a row without id. */
 struct pt_rule {

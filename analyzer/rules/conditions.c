@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: what several rules ask about a stage before they complain. Threads: one. Never: sees an event.
+ */
+#include "conditions.h"
+
+#include <math.h>
+
+enum { FEWEST_FETCHED = 100 }; /* pages */
+
+/* The machine's pressure may be that of another control group: then our pages stayed, or we hardly waited for them. */
+static bool has_part_in_pressure(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    return !(pt_finding_number(finding, metrics, "resource.group_refaults.last") < FEWEST_FETCHED) &&
+           !(pt_finding_number(finding, metrics, "fault.wait_s") <
+             0.1 * pt_finding_number(finding, metrics, "pressure.memory.cost_s"));
+}
+
+/* Who waits for memory reads its pages again. */
+bool pt_reads_its_pages_again(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    const struct pt_metrics *metrics = &profile->metrics;
+    const double of_group_percent = pt_finding_number(finding, metrics, "resource.group_memory_pressure_percent.mean");
+    const double of_machine_percent = pt_finding_number(finding, metrics, "resource.memory_pressure_percent.mean");
+    if (pt_finding_number(finding, metrics, "faults.major.calls") < FEWEST_FETCHED)
+        return false;
+    if (!isnan(of_group_percent))
+        return of_group_percent >= 5;
+    /* Kernels without pressure stall information: memory is full, and pages come from storage again. */
+    if (isnan(of_machine_percent))
+        return pt_finding_number(finding, metrics, "resource.machine_memory_percent.max") >= 95 &&
+               pt_finding_number(finding, metrics, "faults.major.calls") >= 1000;
+    return of_machine_percent >= 5 && has_part_in_pressure(finding, metrics);
+}
+
+enum { FEWEST_MESSAGES = 10 };
+
+/* Shares of the workers' lives, in percent. */
+struct worker_shares {
+    double wait_s, wall_percent, feeds, at_once, cpus, busy, file, fault, cpu, queue, other;
+};
+
+static struct worker_shares shares_of(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    const struct pt_metrics *metrics = &profile->metrics;
+    const double wall_s =
+        finding->stage < 0 ? 0 : (double)pt_profile_stage_wall_ns(profile, (pt_u32)finding->stage) / 1e9;
+    const double wait_s = pt_finding_number(finding, metrics, "helpers.wait_s");
+    return (struct worker_shares){
+        .wait_s = wait_s,
+        .wall_percent = wall_s > 0 ? 100 * wait_s / wall_s : 0,
+        .feeds = pt_finding_number(finding, metrics, "helpers.feed.calls"),
+        .at_once = pt_finding_number(finding, metrics, "helpers.workers.at_once"),
+        .cpus = pt_finding_number(finding, metrics, "machine.cpus"),
+        .busy = pt_finding_number(finding, metrics, "helpers.busy_percent"),
+        .file = pt_finding_number(finding, metrics, "helpers.file_percent"),
+        /* Pages of mapped files, the program's own code among them, come from the same disks; those of swap do not. */
+        .fault = pt_reads_its_pages_again(profile, finding)
+                     ? 0
+                     : pt_finding_number_or_0(finding, metrics, "helpers.fault_percent"),
+        .cpu = pt_finding_number(finding, metrics, "helpers.cpu_percent"),
+        .queue = pt_finding_number(finding, metrics, "helpers.queue_percent"),
+        .other = pt_finding_number(finding, metrics, "helpers.other_percent"),
+    };
+}
+
+enum pt_worker_complaint pt_worker_complaint(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    const struct worker_shares shares = shares_of(profile, finding);
+    if (!(shares.feeds >= FEWEST_MESSAGES))
+        return PT_WORKERS_FINE;
+    /* They live, but neither compute nor wait for anything outside: they start, queue for a CPU, and end. */
+    if (shares.at_once > 2 * shares.cpus && shares.cpu + shares.file + shares.fault + shares.other < 50)
+        return PT_WORKERS_TOO_MANY;
+    if (!(shares.wall_percent >= 5) || !(shares.busy >= 50))
+        return PT_WORKERS_FINE;
+    const double disk = shares.file + shares.fault;
+    if (disk >= shares.busy / 2)
+        return PT_WORKERS_WAIT_FOR_FILES;
+    /* What is neither is computing, or waiting for a CPU to compute; unless it is known that most of it is not. */
+    if (disk + shares.other < shares.busy / 2 && !(shares.at_once < shares.cpus) &&
+        !(shares.cpu + shares.queue < (shares.busy - disk - shares.other) / 2))
+        return PT_WORKERS_COMPUTE;
+    return PT_WORKERS_TOO_FEW;
+}

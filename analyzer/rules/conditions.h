@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * conditions.h - what several rules ask about a stage before they complain: so that each complaint excludes the others.
+ */
+#ifndef PT_RULES_CONDITIONS_H
+#define PT_RULES_CONDITIONS_H
+
+#include "finding.h"
+
+/* Whether the pages of the finding's stage were thrown out for want of memory, and had to be fetched again. */
+bool pt_reads_its_pages_again(const struct pt_profile *profile, const struct pt_finding *finding);
+
+/* What is wrong with a stage's workers: at most one thing. */
+enum pt_worker_complaint {
+    PT_WORKERS_FINE,
+    PT_WORKERS_WAIT_FOR_FILES,
+    PT_WORKERS_COMPUTE,
+    PT_WORKERS_TOO_FEW,
+    PT_WORKERS_TOO_MANY,
+};
+enum pt_worker_complaint pt_worker_complaint(const struct pt_profile *profile, const struct pt_finding *finding);
+
+#endif
