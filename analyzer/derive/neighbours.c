@@ -13,20 +13,10 @@
 
 #include "facts/wait_kind.h"
 
+static const char not_sampled[] = "was not sampled";
+
 /* Below, a CPU was free: who queued then was kept from it by a quota, by its own affinity, or for an instant. */
 #define FULL_PERCENT 80
-
-static double number(const struct pt_profile *profile, pt_u32 stage, const char *metric)
-{
-    const struct pt_value value = pt_metrics_get(&profile->metrics, pt_scope_stage(stage), metric);
-    return value.type == PT_VALUE_UNKNOWN ? NAN : pt_value_number(value);
-}
-
-static double known(const struct pt_profile *profile, pt_u32 stage, const char *metric)
-{
-    const double value = number(profile, stage, metric);
-    return isnan(value) ? 0 : value;
-}
 
 struct busy {
     double sampled_s, full_s;
@@ -72,8 +62,9 @@ static double cell(const struct pt_table *table, size_t row, const char *column)
 static double waits_that_may_queue_s(const struct pt_profile *profile, pt_u32 stage)
 {
     const struct pt_table *waits = pt_metrics_find_table(&profile->metrics, pt_scope_stage(stage), "waits");
-    double sum_s = known(profile, stage, "time.child_wait_s") + known(profile, stage, "time.data_wait_s") +
-                   known(profile, stage, "time.lock_s");
+    double sum_s = pt_stage_number_or_0(profile, stage, "time.child_wait_s") +
+                   pt_stage_number_or_0(profile, stage, "time.data_wait_s") +
+                   pt_stage_number_or_0(profile, stage, "time.lock_s");
     for (size_t row = 0; waits && row < waits->n_rows; row++) {
         /* Later steps are part of the first, whoever answers on the network is not in the sum. */
         if (cell(waits, row, "step") > 1 ||
@@ -89,19 +80,13 @@ static double waits_that_may_queue_s(const struct pt_profile *profile, pt_u32 st
  * only one is on its way. */
 static double critical_queue_s(const struct pt_profile *profile, pt_u32 stage, const struct busy *busy, double wall_s)
 {
-    const double main_s = known(profile, stage, "time.runnable_s");
+    const double main_s = pt_stage_number_or_0(profile, stage, "time.runnable_s");
     const double waits_s = waits_that_may_queue_s(profile, stage);
-    const double queue_s = number(profile, stage, "cpu.run_queue_s");
-    const double at_once = (queue_s + number(profile, stage, "cpu.total_s")) / wall_s;
+    const double queue_s = pt_stage_number(profile, stage, "cpu.run_queue_s");
+    const double at_once = (queue_s + pt_stage_number(profile, stage, "cpu.total_s")) / wall_s;
     const double others_s = fmax(queue_s - main_s, 0) / fmax(at_once, 1);
-    const bool has_main = !isnan(number(profile, stage, "time.runnable_s"));
+    const bool has_main = !isnan(pt_stage_number(profile, stage, "time.runnable_s"));
     return fmin(has_main ? main_s + fmin(waits_s, others_s) : others_s, queue_s - busy->other_queue_s);
-}
-
-static void set(struct pt_profile *profile, pt_u32 stage, const char *metric, double value)
-{
-    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), metric,
-                   isnan(value) ? pt_unknown("was not sampled") : pt_real(value));
 }
 
 static void set_neighbours(struct pt_profile *profile, pt_u32 stage, const struct pt_run_stage *run, double wall_s)
@@ -111,19 +96,20 @@ static void set_neighbours(struct pt_profile *profile, pt_u32 stage, const struc
     if (!(busy.sampled_s > 0) || isnan(cpus))
         busy = (struct busy){NAN, NAN, NAN, NAN};
     /* Our own profiler computes beside the stage. */
-    busy.others_cpu_s = busy.others_cpu_s - known(profile, stage, "cpu.sampling_s");
+    busy.others_cpu_s = busy.others_cpu_s - pt_stage_number_or_0(profile, stage, "cpu.sampling_s");
     if (busy.others_cpu_s < 0)
         busy.others_cpu_s = 0;
     const double share = busy.full_s > 0 ? 100 * busy.others_cpu_s / (cpus * busy.full_s) : busy.full_s;
     /* A group that has used up its quota queues, too, whoever else computes. */
-    const double throttled_s = known(profile, stage, "resource.cpu_throttled_s.last");
+    const double throttled_s = pt_stage_number_or_0(profile, stage, "resource.cpu_throttled_s.last");
     const double queue_s = fmax(critical_queue_s(profile, stage, &busy, wall_s) - throttled_s, 0);
-    set(profile, stage, "neighbours.cpu_s", busy.others_cpu_s);
-    set(profile, stage, "neighbours.cpu_percent", share);
-    set(profile, stage, "neighbours.full_s", busy.full_s);
+    pt_stage_set_number(profile, stage, "neighbours.cpu_s", busy.others_cpu_s, not_sampled);
+    pt_stage_set_number(profile, stage, "neighbours.cpu_percent", share, not_sampled);
+    pt_stage_set_number(profile, stage, "neighbours.full_s", busy.full_s, not_sampled);
     /* After the last sample they go on as before. */
     const double others_s = busy.others_cpu_s * fmax(wall_s / busy.sampled_s, 1);
-    set(profile, stage, "neighbours.cost_s", isnan(share) ? share : fmin(queue_s, others_s));
+    pt_stage_set_number(profile, stage, "neighbours.cost_s", isnan(share) ? share : fmin(queue_s, others_s),
+                        not_sampled);
 }
 
 void pt_derive_neighbours(struct pt_profile *profile)

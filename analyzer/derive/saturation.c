@@ -24,11 +24,7 @@
 #define PROCESS_TRACE_BYTES 32768.0
 #define EVENT_BYTES 64.0
 
-static double number(const struct pt_profile *profile, pt_u32 stage, const char *metric)
-{
-    const struct pt_value value = pt_metrics_get(&profile->metrics, pt_scope_stage(stage), metric);
-    return value.type == PT_VALUE_UNKNOWN ? NAN : pt_value_number(value);
-}
+static const char not_sampled[] = "was not sampled";
 
 /* Unknown stays unknown, which fmin would hide. */
 static double at_most(double most, double value)
@@ -36,37 +32,34 @@ static double at_most(double most, double value)
     return value > most ? most : value;
 }
 
-static void set(struct pt_profile *profile, pt_u32 stage, const char *metric, double value)
-{
-    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), metric,
-                   isnan(value) ? pt_unknown("was not sampled") : pt_real(value));
-}
-
 static void set_cpus(struct pt_profile *profile, pt_u32 stage, double wall_s)
 {
     const double cpus = profile->run ? profile->run->cpus : NAN;
-    const double run_queue_s = number(profile, stage, "resource.run_queue_s.last");
-    const double threads = number(profile, stage, "resource.threads.max");
-    const double processes = number(profile, stage, "resource.processes.max");
-    const double cpu_s = number(profile, stage, "cpu.total_s");
-    set(profile, stage, "machine.cpus", cpus);
-    set(profile, stage, "cpu.run_queue_s", run_queue_s);
+    const double run_queue_s = pt_stage_number(profile, stage, "resource.run_queue_s.last");
+    const double threads = pt_stage_number(profile, stage, "resource.threads.max");
+    const double processes = pt_stage_number(profile, stage, "resource.processes.max");
+    const double cpu_s = pt_stage_number(profile, stage, "cpu.total_s");
+    pt_stage_set_number(profile, stage, "machine.cpus", cpus, not_sampled);
+    pt_stage_set_number(profile, stage, "cpu.run_queue_s", run_queue_s, not_sampled);
     /* At an instant at which threads queue, work is done on every CPU: what queues is not lost, but the switches and
      * the spinning at barriers are. The time in which there was a queue bounds both. */
-    set(profile, stage, "cpu.oversubscribed.cost_s", at_most(wall_s, run_queue_s / cpus));
-    set(profile, stage, "cpu.oversubscribed.threads_per_process", threads / processes);
-    set(profile, stage, "cpu.oversubscribed.queue_share", cpu_s > 0 ? run_queue_s / cpu_s : NAN);
-    set(profile, stage, "cpu.used_percent", cpu_s > 0 && wall_s > 0 ? 100 * cpu_s / wall_s / cpus : NAN);
+    pt_stage_set_number(profile, stage, "cpu.oversubscribed.cost_s", at_most(wall_s, run_queue_s / cpus), not_sampled);
+    pt_stage_set_number(profile, stage, "cpu.oversubscribed.threads_per_process", threads / processes, not_sampled);
+    pt_stage_set_number(profile, stage, "cpu.oversubscribed.queue_share", cpu_s > 0 ? run_queue_s / cpu_s : NAN,
+                        not_sampled);
+    pt_stage_set_number(profile, stage, "cpu.used_percent", cpu_s > 0 && wall_s > 0 ? 100 * cpu_s / wall_s / cpus : NAN,
+                        not_sampled);
     /* A group that may run again queues once more before it does. */
-    const double throttled_s = number(profile, stage, "resource.cpu_throttled_s.last");
+    const double throttled_s = pt_stage_number(profile, stage, "resource.cpu_throttled_s.last");
     const double queued_s = isnan(run_queue_s) ? 0 : at_most(throttled_s / 4, run_queue_s);
-    set(profile, stage, "cpu.throttled.cost_s", at_most(wall_s, throttled_s + queued_s));
+    pt_stage_set_number(profile, stage, "cpu.throttled.cost_s", at_most(wall_s, throttled_s + queued_s), not_sampled);
 }
 
 /* Without those of starting and tracing the stage's processes. */
 static double own_faults(const struct pt_profile *profile, pt_u32 stage, const char *metric, double of_a_process)
 {
-    const double faults = number(profile, stage, metric) - of_a_process * profile->stages.items[stage].n_processes;
+    const double faults =
+        pt_stage_number(profile, stage, metric) - of_a_process * profile->stages.items[stage].n_processes;
     return faults < 0 ? 0 : faults;
 }
 
@@ -75,28 +68,22 @@ static void set_faults(struct pt_profile *profile, pt_u32 stage, double wall_s)
     const double minor = own_faults(profile, stage, "resource.minor_faults.last", PROCESS_MINOR_FAULTS);
     const double major = own_faults(profile, stage, "resource.major_faults.last", PROCESS_MAJOR_FAULTS);
     /* Whoever waits for a page is counted by the kernel's pressure, which bounds what the pages took. */
-    const double pressure_percent = number(profile, stage, "resource.io_pressure_percent.mean") +
-                                    number(profile, stage, "resource.memory_pressure_percent.mean");
+    const double pressure_percent = pt_stage_number(profile, stage, "resource.io_pressure_percent.mean") +
+                                    pt_stage_number(profile, stage, "resource.memory_pressure_percent.mean");
     const double major_s = isnan(pressure_percent)
                                ? major * MAJOR_FAULT_S
                                : at_most(pressure_percent / 100 * wall_s, major * SLOWEST_MAJOR_FAULT_S);
     /* On a busy machine the CPU for it had to be waited for, too. */
-    const double queue_share = number(profile, stage, "cpu.oversubscribed.queue_share");
+    const double queue_share = pt_stage_number(profile, stage, "cpu.oversubscribed.queue_share");
     const double busy = isnan(queue_share) ? 1 : 1 + queue_share;
     /* Mapping a page is work of the kernel: CPU time of the stage. */
-    const double cpu_s = number(profile, stage, "cpu.total_s");
+    const double cpu_s = pt_stage_number(profile, stage, "cpu.total_s");
     const double minor_s = at_most(isnan(cpu_s) ? wall_s : cpu_s, minor * MINOR_FAULT_S) * busy;
     const double cost_s = minor_s + major_s;
-    set(profile, stage, "faults.minor.calls", minor);
-    set(profile, stage, "faults.major.calls", major);
-    set(profile, stage, "faults.rate_per_s", wall_s > 0 ? (minor + major) / wall_s : NAN);
-    set(profile, stage, "faults.cost_s", at_most(wall_s, cost_s));
-}
-
-static double known(const struct pt_profile *profile, pt_u32 stage, const char *metric)
-{
-    const double value = number(profile, stage, metric);
-    return isnan(value) ? 0 : value;
+    pt_stage_set_number(profile, stage, "faults.minor.calls", minor, not_sampled);
+    pt_stage_set_number(profile, stage, "faults.major.calls", major, not_sampled);
+    pt_stage_set_number(profile, stage, "faults.rate_per_s", wall_s > 0 ? (minor + major) / wall_s : NAN, not_sampled);
+    pt_stage_set_number(profile, stage, "faults.cost_s", at_most(wall_s, cost_s), not_sampled);
 }
 
 /* What of the stage's time can have been spent waiting for disks: not that on a CPU or queueing for one, nor that in
@@ -108,51 +95,58 @@ static double may_wait_for_disks_s(const struct pt_profile *profile, pt_u32 stag
                                             "time.gil_wait_s", "time.sleep_s",   "time.runnable_s"};
     double elsewhere_s = 0;
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
-        elsewhere_s += known(profile, stage, elsewhere[i]);
+        elsewhere_s += pt_stage_number_or_0(profile, stage, elsewhere[i]);
     /* The account's parts leave out the CPU time within calls. */
-    const double on_s = fmax(known(profile, stage, "cpu.main_on_s"), known(profile, stage, "time.python_s") +
-                                                                         known(profile, stage, "time.native_s") +
-                                                                         known(profile, stage, "time.heap_s"));
-    const double others = fmax(known(profile, stage, "resource.processes.max") - 1, 1);
-    const double others_on_s = fmax(known(profile, stage, "cpu.total_s") - on_s, 0) / others;
-    const double for_others_s = known(profile, stage, "time.child_wait_s") + known(profile, stage, "time.data_wait_s") +
-                                known(profile, stage, "time.idle_s");
+    const double on_s = fmax(pt_stage_number_or_0(profile, stage, "cpu.main_on_s"),
+                             pt_stage_number_or_0(profile, stage, "time.python_s") +
+                                 pt_stage_number_or_0(profile, stage, "time.native_s") +
+                                 pt_stage_number_or_0(profile, stage, "time.heap_s"));
+    const double others = fmax(pt_stage_number_or_0(profile, stage, "resource.processes.max") - 1, 1);
+    const double others_on_s = fmax(pt_stage_number_or_0(profile, stage, "cpu.total_s") - on_s, 0) / others;
+    const double for_others_s = pt_stage_number_or_0(profile, stage, "time.child_wait_s") +
+                                pt_stage_number_or_0(profile, stage, "time.data_wait_s") +
+                                pt_stage_number_or_0(profile, stage, "time.idle_s");
     return fmax(wall_s - elsewhere_s - on_s - fmin(for_others_s, others_on_s), 0);
 }
 
 /* Between the stage and storage, without the trace: it is written by the stage's processes, too. */
 static double device_bytes(const struct pt_profile *profile, pt_u32 stage)
 {
-    const double read_bytes = number(profile, stage, "resource.disk_read_bytes.last");
-    const double write_bytes = number(profile, stage, "resource.disk_write_bytes.last");
+    const double read_bytes = pt_stage_number(profile, stage, "resource.disk_read_bytes.last");
+    const double write_bytes = pt_stage_number(profile, stage, "resource.disk_write_bytes.last");
     if (isnan(read_bytes) && isnan(write_bytes))
         return NAN;
     const double trace_bytes = PROCESS_TRACE_BYTES * profile->stages.items[stage].n_processes +
-                               EVENT_BYTES * known(profile, stage, "capture.events");
+                               EVENT_BYTES * pt_stage_number_or_0(profile, stage, "capture.events");
     return (isnan(read_bytes) ? 0 : read_bytes) + (isnan(write_bytes) ? 0 : fmax(write_bytes - trace_bytes, 0));
 }
 
 static void set_shares(struct pt_profile *profile, pt_u32 stage, double wall_s)
 {
     /* That of the stage's own control group, where it has one: another one may be what is short of memory. */
-    const double of_group_percent = number(profile, stage, "resource.group_memory_pressure_percent.mean");
-    const double memory_percent =
-        isnan(of_group_percent) ? number(profile, stage, "resource.memory_pressure_percent.mean") : of_group_percent;
-    const double io_percent = number(profile, stage, "resource.io_pressure_percent.mean");
+    const double of_group_percent = pt_stage_number(profile, stage, "resource.group_memory_pressure_percent.mean");
+    const double memory_percent = isnan(of_group_percent)
+                                      ? pt_stage_number(profile, stage, "resource.memory_pressure_percent.mean")
+                                      : of_group_percent;
+    const double io_percent = pt_stage_number(profile, stage, "resource.io_pressure_percent.mean");
     /* Pressure is a mean over the CPUs at work, so that one which others keep busy halves it. */
-    const double machine_percent = number(profile, stage, "resource.machine_cpu_percent.mean");
-    const double cpus_at_work = machine_percent / 100 * number(profile, stage, "machine.cpus");
+    const double machine_percent = pt_stage_number(profile, stage, "resource.machine_cpu_percent.mean");
+    const double cpus_at_work = machine_percent / 100 * pt_stage_number(profile, stage, "machine.cpus");
     const double of_one = cpus_at_work > 1 ? memory_percent * cpus_at_work : memory_percent;
-    set(profile, stage, "pressure.memory.cost_s", at_most(wall_s, of_one / 100 * wall_s));
+    pt_stage_set_number(profile, stage, "pressure.memory.cost_s", at_most(wall_s, of_one / 100 * wall_s), not_sampled);
     /* Pressure is the whole machine's: another program may be the one that waits. And it is a mean over the CPUs at
      * work: others that compute make it less than the share of time in which the stage waited. */
-    const double in_files_s = known(profile, stage, "time.file_read_s") + known(profile, stage, "time.file_write_s");
+    const double in_files_s = pt_stage_number_or_0(profile, stage, "time.file_read_s") +
+                              pt_stage_number_or_0(profile, stage, "time.file_write_s");
     const double pressure_s = io_percent / 100 * wall_s;
-    set(profile, stage, "pressure.io.cost_s",
-        at_most(may_wait_for_disks_s(profile, stage, wall_s), pressure_s < in_files_s ? in_files_s : pressure_s));
-    set(profile, stage, "storage.device.bytes", device_bytes(profile, stage));
-    set(profile, stage, "gpu.idle.cost_s",
-        wall_s * (1 - number(profile, stage, "resource.gpu_util_percent.mean") / 100));
+    pt_stage_set_number(
+        profile, stage, "pressure.io.cost_s",
+        at_most(may_wait_for_disks_s(profile, stage, wall_s), pressure_s < in_files_s ? in_files_s : pressure_s),
+        not_sampled);
+    pt_stage_set_number(profile, stage, "storage.device.bytes", device_bytes(profile, stage), not_sampled);
+    pt_stage_set_number(profile, stage, "gpu.idle.cost_s",
+                        wall_s * (1 - pt_stage_number(profile, stage, "resource.gpu_util_percent.mean") / 100),
+                        not_sampled);
 }
 
 void pt_derive_saturation(struct pt_profile *profile)

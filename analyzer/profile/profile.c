@@ -32,6 +32,25 @@ struct pt_row_totals pt_profile_stage_row(const struct pt_profile *profile, pt_u
     return sum;
 }
 
+double pt_stage_number(const struct pt_profile *profile, pt_u32 stage, const char *metric)
+{
+    const struct pt_value value = pt_metrics_get(&profile->metrics, pt_scope_stage(stage), metric);
+    return value.type == PT_VALUE_UNKNOWN ? NAN : pt_value_number(value);
+}
+
+double pt_stage_number_or_0(const struct pt_profile *profile, pt_u32 stage, const char *metric)
+{
+    const double number = pt_stage_number(profile, stage, metric);
+    return isnan(number) ? 0 : number;
+}
+
+void pt_stage_set_number(struct pt_profile *profile, pt_u32 stage, const char *metric, double number,
+                         const char *reason)
+{
+    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), metric,
+                   isnan(number) ? pt_unknown(reason) : pt_real(number));
+}
+
 const struct pt_run_stage *pt_profile_run_of(const struct pt_profile *profile, pt_u32 stage)
 {
     return profile->stages.items[stage].run;

@@ -38,6 +38,13 @@ const char *pt_profile_counters_missing(const struct pt_profile *profile, pt_u32
 const struct pt_run_stage *pt_profile_run_of(const struct pt_profile *profile, pt_u32 stage);
 /* Sum of a row over the processes of a stage: exact, also when events were overwritten. */
 struct pt_row_totals pt_profile_stage_row(const struct pt_profile *profile, pt_u32 stage, pt_u32 row);
+/* A metric of a stage; NAN = unknown: no comparison with it holds. */
+double pt_stage_number(const struct pt_profile *profile, pt_u32 stage, const char *metric);
+/* The same; 0 = unknown: for sums of what is known. */
+double pt_stage_number_or_0(const struct pt_profile *profile, pt_u32 stage, const char *metric);
+/* NAN becomes unknown, for that reason. */
+void pt_stage_set_number(struct pt_profile *profile, pt_u32 stage, const char *metric, double number,
+                         const char *reason);
 /* Wall time of a stage: as the launcher measured it, else from the start of its first process to the end of its last;
  * 0 when it never began. */
 pt_i64 pt_profile_stage_wall_ns(const struct pt_profile *profile, pt_u32 stage);

@@ -7,12 +7,6 @@
 
 #include "account.h"
 
-static double number_of(const struct pt_profile *profile, pt_u32 stage, const char *metric)
-{
-    const struct pt_value value = pt_metrics_get(&profile->metrics, pt_scope_stage(stage), metric);
-    return value.type == PT_VALUE_UNKNOWN ? NAN : pt_value_number(value);
-}
-
 /* A critical thread that was alone in its process used all of the process's CPU time. */
 static double alone_on_s(const struct pt_profile *profile, const struct pt_process *root)
 {
@@ -39,9 +33,9 @@ struct account_cpu pt_account_cpu(const struct account *account, pt_u32 stage)
     const struct pt_thread *thread = pt_account_main_thread(root);
     const pt_u32 number = thread ? account->threads[pt_account_number(account, thread)].cpu_thread : 0;
     struct account_cpu cpu = {
-        .on_s = number_of(profile, stage, "cpu.main_on_s"),
-        .runnable_s = number_of(profile, stage, "cpu.main_runnable_s"),
-        .python_share = number_of(profile, stage, "cpu.main_python_share"),
+        .on_s = pt_stage_number(profile, stage, "cpu.main_on_s"),
+        .runnable_s = pt_stage_number(profile, stage, "cpu.main_runnable_s"),
+        .python_share = pt_stage_number(profile, stage, "cpu.main_python_share"),
         .python_reason = pt_metrics_get(&profile->metrics, pt_scope_stage(stage), "cpu.main_python_share").reason,
     };
     if (isnan(cpu.on_s))

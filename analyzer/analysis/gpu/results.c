@@ -14,12 +14,6 @@ static void set(struct gpu *gpu, pt_u32 stage, const char *name, struct pt_value
     pt_metrics_set(&gpu->profile->metrics, pt_scope_stage(stage), name, value);
 }
 
-static double number(const struct gpu *gpu, pt_u32 stage, const char *name)
-{
-    const struct pt_value value = pt_metrics_get(&gpu->profile->metrics, pt_scope_stage(stage), name);
-    return value.type == PT_VALUE_UNKNOWN ? NAN : pt_value_number(value);
-}
-
 /* ---- devices ---- */
 
 static void set_devices(struct gpu *gpu, pt_u32 stage)
@@ -135,9 +129,10 @@ static void set_costs(struct gpu *gpu, pt_u32 stage)
     const pt_u64 allocs = own->class_calls[PT_CUDA_ALLOC], frees = own->class_calls[PT_CUDA_FREE];
     double around_s = 0;
     for (size_t i = 0; i < sizeof around / sizeof *around; i++)
-        around_s += fmax(number(gpu, stage, around[i]), 0);
-    set(gpu, stage, "gpu.launch_bound.cost_s", pt_real(fmin(around_s, number(gpu, stage, "gpu.gaps.small_s"))));
-    set(gpu, stage, "gpu.load.cost_s", pt_real(number(gpu, stage, "gpu.idle.module_load_s")));
+        around_s += fmax(pt_stage_number(gpu->profile, stage, around[i]), 0);
+    set(gpu, stage, "gpu.launch_bound.cost_s",
+        pt_real(fmin(around_s, pt_stage_number(gpu->profile, stage, "gpu.gaps.small_s"))));
+    set(gpu, stage, "gpu.load.cost_s", pt_real(pt_stage_number(gpu->profile, stage, "gpu.idle.module_load_s")));
     set(gpu, stage, "gpu.allocation.calls", pt_integer(2 * (allocs < frees ? allocs : frees)));
     set(gpu, stage, "gpu.allocation.alloc.calls", pt_integer(allocs));
     set(gpu, stage, "gpu.allocation.free.calls", pt_integer(frees));
@@ -152,7 +147,7 @@ static void set_costs(struct gpu *gpu, pt_u32 stage)
 
 static void set_memory(struct gpu *gpu, pt_u32 stage)
 {
-    const double sampled = number(gpu, stage, "resource.gpu_mem_bytes.max");
+    const double sampled = pt_stage_number(gpu->profile, stage, "resource.gpu_mem_bytes.max");
     double most_percent = NAN, most_bytes = NAN, of_bytes = NAN;
     for (size_t i = 0; i < gpu->devices.n; i++) {
         const struct gpu_device *device = gpu->devices.items[i];
@@ -258,7 +253,7 @@ static void set_source(struct gpu *gpu, pt_u32 stage)
 /* No process of the stage called CUDA, but somebody kept a GPU busy, or one was made for it. */
 static void set_sampled(struct gpu *gpu, pt_u32 stage)
 {
-    const bool is_seen = number(gpu, stage, "resource.gpu_util_percent.max") >= 5;
+    const bool is_seen = pt_stage_number(gpu->profile, stage, "resource.gpu_util_percent.max") >= 5;
     const char *const reason = is_seen ? "no traced process of the stage used CUDA: the GPUs were only looked at from "
                                          "outside, and who kept them busy is not known"
                                        : gpu_why_none(gpu, stage);

@@ -97,18 +97,15 @@ static void add_row(struct pt_table *table, const struct waiter *waiter)
  * critical thread gains no more than it waited: for the GIL, or for threads that did. */
 static double cost_s(const struct gil *gil, pt_u32 stage, double all_s)
 {
-    struct pt_profile *profile = gil->profile;
-    const struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_profile *profile = gil->profile;
     const struct pt_split_time *time = &gil->stages[stage];
     const double some_s = (double)(time->of_others.total_ns + time->of_workers.total_ns) / 1e9;
     const double cpus = profile->run && profile->run->cpus >= 1 ? profile->run->cpus : INFINITY;
     const double runners = fmin(some_s > 0 ? 1 + all_s / some_s : 1, cpus);
     double own_s = 0;
     static const char *const own[] = {"time.gil_wait_s", "time.lock_s", "time.data_wait_s", "time.idle_s"};
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        const struct pt_value part = pt_metrics_get(metrics, pt_scope_stage(stage), own[i]);
-        own_s += part.type == PT_VALUE_UNKNOWN ? 0 : pt_value_number(part);
-    }
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        own_s += pt_stage_number_or_0(profile, stage, own[i]);
     return fmin(pt_value_number(pt_split_time_cost(time, profile, stage)) * (1 - 1 / runners), own_s);
 }
 
