@@ -161,28 +161,33 @@ static bool is_main_on_pipe(const struct pt_file_use *f, const struct pt_event *
     return f->is_stream && f->path && f->path[0] != '/' && e->thread->tid == e->process->pid;
 }
 
-static void was_read(struct files *files, const struct pt_event *e, struct descriptor *d, bool stdio, pt_u64 bytes,
-                     const pt_u64 *offset, bool small)
+struct transfer {
+    bool is_stdio, is_small;
+    pt_u64 bytes;
+    const pt_u64 *offset_bytes; /* NULL = where the one before ended */
+};
+
+static void was_read(struct files *files, const struct pt_event *e, struct descriptor *d, struct transfer read)
 {
     struct pt_file_use *f = &files->items[d->file];
-    struct pt_layer_use *layer = stdio ? &f->stdio : &f->fd;
+    struct pt_layer_use *layer = read.is_stdio ? &f->stdio : &f->fd;
     layer->reads++;
-    layer->read_bytes += bytes;
+    layer->read_bytes += read.bytes;
     layer->read_ns += (pt_u64)e->duration_ns;
     pt_file_groups_add(&files->groups, f->group, e->duration_ns);
     layer->around_ns += pt_gap_before(&files->read_gaps, e, !f->is_stream, LONGEST_READ_GAP_NS);
-    const pt_u64 around_ns = pt_gap_before(&files->small_gaps, e, small && !f->is_stream, LONGEST_SMALL_GAP_NS);
+    const pt_u64 around_ns = pt_gap_before(&files->small_gaps, e, read.is_small && !f->is_stream, LONGEST_SMALL_GAP_NS);
     if (is_main_on_pipe(f, e))
         files->on_pipes[e->process->index].read_ns += (pt_u64)e->duration_ns;
     if (f->is_stream)
         return;
-    pt_coverage_add(&layer->coverage, offset ? *offset : d->position_bytes, bytes);
-    if (!offset)
-        d->position_bytes += bytes;
-    if (small && bytes) {
+    pt_coverage_add(&layer->coverage, read.offset_bytes ? *read.offset_bytes : d->position_bytes, read.bytes);
+    if (!read.offset_bytes)
+        d->position_bytes += read.bytes;
+    if (read.is_small && read.bytes) {
         f->small_reads++;
         f->small_read_ns += (pt_u64)e->duration_ns;
-        f->small_read_bytes += bytes;
+        f->small_read_bytes += read.bytes;
         f->small_around_ns += around_ns;
     }
 }
@@ -210,16 +215,19 @@ static void transfer(struct files *files, const struct pt_event *e)
     if (!d || fields->result < 0)
         return;
     const pt_u64 bytes = (pt_u64)fields->result, extra = fields->requested_bytes;
+    struct transfer read = {.bytes = bytes, .is_small = bytes < SMALL_READ_BYTES};
     switch (e->desc->row) {
     case PT_ROW_io_read:
-        was_read(files, e, d, false, bytes, NULL, extra < SMALL_READ_BYTES);
+        read.is_small = extra < SMALL_READ_BYTES;
+        was_read(files, e, d, read);
         break;
     case PT_ROW_io_readv:
-        was_read(files, e, d, false, bytes, NULL, bytes < SMALL_READ_BYTES);
+        was_read(files, e, d, read);
         break;
     case PT_ROW_io_pread:
     case PT_ROW_io_preadv:
-        was_read(files, e, d, false, bytes, &extra, bytes < SMALL_READ_BYTES);
+        read.offset_bytes = &extra;
+        was_read(files, e, d, read);
         break;
     default:
         was_written(files, e, d, false, bytes, e->desc->row == PT_ROW_io_write || e->desc->row == PT_ROW_io_writev);
@@ -233,7 +241,7 @@ static void stdio_transfer(struct files *files, const struct pt_event *e)
     if (!d || fields->bytes < 0)
         return;
     if (e->desc->row == PT_ROW_stdio_read)
-        was_read(files, e, d, true, (pt_u64)fields->bytes, NULL, false);
+        was_read(files, e, d, (struct transfer){.is_stdio = true, .bytes = (pt_u64)fields->bytes});
     else
         was_written(files, e, d, true, (pt_u64)fields->bytes, true);
 }

@@ -3,13 +3,14 @@
  * Owns: the table of path groups: files whose names differ in their numbers only are one. Threads: one. Never: makes a
  * group of one file: the table of files has it.
  */
+#include "path_groups.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/auto.h"
 #include "util/mem.h"
 #include "util/str.h"
-#include "file_results.h"
 
 enum { MAX_ROWS = 100, MAX_GROUPS = 2000 };
 
