@@ -2,12 +2,12 @@
  *
  * Owns: the tables and metrics of locks and signals. Threads: one. Never: sees an event.
  */
+#include "lock_results.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include "proftrace/events.h"
-#include "locks.h"
-
 enum { MAX_ROWS = 50, FEWEST_QUEUES = 100, LEAST_SIGNAL_NS = 1000000 };
 
 /* A semaphore is a lock when those who wait for it also post; without posts, when many queue at it. */

@@ -7,8 +7,6 @@
  * waiting for work for contention: conditions, barriers and joins are not counted, a semaphore only when those who
  * post are those who wait. The GIL has gil.c, barriers have barriers.c.
  */
-#include "locks.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +14,7 @@
 #include "analysis/analysis.h"
 #include "facts/python.h"
 #include "facts/wait_kind.h"
+#include "lock_results.h"
 
 enum { MAX_LOCKS = 4096, MAX_MADE = 1 << 16 };
 
@@ -109,7 +108,8 @@ static void let_go(struct lock *lock, const struct pt_thread *thread, pt_i64 at_
     pt_lock_turns_add(lock->turns, thread, at_ns, lock->waits.count);
 }
 
-void pt_lock_end_life(struct lock *lock)
+/* The semaphore is made anew, or the run has ended. */
+static void end_life(struct lock *lock)
 {
     if (!lock->life)
         return;
@@ -216,7 +216,7 @@ static void made(struct locks *locks, const struct pt_event *e)
     struct lock *lock = slot ? locks->all.items[*slot - 1] : NULL;
     if (!lock || !lock->life)
         return;
-    pt_lock_end_life(lock);
+    end_life(lock);
     lock->life->starts_at_0 = e->aux == 0;
     if (lock->turns)
         lock->turns->n = 0;
@@ -325,7 +325,7 @@ static void finish(void *state, struct pt_profile *profile)
 {
     struct locks *locks = state;
     for (size_t i = 0; i < locks->all.n; i++)
-        pt_lock_end_life(locks->all.items[i]);
+        end_life(locks->all.items[i]);
     pt_locks_finish(locks);
     for (size_t i = 0; i < locks->all.n; i++) {
         free(locks->all.items[i]->turns);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * locks.h - what locks.c collects of each lock and lock_results.c tells. For those two only.
+ * waits/lock.h - what is collected of each lock.
  */
-#ifndef PT_ANALYSIS_WAITS_LOCKS_H
-#define PT_ANALYSIS_WAITS_LOCKS_H
+#ifndef PT_ANALYSIS_WAITS_LOCK_H
+#define PT_ANALYSIS_WAITS_LOCK_H
 
 #include "facts/workers.h"
 #include "profile/histogram.h"
@@ -49,10 +49,5 @@ struct locks {
     struct pt_split_time *stages;  /* of all that are locks for certain, by stage */
     struct pt_split_time *between; /* of those between processes: on files, shared mutexes */
 };
-
-/* The semaphore is made anew, or the run has ended. */
-void pt_lock_end_life(struct lock *lock);
-/* Stores the results of all stages; sorts the locks. */
-void pt_locks_finish(struct locks *locks);
 
 #endif
