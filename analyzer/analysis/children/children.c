@@ -6,14 +6,14 @@
  * Threads: one. State: one small struct per process and command. Never: takes a shell for a program that could do
  * something else while its command runs.
  */
-#include "children.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
 #include "facts/wait_kind.h"
+#include "siblings.h"
+#include "workers_table.h"
 
 enum { MAX_COMMANDS = 1000 };
 
@@ -216,6 +216,31 @@ static void worked(struct helper *helper, const struct pt_event *e, enum pt_time
         helper->lock_ns += ns;
 }
 
+/* What a main thread waits for, as far as it may be its children. */
+static void waited(struct helpers *helpers, const struct pt_event *e, enum pt_time_part part)
+{
+    const bool writes =
+        e->desc->row == PT_ROW_io_write || e->desc->row == PT_ROW_io_writev || e->desc->row == PT_ROW_net_send;
+    switch (e->desc->row) {
+    case PT_ROW_wait_child:
+        waited_for_child(helpers, e);
+        break;
+    case PT_ROW_proc_system:
+        waited_for_command(helpers, e, NULL, pt_process_string(e->process, pt_event_as(e, proc_system)->command));
+        break;
+    case PT_ROW_lock_sem:
+    case PT_ROW_lock_cond:
+    case PT_ROW_wait_thread:
+        if (part != PT_PART_gil_wait && has_workers_now(&helpers->processes[e->process->index], e))
+            waited_for_worker(helpers, e);
+        break;
+    default:
+        if (part == PT_PART_data_wait || (part == PT_PART_idle && e->result > 0 && pt_descriptor_of_event(e)))
+            waited_on_channel(helpers, e, writes);
+        break;
+    }
+}
+
 static void event(void *state, const struct pt_event *e)
 {
     struct helpers *helpers = state;
@@ -230,26 +255,7 @@ static void event(void *state, const struct pt_event *e)
         return;
     if (helper->is_worker)
         worked(helper, e, part);
-    switch (e->desc->row) {
-    case PT_ROW_wait_child:
-        waited_for_child(helpers, e);
-        break;
-    case PT_ROW_proc_system:
-        waited_for_command(helpers, e, NULL, pt_process_string(e->process, pt_event_as(e, proc_system)->command));
-        break;
-    case PT_ROW_lock_sem:
-    case PT_ROW_lock_cond:
-    case PT_ROW_wait_thread:
-        if (part != PT_PART_gil_wait && has_workers_now(helper, e))
-            waited_for_worker(helpers, e);
-        break;
-    default:
-        if (part == PT_PART_data_wait || (part == PT_PART_idle && e->result > 0 && pt_descriptor_of_event(e)))
-            waited_on_channel(helpers, e,
-                              e->desc->row == PT_ROW_io_write || e->desc->row == PT_ROW_io_writev ||
-                                  e->desc->row == PT_ROW_net_send);
-        break;
-    }
+    waited(helpers, e, part);
 }
 
 /* On a busy machine forks of small processes take long, too: until the caller has a CPU again. Of this size, without

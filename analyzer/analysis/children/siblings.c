@@ -3,9 +3,9 @@
  * Owns: how much of a wait for a command others ran beside it. Threads: one. Never: looks at more than MOST_SIBLINGS
  * processes or, of all waits, the first MOST_WAITS: later ones count as waits for one.
  */
-#include <stdlib.h>
+#include "siblings.h"
 
-#include "children.h"
+#include <stdlib.h>
 
 enum { MOST_SIBLINGS = 256, MOST_WAITS = 4096 };
 

@@ -2,12 +2,13 @@
  *
  * Owns: metrics and tables of workers, commands and forks. Threads: one, after the last event. Never: judges.
  */
+#include "workers_table.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/account/account.h"
-#include "children.h"
 
 enum { MAX_ROWS = 50, MAX_COMPARED = 1000 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * children/children.h - what the analysis `helpers` gathers, for helpers*.c only.
+ * children/state.h - what is gathered of each process and stage.
  */
-#ifndef PT_ANALYSIS_CHILDREN_CHILDREN_H
-#define PT_ANALYSIS_CHILDREN_CHILDREN_H
+#ifndef PT_ANALYSIS_CHILDREN_STATE_H
+#define PT_ANALYSIS_CHILDREN_STATE_H
 
 #include "facts/channels.h"
 #include "facts/workers.h"
@@ -49,14 +49,7 @@ struct helpers {
     pt_u64 looked_at_siblings;
 };
 
-/* Of a wait for a child, the time in which several children of the process ran: that much they were started together.
- */
-pt_i64 pt_helpers_together_ns(struct helpers *helpers, const struct pt_event *wait);
-
 /* A process that has taken this many messages from its workers is fed by them: DataLoader. */
 enum { PT_FED_AFTER = 10 };
-
-/* Metrics and tables of a stage. */
-void pt_helpers_results(struct helpers *helpers, pt_u32 stage);
 
 #endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * children/siblings.h - how much of a wait for a command others ran beside it.
+ */
+#ifndef PT_ANALYSIS_CHILDREN_SIBLINGS_H
+#define PT_ANALYSIS_CHILDREN_SIBLINGS_H
+
+#include "state.h"
+
+/* Of a wait for a child, the time in which several children of the process ran: that much they were started together.
+ */
+pt_i64 pt_helpers_together_ns(struct helpers *helpers, const struct pt_event *wait);
+
+#endif

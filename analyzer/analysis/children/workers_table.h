@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * children/workers_table.h - metrics and tables of workers, commands and forks.
+ */
+#ifndef PT_ANALYSIS_CHILDREN_WORKERS_TABLE_H
+#define PT_ANALYSIS_CHILDREN_WORKERS_TABLE_H
+
+#include "state.h"
+
+/* Of a stage. */
+void pt_helpers_results(struct helpers *helpers, pt_u32 stage);
+
+#endif
