@@ -19,37 +19,16 @@ const struct pt_time_part_row pt_time_parts[PT_PART__COUNT] = {
 #undef PART
 };
 
-static enum pt_time_part part_of_class(enum pt_call_class which)
-{
-    switch (which) {
-    case PT_CALL_READ:
-    case PT_CALL_COPY:
-    case PT_CALL_STDIO_READ:
-        return PT_PART_file_read;
-    case PT_CALL_WRITE:
-    case PT_CALL_SYNC:
-    case PT_CALL_STDIO_WRITE:
-        return PT_PART_file_write;
-    case PT_CALL_OPEN:
-    case PT_CALL_STAT:
-    case PT_CALL_META:
-    case PT_CALL_STDIO_OTHER:
-        return PT_PART_file_meta;
-    case PT_CALL_WAIT:
-        return PT_PART_sleep;
-    case PT_CALL_LOCK:
-        return PT_PART_lock;
-    case PT_CALL_NETWORK:
-        return PT_PART_network;
-    case PT_CALL_MAP: /* the kernel's work, on the CPU */
-    case PT_CALL_PROCESS:
-        return PT_PART_native;
-    case PT_CALL_NONE:
-    case PT_CALL__COUNT:
-        break;
-    }
-    return PT_PART_unattributed;
-}
+static const pt_u8 parts_of_classes[PT_CALL__COUNT] = {
+    [PT_CALL_READ] = PT_PART_file_read,       [PT_CALL_COPY] = PT_PART_file_read,
+    [PT_CALL_STDIO_READ] = PT_PART_file_read, [PT_CALL_WRITE] = PT_PART_file_write,
+    [PT_CALL_SYNC] = PT_PART_file_write,      [PT_CALL_STDIO_WRITE] = PT_PART_file_write,
+    [PT_CALL_OPEN] = PT_PART_file_meta,       [PT_CALL_STAT] = PT_PART_file_meta,
+    [PT_CALL_META] = PT_PART_file_meta,       [PT_CALL_STDIO_OTHER] = PT_PART_file_meta,
+    [PT_CALL_WAIT] = PT_PART_sleep,           [PT_CALL_LOCK] = PT_PART_lock,
+    [PT_CALL_NETWORK] = PT_PART_network,      [PT_CALL_MAP] = PT_PART_native, /* the kernel's work, on the CPU */
+    [PT_CALL_PROCESS] = PT_PART_native,       [PT_CALL_NONE] = PT_PART_unattributed,
+};
 
 enum pt_time_part pt_time_part_of_row(pt_u32 row)
 {
@@ -61,7 +40,7 @@ enum pt_time_part pt_time_part_of_row(pt_u32 row)
     case PT_ROW_wait_message:
         return PT_PART_data_wait;
     default:
-        return part_of_class(pt_call_class_of(row));
+        return (enum pt_time_part)parts_of_classes[pt_call_class_of(row)];
     }
 }
 

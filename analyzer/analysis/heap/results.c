@@ -249,8 +249,15 @@ static struct pt_value rounded(double number)
     return pt_integer(number > 0.5 ? (pt_u64)(number + 0.5) : 0);
 }
 
-static void table_of_sites(struct pt_profile *profile, struct pt_symbols *symbols, pt_u32 stage,
-                           const struct pt_heap_site *first, size_t n, bool by_stack, bool knows_lives)
+struct stage_sites {
+    pt_u32 stage;
+    const struct pt_heap_site *first;
+    size_t n;
+    bool knows_lives; /* what lived when is known */
+};
+
+static void table_of_sites(struct pt_profile *profile, struct pt_symbols *symbols, const struct stage_sites *sites,
+                           bool by_stack)
 {
     static const struct pt_column columns[] = {
         {"function", "Allocated in", PT_SHOW_TEXT},
@@ -265,13 +272,13 @@ static void table_of_sites(struct pt_profile *profile, struct pt_symbols *symbol
     static const char *const titles[] = {"Heap by function", "Heap by call stack"};
     struct pt_metrics *metrics = &profile->metrics;
     struct pt_table *table =
-        pt_metrics_table(metrics, pt_scope_stage(stage), names[by_stack], titles[by_stack], columns, 7);
+        pt_metrics_table(metrics, pt_scope_stage(sites->stage), names[by_stack], titles[by_stack], columns, 7);
     struct named_site *named = pt_calloc(MAX_NAMED_SITES, sizeof *named);
     pt_u32 n_named = 0;
-    for (size_t i = 0; i < n && i < MAX_NAMED_SITES; i++) {
+    for (size_t i = 0; i < sites->n && i < MAX_NAMED_SITES; i++) {
         const struct pt_stack_text text =
-            pt_frames_text(metrics, symbols, first[i].process, first[i].stack, first[i].at_ns);
-        merge_site(named, &n_named, text, &first[i], by_stack);
+            pt_frames_text(metrics, symbols, sites->first[i].process, sites->first[i].stack, sites->first[i].at_ns);
+        merge_site(named, &n_named, text, &sites->first[i], by_stack);
     }
     qsort(named, n_named, sizeof *named, named_by_bytes);
     for (pt_u32 i = 0; i < n_named && i < MAX_ROWS; i++) {
@@ -279,13 +286,13 @@ static void table_of_sites(struct pt_profile *profile, struct pt_symbols *symbol
         cells[0] = pt_text(named[i].text.leaf);
         cells[1] = rounded(named[i].sum.bytes);
         cells[2] = rounded(named[i].sum.allocs);
-        cells[3] = knows_lives ? rounded(named[i].sum.live_bytes) : pt_unknown(too_many_blocks);
-        cells[4] = knows_lives ? rounded(named[i].sum.churn_bytes) : pt_unknown(too_many_blocks);
+        cells[3] = sites->knows_lives ? rounded(named[i].sum.live_bytes) : pt_unknown(too_many_blocks);
+        cells[4] = sites->knows_lives ? rounded(named[i].sum.churn_bytes) : pt_unknown(too_many_blocks);
         cells[5] = pt_integer(named[i].sum.samples);
         cells[6] = pt_text(named[i].text.stack);
     }
     table->rows_left_out =
-        (n_named > MAX_ROWS ? n_named - MAX_ROWS : 0) + (n > MAX_NAMED_SITES ? n - MAX_NAMED_SITES : 0);
+        (n_named > MAX_ROWS ? n_named - MAX_ROWS : 0) + (sites->n > MAX_NAMED_SITES ? sites->n - MAX_NAMED_SITES : 0);
     free(named);
 }
 
@@ -301,9 +308,14 @@ void pt_heap_results(struct pt_profile *profile, struct pt_heap_process *process
         size_t n = 0;
         while (first + n < sites->n && sites->items[first + n].stage == stage)
             n++;
-        const bool knows_lives = stage_results(profile, stage, processes);
-        table_of_sites(profile, symbols, stage, sites->items + first, n, false, knows_lives);
-        table_of_sites(profile, symbols, stage, sites->items + first, n, true, knows_lives);
+        const struct stage_sites of_stage = {
+            .stage = stage,
+            .first = sites->items + first,
+            .n = n,
+            .knows_lives = stage_results(profile, stage, processes),
+        };
+        table_of_sites(profile, symbols, &of_stage, false);
+        table_of_sites(profile, symbols, &of_stage, true);
         first += n;
     }
 }
