@@ -8,6 +8,14 @@
 
 enum { MOST = 1000000, ADDRESS_BITS = 47 };
 
+const struct pt_thread *pt_main_thread(const struct pt_process *process)
+{
+    for (pt_u32 i = 0; i < process->n_threads; i++)
+        if (process->threads[i].tid == process->pid)
+            return &process->threads[i];
+    return process->n_threads ? &process->threads[0] : NULL;
+}
+
 static pt_u64 key_of(const struct pt_process *process, pt_u64 pthread)
 {
     return pthread ^ (pt_u64)process->index << ADDRESS_BITS;

@@ -10,6 +10,9 @@
 #include "model/session.h"
 #include "util/map.h"
 
+/* The one that a process began with; the first that recorded anything where that one did not. NULL = none did. */
+const struct pt_thread *pt_main_thread(const struct pt_process *process);
+
 struct pt_joins {
     struct pt_map by_pthread; /* process and pthread_t -> index of the thread, plus 1 */
 };

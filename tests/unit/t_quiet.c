@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "proftrace/events.h"
-#include "analysis/account/account.h"
+#include "analysis/account/moments.h"
 #include "analysis/cpu/off_cpu.h"
 #include "decode/event.h"
 

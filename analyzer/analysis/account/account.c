@@ -7,15 +7,16 @@
  * Threads: one. State: per thread one sum per part and row, and for main threads their last spans (bounded). Never:
  * counts a nanosecond twice: what a span contains is taken off it.
  */
-#include "account.h"
-
 #include <math.h>
 #include <stdlib.h>
 
 #include "proftrace/events.h"
-
-/* malloc and free of small blocks, glibc 2.36, measured in tests/bench (M1): the heap part is an estimate. */
-#define HEAP_CALL_NS 12.0
+#include "analysis/analysis.h"
+#include "blockers_table.h"
+#include "event_loops.h"
+#include "follow.h"
+#include "parts.h"
+#include "threads.h"
 
 static void begin(void *state, struct pt_profile *profile)
 {
@@ -38,21 +39,13 @@ static void begin(void *state, struct pt_profile *profile)
     }
     profile->moments = account->moments = pt_calloc(profile->stages.n, sizeof *account->moments);
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
-        pt_account_moments_open(account, stage);
+        pt_account_moments_open(&account->moments[stage], profile, stage);
     for (pt_u32 i = 0; i < session->n_processes; i++)
         for (pt_u32 j = 0; j < session->processes[i]->n_threads; j++) {
             const struct pt_thread *thread = &session->processes[i]->threads[j];
             account->threads[pt_account_number(account, thread)].cpu_thread = pt_account_moments_thread(
                 &account->moments[pt_profile_stage_of(profile, session->processes[i])], thread);
         }
-}
-
-const struct pt_thread *pt_account_main_thread(const struct pt_process *process)
-{
-    for (pt_u32 i = 0; i < process->n_threads; i++)
-        if (process->threads[i].tid == process->pid)
-            return &process->threads[i];
-    return process->n_threads ? &process->threads[0] : NULL;
 }
 
 /* ---- events ---- */
@@ -70,7 +63,7 @@ static void event(void *state, const struct pt_event *e)
     pt_account_set_whom(account, e, pt_peers_note(&account->peers, e), &span);
     pt_i64 own_ns = pt_account_keep_span(account, thread, &span);
     thread->last_ns = span.end_ns > thread->last_ns ? span.end_ns : thread->last_ns;
-    const bool is_critical = account->critical[e->process->index] && e->thread == pt_account_main_thread(e->process);
+    const bool is_critical = account->critical[e->process->index] && e->thread == pt_main_thread(e->process);
     const bool is_quiet = span.start_ns > thread->quiet.from_ns && span.end_ns < thread->quiet.until_ns;
     if (thread->cpu_thread && !is_quiet)
         own_ns -= pt_account_moments_in(&account->moments[pt_profile_stage_of(account->profile, e->process)],
@@ -90,39 +83,13 @@ static void event(void *state, const struct pt_event *e)
 
 /* ---- results ---- */
 
-/* Of waits for conditions that were overwritten, as many were for the GIL as of those that were seen. */
-static void move_to_gil(const struct account_thread *seen, double missing_ns, struct account_split *split)
-{
-    const double seen_ns = seen->seen_ns[PT_ROW_lock_cond];
-    const double gil_ns = seen_ns > 0 ? missing_ns * seen->gil_cond_ns / seen_ns : 0;
-    split->ns[PT_PART_lock] -= gil_ns;
-    split->ns[PT_PART_gil_wait] += gil_ns;
-}
-
-/* Totals are exact, events may have been overwritten: what is missing goes to the row's usual part. */
-void pt_account_add_thread(const struct account *account, const struct pt_thread *thread, struct account_split *split)
-{
-    const struct account_thread *seen = &account->threads[pt_account_number(account, thread)];
-    for (int part = 0; part < PT_PART__COUNT; part++)
-        split->ns[part] += seen->ns[part];
-    for (pt_u32 row = 0; row < PT_ROW__COUNT; row++) {
-        const enum pt_time_part part = pt_time_part_of_row(row);
-        const double missing_ns = (double)thread->rows[row].ns - seen->seen_ns[row];
-        if (part != PT_PART_unattributed && missing_ns > 0)
-            split->ns[part] += missing_ns;
-        if (row == PT_ROW_lock_cond && missing_ns > 0)
-            move_to_gil(seen, missing_ns, split);
-    }
-    split->ns[PT_PART_heap] += (double)(thread->heap_allocs + thread->heap_frees) * HEAP_CALL_NS;
-}
-
 static void set_account(struct account *account, pt_u32 stage)
 {
     const struct pt_session *session = account->profile->session;
     struct account_split split = {0};
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
-        const struct pt_thread *thread = pt_account_main_thread(process);
+        const struct pt_thread *thread = pt_main_thread(process);
         if (account->critical[i] && thread && pt_profile_stage_of(account->profile, process) == stage)
             pt_account_add_thread(account, thread, &split);
     }
@@ -169,7 +136,7 @@ static void set_workers(struct account *account, pt_u32 stage)
                                               columns, sizeof columns / sizeof *columns);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
-        const struct pt_thread *thread = pt_account_main_thread(process);
+        const struct pt_thread *thread = pt_main_thread(process);
         if (!thread || pt_profile_stage_of(profile, process) != stage)
             continue;
         if (table->n_rows == PT_ACCOUNT_MOST_WORKERS) {

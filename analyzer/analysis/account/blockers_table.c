@@ -4,10 +4,12 @@
  *
  * Threads: one. State: none. Never: counts as computing what the CPU profile did not see computing.
  */
+#include "blockers_table.h"
+
 #include <math.h>
 #include <stdlib.h>
 
-#include "account.h"
+#include "parts.h"
 
 /* ---- one row ---- */
 
@@ -48,7 +50,7 @@ static const char *mostly(struct pt_profile *profile, const struct followed *fol
 static const char *name_of(struct pt_profile *profile, pt_u32 stage, const struct pt_thread *thread)
 {
     const struct pt_process *process = thread->process;
-    if (thread != pt_account_main_thread(process))
+    if (thread != pt_main_thread(process))
         return pt_thread_label(profile, stage, thread);
     return process->comm ? process->comm : pt_base_name(process->exe);
 }

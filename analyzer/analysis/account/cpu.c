@@ -3,9 +3,9 @@
  * The CPU figures of a thread, from the best source there is. Threads: one. Never: takes the CPU time
  * of a process with several threads for that of one.
  */
-#include <math.h>
+#include "cpu.h"
 
-#include "account.h"
+#include <math.h>
 
 /* A critical thread that was alone in its process used all of the process's CPU time. */
 static double alone_on_s(const struct pt_profile *profile, const struct pt_process *root)
@@ -30,7 +30,7 @@ struct account_cpu pt_account_cpu(const struct account *account, pt_u32 stage)
 {
     const struct pt_profile *profile = account->profile;
     const struct pt_process *root = profile->stages.items[stage].root;
-    const struct pt_thread *thread = pt_account_main_thread(root);
+    const struct pt_thread *thread = pt_main_thread(root);
     const pt_u32 number = thread ? account->threads[pt_account_number(account, thread)].cpu_thread : 0;
     struct account_cpu cpu = {
         .on_s = pt_stage_number(profile, stage, "cpu.main_on_s"),

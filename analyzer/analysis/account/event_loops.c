@@ -7,10 +7,12 @@
  *
  * Threads: one. State: one wait per thread, connections made (bounded). Never: blames a server for having no clients.
  */
+#include "event_loops.h"
+
 #include <string.h>
 
 #include "proftrace/payloads.h"
-#include "account.h"
+#include "follow.h"
 
 enum { MOST_CONNECTED = 65536 };
 

@@ -6,12 +6,12 @@
  * Threads: one. State: the last spans of each thread, in a ring; waits of the last moments. Never: looks further back
  * than the ring does, goes in a circle.
  */
+#include "follow.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include "proftrace/payloads.h"
-#include "account.h"
-
 /* The one that was waited for may come back from its call later than the one that waited, and a call is known when it
  * is over. */
 #define DUE_NS 20000000
@@ -133,7 +133,7 @@ static const struct pt_thread *target_of(const struct account *account, const st
     case WHOM_THREAD:
         return thread_of_number(account, wait->number);
     case WHOM_PROCESS:
-        return wait->number ? pt_account_main_thread(account->profile->session->processes[wait->number - 1]) : NULL;
+        return wait->number ? pt_main_thread(account->profile->session->processes[wait->number - 1]) : NULL;
     case WHOM_WRITER:
     case WHOM_READER:
         return pt_peers_thread(&account->peers, waiter, wait->number, wait->whom == WHOM_WRITER, wait->end_ns);
@@ -249,7 +249,7 @@ static void follow_into(struct chain *chain, const struct span *wait, const stru
 {
     const struct pt_process *process = target->process;
     const struct account_life life = pt_account_life(chain->account, target);
-    const bool is_main = target == pt_account_main_thread(process);
+    const bool is_main = target == pt_main_thread(process);
     const pt_i64 born_ns = is_main || !life.is_exact ? process->start_ns : life.start_ns;
     const pt_i64 start_ns = wait->start_ns > born_ns ? wait->start_ns : born_ns;
     const pt_i64 end_ns = wait->end_ns < process->end_ns ? wait->end_ns : process->end_ns;
@@ -277,7 +277,7 @@ static void follow_into_children(struct chain *chain, const struct span *wait)
     pt_u32 followed = 0;
     for (pt_u32 i = parent->index + 1; i < session->n_processes && followed < PT_ACCOUNT_MOST_CHILDREN; i++) {
         const struct pt_process *child = session->processes[i];
-        const struct pt_thread *thread = pt_account_main_thread(child);
+        const struct pt_thread *thread = pt_main_thread(child);
         if (child->parent != parent || child->pid == parent->pid || !thread)
             continue;
         follow_into(chain, wait, thread);

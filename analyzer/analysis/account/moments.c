@@ -6,13 +6,14 @@
  * Threads: one. State: a mark for each sample and interval of the CPU profile. Never: takes libc's code for native when
  * the interpreter called it.
  */
+#include "moments.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cpu_file/cpu_data.h"
 #include "facts/python.h"
-#include "account.h"
 
 static const char no_launcher[] = "needs the launcher's sampling: start the command with proftrace run";
 
@@ -95,10 +96,8 @@ static void take_all(struct account_moments *moments, const struct pt_cpu_thread
     }
 }
 
-void pt_account_moments_open(struct account *account, pt_u32 stage)
+void pt_account_moments_open(struct account_moments *moments, struct pt_profile *profile, pt_u32 stage)
 {
-    struct pt_profile *profile = account->profile;
-    struct account_moments *moments = &account->moments[stage];
     const struct pt_stage *one = &profile->stages.items[stage];
     const struct pt_cpu_data *data = profile->cpu ? profile->cpu[stage].data : NULL;
     moments->fault_reason = no_launcher;

@@ -3,11 +3,13 @@
  * From the recorded time of a thread to its account. Threads: one. State: none. Never: shows what could not be recorded
  * as 0, or a part of it as all of it.
  */
+#include "parts.h"
+
 #include <math.h>
 
 #include "proftrace/events.h"
 #include "facts/python.h"
-#include "account.h"
+#include "cpu.h"
 
 /* ---- what could not be recorded ---- */
 

@@ -5,11 +5,13 @@
  *
  * Threads: one. State: none. Never: shows a thread that exec kept as two: all images of its process are its life.
  */
+#include "threads.h"
+
 #include <math.h>
 #include <stdlib.h>
 
-#include "proftrace/events.h"
-#include "account.h"
+#include "cpu.h"
+#include "parts.h"
 
 /* Threads of the recorder's own, for what a GPU did, have such numbers. */
 #define FIRST_MADE_UP_TID 0x80000000u
@@ -19,51 +21,6 @@ struct shown {
     double told_ns; /* of its life: all but idle and unattributed */
 };
 
-/* ---- one thread ---- */
-
-static bool is_main(const struct pt_thread *thread)
-{
-    return thread == pt_account_main_thread(thread->process);
-}
-
-/* exec keeps the main thread; what it did before is a thread of the image before. */
-static const struct pt_thread *before_exec(const struct pt_thread *thread)
-{
-    const struct pt_process *before = is_main(thread) ? thread->process->previous_image : NULL;
-    return before ? pt_account_main_thread(before) : NULL;
-}
-
-struct account_life pt_account_life(const struct account *account, const struct pt_thread *thread)
-{
-    const struct account_moments *moments = &account->moments[pt_profile_stage_of(account->profile, thread->process)];
-    const struct account_thread *seen = &account->threads[pt_account_number(account, thread)];
-    struct account_life life = {is_main(thread) ? thread->process->start_ns : thread->start_ns,
-                                is_main(thread) ? thread->process->end_ns : thread->end_ns, false};
-    for (const struct pt_thread *before = before_exec(thread); before; before = before_exec(before))
-        life.start_ns = before->process->start_ns;
-    life.end_ns = seen->last_ns > life.end_ns ? seen->last_ns : life.end_ns;
-    if (!seen->cpu_thread)
-        return life;
-    /* The kernel saw it begin before the library was there, and end after. */
-    const struct pt_cpu_data *data = moments->cpu->data;
-    const pt_i64 shift_ns = moments->cpu->shift_ns + moments->sample_shift_ns;
-    const pt_i64 first_ns = (pt_i64)data->threads[seen->cpu_thread].start_ns + shift_ns;
-    const pt_i64 last_ns = (pt_i64)data->times[seen->cpu_thread].end_ns + shift_ns;
-    life.start_ns = first_ns < life.start_ns ? first_ns : life.start_ns;
-    life.end_ns = last_ns > life.end_ns ? last_ns : life.end_ns;
-    life.is_exact = true;
-    return life;
-}
-
-bool pt_account_calls_cuda(const struct pt_thread *thread)
-{
-    pt_u64 calls = 0;
-    for (; thread; thread = before_exec(thread))
-        for (pt_u32 row = PT_ROW_cuda_call; row <= PT_ROW_cuda_memory; row++)
-            calls += thread->rows[row].calls;
-    return calls > 0;
-}
-
 static double account_of(const struct account *account, pt_u32 stage, const struct pt_thread *thread,
                          struct account_result *result)
 {
@@ -72,7 +29,7 @@ static double account_of(const struct account *account, pt_u32 stage, const stru
     const double wall_ns = (double)(life.end_ns > life.start_ns ? life.end_ns - life.start_ns : 0);
     const pt_u32 number = account->threads[pt_account_number(account, thread)].cpu_thread;
     const struct account_cpu cpu = pt_account_cpu_of(account, stage, number, thread->process);
-    for (const struct pt_thread *one = thread; one; one = before_exec(one))
+    for (const struct pt_thread *one = thread; one; one = pt_account_before_exec(one))
         pt_account_add_thread(account, one, &split);
     pt_account_finish_split(thread->process, &split, wall_ns, &cpu, pt_account_calls_cuda(thread), result);
     return wall_ns;
@@ -105,7 +62,7 @@ static struct shown *list_of(const struct account *account, pt_u32 stage, size_t
         const struct pt_process *process = session->processes[i];
         for (pt_u32 j = 0; j < process->n_threads && pt_profile_stage_of(profile, process) == stage; j++) {
             const struct pt_thread *thread = &process->threads[j];
-            if (!thread->tid || thread->tid >= FIRST_MADE_UP_TID || (goes_on[i] && is_main(thread)))
+            if (!thread->tid || thread->tid >= FIRST_MADE_UP_TID || (goes_on[i] && thread == pt_main_thread(process)))
                 continue;
             struct account_result result;
             const double wall_ns = account_of(account, stage, thread, &result);

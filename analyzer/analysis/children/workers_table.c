@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/account/account.h"
+#include "analysis/account/moments.h"
 
 enum { MAX_ROWS = 50, MAX_COMPARED = 1000 };
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "facts/workers.h"
+#include "facts/thread_ids.h"
 #include "host.h"
 
 /* What the hardware takes to begin with a piece of work that nothing holds back. */
@@ -68,14 +68,6 @@ struct look {
 
 static void show(void *context, enum gpu_cause cause, const struct gpu_span *span, pt_i64 start_ns, pt_i64 ns);
 
-static const struct pt_thread *main_thread(const struct pt_process *process)
-{
-    for (pt_u32 i = 0; i < process->n_threads; i++)
-        if (process->threads[i].tid == process->pid)
-            return &process->threads[i];
-    return process->n_threads ? &process->threads[0] : NULL;
-}
-
 /* A thread of the same process that waited for another process just then: it takes data in for this one. */
 static const struct gpu_span *sibling_waits(const struct gpu *gpu, const struct pt_thread *thread, pt_i64 start_ns,
                                             pt_i64 end_ns)
@@ -126,7 +118,7 @@ static const struct pt_thread *waited_for(const struct look *look, const struct 
     pt_u32 who = span->cause == GPU_CAUSE_child_wait ? span->who : 0;
     if (span->cause == GPU_CAUSE_data_wait)
         who = gpu_writer_of(gpu, look->thread->process, span);
-    return who ? main_thread(gpu->profile->session->processes[who - 1]) : NULL;
+    return who ? pt_main_thread(gpu->profile->session->processes[who - 1]) : NULL;
 }
 
 static bool follow(struct look *look, enum gpu_cause cause, const struct gpu_span *span, pt_i64 start_ns, pt_i64 ns)

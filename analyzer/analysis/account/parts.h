@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * account/parts.h - from the recorded time of a thread to its account.
+ */
+#ifndef PT_ANALYSIS_ACCOUNT_PARTS_H
+#define PT_ANALYSIS_ACCOUNT_PARTS_H
+
+#include "state.h"
+
+/* The recorded time of a thread becomes an account: what was not recorded is computing, waiting for a CPU, or nobody
+ * knows; what could not be recorded is unknown, with the reason. `last`: the last image of its process. */
+struct account_result {
+    struct pt_value parts[PT_PART__COUNT];
+};
+void pt_account_finish_split(const struct pt_process *last, struct account_split *split, double wall_ns,
+                             const struct account_cpu *cpu, bool has_gpu, struct account_result *result);
+void pt_account_set_parts(struct account *account, pt_u32 stage, struct account_split *split);
+/* A part of one process; unknown, with the reason, when it could not be recorded. */
+struct pt_value pt_account_part_of(const struct pt_process *process, enum pt_time_part part, double ns);
+
+/* Why nobody knows what was waited for a GPU. */
+extern const char pt_account_no_gpu[];
+
+#endif

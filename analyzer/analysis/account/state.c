@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: what is known of a thread of the account: its recorded time, its life. Threads: one. Never: shows a thread that
+ * exec kept as two: all images of its process are its life.
+ */
+#include "state.h"
+
+#include "proftrace/events.h"
+
+/* malloc and free of small blocks, glibc 2.36, measured in tests/bench (M1): the heap part is an estimate. */
+#define HEAP_CALL_NS 12.0
+
+/* ---- recorded time ---- */
+
+/* Of waits for conditions that were overwritten, as many were for the GIL as of those that were seen. */
+static void move_to_gil(const struct account_thread *seen, double missing_ns, struct account_split *split)
+{
+    const double seen_ns = seen->seen_ns[PT_ROW_lock_cond];
+    const double gil_ns = seen_ns > 0 ? missing_ns * seen->gil_cond_ns / seen_ns : 0;
+    split->ns[PT_PART_lock] -= gil_ns;
+    split->ns[PT_PART_gil_wait] += gil_ns;
+}
+
+/* Totals are exact, events may have been overwritten: what is missing goes to the row's usual part. */
+void pt_account_add_thread(const struct account *account, const struct pt_thread *thread, struct account_split *split)
+{
+    const struct account_thread *seen = &account->threads[pt_account_number(account, thread)];
+    for (int part = 0; part < PT_PART__COUNT; part++)
+        split->ns[part] += seen->ns[part];
+    for (pt_u32 row = 0; row < PT_ROW__COUNT; row++) {
+        const enum pt_time_part part = pt_time_part_of_row(row);
+        const double missing_ns = (double)thread->rows[row].ns - seen->seen_ns[row];
+        if (part != PT_PART_unattributed && missing_ns > 0)
+            split->ns[part] += missing_ns;
+        if (row == PT_ROW_lock_cond && missing_ns > 0)
+            move_to_gil(seen, missing_ns, split);
+    }
+    split->ns[PT_PART_heap] += (double)(thread->heap_allocs + thread->heap_frees) * HEAP_CALL_NS;
+}
+
+/* ---- its life ---- */
+
+static bool is_main(const struct pt_thread *thread)
+{
+    return thread == pt_main_thread(thread->process);
+}
+
+const struct pt_thread *pt_account_before_exec(const struct pt_thread *thread)
+{
+    const struct pt_process *before = is_main(thread) ? thread->process->previous_image : NULL;
+    return before ? pt_main_thread(before) : NULL;
+}
+
+struct account_life pt_account_life(const struct account *account, const struct pt_thread *thread)
+{
+    const struct account_moments *moments = &account->moments[pt_profile_stage_of(account->profile, thread->process)];
+    const struct account_thread *seen = &account->threads[pt_account_number(account, thread)];
+    struct account_life life = {is_main(thread) ? thread->process->start_ns : thread->start_ns,
+                                is_main(thread) ? thread->process->end_ns : thread->end_ns, false};
+    for (const struct pt_thread *before = pt_account_before_exec(thread); before;
+         before = pt_account_before_exec(before))
+        life.start_ns = before->process->start_ns;
+    life.end_ns = seen->last_ns > life.end_ns ? seen->last_ns : life.end_ns;
+    if (!seen->cpu_thread)
+        return life;
+    /* The kernel saw it begin before the library was there, and end after. */
+    const struct pt_cpu_data *data = moments->cpu->data;
+    const pt_i64 shift_ns = moments->cpu->shift_ns + moments->sample_shift_ns;
+    const pt_i64 first_ns = (pt_i64)data->threads[seen->cpu_thread].start_ns + shift_ns;
+    const pt_i64 last_ns = (pt_i64)data->times[seen->cpu_thread].end_ns + shift_ns;
+    life.start_ns = first_ns < life.start_ns ? first_ns : life.start_ns;
+    life.end_ns = last_ns > life.end_ns ? last_ns : life.end_ns;
+    life.is_exact = true;
+    return life;
+}
+
+bool pt_account_calls_cuda(const struct pt_thread *thread)
+{
+    pt_u64 calls = 0;
+    for (; thread; thread = pt_account_before_exec(thread))
+        for (pt_u32 row = PT_ROW_cuda_call; row <= PT_ROW_cuda_memory; row++)
+            calls += thread->rows[row].calls;
+    return calls > 0;
+}
