@@ -5,12 +5,14 @@
  * Threads: one. State: per process a table of its last launches, by correlation; a sum per function. Never: joins by
  * time: work without a correlation that is known belongs to no call.
  */
+#include "calls.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "proftrace/payloads.h"
-#include "memory.h"
 #include "overlaps.h"
+#include "ranges.h"
 
 enum { FEWEST_SLOTS = 1024 };
 
@@ -37,7 +39,7 @@ static void make_room(struct gpu *gpu, struct gpu_process *process)
     free(old.calls);
 }
 
-const struct gpu_call *gpu_call_find(const struct gpu *gpu, const struct pt_process *process, pt_u32 correlation)
+const struct gpu_call *pt_gpu_call_find(const struct gpu *gpu, const struct pt_process *process, pt_u32 correlation)
 {
     const struct gpu_process *own = gpu->processes[process->index];
     if (!own || !own->n_slots || !correlation)
@@ -46,22 +48,18 @@ const struct gpu_call *gpu_call_find(const struct gpu *gpu, const struct pt_proc
     return call->correlation == correlation ? call : NULL;
 }
 
-void gpu_sum_add(struct gpu *gpu, pt_u32 stage, enum gpu_sum_kind what, const char *name, pt_u32 kind,
-                 pt_i64 duration_ns, bool is_error)
+void pt_gpu_sum_add(struct gpu *gpu, struct gpu_summed of, pt_i64 duration_ns, bool is_error)
 {
-    pt_u64 key = gpu_mix((uintptr_t)name, (pt_u64)stage << 40 | (pt_u64)what << 32 | kind);
+    pt_u64 key = pt_gpu_mix((uintptr_t)of.name, (pt_u64)of.stage << 40 | (pt_u64)of.what << 32 | of.kind);
     if (gpu->sums.n >= GPU_MOST_SUMS && !pt_map_find(&gpu->by_sum, key)) {
-        name = "(others)";
-        kind = 0;
-        key = gpu_mix((uintptr_t)name, (pt_u64)stage << 40 | (pt_u64)what << 32);
+        of.name = "(others)";
+        of.kind = 0;
+        key = pt_gpu_mix((uintptr_t)of.name, (pt_u64)of.stage << 40 | (pt_u64)of.what << 32);
     }
     pt_u64 *slot = pt_map_at(&gpu->by_sum, key);
     if (!*slot) {
         struct gpu_sum *sum = pt_calloc(1, sizeof *sum);
-        sum->stage = stage;
-        sum->what = (pt_u8)what;
-        sum->name = name;
-        sum->kind = kind;
+        sum->of = of;
         pt_vec_push(&gpu->sums, sum);
         *slot = gpu->sums.n;
     }
@@ -73,7 +71,7 @@ void gpu_sum_add(struct gpu *gpu, pt_u32 stage, enum gpu_sum_kind what, const ch
 static void remember(struct gpu *gpu, const struct pt_event *e, const char *name)
 {
     const struct pt_ev_cuda_call *call = pt_event_as(e, cuda_call);
-    struct gpu_process *process = gpu_process_of(gpu, e->process);
+    struct gpu_process *process = pt_gpu_process_of(gpu, e->process);
     if (!call->correlation)
         return;
     make_room(gpu, process);
@@ -88,9 +86,9 @@ static void remember(struct gpu *gpu, const struct pt_event *e, const char *name
         .thread = e->thread->tid < PT_DEVICE_TID ? e->thread : NULL,
         .name = name,
         .correlation = call->correlation,
-        .node = gpu_node_of(gpu, e->thread),
-        .overlapping = gpu_overlaps_of(gpu, e->thread),
-        .helped = gpu_node_helped(gpu, e->thread),
+        .node = pt_gpu_node_of(gpu, e->thread),
+        .overlapping = pt_gpu_overlaps_of(gpu, e->thread),
+        .helped = pt_gpu_node_helped(gpu, e->thread),
         .step = process->step,
         .class = (pt_u8)e->tag,
     };
@@ -99,7 +97,7 @@ static void remember(struct gpu *gpu, const struct pt_event *e, const char *name
 /* Without CUPTI wrappers see the calls, unless the program calls the driver, or a runtime that is linked in. */
 static void count_unseen(struct gpu *gpu, const struct pt_event *e, pt_u32 stage)
 {
-    const struct gpu_process *process = gpu_process_of(gpu, e->process);
+    const struct gpu_process *process = pt_gpu_process_of(gpu, e->process);
     const bool starts_work = e->desc->row == PT_ROW_cuda_launch || e->desc->row == PT_ROW_cuda_transfer ||
                              (e->desc->row == PT_ROW_cuda_call && e->tag == PT_CUDA_GRAPH_LAUNCH);
     if (process->yielded_ns >= 0 && starts_work && e->result >= 0)
@@ -111,28 +109,27 @@ static void wrapped(struct gpu *gpu, const struct pt_event *e, pt_u32 stage)
 {
     const char *name = NULL;
     if (e->desc->row == PT_ROW_cuda_launch)
-        name = gpu_string(gpu, e->process, pt_event_as(e, cuda_launch)->name, false);
+        name = pt_gpu_string(gpu, e->process, pt_event_as(e, cuda_launch)->name, false);
     else if (e->desc->row == PT_ROW_cuda_transfer)
-        name = gpu_string(gpu, e->process, pt_event_as(e, cuda_transfer)->name, false);
+        name = pt_gpu_string(gpu, e->process, pt_event_as(e, cuda_transfer)->name, false);
     else
         name = e->tag & 1 ? "release of memory" : "allocation of memory";
-    if (e->desc->row == PT_ROW_cuda_memory)
-        gpu_memory_wrapped(gpu, e);
-    gpu_sum_add(gpu, stage, GPU_SUM_WRAPPED, name ? name : "(unknown kernel)", e->desc->row, e->duration_ns,
-                e->result < 0);
+    pt_gpu_sum_add(gpu, (struct gpu_summed){stage, GPU_SUM_WRAPPED, name ? name : "(unknown kernel)", e->desc->row},
+                   e->duration_ns, e->result < 0);
 }
 
-void gpu_calls_event(struct gpu *gpu, const struct pt_event *e)
+void pt_gpu_calls_event(struct gpu *gpu, const struct pt_event *e)
 {
-    const pt_u32 stage = gpu_stage_of(gpu, e->process);
+    const pt_u32 stage = pt_gpu_stage_of(gpu, e->process);
     count_unseen(gpu, e, stage);
     if (e->desc->row != PT_ROW_cuda_call) {
         wrapped(gpu, e, stage);
         return;
     }
-    const char *name = gpu_string(gpu, e->process, pt_event_as(e, cuda_call)->name, false);
+    const char *name = pt_gpu_string(gpu, e->process, pt_event_as(e, cuda_call)->name, false);
     const pt_u32 class = e->tag > 0 && e->tag < PT_CUDA_CLASS__COUNT ? (pt_u32)e->tag : PT_CUDA_OTHER;
-    gpu_sum_add(gpu, stage, GPU_SUM_CALL, name ? name : "(unknown)", class, e->duration_ns, e->result < 0);
+    pt_gpu_sum_add(gpu, (struct gpu_summed){stage, GPU_SUM_CALL, name ? name : "(unknown)", class}, e->duration_ns,
+                   e->result < 0);
     gpu->stages[stage].class_calls[class]++;
     gpu->stages[stage].class_ns[class] += e->duration_ns;
     remember(gpu, e, name);

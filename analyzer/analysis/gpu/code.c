@@ -4,11 +4,13 @@
  *
  * Threads: any. State: none. Never: takes libc's code for native when the interpreter called it.
  */
-#include <string.h>
-
 #include "code.h"
 
-bool gpu_code_is_tracing(const struct pt_cpu_view *view, pt_u32 node)
+#include <string.h>
+
+#include "profile/stages.h"
+
+bool pt_gpu_code_is_tracing(const struct pt_cpu_view *view, pt_u32 node)
 {
     const char *innermost = view->data->modules[view->data->nodes[node].module].path;
     if (!strncmp(pt_base_name(innermost), "libproftrace", 12))
@@ -79,9 +81,9 @@ static bool is_python(const struct pt_cpu_view *view, pt_u32 node)
     return false;
 }
 
-enum gpu_cause gpu_code_cause(const struct pt_cpu_view *view, pt_u32 node, pt_u32 function)
+enum gpu_cause pt_gpu_code_cause(const struct pt_cpu_view *view, pt_u32 node, pt_u32 function)
 {
-    if (gpu_code_is_tracing(view, node))
+    if (pt_gpu_code_is_tracing(view, node))
         return GPU_CAUSE_tracing;
     if (pt_cpu_view_is_page_fault(view, node))
         return GPU_CAUSE_page_in;

@@ -2,59 +2,24 @@
  *
  * GPUs: what they did, for how long they had nothing to do, and what the program did meanwhile.
  *
- * Threads: one. State: none unless a process of the run recorded GPU work; see gpu.h for what bounds it. Never: takes a
- * GPU that nobody watched for an idle one.
+ * Threads: one. State: none unless a process of the run recorded GPU work; state.h says what bounds it. Never:
+ * takes a GPU that nobody watched for an idle one.
  */
-#include "gpu.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "proftrace/events.h"
-#include "util/auto.h"
-#include "util/str.h"
+#include "analysis/analysis.h"
+#include "calls.h"
 #include "host.h"
+#include "idle.h"
+#include "info.h"
 #include "memory.h"
 #include "overlaps.h"
-
-const struct gpu_cause_row gpu_causes[GPU_CAUSE__COUNT] = {
-#define CAUSE(id, label) {#id, "gpu.idle." #id "_s", label},
-#include "gpu_causes.def"
-#undef CAUSE
-};
-
-/* ---- names ---- */
-
-const char *gpu_text(struct gpu *gpu, const char *text)
-{
-    return text && gpu->texts.n < GPU_MOST_TEXTS ? pt_intern_text(&gpu->texts, text) : NULL;
-}
-
-/* "/data/images-000042.jpg" becomes "/data/images-*.jpg": a thousand files of a data set are one place. */
-static const char *folded(struct gpu *gpu, const char *path)
-{
-    PT_AUTO(pt_str_fini) struct pt_str out = {0};
-    for (; *path; path++)
-        if (*path < '0' || *path > '9')
-            pt_str_char(&out, *path);
-        else if (path[1] < '0' || path[1] > '9')
-            pt_str_char(&out, '*');
-    return gpu_text(gpu, pt_str_text(&out));
-}
-
-const char *gpu_string(struct gpu *gpu, const struct pt_process *process, pt_u32 id, bool is_folded)
-{
-    if (!id)
-        return NULL;
-    const pt_u64 known = pt_id_map_get(&gpu->texts_of_ids[is_folded], process->index, id);
-    if (known)
-        return (const char *)(uintptr_t)known;
-    const char *text = pt_process_string(process, id);
-    const char *kept = !text ? NULL : is_folded ? folded(gpu, text) : gpu_text(gpu, text);
-    if (kept && gpu->texts_of_ids[is_folded].others.n < 4 * GPU_MOST_TEXTS)
-        *pt_id_map_at(&gpu->texts_of_ids[is_folded], process->index, id) = (uintptr_t)kept;
-    return kept;
-}
+#include "ranges.h"
+#include "results.h"
+#include "threads.h"
+#include "work.h"
 
 /* ---- begin ---- */
 
@@ -74,7 +39,7 @@ static void begin(void *state, struct pt_profile *profile)
     gpu->stages = pt_calloc(profile->stages.n, sizeof *gpu->stages);
     for (pt_u32 i = 0; i < session->n_processes; i++)
         if (uses_gpu(session->processes[i]))
-            gpu->stages[gpu_stage_of(gpu, session->processes[i])].is_used = gpu->is_used = true;
+            gpu->stages[pt_gpu_stage_of(gpu, session->processes[i])].is_used = gpu->is_used = true;
     if (!gpu->is_used)
         return;
     gpu->processes = pt_calloc(session->n_processes, sizeof *gpu->processes);
@@ -87,17 +52,7 @@ static void begin(void *state, struct pt_profile *profile)
     pt_vec_push(&gpu->nodes, (struct gpu_node){0});
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
         if (gpu->stages[stage].is_used)
-            gpu->hosts[stage] = gpu_host_open(gpu, stage);
-}
-
-struct gpu_process *gpu_process_of(struct gpu *gpu, const struct pt_process *process)
-{
-    struct gpu_process **slot = &gpu->processes[process->index];
-    if (!*slot) {
-        *slot = pt_calloc(1, sizeof **slot);
-        (*slot)->yielded_ns = -1;
-    }
-    return *slot;
+            gpu->hosts[stage] = pt_gpu_host_open(gpu, stage);
 }
 
 /* ---- events ---- */
@@ -105,22 +60,24 @@ struct gpu_process *gpu_process_of(struct gpu *gpu, const struct pt_process *pro
 static void event(void *state, const struct pt_event *e)
 {
     struct gpu *gpu = state;
-    if (!gpu->is_used || !gpu->stages[gpu_stage_of(gpu, e->process)].is_used)
+    if (!gpu->is_used || !gpu->stages[pt_gpu_stage_of(gpu, e->process)].is_used)
         return;
     gpu->now_ns = pt_event_end_ns(e);
     if (e->desc->category == PT_CATEGORY_USER) {
-        gpu_ranges_event(gpu, e);
-        gpu_threads_turn(gpu, e);
+        pt_gpu_ranges_event(gpu, e);
+        pt_gpu_threads_turn(gpu, e);
         return;
     }
     if (e->desc->category == PT_CATEGORY_CUDA)
-        gpu_calls_event(gpu, e);
+        pt_gpu_calls_event(gpu, e);
+    if (e->desc->row == PT_ROW_cuda_memory)
+        pt_gpu_memory_wrapped(gpu, e);
     if (e->desc->category != PT_CATEGORY_GPU || e->desc->row == PT_ROW_gpu_overhead)
-        gpu_threads_event(gpu, e);
+        pt_gpu_threads_event(gpu, e);
     if (e->desc->category != PT_CATEGORY_GPU)
         return;
-    gpu_work_event(gpu, e);
-    gpu_about_event(gpu, e);
+    pt_gpu_work_event(gpu, e);
+    pt_gpu_about_event(gpu, e);
 }
 
 /* ---- end ---- */
@@ -139,7 +96,7 @@ static void free_stages(struct gpu *gpu)
     for (pt_u32 stage = 0; stage < gpu->profile->stages.n; stage++) {
         free(gpu->stages[stage].step_durations);
         if (gpu->is_used)
-            gpu_host_close(gpu->hosts[stage]);
+            pt_gpu_host_close(gpu->hosts[stage]);
     }
     free(gpu->stages);
     free(gpu->hosts);
@@ -193,8 +150,8 @@ static void free_all(struct gpu *gpu)
     pt_id_map_fini(&gpu->texts_of_ids[1]);
     pt_intern_fini(&gpu->texts);
     pt_peers_fini(&gpu->peers);
-    gpu_overlaps_free(gpu);
-    gpu_memory_free(gpu);
+    pt_gpu_overlaps_free(gpu);
+    pt_gpu_memory_free(gpu);
     free(gpu->processes);
     free(gpu->first_thread);
     free(gpu->threads);
@@ -205,16 +162,16 @@ static void finish(void *state, struct pt_profile *profile)
 {
     struct gpu *gpu = state;
     if (gpu->is_used) {
-        gpu_work_flush(gpu);
-        gpu_about_end(gpu);
-        gpu_memory_end(gpu);
-        gpu_idle_end(gpu);
-        gpu_ranges_end(gpu);
+        pt_gpu_work_flush(gpu);
+        pt_gpu_about_end(gpu);
+        pt_gpu_memory_end(gpu);
+        pt_gpu_idle_end(gpu);
+        pt_gpu_ranges_end(gpu);
         for (pt_u32 i = 0; i < gpu->devices.n; i++)
-            gpu_host_share(gpu, i);
+            pt_gpu_host_share(gpu, i);
     }
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
-        gpu_results(gpu, stage);
+        pt_gpu_results(gpu, stage);
     free_all(gpu);
 }
 

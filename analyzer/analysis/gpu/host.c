@@ -6,6 +6,8 @@
  * Threads: one. State: the profile of a stage that uses GPUs; samples in gaps by function. Never: takes a
  * few samples for the whole: what they do not stand for is the program's own code, somewhere.
  */
+#include "host.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +16,6 @@
 #include "facts/cpu_samples.h"
 #include "profile/stages.h"
 #include "code.h"
-#include "host.h"
 
 #define ENOUGH_SAMPLED 0.5
 #define KNOWN_ALONE 0x80000000u /* flag of a wait: all of its kind are known one by one */
@@ -142,7 +143,7 @@ static pt_i64 shift_of(const struct gpu_host *host, const struct pt_process *roo
     return shift_ns;
 }
 
-struct gpu_host *gpu_host_open(struct gpu *gpu, pt_u32 stage)
+struct gpu_host *pt_gpu_host_open(struct gpu *gpu, pt_u32 stage)
 {
     if (!gpu->profile->cpu[stage].data)
         return NULL;
@@ -155,7 +156,7 @@ struct gpu_host *gpu_host_open(struct gpu *gpu, pt_u32 stage)
     return host;
 }
 
-void gpu_host_close(struct gpu_host *host)
+void pt_gpu_host_close(struct gpu_host *host)
 {
     if (!host)
         return;
@@ -177,7 +178,7 @@ static const char *text_of(const struct gpu_host *host, pt_u32 function)
         snprintf(text, sizeof text, "%s (%s:%u)", f->name, f->file, f->line);
     else
         snprintf(text, sizeof text, "%s", f->name);
-    return gpu_text(host->gpu, text);
+    return pt_gpu_text(host->gpu, text);
 }
 
 static void add_found(struct gpu_host *host, pt_u32 device, enum gpu_cause cause, pt_u32 function, double ns)
@@ -192,42 +193,43 @@ static void add_found(struct gpu_host *host, pt_u32 device, enum gpu_cause cause
 
 static enum gpu_cause cause_of_wait(const struct gpu_host *host, const struct pt_cpu_wait *wait)
 {
-    return gpu_code_is_tracing(host->view, wait->node) ? GPU_CAUSE_tracing
-           : wait->flags & PT_CPU_WAIT_PREEMPTED       ? GPU_CAUSE_runnable /* it makes no system call then either */
-           : wait->flags & PT_CPU_WAIT_FAULT           ? GPU_CAUSE_page_in
-                                                       : GPU_CAUSE_off_cpu;
+    return pt_gpu_code_is_tracing(host->view, wait->node) ? GPU_CAUSE_tracing
+           : wait->flags & PT_CPU_WAIT_PREEMPTED          ? GPU_CAUSE_runnable /* it makes no system call then either */
+           : wait->flags & PT_CPU_WAIT_FAULT              ? GPU_CAUSE_page_in
+                                                          : GPU_CAUSE_off_cpu;
 }
 
-static pt_i64 show_waits(struct gpu_host *host, pt_u32 device, pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns,
-                         gpu_show_part *show, void *context)
+static pt_i64 show_waits(struct gpu_host *host, pt_u32 device, pt_u32 thread, struct gpu_stretch stretch,
+                         struct gpu_viewer viewer)
 {
     size_t low = 0, high = host->n_waits;
     pt_i64 shown_ns = 0;
     while (low < high) {
         const size_t middle = (low + high) / 2;
         const struct pt_cpu_wait *wait = &host->waits[middle];
-        if (wait->thread < thread || (wait->thread == thread && (pt_i64)(wait->t_ns + wait->duration_ns) <= start_ns))
+        if (wait->thread < thread ||
+            (wait->thread == thread && (pt_i64)(wait->t_ns + wait->duration_ns) <= stretch.start_ns))
             low = middle + 1;
         else
             high = middle;
     }
     for (; low < host->n_waits && host->waits[low].thread == thread; low++) {
         const struct pt_cpu_wait *wait = &host->waits[low];
-        const pt_i64 from_ns = (pt_i64)wait->t_ns > start_ns ? (pt_i64)wait->t_ns : start_ns;
+        const pt_i64 from_ns = (pt_i64)wait->t_ns > stretch.start_ns ? (pt_i64)wait->t_ns : stretch.start_ns;
         const pt_i64 until_ns = (pt_i64)(wait->t_ns + wait->duration_ns);
-        const pt_i64 to_ns = until_ns < end_ns ? until_ns : end_ns;
-        if (from_ns >= end_ns)
+        const pt_i64 to_ns = until_ns < stretch.end_ns ? until_ns : stretch.end_ns;
+        if (from_ns >= stretch.end_ns)
             break;
         if (to_ns <= from_ns)
             continue;
         const pt_u32 function = pt_cpu_view_function(host->view, wait->node);
         const enum gpu_cause cause = cause_of_wait(host, wait);
         const struct gpu_span span = {.text = text_of(host, function)};
-        show(context, cause, &span, from_ns, to_ns - from_ns);
+        viewer.show(viewer.context, cause, &span, from_ns, to_ns - from_ns);
         if (host->unseen[low] > 0 && device != NOBODY)
             add_found(host, device, cause, function, host->unseen[low] * (double)(to_ns - from_ns));
         shown_ns += to_ns - from_ns;
-        start_ns = to_ns;
+        stretch.start_ns = to_ns;
     }
     return shown_ns;
 }
@@ -246,27 +248,26 @@ static void count_samples(struct gpu_host *host, pt_u32 device, pt_u32 thread, p
     }
     for (; low < n && host->samples[low].thread == thread && (pt_i64)host->samples[low].t_ns < end_ns; low++) {
         const pt_u32 node = host->samples[low].node, function = pt_cpu_view_function(host->view, node);
-        add_found(host, device, gpu_code_cause(host->view, node, function), function,
+        add_found(host, device, pt_gpu_code_cause(host->view, node, function), function,
                   host->view->sample_s[thread] * 1e9);
     }
 }
 
-pt_i64 gpu_host_part(struct gpu_host *host, pt_u32 device, pt_u32 tid, pt_i64 start_ns, pt_i64 end_ns,
-                     gpu_show_part *show, void *context)
+pt_i64 pt_gpu_host_part(struct gpu_host *host, pt_u32 device, struct gpu_stretch stretch, struct gpu_viewer viewer)
 {
-    const pt_u32 thread = pt_cpu_threads_find(host->threads, tid, start_ns);
+    const pt_u32 thread = pt_cpu_threads_find(host->threads, stretch.tid, stretch.start_ns);
+    const pt_i64 ns = stretch.end_ns - stretch.start_ns;
     if (!thread)
-        return end_ns - start_ns;
-    count_samples(host, device, thread, start_ns, end_ns);
-    return end_ns - start_ns - show_waits(host, device, thread, start_ns, end_ns, show, context);
+        return ns;
+    count_samples(host, device, thread, stretch.start_ns, stretch.end_ns);
+    return ns - show_waits(host, device, thread, stretch, viewer);
 }
 
-pt_i64 gpu_host_waits(struct gpu_host *host, pt_u32 tid, pt_i64 start_ns, pt_i64 end_ns, gpu_show_part *show,
-                      void *context)
+pt_i64 pt_gpu_host_waits(struct gpu_host *host, struct gpu_stretch stretch, struct gpu_viewer viewer)
 {
-    const pt_u32 thread = pt_cpu_threads_find(host->threads, tid, start_ns);
-    const pt_i64 shown_ns = thread ? show_waits(host, NOBODY, thread, start_ns, end_ns, show, context) : 0;
-    return end_ns - start_ns - shown_ns;
+    const pt_u32 thread = pt_cpu_threads_find(host->threads, stretch.tid, stretch.start_ns);
+    const pt_i64 shown_ns = thread ? show_waits(host, NOBODY, thread, stretch, viewer) : 0;
+    return stretch.end_ns - stretch.start_ns - shown_ns;
 }
 
 /* ---- sharing ---- */
@@ -342,7 +343,7 @@ static void take_from_own_code(struct gpu *gpu, pt_u32 device, pt_i64 all_ns, pt
     }
 }
 
-void gpu_host_share(struct gpu *gpu, pt_u32 device)
+void pt_gpu_host_share(struct gpu *gpu, pt_u32 device)
 {
     struct gpu_host *host = gpu->hosts[gpu->devices.items[device]->stage];
     pt_i64 own_ns = 0, taken_ns = 0;
@@ -365,7 +366,7 @@ void gpu_host_share(struct gpu *gpu, pt_u32 device)
             continue;
         const struct gpu_place place = {
             .device = device, .cause = found->cause, .inner = GPU_CAUSE__COUNT, .text = text_of(host, found->function)};
-        const pt_u32 index = gpu_place_at(gpu, &place); /* may move the places */
+        const pt_u32 index = pt_gpu_place_at(gpu, &place); /* may move the places */
         gpu->places.items[index].ns += ns;
         taken_ns += ns;
     }

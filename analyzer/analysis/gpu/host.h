@@ -5,17 +5,26 @@
 #ifndef PT_ANALYSIS_GPU_HOST_H
 #define PT_ANALYSIS_GPU_HOST_H
 
-#include "gpu.h"
+#include "threads.h"
 
-struct gpu_host *gpu_host_open(struct gpu *gpu, pt_u32 stage);
-void gpu_host_close(struct gpu_host *host);
-/* Time between recorded calls: what of it the CPU profile knows goes through show, the rest is returned. */
-pt_i64 gpu_host_part(struct gpu_host *host, pt_u32 device, pt_u32 tid, pt_i64 start_ns, pt_i64 end_ns,
-                     gpu_show_part *show, void *context);
+struct gpu_host *pt_gpu_host_open(struct gpu *gpu, pt_u32 stage);
+void pt_gpu_host_close(struct gpu_host *host);
+/* Time of a thread between recorded calls. */
+struct gpu_stretch {
+    pt_u32 tid;
+    pt_i64 start_ns, end_ns;
+};
+struct gpu_viewer {
+    gpu_show_part *show;
+    void *context;
+};
+
+/* What of it the CPU profile knows is shown, how much is left is returned; the code that ran is counted for a device.
+ */
+pt_i64 pt_gpu_host_part(struct gpu_host *host, pt_u32 device, struct gpu_stretch stretch, struct gpu_viewer viewer);
 /* The same for a thread that was waited for: waits only. */
-pt_i64 gpu_host_waits(struct gpu_host *host, pt_u32 tid, pt_i64 start_ns, pt_i64 end_ns, gpu_show_part *show,
-                      void *context);
+pt_i64 pt_gpu_host_waits(struct gpu_host *host, struct gpu_stretch stretch, struct gpu_viewer viewer);
 /* Splits what is left of a device's own code by the samples that fell into it. */
-void gpu_host_share(struct gpu *gpu, pt_u32 device);
+void pt_gpu_host_share(struct gpu *gpu, pt_u32 device);
 
 #endif

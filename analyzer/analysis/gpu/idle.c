@@ -6,11 +6,15 @@
  * Threads: one. State: the last gaps of each device, because a record that ends later may have begun within one; a sum
  * per cause and place. Never: leaves a nanosecond of a gap without a cause: what nobody knows is unattributed.
  */
+#include "idle.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "facts/thread_ids.h"
 #include "host.h"
+#include "ranges.h"
+#include "threads.h"
 
 /* What the hardware takes to begin with a piece of work that nothing holds back. */
 #define START_LATENCY_NS 50000
@@ -18,33 +22,9 @@
 #define LEAST_FOLLOWED_NS 100000
 enum { MOST_DEPTH = 3, MOST_SIBLINGS = 64, MOST_PLACES_OF_GAP = 64 };
 
-/* ---- places ---- */
-
-pt_u32 gpu_place_at(struct gpu *gpu, const struct gpu_place *wanted)
-{
-    struct gpu_place place = *wanted;
-    for (;;) {
-        const pt_u64 what = (pt_u64)place.device << 16 | (pt_u64)place.cause << 8 | place.inner;
-        const pt_u64 who = (pt_u64)place.who << 32 | place.tid;
-        const pt_u64 key = gpu_mix(gpu_mix(what, who), gpu_mix((uintptr_t)place.text, (uintptr_t)place.process));
-        const pt_u64 *known = pt_map_find(&gpu->by_place, key);
-        if (known)
-            return (pt_u32)*known - 1;
-        if (gpu->places.n < GPU_MOST_PLACES || (!place.text && !place.process && !place.who)) {
-            pt_vec_push(&gpu->places, place);
-            *pt_map_at(&gpu->by_place, key) = gpu->places.n;
-            return (pt_u32)gpu->places.n - 1;
-        }
-        /* Too many: the cause stays true, the place is lost. */
-        place.text = NULL;
-        place.process = NULL;
-        place.who = place.tid = 0;
-    }
-}
-
 static void add_piece(struct gpu *gpu, struct gpu_device *device, const struct gpu_place *where, pt_i64 ns)
 {
-    const pt_u32 place = gpu_place_at(gpu, where);
+    const pt_u32 place = pt_gpu_place_at(gpu, where);
     const size_t first = device->gaps.items[device->gaps.n - 1].first_piece;
     gpu->places.items[place].ns += ns;
     for (size_t i = device->pieces.n; i-- > first && device->pieces.n - i <= MOST_PLACES_OF_GAP;)
@@ -57,6 +37,8 @@ static void add_piece(struct gpu *gpu, struct gpu_device *device, const struct g
 }
 
 /* ---- what a thread did in a gap, and whoever it waited for ---- */
+
+static const char passing_on[] = "passing data on"; /* a place: who waits for room in a pipe has data */
 
 struct look {
     struct gpu *gpu;
@@ -76,7 +58,7 @@ static const struct gpu_span *sibling_waits(const struct gpu *gpu, const struct 
     const struct gpu_span *best = NULL;
     pt_i64 best_ns = (end_ns - start_ns) / 2;
     for (pt_u32 i = 0; i < process->n_threads && i < MOST_SIBLINGS; i++) {
-        const struct gpu_thread *other = gpu_thread_of(gpu, &process->threads[i]);
+        const struct gpu_thread *other = pt_gpu_thread_of(gpu, &process->threads[i]);
         for (pt_u64 n = 0; n < 4 && n < other->n && other->spans && &process->threads[i] != thread; n++) {
             const struct gpu_span *span = &other->spans[(other->n - 1 - n) & (other->capacity - 1)];
             const pt_i64 from_ns = span->start_ns > start_ns ? span->start_ns : start_ns;
@@ -117,7 +99,7 @@ static const struct pt_thread *waited_for(const struct look *look, const struct 
     }
     pt_u32 who = span->cause == GPU_CAUSE_child_wait ? span->who : 0;
     if (span->cause == GPU_CAUSE_data_wait)
-        who = gpu_writer_of(gpu, look->thread->process, span);
+        who = pt_gpu_writer_of(gpu, look->thread->process, span);
     return who ? pt_main_thread(gpu->profile->session->processes[who - 1]) : NULL;
 }
 
@@ -133,7 +115,7 @@ static bool follow(struct look *look, enum gpu_cause cause, const struct gpu_spa
     deeper.depth++;
     if (!look->depth)
         deeper.place.cause = (pt_u8)cause;
-    gpu_split_thread(look->gpu, target, start_ns, start_ns + ns, show, &deeper);
+    pt_gpu_split_thread(look->gpu, target, start_ns, start_ns + ns, show, &deeper);
     return true;
 }
 
@@ -141,10 +123,12 @@ static bool follow(struct look *look, enum gpu_cause cause, const struct gpu_spa
 static void show_own_code_in(struct look *look, const char *range, pt_i64 start_ns, pt_i64 ns)
 {
     struct gpu_host *host = look->gpu->hosts[look->device->stage];
+    const struct gpu_stretch stretch = {look->thread->tid, start_ns, start_ns + ns};
+    const struct gpu_viewer viewer = {show, look};
     if (host && !look->depth)
-        ns = gpu_host_part(host, look->place.device, look->thread->tid, start_ns, start_ns + ns, show, look);
+        ns = pt_gpu_host_part(host, look->place.device, stretch, viewer);
     else if (host)
-        ns = gpu_host_waits(host, look->thread->tid, start_ns, start_ns + ns, show, look);
+        ns = pt_gpu_host_waits(host, stretch, viewer);
     if (!ns)
         return;
     struct gpu_place place = look->place;
@@ -158,7 +142,7 @@ static void show_own_code_in(struct look *look, const char *range, pt_i64 start_
 static void show_own_code(struct look *look, pt_i64 start_ns, pt_i64 ns)
 {
     for (pt_i64 end_ns = start_ns + ns, from_ns; end_ns > start_ns; end_ns = from_ns) {
-        const char *range = gpu_range_before(look->gpu, look->thread, end_ns, &from_ns);
+        const char *range = pt_gpu_range_before(look->gpu, look->thread, end_ns, &from_ns);
         from_ns = from_ns < start_ns ? start_ns : from_ns;
         show_own_code_in(look, range, from_ns, end_ns - from_ns);
     }
@@ -176,7 +160,7 @@ static void show(void *context, enum gpu_cause cause, const struct gpu_span *spa
     struct gpu_place place = look->place;
     place.process = look->thread->process;
     place.tid = look->thread->tid;
-    place.text = !span || (cause == GPU_CAUSE_data_wait && span->text != gpu_passing_on) ? NULL : span->text;
+    place.text = span && span->is_write ? passing_on : !span || cause == GPU_CAUSE_data_wait ? NULL : span->text;
     place.who = span && cause == GPU_CAUSE_lock ? span->who : 0;
     *(look->depth ? &place.inner : &place.cause) = (pt_u8)cause;
     add_piece(look->gpu, look->device, &place, ns);
@@ -208,7 +192,7 @@ static void add_plain(const struct gap_view *view, enum gpu_cause cause, const c
 static void split_queued(const struct gap_view *view, pt_i64 ns)
 {
     const bool is_latency = ns <= START_LATENCY_NS;
-    const char *name = gpu_string(view->gpu, view->work->process, view->work->name, false);
+    const char *name = pt_gpu_string(view->gpu, view->work->process, view->work->name, false);
     add_plain(view, is_latency ? GPU_CAUSE_launch : GPU_CAUSE_dependency, is_latency || !name ? view->call->name : name,
               ns);
 }
@@ -218,7 +202,8 @@ static void split_seen(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_
 {
     const struct gpu_call *call = view->call;
     if (!call) {
-        add_plain(view, GPU_CAUSE_unattributed, gpu_text(view->gpu, "the launch was not recorded"), end_ns - start_ns);
+        add_plain(view, GPU_CAUSE_unattributed, pt_gpu_text(view->gpu, "the launch was not recorded"),
+                  end_ns - start_ns);
         return;
     }
     const pt_i64 called_ns = call->end_ns < start_ns ? start_ns : call->end_ns;
@@ -229,7 +214,7 @@ static void split_seen(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_
     if (end_ns <= start_ns)
         return;
     if (!call->thread) {
-        add_plain(view, GPU_CAUSE_host_code, gpu_text(view->gpu, "a thread that made no other call"),
+        add_plain(view, GPU_CAUSE_host_code, pt_gpu_text(view->gpu, "a thread that made no other call"),
                   end_ns - start_ns);
         return;
     }
@@ -237,7 +222,7 @@ static void split_seen(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_
                         .device = view->device,
                         .place = {.device = view->index, .inner = GPU_CAUSE__COUNT},
                         .thread = call->thread};
-    gpu_split_thread(view->gpu, call->thread, start_ns, end_ns, show, &look);
+    pt_gpu_split_thread(view->gpu, call->thread, start_ns, end_ns, show, &look);
 }
 
 /* While the program had CUPTI for itself nobody knows whether the device was idle: returns how long that was. */
@@ -282,7 +267,7 @@ static void settle(struct gpu_device *device, const struct gpu_gap *gap)
     device->longest_at_ns = gap->start_ns;
 }
 
-void gpu_idle_end(struct gpu *gpu)
+void pt_gpu_idle_end(struct gpu *gpu)
 {
     for (size_t i = 0; i < gpu->devices.n; i++)
         for (size_t j = 0; j < gpu->devices.items[i]->gaps.n; j++)
@@ -339,7 +324,7 @@ static void add_gap(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_ns)
 }
 
 /* Records come by their ends: this one may have begun before gaps that were found already. */
-void gpu_idle_work(struct gpu *gpu, pt_u32 index, const struct gpu_activity *work, const struct gpu_call *call)
+void pt_gpu_idle_work(struct gpu *gpu, pt_u32 index, const struct gpu_activity *work, const struct gpu_call *call)
 {
     struct gpu_device *device = gpu->devices.items[index];
     const struct gap_view view = {gpu, device, index, work, call};

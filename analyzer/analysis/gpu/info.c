@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * What CUPTI told besides work: devices, synchronisation, overheads; and how GPU work was seen, and when not.
+ * What CUPTI told besides work: devices, synchronisation, overheads; how GPU work was seen, and when not; and why there
+ * is no GPU timeline of a program that holds GPU code, or looks for the CUDA driver by itself: with a runtime that is
+ * linked in, or none, nothing of CUDA is seen before the driver comes up, and where there is no driver that never
+ * happens.
  *
- * Threads: one. State: the last windows in which nothing was seen. Never: takes
- * silence for idleness.
+ * Threads: one. State: the last windows in which nothing was seen. Never: takes silence for idleness; says anything of
+ * a program that does neither itself, whatever its libraries do: those that decode video look for a GPU in every
+ * program.
  */
+#include "info.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "proftrace/payloads.h"
+#include "symbols/elf_image.h"
+#include "util/map.h"
+#include "calls.h"
 #include "memory.h"
 
 /* ---- devices ---- */
@@ -28,7 +37,7 @@ static const char *uuid_of(struct gpu *gpu, const char *properties)
         return NULL;
     memcpy(uuid, at + 1, n);
     uuid[n] = 0;
-    return gpu_text(gpu, uuid);
+    return pt_gpu_text(gpu, uuid);
 }
 
 /* Processes may count devices differently (CUDA_VISIBLE_DEVICES): the UUID says which are the same. */
@@ -37,8 +46,8 @@ static void note_device(struct gpu *gpu, const struct pt_event *e)
     const struct pt_ev_gpu_device *about = pt_event_as(e, gpu_device);
     const char *uuid = uuid_of(gpu, pt_process_string(e->process, about->properties));
     const pt_u32 number = (pt_u32)e->tag;
-    struct gpu_device *device = gpu_device_named(gpu, e->process, number, uuid);
-    device->name = gpu_string(gpu, e->process, e->aux, false);
+    struct gpu_device *device = pt_gpu_device_named(gpu, e->process, number, uuid);
+    device->name = pt_gpu_string(gpu, e->process, e->aux, false);
     device->memory_bytes = about->memory_bytes;
 }
 
@@ -59,7 +68,7 @@ static void end_yield(struct gpu *gpu, const struct pt_process *process, pt_i64 
     struct gpu_process *own = gpu->processes[process->index];
     if (!own || own->yielded_ns < 0 || at_ns < own->yielded_ns)
         return;
-    gpu->stages[gpu_stage_of(gpu, process)].yielded_ns += at_ns - own->yielded_ns;
+    gpu->stages[pt_gpu_stage_of(gpu, process)].yielded_ns += at_ns - own->yielded_ns;
     if (own->n_yields == GPU_MOST_YIELDS) {
         memmove(own->yields, own->yields + 1, --own->n_yields * sizeof *own->yields);
         own->n_forgotten_yields++;
@@ -71,11 +80,11 @@ static void end_yield(struct gpu *gpu, const struct pt_process *process, pt_i64 
 
 static void note_tracing(struct gpu *gpu, const struct pt_event *e)
 {
-    struct gpu_stage *stage = &gpu->stages[gpu_stage_of(gpu, e->process)];
-    const char *reason = gpu_string(gpu, e->process, e->aux, false);
+    struct gpu_stage *stage = &gpu->stages[pt_gpu_stage_of(gpu, e->process)];
+    const char *reason = pt_gpu_string(gpu, e->process, e->aux, false);
     const char *more = reason && *reason ? reason : "no reason was noted";
     end_yield(gpu, e->process, e->start_ns);
-    gpu_process_of(gpu, e->process)->is_recording = e->tag == PT_CUDA_TRACING_CUPTI;
+    pt_gpu_process_of(gpu, e->process)->is_recording = e->tag == PT_CUDA_TRACING_CUPTI;
     switch ((enum pt_cuda_tracing)e->tag) {
     case PT_CUDA_TRACING_CUPTI:
         stage->has_cupti = true;
@@ -86,7 +95,7 @@ static void note_tracing(struct gpu *gpu, const struct pt_event *e)
              "): when kernels ran, how long they took and why GPUs were idle cannot be known");
         break;
     case PT_CUDA_TRACING_YIELDED:
-        gpu_process_of(gpu, e->process)->yielded_ns = e->start_ns;
+        pt_gpu_process_of(gpu, e->process)->yielded_ns = e->start_ns;
         note(stage, "for a while the program used CUPTI itself (", more,
              "), which serves one at a time: what GPUs did then was not seen");
         break;
@@ -105,16 +114,16 @@ static void note_tracing(struct gpu *gpu, const struct pt_event *e)
 
 static void note_lost(struct gpu *gpu, const struct pt_event *e)
 {
-    struct gpu_stage *stage = &gpu->stages[gpu_stage_of(gpu, e->process)];
-    const char *reason = gpu_string(gpu, e->process, e->aux, false);
+    struct gpu_stage *stage = &gpu->stages[pt_gpu_stage_of(gpu, e->process)];
+    const char *reason = pt_gpu_string(gpu, e->process, e->aux, false);
     stage->lost += pt_event_as(e, gpu_lost)->records;
     note(stage, "records were lost: ", reason && *reason ? reason : "no reason was noted", "");
 }
 
-void gpu_about_event(struct gpu *gpu, const struct pt_event *e)
+void pt_gpu_about_event(struct gpu *gpu, const struct pt_event *e)
 {
     static const char *const syncs[] = {"other", "event", "stream waits for event", "stream", "context"};
-    const pt_u32 stage = gpu_stage_of(gpu, e->process);
+    const pt_u32 stage = pt_gpu_stage_of(gpu, e->process);
     const pt_u32 kind = (pt_u32)e->tag;
     gpu->stages[stage].seen += e->desc->row <= PT_ROW_gpu_memory;
     switch (e->desc->row) {
@@ -123,7 +132,7 @@ void gpu_about_event(struct gpu *gpu, const struct pt_event *e)
         break;
     case PT_ROW_gpu_memory:
     case PT_ROW_gpu_memory_pool:
-        gpu_memory_event(gpu, e);
+        pt_gpu_memory_event(gpu, e);
         break;
     case PT_ROW_gpu_tracing:
         note_tracing(gpu, e);
@@ -132,18 +141,19 @@ void gpu_about_event(struct gpu *gpu, const struct pt_event *e)
         note_lost(gpu, e);
         break;
     case PT_ROW_gpu_sync:
-        gpu_sum_add(gpu, stage, GPU_SUM_SYNC, syncs[kind <= PT_CUDA_SYNC_CONTEXT ? kind : 0], kind, e->duration_ns,
-                    false);
+        pt_gpu_sum_add(gpu,
+                       (struct gpu_summed){stage, GPU_SUM_SYNC, syncs[kind <= PT_CUDA_SYNC_CONTEXT ? kind : 0], kind},
+                       e->duration_ns, false);
         break;
     case PT_ROW_gpu_overhead:
-        gpu_sum_add(gpu, stage, GPU_SUM_OVERHEAD, NULL, kind, e->duration_ns, false);
+        pt_gpu_sum_add(gpu, (struct gpu_summed){stage, GPU_SUM_OVERHEAD, NULL, kind}, e->duration_ns, false);
         break;
     default:
         break;
     }
 }
 
-void gpu_about_end(struct gpu *gpu)
+void pt_gpu_about_end(struct gpu *gpu)
 {
     const struct pt_session *session = gpu->profile->session;
     for (pt_u32 i = 0; i < session->n_processes; i++) {
@@ -151,14 +161,14 @@ void gpu_about_end(struct gpu *gpu)
         end_yield(gpu, process, process->end_ns);
         if (!gpu->processes[process->index] || !gpu->processes[process->index]->is_recording)
             continue;
-        struct gpu_stage *stage = &gpu->stages[gpu_stage_of(gpu, process)];
+        struct gpu_stage *stage = &gpu->stages[pt_gpu_stage_of(gpu, process)];
         stage->is_cut = true;
         note(stage, "a process ended otherwise than by exit: GPU work of about its last second may be missing", "", "");
     }
 }
 
 /* When the program had CUPTI for itself. */
-void gpu_not_seen_table(struct gpu *gpu, pt_u32 stage)
+void pt_gpu_not_seen_table(struct gpu *gpu, pt_u32 stage)
 {
     static const struct pt_column columns[] = {
         {"at_s", "At", PT_SHOW_SECONDS},
@@ -169,7 +179,7 @@ void gpu_not_seen_table(struct gpu *gpu, pt_u32 stage)
     struct pt_table *table = NULL;
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct gpu_process *own = gpu->processes[i];
-        if (!own || !own->n_yields || gpu_stage_of(gpu, session->processes[i]) != stage)
+        if (!own || !own->n_yields || pt_gpu_stage_of(gpu, session->processes[i]) != stage)
             continue;
         if (!table)
             table = pt_metrics_table(&gpu->profile->metrics, pt_scope_stage(stage), "gpu.not_seen",
@@ -182,4 +192,60 @@ void gpu_not_seen_table(struct gpu *gpu, pt_u32 stage)
         }
         table->rows_left_out += own->n_forgotten_yields;
     }
+}
+
+/* ---- why there is nothing to see ---- */
+
+/* With the dot: this program must not find itself. */
+static const char driver[] = "libcuda.so.";
+
+/* What makes it one: what nvcc puts GPU code into, or the name that dlopen is given. NULL = nothing. */
+static const char *why_gpu_program(const char *exe)
+{
+    struct pt_elf_image image = {0};
+    const char *why = NULL;
+    if (!pt_elf_image_open(&image, exe, NULL, PT_ELF_ANY_BUILD))
+        return NULL;
+    if (pt_elf_image_has_section(&image, ".nv_fatbin") || pt_elf_image_has_section(&image, ".nvFatBinSegment"))
+        why = "holds GPU code";
+    else if (pt_elf_image_names_library(&image, driver))
+        why = "asks for libcuda.so by itself";
+    pt_elf_image_close(&image);
+    return why;
+}
+
+static bool has_driver(const struct pt_process *process)
+{
+    for (pt_u32 i = 0; i < process->n_modules; i++)
+        if (process->modules[i].path && !strncmp(pt_base_name(process->modules[i].path), driver, sizeof driver - 2))
+            return true;
+    return false;
+}
+
+const char *pt_gpu_why_none(struct gpu *gpu, pt_u32 stage)
+{
+    const struct pt_session *session = gpu->profile->session;
+    const struct pt_process *found = NULL;
+    const char *why = NULL;
+    struct pt_map known = {0}; /* executables that were looked at */
+    for (pt_u32 i = 0; i < session->n_processes && !found; i++) {
+        const struct pt_process *process = session->processes[i];
+        if (pt_gpu_stage_of(gpu, process) != stage || !process->exe)
+            continue;
+        pt_u64 *slot = pt_map_at(&known, (uintptr_t)pt_intern_text(&gpu->texts, process->exe));
+        if (!*slot && (why = why_gpu_program(process->exe)))
+            found = process;
+        *slot = 1;
+    }
+    pt_map_fini(&known);
+    if (!found)
+        return NULL;
+    const char *name = pt_base_name(found->exe);
+    return pt_metrics_format(&gpu->profile->metrics,
+                             has_driver(found)
+                                 ? "%s %s and loaded the CUDA driver, but that did not load what "
+                                   "CUDA_INJECTION64_PATH names: nothing is known of its GPU work"
+                                 : "%s %s, but never loaded the CUDA driver (libcuda.so.1): there is none "
+                                   "here, or the program did not use CUDA",
+                             name, why);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "proftrace/payloads.h"
+#include "levels.h"
 
 static const char *kind_name(pt_u32 kind)
 {
@@ -29,97 +30,45 @@ struct place {
 
 static struct place place_of(struct gpu *gpu, const struct pt_event *e)
 {
-    struct place place = {.text = gpu_string(gpu, e->process, e->aux, false)};
+    struct place place = {.text = pt_gpu_string(gpu, e->process, e->aux, false)};
     char *kind_at, *rest, text[256];
     const pt_u32 number = place.text ? (pt_u32)strtoul(place.text, &kind_at, 10) : 0;
     if (!place.text || kind_at == place.text || *kind_at != '/') {
         place.text = place.text ? place.text : "(unknown)";
         return place;
     }
-    const struct gpu_device *device = gpu_device_at(gpu, e->process, number, &place.device);
+    const struct gpu_device *device = pt_gpu_device_at(gpu, e->process, number, &place.device);
     const unsigned long kind = strtoul(++kind_at, &rest, 10);
     place.is_known = rest != kind_at && kind <= PT_CUDA_MEMORY_MANAGED_STATIC;
     place.is_on_device = place.is_known && (kind == PT_CUDA_MEMORY_DEVICE || kind == PT_CUDA_MEMORY_ARRAY ||
                                             kind == PT_CUDA_MEMORY_DEVICE_STATIC);
-    place.pool = place.is_known && *rest == '/' ? gpu_text(gpu, rest + 1) : NULL;
+    place.pool = place.is_known && *rest == '/' ? pt_gpu_text(gpu, rest + 1) : NULL;
     snprintf(text, sizeof text, "%u/%s%s", device->number, place.is_known ? kind_name((pt_u32)kind) : "",
              place.is_known ? rest : kind_at);
-    place.text = gpu_text(gpu, text);
+    place.text = pt_gpu_text(gpu, text);
     place.text = place.text ? place.text : "(unknown)";
     return place;
 }
 
-/* ---- a device over time ---- */
-
-struct gpu_level *gpu_memory_level(struct gpu *gpu, pt_u32 device, pt_u32 *ret_index)
-{
-    struct gpu_memories *own = gpu->memory;
-    pt_u64 *slot = pt_map_at(&own->by_device, device);
-    if (!*slot) {
-        const struct pt_stage *stage = &gpu->profile->stages.items[gpu->devices.items[device]->stage];
-        const pt_i64 life_ns = stage->end_ns > stage->start_ns ? stage->end_ns - stage->start_ns : 1;
-        struct gpu_level *level = pt_calloc(1, sizeof *level);
-        level->device = device;
-        level->start_ns = stage->start_ns;
-        level->bucket_ns = life_ns / GPU_MEMORY_BUCKETS + (life_ns % GPU_MEMORY_BUCKETS != 0);
-        pt_vec_push(&own->levels, level);
-        *slot = own->levels.n;
-    }
-    *ret_index = (pt_u32)*slot;
-    return own->levels.items[*slot - 1];
-}
-
-struct gpu_level_bucket *gpu_memory_bucket(struct gpu_level *level, pt_i64 at_ns)
-{
-    const pt_i64 wanted = at_ns > level->start_ns ? (at_ns - level->start_ns) / level->bucket_ns : 0;
-    /* An allocation and the size that it tells are two events of one instant, in either order. */
-    level->buckets[level->bucket].is_unsure |= level->unsure_pools && at_ns > level->pools_ns;
-    while (level->bucket < wanted && level->bucket + 1 < GPU_MEMORY_BUCKETS)
-        level->buckets[++level->bucket] = (struct gpu_level_bucket){.highest_bytes = level->level_bytes,
-                                                                    .pools_bytes = level->pools_bytes,
-                                                                    .pools_used_bytes = level->pools_used_bytes,
-                                                                    .is_unsure = level->unsure_pools > 0};
-    return &level->buckets[level->bucket];
-}
-
-static struct gpu_level_bucket *change_level(struct gpu_level *level, pt_i64 at_ns, pt_i64 bytes)
-{
-    struct gpu_level_bucket *bucket = gpu_memory_bucket(level, at_ns);
-    gpu_add_bytes(&level->level_bytes, bytes);
-    if (level->level_bytes > bucket->highest_bytes)
-        bucket->highest_bytes = level->level_bytes;
-    if (level->level_bytes < level->lowest_bytes)
-        level->lowest_bytes = level->level_bytes;
-    if (level->level_bytes > level->peak_bytes) {
-        level->peak_bytes = level->level_bytes;
-        level->peak_ns = at_ns;
-    }
-    return bucket;
-}
-
-double gpu_memory_peak(const struct gpu *gpu, pt_u32 device)
-{
-    const pt_u64 *slot = gpu->memory ? pt_map_find(&gpu->memory->by_device, device) : NULL;
-    return slot && *slot ? (double)gpu->memory->levels.items[*slot - 1]->peak_bytes : 0;
-}
-
 /* ---- processes that end ---- */
 
-static void take_back(struct gpu_memories *own, struct gpu_holding *holding)
+static void take_back(struct gpu *gpu, struct gpu_holding *holding)
 {
+    struct gpu_memories *own = gpu->memory;
     struct gpu_memory *memory = &own->places.items[holding->memory];
-    gpu_add_bytes(&memory->level_bytes, -holding->bytes);
-    gpu_add_bytes(&memory->left_bytes, holding->bytes);
+    pt_gpu_add_bytes(&memory->level_bytes, -holding->bytes);
+    pt_gpu_add_bytes(&memory->left_bytes, holding->bytes);
     if (holding->level)
-        change_level(own->levels.items[holding->level - 1], holding->process->end_ns, -holding->bytes);
+        pt_gpu_level_change(gpu->levels->levels.items[holding->level - 1], holding->process->end_ns, -holding->bytes);
     if (holding->pool)
-        gpu_pool_end(own, &own->pools.items[holding->pool - 1]);
+        pt_gpu_pool_end(gpu->levels, &gpu->levels->pools.items[holding->pool - 1]);
     holding->is_over = true;
 }
 
 /* In the order of their ends; `but` still speaks. */
-static void end_processes(struct gpu_memories *own, pt_i64 now_ns, const struct pt_process *but)
+static void end_processes(struct gpu *gpu, pt_i64 now_ns, const struct pt_process *but)
 {
+    struct gpu_memories *own = gpu->memory;
     while (own->next_end_ns <= now_ns) {
         struct gpu_holding *first = NULL;
         pt_i64 next_ns = INT64_MAX;
@@ -133,7 +82,7 @@ static void end_processes(struct gpu_memories *own, pt_i64 now_ns, const struct 
             }
         }
         if (next_ns <= now_ns)
-            take_back(own, first);
+            take_back(gpu, first);
         own->next_end_ns = next_ns;
     }
 }
@@ -156,7 +105,7 @@ static struct gpu_holding *holding_of(struct gpu_memories *own, const struct pt_
 static pt_u32 memory_of(struct gpu *gpu, pt_u32 stage, const char *place)
 {
     struct gpu_memories *own = gpu->memory;
-    pt_u64 *slot = pt_map_at(&own->by_place, gpu_mix((uintptr_t)place, stage));
+    pt_u64 *slot = pt_map_at(&own->by_place, pt_gpu_mix((uintptr_t)place, stage));
     if (!*slot) {
         pt_vec_push(&own->places, ((struct gpu_memory){.stage = stage, .place = place}));
         *slot = own->places.n;
@@ -168,10 +117,10 @@ static void change_device(struct gpu *gpu, const struct pt_event *e, const struc
                           struct gpu_holding *holding, pt_i64 bytes)
 {
     pt_u32 index;
-    struct gpu_level *level = gpu_memory_level(gpu, place->device, &index);
+    struct gpu_level *level = pt_gpu_level_of(gpu, place->device, &index);
     if (holding)
         holding->level = index;
-    struct gpu_level_bucket *bucket = change_level(level, e->start_ns, bytes);
+    struct gpu_level_bucket *bucket = pt_gpu_level_change(level, e->start_ns, bytes);
     bucket->allocations += !e->tag;
     bucket->releases += e->tag != 0;
     bucket->allocated_bytes += e->tag ? 0 : (pt_u64)bytes;
@@ -183,7 +132,7 @@ static bool change_place(struct gpu *gpu, const struct pt_event *e, const char *
                          struct gpu_holding **ret_holding)
 {
     struct gpu_memories *own = gpu->memory;
-    const pt_u32 index = memory_of(gpu, gpu_stage_of(gpu, e->process), place);
+    const pt_u32 index = memory_of(gpu, pt_gpu_stage_of(gpu, e->process), place);
     struct gpu_memory *memory = &own->places.items[index];
     struct gpu_holding *holding = *ret_holding = holding_of(own, e->process, index);
     memory->releases += is_release;
@@ -192,10 +141,10 @@ static bool change_place(struct gpu *gpu, const struct pt_event *e, const char *
     if (holding && holding->is_over)
         return false;
     if (holding)
-        gpu_add_bytes(&holding->bytes, bytes);
+        pt_gpu_add_bytes(&holding->bytes, bytes);
     if (e->process->end_ns < own->next_end_ns)
         own->next_end_ns = e->process->end_ns;
-    gpu_add_bytes(&memory->level_bytes, bytes);
+    pt_gpu_add_bytes(&memory->level_bytes, bytes);
     if (memory->level_bytes > 0 && (pt_u64)memory->level_bytes > memory->peak_bytes) {
         memory->peak_bytes = (pt_u64)memory->level_bytes;
         memory->peak_ns = e->start_ns;
@@ -207,13 +156,13 @@ static void note_memory(struct gpu *gpu, const struct pt_event *e, const struct 
 {
     const pt_u64 size = pt_event_as(e, gpu_memory)->bytes & INT64_MAX;
     const pt_i64 bytes = e->tag ? -(pt_i64)size : (pt_i64)size;
-    struct gpu_pool *pool = gpu_pool_of(gpu, e->process, place->pool, place->device);
+    struct gpu_pool *pool = pt_gpu_pool_of(gpu, e->process, place->pool, place->device);
     struct gpu_holding *holding;
     const bool is_alive = change_place(gpu, e, place->text, bytes, e->tag != 0, &holding);
     if (pool)
-        gpu_pool_use(gpu, pool, is_alive ? e->start_ns : e->process->end_ns, size, e->tag != 0);
+        pt_gpu_pool_use(gpu, pool, is_alive ? e->start_ns : e->process->end_ns, size, e->tag != 0);
     if (pool && holding)
-        holding->pool = (pt_u32)(pool - gpu->memory->pools.items) + 1;
+        holding->pool = (pt_u32)(pool - gpu->levels->pools.items) + 1;
     if (is_alive && place->is_on_device)
         change_device(gpu, e, place, holding, bytes);
 }
@@ -222,24 +171,25 @@ static void begin(struct gpu *gpu, const struct pt_event *e)
 {
     if (!gpu->memory) {
         gpu->memory = pt_calloc(1, sizeof *gpu->memory);
+        gpu->levels = pt_calloc(1, sizeof *gpu->levels);
         gpu->memory->next_end_ns = INT64_MAX;
         gpu->memory->blocks.room = &gpu->memory->room;
     }
-    end_processes(gpu->memory, e->start_ns, e->process);
+    end_processes(gpu, e->start_ns, e->process);
 }
 
-void gpu_memory_event(struct gpu *gpu, const struct pt_event *e)
+void pt_gpu_memory_event(struct gpu *gpu, const struct pt_event *e)
 {
     begin(gpu, e);
     const struct place place = place_of(gpu, e);
     if (e->desc->row == PT_ROW_gpu_memory)
         note_memory(gpu, e, &place);
     else
-        gpu_pool_told(gpu, gpu_pool_of(gpu, e->process, place.pool, place.device), e);
+        pt_gpu_pool_told(gpu, pt_gpu_pool_of(gpu, e->process, place.pool, place.device), e);
 }
 
 /* Releases name only the address. One that was not seen being allocated changes nothing. */
-void gpu_memory_wrapped(struct gpu *gpu, const struct pt_event *e)
+void pt_gpu_memory_wrapped(struct gpu *gpu, const struct pt_event *e)
 {
     enum { RELEASE = 1 };
     const struct pt_ev_cuda_memory *call = pt_event_as(e, cuda_memory);
@@ -248,7 +198,7 @@ void gpu_memory_wrapped(struct gpu *gpu, const struct pt_event *e)
     if (e->result < 0 || !call->addr)
         return;
     begin(gpu, e);
-    const pt_u64 key = gpu_mix(call->addr, e->process->index) | 1;
+    const pt_u64 key = pt_gpu_mix(call->addr, e->process->index) | 1;
     struct pt_heap_block *block = pt_block_find(&gpu->memory->blocks, key);
     if (block) {
         change_place(gpu, e, kind_name(block->owner), -(pt_i64)block->size_bytes, true, &holding);
@@ -264,30 +214,24 @@ void gpu_memory_wrapped(struct gpu *gpu, const struct pt_event *e)
 
 /* ---- end ---- */
 
-void gpu_memory_end(struct gpu *gpu)
+void pt_gpu_memory_end(struct gpu *gpu)
 {
     struct gpu_memories *own = gpu->memory;
     if (!own)
         return;
-    end_processes(own, INT64_MAX - 1, NULL);
-    for (size_t i = 0; i < own->levels.n; i++)
-        gpu_memory_bucket(own->levels.items[i], INT64_MAX / 2);
+    end_processes(gpu, INT64_MAX - 1, NULL);
+    pt_gpu_levels_end(gpu);
 }
 
-void gpu_memory_free(struct gpu *gpu)
+void pt_gpu_memory_free(struct gpu *gpu)
 {
     struct gpu_memories *own = gpu->memory;
+    pt_gpu_levels_free(gpu);
     if (!own)
         return;
-    for (size_t i = 0; i < own->levels.n; i++)
-        free(own->levels.items[i]);
-    free(own->levels.items);
     free(own->places.items);
-    free(own->pools.items);
     free(own->holdings.items);
     pt_map_fini(&own->by_place);
-    pt_map_fini(&own->by_device);
-    pt_map_fini(&own->by_pool);
     pt_map_fini(&own->by_holding);
     pt_block_map_fini(&own->blocks);
     free(own);

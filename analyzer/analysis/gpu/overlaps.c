@@ -6,11 +6,10 @@
  * Threads: one. State: the ranges that are open, those that closed last, the last sets of ranges that were open at
  * once on a thread. Never: gives work to a range that ended on another thread than it began on.
  */
-#include <stdlib.h>
-
 #include "overlaps.h"
 
 #include "proftrace/payloads.h"
+#include <stdlib.h>
 
 enum {
     MOST_OPEN = 1024,
@@ -52,11 +51,12 @@ struct gpu_overlaps {
 static pt_u32 sum_of(struct gpu *gpu, const struct pt_event *e)
 {
     struct gpu_overlaps *own = gpu->overlaps;
-    const pt_u32 stage = gpu_stage_of(gpu, e->process);
+    const pt_u32 stage = pt_gpu_stage_of(gpu, e->process);
     bool is_step;
-    const char *name = own->sums.n < MOST_SUMS ? gpu_range_name(gpu, e->process, e->aux, &is_step) : "(other ranges)";
+    const char *name =
+        own->sums.n < MOST_SUMS ? pt_gpu_range_name(gpu, e->process, e->aux, &is_step) : "(other ranges)";
     name = name ? name : "(unknown)";
-    pt_u64 *slot = pt_map_at(&own->by_name, gpu_mix((uintptr_t)name, stage));
+    pt_u64 *slot = pt_map_at(&own->by_name, pt_gpu_mix((uintptr_t)name, stage));
     if (!*slot) {
         pt_vec_push(&own->sums, ((struct gpu_overlap_sum){.stage = stage, .name = name}));
         *slot = own->sums.n;
@@ -82,7 +82,7 @@ static void open_range(struct gpu *gpu, const struct pt_event *e)
     if (!gpu->overlaps)
         gpu->overlaps = pt_calloc(1, sizeof *gpu->overlaps);
     struct gpu_overlaps *own = gpu->overlaps;
-    struct gpu_thread *thread = gpu_thread_of(gpu, e->thread);
+    struct gpu_thread *thread = pt_gpu_thread_of(gpu, e->thread);
     if (own->n_open == MOST_OPEN)
         return;
     while (own->ranges[own->next % MOST_RANGES].is_open)
@@ -111,7 +111,7 @@ static void close_range(struct gpu *gpu, const struct pt_event *e)
     if (!i)
         return;
     struct overlap *range = &own->ranges[own->open[i - 1]];
-    struct gpu_thread *thread = gpu_thread_of(gpu, range->thread);
+    struct gpu_thread *thread = pt_gpu_thread_of(gpu, range->thread);
     own->open[i - 1] = own->open[--own->n_open];
     range->is_open = false;
     range->is_elsewhere = range->thread != e->thread;
@@ -119,7 +119,7 @@ static void close_range(struct gpu *gpu, const struct pt_event *e)
     thread->overlapping = 0;
 }
 
-void gpu_overlaps_event(struct gpu *gpu, const struct pt_event *e)
+void pt_gpu_overlaps_event(struct gpu *gpu, const struct pt_event *e)
 {
     if (e->desc->row == PT_ROW_range_open)
         open_range(gpu, e);
@@ -127,10 +127,10 @@ void gpu_overlaps_event(struct gpu *gpu, const struct pt_event *e)
         close_range(gpu, e);
 }
 
-pt_u32 gpu_overlaps_of(struct gpu *gpu, const struct pt_thread *pt_thread)
+pt_u32 pt_gpu_overlaps_of(struct gpu *gpu, const struct pt_thread *pt_thread)
 {
     struct gpu_overlaps *own = gpu->overlaps;
-    struct gpu_thread *thread = gpu_thread_of(gpu, pt_thread);
+    struct gpu_thread *thread = pt_gpu_thread_of(gpu, pt_thread);
     if (!thread->n_overlapping)
         return 0;
     /* Other threads may have made so many sets since that this one is gone. */
@@ -149,7 +149,7 @@ pt_u32 gpu_overlaps_of(struct gpu *gpu, const struct pt_thread *pt_thread)
     return thread->overlapping;
 }
 
-void gpu_overlaps_work(struct gpu *gpu, const struct gpu_call *call, pt_i64 ns)
+void pt_gpu_overlaps_work(struct gpu *gpu, const struct gpu_call *call, pt_i64 ns)
 {
     struct gpu_overlaps *own = gpu->overlaps;
     if (!call->overlapping || own->n_sets - call->overlapping >= MOST_SETS)
@@ -164,7 +164,7 @@ void gpu_overlaps_work(struct gpu *gpu, const struct gpu_call *call, pt_i64 ns)
     }
 }
 
-const struct gpu_overlap_sum *gpu_overlaps_sums(struct gpu *gpu, size_t *ret_n)
+const struct gpu_overlap_sum *pt_gpu_overlaps_sums(struct gpu *gpu, size_t *ret_n)
 {
     struct gpu_overlaps *own = gpu->overlaps;
     *ret_n = 0;
@@ -176,7 +176,7 @@ const struct gpu_overlap_sum *gpu_overlaps_sums(struct gpu *gpu, size_t *ret_n)
     return own->sums.items;
 }
 
-void gpu_overlaps_free(struct gpu *gpu)
+void pt_gpu_overlaps_free(struct gpu *gpu)
 {
     if (gpu->overlaps) {
         pt_map_fini(&gpu->overlaps->by_name);

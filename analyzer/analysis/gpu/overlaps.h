@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu/overlaps.h - GPU time of ranges that may overlap others, for gpu*.c only.
+ * gpu/overlaps.h - GPU time of ranges that may overlap others.
  */
 #ifndef PT_ANALYSIS_GPU_OVERLAPS_H
 #define PT_ANALYSIS_GPU_OVERLAPS_H
 
-#include "gpu.h"
+#include "decode/event.h"
+#include "state.h"
 
 /* By name. */
 struct gpu_overlap_sum {
@@ -16,11 +17,11 @@ struct gpu_overlap_sum {
     pt_i64 gpu_ns;
 };
 
-void gpu_overlaps_event(struct gpu *gpu, const struct pt_event *event);
-pt_u32 gpu_overlaps_of(struct gpu *gpu, const struct pt_thread *thread); /* for what it launches now */
-void gpu_overlaps_work(struct gpu *gpu, const struct gpu_call *call, pt_i64 ns);
+void pt_gpu_overlaps_event(struct gpu *gpu, const struct pt_event *event);
+pt_u32 pt_gpu_overlaps_of(struct gpu *gpu, const struct pt_thread *thread); /* for what it launches now */
+void pt_gpu_overlaps_work(struct gpu *gpu, const struct gpu_call *call, pt_i64 ns);
 /* All of them, when no more work comes; they stay gpu's. */
-const struct gpu_overlap_sum *gpu_overlaps_sums(struct gpu *gpu, size_t *ret_n);
-void gpu_overlaps_free(struct gpu *gpu);
+const struct gpu_overlap_sum *pt_gpu_overlaps_sums(struct gpu *gpu, size_t *ret_n);
+void pt_gpu_overlaps_free(struct gpu *gpu);
 
 #endif

@@ -2,12 +2,18 @@
  *
  * Metrics of GPUs for each stage, and how complete they are. Threads: one. Never: gives a figure for what was not seen.
  */
+#include "results.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "proftrace/events.h"
-#include "memory.h"
+#include "info.h"
+#include "levels.h"
+#include "tables_calls.h"
+#include "tables_idle.h"
+#include "tables_work.h"
 
 static void set(struct gpu *gpu, pt_u32 stage, const char *name, struct pt_value value)
 {
@@ -154,7 +160,7 @@ static void set_memory(struct gpu *gpu, pt_u32 stage)
         if (device->stage != stage || !device->memory_bytes)
             continue;
         /* What the sampler saw is of all devices: only with one it is this one's. */
-        const double peak = fmax(gpu_memory_peak(gpu, (pt_u32)i), gpu->devices.n == 1 ? fmax(sampled, 0) : 0);
+        const double peak = fmax(pt_gpu_level_peak(gpu, (pt_u32)i), gpu->devices.n == 1 ? fmax(sampled, 0) : 0);
         const double percent = 100 * peak / (double)device->memory_bytes;
         if (percent <= most_percent || peak <= 0)
             continue;
@@ -178,7 +184,7 @@ static void set_collectives(struct gpu *gpu, pt_u32 stage)
     pt_u32 ranks = 0, slowest = 0;
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct gpu_process *own = gpu->processes[i];
-        if (!own || !own->nccl_calls || gpu_stage_of(gpu, session->processes[i]) != stage)
+        if (!own || !own->nccl_calls || pt_gpu_stage_of(gpu, session->processes[i]) != stage)
             continue;
         ranks++;
         all_ns += own->nccl_ns;
@@ -247,7 +253,7 @@ static void set_source(struct gpu *gpu, pt_u32 stage)
     const double percent = by_cupti && !own->is_cut ? completeness_percent(gpu, stage) : NAN;
     set(gpu, stage, "gpu.completeness_percent", isnan(percent) ? pt_unknown(notes) : pt_real(percent));
     set(gpu, stage, "gpu.missing_percent", isnan(percent) ? pt_unknown(notes) : pt_real(100 - percent));
-    gpu_not_seen_table(gpu, stage);
+    pt_gpu_not_seen_table(gpu, stage);
 }
 
 /* No process of the stage called CUDA, but somebody kept a GPU busy, or one was made for it. */
@@ -256,7 +262,7 @@ static void set_sampled(struct gpu *gpu, pt_u32 stage)
     const bool is_seen = pt_stage_number(gpu->profile, stage, "resource.gpu_util_percent.max") >= 5;
     const char *const reason = is_seen ? "no traced process of the stage used CUDA: the GPUs were only looked at from "
                                          "outside, and who kept them busy is not known"
-                                       : gpu_why_none(gpu, stage);
+                                       : pt_gpu_why_none(gpu, stage);
     if (!reason)
         return;
     set(gpu, stage, "gpu.source", pt_text(is_seen ? "nvml" : "none"));
@@ -264,15 +270,15 @@ static void set_sampled(struct gpu *gpu, pt_u32 stage)
     set(gpu, stage, "gpu.completeness_percent", pt_unknown(reason));
 }
 
-void gpu_results(struct gpu *gpu, pt_u32 stage)
+void pt_gpu_results(struct gpu *gpu, pt_u32 stage)
 {
     if (!gpu->is_used || !gpu->stages[stage].is_used) {
         set_sampled(gpu, stage);
         return;
     }
-    gpu_idle_tables(gpu, stage);
-    gpu_work_tables(gpu, stage);
-    gpu_call_tables(gpu, stage);
+    pt_gpu_idle_tables(gpu, stage);
+    pt_gpu_work_tables(gpu, stage);
+    pt_gpu_call_tables(gpu, stage);
     set_devices(gpu, stage);
     set_copies(gpu, stage);
     set_launches(gpu, stage);

@@ -3,12 +3,13 @@
  * Tables of the host's side: CUDA calls, synchronisations, what the driver did beside the program, and steps. Threads:
  * one. Never: adds calls that wrappers saw to those that CUPTI told of.
  */
+#include "tables_calls.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbols/demangle.h"
 #include "util/auto.h"
-#include "gpu.h"
 
 enum { MAX_ROWS = 100 };
 
@@ -36,7 +37,7 @@ static const char *overhead_name(pt_u32 kind)
 
 static const char *name_of(const struct gpu_sum *sum)
 {
-    return sum->what == GPU_SUM_OVERHEAD ? overhead_name(sum->kind) : sum->name;
+    return sum->of.what == GPU_SUM_OVERHEAD ? overhead_name(sum->of.kind) : sum->of.name;
 }
 
 static int by_time(const void *a, const void *b)
@@ -45,7 +46,7 @@ static int by_time(const void *a, const void *b)
     if (x->durations.sum != y->durations.sum)
         return x->durations.sum < y->durations.sum ? 1 : -1;
     const int names = strcmp(name_of(x), name_of(y));
-    return names ? names : (x->kind > y->kind) - (x->kind < y->kind);
+    return names ? names : (x->of.kind > y->of.kind) - (x->of.kind < y->of.kind);
 }
 
 static void sums_table(struct gpu *gpu, pt_u32 stage, enum gpu_sum_kind what, const char *name, const char *title,
@@ -62,7 +63,7 @@ static void sums_table(struct gpu *gpu, pt_u32 stage, enum gpu_sum_kind what, co
     for (size_t i = 0; i < gpu->sums.n; i++) {
         const struct gpu_sum *sum = gpu->sums.items[i];
         const struct pt_histogram *durations = &sum->durations;
-        if (sum->stage != stage || sum->what != what)
+        if (sum->of.stage != stage || sum->of.what != what)
             continue;
         if (table->n_rows == MAX_ROWS) {
             table->rows_left_out++;
@@ -117,7 +118,7 @@ static void pace_table(struct gpu *gpu, pt_u32 stage)
                                               "Pace of the steps", columns, sizeof columns / sizeof *columns);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
-        if (!gpu->processes[i] || !gpu->processes[i]->pace || gpu_stage_of(gpu, process) != stage)
+        if (!gpu->processes[i] || !gpu->processes[i]->pace || pt_gpu_stage_of(gpu, process) != stage)
             continue;
         if (table->n_rows == MAX_ROWS) {
             table->rows_left_out++;
@@ -130,7 +131,7 @@ static void pace_table(struct gpu *gpu, pt_u32 stage)
     }
 }
 
-void gpu_call_tables(struct gpu *gpu, pt_u32 stage)
+void pt_gpu_call_tables(struct gpu *gpu, pt_u32 stage)
 {
     if (gpu->sums.n)
         qsort(gpu->sums.items, gpu->sums.n, sizeof *gpu->sums.items, by_time);

@@ -3,13 +3,14 @@
  * Tables of devices, and of why they were idle: by cause, which add up to the idle time, and by place. Threads: one.
  * Never: hides a cause below a cut; places may be.
  */
+#include "tables_idle.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "facts/workers.h"
 #include "symbols/demangle.h"
 #include "util/auto.h"
-#include "gpu.h"
 
 enum { MAX_PLACES = 100 };
 
@@ -29,7 +30,7 @@ static const char *name_of(struct pt_metrics *metrics, const struct gpu_place *p
 static const char *where_of(struct pt_metrics *metrics, const struct gpu_place *place)
 {
     if (place->inner != GPU_CAUSE__COUNT && place->process) {
-        const char *did = gpu_causes[place->inner].label, *who = name_of(metrics, place);
+        const char *did = pt_gpu_causes[place->inner].label, *who = name_of(metrics, place);
         if (place->inner == GPU_CAUSE_data_wait)
             return pt_metrics_format(metrics, "%s: %s", who, place->text ? place->text : "waiting for work");
         if (place->text)
@@ -37,7 +38,7 @@ static const char *where_of(struct pt_metrics *metrics, const struct gpu_place *
         return pt_metrics_format(metrics, "%s: %s", who, did);
     }
     if (place->inner != GPU_CAUSE__COUNT)
-        return pt_metrics_format(metrics, "%s", gpu_causes[place->inner].label);
+        return pt_metrics_format(metrics, "%s", pt_gpu_causes[place->inner].label);
     if (place->cause == GPU_CAUSE_lock && place->who)
         return pt_metrics_format(metrics, "held by thread %u", place->who);
     if (place->text) {
@@ -85,7 +86,7 @@ static void add_cause(struct gpu *gpu, struct pt_table *table, const struct caus
 {
     const struct gpu_device *device = gpu->devices.items[sum->device];
     struct pt_value *row = pt_table_add_row(table);
-    row[0] = pt_named(gpu_causes[sum->cause].id, gpu_causes[sum->cause].label);
+    row[0] = pt_named(pt_gpu_causes[sum->cause].id, pt_gpu_causes[sum->cause].label);
     row[1] = pt_seconds(sum->ns);
     row[2] = pt_real(100 * (double)sum->ns / (double)device->idle_ns);
     row[3] = pt_text(where_of(&gpu->profile->metrics, sum->top));
@@ -99,10 +100,10 @@ static void set_metrics(struct gpu *gpu, pt_u32 stage, const struct cause_sum su
     struct pt_metrics *metrics = &gpu->profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
     for (int i = 0; i < GPU_CAUSE__COUNT; i++)
-        pt_metrics_set(metrics, scope, gpu_causes[sums[i].cause].metric, pt_seconds(sums[i].ns));
+        pt_metrics_set(metrics, scope, pt_gpu_causes[sums[i].cause].metric, pt_seconds(sums[i].ns));
     if (!sums[0].ns)
         return;
-    pt_metrics_set(metrics, scope, "gpu.idle.top_cause", pt_text(gpu_causes[sums[0].cause].label));
+    pt_metrics_set(metrics, scope, "gpu.idle.top_cause", pt_text(pt_gpu_causes[sums[0].cause].label));
     pt_metrics_set(metrics, scope, "gpu.idle.top_where", pt_text(where_of(metrics, sums[0].top)));
 }
 
@@ -162,7 +163,7 @@ static void places_table(struct gpu *gpu, pt_u32 stage)
     qsort(sorted, n, sizeof *sorted, by_time);
     for (size_t i = 0; i < n && i < MAX_PLACES; i++) {
         struct pt_value *row = pt_table_add_row(table);
-        row[0] = pt_named(gpu_causes[sorted[i]->cause].id, gpu_causes[sorted[i]->cause].label);
+        row[0] = pt_named(pt_gpu_causes[sorted[i]->cause].id, pt_gpu_causes[sorted[i]->cause].label);
         row[1] = pt_text(where_of(&gpu->profile->metrics, sorted[i]));
         row[2] = pt_seconds(sorted[i]->ns);
         row[3] = sorted[i]->gaps ? pt_integer(sorted[i]->gaps) : pt_unknown("known from samples");
@@ -269,7 +270,7 @@ static void streams_table(struct gpu *gpu, pt_u32 stage)
     }
 }
 
-void gpu_idle_tables(struct gpu *gpu, pt_u32 stage)
+void pt_gpu_idle_tables(struct gpu *gpu, pt_u32 stage)
 {
     devices_table(gpu, stage);
     causes_table(gpu, stage);

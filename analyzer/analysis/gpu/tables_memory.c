@@ -3,9 +3,12 @@
  * Tables of GPU memory: kinds, pools, and how much of each device was in use when. Threads: one. Never: gives the size
  * of a pool that nobody told.
  */
+#include "tables_memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "levels.h"
 #include "memory.h"
 
 enum { MAX_MEMORY = 64, MAX_POOLS = 64 };
@@ -103,7 +106,7 @@ static void pools_table(struct gpu *gpu, pt_u32 stage)
         {"pid", "PID", PT_SHOW_NUMBER},
         {"device", "GPU", PT_SHOW_NUMBER},
     };
-    const struct gpu_memories *own = gpu->memory;
+    const struct gpu_levels *own = gpu->levels;
     struct pt_table *table = TABLE(gpu, stage, "gpu.pools", "Pools of GPU memory", columns);
     const struct gpu_pool **sorted = pt_calloc(own->pools.n + 1, sizeof *sorted);
     size_t n = 0;
@@ -168,7 +171,7 @@ static void levels_table(struct gpu *gpu, pt_u32 stage)
         {"pools_bytes", "Pools", PT_SHOW_BYTES},
         {"pools_used_bytes", "Of pools in use", PT_SHOW_BYTES},
     };
-    const struct gpu_memories *own = gpu->memory;
+    const struct gpu_levels *own = gpu->levels;
     struct pt_table *table = TABLE(gpu, stage, "gpu.memory_over_time", "GPU memory over time", columns);
     for (size_t i = 0; i < own->levels.n; i++) {
         const struct gpu_device *device = gpu->devices.items[own->levels.items[i]->device];
@@ -177,7 +180,7 @@ static void levels_table(struct gpu *gpu, pt_u32 stage)
     }
 }
 
-void gpu_memory_tables(struct gpu *gpu, pt_u32 stage)
+void pt_gpu_memory_tables(struct gpu *gpu, pt_u32 stage)
 {
     if (!gpu->memory)
         return;

@@ -3,6 +3,8 @@
  * Table of what GPUs did for the program's own ranges. Threads: one. Never: takes work of a range that overlaps others
  * for that one's alone.
  */
+#include "tables_ranges.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,7 +76,7 @@ static size_t sum_up(struct gpu *gpu, pt_u32 stage, struct range_sum *sums)
 static size_t add_overlapping(struct gpu *gpu, pt_u32 stage, struct range_sum *sums)
 {
     size_t n_all, n = 0;
-    const struct gpu_overlap_sum *all = gpu_overlaps_sums(gpu, &n_all);
+    const struct gpu_overlap_sum *all = pt_gpu_overlaps_sums(gpu, &n_all);
     for (size_t i = 0; i < n_all; i++)
         if (all[i].stage == stage && (all[i].activities || (!all[i].calls && all[i].elsewhere)))
             sums[n++] = (struct range_sum){.name = all[i].name,
@@ -101,7 +103,7 @@ static void add_row(struct pt_table *table, struct pt_metrics *metrics, const st
         row[i] = unknown;
 }
 
-void gpu_range_tables(struct gpu *gpu, pt_u32 stage)
+void pt_gpu_range_tables(struct gpu *gpu, pt_u32 stage)
 {
     static const struct pt_column columns[] = {
         {"name", "Range", PT_SHOW_TEXT},
@@ -113,7 +115,7 @@ void gpu_range_tables(struct gpu *gpu, pt_u32 stage)
         {"overlapping", "May overlap", PT_SHOW_BOOL},
     };
     size_t n_overlapping;
-    gpu_overlaps_sums(gpu, &n_overlapping);
+    pt_gpu_overlaps_sums(gpu, &n_overlapping);
     struct range_sum *sums = pt_calloc(gpu->nodes.n + n_overlapping, sizeof *sums);
     size_t n = sum_up(gpu, stage, sums);
     n += add_overlapping(gpu, stage, sums + n);

@@ -3,12 +3,15 @@
  * Tables of what GPUs did: kernels, copies and their sizes, collectives. Threads: one. Never: shows a mangled name that
  * can be read.
  */
+#include "tables_work.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbols/demangle.h"
 #include "util/auto.h"
-#include "memory.h"
+#include "tables_memory.h"
+#include "tables_ranges.h"
 
 enum { MAX_KERNELS = 200 };
 
@@ -243,7 +246,7 @@ static void collectives_table(struct gpu *gpu, pt_u32 stage)
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
         const struct gpu_process *own = gpu->processes[i];
-        if (!own || !own->nccl_calls || gpu_stage_of(gpu, process) != stage || table->n_rows == MAX_KERNELS)
+        if (!own || !own->nccl_calls || pt_gpu_stage_of(gpu, process) != stage || table->n_rows == MAX_KERNELS)
             continue;
         struct pt_value *row = pt_table_add_row(table);
         row[0] = pt_text(process->comm ? process->comm : pt_base_name(process->exe));
@@ -254,7 +257,7 @@ static void collectives_table(struct gpu *gpu, pt_u32 stage)
     }
 }
 
-void gpu_work_tables(struct gpu *gpu, pt_u32 stage)
+void pt_gpu_work_tables(struct gpu *gpu, pt_u32 stage)
 {
     if (gpu->kernels.n)
         qsort(gpu->kernels.items, gpu->kernels.n, sizeof *gpu->kernels.items, by_kernel_time);
@@ -264,7 +267,7 @@ void gpu_work_tables(struct gpu *gpu, pt_u32 stage)
     launches_table(gpu, stage);
     copies_table(gpu, stage);
     sizes_table(gpu, stage);
-    gpu_memory_tables(gpu, stage);
+    pt_gpu_memory_tables(gpu, stage);
     collectives_table(gpu, stage);
-    gpu_range_tables(gpu, stage);
+    pt_gpu_range_tables(gpu, stage);
 }

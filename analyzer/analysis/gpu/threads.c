@@ -6,17 +6,17 @@
  * kind that follow each other closely are one span, so that a storm of small calls fits. Never: guesses what lies
  * further back than the ring does.
  */
+#include "threads.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "proftrace/payloads.h"
 #include "facts/call_class.h"
 #include "facts/wait_kind.h"
-#include "gpu.h"
 
 /* What an interpreter does between two calls of a loop: it goes away with the calls. */
 #define CLOSE_NS 20000
-const char gpu_passing_on[] = "passing data on";
 
 enum { FEWEST_SPANS = 64, MOST_INNER = 8, NEXT_LINE = 2 };
 
@@ -119,7 +119,7 @@ static void note_write(struct gpu *gpu, const struct pt_event *e, const char *ch
     writes->writes[writes->n++ % GPU_CHANNEL_WRITES].process = e->process->index + 1;
 }
 
-pt_u32 gpu_writer_of(const struct gpu *gpu, const struct pt_process *process, const struct gpu_span *span)
+pt_u32 pt_gpu_writer_of(const struct gpu *gpu, const struct pt_process *process, const struct gpu_span *span)
 {
     const struct gpu_channel *writes = pt_map_pointer(&gpu->by_channel, (uintptr_t)span->text);
     for (pt_u32 i = 0; writes && i < writes->n && i < GPU_CHANNEL_WRITES; i++) {
@@ -153,7 +153,7 @@ static const char *file_of(struct gpu *gpu, const struct pt_event *e)
         path = pt_event_as(e, stdio_read)->path;
     else if (e->desc->row == PT_ROW_stdio_write)
         path = pt_event_as(e, stdio_write)->path;
-    return gpu_string(gpu, e->process, path, true);
+    return pt_gpu_string(gpu, e->process, path, true);
 }
 
 /* ---- spans of events ---- */
@@ -170,9 +170,10 @@ static void about_channel(struct gpu *gpu, const struct pt_event *e, struct gpu_
 {
     const char *path = pt_descriptor_of_event(e);
     const bool is_write = !waits_for_writer(e);
-    const char *channel = gpu_text(gpu, path);
+    const char *channel = pt_gpu_text(gpu, path);
     span->who = pt_peers_other(&gpu->peers, e->process, path, !is_write);
-    span->text = is_write ? gpu_passing_on : channel;
+    span->text = is_write ? NULL : channel;
+    span->is_write = is_write;
     if (is_write)
         note_write(gpu, e, channel);
 }
@@ -197,7 +198,7 @@ static void about_event(struct gpu *gpu, const struct pt_event *e, struct gpu_sp
     else if (e->desc->row == PT_ROW_wait_child)
         span->who = child_of(gpu, e);
     else if (span->cause == GPU_CAUSE_network)
-        span->text = gpu_text(gpu, pt_descriptor_of_event(e));
+        span->text = pt_gpu_text(gpu, pt_descriptor_of_event(e));
     else
         span->text = file_of(gpu, e);
 }
@@ -222,7 +223,7 @@ static const struct pt_thread *about_cuda(struct gpu *gpu, const struct pt_event
     if (e->desc->row != PT_ROW_cuda_call)
         return NULL;
     span->cause = cause_of_call((enum pt_cuda_class)e->tag);
-    span->text = gpu_string(gpu, e->process, pt_event_as(e, cuda_call)->name, false);
+    span->text = pt_gpu_string(gpu, e->process, pt_event_as(e, cuda_call)->name, false);
     return e->thread;
 }
 
@@ -278,7 +279,7 @@ static void add(struct gpu *gpu, struct gpu_thread *thread, const struct gpu_spa
         return;
     struct gpu_span *last = thread->n ? nth_last(thread, 0) : NULL;
     if (last && last->cause == span->cause && last->who == span->who && last->text == span->text &&
-        span->start_ns - last->end_ns <= CLOSE_NS) {
+        last->is_write == span->is_write && span->start_ns - last->end_ns <= CLOSE_NS) {
         last->end_ns = span->end_ns;
         return;
     }
@@ -317,7 +318,7 @@ static void push(struct gpu *gpu, struct gpu_thread *thread, struct gpu_span spa
     add(gpu, thread, &span);
 }
 
-void gpu_threads_event(struct gpu *gpu, const struct pt_event *e)
+void pt_gpu_threads_event(struct gpu *gpu, const struct pt_event *e)
 {
     if (e->desc->role != PT_ROLE_SPAN)
         return;
@@ -328,7 +329,7 @@ void gpu_threads_event(struct gpu *gpu, const struct pt_event *e)
     else
         about_event(gpu, e, &span);
     if (thread && span.cause != GPU_CAUSE_host_code)
-        push(gpu, gpu_thread_of(gpu, thread), span);
+        push(gpu, pt_gpu_thread_of(gpu, thread), span);
 }
 
 /* ---- looking back ---- */
@@ -348,10 +349,10 @@ static void show_rest(const struct gpu_thread *thread, pt_i64 start_ns, pt_i64 e
         show(context, GPU_CAUSE_unattributed, NULL, start_ns, known_ns - start_ns);
 }
 
-void gpu_split_thread(const struct gpu *gpu, const struct pt_thread *thread, pt_i64 start_ns, pt_i64 end_ns,
-                      gpu_show_part *show, void *context)
+void pt_gpu_split_thread(const struct gpu *gpu, const struct pt_thread *thread, pt_i64 start_ns, pt_i64 end_ns,
+                         gpu_show_part *show, void *context)
 {
-    const struct gpu_thread *own = gpu_thread_of(gpu, thread);
+    const struct gpu_thread *own = pt_gpu_thread_of(gpu, thread);
     const struct gpu_span *later = NULL;
     pt_i64 to_ns = end_ns;
     for (pt_u64 i = 0; i < n_kept(own) && to_ns > start_ns; i++) {

@@ -5,74 +5,30 @@
  * Threads: one. State: sums by name, kind, stream and device; records whose call has not come yet. Never: averages a
  * record whose times cannot be.
  */
+#include "work.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "proftrace/payloads.h"
-#include "gpu.h"
+#include "calls.h"
+#include "idle.h"
+#include "ranges.h"
 
 /* A kernel may end before the call that launched it returns, long before where that was kept from a CPU: its record
  * then comes first. */
 #define LONGEST_PENDING_NS 1000000000
 
-/* ---- devices and streams ---- */
-
-/* Processes that see one device each call all of them 0. */
-static pt_u32 free_number(const struct gpu *gpu, pt_u32 stage, pt_u32 number)
-{
-    for (size_t i = 0; i < gpu->devices.n; i++)
-        if (gpu->devices.items[i]->stage == stage && gpu->devices.items[i]->number == number) {
-            number++;
-            i = (size_t)-1;
-        }
-    return number;
-}
-
-struct gpu_device *gpu_device_at(struct gpu *gpu, const struct pt_process *process, pt_u32 number, pt_u32 *ret_index)
-{
-    const pt_u32 stage = gpu_stage_of(gpu, process);
-    const pt_u64 *id = pt_map_find(&gpu->device_ids, (pt_u64)process->index << 32 | number);
-    pt_u64 key = gpu_mix(stage, id ? *id : number);
-    if (gpu->devices.n >= GPU_MOST_DEVICES && !pt_map_find(&gpu->by_device, key))
-        key = gpu_mix(stage, ~0ull);
-    pt_u64 *slot = pt_map_at(&gpu->by_device, key);
-    if (!*slot) {
-        struct gpu_device *device = pt_calloc(1, sizeof *device);
-        device->stage = stage;
-        device->number = free_number(gpu, stage, number);
-        pt_vec_push(&gpu->devices, device);
-        *slot = gpu->devices.n;
-    }
-    if (ret_index)
-        *ret_index = (pt_u32)*slot - 1;
-    return gpu->devices.items[*slot - 1];
-}
-
-/* Events of before it was described have made a device without an id: it is the same one, unless it has got another id
- * meanwhile. */
-struct gpu_device *gpu_device_named(struct gpu *gpu, const struct pt_process *process, pt_u32 number, const char *uuid)
-{
-    const pt_u32 stage = gpu_stage_of(gpu, process);
-    if (uuid && gpu->device_ids.n < GPU_MOST_TEXTS) {
-        const pt_u64 *unnamed = pt_map_find(&gpu->by_device, gpu_mix(stage, number));
-        const pt_u64 slot = unnamed && *unnamed && !gpu->devices.items[*unnamed - 1]->is_named ? *unnamed : 0;
-        *pt_map_at(&gpu->device_ids, (pt_u64)process->index << 32 | number) = (uintptr_t)uuid;
-        if (slot && !pt_map_find(&gpu->by_device, gpu_mix(stage, (uintptr_t)uuid)))
-            *pt_map_at(&gpu->by_device, gpu_mix(stage, (uintptr_t)uuid)) = slot;
-    }
-    struct gpu_device *device = gpu_device_at(gpu, process, number, NULL);
-    device->is_named = uuid != NULL;
-    return device;
-}
+/* ---- streams ---- */
 
 static pt_u64 new_stream(struct gpu *gpu, const struct pt_process *process, const char *queue)
 {
     const bool is_one_more = gpu->streams.n >= GPU_MOST_STREAMS;
     const char *slash = queue ? strchr(queue, '/') : NULL;
-    const char *name = is_one_more ? NULL : gpu_text(gpu, slash ? slash + 1 : queue);
+    const char *name = is_one_more ? NULL : pt_gpu_text(gpu, slash ? slash + 1 : queue);
     pt_u32 device;
-    gpu_device_at(gpu, process, queue ? (pt_u32)strtoul(queue, NULL, 10) : 0, &device);
-    pt_u64 key = gpu_mix(gpu_mix(device, (uintptr_t)name), is_one_more ? 0 : process->index + 1);
+    pt_gpu_device_at(gpu, process, queue ? (pt_u32)strtoul(queue, NULL, 10) : 0, &device);
+    pt_u64 key = pt_gpu_mix(pt_gpu_mix(device, (uintptr_t)name), is_one_more ? 0 : process->index + 1);
     pt_u64 *slot = pt_map_at(&gpu->by_stream, key);
     if (!*slot) {
         struct gpu_stream *stream = pt_calloc(1, sizeof *stream);
@@ -133,9 +89,9 @@ static void add_to_stream(struct gpu_stream *stream, const struct gpu_activity *
 
 static struct gpu_kernel *kernel_of(struct gpu *gpu, pt_u32 device, const char *name)
 {
-    if (gpu->kernels.n >= GPU_MOST_KERNELS && !pt_map_find(&gpu->by_kernel, gpu_mix((uintptr_t)name, device)))
+    if (gpu->kernels.n >= GPU_MOST_KERNELS && !pt_map_find(&gpu->by_kernel, pt_gpu_mix((uintptr_t)name, device)))
         name = NULL;
-    pt_u64 *slot = pt_map_at(&gpu->by_kernel, gpu_mix((uintptr_t)name, device));
+    pt_u64 *slot = pt_map_at(&gpu->by_kernel, pt_gpu_mix((uintptr_t)name, device));
     if (!*slot) {
         struct gpu_kernel *kernel = pt_calloc(1, sizeof *kernel);
         kernel->device = device;
@@ -159,13 +115,13 @@ static void add_launch(struct gpu_device *device, const struct gpu_activity *wor
 static void add_kernel(struct gpu *gpu, pt_u32 device, const struct gpu_activity *work, const struct gpu_call *call)
 {
     const bool is_graph = work->row == PT_ROW_gpu_graph;
-    const char *name = is_graph ? "(CUDA graph)" : gpu_string(gpu, work->process, work->name, false);
+    const char *name = is_graph ? "(CUDA graph)" : pt_gpu_string(gpu, work->process, work->name, false);
     name = name ? name : "(unknown)";
     struct gpu_kernel *kernel = kernel_of(gpu, device, name);
     pt_histogram_add(&kernel->durations, (pt_u64)(work->end_ns - work->start_ns));
-    const char *config = gpu_string(gpu, work->process, work->config, false);
+    const char *config = pt_gpu_string(gpu, work->process, work->config, false);
     if (config && gpu->by_variant.n < 4 * GPU_MOST_TEXTS) {
-        pt_u64 *variant = pt_map_at(&gpu->by_variant, gpu_mix((uintptr_t)kernel, (uintptr_t)config));
+        pt_u64 *variant = pt_map_at(&gpu->by_variant, pt_gpu_mix((uintptr_t)kernel, (uintptr_t)config));
         kernel->variants += !*variant;
         *variant = 1;
     }
@@ -179,7 +135,7 @@ static void add_kernel(struct gpu *gpu, pt_u32 device, const struct gpu_activity
         pt_time_union_add(&gpu->devices.items[device]->compute, work->start_ns, work->end_ns);
         return;
     }
-    struct gpu_process *process = gpu_process_of(gpu, work->process);
+    struct gpu_process *process = pt_gpu_process_of(gpu, work->process);
     process->nccl_calls++;
     process->nccl_ns += work->end_ns - work->start_ns;
 }
@@ -188,9 +144,9 @@ static void add_copy(struct gpu *gpu, pt_u32 device, const struct gpu_activity *
 {
     static const pt_u64 limits[GPU_SIZE_CLASSES] = {4096, 65536, 1048576, 16777216, 268435456, ~0ull};
     const pt_u32 kinds = ((pt_u32)work->tag & 0xffffff) | (work->row == PT_ROW_gpu_set ? GPU_IS_SET : 0);
-    const pt_u64 key = gpu_mix(device, kinds);
+    const pt_u64 key = pt_gpu_mix(device, kinds);
     const bool is_full = gpu->copies.n >= GPU_COPY_GROUPS && !pt_map_find(&gpu->by_copies, key);
-    pt_u64 *slot = pt_map_at(&gpu->by_copies, is_full ? gpu_mix(device, ~0ull) : key);
+    pt_u64 *slot = pt_map_at(&gpu->by_copies, is_full ? pt_gpu_mix(device, ~0ull) : key);
     if (!*slot) {
         struct gpu_copies *copies = pt_calloc(1, sizeof *copies);
         copies->device = device;
@@ -215,12 +171,12 @@ static void add_copy(struct gpu *gpu, pt_u32 device, const struct gpu_activity *
 
 static void work_is_done(struct gpu *gpu, const struct gpu_activity *work)
 {
-    const struct gpu_call *call = gpu_call_find(gpu, work->process, work->correlation);
+    const struct gpu_call *call = pt_gpu_call_find(gpu, work->process, work->correlation);
     struct gpu_stream *stream = stream_of(gpu, work->process, work->queue);
     struct gpu_device *device = gpu->devices.items[stream->device];
     add_to_stream(stream, work, call);
-    gpu_idle_work(gpu, stream->device, work, call);
-    gpu_ranges_work(gpu, work, call);
+    pt_gpu_idle_work(gpu, stream->device, work, call);
+    pt_gpu_ranges_work(gpu, work, call);
     if (work->row == PT_ROW_gpu_kernel || work->row == PT_ROW_gpu_graph) {
         pt_time_union_add(&device->kernels, work->start_ns, work->end_ns);
         device->n_kernels++;
@@ -239,7 +195,7 @@ static void drain(struct gpu *gpu, bool is_end)
         const struct gpu_activity *work = &gpu->pending[gpu->n_pending_out % GPU_MOST_PENDING];
         const bool is_full = gpu->n_pending_in - gpu->n_pending_out >= GPU_MOST_PENDING;
         const bool waits = work->correlation && gpu->now_ns - work->end_ns < LONGEST_PENDING_NS &&
-                           !gpu_call_find(gpu, work->process, work->correlation);
+                           !pt_gpu_call_find(gpu, work->process, work->correlation);
         if (waits && !is_full && !is_end)
             break;
         work_is_done(gpu, work);
@@ -247,12 +203,12 @@ static void drain(struct gpu *gpu, bool is_end)
     }
 }
 
-void gpu_work_flush(struct gpu *gpu)
+void pt_gpu_work_flush(struct gpu *gpu)
 {
     drain(gpu, true);
 }
 
-void gpu_work_event(struct gpu *gpu, const struct pt_event *e)
+void pt_gpu_work_event(struct gpu *gpu, const struct pt_event *e)
 {
     struct gpu_activity work = {.row = e->desc->row,
                                 .tag = e->tag,

@@ -1,31 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu.h - what the analysis of GPUs gathers, for gpu*.c only.
+ * gpu/state.h - what the analysis of GPUs gathers, and how one finds a thing in it.
  *
  * Work on GPUs is joined to the call that started it by the process's correlation number, and by the call to a thread:
  * so each gap between two pieces of work is what that thread did meanwhile. Everything is bounded: see the limits.
  */
-#ifndef PT_ANALYSIS_GPU_GPU_H
-#define PT_ANALYSIS_GPU_GPU_H
+#ifndef PT_ANALYSIS_GPU_STATE_H
+#define PT_ANALYSIS_GPU_STATE_H
 
 #include "proftrace/cuda.h"
-#include "analysis/analysis.h"
 #include "facts/channels.h"
 #include "facts/time_union.h"
 #include "profile/histogram.h"
+#include "profile/profile.h"
 #include "util/id_map.h"
-
-enum gpu_cause {
-#define CAUSE(id, label) GPU_CAUSE_##id,
-#include "gpu_causes.def"
-#undef CAUSE
-    GPU_CAUSE__COUNT
-};
-
-struct gpu_cause_row {
-    const char *id, *metric, *label;
-};
-extern const struct gpu_cause_row gpu_causes[GPU_CAUSE__COUNT];
+#include "causes.h"
 
 enum {
     GPU_MOST_THREADS = 512,  /* that keep spans; of later ones nothing is known */
@@ -64,6 +53,7 @@ struct gpu_span {
     pt_u32 who;       /* process index + 1 waited for, or the holder's tid; 0 = unknown */
     pt_u8 cause;
     bool is_overhead; /* a finer cause than the call that it lies in */
+    bool is_write;    /* to a pipe or socket: it passes data on */
 };
 
 struct gpu_turn { /* from when on a range was the innermost one */
@@ -210,16 +200,20 @@ struct gpu_copies {
 };
 #define GPU_IS_SET 0x40000000u
 
-/* Calls of a function, synchronisations and overheads of a kind. */
-struct gpu_sum {
+enum gpu_sum_kind { GPU_SUM_CALL, GPU_SUM_SYNC, GPU_SUM_OVERHEAD, GPU_SUM_WRAPPED };
+struct gpu_summed {
     pt_u32 stage;
-    pt_u8 what; /* enum gpu_sum_kind */
+    enum gpu_sum_kind what;
     const char *name;
     pt_u32 kind; /* class of a call, kind of the others */
+};
+
+/* Calls of a function, synchronisations and overheads of a kind. */
+struct gpu_sum {
+    struct gpu_summed of;
     pt_u64 errors;
     struct pt_histogram durations;
 };
-enum gpu_sum_kind { GPU_SUM_CALL, GPU_SUM_SYNC, GPU_SUM_OVERHEAD, GPU_SUM_WRAPPED };
 
 struct gpu_node { /* of the tree of ranges */
     pt_u32 parent, stage;
@@ -293,7 +287,8 @@ struct gpu {
     struct {
         PT_VEC(struct gpu_copies *);
     } copies;
-    struct gpu_memories *memory; /* gpu/memory.c */
+    struct gpu_memories *memory; /* gpu/memory.c; NULL = nothing was said of memory */
+    struct gpu_levels *levels;   /* gpu/levels.c */
     struct {
         PT_VEC(struct gpu_sum *);
     } sums;
@@ -311,87 +306,34 @@ struct gpu {
     struct gpu_host **hosts; /* the CPU profile, by stage: gpu/host.c */
 };
 
-static inline pt_u64 gpu_mix(pt_u64 a, pt_u64 b)
+static inline pt_u64 pt_gpu_mix(pt_u64 a, pt_u64 b)
 {
     pt_u64 x = (a ^ (b + 0x9e3779b97f4a7c15ull + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdull;
     x ^= x >> 32;
     return x * 0xc4ceb9fe1a85ec53ull ^ x >> 29;
 }
 
-/* gpu.c */
-const char *gpu_text(struct gpu *gpu, const char *text); /* interned; NULL beyond the limit */
+const char *pt_gpu_text(struct gpu *gpu, const char *text); /* interned; NULL beyond the limit */
 /* The text of a string id of a process; folded: numbers in it become "*". */
-const char *gpu_string(struct gpu *gpu, const struct pt_process *process, pt_u32 id, bool is_folded);
-struct gpu_process *gpu_process_of(struct gpu *gpu, const struct pt_process *process);
-static inline struct gpu_thread *gpu_thread_of(const struct gpu *gpu, const struct pt_thread *thread)
+const char *pt_gpu_string(struct gpu *gpu, const struct pt_process *process, pt_u32 id, bool is_folded);
+/* What a range is called in tables: numbers of steps are left out. */
+const char *pt_gpu_range_name(struct gpu *gpu, const struct pt_process *process, pt_u32 id, bool *ret_is_step);
+struct gpu_process *pt_gpu_process_of(struct gpu *gpu, const struct pt_process *process);
+struct gpu_device *pt_gpu_device_at(struct gpu *gpu, const struct pt_process *process, pt_u32 number,
+                                    pt_u32 *ret_index);
+/* From now on the process' device is the one of that UUID (may be NULL). */
+struct gpu_device *pt_gpu_device_named(struct gpu *gpu, const struct pt_process *process, pt_u32 number,
+                                       const char *uuid);
+/* The place of a cause, made when it is new. */
+pt_u32 pt_gpu_place_at(struct gpu *gpu, const struct gpu_place *wanted);
+
+static inline struct gpu_thread *pt_gpu_thread_of(const struct gpu *gpu, const struct pt_thread *thread)
 {
     return &gpu->threads[gpu->first_thread[thread->process->index] + thread->index];
 }
-static inline pt_u32 gpu_stage_of(const struct gpu *gpu, const struct pt_process *process)
+static inline pt_u32 pt_gpu_stage_of(const struct gpu *gpu, const struct pt_process *process)
 {
     return pt_profile_stage_of(gpu->profile, process);
 }
-
-/* gpu/threads.c */
-extern const char gpu_passing_on[]; /* the text of a span that writes to a pipe or socket */
-void gpu_threads_event(struct gpu *gpu, const struct pt_event *event);
-/* Process index + 1 of who ended a wait for data; 0 = unknown. */
-pt_u32 gpu_writer_of(const struct gpu *gpu, const struct pt_process *process, const struct gpu_span *span);
-/* Calls show(context, cause, span or NULL, from, to) for all of [start, end), later parts first. */
-typedef void gpu_show_part(void *context, enum gpu_cause cause, const struct gpu_span *span, pt_i64 start_ns,
-                           pt_i64 ns);
-void gpu_split_thread(const struct gpu *gpu, const struct pt_thread *thread, pt_i64 start_ns, pt_i64 end_ns,
-                      gpu_show_part *show, void *context);
-
-/* gpu/open_ranges.c */
-/* After gpu_ranges_event: which range the thread is in now. */
-void gpu_threads_turn(struct gpu *gpu, const struct pt_event *event);
-/* Name of the range that was open just before end_ns, and since when it had been the innermost one; NULL = none. */
-const char *gpu_range_before(const struct gpu *gpu, const struct pt_thread *thread, pt_i64 end_ns,
-                             pt_i64 *ret_start_ns);
-
-/* gpu/calls.c */
-void gpu_calls_event(struct gpu *gpu, const struct pt_event *event);
-void gpu_sum_add(struct gpu *gpu, pt_u32 stage, enum gpu_sum_kind what, const char *name, pt_u32 kind,
-                 pt_i64 duration_ns, bool is_error);
-const struct gpu_call *gpu_call_find(const struct gpu *gpu, const struct pt_process *process, pt_u32 correlation);
-
-/* gpu/work.c */
-void gpu_work_event(struct gpu *gpu, const struct pt_event *event);
-void gpu_work_flush(struct gpu *gpu);
-struct gpu_device *gpu_device_at(struct gpu *gpu, const struct pt_process *process, pt_u32 number, pt_u32 *ret_index);
-/* From now on the process' device is the one of that UUID (may be NULL). */
-struct gpu_device *gpu_device_named(struct gpu *gpu, const struct pt_process *process, pt_u32 number, const char *uuid);
-
-/* gpu/info.c: devices, how work is seen */
-void gpu_about_event(struct gpu *gpu, const struct pt_event *event);
-void gpu_about_end(struct gpu *gpu);
-void gpu_not_seen_table(struct gpu *gpu, pt_u32 stage);
-
-/* gpu/idle.c */
-void gpu_idle_work(struct gpu *gpu, pt_u32 device, const struct gpu_activity *work, const struct gpu_call *call);
-void gpu_idle_end(struct gpu *gpu);
-
-/* gpu/ranges.c */
-void gpu_ranges_event(struct gpu *gpu, const struct pt_event *event);
-void gpu_ranges_work(struct gpu *gpu, const struct gpu_activity *work, const struct gpu_call *call);
-void gpu_ranges_end(struct gpu *gpu);
-pt_u32 gpu_node_of(const struct gpu *gpu, const struct pt_thread *thread);
-/* The range for which a thread works that has never had one of its own; 0 = nobody knows. */
-pt_u32 gpu_node_helped(const struct gpu *gpu, const struct pt_thread *thread);
-/* What a range is called in tables: numbers of steps are left out. */
-const char *gpu_range_name(struct gpu *gpu, const struct pt_process *process, pt_u32 id, bool *ret_is_step);
-
-/* gpu/idle.c */
-/* The place of a cause, made when it is new. */
-pt_u32 gpu_place_at(struct gpu *gpu, const struct gpu_place *wanted);
-
-/* gpu_tables*.c, gpu/results.c */
-void gpu_results(struct gpu *gpu, pt_u32 stage);
-const char *gpu_why_none(struct gpu *gpu, pt_u32 stage); /* NULL = no program of the stage is made for GPUs */
-void gpu_idle_tables(struct gpu *gpu, pt_u32 stage);
-void gpu_work_tables(struct gpu *gpu, pt_u32 stage);
-void gpu_call_tables(struct gpu *gpu, pt_u32 stage);
-void gpu_range_tables(struct gpu *gpu, pt_u32 stage);
 
 #endif

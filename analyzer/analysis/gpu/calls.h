@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gpu/calls.h - CUDA calls of the host, and sums of calls, synchronisations and overheads.
+ */
+#ifndef PT_ANALYSIS_GPU_CALLS_H
+#define PT_ANALYSIS_GPU_CALLS_H
+
+#include "decode/event.h"
+#include "state.h"
+
+void pt_gpu_calls_event(struct gpu *gpu, const struct pt_event *event);
+/* Adds to the sum of its stage, kind and name. */
+void pt_gpu_sum_add(struct gpu *gpu, struct gpu_summed what, pt_i64 duration_ns, bool is_error);
+const struct gpu_call *pt_gpu_call_find(const struct gpu *gpu, const struct pt_process *process, pt_u32 correlation);
+
+#endif

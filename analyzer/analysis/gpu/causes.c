@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the table of causes. Threads: any. State: none.
+ */
+#include "causes.h"
+
+const struct gpu_cause_row pt_gpu_causes[GPU_CAUSE__COUNT] = {
+#define CAUSE(id, label) {#id, "gpu.idle." #id "_s", label},
+#include "gpu_causes.def"
+#undef CAUSE
+};

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gpu/info.h - how GPU work was seen, and when not.
+ */
+#ifndef PT_ANALYSIS_GPU_INFO_H
+#define PT_ANALYSIS_GPU_INFO_H
+
+#include "decode/event.h"
+#include "state.h"
+
+void pt_gpu_about_event(struct gpu *gpu, const struct pt_event *event);
+void pt_gpu_about_end(struct gpu *gpu);
+/* When the program had CUPTI for itself. */
+void pt_gpu_not_seen_table(struct gpu *gpu, pt_u32 stage);
+/* Why nothing is known of the GPU work of a stage; NULL = no program of it is made for GPUs. */
+const char *pt_gpu_why_none(struct gpu *gpu, pt_u32 stage);
+
+#endif

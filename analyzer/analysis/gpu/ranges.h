@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gpu/ranges.h - the program's own ranges and steps, as far as GPUs worked for them.
+ */
+#ifndef PT_ANALYSIS_GPU_RANGES_H
+#define PT_ANALYSIS_GPU_RANGES_H
+
+#include "decode/event.h"
+#include "state.h"
+
+void pt_gpu_ranges_event(struct gpu *gpu, const struct pt_event *event);
+void pt_gpu_ranges_work(struct gpu *gpu, const struct gpu_activity *work, const struct gpu_call *call);
+void pt_gpu_ranges_end(struct gpu *gpu);
+pt_u32 pt_gpu_node_of(const struct gpu *gpu, const struct pt_thread *thread);
+/* The range for which a thread works that has never had one of its own; 0 = nobody knows. */
+pt_u32 pt_gpu_node_helped(const struct gpu *gpu, const struct pt_thread *thread);
+/* After pt_gpu_ranges_event: which range the thread is in now. */
+void pt_gpu_threads_turn(struct gpu *gpu, const struct pt_event *event);
+/* Name of the range that was open just before end_ns, and since when it had been the innermost one; NULL = none. */
+const char *pt_gpu_range_before(const struct gpu *gpu, const struct pt_thread *thread, pt_i64 end_ns,
+                                pt_i64 *ret_start_ns);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the names, processes, devices and places of the analysis of GPUs. Threads: one. Never: holds more than the
+ * limits say: what comes later is one.
+ */
+#include "state.h"
+
+#include <string.h>
+
+#include "util/auto.h"
+#include "util/str.h"
+
+/* ---- names ---- */
+
+const char *pt_gpu_text(struct gpu *gpu, const char *text)
+{
+    return text && gpu->texts.n < GPU_MOST_TEXTS ? pt_intern_text(&gpu->texts, text) : NULL;
+}
+
+/* "/data/images-000042.jpg" becomes "/data/images-*.jpg": a thousand files of a data set are one place. */
+static const char *folded(struct gpu *gpu, const char *path)
+{
+    PT_AUTO(pt_str_fini) struct pt_str out = {0};
+    for (; *path; path++)
+        if (*path < '0' || *path > '9')
+            pt_str_char(&out, *path);
+        else if (path[1] < '0' || path[1] > '9')
+            pt_str_char(&out, '*');
+    return pt_gpu_text(gpu, pt_str_text(&out));
+}
+
+const char *pt_gpu_string(struct gpu *gpu, const struct pt_process *process, pt_u32 id, bool is_folded)
+{
+    if (!id)
+        return NULL;
+    const pt_u64 known = pt_id_map_get(&gpu->texts_of_ids[is_folded], process->index, id);
+    if (known)
+        return (const char *)(uintptr_t)known;
+    const char *text = pt_process_string(process, id);
+    const char *kept = !text ? NULL : is_folded ? folded(gpu, text) : pt_gpu_text(gpu, text);
+    if (kept && gpu->texts_of_ids[is_folded].others.n < 4 * GPU_MOST_TEXTS)
+        *pt_id_map_at(&gpu->texts_of_ids[is_folded], process->index, id) = (uintptr_t)kept;
+    return kept;
+}
+
+/* ProfilerStep#7 of torch.profiler; "step", "step 7", "step_7" of everybody else. */
+static bool is_step(const char *name)
+{
+    if (!strncmp(name, "ProfilerStep#", 13))
+        return true;
+    return !strncmp(name, "step", 4) &&
+           (!name[4] || ((name[4] == ' ' || name[4] == '_') && name[5] >= '0' && name[5] <= '9'));
+}
+
+const char *pt_gpu_range_name(struct gpu *gpu, const struct pt_process *process, pt_u32 id, bool *ret_is_step)
+{
+    const char *raw = pt_process_string(process, id);
+    *ret_is_step = raw && is_step(raw);
+    return *ret_is_step && raw[0] == 'P' ? pt_gpu_text(gpu, "ProfilerStep#*")
+                                         : pt_gpu_string(gpu, process, id, *ret_is_step);
+}
+
+/* ---- processes ---- */
+
+struct gpu_process *pt_gpu_process_of(struct gpu *gpu, const struct pt_process *process)
+{
+    struct gpu_process **slot = &gpu->processes[process->index];
+    if (!*slot) {
+        *slot = pt_calloc(1, sizeof **slot);
+        (*slot)->yielded_ns = -1;
+    }
+    return *slot;
+}
+
+/* ---- devices ---- */
+
+/* Processes that see one device each call all of them 0. */
+static pt_u32 free_number(const struct gpu *gpu, pt_u32 stage, pt_u32 number)
+{
+    for (size_t i = 0; i < gpu->devices.n; i++)
+        if (gpu->devices.items[i]->stage == stage && gpu->devices.items[i]->number == number) {
+            number++;
+            i = (size_t)-1;
+        }
+    return number;
+}
+
+struct gpu_device *pt_gpu_device_at(struct gpu *gpu, const struct pt_process *process, pt_u32 number, pt_u32 *ret_index)
+{
+    const pt_u32 stage = pt_gpu_stage_of(gpu, process);
+    const pt_u64 *id = pt_map_find(&gpu->device_ids, (pt_u64)process->index << 32 | number);
+    pt_u64 key = pt_gpu_mix(stage, id ? *id : number);
+    if (gpu->devices.n >= GPU_MOST_DEVICES && !pt_map_find(&gpu->by_device, key))
+        key = pt_gpu_mix(stage, ~0ull);
+    pt_u64 *slot = pt_map_at(&gpu->by_device, key);
+    if (!*slot) {
+        struct gpu_device *device = pt_calloc(1, sizeof *device);
+        device->stage = stage;
+        device->number = free_number(gpu, stage, number);
+        pt_vec_push(&gpu->devices, device);
+        *slot = gpu->devices.n;
+    }
+    if (ret_index)
+        *ret_index = (pt_u32)*slot - 1;
+    return gpu->devices.items[*slot - 1];
+}
+
+/* Events of before it was described have made a device without an id: it is the same one, unless it has got another id
+ * meanwhile. */
+struct gpu_device *pt_gpu_device_named(struct gpu *gpu, const struct pt_process *process, pt_u32 number,
+                                       const char *uuid)
+{
+    const pt_u32 stage = pt_gpu_stage_of(gpu, process);
+    if (uuid && gpu->device_ids.n < GPU_MOST_TEXTS) {
+        const pt_u64 *unnamed = pt_map_find(&gpu->by_device, pt_gpu_mix(stage, number));
+        const pt_u64 slot = unnamed && *unnamed && !gpu->devices.items[*unnamed - 1]->is_named ? *unnamed : 0;
+        *pt_map_at(&gpu->device_ids, (pt_u64)process->index << 32 | number) = (uintptr_t)uuid;
+        if (slot && !pt_map_find(&gpu->by_device, pt_gpu_mix(stage, (uintptr_t)uuid)))
+            *pt_map_at(&gpu->by_device, pt_gpu_mix(stage, (uintptr_t)uuid)) = slot;
+    }
+    struct gpu_device *device = pt_gpu_device_at(gpu, process, number, NULL);
+    device->is_named = uuid != NULL;
+    return device;
+}
+
+/* ---- places ---- */
+
+pt_u32 pt_gpu_place_at(struct gpu *gpu, const struct gpu_place *wanted)
+{
+    struct gpu_place place = *wanted;
+    for (;;) {
+        const pt_u64 what = (pt_u64)place.device << 16 | (pt_u64)place.cause << 8 | place.inner;
+        const pt_u64 who = (pt_u64)place.who << 32 | place.tid;
+        const pt_u64 key =
+            pt_gpu_mix(pt_gpu_mix(what, who), pt_gpu_mix((uintptr_t)place.text, (uintptr_t)place.process));
+        const pt_u64 *known = pt_map_find(&gpu->by_place, key);
+        if (known)
+            return (pt_u32)*known - 1;
+        if (gpu->places.n < GPU_MOST_PLACES || (!place.text && !place.process && !place.who)) {
+            pt_vec_push(&gpu->places, place);
+            *pt_map_at(&gpu->by_place, key) = gpu->places.n;
+            return (pt_u32)gpu->places.n - 1;
+        }
+        /* Too many: the cause stays true, the place is lost. */
+        place.text = NULL;
+        place.process = NULL;
+        place.who = place.tid = 0;
+    }
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gpu/tables_memory.h - tables of GPU memory.
+ */
+#ifndef PT_ANALYSIS_GPU_TABLES_MEMORY_H
+#define PT_ANALYSIS_GPU_TABLES_MEMORY_H
+
+#include "state.h"
+
+void pt_gpu_memory_tables(struct gpu *gpu, pt_u32 stage);
+
+#endif
