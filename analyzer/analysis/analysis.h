@@ -22,8 +22,9 @@ struct pt_analysis {
     size_t state_size;
     void (*begin)(void *state, struct pt_profile *profile); /* NULL = nothing to prepare */
     void (*event)(void *state, const struct pt_event *event);
-    bool is_apart; /* events may be given to it in a thread beside those of the others: it shares nothing with them that
-                      changes meanwhile, and uses neither metrics nor paths before finish */
+    bool asks_facts; /* of profile->facts, which see each event before it does. The others see events in a thread
+                        beside: they share nothing with these that changes meanwhile; paths are theirs, metrics nobody's
+                        before finish */
     void (*finish)(void *state, struct pt_profile *profile);
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the one pass over the events. Threads: the caller's, and of a long trace a second one for the analyses that
- * stand apart (the stream decodes in threads of its own). Never: knows what an analysis looks for.
+ * Owns: the one pass over the events. Threads: the caller's, for the analyses that ask facts, and of a long trace a
+ * second one for the others (the stream decodes in threads of its own). Never: knows what an analysis looks for.
  */
 #include "analysis.h"
 
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "derive/derive.h"
+#include "facts/facts.h"
 #include "facts/wait_kind.h"
 #include "merge/chunks.h"
 #include "merge/stream.h"
@@ -26,7 +27,7 @@ const struct pt_analysis *const pt_analyses[] = {
 
 enum { N_ANALYSES = sizeof pt_analyses / sizeof *pt_analyses - 1, N_CATEGORIES = 16 };
 enum { MANY_EVENTS = 100000 }; /* putting fewer in order takes no longer than a thread takes to begin */
-enum { HERE, APART };          /* readers of chunks */
+enum { WITH_FACTS, BESIDE };   /* readers of chunks */
 
 /* Who wants events of a category, so that an event costs one call per analysis that asked for it. */
 struct lane {
@@ -38,7 +39,8 @@ struct lane {
 };
 
 struct dispatch {
-    struct lane here, apart;
+    struct pt_facts *facts;
+    struct lane with_facts, beside;
     struct pt_chunks *chunks; /* NULL = a short trace */
     pt_u32 categories;
     void *states[N_ANALYSES];
@@ -53,6 +55,8 @@ static void subscribe(struct lane *lane, const struct pt_analysis *analysis, voi
 
 static void dispatch_prepare(struct dispatch *dispatch, struct pt_profile *profile)
 {
+    dispatch->facts = profile->facts;
+    dispatch->categories = PT_FACTS_CATEGORIES;
     for (int i = 0; i < N_ANALYSES; i++) {
         const struct pt_analysis *analysis = pt_analyses[i];
         dispatch->states[i] = pt_calloc(1, analysis->state_size);
@@ -61,13 +65,16 @@ static void dispatch_prepare(struct dispatch *dispatch, struct pt_profile *profi
         if (!analysis->event)
             continue;
         dispatch->categories |= analysis->categories;
-        subscribe(analysis->is_apart ? &dispatch->apart : &dispatch->here, analysis, dispatch->states[i]);
+        subscribe(analysis->asks_facts ? &dispatch->with_facts : &dispatch->beside, analysis, dispatch->states[i]);
     }
 }
 
-static void look(const struct lane *lane, const struct pt_event *events, pt_u32 n_events)
+/* `facts`: NULL = of no concern to this lane. */
+static void look(const struct lane *lane, struct pt_facts *facts, const struct pt_event *events, pt_u32 n_events)
 {
     for (const struct pt_event *event = events; event < events + n_events; event++) {
+        if (facts && event->desc->category & PT_FACTS_CATEGORIES)
+            pt_facts_event(facts, event);
         const pt_u32 bit = (pt_u32)__builtin_ctz(event->desc->category);
         for (pt_u32 i = 0; i < lane->n[bit]; i++)
             lane->subscribers[bit][i].event(lane->subscribers[bit][i].state, event);
@@ -80,17 +87,17 @@ static int look_at_all(struct dispatch *dispatch, struct pt_stream *stream, pt_u
     int got;
     for (; (got = stream->next(stream, &event, err)) > 0; ++*n_events) {
         pt_time_part_note(&event);
-        look(&dispatch->apart, &event, 1);
-        look(&dispatch->here, &event, 1);
+        look(&dispatch->with_facts, dispatch->facts, &event, 1);
+        look(&dispatch->beside, NULL, &event, 1);
     }
     return got;
 }
 
-static void *look_apart(void *argument)
+static void *look_beside(void *argument)
 {
     struct dispatch *dispatch = argument;
-    for (const struct pt_chunk *chunk; (chunk = pt_chunks_next(dispatch->chunks, APART));)
-        look(&dispatch->apart, chunk->events, chunk->n);
+    for (const struct pt_chunk *chunk; (chunk = pt_chunks_next(dispatch->chunks, BESIDE));)
+        look(&dispatch->beside, NULL, chunk->events, chunk->n);
     return NULL;
 }
 
@@ -101,14 +108,14 @@ static int look_together(struct dispatch *dispatch, pt_u64 *n_events, struct pt_
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the main thread */
-    const bool is_alone = pthread_create(&thread, NULL, look_apart, dispatch) != 0;
+    const bool is_alone = pthread_create(&thread, NULL, look_beside, dispatch) != 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (is_alone)
-        pt_chunks_without(dispatch->chunks, APART);
-    for (const struct pt_chunk *chunk; (chunk = pt_chunks_next(dispatch->chunks, HERE)); *n_events += chunk->n) {
-        look(&dispatch->here, chunk->events, chunk->n);
+        pt_chunks_without(dispatch->chunks, BESIDE);
+    for (const struct pt_chunk *chunk; (chunk = pt_chunks_next(dispatch->chunks, WITH_FACTS)); *n_events += chunk->n) {
+        look(&dispatch->with_facts, dispatch->facts, chunk->events, chunk->n);
         if (is_alone)
-            look(&dispatch->apart, chunk->events, chunk->n);
+            look(&dispatch->beside, NULL, chunk->events, chunk->n);
     }
     if (!is_alone)
         pthread_join(thread, NULL);
@@ -133,6 +140,7 @@ int pt_analyze(struct pt_profile *profile, struct pt_error *err)
 {
     struct pt_session *session = profile->session;
     pt_stages_build(&profile->stages, session, profile->run);
+    profile->facts = pt_facts_open(profile);
     struct dispatch *dispatch = pt_calloc(1, sizeof *dispatch);
     dispatch_prepare(dispatch, profile);
     const int result = session->n_processes ? dispatch_events(dispatch, profile, err) : 0;
@@ -155,6 +163,7 @@ void pt_profile_free(struct pt_profile *profile)
             pt_cpu_view_close(&profile->cpu_views[i]);
         pt_cpu_data_free(data);
     }
+    pt_facts_close(profile->facts);
     free(profile->cpu);
     free(profile->cpu_views);
     pt_stages_free(&profile->stages);

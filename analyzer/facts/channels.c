@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Owns: the table of channels and who used them. Threads: one. Never: guesses: two that use the same channel in
- * opposite directions are peers, nobody else is.
+ * opposite directions are channels, nobody else is.
  *
  * A pipe and a socket pair have names that all processes know. A connection has none: its ends name each other's
  * address. Both ends are known from the connect alone: the other side calls it by the address that it came from.
@@ -33,38 +33,38 @@ static pt_u64 mixed(pt_u64 a, pt_u64 b)
     return ((a ^ (b << 1 | b >> 63)) * 0x9e3779b97f4a7c15ull) | 1;
 }
 
-static pt_u32 channel_at(struct pt_peers *peers, pt_u64 hash)
+static pt_u32 channel_at(struct pt_channels *channels, pt_u64 hash)
 {
-    pt_u64 *slot = pt_map_find(&peers->by_channel, hash);
-    if (!slot && peers->channels.n >= MOST_CHANNELS)
+    pt_u64 *slot = pt_map_find(&channels->by_channel, hash);
+    if (!slot && channels->ends.n >= MOST_CHANNELS)
         return 0;
-    slot = pt_map_at(&peers->by_channel, hash);
+    slot = pt_map_at(&channels->by_channel, hash);
     if (!*slot) {
-        pt_vec_push(&peers->channels, (struct pt_peer){0});
-        *slot = peers->channels.n;
+        pt_vec_push(&channels->ends, (struct pt_channel_end){0});
+        *slot = channels->ends.n;
     }
     return (pt_u32)*slot;
 }
 
-static void join(struct pt_peers *peers, pt_u64 one, pt_u64 other)
+static void join(struct pt_channels *channels, pt_u64 one, pt_u64 other)
 {
-    const pt_u32 a = channel_at(peers, one), b = channel_at(peers, other);
+    const pt_u32 a = channel_at(channels, one), b = channel_at(channels, other);
     if (a)
-        peers->channels.items[a - 1].pair = other;
+        channels->ends.items[a - 1].pair = other;
     if (b)
-        peers->channels.items[b - 1].pair = one;
+        channels->ends.items[b - 1].pair = one;
 }
 
 /* ---- pairs and connections ---- */
 
 /* A socket pair has two names. */
-static void note_pair(struct pt_peers *peers, const struct pt_event *event)
+static void note_pair(struct pt_channels *channels, const struct pt_event *event)
 {
     const struct pt_ev_net_socket *pair = pt_event_as(event, net_socket);
     const char *one = pt_process_string(event->process, pair->path);
     const char *other = pt_process_string(event->process, pair->to_path);
     if (one && other && *one && *other && strcmp(one, other))
-        join(peers, hash_of(one), hash_of(other));
+        join(channels, hash_of(one), hash_of(other));
 }
 
 static size_t host_bytes(const char *address)
@@ -86,17 +86,17 @@ static pt_u64 name_over_there(const struct pt_event *event, const char *peer, co
     return hash_of(name);
 }
 
-static void keep_connection(struct pt_peers *peers, pt_u64 key, pt_u64 peer, pt_u32 channel)
+static void keep_connection(struct pt_channels *channels, pt_u64 key, pt_u64 peer, pt_u32 channel)
 {
-    pt_u64 *slot = pt_map_find(&peers->by_descriptor, key);
-    if (!slot && peers->connections.n >= MOST_CHANNELS)
+    pt_u64 *slot = pt_map_find(&channels->by_descriptor, key);
+    if (!slot && channels->connections.n >= MOST_CHANNELS)
         return;
-    slot = pt_map_at(&peers->by_descriptor, key);
+    slot = pt_map_at(&channels->by_descriptor, key);
     if (!*slot) {
-        pt_vec_push(&peers->connections, (struct pt_connection){0});
-        *slot = peers->connections.n;
+        pt_vec_push(&channels->connections, (struct pt_connection){0});
+        *slot = channels->connections.n;
     }
-    peers->connections.items[*slot - 1] = (struct pt_connection){peer, channel};
+    channels->connections.items[*slot - 1] = (struct pt_connection){peer, channel};
 }
 
 static pt_u64 key_of(const struct pt_process *process, pt_i32 descriptor)
@@ -110,7 +110,7 @@ static pt_u64 any_to(pt_u64 peer)
     return mixed(0x5bd1e995, peer);
 }
 
-static void note_connection(struct pt_peers *peers, const struct pt_event *event)
+static void note_connection(struct pt_channels *channels, const struct pt_event *event)
 {
     const struct pt_ev_net_connect *connect = pt_event_as(event, net_connect);
     const char *peer = pt_process_string(event->process, connect->peer);
@@ -119,63 +119,63 @@ static void note_connection(struct pt_peers *peers, const struct pt_event *event
         return;
     const pt_u64 there = name_over_there(event, peer, local);
     const pt_u64 here = there ? mixed(there, hash_of(peer)) : 0;
-    const pt_u32 channel = there ? channel_at(peers, here) : 0;
+    const pt_u32 channel = there ? channel_at(channels, here) : 0;
     if (channel)
-        join(peers, here, there);
+        join(channels, here, there);
     /* Also where it leads elsewhere: the descriptor may have been another connection's. */
-    keep_connection(peers, key_of(event->process, event->tag), hash_of(peer), channel);
+    keep_connection(channels, key_of(event->process, event->tag), hash_of(peer), channel);
     if (!channel)
         return;
-    peers->has_connections = true;
+    channels->has_connections = true;
     /* The descriptor may be copied. */
-    keep_connection(peers, mixed(event->process->index, hash_of(peer)), hash_of(peer), channel);
-    keep_connection(peers, any_to(hash_of(peer)), hash_of(peer), channel);
+    keep_connection(channels, mixed(event->process->index, hash_of(peer)), hash_of(peer), channel);
+    keep_connection(channels, any_to(hash_of(peer)), hash_of(peer), channel);
 }
 
-static const struct pt_connection *connection_at(const struct pt_peers *peers, pt_u64 key, pt_u64 peer)
+static const struct pt_connection *connection_at(const struct pt_channels *channels, pt_u64 key, pt_u64 peer)
 {
-    const pt_u64 *slot = pt_map_find(&peers->by_descriptor, key);
-    const struct pt_connection *connection = slot ? &peers->connections.items[*slot - 1] : NULL;
+    const pt_u64 *slot = pt_map_find(&channels->by_descriptor, key);
+    const struct pt_connection *connection = slot ? &channels->connections.items[*slot - 1] : NULL;
     return connection && connection->peer == peer ? connection : NULL;
 }
 
 /* Of a connection that the process made, or one that it was forked from. */
-static const struct pt_connection *connection_of(const struct pt_peers *peers, const struct pt_event *event,
+static const struct pt_connection *connection_of(const struct pt_channels *channels, const struct pt_event *event,
                                                  pt_u64 peer)
 {
     const struct pt_process *process = event->process;
-    if (!pt_map_find(&peers->by_descriptor, any_to(peer)))
+    if (!pt_map_find(&channels->by_descriptor, any_to(peer)))
         return NULL;
     for (int i = 0; process && i < MOST_PARENTS; i++, process = process->parent) {
-        const struct pt_connection *connection = connection_at(peers, key_of(process, event->tag), peer);
+        const struct pt_connection *connection = connection_at(channels, key_of(process, event->tag), peer);
         if (!connection)
-            connection = connection_at(peers, mixed(process->index, peer), peer);
+            connection = connection_at(channels, mixed(process->index, peer), peer);
         if (connection)
             return connection;
     }
     return NULL;
 }
 
-static pt_u32 channel_of(struct pt_peers *peers, const struct pt_event *event)
+static pt_u32 channel_of(struct pt_channels *channels, const struct pt_event *event)
 {
     const enum pt_channel kind = pt_channel_of_event(event);
-    if (kind == PT_CHANNEL_FILE || (kind == PT_CHANNEL_NETWORK && !peers->has_connections))
+    if (kind == PT_CHANNEL_FILE || (kind == PT_CHANNEL_NETWORK && !channels->has_connections))
         return 0;
     const char *path = pt_descriptor_of_event(event);
     const pt_u64 hash = hash_of(path);
-    const bool may_connect = peers->has_connections && (kind == PT_CHANNEL_NETWORK || !strncmp(path, "unix ", 5));
-    const struct pt_connection *connection = may_connect ? connection_of(peers, event, hash) : NULL;
+    const bool may_connect = channels->has_connections && (kind == PT_CHANNEL_NETWORK || !strncmp(path, "unix ", 5));
+    const struct pt_connection *connection = may_connect ? connection_of(channels, event, hash) : NULL;
     if (connection)
         return connection->channel;
     if (kind == PT_CHANNEL_LOCAL)
-        return channel_at(peers, hash);
-    const pt_u64 *slot = pt_map_find(&peers->by_channel, hash);
+        return channel_at(channels, hash);
+    const pt_u64 *slot = pt_map_find(&channels->by_channel, hash);
     return slot ? (pt_u32)*slot : 0;
 }
 
 /* ---- users ---- */
 
-static void remember(struct pt_peer_side *side, const struct pt_event *event)
+static void remember(struct pt_channel_users *side, const struct pt_event *event)
 {
     const pt_u32 user = event->process->index + 1;
     if (side->threads[0] != event->thread) {
@@ -189,16 +189,16 @@ static void remember(struct pt_peer_side *side, const struct pt_event *event)
     side->users[0] = user;
 }
 
-pt_u32 pt_peers_note(struct pt_peers *peers, const struct pt_event *event)
+pt_u32 pt_channels_note(struct pt_channels *channels, const struct pt_event *event)
 {
     if (event->desc->row == PT_ROW_net_socket)
-        note_pair(peers, event);
+        note_pair(channels, event);
     if (event->desc->row == PT_ROW_net_connect)
-        note_connection(peers, event);
-    const pt_u32 channel = channel_of(peers, event);
+        note_connection(channels, event);
+    const pt_u32 channel = channel_of(channels, event);
     if (!channel)
         return 0;
-    struct pt_peer *peer = &peers->channels.items[channel - 1];
+    struct pt_channel_end *peer = &channels->ends.items[channel - 1];
     switch (event->desc->row) {
     case PT_ROW_io_write:
     case PT_ROW_io_writev:
@@ -216,39 +216,40 @@ pt_u32 pt_peers_note(struct pt_peers *peers, const struct pt_event *event)
     return channel;
 }
 
-static const struct pt_peer_side *other_side(const struct pt_peers *peers, pt_u32 channel, bool waits_for_writer)
+static const struct pt_channel_users *other_side(const struct pt_channels *channels, pt_u32 channel,
+                                                 bool waits_for_writer)
 {
-    const struct pt_peer *peer = &peers->channels.items[channel - 1];
-    const pt_u64 *other = peer->pair ? pt_map_find(&peers->by_channel, peer->pair) : NULL;
+    const struct pt_channel_end *peer = &channels->ends.items[channel - 1];
+    const pt_u64 *other = peer->pair ? pt_map_find(&channels->by_channel, peer->pair) : NULL;
     if (other)
-        peer = &peers->channels.items[*other - 1];
+        peer = &channels->ends.items[*other - 1];
     return waits_for_writer ? &peer->writers : &peer->readers;
 }
 
-pt_u32 pt_peers_other(const struct pt_peers *peers, const struct pt_process *process, const char *channel,
-                      bool waits_for_writer)
+pt_u32 pt_channels_other_process(const struct pt_channels *channels, const struct pt_process *process,
+                                 const char *channel, bool waits_for_writer)
 {
-    const pt_u64 *slot = channel ? pt_map_find(&peers->by_channel, hash_of(channel)) : NULL;
+    const pt_u64 *slot = channel ? pt_map_find(&channels->by_channel, hash_of(channel)) : NULL;
     if (!slot)
         return 0;
-    const pt_u32 *users = other_side(peers, (pt_u32)*slot, waits_for_writer)->users;
+    const pt_u32 *users = other_side(channels, (pt_u32)*slot, waits_for_writer)->users;
     return users[0] && users[0] != process->index + 1 ? users[0] : users[1] != process->index + 1 ? users[1] : 0;
 }
 
-const struct pt_thread *pt_peers_thread(const struct pt_peers *peers, const struct pt_thread *thread, pt_u32 channel,
-                                        bool waits_for_writer, pt_i64 end_ns)
+const struct pt_thread *pt_channels_other_thread(const struct pt_channels *channels, const struct pt_thread *thread,
+                                                 pt_u32 channel, bool waits_for_writer, pt_i64 end_ns)
 {
-    const struct pt_peer_side *side = other_side(peers, channel, waits_for_writer);
+    const struct pt_channel_users *side = other_side(channels, channel, waits_for_writer);
     const struct pt_thread *const *threads = side->threads;
     if (threads[0] != thread && (side->since_ns <= end_ns || !threads[1] || threads[1] == thread))
         return threads[0];
     return threads[1] != thread ? threads[1] : NULL;
 }
 
-void pt_peers_fini(struct pt_peers *peers)
+void pt_channels_fini(struct pt_channels *channels)
 {
-    free(peers->channels.items);
-    free(peers->connections.items);
-    pt_map_fini(&peers->by_channel);
-    pt_map_fini(&peers->by_descriptor);
+    free(channels->ends.items);
+    free(channels->connections.items);
+    pt_map_fini(&channels->by_channel);
+    pt_map_fini(&channels->by_descriptor);
 }

@@ -87,6 +87,14 @@ class Stories(AccountCase):
         events = self.connection("300/300", 5, "100/100", peer="unix /run/s", local="", there="unix /run/s (pid 100)")
         self.assertEqual(self.waits(two, events), [(1, 300, 1.0)])
 
+    def test_a_lock_that_another_process_holds(self):
+        """A mutex in shared memory: the thread that held it is of another process, as the table of locks says, too."""
+        processes = {100: (1, [100]), 200: (100, [200, 201])}
+        events = [(1.0, 1.0, "200/201", "wait_sleep clock=1 result=0 is_absolute=0 requested_ns=1000000000"),
+                  (1.0, 1.0, "100/100", "lock_mutex kind=0x80 result=0 owner_tid=201 addr=0x7f0000001000")]
+        self.assertEqual(self.waits(processes, events), [(1, 201, 1.0)])
+        self.assertEqual([row["holder"] for row in self.tell(processes, events)["locks"]], ["thread 201, process 200"])
+
     def test_other_machines_are_not_looked_for_here(self):
         two = {100: (1, [100]), 300: (100, [300, 301])}
         events = self.connection("300/300", 5, "100/100", peer="tcp 10.0.0.9:80", local="tcp 10.0.0.1:4000", there="tcp 10.0.0.1:4000")

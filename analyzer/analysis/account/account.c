@@ -23,10 +23,8 @@ static void begin(void *state, struct pt_profile *profile)
     struct account *account = state;
     const struct pt_session *session = profile->session;
     account->profile = profile;
-    account->first_thread = pt_calloc(session->n_processes + 1, sizeof *account->first_thread);
-    for (pt_u32 i = 0; i < session->n_processes; i++)
-        account->first_thread[i + 1] = account->first_thread[i] + session->processes[i]->n_threads;
-    account->threads = pt_calloc(account->first_thread[session->n_processes], sizeof *account->threads);
+    account->facts = profile->facts;
+    account->threads = pt_calloc(pt_n_threads(&account->facts->ids), sizeof *account->threads);
     account->critical = pt_calloc(session->n_processes, sizeof *account->critical);
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
         const struct pt_process *root = profile->stages.items[stage].root;
@@ -53,14 +51,12 @@ static void begin(void *state, struct pt_profile *profile)
 static void event(void *state, const struct pt_event *e)
 {
     struct account *account = state;
-    if (e->desc->row == PT_ROW_thread_start)
-        pt_joins_note(&account->joins, e);
     if (e->desc->role != PT_ROLE_SPAN)
         return;
     struct account_thread *thread = &account->threads[pt_account_number(account, e->thread)];
     const enum pt_time_part part = pt_time_part_of_event(e);
     struct span span = {.start_ns = e->start_ns, .end_ns = pt_event_end_ns(e), .part = (pt_u8)part};
-    pt_account_set_whom(account, e, pt_peers_note(&account->peers, e), &span);
+    pt_account_set_whom(account, e, &span);
     pt_i64 own_ns = pt_account_keep_span(account, thread, &span);
     thread->last_ns = span.end_ns > thread->last_ns ? span.end_ns : thread->last_ns;
     const bool is_critical = account->critical[e->process->index] && e->thread == pt_main_thread(e->process);
@@ -183,17 +179,14 @@ static void finish(void *state, struct pt_profile *profile)
         pt_account_set_threads(account, stage);
         pt_account_set_followed(account, stage);
     }
-    for (pt_u32 i = 0; i < account->first_thread[profile->session->n_processes]; i++)
+    for (pt_u32 i = 0; i < pt_n_threads(&account->facts->ids); i++)
         free(account->threads[i].last);
     free(account->threads);
-    free(account->first_thread);
     free(account->critical);
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
         pt_account_moments_close(&account->moments[stage]);
     free(account->moments);
     profile->moments = NULL;
-    pt_peers_fini(&account->peers);
-    pt_joins_fini(&account->joins);
     pt_map_fini(&account->connected);
     pt_account_follow_fini(account);
 }
@@ -206,5 +199,6 @@ const struct pt_analysis pt_analysis_account = {
     .state_size = sizeof(struct account),
     .begin = begin,
     .event = event,
+    .asks_facts = true,
     .finish = finish,
 };

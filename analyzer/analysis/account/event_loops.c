@@ -57,7 +57,8 @@ static enum pt_time_part cause_of(const struct account *account, const struct pt
     case PT_CHANNEL_NETWORK:
         return pt_map_find(&account->connected, hash_of(event->process, path)) ? PT_PART_network : PT_PART_idle;
     case PT_CHANNEL_LOCAL:
-        return pt_peers_other(&account->peers, event->process, path, true) ? PT_PART_data_wait : PT_PART_idle;
+        return pt_channels_other_process(&account->facts->channels, event->process, path, true) ? PT_PART_data_wait
+                                                                                                : PT_PART_idle;
     case PT_CHANNEL_FILE:
         break;
     }

@@ -59,33 +59,18 @@ pt_i64 pt_account_keep_span(struct account *account, struct account_thread *thre
 
 /* ---- who was waited for ---- */
 
-static pt_u32 process_of_pid(const struct account *account, pt_u32 pid, pt_i64 at_ns)
-{
-    const struct pt_session *session = account->profile->session;
-    for (pt_u32 i = session->n_processes; i-- > 0;)
-        if (session->processes[i]->pid == pid && session->processes[i]->start_ns <= at_ns)
-            return i + 1;
-    return 0;
-}
-
-static const struct pt_thread *thread_of_tid(const struct pt_process *process, pt_u32 tid)
-{
-    for (pt_u32 i = process->n_threads; tid && i-- > 0;)
-        if (process->threads[i].tid == tid)
-            return &process->threads[i];
-    return NULL;
-}
-
 /* The thread that ends a wait for a lock, where the call tells it. */
 static const struct pt_thread *thread_waited_for(const struct account *account, const struct pt_event *event)
 {
     switch (event->desc->row) {
     case PT_ROW_wait_thread:
-        return pt_joins_target(&account->joins, event);
+        return pt_thread_joined(&account->facts->ids, event);
     case PT_ROW_lock_mutex:
-        return thread_of_tid(event->process, pt_event_as(event, lock_mutex)->owner_tid);
+        return pt_thread_of_tid(&account->facts->ids, event->process, pt_event_as(event, lock_mutex)->owner_tid,
+                                event->start_ns);
     case PT_ROW_lock_rwlock:
-        return thread_of_tid(event->process, pt_event_as(event, lock_rwlock)->owner_tid);
+        return pt_thread_of_tid(&account->facts->ids, event->process, pt_event_as(event, lock_rwlock)->owner_tid,
+                                event->start_ns);
     default:
         return NULL;
     }
@@ -97,8 +82,9 @@ static void set(struct span *span, enum account_whom whom, pt_u32 number)
     span->number = number;
 }
 
-void pt_account_set_whom(const struct account *account, const struct pt_event *event, pt_u32 channel, struct span *span)
+void pt_account_set_whom(const struct account *account, const struct pt_event *event, struct span *span)
 {
+    const pt_u32 channel = account->facts->call.channel;
     const bool writes = event->desc->row == PT_ROW_io_write || event->desc->row == PT_ROW_io_writev ||
                         event->desc->row == PT_ROW_net_send;
     if (span->part == PT_PART_lock) {
@@ -106,24 +92,11 @@ void pt_account_set_whom(const struct account *account, const struct pt_event *e
         if (thread)
             set(span, WHOM_THREAD, pt_account_number(account, thread));
     } else if (event->desc->row == PT_ROW_wait_child && event->result > 0) {
-        set(span, WHOM_PROCESS, process_of_pid(account, (pt_u32)event->result, span->end_ns));
+        const struct pt_process *child = pt_process_of_pid(&account->facts->ids, event->result, span->end_ns);
+        set(span, WHOM_PROCESS, child ? child->index + 1 : 0);
     } else if (channel) {
         set(span, writes ? WHOM_READER : WHOM_WRITER, channel);
     }
-}
-
-static const struct pt_thread *thread_of_number(const struct account *account, pt_u32 number)
-{
-    const struct pt_session *session = account->profile->session;
-    pt_u32 low = 0, high = session->n_processes - 1;
-    while (low < high) { /* the last process whose first thread is not behind */
-        const pt_u32 middle = (low + high + 1) / 2;
-        if (account->first_thread[middle] <= number)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return &session->processes[low]->threads[number - account->first_thread[low]];
 }
 
 static const struct pt_thread *target_of(const struct account *account, const struct pt_thread *waiter,
@@ -131,12 +104,13 @@ static const struct pt_thread *target_of(const struct account *account, const st
 {
     switch ((enum account_whom)wait->whom) {
     case WHOM_THREAD:
-        return thread_of_number(account, wait->number);
+        return pt_thread_of_number(&account->facts->ids, wait->number);
     case WHOM_PROCESS:
         return wait->number ? pt_main_thread(account->profile->session->processes[wait->number - 1]) : NULL;
     case WHOM_WRITER:
     case WHOM_READER:
-        return pt_peers_thread(&account->peers, waiter, wait->number, wait->whom == WHOM_WRITER, wait->end_ns);
+        return pt_channels_other_thread(&account->facts->channels, waiter, wait->number, wait->whom == WHOM_WRITER,
+                                        wait->end_ns);
     case WHOM_NOBODY:
         break;
     }

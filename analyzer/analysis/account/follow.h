@@ -8,9 +8,8 @@
 #include "decode/event.h"
 #include "state.h"
 
-/* Whom a wait was for, as far as the call tells. `channel`: as pt_peers_note gave it. */
-void pt_account_set_whom(const struct account *account, const struct pt_event *event, pt_u32 channel,
-                         struct span *span);
+/* Whom a wait was for, as far as the call tells. */
+void pt_account_set_whom(const struct account *account, const struct pt_event *event, struct span *span);
 
 /* Remember a span; returns its length without what it contains: an inner one ended before and came first. */
 pt_i64 pt_account_keep_span(struct account *account, struct account_thread *thread, const struct span *span);

@@ -6,8 +6,7 @@
 #define PT_ANALYSIS_ACCOUNT_STATE_H
 
 #include "proftrace/events.h"
-#include "facts/channels.h"
-#include "facts/thread_ids.h"
+#include "facts/facts.h"
 #include "facts/wait_kind.h"
 #include "profile/profile.h"
 #include "moments.h"
@@ -74,17 +73,15 @@ struct account_wait {
 
 struct account {
     struct pt_profile *profile;
-    pt_u32 *first_thread; /* by process: index of its first thread in threads */
+    const struct pt_facts *facts;
     struct account_thread *threads;
-    bool *critical;                  /* by process: its main thread is the stage's critical thread */
-    struct account_moments *moments; /* by stage */
-    pt_u32 n_kept;                   /* threads that keep spans */
-    struct pt_peers peers;
+    bool *critical;                                  /* by process: its main thread is the stage's critical thread */
+    struct account_moments *moments;                 /* by stage */
+    pt_u32 n_kept;                                   /* threads that keep spans */
     struct account_wait waiting[PT_ACCOUNT_WAITING]; /* ring, by end */
     pt_u64 n_waiting, n_followed;                    /* ever put there, and taken from there */
     struct account_wait late;                        /* the longest of the last waits for one that is not known yet */
     struct pt_map connected; /* process and hash of the other side -> 1: connections that it made itself */
-    struct pt_joins joins;
     struct {
         PT_VEC(struct followed);
     } followed;
@@ -101,7 +98,7 @@ void pt_account_add_thread(const struct account *account, const struct pt_thread
 /* Its index in account->threads. */
 static inline pt_u32 pt_account_number(const struct account *account, const struct pt_thread *thread)
 {
-    return account->first_thread[thread->process->index] + thread->index;
+    return pt_thread_number(&account->facts->ids, thread);
 }
 /* exec keeps the main thread; what it did before is a thread of the image before. NULL = this is the first. */
 const struct pt_thread *pt_account_before_exec(const struct pt_thread *thread);

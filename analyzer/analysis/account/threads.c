@@ -51,7 +51,7 @@ static struct shown *list_of(const struct account *account, pt_u32 stage, size_t
 {
     const struct pt_profile *profile = account->profile;
     const struct pt_session *session = profile->session;
-    const pt_u32 n_all = account->first_thread[session->n_processes];
+    const pt_u32 n_all = pt_n_threads(&account->facts->ids);
     struct shown *list = pt_calloc(n_all + 1, sizeof *list);
     bool *goes_on = pt_calloc(session->n_processes + 1, sizeof *goes_on);
     size_t n = 0;

@@ -39,6 +39,7 @@ static void begin(void *state, struct pt_profile *profile)
     struct helpers *helpers = state;
     const struct pt_session *session = profile->session;
     helpers->profile = profile;
+    helpers->facts = profile->facts;
     helpers->processes = pt_calloc(session->n_processes, sizeof *helpers->processes);
     helpers->stages = pt_calloc(profile->stages.n, sizeof *helpers->stages);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
@@ -78,16 +79,6 @@ static void ran(struct helpers *helpers, const struct pt_event *e, const char *t
     struct command *command = &helpers->commands.items[*slot - 1];
     command->waits++;
     command->ns += (pt_u64)e->duration_ns;
-}
-
-/* The process that had the pid when the event ended; its last image, for that is what was run. */
-static const struct pt_process *process_of_pid(const struct helpers *helpers, pt_i32 pid, pt_i64 at_ns)
-{
-    const struct pt_session *session = helpers->profile->session;
-    for (pt_u32 i = session->n_processes; pid > 0 && i-- > 0;)
-        if (session->processes[i]->pid == (pt_u32)pid && session->processes[i]->start_ns <= at_ns)
-            return session->processes[i];
-    return NULL;
 }
 
 #define NO_STATUS 0xffffffffu /* in wait_child */
@@ -135,7 +126,8 @@ static bool is_own_worker(const struct helpers *helpers, const struct pt_process
 static void waited_on_channel(struct helpers *helpers, const struct pt_event *e, bool writes)
 {
     struct helper *helper = &helpers->processes[e->process->index];
-    const pt_u32 index = pt_peers_other(&helpers->peers, e->process, pt_descriptor_of_event(e), !writes);
+    const pt_u32 index =
+        pt_channels_other_process(&helpers->facts->channels, e->process, pt_descriptor_of_event(e), !writes);
     const struct pt_process *target = index ? helpers->profile->session->processes[index - 1] : NULL;
     if (is_own_worker(helpers, target, e->process)) {
         helper->feeds += e->desc->row == PT_ROW_io_read || e->desc->row == PT_ROW_net_receive;
@@ -166,8 +158,9 @@ static const struct pt_process *child_that_ended(const struct helpers *helpers, 
 static void waited_for_child(struct helpers *helpers, const struct pt_event *e)
 {
     const bool is_pclose = e->result == 0 && pt_event_as(e, wait_child)->status != NO_STATUS;
-    const struct pt_process *target =
-        is_pclose ? child_that_ended(helpers, e) : process_of_pid(helpers, e->result, pt_event_end_ns(e));
+    const struct pt_process *target = is_pclose
+                                          ? child_that_ended(helpers, e)
+                                          : pt_process_of_pid(&helpers->facts->ids, e->result, pt_event_end_ns(e));
     /* One copy of itself that it waits for is a detour, several are a design. */
     if (is_own_worker(helpers, target, e->process) && helpers->processes[e->process->index].n_workers > 1)
         waited_for_worker(helpers, e);
@@ -186,7 +179,8 @@ static void forked(struct helpers *helpers, const struct pt_event *e)
 {
     struct stage_helpers *stage = &helpers->stages[pt_profile_stage_of(helpers->profile, e->process)];
     struct helper *parent = &helpers->processes[e->process->index];
-    const struct pt_process *child = process_of_pid(helpers, e->result, pt_event_end_ns(e) + LONGEST_BIRTH_NS);
+    const struct pt_process *child =
+        pt_process_of_pid(&helpers->facts->ids, e->result, pt_event_end_ns(e) + LONGEST_BIRTH_NS);
     if (child)
         helpers->processes[child->index].fork_ns = (double)e->duration_ns;
     const bool is_next = parent->last_fork_ns && e->start_ns - parent->last_fork_ns < LONGEST_FORK_GAP_NS;
@@ -248,7 +242,6 @@ static void event(void *state, const struct pt_event *e)
         return;
     const enum pt_time_part part = pt_time_part_of_event(e);
     struct helper *helper = &helpers->processes[e->process->index];
-    pt_peers_note(&helpers->peers, e);
     if (e->desc->row == PT_ROW_proc_fork && e->result > 0)
         forked(helpers, e);
     if (!pt_is_main_thread(e))
@@ -291,7 +284,6 @@ static void finish(void *state, struct pt_profile *profile)
     free(helpers->processes);
     free(helpers->stages);
     free(helpers->commands.items);
-    pt_peers_fini(&helpers->peers);
     pt_map_fini(&helpers->by_command);
     pt_intern_fini(&helpers->texts);
 }
@@ -304,5 +296,6 @@ const struct pt_analysis pt_analysis_helpers = {
     .state_size = sizeof(struct helpers),
     .begin = begin,
     .event = event,
+    .asks_facts = true,
     .finish = finish,
 };

@@ -5,7 +5,7 @@
 #ifndef PT_ANALYSIS_CHILDREN_STATE_H
 #define PT_ANALYSIS_CHILDREN_STATE_H
 
-#include "facts/channels.h"
+#include "facts/facts.h"
 #include "facts/workers.h"
 
 struct helper {                             /* one process, its main thread */
@@ -38,9 +38,9 @@ struct stage_helpers {
 
 struct helpers {
     struct pt_profile *profile;
+    const struct pt_facts *facts;
     struct helper *processes;
     struct stage_helpers *stages;
-    struct pt_peers peers;
     struct {
         PT_VEC(struct command);
     } commands;

@@ -269,5 +269,6 @@ const struct pt_analysis pt_analysis_cpu = {
     .state_size = sizeof(struct cpu),
     .begin = begin,
     .event = event,
+    .asks_facts = true,
     .finish = finish,
 };

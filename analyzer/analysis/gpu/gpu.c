@@ -36,6 +36,7 @@ static void begin(void *state, struct pt_profile *profile)
     struct gpu *gpu = state;
     const struct pt_session *session = profile->session;
     gpu->profile = profile;
+    gpu->facts = profile->facts;
     gpu->stages = pt_calloc(profile->stages.n, sizeof *gpu->stages);
     for (pt_u32 i = 0; i < session->n_processes; i++)
         if (uses_gpu(session->processes[i]))
@@ -43,10 +44,7 @@ static void begin(void *state, struct pt_profile *profile)
     if (!gpu->is_used)
         return;
     gpu->processes = pt_calloc(session->n_processes, sizeof *gpu->processes);
-    gpu->first_thread = pt_calloc(session->n_processes + 1, sizeof *gpu->first_thread);
-    for (pt_u32 i = 0; i < session->n_processes; i++)
-        gpu->first_thread[i + 1] = gpu->first_thread[i] + session->processes[i]->n_threads;
-    gpu->threads = pt_calloc(gpu->first_thread[session->n_processes], sizeof *gpu->threads);
+    gpu->threads = pt_calloc(pt_n_threads(&gpu->facts->ids), sizeof *gpu->threads);
     gpu->pending = pt_calloc(GPU_MOST_PENDING, sizeof *gpu->pending);
     gpu->hosts = pt_calloc(profile->stages.n, sizeof *gpu->hosts);
     pt_vec_push(&gpu->nodes, (struct gpu_node){0});
@@ -134,7 +132,7 @@ static void free_all(struct gpu *gpu)
                                    &gpu->by_variant, &gpu->by_copies, &gpu->by_sum,    &gpu->by_place, &gpu->by_node};
     for (pt_u32 i = 0; gpu->is_used && i < session->n_processes; i++)
         free_process(gpu->processes[i]);
-    for (pt_u32 i = 0; gpu->is_used && i < gpu->first_thread[session->n_processes]; i++) {
+    for (pt_u32 i = 0; gpu->is_used && i < pt_n_threads(&gpu->facts->ids); i++) {
         free(gpu->threads[i].spans);
         free(gpu->threads[i].nodes);
         free(gpu->threads[i].turns);
@@ -149,11 +147,9 @@ static void free_all(struct gpu *gpu)
     pt_id_map_fini(&gpu->texts_of_ids[0]);
     pt_id_map_fini(&gpu->texts_of_ids[1]);
     pt_intern_fini(&gpu->texts);
-    pt_peers_fini(&gpu->peers);
     pt_gpu_overlaps_free(gpu);
     pt_gpu_memory_free(gpu);
     free(gpu->processes);
-    free(gpu->first_thread);
     free(gpu->threads);
     free(gpu->pending);
 }
@@ -183,6 +179,6 @@ const struct pt_analysis pt_analysis_gpu = {
     .state_size = sizeof(struct gpu),
     .begin = begin,
     .event = event,
-    .is_apart = true,
+    .asks_facts = true,
     .finish = finish,
 };

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "facts/thread_ids.h"
 #include "host.h"
 #include "ranges.h"
 #include "threads.h"
@@ -72,26 +71,13 @@ static const struct gpu_span *sibling_waits(const struct gpu *gpu, const struct 
     return best;
 }
 
-static const struct pt_thread *holder_of(const struct gpu *gpu, const struct pt_process *process, pt_u32 tid)
-{
-    for (pt_u32 i = 0; i < process->n_threads && tid; i++)
-        if (process->threads[i].tid == tid)
-            return &process->threads[i];
-    const struct pt_session *session = gpu->profile->session;
-    for (pt_u32 i = 0; i < session->n_processes && tid; i++)
-        for (pt_u32 j = 0; j < session->processes[i]->n_threads; j++)
-            if (session->processes[i]->threads[j].tid == tid)
-                return &session->processes[i]->threads[j];
-    return NULL;
-}
-
 /* Whom a span waits for; *ret_cause: a wait for a thread that takes in data is a wait for data. */
 static const struct pt_thread *waited_for(const struct look *look, const struct gpu_span *span, pt_i64 start_ns,
                                           pt_i64 ns, enum gpu_cause *ret_cause)
 {
     const struct gpu *gpu = look->gpu;
     if (span->cause == GPU_CAUSE_lock && span->who)
-        return holder_of(gpu, look->thread->process, span->who);
+        return pt_thread_of_tid(&gpu->facts->ids, look->thread->process, span->who, span->start_ns);
     if (span->cause == GPU_CAUSE_lock) {
         if (!(span = sibling_waits(gpu, look->thread, start_ns, start_ns + ns)))
             return NULL;

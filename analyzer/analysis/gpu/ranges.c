@@ -176,7 +176,7 @@ void pt_gpu_threads_turn(struct gpu *gpu, const struct pt_event *e)
 static const struct gpu_thread *ranging_thread(const struct gpu *gpu, const struct pt_thread *thread)
 {
     const struct gpu_thread *found = pt_gpu_thread_of(gpu, thread);
-    const pt_u32 first = gpu->first_thread[thread->process->index];
+    const pt_u32 first = gpu->facts->ids.first[thread->process->index];
     for (pt_u32 i = 0; !found->turns && i < thread->process->n_threads; i++)
         if (gpu->threads[first + i].turns)
             found = &gpu->threads[first + i];

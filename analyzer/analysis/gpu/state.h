@@ -9,7 +9,7 @@
 #define PT_ANALYSIS_GPU_STATE_H
 
 #include "proftrace/cuda.h"
-#include "facts/channels.h"
+#include "facts/facts.h"
 #include "facts/time_union.h"
 #include "profile/histogram.h"
 #include "profile/profile.h"
@@ -262,18 +262,17 @@ struct gpu_channel {
 
 struct gpu {
     struct pt_profile *profile;
+    const struct pt_facts *facts;
     bool is_used;
     pt_i64 now_ns;
     struct gpu_stage *stages;
-    pt_u32 *first_thread;
     struct gpu_thread *threads;
     pt_u32 n_kept, n_more_spans;
     pt_i64 busy_end_ns;             /* of the device that ended last */
     struct gpu_process **processes; /* by index; NULL = none of its events came */
     pt_u64 n_calls;                 /* slots of all processes */
-    struct pt_peers peers;
-    struct pt_map by_channel;     /* name -> struct gpu_channel */
-    struct gpu_activity *pending; /* ring of GPU_MOST_PENDING */
+    struct pt_map by_channel;       /* name -> struct gpu_channel */
+    struct gpu_activity *pending;   /* ring of GPU_MOST_PENDING */
     pt_u64 n_pending_in, n_pending_out;
     struct {
         PT_VEC(struct gpu_device *);
@@ -329,7 +328,7 @@ pt_u32 pt_gpu_place_at(struct gpu *gpu, const struct gpu_place *wanted);
 
 static inline struct gpu_thread *pt_gpu_thread_of(const struct gpu *gpu, const struct pt_thread *thread)
 {
-    return &gpu->threads[gpu->first_thread[thread->process->index] + thread->index];
+    return &gpu->threads[pt_thread_number(&gpu->facts->ids, thread)];
 }
 static inline pt_u32 pt_gpu_stage_of(const struct gpu *gpu, const struct pt_process *process)
 {

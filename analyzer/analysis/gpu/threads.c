@@ -99,11 +99,8 @@ static const char *name_of_overhead(pt_u32 kind)
 
 static pt_u32 child_of(const struct gpu *gpu, const struct pt_event *e)
 {
-    const struct pt_session *session = gpu->profile->session;
-    for (pt_u32 i = session->n_processes; i-- > 0 && e->result > 0;)
-        if (session->processes[i]->pid == (pt_u32)e->result && session->processes[i]->start_ns <= pt_event_end_ns(e))
-            return i + 1;
-    return 0;
+    const struct pt_process *child = pt_process_of_pid(&gpu->facts->ids, e->result, pt_event_end_ns(e));
+    return child ? child->index + 1 : 0;
 }
 
 static void note_write(struct gpu *gpu, const struct pt_event *e, const char *channel)
@@ -171,7 +168,7 @@ static void about_channel(struct gpu *gpu, const struct pt_event *e, struct gpu_
     const char *path = pt_descriptor_of_event(e);
     const bool is_write = !waits_for_writer(e);
     const char *channel = pt_gpu_text(gpu, path);
-    span->who = pt_peers_other(&gpu->peers, e->process, path, !is_write);
+    span->who = pt_channels_other_process(&gpu->facts->channels, e->process, path, !is_write);
     span->text = is_write ? NULL : channel;
     span->is_write = is_write;
     if (is_write)
@@ -181,7 +178,6 @@ static void about_channel(struct gpu *gpu, const struct pt_event *e, struct gpu_
 static void about_event(struct gpu *gpu, const struct pt_event *e, struct gpu_span *span)
 {
     span->cause = cause_of_part(pt_time_part_of_event(e));
-    pt_peers_note(&gpu->peers, e);
     if (e->desc->category == PT_CATEGORY_MAP) {
         span->cause = GPU_CAUSE_heap;
         return;
@@ -203,22 +199,13 @@ static void about_event(struct gpu *gpu, const struct pt_event *e, struct gpu_sp
         span->text = file_of(gpu, e);
 }
 
-static const struct pt_thread *thread_of_tid(const struct pt_process *process, pt_u32 tid, pt_i64 at_ns)
-{
-    const struct pt_thread *found = NULL;
-    for (pt_u32 i = 0; i < process->n_threads && tid; i++)
-        if (process->threads[i].tid == tid && (!found || process->threads[i].start_ns <= at_ns))
-            found = &process->threads[i];
-    return found;
-}
-
 static const struct pt_thread *about_cuda(struct gpu *gpu, const struct pt_event *e, struct gpu_span *span)
 {
     if (e->desc->row == PT_ROW_gpu_overhead) {
         span->cause = cause_of_overhead((pt_u32)e->tag);
         span->text = name_of_overhead((pt_u32)e->tag);
         span->is_overhead = true;
-        return thread_of_tid(e->process, pt_event_as(e, gpu_overhead)->tid, e->start_ns);
+        return pt_thread_of_tid(&gpu->facts->ids, e->process, pt_event_as(e, gpu_overhead)->tid, e->start_ns);
     }
     if (e->desc->row != PT_ROW_cuda_call)
         return NULL;

@@ -227,6 +227,5 @@ const struct pt_analysis pt_analysis_heap = {
     .state_size = sizeof(struct heap),
     .begin = begin,
     .event = event,
-    .is_apart = true,
     .finish = finish,
 };

@@ -306,6 +306,5 @@ const struct pt_analysis pt_analysis_network = {
     .state_size = sizeof(struct network),
     .begin = begin,
     .event = event,
-    .is_apart = true,
     .finish = finish,
 };

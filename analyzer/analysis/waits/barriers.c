@@ -234,5 +234,6 @@ const struct pt_analysis pt_analysis_barriers = {
     .state_size = sizeof(struct barriers),
     .begin = begin,
     .event = event,
+    .asks_facts = true,
     .finish = finish,
 };

@@ -165,5 +165,6 @@ const struct pt_analysis pt_analysis_gil = {
     .state_size = sizeof(struct gil),
     .begin = begin,
     .event = event,
+    .asks_facts = true,
     .finish = finish,
 };

@@ -12,6 +12,7 @@
 
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
+#include "facts/facts.h"
 #include "facts/python.h"
 #include "facts/wait_kind.h"
 #include "lock_results.h"
@@ -67,20 +68,6 @@ static struct lock *lock_at(struct locks *locks, const struct pt_event *e, const
 
 /* ---- who held it ---- */
 
-static const struct pt_thread *thread_of(const struct pt_session *session, const struct pt_process *process, pt_u32 tid)
-{
-    if (!tid)
-        return NULL;
-    for (pt_u32 i = process->n_threads; i-- > 0;)
-        if (process->threads[i].tid == tid)
-            return &process->threads[i];
-    for (pt_u32 p = session->n_processes; p-- > 0;)
-        for (pt_u32 i = 0; i < session->processes[p]->n_threads; i++)
-            if (session->processes[p]->threads[i].tid == tid)
-                return &session->processes[p]->threads[i];
-    return NULL;
-}
-
 static void held_by(struct locks *locks, struct lock *lock, const struct pt_lock_share *share)
 {
     const double ns = (double)(share->until_ns - share->from_ns);
@@ -130,7 +117,7 @@ static void waited_for(struct locks *locks, const struct pt_event *e, pt_u64 add
 {
     struct lock *lock = lock_at(locks, e, e->process, addr);
     if (!lock->last_owner || lock->last_owner->tid != owner_tid)
-        lock->last_owner = thread_of(locks->profile->session, e->process, owner_tid);
+        lock->last_owner = pt_thread_of_tid(&locks->profile->facts->ids, e->process, owner_tid, e->start_ns);
     const struct pt_lock_share all = {
         .thread = lock->last_owner, .from_ns = e->start_ns, .until_ns = pt_event_end_ns(e)};
     waited(lock, e);
@@ -350,5 +337,6 @@ const struct pt_analysis pt_analysis_locks = {
     .state_size = sizeof(struct locks),
     .begin = begin,
     .event = event,
+    .asks_facts = true,
     .finish = finish,
 };

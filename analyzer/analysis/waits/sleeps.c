@@ -128,5 +128,6 @@ const struct pt_analysis pt_analysis_sleeps = {
     .state_size = sizeof(struct sleeps),
     .begin = begin,
     .event = event,
+    .asks_facts = true,
     .finish = finish,
 };
