@@ -11,8 +11,6 @@
 #define PT_ANALYSIS_ANALYSIS_H
 
 #include "decode/event.h"
-#include "facts/cpu_names.h"
-#include "facts/cpu_samples.h"
 #include "profile/profile.h"
 
 struct pt_analysis {

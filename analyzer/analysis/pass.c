@@ -156,16 +156,7 @@ int pt_analyze(struct pt_profile *profile, struct pt_error *err)
 
 void pt_profile_free(struct pt_profile *profile)
 {
-    for (pt_u32 i = 0; profile->cpu && i < profile->stages.n; i++) {
-        struct pt_cpu_data *data = profile->cpu[i].data;
-        pt_cpu_threads_close(&profile->cpu[i]);
-        if (profile->cpu_views[i].data)
-            pt_cpu_view_close(&profile->cpu_views[i]);
-        pt_cpu_data_free(data);
-    }
     pt_facts_close(profile->facts);
-    free(profile->cpu);
-    free(profile->cpu_views);
     pt_stages_free(&profile->stages);
     pt_metrics_free(&profile->metrics);
     *profile = (struct pt_profile){0};

@@ -27,6 +27,30 @@ static void weigh(struct pt_cpu_view *view)
     }
 }
 
+/* ---- what runs ---- */
+
+/* copying and allocating are what the caller does: libc, and ourselves around it */
+static bool is_servant(const char *path)
+{
+    static const char *const names[] = {"libc.so", "libc-", "libm.so", "libm-", "libpthread", "libproftrace"};
+    const char *base = pt_base_name(path);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strncmp(base, names[i], strlen(names[i])))
+            return true;
+    return false;
+}
+
+/* A parent's number is less than its child's. */
+static void find_python(struct pt_cpu_view *view)
+{
+    const struct pt_cpu_data *data = view->data;
+    view->runs_python = pt_calloc(data->n_nodes + 1, sizeof *view->runs_python);
+    for (size_t i = 1; i < data->n_nodes; i++) {
+        const char *path = data->modules[data->nodes[i].module].path;
+        view->runs_python[i] = is_servant(path) ? view->runs_python[data->nodes[i].parent] : pt_is_python_file(path);
+    }
+}
+
 /* ---- names ---- */
 
 static const char *name_of(struct pt_cpu_view *view, const struct pt_cpu_node *node, const struct pt_frame *frame,
@@ -94,6 +118,7 @@ void pt_cpu_view_of(struct pt_cpu_view *view, struct pt_cpu_data *data)
     pt_vec_push(&view->functions, (struct pt_cpu_function){.name = ""});
     pt_vec_push(&view->frames, (struct pt_cpu_frame){0});
     weigh(view);
+    find_python(view);
     view->frame_of = pt_calloc(view->data->n_nodes, sizeof *view->frame_of);
     for (size_t i = 1; i < view->data->n_nodes; i++)
         view->frame_of[i] = frame_at(view, &view->data->nodes[i]);
@@ -107,6 +132,7 @@ void pt_cpu_view_close(struct pt_cpu_view *view)
     free(view->frames.items);
     free(view->frame_of);
     free(view->sample_s);
+    free(view->runs_python);
     pt_map_fini(&view->by_name);
     pt_map_fini(&view->by_call);
     pt_intern_fini(&view->texts);

@@ -8,6 +8,8 @@
 #ifndef PT_FACTS_CPU_NAMES_H
 #define PT_FACTS_CPU_NAMES_H
 
+#include <stdbool.h>
+
 #include "cpu_file/cpu_data.h"
 #include "symbols/symbols.h"
 #include "util/map.h"
@@ -38,6 +40,7 @@ struct pt_cpu_view {
         PT_VEC(struct pt_cpu_frame);
     } frames;                       /* by number; 0 = no frame */
     pt_u32 *frame_of;               /* by node of the data */
+    bool *runs_python;              /* by node: the interpreter, or what it called of libc */
     double *sample_s;               /* by thread: seconds that one sample of it stands for */
     struct pt_map by_name, by_call; /* module and name -> function, parent and function -> frame */
 };

@@ -12,15 +12,19 @@
 
 #include "profile/profile.h"
 #include "channels.h"
+#include "cpu_profiles.h"
 #include "thread_ids.h"
 
 struct pt_facts {
     struct pt_profile *profile;
     struct pt_thread_ids ids;
     struct pt_channels channels;
+    struct pt_cpu_profiles cpu;
+    struct pt_cpu_view *views; /* by stage: its CPU profile with names; empty where it has none */
     struct {
-        pt_u32 channel; /* as pt_channels_note() gave it; 0 = none */
-    } call;             /* the current event, where it is a span */
+        pt_u32 channel;      /* as pt_channels_note() gave it; 0 = none */
+        pt_i64 preempted_ns; /* of it, and of no call that it contains */
+    } call;                  /* the current event, where it is a span */
 };
 
 /* Of these categories it wants all events. */
@@ -32,5 +36,21 @@ struct pt_facts {
 struct pt_facts *pt_facts_open(struct pt_profile *profile);
 void pt_facts_close(struct pt_facts *facts);
 void pt_facts_event(struct pt_facts *facts, const struct pt_event *event);
+
+/* The CPU profile of a stage; without data: it has none. */
+static inline const struct pt_cpu_timeline *pt_facts_cpu(const struct pt_facts *facts, pt_u32 stage)
+{
+    return &facts->cpu.timelines[stage];
+}
+/* The number of a thread in the CPU profile of its stage; 0 = it is not there. */
+static inline pt_u32 pt_facts_cpu_thread(const struct pt_facts *facts, const struct pt_thread *thread)
+{
+    return facts->cpu.numbers[pt_thread_number(&facts->ids, thread)];
+}
+
+/* Its name in the CPU profile; NULL = not known. */
+const char *pt_thread_name(const struct pt_profile *profile, const struct pt_thread *thread);
+/* "io-thread (thread 123)", or "thread 123" where nobody saw its name. */
+const char *pt_thread_label(struct pt_profile *profile, const struct pt_thread *thread);
 
 #endif

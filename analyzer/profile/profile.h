@@ -10,8 +10,6 @@
 #include "metrics.h"
 #include "stages.h"
 
-struct pt_cpu_threads;
-struct pt_cpu_view;
 struct pt_facts;
 
 /* A run, and what is known about it: the whole of what rules and reports look at. */
@@ -19,11 +17,7 @@ struct pt_profile {
     struct pt_session *session;
     const struct pt_run_info *run; /* NULL = no launcher */
     struct pt_stages stages;
-    struct pt_cpu_threads *cpu;            /* by stage: the launcher's CPU profile, read by the analysis cpu */
-    struct pt_cpu_view *cpu_views;         /* the same with names */
-    const struct account_moments *moments; /* by stage: which of it lies in recorded calls; the analysis account's,
-                                              which sees all events before any finishes. NULL = it has finished */
-    struct pt_facts *facts;                /* facts/facts.h: what analyses ask about events */
+    struct pt_facts *facts; /* facts/facts.h: what analyses ask about threads and calls; NULL = before the pass */
     struct pt_metrics metrics;
     pt_u64 n_events; /* that the analyses saw */
 };

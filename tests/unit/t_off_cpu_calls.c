@@ -8,9 +8,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "proftrace/events.h"
-#include "analysis/cpu/off_cpu_calls.h"
-#include "decode/event.h"
+#include "facts/off_cpu.h"
 
 #define MS 1000000ull
 
@@ -22,13 +20,6 @@ static struct pt_cpu_wait wait = {.thread = SEEN, .duration_ns = 40 * MS};
 static struct pt_cpu_data data = {
     .header.flags = PT_CPU_WAITS, .wait_sums = sums, .waits = &wait, .n_waits = 1, .n_threads = THREADS};
 
-static const struct pt_event_desc *row(pt_u32 row_number)
-{
-    for (pt_u32 i = 0;; i++)
-        if (pt_event_descs[i].row == row_number)
-            return &pt_event_descs[i];
-}
-
 static struct pt_off_calls opened(pt_u64 blocked_ns)
 {
     struct pt_off_calls calls;
@@ -38,10 +29,9 @@ static struct pt_off_calls opened(pt_u64 blocked_ns)
     return calls;
 }
 
-static void call(struct pt_off_calls *calls, pt_u32 thread, pt_u32 row_number, pt_u64 start_ns, pt_u64 ns)
+static void call(struct pt_off_calls *calls, pt_u32 thread, enum pt_time_part part, pt_u64 start_ns, pt_u64 ns)
 {
-    const struct pt_event event = {.start_ns = (pt_i64)start_ns, .duration_ns = (pt_i64)ns, .desc = row(row_number)};
-    pt_off_calls_event(calls, thread, &event);
+    pt_off_calls_call(calls, thread, (pt_i64)start_ns, (pt_i64)(start_ns + ns), part);
 }
 
 static void check(struct pt_off_calls *calls, pt_u64 blocked_ns, double sleep_s, double child_s, double unknown_s)
@@ -58,11 +48,11 @@ static void calls_of_that_length_share_the_time(void **state)
 {
     (void)state;
     struct pt_off_calls calls = opened(80 * MS);
-    call(&calls, UNSEEN, PT_ROW_wait_sleep, 0, 40 * MS);
-    call(&calls, UNSEEN, PT_ROW_wait_sleep, 50 * MS, 40 * MS);
-    call(&calls, UNSEEN, PT_ROW_wait_child, 100 * MS, 80 * MS); /* another class */
-    call(&calls, UNSEEN, PT_ROW_wait_child, 200 * MS, 40 * MS);
-    call(&calls, UNSEEN, PT_ROW_wait_child, 300 * MS, 40 * MS);
+    call(&calls, UNSEEN, PT_PART_sleep, 0, 40 * MS);
+    call(&calls, UNSEEN, PT_PART_sleep, 50 * MS, 40 * MS);
+    call(&calls, UNSEEN, PT_PART_child_wait, 100 * MS, 80 * MS); /* another class */
+    call(&calls, UNSEEN, PT_PART_child_wait, 200 * MS, 40 * MS);
+    call(&calls, UNSEEN, PT_PART_child_wait, 300 * MS, 40 * MS);
     check(&calls, 80 * MS, .04, .04, 0);
 }
 
@@ -70,12 +60,12 @@ static void what_no_call_lasted_for_is_unknown(void **state)
 {
     (void)state;
     struct pt_off_calls calls = opened(100 * MS);
-    call(&calls, UNSEEN, PT_ROW_wait_sleep, 10 * MS, 40 * MS);
-    call(&calls, UNSEEN, PT_ROW_wait_child, 10 * MS, 41 * MS); /* contains it */
-    call(&calls, UNSEEN, PT_ROW_wait_child, 5 * MS, 50 * MS);
-    call(&calls, SEEN, PT_ROW_wait_sleep, 0, 40 * MS);
-    call(&calls, 0, PT_ROW_wait_sleep, 0, 40 * MS);
-    call(&calls, THREADS, PT_ROW_wait_sleep, 0, 40 * MS);
+    call(&calls, UNSEEN, PT_PART_sleep, 10 * MS, 40 * MS);
+    call(&calls, UNSEEN, PT_PART_child_wait, 10 * MS, 41 * MS); /* contains it */
+    call(&calls, UNSEEN, PT_PART_child_wait, 5 * MS, 50 * MS);
+    call(&calls, SEEN, PT_PART_sleep, 0, 40 * MS);
+    call(&calls, 0, PT_PART_sleep, 0, 40 * MS);
+    call(&calls, THREADS, PT_PART_sleep, 0, 40 * MS);
     assert_int_equal(calls.ns.n, 1);
     check(&calls, 100 * MS, .04, 0, .06);
 }
@@ -87,10 +77,10 @@ static void without_stacks_of_waits_nothing_is_asked_for(void **state)
     struct pt_cpu_data none = data;
     none.header.flags = 0;
     pt_off_calls_open(&calls, &none);
-    call(&calls, UNSEEN, PT_ROW_wait_sleep, 0, 40 * MS);
+    call(&calls, UNSEEN, PT_PART_sleep, 0, 40 * MS);
     check(&calls, 100 * MS, 0, 0, .1);
     pt_off_calls_open(&calls, NULL);
-    call(&calls, UNSEEN, PT_ROW_wait_sleep, 0, 40 * MS);
+    call(&calls, UNSEEN, PT_PART_sleep, 0, 40 * MS);
     pt_off_calls_close(&calls);
 }
 

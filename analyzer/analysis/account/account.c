@@ -35,15 +35,6 @@ static void begin(void *state, struct pt_profile *profile)
                 account->critical[i] = true;
             }
     }
-    profile->moments = account->moments = pt_calloc(profile->stages.n, sizeof *account->moments);
-    for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
-        pt_account_moments_open(&account->moments[stage], profile, stage);
-    for (pt_u32 i = 0; i < session->n_processes; i++)
-        for (pt_u32 j = 0; j < session->processes[i]->n_threads; j++) {
-            const struct pt_thread *thread = &session->processes[i]->threads[j];
-            account->threads[pt_account_number(account, thread)].cpu_thread = pt_account_moments_thread(
-                &account->moments[pt_profile_stage_of(profile, session->processes[i])], thread);
-        }
 }
 
 /* ---- events ---- */
@@ -57,13 +48,9 @@ static void event(void *state, const struct pt_event *e)
     const enum pt_time_part part = pt_time_part_of_event(e);
     struct span span = {.start_ns = e->start_ns, .end_ns = pt_event_end_ns(e), .part = (pt_u8)part};
     pt_account_set_whom(account, e, &span);
-    pt_i64 own_ns = pt_account_keep_span(account, thread, &span);
+    const pt_i64 own_ns = pt_account_keep_span(account, thread, &span) - account->facts->call.preempted_ns;
     thread->last_ns = span.end_ns > thread->last_ns ? span.end_ns : thread->last_ns;
     const bool is_critical = account->critical[e->process->index] && e->thread == pt_main_thread(e->process);
-    const bool is_quiet = span.start_ns > thread->quiet.from_ns && span.end_ns < thread->quiet.until_ns;
-    if (thread->cpu_thread && !is_quiet)
-        own_ns -= pt_account_moments_in(&account->moments[pt_profile_stage_of(account->profile, e->process)],
-                                        thread->cpu_thread, span.start_ns, span.end_ns, &thread->quiet);
     thread->ns[part] += (double)own_ns;
     thread->seen_ns[e->desc->row] += (double)e->duration_ns;
     if (part == PT_PART_gil_wait && e->desc->row == PT_ROW_lock_cond)
@@ -183,10 +170,6 @@ static void finish(void *state, struct pt_profile *profile)
         free(account->threads[i].last);
     free(account->threads);
     free(account->critical);
-    for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
-        pt_account_moments_close(&account->moments[stage]);
-    free(account->moments);
-    profile->moments = NULL;
     pt_map_fini(&account->connected);
     pt_account_follow_fini(account);
 }

@@ -15,16 +15,15 @@
 
 static bool has_cpu(const struct account *account, const struct followed *followed)
 {
-    return account->threads[pt_account_number(account, followed->target)].cpu_thread;
+    return pt_facts_cpu_thread(account->facts, followed->target);
 }
 
 /* What of the gaps was computing: samples stand for it. They come once in a period, so less than that is no gap. */
 static void share_gaps(const struct account *account, const struct followed *followed, double ns[PT_PART__COUNT])
 {
-    const struct account_moments *moments =
-        &account->moments[pt_profile_stage_of(account->profile, followed->target->process)];
+    const struct pt_cpu_data *data = pt_account_profile_of(account, followed->target)->data;
     const double sampled_ns = followed->python_ns + followed->native_ns, gap_ns = fmax(followed->gap_ns, 0);
-    const bool covers = has_cpu(account, followed) && sampled_ns > gap_ns - moments->period_ns;
+    const bool covers = has_cpu(account, followed) && sampled_ns > gap_ns - (double)data->header.period_ns;
     const double computing_ns = covers ? gap_ns : fmin(sampled_ns, gap_ns);
     const double python_ns = sampled_ns > 0 ? computing_ns * followed->python_ns / sampled_ns : 0;
     for (int part = 0; part < PT_PART__COUNT; part++)
@@ -47,11 +46,11 @@ static const char *mostly(struct pt_profile *profile, const struct followed *fol
     return pt_metrics_format(&profile->metrics, "%s %.0f %%", what, percent);
 }
 
-static const char *name_of(struct pt_profile *profile, pt_u32 stage, const struct pt_thread *thread)
+static const char *name_of(struct pt_profile *profile, const struct pt_thread *thread)
 {
     const struct pt_process *process = thread->process;
     if (thread != pt_main_thread(process))
-        return pt_thread_label(profile, stage, thread);
+        return pt_thread_label(profile, thread);
     return process->comm ? process->comm : pt_base_name(process->exe);
 }
 
@@ -60,11 +59,10 @@ static const char *why_unknown(const struct account *account, const struct follo
     const bool needs_profile =
         part == PT_PART_page_fault || part == PT_PART_python || part == PT_PART_native || part == PT_PART_runnable;
     const bool needs_gpu = part == PT_PART_gpu_wait || part == PT_PART_copy;
-    const struct account_moments *moments =
-        &account->moments[pt_profile_stage_of(account->profile, followed->target->process)];
     if (needs_profile && !has_cpu(account, followed))
-        return moments->cpu ? "the thread is not in the CPU profile; part of unattributed"
-                            : "needs the launcher's sampling: start the command with proftrace run";
+        return pt_account_profile_of(account, followed->target)->data
+                   ? "the thread is not in the CPU profile; part of unattributed"
+                   : "needs the launcher's sampling: start the command with proftrace run";
     if (needs_gpu && !pt_account_calls_cuda(followed->target))
         return pt_account_no_gpu;
     return pt_account_part_of(followed->target->process, (enum pt_time_part)part, 0).reason;
@@ -86,11 +84,11 @@ static void add_row(struct account *account, struct pt_table *table, struct foll
     }
     struct pt_value *row = pt_table_add_row(table);
     row[0] = pt_text(pt_time_parts[followed->part].label);
-    row[1] = pt_text(name_of(profile, followed->stage, followed->target));
+    row[1] = pt_text(name_of(profile, followed->target));
     row[2] = pt_integer(followed->target->process->pid);
     row[N_COLUMNS - 1] = pt_integer(followed->target->tid);
     row[3] = pt_integer(followed->step);
-    row[4] = pt_text(name_of(profile, followed->stage, followed->waiter));
+    row[4] = pt_text(name_of(profile, followed->waiter));
     row[5] = pt_integer(followed->waits);
     row[6] = pt_real(followed->total_ns / 1e9);
     row[7] = pt_text(mostly(profile, followed, ns, has_cpu(account, followed)));

@@ -26,12 +26,33 @@ static double alone_on_s(const struct pt_profile *profile, const struct pt_proce
 
 static const char no_sampler[] = "needs the launcher's sampling: start the command with proftrace run";
 
+/* What the CPU profile knows of it beside its calls. */
+static void add_life(const struct account *account, pt_u32 stage, pt_u32 thread, struct account_cpu *cpu)
+{
+    const struct pt_cpu_timeline *timeline = pt_facts_cpu(account->facts, stage);
+    const struct pt_cpu_data *data = timeline->data;
+    cpu->fault_s = cpu->samples_s = NAN;
+    cpu->fault_reason = !data || !account->profile->stages.items[stage].root ? no_sampler
+                        : data->note
+                            ? pt_metrics_text(&account->profile->metrics, data->note)
+                            : "the CPU profile has no page faults: the kernel refused them, or it is an old one";
+    if (!thread)
+        return;
+    const struct pt_cpu_life life = pt_cpu_life(timeline, &account->facts->views[stage], thread);
+    const bool has_samples = data->totals.samples <= data->n_samples;
+    cpu->preempted_s = life.preempted_ns / 1e9;
+    cpu->fault_s = life.fault_ns / 1e9;
+    if (data->header.flags & PT_CPU_USER_ONLY && has_samples)
+        cpu->samples_s = life.samples * (double)data->header.period_ns / 1e9;
+    if (has_samples && life.samples > 0)
+        cpu->python_share = life.python / life.samples;
+}
+
 struct account_cpu pt_account_cpu(const struct account *account, pt_u32 stage)
 {
     const struct pt_profile *profile = account->profile;
     const struct pt_process *root = profile->stages.items[stage].root;
     const struct pt_thread *thread = pt_main_thread(root);
-    const pt_u32 number = thread ? account->threads[pt_account_number(account, thread)].cpu_thread : 0;
     struct account_cpu cpu = {
         .on_s = pt_stage_number(profile, stage, "cpu.main_on_s"),
         .runnable_s = pt_stage_number(profile, stage, "cpu.main_runnable_s"),
@@ -44,29 +65,28 @@ struct account_cpu pt_account_cpu(const struct account *account, pt_u32 stage)
         cpu.python_reason = no_sampler;
     if (!cpu.python_reason)
         cpu.python_reason = "no CPU samples were taken";
-    pt_account_moments_result(&account->moments[stage], number, &cpu);
+    add_life(account, stage, thread ? pt_facts_cpu_thread(account->facts, thread) : 0, &cpu);
     return cpu;
 }
 
-struct account_cpu pt_account_cpu_of(const struct account *account, pt_u32 stage, pt_u32 number,
-                                     const struct pt_process *last)
+struct account_cpu pt_account_cpu_of(const struct account *account, pt_u32 stage, const struct pt_thread *thread)
 {
-    const struct account_moments *moments = &account->moments[stage];
+    const struct pt_cpu_data *data = pt_facts_cpu(account->facts, stage)->data;
+    const pt_u32 number = pt_facts_cpu_thread(account->facts, thread);
     struct account_cpu cpu = {.on_s = NAN, .runnable_s = NAN, .python_share = NAN};
     if (number) {
-        const struct pt_cpu_data *data = moments->cpu->data;
         cpu.on_s = (double)data->times[number].on_cpu_ns / 1e9;
         cpu.runnable_s = (double)pt_cpu_runnable_ns(&data->times[number]) / 1e9;
         cpu.python_reason = data->note ? data->note : "no CPU sample of this thread was taken";
     } else {
-        const struct pt_process *first = last;
-        for (const struct pt_process *before = last; before; before = before->previous_image)
-            first = before;
+        const struct pt_process *first = thread->process;
+        while (first->previous_image)
+            first = first->previous_image;
         cpu.on_s = alone_on_s(account->profile, first);
-        cpu.python_reason = moments->cpu ? "the thread is not in the CPU profile" : no_sampler;
+        cpu.python_reason = data ? "the thread is not in the CPU profile" : no_sampler;
     }
-    pt_account_moments_result(moments, number, &cpu);
-    if (!number && moments->cpu)
+    add_life(account, stage, number, &cpu);
+    if (!number && data)
         cpu.fault_reason = cpu.python_reason;
     return cpu;
 }

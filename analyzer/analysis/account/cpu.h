@@ -7,9 +7,17 @@
 
 #include "state.h"
 
+/* CPU figures of a thread; NAN = unknown. */
+struct account_cpu {
+    double on_s, runnable_s, python_share;
+    double preempted_s; /* of runnable_s: exact, and taken off the calls that it was in */
+    double fault_s;     /* outside of calls */
+    double samples_s;   /* outside of calls, each a period; NAN = of the kernel, too: they stand for all */
+    const char *python_reason, *fault_reason;
+};
+/* Of a stage's critical thread. */
 struct account_cpu pt_account_cpu(const struct account *account, pt_u32 stage);
-/* Of any thread; `number`: in the CPU profile, 0 = it is not there; `last`: the last image of its process. */
-struct account_cpu pt_account_cpu_of(const struct account *account, pt_u32 stage, pt_u32 number,
-                                     const struct pt_process *last);
+/* Of any thread, of the last image of its process. */
+struct account_cpu pt_account_cpu_of(const struct account *account, pt_u32 stage, const struct pt_thread *thread);
 
 #endif

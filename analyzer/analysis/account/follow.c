@@ -155,15 +155,16 @@ static size_t followed_at(const struct chain *chain, const struct pt_thread *tar
 static void add_gap(const struct chain *chain, const struct pt_thread *target, struct followed *followed,
                     pt_i64 start_ns, pt_i64 end_ns)
 {
-    const struct account_moments *moments =
-        &chain->account->moments[pt_profile_stage_of(chain->account->profile, target->process)];
-    const pt_u32 number = chain->account->threads[pt_account_number(chain->account, target)].cpu_thread;
-    struct account_between between = {0};
+    const struct account *account = chain->account;
+    const pt_u32 stage = pt_profile_stage_of(account->profile, target->process);
+    const pt_u32 number = pt_facts_cpu_thread(account->facts, target);
     followed->gap_ns += (double)(end_ns - start_ns);
     if (!number)
         return;
-    pt_account_moments_between(moments, number, start_ns, end_ns, &between);
-    const double sample_ns = pt_account_moments_sample_ns(moments, number);
+    const struct pt_cpu_view *view = &account->facts->views[stage];
+    const struct pt_cpu_between between =
+        pt_cpu_between(pt_facts_cpu(account->facts, stage), view, number, start_ns, end_ns);
+    const double sample_ns = view->sample_s[number] * 1e9;
     followed->ns[PT_PART_runnable] += between.preempted_ns;
     followed->ns[PT_PART_page_fault] += between.fault_ns;
     followed->gap_ns -= between.preempted_ns + between.fault_ns;
@@ -174,11 +175,12 @@ static void add_gap(const struct chain *chain, const struct pt_thread *target, s
 static void add_call(struct chain *chain, const struct pt_thread *target, size_t index, const struct span *piece)
 {
     struct account *account = chain->account;
-    const pt_u32 number = account->threads[pt_account_number(account, target)].cpu_thread;
-    struct account_between between = {0};
+    const pt_u32 stage = pt_profile_stage_of(account->profile, target->process);
+    const pt_u32 number = pt_facts_cpu_thread(account->facts, target);
+    struct pt_cpu_between between = {0};
     if (number)
-        pt_account_moments_between(&account->moments[pt_profile_stage_of(account->profile, target->process)], number,
-                                   piece->start_ns, piece->end_ns, &between);
+        between = pt_cpu_between(pt_facts_cpu(account->facts, stage), &account->facts->views[stage], number,
+                                 piece->start_ns, piece->end_ns);
     struct followed *followed = &account->followed.items[index - 1];
     followed->ns[PT_PART_runnable] += between.preempted_ns;
     followed->ns[piece->part] += (double)(piece->end_ns - piece->start_ns) - between.preempted_ns;

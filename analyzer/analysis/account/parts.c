@@ -9,7 +9,6 @@
 
 #include "proftrace/events.h"
 #include "facts/python.h"
-#include "cpu.h"
 
 /* ---- what could not be recorded ---- */
 
@@ -180,6 +179,21 @@ static const struct pt_process *last_image(const struct account *account, pt_u32
     return account->profile->stages.items[stage].root;
 }
 
+/* Major ones, of all threads. */
+static void set_faults(struct pt_profile *profile, pt_u32 stage)
+{
+    const struct pt_cpu_data *data = pt_facts_cpu(profile->facts, stage)->data;
+    double faults = 0, ns = 0;
+    if (!data || !(data->header.flags & PT_CPU_FAULTS))
+        return;
+    for (size_t i = 1; i < data->n_threads; i++) {
+        faults += (double)data->fault_sums[i].faults;
+        ns += (double)data->fault_sums[i].waits_ns;
+    }
+    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "fault.major.calls", pt_real(faults));
+    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "fault.wait_s", pt_real(ns / 1e9));
+}
+
 void pt_account_set_parts(struct account *account, pt_u32 stage, struct account_split *split)
 {
     struct pt_profile *profile = account->profile;
@@ -191,9 +205,6 @@ void pt_account_set_parts(struct account *account, pt_u32 stage, struct account_
     pt_account_finish_split(last_image(account, stage), split, wall_ns, &cpu, calls_cuda(profile, stage), &result);
     for (int part = 0; part < PT_PART__COUNT; part++)
         pt_metrics_set(metrics, scope, pt_time_parts[part].metric, result.parts[part]);
-    if (account->moments[stage].has_faults) {
-        pt_metrics_set(metrics, scope, "fault.major.calls", pt_real(account->moments[stage].faults));
-        pt_metrics_set(metrics, scope, "fault.wait_s", pt_real(account->moments[stage].fault_ns / 1e9));
-    }
+    set_faults(profile, stage);
     pt_metrics_set(metrics, scope, "time.wall_s", pt_real(wall_ns / 1e9));
 }

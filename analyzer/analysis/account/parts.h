@@ -5,6 +5,7 @@
 #ifndef PT_ANALYSIS_ACCOUNT_PARTS_H
 #define PT_ANALYSIS_ACCOUNT_PARTS_H
 
+#include "cpu.h"
 #include "state.h"
 
 /* The recorded time of a thread becomes an account: what was not recorded is computing, waiting for a CPU, or nobody

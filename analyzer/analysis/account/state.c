@@ -53,7 +53,8 @@ const struct pt_thread *pt_account_before_exec(const struct pt_thread *thread)
 
 struct account_life pt_account_life(const struct account *account, const struct pt_thread *thread)
 {
-    const struct account_moments *moments = &account->moments[pt_profile_stage_of(account->profile, thread->process)];
+    const struct pt_cpu_timeline *cpu = pt_account_profile_of(account, thread);
+    const pt_u32 number = pt_facts_cpu_thread(account->facts, thread);
     const struct account_thread *seen = &account->threads[pt_account_number(account, thread)];
     struct account_life life = {is_main(thread) ? thread->process->start_ns : thread->start_ns,
                                 is_main(thread) ? thread->process->end_ns : thread->end_ns, false};
@@ -61,13 +62,11 @@ struct account_life pt_account_life(const struct account *account, const struct 
          before = pt_account_before_exec(before))
         life.start_ns = before->process->start_ns;
     life.end_ns = seen->last_ns > life.end_ns ? seen->last_ns : life.end_ns;
-    if (!seen->cpu_thread)
+    if (!number)
         return life;
     /* The kernel saw it begin before the library was there, and end after. */
-    const struct pt_cpu_data *data = moments->cpu->data;
-    const pt_i64 shift_ns = moments->cpu->shift_ns + moments->sample_shift_ns;
-    const pt_i64 first_ns = (pt_i64)data->threads[seen->cpu_thread].start_ns + shift_ns;
-    const pt_i64 last_ns = (pt_i64)data->times[seen->cpu_thread].end_ns + shift_ns;
+    const pt_i64 first_ns = (pt_i64)cpu->data->threads[number].start_ns + cpu->shift_ns;
+    const pt_i64 last_ns = (pt_i64)cpu->data->times[number].end_ns + cpu->shift_ns;
     life.start_ns = first_ns < life.start_ns ? first_ns : life.start_ns;
     life.end_ns = last_ns > life.end_ns ? last_ns : life.end_ns;
     life.is_exact = true;

@@ -9,7 +9,6 @@
 #include "facts/facts.h"
 #include "facts/wait_kind.h"
 #include "profile/profile.h"
-#include "moments.h"
 
 enum {
     PT_ACCOUNT_LAST_SPANS = 4096,    /* per thread: what a wait may look back on */
@@ -40,9 +39,7 @@ struct account_loop {
 };
 
 struct account_thread {
-    pt_u32 cpu_thread;          /* its number in the CPU profile; 0 = it is not there */
-    struct account_quiet quiet; /* of calls within it the CPU profile says nothing */
-    pt_i64 last_ns;             /* end of its last span */
+    pt_i64 last_ns; /* end of its last span */
     struct account_loop loop;
     double ns[PT_PART__COUNT];     /* of the events that were seen, nested ones taken off */
     double seen_ns[PT_ROW__COUNT]; /* the same by row: totals may have more */
@@ -76,7 +73,6 @@ struct account {
     const struct pt_facts *facts;
     struct account_thread *threads;
     bool *critical;                                  /* by process: its main thread is the stage's critical thread */
-    struct account_moments *moments;                 /* by stage */
     pt_u32 n_kept;                                   /* threads that keep spans */
     struct account_wait waiting[PT_ACCOUNT_WAITING]; /* ring, by end */
     pt_u64 n_waiting, n_followed;                    /* ever put there, and taken from there */
@@ -95,6 +91,12 @@ struct account_split {
 
 /* Adds what is recorded of a thread. */
 void pt_account_add_thread(const struct account *account, const struct pt_thread *thread, struct account_split *split);
+/* The CPU profile of a thread's stage; without data: it has none. */
+static inline const struct pt_cpu_timeline *pt_account_profile_of(const struct account *account,
+                                                                  const struct pt_thread *thread)
+{
+    return pt_facts_cpu(account->facts, pt_profile_stage_of(account->profile, thread->process));
+}
 /* Its index in account->threads. */
 static inline pt_u32 pt_account_number(const struct account *account, const struct pt_thread *thread)
 {

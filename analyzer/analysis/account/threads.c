@@ -27,8 +27,7 @@ static double account_of(const struct account *account, pt_u32 stage, const stru
     struct account_split split = {0};
     const struct account_life life = pt_account_life(account, thread);
     const double wall_ns = (double)(life.end_ns > life.start_ns ? life.end_ns - life.start_ns : 0);
-    const pt_u32 number = account->threads[pt_account_number(account, thread)].cpu_thread;
-    const struct account_cpu cpu = pt_account_cpu_of(account, stage, number, thread->process);
+    const struct account_cpu cpu = pt_account_cpu_of(account, stage, thread);
     for (const struct pt_thread *one = thread; one; one = pt_account_before_exec(one))
         pt_account_add_thread(account, one, &split);
     pt_account_finish_split(thread->process, &split, wall_ns, &cpu, pt_account_calls_cuda(thread), result);
@@ -100,7 +99,7 @@ static void add_row(struct account *account, struct pt_table *table, pt_u32 stag
 {
     struct pt_profile *profile = account->profile;
     const struct pt_process *process = thread->process;
-    const char *name = profile->cpu ? pt_cpu_threads_name(&profile->cpu[stage], thread->tid, thread->end_ns) : NULL;
+    const char *name = pt_thread_name(profile, thread);
     struct account_result result;
     struct pt_value *row = pt_table_add_row(table);
     row[0] = pt_text(process->comm ? process->comm : pt_base_name(process->exe));

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/account/moments.h"
-
 enum { MAX_ROWS = 50, MAX_COMPARED = 1000 };
 
 struct workers {
@@ -40,17 +38,15 @@ struct seen {
 
 static struct seen seen_of(const struct helpers *helpers, pt_u32 stage, const struct pt_process *process)
 {
-    const struct pt_cpu_threads *cpu = helpers->profile->cpu ? &helpers->profile->cpu[stage] : NULL;
-    const pt_u32 thread = cpu && cpu->data ? pt_cpu_threads_find(cpu, process->pid, process->end_ns) : 0;
+    const struct pt_thread *main_one = pt_main_thread(process);
+    const struct pt_cpu_timeline *cpu = pt_facts_cpu(helpers->facts, stage);
+    const pt_u32 thread = main_one ? pt_facts_cpu_thread(helpers->facts, main_one) : 0;
     if (!thread)
         return (struct seen){NAN, NAN, NAN};
-    struct account_cpu account;
-    const struct account_moments *moments = &helpers->profile->moments[stage];
-    pt_account_moments_result(moments, moments->cpu ? thread : 0, &account);
     return (struct seen){
         .on_cpu_ns = (double)cpu->data->times[thread].on_cpu_ns,
         .queue_ns = (double)pt_cpu_runnable_ns(&cpu->data->times[thread]),
-        .fault_ns = account.fault_s * 1e9,
+        .fault_ns = pt_cpu_life(cpu, &helpers->facts->views[stage], thread).fault_ns,
     };
 }
 

@@ -3,13 +3,13 @@
  * What each stage's threads did with the CPUs, from the launcher's profile: on a CPU, able to run but not running,
  * waiting; of all threads, of each, and of the critical one; and which functions ran.
  *
- * Threads: one. State: the profile, and why threads waited. Never: estimates a time that was not recorded.
+ * Threads: one. State: none. Never: estimates a time that was not recorded.
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "analysis/analysis.h"
-#include "cpu_file/read.h"
+#include "facts/facts.h"
 #include "util/auto.h"
 #include "util/mem.h"
 #include "allocator_share.h"
@@ -195,44 +195,16 @@ static void set_unknown(struct pt_metrics *metrics, struct pt_scope scope, const
 
 /* ---- all ---- */
 
-struct cpu {
-    struct pt_profile *profile;
-    struct pt_off_cpu *off; /* by stage */
-};
-
-static void begin(void *state, struct pt_profile *profile)
-{
-    struct cpu *cpu = state;
-    cpu->profile = profile;
-    cpu->off = pt_calloc(profile->stages.n, sizeof *cpu->off);
-    profile->cpu = pt_calloc(profile->stages.n, sizeof *profile->cpu);
-    profile->cpu_views = pt_calloc(profile->stages.n, sizeof *profile->cpu_views);
-    for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
-        struct pt_error err = {0};
-        struct pt_cpu_data *data = NULL;
-        /* The launcher's stages come first, in its order: a stage that it does not know has no profile. */
-        if (profile->stages.items[stage].run && pt_cpu_data_read(profile->session->path, stage, &data, &err) < 0)
-            set_unknown(&profile->metrics, pt_scope_stage(stage), pt_metrics_text(&profile->metrics, err.text));
-        pt_cpu_threads_open(&profile->cpu[stage], data, profile->session->start_realtime_ns);
-        if (data)
-            pt_cpu_view_of(&profile->cpu_views[stage], data);
-        pt_off_cpu_open(&cpu->off[stage], &profile->cpu[stage]);
-    }
-}
-
-static void event(void *state, const struct pt_event *e)
-{
-    struct cpu *cpu = state;
-    pt_off_cpu_event(&cpu->off[pt_profile_stage_of(cpu->profile, e->process)], e);
-}
-
-static void finish_stage(struct pt_profile *profile, struct pt_off_cpu *off, pt_u32 stage)
+static void finish_stage(struct pt_profile *profile, pt_u32 stage)
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
     const struct pt_stage *one = &profile->stages.items[stage];
-    struct pt_cpu_view *view = &profile->cpu_views[stage];
-    if (!profile->cpu[stage].data)
+    const struct pt_facts *facts = profile->facts;
+    struct pt_cpu_view *view = &facts->views[stage];
+    if (*facts->cpu.problems[stage].text)
+        set_unknown(metrics, scope, pt_metrics_text(metrics, facts->cpu.problems[stage].text));
+    if (!view->data)
         return;
     const pt_u32 thread = main_thread(view->data, one->root);
     set_all(metrics, scope, view->data);
@@ -245,30 +217,21 @@ static void finish_stage(struct pt_profile *profile, struct pt_off_cpu *off, pt_
     pt_cpu_flame(metrics, scope, view);
     pt_loading(profile, stage, view, thread);
     pt_allocator(profile, stage, view);
-    pt_off_cpu_weigh(off);
-    pt_off_cpu_table(metrics, scope, view, off, thread);
+    pt_off_cpu_table(profile, stage, thread);
     if (view->data->is_cut)
         pt_metrics_set(metrics, scope, "cpu.is_cut", pt_bool(true));
 }
 
 static void finish(void *state, struct pt_profile *profile)
 {
-    struct cpu *cpu = state;
-    for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
-        finish_stage(profile, &cpu->off[stage], stage);
-        pt_off_cpu_close(&cpu->off[stage]);
-    }
-    free(cpu->off);
+    (void)state;
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
+        finish_stage(profile, stage);
 }
 
 const struct pt_analysis pt_analysis_cpu = {
     .name = "cpu",
     .summary = "time on CPUs, in run queues and waiting; hot functions and stacks, and those that waited",
-    .categories = PT_CATEGORY_IO | PT_CATEGORY_STDIO | PT_CATEGORY_META | PT_CATEGORY_MAP | PT_CATEGORY_PROC |
-                  PT_CATEGORY_WAIT | PT_CATEGORY_NET,
-    .state_size = sizeof(struct cpu),
-    .begin = begin,
-    .event = event,
     .asks_facts = true,
     .finish = finish,
 };

@@ -5,7 +5,8 @@
 #ifndef PT_ANALYSIS_CPU_INLINE_LOADING_H
 #define PT_ANALYSIS_CPU_INLINE_LOADING_H
 
-#include "analysis/analysis.h"
+#include "facts/cpu_names.h"
+#include "profile/profile.h"
 
 /*
  * load.in_main.cost_s, .percent of the wall time, .decode_s, .files_s: what the main thread spends on decoding and on

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "facts/facts.h"
 #include "tables.h"
 
 enum { MOST_ROWS = 1000 };
@@ -25,7 +26,8 @@ struct rows {
     double s;
 };
 
-static void add_wait(struct rows *rows, const struct pt_cpu_view *view, const struct pt_off_wait *wait, bool is_main)
+static void add_wait(struct rows *rows, const struct pt_cpu_view *view, const struct pt_cpu_state *wait, double s,
+                     bool is_main)
 {
     const char *reason = pt_off_cpu_reason(wait);
     const pt_u32 frame = view->frame_of[wait->node];
@@ -35,10 +37,10 @@ static void add_wait(struct rows *rows, const struct pt_cpu_view *view, const st
         *slot = rows->n;
     }
     struct row *row = &rows->items[*slot - 1];
-    row->s += wait->s;
-    row->main_s += is_main ? wait->s : 0;
+    row->s += s;
+    row->main_s += is_main ? s : 0;
     row->samples++;
-    rows->s += wait->s;
+    rows->s += s;
 }
 
 static int by_time(const void *a, const void *b)
@@ -79,9 +81,23 @@ static void add_table(struct pt_metrics *metrics, struct pt_scope scope, const s
     table->rows_left_out = rows->n > MOST_ROWS ? rows->n - MOST_ROWS : 0;
 }
 
-void pt_off_cpu_table(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_cpu_view *view,
-                      const struct pt_off_cpu *off, pt_u32 main_thread)
+static void add_thread(struct rows *rows, const struct pt_facts *facts, pt_u32 stage, pt_u32 thread, bool is_main,
+                       double unsampled_s[PT_PART__COUNT])
 {
+    const struct pt_cpu_timeline *cpu = pt_facts_cpu(facts, stage);
+    const struct pt_off_weights weights = pt_off_cpu_weigh(cpu, thread);
+    for (size_t i = cpu->first[thread]; i < cpu->first[thread + 1]; i++)
+        if (cpu->states[i].flags & PT_CPU_HAS_STACK)
+            add_wait(rows, &facts->views[stage], &cpu->states[i], pt_off_cpu_s(&weights, &cpu->states[i]), is_main);
+    rows->s += pt_off_cpu_unsampled_s(&facts->cpu.off_calls[stage], thread, &weights, unsampled_s);
+}
+
+void pt_off_cpu_table(struct pt_profile *profile, pt_u32 stage, pt_u32 main_thread)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    const struct pt_cpu_view *view = &profile->facts->views[stage];
+    double unsampled_s[PT_PART__COUNT] = {0};
     struct rows rows = {0};
     if (!(view->data->header.flags & PT_CPU_WAITS)) {
         pt_metrics_set(metrics, scope, "cpu.off_s",
@@ -89,14 +105,13 @@ void pt_off_cpu_table(struct pt_metrics *metrics, struct pt_scope scope, const s
                                   "kernel.perf_event_paranoid=1, or CAP_PERFMON"));
         return;
     }
-    for (size_t i = 0; i < off->n; i++)
-        add_wait(&rows, view, &off->waits[i], off->waits[i].thread == main_thread);
+    for (pt_u32 i = 1; i < view->data->n_threads; i++)
+        add_thread(&rows, profile->facts, stage, i, i == main_thread, unsampled_s);
     for (int part = 0; part < PT_PART__COUNT; part++)
-        if (off->unsampled_of_s[part] > 0)
+        if (unsampled_s[part] > 0)
             pt_vec_push(&rows, ((struct row){.reason = pt_off_cpu_unsampled_reason((enum pt_time_part)part),
-                                             .s = off->unsampled_of_s[part],
+                                             .s = unsampled_s[part],
                                              .is_unsampled = true}));
-    rows.s += off->unsampled_s;
     pt_metrics_set(metrics, scope, "cpu.off_s", pt_real(rows.s));
     if (rows.n)
         add_table(metrics, scope, view, &rows);

@@ -13,14 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "facts/cpu_samples.h"
 #include "profile/stages.h"
 #include "code.h"
 
 #define ENOUGH_SAMPLED 0.5
-#define KNOWN_ALONE 0x80000000u /* flag of a wait: all of its kind are known one by one */
 
-#define LARGEST_SHIFT_NS 4000000000000000000ll
 /* No device: what is found stands for nothing else. */
 #define NOBODY UINT32_MAX
 
@@ -33,126 +30,25 @@ struct in_gaps { /* samples of a function, and waits in it that nobody saw */
 struct gpu_host {
     struct gpu *gpu;
     const struct pt_cpu_view *view;
-    const struct pt_cpu_threads *threads;
-    pt_i64 shift_ns;           /* from the profile's times to those of the run */
-    struct pt_cpu_wait *waits; /* by thread and time, of node 0 without a stack */
-    double *unseen;            /* by wait: for how much more than it lasted it stands */
-    size_t n_waits;
-    struct pt_cpu_sample *samples; /* by thread and time */
+    const struct pt_cpu_timeline *cpu;
+    double *
+        *unseen; /* by thread and class of length: for how much more than it lasted a wait stands; NULL = not asked */
     struct {
         PT_VEC(struct in_gaps);
     } found;
     struct pt_map by_function; /* device, function, cause -> index, plus 1 */
 };
 
-static int by_thread_and_time(const void *a, const void *b)
-{
-    const struct pt_cpu_wait *x = a, *y = b;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    return (pt_i64)x->t_ns < (pt_i64)y->t_ns ? -1 : (pt_i64)x->t_ns > (pt_i64)y->t_ns;
-}
-
-static int samples_by_thread_and_time(const void *a, const void *b)
-{
-    const struct pt_cpu_sample *x = a, *y = b;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    return (pt_i64)x->t_ns < (pt_i64)y->t_ns ? -1 : (pt_i64)x->t_ns > (pt_i64)y->t_ns;
-}
-
-/* Stacks are taken of some waits only; preemptions and waits for pages are known one by one beside them. */
-static void add_intervals(struct gpu_host *host, const struct pt_cpu_data *data)
-{
-    const size_t n_stacks = host->n_waits;
-    for (size_t i = 0; i < data->n_intervals; i++) {
-        const struct pt_cpu_interval *one = &data->intervals[i];
-        const pt_u32 flag =
-            KNOWN_ALONE | (one->kind == PT_CPU_INTERVAL_FAULT ? PT_CPU_WAIT_FAULT : PT_CPU_WAIT_PREEMPTED);
-        const struct pt_cpu_wait wait = {.t_ns = one->t_ns + (pt_u64)host->shift_ns,
-                                         .duration_ns = one->duration_ns,
-                                         .thread = one->thread,
-                                         .flags = flag};
-        struct pt_cpu_wait *same = bsearch(&wait, host->waits, n_stacks, sizeof wait, by_thread_and_time);
-        if (one->kind > PT_CPU_INTERVAL_FAULT)
-            continue;
-        if (same)
-            same->flags |= flag;
-        else
-            host->waits[host->n_waits++] = wait;
-    }
-    qsort(host->waits, host->n_waits, sizeof *host->waits, by_thread_and_time);
-}
-
-/* Which stacks are taken is chance: a wait stands for the thread's others of its length, too. */
-static void weigh_waits(struct gpu_host *host, const struct pt_cpu_data *data)
-{
-    host->unseen = pt_calloc(host->n_waits + 1, sizeof *host->unseen);
-    for (size_t first = 0, end = 0; first < host->n_waits; first = end) {
-        double with_stack_ns[PT_CPU_WAIT_CLASSES] = {0}, rest_ns[PT_CPU_WAIT_CLASSES];
-        const struct pt_cpu_wait_sums *sums = &data->wait_sums[host->waits[first].thread];
-        for (int i = 0; i < PT_CPU_WAIT_CLASSES; i++)
-            rest_ns[i] = (double)sums->blocked_ns[i];
-        for (; end < host->n_waits && host->waits[end].thread == host->waits[first].thread; end++) {
-            const struct pt_cpu_wait *wait = &host->waits[end];
-            const pt_u32 class = pt_cpu_wait_class(wait->duration_ns);
-            if (wait->flags & PT_CPU_WAIT_PREEMPTED)
-                continue;
-            rest_ns[class] -= (double)wait->duration_ns;
-            with_stack_ns[class] += wait->flags & KNOWN_ALONE ? 0 : (double)wait->duration_ns;
-        }
-        for (size_t i = first; i < end; i++) {
-            const pt_u32 class = pt_cpu_wait_class(host->waits[i].duration_ns);
-            if (!(host->waits[i].flags & (PT_CPU_WAIT_PREEMPTED | KNOWN_ALONE)) && rest_ns[class] > 0)
-                host->unseen[i] = rest_ns[class] / with_stack_ns[class];
-        }
-    }
-}
-
-/* Copies on the run's clock, in order. */
-static void sort_all(struct gpu_host *host, const struct pt_cpu_data *data)
-{
-    host->waits = pt_calloc(data->n_waits + data->n_intervals + 1, sizeof *host->waits);
-    host->samples = pt_calloc(data->n_samples + 1, sizeof *host->samples);
-    host->n_waits = data->n_waits;
-    for (size_t i = 0; i < data->n_waits; i++) {
-        host->waits[i] = data->waits[i];
-        host->waits[i].t_ns += (pt_u64)host->shift_ns;
-    }
-    for (size_t i = 0; i < data->n_samples; i++) {
-        host->samples[i] = data->samples[i];
-        host->samples[i].t_ns += (pt_u64)host->shift_ns;
-    }
-    qsort(host->waits, data->n_waits, sizeof *host->waits, by_thread_and_time);
-    qsort(host->samples, data->n_samples, sizeof *host->samples, samples_by_thread_and_time);
-    add_intervals(host, data);
-    weigh_waits(host, data);
-}
-
-/* By the clock that both have: between two readings of different ones anything may happen. A file may claim any time.
- */
-static pt_i64 shift_of(const struct gpu_host *host, const struct pt_process *root)
-{
-    pt_i64 shift_ns;
-    if (!root || !root->start_monotonic_ns ||
-        __builtin_add_overflow(root->start_ns,
-                               (pt_i64)(host->view->data->header.begin_monotonic_ns - root->start_monotonic_ns),
-                               &shift_ns) ||
-        shift_ns > LARGEST_SHIFT_NS || shift_ns < -LARGEST_SHIFT_NS)
-        return host->threads->shift_ns;
-    return shift_ns;
-}
-
 struct gpu_host *pt_gpu_host_open(struct gpu *gpu, pt_u32 stage)
 {
-    if (!gpu->profile->cpu[stage].data)
+    const struct pt_cpu_timeline *cpu = pt_facts_cpu(gpu->facts, stage);
+    if (!cpu->data)
         return NULL;
     struct gpu_host *host = pt_calloc(1, sizeof *host);
     host->gpu = gpu;
-    host->view = &gpu->profile->cpu_views[stage];
-    host->threads = &gpu->profile->cpu[stage];
-    host->shift_ns = shift_of(host, gpu->profile->stages.items[stage].root);
-    sort_all(host, host->view->data);
+    host->view = &gpu->facts->views[stage];
+    host->cpu = cpu;
+    host->unseen = pt_calloc(cpu->data->n_threads, sizeof *host->unseen);
     return host;
 }
 
@@ -160,12 +56,38 @@ void pt_gpu_host_close(struct gpu_host *host)
 {
     if (!host)
         return;
+    for (size_t i = 0; i < host->cpu->data->n_threads; i++)
+        free(host->unseen[i]);
+    free(host->unseen);
     pt_map_fini(&host->by_function);
     free(host->found.items);
-    free(host->waits);
-    free(host->unseen);
-    free(host->samples);
     free(host);
+}
+
+/* Which stacks are taken is chance: a wait stands for the thread's others of its length, too. Preemptions and waits for
+ * pages are known one by one. */
+static double unseen_of(struct gpu_host *host, pt_u32 thread, const struct pt_cpu_state *wait)
+{
+    const pt_u32 class = pt_cpu_wait_class((pt_u64)(wait->end_ns - wait->start_ns));
+    if (wait->flags & (PT_CPU_PREEMPTED | PT_CPU_IS_EXACT))
+        return 0;
+    if (host->unseen[thread])
+        return host->unseen[thread][class];
+    double rest_ns[PT_CPU_WAIT_CLASSES], with_stack_ns[PT_CPU_WAIT_CLASSES] = {0};
+    for (int i = 0; i < PT_CPU_WAIT_CLASSES; i++)
+        rest_ns[i] = (double)host->cpu->data->wait_sums[thread].blocked_ns[i];
+    for (size_t i = host->cpu->first[thread]; i < host->cpu->first[thread + 1]; i++) {
+        const struct pt_cpu_state *one = &host->cpu->states[i];
+        const double ns = (double)(one->end_ns - one->start_ns);
+        if (one->flags & (PT_CPU_RAN | PT_CPU_PREEMPTED))
+            continue;
+        rest_ns[pt_cpu_wait_class((pt_u64)ns)] -= ns;
+        with_stack_ns[pt_cpu_wait_class((pt_u64)ns)] += one->flags & PT_CPU_IS_EXACT ? 0 : ns;
+    }
+    double *unseen = host->unseen[thread] = pt_calloc(PT_CPU_WAIT_CLASSES, sizeof *unseen);
+    for (int i = 0; i < PT_CPU_WAIT_CLASSES; i++)
+        unseen[i] = rest_ns[i] > 0 && with_stack_ns[i] > 0 ? rest_ns[i] / with_stack_ns[i] : 0;
+    return unseen[class];
 }
 
 static const char *text_of(const struct gpu_host *host, pt_u32 function)
@@ -191,81 +113,63 @@ static void add_found(struct gpu_host *host, pt_u32 device, enum gpu_cause cause
     host->found.items[*slot - 1].ns += ns;
 }
 
-static enum gpu_cause cause_of_wait(const struct gpu_host *host, const struct pt_cpu_wait *wait)
+static enum gpu_cause cause_of_wait(const struct gpu_host *host, const struct pt_cpu_state *wait)
 {
     return pt_gpu_code_is_tracing(host->view, wait->node) ? GPU_CAUSE_tracing
-           : wait->flags & PT_CPU_WAIT_PREEMPTED          ? GPU_CAUSE_runnable /* it makes no system call then either */
-           : wait->flags & PT_CPU_WAIT_FAULT              ? GPU_CAUSE_page_in
+           : wait->flags & PT_CPU_PREEMPTED               ? GPU_CAUSE_runnable /* it makes no system call then either */
+           : wait->flags & PT_CPU_FAULT                   ? GPU_CAUSE_page_in
                                                           : GPU_CAUSE_off_cpu;
 }
 
 static pt_i64 show_waits(struct gpu_host *host, pt_u32 device, pt_u32 thread, struct gpu_stretch stretch,
                          struct gpu_viewer viewer)
 {
-    size_t low = 0, high = host->n_waits;
-    pt_i64 shown_ns = 0;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        const struct pt_cpu_wait *wait = &host->waits[middle];
-        if (wait->thread < thread ||
-            (wait->thread == thread && (pt_i64)(wait->t_ns + wait->duration_ns) <= stretch.start_ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < host->n_waits && host->waits[low].thread == thread; low++) {
-        const struct pt_cpu_wait *wait = &host->waits[low];
-        const pt_i64 from_ns = (pt_i64)wait->t_ns > stretch.start_ns ? (pt_i64)wait->t_ns : stretch.start_ns;
-        const pt_i64 until_ns = (pt_i64)(wait->t_ns + wait->duration_ns);
-        const pt_i64 to_ns = until_ns < stretch.end_ns ? until_ns : stretch.end_ns;
-        if (from_ns >= stretch.end_ns)
-            break;
-        if (to_ns <= from_ns)
+    const struct pt_cpu_state *states;
+    const size_t n = pt_cpu_states(host->cpu, thread, stretch.start_ns, stretch.end_ns, &states);
+    pt_i64 shown_ns = 0, at_ns = stretch.start_ns;
+    for (size_t i = 0; i < n; i++) {
+        const pt_i64 from_ns = states[i].start_ns > at_ns ? states[i].start_ns : at_ns;
+        const pt_i64 to_ns = states[i].end_ns < stretch.end_ns ? states[i].end_ns : stretch.end_ns;
+        if (states[i].flags & PT_CPU_RAN || to_ns <= from_ns)
             continue;
-        const pt_u32 function = pt_cpu_view_function(host->view, wait->node);
-        const enum gpu_cause cause = cause_of_wait(host, wait);
+        const pt_u32 function = pt_cpu_view_function(host->view, states[i].node);
+        const enum gpu_cause cause = cause_of_wait(host, &states[i]);
         const struct gpu_span span = {.text = text_of(host, function)};
+        const double unseen = device == NOBODY ? 0 : unseen_of(host, thread, &states[i]);
         viewer.show(viewer.context, cause, &span, from_ns, to_ns - from_ns);
-        if (host->unseen[low] > 0 && device != NOBODY)
-            add_found(host, device, cause, function, host->unseen[low] * (double)(to_ns - from_ns));
+        if (unseen > 0)
+            add_found(host, device, cause, function, unseen * (double)(to_ns - from_ns));
         shown_ns += to_ns - from_ns;
-        stretch.start_ns = to_ns;
+        at_ns = to_ns;
     }
     return shown_ns;
 }
 
-static void count_samples(struct gpu_host *host, pt_u32 device, pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns)
+static void count_samples(struct gpu_host *host, pt_u32 device, pt_u32 thread, struct gpu_stretch stretch)
 {
-    const size_t n = host->view->data->n_samples;
-    size_t low = 0, high = n;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        const struct pt_cpu_sample *sample = &host->samples[middle];
-        if (sample->thread < thread || (sample->thread == thread && (pt_i64)sample->t_ns < start_ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < n && host->samples[low].thread == thread && (pt_i64)host->samples[low].t_ns < end_ns; low++) {
-        const pt_u32 node = host->samples[low].node, function = pt_cpu_view_function(host->view, node);
-        add_found(host, device, pt_gpu_code_cause(host->view, node, function), function,
-                  host->view->sample_s[thread] * 1e9);
+    const struct pt_cpu_state *states;
+    const size_t n = pt_cpu_states(host->cpu, thread, stretch.start_ns, stretch.end_ns - 1, &states);
+    for (size_t i = 0; i < n; i++) {
+        const pt_u32 node = states[i].node, function = pt_cpu_view_function(host->view, node);
+        if (states[i].flags & PT_CPU_RAN)
+            add_found(host, device, pt_gpu_code_cause(host->view, node, function), function,
+                      host->view->sample_s[thread] * 1e9);
     }
 }
 
 pt_i64 pt_gpu_host_part(struct gpu_host *host, pt_u32 device, struct gpu_stretch stretch, struct gpu_viewer viewer)
 {
-    const pt_u32 thread = pt_cpu_threads_find(host->threads, stretch.tid, stretch.start_ns);
+    const pt_u32 thread = pt_facts_cpu_thread(host->gpu->facts, stretch.thread);
     const pt_i64 ns = stretch.end_ns - stretch.start_ns;
     if (!thread)
         return ns;
-    count_samples(host, device, thread, stretch.start_ns, stretch.end_ns);
+    count_samples(host, device, thread, stretch);
     return ns - show_waits(host, device, thread, stretch, viewer);
 }
 
 pt_i64 pt_gpu_host_waits(struct gpu_host *host, struct gpu_stretch stretch, struct gpu_viewer viewer)
 {
-    const pt_u32 thread = pt_cpu_threads_find(host->threads, stretch.tid, stretch.start_ns);
+    const pt_u32 thread = pt_facts_cpu_thread(host->gpu->facts, stretch.thread);
     const pt_i64 shown_ns = thread ? show_waits(host, NOBODY, thread, stretch, viewer) : 0;
     return stretch.end_ns - stretch.start_ns - shown_ns;
 }

@@ -11,7 +11,7 @@ struct gpu_host *pt_gpu_host_open(struct gpu *gpu, pt_u32 stage);
 void pt_gpu_host_close(struct gpu_host *host);
 /* Time of a thread between recorded calls. */
 struct gpu_stretch {
-    pt_u32 tid;
+    const struct pt_thread *thread;
     pt_i64 start_ns, end_ns;
 };
 struct gpu_viewer {

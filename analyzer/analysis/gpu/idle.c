@@ -109,7 +109,7 @@ static bool follow(struct look *look, enum gpu_cause cause, const struct gpu_spa
 static void show_own_code_in(struct look *look, const char *range, pt_i64 start_ns, pt_i64 ns)
 {
     struct gpu_host *host = look->gpu->hosts[look->device->stage];
-    const struct gpu_stretch stretch = {look->thread->tid, start_ns, start_ns + ns};
+    const struct gpu_stretch stretch = {look->thread, start_ns, start_ns + ns};
     const struct gpu_viewer viewer = {show, look};
     if (host && !look->depth)
         ns = pt_gpu_host_part(host, look->place.device, stretch, viewer);

@@ -9,6 +9,7 @@
 
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
+#include "facts/facts.h"
 #include "lock_holders.h"
 
 enum { MAX_BARRIERS = 1024, MAX_ROWS = 50 };
@@ -80,8 +81,7 @@ static void end_round(struct barriers *barriers, struct barrier *barrier)
         barrier->latecomers[bit] = share.thread;
         if (share.until_ns - share.from_ns > barrier->longest_ns)
             barrier->longest_ns = share.until_ns - share.from_ns;
-        if (barriers->profile->cpu)
-            pt_lock_holders_note(&barriers->places, &barriers->profile->cpu[barrier->stage], barrier->number, &share);
+        pt_lock_holders_note(&barriers->places, barriers->profile, barrier->number, &share);
     }
     barrier->round.n = 0;
     barrier->round.threads = 0;
@@ -144,7 +144,7 @@ static struct pt_value share_of_last(const struct barrier *barrier)
 static struct pt_value last_in(const struct barriers *barriers, const struct barrier *barrier)
 {
     struct pt_profile *profile = barriers->profile;
-    return profile->cpu && profile->cpu[barrier->stage].data
+    return pt_facts_cpu(profile->facts, barrier->stage)->data
                ? pt_lock_holders_place(&barriers->places, profile, barrier->stage, barrier->number)
                : pt_unknown("needs the CPU profile of proftrace run");
 }
@@ -159,7 +159,7 @@ static void add_row(const struct barriers *barriers, struct pt_table *table, con
     row[3] = pt_integer(barrier->rounds);
     row[4] = pt_integer((pt_u64)__builtin_popcountll(barrier->threads));
     row[5] = pt_real(barrier->waited_ns / 1e9);
-    row[6] = pt_text(pt_thread_label(barriers->profile, barrier->stage, barrier->latecomers[latecomer_of(barrier)]));
+    row[6] = pt_text(pt_thread_label(barriers->profile, barrier->latecomers[latecomer_of(barrier)]));
     row[7] = share_of_last(barrier);
     row[8] = last_in(barriers, barrier);
     row[9] = pt_seconds(barrier->longest_ns);
@@ -205,8 +205,7 @@ static void finish_stage(struct barriers *barriers, pt_u32 stage)
     pt_metrics_set(metrics, scope, "barrier.total_s", pt_real(waited_ns / 1e9));
     pt_metrics_set(metrics, scope, "barrier.cost_s", pt_real(cost_ns / 1e9));
     pt_metrics_set(metrics, scope, "barrier.last",
-                   worst ? pt_text(pt_thread_label(barriers->profile, stage, worst->latecomers[latecomer_of(worst)]))
-                         : none);
+                   worst ? pt_text(pt_thread_label(barriers->profile, worst->latecomers[latecomer_of(worst)])) : none);
     pt_metrics_set(metrics, scope, "barrier.last_percent", worst ? share_of_last(worst) : none);
     pt_metrics_set(metrics, scope, "barrier.last_in", worst ? last_in(barriers, worst) : none);
 }

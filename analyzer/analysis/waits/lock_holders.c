@@ -4,31 +4,34 @@
  */
 #include "lock_holders.h"
 
+#include "facts/facts.h"
+
 enum { MOST = 200000 };
 
-void pt_lock_holders_note(struct pt_lock_holders *holders, const struct pt_cpu_threads *threads, pt_u32 lock,
+void pt_lock_holders_note(struct pt_lock_holders *holders, const struct pt_profile *profile, pt_u32 lock,
                           const struct pt_lock_share *share)
 {
-    const struct pt_cpu_moment *moments;
+    const struct pt_cpu_state *states;
     const pt_i64 from_ns = share->from_ns, until_ns = share->until_ns;
-    if (!threads->data || holders->ns.n >= MOST)
+    const struct pt_cpu_timeline *cpu =
+        pt_facts_cpu(profile->facts, pt_profile_stage_of(profile, share->thread->process));
+    if (!cpu->data || holders->ns.n >= MOST)
         return;
-    const pt_u32 thread = pt_cpu_threads_find(threads, share->thread->tid, from_ns);
-    const size_t n = pt_cpu_threads_moments(threads, thread, from_ns, until_ns, &moments);
+    const size_t n = pt_cpu_states(cpu, pt_facts_cpu_thread(profile->facts, share->thread), from_ns, until_ns, &states);
     for (size_t i = 0; i < n; i++) {
-        const pt_i64 start_ns = moments[i].t_ns > from_ns ? moments[i].t_ns : from_ns;
-        const pt_i64 end_ns = moments[i].end_ns < until_ns ? moments[i].end_ns : until_ns;
-        /* On the CPU: an instant of a period. */
-        const bool ran = moments[i].end_ns == moments[i].t_ns;
-        *pt_map_at(&holders->ns, (pt_u64)lock << 32 | moments[i].node) +=
-            ran ? threads->data->header.period_ns : (pt_u64)(end_ns > start_ns ? end_ns - start_ns : 0);
+        const pt_i64 start_ns = states[i].start_ns > from_ns ? states[i].start_ns : from_ns;
+        const pt_i64 end_ns = states[i].end_ns < until_ns ? states[i].end_ns : until_ns;
+        const bool ran = states[i].flags & PT_CPU_RAN; /* an instant of a period */
+        if (ran || states[i].flags & PT_CPU_HAS_STACK)
+            *pt_map_at(&holders->ns, (pt_u64)lock << 32 | states[i].node) +=
+                ran ? cpu->data->header.period_ns : (pt_u64)(end_ns > start_ns ? end_ns - start_ns : 0);
     }
 }
 
 struct pt_value pt_lock_holders_place(const struct pt_lock_holders *holders, struct pt_profile *profile, pt_u32 stage,
                                       pt_u32 lock)
 {
-    const struct pt_cpu_view *view = &profile->cpu_views[stage];
+    const struct pt_cpu_view *view = &profile->facts->views[stage];
     struct pt_map by_function = {0};
     pt_u64 all_ns = 0, most_ns = 0;
     pt_u32 most = 0;

@@ -13,7 +13,7 @@ struct pt_lock_holders {
 };
 
 /* A part of a wait for a lock, and who held it. `lock`: its number, from 1. */
-void pt_lock_holders_note(struct pt_lock_holders *holders, const struct pt_cpu_threads *threads, pt_u32 lock,
+void pt_lock_holders_note(struct pt_lock_holders *holders, const struct pt_profile *profile, pt_u32 lock,
                           const struct pt_lock_share *share);
 /* The function of the program in which the holders of a lock were mostly: "load (loader.c:12) 80 %". */
 struct pt_value pt_lock_holders_place(const struct pt_lock_holders *holders, struct pt_profile *profile, pt_u32 stage,

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 #include "proftrace/events.h"
+#include "facts/facts.h"
+
 enum { MAX_ROWS = 50, FEWEST_QUEUES = 100, LEAST_SIGNAL_NS = 1000000 };
 
 /* A semaphore is a lock when those who wait for it also post; without posts, when many queue at it. */
@@ -45,7 +47,7 @@ static const char *name_of_thread(struct pt_profile *profile, const struct lock 
     if (!holder)
         return "unknown";
     const struct pt_process *process = holder->process;
-    const char *name = pt_thread_label(profile, pt_profile_stage_of(profile, process), holder);
+    const char *name = pt_thread_label(profile, holder);
     if (process == lock->process && !lock->is_of_several)
         return name;
     if (holder->tid == process->pid)
@@ -133,7 +135,7 @@ struct sums {
 
 static void add_locks(struct locks *locks, pt_u32 stage, bool of_signals, struct sums *sums)
 {
-    const bool has_profile = locks->profile->cpu && locks->profile->cpu[stage].data;
+    const bool has_profile = pt_facts_cpu(locks->profile->facts, stage)->data;
     struct pt_table *table = NULL;
     for (size_t i = 0; i < locks->all.n; i++) {
         const struct lock *lock = locks->all.items[i];
@@ -169,7 +171,7 @@ static void finish_stage(struct locks *locks, pt_u32 stage)
     pt_metrics_set(metrics, scope, "lock.contended.total_s", pt_seconds((pt_i64)sums.ns));
     pt_metrics_set(metrics, scope, "lock.contended.holder",
                    pt_text(sums.worst ? name_of_thread(profile, sums.worst) : NULL));
-    if (profile->cpu && profile->cpu[stage].data)
+    if (pt_facts_cpu(profile->facts, stage)->data)
         pt_metrics_set(metrics, scope, "lock.contended.holder_in",
                        sums.worst ? pt_lock_holders_place(&locks->holders, profile, stage, sums.worst->number)
                                   : pt_unknown("no lock was waited for"));

@@ -73,8 +73,7 @@ static void held_by(struct locks *locks, struct lock *lock, const struct pt_lock
     const double ns = (double)(share->until_ns - share->from_ns);
     if (!share->thread)
         return;
-    if (locks->profile->cpu)
-        pt_lock_holders_note(&locks->holders, &locks->profile->cpu[lock->stage], lock->number, share);
+    pt_lock_holders_note(&locks->holders, locks->profile, lock->number, share);
     if (!lock->life ? lock->row != PT_ROW_lock_cond : pt_lock_life_use(lock->life) == PT_LOCK_USE_LOCK)
         pt_lock_sleeps_held(&locks->sleeps, share->thread, share->from_ns, share->until_ns);
     if (lock->holder == share->thread) {

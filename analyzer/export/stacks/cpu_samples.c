@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
-#include "analysis/cpu/off_cpu.h"
-#include "cpu_file/read.h"
+#include "facts/facts.h"
 #include "merge/stream.h"
 #include "run_file/read.h"
 #include "util/auto.h"
@@ -50,20 +48,14 @@ static void sum_up(const struct pt_cpu_samples *found, const struct pt_cpu_data 
 
 /* ---- one stage ---- */
 
-struct source {
-    struct pt_cpu_data *data; /* NULL = the stage has no profile, or is not wanted */
-    struct pt_cpu_threads threads;
-    struct pt_off_cpu off;
-};
-
-static size_t list_samples(const struct source *source, const struct pt_export_options *options,
+static size_t list_samples(const struct pt_cpu_timeline *cpu, const struct pt_export_options *options,
                            const struct pt_cpu_view *view, struct pt_cpu_shown *list)
 {
     size_t n = 0;
-    for (size_t i = 0; i < source->data->n_samples; i++) {
-        const struct pt_cpu_sample *sample = &source->data->samples[i];
-        const pt_i64 t_ns = (pt_i64)sample->t_ns + source->threads.shift_ns;
-        if (is_wanted(options, source->data, sample->thread, t_ns))
+    for (size_t i = 0; i < cpu->data->n_samples; i++) {
+        const struct pt_cpu_sample *sample = &cpu->data->samples[i];
+        const pt_i64 t_ns = (pt_i64)sample->t_ns + cpu->shift_ns;
+        if (is_wanted(options, cpu->data, sample->thread, t_ns))
             list[n++] = (struct pt_cpu_shown){.t_ns = t_ns > 0 ? (pt_u64)t_ns : 0,
                                               .thread = sample->thread,
                                               .node = sample->node,
@@ -72,43 +64,55 @@ static size_t list_samples(const struct source *source, const struct pt_export_o
     return n;
 }
 
-static size_t list_waits(const struct source *source, const struct pt_export_options *options,
+static size_t list_waits(const struct pt_cpu_timeline *cpu, pt_u32 thread, const struct pt_export_options *options,
                          struct pt_cpu_shown *list)
 {
+    const struct pt_off_weights weights = pt_off_cpu_weigh(cpu, thread);
     size_t n = 0;
-    for (size_t i = 0; i < source->off.n; i++) {
-        const struct pt_off_wait *wait = &source->off.waits[i];
-        if (is_wanted(options, source->data, wait->thread, wait->t_ns))
-            list[n++] = (struct pt_cpu_shown){.t_ns = wait->t_ns > 0 ? (pt_u64)wait->t_ns : 0,
-                                              .thread = wait->thread,
+    for (size_t i = cpu->first[thread]; i < cpu->first[thread + 1]; i++) {
+        const struct pt_cpu_state *wait = &cpu->states[i];
+        if (wait->flags & PT_CPU_HAS_STACK && is_wanted(options, cpu->data, thread, wait->start_ns))
+            list[n++] = (struct pt_cpu_shown){.t_ns = wait->start_ns > 0 ? (pt_u64)wait->start_ns : 0,
+                                              .thread = thread,
                                               .node = wait->node,
-                                              .s = wait->s,
+                                              .s = pt_off_cpu_s(&weights, wait),
                                               .reason = pt_off_cpu_reason(wait)};
     }
     return n;
 }
 
-static void show_stage(struct source *source, const struct pt_export_options *options, struct pt_cpu_samples *found,
-                       void (*show)(const struct pt_cpu_samples *samples), struct pt_export_summary *summary)
+static double unsampled_s(const struct pt_cpu_timeline *cpu, const struct pt_off_calls *calls)
 {
-    const struct pt_cpu_data *data = source->data;
+    double all_s = 0, parts_s[PT_PART__COUNT] = {0};
+    for (pt_u32 i = 1; i < cpu->data->n_threads; i++) {
+        const struct pt_off_weights weights = pt_off_cpu_weigh(cpu, i);
+        all_s += pt_off_cpu_unsampled_s(calls, i, &weights, parts_s);
+    }
+    return all_s;
+}
+
+static void show_stage(const struct pt_cpu_profiles *profiles, pt_u32 stage, const struct pt_export_options *options,
+                       struct pt_cpu_samples *found, struct pt_export_summary *summary)
+{
+    const struct pt_cpu_timeline *cpu = &profiles->timelines[stage];
+    struct pt_cpu_data *data = cpu->data;
     struct pt_cpu_view view;
-    pt_cpu_view_of(&view, source->data);
+    pt_cpu_view_of(&view, data);
     PT_AUTO(pt_freep)
     struct pt_cpu_shown *list = pt_malloc((data->n_samples + data->n_waits + 1) * sizeof *list);
     found->view = &view; // cppcheck-suppress autoVariables
     found->samples = list;
     if (options->off_cpu) {
-        pt_off_cpu_weigh(&source->off);
-        found->n = list_waits(source, options, list);
-        found->unsampled_s = source->off.unsampled_s;
+        for (pt_u32 i = 1; i < data->n_threads; i++)
+            found->n += list_waits(cpu, i, options, list + found->n);
+        found->unsampled_s = unsampled_s(cpu, &profiles->off_calls[stage]);
     } else {
-        found->n = list_samples(source, options, &view, list);
+        found->n = list_samples(cpu, options, &view, list);
         summary->left_out += data->totals.samples > data->n_samples ? data->totals.samples - data->n_samples : 0;
     }
     qsort(list, found->n, sizeof *list, by_thread_and_time);
     sum_up(found, data, summary);
-    show(found);
+    found->show(found);
     found->view = NULL; /* it ends here */
     found->samples = NULL;
     pt_cpu_view_close(&view);
@@ -119,42 +123,32 @@ static void show_stage(struct source *source, const struct pt_export_options *op
 struct sources {
     struct pt_run_info *run;
     struct pt_stages stages;
-    struct source *items;
-    pt_u32 n;
+    struct pt_thread_ids ids;
+    struct pt_cpu_profiles profiles;
 };
 
 static void close_sources(struct sources *sources)
 {
-    for (pt_u32 i = 0; i < sources->n; i++) {
-        pt_off_cpu_close(&sources->items[i].off);
-        pt_cpu_threads_close(&sources->items[i].threads);
-        pt_cpu_data_free(sources->items[i].data);
-    }
-    free(sources->items);
+    pt_cpu_profiles_close(&sources->profiles);
+    pt_thread_ids_close(&sources->ids);
     pt_stages_free(&sources->stages);
     pt_run_info_free(sources->run);
 }
 
-static int find_reasons(const struct sources *sources, struct pt_session *session, struct pt_error *err)
+static int find_reasons(struct sources *sources, struct pt_session *session, struct pt_error *err)
 {
     struct pt_event event;
     int got;
-    const struct pt_filter filter = {.categories = pt_analysis_cpu.categories};
+    const struct pt_filter filter = {.categories = PT_FACTS_CATEGORIES};
     PT_AUTO(pt_stream_closep) struct pt_stream *stream = pt_session_stream(session, &filter, err);
-    while ((got = stream ? stream->next(stream, &event, err) : -1) > 0) {
-        const pt_u32 stage = sources->stages.of_process[event.process->index];
-        if (stage < sources->n)
-            pt_off_cpu_event(&sources->items[stage].off, &event);
-    }
+    while ((got = stream ? stream->next(stream, &event, err) : -1) > 0)
+        if (event.desc->role == PT_ROLE_SPAN)
+            pt_cpu_profiles_call(&sources->profiles, pt_thread_number(&sources->ids, event.thread), &event,
+                                 pt_time_part_of_event(&event));
     return got;
 }
 
-static const char *name_of(const struct sources *sources, pt_u32 stage)
-{
-    return sources->run->stages[stage].name ? sources->run->stages[stage].name : "";
-}
-
-/* The launcher's stages come first, in its order. How many have a profile, or -1. */
+/* How many have a profile, or -1. */
 static int open_sources(struct sources *sources, struct pt_session *session, const struct pt_export_options *options,
                         struct pt_error *err)
 {
@@ -162,18 +156,15 @@ static int open_sources(struct sources *sources, struct pt_session *session, con
     if (pt_run_info_read(session->path, &sources->run, err) < 0)
         return -1;
     pt_stages_build(&sources->stages, session, sources->run);
-    sources->n = sources->run ? sources->run->n_stages : 0;
-    sources->items = pt_calloc(sources->n, sizeof *sources->items);
-    for (pt_u32 i = 0; i < sources->n; i++) {
-        struct source *source = &sources->items[i];
-        if (options->filter.stage && strcmp(options->filter.stage, name_of(sources, i)) != 0)
-            continue;
-        if (pt_cpu_data_read(session->path, i, &source->data, err) < 0)
+    pt_thread_ids_open(&sources->ids, session);
+    pt_cpu_profiles_open(&sources->profiles, session, &sources->stages, &sources->ids, options->filter.stage);
+    for (pt_u32 i = 0; i < sources->profiles.n_stages; i++) {
+        const struct pt_cpu_data *data = sources->profiles.timelines[i].data;
+        if (*sources->profiles.problems[i].text) {
+            *err = sources->profiles.problems[i];
             return -1;
-        pt_cpu_threads_open(&source->threads, source->data, session->start_realtime_ns);
-        if (options->off_cpu)
-            pt_off_cpu_open(&source->off, &source->threads);
-        found += source->data && (!options->off_cpu || source->data->header.flags & PT_CPU_WAITS);
+        }
+        found += data && (!options->off_cpu || data->header.flags & PT_CPU_WAITS);
     }
     return found;
 }
@@ -201,10 +192,12 @@ int pt_cpu_samples_each(struct pt_session *session, const struct pt_export_optio
         result = none_found(options, err);
     else if (found > 0 && options->off_cpu)
         result = find_reasons(&sources, session, err);
-    for (pt_u32 i = 0; result >= 0 && i < sources.n; i++)
-        if (sources.items[i].data)
-            show_stage(&sources.items[i], options,
-                       &(struct pt_cpu_samples){.stage = name_of(&sources, i), .context = context}, show, summary);
+    for (pt_u32 i = 0; result >= 0 && i < sources.profiles.n_stages; i++)
+        if (sources.profiles.timelines[i].data)
+            show_stage(
+                &sources.profiles, i, options,
+                &(struct pt_cpu_samples){.stage = sources.stages.items[i].name, .context = context, .show = show},
+                summary);
     close_sources(&sources);
     return result;
 }

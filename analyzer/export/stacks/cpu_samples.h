@@ -24,6 +24,7 @@ struct pt_cpu_samples {
     size_t n;
     double unsampled_s; /* of waits: those of which no stack was taken */
     void *context;      /* of the caller */
+    void (*show)(const struct pt_cpu_samples *samples);
 };
 
 /* Calls `show` for each stage that has a profile. Fails when there is none at all. With off_cpu it reads all events, to

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * facts/cpu_timeline.h - what the threads of a stage did with the CPUs over time, from the launcher's CPU profile: when
+ * one was seen running, was preempted, waited for a page or for something else; and in which recorded call that was.
+ *
+ * The kernel's times and those of calls are of one clock, CLOCK_MONOTONIC, where the root process noted it.
+ */
+#ifndef PT_FACTS_CPU_TIMELINE_H
+#define PT_FACTS_CPU_TIMELINE_H
+
+#include "cpu_file/cpu_data.h"
+#include "profile/profile.h"
+#include "util/map.h"
+#include "cpu_names.h"
+
+enum {
+    PT_CPU_RAN = 1,       /* a sample: an instant on the CPU */
+    PT_CPU_PREEMPTED = 2, /* off the CPU, though it could have run on */
+    PT_CPU_FAULT = 4,     /* off the CPU until a page was there */
+    PT_CPU_HAS_STACK = 8, /* `node` is where; of most waits no stack is taken */
+    PT_CPU_IS_EXACT = 16, /* each such time is here; others are some of many */
+};
+
+struct pt_cpu_state {
+    pt_i64 start_ns, end_ns; /* of the run */
+    pt_u32 node;
+    pt_u8 flags;
+    pt_u8 part; /* of the innermost recorded call that it lies in, plus 1; 0 = in none */
+};
+
+struct pt_cpu_timeline {
+    struct pt_cpu_data *data;    /* NULL = the stage has no profile */
+    pt_i64 shift_ns;             /* from the profile's times to those of the run */
+    struct pt_cpu_state *states; /* by thread, then time */
+    size_t *first;               /* by thread: its first state; one more at the end */
+    struct pt_cpu_cursor {
+        size_t next;                          /* the first state behind all calls so far */
+        pt_i64 quiet_from_ns, quiet_until_ns; /* of calls within it there is nothing to say, as of most */
+    } * cursors;                              /* by thread */
+    struct pt_map by_tid;                     /* -> the last thread of this tid */
+    pt_u32 *before;                           /* by thread: the one that had its tid before; 0 = none */
+};
+
+/* Takes `data` over; it may be NULL. `root`: of the stage; NULL = none was traced. */
+void pt_cpu_timeline_open(struct pt_cpu_timeline *timeline, struct pt_cpu_data *data, const struct pt_session *session,
+                          const struct pt_process *root);
+void pt_cpu_timeline_close(struct pt_cpu_timeline *timeline);
+
+/* The number in the profile of a thread of the trace; 0 = it is not there. */
+pt_u32 pt_cpu_timeline_thread(const struct pt_cpu_timeline *timeline, const struct pt_thread *thread);
+
+/* The thread was in a call: what of it lies there, and in none of the calls before, is marked. Returns for how long of
+ * that it was preempted. Calls of a thread come in the order of their ends, an inner one before the one around it. */
+pt_i64 pt_cpu_timeline_call(struct pt_cpu_timeline *timeline, pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns,
+                            pt_u32 part);
+
+/* The states of a thread that begin in [from, until], or reach into it. */
+size_t pt_cpu_states(const struct pt_cpu_timeline *timeline, pt_u32 thread, pt_i64 from_ns, pt_i64 until_ns,
+                     const struct pt_cpu_state **ret_first);
+
+/* What a thread did between two times; samples: those outside of calls. */
+struct pt_cpu_between {
+    double preempted_ns, fault_ns;
+    double python, native; /* samples */
+};
+struct pt_cpu_between pt_cpu_between(const struct pt_cpu_timeline *timeline, const struct pt_cpu_view *view,
+                                     pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns);
+
+/* The same of all of its life, when all calls were seen. */
+struct pt_cpu_life {
+    double preempted_ns;
+    double fault_ns; /* outside of calls, with those that were not kept one by one; NAN = the profile tells no faults */
+    double python, samples; /* outside of calls */
+};
+struct pt_cpu_life pt_cpu_life(const struct pt_cpu_timeline *timeline, const struct pt_cpu_view *view, pt_u32 thread);
+
+/* What it waited for a CPU after it had been woken is part of waiting in the kernel's records, and known to schedstat
+ * alone, up to when that was last read. */
+static inline pt_u64 pt_cpu_runnable_ns(const struct pt_cpu_times *times)
+{
+    const bool has_delay = times->flags & PT_CPU_THREAD_HAS_DELAY;
+    return has_delay && times->run_delay_ns > times->preempted_ns ? times->run_delay_ns : times->preempted_ns;
+}
+
+#endif
