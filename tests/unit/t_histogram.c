@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "facts/file_coverage.h"
+#include "analysis/io/file_coverage.h"
 #include "profile/histogram.h"
 
 static void buckets_are_ordered_and_hold_their_values(void **state)

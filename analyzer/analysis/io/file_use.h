@@ -5,7 +5,9 @@
 #ifndef PT_ANALYSIS_IO_FILE_USE_H
 #define PT_ANALYSIS_IO_FILE_USE_H
 
-#include "facts/file_coverage.h"
+#include <stdbool.h>
+
+#include "file_coverage.h"
 
 struct pt_layer_use { /* descriptors, or stdio */
     pt_u64 reads, read_bytes, read_ns;

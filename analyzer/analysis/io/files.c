@@ -11,7 +11,7 @@
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
 #include "facts/call_class.h"
-#include "facts/call_gaps.h"
+#include "call_gaps.h"
 #include "util/id_map.h"
 #include "file_results.h"
 

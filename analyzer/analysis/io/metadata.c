@@ -12,7 +12,7 @@
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
 #include "facts/call_class.h"
-#include "facts/call_gaps.h"
+#include "call_gaps.h"
 #include "util/id_map.h"
 
 enum { MAX_DIRECTORIES = 50000, MAX_ROWS = 50 };

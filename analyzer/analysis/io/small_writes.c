@@ -10,7 +10,7 @@
 
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
-#include "facts/call_gaps.h"
+#include "call_gaps.h"
 #include "facts/wait_kind.h"
 #include "facts/workers.h"
 

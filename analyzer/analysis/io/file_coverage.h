@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * facts/file_coverage.h - which parts of a file were touched, in 24 bytes per file: 128 granules that grow with the
+ * io/file_coverage.h - which parts of a file were touched, in 24 bytes per file: 128 granules that grow with the
  * file.
  *
  * The distinct bytes are never underestimated by more than the rounding to granules and never above the furthest byte
  * touched, so what remains as "read again" is a lower bound. Zeroed = nothing touched.
  */
-#ifndef PT_FACTS_FILE_COVERAGE_H
-#define PT_FACTS_FILE_COVERAGE_H
+#ifndef PT_ANALYSIS_IO_FILE_COVERAGE_H
+#define PT_ANALYSIS_IO_FILE_COVERAGE_H
 
 #include "proftrace/types.h"
 

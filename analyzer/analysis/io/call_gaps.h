@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * facts/call_gaps.h - what a program does between two calls of a kind: the interpreter's work around a call goes away
+ * io/call_gaps.h - what a program does between two calls of a kind: the interpreter's work around a call goes away
  * with the call, and a short gap between two such calls of one thread is little else. A longer gap after very many
  * short ones is a time slice that another program had: it goes away with the loop.
  */
-#ifndef PT_FACTS_CALL_GAPS_H
-#define PT_FACTS_CALL_GAPS_H
+#ifndef PT_ANALYSIS_IO_CALL_GAPS_H
+#define PT_ANALYSIS_IO_CALL_GAPS_H
 
 #include <stdbool.h>
 
