@@ -14,9 +14,10 @@
 #include <string.h>
 
 #include "proftrace/payloads.h"
+#include "util/mem.h"
 #include "wait_kind.h"
 
-enum { MOST_CHANNELS = 65536, MOST_PARENTS = 4 };
+enum { MOST_CHANNELS = 65536, MOST_CROWDED = 4096, MOST_USERS = 16, MOST_PARENTS = 4 };
 
 /* Of addresses the kind is left out: a connection from an IPv4 client to a socket for IPv6 is "tcp" and "tcp6". */
 static pt_u64 hash_of(const char *text)
@@ -175,18 +176,43 @@ static pt_u32 channel_of(struct pt_channels *channels, const struct pt_event *ev
 
 /* ---- users ---- */
 
-static void remember(struct pt_channel_users *side, const struct pt_event *event)
+static struct pt_channel_use *nth_last(const struct pt_channel_users *users, pt_u32 n)
 {
-    const pt_u32 user = event->process->index + 1;
-    if (side->threads[0] != event->thread) {
-        side->threads[1] = side->threads[0];
-        side->threads[0] = event->thread;
-        side->since_ns = event->start_ns;
-    }
-    if (side->users[0] == user)
+    return &users->uses[(users->next - 1 - n) & (users->capacity - 1)];
+}
+
+/* Most channels have one user at each end; those that workers share have many. */
+static void make_room(struct pt_channels *channels, struct pt_channel_users *users)
+{
+    const bool may_grow = users->capacity < MOST_USERS && (users->capacity < 2 || channels->n_crowded < MOST_CROWDED);
+    if (users->n < users->capacity)
         return;
-    side->users[1] = side->users[0];
-    side->users[0] = user;
+    if (!may_grow) {
+        users->n--;
+        return;
+    }
+    const struct pt_channel_users old = *users;
+    channels->n_crowded += old.capacity == 2;
+    users->capacity = old.capacity ? old.capacity * 2 : 1;
+    users->uses = pt_calloc(users->capacity, sizeof *users->uses);
+    for (pt_u32 i = 0; i < old.n; i++)
+        users->uses[old.n - 1 - i] = *nth_last(&old, i);
+    users->next = old.n;
+    free(old.uses);
+}
+
+static void remember(struct pt_channels *channels, struct pt_channel_users *users, const struct pt_event *event)
+{
+    const pt_u32 process = event->process->index + 1;
+    if (users->n && nth_last(users, 0)->thread == event->thread)
+        return;
+    if (users->processes[0] != process) {
+        users->processes[1] = users->processes[0];
+        users->processes[0] = process;
+    }
+    make_room(channels, users);
+    users->uses[users->next++ & (users->capacity - 1)] = (struct pt_channel_use){event->thread, event->start_ns};
+    users->n++;
 }
 
 pt_u32 pt_channels_note(struct pt_channels *channels, const struct pt_event *event)
@@ -198,56 +224,55 @@ pt_u32 pt_channels_note(struct pt_channels *channels, const struct pt_event *eve
     const pt_u32 channel = channel_of(channels, event);
     if (!channel)
         return 0;
-    struct pt_channel_end *peer = &channels->ends.items[channel - 1];
-    switch (event->desc->row) {
-    case PT_ROW_io_write:
-    case PT_ROW_io_writev:
-    case PT_ROW_net_send:
-        remember(&peer->writers, event);
-        break;
-    case PT_ROW_io_read:
-    case PT_ROW_io_readv:
-    case PT_ROW_net_receive:
-        remember(&peer->readers, event);
-        break;
-    default:
-        break;
-    }
+    struct pt_channel_end *end = &channels->ends.items[channel - 1];
+    const pt_u32 row = event->desc->row;
+    if (pt_sends(event))
+        remember(channels, &end->writers, event);
+    else if (row == PT_ROW_io_read || row == PT_ROW_io_readv || row == PT_ROW_net_receive)
+        remember(channels, &end->readers, event);
     return channel;
 }
 
 static const struct pt_channel_users *other_side(const struct pt_channels *channels, pt_u32 channel,
                                                  bool waits_for_writer)
 {
-    const struct pt_channel_end *peer = &channels->ends.items[channel - 1];
-    const pt_u64 *other = peer->pair ? pt_map_find(&channels->by_channel, peer->pair) : NULL;
+    const struct pt_channel_end *end = &channels->ends.items[channel - 1];
+    const pt_u64 *other = end->pair ? pt_map_find(&channels->by_channel, end->pair) : NULL;
     if (other)
-        peer = &channels->ends.items[*other - 1];
-    return waits_for_writer ? &peer->writers : &peer->readers;
+        end = &channels->ends.items[*other - 1];
+    return waits_for_writer ? &end->writers : &end->readers;
 }
 
-pt_u32 pt_channels_other_process(const struct pt_channels *channels, const struct pt_process *process,
-                                 const char *channel, bool waits_for_writer)
+const struct pt_process *pt_channels_other_process(const struct pt_channels *channels, const struct pt_process *process,
+                                                   pt_u32 channel, bool waits_for_writer)
 {
-    const pt_u64 *slot = channel ? pt_map_find(&channels->by_channel, hash_of(channel)) : NULL;
-    if (!slot)
-        return 0;
-    const pt_u32 *users = other_side(channels, (pt_u32)*slot, waits_for_writer)->users;
-    return users[0] && users[0] != process->index + 1 ? users[0] : users[1] != process->index + 1 ? users[1] : 0;
+    const struct pt_channel_users *users = other_side(channels, channel, waits_for_writer);
+    const pt_u32 other = users->processes[users->processes[0] == process->index + 1];
+    return other ? process->session->processes[other - 1] : NULL;
 }
 
 const struct pt_thread *pt_channels_other_thread(const struct pt_channels *channels, const struct pt_thread *thread,
                                                  pt_u32 channel, bool waits_for_writer, pt_i64 end_ns)
 {
-    const struct pt_channel_users *side = other_side(channels, channel, waits_for_writer);
-    const struct pt_thread *const *threads = side->threads;
-    if (threads[0] != thread && (side->since_ns <= end_ns || !threads[1] || threads[1] == thread))
-        return threads[0];
-    return threads[1] != thread ? threads[1] : NULL;
+    const struct pt_channel_users *users = other_side(channels, channel, waits_for_writer);
+    const struct pt_thread *found = NULL;
+    for (pt_u32 i = 0; i < users->n; i++) {
+        const struct pt_channel_use *use = nth_last(users, i);
+        if (use->thread == thread)
+            continue;
+        found = use->thread;
+        if (use->since_ns <= end_ns)
+            break;
+    }
+    return found;
 }
 
 void pt_channels_fini(struct pt_channels *channels)
 {
+    for (size_t i = 0; i < channels->ends.n; i++) {
+        free(channels->ends.items[i].writers.uses);
+        free(channels->ends.items[i].readers.uses);
+    }
     free(channels->ends.items);
     free(channels->connections.items);
     pt_map_fini(&channels->by_channel);

@@ -5,16 +5,20 @@
 #ifndef PT_FACTS_CHANNELS_H
 #define PT_FACTS_CHANNELS_H
 
+#include "proftrace/events.h"
 #include "decode/event.h"
 #include "model/session.h"
 #include "util/map.h"
 #include "util/vec.h"
 
-/* Those who write to an end, or read from it: the last two different ones. */
+/* Those who write to an end, or read from it: the last ones, each with its first use after the one before. */
 struct pt_channel_users {
-    const struct pt_thread *threads[2]; /* the later one first */
-    pt_i64 since_ns;                    /* the first one's first use after the other's */
-    pt_u32 users[2];                    /* process index + 1 */
+    struct pt_channel_use {
+        const struct pt_thread *thread;
+        pt_i64 since_ns;
+    } * uses;                 /* ring; NULL = none */
+    pt_u32 n, capacity, next; /* capacity: a power of two */
+    pt_u32 processes[2];      /* index + 1 of the last two different ones, the later one first */
 };
 
 struct pt_channel_end {
@@ -22,12 +26,13 @@ struct pt_channel_end {
     pt_u64 pair; /* hash of the other end's name: socket pairs and connections; 0 = the same name */
 };
 
-/* Bounded: a channel beyond the limit has no known peer. */
+/* Bounded: a channel beyond the limit has no known users. */
 struct pt_channels {
     struct pt_map by_channel; /* hash of the channel's name -> index in ends, plus 1 */
     struct {
         PT_VEC(struct pt_channel_end);
     } ends;
+    pt_u32 n_crowded;            /* sides with more than two users in turn */
     bool has_connections;        /* within the machine */
     struct pt_map by_descriptor; /* process and descriptor -> index in connections, plus 1 */
     struct {
@@ -38,14 +43,21 @@ struct pt_channels {
     } connections;
 };
 
+static inline bool pt_sends(const struct pt_event *event)
+{
+    return event->desc->row == PT_ROW_io_write || event->desc->row == PT_ROW_io_writev ||
+           event->desc->row == PT_ROW_net_send;
+}
+
 /* Index in channels, plus 1, of the end that a span is about; 0 = none. */
 pt_u32 pt_channels_note(struct pt_channels *channels, const struct pt_event *event);
-/* Process index + 1 of the one that `process` waited for on the channel; 0 = unknown or itself. */
-pt_u32 pt_channels_other_process(const struct pt_channels *channels, const struct pt_process *process,
-                                 const char *channel, bool waits_for_writer);
-/* The thread that used the other end last before `end_ns`; NULL = unknown. `channel`: as pt_channels_note gave it. */
+/* The thread that used the other end last before `end_ns`, not `thread` itself; NULL = unknown. `channel`: as
+ * pt_channels_note gave it. */
 const struct pt_thread *pt_channels_other_thread(const struct pt_channels *channels, const struct pt_thread *thread,
                                                  pt_u32 channel, bool waits_for_writer, pt_i64 end_ns);
+/* The process that used it last, not `process` itself; NULL = unknown. */
+const struct pt_process *pt_channels_other_process(const struct pt_channels *channels, const struct pt_process *process,
+                                                   pt_u32 channel, bool waits_for_writer);
 void pt_channels_fini(struct pt_channels *channels);
 
 #endif

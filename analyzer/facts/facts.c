@@ -5,15 +5,22 @@
  */
 #include "facts.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "proftrace/payloads.h"
 #include "util/mem.h"
+#include "blockers.h"
+#include "event_loops.h"
 
 struct pt_facts *pt_facts_open(struct pt_profile *profile)
 {
     struct pt_facts *facts = pt_calloc(1, sizeof *facts);
     facts->profile = profile;
     pt_thread_ids_open(&facts->ids, profile->session);
+    pt_thread_timelines_open(&facts->timelines, pt_n_threads(&facts->ids));
+    facts->loops.threads = pt_calloc(pt_n_threads(&facts->ids), sizeof *facts->loops.threads);
     pt_cpu_profiles_open(&facts->cpu, profile->session, &profile->stages, &facts->ids, NULL);
     facts->views = pt_calloc(profile->stages.n, sizeof *facts->views);
     for (size_t stage = 0; stage < profile->stages.n; stage++)
@@ -31,33 +38,94 @@ void pt_facts_close(struct pt_facts *facts)
             pt_cpu_view_close(&facts->views[stage]);
     free(facts->views);
     pt_cpu_profiles_close(&facts->cpu);
+    free(facts->loops.threads);
+    pt_map_fini(&facts->loops.connected);
+    pt_thread_timelines_close(&facts->timelines);
     pt_thread_ids_close(&facts->ids);
+    pt_lock_queues_fini(&facts->queues);
     pt_channels_fini(&facts->channels);
     free(facts);
+}
+
+/* ---- events ---- */
+
+/* Where the id of a string that says what a call is about is in the payload, plus 1. */
+static const pt_u8 about_places[PT_ROW__COUNT] = {
+#define PLACE(event, field) [PT_ROW_##event] = offsetof(struct pt_ev_##event, field) + 1
+    PLACE(stdio_read, path),  PLACE(stdio_write, path), PLACE(wait_poll, path), PLACE(io_seek, path),
+    PLACE(net_receive, path), PLACE(net_send, path),    PLACE(cuda_call, name),
+#undef PLACE
+};
+
+/* Other calls of files have { i32 result, u32 path, ... }. */
+static bool has_path(const struct pt_event *event)
+{
+    return event->desc->category & (PT_CATEGORY_IO | PT_CATEGORY_META);
+}
+
+static pt_u32 about_of(const struct pt_event *event)
+{
+    const pt_u32 place = about_places[event->desc->row] ? about_places[event->desc->row]
+                         : has_path(event)              ? offsetof(struct pt_ev_io_close, path) + 1
+                                                        : 0;
+    pt_u32 about = 0;
+    if (place)
+        memcpy(&about, event->payload + place - 1, sizeof about);
+    return about;
+}
+
+static enum pt_span_kind kind_of(const struct pt_event *event, enum pt_time_part part)
+{
+    if (event->desc->category == PT_CATEGORY_MAP)
+        return PT_SPAN_MAP;
+    if (event->desc->category == PT_CATEGORY_CUDA)
+        return PT_SPAN_CUDA;
+    if (event->desc->category == PT_CATEGORY_PROC && event->desc->row != PT_ROW_proc_system)
+        return PT_SPAN_START;
+    return part == PT_PART_data_wait && pt_sends(event) ? PT_SPAN_SEND : PT_SPAN_CALL;
+}
+
+static void take_call(struct pt_facts *facts, const struct pt_event *event)
+{
+    const pt_u32 thread = pt_thread_number(&facts->ids, event->thread);
+    const enum pt_time_part part = pt_time_part_of_event(event);
+    struct pt_span span = {.start_ns = event->start_ns,
+                           .end_ns = pt_event_end_ns(event),
+                           .about = about_of(event),
+                           .part = (pt_u8)part,
+                           .kind = (pt_u8)kind_of(event, part),
+                           .class = event->desc->row == PT_ROW_cuda_call ? (pt_u8)event->tag : 0};
+    pt_blocker_note(facts, event, &span);
+    facts->call.span = span;
+    facts->call.preempted_ns = pt_cpu_profiles_call(&facts->cpu, thread, event, part);
+    facts->call.own_ns = pt_thread_timeline_add(&facts->timelines, thread, span) - facts->call.preempted_ns;
+    if (facts->call.n_shares && facts->call.shares[0].until_ns < span.end_ns)
+        pt_blocker_divide(facts, thread);
+    pt_event_loops_call(facts, event);
+}
+
+/* It is told of by the GPU, and was on a thread of the host. */
+static void take_overhead(struct pt_facts *facts, const struct pt_event *event)
+{
+    const struct pt_thread *thread =
+        pt_thread_of_tid(&facts->ids, event->process, pt_event_as(event, gpu_overhead)->tid, event->start_ns);
+    const struct pt_span span = {.start_ns = event->start_ns,
+                                 .end_ns = pt_event_end_ns(event),
+                                 .about = (pt_u32)event->tag,
+                                 .part = PT_PART__COUNT,
+                                 .kind = PT_SPAN_OVERHEAD};
+    if (thread)
+        pt_thread_timeline_add(&facts->timelines, pt_thread_number(&facts->ids, thread), span);
 }
 
 void pt_facts_event(struct pt_facts *facts, const struct pt_event *event)
 {
     if (event->desc->role != PT_ROLE_SPAN) {
         pt_thread_ids_event(&facts->ids, event);
-        return;
+        pt_lock_queues_point(&facts->queues, event);
+    } else if (event->desc->category != PT_CATEGORY_GPU) {
+        take_call(facts, event);
+    } else if (event->desc->row == PT_ROW_gpu_overhead) {
+        take_overhead(facts, event);
     }
-    const pt_u32 thread = pt_thread_number(&facts->ids, event->thread);
-    facts->call.channel = pt_channels_note(&facts->channels, event);
-    facts->call.preempted_ns = pt_cpu_profiles_call(&facts->cpu, thread, event, pt_time_part_of_event(event));
-}
-
-const char *pt_thread_name(const struct pt_profile *profile, const struct pt_thread *thread)
-{
-    const pt_u32 number = pt_facts_cpu_thread(profile->facts, thread);
-    const struct pt_cpu_timeline *cpu = pt_facts_cpu(profile->facts, pt_profile_stage_of(profile, thread->process));
-    return number && cpu->data->threads[number].comm[0] ? cpu->data->threads[number].comm : NULL;
-}
-
-const char *pt_thread_label(struct pt_profile *profile, const struct pt_thread *thread)
-{
-    const char *name = pt_thread_name(profile, thread);
-    const char *main_one = thread->tid == thread->process->pid ? "main " : "";
-    return name ? pt_metrics_format(&profile->metrics, "%s (%sthread %u)", name, main_one, thread->tid)
-                : pt_metrics_format(&profile->metrics, "%sthread %u", main_one, thread->tid);
 }

@@ -4,8 +4,8 @@
  * nobody knows; for each stage that of its critical thread (the main thread of the stage's first process), and in a
  * table that of every thread. What the critical thread waited for in another process is split again there.
  *
- * Threads: one. State: per thread one sum per part and row, and for main threads their last spans (bounded). Never:
- * counts a nanosecond twice: what a span contains is taken off it.
+ * Threads: one. State: per thread one sum per part and row. Never: counts a nanosecond twice: what a span contains is
+ * taken off it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,6 @@
 #include "proftrace/events.h"
 #include "analysis/analysis.h"
 #include "blockers_table.h"
-#include "event_loops.h"
 #include "follow.h"
 #include "parts.h"
 #include "threads.h"
@@ -44,24 +43,23 @@ static void event(void *state, const struct pt_event *e)
     struct account *account = state;
     if (e->desc->role != PT_ROLE_SPAN)
         return;
+    const struct pt_span *span = &account->facts->call.span;
+    const struct pt_loop_answer *loop = &account->facts->call.loop;
     struct account_thread *thread = &account->threads[pt_account_number(account, e->thread)];
-    const enum pt_time_part part = pt_time_part_of_event(e);
-    struct span span = {.start_ns = e->start_ns, .end_ns = pt_event_end_ns(e), .part = (pt_u8)part};
-    pt_account_set_whom(account, e, &span);
-    const pt_i64 own_ns = pt_account_keep_span(account, thread, &span) - account->facts->call.preempted_ns;
-    thread->last_ns = span.end_ns > thread->last_ns ? span.end_ns : thread->last_ns;
     const bool is_critical = account->critical[e->process->index] && e->thread == pt_main_thread(e->process);
-    thread->ns[part] += (double)own_ns;
+    thread->ns[span->part] += (double)account->facts->call.own_ns;
     thread->seen_ns[e->desc->row] += (double)e->duration_ns;
-    if (part == PT_PART_gil_wait && e->desc->row == PT_ROW_lock_cond)
+    if (span->part == PT_PART_gil_wait && e->desc->row == PT_ROW_lock_cond)
         thread->gil_cond_ns += (double)e->duration_ns;
-    pt_account_follow_due(account, span.end_ns);
-    if (part == PT_PART_idle)
-        pt_account_loop_waited(thread, &span, (double)own_ns, pt_waits_for_signals(e));
-    else
-        pt_account_loop_next(account, thread, e, &span, is_critical);
+    pt_account_follow_due(account, span->end_ns);
+    if (loop->is_known) {
+        thread->ns[PT_PART_idle] -= loop->own_ns;
+        thread->ns[loop->wait.part] += loop->own_ns;
+    }
+    if (is_critical && loop->is_known)
+        pt_account_follow(account, e->thread, &loop->wait);
     if (is_critical)
-        pt_account_follow(account, e->thread, &span);
+        pt_account_follow_call(account, e->thread);
 }
 
 /* ---- results ---- */
@@ -166,11 +164,8 @@ static void finish(void *state, struct pt_profile *profile)
         pt_account_set_threads(account, stage);
         pt_account_set_followed(account, stage);
     }
-    for (pt_u32 i = 0; i < pt_n_threads(&account->facts->ids); i++)
-        free(account->threads[i].last);
     free(account->threads);
     free(account->critical);
-    pt_map_fini(&account->connected);
     pt_account_follow_fini(account);
 }
 

@@ -38,45 +38,10 @@ void pt_account_add_thread(const struct account *account, const struct pt_thread
     split->ns[PT_PART_heap] += (double)(thread->heap_allocs + thread->heap_frees) * HEAP_CALL_NS;
 }
 
-/* ---- its life ---- */
-
-static bool is_main(const struct pt_thread *thread)
-{
-    return thread == pt_main_thread(thread->process);
-}
-
-const struct pt_thread *pt_account_before_exec(const struct pt_thread *thread)
-{
-    const struct pt_process *before = is_main(thread) ? thread->process->previous_image : NULL;
-    return before ? pt_main_thread(before) : NULL;
-}
-
-struct account_life pt_account_life(const struct account *account, const struct pt_thread *thread)
-{
-    const struct pt_cpu_timeline *cpu = pt_account_profile_of(account, thread);
-    const pt_u32 number = pt_facts_cpu_thread(account->facts, thread);
-    const struct account_thread *seen = &account->threads[pt_account_number(account, thread)];
-    struct account_life life = {is_main(thread) ? thread->process->start_ns : thread->start_ns,
-                                is_main(thread) ? thread->process->end_ns : thread->end_ns, false};
-    for (const struct pt_thread *before = pt_account_before_exec(thread); before;
-         before = pt_account_before_exec(before))
-        life.start_ns = before->process->start_ns;
-    life.end_ns = seen->last_ns > life.end_ns ? seen->last_ns : life.end_ns;
-    if (!number)
-        return life;
-    /* The kernel saw it begin before the library was there, and end after. */
-    const pt_i64 first_ns = (pt_i64)cpu->data->threads[number].start_ns + cpu->shift_ns;
-    const pt_i64 last_ns = (pt_i64)cpu->data->times[number].end_ns + cpu->shift_ns;
-    life.start_ns = first_ns < life.start_ns ? first_ns : life.start_ns;
-    life.end_ns = last_ns > life.end_ns ? last_ns : life.end_ns;
-    life.is_exact = true;
-    return life;
-}
-
 bool pt_account_calls_cuda(const struct pt_thread *thread)
 {
     pt_u64 calls = 0;
-    for (; thread; thread = pt_account_before_exec(thread))
+    for (; thread; thread = pt_thread_before_exec(thread))
         for (pt_u32 row = PT_ROW_cuda_call; row <= PT_ROW_cuda_memory; row++)
             calls += thread->rows[row].calls;
     return calls > 0;

@@ -25,10 +25,10 @@ static double account_of(const struct account *account, pt_u32 stage, const stru
                          struct account_result *result)
 {
     struct account_split split = {0};
-    const struct account_life life = pt_account_life(account, thread);
+    const struct pt_thread_life life = pt_thread_life(account->facts, thread);
     const double wall_ns = (double)(life.end_ns > life.start_ns ? life.end_ns - life.start_ns : 0);
     const struct account_cpu cpu = pt_account_cpu_of(account, stage, thread);
-    for (const struct pt_thread *one = thread; one; one = pt_account_before_exec(one))
+    for (const struct pt_thread *one = thread; one; one = pt_thread_before_exec(one))
         pt_account_add_thread(account, one, &split);
     pt_account_finish_split(thread->process, &split, wall_ns, &cpu, pt_account_calls_cuda(thread), result);
     return wall_ns;

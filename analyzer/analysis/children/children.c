@@ -123,12 +123,20 @@ static bool is_own_worker(const struct helpers *helpers, const struct pt_process
     return target && target->parent == process && helpers->processes[target->index].is_worker;
 }
 
-static void waited_on_channel(struct helpers *helpers, const struct pt_event *e, bool writes)
+/* Who wrote to what it reads, or read from what it writes to, last: it may not have come back from that call yet. */
+static const struct pt_process *other_side(const struct helpers *helpers, const struct pt_event *e)
+{
+    const struct pt_span *span = &helpers->facts->call.span;
+    const bool is_channel = span->blocker_kind == PT_BLOCKER_WRITER || span->blocker_kind == PT_BLOCKER_READER;
+    return is_channel ? pt_channels_other_process(&helpers->facts->channels, e->process, span->blocker,
+                                                  span->blocker_kind == PT_BLOCKER_WRITER)
+                      : NULL;
+}
+
+static void waited_on_channel(struct helpers *helpers, const struct pt_event *e)
 {
     struct helper *helper = &helpers->processes[e->process->index];
-    const pt_u32 index =
-        pt_channels_other_process(&helpers->facts->channels, e->process, pt_descriptor_of_event(e), !writes);
-    const struct pt_process *target = index ? helpers->profile->session->processes[index - 1] : NULL;
+    const struct pt_process *target = other_side(helpers, e);
     if (is_own_worker(helpers, target, e->process)) {
         helper->feeds += e->desc->row == PT_ROW_io_read || e->desc->row == PT_ROW_net_receive;
         waited_for_worker(helpers, e);
@@ -213,8 +221,6 @@ static void worked(struct helper *helper, const struct pt_event *e, enum pt_time
 /* What a main thread waits for, as far as it may be its children. */
 static void waited(struct helpers *helpers, const struct pt_event *e, enum pt_time_part part)
 {
-    const bool writes =
-        e->desc->row == PT_ROW_io_write || e->desc->row == PT_ROW_io_writev || e->desc->row == PT_ROW_net_send;
     switch (e->desc->row) {
     case PT_ROW_wait_child:
         waited_for_child(helpers, e);
@@ -230,7 +236,7 @@ static void waited(struct helpers *helpers, const struct pt_event *e, enum pt_ti
         break;
     default:
         if (part == PT_PART_data_wait || (part == PT_PART_idle && e->result > 0 && pt_descriptor_of_event(e)))
-            waited_on_channel(helpers, e, writes);
+            waited_on_channel(helpers, e);
         break;
     }
 }

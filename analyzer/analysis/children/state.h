@@ -5,7 +5,7 @@
 #ifndef PT_ANALYSIS_CHILDREN_STATE_H
 #define PT_ANALYSIS_CHILDREN_STATE_H
 
-#include "facts/facts.h"
+#include "facts/state.h"
 #include "facts/workers.h"
 
 struct helper {                             /* one process, its main thread */

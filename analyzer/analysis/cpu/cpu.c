@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "analysis/analysis.h"
-#include "facts/facts.h"
+#include "facts/state.h"
 #include "util/auto.h"
 #include "util/mem.h"
 #include "allocator_share.h"

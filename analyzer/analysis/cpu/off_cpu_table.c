@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "facts/facts.h"
+#include "facts/state.h"
 #include "tables.h"
 
 enum { MOST_ROWS = 1000 };

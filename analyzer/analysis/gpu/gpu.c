@@ -18,7 +18,6 @@
 #include "overlaps.h"
 #include "ranges.h"
 #include "results.h"
-#include "threads.h"
 #include "work.h"
 
 /* ---- begin ---- */
@@ -29,6 +28,18 @@ static bool uses_gpu(const struct pt_process *process)
         if (process->rows[row].calls)
             return true;
     return false;
+}
+
+/* A GPU tells late of what it did, and it may have idled for long before. */
+static void hold_threads(struct gpu *gpu)
+{
+    const struct pt_session *session = gpu->profile->session;
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        for (pt_u32 j = 0;
+             gpu->stages[pt_gpu_stage_of(gpu, session->processes[i])].is_used && j < session->processes[i]->n_threads;
+             j++)
+            gpu->facts->timelines.threads[pt_thread_number(&gpu->facts->ids, &session->processes[i]->threads[j])]
+                .is_held = true;
 }
 
 static void begin(void *state, struct pt_profile *profile)
@@ -43,6 +54,7 @@ static void begin(void *state, struct pt_profile *profile)
             gpu->stages[pt_gpu_stage_of(gpu, session->processes[i])].is_used = gpu->is_used = true;
     if (!gpu->is_used)
         return;
+    hold_threads(gpu);
     gpu->processes = pt_calloc(session->n_processes, sizeof *gpu->processes);
     gpu->threads = pt_calloc(pt_n_threads(&gpu->facts->ids), sizeof *gpu->threads);
     gpu->pending = pt_calloc(GPU_MOST_PENDING, sizeof *gpu->pending);
@@ -70,8 +82,6 @@ static void event(void *state, const struct pt_event *e)
         pt_gpu_calls_event(gpu, e);
     if (e->desc->row == PT_ROW_cuda_memory)
         pt_gpu_memory_wrapped(gpu, e);
-    if (e->desc->category != PT_CATEGORY_GPU || e->desc->row == PT_ROW_gpu_overhead)
-        pt_gpu_threads_event(gpu, e);
     if (e->desc->category != PT_CATEGORY_GPU)
         return;
     pt_gpu_work_event(gpu, e);
@@ -133,7 +143,6 @@ static void free_all(struct gpu *gpu)
     for (pt_u32 i = 0; gpu->is_used && i < session->n_processes; i++)
         free_process(gpu->processes[i]);
     for (pt_u32 i = 0; gpu->is_used && i < pt_n_threads(&gpu->facts->ids); i++) {
-        free(gpu->threads[i].spans);
         free(gpu->threads[i].nodes);
         free(gpu->threads[i].turns);
     }
@@ -141,9 +150,6 @@ static void free_all(struct gpu *gpu)
     free_lists(gpu);
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         pt_map_fini(maps[i]);
-    for (size_t i = 0; i < gpu->by_channel.n; i++)
-        free((void *)(uintptr_t)gpu->by_channel.entries[i].value);
-    pt_map_fini(&gpu->by_channel);
     pt_id_map_fini(&gpu->texts_of_ids[0]);
     pt_id_map_fini(&gpu->texts_of_ids[1]);
     pt_intern_fini(&gpu->texts);
@@ -174,8 +180,7 @@ static void finish(void *state, struct pt_profile *profile)
 const struct pt_analysis pt_analysis_gpu = {
     .name = "gpu",
     .summary = "work of GPUs, why they were idle, their memory, and what of it each range launched",
-    .categories = PT_CATEGORY_IO | PT_CATEGORY_STDIO | PT_CATEGORY_META | PT_CATEGORY_MAP | PT_CATEGORY_PROC |
-                  PT_CATEGORY_WAIT | PT_CATEGORY_NET | PT_CATEGORY_USER | PT_CATEGORY_CUDA | PT_CATEGORY_GPU,
+    .categories = PT_CATEGORY_USER | PT_CATEGORY_CUDA | PT_CATEGORY_GPU,
     .state_size = sizeof(struct gpu),
     .begin = begin,
     .event = event,

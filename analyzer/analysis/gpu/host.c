@@ -134,9 +134,8 @@ static pt_i64 show_waits(struct gpu_host *host, pt_u32 device, pt_u32 thread, st
             continue;
         const pt_u32 function = pt_cpu_view_function(host->view, states[i].node);
         const enum gpu_cause cause = cause_of_wait(host, &states[i]);
-        const struct gpu_span span = {.text = text_of(host, function)};
         const double unseen = device == NOBODY ? 0 : unseen_of(host, thread, &states[i]);
-        viewer.show(viewer.context, cause, &span, from_ns, to_ns - from_ns);
+        viewer.show(viewer.context, cause, text_of(host, function), to_ns - from_ns);
         if (unseen > 0)
             add_found(host, device, cause, function, unseen * (double)(to_ns - from_ns));
         shown_ns += to_ns - from_ns;

@@ -5,7 +5,7 @@
 #ifndef PT_ANALYSIS_GPU_HOST_H
 #define PT_ANALYSIS_GPU_HOST_H
 
-#include "threads.h"
+#include "state.h"
 
 struct gpu_host *pt_gpu_host_open(struct gpu *gpu, pt_u32 stage);
 void pt_gpu_host_close(struct gpu_host *host);
@@ -14,6 +14,8 @@ struct gpu_stretch {
     const struct pt_thread *thread;
     pt_i64 start_ns, end_ns;
 };
+/* A part of it that the CPU profile knows; `text`: the function. */
+typedef void gpu_show_part(void *context, enum gpu_cause cause, const char *text, pt_i64 ns);
 struct gpu_viewer {
     gpu_show_part *show;
     void *context;

@@ -11,15 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts/blockers.h"
 #include "host.h"
 #include "ranges.h"
-#include "threads.h"
+#include "spans.h"
 
 /* What the hardware takes to begin with a piece of work that nothing holds back. */
 #define START_LATENCY_NS 50000
-/* Shorter waits are not followed. */
-#define LEAST_FOLLOWED_NS 100000
-enum { MOST_DEPTH = 3, MOST_SIBLINGS = 64, MOST_PLACES_OF_GAP = 64 };
+enum { MOST_PLACES_OF_GAP = 64 };
 
 static void add_piece(struct gpu *gpu, struct gpu_device *device, const struct gpu_place *where, pt_i64 ns)
 {
@@ -37,119 +36,85 @@ static void add_piece(struct gpu *gpu, struct gpu_device *device, const struct g
 
 /* ---- what a thread did in a gap, and whoever it waited for ---- */
 
-static const char passing_on[] = "passing data on"; /* a place: who waits for room in a pipe has data */
-
 struct look {
+    struct pt_chain chain; /* first */
     struct gpu *gpu;
     struct gpu_device *device;
-    struct gpu_place place; /* of what is shown; from the second depth on with the first one's cause */
-    const struct pt_thread *thread;
-    pt_u32 depth;
+    struct gpu_place place; /* of what is shown; from the second thread of the chain on with the first one's cause */
 };
 
-static void show(void *context, enum gpu_cause cause, const struct gpu_span *span, pt_i64 start_ns, pt_i64 ns);
-
-/* A thread of the same process that waited for another process just then: it takes data in for this one. */
-static const struct gpu_span *sibling_waits(const struct gpu *gpu, const struct pt_thread *thread, pt_i64 start_ns,
-                                            pt_i64 end_ns)
+static void add_look(struct look *look, enum gpu_cause cause, const char *text, pt_u32 holder_tid, pt_i64 ns)
 {
-    const struct pt_process *process = thread->process;
-    const struct gpu_span *best = NULL;
-    pt_i64 best_ns = (end_ns - start_ns) / 2;
-    for (pt_u32 i = 0; i < process->n_threads && i < MOST_SIBLINGS; i++) {
-        const struct gpu_thread *other = pt_gpu_thread_of(gpu, &process->threads[i]);
-        for (pt_u64 n = 0; n < 4 && n < other->n && other->spans && &process->threads[i] != thread; n++) {
-            const struct gpu_span *span = &other->spans[(other->n - 1 - n) & (other->capacity - 1)];
-            const pt_i64 from_ns = span->start_ns > start_ns ? span->start_ns : start_ns;
-            const pt_i64 to_ns = span->end_ns < end_ns ? span->end_ns : end_ns;
-            if (span->cause != GPU_CAUSE_data_wait || to_ns - from_ns <= best_ns)
-                continue;
-            best = span;
-            best_ns = to_ns - from_ns;
-        }
-    }
-    return best;
+    const bool is_first = look->chain.n == 1;
+    struct gpu_place place = look->place;
+    place.process = look->chain.threads[look->chain.n - 1]->process;
+    place.tid = look->chain.threads[look->chain.n - 1]->tid;
+    place.text = text;
+    place.who = holder_tid;
+    *(is_first ? &place.cause : &place.inner) = (pt_u8)cause;
+    add_piece(look->gpu, look->device, &place, ns);
 }
 
-/* Whom a span waits for; *ret_cause: a wait for a thread that takes in data is a wait for data. */
-static const struct pt_thread *waited_for(const struct look *look, const struct gpu_span *span, pt_i64 start_ns,
-                                          pt_i64 ns, enum gpu_cause *ret_cause)
+static void show_host(void *context, enum gpu_cause cause, const char *text, pt_i64 ns)
 {
-    const struct gpu *gpu = look->gpu;
-    if (span->cause == GPU_CAUSE_lock && span->who)
-        return pt_thread_of_tid(&gpu->facts->ids, look->thread->process, span->who, span->start_ns);
-    if (span->cause == GPU_CAUSE_lock) {
-        if (!(span = sibling_waits(gpu, look->thread, start_ns, start_ns + ns)))
-            return NULL;
-        *ret_cause = GPU_CAUSE_data_wait;
-    }
-    pt_u32 who = span->cause == GPU_CAUSE_child_wait ? span->who : 0;
-    if (span->cause == GPU_CAUSE_data_wait)
-        who = pt_gpu_writer_of(gpu, look->thread->process, span);
-    return who ? pt_main_thread(gpu->profile->session->processes[who - 1]) : NULL;
-}
-
-static bool follow(struct look *look, enum gpu_cause cause, const struct gpu_span *span, pt_i64 start_ns, pt_i64 ns)
-{
-    if (!span || ns < LEAST_FOLLOWED_NS || look->depth >= MOST_DEPTH)
-        return false;
-    const struct pt_thread *target = waited_for(look, span, start_ns, ns, &cause);
-    if (!target || target == look->thread)
-        return false;
-    struct look deeper = *look;
-    deeper.thread = target;
-    deeper.depth++;
-    if (!look->depth)
-        deeper.place.cause = (pt_u8)cause;
-    pt_gpu_split_thread(look->gpu, target, start_ns, start_ns + ns, show, &deeper);
-    return true;
+    add_look(context, cause, text, 0, ns);
 }
 
 /* Between calls: what the CPU profile does not know is the program's own code, in the range that was open then. */
 static void show_own_code_in(struct look *look, const char *range, pt_i64 start_ns, pt_i64 ns)
 {
+    const bool is_first = look->chain.n == 1;
     struct gpu_host *host = look->gpu->hosts[look->device->stage];
-    const struct gpu_stretch stretch = {look->thread, start_ns, start_ns + ns};
-    const struct gpu_viewer viewer = {show, look};
-    if (host && !look->depth)
+    const struct gpu_stretch stretch = {look->chain.threads[look->chain.n - 1], start_ns, start_ns + ns};
+    const struct gpu_viewer viewer = {show_host, look};
+    if (host && is_first)
         ns = pt_gpu_host_part(host, look->place.device, stretch, viewer);
     else if (host)
         ns = pt_gpu_host_waits(host, stretch, viewer);
-    if (!ns)
-        return;
-    struct gpu_place place = look->place;
-    place.process = look->thread->process;
-    place.tid = look->thread->tid;
-    *(look->depth ? &place.inner : &place.cause) = GPU_CAUSE_host_code;
-    place.text = look->depth ? NULL : range;
-    add_piece(look->gpu, look->device, &place, ns);
+    if (ns)
+        add_look(look, GPU_CAUSE_host_code, is_first ? range : NULL, 0, ns);
 }
 
-static void show_own_code(struct look *look, pt_i64 start_ns, pt_i64 ns)
+static void show_own_code(struct look *look, pt_i64 start_ns, pt_i64 end_ns)
 {
-    for (pt_i64 end_ns = start_ns + ns, from_ns; end_ns > start_ns; end_ns = from_ns) {
-        const char *range = pt_gpu_range_before(look->gpu, look->thread, end_ns, &from_ns);
+    for (pt_i64 from_ns; end_ns > start_ns; end_ns = from_ns) {
+        const char *range = pt_gpu_range_before(look->gpu, look->chain.threads[look->chain.n - 1], end_ns, &from_ns);
         from_ns = from_ns < start_ns ? start_ns : from_ns;
         show_own_code_in(look, range, from_ns, end_ns - from_ns);
     }
 }
 
-static void show(void *context, enum gpu_cause cause, const struct gpu_span *span, pt_i64 start_ns, pt_i64 ns)
+/* A wait for a thread that takes in data is a wait for data. */
+static enum gpu_cause cause_of_wait(const struct look *look, const struct pt_piece *wait, const struct pt_thread *into)
 {
-    struct look *look = context;
-    if (cause == GPU_CAUSE_host_code) {
-        show_own_code(look, start_ns, ns);
-        return;
-    }
-    if (follow(look, cause, span, start_ns, ns))
-        return;
-    struct gpu_place place = look->place;
-    place.process = look->thread->process;
-    place.tid = look->thread->tid;
-    place.text = span && span->is_write ? passing_on : !span || cause == GPU_CAUSE_data_wait ? NULL : span->text;
-    place.who = span && cause == GPU_CAUSE_lock ? span->who : 0;
-    *(look->depth ? &place.inner : &place.cause) = (pt_u8)cause;
-    add_piece(look->gpu, look->device, &place, ns);
+    const enum gpu_cause cause = pt_gpu_span_cause(wait->span);
+    const struct pt_thread_timeline *timeline = pt_facts_timeline(look->gpu->facts, into);
+    const bool takes_data = cause == GPU_CAUSE_lock &&
+                            pt_thread_timeline_part_ns(timeline, PT_PART_data_wait, wait->start_ns, wait->end_ns) * 2 >
+                                wait->end_ns - wait->start_ns;
+    return takes_data ? GPU_CAUSE_data_wait : cause;
+}
+
+static pt_u32 holder_of(const struct look *look, const struct pt_span *span)
+{
+    const bool is_known = span->part == PT_PART_lock && span->blocker_kind == PT_BLOCKER_THREAD;
+    return is_known ? pt_thread_of_number(&look->gpu->facts->ids, span->blocker)->tid : 0;
+}
+
+static void show(struct pt_chain *chain, const struct pt_piece *piece, const struct pt_thread *into)
+{
+    struct look *look = (struct look *)chain;
+    const struct pt_span *span = piece->span ? piece->span : piece->then;
+    const struct pt_process *process = chain->threads[chain->n - 1]->process;
+    const pt_i64 ns = piece->end_ns - piece->start_ns;
+    if (into)
+        look->place.cause = chain->n == 1 ? (pt_u8)cause_of_wait(look, piece, into) : look->place.cause;
+    else if (piece->is_forgotten)
+        add_look(look, GPU_CAUSE_unattributed, NULL, 0, ns);
+    else if (!span)
+        show_own_code(look, piece->start_ns, piece->end_ns);
+    else
+        add_look(look, pt_gpu_span_cause(span), pt_gpu_span_text(look->gpu, process, span), holder_of(look, span), ns);
 }
 
 /* ---- one gap ---- */
@@ -204,11 +169,11 @@ static void split_seen(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_
                   end_ns - start_ns);
         return;
     }
-    struct look look = {.gpu = view->gpu,
+    struct look look = {.chain = {.facts = view->gpu->facts, .show = show},
+                        .gpu = view->gpu,
                         .device = view->device,
-                        .place = {.device = view->index, .inner = GPU_CAUSE__COUNT},
-                        .thread = call->thread};
-    pt_gpu_split_thread(view->gpu, call->thread, start_ns, end_ns, show, &look);
+                        .place = {.device = view->index, .inner = GPU_CAUSE__COUNT}};
+    pt_chain_split(&look.chain, call->thread, start_ns, end_ns);
 }
 
 /* While the program had CUPTI for itself nobody knows whether the device was idle: returns how long that was. */
@@ -333,4 +298,5 @@ void pt_gpu_idle_work(struct gpu *gpu, pt_u32 index, const struct gpu_activity *
         device->busy_end_ns = work->end_ns;
     if (work->end_ns > gpu->busy_end_ns)
         gpu->busy_end_ns = work->end_ns;
+    gpu->facts->timelines.held_since_ns = gpu->busy_end_ns;
 }

@@ -9,7 +9,7 @@
 #define PT_ANALYSIS_GPU_STATE_H
 
 #include "proftrace/cuda.h"
-#include "facts/facts.h"
+#include "facts/state.h"
 #include "facts/time_union.h"
 #include "profile/histogram.h"
 #include "profile/profile.h"
@@ -17,10 +17,6 @@
 #include "causes.h"
 
 enum {
-    GPU_MOST_THREADS = 512,  /* that keep spans; of later ones nothing is known */
-    GPU_MOST_SPANS = 2048,   /* per thread: what a gap may look back on */
-    GPU_MORE_SPANS = 65536,  /* per thread, where those all lie in the gap that lasts */
-    GPU_ALL_SPANS = 1 << 20, /* of all threads that have more than GPU_MOST_SPANS */
     GPU_MOST_TURNS = 1024,   /* per thread: ranges that were opened or closed */
     GPU_MOST_CALLS = 65536,  /* per process: launches that work may be joined to */
     GPU_ALL_CALLS = 1 << 21, /* of all processes */
@@ -40,21 +36,9 @@ enum {
     GPU_SIZE_CLASSES = 6,
     GPU_MOST_SUMS = 2048, /* functions, kinds of synchronisation and overhead */
     GPU_MOST_NOTES = 8,
-    GPU_MOST_CHANNELS = 4096,
-    GPU_CHANNEL_WRITES = 16, /* per pipe: as many as workers may have written since */
 };
 
 /* ---- threads ---- */
-
-/* What a thread did: a call that was recorded, or several of a kind in a row. */
-struct gpu_span {
-    pt_i64 start_ns, end_ns;
-    const char *text; /* file, function; NULL = none */
-    pt_u32 who;       /* process index + 1 waited for, or the holder's tid; 0 = unknown */
-    pt_u8 cause;
-    bool is_overhead; /* a finer cause than the call that it lies in */
-    bool is_write;    /* to a pipe or socket: it passes data on */
-};
 
 struct gpu_turn { /* from when on a range was the innermost one */
     pt_i64 start_ns;
@@ -62,12 +46,7 @@ struct gpu_turn { /* from when on a range was the innermost one */
 };
 
 struct gpu_thread {
-    struct gpu_span *spans; /* ring, without overlap; NULL = not kept */
-    pt_u32 capacity;
-    pt_u64 n;            /* ever pushed, less what was taken back */
-    pt_i64 forgotten_ns; /* end of the last span that made room */
-    bool is_left_out;    /* beyond GPU_MOST_THREADS */
-    pt_u32 *nodes;       /* GPU_MOST_DEPTH open ranges; NULL = never any */
+    pt_u32 *nodes; /* GPU_MOST_DEPTH open ranges; NULL = never any */
     pt_u32 depth;
     struct gpu_turn *turns; /* ring of GPU_MOST_TURNS; NULL = never any */
     pt_u64 n_turns;
@@ -251,23 +230,13 @@ struct gpu_activity {
     pt_i64 start_ns, end_ns;
 };
 
-/* The last writes to a pipe: a wait ends with the write that began last before it did. */
-struct gpu_channel {
-    struct {
-        pt_i64 start_ns;
-        pt_u32 process; /* index + 1 */
-    } writes[GPU_CHANNEL_WRITES];
-    pt_u32 n;
-};
-
 struct gpu {
     struct pt_profile *profile;
-    const struct pt_facts *facts;
+    struct pt_facts *facts;
     bool is_used;
     pt_i64 now_ns;
     struct gpu_stage *stages;
     struct gpu_thread *threads;
-    pt_u32 n_kept, n_more_spans;
     pt_i64 busy_end_ns;             /* of the device that ended last */
     struct gpu_process **processes; /* by index; NULL = none of its events came */
     pt_u64 n_calls;                 /* slots of all processes */

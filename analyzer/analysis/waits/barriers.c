@@ -9,8 +9,9 @@
 
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
-#include "facts/facts.h"
+#include "facts/state.h"
 #include "lock_holders.h"
+#include "lock_use.h"
 
 enum { MAX_BARRIERS = 1024, MAX_ROWS = 50 };
 

@@ -8,12 +8,9 @@
 #include "facts/workers.h"
 #include "profile/histogram.h"
 #include "util/map.h"
-#include "handoffs.h"
 #include "lock_holders.h"
 #include "lock_sleeps.h"
-
-/* Bits: what sem_init said. */
-enum pt_lock_made { PT_LOCK_MADE = 1, PT_LOCK_MADE_SHARED = 2, PT_LOCK_MADE_AT_0 = 4 };
+#include "lock_use.h"
 
 struct lock {
     const struct pt_process *process; /* NULL = those above the most that are kept */
@@ -24,13 +21,11 @@ struct lock {
     bool is_of_several;        /* processes */
     struct pt_histogram waits; /* ns */
     pt_u64 waiters;            /* one bit per thread: a lower bound above 64 */
-    const struct pt_thread *holder, *last_owner;
+    const struct pt_thread *holder;
     double holder_ns; /* heaviest holder, by the majority vote of Misra and Gries: ahead of all others by this */
     struct pt_split_time time;
-    struct pt_lock_turns *turns; /* NULL = nobody was seen to let others go on */
-    struct pt_lock_life *life;   /* of a semaphore */
+    struct pt_lock_life *life; /* of a semaphore */
     double use_ns[PT_LOCK_USE_SIGNAL + 1];
-    const struct pt_thread *holds; /* of a lock on a file: who has it now */
 };
 
 struct locks {
@@ -39,7 +34,6 @@ struct locks {
         PT_VEC(struct lock *);
     } all;
     struct pt_map by_key;
-    struct pt_map made; /* process and address of semaphores -> enum pt_lock_made */
     struct pt_intern paths;
     struct pt_lock_holders holders;
     struct pt_lock_sleeps sleeps;

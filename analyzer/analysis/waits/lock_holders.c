@@ -4,7 +4,7 @@
  */
 #include "lock_holders.h"
 
-#include "facts/facts.h"
+#include "facts/state.h"
 
 enum { MOST = 200000 };
 

@@ -6,7 +6,8 @@
 #ifndef PT_ANALYSIS_WAITS_LOCK_HOLDERS_H
 #define PT_ANALYSIS_WAITS_LOCK_HOLDERS_H
 
-#include "handoffs.h"
+#include "facts/lock_turns.h"
+#include "profile/profile.h"
 
 struct pt_lock_holders {
     struct pt_map ns; /* lock and node -> ns of waits during which the holder was there */

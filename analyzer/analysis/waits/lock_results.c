@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "proftrace/events.h"
-#include "facts/facts.h"
+#include "facts/state.h"
 
 enum { MAX_ROWS = 50, FEWEST_QUEUES = 100, LEAST_SIGNAL_NS = 1000000 };
 

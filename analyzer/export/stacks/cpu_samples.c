@@ -139,7 +139,7 @@ static int find_reasons(struct sources *sources, struct pt_session *session, str
 {
     struct pt_event event;
     int got;
-    const struct pt_filter filter = {.categories = PT_FACTS_CATEGORIES};
+    const struct pt_filter filter = {.categories = PT_CALL_CATEGORIES};
     PT_AUTO(pt_stream_closep) struct pt_stream *stream = pt_session_stream(session, &filter, err);
     while ((got = stream ? stream->next(stream, &event, err) : -1) > 0)
         if (event.desc->role == PT_ROLE_SPAN)

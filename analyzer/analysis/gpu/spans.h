@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gpu/spans.h - what a span of a thread is to a GPU that has nothing to do meanwhile.
+ */
+#ifndef PT_ANALYSIS_GPU_SPANS_H
+#define PT_ANALYSIS_GPU_SPANS_H
+
+#include "state.h"
+
+enum gpu_cause pt_gpu_span_cause(const struct pt_span *span);
+/* The file, function or host that it is about; NULL = none. */
+const char *pt_gpu_span_text(struct gpu *gpu, const struct pt_process *process, const struct pt_span *span);
+
+#endif

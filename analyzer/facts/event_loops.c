@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Event loops: what an epoll_wait was for is told by what the thread does next. A read from a connection that the
+ * process made itself: the network. A read from a pipe of another process: that process. Anything else (a new client,
+ * a client's next request, a timer, a thread of its own) is what a loop is there for: it was idle. So is a wait for
+ * signals, unless a child is reaped next.
+ *
+ * Threads: one. State: one wait per thread, connections made (bounded). Never: blames a server for having no clients.
+ */
+#include "event_loops.h"
+
+#include "proftrace/payloads.h"
+
+enum { MOST_CONNECTED = 65536, LOOKED_BACK = 8 };
+
+/* From the wait to its answer: an interpreter's way from one to the other. */
+#define ANSWER_NS 10000000
+
+static pt_u64 hash_of(const struct pt_process *process, const char *path)
+{
+    pt_u64 hash = 0xcbf29ce484222325ull ^ process->index;
+    for (; *path; path++)
+        hash = (hash ^ (pt_u8)*path) * 0x100000001b3ull;
+    return hash | 1;
+}
+
+static void note_connection(struct pt_event_loops *loops, const struct pt_event *event)
+{
+    const char *peer = pt_process_string(event->process, pt_event_as(event, net_connect)->peer);
+    if (peer && *peer && loops->connected.n < MOST_CONNECTED)
+        *pt_map_at(&loops->connected, hash_of(event->process, peer)) = 1;
+}
+
+static bool takes(const struct pt_loop *loop, const struct pt_event *event)
+{
+    switch (event->desc->row) {
+    case PT_ROW_io_read:
+    case PT_ROW_io_readv:
+    case PT_ROW_net_receive:
+        return event->result > 0 && !loop->for_signals && pt_descriptor_of_event(event);
+    case PT_ROW_wait_child:
+        return event->result > 0 && loop->for_signals;
+    default:
+        return false;
+    }
+}
+
+static enum pt_time_part cause_of(const struct pt_facts *facts, const struct pt_event *event)
+{
+    const char *path = pt_descriptor_of_event(event);
+    if (event->desc->row == PT_ROW_wait_child)
+        return PT_PART_child_wait;
+    switch (pt_channel_of_event(event)) {
+    case PT_CHANNEL_NETWORK:
+        return pt_map_find(&facts->loops.connected, hash_of(event->process, path)) ? PT_PART_network : PT_PART_idle;
+    case PT_CHANNEL_LOCAL:
+        return facts->call.span.blocker_kind == PT_BLOCKER_WRITER &&
+                       pt_channels_other_process(&facts->channels, event->process, facts->call.span.blocker, true)
+                   ? PT_PART_data_wait
+                   : PT_PART_idle;
+    case PT_CHANNEL_FILE:
+        break;
+    }
+    return PT_PART_idle;
+}
+
+/* Who asks what the thread did should find it, too. */
+static void rename_span(const struct pt_thread_timeline *timeline, const struct pt_span *wait)
+{
+    for (pt_u32 i = 0; i < LOOKED_BACK; i++) {
+        struct pt_span *one = pt_thread_timeline_last(timeline, i);
+        if (one && one->start_ns == wait->start_ns && one->end_ns == wait->end_ns)
+            *one = *wait;
+    }
+}
+
+static struct pt_loop_answer answer_of(struct pt_facts *facts, struct pt_loop *loop, const struct pt_event *event)
+{
+    const struct pt_span *call = &facts->call.span;
+    struct pt_loop_answer answer = {.wait = loop->wait, .own_ns = loop->own_ns};
+    if (!loop->wait.end_ns || !takes(loop, event) || event->start_ns < loop->wait.end_ns)
+        return answer;
+    const bool is_answer = event->start_ns - loop->wait.end_ns < ANSWER_NS;
+    answer.wait.part = (pt_u8)(is_answer ? cause_of(facts, event) : PT_PART_idle);
+    answer.is_known = answer.wait.part != PT_PART_idle;
+    answer.wait.blocker_kind = call->blocker_kind;
+    answer.wait.blocker = call->blocker;
+    answer.wait.about = call->about;
+    if (answer.is_known)
+        rename_span(pt_facts_timeline(facts, event->thread), &answer.wait);
+    loop->wait.end_ns = 0;
+    return answer;
+}
+
+void pt_event_loops_call(struct pt_facts *facts, const struct pt_event *event)
+{
+    struct pt_loop *loop = &facts->loops.threads[pt_thread_number(&facts->ids, event->thread)];
+    facts->call.loop.is_known = false;
+    if (facts->call.span.part == PT_PART_idle) {
+        *loop = (struct pt_loop){facts->call.span, (double)facts->call.own_ns, pt_waits_for_signals(event)};
+        return;
+    }
+    if (event->desc->row == PT_ROW_net_connect)
+        note_connection(&facts->loops, event);
+    if (loop->wait.end_ns)
+        facts->call.loop = answer_of(facts, loop, event);
+}

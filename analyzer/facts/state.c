@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: what is known of a thread as a whole. Threads: any, once the facts are open; the CPU profile's names one at a
+ * time. Never: takes a thread that exec kept for two.
+ */
+#include "state.h"
+
+static bool is_main(const struct pt_thread *thread)
+{
+    return thread == pt_main_thread(thread->process);
+}
+
+const struct pt_thread *pt_thread_before_exec(const struct pt_thread *thread)
+{
+    const struct pt_process *before = is_main(thread) ? thread->process->previous_image : NULL;
+    return before ? pt_main_thread(before) : NULL;
+}
+
+struct pt_thread_life pt_thread_life(const struct pt_facts *facts, const struct pt_thread *thread)
+{
+    const struct pt_cpu_timeline *cpu = pt_facts_cpu(facts, pt_profile_stage_of(facts->profile, thread->process));
+    const pt_u32 number = pt_facts_cpu_thread(facts, thread);
+    const pt_i64 last_ns = pt_facts_timeline(facts, thread)->last_ns;
+    struct pt_thread_life life = {is_main(thread) ? thread->process->start_ns : thread->start_ns,
+                                  is_main(thread) ? thread->process->end_ns : thread->end_ns, false};
+    for (const struct pt_thread *before = pt_thread_before_exec(thread); before; before = pt_thread_before_exec(before))
+        life.start_ns = before->process->start_ns;
+    life.end_ns = last_ns > life.end_ns ? last_ns : life.end_ns;
+    if (!number)
+        return life;
+    /* The kernel saw it begin before the library was there, and end after. */
+    const pt_i64 seen_ns = (pt_i64)cpu->data->threads[number].start_ns + cpu->shift_ns;
+    const pt_i64 gone_ns = (pt_i64)cpu->data->times[number].end_ns + cpu->shift_ns;
+    life.start_ns = seen_ns < life.start_ns ? seen_ns : life.start_ns;
+    life.end_ns = gone_ns > life.end_ns ? gone_ns : life.end_ns;
+    life.is_exact = true;
+    return life;
+}
+
+const char *pt_thread_name(const struct pt_profile *profile, const struct pt_thread *thread)
+{
+    const pt_u32 number = pt_facts_cpu_thread(profile->facts, thread);
+    const struct pt_cpu_timeline *cpu = pt_facts_cpu(profile->facts, pt_profile_stage_of(profile, thread->process));
+    return number && cpu->data->threads[number].comm[0] ? cpu->data->threads[number].comm : NULL;
+}
+
+const char *pt_thread_label(struct pt_profile *profile, const struct pt_thread *thread)
+{
+    const char *name = pt_thread_name(profile, thread);
+    const char *main_one = thread->tid == thread->process->pid ? "main " : "";
+    return name ? pt_metrics_format(&profile->metrics, "%s (%sthread %u)", name, main_one, thread->tid)
+                : pt_metrics_format(&profile->metrics, "%sthread %u", main_one, thread->tid);
+}

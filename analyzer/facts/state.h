@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * facts/state.h - what several analyses ask about the events of a run, found once per event: which thread an id means,
+ * what each thread did lately and whom it waited for, what the CPU profile knows of it.
+ *
+ * The pass gives each event to pt_facts_event() before the analyses that say `asks_facts` see it, in the same thread:
+ * they ask while it is the current one, and when all are over. Other analyses see events in a thread beside, and ask
+ * nothing.
+ */
+#ifndef PT_FACTS_STATE_H
+#define PT_FACTS_STATE_H
+
+#include "profile/profile.h"
+#include "channels.h"
+#include "cpu_profiles.h"
+#include "lock_turns.h"
+#include "thread_ids.h"
+#include "thread_timeline.h"
+
+/* What an event loop's last wait was for, as the call after it tells. */
+struct pt_loop_answer {
+    bool is_known;
+    struct pt_span wait; /* with its true part and blocker */
+    double own_ns;       /* of it, without the calls in it */
+};
+
+struct pt_event_loops {
+    struct pt_loop {
+        struct pt_span wait; /* end_ns 0 = none, or it is known already */
+        double own_ns;
+        bool for_signals;
+    } * threads;             /* by number: the last wait */
+    struct pt_map connected; /* process and hash of the other side -> 1: connections that it made itself */
+};
+
+struct pt_facts {
+    struct pt_profile *profile;
+    struct pt_thread_ids ids;
+    struct pt_channels channels;
+    struct pt_lock_queues queues;
+    struct pt_thread_timelines timelines;
+    struct pt_event_loops loops;
+    struct pt_cpu_profiles cpu;
+    struct pt_cpu_view *views; /* by stage: its CPU profile with names; empty where it has none */
+    struct {
+        struct pt_span span;
+        pt_i64 own_ns;       /* without the calls in it, and without what it was preempted for */
+        pt_i64 preempted_ns; /* of it, and of no call that it contains */
+        struct pt_loop_answer loop;
+        struct pt_lock_share shares[PT_LOCK_TURNS]; /* of a wait for a lock: who held it, in the order of time */
+        pt_u32 n_shares;
+    } call; /* the current event, where it is a call */
+};
+
+static inline const struct pt_thread_timeline *pt_facts_timeline(const struct pt_facts *facts,
+                                                                 const struct pt_thread *thread)
+{
+    return &facts->timelines.threads[pt_thread_number(&facts->ids, thread)];
+}
+/* The CPU profile of a stage; without data: it has none. */
+static inline const struct pt_cpu_timeline *pt_facts_cpu(const struct pt_facts *facts, pt_u32 stage)
+{
+    return &facts->cpu.timelines[stage];
+}
+/* The number of a thread in the CPU profile of its stage; 0 = it is not there. */
+static inline pt_u32 pt_facts_cpu_thread(const struct pt_facts *facts, const struct pt_thread *thread)
+{
+    return facts->cpu.numbers[pt_thread_number(&facts->ids, thread)];
+}
+
+/* When a thread was born and died, as far as the trace and the kernel's records tell; exec kept it. */
+struct pt_thread_life {
+    pt_i64 start_ns, end_ns;
+    bool is_exact; /* the kernel saw it; otherwise it may have lived before its first call */
+};
+struct pt_thread_life pt_thread_life(const struct pt_facts *facts, const struct pt_thread *thread);
+/* exec keeps the main thread; what it did before is a thread of the image before. NULL = this is the first. */
+const struct pt_thread *pt_thread_before_exec(const struct pt_thread *thread);
+
+/* Its name in the CPU profile; NULL = not known. */
+const char *pt_thread_name(const struct pt_profile *profile, const struct pt_thread *thread);
+/* "io-thread (thread 123)", or "thread 123" where nobody saw its name. */
+const char *pt_thread_label(struct pt_profile *profile, const struct pt_thread *thread);
+
+#endif
