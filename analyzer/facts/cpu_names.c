@@ -10,7 +10,6 @@
 #include "profile/stages.h"
 #include "util/auto.h"
 #include "util/mem.h"
-#include "python.h"
 
 static void weigh(struct pt_cpu_view *view)
 {
@@ -29,15 +28,13 @@ static void weigh(struct pt_cpu_view *view)
 
 /* ---- what runs ---- */
 
-/* copying and allocating are what the caller does: libc, and ourselves around it */
-static bool is_servant(const char *path)
+static void find_modules(struct pt_cpu_view *view)
 {
-    static const char *const names[] = {"libc.so", "libc-", "libm.so", "libm-", "libpthread", "libproftrace"};
-    const char *base = pt_base_name(path);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strncmp(base, names[i], strlen(names[i])))
-            return true;
-    return false;
+    view->code_of = pt_calloc(view->data->n_modules, sizeof *view->code_of);
+    view->code_of[PT_CPU_MODULE_KERNEL] = PT_CODE_KERNEL;
+    view->code_of[PT_CPU_MODULE_CUT] = PT_CODE_CUT;
+    for (size_t i = PT_CPU_MODULE__FIRST; i < view->data->n_modules; i++)
+        view->code_of[i] = pt_code_of_file(view->data->modules[i].path);
 }
 
 /* A parent's number is less than its child's. */
@@ -46,8 +43,8 @@ static void find_python(struct pt_cpu_view *view)
     const struct pt_cpu_data *data = view->data;
     view->runs_python = pt_calloc(data->n_nodes + 1, sizeof *view->runs_python);
     for (size_t i = 1; i < data->n_nodes; i++) {
-        const char *path = data->modules[data->nodes[i].module].path;
-        view->runs_python[i] = is_servant(path) ? view->runs_python[data->nodes[i].parent] : pt_is_python_file(path);
+        const enum pt_code_kind code = view->code_of[data->nodes[i].module];
+        view->runs_python[i] = pt_code_serves(code) ? view->runs_python[data->nodes[i].parent] : code == PT_CODE_PYTHON;
     }
 }
 
@@ -78,7 +75,8 @@ static pt_u32 function_of(struct pt_cpu_view *view, const struct pt_cpu_node *no
         pt_vec_push(&view->functions, ((struct pt_cpu_function){.name = name,
                                                                 .file = frame ? frame->file : NULL,
                                                                 .module = *path ? path : NULL,
-                                                                .line = frame ? frame->line : 0}));
+                                                                .line = frame ? frame->line : 0,
+                                                                .code = view->code_of[node->module]}));
     }
     return (pt_u32)*id;
 }
@@ -90,7 +88,10 @@ static pt_u32 frame_of(struct pt_cpu_view *view, pt_u32 parent, pt_u32 function)
     pt_u64 *number = pt_map_at(&view->by_call, (pt_u64)parent << 32 | function);
     if (!*number) {
         *number = view->frames.n;
-        pt_vec_push(&view->frames, ((struct pt_cpu_frame){parent, function}));
+        const struct pt_cpu_function *f = &view->functions.items[function];
+        const bool is_in_allocator =
+            view->frames.items[parent].is_in_allocator || pt_code_is_allocator(f->code, f->file, f->name);
+        pt_vec_push(&view->frames, ((struct pt_cpu_frame){parent, function, is_in_allocator}));
     }
     return (pt_u32)*number;
 }
@@ -118,6 +119,7 @@ void pt_cpu_view_of(struct pt_cpu_view *view, struct pt_cpu_data *data)
     pt_vec_push(&view->functions, (struct pt_cpu_function){.name = ""});
     pt_vec_push(&view->frames, (struct pt_cpu_frame){0});
     weigh(view);
+    find_modules(view);
     find_python(view);
     view->frame_of = pt_calloc(view->data->n_nodes, sizeof *view->frame_of);
     for (size_t i = 1; i < view->data->n_nodes; i++)
@@ -132,56 +134,10 @@ void pt_cpu_view_close(struct pt_cpu_view *view)
     free(view->frames.items);
     free(view->frame_of);
     free(view->sample_s);
+    free(view->code_of);
     free(view->runs_python);
     pt_map_fini(&view->by_name);
     pt_map_fini(&view->by_call);
     pt_intern_fini(&view->texts);
     *view = (struct pt_cpu_view){0};
-}
-
-pt_u32 pt_cpu_view_program_frame(const struct pt_cpu_view *view, pt_u32 frame)
-{
-    for (pt_u32 at = frame; at; at = view->frames.items[at].parent) {
-        const struct pt_cpu_function *function = &view->functions.items[view->frames.items[at].function];
-        const char *base = function->module ? pt_base_name(function->module) : "";
-        if (strcmp(function->name, "[kernel]") != 0 && strncmp(base, "libc.", 5) != 0 &&
-            strncmp(base, "libproftrace.", 13) != 0)
-            return at;
-    }
-    return frame;
-}
-
-pt_u32 pt_cpu_view_function(const struct pt_cpu_view *view, pt_u32 node)
-{
-    pt_u32 frame = view->frame_of[node];
-    while (frame && view->frames.items[frame].parent &&
-           !strcmp(view->functions.items[view->frames.items[frame].function].name, "[kernel]"))
-        frame = view->frames.items[frame].parent;
-    return view->frames.items[frame].function;
-}
-
-/* The kernel was entered from code that makes no system calls, as only libc does: a page was missing. */
-bool pt_cpu_view_is_page_fault(const struct pt_cpu_view *view, pt_u32 node)
-{
-    static const char *const callers[] = {"libc.so", "libc-", "libpthread", "ld-linux", "libproftrace", "["};
-    const struct pt_cpu_function *from = &view->functions.items[pt_cpu_view_function(view, node)];
-    const char *module = from->module ? pt_base_name(from->module) : "[";
-    if (view->data->nodes[node].module != PT_CPU_MODULE_KERNEL || !strcmp(from->name, "[kernel]"))
-        return false;
-    if (!strncmp(from->name, "__mem", 5) || !strncmp(from->name, "mem", 3))
-        return true;
-    for (size_t i = 0; i < sizeof callers / sizeof *callers; i++)
-        if (!strncmp(module, callers[i], strlen(callers[i])))
-            return false;
-    return true;
-}
-
-bool pt_cpu_is_python(const char *module)
-{
-    return pt_is_python_file(module);
-}
-
-bool pt_cpu_view_is_python(const struct pt_cpu_view *view, pt_u32 node)
-{
-    return pt_cpu_is_python(view->data->modules[view->data->nodes[node].module].path);
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "util/mem.h"
+#include "cpu_code.h"
 
 #define LARGEST_SHIFT_NS 4000000000000000000ll
 
@@ -252,7 +253,7 @@ struct pt_cpu_between pt_cpu_between(const struct pt_cpu_timeline *timeline, con
         const pt_i64 from_ns = one->start_ns > start_ns ? one->start_ns : start_ns;
         const pt_i64 to_ns = one->end_ns < end_ns ? one->end_ns : end_ns;
         if (one->flags & PT_CPU_RAN)
-            *(view->runs_python[one->node] ? &between.python : &between.native) += !one->part;
+            *(pt_cpu_runs_python(view, one->node) ? &between.python : &between.native) += !one->part;
         else if (one->flags & PT_CPU_IS_EXACT && to_ns > from_ns)
             *(one->flags & PT_CPU_FAULT ? &between.fault_ns : &between.preempted_ns) += (double)(to_ns - from_ns);
     }
@@ -268,7 +269,7 @@ struct pt_cpu_life pt_cpu_life(const struct pt_cpu_timeline *timeline, const str
         const double ns = (double)(one->end_ns - one->start_ns);
         if (one->flags & PT_CPU_RAN) {
             life.samples += !one->part;
-            life.python += !one->part && view->runs_python[one->node];
+            life.python += !one->part && pt_cpu_runs_python(view, one->node);
         } else if (one->flags & PT_CPU_IS_EXACT) {
             const bool is_fault = one->flags & PT_CPU_FAULT;
             life.preempted_ns += is_fault ? 0 : ns;

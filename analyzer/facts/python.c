@@ -5,18 +5,14 @@
  */
 #include "python.h"
 
-#include <ctype.h>
 #include <pthread.h>
-#include <string.h>
 
 #include "symbols/elf_image.h"
+#include "code_kind.h"
 
-bool pt_is_python_file(const char *path)
+static bool is_interpreter(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
-    return !strncmp(base, "libpython", 9) ||
-           (!strncmp(base, "python", 6) && (!base[6] || isdigit((unsigned char)base[6])));
+    return pt_code_of_file(path) == PT_CODE_PYTHON;
 }
 
 /* Two threads of one pass over the events may ask. */
@@ -33,7 +29,7 @@ static void look_for_python(struct pt_module *module)
     if (is_here && pt_elf_image_find_variable(&image, "_PyRuntime", &module->python_start, &module->python_end)) {
         module->python_start += module->load_bias;
         module->python_end += module->load_bias;
-    } else if (pt_is_python_file(path)) {
+    } else if (is_interpreter(path)) {
         module->python_start = module->start;
         module->python_end = module->end;
     }
@@ -69,12 +65,12 @@ bool pt_process_is_gil(const struct pt_process *process, pt_u64 address, pt_i64 
 
 bool pt_process_knows_gil(const struct pt_process *process)
 {
-    if (!process->exe || !pt_is_python_file(process->exe))
+    if (!is_interpreter(process->exe))
         return true;
     for (; process; process = process->parent_trace_id ? process->parent : NULL)
         for (pt_u32 i = 0; i < process->n_modules; i++) {
             const struct pt_module *module = &process->modules[i];
-            if (module->python_start < module->python_end || (module->path && pt_is_python_file(module->path)))
+            if (module->python_start < module->python_end || is_interpreter(module->path))
                 return true;
         }
     return false;

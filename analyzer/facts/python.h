@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * python.h - what a traced process has of CPython: which file is the interpreter, which lock is the GIL.
+ * python.h - what a traced process has of CPython: which lock is the GIL.
  */
 #ifndef PT_FACTS_PYTHON_H
 #define PT_FACTS_PYTHON_H
 
 #include "model/session.h"
-
-/* Whether a file is the interpreter, by its name: libpython3.11.so.1.0, python3. */
-bool pt_is_python_file(const char *path);
 
 /* Whether a condition or mutex at an address is that of the global interpreter lock. Since 3.7 CPython keeps it in the
  * exported variable _PyRuntime; a file of the interpreter that does not have that, or that is not here, has no other

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "analysis/analysis.h"
+#include "facts/cpu_code.h"
 #include "facts/state.h"
 #include "util/auto.h"
 #include "util/mem.h"
@@ -142,7 +143,7 @@ static void set_python(struct pt_metrics *metrics, struct pt_scope scope, const 
     for (size_t i = 0; i < data->n_counts; i++)
         if (data->counts[i].thread == thread) {
             samples += (double)data->counts[i].samples;
-            python += pt_cpu_view_is_python(view, data->counts[i].node) ? (double)data->counts[i].samples : 0;
+            python += pt_cpu_runs_python(view, data->counts[i].node) ? (double)data->counts[i].samples : 0;
         }
     const struct pt_value none =
         pt_unknown(data->note ? pt_metrics_text(metrics, data->note) : "no CPU sample of this thread was taken");
@@ -159,7 +160,7 @@ static void set_main_faults(struct pt_metrics *metrics, struct pt_scope scope, c
     const struct pt_cpu_data *data = view->data;
     double samples = 0;
     for (size_t i = 0; i < data->n_counts; i++)
-        if (data->counts[i].thread == thread && pt_cpu_view_is_page_fault(view, data->counts[i].node))
+        if (data->counts[i].thread == thread && pt_cpu_is_page_fault(view, data->counts[i].node))
             samples += (double)data->counts[i].samples;
     const bool sees_kernel = data->header.flags & PT_CPU_SAMPLED && !(data->header.flags & PT_CPU_USER_ONLY);
     pt_metrics_set(metrics, scope, "cpu.main_fault_s",

@@ -49,11 +49,11 @@ struct flame {
 
 static const char *kind_of(const struct pt_cpu_function *function)
 {
-    if (!function->module)
-        return !strcmp(function->name, "[kernel]") ? "kernel" : "other";
-    if (pt_cpu_is_python(function->module))
+    if (function->code == PT_CODE_KERNEL)
+        return "kernel";
+    if (function->code == PT_CODE_PYTHON)
         return "python";
-    return function->module[0] == '/' ? "native" : "other";
+    return function->module && function->module[0] == '/' ? "native" : "other";
 }
 
 static pt_u32 add_spot(struct flame *f, struct spot spot)
@@ -99,8 +99,7 @@ static pt_u32 group_of(struct flame *f, pt_u32 thread)
 
 static bool is_python(const struct flame *f, pt_u32 function)
 {
-    const char *module = f->view->functions.items[function].module;
-    return module && pt_cpu_is_python(module);
+    return f->view->functions.items[function].code == PT_CODE_PYTHON;
 }
 
 /* Where what a frame calls hangs. */

@@ -16,42 +16,21 @@
 
 enum { IN_DECODER = 1, IN_FRAMEWORK = 2 };
 
-static bool begins_with_one_of(const char *name, const char *const *prefixes)
-{
-    for (; *prefixes; prefixes++)
-        if (!strncmp(name, *prefixes, strlen(*prefixes)))
-            return true;
-    return false;
-}
-
-static pt_u8 kind_of(const char *path)
-{
-    static const char *const decoders[] = {
-        "_imaging",    "_multiarray_umath", "libjpeg",    "libturbojpeg", "libpng",    "libtiff",
-        "libwebp",     "libopenjp2",        "libheif",    "cv2",          "libopencv", "libavcodec",
-        "libavformat", "libswscale",        "libsndfile", "libFLAC",      "libmpg123", "h5py",
-        "libhdf5",     "libarrow",          "libparquet", "libblosc",     "libz.",     "libzstd",
-        "liblz4",      "libdav1d",          NULL};
-    static const char *const frameworks[] = {"libtorch",      "libtensorflow", "_pywrap_tensorflow",
-                                             "xla_extension", "libmxnet",      NULL};
-    const char *base = pt_base_name(path);
-    return begins_with_one_of(base, decoders) ? IN_DECODER : begins_with_one_of(base, frameworks) ? IN_FRAMEWORK : 0;
-}
-
 struct share {
     double all, decoder, framework; /* samples of the main thread */
 };
 
 /* A frame inherits from what called it: malloc in a decoder is decoding. */
-static struct share share_of(const struct pt_cpu_data *data, pt_u32 thread)
+static struct share share_of(const struct pt_cpu_view *view, pt_u32 thread)
 {
+    const struct pt_cpu_data *data = view->data;
     struct share share = {0};
-    PT_AUTO(pt_freep) pt_u8 *modules = pt_calloc(data->n_modules, 1);
     PT_AUTO(pt_freep) pt_u8 *nodes = pt_calloc(data->n_nodes, 1);
-    for (size_t i = PT_CPU_MODULE__FIRST; i < data->n_modules; i++)
-        modules[i] = kind_of(data->modules[i].path);
-    for (size_t i = 1; i < data->n_nodes; i++)
-        nodes[i] = nodes[data->nodes[i].parent] | modules[data->nodes[i].module];
+    for (size_t i = 1; i < data->n_nodes; i++) {
+        const enum pt_code_kind code = view->code_of[data->nodes[i].module];
+        const pt_u8 is_in = code == PT_CODE_DECODER ? IN_DECODER : code == PT_CODE_FRAMEWORK ? IN_FRAMEWORK : 0;
+        nodes[i] = nodes[data->nodes[i].parent] | is_in;
+    }
     for (size_t i = 0; i < data->n_counts; i++) {
         const struct pt_cpu_count *count = &data->counts[i];
         if (count->thread != thread)
@@ -83,7 +62,7 @@ void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_vi
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
-    const struct share share = share_of(view->data, main_thread);
+    const struct share share = share_of(view, main_thread);
     const double wall_s = (double)pt_profile_stage_wall_ns(profile, stage) / 1e9;
     if (!main_thread || share.framework < LEAST_TRAINING_SHARE * share.all || share.all <= 0 || wall_s <= 0 ||
         pt_value_number(pt_metrics_get(metrics, scope, "helpers.workers.count")) > 0)

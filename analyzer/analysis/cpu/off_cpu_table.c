@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "facts/cpu_code.h"
 #include "facts/state.h"
 #include "tables.h"
 
@@ -62,7 +63,7 @@ static void fill(struct pt_metrics *metrics, const struct pt_cpu_view *view, con
     to[3] = pt_integer(row->samples);
     to[4] = pt_text(row->reason);
     to[5] = row->is_unsampled ? pt_unknown(none)
-                              : pt_text(pt_cpu_stack_text(metrics, view, pt_cpu_view_program_frame(view, row->frame)));
+                              : pt_text(pt_cpu_stack_text(metrics, view, pt_cpu_program_frame(view, row->frame)));
 }
 
 static void add_table(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_cpu_view *view,

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts/cpu_code.h"
 #include "profile/stages.h"
-#include "code.h"
 
 #define ENOUGH_SAMPLED 0.5
 
@@ -115,10 +115,10 @@ static void add_found(struct gpu_host *host, pt_u32 device, enum gpu_cause cause
 
 static enum gpu_cause cause_of_wait(const struct gpu_host *host, const struct pt_cpu_state *wait)
 {
-    return pt_gpu_code_is_tracing(host->view, wait->node) ? GPU_CAUSE_tracing
-           : wait->flags & PT_CPU_PREEMPTED               ? GPU_CAUSE_runnable /* it makes no system call then either */
-           : wait->flags & PT_CPU_FAULT                   ? GPU_CAUSE_page_in
-                                                          : GPU_CAUSE_off_cpu;
+    return pt_cpu_is_tracing(host->view, wait->node) ? GPU_CAUSE_tracing
+           : wait->flags & PT_CPU_PREEMPTED          ? GPU_CAUSE_runnable /* it makes no system call then either */
+           : wait->flags & PT_CPU_FAULT              ? GPU_CAUSE_page_in
+                                                     : GPU_CAUSE_off_cpu;
 }
 
 static pt_i64 show_waits(struct gpu_host *host, pt_u32 device, pt_u32 thread, struct gpu_stretch stretch,
@@ -132,7 +132,7 @@ static pt_i64 show_waits(struct gpu_host *host, pt_u32 device, pt_u32 thread, st
         const pt_i64 to_ns = states[i].end_ns < stretch.end_ns ? states[i].end_ns : stretch.end_ns;
         if (states[i].flags & PT_CPU_RAN || to_ns <= from_ns)
             continue;
-        const pt_u32 function = pt_cpu_view_function(host->view, states[i].node);
+        const pt_u32 function = pt_cpu_function_at(host->view, states[i].node);
         const enum gpu_cause cause = cause_of_wait(host, &states[i]);
         const double unseen = device == NOBODY ? 0 : unseen_of(host, thread, &states[i]);
         viewer.show(viewer.context, cause, text_of(host, function), to_ns - from_ns);
@@ -144,15 +144,23 @@ static pt_i64 show_waits(struct gpu_host *host, pt_u32 device, pt_u32 thread, st
     return shown_ns;
 }
 
+static enum gpu_cause cause_of_code(const struct pt_cpu_view *view, pt_u32 node)
+{
+    return pt_cpu_is_tracing(view, node)      ? GPU_CAUSE_tracing
+           : pt_cpu_is_page_fault(view, node) ? GPU_CAUSE_page_in
+           : pt_cpu_allocates(view, node)     ? GPU_CAUSE_heap
+           : pt_cpu_runs_python(view, node)   ? GPU_CAUSE_python
+                                              : GPU_CAUSE_native;
+}
+
 static void count_samples(struct gpu_host *host, pt_u32 device, pt_u32 thread, struct gpu_stretch stretch)
 {
     const struct pt_cpu_state *states;
     const size_t n = pt_cpu_states(host->cpu, thread, stretch.start_ns, stretch.end_ns - 1, &states);
     for (size_t i = 0; i < n; i++) {
-        const pt_u32 node = states[i].node, function = pt_cpu_view_function(host->view, node);
+        const pt_u32 node = states[i].node, function = pt_cpu_function_at(host->view, node);
         if (states[i].flags & PT_CPU_RAN)
-            add_found(host, device, pt_gpu_code_cause(host->view, node, function), function,
-                      host->view->sample_s[thread] * 1e9);
+            add_found(host, device, cause_of_code(host->view, node), function, host->view->sample_s[thread] * 1e9);
     }
 }
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "facts/stack_text.h"
 #include "util/auto.h"
 #include "util/text/fmt.h"
+#include "stack_text.h"
 
 enum {
     MAX_ROWS = 50,

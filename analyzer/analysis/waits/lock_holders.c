@@ -4,6 +4,7 @@
  */
 #include "lock_holders.h"
 
+#include "facts/cpu_code.h"
 #include "facts/state.h"
 
 enum { MOST = 200000 };
@@ -39,7 +40,7 @@ struct pt_value pt_lock_holders_place(const struct pt_lock_holders *holders, str
         const struct pt_map_entry *entry = &holders->ns.entries[i];
         if (entry->key >> 32 != lock)
             continue;
-        const pt_u32 frame = pt_cpu_view_program_frame(view, view->frame_of[(pt_u32)entry->key]);
+        const pt_u32 frame = pt_cpu_program_frame(view, view->frame_of[(pt_u32)entry->key]);
         const pt_u32 function = view->frames.items[frame].function;
         pt_u64 *ns = pt_map_at(&by_function, function);
         *ns += entry->value;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * facts/stack_text.h - a recorded stack as text: "load (data.c:12) < main (train.c:80) < __libc_start_main". Texts live
+ * heap/stack_text.h - a recorded stack as text: "load (data.c:12) < main (train.c:80) < __libc_start_main". Texts live
  * as long as the metrics.
  */
-#ifndef PT_FACTS_STACK_TEXT_H
-#define PT_FACTS_STACK_TEXT_H
+#ifndef PT_ANALYSIS_HEAP_STACK_TEXT_H
+#define PT_ANALYSIS_HEAP_STACK_TEXT_H
 
 #include "profile/metrics.h"
 #include "symbols/symbols.h"

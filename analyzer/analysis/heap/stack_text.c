@@ -4,8 +4,7 @@
  */
 #include "stack_text.h"
 
-#include <string.h>
-
+#include "facts/code_kind.h"
 #include "profile/stages.h"
 #include "util/auto.h"
 #include "util/str.h"
@@ -29,23 +28,10 @@ static void put_frame(struct pt_str *out, const struct pt_process *process, cons
 /* What is on top of every stack and says nothing: our own hook, and the layers of allocators above malloc. */
 static bool is_allocator(const struct pt_frame *frame)
 {
-    static const char *const prefixes[] = {
-        "malloc",          "calloc",         "realloc",         "operator new",
-        "posix_memalign",  "aligned_alloc",  "memalign",        "PyMem_",
-        "PyObject_Malloc", "_PyMem_",        "_PyObject_",      "PyObject_Realloc",
-        "PyObject_Calloc", "c10::alloc_cpu", "c10::DefaultCPU", "__gnu_cxx::new_allocator",
-        "std::allocator",  "std::__",        "xmalloc",         "xcalloc",
-        "xrealloc",        "g_malloc",       "g_realloc",       "g_slice_alloc",
-        "std::vector",
-    };
-    static const char *const modules[] = {"libproftrace", "libstdc++.", "libc10.so"};
-    for (size_t i = 0; frame->module && i < sizeof modules / sizeof *modules; i++)
-        if (!strncmp(pt_base_name(frame->module), modules[i], strlen(modules[i])))
-            return true;
-    for (size_t i = 0; frame->function && i < sizeof prefixes / sizeof *prefixes; i++)
-        if (!strncmp(frame->function, prefixes[i], strlen(prefixes[i])))
-            return true;
-    return false;
+    const enum pt_code_kind file = pt_code_of_file(frame->module);
+    const enum pt_code_kind function = frame->function ? pt_code_of_function(frame->function) : PT_CODE_OTHER;
+    return file == PT_CODE_TRACER || file == PT_CODE_ABOVE_ALLOCATOR || function == PT_CODE_ALLOCATOR ||
+           function == PT_CODE_ABOVE_ALLOCATOR;
 }
 
 struct pt_stack_text pt_frames_text(struct pt_metrics *metrics, struct pt_symbols *symbols, struct pt_process *process,

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: telling code by its names. Threads: any. Never: opens a file.
+ */
+#include "code_kind.h"
+
+#include <ctype.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "profile/stages.h"
+
+struct row {
+    const char *name;
+    enum pt_code_kind kind;
+    bool is_whole;
+};
+
+static const struct row files[] = {
+#define IN_FILE(beginning, kind) {beginning, PT_CODE_##kind, false},
+#define FUNCTION(name, kind)
+#define FAMILY(beginning, kind)
+#include "code_kind.def"
+#undef IN_FILE
+#undef FUNCTION
+#undef FAMILY
+    {NULL, PT_CODE_OTHER, false},
+};
+
+static const struct row functions[] = {
+#define IN_FILE(beginning, kind)
+#define FUNCTION(name, kind) {name, PT_CODE_##kind, true},
+#define FAMILY(beginning, kind) {beginning, PT_CODE_##kind, false},
+#include "code_kind.def"
+#undef IN_FILE
+#undef FUNCTION
+#undef FAMILY
+    {NULL, PT_CODE_OTHER, false},
+};
+
+/* A whole name may have arguments behind it, or what a compiler adds: free.part.0. */
+static bool fits(const struct row *row, const char *name)
+{
+    const size_t n = strlen(row->name);
+    return !strncmp(name, row->name, n) && (!row->is_whole || !name[n] || name[n] == '(' || name[n] == '.');
+}
+
+static enum pt_code_kind kind_of(const struct row *rows, const char *name, const char *plain)
+{
+    for (; rows->name; rows++)
+        if (fits(rows, name) || fits(rows, plain))
+            break;
+    return rows->kind;
+}
+
+/* libpython3.11.so.1.0, python3 */
+static bool is_interpreter(const char *base)
+{
+    return !strncmp(base, "libpython", 9) ||
+           (!strncmp(base, "python", 6) && (!base[6] || isdigit((unsigned char)base[6])));
+}
+
+enum pt_code_kind pt_code_of_file(const char *path)
+{
+    const char *base = path ? pt_base_name(path) : "";
+    return is_interpreter(base) ? PT_CODE_PYTHON : kind_of(files, base, base);
+}
+
+enum pt_code_kind pt_code_of_function(const char *name)
+{
+    const char *plain = name + strspn(name, "_"); /* libc's own: __munmap, __libc_malloc, __GI___libc_malloc */
+    plain += !strncmp(plain, "GI_", 3) ? 3 : 0;
+    plain += strspn(plain, "_");
+    plain += !strncmp(plain, "libc_", 5) ? 5 : !strncmp(plain, "glibc_", 6) ? 6 : 0;
+    return kind_of(functions, name, plain);
+}
+
+/* Our hooks hand over to their slow paths, so that no frame is called malloc; those have no name when stripped. */
+bool pt_code_is_allocator(enum pt_code_kind file, const char *source, const char *function)
+{
+    const bool is_hook =
+        file == PT_CODE_TRACER && (*function == '[' || (source && !strncmp(pt_base_name(source), "heap", 4)));
+    return is_hook || file == PT_CODE_ALLOCATOR || pt_code_of_function(function) == PT_CODE_ALLOCATOR;
+}

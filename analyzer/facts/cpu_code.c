@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: judging the code at a node. Threads: any. State: none. Never: takes libc's code for native when the interpreter
+ * called it.
+ */
+#include "cpu_code.h"
+
+#include <string.h>
+
+static const struct pt_cpu_function *function_of(const struct pt_cpu_view *view, pt_u32 frame)
+{
+    return &view->functions.items[view->frames.items[frame].function];
+}
+
+pt_u32 pt_cpu_program_frame(const struct pt_cpu_view *view, pt_u32 frame)
+{
+    for (pt_u32 at = frame; at; at = view->frames.items[at].parent)
+        if (!pt_code_serves(function_of(view, at)->code))
+            return function_of(view, at)->code == PT_CODE_CUT ? frame : at;
+    return frame;
+}
+
+pt_u32 pt_cpu_function_at(const struct pt_cpu_view *view, pt_u32 node)
+{
+    pt_u32 frame = view->frame_of[node];
+    while (frame && view->frames.items[frame].parent && function_of(view, frame)->code == PT_CODE_KERNEL)
+        frame = view->frames.items[frame].parent;
+    return view->frames.items[frame].function;
+}
+
+bool pt_cpu_allocates(const struct pt_cpu_view *view, pt_u32 node)
+{
+    return view->frames.items[view->frame_of[node]].is_in_allocator ||
+           pt_code_of_function(view->functions.items[pt_cpu_function_at(view, node)].name) == PT_CODE_MAPPING;
+}
+
+/* The kernel was entered from code that makes no system calls, as only libc does. */
+bool pt_cpu_is_page_fault(const struct pt_cpu_view *view, pt_u32 node)
+{
+    const struct pt_cpu_function *from = &view->functions.items[pt_cpu_function_at(view, node)];
+    if (view->data->nodes[node].module != PT_CPU_MODULE_KERNEL || from->code == PT_CODE_KERNEL)
+        return false;
+    if (!strncmp(from->name, "__mem", 5) || !strncmp(from->name, "mem", 3))
+        return true;
+    return from->module && from->module[0] != '[' && !pt_code_serves(from->code) && from->code != PT_CODE_LOADER;
+}
+
+bool pt_cpu_is_tracing(const struct pt_cpu_view *view, pt_u32 node)
+{
+    bool is_below_libc = false;
+    for (pt_u32 frame = view->frame_of[node]; frame; frame = view->frames.items[frame].parent) {
+        const struct pt_cpu_function *function = function_of(view, frame);
+        if (function->code == PT_CODE_TRACER)
+            return !is_below_libc || !strncmp(function->name, "pt_", 3);
+        if (!pt_code_serves(function->code))
+            return false;
+        is_below_libc |= function->code == PT_CODE_LIBC;
+    }
+    return false;
+}

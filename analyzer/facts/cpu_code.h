@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * facts/cpu_code.h - what the code at a node of the CPU profile does: for Python or not, allocating, mapping a page
+ * that was missing, or tracing.
+ */
+#ifndef PT_FACTS_CPU_CODE_H
+#define PT_FACTS_CPU_CODE_H
+
+#include "cpu_names.h"
+
+/* The innermost frame that is not libc's, the kernel's, or our hook's; the frame itself where there is none. */
+pt_u32 pt_cpu_program_frame(const struct pt_cpu_view *view, pt_u32 frame);
+/* The innermost function that is not the kernel's. */
+pt_u32 pt_cpu_function_at(const struct pt_cpu_view *view, pt_u32 node);
+
+/* The interpreter runs, or what serves it. */
+static inline bool pt_cpu_runs_python(const struct pt_cpu_view *view, pt_u32 node)
+{
+    return view->runs_python[node];
+}
+/* It is in an allocator's function, or in what one calls; or it maps memory. */
+bool pt_cpu_allocates(const struct pt_cpu_view *view, pt_u32 node);
+/* The kernel maps a page that was missing: no system call. */
+bool pt_cpu_is_page_fault(const struct pt_cpu_view *view, pt_u32 node);
+/* It is our code, or the kernel's for it; or what called libc is ours and no hook: the trace was being written. */
+bool pt_cpu_is_tracing(const struct pt_cpu_view *view, pt_u32 node);
+
+#endif

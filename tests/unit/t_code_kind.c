@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What code is, by its names; and what a node of a CPU profile does, by its own code and that of its callers.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "facts/cpu_code.h"
+
+static void files_have_kinds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        enum pt_code_kind kind;
+    } rows[] = {
+        {"/usr/lib/libpython3.11.so.1.0", PT_CODE_PYTHON},
+        {"/usr/bin/python3", PT_CODE_PYTHON},
+        {"python", PT_CODE_PYTHON},
+        {"/usr/bin/python-config", PT_CODE_OTHER},
+        {"/usr/lib/libc.so.6", PT_CODE_LIBC},
+        {"/lib/libc-2.31.so", PT_CODE_LIBC},
+        {"/lib/libpthread.so.0", PT_CODE_LIBC},
+        {"/opt/libpthreadpool.so", PT_CODE_OTHER},
+        {"[vdso]", PT_CODE_LIBC},
+        {"/lib64/ld-linux-x86-64.so.2", PT_CODE_LOADER},
+        {"/opt/libproftrace.so", PT_CODE_TRACER},
+        {"/usr/lib/libjemalloc.so.2", PT_CODE_ALLOCATOR},
+        {"/opt/torch/lib/libtorch_cpu.so", PT_CODE_FRAMEWORK},
+        {"/opt/torch/lib/libc10.so", PT_CODE_ABOVE_ALLOCATOR},
+        {"/usr/lib/libjpeg.so.62", PT_CODE_DECODER},
+        {"", PT_CODE_OTHER},
+        {NULL, PT_CODE_OTHER},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(pt_code_of_file(rows[i].path), rows[i].kind);
+}
+
+static void functions_have_kinds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        enum pt_code_kind kind;
+    } rows[] = {
+        {"malloc", PT_CODE_ALLOCATOR},
+        {"__libc_malloc", PT_CODE_ALLOCATOR},
+        {"__GI___libc_free", PT_CODE_ALLOCATOR},
+        {"_int_free_merge_chunk", PT_CODE_ALLOCATOR},
+        {"free.part.0", PT_CODE_ALLOCATOR},
+        {"operator new(unsigned long)", PT_CODE_ALLOCATOR},
+        {"free_pages", PT_CODE_OTHER},
+        {"malloc_usable_size", PT_CODE_OTHER},
+        {"PyMem_RawMalloc", PT_CODE_ABOVE_ALLOCATOR},
+        {"_PyObject_Alloc", PT_CODE_ABOVE_ALLOCATOR},
+        {"PyObject_Call", PT_CODE_OTHER},
+        {"__munmap", PT_CODE_MAPPING},
+        {"mmap64", PT_CODE_MAPPING},
+        {"mmap_file", PT_CODE_OTHER},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(pt_code_of_function(rows[i].name), rows[i].kind);
+}
+
+/* Modules; none of the files is here, so that functions are called by them. */
+enum { KERNEL = PT_CPU_MODULE_KERNEL, CUT = PT_CPU_MODULE_CUT, PYTHON = PT_CPU_MODULE__FIRST, LIBC, LOADER, US, TORCH };
+
+/* A node for each row: what called it (its row from 1; 0 = nobody), and what is true of it. */
+static const struct {
+    pt_u32 parent, module;
+    bool runs_python, is_page_fault, is_tracing;
+    pt_u32 program; /* row of the program's own frame, from 1 */
+} rows[] = {
+    {0, PYTHON, true, false, false, 1},
+    {1, LIBC, true, false, false, 1},
+    {2, KERNEL, true, false, false, 1}, /* a system call for it */
+    {1, KERNEL, true, true, false, 1},  /* no code but libc's makes one */
+    {1, TORCH, false, false, false, 5},
+    {5, LIBC, false, false, false, 5},
+    {5, KERNEL, false, true, false, 5},
+    {1, LOADER, false, false, false, 8}, /* the work is as much as there is native code */
+    {8, KERNEL, false, false, false, 8},
+    {1, US, true, false, true, 1},
+    {10, LIBC, true, false, false, 1}, /* what a hook calls is the program's */
+    {10, KERNEL, true, false, true, 1},
+    {0, CUT, false, false, false, 13},
+    {13, LIBC, false, false, false, 14}, /* nobody knows more */
+    {14, KERNEL, false, false, false, 15},
+};
+
+enum { N = sizeof rows / sizeof *rows };
+
+static void nodes_do_what_their_callers_want(void **state)
+{
+    (void)state;
+    struct pt_cpu_file modules[] = {{.path = ""},
+                                    {.path = ""},
+                                    {.path = ""},
+                                    {.path = "/x/python3.11"},
+                                    {.path = "/x/libc.so.6"},
+                                    {.path = "/x/ld-linux-x86-64.so.2"},
+                                    {.path = "/x/libproftrace.so"},
+                                    {.path = "/x/libtorch.so"}};
+    struct pt_cpu_node nodes[N + 1] = {{0}};
+    struct pt_cpu_times times[1] = {{0}};
+    struct pt_cpu_data data = {
+        .modules = modules, .n_modules = TORCH + 1, .nodes = nodes, .n_nodes = N + 1, .times = times, .n_threads = 1};
+    struct pt_cpu_view view;
+    assert_int_equal(sizeof modules / sizeof *modules, TORCH + 1);
+    for (pt_u32 i = 0; i < N; i++)
+        nodes[i + 1] = (struct pt_cpu_node){.parent = rows[i].parent, .module = rows[i].module, .address = 16 * i};
+    pt_cpu_view_of(&view, &data);
+    for (pt_u32 i = 0; i < N; i++) {
+        const pt_u32 program = pt_cpu_program_frame(&view, view.frame_of[i + 1]);
+        print_message("row %u\n", i + 1);
+        assert_int_equal(pt_cpu_runs_python(&view, i + 1), rows[i].runs_python);
+        assert_int_equal(pt_cpu_is_page_fault(&view, i + 1), rows[i].is_page_fault);
+        assert_int_equal(pt_cpu_is_tracing(&view, i + 1), rows[i].is_tracing);
+        assert_int_equal(program, view.frame_of[rows[i].program]);
+    }
+    pt_cpu_view_close(&view);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_have_kinds),
+        cmocka_unit_test(functions_have_kinds),
+        cmocka_unit_test(nodes_do_what_their_callers_want),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
