@@ -86,7 +86,7 @@ static int look_at_all(struct dispatch *dispatch, struct pt_stream *stream, pt_u
     struct pt_event event;
     int got;
     for (; (got = stream->next(stream, &event, err)) > 0; ++*n_events) {
-        pt_time_part_note(&event);
+        pt_wait_kind_note(&event);
         look(&dispatch->with_facts, dispatch->facts, &event, 1);
         look(&dispatch->beside, NULL, &event, 1);
     }
@@ -129,7 +129,7 @@ static int dispatch_events(struct dispatch *dispatch, struct pt_profile *profile
     if (!stream)
         return -1;
     if (profile->session->quality.events >= MANY_EVENTS)
-        dispatch->chunks = pt_chunks_begin(stream, pt_time_part_note);
+        dispatch->chunks = pt_chunks_begin(stream, pt_wait_kind_note);
     if (!dispatch->chunks)
         return look_at_all(dispatch, stream, &profile->n_events, err);
     stream = NULL;

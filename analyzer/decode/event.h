@@ -61,7 +61,7 @@ struct pt_event {
     struct pt_thread *thread;
     union {
         pt_u32 aux;  /* POINT */
-        pt_u32 part; /* SPAN: what pt_time_part_note() found; 0 = nobody looked yet */
+        pt_u32 note; /* SPAN: who puts events in order may leave those who look at them a note; 0 = none */
     };
     pt_i32 tag; /* sign-extended: -1 = none */
     union {

@@ -150,7 +150,7 @@ __attribute__((constructor)) static void fill_plain_parts(void)
     }
 }
 
-pt_u32 pt_time_part_find(const struct pt_event *event)
+pt_u32 pt_wait_kind_find(const struct pt_event *event)
 {
     if (plain_parts[event->desc->row])
         return plain_parts[event->desc->row];
@@ -158,8 +158,8 @@ pt_u32 pt_time_part_find(const struct pt_event *event)
     return (pt_u32)channel << PT_PART_BITS | ((pt_u32)part_of_span(event, channel) + 1);
 }
 
-void pt_time_part_note(struct pt_event *event)
+void pt_wait_kind_note(struct pt_event *event)
 {
     if (event->desc->role == PT_ROLE_SPAN)
-        event->part = pt_time_part_find(event);
+        event->note = pt_wait_kind_find(event);
 }

@@ -34,27 +34,27 @@ bool pt_waits_for_signals(const struct pt_event *event);
 /* The name of the descriptor that a span is about; NULL = it has none, or nobody knows it. */
 const char *pt_descriptor_of_event(const struct pt_event *event);
 
-/* The part of a span, and what its descriptor leads to: both are asked for by several analyses of each event, so that
- * they are found once and kept in it. */
-pt_u32 pt_time_part_find(const struct pt_event *event);
-void pt_time_part_note(struct pt_event *event);
+/* The part of a span, and what its descriptor leads to: so many ask for both that they are found once, by the thread
+ * that puts events in order, and noted in the event. */
+void pt_wait_kind_note(struct pt_event *event);
+pt_u32 pt_wait_kind_find(const struct pt_event *event);
 
 enum { PT_PART_BITS = 8 };
 
 /* A point has a value of its own in that place. */
-static inline pt_u32 pt_time_part_found(const struct pt_event *event)
+static inline pt_u32 pt_wait_kind_noted(const struct pt_event *event)
 {
-    return event->desc->role == PT_ROLE_SPAN && event->part ? event->part : pt_time_part_find(event);
+    return event->desc->role == PT_ROLE_SPAN && event->note ? event->note : pt_wait_kind_find(event);
 }
 
 static inline enum pt_time_part pt_time_part_of_event(const struct pt_event *event)
 {
-    return (enum pt_time_part)((pt_time_part_found(event) & ((1u << PT_PART_BITS) - 1)) - 1);
+    return (enum pt_time_part)((pt_wait_kind_noted(event) & ((1u << PT_PART_BITS) - 1)) - 1);
 }
 
 static inline enum pt_channel pt_channel_of_event(const struct pt_event *event)
 {
-    return (enum pt_channel)(pt_time_part_found(event) >> PT_PART_BITS);
+    return (enum pt_channel)(pt_wait_kind_noted(event) >> PT_PART_BITS);
 }
 
 #endif
