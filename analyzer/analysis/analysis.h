@@ -27,8 +27,10 @@ struct pt_analysis {
 };
 
 #define ANALYSIS(name) extern const struct pt_analysis pt_analysis_##name;
+#define AFTER(later, earlier)
 #include "analyses.def"
 #undef ANALYSIS
+#undef AFTER
 
 /* All analyses, closed by NULL. */
 extern const struct pt_analysis *const pt_analyses[];

@@ -20,10 +20,26 @@
 
 const struct pt_analysis *const pt_analyses[] = {
 #define ANALYSIS(name) &pt_analysis_##name,
+#define AFTER(later, earlier)
 #include "analyses.def"
 #undef ANALYSIS
+#undef AFTER
     NULL,
 };
+
+enum finish_order {
+#define ANALYSIS(name) FINISHES_##name,
+#define AFTER(later, earlier)
+#include "analyses.def"
+#undef ANALYSIS
+#undef AFTER
+};
+#define ANALYSIS(name)
+#define AFTER(later, earlier)                                                                                          \
+    _Static_assert(FINISHES_##earlier < FINISHES_##later, #later " looks at metrics of " #earlier);
+#include "analyses.def"
+#undef ANALYSIS
+#undef AFTER
 
 enum { N_ANALYSES = sizeof pt_analyses / sizeof *pt_analyses - 1, N_CATEGORIES = 16 };
 enum { MANY_EVENTS = 100000 }; /* putting fewer in order takes no longer than a thread takes to begin */
