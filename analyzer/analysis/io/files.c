@@ -12,8 +12,8 @@
 #include "analysis/analysis.h"
 #include "facts/call_class.h"
 #include "call_gaps.h"
-#include "util/id_map.h"
 #include "file_results.h"
+#include "file_table.h"
 
 enum { MAX_FILES = 200000, SMALL_READ_BYTES = 4096 };
 
@@ -26,8 +26,7 @@ struct descriptor {
 struct files {
     struct pt_profile *profile;
     PT_VEC(struct pt_file_use);
-    struct pt_map by_path;     /* stage, interned path -> index in items, plus 1 */
-    struct pt_id_map by_id;    /* process, string id -> the same */
+    struct pt_file_table table;
     struct pt_id_map by_fd[2]; /* process, descriptor -> index in descriptors, plus 1: descriptor layer and stdio */
     struct {
         PT_VEC(struct descriptor);
@@ -43,13 +42,6 @@ struct files {
 #define LONGEST_SMALL_GAP_NS 5000
 #define LONGEST_READ_GAP_NS 100000
 
-static void begin(void *state, struct pt_profile *profile)
-{
-    struct files *files = state;
-    files->profile = profile;
-    files->on_pipes = pt_calloc(profile->session->n_processes, sizeof *files->on_pipes);
-}
-
 /* A file on a disk, as opposed to a pipe, a socket, a device or the kernel's own. */
 static bool is_plain_path(const char *path)
 {
@@ -64,55 +56,44 @@ static bool is_plain_path(const char *path)
     return true;
 }
 
-static pt_u32 file_of_path(struct files *files, pt_u32 stage, const char *path)
-{
-    pt_u64 key = (pt_u64)stage << 48 ^ (pt_u64)(uintptr_t)path;
-    if (files->n >= MAX_FILES && !pt_map_find(&files->by_path, key)) {
-        path = NULL;
-        key = (pt_u64)stage << 48;
-    }
-    pt_u64 *slot = pt_map_at(&files->by_path, key);
-    if (!*slot) {
-        const bool is_plain = is_plain_path(path);
-        pt_vec_push(files, ((struct pt_file_use){
-                               .path = path,
-                               .stage = stage,
-                               .is_stream = !is_plain,
-                               .group = is_plain ? pt_file_groups_of(&files->groups, stage, path) : 0,
-                           }));
-        *slot = files->n;
-    }
-    return (pt_u32)(*slot - 1);
-}
-
 /* Pipes and sockets are many and say little one by one: all of a kind are one row. */
-static const char *file_name(const char *path)
+static const char *file_name(void *context, const char *path)
 {
     static const struct {
         const char *prefix, *name;
     } kinds[] = {{"pipe:[", "(pipes)"}, {"socket:[", "(sockets)"}, {"anon_inode:", "(anonymous descriptors)"},
                  {"tcp ", "(sockets)"}, {"udp ", "(sockets)"},     {"unix ", "(sockets)"}};
-    for (size_t i = 0; path && path[0] != '/' && i < sizeof kinds / sizeof *kinds; i++)
+    (void)context;
+    for (size_t i = 0; path[0] != '/' && i < sizeof kinds / sizeof *kinds; i++)
         if (!strncmp(path, kinds[i].prefix, strlen(kinds[i].prefix)))
             return kinds[i].name;
     return path;
 }
 
+static void begin(void *state, struct pt_profile *profile)
+{
+    struct files *files = state;
+    files->profile = profile;
+    files->table = (struct pt_file_table){.profile = profile, .most = MAX_FILES, .group = file_name};
+    files->on_pipes = pt_calloc(profile->session->n_processes, sizeof *files->on_pipes);
+}
+
 /* The file that a path id of a process means; -1 when the path is unknown. */
 static pt_i64 file_of_id(struct files *files, struct pt_process *process, pt_u32 path, pt_u32 dir_path)
 {
-    if (!path)
+    struct pt_file_row row;
+    if (!pt_file_row_of(&files->table, process, path, dir_path, &row))
         return -1;
-    const pt_u64 known = dir_path ? 0 : pt_id_map_get(&files->by_id, process->index, path);
-    if (known)
-        return (pt_i64)known - 1;
-    const char *text = file_name(pt_process_absolute_path(process, path, dir_path));
-    if (!text)
-        return -1;
-    const pt_u32 file = file_of_path(files, pt_profile_stage_of(files->profile, process), text);
-    if (!dir_path)
-        *pt_id_map_at(&files->by_id, process->index, path) = file + 1ull;
-    return file;
+    if (row.is_new) {
+        const bool is_plain = is_plain_path(row.name);
+        pt_vec_push(files, ((struct pt_file_use){
+                               .path = row.name,
+                               .stage = row.stage,
+                               .is_stream = !is_plain,
+                               .group = is_plain ? pt_file_groups_of(&files->groups, row.stage, row.name) : 0,
+                           }));
+    }
+    return row.number;
 }
 
 static struct descriptor *descriptor_slot(struct files *files, const struct pt_event *e, pt_i32 fd, bool stdio)
@@ -303,8 +284,7 @@ static void finish(void *state, struct pt_profile *profile)
     free(files->on_pipes);
     free(files->items);
     free(files->descriptors.items);
-    pt_map_fini(&files->by_path);
-    pt_id_map_fini(&files->by_id);
+    pt_file_table_fini(&files->table);
     pt_id_map_fini(&files->by_fd[0]);
     pt_id_map_fini(&files->by_fd[1]);
     pt_gaps_fini(&files->small_gaps);

@@ -13,7 +13,7 @@
 #include "analysis/analysis.h"
 #include "facts/call_class.h"
 #include "call_gaps.h"
-#include "util/id_map.h"
+#include "file_table.h"
 
 enum { MAX_DIRECTORIES = 50000, MAX_ROWS = 50 };
 
@@ -26,8 +26,7 @@ struct directory {
 struct metadata {
     struct pt_profile *profile;
     PT_VEC(struct directory);
-    struct pt_id_map by_id; /* process, path id -> index, plus 1 */
-    struct pt_map by_path;  /* stage, interned directory -> index, plus 1 */
+    struct pt_file_table directories;
     struct pt_intern names;
     struct pt_gaps gaps;
     struct {
@@ -37,13 +36,6 @@ struct metadata {
 
 /* Longer than what an interpreter does between two lookups. */
 #define LONGEST_GAP_NS 10000
-
-static void begin(void *state, struct pt_profile *profile)
-{
-    struct metadata *metadata = state;
-    metadata->profile = profile;
-    metadata->around = pt_calloc(profile->stages.n, sizeof *metadata->around);
-}
 
 /* All metadata events and io_open have { i32 result, u32 path, ... }; the third word is dir_path in some. */
 static pt_u32 dir_path_of(const struct pt_event *e)
@@ -66,19 +58,19 @@ static pt_u32 dir_path_of(const struct pt_event *e)
     }
 }
 
-static pt_u64 directory_of(struct metadata *metadata, pt_u32 stage, const char *path)
+static const char *directory_name(void *context, const char *path)
 {
     const char *slash = strrchr(path, '/');
-    const size_t bytes = !slash ? 0 : slash == path ? 1 : (size_t)(slash - path);
-    const char *name = pt_intern_bytes(&metadata->names, path, bytes);
-    if (metadata->n >= MAX_DIRECTORIES && !pt_map_find(&metadata->by_path, (pt_u64)stage << 48 ^ (uintptr_t)name))
-        name = NULL;
-    pt_u64 *slot = pt_map_at(&metadata->by_path, (pt_u64)stage << 48 ^ (uintptr_t)name);
-    if (!*slot) {
-        pt_vec_push(metadata, ((struct directory){.path = name, .stage = stage}));
-        *slot = metadata->n;
-    }
-    return *slot;
+    return pt_intern_bytes(context, path, !slash ? 0 : slash == path ? 1 : (size_t)(slash - path));
+}
+
+static void begin(void *state, struct pt_profile *profile)
+{
+    struct metadata *metadata = state;
+    metadata->profile = profile;
+    metadata->directories = (struct pt_file_table){
+        .profile = profile, .most = MAX_DIRECTORIES, .group = directory_name, .context = &metadata->names};
+    metadata->around = pt_calloc(profile->stages.n, sizeof *metadata->around);
 }
 
 static bool is_question(pt_u32 row)
@@ -98,18 +90,12 @@ static void event(void *state, const struct pt_event *e)
     if (!counts || e->desc->row == PT_ROW_io_close)
         return;
     const pt_u32 path = ((const struct pt_ev_io_close *)(const void *)e->payload)->path, dir_path = dir_path_of(e);
-    if (!path)
+    struct pt_file_row row;
+    if (!pt_file_row_of(&metadata->directories, e->process, path, dir_path, &row))
         return;
-    pt_u64 index = dir_path ? 0 : pt_id_map_get(&metadata->by_id, e->process->index, path);
-    if (!index) {
-        const char *text = pt_process_absolute_path(e->process, path, dir_path);
-        if (!text)
-            return;
-        index = directory_of(metadata, stage, text);
-        if (!dir_path)
-            *pt_id_map_at(&metadata->by_id, e->process->index, path) = index;
-    }
-    struct directory *d = &metadata->items[index - 1];
+    if (row.is_new)
+        pt_vec_push(metadata, ((struct directory){.path = row.name, .stage = row.stage}));
+    struct directory *d = &metadata->items[row.number];
     d->calls++;
     d->failed += e->result < 0;
     d->ns += (pt_u64)e->duration_ns;
@@ -186,8 +172,7 @@ static void finish(void *state, struct pt_profile *profile)
         table_of_directories(metadata, stage, &profile->metrics);
     }
     free(metadata->items);
-    pt_id_map_fini(&metadata->by_id);
-    pt_map_fini(&metadata->by_path);
+    pt_file_table_fini(&metadata->directories);
     pt_intern_fini(&metadata->names);
     pt_gaps_fini(&metadata->gaps);
     free(metadata->around);

@@ -10,9 +10,10 @@
 
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
-#include "call_gaps.h"
 #include "facts/wait_kind.h"
 #include "facts/workers.h"
+#include "call_gaps.h"
+#include "file_table.h"
 
 enum { MAX_FILES = 20000, MAX_ROWS = 50, SMALL_BYTES = 1024 };
 
@@ -35,7 +36,7 @@ struct small_writes {
     struct pt_profile *profile;
     struct stage_writes *stages;
     PT_VEC(struct written_file);
-    struct pt_map by_path, by_id;
+    struct pt_file_table files;
     struct pt_gaps gaps;
 };
 
@@ -43,26 +44,16 @@ static void begin(void *state, struct pt_profile *profile)
 {
     struct small_writes *small = state;
     small->profile = profile;
+    small->files = (struct pt_file_table){.profile = profile, .most = MAX_FILES};
     small->stages = pt_calloc(profile->stages.n, sizeof *small->stages);
 }
 
 static struct written_file *file_of(struct small_writes *small, const struct pt_event *e, pt_u32 path)
 {
-    const pt_u64 key = (pt_u64)e->process->index << 32 | path;
-    const pt_u64 *known = pt_map_find(&small->by_id, key);
-    if (known)
-        return &small->items[*known - 1];
-    const pt_u32 stage = pt_profile_stage_of(small->profile, e->process);
-    const char *text = path ? pt_process_absolute_path(e->process, path, 0) : NULL;
-    if (small->n >= MAX_FILES && !pt_map_find(&small->by_path, (pt_u64)stage << 48 ^ (uintptr_t)text))
-        text = NULL;
-    pt_u64 *slot = pt_map_at(&small->by_path, (pt_u64)stage << 48 ^ (uintptr_t)text);
-    if (!*slot) {
-        pt_vec_push(small, ((struct written_file){.path = text, .stage = stage}));
-        *slot = small->n;
-    }
-    *pt_map_at(&small->by_id, key) = *slot;
-    return &small->items[*slot - 1];
+    const struct pt_file_row row = pt_file_row_or_other(&small->files, e->process, path, 0);
+    if (row.is_new)
+        pt_vec_push(small, ((struct written_file){.path = row.name, .stage = row.stage}));
+    return &small->items[row.number];
 }
 
 static bool is_message(const struct pt_event *e, pt_u32 path)
@@ -209,8 +200,7 @@ static void finish(void *state, struct pt_profile *profile)
         finish_stage(small, stage);
     free(small->items);
     free(small->stages);
-    pt_map_fini(&small->by_path);
-    pt_map_fini(&small->by_id);
+    pt_file_table_fini(&small->files);
     pt_gaps_fini(&small->gaps);
 }
 

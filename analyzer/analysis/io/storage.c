@@ -14,6 +14,7 @@
 #include "analysis/analysis.h"
 #include "facts/wait_kind.h"
 #include "facts/workers.h"
+#include "file_table.h"
 
 enum { MAX_FILES = 20000, MAX_ROWS = 50 };
 
@@ -40,39 +41,23 @@ struct storage {
     struct pt_profile *profile;
     struct stage_storage *stages;
     PT_VEC(struct stored_file);
-    struct pt_map by_path, by_id;
+    struct pt_file_table files;
 };
 
 static void begin(void *state, struct pt_profile *profile)
 {
     struct storage *storage = state;
     storage->profile = profile;
+    storage->files = (struct pt_file_table){.profile = profile, .most = MAX_FILES};
     storage->stages = pt_calloc(profile->stages.n, sizeof *storage->stages);
-}
-
-static struct stored_file *file_of_text(struct storage *storage, pt_u32 stage, const char *path)
-{
-    if (storage->n >= MAX_FILES && !pt_map_find(&storage->by_path, (pt_u64)stage << 48 ^ (uintptr_t)path))
-        path = NULL;
-    pt_u64 *slot = pt_map_at(&storage->by_path, (pt_u64)stage << 48 ^ (uintptr_t)path);
-    if (!*slot) {
-        pt_vec_push(storage, ((struct stored_file){.path = path, .stage = stage}));
-        *slot = storage->n;
-    }
-    return &storage->items[*slot - 1];
 }
 
 static struct stored_file *file_of(struct storage *storage, const struct pt_event *e, pt_u32 path, pt_u32 dir_path)
 {
-    const pt_u64 key = (pt_u64)e->process->index << 32 | path;
-    const pt_u64 *known = dir_path ? NULL : pt_map_find(&storage->by_id, key);
-    if (known)
-        return &storage->items[*known - 1];
-    const char *text = path ? pt_process_absolute_path(e->process, path, dir_path) : NULL;
-    struct stored_file *file = file_of_text(storage, pt_profile_stage_of(storage->profile, e->process), text);
-    if (!dir_path)
-        *pt_map_at(&storage->by_id, key) = (pt_u64)(file - storage->items) + 1;
-    return file;
+    const struct pt_file_row row = pt_file_row_or_other(&storage->files, e->process, path, dir_path);
+    if (row.is_new)
+        pt_vec_push(storage, ((struct stored_file){.path = row.name, .stage = row.stage}));
+    return &storage->items[row.number];
 }
 
 static void took_long(struct stored_file *file, const struct pt_event *e)
@@ -248,8 +233,7 @@ static void finish(void *state, struct pt_profile *profile)
     }
     free(storage->items);
     free(storage->stages);
-    pt_map_fini(&storage->by_path);
-    pt_map_fini(&storage->by_id);
+    pt_file_table_fini(&storage->files);
 }
 
 const struct pt_analysis pt_analysis_storage = {
