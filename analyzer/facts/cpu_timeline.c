@@ -95,14 +95,16 @@ static void count_all(struct pt_cpu_timeline *timeline)
         timeline->first[i] += timeline->first[i - 1];
 }
 
-/* Of a wait whose stack was taken the exact time may be here, too: they are one. Returns how many are left. */
+/* Of a wait whose stack was taken the exact time may be here, too, a bit shorter by what the switches took: they are
+ * one. Returns how many are left. */
 static size_t join_same(struct pt_cpu_state *states, size_t n)
 {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
         struct pt_cpu_state *last = kept ? &states[kept - 1] : NULL, *one = &states[i];
         const pt_u32 both = last ? last->flags | one->flags : 0u;
-        if (last && last->start_ns == one->start_ns && !(both & PT_CPU_RAN) && both & PT_CPU_HAS_STACK &&
+        const bool is_same = last && (last->start_ns == one->start_ns || one->end_ns <= last->end_ns);
+        if (is_same && !(both & PT_CPU_RAN) && both & PT_CPU_HAS_STACK &&
             (last->flags ^ one->flags) & PT_CPU_HAS_STACK) {
             const struct pt_cpu_state *with_stack = last->flags & PT_CPU_HAS_STACK ? last : one;
             *last = (struct pt_cpu_state){.start_ns = with_stack->start_ns,
@@ -260,6 +262,41 @@ struct pt_cpu_between pt_cpu_between(const struct pt_cpu_timeline *timeline, con
     return between;
 }
 
+static bool is_told_fault(const struct pt_cpu_state *state)
+{
+    return state->flags & PT_CPU_FAULT && state->flags & PT_CPU_IS_EXACT && !state->part;
+}
+
+void pt_cpu_untold(const struct pt_cpu_timeline *timeline, pt_u32 thread, struct pt_cpu_untold *ret_untold)
+{
+    enum { LEAST_STACKS = 5 }; /* fewer stand for nothing but themselves */
+    struct pt_cpu_untold untold = {0};
+    double told_ns[PT_CPU_WAIT_CLASSES] = {0}, told_fault_ns[PT_CPU_WAIT_CLASSES] = {0};
+    pt_u32 stacks[PT_CPU_WAIT_CLASSES] = {0};
+    for (size_t i = timeline->first[thread]; i < timeline->first[thread + 1]; i++) {
+        const struct pt_cpu_state *one = &timeline->states[i];
+        const double ns = (double)(one->end_ns - one->start_ns);
+        const pt_u32 class = pt_cpu_wait_class((pt_u64)ns);
+        if (one->flags & (PT_CPU_RAN | PT_CPU_PREEMPTED))
+            continue;
+        told_ns[class] += ns;
+        told_fault_ns[class] += is_told_fault(one) ? ns : 0;
+        if (!(one->flags & PT_CPU_HAS_STACK))
+            continue;
+        *(is_told_fault(one) ? &untold.fault_with_stack_ns[class] : &untold.with_stack_ns[class]) += ns;
+        stacks[class]++;
+    }
+    for (pt_u32 class = 0; class < PT_CPU_WAIT_CLASSES; class ++) {
+        const double all_ns = (double)timeline->data->wait_sums[thread].blocked_ns[class];
+        const double fault_share =
+            untold.fault_with_stack_ns[class] / (untold.with_stack_ns[class] + untold.fault_with_stack_ns[class]);
+        untold.all_ns[class] = fmax(all_ns - told_ns[class], 0);
+        if (stacks[class] >= LEAST_STACKS)
+            untold.fault_ns[class] = fmin(fmax(fault_share * all_ns - told_fault_ns[class], 0), untold.all_ns[class]);
+    }
+    *ret_untold = untold;
+}
+
 struct pt_cpu_life pt_cpu_life(const struct pt_cpu_timeline *timeline, const struct pt_cpu_view *view, pt_u32 thread)
 {
     struct pt_cpu_life life = {0};
@@ -277,8 +314,13 @@ struct pt_cpu_life pt_cpu_life(const struct pt_cpu_timeline *timeline, const str
             life.fault_ns += is_fault && !one->part ? ns : 0;
         }
     }
+    struct pt_cpu_untold untold;
+    double untold_ns = 0;
+    pt_cpu_untold(timeline, thread, &untold);
+    for (int i = 0; i < PT_CPU_WAIT_CLASSES; i++)
+        untold_ns += untold.fault_ns[i];
     /* More of them than were kept one by one. */
-    life.fault_ns += fmax((double)timeline->data->fault_sums[thread].waits_ns - all_fault_ns, 0);
+    life.fault_ns += fmax((double)timeline->data->fault_sums[thread].waits_ns - all_fault_ns, untold_ns);
     if (!(timeline->data->header.flags & PT_CPU_FAULTS))
         life.fault_ns = NAN;
     return life;

@@ -74,6 +74,16 @@ struct pt_cpu_life {
 };
 struct pt_cpu_life pt_cpu_life(const struct pt_cpu_timeline *timeline, const struct pt_cpu_view *view, pt_u32 thread);
 
+/* Waits of which nothing is known but the sum of those of their length: the kernel has no room for all that it could say
+ * when pages are missed in a row. Those with stacks are chosen by chance, and stand for them. By class of length. */
+struct pt_cpu_untold {
+    double all_ns[PT_CPU_WAIT_CLASSES];
+    double fault_ns[PT_CPU_WAIT_CLASSES];            /* of that, for pages, outside of calls */
+    double with_stack_ns[PT_CPU_WAIT_CLASSES];       /* of what is told: those that stand for the others */
+    double fault_with_stack_ns[PT_CPU_WAIT_CLASSES]; /* and those that do for the ones for pages */
+};
+void pt_cpu_untold(const struct pt_cpu_timeline *timeline, pt_u32 thread, struct pt_cpu_untold *ret_untold);
+
 /* What it waited for a CPU after it had been woken is part of waiting in the kernel's records, and known to schedstat
  * alone, up to when that was last read. */
 static inline pt_u64 pt_cpu_runnable_ns(const struct pt_cpu_times *times)

@@ -31,8 +31,7 @@ struct gpu_host {
     struct gpu *gpu;
     const struct pt_cpu_view *view;
     const struct pt_cpu_timeline *cpu;
-    double *
-        *unseen; /* by thread and class of length: for how much more than it lasted a wait stands; NULL = not asked */
+    struct pt_cpu_untold **untold; /* by thread; NULL = not asked */
     struct {
         PT_VEC(struct in_gaps);
     } found;
@@ -48,7 +47,7 @@ struct gpu_host *pt_gpu_host_open(struct gpu *gpu, pt_u32 stage)
     host->gpu = gpu;
     host->view = &gpu->facts->views[stage];
     host->cpu = cpu;
-    host->unseen = pt_calloc(cpu->data->n_threads, sizeof *host->unseen);
+    host->untold = pt_calloc(cpu->data->n_threads, sizeof *host->untold);
     return host;
 }
 
@@ -57,37 +56,29 @@ void pt_gpu_host_close(struct gpu_host *host)
     if (!host)
         return;
     for (size_t i = 0; i < host->cpu->data->n_threads; i++)
-        free(host->unseen[i]);
-    free(host->unseen);
+        free(host->untold[i]);
+    free(host->untold);
     pt_map_fini(&host->by_function);
     free(host->found.items);
     free(host);
 }
 
 /* Which stacks are taken is chance: a wait stands for the thread's others of its length, too. Preemptions and waits for
- * pages are known one by one. */
+ * pages are told one by one, but in a storm. */
 static double unseen_of(struct gpu_host *host, pt_u32 thread, const struct pt_cpu_state *wait)
 {
     const pt_u32 class = pt_cpu_wait_class((pt_u64)(wait->end_ns - wait->start_ns));
-    if (wait->flags & (PT_CPU_PREEMPTED | PT_CPU_IS_EXACT))
+    if (wait->flags & PT_CPU_PREEMPTED || !(wait->flags & PT_CPU_HAS_STACK))
         return 0;
-    if (host->unseen[thread])
-        return host->unseen[thread][class];
-    double rest_ns[PT_CPU_WAIT_CLASSES], with_stack_ns[PT_CPU_WAIT_CLASSES] = {0};
-    for (int i = 0; i < PT_CPU_WAIT_CLASSES; i++)
-        rest_ns[i] = (double)host->cpu->data->wait_sums[thread].blocked_ns[i];
-    for (size_t i = host->cpu->first[thread]; i < host->cpu->first[thread + 1]; i++) {
-        const struct pt_cpu_state *one = &host->cpu->states[i];
-        const double ns = (double)(one->end_ns - one->start_ns);
-        if (one->flags & (PT_CPU_RAN | PT_CPU_PREEMPTED))
-            continue;
-        rest_ns[pt_cpu_wait_class((pt_u64)ns)] -= ns;
-        with_stack_ns[pt_cpu_wait_class((pt_u64)ns)] += one->flags & PT_CPU_IS_EXACT ? 0 : ns;
+    if (!host->untold[thread]) {
+        host->untold[thread] = pt_calloc(1, sizeof *host->untold[thread]);
+        pt_cpu_untold(host->cpu, thread, host->untold[thread]);
     }
-    double *unseen = host->unseen[thread] = pt_calloc(PT_CPU_WAIT_CLASSES, sizeof *unseen);
-    for (int i = 0; i < PT_CPU_WAIT_CLASSES; i++)
-        unseen[i] = rest_ns[i] > 0 && with_stack_ns[i] > 0 ? rest_ns[i] / with_stack_ns[i] : 0;
-    return unseen[class];
+    const struct pt_cpu_untold *untold = host->untold[thread];
+    const double fault_ns = untold->fault_ns[class];
+    return wait->flags & PT_CPU_IS_EXACT      ? fault_ns / untold->fault_with_stack_ns[class]
+           : untold->with_stack_ns[class] > 0 ? (untold->all_ns[class] - fault_ns) / untold->with_stack_ns[class]
+                                              : 0;
 }
 
 static const char *text_of(const struct gpu_host *host, pt_u32 function)
