@@ -269,10 +269,8 @@ static bool is_told_fault(const struct pt_cpu_state *state)
 
 void pt_cpu_untold(const struct pt_cpu_timeline *timeline, pt_u32 thread, struct pt_cpu_untold *ret_untold)
 {
-    enum { LEAST_STACKS = 5 }; /* fewer stand for nothing but themselves */
     struct pt_cpu_untold untold = {0};
     double told_ns[PT_CPU_WAIT_CLASSES] = {0}, told_fault_ns[PT_CPU_WAIT_CLASSES] = {0};
-    pt_u32 stacks[PT_CPU_WAIT_CLASSES] = {0};
     for (size_t i = timeline->first[thread]; i < timeline->first[thread + 1]; i++) {
         const struct pt_cpu_state *one = &timeline->states[i];
         const double ns = (double)(one->end_ns - one->start_ns);
@@ -284,15 +282,13 @@ void pt_cpu_untold(const struct pt_cpu_timeline *timeline, pt_u32 thread, struct
         if (!(one->flags & PT_CPU_HAS_STACK))
             continue;
         *(is_told_fault(one) ? &untold.fault_with_stack_ns[class] : &untold.with_stack_ns[class]) += ns;
-        stacks[class]++;
     }
     for (pt_u32 class = 0; class < PT_CPU_WAIT_CLASSES; class ++) {
         const double all_ns = (double)timeline->data->wait_sums[thread].blocked_ns[class];
-        const double fault_share =
-            untold.fault_with_stack_ns[class] / (untold.with_stack_ns[class] + untold.fault_with_stack_ns[class]);
+        const double stacks_ns = untold.with_stack_ns[class] + untold.fault_with_stack_ns[class];
+        const double fault_ns = stacks_ns > 0 ? all_ns * untold.fault_with_stack_ns[class] / stacks_ns : 0;
         untold.all_ns[class] = fmax(all_ns - told_ns[class], 0);
-        if (stacks[class] >= LEAST_STACKS)
-            untold.fault_ns[class] = fmin(fmax(fault_share * all_ns - told_fault_ns[class], 0), untold.all_ns[class]);
+        untold.fault_ns[class] = fmin(fmax(fault_ns - told_fault_ns[class], 0), untold.all_ns[class]);
     }
     *ret_untold = untold;
 }

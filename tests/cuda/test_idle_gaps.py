@@ -3,7 +3,8 @@
 """Why the GPU was idle: what the report says of planted gaps, against what the doubles and the program know to be true.
 
 The doubles know when the GPU truly ran; the small torch (tests/fakecuda) notes when each planted cause kept its thread. Both lie on
-CLOCK_MONOTONIC: their intersection is what each cause must be given, within 2 % of the idle time, no less and no more. On a busy machine
+CLOCK_MONOTONIC: their intersection is what each cause must be given, within 2 % of the idle time, no less and no more. The times of records are interpolated, as CUPTI does it: a thousandth of what the GPU did
+may be missing. On a busy machine
 the planted times include moments in which the thread that launches could have run and did not: these the report calls `runnable`.
 Thousands of calls are recorded amid a cause: that is `tracing`. By no more than these two it may fall short.
 Within a call the report cannot tell such moments: by what the thread queued for a CPU (schedstat) there may be more of a cause than planted.
@@ -21,6 +22,8 @@ BUILD = os.path.abspath(os.environ.get("PROFTRACE_BUILD", os.path.join(HERE, "..
 PROFTRACE = os.path.join(BUILD, "proftrace")
 TORCH = os.path.join(HERE, "..", "fakecuda", "mini_torch.py")
 TOLERANCE = 0.02
+KNOWN_BY_SAMPLES = {"python", "native", "heap", "tracing", "page_in"}
+CHANCE_S = 0.03  # three samples
 
 # Planted cause -> the causes of the report that it is. More than one where what was planted is truly more than one thing.
 TOLD_AS = {
@@ -69,7 +72,7 @@ class Gaps(unittest.TestCase):
         device = gpu["devices"][0]
         told = {row["cause"]: row["seconds"] for row in device["idle_causes"]}
         idle_s = true["idle_of_all"]["idle_ns"] / 1e9
-        self.assertAlmostEqual(device["idle_s"], idle_s, delta=0.001 * idle_s)
+        self.assertAlmostEqual(device["idle_s"], idle_s, delta=0.001 * (idle_s + device["busy_s"]))
         self.assertAlmostEqual(sum(told.values()), device["idle_s"], delta=1e-5, msg=told)
         self.assertEqual(gpu["completeness_percent"], 100)
         queued_s = true["waited_for_cpu_ns"] / 1e9
@@ -85,8 +88,9 @@ class Gaps(unittest.TestCase):
             planted_s = sum(s for cause, s in planted.items() if TOLD_AS[cause] == names)
             found = sum(told.get(name, 0) for name in names)
             beside_s = sum(told.get(name, 0) for name in BESIDE if name not in names)
-            self.assertGreater(found, planted_s - TOLERANCE * idle_s - beside_s, (names, told, true["idle_of_all"]))
-            self.assertLess(found, planted_s + TOLERANCE * idle_s + queued_s, (names, told, true["idle_of_all"], queued_s))
+            chance_s = CHANCE_S if KNOWN_BY_SAMPLES & set(names) else 0
+            self.assertGreater(found, planted_s - TOLERANCE * idle_s - beside_s - chance_s, (names, told, true["idle_of_all"]))
+            self.assertLess(found, planted_s + TOLERANCE * idle_s + queued_s + chance_s, (names, told, true["idle_of_all"], queued_s))
             rest = max(told.get(name, 0) for name in names if name not in BESIDE)
             self.assertGreaterEqual(told.get(names[0], 0), rest, (names, told))
 
