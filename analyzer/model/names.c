@@ -12,6 +12,7 @@
 #include "proftrace/codec.h"
 #include "util/mem.h"
 #include "util/str.h"
+#include "util/text/path.h"
 #include "session_data.h"
 
 static void add_module(struct pt_process_data *data, const struct pt_definition *def)
@@ -241,26 +242,6 @@ static bool is_pseudo(const char *path)
     return colon && colon[1] == '[' && !memchr(path, '/', (size_t)(colon - path));
 }
 
-/* "/a//b/./c/../d" -> "/a/b/d". ".." is taken textually, as said in session.h. */
-static void normalise(struct pt_str *out, const char *path)
-{
-    while (*path) {
-        path += strspn(path, "/");
-        const size_t n = strcspn(path, "/");
-        if (n == 2 && path[0] == '.' && path[1] == '.') {
-            while (out->n && out->text[--out->n] != '/')
-                ;
-        } else if (n && !(n == 1 && path[0] == '.')) {
-            pt_str_char(out, '/');
-            pt_str_bytes(out, path, n);
-        }
-        path += n;
-    }
-    if (!out->n)
-        pt_str_char(out, '/');
-    out->text[out->n] = 0;
-}
-
 static const char *make_path(struct pt_process *process, pt_u32 path_id, pt_u32 dir_id)
 {
     struct pt_session_data *session = (struct pt_session_data *)process->session;
@@ -279,7 +260,7 @@ static const char *make_path(struct pt_process *process, pt_u32 path_id, pt_u32 
         pt_str_char(&joined, '/');
     }
     pt_str_add(&joined, path);
-    normalise(&normal, joined.text);
+    pt_path_normalise(&normal, joined.text);
     session->paths_bytes += normal.n;
     const char *interned = pt_intern_bytes(&session->paths, normal.text, normal.n);
     pt_str_fini(&joined);

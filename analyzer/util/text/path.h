@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * path.h - paths as text: nothing is looked up, for they may be of a run long ago.
+ */
+#ifndef PT_UTIL_TEXT_PATH_H
+#define PT_UTIL_TEXT_PATH_H
+
+#include "util/str.h"
+
+/* "/a//b/./c/../d" -> "/a/b/d", into an empty text. What ".." leads to is taken from the text alone. */
+void pt_path_normalise(struct pt_str *ret_path, const char *path);
+/* A path as a directory's members see it, normalised: "/a" and "../b" -> "/b". */
+void pt_path_join(struct pt_str *ret_path, const char *directory, const char *path);
+
+#endif
