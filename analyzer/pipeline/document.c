@@ -66,10 +66,17 @@ static void drop_byte_order_mark(struct pt_str *text)
     text->n -= length;
 }
 
+static bool holds_any(const struct pt_str *text, const char *const *words)
+{
+    for (; words && *words; words++)
+        if (memmem(pt_str_text(text), text->n, *words, strlen(*words)))
+            return true;
+    return !words;
+}
+
 static int parse(struct pt_document *document, bool report, struct pt_error *err)
 {
     struct pt_str *text = &document->text;
-    drop_byte_order_mark(text);
     if (text->n >= 2 && (!memcmp(text->text, "\xff\xfe", 2) || !memcmp(text->text, "\xfe\xff", 2)))
         return pt_fail_code(err, 2, "this is UTF-16; save the file as UTF-8");
     if (strspn(pt_str_text(text), " \t\r\n") == text->n)
@@ -95,22 +102,37 @@ static int read_document(const char *path, bool report, struct pt_document *ret_
     struct stat about;
     PT_AUTO(pt_closep) int fd = open_document(path, report, &about, err);
     *ret_document = (struct pt_document){0};
-    if (fd >= 0 && read_text(fd, &ret_document->text, err) == 0 && parse(ret_document, report, err) == 0) {
-        ret_document->modified = about.st_mtim;
+    if (fd < 0 || read_text(fd, &ret_document->text, err) < 0)
+        return -1;
+    drop_byte_order_mark(&ret_document->text);
+    ret_document->modified = about.st_mtim;
+    return 0;
+}
+
+static int read_and_parse(const char *path, bool report, const char *const *words, struct pt_document *ret_document,
+                          struct pt_error *err)
+{
+    if (read_document(path, report, ret_document, err) == 0 &&
+        (!holds_any(&ret_document->text, words) || parse(ret_document, report, err) == 0))
         return 0;
-    }
     pt_document_fini(ret_document);
     return pt_while(err, "%s", path);
 }
 
 int pt_document_read(const char *path, struct pt_document *ret_document, struct pt_error *err)
 {
-    return read_document(path, false, ret_document, err);
+    return read_and_parse(path, false, NULL, ret_document, err);
 }
 
 int pt_document_read_report(const char *path, struct pt_document *ret_document, struct pt_error *err)
 {
-    return read_document(path, true, ret_document, err);
+    return read_and_parse(path, true, NULL, ret_document, err);
+}
+
+int pt_document_read_report_with(const char *path, const char *const *words, struct pt_document *ret_document,
+                                 struct pt_error *err)
+{
+    return read_and_parse(path, true, words, ret_document, err);
 }
 
 void pt_document_fini(struct pt_document *document)

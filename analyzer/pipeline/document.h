@@ -25,6 +25,9 @@ struct pt_document {
 int pt_document_read(const char *path, struct pt_document *ret_document, struct pt_error *err);
 /* What a program has left: a regular file, and Python's NaN is null. */
 int pt_document_read_report(const char *path, struct pt_document *ret_document, struct pt_error *err);
+/* The same; one that holds none of the words (NULL-terminated) anywhere is not parsed: its `json` is NULL. */
+int pt_document_read_report_with(const char *path, const char *const *words, struct pt_document *ret_document,
+                                 struct pt_error *err);
 void pt_document_fini(struct pt_document *document);
 
 /* "the string \"ten\"", "the number 7", "true", "a list": what was found where something else was expected. */

@@ -10,6 +10,7 @@
 
 #include "util/auto.h"
 #include "document.h"
+#include "grade_file.h"
 #include "quality_find.h"
 
 /* The keys of the pipeline's document: always reported. */
@@ -70,26 +71,15 @@ static void name_metrics(const struct pt_config_quality *wanted, struct pt_quali
         name_metric(quality, places, wanted->min.items[i].name)->min = wanted->min.items[i].value;
 }
 
-/* File systems stamp with the kernel's tick, some with whole seconds only: a file that a stage has just written may
- * seem a little older than the run. */
-static bool is_older(struct timespec modified, pt_u64 start_ns)
-{
-    const pt_u64 second = 1000000000, tick = 20000000;
-    if (modified.tv_sec < 0)
-        return true;
-    const pt_u64 modified_ns = (pt_u64)modified.tv_sec * second + (pt_u64)modified.tv_nsec;
-    return modified.tv_nsec == 0 ? modified_ns < start_ns - start_ns % second : modified_ns + tick < start_ns;
-}
-
 /* Why no value can be had from the file at all; NULL = it was read. */
 static char *read_file(const char *file, pt_u64 start_realtime_ns, struct pt_document *document)
 {
     struct pt_error err = {0};
     if (!file)
-        return pt_strdup("profile.quality.file is not set, so no grade report is read");
+        return pt_strdup("profile.quality.file is not set, and nobody looked for a grade report");
     if (pt_document_read_report(file, document, &err) < 0)
         return pt_strdup(err.text);
-    if (is_older(document->modified, start_realtime_ns))
+    if (pt_is_older_than_run(document->modified, start_realtime_ns))
         return pt_asprintf("%s: older than this run, so it is not of this run; does a stage write it?", file);
     if (!cJSON_IsObject(document->json) && !cJSON_IsArray(document->json))
         return pt_asprintf("%s: holds no keys: expected an object at the top", file);
@@ -98,35 +88,69 @@ static char *read_file(const char *file, pt_u64 start_realtime_ns, struct pt_doc
 
 static const char *keep(struct pt_quality_metrics *quality, const char *text)
 {
-    return pt_arena_text(&quality->reasons, text, strlen(text));
+    return pt_arena_text(&quality->texts, text, strlen(text));
+}
+
+static void all_unknown(struct pt_quality_metrics *quality, const char *reason)
+{
+    for (size_t i = 0; i < quality->n; i++)
+        quality->items[i].reason = keep(quality, reason);
+}
+
+static void take_values(struct pt_quality_metrics *quality, const struct places *places, const char *file,
+                        const cJSON *json)
+{
+    quality->file = keep(quality, file);
+    for (size_t i = 0; i < quality->n; i++) {
+        const struct pt_quality_value found = pt_quality_find(json, places->items[i]);
+        PT_AUTO(pt_freep) char *problem = found.problem;
+        PT_AUTO(pt_freep) char *reason = problem ? pt_asprintf("%s: %s", file, problem) : NULL;
+        quality->items[i].value = found.value;
+        quality->items[i].reason = reason ? keep(quality, reason) : NULL;
+    }
 }
 
 void pt_quality_read(const struct pt_config *config, pt_u64 start_realtime_ns, struct pt_quality_metrics *ret_quality)
 {
-    const char *file = config->quality.file;
     struct pt_document document = {0};
     struct places places = {0};
     *ret_quality = (struct pt_quality_metrics){0};
     name_metrics(&config->quality, ret_quality, &places);
-    PT_AUTO(pt_freep) char *unreadable = read_file(file, start_realtime_ns, &document);
-    for (size_t i = 0; i < ret_quality->n; i++) {
-        struct pt_run_quality *metric = &ret_quality->items[i];
-        if (unreadable) {
-            metric->reason = keep(ret_quality, unreadable);
-            continue;
-        }
-        PT_AUTO(pt_freep) char *problem = pt_quality_find(document.json, places.items[i], &metric->value);
-        PT_AUTO(pt_freep) char *reason = problem ? pt_asprintf("%s: %s", file, problem) : NULL;
-        metric->reason = reason ? keep(ret_quality, reason) : NULL;
-    }
+    PT_AUTO(pt_freep) char *unreadable = read_file(config->quality.file, start_realtime_ns, &document);
+    if (unreadable)
+        all_unknown(ret_quality, unreadable);
+    else
+        take_values(ret_quality, &places, config->quality.file, document.json);
     pt_document_fini(&document);
+    free(places.items);
+}
+
+void pt_quality_search(const struct pt_config *config, pt_u64 start_realtime_ns, const struct pt_written_files *written,
+                       struct pt_quality_metrics *ret_quality)
+{
+    struct places places = {0};
+    struct pt_grade_file file;
+    *ret_quality = (struct pt_quality_metrics){0};
+    name_metrics(&config->quality, ret_quality, &places);
+    const struct pt_grade_search search = {written->paths, written->n, places.items, places.n, start_realtime_ns};
+    pt_grade_file_choose(&search, &file);
+    if (file.path) {
+        take_values(ret_quality, &places, file.path, file.document.json);
+    } else {
+        PT_AUTO(pt_freep)
+        char *reason = pt_asprintf("no grade report was found: %s%s%s; name it in profile.quality.file",
+                                   pt_str_text(&file.why_none), written->unseen ? "; " : "",
+                                   written->unseen ? written->unseen : "");
+        all_unknown(ret_quality, reason);
+    }
+    pt_grade_file_fini(&file);
     free(places.items);
 }
 
 void pt_quality_fini(struct pt_quality_metrics *quality)
 {
     free(quality->items);
-    pt_arena_fini(&quality->reasons);
+    pt_arena_fini(&quality->texts);
     *quality = (struct pt_quality_metrics){0};
 }
 

@@ -64,6 +64,16 @@ static void note(struct search *search, const cJSON *const *way, int depth, cons
     pt_str_printf(&search->places, "%s%s", search->count > 1 ? ", " : "", pt_str_text(&place));
 }
 
+/* A program may well write the configuration that it was given beside its results. */
+static bool holds_floors(const cJSON *const *way, int depth, const cJSON *item)
+{
+    const char *const names[] = {"profile", "quality"};
+    bool is_below = depth > 2 && item->string && !strcmp(item->string, "min");
+    for (int i = 0; is_below && i < 2; i++)
+        is_below = way[depth - 2 + i]->string && !strcmp(way[depth - 2 + i]->string, names[i]);
+    return is_below;
+}
+
 /* Depth first over all members, with the way down as the only memory. */
 static void search_all(const cJSON *json, struct search *search)
 {
@@ -78,7 +88,7 @@ static void search_all(const cJSON *json, struct search *search)
         }
         if (item->string && !strcmp(item->string, search->name))
             note(search, way, depth, item);
-        if (item->child && depth <= PT_JSON_TEXT_MAX_DEPTH) {
+        if (item->child && depth <= PT_JSON_TEXT_MAX_DEPTH && !holds_floors(way, depth, item)) {
             way[depth++] = item;
             item = item->child;
         } else {
@@ -87,33 +97,34 @@ static void search_all(const cJSON *json, struct search *search)
     }
 }
 
-static char *number_of(const cJSON *item, const char *key, double *ret_value)
+static struct pt_quality_value number_of(const cJSON *item, const char *key)
 {
     PT_AUTO(pt_str_fini) struct pt_str shown = {0};
-    if (cJSON_IsNumber(item) && isfinite(item->valuedouble)) {
-        *ret_value = item->valuedouble;
-        return NULL;
-    }
+    if (cJSON_IsNumber(item) && isfinite(item->valuedouble))
+        return (struct pt_quality_value){PT_QUALITY_THERE, item->valuedouble, NULL};
     if (cJSON_IsNull(item))
-        return pt_asprintf("%.80s is null or NaN", key);
+        return (struct pt_quality_value){PT_QUALITY_THERE, NAN, pt_asprintf("%.80s is null or NaN", key)};
     pt_document_describe(item, &shown);
-    return pt_asprintf("%.80s: expected a number, found %s", key, pt_str_text(&shown));
+    return (struct pt_quality_value){PT_QUALITY_UNCLEAR, NAN,
+                                     pt_asprintf("%.80s: expected a number, found %s", key, pt_str_text(&shown))};
 }
 
-char *pt_quality_find(const cJSON *json, const char *key, double *ret_value)
+struct pt_quality_value pt_quality_find(const cJSON *json, const char *key)
 {
     const cJSON *item = cJSON_IsObject(json) ? cJSON_GetObjectItemCaseSensitive(json, key) : NULL;
     struct search search = {.name = key};
     if (!item)
         item = follow(json, key);
     if (item)
-        return number_of(item, key, ret_value);
+        return number_of(item, key);
     search_all(json, &search);
     PT_AUTO(pt_str_fini) struct pt_str places = search.places;
     if (!search.count)
-        return pt_asprintf("has no key %.80s", key);
-    if (search.count > 1)
-        return pt_asprintf("%.80s is there %zu times (%s%s); put the one you mean into profile.quality.keys", key,
-                           search.count, pt_str_text(&places), search.count > SHOWN_PLACES ? ", ..." : "");
-    return number_of(search.found, key, ret_value);
+        return (struct pt_quality_value){PT_QUALITY_ABSENT, NAN, pt_asprintf("has no key %.80s", key)};
+    if (search.count == 1)
+        return number_of(search.found, key);
+    return (struct pt_quality_value){
+        PT_QUALITY_UNCLEAR, NAN,
+        pt_asprintf("%.80s is there %zu times (%s%s); put the one you mean into profile.quality.keys", key,
+                    search.count, pt_str_text(&places), search.count > SHOWN_PLACES ? ", ..." : "")};
 }

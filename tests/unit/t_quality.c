@@ -107,7 +107,7 @@ static void nested_keys_are_found(void **state)
 static void what_is_missing_has_a_reason(void **state)
 {
     (void)state;
-    check("{}", "{}", 0, 0, "profile.quality.file is not set, so no grade report is read");
+    check("{}", "{}", 0, 0, "profile.quality.file is not set, and nobody looked for a grade report");
     check("{}", "{\"file\": \"/no/such\"}", 0, 0, "/no/such: there is no such file; check the path");
     check("{}", FILE_ONLY, 0, 0, "grade.json: has no key run_grade_0_100");
     check("{\"run_grade_0_100\": \"A\"}", FILE_ONLY, 0, 0,
