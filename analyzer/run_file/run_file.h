@@ -64,6 +64,7 @@ struct pt_run_thresholds {
 /* What a pipeline's configuration said; absent for a single command. */
 struct pt_run_pipeline {
     const char *config, *dataset, *quality_file;
+    const char *quality_read_from; /* the grade report that gave the values; NULL = none was read */
     double train_epochs;
     struct pt_run_thresholds thresholds;
     double carbon_intensity_g_per_kwh;
