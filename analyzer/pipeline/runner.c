@@ -131,19 +131,36 @@ static void remove_temp(struct pt_runner *runner)
 
 /* ---- quality ---- */
 
-static void read_quality(struct pt_runner *runner)
+static void forget_floors(struct pt_runner_result *result)
 {
-    struct pt_quality_metrics *quality = &runner->quality;
-    pt_quality_read(runner->request->config, runner->request->dir->start_realtime_ns, quality);
+    for (size_t i = 0; i < result->broken_floors.n; i++)
+        free(result->broken_floors.items[i]);
+    free(result->broken_floors.items);
+    result->broken_floors.items = NULL;
+    result->broken_floors.n = result->broken_floors.capacity = 0;
+}
+
+void pt_runner_judge(struct pt_runner_result *result, const struct pt_quality_metrics *quality)
+{
+    forget_floors(result);
     for (size_t i = 0; i < quality->n; i++) {
         if (!pt_quality_is_broken(&quality->items[i]))
             continue;
         PT_AUTO(pt_str_fini) struct pt_str sentence = {0};
         pt_quality_describe_broken(&quality->items[i], &sentence);
-        pt_vec_push(&runner->result->broken_floors, pt_strdup(pt_str_text(&sentence)));
+        pt_vec_push(&result->broken_floors, pt_strdup(pt_str_text(&sentence)));
     }
-    runner->run.pipeline.quality = quality->items;
-    runner->run.pipeline.n_quality = (pt_u32)quality->n;
+}
+
+static void read_quality(struct pt_runner *runner)
+{
+    struct pt_quality_metrics *quality = &runner->quality;
+    struct pt_run_pipeline *pipeline = &runner->run.pipeline;
+    pt_quality_read(runner->request->config, runner->request->dir->start_realtime_ns, quality);
+    pt_runner_judge(runner->result, quality);
+    pipeline->quality = quality->items;
+    pipeline->n_quality = (pt_u32)quality->n;
+    pipeline->quality_read_from = quality->file;
 }
 
 /* ---- the whole ---- */
@@ -190,7 +207,5 @@ int pt_pipeline_run(const struct pt_runner_request *request, struct pt_runner_re
 
 void pt_runner_result_fini(struct pt_runner_result *result)
 {
-    for (size_t i = 0; i < result->broken_floors.n; i++)
-        free(result->broken_floors.items[i]);
-    free(result->broken_floors.items);
+    forget_floors(result);
 }

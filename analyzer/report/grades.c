@@ -66,6 +66,14 @@ bool pt_grade_is_broken(const struct pt_grade *grade)
     return grade->value.type == PT_VALUE_UNKNOWN || pt_value_number(grade->value) < grade->min;
 }
 
+const char *pt_grade_source(const struct pt_profile *profile)
+{
+    const char *file = profile->run ? profile->run->pipeline.quality_read_from : NULL;
+    const char *cwd = profile->run && profile->run->cwd ? profile->run->cwd : "";
+    const size_t n = strlen(cwd);
+    return file && n > 1 && !strncmp(file, cwd, n) && file[n] == '/' && file[n + 1] ? file + n + 1 : file;
+}
+
 bool pt_grades_are_wanted(const struct pt_profile *profile)
 {
     for (pt_u32 i = 0; profile->run && i < profile->run->pipeline.n_quality; i++)

@@ -72,22 +72,29 @@ static void add_shown(struct pt_doc *doc, const struct pt_report *report, const 
         pt_github_annotations(doc, written->annotations);
 }
 
-int pt_write_reports(const char *run_dir, const struct pt_written *written, struct pt_error *err)
+int pt_write_open_reports(const struct pt_report *report, const char *run_dir, const struct pt_written *written,
+                          struct pt_error *err)
 {
     const struct pt_report_options options = {.top = 20};
-    struct pt_report report = {0};
     const mode_t before = umask(077); /* a run directory is private: paths and arguments are in its reports */
-    int result = pt_report_open(run_dir, &report, err);
-    if (!result) {
-        PT_AUTO(pt_doc_freep) struct pt_doc *doc = pt_report_build(&report.profile, &report.findings, &options);
-        for (const struct pt_renderer *renderer = pt_renderers; renderer->name && !result; renderer++)
-            if (renderer->file_name)
-                result = write_one(doc, renderer, run_dir, err);
-        if (!result)
-            result = pt_chart_write_files(doc, run_dir, err);
-        add_shown(doc, &report, run_dir, written);
-    }
-    pt_report_close(&report);
+    PT_AUTO(pt_doc_freep) struct pt_doc *doc = pt_report_build(&report->profile, &report->findings, &options);
+    int result = 0;
+    for (const struct pt_renderer *renderer = pt_renderers; renderer->name && !result; renderer++)
+        if (renderer->file_name)
+            result = write_one(doc, renderer, run_dir, err);
+    if (!result)
+        result = pt_chart_write_files(doc, run_dir, err);
+    add_shown(doc, report, run_dir, written);
     umask(before);
+    return result;
+}
+
+int pt_write_reports(const char *run_dir, const struct pt_written *written, struct pt_error *err)
+{
+    struct pt_report report = {0};
+    int result = pt_report_open(run_dir, &report, err);
+    if (!result)
+        result = pt_write_open_reports(&report, run_dir, written, err);
+    pt_report_close(&report);
     return result;
 }

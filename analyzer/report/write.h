@@ -18,5 +18,8 @@ struct pt_written {
 
 /* Write every form of report that has a file name into the run directory. */
 int pt_write_reports(const char *run_dir, const struct pt_written *written, struct pt_error *err);
+/* The same of a run that is open. */
+int pt_write_open_reports(const struct pt_report *report, const char *run_dir, const struct pt_written *written,
+                          struct pt_error *err);
 
 #endif

@@ -73,6 +73,8 @@ void pt_build_grades(const struct pt_build *b)
             pt_vec_push(&b->doc->broken_floors,
                         ((struct pt_doc_floor){grade->key, grade->label, {PT_SHOW_NUMBER, grade->value}, grade->min}));
     }
+    if (pt_grades_are_wanted(b->profile) && pt_grade_source(b->profile))
+        pt_doc_line(&b->doc->grades, "quality_file", "Read from", PT_SHOW_TEXT, pt_text(pt_grade_source(b->profile)));
     free(grades.items);
 }
 

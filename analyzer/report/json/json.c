@@ -62,6 +62,8 @@ static void put_grades(const struct pt_report_json *r)
     for (size_t i = 0; i < grades.n; i++)
         pt_json_value(r->json, grades.items[i].key, PT_SHOW_NUMBER, grades.items[i].value);
     pt_json_end(r->json);
+    if (r->profile->run && r->profile->run->pipeline.quality_read_from)
+        pt_json_text(r->json, "quality_file", r->profile->run->pipeline.quality_read_from);
     if (r->profile->run && r->profile->run->is_pipeline) {
         pt_json_array(r->json, "quality_floors_broken");
         for (size_t i = 0; i < grades.n; i++) {

@@ -14,7 +14,15 @@
 #include "util/text/width.h"
 #include "bar.h"
 
-enum { MOST_STAGES = 20, MOST_FINDINGS = 5, WIDEST_NAME = 24, BAR = 14, MARGIN = 2, DEFAULT_WIDTH = 100 };
+enum {
+    MOST_STAGES = 20,
+    MOST_FINDINGS = 5,
+    WIDEST_NAME = 24,
+    NARROWEST_FACT = 20,
+    BAR = 14,
+    MARGIN = 2,
+    DEFAULT_WIDTH = 100
+};
 
 static pt_u32 width_of(const struct pt_text_out *t)
 {
@@ -198,9 +206,13 @@ static void put_fact(const struct pt_text_out *t, const char *label, struct pt_c
     if (cell.value.type == PT_VALUE_UNKNOWN)
         return;
     PT_AUTO(pt_str_fini) struct pt_str raw = {0};
+    PT_AUTO(pt_str_fini) struct pt_str value = {0};
     PT_AUTO(pt_str_fini) struct pt_str clean = {0};
     pt_str_printf(&raw, "%s ", label);
-    pt_show_value(&raw, cell, PT_STYLE_TERMINAL);
+    pt_show_value(&value, cell, PT_STYLE_TERMINAL);
+    const pt_u32 used = MARGIN + pt_text_width(pt_str_text(&raw));
+    pt_text_shorten(&raw, pt_str_text(&value),
+                    width_of(t) > used + NARROWEST_FACT ? width_of(t) - used : NARROWEST_FACT, "...");
     pt_text_clean(&clean, pt_str_text(&raw)); /* a quality metric's key is the user's */
     const pt_u32 so_far = width_of_last_line(t->out);
     if (so_far && so_far + MARGIN + pt_text_width(pt_str_text(&clean)) > width_of(t))
