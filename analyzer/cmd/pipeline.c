@@ -23,7 +23,7 @@
 #include "util/text/fmt.h"
 #include "util/text/sanitize.h"
 #include "cmd.h"
-
+#include "grade_report.h"
 #include "options.h"
 #include "shell_word.h"
 #include "switches.h"
@@ -93,13 +93,30 @@ struct outcome {
     struct pt_str summary, headlines, annotations;
 };
 
-static void write_reports(const struct request *request, const struct pt_runner_request *what, struct outcome *outcome)
+/* A grade report that the configuration does not name is looked for with what the pass over the events has found. */
+static int write_in_run(const struct pt_runner_request *what, const struct pt_written *written,
+                        struct pt_runner_result *result, struct pt_error *err)
+{
+    struct pt_report report = {0};
+    struct pt_quality_metrics quality = {0};
+    int code = pt_report_open(what->dir->path, &report, err);
+    if (code == 0 && !what->config->quality.file)
+        pt_grade_report_find(what, &report, result, &quality);
+    if (code == 0)
+        code = pt_write_open_reports(&report, what->dir->path, written, err);
+    pt_report_close(&report);
+    pt_quality_fini(&quality);
+    return code;
+}
+
+static void write_reports(const struct request *request, const struct pt_runner_request *what,
+                          struct pt_runner_result *result, struct outcome *outcome)
 {
     const char *directory = what->dir->path, *copy_to = what->config->report_dir;
     struct pt_error err = {0};
     const bool github = wants_github(request);
     const struct pt_written written = {&outcome->headlines, &outcome->summary, github ? &outcome->annotations : NULL};
-    outcome->reported = pt_write_reports(directory, &written, &err) == 0;
+    outcome->reported = write_in_run(what, &written, result, &err) == 0;
     if (outcome->reported && copy_to)
         outcome->reported = pt_report_copy(directory, copy_to, &err) == 0;
     if (!outcome->reported) {
@@ -153,7 +170,7 @@ static int run_in(const struct request *request, const struct pt_runner_request 
     int code = pt_pipeline_run(what, &result, err);
     pt_signals_linger(signals, pt_environment_says_quiet() ? NULL : writing_reports);
     if (code == 0) {
-        write_reports(request, what, &outcome);
+        write_reports(request, what, &result, &outcome);
         print_end(what, &result, &outcome);
         code = exit_code(&result, &outcome);
     }

@@ -26,6 +26,7 @@ class Quality(PipelineCase):
         report = self.report()
         self.assertEqual({key: report["quality_metrics"][key] for key in GRADE}, GRADE)
         self.assertEqual(report["quality_floors_broken"], [])
+        self.assertEqual(report["quality_file"], self.work + "/grade.json")
         self.assertIn("## Quality\n- Grade: 72.5/100\n- Precision: 0.85\n- Recall: 0.78\n", self.assert_markdown())
 
     def test_others_are_named(self):
