@@ -42,8 +42,13 @@ enum finish_order {
 #undef AFTER
 
 enum { N_ANALYSES = sizeof pt_analyses / sizeof *pt_analyses - 1, N_CATEGORIES = 16 };
-enum { MANY_EVENTS = 100000 }; /* putting fewer in order takes no longer than a thread takes to begin */
-enum { WITH_FACTS, BESIDE };   /* readers of chunks */
+/* Putting fewer in order takes no longer than a thread takes to begin. */
+#ifdef PROFTRACE_THREADS_ALWAYS
+enum { MANY_EVENTS = 0 };
+#else
+enum { MANY_EVENTS = 100000 };
+#endif
+enum { WITH_FACTS, BESIDE }; /* readers of chunks */
 
 /* Who wants events of a category, so that an event costs one call per analysis that asked for it. */
 struct lane {

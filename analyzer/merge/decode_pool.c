@@ -13,7 +13,13 @@
 
 #include "util/mem.h"
 
-enum { MAX_WORKERS = 4, MAX_AHEAD = 192, FEW_BLOCKS = 8 };
+enum { MAX_WORKERS = 4, MAX_AHEAD = 192 };
+/* Fewer are decoded before a worker has begun. */
+#ifdef PROFTRACE_THREADS_ALWAYS
+enum { FEW_BLOCKS = 0 };
+#else
+enum { FEW_BLOCKS = 8 };
+#endif
 
 struct pt_decode_pool {
     pthread_mutex_t lock;

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT
+# ThreadSanitizer on the analyzer and its tests; the injected half stays as it is, as under ASan. Traces of any size are worked
+# on by all threads, so that every golden story goes through them.
+set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "")
+set(PROFTRACE_SANITIZE "thread" CACHE STRING "")
+set(PROFTRACE_THREADS_ALWAYS ON CACHE BOOL "")
