@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * Each rule over resources, waits and workers: it fires at what it complains about, and is silent when one figure is
- * other.
+ * Every rule fires at what it complains about, and is silent when one figure is other. The two cases of a RULE follow
+ * from its row: its metric at the threshold, and beyond it. A RULE_CUSTOM needs a row here.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/analysis.h"
 #include "rules/rule.h"
 
+/* A metric of the stage, or what is known of its process: see set_of_process. */
 struct figure {
     const char *metric;
     double value;
@@ -112,10 +114,6 @@ static const struct {
       {"gpu.launch.empty_percent", 90},
       {"gpu.kernels.mean_s", 2e-5}},
      2e-3},
-    {"gpu_pageable_copies", {{"gpu.copies.pageable.cost_s", 2}, {"gpu.copies.pageable.calls", 100}}, 9},
-    {"gpu_synchronous_copies", {{"gpu.synchronous.cost_s", 2}, {"gpu.synchronous.calls", 100}}, 9},
-    {"gpu_allocation_churn", {{"gpu.allocation.cost_s", 2}, {"gpu.allocation.calls", 100}}, 19},
-    {"gpu_module_load", {{"gpu.load.cost_s", 2}}, 0.1},
     {"gpu_collective_imbalance",
      {{"gpu.collectives.ranks.count", 2},
       {"gpu.collectives.imbalance.cost_s", 3},
@@ -126,7 +124,6 @@ static const struct {
     {"high_memory", {{"rss.max_bytes", 17.0 * 1024 * 1024 * 1024}}, 15.0 * 1024 * 1024 * 1024},
     {"memory_near_limit", {{"resource.machine_memory_percent.max", 92}}, 88},
     {"swapping", {{"pressure.memory.cost_s", 3}, {"resource.memory_pressure_percent.mean", 30}}, 4},
-    {"cpu_throttled", {{"cpu.throttled.cost_s", 3}}, 0.1},
     {"page_fault_storm", {{"faults.cost_s", 3}}, 0.9},
     {"page_fault_storm", {{"faults.cost_s", 3}, {"rss.max_bytes", 1e9}, {"faults.minor.calls", 1e6}}, 3e5},
     {"oversubscribed_threads",
@@ -158,15 +155,6 @@ static const struct {
     {"serial_fetches",
      {{"net.cost_s", 3}, {"net.request.calls", 30}, {"net.connect.calls", 3}, {"net.at_once", 1.1}},
      6},
-    {"lock_convoy", {{"lock.contended.calls", 400}, {"lock.contended.cost_s", 3}}, 0.05},
-    {"sleep_polling", {{"sleep.short.cost_s", 3}, {"sleep.short.calls", 400}}, 5},
-    {"long_sleeps", {{"sleep.long.cost_s", 3}}, 0.2},
-    {"idle_child_wait", {{"child.wait_s", 3}, {"child.alone_s", 3}, {"child.wait.calls", 6}}, 1},
-    {"fork_of_large_process", {{"fork.cost_s", 3}, {"fork.mean_s", 0.02}}, 0.001},
-    {"slow_dns", {{"net.resolve.cost_s", 3}}, 0.1},
-    {"synchronous_fsync", {{"storage.sync.cost_s", 3}, {"storage.sync.calls", 100}}, 3},
-    {"unbuffered_stdio", {{"stdio.unbuffered.cost_s", 3}, {"stdio.unbuffered.calls", 1e6}}, 100},
-    {"small_writes", {{"io.write_small.cost_s", 3}, {"io.write_small.calls", 1e6}}, 100},
     {"worker_imbalance", {{"helpers.imbalance.cost_s", 3}, {"helpers.imbalance.ratio", 1.8}}, 1.1},
     /* workers: the same stage with one figure changed is another complaint, or none */
     {"dataloader_disk_bound",
@@ -204,7 +192,6 @@ static const struct {
       {"helpers.queue_percent", 5},
       {"helpers.cpu_percent", 60}},
      1},
-    {"loading_in_main", {{"load.in_main.cost_s", 3}, {"load.in_main.percent", 30}}, 4},
     {"dataloader_cpu_bound",
      {{"machine.cpus", 4},
       {"helpers.wait_s", 4},
@@ -253,6 +240,24 @@ static const struct {
       {"helpers.file_percent", 5},
       {"helpers.other_percent", 0}},
      70},
+    {"heap_churn", {{"heap.churn.cost_s", 3}, {"heap.churn.share_percent", 50}}, 29},
+    {"heap_churn",
+     {{"heap.churn.share_percent", 50}, {"heap.churn.cost_s", 3}, {"heap.churn.mapping_s", 0}, {"cpu.allocator_s", 3}},
+     0.09},
+    {"heap_growth", {{"heap.growth.bytes", 1e9}, {"heap.growth.fit", 0.95}, {"heap.growth.share_percent", 60}}, 20},
+    {"heap_growth", {{"heap.growth.bytes", 1e9}, {"heap.growth.share_percent", 60}, {"heap.growth.fit", 0.95}}, 0.7},
+    {"large_blocks_remapped", {{"faults.cost_s", 3}, {"faults.minor.calls", 1e6}, {"heap.large.bytes", 3e9}}, 1e9},
+    /* the capture itself */
+    {"nothing_captured", {{"capture.total", 0}}, 5},
+    {"mostly_untraced", {{"process.untraced", 1}, {"process.cpu_s", 1}, {"cpu.total_s", 10}}, 1.9},
+    {"mostly_untraced", {{"process.cpu_s", 1}, {"cpu.total_s", 10}, {"process.untraced", 1}}, 0},
+    {"trace_cut_short", {{"process.truncated", 1}}, 0},
+    {"events_lost", {{"capture.events", 7}, {"capture.lost.events", 3}}, 0},
+    {"gpu_data_incomplete", {{"gpu.missing_percent", 2}}, 0.05},
+    /* thresholds of the configuration: what did not stay above them is no metric */
+    {"cpu_above_threshold", {{"alert.cpu.threshold_percent", 90}, {"alert.cpu.above_s", 4}}, NAN},
+    {"memory_above_threshold", {{"alert.memory.threshold_percent", 90}, {"alert.memory.above_s", 4}}, NAN},
+    {"disk_above_threshold", {{"alert.disk.threshold_percent", 90}, {"alert.disk.above_s", 4}}, NAN},
 };
 
 /* People read words, and no two facts of a finding under the same one. */
@@ -268,6 +273,23 @@ static void check_words(const struct pt_finding *finding)
     }
 }
 
+enum { N_ROWS = sizeof rows / sizeof *rows };
+
+/* True = that was no metric. */
+static bool set_of_process(struct pt_process *process, const char *name, double value)
+{
+    static struct pt_untraced program = {.path = "/usr/bin/go", .reason = "static"};
+    if (!strcmp(name, "process.untraced"))
+        process->n_untraced = (pt_u32)value, process->untraced = &program;
+    else if (!strcmp(name, "process.truncated"))
+        process->quality.truncated = value != 0;
+    else if (!strcmp(name, "process.cpu_s"))
+        process->cpu_ns = (pt_u64)(value * 1e9);
+    else
+        return false;
+    return true;
+}
+
 /* A stage of one process that ran for ten seconds. */
 static bool fires(const char *rule, const struct figure *figures, double last)
 {
@@ -281,9 +303,12 @@ static bool fires(const char *rule, const struct figure *figures, double last)
     process.heap.allocs = 5;
     pt_stages_build(&profile.stages, &session, NULL);
     pt_metrics_set(&profile.metrics, pt_scope_stage(0), "capture.total", pt_integer(5));
-    for (size_t i = 0; figures[i].metric; i++)
-        pt_metrics_set(&profile.metrics, pt_scope_stage(0), figures[i].metric,
-                       pt_real(figures[i + 1].metric ? figures[i].value : last));
+    pt_metrics_set(&profile.metrics, pt_scope_stage(0), "gpu.source", pt_text("cupti"));
+    for (size_t i = 0; figures[i].metric; i++) {
+        const double value = figures[i + 1].metric ? figures[i].value : last;
+        if (!isnan(value) && !set_of_process(&process, figures[i].metric, value))
+            pt_metrics_set(&profile.metrics, pt_scope_stage(0), figures[i].metric, pt_real(value));
+    }
     pt_judge(&profile, &findings);
     for (size_t i = 0; i < findings.n; i++) {
         found |= !strcmp(findings.items[i].rule, rule);
@@ -294,22 +319,72 @@ static bool fires(const char *rule, const struct figure *figures, double last)
     return found;
 }
 
-static void each_rule_fires_and_is_silent(void **state)
+static void judge(const char *rule, const struct figure *figures, double last, double silent)
+{
+    if (!fires(rule, figures, last))
+        fail_msg("%s does not fire at %s = %g", rule, figures[0].metric, last);
+    if (fires(rule, figures, silent))
+        fail_msg("%s is not silent at %s = %g", rule, figures[0].metric, silent);
+}
+
+static void each_case_fires_and_is_silent(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < N_ROWS; i++) {
         size_t n = 0;
         while (rows[i].fires[n].metric)
             n++;
-        if (!fires(rows[i].rule, rows[i].fires, rows[i].fires[n - 1].value))
-            fail_msg("row %zu: %s does not fire", i, rows[i].rule);
-        if (fires(rows[i].rule, rows[i].fires, rows[i].silent))
-            fail_msg("row %zu: %s is not silent", i, rows[i].rule);
+        judge(rows[i].rule, rows[i].fires, rows[i].fires[n - 1].value, rows[i].silent);
+    }
+}
+
+/* Of a RULE: just within its threshold, and just not. */
+static void judge_row(const struct pt_rule *rule)
+{
+    const bool is_its_cost = !strcmp(rule->metric, rule->cost);
+    const struct figure figures[] = {{is_its_cost ? "capture.events" : rule->cost, 3}, {rule->metric, 0}, {NULL, 0}};
+    const bool is_least = *rule->comparison == '>', is_included = rule->comparison[1] == '=';
+    const double step = fabs(rule->threshold) * 1e-6 + 1e-9, within = is_least ? step : -step;
+    const double at = rule->threshold;
+    judge(rule->id, figures, is_included ? at : at + within, is_included ? at - within : at);
+    judge(rule->id, figures, at + within, NAN); /* what is not known is no reason to complain */
+    const struct figure by_cost[] = {{rule->metric, at + within}, {rule->cost, 0}, {NULL, 0}};
+    judge(rule->id, by_cost, 3, 0.05); /* nor is what could gain next to nothing */
+}
+
+static void every_rule_has_both_cases(void **state)
+{
+    (void)state;
+    for (const struct pt_rule *rule = pt_rules; rule->id; rule++) {
+        size_t cases = 0;
+        for (size_t i = 0; i < N_ROWS; i++)
+            cases += !strcmp(rows[i].rule, rule->id);
+        if (!rule->custom)
+            judge_row(rule);
+        else if (!cases)
+            fail_msg("%s has no case in which it fires and is silent: add one to rows[]", rule->id);
+    }
+}
+
+/* A case of a rule that was renamed would be silent for ever. */
+static void every_case_is_of_a_rule(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_ROWS; i++) {
+        const struct pt_rule *rule = pt_rules;
+        while (rule->id && strcmp(rule->id, rows[i].rule) != 0)
+            rule++;
+        if (!rule->id)
+            fail_msg("there is no rule %s", rows[i].rule);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_rule_fires_and_is_silent)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_case_fires_and_is_silent),
+        cmocka_unit_test(every_rule_has_both_cases),
+        cmocka_unit_test(every_case_is_of_a_rule),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
