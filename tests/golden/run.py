@@ -7,8 +7,10 @@ stories that differ most in what people see, the forms for people, too.
   run.py --update PROFTRACE [STORY...]   write what is now: look at the difference before you commit it
 
 <story>.pt.txt is assembled into trace files; its line "# fires: RULE..." ("-" = none) names the findings that it must have,
-no more and no fewer. <story>.run.json, where there is one, is what the launcher would have written. A story may consist of
-that alone; then it must say that nothing was captured. Every report.json is validated against docs/report.schema.json.
+no more and no fewer. A line "# silent: OLD => NEW" says that with NEW in place of OLD, wherever it stands, it has none of them.
+<story>.run.json, where there is one, is what the launcher would have written. A story may consist of that alone; then it must
+say that nothing was captured. Every report.json is validated against docs/report.schema.json; <story>.report.json, where there
+is one, is what it must be, byte for byte. --update makes one for each STORY that it is told, and renews those that there are.
 """
 import difflib
 import json
@@ -39,22 +41,44 @@ def stories():
     return sorted(names)
 
 
-def must_fire(story):
+def text_of(story):
+    """None = it has no trace."""
     path = os.path.join(HERE, story + ".pt.txt")
     if not os.path.exists(path):
-        return {"nothing_captured"}
+        return None
     with open(path, encoding="utf-8") as file:
-        for line in file:
-            if line.startswith("# fires:"):
-                return set(line.split()[2:]) - {"-"}
-    raise SystemExit(f"{path}: no line '# fires: ...'")
+        return file.read()
 
 
-def prepare(proftrace, story, folder):
+def must_fire(story):
+    text = text_of(story)
+    if text is None:
+        return {"nothing_captured"}
+    found = re.search(r"^# fires:(.*)$", text, re.M)
+    if not found:
+        raise SystemExit(f"{story}.pt.txt: no line '# fires: ...'")
+    return set(found.group(1).split()) - {"-"}
+
+
+def silent_variant(story):
+    """The story's text with the change that its line "# silent:" names; None = it has none."""
+    text = text_of(story) or ""
+    found = re.search(r"^# silent: (.*) => (.*)\n", text, re.M)
+    if not found:
+        return None
+    rest = text.replace(found.group(), "")
+    if found.group(1) not in rest:
+        raise SystemExit(f"{story}.pt.txt: '{found.group(1)}' of its line '# silent:' stands nowhere")
+    return rest.replace(found.group(1), found.group(2))
+
+
+def prepare(proftrace, story, folder, text):
     os.mkdir(folder)
-    text = os.path.join(HERE, story + ".pt.txt")
-    if os.path.exists(text):
-        done = run(proftrace, "assemble", text, "-o", folder)
+    if text is not None:
+        path = folder + ".pt.txt"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        done = run(proftrace, "assemble", path, "-o", folder)
         if done.returncode:
             raise SystemExit(f"{story}: assemble failed: {done.stderr.decode()}")
     launcher = os.path.join(HERE, story + ".run.json")
@@ -117,13 +141,26 @@ def judge(story, report):
     return problems
 
 
+def judge_silent(proftrace, story, root):
+    """What is wrong with the variant in which the story's findings must not be."""
+    text = silent_variant(story)
+    if text is None:
+        return []
+    folder = os.path.join(root, story + "-silent")
+    prepare(proftrace, story, folder, text)
+    report = json.loads(run(proftrace, "report", folder, "--format", "json").stdout)
+    fired = {finding["rule"] for finding in report["findings"]} & must_fire(story)
+    return validate(report) + [f"fires {rule} in its silent variant, too" for rule in sorted(fired)]
+
+
 def compare(story, file_name, got, update):
+    """`update` is "" to compare, "renew" to write files that there are, "make" to write them all."""
     path = os.path.join(HERE, f"{story}.{file_name}")
-    want = b""
+    want = None
     if os.path.exists(path):
         with open(path, "rb") as file:
             want = file.read()
-    if got == want:
+    if got == want or (want is None and update != "make"):
         return []
     if update:
         with open(path, "wb") as file:
@@ -138,7 +175,8 @@ def tell(proftrace, story, update):
     problems = []
     with tempfile.TemporaryDirectory() as root:
         folder = os.path.join(root, story)
-        prepare(proftrace, story, folder)
+        prepare(proftrace, story, folder, text_of(story))
+        problems += judge_silent(proftrace, story, root)
         for form, file_name in {**FORMS, **(FORMS_FOR_PEOPLE if story in FOR_PEOPLE else {})}.items():
             options = ["--format", "text" if form == "full" else form, *OPTIONS.get(form, [])]
             first, second = (run(proftrace, "report", folder, *options) for _ in range(2))
@@ -160,6 +198,7 @@ def tell(proftrace, story, update):
 def main(arguments):
     update = "--update" in arguments
     arguments = [a for a in arguments if a != "--update"]
+    update = ("make" if arguments[1:] else "renew") if update else ""
     proftrace, wanted, failed = os.path.abspath(arguments[0]), arguments[1:] or stories(), 0
     for story in wanted:
         problems = tell(proftrace, story, update)
