@@ -17,6 +17,9 @@ EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "example"
 DRIVER, STAGES = EXAMPLE / "run-pipeline", EXAMPLE / "pipeline"
 NEEDED = ("torch", "numpy", "PIL")
 
+# A shell that starts tests in the background has them ignore Ctrl-C, and so would every program that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 def setUpModule():
     missing = [name for name in NEEDED if not importlib.util.find_spec(name)]
