@@ -61,7 +61,7 @@ presets() {
     local file
     for file in "$root"/scripts/cmake/*.cmake; do
         file=$(basename "$file" .cmake)
-        [ "$file" = warnings ] || printf '%s ' "$file"
+        case $file in warnings | embed) ;; *) printf '%s ' "$file" ;; esac
     done
 }
 
