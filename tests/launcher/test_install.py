@@ -35,6 +35,9 @@ class Install(unittest.TestCase):
                              capture_output=True, text=True, check=False)
         self.assertEqual((ran.returncode, ran.stdout), (0, "hi\n"), ran.stderr)
 
+    def test_the_license_comes_along(self):
+        self.assertIn("MIT License", (self.prefix / "share" / "doc" / "proftrace" / "LICENSE").read_text(encoding="utf-8"))
+
     def test_the_public_header_is_installed(self):
         header = self.prefix / "include" / "proftrace" / "proftrace.h"
         self.assertTrue(header.exists())
