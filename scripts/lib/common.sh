@@ -76,6 +76,12 @@ ctest_counts() {
     ran=${ran:-1} bad=${bad:-0}
 }
 
+# ctest_failed LOG: the names of the failed tests; "ctest" when it said nothing at the end.
+ctest_failed() {
+    grep -q 'tests passed' "$1" || echo ctest
+    sed -n '/tests FAILED:$/,$s/^\t *[0-9]* - \([^ ]*\) .*/\1/p' "$1" # not those that were skipped
+}
+
 # ctest_lines LOG: a line per test, all that the failed ones said, and the closing lines.
 ctest_lines() {
     awk '/^ *[0-9]+\/[0-9]+ Test/ { said = /\*\*\*/ } /^ *Start +[0-9]+:/ { said = 0; next } /tests passed/ { rest = 1 }

@@ -1,51 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The small torch trains, and says truly what kept the GPU waiting."""
-import json
+"""The small torch trains as a torch does, however it ends."""
 import os
-import sys
 
-from harness import BUILD, DOUBLES, HERE, DoubleTest, main
-
-sys.path.insert(0, HERE)
-from minitorch.causes import CAUSES  # noqa: E402
+from harness import BUILD, DOUBLES, HERE, main
+from mini_torch_case import MiniTorchCase
 
 
-class MiniTorchTest(DoubleTest):
-    def train(self, *arguments, **environment):
-        outcome = self.run_program(["/usr/bin/python3", os.path.join(HERE, "mini_torch.py"), *arguments], client=False,
-                                   PROFTRACE_BUILD=os.path.abspath(BUILD), **environment)
-        self.assertEqual(outcome.code, 0, outcome.err)
-        return outcome, json.loads(outcome.out)
-
-    def test_each_cause(self):
-        """Alone, each explains the time in which no kernel ran, but for what a busy machine adds."""
-        for cause in CAUSES:
-            with self.subTest(cause=cause):
-                _, report = self.train("--steps", "5", "--cause", f"{cause}=15")
-                self.assertGreater(report["planted_ns"][cause], 5 * 8e6)
-                idle = report["idle_of_kernels"]
-                self.assertLessEqual(idle["by_cause_ns"][cause], report["planted_ns"][cause])
-                self.assertGreater(idle["by_cause_ns"][cause], 0.4 * (idle["idle_ns"] - report["waited_for_cpu_ns"]))
-
-    def test_mixed(self):
-        _, report = self.train("--steps", "6", "--cause", "sleep=10", "--cause", "python=6:2", "--cause", "lock=4:3")
-        by_cause = report["idle_of_all"]["by_cause_ns"]
-        self.assertEqual(set(by_cause), {"sleep", "python", "lock"})
-        self.assertGreater(by_cause["sleep"], by_cause["python"])
-
-    def test_workers(self):
-        """Forked and spawned, before and after CUDA was initialised; the trainer waits for their causes."""
-        for start, more in (("fork", ()), ("fork", ("--workers-first",)), ("spawn", ())):
-            with self.subTest(start=start, more=more):
-                outcome, report = self.train("--steps", "6", "--workers", "2", "--start", start, "--worker-cause",
-                                             "sleep=30", *more)
-                self.assertEqual(len(set(report["worker_pids"])), 2)
-                self.assertGreater(report["planted_ns"]["worker_sleep"], 40e6)
-                idle_ns = report["idle_of_all"]["by_cause_ns"]["worker_sleep"]  # while a trainer waits for a CPU, workers get ahead
-                self.assertGreater(idle_ns, 30e6 - report["waited_for_cpu_ns"])
-                self.assertEqual({t["pid"] for t in outcome.true("process")}, {report["pid"]})
-
+class MiniTorchTest(MiniTorchCase):
     def test_kernels(self):
         """The names, numbers and order of a training's operations."""
         outcome, _ = self.train("--steps", "3", "--layers", "2")
