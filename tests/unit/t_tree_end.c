@@ -147,7 +147,7 @@ static void test_fifty_of_them_and_some_stubborn(void **state)
     assert_true(took >= GRACE_NS);
     assert_true(took < GRACE_NS + 3000 * MS);
     assert_in_range(end.n_asked, 50, 60);
-    assert_in_range(end.n_killed, 1, 10); /* those that heard SIGTERM after half the time are gone already */
+    assert_in_range(end.n_killed, 1, 25); /* most that heard SIGTERM after half the time are gone already */
     assert_int_equal(end.n_survivors, 0);
     assert_nobody_left(scene);
 }
