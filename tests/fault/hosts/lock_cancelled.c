@@ -17,6 +17,7 @@ static int cleaned, reached;
 static volatile sig_atomic_t signals;
 static sigjmp_buf back;
 static volatile int may_jump;
+static volatile pid_t waiter; /* who is about to wait */
 
 static void cleanup(void *argument)
 {
@@ -27,6 +28,7 @@ static void cleanup(void *argument)
 
 static void *in_condition(void *unused)
 {
+    waiter = gettid();
     pthread_mutex_lock(&mutex);
     pthread_cleanup_push(cleanup, &mutex);
     for (;;)
@@ -37,6 +39,7 @@ static void *in_condition(void *unused)
 
 static void *in_semaphore(void *unused)
 {
+    waiter = gettid();
     pthread_cleanup_push(cleanup, NULL);
     sem_wait(&semaphore);
     reached++;
@@ -53,6 +56,7 @@ static void *sleep_forever(void *unused)
 
 static void *in_join(void *thread)
 {
+    waiter = gettid();
     pthread_cleanup_push(cleanup, NULL);
     pthread_join(*(pthread_t *)thread, NULL);
     reached++;
@@ -63,6 +67,7 @@ static void *in_join(void *thread)
 /* Cancelled before it asks for a semaphore that is free: it must not get it. */
 static void *cancelled_before(void *unused)
 {
+    waiter = gettid();
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
     pthread_cancel(pthread_self());
     pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
@@ -78,6 +83,7 @@ static void *cancelled_before(void *unused)
 /* Cancelled while it waits for a mutex: it must get it. */
 static void *in_mutex(void *unused)
 {
+    waiter = gettid();
     pthread_mutex_lock(&held);
     reached += 1000;
     pthread_mutex_unlock(&held);
@@ -85,12 +91,28 @@ static void *in_mutex(void *unused)
     return unused;
 }
 
+/* It sleeps, or is over: on a busy machine no pause is long enough for that. */
+static int is_waiting(pid_t tid)
+{
+    char path[64], text[128] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)tid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return tid != 0;
+    const ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    const char *state = n > 0 ? strrchr(text, ')') : NULL;
+    return !state || state[2] == 'S';
+}
+
 static void cancel_in(void *(*routine)(void *), void *argument)
 {
     pthread_t thread;
     void *result = NULL;
+    waiter = 0;
     pthread_create(&thread, NULL, routine, argument);
-    usleep(5000);
+    while (!waiter || !is_waiting(waiter))
+        usleep(500);
     pthread_cancel(thread);
     if (routine == in_mutex) {
         usleep(5000);
