@@ -74,8 +74,9 @@ struct pt_cpu_life {
 };
 struct pt_cpu_life pt_cpu_life(const struct pt_cpu_timeline *timeline, const struct pt_cpu_view *view, pt_u32 thread);
 
-/* Waits of which nothing is known but the sum of those of their length: the kernel has no room for all that it could say
- * when pages are missed in a row. Those with stacks are chosen by chance, and stand for them. By class of length. */
+/* Waits of which nothing is known but the sum of those of their length: the kernel has no room for all that it could
+ * say when pages are missed in a row. Those with stacks are chosen by chance, and stand for them. By class of length.
+ */
 struct pt_cpu_untold {
     double all_ns[PT_CPU_WAIT_CLASSES];
     double fault_ns[PT_CPU_WAIT_CLASSES];            /* of that, for pages, outside of calls */

@@ -11,7 +11,8 @@
 
 #include "core/state.h"
 
-/* From here on a call is long: about 0.2 ms of a TSC, 0.5 ms of CLOCK_MONOTONIC. A shift spares the hooks a constant. */
+/* From here on a call is long: about 0.2 ms of a TSC, 0.5 ms of CLOCK_MONOTONIC. A shift spares the hooks a constant.
+ */
 #define PT_LONG_CALL_SHIFT 19
 
 /* Note the calling thread's clock, unless it was noted a moment ago. */
