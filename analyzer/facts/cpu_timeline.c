@@ -267,6 +267,14 @@ static bool is_told_fault(const struct pt_cpu_state *state)
     return state->flags & PT_CPU_FAULT && state->flags & PT_CPU_IS_EXACT && !state->part;
 }
 
+/* The sums of waits have the time of switches in them, those that are told one by one have not: see
+ * cpu_file/switches.h. That share of the time of a class is no wait that nobody told of. */
+static double share_of_switches(pt_u32 class)
+{
+    enum { LONGEST_SWITCH_NS = 25000 };
+    return fmin(LONGEST_SWITCH_NS / (1.5 * 1024 * (double)(1u << class)), 1);
+}
+
 void pt_cpu_untold(const struct pt_cpu_timeline *timeline, pt_u32 thread, struct pt_cpu_untold *ret_untold)
 {
     struct pt_cpu_untold untold = {0};
@@ -288,7 +296,8 @@ void pt_cpu_untold(const struct pt_cpu_timeline *timeline, pt_u32 thread, struct
         const double stacks_ns = untold.with_stack_ns[class] + untold.fault_with_stack_ns[class];
         const double fault_ns = stacks_ns > 0 ? all_ns * untold.fault_with_stack_ns[class] / stacks_ns : 0;
         untold.all_ns[class] = fmax(all_ns - told_ns[class], 0);
-        untold.fault_ns[class] = fmin(fmax(fault_ns - told_fault_ns[class], 0), untold.all_ns[class]);
+        untold.fault_ns[class] =
+            fmin(fmax(fault_ns * (1 - share_of_switches(class)) - told_fault_ns[class], 0), untold.all_ns[class]);
     }
     *ret_untold = untold;
 }

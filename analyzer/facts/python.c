@@ -6,6 +6,7 @@
 #include "python.h"
 
 #include <pthread.h>
+#include <string.h>
 
 #include "symbols/elf_image.h"
 #include "code_kind.h"
@@ -37,15 +38,20 @@ static void look_for_python(struct pt_module *module)
         pt_elf_image_close(&image);
 }
 
+static void know_python(struct pt_module *module)
+{
+    pthread_mutex_lock(&looking);
+    if (!module->python_known)
+        look_for_python(module);
+    pthread_mutex_unlock(&looking);
+}
+
 static bool is_in_python(const struct pt_process *process, pt_u64 address, pt_i64 at_ns)
 {
     const struct pt_module *found = pt_process_module(process, address, at_ns);
     if (!found)
         return false;
-    pthread_mutex_lock(&looking);
-    if (!found->python_known) /* a cache: what is shown of the session stays as it is */
-        look_for_python((struct pt_module *)(uintptr_t)found);
-    pthread_mutex_unlock(&looking);
+    know_python((struct pt_module *)(uintptr_t)found); /* a cache: what is shown of the session stays as it is */
     return address >= found->python_start && address < found->python_end;
 }
 
@@ -61,6 +67,23 @@ bool pt_process_is_gil(const struct pt_process *process, pt_u64 address, pt_i64 
         __atomic_store_n(seen, known, __ATOMIC_RELAXED);
     }
     return known & 1;
+}
+
+bool pt_process_has_python(const struct pt_process *process)
+{
+    if (is_interpreter(process->exe))
+        return true;
+    for (pt_u32 i = 0; i < process->n_modules; i++) {
+        struct pt_module *module = &process->modules[i];
+        if (is_interpreter(module->path))
+            return true;
+        if (!module->path || !process->exe || strcmp(module->path, process->exe) != 0)
+            continue;
+        know_python(module); /* the program may have CPython inside */
+        if (module->python_start < module->python_end)
+            return true;
+    }
+    return false;
 }
 
 bool pt_process_knows_gil(const struct pt_process *process)

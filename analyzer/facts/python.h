@@ -12,6 +12,9 @@
  * conditions in its own memory. Never true for interpreters with a GIL of their own (3.12), which lies on the heap. */
 bool pt_process_is_gil(const struct pt_process *process, pt_u64 address, pt_i64 at_ns);
 
+/* Whether an interpreter is the program, or was loaded: then its computing may be Python. */
+bool pt_process_has_python(const struct pt_process *process);
+
 /* False for a Python whose trace does not say where its GIL lies: its waits cannot be told from others. */
 bool pt_process_knows_gil(const struct pt_process *process);
 

@@ -74,7 +74,12 @@ class AccountCase(unittest.TestCase):
         return done.stdout, report, stage
 
     def check_sum(self, account, whole):
-        parts = sum(value or 0 for key, value in account.items() if key.endswith("_s") and key not in ("wall_s", "lived_s", "total_s"))
+        """Python and native are what computing was, where that is known."""
+        of_computing = [account["python_s"], account["native_s"]]
+        if None not in of_computing:
+            self.assertAlmostEqual(sum(of_computing), account["computing_s"], delta=1e-8, msg=f"{account}")
+        wholes = ("wall_s", "lived_s", "total_s", "python_s", "native_s")
+        parts = sum(value or 0 for key, value in account.items() if key.endswith("_s") and key not in wholes)
         self.assertAlmostEqual(parts, whole, delta=1e-6 + 1e-9 * whole, msg=f"the parts do not add up: {account}")
 
     def check_parts(self, account, told, wall, whose, more=None):

@@ -159,11 +159,55 @@ static void a_wait_that_is_known_twice_is_one(void **state)
     pt_cpu_timeline_close(&timeline);
 }
 
+/* The corrected time is a bit shorter on both ends. */
+static void a_wait_whose_exact_time_leaves_out_the_switches_is_one(void **state)
+{
+    (void)state;
+    waits[0] = (struct pt_cpu_wait){.t_ns = 100, .duration_ns = 50, .thread = 1, .node = 7, .flags = PT_CPU_WAIT_FAULT};
+    intervals[0] = (struct pt_cpu_interval){104, 42, 1, PT_CPU_INTERVAL_FAULT};
+    struct pt_cpu_timeline timeline = opened(data_of(0, 1, 1));
+    assert_int_equal(timeline.first[2] - timeline.first[1], 1);
+    assert_int_equal(timeline.states[0].flags, PT_CPU_FAULT | PT_CPU_HAS_STACK | PT_CPU_IS_EXACT);
+    pt_cpu_timeline_close(&timeline);
+}
+
+/* 1 s in waits of 10 ms; of 300 ms the kernel says that they were for pages, of two waits there are stacks. */
+static struct pt_cpu_untold untold_with(pt_u32 flags_of_the_second)
+{
+    const pt_u64 ms = 1000000;
+    struct pt_cpu_untold untold;
+    waits[0] = (struct pt_cpu_wait){.duration_ns = 10 * ms, .thread = 1, .flags = PT_CPU_WAIT_FAULT};
+    waits[1] = (struct pt_cpu_wait){.t_ns = 20 * ms, .duration_ns = 10 * ms, .thread = 1, .flags = flags_of_the_second};
+    for (pt_u32 i = 0; i < 30; i++)
+        intervals[i] = (struct pt_cpu_interval){i * 20 * ms, 10 * ms, 1, PT_CPU_INTERVAL_FAULT};
+    struct pt_cpu_data *data = data_of(0, 2, flags_of_the_second ? 30 : 1);
+    data->wait_sums = calloc(THREADS, sizeof *data->wait_sums);
+    data->wait_sums[1].blocked_ns[pt_cpu_wait_class(10 * ms)] = 1000 * ms;
+    struct pt_cpu_timeline timeline = opened(data);
+    pt_cpu_untold(&timeline, 1, &untold);
+    pt_cpu_timeline_close(&timeline);
+    return untold;
+}
+
+static void waits_that_nobody_told_of_are_like_those_with_stacks(void **state)
+{
+    (void)state;
+    const pt_u32 class = pt_cpu_wait_class(10000000);
+    struct pt_cpu_untold untold = untold_with(PT_CPU_WAIT_FAULT);
+    assert_float_equal(untold.all_ns[class], 700e6, 1);
+    assert_float_equal(untold.fault_ns[class], 700e6, 5e6); /* less the switches */
+    untold = untold_with(0);                                /* half of them were for something else */
+    assert_float_equal(untold.fault_ns[class], 490e6, 5e6);
+    assert_float_equal(untold.with_stack_ns[class], 10e6, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_innermost_call_has_it),
         cmocka_unit_test(a_wait_that_is_known_twice_is_one),
+        cmocka_unit_test(a_wait_whose_exact_time_leaves_out_the_switches_is_one),
+        cmocka_unit_test(waits_that_nobody_told_of_are_like_those_with_stacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

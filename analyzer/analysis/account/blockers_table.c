@@ -56,8 +56,8 @@ static const char *name_of(struct pt_profile *profile, const struct pt_thread *t
 
 static const char *why_unknown(const struct account *account, const struct followed *followed, int part)
 {
-    const bool needs_profile =
-        part == PT_PART_page_fault || part == PT_PART_python || part == PT_PART_native || part == PT_PART_runnable;
+    const bool needs_profile = part == PT_PART_page_fault || part == PT_PART_python || part == PT_PART_native ||
+                               part == PT_PART_computing || part == PT_PART_runnable;
     const bool needs_gpu = part == PT_PART_gpu_wait || part == PT_PART_copy;
     if (needs_profile && !has_cpu(account, followed))
         return pt_account_profile_of(account, followed->target)->data
@@ -82,6 +82,8 @@ static void add_row(struct account *account, struct pt_table *table, struct foll
         ns[PT_PART_unattributed] += reasons[part] ? ns[part] : 0;
         ns[part] = reasons[part] ? 0 : ns[part];
     }
+    const char *most = mostly(profile, followed, ns, has_cpu(account, followed));
+    ns[PT_PART_computing] += ns[PT_PART_python] + ns[PT_PART_native];
     struct pt_value *row = pt_table_add_row(table);
     row[0] = pt_text(pt_time_parts[followed->part].label);
     row[1] = pt_text(name_of(profile, followed->target));
@@ -91,7 +93,7 @@ static void add_row(struct account *account, struct pt_table *table, struct foll
     row[4] = pt_text(name_of(profile, followed->waiter));
     row[5] = pt_integer(followed->waits);
     row[6] = pt_real(followed->total_ns / 1e9);
-    row[7] = pt_text(mostly(profile, followed, ns, has_cpu(account, followed)));
+    row[7] = pt_text(most);
     for (int part = 0, column = N_NAMES; part < PT_PART__COUNT; part++)
         if (part != PT_PART_heap)
             row[column++] = reasons[part] ? pt_unknown(reasons[part]) : pt_real(ns[part] / 1e9);

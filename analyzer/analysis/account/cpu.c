@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#include "facts/python.h"
+
 /* A critical thread that was alone in its process used all of the process's CPU time. */
 static double alone_on_s(const struct pt_profile *profile, const struct pt_process *root)
 {
@@ -25,6 +27,21 @@ static double alone_on_s(const struct pt_profile *profile, const struct pt_proce
 }
 
 static const char no_sampler[] = "needs the launcher's sampling: start the command with proftrace run";
+
+/* What its own clock says, over all images of its process. */
+static void add_clock(const struct account *account, const struct pt_thread *thread, struct account_cpu *cpu)
+{
+    cpu->computing_s = cpu->between_preempted_s = NAN;
+    for (; thread; thread = pt_thread_before_exec(thread)) {
+        const struct account_clock *clock = &account->threads[pt_account_number(account, thread)].clock;
+        cpu->has_python |= pt_process_has_python(thread->process);
+        if (!clock->is_read)
+            continue;
+        cpu->computing_s = clock->computing_ns / 1e9 + (isnan(cpu->computing_s) ? 0 : cpu->computing_s);
+        cpu->between_preempted_s =
+            clock->preempted_ns / 1e9 + (isnan(cpu->between_preempted_s) ? 0 : cpu->between_preempted_s);
+    }
+}
 
 /* What the CPU profile knows of it beside its calls. */
 static void add_life(const struct account *account, pt_u32 stage, pt_u32 thread, struct account_cpu *cpu)
@@ -48,6 +65,15 @@ static void add_life(const struct account *account, pt_u32 stage, pt_u32 thread,
         cpu->python_share = life.python / life.samples;
 }
 
+static const struct pt_thread *last_image(const struct account *account, const struct pt_process *root)
+{
+    const struct pt_session *session = account->profile->session;
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        if (account->critical[i] && session->processes[i]->previous_image == root)
+            root = session->processes[i];
+    return pt_main_thread(root);
+}
+
 struct account_cpu pt_account_cpu(const struct account *account, pt_u32 stage)
 {
     const struct pt_profile *profile = account->profile;
@@ -59,7 +85,8 @@ struct account_cpu pt_account_cpu(const struct account *account, pt_u32 stage)
         .python_share = pt_stage_number(profile, stage, "cpu.main_python_share"),
         .python_reason = pt_metrics_get(&profile->metrics, pt_scope_stage(stage), "cpu.main_python_share").reason,
     };
-    if (isnan(cpu.on_s))
+    add_clock(account, last_image(account, root), &cpu);
+    if (isnan(cpu.on_s) && isnan(cpu.computing_s))
         cpu.on_s = alone_on_s(profile, root);
     if (!profile->stages.items[stage].run)
         cpu.python_reason = no_sampler;
@@ -74,6 +101,7 @@ struct account_cpu pt_account_cpu_of(const struct account *account, pt_u32 stage
     const struct pt_cpu_data *data = pt_facts_cpu(account->facts, stage)->data;
     const pt_u32 number = pt_facts_cpu_thread(account->facts, thread);
     struct account_cpu cpu = {.on_s = NAN, .runnable_s = NAN, .python_share = NAN};
+    add_clock(account, thread, &cpu);
     if (number) {
         cpu.on_s = (double)data->times[number].on_cpu_ns / 1e9;
         cpu.runnable_s = (double)pt_cpu_runnable_ns(&data->times[number]) / 1e9;
@@ -82,7 +110,8 @@ struct account_cpu pt_account_cpu_of(const struct account *account, pt_u32 stage
         const struct pt_process *first = thread->process;
         while (first->previous_image)
             first = first->previous_image;
-        cpu.on_s = alone_on_s(account->profile, first);
+        if (isnan(cpu.computing_s))
+            cpu.on_s = alone_on_s(account->profile, first);
         cpu.python_reason = data ? "the thread is not in the CPU profile" : no_sampler;
     }
     add_life(account, stage, number, &cpu);

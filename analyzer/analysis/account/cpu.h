@@ -13,6 +13,9 @@ struct account_cpu {
     double preempted_s; /* of runnable_s: exact, and taken off the calls that it was in */
     double fault_s;     /* outside of calls */
     double samples_s;   /* outside of calls, each a period; NAN = of the kernel, too: they stand for all */
+    /* By readings of the thread's own clock: between calls, where on_s is not known. */
+    double computing_s, between_preempted_s;
+    bool has_python; /* an interpreter was loaded: computing may be Python */
     const char *python_reason, *fault_reason;
 };
 /* Of a stage's critical thread. */

@@ -92,25 +92,43 @@ static double python_share(const struct account_cpu *cpu, double on_ns)
                                                                   : cpu->python_share * cpu->samples_s * 1e9 / on_ns;
 }
 
+/* Which of the two it was, samples tell; without them only of a program that has no interpreter. */
+static bool knows_kind(const struct account_cpu *cpu)
+{
+    return !isnan(cpu->python_share) || !cpu->has_python;
+}
+
+static void add_computing(struct account_split *split, double most_ns, const struct account_cpu *cpu)
+{
+    const double on_ns = isnan(cpu->on_s) ? cpu->computing_s * 1e9 - split->ns[PT_PART_heap]
+                                          : cpu->on_s * 1e9 - split->ns[PT_PART_heap] - split->ns[PT_PART_native];
+    const double computing_ns = fmax(fmin(most_ns, on_ns), 0),
+                 python_ns = computing_ns * python_share(cpu, computing_ns);
+    if (knows_kind(cpu)) {
+        split->ns[PT_PART_python] += python_ns;
+        split->ns[PT_PART_native] += computing_ns - python_ns;
+        return;
+    }
+    split->ns[PT_PART_computing] += computing_ns + split->ns[PT_PART_native];
+    split->ns[PT_PART_native] = 0;
+}
+
 /* What is left after the recorded calls is computation, as far as the CPU time says; then waiting for a CPU. */
 static void add_cpu(struct account_split *split, double wall_ns, const struct account_cpu *cpu)
 {
     const double preempted_ns = fmin(fmax(wall_ns - sum_of(split), 0), cpu->preempted_s * 1e9);
     split->ns[PT_PART_runnable] += preempted_ns;
     double rest_ns = wall_ns - sum_of(split);
-    if (isnan(cpu->on_s)) {
+    if (isnan(cpu->on_s) && isnan(cpu->computing_s)) {
         /* Of the computing only what hooks saw is known (fork, mmap): too little to be shown as all of it. */
         split->ns[PT_PART_unattributed] += fmax(rest_ns, 0) + split->ns[PT_PART_native];
         split->ns[PT_PART_native] = 0;
         return;
     }
-    const double counted_ns = split->ns[PT_PART_heap] + split->ns[PT_PART_native];
-    const double on_ns = fmin(fmax(rest_ns, 0), cpu->on_s * 1e9 - counted_ns);
-    const double python_ns = fmax(on_ns, 0) * python_share(cpu, on_ns);
-    split->ns[PT_PART_python] += python_ns;
-    split->ns[PT_PART_native] += fmax(on_ns, 0) - python_ns;
+    add_computing(split, fmax(rest_ns, 0), cpu);
     rest_ns = wall_ns - sum_of(split);
-    const double queued_ns = isnan(cpu->runnable_s) ? 0 : fmax(cpu->runnable_s * 1e9 - preempted_ns, 0);
+    const double queued_ns = isnan(cpu->runnable_s) ? fmax(cpu->between_preempted_s * 1e9, 0)
+                                                    : fmax(cpu->runnable_s * 1e9 - preempted_ns, 0);
     const double runnable_ns = fmin(fmax(rest_ns, 0), queued_ns);
     split->ns[PT_PART_runnable] += runnable_ns;
     split->ns[PT_PART_unattributed] += fmax(wall_ns - sum_of(split), 0);
@@ -140,13 +158,14 @@ static const char *why_unknown_in_images(const struct pt_process *last, enum pt_
 static const char *why_no_cpu(const struct account_cpu *cpu, enum pt_time_part part)
 {
     static const char no_sampler[] = "needs the launcher's sampling: start the command with proftrace run";
-    if (part == PT_PART_native)
-        return isnan(cpu->on_s) ? no_sampler : NULL;
-    if (part == PT_PART_python)
-        return isnan(cpu->on_s) ? no_sampler : isnan(cpu->python_share) ? cpu->python_reason : NULL;
+    const bool knows_cpu = !isnan(cpu->on_s) || !isnan(cpu->computing_s);
+    if (part == PT_PART_computing)
+        return knows_cpu ? NULL : no_sampler;
+    if (part == PT_PART_native || part == PT_PART_python)
+        return !knows_cpu ? no_sampler : knows_kind(cpu) ? NULL : cpu->python_reason;
     if (part == PT_PART_page_fault)
         return isnan(cpu->fault_s) ? cpu->fault_reason : NULL;
-    return part == PT_PART_runnable && isnan(cpu->runnable_s) ? no_sampler : NULL;
+    return part == PT_PART_runnable && isnan(cpu->runnable_s) && isnan(cpu->between_preempted_s) ? no_sampler : NULL;
 }
 
 const char pt_account_no_gpu[] = "GPU work is not recorded; part of unattributed";
@@ -167,6 +186,9 @@ void pt_account_finish_split(const struct pt_process *last, struct account_split
             split->ns[PT_PART_unattributed] += split->ns[part];
         result->parts[part] = reason ? pt_unknown(reason) : pt_real(split->ns[part] / 1e9);
     }
+    if (result->parts[PT_PART_computing].type != PT_VALUE_UNKNOWN)
+        result->parts[PT_PART_computing] =
+            pt_real((split->ns[PT_PART_computing] + split->ns[PT_PART_python] + split->ns[PT_PART_native]) / 1e9);
     result->parts[PT_PART_unattributed] = pt_real(split->ns[PT_PART_unattributed] / 1e9);
 }
 

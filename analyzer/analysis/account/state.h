@@ -9,6 +9,7 @@
 #include "facts/state.h"
 #include "facts/wait_kind.h"
 #include "profile/profile.h"
+#include "clocks.h"
 
 enum {
     PT_ACCOUNT_MOST_WORKERS = 200,   /* rows of the table of main threads */
@@ -21,6 +22,7 @@ struct account_thread {
     double ns[PT_PART__COUNT];     /* of the events that were seen, nested ones taken off */
     double seen_ns[PT_ROW__COUNT]; /* the same by row: totals may have more */
     double gil_cond_ns;            /* of seen_ns[PT_ROW_lock_cond]: the GIL's */
+    struct account_clock clock;
 };
 
 /* What one thread waited for in another. */

@@ -25,7 +25,11 @@ static double account_of(const struct account *account, pt_u32 stage, const stru
                          struct account_result *result)
 {
     struct account_split split = {0};
-    const struct pt_thread_life life = pt_thread_life(account->facts, thread);
+    struct pt_thread_life life = pt_thread_life(account->facts, thread);
+    const struct account_clock *clock = &account->threads[pt_account_number(account, thread)].clock;
+    /* Another thread may have been the last to say something of it. */
+    if (!life.is_exact && clock->is_read && clock->at_ns > life.end_ns)
+        life.end_ns = clock->at_ns;
     const double wall_ns = (double)(life.end_ns > life.start_ns ? life.end_ns - life.start_ns : 0);
     const struct account_cpu cpu = pt_account_cpu_of(account, stage, thread);
     for (const struct pt_thread *one = thread; one; one = pt_thread_before_exec(one))

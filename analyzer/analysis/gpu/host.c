@@ -106,10 +106,11 @@ static void add_found(struct gpu_host *host, pt_u32 device, enum gpu_cause cause
 
 static enum gpu_cause cause_of_wait(const struct gpu_host *host, const struct pt_cpu_state *wait)
 {
-    return pt_cpu_is_tracing(host->view, wait->node) ? GPU_CAUSE_tracing
-           : wait->flags & PT_CPU_PREEMPTED          ? GPU_CAUSE_runnable /* it makes no system call then either */
-           : wait->flags & PT_CPU_FAULT              ? GPU_CAUSE_page_in
-                                                     : GPU_CAUSE_off_cpu;
+    /* Another took its CPU, wherever that happened: in our code, too, that is no work of ours. */
+    return wait->flags & PT_CPU_PREEMPTED              ? GPU_CAUSE_runnable
+           : pt_cpu_is_tracing(host->view, wait->node) ? GPU_CAUSE_tracing
+           : wait->flags & PT_CPU_FAULT                ? GPU_CAUSE_page_in
+                                                       : GPU_CAUSE_off_cpu;
 }
 
 static pt_i64 show_waits(struct gpu_host *host, pt_u32 device, pt_u32 thread, struct gpu_stretch stretch,

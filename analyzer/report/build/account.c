@@ -6,9 +6,17 @@
 
 #include "facts/wait_kind.h"
 
+/* Computing is shown where nobody knows whether it was Python or native: else it is there as these two. */
+static bool is_shown(pt_u32 part, struct pt_value python)
+{
+    return part != PT_PART_computing || python.type == PT_VALUE_UNKNOWN;
+}
+
 static struct pt_value part_of(const struct pt_build *b, pt_u32 stage, pt_u32 part)
 {
-    return pt_build_metric(b, stage, pt_time_parts[part].metric);
+    return is_shown(part, pt_build_metric(b, stage, pt_time_parts[PT_PART_python].metric))
+               ? pt_build_metric(b, stage, pt_time_parts[part].metric)
+               : pt_real(0);
 }
 
 static void add_part(struct pt_bar *bar, const char *label, double seconds, pt_u32 color)
@@ -87,17 +95,26 @@ static void rank_columns(const struct pt_build *b, struct pt_panel *panel)
     const pt_u32 first = pt_table_column(table, "lived_s") + 1;
     double sums_s[PT_MAX_COLUMNS] = {0};
     pt_u8 *columns = pt_arena_alloc(&b->doc->arena, table->n_columns);
-    for (size_t row = 0; row < table->n_rows; row++)
+    bool is_computing_shown = false;
+    pt_u32 n = 0;
+    for (size_t row = 0; row < table->n_rows; row++) {
+        const struct pt_value *parts = pt_table_row(table, row) + first;
         for (pt_u32 i = first; i < table->n_columns; i++)
-            sums_s[i] += pt_value_number(pt_table_row(table, row)[i]);
+            sums_s[i] += pt_value_number(parts[i - first]);
+        is_computing_shown |=
+            pt_value_number(parts[PT_PART_computing]) > 0 && is_shown(PT_PART_computing, parts[PT_PART_python]);
+    }
     for (pt_u32 i = 0; i < table->n_columns; i++) {
-        pt_u32 at = i;
+        pt_u32 at = n;
+        if (i == first + PT_PART_computing && !is_computing_shown)
+            continue;
+        n++;
         for (; at > first && sums_s[columns[at - 1]] < sums_s[i]; at--)
             columns[at] = columns[at - 1];
         columns[at] = (pt_u8)i;
     }
     panel->columns = columns;
-    panel->n_columns = table->n_columns;
+    panel->n_columns = n;
 }
 
 static struct pt_bar thread_bar(const struct pt_build *b, const struct pt_table *table, size_t row)
@@ -118,7 +135,8 @@ static struct pt_bar thread_bar(const struct pt_build *b, const struct pt_table 
         .is_sum = is_sum,
     };
     for (pt_u32 i = lived + 1; i < table->n_columns; i++)
-        add_part(&bar, table->columns[i].label, pt_value_number(cells[i]), i - lived);
+        if (is_shown(i - lived - 1, cells[lived + 1 + PT_PART_python]))
+            add_part(&bar, table->columns[i].label, pt_value_number(cells[i]), i - lived);
     return bar;
 }
 

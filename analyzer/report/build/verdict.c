@@ -31,6 +31,7 @@ static const char *const doing[PT_PART__COUNT] = {
     [PT_PART_heap] = "allocates and frees memory",
     [PT_PART_python] = "runs Python",
     [PT_PART_native] = "runs native code",
+    [PT_PART_computing] = "computes",
     [PT_PART_runnable] = "waits for a CPU",
 };
 

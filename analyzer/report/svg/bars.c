@@ -17,7 +17,7 @@ enum { HEIGHT = 24, PIXELS_PER_PERCENT = 8, PIXELS_PER_CHARACTER = 7, LABEL_MARG
 
 static const char *ink_of(pt_u32 index)
 {
-    enum { UNATTRIBUTED = 18 };
+    enum { UNATTRIBUTED = 19 };
     _Static_assert((int)PT_PART__COUNT == (int)UNATTRIBUTED,
                    "each part has a colour in svg.c, and the last one is the hatched");
     static const bool is_dark[UNATTRIBUTED] = {

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: how the time between two readings of a thread's clock is split. Threads: one. Never: counts CPU time that may
+ * have been used inside of calls as computing beyond the time between them; takes a wait that no hook saw for being
+ * preempted.
+ */
+#include "clocks.h"
+
+#include <math.h>
+
+#include "proftrace/payloads.h"
+
+enum { UNKNOWN_SWITCHES = -1, SHORTEST_WAIT_NS = 5000 };
+
+static void begin(struct account_clock *clock, pt_i64 start_ns)
+{
+    clock->at_ns = clock->is_begun ? clock->at_ns : start_ns;
+    clock->is_begun = true;
+}
+
+void pt_account_clock_call(struct account_clock *clock, const struct pt_event *call, pt_i64 own_ns)
+{
+    begin(clock, call->thread->start_ns);
+    clock->in_calls_ns += (double)own_ns;
+    clock->may_have_waited += call->duration_ns >= SHORTEST_WAIT_NS;
+}
+
+void pt_account_clock_read(struct account_clock *clock, pt_i64 thread_start_ns, const struct pt_event *reading)
+{
+    const struct pt_ev_thread_clock *now = pt_event_as(reading, thread_clock);
+    begin(clock, thread_start_ns);
+    if (now->on_cpu_ns < clock->on_cpu_ns || reading->start_ns < clock->at_ns)
+        return;
+    const double between_ns = fmax((double)(reading->start_ns - clock->at_ns) - clock->in_calls_ns, 0);
+    const double computing_ns = fmin((double)(now->on_cpu_ns - clock->on_cpu_ns), between_ns);
+    const bool knows_waits = clock->is_read && now->waits != (pt_u32)UNKNOWN_SWITCHES;
+    clock->computing_ns += computing_ns;
+    if (knows_waits && now->waits - clock->waits <= clock->may_have_waited)
+        clock->preempted_ns += between_ns - computing_ns;
+    clock->at_ns = reading->start_ns;
+    clock->on_cpu_ns = now->on_cpu_ns;
+    clock->waits = now->waits;
+    clock->is_read = true;
+    clock->in_calls_ns = 0;
+    clock->may_have_waited = 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * account/clocks.h - what a thread did between its recorded calls, by the kernel's own counts of it.
+ *
+ * The library reads a thread's CPU clock and its switches now and then (event thread_clock). Between two readings the
+ * thread was in calls, computed, could have run but was preempted, or waited where no hook saw it.
+ */
+#ifndef PT_ANALYSIS_ACCOUNT_CLOCKS_H
+#define PT_ANALYSIS_ACCOUNT_CLOCKS_H
+
+#include "decode/event.h"
+#include "model/session.h"
+
+struct account_clock {
+    /* The last reading; before the first one: when the thread was first seen. */
+    pt_i64 at_ns;
+    pt_u64 on_cpu_ns;
+    pt_u32 waits;
+    bool is_begun, is_read;
+    /* Since then. */
+    double in_calls_ns;
+    pt_u32 may_have_waited; /* recorded calls that were long enough */
+    /* Of all readings; what is left of the time between calls, nobody knows. */
+    double computing_ns, preempted_ns;
+};
+
+/* A call ended that lasted `own_ns`, without those in it. */
+void pt_account_clock_call(struct account_clock *clock, const struct pt_event *call, pt_i64 own_ns);
+/* A thread_clock that is about the thread of the clock. */
+void pt_account_clock_read(struct account_clock *clock, pt_i64 thread_start_ns, const struct pt_event *reading);
+
+#endif

@@ -1,0 +1,73 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Without a launcher: a training under LD_PRELOAD alone has an account, too, and it is that of the launcher.
+
+The same files are read twice: as the launcher left them, and without all that only the launcher knows (its CPU profile and its own record of
+the run). What the two say of the main thread must agree; what the library read of the thread's own clock then stands against the kernel's
+records of every switch. And a run that no launcher has seen at all leaves next to nothing unattributed.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+
+from account_case import BUILD, AccountCase
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+TRAIN = os.path.join(ROOT, "scripts", "example", "train.py")
+WITHIN = 0.02  # of the wall time
+MOST_UNATTRIBUTED = 0.05
+# Nobody but the launcher tells these: bare, they are part of computing or of unattributed.
+LAUNCHERS = ("python_s", "native_s", "page_fault_s")
+
+
+class Bare(AccountCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        if subprocess.run(["/usr/bin/python3", "-c", "import torch, PIL"], capture_output=True, check=False).returncode:
+            raise unittest.SkipTest("needs python3-torch and python3-pil")
+
+    def setUp(self):
+        super().setUp()
+        self.images = os.path.join(self.folder, "images")
+        subprocess.run(["/usr/bin/python3", TRAIN, "--prepare", "--data", self.images], check=True, capture_output=True, timeout=120)
+        self.command = ["/usr/bin/python3", TRAIN, "--data", self.images, "--epochs", "4"]
+
+    def time_of(self, folder):
+        report = subprocess.run([os.path.join(BUILD, "proftrace"), "report", "--format", "json", folder], capture_output=True, check=True,
+                                timeout=60)
+        time = json.loads(report.stdout)["stages"][0]["time"]
+        self.check_sum(time, time["wall_s"])
+        return time
+
+    def test_the_same_run_with_and_without_what_the_launcher_knows(self):
+        run, bare = os.path.join(self.folder, "run"), os.path.join(self.folder, "bare")
+        done = subprocess.run([os.path.join(BUILD, "proftrace"), "run", "-o", run, "--no-report", "--", *self.command],
+                              capture_output=True, text=True, timeout=300, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        os.mkdir(bare, 0o700)
+        for name in os.listdir(run):
+            if name.endswith(".ptr"):
+                shutil.copy(os.path.join(run, name), bare)
+        launched, alone = self.time_of(run), self.time_of(bare)
+        if launched["python_s"] is None:
+            self.skipTest(launched["python_s_reason"])
+        for part in sorted(part for part in alone if part.endswith("_s") and alone[part] is not None):
+            self.assertAlmostEqual(alone[part], launched[part] or 0, delta=WITHIN * launched["wall_s"], msg=(part, alone, launched))
+        self.assertEqual([part for part in LAUNCHERS if alone[part] is not None], [])
+
+    def test_next_to_nothing_is_unattributed(self):
+        runs = os.path.join(self.folder, "runs")
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("PROFTRACE_")}
+        environment.update(PROFTRACE_DIR=runs, LD_PRELOAD=os.path.join(BUILD, "libproftrace.so"))
+        subprocess.run(self.command, env=environment, check=True, capture_output=True, timeout=300)
+        time = self.time_of(os.path.join(runs, "latest"))
+        self.assertLess(time["unattributed_s"], MOST_UNATTRIBUTED * time["wall_s"], time)
+        self.assertGreater(time["computing_s"], 0.5 * time["wall_s"], time)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv)
