@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * b_hooks.c - one call of a hook that could wait and does not: what is measured is the hook, and no waiting.
- * usage: b_hooks rwlock|semaphore|signal|condition|epoll|select|sleep|waitpid|connect [CALLS]
+ * usage: b_hooks rwlock|semaphore|signal|condition|epoll|select|sleep|step|waitpid|connect [CALLS]
  */
 #include <netinet/in.h>
 #include <pthread.h>
@@ -87,6 +87,16 @@ static int sleep_until_past(void)
     return clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &long_ago, NULL);
 }
 
+/* About a millisecond of computing, then a wait that is long enough for a reading of the thread's clock behind it. */
+static int step(void)
+{
+    static volatile double sum;
+    const struct timespec pause = {.tv_nsec = 300000};
+    for (int i = 0; i < 500000; i++)
+        sum = sum + i;
+    return clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+}
+
 static void end_child(void)
 {
     kill(child, SIGKILL);
@@ -131,11 +141,11 @@ static const struct {
     const char *name;
     int (*setup)(void), (*call)(void); /* 0 = as it should be */
 } kinds[] = {
-    {"rwlock", no_setup, rwlock_pair},      {"semaphore", semaphore_setup, semaphore_pair},
-    {"signal", no_setup, signal_nobody},    {"condition", condition_setup, condition_late},
-    {"epoll", epoll_setup, epoll_nothing},  {"select", epoll_setup, select_nothing},
-    {"sleep", no_setup, sleep_until_past},  {"waitpid", child_setup, child_lives},
-    {"connect", connect_setup, connection},
+    {"rwlock", no_setup, rwlock_pair},     {"semaphore", semaphore_setup, semaphore_pair},
+    {"signal", no_setup, signal_nobody},   {"condition", condition_setup, condition_late},
+    {"epoll", epoll_setup, epoll_nothing}, {"select", epoll_setup, select_nothing},
+    {"sleep", no_setup, sleep_until_past}, {"step", no_setup, step},
+    {"waitpid", child_setup, child_lives}, {"connect", connect_setup, connection},
 };
 
 static int repeat(int (*call)(void), long calls)

@@ -41,7 +41,7 @@ def python(script, *after, tail=()):
 
 def hook(key, kind, title, operation, size):
     """A call that could wait and does not, see b_hooks.c."""
-    return Workload(key, title, operation, program("b_hooks", lambda p: kind), size, size // 200, ["bare", "sampled"])
+    return Workload(key, title, operation, program("b_hooks", lambda p: kind), size, max(size // 200, 10), ["bare", "sampled"])
 
 
 OURS = ["bare", "off", "sampled", "full"]
@@ -80,6 +80,7 @@ WORKLOADS = [
     hook("N4", "select", "select of one descriptor that finds nothing, without a timeout", "call", 500000),
     hook("N5", "connect", "a TCP connection over the loopback: socket, connect, accept, close of both ends", "connection", 8000),
     hook("W1", "sleep", "clock_nanosleep until a time that is over", "call", 10000),
+    hook("W3", "step", "a millisecond of computing and a sleep of 300 us: the thread's clock is read behind each", "step", 2000),
     hook("W2", "waitpid", "waitpid without waiting, of a child that lives", "call", 500000),
     Workload("I3", "one of 1,000 files: stat, open, three reads, seek, close, a line to a log", "visit",
              program("b_mixed", lambda p: f"{p.memory}/i3"), 40000, 1000, ["bare", "sampled"], events=8),
