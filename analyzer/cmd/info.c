@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "proftrace/heap_modes.h"
 #include "model/session.h"
 #include "report/doc/doc.h"
 #include "report/json/panel.h"
@@ -27,12 +28,6 @@ static const char *const drop_docs[] = {
 #include "proftrace/drops.def"
 #undef DROP
 };
-
-static const char *heap_mode_name(enum pt_heap_mode mode)
-{
-    static const char *const names[] = {"off", "sampled", "full"};
-    return names[mode];
-}
 
 static const char *end_text(const struct pt_process *p, char text[static 40])
 {
@@ -198,7 +193,7 @@ static struct pt_panel *processes_panel(struct pt_doc *doc, const struct pt_sess
             pt_text(pt_doc_text(doc, end_text(p, end))),
             pt_seconds(p->end_ns - p->start_ns),
             pt_integer(p->n_threads),
-            pt_text(heap_mode_name(p->heap_mode)),
+            pt_text(pt_heap_modes[p->heap_mode]),
             pt_integer(p->quality.events),
             pt_integer(p->quality.overwritten),
             pt_integer(p->quality.dropped),
@@ -276,7 +271,7 @@ static void json_process(struct pt_json *json, const struct pt_process *p)
     pt_json_fixed(json, "start_s", p->start_ns, 9);
     pt_json_fixed(json, "duration_s", p->end_ns - p->start_ns, 9);
     pt_json_text(json, "exit", p->state == PT_PROCESS_LIVE && !p->is_running ? NULL : end_text(p, end));
-    pt_json_text(json, "heap", heap_mode_name(p->heap_mode));
+    pt_json_text(json, "heap", pt_heap_modes[p->heap_mode]);
     pt_json_u64(json, "threads", p->n_threads);
     if (p->rank >= 0)
         pt_json_i64(json, "rank", p->rank);

@@ -10,6 +10,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "proftrace/heap_modes.h"
 #include "proftrace/limits.h"
 #include "cpu_profile/cpu_profile.h"
 #include "launcher/environment.h"
@@ -18,6 +19,7 @@
 #include "launcher/run_record.h"
 #include "launcher/session_dir.h"
 #include "launcher/target.h"
+
 #include "options/option_values.h"
 #include "report/write.h"
 #include "run_file/write.h"
@@ -36,13 +38,11 @@ extern char **environ;
 
 struct request {
     const char *output, *stage, *interval;
-    int heap; /* index into heap_modes */
+    int heap; /* index into pt_heap_modes; -1 = as it is in the environment */
     bool no_gpu_sampling, no_report;
     pt_u64 interval_ns;
     char **argv;
 };
-
-static const char *const heap_modes[] = {NULL, "off", "sampled", "full"};
 
 static int parse_interval(struct request *request, struct pt_error *err)
 {
@@ -69,7 +69,7 @@ static int parse(int argc, char **argv, struct request *request, struct pt_error
     const struct pt_opt table[] = {
         PT_OPT_TEXT("output", 'o', &request->output, "RUN", "the run directory (default: a new one in proftrace.data)"),
         PT_OPT_TEXT("stage", 0, &request->stage, "NAME", "name of the pipeline stage (default: the command's name)"),
-        PT_OPT_CHOICE("heap", 0, &request->heap, "off|sampled|full", "how to record heap calls (default: sampled)"),
+        PT_OPT_CHOICE("heap", 0, &request->heap, PT_HEAP_MODES, "how to record heap calls (default: sampled)"),
         PT_OPT_FLAG("no-gpu-sampling", 0, &request->no_gpu_sampling, "do not look at GPUs"),
         PT_OPT_TEXT("interval", 0, &request->interval, "MS", "time between samples (default: 500)"),
         PT_OPT_FLAG("no-report", 0, &request->no_report, "write no report afterwards"),
@@ -80,7 +80,6 @@ static int parse(int argc, char **argv, struct request *request, struct pt_error
     const int done = pt_options_parse(table, argc, argv, &args, err);
     if (done)
         return done;
-    request->heap++;
     if (!args.n)
         return pt_fail(err, "no command to run; usage: proftrace run [OPTIONS] -- COMMAND [ARGUMENTS]");
     request->argv = args.values;
@@ -141,7 +140,7 @@ static int launch(struct traced *traced, struct pt_cpu_profile *cpu_profile, str
     const struct pt_environment_request wanted = {
         .library = preload ? traced->library : NULL,
         .session = preload ? traced->dir->path : NULL,
-        .heap = preload ? heap_modes[request->heap] : NULL,
+        .heap = preload && request->heap >= 0 ? pt_heap_modes[request->heap] : NULL,
         .stage = preload ? request->stage : NULL,
     };
     PT_AUTO(pt_environment_freep) char **environment = pt_environment_make(environ, &wanted, err);

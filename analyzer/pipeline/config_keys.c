@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/heap_modes.h"
 #include "util/auto.h"
 #include "util/parse.h"
 #include "util/text/utf8.h"
@@ -26,8 +27,6 @@ const struct pt_config_key pt_config_keys[] = {
 #undef KEY
     {0, NULL, 0, 0, 0, 0, NULL, NULL},
 };
-
-static const char *const heap_modes[] = {"off", "sampled", "full", NULL};
 
 const struct pt_config_key *pt_config_key(enum pt_config_section section, const char *name)
 {
@@ -90,7 +89,7 @@ static int set_path(struct pt_config *config, const cJSON *item, const char **fi
 
 static int set_heap(const cJSON *item, const char **field)
 {
-    for (const char *const *mode = heap_modes; cJSON_IsString(item) && *mode; mode++)
+    for (const char *const *mode = pt_heap_modes; cJSON_IsString(item) && *mode; mode++)
         if (!strcmp(item->valuestring, *mode)) {
             *field = *mode;
             return 0;

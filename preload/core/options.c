@@ -101,7 +101,7 @@ static void read_entry(const char *entry)
 static void read_alias(const char *entry)
 {
     const char *value;
-    if ((value = value_of(entry, "", "ENABLE_PROFILING")) && pt_option_switch(value) >= 0)
+    if ((value = value_of(entry, "", "ENABLE_PROFILING")) && *value && pt_option_switch(value) >= 0)
         pt_options.disable = !pt_option_switch(value);
     if ((value = value_of(entry, "", "PROFILE_OUTPUT_DIR")) && *value)
         pt_options.dir = value;

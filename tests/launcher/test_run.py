@@ -380,6 +380,14 @@ class Transparency(LauncherCase):
                 self.assertEqual((done.returncode, done.stdout, done.stderr), (4, b"\n", told))
         self.assertFalse(os.path.exists(os.path.join(self.folder, "proftrace.data")))
 
+    def test_an_empty_switch_switches_nothing(self):
+        """An empty variable is one that a shell did not unset: for the launcher and for the library."""
+        for variable in ("PROFTRACE_DISABLE", "ENABLE_PROFILING"):
+            done = self.run_it("sh", "-c", "echo $PROFTRACE_SESSION", options=("-o", variable), environment={variable: ""})
+            self.assertNotEqual(done.stdout, b"\n", variable)
+            info = json.loads(self.proftrace("info", "--json", variable).stdout)
+            self.assertGreaterEqual(len(info["processes"]), 1, variable)
+
     def test_arguments_with_spaces_and_bytes(self):
         done = self.run_it("printf", "[%s]", "a b", "", "näme", "*", "'")
         self.assertEqual(done.stdout, "[a b][][näme][*][']".encode())

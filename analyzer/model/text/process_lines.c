@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "proftrace/codec.h"
+#include "proftrace/heap_modes.h"
 #include "decode/text.h"
+
 #include "model/layers.h"
 #include "util/str.h"
 
@@ -178,7 +180,7 @@ static void set_clock(struct pt_file_header *header, pt_i64 start_ns, pt_i64 end
 int pt_text_process_header(struct pt_text_process *p, const struct pt_keys *keys, pt_u64 start_realtime_ns,
                            struct pt_error *err)
 {
-    static const char *const states[] = {"live", "exited", "execed"}, *const modes[] = {"off", "sampled", "full"};
+    static const char *const states[] = {"live", "exited", "execed"};
     struct pt_file_header *h = pt_writer_header(p->writer);
     pt_i64 end_ns;
     h->ppid = 1;
@@ -189,7 +191,7 @@ int pt_text_process_header(struct pt_text_process *p, const struct pt_keys *keys
     if (p->start_ns < 0 || p->start_ns > LATEST_NS || end_ns < p->start_ns || end_ns > LATEST_NS)
         return pt_fail_code(err, 3, "start and end are not in order, or beyond 13 days");
     h->state = 1u + (pt_u32)choice(keys, "state", states, 3, 0);
-    h->heap_mode = (pt_u32)choice(keys, "heap", modes, 3, PT_HEAP_SAMPLED);
+    h->heap_mode = (pt_u32)choice(keys, "heap", pt_heap_modes, 3, PT_HEAP_SAMPLED);
     h->options = options_of(keys);
     strncpy(h->boot_id, pt_keys_text(keys, "boot", "assembled"), sizeof h->boot_id - 1);
     strncpy(h->ignored_options, pt_keys_text(keys, "ignored_options", ""), sizeof h->ignored_options - 1);

@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include "proftrace/events.h"
+#include "proftrace/heap_modes.h"
 #include "decode/text.h"
 #include "merge/stream.h"
+
 #include "model/labels.h"
 #include "model/session_data.h"
 #include "util/auto.h"
@@ -52,7 +54,7 @@ static void put_rank(struct pt_str *line, const struct pt_process *p)
 
 static void put_process(struct pt_str *line, const struct pt_process *p, const char *label)
 {
-    static const char *const states[] = {"", "live", "exited", "execed"}, *const modes[] = {"off", "sampled", "full"};
+    static const char *const states[] = {"", "live", "exited", "execed"};
     char boot_id[sizeof p->file->header.boot_id + 1] = "";
     memcpy(boot_id, p->file->header.boot_id, sizeof p->file->header.boot_id);
     pt_str_printf(line, "process %s ppid=%" PRIu32 " uid=%" PRIu32 " trace_id=0x%" PRIx64, label, p->ppid, p->uid,
@@ -63,7 +65,7 @@ static void put_process(struct pt_str *line, const struct pt_process *p, const c
     pt_str_printf(line, " end=%s state=%s", pt_fmt_seconds(p->end_ns).text, states[p->state]);
     if (p->state == PT_PROCESS_EXITED)
         pt_str_printf(line, " exit_status=%d", p->exit_status);
-    pt_str_printf(line, " heap=%s", modes[p->heap_mode]);
+    pt_str_printf(line, " heap=%s", pt_heap_modes[p->heap_mode]);
     put_number(line, "heap_sample_bytes", p->heap_sample_bytes);
     put_number(line, "cpu_ns", p->cpu_ns);
     put_number(line, "max_rss_bytes", p->max_rss_bytes);
