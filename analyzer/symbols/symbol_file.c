@@ -18,6 +18,7 @@
 #include "util/vec.h"
 #include "debuginfod.h"
 #include "elf_image.h"
+#include "unit_functions.h"
 
 #define MAX_SYMBOLS (20u << 20)
 #define MAX_UNITS (1u << 20)
@@ -42,6 +43,7 @@ struct pt_symbol_file {
     struct {
         PT_VEC(struct unit_range);
     } units;
+    struct pt_unit_functions unit_functions;
 };
 
 /* ---- ELF symbols ---- */
@@ -54,6 +56,38 @@ static int function_order(const void *a, const void *b)
     if (x->end != y->end)
         return x->end > y->end ? -1 : 1;
     return strcmp(x->name, y->name);
+}
+
+/* Libraries have half a million of them: by 16 bits of the address at a time, from the lowest up. Then functions that
+ * begin at the same place are put in order. */
+static void sort_functions(struct function_symbol *functions, size_t n)
+{
+    enum { BITS = 16, BUCKETS = 1 << BITS };
+    struct function_symbol *from = functions, *other = pt_malloc((n ? n : 1) * sizeof *other), *to = other;
+    size_t *next = pt_malloc(BUCKETS * sizeof *next);
+    for (int shift = 0; shift < 64; shift += BITS) {
+        memset(next, 0, BUCKETS * sizeof *next);
+        for (size_t i = 0; i < n; i++)
+            next[from[i].start >> shift & (BUCKETS - 1)]++;
+        for (size_t i = 0, at = 0; i < BUCKETS; i++) {
+            const size_t in_bucket = next[i];
+            next[i] = at;
+            at += in_bucket;
+        }
+        for (size_t i = 0; i < n; i++)
+            to[next[from[i].start >> shift & (BUCKETS - 1)]++] = from[i];
+        struct function_symbol *const sorted = to;
+        to = from;
+        from = sorted;
+    }
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && functions[end].start == functions[i].start; end++)
+            ;
+        if (end - i > 1)
+            qsort(functions + i, end - i, sizeof *functions, function_order);
+    }
+    free(next);
+    free(other);
 }
 
 static void add_symbols(struct pt_symbol_file *file, Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
@@ -181,24 +215,15 @@ static void call_site(Dwarf_Die *unit, Dwarf_Die *inlined, struct pt_symbol *cal
 }
 
 /* The functions around the address, from the innermost scope outwards. */
-static pt_u32 walk_scopes(Dwarf_Die *unit, pt_u64 address, struct pt_symbol *symbols)
+static pt_u32 walk_scopes(struct pt_symbol_file *file, Dwarf_Die *unit, pt_u64 address, struct pt_symbol *symbols)
 {
-    Dwarf_Die *scopes = NULL, *chain = NULL;
-    pt_u32 n = 0;
-    const int n_scopes = dwarf_getscopes(unit, address, &scopes);
-    const int n_chain = n_scopes > 0 ? dwarf_getscopes_die(&scopes[0], &chain) : 0;
-    for (int i = 0; i < n_chain && n < PT_MAX_INLINED; i++) {
-        const int tag = dwarf_tag(&chain[i]);
-        if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
-            continue;
-        symbols[n++].function = function_name(&chain[i]);
-        if (tag == DW_TAG_subprogram)
-            break;
-        if (n < PT_MAX_INLINED)
-            call_site(unit, &chain[i], &symbols[n]);
+    Dwarf_Die chain[PT_MAX_INLINED];
+    const pt_u32 n = pt_unit_functions_at(&file->unit_functions, unit, address, chain, PT_MAX_INLINED);
+    for (pt_u32 i = 0; i < n; i++) {
+        symbols[i].function = function_name(&chain[i]);
+        if (i + 1 < PT_MAX_INLINED && dwarf_tag(&chain[i]) == DW_TAG_inlined_subroutine)
+            call_site(unit, &chain[i], &symbols[i + 1]);
     }
-    free(scopes);
-    free(chain);
     return n;
 }
 
@@ -214,7 +239,7 @@ static pt_u32 find_in_dwarf(struct pt_symbol_file *file, pt_u64 address, struct 
         if (dwarf_lineno(line, &number) == 0 && number > 0)
             symbols[0].line = (pt_u32)number;
     }
-    const pt_u32 n = walk_scopes(&unit, address, symbols);
+    const pt_u32 n = walk_scopes(file, &unit, address, symbols);
     if (n)
         return n;
     symbols[1] = (struct pt_symbol){0};
@@ -301,8 +326,7 @@ struct pt_symbol_file *pt_symbol_file_open(const char *path, const pt_u8 *build_
     load_dwarf(file, build_id, build_id_bytes);
     load_symbols(file, file->main.elf);
     load_symbols(file, file->debug.elf);
-    if (file->functions.n)
-        qsort(file->functions.items, file->functions.n, sizeof *file->functions.items, function_order);
+    sort_functions(file->functions.items, file->functions.n);
     return file;
 }
 
@@ -319,5 +343,6 @@ void pt_symbol_file_close(struct pt_symbol_file *file)
     pt_elf_image_close(&file->shared);
     free(file->functions.items);
     free(file->units.items);
+    pt_unit_functions_fini(&file->unit_functions);
     free(file);
 }
