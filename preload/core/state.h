@@ -72,16 +72,11 @@ PT_ALWAYS_INLINE pt_u64 pt_words(pt_u32 low, pt_u32 high)
     return (pt_u64)high << 32 | low;
 }
 
-/* Fill a slot that was reserved. */
-static inline void pt_put_record(const struct pt_tracer_thread *t, struct pt_record *r, pt_u64 counter, pt_u32 aux,
-                                 pt_u32 tag_kind, pt_u64 word0, pt_u64 word1)
+/* Commit a record that is filled but for its stamp: whoever reads the file takes it from then on. */
+PT_ALWAYS_INLINE void pt_commit_record(const struct pt_tracer_thread *t, struct pt_record *r, pt_u64 counter)
 {
-    r->aux = aux;
-    r->tag_kind = tag_kind;
-    r->words[0] = word0;
-    r->words[1] = word1;
     __atomic_store_n(&r->stamp, pt_ticks_since(t->clock_base, counter) << PT_GENERATION_BITS | t->records.generation,
-                     __ATOMIC_RELEASE); /* the commit */
+                     __ATOMIC_RELEASE);
 }
 
 /* Append a record to a buffer that has room. Signals blocked. */
@@ -90,7 +85,11 @@ static inline void pt_append_record(struct pt_tracer_thread *t, pt_u64 counter, 
 {
     struct pt_record *r = (struct pt_record *)(void *)t->records.cursor;
     t->records.cursor += sizeof *r;
-    pt_put_record(t, r, counter, aux, tag_kind, word0, word1);
+    r->aux = aux;
+    r->tag_kind = tag_kind;
+    r->words[0] = word0;
+    r->words[1] = word1;
+    pt_commit_record(t, r, counter);
 }
 
 #endif

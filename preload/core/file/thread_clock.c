@@ -46,9 +46,14 @@ static void read_own(void *argument)
 static void put(struct pt_tracer_thread *t, const struct reading *reading, pt_u32 other_tid)
 {
     char *slot = pt_reserve(&t->records.cursor, sizeof(struct pt_record));
-    if (slot < t->records.end)
-        pt_put_record(t, (struct pt_record *)(void *)slot, reading->counter, other_tid,
-                      pt_tag_kind(0, PT_EV_thread_clock), reading->on_cpu_ns, reading->switches);
+    struct pt_record *r = (struct pt_record *)(void *)slot;
+    if (slot >= t->records.end)
+        return;
+    r->aux = other_tid;
+    r->tag_kind = pt_tag_kind(0, PT_EV_thread_clock);
+    r->words[0] = reading->on_cpu_ns;
+    r->words[1] = reading->switches;
+    pt_commit_record(t, r, reading->counter);
 }
 
 void pt_thread_clock_append(struct pt_tracer_thread *t)

@@ -294,12 +294,28 @@ static void subscribe(void)
         report("domain", function("cuptiEnableDomain")(1u, subscriber, 2u));
 }
 
+/* What a client may ask of CUPTI before the first record. */
+static void set_attributes(void)
+{
+    uint8_t one = 1;
+    size_t one_bytes = 1;
+    if (has_option("zeroed") || has_option("dirty"))
+        report("zeroed", function("cuptiActivitySetAttribute")(5u, &one_bytes, &one));
+    if (!has_option("realtime"))
+        report("clock",
+               function("cuptiActivityRegisterTimestampCallback")(has_option("fast_clock") ? fast_clock : monotonic));
+    if (has_option("reregister"))
+        report("clock", function("cuptiActivityRegisterTimestampCallback")(monotonic));
+    if (!has_option("thread_default"))
+        report("thread ids", function("cuptiSetThreadIdType")(1u));
+    if (has_option("no_unready"))
+        report("unready", function("cuptiActivityEnableAllSyncRecords")(0u));
+}
+
 int InitializeInjection(void);
 __attribute__((visibility("default"))) int InitializeInjection(void)
 {
     char path[4096];
-    uint8_t one = 1;
-    size_t one_bytes = 1;
     const char *soname = getenv("CLIENT_CUPTI");
     snprintf(path, sizeof path, "%s.%d.jsonl", getenv("CLIENT_OUT") ? getenv("CLIENT_OUT") : "/tmp/client", getpid());
     out = fopen(path, "we");
@@ -314,17 +330,7 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
     function("cuptiGetVersion")(&version);
     fprintf(out, "{\"record\":\"version\",\"version\":%u}\n", version);
     subscribe();
-    if (has_option("zeroed") || has_option("dirty"))
-        report("zeroed", function("cuptiActivitySetAttribute")(5u, &one_bytes, &one));
-    if (!has_option("realtime"))
-        report("clock",
-               function("cuptiActivityRegisterTimestampCallback")(has_option("fast_clock") ? fast_clock : monotonic));
-    if (has_option("reregister"))
-        report("clock", function("cuptiActivityRegisterTimestampCallback")(monotonic));
-    if (!has_option("thread_default"))
-        report("thread ids", function("cuptiSetThreadIdType")(1u));
-    if (has_option("no_unready"))
-        report("unready", function("cuptiActivityEnableAllSyncRecords")(0u));
+    set_attributes();
     report("buffers", function("cuptiActivityRegisterCallbacks")(request, complete));
     enable();
     if (has_option("external"))
