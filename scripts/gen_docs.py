@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Fill the generated blocks of docs/ from the .def tables, so that no list is written twice.
 
-A block stands between `<!-- generated: NAME -->` and `<!-- end -->`; what surrounds it is written by hand.
+A block stands between `<!-- generated: NAME -->` and `<!-- end -->`, in the manual pages (*.scd) between `; generated: NAME`
+and `; end`; what surrounds it is written by hand. A command without a manual page gets one with its synopsis and options.
 
     gen_docs.py           rewrite the blocks that differ
     gen_docs.py --check   change nothing; exit 1 and name the files that differ
@@ -137,25 +138,93 @@ def configuration():
         for section, path in KEY_SECTIONS.items())
 
 
+def man(text):
+    """As scdoc takes it: an underscore would begin an underlined word."""
+    return re.sub(r"([_*\\])", r"\\\1", text)
+
+
+def sentence(text):
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?")) else ".")
+
+
+def man_list(found):
+    """[(title in scdoc's marks, text)]"""
+    return "\n".join(f"{title}\n\t{man(text)}\n" for title, text in found).rstrip()
+
+
+def man_options():
+    return man_list((f"*PROFTRACE_{r.args[0].upper()}*" + (f" ({man(r.args[2])})" if r.args[2] else ""), sentence(r.args[4]))
+                    for r in rows("include/proftrace/options.def", "OPTION"))
+
+
+def man_commands():
+    return man_list((f"*{r.args[0]}*", f"{sentence(r.args[2])} See proftrace-{r.args[0]}(1).")
+                    for r in rows("analyzer/cmd/commands.def", "COMMAND"))
+
+
+def man_formats():
+    return man_list((f"_{r.args[0]}_", sentence(r.args[-1])) for r in rows("analyzer/export/exporters.def", "EXPORTER", "EXPORTER_STACKS", "EXPORTER_FOLDER"))
+
+
+def command_options(name):
+    """(name, letter, value, summary) of each row of the command's table of options."""
+    path = os.path.join(ROOT, "analyzer", "cmd", name + ".c")
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    for row in deftable.rows_in_text(" ".join(re.findall(r"(?s)PT_OPT_(?!END)[A-Z]+\(.*?\),?\n", text))):
+        kind, args = row.name.removeprefix("PT_OPT_"), row.args
+        yield args[0], args[1].strip("'"), "" if kind == "FLAG" else args[3], args[-1]
+
+
+def man_page(row):
+    """The manual page that a command begins with."""
+    name, arguments, summary = row.args
+    options = [("*--" + option + "*" + (f", *-{letter}*" if letter != "0" else "") + (f" _{man(value)}_" if value else ""), sentence(text))
+               for option, letter, value, text in command_options(name)]
+    return "\n".join([f"proftrace-{name}(1)", "", "# NAME", "", f"proftrace-{name} - {man(summary)}", "", "# SYNOPSIS", "",
+                      " ".join(filter(None, (f"*proftrace {name}*", man(arguments), "[_OPTIONS_]" if options else ""))), "",
+                      "# DESCRIPTION", "", sentence(man(summary)), "", *(["# OPTIONS", "", man_list(options), ""] if options else []),
+                      "# SEE ALSO", "", "*proftrace*(1)", ""])
+
+
+def missing_pages():
+    for row in rows("analyzer/cmd/commands.def", "COMMAND"):
+        path = os.path.join(ROOT, "docs", "man", f"proftrace-{row.args[0]}.1.scd")
+        if not os.path.exists(path):
+            yield path, man_page(row)
+
+
 BLOCKS = {"events": events, "units": units, "drops": drops, "options": options, "commands": commands,
-          "exporters": exporters, "rules": rules, "configuration": configuration}
+          "exporters": exporters, "rules": rules, "configuration": configuration,
+          "man_options": man_options, "man_commands": man_commands, "man_formats": man_formats}
+MARKS = {".md": ("<!-- generated: ", " -->", "<!-- end -->"), ".scd": ("; generated: ", "", "; end")}
 
 
-def refreshed(text, path):
+def refreshed(text, path, seen):
+    before, after, end = MARKS[os.path.splitext(path)[1]]
+
     def fill(m):
         if m.group(1) not in BLOCKS:
             sys.exit(f"{path}: no generator for '{m.group(1)}'; there are: {', '.join(BLOCKS)}")
-        return f"<!-- generated: {m.group(1)} -->\n{BLOCKS[m.group(1)]()}\n<!-- end -->"
-    return re.sub(r"<!-- generated: (\w+) -->.*?<!-- end -->", fill, text, flags=re.S)
+        seen.add(m.group(1))
+        return f"{before}{m.group(1)}{after}\n{BLOCKS[m.group(1)]()}\n{end}"
+    return re.sub(rf"(?ms)^{before}(\w+){after}\n.*?^{end}$", fill, text)
+
+
+def pages():
+    """(path, what is there, what should be); None = nothing is there."""
+    for path in sorted(glob.glob(os.path.join(ROOT, "docs", "**", "*"), recursive=True)):
+        if path.endswith(tuple(MARKS)):
+            with open(path, encoding="utf-8") as f:
+                yield path, f.read()
+    for path, _ in missing_pages():
+        yield path, None
 
 
 def main():
-    check, stale, seen = "--check" in sys.argv[1:], [], set()
-    for path in sorted(glob.glob(os.path.join(ROOT, "docs", "**", "*.md"), recursive=True)):
-        with open(path, encoding="utf-8") as f:
-            text = f.read()
-        seen.update(re.findall(r"<!-- generated: (\w+) -->", text))
-        new = refreshed(text, os.path.relpath(path, ROOT))
+    check, stale, seen, begun = "--check" in sys.argv[1:], [], set(), dict(missing_pages())
+    for path, text in list(pages()):
+        new = begun[path] if text is None else refreshed(text, path, seen)
         if new == text:
             continue
         stale.append(os.path.relpath(path, ROOT))
