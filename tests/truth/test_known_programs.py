@@ -1,0 +1,115 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Small C programs that know what they do, call by call: what they say about themselves through proftrace.h, and what they print
+and read through every function of stdio that takes a va_list."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(os.environ["PROFTRACE_BUILD"])
+INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include"
+
+ANNOTATED = r"""
+#include <proftrace/proftrace.h>
+static void step(unsigned long long number)
+{
+    PROFTRACE_RANGE("inner");
+    proftrace_step(number);
+    proftrace_counter("loss", 0.5 / (double)number);
+}
+int main(void)
+{
+    proftrace_stage("known");
+    proftrace_epoch(3);
+    proftrace_range_push("outer");
+    for (unsigned long long i = 1; i <= 2; i++)
+        step(i);
+    proftrace_mark("half");
+    proftrace_range_pop();
+    return proftrace_active() ? 0 : 7;
+}
+"""
+SAID = ['stage name="known"', "epoch number=3", 'range_begin name="outer"',
+        'range_begin name="inner"', "step number=1", 'counter name="loss" value=0.5', "range_end",
+        'range_begin name="inner"', "step number=2", 'counter name="loss" value=0.25', "range_end",
+        'mark name="half"', "range_end"]
+
+# Each function moves a number of bytes that no other one does.
+FORMATS = r"""
+#define _GNU_SOURCE
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+int _IO_vfprintf(FILE *, const char *, va_list), __vprintf_chk(int, const char *, va_list);
+int __vfprintf_chk(FILE *, int, const char *, va_list), __vdprintf_chk(int, int, const char *, va_list);
+int __vfscanf(FILE *, const char *, va_list);
+enum what { VPRINTF, VFPRINTF, IO_VFPRINTF, VDPRINTF, VPRINTF_CHK, VFPRINTF_CHK, VDPRINTF_CHK, VSCANF, VFSCANF, UNDERSCORED };
+static int call(enum what what, FILE *stream, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    switch (what) {
+    case VPRINTF: return vprintf(format, values);
+    case VFPRINTF: return vfprintf(stream, format, values);
+    case IO_VFPRINTF: return _IO_vfprintf(stream, format, values);
+    case VDPRINTF: return vdprintf(fileno(stream), format, values);
+    case VPRINTF_CHK: return __vprintf_chk(1, format, values);
+    case VFPRINTF_CHK: return __vfprintf_chk(stream, 1, format, values);
+    case VDPRINTF_CHK: return __vdprintf_chk(fileno(stream), 1, format, values);
+    case VSCANF: return vscanf(format, values);
+    case VFSCANF: return vfscanf(stream, format, values);
+    case UNDERSCORED: return __vfscanf(stream, format, values);
+    }
+    return -1;
+}
+int main(int argc, char **argv)
+{
+    int number = 0, sum = 0;
+    FILE *file = fopen(argv[1], "w");
+    for (enum what what = VPRINTF; what <= VDPRINTF_CHK; what++)
+        if (call(what, file, "%0*d", 11 + (int)what, 5) != 11 + (int)what)
+            return 1;
+    fprintf(file, "\n1 2\n");
+    if (fclose(file) || !(file = fopen(argv[1], "r")))
+        return 2;
+    for (enum what what = VSCANF; what <= UNDERSCORED; what++, sum += number)
+        if (call(what, file, what == VFSCANF ? "%*s %d" : "%d", &number) != 1)
+            return 3;
+    return fclose(file) || sum != 9 + 1 + 2 ? 4 : argc - 2;
+}
+"""
+
+
+class Known(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="known-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def events(self, source, *arguments, stdin=""):
+        """What the program's trace holds, a line each without times; it must end with 0."""
+        program = self.folder / "program"
+        subprocess.run(["cc", "-x", "c", "-U_FORTIFY_SOURCE", "-w", "-I", INCLUDE, "-", "-o", program], input=source, text=True, check=True)
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("PROFTRACE_")}
+        environment |= {"LD_PRELOAD": str(BUILD / "libproftrace.so"), "PROFTRACE_DIR": str(self.folder / "runs")}
+        ran = subprocess.run([program, *arguments], env=environment, input=stdin, capture_output=True, text=True, check=False)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        dumped = subprocess.run([BUILD / "proftrace", "dump", self.folder / "runs/latest"], capture_output=True, text=True, check=True)
+        return re.findall(r"(?m)^\d+\.\d+ (?:\+\d+\.\d+ )?\d+/\d+ (.*)$", dumped.stdout)
+
+    def test_what_the_program_says(self):
+        kinds = {line.split()[0] for line in SAID}
+        self.assertEqual([line for line in self.events(ANNOTATED) if line.split()[0] in kinds], SAID)
+
+    def test_formats(self):
+        lines = self.events(FORMATS, self.folder / "printed", stdin="9\n")
+        written = [int(n) for line in lines for n in re.findall(r"^stdio_write fd=\d+ bytes=(\d+)", line)]
+        self.assertEqual(written, [*range(11, 18), 5], lines)
+        self.assertEqual(sum(line.startswith("stdio_read ") for line in lines), 3, lines)
+
+
+if __name__ == "__main__":
+    unittest.main()
