@@ -11,8 +11,7 @@ ROOT = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else ".")
 # A path from the root of the tree or of a half, with a suffix of ours: `analyzer/rules/rules.def`, `hooks/hook.h`.
 PATH = re.compile(r"`((?:\w[\w.-]*/)+[\w.-]+\.(?:c|h|def|md|py|svg|json|cmake|txt|scd))`")
 BASES = ("", "include", "preload", "analyzer")
-# Pages that say how to make a file name it before it is there; decisions tell what was so when they were taken.
-NOT_YET = ("docs/howto/",)
+# Decisions tell what was so when they were taken.
 HISTORY = ("docs/decisions/", "CHANGELOG.md")
 
 
@@ -50,12 +49,15 @@ def link_problems(page, text):
 
 
 def path_problems(page, text, files):
-    if page.startswith(HISTORY) or page.startswith(NOT_YET):
+    if page.startswith(HISTORY):
         return
+    # Files that the page says how to make: its blocks of code bear their names, and their manual pages begin with them.
+    made = set(re.findall(r"(?m)^ *```\w+ (\S+)", text))
+    made |= {f"docs/man/proftrace-{os.path.basename(path)[:-2]}.1.scd" for path in made if path.startswith("analyzer/cmd/")}
     folders = {folder for path in files for folder in (path.split("/")[0], "/".join(path.split("/")[:2]))}
     for name in PATH.findall(prose(text)):
         of_tree = any("/".join(filter(None, (base, name.split("/")[0]))) in folders for base in BASES)
-        if of_tree and not any(os.path.join(base, name) in files for base in BASES):
+        if of_tree and not any(os.path.join(base, name) in files | made for base in BASES):
             yield f"{page}: there is no file {name}"
 
 
