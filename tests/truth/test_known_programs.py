@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Small C programs that know what they do, call by call: what they say about themselves through proftrace.h, and what they print
-and read through every function of stdio that takes a va_list."""
+"""Small C programs that know what they do, call by call: what they say about themselves through proftrace.h, what they print and
+read through every function of stdio that takes a va_list, and in which environment they start that must not have the library."""
 import os
 import pathlib
 import re
@@ -83,18 +83,41 @@ int main(int argc, char **argv)
 }
 """
 
+# A sanitizer must be the first library of a program, so this one is started without ours, and with all else.
+SANITIZED = r"""
+#include <stdio.h>
+#include <string.h>
+extern char **environ;
+int main(void)
+{
+    for (char **at = environ; *at; at++)
+        if (!strncmp(*at, "LD_PRELOAD", 10) || !strncmp(*at, "PROFTRACE", 9) || !strncmp(*at, "KEPT", 4) || strstr(*at, "INJECTION"))
+            puts(*at);
+    return 0;
+}
+"""
+STARTERS = {"execve": "os.execve(p, [p], e)", "posix_spawn": "os.waitpid(os.posix_spawn(p, [p], e), 0)",
+            "posix_spawnp": "os.waitpid(os.posix_spawnp(p, [p], e), 0)"}
+
 
 class Known(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="known-"))
         self.addCleanup(shutil.rmtree, self.folder)
 
+    def compiled(self, source, *options):
+        program = self.folder / "program"
+        subprocess.run(["cc", "-x", "c", "-U_FORTIFY_SOURCE", "-w", "-I", INCLUDE, *options, "-", "-o", program], input=source,
+                       text=True, check=True)
+        return program
+
+    def environment(self):
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("PROFTRACE_")}
+        return environment | {"LD_PRELOAD": str(BUILD / "libproftrace.so"), "PROFTRACE_DIR": str(self.folder / "runs")}
+
     def events(self, source, *arguments, stdin=""):
         """What the program's trace holds, a line each without times; it must end with 0."""
-        program = self.folder / "program"
-        subprocess.run(["cc", "-x", "c", "-U_FORTIFY_SOURCE", "-w", "-I", INCLUDE, "-", "-o", program], input=source, text=True, check=True)
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("PROFTRACE_")}
-        environment |= {"LD_PRELOAD": str(BUILD / "libproftrace.so"), "PROFTRACE_DIR": str(self.folder / "runs")}
+        program, environment = self.compiled(source), self.environment()
         ran = subprocess.run([program, *arguments], env=environment, input=stdin, capture_output=True, text=True, check=False)
         self.assertEqual(ran.returncode, 0, ran.stderr)
         dumped = subprocess.run([BUILD / "proftrace", "dump", self.folder / "runs/latest"], capture_output=True, text=True, check=True)
@@ -109,6 +132,20 @@ class Known(unittest.TestCase):
         written = [int(n) for line in lines for n in re.findall(r"^stdio_write fd=\d+ bytes=(\d+)", line)]
         self.assertEqual(written, [*range(11, 18), 5], lines)
         self.assertEqual(sum(line.startswith("stdio_read ") for line in lines), 3, lines)
+
+    def test_an_environment_without_us(self):
+        program = self.compiled(SANITIZED, "-fsanitize=address")
+        other = self.folder / "other.so"
+        subprocess.run(["cc", "-x", "c", "-shared", "-fPIC", "-", "-o", other], input="int other;", text=True, check=True)
+        for name, start in STARTERS.items():
+            environment = self.environment() | {"KEPT": "1", "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"}
+            environment["LD_PRELOAD"] += f":{other}"
+            script = f"import os; p, e = {str(program)!r}, dict(os.environ); {start}"
+            ran = subprocess.run(["/usr/bin/python3", "-c", script], env=environment, capture_output=True, text=True, check=False)
+            self.assertEqual((ran.returncode, ran.stderr), (0, ""), name)
+            self.assertEqual(sorted(ran.stdout.split()), ["KEPT=1", f"LD_PRELOAD={other}"], name)
+            info = subprocess.run([BUILD / "proftrace", "info", self.folder / "runs/latest"], capture_output=True, text=True, check=True)
+            self.assertRegex(info.stdout, r"/program: built with a sanitizer that must be the first library", name)
 
 
 if __name__ == "__main__":
