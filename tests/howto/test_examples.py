@@ -76,7 +76,10 @@ def setUpModule():
     run(sys.executable, TREE / "scripts/gen_docs.py")
     launcher = [f"-DCMAKE_C_COMPILER_LAUNCHER={shutil.which('ccache')}"] if shutil.which("ccache") else []
     run("cmake", "-S", TREE, "-B", TREE / "build", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DPROFTRACE_TESTS=OFF", *launcher)
-    run("ninja", "-C", TREE / "build", "-k", "0")
+    built = run("ninja", "-C", TREE / "build", "-k", "0", rc=None)
+    wrong = re.findall(r"(?m)^.*(?:error|warning): .*$|^FAILED: .*$|^ninja: (?!Entering|no work).*$", built)
+    if wrong:
+        raise AssertionError("\n".join(wrong[:40]))
 
 
 def proftrace(*arguments, **options):
@@ -195,8 +198,14 @@ class Example(unittest.TestCase):
         self.assertIn("*--main*", doc("man/proftrace-threads.1.scd"))
 
     def test_analysis(self):
-        if "analysis" not in PAGES:
-            self.skipTest("there is no page")
+        declared = next(b.text for b in PAGES["analysis"].blocks if b.path.endswith("views.def"))
+        key, title, by = re.search(r'^TABLE\(\w+, ".*?", "(\w+)", "(.*?)",.*, (\w+)\)$', declared, re.M).groups()
+        seeks = "".join(f"0.{i}00000000 +0.000020000 7/7 io_seek fd=3 position_bytes=0 path=\"/data/x\" whence=SEEK_SET\n" for i in range(1, 4))
+        shown = self.forms(self.assembled(PROCESS + seeks))
+        shown["stats"] += proftrace("stats", "--by", by.lower(), self.folder / "trace.ptr")
+        self.assertEqual(json.loads(shown.pop("json"))["stages"][0][key], [{"pid": 7, "seeks": 3, "total_s": 6e-05}])
+        for form, text in shown.items():
+            self.assertIn(title, text, form)
 
 
 class Tree(unittest.TestCase):
