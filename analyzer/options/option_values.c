@@ -109,7 +109,7 @@ static void check_value(const struct pt_option *option, const char *name, const 
 static void name_variable(const struct pt_option *option, char ret_name[MOST_NAME_BYTES])
 {
     size_t i = 0;
-    for (; option->name[i] && i < MOST_NAME_BYTES - 1; i++)
+    for (; i < MOST_NAME_BYTES - 1 && option->name[i]; i++)
         ret_name[i] = (char)toupper((unsigned char)option->name[i]);
     ret_name[i] = 0;
 }

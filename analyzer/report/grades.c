@@ -36,12 +36,11 @@ static bool is_well_known(const char *key)
 
 static struct pt_grade grade_of(const char *key, const char *label, const struct pt_run_quality *metric)
 {
-    const bool is_known = metric && !isnan(metric->value);
+    const char *reason = metric && metric->reason ? metric->reason : "no grade report";
     return (struct pt_grade){
         .key = key,
         .label = label,
-        .value = is_known ? pt_real(metric->value)
-                          : pt_unknown(metric && metric->reason ? metric->reason : "no grade report"),
+        .value = metric && !isnan(metric->value) ? pt_real(metric->value) : pt_unknown(reason),
         .min = metric ? metric->min : NAN,
         .is_grade = !strcmp(key, well_known[0].key),
     };

@@ -365,7 +365,7 @@ static inline int pt_redact_url(struct pt_redact *r)
     pt_u64 sign = end; /* the last @: a password may hold one */
     while (sign > 3 && r->at[sign] != '@')
         sign--;
-    const int has_password = r->at[colon] == ':' && colon < sign;
+    const int has_password = colon < sign && r->at[colon] == ':';
     if (r->at[sign] != '@' || (!has_password && !pt_redact_is_web(r)))
         return 0;
     const char *const host = r->at + sign, *const password = r->at + colon + 1;

@@ -82,8 +82,8 @@ static void add_lines(const struct pt_build *b, struct pt_doc_stage *stage)
         if (is_of_gpu(view) && !is_reason && *view->label && value.type != PT_VALUE_UNKNOWN)
             pt_doc_line(&panel->lines, view->key, view->label, view->show, value);
     }
-    const struct pt_value why = pt_build_metric(b, stage->index, reason->metric);
-    if (why.type != PT_VALUE_UNKNOWN)
+    const struct pt_value why = reason ? pt_build_metric(b, stage->index, reason->metric) : pt_unknown("no reason");
+    if (reason && why.type != PT_VALUE_UNKNOWN)
         pt_doc_line(&panel->lines, reason->key, reason->label, reason->show, why);
     pt_vec_push(&stage->panels, panel);
 }
