@@ -20,10 +20,14 @@ static const struct row files[] = {
 #define IN_FILE(beginning, kind) {beginning, PT_CODE_##kind, false},
 #define FUNCTION(name, kind)
 #define FAMILY(beginning, kind)
+#define JIT_IN(beginning, name)
+#define JIT_BY(beginning, name)
 #include "code_kind.def"
 #undef IN_FILE
 #undef FUNCTION
 #undef FAMILY
+#undef JIT_IN
+#undef JIT_BY
     {NULL, PT_CODE_OTHER, false},
 };
 
@@ -31,11 +35,31 @@ static const struct row functions[] = {
 #define IN_FILE(beginning, kind)
 #define FUNCTION(name, kind) {name, PT_CODE_##kind, true},
 #define FAMILY(beginning, kind) {beginning, PT_CODE_##kind, false},
+#define JIT_IN(beginning, name)
+#define JIT_BY(beginning, name)
 #include "code_kind.def"
 #undef IN_FILE
 #undef FUNCTION
 #undef FAMILY
+#undef JIT_IN
+#undef JIT_BY
     {NULL, PT_CODE_OTHER, false},
+};
+
+static const struct generator {
+    const char *function, *file, *name; /* one of the first two */
+} generators[] = {
+#define IN_FILE(beginning, kind)
+#define FUNCTION(name, kind)
+#define FAMILY(beginning, kind)
+#define JIT_IN(beginning, name) {NULL, beginning, name},
+#define JIT_BY(beginning, name) {beginning, NULL, name},
+#include "code_kind.def"
+#undef IN_FILE
+#undef FUNCTION
+#undef FAMILY
+#undef JIT_IN
+#undef JIT_BY
 };
 
 /* A whole name may have arguments behind it, or what a compiler adds: free.part.0. */
@@ -66,13 +90,34 @@ enum pt_code_kind pt_code_of_file(const char *path)
     return is_interpreter(base) ? PT_CODE_PYTHON : kind_of(files, base, base);
 }
 
-enum pt_code_kind pt_code_of_function(const char *name)
+const char *pt_code_name_in_libc(const char *name)
 {
-    const char *plain = name + strspn(name, "_"); /* libc's own: __munmap, __libc_malloc, __GI___libc_malloc */
+    const char *plain = name + strspn(name, "_");
     plain += !strncmp(plain, "GI_", 3) ? 3 : 0;
     plain += strspn(plain, "_");
     plain += !strncmp(plain, "libc_", 5) ? 5 : !strncmp(plain, "glibc_", 6) ? 6 : 0;
-    return kind_of(functions, name, plain);
+    return *plain ? plain : name;
+}
+
+enum pt_code_kind pt_code_of_function(const char *name)
+{
+    return kind_of(functions, name, pt_code_name_in_libc(name));
+}
+
+static bool begins(const char *text, const char *beginning)
+{
+    return !strncmp(text, beginning, strlen(beginning));
+}
+
+const char *pt_code_jit_of(const char *path, const char *function)
+{
+    const char *base = path ? pt_base_name(path) : "";
+    for (size_t i = 0; i < sizeof generators / sizeof *generators; i++) {
+        const struct generator *one = &generators[i];
+        if (one->function ? function && begins(function, one->function) : begins(base, one->file))
+            return one->name;
+    }
+    return NULL;
 }
 
 /* Our hooks hand over to their slow paths, so that no frame is called malloc; those have no name when stripped. */

@@ -21,11 +21,17 @@ enum pt_code_kind {
     PT_CODE_MAPPING,         /* gets memory from the kernel */
     PT_CODE_DECODER,         /* of images, sound, tables */
     PT_CODE_FRAMEWORK,       /* trains models */
+    PT_CODE_JIT,             /* made while the program ran: in memory that is no file */
 };
 
 /* `path`: NULL = unknown. */
 enum pt_code_kind pt_code_of_file(const char *path);
 enum pt_code_kind pt_code_of_function(const char *name);
+/* As a program calls it: "munmap" for __munmap, "write" for __GI___libc_write. */
+const char *pt_code_name_in_libc(const char *name);
+/* What made the code that a function of this file calls and that is in no file: "oneDNN". NULL = neither says.
+ * `function`: NULL = unknown. */
+const char *pt_code_jit_of(const char *path, const char *function);
 /* A function of a file of some kind; `source`: NULL = unknown. */
 bool pt_code_is_allocator(enum pt_code_kind file, const char *source, const char *function);
 /* Code that does what its caller does. */

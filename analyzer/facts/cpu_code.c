@@ -34,13 +34,16 @@ bool pt_cpu_allocates(const struct pt_cpu_view *view, pt_u32 node)
            pt_code_of_function(view->functions.items[pt_cpu_function_at(view, node)].name) == PT_CODE_MAPPING;
 }
 
-/* The kernel was entered from code that makes no system calls, as only libc does. */
+/* The kernel was entered from code that makes no system calls, as only libc does; just-in-time compilers call it, too.
+ */
 bool pt_cpu_is_page_fault(const struct pt_cpu_view *view, pt_u32 node)
 {
     const struct pt_cpu_function *from = &view->functions.items[pt_cpu_function_at(view, node)];
     if (view->data->nodes[node].module != PT_CPU_MODULE_KERNEL || from->code == PT_CODE_KERNEL)
         return false;
     if (!strncmp(from->name, "__mem", 5) || !strncmp(from->name, "mem", 3))
+        return true;
+    if (from->code == PT_CODE_JIT)
         return true;
     return from->module && from->module[0] != '[' && !pt_code_serves(from->code) && from->code != PT_CODE_LOADER;
 }

@@ -34,7 +34,7 @@ static void find_modules(struct pt_cpu_view *view)
     view->code_of[PT_CPU_MODULE_KERNEL] = PT_CODE_KERNEL;
     view->code_of[PT_CPU_MODULE_CUT] = PT_CODE_CUT;
     for (size_t i = PT_CPU_MODULE__FIRST; i < view->data->n_modules; i++)
-        view->code_of[i] = pt_code_of_file(view->data->modules[i].path);
+        view->code_of[i] = *view->data->modules[i].path ? pt_code_of_file(view->data->modules[i].path) : PT_CODE_JIT;
 }
 
 /* A parent's number is less than its child's. */
@@ -50,6 +50,24 @@ static void find_python(struct pt_cpu_view *view)
 
 /* ---- names ---- */
 
+/* The innermost caller that has code made is the one that made it. */
+static const char *jit_name(struct pt_cpu_view *view, const struct pt_cpu_node *node)
+{
+    enum { FAR_OUT = 40 };
+    pt_u32 frame = view->frame_of[node->parent];
+    for (int i = 0; frame && i < FAR_OUT; frame = view->frames.items[frame].parent, i++) {
+        const struct pt_cpu_function *caller = &view->functions.items[view->frames.items[frame].function];
+        if (caller->code == PT_CODE_JIT && !caller->has_name)
+            return caller->name;
+        const char *generator = pt_code_jit_of(caller->module, caller->has_name ? caller->name : NULL);
+        if (generator) {
+            PT_AUTO(pt_freep) char *text = pt_asprintf("JIT code (%s)", generator);
+            return pt_intern_text(&view->texts, text);
+        }
+    }
+    return "JIT code";
+}
+
 static const char *name_of(struct pt_cpu_view *view, const struct pt_cpu_node *node, const struct pt_frame *frame,
                            const char *path)
 {
@@ -59,6 +77,8 @@ static const char *name_of(struct pt_cpu_view *view, const struct pt_cpu_node *n
         return "[cut]";
     if (frame && frame->function)
         return frame->function;
+    if (view->code_of[node->module] == PT_CODE_JIT)
+        return jit_name(view, node);
     const char *base = pt_base_name(path);
     PT_AUTO(pt_freep) char *text = *base == '[' ? pt_strdup(base) : pt_asprintf("[%s]", *base ? base : "unknown");
     return pt_intern_text(&view->texts, text);
@@ -70,15 +90,38 @@ static pt_u32 function_of(struct pt_cpu_view *view, const struct pt_cpu_node *no
     const char *name = name_of(view, node, frame, path);
     PT_AUTO(pt_freep) char *key = pt_asprintf("%u %s", node->module, name);
     pt_u64 *id = pt_map_at(&view->by_name, (uintptr_t)pt_intern_text(&view->texts, key));
+    const bool has_name = frame && frame->function;
     if (!*id) {
         *id = view->functions.n;
         pt_vec_push(&view->functions, ((struct pt_cpu_function){.name = name,
-                                                                .file = frame ? frame->file : NULL,
+                                                                .file = has_name ? frame->file : NULL,
                                                                 .module = *path ? path : NULL,
-                                                                .line = frame ? frame->line : 0,
+                                                                .line = has_name ? frame->line : 0,
+                                                                .has_name = has_name,
                                                                 .code = view->code_of[node->module]}));
     }
     return (pt_u32)*id;
+}
+
+static void find_tracer(struct pt_cpu_view *view)
+{
+    for (size_t i = PT_CPU_MODULE__FIRST; i < view->data->n_modules && !view->tracer; i++) {
+        if (view->code_of[i] != PT_CODE_TRACER)
+            continue;
+        view->tracer = (pt_u32)view->functions.n;
+        pt_vec_push(&view->functions,
+                    ((struct pt_cpu_function){
+                        .name = "proftrace", .module = view->data->modules[i].path, .code = PT_CODE_TRACER}));
+    }
+}
+
+pt_u32 pt_cpu_shown_caller(const struct pt_cpu_view *view, pt_u32 frame)
+{
+    const pt_u32 own = pt_cpu_shown(view, frame);
+    pt_u32 caller = view->frames.items[frame].parent;
+    while (caller && !view->functions.items[own].has_name && pt_cpu_shown(view, caller) == own)
+        caller = view->frames.items[caller].parent;
+    return caller;
 }
 
 /* ---- frames ---- */
@@ -121,6 +164,7 @@ void pt_cpu_view_of(struct pt_cpu_view *view, struct pt_cpu_data *data)
     weigh(view);
     find_modules(view);
     find_python(view);
+    find_tracer(view);
     view->frame_of = pt_calloc(view->data->n_nodes, sizeof *view->frame_of);
     for (size_t i = 1; i < view->data->n_nodes; i++)
         view->frame_of[i] = frame_at(view, &view->data->nodes[i]);

@@ -18,10 +18,11 @@
 
 /* A function as it is shown: frames of one name in one module are one. */
 struct pt_cpu_function {
-    const char *name; /* never NULL: "[libfoo.so]" where nobody knows, "[kernel]", "[cut]" */
+    const char *name; /* never NULL: "[libfoo.so]" where nobody knows, "[kernel]", "[cut]", "JIT code (V8)" */
     const char *file; /* NULL = unknown */
     const char *module;
     pt_u32 line;            /* that was met first; 0 = unknown */
+    bool has_name;          /* it is the function's own; all code of the file without one is one function */
     enum pt_code_kind code; /* by its module */
 };
 
@@ -45,9 +46,19 @@ struct pt_cpu_view {
     pt_u32 *frame_of;               /* by node of the data */
     enum pt_code_kind *code_of;     /* by module of the data */
     bool *runs_python;              /* by node: the interpreter, or what serves it */
+    pt_u32 tracer;                  /* the function that all of our library's are shown as; 0 = it never ran */
     double *sample_s;               /* by thread: seconds that one sample of it stands for */
     struct pt_map by_name, by_call; /* module and name -> function, parent and function -> frame */
 };
+
+/* The function as which a frame is shown: our own are one. */
+static inline pt_u32 pt_cpu_shown(const struct pt_cpu_view *view, pt_u32 frame)
+{
+    const pt_u32 function = view->frames.items[frame].function;
+    return view->functions.items[function].code == PT_CODE_TRACER ? view->tracer : function;
+}
+/* Its caller, for a list of frames: code without names is one frame however much of it called each other. */
+pt_u32 pt_cpu_shown_caller(const struct pt_cpu_view *view, pt_u32 frame);
 
 /* The data stays the caller's. What is opened does not change: any thread may look. */
 void pt_cpu_view_of(struct pt_cpu_view *view, struct pt_cpu_data *data);

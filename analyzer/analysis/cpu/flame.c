@@ -113,7 +113,7 @@ static pt_u32 spot_of(struct flame *f, pt_u32 group, pt_u32 frame)
     pt_u32 at = known ? (pt_u32)*known : group;
     while (f->pending.n) {
         const pt_u32 next = f->pending.items[--f->pending.n];
-        const pt_u32 function = is_python(f, frames[next].function) ? (pt_u32)INTERPRETER : frames[next].function;
+        const pt_u32 function = is_python(f, frames[next].function) ? (pt_u32)INTERPRETER : pt_cpu_shown(f->view, next);
         if (at == group || f->spots.items[at].function != function)
             at = child_of(f, at, function);
         *pt_map_at(&f->by_frame, (pt_u64)group << 32 | next) = at;

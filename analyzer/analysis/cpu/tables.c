@@ -12,11 +12,12 @@
 #include "profile/stages.h"
 #include "util/auto.h"
 #include "util/str.h"
+#include "function_rows.h"
 
 enum { MOST_FUNCTIONS = 1000, MOST_STACKS = 1000, MOST_OF_A_THREAD = 5, MOST_THREADS = 100, MOST_FRAMES = 16 };
 
 struct weight {
-    pt_u32 id; /* function, or frame */
+    pt_u32 id; /* row of a function, or frame */
     pt_u32 thread;
     double self_s, total_s;
     pt_u64 samples;
@@ -59,43 +60,55 @@ static int by_self(const void *a, const void *b)
 
 struct sums {
     struct pt_cpu_view *view;
+    struct pt_function_rows rows;
     struct weights functions, of_threads, stacks;
     double total_s;
-    pt_u32 *seen_in; /* by function: the count that last met it, plus 1 */
+    pt_u32 *seen_in; /* by row: the count that last met it, plus 1 */
     size_t n_seen;
 };
 
-static bool is_first_time(struct sums *sums, pt_u32 function, pt_u32 stamp)
+static bool is_first_time(struct sums *sums, pt_u32 row, pt_u32 stamp)
 {
-    if (function >= sums->n_seen) {
-        const size_t n = sums->view->functions.n * 2;
+    if (row >= sums->n_seen) {
+        const size_t n = sums->rows.n * 2;
         sums->seen_in = pt_realloc(sums->seen_in, n * sizeof *sums->seen_in);
         for (size_t i = sums->n_seen; i < n; i++)
             sums->seen_in[i] = 0;
         sums->n_seen = n;
     }
-    const bool is_first = sums->seen_in[function] != stamp;
-    sums->seen_in[function] = stamp;
+    const bool is_first = sums->seen_in[row] != stamp;
+    sums->seen_in[row] = stamp;
     return is_first;
+}
+
+static void add_total(struct sums *sums, pt_u32 thread, pt_u32 row, double s)
+{
+    weight_of(&sums->functions, 0, row)->total_s += s;
+    weight_of(&sums->of_threads, thread, row)->total_s += s;
+}
+
+static void add_self(struct weight *weight, double s, pt_u64 samples)
+{
+    weight->self_s += s;
+    weight->samples += samples;
 }
 
 static void add_count(struct sums *sums, const struct pt_cpu_count *count, pt_u32 stamp)
 {
     const double s = (double)count->samples * sums->view->sample_s[count->thread];
     const pt_u32 leaf = sums->view->frame_of[count->node];
+    pt_u32 caller;
+    const pt_u32 ran = pt_function_row_of_sample(&sums->rows, count->node, &caller);
     sums->total_s += s;
-    for (pt_u32 at = leaf; at; at = sums->view->frames.items[at].parent) {
-        const pt_u32 function = sums->view->frames.items[at].function;
-        if (!is_first_time(sums, function, stamp))
-            continue;
-        struct weight *all = weight_of(&sums->functions, 0, function);
-        struct weight *own = weight_of(&sums->of_threads, count->thread, function);
-        all->total_s += s;
-        own->total_s += s;
-        all->samples += at == leaf ? count->samples : 0;
-        own->samples += at == leaf ? count->samples : 0;
-        all->self_s += at == leaf ? s : 0;
-        own->self_s += at == leaf ? s : 0;
+    if (ran && is_first_time(sums, ran, stamp)) {
+        add_total(sums, count->thread, ran, s);
+        add_self(weight_of(&sums->functions, 0, ran), s, count->samples);
+        add_self(weight_of(&sums->of_threads, count->thread, ran), s, count->samples);
+    }
+    for (; caller; caller = sums->view->frames.items[caller].parent) {
+        const pt_u32 row = pt_function_row_of_frame(&sums->rows, caller);
+        if (row && is_first_time(sums, row, stamp))
+            add_total(sums, count->thread, row, s);
     }
     struct weight *whole = weight_of(&sums->stacks, 0, leaf);
     whole->self_s += s;
@@ -126,12 +139,13 @@ enum { FUNCTION_COLUMNS = sizeof function_columns / sizeof *function_columns };
 static void fill_function(struct pt_metrics *metrics, const struct sums *sums, const struct weight *weight,
                           struct pt_value *row)
 {
-    const struct pt_cpu_function *function = &sums->view->functions.items[weight->id];
-    row[0] = pt_text(pt_metrics_text(metrics, function->name));
+    const struct pt_function_row *named = &sums->rows.items[weight->id];
+    const struct pt_cpu_function *function = &sums->view->functions.items[named->function];
+    row[0] = pt_text(pt_metrics_text(metrics, named->name));
     row[1] = percent(sums, weight->self_s);
     row[2] = percent(sums, weight->total_s);
     row[3] = pt_real(weight->self_s);
-    row[4] = function->module ? pt_text(pt_metrics_text(metrics, function->module)) : pt_unknown("in no file");
+    row[4] = named->module ? pt_text(pt_metrics_text(metrics, named->module)) : pt_unknown("in no file");
     row[5] = function->file ? pt_text(pt_metrics_text(metrics, function->file)) : pt_unknown("no debug information");
     row[6] = function->line ? pt_integer(function->line) : pt_unknown("no debug information");
     row[7] = pt_real(weight->total_s);
@@ -189,8 +203,8 @@ static void add_thread_functions(struct pt_metrics *metrics, struct pt_scope sco
 const char *pt_cpu_stack_text(struct pt_metrics *metrics, const struct pt_cpu_view *view, pt_u32 frame)
 {
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
-    for (int n = 0; frame; frame = view->frames.items[frame].parent, n++) {
-        const struct pt_cpu_function *function = &view->functions.items[view->frames.items[frame].function];
+    for (int n = 0; frame; frame = pt_cpu_shown_caller(view, frame), n++) {
+        const struct pt_cpu_function *function = &view->functions.items[pt_cpu_shown(view, frame)];
         if (n == MOST_FRAMES) {
             pt_str_add(&text, " < ...");
             break;
@@ -227,6 +241,7 @@ static void add_stacks(struct pt_metrics *metrics, struct pt_scope scope, struct
 void pt_cpu_tables(struct pt_metrics *metrics, struct pt_scope scope, struct pt_cpu_view *view)
 {
     struct sums sums = {.view = view};
+    pt_function_rows_open(&sums.rows, view);
     for (size_t i = 0; i < view->data->n_counts; i++)
         add_count(&sums, &view->data->counts[i], (pt_u32)i + 1);
     if (sums.functions.n) {
@@ -237,5 +252,6 @@ void pt_cpu_tables(struct pt_metrics *metrics, struct pt_scope scope, struct pt_
     weights_fini(&sums.functions);
     weights_fini(&sums.of_threads);
     weights_fini(&sums.stacks);
+    pt_function_rows_close(&sums.rows);
     free(sums.seen_in);
 }

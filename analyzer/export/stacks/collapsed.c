@@ -24,8 +24,8 @@ static void put_stack(struct pt_str *line, const struct pt_cpu_view *view, pt_u3
     struct {
         PT_VEC(const char *);
     } names = {0};
-    for (; frame; frame = view->frames.items[frame].parent)
-        pt_vec_push(&names, view->functions.items[view->frames.items[frame].function].name);
+    for (; frame; frame = pt_cpu_shown_caller(view, frame))
+        pt_vec_push(&names, view->functions.items[pt_cpu_shown(view, frame)].name);
     for (size_t i = names.n; i--;) {
         pt_str_char(line, ';');
         put_name(line, names.items[i]);

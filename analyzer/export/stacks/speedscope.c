@@ -72,8 +72,8 @@ static void put_stack(struct document *document, const struct pt_cpu_view *view,
     struct {
         PT_VEC(pt_u32);
     } functions = {0};
-    for (pt_u32 frame = view->frame_of[sample->node]; frame; frame = view->frames.items[frame].parent)
-        pt_vec_push(&functions, first + view->frames.items[frame].function - 1);
+    for (pt_u32 frame = view->frame_of[sample->node]; frame; frame = pt_cpu_shown_caller(view, frame))
+        pt_vec_push(&functions, first + pt_cpu_shown(view, frame) - 1);
     pt_json_array_inline(json, NULL);
     for (size_t i = functions.n; i--;)
         pt_json_u64(json, NULL, functions.items[i]);
