@@ -13,6 +13,7 @@
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/small_file.h"
+#include "code_bytes.h"
 #include "unwind.h"
 
 #define STACK_BYTES 16384u
@@ -41,21 +42,11 @@ static bool read_place(const struct pt_live_thread *thread, struct place *ret_pl
     return true;
 }
 
-static bool read_code(const struct pt_image *image, pt_u32 pid, pt_u64 address, pt_u8 *ret_code, size_t n)
-{
-    struct iovec to = {ret_code, n}, from = {(void *)(uintptr_t)address, n};
-    if (process_vm_readv((pid_t)pid, &to, 1, &from, 1, 0) == (ssize_t)n)
-        return true;
-    const struct pt_mapping *mapping = pt_image_find(image, address);
-    return mapping &&
-           pt_code_module_bytes(mapping->module, address - mapping->start + mapping->file_offset, ret_code, n);
-}
-
 /* The two bytes before are no `syscall`. */
 bool pt_blocked_is_fault(const struct pt_image *image, pt_u32 pid, pt_u64 pc)
 {
     pt_u8 code[2];
-    return read_code(image, pid, pc - sizeof code, code, sizeof code) && !(code[0] == 0x0f && code[1] == 0x05);
+    return pt_code_bytes(image, pid, pc - sizeof code, code, sizeof code) && !(code[0] == 0x0f && code[1] == 0x05);
 }
 
 bool pt_blocked_misses_page(struct pt_blocked *blocked, const struct pt_image *image, pt_u32 pid, pt_u64 pc)

@@ -92,4 +92,5 @@ void pt_code_modules_fini(struct pt_code_modules *modules)
     free(modules->used.items);
     pt_intern_fini(&modules->paths);
     pt_map_fini(&modules->by_path);
+    pt_map_fini(&modules->calls);
 }

@@ -28,6 +28,7 @@ struct pt_code_modules {
     } used; /* those with a number, in its order */
     struct pt_intern paths;
     struct pt_map by_path; /* path -> newest module of that path */
+    struct pt_map calls;   /* module and offset in its file -> what call stands before it; see code_bytes.h */
 };
 
 /* The module of a file. Never NULL. */

@@ -4,6 +4,8 @@
  */
 #include "unwind.h"
 
+#include "caller_search.h"
+
 static void load_registers(struct pt_frame_regs *regs, const pt_u64 *kernel)
 {
     /* By DWARF's numbers; rip comes last. */
@@ -17,33 +19,21 @@ static void load_registers(struct pt_frame_regs *regs, const pt_u64 *kernel)
     regs->known = (1u << PT_CFI_REGS) - 1;
 }
 
-/* Code without tables (just-in-time compiled, hand-written): perhaps it keeps a chain of frame pointers. */
-static enum pt_frame_step by_frame_pointer(const struct pt_stack_copy *stack, struct pt_frame_regs *regs)
-{
-    pt_u64 rbp = regs->value[PT_CFI_RBP], words[2];
-    if (!(regs->known >> PT_CFI_RBP & 1) || rbp < regs->value[PT_CFI_RSP] || rbp & 7 ||
-        !pt_stack_read(stack, rbp, &words[0]) || !pt_stack_read(stack, rbp + 8, &words[1]) || words[0] <= rbp)
-        return PT_FRAME_CUT;
-    regs->value[PT_CFI_RBP] = words[0];
-    regs->value[PT_CFI_RIP] = words[1];
-    regs->value[PT_CFI_RSP] = rbp + 16;
-    return words[1] ? PT_FRAME_CALLER : PT_FRAME_END;
-}
-
-static enum pt_frame_step step(struct pt_code_modules *modules, const struct pt_image *image, pt_u32 pid, pt_u64 at,
-                               const struct pt_stack_copy *stack, struct pt_frame_regs *regs,
+static enum pt_frame_step step(const struct pt_caller_search *from, pt_u64 at, struct pt_frame_regs *regs,
                                struct pt_code_place *ret_place)
 {
-    const struct pt_mapping *mapping = pt_image_find(image, at);
+    const struct pt_mapping *mapping = pt_image_find(from->image, at);
     *ret_place = (struct pt_code_place){PT_CPU_MODULE_UNKNOWN, at};
     if (!mapping)
-        return by_frame_pointer(stack, regs);
-    struct pt_cfi *cfi = pt_code_module_use(modules, mapping->module, (pid_t)pid);
+        return pt_caller_by_frame_pointer(from, regs);
+    struct pt_cfi *cfi = pt_code_module_use(from->modules, mapping->module, (pid_t)from->pid);
     const pt_u64 offset = at - mapping->start + mapping->file_offset;
     const pt_u64 address = cfi ? pt_cfi_address(cfi, offset) : offset;
     *ret_place = (struct pt_code_place){mapping->module->number, address};
-    const enum pt_frame_step result = cfi ? pt_cfi_step(cfi, address, stack, regs) : PT_FRAME_NO_INFO;
-    return result == PT_FRAME_NO_INFO ? by_frame_pointer(stack, regs) : result;
+    enum pt_frame_step result = cfi ? pt_cfi_step(cfi, address, from->stack, regs) : PT_FRAME_NO_INFO;
+    if (result == PT_FRAME_NO_INFO)
+        result = pt_caller_by_frame_pointer(from, regs);
+    return result == PT_FRAME_CUT && !cfi ? pt_caller_by_search(from, regs) : result;
 }
 
 void pt_unwind(struct pt_code_modules *modules, const struct pt_image *image, pt_u32 pid,
@@ -56,10 +46,11 @@ void pt_unwind(struct pt_code_modules *modules, const struct pt_image *image, pt
         return;
     load_registers(&regs, sample->regs);
     const struct pt_stack_copy stack = {sample->stack, regs.value[PT_CFI_RSP], sample->stack_bytes};
+    const struct pt_caller_search from = {modules, image, pid, &stack};
     enum pt_frame_step result = PT_FRAME_SIGNAL; /* the first address is that of the instruction itself */
     while (ret_stack->n < PT_CPU_DEPTH_MAX) {
         const pt_u64 at = regs.value[PT_CFI_RIP] - (result == PT_FRAME_CALLER);
-        result = step(modules, image, pid, at, &stack, &regs, &ret_stack->frames[ret_stack->n]);
+        result = step(&from, at, &regs, &ret_stack->frames[ret_stack->n]);
         const bool is_nowhere =
             ret_stack->frames[ret_stack->n].module == PT_CPU_MODULE_UNKNOWN && result == PT_FRAME_CUT;
         /* An address in no mapping that leads nowhere was never code, unless it is where the thread really is. */

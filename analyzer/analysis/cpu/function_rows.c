@@ -123,6 +123,7 @@ pt_u32 pt_function_row_of_sample(struct pt_function_rows *rows, pt_u32 node, pt_
     const struct pt_cpu_function *caller = function_at(rows, *ret_caller);
     if (caller->code == PT_CODE_CUT || caller->code == PT_CODE_TRACER)
         return row_of_function(rows, view->frames.items[frame].function);
-    const char *name = rows->items[pt_function_row_of_frame(rows, *ret_caller)].name;
+    const pt_u32 row = pt_function_row_of_frame(rows, *ret_caller);
+    const char *name = rows->items[row].name;
     return row_under(rows, caller->code == PT_CODE_LIBC ? pt_code_name_in_libc(name) : name, "[kernel]", NULL);
 }
