@@ -17,7 +17,8 @@
 
 #define PT_CPU_MAGIC "PTCPU\r\n\032"
 #define PT_CPU_VERSION 1u
-#define PT_CPU_FILE_FORMAT "cpu-%u.pcp" /* number of the stage in run.json, from 0 */
+#define PT_CPU_FILE_FORMAT "cpu-%u.pcp"   /* number of the stage in run.json, from 0 */
+#define PT_CPU_JIT_FORMAT "jit-%u-%u.map" /* stage, number of a process's main thread: see jit_map.h */
 
 enum {
     PT_CPU_SAMPLED = 1,   /* perf events were there; otherwise only what schedstat says */

@@ -15,6 +15,7 @@
 #include "proftrace/format.h"
 #include "util/auto.h"
 #include "util/map.h"
+#include "util/mem.h"
 #include "util/vec.h"
 #include "switches.h"
 
@@ -383,6 +384,22 @@ static bool read_header(FILE *file, struct pt_cpu_header *ret_header, pt_u64 *le
     return fseek(file, header->header_bytes, SEEK_SET) == 0;
 }
 
+/* Only where code ran that is in no file. */
+static void read_jit_maps(struct pt_cpu_data *data, const char *directory, pt_u32 stage)
+{
+    bool ran = false;
+    for (size_t i = PT_CPU_MODULE__FIRST; i < data->n_modules && !ran; i++)
+        ran = !*data->modules[i].path;
+    for (size_t i = 1; ran && i < data->n_threads; i++) {
+        struct pt_jit_map *map =
+            data->threads[i].pid == data->threads[i].tid ? pt_jit_map_read(directory, stage, (pt_u32)i) : NULL;
+        if (map && !data->jit_maps)
+            data->jit_maps = pt_calloc(data->n_threads, sizeof *data->jit_maps);
+        if (map)
+            data->jit_maps[i] = map;
+    }
+}
+
 int pt_cpu_data_read(const char *directory, pt_u32 stage, struct pt_cpu_data **ret_data, struct pt_error *err)
 {
     *ret_data = NULL;
@@ -404,6 +421,7 @@ int pt_cpu_data_read(const char *directory, pt_u32 stage, struct pt_cpu_data **r
     hand_over(&r);
     pt_cpu_switches_add(r.data, r.on_cpu.items, r.on_cpu.n);
     free(r.on_cpu.items);
+    read_jit_maps(r.data, directory, stage);
     *ret_data = r.data;
     return 0;
 }

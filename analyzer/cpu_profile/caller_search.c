@@ -49,26 +49,39 @@ static bool leads_on(const struct pt_caller_search *search, struct pt_frame_regs
     return result == PT_FRAME_END || (n > TABLES_LEAD_ON && result != PT_FRAME_NO_INFO);
 }
 
+/* What the caller had in rbp: pushed right behind the return address by most code that uses the register itself, or
+ * there still. It counts where it points to the caller's part of the stack. */
+static bool take_rbp(const struct pt_caller_search *search, const struct pt_frame_regs *regs, pt_u64 at, int attempt,
+                     struct pt_frame_regs *caller)
+{
+    pt_u64 rbp = regs->value[PT_CFI_RBP], word;
+    if (attempt == 0 && at - 8 >= regs->value[PT_CFI_RSP])
+        pt_stack_read(search->stack, at - 8, &rbp);
+    caller->known = 1u << PT_CFI_RIP | 1u << PT_CFI_RSP;
+    if (attempt == 2)
+        return true;
+    caller->known |= 1u << PT_CFI_RBP;
+    caller->value[PT_CFI_RBP] = rbp;
+    return rbp > at && !(rbp & 7) && pt_stack_read(search->stack, rbp, &word);
+}
+
 enum pt_frame_step pt_caller_by_search(const struct pt_caller_search *search, struct pt_frame_regs *regs)
 {
     const struct pt_stack_copy *stack = search->stack;
+    struct pt_frame_regs caller = *regs;
     pt_u64 word;
     for (pt_u64 at = (regs->value[PT_CFI_RSP] + 7) & ~7ull; pt_stack_read(stack, at, &word); at += 8) {
         const struct pt_mapping *mapping = pt_image_find(search->image, word - 1);
         if (!mapping || mapping->module->path[0] != '/' ||
             pt_call_before(search->modules, search->image, search->pid, word) != PT_CALL_BY_POINTER)
             continue;
-        struct pt_frame_regs caller = *regs;
-        caller.known = 1u << PT_CFI_RIP | 1u << PT_CFI_RSP;
-        /* It is the caller's still where it points to the caller's part of the stack. */
-        if (regs->known >> PT_CFI_RBP & 1 && regs->value[PT_CFI_RBP] > at)
-            caller.known |= 1u << PT_CFI_RBP;
         caller.value[PT_CFI_RIP] = word;
         caller.value[PT_CFI_RSP] = at + 8;
-        if (!leads_on(search, caller))
-            continue;
-        *regs = caller;
-        return PT_FRAME_CALLER;
+        for (int attempt = 0; attempt < 3; attempt++)
+            if (take_rbp(search, regs, at, attempt, &caller) && leads_on(search, caller)) {
+                *regs = caller;
+                return PT_FRAME_CALLER;
+            }
     }
     return PT_FRAME_CUT;
 }

@@ -49,6 +49,7 @@ void pt_cpu_profile_free(struct pt_cpu_profile *profile)
     pt_code_modules_fini(&profile->modules);
     pt_stack_tree_fini(&profile->stacks);
     pt_blocked_fini(&profile->blocked);
+    pt_map_fini(&profile->jit_maps.pids);
     pt_map_fini(&profile->counts);
     free(profile->samples.items);
     free(profile);
@@ -231,6 +232,8 @@ void pt_cpu_profile_end(struct pt_cpu_profile *profile)
     if (profile->is_sampling)
         drain(profile, ~(pt_u64)0);
     pt_perf_rings_close(&profile->rings);
+    const struct pt_jit_maps_to to = pt_profile_jit_maps_to(profile);
+    pt_jit_maps_end(&profile->jit_maps, &to, &profile->threads);
     pt_threads_end_waits(&profile->threads, pt_profile_since(profile, now_ns));
     count_by_stack(profile);
     profile->totals.own_cpu_ns += pt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;

@@ -57,6 +57,9 @@ static void take_fork(struct pt_cpu_profile *profile, const struct pt_perf_recor
 static void take_exit(struct pt_cpu_profile *profile, const struct pt_perf_record *record)
 {
     const pt_u32 pid = u32_at(record, 0), tid = u32_at(record, 8);
+    const struct pt_jit_maps_to to = pt_profile_jit_maps_to(profile);
+    if (pid == tid)
+        pt_jit_maps_copy(&profile->jit_maps, &to, pt_threads_find(&profile->threads, tid));
     pt_threads_end(&profile->threads, tid, pt_profile_since(profile, record->t_ns));
     if (pid == tid)
         pt_images_end(&profile->images, pid);
@@ -167,6 +170,7 @@ static void take_sample(struct pt_cpu_profile *profile, const struct pt_perf_rec
         return;
     pt_thread_runs(thread, t_ns);
     pt_unwind(&profile->modules, pt_images_of(&profile->images, record->pid), record->pid, &sample, &stack);
+    pt_jit_maps_note(&profile->jit_maps, &profile->modules, record->pid, &stack);
     const bool in_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
     profile->totals.cut_stacks += stack.is_cut;
     thread->times.samples++;

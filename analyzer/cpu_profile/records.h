@@ -7,6 +7,7 @@
 
 #include "blocked.h"
 #include "images.h"
+#include "jit_maps.h"
 #include "perf_rings.h"
 #include "stack_tree.h"
 #include "threads.h"
@@ -25,6 +26,7 @@ struct pt_cpu_profile {
     struct pt_threads threads;
     struct pt_stack_tree stacks;
     struct pt_blocked blocked;
+    struct pt_jit_maps jit_maps;
     struct pt_chunk_buffer samples;
     struct pt_map counts; /* thread and node -> samples */
     struct pt_cpu_totals totals;
@@ -37,6 +39,11 @@ struct pt_cpu_profile {
 static inline pt_u64 pt_profile_since(const struct pt_cpu_profile *profile, pt_u64 t_ns)
 {
     return t_ns > profile->begin_ns ? t_ns - profile->begin_ns : 0;
+}
+
+static inline struct pt_jit_maps_to pt_profile_jit_maps_to(const struct pt_cpu_profile *profile)
+{
+    return (struct pt_jit_maps_to){profile->directory_fd, profile->stage, profile->begin_realtime_ns};
 }
 
 /* Let the profile know what a record says. */

@@ -84,11 +84,16 @@ static const char *name_of(struct pt_cpu_view *view, const struct pt_cpu_node *n
     return pt_intern_text(&view->texts, text);
 }
 
+/* Of a file, frames of one name are one; of code made at run time, whose functions are often called "anonymous", only
+ * those of one place. */
 static pt_u32 function_of(struct pt_cpu_view *view, const struct pt_cpu_node *node, const struct pt_frame *frame)
 {
     const char *path = view->data->modules[node->module].path;
     const char *name = name_of(view, node, frame, path);
-    PT_AUTO(pt_freep) char *key = pt_asprintf("%u %s", node->module, name);
+    PT_AUTO(pt_freep)
+    char *key = view->code_of[node->module] == PT_CODE_JIT && frame
+                    ? pt_asprintf("%s\n%s:%u", name, frame->file ? frame->file : "", frame->line)
+                    : pt_asprintf("%u %s", node->module, name);
     pt_u64 *id = pt_map_at(&view->by_name, (uintptr_t)pt_intern_text(&view->texts, key));
     const bool has_name = frame && frame->function;
     if (!*id) {
@@ -139,8 +144,51 @@ static pt_u32 frame_of(struct pt_cpu_view *view, pt_u32 parent, pt_u32 function)
     return (pt_u32)*number;
 }
 
-/* The innermost of the functions at a node; its callers are in place already. */
-static pt_u32 frame_at(struct pt_cpu_view *view, const struct pt_cpu_node *node)
+/* ---- names of code made at run time ---- */
+
+enum { NOBODY = 0, SEVERAL = UINT32_MAX };
+
+static void add_owner(pt_u32 *owner, pt_u32 process)
+{
+    *owner = *owner == NOBODY || *owner == process ? process : process == NOBODY ? *owner : (pt_u32)SEVERAL;
+}
+
+/* By node the main thread of the process whose stacks it is in: an address means something in that process only. */
+static pt_u32 *find_owners(const struct pt_cpu_data *data)
+{
+    pt_u32 *owners = pt_calloc(data->n_nodes + 1, sizeof *owners);
+    PT_AUTO(pt_freep) pt_u32 *processes = pt_calloc(data->n_threads + 1, sizeof *processes);
+    struct pt_map newest = {0}; /* pid -> main thread: a thread is of the process that began last before it */
+    for (pt_u32 i = 1; i < data->n_threads; i++) {
+        pt_u64 *main_thread = pt_map_at(&newest, data->threads[i].pid);
+        *main_thread = data->threads[i].tid == data->threads[i].pid ? i : *main_thread;
+        processes[i] = (pt_u32)*main_thread;
+    }
+    pt_map_fini(&newest);
+    for (size_t i = 0; i < data->n_counts; i++)
+        add_owner(&owners[data->counts[i].node], processes[data->counts[i].thread]);
+    for (size_t i = 0; i < data->n_waits; i++)
+        add_owner(&owners[data->waits[i].node], processes[data->waits[i].thread]);
+    for (size_t i = data->n_nodes; i-- > 1;)
+        add_owner(&owners[data->nodes[i].parent], owners[i]);
+    return owners;
+}
+
+static bool find_jit_name(const struct pt_cpu_data *data, const struct pt_cpu_node *node, pt_u32 owner,
+                          struct pt_frame *ret_frame)
+{
+    const struct pt_jit_map *map = owner != NOBODY && owner != (pt_u32)SEVERAL && !*data->modules[node->module].path
+                                       ? data->jit_maps[owner]
+                                       : NULL;
+    const struct pt_jit_function *found = map ? pt_jit_map_find(map, node->address) : NULL;
+    if (found)
+        *ret_frame = (struct pt_frame){.function = found->name, .file = found->file, .line = found->line};
+    return found != NULL;
+}
+
+/* The innermost of the functions at a node; its callers are in place already. `owners`: NULL = no process has names of
+ * its own. */
+static pt_u32 frame_at(struct pt_cpu_view *view, const struct pt_cpu_node *node, const pt_u32 *owners)
 {
     const struct pt_cpu_file *module = &view->data->modules[node->module];
     const struct pt_frame *inlined = NULL;
@@ -148,6 +196,10 @@ static pt_u32 frame_at(struct pt_cpu_view *view, const struct pt_cpu_node *node)
     if (node->module >= PT_CPU_MODULE__FIRST && module->path[0] == '/')
         inlined =
             pt_symbolize_file(view->symbols, module->path, module->build_id, module->build_id_bytes, node->address, &n);
+    struct pt_frame made;
+    if (owners && view->code_of[node->module] == PT_CODE_JIT &&
+        find_jit_name(view->data, node, owners[node - view->data->nodes], &made))
+        return frame_of(view, frame, function_of(view, node, &made));
     if (!n)
         return frame_of(view, frame, function_of(view, node, NULL));
     while (n--)
@@ -166,8 +218,9 @@ void pt_cpu_view_of(struct pt_cpu_view *view, struct pt_cpu_data *data)
     find_python(view);
     find_tracer(view);
     view->frame_of = pt_calloc(view->data->n_nodes, sizeof *view->frame_of);
+    PT_AUTO(pt_freep) pt_u32 *owners = data->jit_maps ? find_owners(data) : NULL;
     for (size_t i = 1; i < view->data->n_nodes; i++)
-        view->frame_of[i] = frame_at(view, &view->data->nodes[i]);
+        view->frame_of[i] = frame_at(view, &view->data->nodes[i], owners);
 }
 
 void pt_cpu_view_close(struct pt_cpu_view *view)

@@ -24,8 +24,9 @@
 #define MAX_UNITS (1u << 20)
 
 struct function_symbol {
-    pt_u64 start, end; /* end 0 = the file does not say */
+    pt_u64 start, end;
     const char *name;
+    bool is_open; /* the file does not say where it ends: at the end of its section, or where the next one starts */
 };
 
 /* A contiguous range of code of one compilation unit. */
@@ -53,6 +54,8 @@ static int function_order(const void *a, const void *b)
     const struct function_symbol *x = a, *y = b;
     if (x->start != y->start)
         return x->start < y->start ? -1 : 1;
+    if (x->is_open != y->is_open)
+        return x->is_open ? -1 : 1; /* a size that another symbol of the same place has counts */
     if (x->end != y->end)
         return x->end > y->end ? -1 : 1;
     return strcmp(x->name, y->name);
@@ -90,6 +93,22 @@ static void sort_functions(struct function_symbol *functions, size_t n)
     free(other);
 }
 
+/* _init has no size, and lies in a section of its own before all others: without this it would be the name of all code
+ * up to the first function that has one. */
+static struct function_symbol symbol_of(Elf *elf, const GElf_Sym *symbol, const char *name)
+{
+    GElf_Shdr section;
+    const pt_u64 start = symbol->st_value;
+    pt_u64 end = start + symbol->st_size;
+    const bool is_open = end <= start;
+    if (is_open) {
+        const bool is_known = gelf_getshdr(elf_getscn(elf, symbol->st_shndx), &section) && start >= section.sh_addr &&
+                              start - section.sh_addr < section.sh_size;
+        end = is_known ? section.sh_addr + section.sh_size : start;
+    }
+    return (struct function_symbol){start, end, name, is_open};
+}
+
 static void add_symbols(struct pt_symbol_file *file, Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
 {
     Elf_Data *const data = elf_getdata(section, NULL);
@@ -106,9 +125,7 @@ static void add_symbols(struct pt_symbol_file *file, Elf *elf, Elf_Scn *section,
         const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
         if (!name || !*name)
             continue;
-        const pt_u64 end =
-            symbol.st_size && symbol.st_value + symbol.st_size > symbol.st_value ? symbol.st_value + symbol.st_size : 0;
-        pt_vec_push(&file->functions, ((struct function_symbol){symbol.st_value, end, name}));
+        pt_vec_push(&file->functions, symbol_of(elf, &symbol, name));
     }
 }
 
@@ -135,7 +152,7 @@ static const struct function_symbol *find_function(const struct pt_symbol_file *
     /* Aliases lie side by side, and a function may enclose a local one: look back a little. */
     for (size_t back = 0; back < 16 && back < low; back++) {
         const struct function_symbol *found = &file->functions.items[low - 1 - back];
-        if (address < found->end || (!found->end && !back))
+        if (address < found->end && (!found->is_open || !back))
             return found;
     }
     return NULL;

@@ -53,7 +53,7 @@ static const char *kind_of(const struct pt_cpu_function *function)
         return "kernel";
     if (function->code == PT_CODE_PYTHON)
         return "python";
-    return function->module && function->module[0] == '/' ? "native" : "other";
+    return (function->module && function->module[0] == '/') || function->code == PT_CODE_JIT ? "native" : "other";
 }
 
 static pt_u32 add_spot(struct flame *f, struct spot spot)
