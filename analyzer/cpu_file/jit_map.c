@@ -73,27 +73,23 @@ static void take_name(struct pt_jit_function *function, char *text)
 
 /* ---- lines ---- */
 
+static int hex_digit(char c)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *found = c ? strchr(digits, c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c) : NULL;
+    return found ? (int)(found - digits) : -1;
+}
+
+/* A number and the space behind it. */
 static bool take_hex(const char **at, const char *end, pt_u64 *ret_number)
 {
-    pt_u64 number = 0;
     int digits = 0;
+    *ret_number = 0;
     if (end - *at > 2 && (*at)[0] == '0' && (*at)[1] == 'x')
         *at += 2;
-    for (; *at < end; ++*at, digits++) {
-        const char c = **at;
-        const int digit = c >= '0' && c <= '9'   ? c - '0'
-                          : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                          : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                                 : -1;
-        if (digit < 0)
-            break;
-        number = number << 4 | (pt_u64)digit;
-    }
-    if (!digits || digits > 16 || *at == end || **at != ' ')
-        return false;
-    ++*at;
-    *ret_number = number;
-    return true;
+    for (; *at < end && hex_digit(**at) >= 0; ++*at, digits++)
+        *ret_number = *ret_number << 4 | (pt_u64)hex_digit(**at);
+    return digits && digits <= 16 && *at < end && *(*at)++ == ' ';
 }
 
 static void take_line(struct pt_jit_map *map, const char *line, const char *end)

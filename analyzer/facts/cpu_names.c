@@ -124,15 +124,18 @@ pt_u32 pt_cpu_shown_caller(const struct pt_cpu_view *view, pt_u32 frame)
 {
     const pt_u32 own = pt_cpu_shown(view, frame);
     pt_u32 caller = view->frames.items[frame].parent;
-    while (caller && !view->functions.items[own].has_name && pt_cpu_shown(view, caller) == own)
+    while (caller && own == view->tracer && pt_cpu_shown(view, caller) == own)
         caller = view->frames.items[caller].parent;
     return caller;
 }
 
 /* ---- frames ---- */
 
+/* Code without names that calls code without names of the same file is one frame: nobody can tell them apart. */
 static pt_u32 frame_of(struct pt_cpu_view *view, pt_u32 parent, pt_u32 function)
 {
+    if (parent && view->frames.items[parent].function == function && !view->functions.items[function].has_name)
+        return parent;
     pt_u64 *number = pt_map_at(&view->by_call, (pt_u64)parent << 32 | function);
     if (!*number) {
         *number = view->frames.n;

@@ -26,7 +26,8 @@ struct pt_cpu_function {
     enum pt_code_kind code; /* by its module */
 };
 
-/* A function and what called it; one per function also where calls were inlined. */
+/* A function and what called it; one per function also where calls were inlined, and one for neighbours of a file
+ * without names. */
 struct pt_cpu_frame {
     pt_u32 parent; /* its number is less; 0 = nobody called it */
     pt_u32 function;
@@ -57,7 +58,7 @@ static inline pt_u32 pt_cpu_shown(const struct pt_cpu_view *view, pt_u32 frame)
     const pt_u32 function = view->frames.items[frame].function;
     return view->functions.items[function].code == PT_CODE_TRACER ? view->tracer : function;
 }
-/* Its caller, for a list of frames: code without names is one frame however much of it called each other. */
+/* The caller of a frame that is shown; our own functions that called each other are one frame. */
 pt_u32 pt_cpu_shown_caller(const struct pt_cpu_view *view, pt_u32 frame);
 
 /* The data stays the caller's. What is opened does not change: any thread may look. */
