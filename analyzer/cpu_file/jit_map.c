@@ -20,11 +20,23 @@ enum { MOST_LINES = 1 << 20, NAME_BYTES = 512, OVERLAPS = 256 };
 
 /* ---- names ---- */
 
+/* Before the file's name, which may have spaces; functions' names have none. */
+static char *file_in(char *text)
+{
+    static const char *const beginnings[] = {" /", " file:", " node:"};
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
+        char *found = strstr(text, beginnings[i]);
+        if (found)
+            return found;
+    }
+    return strrchr(text, ' ');
+}
+
 /* "*hot /home/u/a.js:12:5" of JavaScript: what it was compiled with, name, file, line and column. */
 static void split_javascript(struct pt_jit_function *function, char *text)
 {
     text += strspn(text, "~^+*");
-    char *file = strrchr(text, ' '), *end = NULL;
+    char *file = file_in(text), *end = NULL;
     char *colon = file ? strchr(file, ':') : NULL;
     while (colon && strchr(colon + 1, ':') && strchr(strchr(colon + 1, ':') + 1, ':'))
         colon = strchr(colon + 1, ':');

@@ -49,39 +49,57 @@ static bool leads_on(const struct pt_caller_search *search, struct pt_frame_regs
     return result == PT_FRAME_END || (n > TABLES_LEAD_ON && result != PT_FRAME_NO_INFO);
 }
 
-/* What the caller had in rbp: pushed right behind the return address by most code that uses the register itself, or
- * there still. It counts where it points to the caller's part of the stack. */
-static bool take_rbp(const struct pt_caller_search *search, const struct pt_frame_regs *regs, pt_u64 at, int attempt,
+enum { PUSHED = 6, ATTEMPTS = PUSHED + 2 };
+
+/* What the caller had in rbp: among the registers that were pushed right behind the return address, or there still. It
+ * counts where it points to the caller's part of the stack. The last attempt does without. */
+static bool take_rbp(const struct pt_caller_search *search, const struct pt_frame_regs *regs, pt_u64 at, pt_u64 attempt,
                      struct pt_frame_regs *caller)
 {
+    const pt_u64 pushed_at = at - 8 * (attempt + 1);
     pt_u64 rbp = regs->value[PT_CFI_RBP], word;
-    if (attempt == 0 && at - 8 >= regs->value[PT_CFI_RSP])
-        pt_stack_read(search->stack, at - 8, &rbp);
     caller->known = 1u << PT_CFI_RIP | 1u << PT_CFI_RSP;
-    if (attempt == 2)
+    if (attempt > PUSHED)
         return true;
+    if (attempt < PUSHED && (pushed_at < regs->value[PT_CFI_RSP] || !pt_stack_read(search->stack, pushed_at, &rbp)))
+        return false;
     caller->known |= 1u << PT_CFI_RBP;
     caller->value[PT_CFI_RBP] = rbp;
     return rbp > at && !(rbp & 7) && pt_stack_read(search->stack, rbp, &word);
 }
 
+/* `at`: where the return address may lie. */
+static bool is_caller(const struct pt_caller_search *search, const struct pt_frame_regs *regs, pt_u64 at,
+                      struct pt_frame_regs *ret_caller)
+{
+    pt_u64 word;
+    struct pt_frame_regs caller = *regs;
+    if (!pt_stack_read(search->stack, at, &word))
+        return false;
+    const struct pt_mapping *mapping = pt_image_find(search->image, word - 1);
+    if (!mapping || mapping->module->path[0] != '/' ||
+        pt_call_before(search->modules, search->image, search->pid, word) != PT_CALL_BY_POINTER)
+        return false;
+    caller.value[PT_CFI_RIP] = word;
+    caller.value[PT_CFI_RSP] = at + 8;
+    for (pt_u64 attempt = 0; attempt < ATTEMPTS; attempt++)
+        if (take_rbp(search, regs, at, attempt, &caller) && leads_on(search, caller)) {
+            *ret_caller = caller;
+            return true;
+        }
+    return false;
+}
+
+bool pt_caller_on_top(const struct pt_caller_search *search, struct pt_frame_regs *regs)
+{
+    return is_caller(search, regs, regs->value[PT_CFI_RSP], regs);
+}
+
 enum pt_frame_step pt_caller_by_search(const struct pt_caller_search *search, struct pt_frame_regs *regs)
 {
-    const struct pt_stack_copy *stack = search->stack;
-    struct pt_frame_regs caller = *regs;
-    pt_u64 word;
-    for (pt_u64 at = (regs->value[PT_CFI_RSP] + 7) & ~7ull; pt_stack_read(stack, at, &word); at += 8) {
-        const struct pt_mapping *mapping = pt_image_find(search->image, word - 1);
-        if (!mapping || mapping->module->path[0] != '/' ||
-            pt_call_before(search->modules, search->image, search->pid, word) != PT_CALL_BY_POINTER)
-            continue;
-        caller.value[PT_CFI_RIP] = word;
-        caller.value[PT_CFI_RSP] = at + 8;
-        for (int attempt = 0; attempt < 3; attempt++)
-            if (take_rbp(search, regs, at, attempt, &caller) && leads_on(search, caller)) {
-                *regs = caller;
-                return PT_FRAME_CALLER;
-            }
-    }
+    pt_u64 at = (regs->value[PT_CFI_RSP] + 7) & ~7ull, word;
+    for (; pt_stack_read(search->stack, at, &word); at += 8)
+        if (is_caller(search, regs, at, regs))
+            return PT_FRAME_CALLER;
     return PT_FRAME_CUT;
 }

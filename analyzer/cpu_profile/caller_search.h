@@ -15,6 +15,8 @@ struct pt_caller_search {
     const struct pt_stack_copy *stack;
 };
 
+/* Whether the return address lies on top of the stack: then a frame pointer would be the caller's, and lead past it. */
+bool pt_caller_on_top(const struct pt_caller_search *search, struct pt_frame_regs *regs);
 /* By the chain of frame pointers, where it leads to the instruction behind a call. */
 enum pt_frame_step pt_caller_by_frame_pointer(const struct pt_caller_search *search, struct pt_frame_regs *regs);
 /* The innermost frame of a file on the stack that made a call through a pointer, which is how such code is entered, and

@@ -31,6 +31,9 @@ static enum pt_frame_step step(const struct pt_caller_search *from, pt_u64 at, s
     const pt_u64 address = cfi ? pt_cfi_address(cfi, offset) : offset;
     *ret_place = (struct pt_code_place){mapping->module->number, address};
     enum pt_frame_step result = cfi ? pt_cfi_step(cfi, address, from->stack, regs) : PT_FRAME_NO_INFO;
+    const bool is_innermost = at == regs->value[PT_CFI_RIP];
+    if (!cfi && is_innermost && pt_caller_on_top(from, regs))
+        return PT_FRAME_CALLER;
     if (result == PT_FRAME_NO_INFO)
         result = pt_caller_by_frame_pointer(from, regs);
     return result == PT_FRAME_CUT && !cfi ? pt_caller_by_search(from, regs) : result;

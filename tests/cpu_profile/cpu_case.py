@@ -73,7 +73,7 @@ class CpuCase(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = os.path.realpath(tempfile.mkdtemp(prefix="cpu-profile-"))
         os.chmod(cls.folder, 0o777)
-        for name in ("burn", "crowd", "deep", "lock", "no_perf", "wait"):
+        for name in ("burn", "crowd", "deep", "lock", "made", "no_perf", "wait"):
             # With frame pointers, by which perf finds the callers; we do not use them.
             subprocess.run(["cc", "-O2", "-g", "-fno-omit-frame-pointer", "-D_GNU_SOURCE", os.path.join(HERE, f"{name}.c"), "-o",
                             os.path.join(cls.folder, name), "-lpthread"], check=True)
@@ -81,6 +81,7 @@ class CpuCase(unittest.TestCase):
         cls.crowd = os.path.join(cls.folder, "crowd")
         cls.deep = os.path.join(cls.folder, "deep")
         cls.lock = os.path.join(cls.folder, "lock")
+        cls.made = os.path.join(cls.folder, "made")
         cls.wait = os.path.join(cls.folder, "wait")
         cls.n = 0
 

@@ -135,6 +135,48 @@ static void test_files_that_cannot_be_used(void **state)
     }
 }
 
+/* A stripped library has the names that it exports. Each is that of its own code: not of what lies between two of them,
+ * and one that has no size (as _init has none) ends with its section. */
+static void test_exported_names_end_where_their_code_ends(void **state)
+{
+    (void)state;
+    static const char library[] =
+        "__asm__(\".section .aaa, \\\"ax\\\"\\n.globl opening\\n.type opening, @function\\n\"\n"
+        "        \"opening: nop\\nnop\\nret\\n.text\");\n"
+        "__attribute__((noinline)) static int hidden(int x) { __asm__(\"\"); return x * 7; }\n"
+        "int exported(int x) { return hidden(x) + 1; }\n";
+    static const struct {
+        const char *at, *name;
+        int offset;
+    } want[] = {{"opening", "opening", 2}, {"exported", "exported", 4}, {"hidden", NULL, 2}};
+    char command[600], line[64];
+    FILE *file = fopen(in_folder("x.c"), "w");
+    assert_true(file && fputs(library, file) >= 0 && !fclose(file));
+    snprintf(
+        command, sizeof command,
+        "cd %s && cc -O2 -shared -fPIC -Wl,--build-id=0x1122334455667788 x.c -o x.so && nm x.so >x.nm && strip x.so",
+        folder);
+    assert_int_equal(system(command), 0);
+    struct pt_symbols *symbols = pt_symbols_open();
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        pt_u32 n;
+        snprintf(command, sizeof command, "awk '$3 == \"%s\" {print $1}' %s", want[i].at, in_folder("x.nm"));
+        FILE *pipe = popen(command, "r");
+        assert_non_null(pipe);
+        assert_non_null(fgets(line, sizeof line, pipe));
+        pclose(pipe);
+        const struct pt_frame *frames = pt_symbolize_file(symbols, in_folder("x.so"), our_id, sizeof our_id,
+                                                          strtoull(line, NULL, 16) + (pt_u64)want[i].offset, &n);
+        print_message("%s\n", want[i].at);
+        assert_int_equal(n, 1);
+        if (want[i].name)
+            assert_string_equal(frames[0].function, want[i].name);
+        else
+            assert_null(frames[0].function);
+    }
+    pt_symbols_close(symbols);
+}
+
 static void test_address_without_a_module(void **state)
 {
     (void)state;
@@ -211,6 +253,7 @@ int main(void)
         cmocka_unit_test(test_inlined_frames),
         cmocka_unit_test(test_symbol_table_alone),
         cmocka_unit_test(test_files_that_cannot_be_used),
+        cmocka_unit_test(test_exported_names_end_where_their_code_ends),
         cmocka_unit_test(test_address_without_a_module),
         cmocka_unit_test(test_names_of_libraries),
         cmocka_unit_test(test_damaged_files),

@@ -50,7 +50,7 @@ static int plain_length(const char *name)
     do
         depth += at ? (*at == ')') - (*at == '(') : 0;
     while (at && depth && at-- > name);
-    const bool is_whole = at && at > name && strcspn(end, "]>") == strlen(end) && at[-1] != ' ' && at[-1] != ':' &&
+    const bool is_whole = at && at > name && (!end[1] || end[1] == ' ') && at[-1] != ' ' && at[-1] != ':' &&
                           !(at - name >= 8 && !strncmp(at - 8, "operator", 8));
     return (int)(is_whole ? at - name : (ptrdiff_t)strlen(name));
 }
