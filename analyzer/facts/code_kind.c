@@ -120,6 +120,29 @@ const char *pt_code_jit_of(const char *path, const char *function)
     return NULL;
 }
 
+int pt_code_plain_length(const char *name)
+{
+    const char *end = strrchr(name, ')');
+    int depth = 0;
+    size_t at = end ? (size_t)(end - name) + 1 : 0;
+    while (at) {
+        at--;
+        depth += (name[at] == ')') - (name[at] == '(');
+        if (!depth)
+            break;
+    }
+    const bool is_whole = at && !depth && (!end[1] || end[1] == ' ') && name[at - 1] != ' ' && name[at - 1] != ':' &&
+                          !(at >= 8 && !strncmp(name + at - 8, "operator", 8));
+    return (int)(is_whole ? at : strlen(name));
+}
+
+enum pt_code_hint pt_code_hint_of(const char *name, enum pt_code_kind file, bool is_same_file)
+{
+    if (!is_same_file && (pt_code_serves(file) || file == PT_CODE_PYTHON || file == PT_CODE_LOADER))
+        return PT_CODE_SAYS_NOTHING;
+    return pt_code_of_function(name) == PT_CODE_CARRIER ? PT_CODE_CARRIES : PT_CODE_SAYS;
+}
+
 /* Our hooks hand over to their slow paths, so that no frame is called malloc; those have no name when stripped. */
 bool pt_code_is_allocator(enum pt_code_kind file, const char *source, const char *function)
 {

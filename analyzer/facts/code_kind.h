@@ -21,6 +21,7 @@ enum pt_code_kind {
     PT_CODE_MAPPING,         /* gets memory from the kernel */
     PT_CODE_DECODER,         /* of images, sound, tables */
     PT_CODE_FRAMEWORK,       /* trains models */
+    PT_CODE_CARRIER,         /* calls what it was given: says nothing of what that is for */
     PT_CODE_JIT,             /* made while the program ran: in memory that is no file */
 };
 
@@ -29,6 +30,17 @@ enum pt_code_kind pt_code_of_file(const char *path);
 enum pt_code_kind pt_code_of_function(const char *name);
 /* As a program calls it: "munmap" for __munmap, "write" for __GI___libc_write. */
 const char *pt_code_name_in_libc(const char *name);
+/* How long a function's name is without its parameters, which would hide what stands behind it. */
+int pt_code_plain_length(const char *name);
+
+/* What the name of a function tells about code without a name that it calls. */
+enum pt_code_hint {
+    PT_CODE_SAYS_NOTHING, /* everybody's caller, as what starts threads, or everybody's servant */
+    PT_CODE_CARRIES,      /* it calls what it was given: its own caller may say more */
+    PT_CODE_SAYS,
+};
+enum pt_code_hint pt_code_hint_of(const char *name, enum pt_code_kind file, bool is_same_file);
+
 /* What made the code that a function of this file calls and that is in no file: "oneDNN". NULL = neither says.
  * `function`: NULL = unknown. */
 const char *pt_code_jit_of(const char *path, const char *function);

@@ -56,13 +56,34 @@ static void functions_have_kinds(void **state)
         {"malloc_usable_size", PT_CODE_OTHER},
         {"PyMem_RawMalloc", PT_CODE_ABOVE_ALLOCATOR},
         {"_PyObject_Alloc", PT_CODE_ABOVE_ALLOCATOR},
-        {"PyObject_Call", PT_CODE_OTHER},
+        {"PyObject_Call", PT_CODE_CARRIER},
+        {"_PyObject_MakeTpCall", PT_CODE_CARRIER}, /* and no allocator, as other functions that begin so */
+        {"PyObject_Repr", PT_CODE_OTHER},
+        {"GOMP_parallel", PT_CODE_CARRIER},
         {"__munmap", PT_CODE_MAPPING},
         {"mmap64", PT_CODE_MAPPING},
         {"mmap_file", PT_CODE_OTHER},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_int_equal(pt_code_of_function(rows[i].name), rows[i].kind);
+}
+
+static void callers_say_what_code_is_for(void **state)
+{
+    (void)state;
+    assert_int_equal(pt_code_hint_of("at::native::add", PT_CODE_FRAMEWORK, false), PT_CODE_SAYS);
+    assert_int_equal(pt_code_hint_of("at::TensorIteratorBase::for_each", PT_CODE_FRAMEWORK, true), PT_CODE_CARRIES);
+    assert_int_equal(pt_code_hint_of("start_thread", PT_CODE_LIBC, false), PT_CODE_SAYS_NOTHING);
+    assert_int_equal(pt_code_hint_of("_PyEval_EvalFrameDefault", PT_CODE_PYTHON, false), PT_CODE_SAYS_NOTHING);
+    assert_int_equal(pt_code_hint_of("_PyEval_EvalFrameDefault", PT_CODE_PYTHON, true), PT_CODE_SAYS);
+    assert_int_equal(pt_code_plain_length("f(int, g<(char)1>) const"), 1);
+    assert_int_equal(pt_code_plain_length("plain"), 5);
+    assert_int_equal(pt_code_plain_length(""), 0);
+    assert_int_equal(pt_code_plain_length(")"), 1);
+    assert_int_equal(pt_code_plain_length("()"), 2);
+    assert_int_equal(pt_code_plain_length("))(("), 4);
+    assert_string_equal(pt_code_name_in_libc("__GI___libc_write"), "write");
+    assert_string_equal(pt_code_name_in_libc("___"), "___");
 }
 
 /* Modules; none of the files is here, so that functions are called by them. */
@@ -129,6 +150,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_have_kinds),
         cmocka_unit_test(functions_have_kinds),
+        cmocka_unit_test(callers_say_what_code_is_for),
         cmocka_unit_test(nodes_do_what_their_callers_want),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

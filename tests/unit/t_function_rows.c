@@ -48,10 +48,14 @@ static const struct {
     {3, "std::vector<int (*)(char)>::operator()(int) const", torch,
      "std::vector<int (*)(char)>::operator()(int) const"},
     {26, "[libtorch_cpu.so]", torch, "std::vector<int (*)(char)>::operator() > [libtorch_cpu.so]"},
+    {6, "at::parallel_for(long, long)", torch, "at::parallel_for(long, long)"},
+    {28, "[libtorch_cpu.so]", torch, "at::native::add > [libtorch_cpu.so]"}, /* past what calls anything */
+    {21, "GOMP_parallel", "/usr/lib/libgomp.so.1", "GOMP_parallel"},
+    {30, "[libgomp.so.1]", "/usr/lib/libgomp.so.1", "GOMP_parallel > [libgomp.so.1]"}, /* nobody says more */
     {3, "foo(int)::{lambda(char)#1}", torch, "foo(int)::{lambda(char)#1}"},
-    {28, "[libtorch_cpu.so]", torch, "foo(int)::{lambda(char)#1} > [libtorch_cpu.so]"},
+    {32, "[libtorch_cpu.so]", torch, "foo(int)::{lambda(char)#1} > [libtorch_cpu.so]"},
     {3, "(anonymous namespace)", torch, "(anonymous namespace)"},
-    {30, "[libtorch_cpu.so]", torch, "(anonymous namespace) > [libtorch_cpu.so]"},
+    {34, "[libtorch_cpu.so]", torch, "(anonymous namespace) > [libtorch_cpu.so]"},
 };
 
 enum { N = sizeof rows / sizeof *rows, TRACER = N + 1 };

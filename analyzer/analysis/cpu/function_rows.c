@@ -6,7 +6,6 @@
 #include "function_rows.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "facts/cpu_code.h"
 #include "util/auto.h"
@@ -42,23 +41,10 @@ static pt_u32 row_of_function(struct pt_function_rows *rows, pt_u32 function)
     return (pt_u32)*row;
 }
 
-/* How long a function's name is without its parameters, which would hide what stands behind it. */
-static int plain_length(const char *name)
-{
-    const char *end = strrchr(name, ')'), *at = end;
-    int depth = 0;
-    do
-        depth += at ? (*at == ')') - (*at == '(') : 0;
-    while (at && depth && at-- > name);
-    const bool is_whole = at && at > name && (!end[1] || end[1] == ' ') && at[-1] != ' ' && at[-1] != ':' &&
-                          !(at - name >= 8 && !strncmp(at - 8, "operator", 8));
-    return (int)(is_whole ? at - name : (ptrdiff_t)strlen(name));
-}
-
 /* "caller > callee" */
 static pt_u32 row_under(struct pt_function_rows *rows, const char *caller, const char *callee, const char *module)
 {
-    PT_AUTO(pt_freep) char *text = pt_asprintf("%.*s > %s", plain_length(caller), caller, callee);
+    PT_AUTO(pt_freep) char *text = pt_asprintf("%.*s > %s", pt_code_plain_length(caller), caller, callee);
     const char *name = pt_intern_text(&rows->view->texts, text);
     PT_AUTO(pt_freep) char *key = pt_asprintf("%s\n%s", text, module ? module : "");
     pt_u64 *row = pt_map_at(&rows->by_name, (uintptr_t)pt_intern_text(&rows->view->texts, key));
@@ -71,30 +57,33 @@ static pt_u32 row_under(struct pt_function_rows *rows, const char *caller, const
 
 /* ---- code without names ---- */
 
-/* A function of the same file says what it runs for; of others only what is neither everybody's caller (libc starts
- * threads, the interpreter calls everything) nor everybody's servant. */
-static bool says_what_for(const struct pt_cpu_function *caller, const struct pt_cpu_function *unnamed)
+/* The nearest caller that says it. What only calls what it was given is passed over where another one does. */
+static const struct pt_cpu_function *caller_with_name(const struct pt_function_rows *rows, pt_u32 frame)
 {
-    if (!caller->has_name || caller->code == PT_CODE_CUT)
-        return false;
-    return caller->module == unnamed->module ||
-           (!pt_code_serves(caller->code) && caller->code != PT_CODE_PYTHON && caller->code != PT_CODE_LOADER);
+    const struct pt_cpu_function *own = function_at(rows, frame), *carrier = NULL;
+    for (pt_u32 at = rows->view->frames.items[frame].parent; at; at = rows->view->frames.items[at].parent) {
+        const struct pt_cpu_function *caller = function_at(rows, at);
+        if (!caller->has_name && caller->code != PT_CODE_CUT)
+            continue;
+        const enum pt_code_hint hint = caller->has_name
+                                           ? pt_code_hint_of(caller->name, caller->code, caller->module == own->module)
+                                           : PT_CODE_SAYS_NOTHING;
+        if (hint != PT_CODE_CARRIES)
+            return hint == PT_CODE_SAYS ? caller : carrier;
+        carrier = carrier ? carrier : caller;
+    }
+    return carrier;
 }
 
 static pt_u32 find_row_of_frame(struct pt_function_rows *rows, pt_u32 frame)
 {
     const struct pt_cpu_function *own = function_at(rows, frame);
-    const pt_u32 function = rows->view->frames.items[frame].function;
     if (own->code == PT_CODE_TRACER)
         return 0;
-    if (own->has_name || !own->module || own->code == PT_CODE_JIT)
-        return row_of_function(rows, function);
-    pt_u32 caller = rows->view->frames.items[frame].parent;
-    while (caller && !function_at(rows, caller)->has_name && function_at(rows, caller)->code != PT_CODE_CUT)
-        caller = rows->view->frames.items[caller].parent;
-    if (!caller || !says_what_for(function_at(rows, caller), own))
-        return row_of_function(rows, function);
-    return row_under(rows, function_at(rows, caller)->name, own->name, own->module);
+    const bool needs_name = !own->has_name && own->module && own->code != PT_CODE_JIT;
+    const struct pt_cpu_function *caller = needs_name ? caller_with_name(rows, frame) : NULL;
+    return caller ? row_under(rows, caller->name, own->name, own->module)
+                  : row_of_function(rows, rows->view->frames.items[frame].function);
 }
 
 pt_u32 pt_function_row_of_frame(struct pt_function_rows *rows, pt_u32 frame)

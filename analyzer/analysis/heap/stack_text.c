@@ -4,6 +4,8 @@
  */
 #include "stack_text.h"
 
+#include <string.h>
+
 #include "facts/code_kind.h"
 #include "profile/stages.h"
 #include "util/auto.h"
@@ -31,7 +33,37 @@ static bool is_allocator(const struct pt_frame *frame)
     const enum pt_code_kind file = pt_code_of_file(frame->module);
     const enum pt_code_kind function = frame->function ? pt_code_of_function(frame->function) : PT_CODE_OTHER;
     return file == PT_CODE_TRACER || file == PT_CODE_ABOVE_ALLOCATOR || function == PT_CODE_ALLOCATOR ||
-           function == PT_CODE_ABOVE_ALLOCATOR;
+           function == PT_CODE_ABOVE_ALLOCATOR || function == PT_CODE_CARRIER;
+}
+
+/* What called code without a name, where that says what it is for: as in tables of functions. */
+struct nearest {
+    const struct pt_frame *caller, *carrier;
+    bool is_over;
+};
+
+static void look_for_name(struct nearest *nearest, const struct pt_frame *own, const struct pt_frame *frame)
+{
+    if (nearest->is_over || frame == own || !frame->function || !frame->module || !own->module)
+        return;
+    const bool is_same_file = !strcmp(frame->module, own->module);
+    const enum pt_code_hint hint = is_allocator(frame)
+                                       ? PT_CODE_CARRIES
+                                       : pt_code_hint_of(frame->function, pt_code_of_file(frame->module), is_same_file);
+    if (hint == PT_CODE_CARRIES && !nearest->carrier)
+        nearest->carrier = frame;
+    nearest->is_over = hint != PT_CODE_CARRIES;
+    nearest->caller = hint == PT_CODE_SAYS ? frame : NULL;
+}
+
+static void put_leaf(struct pt_str *leaf, const struct pt_frame *own, const struct nearest *nearest)
+{
+    const struct pt_frame *caller = nearest->caller ? nearest->caller : nearest->carrier;
+    if (!own || own->function || !caller)
+        return;
+    pt_str_clear(leaf);
+    pt_str_printf(leaf, "%.*s > [%s]", pt_code_plain_length(caller->function), caller->function,
+                  pt_base_name(own->module));
 }
 
 struct pt_stack_text pt_frames_text(struct pt_metrics *metrics, struct pt_symbols *symbols, struct pt_process *process,
@@ -41,6 +73,8 @@ struct pt_stack_text pt_frames_text(struct pt_metrics *metrics, struct pt_symbol
     const pt_u32 n = stack ? pt_process_stack(process, stack, &addresses) : 0;
     PT_AUTO(pt_str_fini) struct pt_str leaf = {0};
     PT_AUTO(pt_str_fini) struct pt_str all = {0};
+    const struct pt_frame *own = NULL;
+    struct nearest nearest = {0};
     pt_u32 written = 0;
     for (pt_u32 i = 0; i < n && written < MOST_FRAMES; i++) {
         pt_u32 n_frames;
@@ -50,10 +84,14 @@ struct pt_stack_text pt_frames_text(struct pt_metrics *metrics, struct pt_symbol
                 continue;
             pt_str_add(&all, written ? " < " : "");
             put_frame(&all, process, &frames[j], addresses[i], at_ns);
-            if (!written++)
+            if (!written++) {
                 pt_str_add(&leaf, pt_str_text(&all));
+                own = &frames[j];
+            }
+            look_for_name(&nearest, own, &frames[j]);
         }
     }
+    put_leaf(&leaf, own, &nearest);
     if (!written)
         return (struct pt_stack_text){"(no stack)", "(no stack)"};
     return (struct pt_stack_text){pt_metrics_text(metrics, pt_str_text(&leaf)),
