@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_cpu.c - the reader of CPU profiles on any bytes: whatever it gives out, stacks end and numbers exist.
+ * fuzz_cpu.c - the readers of CPU profiles and of names of code made at run time on any bytes: whatever they give out,
+ * stacks end, numbers exist and names are found.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 
 #include "analysis/cpu/flame.h"
 #include "analysis/cpu/tables.h"
+#include "cpu_file/jit_map.h"
 #include "cpu_file/read.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -35,6 +37,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         pt_cpu_data_free(read);
     }
     pt_metrics_free(&metrics);
+    struct pt_jit_map *names = pt_jit_map_of_text((const char *)data, size);
+    for (size_t i = 0; names && i < names->n; i++)
+        if (!pt_jit_map_find(names, names->items[i].start))
+            abort();
+    pt_jit_map_free(names);
     unlink(path);
     return 0;
 }
