@@ -7,7 +7,7 @@
 
 #include "code_bytes.h"
 
-enum { TABLES_LEAD_ON = 3, TRIAL_MAX = 64 };
+enum { TABLES_LEAD_ON = 3, TRIAL_MAX = 64, TRIES_MAX = 32 };
 
 enum pt_frame_step pt_caller_by_frame_pointer(const struct pt_caller_search *search, struct pt_frame_regs *regs)
 {
@@ -68,9 +68,10 @@ static bool take_rbp(const struct pt_caller_search *search, const struct pt_fram
     return rbp > at && !(rbp & 7) && pt_stack_read(search->stack, rbp, &word);
 }
 
-/* `at`: where the return address may lie. */
+/* `at`: where the return address may lie. A search that finds nothing must end before the next sample comes:
+ * `tries_left` counts the words from which it was tried to go on. */
 static bool is_caller(const struct pt_caller_search *search, const struct pt_frame_regs *regs, pt_u64 at,
-                      struct pt_frame_regs *ret_caller)
+                      int *tries_left, struct pt_frame_regs *ret_caller)
 {
     pt_u64 word;
     struct pt_frame_regs caller = *regs;
@@ -80,6 +81,7 @@ static bool is_caller(const struct pt_caller_search *search, const struct pt_fra
     if (!mapping || mapping->module->path[0] != '/' ||
         pt_call_before(search->modules, search->image, search->pid, word) != PT_CALL_BY_POINTER)
         return false;
+    --*tries_left;
     caller.value[PT_CFI_RIP] = word;
     caller.value[PT_CFI_RSP] = at + 8;
     for (pt_u64 attempt = 0; attempt < ATTEMPTS; attempt++)
@@ -92,14 +94,16 @@ static bool is_caller(const struct pt_caller_search *search, const struct pt_fra
 
 bool pt_caller_on_top(const struct pt_caller_search *search, struct pt_frame_regs *regs)
 {
-    return is_caller(search, regs, regs->value[PT_CFI_RSP], regs);
+    int tries_left = 1;
+    return is_caller(search, regs, regs->value[PT_CFI_RSP], &tries_left, regs);
 }
 
 enum pt_frame_step pt_caller_by_search(const struct pt_caller_search *search, struct pt_frame_regs *regs)
 {
     pt_u64 at = (regs->value[PT_CFI_RSP] + 7) & ~7ull, word;
-    for (; pt_stack_read(search->stack, at, &word); at += 8)
-        if (is_caller(search, regs, at, regs))
+    int tries_left = TRIES_MAX;
+    for (; tries_left && pt_stack_read(search->stack, at, &word); at += 8)
+        if (is_caller(search, regs, at, &tries_left, regs))
             return PT_FRAME_CALLER;
     return PT_FRAME_CUT;
 }
