@@ -9,20 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-double pt_value_number(struct pt_value value)
-{
-    switch (value.type) {
-    case PT_VALUE_INTEGER:
-    case PT_VALUE_BOOL:
-        return (double)value.integer;
-    case PT_VALUE_REAL:
-        return value.real;
-    case PT_VALUE_UNKNOWN:
-    case PT_VALUE_TEXT:
-        break;
-    }
-    return 0;
-}
+#define MIB (1024.0 * 1024.0)
 
 static bool same_scope(struct pt_scope a, struct pt_scope b)
 {
@@ -79,45 +66,79 @@ struct pt_value pt_metrics_get(const struct pt_metrics *metrics, struct pt_scope
     return item ? item->value : pt_unknown("not measured");
 }
 
-struct pt_table *pt_metrics_table(struct pt_metrics *metrics, struct pt_scope scope, const char *name,
-                                  const char *title, const struct pt_column *columns, pt_u32 n_columns)
+/* ---- tables ---- */
+
+struct pt_table *pt_metrics_add_table(struct pt_metrics *metrics, struct pt_scope scope,
+                                      const struct pt_table_kind *kind)
 {
-    struct pt_table *table = pt_calloc(1, sizeof *table);
+    struct pt_table *table = pt_table_new(kind);
     pt_vec_push(&metrics->tables, table);
-    table->name = name;
-    table->title = title;
     table->scope = scope;
-    table->n_columns = n_columns < PT_MAX_COLUMNS ? n_columns : PT_MAX_COLUMNS;
-    memcpy(table->columns, columns, table->n_columns * sizeof *columns);
     return table;
 }
 
-const struct pt_table *pt_metrics_find_table(const struct pt_metrics *metrics, struct pt_scope scope, const char *name)
+static struct pt_table *table_of(struct pt_rows *rows)
+{
+    if (!rows->table)
+        rows->table = pt_metrics_add_table(rows->metrics, rows->scope, rows->kind);
+    return rows->table;
+}
+
+bool pt_rows_have_room(struct pt_rows *rows)
+{
+    return pt_table_has_room(table_of(rows));
+}
+
+void pt_rows_add(struct pt_rows *rows, const void *row)
+{
+    pt_table_add(table_of(rows), row);
+}
+
+struct pt_table *pt_metrics_table(struct pt_metrics *metrics, struct pt_scope scope, const char *name,
+                                  const char *title, const struct pt_column *columns, pt_u32 n_columns)
+{
+    struct pt_table_kind kind = {.columns = columns, .n_columns = n_columns};
+    while (kind.view < PT_VIEW__COUNT && strcmp(pt_table_views[kind.view].name, name) != 0)
+        kind.view++;
+    (void)title;
+    return pt_metrics_add_table(metrics, scope, &kind);
+}
+
+static const struct pt_table *find_table(const struct pt_metrics *metrics, struct pt_scope scope, enum pt_view view)
 {
     for (size_t i = 0; i < metrics->tables.n; i++) {
         const struct pt_table *table = metrics->tables.items[i];
-        if (same_scope(table->scope, scope) && !strcmp(table->name, name))
+        if (same_scope(table->scope, scope) && table->view == view)
             return table;
     }
     return NULL;
 }
 
-struct pt_value *pt_table_add_row(struct pt_table *table)
+const struct pt_table *pt_metrics_find_table(const struct pt_metrics *metrics, struct pt_scope scope, const char *name)
 {
-    table->values =
-        pt_vec_grow(table->values, table->n_rows, &table->row_capacity, table->n_columns * sizeof *table->values);
-    struct pt_value *row = table->values + table->n_rows++ * table->n_columns;
-    for (pt_u32 i = 0; i < table->n_columns; i++)
-        row[i] = pt_unknown(NULL);
-    return row;
+    for (enum pt_view view = 0; view < PT_VIEW__COUNT; view++)
+        if (!strcmp(pt_table_views[view].name, name))
+            return find_table(metrics, scope, view);
+    return NULL;
 }
 
-pt_u32 pt_table_column(const struct pt_table *table, const char *key)
+const struct pt_table *pt_view_table(const struct pt_metrics *metrics, pt_u32 stage, enum pt_view view)
 {
-    pt_u32 i = 0;
-    while (i < table->n_columns && strcmp(table->columns[i].key, key) != 0)
-        i++;
-    return i;
+    return find_table(metrics, pt_scope_stage(stage), view);
+}
+
+const struct pt_table *pt_view_rows(const struct pt_metrics *metrics, pt_u32 stage, enum pt_view view)
+{
+    const struct pt_table *table = pt_view_table(metrics, stage, view);
+    return table && table->n_rows ? table : NULL;
+}
+
+struct pt_value pt_view_value(const struct pt_metrics *metrics, pt_u32 stage, const struct pt_metric_view *view)
+{
+    const struct pt_value value = pt_metrics_get(metrics, pt_scope_stage(stage), view->metric);
+    if (view->show != PT_SHOW_MIB || value.type == PT_VALUE_UNKNOWN)
+        return value;
+    return pt_real(pt_value_number(value) / MIB);
 }
 
 const char *pt_metrics_text(struct pt_metrics *metrics, const char *text)
@@ -140,10 +161,8 @@ const char *pt_metrics_format(struct pt_metrics *metrics, const char *format, ..
 
 void pt_metrics_free(struct pt_metrics *metrics)
 {
-    for (size_t i = 0; i < metrics->tables.n; i++) {
-        free(metrics->tables.items[i]->values);
-        free(metrics->tables.items[i]);
-    }
+    for (size_t i = 0; i < metrics->tables.n; i++)
+        pt_table_free(metrics->tables.items[i]);
     free(metrics->tables.items);
     free(metrics->values.items);
     pt_map_fini(&metrics->by_key);

@@ -8,130 +8,12 @@
 #ifndef PT_PROFILE_METRICS_H
 #define PT_PROFILE_METRICS_H
 
-#include <stdbool.h>
-
-#include "proftrace/types.h"
 #include "util/arena.h"
 #include "util/map.h"
 #include "util/vec.h"
-
-/* How a value is shown to people; the raw value is always in the base unit (seconds, bytes, plain counts). */
-enum pt_show {
-    PT_SHOW_COUNT,
-    PT_SHOW_BYTES,
-    PT_SHOW_SECONDS,
-    PT_SHOW_PERCENT,
-    PT_SHOW_PER_SECOND,
-    PT_SHOW_BYTES_PER_SECOND,
-    PT_SHOW_NUMBER,
-    PT_SHOW_MIB,  /* raw value in MiB, as the report's *_mb_* keys carry it */
-    PT_SHOW_TEXT, /* a name: may be hostile, renderers sanitise */
-    PT_SHOW_BOOL,
-};
-
-enum pt_value_type { PT_VALUE_UNKNOWN, PT_VALUE_INTEGER, PT_VALUE_REAL, PT_VALUE_TEXT, PT_VALUE_BOOL };
-
-struct pt_value {
-    enum pt_value_type type;
-    union {
-        pt_i64 integer; /* also BOOL */
-        double real;
-        const char *text; /* lives as long as the metrics or the session */
-    };
-    union {
-        const char *reason; /* UNKNOWN: why; NULL = the absence says all */
-        const char *label;  /* TEXT: how people read it; NULL = as it is */
-    };
-};
-
-static inline struct pt_value pt_integer(pt_u64 integer)
-{
-    const pt_u64 largest = INT64_MAX;
-    return (struct pt_value){.type = PT_VALUE_INTEGER, .integer = (pt_i64)(integer > largest ? largest : integer)};
-}
-
-static inline struct pt_value pt_unknown(const char *reason)
-{
-    return (struct pt_value){.type = PT_VALUE_UNKNOWN, .reason = reason};
-}
-
-/* Not a number and infinities become unknown: no report carries them. */
-static inline struct pt_value pt_real(double real)
-{
-    if (!__builtin_isfinite(real))
-        return pt_unknown("not a number");
-    return (struct pt_value){.type = PT_VALUE_REAL, .real = real};
-}
-
-static inline struct pt_value pt_seconds(pt_i64 ns)
-{
-    return pt_real((double)ns / 1e9);
-}
-
-static inline struct pt_value pt_text(const char *text)
-{
-    return text ? (struct pt_value){.type = PT_VALUE_TEXT, .text = text} : pt_unknown(NULL);
-}
-
-/* A word of ours: an id for report.json, and a label for people. */
-static inline struct pt_value pt_named(const char *id, const char *label)
-{
-    return (struct pt_value){.type = PT_VALUE_TEXT, .text = id, .label = label};
-}
-
-/* A text as people read it. */
-static inline const char *pt_value_label(struct pt_value value)
-{
-    return value.label ? value.label : value.text;
-}
-
-static inline struct pt_value pt_bool(bool truth)
-{
-    return (struct pt_value){.type = PT_VALUE_BOOL, .integer = truth};
-}
-
-/* As a number; 0 when unknown or text. */
-double pt_value_number(struct pt_value value);
-
-struct pt_scope {
-    enum pt_scope_kind { PT_SCOPE_RUN, PT_SCOPE_STAGE, PT_SCOPE_PROCESS } kind;
-    pt_u32 index;
-};
-
-static inline struct pt_scope pt_scope_run(void)
-{
-    return (struct pt_scope){PT_SCOPE_RUN, 0};
-}
-
-static inline struct pt_scope pt_scope_stage(pt_u32 index)
-{
-    return (struct pt_scope){PT_SCOPE_STAGE, index};
-}
-
-static inline struct pt_scope pt_scope_process(pt_u32 index)
-{
-    return (struct pt_scope){PT_SCOPE_PROCESS, index};
-}
-
-/* ---- tables ---- */
-struct pt_column {
-    const char *key;   /* as in JSON, unit last */
-    const char *label; /* as people read it; NULL = for JSON only */
-    enum pt_show show;
-};
-
-#define PT_MAX_COLUMNS 32
-
-struct pt_table {
-    const char *name; /* dotted: io.files, heap.sites */
-    const char *title;
-    struct pt_scope scope;
-    struct pt_column columns[PT_MAX_COLUMNS];
-    pt_u32 n_columns;
-    size_t n_rows, row_capacity;
-    struct pt_value *values; /* n_rows x n_columns */
-    pt_u64 rows_left_out;    /* found, but below the cut */
-};
+#include "table.h"
+#include "value.h"
+#include "views.h"
 
 struct pt_metric {
     struct pt_scope scope;
@@ -157,19 +39,38 @@ struct pt_value pt_metrics_get(const struct pt_metrics *metrics, struct pt_scope
 /* Whether any analysis set it, known or not. */
 bool pt_metrics_has(const struct pt_metrics *metrics, struct pt_scope scope, const char *name);
 
-/* A new table; columns are copied. */
+/* ---- tables ---- */
+
+/* A new table, which reports know by its view. */
+struct pt_table *pt_metrics_add_table(struct pt_metrics *metrics, struct pt_scope scope,
+                                      const struct pt_table_kind *kind);
+
+/* A table that there is only when it has a row. */
+struct pt_rows {
+    struct pt_metrics *metrics;
+    struct pt_scope scope;
+    const struct pt_table_kind *kind;
+    struct pt_table *table; /* NULL = no row yet */
+};
+static inline struct pt_rows pt_rows(struct pt_metrics *metrics, struct pt_scope scope,
+                                     const struct pt_table_kind *kind)
+{
+    return (struct pt_rows){.metrics = metrics, .scope = scope, .kind = kind};
+}
+/* As pt_table_has_room and pt_table_add. */
+bool pt_rows_have_room(struct pt_rows *rows);
+void pt_rows_add(struct pt_rows *rows, const void *row);
+
 struct pt_table *pt_metrics_table(struct pt_metrics *metrics, struct pt_scope scope, const char *name,
                                   const char *title, const struct pt_column *columns, pt_u32 n_columns);
 /* NULL when there is none. */
 const struct pt_table *pt_metrics_find_table(const struct pt_metrics *metrics, struct pt_scope scope, const char *name);
-/* A new row of unknown values, to be filled by the caller; valid until the next row. */
-struct pt_value *pt_table_add_row(struct pt_table *table);
-/* The number of a column; n_columns = there is none of that key. */
-pt_u32 pt_table_column(const struct pt_table *table, const char *key);
-static inline const struct pt_value *pt_table_row(const struct pt_table *table, size_t row)
-{
-    return table->values + row * table->n_columns;
-}
+/* The table of a view; NULL = no analysis made one. */
+const struct pt_table *pt_view_table(const struct pt_metrics *metrics, pt_u32 stage, enum pt_view view);
+/* The same; NULL when it has no rows, too. */
+const struct pt_table *pt_view_rows(const struct pt_metrics *metrics, pt_u32 stage, enum pt_view view);
+/* The value of a view for a stage, in the unit of the view. */
+struct pt_value pt_view_value(const struct pt_metrics *metrics, pt_u32 stage, const struct pt_metric_view *view);
 
 /* Texts that live as long as the metrics. */
 __attribute__((format(printf, 2, 3))) const char *pt_metrics_format(struct pt_metrics *metrics, const char *format,

@@ -4,8 +4,6 @@
  */
 #include "views.h"
 
-#define MIB (1024.0 * 1024.0)
-
 const char *const pt_section_labels[PT_SECTION__COUNT] = {
     [PT_SECTION_TIME] = "Time",
     [PT_SECTION_GPU] = "GPU",
@@ -48,22 +46,3 @@ const struct pt_metric_view pt_metric_views[] = {
 #undef DEVICE_TABLE
     {.key = NULL},
 };
-
-const struct pt_table *pt_view_table(const struct pt_metrics *metrics, pt_u32 stage, enum pt_view view)
-{
-    return pt_metrics_find_table(metrics, pt_scope_stage(stage), pt_table_views[view].name);
-}
-
-const struct pt_table *pt_view_rows(const struct pt_metrics *metrics, pt_u32 stage, enum pt_view view)
-{
-    const struct pt_table *table = pt_view_table(metrics, stage, view);
-    return table && table->n_rows ? table : NULL;
-}
-
-struct pt_value pt_view_value(const struct pt_metrics *metrics, pt_u32 stage, const struct pt_metric_view *view)
-{
-    const struct pt_value value = pt_metrics_get(metrics, pt_scope_stage(stage), view->metric);
-    if (view->show != PT_SHOW_MIB || value.type == PT_VALUE_UNKNOWN)
-        return value;
-    return pt_real(pt_value_number(value) / MIB);
-}

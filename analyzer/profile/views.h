@@ -5,7 +5,9 @@
 #ifndef PT_PROFILE_VIEWS_H
 #define PT_PROFILE_VIEWS_H
 
-#include "metrics.h"
+#include <stddef.h>
+
+#include "value.h"
 
 enum pt_view {
 #define METRIC(...)
@@ -74,12 +76,5 @@ struct pt_metric_view {
 };
 /* Closed by a row without key. */
 extern const struct pt_metric_view pt_metric_views[];
-
-/* The table of a view; NULL = no analysis made one. */
-const struct pt_table *pt_view_table(const struct pt_metrics *metrics, pt_u32 stage, enum pt_view view);
-/* The same; NULL when it has no rows, too. */
-const struct pt_table *pt_view_rows(const struct pt_metrics *metrics, pt_u32 stage, enum pt_view view);
-/* The value of a view for a stage, in the unit of the view. */
-struct pt_value pt_view_value(const struct pt_metrics *metrics, pt_u32 stage, const struct pt_metric_view *view);
 
 #endif

@@ -60,61 +60,65 @@ static void add_file(struct totals *sum, const struct pt_file_use *f)
     sum->small_s += (double)(f->small_read_ns + f->small_around_ns) / 1e9;
 }
 
-static const struct pt_column columns[] = {
-    {"path", "File", PT_SHOW_TEXT},
-    {"total_s", "Time", PT_SHOW_SECONDS},
-    {"opens", "Opens", PT_SHOW_COUNT},
-    {"reads", "Reads", PT_SHOW_COUNT},
-    {"read_bytes", "Read", PT_SHOW_BYTES},
-    {"distinct_bytes", "Distinct", PT_SHOW_BYTES},
-    {"read_again_bytes", "Read again", PT_SHOW_BYTES},
-    {"small_reads", "Small reads", PT_SHOW_COUNT},
-    {"writes", "Writes", PT_SHOW_COUNT},
-    {"written_bytes", "Written", PT_SHOW_BYTES},
-    {"stdio_reads", "stdio reads", PT_SHOW_COUNT},
-    {"stdio_read_bytes", "stdio read", PT_SHOW_BYTES},
-    {"stdio_writes", "stdio writes", PT_SHOW_COUNT},
-    {"stdio_written_bytes", "stdio written", PT_SHOW_BYTES},
-    {"failed_opens", "Failed opens", PT_SHOW_COUNT},
+struct file_row {
+    const char *path;
+    double total_s;
+    pt_u64 opens, reads, read_bytes, distinct_bytes, read_again_bytes, small_reads, writes, written_bytes;
+    pt_u64 stdio_reads, stdio_read_bytes, stdio_writes, stdio_written_bytes, failed_opens;
 };
 
-static void add_row(struct pt_table *table, const struct pt_file_use *f)
+static const struct pt_column columns[] = {
+    PT_COLUMN(struct file_row, path, TEXT, "File"),
+    PT_COLUMN(struct file_row, total_s, SECONDS, "Time"),
+    PT_COLUMN(struct file_row, opens, COUNT, "Opens"),
+    PT_COLUMN(struct file_row, reads, COUNT, "Reads"),
+    PT_COLUMN(struct file_row, read_bytes, BYTES, "Read"),
+    PT_COLUMN(struct file_row, distinct_bytes, BYTES, "Distinct"),
+    PT_COLUMN(struct file_row, read_again_bytes, BYTES, "Read again"),
+    PT_COLUMN(struct file_row, small_reads, COUNT, "Small reads"),
+    PT_COLUMN(struct file_row, writes, COUNT, "Writes"),
+    PT_COLUMN(struct file_row, written_bytes, BYTES, "Written"),
+    PT_COLUMN(struct file_row, stdio_reads, COUNT, "stdio reads"),
+    PT_COLUMN(struct file_row, stdio_read_bytes, BYTES, "stdio read"),
+    PT_COLUMN(struct file_row, stdio_writes, COUNT, "stdio writes"),
+    PT_COLUMN(struct file_row, stdio_written_bytes, BYTES, "stdio written"),
+    PT_COLUMN(struct file_row, failed_opens, COUNT, "Failed opens"),
+};
+static const struct pt_table_kind by_file = {PT_VIEW_files, .most = MAX_ROWS, PT_COLUMNS(columns)};
+
+static struct file_row row_of(const struct pt_file_use *f)
 {
-    struct pt_value *cells = pt_table_add_row(table);
-    const pt_u64 numbers[] = {
-        f->fd.opens + f->stdio.opens,
-        f->fd.reads,
-        f->fd.read_bytes,
-        pt_coverage_bytes(&f->fd.coverage) + pt_coverage_bytes(&f->stdio.coverage),
-        read_again_bytes(&f->fd) + read_again_bytes(&f->stdio),
-        f->small_reads,
-        f->fd.writes,
-        f->fd.write_bytes,
-        f->stdio.reads,
-        f->stdio.read_bytes,
-        f->stdio.writes,
-        f->stdio.write_bytes,
-        f->failed_opens,
+    return (struct file_row){
+        .path = f->path ? f->path : "(other files)",
+        .total_s = (double)pt_file_total_ns(f) / 1e9,
+        .opens = f->fd.opens + f->stdio.opens,
+        .reads = f->fd.reads,
+        .read_bytes = f->fd.read_bytes,
+        .distinct_bytes = pt_coverage_bytes(&f->fd.coverage) + pt_coverage_bytes(&f->stdio.coverage),
+        .read_again_bytes = read_again_bytes(&f->fd) + read_again_bytes(&f->stdio),
+        .small_reads = f->small_reads,
+        .writes = f->fd.writes,
+        .written_bytes = f->fd.write_bytes,
+        .stdio_reads = f->stdio.reads,
+        .stdio_read_bytes = f->stdio.read_bytes,
+        .stdio_writes = f->stdio.writes,
+        .stdio_written_bytes = f->stdio.write_bytes,
+        .failed_opens = f->failed_opens,
     };
-    cells[0] = pt_text(f->path ? f->path : "(other files)");
-    cells[1] = pt_seconds((pt_i64)pt_file_total_ns(f));
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        cells[i + 2] = pt_integer(numbers[i]);
 }
 
 static void finish_stage(const struct pt_file_groups *groups, const struct pt_file_use *files, size_t first, size_t end,
                          pt_u32 stage, struct pt_metrics *metrics)
 {
     const struct pt_scope scope = pt_scope_stage(stage);
-    struct pt_table *table =
-        pt_metrics_table(metrics, scope, "io.files", "Files", columns, sizeof columns / sizeof *columns);
+    struct pt_table *table = pt_metrics_add_table(metrics, scope, &by_file);
     struct totals sum = {0};
     for (size_t i = first; i < end; i++) {
         add_file(&sum, &files[i]);
-        if (i - first < MAX_ROWS)
-            add_row(table, &files[i]);
-        else
-            table->rows_left_out++;
+        if (!pt_table_has_room(table))
+            continue;
+        const struct file_row row = row_of(&files[i]);
+        pt_table_add(table, &row);
     }
     pt_file_groups_table(metrics, scope, groups, files + first, end - first);
     pt_metrics_set(metrics, scope, "io.files.count", pt_integer(sum.files));

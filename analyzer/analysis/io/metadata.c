@@ -111,29 +111,33 @@ static int by_stage_time(const void *a, const void *b)
     return strcmp(x->path ? x->path : "", y->path ? y->path : "");
 }
 
+struct directory_row {
+    const char *path;
+    pt_u64 calls, failed;
+    double total_s;
+};
+
+static const struct pt_column columns[] = {
+    PT_COLUMN(struct directory_row, path, TEXT, "Directory"),
+    PT_COLUMN(struct directory_row, calls, COUNT, "Calls"),
+    PT_COLUMN(struct directory_row, failed, COUNT, "Failed"),
+    PT_COLUMN(struct directory_row, total_s, SECONDS, "Time"),
+};
+static const struct pt_table_kind by_directory = {PT_VIEW_directories, .most = MAX_ROWS, PT_COLUMNS(columns)};
+
 static void table_of_directories(const struct metadata *metadata, pt_u32 stage, struct pt_metrics *metrics)
 {
-    static const struct pt_column columns[] = {
-        {"path", "Directory", PT_SHOW_TEXT},
-        {"calls", "Calls", PT_SHOW_COUNT},
-        {"failed", "Failed", PT_SHOW_COUNT},
-        {"total_s", "Time", PT_SHOW_SECONDS},
-    };
-    struct pt_table *table =
-        pt_metrics_table(metrics, pt_scope_stage(stage), "meta.directories", "Metadata by directory", columns, 4);
+    struct pt_rows rows = pt_rows(metrics, pt_scope_stage(stage), &by_directory);
     for (size_t i = 0; i < metadata->n; i++) {
         const struct directory *d = &metadata->items[i];
-        if (d->stage != stage)
+        if (d->stage != stage || !pt_rows_have_room(&rows))
             continue;
-        if (table->n_rows >= MAX_ROWS) {
-            table->rows_left_out++;
-            continue;
-        }
-        struct pt_value *cells = pt_table_add_row(table);
-        cells[0] = pt_text(d->path ? pt_metrics_text(metrics, d->path) : "(other directories)");
-        cells[1] = pt_integer(d->calls);
-        cells[2] = pt_integer(d->failed);
-        cells[3] = pt_seconds((pt_i64)d->ns);
+        pt_rows_add(&rows, &(struct directory_row){
+                               .path = d->path ? pt_metrics_text(metrics, d->path) : "(other directories)",
+                               .calls = d->calls,
+                               .failed = d->failed,
+                               .total_s = (double)d->ns / 1e9,
+                           });
     }
 }
 

@@ -204,53 +204,65 @@ static int by_time(const void *a, const void *b)
     return strcmp(x->text ? x->text : "", y->text ? y->text : "");
 }
 
-static void add_row(struct pt_metrics *metrics, struct pt_table *table, const struct net_name *name)
-{
-    if (table->n_rows >= MAX_ROWS) {
-        table->rows_left_out++;
-        return;
-    }
-    struct pt_value *row = pt_table_add_row(table);
-    row[0] = pt_text(name->text ? pt_metrics_text(metrics, name->text) : "(others)");
-    row[1] = pt_integer(name->calls);
-    row[2] = pt_integer(name->is_query ? name->failed : name->connects);
-    row[3] = pt_seconds((pt_i64)name->ns);
-    row[4] = pt_seconds(name->longest_ns);
-    if (!name->is_query)
-        row[5] = pt_integer(name->bytes);
-}
+struct host_row {
+    const char *host;
+    pt_u64 requests, connections, bytes;
+    double total_s, longest_s;
+};
+
+static const struct pt_column host_columns[] = {
+    PT_COLUMN(struct host_row, host, TEXT, "Host"),
+    PT_COLUMN(struct host_row, requests, COUNT, "Requests"),
+    PT_COLUMN(struct host_row, connections, COUNT, "Connections"),
+    PT_COLUMN(struct host_row, total_s, SECONDS, "Time"),
+    PT_COLUMN(struct host_row, longest_s, SECONDS, "Longest"),
+    PT_COLUMN(struct host_row, bytes, BYTES, "Bytes"),
+};
+static const struct pt_table_kind by_host = {PT_VIEW_hosts, .most = MAX_ROWS, PT_COLUMNS(host_columns)};
+
+struct name_row {
+    const char *name;
+    pt_u64 queries, failed;
+    double total_s, longest_s;
+};
+
+static const struct pt_column name_columns[] = {
+    PT_COLUMN(struct name_row, name, TEXT, "Name"),
+    PT_COLUMN(struct name_row, queries, COUNT, "Queries"),
+    PT_COLUMN(struct name_row, failed, COUNT, "Failed"),
+    PT_COLUMN(struct name_row, total_s, SECONDS, "Time"),
+    PT_COLUMN(struct name_row, longest_s, SECONDS, "Longest"),
+};
+static const struct pt_table_kind by_name = {PT_VIEW_names, .most = MAX_ROWS, PT_COLUMNS(name_columns)};
 
 static void tables(const struct network *network, pt_u32 stage)
 {
-    static const struct pt_column hosts[] = {
-        {"host", "Host", PT_SHOW_TEXT},
-        {"requests", "Requests", PT_SHOW_COUNT},
-        {"connections", "Connections", PT_SHOW_COUNT},
-        {"total_s", "Time", PT_SHOW_SECONDS},
-        {"longest_s", "Longest", PT_SHOW_SECONDS},
-        {"bytes", "Bytes", PT_SHOW_BYTES},
-    };
-    static const struct pt_column names[] = {
-        {"name", "Name", PT_SHOW_TEXT},
-        {"queries", "Queries", PT_SHOW_COUNT},
-        {"failed", "Failed", PT_SHOW_COUNT},
-        {"total_s", "Time", PT_SHOW_SECONDS},
-        {"longest_s", "Longest", PT_SHOW_SECONDS},
-    };
     struct pt_metrics *metrics = &network->profile->metrics;
-    struct pt_table *of_hosts = NULL, *of_names = NULL;
+    struct pt_rows hosts = pt_rows(metrics, pt_scope_stage(stage), &by_host);
+    struct pt_rows names = pt_rows(metrics, pt_scope_stage(stage), &by_name);
     for (size_t i = 0; i < network->n; i++) {
         const struct net_name *name = &network->items[i];
-        if (name->stage != stage)
+        if (name->stage != stage || !pt_rows_have_room(name->is_query ? &names : &hosts))
             continue;
-        struct pt_table **table = name->is_query ? &of_names : &of_hosts;
-        if (!*table && name->is_query)
-            *table = pt_metrics_table(metrics, pt_scope_stage(stage), "net.names", "Names resolved", names,
-                                      sizeof names / sizeof *names);
-        else if (!*table)
-            *table = pt_metrics_table(metrics, pt_scope_stage(stage), "net.hosts", "Network by host", hosts,
-                                      sizeof hosts / sizeof *hosts);
-        add_row(metrics, *table, name);
+        const char *text = name->text ? pt_metrics_text(metrics, name->text) : "(others)";
+        const double total_s = (double)name->ns / 1e9, longest_s = (double)name->longest_ns / 1e9;
+        if (name->is_query)
+            pt_rows_add(&names, &(struct name_row){
+                                    .name = text,
+                                    .queries = name->calls,
+                                    .failed = name->failed,
+                                    .total_s = total_s,
+                                    .longest_s = longest_s,
+                                });
+        else
+            pt_rows_add(&hosts, &(struct host_row){
+                                    .host = text,
+                                    .requests = name->calls,
+                                    .connections = name->connects,
+                                    .total_s = total_s,
+                                    .longest_s = longest_s,
+                                    .bytes = name->bytes,
+                                });
     }
 }
 

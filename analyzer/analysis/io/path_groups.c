@@ -20,7 +20,7 @@ struct group {
     pt_u64 files, opens, reads, read_bytes, writes, written_bytes, total_ns;
 };
 
-struct rows {
+struct groups {
     PT_VEC(struct group);
     struct pt_map by_path;
     struct pt_intern paths;
@@ -68,7 +68,7 @@ void pt_file_groups_fini(struct pt_file_groups *groups)
 
 /* ---- results ---- */
 
-static void add_file(struct rows *groups, const struct pt_file_groups *all, const struct pt_file_use *f)
+static void add_file(struct groups *groups, const struct pt_file_groups *all, const struct pt_file_use *f)
 {
     PT_AUTO(pt_str_fini) struct pt_str folded = {0};
     fold(&folded, f->path);
@@ -97,60 +97,69 @@ static int by_time(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
-static const struct pt_column columns[] = {
-    {"path_group", "Files (* = a number)", PT_SHOW_TEXT},
-    {"files", "Files", PT_SHOW_COUNT},
-    {"total_s", "Time", PT_SHOW_SECONDS},
-    {"opens", "Opens", PT_SHOW_COUNT},
-    {"reads", "Reads", PT_SHOW_COUNT},
-    {"read_bytes", "Read", PT_SHOW_BYTES},
-    {"writes", "Writes", PT_SHOW_COUNT},
-    {"written_bytes", "Written", PT_SHOW_BYTES},
-    {"p50_s", "p50", PT_SHOW_SECONDS},
-    {"p95_s", "p95", PT_SHOW_SECONDS},
-    {"p99_s", "p99", PT_SHOW_SECONDS},
+struct group_row {
+    const char *path_group;
+    pt_u64 files, opens, reads, read_bytes, writes, written_bytes;
+    double total_s;
+    struct pt_value p50_s, p95_s, p99_s; /* of one read or write */
 };
 
-static void add_row(struct pt_metrics *metrics, struct pt_table *table, const struct group *group)
+static const struct pt_column columns[] = {
+    PT_COLUMN(struct group_row, path_group, TEXT, "Files (* = a number)"),
+    PT_COLUMN(struct group_row, files, COUNT, "Files"),
+    PT_COLUMN(struct group_row, total_s, SECONDS, "Time"),
+    PT_COLUMN(struct group_row, opens, COUNT, "Opens"),
+    PT_COLUMN(struct group_row, reads, COUNT, "Reads"),
+    PT_COLUMN(struct group_row, read_bytes, BYTES, "Read"),
+    PT_COLUMN(struct group_row, writes, COUNT, "Writes"),
+    PT_COLUMN(struct group_row, written_bytes, BYTES, "Written"),
+    PT_COLUMN(struct group_row, p50_s, SECONDS, "p50"),
+    PT_COLUMN(struct group_row, p95_s, SECONDS, "p95"),
+    PT_COLUMN(struct group_row, p99_s, SECONDS, "p99"),
+};
+static const struct pt_table_kind by_group = {PT_VIEW_file_groups, .most = MAX_ROWS, PT_COLUMNS(columns)};
+
+static struct pt_value quantile_of(const struct group *group, double quantile)
 {
-    static const double quantiles[] = {0.5, 0.95, 0.99}; /* of one read or write */
-    struct pt_value *row = pt_table_add_row(table);
-    row[0] = pt_text(pt_metrics_text(metrics, group->path));
-    row[1] = pt_integer(group->files);
-    row[2] = pt_seconds((pt_i64)group->total_ns);
-    row[3] = pt_integer(group->opens);
-    row[4] = pt_integer(group->reads);
-    row[5] = pt_integer(group->read_bytes);
-    row[6] = pt_integer(group->writes);
-    row[7] = pt_integer(group->written_bytes);
-    for (int i = 0; i < 3; i++)
-        row[8 + i] = !group->transfers ? pt_unknown("too many groups of files")
-                     : !group->transfers->count
-                         ? pt_unknown("nothing was read or written")
-                         : pt_seconds((pt_i64)pt_histogram_quantile(group->transfers, quantiles[i]));
+    if (!group->transfers)
+        return pt_unknown("too many groups of files");
+    if (!group->transfers->count)
+        return pt_unknown("nothing was read or written");
+    return pt_seconds((pt_i64)pt_histogram_quantile(group->transfers, quantile));
+}
+
+static void add_row(struct pt_rows *rows, const struct group *group)
+{
+    if (!pt_rows_have_room(rows))
+        return;
+    pt_rows_add(rows, &(struct group_row){
+                          .path_group = pt_metrics_text(rows->metrics, group->path),
+                          .files = group->files,
+                          .total_s = (double)group->total_ns / 1e9,
+                          .opens = group->opens,
+                          .reads = group->reads,
+                          .read_bytes = group->read_bytes,
+                          .writes = group->writes,
+                          .written_bytes = group->written_bytes,
+                          .p50_s = quantile_of(group, 0.5),
+                          .p95_s = quantile_of(group, 0.95),
+                          .p99_s = quantile_of(group, 0.99),
+                      });
 }
 
 void pt_file_groups_table(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_file_groups *all,
                           const struct pt_file_use *files, size_t n)
 {
-    struct rows groups = {0};
-    struct pt_table *table = NULL;
+    struct groups groups = {0};
+    struct pt_rows rows = pt_rows(metrics, scope, &by_group);
     for (size_t i = 0; i < n; i++)
         if (files[i].path && !files[i].is_stream)
             add_file(&groups, all, &files[i]);
     if (groups.n)
         qsort(groups.items, groups.n, sizeof *groups.items, by_time);
-    for (size_t i = 0; i < groups.n; i++) {
-        if (groups.items[i].files < 2)
-            continue;
-        if (!table)
-            table = pt_metrics_table(metrics, scope, "io.groups", "Files by path group", columns,
-                                     sizeof columns / sizeof *columns);
-        if (table->n_rows < MAX_ROWS)
-            add_row(metrics, table, &groups.items[i]);
-        else
-            table->rows_left_out++;
-    }
+    for (size_t i = 0; i < groups.n; i++)
+        if (groups.items[i].files >= 2)
+            add_row(&rows, &groups.items[i]);
     free(groups.items);
     pt_map_fini(&groups.by_path);
     pt_intern_fini(&groups.paths);

@@ -128,15 +128,32 @@ static int by_time(const void *a, const void *b)
     return strcmp(x->path ? x->path : "", y->path ? y->path : "");
 }
 
-static void add_row(struct pt_table *table, const struct written_file *file)
+struct file_row {
+    const char *path;
+    pt_u64 small_writes, small_write_bytes, unbuffered_calls;
+    double small_write_s, unbuffered_s;
+};
+
+static const struct pt_column columns[] = {
+    PT_COLUMN(struct file_row, path, TEXT, "File"),
+    PT_COLUMN(struct file_row, small_writes, COUNT, "Small writes"),
+    PT_COLUMN(struct file_row, small_write_bytes, BYTES, "Written so"),
+    PT_COLUMN(struct file_row, small_write_s, SECONDS, "Time"),
+    PT_COLUMN(struct file_row, unbuffered_calls, COUNT, "Unbuffered stdio"),
+    PT_COLUMN(struct file_row, unbuffered_s, SECONDS, "Time of it"),
+};
+static const struct pt_table_kind by_file = {PT_VIEW_small_writes, .most = MAX_ROWS, PT_COLUMNS(columns)};
+
+static struct file_row row_of(const struct written_file *file)
 {
-    struct pt_value *row = pt_table_add_row(table);
-    row[0] = pt_text(file->path ? file->path : "(unknown or other files)");
-    row[1] = pt_integer(file->writes);
-    row[2] = pt_integer(file->write_bytes);
-    row[3] = pt_seconds((pt_i64)file->write_ns);
-    row[4] = pt_integer(is_unbuffered(file) ? file->unbuffered_calls : 0);
-    row[5] = pt_seconds(is_unbuffered(file) ? (pt_i64)file->unbuffered_ns : 0);
+    return (struct file_row){
+        .path = file->path ? file->path : "(unknown or other files)",
+        .small_writes = file->writes,
+        .small_write_bytes = file->write_bytes,
+        .small_write_s = (double)file->write_ns / 1e9,
+        .unbuffered_calls = is_unbuffered(file) ? file->unbuffered_calls : 0,
+        .unbuffered_s = is_unbuffered(file) ? (double)file->unbuffered_ns / 1e9 : 0,
+    };
 }
 
 static void set_metrics(const struct small_writes *small, pt_u32 stage, const struct written_file *sum)
@@ -158,15 +175,7 @@ static void set_metrics(const struct small_writes *small, pt_u32 stage, const st
 
 static void finish_stage(const struct small_writes *small, pt_u32 stage)
 {
-    static const struct pt_column columns[] = {
-        {"path", "File", PT_SHOW_TEXT},
-        {"small_writes", "Small writes", PT_SHOW_COUNT},
-        {"small_write_bytes", "Written so", PT_SHOW_BYTES},
-        {"small_write_s", "Time", PT_SHOW_SECONDS},
-        {"unbuffered_calls", "Unbuffered stdio", PT_SHOW_COUNT},
-        {"unbuffered_s", "Time of it", PT_SHOW_SECONDS},
-    };
-    struct pt_table *table = NULL;
+    struct pt_rows rows = pt_rows(&small->profile->metrics, pt_scope_stage(stage), &by_file);
     struct written_file sum = {0};
     for (size_t i = 0; i < small->n; i++) {
         const struct written_file *file = &small->items[i];
@@ -178,15 +187,9 @@ static void finish_stage(const struct small_writes *small, pt_u32 stage)
         sum.unbuffered_calls += unbuffered ? file->unbuffered_calls : 0;
         sum.unbuffered_bytes += unbuffered ? file->unbuffered_bytes : 0;
         sum.unbuffered_ns += unbuffered ? file->unbuffered_ns : 0;
-        if (file->writes + file->unbuffered_calls < 100)
-            continue;
-        if (!table)
-            table = pt_metrics_table(&small->profile->metrics, pt_scope_stage(stage), "io.small_writes",
-                                     "Small writes by file", columns, sizeof columns / sizeof *columns);
-        if (table->n_rows < MAX_ROWS)
-            add_row(table, file);
-        else
-            table->rows_left_out++;
+        const struct file_row row = row_of(file);
+        if (file->writes + file->unbuffered_calls >= 100)
+            pt_rows_add(&rows, &row);
     }
     set_metrics(small, stage, &sum);
 }

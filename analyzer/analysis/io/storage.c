@@ -163,40 +163,42 @@ static int by_time(const void *a, const void *b)
     return strcmp(x->path ? x->path : "", y->path ? y->path : "");
 }
 
+struct file_row {
+    const char *path;
+    pt_u64 sync_calls, slow_reads, slow_read_bytes;
+    double sync_s, slow_read_s, longest_s;
+};
+
+static const struct pt_column columns[] = {
+    PT_COLUMN(struct file_row, path, TEXT, "File"),
+    PT_COLUMN(struct file_row, sync_calls, COUNT, "Syncs"),
+    PT_COLUMN(struct file_row, sync_s, SECONDS, "Sync time"),
+    PT_COLUMN(struct file_row, slow_reads, COUNT, "Slow reads"),
+    PT_COLUMN(struct file_row, slow_read_bytes, BYTES, "Read slowly"),
+    PT_COLUMN(struct file_row, slow_read_s, SECONDS, "Slow read time"),
+    PT_COLUMN(struct file_row, longest_s, SECONDS, "Longest"),
+};
+static const struct pt_table_kind by_file = {PT_VIEW_storage_waits, .most = MAX_ROWS, PT_COLUMNS(columns)};
+
 static void table_of_files(const struct storage *storage, pt_u32 stage)
 {
-    static const struct pt_column columns[] = {
-        {"path", "File", PT_SHOW_TEXT},
-        {"sync_calls", "Syncs", PT_SHOW_COUNT},
-        {"sync_s", "Sync time", PT_SHOW_SECONDS},
-        {"slow_reads", "Slow reads", PT_SHOW_COUNT},
-        {"slow_read_bytes", "Read slowly", PT_SHOW_BYTES},
-        {"slow_read_s", "Slow read time", PT_SHOW_SECONDS},
-        {"longest_s", "Longest", PT_SHOW_SECONDS},
-    };
     const struct stage_storage *sum = &storage->stages[stage];
-    struct pt_table *table = NULL;
+    struct pt_rows rows = pt_rows(&storage->profile->metrics, pt_scope_stage(stage), &by_file);
     if (sum->sync_ns + sum->slow_read_ns < LEAST_SHOWN_NS)
         return;
     for (size_t i = 0; i < storage->n; i++) {
         const struct stored_file *file = &storage->items[i];
-        if (file->stage != stage || !(file->syncs + file->slow_reads))
-            continue;
-        if (!table)
-            table = pt_metrics_table(&storage->profile->metrics, pt_scope_stage(stage), "storage.files",
-                                     "Waits for storage", columns, sizeof columns / sizeof *columns);
-        if (table->n_rows >= MAX_ROWS) {
-            table->rows_left_out++;
-            continue;
-        }
-        struct pt_value *row = pt_table_add_row(table);
-        row[0] = pt_text(file->path ? file->path : "(other files)");
-        row[1] = pt_integer(file->syncs);
-        row[2] = pt_seconds((pt_i64)file->sync_ns);
-        row[3] = pt_integer(file->slow_reads);
-        row[4] = pt_integer(file->slow_read_bytes);
-        row[5] = pt_seconds((pt_i64)file->slow_read_ns);
-        row[6] = pt_seconds(file->longest_ns);
+        const struct file_row row = {
+            .path = file->path ? file->path : "(other files)",
+            .sync_calls = file->syncs,
+            .sync_s = (double)file->sync_ns / 1e9,
+            .slow_reads = file->slow_reads,
+            .slow_read_bytes = file->slow_read_bytes,
+            .slow_read_s = (double)file->slow_read_ns / 1e9,
+            .longest_s = (double)file->longest_ns / 1e9,
+        };
+        if (file->stage == stage && file->syncs + file->slow_reads)
+            pt_rows_add(&rows, &row);
     }
 }
 

@@ -310,6 +310,13 @@ static const char *moved(struct names *names, const char *path)
     return NULL;
 }
 
+struct name_row {
+    const char *path;
+};
+
+static const struct pt_column columns[] = {PT_COLUMN(struct name_row, path, TEXT, "File")};
+static const struct pt_table_kind by_name = {PT_VIEW_written_json, .most = MOST_NAMES, PT_COLUMNS(columns)};
+
 static void add_name(struct names *names, const char *path)
 {
     for (int hop = 0; path && hop <= MOST_HOPS; hop++) {
@@ -317,10 +324,8 @@ static void add_name(struct names *names, const char *path)
         if (*seen)
             return;
         *seen = 1;
-        if (names->table->n_rows >= MOST_NAMES)
-            names->table->rows_left_out++;
-        else
-            pt_table_add_row(names->table)[0] = pt_text(pt_metrics_text(names->metrics, path));
+        if (pt_table_has_room(names->table))
+            pt_table_add(names->table, &(struct name_row){pt_metrics_text(names->metrics, path)});
         path = moved(names, path);
     }
 }
@@ -338,14 +343,12 @@ static void add_names(struct names *names, const struct written_json *written, c
 
 static void finish(void *state, struct pt_profile *profile)
 {
-    static const struct pt_column columns[] = {{"path", "File", PT_SHOW_TEXT}};
     struct written_json *written = state;
     struct names names = {.metrics = &profile->metrics};
     if (!written->is_wanted)
         return;
     keep_newest(written);
-    names.table =
-        pt_metrics_table(&profile->metrics, pt_scope_run(), "io.written_json", "JSON files written", columns, 1);
+    names.table = pt_metrics_add_table(&profile->metrics, pt_scope_run(), &by_name);
     names.table->rows_left_out = written->left_out;
     list_moves(&names, written);
     for (size_t i = 0; i < written->n; i++)

@@ -20,10 +20,10 @@ static struct pt_panel *rows_of(const struct pt_build *b, const struct pt_findin
     struct pt_table *table;
     if (!from || !finding->n_rows)
         return NULL;
-    struct pt_panel *panel = pt_doc_table(b->doc, from->name, from->title, from->columns, from->n_columns, &table);
+    const struct pt_table_view *view = &pt_table_views[from->view];
+    struct pt_panel *panel = pt_doc_table(b->doc, view->name, view->label, from->columns, from->n_columns, &table);
     for (pt_u32 i = 0; i < finding->n_rows; i++)
-        memcpy(pt_table_add_row(table), pt_table_row(from, finding->rows[i]),
-               from->n_columns * sizeof(struct pt_value));
+        pt_table_copy_row(table, from, finding->rows[i]);
     return panel;
 }
 
@@ -102,7 +102,7 @@ static struct pt_panel *waits_of(const struct pt_build *b, const struct pt_findi
         if (cells[column].type != PT_VALUE_TEXT || strcmp(cells[column].text, reason) != 0)
             continue;
         if (table->n_rows < MOST_BEHIND)
-            memcpy(pt_table_add_row(table), cells, from->n_columns * sizeof *cells);
+            pt_table_copy_row(table, from, row);
         else
             table->rows_left_out++;
     }

@@ -49,10 +49,8 @@ void pt_doc_free(struct pt_doc *doc)
         return;
     for (size_t i = 0; i < owned->panels.n; i++)
         free_panel(owned->panels.items[i]);
-    for (size_t i = 0; i < owned->tables.n; i++) {
-        free(owned->tables.items[i]->values);
-        free(owned->tables.items[i]);
-    }
+    for (size_t i = 0; i < owned->tables.n; i++)
+        pt_table_free(owned->tables.items[i]);
     for (size_t i = 0; i < doc->stages.n; i++)
         free_stage(doc->stages.items[i]);
     for (size_t i = 0; i < doc->findings.n; i++) {
@@ -111,11 +109,9 @@ struct pt_panel *pt_doc_rows(struct pt_doc *doc, const char *key, const char *ti
 struct pt_panel *pt_doc_table(struct pt_doc *doc, const char *key, const char *title, const struct pt_column *columns,
                               pt_u32 n_columns, struct pt_table **ret_table)
 {
-    struct pt_table *table = pt_calloc(1, sizeof *table);
+    const struct pt_table_kind kind = {.view = PT_VIEW__COUNT, .columns = columns, .n_columns = n_columns};
+    struct pt_table *table = pt_table_new(&kind);
     pt_vec_push(&((struct owned *)doc)->tables, table);
-    table->name = key;
-    table->n_columns = n_columns;
-    memcpy(table->columns, columns, n_columns * sizeof *columns);
     *ret_table = table;
     return pt_doc_rows(doc, key, title, table, SIZE_MAX);
 }

@@ -129,8 +129,8 @@ static void put_evidence(const struct pt_report_json *r, const struct pt_finding
     for (pt_u32 i = 0; i < finding->n_evidence; i++)
         pt_json_value(r->json, finding->evidence[i].key, finding->evidence[i].show, finding->evidence[i].value);
     if (table && finding->n_rows) {
-        const char *dot = strrchr(table->name, '.');
-        pt_json_array(r->json, dot ? dot + 1 : table->name);
+        const char *name = pt_table_views[table->view].name, *dot = strrchr(name, '.');
+        pt_json_array(r->json, dot ? dot + 1 : name);
         for (pt_u32 i = 0; i < finding->n_rows; i++)
             put_evidence_row(r, table, pt_table_row(table, finding->rows[i]));
         pt_json_end(r->json);

@@ -6,7 +6,7 @@
 #ifndef PT_REPORT_JSON_VALUE_H
 #define PT_REPORT_JSON_VALUE_H
 
-#include "profile/views.h"
+#include "profile/metrics.h"
 #include "util/json/json_stream.h"
 
 /* Rounded to the digits that a measurement has: more would only make reports differ. `key` NULL = in an array. */
