@@ -180,49 +180,57 @@ static void set_workers(const struct helpers *helpers, pt_u32 stage)
     free(workers);
 }
 
+struct worker_row {
+    const char *process;
+    pt_u32 pid;
+    double lived_s, busy_s, file_s, other_s, lock_s, idle_s;
+    struct pt_value busy_percent, cpu_s, fault_s;
+};
+
+static const struct pt_column worker_columns[] = {
+    PT_COLUMN(struct worker_row, process, TEXT, "Worker"),
+    PT_COLUMN(struct worker_row, pid, NUMBER, "PID"),
+    PT_COLUMN(struct worker_row, lived_s, SECONDS, "Lived"),
+    PT_COLUMN(struct worker_row, busy_s, SECONDS, "Busy"),
+    PT_COLUMN(struct worker_row, busy_percent, PERCENT, "Busy share"),
+    PT_COLUMN(struct worker_row, cpu_s, SECONDS, "CPU"),
+    PT_COLUMN(struct worker_row, file_s, SECONDS, "Files"),
+    PT_COLUMN(struct worker_row, other_s, SECONDS, "Network, sleep"),
+    PT_COLUMN(struct worker_row, fault_s, SECONDS, "Page faults"),
+    PT_COLUMN(struct worker_row, lock_s, SECONDS, "Locks"),
+    PT_COLUMN(struct worker_row, idle_s, SECONDS, "Waiting for work"),
+};
+static const struct pt_table_kind by_worker = {PT_VIEW_worker_use, .most = MAX_ROWS, PT_COLUMNS(worker_columns)};
+
+static void add_worker(const struct helpers *helpers, pt_u32 stage, struct pt_rows *rows,
+                       const struct pt_process *process)
+{
+    const struct helper *helper = &helpers->processes[process->index];
+    const double fault_ns = seen_of(helpers, stage, process).fault_ns;
+    pt_rows_add(rows, &(struct worker_row){
+                          .process = process->comm ? process->comm : pt_base_name(process->exe),
+                          .pid = process->pid,
+                          .lived_s = life_ns(process) / 1e9,
+                          .busy_s = busy_ns(helpers, process) / 1e9,
+                          .busy_percent = percent(busy_ns(helpers, process), life_ns(process)),
+                          .cpu_s = process->cpu_ns ? pt_seconds((pt_i64)process->cpu_ns)
+                                                   : pt_unknown("the process ended before it noted its CPU time"),
+                          .file_s = helper->file_ns / 1e9,
+                          .other_s = helper->other_ns / 1e9,
+                          .fault_s = isnan(fault_ns) ? pt_unknown(no_profile) : pt_real(fault_ns / 1e9),
+                          .lock_s = helper->lock_ns / 1e9,
+                          .idle_s = helper->idle_ns / 1e9,
+                      });
+}
+
 static void table_of_workers(const struct helpers *helpers, pt_u32 stage)
 {
-    static const struct pt_column columns[] = {
-        {"process", "Worker", PT_SHOW_TEXT},
-        {"pid", "PID", PT_SHOW_NUMBER},
-        {"lived_s", "Lived", PT_SHOW_SECONDS},
-        {"busy_s", "Busy", PT_SHOW_SECONDS},
-        {"busy_percent", "Busy share", PT_SHOW_PERCENT},
-        {"cpu_s", "CPU", PT_SHOW_SECONDS},
-        {"file_s", "Files", PT_SHOW_SECONDS},
-        {"other_s", "Network, sleep", PT_SHOW_SECONDS},
-        {"fault_s", "Page faults", PT_SHOW_SECONDS},
-        {"lock_s", "Locks", PT_SHOW_SECONDS},
-        {"idle_s", "Waiting for work", PT_SHOW_SECONDS},
-    };
     const struct pt_session *session = helpers->profile->session;
-    struct pt_table *table = NULL;
+    struct pt_rows rows = pt_rows(&helpers->profile->metrics, pt_scope_stage(stage), &by_worker);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
-        const struct helper *helper = &helpers->processes[process->index];
-        if (!helper->is_worker || pt_profile_stage_of(helpers->profile, process) != stage)
-            continue;
-        if (!table)
-            table = pt_metrics_table(&helpers->profile->metrics, pt_scope_stage(stage), "helpers.workers",
-                                     "Utilisation of workers", columns, sizeof columns / sizeof *columns);
-        if (table->n_rows >= MAX_ROWS) {
-            table->rows_left_out++;
-            continue;
-        }
-        struct pt_value *row = pt_table_add_row(table);
-        row[0] = pt_text(process->comm ? process->comm : pt_base_name(process->exe));
-        row[1] = pt_integer(process->pid);
-        row[2] = pt_real(life_ns(process) / 1e9);
-        row[3] = pt_real(busy_ns(helpers, process) / 1e9);
-        row[4] = percent(busy_ns(helpers, process), life_ns(process));
-        row[5] = process->cpu_ns ? pt_seconds((pt_i64)process->cpu_ns)
-                                 : pt_unknown("the process ended before it noted its CPU time");
-        row[6] = pt_real(helper->file_ns / 1e9);
-        row[7] = pt_real(helper->other_ns / 1e9);
-        const double fault_ns = seen_of(helpers, stage, process).fault_ns;
-        row[8] = isnan(fault_ns) ? pt_unknown(no_profile) : pt_real(fault_ns / 1e9);
-        row[9] = pt_real(helper->lock_ns / 1e9);
-        row[10] = pt_real(helper->idle_ns / 1e9);
+        if (helpers->processes[process->index].is_worker && pt_profile_stage_of(helpers->profile, process) == stage)
+            add_worker(helpers, stage, &rows, process);
     }
 }
 
@@ -236,32 +244,34 @@ static int by_time(const void *a, const void *b)
     return strcmp(x->text ? x->text : "", y->text ? y->text : "");
 }
 
+struct command_row {
+    const char *command;
+    pt_u64 waits;
+    double total_s;
+};
+
+static const struct pt_column command_columns[] = {
+    PT_COLUMN(struct command_row, command, TEXT, "Command"),
+    PT_COLUMN(struct command_row, waits, COUNT, "Waits"),
+    PT_COLUMN(struct command_row, total_s, SECONDS, "Waited"),
+};
+static const struct pt_table_kind by_command = {PT_VIEW_commands, .most = MAX_ROWS, PT_COLUMNS(command_columns)};
+
 static void table_of_commands(struct helpers *helpers, pt_u32 stage)
 {
-    static const struct pt_column columns[] = {
-        {"command", "Command", PT_SHOW_TEXT},
-        {"waits", "Waits", PT_SHOW_COUNT},
-        {"total_s", "Waited", PT_SHOW_SECONDS},
-    };
     struct pt_metrics *metrics = &helpers->profile->metrics;
-    struct pt_table *table = NULL;
+    struct pt_rows rows = pt_rows(metrics, pt_scope_stage(stage), &by_command);
     if (helpers->commands.n)
         qsort(helpers->commands.items, helpers->commands.n, sizeof *helpers->commands.items, by_time);
     for (size_t i = 0; i < helpers->commands.n; i++) {
         const struct command *command = &helpers->commands.items[i];
-        if (command->stage != stage)
+        if (command->stage != stage || !pt_rows_have_room(&rows))
             continue;
-        if (!table)
-            table = pt_metrics_table(metrics, pt_scope_stage(stage), "child.commands", "Commands waited for", columns,
-                                     sizeof columns / sizeof *columns);
-        if (table->n_rows >= MAX_ROWS) {
-            table->rows_left_out++;
-            continue;
-        }
-        struct pt_value *row = pt_table_add_row(table);
-        row[0] = pt_text(command->text ? pt_metrics_text(metrics, command->text) : "(others)");
-        row[1] = pt_integer(command->waits);
-        row[2] = pt_seconds((pt_i64)command->ns);
+        pt_rows_add(&rows, &(struct command_row){
+                               .command = command->text ? pt_metrics_text(metrics, command->text) : "(others)",
+                               .waits = command->waits,
+                               .total_s = (double)command->ns / 1e9,
+                           });
     }
 }
 

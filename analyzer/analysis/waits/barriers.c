@@ -150,40 +150,53 @@ static struct pt_value last_in(const struct barriers *barriers, const struct bar
                : pt_unknown("needs the CPU profile of proftrace run");
 }
 
-static void add_row(const struct barriers *barriers, struct pt_table *table, const struct barrier *barrier)
+struct barrier_row {
+    const char *barrier, *process, *last;
+    pt_u32 pid;
+    pt_u64 rounds, threads;
+    double total_s, longest_s;
+    struct pt_value last_percent, last_in;
+};
+
+static const struct pt_column columns[] = {
+    PT_COLUMN(struct barrier_row, barrier, TEXT, "Barrier"),
+    PT_COLUMN(struct barrier_row, process, TEXT, "Process"),
+    PT_COLUMN(struct barrier_row, pid, NUMBER, "PID"),
+    PT_COLUMN(struct barrier_row, rounds, COUNT, "Rounds"),
+    PT_COLUMN(struct barrier_row, threads, COUNT, "Threads"),
+    PT_COLUMN(struct barrier_row, total_s, SECONDS, "Time of all"),
+    PT_COLUMN(struct barrier_row, last, TEXT, "Came last mostly"),
+    PT_COLUMN(struct barrier_row, last_percent, PERCENT, "Of the rounds"),
+    PT_COLUMN(struct barrier_row, last_in, TEXT, "Which was in"),
+    PT_COLUMN(struct barrier_row, longest_s, SECONDS, "Longest"),
+};
+static const struct pt_table_kind by_barrier = {PT_VIEW_barriers, .most = MAX_ROWS, PT_COLUMNS(columns)};
+
+static void add_row(const struct barriers *barriers, struct pt_rows *rows, const struct barrier *barrier)
 {
     const struct pt_process *process = barrier->process;
-    struct pt_value *row = pt_table_add_row(table);
-    row[0] = pt_text(pt_metrics_format(&barriers->profile->metrics, "0x%llx", (unsigned long long)barrier->addr));
-    row[1] = pt_text(process->comm ? process->comm : pt_base_name(process->exe));
-    row[2] = pt_integer(process->pid);
-    row[3] = pt_integer(barrier->rounds);
-    row[4] = pt_integer((pt_u64)__builtin_popcountll(barrier->threads));
-    row[5] = pt_real(barrier->waited_ns / 1e9);
-    row[6] = pt_text(pt_thread_label(barriers->profile, barrier->latecomers[latecomer_of(barrier)]));
-    row[7] = share_of_last(barrier);
-    row[8] = last_in(barriers, barrier);
-    row[9] = pt_seconds(barrier->longest_ns);
+    if (!pt_rows_have_room(rows))
+        return;
+    pt_rows_add(rows, &(struct barrier_row){
+                          .barrier = pt_metrics_format(rows->metrics, "0x%llx", (unsigned long long)barrier->addr),
+                          .process = process->comm ? process->comm : pt_base_name(process->exe),
+                          .pid = process->pid,
+                          .rounds = barrier->rounds,
+                          .threads = (pt_u64)__builtin_popcountll(barrier->threads),
+                          .total_s = barrier->waited_ns / 1e9,
+                          .last = pt_thread_label(barriers->profile, barrier->latecomers[latecomer_of(barrier)]),
+                          .last_percent = share_of_last(barrier),
+                          .last_in = last_in(barriers, barrier),
+                          .longest_s = (double)barrier->longest_ns / 1e9,
+                      });
 }
 
 static void finish_stage(struct barriers *barriers, pt_u32 stage)
 {
-    static const struct pt_column columns[] = {
-        {"barrier", "Barrier", PT_SHOW_TEXT},
-        {"process", "Process", PT_SHOW_TEXT},
-        {"pid", "PID", PT_SHOW_NUMBER},
-        {"rounds", "Rounds", PT_SHOW_COUNT},
-        {"threads", "Threads", PT_SHOW_COUNT},
-        {"total_s", "Time of all", PT_SHOW_SECONDS},
-        {"last", "Came last mostly", PT_SHOW_TEXT},
-        {"last_percent", "Of the rounds", PT_SHOW_PERCENT},
-        {"last_in", "Which was in", PT_SHOW_TEXT},
-        {"longest_s", "Longest", PT_SHOW_SECONDS},
-    };
     struct pt_metrics *metrics = &barriers->profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
     const struct barrier *worst = NULL;
-    struct pt_table *table = NULL;
+    struct pt_rows rows = pt_rows(metrics, scope, &by_barrier);
     pt_u64 rounds = 0;
     double waited_ns = 0, cost_ns = 0;
     for (size_t i = 0; i < barriers->all.n; i++) {
@@ -194,12 +207,7 @@ static void finish_stage(struct barriers *barriers, pt_u32 stage)
         rounds += barrier->rounds;
         waited_ns += barrier->waited_ns;
         cost_ns += barrier->process == worst->process ? barrier->cost_ns : 0;
-        if (!table)
-            table = pt_metrics_table(metrics, scope, "barriers", "Barriers", columns, sizeof columns / sizeof *columns);
-        if (table->n_rows < MAX_ROWS)
-            add_row(barriers, table, barrier);
-        else
-            table->rows_left_out++;
+        add_row(barriers, &rows, barrier);
     }
     const struct pt_value none = pt_unknown("no barrier was waited at");
     pt_metrics_set(metrics, scope, "barrier.rounds.count", pt_integer(rounds));

@@ -81,16 +81,31 @@ static int by_time(const void *a, const void *b)
     return (x->thread->tid > y->thread->tid) - (x->thread->tid < y->thread->tid);
 }
 
-static void add_row(struct pt_table *table, const struct waiter *waiter)
+struct thread_row {
+    const char *process;
+    pt_u32 pid, tid;
+    pt_u64 waits;
+    double total_s, longest_s;
+};
+
+static const struct pt_column columns[] = {
+    PT_COLUMN(struct thread_row, process, TEXT, "Process"), PT_COLUMN(struct thread_row, pid, NUMBER, "PID"),
+    PT_COLUMN(struct thread_row, tid, NUMBER, "Thread"),    PT_COLUMN(struct thread_row, waits, COUNT, "Waits"),
+    PT_COLUMN(struct thread_row, total_s, SECONDS, "Time"), PT_COLUMN(struct thread_row, longest_s, SECONDS, "Longest"),
+};
+static const struct pt_table_kind by_thread = {PT_VIEW_gil, .most = MAX_ROWS, PT_COLUMNS(columns)};
+
+static void add_row(struct pt_rows *rows, const struct waiter *waiter)
 {
     const struct pt_process *process = waiter->thread->process;
-    struct pt_value *row = pt_table_add_row(table);
-    row[0] = pt_text(process->comm ? process->comm : pt_base_name(process->exe));
-    row[1] = pt_integer(process->pid);
-    row[2] = pt_integer(waiter->thread->tid);
-    row[3] = pt_integer(waiter->waits);
-    row[4] = pt_seconds((pt_i64)waiter->ns);
-    row[5] = pt_seconds(waiter->longest_ns);
+    pt_rows_add(rows, &(struct thread_row){
+                          .process = process->comm ? process->comm : pt_base_name(process->exe),
+                          .pid = process->pid,
+                          .tid = waiter->thread->tid,
+                          .waits = waiter->waits,
+                          .total_s = (double)waiter->ns / 1e9,
+                          .longest_s = (double)waiter->longest_ns / 1e9,
+                      });
 }
 
 /* While k threads wait, k + 1 could run, on as many CPUs as there are: that much shorter the time would be. The
@@ -111,14 +126,9 @@ static double cost_s(const struct gil *gil, pt_u32 stage, double all_s)
 
 static void finish_stage(const struct gil *gil, pt_u32 stage)
 {
-    static const struct pt_column columns[] = {
-        {"process", "Process", PT_SHOW_TEXT}, {"pid", "PID", PT_SHOW_NUMBER},
-        {"tid", "Thread", PT_SHOW_NUMBER},    {"waits", "Waits", PT_SHOW_COUNT},
-        {"total_s", "Time", PT_SHOW_SECONDS}, {"longest_s", "Longest", PT_SHOW_SECONDS},
-    };
     struct pt_metrics *metrics = &gil->profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
-    struct pt_table *table = NULL;
+    struct pt_rows rows = pt_rows(metrics, scope, &by_thread);
     pt_u64 waits = 0, ns = 0, threads = 0;
     pt_i64 longest_ns = 0;
     for (size_t i = 0; i < gil->waiters.n; i++) {
@@ -129,13 +139,7 @@ static void finish_stage(const struct gil *gil, pt_u32 stage)
         waits += waiter->waits;
         ns += waiter->ns;
         longest_ns = waiter->longest_ns > longest_ns ? waiter->longest_ns : longest_ns;
-        if (!table)
-            table = pt_metrics_table(metrics, scope, "gil.threads", "Threads that waited for the GIL", columns,
-                                     sizeof columns / sizeof *columns);
-        if (table->n_rows < MAX_ROWS)
-            add_row(table, waiter);
-        else
-            table->rows_left_out++;
+        add_row(&rows, waiter);
     }
     if (!threads)
         return;

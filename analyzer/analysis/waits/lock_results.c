@@ -71,60 +71,72 @@ static const char *name_of_lock(struct pt_metrics *metrics, const struct lock *l
     return pt_metrics_format(metrics, "%s 0x%llx", kind, (unsigned long long)lock->addr);
 }
 
-enum { HOLDER = 6, HOLDER_IN = 7, N_COLUMNS = 12 };
+struct lock_row {
+    const char *lock, *process, *holder;
+    struct pt_value pid, holder_in;
+    pt_u64 waits, threads;
+    double total_s, p50_s, p95_s, p99_s, longest_s;
+};
 
-/* Without the CPU profile nobody knows where holders were. */
-static struct pt_table *new_table(struct pt_metrics *metrics, struct pt_scope scope, bool has_profile,
-                                  bool is_of_signals)
+static const struct pt_column columns[] = {
+    PT_COLUMN(struct lock_row, lock, TEXT, "Lock"),
+    PT_COLUMN(struct lock_row, process, TEXT, "Process"),
+    PT_COLUMN(struct lock_row, pid, NUMBER, "PID"),
+    PT_COLUMN(struct lock_row, waits, COUNT, "Waits"),
+    PT_COLUMN(struct lock_row, threads, COUNT, "Threads"),
+    PT_COLUMN(struct lock_row, total_s, SECONDS, "Time of all"),
+    PT_COLUMN(struct lock_row, holder, TEXT, "Held mostly by"),
+    PT_COLUMN(struct lock_row, holder_in, TEXT, "The holder was in"),
+    PT_COLUMN(struct lock_row, p50_s, SECONDS, "p50"),
+    PT_COLUMN(struct lock_row, p95_s, SECONDS, "p95"),
+    PT_COLUMN(struct lock_row, p99_s, SECONDS, "p99"),
+    PT_COLUMN(struct lock_row, longest_s, SECONDS, "Longest"),
+};
+static const struct pt_table_kind by_lock = {PT_VIEW_locks, .most = MAX_ROWS, PT_COLUMNS(columns)};
+static const struct pt_table_kind by_signal = {PT_VIEW_signals, .most = MAX_ROWS, PT_COLUMNS(columns)};
+
+static struct pt_table *new_table(struct locks *locks, pt_u32 stage, bool is_of_signals)
 {
-    static const struct pt_column all[N_COLUMNS] = {
-        {"lock", "Lock", PT_SHOW_TEXT},
-        {"process", "Process", PT_SHOW_TEXT},
-        {"pid", "PID", PT_SHOW_NUMBER},
-        {"waits", "Waits", PT_SHOW_COUNT},
-        {"threads", "Threads", PT_SHOW_COUNT},
-        {"total_s", "Time of all", PT_SHOW_SECONDS},
-        {"holder", "Held mostly by", PT_SHOW_TEXT},
-        {"holder_in", "The holder was in", PT_SHOW_TEXT},
-        {"p50_s", "p50", PT_SHOW_SECONDS},
-        {"p95_s", "p95", PT_SHOW_SECONDS},
-        {"p99_s", "p99", PT_SHOW_SECONDS},
-        {"longest_s", "Longest", PT_SHOW_SECONDS},
-    };
-    struct pt_column columns[N_COLUMNS];
-    pt_u32 n = 0;
-    for (pt_u32 i = 0; i < N_COLUMNS; i++)
-        if (i != HOLDER_IN || has_profile)
-            columns[n++] = all[i];
-    if (!is_of_signals)
-        return pt_metrics_table(metrics, scope, "locks", "Locks waited for", columns, n);
-    columns[0].label = "Signal";
-    columns[HOLDER].label = "Given mostly by";
-    if (has_profile)
-        columns[HOLDER_IN].label = "Which was in";
-    return pt_metrics_table(metrics, scope, "signals", "Semaphores and conditions waited for", columns, n);
+    struct pt_table *table = pt_metrics_add_table(&locks->profile->metrics, pt_scope_stage(stage),
+                                                  is_of_signals ? &by_signal : &by_lock);
+    if (is_of_signals) {
+        pt_table_relabel(table, "lock", "Signal");
+        pt_table_relabel(table, "holder", "Given mostly by");
+        pt_table_relabel(table, "holder_in", "Which was in");
+    }
+    if (!pt_facts_cpu(locks->profile->facts, stage)->data) /* then nobody knows where holders were */
+        pt_table_drop_column(table, "holder_in");
+    return table;
+}
+
+static double quantile_s(const struct lock *lock, double quantile)
+{
+    return (double)pt_histogram_quantile(&lock->waits, quantile) / 1e9;
 }
 
 static void add_row(struct locks *locks, struct pt_table *table, const struct lock *lock)
 {
-    static const double quantiles[] = {0.5, 0.95, 0.99};
-    struct pt_metrics *metrics = &locks->profile->metrics;
+    struct pt_profile *profile = locks->profile;
     const struct pt_process *process = lock->process;
-    struct pt_value *row = pt_table_add_row(table);
-    row[0] = pt_text(name_of_lock(metrics, lock));
     const bool is_one = process && !lock->is_of_several;
-    row[1] = pt_text(!is_one ? "(several)" : process->comm ? process->comm : pt_base_name(process->exe));
-    row[2] = is_one ? pt_integer(process->pid) : pt_unknown("several processes waited");
-    row[3] = pt_integer(lock->waits.count);
-    row[4] = pt_integer((pt_u64)__builtin_popcountll(lock->waiters));
-    row[5] = pt_seconds((pt_i64)lock->waits.sum);
-    row[6] = pt_text(process ? name_of_thread(locks->profile, lock) : "unknown");
-    pt_u32 at = 7;
-    if (table->n_columns == N_COLUMNS)
-        row[at++] = pt_lock_holders_place(&locks->holders, locks->profile, lock->stage, lock->number);
-    for (int i = 0; i < 3; i++)
-        row[at++] = pt_seconds((pt_i64)pt_histogram_quantile(&lock->waits, quantiles[i]));
-    row[at] = pt_seconds((pt_i64)lock->waits.max);
+    if (!pt_table_has_room(table))
+        return;
+    pt_table_add(table, &(struct lock_row){
+                            .lock = name_of_lock(&profile->metrics, lock),
+                            .process = !is_one         ? "(several)"
+                                       : process->comm ? process->comm
+                                                       : pt_base_name(process->exe),
+                            .pid = is_one ? pt_integer(process->pid) : pt_unknown("several processes waited"),
+                            .waits = lock->waits.count,
+                            .threads = (pt_u64)__builtin_popcountll(lock->waiters),
+                            .total_s = (double)lock->waits.sum / 1e9,
+                            .holder = process ? name_of_thread(profile, lock) : "unknown",
+                            .holder_in = pt_lock_holders_place(&locks->holders, profile, lock->stage, lock->number),
+                            .p50_s = quantile_s(lock, 0.5),
+                            .p95_s = quantile_s(lock, 0.95),
+                            .p99_s = quantile_s(lock, 0.99),
+                            .longest_s = (double)lock->waits.max / 1e9,
+                        });
 }
 
 struct sums {
@@ -135,7 +147,6 @@ struct sums {
 
 static void add_locks(struct locks *locks, pt_u32 stage, bool of_signals, struct sums *sums)
 {
-    const bool has_profile = pt_facts_cpu(locks->profile->facts, stage)->data;
     struct pt_table *table = NULL;
     for (size_t i = 0; i < locks->all.n; i++) {
         const struct lock *lock = locks->all.items[i];
@@ -149,11 +160,8 @@ static void add_locks(struct locks *locks, pt_u32 stage, bool of_signals, struct
         if (!sums->worst && lock->process)
             sums->worst = lock;
         if (!table)
-            table = new_table(&locks->profile->metrics, pt_scope_stage(stage), has_profile, of_signals);
-        if (table->n_rows < MAX_ROWS)
-            add_row(locks, table, lock);
-        else
-            table->rows_left_out++;
+            table = new_table(locks, stage, of_signals);
+        add_row(locks, table, lock);
     }
 }
 

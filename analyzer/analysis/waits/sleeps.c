@@ -57,31 +57,38 @@ static void event(void *state, const struct pt_event *e)
     pt_split_time_add(&(is_short ? sleeps->short_ones : sleeps->long_ones)[stage], e, e->start_ns);
 }
 
-static void add_row(struct pt_table *table, const struct pt_process *process, const struct sleeper *sleeper)
+struct process_row {
+    const char *process;
+    pt_u32 pid;
+    pt_u64 sleeps;
+    double total_s, mean_s;
+};
+
+static const struct pt_column columns[] = {
+    PT_COLUMN(struct process_row, process, TEXT, "Process"), PT_COLUMN(struct process_row, pid, NUMBER, "PID"),
+    PT_COLUMN(struct process_row, sleeps, COUNT, "Sleeps"),  PT_COLUMN(struct process_row, total_s, SECONDS, "Time"),
+    PT_COLUMN(struct process_row, mean_s, SECONDS, "Mean"),
+};
+static const struct pt_table_kind by_process = {PT_VIEW_sleeps, .most = MAX_ROWS, PT_COLUMNS(columns)};
+
+static void add_row(struct pt_rows *rows, const struct pt_process *process, const struct sleeper *sleeper)
 {
     const pt_u64 calls = sleeper->short_calls + sleeper->long_calls, ns = sleeper->short_ns + sleeper->long_ns;
-    if (table->n_rows >= MAX_ROWS) {
-        table->rows_left_out++;
-        return;
-    }
-    struct pt_value *row = pt_table_add_row(table);
-    row[0] = pt_text(process->comm ? process->comm : pt_base_name(process->exe));
-    row[1] = pt_integer(process->pid);
-    row[2] = pt_integer(calls);
-    row[3] = pt_real((double)ns / 1e9);
-    row[4] = pt_real((double)ns / 1e9 / (double)calls);
+    pt_rows_add(rows, &(struct process_row){
+                          .process = process->comm ? process->comm : pt_base_name(process->exe),
+                          .pid = process->pid,
+                          .sleeps = calls,
+                          .total_s = (double)ns / 1e9,
+                          .mean_s = (double)ns / 1e9 / (double)calls,
+                      });
 }
 
 static void finish_stage(const struct sleeps *sleeps, pt_u32 stage)
 {
-    static const struct pt_column columns[] = {
-        {"process", "Process", PT_SHOW_TEXT}, {"pid", "PID", PT_SHOW_NUMBER},      {"sleeps", "Sleeps", PT_SHOW_COUNT},
-        {"total_s", "Time", PT_SHOW_SECONDS}, {"mean_s", "Mean", PT_SHOW_SECONDS},
-    };
     struct pt_profile *profile = sleeps->profile;
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
-    struct pt_table *table = NULL;
+    struct pt_rows rows = pt_rows(metrics, scope, &by_process);
     struct sleeper sum = {0};
     for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
         const struct pt_process *process = profile->session->processes[i];
@@ -91,10 +98,7 @@ static void finish_stage(const struct sleeps *sleeps, pt_u32 stage)
         sum.short_calls += one->short_calls;
         sum.long_calls += one->long_calls;
         sum.short_ns += one->short_ns;
-        if (!table)
-            table = pt_metrics_table(metrics, scope, "sleeps", "Sleeping main threads", columns,
-                                     sizeof columns / sizeof *columns);
-        add_row(table, process, one);
+        add_row(&rows, process, one);
     }
     /* Who sleeps while others wait for its lock asks nobody: locks.c tells of it. */
     const pt_u64 held = (pt_u64)pt_value_number(pt_metrics_get(metrics, scope, "sleep.under_lock.calls"));
