@@ -40,40 +40,51 @@ static int by_on_cpu(const void *a, const void *b)
     return (*x)->thread < (*y)->thread ? -1 : 1;
 }
 
+struct thread_row {
+    pt_u32 pid, tid;
+    const char *comm;
+    double start_s, on_cpu_s, runnable_s, wait_s;
+    pt_u64 blocks, preemptions, samples;
+};
+
+static const struct pt_column columns[] = {
+    PT_COLUMN(struct thread_row, pid, NUMBER, "Pid"),
+    PT_COLUMN(struct thread_row, tid, NUMBER, "Tid"),
+    PT_COLUMN(struct thread_row, comm, TEXT, "Thread"),
+    PT_COLUMN(struct thread_row, start_s, SECONDS, "Started"),
+    PT_COLUMN(struct thread_row, on_cpu_s, SECONDS, "On CPU"),
+    PT_COLUMN(struct thread_row, runnable_s, SECONDS, "Runnable"),
+    PT_COLUMN(struct thread_row, wait_s, SECONDS, "Waiting"),
+    PT_COLUMN(struct thread_row, blocks, COUNT, "Waits"),
+    PT_COLUMN(struct thread_row, preemptions, COUNT, "Preempted"),
+    PT_COLUMN(struct thread_row, samples, COUNT, "Samples"),
+};
+static const struct pt_table_kind by_thread = {PT_VIEW_cpu_threads, .most = MOST_THREADS, PT_COLUMNS(columns)};
+
 static void add_threads(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_cpu_data *data)
 {
-    static const struct pt_column columns[] = {
-        {"pid", "Pid", PT_SHOW_NUMBER},
-        {"tid", "Tid", PT_SHOW_NUMBER},
-        {"comm", "Thread", PT_SHOW_TEXT},
-        {"start_s", "Started", PT_SHOW_SECONDS},
-        {"on_cpu_s", "On CPU", PT_SHOW_SECONDS},
-        {"runnable_s", "Runnable", PT_SHOW_SECONDS},
-        {"wait_s", "Waiting", PT_SHOW_SECONDS},
-        {"blocks", "Waits", PT_SHOW_COUNT},
-        {"preemptions", "Preempted", PT_SHOW_COUNT},
-        {"samples", "Samples", PT_SHOW_COUNT},
-    };
     PT_AUTO(pt_freep) const struct pt_cpu_times **list = pt_calloc(data->n_threads, sizeof *list);
-    struct pt_table *table = pt_metrics_table(metrics, scope, "cpu.threads", "CPU by thread", columns, 10);
+    struct pt_table *table = pt_metrics_add_table(metrics, scope, &by_thread);
     for (size_t i = 0; i < data->n_threads; i++)
         list[i] = &data->times[i];
     qsort(list + 1, data->n_threads - 1, sizeof *list, by_on_cpu);
-    for (size_t i = 1; i < data->n_threads && i <= MOST_THREADS; i++) {
+    for (size_t i = 1; i < data->n_threads; i++) {
         const struct pt_cpu_thread *thread = &data->threads[list[i]->thread];
-        struct pt_value *row = pt_table_add_row(table);
-        row[0] = pt_integer(thread->pid);
-        row[1] = pt_integer(thread->tid);
-        row[2] = pt_text(pt_metrics_text(metrics, thread->comm));
-        row[3] = pt_seconds((pt_i64)thread->start_ns);
-        row[4] = pt_seconds((pt_i64)list[i]->on_cpu_ns);
-        row[5] = pt_seconds((pt_i64)pt_cpu_runnable_ns(list[i]));
-        row[6] = pt_seconds((pt_i64)wait_ns(list[i]));
-        row[7] = pt_integer(list[i]->blocks);
-        row[8] = pt_integer(list[i]->preemptions);
-        row[9] = pt_integer(list[i]->samples);
+        if (!pt_table_has_room(table))
+            continue;
+        pt_table_add(table, &(struct thread_row){
+                                .pid = thread->pid,
+                                .tid = thread->tid,
+                                .comm = pt_metrics_text(metrics, thread->comm),
+                                .start_s = (double)thread->start_ns / 1e9,
+                                .on_cpu_s = (double)list[i]->on_cpu_ns / 1e9,
+                                .runnable_s = (double)pt_cpu_runnable_ns(list[i]) / 1e9,
+                                .wait_s = (double)wait_ns(list[i]) / 1e9,
+                                .blocks = list[i]->blocks,
+                                .preemptions = list[i]->preemptions,
+                                .samples = list[i]->samples,
+                            });
     }
-    table->rows_left_out = data->n_threads > MOST_THREADS + 1 ? data->n_threads - MOST_THREADS - 1 : 0;
 }
 
 /* ---- metrics ---- */

@@ -225,23 +225,45 @@ static pt_u32 chain_end(const struct flame *f, pt_u32 spot, pt_u32 *ret_frames)
 
 /* ---- the table ---- */
 
+struct frame_row {
+    pt_u32 depth, frames;
+    const char *function, *kind;
+    struct pt_value module;
+    double total_s, self_s;
+    pt_u64 samples;
+};
+
+static const struct pt_column columns[] = {
+    PT_COLUMN(struct frame_row, depth, NUMBER, "Depth"),
+    PT_COLUMN(struct frame_row, function, TEXT, "Function"),
+    PT_COLUMN(struct frame_row, kind, TEXT, "Kind"),
+    PT_COLUMN(struct frame_row, module, TEXT, "Module"),
+    PT_COLUMN(struct frame_row, frames, COUNT, "Frames"),
+    PT_COLUMN(struct frame_row, total_s, SECONDS, "Total time"),
+    PT_COLUMN(struct frame_row, self_s, SECONDS, "Self time"),
+    PT_COLUMN(struct frame_row, samples, COUNT, "Samples"),
+};
+static const struct pt_table_kind by_frame = {PT_VIEW_cpu_flame, PT_COLUMNS(columns)};
+
 static void add_row(struct flame *f, struct pt_table *table, pt_u32 spot, pt_u32 last, pt_u32 depth, pt_u32 frames)
 {
     const struct spot *top = &f->spots.items[spot], *end = &f->spots.items[last];
-    struct pt_value *row = pt_table_add_row(table);
     const char *name = pt_metrics_text(f->metrics, end->name);
     if (frames > 1)
         name = pt_metrics_format(f->metrics, "%s \xe2\x80\xa6 %s", top->name, end->name);
     if (top->threads > 1)
         name = pt_metrics_format(f->metrics, "%s (%u threads)", top->name, top->threads);
-    row[0] = pt_integer(depth);
-    row[1] = pt_text(name);
-    row[2] = pt_text(top->kind);
-    row[3] = end->module ? pt_text(pt_metrics_text(f->metrics, end->module)) : pt_unknown("in no file");
-    row[4] = pt_integer(frames);
-    row[5] = pt_real(top->total_s);
-    row[6] = pt_real(end->self_s);
-    row[7] = pt_integer(top->samples);
+    pt_table_add(
+        table, &(struct frame_row){
+                   .depth = depth,
+                   .function = name,
+                   .kind = top->kind,
+                   .module = end->module ? pt_text(pt_metrics_text(f->metrics, end->module)) : pt_unknown("in no file"),
+                   .frames = frames,
+                   .total_s = top->total_s,
+                   .self_s = end->self_s,
+                   .samples = top->samples,
+               });
     f->shown++;
 }
 
@@ -262,14 +284,7 @@ static void add_rows(struct flame *f, struct pt_table *table, pt_u32 spot, pt_u3
 
 static void add_table(struct flame *f, struct pt_scope scope)
 {
-    static const struct pt_column columns[] = {
-        {"depth", "Depth", PT_SHOW_NUMBER},       {"function", "Function", PT_SHOW_TEXT},
-        {"kind", "Kind", PT_SHOW_TEXT},           {"module", "Module", PT_SHOW_TEXT},
-        {"frames", "Frames", PT_SHOW_COUNT},      {"total_s", "Total time", PT_SHOW_SECONDS},
-        {"self_s", "Self time", PT_SHOW_SECONDS}, {"samples", "Samples", PT_SHOW_COUNT},
-    };
-    struct pt_table *table =
-        pt_metrics_table(f->metrics, scope, "cpu.flame", "CPU by call tree", columns, sizeof columns / sizeof *columns);
+    struct pt_table *table = pt_metrics_add_table(f->metrics, scope, &by_frame);
     choose(f);
     f->folds_chains = depth_of(f) >= MOST_DEPTH;
     add_rows(f, table, 0, 0);

@@ -55,14 +55,14 @@ static void event(void *state, const struct pt_event *e)
 
 /* ---- results ---- */
 
-struct call_row {
+struct call_sum {
     pt_u32 row;
     struct pt_row_totals totals;
 };
 
 static int by_time(const void *a, const void *b)
 {
-    const struct call_row *x = a, *y = b;
+    const struct call_sum *x = a, *y = b;
     if (x->totals.ns != y->totals.ns)
         return x->totals.ns < y->totals.ns ? 1 : -1;
     return x->row < y->row ? -1 : x->row > y->row;
@@ -73,34 +73,44 @@ static struct pt_value quantile(const struct pt_histogram *histogram, double q)
     return histogram ? pt_seconds((pt_i64)pt_histogram_quantile(histogram, q)) : pt_unknown("no events kept");
 }
 
+struct call_row {
+    const char *call;
+    pt_u64 calls, errors, bytes;
+    double total_s;
+    struct pt_value p50_s, p95_s, p99_s;
+};
+
+static const struct pt_column call_columns[] = {
+    PT_COLUMN(struct call_row, call, TEXT, "Call"),        PT_COLUMN(struct call_row, calls, COUNT, "Calls"),
+    PT_COLUMN(struct call_row, errors, COUNT, "Errors"),   PT_COLUMN(struct call_row, bytes, BYTES, "Bytes"),
+    PT_COLUMN(struct call_row, total_s, SECONDS, "Total"), PT_COLUMN(struct call_row, p50_s, SECONDS, "p50"),
+    PT_COLUMN(struct call_row, p95_s, SECONDS, "p95"),     PT_COLUMN(struct call_row, p99_s, SECONDS, "p99"),
+};
+static const struct pt_table_kind by_call = {PT_VIEW_calls, PT_COLUMNS(call_columns)};
+
 static void table_of_calls(const struct calls *calls, pt_u32 stage, struct pt_metrics *metrics)
 {
-    static const struct pt_column columns[] = {
-        {"call", "Call", PT_SHOW_TEXT},    {"calls", "Calls", PT_SHOW_COUNT},     {"errors", "Errors", PT_SHOW_COUNT},
-        {"bytes", "Bytes", PT_SHOW_BYTES}, {"total_s", "Total", PT_SHOW_SECONDS}, {"p50_s", "p50", PT_SHOW_SECONDS},
-        {"p95_s", "p95", PT_SHOW_SECONDS}, {"p99_s", "p99", PT_SHOW_SECONDS},
-    };
-    struct pt_table *table =
-        pt_metrics_table(metrics, pt_scope_stage(stage), "calls", "Calls", columns, sizeof columns / sizeof *columns);
-    struct call_row rows[PT_ROW__COUNT];
+    struct pt_table *table = pt_metrics_add_table(metrics, pt_scope_stage(stage), &by_call);
+    struct call_sum sums[PT_ROW__COUNT];
     pt_u32 n = 0;
     for (pt_u32 row = 0; row < PT_ROW__COUNT; row++) {
         const struct pt_row_totals totals = pt_profile_stage_row(calls->profile, stage, row);
         if (pt_call_class_of(row) != PT_CALL_NONE && totals.calls)
-            rows[n++] = (struct call_row){row, totals};
+            sums[n++] = (struct call_sum){row, totals};
     }
-    qsort(rows, n, sizeof *rows, by_time);
+    qsort(sums, n, sizeof *sums, by_time);
     for (pt_u32 i = 0; i < n; i++) {
-        const struct pt_histogram *latency = calls->stages[stage].latency[rows[i].row];
-        struct pt_value *cells = pt_table_add_row(table);
-        cells[0] = pt_text(pt_call_name(rows[i].row));
-        cells[1] = pt_integer(rows[i].totals.calls);
-        cells[2] = pt_integer(rows[i].totals.errors);
-        cells[3] = pt_integer(rows[i].totals.bytes);
-        cells[4] = pt_seconds((pt_i64)rows[i].totals.ns);
-        cells[5] = quantile(latency, 0.50);
-        cells[6] = quantile(latency, 0.95);
-        cells[7] = quantile(latency, 0.99);
+        const struct pt_histogram *latency = calls->stages[stage].latency[sums[i].row];
+        pt_table_add(table, &(struct call_row){
+                                .call = pt_call_name(sums[i].row),
+                                .calls = sums[i].totals.calls,
+                                .errors = sums[i].totals.errors,
+                                .bytes = sums[i].totals.bytes,
+                                .total_s = (double)sums[i].totals.ns / 1e9,
+                                .p50_s = quantile(latency, 0.50),
+                                .p95_s = quantile(latency, 0.95),
+                                .p99_s = quantile(latency, 0.99),
+                            });
     }
 }
 
@@ -114,15 +124,22 @@ static const char *size_label(struct pt_metrics *metrics, pt_u32 power)
     return pt_metrics_format(metrics, "%llu %s ..", (unsigned long long)(low >> (unit * 10)), units[unit]);
 }
 
+struct size_row {
+    const char *size;
+    pt_u64 size_min_bytes, reads, writes;
+};
+
+static const struct pt_column size_columns[] = {
+    PT_COLUMN(struct size_row, size, TEXT, "Size"),
+    PT_COLUMN(struct size_row, size_min_bytes, BYTES, "From"),
+    PT_COLUMN(struct size_row, reads, COUNT, "Reads"),
+    PT_COLUMN(struct size_row, writes, COUNT, "Writes"),
+};
+static const struct pt_table_kind by_size = {PT_VIEW_io_sizes, PT_COLUMNS(size_columns)};
+
 /* Power-of-two rows out of the finer buckets. */
 static void table_of_sizes(const struct calls *calls, pt_u32 stage, struct pt_metrics *metrics)
 {
-    static const struct pt_column columns[] = {
-        {"size", "Size", PT_SHOW_TEXT},
-        {"size_min_bytes", "From", PT_SHOW_BYTES},
-        {"reads", "Reads", PT_SHOW_COUNT},
-        {"writes", "Writes", PT_SHOW_COUNT},
-    };
     pt_u64 counts[65][SIZES__COUNT] = {{0}};
     for (int i = 0; i < SIZES__COUNT; i++) {
         const struct pt_histogram *sizes = calls->stages[stage].sizes[i];
@@ -131,16 +148,15 @@ static void table_of_sizes(const struct calls *calls, pt_u32 stage, struct pt_me
             counts[low ? 64 - __builtin_clzll(low) : 0][i] += sizes->buckets[bucket];
         }
     }
-    struct pt_table *table = pt_metrics_table(metrics, pt_scope_stage(stage), "io.sizes", "I/O sizes", columns, 4);
-    for (pt_u32 power = 0; power < 65; power++) {
-        if (!counts[power][SIZES_READ] && !counts[power][SIZES_WRITE])
-            continue;
-        struct pt_value *cells = pt_table_add_row(table);
-        cells[0] = pt_text(size_label(metrics, power));
-        cells[1] = pt_integer(power ? 1ull << (power - 1) : 0);
-        cells[2] = pt_integer(counts[power][SIZES_READ]);
-        cells[3] = pt_integer(counts[power][SIZES_WRITE]);
-    }
+    struct pt_table *table = pt_metrics_add_table(metrics, pt_scope_stage(stage), &by_size);
+    for (pt_u32 power = 0; power < 65; power++)
+        if (counts[power][SIZES_READ] || counts[power][SIZES_WRITE])
+            pt_table_add(table, &(struct size_row){
+                                    .size = size_label(metrics, power),
+                                    .size_min_bytes = power ? 1ull << (power - 1) : 0,
+                                    .reads = counts[power][SIZES_READ],
+                                    .writes = counts[power][SIZES_WRITE],
+                                });
 }
 
 static void sums(const struct calls *calls, pt_u32 stage, struct pt_metrics *metrics)

@@ -214,28 +214,36 @@ static int by_time(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
+struct range_row {
+    const char *name;
+    pt_u64 calls;
+    double total_s, p50_s, p95_s;
+    struct pt_value self_s;
+};
+
+static const struct pt_column columns[] = {
+    PT_COLUMN(struct range_row, name, TEXT, "Range"),       PT_COLUMN(struct range_row, calls, COUNT, "Calls"),
+    PT_COLUMN(struct range_row, total_s, SECONDS, "Total"), PT_COLUMN(struct range_row, self_s, SECONDS, "Self"),
+    PT_COLUMN(struct range_row, p50_s, SECONDS, "p50"),     PT_COLUMN(struct range_row, p95_s, SECONDS, "p95"),
+};
+static const struct pt_table_kind by_name = {PT_VIEW_ranges, .most = MAX_ROWS, PT_COLUMNS(columns)};
+
 static void table_of_ranges(const struct ranges *ranges, pt_u32 stage, struct pt_metrics *metrics)
 {
-    static const struct pt_column columns[] = {
-        {"name", "Range", PT_SHOW_TEXT},     {"calls", "Calls", PT_SHOW_COUNT}, {"total_s", "Total", PT_SHOW_SECONDS},
-        {"self_s", "Self", PT_SHOW_SECONDS}, {"p50_s", "p50", PT_SHOW_SECONDS}, {"p95_s", "p95", PT_SHOW_SECONDS},
-    };
-    struct pt_table *table = pt_metrics_table(metrics, pt_scope_stage(stage), "ranges", "Ranges", columns, 6);
+    struct pt_rows rows = pt_rows(metrics, pt_scope_stage(stage), &by_name);
     for (size_t i = 0; i < ranges->n; i++) {
         const struct range *range = &ranges->items[i];
-        if (range->stage != stage || !range->calls)
+        if (range->stage != stage || !range->calls || !pt_rows_have_room(&rows))
             continue;
-        if (table->n_rows >= MAX_ROWS) {
-            table->rows_left_out++;
-            continue;
-        }
-        struct pt_value *cells = pt_table_add_row(table);
-        cells[0] = pt_text(pt_metrics_text(metrics, range->name));
-        cells[1] = pt_integer(range->calls);
-        cells[2] = pt_seconds(range->total_ns);
-        cells[3] = range->overlaps ? pt_unknown("it overlaps other ranges") : pt_seconds(range->self_ns);
-        cells[4] = pt_seconds((pt_i64)pt_histogram_quantile(range->durations, 0.50));
-        cells[5] = pt_seconds((pt_i64)pt_histogram_quantile(range->durations, 0.95));
+        pt_rows_add(&rows,
+                    &(struct range_row){
+                        .name = pt_metrics_text(metrics, range->name),
+                        .calls = range->calls,
+                        .total_s = (double)range->total_ns / 1e9,
+                        .self_s = range->overlaps ? pt_unknown("it overlaps other ranges") : pt_seconds(range->self_ns),
+                        .p50_s = (double)pt_histogram_quantile(range->durations, 0.50) / 1e9,
+                        .p95_s = (double)pt_histogram_quantile(range->durations, 0.95) / 1e9,
+                    });
     }
 }
 

@@ -67,26 +67,30 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
+struct file_row {
+    const char *path;
+    pt_u64 maps, bytes;
+};
+
+static const struct pt_column columns[] = {
+    PT_COLUMN(struct file_row, path, TEXT, "File"),
+    PT_COLUMN(struct file_row, maps, COUNT, "Mapped"),
+    PT_COLUMN(struct file_row, bytes, BYTES, "Bytes"),
+};
+static const struct pt_table_kind by_file = {PT_VIEW_mapped_files, .most = MAX_ROWS, PT_COLUMNS(columns)};
+
 static void table_of_files(const struct places *places, pt_u32 stage)
 {
-    static const struct pt_column columns[] = {
-        {"path", "File", PT_SHOW_TEXT}, {"maps", "Mapped", PT_SHOW_COUNT}, {"bytes", "Bytes", PT_SHOW_BYTES}};
     struct pt_metrics *metrics = &places->profile->metrics;
-    struct pt_table *table = NULL;
+    struct pt_rows rows = pt_rows(metrics, pt_scope_stage(stage), &by_file);
     for (size_t i = 0; i < places->n; i++) {
         const struct mapped_file *file = &places->items[i];
-        if (file->stage != stage)
-            continue;
-        if (!table)
-            table = pt_metrics_table(metrics, pt_scope_stage(stage), "mapped_files", "Mapped files", columns, 3);
-        if (table->n_rows >= MAX_ROWS) {
-            table->rows_left_out++;
-            continue;
-        }
-        struct pt_value *row = pt_table_add_row(table);
-        row[0] = pt_text(pt_metrics_text(metrics, file->path));
-        row[1] = pt_integer(file->maps);
-        row[2] = pt_integer(file->bytes);
+        if (file->stage == stage && pt_rows_have_room(&rows))
+            pt_rows_add(&rows, &(struct file_row){
+                                   .path = pt_metrics_text(metrics, file->path),
+                                   .maps = file->maps,
+                                   .bytes = file->bytes,
+                               });
     }
 }
 

@@ -97,8 +97,8 @@ static const struct pt_table_kind by_signal = {PT_VIEW_signals, .most = MAX_ROWS
 
 static struct pt_table *new_table(struct locks *locks, pt_u32 stage, bool is_of_signals)
 {
-    struct pt_table *table = pt_metrics_add_table(&locks->profile->metrics, pt_scope_stage(stage),
-                                                  is_of_signals ? &by_signal : &by_lock);
+    struct pt_table *table =
+        pt_metrics_add_table(&locks->profile->metrics, pt_scope_stage(stage), is_of_signals ? &by_signal : &by_lock);
     if (is_of_signals) {
         pt_table_relabel(table, "lock", "Signal");
         pt_table_relabel(table, "holder", "Given mostly by");
@@ -107,6 +107,13 @@ static struct pt_table *new_table(struct locks *locks, pt_u32 stage, bool is_of_
     if (!pt_facts_cpu(locks->profile->facts, stage)->data) /* then nobody knows where holders were */
         pt_table_drop_column(table, "holder_in");
     return table;
+}
+
+static struct pt_value holder_in(struct locks *locks, const struct lock *lock)
+{
+    return pt_facts_cpu(locks->profile->facts, lock->stage)->data
+               ? pt_lock_holders_place(&locks->holders, locks->profile, lock->stage, lock->number)
+               : pt_unknown("needs the CPU profile of proftrace run");
 }
 
 static double quantile_s(const struct lock *lock, double quantile)
@@ -131,7 +138,7 @@ static void add_row(struct locks *locks, struct pt_table *table, const struct lo
                             .threads = (pt_u64)__builtin_popcountll(lock->waiters),
                             .total_s = (double)lock->waits.sum / 1e9,
                             .holder = process ? name_of_thread(profile, lock) : "unknown",
-                            .holder_in = pt_lock_holders_place(&locks->holders, profile, lock->stage, lock->number),
+                            .holder_in = holder_in(locks, lock),
                             .p50_s = quantile_s(lock, 0.5),
                             .p95_s = quantile_s(lock, 0.95),
                             .p99_s = quantile_s(lock, 0.99),
@@ -179,13 +186,8 @@ static void finish_stage(struct locks *locks, pt_u32 stage)
     pt_metrics_set(metrics, scope, "lock.contended.total_s", pt_seconds((pt_i64)sums.ns));
     pt_metrics_set(metrics, scope, "lock.contended.holder",
                    pt_text(sums.worst ? name_of_thread(profile, sums.worst) : NULL));
-    if (pt_facts_cpu(profile->facts, stage)->data)
-        pt_metrics_set(metrics, scope, "lock.contended.holder_in",
-                       sums.worst ? pt_lock_holders_place(&locks->holders, profile, stage, sums.worst->number)
-                                  : pt_unknown("no lock was waited for"));
-    else
-        pt_metrics_set(metrics, scope, "lock.contended.holder_in",
-                       pt_unknown("needs the CPU profile of proftrace run"));
+    pt_metrics_set(metrics, scope, "lock.contended.holder_in",
+                   sums.worst ? holder_in(locks, sums.worst) : pt_unknown("no lock was waited for"));
     /* A queue's idle threads wait, too, and cost nothing: the stage can gain no more than its critical thread waited.
      */
     const double own_s = pt_value_number(pt_metrics_get(metrics, scope, "time.lock_s"));
