@@ -63,6 +63,8 @@ static struct pt_value value_of(const struct pt_column *column, const void *row)
         return pt_integer(*(const pt_u32 *)field);
     case PT_FIELD_DOUBLE:
         return pt_real(*(const double *)field);
+    case PT_FIELD_BOOL:
+        return pt_bool(*(const bool *)field);
     }
     return pt_unknown(NULL);
 }

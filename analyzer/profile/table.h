@@ -16,7 +16,7 @@
 /* Until all tables are bound. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
-enum pt_field_type { PT_FIELD_VALUE, PT_FIELD_TEXT, PT_FIELD_U64, PT_FIELD_U32, PT_FIELD_DOUBLE };
+enum pt_field_type { PT_FIELD_VALUE, PT_FIELD_TEXT, PT_FIELD_U64, PT_FIELD_U32, PT_FIELD_DOUBLE, PT_FIELD_BOOL };
 
 struct pt_column {
     const char *key;   /* as in JSON, unit last */
@@ -36,7 +36,8 @@ struct pt_column {
                 const char *: PT_FIELD_TEXT,                                                                           \
                 pt_u64: PT_FIELD_U64,                                                                                  \
                 pt_u32: PT_FIELD_U32,                                                                                  \
-                double: PT_FIELD_DOUBLE),                                                                              \
+                double: PT_FIELD_DOUBLE,                                                                               \
+                bool: PT_FIELD_BOOL),                                                                                  \
             offsetof(row, field) \
     }
 /* The same, of a field that has the name of its key. */

@@ -167,30 +167,35 @@ void pt_gpu_about_end(struct gpu *gpu)
     }
 }
 
+struct yield_row {
+    double at_s, seconds;
+    pt_u32 pid;
+};
+
+static const struct pt_column columns[] = {
+    PT_COLUMN(struct yield_row, at_s, SECONDS, "At"),
+    PT_COLUMN(struct yield_row, seconds, SECONDS, "For"),
+    PT_COLUMN(struct yield_row, pid, NUMBER, "PID"),
+};
+static const struct pt_table_kind not_seen = {PT_VIEW_gpu_not_seen, PT_COLUMNS(columns)};
+
 /* When the program had CUPTI for itself. */
 void pt_gpu_not_seen_table(struct gpu *gpu, pt_u32 stage)
 {
-    static const struct pt_column columns[] = {
-        {"at_s", "At", PT_SHOW_SECONDS},
-        {"seconds", "For", PT_SHOW_SECONDS},
-        {"pid", "PID", PT_SHOW_NUMBER},
-    };
     const struct pt_session *session = gpu->profile->session;
-    struct pt_table *table = NULL;
+    struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &not_seen);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct gpu_process *own = gpu->processes[i];
         if (!own || !own->n_yields || pt_gpu_stage_of(gpu, session->processes[i]) != stage)
             continue;
-        if (!table)
-            table = pt_metrics_table(&gpu->profile->metrics, pt_scope_stage(stage), "gpu.not_seen",
-                                     "When GPU work was not seen", columns, sizeof columns / sizeof *columns);
-        for (pt_u32 j = 0; j < own->n_yields; j++) {
-            struct pt_value *row = pt_table_add_row(table);
-            row[0] = pt_seconds(own->yields[j].start_ns - gpu->profile->stages.items[stage].start_ns);
-            row[1] = pt_seconds(own->yields[j].end_ns - own->yields[j].start_ns);
-            row[2] = pt_integer(session->processes[i]->pid);
-        }
-        table->rows_left_out += own->n_forgotten_yields;
+        for (pt_u32 j = 0; j < own->n_yields; j++)
+            pt_rows_add(
+                &rows, &(struct yield_row){
+                           .at_s = (double)(own->yields[j].start_ns - gpu->profile->stages.items[stage].start_ns) / 1e9,
+                           .seconds = (double)(own->yields[j].end_ns - own->yields[j].start_ns) / 1e9,
+                           .pid = session->processes[i]->pid,
+                       });
+        rows.table->rows_left_out += own->n_forgotten_yields;
     }
 }
 

@@ -49,85 +49,101 @@ static int by_time(const void *a, const void *b)
     return names ? names : (x->of.kind > y->of.kind) - (x->of.kind < y->of.kind);
 }
 
-static void sums_table(struct gpu *gpu, pt_u32 stage, enum gpu_sum_kind what, const char *name, const char *title,
-                       const char *label)
+struct sum_row {
+    const char *name;
+    pt_u64 calls, errors;
+    double total_s, mean_s, p50_s, p95_s, max_s;
+};
+
+static const struct pt_column sum_columns[] = {
+    PT_COLUMN(struct sum_row, name, TEXT, "Call"),      PT_COLUMN(struct sum_row, calls, COUNT, "Calls"),
+    PT_COLUMN(struct sum_row, errors, COUNT, "Errors"), PT_COLUMN(struct sum_row, total_s, SECONDS, "Total"),
+    PT_COLUMN(struct sum_row, mean_s, SECONDS, "Mean"), PT_COLUMN(struct sum_row, p50_s, SECONDS, "p50"),
+    PT_COLUMN(struct sum_row, p95_s, SECONDS, "p95"),   PT_COLUMN(struct sum_row, max_s, SECONDS, "Longest"),
+};
+
+static void add_sum(struct pt_table *table, struct pt_metrics *metrics, const struct gpu_sum *sum)
 {
-    const struct pt_column columns[] = {
-        {"name", label, PT_SHOW_TEXT},       {"calls", "Calls", PT_SHOW_COUNT},
-        {"errors", "Errors", PT_SHOW_COUNT}, {"total_s", "Total", PT_SHOW_SECONDS},
-        {"mean_s", "Mean", PT_SHOW_SECONDS}, {"p50_s", "p50", PT_SHOW_SECONDS},
-        {"p95_s", "p95", PT_SHOW_SECONDS},   {"max_s", "Longest", PT_SHOW_SECONDS},
-    };
-    struct pt_table *table = pt_metrics_table(&gpu->profile->metrics, pt_scope_stage(stage), name, title, columns,
-                                              sizeof columns / sizeof *columns);
+    const struct pt_histogram *durations = &sum->durations;
+    PT_AUTO(pt_freep) char *kernel = sum->of.what == GPU_SUM_WRAPPED ? pt_demangle(name_of(sum)) : NULL;
+    pt_table_add(table, &(struct sum_row){
+                            .name = pt_metrics_text(metrics, kernel ? kernel : name_of(sum)),
+                            .calls = durations->count,
+                            .errors = sum->errors,
+                            .total_s = (double)durations->sum / 1e9,
+                            .mean_s = (double)durations->sum / 1e9 / (double)durations->count,
+                            .p50_s = (double)pt_histogram_quantile(durations, 0.50) / 1e9,
+                            .p95_s = (double)pt_histogram_quantile(durations, 0.95) / 1e9,
+                            .max_s = (double)durations->max / 1e9,
+                        });
+}
+
+static void sums_table(struct gpu *gpu, pt_u32 stage, enum gpu_sum_kind what, enum pt_view view, const char *label)
+{
+    const struct pt_table_kind kind = {view, .most = MAX_ROWS, PT_COLUMNS(sum_columns)};
+    struct pt_metrics *metrics = &gpu->profile->metrics;
+    struct pt_table *table = pt_metrics_add_table(metrics, pt_scope_stage(stage), &kind);
+    pt_table_relabel(table, "name", label);
     for (size_t i = 0; i < gpu->sums.n; i++) {
         const struct gpu_sum *sum = gpu->sums.items[i];
-        const struct pt_histogram *durations = &sum->durations;
-        if (sum->of.stage != stage || sum->of.what != what)
-            continue;
-        if (table->n_rows == MAX_ROWS) {
-            table->rows_left_out++;
-            continue;
-        }
-        struct pt_value *row = pt_table_add_row(table);
-        PT_AUTO(pt_freep) char *kernel = what == GPU_SUM_WRAPPED ? pt_demangle(name_of(sum)) : NULL;
-        row[0] = pt_text(pt_metrics_text(&gpu->profile->metrics, kernel ? kernel : name_of(sum)));
-        row[1] = pt_integer(durations->count);
-        row[2] = pt_integer(sum->errors);
-        row[3] = pt_seconds((pt_i64)durations->sum);
-        row[4] = pt_real((double)durations->sum / 1e9 / (double)durations->count);
-        row[5] = pt_seconds((pt_i64)pt_histogram_quantile(durations, 0.50));
-        row[6] = pt_seconds((pt_i64)pt_histogram_quantile(durations, 0.95));
-        row[7] = pt_seconds((pt_i64)durations->max);
+        if (sum->of.stage == stage && sum->of.what == what && pt_table_has_room(table))
+            add_sum(table, metrics, sum);
     }
 }
 
-static void add_pace(struct pt_value *row, const struct gpu_process *process, pt_i64 origin_ns)
+struct pace_row {
+    pt_u32 pid;
+    pt_u64 steps, activities_p50;
+    double gpu_p50_s, gpu_p95_s;
+    struct pt_value rank, p50_s, p95_s, first_s, max_s, slowest_at_s;
+};
+
+static const struct pt_column pace_columns[] = {
+    PT_COLUMN(struct pace_row, pid, NUMBER, "PID"),
+    PT_COLUMN(struct pace_row, rank, NUMBER, "Rank"),
+    PT_COLUMN(struct pace_row, steps, COUNT, "Steps"),
+    PT_COLUMN(struct pace_row, p50_s, SECONDS, "p50"),
+    PT_COLUMN(struct pace_row, p95_s, SECONDS, "p95"),
+    PT_COLUMN(struct pace_row, first_s, SECONDS, "First"),
+    PT_COLUMN(struct pace_row, gpu_p50_s, SECONDS, "GPU time p50"),
+    PT_COLUMN(struct pace_row, gpu_p95_s, SECONDS, "GPU time p95"),
+    PT_COLUMN(struct pace_row, activities_p50, COUNT, "Pieces of work p50"),
+    PT_COLUMN(struct pace_row, max_s, SECONDS, "Slowest"),
+    PT_COLUMN(struct pace_row, slowest_at_s, SECONDS, "It began at"),
+};
+static const struct pt_table_kind by_process = {PT_VIEW_gpu_pace, .most = MAX_ROWS, PT_COLUMNS(pace_columns)};
+
+static void add_pace(struct pt_rows *rows, const struct pt_process *process, const struct gpu_process *own,
+                     pt_i64 origin_ns)
 {
-    const struct gpu_pace *pace = process->pace;
+    const struct gpu_pace *pace = own->pace;
     const struct pt_histogram *durations = &pace->durations;
+    const bool has_several = durations->count;
     const struct pt_value none = pt_unknown("there was only one step");
-    row[0] = pt_integer(process->step);
-    row[1] = durations->count ? pt_seconds((pt_i64)pt_histogram_quantile(durations, 0.50)) : none;
-    row[2] = durations->count ? pt_seconds((pt_i64)pt_histogram_quantile(durations, 0.95)) : none;
-    row[3] = durations->count ? pt_seconds(pace->first_ns) : none;
-    row[4] = pt_seconds((pt_i64)pt_histogram_quantile(&pace->gpu, 0.50));
-    row[5] = pt_seconds((pt_i64)pt_histogram_quantile(&pace->gpu, 0.95));
-    row[6] = pt_integer(pt_histogram_quantile(&pace->activities, 0.50));
-    row[7] = durations->count ? pt_seconds((pt_i64)durations->max) : none;
-    row[8] = durations->count ? pt_seconds(pace->slowest_at_ns - origin_ns) : none;
+    pt_rows_add(rows, &(struct pace_row){
+                          .pid = process->pid,
+                          .rank = process->rank >= 0 ? pt_integer((pt_u64)process->rank)
+                                                     : pt_unknown("no launcher gave it one"),
+                          .steps = own->step,
+                          .p50_s = has_several ? pt_seconds((pt_i64)pt_histogram_quantile(durations, 0.50)) : none,
+                          .p95_s = has_several ? pt_seconds((pt_i64)pt_histogram_quantile(durations, 0.95)) : none,
+                          .first_s = has_several ? pt_seconds(pace->first_ns) : none,
+                          .gpu_p50_s = (double)pt_histogram_quantile(&pace->gpu, 0.50) / 1e9,
+                          .gpu_p95_s = (double)pt_histogram_quantile(&pace->gpu, 0.95) / 1e9,
+                          .activities_p50 = pt_histogram_quantile(&pace->activities, 0.50),
+                          .max_s = has_several ? pt_seconds((pt_i64)durations->max) : none,
+                          .slowest_at_s = has_several ? pt_seconds(pace->slowest_at_ns - origin_ns) : none,
+                      });
 }
 
 static void pace_table(struct gpu *gpu, pt_u32 stage)
 {
-    static const struct pt_column columns[] = {
-        {"pid", "PID", PT_SHOW_NUMBER},
-        {"rank", "Rank", PT_SHOW_NUMBER},
-        {"steps", "Steps", PT_SHOW_COUNT},
-        {"p50_s", "p50", PT_SHOW_SECONDS},
-        {"p95_s", "p95", PT_SHOW_SECONDS},
-        {"first_s", "First", PT_SHOW_SECONDS},
-        {"gpu_p50_s", "GPU time p50", PT_SHOW_SECONDS},
-        {"gpu_p95_s", "GPU time p95", PT_SHOW_SECONDS},
-        {"activities_p50", "Pieces of work p50", PT_SHOW_COUNT},
-        {"max_s", "Slowest", PT_SHOW_SECONDS},
-        {"slowest_at_s", "It began at", PT_SHOW_SECONDS},
-    };
     const struct pt_session *session = gpu->profile->session;
-    struct pt_table *table = pt_metrics_table(&gpu->profile->metrics, pt_scope_stage(stage), "gpu.pace",
-                                              "Pace of the steps", columns, sizeof columns / sizeof *columns);
+    struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &by_process);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
-        if (!gpu->processes[i] || !gpu->processes[i]->pace || pt_gpu_stage_of(gpu, process) != stage)
-            continue;
-        if (table->n_rows == MAX_ROWS) {
-            table->rows_left_out++;
-            continue;
-        }
-        struct pt_value *row = pt_table_add_row(table);
-        add_pace(row + 2, gpu->processes[i], gpu->profile->stages.items[stage].start_ns);
-        row[0] = pt_integer(process->pid);
-        row[1] = process->rank >= 0 ? pt_integer((pt_u64)process->rank) : pt_unknown("no launcher gave it one");
+        if (gpu->processes[i] && gpu->processes[i]->pace && pt_gpu_stage_of(gpu, process) == stage)
+            add_pace(&rows, process, gpu->processes[i], gpu->profile->stages.items[stage].start_ns);
     }
 }
 
@@ -135,9 +151,9 @@ void pt_gpu_call_tables(struct gpu *gpu, pt_u32 stage)
 {
     if (gpu->sums.n)
         qsort(gpu->sums.items, gpu->sums.n, sizeof *gpu->sums.items, by_time);
-    sums_table(gpu, stage, GPU_SUM_CALL, "gpu.calls", "CUDA calls", "Call");
-    sums_table(gpu, stage, GPU_SUM_WRAPPED, "gpu.wrapped", "CUDA calls seen by wrappers", "Call or kernel");
-    sums_table(gpu, stage, GPU_SUM_SYNC, "gpu.syncs", "Synchronisations", "Waited for");
-    sums_table(gpu, stage, GPU_SUM_OVERHEAD, "gpu.overheads", "Time the driver took", "What for");
+    sums_table(gpu, stage, GPU_SUM_CALL, PT_VIEW_gpu_calls, "Call");
+    sums_table(gpu, stage, GPU_SUM_WRAPPED, PT_VIEW_gpu_wrapped, "Call or kernel");
+    sums_table(gpu, stage, GPU_SUM_SYNC, PT_VIEW_gpu_syncs, "Waited for");
+    sums_table(gpu, stage, GPU_SUM_OVERHEAD, PT_VIEW_gpu_overheads, "What for");
     pace_table(gpu, stage);
 }

@@ -82,16 +82,39 @@ static void sum_causes(const struct gpu *gpu, pt_u32 device, struct cause_sum su
     qsort(sums, GPU_CAUSE__COUNT, sizeof *sums, by_device_and_time);
 }
 
-static void add_cause(struct gpu *gpu, struct pt_table *table, const struct cause_sum *sum)
+struct cause_row {
+    struct pt_value cause, gaps;
+    const char *where;
+    double seconds, share_percent;
+    pt_u32 device;
+};
+
+static const struct pt_column cause_columns[] = {
+    PT_COLUMN(struct cause_row, cause, TEXT, "Cause"),
+    PT_COLUMN(struct cause_row, seconds, SECONDS, "Idle"),
+    PT_COLUMN(struct cause_row, share_percent, PERCENT, "Share"),
+    PT_COLUMN(struct cause_row, where, TEXT, "Mostly"),
+    PT_COLUMN(struct cause_row, gaps, COUNT, "Gaps"),
+    PT_COLUMN(struct cause_row, device, NUMBER, "GPU"),
+};
+static const struct pt_table_kind by_cause = {PT_VIEW_gpu_idle_causes, PT_COLUMNS(cause_columns)};
+
+static struct pt_value gaps_value(pt_u64 gaps)
+{
+    return gaps ? pt_integer(gaps) : pt_unknown("known from samples");
+}
+
+static void add_cause(struct gpu *gpu, struct pt_rows *rows, const struct cause_sum *sum)
 {
     const struct gpu_device *device = gpu->devices.items[sum->device];
-    struct pt_value *row = pt_table_add_row(table);
-    row[0] = pt_named(pt_gpu_causes[sum->cause].id, pt_gpu_causes[sum->cause].label);
-    row[1] = pt_seconds(sum->ns);
-    row[2] = pt_real(100 * (double)sum->ns / (double)device->idle_ns);
-    row[3] = pt_text(where_of(&gpu->profile->metrics, sum->top));
-    row[4] = device->gaps_of[sum->cause] ? pt_integer(device->gaps_of[sum->cause]) : pt_unknown("known from samples");
-    row[5] = pt_integer(device->number);
+    pt_rows_add(rows, &(struct cause_row){
+                          .cause = pt_named(pt_gpu_causes[sum->cause].id, pt_gpu_causes[sum->cause].label),
+                          .seconds = (double)sum->ns / 1e9,
+                          .share_percent = 100 * (double)sum->ns / (double)device->idle_ns,
+                          .where = where_of(rows->metrics, sum->top),
+                          .gaps = gaps_value(device->gaps_of[sum->cause]),
+                          .device = device->number,
+                      });
 }
 
 /* The device that was idle longest stands for the stage. */
@@ -109,16 +132,7 @@ static void set_metrics(struct gpu *gpu, pt_u32 stage, const struct cause_sum su
 
 static void causes_table(struct gpu *gpu, pt_u32 stage)
 {
-    static const struct pt_column columns[] = {
-        {"cause", "Cause", PT_SHOW_TEXT},
-        {"seconds", "Idle", PT_SHOW_SECONDS},
-        {"share_percent", "Share", PT_SHOW_PERCENT},
-        {"where", "Mostly", PT_SHOW_TEXT},
-        {"gaps", "Gaps", PT_SHOW_COUNT},
-        {"device", "GPU", PT_SHOW_NUMBER},
-    };
-    struct pt_table *table = pt_metrics_table(&gpu->profile->metrics, pt_scope_stage(stage), "gpu.idle_causes",
-                                              "Why the GPU was idle", columns, sizeof columns / sizeof *columns);
+    struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &by_cause);
     pt_i64 most_ns = -1;
     for (pt_u32 i = 0; i < gpu->devices.n; i++) {
         const struct gpu_device *device = gpu->devices.items[i];
@@ -127,7 +141,7 @@ static void causes_table(struct gpu *gpu, pt_u32 stage)
             continue;
         sum_causes(gpu, i, sums);
         for (int j = 0; j < GPU_CAUSE__COUNT && sums[j].ns; j++)
-            add_cause(gpu, table, &sums[j]);
+            add_cause(gpu, &rows, &sums[j]);
         if (device->idle_ns > most_ns)
             set_metrics(gpu, stage, sums);
         most_ns = device->idle_ns > most_ns ? device->idle_ns : most_ns;
@@ -146,127 +160,157 @@ static int by_time(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+struct place_row {
+    struct pt_value cause, gaps;
+    const char *where;
+    double seconds;
+    pt_u32 device;
+};
+
+static const struct pt_column place_columns[] = {
+    PT_COLUMN(struct place_row, cause, TEXT, "Cause"),     PT_COLUMN(struct place_row, where, TEXT, "Where"),
+    PT_COLUMN(struct place_row, seconds, SECONDS, "Idle"), PT_COLUMN(struct place_row, gaps, COUNT, "Gaps"),
+    PT_COLUMN(struct place_row, device, NUMBER, "GPU"),
+};
+static const struct pt_table_kind by_place = {PT_VIEW_gpu_idle_places, .most = MAX_PLACES, PT_COLUMNS(place_columns)};
+
 static void places_table(struct gpu *gpu, pt_u32 stage)
 {
-    static const struct pt_column columns[] = {
-        {"cause", "Cause", PT_SHOW_TEXT}, {"where", "Where", PT_SHOW_TEXT},  {"seconds", "Idle", PT_SHOW_SECONDS},
-        {"gaps", "Gaps", PT_SHOW_COUNT},  {"device", "GPU", PT_SHOW_NUMBER},
-    };
-    struct pt_table *table =
-        pt_metrics_table(&gpu->profile->metrics, pt_scope_stage(stage), "gpu.idle_places",
-                         "Where the time went in which the GPU was idle", columns, sizeof columns / sizeof *columns);
+    struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &by_place);
     const struct gpu_place **sorted = pt_calloc(gpu->places.n + 1, sizeof *sorted);
     size_t n = 0;
     for (size_t i = 0; i < gpu->places.n; i++)
         if (gpu->places.items[i].ns > 0 && gpu->devices.items[gpu->places.items[i].device]->stage == stage)
             sorted[n++] = &gpu->places.items[i];
     qsort(sorted, n, sizeof *sorted, by_time);
-    for (size_t i = 0; i < n && i < MAX_PLACES; i++) {
-        struct pt_value *row = pt_table_add_row(table);
-        row[0] = pt_named(pt_gpu_causes[sorted[i]->cause].id, pt_gpu_causes[sorted[i]->cause].label);
-        row[1] = pt_text(where_of(&gpu->profile->metrics, sorted[i]));
-        row[2] = pt_seconds(sorted[i]->ns);
-        row[3] = sorted[i]->gaps ? pt_integer(sorted[i]->gaps) : pt_unknown("known from samples");
-        row[4] = pt_integer(gpu->devices.items[sorted[i]->device]->number);
-    }
-    table->rows_left_out = n > MAX_PLACES ? n - MAX_PLACES : 0;
+    for (size_t i = 0; i < n; i++)
+        if (pt_rows_have_room(&rows))
+            pt_rows_add(
+                &rows, &(struct place_row){
+                           .cause = pt_named(pt_gpu_causes[sorted[i]->cause].id, pt_gpu_causes[sorted[i]->cause].label),
+                           .where = where_of(rows.metrics, sorted[i]),
+                           .seconds = (double)sorted[i]->ns / 1e9,
+                           .gaps = gaps_value(sorted[i]->gaps),
+                           .device = gpu->devices.items[sorted[i]->device]->number,
+                       });
     free(sorted);
 }
 
 /* ---- devices and streams ---- */
 
-static void add_device(struct pt_table *table, const struct gpu_device *device, const char *name, pt_i64 wall_ns)
+struct device_row {
+    pt_u32 id;
+    const char *name;
+    double busy_s, idle_s, window_s, kernels_s, copies_s, overlap_s, not_seen_s, only_collectives_s;
+    struct pt_value busy_percent, busy_of_stage_percent, memory_bytes;
+    pt_u64 kernels_calls, copies_calls, gaps;
+};
+
+static const struct pt_column device_columns[] = {
+    PT_COLUMN(struct device_row, id, NUMBER, "GPU"),
+    PT_COLUMN(struct device_row, name, TEXT, "Name"),
+    PT_COLUMN(struct device_row, busy_s, SECONDS, "Busy"),
+    PT_COLUMN(struct device_row, idle_s, SECONDS, "Idle"),
+    PT_COLUMN(struct device_row, busy_percent, PERCENT, "Busy share"),
+    PT_COLUMN(struct device_row, busy_of_stage_percent, PERCENT, "Of the stage"),
+    PT_COLUMN(struct device_row, window_s, SECONDS, "First to last"),
+    PT_COLUMN(struct device_row, kernels_s, SECONDS, "In kernels"),
+    PT_COLUMN(struct device_row, copies_s, SECONDS, "In copies"),
+    PT_COLUMN(struct device_row, overlap_s, SECONDS, "Both"),
+    PT_COLUMN(struct device_row, kernels_calls, COUNT, "Kernels"),
+    PT_COLUMN(struct device_row, copies_calls, COUNT, "Copies"),
+    PT_COLUMN(struct device_row, gaps, COUNT, "Gaps"),
+    PT_COLUMN(struct device_row, not_seen_s, SECONDS, "Not seen"),
+    PT_COLUMN(struct device_row, memory_bytes, BYTES, "Memory"),
+    PT_COLUMN(struct device_row, only_collectives_s, SECONDS, "Only in NCCL"),
+};
+static const struct pt_table_kind by_device = {PT_VIEW_gpu_devices, PT_COLUMNS(device_columns)};
+
+static void add_device(struct pt_rows *rows, const struct gpu_device *device, pt_i64 wall_ns)
 {
     const pt_i64 window_ns = device->is_used ? device->busy_end_ns - device->first_ns : 0;
     const pt_i64 seen_ns = window_ns - device->unseen_ns, busy_ns = seen_ns - device->idle_ns;
     const pt_i64 overlap_ns = device->kernels.total_ns + device->copies.total_ns - busy_ns;
-    struct pt_value *row = pt_table_add_row(table);
-    row[0] = pt_integer(device->number);
-    row[1] = pt_text(name);
-    row[2] = pt_seconds(busy_ns);
-    row[3] = pt_seconds(device->idle_ns);
-    row[4] = seen_ns > 0 ? pt_real(100 * (double)busy_ns / (double)seen_ns) : pt_unknown("it did nothing");
-    row[5] = wall_ns > 0 ? pt_real(100 * (double)busy_ns / (double)wall_ns) : pt_unknown("the stage took no time");
-    row[6] = pt_seconds(window_ns);
-    row[7] = pt_seconds(device->kernels.total_ns);
-    row[8] = pt_seconds(device->copies.total_ns);
-    row[9] = pt_seconds(overlap_ns > 0 ? overlap_ns : 0);
-    row[10] = pt_integer(device->n_kernels);
-    row[11] = pt_integer(device->n_copies + device->n_sets);
-    row[12] = pt_integer(device->n_gaps);
-    row[13] = pt_seconds(device->unseen_ns);
-    row[14] = device->memory_bytes ? pt_integer(device->memory_bytes) : pt_unknown("the device was not described");
-    row[15] = pt_seconds(device->kernels.total_ns - device->compute.total_ns);
+    const double percent = 100 * (double)busy_ns;
+    pt_rows_add(rows,
+                &(struct device_row){
+                    .id = device->number,
+                    .name = pt_metrics_text(rows->metrics, device->name),
+                    .busy_s = (double)busy_ns / 1e9,
+                    .idle_s = (double)device->idle_ns / 1e9,
+                    .busy_percent = seen_ns > 0 ? pt_real(percent / (double)seen_ns) : pt_unknown("it did nothing"),
+                    .busy_of_stage_percent =
+                        wall_ns > 0 ? pt_real(percent / (double)wall_ns) : pt_unknown("the stage took no time"),
+                    .window_s = (double)window_ns / 1e9,
+                    .kernels_s = (double)device->kernels.total_ns / 1e9,
+                    .copies_s = (double)device->copies.total_ns / 1e9,
+                    .overlap_s = overlap_ns > 0 ? (double)overlap_ns / 1e9 : 0,
+                    .kernels_calls = device->n_kernels,
+                    .copies_calls = device->n_copies + device->n_sets,
+                    .gaps = device->n_gaps,
+                    .not_seen_s = (double)device->unseen_ns / 1e9,
+                    .memory_bytes = device->memory_bytes ? pt_integer(device->memory_bytes)
+                                                         : pt_unknown("the device was not described"),
+                    .only_collectives_s = (double)(device->kernels.total_ns - device->compute.total_ns) / 1e9,
+                });
 }
 
 static void devices_table(struct gpu *gpu, pt_u32 stage)
 {
-    static const struct pt_column columns[] = {
-        {"id", "GPU", PT_SHOW_NUMBER},
-        {"name", "Name", PT_SHOW_TEXT},
-        {"busy_s", "Busy", PT_SHOW_SECONDS},
-        {"idle_s", "Idle", PT_SHOW_SECONDS},
-        {"busy_percent", "Busy share", PT_SHOW_PERCENT},
-        {"busy_of_stage_percent", "Of the stage", PT_SHOW_PERCENT},
-        {"window_s", "First to last", PT_SHOW_SECONDS},
-        {"kernels_s", "In kernels", PT_SHOW_SECONDS},
-        {"copies_s", "In copies", PT_SHOW_SECONDS},
-        {"overlap_s", "Both", PT_SHOW_SECONDS},
-        {"kernels_calls", "Kernels", PT_SHOW_COUNT},
-        {"copies_calls", "Copies", PT_SHOW_COUNT},
-        {"gaps", "Gaps", PT_SHOW_COUNT},
-        {"not_seen_s", "Not seen", PT_SHOW_SECONDS},
-        {"memory_bytes", "Memory", PT_SHOW_BYTES},
-        {"only_collectives_s", "Only in NCCL", PT_SHOW_SECONDS},
-    };
-    struct pt_table *table = pt_metrics_table(&gpu->profile->metrics, pt_scope_stage(stage), "gpu.devices", "GPUs",
-                                              columns, sizeof columns / sizeof *columns);
+    struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &by_device);
     for (size_t i = 0; i < gpu->devices.n; i++)
         if (gpu->devices.items[i]->stage == stage && gpu->devices.items[i]->is_used)
-            add_device(table, gpu->devices.items[i],
-                       gpu->devices.items[i]->name
-                           ? pt_metrics_text(&gpu->profile->metrics, gpu->devices.items[i]->name)
-                           : NULL,
-                       pt_profile_stage_wall_ns(gpu->profile, stage));
+            add_device(&rows, gpu->devices.items[i], pt_profile_stage_wall_ns(gpu->profile, stage));
+}
+
+struct stream_row {
+    const char *stream;
+    pt_u32 pid, device;
+    pt_u64 activities;
+    double busy_s, idle_s;
+    struct pt_value queue_mean, queue_max, launched_empty_percent;
+};
+
+static const struct pt_column stream_columns[] = {
+    PT_COLUMN(struct stream_row, stream, TEXT, "Context/stream"),
+    PT_COLUMN(struct stream_row, pid, NUMBER, "PID"),
+    PT_COLUMN(struct stream_row, activities, COUNT, "Pieces of work"),
+    PT_COLUMN(struct stream_row, busy_s, SECONDS, "Busy"),
+    PT_COLUMN(struct stream_row, idle_s, SECONDS, "Idle"),
+    PT_COLUMN(struct stream_row, queue_mean, NUMBER, "Queue mean"),
+    PT_COLUMN(struct stream_row, queue_max, COUNT, "Queue max"),
+    PT_COLUMN(struct stream_row, launched_empty_percent, PERCENT, "Launched when empty"),
+    PT_COLUMN(struct stream_row, device, NUMBER, "GPU"),
+};
+static const struct pt_table_kind by_stream = {PT_VIEW_gpu_streams, .most = 64, PT_COLUMNS(stream_columns)};
+
+static void add_stream(struct pt_rows *rows, const struct gpu_stream *stream, const struct gpu_device *device)
+{
+    const struct pt_value none = pt_unknown("no launch was recorded");
+    const double launches = (double)stream->launches;
+    const pt_i64 idle_ns = stream->last_ns - stream->first_ns - stream->busy.total_ns;
+    pt_rows_add(rows, &(struct stream_row){
+                          .stream = pt_metrics_text(rows->metrics, stream->name),
+                          .pid = stream->process->pid,
+                          .activities = stream->activities,
+                          .busy_s = (double)stream->busy.total_ns / 1e9,
+                          .idle_s = idle_ns > 0 ? (double)idle_ns / 1e9 : 0,
+                          .queue_mean = launches > 0 ? pt_real((double)stream->depth_sum / launches) : none,
+                          .queue_max = launches > 0 ? pt_integer(stream->depth_most) : none,
+                          .launched_empty_percent =
+                              launches > 0 ? pt_real(100 * (double)stream->launched_empty / launches) : none,
+                          .device = device->number,
+                      });
 }
 
 static void streams_table(struct gpu *gpu, pt_u32 stage)
 {
-    static const struct pt_column columns[] = {
-        {"stream", "Context/stream", PT_SHOW_TEXT},
-        {"pid", "PID", PT_SHOW_NUMBER},
-        {"activities", "Pieces of work", PT_SHOW_COUNT},
-        {"busy_s", "Busy", PT_SHOW_SECONDS},
-        {"idle_s", "Idle", PT_SHOW_SECONDS},
-        {"queue_mean", "Queue mean", PT_SHOW_NUMBER},
-        {"queue_max", "Queue max", PT_SHOW_COUNT},
-        {"launched_empty_percent", "Launched when empty", PT_SHOW_PERCENT},
-        {"device", "GPU", PT_SHOW_NUMBER},
-    };
-    enum { MAX_STREAMS = 64 };
-    struct pt_table *table = pt_metrics_table(&gpu->profile->metrics, pt_scope_stage(stage), "gpu.streams",
-                                              "GPU streams", columns, sizeof columns / sizeof *columns);
+    struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &by_stream);
     for (size_t i = 0; i < gpu->streams.n; i++) {
         const struct gpu_stream *stream = gpu->streams.items[i];
-        const double launches = (double)stream->launches;
-        if (gpu->devices.items[stream->device]->stage != stage || !stream->activities)
-            continue;
-        if (table->n_rows == MAX_STREAMS) {
-            table->rows_left_out++;
-            continue;
-        }
-        const pt_i64 idle_ns = stream->last_ns - stream->first_ns - stream->busy.total_ns;
-        struct pt_value *row = pt_table_add_row(table);
-        row[0] = pt_text(pt_metrics_text(&gpu->profile->metrics, stream->name));
-        row[1] = pt_integer(stream->process->pid);
-        row[2] = pt_integer(stream->activities);
-        row[3] = pt_seconds(stream->busy.total_ns);
-        row[4] = pt_seconds(idle_ns > 0 ? idle_ns : 0);
-        row[5] = launches > 0 ? pt_real((double)stream->depth_sum / launches) : pt_unknown("no launch was recorded");
-        row[6] = launches > 0 ? pt_integer(stream->depth_most) : pt_unknown("no launch was recorded");
-        row[7] = launches > 0 ? pt_real(100 * (double)stream->launched_empty / launches)
-                              : pt_unknown("no launch was recorded");
-        row[8] = pt_integer(gpu->devices.items[stream->device]->number);
+        const struct gpu_device *device = gpu->devices.items[stream->device];
+        if (device->stage == stage && stream->activities && pt_rows_have_room(&rows))
+            add_stream(&rows, stream, device);
     }
 }
 

@@ -88,42 +88,52 @@ static size_t add_overlapping(struct gpu *gpu, pt_u32 stage, struct range_sum *s
     return n;
 }
 
-static void add_row(struct pt_table *table, struct pt_metrics *metrics, const struct range_sum *sum)
+struct range_row {
+    const char *name;
+    struct pt_value gpu_s, gpu_self_s, by_others_s, activities, calls;
+    bool overlapping;
+};
+
+static const struct pt_column columns[] = {
+    PT_COLUMN(struct range_row, name, TEXT, "Range"),
+    PT_COLUMN(struct range_row, gpu_s, SECONDS, "GPU time"),
+    PT_COLUMN(struct range_row, gpu_self_s, SECONDS, "Of its own"),
+    PT_COLUMN(struct range_row, by_others_s, SECONDS, "By other threads"),
+    PT_COLUMN(struct range_row, activities, COUNT, "Pieces of work"),
+    PT_COLUMN(struct range_row, calls, COUNT, "Ranges"),
+    PT_COLUMN(struct range_row, overlapping, BOOL, "May overlap"),
+};
+static const struct pt_table_kind by_range = {PT_VIEW_gpu_ranges, .most = MAX_RANGES, PT_COLUMNS(columns)};
+
+static void add_row(struct pt_rows *rows, const struct range_sum *sum)
 {
-    const struct pt_value unknown = pt_unknown("it ended on another thread than it began on");
-    struct pt_value *row = pt_table_add_row(table);
-    row[0] = pt_text(pt_metrics_text(metrics, sum->name));
-    row[1] = pt_seconds(sum->total_ns);
-    row[2] = sum->overlaps ? pt_unknown("it may overlap other ranges") : pt_seconds(sum->self_ns);
-    row[3] = sum->overlaps ? pt_unknown("it may overlap other ranges") : pt_seconds(sum->others_ns);
-    row[4] = pt_integer(sum->activities);
-    row[5] = pt_integer(sum->calls);
-    row[6] = pt_bool(sum->overlaps);
-    for (int i = 1; i <= 5 && sum->is_elsewhere; i++)
-        row[i] = unknown;
+    const struct pt_value elsewhere = pt_unknown("it ended on another thread than it began on");
+    const struct pt_value shared = pt_unknown("it may overlap other ranges");
+    struct range_row row = {
+        .name = pt_metrics_text(rows->metrics, sum->name),
+        .gpu_s = pt_seconds(sum->total_ns),
+        .gpu_self_s = sum->overlaps ? shared : pt_seconds(sum->self_ns),
+        .by_others_s = sum->overlaps ? shared : pt_seconds(sum->others_ns),
+        .activities = pt_integer(sum->activities),
+        .calls = pt_integer(sum->calls),
+        .overlapping = sum->overlaps,
+    };
+    if (sum->is_elsewhere)
+        row.gpu_s = row.gpu_self_s = row.by_others_s = row.activities = row.calls = elsewhere;
+    pt_rows_add(rows, &row);
 }
 
 void pt_gpu_range_tables(struct gpu *gpu, pt_u32 stage)
 {
-    static const struct pt_column columns[] = {
-        {"name", "Range", PT_SHOW_TEXT},
-        {"gpu_s", "GPU time", PT_SHOW_SECONDS},
-        {"gpu_self_s", "Of its own", PT_SHOW_SECONDS},
-        {"by_others_s", "By other threads", PT_SHOW_SECONDS},
-        {"activities", "Pieces of work", PT_SHOW_COUNT},
-        {"calls", "Ranges", PT_SHOW_COUNT},
-        {"overlapping", "May overlap", PT_SHOW_BOOL},
-    };
     size_t n_overlapping;
     pt_gpu_overlaps_sums(gpu, &n_overlapping);
     struct range_sum *sums = pt_calloc(gpu->nodes.n + n_overlapping, sizeof *sums);
     size_t n = sum_up(gpu, stage, sums);
     n += add_overlapping(gpu, stage, sums + n);
-    struct pt_table *table = pt_metrics_table(&gpu->profile->metrics, pt_scope_stage(stage), "gpu.ranges",
-                                              "GPU time of ranges", columns, sizeof columns / sizeof *columns);
+    struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &by_range);
     qsort(sums, n, sizeof *sums, by_range_time);
-    for (size_t i = 0; i < n && i < MAX_RANGES; i++)
-        add_row(table, &gpu->profile->metrics, &sums[i]);
-    table->rows_left_out = n > MAX_RANGES ? n - MAX_RANGES : 0;
+    for (size_t i = 0; i < n; i++)
+        if (pt_rows_have_room(&rows))
+            add_row(&rows, &sums[i]);
     free(sums);
 }

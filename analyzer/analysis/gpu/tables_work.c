@@ -13,15 +13,7 @@
 #include "tables_memory.h"
 #include "tables_ranges.h"
 
-enum { MAX_KERNELS = 200 };
-
-static struct pt_table *table_of(struct gpu *gpu, pt_u32 stage, const char *name, const char *title,
-                                 const struct pt_column *columns, size_t n)
-{
-    return pt_metrics_table(&gpu->profile->metrics, pt_scope_stage(stage), name, title, columns, (pt_u32)n);
-}
-#define TABLE(gpu, stage, name, title, columns)                                                                        \
-    table_of(gpu, stage, name, title, columns, sizeof(columns) / sizeof *(columns))
+enum { MAX_KERNELS = 200, MAX_RANKS = 200 };
 
 /* ---- kernels ---- */
 
@@ -41,88 +33,120 @@ static const char *readable(struct pt_metrics *metrics, const char *name)
     return pt_metrics_text(metrics, demangled ? demangled : name ? name : "(other kernels)");
 }
 
-static struct pt_value ns_value(pt_u64 ns)
+struct kernel_row {
+    const char *name;
+    pt_u64 calls;
+    double total_s, share_percent, mean_s, p50_s, p95_s, min_s, max_s;
+    struct pt_value launch_mean_s, wait_mean_s, configurations;
+    pt_u32 device;
+};
+
+static const struct pt_column kernel_columns[] = {
+    PT_COLUMN(struct kernel_row, name, TEXT, "Kernel"),
+    PT_COLUMN(struct kernel_row, calls, COUNT, "Calls"),
+    PT_COLUMN(struct kernel_row, total_s, SECONDS, "Total"),
+    PT_COLUMN(struct kernel_row, share_percent, PERCENT, "Share"),
+    PT_COLUMN(struct kernel_row, mean_s, SECONDS, "Mean"),
+    PT_COLUMN(struct kernel_row, p50_s, SECONDS, "p50"),
+    PT_COLUMN(struct kernel_row, p95_s, SECONDS, "p95"),
+    PT_COLUMN(struct kernel_row, launch_mean_s, SECONDS, "Launch call"),
+    PT_COLUMN(struct kernel_row, wait_mean_s, SECONDS, "In the queue"),
+    PT_COLUMN(struct kernel_row, min_s, SECONDS, "Shortest"),
+    PT_COLUMN(struct kernel_row, max_s, SECONDS, "Longest"),
+    PT_COLUMN(struct kernel_row, configurations, COUNT, "Grids"),
+    PT_COLUMN(struct kernel_row, device, NUMBER, "GPU"),
+};
+static const struct pt_table_kind by_kernel = {PT_VIEW_gpu_kernels, .most = MAX_KERNELS, PT_COLUMNS(kernel_columns)};
+
+static struct pt_value mean_of(double sum_ns, pt_u64 launched)
 {
-    return pt_seconds((pt_i64)ns);
+    return launched ? pt_real(sum_ns / 1e9 / (double)launched) : pt_unknown("no launch of it was recorded");
+}
+
+static void add_kernel(struct pt_rows *rows, const struct gpu_kernel *kernel, const struct gpu_device *device,
+                       double all_ns)
+{
+    const struct pt_histogram *durations = &kernel->durations;
+    pt_rows_add(rows, &(struct kernel_row){
+                          .name = readable(rows->metrics, kernel->name),
+                          .calls = durations->count,
+                          .total_s = (double)durations->sum / 1e9,
+                          .share_percent = all_ns > 0 ? 100 * (double)durations->sum / all_ns : 0,
+                          .mean_s = (double)durations->sum / 1e9 / (double)durations->count,
+                          .p50_s = (double)pt_histogram_quantile(durations, 0.50) / 1e9,
+                          .p95_s = (double)pt_histogram_quantile(durations, 0.95) / 1e9,
+                          .launch_mean_s = mean_of((double)kernel->api_ns, kernel->launched),
+                          .wait_mean_s = mean_of((double)kernel->wait_ns, kernel->launched),
+                          .min_s = (double)durations->min / 1e9,
+                          .max_s = (double)durations->max / 1e9,
+                          .configurations = kernel->variants ? pt_integer(kernel->variants) : pt_unknown(NULL),
+                          .device = device->number,
+                      });
 }
 
 static void kernels_table(struct gpu *gpu, pt_u32 stage)
 {
-    static const struct pt_column columns[] = {
-        {"name", "Kernel", PT_SHOW_TEXT},
-        {"calls", "Calls", PT_SHOW_COUNT},
-        {"total_s", "Total", PT_SHOW_SECONDS},
-        {"share_percent", "Share", PT_SHOW_PERCENT},
-        {"mean_s", "Mean", PT_SHOW_SECONDS},
-        {"p50_s", "p50", PT_SHOW_SECONDS},
-        {"p95_s", "p95", PT_SHOW_SECONDS},
-        {"launch_mean_s", "Launch call", PT_SHOW_SECONDS},
-        {"wait_mean_s", "In the queue", PT_SHOW_SECONDS},
-        {"min_s", "Shortest", PT_SHOW_SECONDS},
-        {"max_s", "Longest", PT_SHOW_SECONDS},
-        {"configurations", "Grids", PT_SHOW_COUNT},
-        {"device", "GPU", PT_SHOW_NUMBER},
-    };
-    struct pt_table *table = TABLE(gpu, stage, "gpu.kernels", "GPU kernels", columns);
+    struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &by_kernel);
     double all_ns = 0;
     for (size_t i = 0; i < gpu->kernels.n; i++)
         if (gpu->devices.items[gpu->kernels.items[i]->device]->stage == stage)
             all_ns += (double)gpu->kernels.items[i]->durations.sum;
     for (size_t i = 0; i < gpu->kernels.n; i++) {
-        const struct gpu_kernel *kernel = gpu->kernels.items[i];
-        const struct pt_histogram *durations = &kernel->durations;
-        const struct gpu_device *device = gpu->devices.items[kernel->device];
-        if (device->stage != stage)
-            continue;
-        if (table->n_rows == MAX_KERNELS) {
-            table->rows_left_out++;
-            continue;
-        }
-        struct pt_value *row = pt_table_add_row(table);
-        const struct pt_value unknown = pt_unknown("no launch of it was recorded");
-        row[0] = pt_text(readable(&gpu->profile->metrics, kernel->name));
-        row[1] = pt_integer(durations->count);
-        row[2] = ns_value(durations->sum);
-        row[3] = pt_real(all_ns > 0 ? 100 * (double)durations->sum / all_ns : 0);
-        row[4] = pt_real((double)durations->sum / 1e9 / (double)durations->count);
-        row[5] = ns_value(pt_histogram_quantile(durations, 0.50));
-        row[6] = ns_value(pt_histogram_quantile(durations, 0.95));
-        row[7] = kernel->launched ? pt_real((double)kernel->api_ns / 1e9 / (double)kernel->launched) : unknown;
-        row[8] = kernel->launched ? pt_real((double)kernel->wait_ns / 1e9 / (double)kernel->launched) : unknown;
-        row[9] = ns_value(durations->min);
-        row[10] = ns_value(durations->max);
-        row[11] = kernel->variants ? pt_integer(kernel->variants) : pt_unknown(NULL);
-        row[12] = pt_integer(device->number);
+        const struct gpu_device *device = gpu->devices.items[gpu->kernels.items[i]->device];
+        if (device->stage == stage && pt_rows_have_room(&rows))
+            add_kernel(&rows, gpu->kernels.items[i], device, all_ns);
     }
 }
 
 /* ---- their way ---- */
 
+struct way {
+    double s, p50_s, p95_s;
+};
+
+struct launch_row {
+    pt_u32 device;
+    pt_u64 kernels;
+    struct way launch, queue, run;
+};
+
+static const struct pt_column launch_columns[] = {
+    PT_COLUMN(struct launch_row, device, NUMBER, "GPU"),
+    PT_COLUMN(struct launch_row, kernels, COUNT, "Kernels"),
+    PT_COLUMN_AT(struct launch_row, launch.s, "launch_s", SECONDS, "Launching"),
+    PT_COLUMN_AT(struct launch_row, launch.p50_s, "launch_p50_s", SECONDS, "p50"),
+    PT_COLUMN_AT(struct launch_row, launch.p95_s, "launch_p95_s", SECONDS, "p95"),
+    PT_COLUMN_AT(struct launch_row, queue.s, "queue_s", SECONDS, "In the queue"),
+    PT_COLUMN_AT(struct launch_row, queue.p50_s, "queue_p50_s", SECONDS, "p50"),
+    PT_COLUMN_AT(struct launch_row, queue.p95_s, "queue_p95_s", SECONDS, "p95"),
+    PT_COLUMN_AT(struct launch_row, run.s, "run_s", SECONDS, "Running"),
+    PT_COLUMN_AT(struct launch_row, run.p50_s, "run_p50_s", SECONDS, "p50"),
+    PT_COLUMN_AT(struct launch_row, run.p95_s, "run_p95_s", SECONDS, "p95"),
+};
+static const struct pt_table_kind by_device = {PT_VIEW_gpu_launches, PT_COLUMNS(launch_columns)};
+
+static struct way way_of(const struct pt_histogram *durations)
+{
+    return (struct way){
+        .s = (double)durations->sum / 1e9,
+        .p50_s = (double)pt_histogram_quantile(durations, 0.50) / 1e9,
+        .p95_s = (double)pt_histogram_quantile(durations, 0.95) / 1e9,
+    };
+}
+
 static void launches_table(struct gpu *gpu, pt_u32 stage)
 {
-    static const struct pt_column columns[] = {
-        {"device", "GPU", PT_SHOW_NUMBER},          {"kernels", "Kernels", PT_SHOW_COUNT},
-        {"launch_s", "Launching", PT_SHOW_SECONDS}, {"launch_p50_s", "p50", PT_SHOW_SECONDS},
-        {"launch_p95_s", "p95", PT_SHOW_SECONDS},   {"queue_s", "In the queue", PT_SHOW_SECONDS},
-        {"queue_p50_s", "p50", PT_SHOW_SECONDS},    {"queue_p95_s", "p95", PT_SHOW_SECONDS},
-        {"run_s", "Running", PT_SHOW_SECONDS},      {"run_p50_s", "p50", PT_SHOW_SECONDS},
-        {"run_p95_s", "p95", PT_SHOW_SECONDS},
-    };
-    struct pt_table *table = TABLE(gpu, stage, "gpu.launches", "From the launch of a kernel to its end", columns);
+    struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &by_device);
     for (size_t i = 0; i < gpu->devices.n; i++) {
         const struct gpu_device *device = gpu->devices.items[i];
-        if (device->stage != stage || !device->launches)
-            continue;
-        const struct pt_histogram *const parts[] = {&device->launches->call, &device->launches->queue,
-                                                    &device->launches->run};
-        struct pt_value *row = pt_table_add_row(table);
-        row[0] = pt_integer(device->number);
-        row[1] = pt_integer(parts[0]->count);
-        for (int part = 0; part < 3; part++) {
-            row[2 + 3 * part] = ns_value(parts[part]->sum);
-            row[3 + 3 * part] = ns_value(pt_histogram_quantile(parts[part], 0.50));
-            row[4 + 3 * part] = ns_value(pt_histogram_quantile(parts[part], 0.95));
-        }
+        if (device->stage == stage && device->launches)
+            pt_rows_add(&rows, &(struct launch_row){
+                                   .device = device->number,
+                                   .kernels = device->launches->call.count,
+                                   .launch = way_of(&device->launches->call),
+                                   .queue = way_of(&device->launches->queue),
+                                   .run = way_of(&device->launches->run),
+                               });
     }
 }
 
@@ -163,97 +187,135 @@ static struct pt_value is_pageable(const struct gpu_copies *copies)
     return pt_bool(from == PT_CUDA_MEMORY_PAGEABLE || to == PT_CUDA_MEMORY_PAGEABLE);
 }
 
+struct copy_row {
+    const char *kind, *from, *to;
+    struct pt_value pageable, rate_bytes_per_s;
+    bool asynchronous;
+    pt_u64 calls, bytes;
+    double total_s, p95_s, call_s;
+    pt_u32 device;
+};
+
+static const struct pt_column copy_columns[] = {
+    PT_COLUMN(struct copy_row, kind, TEXT, "Copy"),
+    PT_COLUMN(struct copy_row, from, TEXT, "From"),
+    PT_COLUMN(struct copy_row, to, TEXT, "To"),
+    PT_COLUMN(struct copy_row, pageable, BOOL, "Pageable"),
+    PT_COLUMN(struct copy_row, asynchronous, BOOL, "Asynchronous"),
+    PT_COLUMN(struct copy_row, calls, COUNT, "Calls"),
+    PT_COLUMN(struct copy_row, bytes, BYTES, "Bytes"),
+    PT_COLUMN(struct copy_row, total_s, SECONDS, "Total"),
+    PT_COLUMN(struct copy_row, rate_bytes_per_s, BYTES_PER_SECOND, "Rate"),
+    PT_COLUMN(struct copy_row, p95_s, SECONDS, "p95"),
+    PT_COLUMN(struct copy_row, call_s, SECONDS, "In calls"),
+    PT_COLUMN(struct copy_row, device, NUMBER, "GPU"),
+};
+static const struct pt_table_kind by_copy = {PT_VIEW_gpu_copies, PT_COLUMNS(copy_columns)};
+
 static void copies_table(struct gpu *gpu, pt_u32 stage)
 {
-    static const struct pt_column columns[] = {
-        {"kind", "Copy", PT_SHOW_TEXT},
-        {"from", "From", PT_SHOW_TEXT},
-        {"to", "To", PT_SHOW_TEXT},
-        {"pageable", "Pageable", PT_SHOW_BOOL},
-        {"asynchronous", "Asynchronous", PT_SHOW_BOOL},
-        {"calls", "Calls", PT_SHOW_COUNT},
-        {"bytes", "Bytes", PT_SHOW_BYTES},
-        {"total_s", "Total", PT_SHOW_SECONDS},
-        {"rate_bytes_per_s", "Rate", PT_SHOW_BYTES_PER_SECOND},
-        {"p95_s", "p95", PT_SHOW_SECONDS},
-        {"call_s", "In calls", PT_SHOW_SECONDS},
-        {"device", "GPU", PT_SHOW_NUMBER},
-    };
-    struct pt_table *table = TABLE(gpu, stage, "gpu.copies", "Copies and sets of GPU memory", columns);
+    struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &by_copy);
     for (size_t i = 0; i < gpu->copies.n; i++) {
         const struct gpu_copies *copies = gpu->copies.items[i];
         const struct gpu_device *device = gpu->devices.items[copies->device];
         const double seconds = (double)copies->durations.sum / 1e9;
         if (device->stage != stage)
             continue;
-        struct pt_value *row = pt_table_add_row(table);
-        row[0] = pt_text(kind_of(copies));
-        row[1] = copies->kinds & GPU_IS_SET ? pt_unknown(NULL) : pt_text(memory_of(copies->kinds >> 8 & 0xff));
-        row[2] = pt_text(memory_of(copies->kinds & 0x7f));
-        row[3] = is_pageable(copies);
-        row[4] = pt_bool(copies->kinds & 0x80);
-        row[5] = pt_integer(copies->durations.count);
-        row[6] = pt_integer(copies->bytes);
-        row[7] = pt_real(seconds);
-        row[8] = seconds > 0 ? pt_real((double)copies->bytes / seconds) : pt_unknown("it took no time");
-        row[9] = ns_value(pt_histogram_quantile(&copies->durations, 0.95));
-        row[10] = pt_seconds(copies->api_ns);
-        row[11] = pt_integer(device->number);
+        pt_rows_add(&rows, &(struct copy_row){
+                               .kind = kind_of(copies),
+                               .from = copies->kinds & GPU_IS_SET ? NULL : memory_of(copies->kinds >> 8 & 0xff),
+                               .to = memory_of(copies->kinds & 0x7f),
+                               .pageable = is_pageable(copies),
+                               .asynchronous = copies->kinds & 0x80,
+                               .calls = copies->durations.count,
+                               .bytes = copies->bytes,
+                               .total_s = seconds,
+                               .rate_bytes_per_s = seconds > 0 ? pt_real((double)copies->bytes / seconds)
+                                                               : pt_unknown("it took no time"),
+                               .p95_s = (double)pt_histogram_quantile(&copies->durations, 0.95) / 1e9,
+                               .call_s = (double)copies->api_ns / 1e9,
+                               .device = device->number,
+                           });
     }
 }
+
+struct size_row {
+    const char *kind, *size;
+    pt_u64 calls, bytes;
+    double total_s;
+    struct pt_value rate_bytes_per_s;
+    pt_u32 device;
+};
+
+static const struct pt_column size_columns[] = {
+    PT_COLUMN(struct size_row, kind, TEXT, "Copy"),
+    PT_COLUMN(struct size_row, size, TEXT, "Size"),
+    PT_COLUMN(struct size_row, calls, COUNT, "Calls"),
+    PT_COLUMN(struct size_row, bytes, BYTES, "Bytes"),
+    PT_COLUMN(struct size_row, total_s, SECONDS, "Total"),
+    PT_COLUMN(struct size_row, rate_bytes_per_s, BYTES_PER_SECOND, "Rate"),
+    PT_COLUMN(struct size_row, device, NUMBER, "GPU"),
+};
+static const struct pt_table_kind by_size = {PT_VIEW_gpu_copy_sizes, PT_COLUMNS(size_columns)};
 
 static void sizes_table(struct gpu *gpu, pt_u32 stage)
 {
     static const char *const names[GPU_SIZE_CLASSES] = {"up to 4 KiB",  "up to 64 KiB",  "up to 1 MiB",
                                                         "up to 16 MiB", "up to 256 MiB", "more"};
-    static const struct pt_column columns[] = {
-        {"kind", "Copy", PT_SHOW_TEXT},        {"size", "Size", PT_SHOW_TEXT},
-        {"calls", "Calls", PT_SHOW_COUNT},     {"bytes", "Bytes", PT_SHOW_BYTES},
-        {"total_s", "Total", PT_SHOW_SECONDS}, {"rate_bytes_per_s", "Rate", PT_SHOW_BYTES_PER_SECOND},
-        {"device", "GPU", PT_SHOW_NUMBER},
-    };
-    struct pt_table *table = TABLE(gpu, stage, "gpu.copy_sizes", "Sizes of copies", columns);
+    struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &by_size);
     for (size_t i = 0; i < gpu->copies.n; i++) {
         const struct gpu_copies *copies = gpu->copies.items[i];
         const struct gpu_device *device = gpu->devices.items[copies->device];
         for (int size = 0; size < GPU_SIZE_CLASSES && device->stage == stage; size++) {
-            const double seconds = (double)copies->sizes[size].ns / 1e9;
-            if (!copies->sizes[size].calls)
-                continue;
-            struct pt_value *row = pt_table_add_row(table);
-            row[0] = pt_text(kind_of(copies));
-            row[1] = pt_text(names[size]);
-            row[2] = pt_integer(copies->sizes[size].calls);
-            row[3] = pt_integer(copies->sizes[size].bytes);
-            row[4] = pt_real(seconds);
-            row[5] = seconds > 0 ? pt_real((double)copies->sizes[size].bytes / seconds) : pt_unknown(NULL);
-            row[6] = pt_integer(device->number);
+            const double seconds = (double)copies->sizes[size].ns / 1e9, bytes = (double)copies->sizes[size].bytes;
+            if (copies->sizes[size].calls)
+                pt_rows_add(&rows, &(struct size_row){
+                                       .kind = kind_of(copies),
+                                       .size = names[size],
+                                       .calls = copies->sizes[size].calls,
+                                       .bytes = copies->sizes[size].bytes,
+                                       .total_s = seconds,
+                                       .rate_bytes_per_s = seconds > 0 ? pt_real(bytes / seconds) : pt_unknown(NULL),
+                                       .device = device->number,
+                                   });
         }
     }
 }
 
 /* ---- collectives ---- */
 
+struct rank_row {
+    const char *process;
+    pt_u32 pid;
+    pt_u64 calls;
+    double total_s;
+    struct pt_value rank;
+};
+
+static const struct pt_column rank_columns[] = {
+    PT_COLUMN(struct rank_row, process, TEXT, "Process"),    PT_COLUMN(struct rank_row, pid, NUMBER, "PID"),
+    PT_COLUMN(struct rank_row, calls, COUNT, "Collectives"), PT_COLUMN(struct rank_row, total_s, SECONDS, "Total"),
+    PT_COLUMN(struct rank_row, rank, NUMBER, "Rank"),
+};
+static const struct pt_table_kind by_rank = {PT_VIEW_gpu_collectives, .most = MAX_RANKS, PT_COLUMNS(rank_columns)};
+
 static void collectives_table(struct gpu *gpu, pt_u32 stage)
 {
-    static const struct pt_column columns[] = {
-        {"process", "Process", PT_SHOW_TEXT},    {"pid", "PID", PT_SHOW_NUMBER},
-        {"calls", "Collectives", PT_SHOW_COUNT}, {"total_s", "Total", PT_SHOW_SECONDS},
-        {"rank", "Rank", PT_SHOW_NUMBER},
-    };
     const struct pt_session *session = gpu->profile->session;
-    struct pt_table *table = TABLE(gpu, stage, "gpu.collectives", "NCCL by process", columns);
+    struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &by_rank);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
         const struct gpu_process *own = gpu->processes[i];
-        if (!own || !own->nccl_calls || pt_gpu_stage_of(gpu, process) != stage || table->n_rows == MAX_KERNELS)
+        if (!own || !own->nccl_calls || pt_gpu_stage_of(gpu, process) != stage)
             continue;
-        struct pt_value *row = pt_table_add_row(table);
-        row[0] = pt_text(process->comm ? process->comm : pt_base_name(process->exe));
-        row[1] = pt_integer(process->pid);
-        row[2] = pt_integer(own->nccl_calls);
-        row[3] = pt_seconds(own->nccl_ns);
-        row[4] = process->rank >= 0 ? pt_integer((pt_u64)process->rank) : pt_unknown("no launcher gave it one");
+        pt_rows_add(&rows, &(struct rank_row){
+                               .process = process->comm ? process->comm : pt_base_name(process->exe),
+                               .pid = process->pid,
+                               .calls = own->nccl_calls,
+                               .total_s = (double)own->nccl_ns / 1e9,
+                               .rank = process->rank >= 0 ? pt_integer((pt_u64)process->rank)
+                                                          : pt_unknown("no launcher gave it one"),
+                           });
     }
 }
 
