@@ -122,46 +122,67 @@ static struct pt_value percent(const struct sums *sums, double s)
 
 /* ---- tables ---- */
 
-/* The figures come before the names of files: a terminal of 80 columns cuts what is to the right. */
-static const struct pt_column function_columns[] = {
-    {"function", "Function", PT_SHOW_TEXT},
-    {"self_percent", "Self", PT_SHOW_PERCENT},
-    {"total_percent", "Total", PT_SHOW_PERCENT},
-    {"self_s", "Self time", PT_SHOW_SECONDS},
-    {"module", "Module", PT_SHOW_TEXT},
-    {"file", "File", PT_SHOW_TEXT},
-    {"line", "Line", PT_SHOW_NUMBER},
-    {"total_s", "Total time", PT_SHOW_SECONDS},
-    {"samples", "Samples", PT_SHOW_COUNT},
+struct function_row {
+    pt_u32 pid, tid; /* in the table by thread only */
+    const char *comm;
+    const char *function;
+    struct pt_value self_percent, total_percent, module, file, line;
+    double self_s, total_s;
+    pt_u64 samples;
 };
-enum { FUNCTION_COLUMNS = sizeof function_columns / sizeof *function_columns };
 
-static void fill_function(struct pt_metrics *metrics, const struct sums *sums, const struct weight *weight,
-                          struct pt_value *row)
+/* The figures come before the names of files: a terminal of 80 columns cuts what is to the right. */
+#define FUNCTION_COLUMNS                                                                                               \
+    PT_COLUMN(struct function_row, function, TEXT, "Function"),                                                        \
+        PT_COLUMN(struct function_row, self_percent, PERCENT, "Self"),                                                 \
+        PT_COLUMN(struct function_row, total_percent, PERCENT, "Total"),                                               \
+        PT_COLUMN(struct function_row, self_s, SECONDS, "Self time"),                                                  \
+        PT_COLUMN(struct function_row, module, TEXT, "Module"), PT_COLUMN(struct function_row, file, TEXT, "File"),    \
+        PT_COLUMN(struct function_row, line, NUMBER, "Line"),                                                          \
+        PT_COLUMN(struct function_row, total_s, SECONDS, "Total time"),                                                \
+        PT_COLUMN(struct function_row, samples, COUNT, "Samples")
+
+static const struct pt_column function_columns[] = {FUNCTION_COLUMNS};
+static const struct pt_column thread_columns[] = {
+    PT_COLUMN(struct function_row, pid, NUMBER, "Pid"),
+    PT_COLUMN(struct function_row, tid, NUMBER, "Tid"),
+    PT_COLUMN(struct function_row, comm, TEXT, "Thread"),
+    FUNCTION_COLUMNS,
+};
+static const struct pt_table_kind by_function = {PT_VIEW_cpu_functions, .most = MOST_FUNCTIONS,
+                                                 PT_COLUMNS(function_columns)};
+static const struct pt_table_kind by_thread_and_function = {PT_VIEW_cpu_thread_functions, PT_COLUMNS(thread_columns)};
+
+static struct function_row row_of(struct pt_metrics *metrics, const struct sums *sums, const struct weight *weight)
 {
     const struct pt_function_row *named = &sums->rows.items[weight->id];
     const struct pt_cpu_function *function = &sums->view->functions.items[named->function];
-    row[0] = pt_text(pt_metrics_text(metrics, named->name));
-    row[1] = percent(sums, weight->self_s);
-    row[2] = percent(sums, weight->total_s);
-    row[3] = pt_real(weight->self_s);
-    row[4] = named->module ? pt_text(pt_metrics_text(metrics, named->module)) : pt_unknown("in no file");
-    row[5] = function->file ? pt_text(pt_metrics_text(metrics, function->file)) : pt_unknown("no debug information");
-    row[6] = function->line ? pt_integer(function->line) : pt_unknown("no debug information");
-    row[7] = pt_real(weight->total_s);
-    row[8] = pt_integer(weight->samples);
+    const struct pt_value no_file = pt_unknown("in no file"), no_debug = pt_unknown("no debug information");
+    return (struct function_row){
+        .function = pt_metrics_text(metrics, named->name),
+        .self_percent = percent(sums, weight->self_s),
+        .total_percent = percent(sums, weight->total_s),
+        .self_s = weight->self_s,
+        .module = named->module ? pt_text(pt_metrics_text(metrics, named->module)) : no_file,
+        .file = function->file ? pt_text(pt_metrics_text(metrics, function->file)) : no_debug,
+        .line = function->line ? pt_integer(function->line) : no_debug,
+        .total_s = weight->total_s,
+        .samples = weight->samples,
+    };
 }
 
 static void add_functions(struct pt_metrics *metrics, struct pt_scope scope, struct sums *sums)
 {
     struct weights *list = &sums->functions;
-    struct pt_table *table =
-        pt_metrics_table(metrics, scope, "cpu.functions", "CPU by function", function_columns, FUNCTION_COLUMNS);
+    struct pt_rows rows = pt_rows(metrics, scope, &by_function);
     if (list->n)
         qsort(list->items, list->n, sizeof *list->items, by_self);
-    for (size_t i = 0; i < list->n && i < MOST_FUNCTIONS; i++)
-        fill_function(metrics, sums, &list->items[i], pt_table_add_row(table));
-    table->rows_left_out = list->n > MOST_FUNCTIONS ? list->n - MOST_FUNCTIONS : 0;
+    for (size_t i = 0; i < list->n; i++) {
+        if (!pt_rows_have_room(&rows))
+            continue;
+        const struct function_row row = row_of(metrics, sums, &list->items[i]);
+        pt_rows_add(&rows, &row);
+    }
 }
 
 static int by_thread(const void *a, const void *b)
@@ -173,14 +194,8 @@ static int by_thread(const void *a, const void *b)
 /* The few hottest functions of each thread. */
 static void add_thread_functions(struct pt_metrics *metrics, struct pt_scope scope, struct sums *sums)
 {
-    static const struct pt_column before[] = {
-        {"pid", "Pid", PT_SHOW_NUMBER}, {"tid", "Tid", PT_SHOW_NUMBER}, {"comm", "Thread", PT_SHOW_TEXT}};
-    struct pt_column columns[3 + FUNCTION_COLUMNS];
-    for (size_t i = 0; i < 3 + FUNCTION_COLUMNS; i++)
-        columns[i] = i < 3 ? before[i] : function_columns[i - 3];
     struct weights *list = &sums->of_threads;
-    struct pt_table *table = pt_metrics_table(metrics, scope, "cpu.thread_functions", "CPU by thread and function",
-                                              columns, 3 + FUNCTION_COLUMNS);
+    struct pt_table *table = pt_metrics_add_table(metrics, scope, &by_thread_and_function);
     if (list->n)
         qsort(list->items, list->n, sizeof *list->items, by_thread);
     for (size_t i = 0, of_this = 0, threads = 0; i < list->n; i++) {
@@ -192,11 +207,11 @@ static void add_thread_functions(struct pt_metrics *metrics, struct pt_scope sco
             continue;
         }
         const struct pt_cpu_thread *thread = &sums->view->data->threads[list->items[i].thread];
-        struct pt_value *row = pt_table_add_row(table);
-        row[0] = pt_integer(thread->pid);
-        row[1] = pt_integer(thread->tid);
-        row[2] = pt_text(pt_metrics_text(metrics, thread->comm));
-        fill_function(metrics, sums, &list->items[i], row + 3);
+        struct function_row row = row_of(metrics, sums, &list->items[i]);
+        row.pid = thread->pid;
+        row.tid = thread->tid;
+        row.comm = pt_metrics_text(metrics, thread->comm);
+        pt_table_add(table, &row);
     }
 }
 
@@ -216,26 +231,35 @@ const char *pt_cpu_stack_text(struct pt_metrics *metrics, const struct pt_cpu_vi
     return text.n ? pt_metrics_text(metrics, pt_str_text(&text)) : "(no stack)";
 }
 
+struct stack_row {
+    struct pt_value percent;
+    double cpu_s;
+    pt_u64 samples;
+    const char *stack;
+};
+
+static const struct pt_column stack_columns[] = {
+    PT_COLUMN(struct stack_row, percent, PERCENT, "CPU"),
+    PT_COLUMN(struct stack_row, cpu_s, SECONDS, "CPU time"),
+    PT_COLUMN(struct stack_row, samples, COUNT, "Samples"),
+    PT_COLUMN(struct stack_row, stack, TEXT, "Stack"),
+};
+static const struct pt_table_kind by_stack = {PT_VIEW_cpu_stacks, .most = MOST_STACKS, PT_COLUMNS(stack_columns)};
+
 static void add_stacks(struct pt_metrics *metrics, struct pt_scope scope, struct sums *sums)
 {
-    static const struct pt_column columns[] = {
-        {"percent", "CPU", PT_SHOW_PERCENT},
-        {"cpu_s", "CPU time", PT_SHOW_SECONDS},
-        {"samples", "Samples", PT_SHOW_COUNT},
-        {"stack", "Stack", PT_SHOW_TEXT},
-    };
     struct weights *list = &sums->stacks;
-    struct pt_table *table = pt_metrics_table(metrics, scope, "cpu.stacks", "CPU by stack", columns, 4);
+    struct pt_rows rows = pt_rows(metrics, scope, &by_stack);
     if (list->n)
         qsort(list->items, list->n, sizeof *list->items, by_self);
-    for (size_t i = 0; i < list->n && i < MOST_STACKS; i++) {
-        struct pt_value *row = pt_table_add_row(table);
-        row[0] = percent(sums, list->items[i].self_s);
-        row[1] = pt_real(list->items[i].self_s);
-        row[2] = pt_integer(list->items[i].samples);
-        row[3] = pt_text(pt_cpu_stack_text(metrics, sums->view, list->items[i].id));
-    }
-    table->rows_left_out = list->n > MOST_STACKS ? list->n - MOST_STACKS : 0;
+    for (size_t i = 0; i < list->n; i++)
+        if (pt_rows_have_room(&rows))
+            pt_rows_add(&rows, &(struct stack_row){
+                                   .percent = percent(sums, list->items[i].self_s),
+                                   .cpu_s = list->items[i].self_s,
+                                   .samples = list->items[i].samples,
+                                   .stack = pt_cpu_stack_text(metrics, sums->view, list->items[i].id),
+                               });
 }
 
 void pt_cpu_tables(struct pt_metrics *metrics, struct pt_scope scope, struct pt_cpu_view *view)

@@ -256,23 +256,44 @@ struct stage_sites {
     bool knows_lives; /* what lived when is known */
 };
 
+struct site_row {
+    const char *function, *stack;
+    struct pt_value bytes, allocs, live_end_bytes, churn_bytes;
+    pt_u64 samples;
+};
+
+static const struct pt_column columns[] = {
+    PT_COLUMN(struct site_row, function, TEXT, "Allocated in"),
+    PT_COLUMN(struct site_row, bytes, BYTES, "Bytes (est.)"),
+    PT_COLUMN(struct site_row, allocs, COUNT, "Calls (est.)"),
+    PT_COLUMN(struct site_row, live_end_bytes, BYTES, "Live at end"),
+    PT_COLUMN(struct site_row, churn_bytes, BYTES, "Short-lived"),
+    PT_COLUMN(struct site_row, samples, COUNT, "Samples"),
+    PT_COLUMN(struct site_row, stack, TEXT, "Stack"),
+};
+static const struct pt_table_kind by_function = {PT_VIEW_heap_sites, .most = MAX_ROWS, PT_COLUMNS(columns)};
+static const struct pt_table_kind by_call_stack = {PT_VIEW_heap_stacks, .most = MAX_ROWS, PT_COLUMNS(columns)};
+
+static void add_site(struct pt_table *table, const struct named_site *site, bool knows_lives)
+{
+    const struct pt_value unknown = pt_unknown(too_many_blocks);
+    pt_table_add(table, &(struct site_row){
+                            .function = site->text.leaf,
+                            .bytes = rounded(site->sum.bytes),
+                            .allocs = rounded(site->sum.allocs),
+                            .live_end_bytes = knows_lives ? rounded(site->sum.live_bytes) : unknown,
+                            .churn_bytes = knows_lives ? rounded(site->sum.churn_bytes) : unknown,
+                            .samples = site->sum.samples,
+                            .stack = site->text.stack,
+                        });
+}
+
 static void table_of_sites(struct pt_profile *profile, struct pt_symbols *symbols, const struct stage_sites *sites,
                            bool by_stack)
 {
-    static const struct pt_column columns[] = {
-        {"function", "Allocated in", PT_SHOW_TEXT},
-        {"bytes", "Bytes (est.)", PT_SHOW_BYTES},
-        {"allocs", "Calls (est.)", PT_SHOW_COUNT},
-        {"live_end_bytes", "Live at end", PT_SHOW_BYTES},
-        {"churn_bytes", "Short-lived", PT_SHOW_BYTES},
-        {"samples", "Samples", PT_SHOW_COUNT},
-        {"stack", "Stack", PT_SHOW_TEXT},
-    };
-    static const char *const names[] = {"heap.sites", "heap.stacks"};
-    static const char *const titles[] = {"Heap by function", "Heap by call stack"};
     struct pt_metrics *metrics = &profile->metrics;
     struct pt_table *table =
-        pt_metrics_table(metrics, pt_scope_stage(sites->stage), names[by_stack], titles[by_stack], columns, 7);
+        pt_metrics_add_table(metrics, pt_scope_stage(sites->stage), by_stack ? &by_call_stack : &by_function);
     struct named_site *named = pt_calloc(MAX_NAMED_SITES, sizeof *named);
     pt_u32 n_named = 0;
     for (size_t i = 0; i < sites->n && i < MAX_NAMED_SITES; i++) {
@@ -281,18 +302,9 @@ static void table_of_sites(struct pt_profile *profile, struct pt_symbols *symbol
         merge_site(named, &n_named, text, &sites->first[i], by_stack);
     }
     qsort(named, n_named, sizeof *named, named_by_bytes);
-    for (pt_u32 i = 0; i < n_named && i < MAX_ROWS; i++) {
-        struct pt_value *cells = pt_table_add_row(table);
-        cells[0] = pt_text(named[i].text.leaf);
-        cells[1] = rounded(named[i].sum.bytes);
-        cells[2] = rounded(named[i].sum.allocs);
-        cells[3] = sites->knows_lives ? rounded(named[i].sum.live_bytes) : pt_unknown(too_many_blocks);
-        cells[4] = sites->knows_lives ? rounded(named[i].sum.churn_bytes) : pt_unknown(too_many_blocks);
-        cells[5] = pt_integer(named[i].sum.samples);
-        cells[6] = pt_text(named[i].text.stack);
-    }
-    table->rows_left_out =
-        (n_named > MAX_ROWS ? n_named - MAX_ROWS : 0) + (sites->n > MAX_NAMED_SITES ? sites->n - MAX_NAMED_SITES : 0);
+    for (pt_u32 i = 0; i < n_named; i++)
+        add_site(table, &named[i], sites->knows_lives);
+    table->rows_left_out += sites->n > MAX_NAMED_SITES ? sites->n - MAX_NAMED_SITES : 0;
     free(named);
 }
 
