@@ -109,57 +109,69 @@ static void set_untraced(struct pt_profile *profile, pt_u32 stage)
 
 /* ---- every main thread ---- */
 
+struct process_row {
+    const char *process;
+    pt_u32 pid;
+    double wall_s;
+    struct pt_value cpu_s, cpu_percent, file_s, network_s, data_wait_s, lock_s, sleep_s, child_wait_s;
+};
+
+static const struct pt_column columns[] = {
+    PT_COLUMN(struct process_row, process, TEXT, "Process"),
+    PT_COLUMN(struct process_row, pid, NUMBER, "PID"),
+    PT_COLUMN(struct process_row, wall_s, SECONDS, "Lived"),
+    PT_COLUMN(struct process_row, cpu_s, SECONDS, "CPU"),
+    PT_COLUMN(struct process_row, cpu_percent, PERCENT, "CPU share"),
+    PT_COLUMN(struct process_row, file_s, SECONDS, "Files"),
+    PT_COLUMN(struct process_row, network_s, SECONDS, "Network"),
+    PT_COLUMN(struct process_row, data_wait_s, SECONDS, "Data wait"),
+    PT_COLUMN(struct process_row, lock_s, SECONDS, "Locks"),
+    PT_COLUMN(struct process_row, sleep_s, SECONDS, "Sleep"),
+    PT_COLUMN(struct process_row, child_wait_s, SECONDS, "Child wait"),
+};
+static const struct pt_table_kind by_process = {PT_VIEW_workers, .most = PT_ACCOUNT_MOST_WORKERS, PT_COLUMNS(columns)};
+
+/* CPU time counts from exec, life from when the library was there: for a process of a moment the two disagree. */
+static struct pt_value cpu_share(const struct pt_process *process, double cpu_s, double wall_s)
+{
+    return wall_s < cpu_s / (process->n_threads ? process->n_threads : 1)
+               ? pt_unknown("it noted more CPU time than its threads can have used in its recorded life")
+               : pt_real(100 * cpu_s / wall_s);
+}
+
+static void add_worker(struct account *account, struct pt_rows *rows, const struct pt_thread *thread)
+{
+    const struct pt_process *process = thread->process;
+    const struct pt_value none = pt_unknown("the process ended before it noted its CPU time");
+    const double wall_s = (double)(process->end_ns - process->start_ns) / 1e9, cpu_s = (double)process->cpu_ns / 1e9;
+    struct account_split split = {0};
+    pt_account_add_thread(account, thread, &split);
+    const double file_ns = split.ns[PT_PART_file_read] + split.ns[PT_PART_file_write] + split.ns[PT_PART_file_meta];
+    const double lock_ns = split.ns[PT_PART_lock] + split.ns[PT_PART_gil_wait];
+    pt_rows_add(rows, &(struct process_row){
+                          .process = process->comm ? process->comm : pt_base_name(process->exe),
+                          .pid = process->pid,
+                          .wall_s = wall_s,
+                          .cpu_s = process->cpu_ns ? pt_real(cpu_s) : none,
+                          .cpu_percent = process->cpu_ns ? cpu_share(process, cpu_s, wall_s) : none,
+                          .file_s = pt_account_part_of(process, PT_PART_file_read, file_ns),
+                          .network_s = pt_account_part_of(process, PT_PART_network, split.ns[PT_PART_network]),
+                          .data_wait_s = pt_account_part_of(process, PT_PART_data_wait, split.ns[PT_PART_data_wait]),
+                          .lock_s = pt_account_part_of(process, PT_PART_lock, lock_ns),
+                          .sleep_s = pt_account_part_of(process, PT_PART_sleep, split.ns[PT_PART_sleep]),
+                          .child_wait_s = pt_account_part_of(process, PT_PART_child_wait, split.ns[PT_PART_child_wait]),
+                      });
+}
+
 static void set_workers(struct account *account, pt_u32 stage)
 {
-    static const struct pt_column columns[] = {
-        {"process", "Process", PT_SHOW_TEXT},
-        {"pid", "PID", PT_SHOW_NUMBER},
-        {"wall_s", "Lived", PT_SHOW_SECONDS},
-        {"cpu_s", "CPU", PT_SHOW_SECONDS},
-        {"cpu_percent", "CPU share", PT_SHOW_PERCENT},
-        {"file_s", "Files", PT_SHOW_SECONDS},
-        {"network_s", "Network", PT_SHOW_SECONDS},
-        {"data_wait_s", "Data wait", PT_SHOW_SECONDS},
-        {"lock_s", "Locks", PT_SHOW_SECONDS},
-        {"sleep_s", "Sleep", PT_SHOW_SECONDS},
-        {"child_wait_s", "Child wait", PT_SHOW_SECONDS},
-    };
     struct pt_profile *profile = account->profile;
     const struct pt_session *session = profile->session;
-    struct pt_table *table = pt_metrics_table(&profile->metrics, pt_scope_stage(stage), "workers", "Main threads",
-                                              columns, sizeof columns / sizeof *columns);
+    struct pt_rows rows = pt_rows(&profile->metrics, pt_scope_stage(stage), &by_process);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
-        const struct pt_process *process = session->processes[i];
-        const struct pt_thread *thread = pt_main_thread(process);
-        if (!thread || pt_profile_stage_of(profile, process) != stage)
-            continue;
-        if (table->n_rows == PT_ACCOUNT_MOST_WORKERS) {
-            table->rows_left_out++;
-            continue;
-        }
-        struct account_split split = {0};
-        pt_account_add_thread(account, thread, &split);
-        const double wall_s = (double)(process->end_ns - process->start_ns) / 1e9;
-        const double cpu_s = process->cpu_ns ? (double)process->cpu_ns / 1e9 : NAN;
-        struct pt_value *row = pt_table_add_row(table);
-        row[0] = pt_text(process->comm ? process->comm : pt_base_name(process->exe));
-        row[1] = pt_integer(process->pid);
-        row[2] = pt_real(wall_s);
-        row[3] = isnan(cpu_s) ? pt_unknown("the process ended before it noted its CPU time") : pt_real(cpu_s);
-        /* CPU time counts from exec, life from when the library was there: for a process of a moment the two disagree.
-         */
-        row[4] = isnan(cpu_s) || wall_s < cpu_s / (process->n_threads ? process->n_threads : 1)
-                     ? pt_unknown(isnan(cpu_s)
-                                      ? "the process ended before it noted its CPU time"
-                                      : "it noted more CPU time than its threads can have used in its recorded life")
-                     : pt_real(100 * cpu_s / wall_s);
-        const double file_ns = split.ns[PT_PART_file_read] + split.ns[PT_PART_file_write] + split.ns[PT_PART_file_meta];
-        row[5] = pt_account_part_of(process, PT_PART_file_read, file_ns);
-        split.ns[PT_PART_lock] += split.ns[PT_PART_gil_wait];
-        const enum pt_time_part parts[] = {PT_PART_network, PT_PART_data_wait, PT_PART_lock, PT_PART_sleep,
-                                           PT_PART_child_wait};
-        for (size_t j = 0; j < sizeof parts / sizeof *parts; j++)
-            row[6 + j] = pt_account_part_of(process, parts[j], split.ns[parts[j]]);
+        const struct pt_thread *thread = pt_main_thread(session->processes[i]);
+        if (thread && pt_profile_stage_of(profile, session->processes[i]) == stage && pt_rows_have_room(&rows))
+            add_worker(account, &rows, thread);
     }
 }
 

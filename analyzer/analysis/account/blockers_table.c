@@ -68,8 +68,29 @@ static const char *why_unknown(const struct account *account, const struct follo
     return pt_account_part_of(followed->target->process, (enum pt_time_part)part, 0).reason;
 }
 
-/* What it is, the parts without the heap, which has no times, and the thread. */
-enum { N_NAMES = 8, N_COLUMNS = N_NAMES + PT_PART__COUNT };
+struct wait_row {
+    const char *wait, *waited_for, *waiter, *mostly;
+    pt_u32 pid, step, tid;
+    pt_u64 waits;
+    double total_s;
+    struct pt_value parts[PT_PART__COUNT];
+};
+
+static const struct pt_column columns[] = {
+    PT_COLUMN(struct wait_row, wait, TEXT, "Wait"),
+    PT_COLUMN(struct wait_row, waited_for, TEXT, "Waited for"),
+    PT_COLUMN(struct wait_row, pid, NUMBER, "PID"),
+    PT_COLUMN(struct wait_row, step, NUMBER, "Step"),
+    PT_COLUMN(struct wait_row, waiter, TEXT, "Who waited"),
+    PT_COLUMN(struct wait_row, waits, COUNT, "Waits"),
+    PT_COLUMN(struct wait_row, total_s, SECONDS, "Total"),
+    PT_COLUMN(struct wait_row, mostly, TEXT, "Which meanwhile was"),
+#define PART(id, label) PT_COLUMN_AT(struct wait_row, parts[PT_PART_##id], #id "_s", SECONDS, label),
+#include "facts/time_parts.def"
+#undef PART
+    PT_COLUMN(struct wait_row, tid, NUMBER, NULL),
+};
+static const struct pt_table_kind by_wait = {PT_VIEW_waits, PT_COLUMNS(columns)};
 
 static void add_row(struct account *account, struct pt_table *table, struct followed *followed)
 {
@@ -84,19 +105,20 @@ static void add_row(struct account *account, struct pt_table *table, struct foll
     }
     const char *most = mostly(profile, followed, ns, has_cpu(account, followed));
     ns[PT_PART_computing] += ns[PT_PART_python] + ns[PT_PART_native];
-    struct pt_value *row = pt_table_add_row(table);
-    row[0] = pt_text(pt_time_parts[followed->part].label);
-    row[1] = pt_text(name_of(profile, followed->target));
-    row[2] = pt_integer(followed->target->process->pid);
-    row[N_COLUMNS - 1] = pt_integer(followed->target->tid);
-    row[3] = pt_integer(followed->step);
-    row[4] = pt_text(name_of(profile, followed->waiter));
-    row[5] = pt_integer(followed->waits);
-    row[6] = pt_real(followed->total_ns / 1e9);
-    row[7] = pt_text(most);
-    for (int part = 0, column = N_NAMES; part < PT_PART__COUNT; part++)
-        if (part != PT_PART_heap)
-            row[column++] = reasons[part] ? pt_unknown(reasons[part]) : pt_real(ns[part] / 1e9);
+    struct wait_row row = {
+        .wait = pt_time_parts[followed->part].label,
+        .waited_for = name_of(profile, followed->target),
+        .pid = followed->target->process->pid,
+        .step = followed->step,
+        .waiter = name_of(profile, followed->waiter),
+        .waits = followed->waits,
+        .total_s = followed->total_ns / 1e9,
+        .mostly = most,
+        .tid = followed->target->tid,
+    };
+    for (int part = 0; part < PT_PART__COUNT; part++)
+        row.parts[part] = reasons[part] ? pt_unknown(reasons[part]) : pt_real(ns[part] / 1e9);
+    pt_table_add(table, &row);
     followed->is_shown = true;
 }
 
@@ -130,18 +152,9 @@ static void add_rows(struct account *account, struct pt_table *table, pt_u32 sta
 
 static struct pt_table *new_table(struct pt_profile *profile, pt_u32 stage)
 {
-    struct pt_column columns[N_COLUMNS] = {
-        {"wait", "Wait", PT_SHOW_TEXT},         {"waited_for", "Waited for", PT_SHOW_TEXT},
-        {"pid", "PID", PT_SHOW_NUMBER},         {"step", "Step", PT_SHOW_NUMBER},
-        {"waiter", "Who waited", PT_SHOW_TEXT}, {"waits", "Waits", PT_SHOW_COUNT},
-        {"total_s", "Total", PT_SHOW_SECONDS},  {"mostly", "Which meanwhile was", PT_SHOW_TEXT},
-    };
-    for (int part = 0, column = N_NAMES; part < PT_PART__COUNT; part++)
-        if (part != PT_PART_heap)
-            columns[column++] = (struct pt_column){pt_time_parts[part].key, pt_time_parts[part].label, PT_SHOW_SECONDS};
-    columns[N_COLUMNS - 1] = (struct pt_column){"tid", NULL, PT_SHOW_NUMBER};
-    return pt_metrics_table(&profile->metrics, pt_scope_stage(stage), "waits", "Waits for other processes and threads",
-                            columns, N_COLUMNS);
+    struct pt_table *table = pt_metrics_add_table(&profile->metrics, pt_scope_stage(stage), &by_wait);
+    pt_table_drop_column(table, pt_time_parts[PT_PART_heap].key); /* the heap has no times */
+    return table;
 }
 
 void pt_account_set_followed(struct account *account, pt_u32 stage)

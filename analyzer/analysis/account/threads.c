@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cpu.h"
 #include "parts.h"
@@ -83,42 +84,41 @@ static struct shown *list_of(const struct account *account, pt_u32 stage, size_t
 
 /* ---- the table ---- */
 
-enum { N_NAMES = 5, N_COLUMNS = N_NAMES + PT_PART__COUNT };
+struct thread_row {
+    const char *process, *thread;
+    struct pt_value pid, tid; /* of one thread only */
+    double lived_s;
+    struct pt_value parts[PT_PART__COUNT];
+};
 
-static struct pt_table *new_table(struct pt_profile *profile, pt_u32 stage)
-{
-    struct pt_column columns[N_COLUMNS] = {{"process", "Process", PT_SHOW_TEXT},
-                                           {"pid", "PID", PT_SHOW_NUMBER},
-                                           {"tid", "TID", PT_SHOW_NUMBER},
-                                           {"thread", "Thread", PT_SHOW_TEXT},
-                                           {"lived_s", "Lived", PT_SHOW_SECONDS}};
-    for (int part = 0; part < PT_PART__COUNT; part++)
-        columns[N_NAMES + part] =
-            (struct pt_column){pt_time_parts[part].key, pt_time_parts[part].label, PT_SHOW_SECONDS};
-    return pt_metrics_table(&profile->metrics, pt_scope_stage(stage), "threads", "Where the time of each thread went",
-                            columns, N_COLUMNS);
-}
+static const struct pt_column columns[] = {
+    PT_COLUMN(struct thread_row, process, TEXT, "Process"),  PT_COLUMN(struct thread_row, pid, NUMBER, "PID"),
+    PT_COLUMN(struct thread_row, tid, NUMBER, "TID"),        PT_COLUMN(struct thread_row, thread, TEXT, "Thread"),
+    PT_COLUMN(struct thread_row, lived_s, SECONDS, "Lived"),
+#define PART(id, label) PT_COLUMN_AT(struct thread_row, parts[PT_PART_##id], #id "_s", SECONDS, label),
+#include "facts/time_parts.def"
+#undef PART
+};
+static const struct pt_table_kind by_thread = {PT_VIEW_thread_time, PT_COLUMNS(columns)};
 
-static void add_row(struct account *account, struct pt_table *table, pt_u32 stage, const struct pt_thread *thread)
+static void add_row(struct account *account, struct pt_rows *rows, pt_u32 stage, const struct pt_thread *thread)
 {
-    struct pt_profile *profile = account->profile;
     const struct pt_process *process = thread->process;
-    const char *name = pt_thread_name(profile, thread);
     struct account_result result;
-    struct pt_value *row = pt_table_add_row(table);
-    row[0] = pt_text(process->comm ? process->comm : pt_base_name(process->exe));
-    row[1] = pt_integer(process->pid);
-    row[2] = pt_integer(thread->tid);
-    row[3] = pt_text(thread->tid == process->pid ? "main" : name);
-    row[4] = pt_real(account_of(account, stage, thread, &result) / 1e9);
-    for (int part = 0; part < PT_PART__COUNT; part++)
-        row[N_NAMES + part] = result.parts[part];
+    struct thread_row row = {
+        .process = process->comm ? process->comm : pt_base_name(process->exe),
+        .pid = pt_integer(process->pid),
+        .tid = pt_integer(thread->tid),
+        .thread = thread->tid == process->pid ? "main" : pt_thread_name(account->profile, thread),
+        .lived_s = account_of(account, stage, thread, &result) / 1e9,
+    };
+    memcpy(row.parts, result.parts, sizeof row.parts);
+    pt_rows_add(rows, &row);
 }
 
 /* A part that is unknown of all of them is unknown; of some, it is in their unattributed time. */
-static void add_rest(struct account *account, struct pt_table *table, pt_u32 stage, const struct shown *list, size_t n)
+static void add_rest(struct account *account, struct pt_rows *rows, pt_u32 stage, const struct shown *list, size_t n)
 {
-    struct pt_value *row = pt_table_add_row(table);
     double lived_ns = 0, sums_s[PT_PART__COUNT] = {0};
     bool is_known[PT_PART__COUNT] = {false};
     struct account_result result = {0};
@@ -129,20 +129,23 @@ static void add_rest(struct account *account, struct pt_table *table, pt_u32 sta
             is_known[part] |= result.parts[part].type != PT_VALUE_UNKNOWN;
         }
     }
-    row[0] = pt_text(pt_metrics_format(&account->profile->metrics, "%zu other threads", n));
-    row[4] = pt_real(lived_ns / 1e9);
+    struct thread_row row = {
+        .process = pt_metrics_format(rows->metrics, "%zu other threads", n),
+        .lived_s = lived_ns / 1e9,
+    };
     for (int part = 0; part < PT_PART__COUNT; part++)
-        row[N_NAMES + part] = is_known[part] ? pt_real(sums_s[part]) : result.parts[part];
+        row.parts[part] = is_known[part] ? pt_real(sums_s[part]) : result.parts[part];
+    pt_rows_add(rows, &row);
 }
 
 void pt_account_set_threads(struct account *account, pt_u32 stage)
 {
     size_t n;
     struct shown *list = list_of(account, stage, &n);
-    struct pt_table *table = n ? new_table(account->profile, stage) : NULL;
+    struct pt_rows rows = pt_rows(&account->profile->metrics, pt_scope_stage(stage), &by_thread);
     for (size_t i = 0; i < n && i < PT_ACCOUNT_MOST_SHOWN; i++)
-        add_row(account, table, stage, list[i].thread);
+        add_row(account, &rows, stage, list[i].thread);
     if (n > PT_ACCOUNT_MOST_SHOWN)
-        add_rest(account, table, stage, list + PT_ACCOUNT_MOST_SHOWN, n - PT_ACCOUNT_MOST_SHOWN);
+        add_rest(account, &rows, stage, list + PT_ACCOUNT_MOST_SHOWN, n - PT_ACCOUNT_MOST_SHOWN);
     free(list);
 }
