@@ -36,23 +36,29 @@ static int print_text(struct pt_doc *doc, const struct pt_checks *checks, struct
     return pt_text_file_write(NULL, &text, err);
 }
 
+struct check_row {
+    const char *name, *status, *detail;
+    struct pt_value remedy;
+};
+
 static int print_json(struct pt_doc *doc, const struct pt_checks *checks, bool can_trace, struct pt_error *err)
 {
     static const struct pt_column columns[] = {
-        {"name", "Check", PT_SHOW_TEXT},
-        {"status", "Status", PT_SHOW_TEXT},
-        {"detail", "Result", PT_SHOW_TEXT},
-        {"remedy", "Remedy", PT_SHOW_TEXT},
+        PT_COLUMN(struct check_row, name, TEXT, "Check"),
+        PT_COLUMN(struct check_row, status, TEXT, "Status"),
+        PT_COLUMN(struct check_row, detail, TEXT, "Result"),
+        PT_COLUMN(struct check_row, remedy, TEXT, "Remedy"),
     };
     struct pt_table *table;
     const struct pt_panel *panel = pt_doc_table(doc, "checks", "Checks", columns, 4, &table);
     for (size_t i = 0; i < checks->n; i++) {
         const struct pt_check *check = &checks->list[i];
-        struct pt_value *row = pt_table_add_row(table);
-        row[0] = pt_text(check->name);
-        row[1] = pt_text(status_names[check->status]);
-        row[2] = pt_text(check->detail);
-        row[3] = check->remedy[0] ? pt_text(check->remedy) : pt_unknown("nothing to do");
+        pt_table_add(table, &(struct check_row){
+                                .name = check->name,
+                                .status = status_names[check->status],
+                                .detail = check->detail,
+                                .remedy = check->remedy[0] ? pt_text(check->remedy) : pt_unknown("nothing to do"),
+                            });
     }
     struct pt_json json;
     pt_json_init_file(&json, stdout, true);

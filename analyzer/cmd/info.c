@@ -79,19 +79,27 @@ static struct pt_panel *capture_panel(struct pt_doc *doc, const struct pt_run *r
     return panel;
 }
 
+struct drop_row {
+    const char *reason, *meaning;
+    pt_u64 events;
+};
+
 static struct pt_panel *drops_panel(struct pt_doc *doc, const struct pt_session *session)
 {
     static const struct pt_column columns[] = {
-        {"reason", "Reason", PT_SHOW_TEXT}, {"events", "Events", PT_SHOW_COUNT}, {"meaning", "Meaning", PT_SHOW_TEXT}};
+        PT_COLUMN(struct drop_row, reason, TEXT, "Reason"),
+        PT_COLUMN(struct drop_row, events, COUNT, "Events"),
+        PT_COLUMN(struct drop_row, meaning, TEXT, "Meaning"),
+    };
     struct pt_table *table;
     struct pt_panel *panel = pt_doc_table(doc, "drops", "Dropped events", columns, 3, &table);
     for (int d = 0; d < PT_DROP__COUNT; d++)
-        if (session->quality.drops[d]) {
-            struct pt_value *row = pt_table_add_row(table);
-            row[0] = pt_text(drop_names[d]);
-            row[1] = pt_integer(session->quality.drops[d]);
-            row[2] = pt_text(drop_docs[d]);
-        }
+        if (session->quality.drops[d])
+            pt_table_add(table, &(struct drop_row){
+                                    .reason = drop_names[d],
+                                    .events = session->quality.drops[d],
+                                    .meaning = drop_docs[d],
+                                });
     return panel;
 }
 
@@ -100,37 +108,49 @@ static struct pt_value text_or_unknown(const char *text)
     return text ? pt_text(text) : pt_unknown("not noted");
 }
 
+struct untraced_row {
+    struct pt_value stage, started_by_pid, path, reason, at_s;
+};
+
 /* Programs that the launcher started are in run.json, those that a traced program started in its trace. */
 static struct pt_panel *untraced_panel(struct pt_doc *doc, const struct pt_run *run, const struct pt_session *session)
 {
     static const struct pt_column columns[] = {
-        {"stage", "Stage", PT_SHOW_TEXT},  {"started_by_pid", "Started by", PT_SHOW_NUMBER},
-        {"path", "Program", PT_SHOW_TEXT}, {"reason", "Why", PT_SHOW_TEXT},
-        {"at_s", "At", PT_SHOW_SECONDS},
+        PT_COLUMN(struct untraced_row, stage, TEXT, "Stage"),
+        PT_COLUMN(struct untraced_row, started_by_pid, NUMBER, "Started by"),
+        PT_COLUMN(struct untraced_row, path, TEXT, "Program"),
+        PT_COLUMN(struct untraced_row, reason, TEXT, "Why"),
+        PT_COLUMN(struct untraced_row, at_s, SECONDS, "At"),
     };
     struct pt_table *table;
     struct pt_panel *panel = pt_doc_table(doc, "untraced", "Programs not traced", columns, 5, &table);
     for (pt_u32 i = 0; run->info && i < run->info->n_untraced; i++) {
         const struct pt_run_untraced *u = &run->info->untraced[i];
-        struct pt_value *row = pt_table_add_row(table);
-        row[0] = text_or_unknown(u->stage);
-        row[1] = pt_unknown("the launcher started it");
-        row[2] = text_or_unknown(u->path);
-        row[3] = text_or_unknown(u->reason);
-        row[4] = pt_unknown("not noted");
+        pt_table_add(table, &(struct untraced_row){
+                                .stage = text_or_unknown(u->stage),
+                                .started_by_pid = pt_unknown("the launcher started it"),
+                                .path = text_or_unknown(u->path),
+                                .reason = text_or_unknown(u->reason),
+                                .at_s = pt_unknown("not noted"),
+                            });
     }
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *p = session->processes[i];
-        for (pt_u32 k = 0; k < p->n_untraced; k++) {
-            struct pt_value *row = pt_table_add_row(table);
-            row[0] = pt_text(p->stage);
-            row[1] = pt_integer(p->pid);
-            row[2] = text_or_unknown(p->untraced[k].path);
-            row[3] = text_or_unknown(p->untraced[k].reason);
-            row[4] = pt_seconds(p->untraced[k].at_ns);
-        }
+        for (pt_u32 k = 0; k < p->n_untraced; k++)
+            pt_table_add(table, &(struct untraced_row){
+                                    .stage = pt_text(p->stage),
+                                    .started_by_pid = pt_integer(p->pid),
+                                    .path = text_or_unknown(p->untraced[k].path),
+                                    .reason = text_or_unknown(p->untraced[k].reason),
+                                    .at_s = pt_seconds(p->untraced[k].at_ns),
+                                });
     }
     return panel;
+}
+
+static const char *text_or(struct pt_value value, const char *other)
+{
+    return value.type == PT_VALUE_TEXT ? value.text : other;
 }
 
 /* Whole: a reason that is cut explains nothing. */
@@ -140,13 +160,11 @@ static struct pt_panel *untraced_texts(struct pt_doc *doc, const struct pt_run *
     struct pt_panel *panel = pt_doc_panel(doc, PT_PANEL_TEXTS, "untraced", "Programs not traced");
     panel->texts = pt_arena_alloc(&doc->arena, (table->n_rows + 1) * sizeof *panel->texts);
     for (size_t i = 0; i < table->n_rows; i++) {
-        const struct pt_value *row = pt_table_row(table, i);
-        const bool is_known = row[1].type == PT_VALUE_INTEGER;
-        panel->texts[panel->n_texts++] =
-            pt_doc_format(doc, "stage %s: %s: %s%s", row[0].type == PT_VALUE_TEXT ? row[0].text : "?",
-                          row[2].type == PT_VALUE_TEXT ? row[2].text : "?",
-                          row[3].type == PT_VALUE_TEXT ? row[3].text : "not noted why",
-                          is_known ? pt_doc_format(doc, " (started by %.0f)", pt_value_number(row[1])) : "");
+        const struct pt_value pid = pt_table_cell(table, i, "started_by_pid");
+        panel->texts[panel->n_texts++] = pt_doc_format(
+            doc, "stage %s: %s: %s%s", text_or(pt_table_cell(table, i, "stage"), "?"),
+            text_or(pt_table_cell(table, i, "path"), "?"), text_or(pt_table_cell(table, i, "reason"), "not noted why"),
+            pid.type == PT_VALUE_INTEGER ? pt_doc_format(doc, " (started by %.0f)", pt_value_number(pid)) : "");
     }
     return panel;
 }
@@ -167,20 +185,26 @@ static const char *command_of(struct pt_doc *doc, const struct pt_process *p)
     return line;
 }
 
+struct process_row {
+    const char *pid, *exit, *heap, *command;
+    double duration_s;
+    pt_u64 threads, recorded, overwritten, dropped, damaged;
+};
+
 /* A process stands below the one that started it, a little to the right. */
 static struct pt_panel *processes_panel(struct pt_doc *doc, const struct pt_session *session)
 {
     static const struct pt_column columns[] = {
-        {"pid", "PID", PT_SHOW_TEXT},
-        {"exit", "End", PT_SHOW_TEXT},
-        {"duration_s", "Lived", PT_SHOW_SECONDS},
-        {"threads", "Threads", PT_SHOW_COUNT},
-        {"heap", "Heap", PT_SHOW_TEXT},
-        {"recorded", "Events", PT_SHOW_COUNT},
-        {"overwritten", "Overwritten", PT_SHOW_COUNT},
-        {"dropped", "Dropped", PT_SHOW_COUNT},
-        {"damaged", "Damaged", PT_SHOW_COUNT},
-        {"command", "Command", PT_SHOW_TEXT},
+        PT_COLUMN(struct process_row, pid, TEXT, "PID"),
+        PT_COLUMN(struct process_row, exit, TEXT, "End"),
+        PT_COLUMN(struct process_row, duration_s, SECONDS, "Lived"),
+        PT_COLUMN(struct process_row, threads, COUNT, "Threads"),
+        PT_COLUMN(struct process_row, heap, TEXT, "Heap"),
+        PT_COLUMN(struct process_row, recorded, COUNT, "Events"),
+        PT_COLUMN(struct process_row, overwritten, COUNT, "Overwritten"),
+        PT_COLUMN(struct process_row, dropped, COUNT, "Dropped"),
+        PT_COLUMN(struct process_row, damaged, COUNT, "Damaged"),
+        PT_COLUMN(struct process_row, command, TEXT, "Command"),
     };
     struct pt_table *table;
     struct pt_panel *panel =
@@ -188,19 +212,18 @@ static struct pt_panel *processes_panel(struct pt_doc *doc, const struct pt_sess
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *p = session->processes[i];
         char end[40];
-        const struct pt_value cells[] = {
-            pt_text(pt_doc_format(doc, "%*s%" PRIu32, 2 * depth_of(p), "", p->pid)),
-            pt_text(pt_doc_text(doc, end_text(p, end))),
-            pt_seconds(p->end_ns - p->start_ns),
-            pt_integer(p->n_threads),
-            pt_text(pt_heap_modes[p->heap_mode]),
-            pt_integer(p->quality.events),
-            pt_integer(p->quality.overwritten),
-            pt_integer(p->quality.dropped),
-            pt_integer(p->quality.corrupt_events),
-            pt_text(command_of(doc, p)),
-        };
-        memcpy(pt_table_add_row(table), cells, sizeof cells);
+        pt_table_add(table, &(struct process_row){
+                                .pid = pt_doc_format(doc, "%*s%" PRIu32, 2 * depth_of(p), "", p->pid),
+                                .exit = pt_doc_text(doc, end_text(p, end)),
+                                .duration_s = (double)(p->end_ns - p->start_ns) / 1e9,
+                                .threads = p->n_threads,
+                                .heap = pt_heap_modes[p->heap_mode],
+                                .recorded = p->quality.events,
+                                .overwritten = p->quality.overwritten,
+                                .dropped = p->quality.dropped,
+                                .damaged = p->quality.corrupt_events,
+                                .command = command_of(doc, p),
+                            });
     }
     return panel;
 }

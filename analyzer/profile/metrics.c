@@ -94,16 +94,6 @@ void pt_rows_add(struct pt_rows *rows, const void *row)
     pt_table_add(table_of(rows), row);
 }
 
-struct pt_table *pt_metrics_table(struct pt_metrics *metrics, struct pt_scope scope, const char *name,
-                                  const char *title, const struct pt_column *columns, pt_u32 n_columns)
-{
-    struct pt_table_kind kind = {.columns = columns, .n_columns = n_columns};
-    while (kind.view < PT_VIEW__COUNT && strcmp(pt_table_views[kind.view].name, name) != 0)
-        kind.view++;
-    (void)title;
-    return pt_metrics_add_table(metrics, scope, &kind);
-}
-
 static const struct pt_table *find_table(const struct pt_metrics *metrics, struct pt_scope scope, enum pt_view view)
 {
     for (size_t i = 0; i < metrics->tables.n; i++) {

@@ -61,8 +61,6 @@ static inline struct pt_rows pt_rows(struct pt_metrics *metrics, struct pt_scope
 bool pt_rows_have_room(struct pt_rows *rows);
 void pt_rows_add(struct pt_rows *rows, const void *row);
 
-struct pt_table *pt_metrics_table(struct pt_metrics *metrics, struct pt_scope scope, const char *name,
-                                  const char *title, const struct pt_column *columns, pt_u32 n_columns);
 /* NULL when there is none. */
 const struct pt_table *pt_metrics_find_table(const struct pt_metrics *metrics, struct pt_scope scope, const char *name);
 /* The table of a view; NULL = no analysis made one. */

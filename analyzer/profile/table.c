@@ -90,14 +90,6 @@ void pt_table_copy_row(struct pt_table *table, const struct pt_table *from, size
     memcpy(new_row(table), pt_table_row(from, row), table->n_columns * sizeof *table->values);
 }
 
-struct pt_value *pt_table_add_row(struct pt_table *table)
-{
-    struct pt_value *row = new_row(table);
-    for (pt_u32 i = 0; i < table->n_columns; i++)
-        row[i] = pt_unknown(NULL);
-    return row;
-}
-
 pt_u32 pt_table_column(const struct pt_table *table, const char *key)
 {
     pt_u32 i = 0;

@@ -13,9 +13,6 @@
 #include "value.h"
 #include "views.h"
 
-/* Until all tables are bound. */
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
-
 enum pt_field_type { PT_FIELD_VALUE, PT_FIELD_TEXT, PT_FIELD_U64, PT_FIELD_U32, PT_FIELD_DOUBLE, PT_FIELD_BOOL };
 
 struct pt_column {
@@ -77,7 +74,6 @@ void pt_table_relabel(struct pt_table *table, const char *key, const char *label
 bool pt_table_has_room(struct pt_table *table);
 /* A row from the struct that the columns are bound to; counted only when there is no room. */
 void pt_table_add(struct pt_table *table, const void *row);
-struct pt_value *pt_table_add_row(struct pt_table *table);
 /* A row of a table with the same columns. */
 void pt_table_copy_row(struct pt_table *table, const struct pt_table *from, size_t row);
 

@@ -20,7 +20,7 @@ struct stats {
 
 /* ---- threads ---- */
 
-struct thread_row {
+struct thread_sum {
     const struct pt_thread *thread;
     struct pt_row_totals io, meta, stdio;
     pt_u64 ns;
@@ -28,7 +28,7 @@ struct thread_row {
 
 static int by_time(const void *a, const void *b)
 {
-    const struct thread_row *x = a, *y = b;
+    const struct thread_sum *x = a, *y = b;
     if (x->ns != y->ns)
         return x->ns < y->ns ? 1 : -1;
     if (x->thread->heap_allocs != y->thread->heap_allocs)
@@ -38,68 +38,81 @@ static int by_time(const void *a, const void *b)
     return x->thread->index < y->thread->index ? -1 : 1;
 }
 
-static struct thread_row row_of(const struct pt_thread *thread)
+static struct thread_sum sum_of(const struct pt_thread *thread)
 {
-    struct thread_row row = {.thread = thread};
+    struct thread_sum sum = {.thread = thread};
     for (pt_u32 i = 0; i < PT_ROW__COUNT; i++) {
         const enum pt_call_class which = pt_call_class_of(i);
         if (which == PT_CALL_NONE)
             continue;
-        row.ns += thread->rows[i].ns;
+        sum.ns += thread->rows[i].ns;
         if (which == PT_CALL_READ || which == PT_CALL_WRITE || which == PT_CALL_COPY || which == PT_CALL_SYNC)
-            pt_row_totals_add(&row.io, &thread->rows[i]);
+            pt_row_totals_add(&sum.io, &thread->rows[i]);
         else if (which == PT_CALL_STDIO_READ || which == PT_CALL_STDIO_WRITE || which == PT_CALL_STDIO_OTHER)
-            pt_row_totals_add(&row.stdio, &thread->rows[i]);
+            pt_row_totals_add(&sum.stdio, &thread->rows[i]);
         else
-            pt_row_totals_add(&row.meta, &thread->rows[i]);
+            pt_row_totals_add(&sum.meta, &thread->rows[i]);
     }
-    return row;
+    return sum;
 }
 
-static void add_thread(struct pt_table *table, const struct thread_row *t)
+struct thread_row {
+    pt_u32 pid, tid;
+    const char *comm;
+    double total_s;
+    pt_u64 io_calls, io_bytes, other_calls, stdio_calls, allocs, alloc_bytes, frees;
+};
+
+static void add_thread(struct pt_table *table, const struct thread_sum *t)
 {
-    const struct pt_value cells[] = {
-        pt_integer(t->thread->process->pid), pt_integer(t->thread->tid),        pt_text(t->thread->process->comm),
-        pt_seconds((pt_i64)t->ns),           pt_integer(t->io.calls),           pt_integer(t->io.bytes),
-        pt_integer(t->meta.calls),           pt_integer(t->stdio.calls),        pt_integer(t->thread->heap_allocs),
-        pt_integer(t->thread->heap_bytes),   pt_integer(t->thread->heap_frees),
-    };
-    memcpy(pt_table_add_row(table), cells, sizeof cells);
+    pt_table_add(table, &(struct thread_row){
+                            .pid = t->thread->process->pid,
+                            .tid = t->thread->tid,
+                            .comm = t->thread->process->comm,
+                            .total_s = (double)t->ns / 1e9,
+                            .io_calls = t->io.calls,
+                            .io_bytes = t->io.bytes,
+                            .other_calls = t->meta.calls,
+                            .stdio_calls = t->stdio.calls,
+                            .allocs = t->thread->heap_allocs,
+                            .alloc_bytes = t->thread->heap_bytes,
+                            .frees = t->thread->heap_frees,
+                        });
 }
 
 static struct pt_panel *threads_panel(const struct stats *s)
 {
     static const struct pt_column columns[] = {
-        {"pid", "Pid", PT_SHOW_NUMBER},
-        {"tid", "Tid", PT_SHOW_NUMBER},
-        {"comm", "Process", PT_SHOW_TEXT},
-        {"total_s", "In calls", PT_SHOW_SECONDS},
-        {"io_calls", "Transfers", PT_SHOW_COUNT},
-        {"io_bytes", "Bytes", PT_SHOW_BYTES},
-        {"other_calls", "Other calls", PT_SHOW_COUNT},
-        {"stdio_calls", "stdio", PT_SHOW_COUNT},
-        {"allocs", "Allocs", PT_SHOW_COUNT},
-        {"alloc_bytes", "Allocated", PT_SHOW_BYTES},
-        {"frees", "Frees", PT_SHOW_COUNT},
+        PT_COLUMN(struct thread_row, pid, NUMBER, "Pid"),
+        PT_COLUMN(struct thread_row, tid, NUMBER, "Tid"),
+        PT_COLUMN(struct thread_row, comm, TEXT, "Process"),
+        PT_COLUMN(struct thread_row, total_s, SECONDS, "In calls"),
+        PT_COLUMN(struct thread_row, io_calls, COUNT, "Transfers"),
+        PT_COLUMN(struct thread_row, io_bytes, BYTES, "Bytes"),
+        PT_COLUMN(struct thread_row, other_calls, COUNT, "Other calls"),
+        PT_COLUMN(struct thread_row, stdio_calls, COUNT, "stdio"),
+        PT_COLUMN(struct thread_row, allocs, COUNT, "Allocs"),
+        PT_COLUMN(struct thread_row, alloc_bytes, BYTES, "Allocated"),
+        PT_COLUMN(struct thread_row, frees, COUNT, "Frees"),
     };
     struct pt_table *table;
     struct pt_panel *panel =
         pt_doc_table(s->doc, "threads", "Threads", columns, sizeof columns / sizeof *columns, &table);
     struct {
-        PT_VEC(struct thread_row);
-    } rows = {0};
+        PT_VEC(struct thread_sum);
+    } sums = {0};
     for (pt_u32 i = 0; i < s->profile->session->n_processes; i++) {
         const struct pt_process *process = s->profile->session->processes[i];
         const bool is_here = pt_profile_stage_of(s->profile, process) == s->stage->index;
         for (pt_u32 j = 0; j < process->n_threads && is_here; j++)
-            pt_vec_push(&rows, row_of(&process->threads[j]));
+            pt_vec_push(&sums, sum_of(&process->threads[j]));
     }
-    if (rows.n)
-        qsort(rows.items, rows.n, sizeof *rows.items, by_time);
-    for (size_t i = 0; i < rows.n && i < s->top; i++)
-        add_thread(table, &rows.items[i]);
-    table->rows_left_out = rows.n > s->top ? rows.n - s->top : 0;
-    free(rows.items);
+    if (sums.n)
+        qsort(sums.items, sums.n, sizeof *sums.items, by_time);
+    table->most = s->top;
+    for (size_t i = 0; i < sums.n; i++)
+        add_thread(table, &sums.items[i]);
+    free(sums.items);
     return panel;
 }
 
@@ -117,24 +130,31 @@ static void sum_classes(const struct stats *s, struct pt_heap_class sums[PT_HEAP
     }
 }
 
+struct size_row {
+    struct pt_value up_to_bytes;
+    pt_u64 allocs, bytes;
+};
+
 static struct pt_panel *heap_sizes_panel(const struct stats *s)
 {
     static const struct pt_column columns[] = {
-        {"up_to_bytes", "Up to", PT_SHOW_BYTES},
-        {"allocs", "Allocations", PT_SHOW_COUNT},
-        {"bytes", "Bytes", PT_SHOW_BYTES},
+        PT_COLUMN(struct size_row, up_to_bytes, BYTES, "Up to"),
+        PT_COLUMN(struct size_row, allocs, COUNT, "Allocations"),
+        PT_COLUMN(struct size_row, bytes, BYTES, "Bytes"),
     };
     struct pt_heap_class sums[PT_HEAP_CLASSES] = {{0}};
     struct pt_table *table;
     struct pt_panel *panel = pt_doc_table(s->doc, "heap_sizes", "Heap sizes", columns, 3, &table);
     sum_classes(s, sums);
     for (pt_u32 j = 0; j < PT_HEAP_CLASSES; j++) {
-        if (!sums[j].count)
-            continue;
-        struct pt_value *row = pt_table_add_row(table);
-        row[0] = j == PT_HEAP_CLASSES - 1 ? pt_unknown("no limit") : pt_integer(pt_heap_class_limit(j));
-        row[1] = pt_integer(sums[j].count);
-        row[2] = pt_integer(sums[j].bytes);
+        const bool is_last = j == PT_HEAP_CLASSES - 1;
+        if (sums[j].count)
+            pt_table_add(table,
+                         &(struct size_row){
+                             .up_to_bytes = is_last ? pt_unknown("no limit") : pt_integer(pt_heap_class_limit(j)),
+                             .allocs = sums[j].count,
+                             .bytes = sums[j].bytes,
+                         });
     }
     return panel;
 }

@@ -36,24 +36,25 @@ static void add(struct pt_doc *doc, struct pt_panel *panel)
     pt_vec_push(&doc->stages.items[0]->panels, panel);
 }
 
+struct file_row {
+    const char *path;
+    pt_u64 bytes, calls;
+    struct pt_value p50_s;
+};
+
 static struct pt_doc *new_table(const char *name, size_t rows)
 {
     static const struct pt_column columns[] = {
-        {"path", "File", PT_SHOW_TEXT},
-        {"bytes", "Bytes", PT_SHOW_BYTES},
-        {"calls", "Calls", PT_SHOW_COUNT},
-        {"p50_s", "p50", PT_SHOW_SECONDS},
+        PT_COLUMN(struct file_row, path, TEXT, "File"),
+        PT_COLUMN(struct file_row, bytes, BYTES, "Bytes"),
+        PT_COLUMN(struct file_row, calls, COUNT, "Calls"),
+        PT_COLUMN(struct file_row, p50_s, SECONDS, "p50"),
     };
     struct pt_doc *doc = new_doc();
     struct pt_table *table;
     add(doc, pt_doc_table(doc, "files", "Files", columns, 4, &table));
-    for (size_t i = 0; i < rows; i++) {
-        struct pt_value *row = pt_table_add_row(table);
-        row[0] = pt_text(name);
-        row[1] = pt_integer(4096);
-        row[2] = pt_integer(1234567);
-        row[3] = pt_unknown("no events");
-    }
+    for (size_t i = 0; i < rows; i++)
+        pt_table_add(table, &(struct file_row){name, 4096, 1234567, pt_unknown("no events")});
     return doc;
 }
 

@@ -61,15 +61,22 @@ static pt_u32 rank_parts(const struct pt_build *b, pt_u32 ret_parts[PT_PART__COU
     return n;
 }
 
+struct stage_row {
+    const char *stage;
+    struct pt_value wall_s, parts[PT_PART__COUNT];
+};
+
 void pt_build_time_account(const struct pt_build *b)
 {
     pt_u32 parts[PT_PART__COUNT];
     const pt_u32 n = rank_parts(b, parts);
-    struct pt_column columns[PT_PART__COUNT + 2] = {{"stage", "Stage", PT_SHOW_TEXT},
-                                                    {"wall_s", "Wall", PT_SHOW_SECONDS}};
+    struct pt_column columns[PT_MAX_COLUMNS] = {
+        PT_COLUMN(struct stage_row, stage, TEXT, "Stage"),
+        PT_COLUMN(struct stage_row, wall_s, SECONDS, "Wall"),
+    };
     for (pt_u32 i = 0; i < n; i++)
-        columns[2 + i] =
-            (struct pt_column){pt_time_parts[parts[i]].key, pt_time_parts[parts[i]].label, PT_SHOW_SECONDS};
+        columns[2 + i] = (struct pt_column)PT_COLUMN_AT(struct stage_row, parts[parts[i]], pt_time_parts[parts[i]].key,
+                                                        SECONDS, pt_time_parts[parts[i]].label);
     struct pt_table *table;
     struct pt_panel *panel =
         pt_doc_table(b->doc, "time_account", "Where the time of the main thread went", columns, n + 2, &table);
@@ -77,11 +84,10 @@ void pt_build_time_account(const struct pt_build *b)
         const struct pt_doc_stage *stage = b->doc->stages.items[i];
         if (stage->was_skipped)
             continue;
-        struct pt_value *row = pt_table_add_row(table);
-        row[0] = pt_text(stage->name);
-        row[1] = stage->time.length.value;
-        for (pt_u32 j = 0; j < n; j++)
-            row[2 + j] = part_of(b, stage->index, parts[j]);
+        struct stage_row row = {.stage = stage->name, .wall_s = stage->time.length.value};
+        for (pt_u32 part = 0; part < PT_PART__COUNT; part++)
+            row.parts[part] = part_of(b, stage->index, part);
+        pt_table_add(table, &row);
     }
     b->doc->time_account = table->n_rows ? panel : NULL;
 }

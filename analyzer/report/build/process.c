@@ -9,22 +9,40 @@
 #include "report/outcome.h"
 #include "report/untraced.h"
 
+struct process_row {
+    pt_u32 pid, ppid;
+    const char *exe, *stage;
+    double start_s, duration_s;
+    struct pt_value cpu_s, heap_peak, exit;
+};
+
+static const struct pt_column process_columns[] = {
+    PT_COLUMN(struct process_row, pid, NUMBER, "Pid"),
+    PT_COLUMN(struct process_row, exe, TEXT, "Program"),
+    PT_COLUMN(struct process_row, start_s, SECONDS, "Start"),
+    PT_COLUMN(struct process_row, duration_s, SECONDS, "Duration"),
+    PT_COLUMN(struct process_row, cpu_s, SECONDS, "CPU"),
+    PT_COLUMN(struct process_row, heap_peak, BYTES, "Heap peak"),
+    PT_COLUMN(struct process_row, exit, TEXT, "End"),
+    PT_COLUMN(struct process_row, ppid, NUMBER, "Parent"),
+    PT_COLUMN(struct process_row, stage, TEXT, "Stage"),
+};
+
 static void add_process(const struct pt_build *b, struct pt_table *table, const struct pt_process *process)
 {
-    const struct pt_value peak =
-        pt_metrics_get(&b->profile->metrics, pt_scope_process(process->index), "heap.live_peak.bytes");
-    const struct pt_value cells[] = {
-        pt_integer(process->pid),
-        pt_text(process->exe),
-        pt_seconds(process->start_ns),
-        pt_seconds(process->end_ns - process->start_ns),
-        process->cpu_ns ? pt_seconds((pt_i64)process->cpu_ns) : pt_unknown("the process did not note it"),
-        peak,
-        pt_report_process_exit(process, &b->doc->arena),
-        pt_integer(process->ppid),
-        pt_text(b->profile->stages.items[pt_profile_stage_of(b->profile, process)].name),
-    };
-    memcpy(pt_table_add_row(table), cells, sizeof cells);
+    const struct pt_value none = pt_unknown("the process did not note it");
+    pt_table_add(table, &(struct process_row){
+                            .pid = process->pid,
+                            .exe = process->exe,
+                            .start_s = (double)process->start_ns / 1e9,
+                            .duration_s = (double)(process->end_ns - process->start_ns) / 1e9,
+                            .cpu_s = process->cpu_ns ? pt_seconds((pt_i64)process->cpu_ns) : none,
+                            .heap_peak = pt_metrics_get(&b->profile->metrics, pt_scope_process(process->index),
+                                                        "heap.live_peak.bytes"),
+                            .exit = pt_report_process_exit(process, &b->doc->arena),
+                            .ppid = process->ppid,
+                            .stage = b->profile->stages.items[pt_profile_stage_of(b->profile, process)].name,
+                        });
 }
 
 static bool is_of(const struct pt_build *b, const struct pt_process *process, const struct pt_doc_stage *stage)
@@ -36,17 +54,10 @@ static bool is_of(const struct pt_build *b, const struct pt_process *process, co
 /* NULL = there are none. `stage` NULL = of all that are wanted. */
 static struct pt_panel *processes_of(const struct pt_build *b, const struct pt_doc_stage *stage)
 {
-    static const struct pt_column columns[] = {
-        {"pid", "Pid", PT_SHOW_NUMBER},        {"exe", "Program", PT_SHOW_TEXT},
-        {"start_s", "Start", PT_SHOW_SECONDS}, {"duration_s", "Duration", PT_SHOW_SECONDS},
-        {"cpu_s", "CPU", PT_SHOW_SECONDS},     {"heap_peak", "Heap peak", PT_SHOW_BYTES},
-        {"exit", "End", PT_SHOW_TEXT},         {"ppid", "Parent", PT_SHOW_NUMBER},
-        {"stage", "Stage", PT_SHOW_TEXT},
-    };
     const struct pt_session *session = b->profile->session;
     struct pt_table *table;
-    struct pt_panel *panel =
-        pt_doc_table(b->doc, "processes", "Processes", columns, sizeof columns / sizeof *columns, &table);
+    struct pt_panel *panel = pt_doc_table(b->doc, "processes", "Processes", process_columns,
+                                          sizeof process_columns / sizeof *process_columns, &table);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         if (!is_of(b, session->processes[i], stage))
             continue;
@@ -68,10 +79,16 @@ void pt_build_stage_processes(const struct pt_build *b, struct pt_doc_stage *sta
     pt_vec_push(&stage->panels, panel);
 }
 
+struct program_row {
+    const char *exe, *untraced_reason;
+};
+
 static void add_untraced(const struct pt_build *b)
 {
-    static const struct pt_column columns[] = {{"exe", "Program", PT_SHOW_TEXT},
-                                               {"untraced_reason", "Why", PT_SHOW_TEXT}};
+    static const struct pt_column columns[] = {
+        PT_COLUMN(struct program_row, exe, TEXT, "Program"),
+        PT_COLUMN(struct program_row, untraced_reason, TEXT, "Why"),
+    };
     struct pt_untraced_list programs = {0};
     struct pt_table *table;
     struct pt_panel *panel = pt_doc_table(b->doc, "not_traced", "Not traced", columns, 2, &table);
@@ -81,9 +98,10 @@ static void add_untraced(const struct pt_build *b)
             table->rows_left_out++;
             continue;
         }
-        struct pt_value *row = pt_table_add_row(table);
-        row[0] = pt_text(programs.items[i].path);
-        row[1] = pt_text(programs.items[i].reason ? programs.items[i].reason : "unknown");
+        pt_table_add(table, &(struct program_row){
+                                .exe = programs.items[i].path,
+                                .untraced_reason = programs.items[i].reason ? programs.items[i].reason : "unknown",
+                            });
     }
     free(programs.items);
     b->doc->not_traced = table->n_rows ? panel : NULL;

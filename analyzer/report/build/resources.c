@@ -51,33 +51,39 @@ static bool is_known_anywhere(const struct pt_build *b, const struct pt_metric_v
     return false;
 }
 
+struct stage_row {
+    const char *stage;
+    struct pt_value shown[PT_MAX_COLUMNS], gpu_throttled;
+};
+
 void pt_build_resources(const struct pt_build *b)
 {
     const struct pt_metric_view *shown[PT_MAX_COLUMNS];
-    struct pt_column columns[PT_MAX_COLUMNS] = {{"stage", "Stage", PT_SHOW_TEXT}};
+    struct pt_column columns[PT_MAX_COLUMNS] = {PT_COLUMN(struct stage_row, stage, TEXT, "Stage")};
     pt_u32 n = 1;
     if (!b->profile->run)
         return;
     for (const struct pt_metric_view *view = pt_metric_views; view->key && n < PT_MAX_COLUMNS - 1; view++)
         if (view->group == PT_GROUP_RESOURCES && *view->label && is_known_anywhere(b, view)) {
             shown[n] = view;
-            columns[n++] = (struct pt_column){view->key, view->label, view->show};
+            columns[n] = (struct pt_column)PT_COLUMN_AT(struct stage_row, shown[n], view->key, TEXT, view->label);
+            columns[n++].show = view->show;
         }
     const bool knows_gpus = knows_throttling(b);
     if (knows_gpus)
-        columns[n] = (struct pt_column){"gpu_throttled", "GPU Throttled", PT_SHOW_TEXT};
+        columns[n] = (struct pt_column)PT_COLUMN(struct stage_row, gpu_throttled, TEXT, "GPU Throttled");
     struct pt_table *table;
     struct pt_panel *panel = pt_doc_table(b->doc, "resources", "Resources", columns, n + knows_gpus, &table);
     for (size_t i = 0; i < b->doc->stages.n; i++) {
         const struct pt_doc_stage *stage = b->doc->stages.items[i];
         if (!has_samples(stage, b))
             continue;
-        struct pt_value *row = pt_table_add_row(table);
-        row[0] = pt_text(stage->name);
+        struct stage_row row = {.stage = stage->name};
         for (pt_u32 j = 1; j < n; j++)
-            row[j] = pt_view_value(&b->profile->metrics, stage->index, shown[j]);
+            row.shown[j] = pt_view_value(&b->profile->metrics, stage->index, shown[j]);
         if (knows_gpus)
-            row[n] = throttle_value(b, stage->index);
+            row.gpu_throttled = throttle_value(b, stage->index);
+        pt_table_add(table, &row);
     }
     b->doc->resources = table->n_rows ? panel : NULL;
 }

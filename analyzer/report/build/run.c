@@ -99,16 +99,17 @@ static void add_failure(const struct pt_build *b, const struct pt_run_stage *sta
     pt_vec_push(&b->doc->failures, failure);
 }
 
-static void add_skipped(struct pt_table *table, const struct pt_run_stage *stage)
-{
-    struct pt_value *row = pt_table_add_row(table);
-    row[0] = pt_text(stage->name);
-    row[1] = stage->reason ? pt_text(stage->reason) : pt_unknown("nobody noted why");
-}
+struct skipped_row {
+    const char *stage;
+    struct pt_value reason;
+};
 
 void pt_build_failures(const struct pt_build *b)
 {
-    static const struct pt_column columns[] = {{"stage", "Stage", PT_SHOW_TEXT}, {"reason", "Why", PT_SHOW_TEXT}};
+    static const struct pt_column columns[] = {
+        PT_COLUMN(struct skipped_row, stage, TEXT, "Stage"),
+        PT_COLUMN(struct skipped_row, reason, TEXT, "Why"),
+    };
     const struct pt_run_info *run = b->profile->run;
     struct pt_table *skipped;
     if (!run || !run->is_pipeline)
@@ -121,7 +122,10 @@ void pt_build_failures(const struct pt_build *b)
         if (pt_run_stage_failed(stage))
             add_failure(b, stage);
         else if (stage->status && !strcmp(stage->status, "skipped"))
-            add_skipped(skipped, stage);
+            pt_table_add(skipped, &(struct skipped_row){
+                                      .stage = stage->name,
+                                      .reason = stage->reason ? pt_text(stage->reason) : pt_unknown("nobody noted why"),
+                                  });
     }
     b->doc->skipped = skipped->n_rows ? panel : NULL;
 }

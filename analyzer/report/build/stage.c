@@ -138,23 +138,34 @@ static void mark_longest(struct pt_doc *doc)
         longest->is_longest = true;
 }
 
+struct stage_row {
+    const char *stage, *status;
+    struct pt_value duration_s, cpu_avg, rss_max, gpu_util;
+};
+
 static void add_summary(const struct pt_build *b)
 {
     static const struct pt_column columns[] = {
-        {"stage", "Stage", PT_SHOW_TEXT},          {"duration_s", "Duration", PT_SHOW_SECONDS},
-        {"cpu_avg", "CPU Avg", PT_SHOW_PERCENT},   {"rss_max", "RAM Max", PT_SHOW_MIB},
-        {"gpu_util", "GPU Util", PT_SHOW_PERCENT}, {"status", "Status", PT_SHOW_TEXT},
+        PT_COLUMN(struct stage_row, stage, TEXT, "Stage"),
+        PT_COLUMN(struct stage_row, duration_s, SECONDS, "Duration"),
+        PT_COLUMN(struct stage_row, cpu_avg, PERCENT, "CPU Avg"),
+        PT_COLUMN(struct stage_row, rss_max, MIB, "RAM Max"),
+        PT_COLUMN(struct stage_row, gpu_util, PERCENT, "GPU Util"),
+        PT_COLUMN(struct stage_row, status, TEXT, "Status"),
     };
     struct pt_table *table;
     struct pt_panel *panel =
         pt_doc_table(b->doc, "stages", "Summary", columns, sizeof columns / sizeof *columns, &table);
     for (size_t i = 0; i < b->doc->stages.n; i++) {
         const struct pt_doc_stage *stage = b->doc->stages.items[i];
-        const struct pt_value cells[] = {
-            pt_text(stage->name), stage->duration.value, stage->cpu_avg.value,
-            stage->rss_max.value, stage->gpu_util.value, pt_text(stage->status),
-        };
-        memcpy(pt_table_add_row(table), cells, sizeof cells);
+        pt_table_add(table, &(struct stage_row){
+                                .stage = stage->name,
+                                .duration_s = stage->duration.value,
+                                .cpu_avg = stage->cpu_avg.value,
+                                .rss_max = stage->rss_max.value,
+                                .gpu_util = stage->gpu_util.value,
+                                .status = stage->status,
+                            });
     }
     b->doc->summary = table->n_rows ? panel : NULL;
 }
