@@ -98,7 +98,7 @@ void pt_grade_report_find(const struct pt_runner_request *request, struct pt_rep
     PT_AUTO(pt_str_fini) struct pt_str unseen = {0};
     PT_AUTO(pt_freep) const char **paths = pt_calloc(n, sizeof *paths);
     for (size_t i = 0; i < n; i++)
-        paths[i] = pt_table_row(table, i)[0].text;
+        paths[i] = pt_table_cell(table, i, "path").text;
     list_unseen(&report->profile, table ? table->rows_left_out : 0, &unseen);
     const struct pt_written_files written = {paths, n, unseen.n ? pt_str_text(&unseen) : NULL};
     pt_quality_search(request->config, request->dir->start_realtime_ns, &written, ret_quality);

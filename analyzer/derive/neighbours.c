@@ -9,7 +9,6 @@
 #include "derive.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "facts/wait_kind.h"
 
@@ -51,24 +50,20 @@ static struct busy busy_of(const struct pt_run_stage *run, double cpus)
 
 static double cell(const struct pt_table *table, size_t row, const char *column)
 {
-    for (pt_u32 i = 0; i < table->n_columns; i++)
-        if (!strcmp(table->columns[i].key, column))
-            return pt_value_number(pt_table_row(table, row)[i]);
-    return 0;
+    return pt_value_number(pt_table_cell(table, row, column));
 }
 
 /* Of what was waited for, how long it did nothing else than compute or queue, or was not traced: not the time in which
  * it slept or read files. */
 static double waits_that_may_queue_s(const struct pt_profile *profile, pt_u32 stage)
 {
-    const struct pt_table *waits = pt_metrics_find_table(&profile->metrics, pt_scope_stage(stage), "waits");
+    const struct pt_table *waits = pt_view_table(&profile->metrics, stage, PT_VIEW_waits);
     double sum_s = pt_stage_number_or_0(profile, stage, "time.child_wait_s") +
                    pt_stage_number_or_0(profile, stage, "time.data_wait_s") +
                    pt_stage_number_or_0(profile, stage, "time.lock_s");
     for (size_t row = 0; waits && row < waits->n_rows; row++) {
         /* Later steps are part of the first, whoever answers on the network is not in the sum. */
-        if (cell(waits, row, "step") > 1 ||
-            !strcmp(pt_table_row(waits, row)[0].text, pt_time_parts[PT_PART_network].label))
+        if (cell(waits, row, "step") > 1 || cell(waits, row, "part") == PT_PART_network)
             continue;
         sum_s -= cell(waits, row, "total_s") - cell(waits, row, "python_s") - cell(waits, row, "native_s") -
                  cell(waits, row, "runnable_s") - cell(waits, row, "unattributed_s");

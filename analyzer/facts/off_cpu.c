@@ -129,6 +129,15 @@ const char *pt_off_cpu_unsampled_reason(enum pt_time_part part)
                                         : pt_time_parts[part].label;
 }
 
+enum pt_time_part pt_off_cpu_part(const struct pt_cpu_state *state)
+{
+    if (state->flags & PT_CPU_PREEMPTED)
+        return PT_PART_runnable;
+    if (state->flags & PT_CPU_FAULT)
+        return PT_PART_page_fault;
+    return state->part ? (enum pt_time_part)(state->part - 1) : PT_PART_unattributed;
+}
+
 const char *pt_off_cpu_reason(const struct pt_cpu_state *state)
 {
     if (state->flags & PT_CPU_PREEMPTED)

@@ -53,6 +53,8 @@ double pt_off_cpu_s(const struct pt_off_weights *weights, const struct pt_cpu_st
 double pt_off_cpu_unsampled_s(const struct pt_off_calls *calls, pt_u32 thread, const struct pt_off_weights *weights,
                               double to_s[PT_PART__COUNT]);
 
+/* What it waited for: a part of the account. */
+enum pt_time_part pt_off_cpu_part(const struct pt_cpu_state *state);
 /* "Sleep", "File read", "Runnable" ... */
 const char *pt_off_cpu_reason(const struct pt_cpu_state *state);
 /* The same for time of which no stack was taken. */

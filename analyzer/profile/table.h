@@ -17,7 +17,7 @@ enum pt_field_type { PT_FIELD_VALUE, PT_FIELD_TEXT, PT_FIELD_U64, PT_FIELD_U32, 
 
 struct pt_column {
     const char *key;   /* as in JSON, unit last */
-    const char *label; /* as people read it; NULL = for JSON only */
+    const char *label; /* as people read it; NULL = not for them */
     enum pt_show show;
     enum pt_field_type type; /* of the field that holds it, and where that lies in the row */
     pt_u32 offset;

@@ -6,6 +6,7 @@
 #define PT_PROFILE_VALUE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "proftrace/types.h"
@@ -22,6 +23,7 @@ enum pt_show {
     PT_SHOW_MIB,  /* raw value in MiB, as the report's *_mb_* keys carry it */
     PT_SHOW_TEXT, /* a name: may be hostile, renderers sanitise */
     PT_SHOW_BOOL,
+    PT_SHOW_NOWHERE, /* of a column: for rules and for what builds reports; in none of them */
 };
 
 enum pt_value_type { PT_VALUE_UNKNOWN, PT_VALUE_INTEGER, PT_VALUE_REAL, PT_VALUE_TEXT, PT_VALUE_BOOL };

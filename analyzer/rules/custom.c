@@ -15,11 +15,11 @@
 static struct pt_value step_of(const struct pt_metrics *metrics, struct pt_scope scope)
 {
     const struct pt_value marked = pt_metrics_get(metrics, scope, "steps.p50_s");
-    const struct pt_table *ranges = pt_metrics_find_table(metrics, scope, "ranges");
+    const struct pt_table *ranges = pt_view_table(metrics, scope.index, PT_VIEW_ranges);
     for (size_t i = 0; marked.type == PT_VALUE_UNKNOWN && ranges && i < ranges->n_rows; i++) {
-        const char *name = pt_table_row(ranges, i)[0].text;
+        const char *name = pt_table_cell(ranges, i, "name").text;
         if (!strcmp(name, "ProfilerStep#*") || !strcmp(name, "step"))
-            return pt_table_row(ranges, i)[4];
+            return pt_table_cell(ranges, i, "p50_s");
     }
     return marked;
 }

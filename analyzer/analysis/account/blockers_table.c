@@ -70,7 +70,7 @@ static const char *why_unknown(const struct account *account, const struct follo
 
 struct wait_row {
     const char *wait, *waited_for, *waiter, *mostly;
-    pt_u32 pid, step, tid;
+    pt_u32 pid, step, tid, part;
     pt_u64 waits;
     double total_s;
     struct pt_value parts[PT_PART__COUNT];
@@ -89,6 +89,7 @@ static const struct pt_column columns[] = {
 #include "facts/time_parts.def"
 #undef PART
     PT_COLUMN(struct wait_row, tid, NUMBER, NULL),
+    PT_COLUMN(struct wait_row, part, NOWHERE, NULL),
 };
 static const struct pt_table_kind by_wait = {PT_VIEW_waits, PT_COLUMNS(columns)};
 
@@ -115,6 +116,7 @@ static void add_row(struct account *account, struct pt_table *table, struct foll
         .total_s = followed->total_ns / 1e9,
         .mostly = most,
         .tid = followed->target->tid,
+        .part = followed->part,
     };
     for (int part = 0; part < PT_PART__COUNT; part++)
         row.parts[part] = reasons[part] ? pt_unknown(reasons[part]) : pt_real(ns[part] / 1e9);

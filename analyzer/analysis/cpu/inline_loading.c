@@ -43,17 +43,17 @@ static struct share share_of(const struct pt_cpu_view *view, pt_u32 thread)
 }
 
 /* Of files that come in numbers: what a program is made of does not. */
-static double files_s(const struct pt_metrics *metrics, struct pt_scope scope)
+static double files_s(const struct pt_metrics *metrics, pt_u32 stage)
 {
     static const char *const code[] = {".py", ".so", "/lib/", "/usr/", "/proc/", "/sys/", "/dev/"};
-    const struct pt_table *table = pt_metrics_find_table(metrics, scope, "io.groups");
+    const struct pt_table *table = pt_view_table(metrics, stage, PT_VIEW_file_groups);
     double s = 0;
     for (size_t i = 0; table && i < table->n_rows; i++) {
-        const struct pt_value *row = pt_table_row(table, i);
-        bool is_data = row[0].type == PT_VALUE_TEXT;
+        const struct pt_value path = pt_table_cell(table, i, "path_group");
+        bool is_data = path.type == PT_VALUE_TEXT;
         for (size_t j = 0; is_data && j < sizeof code / sizeof *code; j++)
-            is_data = !strstr(row[0].text, code[j]);
-        s += is_data ? pt_value_number(row[2]) : 0;
+            is_data = !strstr(path.text, code[j]);
+        s += is_data ? pt_value_number(pt_table_cell(table, i, "total_s")) : 0;
     }
     return s;
 }
@@ -67,7 +67,7 @@ void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_vi
     if (!main_thread || share.framework < LEAST_TRAINING_SHARE * share.all || share.all <= 0 || wall_s <= 0 ||
         pt_value_number(pt_metrics_get(metrics, scope, "helpers.workers.count")) > 0)
         return;
-    const double decode_s = share.decoder * view->sample_s[main_thread], read_s = files_s(metrics, scope);
+    const double decode_s = share.decoder * view->sample_s[main_thread], read_s = files_s(metrics, stage);
     pt_metrics_set(metrics, scope, "load.in_main.decode_s", pt_real(decode_s));
     pt_metrics_set(metrics, scope, "load.in_main.files_s", pt_real(read_s));
     pt_metrics_set(metrics, scope, "load.in_main.cost_s", pt_real(decode_s + read_s));

@@ -15,6 +15,7 @@ enum { MOST_ROWS = 1000 };
 
 struct sum {
     const char *reason;
+    enum pt_time_part part;
     pt_u32 frame;
     bool is_unsampled;
     double s, main_s;
@@ -23,18 +24,18 @@ struct sum {
 
 struct sums {
     PT_VEC(struct sum);
-    struct pt_map by_key; /* frame and reason -> index, plus 1 */
+    struct pt_map by_key; /* frame and part -> index, plus 1 */
     double s;
 };
 
 static void add_wait(struct sums *sums, const struct pt_cpu_view *view, const struct pt_cpu_state *wait, double s,
                      bool is_main)
 {
-    const char *reason = pt_off_cpu_reason(wait);
+    const enum pt_time_part part = pt_off_cpu_part(wait);
     const pt_u32 frame = view->frame_of[wait->node];
-    pt_u64 *slot = pt_map_at(&sums->by_key, (pt_u64)frame << 32 ^ (pt_u32)(uintptr_t)reason);
+    pt_u64 *slot = pt_map_at(&sums->by_key, (pt_u64)frame << 32 | part);
     if (!*slot) {
-        pt_vec_push(sums, ((struct sum){.reason = reason, .frame = frame}));
+        pt_vec_push(sums, ((struct sum){.reason = pt_off_cpu_reason(wait), .part = part, .frame = frame}));
         *slot = sums->n;
     }
     struct sum *sum = &sums->items[*slot - 1];
@@ -57,12 +58,17 @@ struct stack_row {
     double off_s;
     pt_u64 samples;
     const char *reason;
+    pt_u32 part; /* of the time account: what the reason is called there */
 };
 
 static const struct pt_column columns[] = {
-    PT_COLUMN(struct stack_row, percent, PERCENT, "Off CPU"),    PT_COLUMN(struct stack_row, off_s, SECONDS, "Time"),
-    PT_COLUMN(struct stack_row, main_s, SECONDS, "Main thread"), PT_COLUMN(struct stack_row, samples, COUNT, "Samples"),
-    PT_COLUMN(struct stack_row, reason, TEXT, "Reason"),         PT_COLUMN(struct stack_row, stack, TEXT, "Stack"),
+    PT_COLUMN(struct stack_row, percent, PERCENT, "Off CPU"),
+    PT_COLUMN(struct stack_row, off_s, SECONDS, "Time"),
+    PT_COLUMN(struct stack_row, main_s, SECONDS, "Main thread"),
+    PT_COLUMN(struct stack_row, samples, COUNT, "Samples"),
+    PT_COLUMN(struct stack_row, reason, TEXT, "Reason"),
+    PT_COLUMN(struct stack_row, stack, TEXT, "Stack"),
+    PT_COLUMN(struct stack_row, part, NOWHERE, NULL),
 };
 static const struct pt_table_kind by_stack = {PT_VIEW_off_cpu_stacks, .most = MOST_ROWS, PT_COLUMNS(columns)};
 
@@ -76,6 +82,7 @@ static struct stack_row row_of(struct pt_metrics *metrics, const struct pt_cpu_v
         .main_s = none,
         .samples = sum->samples,
         .reason = sum->reason,
+        .part = sum->part,
         .stack = none,
     };
     if (!sum->is_unsampled) {
@@ -129,6 +136,7 @@ void pt_off_cpu_table(struct pt_profile *profile, pt_u32 stage, pt_u32 main_thre
     for (int part = 0; part < PT_PART__COUNT; part++)
         if (unsampled_s[part] > 0)
             pt_vec_push(&sums, ((struct sum){.reason = pt_off_cpu_unsampled_reason((enum pt_time_part)part),
+                                             .part = (enum pt_time_part)part,
                                              .s = unsampled_s[part],
                                              .is_unsampled = true}));
     pt_metrics_set(metrics, scope, "cpu.off_s", pt_real(sums.s));

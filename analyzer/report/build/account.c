@@ -94,6 +94,11 @@ void pt_build_time_account(const struct pt_build *b)
 
 /* ---- threads ---- */
 
+static struct pt_value part_of_row(const struct pt_table *table, size_t row, pt_u32 part)
+{
+    return pt_table_cell(table, row, pt_time_parts[part].key);
+}
+
 /* The columns of the largest parts first, behind those up to the thread's life. */
 static void rank_columns(const struct pt_build *b, struct pt_panel *panel)
 {
@@ -103,21 +108,22 @@ static void rank_columns(const struct pt_build *b, struct pt_panel *panel)
     pt_u8 *columns = pt_arena_alloc(&b->doc->arena, table->n_columns);
     bool is_computing_shown = false;
     pt_u32 n = 0;
-    for (size_t row = 0; row < table->n_rows; row++) {
-        const struct pt_value *parts = pt_table_row(table, row) + first;
-        for (pt_u32 i = first; i < table->n_columns; i++)
-            sums_s[i] += pt_value_number(parts[i - first]);
-        is_computing_shown |=
-            pt_value_number(parts[PT_PART_computing]) > 0 && is_shown(PT_PART_computing, parts[PT_PART_python]);
-    }
-    for (pt_u32 i = 0; i < table->n_columns; i++) {
+    for (; n < first; n++)
+        columns[n] = (pt_u8)n;
+    for (size_t row = 0; row < table->n_rows; row++)
+        is_computing_shown |= pt_value_number(part_of_row(table, row, PT_PART_computing)) > 0 &&
+                              is_shown(PT_PART_computing, part_of_row(table, row, PT_PART_python));
+    for (pt_u32 part = 0; part < PT_PART__COUNT; part++) {
+        const pt_u32 column = pt_table_column(table, pt_time_parts[part].key);
         pt_u32 at = n;
-        if (i == first + PT_PART_computing && !is_computing_shown)
+        if (part == PT_PART_computing && !is_computing_shown)
             continue;
-        n++;
-        for (; at > first && sums_s[columns[at - 1]] < sums_s[i]; at--)
+        for (size_t row = 0; row < table->n_rows; row++)
+            sums_s[column] += pt_value_number(pt_table_row(table, row)[column]);
+        for (; at > first && sums_s[columns[at - 1]] < sums_s[column]; at--)
             columns[at] = columns[at - 1];
-        columns[at] = (pt_u8)i;
+        columns[at] = (pt_u8)column;
+        n++;
     }
     panel->columns = columns;
     panel->n_columns = n;
@@ -125,24 +131,23 @@ static void rank_columns(const struct pt_build *b, struct pt_panel *panel)
 
 static struct pt_bar thread_bar(const struct pt_build *b, const struct pt_table *table, size_t row)
 {
-    const struct pt_value *cells = pt_table_row(table, row);
-    const pt_u32 lived = pt_table_column(table, "lived_s"), tid = pt_table_column(table, "tid");
-    const char *process = cells[pt_table_column(table, "process")].text;
-    const struct pt_value name = cells[pt_table_column(table, "thread")];
-    const bool is_sum = cells[tid].type == PT_VALUE_UNKNOWN;
+    const char *process = pt_table_cell(table, row, "process").text;
+    const struct pt_value name = pt_table_cell(table, row, "thread"), tid = pt_table_cell(table, row, "tid");
+    const struct pt_value python = part_of_row(table, row, PT_PART_python);
+    const bool is_sum = tid.type == PT_VALUE_UNKNOWN;
     const char *thread = name.type == PT_VALUE_TEXT ? name.text : "";
     struct pt_bar bar = {
-        .name = is_sum ? process
-                       : pt_doc_format(b->doc, "%s %s%s%.0f", process, thread, *thread ? " " : "",
-                                       pt_value_number(cells[tid])),
+        .name = is_sum
+                    ? process
+                    : pt_doc_format(b->doc, "%s %s%s%.0f", process, thread, *thread ? " " : "", pt_value_number(tid)),
         .whole = is_sum ? "threads" : "thread",
-        .length = pt_cell(PT_SHOW_SECONDS, cells[lived]),
-        .parts = pt_arena_alloc(&b->doc->arena, table->n_columns * sizeof *bar.parts),
+        .length = pt_cell(PT_SHOW_SECONDS, pt_table_cell(table, row, "lived_s")),
+        .parts = pt_arena_alloc(&b->doc->arena, PT_PART__COUNT * sizeof *bar.parts),
         .is_sum = is_sum,
     };
-    for (pt_u32 i = lived + 1; i < table->n_columns; i++)
-        if (is_shown(i - lived - 1, cells[lived + 1 + PT_PART_python]))
-            add_part(&bar, table->columns[i].label, pt_value_number(cells[i]), i - lived);
+    for (pt_u32 part = 0; part < PT_PART__COUNT; part++)
+        if (is_shown(part, python))
+            add_part(&bar, pt_time_parts[part].label, pt_value_number(part_of_row(table, row, part)), part + 1);
     return bar;
 }
 

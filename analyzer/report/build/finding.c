@@ -92,14 +92,11 @@ enum { MOST_BEHIND = 10 };
 /* The rows of the stage's table of waits that are of the finding's part. */
 static struct pt_panel *waits_of(const struct pt_build *b, const struct pt_finding *of, const struct pt_table *from)
 {
-    const char *reason = pt_time_parts[of->part].label;
-    const pt_u32 column = pt_table_column(from, "reason");
     struct pt_table *table;
     struct pt_panel *panel =
         pt_doc_table(b->doc, "off_cpu_stacks", "Where threads wait", from->columns, from->n_columns, &table);
     for (size_t row = 0; row < from->n_rows; row++) {
-        const struct pt_value *cells = pt_table_row(from, row);
-        if (cells[column].type != PT_VALUE_TEXT || strcmp(cells[column].text, reason) != 0)
+        if ((enum pt_time_part)pt_value_number(pt_table_cell(from, row, "part")) != of->part)
             continue;
         if (table->n_rows < MOST_BEHIND)
             pt_table_copy_row(table, from, row);

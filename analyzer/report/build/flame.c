@@ -11,9 +11,6 @@
 
 enum { LONGEST_STEM = 48, DEEPEST = 64 };
 
-/* The columns of cpu.flame. */
-enum { DEPTH, FUNCTION, KIND, MODULE, FRAMES, TOTAL_S, SELF_S, SAMPLES };
-
 static const char *copy(const struct pt_build *b, const char *text)
 {
     return text ? pt_arena_text(&b->doc->arena, text, strlen(text)) : NULL;
@@ -21,7 +18,7 @@ static const char *copy(const struct pt_build *b, const char *text)
 
 static const struct pt_table *table_of(const struct pt_build *b, pt_u32 stage)
 {
-    return pt_metrics_find_table(&b->profile->metrics, pt_scope_stage(stage), "cpu.flame");
+    return pt_view_table(&b->profile->metrics, stage, PT_VIEW_cpu_flame);
 }
 
 static void put_stem(const struct pt_build *b, pt_u32 stage, char stem[LONGEST_STEM + 1])
@@ -67,20 +64,20 @@ static void fill(const struct pt_build *b, struct pt_flame *flame, const struct 
     double next_s[DEEPEST + 1] = {0};
     flame->frames = pt_arena_alloc(&b->doc->arena, table->n_rows * sizeof *flame->frames + 1);
     for (size_t i = 0; i < table->n_rows; i++) {
-        const struct pt_value *row = pt_table_row(table, i);
-        const pt_u32 depth = (pt_u32)pt_value_number(row[DEPTH]);
+        const pt_u32 depth = (pt_u32)pt_value_number(pt_table_cell(table, i, "depth"));
+        const struct pt_value module = pt_table_cell(table, i, "module");
         if (depth >= DEEPEST)
             continue;
         struct pt_flame_frame *frame = &flame->frames[flame->n++];
         *frame = (struct pt_flame_frame){
-            .function = copy(b, row[FUNCTION].text),
-            .module = row[MODULE].type == PT_VALUE_TEXT ? copy(b, row[MODULE].text) : NULL,
-            .kind = kind_of(row[KIND]),
+            .function = copy(b, pt_table_cell(table, i, "function").text),
+            .module = module.type == PT_VALUE_TEXT ? copy(b, module.text) : NULL,
+            .kind = kind_of(pt_table_cell(table, i, "kind")),
             .depth = depth,
-            .folded = (pt_u32)pt_value_number(row[FRAMES]) - 1,
+            .folded = (pt_u32)pt_value_number(pt_table_cell(table, i, "frames")) - 1,
             .start_s = next_s[depth],
-            .total_s = pt_value_number(row[TOTAL_S]),
-            .self_s = pt_value_number(row[SELF_S]),
+            .total_s = pt_value_number(pt_table_cell(table, i, "total_s")),
+            .self_s = pt_value_number(pt_table_cell(table, i, "self_s")),
         };
         next_s[depth + 1] = next_s[depth];
         next_s[depth] += frame->total_s;

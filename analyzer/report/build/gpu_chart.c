@@ -10,19 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns of gpu.memory_over_time. */
-enum { DEVICE, T_S, SECONDS, BYTES, ALLOCATIONS, RELEASES, ALLOCATED_BYTES, RELEASED_BYTES, POOLS_BYTES };
-
 static const struct pt_table *points_of(const struct pt_build *b, pt_u32 stage)
 {
-    const struct pt_table *table =
-        pt_metrics_find_table(&b->profile->metrics, pt_scope_stage(stage), "gpu.memory_over_time");
-    return table && table->n_rows ? table : NULL;
+    return pt_view_rows(&b->profile->metrics, stage, PT_VIEW_gpu_memory_over_time);
 }
 
-static double cell(const struct pt_table *table, size_t row, int column)
+static double cell(const struct pt_table *table, size_t row, const char *column)
 {
-    return pt_value_number(pt_table_row(table, row)[column]);
+    return pt_value_number(pt_table_cell(table, row, column));
 }
 
 /* ---- charts ---- */
@@ -85,31 +80,37 @@ static void spread(const struct grid *grid, double *cells, double from_s, double
     }
 }
 
-/* Adds a stage to the cells: a column of its points, of one device or (NAN) of all. */
-static void add_stage(const struct grid *grid, double *cells, pt_u32 stage, int column, double device)
+struct curve {
+    const char *label, *column; /* of gpu.memory_over_time */
+    double device;              /* NAN = all together */
+    bool is_amount;             /* shown as a rate; else it is a level */
+};
+
+/* Adds a stage to the cells: a column of its points, of one device or of all. */
+static void add_stage(const struct grid *grid, double *cells, pt_u32 stage, const struct curve *curve)
 {
     double own[CELLS];
     const struct pt_table *table = pt_build_wants(grid->b, stage) ? points_of(grid->b, stage) : NULL;
     for (int i = 0; i < CELLS; i++)
         own[i] = NAN;
     for (size_t row = 0; table && row < table->n_rows; row++)
-        if (isnan(device) || cell(table, row, DEVICE) == device)
-            spread(grid, own, start_of(grid->b, stage) - grid->origin_s + cell(table, row, T_S),
-                   cell(table, row, SECONDS), cell(table, row, column), column != BYTES && column != POOLS_BYTES);
+        if (isnan(curve->device) || cell(table, row, "device") == curve->device)
+            spread(grid, own, start_of(grid->b, stage) - grid->origin_s + cell(table, row, "t_s"),
+                   cell(table, row, "seconds"), cell(table, row, curve->column), curve->is_amount);
     for (int i = 0; i < CELLS; i++)
         cells[i] = isnan(own[i]) ? cells[i] : isnan(cells[i]) ? own[i] : cells[i] + own[i];
 }
 
-static void add_series(const struct grid *grid, struct pt_chart *chart, const char *label, int column, double device)
+static void add_series(const struct grid *grid, struct pt_chart *chart, struct curve curve)
 {
-    struct pt_chart_series series = {.label = pt_arena_text(&grid->b->doc->arena, label, strlen(label)),
+    struct pt_chart_series series = {.label = pt_doc_text(grid->b->doc, curve.label),
                                      .t_s = empty_cells(grid),
                                      .values = empty_cells(grid),
                                      .n = CELLS};
     for (int i = 0; i < CELLS; i++)
         series.t_s[i] = (i + .5) * grid->end_s / CELLS;
     for (pt_u32 stage = 0; stage < grid->b->profile->stages.n; stage++)
-        add_stage(grid, series.values, stage, column, device);
+        add_stage(grid, series.values, stage, &curve);
     chart->series[chart->n_series++] = series;
 }
 
@@ -162,12 +163,12 @@ static void find_devices(const struct pt_build *b, struct fullest *all)
         const struct pt_table *table = pt_build_wants(b, stage) ? points_of(b, stage) : NULL;
         for (size_t row = 0; table && row < table->n_rows; row++) {
             size_t at = 0;
-            while (at < all->n && all->items[at].device != cell(table, row, DEVICE))
+            while (at < all->n && all->items[at].device != cell(table, row, "device"))
                 at++;
             if (at == all->n)
-                pt_vec_push(all, ((struct fullness){.device = cell(table, row, DEVICE)}));
-            all->items[at].peak_bytes = fmax(all->items[at].peak_bytes, cell(table, row, BYTES));
-            all->items[at].has_pools |= cell(table, row, POOLS_BYTES) > 0;
+                pt_vec_push(all, ((struct fullness){.device = cell(table, row, "device")}));
+            all->items[at].peak_bytes = fmax(all->items[at].peak_bytes, cell(table, row, "bytes"));
+            all->items[at].has_pools |= cell(table, row, "pools_bytes") > 0;
         }
     }
 }
@@ -190,19 +191,19 @@ void pt_build_gpu_charts(const struct pt_build *b)
                                        n < all.n ? text : "GPU memory that the program allocated", PT_SHOW_BYTES);
     for (size_t i = 0; i < n; i++) {
         snprintf(text, sizeof text, "GPU %.0f", all.items[i].device);
-        add_series(&grid, chart, text, BYTES, all.items[i].device);
+        add_series(&grid, chart, (struct curve){text, "bytes", all.items[i].device, false});
     }
     for (size_t i = 0; i < n && chart->n_series < PT_CHART_MOST_SERIES; i++)
         if (all.items[i].has_pools) {
             snprintf(text, sizeof text, "GPU %.0f: size of its pools", all.items[i].device);
-            add_series(&grid, chart, text, POOLS_BYTES, all.items[i].device);
+            add_series(&grid, chart, (struct curve){text, "pools_bytes", all.items[i].device, false});
         }
     free(all.items);
     chart = new_chart(&grid, "gpu_allocations", "Allocations of GPU memory", PT_SHOW_NUMBER);
     chart->unit = "/s";
-    add_series(&grid, chart, "allocations", ALLOCATIONS, NAN);
-    add_series(&grid, chart, "releases", RELEASES, NAN);
+    add_series(&grid, chart, (struct curve){"allocations", "allocations", NAN, true});
+    add_series(&grid, chart, (struct curve){"releases", "releases", NAN, true});
     chart = new_chart(&grid, "gpu_allocated_bytes", "GPU memory allocated and released", PT_SHOW_BYTES_PER_SECOND);
-    add_series(&grid, chart, "allocated", ALLOCATED_BYTES, NAN);
-    add_series(&grid, chart, "released", RELEASED_BYTES, NAN);
+    add_series(&grid, chart, (struct curve){"allocated", "allocated_bytes", NAN, true});
+    add_series(&grid, chart, (struct curve){"released", "released_bytes", NAN, true});
 }

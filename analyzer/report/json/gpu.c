@@ -23,7 +23,7 @@ static void put_rows_of(const struct pt_report_json *r, const struct pt_table_vi
         pt_json_object(r->json, NULL);
         for (pt_u32 i = 0; i < table->n_columns; i++)
             if (i != column)
-                pt_json_value(r->json, table->columns[i].key, table->columns[i].show, cells[i]);
+                pt_json_cell(r->json, &table->columns[i], cells[i]);
         pt_json_end(r->json);
     }
     pt_json_end(r->json);
@@ -65,7 +65,7 @@ static void put_memory_over_time(const struct pt_report_json *r, pt_u32 stage)
         pt_json_object(r->json, NULL);
         for (pt_u32 i = 0; i < table->n_columns; i++)
             if (i != column)
-                pt_json_value(r->json, table->columns[i].key, table->columns[i].show, cells[i]);
+                pt_json_cell(r->json, &table->columns[i], cells[i]);
         pt_json_end(r->json);
         if (row + 1 == table->n_rows || device != pt_value_number(pt_table_row(table, row + 1)[column])) {
             pt_json_end(r->json);

@@ -116,8 +116,7 @@ static void put_evidence_row(const struct pt_report_json *r, const struct pt_tab
     pt_json_object(r->json, NULL);
     for (pt_u32 i = 0; i < table->n_columns; i++) {
         const bool is_text = cells[i].type == PT_VALUE_TEXT;
-        pt_json_value(r->json, table->columns[i].key, table->columns[i].show,
-                      is_text ? pt_text(pt_value_label(cells[i])) : cells[i]);
+        pt_json_cell(r->json, &table->columns[i], is_text ? pt_text(pt_value_label(cells[i])) : cells[i]);
     }
     pt_json_end(r->json);
 }

@@ -45,10 +45,16 @@ void pt_json_group(struct pt_json *json, const struct pt_metrics *metrics, pt_u3
             pt_json_value(json, view->key, view->show, pt_view_value(metrics, stage, view));
 }
 
+void pt_json_cell(struct pt_json *json, const struct pt_column *column, struct pt_value value)
+{
+    if (column->show != PT_SHOW_NOWHERE)
+        pt_json_value(json, column->key, column->show, value);
+}
+
 void pt_json_row(struct pt_json *json, const struct pt_table *table, size_t row)
 {
     for (pt_u32 i = 0; i < table->n_columns; i++)
-        pt_json_value(json, table->columns[i].key, table->columns[i].show, pt_table_row(table, row)[i]);
+        pt_json_cell(json, &table->columns[i], pt_table_row(table, row)[i]);
 }
 
 void pt_json_table(struct pt_json *json, const char *key, const struct pt_table *table, size_t most)
