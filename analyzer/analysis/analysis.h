@@ -2,10 +2,11 @@
  *
  * analysis.h - one pass over the events of a run, many analyses.
  *
- * An analysis is a file that defines `const struct pt_analysis pt_analysis_<name>` and a row in analyses.def. Its state
- * is zeroed memory of state_size bytes. begin() may look at the session; event() is called for each event of its
- * categories, in the order of time; finish() stores metrics and tables and frees what the state holds. An analysis
- * bounds its state, whatever the length of the trace, and allocates nothing per event.
+ * An analysis is a file that defines `const struct pt_analysis pt_analysis_<name>` and a row: ANALYSIS_TABLE in
+ * profile/views.def when it has one table, else ANALYSIS in analyses.def. Its state is zeroed memory of state_size
+ * bytes. begin() may look at the session; event() is called for each event of its categories, in the order of time;
+ * finish() stores metrics and tables and frees what the state holds. An analysis bounds its state, whatever the length
+ * of the trace, and allocates nothing per event.
  */
 #ifndef PT_ANALYSIS_ANALYSIS_H
 #define PT_ANALYSIS_ANALYSIS_H

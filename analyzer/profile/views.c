@@ -25,11 +25,13 @@ const char *const pt_section_labels[PT_SECTION__COUNT] = {
 const struct pt_table_view pt_table_views[PT_VIEW__COUNT] = {
 #define METRIC(...)
 #define TABLE(...) ROW(STAGE, __VA_ARGS__)
+#define ANALYSIS_TABLE(...) ROW(STAGE, __VA_ARGS__)
 #define GPU_TABLE(...) ROW(GPU, __VA_ARGS__)
 #define DEVICE_TABLE(...) ROW(DEVICE, __VA_ARGS__)
 #include "views.def"
 #undef METRIC
 #undef TABLE
+#undef ANALYSIS_TABLE
 #undef GPU_TABLE
 #undef DEVICE_TABLE
 };
@@ -37,11 +39,13 @@ const struct pt_table_view pt_table_views[PT_VIEW__COUNT] = {
 const struct pt_metric_view pt_metric_views[] = {
 #define METRIC(group, key, metric, unit, label) {PT_GROUP_##group, #key, metric, PT_SHOW_##unit, label},
 #define TABLE(...)
+#define ANALYSIS_TABLE(...)
 #define GPU_TABLE(...)
 #define DEVICE_TABLE(...)
 #include "views.def"
 #undef METRIC
 #undef TABLE
+#undef ANALYSIS_TABLE
 #undef GPU_TABLE
 #undef DEVICE_TABLE
     {.key = NULL},

@@ -12,11 +12,13 @@
 enum pt_view {
 #define METRIC(...)
 #define TABLE(id, ...) PT_VIEW_##id,
+#define ANALYSIS_TABLE(id, ...) PT_VIEW_##id,
 #define GPU_TABLE(id, ...) PT_VIEW_##id,
 #define DEVICE_TABLE(id, ...) PT_VIEW_##id,
 #include "views.def"
 #undef METRIC
 #undef TABLE
+#undef ANALYSIS_TABLE
 #undef GPU_TABLE
 #undef DEVICE_TABLE
     PT_VIEW__COUNT

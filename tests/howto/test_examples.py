@@ -199,7 +199,7 @@ class Example(unittest.TestCase):
 
     def test_analysis(self):
         declared = next(b.text for b in PAGES["analysis"].blocks if b.path.endswith("views.def"))
-        key, title, by = re.search(r'^TABLE\(\w+, ".*?", "(\w+)", "(.*?)",.*, (\w+)\)$', declared, re.M).groups()
+        key, title, by = re.search(r'^ANALYSIS_TABLE\(\w+, ".*?", "(\w+)", "(.*?)",.*, (\w+)\)$', declared, re.M).groups()
         seeks = "".join(f"0.{i}00000000 +0.000020000 7/7 io_seek fd=3 position_bytes=0 path=\"/data/x\" whence=SEEK_SET\n" for i in range(1, 4))
         shown = self.forms(self.assembled(PROCESS + seeks))
         shown["stats"] += proftrace("stats", "--by", by.lower(), self.folder / "trace.ptr")
