@@ -116,9 +116,7 @@ static void set_capture(struct pt_profile *profile, pt_u32 stage)
         lost += process->quality.truncated ? 0 : process->quality.corrupt_events;
         untraced += process->n_untraced;
     }
-    pt_metrics_set(metrics, scope, "capture.processes", pt_integer(profile->stages.items[stage].n_processes));
     pt_metrics_set(metrics, scope, "capture.calls", pt_integer(calls));
-    pt_metrics_set(metrics, scope, "capture.allocs", pt_integer(allocs));
     pt_metrics_set(metrics, scope, "capture.total", pt_integer(calls + allocs));
     pt_metrics_set(metrics, scope, "capture.events", pt_integer(events));
     pt_metrics_set(metrics, scope, "capture.lost.events", pt_integer(lost));

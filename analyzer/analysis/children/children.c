@@ -102,7 +102,6 @@ static void waited_for_worker(struct helpers *helpers, const struct pt_event *e)
     struct stage_helpers *stage = &helpers->stages[pt_profile_stage_of(helpers->profile, e->process)];
     pt_time_union_add(&stage->wait, e->start_ns, pt_event_end_ns(e));
     pt_time_union_add(&stage->with_forks, e->start_ns, pt_event_end_ns(e));
-    stage->waits++;
 }
 
 /* ---- events ---- */

@@ -27,7 +27,7 @@ struct command {
 
 struct stage_helpers {
     struct pt_time_union wait, with_forks, child;
-    pt_u64 waits, feeds, child_waits;
+    pt_u64 feeds, child_waits;
     pt_i64 together_ns; /* of child: more than one child ran */
     pt_u64 forks_of_all;
     struct { /* of large processes that do not take data from their workers */

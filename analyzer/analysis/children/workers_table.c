@@ -156,7 +156,6 @@ static void set_workers(const struct helpers *helpers, pt_u32 stage)
     if (workers->total) {
         const double wait_s = (double)s->wait.total_ns / 1e9;
         pt_metrics_set(metrics, scope, "helpers.wait_s", pt_real(wait_s));
-        pt_metrics_set(metrics, scope, "helpers.wait.calls", pt_integer(s->waits));
         pt_metrics_set(metrics, scope, "helpers.feed.calls", pt_integer(s->feeds));
         /* The parent pays once more when it writes to pages that it now shares. */
         pt_metrics_set(metrics, scope, "helpers.total_s",
@@ -286,7 +285,6 @@ static void set_forks(const struct helpers *helpers, pt_u32 stage)
     const struct stage_helpers *s = &helpers->stages[stage];
     const double total_s = s->forks.ns / 1e9;
     pt_metrics_set(metrics, scope, "fork.calls", pt_integer(s->forks.n));
-    pt_metrics_set(metrics, scope, "fork.total_s", pt_real(total_s));
     pt_metrics_set(metrics, scope, "fork.longest_s", pt_real(s->forks.longest_ns / 1e9));
     pt_metrics_set(metrics, scope, "fork.mean_s",
                    s->forks.n        ? pt_real(total_s / (double)s->forks.n)

@@ -116,21 +116,8 @@ static double computing_threads(const struct pt_cpu_data *data)
 
 static void set_all(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_cpu_data *data)
 {
-    double on_s = 0, runnable_s = 0, wait_s = 0, unsampled_s = 0;
-    for (size_t i = 1; i < data->n_threads; i++) {
-        const struct pt_cpu_times *times = &data->times[i];
-        on_s += (double)times->on_cpu_ns / 1e9;
-        runnable_s += (double)pt_cpu_runnable_ns(times) / 1e9;
-        wait_s += (double)wait_ns(times) / 1e9;
-        unsampled_s += times->samples ? 0 : (double)times->on_cpu_ns / 1e9;
-    }
-    pt_metrics_set(metrics, scope, "cpu.on_s", pt_real(on_s));
-    pt_metrics_set(metrics, scope, "cpu.runnable_s", pt_real(runnable_s));
-    pt_metrics_set(metrics, scope, "cpu.wait_s", pt_real(wait_s));
-    pt_metrics_set(metrics, scope, "cpu.unsampled_s", pt_real(unsampled_s));
     pt_metrics_set(metrics, scope, "cpu.samples", pt_integer(data->totals.samples));
     pt_metrics_set(metrics, scope, "cpu.computing_threads", pt_real(computing_threads(data)));
-    pt_metrics_set(metrics, scope, "cpu.lost_records", pt_integer(data->totals.lost_records));
     pt_metrics_set(metrics, scope, "cpu.sampling_s", pt_seconds((pt_i64)data->totals.own_cpu_ns));
 }
 
@@ -158,10 +145,7 @@ static void set_python(struct pt_metrics *metrics, struct pt_scope scope, const 
         }
     const struct pt_value none =
         pt_unknown(data->note ? pt_metrics_text(metrics, data->note) : "no CPU sample of this thread was taken");
-    const double on_s = (double)data->times[thread].on_cpu_ns / 1e9;
-    pt_metrics_set(metrics, scope, "cpu.main_samples", pt_real(samples));
     pt_metrics_set(metrics, scope, "cpu.main_python_share", samples > 0 ? pt_real(python / samples) : none);
-    pt_metrics_set(metrics, scope, "cpu.main_python_s", samples > 0 ? pt_real(on_s * python / samples) : none);
 }
 
 /* The kernel's own work for pages that were missing. */
@@ -184,24 +168,21 @@ static void set_main(struct pt_metrics *metrics, struct pt_scope scope, const st
     const struct pt_cpu_times *times = &view->data->times[thread];
     pt_metrics_set(metrics, scope, "cpu.main_on_s", pt_seconds((pt_i64)times->on_cpu_ns));
     pt_metrics_set(metrics, scope, "cpu.main_runnable_s", pt_seconds((pt_i64)pt_cpu_runnable_ns(times)));
-    pt_metrics_set(metrics, scope, "cpu.main_wait_s", pt_seconds((pt_i64)wait_ns(times)));
     set_python(metrics, scope, view, thread);
     set_main_faults(metrics, scope, view, thread);
 }
 
 static void set_main_unknown(struct pt_metrics *metrics, struct pt_scope scope, const char *reason)
 {
-    static const char *const names[] = {"cpu.main_on_s",         "cpu.main_runnable_s", "cpu.main_wait_s",
-                                        "cpu.main_python_share", "cpu.main_python_s",   "cpu.main_fault_s"};
+    static const char *const names[] = {"cpu.main_on_s", "cpu.main_runnable_s", "cpu.main_python_share",
+                                        "cpu.main_fault_s"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         pt_metrics_set(metrics, scope, names[i], pt_unknown(reason));
 }
 
 static void set_unknown(struct pt_metrics *metrics, struct pt_scope scope, const char *reason)
 {
-    static const char *const names[] = {"cpu.on_s", "cpu.runnable_s", "cpu.wait_s", "cpu.samples"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        pt_metrics_set(metrics, scope, names[i], pt_unknown(reason));
+    pt_metrics_set(metrics, scope, "cpu.samples", pt_unknown(reason));
     set_main_unknown(metrics, scope, reason);
 }
 
@@ -230,8 +211,6 @@ static void finish_stage(struct pt_profile *profile, pt_u32 stage)
     pt_loading(profile, stage, view, thread);
     pt_allocator(profile, stage, view);
     pt_off_cpu_table(profile, stage, thread);
-    if (view->data->is_cut)
-        pt_metrics_set(metrics, scope, "cpu.is_cut", pt_bool(true));
 }
 
 static void finish(void *state, struct pt_profile *profile)

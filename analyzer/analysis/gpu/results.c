@@ -41,7 +41,6 @@ static void set_devices(struct gpu *gpu, pt_u32 stage)
     if (!idlest)
         return;
     set(gpu, stage, "gpu.busy_s", pt_real(busy_ns / 1e9));
-    set(gpu, stage, "gpu.window_s", pt_real(window_ns / 1e9));
     set(gpu, stage, "gpu.busy_percent",
         window_ns > 0 ? pt_real(100 * busy_ns / window_ns) : pt_unknown("nothing was seen"));
     set(gpu, stage, "gpu.idle_s", pt_seconds(idlest->idle_ns));
@@ -79,7 +78,6 @@ static void set_copies(struct gpu *gpu, pt_u32 stage)
     }
     set(gpu, stage, "gpu.copies.pageable.calls", pt_integer((pt_u64)calls));
     set(gpu, stage, "gpu.copies.pageable.bytes", pt_integer((pt_u64)bytes));
-    set(gpu, stage, "gpu.copies.pageable_s", pt_real(device_ns / 1e9));
     /* The call goes on while pages are staged; pinned memory is copied behind the program's back. */
     set(gpu, stage, "gpu.copies.pageable.cost_s", pt_real(fmax(device_ns, api_ns) / 1e9));
     set(gpu, stage, "gpu.copies.rate_bytes_per_s",
@@ -113,10 +111,7 @@ static void set_launches(struct gpu *gpu, pt_u32 stage)
     const pt_u64 calls = own->class_calls[PT_CUDA_LAUNCH] + own->class_calls[PT_CUDA_GRAPH_LAUNCH];
     const pt_i64 ns = own->class_ns[PT_CUDA_LAUNCH] + own->class_ns[PT_CUDA_GRAPH_LAUNCH];
     set(gpu, stage, "gpu.kernels.calls", pt_integer((pt_u64)kernels));
-    set(gpu, stage, "gpu.kernels_s", pt_real(kernels_ns / 1e9));
     set(gpu, stage, "gpu.kernels.mean_s", kernels > 0 ? pt_real(kernels_ns / kernels / 1e9) : pt_unknown("none ran"));
-    set(gpu, stage, "gpu.launch.calls", pt_integer(calls));
-    set(gpu, stage, "gpu.launch.total_s", pt_seconds(ns));
     set(gpu, stage, "gpu.launch.mean_s",
         calls ? pt_real((double)ns / 1e9 / (double)calls) : pt_unknown("no launch was recorded"));
     set(gpu, stage, "gpu.launch.empty_percent",
@@ -180,14 +175,13 @@ static void set_memory(struct gpu *gpu, pt_u32 stage)
 static void set_collectives(struct gpu *gpu, pt_u32 stage)
 {
     const struct pt_session *session = gpu->profile->session;
-    pt_i64 least_ns = INT64_MAX, most_ns = 0, all_ns = 0;
+    pt_i64 least_ns = INT64_MAX, most_ns = 0;
     pt_u32 ranks = 0, slowest = 0;
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct gpu_process *own = gpu->processes[i];
         if (!own || !own->nccl_calls || pt_gpu_stage_of(gpu, session->processes[i]) != stage)
             continue;
         ranks++;
-        all_ns += own->nccl_ns;
         most_ns = own->nccl_ns > most_ns ? own->nccl_ns : most_ns;
         if (own->nccl_ns < least_ns) {
             least_ns = own->nccl_ns;
@@ -197,7 +191,6 @@ static void set_collectives(struct gpu *gpu, pt_u32 stage)
     set(gpu, stage, "gpu.collectives.ranks.count", pt_integer(ranks));
     if (!ranks)
         return;
-    set(gpu, stage, "gpu.collectives_s", pt_seconds(all_ns));
     set(gpu, stage, "gpu.collectives.most_s", pt_seconds(most_ns));
     set(gpu, stage, "gpu.collectives.least_s", pt_seconds(least_ns));
     set(gpu, stage, "gpu.collectives.slowest_pid", pt_text(pt_metrics_format(&gpu->profile->metrics, "%u", slowest)));

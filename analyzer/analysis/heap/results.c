@@ -75,14 +75,8 @@ static void process_results(struct pt_profile *profile, const struct pt_process 
     const double most = (double)process->heap.bytes;
     const double peak = sampled && p->level.peak_bytes > most ? most : p->level.peak_bytes;
     pt_metrics_set(metrics, scope, "heap.live_peak.bytes", pt_integer((pt_u64)peak));
-    pt_metrics_set(metrics, scope, "heap.live_end.bytes",
-                   pt_integer(p->level.live_bytes > 0 ? (pt_u64)p->level.live_bytes : 0));
-    if (!sampled)
-        return;
-    set_interval(metrics, scope, process, p);
-    pt_metrics_set(metrics, scope, "heap.samples.count", pt_integer(p->samples_seen));
-    if (process->heap.bytes && p->samples_seen >= FEWEST_SAMPLES)
-        pt_metrics_set(metrics, scope, "heap.samples.coverage_percent", pt_real(100 * p->sampled_bytes / most));
+    if (sampled)
+        set_interval(metrics, scope, process, p);
 }
 
 /* Estimates from samples are scaled so that they agree with the exact number of allocations. */
@@ -104,7 +98,7 @@ static struct pt_heap_churn exact_churn(const struct pt_process *process, const 
 
 struct stage_heap {
     struct pt_heap_churn churn;
-    pt_u64 allocs, frees, bytes, large_bytes, failures;
+    pt_u64 allocs, frees, bytes, large_bytes;
     double peak_bytes, peak_of_growth_bytes;
     struct pt_heap_trend growth;
     const struct pt_process *growing;
@@ -128,7 +122,6 @@ static void stage_add(struct stage_heap *sum, const struct pt_process *process, 
     sum->frees += process->heap.frees;
     sum->bytes += process->heap.bytes;
     sum->large_bytes += large_bytes(&process->heap);
-    sum->failures += process->heap.failures;
     sum->churn.allocs += churn.allocs;
     sum->churn.bytes += churn.bytes;
     sum->churn.cost_s += churn.cost_s;
@@ -193,7 +186,6 @@ static bool stage_results(struct pt_profile *profile, pt_u32 stage, struct pt_he
     pt_metrics_set(metrics, scope, "heap.frees.calls", missing ? unknown : pt_integer(sum.frees));
     pt_metrics_set(metrics, scope, "heap.allocated.bytes", missing ? unknown : pt_integer(sum.bytes));
     pt_metrics_set(metrics, scope, "heap.large.bytes", missing ? unknown : pt_integer(sum.large_bytes));
-    pt_metrics_set(metrics, scope, "heap.failed.calls", missing ? unknown : pt_integer(sum.failures));
     if (missing)
         sum.reason = missing;
     live_results(metrics, scope, &sum);

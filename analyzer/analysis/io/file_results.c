@@ -31,7 +31,7 @@ static int by_stage_time_path(const void *a, const void *b)
 }
 
 struct totals {
-    pt_u64 files, read_again_bytes, read_again_files, distinct_bytes, small_reads, small_bytes;
+    pt_u64 read_again_bytes, read_again_files, distinct_bytes, small_reads, small_bytes;
     double read_again_s, small_s;
 };
 
@@ -50,7 +50,6 @@ static void add_layer(struct totals *sum, const struct pt_file_use *f, const str
 
 static void add_file(struct totals *sum, const struct pt_file_use *f)
 {
-    sum->files++;
     add_layer(sum, f, &f->fd, f->fd.opens >= f->stdio.opens ? f->open_ns : 0);
     add_layer(sum, f, &f->stdio, f->fd.opens < f->stdio.opens ? f->open_ns : 0);
     if (f->small_reads < MANY_SMALL_READS || f->is_stream)
@@ -121,7 +120,6 @@ static void finish_stage(const struct pt_file_groups *groups, const struct pt_fi
         pt_table_add(table, &row);
     }
     pt_file_groups_table(metrics, scope, groups, files + first, end - first);
-    pt_metrics_set(metrics, scope, "io.files.count", pt_integer(sum.files));
     pt_metrics_set(metrics, scope, "io.distinct.bytes", pt_integer(sum.distinct_bytes));
     pt_metrics_set(metrics, scope, "io.read_again.bytes", pt_integer(sum.read_again_bytes));
     pt_metrics_set(metrics, scope, "io.read_again.files", pt_integer(sum.read_again_files));

@@ -33,9 +33,6 @@ struct files {
     } descriptors;
     struct pt_gaps small_gaps, read_gaps;
     struct pt_file_groups groups;
-    struct {
-        pt_u64 read_ns, write_ns;
-    } * on_pipes; /* by process: main thread's time on pipes and sockets, which is waiting and no file I/O */
 };
 
 /* Longer than what an interpreter does between two reads: parsing a few bytes, or taking and releasing a buffer. */
@@ -75,7 +72,6 @@ static void begin(void *state, struct pt_profile *profile)
     struct files *files = state;
     files->profile = profile;
     files->table = (struct pt_file_table){.profile = profile, .most = MAX_FILES, .group = file_name};
-    files->on_pipes = pt_calloc(profile->session->n_processes, sizeof *files->on_pipes);
 }
 
 /* The file that a path id of a process means; -1 when the path is unknown. */
@@ -137,11 +133,6 @@ static void opened(struct files *files, const struct pt_event *e, pt_u32 path, p
     *d = (struct descriptor){.path = path, .file = (pt_u32)file};
 }
 
-static bool is_main_on_pipe(const struct pt_file_use *f, const struct pt_event *e)
-{
-    return f->is_stream && f->path && f->path[0] != '/' && e->thread->tid == e->process->pid;
-}
-
 struct transfer {
     bool is_stdio, is_small;
     pt_u64 bytes;
@@ -158,8 +149,6 @@ static void was_read(struct files *files, const struct pt_event *e, struct descr
     pt_file_groups_add(&files->groups, f->group, e->duration_ns);
     layer->around_ns += pt_gap_before(&files->read_gaps, e, !f->is_stream, LONGEST_READ_GAP_NS);
     const pt_u64 around_ns = pt_gap_before(&files->small_gaps, e, read.is_small && !f->is_stream, LONGEST_SMALL_GAP_NS);
-    if (is_main_on_pipe(f, e))
-        files->on_pipes[e->process->index].read_ns += (pt_u64)e->duration_ns;
     if (f->is_stream)
         return;
     pt_coverage_add(&layer->coverage, read.offset_bytes ? *read.offset_bytes : d->position_bytes, read.bytes);
@@ -182,8 +171,6 @@ static void was_written(struct files *files, const struct pt_event *e, struct de
     layer->write_bytes += bytes;
     layer->write_ns += (pt_u64)e->duration_ns;
     pt_file_groups_add(&files->groups, f->group, e->duration_ns);
-    if (is_main_on_pipe(f, e))
-        files->on_pipes[e->process->index].write_ns += (pt_u64)e->duration_ns;
     if (moves)
         d->position_bytes += bytes;
 }
@@ -275,13 +262,6 @@ static void finish(void *state, struct pt_profile *profile)
     struct files *files = state;
     pt_file_results(profile, &files->groups, files->items, files->n);
     pt_file_groups_fini(&files->groups);
-    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
-        const struct pt_scope scope = pt_scope_process(i);
-        pt_metrics_set(&profile->metrics, scope, "io.pipe_read.main_s", pt_seconds((pt_i64)files->on_pipes[i].read_ns));
-        pt_metrics_set(&profile->metrics, scope, "io.pipe_write.main_s",
-                       pt_seconds((pt_i64)files->on_pipes[i].write_ns));
-    }
-    free(files->on_pipes);
     free(files->items);
     free(files->descriptors.items);
     pt_file_table_fini(&files->table);

@@ -286,7 +286,6 @@ static void set_metrics(const struct network *network, pt_u32 stage)
     pt_metrics_set(metrics, scope, "net.cost_s", pt_split_time_cost(&s->wait, network->profile, stage));
     pt_metrics_set(metrics, scope, "net.resolve.calls", pt_integer(s->queries));
     pt_metrics_set(metrics, scope, "net.resolve.failed.calls", pt_integer(s->failed_queries));
-    pt_metrics_set(metrics, scope, "net.resolve.total_s", pt_seconds((pt_i64)s->query_ns));
     pt_metrics_set(metrics, scope, "net.resolve.mean_s",
                    s->queries ? pt_real((double)s->query_ns / 1e9 / (double)s->queries) : pt_unknown("no queries"));
     pt_metrics_set(metrics, scope, "net.resolve.cost_s", pt_split_time_cost(&s->resolve, network->profile, stage));

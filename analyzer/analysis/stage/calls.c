@@ -161,34 +161,20 @@ static void table_of_sizes(const struct calls *calls, pt_u32 stage, struct pt_me
 
 static void sums(const struct calls *calls, pt_u32 stage, struct pt_metrics *metrics)
 {
-    static const struct {
-        enum pt_call_class which;
-        const char *calls, *bytes, *seconds, *errors;
-    } names[] = {
-        {PT_CALL_READ, "io.read.calls", "io.read.bytes", "io.read.wait_s", "io.read.errors"},
-        {PT_CALL_WRITE, "io.write.calls", "io.write.bytes", "io.write.wait_s", "io.write.errors"},
-        {PT_CALL_OPEN, "io.open.calls", NULL, "io.open.wait_s", "io.open.errors"},
-        {PT_CALL_SYNC, "io.sync.calls", NULL, "io.sync.wait_s", "io.sync.errors"},
-        {PT_CALL_STDIO_READ, "stdio.read.calls", "stdio.read.bytes", "stdio.read.wait_s", NULL},
-        {PT_CALL_STDIO_WRITE, "stdio.write.calls", "stdio.write.bytes", "stdio.write.wait_s", NULL},
-    };
+    struct pt_row_totals of_class[PT_CALL__COUNT] = {{0}};
     const struct pt_scope scope = pt_scope_stage(stage);
     const char *missing = pt_profile_counters_missing(calls->profile, stage);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct pt_row_totals sum = {0};
-        for (pt_u32 row = 0; row < PT_ROW__COUNT; row++) {
-            const struct pt_row_totals totals = pt_profile_stage_row(calls->profile, stage, row);
-            if (pt_call_class_of(row) == names[i].which)
-                pt_row_totals_add(&sum, &totals);
-        }
-        const struct pt_value unknown = pt_unknown(missing);
-        pt_metrics_set(metrics, scope, names[i].calls, missing ? unknown : pt_integer(sum.calls));
-        pt_metrics_set(metrics, scope, names[i].seconds, missing ? unknown : pt_seconds((pt_i64)sum.ns));
-        if (names[i].bytes)
-            pt_metrics_set(metrics, scope, names[i].bytes, missing ? unknown : pt_integer(sum.bytes));
-        if (names[i].errors)
-            pt_metrics_set(metrics, scope, names[i].errors, missing ? unknown : pt_integer(sum.errors));
+    const struct pt_value unknown = pt_unknown(missing);
+    for (pt_u32 row = 0; row < PT_ROW__COUNT; row++) {
+        const struct pt_row_totals totals = pt_profile_stage_row(calls->profile, stage, row);
+        pt_row_totals_add(&of_class[pt_call_class_of(row)], &totals);
     }
+    const struct pt_row_totals *read = &of_class[PT_CALL_READ];
+    pt_metrics_set(metrics, scope, "io.read.calls", missing ? unknown : pt_integer(read->calls));
+    pt_metrics_set(metrics, scope, "io.read.bytes", missing ? unknown : pt_integer(read->bytes));
+    pt_metrics_set(metrics, scope, "io.read.wait_s", missing ? unknown : pt_seconds((pt_i64)read->ns));
+    pt_metrics_set(metrics, scope, "io.write.calls", missing ? unknown : pt_integer(of_class[PT_CALL_WRITE].calls));
+    pt_metrics_set(metrics, scope, "io.open.calls", missing ? unknown : pt_integer(of_class[PT_CALL_OPEN].calls));
 }
 
 static void finish(void *state, struct pt_profile *profile)
