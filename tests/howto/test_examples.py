@@ -32,8 +32,8 @@ PROCESS = "proftrace-text 1 start_realtime_ns=1705320000000000000\nprocess 7\n"
 
 def run(*argv, rc=0, **options):
     """stdout; fails with all that was said when the exit code is another one. rc=None: any."""
-    environment = ENVIRONMENT | options.pop("environment", {})
-    done = subprocess.run([str(a) for a in argv], env=environment, capture_output=True, text=True, timeout=240, **options)
+    environment, limit_s = ENVIRONMENT | options.pop("environment", {}), options.pop("limit_s", 120)
+    done = subprocess.run([str(a) for a in argv], env=environment, capture_output=True, text=True, timeout=limit_s, **options)
     if rc is not None and done.returncode != rc:
         raise AssertionError(f"{' '.join(map(str, argv))}: exit code {done.returncode}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
     return done.stdout if rc == 0 else done.stdout + done.stderr
@@ -76,7 +76,7 @@ def setUpModule():
     run(sys.executable, TREE / "scripts/gen_docs.py")
     launcher = [f"-DCMAKE_C_COMPILER_LAUNCHER={shutil.which('ccache')}"] if shutil.which("ccache") else []
     run("cmake", "-S", TREE, "-B", TREE / "build", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DPROFTRACE_TESTS=OFF", *launcher)
-    built = run("ninja", "-C", TREE / "build", "-k", "0", rc=None)
+    built = run("ninja", "-C", TREE / "build", "-k", "0", rc=None, limit_s=800)
     wrong = re.findall(r"(?m)^.*(?:error|warning): .*$|^FAILED: .*$|^ninja: (?!Entering|no work).*$", built)
     if wrong:
         raise AssertionError("\n".join(wrong[:40]))
