@@ -180,5 +180,6 @@ void pt_profile_free(struct pt_profile *profile)
     pt_facts_close(profile->facts);
     pt_stages_free(&profile->stages);
     pt_metrics_free(&profile->metrics);
+    pt_stacks_free(&profile->stacks);
     *profile = (struct pt_profile){0};
 }

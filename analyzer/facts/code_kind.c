@@ -150,3 +150,9 @@ bool pt_code_is_allocator(enum pt_code_kind file, const char *source, const char
         file == PT_CODE_TRACER && (*function == '[' || (source && !strncmp(pt_base_name(source), "heap", 4)));
     return is_hook || file == PT_CODE_ALLOCATOR || pt_code_of_function(function) == PT_CODE_ALLOCATOR;
 }
+
+pt_u32 pt_frame_flags(enum pt_code_kind file)
+{
+    return (pt_code_serves(file) ? PT_FRAME_SERVES : 0u) | (file == PT_CODE_PYTHON ? PT_FRAME_IS_PYTHON : 0u) |
+           (file == PT_CODE_CUT ? PT_FRAME_IS_CUT : 0u);
+}

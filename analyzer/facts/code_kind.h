@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 
+#include "profile/stacks.h"
+
 enum pt_code_kind {
     PT_CODE_OTHER,
     PT_CODE_PYTHON, /* the interpreter */
@@ -46,6 +48,8 @@ enum pt_code_hint pt_code_hint_of(const char *name, enum pt_code_kind file, bool
 const char *pt_code_jit_of(const char *path, const char *function);
 /* A function of a file of some kind; `source`: NULL = unknown. */
 bool pt_code_is_allocator(enum pt_code_kind file, const char *source, const char *function);
+/* PT_FRAME_* of a frame in a file of some kind. */
+pt_u32 pt_frame_flags(enum pt_code_kind file);
 /* Code that does what its caller does. */
 static inline bool pt_code_serves(enum pt_code_kind kind)
 {

@@ -20,6 +20,29 @@ pt_u32 pt_cpu_program_frame(const struct pt_cpu_view *view, pt_u32 frame)
     return frame;
 }
 
+static pt_u32 flags_of(const struct pt_cpu_function *function)
+{
+    const enum pt_code_kind kind = pt_code_of_function(function->name);
+    const bool allocates =
+        kind == PT_CODE_ABOVE_ALLOCATOR || pt_code_is_allocator(function->code, function->file, function->name);
+    return pt_frame_flags(function->code) | (*function->name == '[' ? 0 : PT_FRAME_IS_NAMED) |
+           (allocates ? PT_FRAME_SERVES : 0);
+}
+
+pt_u32 pt_cpu_stack(const struct pt_cpu_view *view, pt_u32 frame, struct pt_stack_frame ret_frames[PT_STACK_FRAMES])
+{
+    pt_u32 n = 0;
+    for (; frame && n < PT_STACK_FRAMES; frame = view->frames.items[frame].parent) {
+        const struct pt_cpu_function *function = function_of(view, frame);
+        ret_frames[n++] = (struct pt_stack_frame){.function = function->name,
+                                                  .file = function->file,
+                                                  .module = function->module,
+                                                  .line = function->line,
+                                                  .flags = flags_of(function)};
+    }
+    return n;
+}
+
 pt_u32 pt_cpu_function_at(const struct pt_cpu_view *view, pt_u32 node)
 {
     pt_u32 frame = view->frame_of[node];

@@ -6,12 +6,16 @@
 #ifndef PT_FACTS_CPU_CODE_H
 #define PT_FACTS_CPU_CODE_H
 
+#include "profile/stacks.h"
 #include "cpu_names.h"
 
 /* The innermost frame that is not libc's, the kernel's, or our hook's; the frame itself where there is none. */
 pt_u32 pt_cpu_program_frame(const struct pt_cpu_view *view, pt_u32 frame);
 /* The innermost function that is not the kernel's. */
 pt_u32 pt_cpu_function_at(const struct pt_cpu_view *view, pt_u32 node);
+
+/* A frame and what called it; returns how many. */
+pt_u32 pt_cpu_stack(const struct pt_cpu_view *view, pt_u32 frame, struct pt_stack_frame ret_frames[PT_STACK_FRAMES]);
 
 /* The interpreter runs, or what serves it. */
 static inline bool pt_cpu_runs_python(const struct pt_cpu_view *view, pt_u32 node)

@@ -8,6 +8,7 @@
 #include "model/session.h"
 #include "run_file/run_file.h"
 #include "metrics.h"
+#include "stacks.h"
 #include "stages.h"
 
 struct pt_facts;
@@ -19,6 +20,7 @@ struct pt_profile {
     struct pt_stages stages;
     struct pt_facts *facts; /* facts/facts.h: what analyses ask about threads and calls; NULL = before the pass */
     struct pt_metrics metrics;
+    struct pt_stacks stacks;
     pt_u64 n_events; /* that the analyses saw */
 };
 

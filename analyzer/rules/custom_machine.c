@@ -249,7 +249,7 @@ bool pt_rule_cold_mapping(struct pt_profile *profile, pt_i64 stage, struct pt_fi
         return false;
     finding->gain_upper_s = waited_s;
     pt_finding_add_metrics(finding, metrics,
-                           "major_fault_calls:fault.major.calls waited_by_all_s:fault.wait_s where:where.page_fault");
+                           "major_fault_calls:fault.major.calls waited_by_all_s:fault.wait_s where:place");
     pt_finding_add_rows(finding, metrics, "mapped_files", "bytes");
     return true;
 }

@@ -86,7 +86,7 @@ bool pt_rule_serial_fetches(struct pt_profile *profile, pt_i64 stage, struct pt_
     finding->gain_upper_s = pt_finding_number(finding, metrics, "net.cost_s");
     pt_finding_add_metrics(finding, metrics,
                            "requests:net.request.calls connections:net.connect.calls bytes:net.bytes wait_s:net.wait_s "
-                           "mean_s:net.request.mean_s requests_at_once:net.at_once where:where.network");
+                           "mean_s:net.request.mean_s requests_at_once:net.at_once where:place");
     pt_finding_add_rows(finding, metrics, "net.hosts", "total_s");
     return true;
 }

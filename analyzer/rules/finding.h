@@ -12,7 +12,18 @@ enum pt_severity { PT_SEVERITY_ERROR, PT_SEVERITY_WARNING, PT_SEVERITY_INFO };
 enum pt_confidence { PT_CONFIDENCE_HIGH, PT_CONFIDENCE_MEDIUM, PT_CONFIDENCE_LOW };
 
 /* How the place in the program's code is found that a finding is about. */
-enum pt_place_kind { PT_PLACE_NOWHERE, PT_PLACE_WAIT, PT_PLACE_CPU, PT_PLACE_HEAP, PT_PLACE_FORK };
+enum pt_place_kind {
+    PT_PLACE_NOWHERE,
+    PT_PLACE_WAIT, /* of the main thread, in the part of the finding */
+    PT_PLACE_WAIT_OF_ALL,
+    PT_PLACE_DISK, /* waits for files of all kinds */
+    PT_PLACE_CPU,
+    PT_PLACE_FAULT, /* pages touched for the first time */
+    PT_PLACE_FORK,
+    PT_PLACE_ALLOCATED,
+    PT_PLACE_GROWTH,
+    PT_PLACE_CHURN,
+};
 
 /* A place in a program's code, as far as it is known. */
 struct pt_place {
@@ -29,6 +40,7 @@ struct pt_evidence {
     const char *key; /* unit last */
     enum pt_show show;
     struct pt_value value;
+    bool is_place; /* the place itself: known when the rule has fired */
 };
 
 enum { PT_MAX_EVIDENCE = 12, PT_MAX_EVIDENCE_ROWS = 5 };

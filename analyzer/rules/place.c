@@ -1,62 +1,133 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: how a place is found. Threads: one. Never: guesses: what no sample and no stack names is unknown, with the
- * reason.
+ * Owns: the place of a finding: of all places in its stacks the one that costs most. Threads: one. Never: guesses: what
+ * no sample and no stack names is unknown, with the reason.
  */
 #include "place.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "profile/views.h"
-
-static const char no_profile[] = "needs the CPU profile of proftrace run";
+#include "finding_stacks.h"
+#include "util/map.h"
 
 static struct pt_place unknown(const char *reason)
 {
-    return (struct pt_place){.language = "native", .reason = reason};
+    return (struct pt_place){.reason = reason};
 }
 
-static const char *text_of(const struct pt_table *table, const struct pt_value *row, const char *key)
+/* Without any stack: what was missing to take them. */
+static const char *why_no_stack(const struct pt_profile *profile, const struct pt_finding *finding)
 {
-    const pt_u32 column = pt_table_column(table, key);
-    return column < table->n_columns && row[column].type == PT_VALUE_TEXT ? row[column].text : NULL;
+    static const char no_profile[] = "needs the CPU profile of proftrace run";
+    const struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_scope scope = pt_scope_stage((pt_u32)finding->stage);
+    switch (finding->place_kind) {
+    case PT_PLACE_ALLOCATED:
+    case PT_PLACE_GROWTH:
+    case PT_PLACE_CHURN:
+        return "no stack was taken of these allocations";
+    case PT_PLACE_NOWHERE:
+    case PT_PLACE_CPU:
+    case PT_PLACE_FAULT:
+    case PT_PLACE_FORK:
+        return pt_metrics_find_table(metrics, scope, "cpu.stacks") ? "no CPU sample lies there" : no_profile;
+    case PT_PLACE_WAIT:
+    case PT_PLACE_WAIT_OF_ALL:
+    case PT_PLACE_DISK:
+        break;
+    }
+    if (pt_metrics_find_table(metrics, scope, "cpu.off_stacks"))
+        return "no stack was taken of these waits";
+    const struct pt_value off = pt_metrics_get(metrics, scope, "cpu.off_s");
+    const bool is_refused = off.type == PT_VALUE_UNKNOWN && pt_metrics_has(metrics, scope, "cpu.off_s");
+    return is_refused ? off.reason : no_profile;
 }
 
-/* The function that ran most; names in brackets stand for code without any. */
-static struct pt_place hottest_function(struct pt_profile *profile, pt_u32 stage)
+/* ---- places ---- */
+
+struct spot {
+    const struct pt_stack_frame *named, *program; /* NULL = it has none */
+    double cost;
+};
+
+struct spots {
+    PT_VEC(struct spot);
+    struct pt_map by_name; /* the address of the name, which is one for each, else of the file's -> index, plus 1 */
+};
+
+static struct spot heaviest(const struct pt_finding_stacks *stacks)
 {
-    const struct pt_table *table = pt_view_rows(&profile->metrics, stage, PT_VIEW_cpu_functions);
-    if (!table)
-        return unknown(no_profile);
-    const struct pt_value *row = pt_table_row(table, 0);
-    const pt_u32 line = pt_table_column(table, "line"), share = pt_table_column(table, "self_percent");
-    const char *function = text_of(table, row, "function"), *file = text_of(table, row, "file");
-    const char *module = text_of(table, row, "module");
-    const bool is_named = function && function[0] != '[';
-    const char *at =
-        file ? pt_metrics_format(&profile->metrics, " (%s:%.0f)", pt_base_name(file), pt_value_number(row[line]))
-        : module && is_named ? pt_metrics_format(&profile->metrics, " (%s)", pt_base_name(module))
-                             : "";
+    struct spots spots = {0};
+    size_t best = 0;
+    for (size_t i = 0; i < stacks->n; i++) {
+        const struct pt_finding_stack *stack = &stacks->items[i];
+        const struct pt_stack_frame *named = pt_named_frame(stack->frames, stack->n);
+        const struct pt_stack_frame *program = pt_program_frame(stack->frames, stack->n);
+        const char *key = named ? named->function : program ? program->module : "";
+        pt_u64 *slot = pt_map_at(&spots.by_name, (uintptr_t)key);
+        if (!*slot) {
+            pt_vec_push(&spots, ((struct spot){named, program, 0}));
+            *slot = spots.n;
+        }
+        spots.items[*slot - 1].cost += stack->cost;
+        if (spots.items[*slot - 1].cost > spots.items[best].cost)
+            best = *slot - 1;
+    }
+    const struct spot spot = spots.items[best];
+    free(spots.items);
+    pt_map_fini(&spots.by_name);
+    return spot;
+}
+
+/* "read_all (load.c:12), 80 % of the waiting" */
+static const char *with_share(struct pt_metrics *metrics, const char *text, const struct spot *spot,
+                              const struct pt_finding_stacks *stacks)
+{
+    const double percent = 100 * spot->cost / stacks->cost;
+    return percent >= 99.5 ? text : pt_metrics_format(metrics, "%s, %.0f %% of %s", text, percent, stacks->what);
+}
+
+static struct pt_place named_place(struct pt_metrics *metrics, const struct spot *spot,
+                                   const struct pt_finding_stacks *stacks)
+{
+    const struct pt_stack_frame *frame = spot->named;
+    const char *at = frame->file     ? pt_metrics_format(metrics, " (%s:%u)", pt_base_name(frame->file), frame->line)
+                     : frame->module ? pt_metrics_format(metrics, " (%s)", pt_base_name(frame->module))
+                                     : "";
     return (struct pt_place){
-        .function = is_named ? function : NULL,
-        .file = file,
-        .line = file ? (pt_u32)pt_value_number(row[line]) : 0,
-        .module = module,
+        .function = frame->function,
+        .file = frame->file,
+        .line = frame->file ? frame->line : 0,
+        .module = frame->module,
         .language = "native",
-        .text = function ? pt_metrics_format(&profile->metrics, "%s%s, %.0f %% of the CPU time", function, at,
-                                             pt_value_number(row[share]))
-                         : NULL,
-        .reason = is_named ? NULL : "the code that ran most has no symbols",
+        .text = with_share(metrics, pt_metrics_format(metrics, "%s%s", frame->function, at), spot, stacks),
     };
 }
 
-/* Where the main thread waits in a part of its time. */
-static struct pt_place waiting_place(struct pt_profile *profile, pt_u32 stage, enum pt_time_part part)
+/* Of the file alone is known which it is. */
+static struct pt_place nameless_place(struct pt_metrics *metrics, const struct spot *spot,
+                                      const struct pt_finding_stacks *stacks)
 {
-    const char *metric = pt_metrics_format(&profile->metrics, "where.%s", pt_time_parts[part].id);
-    const struct pt_value where = pt_metrics_get(&profile->metrics, pt_scope_stage(stage), metric);
-    struct pt_place place = unknown(where.type == PT_VALUE_UNKNOWN ? where.reason : "the stack's frames are not kept");
-    place.text = where.type == PT_VALUE_TEXT ? where.text : NULL;
+    const struct pt_stack_frame *frame = spot->program;
+    const bool is_python = frame->flags & PT_FRAME_IS_PYTHON;
+    const char *file = pt_base_name(frame->module);
+    return (struct pt_place){
+        .module = frame->module,
+        .language = is_python ? "python" : "native",
+        .text =
+            with_share(metrics, is_python ? pt_metrics_format(metrics, "Python code (%s)", file) : file, spot, stacks),
+        .reason = is_python ? "Python code: the trace does not tell its functions" : "its file has no symbols for it",
+    };
+}
+
+/* What a rule knows of it: where the program was while a GPU was idle. */
+static struct pt_place place_of_rule(const struct pt_finding *finding)
+{
+    struct pt_place place = unknown("it lies in no single place of the code");
+    for (pt_u32 i = 0; i < finding->n_evidence; i++)
+        if (!strcmp(finding->evidence[i].key, "where") && finding->evidence[i].value.type == PT_VALUE_TEXT)
+            place.text = finding->evidence[i].value.text;
     return place;
 }
 
@@ -64,17 +135,16 @@ struct pt_place pt_place_of(struct pt_profile *profile, const struct pt_finding 
 {
     if (finding->stage < 0)
         return unknown("it is about the run as a whole");
-    const pt_u32 stage = (pt_u32)finding->stage;
-    switch (finding->place_kind) {
-    case PT_PLACE_NOWHERE:
-        break;
-    case PT_PLACE_WAIT:
-        return waiting_place(profile, stage, finding->part);
-    case PT_PLACE_CPU:
-        return hottest_function(profile, stage);
-    case PT_PLACE_HEAP:
-    case PT_PLACE_FORK:
-        return unknown(no_profile);
-    }
-    return unknown("it lies in no single place of the code");
+    struct pt_finding_stacks stacks;
+    pt_finding_stacks(profile, finding, &stacks);
+    if (!stacks.what)
+        return place_of_rule(finding);
+    if (!stacks.n)
+        return unknown(why_no_stack(profile, finding));
+    const struct spot spot = heaviest(&stacks);
+    const struct pt_place place = spot.named     ? named_place(&profile->metrics, &spot, &stacks)
+                                  : spot.program ? nameless_place(&profile->metrics, &spot, &stacks)
+                                                 : unknown("its stacks hold no frame of the program");
+    pt_finding_stacks_free(&stacks);
+    return place;
 }

@@ -90,6 +90,17 @@ static void clamp_gain(const struct pt_profile *profile, struct pt_finding *find
         finding->gain_upper_percent = 100;
 }
 
+/* Evidence that is the place itself. */
+static void show_place(struct pt_finding *finding)
+{
+    const struct pt_place *place = &finding->place;
+    for (pt_u32 i = 0; i < finding->n_evidence; i++)
+        if (finding->evidence[i].is_place) {
+            finding->evidence[i].value = place->text ? pt_text(place->text) : pt_unknown(place->reason);
+            finding->evidence[i].show = place->text ? PT_SHOW_TEXT : PT_SHOW_COUNT;
+        }
+}
+
 static void try_rule(struct pt_profile *profile, const struct pt_rule *rule, pt_i64 stage, struct pt_findings *findings)
 {
     struct pt_finding finding = {
@@ -111,6 +122,7 @@ static void try_rule(struct pt_profile *profile, const struct pt_rule *rule, pt_
         (finding.gain_upper_s < LEAST_GAIN_S || finding.gain_upper_percent < LEAST_GAIN_PERCENT))
         return;
     finding.place = pt_place_of(profile, &finding);
+    show_place(&finding);
     pt_vec_push(findings, finding);
 }
 

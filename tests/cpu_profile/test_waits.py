@@ -77,7 +77,8 @@ class Waits(CpuCase):
         faults_s = sum(row["off_s"] for row in rows if row["reason"] == "Page faults")
         self.assertLess(faults_s, 0.5 * slept_s, rows)
         finding = next(finding for finding in self.report(run)["findings"] if finding["rule"] == "sleep_polling")
-        self.assertRegex(finding["evidence"]["where"], r"^\S.* \d+ %$")
+        self.assertRegex(finding["evidence"]["where"], r"^Python code \(")
+        self.assertEqual((finding["place"]["language"], finding["place"]["function"]), ("python", None))
 
     def test_rare_long_waits_in_a_crowd_have_their_stack(self):
         """Thousands of short waits a second fill the ring of stacks; a wait of 250 ms is met by a look at who is out."""

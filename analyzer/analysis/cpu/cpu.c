@@ -17,6 +17,7 @@
 #include "flame.h"
 #include "inline_loading.h"
 #include "off_cpu_table.h"
+#include "stacks.h"
 #include "tables.h"
 
 enum { MOST_THREADS = 2000 };
@@ -211,6 +212,7 @@ static void finish_stage(struct pt_profile *profile, pt_u32 stage)
     pt_loading(profile, stage, view, thread);
     pt_allocator(profile, stage, view);
     pt_off_cpu_table(profile, stage, thread);
+    pt_cpu_stacks(profile, stage, thread);
 }
 
 static void finish(void *state, struct pt_profile *profile)

@@ -160,6 +160,7 @@ static void sample_alloc(struct heap *heap, struct pt_heap_process *p, const str
     block->owner = index;
     site->live_allocs += w.allocs;
     site->live_bytes += w.bytes;
+    site->peak_bytes = site->live_bytes > site->peak_bytes ? site->live_bytes : site->peak_bytes;
     if (e->process->heap_mode != PT_HEAP_FULL)
         pt_heap_level_add(&p->level, e->start_ns, w.bytes, w.variance);
 }

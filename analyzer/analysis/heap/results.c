@@ -300,6 +300,19 @@ static void table_of_sites(struct pt_profile *profile, struct pt_symbols *symbol
     free(named);
 }
 
+static void keep_stacks(struct pt_profile *profile, struct pt_symbols *symbols, const struct stage_sites *sites)
+{
+    struct pt_stack_frame frames[PT_STACK_FRAMES];
+    for (size_t i = 0; i < sites->n && i < MAX_NAMED_SITES; i++) {
+        const struct pt_heap_site *site = &sites->first[i];
+        const pt_u32 n = pt_heap_frames(symbols, site->process, site->stack, site->at_ns, frames);
+        struct pt_stack *stack = pt_stacks_add(&profile->stacks, sites->stage, frames, n);
+        stack->cost[PT_STACK_ALLOCATED_BYTES] = site->bytes;
+        stack->cost[PT_STACK_PEAK_BYTES] = sites->knows_lives ? site->peak_bytes : 0;
+        stack->cost[PT_STACK_CHURN_BYTES] = sites->knows_lives ? site->churn_bytes : 0;
+    }
+}
+
 void pt_heap_results(struct pt_profile *profile, struct pt_heap_process *processes, struct pt_heap_sites *sites)
 {
     for (pt_u32 i = 0; i < profile->session->n_processes; i++)
@@ -320,6 +333,7 @@ void pt_heap_results(struct pt_profile *profile, struct pt_heap_process *process
         };
         table_of_sites(profile, symbols, &of_stage, false);
         table_of_sites(profile, symbols, &of_stage, true);
+        keep_stacks(profile, symbols, &of_stage);
         first += n;
     }
 }

@@ -25,6 +25,7 @@ struct pt_heap_site {
     pt_i64 at_ns; /* of a sample: which modules were mapped then */
     pt_u64 samples;
     double allocs, bytes, live_bytes, live_allocs, churn_allocs, churn_bytes;
+    double peak_bytes; /* the most that were live at once */
 };
 
 struct pt_heap_sites {

@@ -97,3 +97,32 @@ struct pt_stack_text pt_frames_text(struct pt_metrics *metrics, struct pt_symbol
     return (struct pt_stack_text){pt_metrics_text(metrics, pt_str_text(&leaf)),
                                   pt_metrics_text(metrics, pt_str_text(&all))};
 }
+
+static struct pt_stack_frame frame_of(const struct pt_process *process, const struct pt_frame *frame, pt_u64 address,
+                                      pt_i64 at_ns)
+{
+    const struct pt_module *module = pt_process_module(process, address, at_ns);
+    const char *path = frame->module ? frame->module : module ? module->path : NULL;
+    const pt_u32 flags = pt_frame_flags(pt_code_of_file(path));
+    return (struct pt_stack_frame){.function = frame->function ? frame->function : "[unknown]",
+                                   .file = frame->file,
+                                   .module = path,
+                                   .line = frame->line,
+                                   .flags = flags | (frame->function ? PT_FRAME_IS_NAMED : 0u)};
+}
+
+pt_u32 pt_heap_frames(struct pt_symbols *symbols, struct pt_process *process, pt_u32 stack, pt_i64 at_ns,
+                      struct pt_stack_frame ret_frames[PT_STACK_FRAMES])
+{
+    const pt_u64 *addresses = NULL;
+    const pt_u32 n = stack ? pt_process_stack(process, stack, &addresses) : 0;
+    pt_u32 found = 0;
+    for (pt_u32 i = 0; i < n && found < PT_STACK_FRAMES; i++) {
+        pt_u32 n_frames;
+        const struct pt_frame *frames = pt_symbolize(symbols, process, addresses[i], at_ns, &n_frames);
+        for (pt_u32 j = 0; j < n_frames && found < PT_STACK_FRAMES; j++)
+            if (found || !is_allocator(&frames[j]))
+                ret_frames[found++] = frame_of(process, &frames[j], addresses[i], at_ns);
+    }
+    return found;
+}

@@ -49,13 +49,27 @@ static void add_mark(const struct pt_build *b, struct pt_doc_stage *stage, const
     bar->marks[bar->n_marks++] = (struct pt_bar_mark){finding->number, color};
 }
 
-/* What it is about, by the first of its rows: a file, a host, a lock. */
-static const char *object_of(const struct pt_finding *of)
+static const char *text_in(const struct pt_table *table, const struct pt_value *row, const char *key)
 {
-    if (!of->table || !of->n_rows || of->table->columns[0].show != PT_SHOW_TEXT)
+    const pt_u32 column = pt_table_column(table, key);
+    return column < table->n_columns && row[column].type == PT_VALUE_TEXT ? pt_value_label(row[column]) : NULL;
+}
+
+/* What it is about, by the first of its rows: a file, a host, a lock and who holds it. Functions are its
+ * place; a process says something where no place does. */
+static const char *object_of(const struct pt_build *b, const struct pt_finding *of)
+{
+    const struct pt_table *table = of->table;
+    if (!table || !of->n_rows || !strcmp(table->columns[0].key, "function") ||
+        (of->place.text && !strcmp(table->columns[0].key, "process")))
         return NULL;
-    const struct pt_value first = pt_table_row(of->table, of->rows[0])[0];
-    return first.type == PT_VALUE_TEXT ? pt_value_label(first) : NULL;
+    const struct pt_value *row = pt_table_row(table, of->rows[0]);
+    const char *object = text_in(table, row, table->columns[0].key);
+    const char *holder = object ? text_in(table, row, "holder") : NULL, *in = text_in(table, row, "holder_in");
+    if (!holder || !strcmp(holder, "unknown"))
+        return object;
+    return pt_doc_format(b->doc, "%s, held mostly by %s%s%s", object, holder, in && *in != '[' ? " in " : "",
+                         in && *in != '[' ? in : "");
 }
 
 /* Without the parameters of C++ functions: "f(int, std::vector<long>) (a.so)" -> "f (a.so)". A file behind a space
@@ -79,7 +93,7 @@ static const char *short_name(const struct pt_build *b, const char *name)
 
 static const char *where_of(const struct pt_build *b, const struct pt_finding *of)
 {
-    const char *object = short_name(b, object_of(of)), *place = short_name(b, of->place.text);
+    const char *object = short_name(b, object_of(b, of)), *place = short_name(b, of->place.text);
     if (place && object)
         return pt_doc_format(b->doc, "%s; %s", place, object);
     if (!place && !object && of->stage >= 0)
@@ -110,9 +124,16 @@ static struct pt_panel *waits_of(const struct pt_build *b, const struct pt_findi
 static void add_behind(const struct pt_build *b, struct pt_doc_finding *finding)
 {
     static const enum pt_view views[] = {
-        [PT_PLACE_NOWHERE] = PT_VIEW__COUNT,    [PT_PLACE_WAIT] = PT_VIEW_off_cpu_stacks,
-        [PT_PLACE_CPU] = PT_VIEW_cpu_functions, [PT_PLACE_HEAP] = PT_VIEW_heap_sites,
+        [PT_PLACE_NOWHERE] = PT_VIEW__COUNT,
+        [PT_PLACE_WAIT] = PT_VIEW_off_cpu_stacks,
+        [PT_PLACE_WAIT_OF_ALL] = PT_VIEW_off_cpu_stacks,
+        [PT_PLACE_DISK] = PT_VIEW_off_cpu_stacks,
+        [PT_PLACE_CPU] = PT_VIEW_cpu_functions,
+        [PT_PLACE_FAULT] = PT_VIEW_cpu_functions,
         [PT_PLACE_FORK] = PT_VIEW__COUNT,
+        [PT_PLACE_ALLOCATED] = PT_VIEW_heap_sites,
+        [PT_PLACE_GROWTH] = PT_VIEW_heap_sites,
+        [PT_PLACE_CHURN] = PT_VIEW_heap_sites,
     };
     const struct pt_finding *of = finding->of;
     const enum pt_view view = views[of->place_kind];

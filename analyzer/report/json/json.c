@@ -137,6 +137,23 @@ static void put_evidence(const struct pt_report_json *r, const struct pt_finding
     pt_json_end(r->json);
 }
 
+static struct pt_value known(const char *text, const char *reason)
+{
+    return text ? pt_text(text) : pt_unknown(reason);
+}
+
+static void put_place(const struct pt_report_json *r, const struct pt_place *place)
+{
+    const char *why = place->reason ? place->reason : "no debug information";
+    pt_json_object(r->json, "place");
+    pt_json_value(r->json, "function", PT_SHOW_TEXT, known(place->function, why));
+    pt_json_value(r->json, "file", PT_SHOW_TEXT, known(place->file, why));
+    pt_json_value(r->json, "line", PT_SHOW_COUNT, place->line ? pt_integer(place->line) : pt_unknown(why));
+    pt_json_value(r->json, "module", PT_SHOW_TEXT, known(place->module, why));
+    pt_json_value(r->json, "language", PT_SHOW_TEXT, known(place->language, why));
+    pt_json_end(r->json);
+}
+
 static void put_finding(const struct pt_report_json *r, const struct pt_finding *finding)
 {
     const struct pt_stages *stages = &r->profile->stages;
@@ -149,6 +166,8 @@ static void put_finding(const struct pt_report_json *r, const struct pt_finding 
     pt_json_text(r->json, "title", finding->title);
     put_evidence(r, finding);
     pt_json_text(r->json, "confidence", pt_confidence_name(finding->confidence));
+    put_place(r, &finding->place);
+    pt_json_text(r->json, "remedy", finding->remedy);
     pt_json_text(r->json, "advice", finding->advice);
     pt_json_end(r->json);
 }

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: what each stack of the CPU profile cost: CPU time by stack, and time in recorded calls by stack and part of the
+ * time account. Threads: one. Never: keeps more than the MOST_STACKS that cost most.
+ */
+#include "stacks.h"
+
+#include <stdlib.h>
+
+#include "facts/cpu_code.h"
+#include "facts/state.h"
+
+enum { MOST_STACKS = 400 };
+
+struct sum {
+    pt_u32 frame, part;
+    double cost[PT_STACK__COUNT];
+};
+
+struct sums {
+    PT_VEC(struct sum);
+    struct pt_map by_key; /* frame and part -> index, plus 1 */
+};
+
+static double *cost_at(struct sums *sums, pt_u32 frame, pt_u32 part)
+{
+    pt_u64 *slot = pt_map_at(&sums->by_key, (pt_u64)frame << 32 | part);
+    if (!*slot) {
+        pt_vec_push(sums, ((struct sum){.frame = frame, .part = part}));
+        *slot = sums->n;
+    }
+    return sums->items[*slot - 1].cost;
+}
+
+static double most_of(const struct sum *sum)
+{
+    return sum->part == PT_STACK_ANY_PART ? sum->cost[PT_STACK_CPU_S] : sum->cost[PT_STACK_CALL_S];
+}
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct sum *x = a, *y = b;
+    if (most_of(x) != most_of(y))
+        return most_of(x) < most_of(y) ? 1 : -1;
+    if (x->part != y->part)
+        return x->part < y->part ? -1 : 1;
+    return (x->frame > y->frame) - (x->frame < y->frame);
+}
+
+static void keep(struct pt_profile *profile, pt_u32 stage, struct sums *sums)
+{
+    const struct pt_cpu_view *view = &profile->facts->views[stage];
+    struct pt_stack_frame frames[PT_STACK_FRAMES];
+    if (sums->n)
+        qsort(sums->items, sums->n, sizeof *sums->items, by_cost);
+    for (size_t i = 0; i < sums->n && i < MOST_STACKS; i++) {
+        const pt_u32 n = pt_cpu_stack(view, sums->items[i].frame, frames);
+        struct pt_stack *stack = pt_stacks_add(&profile->stacks, stage, frames, n);
+        stack->part = sums->items[i].part;
+        for (int j = 0; j < PT_STACK__COUNT; j++)
+            stack->cost[j] = sums->items[i].cost[j];
+    }
+    free(sums->items);
+    pt_map_fini(&sums->by_key);
+}
+
+static void what_ran(struct pt_profile *profile, pt_u32 stage)
+{
+    const struct pt_cpu_view *view = &profile->facts->views[stage];
+    struct sums sums = {0};
+    for (size_t i = 0; i < view->data->n_counts; i++) {
+        const struct pt_cpu_count *count = &view->data->counts[i];
+        const double s = (double)count->samples * view->sample_s[count->thread];
+        double *cost = cost_at(&sums, view->frame_of[count->node], PT_STACK_ANY_PART);
+        cost[PT_STACK_CPU_S] += s;
+        cost[PT_STACK_FAULT_S] += pt_cpu_is_page_fault(view, count->node) ? s : 0;
+        cost[PT_STACK_ALLOCATOR_S] += pt_cpu_allocates(view, count->node) ? s : 0;
+    }
+    keep(profile, stage, &sums);
+}
+
+/* Waits count for those of their length, as in the table of them; samples within a call for the time between two. */
+static void add_thread(struct sums *sums, const struct pt_facts *facts, pt_u32 stage, pt_u32 thread, bool is_main)
+{
+    const struct pt_cpu_timeline *cpu = pt_facts_cpu(facts, stage);
+    const struct pt_cpu_view *view = &facts->views[stage];
+    const bool has_waits = view->data->header.flags & PT_CPU_WAITS;
+    const struct pt_off_weights weights = has_waits ? pt_off_cpu_weigh(cpu, thread) : (struct pt_off_weights){0};
+    for (size_t i = cpu->first[thread]; i < cpu->first[thread + 1]; i++) {
+        const struct pt_cpu_state *state = &cpu->states[i];
+        const bool waits = has_waits && state->flags & PT_CPU_HAS_STACK, runs = state->flags & PT_CPU_RAN;
+        if (!waits && !(runs && state->part))
+            continue;
+        const double s = waits ? pt_off_cpu_s(&weights, state) : view->sample_s[thread];
+        double *cost = cost_at(sums, pt_cpu_program_frame(view, view->frame_of[state->node]), pt_off_cpu_part(state));
+        cost[PT_STACK_CALL_S] += s;
+        cost[PT_STACK_MAIN_CALL_S] += is_main ? s : 0;
+    }
+}
+
+void pt_cpu_stacks(struct pt_profile *profile, pt_u32 stage, pt_u32 main_thread)
+{
+    struct sums sums = {0};
+    what_ran(profile, stage);
+    for (pt_u32 i = 1; i < profile->facts->views[stage].data->n_threads; i++)
+        add_thread(&sums, profile->facts, stage, i, i == main_thread);
+    keep(profile, stage, &sums);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu/stacks.h - the stacks of a stage's CPU profile, for what findings point to.
+ */
+#ifndef PT_ANALYSIS_CPU_STACKS_H
+#define PT_ANALYSIS_CPU_STACKS_H
+
+#include "profile/profile.h"
+
+/* What ran, and what was in recorded calls, into profile->stacks. */
+void pt_cpu_stacks(struct pt_profile *profile, pt_u32 stage, pt_u32 main_thread);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * profile/stacks.h - the call stacks of each stage with what they cost: where in the code its time and memory went.
+ *
+ * Analyses add them; rules look for the place of a finding, and for what is called on the way to it. They are in no
+ * report: tables have them as text. Zeroed = empty.
+ */
+#ifndef PT_PROFILE_STACKS_H
+#define PT_PROFILE_STACKS_H
+
+#include <stdbool.h>
+
+#include "proftrace/types.h"
+#include "util/map.h"
+#include "util/vec.h"
+
+/* What a stack cost, in seconds or bytes. */
+enum pt_stack_cost {
+    PT_STACK_CPU_S,
+    PT_STACK_FAULT_S,     /* of it, the kernel's work for pages that were missing */
+    PT_STACK_ALLOCATOR_S, /* of it, in the allocator */
+    PT_STACK_CALL_S,      /* in recorded calls of a part of the time account, waiting or running */
+    PT_STACK_MAIN_CALL_S, /* of it, the main thread's */
+    PT_STACK_ALLOCATED_BYTES,
+    PT_STACK_PEAK_BYTES,  /* of it, the most that were live at once */
+    PT_STACK_CHURN_BYTES, /* of it, released at once */
+    PT_STACK__COUNT
+};
+
+enum {
+    PT_FRAME_IS_NAMED = 1,  /* `function` is its name; otherwise it is that of its file, in brackets */
+    PT_FRAME_SERVES = 2,    /* libc, the kernel, allocators, ourselves: it does what its caller does */
+    PT_FRAME_IS_PYTHON = 4, /* the interpreter */
+    PT_FRAME_IS_CUT = 8,    /* what called this was not found */
+};
+
+struct pt_stack_frame {
+    const char *function;
+    const char *file;   /* of the source; NULL = unknown */
+    const char *module; /* the program or library; NULL = none */
+    pt_u32 line;        /* 0 = unknown */
+    pt_u32 flags;
+};
+
+enum { PT_STACK_FRAMES = 16, PT_STACK_ANY_PART = 32 };
+
+struct pt_stack {
+    pt_u32 stage;
+    pt_u32 part; /* of the time account, of a call; others PT_STACK_ANY_PART */
+    double cost[PT_STACK__COUNT];
+    const struct pt_stack_frame *frames; /* the innermost first */
+    pt_u32 n;
+};
+
+struct pt_stacks {
+    PT_VEC(struct pt_stack);
+    struct pt_intern texts;
+    struct pt_arena frames;
+};
+
+/* The frames and their texts are copied: equal texts have equal addresses. Valid until the next one is added. */
+struct pt_stack *pt_stacks_add(struct pt_stacks *stacks, pt_u32 stage, const struct pt_stack_frame *frames, pt_u32 n);
+void pt_stacks_free(struct pt_stacks *stacks);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: which stacks belong to a finding, and which of their frames says most. Threads: one. Never: reads a name back
+ * from a table.
+ */
+#include "finding_stacks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PART(part) ((pt_u64)1 << (part))
+#define DISK_PARTS                                                                                                     \
+    (PART(PT_PART_file_read) | PART(PT_PART_file_write) | PART(PT_PART_file_meta) | PART(PT_PART_page_fault))
+
+/* What of a stack counts; the second where no stack has any of the first. */
+static const struct question {
+    enum pt_stack_cost cost, otherwise;
+    const char *what;
+} questions[] = {
+    [PT_PLACE_NOWHERE] = {PT_STACK__COUNT, PT_STACK__COUNT, NULL},
+    [PT_PLACE_WAIT] = {PT_STACK_MAIN_CALL_S, PT_STACK_CALL_S, "that time"},
+    [PT_PLACE_WAIT_OF_ALL] = {PT_STACK_CALL_S, PT_STACK_CALL_S, "that time"},
+    [PT_PLACE_DISK] = {PT_STACK_MAIN_CALL_S, PT_STACK_CALL_S, "that time"},
+    [PT_PLACE_CPU] = {PT_STACK_CPU_S, PT_STACK_CPU_S, "the CPU time"},
+    [PT_PLACE_FAULT] = {PT_STACK_FAULT_S, PT_STACK_FAULT_S, "the page faults"},
+    [PT_PLACE_FORK] = {PT_STACK_CPU_S, PT_STACK_CPU_S, "the forking"},
+    [PT_PLACE_ALLOCATED] = {PT_STACK_ALLOCATED_BYTES, PT_STACK_ALLOCATED_BYTES, "the bytes"},
+    [PT_PLACE_GROWTH] = {PT_STACK_PEAK_BYTES, PT_STACK_ALLOCATED_BYTES, "what is live"},
+    [PT_PLACE_CHURN] = {PT_STACK_ALLOCATOR_S, PT_STACK_CHURN_BYTES, "it"},
+};
+
+static pt_u64 parts_of(const struct pt_finding *finding)
+{
+    if (finding->place_kind == PT_PLACE_DISK)
+        return DISK_PARTS;
+    const bool is_wait = finding->place_kind == PT_PLACE_WAIT || finding->place_kind == PT_PLACE_WAIT_OF_ALL;
+    return is_wait ? PART(finding->part) : PART(PT_STACK_ANY_PART);
+}
+
+/* libc's own: fork, __libc_fork, arch_fork, _Fork, and popen's. */
+static bool forks(const struct pt_stack_frame *frames, pt_u32 n_serving)
+{
+    for (pt_u32 i = 0; i < n_serving; i++)
+        if (strstr(frames[i].function, "fork") || strstr(frames[i].function, "Fork") ||
+            strstr(frames[i].function, "proc_open"))
+            return true;
+    return false;
+}
+
+static pt_u32 n_serving(const struct pt_stack *stack)
+{
+    pt_u32 n = 0;
+    while (n < stack->n && stack->frames[n].flags & PT_FRAME_SERVES)
+        n++;
+    return n;
+}
+
+static void add_all(const struct pt_profile *profile, const struct pt_finding *finding, enum pt_stack_cost cost,
+                    struct pt_finding_stacks *stacks)
+{
+    const pt_u64 parts = parts_of(finding);
+    for (size_t i = 0; i < profile->stacks.n; i++) {
+        const struct pt_stack *stack = &profile->stacks.items[i];
+        if ((pt_i64)stack->stage != finding->stage || !(stack->cost[cost] > 0) || !(parts >> stack->part & 1))
+            continue;
+        const pt_u32 skipped = n_serving(stack);
+        if (finding->place_kind == PT_PLACE_FORK && !forks(stack->frames, skipped))
+            continue;
+        pt_vec_push(stacks,
+                    ((struct pt_finding_stack){stack->frames + skipped, stack->n - skipped, stack->cost[cost]}));
+        stacks->cost += stack->cost[cost];
+    }
+}
+
+void pt_finding_stacks(const struct pt_profile *profile, const struct pt_finding *finding,
+                       struct pt_finding_stacks *ret_stacks)
+{
+    const struct question *question = &questions[finding->place_kind];
+    *ret_stacks = (struct pt_finding_stacks){.what = question->what};
+    if (!question->what || finding->stage < 0)
+        return;
+    add_all(profile, finding, question->cost, ret_stacks);
+    if (!ret_stacks->n && question->otherwise != question->cost)
+        add_all(profile, finding, question->otherwise, ret_stacks);
+}
+
+void pt_finding_stacks_free(struct pt_finding_stacks *stacks)
+{
+    free(stacks->items);
+    *stacks = (struct pt_finding_stacks){0};
+}
+
+/* ---- frames ---- */
+
+/* Where programs begin, and what standard libraries put between a program and its own code. */
+static bool says_nothing(const char *function)
+{
+    static const char *const beginnings[] = {"std::", "__gnu_cxx::", "void std::", "_start", "__clone"};
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (!strncmp(function, beginnings[i], strlen(beginnings[i])))
+            return true;
+    return false;
+}
+
+const struct pt_stack_frame *pt_named_frame(const struct pt_stack_frame *frames, pt_u32 n)
+{
+    for (pt_u32 i = 0; i < n && !(frames[i].flags & (PT_FRAME_IS_PYTHON | PT_FRAME_IS_CUT)); i++)
+        if (frames[i].flags & PT_FRAME_IS_NAMED && !(frames[i].flags & PT_FRAME_SERVES) &&
+            !says_nothing(frames[i].function))
+            return &frames[i];
+    return NULL;
+}
+
+const struct pt_stack_frame *pt_program_frame(const struct pt_stack_frame *frames, pt_u32 n)
+{
+    for (pt_u32 i = 0; i < n && !(frames[i].flags & PT_FRAME_IS_CUT); i++)
+        if (!(frames[i].flags & PT_FRAME_SERVES) && frames[i].module)
+            return &frames[i];
+    return NULL;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * finding_stacks.h - the call stacks that a finding is about: where the program waits for it, computes, forks or
+ * allocates.
+ */
+#ifndef PT_RULES_FINDING_STACKS_H
+#define PT_RULES_FINDING_STACKS_H
+
+#include "finding.h"
+
+struct pt_finding_stack {
+    const struct pt_stack_frame *frames; /* from what the program called outwards, libc and the kernel left out */
+    pt_u32 n;
+    double cost;
+};
+
+struct pt_finding_stacks {
+    PT_VEC(struct pt_finding_stack);
+    double cost;      /* of all */
+    const char *what; /* that a place has a share of: "the waiting"; NULL = such a finding has no stacks */
+};
+
+void pt_finding_stacks(const struct pt_profile *profile, const struct pt_finding *finding,
+                       struct pt_finding_stacks *ret_stacks);
+void pt_finding_stacks_free(struct pt_finding_stacks *stacks);
+
+/* The frame that a user knows it by: the nearest one that has a name and is neither libc's, the kernel's, the
+ * interpreter's nor a standard library's; NULL = it has none. */
+const struct pt_stack_frame *pt_named_frame(const struct pt_stack_frame *frames, pt_u32 n);
+/* The innermost one of the program's own files; NULL = none. */
+const struct pt_stack_frame *pt_program_frame(const struct pt_stack_frame *frames, pt_u32 n);
+
+#endif
