@@ -115,7 +115,16 @@ def rule_text(row):
         file = file_of_rule(name)
         when = [f"- judged by code: `pt_rule_{name}` in [{file}](../analyzer/rules/{file})"]
     return "\n".join([f"### {name}", "", f"**{title}.** ({severity.lower()}, confidence {confidence.lower()})", "", *when,
-                      f"- do: {remedy}", f"- or: {advice}"])
+                      f"- do: {remedy}", *remedies_of(name), f"- or: {advice}"])
+
+
+SEEN = {"STACK": "in its stacks", "CPU": "in a third of the CPU time", "LOADED": "loaded", "OBJECT": "in the name of what it is about",
+        "MOSTLY": "at least 50 %"}
+
+
+def remedies_of(rule):
+    return [f"- do, with {' or '.join(f'`{p}`' for p in r.args[1].split('|'))} {SEEN[r.args[0]]}: {r.args[3]}"
+            for r in rows("analyzer/rules/remedies.def", "REMEDY") if rule in r.args[2].split()]
 
 
 KEY_TYPES = {"TEXT": "string", "PATH": "string (path)", "SWITCH": "true, false", "COUNT": "whole number", "NUMBER": "number",

@@ -42,7 +42,7 @@ struct pt_stack_frame {
     pt_u32 flags;
 };
 
-enum { PT_STACK_FRAMES = 16, PT_STACK_ANY_PART = 32 };
+enum { PT_STACK_FRAMES = 24, PT_STACK_ANY_PART = 32 };
 
 struct pt_stack {
     pt_u32 stage;

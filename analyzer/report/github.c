@@ -80,7 +80,7 @@ static void add_findings(const struct pt_doc *doc, bool infos, struct pt_str *ou
             pt_show_value(&message, pt_cell(PT_SHOW_SECONDS, pt_real(of->gain_upper_s)), PT_STYLE_COMPACT);
             pt_str_add(&message, ". ");
         }
-        pt_str_add(&message, of->advice);
+        pt_str_add(&message, pt_finding_try(of));
         PT_AUTO(pt_str_fini) struct pt_str heading = {0};
         pt_str_printf(&heading, "%s%s%s", stage ? stage : "", stage ? ", " : "", of->title);
         put_annotation(out, infos ? "notice" : "warning", pt_str_text(&heading), &message);

@@ -178,7 +178,7 @@ static void put_finding(struct pt_str *out, const struct pt_doc_finding *finding
         put_line(out, &finding->evidence.items[i]);
     }
     put_fact(out, finding->number, "confidence", pt_confidence_name(of->confidence));
-    put_fact(out, finding->number, "try", of->advice);
+    put_fact(out, finding->number, "try", pt_finding_try(of));
     if (finding->rows) {
         pt_str_char(out, '\n');
         put_table(out, finding->rows, false);

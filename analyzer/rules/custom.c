@@ -145,6 +145,7 @@ bool pt_rule_nothing_captured(struct pt_profile *profile, pt_i64 stage, struct p
         finding->title = "The heap was not captured";
         finding->severity = PT_SEVERITY_WARNING;
         finding->confidence = PT_CONFIDENCE_MEDIUM;
+        finding->remedy = "let it use libc's malloc, or ask its own allocator for the heap";
         finding->advice =
             "All else is recorded: calls, waits, files, CPU, and the memory as a whole. For the heap ask the allocator "
             "itself (jemalloc: MALLOC_CONF=prof:true or stats_print:true, tcmalloc: HEAPPROFILE, mimalloc: "

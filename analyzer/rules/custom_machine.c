@@ -59,6 +59,7 @@ bool pt_rule_noisy_neighbour(struct pt_profile *profile, pt_i64 stage, struct pt
                            "cpu_pressure_percent:resource.cpu_pressure_percent.mean");
     if (left) {
         finding->title = "Processes that an earlier stage left, or other programs, kept the machine busy";
+        finding->remedy = "let the earlier stage end what it starts, or wait for it";
         finding->advice =
             "Let the earlier stage end what it starts, or wait for it, if that is what computes (top says); else "
             "measure again on an idle machine, or give this stage CPUs of its own (taskset, a cpuset).";
@@ -195,6 +196,7 @@ bool pt_rule_io_pressure(struct pt_profile *profile, pt_i64 stage, struct pt_fin
                            "disk_busy_percent:resource.disk_busy_percent.mean "
                            "disk_read_bytes:resource.disk_read_bytes.last "
                            "disk_write_bytes:resource.disk_write_bytes.last");
+    pt_finding_add_rows(finding, metrics, "io.files", "total_s");
     return true;
 }
 

@@ -57,6 +57,7 @@ struct pt_finding {
     enum pt_place_kind place_kind;
     struct pt_place place;
     const char *title, *remedy, *advice; /* see rules.def */
+    bool knows_remedy;                   /* it is for a library that was seen: remedies.def */
     struct pt_evidence evidence[PT_MAX_EVIDENCE];
     pt_u32 n_evidence;
     const struct pt_table *table; /* NULL = none */
@@ -70,6 +71,11 @@ struct pt_findings {
 
 /* What people read for a key of evidence; NULL = evidence.def has no row for it. */
 const char *pt_evidence_label(const char *key);
+/* What to try, in a sentence or two: of what fits the program nothing else. */
+static inline const char *pt_finding_try(const struct pt_finding *finding)
+{
+    return finding->knows_remedy ? finding->remedy : finding->advice;
+}
 const char *pt_severity_name(enum pt_severity severity);
 const char *pt_confidence_name(enum pt_confidence confidence);
 

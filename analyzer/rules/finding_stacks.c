@@ -37,22 +37,31 @@ static pt_u64 parts_of(const struct pt_finding *finding)
     return is_wait ? PART(finding->part) : PART(PT_STACK_ANY_PART);
 }
 
-/* libc's own: fork, __libc_fork, arch_fork, _Fork, and popen's. */
-static bool forks(const struct pt_stack_frame *frames, pt_u32 n_serving)
-{
-    for (pt_u32 i = 0; i < n_serving; i++)
-        if (strstr(frames[i].function, "fork") || strstr(frames[i].function, "Fork") ||
-            strstr(frames[i].function, "proc_open"))
-            return true;
-    return false;
-}
-
+/* What of libc the program called, down to the kernel. */
 static pt_u32 n_serving(const struct pt_stack *stack)
 {
     pt_u32 n = 0;
     while (n < stack->n && stack->frames[n].flags & PT_FRAME_SERVES)
         n++;
     return n;
+}
+
+static bool calls(const struct pt_stack *stack, pt_u32 n, const char *const *names)
+{
+    for (pt_u32 i = 0; i < n; i++)
+        for (const char *const *name = names; *name; name++)
+            if (strstr(stack->frames[i].function, *name))
+                return true;
+    return false;
+}
+
+/* libc's fork, __libc_fork, arch_fork, _Fork, and popen. Who joins a thread waits for no lock. */
+static bool belongs(const struct pt_finding *finding, const struct pt_stack *stack, pt_u32 n)
+{
+    static const char *const forks[] = {"fork", "Fork", "proc_open", NULL}, *const joins[] = {"join", NULL};
+    if (finding->place_kind == PT_PLACE_FORK)
+        return calls(stack, n, forks);
+    return finding->place_kind != PT_PLACE_WAIT_OF_ALL || !calls(stack, n, joins);
 }
 
 static void add_all(const struct pt_profile *profile, const struct pt_finding *finding, enum pt_stack_cost cost,
@@ -64,7 +73,7 @@ static void add_all(const struct pt_profile *profile, const struct pt_finding *f
         if ((pt_i64)stack->stage != finding->stage || !(stack->cost[cost] > 0) || !(parts >> stack->part & 1))
             continue;
         const pt_u32 skipped = n_serving(stack);
-        if (finding->place_kind == PT_PLACE_FORK && !forks(stack->frames, skipped))
+        if (!belongs(finding, stack, skipped))
             continue;
         pt_vec_push(stacks,
                     ((struct pt_finding_stack){stack->frames + skipped, stack->n - skipped, stack->cost[cost]}));

@@ -11,6 +11,7 @@
 
 #include "custom.h"
 #include "place.h"
+#include "remedy.h"
 
 #define LEAST_GAIN_S 0.1
 #define LEAST_GAIN_PERCENT 1.0
@@ -123,6 +124,9 @@ static void try_rule(struct pt_profile *profile, const struct pt_rule *rule, pt_
         return;
     finding.place = pt_place_of(profile, &finding);
     show_place(&finding);
+    const char *remedy = pt_remedy_of(profile, &finding);
+    finding.knows_remedy = remedy;
+    finding.remedy = remedy ? remedy : finding.remedy;
     pt_vec_push(findings, finding);
 }
 

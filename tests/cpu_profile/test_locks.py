@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Whom the main thread waits for, by name, and what those did meanwhile: holders of locks, threads that are joined."""
-from cpu_case import CpuCase, main
+import os
+
+from cpu_case import HERE, CpuCase, main
 
 
 class Locks(CpuCase):
     def test_holder_and_joined_thread_have_names_and_places(self):
         run, _, _ = self.run_it(self.lock, "3")
-        stage = self.report(run)["stages"][0]
+        report = self.report(run)
+        stage = report["stages"][0]
         lock = next(row for row in stage["locks"] if row["lock"].startswith("mutex"))
         self.assertRegex(lock["holder"], r"^keeper \(thread \d+\)$")
         self.assertRegex(lock["holder_in"], r"^burn_while_held \(lock\.c:\d+\) \d+ %$")
@@ -24,6 +27,19 @@ class Locks(CpuCase):
         self.assertAlmostEqual(sleeper["total_s"], 1.5, delta=0.4)
         self.assertAlmostEqual(sleeper["sleep_s"], sleeper["total_s"], delta=0.1)
         self.assertTrue(sleeper["mostly"].startswith("Sleep"), sleeper)
+        self.check_finding(run, report)
+
+    def check_finding(self, run, report):
+        """Where the lock is waited for, not where its holder is joined; and who holds it where."""
+        finding = next(finding for finding in report["findings"] if finding["rule"] == "lock_convoy")
+        place = finding["place"]
+        with open(os.path.join(HERE, "lock.c"), encoding="utf-8") as source:
+            line = next(n for n, text in enumerate(source, 1) if text == "        pthread_mutex_lock(&lock);\n" and n > 60)
+        self.assertEqual((place["function"], os.path.basename(place["file"]), place["line"], place["module"], place["language"]),
+                         ("main", "lock.c", line, self.lock, "native"))
+        number = report["findings"].index(finding) + 1
+        self.assertRegex(" ".join(self.ask("report", "--finding", str(number), run).split()),
+                         rf"main \(lock\.c:{line}\); mutex 0x[0-9a-f]+, held mostly by keeper \(thread \d+\) in burn_while_held")
 
 
 if __name__ == "__main__":

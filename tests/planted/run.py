@@ -116,13 +116,20 @@ def problems_of_screen(finding, screen):
     return [] if re.search(rf" {number} {headline} where \S", screen) else [f"finding {number} is not on the screen: {screen}"]
 
 
+def problems_of_place(case, place):
+    """Without the right to look at it from outside nobody knows the function."""
+    if not case.place or "needs" in (place.get("function_reason") or ""):
+        return []
+    return [] if place["function"] in case.place or place["language"] in case.place else [f"it points to {place}"]
+
+
 def problems_of_bad(case, report):
     findings = report["findings"]
     if case.rule is None:
         return [f"a clean program has {told(report)}"] if findings else []
     if not findings or findings[0]["rule"] != case.rule:
         return [f"the top finding is not the planted one: {told(report)}"]
-    return problems_of_screen(findings[0], report["screen"])
+    return problems_of_screen(findings[0], report["screen"]) + problems_of_place(case, findings[0]["place"])
 
 
 def play(build, case):

@@ -4,13 +4,15 @@ import surroundings as around
 
 
 class Case:
-    """`rule` must be the top finding of the bad variant (None: there must be no finding) and absent from the fixed one."""
+    """`rule` must be the top finding of the bad variant (None: there must be no finding) and absent from the fixed one. It points to
+    one of the functions `place`; "python": to Python code."""
 
     def __init__(self, program, rule, around_bad=around.nothing, around_fixed=None, *, in_seconds=True, options=(), cc=((), ()),
-                 needs_torch=False, needs_idle_cpus=False):
+                 needs_torch=False, needs_idle_cpus=False, place=()):
         self.program, self.rule, self.in_seconds, self.options = program, rule, in_seconds, list(options)
         self.around = (around_bad, around_fixed or around_bad)
         self.cc, self.needs_torch, self.needs_idle_cpus = cc, needs_torch, needs_idle_cpus
+        self.place = place
         self.name = program.split(".")[0]
         self.needs_warm_code = rule is None or around_bad in around.OF_THE_DISK
 
@@ -20,37 +22,37 @@ def case(program, *more, **options):
 
 
 CASES = [
-    case("small_reads.py"),
+    case("small_reads.py", place=["python"]),
     case("reread_files.py"),
     case("metadata_storm.py"),
-    case("synchronous_fsync.py"),
+    case("synchronous_fsync.py", place=["python"]),
     case("slow_device.py", around.slow_device),
-    case("unbuffered_stdio.c"),
+    case("unbuffered_stdio.c", place=["main"]),
     case("small_writes.py"),
     case("serial_fetches.py", around.slow_server),
     case("slow_dns.py", around.slow_resolver),
-    case("lock_convoy.c", cc=(("-pthread",),) * 2),
-    Case("lock_of_python.py", "lock_convoy"),
-    case("thread_imbalance.c", cc=(("-pthread",),) * 2),
+    case("lock_convoy.c", cc=(("-pthread",),) * 2, place=["work"]),
+    Case("lock_of_python.py", "lock_convoy", place=["python"]),
+    case("thread_imbalance.c", cc=(("-pthread",),) * 2, place=["work"]),
     case("too_few_workers.py", needs_torch=True),
     case("loading_in_main.py", needs_torch=True),
     case("dataloader_cpu_bound.py", needs_torch=True),
     case("dataloader_disk_bound.py", around.slow_device, needs_torch=True),
     case("too_many_workers.py", needs_torch=True),
     case("worker_imbalance.py"),
-    case("oversubscribed_threads.c", cc=(("-pthread",),) * 2),
+    case("oversubscribed_threads.c", cc=(("-pthread",),) * 2, place=["spin_barrier", "work"]),
     case("cpu_throttled.py", around.tenth_of_a_cpu, around.nothing),
     case("noisy_neighbour.py", around.busy_machine, around.nothing),
-    case("page_fault_storm.c"),
-    case("large_blocks_remapped.c", around.nothing, around.malloc_that_keeps),
-    case("swapping.c", around.little_memory_and_swap),
-    case("io_pressure.py", around.slow_writes),
-    case("heap_churn.c"),
-    case("fork_of_large_process.py"),
-    case("idle_child_wait.py"),
-    case("sleep_polling.py"),
-    case("long_sleeps.py"),
-    case("heap_growth.py", in_seconds=False),
+    case("page_fault_storm.c", place=["map", "main"]),
+    case("large_blocks_remapped.c", around.nothing, around.malloc_that_keeps, place=["main"]),
+    case("swapping.c", around.little_memory_and_swap, place=["touch_all", "main"]),
+    case("io_pressure.py", around.slow_writes, place=["python"]),
+    case("heap_churn.c", place=["main"]),
+    case("fork_of_large_process.py", place=["python"]),
+    case("idle_child_wait.py", place=["python"]),
+    case("sleep_polling.py", place=["python"]),
+    case("long_sleeps.py", place=["python"]),
+    case("heap_growth.py", in_seconds=False, place=["python"]),
     case("memory_near_limit.py", around.two_hundred_mebibytes, in_seconds=False, options=["--interval", "100"]),
     case("cpu_saturated.c", in_seconds=False, cc=(("-pthread",),) * 2, needs_idle_cpus=True),
     case("gpu_under_used.py", around.idle_gpu, around.busy_gpu, in_seconds=False, options=["--interval", "100"]),

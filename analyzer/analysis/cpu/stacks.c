@@ -92,7 +92,7 @@ static void add_thread(struct sums *sums, const struct pt_facts *facts, pt_u32 s
         if (!waits && !(runs && state->part))
             continue;
         const double s = waits ? pt_off_cpu_s(&weights, state) : view->sample_s[thread];
-        double *cost = cost_at(sums, pt_cpu_program_frame(view, view->frame_of[state->node]), pt_off_cpu_part(state));
+        double *cost = cost_at(sums, view->frame_of[state->node], pt_off_cpu_part(state));
         cost[PT_STACK_CALL_S] += s;
         cost[PT_STACK_MAIN_CALL_S] += is_main ? s : 0;
     }

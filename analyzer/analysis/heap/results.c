@@ -17,7 +17,8 @@ enum {
     MAX_ROWS = 50,
     MAX_NAMED_SITES = 200,
     FEWEST_SAMPLES = 10,
-    MMAP_THRESHOLD_BYTES = 128 << 10 /* mallopt(3), M_MMAP_THRESHOLD */
+    MMAP_THRESHOLD_BYTES = 128 << 10, /* mallopt(3), M_MMAP_THRESHOLD */
+    MOST_MMAP_THRESHOLD_BYTES = 32 << 20
 };
 
 static const char too_many_blocks[] = "more blocks were live at once than are followed";
@@ -98,7 +99,9 @@ static struct pt_heap_churn exact_churn(const struct pt_process *process, const 
 
 struct stage_heap {
     struct pt_heap_churn churn;
-    pt_u64 allocs, frees, bytes, large_bytes;
+    pt_u64 allocs, frees, bytes;
+    pt_u64 large_bytes; /* of blocks that malloc may map one by one, and give back to the kernel when they are freed */
+    pt_u64 huge_bytes;  /* of those that it maps so whatever its threshold is */
     double peak_bytes, peak_of_growth_bytes;
     struct pt_heap_trend growth;
     const struct pt_process *growing;
@@ -106,11 +109,11 @@ struct stage_heap {
     const char *reason; /* why nothing is known of what lived when; NULL = it is known */
 };
 
-/* Of blocks that malloc may map one by one, and give back to the kernel when they are freed. */
-static pt_u64 large_bytes(const struct pt_heap_totals *heap)
+/* Of blocks of at least so many bytes. */
+static pt_u64 bytes_in_blocks_from(const struct pt_heap_totals *heap, pt_u64 least_bytes)
 {
     pt_u64 bytes = 0;
-    for (pt_u32 c = pt_heap_class_of(MMAP_THRESHOLD_BYTES); c < PT_HEAP_CLASSES; c++)
+    for (pt_u32 c = pt_heap_class_of(least_bytes); c < PT_HEAP_CLASSES; c++)
         bytes += heap->classes[c].bytes;
     return bytes;
 }
@@ -121,7 +124,8 @@ static void stage_add(struct stage_heap *sum, const struct pt_process *process, 
     sum->allocs += process->heap.allocs;
     sum->frees += process->heap.frees;
     sum->bytes += process->heap.bytes;
-    sum->large_bytes += large_bytes(&process->heap);
+    sum->large_bytes += bytes_in_blocks_from(&process->heap, MMAP_THRESHOLD_BYTES);
+    sum->huge_bytes += bytes_in_blocks_from(&process->heap, MOST_MMAP_THRESHOLD_BYTES);
     sum->churn.allocs += churn.allocs;
     sum->churn.bytes += churn.bytes;
     sum->churn.cost_s += churn.cost_s;
@@ -186,6 +190,9 @@ static bool stage_results(struct pt_profile *profile, pt_u32 stage, struct pt_he
     pt_metrics_set(metrics, scope, "heap.frees.calls", missing ? unknown : pt_integer(sum.frees));
     pt_metrics_set(metrics, scope, "heap.allocated.bytes", missing ? unknown : pt_integer(sum.bytes));
     pt_metrics_set(metrics, scope, "heap.large.bytes", missing ? unknown : pt_integer(sum.large_bytes));
+    pt_metrics_set(metrics, scope, "heap.huge.percent",
+                   missing || !sum.large_bytes ? unknown
+                                               : pt_real(100 * (double)sum.huge_bytes / (double)sum.large_bytes));
     if (missing)
         sum.reason = missing;
     live_results(metrics, scope, &sum);

@@ -72,7 +72,7 @@ static void put_finding(struct pt_str *out, const struct pt_doc_finding *finding
     pt_str_printf(out, ", confidence %s</p>", pt_confidence_name(of->confidence));
     put_fact(out, "Where", finding->where);
     put_bar(out, finding);
-    put_fact(out, "Try", of->advice);
+    put_fact(out, "Try", pt_finding_try(of));
     if (finding->evidence.n || finding->rows) {
         pt_str_add(out, "<details><summary>Evidence</summary>");
         pt_html_lines(out, &finding->evidence);

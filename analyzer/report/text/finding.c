@@ -33,7 +33,7 @@ void pt_text_finding(const struct pt_text_out *t, const struct pt_doc_finding *f
     const pt_u32 width = pt_text_label_width(&finding->evidence);
     const struct pt_line confidence = {
         NULL, "confidence", {PT_SHOW_TEXT, pt_text(pt_confidence_name(finding->of->confidence))}};
-    const struct pt_line advice = {NULL, "try", {PT_SHOW_TEXT, pt_text(finding->of->advice)}};
+    const struct pt_line advice = {NULL, "try", {PT_SHOW_TEXT, pt_text(pt_finding_try(finding->of))}};
     put_headline(t, finding);
     for (size_t i = 0; i < finding->evidence.n; i++)
         pt_text_line(t, &finding->evidence.items[i], "    ", width);

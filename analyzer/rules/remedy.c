@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: whether a row of remedies.def fits a finding. Threads: one. Never: advises for what was not seen.
+ */
+#include "remedy.h"
+
+#include <string.h>
+
+#include "finding_stacks.h"
+
+#define LEAST_SHARE (1.0 / 3)
+enum { MOSTLY_PERCENT = 50 };
+
+const struct pt_remedy pt_remedies[] = {
+#define REMEDY(seen, patterns, rules, remedy) {PT_SEEN_##seen, patterns, rules, remedy},
+#include "remedies.def"
+#undef REMEDY
+    {.rules = NULL},
+};
+
+/* Whether one of "a|b" is in a text. */
+static bool has_any(const char *text, const char *patterns)
+{
+    for (size_t n; text && *patterns; patterns += n + (patterns[n] == '|')) {
+        n = strcspn(patterns, "|");
+        if (memmem(text, strlen(text), patterns, n))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a rule is one of "a b". */
+static bool is_for(const char *rules, const char *rule)
+{
+    const size_t n = strlen(rule);
+    for (const char *at = rules; (at = strstr(at, rule)); at += n)
+        if ((at == rules || at[-1] == ' ') && (!at[n] || at[n] == ' '))
+            return true;
+    return false;
+}
+
+static bool is_in_stack(const struct pt_finding_stack *stack, const char *patterns)
+{
+    for (pt_u32 i = 0; i < stack->n; i++) {
+        const struct pt_stack_frame *frame = &stack->frames[i];
+        if ((frame->flags & PT_FRAME_IS_NAMED && has_any(frame->function, patterns)) ||
+            (frame->module && has_any(pt_base_name(frame->module), patterns)))
+            return true;
+    }
+    return false;
+}
+
+static bool is_in_stacks(const struct pt_profile *profile, const struct pt_finding *finding, enum pt_place_kind kind,
+                         const char *patterns)
+{
+    struct pt_finding of = *finding;
+    struct pt_finding_stacks stacks;
+    double found = 0;
+    of.place_kind = kind;
+    pt_finding_stacks(profile, &of, &stacks);
+    for (size_t i = 0; i < stacks.n; i++)
+        found += is_in_stack(&stacks.items[i], patterns) ? stacks.items[i].cost : 0;
+    const bool is_there = stacks.n && found >= LEAST_SHARE * stacks.cost;
+    pt_finding_stacks_free(&stacks);
+    return is_there;
+}
+
+static bool is_loaded(const struct pt_profile *profile, const struct pt_finding *finding, const char *patterns)
+{
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
+        const struct pt_process *process = profile->session->processes[i];
+        if ((pt_i64)pt_profile_stage_of(profile, process) != finding->stage)
+            continue;
+        for (pt_u32 j = 0; j < process->n_modules; j++)
+            if (has_any(pt_base_name(process->modules[j].path), patterns))
+                return true;
+    }
+    return false;
+}
+
+static bool is_object(const struct pt_finding *finding, const char *patterns)
+{
+    if (!finding->table || !finding->n_rows)
+        return false;
+    const struct pt_value first = pt_table_row(finding->table, finding->rows[0])[0];
+    return first.type == PT_VALUE_TEXT && has_any(first.text, patterns);
+}
+
+static bool fits(const struct pt_remedy *remedy, const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    switch (remedy->seen) {
+    case PT_SEEN_STACK:
+        return is_in_stacks(profile, finding, finding->place_kind, remedy->patterns);
+    case PT_SEEN_CPU:
+        return is_in_stacks(profile, finding, PT_PLACE_CPU, remedy->patterns);
+    case PT_SEEN_LOADED:
+        return is_loaded(profile, finding, remedy->patterns);
+    case PT_SEEN_OBJECT:
+        return is_object(finding, remedy->patterns);
+    case PT_SEEN_MOSTLY:
+        break;
+    }
+    return pt_finding_number(finding, &profile->metrics, remedy->patterns) >= MOSTLY_PERCENT;
+}
+
+const char *pt_remedy_of(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    for (const struct pt_remedy *remedy = pt_remedies; finding->stage >= 0 && remedy->rules; remedy++)
+        if (is_for(remedy->rules, finding->rule) && fits(remedy, profile, finding))
+            return remedy->remedy;
+    return NULL;
+}

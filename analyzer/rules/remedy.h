@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * remedy.h - the first thing to do about a finding, in the programs that were seen.
+ */
+#ifndef PT_RULES_REMEDY_H
+#define PT_RULES_REMEDY_H
+
+#include "finding.h"
+
+enum pt_seen { PT_SEEN_STACK, PT_SEEN_CPU, PT_SEEN_LOADED, PT_SEEN_OBJECT, PT_SEEN_MOSTLY };
+
+/* The rows of remedies.def; closed by one without rules. */
+struct pt_remedy {
+    enum pt_seen seen;
+    const char *patterns, *rules, *remedy;
+};
+extern const struct pt_remedy pt_remedies[];
+
+/* The remedy of the first row that fits; NULL = none does. */
+const char *pt_remedy_of(const struct pt_profile *profile, const struct pt_finding *finding);
+
+#endif

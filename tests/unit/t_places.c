@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where findings point to, and what they say to do: the nearest function with a name over all stacks of a finding,
+ * unknown with the reason where there is none; a remedy only for a library that is in those stacks, or loaded.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/analysis.h"
+#include "rules/remedy.h"
+#include "rules/rule.h"
+
+struct world {
+    struct pt_session session;
+    struct pt_process process;
+    struct pt_process *processes[1];
+    struct pt_profile profile;
+    struct pt_findings findings;
+};
+
+static const struct pt_stack_frame kernel = {"[kernel]", NULL, NULL, 0, PT_FRAME_SERVES},
+                                   libc_read = {"__GI___read", "read.c", "/lib/libc.so.6", 26,
+                                                PT_FRAME_SERVES | PT_FRAME_IS_NAMED},
+                                   libc_fork = {"arch_fork", NULL, "/lib/libc.so.6", 0,
+                                                PT_FRAME_SERVES | PT_FRAME_IS_NAMED},
+                                   nameless = {"[libdata.so]", NULL, "/lib/libdata.so", 0, 0},
+                                   standard = {"std::vector<int>::resize", NULL, "/app/train", 0, PT_FRAME_IS_NAMED},
+                                   load = {"load_record", "/src/load.c", "/app/train", 12, PT_FRAME_IS_NAMED},
+                                   other = {"other", NULL, "/app/train", 0, PT_FRAME_IS_NAMED},
+                                   python = {"[python3.11]", NULL, "/usr/bin/python3.11", 0, PT_FRAME_IS_PYTHON},
+                                   cut = {"[cut]", NULL, NULL, 0, PT_FRAME_IS_CUT},
+                                   gomp = {"[libgomp.so.1]", NULL, "/lib/libgomp.so.1", 0, 0},
+                                   pillow = {"memory_get_block", NULL, "/py/_imaging.so", 0, PT_FRAME_IS_NAMED};
+
+static struct world *new_world(void)
+{
+    struct world *w = calloc(1, sizeof *w);
+    w->processes[0] = &w->process;
+    w->process.session = &w->session;
+    w->process.end_ns = 10000000000;
+    w->process.stage = "train";
+    w->process.heap.allocs = 5;
+    w->session.duration_ns = w->process.end_ns;
+    w->session.processes = w->processes;
+    w->session.n_processes = 1;
+    w->profile.session = &w->session;
+    pt_stages_build(&w->profile.stages, &w->session, NULL);
+    pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), "capture.total", pt_integer(5));
+    return w;
+}
+
+static void free_world(struct world *w)
+{
+    pt_findings_free(&w->findings);
+    pt_profile_free(&w->profile);
+    free(w);
+}
+
+static void set(struct world *w, const char *metric, double number)
+{
+    pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), metric, pt_real(number));
+}
+
+static void add(struct world *w, pt_u32 part, enum pt_stack_cost what, double cost, pt_u32 n, ...)
+{
+    struct pt_stack_frame frames[PT_STACK_FRAMES];
+    va_list list;
+    va_start(list, n);
+    for (pt_u32 i = 0; i < n; i++)
+        frames[i] = *va_arg(list, const struct pt_stack_frame *);
+    va_end(list);
+    struct pt_stack *stack = pt_stacks_add(&w->profile.stacks, 0, frames, n);
+    stack->part = part;
+    stack->cost[what] = cost;
+}
+
+static const struct pt_finding *judge(struct world *w, const char *rule)
+{
+    pt_judge(&w->profile, &w->findings);
+    for (size_t i = 0; i < w->findings.n; i++)
+        if (!strcmp(w->findings.items[i].rule, rule))
+            return &w->findings.items[i];
+    fail_msg("%s does not fire", rule);
+    return NULL;
+}
+
+static struct world *small_reads(void)
+{
+    struct world *w = new_world();
+    set(w, "io.read_small.calls", 1e6);
+    set(w, "io.read_small.cost_s", 5);
+    return w;
+}
+
+static void the_nearest_name_of_the_program_counts(void **state)
+{
+    (void)state;
+    struct world *w = small_reads();
+    /* two stacks of one place are one; libc, a file without symbols and the standard library are passed over */
+    add(w, PT_PART_file_read, PT_STACK_MAIN_CALL_S, 2, 3, &libc_read, &nameless, &load);
+    add(w, PT_PART_file_read, PT_STACK_MAIN_CALL_S, 2, 4, &kernel, &libc_read, &standard, &load);
+    add(w, PT_PART_file_read, PT_STACK_MAIN_CALL_S, 3, 2, &libc_read, &other);
+    /* neither another part, nor another stage, nor other threads */
+    add(w, PT_PART_sleep, PT_STACK_MAIN_CALL_S, 9, 1, &other);
+    add(w, PT_PART_file_read, PT_STACK_CALL_S, 9, 1, &other);
+    add(w, PT_PART_file_read, PT_STACK_MAIN_CALL_S, 9, 1, &other);
+    w->profile.stacks.items[w->profile.stacks.n - 1].stage = 1;
+    const struct pt_place place = judge(w, "small_reads")->place;
+    assert_string_equal(place.function, "load_record");
+    assert_string_equal(place.file, "/src/load.c");
+    assert_int_equal(place.line, 12);
+    assert_string_equal(place.module, "/app/train");
+    assert_string_equal(place.language, "native");
+    assert_string_equal(place.text, "load_record (load.c:12), 57 % of that time");
+    assert_null(place.reason);
+    free_world(w);
+}
+
+static void where_the_main_thread_was_not_others_count(void **state)
+{
+    (void)state;
+    struct world *w = small_reads();
+    add(w, PT_PART_file_read, PT_STACK_CALL_S, 2, 2, &libc_read, &other);
+    const struct pt_place place = judge(w, "small_reads")->place;
+    assert_string_equal(place.function, "other");
+    assert_null(place.file);
+    assert_string_equal(place.text, "other (train)"); /* all of it */
+    free_world(w);
+}
+
+static void python_has_no_function(void **state)
+{
+    (void)state;
+    struct world *w = small_reads();
+    add(w, PT_PART_file_read, PT_STACK_MAIN_CALL_S, 2, 4, &libc_read, &python, &python, &other);
+    const struct pt_place place = judge(w, "small_reads")->place;
+    assert_null(place.function);
+    assert_string_equal(place.language, "python");
+    assert_string_equal(place.module, "/usr/bin/python3.11");
+    assert_string_equal(place.text, "Python code (python3.11)");
+    assert_string_equal(place.reason, "Python code: the trace does not tell its functions");
+    free_world(w);
+}
+
+static void a_file_without_symbols_is_known_by_itself(void **state)
+{
+    (void)state;
+    struct world *w = small_reads();
+    add(w, PT_PART_file_read, PT_STACK_MAIN_CALL_S, 2, 3, &libc_read, &nameless, &python);
+    const struct pt_place place = judge(w, "small_reads")->place;
+    assert_null(place.function);
+    assert_string_equal(place.language, "native");
+    assert_string_equal(place.module, "/lib/libdata.so");
+    assert_string_equal(place.reason, "its file has no symbols for it");
+    free_world(w);
+}
+
+static void what_is_not_known_has_its_reason(void **state)
+{
+    (void)state;
+    struct world *w = small_reads();
+    assert_string_equal(judge(w, "small_reads")->place.reason, "needs the CPU profile of proftrace run");
+    free_world(w);
+    w = small_reads();
+    pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), "cpu.off_s", pt_unknown("the kernel refuses"));
+    assert_string_equal(judge(w, "small_reads")->place.reason, "the kernel refuses");
+    free_world(w);
+    w = small_reads();
+    add(w, PT_PART_file_read, PT_STACK_MAIN_CALL_S, 2, 2, &kernel, &cut);
+    assert_string_equal(judge(w, "small_reads")->place.reason, "its stacks hold no frame of the program");
+    free_world(w);
+    w = new_world();
+    set(w, "capture.lost.events", 3);
+    const struct pt_place place = judge(w, "events_lost")->place;
+    assert_string_equal(place.reason, "it lies in no single place of the code");
+    assert_null(place.text);
+    free_world(w);
+}
+
+static void a_fork_is_found_by_who_called_it(void **state)
+{
+    (void)state;
+    struct world *w = new_world();
+    set(w, "fork.mean_s", 0.1);
+    set(w, "fork.cost_s", 5);
+    add(w, PT_STACK_ANY_PART, PT_STACK_CPU_S, 2, 4, &kernel, &libc_fork, &nameless, &load);
+    add(w, PT_STACK_ANY_PART, PT_STACK_CPU_S, 7, 2, &kernel, &other);
+    const struct pt_finding *finding = judge(w, "fork_of_large_process");
+    assert_string_equal(finding->place.function, "load_record");
+    /* the evidence is the place itself */
+    const struct pt_evidence *where = &finding->evidence[finding->n_evidence - 1];
+    assert_string_equal(where->key, "where");
+    assert_string_equal(where->value.text, "load_record (load.c:12)");
+    free_world(w);
+}
+
+static struct world *remapped(void)
+{
+    struct world *w = new_world();
+    set(w, "faults.cost_s", 5);
+    set(w, "faults.minor.calls", 1e6);
+    set(w, "rss.max_bytes", 1e8);
+    set(w, "heap.large.bytes", 4e9);
+    return w;
+}
+
+static void allocations_have_a_place_without_the_launcher(void **state)
+{
+    (void)state;
+    struct world *w = remapped();
+    assert_string_equal(judge(w, "large_blocks_remapped")->place.reason, "no stack was taken of these allocations");
+    free_world(w);
+    w = remapped();
+    add(w, PT_STACK_ANY_PART, PT_STACK_ALLOCATED_BYTES, 3e9, 2, &nameless, &load);
+    add(w, PT_STACK_ANY_PART, PT_STACK_ALLOCATED_BYTES, 1e9, 1, &other);
+    assert_string_equal(judge(w, "large_blocks_remapped")->place.text, "load_record (load.c:12), 75 % of the bytes");
+    free_world(w);
+}
+
+static void page_faults_lie_where_pages_are_touched(void **state)
+{
+    (void)state;
+    struct world *w = remapped();
+    set(w, "heap.large.bytes", 0);
+    add(w, PT_STACK_ANY_PART, PT_STACK_CPU_S, 9, 1, &other);
+    add(w, PT_STACK_ANY_PART, PT_STACK_FAULT_S, 3, 2, &kernel, &load);
+    assert_string_equal(judge(w, "page_fault_storm")->place.function, "load_record");
+    free_world(w);
+}
+
+static void pressure_of_disks_lies_in_files_and_pages(void **state)
+{
+    (void)state;
+    struct world *w = new_world();
+    set(w, "resource.io_pressure_percent.mean", 40);
+    set(w, "pressure.io.cost_s", 4);
+    add(w, PT_PART_sleep, PT_STACK_MAIN_CALL_S, 9, 1, &other);
+    add(w, PT_PART_file_read, PT_STACK_MAIN_CALL_S, 2, 1, &other);
+    add(w, PT_PART_page_fault, PT_STACK_MAIN_CALL_S, 2, 1, &load);
+    add(w, PT_PART_file_write, PT_STACK_MAIN_CALL_S, 1, 2, &libc_read, &load);
+    assert_string_equal(judge(w, "io_pressure")->place.text, "load_record (load.c:12), 60 % of that time");
+    free_world(w);
+}
+
+/* ---- remedies ---- */
+
+static bool is_rule(const char *name, size_t n)
+{
+    for (const struct pt_rule *rule = pt_rules; rule->id; rule++)
+        if (strlen(rule->id) == n && !strncmp(rule->id, name, n))
+            return true;
+    return false;
+}
+
+static void remedies_are_sound(void **state)
+{
+    (void)state;
+    for (const struct pt_remedy *row = pt_remedies; row->rules; row++) {
+        assert_true(*row->patterns && *row->remedy && strlen(row->remedy) < 140);
+        assert_true(*row->patterns != '|' && !strstr(row->patterns, "||"));
+        for (const char *at = row->rules; *at; at += strspn(at, " ")) {
+            const size_t n = strcspn(at, " ");
+            if (!is_rule(at, n))
+                fail_msg("remedies.def: there is no rule %.*s", (int)n, at);
+            at += n;
+        }
+    }
+}
+
+static void a_library_in_a_third_of_the_stacks_has_its_remedy(void **state)
+{
+    (void)state;
+    for (int is_enough = 0; is_enough < 2; is_enough++) {
+        struct world *w = remapped();
+        add(w, PT_STACK_ANY_PART, PT_STACK_ALLOCATED_BYTES, is_enough ? 1.1e9 : 0.9e9, 2, &pillow, &python);
+        add(w, PT_STACK_ANY_PART, PT_STACK_ALLOCATED_BYTES, 2e9, 1, &other);
+        const char *remedy = judge(w, "large_blocks_remapped")->remedy;
+        assert_int_equal(strstr(remedy, "PILLOW") != NULL, is_enough);
+        assert_non_null(strstr(remedy, "MALLOC_MMAP_THRESHOLD_"));
+        free_world(w);
+    }
+}
+
+static void another_allocator_has_its_own_option(void **state)
+{
+    (void)state;
+    struct world *w = remapped();
+    struct pt_module module = {.path = "/usr/lib/libjemalloc.so.2"};
+    w->process.modules = &module;
+    w->process.n_modules = 1;
+    assert_non_null(strstr(judge(w, "large_blocks_remapped")->remedy, "MALLOC_CONF=dirty_decay_ms:-1"));
+    w->process.n_modules = 0;
+    free_world(w);
+}
+
+/* glibc refuses a threshold above 32 MiB. */
+static void blocks_above_the_largest_threshold_need_no_threshold(void **state)
+{
+    (void)state;
+    struct world *w = remapped();
+    set(w, "heap.huge.percent", 60);
+    assert_non_null(strstr(judge(w, "large_blocks_remapped")->remedy, "MALLOC_MMAP_MAX_=0"));
+    free_world(w);
+}
+
+static void threads_are_those_of_the_pool_that_computes(void **state)
+{
+    (void)state;
+    struct world *w = new_world();
+    set(w, "machine.cpus", 2);
+    set(w, "cpu.oversubscribed.threads_per_process", 9);
+    set(w, "cpu.oversubscribed.queue_share", 3);
+    set(w, "cpu.computing_threads", 8);
+    set(w, "cpu.oversubscribed.cost_s", 4);
+    const char *general = judge(w, "oversubscribed_threads")->remedy;
+    assert_null(strstr(general, "OMP_NUM_THREADS"));
+    pt_findings_free(&w->findings);
+    add(w, PT_STACK_ANY_PART, PT_STACK_CPU_S, 3, 2, &other, &gomp);
+    assert_non_null(strstr(judge(w, "oversubscribed_threads")->remedy, "OMP_NUM_THREADS="));
+    free_world(w);
+}
+
+struct file_row {
+    const char *path;
+    double sync_s;
+};
+
+static void a_journal_is_of_sqlite(void **state)
+{
+    (void)state;
+    static const struct pt_column columns[] = {
+        PT_COLUMN(struct file_row, path, TEXT, "File"),
+        PT_COLUMN(struct file_row, sync_s, SECONDS, "Sync time"),
+    };
+    static const struct pt_table_kind by_file = {PT_VIEW_storage_waits, .most = 9, PT_COLUMNS(columns)};
+    for (int is_journal = 0; is_journal < 2; is_journal++) {
+        struct world *w = new_world();
+        set(w, "storage.sync.calls", 100);
+        set(w, "storage.sync.cost_s", 4);
+        struct pt_rows rows = pt_rows(&w->profile.metrics, pt_scope_stage(0), &by_file);
+        pt_rows_add(&rows, &(struct file_row){is_journal ? "/data/log.db-journal" : "/data/log", 4});
+        const char *remedy = judge(w, "synchronous_fsync")->remedy;
+        assert_int_equal(strstr(remedy, "SQLite") != NULL, is_journal);
+        free_world(w);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_nearest_name_of_the_program_counts),
+        cmocka_unit_test(where_the_main_thread_was_not_others_count),
+        cmocka_unit_test(python_has_no_function),
+        cmocka_unit_test(a_file_without_symbols_is_known_by_itself),
+        cmocka_unit_test(what_is_not_known_has_its_reason),
+        cmocka_unit_test(a_fork_is_found_by_who_called_it),
+        cmocka_unit_test(allocations_have_a_place_without_the_launcher),
+        cmocka_unit_test(page_faults_lie_where_pages_are_touched),
+        cmocka_unit_test(pressure_of_disks_lies_in_files_and_pages),
+        cmocka_unit_test(remedies_are_sound),
+        cmocka_unit_test(a_library_in_a_third_of_the_stacks_has_its_remedy),
+        cmocka_unit_test(another_allocator_has_its_own_option),
+        cmocka_unit_test(blocks_above_the_largest_threshold_need_no_threshold),
+        cmocka_unit_test(threads_are_those_of_the_pool_that_computes),
+        cmocka_unit_test(a_journal_is_of_sqlite),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
