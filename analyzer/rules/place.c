@@ -88,12 +88,24 @@ static const char *with_share(struct pt_metrics *metrics, const char *text, cons
     return percent >= 99.5 ? text : pt_metrics_format(metrics, "%s, %.0f %% of %s", text, percent, stacks->what);
 }
 
+/* "libjpeg.so.62"; of an extension of Python its package: "PIL/_imaging". */
+static const char *file_label(struct pt_metrics *metrics, const char *path)
+{
+    const char *base = pt_base_name(path), *end = strstr(base, ".cpython-"), *from = base;
+    end = end ? end : strstr(base, ".abi3.so");
+    if (!end)
+        return base;
+    for (from -= from > path; from > path && from[-1] != '/';)
+        from--;
+    return pt_metrics_format(metrics, "%.*s", (int)(end - from), from);
+}
+
 static struct pt_place named_place(struct pt_metrics *metrics, const struct spot *spot,
                                    const struct pt_finding_stacks *stacks)
 {
     const struct pt_stack_frame *frame = spot->named;
     const char *at = frame->file     ? pt_metrics_format(metrics, " (%s:%u)", pt_base_name(frame->file), frame->line)
-                     : frame->module ? pt_metrics_format(metrics, " (%s)", pt_base_name(frame->module))
+                     : frame->module ? pt_metrics_format(metrics, " (%s)", file_label(metrics, frame->module))
                                      : "";
     return (struct pt_place){
         .function = frame->function,
@@ -111,7 +123,7 @@ static struct pt_place nameless_place(struct pt_metrics *metrics, const struct s
 {
     const struct pt_stack_frame *frame = spot->program;
     const bool is_python = frame->flags & PT_FRAME_IS_PYTHON;
-    const char *file = pt_base_name(frame->module);
+    const char *file = file_label(metrics, frame->module);
     return (struct pt_place){
         .module = frame->module,
         .language = is_python ? "python" : "native",

@@ -159,6 +159,19 @@ static void a_file_without_symbols_is_known_by_itself(void **state)
     free_world(w);
 }
 
+static void an_extension_of_python_is_its_package(void **state)
+{
+    (void)state;
+    static const struct pt_stack_frame imaging = {"[_imaging]", NULL,
+                                                  "/py/PIL/_imaging.cpython-311-x86_64-linux-gnu.so", 0, 0};
+    struct world *w = small_reads();
+    add(w, PT_PART_file_read, PT_STACK_MAIN_CALL_S, 2, 2, &imaging, &python);
+    const struct pt_place place = judge(w, "small_reads")->place;
+    assert_string_equal(place.text, "PIL/_imaging");
+    assert_string_equal(place.module, imaging.module);
+    free_world(w);
+}
+
 static void what_is_not_known_has_its_reason(void **state)
 {
     (void)state;
@@ -356,6 +369,7 @@ int main(void)
         cmocka_unit_test(where_the_main_thread_was_not_others_count),
         cmocka_unit_test(python_has_no_function),
         cmocka_unit_test(a_file_without_symbols_is_known_by_itself),
+        cmocka_unit_test(an_extension_of_python_is_its_package),
         cmocka_unit_test(what_is_not_known_has_its_reason),
         cmocka_unit_test(a_fork_is_found_by_who_called_it),
         cmocka_unit_test(allocations_have_a_place_without_the_launcher),

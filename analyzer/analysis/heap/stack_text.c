@@ -103,7 +103,7 @@ static struct pt_stack_frame frame_of(const struct pt_process *process, const st
 {
     const struct pt_module *module = pt_process_module(process, address, at_ns);
     const char *path = frame->module ? frame->module : module ? module->path : NULL;
-    const pt_u32 flags = pt_frame_flags(pt_code_of_file(path));
+    const pt_u32 flags = pt_frame_flags(pt_code_of_file(path)) | (is_allocator(frame) ? PT_FRAME_SERVES : 0u);
     return (struct pt_stack_frame){.function = frame->function ? frame->function : "[unknown]",
                                    .file = frame->file,
                                    .module = path,
