@@ -58,7 +58,7 @@ bool pt_rule_noisy_neighbour(struct pt_profile *profile, pt_i64 stage, struct pt
                            "run_queue_s:cpu.run_queue_s cpu_s:cpu.total_s cpus:machine.cpus "
                            "cpu_pressure_percent:resource.cpu_pressure_percent.mean");
     if (left) {
-        finding->title = "Processes that an earlier stage left, or other programs, kept the machine busy";
+        finding->title = "Processes of an earlier stage, or other programs, used the CPUs";
         finding->remedy = "let the earlier stage end what it starts, or wait for it";
         finding->advice =
             "Let the earlier stage end what it starts, or wait for it, if that is what computes (top says); else "

@@ -159,7 +159,7 @@ class Example(unittest.TestCase):
 
     def test_renderer(self):
         shown = proftrace("report", "--format", "headlines", self.assembled(STORY.read_text(encoding="utf-8")))
-        self.assertRegex(shown, r"\A.+\n1 The program waits until its writes have reached the disk, again and again\n\Z")
+        self.assertRegex(shown, r"\A.+\n1 The program waits for the disk to confirm its writes \(fsync\)\n\Z")
         self.assertRegex(proftrace("report", "--help"), r"text\|json\|md\|html\|headlines")
         self.assertIn("headlines", proftrace("report", "--format", "headline", rc=2))
 

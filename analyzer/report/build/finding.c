@@ -65,8 +65,11 @@ static const char *object_of(const struct pt_build *b, const struct pt_finding *
         return NULL;
     const struct pt_value *row = pt_table_row(table, of->rows[0]);
     const char *object = text_in(table, row, table->columns[0].key);
-    const char *holder = object ? text_in(table, row, "holder") : NULL, *in = text_in(table, row, "holder_in");
-    if (!holder || !strcmp(holder, "unknown"))
+    const char *last = text_in(table, row, "last"); /* at a barrier */
+    const char *holder = text_in(table, row, "holder"), *in = text_in(table, row, "holder_in");
+    if (object && last)
+        return pt_doc_format(b->doc, "barrier %s, where %s mostly comes last", object, last);
+    if (!object || !holder || !strcmp(holder, "unknown"))
         return object;
     return pt_doc_format(b->doc, "%s, held mostly by %s%s%s", object, holder, in && *in != '[' ? " in " : "",
                          in && *in != '[' ? in : "");
@@ -94,6 +97,8 @@ static const char *short_name(const struct pt_build *b, const char *name)
 static const char *where_of(const struct pt_build *b, const struct pt_finding *of)
 {
     const char *object = short_name(b, object_of(b, of)), *place = short_name(b, of->place.text);
+    if (object && of->place.language && !of->place.function)
+        return object; /* which file of code it was says less */
     if (place && object)
         return pt_doc_format(b->doc, "%s; %s", place, object);
     if (!place && !object && of->stage >= 0)
