@@ -154,5 +154,5 @@ bool pt_code_is_allocator(enum pt_code_kind file, const char *source, const char
 pt_u32 pt_frame_flags(enum pt_code_kind file)
 {
     return (pt_code_serves(file) ? PT_FRAME_SERVES : 0u) | (file == PT_CODE_PYTHON ? PT_FRAME_IS_PYTHON : 0u) |
-           (file == PT_CODE_CUT ? PT_FRAME_IS_CUT : 0u);
+           (file == PT_CODE_CUT ? PT_FRAME_IS_CUT : 0u) | (file == PT_CODE_JIT ? PT_FRAME_IS_JIT : 0u);
 }

@@ -23,10 +23,11 @@ pt_u32 pt_cpu_program_frame(const struct pt_cpu_view *view, pt_u32 frame)
 static pt_u32 flags_of(const struct pt_cpu_function *function)
 {
     const enum pt_code_kind kind = pt_code_of_function(function->name);
-    const bool allocates =
-        kind == PT_CODE_ABOVE_ALLOCATOR || pt_code_is_allocator(function->code, function->file, function->name);
-    return pt_frame_flags(function->code) | (*function->name == '[' ? 0 : PT_FRAME_IS_NAMED) |
-           (allocates ? PT_FRAME_SERVES : 0);
+    const bool serves =
+        function->code != PT_CODE_PYTHON && (kind == PT_CODE_ABOVE_ALLOCATOR || kind == PT_CODE_CARRIER ||
+                                             pt_code_is_allocator(function->code, function->file, function->name));
+    return pt_frame_flags(function->code) | (function->has_name ? PT_FRAME_IS_NAMED : 0) |
+           (serves ? PT_FRAME_SERVES : 0);
 }
 
 pt_u32 pt_cpu_stack(const struct pt_cpu_view *view, pt_u32 frame, struct pt_stack_frame ret_frames[PT_STACK_FRAMES])

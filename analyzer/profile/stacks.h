@@ -29,9 +29,10 @@ enum pt_stack_cost {
 
 enum {
     PT_FRAME_IS_NAMED = 1,  /* `function` is its name; otherwise it is that of its file, in brackets */
-    PT_FRAME_SERVES = 2,    /* libc, the kernel, allocators, ourselves: it does what its caller does */
+    PT_FRAME_SERVES = 2,    /* libc, the kernel, allocators, ourselves, what calls what it was given */
     PT_FRAME_IS_PYTHON = 4, /* the interpreter */
     PT_FRAME_IS_CUT = 8,    /* what called this was not found */
+    PT_FRAME_IS_JIT = 16,   /* made while the program ran */
 };
 
 struct pt_stack_frame {

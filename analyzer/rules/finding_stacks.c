@@ -72,11 +72,10 @@ static void add_all(const struct pt_profile *profile, const struct pt_finding *f
         const struct pt_stack *stack = &profile->stacks.items[i];
         if ((pt_i64)stack->stage != finding->stage || !(stack->cost[cost] > 0) || !(parts >> stack->part & 1))
             continue;
-        const pt_u32 skipped = n_serving(stack);
-        if (!belongs(finding, stack, skipped))
+        const pt_u32 serving = n_serving(stack);
+        if (!belongs(finding, stack, serving))
             continue;
-        pt_vec_push(stacks,
-                    ((struct pt_finding_stack){stack->frames + skipped, stack->n - skipped, stack->cost[cost]}));
+        pt_vec_push(stacks, ((struct pt_finding_stack){stack->frames, stack->n, serving, stack->cost[cost]}));
         stacks->cost += stack->cost[cost];
     }
 }
@@ -111,18 +110,21 @@ static bool says_nothing(const char *function)
     return false;
 }
 
-const struct pt_stack_frame *pt_named_frame(const struct pt_stack_frame *frames, pt_u32 n)
+const struct pt_stack_frame *pt_named_frame(const struct pt_finding_stack *stack)
 {
-    for (pt_u32 i = 0; i < n && !(frames[i].flags & (PT_FRAME_IS_PYTHON | PT_FRAME_IS_CUT)); i++)
+    const struct pt_stack_frame *frames = stack->frames;
+    pt_u32 i = stack->n_serving;
+    for (; i < stack->n && !(frames[i].flags & (PT_FRAME_IS_PYTHON | PT_FRAME_IS_CUT)); i++)
         if (frames[i].flags & PT_FRAME_IS_NAMED && !(frames[i].flags & PT_FRAME_SERVES) &&
             !says_nothing(frames[i].function))
             return &frames[i];
     return NULL;
 }
 
-const struct pt_stack_frame *pt_program_frame(const struct pt_stack_frame *frames, pt_u32 n)
+const struct pt_stack_frame *pt_program_frame(const struct pt_finding_stack *stack)
 {
-    for (pt_u32 i = 0; i < n && !(frames[i].flags & PT_FRAME_IS_CUT); i++)
+    const struct pt_stack_frame *frames = stack->frames;
+    for (pt_u32 i = stack->n_serving; i < stack->n && !(frames[i].flags & PT_FRAME_IS_CUT); i++)
         if (!(frames[i].flags & PT_FRAME_SERVES) && frames[i].module)
             return &frames[i];
     return NULL;

@@ -9,8 +9,8 @@
 #include "finding.h"
 
 struct pt_finding_stack {
-    const struct pt_stack_frame *frames; /* from what the program called outwards, libc and the kernel left out */
-    pt_u32 n;
+    const struct pt_stack_frame *frames;
+    pt_u32 n, n_serving; /* the first ones are the kernel's, libc's, an allocator's ...: what the program called */
     double cost;
 };
 
@@ -26,8 +26,8 @@ void pt_finding_stacks_free(struct pt_finding_stacks *stacks);
 
 /* The frame that a user knows it by: the nearest one that has a name and is neither libc's, the kernel's, the
  * interpreter's nor a standard library's; NULL = it has none. */
-const struct pt_stack_frame *pt_named_frame(const struct pt_stack_frame *frames, pt_u32 n);
+const struct pt_stack_frame *pt_named_frame(const struct pt_finding_stack *stack);
 /* The innermost one of the program's own files; NULL = none. */
-const struct pt_stack_frame *pt_program_frame(const struct pt_stack_frame *frames, pt_u32 n);
+const struct pt_stack_frame *pt_program_frame(const struct pt_finding_stack *stack);
 
 #endif

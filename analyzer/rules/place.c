@@ -62,8 +62,8 @@ static struct spot heaviest(const struct pt_finding_stacks *stacks)
     size_t best = 0;
     for (size_t i = 0; i < stacks->n; i++) {
         const struct pt_finding_stack *stack = &stacks->items[i];
-        const struct pt_stack_frame *named = pt_named_frame(stack->frames, stack->n);
-        const struct pt_stack_frame *program = pt_program_frame(stack->frames, stack->n);
+        const struct pt_stack_frame *named = pt_named_frame(stack);
+        const struct pt_stack_frame *program = pt_program_frame(stack);
         const char *key = named ? named->function : program ? program->module : "";
         pt_u64 *slot = pt_map_at(&spots.by_name, (uintptr_t)key);
         if (!*slot) {
@@ -123,13 +123,16 @@ static struct pt_place nameless_place(struct pt_metrics *metrics, const struct s
 {
     const struct pt_stack_frame *frame = spot->program;
     const bool is_python = frame->flags & PT_FRAME_IS_PYTHON;
-    const char *file = file_label(metrics, frame->module);
+    const bool is_jit = frame->flags & PT_FRAME_IS_JIT;
+    const char *file = is_jit ? frame->function : file_label(metrics, frame->module);
     return (struct pt_place){
         .module = frame->module,
         .language = is_python ? "python" : "native",
         .text =
             with_share(metrics, is_python ? pt_metrics_format(metrics, "Python code (%s)", file) : file, spot, stacks),
-        .reason = is_python ? "Python code: the trace does not tell its functions" : "its file has no symbols for it",
+        .reason = is_python ? "Python code: the trace does not tell its functions"
+                  : is_jit  ? "code that was made at run time, without names"
+                            : "its file has no symbols for it",
     };
 }
 
