@@ -210,10 +210,9 @@ static pt_u32 frame_at(struct pt_cpu_view *view, const struct pt_cpu_node *node,
     return frame;
 }
 
-void pt_cpu_view_of(struct pt_cpu_view *view, struct pt_cpu_data *data)
+void pt_cpu_view_of(struct pt_cpu_view *view, struct pt_cpu_data *data, struct pt_symbols *symbols)
 {
-    *view = (struct pt_cpu_view){.data = data};
-    view->symbols = pt_symbols_open();
+    *view = (struct pt_cpu_view){.data = data, .symbols = symbols};
     pt_vec_push(&view->functions, (struct pt_cpu_function){.name = ""});
     pt_vec_push(&view->frames, (struct pt_cpu_frame){0});
     weigh(view);
@@ -228,8 +227,6 @@ void pt_cpu_view_of(struct pt_cpu_view *view, struct pt_cpu_data *data)
 
 void pt_cpu_view_close(struct pt_cpu_view *view)
 {
-    if (view->symbols)
-        pt_symbols_close(view->symbols);
     free(view->functions.items);
     free(view->frames.items);
     free(view->frame_of);

@@ -61,8 +61,9 @@ static inline pt_u32 pt_cpu_shown(const struct pt_cpu_view *view, pt_u32 frame)
 /* The caller of a frame that is shown; our own functions that called each other are one frame. */
 pt_u32 pt_cpu_shown_caller(const struct pt_cpu_view *view, pt_u32 frame);
 
-/* The data stays the caller's. What is opened does not change: any thread may look. */
-void pt_cpu_view_of(struct pt_cpu_view *view, struct pt_cpu_data *data);
+/* The data and the symbols stay the caller's; they must live as long. What is opened does not change: any thread may
+ * look. */
+void pt_cpu_view_of(struct pt_cpu_view *view, struct pt_cpu_data *data, struct pt_symbols *symbols);
 void pt_cpu_view_close(struct pt_cpu_view *view);
 
 #endif

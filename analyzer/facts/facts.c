@@ -22,10 +22,11 @@ struct pt_facts *pt_facts_open(struct pt_profile *profile)
     pt_thread_timelines_open(&facts->timelines, pt_n_threads(&facts->ids));
     facts->loops.threads = pt_calloc(pt_n_threads(&facts->ids), sizeof *facts->loops.threads);
     pt_cpu_profiles_open(&facts->cpu, profile->session, &profile->stages, &facts->ids, NULL);
+    facts->symbols = pt_symbols_open();
     facts->views = pt_calloc(profile->stages.n, sizeof *facts->views);
     for (size_t stage = 0; stage < profile->stages.n; stage++)
         if (facts->cpu.timelines[stage].data)
-            pt_cpu_view_of(&facts->views[stage], facts->cpu.timelines[stage].data);
+            pt_cpu_view_of(&facts->views[stage], facts->cpu.timelines[stage].data, facts->symbols);
     return facts;
 }
 
@@ -37,6 +38,7 @@ void pt_facts_close(struct pt_facts *facts)
         if (facts->views[stage].data)
             pt_cpu_view_close(&facts->views[stage]);
     free(facts->views);
+    pt_symbols_close(facts->symbols);
     pt_cpu_profiles_close(&facts->cpu);
     free(facts->loops.threads);
     pt_map_fini(&facts->loops.connected);

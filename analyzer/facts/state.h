@@ -41,7 +41,8 @@ struct pt_facts {
     struct pt_thread_timelines timelines;
     struct pt_event_loops loops;
     struct pt_cpu_profiles cpu;
-    struct pt_cpu_view *views; /* by stage: its CPU profile with names; empty where it has none */
+    struct pt_symbols *symbols; /* of all stages: libraries are many megabytes, and each is looked into once */
+    struct pt_cpu_view *views;  /* by stage: its CPU profile with names; empty where it has none */
     struct {
         struct pt_span span;
         pt_i64 own_ns;       /* without the calls in it, and without what it was preempted for */

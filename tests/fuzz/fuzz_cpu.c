@@ -30,10 +30,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct pt_cpu_view view;
     struct pt_metrics metrics = {0};
     if (pt_cpu_data_read(directory, 0, &read, &err) == 0 && read) {
-        pt_cpu_view_of(&view, read);
+        struct pt_symbols *symbols = pt_symbols_open();
+        pt_cpu_view_of(&view, read, symbols);
         pt_cpu_tables(&metrics, pt_scope_run(), &view);
         pt_cpu_flame(&metrics, pt_scope_run(), &view);
         pt_cpu_view_close(&view);
+        pt_symbols_close(symbols);
         pt_cpu_data_free(read);
     }
     pt_metrics_free(&metrics);

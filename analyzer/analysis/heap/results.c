@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts/state.h"
 #include "util/auto.h"
 #include "util/text/fmt.h"
 #include "stack_text.h"
@@ -326,7 +327,7 @@ void pt_heap_results(struct pt_profile *profile, struct pt_heap_process *process
         process_results(profile, profile->session->processes[i], &processes[profile->session->processes[i]->index]);
     if (sites->n)
         qsort(sites->items, sites->n, sizeof *sites->items, by_stage_bytes);
-    PT_AUTO(pt_symbols_closep) struct pt_symbols *symbols = pt_symbols_open();
+    struct pt_symbols *symbols = profile->facts->symbols;
     size_t first = 0;
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
         size_t n = 0;

@@ -97,7 +97,8 @@ static void show_stage(const struct pt_cpu_profiles *profiles, pt_u32 stage, con
     const struct pt_cpu_timeline *cpu = &profiles->timelines[stage];
     struct pt_cpu_data *data = cpu->data;
     struct pt_cpu_view view;
-    pt_cpu_view_of(&view, data);
+    PT_AUTO(pt_symbols_closep) struct pt_symbols *symbols = pt_symbols_open();
+    pt_cpu_view_of(&view, data, symbols);
     PT_AUTO(pt_freep)
     struct pt_cpu_shown *list = pt_malloc((data->n_samples + data->n_waits + 1) * sizeof *list);
     found->view = &view; // cppcheck-suppress autoVariables
