@@ -74,9 +74,9 @@ enum pt_cuda_overhead {
 enum pt_cuda_tracing {
     PT_CUDA_TRACING_OFF = 0,     /* by option */
     PT_CUDA_TRACING_CUPTI = 1,   /* everything */
-    PT_CUDA_TRACING_WRAPPED = 2, /* calls only: no CUPTI, or somebody else has it */
+    PT_CUDA_TRACING_WRAPPED = 2, /* calls only: no CUPTI, or another profiler has it */
     PT_CUDA_TRACING_YIELDED = 3, /* for now: the program profiles itself */
-    PT_CUDA_TRACING_ENDED = 4,   /* the process lets go of CUPTI: exit, fork */
+    PT_CUDA_TRACING_ENDED = 4,   /* the process gives CUPTI up: exit, fork */
     PT_CUDA_TRACING_CUT = 5      /* as ENDED, but CUPTI kept what it still had */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * format.h - the trace file, byte for byte. docs/format.md tells the story; this header is the law.
+ * format.h - the trace file, byte for byte. docs/format.md explains it; where the two differ, this header is right.
  *
  * One file per process image. It is mapped MAP_SHARED and written in place, so that whatever was committed survives any
  * death of the process. All numbers are little-endian; all segments start on a page and are whole pages long.
@@ -20,7 +20,7 @@
  *  5. A segment header that is all zero was reserved and never set up: step over it page by page.
  *  6. An id that has no definition in this file may have been inherited: look in the parent's file (parent_trace_id).
  *
- * Evolution: fields are appended in reserved space; a new meaning is a new format version.
+ * Evolution: new fields go into reserved space; a new meaning is a new format version.
  */
 #ifndef PROFTRACE_FORMAT_H
 #define PROFTRACE_FORMAT_H
@@ -126,7 +126,7 @@ _Static_assert(sizeof(struct pt_file_header) == 4096, "on disk");
 
 /* The text page: NUL-terminated strings one after another, in this order. argv follows as the last: argc strings. */
 enum pt_text_item { PT_TEXT_EXE, PT_TEXT_CWD, PT_TEXT_STAGE, PT_TEXT_HOST, PT_TEXT_COMM, PT_TEXT_ARGC, PT_TEXT_ARGV };
-#define PT_TEXT_BYTES 4096u /* an argv that does not fit is cut; ARGC ("12") tells the true count */
+#define PT_TEXT_BYTES 4096u /* an argv that does not fit is cut; ARGC ("12") is the true count */
 
 /* ---- segments ---- */
 #define PT_SEGMENT_MAGIC 0x47455350u /* "PSEG" */
@@ -234,8 +234,8 @@ struct pt_thread_area { /* PT_THREAD_HEADER_BYTES, then buffers and definitions 
 #define PT_THREAD_HEADER_BYTES 16384u
 _Static_assert(sizeof(struct pt_thread_area) <= PT_THREAD_HEADER_BYTES, "on disk");
 
-/* Threads from this tid on are no threads of the host: slots that hold what devices reported. Their records lie in the
- * order in which they became known, not in that of time. */
+/* Tids from this one on are no threads of the host, but slots that hold what devices reported. Their records lie in
+ * the order in which they became known, not in that of time. */
 #define PT_DEVICE_TID 0x80000000u
 
 enum pt_counted { PT_COUNTED_READ_DIR, PT_COUNTED_STDIO_READ_CHAR, PT_COUNTED_STDIO_WRITE_CHAR };

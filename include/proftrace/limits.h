@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * limits.h - what both halves hold to: a name that one of them cuts and the other does not would be two.
+ * limits.h - limits that both halves keep: if one of them cut a name and the other did not, it would become two names.
  */
 #ifndef PROFTRACE_LIMITS_H
 #define PROFTRACE_LIMITS_H
@@ -10,7 +10,7 @@
 /* Names of stages. A longer one has no effect. */
 #define PT_STAGE_MAX_BYTES 127
 
-/* Of a session whose budget nobody has set: so much, or this part of the free space if that is less. */
+/* The budget of a session when the user sets none: this much, or this fraction of the free space if that is less. */
 #define PT_BUDGET_MAX_BYTES (4ull << 30)
 #define PT_BUDGET_FREE_DIVISOR 10
 

@@ -84,7 +84,7 @@ static inline int pt_option_word(const char *words, const char *text, int in_any
     return -1;
 }
 
-/* A whole number; -1 = it is none, or so large that nobody means it. */
+/* A whole number; -1 = it is none, or too large to be meant. */
 static inline int pt_option_number(const char *text, pt_u64 *ret_value)
 {
     pt_u64 value = 0;
@@ -114,8 +114,8 @@ static inline int pt_option_is_longer(const char *text, pt_u64 most_bytes)
     return 0;
 }
 
-/* Read a value: a number within its limits, the index of a word, 1 or 0 of a switch; a text stands for itself. -1 = it
- * is not understood and has no effect. */
+/* Read a value: a number within its limits, the index of a word, 1 or 0 of a switch; a text is taken as it is. -1 =
+ * the value is not understood and has no effect. */
 static inline int pt_option_read(const struct pt_option *option, const char *text, pt_u64 *ret_value)
 {
     const struct pt_option_range *range = pt_option_range(option);

@@ -8,7 +8,8 @@
 #include "proftrace/types.h"
 
 #define PT_EXPORT __attribute__((visibility("default")))
-/* Out of line and far away: gcc would save five registers at entry of a hook whose slow half is inlined. */
+/* Never inlined, and placed in a cold section: with the slow half inlined, gcc would save five registers at the
+ * entry of the hook. */
 #define PT_COLD __attribute__((noinline, cold))
 #define PT_NOINLINE __attribute__((noinline))
 #define PT_ALWAYS_INLINE static inline __attribute__((always_inline))

@@ -3,7 +3,7 @@
  * emit.c - the slow half of storing: attach, roll over, retry; and the heap's 16-byte units.
  *
  * Entered from any hook in any thread or signal handler. Blocks signals while it works, so the loop cannot be
- * re-entered.
+ * re-entered. Never loses a record without counting it.
  */
 #include "emit.h"
 
@@ -13,7 +13,8 @@
 #include "private.h"
 #include "sys.h"
 
-/* In a sandbox even the mask call may kill; then nested entries are told apart by `busy`. */
+/* In a sandbox even the call that blocks signals may kill the process; then `busy` says whether this entry is
+ * nested. */
 static pt_u64 enter(void)
 {
     return pt_switches.frozen ? 0 : pt_signals_block();

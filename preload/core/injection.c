@@ -3,7 +3,7 @@
  * injection.c - sets CUDA_INJECTION64_PATH, NVTX_INJECTION64_PATH and INTEL_LIBITTNOTIFY64 to this library.
  *
  * Entered by the constructor only. Children inherit them, and in this process CUDA, NVTX and ITT read them when they
- * are first used. A variable that names somebody else's library stays as it is: only one can have it.
+ * are first used. Never changes a variable that names another tool's library: each can name only one.
  */
 #include "injection.h"
 
@@ -86,7 +86,8 @@ static int real_path(const char *name, char *ret, pt_u64 room)
            by_path.st_dev == by_name.st_dev;
 }
 
-/* Another tool has it, or the user has said that nobody may. The text is cut, but not silently: it names the variable.
+/* Another tool is named, or the user has set it to nothing so that no tool is loaded. A long value is cut, but the text
+ * names the variable, so that the user can look.
  */
 static void note_foreign(const char *variable, const char *value, int is_cuda)
 {
@@ -107,14 +108,14 @@ static void note_foreign(const char *variable, const char *value, int is_cuda)
 
 struct ours {
     const char *name; /* as the loader has it */
-    char path[512];   /* the real path, once somebody needs it */
+    char path[512];   /* the real path, made when it is needed */
     int is_known;
 };
 
 static void announce(struct ours *ours, const char *variable, int is_cuda)
 {
     const char *value = getenv(variable);
-    value = value && *value ? value : 0; /* an empty one names nobody */
+    value = value && *value ? value : 0; /* an empty value names no library */
     if (value && !is_our_name(value)) {
         note_foreign(variable, value, is_cuda);
         return;

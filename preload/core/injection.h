@@ -18,7 +18,7 @@ enum pt_arrival pt_injection_arrival(void);
 /* Note in the trace that files, heap and waits of this process are not seen. */
 void pt_injection_note_hooks_blind(void);
 
-/* Set the variables that the options ask for and that nobody has set; note who has the others. */
+/* Set the variables that the options ask for and that are not set yet; note which library the others name. */
 void pt_injection_announce(void);
 
 #endif

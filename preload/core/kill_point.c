@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * kill_point.c - test builds only: die at a named point. PROFTRACE_TEST_KILL=<point>:<n> kills at its n-th passing.
+ * kill_point.c - test builds only: kill the process at a named point. PROFTRACE_TEST_KILL=<point>:<n> does it when the
+ * point is reached for the n-th time, by whichever thread. Never linked into a release build.
  */
 #include "kill_point.h"
 

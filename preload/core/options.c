@@ -63,9 +63,10 @@ static const char *value_of(const char *entry, const char *prefix, const char *n
     return *entry == '=' ? entry + 1 : 0;
 }
 
-/* The library has no voice, so what it does not understand goes into the trace: a run that was meant to be full and is
- * not must not look like one. Up to '=' the name; the value is left out when it is NULL: variables that are no option
- * may be somebody else's. Whole or not at all. */
+/* The library prints nothing, so a value that it does not understand is recorded in the trace: otherwise a run that
+ * lacks what the user asked for would look complete. The name up to '='; the value is left out when it is NULL,
+ * because a variable that is no option of ours may belong to another program. An entry that does not fit is left out
+ * as a whole. */
 static void ignore(const char *name, const char *value)
 {
     const pt_u64 used = pt_text_length(pt_ignored_options);

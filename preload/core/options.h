@@ -21,8 +21,8 @@ struct pt_options {
 };
 
 extern struct pt_options pt_options __attribute__((visibility("hidden")));
-/* Whether LD_PRELOAD named us, so that a program without that variable would not meet us (/etc/ld.so.preload names us
- * for all). */
+/* Whether it was LD_PRELOAD that loaded us: then a program without that variable runs without us (/etc/ld.so.preload
+ * loads us into all). */
 extern int pt_started_by_environment __attribute__((visibility("hidden")));
 
 /* The variables of ours that had no effect, as the header keeps them; "" = none. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * process.c - what becomes of the process: its end, as far as it can be seen from inside, and its rank.
+ * process.c - how the process ended, as far as it can be seen from inside, and its rank.
  *
- * Entered by the exit and exec hooks, by those of setenv and its kin, and by the on_exit handler. Nothing has to happen
- * at an end: a killed process simply stays PT_PROCESS_LIVE in its header.
+ * Entered by the exit and exec hooks, by those of setenv, putenv, unsetenv and clearenv, and by the on_exit handler.
+ * Never needed for a readable trace: a killed process simply stays PT_PROCESS_LIVE in its header.
  */
 #include "process.h"
 

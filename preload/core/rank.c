@@ -3,9 +3,9 @@
  * rank.c - reads the rank that torchrun, mpirun or srun gave this process, or that it gives itself: workers of
  * torch.multiprocessing set RANK when they run.
  *
- * Entered by the constructor, and by the hooks of setenv and its kin. Never: looks at the environment later, which
- * another thread may be changing at this moment, so what it has is remembered; takes the numbers of two launchers for
- * one (a torchrun under srun has the ranks of both); changes a rank that was given from outside, unless the program is
+ * Entered by the constructor, and by the hooks of setenv, putenv, unsetenv and clearenv. Never: reads the environment
+ * later, when another thread may be changing it, so what was read is remembered; mixes the numbers of two launchers (a
+ * torchrun under srun has the ranks of both); changes a rank that was given from outside, unless the program is itself
  * a launcher within that one.
  */
 #include "rank.h"
@@ -50,7 +50,7 @@ static const char *const launchers[][VARIABLES] = {
 enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
 
 static struct pt_rank found[LAUNCHERS];
-static pt_u8 is_there[LAUNCHERS][VARIABLES]; /* in the environment: setenv may be told to leave it as it is */
+static pt_u8 is_there[LAUNCHERS][VARIABLES]; /* in the environment: setenv without overwrite leaves it as it is */
 /* So many may still give a rank: those within the one that gave it from outside. A batch job of Slurm has its number 0
  * in all workers that it starts. */
 static int n_open = LAUNCHERS;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * rank.h - which process of a distributed program this is, as whoever started it says in the environment, or itself.
+ * rank.h - which process of a distributed program this is, as its launcher, or the program itself, says in the
+ * environment.
  */
 #ifndef PT_CORE_RANK_H
 #define PT_CORE_RANK_H

@@ -16,7 +16,8 @@
 extern const struct pt_real __start_pt_reals[] __attribute__((visibility("hidden")));
 extern const struct pt_real __stop_pt_reals[] __attribute__((visibility("hidden")));
 
-/* A function that this libc does not have: nobody linked against it can have started, but a dlsym may have found ours.
+/* A function that this libc does not have: a program linked against it could not have started, but dlsym may have found
+ * our hook of it.
  */
 static long missing(void)
 {

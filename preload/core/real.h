@@ -2,9 +2,9 @@
  *
  * real.h - the functions behind ours, all resolved in one pass by RTLD_NEXT.
  *
- * real_<name> starts at a stub that resolves everything and goes on, so that a call before our constructor (another
- * library's constructor, ld.so itself) works and the hot path has no "is it resolved?" branch. Each PT_REAL puts a row
- * into the linker section pt_reals; there is no second list.
+ * real_<name> points at first to a stub that resolves everything and then makes the call, so that a call before our
+ * constructor (another library's constructor, ld.so itself) works and the hot path has no "is it resolved?" branch.
+ * Each PT_REAL puts a row into the linker section pt_reals; there is no second list.
  */
 #ifndef PT_CORE_REAL_H
 #define PT_CORE_REAL_H

@@ -2,8 +2,8 @@
  *
  * session.c - joins or makes the run directory.
  *
- * Entered by the constructor only, while the process has one thread. Directories are 0700, files 0600, nothing is
- * followed or overwritten; a root that belongs to somebody else is not used.
+ * Entered by the constructor only, while the process has one thread. Directories are 0700, files 0600, never follows a
+ * link, never overwrites a file, never uses a root that belongs to another user.
  */
 #include "session.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * state.c - holds what all of the library looks at: the switches and the calling thread's slot.
+ * state.c - holds what the whole library reads: the switches and the calling thread's slot.
  *
  * Written by the constructor, by the thread that closes a sandbox, and (its own slot) by each thread that attaches.
+ * Never does any work.
  */
 #include "state.h"
 

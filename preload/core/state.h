@@ -30,8 +30,8 @@ struct pt_switches {
 };
 extern struct pt_switches pt_switches __attribute__((visibility("hidden")));
 
-/* The slot of a thread before its first event: everything is 0, so every fast path turns into the slow one. Saves each
- * hook a test for NULL. Its cursors may be bumped by many threads at once; nobody reads them. */
+/* The slot of every thread before its first event: everything is 0, so every fast path takes the slow one. This
+ * saves each hook a test for NULL. Many threads may increment its cursors at once; they are never read. */
 extern struct pt_tracer_thread pt_nobody __attribute__((visibility("hidden")));
 
 /* The calling thread's slot, or &pt_nobody. initial-exec: global-dynamic TLS may call malloc. */

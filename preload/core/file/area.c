@@ -2,7 +2,8 @@
  *
  * area.c - lays out a thread's area: the header with its totals, the raw buffers, the first definitions.
  *
- * Entered with signals blocked, by the thread that gets the area.
+ * Entered with signals blocked, by the thread that gets the area. Never: gives memory that is not zero to a thread; the
+ * magic is stored last, so a killed process leaves no half area.
  */
 #include "area.h"
 

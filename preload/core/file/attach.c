@@ -3,8 +3,8 @@
  * attach.c - gives a thread its slot at its first event, or before it first asks for a lock.
  *
  * Entered with signals blocked. No start trampoline and no key destructor: threads register themselves lazily, and the
- * slot of a dead thread is found by asking the kernel, only when a new thread needs one. Never makes a thread wait for
- * another one's attaching: what is missing is made by whoever misses it.
+ * slot of a dead thread is found by asking the kernel, only when a new thread needs one. Never makes a thread wait
+ * until another one has attached: a thread that lacks something makes it itself.
  */
 #include "attach.h"
 
@@ -24,7 +24,8 @@
 #define TAKEOVER_PROBES 4u
 #define ATTACH_RETRY_TICKS (1ull << 26) /* about 20 ms */
 
-/* Who lives in the slot from now on. The tid is stored last: it is what other threads probe. */
+/* The thread that owns the slot from now on. The tid is stored last, because other threads read it to see whether
+ * the slot is taken. */
 static void move_in(struct pt_tracer_thread *t, pt_u32 tid)
 {
     struct pt_thread_area *area = t->area;
@@ -91,9 +92,9 @@ static void take_over_on_private_stack(void *argument)
     write_thread_end(t, call->old_tid);
 }
 
-/* Newcomers look at the slots in turn, few each: in a crowd that only comes each call would be for nothing, and of
- * threads that come and go the dead ones are found one after another. The old tid is passed along, never put back: a
- * taken slot must not look dead again. */
+/* Each new thread probes a few slots, beginning where the one before stopped: when threads only start, every probe
+ * is a wasted system call, and when they start and end, this finds the dead ones one after another. The tid of the
+ * dead owner is handed on, never written back: a slot that was taken must not look dead again. */
 static struct pt_tracer_thread *take_over(pt_u32 tid)
 {
     const pt_u32 made = __atomic_load_n(&pt_image->n_threads, __ATOMIC_RELAXED);

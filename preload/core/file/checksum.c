@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * checksum.c - whether this machine computes CRC-32C itself. Written by the constructor.
+ * checksum.c - whether this machine has an instruction for CRC-32C. Written once, by the constructor, before any thread
+ * reads it; never changes later.
  */
 #include "checksum.h"
 

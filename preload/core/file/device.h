@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * device.h - the door for records that others made: of GPUs, of calls that happened a while ago on other threads.
+ * device.h - stores records that are not of the calling thread and moment: what GPUs did, and calls of other threads
+ * that ended earlier.
  *
  * They lie in slots of their own (PT_DEVICE_TID), because a thread's records are in the order of time and these are
- * not. A delivery takes a free slot for as long as it lasts; nobody waits for anybody. Signals are blocked meanwhile: a
- * handler's own events must not get into the slot.
+ * not. A delivery takes a free slot for as long as it lasts; no thread waits for another. Signals are blocked during a
+ * delivery, so that a handler's own events do not get into the slot.
  */
 #ifndef PT_CORE_FILE_DEVICE_H
 #define PT_CORE_FILE_DEVICE_H
@@ -13,7 +14,7 @@
 
 struct pt_delivery {
     struct pt_tracer_thread *slot; /* NULL = nothing can be stored: count what is lost */
-    struct pt_tracer_thread *self; /* whom the thread is meanwhile not */
+    struct pt_tracer_thread *self; /* the thread's own slot, restored at the end */
     pt_u64 mask;
     pt_u32 index;
     pt_u32 pad0;

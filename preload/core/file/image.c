@@ -148,7 +148,7 @@ static void add_arguments(struct pt_text *text)
     }
 }
 
-/* Does `path` have a component or a name in it that says it stands for another file? */
+/* Does `path` name another file than the program: a descriptor (fexecve) or ld.so? */
 static int is_indirect(const char *path)
 {
     for (const char *at = path; *at; at++)
@@ -167,8 +167,8 @@ static int is_script(const char *path)
     return 0;
 }
 
-/* The executable. Asking /proc costs 30 us of a process's start, so only where the kernel's own word (AT_EXECFN) is no
- * full path, or stands for another file. */
+/* The executable. Reading /proc costs 30 us at each process start, so it is read only where the kernel's AT_EXECFN
+ * is no full path, or is indirect. */
 static void add_executable(struct pt_text *text)
 {
     enum { MOST_BYTES = 1000 }; /* as much as the other texts of the page leave */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * image_state.c - holds the state of the trace file, for all that work on it.
+ * image_state.c - holds the state of the trace file, and nothing else. Which threads may write a field stands in
+ * image_state.h; never does any work.
  */
 #include "image_state.h"
 

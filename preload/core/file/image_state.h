@@ -55,7 +55,7 @@ struct pt_image {
     pt_u64 last_refresh;      /* counter at which the header's figures were refreshed */
     pt_u64 inherited_rss_kib; /* peak that the kernel remembers of before exec */
     pt_u32 refreshing;        /* atomic: a thread is at it */
-    pt_u32 probe;             /* atomic: the slot that the next newcomer looks at first; wraps */
+    pt_u32 probe;             /* atomic: the slot that the next new thread probes first; wraps */
     pt_u32 growing;           /* atomic: a thread is making a pool */
     pt_u32 awaited;           /* atomic: threads that were created and are not attached yet */
     pt_u32 n_threads;         /* atomic */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * kinds.c - the table of kinds.h.
+ * kinds.c - the table of kinds.h. Constant: any thread reads it, none writes it.
  */
 #include "kinds.h"
 

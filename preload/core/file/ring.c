@@ -3,7 +3,8 @@
  * ring.c - the BLOCKS segments: one current one per thread, the oldest taken again when the file may not grow.
  *
  * Entered with signals blocked, on the private stack of the segment's thread. A segment belongs to one thread from
- * PT_RING_ACTIVE to PT_RING_CLOSED; what is closed anybody may take, by one compare-and-swap.
+ * PT_RING_ACTIVE to PT_RING_CLOSED; a closed one can be taken by any thread, with one compare-and-swap. Never touches a
+ * segment that another thread still fills.
  */
 #include "ring.h"
 
@@ -78,7 +79,7 @@ refuse:
     return -1;
 }
 
-/* Take the oldest closed segment from whoever filled it. What was in it shows as a gap in first_event. */
+/* Reuse the oldest closed segment, whichever thread filled it. What was in it shows as a gap in first_event. */
 static int recycle_chunk(struct pt_tracer_thread *t)
 {
     for (;;) {

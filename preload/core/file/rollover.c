@@ -4,7 +4,7 @@
  *
  * Entered with all signals blocked, by the thread that owns the buffer (or that takes it over); runs on the private
  * stack. The order of stores is what makes a kill at any instant harmless: block committed -> totals bank switched ->
- * buffer's sequence advanced. Whatever cannot be stored is counted.
+ * buffer's sequence advanced. Never loses a record without counting it.
  */
 #define ZSTD_STATIC_LINKING_ONLY
 #include "rollover.h"
@@ -230,8 +230,8 @@ void pt_rollover_dead(struct pt_tracer_thread *t, enum pt_stream_id stream, pt_u
     struct pt_buffer *buffer = buffer_of(t, stream);
     struct publish p = {t, stream, tid, slots_used(buffer, stream), 1};
     publish_on_private_stack(&p);
-    /* Slots that the next threads do not reach would come alive again when the generation comes round. Those that
-     * nobody has reached yet are left alone: to touch them costs a page fault each. */
+    /* Records of an old generation that the next threads do not overwrite would look valid again when the generation
+     * number wraps. Pages that were never written are left alone: touching each costs a page fault. */
     const int is_used_up = buffer->sequence != buffer->clear_sequence || buffer->cursor > buffer->end;
     __builtin_memset(buffer->base, 0, (pt_u64)((is_used_up ? buffer->end : buffer->cursor) - buffer->base));
     reset_buffer(t, stream);

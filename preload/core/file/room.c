@@ -63,9 +63,10 @@ static struct pt_private *new_privates(pt_u32 count)
     return pt_privates_new(count);
 }
 
-/* As many as there are, because a growth costs 140 us (on a busy machine two waits for a CPU) and threads come in
- * crowds. One thread at a time and nobody waits: of a thousand that found no area each would have made a pool. A clone
- * that shares our memory and is killed inside leaves `growing` set; then each thread makes its own area. */
+/* The pool doubles the number of areas, because growing the file costs 140 us (on a busy machine also two waits for
+ * a CPU) and programs start many threads at once. Only one thread makes a pool and no other waits for it; otherwise
+ * each of a thousand threads without an area would make one. A clone that shares our memory and is killed here
+ * leaves `growing` set; from then on each thread makes its own area. */
 void pt_room_make_pool(void)
 {
     if (__atomic_exchange_n(&pt_image->growing, 1, __ATOMIC_ACQUIRE))

@@ -209,7 +209,8 @@ static struct pt_space grow_by(pt_u64 bytes)
     pt_kill_point("growth");
     space.map = map_range(space.offset, bytes, 1);
     if (!space.map) {
-        pt_u64 end = space.offset + bytes; /* nobody has grown since: years of a full disk leave no hole behind */
+        pt_u64 end = space.offset +
+                     bytes; /* only if no other thread has grown it since: a long time of a full disk leaves no hole */
         __atomic_compare_exchange_n(&pt_image->header->file_bytes, &end, space.offset, 0, __ATOMIC_RELAXED,
                                     __ATOMIC_RELAXED);
         pt_return_budget(bytes);
@@ -225,7 +226,7 @@ struct pt_space pt_space_grow(pt_u64 bytes, pt_u64 least)
     /* Whole pages: behind half a page nothing could be mapped any more. */
     for (; !space.map && bytes >= least; bytes = bytes / 2 & ~4095ull)
         space = grow_by(bytes);
-    if (!space.map) /* not before: another thread's smaller wish would be refused because of the larger one */
+    if (!space.map) /* not earlier: a smaller request of another thread would be refused because of this larger one */
         note_refusal(least);
     return space;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * space.h - bytes of the trace file: growth without a descriptor that another thread could meet.
+ * space.h - bytes of the trace file: growth without a descriptor that the program could see.
  *
  * All functions: signals blocked, on the private stack of an attached thread (or in the constructor).
  */

@@ -2,8 +2,8 @@
  *
  * thread_clock.c - notes what the kernel counted for threads.
  *
- * Entered from any hook in any thread or signal handler, outside of sandboxes. Never: writes about another thread as if
- * it were the caller; a child of vfork, or a raw clone that shares the slot, is told by its thread id.
+ * Entered from any hook in any thread or signal handler, outside of sandboxes. Never: records the clock of another
+ * thread as the caller's: a child of vfork, or a raw clone that shares the slot, is recognised by its thread id.
  */
 #include "thread_clock.h"
 
@@ -42,7 +42,7 @@ static void read_own(void *argument)
     reading->is_valid = reading->on_cpu_ns != 0;
 }
 
-/* A raw clone that shares the slot may take the last place meanwhile: reserve, then look. */
+/* A raw clone that shares the slot may take the last free record at the same time: reserve first, then check. */
 static void put(struct pt_tracer_thread *t, const struct reading *reading, pt_u32 other_tid)
 {
     char *slot = pt_reserve(&t->records.cursor, sizeof(struct pt_record));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_clock.h - the kernel's own count of a thread's CPU time, noted where it costs nothing: it tells the analyzer
- * when a thread computed and when it waited for something that no hook sees, without a look from outside.
+ * thread_clock.h - the kernel's own count of a thread's CPU time, noted where it costs nothing: from it the analyzer
+ * knows when a thread computed and when it waited for something that no hook sees, even where no launcher sampled it.
  *
- * Two system calls, at most once a millisecond and only where time has gone anyway: behind a call that took long, when
- * a buffer has just been compressed, beside a heap sample, at the first event and at the end.
+ * Two system calls, at most once a millisecond and only where time was spent anyway: after a call that took long, after
+ * a buffer was compressed, with a heap sample, at the first event and at the end.
  */
 #ifndef PT_CORE_FILE_THREAD_CLOCK_H
 #define PT_CORE_FILE_THREAD_CLOCK_H
@@ -15,7 +15,7 @@
  */
 #define PT_LONG_CALL_SHIFT 19
 
-/* Note the calling thread's clock, unless it was noted a moment ago. */
+/* Note the calling thread's clock, unless it was noted less than a millisecond ago. */
 void pt_thread_clock_note(void);
 /* The same for who has claimed the thread's private memory, with signals blocked. */
 void pt_thread_clock_append(struct pt_tracer_thread *t);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * define.c - writes definitions: what the ids of a trace stand for.
+ * define.c - writes definitions: the texts, stacks and modules behind the ids of a trace.
  *
- * Entered from any hook, also in signal handlers. A definition is there when its commit word is; what found no room is
- * counted, and its name stays unknown.
+ * Entered from any hook, also in signal handlers. A definition counts only when its commit word is written. What finds
+ * no room is counted, and its name stays unknown; never half a definition.
  */
 #include "define.h"
 

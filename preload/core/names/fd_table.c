@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * fd_table.c - the descriptor table and its one question to /proc.
+ * fd_table.c - the table of descriptors, and the look into /proc for those that no hook saw opened.
  *
- * Entered from any hook. Plain 32-bit loads and stores: a racing close and open is a race of the program itself.
+ * Entered from any hook. Plain 32-bit loads and stores: when close and open race here, they race in the program itself.
+ * Never keeps a descriptor open.
  */
 #include "fd_table.h"
 

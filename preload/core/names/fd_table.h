@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * fd_table.h - which path a descriptor stands for, as string ids.
+ * fd_table.h - the path behind each descriptor, as a string id.
  *
- * Hooks keep it true on open, dup, close; what was opened behind our back (inherited, by libc itself, by raw system
- * calls) is asked from /proc/self/fd once, at the first event that uses it. In a forked child the table is inherited
- * with its ids.
+ * Hooks update it on open, dup and close. A descriptor that was opened without a hook (inherited, by libc itself, by
+ * raw system calls) is looked up in /proc/self/fd once, at the first event that uses it. In a forked child the table is
+ * inherited with its ids.
  */
 #ifndef PT_CORE_NAMES_FD_TABLE_H
 #define PT_CORE_NAMES_FD_TABLE_H

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * frame_check.c - looks ahead of the unwinder, which trusts every stack: on a coroutine without a caller, or on one
- * whose callers have been overwritten (greenlet), it follows a wrong frame pointer and the host dies.
+ * frame_check.c - checks each frame before the unwinder reads it. The unwinder trusts every stack: on a coroutine
+ * without a caller, or on one whose callers were overwritten (greenlet), it would follow a wrong frame pointer and
+ * crash the host.
  *
  * Entered on the private stack. Finds the rule by which the unwinder will compute the frame's end (DWARF call frame
- * information, only as much of it as names that rule) and asks the kernel whether the memory there can be read.
+ * information, only as much of it as names that rule) and asks the kernel whether the memory there can be read. Never
+ * reads memory of the stack itself.
  */
 #include "frame_check.h"
 

@@ -2,9 +2,9 @@
  *
  * intern.c - the table of hashes behind all ids, and the strings among them.
  *
- * Entered from any hook. Lock-free: a slot goes from 0 to a hash once; its index is the id. The table is ordinary
- * memory: a forked child inherits the ids, and the reader finds their definitions in the parent's file (format.h rule
- * 6).
+ * Entered from any hook. Lock-free: a slot goes from 0 to a hash once and never changes again; its index is the id. The
+ * table is ordinary memory: a forked child inherits the ids, and the reader finds their definitions in the parent's
+ * file (format.h rule 6).
  */
 #include "intern.h"
 

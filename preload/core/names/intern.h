@@ -2,7 +2,8 @@
  *
  * intern.h - strings, stacks and modules become 32-bit ids; each is defined once in the file.
  *
- * Lock-free: an id is the index of a hash in a table that only grows; whoever wins the slot writes the definition.
+ * Lock-free: an id is the index of a hash in a table that only grows; the thread that wins the slot writes the
+ * definition.
  */
 #ifndef PT_CORE_NAMES_INTERN_H
 #define PT_CORE_NAMES_INTERN_H

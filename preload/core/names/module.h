@@ -15,8 +15,8 @@ void pt_modules_init(void);
 int pt_module_find(void *address, struct dl_find_object *ret);
 /* Make sure that the module around an address is defined. Private stack. */
 void pt_define_module_of(pt_u64 address);
-/* The same for the one that holds CPython's state, if the program was linked with it: without it nobody could tell
- * the GIL from other locks in a trace that has no stacks. Constructor. */
+/* The same for the one that holds CPython's state, if the program was linked with it: without it, the GIL could not
+ * be distinguished from other locks in a trace without stacks. Constructor. */
 void pt_define_python(void);
 
 #endif

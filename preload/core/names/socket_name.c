@@ -211,7 +211,7 @@ static int ask(long call, int fd, struct address *ret)
     return 0;
 }
 
-/* Who connects to a unix socket has no name, as a rule: its process tells it apart. */
+/* The end that connects to a unix socket usually has no name: it is named by its process. */
 static int describe_peer(struct work *work)
 {
     struct address address;

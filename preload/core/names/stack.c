@@ -3,8 +3,8 @@
  * stack.c - the caller's native stack, by libgcc's unwinder (statically linked, hidden), as an id.
  *
  * Entered from the sampling slow path; unwinds on the private stack with signals blocked. 4 us for 35 frames, so only
- * samples come here, and a rate cap holds the cost near 1 % of a core. Not libunwind: it keeps a pipe and takes locks
- * in the host.
+ * samples come here, and a rate cap holds the cost near 1 % of a core. Not libunwind, which keeps a pipe and takes
+ * locks in the host. Never ends the host: an unwinder that aborts comes back to us.
  */
 #include "stack.h"
 
