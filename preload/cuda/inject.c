@@ -3,7 +3,7 @@
  * inject.c - InitializeInjection, which the CUDA driver calls when a program initialises it.
  *
  * The driver dlopens CUDA_INJECTION64_PATH, which the loader recognises as the library that is preloaded already, and
- * calls from whichever thread of the host came first. Never loads or starts anything itself.
+ * calls this from whichever thread of the host used CUDA first. Never loads or starts anything itself.
  */
 #include <errno.h>
 

@@ -2,9 +2,9 @@
  *
  * kernel_names.c - watches modules register their kernels, so that launches have names without CUPTI.
  *
- * Entered by constructors of modules that hold CUDA code: 100 000 registrations are not rare, so a name stays where it
- * is, in the module, and becomes an id at its first launch. The table is lock-free and only grows; a module that is
- * loaded where another was overwrites its entries.
+ * Entered by constructors of modules that hold CUDA code: 100 000 registrations are not rare, so a name is not copied
+ * at registration: it becomes an id at its first launch. The table is lock-free and only grows; a module that is loaded
+ * where another was overwrites its entries. Never reads a name in a module that was unloaded.
  */
 #include "kernel_names.h"
 
@@ -80,8 +80,8 @@ pt_u32 pt_kernel_name(const void *function)
     const pt_u64 name = name_of(function);
     if (!name || name & IS_ID)
         return (pt_u32)name;
-    if (!pt_is_in_module(
-            name)) /* it was unloaded, and the handle is another's now: to read there would end the program */
+    if (!pt_is_in_module(name)) /* it was unloaded and the handle belongs to another module now: reading there would
+                                   crash the program */
         return 0;
     const pt_u32 id = pt_intern_name(0, (const char *)name);
     if (id)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernel_names.h - what a kernel's host function or handle is called, as the program's modules registered it.
+ * kernel_names.h - the name of a kernel by its host function or handle, as the program's modules registered it.
  */
 #ifndef PT_CUDA_KERNEL_NAMES_H
 #define PT_CUDA_KERNEL_NAMES_H

@@ -3,10 +3,10 @@
  * runtime.c - finds the libcudart behind a call, and all its functions at once.
  *
  * Entered by the first call of each module that uses the CUDA runtime, mostly from its constructor, with no lock of
- * ours held. Loads nothing: whoever calls a function of libcudart was linked with it, so it is there, but maybe not in
- * the scope that RTLD_NEXT sees, and maybe beside another version. What a version does not have answers "unknown
- * error", as nobody who was linked with that version calls it. Where there is none at all, somebody asks by a
- * weak reference whether there is CUDA: the answer is "no device".
+ * ours held. Never loads a library: a module that calls a function of libcudart was linked with it, so it is loaded,
+ * but maybe not in the scope that RTLD_NEXT sees, and maybe together with another version. A function that a version
+ * lacks returns "unknown error"; no module that was linked with that version calls it. Where no libcudart is loaded, a
+ * module asks by a weak reference whether there is CUDA: the answer is "no device".
  */
 #include "runtime.h"
 
@@ -47,8 +47,8 @@ static int no_device(void)
     return CUDA_ERROR_NO_DEVICE;
 }
 
-/* The name is one of ours when it ends in libcudart.so and a version; a cudart with a hash in its name, as bundlers of
- * wheels make them, does, too: libcudart-9335f6a2.so.12. */
+/* Is it a libcudart? Its name is libcudart.so and a version, or, as tools that bundle wheels write it, with a hash:
+ * libcudart-9335f6a2.so.12. */
 static int is_cudart(const char *path)
 {
     const char *name = pt_text_base_name(path);
@@ -57,12 +57,12 @@ static int is_cudart(const char *path)
 
 /* ---- which library ---- */
 
-/* What a module says that it needs. */
+/* The libcudart that a module names as needed. */
 static const char *needed_cudart(const struct link_map *map)
 {
     const char *strings = 0;
     for (const ElfW(Dyn) *d = map->l_ld; d && d->d_tag != DT_NULL; d++)
-        if (d->d_tag == DT_STRTAB) /* ld.so has made it an address */
+        if (d->d_tag == DT_STRTAB) /* ld.so has replaced the offset by an address */
             strings = (const char *)d->d_un.d_ptr;
     for (const ElfW(Dyn) *d = map->l_ld; strings && (pt_u64)strings >= map->l_addr && d->d_tag != DT_NULL; d++)
         if (d->d_tag == DT_NEEDED && is_cudart(strings + d->d_un.d_val))
@@ -79,7 +79,7 @@ static int take_cudart(struct dl_phdr_info *info, size_t size, void *ret)
     return 1;
 }
 
-/* A handle of a library that is loaded; it stays loaded then, as its functions are remembered. */
+/* A handle of a library that is loaded already. The handle keeps it loaded, because we remember its functions. */
 static void *loaded(const char *name)
 {
     return name ? dlopen(name, RTLD_LAZY | RTLD_NOLOAD) : 0;
@@ -108,7 +108,7 @@ static void fill(struct pt_cudart *cudart)
         void *found = cudart->library ? dlsym(cudart->library, names[i]) : (void *)no_device;
         __atomic_store_n(&cudart->functions[i], found ? found : (void *)missing, __ATOMIC_RELAXED);
     }
-    dlerror(); /* what this version does not have is no news for the program */
+    dlerror(); /* the program must not see our failed lookups */
     __atomic_store_n(&cudart->ready, 1, __ATOMIC_RELEASE);
 }
 
@@ -133,13 +133,13 @@ static const struct pt_cudart *cudart_of(void *library)
 /* ---- callers ---- */
 
 /* A module that calls, and the libcudart that it was linked with. The loader's answer is asked for at each call,
- * because a module may be unloaded and another one loaded in its place, with all its addresses: then the name of what
- * it needs tells them apart. */
+ * because a module may be unloaded and another one loaded in its place, with all its addresses: then the name of the
+ * libcudart that it needs shows that it is another one. */
 struct caller {
     const struct link_map *map;
     const void *dynamic;   /* map->l_ld */
     const char *needed;    /* where its strings name the libcudart; 0 = they do not */
-    pt_u64 needed_text[2]; /* that name, from where versions differ: behind "libcudart" */
+    pt_u64 needed_text[2]; /* that name after "libcudart", where versions differ */
     const struct pt_cudart *cudart;
 };
 #define CALLERS 64u
@@ -168,7 +168,7 @@ static int is_caller(const struct caller *caller, const struct dl_find_object *o
 
 static PT_NOINLINE const struct pt_cudart *look_up(const struct link_map *map)
 {
-    const int error = errno; /* the loader's business is not the program's */
+    const int error = errno; /* the program must not see the loader's errno */
     const char *needed = map ? needed_cudart(map) : 0;
     void *library = library_for(needed);
     const struct pt_cudart *cudart = cudart_of(library);
@@ -186,7 +186,8 @@ static PT_NOINLINE const struct pt_cudart *look_up(const struct link_map *map)
     return cudart;
 }
 
-/* Code in no module, and glibc before 2.35, which does not tell without a lock: one libcudart for all of them. */
+/* Code in no module, and all code with glibc before 2.35, which cannot find a module without a lock: one libcudart
+ * for all of them. */
 static PT_NOINLINE const struct pt_cudart *of_nobody(void)
 {
     static const struct pt_cudart *any;

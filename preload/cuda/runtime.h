@@ -27,7 +27,8 @@ struct pt_cudart {
     void *functions[PT_CUDART_COUNT]; /* never 0 once ready */
 };
 
-/* The libcudart that code at `caller` means. Some nanoseconds; looks around at the first call of a module. */
+/* The libcudart of the module whose code lies at `caller`. Takes some nanoseconds, longer at the first call of a
+ * module. */
 const struct pt_cudart *pt_cudart_of(const void *caller);
 /* Does a module that is loaded now lie at this address? */
 int pt_is_in_module(pt_u64 address);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tracing.c - stores how GPU work is seen. Entered by any thread of the host, with nothing held.
+ * tracing.c - records how GPU work is seen. Entered by any thread of the host, never with a lock held.
  */
 #include "tracing.h"
 

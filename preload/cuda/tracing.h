@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * tracing.h - who sees the GPU's work, and the sentences in the trace that say so.
+ * tracing.h - which part of this folder sees the GPU's work, and the events in the trace that say so.
  *
- * Three parts of this folder stand beside each other: CUPTI (cupti/) sees everything once the driver has injected us,
- * the wrappers of the dynamic runtime (wrappers.c) see calls where it does not, and the injected interfaces (inject.c,
- * ranges/) are how the driver and annotated programs find us. Nobody outside includes a header of this folder.
+ * There are three ways: CUPTI (cupti/) sees everything once the driver has injected us; where it does not, the wrappers
+ * of the dynamic runtime (wrappers.c) see the calls; the driver and annotated programs find us by the injected
+ * interfaces (inject.c, ranges/). No file outside of this folder includes one of its headers.
  */
 #ifndef PT_CUDA_TRACING_H
 #define PT_CUDA_TRACING_H

@@ -4,7 +4,7 @@
  *
  * Entered by any thread of the host that calls libcudart. Each wrapper calls the real function exactly once with the
  * caller's arguments, and passes through while CUPTI sees the calls. A runtime that is linked in statically has no
- * symbols to stand before. What the GPU does, and when, cannot be known here.
+ * symbols to stand before. Never claims to know what the GPU does, or when.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +84,7 @@ enum {
 #undef CALL
 #undef NOISE
 };
-/* Beside enum cudaMemcpyKind, which has 0 to 4. */
+/* Values that enum cudaMemcpyKind does not use: it has 0 to 4. */
 enum { KIND_UNKNOWN = 4, KIND_PEER = 5, KIND_SET = 6 };
 enum { ASYNC = 1, RELEASE = 1, BY_STREAM = 2 };
 #define MEMORY(kind) (PT_CUDA_MEMORY_##kind << 8)
@@ -95,7 +95,7 @@ struct call {
     int result;
 };
 
-/* 0 or minus the error; "not ready" is an answer. */
+/* 0 or minus the error; "not ready" is no error. */
 PT_ALWAYS_INLINE pt_u32 result_of(const struct call *call)
 {
     return call->result == CUDA_ERROR_NOT_READY ? 0 : (pt_u32)-call->result;
@@ -134,7 +134,7 @@ static void copied_async(const struct call *call, int kind, pt_u64 bytes)
     transferred(call, copy_kind(kind) | ASYNC, bytes);
 }
 
-/* The width of an array is in elements, whose size we do not know. */
+/* The width of an array counts elements, whose size is not known. */
 static void copied_3d(const struct call *call, const struct copy_3d *copy, pt_i32 is_async)
 {
     const struct extent none = {0, 0, 0};
@@ -207,18 +207,18 @@ static void allocated_array(const struct call *call, void *const *array, const s
 
 /* ---- queries ---- */
 
-#define POLL_GAP (1ull << 13)   /* 3 us of a TSC, 8 us of a clock in nanoseconds: asking is all that the loop does */
+#define POLL_GAP (1ull << 13)   /* 3 us of a TSC, 8 us of a clock in nanoseconds: the loop does nothing but query */
 #define POLL_LEAST (1ull << 15) /* 11 us, 33 us */
 static __thread struct {
     pt_u64 since, until; /* since 0 = the last answer was no "not ready" */
 } poll __attribute__((tls_model("initial-exec")));
 
-/* One question costs nothing and says nothing. A thread that asks again and again until the GPU is done waits for it:
- * that is one wait, recorded when the answer has come. A loop that sleeps between its questions is known by its sleeps,
- * one that works between them by its work. */
+/* A single query costs nothing and means nothing. A thread that queries again and again until the GPU is done is
+ * waiting for it: that is recorded as one wait when the GPU is done. A loop that sleeps between queries shows by its
+ * sleeps, one that works between them by its work. */
 static PT_NOINLINE void polled(const struct call *call, const char *name)
 {
-    /* A thread that has asked for long may lose its CPU now and then. */
+    /* A thread that polls for long may lose its CPU now and then. */
     const int is_loop = poll.since && call->start - poll.until <= POLL_GAP + (poll.until - poll.since) / 4;
     if (!is_loop)
         poll.since = call->start;
@@ -242,7 +242,7 @@ static void add_three(struct pt_text *text, const struct dim3 *three)
     pt_text_number(text, three->z, 1);
 }
 
-/* Registers and static memory are the kernel's secret. */
+/* Registers and static memory are known only to CUPTI. */
 static PT_NOINLINE pt_u32 new_config(const struct dim3 *grid, const struct dim3 *block, size_t shared)
 {
     char bytes[112];
@@ -289,7 +289,7 @@ static void launched_by_config(const struct call *call, const void *function, co
 
 /* ---- the truthful sentence, once ---- */
 
-/* Somebody else's path is in the trace since the constructor. */
+/* The path of another tool was recorded by the constructor. */
 static const char *why_not_injected(void)
 {
     const char *path = getenv("CUDA_INJECTION64_PATH");
@@ -331,7 +331,7 @@ PT_ALWAYS_INLINE struct call call_begins(const char *name)
     return (struct call){.name = name, .start = pt_likely(is_recorded) ? pt_clock() : 0};
 }
 
-/* CUPTI came up within this call, and has a record of it that begins then; what was before is ours to tell. */
+/* CUPTI started within this call and has a record of it that begins then; the time before is recorded here. */
 static PT_NOINLINE int initialised_cuda(const struct call *call)
 {
     const pt_u64 ready = __atomic_load_n(&pt_cuda_ready_counter, __ATOMIC_ACQUIRE);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * arbiter.c - stands in for the few functions of libcupti by which a program takes CUPTI for itself (torch.profiler
- * does), because CUPTI serves one at a time and would let the second replace the first without a word.
+ * does), because CUPTI serves one at a time and would let the second replace the first silently.
  *
- * Called by the host on any thread, in processes with and without CUDA. When the program begins, we deliver what there
- * is, let go and say so; when it is done, we take CUPTI back. Buffers find their owner whoever is registered when they
- * are completed. Never keeps the program from its profiler, unless PROFTRACE_CUPTI=own says so.
+ * Called by the host on any thread, in processes with and without CUDA. When the program begins to profile itself, we
+ * deliver what there is, give CUPTI up and record that; when it is done, we take CUPTI back. A completed buffer goes to
+ * its owner, whichever callback is registered then. Never keeps the program from its profiler, unless
+ * PROFTRACE_CUPTI=own says so.
  */
 #include "arbiter.h"
 
@@ -34,7 +35,7 @@ static int is_refused(void)
     return is_recording() && pt_options.cupti == PT_CHOICE_cupti_own;
 }
 
-/* What the program asked for while we had CUPTI: it holds from now on. */
+/* Settings that the program made while we had CUPTI take effect now. */
 static void apply_wishes(struct pt_cupti *c)
 {
     if (c->api.cuptiSetThreadIdType)
@@ -47,7 +48,7 @@ static void apply_wishes(struct pt_cupti *c)
         c->api.cuptiActivityRegisterCallbacks(pt_cupti_program.request, pt_cupti_complete);
 }
 
-/* Who called has said before that CUPTI is his, so that nobody takes it back meanwhile. */
+/* The caller has marked CUPTI as the program's before, so that no other thread takes it back at the same time. */
 static void yield_to_program(void)
 {
     struct pt_cupti *c = pt_cupti;
@@ -63,8 +64,9 @@ static void yield_to_program(void)
     __atomic_store_n(&c->phase, PT_CUPTI_YIELDED, __ATOMIC_RELEASE);
 }
 
-/* Its last records are converted by its own clock and go to its own callback only if they are delivered before ours are
- * registered again: so not before it has flushed, or a call of the program has come by a while later. */
+/* Its last records are converted by its own clock and go to its own callback only if they are delivered before ours
+ * are registered again: so not before the program has flushed, or some time later, in a call of the program that
+ * waits. */
 static int is_done(void)
 {
     return !pt_cupti_is_foreign() && !__atomic_load_n(&pt_cupti_program.unflushed, __ATOMIC_ACQUIRE);
@@ -77,15 +79,16 @@ static void take_back_if_done(void)
     if (pt_cupti_phase() != PT_CUPTI_YIELDED || !is_done() ||
         !__atomic_compare_exchange_n(&c->phase, &yielded, PT_CUPTI_CHANGING, 0, __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE))
         return;
-    /* A thread that began meanwhile has seen that CUPTI is its own: it said so before it looked, we look again after we
-     * said what we do. */
+    /* Another thread may have begun to use CUPTI at the same time: it sets its mark before it reads our phase, and
+     * we read its mark again after we have set our phase, so one of the two sees the other. */
     if (!is_done())
         __atomic_store_n(&c->phase, PT_CUPTI_YIELDED, __ATOMIC_RELEASE);
     else if (!pt_cupti_begin(c))
-        __atomic_store_n(&c->phase, PT_CUPTI_ENDED, __ATOMIC_RELEASE); /* it has said why; nothing is tried again */
+        __atomic_store_n(&c->phase, PT_CUPTI_ENDED,
+                         __ATOMIC_RELEASE); /* the reason is recorded; nothing is tried again */
 }
 
-/* To have flushed what was there before the flush says nothing of what another thread has enabled since. */
+/* A flush covers what was enabled before it, not what another thread has enabled since. */
 static void note_flushed(pt_u32 before)
 {
     __atomic_compare_exchange_n(&pt_cupti_program.unflushed, &before, 0, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
@@ -115,17 +118,17 @@ static void note_kind(pt_u32 kind, int is_on)
         __atomic_fetch_and(&pt_cupti_program.kinds[kind / 64], ~bit, __ATOMIC_RELAXED);
 }
 
-/* CUPTI is the program's from here on. Returns whether it was subscribed before. */
+/* From here on CUPTI belongs to the program. Returns whether it was subscribed before. */
 static pt_u32 begin_subscription(void)
 {
     __atomic_store_n(&pt_cupti_program.has_recorded, 0,
-                     __ATOMIC_RELEASE); /* first: subscribed and done, anybody takes it back */
+                     __ATOMIC_RELEASE); /* first: marked as subscribed and done, another thread would take it back */
     const pt_u32 before = __atomic_exchange_n(&pt_cupti_program.is_subscribed, 1, __ATOMIC_SEQ_CST);
     yield_to_program();
     return before;
 }
 
-/* Returns the result. A subscription that failed leaves things as they were. */
+/* Returns the result. A subscription that failed changes nothing. */
 static int subscribed(int result, pt_u32 before)
 {
     if (result != PT_CUPTI_SUCCESS) {
@@ -170,7 +173,7 @@ int cuptiUnsubscribe(void *subscriber)
     if (result == PT_CUPTI_SUCCESS) {
         __atomic_store_n(&pt_cupti_program.is_subscribed, 0, __ATOMIC_RELEASE);
         if (is_recording())
-            pt_cupti_subscribe(pt_cupti); /* so far without */
+            pt_cupti_subscribe(pt_cupti); /* go on without a subscription */
     }
     take_back_if_done();
     return result;
@@ -242,7 +245,7 @@ int cuptiActivityDisable(pt_u32 kind)
     if (!real)
         return PT_CUPTI_UNKNOWN;
     if (is_recording())
-        return PT_CUPTI_SUCCESS; /* what it switches off it has never switched on */
+        return PT_CUPTI_SUCCESS; /* it disables what it never enabled */
     const int result = real(kind);
     note_kind(kind, 0);
     take_back_if_done();
@@ -263,7 +266,7 @@ int cuptiActivityFlushAll(pt_u32 flag)
     return result;
 }
 
-/* CUPTI forgets everybody: ourselves, too. */
+/* CUPTI forgets all subscribers, us too. */
 int cuptiFinalize(void)
 {
     __typeof__(&cuptiFinalize) real = REAL(cuptiFinalize);

@@ -5,7 +5,7 @@
 #ifndef PT_CUDA_CUPTI_ARBITER_H
 #define PT_CUDA_CUPTI_ARBITER_H
 
-/* A good time to take CUPTI back: the program may be done with it. */
+/* Call now and then: takes CUPTI back if the program is done with it. */
 void pt_cupti_take_back(void);
 
 #endif

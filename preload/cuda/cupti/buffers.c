@@ -3,9 +3,10 @@
  * buffers.c - the memory that CUPTI writes records into.
  *
  * Called back by CUPTI on threads of the host and on its own, possibly with its locks held: no call of CUDA, none of
- * CUPTI but the one that walks a buffer, no lock, never the host's heap. What is handed out is zeroed, as we promised
- * CUPTI, and in nobody else's hands. Beyond the limit of what tracing may take it is a small discard buffer, and what
- * lands there is counted; NULL, which crashes CUPTI before CUDA 12.9, only after that.
+ * CUPTI but the one that walks a buffer, no lock, never the host's heap. A buffer that is handed out is zeroed, as we
+ * promised CUPTI, and has no other owner. Beyond the limit of memory for tracing CUPTI gets a small discard buffer, and
+ * records in it are counted as lost; it gets NULL, which crashes CUPTI before CUDA 12.9, only when there is no discard
+ * buffer either.
  */
 #include "buffers.h"
 
@@ -20,11 +21,11 @@ struct discard {
     pt_u32 pad0;
     pt_u8 data[16u << 10] __attribute__((aligned(64)));
 };
-/* There without asking for memory, and untouched they cost nothing; not wiped by a fork, so a child whose calls still
- * reach us has something to give. */
+/* Static, so they need no allocation, and cost nothing until they are touched; a fork does not wipe them, so a child
+ * that is still called back has a buffer to give. */
 #define DISCARDS 64u
 static struct discard discards[DISCARDS];
-/* Made while all others are with CUPTI, kept for the next time. */
+/* Made when CUPTI holds all others; kept for the next time. */
 #define MORE_DISCARDS 4096u
 static struct discard *more_discards[MORE_DISCARDS]; /* atomic */
 static pt_u32 n_more_discards;                       /* atomic */
@@ -91,7 +92,7 @@ static struct discard *take_discard(void)
     return pt_switches.frozen ? 0 : new_discard();
 }
 
-/* No memory at all, and a CUPTI that crashes without: several write into one, which nobody reads. */
+/* No memory at all, and a CUPTI that crashes without a buffer: several threads write into one, which is never read. */
 static struct discard *share_discard(void)
 {
     __atomic_fetch_add(&discards[0].users, 1, __ATOMIC_ACQUIRE);
@@ -129,7 +130,7 @@ static struct discard *discard_of(const pt_u8 *data)
     return 0;
 }
 
-/* A last record that is cut short goes on behind what is valid. */
+/* A last record that is cut short extends beyond the valid bytes. */
 static void clear(pt_u8 *data, pt_u64 bytes, pt_u64 valid_bytes)
 {
     const pt_u64 dirty = valid_bytes + RECORD_MOST;
@@ -141,8 +142,8 @@ static int discard_completed(struct pt_cupti *c, pt_u8 *data, pt_u64 valid_bytes
     struct discard *discard = discard_of(data);
     if (!discard)
         return 0;
-    /* One that two threads wrote into cannot be walked: the size of the most frequent records tells about how many
-     * they were. */
+    /* A buffer that two threads wrote into cannot be walked: the number of records is estimated from the size of the
+     * most frequent ones. */
     const pt_u64 is_shared = __atomic_load_n(&discard->users, __ATOMIC_RELAXED) != 1;
     const pt_u64 records = is_shared ? (valid_bytes + 127) / 128 : pt_cupti_count_records(c, data, valid_bytes);
     pt_cupti_lost(c, PT_LOSS_no_buffer, records);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cupti/buffers.h - what CUPTI writes into.
+ * cupti/buffers.h - the memory that CUPTI writes records into.
  */
 #ifndef PT_CUDA_CUPTI_BUFFERS_H
 #define PT_CUDA_CUPTI_BUFFERS_H

@@ -2,8 +2,9 @@
  *
  * cupti/calls.c - which calls of CUDA are recorded, and what a call is by the number that CUPTI gives it.
  *
- * Numbers differ between versions of CUDA only by what was added, but names are what the tables know, and the running
- * libcupti tells them. Entered when recording begins, and by the decoder before it begins a delivery.
+ * Versions of CUDA only add numbers, but our tables have names, so the running libcupti is asked for the name of each
+ * number. Entered when recording begins, and by the decoder before it begins a delivery. Never records a function of
+ * the driver that has no row.
  */
 #include "calls.h"
 
@@ -40,7 +41,7 @@ static pt_u64 without_suffix(const char *name, pt_u64 length)
     return at < length && at > 2 && name[at - 1] == 'v' && name[at - 2] == '_' ? at - 2 : length;
 }
 
-/* The name that people know, within `name`. */
+/* The public name within `name`. */
 static const char *plain_name(const char *name, pt_u64 *ret_length)
 {
     static const char launch[] = "__cudaLaunchKernel";
@@ -74,7 +75,7 @@ static struct pt_cupti_call *call_of(struct pt_cupti *c, pt_u32 domain, pt_u32 c
     return &c->calls[domain == PT_CUPTI_RUNTIME_API][cbid];
 }
 
-/* What the tables say; 0 when CUPTI has no function of that number. */
+/* The row of our tables; 0 when CUPTI has no function of that number. */
 static int classify(struct pt_cupti *c, pt_u32 domain, pt_u32 cbid)
 {
     const char *name = 0;

@@ -4,7 +4,7 @@
  * exit.
  *
  * Never: a call of CUPTI in a forked child. What CUPTI has not delivered when a process is killed is lost; the missing
- * "ended" sentence tells.
+ * event for the end of the recording shows that.
  */
 #include "cupti.h"
 
@@ -33,7 +33,7 @@ static void end_at_exit(void)
 {
     struct pt_cupti *c = pt_cupti;
     pt_u32 recording = PT_CUPTI_RECORDING;
-    /* Another thread may be giving CUPTI to the program right now: then it is not ours to end. */
+    /* Another thread may be giving CUPTI to the program right now: then the program has to end it. */
     if (pt_cupti_phase() == PT_CUPTI_NONE || pt_process_is_vfork_child() ||
         pt_cupti_settled_phase() != PT_CUPTI_RECORDING)
         return;

@@ -5,13 +5,12 @@
 #ifndef PT_CUDA_CUPTI_CUPTI_H
 #define PT_CUDA_CUPTI_CUPTI_H
 
-/* Begin to record with CUPTI: called by InitializeInjection when the driver comes up, once per process image, while no
- * lock of ours is held. Returns 1 when CUPTI records; else it has said why with pt_cuda_say. */
+/* Begin to record with CUPTI: called by InitializeInjection when the driver comes up, once per process image, while
+ * no lock of ours is held. Returns 1 when CUPTI records; else the reason is recorded with pt_cuda_say. */
 int pt_cupti_start(void);
 
-/* A good moment to deliver what CUPTI has, at most once per second; or, when the program took CUPTI for its own
- * profiler and is done with it, to take it back. For wrappers of calls that wait, on the program's thread, with nothing
- * held. */
+/* Deliver what CUPTI has, at most once per second; or, when the program took CUPTI for its own profiler and is done
+ * with it, take it back. Called by wrappers of calls that wait, on the program's thread, with no lock held. */
 void pt_cupti_tick(void);
 
 #endif

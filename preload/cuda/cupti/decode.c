@@ -45,8 +45,8 @@ static void prepare_call(struct pt_decoder *d, const struct pt_record_kind *kind
                         cbid < PT_CUPTI_CALLS ? cbid : 0);
 }
 
-/* CUPTI's walker ends without a word where a record is cut short. How long records of a kind are is learnt from those
- * that have one behind them. */
+/* CUPTI's walker stops silently at a record that is cut short. The length of records of a kind is known from the
+ * distance to the next one. */
 static void learn_stride(struct pt_decoder *d, const struct pt_record_kind *kind, const pt_u8 *record)
 {
     if (d->last && d->last_kind && record > d->last)
@@ -115,7 +115,8 @@ void pt_cupti_decode(struct pt_cupti *c, struct pt_cupti_buffer *buffer, pt_u64 
     pt_cupti_report_losses(c);
 }
 
-/* What launched a kernel is noted even if it is not stored, or the kernel looks like one of the driver's API. */
+/* A call that launches kernels is noted even if it is not stored: otherwise its kernel would be taken for one that
+ * the driver's API launched. */
 static void note_discarded(struct pt_cupti *c, const pt_u8 *record, const pt_u8 *end)
 {
     const struct pt_record_kind *kind = record + sizeof(pt_u32) <= end ? kind_of(record) : 0;

@@ -5,11 +5,11 @@
  *
  * The runtime calls the driver all the time, so a program that only uses the runtime must not pay for all of them. They
  * are switched on when a kernel has come that no call of the runtime had started, as Triton's are; the decoder keeps
- * those of cuda_calls.def. What was launched before has no launching thread in the trace; the sentence that is stored
- * then says from when on there is one.
+ * those of cuda_calls.def. Kernels that were launched before have no launching thread in the trace; the event stored
+ * then says from when on they have one.
  *
  * Noted by the decoder, in CUPTI's completion callback, where nothing may be switched; switched at the end of a call of
- * the program that waited. Never off again but with all the rest.
+ * the program that waited. Never switched off again before the whole recording ends.
  */
 #include "driver.h"
 
@@ -17,15 +17,14 @@
 #include "sentences.h"
 
 #define MASK (PT_CUPTI_STARTERS - 1)
-#define PATIENCE                                                                                                       \
-    (1ull << 30) /* 0.4 s of a TSC, 1 s of a clock in nanoseconds: on a busy machine a call is long under way */
+#define PATIENCE (1ull << 30) /* 0.4 s of a TSC, 1 s of a clock in nanoseconds: on a busy machine a call takes long */
 
 static int is_watching(const struct pt_cupti *c)
 {
     return pt_unlikely(__atomic_load_n(&c->driver_calls, __ATOMIC_RELAXED) == PT_DRIVER_CALLS_NONE);
 }
 
-/* Ids wrap, so distances are compared, here and below. */
+/* Ids wrap around, so differences are compared, here and below. */
 static void note_newest(struct pt_cupti *c, pt_u32 correlation)
 {
     const pt_u32 newest = __atomic_load_n(&c->newest, __ATOMIC_RELAXED);
@@ -43,7 +42,7 @@ void pt_cupti_note_call(struct pt_cupti *c, pt_u32 correlation)
     __atomic_compare_exchange_n(&c->suspect, &suspect, 0, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-/* The call of any kernel that came until now may be among the lost records. */
+/* Any of the calls so far may be among the lost records. */
 void pt_cupti_acquit(struct pt_cupti *c)
 {
     __atomic_store_n(&c->acquitted, __atomic_load_n(&c->newest, __ATOMIC_RELAXED), __ATOMIC_RELAXED);

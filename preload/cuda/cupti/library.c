@@ -4,7 +4,7 @@
  *
  * Called inside InitializeInjection, where the driver itself loads libraries, and by the stand-ins of arbiter.c. The
  * order matters: two libcuptis in one process refuse each other, so one that is mapped already comes first, then the
- * one beside the CUDA runtime that the program uses. Never linked: a program without CUDA loads nothing.
+ * one beside the CUDA runtime that the program uses. Never linked, so that a program without CUDA loads nothing.
  */
 #include "library.h"
 
@@ -24,12 +24,12 @@ static const struct major majors[] = {{"libcupti.so.13", "libcudart.so.13", 13},
                                       {"libcupti.so.11.8", "libcudart.so.11.0", 11}};
 #define N_MAJORS (int)(sizeof majors / sizeof *majors)
 
-/* Beside what is mapped: a toolkit's lib64, the wheels of CUDA 12 and 13, and both seen from torch/lib. */
+/* Relative to a mapped library: a toolkit's lib64, the wheels of CUDA 12 and 13, and both seen from torch/lib. */
 static const char *const beside[] = {"/", "/../extras/CUPTI/lib64/", "/../../cuda_cupti/lib/",
                                      "/../../nvidia/cuda_cupti/lib/", "/../../nvidia/cu13/lib/"};
 static const char *const below_home[] = {"/extras/CUPTI/lib64/", "/lib64/", "/lib/"};
 
-/* The host may look at dlerror after its own calls: what ours left there is taken away. */
+/* The host may call dlerror after its own calls: the error that ours left is cleared. */
 static void *open_quietly(const char *path, int flags)
 {
     void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL | flags);
@@ -86,7 +86,7 @@ static void *open_major(struct pt_cupti *c, const struct major *major)
     return found ? found : open_at_home(c, "CUDA_PATH", major->cupti);
 }
 
-/* The CUDA that the driver can do: a newer libcupti would not work with it. 0 = cannot be told. */
+/* The CUDA version that the driver supports: a newer libcupti would not work with it. 0 = not known. */
 static int driver_major(void)
 {
     void *driver = open_quietly("libcuda.so.1", RTLD_NOLOAD);
@@ -118,7 +118,7 @@ static void *find_library(struct pt_cupti *c)
     return found;
 }
 
-/* Where it was loaded from, for the report: whoever has several wants to know which. */
+/* Where it was loaded from, for the report: there may be several on a machine. */
 static void note_path(struct pt_cupti *c)
 {
     struct link_map *map = 0;

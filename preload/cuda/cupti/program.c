@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cupti/program.c - whether the program uses CUPTI itself. In processes with and without CUDA, on any thread.
+ * cupti/program.c - whether the program uses CUPTI itself. In processes with and without CUDA, on any thread. Never
+ * calls CUPTI.
  */
 #include "program.h"
 
@@ -19,8 +20,9 @@ int pt_cupti_is_subscribed_by_program(void)
     return __atomic_load_n(&pt_cupti_program.is_subscribed, __ATOMIC_ACQUIRE) != 0;
 }
 
-/* One that records needs CUPTI while it does so, and may stay subscribed for the rest of the process, as Kineto does:
- * records can be had without. What else a subscriber may want we cannot know: it has CUPTI as long as it stays. */
+/* A program that records needs CUPTI while it does so, and may stay subscribed for the rest of the process without
+ * need, as Kineto does. What any other subscriber uses CUPTI for we cannot know: it keeps CUPTI as long as it is
+ * subscribed. */
 int pt_cupti_is_foreign(void)
 {
     return pt_cupti_is_enabled_by_program() ||

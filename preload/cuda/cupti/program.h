@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cupti/program.h - what the program itself has of CUPTI. Written by arbiter.c.
+ * cupti/program.h - how the program itself uses CUPTI. Written by arbiter.c.
  */
 #ifndef PT_CUDA_CUPTI_PROGRAM_H
 #define PT_CUDA_CUPTI_PROGRAM_H

@@ -57,7 +57,7 @@ static void note_clock(struct pt_cupti *c)
     pt_point(PT_EV_gpu_clock, 0, 0, cupti, (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec);
 }
 
-/* Must not be called where a buffer is being handed over: CUPTI holds its locks there. */
+/* Must not be called from a callback that hands over a buffer: CUPTI holds its locks there. */
 static void note_dropped(struct pt_cupti *c)
 {
     pt_u64 dropped = 0;
@@ -221,10 +221,11 @@ void pt_cupti_stop(struct pt_cupti *c)
     c->api.cuptiActivityFlushAll(FLUSH_FORCED);
     note_clock(c);
     disable_kinds(c);
-    c->api.cuptiActivityFlushAll(FLUSH_FORCED); /* what came meanwhile: no buffer of ours is left for others' records */
+    c->api.cuptiActivityFlushAll(
+        FLUSH_FORCED); /* records that came until now: none of our buffers is left for those of the program */
     note_dropped(c);
     if (c->api.cuptiActivityEnableAllSyncRecords)
-        c->api.cuptiActivityEnableAllSyncRecords(1); /* as whoever comes next expects it */
+        c->api.cuptiActivityEnableAllSyncRecords(1); /* CUPTI's default, which the next user expects */
     if (c->api.cuptiActivityFlushPeriod)
         c->api.cuptiActivityFlushPeriod(0);
     if (c->subscriber)

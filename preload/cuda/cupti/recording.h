@@ -7,13 +7,13 @@
 
 #include "state.h"
 
-/* Begin. Returns 1, or 0 when CUPTI cannot be had; it has said why then. */
+/* Begin. Returns 1, or 0 when CUPTI is not available; the reason is recorded then. */
 int pt_cupti_begin(struct pt_cupti *c);
 /* Get called where the program waits; a result of CUPTI. */
 int pt_cupti_subscribe(struct pt_cupti *c);
 /* The end of a call that waited: whatever it waited for can be delivered, once per second. */
 void pt_cupti_deliver(struct pt_cupti *c);
-/* End, so that somebody else can begin. */
+/* End, so that the program can begin. */
 void pt_cupti_stop(struct pt_cupti *c);
 /* End with the process. */
 void pt_cupti_finish(struct pt_cupti *c);

@@ -2,8 +2,8 @@
  *
  * cupti/records.c - one record of CUPTI to one event, kind by kind.
  *
- * Inside a delivery: no call may leave this library. Reads fields by layout.def only. A record whose times cannot be
- * true is counted instead.
+ * Runs inside a delivery, on any thread: never calls another library. Reads fields by layout.def only. A record whose
+ * times cannot be true is counted instead.
  */
 #include "records.h"
 
@@ -15,7 +15,7 @@
 #include "driver.h"
 #include "texts.h"
 
-/* What clocks may disagree by at the edges: 10 ms of a TSC, 33 ms of a clock in nanoseconds. */
+/* How much clocks may disagree at the begin and end: 10 ms of a TSC, 33 ms of a clock in nanoseconds. */
 #define CLOCK_SLACK (1ull << 25)
 #define OBJECT_THREAD 2u
 #define RELEASED 2u
@@ -138,8 +138,8 @@ void pt_decode_GRAPH(struct pt_decoder *d, const pt_u8 *r)
                     pt_GRAPH_graph(r, v));
 }
 
-/* Waits name the use of an event that they wait for; which call that was, and in which queue, only its own record
- * tells. Not there yet, or long ago: 0. */
+/* A wait names the use of an event that it waits for; only the record of that use has the call and the queue. 0 =
+ * that record has not come yet, or was overwritten. */
 static pt_u64 where_recorded(struct pt_cupti *c, pt_u64 use)
 {
     const struct pt_event_use *row = &c->event_uses[use & (PT_EVENT_USES - 1)];
@@ -188,7 +188,7 @@ void pt_decode_OVERHEAD(struct pt_decoder *d, const pt_u8 *r)
                     pt_words(has_thread ? pt_OVERHEAD_thread(r, v) : 0, pt_OVERHEAD_correlation(r, v)), 0);
 }
 
-/* Is it news? Pools grow seldom, and each of their allocations tells how large they are. */
+/* Has its size changed? Pools grow seldom, but each allocation from them reports their size. */
 static int note_pool_size(struct pt_cupti *c, pt_u64 pool, pt_u64 bytes)
 {
     struct pt_pool_size *row = &c->pool_sizes[pool * 0x9e3779b97f4a7c15ull >> 56 & (PT_POOL_SIZES - 1)];
@@ -196,7 +196,7 @@ static int note_pool_size(struct pt_cupti *c, pt_u64 pool, pt_u64 bytes)
     return __atomic_exchange_n(&row->bytes, bytes, __ATOMIC_RELAXED) != bytes || !is_known;
 }
 
-/* The pool first: how large it is then is known of all that is in use. */
+/* The pool first, so that its size is known when the memory in it is counted. */
 void pt_decode_MEMORY(struct pt_decoder *d, const pt_u8 *r)
 {
     const pt_u32 v = d->version, pool_type = pt_MEMORY_pool_type(r, v);
@@ -264,9 +264,9 @@ static void add_uuid(struct pt_text *text, pt_uuid uuid)
     pt_text_byte(text, '"');
 }
 
-/* At the time from which on there can be records, not at that of its delivery: readers must know the device before the
- * work on it, or they count two. The name is ours to free by CUPTI's rules; it came from the host's heap, where we free
- * nothing: 20 bytes per device. */
+/* Stored with the time at which recording began, not with that of its delivery: a reader must know the device before
+ * work on it, or it counts two devices. The name is ours to free by CUPTI's rules; it came from the host's heap,
+ * where we free nothing: 20 bytes per device. */
 void pt_decode_DEVICE(struct pt_decoder *d, const pt_u8 *r)
 {
     const pt_u32 v = d->version;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * cupti/sentences.c - says in the trace what CUPTI records, and why not the rest.
+ * cupti/sentences.c - records in the trace, as text, what CUPTI records, and why it does not record the rest.
  *
- * Entered while the phase is PT_CUPTI_CHANGING, or by the thread that ended the recording: one at a time, since the
- * text is put together in the state.
+ * Entered while the phase is PT_CUPTI_CHANGING, or by the thread that ended the recording: never by two at once,
+ * because the text is put together in the shared state.
  */
 #include "sentences.h"
 

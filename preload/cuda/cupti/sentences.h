@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cupti/sentences.h - what CUPTI records, as sentences in the trace.
+ * cupti/sentences.h - what CUPTI records, as text in the trace.
  */
 #ifndef PT_CUDA_CUPTI_SENTENCES_H
 #define PT_CUDA_CUPTI_SENTENCES_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cupti/state.c - holds the state of the recording, for all that work on it.
+ * cupti/state.c - holds the state of the recording. Any thread reads it; fields marked atomic are written by any, the
+ * others by the thread that changes the phase. Never calls CUPTI.
  */
 #include "state.h"
 
@@ -11,9 +12,9 @@
 
 struct pt_cupti *pt_cupti;
 
-/* Another thread may just be taking CUPTI back or letting it go: milliseconds of work, for which it may have to wait
- * for a CPU. A program that went on meanwhile would be told that CUPTI is taken; it waits for seconds, but not for
- * ever. */
+/* Another thread may be taking CUPTI back or giving it up: milliseconds of work, for which it may have to wait for a
+ * CPU. If the program went on at once, it would get the error that CUPTI is in use; so it waits for some seconds,
+ * but not for ever. */
 enum pt_cupti_phase pt_cupti_settled_phase(void)
 {
     enum pt_cupti_phase phase = pt_cupti_phase();

@@ -45,20 +45,20 @@ enum pt_cupti_loss {
 /* A function of the driver or the runtime, by the number that CUPTI gives it. */
 enum { PT_CALL_KNOWN = 1, PT_CALL_NOISE = 2, PT_CALL_HAS_ROW = 4 };
 struct pt_cupti_call {
-    pt_u32 name; /* atomic: string id, 0 = not met yet */
+    pt_u32 name; /* atomic: string id, 0 = not seen yet */
     pt_u8 class;
     pt_u8 flags;
     pt_u16 pad0;
 };
 
-/* What a key became as a string: rows are only ever added, so readers need no lock. */
+/* The string id of a key: rows are only added, never removed, so readers need no lock. */
 struct pt_text_id {
     pt_u64 hash; /* atomic; 0 = free */
     pt_u64 id;   /* atomic, stored after hash; 0 = not there yet */
 };
 #define PT_TEXT_IDS 8192u
 
-/* What a pointer to a name became. The text is compared, because a pointer may be given away again after a module was
+/* The string id of a name by its pointer. The text is compared, because a pointer may be reused after a module was
  * unloaded. */
 struct pt_name_id {
     pt_u64 pointer; /* atomic; 0 = free */
@@ -76,14 +76,14 @@ struct pt_event_use {
 };
 #define PT_EVENT_USES 4096u
 
-/* How large a pool was when its size was last told. */
+/* How large a pool was when its size was last reported. */
 struct pt_pool_size {
     pt_u64 pool; /* atomic; 0 = none */
     pt_u64 bytes;
 };
 #define PT_POOL_SIZES 256u
 
-/* Calls of the driver. CHOSEN: one by one. NONE: not so, and nobody has needed them yet. */
+/* Calls of the driver. CHOSEN: single ones can be recorded. NONE: they cannot, and none was needed yet. */
 enum pt_driver_calls { PT_DRIVER_CALLS_NONE, PT_DRIVER_CALLS_CHOSEN, PT_DRIVER_CALLS_ALL, PT_DRIVER_CALLS_REFUSED };
 #define PT_CUPTI_DRIVER_KIND 4u
 #define PT_CUPTI_RUNTIME_KIND 5u
@@ -97,12 +97,12 @@ enum pt_driver_calls { PT_DRIVER_CALLS_NONE, PT_DRIVER_CALLS_CHOSEN, PT_DRIVER_C
 struct pt_cupti_buffer {
     pt_u32 is_taken; /* atomic */
     pt_u32 index;
-    const pt_u8 *batch[PT_CUPTI_BATCH]; /* the decoder's work space: what it does must not need a stack */
+    const pt_u8 *batch[PT_CUPTI_BATCH]; /* the decoder's work space: it must not need much stack */
     char text[1024];
     pt_u8 data[PT_CUPTI_BUFFER_BYTES] __attribute__((aligned(64)));
 };
 
-/* CHANGING: a thread is at it. */
+/* CHANGING: a thread is changing it. */
 enum pt_cupti_phase { PT_CUPTI_NONE, PT_CUPTI_CHANGING, PT_CUPTI_RECORDING, PT_CUPTI_YIELDED, PT_CUPTI_ENDED };
 
 struct pt_cupti {

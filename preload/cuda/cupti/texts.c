@@ -2,15 +2,16 @@
  *
  * cupti/texts.c - the texts in GPU events: queues, launch configurations, places of memory, names.
  *
- * Inside a delivery: no call may leave this library. A text is made once and then found by its numbers, because making
- * one for each record would cost more than all else about it; the table is bounded, beyond it texts are made again.
+ * Runs inside a delivery, on any thread: never calls another library. A text is made once and then found by its
+ * numbers, because making it for each record would cost more than the rest of the work on it. The table is bounded;
+ * beyond the bound texts are made again.
  */
 #include "texts.h"
 
 #include "core/names/intern.h"
 #include "core/text.h"
 
-/* The id that belongs to a key, or the row into which it is to be put; NULL when the table is full around there. */
+/* The row of a key, or a free one for it; NULL when the rows that it may take are full. */
 static struct pt_text_id *text_row(struct pt_cupti *c, const void *key, pt_u64 bytes, pt_u64 seed)
 {
     pt_u64 hash = pt_hash_bytes(key, bytes, seed);
@@ -122,7 +123,7 @@ static void remember_name(struct pt_cupti *c, struct pt_name_id *row, const char
 {
     const pt_u64 at = __atomic_fetch_add(&c->name_bytes_used, length, __ATOMIC_RELAXED);
     if (at + length > PT_NAME_BYTES)
-        return; /* the row stays as it is: this name is made each time */
+        return; /* the row stays unchanged: this name is looked up each time */
     __builtin_memcpy(c->name_bytes + at, name, length);
     row->copy = c->name_bytes + at;
     row->length = (pt_u32)length;

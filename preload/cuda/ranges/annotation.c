@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * annotation.c - numbers the ranges of the process that may end on another thread.
+ * annotation.c - ids for ranges that may end on another thread. Any thread, lock-free; never gives an id twice.
  */
 #include "annotation.h"
 

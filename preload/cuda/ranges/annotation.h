@@ -27,7 +27,7 @@ PT_ALWAYS_INLINE void pt_annotate_mark(pt_u32 name)
     pt_point(PT_EV_mark, 0, 0, pt_words(name, 0), 0);
 }
 
-/* Ranges that end anywhere. */
+/* Ranges that may end on another thread. */
 PT_ALWAYS_INLINE void pt_annotate_open(pt_u32 name, pt_u64 id)
 {
     pt_point(PT_EV_range_open, name, 0, id, 0);
@@ -41,8 +41,8 @@ PT_ALWAYS_INLINE void pt_annotate_close(pt_u64 id)
 /* An id that no other range of the process has; never 0. */
 pt_u64 pt_annotation_new_id(void);
 
-/* Is there a reason to be called at all? Asked when a library of the host connects, which may be before the constructor
- * has read the options: then it is worth it. */
+/* Will anything be recorded? Asked when a library of the host connects. That may be before the constructor has read
+ * the options: then the answer is yes. */
 PT_ALWAYS_INLINE int pt_annotation_wanted(pt_u8 option)
 {
     return !pt_switches.off && (!pt_options.dir || option);

@@ -3,8 +3,8 @@
  * itt.c - Intel ITT: __itt_api_init and the functions that stand behind tasks, frames, markers and counters.
  *
  * Every library that carries the static part of ITT (libtorch, oneDNN, OpenCV, TBB) dlopens INTEL_LIBITTNOTIFY64 at its
- * first call and asks us, with its own lock held, to fill its table. What has no function here becomes what it is
- * without a tool. Synchronisation, memory and module events are not taken.
+ * first call and asks us, on any thread and with its own lock held, to fill its table. A function that we do not
+ * provide stays a no-op, as without a tool. Never: synchronisation, memory and module events.
  */
 #include "proftrace/events.h"
 #include "core/names/intern_name.h"
@@ -37,11 +37,12 @@ static pt_u32 name_of(const struct itt_domain *domain, const struct itt_string *
     return string ? pt_intern_name(domain ? domain->name : 0, string->text) : 0;
 }
 
-/* Of a task that overlaps others: the program's own id, which need only differ from those that are open. */
+/* The id of a task that may overlap others: the program chooses it, and it differs only from those of other open
+ * tasks. */
 static pt_u64 id_of(const struct itt_domain *domain, struct itt_id id)
 {
     const pt_u64 mixed = (id.d1 * 0x9e3779b97f4a7c15ull ^ id.d2) * 0xd6e8feb86659fd93ull ^ id.d3 ^ (pt_u64)domain;
-    return mixed | 1ull << 63; /* apart from pt_annotation_new_id's */
+    return mixed | 1ull << 63; /* never equal to one of pt_annotation_new_id */
 }
 
 /* ---- tasks ---- */
@@ -215,7 +216,7 @@ static int is_known(const struct itt_global *global)
 }
 
 PT_EXPORT void __itt_api_init(struct itt_global *global, unsigned groups);
-/* A static part of another version stays as it is: its functions then see no tool and do nothing. */
+/* The table of another version of ITT is left unchanged: its functions then see no tool and do nothing. */
 PT_EXPORT void __itt_api_init(struct itt_global *global, unsigned groups)
 {
     if (!is_known(global))

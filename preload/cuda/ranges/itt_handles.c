@@ -2,9 +2,9 @@
  *
  * itt_handles.c - ITT's domains, strings and counters by name.
  *
- * Since 2025 ITT's static part leaves them to the tool, and libtorch asks for the string of every range it opens: a
- * hash table whose chains only grow, without a lock. Handles live in mappings of our own for as long as the process,
- * since programs keep them; a forked child inherits them.
+ * Since 2025 ITT leaves them to the tool, and libtorch asks for the string of every range that it opens, on any thread:
+ * so a hash table without a lock, whose chains only grow. Never frees a handle, because programs keep them; they lie in
+ * mappings of our own, which a forked child inherits.
  */
 #include "itt_handles.h"
 
@@ -13,7 +13,7 @@
 
 #define BUCKETS 4096u
 #define CHUNK_BYTES (64u << 10)
-#define CHUNKS_MOST 512u /* 32 MiB: a program that makes up names without end gets NULL then */
+#define CHUNKS_MOST 512u /* 32 MiB: a program that makes more names gets NULL */
 #define NAME_MOST 1000u
 
 enum kind { DOMAIN = 1, STRING = 2, COUNTER = 3 };
@@ -120,7 +120,7 @@ static struct node *find_or_make(enum kind kind, const char *name, const char *d
     struct node *node = make(kind, hash, name, domain, type);
     if (!node)
         return 0;
-    /* Two threads that make one name at once leave two handles of it, which nobody minds. */
+    /* Two threads that make the same name at once leave two handles of it, which does no harm. */
     do
         node->next = first;
     while (!__atomic_compare_exchange_n(bucket, &first, node, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));

@@ -4,9 +4,9 @@
  *
  * Every library that uses NVTX carries a loader of its own, which dlopens NVTX_INJECTION64_PATH at the first call and
  * asks us to fill its table: we are called many times, by any thread. No CUDA is needed. Texts are interned at the
- * call. Names of threads, devices and streams, colours and payloads are not taken: what has no function here stays a
- * no-op. Push and pop return what they return without a tool. Ranges of several domains on one thread are taken for one
- * stack: programs nest them.
+ * call. Never records names of threads, devices and streams, colours and payloads: a function that we do not provide
+ * stays a no-op. Push and pop return what they return without a tool. Ranges of several domains on one thread are
+ * treated as one stack, because programs nest them.
  */
 #include <stddef.h>
 #include <wchar.h>
@@ -62,7 +62,7 @@ static int has_name(const struct domain *domain, const char *name)
         if (!name[i])
             return 1;
     }
-    return 1; /* cut alike */
+    return 1; /* both were cut at the same place */
 }
 
 static struct domain *new_domain(const char *name)
@@ -83,7 +83,7 @@ static struct domain *new_domain(const char *name)
     return &other_domains;
 }
 
-/* What goes before the names of a domain; NULL for the default domain, and for handles that are not ours. */
+/* The prefix of a domain's names; NULL for the default domain, and for handles that are not ours. */
 PT_ALWAYS_INLINE const char *prefix_of(const void *handle)
 {
     const struct domain *domain = handle;
