@@ -27,7 +27,7 @@
 
 #define HOOK(type, name, parameters, arguments, enabled, record)                                                       \
     PT_REAL(type, name, parameters, arguments)                                                                         \
-    PT_EXPORT type name parameters; /* __read_chk and kin are in no header */                                          \
+    PT_EXPORT type name parameters; /* __read_chk and others like it are in no header */                               \
     PT_EXPORT type name parameters                                                                                     \
     {                                                                                                                  \
         if (pt_unlikely(!pt_switches.enabled))                                                                         \
@@ -43,10 +43,10 @@
     PT_REAL(type, name, parameters, arguments)                                                                         \
     PT_EXPORT type name parameters;
 
-/* A CUSTOM row whose prototype in the headers is in the way; the body is called hook_<name>. Variadic functions: ours
- * takes the registers that the ABI would pass and forwards them raw, which is the same call on x86-64 and needs no
- * knowledge of when the argument is there. Functions declared nonnull, where a host may still pass NULL and expect an
- * error. */
+/* A CUSTOM row for a function whose prototype in the headers cannot be used; the body is called hook_<name>.
+ * Variadic functions: ours takes the registers that the ABI would pass and forwards them unchanged, which is the
+ * same call on x86-64, whether or not the argument is there. And functions declared nonnull, to which a host may
+ * still pass NULL and expect an error. */
 #define CUSTOM_RAW(type, name, parameters, arguments)                                                                  \
     PT_REAL(type, name, parameters, arguments)                                                                         \
     PT_EXPORT type hook_##name parameters __asm__(#name);

@@ -19,7 +19,7 @@
 
 enum { CALL_BIND = 1, CALL_LISTEN, CALL_SHUTDOWN }; /* net_setup's `call` */
 
-/* With io off nobody follows closes and copies: the table would tell old names. */
+/* With io off, closes and copies are not followed: the table would have old names. */
 PT_ALWAYS_INLINE pt_u32 path_of(int fd)
 {
     return pt_switches.io ? pt_fd_path(fd) : 0;
@@ -34,7 +34,7 @@ static PT_NOINLINE void made_socket(pt_u64 start, pt_u64 end, int domain, int ty
     pt_fd_opened(ret, path);
 }
 
-/* The two ends of a pipe are one inode, those of a pair two. */
+/* The two ends of a pipe share one inode, those of a socket pair have two. */
 static PT_NOINLINE void made_two(pt_u64 start, pt_u64 end, const char *kind, const int fds[2], int ret)
 {
     if (ret != 0) {
@@ -51,7 +51,8 @@ static PT_NOINLINE void made_two(pt_u64 start, pt_u64 end, const char *kind, con
 
 /* ---- connected ---- */
 
-/* Does the result of connect say that the kernel has read the address? Others, EPERM say, may come from a filter. */
+/* Does the result of connect prove that the kernel has read the address? Other errors, like EPERM, may come from a
+ * filter before it looks. */
 static int address_was_read(int ret)
 {
     static const pt_u8 errors[] = {EINPROGRESS, EINTR,       EALREADY,     EISCONN,    ECONNREFUSED,
@@ -74,7 +75,7 @@ static PT_NOINLINE void connected(pt_u64 start, pt_u64 end, int fd, const struct
         pt_socket_connect_ids(fd, address, bytes, &peer, ret == 0 || is_under_way ? &local : 0);
     pt_spent(PT_EV_net_connect, start, end, fd, pt_result_and(ret, peer), pt_words(local, 0));
     if (ret == 0 || is_under_way)
-        pt_fd_opened(fd, peer); /* 0, when it was disconnected: the table asks anew */
+        pt_fd_opened(fd, peer); /* 0 when it was disconnected: the table looks it up again */
 }
 
 static PT_NOINLINE void accepted(pt_u64 start, pt_u64 end, int fd, int ret)
@@ -153,7 +154,7 @@ static PT_NOINLINE void resolved_bytes(pt_u64 start, pt_u64 end, const void *add
     pt_spent(PT_EV_net_resolve, start, end, 0, pt_words((pt_u32)result, name), 0);
 }
 
-/* The reentrant ones return an error number, or 0 and no result. */
+/* The reentrant functions return an error number, or 0 without a result. */
 static int host_result(int error, struct hostent *const *found, const int *why)
 {
     return error ? -error : *found ? 0 : -*why;

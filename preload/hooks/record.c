@@ -24,8 +24,8 @@ pt_u32 pt_dir_id(long ret, int dir_fd, const char *path)
 
 /* The descriptors whose entries changed last. A vfork child has descriptors of its own but writes into its parent's
  * table; asking "am I one?" costs a system call, too much for each open. So the child's exec or exit, which asks
- * anyway, empties the entries that it may have changed, and the parent asks /proc about them again. Races only empty
- * too much. */
+ * anyway, empties the entries that it may have changed, and the parent asks /proc about them again. A race only
+ * empties more entries than needed. */
 #define CHANGES 256u
 static unsigned short changes[CHANGES];
 static pt_u32 n_changes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * record.h - what the recorders of all hook families share: results, paths, and descriptors that come and go.
+ * record.h - what the recorders of all hook families share: results, paths, and descriptors that are opened and closed.
  */
 #ifndef PT_HOOKS_RECORD_H
 #define PT_HOOKS_RECORD_H
@@ -9,7 +9,7 @@
 
 #include "core/state.h"
 
-/* What an event stores for a result: the value, or minus errno. */
+/* The result as an event stores it: the value, or minus errno. */
 PT_ALWAYS_INLINE pt_i32 pt_result(long ret)
 {
     return ret >= 0 ? (pt_i32)ret : -errno;
@@ -39,7 +39,7 @@ pt_u32 pt_path_id(long ret, const char *path);
 /* Path of a directory descriptor as the event's dir_path: 0 when the path does not depend on it. */
 pt_u32 pt_dir_id(long ret, int dir_fd, const char *path);
 
-/* `fd` stands for `path` from now on. */
+/* From now on the path of `fd` is `path`. */
 void pt_fd_opened(int fd, pt_u32 path);
 
 /* `fd` is about to be closed. Returns its path as the table has it, without asking the kernel: a program that closes
@@ -47,7 +47,7 @@ void pt_fd_opened(int fd, pt_u32 path);
  * thread may have been given the number. */
 pt_u32 pt_fd_forget(int fd);
 
-/* A vfork child is about to leave its parent's memory: what it did to its own descriptors is not true of the parent's.
+/* A vfork child is about to leave its parent's memory: its changes to its own descriptors do not hold for the parent.
  */
 void pt_fd_vfork_child_leaves(void);
 

@@ -2,7 +2,8 @@
  *
  * user_api.c - the functions behind proftrace.h.
  *
- * Entered by any thread of the host and in signal handlers. Names come from the program itself, which vouches for them.
+ * Entered by any thread of the host and in signal handlers. Names come from the program itself, so they are read
+ * without a check; never keeps a pointer to one.
  */
 #include "proftrace/proftrace.h"
 

@@ -2,8 +2,8 @@
  *
  * directory.c - hooks of directory streams.
  *
- * An event per readdir would cost more than the call: entries are counted, and one event per stream tells how many
- * there were when it is closed. Entered by any thread of the host.
+ * An event per readdir would cost more than the call: entries are counted, and one event per stream, stored when it is
+ * closed, has their number. Entered by any thread of the host. Never reads a clock per entry.
  */
 #include <dirent.h>
 
@@ -12,7 +12,7 @@
 #include "core/process.h"
 #include "hooks/hook.h"
 
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* readdir_r is old, and used */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* readdir_r is deprecated, but programs still call it */
 
 CUSTOM_RAW(int, closedir, (DIR * stream), (stream))
 

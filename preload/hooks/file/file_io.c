@@ -20,7 +20,7 @@
 #include "core/process.h"
 #include "hooks/hook.h"
 
-/* The hot one, inlined: a hook of read must cost little more than its two clock readings. */
+/* The hot path, inlined: a hook of read must cost little more than its two clock readings. */
 PT_ALWAYS_INLINE void moved(pt_u32 kind, pt_u64 start, pt_u64 end, int fd, long ret, pt_u64 detail)
 {
     const pt_u32 path = pt_fd_path(fd);
@@ -54,7 +54,8 @@ static pt_u64 lockf_operation(int command)
     return command == F_LOCK || command == F_TLOCK ? LOCKED_ALONE : command == F_ULOCK ? RELEASED : 0;
 }
 
-/* A path relative to a directory descriptor is no name for the new one: leave it to /proc, which knows the whole. */
+/* A path relative to a directory descriptor does not name the new descriptor: leave it to /proc, which has the full
+ * path. */
 static PT_NOINLINE void opened(pt_u64 start, pt_u64 end, int dir_fd, const char *path, int flags, int ret)
 {
     const pt_u32 path_id = pt_path_id(ret, path);
@@ -216,7 +217,8 @@ void sync(void)
     pt_spent(PT_EV_io_sync, start, pt_clock(), -1, 0, 0);
 }
 
-/* What fcntl locks for is in the program's memory, which the kernel has read unless it failed early. */
+/* The range that fcntl locks lies in the program's memory, which is safe to read only if the kernel has read it: not
+ * when the call failed early. */
 static pt_u64 fcntl_operation(int ret, long argument)
 {
     if (ret < 0 && errno != EINTR && errno != EAGAIN && errno != EACCES && errno != EDEADLK)

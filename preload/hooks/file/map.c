@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * map.c - hooks of mmap and kin: files mapped into memory are I/O that no read shows, anonymous memory is heap.
+ * map.c - hooks of mmap, munmap and mremap: files mapped into memory are I/O without a read, anonymous memory is heap.
  *
- * Entered by any thread of the host. The tracer's own mappings are made by raw system calls and never come here;
- * neither do malloc's own, which libc makes inside.
+ * Entered by any thread of the host. Our own mappings are made by raw system calls and never come here; neither do
+ * those that malloc makes inside libc.
  */
 #include <sys/mman.h>
 
@@ -20,7 +20,7 @@ CUSTOM_RAW(void *, mremap, (void *at, size_t length, size_t new_length, int flag
 HOOK(int, msync, (void *at, size_t length, int flags), (at, length, flags), io,
      pt_spent(PT_EV_io_map_sync, start, end, 0, pt_result_and(ret, 0), length))
 
-/* Anonymous memory matters to the heap's story too. */
+/* Anonymous memory belongs to the heap's figures, too. */
 PT_ALWAYS_INLINE int is_recorded(void)
 {
     return pt_likely(pt_switches.io) || pt_switches.heap;

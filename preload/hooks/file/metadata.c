@@ -41,7 +41,7 @@ static PT_NOINLINE void asked_fd(pt_u64 start, pt_u64 end, int fd, int ret)
     pt_spent(PT_EV_meta_stat, start, end, fd, pt_result_and(ret, path), pt_words(0, AT_EMPTY_PATH));
 }
 
-/* fstatat(fd, "", AT_EMPTY_PATH) is an fstat in disguise. */
+/* fstatat(fd, "", AT_EMPTY_PATH) is the same as fstat. */
 static PT_NOINLINE void asked(pt_u64 start, pt_u64 end, int dir, const char *path, int flags, int ret)
 {
     if (ret == 0 && dir >= 0 && (flags & AT_EMPTY_PATH) && is_empty(ret, path))

@@ -2,10 +2,10 @@
  *
  * raw_syscall.c - the hook of syscall(), for the system calls of files.
  *
- * Entered by any thread. A program that asks for a file by number (libuv: close and statx; Rust: copy_file_range,
- * statx) means the same call as by name, so it is the same event, and a number that it closed must not keep the name of
- * its old file. seccomp must be seen before it closes the sandbox. All other numbers, and memory allocators use some in
- * their first moments, pass by with a look into a table.
+ * Entered by any thread. A program that makes a file call by number (libuv: close and statx; Rust: copy_file_range,
+ * statx) means the same call as by name, so it is the same event, and a descriptor that it closed must not keep the
+ * name of its old file. seccomp is seen before it takes effect. Never delays other numbers by more than a look into a
+ * table: memory allocators use some when they start.
  */
 #include <sys/syscall.h>
 
@@ -30,7 +30,7 @@ static long recorded_seccomp(long operation, long flags, long argument, long d, 
     const struct pt_switches before = pt_switches;
     pt_sandbox_seccomp(operation);
     const long ret = real_syscall(SYS_seccomp, operation, flags, argument, d, e, f);
-    if (ret != 0) /* refused; or with TSYNC the thread that could not be brought along */
+    if (ret != 0) /* refused; or, with TSYNC, the id of a thread that could not be included */
         pt_sandbox_refused(&before);
     return ret;
 }
@@ -61,8 +61,8 @@ __attribute__((used)) static const pt_u8 is_watched[NUMBERS] = {
 #undef RAW
 };
 
-/* syscall() itself must not get a frame: fork and clone made by it return twice on it, and the child of the latter may
- * have another stack. Comparisons and a jump leave registers and stack as they were; r11 is any function's to use. */
+/* syscall() itself must not have a frame: fork and clone made through it return twice, and the child of clone may
+ * have another stack. Comparisons and a jump leave registers and stack unchanged; any function may use r11. */
 PT_EXPORT long hook_syscall(void) __asm__("syscall");
 _Static_assert(NUMBERS == 512, "named in the assembly below");
 __attribute__((naked)) long hook_syscall(void)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * sandbox.c - hooks of the calls by which a program gives up system calls: we must give them up first.
+ * sandbox.c - hooks of the calls by which a program gives up system calls: we must stop making them first.
  *
  * Entered by the thread that closes the sandbox. Under a seccomp filter any system call of ours may kill the process,
- * so the library keeps to the memory it has; in strict mode, or when the time stamp counter is forbidden, even reading
- * the clock kills, so it goes silent.
+ * so the library only uses the memory it has; in strict mode, or when the time stamp counter is forbidden, even reading
+ * the clock kills, so it records nothing. Never makes a system call after the filter is on.
  */
 #include "sandbox.h"
 
@@ -21,7 +21,7 @@ static void go_silent(void)
     pt_switches = off;
 }
 
-/* Libraries ask whether there is seccomp by calls that must fail (a NULL filter): then nothing was closed. */
+/* Libraries probe for seccomp with calls that must fail (a NULL filter): those restrict nothing. */
 void pt_sandbox_refused(const struct pt_switches *before)
 {
     pt_switches = *before;

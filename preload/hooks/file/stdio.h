@@ -19,8 +19,8 @@ void pt_stdio_read(pt_u64 start, pt_u64 end, FILE *stream, pt_i64 bytes);
 void pt_stdio_wrote(pt_u64 start, pt_u64 end, FILE *stream, pt_i64 bytes);
 #pragma GCC visibility pop
 
-/* Not fileno(): that one sets errno. Streams that are no files (memory, cookies) have no descriptor, and not even a
- * cleared field for it: the flag is libc's _IO_IS_FILEBUF, part of its ABI. */
+/* Not fileno(), which sets errno. Streams that are no files (memory, cookies) have no descriptor, and the field for
+ * it is not even cleared: libc's flag _IO_IS_FILEBUF, which belongs to its ABI, says which they are. */
 #define STREAM_IS_FILE 0x2000
 
 PT_ALWAYS_INLINE int stream_fd(const FILE *stream)

@@ -2,7 +2,8 @@
  *
  * stdio_char.c - hooks of the functions that move one character.
  *
- * They take 2 ns, so they get no event and no clock: two additions in the thread's own area, which nobody else writes.
+ * They take 2 ns, so they get no event and no clock: two additions in the thread's own area, which no other thread
+ * writes.
  */
 #include "stdio.h"
 

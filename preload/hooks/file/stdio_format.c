@@ -2,9 +2,9 @@
  *
  * stdio_format.c - hooks of the printf and scanf families.
  *
- * A variadic call cannot be forwarded as it is: ours hands the arguments to the real function that takes a va_list,
- * which is what libc's own does. scanf tells how many fields it read, not how many bytes: its calls are recorded with
- * none.
+ * Entered by any thread of the host. A variadic call cannot be forwarded: ours hands the arguments to the real function
+ * that takes a va_list, as libc's own does. Never: bytes of scanf, which returns how many fields it read, not how many
+ * bytes.
  */
 #include "stdio.h"
 
@@ -155,7 +155,7 @@ int hook___isoc99_vfscanf(FILE *stream, const char *format, va_list values)
     return ret;
 }
 
-/* The `...` of one name, handed to another that takes a va_list. */
+/* A variadic function, forwarded to the one that takes a va_list. */
 #define VARIADIC(name, parameters, last, through, arguments)                                                           \
     PT_EXPORT int hook_##name parameters __asm__(#name);                                                               \
     int hook_##name parameters                                                                                         \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * stdio_open.c - hooks that make and end streams. They keep the descriptor table true as well, so they work whenever
+ * stdio_open.c - hooks that make and end streams. They also update the table of descriptors, so they work whenever
  * descriptors or streams are recorded.
  *
  * Entered by any thread of the host. A stream is never touched after it was closed.
@@ -69,7 +69,7 @@ FILE *_IO_fopen(const char *path, const char *mode)
     return open_recorded(real__IO_fopen, path, mode);
 }
 
-/* Without a path freopen changes the mode of the file that is open: its name stays. */
+/* Without a path, freopen changes the mode of the open file: its name stays. */
 static FILE *reopen_recorded(FILE *(*real)(const char *, const char *, FILE *), const char *path, const char *mode,
                              FILE *stream)
 {
@@ -142,7 +142,7 @@ int _IO_fclose(FILE *stream)
     return close_recorded(real__IO_fclose, stream);
 }
 
-/* The time is the command's: the stream itself closes in none. */
+/* The time is that of waiting for the command; closing the stream itself takes none. */
 int pclose(FILE *stream)
 {
     if (pt_unlikely(!pt_switches.waits))

@@ -2,7 +2,8 @@
  *
  * boot_heap.h - answers malloc while the real one is being looked up.
  *
- * Blocks from here are recognised by address for ever after: freed (a no-op), grown or measured by any thread.
+ * Its blocks are recognised by their address for the life of the process: any thread may free (a no-op), grow or
+ * measure them.
  */
 #ifndef PT_HOOKS_HEAP_BOOT_HEAP_H
 #define PT_HOOKS_HEAP_BOOT_HEAP_H

@@ -5,7 +5,8 @@
  * Entered by every thread, all the time, from before the first constructor to after the last destructor. The sampled
  * fast path does its book-keeping before the real call, so that the hook is a tail call without a frame: about 3 ns. A
  * release is recorded before the real free, an allocation after the real malloc: another thread may get the address in
- * between. C++ operator new reaches malloc; reallocarray reaches realloc; both would be counted twice if hooked.
+ * between. C++ operator new reaches malloc; reallocarray reaches realloc; neither is hooked, or both would be counted
+ * twice. Never allocates, locks or waits on the fast path.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -53,7 +54,8 @@ static void resolve_one(const char *name, void *slot)
         __atomic_store_n((void **)slot, found, __ATOMIC_RELEASE);
 }
 
-/* 1 when the family is there. 0 inside dlsym's own allocations and, for that short time, in other threads. */
+/* 1 when the real functions are resolved. 0 inside dlsym's own allocations and, for that short time, in other
+ * threads. */
 static int resolve(void)
 {
     pt_u32 unresolved = UNRESOLVED;
@@ -146,9 +148,9 @@ __attribute__((constructor(102))) static void start(void)
 
 /* ---- book-keeping ---- */
 
-/* Count an allocation before it is made; 0 = it needs the slow way: a sample is due, the block is large, the thread or
- * the forked child is new, nothing or everything is recorded (then countdown stays 0). A failed small allocation is
- * counted, too: it does not happen. */
+/* Count an allocation before it is made. 0 = it needs the slow path: a sample is due, the block is large, the thread
+ * or the forked child is new, or nothing or everything is recorded (then countdown stays 0). A failed small
+ * allocation would be counted, too; in practice there is none. */
 PT_ALWAYS_INLINE int count_fast(size_t size)
 {
     struct pt_tracer_thread *t = pt_self;
@@ -223,7 +225,7 @@ PT_EXPORT void *calloc(size_t count, size_t size)
     return real_calloc(count, size);
 }
 
-/* Everything that is not the common case: NULL, early blocks, sampled blocks, new threads, full mode. */
+/* All but the common case: NULL, early blocks, sampled blocks, new threads, full mode. */
 PT_NOINLINE static void free_slow(void *block)
 {
     if (!block || pt_boot_owns(block))
@@ -249,7 +251,7 @@ PT_NOINLINE static void *realloc_slow(void *block, size_t size)
     void *moved = real_realloc(block, size);
     if (moved)
         allocated(PT_EV_heap_realloc, moved, size);
-    else if (block && size) /* refused: the old block lives on, under its real size */
+    else if (block && size) /* refused: the old block stays live, with its real size */
         allocated(PT_EV_heap_realloc, block, real_malloc_usable_size(block));
     return moved;
 }

@@ -3,8 +3,9 @@
  * heap_sample.c - Poisson sampling by bytes, and the table of sampled blocks.
  *
  * Entered from the allocation hooks' slow halves. Sizes of at least heap_sample_bytes are always sampled; below, the
- * chance is 1 - exp(-(size + 16) / heap_sample_bytes): the reader weighs by that. Table and bits are ordinary memory,
- * inherited by forked children: a child's release of its parent's block is then known by address.
+ * chance is 1 - exp(-(size + 16) / heap_sample_bytes): the reader weights samples by that. Table and bits are ordinary
+ * memory, inherited by forked children: so a child's release of its parent's block is found by address. Never uses
+ * floating point, whose flags belong to the host.
  */
 #include "heap_sample.h"
 
@@ -82,8 +83,8 @@ PT_COLD static void sample(pt_u32 kind, void *block, size_t size)
     pt_thread_clock_note();
 }
 
-/* The countdown that the fast path sees is at most heap_sample_bytes, so that every large block comes here, and 0 in
- * full mode; what is left of the gap waits in `gap_left`. */
+/* The countdown of the fast path is at most heap_sample_bytes, so that every large block comes here, and 0 in full
+ * mode; the rest of the gap is kept in `gap_left`. */
 static void refill(struct pt_tracer_thread *t)
 {
     const pt_i64 most = pt_switches.heap == PT_HEAP_FULL ? 0 : (pt_i64)pt_options.heap_sample_bytes;
@@ -124,12 +125,12 @@ PT_COLD void pt_heap_maybe_release(void *block)
     const pt_u32 slot = pt_sampled_slot(block);
     pt_u64 expected = (pt_u64)block;
     if (__atomic_load_n(&sampled_blocks[slot], __ATOMIC_RELAXED) !=
-            expected || /* spare the bus: mostly another block */
+            expected || /* avoid the atomic operation: it is usually another block */
         !__atomic_compare_exchange_n(&sampled_blocks[slot], &expected, 0, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return;
     if (!(permanent_bits[slot >> 6] >> (slot & 63) & 1))
         __atomic_fetch_and(&pt_sampled_bits[slot >> 6], ~(1ull << (slot & 63)), __ATOMIC_ACQ_REL);
-    /* Another thread may have moved into the slot between the two: its bit must stand. */
+    /* Another thread may have taken the slot between the two stores: its bit must be set. */
     if (__atomic_load_n(&sampled_blocks[slot], __ATOMIC_ACQUIRE))
         __atomic_fetch_or(&pt_sampled_bits[slot >> 6], 1ull << (slot & 63), __ATOMIC_RELEASE);
     pt_point(PT_EV_heap_sample_free, 0, 0, (pt_u64)block, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_sample.h - which allocations are sampled, and the memory of those that live.
+ * heap_sample.h - which allocations are sampled, and the table of those that are live.
  */
 #ifndef PT_HOOKS_HEAP_HEAP_SAMPLE_H
 #define PT_HOOKS_HEAP_HEAP_SAMPLE_H
@@ -11,8 +11,8 @@
 
 #define PT_SAMPLED_SLOTS 65536u
 
-/* One bit per slot of the table of sampled blocks: the only thing that free() looks at (8 KiB). Bits that are permanent
- * send everything else that is not the common case the slow way as well: NULL, blocks of the boot arena, full mode. */
+/* One bit per slot of the table of sampled blocks: all that free() reads (8 KiB). Permanent bits send the other
+ * uncommon cases to the slow path, too: NULL, blocks of the boot arena, full mode. */
 extern pt_u64 pt_sampled_bits[PT_SAMPLED_SLOTS / 64] __attribute__((visibility("hidden")));
 
 PT_ALWAYS_INLINE pt_u32 pt_sampled_slot(const void *block)
@@ -26,12 +26,13 @@ PT_ALWAYS_INLINE int pt_maybe_sampled(const void *block)
     return pt_unlikely(pt_sampled_bits[slot >> 6] >> (slot & 63) & 1);
 }
 
-/* Send all releases that hash like `block` the slow way for ever. Only while the process boots: bits are cleared later
- * on. */
+/* Send all releases that hash like `block` to the slow path for ever. Only while the process starts: later, bits are
+ * also cleared. */
 void pt_sampled_pin(const void *block);
 void pt_sampled_pin_all(void);
 
-/* Count an allocation that did not take the fast path, and sample it when its turn has come or it is large. */
+/* Count an allocation that did not take the fast path, and sample it when the countdown has reached 0 or it is
+ * large. */
 void pt_heap_allocated(pt_u32 kind, void *block, size_t size);
 /* A block whose bit is set is about to be released. */
 void pt_heap_maybe_release(void *block);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * elf_check.c - what kind of program is this file?
+ * elf_check.c - what kind of program a file is. Any thread that starts one.
  *
- * Runs inside pt_private_files: system calls only, no memory but the caller's. Reads a few hundred bytes. Everything
- * that is not understood is PT_VERDICT_UNKNOWN, so that a strange file is started exactly as without us.
+ * Runs inside pt_private_files: system calls only, no memory but the caller's. Reads a few hundred bytes. Never
+ * guesses: what it does not understand is PT_VERDICT_UNKNOWN, so that a strange file is started exactly as without us.
  */
 #include "elf_check.h"
 
@@ -51,7 +51,7 @@ static pt_u64 offset_of(const Elf64_Phdr *segments, pt_u32 count, pt_u64 address
     return 0;
 }
 
-/* Runtimes that insist on being the first library, or bring an allocator that must not be wrapped. */
+/* Runtimes that must be the first library, or have an allocator that must not be wrapped. */
 static int is_sanitizer(const char *library)
 {
     static const char *const prefixes[] = {"libasan.so",        "libtsan.so",       "libhwasan.so",
@@ -109,7 +109,7 @@ enum pt_verdict pt_elf_verdict(struct pt_elf_check *check)
     const Elf64_Phdr *loader = segment_of_type(segments, count, PT_INTERP);
     if (!loader)
         return PT_VERDICT_STATIC;
-    /* The end of the name decides; a path that does not fit is nobody's standard loader. */
+    /* The end of the name decides; a path that does not fit is no standard loader. */
     if (loader->p_filesz >= sizeof check->name)
         return verdict_of_libraries(check, segments, count);
     const enum pt_verdict verdict =

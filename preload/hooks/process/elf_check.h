@@ -10,9 +10,9 @@
 #include "core/compiler.h"
 
 enum pt_verdict {
-    PT_VERDICT_UNKNOWN = 1, /* could not look, or looks odd: change nothing */
+    PT_VERDICT_UNKNOWN = 1, /* could not be read, or is strange: change nothing */
     PT_VERDICT_TRACED,
-    PT_VERDICT_STATIC, /* never meets ld.so: our variables do no harm, and reach its children */
+    PT_VERDICT_STATIC, /* does not use ld.so: our variables do no harm, and reach its children */
     PT_VERDICT_32BIT,  /* from here on the dynamic loader would print an error, or the program would not start */
     PT_VERDICT_MACHINE,
     PT_VERDICT_LIBC,

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * environment.c - does an environment start us, and a copy of one without us, for programs that would break or complain
- * with us.
+ * environment.c - whether an environment loads this library, and a copy of it that does not, for programs that would
+ * break or print errors with it.
  *
- * Entered by the exec and spawn hooks, also in vfork children. Never trusts a pointer of the host where the kernel has
- * not looked yet. The copy lies in a mapping of its own; the caller's
- * vector and strings are never changed.
+ * Entered by the exec and spawn hooks, also in vfork children. Never reads through a pointer of the host that the
+ * kernel has not checked yet. The copy lies in a mapping of its own; the caller's vector and strings are never changed.
  */
 #include "environment.h"
 
@@ -16,7 +15,7 @@
 #include "core/text.h"
 
 #define PRELOAD "LD_PRELOAD="
-/* Variables that only we set. */
+/* Variables that only this library sets. */
 static int is_ours(const char *variable)
 {
     return pt_text_starts(variable, "PROFTRACE_") ||
@@ -34,8 +33,8 @@ static int names_us(const char *item, pt_u64 length)
 
 /* ---- does an environment start us? ---- */
 
-/* Text of the host that may not be there: a program that passes a wrong pointer gets EFAULT from the kernel, and must
- * not get SIGSEGV from us. */
+/* Text of the host that may not be readable: a program that passes a wrong pointer gets EFAULT from the kernel, and
+ * must not get SIGSEGV from us. */
 struct reader {
     pt_u64 page; /* known to be readable; 1 = none */
 };

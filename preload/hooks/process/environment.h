@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * environment.h - does an environment start us, and one that does not.
+ * environment.h - whether an environment loads this library, and a copy of it that does not.
  */
 #ifndef PT_HOOKS_PROCESS_ENVIRONMENT_H
 #define PT_HOOKS_PROCESS_ENVIRONMENT_H
@@ -13,7 +13,8 @@ struct pt_environment {
     pt_u64 bytes; /* 0 = not a copy */
 };
 
-/* Whether a program with this environment meets us; true where it cannot be read, and the kernel will refuse it. */
+/* Whether a program with this environment loads us; also true where it cannot be read, because the kernel will
+ * refuse it. */
 int pt_environment_starts_us(char *const *vector) __attribute__((visibility("hidden")));
 /* `vector` without our library in LD_PRELOAD and without our variables; `vector` itself when there is no memory. */
 struct pt_environment pt_environment_without_us(char *const *vector) __attribute__((visibility("hidden")));

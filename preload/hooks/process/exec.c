@@ -2,9 +2,9 @@
  *
  * exec.c - hooks of the exec family and of posix_spawn.
  *
- * Entered by any thread, in forked children and in vfork children that run in their parent's memory. What is known
- * about the process is complete in the file before the call: a successful exec never comes back. The environment is
- * passed on as it is, except to a program that would break or print an error with our library in it.
+ * Entered by any thread, in forked children and in vfork children that run in their parent's memory. All that is known
+ * of the process is in the file before the call, because a successful exec does not return. Never changes the
+ * environment, except for a program that would break or print an error with our library in it.
  */
 #include <fcntl.h>
 #include <spawn.h>
@@ -34,7 +34,7 @@ CUSTOM_RAW(int, posix_spawnp,
             char *const *envp),
            (pid, name, actions, attributes, argv, envp))
 
-/* What has to be put right if the exec comes back. */
+/* What has to be undone if the exec returns. */
 struct attempt {
     struct pt_environment environment;
     pt_u32 path;
@@ -143,8 +143,8 @@ static void collect_arguments(char **vector, const char *first, va_list *values)
     *vector = 0;
 }
 
-/* The arguments become a vector on the stack, whatever their number: libc's own functions, which are not called, do
- * just that, so the host needs no more stack than without us. `call` may take one more argument from `values`. */
+/* The arguments become a vector on the stack, however many they are. libc's own functions, which are not called, do
+ * the same, so the host needs no more stack than without us. `call` may take one more argument from `values`. */
 #define EXEC_LIST(name, call)                                                                                          \
     PT_EXPORT int hook_##name(const char *path, const char *first, ...) __asm__(#name);                                \
     int hook_##name(const char *path, const char *first, ...)                                                          \

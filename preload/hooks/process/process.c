@@ -3,7 +3,7 @@
  * process.c - hooks of fork, exit, system and pthread_create.
  *
  * Entered by any thread, in forked and vfork children. vfork and clone are not hooked: their child would return through
- * our frame on its parent's stack. Nothing needs to be done at an exit; its hook only tells how the process ended.
+ * our frame on its parent's stack. Nothing has to be done at an exit; its hook only records how the process ended.
  */
 #include <pthread.h>
 #include <pty.h>
@@ -22,8 +22,9 @@ CUSTOM(void, _exit, (int status), (status))
 CUSTOM(void, _Exit, (int status), (status))
 CUSTOM(void, quick_exit, (int status), (status))
 
-/* The child finds its memory of us wiped and would open a file of its own at its first event. At once is better: were
- * that first event one of a child of vfork in its memory, the file would be taken for that one's. */
+/* The child's copy of our state is wiped, and it would open a file of its own at its first event. It does so at
+ * once, because that first event may be made by a child of vfork in its memory: the file would then carry the wrong
+ * process. */
 static PT_NOINLINE void forked(pt_u64 start, pt_u64 end, pid_t child)
 {
     if (child != 0)
@@ -58,7 +59,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     return ret;
 }
 
-/* libc puts other files under the standard descriptors: their old names are no longer true. */
+/* libc replaces the files behind the standard descriptors: their old names are wrong now. */
 static PT_NOINLINE void standard_replaced(int is_so)
 {
     for (int fd = 0; is_so && fd <= 2; fd++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * rank_set.c - hooks of the calls by which a process gives itself a rank, or takes it from its environment.
+ * rank_set.c - hooks of the calls by which a process sets its rank in its environment, or removes it.
  *
- * Entered by any thread. Looks at the texts when libc has taken them, and only at those that can be a rank's. Never:
- * keeps a pointer; asks the environment whether setenv changed it: another thread's setenv may have moved it since.
+ * Entered by any thread. Reads the texts after libc has taken them, and only those that can be a rank. Never: keeps a
+ * pointer; reads the environment to see what setenv changed, because another thread's setenv may have moved it since.
  */
 #include <stdlib.h>
 #include <string.h>

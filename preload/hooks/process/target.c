@@ -3,8 +3,8 @@
  * target.c - find the program behind a path, follow scripts to their interpreters, remember what was found.
  *
  * Entered by the exec and spawn hooks, also in vfork children. Works in a mapping of its own (a path and a page of a
- * file do not fit on a host's small stack), opens files only where no other thread can meet the descriptor, and changes
- * nothing when in doubt.
+ * file do not fit on a host's small stack), opens files only where no other thread can see the descriptor, and never
+ * changes a start when in doubt.
  */
 #include "target.h"
 
@@ -37,7 +37,7 @@ struct search {
     struct pt_elf_check elf;
 };
 
-/* Verdicts by identity of the file: hash above, verdict in the low byte. A lost race only costs another look. */
+/* Verdicts by identity of the file: hash above, verdict in the low byte. A lost race only costs another check. */
 #define CACHE_SLOTS 256u
 static pt_u64 cache[CACHE_SLOTS];
 
@@ -62,7 +62,8 @@ static void remember(pt_u64 identity, enum pt_verdict verdict)
     __atomic_store_n(&cache[identity >> 8 & (CACHE_SLOTS - 1)], identity | (pt_u64)verdict, __ATOMIC_RELAXED);
 }
 
-/* Would the kernel give the program rights that the caller does not have? Then ld.so ignores us, sometimes aloud. */
+/* Would the kernel give the program rights that the caller does not have? Then ld.so ignores us, sometimes with a
+ * message. */
 static int gains_rights(int fd, const struct stat *status)
 {
     const int set_user = (status->st_mode & S_ISUID) && (long)status->st_uid != pt_syscall0(SYS_geteuid);
@@ -128,7 +129,8 @@ static void look(void *argument)
 static enum pt_verdict judge(struct search *search, pt_u64 identity, const struct stat *status)
 {
     search->verdict = 0;
-    /* A signal to the process group must not run the host's handler in our helper, which shares its memory. */
+    /* A signal to the process group must not run the host's handler in our short-lived clone, which shares its
+     * memory. */
     const pt_u64 mask = pt_signals_block();
     const int looked = pt_private_files(look, search);
     pt_signals_restore(mask);

@@ -18,7 +18,7 @@ struct pt_target {
 struct pt_target pt_target_at(int dir, const char *path, int flags);
 /* The same for execvp(name): searches PATH like libc does. */
 struct pt_target pt_target_search(const char *name);
-/* Put the target on the list of untraced programs if it belongs there, for what it is or for its environment. */
+/* Add the target to the list of untraced programs if it cannot be traced, because of its kind or its environment. */
 void pt_target_report(const struct pt_target *target, char *const *envp);
 #pragma GCC visibility pop
 

@@ -3,9 +3,9 @@
  * lock.c - hooks of everything that waits for another thread: mutexes, read-write locks, semaphores, conditions,
  * barriers, joins.
  *
- * Entered by any thread, from inside allocators and handlers too. A lock is asked for by its try function first; only
+ * Entered by any thread, from inside allocators and handlers too. A lock is taken by its try function first, and only
  * one that is held is timed, so that a free one costs 2 ns and leaves no event. Reads the lock, never writes it; never
- * looks behind a pthread_t, whose thread may be gone.
+ * follows a pthread_t, whose thread may have ended.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,10 +18,10 @@
 /* glibc's bits in a mutex's __kind. */
 enum { KIND_ROBUST = 0x10, KIND_INHERITS_PRIORITY = 0x20, KIND_CEILING = 0x40, KIND_SHARED = 0x80, KIND_ALL = 0xf3 };
 
-/* In its lock word: the owner, or below the ceiling whether it is held. */
+/* In its lock word: the owner, or, in the bits below the priority ceiling, whether it is held. */
 enum { WORD_OWNER = 0x3fffffff, WORD_BELOW_CEILING = 0x7ffff };
 
-/* Nothing but a wait takes 20,000 cycles: 5 to 10 us. */
+/* Only a wait takes 20,000 cycles (5 to 10 us). */
 #define LEAST_WAIT 20000u
 
 PT_REAL(int, pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex))
@@ -30,7 +30,7 @@ PT_REAL(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock))
 PT_REAL(int, pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock))
 PT_REAL(int, sem_trywait, (sem_t * semaphore), (semaphore))
 
-/* Of libc alone: nobody wraps these old names. */
+/* libc's alone: no other library wraps these old names. */
 PT_REAL_VERSION(int, own_mutex_trylock, "__pthread_mutex_trylock", "GLIBC_2.2.5", (pthread_mutex_t * mutex), (mutex))
 PT_REAL_VERSION(int, own_tryrdlock, "__pthread_rwlock_tryrdlock", "GLIBC_2.2.5", (pthread_rwlock_t * lock), (lock))
 PT_REAL_VERSION(int, own_trywrlock, "__pthread_rwlock_trywrlock", "GLIBC_2.2.5", (pthread_rwlock_t * lock), (lock))
@@ -52,15 +52,15 @@ PT_ALWAYS_INLINE pt_u32 lock_word(const pthread_mutex_t *mutex, pt_u32 bits)
     return (pt_u32)__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) & bits;
 }
 
-/* Nobody but ourselves can hold it, so the call will not wait. libc takes such a mutex without an atomic operation; the
- * try function does not. */
+/* No other thread can hold it, so the call will not wait. libc takes such a mutex without an atomic operation, the
+ * try function with one. */
 PT_ALWAYS_INLINE int is_alone(const pthread_mutex_t *mutex)
 {
     return *single_threaded && !(mutex->__data.__kind & KIND_SHARED);
 }
 
-/* These are only looked at. libc's try function leaves a robust mutex that is not recoverable locked for ever, and
- * makes the lock of a ceiling that must fail with EINVAL succeed. */
+/* These are only read, never tried: libc's try function leaves a robust mutex that is not recoverable locked for
+ * ever, and succeeds on a mutex with a priority ceiling where the lock must fail with EINVAL. */
 PT_ALWAYS_INLINE int must_not_try(const pthread_mutex_t *mutex)
 {
     return pt_unlikely(mutex->__data.__kind & (KIND_ROBUST | KIND_CEILING));
@@ -96,7 +96,7 @@ PT_ALWAYS_INLINE int take(sem_t *semaphore)
     return EBUSY;
 }
 
-/* A holder that has just come writes its name after the lock word, hence the second look. */
+/* A new holder writes its tid after the lock word, so it is read a second time. */
 static struct seen look_at_mutex(const pthread_mutex_t *mutex)
 {
     const int kind = __atomic_load_n(&mutex->__data.__kind, __ATOMIC_RELAXED);
@@ -141,7 +141,7 @@ static PT_NOINLINE void semaphore_waited(pt_u64 start, pt_u64 end, const sem_t *
         pt_spent(PT_EV_lock_sem, start, end, 0, pt_result_and(ret, 0), (pt_u64)semaphore);
 }
 
-/* The condition may be gone when its waiter comes back; only its address is told. */
+/* The condition may not exist any more when its waiter returns; only its address is recorded. */
 static PT_NOINLINE void condition_waited(pt_u64 start, pt_u64 end, const void *condition, const void *mutex, int error)
 {
     pt_spent(PT_EV_lock_cond, start, end, error, (pt_u64)condition, (pt_u64)mutex);
@@ -152,7 +152,7 @@ static PT_NOINLINE void joined(pt_u64 start, pt_u64 end, pthread_t thread, int e
     pt_spent(PT_EV_wait_thread, start, end, 0, pt_words((pt_u32)-error, 0), (pt_u64)thread);
 }
 
-/* glibc keeps the number of waiters beside the value, in the upper half. */
+/* glibc keeps the number of waiters in the upper half of the word with the value. */
 PT_ALWAYS_INLINE pt_u32 waiters_of_semaphore(const sem_t *semaphore)
 {
     return (pt_u32)(__atomic_load_n((const pt_u64 *)(const void *)semaphore, __ATOMIC_RELAXED) >> 32);
@@ -200,7 +200,7 @@ sem_t *hook_sem_open(const char *name, int flags, mode_t mode, unsigned value)
     return semaphore;
 }
 
-/* Does libc stand right behind us? A library that wraps pthread_mutex_lock would no longer see the locks that our
+/* Is libc the next library after us? One in between that wraps pthread_mutex_lock would not see the locks that our
  * attempt has taken. */
 static int is_libc_next(void)
 {

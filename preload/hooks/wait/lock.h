@@ -15,8 +15,8 @@ enum pt_locks {
     PT_LOCKS_TIME, /* another library stands between us and libc's locks and must see each call: time them all */
 };
 
-/* Outside the lock that is about to be taken: a crowd of threads that were attached one by one while they held it
- * would queue behind each other's system calls. */
+/* Before the lock is taken: threads that attach while they hold it would make all others wait for the system calls
+ * of attaching, one after another. */
 PT_ALWAYS_INLINE void be_attached(void)
 {
     if (pt_unlikely(!pt_self->area))
@@ -67,7 +67,7 @@ PT_ALWAYS_INLINE void be_attached(void)
     PT_EXPORT type name parameters;                                                                                    \
     PT_EXPORT type name parameters WAIT_BODY(type, name, arguments, record)
 
-/* HOOK_WAIT for one of several functions that libc has under one name: old programs must go on to the old one. `at` is
+/* HOOK_WAIT for one of several functions that libc has under one name: old programs must reach the old one. `at` is
  * "@" for an old version and "@@" for the one that a program built today links to; versions.map lists the versions. */
 #define HOOK_VERSION(type, name, suffix, at, version, parameters, arguments, record)                                   \
     PT_REAL_VERSION(type, name##suffix, #name, version, parameters, arguments)                                         \
@@ -75,8 +75,8 @@ PT_ALWAYS_INLINE void be_attached(void)
     __asm__(".symver hook_" #name #suffix ", " #name at version ", remove");                                           \
     type hook_##name##suffix parameters WAIT_BODY(type, name##suffix, arguments, record)
 
-/* The hook of what lets another thread go on: an event only while somebody waits, stored before the call, for its
- * waiter may run before it returns. `waiters` reads the object as the call will. */
+/* The hook of a call that wakes another thread: an event only while a thread waits, stored before the call, because
+ * its waiter may run before it returns. `waiters` reads the object as the call will. */
 #define WAKE(name, parameters, arguments, waiters, call, address)                                                      \
     PT_REAL(int, name, parameters, arguments)                                                                          \
     PT_EXPORT int hook_##name parameters __asm__(#name);                                                               \

@@ -3,8 +3,8 @@
  * wait.c - hooks of the calls that wait for descriptors, time, signals, children and messages.
  *
  * Entered by any thread of the host, in signal handlers, and in vfork children. All are cancellation points and may be
- * jumped out of: nothing is held across the real call, and what never returned is no event. What the program passed is
- * read after the call, when the kernel has read it (select's timeout apart: see there).
+ * jumped out of: nothing is held across the real call, and a call that never returned is no event. Never reads what the
+ * program passed before the kernel has read it (except select's timeout: see there).
  */
 #include <limits.h>
 #include <mqueue.h>
@@ -31,7 +31,7 @@
 
 PT_ALWAYS_INLINE void watched(pt_u64 start, pt_u64 end, int fd, int ret, pt_i32 timeout, pt_u32 count)
 {
-    /* With io off nobody follows closes and copies: the table would tell old names. */
+    /* With io off, closes and copies are not followed: the table would have old names. */
     const pt_u32 path = pt_switches.io ? pt_fd_path(fd) : 0;
     pt_spent(PT_EV_wait_poll, start, end, fd, pt_result_and(ret, path), pt_words((pt_u32)timeout, count));
 }
@@ -64,7 +64,7 @@ static pt_i32 timeout_ms(long ret, const struct timespec *timeout)
     return to_ms(timeout->tv_sec, timeout->tv_nsec, 1000000);
 }
 
-/* The first descriptor that is ready; poll that found none waited for the first. */
+/* The first descriptor that is ready; if poll found none, the first that it waited for. */
 PT_ALWAYS_INLINE void polled(pt_u64 start, pt_u64 end, const struct pollfd *fds, nfds_t count, int ret, pt_i32 timeout)
 {
     nfds_t first = 0;
@@ -108,7 +108,7 @@ static PT_NOINLINE void slept(pt_u64 start, pt_u64 end, clockid_t clock, pt_i32 
     pt_spent(PT_EV_wait_sleep, start, end, clock, pt_words((pt_u32)result, is_absolute != 0), (pt_u64)ns);
 }
 
-/* An interrupted call has written what is left, perhaps over what was asked. */
+/* An interrupted call has written the remaining time, perhaps over the requested one. */
 static pt_i64 asked_ns(pt_i32 result, const struct timespec *asked, const struct timespec *left)
 {
     if (result && (result != -EINTR || asked == left))
@@ -128,7 +128,7 @@ static PT_NOINLINE void signalled(pt_u64 start, pt_u64 end, pt_i32 result, pt_i6
     pt_spent(PT_EV_wait_signal, start, end, 0, pt_words((pt_u32)result, 0), (pt_u64)timeout);
 }
 
-/* They never succeed: EINTR is what they wait for. */
+/* They never succeed: they end with EINTR. */
 static void handled(pt_u64 start, pt_u64 end, int ret)
 {
     const pt_i32 result = pt_result(ret);
@@ -143,7 +143,7 @@ static PT_NOINLINE void reaped(pt_u64 start, pt_u64 end, pid_t asked, const int 
     pt_spent(PT_EV_wait_child, start, end, -1, pt_result_and(ret, (pt_u32)asked), pt_words(told, (pt_u32)options));
 }
 
-/* waitid's answer in the words of waitpid. */
+/* The result of waitid in the form of waitpid's. */
 static pt_u32 status_of(const siginfo_t *info)
 {
     const pt_u32 value = (pt_u32)info->si_status;
@@ -184,7 +184,8 @@ static PT_NOINLINE void messaged(pt_u64 start, pt_u64 end, int queue, long ret, 
              pt_words(call, bytes < UINT_MAX ? (pt_u32)bytes : UINT_MAX));
 }
 
-/* The operations are the program's memory, which the kernel has read unless it failed early. */
+/* The operations lie in the program's memory, which is safe to read only if the kernel has read it: not when the
+ * call failed early. */
 static PT_NOINLINE void operated(pt_u64 start, pt_u64 end, int set, const struct sembuf *operations, size_t count,
                                  int ret)
 {
