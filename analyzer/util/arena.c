@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * arena.c - Owns: the chunks. Threads: one per arena. Never: gives a single block back.
+ * arena.c - Owns: the chunks. Threads: one per arena. Never: frees a single block.
  */
 #include "arena.h"
 

@@ -8,7 +8,7 @@
 #ifndef PT_UTIL_ERROR_H
 #define PT_UTIL_ERROR_H
 
-/* proftrace itself failed, for example in writing: as env, nice and timeout have it. Not 1, which says that a stage
+/* proftrace itself failed, for example in writing: as with env, nice and timeout. Not 1, which means that a stage
  * failed or that something got slower. */
 #define PT_EXIT_OWN_FAILURE 125
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fd.c - Owns: reading and writing to the end in spite of signals and short counts. Threads: any.
+ * fd.c - Owns: reading and writing to the end in spite of signals and short counts. Threads: any. Never: loses bytes
+ * because of a short count or a signal.
  */
 #include "fd.h"
 

@@ -10,8 +10,8 @@
 
 #include "str.h"
 
-/* Somebody starts us with stdin, stdout or stderr closed, and what we open next gets its number: move it out of the
- * way, else it is taken for the real one. -1 stays -1. */
+/* If we are started with stdin, stdout or stderr closed, the next file that we open gets its number: move it to
+ * another number, else it would be used as the standard one. -1 stays -1. */
 static inline int pt_fd_above_standard(int fd)
 {
     if (fd < 0 || fd > 2)
@@ -21,7 +21,7 @@ static inline int pt_fd_above_standard(int fd)
     return high_fd;
 }
 
-/* All that is left to read, of at most so many bytes. -1 with errno; EFBIG = there is more. */
+/* Reads to the end, at most so many bytes. -1 with errno; EFBIG = there is more. */
 int pt_fd_read_all(int fd, size_t most, struct pt_str *out);
 /* -1 with errno when not all could be written. */
 int pt_fd_write_all(int fd, const void *bytes, size_t n);

@@ -9,7 +9,8 @@
 
 uint64_t pt_hash_seed(void)
 {
-    /* 16 random bytes that the kernel gives every program; libc keeps its canaries from them, so they are mixed. */
+    /* 16 random bytes that the kernel gives every program; libc makes its stack canary from them, so they are mixed
+     * here and not shown. */
     uint64_t words[2] = {0x9e3779b97f4a7c15ull, 0xbf58476d1ce4e5b9ull};
     const void *random = (const void *)getauxval(AT_RANDOM);
     if (random)

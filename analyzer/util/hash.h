@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * hash.h - hashes of 64-bit keys that come from files. A seed of this run of the program goes in, so that no file can
- * hold keys that all collide; hence nothing that is shown may follow the order of slots.
+ * hold keys that all collide; therefore the order of slots must not decide anything that is shown.
  */
 #ifndef PT_UTIL_HASH_H
 #define PT_UTIL_HASH_H

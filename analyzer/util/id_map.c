@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * id_map.c - Owns: the tables. Threads: one per map. Never: grows beyond its bounds, whatever ids a file has: an id
- * that had no room once never gets any, as the sum of all rows only grows.
+ * id_map.c - Owns: the tables. Threads: one per map. Never: grows beyond its bounds, whatever ids a file has. An id
+ * that found no room in a table stays in the hash table, because the sum of all rows only grows.
  */
 #include "id_map.h"
 

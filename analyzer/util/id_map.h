@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * id_map.h - what is known of an id of a process: ids count from 1, so a table by id finds it in one step, which a hash
- * table does not. Zero-initialised = empty; the value 0 means that nothing is known. Ids that are too large for a
- * table, and those of too many processes, go into a hash table: files can claim any id.
+ * id_map.h - a value for each id of a process. Ids count from 1, so a table by id is faster than a hash table.
+ * Zero-initialised = empty; the value 0 means that nothing is known. Ids that are too large for a table, and those of
+ * too many processes, go into a hash table: files can claim any id.
  */
 #ifndef PT_UTIL_ID_MAP_H
 #define PT_UTIL_ID_MAP_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * map.c - Owns: the tables. Threads: one per table, or many readers. Open addressing, linear probing, at most half
- * full.
+ * full. Never: lets a slot's position decide the order in which entries are visited.
  */
 #include "map.h"
 

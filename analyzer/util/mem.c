@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * mem.c - Owns: the answer to "out of memory". Threads: any.
+ * mem.c - Owns: what happens when memory is exhausted. Threads: any. Never: returns NULL.
  */
 #include "mem.h"
 

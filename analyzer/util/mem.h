@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * mem.h - allocation that does not fail: out of memory ends the analyzer with one line and exit code 125. What is asked
- * for is always bounded by the size of the input, so this is a full machine, not a hostile file.
+ * mem.h - allocation that does not fail: out of memory ends the analyzer with one line and exit code 125. Sizes are
+ * always bounded by the size of the input, so it happens on a full machine, not because of a hostile file.
  */
 #ifndef PT_UTIL_MEM_H
 #define PT_UTIL_MEM_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * nearest.c - Owns: how near two names are. Threads: any. Never: allocates; a name above 40 bytes is near to nothing.
+ * nearest.c - Owns: how similar two names are. Threads: any. Never: allocates; finds a name of more than 40 bytes
+ * similar to another.
  */
 #include "nearest.h"
 

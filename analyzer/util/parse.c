@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * parse.c - Owns: how a value that somebody typed is read. Threads: any. Never: takes part of a text for a value.
+ * parse.c - Owns: how a typed value is read. Threads: any. Never: accepts a value that is followed by other text.
  */
 #include "parse.h"
 

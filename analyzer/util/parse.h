@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * parse.h - values as options and environment variables write them; 0, or -1 with exit code 2.
+ * parse.h - values as they are written in options and environment variables; 0, or -1 with exit code 2.
  */
 #ifndef PT_UTIL_PARSE_H
 #define PT_UTIL_PARSE_H

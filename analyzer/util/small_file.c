@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * small_file.c - Owns: nothing. Threads: any. Never: allocates, trusts a file to be there or to be well-formed.
+ * small_file.c - Owns: nothing. Threads: any. Never: allocates; assumes that a file exists or is well-formed.
  */
 #include "small_file.h"
 
@@ -50,7 +50,7 @@ ssize_t pt_small_file_read(int fd, char *text, size_t size)
     return (ssize_t)used;
 }
 
-/* One read: small files come whole, and the end of the others is not wanted. */
+/* One read: it gets a small file as a whole, and of larger ones the rest is not needed. */
 static ssize_t peek(char *text, size_t size, int fd)
 {
     text[0] = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * small_file.h - small text files, above all those of /proc and /sys: peeked at, or opened once and read again from
- * their beginning. A FIFO in the place of one makes nobody wait.
+ * small_file.h - small text files, above all those of /proc and /sys: read once, or kept open and read again from the
+ * beginning. If one is a FIFO, opening it does not block.
  */
 #ifndef PT_UTIL_SMALL_FILE_H
 #define PT_UTIL_SMALL_FILE_H
@@ -13,7 +13,7 @@
 
 /* A descriptor of the file that the format names; -1 with errno. */
 __attribute__((format(printf, 1, 2))) int pt_small_file_open(const char *format, ...);
-/* The whole text as of now, NUL-terminated, cut where it does not fit. Its length, or -1 with errno. */
+/* The present text, NUL-terminated, cut where it does not fit. Its length, or -1 with errno. */
 ssize_t pt_small_file_read(int fd, char *text, size_t size);
 /* Open, read the first part, close. */
 __attribute__((format(printf, 3, 4))) ssize_t pt_small_file_peek(char *text, size_t size, const char *format, ...);

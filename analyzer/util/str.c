@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * str.c - Owns: the text's memory. Threads: one per text.
+ * str.c - Owns: the text's memory. Threads: one per text. Never: leaves it without its NUL.
  */
 #include "str.h"
 

@@ -72,7 +72,7 @@ static void new_line(struct pt_json *json, int depth)
         put(json, spaces, left < 32 ? (size_t)left : 32);
 }
 
-/* ASCII is looked at first: most names are. */
+/* ASCII first: most names are ASCII. */
 static bool needs_escape(uint32_t code)
 {
     if (code < 0x80)
@@ -103,7 +103,7 @@ static void put_escape(struct pt_json *json, uint32_t code)
 
 static void put_text(struct pt_json *json, const char *bytes, size_t n)
 {
-    const char *plain = bytes; /* from here to `bytes` all is to be written as it is */
+    const char *plain = bytes; /* the bytes from here to `bytes` are written unchanged */
     const char *end = bytes + n;
     put_char(json, '"');
     while (bytes < end) {
@@ -125,7 +125,7 @@ static void put_text(struct pt_json *json, const char *bytes, size_t n)
     put_char(json, '"');
 }
 
-/* What stands before a value: comma, line, key. */
+/* Writes what comes before a value: comma, newline, key. */
 static void lead(struct pt_json *json, const char *key)
 {
     const int depth = json->depth;

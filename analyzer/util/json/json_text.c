@@ -37,7 +37,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* The byte at the current place, 0 at the end: a NUL in the text is as wrong as the end everywhere. */
+/* The byte at the current place, 0 at the end: a NUL in the text is an error wherever the end is one. */
 static char peek(const struct checker *c)
 {
     return c->at < c->n ? c->text[c->at] : 0;
@@ -69,7 +69,7 @@ static int fail_at(const struct checker *c, size_t at, const char *problem)
     return pt_fail_code(c->err, 2, "line %zu, column %zu: %s", line, column, problem);
 }
 
-/* What people write who know a language that is nearly JSON. */
+/* What people write who think of a similar language (JavaScript, Python). */
 static const char *known_mistake(const struct checker *c)
 {
     static const struct {
@@ -112,7 +112,7 @@ static int unexpected(const struct checker *c, const char *expected)
     return fail_at(c, c->at, problem);
 }
 
-/* Four hexadecimal digits; -1 when they are not. */
+/* The value of four hexadecimal digits; -1 = there are none. */
 static int hex4(const struct checker *c, size_t at)
 {
     int value = 0;
@@ -129,7 +129,7 @@ static int hex4(const struct checker *c, size_t at)
     return value;
 }
 
-/* What stands at the current place is \uNNNN: one character, or the first half of one whose second half must follow. */
+/* At the current place is \uNNNN: a character, or the first half of one, whose second half must follow. */
 static int check_unicode_escape(struct checker *c)
 {
     const int first = hex4(c, c->at + 2);

@@ -14,8 +14,8 @@ enum {
     PT_JSON_TEXT_MAX_NUMBER = 60, /* bytes: cJSON splits a number that is longer than 63 */
 };
 
-/* 0, or -1 with "line 3, column 5: what is wrong; what to do". Stricter than cJSON, which lets through what other
- * readers refuse (control characters in strings, 01, 1.). \u0000 is refused: a C string would end there. */
+/* 0, or -1 with "line 3, column 5: what is wrong; what to do". Stricter than cJSON, which accepts what other readers
+ * refuse (control characters in strings, 01, 1.). \u0000 is refused: a C string would end there. */
 int pt_json_text_check(const char *text, size_t n, struct pt_error *err);
 /* The same, but NaN, Infinity and -Infinity are values, as Python writes them. */
 int pt_json_text_check_python(const char *text, size_t n, struct pt_error *err);

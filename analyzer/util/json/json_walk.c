@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * json_walk.c - Owns: where the values of a checked JSON text begin and end. Threads: any. Never: recurses, sees a text
- * that pt_json_text_check did not accept.
+ * json_walk.c - Owns: where the values of a checked JSON text begin and end. Threads: any. Never: recurses; checks: it
+ * is only given texts that pt_json_text_check accepted.
  */
 #include "json_walk.h"
 
@@ -12,7 +12,7 @@ static size_t skip_space(const char *text, size_t at)
     return at + strspn(text + at, " \t\r\n");
 }
 
-/* From the opening quote to behind the closing one. */
+/* Returns the place after the closing quote. */
 static size_t skip_string(const char *text, size_t at)
 {
     for (at++; text[at] != '"'; at++)

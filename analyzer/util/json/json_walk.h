@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * json_walk.h - where the values of a JSON text lie, so that a copy with a few of them changed keeps every other byte:
- * cJSON would write 1700000000000000 as 1.7e+15. Each text must have been accepted by json_text.h.
+ * json_walk.h - where the values of a JSON text lie, so that some can be changed in a copy while every other byte stays
+ * the same: cJSON would write 1700000000000000 as 1.7e+15. Each text must have been accepted by json_text.h.
  */
 #ifndef PT_UTIL_JSON_JSON_WALK_H
 #define PT_UTIL_JSON_JSON_WALK_H

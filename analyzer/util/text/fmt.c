@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fmt.c - Owns: how units look to people. Threads: any. Machines get raw numbers from json_stream.
+ * fmt.c - Owns: how units look to people. Threads: any. Never: used for what machines read: they get raw numbers.
  */
 #include "fmt.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * path.h - paths as text: nothing is looked up, for they may be of a run long ago.
+ * path.h - paths as text: nothing is looked up, because they may be of an old run.
  */
 #ifndef PT_UTIL_TEXT_PATH_H
 #define PT_UTIL_TEXT_PATH_H

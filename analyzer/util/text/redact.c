@@ -9,7 +9,7 @@
 
 char *pt_redacted(const char *argument, enum pt_redact_next *next)
 {
-    /* Each hidden value, of one letter at least, becomes three; one that is empty, too. */
+    /* Each hidden value becomes three characters; it has at least one, or is empty. */
     const size_t room = (strlen(argument) + 1) * strlen(PT_REDACT_MASK) + 1;
     struct pt_redact_out out = {.bytes = malloc(room), .room = room};
     if (!out.bytes)

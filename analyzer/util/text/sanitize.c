@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sanitize.c - Owns: what a terminal and an HTML page would take for more than text. Threads: any.
+ * sanitize.c - Owns: what a terminal and an HTML page would take for more than text. Threads: any. Never: lets a
+ * control character through.
  */
 #include "sanitize.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sanitize.h - recorded names (paths, argv, thread names) are hostile until they passed here: a path may hold escape
- * sequences that repaint a terminal, a `|` that breaks a table, a `=cmd()` that a spreadsheet runs.
+ * sanitize.h - recorded names (paths, argv, thread names) are hostile until they were made safe here: a path may hold
+ * escape sequences that repaint a terminal, a `|` that breaks a table, a `=cmd()` that a spreadsheet runs.
  *
  * Each function appends to `out`. Malformed UTF-8 becomes U+FFFD; C0, C1, DEL and bidirectional controls become \xNN or
  * \u{NNNN} as visible text.

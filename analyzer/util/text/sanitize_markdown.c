@@ -5,7 +5,7 @@
  * Two kinds of harm. Characters that CommonMark gives a meaning get a backslash: everywhere, or, for what begins a
  * block, as the first of the text. What GitHub finds in the finished text - @names, #1, www., addresses, commits,
  * :emoji: - no backslash stops; such a word stands in back-ticks, as a path does, and can be copied as it is. Only a
- * word that can not stand in back-ticks is parted by a space of no width (`&#8203;`).
+ * word that cannot stand in back-ticks is broken by a space without width (`&#8203;`).
  */
 #include "sanitize_markdown.h"
 
@@ -38,8 +38,8 @@ static bool begins_block(const char *text, size_t at)
 
 /* ---- what is found in finished text ---- */
 
-/* 7 to 40 hexadecimal digits may be a commit's: no piece stays that long. Only decimal ones are a number, only letters
- * a word. */
+/* 7 to 40 hexadecimal digits may be a commit: no piece of that length remains. Decimal digits alone are a number,
+ * letters alone a word. */
 static bool parts_commit(const char *text, size_t at)
 {
     enum { SHORTEST = 7, LONGEST = 40 };
@@ -52,7 +52,7 @@ static bool parts_commit(const char *text, size_t at)
            strspn(word, "0123456789") < length && strspn(word, "abcdef") < length && (at - from) % (SHORTEST - 1) == 0;
 }
 
-/* Not the minutes of a time of day. Behind the text's end a colon of ours may stand. */
+/* Not the minutes of a time of day. A colon of ours may follow the text. */
 static bool begins_emoji(const char *text)
 {
     const size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-");
@@ -137,7 +137,7 @@ static bool is_plain(const char *word, size_t n)
     uint32_t code;
     for (size_t at = 0, length; at < n; at += length) {
         length = pt_utf8_next(word + at, n - at, &code);
-        /* A | parts the cells of a table even in back-ticks. */
+        /* A | separates the cells of a table even in back-ticks. */
         if (!length || pt_utf8_is_control(code) || code == '`' || code == '|')
             return false;
     }
@@ -151,7 +151,7 @@ static bool is_code(const char *text, size_t from, size_t n)
     return n && is_plain(word, n) && (is_found(text, from, n) || is_path(word, n) || (is_alone && has_markup(word, n)));
 }
 
-/* A name of a file, or a command: blanks belong to it. Two side by side would be shown as one. */
+/* The name of a file, or a command: it may have blanks. Two blanks in a row would be shown as one. */
 static bool is_path_with_blanks(const char *text)
 {
     const size_t n = strlen(text);

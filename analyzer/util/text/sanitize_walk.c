@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sanitize_walk.c - Owns: what counts as a dangerous character. Threads: any.
+ * sanitize_walk.c - Owns: what counts as a dangerous character. Threads: any. Never: changes the text that it walks.
  */
 #include "sanitize_walk.h"
 

@@ -11,9 +11,9 @@
 #include "util/str.h"
 
 struct pt_place {
-    const char *text;  /* all of it */
+    const char *text;  /* the whole text */
     size_t at;         /* where in it */
-    const char *bytes; /* the character: of the text, or the backslash that stands for a dangerous one */
+    const char *bytes; /* the character: of the text, or the backslash that begins a replaced one */
     size_t n;
     uint32_t code;
     bool is_escape;
@@ -21,7 +21,7 @@ struct pt_place {
 
 typedef void pt_put_character(struct pt_str *out, const struct pt_place *place);
 
-/* The `bytes` bytes at `from`; `put` sees what stands around them, too. */
+/* The `bytes` bytes at `from`; `put` can see the characters around them, too. */
 void pt_sanitize_walk(struct pt_str *out, const char *text, size_t from, size_t bytes, pt_put_character *put);
 void pt_put_html(struct pt_str *out, const struct pt_place *place);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * utf8.c - Owns: nothing. Threads: any.
+ * utf8.c - Owns: nothing. Threads: any. Never: accepts overlong or cut characters.
  */
 #include "utf8.h"
 
@@ -38,7 +38,7 @@ bool pt_utf8_is_control(uint32_t code)
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         if (code <= ranges[i].last && code >= ranges[i].first)
             return true;
-    return (code & 0xfffe) == 0xfffe; /* noncharacters: XML has no place for them */
+    return (code & 0xfffe) == 0xfffe; /* noncharacters: XML does not allow them */
 }
 
 static size_t put_unit(char *to, uint32_t unit)

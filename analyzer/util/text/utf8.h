@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * utf8.h - names in a trace are bytes that somebody chose; this says which of them are text.
+ * utf8.h - names in a trace are arbitrary bytes; this says which of them are text.
  */
 #ifndef PT_UTIL_TEXT_UTF8_H
 #define PT_UTIL_TEXT_UTF8_H
@@ -13,7 +13,7 @@
  * (overlong, surrogate, above U+10FFFF, cut): replace one byte by U+FFFD and go on with the next. n > 0. */
 size_t pt_utf8_next(const char *bytes, size_t n, uint32_t *ret_code);
 
-/* Characters that change how the rest of a line is shown, or show nothing at all: C0, C1, bidirectional, invisible. */
+/* Characters that change how the rest of a line is shown, or are not visible: C0, C1, bidirectional, invisible. */
 bool pt_utf8_is_control(uint32_t code);
 
 /* "\uNNNN" as JSON writes a character, two of them beyond U+FFFF: 6 or 12 bytes to `to`; their number. */

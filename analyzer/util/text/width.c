@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: what is left of a text that is too long. Threads: any. Never: splits a character; shows two files of one folder
- * as the same text while the width holds their names.
+ * Owns: how a text that is too long is shortened. Threads: any. Never: splits a character; shows two files of one
+ * folder as the same text if the width suffices for their names.
  */
 #include "width.h"
 
@@ -30,7 +30,8 @@ size_t pt_text_prefix(const char *text, unsigned characters)
     return bytes;
 }
 
-/* Where the last folders and the file begin that `width` characters hold; else, the end of the file's name. */
+/* The beginning of the last folders and the file that fit into `width` characters; else of the end of the file's
+ * name. */
 static const char *end_of_path(const char *text, unsigned width)
 {
     const char *least = text + pt_text_prefix(text, pt_text_width(text) - width), *from = least;
