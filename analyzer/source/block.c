@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * block.c - Owns: checksum and decompression of blocks; the only file of the analyzer that reads zstd. Threads: one per
- * loader.
+ * loader. Never: allocates more than a full buffer needs, whatever a header or a zstd frame claims.
  */
 #include "block.h"
 
@@ -37,7 +37,7 @@ void pt_block_loader_free(struct pt_block_loader *loader)
 static int checksum_holds(const struct pt_block *block, const pt_u8 *payload)
 {
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-    (void)block, (void)payload; /* a fuzzer does not find checksums: let it reach the decoders */
+    (void)block, (void)payload; /* a fuzzer cannot guess checksums: without the check it reaches the decoders */
     return 1;
 #else
     return pt_block_crc(block, payload) == block->crc;
@@ -53,7 +53,7 @@ bool pt_block_is_sane(const struct pt_block *block, pt_u64 left)
            (block->coding == PT_CODING_ZSTD || block->stored_bytes == block->encoded_bytes);
 }
 
-/* A process that runs may have put another block there since. */
+/* A process that still runs may have written another block there since. */
 static bool is_as_indexed(const struct pt_slot_stream *stream, size_t item, const struct pt_block *block)
 {
     const struct pt_block_ref *ref = &stream->items[item];
@@ -63,7 +63,7 @@ static bool is_as_indexed(const struct pt_slot_stream *stream, size_t item, cons
            block->events == pt_block_ref_events(ref) && block->first_ticks == ref->first_ticks;
 }
 
-/* Header and payload, mostly in one read; the payload. */
+/* Reads header and payload, mostly in one read; returns the payload. */
 static pt_u8 *read_block(struct pt_block_loader *loader, const struct pt_trace_file *file,
                          const struct pt_slot_stream *stream, size_t item, struct pt_block *ret_header)
 {

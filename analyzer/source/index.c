@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * index.c - Owns: the order of a stream's blocks, and the account of what is missing between them. Threads: one, while
- * the file is opened.
+ * the file is opened. Never: counts a missing event twice.
  */
 #include "index.h"
 
@@ -26,7 +26,7 @@ static bool is_in_order(const struct pt_slot_stream *stream)
     return true;
 }
 
-/* Take `n` blocks away from the front of a run: there are others of their sequence numbers. */
+/* Remove `n` blocks from the front of a run: other blocks have their sequence numbers. */
 static void drop_front(const struct pt_slot_stream *stream, struct pt_block_run *run, size_t n)
 {
     for (; n; n--) {
@@ -37,7 +37,7 @@ static void drop_front(const struct pt_slot_stream *stream, struct pt_block_run 
     }
 }
 
-/* In the file, segments that were used again stand between older ones. */
+/* In the file, reused segments lie between older ones. */
 static void sort_blocks(struct pt_slot_stream *stream)
 {
     if (is_in_order(stream))
@@ -126,7 +126,8 @@ static pt_u64 add_raw_buffer(struct pt_trace_file *file, const struct pt_trace_s
     return run.header.events;
 }
 
-/* Count what lies in the blocks, and what is missing between them; the event behind the last one, 0 = unknown. */
+/* Count the events in the blocks and those missing between them; returns the number of the event after the last one,
+ * 0 = unknown. */
 static pt_u64 count_blocks(struct pt_slot_stream *stream)
 {
     for (size_t i = 0; i < stream->runs.n; i++) {

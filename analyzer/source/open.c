@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * open.c - Owns: the order in which a trace file is checked, scanned and indexed. Threads: one per file. Never: trusts
- * a number in the header, reports damage behind it as an error: that is counted.
+ * a number in the header; reports damage after it as an error: that is counted.
  */
 #include "open.h"
 
@@ -18,8 +18,8 @@
 
 enum { MAX_SCHEMA_BYTES = 1 << 20, MAX_HEADER_BYTES = 16 << 20 };
 
-/* A run of thousands of processes has more files than a process may have open, usually 1024: the first ones stay open,
- * half of the descriptors are left to everybody else. */
+/* A run of thousands of processes has more files than a process may have open, usually 1024: the first ones stay
+ * open; half of the descriptors are left for other uses. */
 static void close_where_scarce(struct pt_trace_file *file)
 {
     struct rlimit limit;
@@ -29,8 +29,8 @@ static void close_where_scarce(struct pt_trace_file *file)
     file->fd = -1;
 }
 
-/* Made, and perhaps given its room, by a process that ended before its first word; a FILE that is empty and not called
- * a trace may be anything. */
+/* Made, and perhaps extended, by a process that ended before it wrote the first word. An empty file with another
+ * name than a trace's may be anything. */
 static bool is_blank(const char *name, const void *magic, pt_u64 got)
 {
     static const char zeros[8];

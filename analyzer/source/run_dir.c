@@ -86,8 +86,8 @@ static int follow_latest(struct pt_run_files *run, struct pt_error *err)
     return 0;
 }
 
-/* The bare name of a run, as `proftrace run` and `ls proftrace.data` show it, means the one in the root of runs; what
- * lies here comes first. */
+/* The bare name of a run, as `proftrace run` and `ls proftrace.data` show it, means the one in the root of runs; a
+ * file or directory of that name here comes first. */
 static char *path_of(const char *run)
 {
     struct stat status;

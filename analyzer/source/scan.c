@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * scan.c - Owns: the walk over a file's segments, and over the definitions and blocks in them. Threads: one, while the
- * file is opened. Never: believes a length; damage is stepped over and counted.
+ * file is opened. Never: trusts a length; damage is skipped and counted.
  */
 #include "scan.h"
 
@@ -14,7 +14,7 @@
 
 enum { MAX_AREA_TAIL = 64 << 20, MAX_DEFINITION_BYTES = 1 << 20, MAX_SLOT = 65535 };
 
-/* The slot's entry, made when it was not there. */
+/* The slot's entry, made if there is none. */
 static struct pt_trace_slot *slot_at(struct pt_trace_file *file, pt_u32 slot)
 {
     uint64_t *place = pt_map_at(&file->slot_at, slot);
@@ -33,7 +33,7 @@ static pt_u64 seek(const struct pt_trace_file *file, pt_u64 at, int whence, pt_u
         return file->bytes;
     const off_t found = lseek(file->fd, (off_t)at, whence);
     if (found < 0)
-        return errno == ENXIO ? file->bytes : otherwise; /* a file system that does not know about holes */
+        return errno == ENXIO ? file->bytes : otherwise; /* a file system without holes */
     return (pt_u64)found < file->bytes ? (pt_u64)found : file->bytes;
 }
 
@@ -98,7 +98,7 @@ static void scan_piece(struct pt_trace_file *file, pt_u32 slot, pt_u64 offset, p
             in_damage = false;
             continue;
         }
-        /* A hole is a definition whose writer died or was stopped: what lies behind it is found again by its magic. */
+        /* Zeros are a definition whose writer was killed or stopped: the next one is found by its magic number. */
         if (magic == PT_DEF_MAGIC && !in_damage) {
             file->corrupt_definitions++;
             in_damage = true;
@@ -124,7 +124,7 @@ static void scan_definitions(struct pt_trace_file *file, pt_u32 slot, pt_u64 off
     }
 }
 
-/* From a place where no block is: the next place in the segment that looks like one, or `end`. */
+/* From a place without a block: the next place in the segment that looks like one, or `end`. */
 static pt_u64 find_block(struct pt_trace_file *file, pt_u64 at, pt_u64 end)
 {
     enum { WINDOW = 64 * 1024 };
@@ -181,7 +181,7 @@ static void scan_area(struct pt_trace_file *file, pt_u32 number, pt_u64 offset, 
     }
     struct pt_trace_slot *slot = slot_at(file, number);
     if (slot->area_bytes) {
-        file->corrupt_segments++; /* two areas claim one slot: the first one has it */
+        file->corrupt_segments++; /* two areas claim one slot: the first one counts */
         return;
     }
     slot->area_offset = offset;
@@ -198,7 +198,7 @@ static void scan_area(struct pt_trace_file *file, pt_u32 number, pt_u64 offset, 
     }
 }
 
-/* Where the next segment may begin: what is here is damage, the inside of a damaged segment, or was never set up. */
+/* Where the next segment may begin: this place is damaged, inside of a damaged segment, or was never set up. */
 static pt_u64 behind_damage(const struct pt_trace_file *file, pt_u64 at)
 {
     const pt_u64 next = at + PT_PAGE_BYTES, data = next_data(file, next) & ~(pt_u64)(PT_PAGE_BYTES - 1);

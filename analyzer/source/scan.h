@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * scan.h - what lies in the segments of a file: thread areas, definitions and blocks, as they come.
+ * scan.h - the thread areas, definitions and blocks in the segments of a file, in the order of the file.
  */
 #ifndef PT_SOURCE_SCAN_H
 #define PT_SOURCE_SCAN_H

@@ -9,8 +9,8 @@
 #include "proftrace/format.h"
 #include "util/vec.h"
 
-/* Where a block lies, or what lies in a raw buffer. All that is kept of it, because a billion events lie in a million
- * blocks; the rest stands in its header, which is read again with the block. */
+/* Where a block or the events of a raw buffer lie. Nothing else of it is kept, because a billion events lie in a
+ * million blocks; the rest is in its header, which is read again with the block. */
 struct pt_block_ref {
     pt_u64 where; /* offset of the header / PT_BLOCK_ALIGN, then how many events */
     pt_u64 first_ticks;
@@ -39,14 +39,14 @@ static inline pt_u32 pt_block_ref_events(const struct pt_block_ref *ref)
 struct pt_block_run {
     size_t first, n;                /* items of the stream */
     pt_u64 sequence;                /* of the first one */
-    pt_u64 first_event, end_event;  /* of the first and behind the last one, as they say it themselves */
+    pt_u64 first_event, end_event;  /* of the first one and after the last one, as their headers say */
     pt_u64 events;                  /* in all of them */
     pt_u64 first_ticks, last_ticks; /* of those that hold events */
     pt_u32 first_segment, last_segment;
     pt_u32 tid, life;
 };
 
-/* What lies in a raw buffer has no header in the file, and no checksum. */
+/* The events of a raw buffer have no header in the file, and no checksum. */
 struct pt_raw_run {
     pt_u64 offset;
     struct pt_block header; /* as if it were a block */
@@ -61,16 +61,16 @@ struct pt_slot_stream {
     pt_u32 slot;
     pt_u32 kind;           /* enum pt_stream_id */
     pt_u64 events;         /* of all blocks and the raw buffer */
-    pt_u64 missing;        /* given to blocks once and not in the file: overwritten, dropped or damaged */
+    pt_u64 missing;        /* were stored in blocks and are not in the file: overwritten, dropped or damaged */
     pt_u64 missing_inside; /* of these, between two blocks of one segment: damage */
     pt_u64 missing_blocks; /* blocks of missing_inside */
 };
 
-/* Take a block in, in the order of the file. */
+/* Add a block, in the order of the file. */
 void pt_slot_stream_add(struct pt_slot_stream *stream, const struct pt_block *block, pt_u64 offset, pt_u32 segment);
 /* The run that an item of a stream belongs to. */
 const struct pt_block_run *pt_slot_stream_run(const struct pt_slot_stream *stream, size_t block);
-/* Index of the first item behind a sequence number. */
+/* Index of the first item after a sequence number. */
 size_t pt_slot_stream_behind(const struct pt_slot_stream *stream, pt_u64 sequence);
 /* First ticks of the item that follows this one without a gap, in the same life; 0 = there is none. */
 pt_u64 pt_slot_stream_next_ticks(const struct pt_slot_stream *stream, size_t block);

@@ -57,13 +57,13 @@ struct pt_trace_file {
     struct pt_arena arena;
     pt_u64 corrupt_definitions, corrupt_segments, corrupt_blocks;
     bool truncated;
-    bool is_area_cut; /* the tail that is missing begins within the counters or raw buffers of a thread */
+    bool is_area_cut; /* the missing tail begins within the counters or raw buffers of a thread */
 };
 
 /* A descriptor for reading a path that may be anything; -1 with errno. */
 int pt_trace_file_descriptor(const char *path);
 void pt_trace_file_close(struct pt_trace_file *file);
-/* Give the copies of thread areas back once totals were taken from them: 16 KiB each. */
+/* Free the copies of thread areas after totals were taken from them: 16 KiB each. */
 void pt_trace_file_drop_areas(struct pt_trace_file *file);
 
 /* String `index` of the text page (enum pt_text, argv onwards), "" beyond its end. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * trace_writer.c - Owns: a trace file being put together in memory. Threads: one per writer. Never: used by the
- * injected half, which has a writer of its own that survives kills; this one is simple.
+ * injected half, whose own writer survives kills; this one is simple.
  */
 #include "trace_writer.h"
 
