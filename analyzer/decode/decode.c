@@ -36,7 +36,7 @@ void pt_decoder_free(struct pt_decoder *decoder)
     free(decoder);
 }
 
-/* Stable merge sort by end: only for batches in which a signal handler or damage broke the order. */
+/* Stable merge sort by end, for batches whose order was broken by a signal handler or by damage. */
 static void sort_items(struct pt_item *items, pt_u32 n, struct pt_item *spare)
 {
     for (pt_u32 width = 1; width < n; width *= 2) {
@@ -106,7 +106,7 @@ static void decode_units(const struct pt_decode_source *source, const struct pt_
         item->words[0] = units[i].head >> 16;
         item->words[1] = units[i].body;
     }
-    /* Behind the last clock: to the next block's first one, else at the pace of the group before. */
+    /* After the last clock unit: up to the first clock of the next block, else with the gaps of the group before. */
     const pt_i64 next_ns = next_clock ? pt_scale_time(scale, next_clock) : run.at_ns + run.gap_ns;
     if (run.seen)
         spread(batch, run.from, run.at_ns, next_ns);

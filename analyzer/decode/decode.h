@@ -28,13 +28,13 @@ static inline pt_i64 pt_scale_time(const struct pt_clock_scale *scale, pt_u64 ti
     return scale->offset_ns + pt_scale_duration(scale, ticks);
 }
 
-/* A duration as 32 bits can hold it: what is dumped and assembled again must not change. */
+/* A duration rounded to what 32 bits can hold, so that dump, assemble and dump again give the same. */
 static inline pt_i64 pt_round_duration(pt_i64 ns)
 {
     return ns < 1 << 27 ? ns : (pt_i64)pt_duration_ticks(pt_duration_pack((pt_u64)ns));
 }
 
-/* A decoded event, without what is the same for the whole batch. */
+/* A decoded event, without the fields that are the same for the whole batch. */
 struct pt_item {
     pt_i64 end_ns, duration_ns;
     pt_u32 aux;

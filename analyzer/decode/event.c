@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * event.c - Owns: the descriptors that events.def makes. Threads: any: they are complete before main and never change.
+ * event.c - Owns: the descriptors that events.def makes. Threads: any. Never: changes one after main has begun.
  */
 #include "event.h"
 

@@ -61,7 +61,7 @@ struct pt_event {
     struct pt_thread *thread;
     union {
         pt_u32 aux;  /* POINT */
-        pt_u32 note; /* SPAN: who puts events in order may leave those who look at them a note; 0 = none */
+        pt_u32 note; /* SPAN: a number that the thread which orders the events found for all that read them; 0 = none */
     };
     pt_i32 tag; /* sign-extended: -1 = none */
     union {
@@ -71,7 +71,7 @@ struct pt_event {
     };
 };
 
-/* The instant at which an event took effect: its end for a SPAN. Streams are ordered by it. */
+/* The instant at which an event took effect: its end for a SPAN. Events are delivered in this order. */
 static inline pt_i64 pt_event_end_ns(const struct pt_event *event)
 {
     return event->start_ns + event->duration_ns;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * field_value.c - Owns: the names of constants that units.def gives. Immutable; any thread. Never: looks up what only
- * the event's process knows.
+ * field_value.c - Owns: the names of constants that units.def gives. Immutable; any thread. Never: looks up strings or
+ * stacks, which only the event's process has.
  */
 #include "field_value.h"
 
 #include <string.h>
 
-/* The empty one at the end keeps a unit without names from being an empty array. */
+/* The empty entry at the end: C has no empty array, and a unit may have no names. */
 #define NAME(name, bits) {#name, (bits), (bits)},
 #define UNSET(name, bits) {#name, (bits), 0},
 #define UNIT_KIND(name, unit_class, doc, ...) static const struct pt_constant names_of_##name[] = {__VA_ARGS__{0}};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * field_value.h - a field of an event as a value that says itself how to show it: what its unit means (units.def) is
- * known here and nowhere else.
+ * field_value.h - a field of an event as a value together with the form in which to show it. What the units of
+ * units.def mean is known only here.
  */
 #ifndef PT_DECODE_FIELD_VALUE_H
 #define PT_DECODE_FIELD_VALUE_H

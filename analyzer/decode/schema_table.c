@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * schema_table.c - Owns: the match of a foreign schema with ours: what of it is not understood is skipped, never
- * guessed. Threads: any after pt_schema_new.
+ * schema_table.c - Owns: the match of a foreign schema with ours. Never: guesses; what it does not understand is
+ * skipped. Threads: any after pt_schema_new.
  */
 #include "schema_table.h"
 
@@ -102,7 +102,7 @@ static void add_field(struct foreign_event *event, const char *type, const char 
 {
     const struct foreign_field field = foreign_field(event, type);
     if (!field.bytes) {
-        event->kind = NULL; /* give the event up */
+        event->kind = NULL; /* skip the event */
         return;
     }
     if (field.place == PT_FIELD_PAYLOAD)

@@ -2,8 +2,8 @@
  *
  * schema_table.h - how the events of a file map onto the events of this build.
  *
- * A file carries the text of the schema it was written with. Where it equals ours nothing is to be done; else kinds are
- * matched by name and fields by name, unknown kinds are skipped, fields that the file lacks are zero.
+ * A file carries the text of the schema it was written with. If it equals ours, records are used as they are. Else
+ * kinds and fields are matched by name, unknown kinds are skipped, and fields that the file lacks are zero.
  */
 #ifndef PT_DECODE_SCHEMA_TABLE_H
 #define PT_DECODE_SCHEMA_TABLE_H
@@ -14,7 +14,7 @@
 #include "util/str.h"
 #include "event.h"
 
-/* One field's way from a stored record into our layout. */
+/* Where a field lies in a stored record, and where in our layout. */
 struct pt_field_move {
     pt_u8 from_place, from_offset, from_bytes, is_signed;
     pt_u8 to_place, to_offset, to_bytes;
@@ -35,7 +35,7 @@ struct pt_schema {
 };
 #define PT_NO_ROW 0xffffu
 
-/* `text` = what the file stores. An empty or unreadable schema is taken for ours. */
+/* `text` = what the file stores. An empty or unreadable schema counts as ours. */
 struct pt_schema *pt_schema_new(const char *text);
 void pt_schema_free(struct pt_schema *schema);
 

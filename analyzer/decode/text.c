@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * text.c - Owns: the text form of an event. Threads: any. Never: loses a bit of what it prints.
+ * text.c - Owns: the text form of an event. Threads: any. Never: loses information: what it prints can be read back.
  */
 #include "text.h"
 
@@ -16,7 +16,7 @@
 
 /* ---- names ---- */
 
-/* Shown as it is: a reader sees it, and it moves nothing else on the line. */
+/* Printed unchanged: visible, and without effect on the rest of the line. */
 static bool is_plain(uint32_t code)
 {
     const bool is_c1 = code >= 0x80 && code < 0xa0, is_format = code >= 0x2000 && code < 0x2070;
@@ -114,7 +114,7 @@ static void put_double(struct pt_str *out, pt_u64 bits)
     pt_str_printf(out, "0x%016" PRIx64, bits); /* NaN with a payload */
 }
 
-/* "O_RDWR|O_CREAT|0x8": what has no name as one number. */
+/* "O_RDWR|O_CREAT|0x8": bits without a name as one number. */
 static void put_flags(struct pt_str *out, enum pt_unit unit, pt_u64 flags)
 {
     const struct pt_constants names = pt_unit_constants(unit);

@@ -4,9 +4,8 @@
  *
  *     0.001234567 +0.000000512 12345/12346 io_read fd=3 result=4096 path="/x" requested_bytes=4096
  *
- * Start and duration in seconds with nine decimals, the thread's label, the event, its fields. Names stand where their
- * ids stood; an id without a name is `path=?`, an absent one (0) is left out, as is a descriptor of -1. Stacks:
- * stack=[0x1 0x2].
+ * Start and duration in seconds with nine decimals, the thread's label, the event, its fields. Names replace ids; an id
+ * without a name is `path=?`, an absent one (0) is left out, and so is a descriptor of -1. Stacks: stack=[0x1 0x2].
  */
 #ifndef PT_DECODE_TEXT_H
 #define PT_DECODE_TEXT_H
@@ -26,7 +25,7 @@ struct pt_text_ids {
     pt_u32 (*string)(void *context, const char *bytes, size_t n);
     pt_u32 (*stack)(void *context, const pt_u64 *frames, pt_u32 n);
 };
-#define PT_TEXT_UNKNOWN_ID 0xffffffffu /* what `?` is read as: an id that nothing defines */
+#define PT_TEXT_UNKNOWN_ID 0xffffffffu /* what `?` is read as: an id without a definition */
 
 /* "..." with \" \\ and \xNN for what is not printable ASCII or well-formed UTF-8. */
 void pt_text_quote(struct pt_str *out, const char *text);
@@ -34,7 +33,7 @@ void pt_text_quote(struct pt_str *out, const char *text);
  * text. */
 const char *pt_text_unquote(const char *at, struct pt_str *out);
 
-/* The line without its end: "start +duration label name fields". */
+/* The line without its newline: "start +duration label name fields". */
 void pt_text_event(struct pt_str *out, const struct pt_event *event, const char *label,
                    const struct pt_text_names *names);
 

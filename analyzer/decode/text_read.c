@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * text_read.c - Owns: the way from a line of text to an event. Threads: any. Never: trusts the text, which people edit.
+ * text_read.c - Owns: the way from a line of text to an event. Threads: any. Never: trusts the text: people edit it.
  */
 #include "text.h"
 

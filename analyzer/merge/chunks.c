@@ -11,8 +11,8 @@
 
 #include "util/mem.h"
 
-/* Once full, half of the ring has to be free before the reading thread goes on, and a reader that waits wants some
- * chunks at once: waking a thread for each costs more than the chunk, and a CPU is idle meanwhile. */
+/* When the ring was full, the producing thread waits until half of it is free, and a reader waits until there are
+ * several chunks: waking a thread for each chunk costs more than the chunk. */
 enum { CHUNKS = 64, FREE_AGAIN = CHUNKS / 2, WANTED = 4 };
 
 struct pt_chunks {
@@ -23,7 +23,7 @@ struct pt_chunks {
     pthread_cond_t filled, freed;
     pt_u64 written, read[PT_CHUNK_READERS]; /* chunks; UINT64_MAX = does not read */
     bool is_reading[PT_CHUNK_READERS];      /* holds the chunk at `read` */
-    bool is_last;                           /* what is written is all */
+    bool is_last;                           /* no more chunks come */
     int result;
     struct pt_error err;
     struct pt_chunk ring[CHUNKS];
@@ -51,7 +51,7 @@ static pt_u64 n_full(const struct pt_chunks *chunks)
     return chunks->written - slowest;
 }
 
-/* Some reader that waits has what it waits for since the chunk that was written last. */
+/* Has a reader that waits enough chunks now, and had it too few before the last one? */
 static bool has_wanted(const struct pt_chunks *chunks)
 {
     for (pt_u32 i = 0; i < PT_CHUNK_READERS; i++)

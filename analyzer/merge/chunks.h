@@ -17,15 +17,15 @@ struct pt_chunk {
 struct pt_chunks;
 
 /* Takes `from` over and begins to read it, with `note` (NULL = nothing) called for each event in the reading thread;
- * NULL where no thread can be had, and `from` is as it was. Whatever reads
- * events must not use what the sources fill in while they are read (quality figures) before the end. */
+ * NULL when no thread can be started; `from` is unchanged then. Readers must not use what the sources fill in while
+ * they are read (quality figures) before the end. */
 struct pt_chunks *pt_chunks_begin(struct pt_stream *from, void (*note)(struct pt_event *event));
-/* The next one for reader 0 or 1, which gives the one before back; NULL = there are no more. Each reader is one thread;
- * none is more than some chunks behind another. */
+/* The next chunk for reader 0 or 1, which releases the one before; NULL = there are no more. Each reader is one
+ * thread; none is more than a few chunks behind the other. */
 const struct pt_chunk *pt_chunks_next(struct pt_chunks *chunks, pt_u32 reader);
-/* That reader will not come; called before any reads. */
+/* This reader will not read; called before the other one begins. */
 void pt_chunks_without(struct pt_chunks *chunks, pt_u32 reader);
-/* All readers are at their end. -1 when reading ended in an error, which is in err. */
+/* Called when all readers have reached the end. -1 when reading ended in an error, which is in err. */
 int pt_chunks_end(struct pt_chunks *chunks, struct pt_error *err);
 
 #endif

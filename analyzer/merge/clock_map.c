@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * clock_map.c - Owns: the fit of clocks. Threads: one. Never: lets one damaged header move the others in time.
+ * clock_map.c - Owns: the fit of clocks. Threads: one. Never: lets one damaged header change the times of other files.
  */
 #include "clock_map.h"
 
@@ -15,8 +15,8 @@
 
 typedef __int128 wide;
 
-#define FAR_AWAY_NS (30ll * 86400 * 1000000000)  /* no run lasts a month: what is farther off is damage */
-#define REALTIME_KNOWN_NS 1000000000000000000ull /* 2001: earlier means that nobody set the clock */
+#define FAR_AWAY_NS (30ll * 86400 * 1000000000)  /* no run lasts a month: a time farther away is damage */
+#define REALTIME_KNOWN_NS 1000000000000000000ull /* 2001: an earlier time means that the clock was not set */
 
 /* One machine and boot. */
 struct group {
@@ -55,7 +55,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The middle of the rates that single files measured; 0 = none did. */
+/* The median of the rates that single files measured; 0 = no file did. */
 static long double median_slope(const struct pt_clock_file *files, size_t n, const struct group *group)
 {
     long double *slopes = pt_malloc(n * sizeof *slopes);
@@ -72,7 +72,7 @@ static long double median_slope(const struct pt_clock_file *files, size_t n, con
     return median;
 }
 
-/* A file without a second pair, read on the machine and boot that wrote it: take the second pair now. */
+/* A file without a second pair that is read on the machine and boot that wrote it: the second pair is taken now. */
 static long double slope_by_now(const struct group *group)
 {
     char boot_id[64] = "";
@@ -203,7 +203,7 @@ static void map_file(struct pt_clock_file *file, const struct group *group, wide
     const long double mult = ldexpl(rate, PT_SCALE_BITS + (int)h->clock_shift);
     file->scale.mult = mult < 0x1p63L ? (pt_u64)llrintl(mult) : 1ull << 63;
     const wide zero = monotonic_at(group, h, h->clock_base), first = monotonic_at(group, h, h->clock_first.counter);
-    /* The event that made the library open its file began before the first clock pair; but not long before. */
+    /* The event that made the library open its file began shortly before the first clock pair. */
     const wide event = file->first_ticks ? zero + pt_scale_duration(&file->scale, file->first_ticks) : first;
     const wide start = event < first && first - event < 1000000000 ? event : first;
     *ret_zero = zero + group->realtime_offset;

@@ -3,7 +3,7 @@
  * clock_map.h - one timeline from the clocks of all files.
  *
  * Files of one boot share the machine's TSC: one line is fitted through all their clock pairs. Files timed by
- * CLOCK_MONOTONIC join by ns. Other machines join by wall time, which a note says.
+ * CLOCK_MONOTONIC join by ns. Files of other machines join by wall time, and a note says so.
  */
 #ifndef PT_MERGE_CLOCK_MAP_H
 #define PT_MERGE_CLOCK_MAP_H
@@ -20,7 +20,7 @@ struct pt_clock_file {
     pt_i64 last_ns;              /* out: the last clock pair or the end that the header holds */
 };
 
-/* Fills `scale`, `start_ns`, `last_ns` of each file. Sentences about doubt are appended to `notes`, one per line. */
+/* Fills `scale`, `start_ns`, `last_ns` of each file. What is doubtful is appended to `notes`, a sentence per line. */
 void pt_clock_map(struct pt_clock_file *files, size_t n, pt_u64 *ret_start_realtime_ns, struct pt_str *notes);
 
 #endif

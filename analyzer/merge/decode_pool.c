@@ -14,7 +14,7 @@
 #include "util/mem.h"
 
 enum { MAX_WORKERS = 4, MAX_AHEAD = 192 };
-/* Fewer are decoded before a worker has begun. */
+/* Fewer blocks are decoded faster than a worker starts. */
 #ifdef PROFTRACE_THREADS_ALWAYS
 enum { FEW_BLOCKS = 0 };
 #else
@@ -38,7 +38,7 @@ static int by_end(const void *a, const void *b)
     const struct pt_item *x = a, *y = b;
     if (x->end_ns != y->end_ns)
         return x->end_ns < y->end_ns ? -1 : 1;
-    return memcmp(x, y, sizeof *x); /* the same order each time: a window is decoded again */
+    return memcmp(x, y, sizeof *x); /* always the same order: a block may be decoded again for its next window */
 }
 
 static int decode(struct pt_decoder *decoder, const struct pt_decode_source *source, size_t block,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * decode_pool.h - blocks decoded ahead of their turn by a few threads, with a bound on what lies decoded in memory.
+ * decode_pool.h - blocks decoded ahead by a few threads, with a bound on how many decoded blocks are in memory.
  */
 #ifndef PT_MERGE_DECODE_POOL_H
 #define PT_MERGE_DECODE_POOL_H
@@ -24,11 +24,11 @@ struct pt_decode_pool;
 struct pt_decode_pool *pt_decode_pool_new(size_t blocks);
 void pt_decode_pool_free(struct pt_decode_pool *pool);
 
-/* Ask for a block ahead; refused silently when enough lies decoded already. */
+/* Ask for a block ahead; refused silently when enough blocks are decoded already. */
 void pt_decode_pool_ask(struct pt_decode_pool *pool, struct pt_job *job, const struct pt_decode_source *source,
                         size_t block);
-/* A block now: taken from the job when it was asked for, else decoded here. -1 = damaged; the batch is to be given back
- * anyway. */
+/* Get a block: from its job when it was asked for ahead, else decoded here. -1 = damaged; the batch must be given
+ * back also then. */
 int pt_decode_pool_take(struct pt_decode_pool *pool, struct pt_job *job, const struct pt_decode_source *source,
                         size_t block, struct pt_batch **ret_batch);
 void pt_decode_pool_give_back(struct pt_decode_pool *pool, struct pt_batch *batch);

@@ -3,10 +3,10 @@
  * merge.c - Owns: the order of events. Threads: one reads; blocks are decoded ahead by decode_pool.c. Never: goes back
  * in time: an event that would is moved to the end of the one before it in its stream.
  *
- * A tree of losers of sources by (time, source): what has to be looked at for the next one lies on a path that is known
- * before, so that the processor need not wait for one comparison to begin the next. A source whose next block is not
- * decoded yet stands in it with the lower bound from the block's header, and is loaded when its turn comes: processes
- * that live one after another are never in memory together.
+ * A loser tree of the sources by (time, source): the nodes to compare for the next event lie on a path that is known in
+ * advance, so that the processor need not wait for one comparison before it begins the next. A source whose next block
+ * is not decoded yet is in the tree with the lower bound from the block's header, and is loaded when it wins: processes
+ * that run one after another are never in memory together.
  */
 #include "merge.h"
 
@@ -21,8 +21,8 @@
 
 enum { MAX_WHOLE = 512, MIN_WINDOW = 32, ALL_WINDOWS = 4 << 20, NEXT_LINE = 2 };
 
-/* What stands in the tree: a time, and below it the source, as one number; so the processor compares and swaps two
- * without a branch, which nobody could foretell. */
+/* An entry of the tree: time in the high bits and source in the low bits of one number, so that two are compared and
+ * swapped without a branch, which could not be predicted. */
 __extension__ typedef unsigned __int128 pt_entry;
 static const pt_entry NO_MORE = ~(pt_entry)0;
 
@@ -39,7 +39,7 @@ static inline pt_u64 source_of(pt_entry entry)
 struct reader { /* of one source */
     const struct pt_merge_source *in;
     struct pt_batch *batch;           /* NULL = the next block is not loaded */
-    const struct pt_item *item, *end; /* what is left of it */
+    const struct pt_item *item, *end; /* the rest of it */
     bool is_window;                   /* the batch is only events [skip, skip + n) of `total` in its block */
     pt_u32 skip, total;
     size_t block; /* next block to load */
@@ -54,8 +54,8 @@ struct merge {
     struct reader *readers;
     pt_entry *losers; /* [n_leaves]: by node, its children are 2 * node and 2 * node + 1; sources are the leaves */
     size_t n_leaves, n_left;
-    pt_entry first; /* who won against all losers */
-    pt_entry limit; /* the best but the first, who goes on while it is before it */
+    pt_entry first; /* the winner */
+    pt_entry limit; /* the runner-up, where known: the winner can deliver without a replay while it is below */
     size_t n_whole; /* readers that hold a whole batch */
     struct pt_decode_pool *pool;
     struct pt_merge_owner owner;
@@ -63,7 +63,7 @@ struct merge {
     bool filters;
 };
 
-/* The best of the losers that the first one met: no other can be second. */
+/* The best of the losers on the winner's path: no other can be the runner-up. */
 static pt_entry second(const struct merge *m)
 {
     pt_entry best = NO_MORE;
@@ -72,8 +72,9 @@ static pt_entry second(const struct merge *m)
     return best;
 }
 
-/* The first one's key has grown: let it play against those on its path. Who wins twice in a row may go on for long, and
- * is told until when; else finding that out would cost as much as playing. */
+/* Replay the winner's path after its key has grown. A source that wins twice in a row may win many times, so the
+ * runner-up is kept as a limit, up to which it delivers without a replay; for all other sources finding the
+ * runner-up would cost as much as the replay. */
 static void replay(struct merge *m, pt_entry winner)
 {
     const pt_u64 source = source_of(m->first);
@@ -93,7 +94,7 @@ static void remove_first(struct merge *m)
     replay(m, NO_MORE);
 }
 
-/* Skip blocks that lie behind the filter's end as a whole; false when none is left. */
+/* Skip blocks that lie wholly after the filter's end; false when none is left. */
 static bool has_block(const struct merge *m, struct reader *r)
 {
     const struct pt_slot_stream *stream = r->in->from.stream;
@@ -114,8 +115,8 @@ static pt_i64 lower_bound_ns(const struct reader *r)
     return first > r->floor_ns ? first : r->floor_ns;
 }
 
-/* Ten thousand threads that run at once would hold ten thousand batches of 160 KiB: beyond some hundred, a reader keeps
- * a few of its events and decodes the block again for the next few. */
+/* Ten thousand threads that ran at once would hold ten thousand batches of 160 KiB. Beyond some hundred, a reader
+ * keeps only a window of events, and decodes the block again for the next window. */
 static void keep_window(struct merge *m, struct reader *r)
 {
     struct pt_batch *whole = r->batch;
@@ -132,7 +133,7 @@ static void keep_window(struct merge *m, struct reader *r)
     pt_decode_pool_give_back(m->pool, whole);
 }
 
-/* False when more of the block lies behind the window: `block` is then to be loaded again. */
+/* False when the block has more events after the window: it must be loaded again then. */
 static bool drop_batch(struct merge *m, struct reader *r)
 {
     const bool was_window = r->is_window;
@@ -167,7 +168,7 @@ static void load(struct merge *m, struct reader *r)
         keep_window(m, r);
     else
         m->n_whole++;
-    /* A block that is decoded again while its process still writes may have become shorter. */
+    /* A block that is decoded a second time while its process still writes may have become shorter. */
     const pt_u32 seen = r->is_window ? 0 : r->skip;
     r->end = r->batch->items + r->batch->n;
     r->item = seen < r->batch->n ? r->batch->items + seen : r->end;
@@ -182,8 +183,8 @@ static inline pt_i64 key_of(const struct reader *r)
     return end > r->floor_ns ? end : r->floor_ns;
 }
 
-/* The first one's batch is used up or not there: bring the next block's bound, or the block itself, or take the source
- * out. */
+/* The winner's batch is used up, or not loaded: enter the bound of the next block, or load the block, or remove the
+ * source. */
 static void advance_block(struct merge *m, struct reader *r)
 {
     if (!r->batch) {
@@ -204,7 +205,7 @@ static void advance_block(struct merge *m, struct reader *r)
         remove_first(m);
 }
 
-/* A call that CUPTI told of is the event of the thread that made it. */
+/* A call that CUPTI reported belongs to the thread that made it. */
 static void set_caller(const struct merge *m, struct pt_event *event)
 {
     const pt_u32 tid = event->desc->id == PT_EV_cuda_call ? pt_event_as(event, cuda_call)->tid : 0;
@@ -228,7 +229,7 @@ static inline void fill(const struct merge *m, const struct reader *r, const str
         set_caller(m, event);
 }
 
-/* Where all categories are wanted there is nothing to ask each event. */
+/* When all categories are wanted, events need not be tested one by one. */
 static bool leaves_out_some(const struct pt_filter *f)
 {
     for (pt_u32 row = 0; row < PT_ROW__COUNT; row++)
@@ -263,7 +264,8 @@ static int next(struct pt_stream *self, struct pt_event *ret_event, struct pt_er
             continue;
         }
         fill(m, r, r->item++, key, ret_event);
-        __builtin_prefetch(r->item + NEXT_LINE); /* with a hundred sources the CPU does not guess it */
+        __builtin_prefetch(r->item +
+                           NEXT_LINE); /* with a hundred sources the processor's own prefetcher does not find it */
         r->floor_ns = key;
         if (!m->filters || passes(&m->filter, ret_event))
             return 1;
@@ -291,7 +293,7 @@ static void close_merge(struct pt_stream *self)
     free(m);
 }
 
-/* Every node's winner into `winners`, whose upper half are the leaves; returns the losers. */
+/* Fill `winners`, whose upper half are the leaves, with the winner of every node; returns the losers. */
 static pt_entry *play_all(pt_entry *winners, size_t n_leaves)
 {
     pt_entry *losers = pt_calloc(n_leaves, sizeof *losers);

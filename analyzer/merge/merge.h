@@ -19,7 +19,7 @@ struct pt_merge_source {
     size_t first_block, end_block; /* of the stream */
 };
 
-/* What the merge must ask its owner. */
+/* What the merge asks its owner for. */
 struct pt_merge_owner {
     struct pt_thread *(*thread)(struct pt_process *process, pt_u32 slot, pt_u32 life);
     /* A block turned out to be damaged; events of unknown kinds were skipped. */

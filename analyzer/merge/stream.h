@@ -25,8 +25,8 @@ struct pt_filter {
     pt_u32 pid;               /* 0 = all */
     pt_i64 min_duration_ns;
     const char *stage; /* NULL = all */
-    bool
-        as_stored; /* calls that CUPTI told of stay with the slot that holds them, not with the thread that made them */
+    bool as_stored; /* calls that CUPTI reported stay with the slot that holds them, not with the thread that made them
+                     */
 };
 
 static inline void pt_stream_closep(struct pt_stream **stream)
