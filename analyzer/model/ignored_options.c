@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ignored_options.c - Owns: what is said of options that a traced process was given and did not understand. Threads:
- * one, while the session is opened. Never: takes the words of a file for well-formed.
+ * ignored_options.c - Owns: the notes on options that a traced process was given and did not understand. Threads: one,
+ * while the session is opened. Never: assumes that the text in a file is well-formed.
  */
 #include "ignored_options.h"
 

@@ -7,7 +7,8 @@
 
 #include "session_types.h"
 
-/* What was set for it and had no effect, as notes of its session; once for all processes that were given the same. */
+/* Adds a note to the session for each option that had no effect; one note for all processes that were given the
+ * same. */
 void pt_process_note_ignored_options(const struct pt_process *process, struct pt_session *session);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * labels.c - Owns: short names of processes and threads that are unique in a session. Threads: any, after
- * pt_labels_new.
+ * pt_labels_new. Never: gives two of them one name.
  */
 #include "labels.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * layers.c - Owns: the proof that a layer was not recorded: the library does not know its events, or the user switched
- * it off. Threads: one, while the session is opened.
+ * it off. Threads: one, while the session is opened. Never: takes a layer without events for one that was not recorded.
  */
 #include "layers.h"
 
@@ -12,7 +12,7 @@
 static const struct {
     const char *name;
     pt_u32 option;
-    pt_u16 row; /* that every library has which knows the layer */
+    pt_u16 row; /* an event that every library with this layer has */
 } layers[PT_LAYER__COUNT] = {
     [PT_LAYER_IO] = {"io", PT_OPTION_IO, PT_ROW_io_read},
     [PT_LAYER_STDIO] = {"stdio", PT_OPTION_STDIO, PT_ROW_stdio_read},

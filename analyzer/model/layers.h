@@ -9,7 +9,7 @@
 
 struct pt_schema;
 
-/* What can be switched off by itself, or may be younger than the library that recorded. */
+/* A family of calls that can be switched off by itself, or may be newer than the library that recorded. */
 enum pt_layer { PT_LAYER_IO, PT_LAYER_STDIO, PT_LAYER_LOCKS, PT_LAYER_WAITS, PT_LAYER_NET, PT_LAYER__COUNT };
 
 /* "locks"; as in the library's options. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * names.c - Owns: what ids stand for: strings, stacks, modules, absolute paths. Threads: any for strings and channels,
+ * names.c - Owns: the strings, stacks, modules and absolute paths behind ids. Threads: any for strings and channels,
  * one at a time for all else (caches fill as names are asked for). Never: follows parents in a circle: a parent stands
  * before its child in the session.
  */
@@ -53,7 +53,7 @@ void pt_process_fill_names(struct pt_process_data *data)
                                                          : NULL;
         if (map) {
             uint64_t *place = pt_map_at(map, def->id);
-            *place = *place ? *place : (uintptr_t)def; /* an id that comes twice: the first one has it */
+            *place = *place ? *place : (uintptr_t)def; /* of an id that is defined twice, the first definition counts */
         } else if (def->type == PT_DEF_MODULE) {
             add_module(data, def);
         }
@@ -67,8 +67,8 @@ static const struct pt_process *inherited_from(const struct pt_process *process)
     return parent && process->parent_trace_id && parent->trace_id == process->parent_trace_id ? parent : NULL;
 }
 
-/* A definition by id, here or where the id was inherited; what a parent defined after the fork is not what the child
- * meant. */
+/* A definition by id, here or where the id was inherited; a definition that the parent made after the fork does not
+ * count for the child. */
 static const struct pt_definition *find(const struct pt_process *process, pt_u32 id, bool is_stack,
                                         const struct pt_process **ret_owner)
 {
@@ -92,7 +92,7 @@ static const char *find_string(const struct pt_process *process, pt_u32 id)
     return def ? (const char *)def->payload : NULL;
 }
 
-/* Several threads may ask at once: the first one's table is taken. */
+/* Several threads may make the table at once: the first one is kept. */
 static struct pt_texts *texts_of(struct pt_process_data *data)
 {
     struct pt_texts *texts = __atomic_load_n(&data->texts, __ATOMIC_ACQUIRE), *none = NULL;
@@ -200,7 +200,7 @@ const struct pt_module *pt_process_module(const struct pt_process *process, pt_u
             if (m->since_ns <= at_ns && (!best || m->since_ns >= best->since_ns))
                 best = m;
         }
-        /* A module is noticed some time after it was mapped: an earlier address in it is still its own. */
+        /* A module is recorded some time after it was mapped: an earlier address in its range belongs to it, too. */
         if (best || any)
             return best ? best : any;
     }
@@ -209,7 +209,7 @@ const struct pt_module *pt_process_module(const struct pt_process *process, pt_u
 
 /* ---- absolute paths ---- */
 
-/* n directories and n names make n * n paths: beyond this, a name is shown as the program gave it. */
+/* n directories and n names make n * n paths: beyond this limit, a name is shown as the program gave it. */
 enum { MAX_PATHS_BYTES = 128 << 20 };
 
 static bool is_absolute(const char *path)
@@ -217,8 +217,7 @@ static bool is_absolute(const char *path)
     return path[0] == '/';
 }
 
-/* "tcp 127.0.0.1:80", "unix /run/x", "udp bound [::]:53", "tcp socket": what preload/core/names/socket_name.h calls
- * sockets.
+/* "tcp 127.0.0.1:80", "unix /run/x", "udp bound [::]:53", "tcp socket": the forms of preload/core/names/socket_name.h.
  */
 static bool is_socket(const char *path)
 {
@@ -233,7 +232,7 @@ static bool is_socket(const char *path)
     return false;
 }
 
-/* Not a path of the file system: pipe:[1], socket:[2], anon_inode:[eventfd], and sockets by their other side. */
+/* Not a path of the file system: pipe:[1], socket:[2], anon_inode:[eventfd], and sockets, named by their other end. */
 static bool is_pseudo(const char *path)
 {
     if (is_socket(path))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * names.h - what the ids of a process stand for: strings, stacks, modules, absolute paths.
+ * names.h - the strings, stacks, modules and absolute paths behind the ids of a process.
  */
 #ifndef PT_MODEL_NAMES_H
 #define PT_MODEL_NAMES_H
@@ -13,7 +13,7 @@ struct pt_process_data;
  * files. */
 const char *pt_process_string(const struct pt_process *process, pt_u32 id);
 
-/* What is at the other end of a descriptor, as far as its name tells; of an id 0 and of unknown ones: a file. */
+/* What is at the other end of a descriptor, by its name; id 0 and unknown ids count as files. */
 enum pt_channel { PT_CHANNEL_FILE, PT_CHANNEL_LOCAL /* pipe, socketpair, unix socket */, PT_CHANNEL_NETWORK };
 enum pt_channel pt_channel_of_path(const char *path);
 enum pt_channel pt_process_channel(const struct pt_process *process, pt_u32 id);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * notes.c - Owns: the list of a session's notes. Threads: one at a time.
+ * notes.c - Owns: the list of a session's notes. Threads: one at a time. Never: judges whether a note is true.
  */
 #include "notes.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * process.c - Owns: what a process is, from its file's header, text and streams. Threads: one, while the session is
- * opened.
+ * opened. Never: takes a damaged number for a true one.
  */
 #include "process.h"
 
@@ -50,7 +50,7 @@ static void fill_header(struct pt_process *p, const struct pt_file_header *h)
     p->world_size = h->world_size <= INT32_MAX ? h->world_size : 0;
 }
 
-/* Events that were counted as not stored. A missing name or an uncompressed block is no lost event. */
+/* Events that were counted as not stored. A missing name or an uncompressed block is not a lost event. */
 static pt_u64 sum_drops(const pt_u64 *drops)
 {
     pt_u64 sum = 0;
@@ -88,9 +88,9 @@ static void fill_quality(struct pt_process *p)
     q->truncated = file->truncated;
     q->is_area_cut = file->is_area_cut;
     q->dropped = sum_drops(q->drops);
-    /* What found no space went through the same count as what was recycled later. */
+    /* Events without space were counted like those that were overwritten later. */
     q->overwritten = missing > no_space ? missing - no_space : 0;
-    /* Of a file without its tail nobody can say that the ring was reused: what is missing may have lain there. */
+    /* In a file without its tail, missing events prove no overwriting: they may have been in the tail. */
     if (q->truncated) {
         q->cut_bytes = file->header.file_bytes > file->bytes ? file->header.file_bytes - file->bytes : 0;
         q->corrupt_events = pt_sum(q->corrupt_events, q->overwritten);

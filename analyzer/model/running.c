@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * running.c - Owns: the proof that a process is still alive: it is on this machine and has its trace file mapped, which
- * no later process of the same number has. Threads: one. Never: takes a number alone for the process.
+ * a later process with the same pid has not. Threads: one. Never: takes an equal pid alone for the same process.
  */
 #include "running.h"
 
@@ -16,7 +16,7 @@
 
 static bool has_mapped(pt_u32 pid, const char *trace_path)
 {
-    enum { LONGEST_LINE = 4096 + 100 }; /* a longer one is not ours: it counts as two */
+    enum { LONGEST_LINE = 4096 + 100 }; /* a longer one is none of ours: it is read as two lines */
     char name[32], line[LONGEST_LINE];
     snprintf(name, sizeof name, "/proc/%u/maps", pid);
     PT_AUTO(pt_fclosep) FILE *maps = fopen(name, "re");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * running.h - which processes of a run are still alive: their report is about what they did until now.
+ * running.h - which processes of a run are still alive: the report covers what they did until now.
  */
 #ifndef PT_MODEL_RUNNING_H
 #define PT_MODEL_RUNNING_H

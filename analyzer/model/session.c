@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * session.c - Owns: the life of a session: files found, opened, put on one clock, made into processes. Threads: one
- * opens and closes; afterwards read-only but for the caches behind names. Never: fails for one bad file among good
- * ones.
+ * opens and closes; afterwards read-only but for the caches behind names. Never: fails because of one bad file among
+ * good ones.
  */
 #include "session.h"
 
@@ -25,7 +25,7 @@ struct file_list {
     PT_VEC(struct pt_trace_file *);
 };
 
-/* Killed at their start: no damage, and in a storm of processes no line for each. */
+/* Processes killed at their start: no damage, and with many of them not a line for each. */
 static void note_blank(struct pt_session *session, size_t n)
 {
     if (n == 1)
@@ -59,7 +59,7 @@ static void open_files(struct pt_session *session, const struct pt_run_files *ru
     note_blank(session, n_blank);
 }
 
-/* Processes that found no room for a trace file left only a count behind. */
+/* Of processes that found no room for a trace file, only their number is known. */
 static void note_refused(struct pt_session *session)
 {
     PT_AUTO(pt_freep) char *path = pt_asprintf("%s/" PT_SESSION_FILE, session->path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * session.h - a run as analyses and renderers see it: opened and closed here, with all that can be asked of it.
+ * session.h - a run as analyses and renderers see it: opened and closed here.
  *
  * Built by pt_session_open from the headers, thread areas and definitions of all *.ptr files of a run, without touching
  * the events. Read-only afterwards (except lazily filled caches inside), shared by analyses and renderers.

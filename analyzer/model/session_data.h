@@ -21,12 +21,12 @@ struct pt_slot_heap {
     struct pt_heap_totals totals;
 };
 
-/* By string id, where ids are small: what is asked for with nearly every event is found with one look. A byte for the
- * channel beside the text: that is asked for most often, and 64 of them share a cache line. */
+/* By string id, for small ids: nearly every event asks for it, so it is found in one step. The channel has a byte of
+ * its own: it is asked for most often, and 64 of them share a cache line. */
 enum { PT_MOST_TEXTS = 65536 };
 struct pt_texts {
     const char *text[PT_MOST_TEXTS];
-    pt_u8 channel[PT_MOST_TEXTS]; /* plus 1; 0 = nobody asked */
+    pt_u8 channel[PT_MOST_TEXTS]; /* plus 1; 0 = not asked for yet */
 };
 
 struct pt_process_data {
@@ -38,7 +38,7 @@ struct pt_process_data {
     struct pt_map stacks;   /* id -> struct pt_definition */
     struct pt_map frames;   /* id -> struct pt_frames, made when asked for */
     struct pt_map paths;    /* dir id << 32 | path id -> interned absolute path */
-    struct pt_texts *texts; /* those that were asked for; NULL = none was */
+    struct pt_texts *texts; /* those that were asked for; NULL = none yet */
     struct pt_arena arena;
     struct {
         PT_VEC(const struct pt_definition *);

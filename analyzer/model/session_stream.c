@@ -23,7 +23,7 @@ static void count_damage(struct pt_quality *q, const struct pt_block_ref *ref)
 
 static void damaged(struct pt_process *process, const struct pt_block_ref *ref)
 {
-    /* A second pass over the same session meets the same block again. */
+    /* A second pass over the same session reads the same block again. */
     struct pt_process_data *data = pt_process_data_of(process);
     uint64_t *seen = pt_map_at(&data->damaged_blocks, pt_block_ref_offset(ref));
     if (*seen)

@@ -39,7 +39,7 @@ struct pt_module {
     const char *path;
     pt_u8 build_id[64];
     pt_u32 build_id_bytes;
-    bool python_known;               /* looked for already: see python.h */
+    bool python_known;               /* it was looked for: see python.h */
     pt_u64 python_start, python_end; /* CPython's state in memory; equal = it is not here */
 };
 
@@ -58,8 +58,8 @@ struct pt_quality {
     pt_u64 corrupt_blocks, corrupt_events, corrupt_definitions;
     bool truncated;       /* the file is shorter than its header says */
     bool is_area_cut;     /* within the counters of a thread */
-    pt_u64 cut_bytes;     /* what its tail had */
-    pt_u32 cut_processes; /* of a session: whose files are */
+    pt_u64 cut_bytes;     /* bytes that are missing at its end */
+    pt_u32 cut_processes; /* of a session: processes whose files are truncated */
 };
 
 struct pt_process {
@@ -98,10 +98,10 @@ struct pt_process {
     pt_u32 n_untraced;
     struct pt_quality quality;
     pt_u64 locks_seen[16]; /* address of a lock, plus 1 when it is the GIL: see python.h */
-    pt_u8 worker_seen;     /* whether it is a worker, plus 1: see facts/workers.h; 0 = nobody asked */
+    pt_u8 worker_seen;     /* whether it is a worker, plus 1: see facts/workers.h; 0 = not asked for yet */
 };
 
-/* Whether its counters lay in the part of its file that is missing. */
+/* Whether its counters were in the missing end of its file. */
 static inline bool pt_process_lacks_counters(const struct pt_process *process)
 {
     return process->quality.truncated && (!process->n_threads || process->quality.is_area_cut);
@@ -115,7 +115,7 @@ struct pt_session {
     struct pt_process **processes; /* by start time, ties by pid */
     pt_u32 n_processes;
     struct pt_quality quality; /* sum */
-    char **notes;              /* sentences on trust: clocks joined by guess, foreign files skipped ... */
+    char **notes; /* sentences that say how far to trust it: clocks joined by guess, foreign files skipped ... */
     pt_u32 n_notes;
 };
 

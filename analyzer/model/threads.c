@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads.c - Owns: threads, and the exact totals of each: the banked table of its slot, plus records that the bank
- * does not cover yet, minus what the lives before it had counted. Threads: one, while the session is opened.
+ * threads.c - Owns: threads, and the exact totals of each: the totals in the current bank of its slot, plus records
+ * that the bank does not cover yet, minus the totals of earlier threads of the slot. Threads: one, while the session is
+ * opened. Never: counts an event twice.
  */
 #include "threads.h"
 
@@ -322,7 +323,7 @@ struct pt_thread *pt_process_thread(struct pt_process *process, pt_u32 slot, pt_
         else
             high = middle;
     }
-    /* Beyond the limit of threads a life has no entry of its own: its neighbour stands for it. */
+    /* Beyond the limit of threads a life has no entry of its own: its events go to the nearest entry of the slot. */
     if (low == process->n_threads)
         low = process->n_threads - 1;
     return process->n_threads ? &process->threads[low] : NULL;
@@ -335,7 +336,7 @@ static bool lived(const struct pt_thread *thread, pt_u32 tid, pt_i64 at_ns)
 
 struct pt_thread *pt_process_thread_by_tid(struct pt_process *process, pt_u32 tid, pt_i64 at_ns)
 {
-    struct pt_process_data *data = pt_process_data_of(process); /* most questions are about one thread */
+    struct pt_process_data *data = pt_process_data_of(process); /* most calls ask for the same thread as before */
     if (data->last_asked < process->n_threads && lived(&process->threads[data->last_asked], tid, at_ns))
         return &process->threads[data->last_asked];
     struct pt_thread *found = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tree.c - Owns: who started whom. Threads: one, while the session is opened. Never: makes a cycle: a parent always
- * stands before its children in the session's order.
+ * tree.c - Owns: which process started which. Threads: one, while the session is opened. Never: makes a cycle: a parent
+ * always stands before its children in the session's order.
  */
 #include "tree.h"
 
@@ -36,15 +36,16 @@ static struct pt_process *latest_with_pid(const struct pt_map *newest, struct pt
             continue;
         if (must_be_execed)
             return p->state == PT_PROCESS_EXECED ? p : NULL;
-        /* Alive when the child began, or so nearly that clocks cannot tell; a killed process has no sure end. */
+        /* Alive when the child began, within the precision of the clocks; the end of a killed process is not known
+         * exactly. */
         if (p->state == PT_PROCESS_LIVE || p->end_ns + 1000000 >= child->start_ns)
             return p;
     }
     return NULL;
 }
 
-/* A process that names no stage belongs to its parent's, and one whose parent was not traced to that of the run's first
- * process: without the launcher a run is one stage, named by its command. */
+/* A process without a stage name belongs to its parent's stage, and one whose parent was not traced to the stage of
+ * the run's first process. Without the launcher a run is one stage, named by its command. */
 static void inherit_stage(const struct pt_session *session, struct pt_process *p)
 {
     const struct pt_process *from = p->previous_image ? p->previous_image : p->parent;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tree.h - who started whom.
+ * tree.h - which process started which.
  */
 #ifndef PT_MODEL_TREE_H
 #define PT_MODEL_TREE_H

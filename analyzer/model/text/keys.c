@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * text/keys.c - Owns: key=value pairs of a line of text. Threads: any.
+ * text/keys.c - Owns: key=value pairs of a line of text. Threads: any. Never: reads beyond the line.
  */
 #include "keys.h"
 
@@ -19,7 +19,7 @@ static const char *list_end(const char *at)
             if (*at == '\\' && at[1])
                 at++;
         if (!*at)
-            return NULL; /* a text that does not end: one step more would be behind the line */
+            return NULL; /* a text without an end: one step more would leave the line */
     }
     return *at == ']' ? at + 1 : NULL;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * text/process_lines.c - Owns: what each kind of line adds to a process that is being assembled. Threads: one.
+ * text/process_lines.c - Owns: what each kind of line adds to a process that is being assembled. Threads: one. Never:
+ * makes up what a line does not say, but for totals and heap counters, which follow from the events.
  */
 #include "process_lines.h"
 
@@ -17,7 +18,7 @@
 #include "model/layers.h"
 #include "util/str.h"
 
-/* CLOCK_MONOTONIC at instant 0 of an assembled session: any value does that leaves room before it. */
+/* CLOCK_MONOTONIC at instant 0 of an assembled session: any value that leaves room before it. */
 #define EPOCH_NS 1000000000000ull
 #define LATEST_NS (1ll << 50) /* 13 days: ticks of a file have 52 bits */
 
@@ -113,7 +114,7 @@ static pt_u32 options_of(const struct pt_keys *keys)
     return on;
 }
 
-/* Numbers of the header by their keys; what a line does not give stays as it is. */
+/* Numbers of the header by their keys; a number without a key in the line is unchanged. */
 static int set_numbers(struct pt_file_header *header, const struct pt_keys *keys, struct pt_error *err)
 {
 #define NUMBER(key, member)                                                                                            \
@@ -138,12 +139,13 @@ static int set_numbers(struct pt_file_header *header, const struct pt_keys *keys
             continue;
         if (pt_keys_number(keys, numbers[i].key, 0, &number, err) < 0)
             return -1;
-        memcpy((char *)header + numbers[i].offset, &number, numbers[i].bytes); /* the low bytes: we are on x86-64 */
+        memcpy((char *)header + numbers[i].offset, &number,
+               numbers[i].bytes); /* the low bytes: x86-64 is little-endian */
     }
     return 0;
 }
 
-/* What a line does not give is unknown: 0 where a rank is stored plus 1. */
+/* A value that the line does not give is unknown: 0 where a rank is stored plus 1. */
 static int set_ranks(struct pt_file_header *header, const struct pt_keys *keys, struct pt_error *err)
 {
     const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * text/read.c - Owns: the way from a session's text to trace files. Threads: one. Never: guesses: a line that is wrong
- * is named with its number.
+ * text/read.c - Owns: the way from a session's text to trace files. Threads: one. Never: guesses: for a wrong line the
+ * error has its number.
  */
 #include "read.h"
 
@@ -198,7 +198,8 @@ static int save(struct reader *r, const char *output, struct pt_error *err)
     return 0;
 }
 
-/* The next line without its end: 1, or 0 at the end of the file. Not getline: one endless line would take all memory.
+/* The next line without its end: 1, or 0 at the end of the file. Not getline, with which one endless line would take
+ * all memory.
  */
 static int next_line(FILE *in, struct pt_str *line, struct pt_error *err)
 {

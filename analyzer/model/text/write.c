@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * text/write.c - Owns: the order and the lines of a session's text. Threads: one.
+ * text/write.c - Owns: the order and the lines of a session's text. Threads: one. Never: writes what read.c would not
+ * read back as the same.
  */
 #include "write.h"
 
