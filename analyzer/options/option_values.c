@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * option_values.c - Owns: what the library accepts as the value of an option, to the letter. Threads: main only. Never:
- * changes the environment, calls what has an effect wrong.
+ * option_values.c - Owns: the check of options in the environment, by exactly the rules of the library. Threads: main
+ * only. Never: changes the environment; reports an option that has an effect.
  */
 #include "option_values.h"
 
@@ -114,7 +114,7 @@ static void name_variable(const struct pt_option *option, char ret_name[MOST_NAM
     ret_name[i] = 0;
 }
 
-/* Names that are near to none of ours belong to somebody else. */
+/* A name that is similar to none of ours belongs to another program. */
 static void check_name(const char *name, pt_option_warning *warn, void *context)
 {
     char texts[PT_N_OPTIONS][MOST_NAME_BYTES];

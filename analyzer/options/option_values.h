@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * option_values.h - what is set in the environment and yet has no effect: the library has no voice to say so.
+ * option_values.h - options in the environment that have no effect: the launcher reports them, because the library
+ * prints nothing.
  */
 #ifndef PT_OPTIONS_OPTION_VALUES_H
 #define PT_OPTIONS_OPTION_VALUES_H

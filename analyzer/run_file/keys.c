@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_file/keys.c - Owns: the table of keys. Threads: any.
+ * run_file/keys.c - Owns: the table of keys. Threads: any. Never: knows a key that is not in run_file.def.
  */
 #include "keys.h"
 

@@ -79,7 +79,7 @@ static void read_resources(const cJSON *object, const struct pt_run_key *key, vo
         read_part(member(resources, pt_resources[i].id), PT_RUN_RESOURCE, &stage->resources[i]);
 }
 
-/* `n` numbers; what is missing or null is NAN. NULL = there is no such array. */
+/* `n` numbers; missing ones and null are NAN. NULL = there is no such array. */
 static double *numbers(const cJSON *object, const char *key, pt_u32 n)
 {
     const cJSON *array = member(object, key);
@@ -114,7 +114,7 @@ static void read_object(const cJSON *object, const struct pt_run_key *key, void 
     read_part(inside, key->inside, fields);
 }
 
-/* Without its name an item is none. */
+/* An item without its name is skipped. */
 static bool is_named(const cJSON *item, enum pt_run_part part)
 {
     for (const struct pt_run_key *key = pt_run_first_key(part); key; key = pt_run_next_key(key))
@@ -173,7 +173,7 @@ static int read_text_of(const char *path, struct pt_str *content, struct pt_erro
     return pt_fail_code(err, 3, "%s: %s", path, strerror(errno));
 }
 
-/* Two bytes of an array ("0,") take eighty in memory once parsed. */
+/* Two bytes of an array ("0,") take eighty bytes of memory when parsed. */
 static bool has_too_many_values(const struct pt_str *content)
 {
     size_t values = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_file.h - run.json: what the launcher knew about a run and each of its stages, which no trace file can tell. The
+ * run_file.h - run.json: what only the launcher knows about a run and each of its stages; no trace file has it. The
  * launcher fills this and write.h writes it; read.h gives it back. The command of `proftrace run` is a run of one
  * stage.
  *
@@ -56,7 +56,7 @@ struct pt_run_quality {
     const char *reason; /* why the value is not known */
 };
 
-/* From where on the use of a resource becomes a finding. */
+/* The thresholds above which the use of a resource becomes a finding. */
 struct pt_run_thresholds {
     double cpu_percent, memory_percent, disk_percent, sustained_s;
 };

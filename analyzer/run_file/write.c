@@ -57,7 +57,7 @@ typedef void write_function(struct pt_json *json, const struct pt_run_key *key, 
 
 static void write_part(struct pt_json *json, enum pt_run_part part, const void *fields);
 
-/* Three decimals are more than any of it is exact to. */
+/* Three decimals: no value is more exact than that. */
 static double rounded(double value)
 {
     return round(value * 1000) / 1000;
