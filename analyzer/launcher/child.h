@@ -33,7 +33,7 @@ pid_t pt_child_start(const struct pt_child *child, const struct pt_inherited *in
 /* Replace ourselves by the command; returns only when that failed. */
 int pt_child_become(const char *path, char **argv, char **environment, struct pt_error *err);
 
-/* What a wait status means to a shell, and as text: "exit 0", "signal 9 (SIGKILL)". */
+/* The exit code that a shell gives a wait status, and the status as text: "exit 0", "signal 9 (SIGKILL)". */
 int pt_status_exit_code(int wait_status);
 static inline bool pt_status_is_success(int wait_status)
 {

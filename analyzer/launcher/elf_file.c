@@ -41,7 +41,7 @@ static const Elf64_Phdr *find_segment(const struct elf_file *elf, Elf64_Word typ
     return NULL;
 }
 
-/* Where in the file an address of the program lies; 0 = nowhere. */
+/* The file offset of an address of the program; 0 = it is not in the file. */
 static Elf64_Off offset_of(const struct elf_file *elf, Elf64_Addr address)
 {
     for (int i = 0; i < elf->n_segments; i++) {
@@ -52,7 +52,7 @@ static Elf64_Off offset_of(const struct elf_file *elf, Elf64_Addr address)
     return 0;
 }
 
-/* Runtimes that refuse to start, or miss errors, when another library stands before them. */
+/* Runtimes that refuse to start, or miss errors, when another library is loaded before them. */
 static bool is_sanitizer(const char *library)
 {
     static const char *const names[] = {"libasan.so",       "libtsan.so",       "libmsan.so",       "libhwasan.so",

@@ -52,7 +52,7 @@ static bool is_ours(const char *path, size_t length)
            (length == name_length || path[length - name_length - 1] == '/');
 }
 
-/* The user's libraries in their order, then ours: allocators and sanitizers that must come first stay first. */
+/* The user's libraries in their order, then ours: allocators and sanitizers that must be first stay first. */
 static char *preload_list(const char *users, const char *ours)
 {
     char *list = malloc(strlen(users) + strlen(ours) + 2);

@@ -18,7 +18,7 @@ struct pt_environment_request {
     const char *session;            /* NULL = no session either: nothing of ours */
     const char *heap;               /* NULL = as inherited */
     const char *stage;              /* NULL = as inherited */
-    const struct pt_variable *more; /* set before ours, so that ours hold */
+    const struct pt_variable *more; /* set before ours, so that ours win */
     size_t n_more;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * git_head.c - Owns: nothing. Threads: main only. Never: runs git, follows more than one level of reference, trusts
- * what stands in the files to be a commit before it looks like one.
+ * git_head.c - Owns: nothing. Threads: main only. Never: runs git, follows more than one level of reference, takes a
+ * text for a commit that does not have the form of one.
  */
 #include "git_head.h"
 
@@ -24,7 +24,7 @@ static bool take_commit(const char *text, char commit[PT_GIT_COMMIT_BYTES])
     return true;
 }
 
-/* Branches that were not moved since the last `git gc` stand in one file. */
+/* Branches that have not changed since the last `git gc` are in one file. */
 static bool packed_commit(const char *folder, const char *reference, char commit[PT_GIT_COMMIT_BYTES])
 {
     char path[PATH_MAX], line[1024];

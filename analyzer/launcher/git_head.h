@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * git_head.h - the commit that is checked out where a run was started: so that two reports can be told apart later.
+ * git_head.h - the commit that is checked out where a run was started, so that two reports can be distinguished later.
  */
 #ifndef PT_LAUNCHER_GIT_HEAD_H
 #define PT_LAUNCHER_GIT_HEAD_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * launch.c - Owns: the launcher's one loop: signals, the child's changes of state, samples, the output that is passed
- * through, the end of a tree that must not go on. Threads: main only. Never: writes to the child's stdin, stdout or
+ * through, the end of a process tree that must stop. Threads: main only. Never: writes to the child's stdin, stdout or
  * stderr.
  */
 #include "launch.h"
@@ -26,11 +26,11 @@
 /* CPU time is counted in ticks of 10 ms: a sample over less says nothing. */
 #define LAST_SAMPLE_MIN_NS 100000000u
 
-/* A look at many processes costs more: then look less often, so that all of it, the occasional PSS too, stays below 0.5
- * % of one core. */
+/* Sampling many processes costs more: then it is done less often, so that the sum, with the occasional PSS, stays
+ * below 0.5 % of one core. */
 #define COST_FACTOR 350
 
-/* A reader of our stdout that stands still must not keep us for ever once the stage has ended. */
+/* A reader of our stdout that does not read must not keep us for ever after the stage has ended. */
 #define DRAIN_PATIENCE_NS 10000000000u
 
 #define PROGRESS_NS 10000000000u
@@ -61,7 +61,7 @@ struct watch {
 
 /* ---- samples ---- */
 
-/* Without perf events, threads are known when somebody looks at them. */
+/* Without perf events, the profile learns of processes only from this scan. */
 static void see_threads(const struct watch *watch)
 {
     struct pt_cpu_profile *profile = watch->launch->cpu_profile;
@@ -89,7 +89,7 @@ static void take_sample(struct watch *watch)
     pt_status_line_values(watch->launch->status_line, &values);
 }
 
-/* If we are killed, what was told last is all that is known. */
+/* If we are killed, the progress that was written last is all that remains. */
 static void tell_progress(struct watch *watch)
 {
     const pt_u64 now = pt_monotonic_ns(), before = pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -142,7 +142,7 @@ static bool reap_ended(struct watch *watch)
     return true;
 }
 
-/* Wait for whatever changed. Orphans come to us because we are the subreaper. */
+/* Wait for children that ended or changed. Orphans are ours to wait for, because we are the subreaper. */
 static void reap(struct watch *watch)
 {
     while (reap_ended(watch))
@@ -301,12 +301,12 @@ static void drain(struct watch *watch)
     while (output && !pt_output_drain(output, pt_monotonic_ns()) && pt_monotonic_ns() < patience_ns &&
            watch->result->how == how) {
         wait_for_something(watch);
-        /* One that is only slow gets everything, unless somebody is tired of waiting. */
+        /* A reader that is only slow gets everything, unless the user interrupts. */
         if (output->passed_bytes != passed_bytes && how == PT_LAUNCH_ENDED)
             patience_ns = pt_monotonic_ns() + DRAIN_PATIENCE_NS;
         passed_bytes = output->passed_bytes;
     }
-    loop(watch); /* asked to end meanwhile: what the stage left */
+    loop(watch); /* an end was requested in the meantime: end what the stage left */
 }
 
 static int start(struct watch *watch, struct pt_error *err)

@@ -24,8 +24,8 @@ struct pt_launch {
     struct pt_cpu_profile *cpu_profile; /* NULL = none is made */
 
     /* What a stage of a pipeline has and a single command has not. */
-    const struct pt_signals *signals; /* held for the whole pipeline, and what asks for an end ends the whole tree;
-                                         NULL = taken for the time of the command, and everything is passed on to it */
+    const struct pt_signals *signals; /* caught for the whole pipeline, where a signal to end ends the whole tree; NULL
+                                         = caught for the time of the command, and all are forwarded to it */
     struct pt_output *output;         /* NULL = the command has our own stdout and stderr */
     struct pt_status_line *status_line;
     pt_u64 timeout_ns; /* 0 = none */

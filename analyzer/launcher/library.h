@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * library.h - where libproftrace.so is: beside this executable, or in the library folder of the same prefix.
+ * library.h - where libproftrace.so is: next to this executable, or in the library folder of the same prefix.
  */
 #ifndef PT_LAUNCHER_LIBRARY_H
 #define PT_LAUNCHER_LIBRARY_H

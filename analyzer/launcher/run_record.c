@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_record.c - Owns: what a result means in run.json. Threads: main only.
+ * run_record.c - Owns: the translation of results into run.json. Threads: main only. Never: writes the file.
  */
 #include "run_record.h"
 

@@ -10,9 +10,10 @@
 #include "session_dir.h"
 #include "target.h"
 
-/* What came of the command of a stage, or comes while it runs. Lists and texts stay the result's and the sampler's. */
+/* The result of a stage's command, or its state while it runs. Lists and texts still belong to the result and the
+ * sampler. */
 void pt_run_stage_take(struct pt_run_stage *stage, const struct pt_launch_result *result);
-/* Names of GPUs: as the first stage that knew them tells, they are the same for all. */
+/* Names of GPUs: from the first stage that knows them; they are the same for all. */
 void pt_run_take_gpus(struct pt_run_info *run, const struct pt_samples *samples);
 /* List the target of a stage when it is not traced. `untraced` has room for it. */
 void pt_run_take_target(struct pt_run_info *run, const char *stage, const struct pt_target *target);

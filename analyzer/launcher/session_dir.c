@@ -3,7 +3,7 @@
  * session_dir.c - Owns: the creation of a run directory. Threads: main only. Never: removes or widens what it finds.
  *
  * Traces hold paths and arguments of the user's programs. So directories are 0700 and files 0600, nothing is opened
- * through a symbolic link, and a root that somebody else owns or can write into is refused rather than trusted.
+ * through a symbolic link, and a root that another user owns or can write into is refused.
  */
 #include "session_dir.h"
 
@@ -151,7 +151,7 @@ static int make_under_root(const char *root, const char *command, struct pt_sess
         return pt_fail(err, "cannot open %s/%s: %s", root, name, strerror(errno));
     if (asprintf(&dir->shown, "%s/%s", root, name) < 0)
         return pt_fail(err, "out of memory");
-    /* A link that appears whole or not at all: others may read `latest` at any time. */
+    /* A link that appears at once: others may read `latest` at any time. */
     char temporary[160];
     snprintf(temporary, sizeof temporary, ".latest-%s", name);
     if (symlinkat(name, root_fd, temporary) == 0 && renameat(root_fd, temporary, root_fd, "latest") < 0)
@@ -178,7 +178,7 @@ static int make_itself(const char *output, struct pt_session_dir *dir, struct pt
     dir->fd = open_directory(output, err);
     if (dir->fd < 0 || check_owner(dir->fd, output, err) < 0)
         return pt_while(err, "-o");
-    /* Two runs in one directory could not be told apart afterwards. */
+    /* Two runs in one directory could not be separated afterwards. */
     if (!is_empty(dir->fd))
         return pt_fail(err, "-o %s exists and is not empty; remove it or choose another name", output);
     if (fchmod(dir->fd, 0700) < 0)
@@ -187,7 +187,7 @@ static int make_itself(const char *output, struct pt_session_dir *dir, struct pt
     return dir->shown ? 0 : pt_fail(err, "out of memory");
 }
 
-/* What all traces of the run may take: as the user says, else a share that leaves the machine usable. */
+/* The space for all traces of the run: what the user set, else a share that leaves the machine usable. */
 static pt_u64 budget_bytes(int directory_fd)
 {
     const char *wanted = getenv("PROFTRACE_BUDGET_MIB");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * session_dir.h - the directory of a run and what lies in it from the start: session.bin and `latest` beside it.
+ * session_dir.h - the directory of a run, session.bin in it, and the link `latest` next to it.
  */
 #ifndef PT_LAUNCHER_SESSION_DIR_H
 #define PT_LAUNCHER_SESSION_DIR_H

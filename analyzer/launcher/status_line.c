@@ -59,7 +59,7 @@ static size_t columns(const struct pt_status_line *line)
     return size.ws_col;
 }
 
-/* In the background the terminal is somebody else's. */
+/* In the background, the terminal belongs to another process. */
 static bool in_foreground(const struct pt_status_line *line)
 {
     const pid_t group = tcgetpgrp(line->sink.fd);
@@ -120,7 +120,7 @@ static void add_fitting(const struct pt_status_line *line, struct pt_str *out, c
 }
 
 /* ---- drawing ---- */
-/* Whole seconds: digits behind the point would only flicker. */
+/* Whole seconds: decimals would only flicker. */
 static void add_elapsed(struct pt_str *out, pt_u64 ns)
 {
     const unsigned long long seconds = ns / 1000000000u;
@@ -269,7 +269,7 @@ pt_u64 pt_status_line_step(struct pt_status_line *line, pt_u64 now_ns)
 void pt_status_line_close(struct pt_status_line *line)
 {
     (void)pt_status_line_erase(line);
-    /* The last words may wait, but not for ever for a reader that stands still. */
+    /* The last lines may wait for a slow reader, but not for ever. */
     for (int i = 0; line->waiting.n && !line->sink.problem && i < LAST_WORDS_TRIES; i++) {
         struct pollfd ready = pt_outlet_poll(&line->sink);
         poll(&ready, 1, 1000);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * status_line.h - what is going on, on our stderr: one line that is redrawn on a terminal, plain lines elsewhere.
+ * status_line.h - progress on our stderr: one line that is redrawn on a terminal, plain lines elsewhere.
  *
  *     pt_status_line_open(&line);
  *     pt_status_line_begin(&line, "train", 6, 9, now_ns);
@@ -8,7 +8,7 @@
  *     pt_status_line_end(&line, "ok", now_ns);                nothing is left on the terminal
  *     pt_status_line_close(&line);
  *
- * Before anybody else writes to the terminal, or we stop for Ctrl-Z: pt_status_line_erase().
+ * Before anything else is written to the terminal, or we stop for Ctrl-Z: pt_status_line_erase().
  */
 #ifndef PT_LAUNCHER_STATUS_LINE_H
 #define PT_LAUNCHER_STATUS_LINE_H
@@ -39,7 +39,7 @@ struct pt_status_line {
     struct pt_str waiting; /* plain lines that a full pipe did not take yet */
 };
 
-/* On descriptor 2; looks at TERM, NO_COLOR, PROFTRACE_QUIET and the locale. */
+/* On descriptor 2; reads TERM, NO_COLOR, PROFTRACE_QUIET and the locale. */
 void pt_status_line_open(struct pt_status_line *ret_line);
 void pt_status_line_close(struct pt_status_line *line);
 
@@ -53,9 +53,9 @@ void pt_status_line_end(struct pt_status_line *line, const char *result, pt_u64 
 /* Draw if it is time to. Returns when to call again; ~0 = no need. */
 pt_u64 pt_status_line_step(struct pt_status_line *line, pt_u64 now_ns);
 
-/* False when the terminal stands still and the line is still there. */
+/* False when the terminal is stopped and the line is still there. */
 bool pt_status_line_erase(struct pt_status_line *line);
-/* Output of the stage was passed on, ending with this byte: no redraw in the middle of its line. */
+/* Output of the stage was forwarded, ending with this byte: no redraw in the middle of its line. */
 void pt_status_line_passed(struct pt_status_line *line, char last_byte, pt_u64 now_ns);
 
 /* How many columns a terminal uses for this character: 0, 1 or 2. */

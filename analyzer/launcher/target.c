@@ -36,7 +36,7 @@ static int try_path(const char *path)
     return access(path, X_OK) < 0 ? errno : 0;
 }
 
-/* As execvp does: the first executable wins, and one that is not is remembered for the message. */
+/* As execvp does: the first executable wins; a file that is not executable is remembered for the message. */
 static int search_path(const char *command, const char *path_variable, struct pt_target *target)
 {
     const char *path = path_variable ? path_variable : getenv("PATH");
@@ -50,7 +50,7 @@ static int search_path(const char *command, const char *path_variable, struct pt
             memcpy(target->path, candidate, (size_t)n + 1);
             return 0;
         }
-        /* A directory of PATH that we may not look into has no such command as far as we can tell. */
+        /* A directory of PATH that cannot be read counts as without the command. */
         if (found == EACCES && problem == ENOENT && access(candidate, F_OK) == 0) {
             memcpy(target->path, candidate, (size_t)n + 1);
             problem = EACCES;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * target.h - what a command is before it runs: where it lies, whether it can run, and whether it can be traced.
+ * target.h - checks a command before it runs: its path, whether it can run, and whether it can be traced.
  */
 #ifndef PT_LAUNCHER_TARGET_H
 #define PT_LAUNCHER_TARGET_H

@@ -17,13 +17,13 @@
 #define PAUSE_FIRST_NS 2000000u
 #define PAUSE_LAST_NS 100000000u
 #define UNKNOWN_SCANS 3
-#define EMPTY_LOOKS 4             /* who forks and ends all the time can slip through one reading of /proc */
+#define EMPTY_LOOKS 4             /* a process that forks and ends all the time can be missed by one reading of /proc */
 #define FREEZE_ROUNDS 20          /* of a step: a fork bomb must not keep the caller from its other work */
 #define GIVE_UP_NS 5000000000u    /* after the first SIGKILL: it is stuck in the kernel, or not ours to kill */
-#define SCANS_LOOK_AT_FOREIGN 64u /* the scan that also looks again at pids that were foreign */
+#define SCANS_LOOK_AT_FOREIGN 64u /* the scan that also checks pids again that were foreign */
 
 /* ---- one process ---- */
-/* The pid may be another process since the scan: take hold of it, then see that it still is the same. */
+/* The pid may belong to another process since the scan: open it, then check that it is still the same one. */
 static int send_signal(const struct pt_tree_entry *entry, int number)
 {
     const int pidfd = (int)syscall(SYS_pidfd_open, entry->pid, 0);
@@ -56,7 +56,7 @@ static bool has_unknown(const struct pt_tree *tree)
     return false;
 }
 
-/* Whose parent ended between the two was read is known at the next scan, by whom it was given to. */
+/* If its parent ended between the two reads, the next scan shows its new parent. */
 static void scan(struct pt_tree *tree)
 {
     pt_tree_scan(tree);
@@ -93,7 +93,7 @@ static void signal_all(struct pt_tree_end *end, int number)
     }
 }
 
-/* Stop everything before anything is killed: who sees his child die starts another. */
+/* Stop all processes before any is killed: one that sees its child die might start another. */
 static void freeze_all(struct pt_tree_end *end)
 {
     for (int round = 0; round < FREEZE_ROUNDS; round++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tree_end.h - end a whole process tree: ask, wait, freeze what is left, kill it, until nothing is.
+ * tree_end.h - end a whole process tree: send the signal, wait, freeze the rest, kill it, until no process is left.
  *
  *     pt_tree_end_begin(&end, pt_sampler_tree(sampler), SIGTERM, PT_TREE_END_GRACE_NS, now_ns, &err);
  *     while ((due_ns = pt_tree_end_step(&end, now_ns)))
@@ -8,8 +8,8 @@
  *     ... end.n_survivors ...
  *     pt_tree_end_close(&end);
  *
- * What the given tree knows as foreign, such as a daemon that an earlier stage left, is never touched; nor is a process
- * that got a pid again.
+ * Never touches what the given tree knows as foreign, such as a daemon that an earlier stage left, nor a new process
+ * with a reused pid.
  */
 #ifndef PT_LAUNCHER_TREE_END_H
 #define PT_LAUNCHER_TREE_END_H

@@ -83,7 +83,7 @@ bool pt_witness_saw(const struct pt_witness *witness, int number)
         return false;
     struct pollfd ready = {.fd = witness->fd, .events = POLLIN};
     if (poll(&ready, 1, ANSWER_MS) != 1) {
-        kill(witness->pid, SIGCONT); /* somebody stopped the whole group */
+        kill(witness->pid, SIGCONT); /* the whole group was stopped */
         return false;
     }
     return recv(witness->fd, &answer, 1, MSG_DONTWAIT) == 1 && answer;

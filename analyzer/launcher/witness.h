@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * witness.h - tells a signal to the whole process group from a signal to us alone.
+ * witness.h - distinguishes a signal to the whole process group from one to us alone.
  *
- * `kill %1` and `kill -INT -PGID` reach the traced command directly, and passing them on would deliver them twice: a
- * second SIGINT makes many programs give up their clean end. Nothing in siginfo tells the two apart. So a small process
- * of ours stands in the same group and only keeps what arrives: what it got too, the command got.
+ * `kill %1` and `kill -INT -PGID` reach the traced command directly, and forwarding them would deliver them twice: at a
+ * second SIGINT many programs abandon their clean end. siginfo does not show the difference. So a small process of ours
+ * is in the same group and only records what arrives: what it got, the command got, too.
  */
 #ifndef PT_LAUNCHER_WITNESS_H
 #define PT_LAUNCHER_WITNESS_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * checks/check.c - Owns: the rows: one too many takes the place of the last. Threads: main only.
+ * checks/check.c - Owns: the list of checks. Threads: main only. Never: grows beyond its size: one too many replaces
+ * the last.
  */
 #include "check.h"
 

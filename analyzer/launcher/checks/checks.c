@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * checks/checks.c - Owns: the questions about place, environment and command. Threads: main only. Never: leaves
- * anything behind.
+ * checks/checks.c - Owns: the checks of directory, environment and command. Threads: main only. Never: leaves a file.
  */
 #include "checks.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * checks/library.c - Owns: one trial run of /bin/true under the library. Threads: main only. Never: leaves its scratch
- * directory behind.
+ * directory.
  */
 #include "library.h"
 

@@ -12,7 +12,7 @@
 
 #include "util/small_file.h"
 
-#define GLIBC_MINOR_FULL 35 /* _dl_find_object, which native stacks need, came with 2.35 */
+#define GLIBC_MINOR_FULL 35 /* native stacks need _dl_find_object, which is there since 2.35 */
 
 static void check_clock(struct pt_checks *checks)
 {

@@ -18,7 +18,7 @@ struct pt_status_line;
 
 enum pt_output_kind { PT_OUTPUT_NONE, PT_OUTPUT_TERMINAL, PT_OUTPUT_PIPE };
 
-/* A part of the log that is not passed on yet. */
+/* A piece of the log that is not forwarded yet. */
 struct pt_output_extent {
     off_t at;
     size_t n;
@@ -26,11 +26,11 @@ struct pt_output_extent {
 
 struct pt_output_piece {
     char *bytes;
-    size_t at, n; /* up to `at` it is passed on */
+    size_t at, n; /* forwarded up to `at` */
 };
 
-/* One thing that the stage writes to, and where that goes. What is read and not passed on is, from old to new: the
- * head; parts of the log; the tail, which the log did not take. */
+/* One pipe or terminal that the stage writes to, and its destination. What was read and is not forwarded yet is,
+ * from old to new: the head; pieces of the log; the tail, which the log did not take. */
 struct pt_output_channel {
 #define PT_OUTPUT_PIECE_BYTES (128u * 1024)
 
@@ -44,7 +44,7 @@ struct pt_output_channel {
         PT_VEC(struct pt_output_extent);
     } backlog;
     size_t backlog_at;     /* the first of them */
-    pt_u64 quiet_ns;       /* it is not looked at before */
+    pt_u64 quiet_ns;       /* not read again before this time */
     bool all_read;         /* the end: what the stage wrote is read */
     pt_u64 drained_bytes;  /* read since the end */
     pt_u64 unpassed_bytes; /* when all was over: the destination was full */
@@ -57,11 +57,11 @@ struct pt_output {
     int channel_of[2]; /* of stdout and of stderr; -1 = closed */
     struct pt_log log;
     bool ending;
-    pt_u64 grace_ns;                    /* the end: until then what others write is passed on, too */
+    pt_u64 grace_ns;                    /* after the stage's end: until then what others write is forwarded, too */
     bool more;                          /* the last pump stopped before everything was done */
     pt_u64 passed_bytes;                /* taken by the destinations */
-    int drainer_problem;                /* errno: who was left behind cannot write any more */
-    struct pt_status_line *status_line; /* may be NULL; erased before anything is passed on */
+    int drainer_problem;                /* errno: processes that outlive the stage cannot write any more */
+    struct pt_status_line *status_line; /* may be NULL; erased before anything is forwarded */
 };
 
 #endif

@@ -11,11 +11,12 @@
 
 #include "launcher/status_line.h"
 
-#define TURN_BYTES (4u << 20)      /* of a pump, then others have their turn */
+#define TURN_BYTES (4u << 20)      /* per pump; then signals and samples are handled */
 #define QUIET_NS 5000000u          /* a writer of many small lines does not wake us for each */
-#define DRAIN_MAX_BYTES (1u << 20) /* what a channel can hold at the end; somebody else may go on writing */
-#define GRACE_NS 100000000u        /* of those who see the end of their input only when the stage has ended */
-#define BACKLOG_MAX (1u << 20)     /* parts of the log; then the stage has to wait */
+#define DRAIN_MAX_BYTES (1u << 20) /* at the end, as much as a channel can hold; another process may still be writing  \
+                                    */
+#define GRACE_NS 100000000u        /* for processes that see the end of their input only when the stage has ended */
+#define BACKLOG_MAX (1u << 20)     /* pieces of the log; beyond, the stage has to wait */
 
 /* ---- passing on ---- */
 static size_t pass(struct pt_output *output, struct pt_output_channel *channel, const char *bytes, size_t n,
@@ -77,7 +78,7 @@ static void load_head(const struct pt_log *log, struct pt_output_channel *channe
         channel->backlog_at = channel->backlog.n = 0;
 }
 
-/* Everything that waits, as far as the destination takes it. */
+/* Forwards all that is pending, as far as the destination takes it. */
 static void pass_waiting(struct pt_output *output, struct pt_output_channel *channel, pt_u64 now_ns)
 {
     for (size_t turn = 0; turn < TURN_BYTES;) {
@@ -153,7 +154,7 @@ static void read_some(struct pt_output *output, struct pt_output_channel *channe
             break;
     }
     output->more = output->more || turn >= TURN_BYTES;
-    /* One that writes much would fill it meanwhile, and wait. */
+    /* A stage that writes much would fill the pipe during the pause, and wait. */
     if (turn)
         channel->quiet_ns = turn < channel->capacity_bytes / 4 ? now_ns + QUIET_NS : 0;
 }

@@ -14,18 +14,18 @@
 /* At most PT_OUTPUT_POLL_MAX; returns how many. *due_ns is lowered to when to pump at the latest. */
 int pt_output_poll_fds(const struct pt_output *output, pt_u64 now_ns, struct pollfd *ret_fds, pt_u64 *due_ns);
 
-/* Copy what is there; at most some MiB, so that signals and samples have their turn. Never waits. */
+/* Copy what is there; at most some MiB, so that signals and samples are handled in between. Never waits. */
 void pt_output_pump(struct pt_output *output, pt_u64 now_ns);
 
-/* The stage's root has ended: pump what it wrote, and what the rest of it writes in its last moments, as `> >(tee)` in
- * a script does. False while the destination is full or more is left. */
+/* The stage's root has ended: copy what it wrote, and what its other processes write while they end, such as `>
+ * >(tee)` in a script. False while the destination is full or more is left. */
 bool pt_output_drain(struct pt_output *output, pt_u64 now_ns);
 
-/* From now on reading tells when nobody else can write. */
+/* From now on a read returns the end when no other process can write. */
 void pt_output_close_child(struct pt_output_channel *channel);
 
-/* With our own writing end closed: put what is still there into the log, and count what could not be passed on. True:
- * somebody else holds a writing end. */
+/* With our own writing end closed: put the rest into the log, and count what could not be forwarded. True: another
+ * process has a writing end. */
 bool pt_output_read_rest(struct pt_output *output, struct pt_output_channel *channel);
 
 #endif

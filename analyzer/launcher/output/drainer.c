@@ -17,7 +17,7 @@
 #define PIECE_BYTES 65536u
 #define QUIET_NS 10000000 /* a writer of many small lines does not wake us for each */
 
-/* Until it has no more for now. False: nobody can write to it any more. */
+/* Reads until it is empty for now. False: no process can write to it any more. */
 static bool read_on(int fd, struct pt_log *log)
 {
     static char piece[PIECE_BYTES];
@@ -25,7 +25,7 @@ static bool read_on(int fd, struct pt_log *log)
         const ssize_t n = read(fd, piece, sizeof piece);
         if (n == 0 || (n < 0 && errno != EINTR))
             return n < 0 && errno == EAGAIN;
-        /* After a full disk it is thrown away: whoever writes has nobody else to read him. */
+        /* After the disk was full, output is thrown away, but read: the writer has no other reader. */
         if (n > 0)
             (void)pt_log_write(log, piece, (size_t)n);
     }
@@ -35,8 +35,8 @@ __attribute__((noreturn)) static void drain(const int *fds, int n_fds, struct pt
 {
     prctl(PR_SET_NAME, "proftrace-log", 0, 0, 0);
     setsid();
-    /* It ends with the last writer. What is sent to all (a hangup, the end of a service) would come to us first, and
-     * the daemon's last words would kill it. */
+    /* It ends with the last writer. A signal to all (a hangup, the end of a service) would end us first, and the
+     * daemon would be killed by its last write. */
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);

@@ -15,7 +15,7 @@ struct pt_log {
     int dir_fd;
     int fd;         /* for appending, and for reading what was appended */
     int problem;    /* errno that ended it */
-    char name[128]; /* train.log; train.2.log where that was taken */
+    char name[128]; /* train.log; train.2.log if that exists */
 };
 
 /* Make it. Never follows a link, never opens what is there already. */

@@ -18,7 +18,7 @@
 #include "drainer.h"
 #include "terminal.h"
 
-/* What an unprivileged process may ask for; a whole such pipe is little beside the pages of a talkative stage. */
+/* The largest size that an unprivileged process may request; little memory compared with that of a stage. */
 #define PIPE_BYTES (1 << 20)
 
 /* ---- what we have ---- */
@@ -108,7 +108,7 @@ bool pt_output_resize(struct pt_output *output)
 }
 
 /* ---- the end ---- */
-/* What the notes tell is kept. */
+/* The figures for the notes are kept. */
 static void close_channel(struct pt_output_channel *channel)
 {
     if (channel->read_fd >= 0)

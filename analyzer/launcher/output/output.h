@@ -9,15 +9,15 @@
  *     pt_output_finish(&output);
  *
  * On a terminal the stage gets a pseudo-terminal of the same size, so that it behaves as without us; a terminal that is
- * stopped stops the stage. Elsewhere it gets a pipe, which is read at once: a slow reader never slows the stage, what
- * he has not taken yet waits in the log. When the log cannot be written, the reader sets the pace.
+ * stopped stops the stage. Elsewhere it gets a pipe, which is read at once: a slow reader never slows the stage: what
+ * it has not read yet waits in the log. When the log cannot be written, the stage waits for the reader.
  *
- * A process that the stage left behind goes on writing into the log, through a process of its own (output/drainer.h)
- * that ends with it. When the launcher itself is killed by SIGKILL, the stage's next write meets a broken pipe, as
- * under any `| tee`.
+ * A process that outlives the stage still writes into the log, through a process of ours (output/drainer.h) that ends
+ * with it. When the launcher itself is killed by SIGKILL, the stage's next write fails with a broken pipe, as under any
+ * `| tee`.
  *
- * What differs from running without us: keys that a full-screen program wants raw (it sets that on its stdout) stay
- * with the real terminal; where we write into a file, the stage sees a pipe. Logs have no limit of size.
+ * What differs from running without us: a full-screen program that switches its stdout to raw keys does not change the
+ * real terminal; where we write into a file, the stage sees a pipe. Logs have no limit of size.
  */
 #ifndef PT_LAUNCHER_OUTPUT_OUTPUT_H
 #define PT_LAUNCHER_OUTPUT_OUTPUT_H
@@ -32,14 +32,14 @@ int pt_output_open(struct pt_output *ret_output, int logs_dir_fd, const char *st
 /* What the child gets as 1 and 2; -1 = it stays closed. */
 void pt_output_child_fds(const struct pt_output *output, int ret_fds[2]);
 
-/* The window was resized. True: the stage heard SIGWINCH before its terminal had the new size; tell it again. */
+/* The window was resized. True: the stage got SIGWINCH before its terminal had the new size; send it again. */
 bool pt_output_resize(struct pt_output *output);
 
-/* Complete the log, close. What a full destination did not take is not passed on. Somebody who still holds what the
- * stage wrote to gets a process that reads on into the log; what he writes from now on is not passed on. */
+/* Complete the log, close. What a full destination did not take is not forwarded. If a process still has the stage's
+ * output open, a process of ours goes on reading it into the log; it is not forwarded any more. */
 void pt_output_finish(struct pt_output *output);
 
-/* After the end: one sentence per thing that went wrong with passing on or logging; none if all is well. */
+/* After the end: one sentence for each failure in forwarding or logging; none if there was none. */
 void pt_output_notes(const struct pt_output *output, struct pt_str *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * output/sink.h - one of our own descriptors as the place where bytes go, without ever waiting for whoever reads there:
- * a pager that stands still, a terminal stopped by Ctrl-S.
+ * output/sink.h - writes to one of our own descriptors without ever waiting for its reader, which may be a pager that
+ * does not read or a terminal stopped by Ctrl-S.
  */
 #ifndef PT_LAUNCHER_OUTPUT_SINK_H
 #define PT_LAUNCHER_OUTPUT_SINK_H
@@ -19,7 +19,7 @@ struct pt_outlet {
     bool can_block;
     bool discards; /* /dev/null */
     bool blocked;  /* it was full: poll before the next write */
-    int problem;   /* errno that ended it: what comes after is thrown away */
+    int problem;   /* errno of the failure: everything after it is thrown away */
     uint64_t lost_bytes;
 };
 

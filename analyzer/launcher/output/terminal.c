@@ -43,7 +43,7 @@ int pt_terminal_like(int fd, int *ret_master, int *ret_slave)
     struct termios settings;
     if (slave < 0 || tcgetattr(fd, &settings) < 0)
         goto fail;
-    /* The real terminal turns \n into \r\n itself; and nothing is ever typed here. */
+    /* The real terminal itself turns \n into \r\n; and no keys are typed here. */
     settings.c_oflag &= ~(tcflag_t)OPOST;
     if (tcsetattr(slave, TCSANOW, &settings) < 0)
         goto fail;
