@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * config.h - what a pipeline is: the section `profile` of the user's configuration, the options and the environment.
+ * config.h - the definition of a pipeline: the section `profile` of the user's configuration, the options and the
+ * environment.
  *
  * flag > environment (PROFTRACE_INTERVAL_MS, PROFTRACE_HEAP) > configuration > default. Relative paths are relative to
- * the current directory, wherever the file lies. Errors have exit code 2 and name the JSON path.
+ * the current directory, not to that of the file. Errors have exit code 2 and name the JSON path.
  */
 #ifndef PT_PIPELINE_CONFIG_H
 #define PT_PIPELINE_CONFIG_H

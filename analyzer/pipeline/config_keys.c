@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * config_keys.c - Owns: what a value of each type is and how it gets into its field. Threads: main only. Never: knows
+ * config_keys.c - Owns: the check of a value of each type, and its way into its field. Threads: main only. Never: knows
  * what a key means.
  */
 #include "config_keys.h"
@@ -184,7 +184,7 @@ static int set_numbers(struct pt_config *config, const cJSON *object, struct pt_
     return 0;
 }
 
-/* A command as one text is the mistake that everybody makes once. */
+/* A command as one text is a common mistake. */
 static int not_a_list(const struct pt_config_key *key, const char *where, const cJSON *found, struct pt_error *err)
 {
     wrong_value(key, where, found, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * config_read.c - Owns: the order in which file, environment and options decide. Threads: main only. Never: looks into
- * the sections that belong to the stages, except for what the temporary configuration changes in them.
+ * config_read.c - Owns: the priority of file, environment and options. Threads: main only. Never: reads the sections
+ * that belong to the stages, except for what the temporary configuration changes in them.
  */
 #include "config_read.h"
 
@@ -14,7 +14,7 @@
 #include "config_stages.h"
 #include "document.h"
 
-/* Without `profile` all defaults hold; that is fine, unless it is there under a misspelt name. */
+/* Without `profile` all values are defaults; that is allowed, unless there is a section with a misspelt name. */
 static void warn_misspelt_section(struct pt_config *config, const cJSON *json)
 {
     static const char *const wanted[] = {"profile", NULL};
@@ -95,7 +95,7 @@ static const char *variable(const char *name)
 
 static int apply_overrides(struct pt_config *config, const struct pt_config_overrides *given, struct pt_error *err)
 {
-    /* A variable that an option overrides may hold anything. */
+    /* A variable that an option overrides is not checked. */
     const char *interval = given->interval ? NULL : variable("PROFTRACE_INTERVAL_MS");
     const char *heap = given->heap ? NULL : variable("PROFTRACE_HEAP");
     if (override(config, "interval_ms", interval, "PROFTRACE_INTERVAL_MS", err) < 0 ||

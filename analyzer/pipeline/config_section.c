@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * config_section.c - Owns: how the keys of a section are met: known once, known twice, unknown. Threads: main only.
- * Never: prints a warning, it only keeps it.
+ * config_section.c - Owns: the walk over the keys of a section: known ones, those given twice, unknown ones. Threads:
+ * main only. Never: prints a warning: it only keeps it.
  */
 #include "config_section.h"
 
@@ -16,7 +16,7 @@ enum {
     MAX_MEMBERS = 10000, /* of an object in `profile`: each is compared with each */
 };
 
-/* Two members of the same name: readers disagree about which one holds. */
+/* Two members of the same name: readers disagree about which one counts. */
 static int check_twice(const cJSON *object, const char *where, struct pt_error *err)
 {
     const cJSON *item;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * config_stages.c - Owns: which stages there are and which of them are selected. Threads: main only. Never: looks for
- * the commands; that is done before the first one runs.
+ * config_stages.c - Owns: which stages there are and which of them are selected. Threads: main only. Never: searches
+ * for the commands: plan.c does that before the first one runs.
  */
 #include "config_stages.h"
 
@@ -140,7 +140,7 @@ static int unknown_stage(const struct pt_config *config, const char *name, const
                         pt_str_text(&known));
 }
 
-/* Mark the stages that a list names; -1 when it names one that is not there. */
+/* Mark the stages that a list names; -1 when it names an unknown one. */
 static int mark_stages(const struct pt_config *config, const char *list, const char *option, bool *marks,
                        struct pt_error *err)
 {
@@ -161,7 +161,7 @@ static int mark_stages(const struct pt_config *config, const char *list, const c
     }
 }
 
-/* Leave out the stages whose mark is `marked`, unless they are left out already. */
+/* Skip the stages whose mark is `marked`, unless they are skipped already. */
 static int leave_out(struct pt_config *config, const char *list, const char *option, bool marked, const char *reason,
                      struct pt_error *err)
 {

@@ -14,7 +14,7 @@ struct pt_config_selection {
     const char *only, *skip, *from;
 };
 
-/* The stages that a list holds; NULL = those of the default table. */
+/* The stages of a list; NULL = those of the default table. */
 int pt_config_stages(struct pt_config *config, const cJSON *list, struct pt_error *err);
 /* Which of them are run. */
 int pt_config_select(struct pt_config *config, const struct pt_config_selection *selection, struct pt_error *err);

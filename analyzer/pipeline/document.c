@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * document.c - Owns: how a JSON file comes into memory. Threads: any. Never: waits for a FIFO that a stage left, reads
+ * document.c - Owns: reading a JSON file into memory. Threads: any. Never: waits for a FIFO that a stage left, reads
  * more than PT_DOCUMENT_MAX_MIB.
  */
 #include "document.h"
@@ -30,7 +30,7 @@ static int cannot_open(const char *path, struct pt_error *err)
 
 static int open_document(const char *path, bool regular, struct stat *ret_stat, struct pt_error *err)
 {
-    /* O_NONBLOCK: a FIFO in the place of a report would hold us until somebody writes to it. */
+    /* O_NONBLOCK: opening a FIFO in the place of a report would block until a process writes to it. */
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (regular ? O_NONBLOCK : 0));
     if (fd < 0)
         return cannot_open(path, err);

@@ -25,7 +25,7 @@ struct pt_document {
 int pt_document_read(const char *path, struct pt_document *ret_document, struct pt_error *err);
 /* What a program has left: a regular file, and Python's NaN is null. */
 int pt_document_read_report(const char *path, struct pt_document *ret_document, struct pt_error *err);
-/* The same; one that holds none of the words (NULL-terminated) anywhere is not parsed: its `json` is NULL. */
+/* The same; a document without any of the words (NULL-terminated) is not parsed: its `json` is NULL. */
 int pt_document_read_report_with(const char *path, const char *const *words, struct pt_document *ret_document,
                                  struct pt_error *err);
 void pt_document_fini(struct pt_document *document);

@@ -3,8 +3,8 @@
  * grade_file.c - Owns: which JSON file is the grade report. Threads: any. Never: takes a file of an earlier run, reads
  * more than MOST_MIB and MOST_FILES, waits for a FIFO.
  *
- * A grader may write more than its report, and whoever comes after it may write a summary with one of the values: a
- * file with more of the keys is the better one, whatever their order.
+ * A grader may write more than its report, and a later program may write a summary with one of the values: a file with
+ * more of the keys is better, whatever their order.
  */
 #include "grade_file.h"
 
@@ -25,7 +25,7 @@ struct candidate {
     size_t order; /* as they were given */
 };
 
-/* How much of what is looked for a file has. */
+/* How many of the wanted keys a file has. */
 struct match {
     size_t there, unclear;
 };
@@ -38,7 +38,7 @@ struct choice {
     struct {
         PT_VEC(struct candidate);
     } fresh;           /* the newest first */
-    const char *older; /* one that is older than the run */
+    const char *older; /* a file that is older than the run */
     pt_u64 left_bytes; /* that may still be read */
     size_t n_not_read;
     struct pt_error broken; /* the newest that cannot be read */
@@ -91,7 +91,7 @@ static bool is_index(const char *name, size_t n)
     return strspn(name, "0123456789") >= n;
 }
 
-/* As JSON has it, whoever writes it: other characters may be escaped. */
+/* Is the name the same in every JSON text? A writer may escape other characters. */
 static bool is_plain(const char *name, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -100,8 +100,8 @@ static bool is_plain(const char *name, size_t n)
     return true;
 }
 
-/* What a text that has the key must hold: the last name of a dotted path, behind which may stand indices. "" = nobody
- * knows. */
+/* A word that a text with the key must have: the last name of a dotted path, without the indices after it. "" = not
+ * known. */
 static const char *word_of(const char *key, struct pt_arena *arena)
 {
     for (size_t end = strlen(key), begin;; end = begin - 1) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * grade_file.h - the grade report among JSON files of which nobody said which one it is.
+ * grade_file.h - finds the grade report among JSON files.
  */
 #ifndef PT_PIPELINE_GRADE_FILE_H
 #define PT_PIPELINE_GRADE_FILE_H
@@ -8,9 +8,9 @@
 #include "proftrace/schema.h"
 #include "document.h"
 
-/* Files that may be it, and what is looked for in them. */
+/* Files that may be it, and the wanted keys. */
 struct pt_grade_search {
-    const char *const *paths; /* absolute; there or not, the one that was written last first */
+    const char *const *paths; /* absolute, also of files that are gone; the one that was written last first */
     size_t n_paths;
     const char *const *keys; /* as pt_quality_find() takes them */
     size_t n_keys;
@@ -20,7 +20,7 @@ struct pt_grade_search {
 struct pt_grade_file {
     const char *path; /* one of those that were given; NULL = none of them is it */
     struct pt_document document;
-    struct pt_str why_none; /* half a sentence */
+    struct pt_str why_none; /* the reason, without a subject */
 };
 
 /* The file that has the most of the keys; of those that have as many, the newest. One that is older than the run, no

@@ -49,7 +49,7 @@ static char *make_directory(struct pt_error *err)
 static int write_file(const char *path, const struct pt_str *text, struct pt_error *err)
 {
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    int done = fd < 0 ? -1 : fchmod(fd, 0600); /* whatever the umask has taken away */
+    int done = fd < 0 ? -1 : fchmod(fd, 0600); /* whatever the umask is */
     if (done == 0)
         done = pt_fd_write_all(fd, text->text, text->n);
     const int cause = errno;

@@ -15,12 +15,12 @@ struct pt_isolated {
     int lock_fd;       /* where there is a directory: says that we live; -1 = none */
 };
 
-/* Zero-initialised = nothing was made. -1 = error, and nothing is left behind. Those that killed launchers left in the
- * same place are removed before. */
+/* Zero-initialised = nothing was made. -1 = error, and no file is left. Before, those that killed launchers left in
+ * the same place are removed. */
 int pt_isolate_create(const struct pt_config *config, struct pt_isolated *ret_isolated, struct pt_error *err);
 /* Remove the directory with what stages left in it. -1 says what stayed. Does nothing the second time. */
 int pt_isolate_remove(struct pt_isolated *isolated, struct pt_error *err);
-/* For --keep-temp: a later start will not take it for one that a killed launcher left. */
+/* For --keep-temp: later runs do not remove it as one of a killed launcher. */
 void pt_isolate_keep(struct pt_isolated *isolated);
 /* Release the structure; the directory stays unless it was removed. */
 void pt_isolate_fini(struct pt_isolated *isolated);

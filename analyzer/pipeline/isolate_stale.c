@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * isolate_stale.c - Owns: the mark in a temporary directory, and the removal of those that a killed launcher left.
- * Threads: main only. Never: touches what another user owns, what others may enter, or what a stage that outlived its
+ * Threads: main only. Never: removes what another user owns, what others can enter, or what a stage that outlived its
  * launcher may still read.
  */
 #include "isolate_stale.h"
@@ -78,7 +78,7 @@ static bool environment_names(const char *pid, const char *directory)
     return memmem(text, n, variable, strlen(variable)) != NULL;
 }
 
-/* A stage goes on when its launcher is killed. */
+/* A stage runs on when its launcher is killed. */
 static bool is_read_by_a_stage(const char *directory)
 {
     bool found = false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * isolate_text.c - Owns: the text of the temporary configuration: the user's, with a few values replaced in place.
- * Threads: main only. Never: writes a number or a name anew that it does not have to change, because a round trip
- * through doubles turns 1700000000000000 into 1.7e+15.
+ * Threads: main only. Never: rewrites a number or a name that does not change, because a round trip through doubles
+ * turns 1700000000000000 into 1.7e+15.
  */
 #include "isolate_text.h"
 
@@ -24,7 +24,7 @@ struct edit {
     struct pt_error *err;
 };
 
-/* A member that an object must have: its value, or the function that edits the object it holds. */
+/* A member that an object must have: its value, or the function that edits the object in it. */
 struct wanted {
     const char *name, *value;
     int (*edit)(struct edit *edit, size_t at);
@@ -109,7 +109,7 @@ static int meet(struct edit *edit, const struct pt_json_member *member, struct w
     return 0;
 }
 
-/* Members that the object does not have, behind the last one, with the space that stands before the first. */
+/* Add members that the object does not have after its last one, with the same space as before its first. */
 static void append_missing(struct edit *edit, size_t open, size_t first, size_t last_end, const struct wanted *wanted)
 {
     bool has_members = first != 0;

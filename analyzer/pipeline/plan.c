@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan.c - Owns: the look at a pipeline's commands before anything runs. Threads: main only. Never: runs anything,
- * makes a file.
+ * plan.c - Owns: the check of a pipeline's commands before the first one runs. Threads: main only. Never: runs a
+ * command, makes a file.
  */
 #include "plan.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * quality.c - Owns: which metrics there are and how they stand to their floors. Threads: main only. Never: lets a floor
- * pass that could not be checked.
+ * quality.c - Owns: the list of quality metrics, and the check against their floors. Threads: main only. Never: accepts
+ * a floor that could not be checked.
  */
 #include "quality.h"
 
@@ -17,7 +17,7 @@
 static const char *const document_keys[] = {"run_grade_0_100", "precision_proxy", "recall_proxy", "miss_rate_proxy"};
 enum { N_DOCUMENT_KEYS = sizeof document_keys / sizeof document_keys[0] };
 
-/* Where each metric is looked for: at its key, or at the dotted path that the user gave for it. */
+/* Where each metric is read: at its key, or at the dotted path that the user gave for it. */
 struct places {
     PT_VEC(const char *);
 };
@@ -37,7 +37,7 @@ static struct pt_run_quality *find_metric(struct pt_quality_metrics *quality, co
     return NULL;
 }
 
-/* A dotted path that ends in one of the four says where that one lies. */
+/* A dotted path that ends in one of the four keys gives the place of that one. */
 static bool places_document_key(const struct pt_quality_metrics *quality, struct places *places, const char *path)
 {
     const char *dot = strrchr(path, '.');

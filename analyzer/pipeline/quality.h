@@ -19,11 +19,11 @@ struct pt_quality_metrics {
  * not of this run. Never fails: what is missing has a reason. Texts of `config` are shared. */
 void pt_quality_read(const struct pt_config *config, pt_u64 start_realtime_ns, struct pt_quality_metrics *ret_quality);
 
-/* The JSON files that the stages wrote, as far as anybody saw it. */
+/* The JSON files that the stages wrote, as far as known. */
 struct pt_written_files {
     const char *const *paths; /* absolute; the one that was written last first; some may be gone */
     size_t n;
-    const char *unseen; /* why there may be others; NULL = there are none */
+    const char *unseen; /* why there may be others that were not seen; NULL = there are none */
 };
 
 /* The same where the configuration names none: the report is one of the files that were written. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * quality_find.c - Owns: what a key means in a grade report. Threads: any. Never: recurses, chooses between two values.
+ * quality_find.c - Owns: how a key is looked up in a grade report. Threads: any. Never: recurses, chooses between two
+ * values.
  */
 #include "quality_find.h"
 
@@ -64,7 +65,7 @@ static void note(struct search *search, const cJSON *const *way, int depth, cons
     pt_str_printf(&search->places, "%s%s", search->count > 1 ? ", " : "", pt_str_text(&place));
 }
 
-/* A program may well write the configuration that it was given beside its results. */
+/* A program may write its own configuration next to its results. */
 static bool holds_floors(const cJSON *const *way, int depth, const cJSON *item)
 {
     const char *const names[] = {"profile", "quality"};

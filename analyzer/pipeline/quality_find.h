@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * quality_find.h - one number in a JSON document whose form nobody has fixed.
+ * quality_find.h - finds one number in a JSON document of unknown form.
  */
 #ifndef PT_PIPELINE_QUALITY_FIND_H
 #define PT_PIPELINE_QUALITY_FIND_H

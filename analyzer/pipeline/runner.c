@@ -3,8 +3,8 @@
  * runner.c - Owns: the order of a pipeline: isolation, stages, quality, the record. Threads: main only. Never: leaves a
  * temporary file behind, writes to stdout.
  *
- * Signals that ask for an end wait in the caller's descriptor from before the first file is made until the last is
- * removed, so that Ctrl-C at any moment ends in a complete record.
+ * Signals that ask for an end are kept in the caller's descriptor from before the first file is made until the last is
+ * removed, so that Ctrl-C at any time leaves a complete record.
  */
 #include "runner.h"
 
@@ -64,7 +64,8 @@ static void run_stages(struct pt_runner *runner)
     }
 }
 
-/* If we are killed, this is how it stays: a stage without an end has no status, one that was not begun is skipped. */
+/* If we are killed, the file stays as it is now: a stage that has not ended has no status, one that was not begun is
+ * skipped. */
 static void plan_stage(struct pt_runner *runner, const struct pt_planned *planned)
 {
     struct pt_run_info *run = &runner->run;

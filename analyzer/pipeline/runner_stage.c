@@ -31,7 +31,7 @@ static void note(struct pt_runner *runner, const struct pt_run_stage *stage, con
     pt_runner_note(runner, pt_runner_format(runner, "stage '%s': %s", stage->name, text));
 }
 
-/* 0 = it may take as long as it likes. */
+/* 0 = no limit. */
 static pt_u64 timeout_ns(const struct pt_runner *runner, size_t index)
 {
     const double timeout_s = runner->request->plan->items[index].stage->timeout_s;
@@ -45,7 +45,7 @@ static char **stage_environment(const struct pt_runner *runner, const struct pt_
     const struct pt_config_pairs *users = &planned->stage->env;
     const bool preload = runner->request->library && planned->target.preload;
     PT_AUTO(pt_freep) struct pt_variable *more = pt_calloc(users->n + 2, sizeof *more);
-    /* The document's stages know the first name; the second says whose it is. */
+    /* Existing stage programs read the first name; the second one is ours. */
     more[0] = (struct pt_variable){"PIPELINE_CONFIG", runner->isolated.config_path};
     more[1] = (struct pt_variable){"PROFTRACE_PIPELINE_CONFIG", runner->isolated.config_path};
     for (size_t i = 0; i < users->n; i++)
@@ -98,7 +98,7 @@ static pt_u64 mark_of_living(const struct pt_tree *tree)
     return mark;
 }
 
-/* Who becomes a daemon forks twice: the first look would list the one in between, which is about to end. */
+/* A daemon forks twice: the first scan would list the process in between, which is about to end. */
 static void settle(struct pt_tree *tree)
 {
     pt_u64 before = 0, mark = mark_of_living(tree);
@@ -114,7 +114,7 @@ static void settle(struct pt_tree *tree)
 static void list_left(struct pt_runner *runner, struct pt_run_stage *stage, struct pt_stage_run *run)
 {
     struct pt_tree *tree = pt_sampler_tree(run->sampler);
-    pt_tree_scan(tree); /* who only finished what it was doing is gone now */
+    pt_tree_scan(tree); /* processes that were just ending are gone now */
     settle(tree);
     run->left = pt_calloc(tree->n, sizeof *run->left);
     for (size_t i = 0; i < tree->n; i++) {
@@ -149,7 +149,7 @@ static void judge(struct pt_runner *runner, size_t index)
 {
     struct pt_run_stage *stage = &runner->run.stages[index];
     const struct pt_launch_result *result = &runner->runs[index].result;
-    if (result->end_signal) /* however the stage ended: somebody asked us to */
+    if (result->end_signal) /* however the stage ended: we were asked to end */
         runner->end_signal = result->end_signal;
     if (result->how == PT_LAUNCH_TIMED_OUT) {
         stage->status = "timeout";

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * runner_state.c - Owns: the texts of a running pipeline, and the writing of its record. Threads: main only.
+ * runner_state.c - Owns: the texts of a running pipeline, and the writing of its record. Threads: main only. Never:
+ * stops the pipeline because the record cannot be written.
  */
 #include "runner_state.h"
 

@@ -19,13 +19,13 @@ struct pt_runner_request {
     const struct pt_plan *plan;
     const struct pt_session_dir *dir;
     const char *library;              /* to preload; NULL = tracing is switched off */
-    const struct pt_signals *signals; /* taken by the caller before he made the first file */
+    const struct pt_signals *signals; /* caught by the caller before the first file was made */
     bool keep_temp;                   /* leave the temporary configuration, and say where it is */
 };
 
 struct pt_runner_result {
     size_t n_failed; /* failed, timed out or interrupted */
-    int end_signal;  /* somebody asked us to end; 0 = nobody */
+    int end_signal;  /* the signal that asked us to end; 0 = none */
     struct {
         PT_VEC(char *);
     } broken_floors; /* a sentence for each */
@@ -63,8 +63,8 @@ pt_u64 pt_runner_now_ns(const struct pt_runner *runner);
 __attribute__((format(printf, 2, 3))) const char *pt_runner_format(struct pt_runner *runner, const char *format, ...);
 /* A sentence for the reports. */
 void pt_runner_note(struct pt_runner *runner, const char *text);
-/* Write run.json, as it is now. A record that cannot be written must not stop the pipeline, whose stages' work is worth
- * more: false, and it is said. */
+/* Write run.json, as it is now. False, with a message, when it cannot be written: that does not stop the pipeline,
+ * because the work of the stages matters more. */
 bool pt_runner_record(const struct pt_runner *runner);
 
 #endif

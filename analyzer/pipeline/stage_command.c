@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * stage_command.c - Owns: which names in braces mean something. Threads: any. Never: looks at what was inserted.
+ * stage_command.c - Owns: which names in braces are replaced. Threads: any. Never: replaces within inserted text.
  */
 #include "stage_command.h"
 
@@ -11,7 +11,7 @@
 #include "util/mem.h"
 #include "util/str.h"
 
-/* The token at `at` and what it stands for; 0 = none. */
+/* The length of the token at `at`, and its value; 0 = there is none. */
 static size_t token_at(const char *at, const struct pt_stage_tokens *tokens, const char *epochs, const char **ret_value)
 {
     const struct {

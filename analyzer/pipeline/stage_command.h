@@ -13,8 +13,8 @@ struct pt_stage_tokens {
     pt_u64 train_epochs;
 };
 
-/* A copy of the command, NULL-terminated, one block for free(). Nothing else in braces is touched, and what was
- * inserted is not looked at again. */
+/* A copy of the command, NULL-terminated, one block for free(). Other text in braces stays, and inserted text is not
+ * searched for tokens. */
 char **pt_stage_command(const char *const *command, const struct pt_stage_tokens *tokens);
 
 #endif
