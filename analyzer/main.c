@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * main.c - Owns: the choice of the command. Everything else is in cmd/.
+ * main.c - Owns: the choice of the command; everything else is in cmd/. Threads: main only. Never: prints an error
+ * unsanitised.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -60,7 +61,7 @@ int main(int argc, char **argv)
     argv[1] = (char *)(size_t)command->name;
     const int code = command->run(argc - 1, argv + 1, &err);
     if (code < 0) {
-        /* Causes quote file and stage names, and those may hold what repaints a terminal. */
+        /* Errors quote file and stage names, and those may have escape sequences that repaint a terminal. */
         PT_AUTO(pt_str_fini) struct pt_str text = {0};
         pt_sanitize_terminal(&text, err.text);
         fprintf(stderr, "proftrace %s: %s\n", command->name, pt_str_text(&text));

@@ -22,7 +22,7 @@ struct pt_command {
 #include "commands.def"
 #undef COMMAND
 
-/* All commands in the order of commands.def, closed by a row whose name is NULL. */
+/* All commands in the order of commands.def, ending with a row whose name is NULL. */
 extern const struct pt_command pt_commands[];
 const struct pt_command *pt_command_find(const char *name);
 

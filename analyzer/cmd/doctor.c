@@ -18,7 +18,7 @@
 
 static const char *const status_names[] = {[PT_CHECK_OK] = "ok", [PT_CHECK_WARN] = "warn", [PT_CHECK_FAIL] = "fail"};
 
-/* A check below the other, whole: a remedy that is cut helps nobody. */
+/* The checks one below another, never cut: half a remedy is of no use. */
 static int print_text(struct pt_doc *doc, const struct pt_checks *checks, struct pt_error *err)
 {
     const struct pt_render_options how = pt_medium_of(NULL);

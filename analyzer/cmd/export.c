@@ -74,7 +74,7 @@ static bool ends_in(const char *text, const char *suffix)
     return n >= m && !strcmp(text + n - m, suffix);
 }
 
-/* In the run directory, or beside a single trace file. */
+/* In the run directory, or next to a single trace file. */
 static char *default_output(const struct pt_session *session, const char *file_name)
 {
     struct stat st;
@@ -112,7 +112,7 @@ static int print_json(const struct output *output)
     return pt_json_close(&json);
 }
 
-/* What makes a file that viewers cannot hold one that they can. */
+/* The advice for a file that is too large for viewers. */
 static const char *smaller(const struct pt_exporter *exporter)
 {
     return strcmp(exporter->name, "chrome") ? "--from, --until, --pid, --stage and --min-dur make it smaller"

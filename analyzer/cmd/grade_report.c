@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * grade_report.c - Owns: what the traces of a run tell those who look for its grade report. Threads: main only. Never:
- * fails a run: what is not found is unknown, with the reason.
+ * grade_report.c - Owns: the search for a run's grade report among the files that its traces name. Threads: main only.
+ * Never: fails a run: a report that is not found is unknown, with the reason.
  *
- * It is looked for between the pass over the events and the reports, so that nothing is read twice.
+ * It runs after the pass over the events and before the reports, so that no event is read twice.
  */
 #include "grade_report.h"
 

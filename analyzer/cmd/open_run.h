@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * open_run.h - the way in of the commands that take one run: options, at most one argument, the run opened.
+ * open_run.h - the beginning of each command that takes one run: parse options, accept at most one argument, open the
+ * run.
  */
 #ifndef PT_CMD_OPEN_RUN_H
 #define PT_CMD_OPEN_RUN_H

@@ -180,7 +180,7 @@ static int check_count(const struct pt_opt *table, const struct pt_arguments *ar
 
 int pt_options_parse(const struct pt_opt *table, int argc, char **argv, struct pt_arguments *args, struct pt_error *err)
 {
-    /* Arguments move to the front of argv as they are met: a place that is written has been read. */
+    /* Arguments move to the front of argv as they are found: only places that were read already are overwritten. */
     int n = 1;
     bool ended = false;
     for (int i = 1; i < argc; i++) {

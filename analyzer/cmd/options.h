@@ -17,9 +17,9 @@
  *         return done < 0 ? -1 : 0;                  // 1: --help was asked for and printed
  *     const char *run = args.n ? args.values[0] : NULL;
  *
- * Understood: --name value, --name=value, --no-name for flags, -o value, -ovalue, -- (what follows is not an option).
- * Options may stand before, between and after arguments, except with stop_at_first. An unknown option is an error with
- * exit code 2 that names the nearest one. Defaults are whatever the variables held before.
+ * Accepted: --name value, --name=value, --no-name for flags, -o value, -ovalue, -- (nothing after it is an option).
+ * Options may come before, between and after arguments, except with stop_at_first. An unknown option is an error with
+ * exit code 2 that names the nearest one. The default is the value that the variable had before.
  */
 #ifndef PT_CMD_OPTIONS_H
 #define PT_CMD_OPTIONS_H

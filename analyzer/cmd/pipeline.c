@@ -93,7 +93,8 @@ struct outcome {
     struct pt_str summary, headlines, annotations;
 };
 
-/* A grade report that the configuration does not name is looked for with what the pass over the events has found. */
+/* A grade report that the configuration does not name is searched for among the files that the pass over the events
+ * has found. */
 static int write_in_run(const struct pt_runner_request *what, const struct pt_written *written,
                         struct pt_runner_result *result, struct pt_error *err)
 {

@@ -28,7 +28,7 @@ static const char *page_of(const struct pt_session *session, struct pt_str *path
     return access(pt_str_text(path), R_OK) ? NULL : pt_str_text(path);
 }
 
-/* Commands that the report names need the run, unless it is the one that they would take. */
+/* Commands that the report prints need the name of the run, unless it is the latest, which is their default. */
 static bool is_latest(const struct pt_session *session)
 {
     PT_AUTO(pt_freep) char *latest = pt_session_latest();
@@ -67,7 +67,7 @@ static int show(const struct request *request, struct pt_report *report, struct 
     return pt_text_file_write(request->output, &text, err);
 }
 
-/* "text|json|md|html", as renderers.def has them; a "|" stands before the first. */
+/* "text|json|md|html", from renderers.def; the text begins with a "|". */
 static const char formats[] =
 #define RENDERER(name, file_name) "|" #name
 #include "report/renderers.def"

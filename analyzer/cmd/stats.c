@@ -33,7 +33,7 @@ static int show(const struct request *request, const struct pt_report *report, s
         pt_json_stage_panels(doc, &text);
     for (size_t i = 0; i < doc->stages.n && !request->json; i++)
         pt_text_panels(&people, &doc->stages.items[i]->panels, doc->stages.items[i]->name);
-    if (!text.n) /* an empty answer looks like a crash */
+    if (!text.n) /* no output at all looks like a crash */
         pt_str_add(&text, "Nothing of this kind was recorded.\n");
     return pt_text_file_write(request->output, &text, err);
 }

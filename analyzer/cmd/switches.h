@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * switches.h - what commands that start programs ask the environment and do to their descriptors.
+ * switches.h - what commands that start programs read from the environment, and how they prepare their descriptors.
  */
 #ifndef PT_CMD_SWITCHES_H
 #define PT_CMD_SWITCHES_H
@@ -9,7 +9,8 @@
 
 /* The variable that switches proftrace off: PROFTRACE_DISABLE=1, or its alias ENABLE_PROFILING=false; NULL = none. */
 const char *pt_environment_disabled_by(void);
-/* One line to stderr that it is, unless quiet is asked for: who forgot the variable looks for a report. */
+/* One line on stderr that profiling is disabled, unless PROFTRACE_QUIET is set: a user who forgot the variable would
+ * look for a report. */
 void pt_say_disabled(const char *what_follows);
 /* PROFTRACE_QUIET=1. */
 bool pt_environment_says_quiet(void);
