@@ -28,7 +28,7 @@ struct pt_export_summary {
     pt_u64 slices, instants, counters, flows, metadata; /* flows: pairs */
     pt_u64 processes, tracks;
     pt_u64 moved;    /* slices that overlapped another one of their thread: shown on a track of their own */
-    pt_u64 left_out; /* slices that no track could hold, values that are not numbers */
+    pt_u64 left_out; /* slices without room on any track, values that are not numbers */
     char note[200];  /* what the user should know; "" = nothing */
 };
 

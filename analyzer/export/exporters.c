@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * exporters.c - the table of formats. Immutable; any thread may read it. */
+ * exporters.c - the table of formats. Constant: any thread reads it, none changes it. */
 #include "export.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * selection.h - the part of a run that an export was asked for: some processes, some of the time.
+ * selection.h - what an export shows of a run: some processes, some of the time.
  */
 #ifndef PT_EXPORT_SELECTION_H
 #define PT_EXPORT_SELECTION_H
@@ -12,7 +12,7 @@
 #include "merge/stream.h"
 #include "model/session.h"
 
-/* Both ends belong to it; they lie far outside of any run where nothing was asked for. */
+/* Both ends are included; without a request they lie far outside of any run. */
 struct pt_window {
     pt_i64 from_ns, until_ns;
 };
@@ -28,7 +28,7 @@ static inline bool pt_window_has(const struct pt_window *window, pt_i64 at_ns)
     return at_ns >= window->from_ns && at_ns <= window->until_ns;
 }
 
-/* The part of a slice that lies in the window; false when none does. */
+/* Cut a slice to the window; false when nothing of it lies there. */
 static inline bool pt_window_clip(const struct pt_window *window, pt_i64 *start_ns, pt_i64 *end_ns)
 {
     if (*end_ns < window->from_ns || *start_ns > window->until_ns)
@@ -38,7 +38,7 @@ static inline bool pt_window_clip(const struct pt_window *window, pt_i64 *start_
     return true;
 }
 
-/* How much of a run of this duration lies in the window. */
+/* How much of a run of this duration is in the window. */
 static inline pt_i64 pt_window_shown_ns(const struct pt_window *window, pt_i64 duration_ns)
 {
     const pt_i64 from_ns = window->from_ns > 0 ? window->from_ns : 0;

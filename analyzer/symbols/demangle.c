@@ -3,8 +3,8 @@
  * demangle.c - names of Rust by ourselves, of C++ by __cxa_demangle of libstdc++, found at run time so that the
  * analyzer needs no C++.
  *
- * Owns: the handle of libstdc++, for the life of the process. One thread. Never: demangles a name of unbounded length
- * (names come from files that anybody wrote, and templates grow exponentially). */
+ * Owns: the handle of libstdc++, for the life of the process. One thread. Never: demangles a name of unbounded
+ * length (names come from untrusted files, and templates grow exponentially). */
 #include "demangle.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * demangle_rust.c - a name of Rust: which of the two manglings it is, and the grammar of the newer one, whose paths,
- * types and constants are made of each other.
+ * types and constants contain each other.
  *
  * Owns nothing; any thread. Never: shows hashes, nor the crate that a generic function was compiled for.
  */
@@ -86,7 +86,7 @@ static void nested_path(struct pt_rust *r, bool is_value)
     }
 }
 
-/* <T>, <T as Trait>; where the impl stands is nobody's concern. */
+/* <T>, <T as Trait>; the place of the impl is not shown. */
 static void implementation(struct pt_rust *r, char tag)
 {
     if (tag != 'Y') {
@@ -389,7 +389,7 @@ char *pt_demangle_rust(const char *name)
     read_path(&r, true);
     r.is_silent = true;
     if (r.at < r.n)
-        read_path(&r, false); /* the crate that asked for it */
+        read_path(&r, false); /* the crate that instantiated it */
     const char end = r.text[r.n];
     if (!r.has_failed && r.at == r.n && (!end || end == '.') && r.out.n) /* ".llvm.123" */
         return r.out.text;

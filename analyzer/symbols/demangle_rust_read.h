@@ -28,7 +28,7 @@ void pt_rust_fail(struct pt_rust *r);
 void pt_rust_put(struct pt_rust *r, const char *text);
 bool pt_rust_eat(struct pt_rust *r, char c);
 char pt_rust_next(struct pt_rust *r);
-/* Into a part that may nest; the caller takes 1 from depth when it leaves. */
+/* Enter a construct that may nest; the caller decrements depth when it leaves. */
 bool pt_rust_enter(struct pt_rust *r);
 /* 0 is "_", 1 is "0_". */
 uint64_t pt_rust_number_62(struct pt_rust *r);
@@ -42,7 +42,7 @@ struct pt_rust_identifier {
 };
 struct pt_rust_identifier pt_rust_identifier(struct pt_rust *r);
 void pt_rust_put_identifier(struct pt_rust *r, const struct pt_rust_identifier *name);
-/* What a back reference names is read again, from where it stands. */
+/* The target of a back reference is read again at its place. */
 void pt_rust_back_reference(struct pt_rust *r, void (*read)(struct pt_rust *r, bool is_value), bool is_value);
 /* Up to an "E"; how many they were. */
 unsigned pt_rust_list(struct pt_rust *r, void (*item)(struct pt_rust *r), const char *separator);

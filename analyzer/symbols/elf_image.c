@@ -34,7 +34,7 @@ static bool path_is_allowed(const char *path)
     return path[0] == '/';
 }
 
-/* A regular file, also behind symbolic links: /proc is full of "regular" files that block or do things. */
+/* A regular file, also behind symbolic links: /proc has many "regular" files that block or have effects when read. */
 static int open_regular(const char *path, pt_u64 *ret_bytes)
 {
     struct stat st;
@@ -157,7 +157,7 @@ void pt_elf_image_close(struct pt_elf_image *image)
     *image = (struct pt_elf_image){0};
 }
 
-/* "libcuda.so", "libcuda.so.1", also behind a folder; not in the middle of a sentence. */
+/* "libcuda.so", "libcuda.so.1", also after a folder; not in the middle of a text. */
 static bool names_library(const char *bytes, size_t n_bytes, const char *name)
 {
     const size_t bare = strlen(name) - 1;

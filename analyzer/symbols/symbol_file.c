@@ -2,9 +2,9 @@
  *
  * symbol_file.c - functions and lines of one ELF file.
  *
- * Owns: the file and its debug file as mapped, libdw's handle, a sorted table of functions, one of compilation units.
- * All but the handle are made when first asked for. One thread. Never: gives up a lookup because libdw did; the next
- * source answers. */
+ * Owns: the file and its debug file as mapped, libdw's handle, a sorted table of functions, one of compilation
+ * units. All but the handle are made when first asked for. One thread. Never: gives up a lookup because libdw did:
+ * the next source is asked. */
 #include "symbol_file.h"
 
 #include <dwarf.h>
@@ -149,7 +149,7 @@ static const struct function_symbol *find_function(const struct pt_symbol_file *
         else
             high = middle;
     }
-    /* Aliases lie side by side, and a function may enclose a local one: look back a little. */
+    /* Aliases are neighbours in the table, and a function may enclose a local one: search a few entries back. */
     for (size_t back = 0; back < 16 && back < low; back++) {
         const struct function_symbol *found = &file->functions.items[low - 1 - back];
         if (address < found->end && (!found->is_open || !back))
@@ -298,8 +298,8 @@ static bool has_dwarf(Elf *elf)
     return has_section(elf, ".debug_info") || has_section(elf, ".zdebug_info");
 }
 
-/* What several debug files share lies in a file of its own. It is looked for by build-id only: libdw would open any
- * path that the debug file names. Without it, the debug information is not used. */
+/* What several debug files share is in a separate file. It is searched by build-id only: libdw would open any path
+ * that the debug file names. Without it, the debug information is not used. */
 static bool load_shared(struct pt_symbol_file *file)
 {
     const char *name;

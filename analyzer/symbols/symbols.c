@@ -155,8 +155,8 @@ const struct pt_frame *pt_symbolize_file(struct pt_symbols *symbols, const char 
 const struct pt_frame *pt_symbolize(struct pt_symbols *symbols, const struct pt_process *process, pt_u64 address,
                                     pt_i64 at_ns, pt_u32 *ret_n)
 {
-    /* The call lies before the address it returns to, perhaps in another line or, for calls that never return, at the
-     * very end of its function. */
+    /* The call is before its return address, perhaps in another line or, for a call that never returns, at the very
+     * end of its function. */
     const pt_u64 at = address ? address - 1 : 0;
     const struct pt_module *module = pt_process_module(process, at, at_ns);
     struct known_file *known = module ? file_of(symbols, module) : NULL;

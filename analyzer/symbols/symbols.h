@@ -11,8 +11,8 @@
  *     }
  *     pt_symbols_close(symbols);
  *
- * For one thread at a time, and for one session. What was looked up once costs a hash lookup; files stay mapped until
- * pt_symbols_close.
+ * For one thread at a time, and for one session. An address that was looked up before costs a hash lookup; files stay
+ * mapped until pt_symbols_close.
  */
 #ifndef PT_SYMBOLS_SYMBOLS_H
 #define PT_SYMBOLS_SYMBOLS_H
@@ -36,8 +36,8 @@ static inline void pt_symbols_closep(struct pt_symbols **symbols)
         pt_symbols_close(*symbols);
 }
 
-/* The frames at a return address of the process (recorded stacks hold nothing else, their innermost frame included: the
- * call is what lies before it). Always at least one frame; it and its texts live until pt_symbols_close. */
+/* The frames at a return address of the process (recorded stacks have only such, also as innermost frame: the call
+ * is before it). Always at least one frame; it and its texts live until pt_symbols_close. */
 const struct pt_frame *pt_symbolize(struct pt_symbols *symbols, const struct pt_process *process, pt_u64 address,
                                     pt_i64 at_ns, pt_u32 *ret_n);
 

@@ -41,8 +41,8 @@ void pt_chrome_end(struct pt_chrome_out *out, char *at);
 void pt_chrome_name(struct pt_chrome_out *out, pt_u32 pid, pt_u32 tid, const char *what, const char *name);
 void pt_chrome_sort_index(struct pt_chrome_out *out, pt_u32 pid, pt_u32 tid, const char *what, pt_u32 index);
 
-/* ,"cat":"io","name":"read","args":{...  : kind and fields of the event, the brace left open; `name` NULL = the kind's;
- * strings only where asked for, they are most of a file's size. */
+/* ,"cat":"io","name":"read","args":{...  : kind and fields of the event, the brace left open; `name` NULL = that of
+ * the kind; strings only on request, because they are most of a file's size. */
 char *pt_chrome_put_event(struct pt_chrome_out *out, char *at, const struct pt_event *event, const char *name,
                           bool with_strings);
 

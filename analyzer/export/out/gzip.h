@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * gzip.h - one gzip member from blocks that threads compress side by side.
+ * gzip.h - one gzip member from blocks that several threads compress at the same time.
  *
  * Fill pt_gzip_buffer, submit it, take the next buffer; the caller's thread writes finished blocks out in order.
  */

@@ -2,8 +2,8 @@
  *
  * proto.h - pieces of protobuf, written at a pointer that is returned advanced, as put.h does for JSON.
  *
- * The length of a message stands before it and is not known yet when it begins: two bytes are kept free and filled at
- * its end, a form of the number that every reader takes. So a message holds at most PT_PROTO_MESSAGE_BYTES.
+ * The length of a message comes before it and is not known yet when it begins: two bytes are kept free and filled at
+ * its end, in a form of the number that every reader accepts. So a message has at most PT_PROTO_MESSAGE_BYTES.
  */
 #ifndef PT_EXPORT_OUT_PROTO_H
 #define PT_EXPORT_OUT_PROTO_H

@@ -16,7 +16,7 @@
 char *pt_put_u64(char *at, pt_u64 value);
 char *pt_put_i64(char *at, pt_i64 value);
 char *pt_put_hex(char *at, pt_u64 value); /* "0x7f" with its quotes */
-/* Microseconds with exactly three decimals: a viewer gets back the integer that we hold. */
+/* Microseconds with exactly three decimals: a viewer gets the exact integer back. */
 char *pt_put_us(char *at, pt_i64 ns);
 /* The shortest text that reads back as the same number; the caller leaves out what is not finite. */
 char *pt_put_f64(char *at, pt_f64 value);

@@ -16,7 +16,7 @@
 struct pt_sink;
 
 struct pt_sink_result {
-    pt_u64 bytes;      /* before compression: what a viewer has to hold */
+    pt_u64 bytes;      /* before compression: what a viewer keeps in memory */
     pt_u64 file_bytes; /* in the file */
 };
 
@@ -31,9 +31,9 @@ void pt_sink_wrote(struct pt_sink *sink, const char *end);
 /* True after an error or when the limit was passed: the caller may stop early. */
 bool pt_sink_failed(const struct pt_sink *sink);
 
-/* Finish the file and give it its name, or report the first error and leave nothing behind. Frees the sink. */
+/* Finish the file and give it its name, or report the first error and remove it. Frees the sink. */
 int pt_sink_close(struct pt_sink *sink, struct pt_sink_result *ret_result, struct pt_error *err);
-/* Leave nothing behind. Frees the sink. */
+/* Remove the file. Frees the sink. */
 void pt_sink_abandon(struct pt_sink *sink);
 
 #endif

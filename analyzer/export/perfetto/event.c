@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * perfetto/event.c - how an event looks as fields of a Perfetto slice. Owns nothing. One thread. */
+ * perfetto/event.c - how an event looks as fields of a Perfetto slice. Owns nothing. One thread. Never: writes a
+ * field that the event does not have. */
 #include "event.h"
 
 #include "export/timeline/event_text.h"

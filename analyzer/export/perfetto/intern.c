@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * perfetto/intern.c - Owns: the texts that were written and their numbers. One thread. */
+ * perfetto/intern.c - Owns: the texts that were written and their numbers. One thread. Never: writes a text twice. */
 #include "intern.h"
 
 #include "export/timeline/event_text.h"

@@ -53,8 +53,8 @@ enum pt_descriptor_field {
     PT_DESCRIPTOR_RANK = 12
 };
 
-/* All packets belong to one sequence but those that name tracks: of the sequence of a thread's name the viewer believes
- * that whatever lies on no thread's track came from that thread. */
+/* All packets belong to one sequence, except those that name tracks: the viewer would think that everything in the
+ * sequence of a thread's name, and on no thread's track, came from that thread. */
 static inline char *pt_perfetto_sequence(char *at)
 {
     return pt_proto_u64(at, PT_PACKET_SEQUENCE, 1);

@@ -2,12 +2,13 @@
  *
  * perfetto.c - a timeline as a Perfetto trace: protobuf, absolute nanoseconds, each text once.
  *
- * Owns: the ids of tracks, the slices that begin with their row. One thread. Never: holds more than those; says a time
- * in anything but nanoseconds of the run, which the clock snapshot ties to the time of day.
+ * Owns: the ids of tracks, the slices that begin with their row. One thread. Never: keeps other slices; writes a time
+ * in other units than nanoseconds of the run, which the clock snapshot relates to the time of day.
  *
- * A slice is two packets, its beginning and its end. The viewer sorts them by time and, of one instant, keeps the order
- * of the file: so of slices that begin together the outer one has to come first, although it ends, and arrives here,
- * last. Only at the start of a row that is common (the window cuts all that is open there): those wait until the end.
+ * A slice is two packets, its beginning and its end. The viewer sorts them by time and keeps the order of the file for
+ * equal times: so of slices that begin together the outer one must be written first, although it ends last, and is
+ * known here last. Only at the start of a row that is common (the window cuts all that is open there): those wait until
+ * the end.
  */
 #include "export/timeline/timeline.h"
 
@@ -20,7 +21,7 @@
 #define MAX_ARGS 8
 #define MAX_ARROWS 512 /* of one slice: what a message has room for */
 #define CLOCK_ID_REALTIME 1
-#define CLOCK_ID_BOOTTIME 6 /* the one that times are in unless a packet says otherwise */
+#define CLOCK_ID_BOOTTIME 6 /* the default clock of packets */
 
 struct held {
     size_t offset, bytes;
@@ -125,7 +126,7 @@ static pt_u64 group_of(struct pt_timeline *timeline, const struct pt_timeline_ro
 static void perfetto_row(struct pt_timeline *timeline, struct pt_timeline_row *row)
 {
     if (row->uuid)
-        return; /* named for the sake of one beside it */
+        return; /* named already, as the parent of another track */
     if (row->beside && !row->beside->uuid)
         perfetto_row(timeline, row->beside);
     const pt_u64 parent = row->beside ? row->beside->uuid : group_of(timeline, row);

@@ -12,11 +12,11 @@
 struct pt_cpu_shown {
     pt_u64 t_ns; /* of the run */
     pt_u32 thread, node;
-    double s;           /* what it stands for */
+    double s;           /* the time that it represents */
     const char *reason; /* why it waited; NULL = it ran */
 };
 
-/* One stage's samples that the options want, those of a thread together and in the order of time. */
+/* The selected samples of one stage, thread by thread and in the order of time. */
 struct pt_cpu_samples {
     const char *stage;
     struct pt_cpu_view *view;
@@ -33,7 +33,7 @@ int pt_cpu_samples_each(struct pt_session *session, const struct pt_export_optio
                         void (*show)(const struct pt_cpu_samples *samples), struct pt_export_summary *summary,
                         struct pt_error *err);
 
-/* Bytes of any length into a sink; as pt_json_init wants it, the context being the sink. */
+/* Writes bytes of any length into a sink, which is the context: a function for pt_json_init. */
 int pt_sink_put(void *sink, const char *bytes, size_t n);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * speedscope.c - CPU samples as speedscope shows them: one profile for each thread, in the order of time.
  *
- * The format wants all frames before the profiles, so each stage is a pass over its view for the names and is then
- * written at once. Owns: the document. One thread. Never: writes a number that is not finite.
+ * In the format all frames come before the profiles, so the names of a stage are collected in a pass over its view
+ * first. Owns: the document. One thread. Never: writes a number that is not finite.
  */
 
 #include "util/auto.h"
@@ -14,7 +14,7 @@
 struct document {
     struct pt_json json;
     pt_u32 first_frame;      /* of the stage at hand, in the list of frames: its functions, then its reasons */
-    struct pt_map by_reason; /* of the stage at hand: reason -> frame behind the functions, from 1 */
+    struct pt_map by_reason; /* of the current stage: reason -> number of the frame after the functions, from 1 */
 };
 
 /* ---- frames ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * event_text.h - what an event is called and what its fields hold, in any timeline.
+ * event_text.h - the names of events and the values of their fields, for all timelines.
  */
 #ifndef PT_EXPORT_TIMELINE_EVENT_TEXT_H
 #define PT_EXPORT_TIMELINE_EVENT_TEXT_H
@@ -12,8 +12,8 @@
 const char *pt_category_name(enum pt_category category);
 /* Without the family's prefix, which the category says already. */
 const char *pt_event_short_name(const struct pt_event_desc *desc);
-/* A field as viewers show it; false = they leave it out: what says nothing, stacks (the CPU profile has them), numbers
- * of counters (which have lines of their own), and a size that was asked for and is exactly what was moved. */
+/* A field as viewers show it; false = it is left out: empty values, stacks (the CPU profile has them), numbers of
+ * counters (which have lines of their own), and a requested size that equals the bytes moved. */
 static inline bool pt_viewer_value(const struct pt_event *event, const struct pt_field_desc *field,
                                    struct pt_field_value *ret_value)
 {

@@ -17,8 +17,8 @@
 #include "show.h"
 
 #define STREAM_ROWS 8
-#define LINKS (1u << 14) /* launches and work of which the other end may still come: the driver queues about 1,000 */
-#define ORDER_GPU (1u << 20) /* behind all threads */
+#define LINKS (1u << 14)     /* launches and work whose other end may still come: the driver queues about 1,000 */
+#define ORDER_GPU (1u << 20) /* after all threads */
 #define ORDER_DEVICE (1u << 16)
 
 /* A launch or its work, waiting for the other. */
@@ -196,7 +196,7 @@ static void link_work(struct pt_timeline *timeline, struct pt_timeline_slice *sl
         return;
     }
     if (link->correlation == correlation)
-        return; /* the call is still to come; the first piece of its work has the arrow */
+        return; /* the call comes later; the first piece of its work has the arrow */
     if (link->is_waiting)
         pt_timeline_gpu_depth(&process->gpu->counters, slice->end_ns, -1);
     *link = (struct link){correlation, true, false, slice->row, slice->start_ns, ++timeline->n_arrows};

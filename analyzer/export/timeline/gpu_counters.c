@@ -2,7 +2,7 @@
  *
  * timeline/gpu_counters.c - the depth of a process's GPU queue and the memory that it has there, over time.
  *
- * Owns: both sums. One thread. Never: goes on with a depth after records were lost. */
+ * Owns: both sums. One thread. Never: continues a depth after records were lost. */
 #include "gpu_counters.h"
 
 #include <stdio.h>
@@ -36,7 +36,7 @@ void pt_timeline_gpu_depth(struct pt_timeline_gpu_counters *counters, pt_i64 at_
     pt_thinned_add(&counters->depth, at_ns, counters->n_waiting += (pt_u64)(pt_i64)step);
 }
 
-/* "0/3" is device memory of GPU 0, "0/3/7" what lies in its pool 7: one counter. */
+/* "0/3" is device memory of GPU 0, "0/3/7" that in its pool 7: both are one counter. */
 static struct memory *memory_of(struct pt_timeline_gpu_counters *counters, pt_u32 place)
 {
     uint64_t *known = pt_map_at(&counters->places, place);

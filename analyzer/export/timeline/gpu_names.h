@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu_names.h - what GPU work is called in timelines: the names that PyTorch's profiler gives, which tools look for.
+ * gpu_names.h - names of GPU work in timelines: those of PyTorch's profiler, which other tools expect.
  */
 #ifndef PT_EXPORT_TIMELINE_GPU_NAMES_H
 #define PT_EXPORT_TIMELINE_GPU_NAMES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline/ids.c - Owns: the map from processes and threads to viewer ids. One thread. */
+ * timeline/ids.c - Owns: the map from processes and threads to viewer ids. One thread. Never: gives an id twice. */
 #include "ids.h"
 
 #include <stdlib.h>

@@ -20,7 +20,7 @@ struct pt_timeline_ids {
 void pt_timeline_ids_build(struct pt_timeline_ids *ids, const struct pt_session *session);
 /* A tid that no thread has: for tracks that are not a thread's own. */
 pt_u32 pt_timeline_ids_new_tid(struct pt_timeline_ids *ids);
-/* A pid that no process has: for what is beside them. */
+/* A pid that no process has: for tracks without a process. */
 pt_u32 pt_timeline_ids_new_pid(struct pt_timeline_ids *ids);
 void pt_timeline_ids_free(struct pt_timeline_ids *ids);
 

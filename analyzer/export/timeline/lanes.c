@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline/lanes.c - the rows of threads, made when something is to be shown there. One thread. */
+ * timeline/lanes.c - the rows of threads, made when something is shown there. One thread. Never: makes one that
+ * stays empty. */
 #include "lanes.h"
 
 #include <stdio.h>

@@ -33,7 +33,7 @@ static void block_remove(struct pt_live_heap *heap, pt_u64 addr)
     pt_block_remove(&heap->blocks, block);
 }
 
-/* What a sample of this size stands for. */
+/* The bytes that a sample of this size represents. */
 static pt_u64 sample_weight(const struct pt_process *process, pt_u64 size_bytes)
 {
     const pt_f64 rate = (pt_f64)process->heap_sample_bytes;
@@ -50,7 +50,7 @@ bool pt_live_heap_add(struct pt_live_heap *heap, const struct pt_event *event)
     const pt_u64 addr = event->words[0], size_bytes = event->words[1];
     const bool is_full = event->process->heap_mode == PT_HEAP_FULL;
     if (is_full != (event->desc->role == PT_ROLE_UNIT))
-        return true; /* samples beside full mode would count twice */
+        return true; /* samples in full mode would count twice */
     switch (event->desc->id) {
     case PT_EV_heap_malloc:
     case PT_EV_heap_calloc:

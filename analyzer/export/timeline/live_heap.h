@@ -2,8 +2,8 @@
  *
  * live_heap.h - heap in use over time, from heap events, thinned to what a timeline can show.
  *
- * In full mode it is exact. In sampled mode each sample stands for what it was drawn from, 1/P of its size, where P is
- * the chance that an allocation of its size is sampled.
+ * In full mode it is exact. In sampled mode each sample represents 1/P of its size, where P is the probability that an
+ * allocation of its size is sampled.
  */
 #ifndef PT_EXPORT_TIMELINE_LIVE_HEAP_H
 #define PT_EXPORT_TIMELINE_LIVE_HEAP_H

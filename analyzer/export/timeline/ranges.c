@@ -13,7 +13,7 @@
 #include "rows.h"
 #include "show.h"
 
-#define OPEN_LIMIT 10000u /* a program that never ends its ranges: each end looks for its beginning among them */
+#define OPEN_LIMIT 10000u /* each end searches its beginning among them, and a program may never end its ranges */
 #define ORDER_RANGES (1u << 19)
 
 void pt_timeline_range_open(struct pt_timeline_process *process, const struct pt_event *event)

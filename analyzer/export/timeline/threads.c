@@ -16,7 +16,9 @@
 #include "ranges.h"
 #include "show.h"
 
-#define STRINGS_FROM_NS 10000 /* shorter calls go without their path: half the file, and too short to be looked at */
+#define STRINGS_FROM_NS                                                                                                \
+    10000 /* shorter calls are shown without their path: that halves the file, and they are too short to be inspected  \
+           */
 
 static const struct pt_timeline_arg ended_with_thread = {.key = "closed_by", .text = "end of thread"};
 
@@ -270,7 +272,7 @@ static void show_point(struct pt_timeline *timeline, struct pt_timeline_lane *la
 void pt_timeline_thread_event(struct pt_timeline *timeline, const struct pt_event *event)
 {
     struct pt_timeline_lane *lane = pt_timeline_lane(timeline, event);
-    /* A vfork'ed child execs in its parent's memory: when the thread goes on, the exec was not its own. */
+    /* A vfork'ed child execs in its parent's memory: if the thread runs on, the exec was that of the child. */
     if (lane->exec.is_open)
         end_exec(timeline, lane, event->start_ns, event->desc->id == PT_EV_proc_exec_failed ? event : NULL, NULL);
     switch (event->desc->role) {

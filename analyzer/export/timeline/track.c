@@ -10,13 +10,13 @@
 
 #include "util/vec.h"
 
-/* How far two ends of one truth may lie apart: a clock tick or two, and a duration's 27 bits of mantissa. */
+/* How far two measurements of one instant may differ: a clock tick or two, and the 27 bits of a duration's mantissa. */
 static pt_i64 tolerance_ns(pt_i64 duration_ns)
 {
     return 16 + (duration_ns >> 25);
 }
 
-/* Half of what lies in the innermost open range; when that is little, half of everything. */
+/* Forget half of the spans in the innermost open range; if those are few, half of all. */
 static void forget_half(struct pt_track *track)
 {
     size_t first = track->n_ranges ? track->ranges[track->n_ranges - 1].spans_before : 0;
@@ -42,7 +42,8 @@ static void span_push(struct pt_track *track, struct pt_track_span span)
     track->spans[track->n_spans++] = span;
 }
 
-/* Inside a span that is already shown: it came late because of rounding. Its siblings in there are known by their end.
+/* The slice lies inside of a span that is shown already: it came late because of rounding. Of its siblings there, only
+ * the end is known.
  */
 static bool fit_inside(const struct pt_track_span *top, pt_i64 *start_ns, pt_i64 *end_ns)
 {
@@ -91,8 +92,8 @@ static bool cuts_range(const struct pt_track *track, pt_i64 start_ns, pt_i64 end
     return false;
 }
 
-/* The new slice encloses the span on top. Of two alike either may be the outer one: where a late parent is refused, the
- * first to come is. */
+/* The new slice encloses the span on top. Of two equal ones either may be the outer one: where late parents are
+ * refused, the first one is. */
 static bool encloses(const struct pt_track *track, const struct pt_track_span *top, pt_i64 start_ns, pt_i64 end_ns)
 {
     const bool are_alike = top->start_ns == start_ns && top->end_ns == end_ns;
@@ -109,7 +110,7 @@ static bool lies_inside(const struct pt_track_span *top, pt_i64 start_ns, pt_i64
     return start_ns >= top->start_ns && end_ns <= top->end_ns;
 }
 
-/* The spans from first on make place for one that encloses them. */
+/* Replace the spans from `first` on by one that encloses them. */
 static void replace_spans(struct pt_track *track, size_t first, struct pt_track_span span)
 {
     span.children_end_ns = span.children_end_ns > span.start_ns ? span.children_end_ns : span.start_ns;
@@ -117,7 +118,7 @@ static void replace_spans(struct pt_track *track, size_t first, struct pt_track_
     span_push(track, span);
 }
 
-/* Against the spans on the stack, newest first. The stack does not change unless the slice is taken. */
+/* Place the slice against the spans on the stack, newest first. The stack changes only if the slice is taken. */
 static bool place_on_stack(struct pt_track *track, pt_i64 *start_ns, pt_i64 *end_ns)
 {
     const pt_i64 earliest_ns = *start_ns - tolerance_ns(*end_ns - *start_ns);
@@ -213,7 +214,7 @@ bool pt_track_range_end(struct pt_track *track, pt_i64 *end_ns, struct pt_track_
         children_end = top->end_ns > children_end ? top->end_ns : children_end;
     }
     end = end < children_end ? children_end : end;
-    /* What was forgotten since the range began lies inside it. */
+    /* Spans that were forgotten since the range began lie inside of it. */
     if (track->forgotten_until_ns > range.start_ns) {
         end = end < track->forgotten_until_ns ? track->forgotten_until_ns : end;
         children_end = children_end < track->forgotten_until_ns ? track->forgotten_until_ns : children_end;

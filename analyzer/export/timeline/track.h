@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * track.h - the rule that viewers impose: on one track, slices nest or stand apart; never do they overlap by halves.
+ * track.h - the rule that viewers impose: on one track, slices nest or stand apart; they never overlap in part.
  *
- * Slices come in the order of their ends, children before parents. A track remembers what it shows at the top level and
- * either takes a slice, moved by the few nanoseconds that rounding put it wrong, or refuses it.
+ * Slices come in the order of their ends, children before parents. A track remembers what it shows at the top level. It
+ * takes a slice, moved by the few nanoseconds of a rounding error, or refuses it.
  */
 #ifndef PT_EXPORT_TIMELINE_TRACK_H
 #define PT_EXPORT_TIMELINE_TRACK_H
@@ -27,7 +27,7 @@ struct pt_track_range {
     pt_i64 start_ns;
     pt_u32 name;
     size_t spans_before;        /* on the stack when it began */
-    pt_i64 forgotten_before_ns; /* forgotten_until_ns as far as it lies before the range */
+    pt_i64 forgotten_before_ns; /* forgotten_until_ns when the range began */
 };
 
 struct pt_track {
@@ -37,8 +37,8 @@ struct pt_track {
     struct pt_track_range *ranges;
     size_t n_ranges, ranges_capacity;
     pt_i64 from_ns, until_ns; /* what encloses everything on the track */
-    /* A slice that encloses an earlier one and begins with it, not at from_ns, is not taken: its beginning has to be
-     * written before that of the earlier one. */
+    /* Refuse a slice that encloses an earlier one and begins together with it (but not at from_ns): its beginning
+     * would have to be written before that of the earlier one. */
     bool refuses_late_parents;
 };
 

@@ -2,8 +2,8 @@
  *
  * timeline/types.h - a run as processes, rows, slices, arrows and counters: what all timeline formats have in common.
  *
- * One walk over the events decides what is shown, where and under which name; a writer (chrome.c, perfetto.c) says how
- * that looks in its format. So two formats of one run show the same.
+ * One walk over the events decides what is shown, where and under which name; a writer (chrome.c, perfetto.c) puts it
+ * into its format. So two formats of one run show the same.
  */
 #ifndef PT_EXPORT_TIMELINE_TYPES_H
 #define PT_EXPORT_TIMELINE_TYPES_H
@@ -67,8 +67,8 @@ struct pt_timeline_slice {
     bool was_opened;              /* the writer already got its beginning */
     bool is_of_process;           /* an instant that concerns the whole process */
     pt_u64 arrow_from, arrow_to;  /* ids of arrows that begin and end here; 0 = none */
-    /* Of a call and the work that it started: shown behind the second of both, because readers take an arrow for that
-     * of another slice when its own, of no length, comes later. No row = none. */
+    /* The arrow from a call to the work that it started: written after both slices, because a reader attaches an
+     * arrow to another slice when its own, of no length, comes later. No row = none. */
     struct pt_timeline_place call, work;
     const pt_u64 *arrows_from; /* more that begin here */
     pt_u32 n_arrows_from;
@@ -85,7 +85,7 @@ struct pt_timeline_counter {
     enum pt_timeline_unit unit;
 };
 
-/* Keys of counters that every process has; names that programs give come after them. */
+/* Keys of counters that every process has; keys of the programs' own names come after them. */
 enum pt_timeline_key {
     PT_TIMELINE_KEY_HEAP = 1,
     PT_TIMELINE_KEY_THREADS,
@@ -102,7 +102,7 @@ struct pt_timeline_writer {
     void (*process)(struct pt_timeline *timeline, struct pt_timeline_process *process, const char *title,
                     const char *labels);
     void (*row)(struct pt_timeline *timeline, struct pt_timeline_row *row); /* before its first slice */
-    /* A slice begins whose end is not known yet; NULL = the writer needs whole ones. */
+    /* A slice begins whose end is not known yet; NULL = the writer needs whole slices. */
     void (*opened)(struct pt_timeline *timeline, const struct pt_timeline_slice *slice);
     void (*slice)(struct pt_timeline *timeline, const struct pt_timeline_slice *slice);
     void (*instant)(struct pt_timeline *timeline, const struct pt_timeline_slice *slice);
@@ -132,7 +132,7 @@ struct pt_timeline_process {
     pt_u32 pid;
     pt_u64 uuid;              /* the Perfetto writer's */
     pt_i64 start_ns, end_ns;  /* around all that is known of it */
-    pt_i64 from_ns, until_ns; /* the part in the window */
+    pt_i64 from_ns, until_ns; /* cut to the window */
     struct pt_timeline_row *main_row;
     bool has_own_main_row;           /* its main thread is not known */
     struct pt_timeline_lane **lanes; /* by thread index; NULL = nothing shown yet */
@@ -143,7 +143,7 @@ struct pt_timeline_process {
     struct {
         PT_VEC(struct pt_timeline_open_range);
     } open_ranges;
-    pt_u64 arrow_to; /* of the one that leads to it */
+    pt_u64 arrow_to; /* id of the arrow that ends here */
     struct {
         PT_VEC(pt_u64);
     } arrows_from; /* to children of which no event of this process says that it made them */
@@ -159,7 +159,7 @@ struct pt_timeline {
     pt_i64 min_duration_ns;
     struct pt_timeline_ids ids;
     struct pt_timeline_process *processes; /* by process index */
-    struct pt_timeline_process stages;     /* holds the launcher's samples */
+    struct pt_timeline_process stages;     /* for the launcher's samples */
     pt_u32 n_processes;
     pt_u32 *by_pid; /* process indices by pid, then start */
     struct pt_block_room room;

@@ -96,7 +96,7 @@ static char *put_bytes(char *at, pt_u64 bytes, pt_i64 duration_ns)
     return at;
 }
 
-/* The category is what HTA tells kernels, copies and sets apart by. */
+/* HTA distinguishes kernels, copies and sets by the category. */
 static const char *name_work(struct pt_torch_file *file, const struct pt_event *event, char text[PT_GPU_NAME_BYTES],
                              const char **ret_category)
 {
@@ -146,7 +146,7 @@ static void show_work(struct pt_torch_file *file, const struct pt_event *event)
     pt_torch_project_work(file, correlation, &queue, start_ns, end_ns);
 }
 
-/* Its instant is the start of the wait, which streams of events show when it ends: this one comes first. */
+/* Its time is the start of the wait. The wait itself is delivered when it ends, so this record comes first. */
 static void note_recorded(struct pt_torch_file *file, const struct pt_event *event)
 {
     const struct pt_ev_gpu_event_record *record = pt_event_as(event, gpu_event_record);
@@ -156,8 +156,8 @@ static void note_recorded(struct pt_torch_file *file, const struct pt_event *eve
         (struct pt_torch_recorded){event->aux, record->event_correlation, record->queue};
 }
 
-/* HTA looks for the last work before the event's record in that stream of the device that the wait is shown on: on
- * another device, which it cannot know of, it would find the wrong one. */
+/* HTA searches for the last work before the event's record in a stream of the device on which the wait is shown: if
+ * the event was recorded on another device, it would find the wrong work. */
 static char *put_recorded(char *at, const struct pt_torch_file *file, const struct pt_ev_gpu_sync *sync, pt_u32 device)
 {
     at = pt_torch_arg(at, "wait_on_cuda_event_id", sync->event);
@@ -170,8 +170,8 @@ static char *put_recorded(char *at, const struct pt_torch_file *file, const stru
     return queue.device == device && queue.stream >= 0 ? pt_torch_arg(at, "wait_on_stream", queue.stream) : at;
 }
 
-/* HTA takes what has a stream for work of the GPU, but the host waited here. Its critical path looks on the stream for
- * the way back to the host all the same: there stands the end of the wait alone, and the call shows the rest. */
+/* HTA takes a slice with a stream for work of the GPU, but here the host waited. Its critical path needs something
+ * on the stream for the way back to the host: so only the end of the wait is put there, and the call shows the rest. */
 static void show_sync(struct pt_torch_file *file, const struct pt_event *event)
 {
     const struct pt_ev_gpu_sync *sync = pt_event_as(event, gpu_sync);
@@ -204,7 +204,7 @@ static void show_overhead(struct pt_torch_file *file, const struct pt_event *eve
     pt_torch_slice(file, "overhead", pt_gpu_overhead_name(event->tag), (struct pt_torch_row){-1, 0}, start_ns, end_ns);
 }
 
-/* Device memory only, as the program asks the driver for it: PyTorch's own allocator asks for large pieces. */
+/* Device memory only, as it is allocated from the driver, from which PyTorch's own allocator takes large pieces. */
 static void show_memory(struct pt_torch_file *file, const struct pt_event *event)
 {
     const char *place = pt_process_string(file->process, event->aux);
@@ -242,7 +242,7 @@ static bool is_property(const char *text, const struct pt_json_member *member)
            strncmp(text + member->key.begin, "\"totalGlobalMem\"", key_bytes) != 0;
 }
 
-/* The numbers of the recorded object beside id and memory; what is not JSON is left out. */
+/* The other numbers of the recorded object, besides id and memory; what is not JSON is left out. */
 static char *put_properties(char *at, const char *text)
 {
     struct pt_error err = {0};

@@ -9,7 +9,7 @@
 
 /* An event of the category GPU. */
 void pt_torch_gpu_event(struct pt_torch_file *file, const struct pt_event *event);
-/* The list of devices behind the events. */
+/* The list of devices after the events. */
 void pt_torch_put_devices(struct pt_torch_file *file);
 
 #endif

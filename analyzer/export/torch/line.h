@@ -11,7 +11,7 @@
 
 #include "types.h"
 
-/* Where a line lies in the viewer: a process and its thread, or a device and its stream; -1 as PyTorch has it. */
+/* The place of a line in the viewer: a process and its thread, or a device and its stream; -1 as in PyTorch. */
 struct pt_torch_row {
     pt_i64 pid, tid;
 };
@@ -33,7 +33,7 @@ void pt_torch_slice(struct pt_torch_file *file, const char *category, const char
 /* One end of the arrow from a call to its work. */
 void pt_torch_flow(struct pt_torch_file *file, char phase, pt_u32 correlation, struct pt_torch_row row, pt_i64 at_ns);
 
-/* A process or a device of it: both bear the process's name, the label tells them apart. */
+/* A process or one of its devices: both have the process's name and differ in the label. */
 void pt_torch_name_process(struct pt_torch_file *file, pt_i64 pid, const char *label, pt_i64 sort_index);
 void pt_torch_name_thread(struct pt_torch_file *file, struct pt_torch_row row, const char *name);
 
@@ -41,7 +41,7 @@ void pt_torch_name_thread(struct pt_torch_file *file, struct pt_torch_row row, c
 const char *pt_torch_step_name(char text[PT_TORCH_STEP_BYTES], pt_u64 number);
 const char *pt_torch_range_name(const struct pt_torch_file *file, pt_u32 name);
 
-/* The part of an event that lies in the window; false when none does, or when it is too short. */
+/* Cut an event to the window; false when nothing of it lies there, or when it is too short. */
 bool pt_torch_clip(const struct pt_torch_file *file, const struct pt_event *event, pt_i64 *start_ns, pt_i64 *end_ns);
 
 #endif

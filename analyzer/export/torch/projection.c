@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * torch/projection.c - ranges and steps as the GPU saw them: on each stream, from the first to the last piece of work
- * that was launched inside, whenever it ran.
+ * that was launched inside of the range, whenever that work ran.
  *
- * Owns: the ranges whose work may still come, the last launches. One thread. Never: holds more than LINKS launches and
- * MOST_STEPS steps: a range is written when its launches have been forgotten. */
+ * Owns: the ranges whose work may still come, the last launches. One thread. Never: keeps more than LINKS launches
+ * and MOST_STEPS steps: a range is written when its launches are forgotten. */
 #include "projection.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ struct pt_torch_projected {
     } spans;
 };
 
-/* A call and the ranges that it was made in; or work that came before its call. */
+/* A call and the ranges around it; or work that came before its call. */
 struct pt_torch_link {
     pt_u32 correlation; /* 0 = free */
     bool is_work;
@@ -86,7 +86,7 @@ static void show(struct pt_torch_file *file, struct pt_torch_projected *range)
     free(range);
 }
 
-/* HTA counts steps in the order of the file, by name: the host's have to come first. */
+/* HTA counts steps in the order of the file, by name: those of the host must come first. */
 static bool is_for_the_end(const struct pt_torch_file *file, const struct pt_torch_projected *range)
 {
     char text[PT_TORCH_STEP_BYTES];
@@ -162,7 +162,8 @@ void pt_torch_project_call(struct pt_torch_file *file, const struct pt_event *ev
     struct pt_torch_link *link = link_at(file, correlation), before = *link;
     struct pt_torch_link call = {.correlation = correlation};
     if (before.correlation == correlation && !before.is_work)
-        return; /* the driver's part of a runtime's call: the outer one, which ends later, is in the same ranges */
+        return; /* a call of the driver within one of the runtime: the outer one, which ends later, is in the same
+                   ranges */
     if (thread->ranges.n)
         call.range = hold(thread->ranges.items[thread->ranges.n - 1].projected);
     /* Autograd launches from threads of its own: the step is that of the process. */

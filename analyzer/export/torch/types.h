@@ -25,7 +25,7 @@ struct pt_torch_open {
     pt_u64 id; /* of range_open; a step's number */
     pt_u32 name, tid;
     pt_i64 start_ns;
-    struct pt_torch_projected *projected; /* on the GPU; NULL = not asked for */
+    struct pt_torch_projected *projected; /* on the GPU; NULL = not wanted */
 };
 
 struct pt_torch_thread {
