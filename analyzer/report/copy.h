@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * copy.h - the reports of a run, also where the user wants to find them: always the same names, always the latest run.
+ * copy.h - copies of a run's reports where the user wants them: always with the same names, always of the latest run.
  */
 #ifndef PT_REPORT_COPY_H
 #define PT_REPORT_COPY_H

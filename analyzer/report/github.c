@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the words that GitHub Actions understands. Threads: any. Never: lets a recorded name end a command and begin
- * another.
+ * Owns: the commands that GitHub Actions understands. Threads: any. Never: lets a recorded name end one command and
+ * begin another.
  */
 #include "github.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * github.h - what GitHub Actions shows beside a job: annotations, and the step's summary.
+ * github.h - what GitHub Actions shows with a job: annotations, and the step's summary.
  *
  * Workflow commands: docs.github.com/actions, "Workflow commands for GitHub Actions"; a step shows at most 10
  * annotations of a kind and 1 MiB of summary.

@@ -22,11 +22,11 @@ struct pt_grade_list {
 };
 
 void pt_grade_list(const struct pt_profile *profile, struct pt_grade_list *ret_list);
-/* A floor that does not hold: an unknown value holds none. */
+/* A broken floor: an unknown value breaks it, too. */
 bool pt_grade_is_broken(const struct pt_grade *grade);
 /* The file that they were read from, as seen from where the pipeline ran; NULL = none was. */
 const char *pt_grade_source(const struct pt_profile *profile);
-/* Whether any value is known, or one should be: only then people want to see them. */
+/* Whether any value is known, or should be: only then they are shown. */
 bool pt_grades_are_wanted(const struct pt_profile *profile);
 
 #endif

@@ -28,7 +28,7 @@ static void put_value(struct pt_str *out, struct pt_cell cell)
     pt_sanitize_markdown(out, pt_str_text(&raw));
 }
 
-/* The summary keeps its columns whatever is in them: who reads many reports finds them in the same place. */
+/* The summary keeps its columns whatever is in them: readers of many reports find them in the same place. */
 static void put_table(struct pt_str *out, const struct pt_panel *panel, bool is_summary)
 {
     struct pt_grid grid;
@@ -306,7 +306,7 @@ static void take_stage(struct pt_str *out, const struct pt_doc *doc, const struc
     }
 }
 
-/* The slowest stage stands before the others: where not all fits, what is asked first is there. */
+/* The slowest stage comes first: if not all fits, the most important one is there. */
 void pt_render_md(const struct pt_doc *doc, const struct pt_render_options *options, struct pt_str *out)
 {
     (void)options;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: questions about the terminal. Threads: main only (it sets the locale's character type).
+ * Owns: what is known of the terminal. Threads: main only (it sets the locale's character type). Never: writes to it.
  */
 #include "medium.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the order of opening, analyzing and judging a run. Threads: one.
+ * Owns: the order of opening, analyzing and judging a run. Threads: one. Never: writes a file.
  */
 #include "open.h"
 

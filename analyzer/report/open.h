@@ -19,7 +19,7 @@ struct pt_report {
 int pt_report_open(const char *path, struct pt_report *report, struct pt_error *err);
 void pt_report_close(struct pt_report *report);
 
-/* 0 when the run has the stage or none is asked for; else -1, naming those it has. */
+/* 0 when the run has the stage or no stage was given; else -1, and the error lists the stages. */
 int pt_report_check_stage(const struct pt_profile *profile, const char *stage, struct pt_error *err);
 
 #endif

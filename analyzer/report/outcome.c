@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the words for how things ended. Threads: one per arena. Never: prints 0 for what nobody measured.
+ * Owns: the words for results of runs, stages and processes. Threads: one per arena. Never: prints 0 for what was not
+ * measured.
  */
 #include "outcome.h"
 

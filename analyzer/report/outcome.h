@@ -32,7 +32,7 @@ struct pt_value pt_report_stage_duration(const struct pt_profile *profile, pt_u3
 /* "exit 0"; unknown where no end was seen. */
 struct pt_value pt_report_process_exit(const struct pt_process *process, struct pt_arena *arena);
 
-/* The words of a stage's command, secrets masked; closed by NULL. Empty where nobody knows it. */
+/* The words of a stage's command, secrets masked; ending with NULL. Empty if it is not known. */
 const char **pt_report_stage_command(const struct pt_profile *profile, pt_u32 stage, struct pt_arena *arena);
 /* The same for any arguments; `argc` may be larger than there are. */
 const char **pt_masked_arguments(const char *const *argv, int argc, struct pt_arena *arena);

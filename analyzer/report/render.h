@@ -12,11 +12,11 @@ struct pt_render_options {
     pt_u32 width; /* columns; 0 = no limit */
     bool utf8;    /* the medium shows UTF-8 */
     bool color;
-    bool is_terminal;         /* people look at it now: bars may be drawn */
+    bool is_terminal;         /* written to a terminal: bars may be drawn */
     bool is_full;             /* of text: everything; else one screen */
     pt_u32 finding;           /* of text: only this one, with its evidence; 0 = all */
     const char *run_argument; /* what commands that name this run need; NULL = nothing, it is the latest */
-    const char *page;         /* path of the page beside it; NULL = none */
+    const char *page;         /* path of the page in the same run; NULL = none */
 };
 
 struct pt_renderer {

@@ -170,7 +170,7 @@ static void add_views(const struct stats *s, enum pt_stats_by by)
             continue;
         if (table)
             pt_vec_push(&s->stage->panels, pt_doc_rows(s->doc, row->id, row->label, table, s->top));
-        if (view == PT_VIEW_thread_time) /* what threads did in calls stands beside where their time went */
+        if (view == PT_VIEW_thread_time) /* calls by thread, next to the time accounts of threads */
             pt_vec_push(&s->stage->panels, threads_panel(s));
     }
     if (by == PT_STATS_SIZE)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: writing a text to where the user wants it. Threads: one. Never: leaves half a file behind: it is written beside
- * and renamed; touches what is not a regular file in any other way than writing to it.
+ * Owns: writing a text to where the user wants it. Threads: one. Never: leaves half a file: it is written under another
+ * name and renamed; does anything but write to what is not a regular file.
  */
 #include "text_file.h"
 

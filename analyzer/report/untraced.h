@@ -10,7 +10,7 @@
 
 struct pt_untraced_program {
     const char *path, *reason;
-    const char *stage;               /* NULL = nobody knows */
+    const char *stage;               /* NULL = not known */
     const struct pt_process *parent; /* that started it; NULL = the launcher saw it */
 };
 

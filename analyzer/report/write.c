@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: writing reports to files. Threads: one. Never: leaves half a report behind:
- * files are written beside and renamed.
+ * Owns: writing reports to files. Threads: one. Never: leaves half a report: files are written under another name and
+ * renamed.
  */
 #include "write.h"
 

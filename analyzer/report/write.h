@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * write.h - reports as files: those of a run directory, and the one that a user asked for.
+ * write.h - reports as files: those of a run directory, and the one that a user requested.
  */
 #ifndef PT_REPORT_WRITE_H
 #define PT_REPORT_WRITE_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: how time accounts are shown. Threads: one. Never: shows a part that nobody measured as 0.
+ * Owns: how time accounts are shown. Threads: one. Never: shows a part that was not measured as 0.
  */
 #include "account.h"
 
 #include "facts/wait_kind.h"
 
-/* Computing is shown where nobody knows whether it was Python or native: else it is there as these two. */
+/* "Computing" is shown where it is not known whether it was Python or native; else there are these two. */
 static bool is_shown(pt_u32 part, struct pt_value python)
 {
     return part != PT_PART_computing || python.type == PT_VALUE_UNKNOWN;
@@ -40,8 +40,8 @@ struct pt_bar pt_build_time_bar(const struct pt_build *b, const struct pt_doc_st
 
 /* ---- stages ---- */
 
-/* The largest parts first: a narrow terminal drops the last columns, and must not drop what matters. Parts that took no
- * time anywhere have no column. */
+/* The largest parts first: a narrow terminal drops the last columns, which should be the least important ones. Parts
+ * without any time have no column. */
 static pt_u32 rank_parts(const struct pt_build *b, pt_u32 ret_parts[PT_PART__COUNT])
 {
     double total_s[PT_PART__COUNT] = {0};

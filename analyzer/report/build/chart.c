@@ -14,7 +14,7 @@ struct source {
     enum pt_resource resource;
     const char *label;
     double scale;
-    bool sparse; /* sampled less often than the others: its points are joined all the same */
+    bool sparse; /* sampled less often than the others: its points are still joined by lines */
 };
 
 static const struct spec {
@@ -97,7 +97,7 @@ static double longest_distance(const struct pt_run_stage *stage)
     return 3 * median;
 }
 
-/* A damaged run.json may hold any number; a chart of it would say nothing. */
+/* A damaged run.json may have any number; a chart of it would be useless. */
 static double sane(double number)
 {
     const double largest = 1e18;

@@ -75,7 +75,7 @@ static const char *object_of(const struct pt_build *b, const struct pt_finding *
                          in && *in != '[' ? in : "");
 }
 
-/* Without the parameters of C++ functions: "f(int, std::vector<long>) (a.so)" -> "f (a.so)". A file behind a space
+/* Without the parameters of C++ functions: "f(int, std::vector<long>) (a.so)" -> "f (a.so)". A file after a space
  * stays. */
 static const char *short_name(const struct pt_build *b, const char *name)
 {
@@ -165,7 +165,7 @@ void pt_build_findings(const struct pt_build *b)
             .rows = rows_of(b, of),
         };
         if (of->stage >= 0 && !finding.stage)
-            continue; /* of a stage that was not asked for */
+            continue; /* of a stage that is not shown */
         for (pt_u32 j = 0; j < of->n_evidence; j++)
             add_fact(&finding.evidence, &of->evidence[j]);
         add_behind(b, &finding);

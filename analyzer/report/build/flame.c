@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: what the flame graph of a stage shows. Threads: one. Never: lets the name of a stage name a file: what is not a
- * letter, a digit or a dash is replaced, and no two stages share one.
+ * Owns: what the flame graph of a stage shows. Threads: one. Never: uses the name of a stage as a file name unchanged:
+ * other characters than letters, digits and dashes are replaced, and two stages never share a file.
  */
 #include "flame.h"
 
@@ -58,7 +58,8 @@ static enum pt_flame_kind kind_of(struct pt_value value)
     return PT_FLAME_THREAD;
 }
 
-/* Children lie side by side below their caller, from its left; what is left at its right is its own, and small ones. */
+/* Children lie side by side below their caller, from its left edge; the rest at the right is its self time and that
+ * of small functions. */
 static void fill(const struct pt_build *b, struct pt_flame *flame, const struct pt_table *table)
 {
     double next_s[DEEPEST + 1] = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: what people are told about the GPUs of a stage. Threads: one. Never: says nothing where GPU work was not seen:
- * the reason is said.
+ * Owns: what a report shows of the GPUs of a stage. Threads: one. Never: is silent where GPU work was not seen: the
+ * reason is shown.
  */
 #include "gpu.h"
 
@@ -68,7 +68,7 @@ static bool is_of_gpu(const struct pt_metric_view *view)
     return view->group == PT_GROUP_GPU || view->group == PT_GROUP_GPU_SHOWN;
 }
 
-/* What is not known comes last, and only where there is something. */
+/* Unknown time comes last, and only if there is any. */
 static void add_lines(const struct pt_build *b, struct pt_doc_stage *stage)
 {
     struct pt_panel *panel = pt_doc_panel(b->doc, PT_PANEL_LINES, "gpu_summary", "GPU");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: how much memory of each GPU was in use when, and how it was allocated: charts over the
- * run. Threads: one. Never: draws a line where no stage told of GPU memory.
+ * Owns: how much memory of each GPU was in use when, and how it was allocated: charts over the run. Threads: one.
+ * Never: draws a line where no stage recorded GPU memory.
  */
 #include "gpu_chart.h"
 
@@ -22,7 +22,7 @@ static double cell(const struct pt_table *table, size_t row, const char *column)
 
 /* ---- charts ---- */
 
-/* A chart has this many cells across; its curves have a value in each, NAN where no stage told anything. */
+/* A chart has this many cells across; its curves have a value in each, NAN where nothing is known. */
 enum { CELLS = 240 };
 
 struct grid {

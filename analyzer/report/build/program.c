@@ -20,13 +20,14 @@ static bool is_interpreter(const char *name)
     return false;
 }
 
-/* Options of Python's whose argument may stand behind a blank. */
+/* Options of Python whose argument may follow after a blank. */
 static bool takes_a_word(const char *option)
 {
     return !strcmp(option, "-W") || !strcmp(option, "-X") || !strcmp(option, "--check-hash-based-pycs");
 }
 
-/* The script among an interpreter's arguments, or the module behind -m. NULL = it came as text, or is not there. */
+/* The script among an interpreter's arguments, or the module after -m. NULL = the program was given as text, or
+ * there is none. */
 static const char *script_of(const char *const *words)
 {
     for (const char *const *word = words + 1; *word; word++) {

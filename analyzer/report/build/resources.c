@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: which resources are worth a column: those that anybody knows something about. Threads: one. Never: prints 0 for
- * what nobody measured.
+ * Owns: which resources get a column: those with at least one known value. Threads: one. Never: prints 0 for what was
+ * not measured.
  */
 #include "resources.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: head, quality, failures and trace quality of a document. Threads: one. Never: judges; prints 0 for what nobody
+ * Owns: head, quality, failures and trace quality of a document. Threads: one. Never: judges; prints 0 for what was not
  * measured.
  */
 #include "run.h"

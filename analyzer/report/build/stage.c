@@ -44,7 +44,7 @@ static void add_heap(const struct pt_build *b, struct pt_doc_stage *stage)
     add_panel(stage, panel, PT_SECTION_MEMORY, true);
 }
 
-/* The end of what it wrote; failures tell theirs by themselves. */
+/* The end of its output; failures have their own. */
 static void add_log(const struct pt_build *b, struct pt_doc_stage *stage)
 {
     const struct pt_log_tail tail = pt_log_tail(b->profile->session->path, stage->log, &b->doc->arena);

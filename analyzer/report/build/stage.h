@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * stage.h - the stages of a document: a line of the summary each, where their time went, and the blocks behind that.
+ * stage.h - the stages of a document: for each a line of the summary, where its time went, and its panels.
  */
 #ifndef PT_REPORT_BUILD_STAGE_H
 #define PT_REPORT_BUILD_STAGE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * state.h - what every part of a document is built from.
+ * state.h - what all files of this folder build a document from.
  */
 #ifndef PT_REPORT_BUILD_STATE_H
 #define PT_REPORT_BUILD_STATE_H

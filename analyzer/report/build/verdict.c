@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the first sentence of every report: how it went, what took longest, what could be gained. Threads: one. Never:
- * claims what no part of the document shows.
+ * Owns: the first sentence of every report: the result, what took longest, what could be gained. Threads: one. Never:
+ * claims what the document does not show.
  */
 #include "verdict.h"
 

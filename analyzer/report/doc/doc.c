@@ -12,7 +12,7 @@
 
 #include "util/mem.h"
 
-/* Panels, and what they hold, are freed with the document: it keeps them all, in lists or not. */
+/* Panels and their contents are freed with the document, which keeps them all, whether they are in lists or not. */
 struct owned {
     struct pt_doc doc; /* first: a document is one of these */
     struct {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * doc.h - a report for people, before anybody decides how it looks. Renderers of text, Markdown and HTML see only this.
+ * doc.h - a report for people, before its layout is decided. Renderers of text, Markdown and HTML see only this.
  *
- * What every report has (stages, findings, failures) is a struct with names. What analyses add comes as panels: lines,
- * tables and drawings that know the stage and the section that they belong to, so that no renderer has a list of them.
- * Values may be unknown, with the reason. Everything lives in the arena of the document or in the profile, which must
- * outlive it.
+ * What every report has (stages, findings, failures) are structs with named members. What analyses add are panels:
+ * lines, tables and drawings with the stage and the section that they belong to, so that no renderer has a list of
+ * them. Values may be unknown, with the reason. Everything lives in the arena of the document or in the profile, which
+ * must outlive it.
  */
 #ifndef PT_REPORT_DOC_DOC_H
 #define PT_REPORT_DOC_DOC_H
@@ -102,7 +102,7 @@ struct pt_flame_frame {
     const char *module;   /* NULL = none */
     enum pt_flame_kind kind;
     pt_u32 depth;                    /* from 0; the frame above it that spans it called it */
-    pt_u32 folded;                   /* functions that it stands for, besides the one that is named last */
+    pt_u32 folded;                   /* functions that it represents, besides the one that is named last */
     double start_s, total_s, self_s; /* start: where it begins across */
 };
 
@@ -158,7 +158,7 @@ struct pt_doc_stage {
     struct pt_cell reason; /* why it is not ok */
     struct pt_cell duration, cpu_avg, cpu_max, rss_max, gpu_util, gpu_mem;
     double share_percent; /* of the run; NAN = unknown */
-    struct pt_bar time;   /* no parts = it did not run, or nobody looked into it */
+    struct pt_bar time;   /* no parts = it did not run, or was not traced */
     struct pt_lines left; /* processes that outlived it */
     const char *command;  /* one line; NULL = unknown */
     const char *log;      /* below the run directory; NULL = none */
@@ -167,13 +167,13 @@ struct pt_doc_stage {
 };
 
 struct pt_doc_finding {
-    pt_u32 number; /* from 1: what --finding takes */
+    pt_u32 number; /* from 1: the argument of --finding */
     const struct pt_finding *of;
     struct pt_doc_stage *stage; /* NULL = the run */
     const char *where;          /* place in the code, and what it is about; NULL = unknown */
     struct pt_lines evidence;
     struct pt_panel *rows;   /* of a table; NULL = none */
-    struct pt_panels panels; /* stacks, functions: what stands behind it */
+    struct pt_panels panels; /* stacks, functions: its evidence */
 };
 
 struct pt_doc_failure {
@@ -194,10 +194,10 @@ struct pt_doc {
     struct pt_arena arena;
     const struct pt_profile *profile; /* report.json is the profile itself */
     const struct pt_findings *all_findings;
-    const char *only_stage; /* that was asked for; NULL = all */
+    const char *only_stage; /* the only one to be shown; NULL = all */
 
     struct pt_lines head; /* what ran, when, where */
-    const char *verdict;  /* one or two sentences: how it went, what took longest, what could be gained */
+    const char *verdict;  /* one or two sentences: the result, what took longest, what could be gained */
     const char *run, *started_utc, *dataset;
     double epochs, duration_s; /* NAN = unknown */
     struct {

@@ -30,7 +30,7 @@ static inline const struct pt_str *pt_grid_cell(const struct pt_grid *grid, size
     return &grid->cells[row * grid->n_columns + column];
 }
 
-/* The value behind a cell. */
+/* The value of a cell. */
 static inline struct pt_cell pt_grid_value(const struct pt_grid *grid, size_t row, const struct pt_column *column)
 {
     return (struct pt_cell){column->show, pt_table_row(grid->table, row)[column - grid->table->columns]};

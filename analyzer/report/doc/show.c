@@ -68,7 +68,7 @@ static void show_per_second(struct pt_str *out, double count, enum pt_show_style
     pt_str_add(out, "/s");
 }
 
-/* JSON has all digits; nobody reads more than four. */
+/* Four digits are enough to read; JSON has all of them. */
 static void show_plain(struct pt_str *out, double number, enum pt_show_style style)
 {
     (void)style;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: how findings and failures are told on a page. Threads: any. Never: judges.
+ * Owns: how findings and failures look on a page. Threads: any. Never: judges.
  */
 #include "finding.h"
 
@@ -38,7 +38,7 @@ static void put_fact(struct pt_str *out, const char *label, const char *text)
     pt_str_add(out, "</p>");
 }
 
-/* Where it lies in the time of its stage. */
+/* Its place in the time bar of its stage. */
 static void put_bar(struct pt_str *out, const struct pt_doc_finding *finding)
 {
     struct pt_bar bar = finding->stage ? finding->stage->time : (struct pt_bar){0};

@@ -140,8 +140,7 @@ static struct pt_cell gpu_util(const struct pt_doc_stage *stage)
     return stage->gpu_util;
 }
 
-/* The largest of a value over the stages and where it was; else why nobody knows: the longest stage had most time to
- * find out. */
+/* The largest value over the stages and its stage; if none is known, the reason of the longest stage. */
 static void put_top_card(struct pt_str *out, const struct pt_doc *doc, const char *label, cell_of *of)
 {
     const struct pt_doc_stage *top = NULL;

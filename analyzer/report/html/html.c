@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: report.html as a whole: one file that needs no network, no script and no other file. The verdict and what to
- * fix come first, then each stage with everything about it, then the run. Threads: any. Never: leaves out a panel of
- * the document.
+ * Owns: report.html as a whole: one file that needs no network, no script and no other file. The verdict and the
+ * findings come first, then each stage with everything about it, then the run. Threads: any. Never: leaves out a panel
+ * of the document.
  */
 #include "report/render.h"
 #include "report/svg/style.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: which panel looks like what on a page. Threads: any. Never: computes what the document does not say, but shares
- * and sums of it.
+ * Owns: the layout of each kind of panel on a page. Threads: any. Never: computes anything but shares and sums of what
+ * the document has.
  */
 #include "panel.h"
 
@@ -49,7 +49,7 @@ static void put_pre(struct pt_str *out, const char *const *lines, pt_u32 n)
     pt_str_add(out, "</pre>");
 }
 
-/* The end says most; what comes before is folded. */
+/* The end of a log is the most useful; the rest is folded. */
 void pt_html_log(struct pt_str *out, const char *const *lines, pt_u32 n)
 {
     enum { OPEN = 8 };

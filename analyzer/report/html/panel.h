@@ -8,10 +8,11 @@
 #include "report/doc/doc.h"
 #include "util/str.h"
 
-/* What a panel holds, without a heading (a table has its caption, which the style sheet hides where a heading says it).
+/* The contents of a panel, without a heading (a table has its caption, which the style sheet hides where there is a
+ * heading).
  */
 void pt_html_panel(struct pt_str *out, const struct pt_panel *panel);
-/* The same behind its title, which opens it. */
+/* The same, folded under its title. */
 void pt_html_fold(struct pt_str *out, const struct pt_panel *panel);
 /* Lines as terms and descriptions. */
 void pt_html_lines(struct pt_str *out, const struct pt_lines *lines);
@@ -19,9 +20,9 @@ void pt_html_lines(struct pt_str *out, const struct pt_lines *lines);
 void pt_html_texts(struct pt_str *out, const char *const *texts, pt_u32 n);
 /* Lines as they are; NULL-terminated or not, `n` of them. */
 void pt_html_log(struct pt_str *out, const char *const *lines, pt_u32 n);
-/* One bar beside its name and its length; `scale_s`: what the whole width stands for. */
+/* One bar with its name and its length; `scale_s`: the time of the whole width. */
 void pt_html_bar(struct pt_str *out, const struct pt_bar *bar, double scale_s);
-/* What the colours of some bars mean, with the sum of each part. */
+/* The legend of some bars, with the sum of each part. */
 void pt_html_legend(struct pt_str *out, const struct pt_bar *const *bars, size_t n);
 
 #endif

@@ -116,7 +116,7 @@ static void put_stage_row(struct pt_str *out, const struct pt_doc_stage *stage)
     pt_str_add(out, "</td></tr>\n");
 }
 
-/* Each reason for a dash once, so that paper and touch tell it, too. */
+/* Each reason for a dash once as text, for paper and touch screens. */
 static void put_reasons(struct pt_str *out, const struct pt_doc *doc)
 {
     const char *reasons[N_COLUMNS - 1] = {0};
@@ -221,7 +221,7 @@ static void put_stage(struct pt_str *out, const struct pt_doc *doc, const struct
     pt_html_cell(out, stage->duration);
     if (stage->share_percent > 0)
         pt_str_printf(out, ", %s of the run", pt_svg_percent(stage->share_percent, 100).text);
-    /* The anchor lies within: a browser that goes there opens the fold. */
+    /* The anchor lies inside: a browser that jumps there opens the fold. */
     pt_str_printf(out, "</span></h2></summary><div id=\"stage-%u\">", stage->index);
     put_facts(out, doc, stage);
     put_stage_time(out, stage);

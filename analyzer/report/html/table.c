@@ -10,7 +10,7 @@
 #include "util/text/sanitize.h"
 #include "value.h"
 
-/* The reasons that a table's dashes have, each once, so that paper tells them, too. */
+/* The reasons of a table's dashes, each once as text, for paper. */
 struct reasons {
     struct {
         const char *column, *reason;

@@ -12,7 +12,7 @@ enum { PT_HTML_MOST_ROWS = 200 };
 /* On paper a long table has as many; page.css knows it, too. */
 enum { PT_HTML_PAPER_ROWS = 5 };
 
-/* What its dashes mean, and which columns have nothing, is said below it. `is_long`: paper has its first rows only. */
+/* Below it stands what its dashes mean, and which columns are empty. `is_long`: on paper only its first rows. */
 void pt_html_table(struct pt_str *out, const struct pt_panel *panel, bool is_long);
 
 #endif

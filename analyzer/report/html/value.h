@@ -10,7 +10,7 @@
 
 enum { PT_HTML_LONGEST_TEXT = 2000, PT_HTML_LONGEST_CELL = 240 };
 
-/* Escaped, and cut when longer than anybody reads. NULL = nothing. */
+/* Escaped, and cut when very long. NULL = nothing. */
 void pt_html_text(struct pt_str *out, const char *text);
 /* A value; unknown is a dash with its reason as a tooltip. */
 void pt_html_cell(struct pt_str *out, struct pt_cell cell);

@@ -9,7 +9,7 @@
 #include "util/arena.h"
 #include "util/json/json_stream.h"
 
-/* What is written, and the stage that was asked for. */
+/* The writer, and the only stage to be written. */
 struct pt_report_json {
     struct pt_json *json;
     const struct pt_profile *profile;

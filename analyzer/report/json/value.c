@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: how a value looks in report.json. Threads: any. Never: writes a stand-in for what is not known.
+ * Owns: how a value looks in report.json. Threads: any. Never: writes a substitute for an unknown value.
  */
 #include "value.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the bar that shows where the time of a stage went. Threads: any. Never: draws a part that nobody measured.
+ * Owns: the bar that shows where the time of a stage went. Threads: any. Never: draws a part that was not measured.
  */
 #include <math.h>
 #include <string.h>
@@ -67,12 +67,13 @@ static void put_description(struct pt_str *out, const struct pt_bar *bar)
     }
 }
 
-/* Below the middle of its part, beside those of the same part: a number that leads to the finding. */
+/* Below the middle of its part, next to the others of the same part: a number that links to the finding. */
 static void put_marks(struct pt_str *out, const struct pt_bar *bar, double scale_s)
 {
     double start_s = 0;
     for (pt_u32 i = 0; i < bar->n_parts; start_s += bar->parts[i++].seconds) {
-        /* Numbers stand to the right of the middle, but at the right edge to its left: what is outside is cut off. */
+        /* Numbers are placed to the right of the middle, near the right edge to its left: outside they would be cut
+         * off. */
         const double share = (start_s + bar->parts[i].seconds / 2) / scale_s;
         int beside = share > 0.95 ? -2 * MARK_RADIUS * (int)bar->n_marks : 0;
         for (pt_u32 j = 0; j < bar->n_marks; j++) {

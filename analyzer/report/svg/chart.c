@@ -2,8 +2,8 @@
  *
  * Owns: how a chart is drawn. Threads: any. Never: bridges a gap; needs a script, a font or anything from outside.
  *
- * Across, everything is a share of the width; only the curves stand in a box of their own that is stretched
- * (vector-effect keeps their lines as thick as they are). So one drawing suits a screen, a phone and paper.
+ * Horizontally, all positions are percentages of the width; only the curves are in a box of their own that is stretched
+ * (vector-effect keeps the width of their lines). So one drawing suits a screen, a phone and paper.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "svg.h"
 
 enum {
-    PLOT_TOP = 34, /* names of stages and the label of a peak at the top stand above the plot */
+    PLOT_TOP = 34, /* room above the plot for names of stages and the label of a peak at the top */
     GUTTER = 62,   /* left of it, for the marks of the axis */
     PLOT_HEIGHT = 112,
     PLOT_BOTTOM = PLOT_TOP + PLOT_HEIGHT,
@@ -28,7 +28,7 @@ enum {
     BOX_WIDTH = 1000,
 };
 
-/* A stage that takes less of the run than this has its name in the tooltip only. */
+/* A stage with a smaller share of the run has its name in the tooltip only. */
 static const double NARROWEST_NAME = 0.05;
 
 struct drawing {
@@ -219,7 +219,7 @@ static void put_slice_text(const struct drawing *d, double from_s, double to_s)
     }
     if (text.n == before)
         pt_str_add(&text, "\nno sample");
-    /* The line break is ours, what stands between is not. */
+    /* The line break is ours; the text between must be escaped. */
     for (const char *at = pt_str_text(&text); at;) {
         const char *end = strchr(at, '\n');
         PT_AUTO(pt_str_fini) struct pt_str line = {0};

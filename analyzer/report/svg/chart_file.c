@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the charts of a run as files. Threads: one. Never: takes a file name from what was recorded as it is.
+ * Owns: the charts of a run as files. Threads: one. Never: uses a recorded name as a file name unchanged.
  */
 #include "chart_file.h"
 

@@ -3,7 +3,7 @@
  * Owns: how a flame graph is drawn, callers above what they call. Threads: any. Never: draws a function wider than its
  * caller; lets a name out of its box.
  *
- * Each frame is a drawing of its own, which clips its text; across, all is a share of the width.
+ * Each frame is a drawing of its own, which clips its text; horizontally, all is in percent of the width.
  */
 #include <math.h>
 
@@ -81,7 +81,7 @@ static void put_frame(struct pt_str *out, const struct pt_flame *flame, const st
     pt_str_add(out, "</svg>");
 }
 
-/* For who cannot see it: the sum, and the function that ran most. */
+/* For people who cannot see it: the sum, and the function that ran most. */
 static void put_description(struct pt_str *out, const struct pt_flame *flame)
 {
     const struct pt_flame_frame *most = flame->frames;

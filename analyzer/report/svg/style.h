@@ -7,10 +7,10 @@
 
 /* The classes of all drawings, light and dark; the page has it once, a file of its own brings it along. */
 extern const char pt_svg_style[];
-/* How the page looks on a screen, on a phone, in the dark and on paper; stands behind pt_svg_style, which brings the
+/* The layout of the page on a screen, on a phone, in the dark and on paper; comes after pt_svg_style, which has the
  * colours. */
 extern const char pt_page_style[];
-/* SHA-256 of both, one behind the other, in base64. */
+/* SHA-256 of both, one after the other, in base64. */
 extern const char pt_page_style_sha256[];
 
 #endif

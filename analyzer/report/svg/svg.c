@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: colours and the small pieces of drawings. Threads: any. Never: lets colour alone tell two things apart: parts
+ * Owns: colours and the small pieces of drawings. Threads: any. Never: distinguishes two things by colour alone: parts
  * are labelled, series are dashed differently.
  */
 #include "svg.h"

@@ -30,7 +30,7 @@ void pt_svg_chart(struct pt_str *out, const struct pt_chart *chart);
 /* The same as a file of its own. */
 void pt_svg_chart_file(struct pt_str *out, const struct pt_chart *chart);
 
-/* The frames of a flame graph, and what its colours mean; then both as a file of its own. There must be frames. */
+/* The frames of a flame graph, and its legend; then both as a separate file. There must be frames. */
 void pt_svg_flame(struct pt_str *out, const struct pt_flame *flame);
 void pt_svg_flame_legend(struct pt_str *out, const struct pt_flame *flame);
 void pt_svg_flame_file(struct pt_str *out, const struct pt_flame *flame);

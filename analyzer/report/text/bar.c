@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: bars on a terminal. Threads: any. Never: lets colour alone tell two parts apart: the largest are named.
+ * Owns: bars on a terminal. Threads: any. Never: distinguishes two parts by colour alone: the largest are named.
  */
 #include "bar.h"
 
@@ -22,7 +22,7 @@ void pt_text_rank_parts(const struct pt_bar *bar, pt_u32 *ret_parts)
     }
 }
 
-/* The colours of the page, as near as the 256 of a terminal come. */
+/* The nearest of a terminal's 256 colours to those of the page. */
 static int color_of(pt_u32 part)
 {
     static const unsigned char colors[] = {67,  110, 214, 130, 221, 133, 166, 254, 89,

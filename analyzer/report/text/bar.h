@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * bar.h - what a length of time consists of, on a terminal: cells for its parts, and the largest by name.
+ * bar.h - the parts of a time on a terminal: as cells, and the largest by name.
  */
 #ifndef PT_REPORT_TEXT_BAR_H
 #define PT_REPORT_TEXT_BAR_H

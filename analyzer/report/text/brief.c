@@ -48,7 +48,7 @@ static void put_cell(const struct pt_text_out *t, struct pt_cell cell, pt_u32 wi
     put_cut(t, pt_str_text(&text), width, true);
 }
 
-/* In whole percent: nobody compares tenths at a glance. */
+/* In whole percent: enough at a glance. */
 static void put_share(const struct pt_text_out *t, double percent, pt_u32 width)
 {
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
@@ -200,7 +200,7 @@ static pt_u32 width_of_last_line(const struct pt_str *out)
     return pt_text_width(end ? end + 1 : pt_str_text(out));
 }
 
-/* One beside the other, as many as the line holds. */
+/* Side by side, as many as fit into the line. */
 static void put_fact(const struct pt_text_out *t, const char *label, struct pt_cell cell)
 {
     if (cell.value.type == PT_VALUE_UNKNOWN)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: which panel looks like what. Threads: any. Never: draws: flame graphs and bars are for pages.
+ * Owns: the layout of each kind of panel. Threads: any. Never: draws: flame graphs and bars are for pages.
  */
 #include "panel.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: how text fits on a terminal. Threads: any. Never: lets a recorded name reach the terminal unsanitised.
+ * Owns: how text is fitted to a terminal. Threads: any. Never: lets a recorded name reach the terminal unsanitised.
  */
 #include "put.h"
 

@@ -16,16 +16,16 @@ struct pt_text_out {
 /* Clean text, in ASCII where needed. */
 void pt_text_put(const struct pt_text_out *t, const char *text);
 void pt_text_spaces(const struct pt_text_out *t, pt_u32 n);
-/* A blank line before, unless it is the first; bold where there is colour. It may hold the name of a stage. */
+/* A blank line before, unless it is the first; bold where there is colour. It may contain the name of a stage. */
 void pt_text_heading(const struct pt_text_out *t, const char *heading);
 /* Clean text, broken at spaces; later lines begin at column `indent`. */
 void pt_text_wrapped(const struct pt_text_out *t, const char *text, pt_u32 indent);
-/* A value as text, and the reason behind it when it is unknown. */
+/* A value as text, followed by the reason when it is unknown. */
 void pt_text_value(const struct pt_text_out *t, struct pt_cell cell);
 /* The same, raw and into a string: sanitised, without a line break. */
 void pt_text_clean(struct pt_str *out, const char *text);
 
-/* The width of the labels of some lines, so that their values stand below each other. */
+/* The width of the labels of some lines, so that their values are aligned. */
 pt_u32 pt_text_label_width(const struct pt_lines *lines);
 void pt_text_line(const struct pt_text_out *t, const struct pt_line *line, const char *indent, pt_u32 label_width);
 void pt_text_lines(const struct pt_text_out *t, const struct pt_lines *lines, const char *indent);

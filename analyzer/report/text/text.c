@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: which form of the report a terminal gets: one screen, everything, or one finding. Threads: any.
+ * Owns: which form of the report a terminal gets: one screen, everything, or one finding. Threads: any. Never: reads
+ * the profile.
  */
 #include "report/render.h"
 #include "brief.h"
