@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * assemble.c - Owns: `proftrace assemble`: a session's text to trace files, the inverse of dump. Threads: main only.
- *.
  */
 #include <errno.h>
 #include <string.h>
