@@ -16,9 +16,8 @@
 #include "ranges.h"
 #include "show.h"
 
-#define STRINGS_FROM_NS                                                                                                \
-    10000 /* shorter calls are shown without their path: that halves the file, and they are too short to be inspected  \
-           */
+/* Shorter calls are shown without their path, which halves the file. */
+#define STRINGS_FROM_NS 10000
 
 static const struct pt_timeline_arg ended_with_thread = {.key = "closed_by", .text = "end of thread"};
 
