@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_data.c - Owns: the memory of a CPU profile. Threads: any.
+ * cpu_data.c - Owns: the memory of a CPU profile. Threads: any. Never: reads a file.
  */
 #include "cpu_data.h"
 

@@ -2,8 +2,8 @@
  *
  * cpu_data.h - cpu-<stage>.pcp: what the launcher saw the threads of a stage do with the CPUs, see cpu_file/format.h.
  *
- * Absent without the launcher. Whatever the file holds, what is given out is sound: numbers of threads, modules and
- * nodes exist, stacks end, times add up without overflow. Damage costs what lies behind it, and is said.
+ * Absent without the launcher. Whatever is in the file, the data here is consistent: numbers of threads, modules and
+ * nodes exist, stacks end, times add up without overflow. Data after a damaged place is lost, and that is reported.
  */
 #ifndef PT_CPU_FILE_CPU_DATA_H
 #define PT_CPU_FILE_CPU_DATA_H
@@ -31,8 +31,8 @@ struct pt_cpu_data {
     struct pt_cpu_times *times;           /* by number of thread */
     struct pt_cpu_node *nodes;            /* by number; 0 = no frame. A parent's number is less than its child's */
     struct pt_cpu_count *counts;          /* of thread and node: all samples, also those that are in `samples` */
-    struct pt_cpu_sample *samples;        /* in the order in which they were taken, more or less */
-    struct pt_cpu_wait *waits;            /* whose stack was taken, more or less in the order of their ends */
+    struct pt_cpu_sample *samples;        /* roughly in the order in which they were taken */
+    struct pt_cpu_wait *waits;            /* those with a stack, roughly in the order of their ends */
     struct pt_cpu_wait_sums *wait_sums;   /* of all waits, by number of thread */
     struct pt_cpu_interval *intervals;    /* in the order of their ends */
     struct pt_cpu_fault_sums *fault_sums; /* by number of thread */

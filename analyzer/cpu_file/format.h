@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_file/format.h - the file of a stage's CPU profile, cpu-<stage>.pcp: written by cpu_profile/, read by model/.
+ * cpu_file/format.h - the file of a stage's CPU profile, cpu-<stage>.pcp: written while the stage
+ * runs, read afterwards.
  *
- * A header, then chunks. A chunk counts only if all of it is there and its checksum holds: what was written before a
+ * A header, then chunks. A chunk counts only if it is complete and its checksum is right: what was written before a
  * kill can be read. Numbers are those of the machine (little endian); times are CLOCK_MONOTONIC since
  * begin_monotonic_ns.
  *
  * Threads, modules and nodes have numbers that count from 1 (modules: from PT_CPU_MODULE__FIRST). A node is a frame and
- * what called it; so a number names a whole stack. Addresses are those of the module's file, at the instruction that
- * runs or calls, never at the one that is returned to; without a module, of memory.
+ * its caller; so a number names a whole stack. Addresses are those in the module's file, of the instruction that runs
+ * or calls, never of the one after the call; without a module, addresses in memory.
  */
 #ifndef PT_CPU_FILE_FORMAT_H
 #define PT_CPU_FILE_FORMAT_H
@@ -23,9 +24,9 @@
 enum {
     PT_CPU_SAMPLED = 1,   /* perf events were there; otherwise only what schedstat says */
     PT_CPU_USER_ONLY = 2, /* the kernel's share could not be sampled */
-    PT_CPU_WAITS = 4,     /* stacks of threads that left the CPU were taken */
+    PT_CPU_WAITS = 4,     /* with stacks of threads that left the CPU */
     PT_CPU_INTERVALS = 8, /* times for the accounts of threads are there one by one; older ones: of main threads */
-    PT_CPU_FAULTS = 16,   /* waits for pages were told from others */
+    PT_CPU_FAULTS = 16,   /* waits for pages are marked */
 };
 
 struct pt_cpu_header {
@@ -42,7 +43,7 @@ enum pt_cpu_chunk_type {
     PT_CPU_CHUNK_THREADS,    /* the last one of a thread counts */
     PT_CPU_CHUNK_NODES,      /* in the order of their numbers */
     PT_CPU_CHUNK_SAMPLES,
-    PT_CPU_CHUNK_COUNTS,    /* samples without their time: more were taken than are kept one by one */
+    PT_CPU_CHUNK_COUNTS,    /* samples as sums, without their times: there were too many to keep each */
     PT_CPU_CHUNK_TIMES,     /* the last one of a thread counts */
     PT_CPU_CHUNK_TOTALS,    /* the last one counts */
     PT_CPU_CHUNK_NOTE,      /* text */
@@ -86,7 +87,7 @@ struct pt_cpu_thread {
 };
 
 struct pt_cpu_node {
-    pt_u32 parent; /* 0 = nobody called it */
+    pt_u32 parent; /* 0 = it has no caller */
     pt_u32 module;
     pt_u64 address;
 };
@@ -113,7 +114,8 @@ struct pt_cpu_wait {
     pt_u32 flags, pad;
 };
 
-/* Which stacks are taken is chance, how long all waits lasted is not: classes of length tell how much each stands for.
+/* Which waits get a stack is chance, but the time of all waits is exact: by classes of length it is known how much each
+ * stack represents.
  */
 enum { PT_CPU_WAIT_CLASSES = 24 };
 static inline pt_u32 pt_cpu_wait_class(pt_u64 duration_ns)
@@ -140,7 +142,7 @@ struct pt_cpu_interval { /* later ones than PT_CPU_INTERVALS_MAX, of other than 
 
 struct pt_cpu_fault_sums {
     pt_u32 thread, pad;
-    pt_u64 faults;   /* that needed a page from a disk, or waited for one that another was reading */
+    pt_u64 faults;   /* that needed a page from a disk, or waited for one that another thread was reading */
     pt_u64 waits_ns; /* off the CPU for them */
 };
 
@@ -159,7 +161,7 @@ struct pt_cpu_times {
     pt_u64 preempted_ns;  /* could have run on, but another ran */
     pt_u64 waiting_ns;    /* blocked, until it ran again: what it waited for a CPU after that is in run_delay_ns, too */
     pt_u64 unknown_ns;    /* records of it were lost */
-    pt_u64 run_delay_ns;  /* all time in run queues, as schedstat had it when last looked at */
+    pt_u64 run_delay_ns;  /* all time in run queues, as schedstat said when it was read last */
     pt_u64 delay_seen_ns; /* when that was */
     pt_u64 end_ns;        /* last thing known */
     pt_u64 blocks, preemptions, samples;

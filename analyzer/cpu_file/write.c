@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_file/write.c - Owns: the descriptor. Threads: main only. Never: follows a link, replaces a file, goes on behind a
+ * cpu_file/write.c - Owns: the descriptor. Threads: main only. Never: follows a link, replaces a file, writes after a
  * chunk that could not be written.
  */
 #include "write.h"

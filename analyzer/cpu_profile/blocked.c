@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocked.c - Owns: looking at threads that wait. Threads: main only. Never: stops, signals or traces a thread; takes a
- * stack for that of a wait when the thread may have run meanwhile.
+ * blocked.c - Owns: stacks of waiting threads, read from outside. Threads: main only. Never: stops, signals or traces a
+ * thread; uses a stack for a wait if the thread may have run in between.
  */
 #include "blocked.h"
 
@@ -18,7 +18,7 @@
 
 #define STACK_BYTES 16384u
 #define PLACES_MAX 65536u
-#define LISTED_MAX 4096u /* the others are met when they leave the next time */
+#define LISTED_MAX 4096u /* the others get their turn when they leave the CPU the next time */
 
 /* Where a thread is blocked. */
 struct place {
@@ -83,8 +83,8 @@ static void look_at(struct pt_blocked *blocked, const struct pt_blocked_look *wi
     const ssize_t n = process_vm_readv((pid_t)thread->shown.pid, &to, 1, &from, 1, 0);
     if (n <= 0 || !read_place(thread, &after) || strcmp(before.text, after.text) != 0)
         return;
-    /* The kernel does not tell rbp. Without tables or with frame pointers the walk ends where it is needed, unless the
-     * thread left from this very place before. */
+    /* The kernel does not give rbp. Where it is needed (code without tables or with frame pointers) the walk ends,
+     * unless the thread left the CPU at this very place before. */
     pt_u64 regs[PT_REG__COUNT] = {[PT_REG_RSP] = before.sp, [PT_REG_RIP] = before.pc};
     if (thread->left_at.sp == before.sp && thread->left_at.pc == before.pc)
         regs[PT_REG_RBP] = thread->left_at.rbp;

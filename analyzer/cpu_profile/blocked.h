@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocked.h - stacks of threads that are off the CPU now and of whose leaving none was taken: the longer a wait, the
- * surer it is met. Nobody is stopped for it: where a blocked thread is says /proc/PID/task/TID/syscall, and its stack
- * is read from outside.
+ * blocked.h - stacks of threads that are off the CPU now and for which no stack was taken when they left it: the longer
+ * a wait, the more likely it is sampled. No thread is stopped for that: /proc/PID/task/TID/syscall says where a blocked
+ * thread is, and its stack is read from outside.
  */
 #ifndef PT_CPU_PROFILE_BLOCKED_H
 #define PT_CPU_PROFILE_BLOCKED_H
@@ -14,11 +14,11 @@
 struct pt_blocked {
     PT_VEC(pt_u32); /* tids that left the CPU without a stack, longest ago first; some are back since */
     pt_u8 *stack;
-    pt_u64 paid_ns;         /* looks are paid for up to this time of the profile */
+    pt_u64 paid_ns;         /* the budget for samples is used up to this time of the profile */
     struct pt_map is_fault; /* process and address -> 1 or, no system call is there, 2 */
 };
 
-/* What a look needs to know, and what it adds to. */
+/* What sampling a thread needs, and what it adds to. */
 struct pt_blocked_look {
     struct pt_threads *threads;
     struct pt_code_modules *modules;
@@ -27,14 +27,14 @@ struct pt_blocked_look {
     pt_u64 begin_ns; /* of the profile, CLOCK_MONOTONIC */
 };
 
-/* Does a process that waits at `pc` miss a page, rather than having called the kernel? On a busy machine it may be gone
- * when this is asked: `image` is where its code lay. */
+/* Does a process that waits at `pc` wait for a page, rather than in a system call? On a busy machine it may have
+ * ended in the meantime: `image` is its code. */
 bool pt_blocked_is_fault(const struct pt_image *image, pt_u32 pid, pt_u64 pc);
-/* The same, asked each time that a thread leaves the CPU: a program waits in few places. */
+/* The same, for each time that a thread leaves the CPU; cached, because a program waits in few places. */
 bool pt_blocked_misses_page(struct pt_blocked *blocked, const struct pt_image *image, pt_u32 pid, pt_u64 pc);
 /* It has left the CPU. */
 void pt_blocked_leaves(struct pt_blocked *blocked, struct pt_live_thread *thread);
-/* When the records that are there have been taken. False = nobody waits to be looked at. */
+/* Called after the pending records were read. False = no thread is waiting to be sampled. */
 bool pt_blocked_look(struct pt_blocked *blocked, const struct pt_blocked_look *with);
 void pt_blocked_fini(struct pt_blocked *blocked);
 

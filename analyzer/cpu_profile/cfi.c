@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * cfi.c - Owns: the opened file's tables and what was read from them. Threads: main only. Never: maps a file (one that
- * is rebuilt while it runs would kill us with SIGBUS), opens what blocks.
+ * is rebuilt while it runs would kill us with SIGBUS), opens a file that may block.
  */
 #include "cfi.h"
 

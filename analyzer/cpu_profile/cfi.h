@@ -14,7 +14,7 @@ struct pt_cfi;
 
 /* NULL = cannot be used: no such file, or not an ELF file of this machine. */
 struct pt_cfi *pt_cfi_open(const char *path);
-/* The vDSO is in no file, but ours is everybody's. */
+/* The vDSO is in no file, but all processes have the same, so ours is read. */
 struct pt_cfi *pt_cfi_open_vdso(void);
 void pt_cfi_close(struct pt_cfi *cfi);
 

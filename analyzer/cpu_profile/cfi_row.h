@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * cfi_row.h - what the unwind tables say about one address, in eight bytes.
+ * cfi_row.h - the unwind rule of one address, in eight bytes.
  *
- * Nearly all code finds its caller's frame (the CFA) at rsp or rbp plus a number, or in memory at rbp plus a number,
- * its return address right below, and may have saved rbp; a row holds that. The rest (signal frames, the procedure
- * linkage table, some assembly) is worked out from the tables each time.
+ * In nearly all code the caller's frame (the CFA) is at rsp or rbp plus a number, or in memory at rbp plus a number,
+ * the return address is right below it, and rbp may be saved; a row has that. Other rules (signal frames, the procedure
+ * linkage table, some assembly) are evaluated from the tables each time.
  */
 #ifndef PT_CPU_PROFILE_CFI_ROW_H
 #define PT_CPU_PROFILE_CFI_ROW_H

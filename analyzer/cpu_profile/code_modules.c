@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * code_modules.c - Owns: modules and their open tables. Threads: main only. Never: opens a file before a sample lies
- * in it.
+ * code_modules.c - Owns: modules and their open tables. Threads: main only. Never: opens a file before there is a
+ * sample in it.
  */
 #include "code_modules.h"
 
@@ -33,7 +33,8 @@ struct pt_code_module *pt_code_module_of(struct pt_code_modules *modules, const 
     return module;
 }
 
-/* The very file, or one of another number (overlay file systems have two) that nobody touched since it was mapped. */
+/* The same file, or one of another inode number (overlay file systems have two) that was not changed since it was
+ * mapped. */
 static bool is_file(const struct pt_code_module *module, const char *path)
 {
     struct stat status;

@@ -17,7 +17,7 @@ struct pt_code_module {
     pt_u8 build_id[20];
     pt_u32 build_id_bytes;
     pt_u64 inode;
-    pt_i64 seen_s;      /* real time at which it was met first */
+    pt_i64 seen_s;      /* real time at which it was seen first */
     struct pt_cfi *cfi; /* NULL = not opened, or cannot be used */
 };
 
@@ -36,7 +36,7 @@ struct pt_code_module *pt_code_module_of(struct pt_code_modules *modules, const 
 /* Something runs in it: its tables and its number are needed from now on. `pid` has it mapped. NULL = cannot be read.
  */
 struct pt_cfi *pt_code_module_use(struct pt_code_modules *modules, struct pt_code_module *module, pid_t pid);
-/* As the file has them, whoever has it mapped still. False = it is no file, or another one lies there now. */
+/* From the file, also when no process has it mapped any more. False = it is no file, or another file is there now. */
 bool pt_code_module_bytes(const struct pt_code_module *module, pt_u64 file_offset, void *ret_bytes, size_t n);
 void pt_code_modules_fini(struct pt_code_modules *modules);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_profile.c - Owns: a profile from its begin to its end. Threads: main only. Never: counts
- * what is no descendant of the command, takes more memory the longer the stage runs.
+ * cpu_profile.c - Owns: a profile from its begin to its end. Threads: main only. Never: counts a process that is no
+ * descendant of the command; needs more memory the longer the stage runs.
  */
 #include "cpu_profile.h"
 
@@ -21,9 +21,9 @@
                */
 #define STACK_BYTES 16384u
 #define TICK_NS 250000000u      /* at 99 samples a second a ring is half full then */
-#define SHORT_TICK_NS 50000000u /* where stacks of waits are missing: a look meets a wait of this length surely */
+#define SHORT_TICK_NS 50000000u /* without stacks of waits from the kernel: such a wait is certainly sampled */
 #define LATE_NS 2000000u        /* a record may be visible this much after its time */
-#define LOOK_NS 1000000000u     /* between looks at schedstat */
+#define LOOK_NS 1000000000u     /* between two readings of schedstat */
 #define LOOK_MOST 64
 #define WRITE_NS 10000000000u
 #define WRITE_BYTES_PER_S 4096u /* of times that change: many threads are written less often */
@@ -132,7 +132,7 @@ static void write_modules(struct pt_cpu_profile *profile)
     }
 }
 
-/* What a chunk refers to comes before it. */
+/* A chunk refers only to chunks before it. */
 static void write_samples(struct pt_cpu_profile *profile)
 {
     write_modules(profile);
@@ -169,7 +169,7 @@ static void drain(struct pt_cpu_profile *profile, pt_u64 until_ns)
         write_samples(profile);
 }
 
-/* Where the kernel takes no stacks of waits we may take none either. */
+/* If the kernel gives no stacks of waits, we may not have the right to read them, either. */
 static void look_at_blocked(struct pt_cpu_profile *profile)
 {
     const struct pt_blocked_look with = {&profile->threads, &profile->modules, &profile->images, &profile->stacks,

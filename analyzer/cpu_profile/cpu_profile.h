@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_profile.h - what the threads of a stage did with the CPUs, looked at from outside, into cpu-<stage>.pcp.
+ * cpu_profile.h - records, from outside, what the threads of a stage do with the CPUs, into cpu-<stage>.pcp.
  *
  *     struct pt_cpu_profile *profile = pt_cpu_profile_new(directory_fd, stage);
  *     pt_cpu_profile_begin(profile);              right before the command is forked
@@ -8,8 +8,8 @@
  *     ... pt_cpu_profile_step(profile, now_ns) when it is due or pt_cpu_profile_fd() is readable ...
  *     pt_cpu_profile_end(profile);
  *
- * Where the kernel refuses perf events there are no samples, and only what schedstat tells of threads that are seen
- * alive. Nothing here fails: what could not be done is said in pt_cpu_profile_note().
+ * Where the kernel refuses perf events there are no samples, only the figures of schedstat for threads that are found
+ * alive. Nothing here fails: pt_cpu_profile_note() says what could not be done.
  */
 #ifndef PT_CPU_PROFILE_CPU_PROFILE_H
 #define PT_CPU_PROFILE_CPU_PROFILE_H
@@ -34,14 +34,15 @@ void pt_cpu_profile_begin(struct pt_cpu_profile *profile);
 void pt_cpu_profile_started(struct pt_cpu_profile *profile, pid_t pid);
 /* Readable when there is much to do; -1 = there is none. */
 int pt_cpu_profile_fd(const struct pt_cpu_profile *profile);
-/* Do what there is to do; returns when to come again at the latest. Times are CLOCK_MONOTONIC. */
+/* Do what is due; returns when to call it again at the latest. Times are CLOCK_MONOTONIC. */
 pt_u64 pt_cpu_profile_step(struct pt_cpu_profile *profile, pt_u64 now_ns);
-/* Whether it has to be told of processes by pt_cpu_profile_see: nobody else does. */
+/* Whether the caller has to report processes to it, with the next function: without perf events it does not learn of
+ * them. */
 bool pt_cpu_profile_is_blind(const struct pt_cpu_profile *profile);
 void pt_cpu_profile_see(struct pt_cpu_profile *profile, pid_t pid);
 /* A child of ours is a zombie now. */
 void pt_cpu_profile_ending(struct pt_cpu_profile *profile, pid_t pid);
-/* The stage is over; descendants that go on are not recorded any more. */
+/* The stage is over; descendants that still run are not recorded any more. */
 void pt_cpu_profile_end(struct pt_cpu_profile *profile);
 
 /* What is missing and why; NULL = nothing. */

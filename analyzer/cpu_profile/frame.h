@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * frame.h - one frame of a thread's stack while it is walked: its registers, and the copy of the stack that it lies in.
+ * frame.h - one frame of a thread's stack during a walk: its registers, and the copy of the stack.
  */
 #ifndef PT_CPU_PROFILE_FRAME_H
 #define PT_CPU_PROFILE_FRAME_H
@@ -34,9 +34,9 @@ struct pt_frame_regs {
 
 /* What a step to the caller has led to. */
 enum pt_frame_step {
-    PT_FRAME_CALLER,  /* the registers are the caller's now, rip is the address that it goes on at */
+    PT_FRAME_CALLER,  /* the registers are the caller's now, rip is its return address */
     PT_FRAME_SIGNAL,  /* the same, and rip is the very instruction that a signal interrupted */
-    PT_FRAME_END,     /* nobody called it */
+    PT_FRAME_END,     /* it has no caller */
     PT_FRAME_CUT,     /* the copy of the stack ends before */
     PT_FRAME_NO_INFO, /* the file says nothing about this address */
 };

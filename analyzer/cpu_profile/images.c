@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * images.c - Owns: the mappings of living processes. Threads: main only. Never: grows for a process that is gone, or
- * without an end for one that maps and unmaps.
+ * images.c - Owns: the mappings of living processes. Threads: main only. Never: grows for a process that has ended, or
+ * without a limit for one that maps and unmaps.
  */
 #include "images.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The kernel itself allows 65530 mappings; it tells of new ones only, so a just-in-time compiler would fill us up. */
+/* The kernel itself allows 65530 mappings; it reports new ones only, so a just-in-time compiler would fill the
+ * table. */
 #define MAPPINGS_MAX 8192u
 
 struct pt_image *pt_images_of(struct pt_images *images, pt_u32 pid)
@@ -88,7 +89,7 @@ static void insert(struct pt_image *image, size_t at, struct pt_mapping mapping)
     image->items[at] = mapping;
 }
 
-/* What lay there before is not there any more: all of it, its head, its tail or its middle. */
+/* Remove older mappings there: the whole of one, its head, its tail or its middle. */
 static void cut_out(struct pt_image *image, pt_u64 start, pt_u64 end)
 {
     size_t at = first_after(image, start);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * images.h - which code lies where in each process: kept from the kernel's records, so that it is known for processes
- * that are gone when their samples are looked at.
+ * images.h - the code mappings of each process, from the kernel's records, so that they are known for processes that
+ * have ended when their samples are read.
  */
 #ifndef PT_CPU_PROFILE_IMAGES_H
 #define PT_CPU_PROFILE_IMAGES_H

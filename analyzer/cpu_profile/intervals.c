@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * intervals.c - Owns: which waits were for pages. Threads: main only. Never: takes a wait for one for a page when the
- * thread has computed since, counts one twice.
+ * intervals.c - Owns: which waits were for pages. Threads: main only. Never: counts a wait as one for a page if the
+ * thread has computed since; counts one twice.
  */
 #include "intervals.h"
 
@@ -12,7 +12,7 @@
 static void keep(struct pt_intervals *intervals, const struct pt_live_thread *thread, pt_u64 start_ns, pt_u64 end_ns,
                  enum pt_cpu_interval_kind kind)
 {
-    /* Main threads are critical: what hundreds of others do must not take their room. */
+    /* Main threads are critical: hundreds of other threads must not use up their room. */
     const bool is_main = thread->shown.pid == thread->shown.tid;
     if (end_ns <= start_ns || intervals->n >= (is_main ? PT_CPU_INTERVALS_MAX : PT_CPU_INTERVALS_MAX / 2))
         return;

@@ -20,9 +20,9 @@
 /* What perf_event_mlock_kb grants every user for each CPU. */
 #define RING_MAX_BYTES (512u << 10)
 #define RING_MIN_BYTES (256u << 10) /* twice what wakes us */
-/* Every switch is a sample until this is full, then none until we have looked: 15 stacks at least. A period instead
- * would be too long for threads that seldom wait, and a frequency is kept by the kernel for threads that wait often
- * only. */
+/* Every switch is a sample until this ring is full, then none until it was read: 15 stacks at least. A fixed period
+ * would be too long for threads that seldom wait, and a frequency is kept by the kernel only for threads that wait
+ * often. */
 #define SWITCHES_RING_BYTES (256u << 10)
 #define SCRATCH_BYTES 65536u
 #define NOTHING (~(pt_u64)0)
@@ -80,7 +80,7 @@ static struct perf_event_attr attributes(pt_u64 period_ns, pt_u32 stack_bytes)
     };
 }
 
-/* The same for another kind of sample; it wakes nobody, and what is no sample comes with the clock already. */
+/* The same for another kind of sample; it wakes no process, and the ring of the clock has the other records already. */
 static struct perf_event_attr switches_like(const struct perf_event_attr *clock)
 {
     struct perf_event_attr attr = *clock;
@@ -91,7 +91,7 @@ static struct perf_event_attr switches_like(const struct perf_event_attr *clock)
     return attr;
 }
 
-/* Faults inside of system calls are part of those, and the kernel's affair. */
+/* Faults inside of system calls belong to the system call. */
 static struct perf_event_attr faults_like(const struct perf_event_attr *clock)
 {
     struct perf_event_attr attr = switches_like(clock);
@@ -109,7 +109,7 @@ static int open_event(const struct perf_event_attr *attr, int cpu)
     return (int)syscall(SYS_perf_event_open, attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Ordinary users may not look into the kernel. */
+/* Ordinary users may not sample the kernel. */
 static int open_first(struct perf_event_attr *attr, int cpu)
 {
     int fd = open_event(attr, cpu);
@@ -146,7 +146,7 @@ static int add_ring(struct pt_perf_rings *rings, const struct perf_event_attr *a
     return epoll_ctl(rings->epoll_fd, EPOLL_CTL_ADD, fd, &event);
 }
 
-/* Switches happen in the kernel: who may not look into it gets none. */
+/* Switches happen in the kernel: without the right to sample it there are none. */
 static void add_switches(struct pt_perf_rings *rings, const struct perf_event_attr *clock, int cpu)
 {
     const struct perf_event_attr attr = switches_like(clock);
@@ -251,7 +251,7 @@ static struct perf_event_header header_at(const struct pt_perf_ring *ring, pt_u6
     return header;
 }
 
-/* A sample has its time third, all others have it last. */
+/* In a sample the time is the third field, in all other records the last one. */
 static void peek(struct pt_perf_ring *ring)
 {
     ring->next_ns = NOTHING;
@@ -259,7 +259,8 @@ static void peek(struct pt_perf_ring *ring)
         return;
     const struct perf_event_header header = header_at(ring, ring->tail);
     const pt_u32 least = header.type == PERF_RECORD_SAMPLE ? 32 : 24;
-    if (header.size < least || header.size > ring->head - ring->tail) { /* never, unless the kernel is another one */
+    if (header.size < least ||
+        header.size > ring->head - ring->tail) { /* cannot happen, unless the kernel's format changes */
         ring->tail = ring->head;
         return;
     }

@@ -32,14 +32,13 @@ enum pt_perf_reg {
     PT_REG__COUNT = 17,
 };
 
-/* What a sample tells. A kind has a ring of its own where its samples may be so many that those of others would be
- * lost.
+/* The kinds of samples. A kind has a ring of its own if its samples may be so many that others would be lost.
  */
 enum pt_perf_kind {
     PT_PERF_CLOCK,    /* a period on the CPU is over; its ring has all records that are no samples */
     PT_PERF_SWITCHES, /* the thread leaves the CPU; only as many as there is room for */
-    PT_PERF_FAULTS,   /* a page has come that was waited for, maybe; bare, and in the ring of the clock: every user may
-                         lock that much memory and no more */
+    PT_PERF_FAULTS, /* the thread may have waited for a page that is there now; without a stack, and in the ring of the
+                       clock, because every user may lock only that much memory */
     PT_PERF__COUNT,
 };
 
@@ -78,8 +77,8 @@ struct pt_perf_sample {
 int pt_perf_rings_open(struct pt_perf_rings *rings, pt_u64 period_ns, pt_u32 stack_bytes, struct pt_error *err);
 void pt_perf_rings_close(struct pt_perf_rings *rings);
 
-/* From here to pt_perf_rings_stop, records that are there now can be taken in the order of time. Those from `until_ns`
- * on are left for later: an earlier one of another CPU may still be on its way. */
+/* Until pt_perf_rings_stop, the records that are there now can be read in the order of time. Those from `until_ns`
+ * on are left for later: an earlier record of another CPU may still be missing. */
 void pt_perf_rings_start(struct pt_perf_rings *rings);
 bool pt_perf_rings_next(struct pt_perf_rings *rings, pt_u64 until_ns, struct pt_perf_record *ret_record);
 void pt_perf_rings_stop(struct pt_perf_rings *rings);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * records.c - Owns: what each record of the kernel means. Threads: main only. State: none of its own. Never: counts
- * what is no descendant of the command.
+ * records.c - Owns: the meaning of each record of the kernel. Threads: main only. State: none of its own. Never: counts
+ * a process that is no descendant of the command.
  */
 #include <string.h>
 
@@ -9,8 +9,8 @@
 #include "records.h"
 #include "unwind.h"
 
-/* What the launcher starts for itself is recorded too if it calls execve; only the command's descendants count. Where
- * records were lost, the one that said so may be among them. */
+/* Processes that the launcher starts for itself are recorded, too, if they call execve; only the command's
+ * descendants count. If records were lost, that of the fork may be among them. */
 static struct pt_live_thread *thread_of(struct pt_cpu_profile *profile, pt_u32 pid, pt_u32 tid, pt_u64 t_ns)
 {
     struct pt_live_thread *thread = pt_threads_find(&profile->threads, tid);

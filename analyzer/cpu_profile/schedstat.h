@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * schedstat.h - the times of threads as /proc tells them: all there is where perf events are refused.
+ * schedstat.h - the times of threads from /proc: all that is known where perf events are refused.
  */
 #ifndef PT_CPU_PROFILE_SCHEDSTAT_H
 #define PT_CPU_PROFILE_SCHEDSTAT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * threads.c - Owns: living threads and their times. Threads: main only. Never: counts an interval whose beginning or
- * end was lost for anything but unknown.
+ * end was lost as anything but unknown.
  */
 #include "threads.h"
 

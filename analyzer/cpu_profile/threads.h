@@ -24,7 +24,7 @@ struct pt_intervals {
     pt_u64 n; /* ever */
 };
 
-/* Registers with which it left the CPU when the kernel told them last. */
+/* The registers when it left the CPU, from the kernel's last record. */
 struct pt_left_at {
     pt_u64 sp, pc, rbp;
 };
@@ -40,7 +40,7 @@ struct pt_live_thread {
     bool has_left_at; /* of the switch that comes next */
     bool misses_page; /* it waits, and not in a system call */
     bool is_listed;   /* it may be among those to be looked at: blocked.h */
-    pt_u64 looked_ns; /* when its stack was taken from outside, while it waited */
+    pt_u64 looked_ns; /* when its stack was read from outside, while it waited */
     struct pt_left_at left_at;
     struct pt_cpu_wait_sums sums;
     struct pt_last_wait last;

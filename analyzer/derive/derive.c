@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the table of derivations. Threads: one.
+ * Owns: the table of derivations. Threads: one. Never: sees an event.
  */
 #include "derive.h"
 

@@ -19,7 +19,7 @@ enum pt_derive_when {
 #include "derivations.def"
 #undef DERIVATION
 
-/* Runs the derivations of that moment, in the order of their rows. The stages are known. */
+/* Runs the derivations of that phase, in the order of their rows. The stages are known. */
 void pt_derive(struct pt_profile *profile, enum pt_derive_when when);
 
 #endif

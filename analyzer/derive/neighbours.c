@@ -3,8 +3,8 @@
  * What other programs took of the machine while the stage queued for CPUs: noisy neighbours. From the launcher's
  * samples: the whole machine's CPU time less that of the stage's processes and of the launcher's profiler.
  *
- * Threads: one. State: none. Never: blames others for a queue of the stage's own threads: only intervals count in which
- * the machine was full, and no more than the time that others computed in them.
+ * Threads: one. State: none. Never: blames other programs for a queue of the stage's own threads: only intervals in
+ * which all CPUs were busy count, and no more than the time that others computed in them.
  */
 #include "derive.h"
 
@@ -14,7 +14,8 @@
 
 static const char not_sampled[] = "was not sampled";
 
-/* Below, a CPU was free: who queued then was kept from it by a quota, by its own affinity, or for an instant. */
+/* Below, a CPU was free: a thread in a run queue was then kept from it by a quota, by its own affinity, or only for
+ * an instant. */
 #define FULL_PERCENT 80
 
 struct busy {
@@ -90,18 +91,18 @@ static void set_neighbours(struct pt_profile *profile, pt_u32 stage, const struc
     struct busy busy = busy_of(run, cpus);
     if (!(busy.sampled_s > 0) || isnan(cpus))
         busy = (struct busy){NAN, NAN, NAN, NAN};
-    /* Our own profiler computes beside the stage. */
+    /* Our own profiler uses CPU time, too. */
     busy.others_cpu_s = busy.others_cpu_s - pt_stage_number_or_0(profile, stage, "cpu.sampling_s");
     if (busy.others_cpu_s < 0)
         busy.others_cpu_s = 0;
     const double share = busy.full_s > 0 ? 100 * busy.others_cpu_s / (cpus * busy.full_s) : busy.full_s;
-    /* A group that has used up its quota queues, too, whoever else computes. */
+    /* A group that has used up its quota also queues, whatever others compute. */
     const double throttled_s = pt_stage_number_or_0(profile, stage, "resource.cpu_throttled_s.last");
     const double queue_s = fmax(critical_queue_s(profile, stage, &busy, wall_s) - throttled_s, 0);
     pt_stage_set_number(profile, stage, "neighbours.cpu_s", busy.others_cpu_s, not_sampled);
     pt_stage_set_number(profile, stage, "neighbours.cpu_percent", share, not_sampled);
     pt_stage_set_number(profile, stage, "neighbours.full_s", busy.full_s, not_sampled);
-    /* After the last sample they go on as before. */
+    /* After the last sample they are assumed to go on as before. */
     const double others_s = busy.others_cpu_s * fmax(wall_s / busy.sampled_s, 1);
     pt_stage_set_number(profile, stage, "neighbours.cost_s", isnan(share) ? share : fmin(queue_s, others_s),
                         not_sampled);

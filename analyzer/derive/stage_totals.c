@@ -3,8 +3,8 @@
  * CPU time and memory of each stage, from the launcher's samples, else from what the library noted; and how complete
  * the capture is.
  *
- * Threads: one. State: none: everything is in the totals. Never: estimates what nobody measured, believes more CPU time
- * than the machine has: a damaged record would be the headline of the report.
+ * Threads: one. State: none: everything is in the totals. Never: estimates what was not measured; accepts more CPU time
+ * than the machine has, with which a damaged record would be the headline of the report.
  */
 #include "proftrace/events.h"
 #include "derive.h"
@@ -17,7 +17,7 @@ static const char no_sampler[] = "needs the launcher's sampling: start the comma
 
 /* ---- resources ---- */
 
-/* Kernel ticks are 10 ms: a short time may seem to hold two more of them per CPU than it does. */
+/* Kernel ticks are 10 ms: a short time may seem to have up to two more per CPU. */
 static struct pt_value plausible(const struct pt_profile *profile, double percent, double over_s)
 {
     enum { LARGEST_MACHINE = 8192 }; /* the most that Linux can be built for */

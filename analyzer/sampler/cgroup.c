@@ -25,7 +25,7 @@ static bool has(const char *controllers, const char *controller)
     return false;
 }
 
-/* Lines are "4:cpu,cpuacct:/path", and "0::/path" for version 2, which may be mounted beside version 1. */
+/* Lines are "4:cpu,cpuacct:/path", and "0::/path" for version 2, which may be mounted together with version 1. */
 bool pt_cgroups_next(struct pt_cgroups *groups, const char *controller, struct pt_cgroup *ret_group)
 {
     for (char *line; (line = strsep(&groups->rest, "\n"));) {

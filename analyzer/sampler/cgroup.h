@@ -19,7 +19,7 @@ struct pt_cgroups {
 
 /* Those of /proc/self/cgroup; none when it is not there. */
 void pt_cgroups_read(struct pt_cgroups *groups, const char *proc);
-/* The next one that has `controller`: of version 2 it may be any, for their lines name none. false = no more. */
+/* The next one with `controller`: in version 2 any, because its line names no controllers. false = no more. */
 bool pt_cgroups_next(struct pt_cgroups *groups, const char *controller, struct pt_cgroup *ret_group);
 /* Its folder below a mount: "/memory" for that of a controller of version 1, "" or "/unified" for version 2. In a
  * container the path may be the host's and not be there: then the mount's root is our group. false = too long. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory_limit.c - Owns: which memory limits hold for this process. Threads: main only. Never: follows a limit that is
- * changed later, nor counts page cache that the kernel gives back when it is asked.
+ * memory_limit.c - Owns: the memory limits of this process. Threads: main only. Never: follows a limit that is changed
+ * later; counts page cache, which the kernel frees when memory is needed.
  */
 #include "memory_limit.h"
 

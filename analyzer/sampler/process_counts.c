@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * process_counts.c - Owns: the text of /proc/PID/io and of /proc/PID/task. Threads: any. Never: counts a thread twice
- * when it ends between two looks.
+ * when it ends between two readings.
  */
 #include "process_counts.h"
 
@@ -73,7 +73,7 @@ static void add(struct pt_task *sum, const struct pt_task *task)
     sum->involuntary += task->involuntary;
 }
 
-/* The tids that there are now, each with what is known of it; the others have ended. NULL = the process has gone. */
+/* The present tids, each with what is known of it; the others have ended. NULL = the process has ended. */
 static struct pt_task *list_tasks(struct pt_tasks *tasks, pid_t pid, pt_u32 n_threads, size_t *ret_n)
 {
     char path[40];

@@ -27,7 +27,7 @@ bool pt_process_stat_read(int fd, struct pt_process_stat *ret_stat)
     if (n <= 0)
         return false;
     text[n] = 0;
-    /* The name in parentheses may itself hold spaces and parentheses: the last one closes it. */
+    /* The name in parentheses may itself contain spaces and parentheses: the last one closes it. */
     const char *at = strrchr(text, ')');
     if (!at || at[1] != ' ' || !at[2])
         return false;

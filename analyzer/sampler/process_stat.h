@@ -16,7 +16,7 @@ struct pt_process_stat {
     pt_u64 own_ticks;                  /* CPU time of its threads, the ended ones too, in clock ticks */
     pt_u64 children_ticks;             /* CPU time of the children it has waited for, and of theirs */
     pt_u64 minor_faults, major_faults; /* its own and those of the children it has waited for, and of theirs */
-    pt_u64 start_ticks;                /* since boot; tells two users of one pid apart */
+    pt_u64 start_ticks;                /* since boot; distinguishes two processes with the same pid */
     pt_u64 rss_bytes;
     pt_u32 threads;
 };

@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* A pid that was foreign may be used again, by one of ours: look again from time to time. */
+/* A foreign pid may be reused by one of our processes: check it again from time to time. */
 #define FOREIGN_AGAIN_SCANS 64
 #define OPEN_FDS_MAX 512
 
@@ -79,7 +79,8 @@ static bool read_entry(struct pt_tree *tree, struct pt_tree_entry *entry)
     return true;
 }
 
-/* One of ours from the scan before. False when it is gone, and maybe its pid is somebody else's now. */
+/* Update one of our processes from the scan before. False when it has ended; its pid may belong to another process
+ * now. */
 static bool renew(struct pt_tree *tree, struct pt_tree_entry *entry)
 {
     const struct pt_process_stat before = entry->now;
@@ -180,7 +181,7 @@ void pt_tree_scan(struct pt_tree *tree)
     rewinddir(tree->proc);
     size_t known = 0;
     for (pid_t pid; (pid = next_pid(tree->proc));) {
-        /* Both lists ascend: what is passed over here is gone. */
+        /* Both lists ascend: entries that are skipped here have ended. */
         for (; known < n_before && before[known].pid < pid; known++)
             keep_if_alive(tree, &before[known]);
         const bool is_known = known < n_before && before[known].pid == pid;

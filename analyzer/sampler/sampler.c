@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sampler.c - Owns: the samples of a stage, made from what the sources say. Threads: main only; there is no other.
- * Never: knows where a value comes from.
+ * sampler.c - Owns: the samples of a stage, made from the values of the sources. Threads: main only; there is no other.
+ * Never: depends on where a value comes from.
  */
 #include "sampler.h"
 
@@ -209,7 +209,7 @@ static void summarize(struct pt_sampler *sampler, const struct pt_sample *sample
     samples->cpu_percent_max = samples->resources[PT_RESOURCE_cpu_percent].max;
 }
 
-/* What was seen once does not become less: a process may go where nobody waits for it, and take its numbers along. */
+/* Totals never decrease: a process may end where none of ours waits for it, and its numbers disappear with it. */
 static void keep_totals_rising(struct pt_sampler *sampler, double *values)
 {
     for (size_t i = 0; i < PT_RESOURCE__COUNT; i++)
@@ -245,7 +245,7 @@ struct pt_tree *pt_sampler_tree(struct pt_sampler *sampler)
     return &sampler->tree;
 }
 
-/* Levels are those of the samples; totals are known to the end, and where no sample was taken. */
+/* Levels come from the samples; totals are known until the end, also without a sample. */
 static void finish_totals(struct pt_sampler *sampler)
 {
     double values[PT_RESOURCE__COUNT];
@@ -264,7 +264,7 @@ const struct pt_samples *pt_sampler_so_far(struct pt_sampler *sampler)
     struct pt_samples *samples = &sampler->samples;
     for (size_t i = 0; i < PT_RESOURCE__COUNT; i++) {
         struct pt_run_resource *resource = &samples->resources[i];
-        resource->reason = NULL; /* what was said of an earlier look may not hold any more */
+        resource->reason = NULL; /* the reason of an earlier sample may not be true any more */
         if (sampler->reasons[i][0])
             resource->reason = sampler->reasons[i];
         else if (isnan(resource->last))

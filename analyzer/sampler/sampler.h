@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sampler.h - what a stage uses, looked at from outside at intervals: its process tree and the machine around it.
+ * sampler.h - samples from outside what a stage uses, at intervals: its process tree and the machine around it.
  *
  *     struct pt_sampler *sampler = pt_sampler_new(&options, &err);
  *     pt_sampler_begin(sampler);                               before the command is started
@@ -20,7 +20,7 @@
 #include "util/error.h"
 
 struct pt_sampler_options {
-    bool no_gpu; /* do not look at GPUs */
+    bool no_gpu; /* do not sample GPUs */
     /* Where the machine's files are; NULL = /proc, /sys. The process tree is always the real one. */
     const char *proc, *sys;
 };
@@ -39,7 +39,7 @@ struct pt_samples {
     pt_u64 rss_max_bytes;   /* of samples, or of one process as the kernel kept it, whichever is more */
     pt_u64 cpu_ns;          /* of everything waited for, and of what still runs as last seen */
     double cpu_percent_max; /* NAN = no sample */
-    pt_u32 living;          /* descendants alive at the last look */
+    pt_u32 living;          /* descendants alive at the last sample */
     char gpus[PT_SAMPLED_GPUS_MAX][96];
     size_t n_gpus;
     const char *gpu_names[PT_SAMPLED_GPUS_MAX + 1]; /* the same, NULL-terminated */
@@ -53,7 +53,7 @@ void pt_sampler_free(struct pt_sampler *sampler);
 
 /* What is a child of ours now does not belong to the stage. Everything is counted from here. */
 void pt_sampler_begin(struct pt_sampler *sampler);
-/* Look at all descendants now; `t_ns` since the start. Returns the CPU time that the look cost us. */
+/* Sample all descendants now; `t_ns` since the start. Returns the CPU time that this took. */
 pt_u64 pt_sampler_take(struct pt_sampler *sampler, pt_u64 t_ns);
 /* A child of ours is a zombie now: what its /proc files still say is read before it is waited for. */
 void pt_sampler_ending(struct pt_sampler *sampler, pid_t pid);
@@ -63,9 +63,9 @@ void pt_sampler_reaped(struct pt_sampler *sampler, pid_t pid, const struct rusag
 const struct pt_sample *pt_sampler_last(const struct pt_sampler *sampler);
 /* Look once more, and exactly, for the totals; call it when the stage is over. Valid as long as the sampler. */
 const struct pt_samples *pt_sampler_samples(struct pt_sampler *sampler);
-/* The same while the stage still runs, as of the last look; does not look itself. */
+/* The same while the stage still runs, from the last sample; takes none itself. */
 const struct pt_samples *pt_sampler_so_far(struct pt_sampler *sampler);
-/* The processes of the stage, as of the last look. */
+/* The processes of the stage, from the last sample. */
 struct pt_tree *pt_sampler_tree(struct pt_sampler *sampler);
 
 #endif

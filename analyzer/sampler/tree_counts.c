@@ -10,10 +10,10 @@
 
 #include "util/mem.h"
 
-#define THREADS_MAX 4096     /* in the whole tree: more would cost more than they tell */
-#define SMALL_TREE 16        /* processes: each is looked at each time */
-#define IDLE_TURN 16         /* in larger trees: looks between two at a process that used no CPU time */
-#define MANY_THREADS 16      /* then not at each look */
+#define THREADS_MAX 4096     /* in the whole tree: more would cost too much */
+#define SMALL_TREE 16        /* processes: up to this number each is read at each sample */
+#define IDLE_TURN 16         /* in larger trees: a process that used no CPU time is read at every 16th sample */
+#define MANY_THREADS 16      /* with more, not at each sample */
 #define MANY_THREADS_TURN 4u /* but at every fourth */
 #define BLOCK_BYTES 512      /* ru_inblock, ru_oublock */
 
@@ -52,7 +52,8 @@ static void look_at_one(struct pt_tree_counts *counts, struct pt_counted *one, c
 
 /* ---- those that have gone ---- */
 
-/* Whoever waited for it has its numbers: the parent, or the parent's parent where that has gone too. NULL = nobody. */
+/* The process that waited for it and has its numbers now: the parent, or the parent's parent if that has ended, too.
+ * NULL = none. */
 static struct pt_counted *heir_of(struct pt_tree_counts *counts, struct pt_counted *before, size_t n_before, pid_t ppid)
 {
     for (size_t steps = 0; steps <= n_before; steps++) {
@@ -75,7 +76,7 @@ static void settle(struct pt_tree_counts *counts, struct pt_counted *before, siz
         return;
     struct pt_counted *heir = heir_of(counts, before, n_before, gone->ppid);
     if (heir && heir->is_reaped)
-        return; /* wait4 told us */
+        return; /* known from wait4 */
     pt_u64 *voluntary = heir ? &heir->left_voluntary : &counts->lost.voluntary;
     pt_u64 *involuntary = heir ? &heir->left_involuntary : &counts->lost.involuntary;
     *voluntary += sum.voluntary + gone->left_voluntary;
@@ -136,8 +137,8 @@ void pt_tree_counts_look(struct pt_tree_counts *counts, const struct pt_tree *tr
         threads += tree->entries[i].kinship == PT_KIN_OURS ? tree->entries[i].now.threads : 0;
     counts->has_too_many_threads = counts->has_too_many_threads || threads > THREADS_MAX;
     counts->looks++;
-    /* Parents have the lower pids: one that waits for a child meanwhile makes the sum too small for one look, not too
-     * large for ever. */
+    /* Parents have the lower pids and are read first: if one waits for a child at that time, the sum is too small
+     * for one sample, not too large for ever. */
     size_t at = 0;
     for (size_t i = 0; i < counts->n; i++) {
         struct pt_counted *one = &counts->list[i];

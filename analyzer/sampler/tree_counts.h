@@ -20,7 +20,7 @@
 struct pt_counted {
     pid_t pid, ppid;
     pt_u64 start_ticks;
-    pt_u64 looked_ticks; /* its CPU time when it was looked at last */
+    pt_u64 looked_ticks; /* its CPU time when it was read last */
     bool is_gone, is_reaped, is_denied;
     struct pt_process_io io;
     struct pt_tasks tasks;
@@ -35,7 +35,7 @@ struct pt_tree_counts {
     /* of what we waited for */
     struct pt_process_io reaped_io;
     pt_u64 reaped_voluntary, reaped_involuntary;
-    /* of what nobody will tell us more about */
+    /* of processes of which nothing more will be known */
     struct pt_task lost;
     struct {
         pid_t pid;
@@ -48,7 +48,7 @@ struct pt_tree_totals {
     double read_bytes, write_bytes, voluntary, involuntary, run_queue_s; /* NAN = unknown now */
 };
 
-/* After a scan of the tree. `all`: leave nothing for the next look. */
+/* After a scan of the tree. `all`: read all processes now. */
 void pt_tree_counts_look(struct pt_tree_counts *counts, const struct pt_tree *tree, bool all);
 void pt_tree_counts_ending(struct pt_tree_counts *counts, pid_t pid);
 void pt_tree_counts_reaped(struct pt_tree_counts *counts, pid_t pid, const struct rusage *usage);

@@ -33,8 +33,9 @@ static void detach(int fd, pid_t parent)
     if (getppid() != parent)
         _exit(0);
     prctl(PR_SET_NAME, "proftrace-gpu");
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* a driver's crash is no business of the command's folder */
-    setpgid(0, 0);                                  /* Ctrl-C is not for it */
+    setrlimit(RLIMIT_CORE,
+              &(struct rlimit){0, 0}); /* a crash of the driver must not write a core file into the command's folder */
+    setpgid(0, 0);                     /* Ctrl-C is not for it */
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
@@ -146,8 +147,8 @@ int pt_gpu_helper_take(struct pt_gpu_helper *helper, int timeout_ms, struct pt_g
     return -1;
 }
 
-/* It ends when the socket is closed, at once unless it hangs in the driver. Then it is killed, and not waited for: that
- * could take as long. */
+/* It ends when the socket is closed, at once unless it hangs in the driver. Then it is killed, but we do not wait
+ * for its end, which could take as long. */
 void pt_gpu_helper_stop(struct pt_gpu_helper *helper)
 {
     if (helper->fd >= 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu/helper.h - a process of our own that asks the GPU driver, so that a driver which hangs, crashes or takes its time
- * never holds up the command, its start, or its end.
+ * gpu/helper.h - a process of our own that asks the GPU driver, so that a driver which hangs, crashes or is slow never
+ * delays the command, its start, or its end.
  *
  *     pt_gpu_helper_start(&helper, reason, sizeof reason);       its first message says which GPUs there are
  *     pt_gpu_helper_ask(&helper);
@@ -21,7 +21,7 @@ struct pt_gpu_helper {
     bool is_asked; /* and has not answered yet */
 };
 
-/* -1 = no GPU can be asked here; the reason says why. Does not wait for the driver. */
+/* -1 = there is no GPU driver here; the reason says why. Does not wait for the driver. */
 int pt_gpu_helper_start(struct pt_gpu_helper *helper, char *reason, size_t size);
 void pt_gpu_helper_stop(struct pt_gpu_helper *helper);
 /* False while an answer is outstanding. */

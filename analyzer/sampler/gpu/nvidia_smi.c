@@ -53,7 +53,7 @@ static pid_t start(const char *question, int *ret_fd)
     return pid;
 }
 
-/* What it printed; false when it failed or took too long. A program that is stuck in the driver is left behind. */
+/* What it printed; false when it failed or took too long. A program that hangs in the driver is not waited for. */
 static bool ask(const char *question, char *text, size_t size)
 {
     int fd, status = -1;

@@ -112,6 +112,6 @@ void pt_gpu_nvml_read(struct pt_gpu_table *table)
     pt_gpu_table_forget(table);
     table->is_fresh = true;
     for (size_t i = 0; i < table->n; i++)
-        if (!is_lost[i]) /* each call to a GPU that fell off the bus can take seconds */
+        if (!is_lost[i]) /* each call to a GPU that was lost from the bus can take seconds */
             read_device(table, i);
 }

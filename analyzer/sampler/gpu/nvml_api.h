@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * gpu/nvml_api.h - what we use of NVIDIA's management library, by its published C interface. It is loaded at run time:
- * nobody needs it to build or to run.
+ * it is not needed to build or to run.
  */
 #ifndef PT_SAMPLER_GPU_NVML_API_H
 #define PT_SAMPLER_GPU_NVML_API_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu/table.c - Owns: what sums, means and maxima over GPUs mean. Threads: one, in the helper process. Never: takes
- * what one GPU does not tell for zero.
+ * gpu/table.c - Owns: sums, means and maxima over GPUs. Threads: one, in the helper process. Never: counts an unknown
+ * value of a GPU as zero.
  */
 #include "table.h"
 

@@ -42,7 +42,7 @@ struct pt_gpu_table {
 
 struct pt_gpu_reading {
     pt_u64 monotonic_ns;
-    size_t n; /* GPUs; 0 in the first message = there are none to be asked, for the reason */
+    size_t n; /* GPUs; 0 in the first message = there are none that can be read, with the reason */
     bool is_fresh;
     double values[PT_GPU__COUNT]; /* over all GPUs; NAN = unknown */
     char reason[160];
@@ -56,7 +56,7 @@ void pt_gpu_no_clock_reasons(struct pt_gpu *gpu, const char *why);
 
 void pt_gpu_table_forget(struct pt_gpu_table *table);
 
-/* Sums, means and maxima over the GPUs. What one GPU does not tell is unknown for all. */
+/* Sums, means and maxima over the GPUs. If a value of one GPU is unknown, it is unknown for all. */
 void pt_gpu_reading_make(const struct pt_gpu_table *table, struct pt_gpu_reading *ret_reading);
 
 #endif

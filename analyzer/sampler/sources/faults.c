@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * sources/faults.c - Owns: page faults of the stage's processes. Threads: main only. Never: falls.
+ * sources/faults.c - Owns: page faults of the stage's processes. Threads: main only. Never: decreases.
  *
- * The kernel adds the faults of a process that was waited for to those of the process that waited; of what we waited
- * for ourselves, wait4 tells. So each fault is in exactly one place at any time.
+ * The kernel adds the faults of a process that was waited for to those of the process that waited; for processes that
+ * we waited for ourselves, wait4 has them. So each fault is in exactly one place at any time.
  */
 #include "sampler/process_tree.h"
 #include "source.h"
@@ -23,7 +23,7 @@ static bool open_faults(void *state, const struct pt_source_host *host)
 static void look_at_faults(void *state, struct pt_look *look)
 {
     struct faults *faults = state;
-    const struct pt_tree *tree = faults->host->tree; /* the source before us has just looked at it */
+    const struct pt_tree *tree = faults->host->tree; /* the source before this one has just read it */
     pt_u64 minor = faults->reaped_minor, major = faults->reaped_major;
     for (size_t i = 0; i < tree->n; i++) {
         if (tree->entries[i].kinship != PT_KIN_OURS)
@@ -31,7 +31,7 @@ static void look_at_faults(void *state, struct pt_look *look)
         minor += tree->entries[i].now.minor_faults;
         major += tree->entries[i].now.major_faults;
     }
-    /* A process whose parent does not wait for it takes its faults along. */
+    /* The faults of a process whose parent does not wait for it are lost. */
     faults->minor = (double)minor > faults->minor ? (double)minor : faults->minor;
     faults->major = (double)major > faults->major ? (double)major : faults->major;
     look->values[PT_RESOURCE_minor_faults] = faults->minor;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * sources/gpu.c - Owns: what the helper process says about the GPUs, as samples. Threads: main only. Never: waits for
- * it longer than a few milliseconds, but before the command starts: energy has to be counted from there.
+ * sources/gpu.c - Owns: the messages of the helper process about the GPUs, as samples. Threads: main only. Never: waits
+ * for it longer than a few milliseconds, except before the command starts: energy has to be counted from there.
  *
- * All GPUs of the machine are meant, whoever uses them: CUDA_VISIBLE_DEVICES is not looked at.
+ * Covers all GPUs of the machine, whichever process uses them: CUDA_VISIBLE_DEVICES is ignored.
  */
 #include <math.h>
 #include <stdio.h>
@@ -98,7 +98,7 @@ static void add_energy(struct gpu_source *source)
     source->power_ns = reading->monotonic_ns;
 }
 
-/* Before the start there is nothing to be told but what cannot be known. */
+/* Before the start, only what cannot be known is reported. */
 static void use_reading(struct gpu_source *source, struct pt_look *look)
 {
     const struct pt_gpu_reading *reading = &source->reading;
@@ -134,7 +134,7 @@ static void look_at_gpu(void *state, struct pt_look *look)
 {
     struct gpu_source *source = state;
     const bool is_first = look->interval_s <= 0;
-    if (!source->is_greeted) /* the driver can take long to wake up; then the command does not wait for it */
+    if (!source->is_greeted) /* the driver can take long to start; the command does not wait for it */
         take(source, is_first ? FIRST_WAIT_MS : 0, look);
     else
         take(source, 0, look); /* an answer that came late */

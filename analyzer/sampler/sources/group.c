@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * sources/group.c - Owns: how short of memory the stage's own control group is: who waits for memory in it, and how
- * many of its pages were thrown out and fetched again. The machine's pressure may be that of others. Threads: main
- * only. Never: takes the root of all groups, which is the machine, for the stage's; follows a stage into another group
- * than the launcher's.
+ * sources/group.c - Owns: how short of memory the stage's own control group is: the time in which its processes wait
+ * for memory, and how many of its pages were evicted and read again. The machine's pressure may come from others.
+ * Threads: main only. Never: takes the root of all groups, which is the machine, for the stage's; follows a stage into
+ * another group than the launcher's.
  */
 #include <math.h>
 #include <stdio.h>

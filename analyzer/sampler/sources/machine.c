@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sources/machine.c - Owns: what the whole machine does, the stage and everybody else: CPUs, memory, disks. Threads:
- * main only. Never: says whose work it was.
+ * sources/machine.c - Owns: what the whole machine does, for the stage and all others: CPUs, memory, disks. Threads:
+ * main only. Never: attributes it to a process.
  */
 #include <errno.h>
 #include <limits.h>

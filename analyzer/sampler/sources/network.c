@@ -24,7 +24,7 @@ struct network {
     char text[65536];
     struct interface interfaces[INTERFACES_MAX];
     size_t n;
-    pt_u64 received_bytes, sent_bytes, loopback_bytes; /* since the first look */
+    pt_u64 received_bytes, sent_bytes, loopback_bytes; /* since the first sample */
 };
 
 static bool open_network(void *state, const struct pt_source_host *host)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * sources/power.c - Owns: energy and heat of the CPUs: RAPL counters of /sys/class/powercap, sensors of
- * /sys/class/hwmon and /sys/class/thermal. Threads: main only. Never: counts a part of a package beside the package.
+ * /sys/class/hwmon and /sys/class/thermal. Threads: main only. Never: counts a domain of a package in addition to the
+ * package.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,7 +27,7 @@ struct zone {
 struct power {
     struct zone zones[ZONES_MAX];
     size_t n_zones;
-    double energy_uj; /* since the first look */
+    double energy_uj; /* since the first sample */
     int sensors[SENSORS_MAX];
     size_t n_sensors;
 };
@@ -42,8 +43,8 @@ static bool read_number(int fd, double *ret_number)
 
 /* ---- energy ---- */
 
-/* intel-rapl:0 is a package (AMD's too), intel-rapl:0:1 a part of it. Core and uncore lie inside the package, its
- * memory beside it. "psys" is the whole board, packages included. */
+/* intel-rapl:0 is a package (AMD's too), intel-rapl:0:1 a domain of it. Core and uncore are inside of the package,
+ * its memory is not. "psys" is the whole board, packages included. */
 static bool is_counted(const char *zone, const char *name)
 {
     const bool is_part = strchr(strchr(zone, ':') + 1, ':') != NULL;
@@ -120,7 +121,7 @@ static void add_sensor(struct power *power, int fd)
         close(fd);
 }
 
-/* Sensors of one chip whose label matches; a chip without labels has one that means the CPU. */
+/* Sensors of one chip whose label matches; a chip without labels has one sensor, for the CPU. */
 static void add_chip(struct power *power, const char *chip, const char *labels)
 {
     for (int i = 1; i <= 64; i++) {

@@ -69,7 +69,7 @@ static void look_at_pressure(void *state, struct pt_look *look)
         pt_u64 total_us;
         if (pressure->fds[i] < 0 || !read_total(pressure->fds[i], &total_us))
             continue;
-        /* The kernel adds up every 2 s or when it is read: the last part of one interval may show in the next. */
+        /* The kernel adds up every 2 s or when it is read: the end of one interval may be counted in the next. */
         if (look->interval_s > 0 && total_us >= pressure->total_us[i])
             look->values[kinds[i].resource] =
                 fmin(100, (double)(total_us - pressure->total_us[i]) / 1e4 / look->interval_s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * source.c - Owns: the table of sources. Threads: any; the table is constant.
+ * source.c - Owns: the table of sources. Threads: any; the table is constant. Never: reads a value itself.
  */
 #include "source.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * source.h - one place that samples come from: what it can serve is found out once, then it is looked at again and
- * again.
+ * source.h - one place that samples come from: what it can give is found out once, then it is read again and again.
  *
- * open() says what it cannot serve, and why, by pt_source_unknown(). look() writes the values that it knows this time;
- * what it leaves alone stays unknown. The first look has no interval before it: it sets what totals start from.
+ * open() says what it cannot give, and why, with pt_source_unknown(). look() writes the values that it knows this time;
+ * all others stay unknown. The first call has no interval before it: it sets the start of totals.
  */
 #ifndef PT_SAMPLER_SOURCES_SOURCE_H
 #define PT_SAMPLER_SOURCES_SOURCE_H
@@ -33,7 +32,7 @@ struct pt_source_host {
 
 struct pt_look {
     double *values;    /* by enum pt_resource */
-    double interval_s; /* since the look before; 0 = this is the first */
+    double interval_s; /* since the call before; 0 = this is the first */
     pt_u64 t_ns;       /* since the start */
     bool is_last;      /* the stage is over: be exact now */
     pt_u64 paid_ns;    /* CPU time that a source has accounted for by looking less often */
@@ -42,7 +41,7 @@ struct pt_look {
 struct pt_source {
     const char *name;
     size_t state_size;                                            /* zeroed before open() */
-    bool (*open)(void *state, const struct pt_source_host *host); /* false = serves nothing: never looked at */
+    bool (*open)(void *state, const struct pt_source_host *host); /* false = it can give nothing and is never read */
     void (*look)(void *state, struct pt_look *look);
     void (*ending)(void *state, pid_t pid); /* NULL = does not care */
     void (*reaped)(void *state, pid_t pid, const struct rusage *usage);

@@ -4,7 +4,7 @@
  * follows a stage that moves into another group than the launcher's.
  *
  * Every group from ours up to the root can have a quota (cpu.max, or cpu.cfs_quota_us in version 1); the longest time
- * counts, for a group that is held back holds back what is in it.
+ * counts, because a group that is throttled throttles all groups in it.
  */
 #include <unistd.h>
 

@@ -19,7 +19,7 @@
 #include "util/clock.h"
 #include "source.h"
 
-#define PSS_COST_FACTOR 1000 /* after a look at PSS wait 1000 times its cost: 0.1 % of one core */
+#define PSS_COST_FACTOR 1000 /* after reading PSS wait 1000 times its cost: 0.1 % of one core */
 #define CARRY_SCANS 2
 
 struct tree_source {
@@ -31,7 +31,7 @@ struct tree_source {
     pt_u64 reaped_before_ns; /* the same at the scan before */
     pt_i64 carry_ns;         /* vanished, not yet arrived at a parent */
     unsigned carry_age;
-    pt_u64 living_ns; /* of what still ran at the last look */
+    pt_u64 living_ns; /* of processes that still ran at the last sample */
     pt_u64 tick_ns;
 };
 
@@ -87,8 +87,8 @@ static pt_u64 cpu_since_last(struct tree_source *source)
     pt_i64 moved_ns = (arrived_ticks - (pt_i64)tree->gone_ticks) * tick_ns +
                       difference(source->reaped_ns, source->reaped_before_ns) + source->carry_ns;
     source->reaped_before_ns = source->reaped_ns;
-    /* Gone from one place and not yet seen at the other: it comes with the next scan, or never (a parent that ignores
-     * SIGCHLD). */
+    /* Time that has left the ended process and is not in its parent's sum yet: it comes with the next scan, or never
+     * (a parent that ignores SIGCHLD). */
     source->carry_age = moved_ns < 0 && source->carry_ns < 0 ? source->carry_age + 1 : 0;
     source->carry_ns = moved_ns < 0 && source->carry_age < CARRY_SCANS ? moved_ns : 0;
     moved_ns = moved_ns > 0 ? moved_ns : 0;
