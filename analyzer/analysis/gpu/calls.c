@@ -21,7 +21,7 @@ static struct gpu_call *slot_of(const struct gpu_process *process, pt_u32 correl
     return &process->calls[correlation & (process->n_slots - 1)];
 }
 
-/* Correlations are numbers that follow each other: the table holds the last ones. */
+/* Correlation ids are consecutive: the table has the last ones. */
 static void make_room(struct gpu *gpu, struct gpu_process *process)
 {
     const pt_u32 n = process->n_slots ? process->n_slots * 4 : FEWEST_SLOTS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the table of causes. Threads: any. State: none.
+ * Owns: the table of causes, made from gpu_causes.def. Threads: any. Never: changes.
  */
 #include "causes.h"
 

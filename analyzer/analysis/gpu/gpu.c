@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * GPUs: what they did, for how long they had nothing to do, and what the program did meanwhile.
+ * GPUs: what they did, how long they were idle, and what the program did during that time.
  *
- * Threads: one. State: none unless a process of the run recorded GPU work; state.h says what bounds it. Never:
- * takes a GPU that nobody watched for an idle one.
+ * Threads: one. State: none unless a process of the run recorded GPU work; state.h says what bounds it. Never: counts
+ * unobserved GPU time as idle: it is unknown.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static bool uses_gpu(const struct pt_process *process)
     return false;
 }
 
-/* A GPU tells late of what it did, and it may have idled for long before. */
+/* Records of GPU work come late, and the GPU may have been idle for long before. */
 static void hold_threads(struct gpu *gpu)
 {
     const struct pt_session *session = gpu->profile->session;

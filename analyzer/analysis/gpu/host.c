@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the CPU profile knows about the time between recorded calls: page faults, waits that no hook sees, and the code
- * that ran.
+ * What the CPU profile knows about the time between recorded calls: page faults, waits without a recorded call, and the
+ * code that ran.
  *
- * Threads: one. State: the profile of a stage that uses GPUs; samples in gaps by function. Never: takes a
- * few samples for the whole: what they do not stand for is the program's own code, somewhere.
+ * Threads: one. State: the profile of a stage that uses GPUs; samples in gaps by function. Never: extrapolates a few
+ * samples to the whole gap: the time that they do not represent is the program's own code, without a place.
  */
 #include "host.h"
 
@@ -18,10 +18,10 @@
 
 #define ENOUGH_SAMPLED 0.5
 
-/* No device: what is found stands for nothing else. */
+/* No device: what is found is not extrapolated. */
 #define NOBODY UINT32_MAX
 
-struct in_gaps { /* samples of a function, and waits in it that nobody saw */
+struct in_gaps { /* samples of a function, and unrecorded waits in it */
     pt_u32 device, function;
     pt_u8 cause;
     double ns;
@@ -31,7 +31,7 @@ struct gpu_host {
     struct gpu *gpu;
     const struct pt_cpu_view *view;
     const struct pt_cpu_timeline *cpu;
-    struct pt_cpu_untold **untold; /* by thread; NULL = not asked */
+    struct pt_cpu_untold **untold; /* by thread; NULL = not computed yet */
     struct {
         PT_VEC(struct in_gaps);
     } found;
@@ -63,8 +63,8 @@ void pt_gpu_host_close(struct gpu_host *host)
     free(host);
 }
 
-/* Which stacks are taken is chance: a wait stands for the thread's others of its length, too. Preemptions and waits for
- * pages are told one by one, but in a storm. */
+/* Which waits get a stack is chance: a wait with a stack also represents the thread's other waits of its length.
+ * Preemptions and waits for pages are recorded one by one, unless there are too many. */
 static double unseen_of(struct gpu_host *host, pt_u32 thread, const struct pt_cpu_state *wait)
 {
     const pt_u32 class = pt_cpu_wait_class((pt_u64)(wait->end_ns - wait->start_ns));
@@ -259,7 +259,7 @@ void pt_gpu_host_share(struct gpu *gpu, pt_u32 device)
         sampled_ns += host->found.items[i].device == device ? host->found.items[i].ns : 0;
     if (sampled_ns <= 0 || own_ns <= 0)
         return;
-    /* Waits that the profile has are taken off already: what covers most of the rest stands for all of it. */
+    /* Recorded waits are subtracted already: if samples cover most of the rest, they represent all of it. */
     const double scale = sampled_ns >= ENOUGH_SAMPLED * (double)own_ns ? (double)own_ns / sampled_ns : 1;
     for (size_t i = 0; i < host->found.n; i++) {
         const struct in_gaps *found = &host->found.items[i];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Gaps on GPUs and their causes: from when a device had done all it knew of until it began the next piece of work, the
- * thread that launched that piece is looked at; who it waited for is looked at, too, in whatever process it is.
+ * Gaps on GPUs and their causes: from when a device had finished all work until it began the next piece, the cause is
+ * what the thread that launched that piece did; if it waited, what its blocker did, in whatever process that is.
  *
  * Threads: one. State: the last gaps of each device, because a record that ends later may have begun within one; a sum
- * per cause and place. Never: leaves a nanosecond of a gap without a cause: what nobody knows is unattributed.
+ * per cause and place. Never: leaves a nanosecond of a gap without a cause: unknown time is unattributed.
  */
 #include "idle.h"
 
@@ -16,7 +16,7 @@
 #include "ranges.h"
 #include "spans.h"
 
-/* What the hardware takes to begin with a piece of work that nothing holds back. */
+/* The time that the hardware takes to begin a piece of work that is ready. */
 #define START_LATENCY_NS 50000
 enum { MOST_PLACES_OF_GAP = 64 };
 
@@ -84,7 +84,7 @@ static void show_own_code(struct look *look, pt_i64 start_ns, pt_i64 end_ns)
     }
 }
 
-/* A wait for a thread that takes in data is a wait for data. */
+/* A wait for a thread that waits for data is a wait for data. */
 static enum gpu_cause cause_of_wait(const struct look *look, const struct pt_piece *wait, const struct pt_thread *into)
 {
     const enum gpu_cause cause = pt_gpu_span_cause(wait->span);
@@ -148,7 +148,7 @@ static void split_queued(const struct gap_view *view, pt_i64 ns)
               ns);
 }
 
-/* [start, end): all of it while the device's records were taken. */
+/* Split [start, end), in which the device was observed all the time. */
 static void split_seen(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_ns)
 {
     const struct gpu_call *call = view->call;
@@ -176,7 +176,7 @@ static void split_seen(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_
     pt_chain_split(&look.chain, call->thread, start_ns, end_ns);
 }
 
-/* While the program had CUPTI for itself nobody knows whether the device was idle: returns how long that was. */
+/* While the program had CUPTI for itself it is unknown whether the device was idle: returns how long that was. */
 static pt_i64 split_gap(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_ns)
 {
     const struct gpu_process *process = view->gpu->processes[view->work->process->index];
@@ -274,7 +274,7 @@ static void add_gap(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_ns)
     count_causes(view->gpu, device, 1);
 }
 
-/* Records come by their ends: this one may have begun before gaps that were found already. */
+/* Records come in the order of their ends: this one may have begun before gaps that were found already. */
 void pt_gpu_idle_work(struct gpu *gpu, pt_u32 index, const struct gpu_activity *work, const struct gpu_call *call)
 {
     struct gpu_device *device = gpu->devices.items[index];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * What CUPTI told besides work: devices, synchronisation, overheads; how GPU work was seen, and when not; and why there
- * is no GPU timeline of a program that holds GPU code, or looks for the CUDA driver by itself: with a runtime that is
- * linked in, or none, nothing of CUDA is seen before the driver comes up, and where there is no driver that never
+ * What CUPTI recorded besides work: devices, synchronisation, overheads; how GPU work was observed, and when not; and
+ * why there is no GPU timeline of a program that contains GPU code, or loads the CUDA driver by itself: with a runtime
+ * that is linked statically, or none, nothing of CUDA is seen before the driver starts, and without a driver that never
  * happens.
  *
- * Threads: one. State: the last windows in which nothing was seen. Never: takes silence for idleness; says anything of
- * a program that does neither itself, whatever its libraries do: those that decode video look for a GPU in every
- * program.
+ * Threads: one. State: the last windows without observation. Never: counts missing records as idle time; says anything
+ * about a program that does neither itself, whatever its libraries do: those that decode video search for a GPU in
+ * every program.
  */
 #include "info.h"
 
@@ -53,7 +53,7 @@ static void note_device(struct gpu *gpu, const struct pt_event *e)
 
 /* ---- how it was seen ---- */
 
-/* Kept in parts: there may be as many of them as events, and metrics are not ours before the end. */
+/* Kept in pieces: there may be as many of them as events, and metrics may not be written before the end. */
 static void note(struct gpu_stage *stage, const char *before, const char *reason, const char *after)
 {
     for (pt_u32 i = 0; i < stage->n_notes; i++)
@@ -232,7 +232,7 @@ const char *pt_gpu_why_none(struct gpu *gpu, pt_u32 stage)
     const struct pt_session *session = gpu->profile->session;
     const struct pt_process *found = NULL;
     const char *why = NULL;
-    struct pt_map known = {0}; /* executables that were looked at */
+    struct pt_map known = {0}; /* executables that were checked */
     for (pt_u32 i = 0; i < session->n_processes && !found; i++) {
         const struct pt_process *process = session->processes[i];
         if (pt_gpu_stage_of(gpu, process) != stage || !process->exe)

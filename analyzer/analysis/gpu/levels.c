@@ -36,7 +36,7 @@ struct gpu_level *pt_gpu_level_of(struct gpu *gpu, pt_u32 device, pt_u32 *ret_in
 struct gpu_level_bucket *pt_gpu_level_bucket(struct gpu_level *level, pt_i64 at_ns)
 {
     const pt_i64 wanted = at_ns > level->start_ns ? (at_ns - level->start_ns) / level->bucket_ns : 0;
-    /* An allocation and the size that it tells are two events of one instant, in either order. */
+    /* An allocation and the size that it reports are two events with the same time, in either order. */
     level->buckets[level->bucket].is_unsure |= level->unsure_pools && at_ns > level->pools_ns;
     while (level->bucket < wanted && level->bucket + 1 < GPU_MEMORY_BUCKETS)
         level->buckets[++level->bucket] = (struct gpu_level_bucket){.highest_bytes = level->level_bytes,

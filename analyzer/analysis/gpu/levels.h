@@ -12,7 +12,7 @@ enum {
     GPU_MOST_POOLS = 1024,
 };
 
-/* What lies in the memory of a device, of whatever kind and process. */
+/* How much of a device's memory is in use, of all kinds and processes. */
 struct gpu_level {
     pt_u32 device; /* index; a device is of one stage */
     pt_i64 level_bytes, lowest_bytes, peak_bytes, peak_ns;
@@ -54,11 +54,11 @@ struct gpu_levels {
 
 /* Of a device; index + 1 goes to `ret_index`. */
 struct gpu_level *pt_gpu_level_of(struct gpu *gpu, pt_u32 device, pt_u32 *ret_index);
-/* The part of the stage that an instant is in. */
+/* The bucket of the stage's time that an instant is in. */
 struct gpu_level_bucket *pt_gpu_level_bucket(struct gpu_level *level, pt_i64 at_ns);
 /* More or less of it. */
 struct gpu_level_bucket *pt_gpu_level_change(struct gpu_level *level, pt_i64 at_ns, pt_i64 bytes);
-/* The most that lay in the memory of a device at once, in bytes; 0 = nothing was seen. */
+/* The largest use of a device's memory at one time, in bytes; 0 = nothing was recorded. */
 double pt_gpu_level_peak(const struct gpu *gpu, pt_u32 device);
 
 void pt_gpu_levels_end(struct gpu *gpu);
@@ -73,7 +73,7 @@ void pt_gpu_pool_told(struct gpu *gpu, struct gpu_pool *pool, const struct pt_ev
 /* The process has ended. */
 void pt_gpu_pool_end(struct gpu_levels *own, struct gpu_pool *pool);
 
-/* A damaged record may hold any size. */
+/* A damaged record may have any size. */
 static inline void pt_gpu_add_bytes(pt_i64 *sum, pt_i64 bytes)
 {
     if (__builtin_add_overflow(*sum, bytes, sum))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory of GPUs as CUPTI told of its allocations: how much of which kind, in which pool, when.
+ * Memory of GPUs by the allocations that CUPTI recorded: how much of which kind, in which pool, when.
  *
  * Threads: one. State: a level per kind, pool and device, with a fixed number of buckets over the life of the stage.
- * Never: leaves a process its memory after its end: the next one on that GPU would seem to fill it.
+ * Never: counts a process's memory after its end: the next process on that GPU would seem to fill it.
  */
 #include "memory.h"
 
@@ -21,7 +21,7 @@ static const char *kind_name(pt_u32 kind)
     return kinds[kind < sizeof kinds / sizeof *kinds ? kind : 0];
 }
 
-/* A place in its parts: "0/3/0x7f10" is pool 0x7f10, memory of kind 3, on device 0. */
+/* The fields of a place: "0/3/0x7f10" is pool 0x7f10, memory of kind 3, on device 0. */
 struct place {
     const char *text, *pool; /* text: as reports have it; pool: NULL = none */
     pt_u32 device;

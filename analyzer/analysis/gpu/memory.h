@@ -19,7 +19,7 @@ struct gpu_memory {
     pt_i64 left_bytes; /* that processes had not released when they ended */
 };
 
-/* What a process has of a place: the driver takes it back when the process ends. */
+/* What a process has allocated in a place: the driver frees it when the process ends. */
 struct gpu_holding {
     const struct pt_process *process;
     pt_u32 memory, level, pool; /* level, pool: index + 1; 0 = not of the device's own memory, of no pool */
@@ -41,7 +41,7 @@ struct gpu_memories {
 };
 
 void pt_gpu_memory_event(struct gpu *gpu, const struct pt_event *event);
-/* An allocation or release that a wrapper saw: of which device nobody knows. */
+/* An allocation or release that a wrapper saw; its device is not known. */
 void pt_gpu_memory_wrapped(struct gpu *gpu, const struct pt_event *event);
 void pt_gpu_memory_end(struct gpu *gpu);
 void pt_gpu_memory_free(struct gpu *gpu);

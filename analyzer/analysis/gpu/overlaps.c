@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ranges that may overlap others (range_open, range_close), as far as GPUs worked for them: work belongs to each of
- * them that was open when it was launched, by the thread that had opened it; that is how Nsight Systems projects them.
+ * Ranges that may overlap others (range_open, range_close), and the GPU work in them: work belongs to each range that
+ * was open when it was launched, on the thread that had opened the range, as in Nsight Systems.
  *
- * Threads: one. State: the ranges that are open, those that closed last, the last sets of ranges that were open at
- * once on a thread. Never: gives work to a range that ended on another thread than it began on.
+ * Threads: one. State: the ranges that are open, those that closed last, the last sets of ranges that were open at once
+ * on a thread. Never: gives work to a range that ended on another thread than it began on.
  */
 #include "overlaps.h"
 
@@ -38,7 +38,7 @@ struct overlap_set {
 
 struct gpu_overlaps {
     struct overlap ranges[MOST_RANGES];
-    pt_u32 next; /* slot to look at first for a new one */
+    pt_u32 next; /* slot to try first for a new one */
     pt_u32 open[MOST_OPEN], n_open;
     struct overlap_set sets[MOST_SETS];
     pt_u32 n_sets; /* ever made */
@@ -64,7 +64,7 @@ static pt_u32 sum_of(struct gpu *gpu, const struct pt_event *e)
     return (pt_u32)(*slot - 1);
 }
 
-/* Nothing more comes for it. */
+/* No more work comes for it. */
 static void settle(struct gpu_overlaps *own, struct overlap *range)
 {
     if (!range->thread)

@@ -12,7 +12,7 @@
 struct gpu_overlap_sum {
     pt_u32 stage;
     const char *name;
-    pt_u64 calls, elsewhere; /* elsewhere: ended on another thread than they began on; the rest is of the others */
+    pt_u64 calls, elsewhere; /* elsewhere: calls that ended on another thread; the sums are of the others */
     pt_u64 activities;
     pt_i64 gpu_ns;
 };
@@ -20,7 +20,7 @@ struct gpu_overlap_sum {
 void pt_gpu_overlaps_event(struct gpu *gpu, const struct pt_event *event);
 pt_u32 pt_gpu_overlaps_of(struct gpu *gpu, const struct pt_thread *thread); /* for what it launches now */
 void pt_gpu_overlaps_work(struct gpu *gpu, const struct gpu_call *call, pt_i64 ns);
-/* All of them, when no more work comes; they stay gpu's. */
+/* All sums, when no more work comes; they still belong to gpu. */
 const struct gpu_overlap_sum *pt_gpu_overlaps_sums(struct gpu *gpu, size_t *ret_n);
 void pt_gpu_overlaps_free(struct gpu *gpu);
 

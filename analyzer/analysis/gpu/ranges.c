@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The program's own ranges and steps, as far as GPUs worked for them: work belongs to the ranges that were open on the
- * thread that launched it, when it did, and to the step that ran then.
+ * The program's own ranges and steps, and the GPU work in them: work belongs to the ranges that were open on the
+ * launching thread at the launch, and to the step at that time.
  *
- * Threads: one. State: a tree of ranges, a stack per thread, the last steps of each process. Never: asks when work ran.
+ * Threads: one. State: a tree of ranges, a stack per thread, the last steps of each process. Never: uses the time at
+ * which work ran.
  */
 #include "ranges.h"
 

@@ -12,7 +12,7 @@ void pt_gpu_ranges_event(struct gpu *gpu, const struct pt_event *event);
 void pt_gpu_ranges_work(struct gpu *gpu, const struct gpu_activity *work, const struct gpu_call *call);
 void pt_gpu_ranges_end(struct gpu *gpu);
 pt_u32 pt_gpu_node_of(const struct gpu *gpu, const struct pt_thread *thread);
-/* The range for which a thread works that has never had one of its own; 0 = nobody knows. */
+/* The range for which a thread works that has never had one of its own; 0 = not known. */
 pt_u32 pt_gpu_node_helped(const struct gpu *gpu, const struct pt_thread *thread);
 /* After pt_gpu_ranges_event: which range the thread is in now. */
 void pt_gpu_threads_turn(struct gpu *gpu, const struct pt_event *event);

@@ -171,7 +171,7 @@ static void set_memory(struct gpu *gpu, pt_u32 stage)
 
 /* ---- collectives ---- */
 
-/* The rank that waits least for the others is the one that they wait for. */
+/* The rank that waits least is the straggler. */
 static void set_collectives(struct gpu *gpu, pt_u32 stage)
 {
     const struct pt_session *session = gpu->profile->session;
@@ -213,8 +213,8 @@ static const char *joined_notes(struct gpu *gpu, pt_u32 stage)
     return all;
 }
 
-/* Of the work, that which was seen: of the records, those that are here; of what was launched while the program had
- * CUPTI for itself nothing is. NAN = nobody counted that. */
+/* The percentage of the work that was observed: of the records, those that are not lost; of the work launched while
+ * the program had CUPTI for itself, nothing. NAN = not counted. */
 static double completeness_percent(const struct gpu *gpu, pt_u32 stage)
 {
     const struct gpu_stage *own = &gpu->stages[stage];
@@ -249,7 +249,7 @@ static void set_source(struct gpu *gpu, pt_u32 stage)
     pt_gpu_not_seen_table(gpu, stage);
 }
 
-/* No process of the stage called CUDA, but somebody kept a GPU busy, or one was made for it. */
+/* No process of the stage called CUDA, but a GPU was busy, or a program of the stage was built for GPUs. */
 static void set_sampled(struct gpu *gpu, pt_u32 stage)
 {
     const bool is_seen = pt_stage_number(gpu->profile, stage, "resource.gpu_util_percent.max") >= 5;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: causes of idleness by what a thread did. Threads: one. State: none. Never: takes work of a thread's own for a
+ * Owns: causes of idleness by what a thread did. Threads: one. State: none. Never: takes a thread's own code for a
  * call.
  */
 #include "spans.h"
 
-/* By part, plus 1; 0 = work of its own. */
+/* By part, plus 1; 0 = the thread's own code. */
 static enum gpu_cause cause_of_part(pt_u32 part)
 {
     static const pt_u8 causes[PT_PART__COUNT] = {
@@ -100,7 +100,7 @@ enum gpu_cause pt_gpu_span_cause(const struct pt_span *span)
 
 const char *pt_gpu_span_text(struct gpu *gpu, const struct pt_process *process, const struct pt_span *span)
 {
-    static const char passing_on[] = "passing data on"; /* who waits for room in a pipe has data */
+    static const char passing_on[] = "passing data on"; /* a thread that waits for room in a pipe has data */
     switch ((enum pt_span_kind)span->kind) {
     case PT_SPAN_SEND:
         return passing_on;

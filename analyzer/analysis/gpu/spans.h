@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu/spans.h - what a span of a thread is to a GPU that has nothing to do meanwhile.
+ * gpu/spans.h - which cause of idleness a span of the launching thread is.
  */
 #ifndef PT_ANALYSIS_GPU_SPANS_H
 #define PT_ANALYSIS_GPU_SPANS_H

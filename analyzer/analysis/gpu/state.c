@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the names, processes, devices and places of the analysis of GPUs. Threads: one. Never: holds more than the
- * limits say: what comes later is one.
+ * Owns: the names, processes, devices and places of the analysis of GPUs. Threads: one. Never: keeps more than the
+ * limits: later ones share one entry.
  */
 #include "state.h"
 
@@ -43,7 +43,7 @@ const char *pt_gpu_string(struct gpu *gpu, const struct pt_process *process, pt_
     return kept;
 }
 
-/* ProfilerStep#7 of torch.profiler; "step", "step 7", "step_7" of everybody else. */
+/* ProfilerStep#7 of torch.profiler; "step", "step 7", "step_7" of other programs. */
 static bool is_step(const char *name)
 {
     if (!strncmp(name, "ProfilerStep#", 13))
@@ -105,8 +105,8 @@ struct gpu_device *pt_gpu_device_at(struct gpu *gpu, const struct pt_process *pr
     return gpu->devices.items[*slot - 1];
 }
 
-/* Events of before it was described have made a device without an id: it is the same one, unless it has got another id
- * meanwhile. */
+/* Events before its description have made a device without an id: it is the same one, unless it got another id
+ * since. */
 struct gpu_device *pt_gpu_device_named(struct gpu *gpu, const struct pt_process *process, pt_u32 number,
                                        const char *uuid)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu/state.h - what the analysis of GPUs gathers, and how one finds a thing in it.
+ * gpu/state.h - the data of the analysis of GPUs, and functions that find an entry in it.
  *
  * Work on GPUs is joined to the call that started it by the process's correlation number, and by the call to a thread:
- * so each gap between two pieces of work is what that thread did meanwhile. Everything is bounded: see the limits.
+ * so the cause of each gap between two pieces of work is what that thread did during it. Everything is bounded: see the
+ * limits.
  */
 #ifndef PT_ANALYSIS_GPU_STATE_H
 #define PT_ANALYSIS_GPU_STATE_H
@@ -97,9 +98,9 @@ struct gpu_process {
 
 /* ---- devices ---- */
 
-struct gpu_place {      /* a cause and where */
-    pt_u32 device;      /* index */
-    pt_u8 cause, inner; /* inner: what the one that was waited for did; GPU_CAUSE__COUNT = it was not followed */
+struct gpu_place {                    /* a cause and where */
+    pt_u32 device;                    /* index */
+    pt_u8 cause, inner;               /* inner: what the blocker did; GPU_CAUSE__COUNT = it was not followed */
     const struct pt_process *process; /* whose thread it was */
     pt_u32 who, tid;
     const char *text;
@@ -119,7 +120,7 @@ struct gpu_piece {
 };
 
 struct gpu_device {
-    pt_u32 stage, number; /* number: as its process counts, unless another one of the stage has that */
+    pt_u32 stage, number; /* number: that of its process, unless another device of the stage has it */
     const char *name;
     pt_u64 memory_bytes;
     bool is_used, is_named; /* named: by an id that other processes know it by, too */
@@ -198,7 +199,7 @@ struct gpu_node { /* of the tree of ranges */
     pt_u32 parent, stage;
     const char *name;
     pt_u64 calls, activities;
-    pt_i64 gpu_ns, others_ns; /* others: what threads without ranges launched meanwhile; not in gpu_ns */
+    pt_i64 gpu_ns, others_ns; /* others: work that threads without ranges launched during it; not in gpu_ns */
 };
 
 /* ---- the whole ---- */
@@ -209,7 +210,7 @@ struct gpu_stage {
     pt_u64 unseen_work; /* that wrappers saw being launched while the program had CUPTI for itself */
     pt_i64 yielded_ns;
     bool has_cupti, has_wrapped, has_off;
-    bool is_cut; /* what a process did last may be missing: nobody knows how much */
+    bool is_cut; /* the last work of a process may be missing; how much is not known */
     struct gpu_note {
         const char *before, *reason, *after; /* reason: of gpu->texts; "" = the rest says it */
     } notes[GPU_MOST_NOTES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables of the host's side: CUDA calls, synchronisations, what the driver did beside the program, and steps. Threads:
- * one. Never: adds calls that wrappers saw to those that CUPTI told of.
+ * Tables of the host: CUDA calls, synchronisations, overheads of the driver, and steps. Threads: one. Never: adds calls
+ * that wrappers saw to those that CUPTI recorded.
  */
 #include "tables_calls.h"
 

@@ -26,7 +26,7 @@ static const char *name_of(struct pt_metrics *metrics, const struct gpu_place *p
     return pt_metrics_format(metrics, "thread %u of %s %u", place->tid, kind, process->pid);
 }
 
-/* NULL = nobody knows. */
+/* NULL = not known. */
 static const char *where_of(struct pt_metrics *metrics, const struct gpu_place *place)
 {
     if (place->inner != GPU_CAUSE__COUNT && place->process) {
@@ -117,7 +117,7 @@ static void add_cause(struct gpu *gpu, struct pt_rows *rows, const struct cause_
                       });
 }
 
-/* The device that was idle longest stands for the stage. */
+/* The metrics of the stage are those of the device that was idle longest. */
 static void set_metrics(struct gpu *gpu, pt_u32 stage, const struct cause_sum sums[GPU_CAUSE__COUNT])
 {
     struct pt_metrics *metrics = &gpu->profile->metrics;

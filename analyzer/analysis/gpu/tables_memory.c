@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables of GPU memory: kinds, pools, and how much of each device was in use when. Threads: one. Never: gives the size
- * of a pool that nobody told.
+ * Tables of GPU memory: kinds, pools, and how much of each device was in use when. Threads: one. Never: shows a size
+ * that CUPTI did not report.
  */
 #include "tables_memory.h"
 

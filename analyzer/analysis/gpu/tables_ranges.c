@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Table of what GPUs did for the program's own ranges. Threads: one. Never: takes work of a range that overlaps others
- * for that one's alone.
+ * Table of the GPU work of the program's own ranges. Threads: one. Never: adds up ranges that overlap.
  */
 #include "tables_ranges.h"
 
@@ -29,8 +28,7 @@ static int by_range_time(const void *a, const void *b)
     return names ? names : x->overlaps - y->overlaps;
 }
 
-/* Whether a range of the same name lies between a node and one above it: a range within one of its own name counts
- * once. */
+/* Whether the node lies inside of a range with the same name: such a range counts once. */
 static bool is_inner(const struct gpu *gpu, size_t node, size_t above)
 {
     const char *name = gpu->nodes.items[above].name;

@@ -2,8 +2,8 @@
  *
  * Work on GPUs: kernels, copies, sets and graphs, each with the call that started it.
  *
- * Threads: one. State: sums by name, kind, stream and device; records whose call has not come yet. Never: averages a
- * record whose times cannot be.
+ * Threads: one. State: sums by name, kind, stream and device; records whose call has not come yet. Never: uses a record
+ * whose times are impossible.
  */
 #include "work.h"
 
@@ -15,8 +15,8 @@
 #include "idle.h"
 #include "ranges.h"
 
-/* A kernel may end before the call that launched it returns, long before where that was kept from a CPU: its record
- * then comes first. */
+/* A kernel may end before the call that launched it returns, long before if that thread was preempted: then its
+ * record comes first. */
 #define LONGEST_PENDING_NS 1000000000
 
 /* ---- streams ---- */
@@ -54,7 +54,7 @@ static struct gpu_stream *stream_of(struct gpu *gpu, const struct pt_process *pr
     return gpu->streams.items[index - 1];
 }
 
-/* How much lay in the stream when this was launched: work of a stream ends in the order in which it was launched. */
+/* How much work was in the stream when this one was launched: work of a stream ends in the order of its launch. */
 static void measure_queue(struct gpu_stream *stream, const struct gpu_call *call)
 {
     const pt_u64 kept = stream->n_ends < GPU_QUEUE_ENDS ? stream->n_ends : GPU_QUEUE_ENDS;
