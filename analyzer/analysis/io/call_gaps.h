@@ -20,8 +20,8 @@ struct pt_gaps {
     pt_u32 n_processes;
 };
 
-/* To be told of every call: whether it is of the kind. The gap between it and the call before, when that was of the
- * kind, too, and not more than `most_ns` earlier, or a time slice; else 0. */
+/* Call it for every call; `is_of_kind` says whether the call is of the wanted kind. Returns the gap between it and
+ * the call before, if that was of the kind, too, and not more than `most_ns`, or a time slice, earlier; else 0. */
 pt_u64 pt_gap_before(struct pt_gaps *gaps, const struct pt_event *event, bool is_of_kind, pt_i64 most_ns);
 void pt_gaps_fini(struct pt_gaps *gaps);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: metrics and table of files. Threads: one, after the last event. Never: counts as waste that a stage reads back
- * what it wrote.
+ * Owns: metrics and table of files. Threads: one, after the last event. Never: counts it as waste when a stage reads
+ * back what it wrote.
  */
 #include "file_results.h"
 

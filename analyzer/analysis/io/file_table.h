@@ -11,7 +11,7 @@
 
 struct pt_file_table {
     const struct pt_profile *profile;
-    pt_u32 most; /* rows; what comes later has one without a name */
+    pt_u32 most; /* rows; later files share one without a name */
     /* What has a row where that is not the file itself: its name, interned. */
     const char *(*group)(void *context, const char *path);
     void *context;
@@ -22,12 +22,12 @@ struct pt_file_table {
 
 struct pt_file_row {
     pt_u32 number;    /* from 0 */
-    bool is_new;      /* the next number; only then the others are set */
+    bool is_new;      /* its number is new; only then the others are set */
     const char *name; /* NULL = of files without one, or beyond the limit */
     pt_u32 stage;
 };
 
-/* False = nobody knows the path. */
+/* False = the path is not known. */
 bool pt_file_row_of(struct pt_file_table *table, struct pt_process *process, pt_u32 path, pt_u32 dir_path,
                     struct pt_file_row *ret_row);
 /* The same; files of unknown paths have a row of their own. */

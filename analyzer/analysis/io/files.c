@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * I/O by file: opens, reads, writes, small reads, and what was read more than once, over all processes of a stage.
+ * I/O by file: opens, reads, writes, small reads, and bytes that were read more than once, over all processes of a
+ * stage.
  *
  * Threads: one. State: one small struct per file and stage, at most MAX_FILES of them (what comes later is counted as
  * "other files"), one per open descriptor, one per path id. Never: adds stdio to descriptor-level sums.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Metadata: questions about files rather than their content. Totals are exact; what was asked in vain, and where, comes
+ * Metadata: questions about files rather than their content. Totals are exact; failed calls, and the directories, come
  * from events.
  *
  * Threads: one. State: one counter pair per directory and stage, at most MAX_DIRECTORIES. Never: counts reads and
@@ -151,7 +151,7 @@ static void sums(const struct metadata *metadata, pt_u32 stage, struct pt_metric
         if (is_question(row))
             pt_row_totals_add(&sum, &totals);
     }
-    /* Events may have been overwritten: the gaps stand for those of all calls. */
+    /* Events may have been overwritten: the gaps of the rest are scaled up to all calls. */
     const pt_u64 events = metadata->around[stage].events;
     const double scale = events ? (double)sum.calls / (double)events : 0;
     const double around_s = (double)metadata->around[stage].ns / 1e9 * (scale > 1 ? scale : 1);

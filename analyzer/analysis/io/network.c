@@ -2,8 +2,8 @@
  *
  * The network as a client sees it: requests one after another, by host, and how long names took to resolve.
  *
- * Threads: one. State: one small struct per host or name and stage, at most MAX_NAMES each. Never: takes a server that
- * is idle for somebody who waits: connections that were accepted do not count.
+ * Threads: one. State: one small struct per host or name and stage, at most MAX_NAMES each. Never: counts an idle
+ * server as waiting: accepted connections do not count.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static pt_u64 name_of(struct network *network, pt_u32 stage, const char *text, b
     return *slot;
 }
 
-/* The host behind a descriptor; NULL when it is none, or one that called us. */
+/* The host behind a descriptor; NULL when it is no connection, or an accepted one. */
 static struct net_name *host_of(struct network *network, const struct pt_event *e, pt_u32 path)
 {
     if (!path)
@@ -101,7 +101,7 @@ static pt_u64 *unanswered_on(struct network *network, const struct pt_event *e)
     return pt_map_at(&network->unanswered, (pt_u64)e->process->index << 32 | (pt_u32)e->tag);
 }
 
-/* How many requests are on their way cannot be told from calls that wait: an event loop never does. */
+/* The number of open requests cannot be derived from waiting calls: an event loop never waits in one. */
 static void asked_or_answered(struct network *network, const struct pt_event *e, struct stage_net *stage, bool sends)
 {
     pt_u64 *asked = pt_map_at(&network->asked, e->process->index), *at = unanswered_on(network, e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Owns: the table of path groups: files whose names differ in their numbers only are one. Threads: one. Never: makes a
- * group of one file: the table of files has it.
+ * group of one file, which is in the table of files already.
  */
 #include "path_groups.h"
 

@@ -17,7 +17,7 @@
 
 enum { MAX_FILES = 20000, MAX_ROWS = 50, SMALL_BYTES = 1024 };
 
-/* A stream with a buffer takes tens of nanoseconds for a few bytes, a system call hundreds. */
+/* stdio with a buffer takes tens of nanoseconds for a few bytes, a system call hundreds. */
 #define UNBUFFERED_NS 250
 /* Longer than what an interpreter does between two writes. */
 #define LONGEST_GAP_NS 5000

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waiting for storage: writes that must reach it (fsync, O_SYNC), and reads that took so long that they were not served
- * from memory.
+ * Waiting for storage: writes that must reach it (fsync, O_SYNC), and reads that took too long to come from memory.
  *
- * Threads: one. State: one small struct per file and stage, at most MAX_FILES, two unions per stage. Never: takes a
- * large copy out of the page cache for the device.
+ * Threads: one. State: one small struct per file and stage, at most MAX_FILES, two unions per stage. Never: counts a
+ * large copy out of the page cache as a wait for the device.
  */
 #include <fcntl.h>
 #include <stdlib.h>

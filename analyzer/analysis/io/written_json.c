@@ -2,14 +2,14 @@
  *
  * The JSON files that a pipeline wrote, newest first: the grade report is among them where the configuration does not
  * name it. Only a call that gives a file its content counts: a file that was just opened, for reading or for updating,
- * may hold what an earlier run left.
+ * may have the content of an earlier run.
  *
  * Threads: one. State: one small struct per name that was written, at most MOST_NOTED of them, some directories per
- * process, some renames. Never: asks the file system: who wants one of the files looks whether it is there.
+ * process, some renames. Never: reads the file system: the caller checks whether a file exists.
  *
- * A relative name is kept with every directory that it may have meant: the working directory is known of the start of a
- * process, its changes are events (those of a child between vfork and exec stand among its parent's), and of a rename
- * between two directory descriptors only the names are recorded. One that meant another directory does not exist.
+ * A relative name is kept with every directory that it may refer to: the working directory is known at the start of a
+ * process, its changes are events (those of a child between vfork and exec are among its parent's), and of a rename
+ * between two directory descriptors only the names are recorded. In a wrong directory there is no such file.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ struct recent {
     pt_u32 n; /* of all there were */
 };
 
-/* Directories that relative names of a process may mean, besides the one it began in. */
+/* Directories that relative names of a process may refer to, besides the one it began in. */
 struct places {
     struct recent entered, opened;
 };
@@ -54,7 +54,7 @@ struct move {
     pt_u32 from, to;
 };
 
-enum { NO_JSON = 1, FIRST_FILE = 2 }; /* in by_id; 0 = nobody looked yet */
+enum { NO_JSON = 1, FIRST_FILE = 2 }; /* in by_id; 0 = not checked yet */
 
 struct written_json {
     bool is_wanted;
@@ -66,7 +66,7 @@ struct written_json {
     pt_u64 left_out;
 };
 
-/* Who names the file, and a single command, have no use for the list. */
+/* If the configuration names the file, or for a single command, the list is not needed. */
 static bool is_wanted(const struct pt_run_info *run)
 {
     return run && run->is_pipeline && !run->pipeline.quality_file && !run->pipeline.quality_read_from;
@@ -211,12 +211,12 @@ enum { MOST_DIRECTORIES = 1 + 4 * MOST_RECENT };
 
 struct names {
     struct pt_intern texts;
-    size_t bytes;        /* of all that were asked for */
+    size_t bytes;        /* of all names that were given out */
     struct pt_map seen;  /* of the table */
     struct pt_map moved; /* old name -> new name */
     struct pt_metrics *metrics;
     struct pt_table *table;
-    const struct pt_process *process; /* whose directories these are; NULL = nobody's yet */
+    const struct pt_process *process; /* the process of these directories; NULL = none yet */
     const char *directories[MOST_DIRECTORIES];
     pt_u32 n_directories;
 };
@@ -248,7 +248,7 @@ static void add_directory(struct names *names, const char *directory)
         names->directories[names->n_directories++] = directory;
 }
 
-/* The oldest of those that are kept comes first: each is entered from the one before it. */
+/* Oldest first: each one may be relative to the one before. */
 static pt_u32 id_of(const struct recent *recent, pt_u32 i)
 {
     return recent->ids[recent->n > MOST_RECENT ? (recent->n + i) % MOST_RECENT : i];
