@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Barriers: how long threads waited there for the last one, who that was, and what it did meanwhile.
+ * Barriers: how long threads waited there for the straggler, which thread that was, and what it did during that time.
  *
- * Threads: one. State: one struct per barrier, at most MAX_BARRIERS; the round that is under way. Never: takes the
- * waits of two rounds for one; looks at barriers between processes, of which each sees its own threads only.
+ * Threads: one. State: one struct per barrier, at most MAX_BARRIERS; the current round. Never: mixes the waits of two
+ * rounds; counts barriers between processes, of which each trace has only its own threads.
  */
 #include <stdlib.h>
 
@@ -88,7 +88,7 @@ static void end_round(struct barriers *barriers, struct barrier *barrier)
     barrier->round.threads = 0;
 }
 
-/* The first wait that ends says when the barrier opened: who came after that is in the next round. */
+/* The end of the first wait is when the barrier opened: a thread that came later is in the next round. */
 static void event(void *state, const struct pt_event *e)
 {
     if (e->desc->row != PT_ROW_lock_barrier || e->result < 0)

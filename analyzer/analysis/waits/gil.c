@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waits for CPython's global interpreter lock: how long each thread waited, and what it would gain if all could run.
+ * Waits for CPython's global interpreter lock: how long each thread waited, and how much time it would gain without the
+ * lock.
  *
- * Threads: one. State: one small struct per thread that waited, at most MAX_THREADS. Never: counts a wait that goes on
- * after 5 ms as another one: CPython asks for the lock again then.
+ * Threads: one. State: one small struct per thread that waited, at most MAX_THREADS. Never: counts a wait of more than
+ * 5 ms as several, although CPython requests the lock again every 5 ms.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ struct gil {
         PT_VEC(struct waiter);
     } waiters;
     struct pt_map by_thread;      /* struct pt_thread * -> index in waiters, plus 1 */
-    struct pt_split_time *stages; /* when anybody waited */
+    struct pt_split_time *stages; /* when any thread waited */
 };
 
 static void begin(void *state, struct pt_profile *profile)

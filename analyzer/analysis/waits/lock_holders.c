@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the places in which holders of locks were met. Threads: one. Never: keeps more than MOST of them.
+ * Owns: the places in the code at which holders of locks were sampled. Threads: one. Never: keeps more than MOST of
+ * them.
  */
 #include "lock_holders.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * lock_holders.h - where those who held a lock were while others waited for it, as far as the CPU profile saw them.
- * For locks.c only.
+ * lock_holders.h - where in the code the holders of a lock were while others waited for it, from the CPU profile. For
+ * locks.c only.
  */
 #ifndef PT_ANALYSIS_WAITS_LOCK_HOLDERS_H
 #define PT_ANALYSIS_WAITS_LOCK_HOLDERS_H
@@ -13,7 +13,7 @@ struct pt_lock_holders {
     struct pt_map ns; /* lock and node -> ns of waits during which the holder was there */
 };
 
-/* A part of a wait for a lock, and who held it. `lock`: its number, from 1. */
+/* A stretch of a wait for a lock, with its holder. `lock`: its number, from 1. */
 void pt_lock_holders_note(struct pt_lock_holders *holders, const struct pt_profile *profile, pt_u32 lock,
                           const struct pt_lock_share *share);
 /* The function of the program in which the holders of a lock were mostly: "load (loader.c:12) 80 %". */

@@ -12,7 +12,8 @@
 
 enum { MAX_ROWS = 50, FEWEST_QUEUES = 100, LEAST_SIGNAL_NS = 1000000 };
 
-/* A semaphore is a lock when those who wait for it also post; without posts, when many queue at it. */
+/* A semaphore is a lock if the threads that wait for it also post; without recorded posts, if many threads queue at
+ * it. */
 static bool is_lock(const struct lock *lock)
 {
     const double *use_ns = lock->use_ns;

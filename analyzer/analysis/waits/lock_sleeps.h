@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * lock_sleeps.h - short sleeps of main threads while they held a lock that others waited for: those ask for nothing.
+ * lock_sleeps.h - short sleeps of main threads while they held a lock that others waited for: those are not polling.
  */
 #ifndef PT_ANALYSIS_WAITS_LOCK_SLEEPS_H
 #define PT_ANALYSIS_WAITS_LOCK_SLEEPS_H

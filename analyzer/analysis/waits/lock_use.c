@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the use of a semaphore. Threads: one per struct. Never: allocates; takes a thread that only gives (a producer)
- * for one that holds.
+ * Owns: the use of a semaphore. Threads: one per struct. Never: allocates; counts a thread that only posts (a producer)
+ * as a holder.
  */
 #include "lock_use.h"
 
@@ -19,7 +19,7 @@ void pt_lock_life_share(struct pt_lock_life *life, const struct pt_lock_share *s
     life->again_ns[bit] += (double)share->again_ns;
 }
 
-/* Who holds a lock takes it, too: it waits for it now and then, or takes again what it gave. */
+/* A holder of a lock also takes it: it waits for it now and then, or takes again what it posted. */
 enum pt_lock_use pt_lock_life_use(const struct pt_lock_life *life)
 {
     double by_all_ns = 0, by_waiters_ns = 0, again_ns = 0;

@@ -11,18 +11,18 @@ enum { PT_LOCK_THREADS = 64 };
 
 /* A semaphore from one sem_init to the next: Python's conditions make one for each wait, at addresses used before. */
 struct pt_lock_life {
-    bool starts_at_0; /* nobody could take it: a signal */
+    bool starts_at_0; /* it could not be taken at first: a signal */
     pt_u64 waits;     /* that ended well */
     pt_u64 waiters;   /* a bit per thread */
     double all_ns;
-    double idle_ns;                                           /* of it: who had it waited for data itself */
-    double by_ns[PT_LOCK_THREADS], again_ns[PT_LOCK_THREADS]; /* of it: by who ended it */
+    double idle_ns;                                           /* of it: while its holder waited for data itself */
+    double by_ns[PT_LOCK_THREADS], again_ns[PT_LOCK_THREADS]; /* of it: by the thread that ended it */
 };
 
 pt_u32 pt_lock_thread_bit(const struct pt_thread *thread);
 void pt_lock_life_share(struct pt_lock_life *life, const struct pt_lock_share *share, bool was_idle);
 
-enum pt_lock_use { PT_LOCK_USE_UNKNOWN /* nobody was seen to post */, PT_LOCK_USE_LOCK, PT_LOCK_USE_SIGNAL };
+enum pt_lock_use { PT_LOCK_USE_UNKNOWN /* no post was recorded */, PT_LOCK_USE_LOCK, PT_LOCK_USE_SIGNAL };
 enum pt_lock_use pt_lock_life_use(const struct pt_lock_life *life);
 
 #endif

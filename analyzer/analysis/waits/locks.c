@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Locks that were held when somebody wanted them: how long was waited, by how many threads, who held them and what
- * the holder did. The same of semaphores and conditions that are signals, and who gave them.
+ * Lock contention: how long threads waited, how many, which thread held the lock and what it did. The same for
+ * semaphores and conditions that are signals, with the thread that gave them.
  *
- * Threads: one. State: a histogram per lock, at most MAX_LOCKS, and the places in which holders were met. Never: takes
- * waiting for work for contention: conditions, barriers and joins are not counted, a semaphore only when those who
- * post are those who wait. The GIL has gil.c, barriers have barriers.c.
+ * Threads: one. State: a histogram per lock, at most MAX_LOCKS, and the places at which holders were sampled. Never:
+ * counts waiting for work as contention: conditions, barriers and joins do not count, and a semaphore only if the
+ * threads that wait also post. gil.c has the GIL, barriers.c has barriers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +102,7 @@ static void waited(struct lock *lock, const struct pt_event *e)
     pt_split_time_add(&lock->time, e, e->start_ns);
 }
 
-/* Idle workers of a pool queue for the right to wait for the next task: nobody of them is kept from work. */
+/* Idle workers of a pool queue for the right to wait for the next task: none of them is kept from work. */
 static void took_data(struct locks *locks, const struct pt_event *e)
 {
     if (e->duration_ns < LEAST_IDLE_NS || !pt_is_main_thread(e) || pt_time_part_of_event(e) != PT_PART_data_wait)
@@ -120,7 +120,7 @@ static bool held_idly(const struct locks *locks, const struct pt_lock_share *sha
     return share->thread->tid == share->thread->process->pid && common_ns * 2 > share->until_ns - share->from_ns;
 }
 
-/* Those who held it, or gave what was waited for, one after the other. */
+/* The holders, or the threads that gave the signal, one after the other. */
 static void was_held(struct locks *locks, struct lock *lock, const struct pt_event *e)
 {
     const struct pt_facts *facts = locks->profile->facts;
@@ -163,7 +163,7 @@ static void semaphore_waited(struct locks *locks, const struct pt_event *e, cons
     was_held(locks, lock, e);
 }
 
-/* One that nobody waits for is not kept as a lock: Python makes thousands. */
+/* A lock without waits is not kept: Python makes thousands. */
 static void made(struct locks *locks, const struct pt_event *e)
 {
     const pt_u64 key = key_of(e->process, pt_event_as(e, lock_init)->addr, PT_ROW_lock_sem);

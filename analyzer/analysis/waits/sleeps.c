@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sleeping: many short sleeps are a loop that asks again and again, few long ones are time that somebody chose.
+ * Sleeping: many short sleeps are polling, few long ones are intended.
  *
- * Threads: one. State: one small struct per process. Never: counts threads beside the main one: sleeping is what
- * monitors and timers are for.
+ * Threads: one. State: one small struct per process. Never: counts other threads than the main one: monitors and timers
+ * have to sleep.
  */
 #include <stdlib.h>
 
@@ -34,8 +34,8 @@ static void begin(void *state, struct pt_profile *profile)
     sleeps->long_ones = pt_calloc(profile->stages.n, sizeof *sleeps->long_ones);
 }
 
-/* A poll that ran out of time is a pause before the next question. An event loop's is not: it has timers, and asks for
- * everything at once. */
+/* A poll that timed out is a pause of a polling loop. Not that of an event loop, which has timers and waits for all
+ * descriptors at once. */
 static bool is_sleep(const struct pt_event *e)
 {
     if (e->desc->row == PT_ROW_wait_poll)
@@ -100,7 +100,7 @@ static void finish_stage(const struct sleeps *sleeps, pt_u32 stage)
         sum.short_ns += one->short_ns;
         add_row(&rows, process, one);
     }
-    /* Who sleeps while others wait for its lock asks nobody: locks.c tells of it. */
+    /* A thread that sleeps while others wait for its lock does not poll: locks.c reports it. */
     const pt_u64 held = (pt_u64)pt_value_number(pt_metrics_get(metrics, scope, "sleep.under_lock.calls"));
     const double held_s = pt_value_number(pt_metrics_get(metrics, scope, "sleep.under_lock.total_s"));
     const double cost_s = pt_value_number(pt_split_time_cost(&sleeps->short_ones[stage], profile, stage)) - held_s;
