@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Processes that a program has others' work done by: workers (forked copies: DataLoader, pools) and commands; how long
- * its main thread waits for them, what they do meanwhile, and what forking costs.
+ * The child processes of a program: workers (forked copies: DataLoader, pools) and commands; how long its main thread
+ * waits for them, what they do during that time, and what forking costs.
  *
- * Threads: one. State: one small struct per process and command. Never: takes a shell for a program that could do
- * something else while its command runs.
+ * Threads: one. State: one small struct per process and command. Never: counts the wait of a shell for its command: a
+ * shell could do nothing else.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -122,7 +122,8 @@ static bool is_own_worker(const struct helpers *helpers, const struct pt_process
     return target && target->parent == process && helpers->processes[target->index].is_worker;
 }
 
-/* Who wrote to what it reads, or read from what it writes to, last: it may not have come back from that call yet. */
+/* The process that last wrote to the channel that it reads, or read from the one that it writes to; that call may
+ * not have returned yet. */
 static const struct pt_process *other_side(const struct helpers *helpers, const struct pt_event *e)
 {
     const struct pt_span *span = &helpers->facts->call.span;
@@ -148,7 +149,8 @@ static void waited_on_channel(struct helpers *helpers, const struct pt_event *e)
     }
 }
 
-/* pclose does not say which child it was: the one that ended meanwhile. Its file's end may be noted a little later. */
+/* pclose does not say which child it waited for: take the one that ended during the call. The end in its file may be
+ * a little later. */
 static const struct pt_process *child_that_ended(const struct helpers *helpers, const struct pt_event *e)
 {
     const struct pt_session *session = helpers->profile->session;
@@ -175,11 +177,11 @@ static void waited_for_child(struct helpers *helpers, const struct pt_event *e)
         waited_for_command(helpers, e, target, NULL);
 }
 
-/* Between two forks in a row lies what else starting a process takes, with all those that were started before in the
- * way. */
+/* The time between two consecutive forks belongs to starting processes, too: it gets longer while those that were
+ * started before run. */
 #define LONGEST_FORK_GAP_NS 500000000
 
-/* A child's first event may come after its parent has gone on. */
+/* A child's first event may come after its parent's fork has returned. */
 #define LONGEST_BIRTH_NS 50000000
 
 static void forked(struct helpers *helpers, const struct pt_event *e)
@@ -256,8 +258,8 @@ static void event(void *state, const struct pt_event *e)
     waited(helpers, e, part);
 }
 
-/* On a busy machine forks of small processes take long, too: until the caller has a CPU again. Of this size, without
- * huge pages, the page tables are copied in a millisecond. */
+/* On a busy machine forks of small processes take long, too, until the caller gets a CPU again. With this size, and
+ * without huge pages, copying the page tables takes a millisecond. */
 #define LARGE_BYTES (128u << 20)
 
 static void add_fork(const struct helpers *helpers, struct stage_helpers *stage, const struct pt_process *child)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: how much of a wait for a command others ran beside it. Threads: one. Never: looks at more than MOST_SIBLINGS
- * processes or, of all waits, the first MOST_WAITS: later ones count as waits for one.
+ * Owns: for how much of a wait for a command other children ran, too. Threads: one. Never: checks more than
+ * MOST_SIBLINGS processes, or more than MOST_WAITS waits: later ones count as waits for a single child.
  */
 #include "siblings.h"
 
@@ -14,7 +14,7 @@ struct change {
     int by;
 };
 
-/* Who ends at an instant makes room for who begins then: the images of one process are no two. */
+/* At equal times ends come before begins: the images of one process before and after exec are not two processes. */
 static int by_time(const void *a, const void *b)
 {
     const struct change *x = a, *y = b;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * children/siblings.h - how much of a wait for a command others ran beside it.
+ * children/siblings.h - for how much of a wait for a command other children ran, too.
  */
 #ifndef PT_ANALYSIS_CHILDREN_SIBLINGS_H
 #define PT_ANALYSIS_CHILDREN_SIBLINGS_H

@@ -15,7 +15,7 @@ struct helper {                             /* one process, its main thread */
     pt_i64 first_worker_ns, first_command_ns, last_command_end_ns; /* of children that are no workers */
     pt_u32 n_workers;
     double idle_ns, file_ns, other_ns; /* waits for work or room, files, network and sleep */
-    double lock_ns;                    /* for what others hold, or for the last one at a barrier */
+    double lock_ns;                    /* for locks that others hold, or for the last thread at a barrier */
     pt_u64 feeds;                      /* messages that its main thread took from workers */
 };
 

@@ -30,8 +30,8 @@ static double busy_ns(const struct helpers *helpers, const struct pt_process *pr
     return busy > 0 ? busy : 0;
 }
 
-/* What the kernel knows of a worker's main thread. Without it a page that has to be read looks like computing: no call
- * of libc asks for it. One that is missed while libc copies within fread is part of the time in files. */
+/* What the kernel knows of a worker's main thread. Without it a wait for a page looks like computing, because it is
+ * no call of libc. A page fault while libc copies within fread is part of the time in files. */
 struct seen {
     double on_cpu_ns, queue_ns, fault_ns; /* NAN = not known; faults: outside of recorded calls */
 };
@@ -100,7 +100,7 @@ struct balance {
     double most_ns, least_ns, mean_ns;
 };
 
-/* The busiest worker, and those that worked beside it. */
+/* The busiest worker, compared with those that ran at the same time. */
 static struct balance balance_of(const struct helpers *helpers, const struct workers *workers)
 {
     struct balance balance = {0};
@@ -274,8 +274,8 @@ static void table_of_commands(struct helpers *helpers, pt_u32 stage)
     }
 }
 
-/* A copy is paid for three times: the page tables are copied, the parent faults on what it writes next, and the child
- * takes its copy down while the parent, mostly, waits. */
+/* A fork costs three times: the page tables are copied, the parent faults on the pages that it writes next, and the
+ * child frees its copy while the parent usually waits. */
 #define FORK_FACTOR 3
 
 static void set_forks(const struct helpers *helpers, pt_u32 stage)

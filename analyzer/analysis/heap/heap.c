@@ -79,7 +79,7 @@ static void full_alloc(struct pt_heap_process *p, const struct pt_event *e, pt_u
         pt_block_remove(&p->blocks, block);
         return;
     }
-    if (!block->pending && block->at_ns) { /* live: the release of the block before is still to come */
+    if (!block->pending && block->at_ns) { /* live: the release of the block before has not come yet */
         pt_heap_level_add(&p->level, e->start_ns, -(double)block->size_bytes, 0);
         owed = is_other_thread ? (pt_u16)(block->owed + 1) : 0;
     }

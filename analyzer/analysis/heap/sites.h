@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap/sites.h - heap samples by call site, and what a sample stands for.
+ * heap/sites.h - heap samples by call site, and how much a sample represents.
  *
  * The sampler takes an allocation of s bytes with probability p = 1 - exp(-(s + 16) / S), S being heap_sample_bytes on
- * average, and every one of S bytes or more. So a sample stands for 1 / p allocations, s / p bytes, without bias.
+ * average, and every one of S bytes or more. So a sample represents 1 / p allocations, s / p bytes, without bias.
  */
 #ifndef PT_ANALYSIS_HEAP_SITES_H
 #define PT_ANALYSIS_HEAP_SITES_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the program said about itself: ranges with total and own time, steps, epochs, marks.
+ * The program's own annotations: ranges with total and self time, steps, epochs, marks.
  *
  * Threads: one. State: a stack of open ranges per thread that uses them, a sum per name and stage (at most MAX_NAMES).
- * Never: needs a range to end; one that is still open ends with its thread, and with its process
- * where another thread could have ended it.
+ * Never: requires a range to end: an open one ends with its thread, or with its process if another thread could have
+ * ended it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct range {
     pt_u32 stage;
     pt_u64 calls;
     pt_i64 total_ns, self_ns;
-    bool overlaps; /* some lie across others or threads: no time is only theirs */
+    bool overlaps; /* some overlap others or span threads: they have no self time */
     struct pt_histogram *durations;
 };
 
@@ -38,7 +38,7 @@ struct overlapping_range {
 
 struct user_thread {
     const struct pt_thread *thread;
-    pt_u32 depth; /* also counts what lies deeper than MAX_DEPTH */
+    pt_u32 depth; /* also counts ranges deeper than MAX_DEPTH */
     struct open_range open[MAX_DEPTH];
     pt_i64 step_ns; /* when the step that runs began; -1 = none */
 };
