@@ -70,7 +70,7 @@ void pt_block_remove(struct pt_block_map *map, struct pt_heap_block *block)
     size_t hole = (size_t)(block - map->slots);
     for (size_t at = (hole + 1) & map->mask; map->slots[at].addr; at = (at + 1) & map->mask) {
         const size_t wants = home(map, map->slots[at].addr);
-        /* It may move back into the hole unless its home lies between the two. */
+        /* An entry may move back into the hole unless its home slot lies between the two. */
         if (((at - wants) & map->mask) >= ((at - hole) & map->mask)) {
             map->slots[hole] = map->slots[at];
             hole = at;

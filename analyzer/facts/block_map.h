@@ -3,8 +3,8 @@
  * block_map.h - live heap blocks by address: open addressing with deletion in place, 32 bytes per slot, because a full
  * heap trace inserts and removes ten million of them.
  *
- * A byte of a trace can hold the births of thirty blocks, so the tables of one pass share a room of PT_BLOCK_SLOTS_MOST
- * slots: what does not fit is not followed, and who asked must say so.
+ * A byte of a trace can contain thirty allocations, so the tables of one pass share PT_BLOCK_SLOTS_MOST slots: blocks
+ * that do not fit are not followed, and the caller must report that.
  */
 #ifndef PT_FACTS_BLOCK_MAP_H
 #define PT_FACTS_BLOCK_MAP_H
@@ -25,7 +25,7 @@ struct pt_heap_block {
 /* 256 MiB of slots: seven million blocks that live at once. */
 #define PT_BLOCK_SLOTS_MOST ((size_t)8 << 20)
 
-/* Zeroed = nothing taken. */
+/* Zeroed = no slot is used. */
 struct pt_block_room {
     size_t taken_slots; /* by all tables that share it */
 };

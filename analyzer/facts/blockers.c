@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the answer to who was waited for. Threads: one while there are events, then any. Never: goes in a circle;
- * follows into a time in which the other one did not live.
+ * Owns: which thread or process a wait was for. Threads: one during the pass, then any. Never: follows waits in a
+ * circle; follows a blocker into a time in which it did not exist.
  */
 #include "blockers.h"
 
@@ -13,7 +13,7 @@ enum { MOST_SIBLINGS = 64 };
 
 /* ---- when it is seen ---- */
 
-/* The thread that ends a wait for a lock, where the call tells it. */
+/* The thread that ended a wait for a lock, if the call says which. */
 static const struct pt_thread *owner_of(const struct pt_facts *facts, const struct pt_event *event)
 {
     switch (event->desc->row) {
@@ -41,7 +41,7 @@ static pt_i64 length_of(const struct pt_lock_share *share)
     return share->until_ns - share->from_ns;
 }
 
-/* Who let others go on meanwhile had it; else whoever the call names. */
+/* The thread that released it during the wait was the holder; else the one that the call names. */
 static void note_lock(struct pt_facts *facts, const struct pt_event *event, struct pt_span *span)
 {
     struct pt_lock_share *shares = facts->call.shares;
@@ -71,8 +71,8 @@ void pt_blocker_note(struct pt_facts *facts, const struct pt_event *event, struc
     }
 }
 
-/* From the post to the wake-up it is still the last one's; but whoever posted last in the first half of a wait did not
- * end it. */
+/* From the post to the wake-up it still belongs to the last holder; but a thread whose last post was in the first
+ * half of the wait did not end it. */
 pt_u32 pt_blocker_waits(const struct pt_facts *facts, struct pt_span ret_waits[PT_LOCK_TURNS + 1])
 {
     const struct pt_span *whole = &facts->call.span;
@@ -106,7 +106,7 @@ void pt_blocker_divide(struct pt_facts *facts, pt_u32 thread)
 
 /* ---- when it is asked for ---- */
 
-/* A thread of the same process that waited for another process just then: it takes data in for this one. */
+/* A thread of the same process that waited for another process at that time: it receives data for this one. */
 static const struct pt_thread *sibling_that_takes_data(const struct pt_facts *facts, const struct pt_thread *waiter,
                                                        const struct pt_piece *wait)
 {
@@ -163,7 +163,7 @@ static void clip_to_life(const struct pt_facts *facts, const struct pt_thread *t
     wait->end_ns = wait->end_ns < process->end_ns ? wait->end_ns : process->end_ns;
 }
 
-/* Whom the last one of the chain waited for, and for how much of the piece; NULL = nobody that may be followed. */
+/* The blocker of the last thread of the chain, and for how much of the piece; NULL = none that may be followed. */
 static const struct pt_thread *target_of(struct pt_chain *chain, struct pt_piece *wait)
 {
     const struct pt_thread *target = pt_blocker_of(chain->facts, chain->threads[chain->n - 1], wait);

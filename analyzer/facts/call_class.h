@@ -13,15 +13,15 @@ enum pt_call_class {
     PT_CALL_OPEN,  /* open and mkstemp families */
     PT_CALL_STAT,  /* meta_stat */
     PT_CALL_META,  /* other metadata, directories, close */
-    PT_CALL_SYNC,  /* fsync and kin: write time */
-    PT_CALL_COPY,  /* sendfile and kin: counted apart, both read and write */
+    PT_CALL_SYNC,  /* fsync and similar: write time */
+    PT_CALL_COPY,  /* sendfile and similar: counted separately, both read and write */
     PT_CALL_STDIO_READ,
     PT_CALL_STDIO_WRITE,
     PT_CALL_STDIO_OTHER,
     PT_CALL_MAP,
-    PT_CALL_PROCESS, /* fork, spawn, system: waits for others */
+    PT_CALL_PROCESS, /* fork, spawn, system: waits for other processes */
     PT_CALL_WAIT,    /* for descriptors, time, signals, children, threads */
-    PT_CALL_LOCK,    /* for mutexes and their kin */
+    PT_CALL_LOCK,    /* for mutexes and similar */
     PT_CALL_NETWORK, /* sockets made, connected, received from and sent to */
     PT_CALL_NONE,    /* heap, points, user ranges */
     PT_CALL__COUNT

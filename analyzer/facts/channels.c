@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the table of channels and who used them. Threads: one. Never: guesses: two that use the same channel in
- * opposite directions are channels, nobody else is.
+ * Owns: the table of channels and their users. Threads: one. Never: guesses: only processes that use the same channel
+ * in opposite directions are connected by it.
  *
- * A pipe and a socket pair have names that all processes know. A connection has none: its ends name each other's
- * address. Both ends are known from the connect alone: the other side calls it by the address that it came from.
+ * A pipe and a socket pair have the same name in all processes. A connection has not: each end is named by the other's
+ * address. The connect alone gives both: for the other side its name is the address that it came from.
  */
 #include "channels.h"
 
@@ -140,7 +140,7 @@ static const struct pt_connection *connection_at(const struct pt_channels *chann
     return connection && connection->peer == peer ? connection : NULL;
 }
 
-/* Of a connection that the process made, or one that it was forked from. */
+/* Of a connection that the process, or one that it was forked from, has made. */
 static const struct pt_connection *connection_of(const struct pt_channels *channels, const struct pt_event *event,
                                                  pt_u64 peer)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * facts/channels.h - who is at the other end of a pipe or socket: whoever wrote to it, or read from it, last.
+ * facts/channels.h - the process at the other end of a pipe or socket: the one that wrote to it, or read from it, last.
  */
 #ifndef PT_FACTS_CHANNELS_H
 #define PT_FACTS_CHANNELS_H
@@ -11,7 +11,7 @@
 #include "util/map.h"
 #include "util/vec.h"
 
-/* Those who write to an end, or read from it: the last ones, each with its first use after the one before. */
+/* The last processes that wrote to an end, or read from it, each with its first use after the one before. */
 struct pt_channel_users {
     struct pt_channel_use {
         const struct pt_thread *thread;
@@ -32,7 +32,7 @@ struct pt_channels {
     struct {
         PT_VEC(struct pt_channel_end);
     } ends;
-    pt_u32 n_crowded;            /* sides with more than two users in turn */
+    pt_u32 n_crowded;            /* ends with more than two alternating users */
     bool has_connections;        /* within the machine */
     struct pt_map by_descriptor; /* process and descriptor -> index in connections, plus 1 */
     struct {

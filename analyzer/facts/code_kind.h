@@ -13,13 +13,13 @@
 enum pt_code_kind {
     PT_CODE_OTHER,
     PT_CODE_PYTHON, /* the interpreter */
-    PT_CODE_LIBC,   /* and what comes with it */
+    PT_CODE_LIBC,   /* and its companion libraries */
     PT_CODE_LOADER, /* of libraries */
     PT_CODE_KERNEL,
     PT_CODE_CUT,    /* what called this was not found */
     PT_CODE_TRACER, /* ourselves */
     PT_CODE_ALLOCATOR,
-    PT_CODE_ABOVE_ALLOCATOR, /* calls it for others */
+    PT_CODE_ABOVE_ALLOCATOR, /* calls an allocator for others */
     PT_CODE_MAPPING,         /* gets memory from the kernel */
     PT_CODE_DECODER,         /* of images, sound, tables */
     PT_CODE_FRAMEWORK,       /* trains models */

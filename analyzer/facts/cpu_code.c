@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: judging the code at a node. Threads: any. State: none. Never: takes libc's code for native when the interpreter
+ * Owns: the kind of code at a node. Threads: any. State: none. Never: counts libc's code as native if the interpreter
  * called it.
  */
 #include "cpu_code.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Owns: the states of a stage's threads in order, and in which recorded calls they lie. Threads: one while there are
- * events, then any. Never: takes a thread for another one that had its tid before.
+ * events, then any. Never: mixes a thread with an earlier one of the same tid.
  *
- * A state lies in a call when its middle does: of two clocks that were read one after the other the edges may disagree.
+ * A state lies in a call if its middle does: the clocks of states and calls are not read at the same time, so the ends
+ * may disagree.
  */
 #include "cpu_timeline.h"
 
@@ -66,7 +67,7 @@ static void put_all(struct pt_cpu_timeline *timeline)
             (struct pt_cpu_state){.node = data->samples[i].node, .flags = PT_CPU_RAN});
     for (size_t i = 0; i < data->n_waits; i++) {
         const struct pt_cpu_wait *wait = &data->waits[i];
-        /* Who is preempted makes no system call then, either. */
+        /* A preempted thread makes no system call, either. */
         const pt_u32 kind = wait->flags & PT_CPU_WAIT_PREEMPTED ? PT_CPU_PREEMPTED
                             : wait->flags & PT_CPU_WAIT_FAULT   ? PT_CPU_FAULT
                                                                 : 0;
@@ -200,7 +201,7 @@ static pt_i64 enclose(struct pt_cpu_state *state, pt_u32 part)
     return counts ? state->end_ns - state->start_ns : 0;
 }
 
-/* What lies before the last call's end is seen again only by a call around that one. */
+/* States before the last call's end matter again only for a call around that one. */
 pt_i64 pt_cpu_timeline_call(struct pt_cpu_timeline *timeline, pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns,
                             pt_u32 part)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Event loops: what an epoll_wait was for is told by what the thread does next. A read from a connection that the
- * process made itself: the network. A read from a pipe of another process: that process. Anything else (a new client,
- * a client's next request, a timer, a thread of its own) is what a loop is there for: it was idle. So is a wait for
- * signals, unless a child is reaped next.
+ * Event loops: the thread's next call shows what an epoll_wait was for. A read from a connection that the process made
+ * itself: the network. A read from a pipe of another process: that process. Anything else (a new client, a client's
+ * next request, a timer, a thread of its own) is the purpose of a loop: it was idle. A wait for signals is idle, too,
+ * unless a child is reaped next.
  *
  * Threads: one. State: one wait per thread, connections made (bounded). Never: blames a server for having no clients.
  */
@@ -64,7 +64,7 @@ static enum pt_time_part cause_of(const struct pt_facts *facts, const struct pt_
     return PT_PART_idle;
 }
 
-/* Who asks what the thread did should find it, too. */
+/* The thread's timeline gets it, too. */
 static void rename_span(const struct pt_thread_timeline *timeline, const struct pt_span *wait)
 {
     for (pt_u32 i = 0; i < LOOKED_BACK; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * facts/event_loops.h - what the waits of event loops were for: that is told by what the thread does next.
+ * facts/event_loops.h - what the waits of event loops were for: the thread's next call shows it.
  */
 #ifndef PT_FACTS_EVENT_LOOPS_H
 #define PT_FACTS_EVENT_LOOPS_H

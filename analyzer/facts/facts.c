@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Owns: the order in which the facts about an event are found. Threads: one while there are events, then any. Never:
- * looks at an event twice.
+ * handles an event twice.
  */
 #include "facts.h"
 
@@ -106,7 +106,7 @@ static void take_call(struct pt_facts *facts, const struct pt_event *event)
     pt_event_loops_call(facts, event);
 }
 
-/* It is told of by the GPU, and was on a thread of the host. */
+/* The record comes with those of the GPU, but it was on a thread of the host. */
 static void take_overhead(struct pt_facts *facts, const struct pt_event *event)
 {
     const struct pt_thread *thread =

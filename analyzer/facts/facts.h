@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * facts.h - gathers the facts: see state.h for what they are and who asks for them.
+ * facts.h - collects the facts; state.h says what they are.
  */
 #ifndef PT_FACTS_FACTS_H
 #define PT_FACTS_FACTS_H
@@ -11,7 +11,7 @@
 #define PT_CALL_CATEGORIES                                                                                             \
     (PT_CATEGORY_IO | PT_CATEGORY_STDIO | PT_CATEGORY_META | PT_CATEGORY_MAP | PT_CATEGORY_PROC | PT_CATEGORY_WAIT |   \
      PT_CATEGORY_NET | PT_CATEGORY_CUDA)
-/* Of these it wants all events: GPUs tell of the driver's own work. */
+/* The facts need all events of these categories: GPU records include the driver's own work. */
 #define PT_FACTS_CATEGORIES (PT_CALL_CATEGORIES | PT_CATEGORY_GPU)
 
 /* The stages are known. Stays until the profile is freed. */

@@ -35,7 +35,7 @@ void pt_off_calls_open(struct pt_off_calls *calls, const struct pt_cpu_data *dat
         if (!(data->waits[i].flags & PT_CPU_WAIT_PREEMPTED))
             calls->threads[data->waits[i].thread].unsampled &=
                 ~((pt_u32)1 << pt_cpu_wait_class(data->waits[i].duration_ns));
-    calls->threads[0].unsampled = 0; /* nobody knows which thread that is */
+    calls->threads[0].unsampled = 0; /* thread 0 = unknown */
 }
 
 void pt_off_calls_close(struct pt_off_calls *calls)
@@ -100,7 +100,7 @@ double pt_off_cpu_s(const struct pt_off_weights *weights, const struct pt_cpu_st
     const pt_u32 class = class_of(state);
     const double ns = (double)(state->end_ns - state->start_ns), sampled_ns = weights->sampled_ns[class];
     const double share = sampled_ns > 0 ? ns / sampled_ns : 0;
-    /* Without sums, as when the launcher was killed, each stands for itself. */
+    /* Without sums, as when the launcher was killed, each represents only itself. */
     return (weights->all_ns[class] > sampled_ns ? share * weights->all_ns[class] : ns) / 1e9;
 }
 

@@ -20,7 +20,7 @@ struct pt_off_calls_thread {
 
 /* Recorded calls by the length of the waits that they may be. */
 struct pt_off_calls {
-    struct pt_off_calls_thread *threads; /* by number; NULL = nothing is asked for */
+    struct pt_off_calls_thread *threads; /* by number; NULL = nothing is needed */
     pt_u32 n_threads;
     struct pt_map ns; /* thread, class, part -> how long calls lasted */
 };
@@ -29,7 +29,7 @@ struct pt_off_calls {
 void pt_off_calls_open(struct pt_off_calls *calls, const struct pt_cpu_data *data);
 void pt_off_calls_close(struct pt_off_calls *calls);
 void pt_off_calls_add(struct pt_off_calls *calls, pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns, pt_u32 part);
-/* A thread was in a call; inner ones come before the one around them. Most threads have no class that asks. */
+/* A thread was in a call; inner ones come before the one around them. Most threads have no class that needs it. */
 static inline void pt_off_calls_call(struct pt_off_calls *calls, pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns,
                                      pt_u32 part)
 {
@@ -47,9 +47,9 @@ struct pt_off_weights {
     double all_ns[PT_OFF_CLASSES], sampled_ns[PT_OFF_CLASSES];
 };
 struct pt_off_weights pt_off_cpu_weigh(const struct pt_cpu_timeline *timeline, pt_u32 thread);
-/* What a state with a stack stands for, in seconds. */
+/* How much time a state with a stack represents, in seconds. */
 double pt_off_cpu_s(const struct pt_off_weights *weights, const struct pt_cpu_state *state);
-/* Adds the time of which no stack was taken to what it seems to be, unattributed = not known; returns it. */
+/* Adds the time without stacks to the parts that it probably is, unattributed = not known; returns it. */
 double pt_off_cpu_unsampled_s(const struct pt_off_calls *calls, pt_u32 thread, const struct pt_off_weights *weights,
                               double to_s[PT_PART__COUNT]);
 
@@ -57,7 +57,7 @@ double pt_off_cpu_unsampled_s(const struct pt_off_calls *calls, pt_u32 thread, c
 enum pt_time_part pt_off_cpu_part(const struct pt_cpu_state *state);
 /* "Sleep", "File read", "Runnable" ... */
 const char *pt_off_cpu_reason(const struct pt_cpu_state *state);
-/* The same for time of which no stack was taken. */
+/* The same for time without a stack. */
 const char *pt_off_cpu_unsampled_reason(enum pt_time_part part);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * python.c - Owns: where CPython's state lies in each module. Threads: one per session. Never: takes a lock of an
+ * python.c - Owns: where CPython's state lies in each module. Threads: one per session. Never: mistakes a lock of an
  * extension for the GIL; opens a file twice.
  */
 #include "python.h"
@@ -16,10 +16,10 @@ static bool is_interpreter(const char *path)
     return pt_code_of_file(path) == PT_CODE_PYTHON;
 }
 
-/* Two threads of one pass over the events may ask. */
+/* Both threads of the pass may ask at once. */
 static pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER;
 
-/* What was not exported is looked for by the name of the file: a program that has CPython inside exports it. */
+/* Without the export, the file name decides: a program with CPython linked in exports it. */
 static void look_for_python(struct pt_module *module)
 {
     struct pt_elf_image image = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: what is known of a thread as a whole. Threads: any, once the facts are open; the CPU profile's names one at a
- * time. Never: takes a thread that exec kept for two.
+ * Owns: the life and name of each thread. Threads: any, once the facts are open; the CPU profile's names one at a time.
+ * Never: counts a thread twice because of an exec.
  */
 #include "state.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * facts/state.h - what several analyses ask about the events of a run, found once per event: which thread an id means,
- * what each thread did lately and whom it waited for, what the CPU profile knows of it.
+ * facts/state.h - what several analyses ask about the events of a run, found once per event: the thread of an id, what
+ * each thread did recently, its blockers, and its CPU profile.
  *
  * The pass gives each event to pt_facts_event() before the analyses that say `asks_facts` see it, in the same thread:
- * they ask while it is the current one, and when all are over. Other analyses see events in a thread beside, and ask
- * nothing.
+ * they may read facts while it is the current one, and after the last one. Other analyses run in a second thread and
+ * read no facts.
  */
 #ifndef PT_FACTS_STATE_H
 #define PT_FACTS_STATE_H
@@ -17,7 +17,7 @@
 #include "thread_ids.h"
 #include "thread_timeline.h"
 
-/* What an event loop's last wait was for, as the call after it tells. */
+/* What an event loop's last wait was for, known from the call after it. */
 struct pt_loop_answer {
     bool is_known;
     struct pt_span wait; /* with its true part and blocker */
@@ -48,7 +48,7 @@ struct pt_facts {
         pt_i64 own_ns;       /* without the calls in it, and without what it was preempted for */
         pt_i64 preempted_ns; /* of it, and of no call that it contains */
         struct pt_loop_answer loop;
-        struct pt_lock_share shares[PT_LOCK_TURNS]; /* of a wait for a lock: who held it, in the order of time */
+        struct pt_lock_share shares[PT_LOCK_TURNS]; /* of a wait for a lock: its holders, in the order of time */
         pt_u32 n_shares;
     } call; /* the current event, where it is a call */
 };
@@ -69,7 +69,7 @@ static inline pt_u32 pt_facts_cpu_thread(const struct pt_facts *facts, const str
     return facts->cpu.numbers[pt_thread_number(&facts->ids, thread)];
 }
 
-/* When a thread was born and died, as far as the trace and the kernel's records tell; exec kept it. */
+/* When a thread began and ended, from the trace and the kernel's records; an exec does not end it. */
 struct pt_thread_life {
     pt_i64 start_ns, end_ns;
     bool is_exact; /* the kernel saw it; otherwise it may have lived before its first call */
@@ -80,7 +80,7 @@ const struct pt_thread *pt_thread_before_exec(const struct pt_thread *thread);
 
 /* Its name in the CPU profile; NULL = not known. */
 const char *pt_thread_name(const struct pt_profile *profile, const struct pt_thread *thread);
-/* "io-thread (thread 123)", or "thread 123" where nobody saw its name. */
+/* "io-thread (thread 123)", or "thread 123" if its name is not known. */
 const char *pt_thread_label(struct pt_profile *profile, const struct pt_thread *thread);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the tables of pids, tids and pthread_t. Threads: one. Never: keeps more than MOST_PTHREADS of the last; takes a
- * thread that had not begun yet where another one had.
+ * Owns: the tables of pids, tids and pthread_t. Threads: one. Never: keeps more than the last MOST_PTHREADS; returns a
+ * thread that had not begun yet if there is another one.
  */
 #include "thread_ids.h"
 

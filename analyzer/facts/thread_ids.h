@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * facts/thread_ids.h - which thread or process an id in an event means: a pid, a tid, a pthread_t.
+ * facts/thread_ids.h - the thread or process of an id in an event: a pid, a tid, a pthread_t.
  *
- * Ids are given again once they are free: what counts is who had one at a time.
+ * Ids are reused: the answer depends on the time.
  */
 #ifndef PT_FACTS_THREAD_IDS_H
 #define PT_FACTS_THREAD_IDS_H
@@ -35,7 +35,7 @@ static inline pt_u32 pt_n_threads(const struct pt_thread_ids *ids)
 }
 const struct pt_thread *pt_thread_of_number(const struct pt_thread_ids *ids, pt_u32 number);
 
-/* The one that a process began with; the first that recorded anything where that one did not. NULL = none did. */
+/* The thread that a process began with; if that one recorded nothing, the first that did. NULL = none did. */
 const struct pt_thread *pt_main_thread(const struct pt_process *process);
 /* The last image, as of then, of the process that had a pid at a time; NULL = it is not traced. */
 struct pt_process *pt_process_of_pid(const struct pt_thread_ids *ids, pt_i64 pid, pt_i64 at_ns);

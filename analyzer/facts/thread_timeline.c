@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the last spans of each thread. Threads: one while there are events, then any. Never: guesses what lies further
- * back than what is kept.
+ * Owns: the last spans of each thread. Threads: one while there are events, then any. Never: guesses what was before
+ * the kept spans.
  */
 #include "thread_timeline.h"
 
@@ -67,8 +67,8 @@ static void join(struct pt_span *span, const struct pt_span *next)
     span->end_ns = next->end_ns;
 }
 
-/* Calls that are alike and follow each other closely become one: but for the last ones, around which a call may still
- * go on. Each is looked at once. */
+/* Join calls that are alike and follow each other closely, except the last ones, which may lie in a call that has
+ * not ended. Each is checked once. */
 static void join_close(struct pt_thread_timeline *timeline,
                        bool (*is_one)(const struct pt_span *, const struct pt_span *))
 {
@@ -85,14 +85,14 @@ static void join_close(struct pt_thread_timeline *timeline,
     }
     timeline->n_joined = kept;
     if (kept >= end)
-        return; /* none has become part of another */
+        return; /* none was joined with another */
     for (pt_u32 i = end; i < timeline->n; i++)
         timeline->spans[(first + kept++) & mask] = timeline->spans[(first + i) & mask];
     timeline->n = kept;
     timeline->next = first + kept;
 }
 
-/* The first ones may be asked for. */
+/* The first ones may be needed. */
 static bool are_held(const struct pt_thread_timelines *all, const struct pt_thread_timeline *timeline, pt_u32 n_first)
 {
     return timeline->is_held && nth_last(timeline, timeline->n - n_first)->end_ns > all->held_since_ns;
@@ -103,7 +103,7 @@ static bool may_grow(const struct pt_thread_timelines *all, const struct pt_thre
     return timeline->capacity < PT_TIMELINE_MORE_SPANS && all->n_more + timeline->capacity <= PT_TIMELINE_ALL_MORE;
 }
 
-/* For some at once: looking through all of them for each would take too long. */
+/* For several at once: a search through all spans for each would take too long. */
 static void make_room(struct pt_thread_timelines *all, struct pt_thread_timeline *timeline)
 {
     const pt_u32 n_wanted = timeline->capacity / 8;
@@ -146,7 +146,7 @@ static pt_i64 in_calls_ns(const struct pt_span *span)
     return span->part == PT_PART__COUNT ? span->inner_ns : span->end_ns - span->start_ns - span->gap_ns;
 }
 
-/* What lies in the span came before it. What the driver did stays as it is, all else is the span. */
+/* Spans inside of this one came before it. Those of the driver stay, all others are replaced by it. */
 static pt_i64 add(struct pt_thread_timelines *all, struct pt_thread_timeline *timeline, struct pt_span span)
 {
     struct pt_span inner[MOST_INNER];
@@ -201,7 +201,7 @@ void pt_thread_timeline_divide(struct pt_thread_timelines *all, pt_u32 thread, c
     struct pt_thread_timeline *timeline = &all->threads[thread];
     const struct pt_span *last = pt_thread_timeline_last(timeline, 0);
     if (!last || last->start_ns != spans[0].start_ns || last->end_ns != spans[n - 1].end_ns)
-        return; /* there was no room, or something lies in it */
+        return; /* there was no room, or another span lies in it */
     timeline->next--;
     timeline->n--;
     for (pt_u32 i = 0; i < n; i++)
@@ -223,7 +223,7 @@ static void show_rest(const struct pt_thread_timeline *timeline, pt_i64 start_ns
         show(context, &(struct pt_piece){.is_forgotten = true, .start_ns = start_ns, .end_ns = known_ns});
 }
 
-/* Of a span's time in a window what calls took; where several are one already, as much of each part of it. */
+/* How much of a span's time in a window was in calls; if it is several calls joined, in proportion. */
 static double called_ns(const struct pt_span *span, pt_i64 start_ns, pt_i64 end_ns)
 {
     const pt_i64 from_ns = span->start_ns > start_ns ? span->start_ns : start_ns;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * facts/thread_timeline.h - what each thread did lately, as far as calls were recorded: so that one can ask what it did
- * between two times.
+ * facts/thread_timeline.h - what each thread did recently, from recorded calls: so that one can ask what it did between
+ * two times.
  *
- * Spans do not overlap: what lies in a call is part of the call, but for what the driver did in it. Calls of a kind
- * that follow each other closely are one span, so that a storm of small calls fits. Bounded: what came first is
- * forgotten.
+ * Spans do not overlap: calls within a call belong to it, except the driver's overheads. Similar calls that follow each
+ * other closely are one span, so that many small calls fit. Bounded: the oldest are forgotten.
  */
 #ifndef PT_FACTS_THREAD_TIMELINE_H
 #define PT_FACTS_THREAD_TIMELINE_H
@@ -26,15 +25,15 @@ enum {
 #define PT_TIMELINE_CLOSE_NS 20000
 
 enum pt_span_kind {
-    PT_SPAN_CALL,     /* its part says what it was */
-    PT_SPAN_SEND,     /* it writes to a pipe or socket: who waits there has data to pass on */
+    PT_SPAN_CALL,     /* `part` says what it was */
+    PT_SPAN_SEND,     /* it writes to a pipe or socket: a thread that waits there has data to send */
     PT_SPAN_MAP,      /* memory */
     PT_SPAN_START,    /* a process, or a thread */
     PT_SPAN_CUDA,     /* a call into the driver, of a class */
-    PT_SPAN_OVERHEAD, /* what the driver did within a call, or beside */
+    PT_SPAN_OVERHEAD, /* overhead of the driver, within a call or outside */
 };
 
-/* Who ended a wait, as far as the call tells; see blockers.h. */
+/* How the blocker of a wait is known; see blockers.h. */
 enum pt_blocker_kind { PT_BLOCKER_NONE, PT_BLOCKER_THREAD, PT_BLOCKER_PROCESS, PT_BLOCKER_WRITER, PT_BLOCKER_READER };
 
 struct pt_span {
@@ -57,7 +56,7 @@ struct pt_thread_timeline {
     pt_u32 next;           /* where the next one goes */
     pt_u32 n_joined;       /* of the first ones: those of a kind are one */
     bool is_left_out;      /* beyond PT_TIMELINE_THREADS */
-    bool is_held;          /* what is asked for may be far back */
+    bool is_held;          /* old spans may be needed */
     pt_i64 forgotten_ns;   /* end of the last span that made room */
     pt_i64 last_ns;        /* end of its last call ever */
 };
@@ -71,7 +70,7 @@ struct pt_thread_timelines {
 void pt_thread_timelines_open(struct pt_thread_timelines *all, pt_u32 n_threads);
 void pt_thread_timelines_close(struct pt_thread_timelines *all);
 
-/* Spans of a thread come in the order of their ends. Returns how long the call lasted without the calls in it. */
+/* Spans of a thread come in the order of their ends. Returns the call's self time: without the calls in it. */
 pt_i64 pt_thread_timeline_add(struct pt_thread_timelines *all, pt_u32 thread, struct pt_span span);
 /* The last span was several, which follow each other. */
 void pt_thread_timeline_divide(struct pt_thread_timelines *all, pt_u32 thread, const struct pt_span *spans, pt_u32 n);
@@ -84,8 +83,9 @@ static inline struct pt_span *pt_thread_timeline_last(const struct pt_thread_tim
 /* What a thread did between two times, in pieces. Valid while it is shown. */
 struct pt_piece {
     const struct pt_span *span; /* NULL = in no call */
-    const struct pt_span *then; /* in no call: the one that came next, so closely that it is part of it; NULL = none */
-    bool is_forgotten;          /* in no call that is kept */
+    const struct pt_span
+        *then;         /* in no call: the next one, if it follows so closely that the time counts as its; NULL = none */
+    bool is_forgotten; /* in no call that is kept */
     pt_i64 start_ns, end_ns;
     double called_ns; /* of it: in calls; a span of several has gaps */
 };

@@ -68,7 +68,7 @@ const char *pt_descriptor_of_event(const struct pt_event *event)
     return id ? pt_process_string(event->process, id) : NULL;
 }
 
-/* What a call into the driver is to the thread: a wait for the GPU, a copy that it stands by, or work of its own. */
+/* What a call into the driver is for the thread: a wait for the GPU, a copy that it waits for, or its own work. */
 static enum pt_time_part part_of_cuda(const struct pt_event *event)
 {
     switch (event->desc->row) {
@@ -125,10 +125,10 @@ static enum pt_time_part part_of_span(const struct pt_event *event, enum pt_chan
     if (pt_is_event_loop(event) || pt_waits_for_signals(event))
         return PT_PART_idle;
     if (is_poll && event->result == 0)
-        return PT_PART_sleep; /* the time ran out: nobody was waited for */
+        return PT_PART_sleep; /* it timed out: a sleep */
     if (channel != PT_CHANNEL_FILE)
         return channel == PT_CHANNEL_LOCAL ? PT_PART_data_wait : PT_PART_network;
-    return is_poll ? PT_PART_sleep : part; /* a poll without a descriptor that we know is a pause */
+    return is_poll ? PT_PART_sleep : part; /* a poll without a known descriptor is a pause */
 }
 
 static const bool is_cuda[PT_ROW__COUNT] = {
@@ -137,7 +137,7 @@ static const bool is_cuda[PT_ROW__COUNT] = {
 #undef EVENT
 };
 
-/* Of spans that need no look at their fields: the part, plus 1. */
+/* The part, plus 1, of kinds for which the fields do not matter. */
 static pt_u8 plain_parts[PT_ROW__COUNT];
 
 /* Before main, so that every thread finds the table complete. */

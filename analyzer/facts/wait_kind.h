@@ -25,17 +25,17 @@ extern const struct pt_time_part_row pt_time_parts[PT_PART__COUNT];
 /* The part of the calls of a row when nothing more is known of them; PT_PART_unattributed = none of ours. */
 enum pt_time_part pt_time_part_of_row(pt_u32 row);
 
-/* Whether a wait is that of an event loop (epoll): for whatever comes first. */
+/* Whether a wait is that of an event loop (epoll), for any of many descriptors. */
 bool pt_is_event_loop(const struct pt_event *event);
 /* Does the call end with a signal, however long that takes: sigsuspend of timeout(1), pselect of make -j? A program
  * that waits for its child this way does not sleep. */
 bool pt_waits_for_signals(const struct pt_event *event);
 
-/* The name of the descriptor that a span is about; NULL = it has none, or nobody knows it. */
+/* The name of the descriptor that a span is about; NULL = it has none, or it is not known. */
 const char *pt_descriptor_of_event(const struct pt_event *event);
 
-/* The part of a span, and what its descriptor leads to: so many ask for both that they are found once, by the thread
- * that puts events in order, and noted in the event. */
+/* The part of a span, and the channel of its descriptor: many need both, so they are found once, by the thread that
+ * puts events in order, and stored in the event. */
 void pt_wait_kind_note(struct pt_event *event);
 pt_u32 pt_wait_kind_find(const struct pt_event *event);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: which process is a worker. Threads: any. Never: takes a command that a program runs for one.
+ * Owns: which process is a worker. Threads: any. Never: counts a command that a program runs as a worker.
  */
 #include "workers.h"
 
@@ -39,7 +39,7 @@ static bool find(const struct pt_process *process)
 bool pt_is_worker(const struct pt_process *process)
 {
     pt_u8 *seen = &((struct pt_process *)(uintptr_t)process)->worker_seen;
-    pt_u8 known = __atomic_load_n(seen, __ATOMIC_RELAXED); /* two threads may ask */
+    pt_u8 known = __atomic_load_n(seen, __ATOMIC_RELAXED); /* two threads may ask at once */
     if (!known) {
         known = find(process) ? 2 : 1;
         __atomic_store_n(seen, known, __ATOMIC_RELAXED);
@@ -47,7 +47,7 @@ bool pt_is_worker(const struct pt_process *process)
     return known == 2;
 }
 
-/* A part of each wait for a worker is taking over what it made. It keeps the complaint about the workers above the one
+/* A fraction of each wait for a worker is receiving its result. It ranks the finding about the workers above one
  * about a single thing that they wait for. */
 #define SHARE_OF_A_WAIT 0.97
 
