@@ -21,9 +21,9 @@ struct pt_analysis {
     size_t state_size;
     void (*begin)(void *state, struct pt_profile *profile); /* NULL = nothing to prepare */
     void (*event)(void *state, const struct pt_event *event);
-    bool asks_facts; /* of profile->facts, which see each event before it does. The others see events in a thread
-                        beside: they share nothing with these that changes meanwhile; paths are theirs, metrics nobody's
-                        before finish */
+    bool asks_facts; /* it reads profile->facts, which get each event first. The other analyses run in a second thread:
+                        they share nothing with these that changes during the pass; paths are theirs, and metrics must
+                        not be used before finish */
     void (*finish)(void *state, struct pt_profile *profile);
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Owns: the one pass over the events. Threads: the caller's, for the analyses that ask facts, and of a long trace a
- * second one for the others (the stream decodes in threads of its own). Never: knows what an analysis looks for.
+ * second one for the others (the stream decodes in threads of its own). Never: knows what an analysis does with an
+ * event.
  */
 #include "analysis.h"
 
@@ -42,7 +43,7 @@ enum finish_order {
 #undef AFTER
 
 enum { N_ANALYSES = sizeof pt_analyses / sizeof *pt_analyses - 1, N_CATEGORIES = 16 };
-/* Putting fewer in order takes no longer than a thread takes to begin. */
+/* With fewer events, starting a thread takes longer than it saves. */
 #ifdef PROFTRACE_THREADS_ALWAYS
 enum { MANY_EVENTS = 0 };
 #else
@@ -50,7 +51,7 @@ enum { MANY_EVENTS = 100000 };
 #endif
 enum { WITH_FACTS, BESIDE }; /* readers of chunks */
 
-/* Who wants events of a category, so that an event costs one call per analysis that asked for it. */
+/* The analyses of each category, so that an event costs one call for each analysis that wants it. */
 struct lane {
     struct subscriber {
         void (*event)(void *state, const struct pt_event *event);
@@ -122,7 +123,7 @@ static void *look_beside(void *argument)
     return NULL;
 }
 
-/* The events are put in order by one thread, and looked at by two more. */
+/* One thread puts the events in order, two more deliver them to analyses. */
 static int look_together(struct dispatch *dispatch, pt_u64 *n_events, struct pt_error *err)
 {
     pthread_t thread;
