@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The time account: the wall time of a thread, split without overlap into what it waited for, what it computed and what
- * nobody knows; for each stage that of its critical thread (the main thread of the stage's first process), and in a
- * table that of every thread. What the critical thread waited for in another process is split again there.
+ * The time account: the wall time of a thread, split without overlap into waiting, computing and unknown time; for each
+ * stage that of its critical thread (the main thread of the stage's first process), and in a table that of every
+ * thread. What the critical thread waited for in another process is split again by what that process did.
  *
  * Threads: one. State: per thread one sum per part and row. Never: counts a nanosecond twice: what a span contains is
  * taken off it.
@@ -27,7 +27,7 @@ static void begin(void *state, struct pt_profile *profile)
     account->critical = pt_calloc(session->n_processes, sizeof *account->critical);
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
         const struct pt_process *root = profile->stages.items[stage].root;
-        /* exec replaces the image: the critical thread goes on in the next one. */
+        /* exec replaces the image: the critical thread continues in the next one. */
         for (pt_u32 i = 0; root && i < session->n_processes; i++)
             if (session->processes[i] == root || session->processes[i]->previous_image == root) {
                 root = session->processes[i];
@@ -90,7 +90,7 @@ static void set_account(struct account *account, pt_u32 stage)
     pt_account_set_parts(account, stage, &split);
 }
 
-/* No process to look into: only the launcher's stopwatch is known, if there was a launcher. */
+/* There is no traced process: only the time that the launcher measured is known, if there was a launcher. */
 static void set_untraced(struct pt_profile *profile, pt_u32 stage)
 {
     struct pt_metrics *metrics = &profile->metrics;

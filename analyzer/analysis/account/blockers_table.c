@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of waits that were followed: who waited for whom, and what that one did meanwhile, split as an account is.
+ * The table of waits that were followed: the waiter, its blocker, and what the blocker did during the wait, split as an
+ * account is.
  *
  * Threads: one. State: none. Never: counts as computing what the CPU profile did not see computing.
  */
@@ -18,7 +19,7 @@ static bool has_cpu(const struct account *account, const struct followed *follow
     return pt_facts_cpu_thread(account->facts, followed->target);
 }
 
-/* What of the gaps was computing: samples stand for it. They come once in a period, so less than that is no gap. */
+/* How much of the gaps was computing, by samples. They come once in a period, so a shorter time is no gap. */
 static void share_gaps(const struct account *account, const struct followed *followed, double ns[PT_PART__COUNT])
 {
     const struct pt_cpu_data *data = pt_account_profile_of(account, followed->target)->data;
@@ -33,7 +34,7 @@ static void share_gaps(const struct account *account, const struct followed *fol
     ns[PT_PART_unattributed] += gap_ns - computing_ns;
 }
 
-/* The part with the most, as people say it. */
+/* The label of the largest part. */
 static const char *mostly(struct pt_profile *profile, const struct followed *followed, const double ns[], bool has_cpu)
 {
     int most = 0;
@@ -138,7 +139,7 @@ static int by_total(const void *a, const void *b)
     return x->step != y->step ? (x->step < y->step ? -1 : 1) : (int)x->part - (int)y->part;
 }
 
-/* Each wait is followed by those of the one that was waited for. */
+/* Each wait is followed by those of its blocker. */
 static void add_rows(struct account *account, struct pt_table *table, pt_u32 stage, pt_u32 step,
                      const struct pt_thread *waiter)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Owns: how the time between two readings of a thread's clock is split. Threads: one. Never: counts CPU time that may
- * have been used inside of calls as computing beyond the time between them; takes a wait that no hook saw for being
- * preempted.
+ * have been used inside of calls as computing beyond the time between them; counts a wait without a recorded call as
+ * being preempted.
  */
 #include "clocks.h"
 

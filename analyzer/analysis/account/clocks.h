@@ -20,7 +20,7 @@ struct account_clock {
     /* Since then. */
     double in_calls_ns;
     pt_u32 may_have_waited; /* recorded calls that were long enough */
-    /* Of all readings; what is left of the time between calls, nobody knows. */
+    /* Of all readings; the rest of the time between calls is unknown. */
     double computing_ns, preempted_ns;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The CPU figures of a thread, from the best source there is. Threads: one. Never: takes the CPU time
- * of a process with several threads for that of one.
+ * The CPU figures of a thread, from the best source there is. Threads: one. Never: uses the CPU time of a process with
+ * several threads for one of them.
  */
 #include "cpu.h"
 
@@ -43,7 +43,7 @@ static void add_clock(const struct account *account, const struct pt_thread *thr
     }
 }
 
-/* What the CPU profile knows of it beside its calls. */
+/* What the CPU profile has of it outside of its calls. */
 static void add_life(const struct account *account, pt_u32 stage, pt_u32 thread, struct account_cpu *cpu)
 {
     const struct pt_cpu_timeline *timeline = pt_facts_cpu(account->facts, stage);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sums of what others did while a critical thread waited for them, and while those waited for others.
+ * Sums of what blockers did while a critical thread waited for them, and of what their blockers did while those waited.
  *
- * Threads: one. State: waits that are about to be followed, sums by who waited for whom (both bounded). Never: looks at
- * a wait before the other side may have come back from its call.
+ * Threads: one. State: waits that are about to be followed, sums by waiter and blocker (both bounded). Never: follows a
+ * wait before the blocker's call may have returned.
  */
 #include "follow.h"
 
@@ -12,8 +12,7 @@
 #include "proftrace/payloads.h"
 #include "facts/blockers.h"
 
-/* The one that was waited for may come back from its call later than the one that waited, and a call is known when it
- * is over. */
+/* The blocker's call may return later than that of the waiter, and a call is known only when it has returned. */
 #define DUE_NS 20000000
 #define LATE_NS 1000000000
 #define LONG_LOCK_NS 1000000
@@ -62,7 +61,7 @@ static bool enter(struct pt_chain *chain, const struct pt_piece *piece, const st
     return true;
 }
 
-/* Between its calls it computed, waited for a CPU or a page, or nobody knows. */
+/* Between its calls it computed, waited for a CPU or a page, or it is unknown. */
 static void show(struct pt_chain *chain, const struct pt_piece *piece, const struct pt_thread *into)
 {
     struct wait_chain *wait = (struct wait_chain *)chain;
@@ -95,7 +94,7 @@ static void show(struct pt_chain *chain, const struct pt_piece *piece, const str
     }
 }
 
-/* False = nobody knows yet whom it was for. */
+/* False = its blocker is not known yet. */
 static bool follow(struct account *account, const struct account_wait *wait)
 {
     const struct pt_piece piece = {.span = &wait->span, .start_ns = wait->span.start_ns, .end_ns = wait->span.end_ns};

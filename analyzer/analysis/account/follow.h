@@ -7,8 +7,8 @@
 
 #include "state.h"
 
-/* The critical thread did something; if it waited, what did the other side do meanwhile? That is looked at later: who
- * was waited for may come back from its call after the one that waited. */
+/* The critical thread did something; if it waited, what did its blocker do during the wait? That is found out later,
+ * because the blocker's call may return after that of the waiter. */
 void pt_account_follow(struct account *account, const struct pt_thread *thread, const struct pt_span *span);
 /* The same of the current call. */
 void pt_account_follow_call(struct account *account, const struct pt_thread *thread);

@@ -46,7 +46,7 @@ static const char *reason_of_layers(pt_u32 off, pt_u32 unknown)
 #undef OLD
 }
 
-/* Why a part of a process is not known; NULL = it is. */
+/* Why a part of a process is not known; NULL = it is known. */
 static const char *why_unknown(const struct pt_process *process, enum pt_time_part part)
 {
     const pt_u32 off = process->layers_off & needs[part], unknown = process->layers_unknown & needs[part];
@@ -75,7 +75,7 @@ static double sum_of(const struct account_split *split)
     return ns;
 }
 
-/* Rounding and clocks of two kinds may make the parts a hair longer than the whole. */
+/* Because of rounding and two kinds of clocks, the parts may be a little longer than the whole. */
 static void fit(struct account_split *split, double wall_ns)
 {
     const double ns = sum_of(split);
@@ -92,7 +92,7 @@ static double python_share(const struct account_cpu *cpu, double on_ns)
                                                                   : cpu->python_share * cpu->samples_s * 1e9 / on_ns;
 }
 
-/* Which of the two it was, samples tell; without them only of a program that has no interpreter. */
+/* Samples show which of the two it was; without them it is known only of a program without an interpreter. */
 static bool knows_kind(const struct account_cpu *cpu)
 {
     return !isnan(cpu->python_share) || !cpu->has_python;

@@ -8,8 +8,8 @@
 #include "cpu.h"
 #include "state.h"
 
-/* The recorded time of a thread becomes an account: what was not recorded is computing, waiting for a CPU, or nobody
- * knows; what could not be recorded is unknown, with the reason. `last`: the last image of its process. */
+/* The recorded time of a thread becomes an account: time that was not recorded is computing, waiting for a CPU, or
+ * unattributed; what could not be recorded is unknown, with the reason. `last`: the last image of its process. */
 struct account_result {
     struct pt_value parts[PT_PART__COUNT];
 };
@@ -19,7 +19,7 @@ void pt_account_set_parts(struct account *account, pt_u32 stage, struct account_
 /* A part of one process; unknown, with the reason, when it could not be recorded. */
 struct pt_value pt_account_part_of(const struct pt_process *process, enum pt_time_part part, double ns);
 
-/* Why nobody knows what was waited for a GPU. */
+/* Why the waits for a GPU are unknown. */
 extern const char pt_account_no_gpu[];
 
 #endif

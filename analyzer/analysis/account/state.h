@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * account/state.h - what is gathered of threads, and what several parts of the account ask about one.
+ * account/state.h - the sums of each thread, and what several files of the account need of them.
  */
 #ifndef PT_ANALYSIS_ACCOUNT_STATE_H
 #define PT_ANALYSIS_ACCOUNT_STATE_H
@@ -30,9 +30,10 @@ struct followed {
     pt_u32 stage, step; /* 1 = the critical thread waited, 2 = one that it waited for ... */
     const struct pt_thread *waiter, *target;
     enum pt_time_part part;
-    double ns[PT_PART__COUNT];   /* what the target did meanwhile; unattributed = before the last spans that are kept */
+    double ns[PT_PART__COUNT];   /* what the target did during the wait; unattributed = before the last spans that are
+                                    kept */
     double gap_ns;               /* in no call, and not known to be off the CPU */
-    double python_ns, native_ns; /* that samples in the gaps stand for */
+    double python_ns, native_ns; /* by the samples in the gaps */
     double total_ns;
     pt_u64 waits;
     bool is_shown;
@@ -50,7 +51,7 @@ struct account {
     struct account_thread *threads;
     bool *critical;                                  /* by process: its main thread is the stage's critical thread */
     struct account_wait waiting[PT_ACCOUNT_WAITING]; /* ring, by end */
-    pt_u64 n_waiting, n_followed;                    /* ever put there, and taken from there */
+    pt_u64 n_waiting, n_followed;                    /* counts of all that were added and removed */
     struct account_wait late;                        /* the longest of the last waits for one that is not known yet */
     struct {
         PT_VEC(struct followed);
@@ -76,7 +77,7 @@ static inline pt_u32 pt_account_number(const struct account *account, const stru
 {
     return pt_thread_number(&account->facts->ids, thread);
 }
-/* Without its calls nobody knows what it waited for a GPU; before exec, too. */
+/* Without its calls, its waits for a GPU are unknown; also those before exec. */
 bool pt_account_calls_cuda(const struct pt_thread *thread);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The time account of every thread of a stage: its life, split as the critical thread's wall time is. The busiest have
- * a row each, the others one together.
+ * a row each, the others share one.
  *
- * Threads: one. State: none. Never: shows a thread that exec kept as two: all images of its process are its life.
+ * Threads: one. State: none. Never: shows a thread twice because of an exec: all images of its process are its life.
  */
 #include "threads.h"
 

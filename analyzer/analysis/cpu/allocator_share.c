@@ -19,7 +19,8 @@ static void set(struct pt_profile *profile, pt_u32 stage, struct pt_value own, s
     pt_metrics_set(&profile->metrics, scope, "cpu.allocator_most_s", most);
 }
 
-/* What recording takes is in the bound, as a run without these calls is recorded faster, but it is not the program's.
+/* The cost of recording is included in the bound, because a run without these calls is recorded faster; but it is not
+ * the program's time.
  */
 void pt_allocator(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_view *view)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu/allocator_share.h - what of a stage's CPU time malloc and its kin took, by the CPU profile.
+ * cpu/allocator_share.h - how much of a stage's CPU time malloc, free and similar took, by the CPU profile.
  */
 #ifndef PT_ANALYSIS_CPU_ALLOCATOR_SHARE_H
 #define PT_ANALYSIS_CPU_ALLOCATOR_SHARE_H

@@ -27,7 +27,7 @@ enum { MOST_THREADS = 2000 };
 static pt_u64 wait_ns(const struct pt_cpu_times *times)
 {
     const pt_u64 idle_ns = times->preempted_ns + times->waiting_ns, runnable = pt_cpu_runnable_ns(times);
-    /* Without records, waiting is what is left beside run queues. */
+    /* Without records, waiting is the rest besides run queues. */
     if (!times->preempted_ns && !times->blocks)
         return times->waiting_ns;
     return idle_ns > runnable ? idle_ns - runnable : 0;
@@ -90,8 +90,8 @@ static void add_threads(struct pt_metrics *metrics, struct pt_scope scope, const
 
 /* ---- metrics ---- */
 
-/* How many threads of one process share its work, of the process with the most: (sum of CPU times)^2 / sum of squares.
- * An idle pool beside a thread that computes counts as one. */
+/* How many threads of one process share its work, of the process with the most: (sum of CPU times)^2 / sum of
+ * squares. A computing thread and an idle pool count as one. */
 static double computing_threads(const struct pt_cpu_data *data)
 {
     PT_AUTO(pt_freep) double *sums = pt_calloc(2 * data->n_threads, sizeof *sums);

@@ -9,7 +9,7 @@
 #include "profile/metrics.h"
 
 /*
- * cpu.flame: who called whom, a caller before what it called (depth says whose child a row is), siblings by their CPU
+ * cpu.flame: the call tree, a caller before what it called (depth gives the parent of a row), siblings by their CPU
  * time. The stage itself is depth 0, its threads by name are depth 1. cpu.flame.deeper_s: CPU time of what lies deeper
  * than is drawn. cpu.flame.note: why all or some samples are missing; absent when nothing is.
  */

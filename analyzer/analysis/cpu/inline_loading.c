@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: what loading costs a training that has no workers. Threads: one. Never: takes Python's own files for data, or
- * an import of a framework for a training.
+ * Owns: what loading costs a training that has no workers. Threads: one. Never: counts Python's own files as data, or
+ * an import of a framework as training.
  */
 #include "inline_loading.h"
 
