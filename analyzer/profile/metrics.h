@@ -3,7 +3,7 @@
  * metrics.h - what the analyses found: named values and named tables, each for the run, a stage or a process.
  *
  * Names are dotted, the unit last: io.read.bytes, meta.cost_s, heap.live_peak.bytes. A value is known, or unknown with
- * the reason; it is never a stand-in 0. Rules and reports see only this, never events. Zeroed = empty.
+ * the reason; it is never 0 instead of unknown. Rules and reports see only this, never events. Zeroed = empty.
  */
 #ifndef PT_PROFILE_METRICS_H
 #define PT_PROFILE_METRICS_H

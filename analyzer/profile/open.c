@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: opening a run directory. Threads: one. Never: fails for a broken run.json where traces are there: it says so
- * and goes on.
+ * Owns: opening a run directory. Threads: one. Never: fails because of a broken run.json if there are traces: it
+ * reports that and continues.
  */
 #include "open.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the questions about a run that every analysis asks. Threads: any, once the session is open. Never: computes
- * what an analysis finds.
+ * Owns: figures of a run that many analyses need. Threads: any, once the session is open. Never: computes what an
+ * analysis finds.
  */
 #include "profile.h"
 

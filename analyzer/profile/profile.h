@@ -13,7 +13,7 @@
 
 struct pt_facts;
 
-/* A run, and what is known about it: the whole of what rules and reports look at. */
+/* A run, and what is known about it: all that rules and reports read. */
 struct pt_profile {
     struct pt_session *session;
     const struct pt_run_info *run; /* NULL = no launcher */
@@ -29,8 +29,8 @@ static inline pt_u32 pt_profile_stage_of(const struct pt_profile *profile, const
     return profile->stages.of_process[process->index];
 }
 
-/* Why nobody knows what a stage's processes did: the counters of one lay in the part of its file that is missing. NULL
- * = they were there. */
+/* Why the counters of a stage are unknown: those of one of its processes were in the missing end of its file. NULL =
+ * they are complete. */
 const char *pt_profile_counters_missing(const struct pt_profile *profile, pt_u32 stage);
 /* What the launcher knows about a stage; NULL when it ran another one or there was none. */
 const struct pt_run_stage *pt_profile_run_of(const struct pt_profile *profile, pt_u32 stage);

@@ -58,7 +58,7 @@ void pt_stages_free(struct pt_stages *stages)
 
 struct pt_process *pt_process_last_image(const struct pt_session *session, struct pt_process *process)
 {
-    /* Images are in the order of their start, so one pass follows the chain and no cycle can hold it. */
+    /* Images are in the order of their start, so one pass follows the chain, and no cycle can stop it. */
     for (pt_u32 i = 0; i < session->n_processes; i++)
         if (session->processes[i]->previous_image == process)
             process = session->processes[i];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * stages.h - the stages of a run: which processes belong to which, and which process stands for the stage.
+ * stages.h - the stages of a run: which processes belong to each, and which one is its root.
  *
- * A process belongs to the stage that it names (PROFTRACE_STAGE), else to its parent's, else to one that bears the name
- * of the root command. First come the launcher's stages in its order, also those that were skipped or whose processes
- * left no trace; then others, in the order in which they began.
+ * A process belongs to the stage that it names (PROFTRACE_STAGE), else to its parent's, else to one with the name of
+ * the root command. First come the launcher's stages in its order, also those that were skipped or whose processes left
+ * no trace; then others, in the order in which they began.
  */
 #ifndef PT_PROFILE_STAGES_H
 #define PT_PROFILE_STAGES_H

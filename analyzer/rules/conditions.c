@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: what several rules ask about a stage before they complain. Threads: one. Never: sees an event.
+ * Owns: conditions that several rules share. Threads: one. Never: sees an event.
  */
 #include "conditions.h"
 
@@ -16,7 +16,7 @@ static bool has_part_in_pressure(const struct pt_finding *finding, const struct 
              0.1 * pt_finding_number(finding, metrics, "pressure.memory.cost_s"));
 }
 
-/* Who waits for memory reads its pages again. */
+/* A process that waits for memory reads its pages again. */
 bool pt_reads_its_pages_again(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     const struct pt_metrics *metrics = &profile->metrics;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * conditions.h - what several rules ask about a stage before they complain: so that each complaint excludes the others.
+ * conditions.h - conditions that several rules share, so that each finding excludes the others.
  */
 #ifndef PT_RULES_CONDITIONS_H
 #define PT_RULES_CONDITIONS_H
 
 #include "finding.h"
 
-/* Whether the pages of the finding's stage were thrown out for want of memory, and had to be fetched again. */
+/* Whether pages of the finding's stage were evicted for lack of memory, and had to be read again. */
 bool pt_reads_its_pages_again(const struct pt_profile *profile, const struct pt_finding *finding);
 
 /* What is wrong with a stage's workers: at most one thing. */

@@ -11,7 +11,7 @@
 #define IN_CALLER_S 3e-9
 #define LEAST_CHURN_S 0.1
 
-/* How long a training step takes; unknown where nobody marks steps. */
+/* How long a training step takes; unknown if steps are not marked. */
 static struct pt_value step_of(const struct pt_metrics *metrics, struct pt_scope scope)
 {
     const struct pt_value marked = pt_metrics_get(metrics, scope, "steps.p50_s");
@@ -97,7 +97,7 @@ bool pt_rule_heap_churn(struct pt_profile *profile, pt_i64 stage, struct pt_find
     return true;
 }
 
-/* Why a run holds no processes: the launcher saw why the command could not be traced. */
+/* Why a run has no processes: the launcher knows why the command could not be traced. */
 static const struct pt_run_untraced *untraced_of(const struct pt_profile *profile, pt_i64 stage)
 {
     for (pt_u32 i = 0; profile->run && i < profile->run->n_untraced; i++) {
@@ -135,7 +135,7 @@ bool pt_rule_nothing_captured(struct pt_profile *profile, pt_i64 stage, struct p
         return false;
     const bool is_empty = !pt_value_number(pt_metrics_get(metrics, scope, "capture.total"));
     const bool no_heap = root->heap_mode != PT_HEAP_OFF && !root->heap.allocs && !root->heap.frees;
-    /* A small program may well do without malloc; one that holds this much memory got it from somewhere. */
+    /* A small program may well do without malloc; one with this much memory must have allocated it. */
     const bool holds_memory = (double)root->max_rss_bytes > 64 * MIB;
     if (is_empty) {
         pt_finding_add_evidence(finding, "reason",

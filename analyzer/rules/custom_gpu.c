@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Owns: the rules about GPUs that need more than one comparison. Of those about idle GPUs each excludes the others, so
- * that the advice fits. Threads: one. Never: sees an event, takes a GPU that nobody watched for an idle one.
+ * that the advice fits. Threads: one. Never: sees an event; counts unobserved GPU time as idle.
  */
 #include <math.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static bool has_large_gaps(const struct pt_profile *profile, const struct pt_fin
     return large_s > 0 && large_s >= 0.75 * number(profile, finding, "gpu.idle_s");
 }
 
-/* What the launcher's sampler saw, where no process told more. */
+/* The launcher's samples, if no process recorded more. */
 static bool is_sampled_idle(struct pt_profile *profile, struct pt_finding *finding)
 {
     /* A stage that does not use the GPU does not waste it. */
@@ -126,7 +126,7 @@ bool pt_rule_gpu_data_incomplete(struct pt_profile *profile, pt_i64 stage, struc
         return false;
     const struct pt_value source = pt_metrics_get(metrics, pt_scope_stage((pt_u32)stage), "gpu.source");
     const double missing_percent = number(profile, finding, "gpu.missing_percent");
-    /* Who keeps a GPU busy that was only looked at from outside may be another user. */
+    /* A GPU that was only sampled from outside may be kept busy by another user. */
     if (source.type != PT_VALUE_TEXT || !strcmp(source.text, "nvml") || missing_percent < 0.1)
         return false;
     const struct pt_value reason = pt_metrics_get(metrics, pt_scope_stage((pt_u32)stage), "gpu.reason");

@@ -154,7 +154,7 @@ bool pt_rule_slow_device(struct pt_profile *profile, pt_i64 stage, struct pt_fin
     return true;
 }
 
-/* Pressure is the whole machine's: a stage that moves no data to speak of has no part in it. */
+/* Pressure is the whole machine's: a stage that moves almost no data does not contribute to it. */
 static bool uses_the_disks(const struct pt_finding *finding, const struct pt_metrics *metrics)
 {
     return !(pt_finding_number(finding, metrics, "storage.device.bytes") < 16.0 * 1024 * 1024);
@@ -180,11 +180,11 @@ bool pt_rule_io_pressure(struct pt_profile *profile, pt_i64 stage, struct pt_fin
     struct pt_metrics *metrics = &profile->metrics;
     const double pressure_percent = pt_finding_number(finding, metrics, "resource.io_pressure_percent.mean");
     const double busy_percent = pt_finding_number(finding, metrics, "resource.disk_busy_percent.mean");
-    /* Kernels without pressure stall information: nobody waits for a disk longer than it has work. */
+    /* Kernels without pressure stall information: no process waits for a disk longer than the disk is busy. */
     const double wall_s = stage < 0 ? 0 : (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage) / 1e9;
     const double cost_s = isnan(pressure_percent) ? busy_percent / 100 * wall_s
                                                   : pt_finding_number(finding, metrics, "pressure.io.cost_s");
-    /* Where nobody knows how long pages were waited for, many of them explain it, too. */
+    /* If the time of waits for pages is unknown, a large number of them explains it, too. */
     const bool are_pages = isnan(pt_finding_number(finding, metrics, "time.page_fault_s")) &&
                            pt_finding_number(finding, metrics, "faults.major.calls") > 500;
     if (!(isnan(pressure_percent) ? busy_percent > 50 : pressure_percent > 20) ||
@@ -237,7 +237,8 @@ bool pt_rule_swapping(struct pt_profile *profile, pt_i64 stage, struct pt_findin
     return true;
 }
 
-/* Pages without a file, or thrown out again for want of memory, are the complaint of swapping: reading ahead harms. */
+/* Pages without a file, or evicted again for lack of memory, belong to the finding about swapping, where reading
+ * ahead harms. */
 bool pt_rule_cold_mapping(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the rules about workers and about what goes on at once: each complaint excludes the others, so that the advice
- * fits. Threads: one. Never: sees an event.
+ * Owns: the rules about workers and about what runs at the same time: each finding excludes the others, so that the
+ * advice fits. Threads: one. Never: sees an event.
  */
 #include <math.h>
 
@@ -39,7 +39,7 @@ bool pt_rule_dataloader_cpu_bound(struct pt_profile *profile, pt_i64 stage, stru
     const struct pt_metrics *metrics = &profile->metrics;
     if (!complain(profile, finding, PT_WORKERS_COMPUTE, "helpers.wait_s", "helpers.workers", "busy_s"))
         return false;
-    /* They also take the CPUs that the main process wants. */
+    /* They also use the CPUs that the main process needs. */
     const double main_s = pt_finding_number(finding, metrics, "cpu.main_runnable_s");
     const double queued_s = pt_finding_number(finding, metrics, "cpu.run_queue_s") /
                             (pt_finding_number(finding, metrics, "helpers.workers.at_once") + 1);

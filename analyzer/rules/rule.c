@@ -72,8 +72,8 @@ static bool row_fires(struct pt_profile *profile, const struct pt_rule *rule, st
     return true;
 }
 
-/* Costs are timed inside of calls. What entering and leaving them takes, the caches they empty and the work around them
- * that no longer has to be done come on top: up to a tenth in the pipelines of tests/planted. */
+/* Costs are timed inside of calls. Entering and leaving them, the caches that they empty and the work around them
+ * are saved in addition: up to a tenth in the pipelines of tests/planted. */
 #define AROUND_COSTS 1.1
 
 static void clamp_gain(const struct pt_profile *profile, struct pt_finding *finding)
