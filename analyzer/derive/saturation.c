@@ -15,9 +15,10 @@
 /* Of one page read from storage: an SSD needs a tenth of a millisecond, a disk or a network ten. */
 #define MAJOR_FAULT_S 1e-3
 #define SLOWEST_MAJOR_FAULT_S 1e-2
-/* What starting a process costs whatever it does, and its tracing: else a run of many short commands were told that it
- * maps its memory badly. Measured with /bin/true under glibc 2.36: 51 minor faults and no major one without the
- * library, 77 and one (its trace file is touched first) with it; with room for larger tables and a second file. */
+/* The faults of starting any process, and of tracing it: without subtracting them, a run of many short commands
+ * would get a finding about its memory. Measured with /bin/true under glibc 2.36: 51 minor faults and no major one
+ * without the library, 77 and one (its trace file is touched first) with it; with room for larger tables and a
+ * second file. */
 #define PROCESS_MINOR_FAULTS 96
 #define PROCESS_MAJOR_FAULTS 2
 /* Of the trace, as the kernel counts it towards storage; measured: 29.6 kB for each /bin/true. */

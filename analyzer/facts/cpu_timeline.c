@@ -96,8 +96,8 @@ static void count_all(struct pt_cpu_timeline *timeline)
         timeline->first[i] += timeline->first[i - 1];
 }
 
-/* Of a wait whose stack was taken the exact time may be here, too, a bit shorter by what the switches took: they are
- * one. Returns how many are left. */
+/* A wait with a stack may be recorded a second time with its exact time, a little shorter because of the switches:
+ * join the two. Returns how many are left. */
 static size_t join_same(struct pt_cpu_state *states, size_t n)
 {
     size_t kept = 0;
@@ -268,8 +268,8 @@ static bool is_told_fault(const struct pt_cpu_state *state)
     return state->flags & PT_CPU_FAULT && state->flags & PT_CPU_IS_EXACT && !state->part;
 }
 
-/* The sums of waits have the time of switches in them, those that are told one by one have not: see
- * cpu_file/switches.h. That share of the time of a class is no wait that nobody told of. */
+/* The sums of waits include the time of switches, waits that are recorded one by one do not: see
+ * cpu_file/switches.h. That difference is no unrecorded wait. */
 static double share_of_switches(pt_u32 class)
 {
     enum { LONGEST_SWITCH_NS = 25000 };

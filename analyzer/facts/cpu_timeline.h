@@ -17,8 +17,8 @@ enum {
     PT_CPU_RAN = 1,       /* a sample: an instant on the CPU */
     PT_CPU_PREEMPTED = 2, /* off the CPU, though it could have run on */
     PT_CPU_FAULT = 4,     /* off the CPU until a page was there */
-    PT_CPU_HAS_STACK = 8, /* `node` is where; of most waits no stack is taken */
-    PT_CPU_IS_EXACT = 16, /* each such time is here; others are some of many */
+    PT_CPU_HAS_STACK = 8, /* `node` is valid; most waits have no stack */
+    PT_CPU_IS_EXACT = 16, /* all times of this kind are recorded; of others only some */
 };
 
 struct pt_cpu_state {
@@ -49,8 +49,8 @@ void pt_cpu_timeline_close(struct pt_cpu_timeline *timeline);
 /* The number in the profile of a thread of the trace; 0 = it is not there. */
 pt_u32 pt_cpu_timeline_thread(const struct pt_cpu_timeline *timeline, const struct pt_thread *thread);
 
-/* The thread was in a call: what of it lies there, and in none of the calls before, is marked. Returns for how long of
- * that it was preempted. Calls of a thread come in the order of their ends, an inner one before the one around it. */
+/* The thread was in a call: its states there that are in no earlier call are marked. Returns for how long of that it
+ * was preempted. Calls of a thread come in the order of their ends, an inner one before the one around it. */
 pt_i64 pt_cpu_timeline_call(struct pt_cpu_timeline *timeline, pt_u32 thread, pt_i64 start_ns, pt_i64 end_ns,
                             pt_u32 part);
 
@@ -69,7 +69,8 @@ struct pt_cpu_between pt_cpu_between(const struct pt_cpu_timeline *timeline, con
 /* The same of all of its life, when all calls were seen. */
 struct pt_cpu_life {
     double preempted_ns;
-    double fault_ns; /* outside of calls, with those that were not kept one by one; NAN = the profile tells no faults */
+    double
+        fault_ns; /* outside of calls, including those that were not kept one by one; NAN = the profile has no faults */
     double python, samples; /* outside of calls */
 };
 struct pt_cpu_life pt_cpu_life(const struct pt_cpu_timeline *timeline, const struct pt_cpu_view *view, pt_u32 thread);
@@ -85,8 +86,8 @@ struct pt_cpu_untold {
 };
 void pt_cpu_untold(const struct pt_cpu_timeline *timeline, pt_u32 thread, struct pt_cpu_untold *ret_untold);
 
-/* What it waited for a CPU after it had been woken is part of waiting in the kernel's records, and known to schedstat
- * alone, up to when that was last read. */
+/* The kernel's records count the time in a run queue after a wake-up as waiting; only schedstat has it, up to when
+ * it was read last. */
 static inline pt_u64 pt_cpu_runnable_ns(const struct pt_cpu_times *times)
 {
     const bool has_delay = times->flags & PT_CPU_THREAD_HAS_DELAY;
