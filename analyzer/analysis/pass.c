@@ -173,7 +173,7 @@ int pt_analyze(struct pt_profile *profile, struct pt_error *err)
     }
     free(dispatch);
     pt_derive(profile, PT_DERIVE_AFTER);
-    return result < 0 ? pt_while(err, "analyzing %s", session->name ? session->name : "the run") : 0;
+    return result < 0 ? pt_error_context(err, "analyzing %s", session->name ? session->name : "the run") : 0;
 }
 
 void pt_profile_free(struct pt_profile *profile)

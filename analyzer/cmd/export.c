@@ -173,7 +173,7 @@ static int write_one(struct pt_session *session, const struct pt_exporter *expor
     }
     if (pt_sink_close(sink, &output->file, err) < 0) {
         if (err->exit_code == 2)
-            pt_while(err, "too large for a viewer (%s; --force writes it all)", smaller(exporter));
+            pt_error_context(err, "too large for a viewer (%s; --force writes it all)", smaller(exporter));
         return -1;
     }
     return 0;

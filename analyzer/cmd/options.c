@@ -140,7 +140,7 @@ static int parse_long(const struct pt_opt *table, const char *word, const char *
     if (!attached && !next)
         return pt_fail_code(err, 2, "option '--%s' needs a value: %s", option->name, option->values);
     if (set_value(option, attached ? attached : next, err) < 0)
-        return pt_while(err, "option '--%s'", option->name);
+        return pt_error_context(err, "option '--%s'", option->name);
     return attached ? 0 : 1;
 }
 
@@ -159,7 +159,7 @@ static int parse_letters(const struct pt_opt *table, const char *word, const cha
         if (!attached && !next)
             return pt_fail_code(err, 2, "option '-%c' needs a value: %s", *letter, option->values);
         if (set_value(option, attached ? letter + 1 : next, err) < 0)
-            return pt_while(err, "option '-%c'", *letter);
+            return pt_error_context(err, "option '-%c'", *letter);
         return attached ? 0 : 1;
     }
     return 0;

@@ -121,7 +121,7 @@ static void write_reports(const struct request *request, const struct pt_runner_
     if (outcome->reported && copy_to)
         outcome->reported = pt_report_copy(directory, copy_to, &err) == 0;
     if (!outcome->reported) {
-        pt_while(&err, "no report was written");
+        pt_error_context(&err, "no report was written");
         say(err.text);
     }
     fputs(pt_str_text(&outcome->annotations), stdout);

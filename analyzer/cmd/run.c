@@ -55,7 +55,7 @@ static int parse_interval(struct request *request, struct pt_error *err)
         if (pt_parse_count(text, &milliseconds, &other) == 0 && milliseconds < 1u << 30)
             interval_ns = (pt_i64)milliseconds * 1000000;
         else if (pt_parse_duration(text, &interval_ns, err) < 0)
-            return pt_while(err, request->interval ? "option '--interval'" : "PROFTRACE_INTERVAL_MS");
+            return pt_error_context(err, request->interval ? "option '--interval'" : "PROFTRACE_INTERVAL_MS");
     }
     if (interval_ns < INTERVAL_MIN_MS * 1000000)
         return pt_fail(err, "an interval of %s is too short to measure in; use %d ms or more", text, INTERVAL_MIN_MS);

@@ -177,7 +177,7 @@ static int make_itself(const char *output, struct pt_session_dir *dir, struct pt
         return pt_fail(err, "cannot make -o %s: %s; choose another name", output, strerror(errno));
     dir->fd = open_directory(output, err);
     if (dir->fd < 0 || check_owner(dir->fd, output, err) < 0)
-        return pt_while(err, "-o");
+        return pt_error_context(err, "-o");
     /* Two runs in one directory could not be separated afterwards. */
     if (!is_empty(dir->fd))
         return pt_fail(err, "-o %s exists and is not empty; remove it or choose another name", output);

@@ -127,7 +127,7 @@ int pt_tree_end_begin(struct pt_tree_end *ret_end, const struct pt_tree *known, 
     ret_end->give_up_ns = ret_end->kill_ns + GIVE_UP_NS;
     struct pt_tree *tree = &ret_end->tree;
     if (pt_tree_open(tree, err) < 0)
-        return pt_while(err, "ending the stage's processes");
+        return pt_error_context(err, "ending the stage's processes");
     tree->entries = pt_calloc(known->n + 1, sizeof *tree->entries);
     tree->n = known->n;
     tree->room = known->n + 1;

@@ -128,7 +128,7 @@ int pt_config_read(const char *path, const struct pt_config_overrides *overrides
     pt_config_defaults(PT_CONFIG_THRESHOLDS, &config->thresholds);
     int done = read_profile(config, document.json, err);
     if (done < 0)
-        pt_while(err, "%s", path);
+        pt_error_context(err, "%s", path);
     else
         done = apply_overrides(config, overrides ? overrides : &none, err);
     config->text = document.text;

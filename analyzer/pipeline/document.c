@@ -116,7 +116,7 @@ static int read_and_parse(const char *path, bool report, const char *const *word
         (!holds_any(&ret_document->text, words) || parse(ret_document, report, err) == 0))
         return 0;
     pt_document_fini(ret_document);
-    return pt_while(err, "%s", path);
+    return pt_error_context(err, "%s", path);
 }
 
 int pt_document_read(const char *path, struct pt_document *ret_document, struct pt_error *err)

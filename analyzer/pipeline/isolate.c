@@ -66,7 +66,7 @@ int pt_isolate_create(const struct pt_config *config, struct pt_isolated *ret_is
     struct pt_isolated isolated = {0};
     struct pt_error ignored;
     if (pt_isolate_text(config, &text, err) < 0)
-        return pt_while(err, "%s", config->path);
+        return pt_error_context(err, "%s", config->path);
     isolated.directory = make_directory(err);
     if (!isolated.directory)
         return -1;

@@ -76,7 +76,7 @@ static int edit_path(struct edit *edit, const struct pt_json_member *member)
         return 0;
     PT_AUTO(pt_freep) char *name = string_at(edit->text, member->key);
     if (pt_path_resolve(path, &resolved, edit->err) < 0)
-        return pt_while(edit->err, "paths.%.80s", name ? name : "");
+        return pt_error_context(edit->err, "paths.%.80s", name ? name : "");
     if (!pt_utf8_valid(resolved.text))
         return pt_fail_code(edit->err, 2,
                             "paths.%.80s: the path it leads to is not UTF-8, so JSON cannot hold it; rename %s",

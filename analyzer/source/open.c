@@ -98,7 +98,7 @@ struct pt_trace_file *pt_trace_file_open(const char *path, struct pt_error *err)
     if (file->fd < 0)
         pt_fail_code(err, 3, "cannot open %s: %s", path, strerror(errno));
     else if (load(file, err) < 0)
-        pt_while(err, "%s", path);
+        pt_error_context(err, "%s", path);
     else
         return file;
     pt_trace_file_close(file);

@@ -35,7 +35,7 @@ int pt_fail_code(struct pt_error *err, int exit_code, const char *format, ...)
     return -1;
 }
 
-int pt_while(struct pt_error *err, const char *format, ...)
+int pt_error_context(struct pt_error *err, const char *format, ...)
 {
     if (!err)
         return -1;

@@ -227,7 +227,7 @@ int pt_session_read_text(FILE *in, const char *name, const char *output, struct 
         if (result > 0)
             result = read_line(&r, pt_str_text(&line), err);
         if (result < 0)
-            pt_while(err, "%s:%zu", name, number);
+            pt_error_context(err, "%s:%zu", name, number);
     }
     if (result == 0 && ferror(in))
         result = pt_fail_code(err, 3, "cannot read %s: %s", name, strerror(errno));
