@@ -149,9 +149,9 @@ static int by_rank(const void *a, const void *b)
 static bool is_below(const struct pt_finding *general, const struct pt_finding *specific)
 {
     static const char *const pairs[][2] = {
-#define BELOW(general, specific) {#general, #specific},
-#include "below.def"
-#undef BELOW
+#define SUBSUMES(general, specific) {#general, #specific},
+#include "subsumes.def"
+#undef SUBSUMES
     };
     if (general->stage != specific->stage || specific->gain_upper_s < general->gain_upper_s / 2)
         return false;
