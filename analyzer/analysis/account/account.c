@@ -19,7 +19,7 @@
 
 static void begin(void *state, struct pt_profile *profile)
 {
-    struct account *account = state;
+    struct pt_account *account = state;
     const struct pt_session *session = profile->session;
     account->profile = profile;
     account->facts = profile->facts;
@@ -39,7 +39,7 @@ static void begin(void *state, struct pt_profile *profile)
 /* ---- events ---- */
 
 /* The last reading of a thread may have been made by another one, at the end of the process. */
-static void read_clock(struct account *account, const struct pt_event *e)
+static void read_clock(struct pt_account *account, const struct pt_event *e)
 {
     const pt_i64 at_ns = e->start_ns;
     const struct pt_thread *thread =
@@ -50,14 +50,14 @@ static void read_clock(struct account *account, const struct pt_event *e)
 
 static void event(void *state, const struct pt_event *e)
 {
-    struct account *account = state;
+    struct pt_account *account = state;
     if (e->desc->row == PT_ROW_thread_clock)
         read_clock(account, e);
     if (e->desc->role != PT_ROLE_SPAN)
         return;
     const struct pt_span *span = &account->facts->call.span;
     const struct pt_loop_answer *loop = &account->facts->call.loop;
-    struct account_thread *thread = &account->threads[pt_account_number(account, e->thread)];
+    struct pt_account_thread *thread = &account->threads[pt_account_number(account, e->thread)];
     const bool is_critical = account->critical[e->process->index] && e->thread == pt_main_thread(e->process);
     thread->ns[span->part] += (double)account->facts->call.own_ns;
     thread->seen_ns[e->desc->row] += (double)e->duration_ns;
@@ -77,10 +77,10 @@ static void event(void *state, const struct pt_event *e)
 
 /* ---- results ---- */
 
-static void set_account(struct account *account, pt_u32 stage)
+static void set_account(struct pt_account *account, pt_u32 stage)
 {
     const struct pt_session *session = account->profile->session;
-    struct account_split split = {0};
+    struct pt_account_split split = {0};
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
         const struct pt_thread *thread = pt_main_thread(process);
@@ -139,12 +139,12 @@ static struct pt_value cpu_share(const struct pt_process *process, double cpu_s,
                : pt_real(100 * cpu_s / wall_s);
 }
 
-static void add_worker(struct account *account, struct pt_rows *rows, const struct pt_thread *thread)
+static void add_worker(struct pt_account *account, struct pt_rows *rows, const struct pt_thread *thread)
 {
     const struct pt_process *process = thread->process;
     const struct pt_value none = pt_unknown("the process ended before it noted its CPU time");
     const double wall_s = (double)(process->end_ns - process->start_ns) / 1e9, cpu_s = (double)process->cpu_ns / 1e9;
-    struct account_split split = {0};
+    struct pt_account_split split = {0};
     pt_account_add_thread(account, thread, &split);
     const double file_ns = split.ns[PT_PART_file_read] + split.ns[PT_PART_file_write] + split.ns[PT_PART_file_meta];
     const double lock_ns = split.ns[PT_PART_lock] + split.ns[PT_PART_gil_wait];
@@ -163,7 +163,7 @@ static void add_worker(struct account *account, struct pt_rows *rows, const stru
                       });
 }
 
-static void set_workers(struct account *account, pt_u32 stage)
+static void set_workers(struct pt_account *account, pt_u32 stage)
 {
     struct pt_profile *profile = account->profile;
     const struct pt_session *session = profile->session;
@@ -177,7 +177,7 @@ static void set_workers(struct account *account, pt_u32 stage)
 
 static void finish(void *state, struct pt_profile *profile)
 {
-    struct account *account = state;
+    struct pt_account *account = state;
     pt_account_follow_all(account);
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
         if (!profile->stages.items[stage].root || pt_profile_stage_wall_ns(profile, stage) <= 0) {
@@ -199,7 +199,7 @@ const struct pt_analysis pt_analysis_account = {
     .summary = "the time account of each stage's critical thread, of every thread, and of what was waited for",
     .categories = PT_CATEGORY_IO | PT_CATEGORY_STDIO | PT_CATEGORY_META | PT_CATEGORY_MAP | PT_CATEGORY_PROC |
                   PT_CATEGORY_WAIT | PT_CATEGORY_NET | PT_CATEGORY_CUDA | PT_CATEGORY_CLOCK,
-    .state_size = sizeof(struct account),
+    .state_size = sizeof(struct pt_account),
     .begin = begin,
     .event = event,
     .asks_facts = true,

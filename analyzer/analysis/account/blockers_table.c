@@ -14,13 +14,14 @@
 
 /* ---- one row ---- */
 
-static bool has_cpu(const struct account *account, const struct followed *followed)
+static bool has_cpu(const struct pt_account *account, const struct pt_account_followed *followed)
 {
     return pt_facts_cpu_thread(account->facts, followed->target);
 }
 
 /* How much of the gaps was computing, by samples. They come once in a period, so a shorter time is no gap. */
-static void share_gaps(const struct account *account, const struct followed *followed, double ns[PT_PART__COUNT])
+static void share_gaps(const struct pt_account *account, const struct pt_account_followed *followed,
+                       double ns[PT_PART__COUNT])
 {
     const struct pt_cpu_data *data = pt_account_profile_of(account, followed->target)->data;
     const double sampled_ns = followed->python_ns + followed->native_ns, gap_ns = fmax(followed->gap_ns, 0);
@@ -35,7 +36,8 @@ static void share_gaps(const struct account *account, const struct followed *fol
 }
 
 /* The label of the largest part. */
-static const char *mostly(struct pt_profile *profile, const struct followed *followed, const double ns[], bool has_cpu)
+static const char *mostly(struct pt_profile *profile, const struct pt_account_followed *followed, const double ns[],
+                          bool has_cpu)
 {
     int most = 0;
     for (int part = 1; part < PT_PART__COUNT; part++)
@@ -55,7 +57,7 @@ static const char *name_of(struct pt_profile *profile, const struct pt_thread *t
     return process->comm ? process->comm : pt_base_name(process->exe);
 }
 
-static const char *why_unknown(const struct account *account, const struct followed *followed, int part)
+static const char *why_unknown(const struct pt_account *account, const struct pt_account_followed *followed, int part)
 {
     const bool needs_profile = part == PT_PART_page_fault || part == PT_PART_python || part == PT_PART_native ||
                                part == PT_PART_computing || part == PT_PART_runnable;
@@ -94,7 +96,7 @@ static const struct pt_column columns[] = {
 };
 static const struct pt_table_kind by_wait = {PT_VIEW_waits, PT_COLUMNS(columns)};
 
-static void add_row(struct account *account, struct pt_table *table, struct followed *followed)
+static void add_row(struct pt_account *account, struct pt_table *table, struct pt_account_followed *followed)
 {
     struct pt_profile *profile = account->profile;
     double ns[PT_PART__COUNT];
@@ -129,7 +131,7 @@ static void add_row(struct account *account, struct pt_table *table, struct foll
 
 static int by_total(const void *a, const void *b)
 {
-    const struct followed *x = a, *y = b;
+    const struct pt_account_followed *x = a, *y = b;
     if (x->total_ns != y->total_ns)
         return x->total_ns < y->total_ns ? 1 : -1;
     if (x->target->process->index != y->target->process->index)
@@ -140,11 +142,11 @@ static int by_total(const void *a, const void *b)
 }
 
 /* Each wait is followed by those of its blocker. */
-static void add_rows(struct account *account, struct pt_table *table, pt_u32 stage, pt_u32 step,
+static void add_rows(struct pt_account *account, struct pt_table *table, pt_u32 stage, pt_u32 step,
                      const struct pt_thread *waiter)
 {
     for (size_t i = 0; i < account->followed.n; i++) {
-        struct followed *followed = &account->followed.items[i];
+        struct pt_account_followed *followed = &account->followed.items[i];
         if (followed->is_shown || followed->stage != stage || followed->step != step ||
             (waiter && followed->waiter != waiter))
             continue;
@@ -160,7 +162,7 @@ static struct pt_table *new_table(struct pt_profile *profile, pt_u32 stage)
     return table;
 }
 
-void pt_account_set_followed(struct account *account, pt_u32 stage)
+void pt_account_set_followed(struct pt_account *account, pt_u32 stage)
 {
     bool is_any = false;
     if (account->followed.n)

@@ -7,6 +7,6 @@
 
 #include "state.h"
 
-void pt_account_set_followed(struct account *account, pt_u32 stage);
+void pt_account_set_followed(struct pt_account *account, pt_u32 stage);
 
 #endif

@@ -29,7 +29,7 @@ static double alone_on_s(const struct pt_profile *profile, const struct pt_proce
 static const char no_sampler[] = "needs the launcher's sampling: start the command with proftrace run";
 
 /* What its own clock says, over all images of its process. */
-static void add_clock(const struct account *account, const struct pt_thread *thread, struct account_cpu *cpu)
+static void add_clock(const struct pt_account *account, const struct pt_thread *thread, struct pt_account_cpu *cpu)
 {
     cpu->computing_s = cpu->between_preempted_s = NAN;
     for (; thread; thread = pt_thread_before_exec(thread)) {
@@ -44,7 +44,7 @@ static void add_clock(const struct account *account, const struct pt_thread *thr
 }
 
 /* What the CPU profile has of it outside of its calls. */
-static void add_life(const struct account *account, pt_u32 stage, pt_u32 thread, struct account_cpu *cpu)
+static void add_life(const struct pt_account *account, pt_u32 stage, pt_u32 thread, struct pt_account_cpu *cpu)
 {
     const struct pt_cpu_timeline *timeline = pt_facts_cpu(account->facts, stage);
     const struct pt_cpu_data *data = timeline->data;
@@ -65,7 +65,7 @@ static void add_life(const struct account *account, pt_u32 stage, pt_u32 thread,
         cpu->python_share = life.python / life.samples;
 }
 
-static const struct pt_thread *last_image(const struct account *account, const struct pt_process *root)
+static const struct pt_thread *last_image(const struct pt_account *account, const struct pt_process *root)
 {
     const struct pt_session *session = account->profile->session;
     for (pt_u32 i = 0; i < session->n_processes; i++)
@@ -74,12 +74,12 @@ static const struct pt_thread *last_image(const struct account *account, const s
     return pt_main_thread(root);
 }
 
-struct account_cpu pt_account_cpu(const struct account *account, pt_u32 stage)
+struct pt_account_cpu pt_account_cpu(const struct pt_account *account, pt_u32 stage)
 {
     const struct pt_profile *profile = account->profile;
     const struct pt_process *root = profile->stages.items[stage].root;
     const struct pt_thread *thread = pt_main_thread(root);
-    struct account_cpu cpu = {
+    struct pt_account_cpu cpu = {
         .on_s = pt_stage_number(profile, stage, "cpu.main_on_s"),
         .runnable_s = pt_stage_number(profile, stage, "cpu.main_runnable_s"),
         .python_share = pt_stage_number(profile, stage, "cpu.main_python_share"),
@@ -96,11 +96,11 @@ struct account_cpu pt_account_cpu(const struct account *account, pt_u32 stage)
     return cpu;
 }
 
-struct account_cpu pt_account_cpu_of(const struct account *account, pt_u32 stage, const struct pt_thread *thread)
+struct pt_account_cpu pt_account_cpu_of(const struct pt_account *account, pt_u32 stage, const struct pt_thread *thread)
 {
     const struct pt_cpu_data *data = pt_facts_cpu(account->facts, stage)->data;
     const pt_u32 number = pt_facts_cpu_thread(account->facts, thread);
-    struct account_cpu cpu = {.on_s = NAN, .runnable_s = NAN, .python_share = NAN};
+    struct pt_account_cpu cpu = {.on_s = NAN, .runnable_s = NAN, .python_share = NAN};
     add_clock(account, thread, &cpu);
     if (number) {
         cpu.on_s = (double)data->times[number].on_cpu_ns / 1e9;

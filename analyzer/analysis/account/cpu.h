@@ -8,7 +8,7 @@
 #include "state.h"
 
 /* CPU figures of a thread; NAN = unknown. */
-struct account_cpu {
+struct pt_account_cpu {
     double on_s, runnable_s, python_share;
     double preempted_s; /* of runnable_s: exact, and taken off the calls that it was in */
     double fault_s;     /* outside of calls */
@@ -19,8 +19,8 @@ struct account_cpu {
     const char *python_reason, *fault_reason;
 };
 /* Of a stage's critical thread. */
-struct account_cpu pt_account_cpu(const struct account *account, pt_u32 stage);
+struct pt_account_cpu pt_account_cpu(const struct pt_account *account, pt_u32 stage);
 /* Of any thread, of the last image of its process. */
-struct account_cpu pt_account_cpu_of(const struct account *account, pt_u32 stage, const struct pt_thread *thread);
+struct pt_account_cpu pt_account_cpu_of(const struct pt_account *account, pt_u32 stage, const struct pt_thread *thread);
 
 #endif

@@ -19,7 +19,7 @@
 
 struct wait_chain {
     struct pt_chain chain; /* first */
-    struct account *account;
+    struct pt_account *account;
     pt_u32 stage;
     size_t rows[PT_MOST_STEPS + 2]; /* by the length of the chain: index in followed */
 };
@@ -32,7 +32,7 @@ static pt_u64 mixed(pt_u64 hash, pt_u64 value)
 /* Index in followed, plus 1; 0 = there are too many. */
 static size_t followed_at(const struct wait_chain *wait, const struct pt_thread *target, enum pt_time_part part)
 {
-    struct account *account = wait->account;
+    struct pt_account *account = wait->account;
     const pt_u32 step = wait->chain.n;
     const struct pt_thread *waiter = wait->chain.threads[step - 1];
     pt_u64 key = mixed(mixed(wait->stage, step), (pt_u64)part + 1);
@@ -42,9 +42,9 @@ static size_t followed_at(const struct wait_chain *wait, const struct pt_thread 
         return (size_t)*found;
     if (account->followed.n >= PT_ACCOUNT_MOST_FOLLOWED)
         return 0;
-    pt_vec_push(
-        &account->followed,
-        ((struct followed){.stage = wait->stage, .step = step, .waiter = waiter, .target = target, .part = part}));
+    pt_vec_push(&account->followed,
+                ((struct pt_account_followed){
+                    .stage = wait->stage, .step = step, .waiter = waiter, .target = target, .part = part}));
     *pt_map_at(&account->by_target, key) = account->followed.n;
     return account->followed.n;
 }
@@ -65,8 +65,8 @@ static bool enter(struct pt_chain *chain, const struct pt_piece *piece, const st
 static void show(struct pt_chain *chain, const struct pt_piece *piece, const struct pt_thread *into)
 {
     struct wait_chain *wait = (struct wait_chain *)chain;
-    const struct account *account = wait->account;
-    struct followed *followed = &account->followed.items[wait->rows[chain->n]];
+    const struct pt_account *account = wait->account;
+    struct pt_account_followed *followed = &account->followed.items[wait->rows[chain->n]];
     const struct pt_thread *thread = chain->threads[chain->n - 1];
     const pt_u32 stage = pt_profile_stage_of(account->profile, thread->process);
     const pt_u32 number = pt_facts_cpu_thread(account->facts, thread);
@@ -95,7 +95,7 @@ static void show(struct pt_chain *chain, const struct pt_piece *piece, const str
 }
 
 /* False = its blocker is not known yet. */
-static bool follow(struct account *account, const struct account_wait *wait)
+static bool follow(struct pt_account *account, const struct pt_account_wait *wait)
 {
     const struct pt_piece piece = {.span = &wait->span, .start_ns = wait->span.start_ns, .end_ns = wait->span.end_ns};
     struct wait_chain chain = {.chain = {.facts = account->facts, .show = show, .enter = enter},
@@ -107,26 +107,26 @@ static bool follow(struct account *account, const struct account_wait *wait)
 
 /* ---- later ---- */
 
-static pt_i64 length(const struct account_wait *wait)
+static pt_i64 length(const struct pt_account_wait *wait)
 {
     return wait->thread ? wait->span.end_ns - wait->span.start_ns : 0;
 }
 
-static void follow_first(struct account *account)
+static void follow_first(struct pt_account *account)
 {
-    const struct account_wait *wait = &account->waiting[account->n_followed++ % PT_ACCOUNT_WAITING];
+    const struct pt_account_wait *wait = &account->waiting[account->n_followed++ % PT_ACCOUNT_WAITING];
     if (!follow(account, wait) && length(wait) > length(&account->late))
         account->late = *wait;
 }
 
 /* The write that woke the reader may come later still. */
-static void follow_late(struct account *account, pt_i64 now_ns)
+static void follow_late(struct pt_account *account, pt_i64 now_ns)
 {
     if (follow(account, &account->late) || now_ns - account->late.span.end_ns > LATE_NS)
         account->late.thread = NULL;
 }
 
-void pt_account_follow_due(struct account *account, pt_i64 now_ns)
+void pt_account_follow_due(struct pt_account *account, pt_i64 now_ns)
 {
     while (account->n_followed < account->n_waiting &&
            account->waiting[account->n_followed % PT_ACCOUNT_WAITING].span.end_ns + DUE_NS <= now_ns)
@@ -135,7 +135,7 @@ void pt_account_follow_due(struct account *account, pt_i64 now_ns)
         follow_late(account, now_ns);
 }
 
-void pt_account_follow_all(struct account *account)
+void pt_account_follow_all(struct pt_account *account)
 {
     while (account->n_followed < account->n_waiting)
         follow_first(account);
@@ -143,14 +143,14 @@ void pt_account_follow_all(struct account *account)
         follow_late(account, account->late.span.end_ns);
 }
 
-static void add_wait(struct account *account, const struct pt_thread *thread, const struct pt_span *wait)
+static void add_wait(struct pt_account *account, const struct pt_thread *thread, const struct pt_span *wait)
 {
     if (account->n_waiting - account->n_followed == PT_ACCOUNT_WAITING)
         follow_first(account);
-    account->waiting[account->n_waiting++ % PT_ACCOUNT_WAITING] = (struct account_wait){thread, *wait};
+    account->waiting[account->n_waiting++ % PT_ACCOUNT_WAITING] = (struct pt_account_wait){thread, *wait};
 }
 
-void pt_account_follow(struct account *account, const struct pt_thread *thread, const struct pt_span *span)
+void pt_account_follow(struct pt_account *account, const struct pt_thread *thread, const struct pt_span *span)
 {
     const bool is_followed =
         span->part == PT_PART_data_wait || span->part == PT_PART_network || span->part == PT_PART_child_wait;
@@ -159,7 +159,7 @@ void pt_account_follow(struct account *account, const struct pt_thread *thread, 
 }
 
 /* Several may have held a lock, one after the other. */
-void pt_account_follow_call(struct account *account, const struct pt_thread *thread)
+void pt_account_follow_call(struct pt_account *account, const struct pt_thread *thread)
 {
     const struct pt_span *span = &account->facts->call.span;
     struct pt_span waits[PT_LOCK_TURNS + 1];
@@ -174,7 +174,7 @@ void pt_account_follow_call(struct account *account, const struct pt_thread *thr
         add_wait(account, thread, &waits[i]);
 }
 
-void pt_account_follow_fini(struct account *account)
+void pt_account_follow_fini(struct pt_account *account)
 {
     free(account->followed.items);
     pt_map_fini(&account->by_target);

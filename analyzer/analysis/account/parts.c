@@ -67,7 +67,7 @@ struct pt_value pt_account_part_of(const struct pt_process *process, enum pt_tim
 
 /* ---- what was not recorded ---- */
 
-static double sum_of(const struct account_split *split)
+static double sum_of(const struct pt_account_split *split)
 {
     double ns = 0;
     for (int part = 0; part < PT_PART__COUNT; part++)
@@ -76,7 +76,7 @@ static double sum_of(const struct account_split *split)
 }
 
 /* Because of rounding and two kinds of clocks, the parts may be a little longer than the whole. */
-static void fit(struct account_split *split, double wall_ns)
+static void fit(struct pt_account_split *split, double wall_ns)
 {
     const double ns = sum_of(split);
     for (int part = 0; part < PT_PART__COUNT && ns > wall_ns; part++)
@@ -84,7 +84,7 @@ static void fit(struct account_split *split, double wall_ns)
 }
 
 /* Where the kernel was not sampled, its share of the time is what samples do not cover. */
-static double python_share(const struct account_cpu *cpu, double on_ns)
+static double python_share(const struct pt_account_cpu *cpu, double on_ns)
 {
     if (isnan(cpu->python_share))
         return 0;
@@ -93,12 +93,12 @@ static double python_share(const struct account_cpu *cpu, double on_ns)
 }
 
 /* Samples show which of the two it was; without them it is known only of a program without an interpreter. */
-static bool knows_kind(const struct account_cpu *cpu)
+static bool knows_kind(const struct pt_account_cpu *cpu)
 {
     return !isnan(cpu->python_share) || !cpu->has_python;
 }
 
-static void add_computing(struct account_split *split, double most_ns, const struct account_cpu *cpu)
+static void add_computing(struct pt_account_split *split, double most_ns, const struct pt_account_cpu *cpu)
 {
     const double on_ns = isnan(cpu->on_s) ? cpu->computing_s * 1e9 - split->ns[PT_PART_heap]
                                           : cpu->on_s * 1e9 - split->ns[PT_PART_heap] - split->ns[PT_PART_native];
@@ -114,7 +114,7 @@ static void add_computing(struct account_split *split, double most_ns, const str
 }
 
 /* What is left after the recorded calls is computation, as far as the CPU time says; then waiting for a CPU. */
-static void add_cpu(struct account_split *split, double wall_ns, const struct account_cpu *cpu)
+static void add_cpu(struct pt_account_split *split, double wall_ns, const struct pt_account_cpu *cpu)
 {
     const double preempted_ns = fmin(fmax(wall_ns - sum_of(split), 0), cpu->preempted_s * 1e9);
     split->ns[PT_PART_runnable] += preempted_ns;
@@ -155,7 +155,7 @@ static const char *why_unknown_in_images(const struct pt_process *last, enum pt_
     return reason;
 }
 
-static const char *why_no_cpu(const struct account_cpu *cpu, enum pt_time_part part)
+static const char *why_no_cpu(const struct pt_account_cpu *cpu, enum pt_time_part part)
 {
     static const char no_sampler[] = "needs the launcher's sampling: start the command with proftrace run";
     const bool knows_cpu = !isnan(cpu->on_s) || !isnan(cpu->computing_s);
@@ -170,8 +170,8 @@ static const char *why_no_cpu(const struct account_cpu *cpu, enum pt_time_part p
 
 const char pt_account_no_gpu[] = "GPU work is not recorded; part of unattributed";
 
-void pt_account_finish_split(const struct pt_process *last, struct account_split *split, double wall_ns,
-                             const struct account_cpu *cpu, bool has_gpu, struct account_result *result)
+void pt_account_finish_split(const struct pt_process *last, struct pt_account_split *split, double wall_ns,
+                             const struct pt_account_cpu *cpu, bool has_gpu, struct pt_account_result *result)
 {
     split->ns[PT_PART_page_fault] += isnan(cpu->fault_s) ? 0 : cpu->fault_s * 1e9;
     fit(split, wall_ns);
@@ -192,7 +192,7 @@ void pt_account_finish_split(const struct pt_process *last, struct account_split
     result->parts[PT_PART_unattributed] = pt_real(split->ns[PT_PART_unattributed] / 1e9);
 }
 
-static const struct pt_process *last_image(const struct account *account, pt_u32 stage)
+static const struct pt_process *last_image(const struct pt_account *account, pt_u32 stage)
 {
     const struct pt_session *session = account->profile->session;
     for (pt_u32 i = session->n_processes; i-- > 0;)
@@ -216,14 +216,14 @@ static void set_faults(struct pt_profile *profile, pt_u32 stage)
     pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "fault.wait_s", pt_real(ns / 1e9));
 }
 
-void pt_account_set_parts(struct account *account, pt_u32 stage, struct account_split *split)
+void pt_account_set_parts(struct pt_account *account, pt_u32 stage, struct pt_account_split *split)
 {
     struct pt_profile *profile = account->profile;
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
     const double wall_ns = (double)pt_profile_stage_wall_ns(profile, stage);
-    const struct account_cpu cpu = pt_account_cpu(account, stage);
-    struct account_result result;
+    const struct pt_account_cpu cpu = pt_account_cpu(account, stage);
+    struct pt_account_result result;
     pt_account_finish_split(last_image(account, stage), split, wall_ns, &cpu, calls_cuda(profile, stage), &result);
     for (int part = 0; part < PT_PART__COUNT; part++)
         pt_metrics_set(metrics, scope, pt_time_parts[part].metric, result.parts[part]);

@@ -10,12 +10,12 @@
 
 /* The recorded time of a thread becomes an account: time that was not recorded is computing, waiting for a CPU, or
  * unattributed; what could not be recorded is unknown, with the reason. `last`: the last image of its process. */
-struct account_result {
+struct pt_account_result {
     struct pt_value parts[PT_PART__COUNT];
 };
-void pt_account_finish_split(const struct pt_process *last, struct account_split *split, double wall_ns,
-                             const struct account_cpu *cpu, bool has_gpu, struct account_result *result);
-void pt_account_set_parts(struct account *account, pt_u32 stage, struct account_split *split);
+void pt_account_finish_split(const struct pt_process *last, struct pt_account_split *split, double wall_ns,
+                             const struct pt_account_cpu *cpu, bool has_gpu, struct pt_account_result *result);
+void pt_account_set_parts(struct pt_account *account, pt_u32 stage, struct pt_account_split *split);
 /* A part of one process; unknown, with the reason, when it could not be recorded. */
 struct pt_value pt_account_part_of(const struct pt_process *process, enum pt_time_part part, double ns);
 

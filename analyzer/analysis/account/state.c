@@ -13,7 +13,7 @@
 /* ---- recorded time ---- */
 
 /* Of waits for conditions that were overwritten, as many were for the GIL as of those that were seen. */
-static void move_to_gil(const struct account_thread *seen, double missing_ns, struct account_split *split)
+static void move_to_gil(const struct pt_account_thread *seen, double missing_ns, struct pt_account_split *split)
 {
     const double seen_ns = seen->seen_ns[PT_ROW_lock_cond];
     const double gil_ns = seen_ns > 0 ? missing_ns * seen->gil_cond_ns / seen_ns : 0;
@@ -22,9 +22,10 @@ static void move_to_gil(const struct account_thread *seen, double missing_ns, st
 }
 
 /* Totals are exact, events may have been overwritten: what is missing goes to the row's usual part. */
-void pt_account_add_thread(const struct account *account, const struct pt_thread *thread, struct account_split *split)
+void pt_account_add_thread(const struct pt_account *account, const struct pt_thread *thread,
+                           struct pt_account_split *split)
 {
-    const struct account_thread *seen = &account->threads[pt_account_number(account, thread)];
+    const struct pt_account_thread *seen = &account->threads[pt_account_number(account, thread)];
     for (int part = 0; part < PT_PART__COUNT; part++)
         split->ns[part] += seen->ns[part];
     for (pt_u32 row = 0; row < PT_ROW__COUNT; row++) {

@@ -18,7 +18,7 @@ enum {
     PT_ACCOUNT_WAITING = 1024,       /* waits that are about to be followed */
 };
 
-struct account_thread {
+struct pt_account_thread {
     double ns[PT_PART__COUNT];     /* of the events that were seen, nested ones taken off */
     double seen_ns[PT_ROW__COUNT]; /* the same by row: totals may have more */
     double gil_cond_ns;            /* of seen_ns[PT_ROW_lock_cond]: the GIL's */
@@ -26,7 +26,7 @@ struct account_thread {
 };
 
 /* What one thread waited for in another. */
-struct followed {
+struct pt_account_followed {
     pt_u32 stage, step; /* 1 = the critical thread waited, 2 = one that it waited for ... */
     const struct pt_thread *waiter, *target;
     enum pt_time_part part;
@@ -40,40 +40,41 @@ struct followed {
 };
 
 /* A wait of a critical thread. */
-struct account_wait {
+struct pt_account_wait {
     const struct pt_thread *thread; /* NULL = none */
     struct pt_span span;
 };
 
-struct account {
+struct pt_account {
     struct pt_profile *profile;
     const struct pt_facts *facts;
-    struct account_thread *threads;
-    bool *critical;                                  /* by process: its main thread is the stage's critical thread */
-    struct account_wait waiting[PT_ACCOUNT_WAITING]; /* ring, by end */
-    pt_u64 n_waiting, n_followed;                    /* counts of all that were added and removed */
-    struct account_wait late;                        /* the longest of the last waits for one that is not known yet */
+    struct pt_account_thread *threads;
+    bool *critical;                                     /* by process: its main thread is the stage's critical thread */
+    struct pt_account_wait waiting[PT_ACCOUNT_WAITING]; /* ring, by end */
+    pt_u64 n_waiting, n_followed;                       /* counts of all that were added and removed */
+    struct pt_account_wait late; /* the longest of the last waits for one that is not known yet */
     struct {
-        PT_VEC(struct followed);
+        PT_VEC(struct pt_account_followed);
     } followed;
     struct pt_map by_target; /* stage, step, threads, part -> index in followed, plus 1 */
 };
 
 /* The time of a thread, or of several that followed each other. */
-struct account_split {
+struct pt_account_split {
     double ns[PT_PART__COUNT];
 };
 
 /* Adds what is recorded of a thread. */
-void pt_account_add_thread(const struct account *account, const struct pt_thread *thread, struct account_split *split);
+void pt_account_add_thread(const struct pt_account *account, const struct pt_thread *thread,
+                           struct pt_account_split *split);
 /* The CPU profile of a thread's stage; without data: it has none. */
-static inline const struct pt_cpu_timeline *pt_account_profile_of(const struct account *account,
+static inline const struct pt_cpu_timeline *pt_account_profile_of(const struct pt_account *account,
                                                                   const struct pt_thread *thread)
 {
     return pt_facts_cpu(account->facts, pt_profile_stage_of(account->profile, thread->process));
 }
 /* Its index in account->threads. */
-static inline pt_u32 pt_account_number(const struct account *account, const struct pt_thread *thread)
+static inline pt_u32 pt_account_number(const struct pt_account *account, const struct pt_thread *thread)
 {
     return pt_thread_number(&account->facts->ids, thread);
 }

@@ -22,17 +22,17 @@ struct shown {
     double told_ns; /* of its life: all but idle and unattributed */
 };
 
-static double account_of(const struct account *account, pt_u32 stage, const struct pt_thread *thread,
-                         struct account_result *result)
+static double account_of(const struct pt_account *account, pt_u32 stage, const struct pt_thread *thread,
+                         struct pt_account_result *result)
 {
-    struct account_split split = {0};
+    struct pt_account_split split = {0};
     struct pt_thread_life life = pt_thread_life(account->facts, thread);
     const struct account_clock *clock = &account->threads[pt_account_number(account, thread)].clock;
     /* Another thread may have been the last to say something of it. */
     if (!life.is_exact && clock->is_read && clock->at_ns > life.end_ns)
         life.end_ns = clock->at_ns;
     const double wall_ns = (double)(life.end_ns > life.start_ns ? life.end_ns - life.start_ns : 0);
-    const struct account_cpu cpu = pt_account_cpu_of(account, stage, thread);
+    const struct pt_account_cpu cpu = pt_account_cpu_of(account, stage, thread);
     for (const struct pt_thread *one = thread; one; one = pt_thread_before_exec(one))
         pt_account_add_thread(account, one, &split);
     pt_account_finish_split(thread->process, &split, wall_ns, &cpu, pt_account_calls_cuda(thread), result);
@@ -51,7 +51,7 @@ static int by_told(const void *a, const void *b)
     return (x->thread->index > y->thread->index) - (x->thread->index < y->thread->index);
 }
 
-static struct shown *list_of(const struct account *account, pt_u32 stage, size_t *ret_n)
+static struct shown *list_of(const struct pt_account *account, pt_u32 stage, size_t *ret_n)
 {
     const struct pt_profile *profile = account->profile;
     const struct pt_session *session = profile->session;
@@ -68,7 +68,7 @@ static struct shown *list_of(const struct account *account, pt_u32 stage, size_t
             const struct pt_thread *thread = &process->threads[j];
             if (!thread->tid || thread->tid >= FIRST_MADE_UP_TID || (goes_on[i] && thread == pt_main_thread(process)))
                 continue;
-            struct account_result result;
+            struct pt_account_result result;
             const double wall_ns = account_of(account, stage, thread, &result);
             const double untold_s =
                 pt_value_number(result.parts[PT_PART_unattributed]) + pt_value_number(result.parts[PT_PART_idle]);
@@ -101,10 +101,10 @@ static const struct pt_column columns[] = {
 };
 static const struct pt_table_kind by_thread = {PT_VIEW_thread_time, PT_COLUMNS(columns)};
 
-static void add_row(struct account *account, struct pt_rows *rows, pt_u32 stage, const struct pt_thread *thread)
+static void add_row(struct pt_account *account, struct pt_rows *rows, pt_u32 stage, const struct pt_thread *thread)
 {
     const struct pt_process *process = thread->process;
-    struct account_result result;
+    struct pt_account_result result;
     struct thread_row row = {
         .process = process->comm ? process->comm : pt_base_name(process->exe),
         .pid = pt_integer(process->pid),
@@ -117,11 +117,11 @@ static void add_row(struct account *account, struct pt_rows *rows, pt_u32 stage,
 }
 
 /* A part that is unknown of all of them is unknown; of some, it is in their unattributed time. */
-static void add_rest(struct account *account, struct pt_rows *rows, pt_u32 stage, const struct shown *list, size_t n)
+static void add_rest(struct pt_account *account, struct pt_rows *rows, pt_u32 stage, const struct shown *list, size_t n)
 {
     double lived_ns = 0, sums_s[PT_PART__COUNT] = {0};
     bool is_known[PT_PART__COUNT] = {false};
-    struct account_result result = {0};
+    struct pt_account_result result = {0};
     for (size_t i = 0; i < n; i++) {
         lived_ns += account_of(account, stage, list[i].thread, &result);
         for (int part = 0; part < PT_PART__COUNT; part++) {
@@ -138,7 +138,7 @@ static void add_rest(struct account *account, struct pt_rows *rows, pt_u32 stage
     pt_rows_add(rows, &row);
 }
 
-void pt_account_set_threads(struct account *account, pt_u32 stage)
+void pt_account_set_threads(struct pt_account *account, pt_u32 stage)
 {
     size_t n;
     struct shown *list = list_of(account, stage, &n);

@@ -8,6 +8,6 @@
 #include "state.h"
 
 /* The table of a stage's threads, each with its account. */
-void pt_account_set_threads(struct account *account, pt_u32 stage);
+void pt_account_set_threads(struct pt_account *account, pt_u32 stage);
 
 #endif

@@ -16,19 +16,19 @@
 
 enum { FEWEST_SLOTS = 1024 };
 
-static struct gpu_call *slot_of(const struct gpu_process *process, pt_u32 correlation)
+static struct pt_gpu_call *slot_of(const struct pt_gpu_process *process, pt_u32 correlation)
 {
     return &process->calls[correlation & (process->n_slots - 1)];
 }
 
 /* Correlation ids are consecutive: the table has the last ones. */
-static void make_room(struct gpu *gpu, struct gpu_process *process)
+static void make_room(struct pt_gpu *gpu, struct pt_gpu_process *process)
 {
     const pt_u32 n = process->n_slots ? process->n_slots * 4 : FEWEST_SLOTS;
     if (process->n_slots &&
-        (process->n_calls < process->n_slots || n > GPU_MOST_CALLS || gpu->n_calls + n > GPU_ALL_CALLS))
+        (process->n_calls < process->n_slots || n > PT_GPU_MOST_CALLS || gpu->n_calls + n > PT_GPU_ALL_CALLS))
         return;
-    struct gpu_process old = *process;
+    struct pt_gpu_process old = *process;
     process->calls = pt_malloc(n * sizeof *process->calls);
     memset(process->calls, 0, n * sizeof *process->calls); /* slots are read first: of calloc each page faults twice */
     process->n_slots = n;
@@ -39,48 +39,49 @@ static void make_room(struct gpu *gpu, struct gpu_process *process)
     free(old.calls);
 }
 
-const struct gpu_call *pt_gpu_call_find(const struct gpu *gpu, const struct pt_process *process, pt_u32 correlation)
+const struct pt_gpu_call *pt_gpu_call_find(const struct pt_gpu *gpu, const struct pt_process *process,
+                                           pt_u32 correlation)
 {
-    const struct gpu_process *own = gpu->processes[process->index];
+    const struct pt_gpu_process *own = gpu->processes[process->index];
     if (!own || !own->n_slots || !correlation)
         return NULL;
-    const struct gpu_call *call = slot_of(own, correlation);
+    const struct pt_gpu_call *call = slot_of(own, correlation);
     return call->correlation == correlation ? call : NULL;
 }
 
-void pt_gpu_sum_add(struct gpu *gpu, struct gpu_summed of, pt_i64 duration_ns, bool is_error)
+void pt_gpu_sum_add(struct pt_gpu *gpu, struct pt_gpu_summed of, pt_i64 duration_ns, bool is_error)
 {
     pt_u64 key = pt_gpu_mix((uintptr_t)of.name, (pt_u64)of.stage << 40 | (pt_u64)of.what << 32 | of.kind);
-    if (gpu->sums.n >= GPU_MOST_SUMS && !pt_map_find(&gpu->by_sum, key)) {
+    if (gpu->sums.n >= PT_GPU_MOST_SUMS && !pt_map_find(&gpu->by_sum, key)) {
         of.name = "(others)";
         of.kind = 0;
         key = pt_gpu_mix((uintptr_t)of.name, (pt_u64)of.stage << 40 | (pt_u64)of.what << 32);
     }
     pt_u64 *slot = pt_map_at(&gpu->by_sum, key);
     if (!*slot) {
-        struct gpu_sum *sum = pt_calloc(1, sizeof *sum);
+        struct pt_gpu_sum *sum = pt_calloc(1, sizeof *sum);
         sum->of = of;
         pt_vec_push(&gpu->sums, sum);
         *slot = gpu->sums.n;
     }
-    struct gpu_sum *sum = gpu->sums.items[*slot - 1];
+    struct pt_gpu_sum *sum = gpu->sums.items[*slot - 1];
     pt_histogram_add(&sum->durations, (pt_u64)duration_ns);
     sum->errors += is_error;
 }
 
-static void remember(struct gpu *gpu, const struct pt_event *e, const char *name)
+static void remember(struct pt_gpu *gpu, const struct pt_event *e, const char *name)
 {
     const struct pt_ev_cuda_call *call = pt_event_as(e, cuda_call);
-    struct gpu_process *process = pt_gpu_process_of(gpu, e->process);
+    struct pt_gpu_process *process = pt_gpu_process_of(gpu, e->process);
     if (!call->correlation)
         return;
     make_room(gpu, process);
-    struct gpu_call *slot = slot_of(process, call->correlation);
+    struct pt_gpu_call *slot = slot_of(process, call->correlation);
     const bool is_inner = slot->correlation == call->correlation && slot->start_ns <= e->start_ns;
     if (is_inner)
         return;
     process->n_calls++;
-    *slot = (struct gpu_call){
+    *slot = (struct pt_gpu_call){
         .start_ns = e->start_ns,
         .end_ns = pt_event_end_ns(e),
         .thread = e->thread->tid < PT_DEVICE_TID ? e->thread : NULL,
@@ -95,9 +96,9 @@ static void remember(struct gpu *gpu, const struct pt_event *e, const char *name
 }
 
 /* Without CUPTI wrappers see the calls, unless the program calls the driver, or a runtime that is linked in. */
-static void count_unseen(struct gpu *gpu, const struct pt_event *e, pt_u32 stage)
+static void count_unseen(struct pt_gpu *gpu, const struct pt_event *e, pt_u32 stage)
 {
-    const struct gpu_process *process = pt_gpu_process_of(gpu, e->process);
+    const struct pt_gpu_process *process = pt_gpu_process_of(gpu, e->process);
     const bool starts_work = e->desc->row == PT_ROW_cuda_launch || e->desc->row == PT_ROW_cuda_transfer ||
                              (e->desc->row == PT_ROW_cuda_call && e->tag == PT_CUDA_GRAPH_LAUNCH);
     if (process->yielded_ns >= 0 && starts_work && e->result >= 0)
@@ -105,7 +106,7 @@ static void count_unseen(struct gpu *gpu, const struct pt_event *e, pt_u32 stage
 }
 
 /* What wrappers see: calls without the work that they started. */
-static void wrapped(struct gpu *gpu, const struct pt_event *e, pt_u32 stage)
+static void wrapped(struct pt_gpu *gpu, const struct pt_event *e, pt_u32 stage)
 {
     const char *name = NULL;
     if (e->desc->row == PT_ROW_cuda_launch)
@@ -114,11 +115,12 @@ static void wrapped(struct gpu *gpu, const struct pt_event *e, pt_u32 stage)
         name = pt_gpu_string(gpu, e->process, pt_event_as(e, cuda_transfer)->name, false);
     else
         name = e->tag & 1 ? "release of memory" : "allocation of memory";
-    pt_gpu_sum_add(gpu, (struct gpu_summed){stage, GPU_SUM_WRAPPED, name ? name : "(unknown kernel)", e->desc->row},
+    pt_gpu_sum_add(gpu,
+                   (struct pt_gpu_summed){stage, PT_GPU_SUM_WRAPPED, name ? name : "(unknown kernel)", e->desc->row},
                    e->duration_ns, e->result < 0);
 }
 
-void pt_gpu_calls_event(struct gpu *gpu, const struct pt_event *e)
+void pt_gpu_calls_event(struct pt_gpu *gpu, const struct pt_event *e)
 {
     const pt_u32 stage = pt_gpu_stage_of(gpu, e->process);
     count_unseen(gpu, e, stage);
@@ -128,8 +130,8 @@ void pt_gpu_calls_event(struct gpu *gpu, const struct pt_event *e)
     }
     const char *name = pt_gpu_string(gpu, e->process, pt_event_as(e, cuda_call)->name, false);
     const pt_u32 class = e->tag > 0 && e->tag < PT_CUDA_CLASS__COUNT ? (pt_u32)e->tag : PT_CUDA_OTHER;
-    pt_gpu_sum_add(gpu, (struct gpu_summed){stage, GPU_SUM_CALL, name ? name : "(unknown)", class}, e->duration_ns,
-                   e->result < 0);
+    pt_gpu_sum_add(gpu, (struct pt_gpu_summed){stage, PT_GPU_SUM_CALL, name ? name : "(unknown)", class},
+                   e->duration_ns, e->result < 0);
     gpu->stages[stage].class_calls[class]++;
     gpu->stages[stage].class_ns[class] += e->duration_ns;
     remember(gpu, e, name);

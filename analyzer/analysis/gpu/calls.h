@@ -8,9 +8,10 @@
 #include "decode/event.h"
 #include "state.h"
 
-void pt_gpu_calls_event(struct gpu *gpu, const struct pt_event *event);
+void pt_gpu_calls_event(struct pt_gpu *gpu, const struct pt_event *event);
 /* Adds to the sum of its stage, kind and name. */
-void pt_gpu_sum_add(struct gpu *gpu, struct gpu_summed what, pt_i64 duration_ns, bool is_error);
-const struct gpu_call *pt_gpu_call_find(const struct gpu *gpu, const struct pt_process *process, pt_u32 correlation);
+void pt_gpu_sum_add(struct pt_gpu *gpu, struct pt_gpu_summed what, pt_i64 duration_ns, bool is_error);
+const struct pt_gpu_call *pt_gpu_call_find(const struct pt_gpu *gpu, const struct pt_process *process,
+                                           pt_u32 correlation);
 
 #endif

@@ -4,7 +4,7 @@
  */
 #include "causes.h"
 
-const struct gpu_cause_row pt_gpu_causes[GPU_CAUSE__COUNT] = {
+const struct pt_gpu_cause_row pt_gpu_causes[PT_GPU_CAUSE__COUNT] = {
 #define CAUSE(id, label) {#id, "gpu.idle." #id "_s", label},
 #include "gpu_causes.def"
 #undef CAUSE

@@ -7,16 +7,16 @@
 
 #include "proftrace/schema.h"
 
-enum gpu_cause {
-#define CAUSE(id, label) GPU_CAUSE_##id,
+enum pt_gpu_cause {
+#define CAUSE(id, label) PT_GPU_CAUSE_##id,
 #include "gpu_causes.def"
 #undef CAUSE
-    GPU_CAUSE__COUNT
+    PT_GPU_CAUSE__COUNT
 };
 
-struct gpu_cause_row {
+struct pt_gpu_cause_row {
     const char *id, *metric, *label;
 };
-extern const struct gpu_cause_row pt_gpu_causes[GPU_CAUSE__COUNT];
+extern const struct pt_gpu_cause_row pt_gpu_causes[PT_GPU_CAUSE__COUNT];
 
 #endif

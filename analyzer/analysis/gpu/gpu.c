@@ -31,7 +31,7 @@ static bool uses_gpu(const struct pt_process *process)
 }
 
 /* Records of GPU work come late, and the GPU may have been idle for long before. */
-static void hold_threads(struct gpu *gpu)
+static void hold_threads(struct pt_gpu *gpu)
 {
     const struct pt_session *session = gpu->profile->session;
     for (pt_u32 i = 0; i < session->n_processes; i++)
@@ -44,7 +44,7 @@ static void hold_threads(struct gpu *gpu)
 
 static void begin(void *state, struct pt_profile *profile)
 {
-    struct gpu *gpu = state;
+    struct pt_gpu *gpu = state;
     const struct pt_session *session = profile->session;
     gpu->profile = profile;
     gpu->facts = profile->facts;
@@ -57,9 +57,9 @@ static void begin(void *state, struct pt_profile *profile)
     hold_threads(gpu);
     gpu->processes = pt_calloc(session->n_processes, sizeof *gpu->processes);
     gpu->threads = pt_calloc(pt_n_threads(&gpu->facts->ids), sizeof *gpu->threads);
-    gpu->pending = pt_calloc(GPU_MOST_PENDING, sizeof *gpu->pending);
+    gpu->pending = pt_calloc(PT_GPU_MOST_PENDING, sizeof *gpu->pending);
     gpu->hosts = pt_calloc(profile->stages.n, sizeof *gpu->hosts);
-    pt_vec_push(&gpu->nodes, (struct gpu_node){0});
+    pt_vec_push(&gpu->nodes, (struct pt_gpu_node){0});
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
         if (gpu->stages[stage].is_used)
             gpu->hosts[stage] = pt_gpu_host_open(gpu, stage);
@@ -69,7 +69,7 @@ static void begin(void *state, struct pt_profile *profile)
 
 static void event(void *state, const struct pt_event *e)
 {
-    struct gpu *gpu = state;
+    struct pt_gpu *gpu = state;
     if (!gpu->is_used || !gpu->stages[pt_gpu_stage_of(gpu, e->process)].is_used)
         return;
     gpu->now_ns = pt_event_end_ns(e);
@@ -90,7 +90,7 @@ static void event(void *state, const struct pt_event *e)
 
 /* ---- end ---- */
 
-static void free_process(struct gpu_process *process)
+static void free_process(struct pt_gpu_process *process)
 {
     if (process) {
         free(process->calls);
@@ -99,7 +99,7 @@ static void free_process(struct gpu_process *process)
     free(process);
 }
 
-static void free_stages(struct gpu *gpu)
+static void free_stages(struct pt_gpu *gpu)
 {
     for (pt_u32 stage = 0; stage < gpu->profile->stages.n; stage++) {
         free(gpu->stages[stage].step_durations);
@@ -110,7 +110,7 @@ static void free_stages(struct gpu *gpu)
     free(gpu->hosts);
 }
 
-static void free_lists(struct gpu *gpu)
+static void free_lists(struct pt_gpu *gpu)
 {
     for (size_t i = 0; i < gpu->devices.n; i++) {
         free(gpu->devices.items[i]->gaps.items);
@@ -135,7 +135,7 @@ static void free_lists(struct gpu *gpu)
     free(gpu->nodes.items);
 }
 
-static void free_all(struct gpu *gpu)
+static void free_all(struct pt_gpu *gpu)
 {
     const struct pt_session *session = gpu->profile->session;
     struct pt_map *const maps[] = {&gpu->device_ids, &gpu->by_device, &gpu->by_stream, &gpu->by_queue, &gpu->by_kernel,
@@ -162,7 +162,7 @@ static void free_all(struct gpu *gpu)
 
 static void finish(void *state, struct pt_profile *profile)
 {
-    struct gpu *gpu = state;
+    struct pt_gpu *gpu = state;
     if (gpu->is_used) {
         pt_gpu_work_flush(gpu);
         pt_gpu_about_end(gpu);
@@ -181,7 +181,7 @@ const struct pt_analysis pt_analysis_gpu = {
     .name = "gpu",
     .summary = "work of GPUs, why they were idle, their memory, and what of it each range launched",
     .categories = PT_CATEGORY_USER | PT_CATEGORY_CUDA | PT_CATEGORY_GPU,
-    .state_size = sizeof(struct gpu),
+    .state_size = sizeof(struct pt_gpu),
     .begin = begin,
     .event = event,
     .asks_facts = true,

@@ -27,8 +27,8 @@ struct in_gaps { /* samples of a function, and unrecorded waits in it */
     double ns;
 };
 
-struct gpu_host {
-    struct gpu *gpu;
+struct pt_gpu_host {
+    struct pt_gpu *gpu;
     const struct pt_cpu_view *view;
     const struct pt_cpu_timeline *cpu;
     struct pt_cpu_untold **untold; /* by thread; NULL = not computed yet */
@@ -38,12 +38,12 @@ struct gpu_host {
     struct pt_map by_function; /* device, function, cause -> index, plus 1 */
 };
 
-struct gpu_host *pt_gpu_host_open(struct gpu *gpu, pt_u32 stage)
+struct pt_gpu_host *pt_gpu_host_open(struct pt_gpu *gpu, pt_u32 stage)
 {
     const struct pt_cpu_timeline *cpu = pt_facts_cpu(gpu->facts, stage);
     if (!cpu->data)
         return NULL;
-    struct gpu_host *host = pt_calloc(1, sizeof *host);
+    struct pt_gpu_host *host = pt_calloc(1, sizeof *host);
     host->gpu = gpu;
     host->view = &gpu->facts->views[stage];
     host->cpu = cpu;
@@ -51,7 +51,7 @@ struct gpu_host *pt_gpu_host_open(struct gpu *gpu, pt_u32 stage)
     return host;
 }
 
-void pt_gpu_host_close(struct gpu_host *host)
+void pt_gpu_host_close(struct pt_gpu_host *host)
 {
     if (!host)
         return;
@@ -65,7 +65,7 @@ void pt_gpu_host_close(struct gpu_host *host)
 
 /* Which waits get a stack is chance: a wait with a stack also represents the thread's other waits of its length.
  * Preemptions and waits for pages are recorded one by one, unless there are too many. */
-static double unseen_of(struct gpu_host *host, pt_u32 thread, const struct pt_cpu_state *wait)
+static double unseen_of(struct pt_gpu_host *host, pt_u32 thread, const struct pt_cpu_state *wait)
 {
     const pt_u32 class = pt_cpu_wait_class((pt_u64)(wait->end_ns - wait->start_ns));
     if (wait->flags & PT_CPU_PREEMPTED || !(wait->flags & PT_CPU_HAS_STACK))
@@ -81,7 +81,7 @@ static double unseen_of(struct gpu_host *host, pt_u32 thread, const struct pt_cp
                                               : 0;
 }
 
-static const char *text_of(const struct gpu_host *host, pt_u32 function)
+static const char *text_of(const struct pt_gpu_host *host, pt_u32 function)
 {
     const struct pt_cpu_function *f = &host->view->functions.items[function];
     char text[512];
@@ -94,7 +94,7 @@ static const char *text_of(const struct gpu_host *host, pt_u32 function)
     return pt_gpu_text(host->gpu, text);
 }
 
-static void add_found(struct gpu_host *host, pt_u32 device, enum gpu_cause cause, pt_u32 function, double ns)
+static void add_found(struct pt_gpu_host *host, pt_u32 device, enum pt_gpu_cause cause, pt_u32 function, double ns)
 {
     pt_u64 *slot = pt_map_at(&host->by_function, (pt_u64)device << 40 | (pt_u64)function << 8 | cause);
     if (!*slot) {
@@ -104,17 +104,17 @@ static void add_found(struct gpu_host *host, pt_u32 device, enum gpu_cause cause
     host->found.items[*slot - 1].ns += ns;
 }
 
-static enum gpu_cause cause_of_wait(const struct gpu_host *host, const struct pt_cpu_state *wait)
+static enum pt_gpu_cause cause_of_wait(const struct pt_gpu_host *host, const struct pt_cpu_state *wait)
 {
     /* Another took its CPU, wherever that happened: in our code, too, that is no work of ours. */
-    return wait->flags & PT_CPU_PREEMPTED              ? GPU_CAUSE_runnable
-           : pt_cpu_is_tracing(host->view, wait->node) ? GPU_CAUSE_tracing
-           : wait->flags & PT_CPU_FAULT                ? GPU_CAUSE_page_in
-                                                       : GPU_CAUSE_off_cpu;
+    return wait->flags & PT_CPU_PREEMPTED              ? PT_GPU_CAUSE_runnable
+           : pt_cpu_is_tracing(host->view, wait->node) ? PT_GPU_CAUSE_tracing
+           : wait->flags & PT_CPU_FAULT                ? PT_GPU_CAUSE_page_in
+                                                       : PT_GPU_CAUSE_off_cpu;
 }
 
-static pt_i64 show_waits(struct gpu_host *host, pt_u32 device, pt_u32 thread, struct gpu_stretch stretch,
-                         struct gpu_viewer viewer)
+static pt_i64 show_waits(struct pt_gpu_host *host, pt_u32 device, pt_u32 thread, struct pt_gpu_stretch stretch,
+                         struct pt_gpu_viewer viewer)
 {
     const struct pt_cpu_state *states;
     const size_t n = pt_cpu_states(host->cpu, thread, stretch.start_ns, stretch.end_ns, &states);
@@ -125,7 +125,7 @@ static pt_i64 show_waits(struct gpu_host *host, pt_u32 device, pt_u32 thread, st
         if (states[i].flags & PT_CPU_RAN || to_ns <= from_ns)
             continue;
         const pt_u32 function = pt_cpu_function_at(host->view, states[i].node);
-        const enum gpu_cause cause = cause_of_wait(host, &states[i]);
+        const enum pt_gpu_cause cause = cause_of_wait(host, &states[i]);
         const double unseen = device == NOBODY ? 0 : unseen_of(host, thread, &states[i]);
         viewer.show(viewer.context, cause, text_of(host, function), to_ns - from_ns);
         if (unseen > 0)
@@ -136,16 +136,16 @@ static pt_i64 show_waits(struct gpu_host *host, pt_u32 device, pt_u32 thread, st
     return shown_ns;
 }
 
-static enum gpu_cause cause_of_code(const struct pt_cpu_view *view, pt_u32 node)
+static enum pt_gpu_cause cause_of_code(const struct pt_cpu_view *view, pt_u32 node)
 {
-    return pt_cpu_is_tracing(view, node)      ? GPU_CAUSE_tracing
-           : pt_cpu_is_page_fault(view, node) ? GPU_CAUSE_page_in
-           : pt_cpu_allocates(view, node)     ? GPU_CAUSE_heap
-           : pt_cpu_runs_python(view, node)   ? GPU_CAUSE_python
-                                              : GPU_CAUSE_native;
+    return pt_cpu_is_tracing(view, node)      ? PT_GPU_CAUSE_tracing
+           : pt_cpu_is_page_fault(view, node) ? PT_GPU_CAUSE_page_in
+           : pt_cpu_allocates(view, node)     ? PT_GPU_CAUSE_heap
+           : pt_cpu_runs_python(view, node)   ? PT_GPU_CAUSE_python
+                                              : PT_GPU_CAUSE_native;
 }
 
-static void count_samples(struct gpu_host *host, pt_u32 device, pt_u32 thread, struct gpu_stretch stretch)
+static void count_samples(struct pt_gpu_host *host, pt_u32 device, pt_u32 thread, struct pt_gpu_stretch stretch)
 {
     const struct pt_cpu_state *states;
     const size_t n = pt_cpu_states(host->cpu, thread, stretch.start_ns, stretch.end_ns - 1, &states);
@@ -156,7 +156,8 @@ static void count_samples(struct gpu_host *host, pt_u32 device, pt_u32 thread, s
     }
 }
 
-pt_i64 pt_gpu_host_part(struct gpu_host *host, pt_u32 device, struct gpu_stretch stretch, struct gpu_viewer viewer)
+pt_i64 pt_gpu_host_split(struct pt_gpu_host *host, pt_u32 device, struct pt_gpu_stretch stretch,
+                         struct pt_gpu_viewer viewer)
 {
     const pt_u32 thread = pt_facts_cpu_thread(host->gpu->facts, stretch.thread);
     const pt_i64 ns = stretch.end_ns - stretch.start_ns;
@@ -166,7 +167,7 @@ pt_i64 pt_gpu_host_part(struct gpu_host *host, pt_u32 device, struct gpu_stretch
     return ns - show_waits(host, device, thread, stretch, viewer);
 }
 
-pt_i64 pt_gpu_host_waits(struct gpu_host *host, struct gpu_stretch stretch, struct gpu_viewer viewer)
+pt_i64 pt_gpu_host_waits(struct pt_gpu_host *host, struct pt_gpu_stretch stretch, struct pt_gpu_viewer viewer)
 {
     const pt_u32 thread = pt_facts_cpu_thread(host->gpu->facts, stretch.thread);
     const pt_i64 shown_ns = thread ? show_waits(host, NOBODY, thread, stretch, viewer) : 0;
@@ -175,9 +176,9 @@ pt_i64 pt_gpu_host_waits(struct gpu_host *host, struct gpu_stretch stretch, stru
 
 /* ---- sharing ---- */
 
-static bool is_own_code(const struct gpu_place *place, pt_u32 device)
+static bool is_own_code(const struct pt_gpu_place *place, pt_u32 device)
 {
-    return place->device == device && place->cause == GPU_CAUSE_host_code && place->ns > 0;
+    return place->device == device && place->cause == PT_GPU_CAUSE_host_code && place->ns > 0;
 }
 
 struct module_sum {
@@ -188,7 +189,7 @@ struct module_sums {
     PT_VEC(struct module_sum);
 };
 
-static struct module_sum *sum_of_module(const struct gpu_host *host, struct pt_map *map, struct module_sums *sums,
+static struct module_sum *sum_of_module(const struct pt_gpu_host *host, struct pt_map *map, struct module_sums *sums,
                                         const struct in_gaps *found)
 {
     pt_u64 *slot = pt_map_at(map, (uintptr_t)host->view->functions.items[found->function].module);
@@ -200,16 +201,16 @@ static struct module_sum *sum_of_module(const struct gpu_host *host, struct pt_m
 }
 
 /* The kernel is entered from a module's code by interrupts, too: a few samples there are no page faults. */
-static void forget_interrupts(struct gpu_host *host, pt_u32 device)
+static void forget_interrupts(struct pt_gpu_host *host, pt_u32 device)
 {
     enum { LEAST_SHARE = 5 };
     struct module_sums sums = {0};
     struct pt_map by_module = {0};
     for (size_t i = 0; i < host->found.n; i++) {
         const struct in_gaps *found = &host->found.items[i];
-        const bool is_fault = found->cause == GPU_CAUSE_page_in;
+        const bool is_fault = found->cause == PT_GPU_CAUSE_page_in;
         if (found->device != device ||
-            (!is_fault && found->cause != GPU_CAUSE_python && found->cause != GPU_CAUSE_native))
+            (!is_fault && found->cause != PT_GPU_CAUSE_python && found->cause != PT_GPU_CAUSE_native))
             continue;
         struct module_sum *sum = sum_of_module(host, &by_module, &sums, found);
         sum->faults_ns += is_fault ? found->ns : 0;
@@ -219,7 +220,7 @@ static void forget_interrupts(struct gpu_host *host, pt_u32 device)
     }
     for (size_t i = 0; i < host->found.n; i++) {
         struct in_gaps *found = &host->found.items[i];
-        if (found->device != device || found->cause != GPU_CAUSE_page_in)
+        if (found->device != device || found->cause != PT_GPU_CAUSE_page_in)
             continue;
         const struct module_sum *sum = sum_of_module(host, &by_module, &sums, found);
         if (!sum->code || sum->faults_ns * LEAST_SHARE >= sum->all_ns)
@@ -231,11 +232,11 @@ static void forget_interrupts(struct gpu_host *host, pt_u32 device)
     free(sums.items);
 }
 
-static void take_from_own_code(struct gpu *gpu, pt_u32 device, pt_i64 all_ns, pt_i64 taken_ns)
+static void take_from_own_code(struct pt_gpu *gpu, pt_u32 device, pt_i64 all_ns, pt_i64 taken_ns)
 {
     pt_i64 left_ns = taken_ns;
     for (size_t i = 0; i < gpu->places.n; i++) {
-        struct gpu_place *place = &gpu->places.items[i];
+        struct pt_gpu_place *place = &gpu->places.items[i];
         if (!is_own_code(place, device))
             continue;
         pt_i64 ns = (pt_i64)ceil((double)place->ns * (double)taken_ns / (double)all_ns);
@@ -246,9 +247,9 @@ static void take_from_own_code(struct gpu *gpu, pt_u32 device, pt_i64 all_ns, pt
     }
 }
 
-void pt_gpu_host_share(struct gpu *gpu, pt_u32 device)
+void pt_gpu_host_share(struct pt_gpu *gpu, pt_u32 device)
 {
-    struct gpu_host *host = gpu->hosts[gpu->devices.items[device]->stage];
+    struct pt_gpu_host *host = gpu->hosts[gpu->devices.items[device]->stage];
     pt_i64 own_ns = 0, taken_ns = 0;
     double sampled_ns = 0;
     for (size_t i = 0; i < gpu->places.n; i++)
@@ -267,8 +268,10 @@ void pt_gpu_host_share(struct gpu *gpu, pt_u32 device)
         ns = ns > own_ns - taken_ns ? own_ns - taken_ns : ns;
         if (ns <= 0)
             continue;
-        const struct gpu_place place = {
-            .device = device, .cause = found->cause, .inner = GPU_CAUSE__COUNT, .text = text_of(host, found->function)};
+        const struct pt_gpu_place place = {.device = device,
+                                           .cause = found->cause,
+                                           .inner = PT_GPU_CAUSE__COUNT,
+                                           .text = text_of(host, found->function)};
         const pt_u32 index = pt_gpu_place_at(gpu, &place); /* may move the places */
         gpu->places.items[index].ns += ns;
         taken_ns += ns;

@@ -7,26 +7,27 @@
 
 #include "state.h"
 
-struct gpu_host *pt_gpu_host_open(struct gpu *gpu, pt_u32 stage);
-void pt_gpu_host_close(struct gpu_host *host);
+struct pt_gpu_host *pt_gpu_host_open(struct pt_gpu *gpu, pt_u32 stage);
+void pt_gpu_host_close(struct pt_gpu_host *host);
 /* Time of a thread between recorded calls. */
-struct gpu_stretch {
+struct pt_gpu_stretch {
     const struct pt_thread *thread;
     pt_i64 start_ns, end_ns;
 };
 /* A part of it that the CPU profile knows; `text`: the function. */
-typedef void gpu_show_part(void *context, enum gpu_cause cause, const char *text, pt_i64 ns);
-struct gpu_viewer {
-    gpu_show_part *show;
+typedef void pt_gpu_show_piece(void *context, enum pt_gpu_cause cause, const char *text, pt_i64 ns);
+struct pt_gpu_viewer {
+    pt_gpu_show_piece *show;
     void *context;
 };
 
 /* What of it the CPU profile knows is shown, how much is left is returned; the code that ran is counted for a device.
  */
-pt_i64 pt_gpu_host_part(struct gpu_host *host, pt_u32 device, struct gpu_stretch stretch, struct gpu_viewer viewer);
+pt_i64 pt_gpu_host_split(struct pt_gpu_host *host, pt_u32 device, struct pt_gpu_stretch stretch,
+                         struct pt_gpu_viewer viewer);
 /* The same for a thread that was waited for: waits only. */
-pt_i64 pt_gpu_host_waits(struct gpu_host *host, struct gpu_stretch stretch, struct gpu_viewer viewer);
+pt_i64 pt_gpu_host_waits(struct pt_gpu_host *host, struct pt_gpu_stretch stretch, struct pt_gpu_viewer viewer);
 /* Splits what is left of a device's own code by the samples that fell into it. */
-void pt_gpu_host_share(struct gpu *gpu, pt_u32 device);
+void pt_gpu_host_share(struct pt_gpu *gpu, pt_u32 device);
 
 #endif

@@ -20,7 +20,7 @@
 #define START_LATENCY_NS 50000
 enum { MOST_PLACES_OF_GAP = 64 };
 
-static void add_piece(struct gpu *gpu, struct gpu_device *device, const struct gpu_place *where, pt_i64 ns)
+static void add_piece(struct pt_gpu *gpu, struct pt_gpu_device *device, const struct pt_gpu_place *where, pt_i64 ns)
 {
     const pt_u32 place = pt_gpu_place_at(gpu, where);
     const size_t first = device->gaps.items[device->gaps.n - 1].first_piece;
@@ -31,22 +31,22 @@ static void add_piece(struct gpu *gpu, struct gpu_device *device, const struct g
             return;
         }
     gpu->places.items[place].gaps++;
-    pt_vec_push(&device->pieces, ((struct gpu_piece){place, ns}));
+    pt_vec_push(&device->pieces, ((struct pt_gpu_piece){place, ns}));
 }
 
 /* ---- what a thread did in a gap, and whoever it waited for ---- */
 
 struct look {
     struct pt_chain chain; /* first */
-    struct gpu *gpu;
-    struct gpu_device *device;
-    struct gpu_place place; /* of what is shown; from the second thread of the chain on with the first one's cause */
+    struct pt_gpu *gpu;
+    struct pt_gpu_device *device;
+    struct pt_gpu_place place; /* of what is shown; from the second thread of the chain on with the first one's cause */
 };
 
-static void add_look(struct look *look, enum gpu_cause cause, const char *text, pt_u32 holder_tid, pt_i64 ns)
+static void add_look(struct look *look, enum pt_gpu_cause cause, const char *text, pt_u32 holder_tid, pt_i64 ns)
 {
     const bool is_first = look->chain.n == 1;
-    struct gpu_place place = look->place;
+    struct pt_gpu_place place = look->place;
     place.process = look->chain.threads[look->chain.n - 1]->process;
     place.tid = look->chain.threads[look->chain.n - 1]->tid;
     place.text = text;
@@ -55,7 +55,7 @@ static void add_look(struct look *look, enum gpu_cause cause, const char *text, 
     add_piece(look->gpu, look->device, &place, ns);
 }
 
-static void show_host(void *context, enum gpu_cause cause, const char *text, pt_i64 ns)
+static void show_host(void *context, enum pt_gpu_cause cause, const char *text, pt_i64 ns)
 {
     add_look(context, cause, text, 0, ns);
 }
@@ -64,15 +64,15 @@ static void show_host(void *context, enum gpu_cause cause, const char *text, pt_
 static void show_own_code_in(struct look *look, const char *range, pt_i64 start_ns, pt_i64 ns)
 {
     const bool is_first = look->chain.n == 1;
-    struct gpu_host *host = look->gpu->hosts[look->device->stage];
-    const struct gpu_stretch stretch = {look->chain.threads[look->chain.n - 1], start_ns, start_ns + ns};
-    const struct gpu_viewer viewer = {show_host, look};
+    struct pt_gpu_host *host = look->gpu->hosts[look->device->stage];
+    const struct pt_gpu_stretch stretch = {look->chain.threads[look->chain.n - 1], start_ns, start_ns + ns};
+    const struct pt_gpu_viewer viewer = {show_host, look};
     if (host && is_first)
-        ns = pt_gpu_host_part(host, look->place.device, stretch, viewer);
+        ns = pt_gpu_host_split(host, look->place.device, stretch, viewer);
     else if (host)
         ns = pt_gpu_host_waits(host, stretch, viewer);
     if (ns)
-        add_look(look, GPU_CAUSE_host_code, is_first ? range : NULL, 0, ns);
+        add_look(look, PT_GPU_CAUSE_host_code, is_first ? range : NULL, 0, ns);
 }
 
 static void show_own_code(struct look *look, pt_i64 start_ns, pt_i64 end_ns)
@@ -85,14 +85,15 @@ static void show_own_code(struct look *look, pt_i64 start_ns, pt_i64 end_ns)
 }
 
 /* A wait for a thread that waits for data is a wait for data. */
-static enum gpu_cause cause_of_wait(const struct look *look, const struct pt_piece *wait, const struct pt_thread *into)
+static enum pt_gpu_cause cause_of_wait(const struct look *look, const struct pt_piece *wait,
+                                       const struct pt_thread *into)
 {
-    const enum gpu_cause cause = pt_gpu_span_cause(wait->span);
+    const enum pt_gpu_cause cause = pt_gpu_span_cause(wait->span);
     const struct pt_thread_timeline *timeline = pt_facts_timeline(look->gpu->facts, into);
-    const bool takes_data = cause == GPU_CAUSE_lock &&
+    const bool takes_data = cause == PT_GPU_CAUSE_lock &&
                             pt_thread_timeline_part_ns(timeline, PT_PART_data_wait, wait->start_ns, wait->end_ns) * 2 >
                                 wait->end_ns - wait->start_ns;
-    return takes_data ? GPU_CAUSE_data_wait : cause;
+    return takes_data ? PT_GPU_CAUSE_data_wait : cause;
 }
 
 static pt_u32 holder_of(const struct look *look, const struct pt_span *span)
@@ -110,7 +111,7 @@ static void show(struct pt_chain *chain, const struct pt_piece *piece, const str
     if (into)
         look->place.cause = chain->n == 1 ? (pt_u8)cause_of_wait(look, piece, into) : look->place.cause;
     else if (piece->is_forgotten)
-        add_look(look, GPU_CAUSE_unattributed, NULL, 0, ns);
+        add_look(look, PT_GPU_CAUSE_unattributed, NULL, 0, ns);
     else if (!span)
         show_own_code(look, piece->start_ns, piece->end_ns);
     else
@@ -120,21 +121,21 @@ static void show(struct pt_chain *chain, const struct pt_piece *piece, const str
 /* ---- one gap ---- */
 
 struct gap_view {
-    struct gpu *gpu;
-    struct gpu_device *device;
+    struct pt_gpu *gpu;
+    struct pt_gpu_device *device;
     pt_u32 index; /* of the device */
-    const struct gpu_activity *work;
-    const struct gpu_call *call;
+    const struct pt_gpu_activity *work;
+    const struct pt_gpu_call *call;
 };
 
-static void add_plain(const struct gap_view *view, enum gpu_cause cause, const char *text, pt_i64 ns)
+static void add_plain(const struct gap_view *view, enum pt_gpu_cause cause, const char *text, pt_i64 ns)
 {
-    const struct gpu_place place = {.device = view->index,
-                                    .cause = (pt_u8)cause,
-                                    .inner = GPU_CAUSE__COUNT,
-                                    .process = view->work->process,
-                                    .tid = view->call && view->call->thread ? view->call->thread->tid : 0,
-                                    .text = text};
+    const struct pt_gpu_place place = {.device = view->index,
+                                       .cause = (pt_u8)cause,
+                                       .inner = PT_GPU_CAUSE__COUNT,
+                                       .process = view->work->process,
+                                       .tid = view->call && view->call->thread ? view->call->thread->tid : 0,
+                                       .text = text};
     if (ns > 0)
         add_piece(view->gpu, view->device, &place, ns);
 }
@@ -144,16 +145,16 @@ static void split_queued(const struct gap_view *view, pt_i64 ns)
 {
     const bool is_latency = ns <= START_LATENCY_NS;
     const char *name = pt_gpu_string(view->gpu, view->work->process, view->work->name, false);
-    add_plain(view, is_latency ? GPU_CAUSE_launch : GPU_CAUSE_dependency, is_latency || !name ? view->call->name : name,
-              ns);
+    add_plain(view, is_latency ? PT_GPU_CAUSE_launch : PT_GPU_CAUSE_dependency,
+              is_latency || !name ? view->call->name : name, ns);
 }
 
 /* Split [start, end), in which the device was observed all the time. */
 static void split_seen(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_ns)
 {
-    const struct gpu_call *call = view->call;
+    const struct pt_gpu_call *call = view->call;
     if (!call) {
-        add_plain(view, GPU_CAUSE_unattributed, pt_gpu_text(view->gpu, "the launch was not recorded"),
+        add_plain(view, PT_GPU_CAUSE_unattributed, pt_gpu_text(view->gpu, "the launch was not recorded"),
                   end_ns - start_ns);
         return;
     }
@@ -165,21 +166,21 @@ static void split_seen(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_
     if (end_ns <= start_ns)
         return;
     if (!call->thread) {
-        add_plain(view, GPU_CAUSE_host_code, pt_gpu_text(view->gpu, "a thread that made no other call"),
+        add_plain(view, PT_GPU_CAUSE_host_code, pt_gpu_text(view->gpu, "a thread that made no other call"),
                   end_ns - start_ns);
         return;
     }
     struct look look = {.chain = {.facts = view->gpu->facts, .show = show},
                         .gpu = view->gpu,
                         .device = view->device,
-                        .place = {.device = view->index, .inner = GPU_CAUSE__COUNT}};
+                        .place = {.device = view->index, .inner = PT_GPU_CAUSE__COUNT}};
     pt_chain_split(&look.chain, call->thread, start_ns, end_ns);
 }
 
 /* While the program had CUPTI for itself it is unknown whether the device was idle: returns how long that was. */
 static pt_i64 split_gap(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_ns)
 {
-    const struct gpu_process *process = view->gpu->processes[view->work->process->index];
+    const struct pt_gpu_process *process = view->gpu->processes[view->work->process->index];
     pt_i64 unseen_ns = 0;
     for (pt_u32 i = process ? process->n_yields : 0; i-- > 0 && end_ns > start_ns;) {
         const pt_i64 from_ns = process->yields[i].start_ns > start_ns ? process->yields[i].start_ns : start_ns;
@@ -196,20 +197,20 @@ static pt_i64 split_gap(const struct gap_view *view, pt_i64 start_ns, pt_i64 end
     return unseen_ns;
 }
 
-static void count_gap(struct gpu_device *device, const struct gpu_gap *gap, int sign)
+static void count_gap(struct pt_gpu_device *device, const struct pt_gpu_gap *gap, int sign)
 {
     const pt_i64 idle_ns = gap->end_ns - gap->start_ns - gap->unseen_ns;
     device->idle_ns += sign * idle_ns;
     device->unseen_ns += sign * gap->unseen_ns;
     device->n_gaps += (pt_u64)(idle_ns ? sign : 0);
-    if (idle_ns < GPU_LARGE_GAP_NS)
+    if (idle_ns < PT_GPU_LARGE_GAP_NS)
         return;
     device->n_large += (pt_u64)sign;
     device->large_ns += sign * idle_ns;
 }
 
 /* A gap that no record can shorten any more. */
-static void settle(struct gpu_device *device, const struct gpu_gap *gap)
+static void settle(struct pt_gpu_device *device, const struct pt_gpu_gap *gap)
 {
     const pt_i64 idle_ns = gap->end_ns - gap->start_ns - gap->unseen_ns;
     if (idle_ns <= device->longest_ns)
@@ -218,7 +219,7 @@ static void settle(struct gpu_device *device, const struct gpu_gap *gap)
     device->longest_at_ns = gap->start_ns;
 }
 
-void pt_gpu_idle_end(struct gpu *gpu)
+void pt_gpu_idle_end(struct pt_gpu *gpu)
 {
     for (size_t i = 0; i < gpu->devices.n; i++)
         for (size_t j = 0; j < gpu->devices.items[i]->gaps.n; j++)
@@ -226,9 +227,9 @@ void pt_gpu_idle_end(struct gpu *gpu)
 }
 
 /* Gaps so old that nothing that still runs can have begun in them. */
-static void forget_old(struct gpu_device *device)
+static void forget_old(struct pt_gpu_device *device)
 {
-    if (device->gaps.n < GPU_MOST_GAPS)
+    if (device->gaps.n < PT_GPU_MOST_GAPS)
         return;
     const size_t n = device->gaps.n / 2, pieces = device->gaps.items[n].first_piece;
     for (size_t i = 0; i < n; i++)
@@ -241,22 +242,22 @@ static void forget_old(struct gpu_device *device)
         device->gaps.items[i].first_piece -= pieces;
 }
 
-static void count_causes(struct gpu *gpu, struct gpu_device *device, int sign)
+static void count_causes(struct pt_gpu *gpu, struct pt_gpu_device *device, int sign)
 {
-    bool has[GPU_CAUSE__COUNT] = {false};
+    bool has[PT_GPU_CAUSE__COUNT] = {false};
     for (size_t i = device->gaps.items[device->gaps.n - 1].first_piece; i < device->pieces.n; i++)
         has[gpu->places.items[device->pieces.items[i].place].cause] = true;
-    for (int cause = 0; cause < GPU_CAUSE__COUNT; cause++)
+    for (int cause = 0; cause < PT_GPU_CAUSE__COUNT; cause++)
         device->gaps_of[cause] += has[cause] ? (pt_u64)sign : 0;
 }
 
-static void take_back(struct gpu *gpu, struct gpu_device *device)
+static void take_back(struct pt_gpu *gpu, struct pt_gpu_device *device)
 {
     count_causes(gpu, device, -1);
-    const struct gpu_gap *gap = &device->gaps.items[--device->gaps.n];
+    const struct pt_gpu_gap *gap = &device->gaps.items[--device->gaps.n];
     count_gap(device, gap, -1);
     for (; device->pieces.n > gap->first_piece; device->pieces.n--) {
-        const struct gpu_piece *piece = &device->pieces.items[device->pieces.n - 1];
+        const struct pt_gpu_piece *piece = &device->pieces.items[device->pieces.n - 1];
         gpu->places.items[piece->place].ns -= piece->ns;
         gpu->places.items[piece->place].gaps--;
     }
@@ -264,20 +265,21 @@ static void take_back(struct gpu *gpu, struct gpu_device *device)
 
 static void add_gap(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_ns)
 {
-    struct gpu_device *device = view->device;
+    struct pt_gpu_device *device = view->device;
     forget_old(device);
-    pt_vec_push(&device->gaps, ((struct gpu_gap){start_ns, end_ns, 0, device->pieces.n}));
+    pt_vec_push(&device->gaps, ((struct pt_gpu_gap){start_ns, end_ns, 0, device->pieces.n}));
     const pt_i64 unseen_ns = split_gap(view, start_ns, end_ns);
-    struct gpu_gap *gap = &device->gaps.items[device->gaps.n - 1];
+    struct pt_gpu_gap *gap = &device->gaps.items[device->gaps.n - 1];
     gap->unseen_ns = unseen_ns;
     count_gap(device, gap, 1);
     count_causes(view->gpu, device, 1);
 }
 
 /* Records come in the order of their ends: this one may have begun before gaps that were found already. */
-void pt_gpu_idle_work(struct gpu *gpu, pt_u32 index, const struct gpu_activity *work, const struct gpu_call *call)
+void pt_gpu_idle_work(struct pt_gpu *gpu, pt_u32 index, const struct pt_gpu_activity *work,
+                      const struct pt_gpu_call *call)
 {
-    struct gpu_device *device = gpu->devices.items[index];
+    struct pt_gpu_device *device = gpu->devices.items[index];
     const struct gap_view view = {gpu, device, index, work, call};
     if (!device->is_used) {
         device->is_used = true;

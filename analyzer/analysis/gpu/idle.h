@@ -7,7 +7,8 @@
 
 #include "state.h"
 
-void pt_gpu_idle_work(struct gpu *gpu, pt_u32 device, const struct gpu_activity *work, const struct gpu_call *call);
-void pt_gpu_idle_end(struct gpu *gpu);
+void pt_gpu_idle_work(struct pt_gpu *gpu, pt_u32 device, const struct pt_gpu_activity *work,
+                      const struct pt_gpu_call *call);
+void pt_gpu_idle_end(struct pt_gpu *gpu);
 
 #endif

@@ -24,7 +24,7 @@
 /* ---- devices ---- */
 
 /* The value of "uuid" in a flat JSON object; NULL = it has none. */
-static const char *uuid_of(struct gpu *gpu, const char *properties)
+static const char *uuid_of(struct pt_gpu *gpu, const char *properties)
 {
     const char *at = properties ? strstr(properties, "\"uuid\"") : NULL;
     if (!at)
@@ -41,12 +41,12 @@ static const char *uuid_of(struct gpu *gpu, const char *properties)
 }
 
 /* Processes may count devices differently (CUDA_VISIBLE_DEVICES): the UUID says which are the same. */
-static void note_device(struct gpu *gpu, const struct pt_event *e)
+static void note_device(struct pt_gpu *gpu, const struct pt_event *e)
 {
     const struct pt_ev_gpu_device *about = pt_event_as(e, gpu_device);
     const char *uuid = uuid_of(gpu, pt_process_string(e->process, about->properties));
     const pt_u32 number = (pt_u32)e->tag;
-    struct gpu_device *device = pt_gpu_device_named(gpu, e->process, number, uuid);
+    struct pt_gpu_device *device = pt_gpu_device_named(gpu, e->process, number, uuid);
     device->name = pt_gpu_string(gpu, e->process, e->aux, false);
     device->memory_bytes = about->memory_bytes;
 }
@@ -54,22 +54,22 @@ static void note_device(struct gpu *gpu, const struct pt_event *e)
 /* ---- how it was seen ---- */
 
 /* Kept in pieces: there may be as many of them as events, and metrics may not be written before the end. */
-static void note(struct gpu_stage *stage, const char *before, const char *reason, const char *after)
+static void note(struct pt_gpu_stage *stage, const char *before, const char *reason, const char *after)
 {
     for (pt_u32 i = 0; i < stage->n_notes; i++)
         if (!strcmp(stage->notes[i].before, before) && !strcmp(stage->notes[i].reason, reason))
             return;
-    if (stage->n_notes < GPU_MOST_NOTES)
-        stage->notes[stage->n_notes++] = (struct gpu_note){before, reason, after};
+    if (stage->n_notes < PT_GPU_MOST_NOTES)
+        stage->notes[stage->n_notes++] = (struct pt_gpu_note){before, reason, after};
 }
 
-static void end_yield(struct gpu *gpu, const struct pt_process *process, pt_i64 at_ns)
+static void end_yield(struct pt_gpu *gpu, const struct pt_process *process, pt_i64 at_ns)
 {
-    struct gpu_process *own = gpu->processes[process->index];
+    struct pt_gpu_process *own = gpu->processes[process->index];
     if (!own || own->yielded_ns < 0 || at_ns < own->yielded_ns)
         return;
     gpu->stages[pt_gpu_stage_of(gpu, process)].yielded_ns += at_ns - own->yielded_ns;
-    if (own->n_yields == GPU_MOST_YIELDS) {
+    if (own->n_yields == PT_GPU_MOST_YIELDS) {
         memmove(own->yields, own->yields + 1, --own->n_yields * sizeof *own->yields);
         own->n_forgotten_yields++;
     }
@@ -78,9 +78,9 @@ static void end_yield(struct gpu *gpu, const struct pt_process *process, pt_i64 
     own->yielded_ns = -1;
 }
 
-static void note_tracing(struct gpu *gpu, const struct pt_event *e)
+static void note_tracing(struct pt_gpu *gpu, const struct pt_event *e)
 {
-    struct gpu_stage *stage = &gpu->stages[pt_gpu_stage_of(gpu, e->process)];
+    struct pt_gpu_stage *stage = &gpu->stages[pt_gpu_stage_of(gpu, e->process)];
     const char *reason = pt_gpu_string(gpu, e->process, e->aux, false);
     const char *more = reason && *reason ? reason : "no reason was noted";
     end_yield(gpu, e->process, e->start_ns);
@@ -112,15 +112,15 @@ static void note_tracing(struct gpu *gpu, const struct pt_event *e)
     }
 }
 
-static void note_lost(struct gpu *gpu, const struct pt_event *e)
+static void note_lost(struct pt_gpu *gpu, const struct pt_event *e)
 {
-    struct gpu_stage *stage = &gpu->stages[pt_gpu_stage_of(gpu, e->process)];
+    struct pt_gpu_stage *stage = &gpu->stages[pt_gpu_stage_of(gpu, e->process)];
     const char *reason = pt_gpu_string(gpu, e->process, e->aux, false);
     stage->lost += pt_event_as(e, gpu_lost)->records;
     note(stage, "records were lost: ", reason && *reason ? reason : "no reason was noted", "");
 }
 
-void pt_gpu_about_event(struct gpu *gpu, const struct pt_event *e)
+void pt_gpu_about_event(struct pt_gpu *gpu, const struct pt_event *e)
 {
     static const char *const syncs[] = {"other", "event", "stream waits for event", "stream", "context"};
     const pt_u32 stage = pt_gpu_stage_of(gpu, e->process);
@@ -141,19 +141,19 @@ void pt_gpu_about_event(struct gpu *gpu, const struct pt_event *e)
         note_lost(gpu, e);
         break;
     case PT_ROW_gpu_sync:
-        pt_gpu_sum_add(gpu,
-                       (struct gpu_summed){stage, GPU_SUM_SYNC, syncs[kind <= PT_CUDA_SYNC_CONTEXT ? kind : 0], kind},
-                       e->duration_ns, false);
+        pt_gpu_sum_add(
+            gpu, (struct pt_gpu_summed){stage, PT_GPU_SUM_SYNC, syncs[kind <= PT_CUDA_SYNC_CONTEXT ? kind : 0], kind},
+            e->duration_ns, false);
         break;
     case PT_ROW_gpu_overhead:
-        pt_gpu_sum_add(gpu, (struct gpu_summed){stage, GPU_SUM_OVERHEAD, NULL, kind}, e->duration_ns, false);
+        pt_gpu_sum_add(gpu, (struct pt_gpu_summed){stage, PT_GPU_SUM_OVERHEAD, NULL, kind}, e->duration_ns, false);
         break;
     default:
         break;
     }
 }
 
-void pt_gpu_about_end(struct gpu *gpu)
+void pt_gpu_about_end(struct pt_gpu *gpu)
 {
     const struct pt_session *session = gpu->profile->session;
     for (pt_u32 i = 0; i < session->n_processes; i++) {
@@ -161,7 +161,7 @@ void pt_gpu_about_end(struct gpu *gpu)
         end_yield(gpu, process, process->end_ns);
         if (!gpu->processes[process->index] || !gpu->processes[process->index]->is_recording)
             continue;
-        struct gpu_stage *stage = &gpu->stages[pt_gpu_stage_of(gpu, process)];
+        struct pt_gpu_stage *stage = &gpu->stages[pt_gpu_stage_of(gpu, process)];
         stage->is_cut = true;
         note(stage, "a process ended otherwise than by exit: GPU work of about its last second may be missing", "", "");
     }
@@ -180,12 +180,12 @@ static const struct pt_column columns[] = {
 static const struct pt_table_kind not_seen = {PT_VIEW_gpu_not_seen, PT_COLUMNS(columns)};
 
 /* When the program had CUPTI for itself. */
-void pt_gpu_not_seen_table(struct gpu *gpu, pt_u32 stage)
+void pt_gpu_not_seen_table(struct pt_gpu *gpu, pt_u32 stage)
 {
     const struct pt_session *session = gpu->profile->session;
     struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &not_seen);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
-        const struct gpu_process *own = gpu->processes[i];
+        const struct pt_gpu_process *own = gpu->processes[i];
         if (!own || !own->n_yields || pt_gpu_stage_of(gpu, session->processes[i]) != stage)
             continue;
         for (pt_u32 j = 0; j < own->n_yields; j++)
@@ -227,7 +227,7 @@ static bool has_driver(const struct pt_process *process)
     return false;
 }
 
-const char *pt_gpu_why_none(struct gpu *gpu, pt_u32 stage)
+const char *pt_gpu_why_none(struct pt_gpu *gpu, pt_u32 stage)
 {
     const struct pt_session *session = gpu->profile->session;
     const struct pt_process *found = NULL;

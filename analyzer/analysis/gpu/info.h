@@ -8,11 +8,11 @@
 #include "decode/event.h"
 #include "state.h"
 
-void pt_gpu_about_event(struct gpu *gpu, const struct pt_event *event);
-void pt_gpu_about_end(struct gpu *gpu);
+void pt_gpu_about_event(struct pt_gpu *gpu, const struct pt_event *event);
+void pt_gpu_about_end(struct pt_gpu *gpu);
 /* When the program had CUPTI for itself. */
-void pt_gpu_not_seen_table(struct gpu *gpu, pt_u32 stage);
+void pt_gpu_not_seen_table(struct pt_gpu *gpu, pt_u32 stage);
 /* Why nothing is known of the GPU work of a stage; NULL = no program of it is made for GPUs. */
-const char *pt_gpu_why_none(struct gpu *gpu, pt_u32 stage);
+const char *pt_gpu_why_none(struct pt_gpu *gpu, pt_u32 stage);
 
 #endif

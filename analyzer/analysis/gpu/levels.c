@@ -15,17 +15,17 @@
 
 /* ---- a device over time ---- */
 
-struct gpu_level *pt_gpu_level_of(struct gpu *gpu, pt_u32 device, pt_u32 *ret_index)
+struct pt_gpu_level *pt_gpu_level_of(struct pt_gpu *gpu, pt_u32 device, pt_u32 *ret_index)
 {
-    struct gpu_levels *own = gpu->levels;
+    struct pt_gpu_levels *own = gpu->levels;
     pt_u64 *slot = pt_map_at(&own->by_device, device);
     if (!*slot) {
         const struct pt_stage *stage = &gpu->profile->stages.items[gpu->devices.items[device]->stage];
         const pt_i64 life_ns = stage->end_ns > stage->start_ns ? stage->end_ns - stage->start_ns : 1;
-        struct gpu_level *level = pt_calloc(1, sizeof *level);
+        struct pt_gpu_level *level = pt_calloc(1, sizeof *level);
         level->device = device;
         level->start_ns = stage->start_ns;
-        level->bucket_ns = life_ns / GPU_MEMORY_BUCKETS + (life_ns % GPU_MEMORY_BUCKETS != 0);
+        level->bucket_ns = life_ns / PT_GPU_MEMORY_BUCKETS + (life_ns % PT_GPU_MEMORY_BUCKETS != 0);
         pt_vec_push(&own->levels, level);
         *slot = own->levels.n;
     }
@@ -33,22 +33,22 @@ struct gpu_level *pt_gpu_level_of(struct gpu *gpu, pt_u32 device, pt_u32 *ret_in
     return own->levels.items[*slot - 1];
 }
 
-struct gpu_level_bucket *pt_gpu_level_bucket(struct gpu_level *level, pt_i64 at_ns)
+struct pt_gpu_level_bucket *pt_gpu_level_bucket(struct pt_gpu_level *level, pt_i64 at_ns)
 {
     const pt_i64 wanted = at_ns > level->start_ns ? (at_ns - level->start_ns) / level->bucket_ns : 0;
     /* An allocation and the size that it reports are two events with the same time, in either order. */
     level->buckets[level->bucket].is_unsure |= level->unsure_pools && at_ns > level->pools_ns;
-    while (level->bucket < wanted && level->bucket + 1 < GPU_MEMORY_BUCKETS)
-        level->buckets[++level->bucket] = (struct gpu_level_bucket){.highest_bytes = level->level_bytes,
-                                                                    .pools_bytes = level->pools_bytes,
-                                                                    .pools_used_bytes = level->pools_used_bytes,
-                                                                    .is_unsure = level->unsure_pools > 0};
+    while (level->bucket < wanted && level->bucket + 1 < PT_GPU_MEMORY_BUCKETS)
+        level->buckets[++level->bucket] = (struct pt_gpu_level_bucket){.highest_bytes = level->level_bytes,
+                                                                       .pools_bytes = level->pools_bytes,
+                                                                       .pools_used_bytes = level->pools_used_bytes,
+                                                                       .is_unsure = level->unsure_pools > 0};
     return &level->buckets[level->bucket];
 }
 
-struct gpu_level_bucket *pt_gpu_level_change(struct gpu_level *level, pt_i64 at_ns, pt_i64 bytes)
+struct pt_gpu_level_bucket *pt_gpu_level_change(struct pt_gpu_level *level, pt_i64 at_ns, pt_i64 bytes)
 {
-    struct gpu_level_bucket *bucket = pt_gpu_level_bucket(level, at_ns);
+    struct pt_gpu_level_bucket *bucket = pt_gpu_level_bucket(level, at_ns);
     pt_gpu_add_bytes(&level->level_bytes, bytes);
     if (level->level_bytes > bucket->highest_bytes)
         bucket->highest_bytes = level->level_bytes;
@@ -61,21 +61,21 @@ struct gpu_level_bucket *pt_gpu_level_change(struct gpu_level *level, pt_i64 at_
     return bucket;
 }
 
-double pt_gpu_level_peak(const struct gpu *gpu, pt_u32 device)
+double pt_gpu_level_peak(const struct pt_gpu *gpu, pt_u32 device)
 {
     const pt_u64 *slot = gpu->levels ? pt_map_find(&gpu->levels->by_device, device) : NULL;
     return slot && *slot ? (double)gpu->levels->levels.items[*slot - 1]->peak_bytes : 0;
 }
 
-void pt_gpu_levels_end(struct gpu *gpu)
+void pt_gpu_levels_end(struct pt_gpu *gpu)
 {
     for (size_t i = 0; i < gpu->levels->levels.n; i++)
         pt_gpu_level_bucket(gpu->levels->levels.items[i], INT64_MAX / 2);
 }
 
-void pt_gpu_levels_free(struct gpu *gpu)
+void pt_gpu_levels_free(struct pt_gpu *gpu)
 {
-    struct gpu_levels *own = gpu->levels;
+    struct pt_gpu_levels *own = gpu->levels;
     if (!own)
         return;
     for (size_t i = 0; i < own->levels.n; i++)
@@ -89,24 +89,25 @@ void pt_gpu_levels_free(struct gpu *gpu)
 
 /* ---- pools ---- */
 
-struct gpu_pool *pt_gpu_pool_of(struct gpu *gpu, const struct pt_process *process, const char *name, pt_u32 device)
+struct pt_gpu_pool *pt_gpu_pool_of(struct pt_gpu *gpu, const struct pt_process *process, const char *name,
+                                   pt_u32 device)
 {
-    struct gpu_levels *own = gpu->levels;
+    struct pt_gpu_levels *own = gpu->levels;
     const pt_u64 key = pt_gpu_mix((uintptr_t)name, (pt_u64)process->index << 32 | device);
     const pt_u64 *known = name ? pt_map_find(&own->by_pool, key) : NULL;
     if (known)
         return &own->pools.items[*known - 1];
-    if (!name || own->pools.n >= GPU_MOST_POOLS)
+    if (!name || own->pools.n >= PT_GPU_MOST_POOLS)
         return NULL;
-    pt_vec_push(&own->pools, ((struct gpu_pool){.device = device, .process = process, .name = name}));
+    pt_vec_push(&own->pools, ((struct pt_gpu_pool){.device = device, .process = process, .name = name}));
     *pt_map_at(&own->by_pool, key) = own->pools.n;
     return &own->pools.items[own->pools.n - 1];
 }
 
 /* Of the pools of a device together, as of now. */
-static void count(struct gpu_level *level, struct gpu_pool *pool, pt_i64 at_ns, struct gpu_pool_now now)
+static void count(struct pt_gpu_level *level, struct pt_gpu_pool *pool, pt_i64 at_ns, struct pt_gpu_pool_now now)
 {
-    struct gpu_level_bucket *bucket = pt_gpu_level_bucket(level, at_ns);
+    struct pt_gpu_level_bucket *bucket = pt_gpu_level_bucket(level, at_ns);
     pt_gpu_add_bytes(&level->pools_bytes, now.bytes - pool->now.bytes);
     pt_gpu_add_bytes(&level->pools_used_bytes, now.used_bytes - pool->now.used_bytes);
     level->unsure_pools += now.is_unsure - pool->now.is_unsure;
@@ -118,17 +119,17 @@ static void count(struct gpu_level *level, struct gpu_pool *pool, pt_i64 at_ns, 
         bucket->pools_used_bytes = level->pools_used_bytes;
 }
 
-static void change(struct gpu *gpu, struct gpu_pool *pool, pt_i64 at_ns, pt_i64 bytes)
+static void change(struct pt_gpu *gpu, struct pt_gpu_pool *pool, pt_i64 at_ns, pt_i64 bytes)
 {
     pt_u32 index;
     const pt_i64 used = pool->level_bytes;
     if (pool->is_over)
         return;
     count(pt_gpu_level_of(gpu, pool->device, &index), pool, at_ns,
-          (struct gpu_pool_now){bytes, used > 0 ? used : 0, used < 0 || used > bytes});
+          (struct pt_gpu_pool_now){bytes, used > 0 ? used : 0, used < 0 || used > bytes});
 }
 
-void pt_gpu_pool_use(struct gpu *gpu, struct gpu_pool *pool, pt_i64 at_ns, pt_u64 bytes, bool is_release)
+void pt_gpu_pool_use(struct pt_gpu *gpu, struct pt_gpu_pool *pool, pt_i64 at_ns, pt_u64 bytes, bool is_release)
 {
     pool->allocations += !is_release;
     pool->releases += is_release;
@@ -138,7 +139,7 @@ void pt_gpu_pool_use(struct gpu *gpu, struct gpu_pool *pool, pt_i64 at_ns, pt_u6
     change(gpu, pool, at_ns, pool->now.bytes);
 }
 
-void pt_gpu_pool_told(struct gpu *gpu, struct gpu_pool *pool, const struct pt_event *event)
+void pt_gpu_pool_told(struct pt_gpu *gpu, struct pt_gpu_pool *pool, const struct pt_event *event)
 {
     enum { DESTROYED = 2, TRIMMED = 3 };
     const struct pt_ev_gpu_memory_pool *told = pt_event_as(event, gpu_memory_pool);
@@ -151,10 +152,10 @@ void pt_gpu_pool_told(struct gpu *gpu, struct gpu_pool *pool, const struct pt_ev
     change(gpu, pool, event->start_ns, event->tag == DESTROYED ? 0 : (pt_i64)(told->bytes & INT64_MAX));
 }
 
-void pt_gpu_pool_end(struct gpu_levels *own, struct gpu_pool *pool)
+void pt_gpu_pool_end(struct pt_gpu_levels *own, struct pt_gpu_pool *pool)
 {
     const pt_u64 *level = pt_map_find(&own->by_device, pool->device);
     pool->is_over = true;
     if (level && *level)
-        count(own->levels.items[*level - 1], pool, pool->process->end_ns, (struct gpu_pool_now){0});
+        count(own->levels.items[*level - 1], pool, pool->process->end_ns, (struct pt_gpu_pool_now){0});
 }

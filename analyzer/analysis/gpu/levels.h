@@ -8,12 +8,12 @@
 #include "state.h"
 
 enum {
-    GPU_MEMORY_BUCKETS = 120, /* of the life of a stage */
-    GPU_MOST_POOLS = 1024,
+    PT_GPU_MEMORY_BUCKETS = 120, /* of the life of a stage */
+    PT_GPU_MOST_POOLS = 1024,
 };
 
 /* How much of a device's memory is in use, of all kinds and processes. */
-struct gpu_level {
+struct pt_gpu_level {
     pt_u32 device; /* index; a device is of one stage */
     pt_i64 level_bytes, lowest_bytes, peak_bytes, peak_ns;
     pt_i64 start_ns, bucket_ns;
@@ -21,14 +21,14 @@ struct gpu_level {
     pt_u32 unsure_pools;
     pt_i64 pools_ns; /* since when that is so */
     pt_u32 bucket;
-    struct gpu_level_bucket {
+    struct pt_gpu_level_bucket {
         pt_i64 highest_bytes, pools_bytes, pools_used_bytes; /* the most at once */
         bool is_unsure;                                      /* how large the pools were, for a while */
         pt_u64 allocations, releases, allocated_bytes, released_bytes;
-    } buckets[GPU_MEMORY_BUCKETS];
+    } buckets[PT_GPU_MEMORY_BUCKETS];
 };
 
-struct gpu_pool {
+struct pt_gpu_pool {
     pt_u32 device;
     const struct pt_process *process;
     const char *name; /* its address */
@@ -36,42 +36,43 @@ struct gpu_pool {
     pt_i64 level_bytes, peak_bytes;
     bool is_told, is_over;
     pt_u64 size_bytes, used_bytes; /* the most that CUPTI told of it */
-    struct gpu_pool_now {          /* as it is counted in the level of its device */
+    struct pt_gpu_pool_now {       /* as it is counted in the level of its device */
         pt_i64 bytes, used_bytes;
         bool is_unsure;
     } now;
 };
 
-struct gpu_levels {
+struct pt_gpu_levels {
     struct {
-        PT_VEC(struct gpu_level *);
+        PT_VEC(struct pt_gpu_level *);
     } levels;
     struct {
-        PT_VEC(struct gpu_pool);
+        PT_VEC(struct pt_gpu_pool);
     } pools;
     struct pt_map by_device, by_pool;
 };
 
 /* Of a device; index + 1 goes to `ret_index`. */
-struct gpu_level *pt_gpu_level_of(struct gpu *gpu, pt_u32 device, pt_u32 *ret_index);
+struct pt_gpu_level *pt_gpu_level_of(struct pt_gpu *gpu, pt_u32 device, pt_u32 *ret_index);
 /* The bucket of the stage's time that an instant is in. */
-struct gpu_level_bucket *pt_gpu_level_bucket(struct gpu_level *level, pt_i64 at_ns);
+struct pt_gpu_level_bucket *pt_gpu_level_bucket(struct pt_gpu_level *level, pt_i64 at_ns);
 /* More or less of it. */
-struct gpu_level_bucket *pt_gpu_level_change(struct gpu_level *level, pt_i64 at_ns, pt_i64 bytes);
+struct pt_gpu_level_bucket *pt_gpu_level_change(struct pt_gpu_level *level, pt_i64 at_ns, pt_i64 bytes);
 /* The largest use of a device's memory at one time, in bytes; 0 = nothing was recorded. */
-double pt_gpu_level_peak(const struct gpu *gpu, pt_u32 device);
+double pt_gpu_level_peak(const struct pt_gpu *gpu, pt_u32 device);
 
-void pt_gpu_levels_end(struct gpu *gpu);
-void pt_gpu_levels_free(struct gpu *gpu);
+void pt_gpu_levels_end(struct pt_gpu *gpu);
+void pt_gpu_levels_free(struct pt_gpu *gpu);
 
 /* ---- pools ---- */
 
 /* NULL = of none, or there are too many. */
-struct gpu_pool *pt_gpu_pool_of(struct gpu *gpu, const struct pt_process *process, const char *name, pt_u32 device);
-void pt_gpu_pool_use(struct gpu *gpu, struct gpu_pool *pool, pt_i64 at_ns, pt_u64 bytes, bool is_release);
-void pt_gpu_pool_told(struct gpu *gpu, struct gpu_pool *pool, const struct pt_event *event);
+struct pt_gpu_pool *pt_gpu_pool_of(struct pt_gpu *gpu, const struct pt_process *process, const char *name,
+                                   pt_u32 device);
+void pt_gpu_pool_use(struct pt_gpu *gpu, struct pt_gpu_pool *pool, pt_i64 at_ns, pt_u64 bytes, bool is_release);
+void pt_gpu_pool_told(struct pt_gpu *gpu, struct pt_gpu_pool *pool, const struct pt_event *event);
 /* The process has ended. */
-void pt_gpu_pool_end(struct gpu_levels *own, struct gpu_pool *pool);
+void pt_gpu_pool_end(struct pt_gpu_levels *own, struct pt_gpu_pool *pool);
 
 /* A damaged record may have any size. */
 static inline void pt_gpu_add_bytes(pt_i64 *sum, pt_i64 bytes)

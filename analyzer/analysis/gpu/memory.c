@@ -28,7 +28,7 @@ struct place {
     bool is_known, is_on_device; /* on_device: not the host's, and not managed, which may be anywhere */
 };
 
-static struct place place_of(struct gpu *gpu, const struct pt_event *e)
+static struct place place_of(struct pt_gpu *gpu, const struct pt_event *e)
 {
     struct place place = {.text = pt_gpu_string(gpu, e->process, e->aux, false)};
     char *kind_at, *rest, text[256];
@@ -37,7 +37,7 @@ static struct place place_of(struct gpu *gpu, const struct pt_event *e)
         place.text = place.text ? place.text : "(unknown)";
         return place;
     }
-    const struct gpu_device *device = pt_gpu_device_at(gpu, e->process, number, &place.device);
+    const struct pt_gpu_device *device = pt_gpu_device_at(gpu, e->process, number, &place.device);
     const unsigned long kind = strtoul(++kind_at, &rest, 10);
     place.is_known = rest != kind_at && kind <= PT_CUDA_MEMORY_MANAGED_STATIC;
     place.is_on_device = place.is_known && (kind == PT_CUDA_MEMORY_DEVICE || kind == PT_CUDA_MEMORY_ARRAY ||
@@ -52,10 +52,10 @@ static struct place place_of(struct gpu *gpu, const struct pt_event *e)
 
 /* ---- processes that end ---- */
 
-static void take_back(struct gpu *gpu, struct gpu_holding *holding)
+static void take_back(struct pt_gpu *gpu, struct pt_gpu_holding *holding)
 {
-    struct gpu_memories *own = gpu->memory;
-    struct gpu_memory *memory = &own->places.items[holding->memory];
+    struct pt_gpu_memories *own = gpu->memory;
+    struct pt_gpu_memory *memory = &own->places.items[holding->memory];
     pt_gpu_add_bytes(&memory->level_bytes, -holding->bytes);
     pt_gpu_add_bytes(&memory->left_bytes, holding->bytes);
     if (holding->level)
@@ -66,14 +66,14 @@ static void take_back(struct gpu *gpu, struct gpu_holding *holding)
 }
 
 /* In the order of their ends; `but` still speaks. */
-static void end_processes(struct gpu *gpu, pt_i64 now_ns, const struct pt_process *but)
+static void end_processes(struct pt_gpu *gpu, pt_i64 now_ns, const struct pt_process *but)
 {
-    struct gpu_memories *own = gpu->memory;
+    struct pt_gpu_memories *own = gpu->memory;
     while (own->next_end_ns <= now_ns) {
-        struct gpu_holding *first = NULL;
+        struct pt_gpu_holding *first = NULL;
         pt_i64 next_ns = INT64_MAX;
         for (size_t i = 0; i < own->holdings.n; i++) {
-            struct gpu_holding *holding = &own->holdings.items[i];
+            struct pt_gpu_holding *holding = &own->holdings.items[i];
             if (holding->is_over || holding->process == but)
                 continue;
             if (holding->process->end_ns < next_ns) {
@@ -87,40 +87,40 @@ static void end_processes(struct gpu *gpu, pt_i64 now_ns, const struct pt_proces
     }
 }
 
-static struct gpu_holding *holding_of(struct gpu_memories *own, const struct pt_process *process, pt_u32 memory)
+static struct pt_gpu_holding *holding_of(struct pt_gpu_memories *own, const struct pt_process *process, pt_u32 memory)
 {
     const pt_u64 key = (pt_u64)process->index << 32 | memory;
     const pt_u64 *known = pt_map_find(&own->by_holding, key);
     if (known)
         return &own->holdings.items[*known - 1];
-    if (own->holdings.n >= GPU_MOST_HOLDINGS)
+    if (own->holdings.n >= PT_GPU_MOST_HOLDINGS)
         return NULL;
-    pt_vec_push(&own->holdings, ((struct gpu_holding){.process = process, .memory = memory}));
+    pt_vec_push(&own->holdings, ((struct pt_gpu_holding){.process = process, .memory = memory}));
     *pt_map_at(&own->by_holding, key) = own->holdings.n;
     return &own->holdings.items[own->holdings.n - 1];
 }
 
 /* ---- events ---- */
 
-static pt_u32 memory_of(struct gpu *gpu, pt_u32 stage, const char *place)
+static pt_u32 memory_of(struct pt_gpu *gpu, pt_u32 stage, const char *place)
 {
-    struct gpu_memories *own = gpu->memory;
+    struct pt_gpu_memories *own = gpu->memory;
     pt_u64 *slot = pt_map_at(&own->by_place, pt_gpu_mix((uintptr_t)place, stage));
     if (!*slot) {
-        pt_vec_push(&own->places, ((struct gpu_memory){.stage = stage, .place = place}));
+        pt_vec_push(&own->places, ((struct pt_gpu_memory){.stage = stage, .place = place}));
         *slot = own->places.n;
     }
     return (pt_u32)(*slot - 1);
 }
 
-static void change_device(struct gpu *gpu, const struct pt_event *e, const struct place *place,
-                          struct gpu_holding *holding, pt_i64 bytes)
+static void change_device(struct pt_gpu *gpu, const struct pt_event *e, const struct place *place,
+                          struct pt_gpu_holding *holding, pt_i64 bytes)
 {
     pt_u32 index;
-    struct gpu_level *level = pt_gpu_level_of(gpu, place->device, &index);
+    struct pt_gpu_level *level = pt_gpu_level_of(gpu, place->device, &index);
     if (holding)
         holding->level = index;
-    struct gpu_level_bucket *bucket = pt_gpu_level_change(level, e->start_ns, bytes);
+    struct pt_gpu_level_bucket *bucket = pt_gpu_level_change(level, e->start_ns, bytes);
     bucket->allocations += !e->tag;
     bucket->releases += e->tag != 0;
     bucket->allocated_bytes += e->tag ? 0 : (pt_u64)bytes;
@@ -128,13 +128,13 @@ static void change_device(struct gpu *gpu, const struct pt_event *e, const struc
 }
 
 /* Returns what the process has of that place, NULL = there are too many; whether it still speaks. */
-static bool change_place(struct gpu *gpu, const struct pt_event *e, const char *place, pt_i64 bytes, bool is_release,
-                         struct gpu_holding **ret_holding)
+static bool change_place(struct pt_gpu *gpu, const struct pt_event *e, const char *place, pt_i64 bytes, bool is_release,
+                         struct pt_gpu_holding **ret_holding)
 {
-    struct gpu_memories *own = gpu->memory;
+    struct pt_gpu_memories *own = gpu->memory;
     const pt_u32 index = memory_of(gpu, pt_gpu_stage_of(gpu, e->process), place);
-    struct gpu_memory *memory = &own->places.items[index];
-    struct gpu_holding *holding = *ret_holding = holding_of(own, e->process, index);
+    struct pt_gpu_memory *memory = &own->places.items[index];
+    struct pt_gpu_holding *holding = *ret_holding = holding_of(own, e->process, index);
     memory->releases += is_release;
     memory->allocations += !is_release;
     memory->allocated_bytes += is_release ? 0 : (pt_u64)bytes;
@@ -152,12 +152,12 @@ static bool change_place(struct gpu *gpu, const struct pt_event *e, const char *
     return true;
 }
 
-static void note_memory(struct gpu *gpu, const struct pt_event *e, const struct place *place)
+static void note_memory(struct pt_gpu *gpu, const struct pt_event *e, const struct place *place)
 {
     const pt_u64 size = pt_event_as(e, gpu_memory)->bytes & INT64_MAX;
     const pt_i64 bytes = e->tag ? -(pt_i64)size : (pt_i64)size;
-    struct gpu_pool *pool = pt_gpu_pool_of(gpu, e->process, place->pool, place->device);
-    struct gpu_holding *holding;
+    struct pt_gpu_pool *pool = pt_gpu_pool_of(gpu, e->process, place->pool, place->device);
+    struct pt_gpu_holding *holding;
     const bool is_alive = change_place(gpu, e, place->text, bytes, e->tag != 0, &holding);
     if (pool)
         pt_gpu_pool_use(gpu, pool, is_alive ? e->start_ns : e->process->end_ns, size, e->tag != 0);
@@ -167,7 +167,7 @@ static void note_memory(struct gpu *gpu, const struct pt_event *e, const struct 
         change_device(gpu, e, place, holding, bytes);
 }
 
-static void begin(struct gpu *gpu, const struct pt_event *e)
+static void begin(struct pt_gpu *gpu, const struct pt_event *e)
 {
     if (!gpu->memory) {
         gpu->memory = pt_calloc(1, sizeof *gpu->memory);
@@ -178,7 +178,7 @@ static void begin(struct gpu *gpu, const struct pt_event *e)
     end_processes(gpu, e->start_ns, e->process);
 }
 
-void pt_gpu_memory_event(struct gpu *gpu, const struct pt_event *e)
+void pt_gpu_memory_event(struct pt_gpu *gpu, const struct pt_event *e)
 {
     begin(gpu, e);
     const struct place place = place_of(gpu, e);
@@ -189,12 +189,12 @@ void pt_gpu_memory_event(struct gpu *gpu, const struct pt_event *e)
 }
 
 /* Releases name only the address. One that was not seen being allocated changes nothing. */
-void pt_gpu_memory_wrapped(struct gpu *gpu, const struct pt_event *e)
+void pt_gpu_memory_wrapped(struct pt_gpu *gpu, const struct pt_event *e)
 {
     enum { RELEASE = 1 };
     const struct pt_ev_cuda_memory *call = pt_event_as(e, cuda_memory);
     const pt_u32 kind = (pt_u32)e->tag >> 8;
-    struct gpu_holding *holding;
+    struct pt_gpu_holding *holding;
     if (e->result < 0 || !call->addr)
         return;
     begin(gpu, e);
@@ -214,18 +214,18 @@ void pt_gpu_memory_wrapped(struct gpu *gpu, const struct pt_event *e)
 
 /* ---- end ---- */
 
-void pt_gpu_memory_end(struct gpu *gpu)
+void pt_gpu_memory_end(struct pt_gpu *gpu)
 {
-    struct gpu_memories *own = gpu->memory;
+    struct pt_gpu_memories *own = gpu->memory;
     if (!own)
         return;
     end_processes(gpu, INT64_MAX - 1, NULL);
     pt_gpu_levels_end(gpu);
 }
 
-void pt_gpu_memory_free(struct gpu *gpu)
+void pt_gpu_memory_free(struct pt_gpu *gpu)
 {
-    struct gpu_memories *own = gpu->memory;
+    struct pt_gpu_memories *own = gpu->memory;
     pt_gpu_levels_free(gpu);
     if (!own)
         return;

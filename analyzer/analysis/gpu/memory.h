@@ -8,10 +8,10 @@
 #include "facts/block_map.h"
 #include "state.h"
 
-enum { GPU_MOST_HOLDINGS = 4096 }; /* processes times places */
+enum { PT_GPU_MOST_HOLDINGS = 4096 }; /* processes times places */
 
 /* A kind of memory of a device, or a pool. */
-struct gpu_memory {
+struct pt_gpu_memory {
     pt_u32 stage;
     const char *place;
     pt_u64 allocations, releases, allocated_bytes, peak_bytes;
@@ -20,19 +20,19 @@ struct gpu_memory {
 };
 
 /* What a process has allocated in a place: the driver frees it when the process ends. */
-struct gpu_holding {
+struct pt_gpu_holding {
     const struct pt_process *process;
     pt_u32 memory, level, pool; /* level, pool: index + 1; 0 = not of the device's own memory, of no pool */
     pt_i64 bytes;
     bool is_over;
 };
 
-struct gpu_memories {
+struct pt_gpu_memories {
     struct {
-        PT_VEC(struct gpu_memory);
+        PT_VEC(struct pt_gpu_memory);
     } places;
     struct {
-        PT_VEC(struct gpu_holding);
+        PT_VEC(struct pt_gpu_holding);
     } holdings;
     struct pt_map by_place, by_holding;
     pt_i64 next_end_ns; /* when the first process that has memory ends */
@@ -40,9 +40,9 @@ struct gpu_memories {
     struct pt_block_map blocks; /* by process and address: what wrappers saw being allocated */
 };
 
-void pt_gpu_memory_event(struct gpu *gpu, const struct pt_event *event);
+void pt_gpu_memory_event(struct pt_gpu *gpu, const struct pt_event *event);
 /* An allocation or release that a wrapper saw; its device is not known. */
-void pt_gpu_memory_wrapped(struct gpu *gpu, const struct pt_event *event);
-void pt_gpu_memory_end(struct gpu *gpu);
-void pt_gpu_memory_free(struct gpu *gpu);
+void pt_gpu_memory_wrapped(struct pt_gpu *gpu, const struct pt_event *event);
+void pt_gpu_memory_end(struct pt_gpu *gpu);
+void pt_gpu_memory_free(struct pt_gpu *gpu);
 #endif

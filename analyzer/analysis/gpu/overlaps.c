@@ -36,7 +36,7 @@ struct overlap_set {
     } members[MOST_AT_ONCE];
 };
 
-struct gpu_overlaps {
+struct pt_gpu_overlaps {
     struct overlap ranges[MOST_RANGES];
     pt_u32 next; /* slot to try first for a new one */
     pt_u32 open[MOST_OPEN], n_open;
@@ -44,13 +44,13 @@ struct gpu_overlaps {
     pt_u32 n_sets; /* ever made */
     struct pt_map by_name;
     struct {
-        PT_VEC(struct gpu_overlap_sum);
+        PT_VEC(struct pt_gpu_overlap_sum);
     } sums;
 };
 
-static pt_u32 sum_of(struct gpu *gpu, const struct pt_event *e)
+static pt_u32 sum_of(struct pt_gpu *gpu, const struct pt_event *e)
 {
-    struct gpu_overlaps *own = gpu->overlaps;
+    struct pt_gpu_overlaps *own = gpu->overlaps;
     const pt_u32 stage = pt_gpu_stage_of(gpu, e->process);
     bool is_step;
     const char *name =
@@ -58,18 +58,18 @@ static pt_u32 sum_of(struct gpu *gpu, const struct pt_event *e)
     name = name ? name : "(unknown)";
     pt_u64 *slot = pt_map_at(&own->by_name, pt_gpu_mix((uintptr_t)name, stage));
     if (!*slot) {
-        pt_vec_push(&own->sums, ((struct gpu_overlap_sum){.stage = stage, .name = name}));
+        pt_vec_push(&own->sums, ((struct pt_gpu_overlap_sum){.stage = stage, .name = name}));
         *slot = own->sums.n;
     }
     return (pt_u32)(*slot - 1);
 }
 
 /* No more work comes for it. */
-static void settle(struct gpu_overlaps *own, struct overlap *range)
+static void settle(struct pt_gpu_overlaps *own, struct overlap *range)
 {
     if (!range->thread)
         return;
-    struct gpu_overlap_sum *sum = &own->sums.items[range->sum];
+    struct pt_gpu_overlap_sum *sum = &own->sums.items[range->sum];
     sum->calls += !range->is_elsewhere;
     sum->elsewhere += range->is_elsewhere;
     sum->activities += range->is_elsewhere ? 0 : range->activities;
@@ -77,12 +77,12 @@ static void settle(struct gpu_overlaps *own, struct overlap *range)
     range->thread = NULL;
 }
 
-static void open_range(struct gpu *gpu, const struct pt_event *e)
+static void open_range(struct pt_gpu *gpu, const struct pt_event *e)
 {
     if (!gpu->overlaps)
         gpu->overlaps = pt_calloc(1, sizeof *gpu->overlaps);
-    struct gpu_overlaps *own = gpu->overlaps;
-    struct gpu_thread *thread = pt_gpu_thread_of(gpu, e->thread);
+    struct pt_gpu_overlaps *own = gpu->overlaps;
+    struct pt_gpu_thread *thread = pt_gpu_thread_of(gpu, e->thread);
     if (own->n_open == MOST_OPEN)
         return;
     while (own->ranges[own->next % MOST_RANGES].is_open)
@@ -101,9 +101,9 @@ static void open_range(struct gpu *gpu, const struct pt_event *e)
     thread->overlapping = 0;
 }
 
-static void close_range(struct gpu *gpu, const struct pt_event *e)
+static void close_range(struct pt_gpu *gpu, const struct pt_event *e)
 {
-    struct gpu_overlaps *own = gpu->overlaps;
+    struct pt_gpu_overlaps *own = gpu->overlaps;
     const pt_u64 id = pt_event_as(e, range_close)->id;
     pt_u32 i = own ? own->n_open : 0;
     while (i && (own->ranges[own->open[i - 1]].id != id || own->ranges[own->open[i - 1]].process != e->process))
@@ -111,7 +111,7 @@ static void close_range(struct gpu *gpu, const struct pt_event *e)
     if (!i)
         return;
     struct overlap *range = &own->ranges[own->open[i - 1]];
-    struct gpu_thread *thread = pt_gpu_thread_of(gpu, range->thread);
+    struct pt_gpu_thread *thread = pt_gpu_thread_of(gpu, range->thread);
     own->open[i - 1] = own->open[--own->n_open];
     range->is_open = false;
     range->is_elsewhere = range->thread != e->thread;
@@ -119,7 +119,7 @@ static void close_range(struct gpu *gpu, const struct pt_event *e)
     thread->overlapping = 0;
 }
 
-void pt_gpu_overlaps_event(struct gpu *gpu, const struct pt_event *e)
+void pt_gpu_overlaps_event(struct pt_gpu *gpu, const struct pt_event *e)
 {
     if (e->desc->row == PT_ROW_range_open)
         open_range(gpu, e);
@@ -127,10 +127,10 @@ void pt_gpu_overlaps_event(struct gpu *gpu, const struct pt_event *e)
         close_range(gpu, e);
 }
 
-pt_u32 pt_gpu_overlaps_of(struct gpu *gpu, const struct pt_thread *pt_thread)
+pt_u32 pt_gpu_overlaps_of(struct pt_gpu *gpu, const struct pt_thread *pt_thread)
 {
-    struct gpu_overlaps *own = gpu->overlaps;
-    struct gpu_thread *thread = pt_gpu_thread_of(gpu, pt_thread);
+    struct pt_gpu_overlaps *own = gpu->overlaps;
+    struct pt_gpu_thread *thread = pt_gpu_thread_of(gpu, pt_thread);
     if (!thread->n_overlapping)
         return 0;
     /* Other threads may have made so many sets since that this one is gone. */
@@ -149,9 +149,9 @@ pt_u32 pt_gpu_overlaps_of(struct gpu *gpu, const struct pt_thread *pt_thread)
     return thread->overlapping;
 }
 
-void pt_gpu_overlaps_work(struct gpu *gpu, const struct gpu_call *call, pt_i64 ns)
+void pt_gpu_overlaps_work(struct pt_gpu *gpu, const struct pt_gpu_call *call, pt_i64 ns)
 {
-    struct gpu_overlaps *own = gpu->overlaps;
+    struct pt_gpu_overlaps *own = gpu->overlaps;
     if (!call->overlapping || own->n_sets - call->overlapping >= MOST_SETS)
         return;
     const struct overlap_set *set = &own->sets[call->overlapping % MOST_SETS];
@@ -164,9 +164,9 @@ void pt_gpu_overlaps_work(struct gpu *gpu, const struct gpu_call *call, pt_i64 n
     }
 }
 
-const struct gpu_overlap_sum *pt_gpu_overlaps_sums(struct gpu *gpu, size_t *ret_n)
+const struct pt_gpu_overlap_sum *pt_gpu_overlaps_sums(struct pt_gpu *gpu, size_t *ret_n)
 {
-    struct gpu_overlaps *own = gpu->overlaps;
+    struct pt_gpu_overlaps *own = gpu->overlaps;
     *ret_n = 0;
     if (!own)
         return NULL;
@@ -176,7 +176,7 @@ const struct gpu_overlap_sum *pt_gpu_overlaps_sums(struct gpu *gpu, size_t *ret_
     return own->sums.items;
 }
 
-void pt_gpu_overlaps_free(struct gpu *gpu)
+void pt_gpu_overlaps_free(struct pt_gpu *gpu)
 {
     if (gpu->overlaps) {
         pt_map_fini(&gpu->overlaps->by_name);

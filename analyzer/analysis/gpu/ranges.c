@@ -14,47 +14,47 @@
 #include "proftrace/payloads.h"
 #include "overlaps.h"
 
-pt_u32 pt_gpu_node_of(const struct gpu *gpu, const struct pt_thread *thread)
+pt_u32 pt_gpu_node_of(const struct pt_gpu *gpu, const struct pt_thread *thread)
 {
-    const struct gpu_thread *own = pt_gpu_thread_of(gpu, thread);
-    const pt_u32 depth = own->depth < GPU_MOST_DEPTH ? own->depth : GPU_MOST_DEPTH;
+    const struct pt_gpu_thread *own = pt_gpu_thread_of(gpu, thread);
+    const pt_u32 depth = own->depth < PT_GPU_MOST_DEPTH ? own->depth : PT_GPU_MOST_DEPTH;
     return depth && own->nodes ? own->nodes[depth - 1] : 0;
 }
 
 /* PyTorch's backward pass is launched by autograd's threads, while the one that called backward() waits. */
-pt_u32 pt_gpu_node_helped(const struct gpu *gpu, const struct pt_thread *thread)
+pt_u32 pt_gpu_node_helped(const struct pt_gpu *gpu, const struct pt_thread *thread)
 {
-    const struct gpu_process *process = gpu->processes[thread->process->index];
-    const struct gpu_thread *own = pt_gpu_thread_of(gpu, thread);
+    const struct pt_gpu_process *process = gpu->processes[thread->process->index];
+    const struct pt_gpu_thread *own = pt_gpu_thread_of(gpu, thread);
     if (own->nodes || own->n_overlapping || !process || process->n_ranging != 1)
         return 0;
     return pt_gpu_node_of(gpu, &thread->process->threads[process->sum_ranging]);
 }
 
 /* A thread has opened its first range, or has closed its last one. */
-static void note_ranging(struct gpu *gpu, const struct pt_thread *thread, bool begins)
+static void note_ranging(struct pt_gpu *gpu, const struct pt_thread *thread, bool begins)
 {
-    struct gpu_process *process = pt_gpu_process_of(gpu, thread->process);
+    struct pt_gpu_process *process = pt_gpu_process_of(gpu, thread->process);
     process->n_ranging += begins ? 1u : -1u;
     process->sum_ranging += begins ? thread->index : -thread->index;
 }
 
-static pt_u32 node_at(struct gpu *gpu, pt_u32 stage, pt_u32 parent, const char *name)
+static pt_u32 node_at(struct pt_gpu *gpu, pt_u32 stage, pt_u32 parent, const char *name)
 {
     const pt_u64 key = pt_gpu_mix((uintptr_t)name, (pt_u64)stage << 32 | parent);
     const pt_u64 *known = pt_map_find(&gpu->by_node, key);
     if (known)
         return (pt_u32)*known;
-    if (gpu->nodes.n >= GPU_MOST_NODES)
+    if (gpu->nodes.n >= PT_GPU_MOST_NODES)
         return parent;
-    pt_vec_push(&gpu->nodes, ((struct gpu_node){.parent = parent, .stage = stage, .name = name}));
+    pt_vec_push(&gpu->nodes, ((struct pt_gpu_node){.parent = parent, .stage = stage, .name = name}));
     return (pt_u32)(*pt_map_at(&gpu->by_node, key) = gpu->nodes.n - 1);
 }
 
 /* ---- steps ---- */
 
 /* No more work comes for it. */
-static void end_step(struct gpu_process *process, const struct gpu_step *step)
+static void end_step(struct pt_gpu_process *process, const struct pt_gpu_step *step)
 {
     if (!step->number)
         return;
@@ -62,7 +62,7 @@ static void end_step(struct gpu_process *process, const struct gpu_step *step)
     pt_histogram_add(&process->pace->activities, step->activities);
 }
 
-static void time_step(struct gpu_stage *stage, struct gpu_pace *pace, const struct gpu_step *step, pt_i64 ns)
+static void time_step(struct pt_gpu_stage *stage, struct pt_gpu_pace *pace, const struct pt_gpu_step *step, pt_i64 ns)
 {
     if (!stage->step_durations) {
         stage->step_durations = pt_calloc(1, sizeof *stage->step_durations);
@@ -75,38 +75,38 @@ static void time_step(struct gpu_stage *stage, struct gpu_pace *pace, const stru
     pt_histogram_add(&pace->durations, (pt_u64)ns);
 }
 
-static void begin_step(struct gpu *gpu, const struct pt_event *e, bool is_by_name)
+static void begin_step(struct pt_gpu *gpu, const struct pt_event *e, bool is_by_name)
 {
-    struct gpu_process *process = pt_gpu_process_of(gpu, e->process);
+    struct pt_gpu_process *process = pt_gpu_process_of(gpu, e->process);
     if (!process->step)
         process->steps_by_name = is_by_name;
     if (process->steps_by_name != is_by_name)
         return;
     if (!process->pace)
         process->pace = pt_calloc(1, sizeof *process->pace);
-    const struct gpu_step *before = &process->steps[process->step % GPU_STEPS_KEPT];
+    const struct pt_gpu_step *before = &process->steps[process->step % PT_GPU_STEPS_KEPT];
     if (process->step && e->start_ns >= before->start_ns)
         time_step(&gpu->stages[pt_gpu_stage_of(gpu, e->process)], process->pace, before,
                   e->start_ns - before->start_ns);
     process->step++;
-    struct gpu_step *step = &process->steps[process->step % GPU_STEPS_KEPT];
+    struct pt_gpu_step *step = &process->steps[process->step % PT_GPU_STEPS_KEPT];
     end_step(process, step);
-    *step = (struct gpu_step){.start_ns = e->start_ns, .number = process->step};
+    *step = (struct pt_gpu_step){.start_ns = e->start_ns, .number = process->step};
 }
 
 /* ---- events ---- */
 
-static void open_range(struct gpu *gpu, const struct pt_event *e)
+static void open_range(struct pt_gpu *gpu, const struct pt_event *e)
 {
-    struct gpu_thread *thread = pt_gpu_thread_of(gpu, e->thread);
+    struct pt_gpu_thread *thread = pt_gpu_thread_of(gpu, e->thread);
     bool starts_step;
     const char *name = pt_gpu_range_name(gpu, e->process, pt_event_as(e, range_begin)->name, &starts_step);
     if (!thread->nodes)
-        thread->nodes = pt_calloc(GPU_MOST_DEPTH, sizeof *thread->nodes);
+        thread->nodes = pt_calloc(PT_GPU_MOST_DEPTH, sizeof *thread->nodes);
     const pt_u32 parent = pt_gpu_node_of(gpu, e->thread);
     const pt_u32 node = name ? node_at(gpu, pt_gpu_stage_of(gpu, e->process), parent, name) : parent;
     gpu->nodes.items[node].calls += node != parent;
-    if (thread->depth < GPU_MOST_DEPTH)
+    if (thread->depth < PT_GPU_MOST_DEPTH)
         thread->nodes[thread->depth] = node;
     if (!thread->depth++)
         note_ranging(gpu, e->thread, true);
@@ -114,9 +114,9 @@ static void open_range(struct gpu *gpu, const struct pt_event *e)
         begin_step(gpu, e, true);
 }
 
-void pt_gpu_ranges_event(struct gpu *gpu, const struct pt_event *e)
+void pt_gpu_ranges_event(struct pt_gpu *gpu, const struct pt_event *e)
 {
-    struct gpu_thread *thread = pt_gpu_thread_of(gpu, e->thread);
+    struct pt_gpu_thread *thread = pt_gpu_thread_of(gpu, e->thread);
     switch (e->desc->row) {
     case PT_ROW_range_begin:
         open_range(gpu, e);
@@ -134,49 +134,49 @@ void pt_gpu_ranges_event(struct gpu *gpu, const struct pt_event *e)
     }
 }
 
-void pt_gpu_ranges_work(struct gpu *gpu, const struct gpu_activity *work, const struct gpu_call *call)
+void pt_gpu_ranges_work(struct pt_gpu *gpu, const struct pt_gpu_activity *work, const struct pt_gpu_call *call)
 {
     const pt_i64 ns = work->end_ns - work->start_ns;
     if (!call)
         return;
-    struct gpu_node *node = &gpu->nodes.items[call->node];
+    struct pt_gpu_node *node = &gpu->nodes.items[call->node];
     node->gpu_ns += ns;
     node->activities++;
     gpu->nodes.items[call->helped].others_ns += ns;
     pt_gpu_overlaps_work(gpu, call, ns);
-    struct gpu_step *step = &pt_gpu_process_of(gpu, work->process)->steps[call->step % GPU_STEPS_KEPT];
+    struct pt_gpu_step *step = &pt_gpu_process_of(gpu, work->process)->steps[call->step % PT_GPU_STEPS_KEPT];
     if (!call->step || step->number != call->step)
         return;
     step->gpu_ns += ns;
     step->activities++;
 }
 
-void pt_gpu_ranges_end(struct gpu *gpu)
+void pt_gpu_ranges_end(struct pt_gpu *gpu)
 {
     const struct pt_session *session = gpu->profile->session;
     for (pt_u32 i = 0; i < session->n_processes; i++)
-        for (pt_u32 j = 0; j < GPU_STEPS_KEPT && gpu->processes[i]; j++)
+        for (pt_u32 j = 0; j < PT_GPU_STEPS_KEPT && gpu->processes[i]; j++)
             end_step(gpu->processes[i], &gpu->processes[i]->steps[j]);
 }
 
 /* ---- which range a thread was in, and when ---- */
 
-void pt_gpu_threads_turn(struct gpu *gpu, const struct pt_event *e)
+void pt_gpu_threads_turn(struct pt_gpu *gpu, const struct pt_event *e)
 {
-    struct gpu_thread *thread = pt_gpu_thread_of(gpu, e->thread);
+    struct pt_gpu_thread *thread = pt_gpu_thread_of(gpu, e->thread);
     const pt_u32 node = pt_gpu_node_of(gpu, e->thread);
-    const struct gpu_turn *last = thread->n_turns ? &thread->turns[(thread->n_turns - 1) % GPU_MOST_TURNS] : NULL;
+    const struct pt_gpu_turn *last = thread->n_turns ? &thread->turns[(thread->n_turns - 1) % PT_GPU_MOST_TURNS] : NULL;
     if (node == (last ? last->node : 0))
         return;
     if (!thread->turns)
-        thread->turns = pt_calloc(GPU_MOST_TURNS, sizeof *thread->turns);
-    thread->turns[thread->n_turns++ % GPU_MOST_TURNS] = (struct gpu_turn){e->start_ns, node};
+        thread->turns = pt_calloc(PT_GPU_MOST_TURNS, sizeof *thread->turns);
+    thread->turns[thread->n_turns++ % PT_GPU_MOST_TURNS] = (struct pt_gpu_turn){e->start_ns, node};
 }
 
 /* A thread that never had ranges works for the only one of its process that has. */
-static const struct gpu_thread *ranging_thread(const struct gpu *gpu, const struct pt_thread *thread)
+static const struct pt_gpu_thread *ranging_thread(const struct pt_gpu *gpu, const struct pt_thread *thread)
 {
-    const struct gpu_thread *found = pt_gpu_thread_of(gpu, thread);
+    const struct pt_gpu_thread *found = pt_gpu_thread_of(gpu, thread);
     const pt_u32 first = gpu->facts->ids.first[thread->process->index];
     for (pt_u32 i = 0; !found->turns && i < thread->process->n_threads; i++)
         if (gpu->threads[first + i].turns)
@@ -184,13 +184,13 @@ static const struct gpu_thread *ranging_thread(const struct gpu *gpu, const stru
     return found;
 }
 
-const char *pt_gpu_range_before(const struct gpu *gpu, const struct pt_thread *thread, pt_i64 end_ns,
+const char *pt_gpu_range_before(const struct pt_gpu *gpu, const struct pt_thread *thread, pt_i64 end_ns,
                                 pt_i64 *ret_start_ns)
 {
-    const struct gpu_thread *own = ranging_thread(gpu, thread);
+    const struct pt_gpu_thread *own = ranging_thread(gpu, thread);
     *ret_start_ns = INT64_MIN;
-    for (pt_u64 i = 0; i < own->n_turns && i < GPU_MOST_TURNS; i++) {
-        const struct gpu_turn *turn = &own->turns[(own->n_turns - 1 - i) % GPU_MOST_TURNS];
+    for (pt_u64 i = 0; i < own->n_turns && i < PT_GPU_MOST_TURNS; i++) {
+        const struct pt_gpu_turn *turn = &own->turns[(own->n_turns - 1 - i) % PT_GPU_MOST_TURNS];
         if (turn->start_ns >= end_ns)
             continue;
         *ret_start_ns = turn->start_ns;

@@ -15,19 +15,19 @@
 #include "tables_idle.h"
 #include "tables_work.h"
 
-static void set(struct gpu *gpu, pt_u32 stage, const char *name, struct pt_value value)
+static void set(struct pt_gpu *gpu, pt_u32 stage, const char *name, struct pt_value value)
 {
     pt_metrics_set(&gpu->profile->metrics, pt_scope_stage(stage), name, value);
 }
 
 /* ---- devices ---- */
 
-static void set_devices(struct gpu *gpu, pt_u32 stage)
+static void set_devices(struct pt_gpu *gpu, pt_u32 stage)
 {
     double busy_ns = 0, window_ns = 0, overlap_ns = 0, copies_ns = 0;
-    const struct gpu_device *idlest = NULL;
+    const struct pt_gpu_device *idlest = NULL;
     for (size_t i = 0; i < gpu->devices.n; i++) {
-        const struct gpu_device *device = gpu->devices.items[i];
+        const struct pt_gpu_device *device = gpu->devices.items[i];
         if (device->stage != stage || !device->is_used)
             continue;
         const double window = (double)(device->busy_end_ns - device->first_ns - device->unseen_ns),
@@ -57,18 +57,18 @@ static void set_devices(struct gpu *gpu, pt_u32 stage)
 
 /* ---- copies ---- */
 
-static bool is_pageable(const struct gpu_copies *copies)
+static bool is_pageable(const struct pt_gpu_copies *copies)
 {
-    return !(copies->kinds & GPU_IS_SET) && ((copies->kinds >> 8 & 0xff) == PT_CUDA_MEMORY_PAGEABLE ||
-                                             (copies->kinds & 0x7f) == PT_CUDA_MEMORY_PAGEABLE);
+    return !(copies->kinds & PT_GPU_IS_SET) && ((copies->kinds >> 8 & 0xff) == PT_CUDA_MEMORY_PAGEABLE ||
+                                                (copies->kinds & 0x7f) == PT_CUDA_MEMORY_PAGEABLE);
 }
 
-static void set_copies(struct gpu *gpu, pt_u32 stage)
+static void set_copies(struct pt_gpu *gpu, pt_u32 stage)
 {
-    const struct gpu_stage *own = &gpu->stages[stage];
+    const struct pt_gpu_stage *own = &gpu->stages[stage];
     double calls = 0, bytes = 0, device_ns = 0, api_ns = 0;
     for (size_t i = 0; i < gpu->copies.n; i++) {
-        const struct gpu_copies *copies = gpu->copies.items[i];
+        const struct pt_gpu_copies *copies = gpu->copies.items[i];
         if (gpu->devices.items[copies->device]->stage != stage || !is_pageable(copies))
             continue;
         calls += (double)copies->durations.count;
@@ -92,12 +92,12 @@ static void set_copies(struct gpu *gpu, pt_u32 stage)
 
 /* ---- launches ---- */
 
-static void set_launches(struct gpu *gpu, pt_u32 stage)
+static void set_launches(struct pt_gpu *gpu, pt_u32 stage)
 {
-    const struct gpu_stage *own = &gpu->stages[stage];
+    const struct pt_gpu_stage *own = &gpu->stages[stage];
     double kernels = 0, kernels_ns = 0, launches = 0, empty = 0;
     for (size_t i = 0; i < gpu->kernels.n; i++) {
-        const struct gpu_kernel *kernel = gpu->kernels.items[i];
+        const struct pt_gpu_kernel *kernel = gpu->kernels.items[i];
         if (gpu->devices.items[kernel->device]->stage != stage)
             continue;
         kernels += (double)kernel->durations.count;
@@ -122,11 +122,11 @@ static void set_launches(struct gpu *gpu, pt_u32 stage)
 
 /* What would be left of the idle time if launching took none: the code between launches goes away with them. What is
  * allocated and kept is no churn. */
-static void set_costs(struct gpu *gpu, pt_u32 stage)
+static void set_costs(struct pt_gpu *gpu, pt_u32 stage)
 {
     static const char *const around[] = {"gpu.idle.launch_s", "gpu.idle.host_code_s", "gpu.idle.python_s",
                                          "gpu.idle.native_s"};
-    const struct gpu_stage *own = &gpu->stages[stage];
+    const struct pt_gpu_stage *own = &gpu->stages[stage];
     const pt_u64 allocs = own->class_calls[PT_CUDA_ALLOC], frees = own->class_calls[PT_CUDA_FREE];
     double around_s = 0;
     for (size_t i = 0; i < sizeof around / sizeof *around; i++)
@@ -146,12 +146,12 @@ static void set_costs(struct gpu *gpu, pt_u32 stage)
 
 /* ---- memory ---- */
 
-static void set_memory(struct gpu *gpu, pt_u32 stage)
+static void set_memory(struct pt_gpu *gpu, pt_u32 stage)
 {
     const double sampled = pt_stage_number(gpu->profile, stage, "resource.gpu_mem_bytes.max");
     double most_percent = NAN, most_bytes = NAN, of_bytes = NAN;
     for (size_t i = 0; i < gpu->devices.n; i++) {
-        const struct gpu_device *device = gpu->devices.items[i];
+        const struct pt_gpu_device *device = gpu->devices.items[i];
         if (device->stage != stage || !device->memory_bytes)
             continue;
         /* What the sampler saw is of all devices: only with one it is this one's. */
@@ -172,13 +172,13 @@ static void set_memory(struct gpu *gpu, pt_u32 stage)
 /* ---- collectives ---- */
 
 /* The rank that waits least is the straggler. */
-static void set_collectives(struct gpu *gpu, pt_u32 stage)
+static void set_collectives(struct pt_gpu *gpu, pt_u32 stage)
 {
     const struct pt_session *session = gpu->profile->session;
     pt_i64 least_ns = INT64_MAX, most_ns = 0;
     pt_u32 ranks = 0, slowest = 0;
     for (pt_u32 i = 0; i < session->n_processes; i++) {
-        const struct gpu_process *own = gpu->processes[i];
+        const struct pt_gpu_process *own = gpu->processes[i];
         if (!own || !own->nccl_calls || pt_gpu_stage_of(gpu, session->processes[i]) != stage)
             continue;
         ranks++;
@@ -201,12 +201,12 @@ static void set_collectives(struct gpu *gpu, pt_u32 stage)
 
 /* ---- how complete ---- */
 
-static const char *joined_notes(struct gpu *gpu, pt_u32 stage)
+static const char *joined_notes(struct pt_gpu *gpu, pt_u32 stage)
 {
-    const struct gpu_stage *own = &gpu->stages[stage];
+    const struct pt_gpu_stage *own = &gpu->stages[stage];
     const char *all = NULL;
     for (pt_u32 i = 0; i < own->n_notes; i++) {
-        const struct gpu_note *note = &own->notes[i];
+        const struct pt_gpu_note *note = &own->notes[i];
         all = pt_metrics_format(&gpu->profile->metrics, "%s%s%s%s%s", all ? all : "", all ? "; " : "", note->before,
                                 note->reason, note->after);
     }
@@ -215,9 +215,9 @@ static const char *joined_notes(struct gpu *gpu, pt_u32 stage)
 
 /* The percentage of the work that was observed: of the records, those that are not lost; of the work launched while
  * the program had CUPTI for itself, nothing. NAN = not counted. */
-static double completeness_percent(const struct gpu *gpu, pt_u32 stage)
+static double completeness_percent(const struct pt_gpu *gpu, pt_u32 stage)
 {
-    const struct gpu_stage *own = &gpu->stages[stage];
+    const struct pt_gpu_stage *own = &gpu->stages[stage];
     double recorded = 0, work = 0;
     for (pt_u32 row = PT_ROW_gpu_kernel; row <= PT_ROW_gpu_memory; row++) {
         const double calls = (double)pt_profile_stage_row(gpu->profile, stage, row).calls;
@@ -231,9 +231,9 @@ static double completeness_percent(const struct gpu *gpu, pt_u32 stage)
     return own->unseen_work ? 100 * records * work / (work + (double)own->unseen_work) : NAN;
 }
 
-static void set_source(struct gpu *gpu, pt_u32 stage)
+static void set_source(struct pt_gpu *gpu, pt_u32 stage)
 {
-    const struct gpu_stage *own = &gpu->stages[stage];
+    const struct pt_gpu_stage *own = &gpu->stages[stage];
     const char *notes = joined_notes(gpu, stage);
     const bool has_records = pt_metrics_has(&gpu->profile->metrics, pt_scope_stage(stage), "gpu.busy_s");
     const bool by_cupti = own->has_cupti || has_records;
@@ -250,7 +250,7 @@ static void set_source(struct gpu *gpu, pt_u32 stage)
 }
 
 /* No process of the stage called CUDA, but a GPU was busy, or a program of the stage was built for GPUs. */
-static void set_sampled(struct gpu *gpu, pt_u32 stage)
+static void set_sampled(struct pt_gpu *gpu, pt_u32 stage)
 {
     const bool is_seen = pt_stage_number(gpu->profile, stage, "resource.gpu_util_percent.max") >= 5;
     const char *const reason = is_seen ? "no traced process of the stage used CUDA: the GPUs were only looked at from "
@@ -263,7 +263,7 @@ static void set_sampled(struct gpu *gpu, pt_u32 stage)
     set(gpu, stage, "gpu.completeness_percent", pt_unknown(reason));
 }
 
-void pt_gpu_results(struct gpu *gpu, pt_u32 stage)
+void pt_gpu_results(struct pt_gpu *gpu, pt_u32 stage)
 {
     if (!gpu->is_used || !gpu->stages[stage].is_used) {
         set_sampled(gpu, stage);

@@ -7,6 +7,6 @@
 
 #include "state.h"
 
-void pt_gpu_results(struct gpu *gpu, pt_u32 stage);
+void pt_gpu_results(struct pt_gpu *gpu, pt_u32 stage);
 
 #endif

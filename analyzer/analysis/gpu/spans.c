@@ -6,20 +6,20 @@
 #include "spans.h"
 
 /* By part, plus 1; 0 = the thread's own code. */
-static enum gpu_cause cause_of_part(pt_u32 part)
+static enum pt_gpu_cause cause_of_part(pt_u32 part)
 {
     static const pt_u8 causes[PT_PART__COUNT] = {
-        [PT_PART_gpu_wait] = GPU_CAUSE_synchronize + 1,  [PT_PART_copy] = GPU_CAUSE_copy + 1,
-        [PT_PART_file_read] = GPU_CAUSE_file_read + 1,   [PT_PART_file_write] = GPU_CAUSE_file_write + 1,
-        [PT_PART_file_meta] = GPU_CAUSE_file_meta + 1,   [PT_PART_network] = GPU_CAUSE_network + 1,
-        [PT_PART_data_wait] = GPU_CAUSE_data_wait + 1,   [PT_PART_lock] = GPU_CAUSE_lock + 1,
-        [PT_PART_gil_wait] = GPU_CAUSE_gil_wait + 1,     [PT_PART_sleep] = GPU_CAUSE_sleep + 1,
-        [PT_PART_child_wait] = GPU_CAUSE_child_wait + 1, [PT_PART_idle] = GPU_CAUSE_data_wait + 1,
+        [PT_PART_gpu_wait] = PT_GPU_CAUSE_synchronize + 1,  [PT_PART_copy] = PT_GPU_CAUSE_copy + 1,
+        [PT_PART_file_read] = PT_GPU_CAUSE_file_read + 1,   [PT_PART_file_write] = PT_GPU_CAUSE_file_write + 1,
+        [PT_PART_file_meta] = PT_GPU_CAUSE_file_meta + 1,   [PT_PART_network] = PT_GPU_CAUSE_network + 1,
+        [PT_PART_data_wait] = PT_GPU_CAUSE_data_wait + 1,   [PT_PART_lock] = PT_GPU_CAUSE_lock + 1,
+        [PT_PART_gil_wait] = PT_GPU_CAUSE_gil_wait + 1,     [PT_PART_sleep] = PT_GPU_CAUSE_sleep + 1,
+        [PT_PART_child_wait] = PT_GPU_CAUSE_child_wait + 1, [PT_PART_idle] = PT_GPU_CAUSE_data_wait + 1,
     };
-    return causes[part] ? (enum gpu_cause)(causes[part] - 1) : GPU_CAUSE_host_code;
+    return causes[part] ? (enum pt_gpu_cause)(causes[part] - 1) : PT_GPU_CAUSE_host_code;
 }
 
-static enum gpu_cause cause_of_call(enum pt_cuda_class class)
+static enum pt_gpu_cause cause_of_call(enum pt_cuda_class class)
 {
     switch (class) {
     case PT_CUDA_LAUNCH:
@@ -27,38 +27,38 @@ static enum gpu_cause cause_of_call(enum pt_cuda_class class)
     case PT_CUDA_COPY_ASYNC:
     case PT_CUDA_SET:
     case PT_CUDA_SET_ASYNC:
-        return GPU_CAUSE_launch;
+        return PT_GPU_CAUSE_launch;
     case PT_CUDA_COPY:
-        return GPU_CAUSE_copy;
+        return PT_GPU_CAUSE_copy;
     case PT_CUDA_SYNC:
-        return GPU_CAUSE_synchronize;
+        return PT_GPU_CAUSE_synchronize;
     case PT_CUDA_ALLOC:
-        return GPU_CAUSE_cuda_alloc;
+        return PT_GPU_CAUSE_cuda_alloc;
     case PT_CUDA_FREE:
-        return GPU_CAUSE_cuda_free;
+        return PT_GPU_CAUSE_cuda_free;
     case PT_CUDA_LOAD:
-        return GPU_CAUSE_module_load;
+        return PT_GPU_CAUSE_module_load;
     case PT_CUDA_CAPTURE:
     case PT_CUDA_OTHER:
     case PT_CUDA_CLASS__COUNT:
         break;
     }
-    return GPU_CAUSE_cuda_other;
+    return PT_GPU_CAUSE_cuda_other;
 }
 
-static enum gpu_cause cause_of_overhead(pt_u32 kind)
+static enum pt_gpu_cause cause_of_overhead(pt_u32 kind)
 {
     switch (kind) {
     case PT_CUDA_OVERHEAD_COMPILER:
     case PT_CUDA_OVERHEAD_MODULE_LOADING:
     case PT_CUDA_OVERHEAD_LAZY_LOADING:
-        return GPU_CAUSE_module_load;
+        return PT_GPU_CAUSE_module_load;
     case PT_CUDA_OVERHEAD_QUEUE_FULL:
-        return GPU_CAUSE_launch;
+        return PT_GPU_CAUSE_launch;
     case PT_CUDA_OVERHEAD_UVM:
-        return GPU_CAUSE_copy;
+        return PT_GPU_CAUSE_copy;
     default:
-        return GPU_CAUSE_tracing;
+        return PT_GPU_CAUSE_tracing;
     }
 }
 
@@ -80,13 +80,13 @@ static const char *name_of_overhead(pt_u32 kind)
     }
 }
 
-enum gpu_cause pt_gpu_span_cause(const struct pt_span *span)
+enum pt_gpu_cause pt_gpu_span_cause(const struct pt_span *span)
 {
     switch ((enum pt_span_kind)span->kind) {
     case PT_SPAN_MAP:
-        return GPU_CAUSE_heap;
+        return PT_GPU_CAUSE_heap;
     case PT_SPAN_START:
-        return GPU_CAUSE_process_start;
+        return PT_GPU_CAUSE_process_start;
     case PT_SPAN_CUDA:
         return cause_of_call((enum pt_cuda_class)span->class);
     case PT_SPAN_OVERHEAD:
@@ -98,7 +98,7 @@ enum gpu_cause pt_gpu_span_cause(const struct pt_span *span)
     return cause_of_part(span->part);
 }
 
-const char *pt_gpu_span_text(struct gpu *gpu, const struct pt_process *process, const struct pt_span *span)
+const char *pt_gpu_span_text(struct pt_gpu *gpu, const struct pt_process *process, const struct pt_span *span)
 {
     static const char passing_on[] = "passing data on"; /* a thread that waits for room in a pipe has data */
     switch ((enum pt_span_kind)span->kind) {

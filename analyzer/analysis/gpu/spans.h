@@ -7,8 +7,8 @@
 
 #include "state.h"
 
-enum gpu_cause pt_gpu_span_cause(const struct pt_span *span);
+enum pt_gpu_cause pt_gpu_span_cause(const struct pt_span *span);
 /* The file, function or host that it is about; NULL = none. */
-const char *pt_gpu_span_text(struct gpu *gpu, const struct pt_process *process, const struct pt_span *span);
+const char *pt_gpu_span_text(struct pt_gpu *gpu, const struct pt_process *process, const struct pt_span *span);
 
 #endif

@@ -12,13 +12,13 @@
 
 /* ---- names ---- */
 
-const char *pt_gpu_text(struct gpu *gpu, const char *text)
+const char *pt_gpu_text(struct pt_gpu *gpu, const char *text)
 {
-    return text && gpu->texts.n < GPU_MOST_TEXTS ? pt_intern_text(&gpu->texts, text) : NULL;
+    return text && gpu->texts.n < PT_GPU_MOST_TEXTS ? pt_intern_text(&gpu->texts, text) : NULL;
 }
 
 /* "/data/images-000042.jpg" becomes "/data/images-*.jpg": a thousand files of a data set are one place. */
-static const char *folded(struct gpu *gpu, const char *path)
+static const char *folded(struct pt_gpu *gpu, const char *path)
 {
     PT_AUTO(pt_str_fini) struct pt_str out = {0};
     for (; *path; path++)
@@ -29,7 +29,7 @@ static const char *folded(struct gpu *gpu, const char *path)
     return pt_gpu_text(gpu, pt_str_text(&out));
 }
 
-const char *pt_gpu_string(struct gpu *gpu, const struct pt_process *process, pt_u32 id, bool is_folded)
+const char *pt_gpu_string(struct pt_gpu *gpu, const struct pt_process *process, pt_u32 id, bool is_folded)
 {
     if (!id)
         return NULL;
@@ -38,7 +38,7 @@ const char *pt_gpu_string(struct gpu *gpu, const struct pt_process *process, pt_
         return (const char *)(uintptr_t)known;
     const char *text = pt_process_string(process, id);
     const char *kept = !text ? NULL : is_folded ? folded(gpu, text) : pt_gpu_text(gpu, text);
-    if (kept && gpu->texts_of_ids[is_folded].others.n < 4 * GPU_MOST_TEXTS)
+    if (kept && gpu->texts_of_ids[is_folded].others.n < 4 * PT_GPU_MOST_TEXTS)
         *pt_id_map_at(&gpu->texts_of_ids[is_folded], process->index, id) = (uintptr_t)kept;
     return kept;
 }
@@ -52,7 +52,7 @@ static bool is_step(const char *name)
            (!name[4] || ((name[4] == ' ' || name[4] == '_') && name[5] >= '0' && name[5] <= '9'));
 }
 
-const char *pt_gpu_range_name(struct gpu *gpu, const struct pt_process *process, pt_u32 id, bool *ret_is_step)
+const char *pt_gpu_range_name(struct pt_gpu *gpu, const struct pt_process *process, pt_u32 id, bool *ret_is_step)
 {
     const char *raw = pt_process_string(process, id);
     *ret_is_step = raw && is_step(raw);
@@ -62,9 +62,9 @@ const char *pt_gpu_range_name(struct gpu *gpu, const struct pt_process *process,
 
 /* ---- processes ---- */
 
-struct gpu_process *pt_gpu_process_of(struct gpu *gpu, const struct pt_process *process)
+struct pt_gpu_process *pt_gpu_process_of(struct pt_gpu *gpu, const struct pt_process *process)
 {
-    struct gpu_process **slot = &gpu->processes[process->index];
+    struct pt_gpu_process **slot = &gpu->processes[process->index];
     if (!*slot) {
         *slot = pt_calloc(1, sizeof **slot);
         (*slot)->yielded_ns = -1;
@@ -75,7 +75,7 @@ struct gpu_process *pt_gpu_process_of(struct gpu *gpu, const struct pt_process *
 /* ---- devices ---- */
 
 /* Processes that see one device each call all of them 0. */
-static pt_u32 free_number(const struct gpu *gpu, pt_u32 stage, pt_u32 number)
+static pt_u32 free_number(const struct pt_gpu *gpu, pt_u32 stage, pt_u32 number)
 {
     for (size_t i = 0; i < gpu->devices.n; i++)
         if (gpu->devices.items[i]->stage == stage && gpu->devices.items[i]->number == number) {
@@ -85,16 +85,17 @@ static pt_u32 free_number(const struct gpu *gpu, pt_u32 stage, pt_u32 number)
     return number;
 }
 
-struct gpu_device *pt_gpu_device_at(struct gpu *gpu, const struct pt_process *process, pt_u32 number, pt_u32 *ret_index)
+struct pt_gpu_device *pt_gpu_device_at(struct pt_gpu *gpu, const struct pt_process *process, pt_u32 number,
+                                       pt_u32 *ret_index)
 {
     const pt_u32 stage = pt_gpu_stage_of(gpu, process);
     const pt_u64 *id = pt_map_find(&gpu->device_ids, (pt_u64)process->index << 32 | number);
     pt_u64 key = pt_gpu_mix(stage, id ? *id : number);
-    if (gpu->devices.n >= GPU_MOST_DEVICES && !pt_map_find(&gpu->by_device, key))
+    if (gpu->devices.n >= PT_GPU_MOST_DEVICES && !pt_map_find(&gpu->by_device, key))
         key = pt_gpu_mix(stage, ~0ull);
     pt_u64 *slot = pt_map_at(&gpu->by_device, key);
     if (!*slot) {
-        struct gpu_device *device = pt_calloc(1, sizeof *device);
+        struct pt_gpu_device *device = pt_calloc(1, sizeof *device);
         device->stage = stage;
         device->number = free_number(gpu, stage, number);
         pt_vec_push(&gpu->devices, device);
@@ -107,27 +108,27 @@ struct gpu_device *pt_gpu_device_at(struct gpu *gpu, const struct pt_process *pr
 
 /* Events before its description have made a device without an id: it is the same one, unless it got another id
  * since. */
-struct gpu_device *pt_gpu_device_named(struct gpu *gpu, const struct pt_process *process, pt_u32 number,
-                                       const char *uuid)
+struct pt_gpu_device *pt_gpu_device_named(struct pt_gpu *gpu, const struct pt_process *process, pt_u32 number,
+                                          const char *uuid)
 {
     const pt_u32 stage = pt_gpu_stage_of(gpu, process);
-    if (uuid && gpu->device_ids.n < GPU_MOST_TEXTS) {
+    if (uuid && gpu->device_ids.n < PT_GPU_MOST_TEXTS) {
         const pt_u64 *unnamed = pt_map_find(&gpu->by_device, pt_gpu_mix(stage, number));
         const pt_u64 slot = unnamed && *unnamed && !gpu->devices.items[*unnamed - 1]->is_named ? *unnamed : 0;
         *pt_map_at(&gpu->device_ids, (pt_u64)process->index << 32 | number) = (uintptr_t)uuid;
         if (slot && !pt_map_find(&gpu->by_device, pt_gpu_mix(stage, (uintptr_t)uuid)))
             *pt_map_at(&gpu->by_device, pt_gpu_mix(stage, (uintptr_t)uuid)) = slot;
     }
-    struct gpu_device *device = pt_gpu_device_at(gpu, process, number, NULL);
+    struct pt_gpu_device *device = pt_gpu_device_at(gpu, process, number, NULL);
     device->is_named = uuid != NULL;
     return device;
 }
 
 /* ---- places ---- */
 
-pt_u32 pt_gpu_place_at(struct gpu *gpu, const struct gpu_place *wanted)
+pt_u32 pt_gpu_place_at(struct pt_gpu *gpu, const struct pt_gpu_place *wanted)
 {
-    struct gpu_place place = *wanted;
+    struct pt_gpu_place place = *wanted;
     for (;;) {
         const pt_u64 what = (pt_u64)place.device << 16 | (pt_u64)place.cause << 8 | place.inner;
         const pt_u64 who = (pt_u64)place.who << 32 | place.tid;
@@ -136,7 +137,7 @@ pt_u32 pt_gpu_place_at(struct gpu *gpu, const struct gpu_place *wanted)
         const pt_u64 *known = pt_map_find(&gpu->by_place, key);
         if (known)
             return (pt_u32)*known - 1;
-        if (gpu->places.n < GPU_MOST_PLACES || (!place.text && !place.process && !place.who)) {
+        if (gpu->places.n < PT_GPU_MOST_PLACES || (!place.text && !place.process && !place.who)) {
             pt_vec_push(&gpu->places, place);
             *pt_map_at(&gpu->by_place, key) = gpu->places.n;
             return (pt_u32)gpu->places.n - 1;

@@ -18,45 +18,45 @@
 #include "causes.h"
 
 enum {
-    GPU_MOST_TURNS = 1024,   /* per thread: ranges that were opened or closed */
-    GPU_MOST_CALLS = 65536,  /* per process: launches that work may be joined to */
-    GPU_ALL_CALLS = 1 << 21, /* of all processes */
-    GPU_MOST_PENDING = 4096, /* records that wait for their call */
-    GPU_MOST_GAPS = 1024,    /* per device: those that a later record may still shorten */
-    GPU_MOST_PLACES = 8192,  /* rows of the table of places */
-    GPU_MOST_TEXTS = 65536,  /* distinct names */
-    GPU_MOST_KERNELS = 4096, /* distinct names of kernels by device and stage */
-    GPU_MOST_DEVICES = 1024, /* by stage */
-    GPU_MOST_STREAMS = 1024, /* by stage */
-    GPU_MOST_NODES = 4096,   /* of the tree of ranges */
-    GPU_MOST_DEPTH = 64,     /* of open ranges */
-    GPU_MOST_YIELDS = 64,    /* per process */
-    GPU_QUEUE_ENDS = 1024,   /* per stream: CUDA's queues hold as many */
-    GPU_STEPS_KEPT = 64,     /* per process: work comes after the step that launched it */
-    GPU_COPY_GROUPS = 512,   /* kinds of copies by stage and device */
-    GPU_SIZE_CLASSES = 6,
-    GPU_MOST_SUMS = 2048, /* functions, kinds of synchronisation and overhead */
-    GPU_MOST_NOTES = 8,
+    PT_GPU_MOST_TURNS = 1024,   /* per thread: ranges that were opened or closed */
+    PT_GPU_MOST_CALLS = 65536,  /* per process: launches that work may be joined to */
+    PT_GPU_ALL_CALLS = 1 << 21, /* of all processes */
+    PT_GPU_MOST_PENDING = 4096, /* records that wait for their call */
+    PT_GPU_MOST_GAPS = 1024,    /* per device: those that a later record may still shorten */
+    PT_GPU_MOST_PLACES = 8192,  /* rows of the table of places */
+    PT_GPU_MOST_TEXTS = 65536,  /* distinct names */
+    PT_GPU_MOST_KERNELS = 4096, /* distinct names of kernels by device and stage */
+    PT_GPU_MOST_DEVICES = 1024, /* by stage */
+    PT_GPU_MOST_STREAMS = 1024, /* by stage */
+    PT_GPU_MOST_NODES = 4096,   /* of the tree of ranges */
+    PT_GPU_MOST_DEPTH = 64,     /* of open ranges */
+    PT_GPU_MOST_YIELDS = 64,    /* per process */
+    PT_GPU_QUEUE_ENDS = 1024,   /* per stream: CUDA's queues hold as many */
+    PT_GPU_STEPS_KEPT = 64,     /* per process: work comes after the step that launched it */
+    PT_GPU_COPY_GROUPS = 512,   /* kinds of copies by stage and device */
+    PT_GPU_SIZE_CLASSES = 6,
+    PT_GPU_MOST_SUMS = 2048, /* functions, kinds of synchronisation and overhead */
+    PT_GPU_MOST_NOTES = 8,
 };
 
 /* ---- threads ---- */
 
-struct gpu_turn { /* from when on a range was the innermost one */
+struct pt_gpu_turn { /* from when on a range was the innermost one */
     pt_i64 start_ns;
     pt_u32 node;
 };
 
-struct gpu_thread {
-    pt_u32 *nodes; /* GPU_MOST_DEPTH open ranges; NULL = never any */
+struct pt_gpu_thread {
+    pt_u32 *nodes; /* PT_GPU_MOST_DEPTH open ranges; NULL = never any */
     pt_u32 depth;
-    struct gpu_turn *turns; /* ring of GPU_MOST_TURNS; NULL = never any */
+    struct pt_gpu_turn *turns; /* ring of PT_GPU_MOST_TURNS; NULL = never any */
     pt_u64 n_turns;
     pt_u32 n_overlapping, overlapping; /* open ranges that may overlap others; the set of them, 0 = not made yet */
 };
 
 /* ---- processes ---- */
 
-struct gpu_call {
+struct pt_gpu_call {
     pt_i64 start_ns, end_ns;
     const struct pt_thread *thread;
     const char *name;
@@ -67,40 +67,40 @@ struct gpu_call {
     pt_u8 class;
 };
 
-struct gpu_step {
+struct pt_gpu_step {
     pt_i64 start_ns, gpu_ns;
     pt_u32 number, activities;
 };
 
-struct gpu_pace {
+struct pt_gpu_pace {
     pt_i64 first_ns, slowest_at_ns;
     struct pt_histogram durations, gpu, activities;
 };
 
-struct gpu_process {
-    struct gpu_call *calls; /* by correlation */
-    pt_u32 n_slots;         /* a power of two */
+struct pt_gpu_process {
+    struct pt_gpu_call *calls; /* by correlation */
+    pt_u32 n_slots;            /* a power of two */
     pt_u64 n_calls;
     pt_i64 yielded_ns; /* since then; -1 = it is not */
     struct {
         pt_i64 start_ns, end_ns;
-    } yields[GPU_MOST_YIELDS];
+    } yields[PT_GPU_MOST_YIELDS];
     pt_u32 n_yields, n_forgotten_yields;
     pt_u32 step;                   /* number of the step that runs; 0 = none yet */
     bool steps_by_name;            /* by ranges; else by events */
     bool is_recording;             /* by CUPTI */
     pt_u32 n_ranging, sum_ranging; /* threads with open ranges; their indexes: of one, its */
-    struct gpu_step steps[GPU_STEPS_KEPT];
-    struct gpu_pace *pace; /* NULL = it has no steps */
+    struct pt_gpu_step steps[PT_GPU_STEPS_KEPT];
+    struct pt_gpu_pace *pace; /* NULL = it has no steps */
     pt_u64 nccl_calls;
     pt_i64 nccl_ns;
 };
 
 /* ---- devices ---- */
 
-struct gpu_place {                    /* a cause and where */
+struct pt_gpu_place {                 /* a cause and where */
     pt_u32 device;                    /* index */
-    pt_u8 cause, inner;               /* inner: what the blocker did; GPU_CAUSE__COUNT = it was not followed */
+    pt_u8 cause, inner;               /* inner: what the blocker did; PT_GPU_CAUSE__COUNT = it was not followed */
     const struct pt_process *process; /* whose thread it was */
     pt_u32 who, tid;
     const char *text;
@@ -108,57 +108,57 @@ struct gpu_place {                    /* a cause and where */
     pt_u64 gaps;
 };
 
-struct gpu_gap {
+struct pt_gpu_gap {
     pt_i64 start_ns, end_ns;
     pt_i64 unseen_ns; /* of it, while the program had CUPTI for itself */
     size_t first_piece;
 };
 
-struct gpu_piece {
+struct pt_gpu_piece {
     pt_u32 place;
     pt_i64 ns;
 };
 
-struct gpu_device {
+struct pt_gpu_device {
     pt_u32 stage, number; /* number: that of its process, unless another device of the stage has it */
     const char *name;
     pt_u64 memory_bytes;
     bool is_used, is_named; /* named: by an id that other processes know it by, too */
     pt_i64 first_ns, busy_end_ns;
     struct pt_time_union kernels, copies, compute; /* compute: kernels but those of NCCL */
-    struct gpu_launches *launches;                 /* NULL = the launch of no kernel is known */
+    struct pt_gpu_launches *launches;              /* NULL = the launch of no kernel is known */
     pt_u64 n_kernels, n_copies, n_sets;
     pt_i64 idle_ns, unseen_ns;
-    pt_i64 large_ns, longest_ns, longest_at_ns; /* gaps of GPU_LARGE_GAP_NS and more */
+    pt_i64 large_ns, longest_ns, longest_at_ns; /* gaps of PT_GPU_LARGE_GAP_NS and more */
     pt_u64 n_large, n_gaps;
-    pt_u64 gaps_of[GPU_CAUSE__COUNT]; /* gaps that have the cause */
+    pt_u64 gaps_of[PT_GPU_CAUSE__COUNT]; /* gaps that have the cause */
     struct {
-        PT_VEC(struct gpu_gap);
+        PT_VEC(struct pt_gpu_gap);
     } gaps; /* the last ones */
     struct {
-        PT_VEC(struct gpu_piece);
+        PT_VEC(struct pt_gpu_piece);
     } pieces; /* of these gaps */
 };
-#define GPU_LARGE_GAP_NS 100000000
+#define PT_GPU_LARGE_GAP_NS 100000000
 
 /* The way of kernels from the call that launches them: in the call, in the queue, on the GPU. */
-struct gpu_launches {
+struct pt_gpu_launches {
     struct pt_histogram call, queue, run;
 };
 
-struct gpu_stream {
+struct pt_gpu_stream {
     pt_u32 device;
     const char *name; /* context/stream */
     const struct pt_process *process;
     struct pt_time_union busy;
     pt_i64 first_ns, last_ns;
     pt_u64 activities;
-    pt_i64 ends_ns[GPU_QUEUE_ENDS];
+    pt_i64 ends_ns[PT_GPU_QUEUE_ENDS];
     pt_u64 n_ends;
     pt_u64 launches, depth_sum, depth_most, launched_empty;
 };
 
-struct gpu_kernel {
+struct pt_gpu_kernel {
     pt_u32 device;
     const char *name;
     pt_u32 variants;
@@ -167,7 +167,7 @@ struct gpu_kernel {
     struct pt_histogram durations;
 };
 
-struct gpu_copies {
+struct pt_gpu_copies {
     pt_u32 device;
     pt_u32 kinds; /* gpu_copy's tag; a set has bit 30 */
     pt_u64 bytes;
@@ -176,26 +176,26 @@ struct gpu_copies {
     struct {
         pt_u64 calls, bytes;
         pt_i64 ns;
-    } sizes[GPU_SIZE_CLASSES];
+    } sizes[PT_GPU_SIZE_CLASSES];
 };
-#define GPU_IS_SET 0x40000000u
+#define PT_GPU_IS_SET 0x40000000u
 
-enum gpu_sum_kind { GPU_SUM_CALL, GPU_SUM_SYNC, GPU_SUM_OVERHEAD, GPU_SUM_WRAPPED };
-struct gpu_summed {
+enum pt_gpu_sum_kind { PT_GPU_SUM_CALL, PT_GPU_SUM_SYNC, PT_GPU_SUM_OVERHEAD, PT_GPU_SUM_WRAPPED };
+struct pt_gpu_summed {
     pt_u32 stage;
-    enum gpu_sum_kind what;
+    enum pt_gpu_sum_kind what;
     const char *name;
     pt_u32 kind; /* class of a call, kind of the others */
 };
 
 /* Calls of a function, synchronisations and overheads of a kind. */
-struct gpu_sum {
-    struct gpu_summed of;
+struct pt_gpu_sum {
+    struct pt_gpu_summed of;
     pt_u64 errors;
     struct pt_histogram durations;
 };
 
-struct gpu_node { /* of the tree of ranges */
+struct pt_gpu_node { /* of the tree of ranges */
     pt_u32 parent, stage;
     const char *name;
     pt_u64 calls, activities;
@@ -204,16 +204,16 @@ struct gpu_node { /* of the tree of ranges */
 
 /* ---- the whole ---- */
 
-struct gpu_stage {
+struct pt_gpu_stage {
     bool is_used;
     pt_u64 seen, lost, invalid;
     pt_u64 unseen_work; /* that wrappers saw being launched while the program had CUPTI for itself */
     pt_i64 yielded_ns;
     bool has_cupti, has_wrapped, has_off;
     bool is_cut; /* the last work of a process may be missing; how much is not known */
-    struct gpu_note {
+    struct pt_gpu_note {
         const char *before, *reason, *after; /* reason: of gpu->texts; "" = the rest says it */
-    } notes[GPU_MOST_NOTES];
+    } notes[PT_GPU_MOST_NOTES];
     pt_u32 n_notes;
     pt_i64 class_ns[PT_CUDA_CLASS__COUNT];
     pt_u64 class_calls[PT_CUDA_CLASS__COUNT];
@@ -222,7 +222,7 @@ struct gpu_stage {
 };
 
 /* A record of work, kept until its call is known. */
-struct gpu_activity {
+struct pt_gpu_activity {
     pt_u16 row;
     pt_i32 tag;
     pt_u32 correlation, queue, name, config;
@@ -231,48 +231,48 @@ struct gpu_activity {
     pt_i64 start_ns, end_ns;
 };
 
-struct gpu {
+struct pt_gpu {
     struct pt_profile *profile;
     struct pt_facts *facts;
     bool is_used;
     pt_i64 now_ns;
-    struct gpu_stage *stages;
-    struct gpu_thread *threads;
-    pt_i64 busy_end_ns;             /* of the device that ended last */
-    struct gpu_process **processes; /* by index; NULL = none of its events came */
-    pt_u64 n_calls;                 /* slots of all processes */
-    struct pt_map by_channel;       /* name -> struct gpu_channel */
-    struct gpu_activity *pending;   /* ring of GPU_MOST_PENDING */
+    struct pt_gpu_stage *stages;
+    struct pt_gpu_thread *threads;
+    pt_i64 busy_end_ns;                /* of the device that ended last */
+    struct pt_gpu_process **processes; /* by index; NULL = none of its events came */
+    pt_u64 n_calls;                    /* slots of all processes */
+    struct pt_map by_channel;          /* name -> struct gpu_channel */
+    struct pt_gpu_activity *pending;   /* ring of PT_GPU_MOST_PENDING */
     pt_u64 n_pending_in, n_pending_out;
     struct {
-        PT_VEC(struct gpu_device *);
+        PT_VEC(struct pt_gpu_device *);
     } devices;
     struct {
-        PT_VEC(struct gpu_stream *);
+        PT_VEC(struct pt_gpu_stream *);
     } streams;
     struct {
-        PT_VEC(struct gpu_kernel *);
+        PT_VEC(struct pt_gpu_kernel *);
     } kernels;
     struct {
-        PT_VEC(struct gpu_copies *);
+        PT_VEC(struct pt_gpu_copies *);
     } copies;
-    struct gpu_memories *memory; /* gpu/memory.c; NULL = nothing was said of memory */
-    struct gpu_levels *levels;   /* gpu/levels.c */
+    struct pt_gpu_memories *memory; /* gpu/memory.c; NULL = nothing was said of memory */
+    struct pt_gpu_levels *levels;   /* gpu/levels.c */
     struct {
-        PT_VEC(struct gpu_sum *);
+        PT_VEC(struct pt_gpu_sum *);
     } sums;
     struct {
-        PT_VEC(struct gpu_place);
+        PT_VEC(struct pt_gpu_place);
     } places;
     struct {
-        PT_VEC(struct gpu_node);
-    } nodes;                       /* 0 = no range */
-    struct gpu_overlaps *overlaps; /* gpu/overlaps.c */
-    struct pt_map device_ids;      /* process, number -> hash of what identifies the device */
+        PT_VEC(struct pt_gpu_node);
+    } nodes;                          /* 0 = no range */
+    struct pt_gpu_overlaps *overlaps; /* gpu/overlaps.c */
+    struct pt_map device_ids;         /* process, number -> hash of what identifies the device */
     struct pt_map by_device, by_stream, by_queue, by_kernel, by_variant, by_copies, by_sum, by_place, by_node;
     struct pt_id_map texts_of_ids[2]; /* process, string id -> text; folded */
     struct pt_intern texts;
-    struct gpu_host **hosts; /* the CPU profile, by stage: gpu/host.c */
+    struct pt_gpu_host **hosts; /* the CPU profile, by stage: gpu/host.c */
 };
 
 static inline pt_u64 pt_gpu_mix(pt_u64 a, pt_u64 b)
@@ -282,25 +282,25 @@ static inline pt_u64 pt_gpu_mix(pt_u64 a, pt_u64 b)
     return x * 0xc4ceb9fe1a85ec53ull ^ x >> 29;
 }
 
-const char *pt_gpu_text(struct gpu *gpu, const char *text); /* interned; NULL beyond the limit */
+const char *pt_gpu_text(struct pt_gpu *gpu, const char *text); /* interned; NULL beyond the limit */
 /* The text of a string id of a process; folded: numbers in it become "*". */
-const char *pt_gpu_string(struct gpu *gpu, const struct pt_process *process, pt_u32 id, bool is_folded);
+const char *pt_gpu_string(struct pt_gpu *gpu, const struct pt_process *process, pt_u32 id, bool is_folded);
 /* What a range is called in tables: numbers of steps are left out. */
-const char *pt_gpu_range_name(struct gpu *gpu, const struct pt_process *process, pt_u32 id, bool *ret_is_step);
-struct gpu_process *pt_gpu_process_of(struct gpu *gpu, const struct pt_process *process);
-struct gpu_device *pt_gpu_device_at(struct gpu *gpu, const struct pt_process *process, pt_u32 number,
-                                    pt_u32 *ret_index);
+const char *pt_gpu_range_name(struct pt_gpu *gpu, const struct pt_process *process, pt_u32 id, bool *ret_is_step);
+struct pt_gpu_process *pt_gpu_process_of(struct pt_gpu *gpu, const struct pt_process *process);
+struct pt_gpu_device *pt_gpu_device_at(struct pt_gpu *gpu, const struct pt_process *process, pt_u32 number,
+                                       pt_u32 *ret_index);
 /* From now on the process' device is the one of that UUID (may be NULL). */
-struct gpu_device *pt_gpu_device_named(struct gpu *gpu, const struct pt_process *process, pt_u32 number,
-                                       const char *uuid);
+struct pt_gpu_device *pt_gpu_device_named(struct pt_gpu *gpu, const struct pt_process *process, pt_u32 number,
+                                          const char *uuid);
 /* The place of a cause, made when it is new. */
-pt_u32 pt_gpu_place_at(struct gpu *gpu, const struct gpu_place *wanted);
+pt_u32 pt_gpu_place_at(struct pt_gpu *gpu, const struct pt_gpu_place *wanted);
 
-static inline struct gpu_thread *pt_gpu_thread_of(const struct gpu *gpu, const struct pt_thread *thread)
+static inline struct pt_gpu_thread *pt_gpu_thread_of(const struct pt_gpu *gpu, const struct pt_thread *thread)
 {
     return &gpu->threads[pt_thread_number(&gpu->facts->ids, thread)];
 }
-static inline pt_u32 pt_gpu_stage_of(const struct gpu *gpu, const struct pt_process *process)
+static inline pt_u32 pt_gpu_stage_of(const struct pt_gpu *gpu, const struct pt_process *process)
 {
     return pt_profile_stage_of(gpu->profile, process);
 }

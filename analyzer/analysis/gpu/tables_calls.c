@@ -35,14 +35,14 @@ static const char *overhead_name(pt_u32 kind)
     return "other";
 }
 
-static const char *name_of(const struct gpu_sum *sum)
+static const char *name_of(const struct pt_gpu_sum *sum)
 {
-    return sum->of.what == GPU_SUM_OVERHEAD ? overhead_name(sum->of.kind) : sum->of.name;
+    return sum->of.what == PT_GPU_SUM_OVERHEAD ? overhead_name(sum->of.kind) : sum->of.name;
 }
 
 static int by_time(const void *a, const void *b)
 {
-    const struct gpu_sum *x = *(const struct gpu_sum *const *)a, *y = *(const struct gpu_sum *const *)b;
+    const struct pt_gpu_sum *x = *(const struct pt_gpu_sum *const *)a, *y = *(const struct pt_gpu_sum *const *)b;
     if (x->durations.sum != y->durations.sum)
         return x->durations.sum < y->durations.sum ? 1 : -1;
     const int names = strcmp(name_of(x), name_of(y));
@@ -62,10 +62,10 @@ static const struct pt_column sum_columns[] = {
     PT_COLUMN(struct sum_row, p95_s, SECONDS, "p95"),   PT_COLUMN(struct sum_row, max_s, SECONDS, "Longest"),
 };
 
-static void add_sum(struct pt_table *table, struct pt_metrics *metrics, const struct gpu_sum *sum)
+static void add_sum(struct pt_table *table, struct pt_metrics *metrics, const struct pt_gpu_sum *sum)
 {
     const struct pt_histogram *durations = &sum->durations;
-    PT_AUTO(pt_freep) char *kernel = sum->of.what == GPU_SUM_WRAPPED ? pt_demangle(name_of(sum)) : NULL;
+    PT_AUTO(pt_freep) char *kernel = sum->of.what == PT_GPU_SUM_WRAPPED ? pt_demangle(name_of(sum)) : NULL;
     pt_table_add(table, &(struct sum_row){
                             .name = pt_metrics_text(metrics, kernel ? kernel : name_of(sum)),
                             .calls = durations->count,
@@ -78,14 +78,15 @@ static void add_sum(struct pt_table *table, struct pt_metrics *metrics, const st
                         });
 }
 
-static void sums_table(struct gpu *gpu, pt_u32 stage, enum gpu_sum_kind what, enum pt_view view, const char *label)
+static void sums_table(struct pt_gpu *gpu, pt_u32 stage, enum pt_gpu_sum_kind what, enum pt_view view,
+                       const char *label)
 {
     const struct pt_table_kind kind = {view, .most = MAX_ROWS, PT_COLUMNS(sum_columns)};
     struct pt_metrics *metrics = &gpu->profile->metrics;
     struct pt_table *table = pt_metrics_add_table(metrics, pt_scope_stage(stage), &kind);
     pt_table_relabel(table, "name", label);
     for (size_t i = 0; i < gpu->sums.n; i++) {
-        const struct gpu_sum *sum = gpu->sums.items[i];
+        const struct pt_gpu_sum *sum = gpu->sums.items[i];
         if (sum->of.stage == stage && sum->of.what == what && pt_table_has_room(table))
             add_sum(table, metrics, sum);
     }
@@ -113,10 +114,10 @@ static const struct pt_column pace_columns[] = {
 };
 static const struct pt_table_kind by_process = {PT_VIEW_gpu_pace, .most = MAX_ROWS, PT_COLUMNS(pace_columns)};
 
-static void add_pace(struct pt_rows *rows, const struct pt_process *process, const struct gpu_process *own,
+static void add_pace(struct pt_rows *rows, const struct pt_process *process, const struct pt_gpu_process *own,
                      pt_i64 origin_ns)
 {
-    const struct gpu_pace *pace = own->pace;
+    const struct pt_gpu_pace *pace = own->pace;
     const struct pt_histogram *durations = &pace->durations;
     const bool has_several = durations->count;
     const struct pt_value none = pt_unknown("there was only one step");
@@ -136,7 +137,7 @@ static void add_pace(struct pt_rows *rows, const struct pt_process *process, con
                       });
 }
 
-static void pace_table(struct gpu *gpu, pt_u32 stage)
+static void pace_table(struct pt_gpu *gpu, pt_u32 stage)
 {
     const struct pt_session *session = gpu->profile->session;
     struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &by_process);
@@ -147,13 +148,13 @@ static void pace_table(struct gpu *gpu, pt_u32 stage)
     }
 }
 
-void pt_gpu_call_tables(struct gpu *gpu, pt_u32 stage)
+void pt_gpu_call_tables(struct pt_gpu *gpu, pt_u32 stage)
 {
     if (gpu->sums.n)
         qsort(gpu->sums.items, gpu->sums.n, sizeof *gpu->sums.items, by_time);
-    sums_table(gpu, stage, GPU_SUM_CALL, PT_VIEW_gpu_calls, "Call");
-    sums_table(gpu, stage, GPU_SUM_WRAPPED, PT_VIEW_gpu_wrapped, "Call or kernel");
-    sums_table(gpu, stage, GPU_SUM_SYNC, PT_VIEW_gpu_syncs, "Waited for");
-    sums_table(gpu, stage, GPU_SUM_OVERHEAD, PT_VIEW_gpu_overheads, "What for");
+    sums_table(gpu, stage, PT_GPU_SUM_CALL, PT_VIEW_gpu_calls, "Call");
+    sums_table(gpu, stage, PT_GPU_SUM_WRAPPED, PT_VIEW_gpu_wrapped, "Call or kernel");
+    sums_table(gpu, stage, PT_GPU_SUM_SYNC, PT_VIEW_gpu_syncs, "Waited for");
+    sums_table(gpu, stage, PT_GPU_SUM_OVERHEAD, PT_VIEW_gpu_overheads, "What for");
     pace_table(gpu, stage);
 }

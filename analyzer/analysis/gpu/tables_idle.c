@@ -16,7 +16,7 @@ enum { MAX_PLACES = 100 };
 
 /* ---- where ---- */
 
-static const char *name_of(struct pt_metrics *metrics, const struct gpu_place *place)
+static const char *name_of(struct pt_metrics *metrics, const struct pt_gpu_place *place)
 {
     const struct pt_process *process = place->process;
     const char *comm = process->comm ? process->comm : pt_base_name(process->exe);
@@ -27,19 +27,19 @@ static const char *name_of(struct pt_metrics *metrics, const struct gpu_place *p
 }
 
 /* NULL = not known. */
-static const char *where_of(struct pt_metrics *metrics, const struct gpu_place *place)
+static const char *where_of(struct pt_metrics *metrics, const struct pt_gpu_place *place)
 {
-    if (place->inner != GPU_CAUSE__COUNT && place->process) {
+    if (place->inner != PT_GPU_CAUSE__COUNT && place->process) {
         const char *did = pt_gpu_causes[place->inner].label, *who = name_of(metrics, place);
-        if (place->inner == GPU_CAUSE_data_wait)
+        if (place->inner == PT_GPU_CAUSE_data_wait)
             return pt_metrics_format(metrics, "%s: %s", who, place->text ? place->text : "waiting for work");
         if (place->text)
             return pt_metrics_format(metrics, "%s: %s %s", who, did, place->text);
         return pt_metrics_format(metrics, "%s: %s", who, did);
     }
-    if (place->inner != GPU_CAUSE__COUNT)
+    if (place->inner != PT_GPU_CAUSE__COUNT)
         return pt_metrics_format(metrics, "%s", pt_gpu_causes[place->inner].label);
-    if (place->cause == GPU_CAUSE_lock && place->who)
+    if (place->cause == PT_GPU_CAUSE_lock && place->who)
         return pt_metrics_format(metrics, "held by thread %u", place->who);
     if (place->text) {
         PT_AUTO(pt_freep) char *demangled = pt_demangle(place->text);
@@ -52,9 +52,9 @@ static const char *where_of(struct pt_metrics *metrics, const struct gpu_place *
 
 struct cause_sum {
     pt_u32 device;
-    enum gpu_cause cause;
+    enum pt_gpu_cause cause;
     pt_i64 ns;
-    const struct gpu_place *top;
+    const struct pt_gpu_place *top;
 };
 
 static int by_device_and_time(const void *a, const void *b)
@@ -67,19 +67,19 @@ static int by_device_and_time(const void *a, const void *b)
     return (x->cause > y->cause) - (x->cause < y->cause);
 }
 
-static void sum_causes(const struct gpu *gpu, pt_u32 device, struct cause_sum sums[GPU_CAUSE__COUNT])
+static void sum_causes(const struct pt_gpu *gpu, pt_u32 device, struct cause_sum sums[PT_GPU_CAUSE__COUNT])
 {
-    for (int cause = 0; cause < GPU_CAUSE__COUNT; cause++)
-        sums[cause] = (struct cause_sum){.device = device, .cause = (enum gpu_cause)cause};
+    for (int cause = 0; cause < PT_GPU_CAUSE__COUNT; cause++)
+        sums[cause] = (struct cause_sum){.device = device, .cause = (enum pt_gpu_cause)cause};
     for (size_t i = 0; i < gpu->places.n; i++) {
-        const struct gpu_place *place = &gpu->places.items[i];
+        const struct pt_gpu_place *place = &gpu->places.items[i];
         struct cause_sum *sum = &sums[place->cause];
         if (place->device != device || place->ns <= 0)
             continue;
         sum->ns += place->ns;
         sum->top = !sum->top || place->ns > sum->top->ns ? place : sum->top;
     }
-    qsort(sums, GPU_CAUSE__COUNT, sizeof *sums, by_device_and_time);
+    qsort(sums, PT_GPU_CAUSE__COUNT, sizeof *sums, by_device_and_time);
 }
 
 struct cause_row {
@@ -104,9 +104,9 @@ static struct pt_value gaps_value(pt_u64 gaps)
     return gaps ? pt_integer(gaps) : pt_unknown("known from samples");
 }
 
-static void add_cause(struct gpu *gpu, struct pt_rows *rows, const struct cause_sum *sum)
+static void add_cause(struct pt_gpu *gpu, struct pt_rows *rows, const struct cause_sum *sum)
 {
-    const struct gpu_device *device = gpu->devices.items[sum->device];
+    const struct pt_gpu_device *device = gpu->devices.items[sum->device];
     pt_rows_add(rows, &(struct cause_row){
                           .cause = pt_named(pt_gpu_causes[sum->cause].id, pt_gpu_causes[sum->cause].label),
                           .seconds = (double)sum->ns / 1e9,
@@ -118,11 +118,11 @@ static void add_cause(struct gpu *gpu, struct pt_rows *rows, const struct cause_
 }
 
 /* The metrics of the stage are those of the device that was idle longest. */
-static void set_metrics(struct gpu *gpu, pt_u32 stage, const struct cause_sum sums[GPU_CAUSE__COUNT])
+static void set_metrics(struct pt_gpu *gpu, pt_u32 stage, const struct cause_sum sums[PT_GPU_CAUSE__COUNT])
 {
     struct pt_metrics *metrics = &gpu->profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
-    for (int i = 0; i < GPU_CAUSE__COUNT; i++)
+    for (int i = 0; i < PT_GPU_CAUSE__COUNT; i++)
         pt_metrics_set(metrics, scope, pt_gpu_causes[sums[i].cause].metric, pt_seconds(sums[i].ns));
     if (!sums[0].ns)
         return;
@@ -130,17 +130,17 @@ static void set_metrics(struct gpu *gpu, pt_u32 stage, const struct cause_sum su
     pt_metrics_set(metrics, scope, "gpu.idle.top_where", pt_text(where_of(metrics, sums[0].top)));
 }
 
-static void causes_table(struct gpu *gpu, pt_u32 stage)
+static void causes_table(struct pt_gpu *gpu, pt_u32 stage)
 {
     struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &by_cause);
     pt_i64 most_ns = -1;
     for (pt_u32 i = 0; i < gpu->devices.n; i++) {
-        const struct gpu_device *device = gpu->devices.items[i];
-        struct cause_sum sums[GPU_CAUSE__COUNT];
+        const struct pt_gpu_device *device = gpu->devices.items[i];
+        struct cause_sum sums[PT_GPU_CAUSE__COUNT];
         if (device->stage != stage || !device->is_used)
             continue;
         sum_causes(gpu, i, sums);
-        for (int j = 0; j < GPU_CAUSE__COUNT && sums[j].ns; j++)
+        for (int j = 0; j < PT_GPU_CAUSE__COUNT && sums[j].ns; j++)
             add_cause(gpu, &rows, &sums[j]);
         if (device->idle_ns > most_ns)
             set_metrics(gpu, stage, sums);
@@ -152,7 +152,7 @@ static void causes_table(struct gpu *gpu, pt_u32 stage)
 
 static int by_time(const void *a, const void *b)
 {
-    const struct gpu_place *x = *(const struct gpu_place *const *)a, *y = *(const struct gpu_place *const *)b;
+    const struct pt_gpu_place *x = *(const struct pt_gpu_place *const *)a, *y = *(const struct pt_gpu_place *const *)b;
     if (x->ns != y->ns)
         return x->ns < y->ns ? 1 : -1;
     if (x->cause != y->cause)
@@ -174,10 +174,10 @@ static const struct pt_column place_columns[] = {
 };
 static const struct pt_table_kind by_place = {PT_VIEW_gpu_idle_places, .most = MAX_PLACES, PT_COLUMNS(place_columns)};
 
-static void places_table(struct gpu *gpu, pt_u32 stage)
+static void places_table(struct pt_gpu *gpu, pt_u32 stage)
 {
     struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &by_place);
-    const struct gpu_place **sorted = pt_calloc(gpu->places.n + 1, sizeof *sorted);
+    const struct pt_gpu_place **sorted = pt_calloc(gpu->places.n + 1, sizeof *sorted);
     size_t n = 0;
     for (size_t i = 0; i < gpu->places.n; i++)
         if (gpu->places.items[i].ns > 0 && gpu->devices.items[gpu->places.items[i].device]->stage == stage)
@@ -226,7 +226,7 @@ static const struct pt_column device_columns[] = {
 };
 static const struct pt_table_kind by_device = {PT_VIEW_gpu_devices, PT_COLUMNS(device_columns)};
 
-static void add_device(struct pt_rows *rows, const struct gpu_device *device, pt_i64 wall_ns)
+static void add_device(struct pt_rows *rows, const struct pt_gpu_device *device, pt_i64 wall_ns)
 {
     const pt_i64 window_ns = device->is_used ? device->busy_end_ns - device->first_ns : 0;
     const pt_i64 seen_ns = window_ns - device->unseen_ns, busy_ns = seen_ns - device->idle_ns;
@@ -255,7 +255,7 @@ static void add_device(struct pt_rows *rows, const struct gpu_device *device, pt
                 });
 }
 
-static void devices_table(struct gpu *gpu, pt_u32 stage)
+static void devices_table(struct pt_gpu *gpu, pt_u32 stage)
 {
     struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &by_device);
     for (size_t i = 0; i < gpu->devices.n; i++)
@@ -284,7 +284,7 @@ static const struct pt_column stream_columns[] = {
 };
 static const struct pt_table_kind by_stream = {PT_VIEW_gpu_streams, .most = 64, PT_COLUMNS(stream_columns)};
 
-static void add_stream(struct pt_rows *rows, const struct gpu_stream *stream, const struct gpu_device *device)
+static void add_stream(struct pt_rows *rows, const struct pt_gpu_stream *stream, const struct pt_gpu_device *device)
 {
     const struct pt_value none = pt_unknown("no launch was recorded");
     const double launches = (double)stream->launches;
@@ -303,18 +303,18 @@ static void add_stream(struct pt_rows *rows, const struct gpu_stream *stream, co
                       });
 }
 
-static void streams_table(struct gpu *gpu, pt_u32 stage)
+static void streams_table(struct pt_gpu *gpu, pt_u32 stage)
 {
     struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &by_stream);
     for (size_t i = 0; i < gpu->streams.n; i++) {
-        const struct gpu_stream *stream = gpu->streams.items[i];
-        const struct gpu_device *device = gpu->devices.items[stream->device];
+        const struct pt_gpu_stream *stream = gpu->streams.items[i];
+        const struct pt_gpu_device *device = gpu->devices.items[stream->device];
         if (device->stage == stage && stream->activities && pt_rows_have_room(&rows))
             add_stream(&rows, stream, device);
     }
 }
 
-void pt_gpu_idle_tables(struct gpu *gpu, pt_u32 stage)
+void pt_gpu_idle_tables(struct pt_gpu *gpu, pt_u32 stage)
 {
     devices_table(gpu, stage);
     causes_table(gpu, stage);

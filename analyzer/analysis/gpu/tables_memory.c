@@ -38,11 +38,11 @@ static const struct pt_column kind_columns[] = {
 };
 static const struct pt_table_kind by_kind = {PT_VIEW_gpu_memory, .most = MAX_MEMORY, PT_COLUMNS(kind_columns)};
 
-static void kinds_table(struct gpu *gpu, pt_u32 stage)
+static void kinds_table(struct pt_gpu *gpu, pt_u32 stage)
 {
     struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &by_kind);
     for (size_t i = 0; i < gpu->memory->places.n; i++) {
-        const struct gpu_memory *memory = &gpu->memory->places.items[i];
+        const struct pt_gpu_memory *memory = &gpu->memory->places.items[i];
         if (memory->stage != stage || !pt_rows_have_room(&rows))
             continue;
         pt_rows_add(&rows,
@@ -62,7 +62,7 @@ static void kinds_table(struct gpu *gpu, pt_u32 stage)
 
 static int by_peak(const void *a, const void *b)
 {
-    const struct gpu_pool *x = *(const struct gpu_pool *const *)a, *y = *(const struct gpu_pool *const *)b;
+    const struct pt_gpu_pool *x = *(const struct pt_gpu_pool *const *)a, *y = *(const struct pt_gpu_pool *const *)b;
     if (x->peak_bytes != y->peak_bytes)
         return x->peak_bytes < y->peak_bytes ? 1 : -1;
     return x < y ? -1 : x > y;
@@ -90,7 +90,7 @@ static const struct pt_column pool_columns[] = {
 };
 static const struct pt_table_kind by_pool = {PT_VIEW_gpu_pools, .most = MAX_POOLS, PT_COLUMNS(pool_columns)};
 
-static void add_pool(struct gpu *gpu, struct pt_rows *rows, const struct gpu_pool *pool)
+static void add_pool(struct pt_gpu *gpu, struct pt_rows *rows, const struct pt_gpu_pool *pool)
 {
     const pt_u64 seen = pool->peak_bytes > 0 ? (pt_u64)pool->peak_bytes : 0;
     const pt_u64 peak = pool->used_bytes > seen ? pool->used_bytes : seen;
@@ -113,11 +113,11 @@ static void add_pool(struct gpu *gpu, struct pt_rows *rows, const struct gpu_poo
                       });
 }
 
-static void pools_table(struct gpu *gpu, pt_u32 stage)
+static void pools_table(struct pt_gpu *gpu, pt_u32 stage)
 {
-    const struct gpu_levels *own = gpu->levels;
+    const struct pt_gpu_levels *own = gpu->levels;
     struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &by_pool);
-    const struct gpu_pool **sorted = pt_calloc(own->pools.n + 1, sizeof *sorted);
+    const struct pt_gpu_pool **sorted = pt_calloc(own->pools.n + 1, sizeof *sorted);
     size_t n = 0;
     for (size_t i = 0; i < own->pools.n; i++)
         if (gpu->devices.items[own->pools.items[i].device]->stage == stage)
@@ -131,12 +131,12 @@ static void pools_table(struct gpu *gpu, pt_u32 stage)
 
 /* ---- over time ---- */
 
-static bool is_quiet(const struct gpu_level_bucket *bucket)
+static bool is_quiet(const struct pt_gpu_level_bucket *bucket)
 {
     return !bucket->allocations && !bucket->releases;
 }
 
-static bool is_level(const struct gpu_level_bucket *a, const struct gpu_level_bucket *b)
+static bool is_level(const struct pt_gpu_level_bucket *a, const struct pt_gpu_level_bucket *b)
 {
     return a->highest_bytes == b->highest_bytes && a->pools_bytes == b->pools_bytes &&
            a->pools_used_bytes == b->pools_used_bytes && a->is_unsure == b->is_unsure;
@@ -164,11 +164,11 @@ static const struct pt_column level_columns[] = {
 static const struct pt_table_kind over_time = {PT_VIEW_gpu_memory_over_time, PT_COLUMNS(level_columns)};
 
 /* Stretches in which nothing changes are one row. */
-static void add_level(struct pt_rows *rows, const struct gpu_level *level, pt_u32 device)
+static void add_level(struct pt_rows *rows, const struct pt_gpu_level *level, pt_u32 device)
 {
-    for (pt_u32 i = 0, end; i < GPU_MEMORY_BUCKETS; i = end) {
-        const struct gpu_level_bucket *bucket = &level->buckets[i];
-        for (end = i + 1; end < GPU_MEMORY_BUCKETS && is_quiet(bucket) && is_quiet(&level->buckets[end]) &&
+    for (pt_u32 i = 0, end; i < PT_GPU_MEMORY_BUCKETS; i = end) {
+        const struct pt_gpu_level_bucket *bucket = &level->buckets[i];
+        for (end = i + 1; end < PT_GPU_MEMORY_BUCKETS && is_quiet(bucket) && is_quiet(&level->buckets[end]) &&
                           is_level(bucket, &level->buckets[end]);)
             end++;
         pt_rows_add(
@@ -190,18 +190,18 @@ static void add_level(struct pt_rows *rows, const struct gpu_level *level, pt_u3
     }
 }
 
-static void levels_table(struct gpu *gpu, pt_u32 stage)
+static void levels_table(struct pt_gpu *gpu, pt_u32 stage)
 {
-    const struct gpu_levels *own = gpu->levels;
+    const struct pt_gpu_levels *own = gpu->levels;
     struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &over_time);
     for (size_t i = 0; i < own->levels.n; i++) {
-        const struct gpu_device *device = gpu->devices.items[own->levels.items[i]->device];
+        const struct pt_gpu_device *device = gpu->devices.items[own->levels.items[i]->device];
         if (device->stage == stage)
             add_level(&rows, own->levels.items[i], device->number);
     }
 }
 
-void pt_gpu_memory_tables(struct gpu *gpu, pt_u32 stage)
+void pt_gpu_memory_tables(struct pt_gpu *gpu, pt_u32 stage)
 {
     if (!gpu->memory)
         return;

@@ -29,7 +29,7 @@ static int by_range_time(const void *a, const void *b)
 }
 
 /* Whether the node lies inside of a range with the same name: such a range counts once. */
-static bool is_inner(const struct gpu *gpu, size_t node, size_t above)
+static bool is_inner(const struct pt_gpu *gpu, size_t node, size_t above)
 {
     const char *name = gpu->nodes.items[above].name;
     for (size_t at = node; at != above; at = gpu->nodes.items[at].parent)
@@ -39,12 +39,12 @@ static bool is_inner(const struct gpu *gpu, size_t node, size_t above)
 }
 
 /* The tree of ranges, by name; those without work are left out. */
-static size_t sum_up(struct gpu *gpu, pt_u32 stage, struct range_sum *sums)
+static size_t sum_up(struct pt_gpu *gpu, pt_u32 stage, struct range_sum *sums)
 {
     struct pt_map by_name = {0};
     size_t n = 0;
     for (size_t i = 1; i < gpu->nodes.n; i++) {
-        const struct gpu_node *node = &gpu->nodes.items[i];
+        const struct pt_gpu_node *node = &gpu->nodes.items[i];
         for (size_t at = i; at && node->stage == stage && (node->activities || node->others_ns);
              at = gpu->nodes.items[at].parent) {
             const char *name = gpu->nodes.items[at].name;
@@ -71,10 +71,10 @@ static size_t sum_up(struct gpu *gpu, pt_u32 stage, struct range_sum *sums)
     return n;
 }
 
-static size_t add_overlapping(struct gpu *gpu, pt_u32 stage, struct range_sum *sums)
+static size_t add_overlapping(struct pt_gpu *gpu, pt_u32 stage, struct range_sum *sums)
 {
     size_t n_all, n = 0;
-    const struct gpu_overlap_sum *all = pt_gpu_overlaps_sums(gpu, &n_all);
+    const struct pt_gpu_overlap_sum *all = pt_gpu_overlaps_sums(gpu, &n_all);
     for (size_t i = 0; i < n_all; i++)
         if (all[i].stage == stage && (all[i].activities || (!all[i].calls && all[i].elsewhere)))
             sums[n++] = (struct range_sum){.name = all[i].name,
@@ -121,7 +121,7 @@ static void add_row(struct pt_rows *rows, const struct range_sum *sum)
     pt_rows_add(rows, &row);
 }
 
-void pt_gpu_range_tables(struct gpu *gpu, pt_u32 stage)
+void pt_gpu_range_tables(struct pt_gpu *gpu, pt_u32 stage)
 {
     size_t n_overlapping;
     pt_gpu_overlaps_sums(gpu, &n_overlapping);

@@ -19,7 +19,8 @@ enum { MAX_KERNELS = 200, MAX_RANKS = 200 };
 
 static int by_kernel_time(const void *a, const void *b)
 {
-    const struct gpu_kernel *x = *(const struct gpu_kernel *const *)a, *y = *(const struct gpu_kernel *const *)b;
+    const struct pt_gpu_kernel *x = *(const struct pt_gpu_kernel *const *)a,
+                               *y = *(const struct pt_gpu_kernel *const *)b;
     if (x->durations.sum != y->durations.sum)
         return x->durations.sum < y->durations.sum ? 1 : -1;
     if (x->device != y->device)
@@ -63,7 +64,7 @@ static struct pt_value mean_of(double sum_ns, pt_u64 launched)
     return launched ? pt_real(sum_ns / 1e9 / (double)launched) : pt_unknown("no launch of it was recorded");
 }
 
-static void add_kernel(struct pt_rows *rows, const struct gpu_kernel *kernel, const struct gpu_device *device,
+static void add_kernel(struct pt_rows *rows, const struct pt_gpu_kernel *kernel, const struct pt_gpu_device *device,
                        double all_ns)
 {
     const struct pt_histogram *durations = &kernel->durations;
@@ -84,7 +85,7 @@ static void add_kernel(struct pt_rows *rows, const struct gpu_kernel *kernel, co
                       });
 }
 
-static void kernels_table(struct gpu *gpu, pt_u32 stage)
+static void kernels_table(struct pt_gpu *gpu, pt_u32 stage)
 {
     struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &by_kernel);
     double all_ns = 0;
@@ -92,7 +93,7 @@ static void kernels_table(struct gpu *gpu, pt_u32 stage)
         if (gpu->devices.items[gpu->kernels.items[i]->device]->stage == stage)
             all_ns += (double)gpu->kernels.items[i]->durations.sum;
     for (size_t i = 0; i < gpu->kernels.n; i++) {
-        const struct gpu_device *device = gpu->devices.items[gpu->kernels.items[i]->device];
+        const struct pt_gpu_device *device = gpu->devices.items[gpu->kernels.items[i]->device];
         if (device->stage == stage && pt_rows_have_room(&rows))
             add_kernel(&rows, gpu->kernels.items[i], device, all_ns);
     }
@@ -134,11 +135,11 @@ static struct way way_of(const struct pt_histogram *durations)
     };
 }
 
-static void launches_table(struct gpu *gpu, pt_u32 stage)
+static void launches_table(struct pt_gpu *gpu, pt_u32 stage)
 {
     struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &by_device);
     for (size_t i = 0; i < gpu->devices.n; i++) {
-        const struct gpu_device *device = gpu->devices.items[i];
+        const struct pt_gpu_device *device = gpu->devices.items[i];
         if (device->stage == stage && device->launches)
             pt_rows_add(&rows, &(struct launch_row){
                                    .device = device->number,
@@ -154,7 +155,8 @@ static void launches_table(struct gpu *gpu, pt_u32 stage)
 
 static int by_copy_time(const void *a, const void *b)
 {
-    const struct gpu_copies *x = *(const struct gpu_copies *const *)a, *y = *(const struct gpu_copies *const *)b;
+    const struct pt_gpu_copies *x = *(const struct pt_gpu_copies *const *)a,
+                               *y = *(const struct pt_gpu_copies *const *)b;
     if (x->durations.sum != y->durations.sum)
         return x->durations.sum < y->durations.sum ? 1 : -1;
     if (x->device != y->device)
@@ -162,12 +164,12 @@ static int by_copy_time(const void *a, const void *b)
     return (x->kinds > y->kinds) - (x->kinds < y->kinds);
 }
 
-static const char *kind_of(const struct gpu_copies *copies)
+static const char *kind_of(const struct pt_gpu_copies *copies)
 {
     static const char *const kinds[] = {"unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
                                         "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
     const pt_u32 kind = copies->kinds >> 16 & 0xff;
-    return copies->kinds & GPU_IS_SET ? "set" : kinds[kind < sizeof kinds / sizeof *kinds ? kind : 0];
+    return copies->kinds & PT_GPU_IS_SET ? "set" : kinds[kind < sizeof kinds / sizeof *kinds ? kind : 0];
 }
 
 static const char *memory_of(pt_u32 kind)
@@ -177,10 +179,10 @@ static const char *memory_of(pt_u32 kind)
     return kinds[kind < sizeof kinds / sizeof *kinds ? kind : 0];
 }
 
-static struct pt_value is_pageable(const struct gpu_copies *copies)
+static struct pt_value is_pageable(const struct pt_gpu_copies *copies)
 {
     const pt_u32 from = copies->kinds >> 8 & 0xff, to = copies->kinds & 0x7f;
-    if (copies->kinds & GPU_IS_SET)
+    if (copies->kinds & PT_GPU_IS_SET)
         return pt_bool(to == PT_CUDA_MEMORY_PAGEABLE);
     if (!from || !to)
         return pt_unknown("the kind of memory is not known");
@@ -212,18 +214,18 @@ static const struct pt_column copy_columns[] = {
 };
 static const struct pt_table_kind by_copy = {PT_VIEW_gpu_copies, PT_COLUMNS(copy_columns)};
 
-static void copies_table(struct gpu *gpu, pt_u32 stage)
+static void copies_table(struct pt_gpu *gpu, pt_u32 stage)
 {
     struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &by_copy);
     for (size_t i = 0; i < gpu->copies.n; i++) {
-        const struct gpu_copies *copies = gpu->copies.items[i];
-        const struct gpu_device *device = gpu->devices.items[copies->device];
+        const struct pt_gpu_copies *copies = gpu->copies.items[i];
+        const struct pt_gpu_device *device = gpu->devices.items[copies->device];
         const double seconds = (double)copies->durations.sum / 1e9;
         if (device->stage != stage)
             continue;
         pt_rows_add(&rows, &(struct copy_row){
                                .kind = kind_of(copies),
-                               .from = copies->kinds & GPU_IS_SET ? NULL : memory_of(copies->kinds >> 8 & 0xff),
+                               .from = copies->kinds & PT_GPU_IS_SET ? NULL : memory_of(copies->kinds >> 8 & 0xff),
                                .to = memory_of(copies->kinds & 0x7f),
                                .pageable = is_pageable(copies),
                                .asynchronous = copies->kinds & 0x80,
@@ -258,15 +260,15 @@ static const struct pt_column size_columns[] = {
 };
 static const struct pt_table_kind by_size = {PT_VIEW_gpu_copy_sizes, PT_COLUMNS(size_columns)};
 
-static void sizes_table(struct gpu *gpu, pt_u32 stage)
+static void sizes_table(struct pt_gpu *gpu, pt_u32 stage)
 {
-    static const char *const names[GPU_SIZE_CLASSES] = {"up to 4 KiB",  "up to 64 KiB",  "up to 1 MiB",
-                                                        "up to 16 MiB", "up to 256 MiB", "more"};
+    static const char *const names[PT_GPU_SIZE_CLASSES] = {"up to 4 KiB",  "up to 64 KiB",  "up to 1 MiB",
+                                                           "up to 16 MiB", "up to 256 MiB", "more"};
     struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &by_size);
     for (size_t i = 0; i < gpu->copies.n; i++) {
-        const struct gpu_copies *copies = gpu->copies.items[i];
-        const struct gpu_device *device = gpu->devices.items[copies->device];
-        for (int size = 0; size < GPU_SIZE_CLASSES && device->stage == stage; size++) {
+        const struct pt_gpu_copies *copies = gpu->copies.items[i];
+        const struct pt_gpu_device *device = gpu->devices.items[copies->device];
+        for (int size = 0; size < PT_GPU_SIZE_CLASSES && device->stage == stage; size++) {
             const double seconds = (double)copies->sizes[size].ns / 1e9, bytes = (double)copies->sizes[size].bytes;
             if (copies->sizes[size].calls)
                 pt_rows_add(&rows, &(struct size_row){
@@ -299,13 +301,13 @@ static const struct pt_column rank_columns[] = {
 };
 static const struct pt_table_kind by_rank = {PT_VIEW_gpu_collectives, .most = MAX_RANKS, PT_COLUMNS(rank_columns)};
 
-static void collectives_table(struct gpu *gpu, pt_u32 stage)
+static void collectives_table(struct pt_gpu *gpu, pt_u32 stage)
 {
     const struct pt_session *session = gpu->profile->session;
     struct pt_rows rows = pt_rows(&gpu->profile->metrics, pt_scope_stage(stage), &by_rank);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
-        const struct gpu_process *own = gpu->processes[i];
+        const struct pt_gpu_process *own = gpu->processes[i];
         if (!own || !own->nccl_calls || pt_gpu_stage_of(gpu, process) != stage)
             continue;
         pt_rows_add(&rows, &(struct rank_row){
@@ -319,7 +321,7 @@ static void collectives_table(struct gpu *gpu, pt_u32 stage)
     }
 }
 
-void pt_gpu_work_tables(struct gpu *gpu, pt_u32 stage)
+void pt_gpu_work_tables(struct pt_gpu *gpu, pt_u32 stage)
 {
     if (gpu->kernels.n)
         qsort(gpu->kernels.items, gpu->kernels.n, sizeof *gpu->kernels.items, by_kernel_time);

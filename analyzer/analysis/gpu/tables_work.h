@@ -7,6 +7,6 @@
 
 #include "state.h"
 
-void pt_gpu_work_tables(struct gpu *gpu, pt_u32 stage);
+void pt_gpu_work_tables(struct pt_gpu *gpu, pt_u32 stage);
 
 #endif

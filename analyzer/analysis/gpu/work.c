@@ -21,9 +21,9 @@
 
 /* ---- streams ---- */
 
-static pt_u64 new_stream(struct gpu *gpu, const struct pt_process *process, const char *queue)
+static pt_u64 new_stream(struct pt_gpu *gpu, const struct pt_process *process, const char *queue)
 {
-    const bool is_one_more = gpu->streams.n >= GPU_MOST_STREAMS;
+    const bool is_one_more = gpu->streams.n >= PT_GPU_MOST_STREAMS;
     const char *slash = queue ? strchr(queue, '/') : NULL;
     const char *name = is_one_more ? NULL : pt_gpu_text(gpu, slash ? slash + 1 : queue);
     pt_u32 device;
@@ -31,7 +31,7 @@ static pt_u64 new_stream(struct gpu *gpu, const struct pt_process *process, cons
     pt_u64 key = pt_gpu_mix(pt_gpu_mix(device, (uintptr_t)name), is_one_more ? 0 : process->index + 1);
     pt_u64 *slot = pt_map_at(&gpu->by_stream, key);
     if (!*slot) {
-        struct gpu_stream *stream = pt_calloc(1, sizeof *stream);
+        struct pt_gpu_stream *stream = pt_calloc(1, sizeof *stream);
         stream->device = device;
         stream->name = name ? name : "(others)";
         stream->process = process;
@@ -41,27 +41,27 @@ static pt_u64 new_stream(struct gpu *gpu, const struct pt_process *process, cons
     return *slot;
 }
 
-static struct gpu_stream *stream_of(struct gpu *gpu, const struct pt_process *process, pt_u32 queue)
+static struct pt_gpu_stream *stream_of(struct pt_gpu *gpu, const struct pt_process *process, pt_u32 queue)
 {
     const pt_u64 key = (pt_u64)process->index << 32 | queue;
     const pt_u64 *known = pt_map_find(&gpu->by_queue, key);
     pt_u64 index = known ? *known : 0;
     if (!index) {
         index = new_stream(gpu, process, pt_process_string(process, queue));
-        if (gpu->by_queue.n < GPU_MOST_TEXTS)
+        if (gpu->by_queue.n < PT_GPU_MOST_TEXTS)
             *pt_map_at(&gpu->by_queue, key) = index;
     }
     return gpu->streams.items[index - 1];
 }
 
 /* How much work was in the stream when this one was launched: work of a stream ends in the order of its launch. */
-static void measure_queue(struct gpu_stream *stream, const struct gpu_call *call)
+static void measure_queue(struct pt_gpu_stream *stream, const struct pt_gpu_call *call)
 {
-    const pt_u64 kept = stream->n_ends < GPU_QUEUE_ENDS ? stream->n_ends : GPU_QUEUE_ENDS;
+    const pt_u64 kept = stream->n_ends < PT_GPU_QUEUE_ENDS ? stream->n_ends : PT_GPU_QUEUE_ENDS;
     pt_u64 low = stream->n_ends - kept, high = stream->n_ends;
     while (low < high) {
         const pt_u64 middle = (low + high) / 2;
-        if (stream->ends_ns[middle % GPU_QUEUE_ENDS] <= call->start_ns)
+        if (stream->ends_ns[middle % PT_GPU_QUEUE_ENDS] <= call->start_ns)
             low = middle + 1;
         else
             high = middle;
@@ -73,7 +73,8 @@ static void measure_queue(struct gpu_stream *stream, const struct gpu_call *call
     stream->depth_most = depth > stream->depth_most ? depth : stream->depth_most;
 }
 
-static void add_to_stream(struct gpu_stream *stream, const struct gpu_activity *work, const struct gpu_call *call)
+static void add_to_stream(struct pt_gpu_stream *stream, const struct pt_gpu_activity *work,
+                          const struct pt_gpu_call *call)
 {
     if (call)
         measure_queue(stream, call);
@@ -81,19 +82,19 @@ static void add_to_stream(struct gpu_stream *stream, const struct gpu_activity *
         stream->first_ns = work->start_ns;
     stream->last_ns = work->end_ns > stream->last_ns ? work->end_ns : stream->last_ns;
     stream->activities++;
-    stream->ends_ns[stream->n_ends++ % GPU_QUEUE_ENDS] = work->end_ns;
+    stream->ends_ns[stream->n_ends++ % PT_GPU_QUEUE_ENDS] = work->end_ns;
     pt_time_union_add(&stream->busy, work->start_ns, work->end_ns);
 }
 
 /* ---- kernels and copies ---- */
 
-static struct gpu_kernel *kernel_of(struct gpu *gpu, pt_u32 device, const char *name)
+static struct pt_gpu_kernel *kernel_of(struct pt_gpu *gpu, pt_u32 device, const char *name)
 {
-    if (gpu->kernels.n >= GPU_MOST_KERNELS && !pt_map_find(&gpu->by_kernel, pt_gpu_mix((uintptr_t)name, device)))
+    if (gpu->kernels.n >= PT_GPU_MOST_KERNELS && !pt_map_find(&gpu->by_kernel, pt_gpu_mix((uintptr_t)name, device)))
         name = NULL;
     pt_u64 *slot = pt_map_at(&gpu->by_kernel, pt_gpu_mix((uintptr_t)name, device));
     if (!*slot) {
-        struct gpu_kernel *kernel = pt_calloc(1, sizeof *kernel);
+        struct pt_gpu_kernel *kernel = pt_calloc(1, sizeof *kernel);
         kernel->device = device;
         kernel->name = name;
         pt_vec_push(&gpu->kernels, kernel);
@@ -102,25 +103,26 @@ static struct gpu_kernel *kernel_of(struct gpu *gpu, pt_u32 device, const char *
     return gpu->kernels.items[*slot - 1];
 }
 
-static void add_launch(struct gpu_device *device, const struct gpu_activity *work, const struct gpu_call *call)
+static void add_launch(struct pt_gpu_device *device, const struct pt_gpu_activity *work, const struct pt_gpu_call *call)
 {
     if (!device->launches)
         device->launches = pt_calloc(1, sizeof *device->launches);
-    struct gpu_launches *launches = device->launches;
+    struct pt_gpu_launches *launches = device->launches;
     pt_histogram_add(&launches->call, (pt_u64)(call->end_ns - call->start_ns));
     pt_histogram_add(&launches->queue, work->start_ns > call->end_ns ? (pt_u64)(work->start_ns - call->end_ns) : 0);
     pt_histogram_add(&launches->run, (pt_u64)(work->end_ns - work->start_ns));
 }
 
-static void add_kernel(struct gpu *gpu, pt_u32 device, const struct gpu_activity *work, const struct gpu_call *call)
+static void add_kernel(struct pt_gpu *gpu, pt_u32 device, const struct pt_gpu_activity *work,
+                       const struct pt_gpu_call *call)
 {
     const bool is_graph = work->row == PT_ROW_gpu_graph;
     const char *name = is_graph ? "(CUDA graph)" : pt_gpu_string(gpu, work->process, work->name, false);
     name = name ? name : "(unknown)";
-    struct gpu_kernel *kernel = kernel_of(gpu, device, name);
+    struct pt_gpu_kernel *kernel = kernel_of(gpu, device, name);
     pt_histogram_add(&kernel->durations, (pt_u64)(work->end_ns - work->start_ns));
     const char *config = pt_gpu_string(gpu, work->process, work->config, false);
-    if (config && gpu->by_variant.n < 4 * GPU_MOST_TEXTS) {
+    if (config && gpu->by_variant.n < 4 * PT_GPU_MOST_TEXTS) {
         pt_u64 *variant = pt_map_at(&gpu->by_variant, pt_gpu_mix((uintptr_t)kernel, (uintptr_t)config));
         kernel->variants += !*variant;
         *variant = 1;
@@ -135,26 +137,27 @@ static void add_kernel(struct gpu *gpu, pt_u32 device, const struct gpu_activity
         pt_time_union_add(&gpu->devices.items[device]->compute, work->start_ns, work->end_ns);
         return;
     }
-    struct gpu_process *process = pt_gpu_process_of(gpu, work->process);
+    struct pt_gpu_process *process = pt_gpu_process_of(gpu, work->process);
     process->nccl_calls++;
     process->nccl_ns += work->end_ns - work->start_ns;
 }
 
-static void add_copy(struct gpu *gpu, pt_u32 device, const struct gpu_activity *work, const struct gpu_call *call)
+static void add_copy(struct pt_gpu *gpu, pt_u32 device, const struct pt_gpu_activity *work,
+                     const struct pt_gpu_call *call)
 {
-    static const pt_u64 limits[GPU_SIZE_CLASSES] = {4096, 65536, 1048576, 16777216, 268435456, ~0ull};
-    const pt_u32 kinds = ((pt_u32)work->tag & 0xffffff) | (work->row == PT_ROW_gpu_set ? GPU_IS_SET : 0);
+    static const pt_u64 limits[PT_GPU_SIZE_CLASSES] = {4096, 65536, 1048576, 16777216, 268435456, ~0ull};
+    const pt_u32 kinds = ((pt_u32)work->tag & 0xffffff) | (work->row == PT_ROW_gpu_set ? PT_GPU_IS_SET : 0);
     const pt_u64 key = pt_gpu_mix(device, kinds);
-    const bool is_full = gpu->copies.n >= GPU_COPY_GROUPS && !pt_map_find(&gpu->by_copies, key);
+    const bool is_full = gpu->copies.n >= PT_GPU_COPY_GROUPS && !pt_map_find(&gpu->by_copies, key);
     pt_u64 *slot = pt_map_at(&gpu->by_copies, is_full ? pt_gpu_mix(device, ~0ull) : key);
     if (!*slot) {
-        struct gpu_copies *copies = pt_calloc(1, sizeof *copies);
+        struct pt_gpu_copies *copies = pt_calloc(1, sizeof *copies);
         copies->device = device;
         copies->kinds = kinds;
         pt_vec_push(&gpu->copies, copies);
         *slot = gpu->copies.n;
     }
-    struct gpu_copies *copies = gpu->copies.items[*slot - 1];
+    struct pt_gpu_copies *copies = gpu->copies.items[*slot - 1];
     const pt_i64 ns = work->end_ns - work->start_ns;
     pt_u32 size = 0;
     while (work->bytes > limits[size])
@@ -169,11 +172,11 @@ static void add_copy(struct gpu *gpu, pt_u32 device, const struct gpu_activity *
 
 /* ---- in the order of ends ---- */
 
-static void work_is_done(struct gpu *gpu, const struct gpu_activity *work)
+static void work_is_done(struct pt_gpu *gpu, const struct pt_gpu_activity *work)
 {
-    const struct gpu_call *call = pt_gpu_call_find(gpu, work->process, work->correlation);
-    struct gpu_stream *stream = stream_of(gpu, work->process, work->queue);
-    struct gpu_device *device = gpu->devices.items[stream->device];
+    const struct pt_gpu_call *call = pt_gpu_call_find(gpu, work->process, work->correlation);
+    struct pt_gpu_stream *stream = stream_of(gpu, work->process, work->queue);
+    struct pt_gpu_device *device = gpu->devices.items[stream->device];
     add_to_stream(stream, work, call);
     pt_gpu_idle_work(gpu, stream->device, work, call);
     pt_gpu_ranges_work(gpu, work, call);
@@ -189,11 +192,11 @@ static void work_is_done(struct gpu *gpu, const struct gpu_activity *work)
     }
 }
 
-static void drain(struct gpu *gpu, bool is_end)
+static void drain(struct pt_gpu *gpu, bool is_end)
 {
     while (gpu->n_pending_out < gpu->n_pending_in) {
-        const struct gpu_activity *work = &gpu->pending[gpu->n_pending_out % GPU_MOST_PENDING];
-        const bool is_full = gpu->n_pending_in - gpu->n_pending_out >= GPU_MOST_PENDING;
+        const struct pt_gpu_activity *work = &gpu->pending[gpu->n_pending_out % PT_GPU_MOST_PENDING];
+        const bool is_full = gpu->n_pending_in - gpu->n_pending_out >= PT_GPU_MOST_PENDING;
         const bool waits = work->correlation && gpu->now_ns - work->end_ns < LONGEST_PENDING_NS &&
                            !pt_gpu_call_find(gpu, work->process, work->correlation);
         if (waits && !is_full && !is_end)
@@ -203,18 +206,18 @@ static void drain(struct gpu *gpu, bool is_end)
     }
 }
 
-void pt_gpu_work_flush(struct gpu *gpu)
+void pt_gpu_work_flush(struct pt_gpu *gpu)
 {
     drain(gpu, true);
 }
 
-void pt_gpu_work_event(struct gpu *gpu, const struct pt_event *e)
+void pt_gpu_work_event(struct pt_gpu *gpu, const struct pt_event *e)
 {
-    struct gpu_activity work = {.row = e->desc->row,
-                                .tag = e->tag,
-                                .process = e->process,
-                                .start_ns = e->start_ns,
-                                .end_ns = pt_event_end_ns(e)};
+    struct pt_gpu_activity work = {.row = e->desc->row,
+                                   .tag = e->tag,
+                                   .process = e->process,
+                                   .start_ns = e->start_ns,
+                                   .end_ns = pt_event_end_ns(e)};
     /* All four begin with correlation and queue. */
     const struct pt_ev_gpu_kernel *kernel = (const void *)e->payload;
     switch (e->desc->row) {
@@ -236,6 +239,6 @@ void pt_gpu_work_event(struct gpu *gpu, const struct pt_event *e)
     work.correlation = kernel->correlation;
     work.queue = kernel->queue;
     drain(gpu, false);
-    gpu->pending[gpu->n_pending_in++ % GPU_MOST_PENDING] = work;
+    gpu->pending[gpu->n_pending_in++ % PT_GPU_MOST_PENDING] = work;
     drain(gpu, false);
 }

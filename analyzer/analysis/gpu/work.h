@@ -8,7 +8,7 @@
 #include "decode/event.h"
 #include "state.h"
 
-void pt_gpu_work_event(struct gpu *gpu, const struct pt_event *event);
-void pt_gpu_work_flush(struct gpu *gpu);
+void pt_gpu_work_event(struct pt_gpu *gpu, const struct pt_event *event);
+void pt_gpu_work_flush(struct pt_gpu *gpu);
 
 #endif

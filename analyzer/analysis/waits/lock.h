@@ -12,7 +12,7 @@
 #include "lock_sleeps.h"
 #include "lock_use.h"
 
-struct lock {
+struct pt_lock {
     const struct pt_process *process; /* NULL = those above the most that are kept */
     const char *path;                 /* of a lock on a file */
     pt_u64 addr;
@@ -28,10 +28,10 @@ struct lock {
     double use_ns[PT_LOCK_USE_SIGNAL + 1];
 };
 
-struct locks {
+struct pt_locks {
     struct pt_profile *profile;
     struct {
-        PT_VEC(struct lock *);
+        PT_VEC(struct pt_lock *);
     } all;
     struct pt_map by_key;
     struct pt_intern paths;

@@ -14,7 +14,7 @@ enum { MAX_ROWS = 50, FEWEST_QUEUES = 100, LEAST_SIGNAL_NS = 1000000 };
 
 /* A semaphore is a lock if the threads that wait for it also post; without recorded posts, if many threads queue at
  * it. */
-static bool is_lock(const struct lock *lock)
+static bool is_lock(const struct pt_lock *lock)
 {
     const double *use_ns = lock->use_ns;
     if (!lock->waits.count)
@@ -29,20 +29,20 @@ static bool is_lock(const struct lock *lock)
 }
 
 /* Some of these waits were long: not each condition of a library that is never waited for. */
-static bool is_signal(const struct lock *lock)
+static bool is_signal(const struct pt_lock *lock)
 {
     return lock->waits.sum >= LEAST_SIGNAL_NS && !is_lock(lock);
 }
 
 static int by_time(const void *a, const void *b)
 {
-    const struct lock *x = *(struct lock *const *)a, *y = *(struct lock *const *)b;
+    const struct pt_lock *x = *(struct pt_lock *const *)a, *y = *(struct pt_lock *const *)b;
     if (x->waits.sum != y->waits.sum)
         return x->waits.sum < y->waits.sum ? 1 : -1;
     return (x->addr > y->addr) - (x->addr < y->addr);
 }
 
-static const char *name_of_thread(struct pt_profile *profile, const struct lock *lock)
+static const char *name_of_thread(struct pt_profile *profile, const struct pt_lock *lock)
 {
     const struct pt_thread *holder = lock->holder;
     if (!holder)
@@ -56,7 +56,7 @@ static const char *name_of_thread(struct pt_profile *profile, const struct lock 
     return pt_metrics_format(&profile->metrics, "%s, process %u", name, process->pid);
 }
 
-static const char *name_of_lock(struct pt_metrics *metrics, const struct lock *lock)
+static const char *name_of_lock(struct pt_metrics *metrics, const struct pt_lock *lock)
 {
     if (!lock->process)
         return "(others)";
@@ -96,7 +96,7 @@ static const struct pt_column columns[] = {
 static const struct pt_table_kind by_lock = {PT_VIEW_locks, .most = MAX_ROWS, PT_COLUMNS(columns)};
 static const struct pt_table_kind by_signal = {PT_VIEW_signals, .most = MAX_ROWS, PT_COLUMNS(columns)};
 
-static struct pt_table *new_table(struct locks *locks, pt_u32 stage, bool is_of_signals)
+static struct pt_table *new_table(struct pt_locks *locks, pt_u32 stage, bool is_of_signals)
 {
     struct pt_table *table =
         pt_metrics_add_table(&locks->profile->metrics, pt_scope_stage(stage), is_of_signals ? &by_signal : &by_lock);
@@ -110,19 +110,19 @@ static struct pt_table *new_table(struct locks *locks, pt_u32 stage, bool is_of_
     return table;
 }
 
-static struct pt_value holder_in(struct locks *locks, const struct lock *lock)
+static struct pt_value holder_in(struct pt_locks *locks, const struct pt_lock *lock)
 {
     return pt_facts_cpu(locks->profile->facts, lock->stage)->data
                ? pt_lock_holders_place(&locks->holders, locks->profile, lock->stage, lock->number)
                : pt_unknown("needs the CPU profile of proftrace run");
 }
 
-static double quantile_s(const struct lock *lock, double quantile)
+static double quantile_s(const struct pt_lock *lock, double quantile)
 {
     return (double)pt_histogram_quantile(&lock->waits, quantile) / 1e9;
 }
 
-static void add_row(struct locks *locks, struct pt_table *table, const struct lock *lock)
+static void add_row(struct pt_locks *locks, struct pt_table *table, const struct pt_lock *lock)
 {
     struct pt_profile *profile = locks->profile;
     const struct pt_process *process = lock->process;
@@ -150,14 +150,14 @@ static void add_row(struct locks *locks, struct pt_table *table, const struct lo
 struct sums {
     pt_u64 waits, ns;
     double semaphores_s, between_s; /* semaphores within a process, and between several */
-    const struct lock *worst;
+    const struct pt_lock *worst;
 };
 
-static void add_locks(struct locks *locks, pt_u32 stage, bool of_signals, struct sums *sums)
+static void add_locks(struct pt_locks *locks, pt_u32 stage, bool of_signals, struct sums *sums)
 {
     struct pt_table *table = NULL;
     for (size_t i = 0; i < locks->all.n; i++) {
-        const struct lock *lock = locks->all.items[i];
+        const struct pt_lock *lock = locks->all.items[i];
         if (lock->stage != stage || !(of_signals ? is_signal(lock) : is_lock(lock)))
             continue;
         sums->waits += lock->waits.count;
@@ -173,7 +173,7 @@ static void add_locks(struct locks *locks, pt_u32 stage, bool of_signals, struct
     }
 }
 
-static void finish_stage(struct locks *locks, pt_u32 stage)
+static void finish_stage(struct pt_locks *locks, pt_u32 stage)
 {
     struct pt_profile *profile = locks->profile;
     struct pt_metrics *metrics = &profile->metrics;
@@ -200,7 +200,7 @@ static void finish_stage(struct locks *locks, pt_u32 stage)
     pt_metrics_set(metrics, scope, "lock.contended.cost_s", pt_real(fmin(cost_s + between_s, most_s)));
 }
 
-void pt_locks_finish(struct locks *locks)
+void pt_locks_finish(struct pt_locks *locks)
 {
     if (locks->all.n)
         qsort(locks->all.items, locks->all.n, sizeof *locks->all.items, by_time);

@@ -8,6 +8,6 @@
 #include "lock.h"
 
 /* Stores the results of all stages; sorts the locks. */
-void pt_locks_finish(struct locks *locks);
+void pt_locks_finish(struct pt_locks *locks);
 
 #endif

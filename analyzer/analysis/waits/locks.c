@@ -25,7 +25,7 @@ enum { RELEASED = 3 };       /* of io_lock's operations */
 
 static void begin(void *state, struct pt_profile *profile)
 {
-    struct locks *locks = state;
+    struct pt_locks *locks = state;
     locks->profile = profile;
     locks->stages = pt_calloc(profile->stages.n, sizeof *locks->stages);
     locks->between = pt_calloc(profile->stages.n, sizeof *locks->between);
@@ -39,8 +39,8 @@ static pt_u64 key_of(const struct pt_process *process, pt_u64 addr, pt_u32 row)
 }
 
 /* `process`: whose address it is. NULL = it has the same one everywhere. */
-static struct lock *lock_at(struct locks *locks, const struct pt_event *e, const struct pt_process *process,
-                            pt_u64 addr)
+static struct pt_lock *lock_at(struct pt_locks *locks, const struct pt_event *e, const struct pt_process *process,
+                               pt_u64 addr)
 {
     const pt_u32 stage = pt_profile_stage_of(locks->profile, e->process);
     pt_u64 key = process ? key_of(process, addr, e->desc->row) : key_of(NULL, addr ^ (pt_u64)stage << 32, e->desc->row);
@@ -49,7 +49,7 @@ static struct lock *lock_at(struct locks *locks, const struct pt_event *e, const
         key = ~(pt_u64)stage;
     pt_u64 *slot = pt_map_at(&locks->by_key, key);
     if (!*slot) {
-        struct lock *lock = pt_calloc(1, sizeof *lock);
+        struct pt_lock *lock = pt_calloc(1, sizeof *lock);
         lock->process = is_other ? NULL : process ? process : e->process;
         lock->addr = addr;
         lock->stage = stage;
@@ -58,14 +58,14 @@ static struct lock *lock_at(struct locks *locks, const struct pt_event *e, const
         *slot = locks->all.n;
         lock->number = (pt_u32)*slot;
     }
-    struct lock *lock = locks->all.items[*slot - 1];
+    struct pt_lock *lock = locks->all.items[*slot - 1];
     lock->is_of_several |= lock->process && lock->process != e->process;
     return lock;
 }
 
 /* ---- who held it ---- */
 
-static void held_by(struct locks *locks, struct lock *lock, const struct pt_lock_share *share)
+static void held_by(struct pt_locks *locks, struct pt_lock *lock, const struct pt_lock_share *share)
 {
     const double ns = (double)(share->until_ns - share->from_ns);
     if (!share->thread)
@@ -85,7 +85,7 @@ static void held_by(struct locks *locks, struct lock *lock, const struct pt_lock
 }
 
 /* The semaphore is made anew, or the run has ended. */
-static void end_life(struct lock *lock)
+static void end_life(struct pt_lock *lock)
 {
     if (!lock->life)
         return;
@@ -95,7 +95,7 @@ static void end_life(struct lock *lock)
 
 /* ---- waits ---- */
 
-static void waited(struct lock *lock, const struct pt_event *e)
+static void waited(struct pt_lock *lock, const struct pt_event *e)
 {
     pt_histogram_add(&lock->waits, (pt_u64)e->duration_ns);
     lock->waiters |= 1ull << pt_lock_thread_bit(e->thread);
@@ -103,7 +103,7 @@ static void waited(struct lock *lock, const struct pt_event *e)
 }
 
 /* Idle workers of a pool queue for the right to wait for the next task: none of them is kept from work. */
-static void took_data(struct locks *locks, const struct pt_event *e)
+static void took_data(struct pt_locks *locks, const struct pt_event *e)
 {
     if (e->duration_ns < LEAST_IDLE_NS || !pt_is_main_thread(e) || pt_time_part_of_event(e) != PT_PART_data_wait)
         return;
@@ -111,7 +111,7 @@ static void took_data(struct locks *locks, const struct pt_event *e)
     locks->idle[e->process->index].end_ns = pt_event_end_ns(e);
 }
 
-static bool held_idly(const struct locks *locks, const struct pt_lock_share *share)
+static bool held_idly(const struct pt_locks *locks, const struct pt_lock_share *share)
 {
     const pt_u32 process = share->thread->process->index;
     const pt_i64 start_ns = locks->idle[process].start_ns, end_ns = locks->idle[process].end_ns;
@@ -121,7 +121,7 @@ static bool held_idly(const struct locks *locks, const struct pt_lock_share *sha
 }
 
 /* The holders, or the threads that gave the signal, one after the other. */
-static void was_held(struct locks *locks, struct lock *lock, const struct pt_event *e)
+static void was_held(struct pt_locks *locks, struct pt_lock *lock, const struct pt_event *e)
 {
     const struct pt_facts *facts = locks->profile->facts;
     waited(lock, e);
@@ -133,9 +133,9 @@ static void was_held(struct locks *locks, struct lock *lock, const struct pt_eve
     }
 }
 
-static void wanted_mutex(struct locks *locks, const struct pt_event *e, pt_u64 addr)
+static void wanted_mutex(struct pt_locks *locks, const struct pt_event *e, pt_u64 addr)
 {
-    struct lock *lock = lock_at(locks, e, e->process, addr);
+    struct pt_lock *lock = lock_at(locks, e, e->process, addr);
     const bool is_shared = e->desc->row == PT_ROW_lock_mutex && e->tag & KIND_SHARED;
     was_held(locks, lock, e);
     pt_split_time_add(&(is_shared ? locks->between : locks->stages)[lock->stage], e, e->start_ns);
@@ -144,11 +144,11 @@ static void wanted_mutex(struct locks *locks, const struct pt_event *e, pt_u64 a
 /* ---- semaphores ---- */
 
 /* `process`: whose address it is; NULL = it has the same one everywhere. */
-static void semaphore_waited(struct locks *locks, const struct pt_event *e, const struct pt_process *process,
+static void semaphore_waited(struct pt_locks *locks, const struct pt_event *e, const struct pt_process *process,
                              pt_u64 addr)
 {
     const struct pt_facts *facts = locks->profile->facts;
-    struct lock *lock = lock_at(locks, e, process, addr);
+    struct pt_lock *lock = lock_at(locks, e, process, addr);
     if (!lock->life && lock->process) {
         lock->life = pt_calloc(1, sizeof *lock->life);
         lock->life->starts_at_0 = process && pt_lock_made_as(&facts->queues, process, addr) & PT_LOCK_MADE_AT_0;
@@ -164,11 +164,11 @@ static void semaphore_waited(struct locks *locks, const struct pt_event *e, cons
 }
 
 /* A lock without waits is not kept: Python makes thousands. */
-static void made(struct locks *locks, const struct pt_event *e)
+static void made(struct pt_locks *locks, const struct pt_event *e)
 {
     const pt_u64 key = key_of(e->process, pt_event_as(e, lock_init)->addr, PT_ROW_lock_sem);
     const pt_u64 *slot = pt_map_find(&locks->by_key, key);
-    struct lock *lock = slot ? locks->all.items[*slot - 1] : NULL;
+    struct pt_lock *lock = slot ? locks->all.items[*slot - 1] : NULL;
     if (!lock || !lock->life)
         return;
     end_life(lock);
@@ -176,7 +176,7 @@ static void made(struct locks *locks, const struct pt_event *e)
 }
 
 /* The semaphores of System V have one number in all processes. */
-static void operated(struct locks *locks, const struct pt_event *e)
+static void operated(struct pt_locks *locks, const struct pt_event *e)
 {
     const struct pt_ev_lock_semop *call = pt_event_as(e, lock_semop);
     if (call->operation <= 0 && e->duration_ns >= PT_LEAST_LOCK_CALL_NS)
@@ -185,14 +185,14 @@ static void operated(struct locks *locks, const struct pt_event *e)
 
 /* ---- files ---- */
 
-static void locked_file(struct locks *locks, const struct pt_event *e)
+static void locked_file(struct pt_locks *locks, const struct pt_event *e)
 {
     const struct pt_ev_io_lock *call = pt_event_as(e, io_lock);
     const char *path = call->path ? pt_process_string(e->process, call->path) : NULL;
     if (!path || !call->operation || call->operation == RELEASED || e->duration_ns < PT_LEAST_LOCK_CALL_NS)
         return;
     path = pt_intern_text(&locks->paths, path);
-    struct lock *lock = lock_at(locks, e, NULL, (pt_u64)(uintptr_t)path);
+    struct pt_lock *lock = lock_at(locks, e, NULL, (pt_u64)(uintptr_t)path);
     if (lock->process)
         lock->path = path;
     was_held(locks, lock, e);
@@ -200,7 +200,7 @@ static void locked_file(struct locks *locks, const struct pt_event *e)
 }
 
 /* The GIL has gil.c. */
-static void wanted_lock(struct locks *locks, const struct pt_event *e)
+static void wanted_lock(struct pt_locks *locks, const struct pt_event *e)
 {
     const struct pt_facts *facts = locks->profile->facts;
     switch (e->desc->row) {
@@ -231,7 +231,7 @@ static void wanted_lock(struct locks *locks, const struct pt_event *e)
 
 static void event(void *state, const struct pt_event *e)
 {
-    struct locks *locks = state;
+    struct pt_locks *locks = state;
     switch (e->desc->row) {
     case PT_ROW_lock_init:
         made(locks, e);
@@ -252,7 +252,7 @@ static void event(void *state, const struct pt_event *e)
 
 static void finish(void *state, struct pt_profile *profile)
 {
-    struct locks *locks = state;
+    struct pt_locks *locks = state;
     for (size_t i = 0; i < locks->all.n; i++)
         end_life(locks->all.items[i]);
     pt_locks_finish(locks);
@@ -274,7 +274,7 @@ const struct pt_analysis pt_analysis_locks = {
     .name = "locks",
     .summary = "waits for locks, semaphores, conditions and locks on files, and who held or gave them",
     .categories = PT_CATEGORY_WAIT | PT_CATEGORY_IO,
-    .state_size = sizeof(struct locks),
+    .state_size = sizeof(struct pt_locks),
     .begin = begin,
     .event = event,
     .asks_facts = true,

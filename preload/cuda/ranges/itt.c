@@ -32,14 +32,14 @@ struct itt_global {
 };
 /* ---- names ---- */
 
-static pt_u32 name_of(const struct itt_domain *domain, const struct itt_string *string)
+static pt_u32 name_of(const struct pt_itt_domain *domain, const struct pt_itt_string *string)
 {
     return string ? pt_intern_name(domain ? domain->name : 0, string->text) : 0;
 }
 
 /* The id of a task that may overlap others: the program chooses it, and it differs only from those of other open
  * tasks. */
-static pt_u64 id_of(const struct itt_domain *domain, struct itt_id id)
+static pt_u64 id_of(const struct pt_itt_domain *domain, struct pt_itt_id id)
 {
     const pt_u64 mixed = (id.d1 * 0x9e3779b97f4a7c15ull ^ id.d2) * 0xd6e8feb86659fd93ull ^ id.d3 ^ (pt_u64)domain;
     return mixed | 1ull << 63; /* never equal to one of pt_annotation_new_id */
@@ -47,50 +47,51 @@ static pt_u64 id_of(const struct itt_domain *domain, struct itt_id id)
 
 /* ---- tasks ---- */
 
-static void task_begin(const struct itt_domain *domain, struct itt_id id, struct itt_id parent,
-                       const struct itt_string *name)
+static void task_begin(const struct pt_itt_domain *domain, struct pt_itt_id id, struct pt_itt_id parent,
+                       const struct pt_itt_string *name)
 {
     (void)id, (void)parent;
     if (pt_likely(pt_switches.user))
         pt_annotate_begin(name_of(domain, name));
 }
 
-static void task_begin_fn(const struct itt_domain *domain, struct itt_id id, struct itt_id parent, void *function)
+static void task_begin_fn(const struct pt_itt_domain *domain, struct pt_itt_id id, struct pt_itt_id parent,
+                          void *function)
 {
     (void)domain, (void)id, (void)parent, (void)function;
     if (pt_likely(pt_switches.user))
         pt_annotate_begin(0);
 }
 
-static void task_begin_ex(const struct itt_domain *domain, void *clock, unsigned long long time, struct itt_id id,
-                          struct itt_id parent, const struct itt_string *name)
+static void task_begin_ex(const struct pt_itt_domain *domain, void *clock, unsigned long long time, struct pt_itt_id id,
+                          struct pt_itt_id parent, const struct pt_itt_string *name)
 {
     (void)clock, (void)time;
     task_begin(domain, id, parent, name);
 }
 
-static void task_end(const struct itt_domain *domain)
+static void task_end(const struct pt_itt_domain *domain)
 {
     (void)domain;
     if (pt_likely(pt_switches.user))
         pt_annotate_end();
 }
 
-static void task_end_ex(const struct itt_domain *domain, void *clock, unsigned long long time)
+static void task_end_ex(const struct pt_itt_domain *domain, void *clock, unsigned long long time)
 {
     (void)clock, (void)time;
     task_end(domain);
 }
 
-static void task_begin_overlapped(const struct itt_domain *domain, struct itt_id id, struct itt_id parent,
-                                  const struct itt_string *name)
+static void task_begin_overlapped(const struct pt_itt_domain *domain, struct pt_itt_id id, struct pt_itt_id parent,
+                                  const struct pt_itt_string *name)
 {
     (void)parent;
     if (pt_likely(pt_switches.user))
         pt_annotate_open(name_of(domain, name), id_of(domain, id));
 }
 
-static void task_end_overlapped(const struct itt_domain *domain, struct itt_id id)
+static void task_end_overlapped(const struct pt_itt_domain *domain, struct pt_itt_id id)
 {
     if (pt_likely(pt_switches.user))
         pt_annotate_close(id_of(domain, id));
@@ -98,7 +99,7 @@ static void task_end_overlapped(const struct itt_domain *domain, struct itt_id i
 
 /* ---- frames: one after the other in each domain, begun and ended by any thread ---- */
 
-static void frame_begin(struct itt_domain *domain, const struct itt_id *id)
+static void frame_begin(struct pt_itt_domain *domain, const struct pt_itt_id *id)
 {
     (void)id;
     if (!domain || !pt_switches.user)
@@ -110,7 +111,7 @@ static void frame_begin(struct itt_domain *domain, const struct itt_id *id)
     pt_annotate_open(pt_intern_name(domain->name, "frame"), range);
 }
 
-static void frame_end(struct itt_domain *domain, const struct itt_id *id)
+static void frame_end(struct pt_itt_domain *domain, const struct pt_itt_id *id)
 {
     (void)id;
     void *range = domain && pt_switches.user ? __atomic_exchange_n(&domain->extra2, (void *)0, __ATOMIC_ACQ_REL) : 0;
@@ -120,54 +121,54 @@ static void frame_end(struct itt_domain *domain, const struct itt_id *id)
 
 /* ---- marks and counters ---- */
 
-static void marker(const struct itt_domain *domain, struct itt_id id, const struct itt_string *name, int scope)
+static void marker(const struct pt_itt_domain *domain, struct pt_itt_id id, const struct pt_itt_string *name, int scope)
 {
     (void)id, (void)scope;
     if (pt_likely(pt_switches.user))
         pt_annotate_mark(name_of(domain, name));
 }
 
-static void count(const struct itt_counter *counter, double value)
+static void count(const struct pt_itt_counter *counter, double value)
 {
     pt_u64 bits;
     __builtin_memcpy(&bits, &value, sizeof bits);
     pt_point(PT_EV_counter, 0, 0, pt_words(pt_intern_name(counter->domain, counter->name), 0), bits);
 }
 
-static void counter_add(struct itt_counter *counter, pt_u64 delta)
+static void counter_add(struct pt_itt_counter *counter, pt_u64 delta)
 {
     if (counter && pt_switches.user)
         count(counter, (double)__atomic_add_fetch(&counter->index, (long)delta, __ATOMIC_RELAXED));
 }
 
-static void counter_inc(struct itt_counter *counter)
+static void counter_inc(struct pt_itt_counter *counter)
 {
     counter_add(counter, 1);
 }
 
-static void counter_dec(struct itt_counter *counter)
+static void counter_dec(struct pt_itt_counter *counter)
 {
     counter_add(counter, ~0ull);
 }
 
-static void counter_set(struct itt_counter *counter, const void *value)
+static void counter_set(struct pt_itt_counter *counter, const void *value)
 {
     if (!counter || !value || !pt_switches.user)
         return;
     switch (counter->type) {
-    case ITT_S64:
+    case PT_ITT_S64:
         return count(counter, (double)*(const pt_i64 *)value);
-    case ITT_U32:
+    case PT_ITT_U32:
         return count(counter, *(const pt_u32 *)value);
-    case ITT_S32:
+    case PT_ITT_S32:
         return count(counter, *(const pt_i32 *)value);
-    case ITT_U16:
+    case PT_ITT_U16:
         return count(counter, *(const pt_u16 *)value);
-    case ITT_S16:
+    case PT_ITT_S16:
         return count(counter, *(const short *)value);
-    case ITT_FLOAT:
+    case PT_ITT_FLOAT:
         return count(counter, *(const float *)value);
-    case ITT_DOUBLE:
+    case PT_ITT_DOUBLE:
         return count(counter, *(const double *)value);
     default:
         return count(counter, (double)*(const pt_u64 *)value);

@@ -22,9 +22,9 @@ struct node {
     struct node *next;
     pt_u64 hash;
     union {
-        struct itt_domain domain;
-        struct itt_string string;
-        struct itt_counter counter;
+        struct pt_itt_domain domain;
+        struct pt_itt_string string;
+        struct pt_itt_counter counter;
     } handle;
 };
 
@@ -95,11 +95,11 @@ static struct node *make(enum kind kind, pt_u64 hash, const char *name, const ch
     char *text = copy((char *)(node + 1), name, name_bytes);
     node->hash = hash;
     if (kind == DOMAIN) {
-        node->handle.domain = (struct itt_domain){.flags = 1, .name = text};
+        node->handle.domain = (struct pt_itt_domain){.flags = 1, .name = text};
     } else if (kind == STRING) {
-        node->handle.string = (struct itt_string){.text = text};
+        node->handle.string = (struct pt_itt_string){.text = text};
     } else {
-        node->handle.counter = (struct itt_counter){.name = text, .type = type};
+        node->handle.counter = (struct pt_itt_counter){.name = text, .type = type};
         if (domain)
             node->handle.counter.domain = copy(text + name_bytes + 1, domain, domain_bytes);
     }
@@ -127,24 +127,24 @@ static struct node *find_or_make(enum kind kind, const char *name, const char *d
     return node;
 }
 
-struct itt_domain *pt_itt_domain_create(const char *name)
+struct pt_itt_domain *pt_itt_domain_create(const char *name)
 {
     struct node *node = find_or_make(DOMAIN, name, 0, 0);
     return node ? &node->handle.domain : 0;
 }
 
-struct itt_string *pt_itt_string_handle_create(const char *text)
+struct pt_itt_string *pt_itt_string_handle_create(const char *text)
 {
     struct node *node = find_or_make(STRING, text, 0, 0);
     return node ? &node->handle.string : 0;
 }
 
-struct itt_counter *pt_itt_counter_create(const char *name, const char *domain)
+struct pt_itt_counter *pt_itt_counter_create(const char *name, const char *domain)
 {
-    return pt_itt_counter_create_typed(name, domain, ITT_U64);
+    return pt_itt_counter_create_typed(name, domain, PT_ITT_U64);
 }
 
-struct itt_counter *pt_itt_counter_create_typed(const char *name, const char *domain, int type)
+struct pt_itt_counter *pt_itt_counter_create_typed(const char *name, const char *domain, int type)
 {
     struct node *node = find_or_make(COUNTER, name, domain, type);
     return node ? &node->handle.counter : 0;

@@ -8,25 +8,25 @@
 
 #include "core/compiler.h"
 
-struct itt_id {
+struct pt_itt_id {
     unsigned long long d1, d2, d3;
 };
-struct itt_domain {
+struct pt_itt_domain {
     volatile int flags; /* 0 = the program has disabled it */
     const char *name;
     void *wide_name;
     int extra1;
     void *extra2; /* for the tool: the id of the frame that is open */
-    struct itt_domain *next;
+    struct pt_itt_domain *next;
 };
-struct itt_string {
+struct pt_itt_string {
     const char *text;
     void *wide_text;
     int extra1;
     void *extra2;
-    struct itt_string *next;
+    struct pt_itt_string *next;
 };
-struct itt_counter {
+struct pt_itt_counter {
     const char *name;
     void *wide_name;
     const char *domain;
@@ -35,24 +35,24 @@ struct itt_counter {
     long index; /* begins at 0, unlike what is behind it: we count increments in it */
     int extra1;
     void *extra2;
-    struct itt_counter *next;
+    struct pt_itt_counter *next;
 };
-enum itt_number {
-    ITT_U64 = 1,
-    ITT_S64 = 2,
-    ITT_U32 = 3,
-    ITT_S32 = 4,
-    ITT_U16 = 5,
-    ITT_S16 = 6,
-    ITT_FLOAT = 7,
-    ITT_DOUBLE = 8
+enum pt_itt_number {
+    PT_ITT_U64 = 1,
+    PT_ITT_S64 = 2,
+    PT_ITT_U32 = 3,
+    PT_ITT_S32 = 4,
+    PT_ITT_U16 = 5,
+    PT_ITT_S16 = 6,
+    PT_ITT_FLOAT = 7,
+    PT_ITT_DOUBLE = 8
 };
 
 /* The handle of a name, the same at every call; NULL for NULL and when memory is out, which ITT's macros take for "no
  * tool". */
-struct itt_domain *pt_itt_domain_create(const char *name);
-struct itt_string *pt_itt_string_handle_create(const char *text);
-struct itt_counter *pt_itt_counter_create(const char *name, const char *domain);
-struct itt_counter *pt_itt_counter_create_typed(const char *name, const char *domain, int type);
+struct pt_itt_domain *pt_itt_domain_create(const char *name);
+struct pt_itt_string *pt_itt_string_handle_create(const char *text);
+struct pt_itt_counter *pt_itt_counter_create(const char *name, const char *domain);
+struct pt_itt_counter *pt_itt_counter_create_typed(const char *name, const char *domain, int type);
 
 #endif

@@ -19,14 +19,14 @@ static pt_i64 bytes_or_error(const FILE *stream, pt_i64 bytes)
 
 void pt_stdio_read(pt_u64 start, pt_u64 end, FILE *stream, pt_i64 bytes)
 {
-    const int fd = stream_fd(stream);
+    const int fd = pt_stdio_fd(stream);
     const pt_i64 result = bytes_or_error(stream, bytes);
     pt_spent(PT_EV_stdio_read, start, end, fd, (pt_u64)result, pt_words(pt_fd_path(fd), 0));
 }
 
 void pt_stdio_wrote(pt_u64 start, pt_u64 end, FILE *stream, pt_i64 bytes)
 {
-    const int fd = stream_fd(stream);
+    const int fd = pt_stdio_fd(stream);
     const pt_i64 result = bytes >= 0 ? bytes : -errno;
     pt_spent(PT_EV_stdio_write, start, end, fd, (pt_u64)result, pt_words(pt_fd_path(fd), 0));
 }
@@ -43,7 +43,7 @@ static PT_NOINLINE void put_text(pt_u64 start, pt_u64 end, FILE *stream, const c
 
 static PT_NOINLINE void stream_done(pt_u32 kind, pt_u64 start, pt_u64 end, FILE *stream, int ret)
 {
-    const int fd = stream_fd(stream);
+    const int fd = pt_stdio_fd(stream);
     pt_spent(kind, start, end, fd, pt_result_and(ret, pt_fd_path(fd)), 0);
 }
 

@@ -23,7 +23,7 @@ void pt_stdio_wrote(pt_u64 start, pt_u64 end, FILE *stream, pt_i64 bytes);
  * it is not even cleared: libc's flag _IO_IS_FILEBUF, which belongs to its ABI, says which they are. */
 #define STREAM_IS_FILE 0x2000
 
-PT_ALWAYS_INLINE int stream_fd(const FILE *stream)
+PT_ALWAYS_INLINE int pt_stdio_fd(const FILE *stream)
 {
     return stream && (stream->_flags & STREAM_IS_FILE) ? stream->_fileno : -1;
 }

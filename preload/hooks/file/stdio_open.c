@@ -17,14 +17,14 @@ PT_ALWAYS_INLINE int is_recorded(void)
 static PT_NOINLINE void stream_made(pt_u64 start, pt_u64 end, const FILE *stream, pt_u32 path)
 {
     if (pt_switches.stdio)
-        pt_spent(PT_EV_stdio_open, start, end, stream_fd(stream), pt_result_and(stream ? 0 : -1, path), 0);
+        pt_spent(PT_EV_stdio_open, start, end, pt_stdio_fd(stream), pt_result_and(stream ? 0 : -1, path), 0);
 }
 
 static PT_NOINLINE void file_opened(pt_u64 start, pt_u64 end, const FILE *stream, const char *path)
 {
     const pt_u32 path_id = pt_path_id(stream ? 0 : -1, path);
     stream_made(start, end, stream, path_id);
-    pt_fd_opened(stream_fd(stream), path_id);
+    pt_fd_opened(pt_stdio_fd(stream), path_id);
 }
 
 CUSTOM(FILE *, fopen, (const char *path, const char *mode), (path, mode))
@@ -75,13 +75,13 @@ static FILE *reopen_recorded(FILE *(*real)(const char *, const char *, FILE *), 
 {
     if (pt_unlikely(!is_recorded()))
         return real(path, mode, stream);
-    const pt_u32 old_path = pt_fd_forget(stream_fd(stream));
+    const pt_u32 old_path = pt_fd_forget(pt_stdio_fd(stream));
     const pt_u64 start = pt_clock();
     FILE *const result = real(path, mode, stream);
     const pt_u64 end = pt_clock();
     const pt_u32 new_path = path ? pt_path_id(result ? 0 : -1, path) : old_path;
     stream_made(start, end, result, new_path);
-    pt_fd_opened(stream_fd(result), new_path);
+    pt_fd_opened(pt_stdio_fd(result), new_path);
     return result;
 }
 
@@ -102,7 +102,7 @@ static FILE *temp_recorded(FILE *(*real)(void))
     const pt_u64 start = pt_clock();
     FILE *const stream = real();
     const pt_u64 end = pt_clock();
-    const int fd = stream_fd(stream);
+    const int fd = pt_stdio_fd(stream);
     if (pt_switches.io)
         pt_spent(PT_EV_io_open_temp, start, end, fd, pt_words((pt_u32)(stream ? fd : -errno), pt_fd_path(fd)), 0);
     stream_made(start, end, stream, pt_fd_path(fd));
@@ -123,7 +123,7 @@ static int close_recorded(int (*real)(FILE *), FILE *stream)
 {
     if (pt_unlikely(!is_recorded()))
         return real(stream);
-    const int fd = stream_fd(stream);
+    const int fd = pt_stdio_fd(stream);
     const pt_u32 path = pt_fd_forget(fd);
     const pt_u64 start = pt_clock();
     const int ret = real(stream);
@@ -147,7 +147,7 @@ int pclose(FILE *stream)
 {
     if (pt_unlikely(!pt_switches.waits))
         return close_recorded(real_pclose, stream);
-    const int fd = is_recorded() ? stream_fd(stream) : -1;
+    const int fd = is_recorded() ? pt_stdio_fd(stream) : -1;
     const pt_u32 path = is_recorded() ? pt_fd_forget(fd) : 0;
     const pt_u64 start = pt_clock();
     const int ret = real_pclose(stream);

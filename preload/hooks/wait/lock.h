@@ -17,7 +17,7 @@ enum pt_locks {
 
 /* Before the lock is taken: threads that attach while they hold it would make all others wait for the system calls
  * of attaching, one after another. */
-PT_ALWAYS_INLINE void be_attached(void)
+PT_ALWAYS_INLINE void pt_be_attached(void)
 {
     if (pt_unlikely(!pt_self->area))
         pt_thread_attach_early();
@@ -45,14 +45,14 @@ PT_ALWAYS_INLINE void be_attached(void)
             return pt_switches.locks ? wait_##name arguments : real_##name arguments;                                  \
         if (goes_ahead)                                                                                                \
             return real_##name arguments;                                                                              \
-        be_attached();                                                                                                 \
+        pt_be_attached();                                                                                              \
         return pt_likely((attempt) == 0) ? 0 : wait_##name arguments;                                                  \
     }
 
 #define LOCK_WAIT(name, parameters, arguments, look, record)                                                           \
     static PT_NOINLINE int wait_##name parameters                                                                      \
     {                                                                                                                  \
-        be_attached();                                                                                                 \
+        pt_be_attached();                                                                                              \
         const struct seen seen __attribute__((unused)) = look;                                                         \
         const pt_u64 start = pt_clock();                                                                               \
         const int ret = real_##name arguments;                                                                         \
@@ -100,7 +100,7 @@ PT_ALWAYS_INLINE void be_attached(void)
     {                                                                                                                  \
         if (pt_unlikely(!pt_switches.locks))                                                                           \
             return real_##name arguments;                                                                              \
-        be_attached();                                                                                                 \
+        pt_be_attached();                                                                                              \
         const pt_u64 start = pt_clock();                                                                               \
         type const ret = real_##name arguments;                                                                        \
         const pt_u64 end = pt_clock();                                                                                 \
