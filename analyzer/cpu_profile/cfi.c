@@ -153,7 +153,7 @@ static pt_u64 row_at(struct pt_cfi *cfi, pt_u64 address)
     Dwarf_Frame *frame = NULL;
     if (*row)
         return *row;
-    *row = PT_ROW_NONE;
+    *row = PT_CFI_ROW_NONE;
     if (cfi->tables && dwarf_cfi_addrframe(cfi->tables, address, &frame) == 0) {
         *row = pt_cfi_row_pack(frame);
         free(frame);
@@ -176,6 +176,6 @@ enum pt_frame_step pt_cfi_step(struct pt_cfi *cfi, pt_u64 address, const struct 
                                struct pt_frame_regs *regs)
 {
     const pt_u64 row = row_at(cfi, address);
-    return pt_cfi_row_kind(row) == PT_ROW_SLOW ? step_slowly(cfi, address, stack, regs)
-                                               : pt_cfi_row_step(row, stack, regs);
+    return pt_cfi_row_kind(row) == PT_CFI_ROW_SLOW ? step_slowly(cfi, address, stack, regs)
+                                                   : pt_cfi_row_step(row, stack, regs);
 }

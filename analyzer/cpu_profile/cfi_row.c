@@ -54,12 +54,12 @@ static enum pt_row_kind cfa_kind(Dwarf_Frame *frame, pt_i64 *ret_offset)
     size_t n;
     int reg;
     if (dwarf_frame_cfa(frame, &ops, &n) != 0 || !n || !is_register(&ops[0], &reg, ret_offset) || !fits(*ret_offset))
-        return PT_ROW_SLOW;
+        return PT_CFI_ROW_SLOW;
     if (n == 1 && reg == PT_CFI_RSP)
-        return PT_ROW_RSP;
+        return PT_CFI_ROW_RSP;
     if (n == 1 && reg == PT_CFI_RBP)
-        return PT_ROW_RBP;
-    return n == 2 && reg == PT_CFI_RBP && ops[1].atom == DW_OP_deref ? PT_ROW_RBP_MEMORY : PT_ROW_SLOW;
+        return PT_CFI_ROW_RBP;
+    return n == 2 && reg == PT_CFI_RBP && ops[1].atom == DW_OP_deref ? PT_CFI_ROW_RBP_MEMORY : PT_CFI_ROW_SLOW;
 }
 
 static bool is_undefined(const Dwarf_Op *ops, size_t n, const Dwarf_Op *memory)
@@ -95,15 +95,15 @@ pt_u64 pt_cfi_row_pack(Dwarf_Frame *frame)
     bool is_signal = false;
     dwarf_frame_info(frame, NULL, NULL, &is_signal);
     if (is_signal)
-        return PT_ROW_SLOW;
+        return PT_CFI_ROW_SLOW;
     if (dwarf_frame_register(frame, PT_CFI_RIP, memory, &ops, &n) != 0)
-        return PT_ROW_NONE;
+        return PT_CFI_ROW_NONE;
     if (is_undefined(ops, n, memory))
-        return PT_ROW_END;
+        return PT_CFI_ROW_END;
     const enum pt_row_kind kind = cfa_kind(frame, &cfa_offset);
-    if (kind == PT_ROW_SLOW || !is_at_cfa(ops, n, &ra_offset) || ra_offset != -8 ||
+    if (kind == PT_CFI_ROW_SLOW || !is_at_cfa(ops, n, &ra_offset) || ra_offset != -8 ||
         !saved_rbp(frame, &saved, &rbp_offset))
-        return PT_ROW_SLOW;
+        return PT_CFI_ROW_SLOW;
     return (pt_u64)kind | (pt_u64)saved << SAVED_SHIFT | packed(cfa_offset, CFA_SHIFT) | packed(rbp_offset, RBP_SHIFT);
 }
 
@@ -129,13 +129,13 @@ static enum pt_frame_step go(struct pt_frame_regs *regs, pt_u64 cfa, pt_u64 rip,
 enum pt_frame_step pt_cfi_row_step(pt_u64 row, const struct pt_stack_copy *stack, struct pt_frame_regs *regs)
 {
     const enum pt_row_kind kind = pt_cfi_row_kind(row);
-    if (kind == PT_ROW_NONE || kind == PT_ROW_END)
-        return kind == PT_ROW_END ? PT_FRAME_END : PT_FRAME_NO_INFO;
+    if (kind == PT_CFI_ROW_NONE || kind == PT_CFI_ROW_END)
+        return kind == PT_CFI_ROW_END ? PT_FRAME_END : PT_FRAME_NO_INFO;
     const pt_u64 rbp_before = regs->value[PT_CFI_RBP];
-    if (kind != PT_ROW_RSP && !knows(regs, PT_CFI_RBP))
+    if (kind != PT_CFI_ROW_RSP && !knows(regs, PT_CFI_RBP))
         return PT_FRAME_CUT;
-    pt_u64 cfa = (kind == PT_ROW_RSP ? regs->value[PT_CFI_RSP] : rbp_before) + (pt_u64)unpacked(row, CFA_SHIFT);
-    if (kind == PT_ROW_RBP_MEMORY && !pt_stack_read(stack, cfa, &cfa))
+    pt_u64 cfa = (kind == PT_CFI_ROW_RSP ? regs->value[PT_CFI_RSP] : rbp_before) + (pt_u64)unpacked(row, CFA_SHIFT);
+    if (kind == PT_CFI_ROW_RBP_MEMORY && !pt_stack_read(stack, cfa, &cfa))
         return PT_FRAME_CUT;
     pt_u64 rip, rbp = rbp_before;
     bool rbp_known = knows(regs, PT_CFI_RBP);

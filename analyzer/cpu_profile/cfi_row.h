@@ -14,13 +14,13 @@
 #include "frame.h"
 
 enum pt_row_kind {
-    PT_ROW_UNSET,
-    PT_ROW_NONE, /* there is nothing about this address */
-    PT_ROW_END,  /* the outermost frame */
-    PT_ROW_RSP,
-    PT_ROW_RBP,
-    PT_ROW_RBP_MEMORY,
-    PT_ROW_SLOW,
+    PT_CFI_ROW_UNSET,
+    PT_CFI_ROW_NONE, /* there is nothing about this address */
+    PT_CFI_ROW_END,  /* the outermost frame */
+    PT_CFI_ROW_RSP,
+    PT_CFI_ROW_RBP,
+    PT_CFI_ROW_RBP_MEMORY,
+    PT_CFI_ROW_SLOW,
 };
 
 static inline enum pt_row_kind pt_cfi_row_kind(pt_u64 row)

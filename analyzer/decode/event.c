@@ -30,13 +30,13 @@
 #undef AUX
 #undef UNIT
 
-static struct pt_event_desc descs[PT_ROW__COUNT];
+static struct pt_event_desc descs[PT_KIND__COUNT];
 const struct pt_event_desc *pt_event_descs_by_id[256];
 const struct pt_event_desc *const pt_event_descs = descs;
 
 static void add_desc(const struct pt_event_desc *head, const struct pt_field_desc *fields, pt_u32 n_fields)
 {
-    struct pt_event_desc *desc = &descs[head->row];
+    struct pt_event_desc *desc = &descs[head->kind];
     *desc = *head;
     for (pt_u32 i = 0; i < n_fields; i++) {
         if (fields[i].unit != PT_UNIT_PAD && desc->n_fields < PT_MAX_FIELDS)
@@ -55,7 +55,7 @@ __attribute__((constructor)) static void fill_tables(void)
     fields = fields_of_##name(&n);                                                                                     \
     add_desc(                                                                                                          \
         &(struct pt_event_desc){                                                                                       \
-            id, PT_ROW_##name, #name, PT_CATEGORY_##category, PT_ROLE_##role, doc, false, 0, {{0}}},                   \
+            id, PT_KIND_##name, #name, PT_CATEGORY_##category, PT_ROLE_##role, doc, false, 0, {{0}}},                  \
         fields, n);
 #include "proftrace/events.def"
 #undef EVENT
@@ -63,9 +63,9 @@ __attribute__((constructor)) static void fill_tables(void)
 
 const struct pt_event_desc *pt_event_desc_by_name(const char *name)
 {
-    for (int row = 0; row < PT_ROW__COUNT; row++)
-        if (!strcmp(descs[row].name, name))
-            return &descs[row];
+    for (int kind = 0; kind < PT_KIND__COUNT; kind++)
+        if (!strcmp(descs[kind].name, name))
+            return &descs[kind];
     return NULL;
 }
 

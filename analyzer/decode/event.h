@@ -33,7 +33,7 @@ struct pt_field_desc {
 #define PT_MAX_FIELDS 8
 struct pt_event_desc {
     pt_u8 id;
-    pt_u16 row; /* PT_ROW_x of this build */
+    pt_u16 kind; /* PT_KIND_x of this build */
     const char *name;
     enum pt_category category;
     enum pt_role role;
@@ -43,7 +43,7 @@ struct pt_event_desc {
     struct pt_field_desc fields[PT_MAX_FIELDS];
 };
 
-/* All descriptors of this build, PT_ROW__COUNT of them by row. */
+/* All descriptors of this build, PT_KIND__COUNT of them by kind. */
 extern const struct pt_event_desc *const pt_event_descs;
 /* The descriptor of an id or name of this build's events.def; NULL when there is none. */
 extern const struct pt_event_desc *pt_event_descs_by_id[256];
@@ -80,7 +80,8 @@ static inline pt_i64 pt_event_end_ns(const struct pt_event *event)
 #define pt_event_as(event, name)                                                                                       \
     (assert((event)->desc->id == PT_EV_##name), (const struct pt_ev_##name *)(const void *)(event)->payload)
 
-/* Add one event to the totals of its row, by the same rule as the library: errors and bytes come from its RESULT field.
+/* Add one event to the totals of its kind, by the same rule as the library: errors and bytes come from its RESULT
+ * field.
  */
 void pt_totals_add(struct pt_totals *totals, const struct pt_event_desc *desc, const void *payload, pt_u64 duration);
 

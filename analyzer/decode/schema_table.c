@@ -18,10 +18,10 @@
 static void set_identical(struct pt_schema *schema)
 {
     schema->identical = true;
-    for (int row = 0; row < PT_TOTALS_ROWS; row++)
-        schema->rows[row] = row < PT_ROW__COUNT ? (pt_u16)row : PT_NO_ROW;
-    for (int row = 0; row < PT_ROW__COUNT; row++)
-        schema->kinds[pt_event_descs[row].id] = (struct pt_kind_map){.desc = &pt_event_descs[row], .identical = true};
+    for (int kind = 0; kind < PT_TOTALS_ROWS; kind++)
+        schema->kind_of_row[kind] = kind < PT_KIND__COUNT ? (pt_u16)kind : PT_NO_KIND;
+    for (int kind = 0; kind < PT_KIND__COUNT; kind++)
+        schema->kinds[pt_event_descs[kind].id] = (struct pt_kind_map){.desc = &pt_event_descs[kind], .identical = true};
 }
 
 struct foreign_event {
@@ -61,7 +61,7 @@ static void begin_event(struct pt_schema *schema, struct foreign_event *event, u
     *event->kind = (struct pt_kind_map){.desc = desc};
     event->same = desc && desc->id == id;
     if (row < PT_TOTALS_ROWS)
-        schema->rows[row] = desc ? desc->row : PT_NO_ROW;
+        schema->kind_of_row[row] = desc ? desc->kind : PT_NO_KIND;
     if (!desc)
         pt_str_printf(&schema->unknown, "%s%.60s", schema->unknown.n ? ", " : "", name);
 }
@@ -127,7 +127,7 @@ static void parse(struct pt_schema *schema, const char *text)
     struct foreign_event event = {0};
     int row = 0;
     for (int i = 0; i < PT_TOTALS_ROWS; i++)
-        schema->rows[i] = PT_NO_ROW;
+        schema->kind_of_row[i] = PT_NO_KIND;
     while (*text) {
         char line[200], first[16], name[64], third[32], fourth[16];
         int id;

@@ -29,11 +29,11 @@ struct pt_kind_map {
 
 struct pt_schema {
     struct pt_kind_map kinds[256];
-    pt_u16 rows[PT_TOTALS_ROWS]; /* row of a totals table in the file -> row of this build; PT_NO_ROW = unknown */
+    pt_u16 kind_of_row[PT_TOTALS_ROWS]; /* row of the file's totals -> PT_KIND_x, or PT_NO_KIND */
     bool identical;
     struct pt_str unknown; /* names of kinds that this build does not know, ", " between them */
 };
-#define PT_NO_ROW 0xffffu
+#define PT_NO_KIND 0xffffu
 
 /* `text` = what the file stores. An empty or unreadable schema counts as ours. */
 struct pt_schema *pt_schema_new(const char *text);

@@ -108,8 +108,8 @@ static void set_capture(struct pt_profile *profile, pt_u32 stage)
         const struct pt_process *process = profile->session->processes[i];
         if (pt_profile_stage_of(profile, process) != stage)
             continue;
-        for (pt_u32 row = 0; row < PT_ROW__COUNT; row++)
-            calls += pt_call_class_of(row) == PT_CALL_NONE ? 0 : process->rows[row].calls;
+        for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++)
+            calls += pt_call_class_of(kind) == PT_CALL_NONE ? 0 : process->totals[kind].calls;
         allocs += process->heap.allocs;
         events += process->quality.events;
         lost += process->quality.overwritten + process->quality.dropped;

@@ -16,13 +16,13 @@ enum { MOST_SIBLINGS = 64 };
 /* The thread that ended a wait for a lock, if the call says which. */
 static const struct pt_thread *owner_of(const struct pt_facts *facts, const struct pt_event *event)
 {
-    switch (event->desc->row) {
-    case PT_ROW_wait_thread:
+    switch (event->desc->kind) {
+    case PT_KIND_wait_thread:
         return pt_thread_joined(&facts->ids, event);
-    case PT_ROW_lock_mutex:
+    case PT_KIND_lock_mutex:
         return pt_thread_of_tid(&facts->ids, event->process, pt_event_as(event, lock_mutex)->owner_tid,
                                 event->start_ns);
-    case PT_ROW_lock_rwlock:
+    case PT_KIND_lock_rwlock:
         return pt_thread_of_tid(&facts->ids, event->process, pt_event_as(event, lock_rwlock)->owner_tid,
                                 event->start_ns);
     default:
@@ -62,7 +62,7 @@ void pt_blocker_note(struct pt_facts *facts, const struct pt_event *event, struc
     facts->call.n_shares = 0;
     if (span->part == PT_PART_lock) {
         note_lock(facts, event, span);
-    } else if (event->desc->row == PT_ROW_wait_child) {
+    } else if (event->desc->kind == PT_KIND_wait_child) {
         const struct pt_process *child = pt_process_of_pid(&facts->ids, event->result, span->end_ns);
         if (child)
             set(span, PT_BLOCKER_PROCESS, child->index);

@@ -24,16 +24,16 @@ enum {
     CLASS_NET = PT_CALL_NETWORK,
 };
 
-static const pt_u8 by_category[PT_ROW__COUNT] = {
-#define EVENT(id, name, category, role, doc, ...) [PT_ROW_##name] = CLASS_##category,
+static const pt_u8 by_category[PT_KIND__COUNT] = {
+#define EVENT(id, name, category, role, doc, ...) [PT_KIND_##name] = CLASS_##category,
 #include "proftrace/events.def"
 #undef EVENT
 };
 
-/* Of single rows, plus 1. Not io_open_temp: mkstemp opens inside libc, strace -k would not count it as the program's.
+/* Of single kinds, plus 1. Not io_open_temp: mkstemp opens inside libc, strace -k would not count it as the program's.
  */
-static const pt_u8 by_row[PT_ROW__COUNT] = {
-#define ROW(name, class) [PT_ROW_##name] = PT_CALL_##class + 1
+static const pt_u8 by_kind[PT_KIND__COUNT] = {
+#define ROW(name, class) [PT_KIND_##name] = PT_CALL_##class + 1
     ROW(io_read, READ),
     ROW(io_pread, READ),
     ROW(io_readv, READ),
@@ -63,14 +63,14 @@ static const pt_u8 by_row[PT_ROW__COUNT] = {
 #undef ROW
 };
 
-enum pt_call_class pt_call_class_of(pt_u32 row)
+enum pt_call_class pt_call_class_of(pt_u32 kind)
 {
-    if (row >= PT_ROW__COUNT)
+    if (kind >= PT_KIND__COUNT)
         return PT_CALL_NONE;
-    return by_row[row] ? (enum pt_call_class)(by_row[row] - 1) : (enum pt_call_class)by_category[row];
+    return by_kind[kind] ? (enum pt_call_class)(by_kind[kind] - 1) : (enum pt_call_class)by_category[kind];
 }
 
-void pt_row_totals_add(struct pt_row_totals *a, const struct pt_row_totals *b)
+void pt_kind_totals_add(struct pt_kind_totals *a, const struct pt_kind_totals *b)
 {
     a->calls += b->calls;
     a->errors += b->errors;
@@ -78,26 +78,26 @@ void pt_row_totals_add(struct pt_row_totals *a, const struct pt_row_totals *b)
     a->ns += b->ns;
 }
 
-struct pt_row_totals pt_call_class_sum(const struct pt_row_totals rows[PT_TOTALS_ROWS], enum pt_call_class which)
+struct pt_kind_totals pt_call_class_sum(const struct pt_kind_totals totals[PT_TOTALS_ROWS], enum pt_call_class which)
 {
-    struct pt_row_totals sum = {0};
-    for (pt_u32 row = 0; row < PT_ROW__COUNT; row++)
-        if (pt_call_class_of(row) == which)
-            pt_row_totals_add(&sum, &rows[row]);
+    struct pt_kind_totals sum = {0};
+    for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++)
+        if (pt_call_class_of(kind) == which)
+            pt_kind_totals_add(&sum, &totals[kind]);
     return sum;
 }
 
-static const char *const names[PT_ROW__COUNT] = {
-#define EVENT(id, name, category, role, doc, ...) [PT_ROW_##name] = #name,
+static const char *const names[PT_KIND__COUNT] = {
+#define EVENT(id, name, category, role, doc, ...) [PT_KIND_##name] = #name,
 #include "proftrace/events.def"
 #undef EVENT
 };
 
-const char *pt_call_name(pt_u32 row)
+const char *pt_call_name(pt_u32 kind)
 {
-    if (row >= PT_ROW__COUNT)
+    if (kind >= PT_KIND__COUNT)
         return "unknown";
-    const char *name = names[row];
+    const char *name = names[kind];
     for (int i = 0; i < 2; i++) {
         static const char *const families[] = {"io_", "meta_"};
         if (!strncmp(name, families[i], strlen(families[i])))

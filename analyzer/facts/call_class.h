@@ -27,15 +27,15 @@ enum pt_call_class {
     PT_CALL__COUNT
 };
 
-enum pt_call_class pt_call_class_of(pt_u32 row);
+enum pt_call_class pt_call_class_of(pt_u32 kind);
 
-/* Sum of the rows of a class. */
-struct pt_row_totals pt_call_class_sum(const struct pt_row_totals rows[PT_TOTALS_ROWS], enum pt_call_class which);
+/* Sum of the kinds of a class. */
+struct pt_kind_totals pt_call_class_sum(const struct pt_kind_totals totals[PT_TOTALS_ROWS], enum pt_call_class which);
 
 /* Add b to a. */
-void pt_row_totals_add(struct pt_row_totals *a, const struct pt_row_totals *b);
+void pt_kind_totals_add(struct pt_kind_totals *a, const struct pt_kind_totals *b);
 
 /* The call as people know it: "read" for io_read, "stat" for meta_stat, the event's name without its family. */
-const char *pt_call_name(pt_u32 row);
+const char *pt_call_name(pt_u32 kind);
 
 #endif

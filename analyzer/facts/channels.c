@@ -217,18 +217,18 @@ static void remember(struct pt_channels *channels, struct pt_channel_users *user
 
 pt_u32 pt_channels_note(struct pt_channels *channels, const struct pt_event *event)
 {
-    if (event->desc->row == PT_ROW_net_socket)
+    if (event->desc->kind == PT_KIND_net_socket)
         note_pair(channels, event);
-    if (event->desc->row == PT_ROW_net_connect)
+    if (event->desc->kind == PT_KIND_net_connect)
         note_connection(channels, event);
     const pt_u32 channel = channel_of(channels, event);
     if (!channel)
         return 0;
     struct pt_channel_end *end = &channels->ends.items[channel - 1];
-    const pt_u32 row = event->desc->row;
+    const pt_u32 kind = event->desc->kind;
     if (pt_sends(event))
         remember(channels, &end->writers, event);
-    else if (row == PT_ROW_io_read || row == PT_ROW_io_readv || row == PT_ROW_net_receive)
+    else if (kind == PT_KIND_io_read || kind == PT_KIND_io_readv || kind == PT_KIND_net_receive)
         remember(channels, &end->readers, event);
     return channel;
 }

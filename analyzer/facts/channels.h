@@ -45,8 +45,8 @@ struct pt_channels {
 
 static inline bool pt_sends(const struct pt_event *event)
 {
-    return event->desc->row == PT_ROW_io_write || event->desc->row == PT_ROW_io_writev ||
-           event->desc->row == PT_ROW_net_send;
+    return event->desc->kind == PT_KIND_io_write || event->desc->kind == PT_KIND_io_writev ||
+           event->desc->kind == PT_KIND_net_send;
 }
 
 /* Index in channels, plus 1, of the end that a span is about; 0 = none. */

@@ -33,12 +33,12 @@ static void note_connection(struct pt_event_loops *loops, const struct pt_event 
 
 static bool takes(const struct pt_loop *loop, const struct pt_event *event)
 {
-    switch (event->desc->row) {
-    case PT_ROW_io_read:
-    case PT_ROW_io_readv:
-    case PT_ROW_net_receive:
+    switch (event->desc->kind) {
+    case PT_KIND_io_read:
+    case PT_KIND_io_readv:
+    case PT_KIND_net_receive:
         return event->result > 0 && !loop->for_signals && pt_descriptor_of_event(event);
-    case PT_ROW_wait_child:
+    case PT_KIND_wait_child:
         return event->result > 0 && loop->for_signals;
     default:
         return false;
@@ -48,7 +48,7 @@ static bool takes(const struct pt_loop *loop, const struct pt_event *event)
 static enum pt_time_part cause_of(const struct pt_facts *facts, const struct pt_event *event)
 {
     const char *path = pt_descriptor_of_event(event);
-    if (event->desc->row == PT_ROW_wait_child)
+    if (event->desc->kind == PT_KIND_wait_child)
         return PT_PART_child_wait;
     switch (pt_channel_of_event(event)) {
     case PT_CHANNEL_NETWORK:
@@ -100,7 +100,7 @@ void pt_event_loops_call(struct pt_facts *facts, const struct pt_event *event)
         *loop = (struct pt_loop){facts->call.span, (double)facts->call.own_ns, pt_waits_for_signals(event)};
         return;
     }
-    if (event->desc->row == PT_ROW_net_connect)
+    if (event->desc->kind == PT_KIND_net_connect)
         note_connection(&facts->loops, event);
     if (loop->wait.end_ns)
         facts->call.loop = answer_of(facts, loop, event);

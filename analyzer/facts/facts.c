@@ -52,8 +52,8 @@ void pt_facts_close(struct pt_facts *facts)
 /* ---- events ---- */
 
 /* Where the id of a string that says what a call is about is in the payload, plus 1. */
-static const pt_u8 about_places[PT_ROW__COUNT] = {
-#define PLACE(event, field) [PT_ROW_##event] = offsetof(struct pt_ev_##event, field) + 1
+static const pt_u8 about_places[PT_KIND__COUNT] = {
+#define PLACE(event, field) [PT_KIND_##event] = offsetof(struct pt_ev_##event, field) + 1
     PLACE(stdio_read, path),  PLACE(stdio_write, path), PLACE(wait_poll, path), PLACE(io_seek, path),
     PLACE(net_receive, path), PLACE(net_send, path),    PLACE(cuda_call, name),
 #undef PLACE
@@ -67,9 +67,9 @@ static bool has_path(const struct pt_event *event)
 
 static pt_u32 about_of(const struct pt_event *event)
 {
-    const pt_u32 place = about_places[event->desc->row] ? about_places[event->desc->row]
-                         : has_path(event)              ? offsetof(struct pt_ev_io_close, path) + 1
-                                                        : 0;
+    const pt_u32 place = about_places[event->desc->kind] ? about_places[event->desc->kind]
+                         : has_path(event)               ? offsetof(struct pt_ev_io_close, path) + 1
+                                                         : 0;
     pt_u32 about = 0;
     if (place)
         memcpy(&about, event->payload + place - 1, sizeof about);
@@ -82,7 +82,7 @@ static enum pt_span_kind kind_of(const struct pt_event *event, enum pt_time_part
         return PT_SPAN_MAP;
     if (event->desc->category == PT_CATEGORY_CUDA)
         return PT_SPAN_CUDA;
-    if (event->desc->category == PT_CATEGORY_PROC && event->desc->row != PT_ROW_proc_system)
+    if (event->desc->category == PT_CATEGORY_PROC && event->desc->kind != PT_KIND_proc_system)
         return PT_SPAN_START;
     return part == PT_PART_data_wait && pt_sends(event) ? PT_SPAN_SEND : PT_SPAN_CALL;
 }
@@ -96,7 +96,7 @@ static void take_call(struct pt_facts *facts, const struct pt_event *event)
                            .about = about_of(event),
                            .part = (pt_u8)part,
                            .kind = (pt_u8)kind_of(event, part),
-                           .class = event->desc->row == PT_ROW_cuda_call ? (pt_u8)event->tag : 0};
+                           .class = event->desc->kind == PT_KIND_cuda_call ? (pt_u8)event->tag : 0};
     pt_blocker_note(facts, event, &span);
     facts->call.span = span;
     facts->call.preempted_ns = pt_cpu_profiles_call(&facts->cpu, thread, event, part);
@@ -127,7 +127,7 @@ void pt_facts_event(struct pt_facts *facts, const struct pt_event *event)
         pt_lock_queues_point(&facts->queues, event);
     } else if (event->desc->category != PT_CATEGORY_GPU) {
         take_call(facts, event);
-    } else if (event->desc->row == PT_ROW_gpu_overhead) {
+    } else if (event->desc->kind == PT_KIND_gpu_overhead) {
         take_overhead(facts, event);
     }
 }

@@ -17,9 +17,9 @@ enum { POST = 1 };     /* of lock_wake's calls */
 
 /* ---- which lock ---- */
 
-static pt_u64 key_of(const struct pt_process *process, pt_u64 addr, pt_u32 row)
+static pt_u64 key_of(const struct pt_process *process, pt_u64 addr, pt_u32 kind)
 {
-    return (addr ^ (pt_u64)(process ? process->index + 1 : 0) << 48) * 256 + row;
+    return (addr ^ (pt_u64)(process ? process->index + 1 : 0) << 48) * 256 + kind;
 }
 
 static pt_u64 hash_of(const char *path)
@@ -47,7 +47,7 @@ const struct pt_process *pt_lock_maker(const struct pt_lock_queues *queues, cons
                                        pt_u64 addr)
 {
     for (const struct pt_process *p = process; p; p = p->parent) {
-        const pt_u64 *about = pt_map_find(&queues->made, key_of(p, addr, PT_ROW_lock_sem));
+        const pt_u64 *about = pt_map_find(&queues->made, key_of(p, addr, PT_KIND_lock_sem));
         if (about && (p == process || *about & PT_LOCK_MADE_SHARED))
             return p;
     }
@@ -56,7 +56,7 @@ const struct pt_process *pt_lock_maker(const struct pt_lock_queues *queues, cons
 
 pt_u32 pt_lock_made_as(const struct pt_lock_queues *queues, const struct pt_process *maker, pt_u64 addr)
 {
-    const pt_u64 *about = pt_map_find(&queues->made, key_of(maker, addr, PT_ROW_lock_sem));
+    const pt_u64 *about = pt_map_find(&queues->made, key_of(maker, addr, PT_KIND_lock_sem));
     return about ? (pt_u32)*about : 0;
 }
 
@@ -101,7 +101,7 @@ static pt_u32 share(const struct pt_lock_turns *turns, pt_i64 start_ns, pt_i64 e
 
 static void made(struct pt_lock_queues *queues, const struct pt_event *event)
 {
-    const pt_u64 key = key_of(event->process, pt_event_as(event, lock_init)->addr, PT_ROW_lock_sem);
+    const pt_u64 key = key_of(event->process, pt_event_as(event, lock_init)->addr, PT_KIND_lock_sem);
     const pt_u64 *slot = pt_map_find(&queues->by_key, key);
     if (queues->made.n < MOST_MADE || pt_map_find(&queues->made, key))
         *pt_map_at(&queues->made, key) =
@@ -117,17 +117,17 @@ static void woke(struct pt_lock_queues *queues, const struct pt_event *event)
     if (!is_post && pt_process_is_gil(event->process, addr, event->start_ns))
         return;
     struct pt_lock_turns *turns =
-        turns_at(queues, is_post ? key_of(pt_lock_maker(queues, event->process, addr), addr, PT_ROW_lock_sem)
-                                 : key_of(event->process, addr, PT_ROW_lock_cond));
+        turns_at(queues, is_post ? key_of(pt_lock_maker(queues, event->process, addr), addr, PT_KIND_lock_sem)
+                                 : key_of(event->process, addr, PT_KIND_lock_cond));
     if (turns)
         let_go(turns, event->thread, event->start_ns);
 }
 
 void pt_lock_queues_point(struct pt_lock_queues *queues, const struct pt_event *event)
 {
-    if (event->desc->row == PT_ROW_lock_init)
+    if (event->desc->kind == PT_KIND_lock_init)
         made(queues, event);
-    else if (event->desc->row == PT_ROW_lock_wake)
+    else if (event->desc->kind == PT_KIND_lock_wake)
         woke(queues, event);
 }
 
@@ -172,24 +172,24 @@ pt_u32 pt_lock_queues_call(struct pt_lock_queues *queues, const struct pt_event 
 {
     const struct pt_process *process = event->process;
     struct pt_lock_turns *turns = NULL;
-    switch (event->desc->row) {
-    case PT_ROW_lock_sem: {
+    switch (event->desc->kind) {
+    case PT_KIND_lock_sem: {
         const pt_u64 addr = pt_event_as(event, lock_sem)->addr;
-        turns = turns_at(queues, key_of(pt_lock_maker(queues, process, addr), addr, PT_ROW_lock_sem));
+        turns = turns_at(queues, key_of(pt_lock_maker(queues, process, addr), addr, PT_KIND_lock_sem));
         return turns ? waited(turns, event, ret_shares) : 0;
     }
-    case PT_ROW_lock_cond:
-        turns = turns_at(queues, key_of(process, pt_event_as(event, lock_cond)->addr, PT_ROW_lock_cond));
+    case PT_KIND_lock_cond:
+        turns = turns_at(queues, key_of(process, pt_event_as(event, lock_cond)->addr, PT_KIND_lock_cond));
         return turns ? waited(turns, event, ret_shares) : 0;
-    case PT_ROW_lock_semop: {
+    case PT_KIND_lock_semop: {
         const pt_u64 number = (pt_u64)(pt_u32)event->tag << 16 | (pt_event_as(event, lock_semop)->number & 0xffff);
-        turns = turns_at(queues, key_of(NULL, number, PT_ROW_lock_semop));
+        turns = turns_at(queues, key_of(NULL, number, PT_KIND_lock_semop));
         return turns ? operated(turns, event, ret_shares) : 0;
     }
-    case PT_ROW_io_lock: {
+    case PT_KIND_io_lock: {
         const pt_u32 id = pt_event_as(event, io_lock)->operation ? pt_event_as(event, io_lock)->path : 0;
         const char *path = id ? pt_process_string(process, id) : NULL;
-        turns = path ? turns_at(queues, key_of(NULL, hash_of(path), PT_ROW_io_lock)) : NULL;
+        turns = path ? turns_at(queues, key_of(NULL, hash_of(path), PT_KIND_io_lock)) : NULL;
         return turns ? locked_file(turns, event, ret_shares) : 0;
     }
     default:

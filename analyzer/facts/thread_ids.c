@@ -100,7 +100,7 @@ static pt_u64 key_of(const struct pt_process *process, pt_u64 pthread)
 
 void pt_thread_ids_event(struct pt_thread_ids *ids, const struct pt_event *event)
 {
-    if (event->desc->row == PT_ROW_thread_start && ids->by_pthread.n < MOST_PTHREADS)
+    if (event->desc->kind == PT_KIND_thread_start && ids->by_pthread.n < MOST_PTHREADS)
         *pt_map_at(&ids->by_pthread, key_of(event->process, pt_event_as(event, thread_start)->pthread)) =
             event->thread->index + 1;
 }

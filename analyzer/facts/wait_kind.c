@@ -30,23 +30,23 @@ static const pt_u8 parts_of_classes[PT_CALL__COUNT] = {
     [PT_CALL_PROCESS] = PT_PART_native,       [PT_CALL_NONE] = PT_PART_unattributed,
 };
 
-enum pt_time_part pt_time_part_of_row(pt_u32 row)
+enum pt_time_part pt_time_part_of_kind(pt_u32 kind)
 {
-    switch (row) {
-    case PT_ROW_wait_child:
-    case PT_ROW_proc_system:
+    switch (kind) {
+    case PT_KIND_wait_child:
+    case PT_KIND_proc_system:
         return PT_PART_child_wait;
-    case PT_ROW_wait_poll:
-    case PT_ROW_wait_message:
+    case PT_KIND_wait_poll:
+    case PT_KIND_wait_message:
         return PT_PART_data_wait;
     default:
-        return (enum pt_time_part)parts_of_classes[pt_call_class_of(row)];
+        return (enum pt_time_part)parts_of_classes[pt_call_class_of(kind)];
     }
 }
 
 /* Where the path of the descriptor is that a span is about: in the payload, plus 1. */
-static const pt_u8 path_places[PT_ROW__COUNT] = {
-#define PLACE(name) [PT_ROW_##name] = offsetof(struct pt_ev_##name, path) + 1
+static const pt_u8 path_places[PT_KIND__COUNT] = {
+#define PLACE(name) [PT_KIND_##name] = offsetof(struct pt_ev_##name, path) + 1
     PLACE(io_read),   PLACE(io_readv),    PLACE(io_write), PLACE(io_writev),
     PLACE(wait_poll), PLACE(net_receive), PLACE(net_send),
 #undef PLACE
@@ -55,7 +55,7 @@ static const pt_u8 path_places[PT_ROW__COUNT] = {
 /* 0 = it has none. */
 static pt_u32 path_of(const struct pt_event *event)
 {
-    const pt_u8 place = path_places[event->desc->row];
+    const pt_u8 place = path_places[event->desc->kind];
     pt_u32 path = 0;
     if (place)
         memcpy(&path, event->payload + place - 1, sizeof path);
@@ -71,12 +71,12 @@ const char *pt_descriptor_of_event(const struct pt_event *event)
 /* What a call into the driver is for the thread: a wait for the GPU, a copy that it waits for, or its own work. */
 static enum pt_time_part part_of_cuda(const struct pt_event *event)
 {
-    switch (event->desc->row) {
-    case PT_ROW_cuda_transfer:
+    switch (event->desc->kind) {
+    case PT_KIND_cuda_transfer:
         return event->tag & 1 ? PT_PART_native : PT_PART_copy;
-    case PT_ROW_cuda_memory:
+    case PT_KIND_cuda_memory:
         return (event->tag & 3) == 1 ? PT_PART_gpu_wait : PT_PART_native;
-    case PT_ROW_cuda_call:
+    case PT_KIND_cuda_call:
         break;
     default:
         return PT_PART_native;
@@ -94,30 +94,30 @@ static enum pt_time_part part_of_cuda(const struct pt_event *event)
 
 static bool is_for_gil(const struct pt_event *event)
 {
-    const pt_u64 address = event->desc->row == PT_ROW_lock_cond    ? pt_event_as(event, lock_cond)->addr
-                           : event->desc->row == PT_ROW_lock_mutex ? pt_event_as(event, lock_mutex)->addr
-                                                                   : 0;
+    const pt_u64 address = event->desc->kind == PT_KIND_lock_cond    ? pt_event_as(event, lock_cond)->addr
+                           : event->desc->kind == PT_KIND_lock_mutex ? pt_event_as(event, lock_mutex)->addr
+                                                                     : 0;
     return address && pt_process_is_gil(event->process, address, event->start_ns);
 }
 
 bool pt_is_event_loop(const struct pt_event *event)
 {
-    const char *path = event->desc->row == PT_ROW_wait_poll ? pt_descriptor_of_event(event) : NULL;
+    const char *path = event->desc->kind == PT_KIND_wait_poll ? pt_descriptor_of_event(event) : NULL;
     return path && *path == 'a' && !strcmp(path, "anon_inode:[eventpoll]");
 }
 
 bool pt_waits_for_signals(const struct pt_event *event)
 {
-    if (event->desc->row == PT_ROW_wait_signal)
+    if (event->desc->kind == PT_KIND_wait_signal)
         return event->result != -EAGAIN; /* its time ran out */
-    return event->desc->row == PT_ROW_wait_poll && event->result == -EINTR && !pt_event_as(event, wait_poll)->path &&
+    return event->desc->kind == PT_KIND_wait_poll && event->result == -EINTR && !pt_event_as(event, wait_poll)->path &&
            pt_event_as(event, wait_poll)->timeout_ms == -1;
 }
 
 static enum pt_time_part part_of_span(const struct pt_event *event, enum pt_channel channel)
 {
-    const enum pt_time_part part = pt_time_part_of_row(event->desc->row);
-    const bool is_poll = event->desc->row == PT_ROW_wait_poll;
+    const enum pt_time_part part = pt_time_part_of_kind(event->desc->kind);
+    const bool is_poll = event->desc->kind == PT_KIND_wait_poll;
     if (event->desc->category == PT_CATEGORY_CUDA)
         return part_of_cuda(event);
     if (part == PT_PART_lock)
@@ -131,29 +131,30 @@ static enum pt_time_part part_of_span(const struct pt_event *event, enum pt_chan
     return is_poll ? PT_PART_sleep : part; /* a poll without a known descriptor is a pause */
 }
 
-static const bool is_cuda[PT_ROW__COUNT] = {
-#define EVENT(id, name, category, role, doc, ...) [PT_ROW_##name] = PT_CATEGORY_##category == PT_CATEGORY_CUDA,
+static const bool is_cuda[PT_KIND__COUNT] = {
+#define EVENT(id, name, category, role, doc, ...) [PT_KIND_##name] = PT_CATEGORY_##category == PT_CATEGORY_CUDA,
 #include "proftrace/events.def"
 #undef EVENT
 };
 
 /* The part, plus 1, of kinds for which the fields do not matter. */
-static pt_u8 plain_parts[PT_ROW__COUNT];
+static pt_u8 plain_parts[PT_KIND__COUNT];
 
 /* Before main, so that every thread finds the table complete. */
 __attribute__((constructor)) static void fill_plain_parts(void)
 {
-    for (pt_u32 row = 0; row < PT_ROW__COUNT; row++) {
-        const enum pt_time_part part = pt_time_part_of_row(row);
-        const bool is_plain = !path_places[row] && !is_cuda[row] && part != PT_PART_lock && row != PT_ROW_wait_signal;
-        plain_parts[row] = is_plain ? (pt_u8)(part + 1) : 0;
+    for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++) {
+        const enum pt_time_part part = pt_time_part_of_kind(kind);
+        const bool is_plain =
+            !path_places[kind] && !is_cuda[kind] && part != PT_PART_lock && kind != PT_KIND_wait_signal;
+        plain_parts[kind] = is_plain ? (pt_u8)(part + 1) : 0;
     }
 }
 
 pt_u32 pt_wait_kind_find(const struct pt_event *event)
 {
-    if (plain_parts[event->desc->row])
-        return plain_parts[event->desc->row];
+    if (plain_parts[event->desc->kind])
+        return plain_parts[event->desc->kind];
     const enum pt_channel channel = pt_process_channel(event->process, path_of(event));
     return (pt_u32)channel << PT_PART_BITS | ((pt_u32)part_of_span(event, channel) + 1);
 }

@@ -22,8 +22,8 @@ struct pt_time_part_row {
 /* By enum pt_time_part. */
 extern const struct pt_time_part_row pt_time_parts[PT_PART__COUNT];
 
-/* The part of the calls of a row when nothing more is known of them; PT_PART_unattributed = none of ours. */
-enum pt_time_part pt_time_part_of_row(pt_u32 row);
+/* The part of the calls of a kind when nothing more is known of them; PT_PART_unattributed = none of ours. */
+enum pt_time_part pt_time_part_of_kind(pt_u32 kind);
 
 /* Whether a wait is that of an event loop (epoll), for any of many descriptors. */
 bool pt_is_event_loop(const struct pt_event *event);

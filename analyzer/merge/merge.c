@@ -232,8 +232,8 @@ static inline void fill(const struct merge *m, const struct reader *r, const str
 /* When all categories are wanted, events need not be tested one by one. */
 static bool leaves_out_some(const struct pt_filter *f)
 {
-    for (pt_u32 row = 0; row < PT_ROW__COUNT; row++)
-        if (f->categories && !(pt_event_descs[row].category & f->categories))
+    for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++)
+        if (f->categories && !(pt_event_descs[kind].category & f->categories))
             return true;
     return false;
 }

@@ -12,8 +12,8 @@
 
 struct pt_trace_file;
 
-/* Exact totals of one event row, in ns. */
-struct pt_row_totals {
+/* Exact totals of one kind of events, in ns. */
+struct pt_kind_totals {
     pt_u64 calls, errors, bytes;
     pt_u64 ns;
 };
@@ -29,7 +29,7 @@ struct pt_thread {
     pt_u32 tid;
     pt_u32 index;            /* in process->threads */
     pt_i64 start_ns, end_ns; /* first and last thing known */
-    struct pt_row_totals rows[PT_TOTALS_ROWS];
+    struct pt_kind_totals totals[PT_TOTALS_ROWS];
     pt_u64 heap_allocs, heap_bytes, heap_frees;
 };
 
@@ -90,7 +90,7 @@ struct pt_process {
 
     struct pt_thread *threads; /* one per (slot, life) */
     pt_u32 n_threads;
-    struct pt_row_totals rows[PT_TOTALS_ROWS]; /* sum over threads; exact even when events were overwritten */
+    struct pt_kind_totals totals[PT_TOTALS_ROWS]; /* sum over threads; exact even when events were overwritten */
     struct pt_heap_totals heap;
     struct pt_module *modules;
     pt_u32 n_modules;

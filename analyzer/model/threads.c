@@ -11,9 +11,9 @@
 
 enum { MAX_THREADS = 16384 };
 
-/* A slot's counters at one instant, cumulative over its lives, in ns and rows of this build. */
+/* A slot's counters at one instant, cumulative over its lives, in ns and kinds of this build. */
 struct snapshot {
-    struct pt_row_totals rows[PT_TOTALS_ROWS];
+    struct pt_kind_totals totals[PT_TOTALS_ROWS];
     pt_u64 heap_allocs, heap_bytes, heap_frees;
 };
 
@@ -22,7 +22,7 @@ static pt_u64 minus(pt_u64 now, pt_u64 before)
     return now > before ? now - before : 0;
 }
 
-static void add_row(struct pt_row_totals *to, const struct pt_row_totals *from)
+static void add_totals(struct pt_kind_totals *to, const struct pt_kind_totals *from)
 {
     to->calls = pt_sum(to->calls, from->calls);
     to->errors = pt_sum(to->errors, from->errors);
@@ -30,13 +30,14 @@ static void add_row(struct pt_row_totals *to, const struct pt_row_totals *from)
     to->ns = pt_sum(to->ns, from->ns);
 }
 
-static void add_stored_row(const struct pt_process_data *data, struct snapshot *to, pt_u64 file_row,
-                           const struct pt_totals *t)
+static void add_stored_totals(const struct pt_process_data *data, struct snapshot *to, pt_u64 file_row,
+                              const struct pt_totals *t)
 {
-    if (file_row >= PT_TOTALS_ROWS || data->schema->rows[file_row] == PT_NO_ROW)
+    if (file_row >= PT_TOTALS_ROWS || data->schema->kind_of_row[file_row] == PT_NO_KIND)
         return;
-    const struct pt_row_totals row = {t->calls, t->errors, t->bytes, (pt_u64)pt_scale_duration(&data->scale, t->ticks)};
-    add_row(&to->rows[data->schema->rows[file_row]], &row);
+    const struct pt_kind_totals totals = {t->calls, t->errors, t->bytes,
+                                          (pt_u64)pt_scale_duration(&data->scale, t->ticks)};
+    add_totals(&to->totals[data->schema->kind_of_row[file_row]], &totals);
 }
 
 /* ---- finding the lives of a slot ---- */
@@ -198,8 +199,8 @@ static void add_uncovered(struct pt_process_data *data, const struct pt_trace_sl
             const struct pt_event_desc *desc = pt_event_desc_by_id(item->tag_kind & 0xff);
             struct pt_totals one = {0};
             pt_totals_add(&one, desc, item->words, (pt_u64)item->duration_ns);
-            const struct pt_row_totals row = {one.calls, one.errors, one.bytes, one.ticks};
-            add_row(&now->rows[desc->row], &row);
+            const struct pt_kind_totals totals = {one.calls, one.errors, one.bytes, one.ticks};
+            add_totals(&now->totals[desc->kind], &totals);
         }
     }
     pt_decoder_free(decoder);
@@ -211,8 +212,8 @@ static void take_current(struct pt_process_data *data, const struct pt_trace_slo
 {
     const struct pt_thread_area *area = pt_trace_slot_area(slot);
     memset(now, 0, sizeof *now);
-    for (pt_u32 row = 0; row < PT_TOTALS_ROWS; row++)
-        add_stored_row(data, now, row, &area->totals[area->totals_seq & 1][row]);
+    for (pt_u32 kind = 0; kind < PT_TOTALS_ROWS; kind++)
+        add_stored_totals(data, now, kind, &area->totals[area->totals_seq & 1][kind]);
     add_uncovered(data, slot, now);
     now->heap_allocs = heap->allocs;
     now->heap_bytes = heap->bytes;
@@ -232,7 +233,7 @@ static bool take_end(struct pt_process_data *data, pt_u32 slot, pt_u32 life, str
     for (pt_u32 r = 0; r < end.rows; r++) {
         struct pt_def_thread_row row;
         memcpy(&row, def->payload + sizeof end + r * sizeof row, sizeof row);
-        add_stored_row(data, then, row.row, &row.totals);
+        add_stored_totals(data, then, row.row, &row.totals);
     }
     then->heap_allocs = end.heap_allocs;
     then->heap_bytes = end.heap_bytes;
@@ -244,9 +245,10 @@ static bool take_end(struct pt_process_data *data, pt_u32 slot, pt_u32 life, str
 static void set_difference(struct pt_thread *thread, const struct snapshot *before, const struct snapshot *after)
 {
     for (int r = 0; r < PT_TOTALS_ROWS; r++)
-        thread->rows[r] = (struct pt_row_totals){
-            minus(after->rows[r].calls, before->rows[r].calls), minus(after->rows[r].errors, before->rows[r].errors),
-            minus(after->rows[r].bytes, before->rows[r].bytes), minus(after->rows[r].ns, before->rows[r].ns)};
+        thread->totals[r] = (struct pt_kind_totals){minus(after->totals[r].calls, before->totals[r].calls),
+                                                    minus(after->totals[r].errors, before->totals[r].errors),
+                                                    minus(after->totals[r].bytes, before->totals[r].bytes),
+                                                    minus(after->totals[r].ns, before->totals[r].ns)};
     thread->heap_allocs = minus(after->heap_allocs, before->heap_allocs);
     thread->heap_bytes = minus(after->heap_bytes, before->heap_bytes);
     thread->heap_frees = minus(after->heap_frees, before->heap_frees);
@@ -254,16 +256,16 @@ static void set_difference(struct pt_thread *thread, const struct snapshot *befo
 
 static void add_counted(struct pt_process_data *data, const struct pt_thread_area *area, struct pt_thread *last)
 {
-    static const pt_u16 rows[4] = {[PT_COUNTED_READ_DIR] = PT_ROW_meta_read_dir,
-                                   [PT_COUNTED_STDIO_READ_CHAR] = PT_ROW_stdio_char,
-                                   [PT_COUNTED_STDIO_WRITE_CHAR] = PT_ROW_stdio_char};
+    static const pt_u16 rows[4] = {[PT_COUNTED_READ_DIR] = PT_KIND_meta_read_dir,
+                                   [PT_COUNTED_STDIO_READ_CHAR] = PT_KIND_stdio_char,
+                                   [PT_COUNTED_STDIO_WRITE_CHAR] = PT_KIND_stdio_char};
     for (int c = 0; c < 3; c++) {
-        const struct pt_row_totals row = {.calls = area->counted_calls[c], .bytes = area->counted_bytes[c]};
-        data->counted_calls[c] = pt_sum(data->counted_calls[c], row.calls);
-        data->counted_bytes[c] = pt_sum(data->counted_bytes[c], row.bytes);
+        const struct pt_kind_totals totals = {.calls = area->counted_calls[c], .bytes = area->counted_bytes[c]};
+        data->counted_calls[c] = pt_sum(data->counted_calls[c], totals.calls);
+        data->counted_bytes[c] = pt_sum(data->counted_bytes[c], totals.bytes);
         if (last)
-            add_row(&last->rows[rows[c]], &row);
-        add_row(&data->shown.rows[rows[c]], &row);
+            add_totals(&last->totals[rows[c]], &totals);
+        add_totals(&data->shown.totals[rows[c]], &totals);
     }
 }
 
@@ -278,7 +280,7 @@ static void fill_slot(struct pt_process_data *data, const struct pt_trace_slot *
     take_current(data, slot, &heap, now);
     add_heap(&p->heap, &heap);
     for (int r = 0; r < PT_TOTALS_ROWS; r++)
-        add_row(&p->rows[r], &now->rows[r]);
+        add_totals(&p->totals[r], &now->totals[r]);
     memset(before, 0, sizeof *before);
     for (pt_u32 i = first; i < p->n_threads; i++) {
         const bool is_last = i + 1 == p->n_threads;

@@ -17,17 +17,17 @@ const char *pt_profile_counters_missing(const struct pt_profile *profile, pt_u32
     return NULL;
 }
 
-struct pt_row_totals pt_profile_stage_row(const struct pt_profile *profile, pt_u32 stage, pt_u32 row)
+struct pt_kind_totals pt_profile_stage_totals(const struct pt_profile *profile, pt_u32 stage, pt_u32 kind)
 {
-    struct pt_row_totals sum = {0};
+    struct pt_kind_totals sum = {0};
     for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
         const struct pt_process *process = profile->session->processes[i];
         if (pt_profile_stage_of(profile, process) != stage)
             continue;
-        sum.calls += process->rows[row].calls;
-        sum.errors += process->rows[row].errors;
-        sum.bytes += process->rows[row].bytes;
-        sum.ns += process->rows[row].ns;
+        sum.calls += process->totals[kind].calls;
+        sum.errors += process->totals[kind].errors;
+        sum.bytes += process->totals[kind].bytes;
+        sum.ns += process->totals[kind].ns;
     }
     return sum;
 }

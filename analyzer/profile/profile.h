@@ -34,8 +34,8 @@ static inline pt_u32 pt_profile_stage_of(const struct pt_profile *profile, const
 const char *pt_profile_counters_missing(const struct pt_profile *profile, pt_u32 stage);
 /* What the launcher knows about a stage; NULL when it ran another one or there was none. */
 const struct pt_run_stage *pt_profile_run_of(const struct pt_profile *profile, pt_u32 stage);
-/* Sum of a row over the processes of a stage: exact, also when events were overwritten. */
-struct pt_row_totals pt_profile_stage_row(const struct pt_profile *profile, pt_u32 stage, pt_u32 row);
+/* Sum of a kind over the processes of a stage: exact, also when events were overwritten. */
+struct pt_kind_totals pt_profile_stage_totals(const struct pt_profile *profile, pt_u32 stage, pt_u32 kind);
 /* A metric of a stage; NAN = unknown: no comparison with it holds. */
 double pt_stage_number(const struct pt_profile *profile, pt_u32 stage, const char *metric);
 /* The same; 0 = unknown: for sums of what is known. */

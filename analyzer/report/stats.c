@@ -22,7 +22,7 @@ struct stats {
 
 struct thread_sum {
     const struct pt_thread *thread;
-    struct pt_row_totals io, meta, stdio;
+    struct pt_kind_totals io, meta, stdio;
     pt_u64 ns;
 };
 
@@ -41,17 +41,17 @@ static int by_time(const void *a, const void *b)
 static struct thread_sum sum_of(const struct pt_thread *thread)
 {
     struct thread_sum sum = {.thread = thread};
-    for (pt_u32 i = 0; i < PT_ROW__COUNT; i++) {
+    for (pt_u32 i = 0; i < PT_KIND__COUNT; i++) {
         const enum pt_call_class which = pt_call_class_of(i);
         if (which == PT_CALL_NONE)
             continue;
-        sum.ns += thread->rows[i].ns;
+        sum.ns += thread->totals[i].ns;
         if (which == PT_CALL_READ || which == PT_CALL_WRITE || which == PT_CALL_COPY || which == PT_CALL_SYNC)
-            pt_row_totals_add(&sum.io, &thread->rows[i]);
+            pt_kind_totals_add(&sum.io, &thread->totals[i]);
         else if (which == PT_CALL_STDIO_READ || which == PT_CALL_STDIO_WRITE || which == PT_CALL_STDIO_OTHER)
-            pt_row_totals_add(&sum.stdio, &thread->rows[i]);
+            pt_kind_totals_add(&sum.stdio, &thread->totals[i]);
         else
-            pt_row_totals_add(&sum.meta, &thread->rows[i]);
+            pt_kind_totals_add(&sum.meta, &thread->totals[i]);
     }
     return sum;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * events.h - the ids of events, and their rows in tables of totals.
+ * events.h - kinds of events: their ids on disk, and their numbers in tables of totals.
  */
 #ifndef PROFTRACE_EVENTS_H
 #define PROFTRACE_EVENTS_H
@@ -12,12 +12,12 @@ enum pt_event_id {
 #undef EVENT
 };
 
-/* Dense row numbers: the index of a kind in tables of totals. Appending to events.def keeps them stable. */
-enum pt_event_row {
-#define EVENT(id, name, category, role, doc, ...) PT_ROW_##name,
+/* The dense number of a kind: its place in tables of totals. Appending to events.def keeps them stable. */
+enum pt_event_kind {
+#define EVENT(id, name, category, role, doc, ...) PT_KIND_##name,
 #include "events.def"
 #undef EVENT
-    PT_ROW__COUNT
+    PT_KIND__COUNT
 };
 
 #endif

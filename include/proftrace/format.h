@@ -227,7 +227,7 @@ struct pt_thread_area { /* PT_THREAD_HEADER_BYTES, then buffers and definitions 
     pt_u64 heap_failures; /* allocations that returned NULL */
 
     struct pt_totals totals[2][PT_TOTALS_ROWS];
-    /* Counted without an event (PT_ROW_meta_read_dir, PT_ROW_stdio_char): added to the row's calls and bytes. */
+    /* Counted without an event (PT_KIND_meta_read_dir, PT_KIND_stdio_char): added to the row's calls and bytes. */
     pt_u64 counted_calls[4];
     pt_u64 counted_bytes[4];
 };

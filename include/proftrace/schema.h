@@ -2,8 +2,9 @@
  *
  * schema.h - the words of events.def: categories, roles and units of events, and why one was not stored.
  *
- * What events.def means in C is split by who needs it: events.h has ids and rows, payloads.h the structs, schema_text.h
- * the text that makes a trace describe itself. Nothing is written twice: a new event is one row in events.def.
+ * What events.def means in C is split by who needs it: events.h has ids and numbers, payloads.h the structs,
+ * schema_text.h the text that makes a trace describe itself. Nothing is written twice: a new event is one row in
+ * events.def.
  */
 #ifndef PROFTRACE_SCHEMA_H
 #define PROFTRACE_SCHEMA_H

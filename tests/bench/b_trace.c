@@ -17,37 +17,37 @@
 #include "util/auto.h"
 #include "util/mem.h"
 
-static struct pt_record record_of(pt_u64 ticks, pt_u32 row, pt_i32 tag, pt_u64 aux, const void *payload)
+static struct pt_record record_of(pt_u64 ticks, pt_u32 kind, pt_i32 tag, pt_u64 aux, const void *payload)
 {
     struct pt_record record = {
         .stamp = ticks << PT_GENERATION_BITS,
         .aux = (pt_u32)aux,
-        .tag_kind = (pt_u32)tag << 8 | pt_event_descs[row].id,
+        .tag_kind = (pt_u32)tag << 8 | pt_event_descs[kind].id,
     };
     memcpy(record.payload, payload, sizeof record.payload);
     return record;
 }
 
-static void store(struct thread *t, pt_u32 slot, pt_u32 row, const struct pt_record *record)
+static void store(struct thread *t, pt_u32 slot, pt_u32 kind, const struct pt_record *record)
 {
-    const struct pt_event_desc *desc = &pt_event_descs[row];
+    const struct pt_event_desc *desc = &pt_event_descs[kind];
     const pt_u64 duration_ns = desc->role == PT_ROLE_SPAN ? pt_duration_ticks(record->aux) : 0;
     struct pt_thread_area *area = slot == GPU_SLOT ? t->gpu_area : t->area;
-    pt_totals_add(&area->totals[0][row], desc, record->payload, duration_ns);
+    pt_totals_add(&area->totals[0][kind], desc, record->payload, duration_ns);
     pt_writer_record(t->writer, slot, 1, slot == GPU_SLOT ? GPU_TID : t->tid, record);
     t->events++;
 }
 
-void put_on_gpu(struct thread *t, pt_u64 ticks, pt_u32 row, pt_i32 tag, pt_u64 aux, const void *payload)
+void put_on_gpu(struct thread *t, pt_u64 ticks, pt_u32 kind, pt_i32 tag, pt_u64 aux, const void *payload)
 {
-    const struct pt_record record = record_of(ticks, row, tag, aux, payload);
-    store(t, GPU_SLOT, row, &record);
+    const struct pt_record record = record_of(ticks, kind, tag, aux, payload);
+    store(t, GPU_SLOT, kind, &record);
 }
 
-void put(struct thread *t, pt_u32 row, pt_i32 tag, pt_u64 duration_ns, const void *payload)
+void put(struct thread *t, pt_u32 kind, pt_i32 tag, pt_u64 duration_ns, const void *payload)
 {
-    const struct pt_record record = record_of(t->ticks, row, tag, pt_duration_pack(duration_ns), payload);
-    store(t, t->slot, row, &record);
+    const struct pt_record record = record_of(t->ticks, kind, tag, pt_duration_pack(duration_ns), payload);
+    store(t, t->slot, kind, &record);
     t->ticks += duration_ns + STEP_NS / 2 + roll(t, STEP_NS);
 }
 

@@ -9,7 +9,7 @@
 enum { KERNELS_PER_STEP = 8, KEPT_STEPS = 32 };
 
 #define GPU_PUT(t, start_ns, event, tag, aux, ...)                                                                     \
-    put_on_gpu(t, start_ns, PT_ROW_##event, tag, aux, &(struct pt_ev_##event){__VA_ARGS__})
+    put_on_gpu(t, start_ns, PT_KIND_##event, tag, aux, &(struct pt_ev_##event){__VA_ARGS__})
 
 /* A call of thread `t`, told by CUPTI: the correlation that what it starts will have. */
 static pt_u32 call(struct thread *t, enum pt_cuda_class class, pt_u32 name, pt_u64 duration_ns)

@@ -59,12 +59,12 @@ static inline pt_u32 pid_of(pt_u32 process)
 }
 
 /* An event of the GPU that begins at `ticks`; the thread's own clock stays. */
-void put_on_gpu(struct thread *t, pt_u64 ticks, pt_u32 row, pt_i32 tag, pt_u64 aux, const void *payload);
+void put_on_gpu(struct thread *t, pt_u64 ticks, pt_u32 kind, pt_i32 tag, pt_u64 aux, const void *payload);
 /* An event of the thread itself, which then goes on. */
-void put(struct thread *t, pt_u32 row, pt_i32 tag, pt_u64 duration_ns, const void *payload);
+void put(struct thread *t, pt_u32 kind, pt_i32 tag, pt_u64 duration_ns, const void *payload);
 
 #define PUT(t, event, tag, duration_ns, ...)                                                                           \
-    put(t, PT_ROW_##event, tag, duration_ns, &(struct pt_ev_##event){__VA_ARGS__})
+    put(t, PT_KIND_##event, tag, duration_ns, &(struct pt_ev_##event){__VA_ARGS__})
 
 /* trace_gpu.c: a step of a training, and what every process with a GPU says at its start and end. */
 void gpu_begin(struct thread *t, pt_u32 device);

@@ -73,20 +73,20 @@ struct pt_trace_writer *helper_sample(void)
     pt_writer_module(w, &module, 5, "\1\2\3\4", "/usr/bin/test");
     pt_writer_define(w, PT_DEF_UNTRACED, 1, 6, "static", 6);
     for (pt_u32 round = 0; round < 3; round++) {
-        for (pt_u32 row = 0; row < PT_ROW__COUNT; row++) {
-            const struct pt_event_desc *desc = &pt_event_descs[row];
-            const pt_u32 slot = row & 1, tid = 100 + slot;
+        for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++) {
+            const struct pt_event_desc *desc = &pt_event_descs[kind];
+            const pt_u32 slot = kind & 1, tid = 100 + slot;
             ticks += 100;
             if (desc->role == PT_ROLE_UNIT) {
-                const struct pt_unit16 unit = {(pt_u64)(0x7f0000000000 + row * 64) << 16 | (pt_u64)desc->id
-                                                                                               << PT_GENERATION_BITS,
-                                               pt_unit_has_size(desc->id) ? row * 100u : 0};
+                const struct pt_unit16 unit = {(pt_u64)(0x7f0000000000 + kind * 64) << 16 | (pt_u64)desc->id
+                                                                                                << PT_GENERATION_BITS,
+                                               pt_unit_has_size(desc->id) ? kind * 100u : 0};
                 pt_writer_unit(w, slot, 1, tid, ticks, unit);
                 continue;
             }
-            const struct pt_record record = helper_record(desc, ticks, row % 7 + 1);
+            const struct pt_record record = helper_record(desc, ticks, kind % 7 + 1);
             pt_writer_record(w, slot, 1, tid, &record);
-            pt_totals_add(&pt_writer_area(w, slot)->totals[0][row], desc, record.payload, 0);
+            pt_totals_add(&pt_writer_area(w, slot)->totals[0][kind], desc, record.payload, 0);
         }
         pt_writer_coding(w, (enum pt_block_coding)round); /* each way of storing a block */
         pt_writer_flush(w, 0);

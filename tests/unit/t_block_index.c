@@ -182,7 +182,7 @@ static void read_damaged(struct pt_session *session, pt_u64 least_blocks, pt_u64
 {
     for (int pass = 0; pass < 2; pass++) {
         const pt_u64 read = helper_read(session, NULL, 0);
-        assert_int_equal(read + session->quality.corrupt_events, 3 * PT_ROW__COUNT);
+        assert_int_equal(read + session->quality.corrupt_events, 3 * PT_KIND__COUNT);
         assert_int_equal(session->quality.events, read);
         assert_in_range(session->quality.corrupt_blocks, least_blocks, most_blocks);
     }

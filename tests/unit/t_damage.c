@@ -14,10 +14,10 @@ static struct pt_trace_writer *small_trace(void)
 {
     struct pt_trace_writer *w = helper_writer();
     pt_writer_string(w, "/etc/passwd", 11);
-    for (pt_u32 row = 0; row < PT_ROW__COUNT; row++) {
-        if (pt_event_descs[row].role == PT_ROLE_UNIT)
+    for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++) {
+        if (pt_event_descs[kind].role == PT_ROLE_UNIT)
             continue;
-        const struct pt_record record = helper_record(&pt_event_descs[row], 1000 + row, 1);
+        const struct pt_record record = helper_record(&pt_event_descs[kind], 1000 + kind, 1);
         pt_writer_record(w, 0, 1, 100, &record);
     }
     pt_writer_area(w, 0)->tid = 100;
@@ -65,10 +65,10 @@ static void damaged_block_is_counted(void **state)
     struct pt_session *session = pt_session_open(file.path, &err);
     assert_non_null(session);
     for (int pass = 0; pass < 2; pass++) {
-        assert_int_equal(helper_read(session, NULL, 0), 3 * PT_ROW__COUNT - events);
+        assert_int_equal(helper_read(session, NULL, 0), 3 * PT_KIND__COUNT - events);
         assert_int_equal(session->quality.corrupt_blocks, 1);
         assert_int_equal(session->quality.corrupt_events, events);
-        assert_int_equal(session->quality.events, 3 * PT_ROW__COUNT - events);
+        assert_int_equal(session->quality.events, 3 * PT_KIND__COUNT - events);
     }
     pt_session_close(session);
     helper_close(&file);

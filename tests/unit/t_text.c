@@ -56,9 +56,9 @@ static void every_kind_as_a_line(void **state)
     const struct pt_text_names names = {NULL, name_string, name_stack};
     const struct pt_text_ids ids = {NULL, id_of_string, id_of_stack};
     const pt_u64 patterns[] = {0, 1, 4095, 0x7fffffffffffffffull, 0x8000000000000000ull, ~0ull, 0x123456789abcdef0ull};
-    for (pt_u32 row = 0; row < PT_ROW__COUNT; row++)
+    for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++)
         for (size_t p = 0; p < sizeof patterns / sizeof patterns[0]; p++) {
-            const struct pt_event_desc *desc = &pt_event_descs[row];
+            const struct pt_event_desc *desc = &pt_event_descs[kind];
             struct pt_event event = {.desc = desc, .start_ns = 1234567891, .tag = desc->role == PT_ROLE_UNIT ? -1 : 0},
                             back;
             event.duration_ns = desc->role == PT_ROLE_SPAN ? 512 : 0;

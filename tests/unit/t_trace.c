@@ -14,26 +14,26 @@ static void every_kind_comes_back(void **state)
 {
     (void)state;
     struct pt_trace_writer *w = helper_writer();
-    for (pt_u32 row = 0; row < PT_ROW__COUNT; row++) {
-        const struct pt_event_desc *desc = &pt_event_descs[row];
+    for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++) {
+        const struct pt_event_desc *desc = &pt_event_descs[kind];
         if (desc->role == PT_ROLE_UNIT)
             continue;
-        const struct pt_record record = helper_record(desc, 1000 + row * 100, row * 1000003ull);
+        const struct pt_record record = helper_record(desc, 1000 + kind * 100, kind * 1000003ull);
         pt_writer_record(w, 0, 1, 100, &record);
     }
     struct pt_session *session = helper_session(w);
-    static struct pt_event events[PT_ROW__COUNT];
-    const size_t n = helper_read(session, events, PT_ROW__COUNT);
+    static struct pt_event events[PT_KIND__COUNT];
+    const size_t n = helper_read(session, events, PT_KIND__COUNT);
     size_t at = 0;
-    for (pt_u32 row = 0; row < PT_ROW__COUNT; row++) {
-        const struct pt_event_desc *desc = &pt_event_descs[row];
+    for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++) {
+        const struct pt_event_desc *desc = &pt_event_descs[kind];
         if (desc->role == PT_ROLE_UNIT)
             continue;
-        const struct pt_record record = helper_record(desc, 1000 + row * 100, row * 1000003ull);
+        const struct pt_record record = helper_record(desc, 1000 + kind * 100, kind * 1000003ull);
         assert_true(at < n);
         const struct pt_event *event = &events[at++];
         assert_string_equal(event->desc->name, desc->name);
-        assert_int_equal(event->start_ns, 1000 + row * 100 - (session->processes[0]->start_ns));
+        assert_int_equal(event->start_ns, 1000 + kind * 100 - (session->processes[0]->start_ns));
         assert_int_equal(event->duration_ns, desc->role == PT_ROLE_SPAN ? (pt_i64)pt_duration_ticks(record.aux) : 0);
         assert_int_equal(event->aux, desc->role == PT_ROLE_SPAN ? 0 : record.aux);
         assert_int_equal(event->tag, (pt_i32)record.tag_kind >> 8);
@@ -156,7 +156,7 @@ static void totals_are_bank_plus_what_it_does_not_cover(void **state)
     struct pt_trace_writer *w = helper_writer();
     struct pt_thread_area *area = pt_writer_area(w, 0);
     area->tid = 100;
-    area->totals[0][PT_ROW_io_read] = (struct pt_totals){1000, 1, 5000, 77};
+    area->totals[0][PT_KIND_io_read] = (struct pt_totals){1000, 1, 5000, 77};
     for (pt_u64 i = 0; i < 3; i++) {
         struct pt_record record = helper_record(desc, 1000 + i, 0);
         const pt_i32 result = i == 2 ? -5 : 100;
@@ -178,12 +178,12 @@ static void totals_are_bank_plus_what_it_does_not_cover(void **state)
     struct pt_error err = {0};
     struct pt_session *session = pt_session_open(file.path, &err);
     assert_non_null(session);
-    const struct pt_row_totals *row = &session->processes[0]->rows[PT_ROW_io_read];
-    assert_int_equal(row->calls, 1002);
-    assert_int_equal(row->errors, 2);
-    assert_int_equal(row->bytes, 5100);
-    assert_int_equal(row->ns, 77 + 20);
-    assert_int_equal(session->processes[0]->threads[0].rows[PT_ROW_io_read].calls, 1002);
+    const struct pt_kind_totals *totals = &session->processes[0]->totals[PT_KIND_io_read];
+    assert_int_equal(totals->calls, 1002);
+    assert_int_equal(totals->errors, 2);
+    assert_int_equal(totals->bytes, 5100);
+    assert_int_equal(totals->ns, 77 + 20);
+    assert_int_equal(session->processes[0]->threads[0].totals[PT_KIND_io_read].calls, 1002);
     pt_session_close(session);
     helper_close(&file);
     free(copy);
@@ -217,7 +217,7 @@ static void holes_are_stepped_over(void **state)
     struct pt_session *session = pt_session_open(file.path, &err);
     assert_non_null(session);
     const struct pt_process *p = session->processes[0];
-    assert_int_equal(helper_read(session, NULL, 0), 3 * PT_ROW__COUNT);
+    assert_int_equal(helper_read(session, NULL, 0), 3 * PT_KIND__COUNT);
     assert_string_equal(pt_process_string(p, 1), "/data/file-0");
     assert_null(pt_process_string(p, 2));
     assert_string_equal(pt_process_string(p, 3), "/data/file-2");

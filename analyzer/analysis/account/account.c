@@ -4,7 +4,7 @@
  * stage that of its critical thread (the main thread of the stage's first process), and in a table that of every
  * thread. What the critical thread waited for in another process is split again by what that process did.
  *
- * Threads: one. State: per thread one sum per part and row. Never: counts a nanosecond twice: what a span contains is
+ * Threads: one. State: per thread one sum per part and kind. Never: counts a nanosecond twice: what a span contains is
  * taken off it.
  */
 #include <math.h>
@@ -51,7 +51,7 @@ static void read_clock(struct pt_account *account, const struct pt_event *e)
 static void event(void *state, const struct pt_event *e)
 {
     struct pt_account *account = state;
-    if (e->desc->row == PT_ROW_thread_clock)
+    if (e->desc->kind == PT_KIND_thread_clock)
         read_clock(account, e);
     if (e->desc->role != PT_ROLE_SPAN)
         return;
@@ -60,9 +60,9 @@ static void event(void *state, const struct pt_event *e)
     struct pt_account_thread *thread = &account->threads[pt_account_number(account, e->thread)];
     const bool is_critical = account->critical[e->process->index] && e->thread == pt_main_thread(e->process);
     thread->ns[span->part] += (double)account->facts->call.own_ns;
-    thread->seen_ns[e->desc->row] += (double)e->duration_ns;
+    thread->seen_ns[e->desc->kind] += (double)e->duration_ns;
     pt_account_clock_call(&thread->clock, e, account->facts->call.own_ns + account->facts->call.preempted_ns);
-    if (span->part == PT_PART_gil_wait && e->desc->row == PT_ROW_lock_cond)
+    if (span->part == PT_PART_gil_wait && e->desc->kind == PT_KIND_lock_cond)
         thread->gil_cond_ns += (double)e->duration_ns;
     pt_account_follow_due(account, span->end_ns);
     if (loop->is_known) {

@@ -139,8 +139,8 @@ static void add_cpu(struct pt_account_split *split, double wall_ns, const struct
 static bool calls_cuda(const struct pt_profile *profile, pt_u32 stage)
 {
     pt_u64 calls = 0;
-    for (pt_u32 row = PT_ROW_cuda_call; row <= PT_ROW_cuda_memory; row++)
-        calls += pt_profile_stage_row(profile, stage, row).calls;
+    for (pt_u32 kind = PT_KIND_cuda_call; kind <= PT_KIND_cuda_memory; kind++)
+        calls += pt_profile_stage_totals(profile, stage, kind).calls;
     return calls > 0;
 }
 

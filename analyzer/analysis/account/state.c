@@ -15,25 +15,25 @@
 /* Of waits for conditions that were overwritten, as many were for the GIL as of those that were seen. */
 static void move_to_gil(const struct pt_account_thread *seen, double missing_ns, struct pt_account_split *split)
 {
-    const double seen_ns = seen->seen_ns[PT_ROW_lock_cond];
+    const double seen_ns = seen->seen_ns[PT_KIND_lock_cond];
     const double gil_ns = seen_ns > 0 ? missing_ns * seen->gil_cond_ns / seen_ns : 0;
     split->ns[PT_PART_lock] -= gil_ns;
     split->ns[PT_PART_gil_wait] += gil_ns;
 }
 
-/* Totals are exact, events may have been overwritten: what is missing goes to the row's usual part. */
+/* Totals are exact, events may have been overwritten: what is missing goes to the kind's usual part. */
 void pt_account_add_thread(const struct pt_account *account, const struct pt_thread *thread,
                            struct pt_account_split *split)
 {
     const struct pt_account_thread *seen = &account->threads[pt_account_number(account, thread)];
     for (int part = 0; part < PT_PART__COUNT; part++)
         split->ns[part] += seen->ns[part];
-    for (pt_u32 row = 0; row < PT_ROW__COUNT; row++) {
-        const enum pt_time_part part = pt_time_part_of_row(row);
-        const double missing_ns = (double)thread->rows[row].ns - seen->seen_ns[row];
+    for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++) {
+        const enum pt_time_part part = pt_time_part_of_kind(kind);
+        const double missing_ns = (double)thread->totals[kind].ns - seen->seen_ns[kind];
         if (part != PT_PART_unattributed && missing_ns > 0)
             split->ns[part] += missing_ns;
-        if (row == PT_ROW_lock_cond && missing_ns > 0)
+        if (kind == PT_KIND_lock_cond && missing_ns > 0)
             move_to_gil(seen, missing_ns, split);
     }
     split->ns[PT_PART_heap] += (double)(thread->heap_allocs + thread->heap_frees) * HEAP_CALL_NS;
@@ -43,7 +43,7 @@ bool pt_account_calls_cuda(const struct pt_thread *thread)
 {
     pt_u64 calls = 0;
     for (; thread; thread = pt_thread_before_exec(thread))
-        for (pt_u32 row = PT_ROW_cuda_call; row <= PT_ROW_cuda_memory; row++)
-            calls += thread->rows[row].calls;
+        for (pt_u32 kind = PT_KIND_cuda_call; kind <= PT_KIND_cuda_memory; kind++)
+            calls += thread->totals[kind].calls;
     return calls > 0;
 }

@@ -19,9 +19,9 @@ enum {
 };
 
 struct pt_account_thread {
-    double ns[PT_PART__COUNT];     /* of the events that were seen, nested ones taken off */
-    double seen_ns[PT_ROW__COUNT]; /* the same by row: totals may have more */
-    double gil_cond_ns;            /* of seen_ns[PT_ROW_lock_cond]: the GIL's */
+    double ns[PT_PART__COUNT];      /* of the events that were seen, nested ones taken off */
+    double seen_ns[PT_KIND__COUNT]; /* the same by kind: totals may have more */
+    double gil_cond_ns;             /* of seen_ns[PT_KIND_lock_cond]: the GIL's */
     struct account_clock clock;
 };
 

@@ -138,7 +138,7 @@ static void waited_on_channel(struct helpers *helpers, const struct pt_event *e)
     struct helper *helper = &helpers->processes[e->process->index];
     const struct pt_process *target = other_side(helpers, e);
     if (is_own_worker(helpers, target, e->process)) {
-        helper->feeds += e->desc->row == PT_ROW_io_read || e->desc->row == PT_ROW_net_receive;
+        helper->feeds += e->desc->kind == PT_KIND_io_read || e->desc->kind == PT_KIND_net_receive;
         waited_for_worker(helpers, e);
     } else if (target && target->parent == e->process) {
         waited_for_command(helpers, e, target, NULL);
@@ -200,9 +200,9 @@ static void forked(struct helpers *helpers, const struct pt_event *e)
 /* A wait for another worker, as a rule. Not: conditions and joins, by which it waits for its own threads' work. */
 static bool is_wait_for_lock(const struct pt_event *e, enum pt_time_part part)
 {
-    return part == PT_PART_lock &&
-           (e->desc->row == PT_ROW_lock_mutex || e->desc->row == PT_ROW_lock_rwlock ||
-            e->desc->row == PT_ROW_lock_barrier || e->desc->row == PT_ROW_lock_semop || e->desc->row == PT_ROW_io_lock);
+    return part == PT_PART_lock && (e->desc->kind == PT_KIND_lock_mutex || e->desc->kind == PT_KIND_lock_rwlock ||
+                                    e->desc->kind == PT_KIND_lock_barrier || e->desc->kind == PT_KIND_lock_semop ||
+                                    e->desc->kind == PT_KIND_io_lock);
 }
 
 /* What a worker does itself. */
@@ -213,7 +213,7 @@ static void worked(struct helper *helper, const struct pt_event *e, enum pt_time
         helper->file_ns += ns;
     else if (part == PT_PART_network || part == PT_PART_sleep)
         helper->other_ns += ns;
-    else if (part == PT_PART_data_wait || part == PT_PART_idle || e->desc->row == PT_ROW_lock_sem)
+    else if (part == PT_PART_data_wait || part == PT_PART_idle || e->desc->kind == PT_KIND_lock_sem)
         helper->idle_ns += ns;
     else if (is_wait_for_lock(e, part))
         helper->lock_ns += ns;
@@ -222,16 +222,16 @@ static void worked(struct helper *helper, const struct pt_event *e, enum pt_time
 /* What a main thread waits for, as far as it may be its children. */
 static void waited(struct helpers *helpers, const struct pt_event *e, enum pt_time_part part)
 {
-    switch (e->desc->row) {
-    case PT_ROW_wait_child:
+    switch (e->desc->kind) {
+    case PT_KIND_wait_child:
         waited_for_child(helpers, e);
         break;
-    case PT_ROW_proc_system:
+    case PT_KIND_proc_system:
         waited_for_command(helpers, e, NULL, pt_process_string(e->process, pt_event_as(e, proc_system)->command));
         break;
-    case PT_ROW_lock_sem:
-    case PT_ROW_lock_cond:
-    case PT_ROW_wait_thread:
+    case PT_KIND_lock_sem:
+    case PT_KIND_lock_cond:
+    case PT_KIND_wait_thread:
         if (part != PT_PART_gil_wait && has_workers_now(&helpers->processes[e->process->index], e))
             waited_for_worker(helpers, e);
         break;
@@ -249,7 +249,7 @@ static void event(void *state, const struct pt_event *e)
         return;
     const enum pt_time_part part = pt_time_part_of_event(e);
     struct helper *helper = &helpers->processes[e->process->index];
-    if (e->desc->row == PT_ROW_proc_fork && e->result > 0)
+    if (e->desc->kind == PT_KIND_proc_fork && e->result > 0)
         forked(helpers, e);
     if (!pt_is_main_thread(e))
         return;

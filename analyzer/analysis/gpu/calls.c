@@ -99,8 +99,8 @@ static void remember(struct pt_gpu *gpu, const struct pt_event *e, const char *n
 static void count_unseen(struct pt_gpu *gpu, const struct pt_event *e, pt_u32 stage)
 {
     const struct pt_gpu_process *process = pt_gpu_process_of(gpu, e->process);
-    const bool starts_work = e->desc->row == PT_ROW_cuda_launch || e->desc->row == PT_ROW_cuda_transfer ||
-                             (e->desc->row == PT_ROW_cuda_call && e->tag == PT_CUDA_GRAPH_LAUNCH);
+    const bool starts_work = e->desc->kind == PT_KIND_cuda_launch || e->desc->kind == PT_KIND_cuda_transfer ||
+                             (e->desc->kind == PT_KIND_cuda_call && e->tag == PT_CUDA_GRAPH_LAUNCH);
     if (process->yielded_ns >= 0 && starts_work && e->result >= 0)
         gpu->stages[stage].unseen_work++;
 }
@@ -109,14 +109,14 @@ static void count_unseen(struct pt_gpu *gpu, const struct pt_event *e, pt_u32 st
 static void wrapped(struct pt_gpu *gpu, const struct pt_event *e, pt_u32 stage)
 {
     const char *name = NULL;
-    if (e->desc->row == PT_ROW_cuda_launch)
+    if (e->desc->kind == PT_KIND_cuda_launch)
         name = pt_gpu_string(gpu, e->process, pt_event_as(e, cuda_launch)->name, false);
-    else if (e->desc->row == PT_ROW_cuda_transfer)
+    else if (e->desc->kind == PT_KIND_cuda_transfer)
         name = pt_gpu_string(gpu, e->process, pt_event_as(e, cuda_transfer)->name, false);
     else
         name = e->tag & 1 ? "release of memory" : "allocation of memory";
     pt_gpu_sum_add(gpu,
-                   (struct pt_gpu_summed){stage, PT_GPU_SUM_WRAPPED, name ? name : "(unknown kernel)", e->desc->row},
+                   (struct pt_gpu_summed){stage, PT_GPU_SUM_WRAPPED, name ? name : "(unknown kernel)", e->desc->kind},
                    e->duration_ns, e->result < 0);
 }
 
@@ -124,7 +124,7 @@ void pt_gpu_calls_event(struct pt_gpu *gpu, const struct pt_event *e)
 {
     const pt_u32 stage = pt_gpu_stage_of(gpu, e->process);
     count_unseen(gpu, e, stage);
-    if (e->desc->row != PT_ROW_cuda_call) {
+    if (e->desc->kind != PT_KIND_cuda_call) {
         wrapped(gpu, e, stage);
         return;
     }

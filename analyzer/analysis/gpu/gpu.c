@@ -24,8 +24,8 @@
 
 static bool uses_gpu(const struct pt_process *process)
 {
-    for (pt_u32 row = PT_ROW_cuda_call; row <= PT_ROW_gpu_clock; row++)
-        if (process->rows[row].calls)
+    for (pt_u32 kind = PT_KIND_cuda_call; kind <= PT_KIND_gpu_clock; kind++)
+        if (process->totals[kind].calls)
             return true;
     return false;
 }
@@ -80,7 +80,7 @@ static void event(void *state, const struct pt_event *e)
     }
     if (e->desc->category == PT_CATEGORY_CUDA)
         pt_gpu_calls_event(gpu, e);
-    if (e->desc->row == PT_ROW_cuda_memory)
+    if (e->desc->kind == PT_KIND_cuda_memory)
         pt_gpu_memory_wrapped(gpu, e);
     if (e->desc->category != PT_CATEGORY_GPU)
         return;

@@ -125,27 +125,27 @@ void pt_gpu_about_event(struct pt_gpu *gpu, const struct pt_event *e)
     static const char *const syncs[] = {"other", "event", "stream waits for event", "stream", "context"};
     const pt_u32 stage = pt_gpu_stage_of(gpu, e->process);
     const pt_u32 kind = (pt_u32)e->tag;
-    gpu->stages[stage].seen += e->desc->row <= PT_ROW_gpu_memory;
-    switch (e->desc->row) {
-    case PT_ROW_gpu_device:
+    gpu->stages[stage].seen += e->desc->kind <= PT_KIND_gpu_memory;
+    switch (e->desc->kind) {
+    case PT_KIND_gpu_device:
         note_device(gpu, e);
         break;
-    case PT_ROW_gpu_memory:
-    case PT_ROW_gpu_memory_pool:
+    case PT_KIND_gpu_memory:
+    case PT_KIND_gpu_memory_pool:
         pt_gpu_memory_event(gpu, e);
         break;
-    case PT_ROW_gpu_tracing:
+    case PT_KIND_gpu_tracing:
         note_tracing(gpu, e);
         break;
-    case PT_ROW_gpu_lost:
+    case PT_KIND_gpu_lost:
         note_lost(gpu, e);
         break;
-    case PT_ROW_gpu_sync:
+    case PT_KIND_gpu_sync:
         pt_gpu_sum_add(
             gpu, (struct pt_gpu_summed){stage, PT_GPU_SUM_SYNC, syncs[kind <= PT_CUDA_SYNC_CONTEXT ? kind : 0], kind},
             e->duration_ns, false);
         break;
-    case PT_ROW_gpu_overhead:
+    case PT_KIND_gpu_overhead:
         pt_gpu_sum_add(gpu, (struct pt_gpu_summed){stage, PT_GPU_SUM_OVERHEAD, NULL, kind}, e->duration_ns, false);
         break;
     default:

@@ -182,7 +182,7 @@ void pt_gpu_memory_event(struct pt_gpu *gpu, const struct pt_event *e)
 {
     begin(gpu, e);
     const struct place place = place_of(gpu, e);
-    if (e->desc->row == PT_ROW_gpu_memory)
+    if (e->desc->kind == PT_KIND_gpu_memory)
         note_memory(gpu, e, &place);
     else
         pt_gpu_pool_told(gpu, pt_gpu_pool_of(gpu, e->process, place.pool, place.device), e);

@@ -121,9 +121,9 @@ static void close_range(struct pt_gpu *gpu, const struct pt_event *e)
 
 void pt_gpu_overlaps_event(struct pt_gpu *gpu, const struct pt_event *e)
 {
-    if (e->desc->row == PT_ROW_range_open)
+    if (e->desc->kind == PT_KIND_range_open)
         open_range(gpu, e);
-    else if (e->desc->row == PT_ROW_range_close)
+    else if (e->desc->kind == PT_KIND_range_close)
         close_range(gpu, e);
 }
 

@@ -117,15 +117,15 @@ static void open_range(struct pt_gpu *gpu, const struct pt_event *e)
 void pt_gpu_ranges_event(struct pt_gpu *gpu, const struct pt_event *e)
 {
     struct pt_gpu_thread *thread = pt_gpu_thread_of(gpu, e->thread);
-    switch (e->desc->row) {
-    case PT_ROW_range_begin:
+    switch (e->desc->kind) {
+    case PT_KIND_range_begin:
         open_range(gpu, e);
         break;
-    case PT_ROW_range_end:
+    case PT_KIND_range_end:
         if (thread->depth && !--thread->depth)
             note_ranging(gpu, e->thread, false);
         break;
-    case PT_ROW_step:
+    case PT_KIND_step:
         begin_step(gpu, e, false);
         break;
     default:

@@ -219,10 +219,10 @@ static double completeness_percent(const struct pt_gpu *gpu, pt_u32 stage)
 {
     const struct pt_gpu_stage *own = &gpu->stages[stage];
     double recorded = 0, work = 0;
-    for (pt_u32 row = PT_ROW_gpu_kernel; row <= PT_ROW_gpu_memory; row++) {
-        const double calls = (double)pt_profile_stage_row(gpu->profile, stage, row).calls;
+    for (pt_u32 kind = PT_KIND_gpu_kernel; kind <= PT_KIND_gpu_memory; kind++) {
+        const double calls = (double)pt_profile_stage_totals(gpu->profile, stage, kind).calls;
         recorded += calls;
-        work += row <= PT_ROW_gpu_graph ? calls : 0;
+        work += kind <= PT_KIND_gpu_graph ? calls : 0;
     }
     const double all = fmax(recorded, (double)own->seen) + (double)own->lost;
     const double records = all > 0 ? (double)own->seen / all : 1;

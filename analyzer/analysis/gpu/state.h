@@ -223,7 +223,7 @@ struct pt_gpu_stage {
 
 /* A record of work, kept until its call is known. */
 struct pt_gpu_activity {
-    pt_u16 row;
+    pt_u16 kind;
     pt_i32 tag;
     pt_u32 correlation, queue, name, config;
     pt_u64 bytes;

@@ -116,7 +116,7 @@ static void add_launch(struct pt_gpu_device *device, const struct pt_gpu_activit
 static void add_kernel(struct pt_gpu *gpu, pt_u32 device, const struct pt_gpu_activity *work,
                        const struct pt_gpu_call *call)
 {
-    const bool is_graph = work->row == PT_ROW_gpu_graph;
+    const bool is_graph = work->kind == PT_KIND_gpu_graph;
     const char *name = is_graph ? "(CUDA graph)" : pt_gpu_string(gpu, work->process, work->name, false);
     name = name ? name : "(unknown)";
     struct pt_gpu_kernel *kernel = kernel_of(gpu, device, name);
@@ -146,7 +146,7 @@ static void add_copy(struct pt_gpu *gpu, pt_u32 device, const struct pt_gpu_acti
                      const struct pt_gpu_call *call)
 {
     static const pt_u64 limits[PT_GPU_SIZE_CLASSES] = {4096, 65536, 1048576, 16777216, 268435456, ~0ull};
-    const pt_u32 kinds = ((pt_u32)work->tag & 0xffffff) | (work->row == PT_ROW_gpu_set ? PT_GPU_IS_SET : 0);
+    const pt_u32 kinds = ((pt_u32)work->tag & 0xffffff) | (work->kind == PT_KIND_gpu_set ? PT_GPU_IS_SET : 0);
     const pt_u64 key = pt_gpu_mix(device, kinds);
     const bool is_full = gpu->copies.n >= PT_GPU_COPY_GROUPS && !pt_map_find(&gpu->by_copies, key);
     pt_u64 *slot = pt_map_at(&gpu->by_copies, is_full ? pt_gpu_mix(device, ~0ull) : key);
@@ -180,14 +180,14 @@ static void work_is_done(struct pt_gpu *gpu, const struct pt_gpu_activity *work)
     add_to_stream(stream, work, call);
     pt_gpu_idle_work(gpu, stream->device, work, call);
     pt_gpu_ranges_work(gpu, work, call);
-    if (work->row == PT_ROW_gpu_kernel || work->row == PT_ROW_gpu_graph) {
+    if (work->kind == PT_KIND_gpu_kernel || work->kind == PT_KIND_gpu_graph) {
         pt_time_union_add(&device->kernels, work->start_ns, work->end_ns);
         device->n_kernels++;
         add_kernel(gpu, stream->device, work, call);
     } else {
         pt_time_union_add(&device->copies, work->start_ns, work->end_ns);
-        device->n_copies += work->row == PT_ROW_gpu_copy;
-        device->n_sets += work->row == PT_ROW_gpu_set;
+        device->n_copies += work->kind == PT_KIND_gpu_copy;
+        device->n_sets += work->kind == PT_KIND_gpu_set;
         add_copy(gpu, stream->device, work, call);
     }
 }
@@ -213,25 +213,25 @@ void pt_gpu_work_flush(struct pt_gpu *gpu)
 
 void pt_gpu_work_event(struct pt_gpu *gpu, const struct pt_event *e)
 {
-    struct pt_gpu_activity work = {.row = e->desc->row,
+    struct pt_gpu_activity work = {.kind = e->desc->kind,
                                    .tag = e->tag,
                                    .process = e->process,
                                    .start_ns = e->start_ns,
                                    .end_ns = pt_event_end_ns(e)};
     /* All four begin with correlation and queue. */
     const struct pt_ev_gpu_kernel *kernel = (const void *)e->payload;
-    switch (e->desc->row) {
-    case PT_ROW_gpu_kernel:
+    switch (e->desc->kind) {
+    case PT_KIND_gpu_kernel:
         work.name = kernel->name;
         work.config = kernel->config;
         break;
-    case PT_ROW_gpu_copy:
+    case PT_KIND_gpu_copy:
         work.bytes = pt_event_as(e, gpu_copy)->bytes;
         break;
-    case PT_ROW_gpu_set:
+    case PT_KIND_gpu_set:
         work.bytes = pt_event_as(e, gpu_set)->bytes;
         break;
-    case PT_ROW_gpu_graph:
+    case PT_KIND_gpu_graph:
         break;
     default:
         return;

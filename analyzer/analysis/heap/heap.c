@@ -182,26 +182,26 @@ static void event(void *state, const struct pt_event *e)
     struct heap *heap = state;
     struct pt_heap_process *p = &heap->processes[e->process->index];
     const pt_u64 addr = e->words[0];
-    switch (e->desc->row) {
-    case PT_ROW_heap_malloc:
-    case PT_ROW_heap_calloc:
-    case PT_ROW_heap_realloc:
-    case PT_ROW_heap_memalign:
+    switch (e->desc->kind) {
+    case PT_KIND_heap_malloc:
+    case PT_KIND_heap_calloc:
+    case PT_KIND_heap_realloc:
+    case PT_KIND_heap_memalign:
         if (addr)
             full_alloc(p, e, addr, e->words[1]);
         break;
-    case PT_ROW_heap_free:
-    case PT_ROW_heap_realloc_free:
+    case PT_KIND_heap_free:
+    case PT_KIND_heap_realloc_free:
         if (addr)
             full_free(p, e, addr);
         break;
-    case PT_ROW_heap_sample:
+    case PT_KIND_heap_sample:
         sample_alloc(heap, p, e);
         break;
-    case PT_ROW_heap_sample_free:
+    case PT_KIND_heap_sample_free:
         sample_gone(heap, p, e, true);
         break;
-    case PT_ROW_heap_sample_lost:
+    case PT_KIND_heap_sample_lost:
         sample_gone(heap, p, e, false);
         break;
     default:

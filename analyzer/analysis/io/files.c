@@ -185,21 +185,21 @@ static void transfer(struct files *files, const struct pt_event *e)
         return;
     const pt_u64 bytes = (pt_u64)fields->result, extra = fields->requested_bytes;
     struct transfer read = {.bytes = bytes, .is_small = bytes < SMALL_READ_BYTES};
-    switch (e->desc->row) {
-    case PT_ROW_io_read:
+    switch (e->desc->kind) {
+    case PT_KIND_io_read:
         read.is_small = extra < SMALL_READ_BYTES;
         was_read(files, e, d, read);
         break;
-    case PT_ROW_io_readv:
+    case PT_KIND_io_readv:
         was_read(files, e, d, read);
         break;
-    case PT_ROW_io_pread:
-    case PT_ROW_io_preadv:
+    case PT_KIND_io_pread:
+    case PT_KIND_io_preadv:
         read.offset_bytes = &extra;
         was_read(files, e, d, read);
         break;
     default:
-        was_written(files, e, d, false, bytes, e->desc->row == PT_ROW_io_write || e->desc->row == PT_ROW_io_writev);
+        was_written(files, e, d, false, bytes, e->desc->kind == PT_KIND_io_write || e->desc->kind == PT_KIND_io_writev);
     }
 }
 
@@ -209,7 +209,7 @@ static void stdio_transfer(struct files *files, const struct pt_event *e)
     struct descriptor *d = descriptor_of(files, e, fields->path, true);
     if (!d || fields->bytes < 0)
         return;
-    if (e->desc->row == PT_ROW_stdio_read)
+    if (e->desc->kind == PT_KIND_stdio_read)
         was_read(files, e, d, (struct transfer){.is_stdio = true, .bytes = (pt_u64)fields->bytes});
     else
         was_written(files, e, d, true, (pt_u64)fields->bytes, true);
@@ -226,31 +226,31 @@ static void sought(struct files *files, const struct pt_event *e)
 static void event(void *state, const struct pt_event *e)
 {
     struct files *files = state;
-    switch (e->desc->row) {
-    case PT_ROW_io_open:
+    switch (e->desc->kind) {
+    case PT_KIND_io_open:
         opened(files, e, pt_event_as(e, io_open)->path, pt_event_as(e, io_open)->dir_path, false);
         break;
-    case PT_ROW_io_open_temp:
+    case PT_KIND_io_open_temp:
         opened(files, e, pt_event_as(e, io_open_temp)->path, 0, false);
         break;
-    case PT_ROW_stdio_open:
+    case PT_KIND_stdio_open:
         opened(files, e, pt_event_as(e, stdio_open)->path, 0, true);
         break;
-    case PT_ROW_io_read:
-    case PT_ROW_io_readv:
-    case PT_ROW_io_pread:
-    case PT_ROW_io_preadv:
-    case PT_ROW_io_write:
-    case PT_ROW_io_writev:
-    case PT_ROW_io_pwrite:
-    case PT_ROW_io_pwritev:
+    case PT_KIND_io_read:
+    case PT_KIND_io_readv:
+    case PT_KIND_io_pread:
+    case PT_KIND_io_preadv:
+    case PT_KIND_io_write:
+    case PT_KIND_io_writev:
+    case PT_KIND_io_pwrite:
+    case PT_KIND_io_pwritev:
         transfer(files, e);
         break;
-    case PT_ROW_stdio_read:
-    case PT_ROW_stdio_write:
+    case PT_KIND_stdio_read:
+    case PT_KIND_stdio_write:
         stdio_transfer(files, e);
         break;
-    case PT_ROW_io_seek:
+    case PT_KIND_io_seek:
         sought(files, e);
         break;
     default:

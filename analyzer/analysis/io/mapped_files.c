@@ -34,7 +34,7 @@ static void begin(void *state, struct pt_profile *profile)
 static void event(void *state, const struct pt_event *e)
 {
     struct mapped_files *files = state;
-    if (e->desc->row != PT_ROW_io_map || e->result < 0)
+    if (e->desc->kind != PT_KIND_io_map || e->result < 0)
         return;
     const struct pt_ev_io_map *call = pt_event_as(e, io_map);
     const char *path = call->path ? pt_process_string(e->process, call->path) : NULL;

@@ -40,18 +40,18 @@ struct metadata {
 /* All metadata events and io_open have { i32 result, u32 path, ... }; the third word is dir_path in some. */
 static pt_u32 dir_path_of(const struct pt_event *e)
 {
-    switch (e->desc->row) {
-    case PT_ROW_io_open:
+    switch (e->desc->kind) {
+    case PT_KIND_io_open:
         return pt_event_as(e, io_open)->dir_path;
-    case PT_ROW_meta_stat:
+    case PT_KIND_meta_stat:
         return pt_event_as(e, meta_stat)->dir_path;
-    case PT_ROW_meta_access:
+    case PT_KIND_meta_access:
         return pt_event_as(e, meta_access)->dir_path;
-    case PT_ROW_meta_read_link:
+    case PT_KIND_meta_read_link:
         return pt_event_as(e, meta_read_link)->dir_path;
-    case PT_ROW_meta_unlink:
+    case PT_KIND_meta_unlink:
         return pt_event_as(e, meta_unlink)->dir_path;
-    case PT_ROW_meta_make_dir:
+    case PT_KIND_meta_make_dir:
         return pt_event_as(e, meta_make_dir)->dir_path;
     default:
         return 0;
@@ -73,21 +73,21 @@ static void begin(void *state, struct pt_profile *profile)
     metadata->around = pt_calloc(profile->stages.n, sizeof *metadata->around);
 }
 
-static bool is_question(pt_u32 row)
+static bool is_question(pt_u32 kind)
 {
-    const enum pt_call_class which = pt_call_class_of(row);
-    return which == PT_CALL_STAT || which == PT_CALL_OPEN || row == PT_ROW_io_close ||
-           (row >= PT_ROW_meta_access && row <= PT_ROW_meta_get_attr);
+    const enum pt_call_class which = pt_call_class_of(kind);
+    return which == PT_CALL_STAT || which == PT_CALL_OPEN || kind == PT_KIND_io_close ||
+           (kind >= PT_KIND_meta_access && kind <= PT_KIND_meta_get_attr);
 }
 
 static void event(void *state, const struct pt_event *e)
 {
     struct metadata *metadata = state;
     const pt_u32 stage = pt_profile_stage_of(metadata->profile, e->process);
-    const bool counts = is_question(e->desc->row);
+    const bool counts = is_question(e->desc->kind);
     metadata->around[stage].ns += pt_gap_before(&metadata->gaps, e, counts, LONGEST_GAP_NS);
     metadata->around[stage].events += counts;
-    if (!counts || e->desc->row == PT_ROW_io_close)
+    if (!counts || e->desc->kind == PT_KIND_io_close)
         return;
     const pt_u32 path = ((const struct pt_ev_io_close *)(const void *)e->payload)->path, dir_path = dir_path_of(e);
     struct pt_file_row row;
@@ -145,11 +145,11 @@ static void sums(const struct metadata *metadata, pt_u32 stage, struct pt_metric
 {
     const struct pt_profile *profile = metadata->profile;
     const struct pt_scope scope = pt_scope_stage(stage);
-    struct pt_row_totals sum = {0};
-    for (pt_u32 row = 0; row < PT_ROW__COUNT; row++) {
-        const struct pt_row_totals totals = pt_profile_stage_row(profile, stage, row);
-        if (is_question(row))
-            pt_row_totals_add(&sum, &totals);
+    struct pt_kind_totals sum = {0};
+    for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++) {
+        const struct pt_kind_totals totals = pt_profile_stage_totals(profile, stage, kind);
+        if (is_question(kind))
+            pt_kind_totals_add(&sum, &totals);
     }
     /* Events may have been overwritten: the gaps of the rest are scaled up to all calls. */
     const pt_u64 events = metadata->around[stage].events;
@@ -162,7 +162,7 @@ static void sums(const struct metadata *metadata, pt_u32 stage, struct pt_metric
     pt_metrics_set(metrics, scope, "meta.cost_s", pt_real((double)sum.ns / 1e9 + around_s));
     pt_metrics_set(metrics, scope, "meta.rate.calls_per_s",
                    wall_s > 0 ? pt_real((double)sum.calls / wall_s) : pt_unknown("the stage took no time"));
-    const struct pt_row_totals stat = pt_profile_stage_row(profile, stage, PT_ROW_meta_stat);
+    const struct pt_kind_totals stat = pt_profile_stage_totals(profile, stage, PT_KIND_meta_stat);
     pt_metrics_set(metrics, scope, "meta.stat.calls", pt_integer(stat.calls));
 }
 

@@ -166,27 +166,27 @@ static void event(void *state, const struct pt_event *e)
     struct network *network = state;
     /* All transfers have { i32 result, u32 path, ... } as io_read has. */
     const struct pt_ev_io_read *fields = (const struct pt_ev_io_read *)(const void *)e->payload;
-    switch (e->desc->row) {
-    case PT_ROW_net_connect:
+    switch (e->desc->kind) {
+    case PT_KIND_net_connect:
         connected(network, e);
         break;
-    case PT_ROW_net_accept:
+    case PT_KIND_net_accept:
         *pt_map_at(&network->accepted, (pt_u64)e->process->index << 32 | pt_event_as(e, net_accept)->peer) = 1;
         break;
-    case PT_ROW_net_resolve:
+    case PT_KIND_net_resolve:
         resolved(network, e);
         break;
-    case PT_ROW_io_read:
-    case PT_ROW_io_readv:
-    case PT_ROW_net_receive:
+    case PT_KIND_io_read:
+    case PT_KIND_io_readv:
+    case PT_KIND_net_receive:
         moved(network, e, fields->path, false, fields->result);
         break;
-    case PT_ROW_io_write:
-    case PT_ROW_io_writev:
-    case PT_ROW_net_send:
+    case PT_KIND_io_write:
+    case PT_KIND_io_writev:
+    case PT_KIND_net_send:
         moved(network, e, fields->path, true, fields->result);
         break;
-    case PT_ROW_wait_poll:
+    case PT_KIND_wait_poll:
         moved(network, e, pt_event_as(e, wait_poll)->path, false, 0);
         break;
     default:

@@ -95,15 +95,15 @@ static void streamed(struct small_writes *small, const struct pt_event *e)
 
 static void event(void *state, const struct pt_event *e)
 {
-    switch (e->desc->row) {
-    case PT_ROW_io_write:
-    case PT_ROW_io_writev:
-    case PT_ROW_io_pwrite:
-    case PT_ROW_io_pwritev:
+    switch (e->desc->kind) {
+    case PT_KIND_io_write:
+    case PT_KIND_io_writev:
+    case PT_KIND_io_pwrite:
+    case PT_KIND_io_pwritev:
         written(state, e);
         break;
-    case PT_ROW_stdio_read:
-    case PT_ROW_stdio_write:
+    case PT_KIND_stdio_read:
+    case PT_KIND_stdio_write:
         streamed(state, e);
         break;
     default:

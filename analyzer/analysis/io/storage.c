@@ -121,29 +121,29 @@ static void event(void *state, const struct pt_event *e)
     struct storage *storage = state;
     /* All transfers have { i32 result, u32 path, ... } as io_read has. */
     const struct pt_ev_io_read *fields = (const struct pt_ev_io_read *)(const void *)e->payload;
-    switch (e->desc->row) {
-    case PT_ROW_io_open:
+    switch (e->desc->kind) {
+    case PT_KIND_io_open:
         opened(storage, e);
         break;
-    case PT_ROW_io_sync:
+    case PT_KIND_io_sync:
         synced(storage, e, pt_event_as(e, io_sync)->path);
         break;
-    case PT_ROW_io_map_sync:
+    case PT_KIND_io_map_sync:
         synced(storage, e, 0);
         break;
-    case PT_ROW_io_write:
-    case PT_ROW_io_writev:
-    case PT_ROW_io_pwrite:
-    case PT_ROW_io_pwritev:
+    case PT_KIND_io_write:
+    case PT_KIND_io_writev:
+    case PT_KIND_io_pwrite:
+    case PT_KIND_io_pwritev:
         written(storage, e, fields->path);
         break;
-    case PT_ROW_io_read:
-    case PT_ROW_io_readv:
-    case PT_ROW_io_pread:
-    case PT_ROW_io_preadv:
+    case PT_KIND_io_read:
+    case PT_KIND_io_readv:
+    case PT_KIND_io_pread:
+    case PT_KIND_io_preadv:
         slow_read(storage, e, fields->path, fields->result);
         break;
-    case PT_ROW_stdio_read:
+    case PT_KIND_stdio_read:
         slow_read(storage, e, pt_event_as(e, stdio_read)->path, pt_event_as(e, stdio_read)->bytes);
         break;
     default:

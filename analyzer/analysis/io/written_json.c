@@ -161,22 +161,22 @@ static void named(struct written_json *written, const struct pt_event *e)
     if (rename->result < 0)
         return;
     was_written(written, e, rename->to_path);
-    if (e->desc->row == PT_ROW_meta_rename)
+    if (e->desc->kind == PT_KIND_meta_rename)
         written->moves[written->n_moves++ % MOST_MOVES] = (struct move){e->process, rename->path, rename->to_path};
 }
 
 /* The file that a call wrote to; 0 = none, or nothing. */
 static pt_u32 target_of(const struct pt_event *e)
 {
-    switch (e->desc->row) {
-    case PT_ROW_io_write:
-    case PT_ROW_io_pwrite:
-    case PT_ROW_io_writev:
-    case PT_ROW_io_pwritev: /* all have { i32 result, u32 path, u64 } */
+    switch (e->desc->kind) {
+    case PT_KIND_io_write:
+    case PT_KIND_io_pwrite:
+    case PT_KIND_io_writev:
+    case PT_KIND_io_pwritev: /* all have { i32 result, u32 path, u64 } */
         return e->result > 0 ? ((const struct pt_ev_io_write *)(const void *)e->payload)->path : 0;
-    case PT_ROW_io_copy:
+    case PT_KIND_io_copy:
         return e->result > 0 ? pt_event_as(e, io_copy)->to_path : 0;
-    case PT_ROW_stdio_write:
+    case PT_KIND_stdio_write:
         return pt_event_as(e, stdio_write)->bytes > 0 ? pt_event_as(e, stdio_write)->path : 0;
     default:
         return 0;
@@ -188,15 +188,15 @@ static void event(void *state, const struct pt_event *e)
     struct written_json *written = state;
     if (!written->is_wanted)
         return;
-    switch (e->desc->row) {
-    case PT_ROW_io_open:
+    switch (e->desc->kind) {
+    case PT_KIND_io_open:
         opened(written, e);
         break;
-    case PT_ROW_meta_rename:
-    case PT_ROW_meta_link:
+    case PT_KIND_meta_rename:
+    case PT_KIND_meta_link:
         named(written, e);
         break;
-    case PT_ROW_meta_change_dir:
+    case PT_KIND_meta_change_dir:
         if (e->result >= 0)
             note_place(&written->places[e->process->index].entered, pt_event_as(e, meta_change_dir)->path);
         break;

@@ -17,7 +17,7 @@
 enum { SIZES_READ, SIZES_WRITE, SIZES__COUNT };
 
 struct stage_calls {
-    struct pt_histogram *latency[PT_ROW__COUNT]; /* NULL = no event yet */
+    struct pt_histogram *latency[PT_KIND__COUNT]; /* NULL = no event yet */
     struct pt_histogram *sizes[SIZES__COUNT];
 };
 
@@ -47,8 +47,8 @@ static void event(void *state, const struct pt_event *e)
         return;
     struct stage_calls *stage = &calls->stages[pt_profile_stage_of(calls->profile, e->process)];
     const pt_u64 ns = e->duration_ns > 0 ? (pt_u64)e->duration_ns : 0;
-    pt_histogram_add(histogram_at(&stage->latency[e->desc->row]), ns);
-    const enum pt_call_class which = pt_call_class_of(e->desc->row);
+    pt_histogram_add(histogram_at(&stage->latency[e->desc->kind]), ns);
+    const enum pt_call_class which = pt_call_class_of(e->desc->kind);
     if (e->result >= 0 && (which == PT_CALL_READ || which == PT_CALL_WRITE))
         pt_histogram_add(histogram_at(&stage->sizes[which == PT_CALL_WRITE]), (pt_u64)e->result);
 }
@@ -56,8 +56,8 @@ static void event(void *state, const struct pt_event *e)
 /* ---- results ---- */
 
 struct call_sum {
-    pt_u32 row;
-    struct pt_row_totals totals;
+    pt_u32 kind;
+    struct pt_kind_totals totals;
 };
 
 static int by_time(const void *a, const void *b)
@@ -65,7 +65,7 @@ static int by_time(const void *a, const void *b)
     const struct call_sum *x = a, *y = b;
     if (x->totals.ns != y->totals.ns)
         return x->totals.ns < y->totals.ns ? 1 : -1;
-    return x->row < y->row ? -1 : x->row > y->row;
+    return x->kind < y->kind ? -1 : x->kind > y->kind;
 }
 
 static struct pt_value quantile(const struct pt_histogram *histogram, double q)
@@ -91,18 +91,18 @@ static const struct pt_table_kind by_call = {PT_VIEW_calls, PT_COLUMNS(call_colu
 static void table_of_calls(const struct calls *calls, pt_u32 stage, struct pt_metrics *metrics)
 {
     struct pt_table *table = pt_metrics_add_table(metrics, pt_scope_stage(stage), &by_call);
-    struct call_sum sums[PT_ROW__COUNT];
+    struct call_sum sums[PT_KIND__COUNT];
     pt_u32 n = 0;
-    for (pt_u32 row = 0; row < PT_ROW__COUNT; row++) {
-        const struct pt_row_totals totals = pt_profile_stage_row(calls->profile, stage, row);
-        if (pt_call_class_of(row) != PT_CALL_NONE && totals.calls)
-            sums[n++] = (struct call_sum){row, totals};
+    for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++) {
+        const struct pt_kind_totals totals = pt_profile_stage_totals(calls->profile, stage, kind);
+        if (pt_call_class_of(kind) != PT_CALL_NONE && totals.calls)
+            sums[n++] = (struct call_sum){kind, totals};
     }
     qsort(sums, n, sizeof *sums, by_time);
     for (pt_u32 i = 0; i < n; i++) {
-        const struct pt_histogram *latency = calls->stages[stage].latency[sums[i].row];
+        const struct pt_histogram *latency = calls->stages[stage].latency[sums[i].kind];
         pt_table_add(table, &(struct call_row){
-                                .call = pt_call_name(sums[i].row),
+                                .call = pt_call_name(sums[i].kind),
                                 .calls = sums[i].totals.calls,
                                 .errors = sums[i].totals.errors,
                                 .bytes = sums[i].totals.bytes,
@@ -161,15 +161,15 @@ static void table_of_sizes(const struct calls *calls, pt_u32 stage, struct pt_me
 
 static void sums(const struct calls *calls, pt_u32 stage, struct pt_metrics *metrics)
 {
-    struct pt_row_totals of_class[PT_CALL__COUNT] = {{0}};
+    struct pt_kind_totals of_class[PT_CALL__COUNT] = {{0}};
     const struct pt_scope scope = pt_scope_stage(stage);
     const char *missing = pt_profile_counters_missing(calls->profile, stage);
     const struct pt_value unknown = pt_unknown(missing);
-    for (pt_u32 row = 0; row < PT_ROW__COUNT; row++) {
-        const struct pt_row_totals totals = pt_profile_stage_row(calls->profile, stage, row);
-        pt_row_totals_add(&of_class[pt_call_class_of(row)], &totals);
+    for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++) {
+        const struct pt_kind_totals totals = pt_profile_stage_totals(calls->profile, stage, kind);
+        pt_kind_totals_add(&of_class[pt_call_class_of(kind)], &totals);
     }
-    const struct pt_row_totals *read = &of_class[PT_CALL_READ];
+    const struct pt_kind_totals *read = &of_class[PT_CALL_READ];
     pt_metrics_set(metrics, scope, "io.read.calls", missing ? unknown : pt_integer(read->calls));
     pt_metrics_set(metrics, scope, "io.read.bytes", missing ? unknown : pt_integer(read->bytes));
     pt_metrics_set(metrics, scope, "io.read.wait_s", missing ? unknown : pt_seconds((pt_i64)read->ns));
@@ -184,8 +184,8 @@ static void finish(void *state, struct pt_profile *profile)
         sums(calls, stage, &profile->metrics);
         table_of_calls(calls, stage, &profile->metrics);
         table_of_sizes(calls, stage, &profile->metrics);
-        for (pt_u32 row = 0; row < PT_ROW__COUNT; row++)
-            free(calls->stages[stage].latency[row]);
+        for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++)
+            free(calls->stages[stage].latency[kind]);
         for (int i = 0; i < SIZES__COUNT; i++)
             free(calls->stages[stage].sizes[i]);
     }

@@ -179,26 +179,26 @@ static void event(void *state, const struct pt_event *e)
     struct ranges *ranges = state;
     const pt_u32 stage = pt_profile_stage_of(ranges->profile, e->process);
     struct user_thread *thread = thread_of(ranges, e);
-    switch (e->desc->row) {
-    case PT_ROW_range_begin:
+    switch (e->desc->kind) {
+    case PT_KIND_range_begin:
         push(ranges, thread, e, stage);
         break;
-    case PT_ROW_range_end:
+    case PT_KIND_range_end:
         pop(ranges, thread, e->start_ns);
         break;
-    case PT_ROW_range_open:
+    case PT_KIND_range_open:
         open_overlapping(ranges, e, stage);
         break;
-    case PT_ROW_range_close:
+    case PT_KIND_range_close:
         close_overlapping(ranges, e);
         break;
-    case PT_ROW_step:
+    case PT_KIND_step:
         step(&ranges->stages[stage], thread, e->start_ns);
         break;
-    case PT_ROW_epoch:
+    case PT_KIND_epoch:
         ranges->stages[stage].epochs++;
         break;
-    case PT_ROW_mark:
+    case PT_KIND_mark:
         ranges->stages[stage].marks++;
         break;
     default:

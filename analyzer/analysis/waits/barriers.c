@@ -91,7 +91,7 @@ static void end_round(struct barriers *barriers, struct barrier *barrier)
 /* The end of the first wait is when the barrier opened: a thread that came later is in the next round. */
 static void event(void *state, const struct pt_event *e)
 {
-    if (e->desc->row != PT_ROW_lock_barrier || e->result < 0)
+    if (e->desc->kind != PT_KIND_lock_barrier || e->result < 0)
         return;
     struct barrier *barrier = barrier_at(state, e);
     if (!barrier)

@@ -17,7 +17,7 @@ struct pt_lock {
     const char *path;                 /* of a lock on a file */
     pt_u64 addr;
     pt_u32 stage, number;
-    pt_u16 row;
+    pt_u16 kind;
     bool is_of_several;        /* processes */
     struct pt_histogram waits; /* ns */
     pt_u64 waiters;            /* one bit per thread: a lower bound above 64 */

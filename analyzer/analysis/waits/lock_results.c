@@ -19,10 +19,10 @@ static bool is_lock(const struct pt_lock *lock)
     const double *use_ns = lock->use_ns;
     if (!lock->waits.count)
         return false;
-    if (lock->row == PT_ROW_lock_cond)
+    if (lock->kind == PT_KIND_lock_cond)
         return false;
     if (!lock->life)
-        return lock->row != PT_ROW_lock_sem && lock->row != PT_ROW_lock_semop;
+        return lock->kind != PT_KIND_lock_sem && lock->kind != PT_KIND_lock_semop;
     if (use_ns[PT_LOCK_USE_LOCK] + use_ns[PT_LOCK_USE_SIGNAL] > 0)
         return use_ns[PT_LOCK_USE_LOCK] > use_ns[PT_LOCK_USE_SIGNAL];
     return __builtin_popcountll(lock->waiters) > 1 && lock->waits.count >= FEWEST_QUEUES;
@@ -62,13 +62,13 @@ static const char *name_of_lock(struct pt_metrics *metrics, const struct pt_lock
         return "(others)";
     if (lock->path)
         return pt_metrics_format(metrics, "file %s", pt_metrics_text(metrics, lock->path));
-    if (lock->row == PT_ROW_lock_semop)
+    if (lock->kind == PT_KIND_lock_semop)
         return pt_metrics_format(metrics, "System V semaphore %llu of set %llu",
                                  (unsigned long long)lock->addr & 0xffff, (unsigned long long)lock->addr >> 16);
-    const char *kind = lock->row == PT_ROW_lock_rwlock ? "read-write lock"
-                       : lock->row == PT_ROW_lock_sem  ? "semaphore"
-                       : lock->row == PT_ROW_lock_cond ? "condition"
-                                                       : "mutex";
+    const char *kind = lock->kind == PT_KIND_lock_rwlock ? "read-write lock"
+                       : lock->kind == PT_KIND_lock_sem  ? "semaphore"
+                       : lock->kind == PT_KIND_lock_cond ? "condition"
+                                                         : "mutex";
     return pt_metrics_format(metrics, "%s 0x%llx", kind, (unsigned long long)lock->addr);
 }
 

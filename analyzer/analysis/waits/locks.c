@@ -33,9 +33,9 @@ static void begin(void *state, struct pt_profile *profile)
     pt_lock_sleeps_open(&locks->sleeps, profile);
 }
 
-static pt_u64 key_of(const struct pt_process *process, pt_u64 addr, pt_u32 row)
+static pt_u64 key_of(const struct pt_process *process, pt_u64 addr, pt_u32 kind)
 {
-    return (addr ^ (pt_u64)(process ? process->index + 1 : 0) << 48) * 256 + row;
+    return (addr ^ (pt_u64)(process ? process->index + 1 : 0) << 48) * 256 + kind;
 }
 
 /* `process`: whose address it is. NULL = it has the same one everywhere. */
@@ -43,7 +43,8 @@ static struct pt_lock *lock_at(struct pt_locks *locks, const struct pt_event *e,
                                pt_u64 addr)
 {
     const pt_u32 stage = pt_profile_stage_of(locks->profile, e->process);
-    pt_u64 key = process ? key_of(process, addr, e->desc->row) : key_of(NULL, addr ^ (pt_u64)stage << 32, e->desc->row);
+    pt_u64 key =
+        process ? key_of(process, addr, e->desc->kind) : key_of(NULL, addr ^ (pt_u64)stage << 32, e->desc->kind);
     const bool is_other = locks->all.n >= MAX_LOCKS && !pt_map_find(&locks->by_key, key);
     if (is_other)
         key = ~(pt_u64)stage;
@@ -53,7 +54,7 @@ static struct pt_lock *lock_at(struct pt_locks *locks, const struct pt_event *e,
         lock->process = is_other ? NULL : process ? process : e->process;
         lock->addr = addr;
         lock->stage = stage;
-        lock->row = (pt_u16)e->desc->row;
+        lock->kind = (pt_u16)e->desc->kind;
         pt_vec_push(&locks->all, lock);
         *slot = locks->all.n;
         lock->number = (pt_u32)*slot;
@@ -71,7 +72,7 @@ static void held_by(struct pt_locks *locks, struct pt_lock *lock, const struct p
     if (!share->thread)
         return;
     pt_lock_holders_note(&locks->holders, locks->profile, lock->number, share);
-    if (!lock->life ? lock->row != PT_ROW_lock_cond : pt_lock_life_use(lock->life) == PT_LOCK_USE_LOCK)
+    if (!lock->life ? lock->kind != PT_KIND_lock_cond : pt_lock_life_use(lock->life) == PT_LOCK_USE_LOCK)
         pt_lock_sleeps_held(&locks->sleeps, share->thread, share->from_ns, share->until_ns);
     if (lock->holder == share->thread) {
         lock->holder_ns += ns;
@@ -136,7 +137,7 @@ static void was_held(struct pt_locks *locks, struct pt_lock *lock, const struct 
 static void wanted_mutex(struct pt_locks *locks, const struct pt_event *e, pt_u64 addr)
 {
     struct pt_lock *lock = lock_at(locks, e, e->process, addr);
-    const bool is_shared = e->desc->row == PT_ROW_lock_mutex && e->tag & KIND_SHARED;
+    const bool is_shared = e->desc->kind == PT_KIND_lock_mutex && e->tag & KIND_SHARED;
     was_held(locks, lock, e);
     pt_split_time_add(&(is_shared ? locks->between : locks->stages)[lock->stage], e, e->start_ns);
 }
@@ -166,7 +167,7 @@ static void semaphore_waited(struct pt_locks *locks, const struct pt_event *e, c
 /* A lock without waits is not kept: Python makes thousands. */
 static void made(struct pt_locks *locks, const struct pt_event *e)
 {
-    const pt_u64 key = key_of(e->process, pt_event_as(e, lock_init)->addr, PT_ROW_lock_sem);
+    const pt_u64 key = key_of(e->process, pt_event_as(e, lock_init)->addr, PT_KIND_lock_sem);
     const pt_u64 *slot = pt_map_find(&locks->by_key, key);
     struct pt_lock *lock = slot ? locks->all.items[*slot - 1] : NULL;
     if (!lock || !lock->life)
@@ -203,25 +204,25 @@ static void locked_file(struct pt_locks *locks, const struct pt_event *e)
 static void wanted_lock(struct pt_locks *locks, const struct pt_event *e)
 {
     const struct pt_facts *facts = locks->profile->facts;
-    switch (e->desc->row) {
-    case PT_ROW_lock_mutex:
+    switch (e->desc->kind) {
+    case PT_KIND_lock_mutex:
         wanted_mutex(locks, e, pt_event_as(e, lock_mutex)->addr);
         break;
-    case PT_ROW_lock_rwlock:
+    case PT_KIND_lock_rwlock:
         wanted_mutex(locks, e, pt_event_as(e, lock_rwlock)->addr);
         break;
-    case PT_ROW_lock_sem: {
+    case PT_KIND_lock_sem: {
         const pt_u64 addr = pt_event_as(e, lock_sem)->addr;
         semaphore_waited(locks, e, pt_lock_maker(&facts->queues, e->process, addr), addr);
         break;
     }
-    case PT_ROW_lock_cond:
+    case PT_KIND_lock_cond:
         was_held(locks, lock_at(locks, e, e->process, pt_event_as(e, lock_cond)->addr), e);
         break;
-    case PT_ROW_lock_semop:
+    case PT_KIND_lock_semop:
         operated(locks, e);
         break;
-    case PT_ROW_io_lock:
+    case PT_KIND_io_lock:
         locked_file(locks, e);
         break;
     default:
@@ -232,15 +233,15 @@ static void wanted_lock(struct pt_locks *locks, const struct pt_event *e)
 static void event(void *state, const struct pt_event *e)
 {
     struct pt_locks *locks = state;
-    switch (e->desc->row) {
-    case PT_ROW_lock_init:
+    switch (e->desc->kind) {
+    case PT_KIND_lock_init:
         made(locks, e);
         break;
-    case PT_ROW_wait_sleep:
+    case PT_KIND_wait_sleep:
         pt_lock_sleeps_event(&locks->sleeps, e);
         break;
-    case PT_ROW_io_read:
-    case PT_ROW_wait_poll:
+    case PT_KIND_io_read:
+    case PT_KIND_wait_poll:
         took_data(locks, e);
         break;
     default:

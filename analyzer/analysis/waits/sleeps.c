@@ -38,10 +38,10 @@ static void begin(void *state, struct pt_profile *profile)
  * descriptors at once. */
 static bool is_sleep(const struct pt_event *e)
 {
-    if (e->desc->row == PT_ROW_wait_poll)
+    if (e->desc->kind == PT_KIND_wait_poll)
         return !pt_is_event_loop(e) && e->result == 0 && e->duration_ns < PT_SHORT_SLEEP_NS &&
                pt_event_as(e, wait_poll)->timeout_ms > 0;
-    return e->desc->row == PT_ROW_wait_sleep;
+    return e->desc->kind == PT_KIND_wait_sleep;
 }
 
 static void event(void *state, const struct pt_event *e)

@@ -295,8 +295,8 @@ int pt_text_heap(struct pt_text_process *p, const struct pt_keys *keys, struct p
 int pt_text_totals(struct pt_text_thread *thread, const struct pt_event_desc *desc, const struct pt_keys *keys,
                    struct pt_error *err)
 {
-    struct pt_totals *t = &thread->given[desc->row];
-    thread->is_given[desc->row] = true;
+    struct pt_totals *t = &thread->given[desc->kind];
+    thread->is_given[desc->kind] = true;
     return pt_keys_number(keys, "calls", 0, &t->calls, err) < 0 ||
                    pt_keys_number(keys, "errors", 0, &t->errors, err) < 0 ||
                    pt_keys_number(keys, "bytes", 0, &t->bytes, err) < 0 ||
@@ -343,7 +343,7 @@ int pt_text_process_event(struct pt_text_thread *thread, const struct pt_event *
         .tag_kind = (pt_u32)event->tag << 8 | desc->id,
     };
     memcpy(record.payload, event->payload, sizeof record.payload);
-    pt_totals_add(&thread->counted[desc->row], desc, event->payload, (pt_u64)event->duration_ns);
+    pt_totals_add(&thread->counted[desc->kind], desc, event->payload, (pt_u64)event->duration_ns);
     pt_writer_record(p->writer, thread->slot, thread->life, thread->tid, &record);
     return 0;
 }
@@ -363,10 +363,10 @@ static void write_end(const struct pt_text_thread *thread, const struct pt_threa
 {
     struct {
         struct pt_def_thread_end end;
-        struct pt_def_thread_row rows[PT_ROW__COUNT];
+        struct pt_def_thread_row rows[PT_KIND__COUNT];
     } payload = {.end = {thread->slot, thread->life, thread->tid, 0, heap[0], heap[1], heap[2],
                          ticks_of(thread->process, thread->end_ns > INT64_MIN ? thread->end_ns : thread->start_ns)}};
-    for (pt_u32 r = 0; r < PT_ROW__COUNT; r++)
+    for (pt_u32 r = 0; r < PT_KIND__COUNT; r++)
         if (area->totals[0][r].calls || area->totals[0][r].bytes)
             payload.rows[payload.end.rows++] = (struct pt_def_thread_row){r, area->totals[0][r]};
     pt_writer_define(thread->process->writer, PT_DEF_THREAD_END, 0, payload.end.last_ticks, &payload,
@@ -383,7 +383,7 @@ static void write_threads(struct pt_text_process *p)
         struct pt_thread_area *area = pt_writer_area(p->writer, thread->slot);
         if (!i || thread->slot != p->threads.items[i - 1]->slot)
             memset(heap, 0, sizeof heap);
-        for (int r = 0; r < PT_ROW__COUNT; r++) {
+        for (int r = 0; r < PT_KIND__COUNT; r++) {
             const struct pt_totals *t = thread->is_given[r] ? &thread->given[r] : &thread->counted[r];
             struct pt_totals *sum = &area->totals[0][r];
             *sum = (struct pt_totals){sum->calls + t->calls, sum->errors + t->errors, sum->bytes + t->bytes,

@@ -16,8 +16,8 @@ struct pt_text_thread {
     struct pt_text_process *process;
     pt_u32 slot, life, tid;
     pt_i64 start_ns, end_ns; /* INT64_MAX / INT64_MIN = not given */
-    struct pt_totals counted[PT_ROW__COUNT], given[PT_ROW__COUNT];
-    bool is_given[PT_ROW__COUNT];
+    struct pt_totals counted[PT_KIND__COUNT], given[PT_KIND__COUNT];
+    bool is_given[PT_KIND__COUNT];
     pt_u64 allocs, bytes, frees; /* of a life that has ended, as given */
 };
 

@@ -152,13 +152,13 @@ static void put_header(struct pt_str *line, const struct pt_process *p, const st
 static void put_totals(struct pt_str *line, const struct pt_process *p, const struct pt_labels *labels)
 {
     for (pt_u32 i = 0; i < p->n_threads; i++)
-        for (int r = 0; r < PT_ROW__COUNT; r++) {
-            const struct pt_row_totals *row = &p->threads[i].rows[r];
-            if (row->calls || row->errors || row->bytes || row->ns)
+        for (int r = 0; r < PT_KIND__COUNT; r++) {
+            const struct pt_kind_totals *totals = &p->threads[i].totals[r];
+            if (totals->calls || totals->errors || totals->bytes || totals->ns)
                 pt_str_printf(line,
                               "totals %s %s calls=%" PRIu64 " errors=%" PRIu64 " bytes=%" PRIu64 " ns=%" PRIu64 "\n",
-                              pt_label_of_thread(labels, &p->threads[i]), pt_event_descs[r].name, row->calls,
-                              row->errors, row->bytes, row->ns);
+                              pt_label_of_thread(labels, &p->threads[i]), pt_event_descs[r].name, totals->calls,
+                              totals->errors, totals->bytes, totals->ns);
         }
     const struct pt_process_data *data = pt_process_data_of(p);
     for (pt_u32 i = 0; i < data->n_slot_heaps; i++) {

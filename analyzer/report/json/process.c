@@ -37,7 +37,7 @@ static void put_heap(const struct pt_report_json *r, const struct pt_process *pr
     pt_json_end(r->json);
 }
 
-static void put_calls(const struct pt_report_json *r, const char *key, const struct pt_row_totals *totals,
+static void put_calls(const struct pt_report_json *r, const char *key, const struct pt_kind_totals *totals,
                       bool has_bytes)
 {
     pt_json_object(r->json, key);
@@ -55,15 +55,15 @@ static void put_io(const struct pt_report_json *r, const struct pt_process *proc
         pt_json_value(r->json, "io", PT_SHOW_COUNT, pt_unknown(cut_short));
         return;
     }
-    const struct pt_row_totals read = pt_call_class_sum(process->rows, PT_CALL_READ);
-    const struct pt_row_totals write = pt_call_class_sum(process->rows, PT_CALL_WRITE);
+    const struct pt_kind_totals read = pt_call_class_sum(process->totals, PT_CALL_READ);
+    const struct pt_kind_totals write = pt_call_class_sum(process->totals, PT_CALL_WRITE);
     pt_json_object(r->json, "io");
-    put_calls(r, "open", &process->rows[PT_ROW_io_open], false);
+    put_calls(r, "open", &process->totals[PT_KIND_io_open], false);
     put_calls(r, "read", &read, true);
     put_calls(r, "write", &write, true);
-    put_calls(r, "stat", &process->rows[PT_ROW_meta_stat], false);
-    put_calls(r, "stdio_read", &process->rows[PT_ROW_stdio_read], true);
-    put_calls(r, "stdio_write", &process->rows[PT_ROW_stdio_write], true);
+    put_calls(r, "stat", &process->totals[PT_KIND_meta_stat], false);
+    put_calls(r, "stdio_read", &process->totals[PT_KIND_stdio_read], true);
+    put_calls(r, "stdio_write", &process->totals[PT_KIND_stdio_write], true);
     pt_json_end(r->json);
 }
 

@@ -46,8 +46,8 @@ static void write_thread_end(struct pt_tracer_thread *t, pt_u32 tid)
     const struct pt_thread_area *area = t->area;
     const struct pt_totals *totals = area->totals[area->totals_seq & 1];
     pt_u32 rows = 0;
-    for (pt_u32 row = 0; row < PT_TOTALS_ROWS; row++)
-        rows += totals[row].calls != 0;
+    for (pt_u32 kind = 0; kind < PT_TOTALS_ROWS; kind++)
+        rows += totals[kind].calls != 0;
     const pt_u32 payload = (pt_u32)sizeof(struct pt_def_thread_end) + rows * (pt_u32)sizeof(struct pt_def_thread_row);
     struct pt_def *def = pt_defs_reserve(t, sizeof *def + payload);
     if (!def) {
@@ -66,9 +66,9 @@ static void write_thread_end(struct pt_tracer_thread *t, pt_u32 tid)
         end->heap_allocs += area->heap_spilled[i].count + (area->heap_packed[i] >> 40);
         end->heap_bytes += area->heap_spilled[i].bytes + (area->heap_packed[i] & ((1ull << 40) - 1));
     }
-    for (pt_u32 row = 0; row < PT_TOTALS_ROWS; row++)
-        if (totals[row].calls)
-            *out++ = (struct pt_def_thread_row){row, totals[row]};
+    for (pt_u32 kind = 0; kind < PT_TOTALS_ROWS; kind++)
+        if (totals[kind].calls)
+            *out++ = (struct pt_def_thread_row){kind, totals[kind]};
     def->type = PT_DEF_THREAD_END;
     def->payload_bytes = payload;
     def->crc = pt_crc(0, end, payload);

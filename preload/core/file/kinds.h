@@ -8,7 +8,7 @@
 #include "core/compiler.h"
 
 struct pt_kind {
-    pt_u8 row_plus_1;   /* 0 = no such kind */
+    pt_u8 kind_plus_1;  /* 0 = no such kind */
     pt_u8 result_bytes; /* width of the RESULT field, which lies first: 4, 8, or 0 = none */
     pt_u8 counts_bytes; /* the result is bytes moved */
     pt_u8 is_span;

@@ -29,17 +29,17 @@
 static void add_record(struct pt_totals *totals, const struct pt_record *r)
 {
     const struct pt_kind *kind = &pt_kinds[r->tag_kind & 0xff];
-    if (!kind->row_plus_1)
+    if (!kind->kind_plus_1)
         return;
-    struct pt_totals *row = &totals[kind->row_plus_1 - 1];
-    row->calls++;
+    struct pt_totals *sum = &totals[kind->kind_plus_1 - 1];
+    sum->calls++;
     if (kind->is_span)
-        row->ticks += pt_duration_ticks(r->aux);
+        sum->ticks += pt_duration_ticks(r->aux);
     const pt_i64 result = kind->result_bytes == 4 ? (pt_i32)r->words[0] : (pt_i64)r->words[0];
     if (kind->result_bytes && result < 0)
-        row->errors++;
+        sum->errors++;
     else if (kind->counts_bytes)
-        row->bytes += (pt_u64)result;
+        sum->bytes += (pt_u64)result;
 }
 
 /* Write the other bank whole, then switch: a reader finds one bank complete at any instant. */
@@ -48,7 +48,7 @@ static void add_totals(struct pt_tracer_thread *t, const struct pt_record *recor
     struct pt_thread_area *area = t->area;
     const pt_u64 sequence = t->records.sequence;
     struct pt_totals *next = area->totals[sequence & 1];
-    __builtin_memcpy(next, area->totals[area->totals_seq & 1], PT_ROW__COUNT * sizeof *next);
+    __builtin_memcpy(next, area->totals[area->totals_seq & 1], PT_KIND__COUNT * sizeof *next);
     for (pt_u32 i = 0; i < slots; i++)
         if ((records[i].stamp & PT_GENERATION_MASK) == t->records.generation)
             add_record(next, &records[i]);
