@@ -28,7 +28,7 @@ static inline void pt_split_time_add(struct pt_split_time *time, const struct pt
                       pt_event_end_ns(event));
 }
 
-/* What could be gained without it. Needs the metrics of the analysis `helpers`. */
+/* What could be gained without it. Needs the metrics of the analysis `children`. */
 struct pt_value pt_split_time_cost(const struct pt_split_time *time, const struct pt_profile *profile, pt_u32 stage);
 
 #endif

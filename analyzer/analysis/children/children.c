@@ -36,21 +36,21 @@ static bool is_runner(const struct pt_process *process)
 
 static void begin(void *state, struct pt_profile *profile)
 {
-    struct helpers *helpers = state;
+    struct pt_children *children = state;
     const struct pt_session *session = profile->session;
-    helpers->profile = profile;
-    helpers->facts = profile->facts;
-    helpers->processes = pt_calloc(session->n_processes, sizeof *helpers->processes);
-    helpers->stages = pt_calloc(profile->stages.n, sizeof *helpers->stages);
+    children->profile = profile;
+    children->facts = profile->facts;
+    children->processes = pt_calloc(session->n_processes, sizeof *children->processes);
+    children->stages = pt_calloc(profile->stages.n, sizeof *children->stages);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
-        struct helper *helper = &helpers->processes[process->index];
-        helper->is_worker = pt_is_worker(process);
-        helper->is_runner = is_runner(process);
+        struct pt_children_process *own = &children->processes[process->index];
+        own->is_worker = pt_is_worker(process);
+        own->is_runner = is_runner(process);
         if (!process->parent || process->parent->pid == process->pid)
             continue;
-        struct helper *parent = &helpers->processes[process->parent->index];
-        if (!helper->is_worker) {
+        struct pt_children_process *parent = &children->processes[process->parent->index];
+        if (!own->is_worker) {
             if (!parent->last_command_end_ns || process->start_ns < parent->first_command_ns)
                 parent->first_command_ns = process->start_ns;
             if (process->end_ns > parent->last_command_end_ns)
@@ -65,18 +65,18 @@ static void begin(void *state, struct pt_profile *profile)
 
 /* ---- commands ---- */
 
-static void ran(struct helpers *helpers, const struct pt_event *e, const char *text)
+static void ran(struct pt_children *children, const struct pt_event *e, const char *text)
 {
-    const pt_u32 stage = pt_profile_stage_of(helpers->profile, e->process);
-    const char *interned = text ? pt_intern_text(&helpers->texts, text) : NULL;
-    if (helpers->commands.n >= MAX_COMMANDS)
+    const pt_u32 stage = pt_profile_stage_of(children->profile, e->process);
+    const char *interned = text ? pt_intern_text(&children->texts, text) : NULL;
+    if (children->commands.n >= MAX_COMMANDS)
         interned = NULL;
-    pt_u64 *slot = pt_map_at(&helpers->by_command, (pt_u64)stage << 48 ^ (uintptr_t)interned);
+    pt_u64 *slot = pt_map_at(&children->by_command, (pt_u64)stage << 48 ^ (uintptr_t)interned);
     if (!*slot) {
-        pt_vec_push(&helpers->commands, ((struct command){.text = interned, .stage = stage}));
-        *slot = helpers->commands.n;
+        pt_vec_push(&children->commands, ((struct pt_child_command){.text = interned, .stage = stage}));
+        *slot = children->commands.n;
     }
-    struct command *command = &helpers->commands.items[*slot - 1];
+    struct pt_child_command *command = &children->commands.items[*slot - 1];
     command->waits++;
     command->ns += (pt_u64)e->duration_ns;
 }
@@ -85,75 +85,75 @@ static void ran(struct helpers *helpers, const struct pt_event *e, const char *t
 /* A shorter one is a question whether it has ended. */
 #define LEAST_WAIT_NS 1000000
 
-static void waited_for_command(struct helpers *helpers, const struct pt_event *e, const struct pt_process *target,
+static void waited_for_command(struct pt_children *children, const struct pt_event *e, const struct pt_process *target,
                                const char *text)
 {
-    if (helpers->processes[e->process->index].is_runner || e->duration_ns <= 0)
+    if (children->processes[e->process->index].is_runner || e->duration_ns <= 0)
         return;
-    struct stage_helpers *stage = &helpers->stages[pt_profile_stage_of(helpers->profile, e->process)];
+    struct pt_children_stage *stage = &children->stages[pt_profile_stage_of(children->profile, e->process)];
     pt_time_union_add(&stage->child, e->start_ns, pt_event_end_ns(e));
     stage->child_waits += e->duration_ns >= LEAST_WAIT_NS;
-    stage->together_ns += e->duration_ns >= LEAST_WAIT_NS ? pt_helpers_together_ns(helpers, e) : 0;
-    ran(helpers, e, text ? text : target ? (target->exe ? target->exe : target->comm) : "(a program not traced)");
+    stage->concurrent_ns += e->duration_ns >= LEAST_WAIT_NS ? pt_children_concurrent_ns(children, e) : 0;
+    ran(children, e, text ? text : target ? (target->exe ? target->exe : target->comm) : "(a program not traced)");
 }
 
-static void waited_for_worker(struct helpers *helpers, const struct pt_event *e)
+static void waited_for_worker(struct pt_children *children, const struct pt_event *e)
 {
-    struct stage_helpers *stage = &helpers->stages[pt_profile_stage_of(helpers->profile, e->process)];
+    struct pt_children_stage *stage = &children->stages[pt_profile_stage_of(children->profile, e->process)];
     pt_time_union_add(&stage->wait, e->start_ns, pt_event_end_ns(e));
     pt_time_union_add(&stage->with_forks, e->start_ns, pt_event_end_ns(e));
 }
 
 /* ---- events ---- */
 
-static bool has_workers_now(const struct helper *helper, const struct pt_event *e)
+static bool has_workers_now(const struct pt_children_process *own, const struct pt_event *e)
 {
-    return helper->has_workers && pt_event_end_ns(e) >= helper->first_worker_ns;
+    return own->has_workers && pt_event_end_ns(e) >= own->first_worker_ns;
 }
 
-static bool has_commands_now(const struct helper *helper, const struct pt_event *e)
+static bool has_commands_now(const struct pt_children_process *own, const struct pt_event *e)
 {
-    return pt_event_end_ns(e) >= helper->first_command_ns && e->start_ns < helper->last_command_end_ns;
+    return pt_event_end_ns(e) >= own->first_command_ns && e->start_ns < own->last_command_end_ns;
 }
 
-static bool is_own_worker(const struct helpers *helpers, const struct pt_process *target,
+static bool is_own_worker(const struct pt_children *children, const struct pt_process *target,
                           const struct pt_process *process)
 {
-    return target && target->parent == process && helpers->processes[target->index].is_worker;
+    return target && target->parent == process && children->processes[target->index].is_worker;
 }
 
 /* The process that last wrote to the channel that it reads, or read from the one that it writes to; that call may
  * not have returned yet. */
-static const struct pt_process *other_side(const struct helpers *helpers, const struct pt_event *e)
+static const struct pt_process *other_side(const struct pt_children *children, const struct pt_event *e)
 {
-    const struct pt_span *span = &helpers->facts->call.span;
+    const struct pt_span *span = &children->facts->call.span;
     const bool is_channel = span->blocker_kind == PT_BLOCKER_WRITER || span->blocker_kind == PT_BLOCKER_READER;
-    return is_channel ? pt_channels_other_process(&helpers->facts->channels, e->process, span->blocker,
+    return is_channel ? pt_channels_other_process(&children->facts->channels, e->process, span->blocker,
                                                   span->blocker_kind == PT_BLOCKER_WRITER)
                       : NULL;
 }
 
-static void waited_on_channel(struct helpers *helpers, const struct pt_event *e)
+static void waited_on_channel(struct pt_children *children, const struct pt_event *e)
 {
-    struct helper *helper = &helpers->processes[e->process->index];
-    const struct pt_process *target = other_side(helpers, e);
-    if (is_own_worker(helpers, target, e->process)) {
-        helper->feeds += e->desc->kind == PT_KIND_io_read || e->desc->kind == PT_KIND_net_receive;
-        waited_for_worker(helpers, e);
+    struct pt_children_process *own = &children->processes[e->process->index];
+    const struct pt_process *target = other_side(children, e);
+    if (is_own_worker(children, target, e->process)) {
+        own->batches_received += e->desc->kind == PT_KIND_io_read || e->desc->kind == PT_KIND_net_receive;
+        waited_for_worker(children, e);
     } else if (target && target->parent == e->process) {
-        waited_for_command(helpers, e, target, NULL);
-    } else if (!target && has_workers_now(helper, e)) {
-        waited_for_worker(helpers, e);
-    } else if (!target && has_commands_now(helper, e)) {
-        waited_for_command(helpers, e, NULL, "(output of commands)");
+        waited_for_command(children, e, target, NULL);
+    } else if (!target && has_workers_now(own, e)) {
+        waited_for_worker(children, e);
+    } else if (!target && has_commands_now(own, e)) {
+        waited_for_command(children, e, NULL, "(output of commands)");
     }
 }
 
 /* pclose does not say which child it waited for: take the one that ended during the call. The end in its file may be
  * a little later. */
-static const struct pt_process *child_that_ended(const struct helpers *helpers, const struct pt_event *e)
+static const struct pt_process *child_that_ended(const struct pt_children *children, const struct pt_event *e)
 {
-    const struct pt_session *session = helpers->profile->session;
+    const struct pt_session *session = children->profile->session;
     const struct pt_process *best = NULL;
     for (pt_u32 i = session->n_processes; i-- > 0;) {
         const struct pt_process *process = session->processes[i];
@@ -164,17 +164,17 @@ static const struct pt_process *child_that_ended(const struct helpers *helpers, 
     return best;
 }
 
-static void waited_for_child(struct helpers *helpers, const struct pt_event *e)
+static void waited_for_child(struct pt_children *children, const struct pt_event *e)
 {
     const bool is_pclose = e->result == 0 && pt_event_as(e, wait_child)->status != NO_STATUS;
     const struct pt_process *target = is_pclose
-                                          ? child_that_ended(helpers, e)
-                                          : pt_process_of_pid(&helpers->facts->ids, e->result, pt_event_end_ns(e));
+                                          ? child_that_ended(children, e)
+                                          : pt_process_of_pid(&children->facts->ids, e->result, pt_event_end_ns(e));
     /* One copy of itself that it waits for is a detour, several are a design. */
-    if (is_own_worker(helpers, target, e->process) && helpers->processes[e->process->index].n_workers > 1)
-        waited_for_worker(helpers, e);
+    if (is_own_worker(children, target, e->process) && children->processes[e->process->index].n_workers > 1)
+        waited_for_worker(children, e);
     else
-        waited_for_command(helpers, e, target, NULL);
+        waited_for_command(children, e, target, NULL);
 }
 
 /* The time between two consecutive forks belongs to starting processes, too: it gets longer while those that were
@@ -184,14 +184,14 @@ static void waited_for_child(struct helpers *helpers, const struct pt_event *e)
 /* A child's first event may come after its parent's fork has returned. */
 #define LONGEST_BIRTH_NS 50000000
 
-static void forked(struct helpers *helpers, const struct pt_event *e)
+static void forked(struct pt_children *children, const struct pt_event *e)
 {
-    struct stage_helpers *stage = &helpers->stages[pt_profile_stage_of(helpers->profile, e->process)];
-    struct helper *parent = &helpers->processes[e->process->index];
+    struct pt_children_stage *stage = &children->stages[pt_profile_stage_of(children->profile, e->process)];
+    struct pt_children_process *parent = &children->processes[e->process->index];
     const struct pt_process *child =
-        pt_process_of_pid(&helpers->facts->ids, e->result, pt_event_end_ns(e) + LONGEST_BIRTH_NS);
+        pt_process_of_pid(&children->facts->ids, e->result, pt_event_end_ns(e) + LONGEST_BIRTH_NS);
     if (child)
-        helpers->processes[child->index].fork_ns = (double)e->duration_ns;
+        children->processes[child->index].fork_ns = (double)e->duration_ns;
     const bool is_next = parent->last_fork_ns && e->start_ns - parent->last_fork_ns < LONGEST_FORK_GAP_NS;
     pt_time_union_add(&stage->with_forks, is_next ? parent->last_fork_ns : e->start_ns, pt_event_end_ns(e));
     parent->last_fork_ns = pt_event_end_ns(e);
@@ -206,66 +206,68 @@ static bool is_wait_for_lock(const struct pt_event *e, enum pt_time_part part)
 }
 
 /* What a worker does itself. */
-static void worked(struct helper *helper, const struct pt_event *e, enum pt_time_part part)
+static void worked(struct pt_children_process *own, const struct pt_event *e, enum pt_time_part part)
 {
     const double ns = (double)e->duration_ns;
     if (part == PT_PART_file_read || part == PT_PART_file_write || part == PT_PART_file_meta)
-        helper->file_ns += ns;
+        own->file_ns += ns;
     else if (part == PT_PART_network || part == PT_PART_sleep)
-        helper->other_ns += ns;
+        own->other_ns += ns;
     else if (part == PT_PART_data_wait || part == PT_PART_idle || e->desc->kind == PT_KIND_lock_sem)
-        helper->idle_ns += ns;
+        own->idle_ns += ns;
     else if (is_wait_for_lock(e, part))
-        helper->lock_ns += ns;
+        own->lock_ns += ns;
 }
 
 /* What a main thread waits for, as far as it may be its children. */
-static void waited(struct helpers *helpers, const struct pt_event *e, enum pt_time_part part)
+static void waited(struct pt_children *children, const struct pt_event *e, enum pt_time_part part)
 {
     switch (e->desc->kind) {
     case PT_KIND_wait_child:
-        waited_for_child(helpers, e);
+        waited_for_child(children, e);
         break;
     case PT_KIND_proc_system:
-        waited_for_command(helpers, e, NULL, pt_process_string(e->process, pt_event_as(e, proc_system)->command));
+        waited_for_command(children, e, NULL, pt_process_string(e->process, pt_event_as(e, proc_system)->command));
         break;
     case PT_KIND_lock_sem:
     case PT_KIND_lock_cond:
     case PT_KIND_wait_thread:
-        if (part != PT_PART_gil_wait && has_workers_now(&helpers->processes[e->process->index], e))
-            waited_for_worker(helpers, e);
+        if (part != PT_PART_gil_wait && has_workers_now(&children->processes[e->process->index], e))
+            waited_for_worker(children, e);
         break;
     default:
         if (part == PT_PART_data_wait || (part == PT_PART_idle && e->result > 0 && pt_descriptor_of_event(e)))
-            waited_on_channel(helpers, e);
+            waited_on_channel(children, e);
         break;
     }
 }
 
 static void event(void *state, const struct pt_event *e)
 {
-    struct helpers *helpers = state;
+    struct pt_children *children = state;
     if (e->desc->role != PT_ROLE_SPAN)
         return;
     const enum pt_time_part part = pt_time_part_of_event(e);
-    struct helper *helper = &helpers->processes[e->process->index];
+    struct pt_children_process *own = &children->processes[e->process->index];
     if (e->desc->kind == PT_KIND_proc_fork && e->result > 0)
-        forked(helpers, e);
+        forked(children, e);
     if (!pt_is_main_thread(e))
         return;
-    if (helper->is_worker)
-        worked(helper, e, part);
-    waited(helpers, e, part);
+    if (own->is_worker)
+        worked(own, e, part);
+    waited(children, e, part);
 }
 
 /* On a busy machine forks of small processes take long, too, until the caller gets a CPU again. With this size, and
  * without huge pages, copying the page tables takes a millisecond. */
 #define LARGE_BYTES (128u << 20)
 
-static void add_fork(const struct helpers *helpers, struct stage_helpers *stage, const struct pt_process *child)
+static void add_fork(const struct pt_children *children, struct pt_children_stage *stage,
+                     const struct pt_process *child)
 {
-    const double ns = helpers->processes[child->index].fork_ns;
-    if (ns <= 0 || !child->parent || helpers->processes[child->parent->index].feeds >= PT_FED_AFTER)
+    const double ns = children->processes[child->index].fork_ns;
+    if (ns <= 0 || !child->parent ||
+        children->processes[child->parent->index].batches_received >= PT_MIN_BATCHES_FOR_LOADER)
         return;
     stage->forks_of_all++;
     if (child->parent->max_rss_bytes < LARGE_BYTES)
@@ -279,28 +281,28 @@ static void add_fork(const struct helpers *helpers, struct stage_helpers *stage,
 
 static void finish(void *state, struct pt_profile *profile)
 {
-    struct helpers *helpers = state;
+    struct pt_children *children = state;
     for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
         const struct pt_process *process = profile->session->processes[i];
-        struct stage_helpers *stage = &helpers->stages[pt_profile_stage_of(profile, process)];
-        stage->feeds += helpers->processes[process->index].feeds;
-        add_fork(helpers, stage, process);
+        struct pt_children_stage *stage = &children->stages[pt_profile_stage_of(profile, process)];
+        stage->batches_received += children->processes[process->index].batches_received;
+        add_fork(children, stage, process);
     }
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
-        pt_helpers_results(helpers, stage);
-    free(helpers->processes);
-    free(helpers->stages);
-    free(helpers->commands.items);
-    pt_map_fini(&helpers->by_command);
-    pt_intern_fini(&helpers->texts);
+        pt_children_results(children, stage);
+    free(children->processes);
+    free(children->stages);
+    free(children->commands.items);
+    pt_map_fini(&children->by_command);
+    pt_intern_fini(&children->texts);
 }
 
-const struct pt_analysis pt_analysis_helpers = {
-    .name = "helpers",
+const struct pt_analysis pt_analysis_children = {
+    .name = "children",
     .summary = "waits for workers and commands, what workers do, forks",
     .categories =
         PT_CATEGORY_IO | PT_CATEGORY_STDIO | PT_CATEGORY_META | PT_CATEGORY_PROC | PT_CATEGORY_WAIT | PT_CATEGORY_NET,
-    .state_size = sizeof(struct helpers),
+    .state_size = sizeof(struct pt_children),
     .begin = begin,
     .event = event,
     .asks_facts = true,

@@ -38,18 +38,18 @@ static pt_u32 lives_within(const struct pt_session *session, const struct pt_eve
     return n;
 }
 
-pt_i64 pt_helpers_together_ns(struct helpers *helpers, const struct pt_event *wait)
+pt_i64 pt_children_concurrent_ns(struct pt_children *children, const struct pt_event *wait)
 {
     struct change changes[2 * MOST_SIBLINGS];
-    if (helpers->looked_at_siblings++ >= MOST_WAITS)
+    if (children->waits_with_siblings++ >= MOST_WAITS)
         return 0;
-    const pt_u32 n = lives_within(helpers->profile->session, wait, changes);
-    pt_i64 together_ns = 0;
+    const pt_u32 n = lives_within(children->profile->session, wait, changes);
+    pt_i64 concurrent_ns = 0;
     int living = 0;
     qsort(changes, n, sizeof *changes, by_time);
     for (pt_u32 i = 0; i < n; i++) {
-        together_ns += living > 1 ? changes[i].at_ns - changes[i - 1].at_ns : 0;
+        concurrent_ns += living > 1 ? changes[i].at_ns - changes[i - 1].at_ns : 0;
         living += changes[i].by;
     }
-    return together_ns;
+    return concurrent_ns;
 }

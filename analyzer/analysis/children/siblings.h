@@ -9,6 +9,6 @@
 
 /* Of a wait for a child, the time in which several children of the process ran: that much they were started together.
  */
-pt_i64 pt_helpers_together_ns(struct helpers *helpers, const struct pt_event *wait);
+pt_i64 pt_children_concurrent_ns(struct pt_children *children, const struct pt_event *wait);
 
 #endif

@@ -8,7 +8,7 @@
 #include "facts/state.h"
 #include "facts/workers.h"
 
-struct helper {                             /* one process, its main thread */
+struct pt_children_process {                /* one process, its main thread */
     bool is_worker, has_workers, is_runner; /* runner: a shell and its like, which is there to wait */
     double fork_ns;                         /* that making it took */
     pt_i64 last_fork_ns;                    /* end of the last fork of its main thread */
@@ -16,19 +16,19 @@ struct helper {                             /* one process, its main thread */
     pt_u32 n_workers;
     double idle_ns, file_ns, other_ns; /* waits for work or room, files, network and sleep */
     double lock_ns;                    /* for locks that others hold, or for the last thread at a barrier */
-    pt_u64 feeds;                      /* messages that its main thread took from workers */
+    pt_u64 batches_received;           /* messages that its main thread took from workers */
 };
 
-struct command {
+struct pt_child_command {
     const char *text;
     pt_u32 stage;
     pt_u64 waits, ns;
 };
 
-struct stage_helpers {
+struct pt_children_stage {
     struct pt_time_union wait, with_forks, child;
-    pt_u64 feeds, child_waits;
-    pt_i64 together_ns; /* of child: more than one child ran */
+    pt_u64 batches_received, child_waits;
+    pt_i64 concurrent_ns; /* of child: more than one child ran */
     pt_u64 forks_of_all;
     struct { /* of large processes that do not take data from their workers */
         pt_u64 n, rss_bytes;
@@ -36,20 +36,20 @@ struct stage_helpers {
     } forks;
 };
 
-struct helpers {
+struct pt_children {
     struct pt_profile *profile;
     const struct pt_facts *facts;
-    struct helper *processes;
-    struct stage_helpers *stages;
+    struct pt_children_process *processes;
+    struct pt_children_stage *stages;
     struct {
-        PT_VEC(struct command);
+        PT_VEC(struct pt_child_command);
     } commands;
     struct pt_map by_command; /* stage, interned text */
     struct pt_intern texts;
-    pt_u64 looked_at_siblings;
+    pt_u64 waits_with_siblings;
 };
 
-/* A process that has taken this many messages from its workers is fed by them: DataLoader. */
-enum { PT_FED_AFTER = 10 };
+/* A process that has taken this many messages from its workers loads data with them: DataLoader. */
+enum { PT_MIN_BATCHES_FOR_LOADER = 10 };
 
 #endif

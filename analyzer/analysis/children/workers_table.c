@@ -23,54 +23,55 @@ static double life_ns(const struct pt_process *process)
     return process->end_ns > process->start_ns ? (double)(process->end_ns - process->start_ns) : 0;
 }
 
-static double busy_ns(const struct helpers *helpers, const struct pt_process *process)
+static double busy_ns(const struct pt_children *children, const struct pt_process *process)
 {
-    const struct helper *helper = &helpers->processes[process->index];
-    const double busy = life_ns(process) - helper->idle_ns - helper->lock_ns;
+    const struct pt_children_process *own = &children->processes[process->index];
+    const double busy = life_ns(process) - own->idle_ns - own->lock_ns;
     return busy > 0 ? busy : 0;
 }
 
 /* What the kernel knows of a worker's main thread. Without it a wait for a page looks like computing, because it is
  * no call of libc. A page fault while libc copies within fread is part of the time in files. */
-struct seen {
+struct kernel_times {
     double on_cpu_ns, queue_ns, fault_ns; /* NAN = not known; faults: outside of recorded calls */
 };
 
-static struct seen seen_of(const struct helpers *helpers, pt_u32 stage, const struct pt_process *process)
+static struct kernel_times kernel_times_of(const struct pt_children *children, pt_u32 stage,
+                                           const struct pt_process *process)
 {
     const struct pt_thread *main_one = pt_main_thread(process);
-    const struct pt_cpu_timeline *cpu = pt_facts_cpu(helpers->facts, stage);
-    const pt_u32 thread = main_one ? pt_facts_cpu_thread(helpers->facts, main_one) : 0;
+    const struct pt_cpu_timeline *cpu = pt_facts_cpu(children->facts, stage);
+    const pt_u32 thread = main_one ? pt_facts_cpu_thread(children->facts, main_one) : 0;
     if (!thread)
-        return (struct seen){NAN, NAN, NAN};
-    return (struct seen){
+        return (struct kernel_times){NAN, NAN, NAN};
+    return (struct kernel_times){
         .on_cpu_ns = (double)cpu->data->times[thread].on_cpu_ns,
         .queue_ns = (double)pt_cpu_runnable_ns(&cpu->data->times[thread]),
-        .fault_ns = pt_cpu_life(cpu, &helpers->facts->views[stage], thread).fault_ns,
+        .fault_ns = pt_cpu_life(cpu, &children->facts->views[stage], thread).fault_ns,
     };
 }
 
-static void gather(const struct helpers *helpers, pt_u32 stage, struct workers *sum)
+static void gather(const struct pt_children *children, pt_u32 stage, struct workers *sum)
 {
-    const struct pt_session *session = helpers->profile->session;
+    const struct pt_session *session = children->profile->session;
     sum->is_cpu_known = true;
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
-        const struct helper *helper = &helpers->processes[process->index];
-        if (!helper->is_worker || pt_profile_stage_of(helpers->profile, process) != stage)
+        const struct pt_children_process *own = &children->processes[process->index];
+        if (!own->is_worker || pt_profile_stage_of(children->profile, process) != stage)
             continue;
         sum->total++;
         sum->life_ns += life_ns(process);
-        sum->busy_ns += busy_ns(helpers, process);
-        sum->file_ns += helper->file_ns;
-        sum->other_ns += helper->other_ns;
-        sum->fork_ns += helper->fork_ns;
-        const struct seen seen = seen_of(helpers, stage, process);
-        sum->fault_ns += seen.fault_ns;
-        sum->queue_ns += seen.queue_ns;
+        sum->busy_ns += busy_ns(children, process);
+        sum->file_ns += own->file_ns;
+        sum->other_ns += own->other_ns;
+        sum->fork_ns += own->fork_ns;
+        const struct kernel_times kernel = kernel_times_of(children, stage, process);
+        sum->fault_ns += kernel.fault_ns;
+        sum->queue_ns += kernel.queue_ns;
         /* It may have noted its CPU time long before its end. */
-        sum->cpu_ns += fmax((double)process->cpu_ns, seen.on_cpu_ns);
-        sum->is_cpu_known &= process->cpu_ns > 0 || seen.on_cpu_ns > 0;
+        sum->cpu_ns += fmax((double)process->cpu_ns, kernel.on_cpu_ns);
+        sum->is_cpu_known &= process->cpu_ns > 0 || kernel.on_cpu_ns > 0;
         if (sum->n < MAX_COMPARED)
             sum->items[sum->n++] = process;
     }
@@ -101,19 +102,19 @@ struct balance {
 };
 
 /* The busiest worker, compared with those that ran at the same time. */
-static struct balance balance_of(const struct helpers *helpers, const struct workers *workers)
+static struct balance balance_of(const struct pt_children *children, const struct workers *workers)
 {
     struct balance balance = {0};
     for (pt_u32 i = 0; i < workers->n; i++)
-        if (busy_ns(helpers, workers->items[i]) > balance.most_ns) {
+        if (busy_ns(children, workers->items[i]) > balance.most_ns) {
             balance.busiest = workers->items[i];
-            balance.most_ns = busy_ns(helpers, workers->items[i]);
+            balance.most_ns = busy_ns(children, workers->items[i]);
         }
     pt_u32 n = 0;
     balance.least_ns = balance.most_ns;
     for (pt_u32 i = 0; balance.busiest && i < workers->n; i++) {
         const struct pt_process *one = workers->items[i];
-        const double ns = busy_ns(helpers, one);
+        const double ns = busy_ns(children, one);
         if (one->parent != balance.busiest->parent || !overlap(one, balance.busiest))
             continue;
         balance.mean_ns += ns;
@@ -131,11 +132,11 @@ static struct pt_value percent(double part, double whole)
     return whole > 0 ? pt_real(100 * part / whole) : pt_unknown("no workers");
 }
 
-static void set_balance(const struct helpers *helpers, pt_u32 stage, const struct workers *workers, double wait_s)
+static void set_balance(const struct pt_children *children, pt_u32 stage, const struct workers *workers, double wait_s)
 {
-    struct pt_metrics *metrics = &helpers->profile->metrics;
+    struct pt_metrics *metrics = &children->profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
-    const struct balance balance = balance_of(helpers, workers);
+    const struct balance balance = balance_of(children, workers);
     if (workers->n < 2 || balance.mean_ns <= 0)
         return;
     const double share = (balance.most_ns - balance.least_ns) / balance.most_ns;
@@ -146,17 +147,17 @@ static void set_balance(const struct helpers *helpers, pt_u32 stage, const struc
     pt_metrics_set(metrics, scope, "helpers.imbalance.cost_s", pt_real(share * wait_s));
 }
 
-static void set_workers(const struct helpers *helpers, pt_u32 stage)
+static void set_workers(const struct pt_children *children, pt_u32 stage)
 {
-    struct pt_metrics *metrics = &helpers->profile->metrics;
+    struct pt_metrics *metrics = &children->profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
-    const struct stage_helpers *s = &helpers->stages[stage];
+    const struct pt_children_stage *s = &children->stages[stage];
     struct workers *workers = pt_calloc(1, sizeof *workers);
-    gather(helpers, stage, workers);
+    gather(children, stage, workers);
     if (workers->total) {
         const double wait_s = (double)s->wait.total_ns / 1e9;
         pt_metrics_set(metrics, scope, "helpers.wait_s", pt_real(wait_s));
-        pt_metrics_set(metrics, scope, "helpers.feed.calls", pt_integer(s->feeds));
+        pt_metrics_set(metrics, scope, "helpers.feed.calls", pt_integer(s->batches_received));
         /* The parent pays once more when it writes to pages that it now shares. */
         pt_metrics_set(metrics, scope, "helpers.total_s",
                        pt_real(((double)s->with_forks.total_ns + workers->fork_ns / 2) / 1e9));
@@ -174,7 +175,7 @@ static void set_workers(const struct helpers *helpers, pt_u32 stage)
         pt_metrics_set(metrics, scope, "helpers.queue_percent",
                        isnan(workers->queue_ns) ? pt_unknown(no_profile)
                                                 : percent(workers->queue_ns, workers->life_ns));
-        set_balance(helpers, stage, workers, wait_s);
+        set_balance(children, stage, workers, wait_s);
     }
     free(workers);
 }
@@ -201,35 +202,35 @@ static const struct pt_column worker_columns[] = {
 };
 static const struct pt_table_kind by_worker = {PT_VIEW_worker_use, .most = MAX_ROWS, PT_COLUMNS(worker_columns)};
 
-static void add_worker(const struct helpers *helpers, pt_u32 stage, struct pt_rows *rows,
+static void add_worker(const struct pt_children *children, pt_u32 stage, struct pt_rows *rows,
                        const struct pt_process *process)
 {
-    const struct helper *helper = &helpers->processes[process->index];
-    const double fault_ns = seen_of(helpers, stage, process).fault_ns;
+    const struct pt_children_process *own = &children->processes[process->index];
+    const double fault_ns = kernel_times_of(children, stage, process).fault_ns;
     pt_rows_add(rows, &(struct worker_row){
                           .process = process->comm ? process->comm : pt_base_name(process->exe),
                           .pid = process->pid,
                           .lived_s = life_ns(process) / 1e9,
-                          .busy_s = busy_ns(helpers, process) / 1e9,
-                          .busy_percent = percent(busy_ns(helpers, process), life_ns(process)),
+                          .busy_s = busy_ns(children, process) / 1e9,
+                          .busy_percent = percent(busy_ns(children, process), life_ns(process)),
                           .cpu_s = process->cpu_ns ? pt_seconds((pt_i64)process->cpu_ns)
                                                    : pt_unknown("the process ended before it noted its CPU time"),
-                          .file_s = helper->file_ns / 1e9,
-                          .other_s = helper->other_ns / 1e9,
+                          .file_s = own->file_ns / 1e9,
+                          .other_s = own->other_ns / 1e9,
                           .fault_s = isnan(fault_ns) ? pt_unknown(no_profile) : pt_real(fault_ns / 1e9),
-                          .lock_s = helper->lock_ns / 1e9,
-                          .idle_s = helper->idle_ns / 1e9,
+                          .lock_s = own->lock_ns / 1e9,
+                          .idle_s = own->idle_ns / 1e9,
                       });
 }
 
-static void table_of_workers(const struct helpers *helpers, pt_u32 stage)
+static void table_of_workers(const struct pt_children *children, pt_u32 stage)
 {
-    const struct pt_session *session = helpers->profile->session;
-    struct pt_rows rows = pt_rows(&helpers->profile->metrics, pt_scope_stage(stage), &by_worker);
+    const struct pt_session *session = children->profile->session;
+    struct pt_rows rows = pt_rows(&children->profile->metrics, pt_scope_stage(stage), &by_worker);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
-        if (helpers->processes[process->index].is_worker && pt_profile_stage_of(helpers->profile, process) == stage)
-            add_worker(helpers, stage, &rows, process);
+        if (children->processes[process->index].is_worker && pt_profile_stage_of(children->profile, process) == stage)
+            add_worker(children, stage, &rows, process);
     }
 }
 
@@ -237,7 +238,7 @@ static void table_of_workers(const struct helpers *helpers, pt_u32 stage)
 
 static int by_time(const void *a, const void *b)
 {
-    const struct command *x = a, *y = b;
+    const struct pt_child_command *x = a, *y = b;
     if (x->ns != y->ns)
         return x->ns < y->ns ? 1 : -1;
     return strcmp(x->text ? x->text : "", y->text ? y->text : "");
@@ -256,14 +257,14 @@ static const struct pt_column command_columns[] = {
 };
 static const struct pt_table_kind by_command = {PT_VIEW_commands, .most = MAX_ROWS, PT_COLUMNS(command_columns)};
 
-static void table_of_commands(struct helpers *helpers, pt_u32 stage)
+static void table_of_commands(struct pt_children *children, pt_u32 stage)
 {
-    struct pt_metrics *metrics = &helpers->profile->metrics;
+    struct pt_metrics *metrics = &children->profile->metrics;
     struct pt_rows rows = pt_rows(metrics, pt_scope_stage(stage), &by_command);
-    if (helpers->commands.n)
-        qsort(helpers->commands.items, helpers->commands.n, sizeof *helpers->commands.items, by_time);
-    for (size_t i = 0; i < helpers->commands.n; i++) {
-        const struct command *command = &helpers->commands.items[i];
+    if (children->commands.n)
+        qsort(children->commands.items, children->commands.n, sizeof *children->commands.items, by_time);
+    for (size_t i = 0; i < children->commands.n; i++) {
+        const struct pt_child_command *command = &children->commands.items[i];
         if (command->stage != stage || !pt_rows_have_room(&rows))
             continue;
         pt_rows_add(&rows, &(struct command_row){
@@ -278,11 +279,11 @@ static void table_of_commands(struct helpers *helpers, pt_u32 stage)
  * child frees its copy while the parent usually waits. */
 #define FORK_FACTOR 3
 
-static void set_forks(const struct helpers *helpers, pt_u32 stage)
+static void set_forks(const struct pt_children *children, pt_u32 stage)
 {
-    struct pt_metrics *metrics = &helpers->profile->metrics;
+    struct pt_metrics *metrics = &children->profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
-    const struct stage_helpers *s = &helpers->stages[stage];
+    const struct pt_children_stage *s = &children->stages[stage];
     const double total_s = s->forks.ns / 1e9;
     pt_metrics_set(metrics, scope, "fork.calls", pt_integer(s->forks.n));
     pt_metrics_set(metrics, scope, "fork.longest_s", pt_real(s->forks.longest_ns / 1e9));
@@ -295,17 +296,17 @@ static void set_forks(const struct helpers *helpers, pt_u32 stage)
     pt_metrics_set(metrics, scope, "fork.cost_s", pt_real(FORK_FACTOR * total_s));
 }
 
-void pt_helpers_results(struct helpers *helpers, pt_u32 stage)
+void pt_children_results(struct pt_children *children, pt_u32 stage)
 {
-    struct pt_metrics *metrics = &helpers->profile->metrics;
+    struct pt_metrics *metrics = &children->profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
-    const struct stage_helpers *s = &helpers->stages[stage];
+    const struct pt_children_stage *s = &children->stages[stage];
     pt_metrics_set(metrics, scope, "child.wait_s", pt_seconds(s->child.total_ns));
-    const pt_i64 alone_ns = s->child.total_ns - s->together_ns;
+    const pt_i64 alone_ns = s->child.total_ns - s->concurrent_ns;
     pt_metrics_set(metrics, scope, "child.alone_s", pt_seconds(alone_ns > 0 ? alone_ns : 0));
     pt_metrics_set(metrics, scope, "child.wait.calls", pt_integer(s->child_waits));
-    set_workers(helpers, stage);
-    set_forks(helpers, stage);
-    table_of_workers(helpers, stage);
-    table_of_commands(helpers, stage);
+    set_workers(children, stage);
+    set_forks(children, stage);
+    table_of_workers(children, stage);
+    table_of_commands(children, stage);
 }

@@ -8,6 +8,6 @@
 #include "state.h"
 
 /* Of a stage. */
-void pt_helpers_results(struct helpers *helpers, pt_u32 stage);
+void pt_children_results(struct pt_children *children, pt_u32 stage);
 
 #endif
