@@ -73,7 +73,7 @@ void pt_blocker_note(struct pt_facts *facts, const struct pt_event *event, struc
 
 /* From the post to the wake-up it still belongs to the last holder; but a thread whose last post was in the first
  * half of the wait did not end it. */
-pt_u32 pt_blocker_waits(const struct pt_facts *facts, struct pt_span ret_waits[PT_LOCK_TURNS + 1])
+pt_u32 pt_blocker_waits(const struct pt_facts *facts, struct pt_span ret_waits[PT_LOCK_HANDOFFS + 1])
 {
     const struct pt_span *whole = &facts->call.span;
     const struct pt_lock_share *shares = facts->call.shares;
@@ -100,7 +100,7 @@ pt_u32 pt_blocker_waits(const struct pt_facts *facts, struct pt_span ret_waits[P
 
 void pt_blocker_divide(struct pt_facts *facts, pt_u32 thread)
 {
-    struct pt_span waits[PT_LOCK_TURNS + 1];
+    struct pt_span waits[PT_LOCK_HANDOFFS + 1];
     pt_thread_timeline_divide(&facts->timelines, thread, waits, pt_blocker_waits(facts, waits));
 }
 

@@ -15,7 +15,7 @@ enum { PT_MOST_STEPS = 4 }; /* from a waiting thread to its blocker */
  * facts->call has all of them. */
 void pt_blocker_note(struct pt_facts *facts, const struct pt_event *event, struct pt_span *span);
 /* The current call waited for several: as many waits, each for one. Returns how many. */
-pt_u32 pt_blocker_waits(const struct pt_facts *facts, struct pt_span ret_waits[PT_LOCK_TURNS + 1]);
+pt_u32 pt_blocker_waits(const struct pt_facts *facts, struct pt_span ret_waits[PT_LOCK_HANDOFFS + 1]);
 /* The thread's timeline shall have them so. */
 void pt_blocker_divide(struct pt_facts *facts, pt_u32 thread);
 /* The thread that `waiter` waited for in a piece; NULL = none, or not known yet. */

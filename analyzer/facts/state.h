@@ -13,7 +13,7 @@
 #include "profile/profile.h"
 #include "channels.h"
 #include "cpu_profiles.h"
-#include "lock_turns.h"
+#include "lock_handoffs.h"
 #include "thread_ids.h"
 #include "thread_timeline.h"
 
@@ -48,7 +48,7 @@ struct pt_facts {
         pt_i64 own_ns;       /* without the calls in it, and without what it was preempted for */
         pt_i64 preempted_ns; /* of it, and of no call that it contains */
         struct pt_loop_answer loop;
-        struct pt_lock_share shares[PT_LOCK_TURNS]; /* of a wait for a lock: its holders, in the order of time */
+        struct pt_lock_share shares[PT_LOCK_HANDOFFS]; /* of a wait for a lock: its holders, in the order of time */
         pt_u32 n_shares;
     } call; /* the current event, where it is a call */
 };

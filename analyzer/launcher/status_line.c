@@ -150,7 +150,7 @@ static void draw(struct pt_status_line *line, pt_u64 now_ns)
 {
     static const char *const dots[] = {"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"};
     static const char *const bars[] = {"|", "/", "-", "\\"};
-    const unsigned turn = line->turn++;
+    const unsigned frame = line->frame++;
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     PT_AUTO(pt_str_fini) struct pt_str out = {0};
     describe(line, &text, now_ns);
@@ -158,7 +158,7 @@ static void draw(struct pt_status_line *line, pt_u64 now_ns)
     size_t left = columns(line) - 1;
     pt_str_add(&out, "\r");
     pt_str_add(&out, line->color ? "\033[36m" : "");
-    add_fitting(line, &out, line->unicode ? dots[turn % 10] : bars[turn % 4], &left);
+    add_fitting(line, &out, line->unicode ? dots[frame % 10] : bars[frame % 4], &left);
     pt_str_add(&out, line->color ? "\033[0m" : "");
     add_fitting(line, &out, " ", &left);
     add_fitting(line, &out, pt_str_text(&text), &left);

@@ -35,7 +35,7 @@ struct pt_status_line {
     pt_u64 drawn_ns;
     pt_u64 passed_ns;      /* when something was last written here, by us or for the stage */
     char last_byte;        /* of it */
-    unsigned turn;         /* of the spinner */
+    unsigned frame;        /* of the spinner */
     struct pt_str waiting; /* plain lines that a full pipe did not take yet */
 };
 

@@ -10,12 +10,12 @@
 
 #include "util/mem.h"
 
-#define THREADS_MAX 4096     /* in the whole tree: more would cost too much */
-#define SMALL_TREE 16        /* processes: up to this number each is read at each sample */
-#define IDLE_TURN 16         /* in larger trees: a process that used no CPU time is read at every 16th sample */
-#define MANY_THREADS 16      /* with more, not at each sample */
-#define MANY_THREADS_TURN 4u /* but at every fourth */
-#define BLOCK_BYTES 512      /* ru_inblock, ru_oublock */
+#define THREADS_MAX 4096            /* in the whole tree: more would cost too much */
+#define SMALL_TREE 16               /* processes: up to this number each is read at each sample */
+#define IDLE_EVERY_LOOKS 16         /* in larger trees: a process that used no CPU time is read at every 16th sample */
+#define MANY_THREADS 16             /* with more, not at each sample */
+#define MANY_THREADS_EVERY_LOOKS 4u /* but at every fourth */
+#define BLOCK_BYTES 512             /* ru_inblock, ru_oublock */
 
 static int compare_pids(const void *a, const void *b)
 {
@@ -33,12 +33,12 @@ static struct pt_counted *find(struct pt_counted *list, size_t n, pid_t pid)
 
 static bool is_due(const struct pt_tree_counts *counts, const struct pt_counted *one, const struct pt_process_stat *now)
 {
-    const pt_u32 turn = counts->looks + (pt_u32)one->pid;
-    if (!one->tasks.n || turn % IDLE_TURN == 0)
+    const pt_u32 number = counts->looks + (pt_u32)one->pid;
+    if (!one->tasks.n || number % IDLE_EVERY_LOOKS == 0)
         return true;
     if (counts->n > SMALL_TREE && now->own_ticks + now->children_ticks == one->looked_ticks)
         return false;
-    return now->threads <= MANY_THREADS || turn % MANY_THREADS_TURN == 0;
+    return now->threads <= MANY_THREADS || number % MANY_THREADS_EVERY_LOOKS == 0;
 }
 
 static void look_at_one(struct pt_tree_counts *counts, struct pt_counted *one, const struct pt_process_stat *now)

@@ -162,7 +162,7 @@ void pt_account_follow(struct pt_account *account, const struct pt_thread *threa
 void pt_account_follow_call(struct pt_account *account, const struct pt_thread *thread)
 {
     const struct pt_span *span = &account->facts->call.span;
-    struct pt_span waits[PT_LOCK_TURNS + 1];
+    struct pt_span waits[PT_LOCK_HANDOFFS + 1];
     if (span->part != PT_PART_lock) {
         pt_account_follow(account, thread, span);
         return;

@@ -75,7 +75,7 @@ static void event(void *state, const struct pt_event *e)
     gpu->now_ns = pt_event_end_ns(e);
     if (e->desc->category == PT_CATEGORY_USER) {
         pt_gpu_ranges_event(gpu, e);
-        pt_gpu_threads_turn(gpu, e);
+        pt_gpu_note_range_change(gpu, e);
         return;
     }
     if (e->desc->category == PT_CATEGORY_CUDA)
@@ -144,7 +144,7 @@ static void free_all(struct pt_gpu *gpu)
         free_process(gpu->processes[i]);
     for (pt_u32 i = 0; gpu->is_used && i < pt_n_threads(&gpu->facts->ids); i++) {
         free(gpu->threads[i].nodes);
-        free(gpu->threads[i].turns);
+        free(gpu->threads[i].range_changes);
     }
     free_stages(gpu);
     free_lists(gpu);

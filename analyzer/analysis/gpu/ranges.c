@@ -161,16 +161,19 @@ void pt_gpu_ranges_end(struct pt_gpu *gpu)
 
 /* ---- which range a thread was in, and when ---- */
 
-void pt_gpu_threads_turn(struct pt_gpu *gpu, const struct pt_event *e)
+void pt_gpu_note_range_change(struct pt_gpu *gpu, const struct pt_event *e)
 {
     struct pt_gpu_thread *thread = pt_gpu_thread_of(gpu, e->thread);
     const pt_u32 node = pt_gpu_node_of(gpu, e->thread);
-    const struct pt_gpu_turn *last = thread->n_turns ? &thread->turns[(thread->n_turns - 1) % PT_GPU_MOST_TURNS] : NULL;
+    const struct pt_gpu_range_change *last =
+        thread->n_range_changes ? &thread->range_changes[(thread->n_range_changes - 1) % PT_GPU_MOST_RANGE_CHANGES]
+                                : NULL;
     if (node == (last ? last->node : 0))
         return;
-    if (!thread->turns)
-        thread->turns = pt_calloc(PT_GPU_MOST_TURNS, sizeof *thread->turns);
-    thread->turns[thread->n_turns++ % PT_GPU_MOST_TURNS] = (struct pt_gpu_turn){e->start_ns, node};
+    if (!thread->range_changes)
+        thread->range_changes = pt_calloc(PT_GPU_MOST_RANGE_CHANGES, sizeof *thread->range_changes);
+    thread->range_changes[thread->n_range_changes++ % PT_GPU_MOST_RANGE_CHANGES] =
+        (struct pt_gpu_range_change){e->start_ns, node};
 }
 
 /* A thread that never had ranges works for the only one of its process that has. */
@@ -178,8 +181,8 @@ static const struct pt_gpu_thread *ranging_thread(const struct pt_gpu *gpu, cons
 {
     const struct pt_gpu_thread *found = pt_gpu_thread_of(gpu, thread);
     const pt_u32 first = gpu->facts->ids.first[thread->process->index];
-    for (pt_u32 i = 0; !found->turns && i < thread->process->n_threads; i++)
-        if (gpu->threads[first + i].turns)
+    for (pt_u32 i = 0; !found->range_changes && i < thread->process->n_threads; i++)
+        if (gpu->threads[first + i].range_changes)
             found = &gpu->threads[first + i];
     return found;
 }
@@ -189,12 +192,13 @@ const char *pt_gpu_range_before(const struct pt_gpu *gpu, const struct pt_thread
 {
     const struct pt_gpu_thread *own = ranging_thread(gpu, thread);
     *ret_start_ns = INT64_MIN;
-    for (pt_u64 i = 0; i < own->n_turns && i < PT_GPU_MOST_TURNS; i++) {
-        const struct pt_gpu_turn *turn = &own->turns[(own->n_turns - 1 - i) % PT_GPU_MOST_TURNS];
-        if (turn->start_ns >= end_ns)
+    for (pt_u64 i = 0; i < own->n_range_changes && i < PT_GPU_MOST_RANGE_CHANGES; i++) {
+        const struct pt_gpu_range_change *change =
+            &own->range_changes[(own->n_range_changes - 1 - i) % PT_GPU_MOST_RANGE_CHANGES];
+        if (change->start_ns >= end_ns)
             continue;
-        *ret_start_ns = turn->start_ns;
-        return gpu->nodes.items[turn->node].name;
+        *ret_start_ns = change->start_ns;
+        return gpu->nodes.items[change->node].name;
     }
     return NULL;
 }

@@ -18,22 +18,22 @@
 #include "causes.h"
 
 enum {
-    PT_GPU_MOST_TURNS = 1024,   /* per thread: ranges that were opened or closed */
-    PT_GPU_MOST_CALLS = 65536,  /* per process: launches that work may be joined to */
-    PT_GPU_ALL_CALLS = 1 << 21, /* of all processes */
-    PT_GPU_MOST_PENDING = 4096, /* records that wait for their call */
-    PT_GPU_MOST_GAPS = 1024,    /* per device: those that a later record may still shorten */
-    PT_GPU_MOST_PLACES = 8192,  /* rows of the table of places */
-    PT_GPU_MOST_TEXTS = 65536,  /* distinct names */
-    PT_GPU_MOST_KERNELS = 4096, /* distinct names of kernels by device and stage */
-    PT_GPU_MOST_DEVICES = 1024, /* by stage */
-    PT_GPU_MOST_STREAMS = 1024, /* by stage */
-    PT_GPU_MOST_NODES = 4096,   /* of the tree of ranges */
-    PT_GPU_MOST_DEPTH = 64,     /* of open ranges */
-    PT_GPU_MOST_YIELDS = 64,    /* per process */
-    PT_GPU_QUEUE_ENDS = 1024,   /* per stream: CUDA's queues hold as many */
-    PT_GPU_STEPS_KEPT = 64,     /* per process: work comes after the step that launched it */
-    PT_GPU_COPY_GROUPS = 512,   /* kinds of copies by stage and device */
+    PT_GPU_MOST_RANGE_CHANGES = 1024, /* per thread: ranges that were opened or closed */
+    PT_GPU_MOST_CALLS = 65536,        /* per process: launches that work may be joined to */
+    PT_GPU_ALL_CALLS = 1 << 21,       /* of all processes */
+    PT_GPU_MOST_PENDING = 4096,       /* records that wait for their call */
+    PT_GPU_MOST_GAPS = 1024,          /* per device: those that a later record may still shorten */
+    PT_GPU_MOST_PLACES = 8192,        /* rows of the table of places */
+    PT_GPU_MOST_TEXTS = 65536,        /* distinct names */
+    PT_GPU_MOST_KERNELS = 4096,       /* distinct names of kernels by device and stage */
+    PT_GPU_MOST_DEVICES = 1024,       /* by stage */
+    PT_GPU_MOST_STREAMS = 1024,       /* by stage */
+    PT_GPU_MOST_NODES = 4096,         /* of the tree of ranges */
+    PT_GPU_MOST_DEPTH = 64,           /* of open ranges */
+    PT_GPU_MOST_YIELDS = 64,          /* per process */
+    PT_GPU_QUEUE_ENDS = 1024,         /* per stream: CUDA's queues hold as many */
+    PT_GPU_STEPS_KEPT = 64,           /* per process: work comes after the step that launched it */
+    PT_GPU_COPY_GROUPS = 512,         /* kinds of copies by stage and device */
     PT_GPU_SIZE_CLASSES = 6,
     PT_GPU_MOST_SUMS = 2048, /* functions, kinds of synchronisation and overhead */
     PT_GPU_MOST_NOTES = 8,
@@ -41,7 +41,7 @@ enum {
 
 /* ---- threads ---- */
 
-struct pt_gpu_turn { /* from when on a range was the innermost one */
+struct pt_gpu_range_change { /* from when on a range was the innermost one */
     pt_i64 start_ns;
     pt_u32 node;
 };
@@ -49,8 +49,8 @@ struct pt_gpu_turn { /* from when on a range was the innermost one */
 struct pt_gpu_thread {
     pt_u32 *nodes; /* PT_GPU_MOST_DEPTH open ranges; NULL = never any */
     pt_u32 depth;
-    struct pt_gpu_turn *turns; /* ring of PT_GPU_MOST_TURNS; NULL = never any */
-    pt_u64 n_turns;
+    struct pt_gpu_range_change *range_changes; /* ring of PT_GPU_MOST_RANGE_CHANGES; NULL = never any */
+    pt_u64 n_range_changes;
     pt_u32 n_overlapping, overlapping; /* open ranges that may overlap others; the set of them, 0 = not made yet */
 };
 

@@ -6,7 +6,7 @@
 #ifndef PT_ANALYSIS_WAITS_LOCK_HOLDERS_H
 #define PT_ANALYSIS_WAITS_LOCK_HOLDERS_H
 
-#include "facts/lock_turns.h"
+#include "facts/lock_handoffs.h"
 #include "profile/profile.h"
 
 struct pt_lock_holders {

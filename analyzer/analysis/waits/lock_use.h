@@ -5,7 +5,7 @@
 #ifndef PT_ANALYSIS_WAITS_LOCK_USE_H
 #define PT_ANALYSIS_WAITS_LOCK_USE_H
 
-#include "facts/lock_turns.h"
+#include "facts/lock_handoffs.h"
 
 enum { PT_LOCK_THREADS = 64 };
 

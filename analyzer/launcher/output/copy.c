@@ -11,7 +11,7 @@
 
 #include "launcher/status_line.h"
 
-#define TURN_BYTES (4u << 20) /* per pump; then signals and samples are handled */
+#define PUMP_BYTES (4u << 20) /* per pump; then signals and samples are handled */
 #define QUIET_NS 5000000u     /* a writer of many small lines does not wake us for each */
 #define DRAIN_MAX_BYTES                                                                                                \
     (1u << 20)                 /* at the end, as much as a channel can hold; another process may still be writing      \
@@ -82,7 +82,7 @@ static void load_head(const struct pt_log *log, struct pt_output_channel *channe
 /* Forwards all that is pending, as far as the destination takes it. */
 static void pass_waiting(struct pt_output *output, struct pt_output_channel *channel, pt_u64 now_ns)
 {
-    for (size_t turn = 0; turn < TURN_BYTES;) {
+    for (size_t copied_bytes = 0; copied_bytes < PUMP_BYTES;) {
         struct pt_output_piece *head = &channel->head;
         if (is_empty(head) && has_backlog(channel))
             load_head(&output->log, channel);
@@ -92,7 +92,7 @@ static void pass_waiting(struct pt_output *output, struct pt_output_channel *cha
             return;
         const size_t taken = pass(output, channel, head->bytes + head->at, head->n - head->at, now_ns);
         head->at += taken;
-        turn += taken;
+        copied_bytes += taken;
         if (channel->sink.blocked)
             return;
     }
@@ -141,23 +141,23 @@ static bool is_all(const struct pt_output *output, const struct pt_output_channe
 
 static void read_some(struct pt_output *output, struct pt_output_channel *channel, pt_u64 now_ns)
 {
-    size_t turn = 0;
-    while (turn < TURN_BYTES && may_read(channel)) {
+    size_t copied_bytes = 0;
+    while (copied_bytes < PUMP_BYTES && may_read(channel)) {
         const ssize_t n = read_tail(channel);
         channel->drained_bytes += output->ending && n > 0 ? (pt_u64)n : 0;
         if (output->ending)
             channel->all_read = is_all(output, channel, n, now_ns);
         if (n <= 0)
             break;
-        turn += (size_t)n;
+        copied_bytes += (size_t)n;
         take(output, channel, (size_t)n, now_ns);
         if (channel->kind == PT_OUTPUT_PIPE && !output->ending && n < (ssize_t)PT_OUTPUT_PIECE_BYTES)
             break;
     }
-    output->more = output->more || turn >= TURN_BYTES;
+    output->more = output->more || copied_bytes >= PUMP_BYTES;
     /* A stage that writes much would fill the pipe during the pause, and wait. */
-    if (turn)
-        channel->quiet_ns = turn < channel->capacity_bytes / 4 ? now_ns + QUIET_NS : 0;
+    if (copied_bytes)
+        channel->quiet_ns = copied_bytes < channel->capacity_bytes / 4 ? now_ns + QUIET_NS : 0;
 }
 
 bool pt_output_read_rest(struct pt_output *output, struct pt_output_channel *channel)

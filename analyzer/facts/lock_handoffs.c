@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: turns at locks. Threads: one. Never: keeps more than MOST_LOCKS of them; takes the GIL, which is given to
- * whoever comes, for a lock that is handed over.
+ * Owns: the last hand-offs of each lock. Threads: one. Never: keeps more than MOST_LOCKS of them; takes the GIL, which
+ * is given to whoever comes, for a lock that is handed over.
  */
-#include "lock_turns.h"
+#include "lock_handoffs.h"
 
 #include <stdlib.h>
 
@@ -31,16 +31,16 @@ static pt_u64 hash_of(const char *path)
 }
 
 /* NULL = there are too many. */
-static struct pt_lock_turns *turns_at(struct pt_lock_queues *queues, pt_u64 key)
+static struct pt_lock_handoffs *handoffs_at(struct pt_lock_queues *queues, pt_u64 key)
 {
-    if (queues->turns.n >= MOST_LOCKS && !pt_map_find(&queues->by_key, key))
+    if (queues->handoffs.n >= MOST_LOCKS && !pt_map_find(&queues->by_key, key))
         return NULL;
     pt_u64 *slot = pt_map_at(&queues->by_key, key);
     if (!*slot) {
-        pt_vec_push(&queues->turns, pt_calloc(1, sizeof **queues->turns.items));
-        *slot = queues->turns.n;
+        pt_vec_push(&queues->handoffs, pt_calloc(1, sizeof **queues->handoffs.items));
+        *slot = queues->handoffs.n;
     }
-    return queues->turns.items[*slot - 1];
+    return queues->handoffs.items[*slot - 1];
 }
 
 const struct pt_process *pt_lock_maker(const struct pt_lock_queues *queues, const struct pt_process *process,
@@ -60,38 +60,38 @@ pt_u32 pt_lock_made_as(const struct pt_lock_queues *queues, const struct pt_proc
     return about ? (pt_u32)*about : 0;
 }
 
-/* ---- turns ---- */
+/* ---- hand-offs ---- */
 
-static void let_go(struct pt_lock_turns *turns, const struct pt_thread *thread, pt_i64 at_ns)
+static void hand_over(struct pt_lock_handoffs *handoffs, const struct pt_thread *thread, pt_i64 at_ns)
 {
-    struct pt_lock_turn *last = turns->n ? &turns->last[(turns->n - 1) % PT_LOCK_TURNS] : NULL;
+    struct pt_lock_handoff *last = handoffs->n ? &handoffs->last[(handoffs->n - 1) % PT_LOCK_HANDOFFS] : NULL;
     if (!last || last->thread != thread) {
-        turns->last[turns->n++ % PT_LOCK_TURNS] =
-            (struct pt_lock_turn){.thread = thread, .until_ns = at_ns, .waits = turns->waits};
+        handoffs->last[handoffs->n++ % PT_LOCK_HANDOFFS] =
+            (struct pt_lock_handoff){.thread = thread, .until_ns = at_ns, .waits = handoffs->waits};
         return;
     }
     /* Nobody who waited got what it gave: it took it again itself. */
-    last->again_ns = last->waits == turns->waits ? last->again_ns + at_ns - last->until_ns : 0;
+    last->again_ns = last->waits == handoffs->waits ? last->again_ns + at_ns - last->until_ns : 0;
     last->until_ns = at_ns;
-    last->waits = turns->waits;
+    last->waits = handoffs->waits;
 }
 
-static pt_u32 share(const struct pt_lock_turns *turns, pt_i64 start_ns, pt_i64 end_ns,
-                    struct pt_lock_share ret_shares[PT_LOCK_TURNS])
+static pt_u32 share(const struct pt_lock_handoffs *handoffs, pt_i64 start_ns, pt_i64 end_ns,
+                    struct pt_lock_share ret_shares[PT_LOCK_HANDOFFS])
 {
-    const pt_u64 kept = turns->n < PT_LOCK_TURNS ? turns->n : PT_LOCK_TURNS;
+    const pt_u64 kept = handoffs->n < PT_LOCK_HANDOFFS ? handoffs->n : PT_LOCK_HANDOFFS;
     pt_i64 from_ns = start_ns;
     pt_u32 n = 0;
-    for (pt_u64 i = turns->n - kept; i < turns->n; i++) {
-        const struct pt_lock_turn *turn = &turns->last[i % PT_LOCK_TURNS];
-        const pt_i64 until_ns = turn->until_ns < end_ns ? turn->until_ns : end_ns;
+    for (pt_u64 i = handoffs->n - kept; i < handoffs->n; i++) {
+        const struct pt_lock_handoff *handoff = &handoffs->last[i % PT_LOCK_HANDOFFS];
+        const pt_i64 until_ns = handoff->until_ns < end_ns ? handoff->until_ns : end_ns;
         if (until_ns <= from_ns)
             continue;
         const pt_i64 ns = until_ns - from_ns;
-        ret_shares[n++] = (struct pt_lock_share){.thread = turn->thread,
+        ret_shares[n++] = (struct pt_lock_share){.thread = handoff->thread,
                                                  .from_ns = from_ns,
                                                  .until_ns = until_ns,
-                                                 .again_ns = turn->again_ns < ns ? turn->again_ns : ns};
+                                                 .again_ns = handoff->again_ns < ns ? handoff->again_ns : ns};
         from_ns = until_ns;
     }
     return n;
@@ -107,7 +107,7 @@ static void made(struct pt_lock_queues *queues, const struct pt_event *event)
         *pt_map_at(&queues->made, key) =
             PT_LOCK_MADE | (event->tag ? PT_LOCK_MADE_SHARED : 0u) | (event->aux == 0 ? PT_LOCK_MADE_AT_0 : 0u);
     if (slot)
-        queues->turns.items[*slot - 1]->n = 0;
+        queues->handoffs.items[*slot - 1]->n = 0;
 }
 
 static void woke(struct pt_lock_queues *queues, const struct pt_event *event)
@@ -116,11 +116,11 @@ static void woke(struct pt_lock_queues *queues, const struct pt_event *event)
     const bool is_post = event->tag == POST;
     if (!is_post && pt_process_is_gil(event->process, addr, event->start_ns))
         return;
-    struct pt_lock_turns *turns =
-        turns_at(queues, is_post ? key_of(pt_lock_maker(queues, event->process, addr), addr, PT_KIND_lock_sem)
-                                 : key_of(event->process, addr, PT_KIND_lock_cond));
-    if (turns)
-        let_go(turns, event->thread, event->start_ns);
+    struct pt_lock_handoffs *handoffs =
+        handoffs_at(queues, is_post ? key_of(pt_lock_maker(queues, event->process, addr), addr, PT_KIND_lock_sem)
+                                    : key_of(event->process, addr, PT_KIND_lock_cond));
+    if (handoffs)
+        hand_over(handoffs, event->thread, event->start_ns);
 }
 
 void pt_lock_queues_point(struct pt_lock_queues *queues, const struct pt_event *event)
@@ -131,66 +131,68 @@ void pt_lock_queues_point(struct pt_lock_queues *queues, const struct pt_event *
         woke(queues, event);
 }
 
-static pt_u32 waited(struct pt_lock_turns *turns, const struct pt_event *event, struct pt_lock_share *ret_shares)
+static pt_u32 waited(struct pt_lock_handoffs *handoffs, const struct pt_event *event, struct pt_lock_share *ret_shares)
 {
-    const pt_u32 n = turns->n ? share(turns, event->start_ns, pt_event_end_ns(event), ret_shares) : 0;
-    turns->waits++;
+    const pt_u32 n = handoffs->n ? share(handoffs, event->start_ns, pt_event_end_ns(event), ret_shares) : 0;
+    handoffs->waits++;
     return n;
 }
 
 /* The semaphores of System V have one number in all processes. */
-static pt_u32 operated(struct pt_lock_turns *turns, const struct pt_event *event, struct pt_lock_share *ret_shares)
+static pt_u32 operated(struct pt_lock_handoffs *handoffs, const struct pt_event *event,
+                       struct pt_lock_share *ret_shares)
 {
     if (pt_event_as(event, lock_semop)->operation <= 0)
-        return event->duration_ns >= PT_LEAST_LOCK_CALL_NS ? waited(turns, event, ret_shares) : 0;
-    let_go(turns, event->thread, event->start_ns);
+        return event->duration_ns >= PT_LEAST_LOCK_CALL_NS ? waited(handoffs, event, ret_shares) : 0;
+    hand_over(handoffs, event->thread, event->start_ns);
     return 0;
 }
 
-static pt_u32 locked_file(struct pt_lock_turns *turns, const struct pt_event *event, struct pt_lock_share *ret_shares)
+static pt_u32 locked_file(struct pt_lock_handoffs *handoffs, const struct pt_event *event,
+                          struct pt_lock_share *ret_shares)
 {
     pt_u32 n = 0;
     if (pt_event_as(event, io_lock)->operation == RELEASED) {
-        if (!turns->holds || turns->holds->process != event->process)
+        if (!handoffs->holds || handoffs->holds->process != event->process)
             return 0; /* another one had it before this call came back */
-        let_go(turns, turns->holds, event->start_ns);
-        turns->holds = NULL;
+        hand_over(handoffs, handoffs->holds, event->start_ns);
+        handoffs->holds = NULL;
         return 0;
     }
     /* Closing the file, or its end, lets a lock go, too. */
-    if (turns->holds && turns->holds != event->thread)
-        let_go(turns, turns->holds, pt_event_end_ns(event));
+    if (handoffs->holds && handoffs->holds != event->thread)
+        hand_over(handoffs, handoffs->holds, pt_event_end_ns(event));
     if (event->duration_ns >= PT_LEAST_LOCK_CALL_NS)
-        n = waited(turns, event, ret_shares);
+        n = waited(handoffs, event, ret_shares);
     if (event->result == 0)
-        turns->holds = event->thread;
+        handoffs->holds = event->thread;
     return n;
 }
 
 pt_u32 pt_lock_queues_call(struct pt_lock_queues *queues, const struct pt_event *event,
-                           struct pt_lock_share ret_shares[PT_LOCK_TURNS])
+                           struct pt_lock_share ret_shares[PT_LOCK_HANDOFFS])
 {
     const struct pt_process *process = event->process;
-    struct pt_lock_turns *turns = NULL;
+    struct pt_lock_handoffs *handoffs = NULL;
     switch (event->desc->kind) {
     case PT_KIND_lock_sem: {
         const pt_u64 addr = pt_event_as(event, lock_sem)->addr;
-        turns = turns_at(queues, key_of(pt_lock_maker(queues, process, addr), addr, PT_KIND_lock_sem));
-        return turns ? waited(turns, event, ret_shares) : 0;
+        handoffs = handoffs_at(queues, key_of(pt_lock_maker(queues, process, addr), addr, PT_KIND_lock_sem));
+        return handoffs ? waited(handoffs, event, ret_shares) : 0;
     }
     case PT_KIND_lock_cond:
-        turns = turns_at(queues, key_of(process, pt_event_as(event, lock_cond)->addr, PT_KIND_lock_cond));
-        return turns ? waited(turns, event, ret_shares) : 0;
+        handoffs = handoffs_at(queues, key_of(process, pt_event_as(event, lock_cond)->addr, PT_KIND_lock_cond));
+        return handoffs ? waited(handoffs, event, ret_shares) : 0;
     case PT_KIND_lock_semop: {
         const pt_u64 number = (pt_u64)(pt_u32)event->tag << 16 | (pt_event_as(event, lock_semop)->number & 0xffff);
-        turns = turns_at(queues, key_of(NULL, number, PT_KIND_lock_semop));
-        return turns ? operated(turns, event, ret_shares) : 0;
+        handoffs = handoffs_at(queues, key_of(NULL, number, PT_KIND_lock_semop));
+        return handoffs ? operated(handoffs, event, ret_shares) : 0;
     }
     case PT_KIND_io_lock: {
         const pt_u32 id = pt_event_as(event, io_lock)->operation ? pt_event_as(event, io_lock)->path : 0;
         const char *path = id ? pt_process_string(process, id) : NULL;
-        turns = path ? turns_at(queues, key_of(NULL, hash_of(path), PT_KIND_io_lock)) : NULL;
-        return turns ? locked_file(turns, event, ret_shares) : 0;
+        handoffs = path ? handoffs_at(queues, key_of(NULL, hash_of(path), PT_KIND_io_lock)) : NULL;
+        return handoffs ? locked_file(handoffs, event, ret_shares) : 0;
     }
     default:
         return 0;
@@ -199,9 +201,9 @@ pt_u32 pt_lock_queues_call(struct pt_lock_queues *queues, const struct pt_event 
 
 void pt_lock_queues_fini(struct pt_lock_queues *queues)
 {
-    for (size_t i = 0; i < queues->turns.n; i++)
-        free(queues->turns.items[i]);
-    free(queues->turns.items);
+    for (size_t i = 0; i < queues->handoffs.n; i++)
+        free(queues->handoffs.items[i]);
+    free(queues->handoffs.items);
     pt_map_fini(&queues->by_key);
     pt_map_fini(&queues->made);
 }
