@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Owns: the one pass over the events. Threads: the caller's, for the analyses that ask facts, and of a long trace a
- * second one for the others (the stream decodes in threads of its own). Never: knows what an analysis does with an
+ * second one for the others (the feed decodes in threads of its own). Never: knows what an analysis does with an
  * event.
  */
 #include "analysis.h"
@@ -15,7 +15,7 @@
 #include "facts/facts.h"
 #include "facts/wait_kind.h"
 #include "merge/chunks.h"
-#include "merge/stream.h"
+#include "merge/feed.h"
 #include "util/auto.h"
 #include "util/mem.h"
 
@@ -103,11 +103,11 @@ static void look(const struct lane *lane, struct pt_facts *facts, const struct p
     }
 }
 
-static int look_at_all(struct dispatch *dispatch, struct pt_stream *stream, pt_u64 *n_events, struct pt_error *err)
+static int look_at_all(struct dispatch *dispatch, struct pt_feed *feed, pt_u64 *n_events, struct pt_error *err)
 {
     struct pt_event event;
     int got;
-    for (; (got = stream->next(stream, &event, err)) > 0; ++*n_events) {
+    for (; (got = feed->next(feed, &event, err)) > 0; ++*n_events) {
         pt_wait_kind_note(&event);
         look(&dispatch->with_facts, dispatch->facts, &event, 1);
         look(&dispatch->beside, NULL, &event, 1);
@@ -147,14 +147,14 @@ static int look_together(struct dispatch *dispatch, pt_u64 *n_events, struct pt_
 static int dispatch_events(struct dispatch *dispatch, struct pt_profile *profile, struct pt_error *err)
 {
     const struct pt_filter filter = {.categories = dispatch->categories};
-    PT_AUTO(pt_stream_closep) struct pt_stream *stream = pt_session_stream(profile->session, &filter, err);
-    if (!stream)
+    PT_AUTO(pt_feed_closep) struct pt_feed *feed = pt_session_feed(profile->session, &filter, err);
+    if (!feed)
         return -1;
     if (profile->session->quality.events >= MANY_EVENTS)
-        dispatch->chunks = pt_chunks_begin(stream, pt_wait_kind_note);
+        dispatch->chunks = pt_chunks_begin(feed, pt_wait_kind_note);
     if (!dispatch->chunks)
-        return look_at_all(dispatch, stream, &profile->n_events, err);
-    stream = NULL;
+        return look_at_all(dispatch, feed, &profile->n_events, err);
+    feed = NULL;
     return look_together(dispatch, &profile->n_events, err);
 }
 

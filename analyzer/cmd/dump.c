@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "decode/field_value.h"
-#include "merge/stream.h"
+#include "merge/feed.h"
 #include "model/text/write.h"
 #include "util/auto.h"
-#include "util/json/json_stream.h"
+#include "util/json/json_writer.h"
 #include "cmd.h"
 #include "open_run.h"
 
@@ -79,14 +79,14 @@ static void json_event(struct pt_json *json, const struct pt_event *event)
 
 static int dump_json(struct pt_session *session, struct pt_error *err)
 {
-    PT_AUTO(pt_stream_closep) struct pt_stream *stream = pt_session_stream(session, NULL, err);
+    PT_AUTO(pt_feed_closep) struct pt_feed *feed = pt_session_feed(session, NULL, err);
     struct pt_event event;
     struct pt_json json;
     int more;
-    if (!stream)
+    if (!feed)
         return -1;
     pt_json_init_file(&json, stdout, false);
-    while ((more = stream->next(stream, &event, err)) > 0 && !json.failed)
+    while ((more = feed->next(feed, &event, err)) > 0 && !json.failed)
         json_event(&json, &event);
     if (pt_json_close(&json) < 0)
         return pt_fail(err, "cannot write: %s", strerror(errno));

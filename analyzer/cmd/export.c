@@ -12,7 +12,7 @@
 
 #include "export/export.h"
 #include "util/auto.h"
-#include "util/json/json_stream.h"
+#include "util/json/json_writer.h"
 #include "util/mem.h"
 #include "util/text/sanitize.h"
 #include "options.h"

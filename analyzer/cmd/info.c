@@ -14,7 +14,7 @@
 #include "report/text/panel.h"
 #include "report/text_file.h"
 #include "util/auto.h"
-#include "util/json/json_stream.h"
+#include "util/json/json_writer.h"
 #include "cmd.h"
 #include "open_run.h"
 

@@ -179,20 +179,20 @@ static bool is_in_order(const struct pt_batch *batch)
 int pt_decode(struct pt_decoder *decoder, const struct pt_decode_source *source, size_t item, struct pt_batch *batch)
 {
     batch->n = batch->unknown = 0;
-    const struct pt_slot_stream *stream = source->stream;
+    const struct pt_slot_blocks *blocks = source->blocks;
     struct pt_block header;
-    const pt_u8 *encoded = pt_block_load(decoder->loader, source->file, stream, item, &header);
+    const pt_u8 *encoded = pt_block_load(decoder->loader, source->file, blocks, item, &header);
     if (!encoded)
         return -1;
     const bool is_raw = header.coding == PT_CODING_RAW;
     const pt_u32 bytes = header.encoded_bytes;
     int n;
-    if (stream->kind == PT_STREAM_HEAP) {
+    if (blocks->buffer == PT_BUFFER_HEAP) {
         n = is_raw ? (int)keep_units(encoded, bytes, header.generation, decoder->units)
                    : pt_decode_units(encoded, bytes, decoder->units, PT_BLOCK_MAX_EVENTS);
         if (n < 0)
             return -1;
-        decode_units(source, decoder->units, (pt_u32)n, pt_slot_stream_next_ticks(stream, item), batch);
+        decode_units(source, decoder->units, (pt_u32)n, pt_slot_blocks_next_ticks(blocks, item), batch);
     } else {
         n = is_raw ? (int)keep_records(encoded, bytes, header.generation, decoder->records)
                    : pt_decode_records(encoded, bytes, decoder->records, PT_BLOCK_MAX_EVENTS, decoder->words);

@@ -53,16 +53,16 @@ struct pt_decoder;
 struct pt_decoder *pt_decoder_new(void);
 void pt_decoder_free(struct pt_decoder *decoder);
 
-/* The blocks of one stream, and what is needed to understand them. */
+/* The blocks of one buffer of a slot, and what is needed to understand them. */
 struct pt_decode_source {
     const struct pt_trace_file *file;
     const struct pt_schema *schema;
     const struct pt_clock_scale *scale;
-    const struct pt_slot_stream *stream;
+    const struct pt_slot_blocks *blocks;
     bool is_unordered; /* of a device's slot: its records come in no order, and are sorted per block */
 };
 
-/* Decode one item of a stream. The last heap units of it are spread until the first clock of the next one. -1 when the
+/* Decode one item of them. The last heap units of it are spread until the first clock of the next one. -1 when the
  * block is damaged (the batch is empty then). */
 int pt_decode(struct pt_decoder *decoder, const struct pt_decode_source *source, size_t item, struct pt_batch *batch);
 

@@ -2,7 +2,7 @@
  *
  * event.h - one event as analyses, exports and dump see it, whatever its layout on disk.
  *
- * A view: valid until the next call of the stream that delivered it. The payload is the struct that events.def makes
+ * A view: valid until the next call of the feed that delivered it. The payload is the struct that events.def makes
  * (`pt_event_as(event, io_read)->result`), strings are ids to be looked up with pt_process_string().
  */
 #ifndef PT_DECODE_EVENT_H

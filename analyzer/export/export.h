@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "export/out/sink.h"
-#include "merge/stream.h"
+#include "merge/feed.h"
 #include "model/session.h"
 
 struct pt_export_options {

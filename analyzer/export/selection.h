@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "merge/stream.h"
+#include "merge/feed.h"
 #include "model/session.h"
 
 /* Both ends are included; without a request they lie far outside of any run. */

@@ -23,7 +23,7 @@ void pt_cpu_profiles_open(struct pt_cpu_profiles *profiles, const struct pt_sess
 void pt_cpu_profiles_close(struct pt_cpu_profiles *profiles);
 
 /* A recorded call of a thread (its number, as in ids); returns for how long of it alone the thread was preempted. Calls
- * come as streams have them. */
+ * come as feeds have them. */
 static inline pt_i64 pt_cpu_profiles_call(struct pt_cpu_profiles *profiles, pt_u32 thread, const struct pt_event *call,
                                           pt_u32 part)
 {

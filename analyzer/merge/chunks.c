@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * chunks.c - Owns: the thread that reads a stream, and a ring of chunks of its events. Threads: the reading one and
+ * chunks.c - Owns: the thread that reads a feed, and a ring of chunks of its events. Threads: the reading one and
  * the readers, one lock. Never: changes the order; holds more than CHUNKS chunks.
  */
 #include "chunks.h"
@@ -16,7 +16,7 @@
 enum { CHUNKS = 64, FREE_AGAIN = CHUNKS / 2, WANTED = 4 };
 
 struct pt_chunks {
-    struct pt_stream *from;
+    struct pt_feed *from;
     void (*note)(struct pt_event *event);
     pthread_t thread;
     pthread_mutex_t lock;
@@ -29,7 +29,7 @@ struct pt_chunks {
     struct pt_chunk ring[CHUNKS];
 };
 
-/* Returns what the stream said last: 1 = there is more. */
+/* Returns what the feed said last: 1 = there is more. */
 static int fill(struct pt_chunks *chunks, struct pt_chunk *chunk)
 {
     int got = 1;
@@ -130,7 +130,7 @@ int pt_chunks_end(struct pt_chunks *chunks, struct pt_error *err)
     return result;
 }
 
-struct pt_chunks *pt_chunks_begin(struct pt_stream *from, void (*note)(struct pt_event *event))
+struct pt_chunks *pt_chunks_begin(struct pt_feed *from, void (*note)(struct pt_event *event))
 {
     struct pt_chunks *chunks = pt_calloc(1, sizeof *chunks);
     sigset_t all, before;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * merge.c - Owns: the order of events. Threads: one reads; blocks are decoded ahead by decode_pool.c. Never: goes back
- * in time: an event that would is moved to the end of the one before it in its stream.
+ * in time: an event that would is moved to the end of the one before it in its buffer.
  *
  * A loser tree of the sources by (time, source): the nodes to compare for the next event lie on a path that is known in
  * advance, so that the processor need not wait for one comparison before it begins the next. A source whose next block
@@ -49,7 +49,7 @@ struct reader { /* of one source */
 };
 
 struct merge {
-    struct pt_stream stream; /* first */
+    struct pt_feed feed; /* first */
     struct pt_merge_source *sources;
     struct reader *readers;
     pt_entry *losers; /* [n_leaves]: by node, its children are 2 * node and 2 * node + 1; sources are the leaves */
@@ -97,9 +97,9 @@ static void remove_first(struct merge *m)
 /* Skip blocks that lie wholly after the filter's end; false when none is left. */
 static bool has_block(const struct merge *m, struct reader *r)
 {
-    const struct pt_slot_stream *stream = r->in->from.stream;
+    const struct pt_slot_blocks *blocks = r->in->from.blocks;
     while (r->block < r->in->end_block) {
-        const struct pt_block_ref *ref = &stream->items[r->block];
+        const struct pt_block_ref *ref = &blocks->items[r->block];
         const bool is_late =
             m->filter.until_ns && pt_scale_time(r->in->from.scale, ref->first_ticks) >= m->filter.until_ns;
         if (pt_block_ref_events(ref) && !is_late)
@@ -111,7 +111,7 @@ static bool has_block(const struct merge *m, struct reader *r)
 
 static pt_i64 lower_bound_ns(const struct reader *r)
 {
-    const pt_i64 first = pt_scale_time(r->in->from.scale, r->in->from.stream->items[r->block].first_ticks);
+    const pt_i64 first = pt_scale_time(r->in->from.scale, r->in->from.blocks->items[r->block].first_ticks);
     return first > r->floor_ns ? first : r->floor_ns;
 }
 
@@ -155,8 +155,8 @@ static bool drop_batch(struct merge *m, struct reader *r)
 /* Load the next block of a reader; its batch may be empty when the block is damaged. */
 static void load(struct merge *m, struct reader *r)
 {
-    const struct pt_block_ref *ref = &r->in->from.stream->items[r->block];
-    const pt_u32 life = pt_slot_stream_run(r->in->from.stream, r->block)->life;
+    const struct pt_block_ref *ref = &r->in->from.blocks->items[r->block];
+    const pt_u32 life = pt_slot_blocks_run(r->in->from.blocks, r->block)->life;
     const int result = pt_decode_pool_take(m->pool, &r->ahead, &r->in->from, r->block, &r->batch);
     r->block++;
     r->thread = m->owner.thread(r->in->process, r->in->slot, life);
@@ -247,7 +247,7 @@ static bool passes(const struct pt_filter *f, const struct pt_event *event)
     return !f->until_ns || event->start_ns < f->until_ns;
 }
 
-static int next(struct pt_stream *self, struct pt_event *ret_event, struct pt_error *err)
+static int next(struct pt_feed *self, struct pt_event *ret_event, struct pt_error *err)
 {
     struct merge *m = (struct merge *)self;
     (void)err;
@@ -273,7 +273,7 @@ static int next(struct pt_stream *self, struct pt_event *ret_event, struct pt_er
     return 0;
 }
 
-static void close_merge(struct pt_stream *self)
+static void close_merge(struct pt_feed *self)
 {
     struct merge *m = (struct merge *)self;
     for (size_t i = 0; m->readers[i].in; i++) {
@@ -306,11 +306,11 @@ static pt_entry *play_all(pt_entry *winners, size_t n_leaves)
     return losers;
 }
 
-struct pt_stream *pt_merge_new(struct pt_merge_source *sources, size_t n, const struct pt_merge_owner *owner,
-                               const struct pt_filter *filter)
+struct pt_feed *pt_merge_new(struct pt_merge_source *sources, size_t n, const struct pt_merge_owner *owner,
+                             const struct pt_filter *filter)
 {
     struct merge *m = pt_calloc(1, sizeof *m);
-    m->stream = (struct pt_stream){.next = next, .close = close_merge};
+    m->feed = (struct pt_feed){.next = next, .close = close_merge};
     m->sources = sources;
     m->owner = *owner;
     if (filter)
@@ -336,5 +336,5 @@ struct pt_stream *pt_merge_new(struct pt_merge_source *sources, size_t n, const 
     m->losers = play_all(winners, m->n_leaves);
     m->first = m->limit = winners[1];
     m->pool = pt_decode_pool_new(blocks);
-    return &m->stream;
+    return &m->feed;
 }

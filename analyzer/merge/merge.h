@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * merge.h - many streams of blocks, each in order, to one stream of events in order.
+ * merge.h - blocks of many threads, each thread's in order, to one feed of events in order.
  */
 #ifndef PT_MERGE_MERGE_H
 #define PT_MERGE_MERGE_H
@@ -8,15 +8,15 @@
 #include <stdbool.h>
 
 #include "decode/decode.h"
-#include "stream.h"
+#include "feed.h"
 
-/* One stream (heap units or records) of one thread slot of one file; of a device's slot, one block of it, because its
+/* One buffer (heap units or records) of one thread slot of one file; of a device's slot, one block of it, because its
  * records are in no order. Order among sources breaks ties of time. */
 struct pt_merge_source {
     struct pt_decode_source from;
     struct pt_process *process;
     pt_u32 slot;
-    size_t first_block, end_block; /* of the stream */
+    size_t first_block, end_block; /* of its blocks */
 };
 
 /* What the merge asks its owner for. */
@@ -31,7 +31,7 @@ struct pt_merge_owner {
 
 /* Takes `sources` over (malloc'ed). The filter's pid and stage are the caller's business: sources that do not match are
  * left out. */
-struct pt_stream *pt_merge_new(struct pt_merge_source *sources, size_t n, const struct pt_merge_owner *owner,
-                               const struct pt_filter *filter);
+struct pt_feed *pt_merge_new(struct pt_merge_source *sources, size_t n, const struct pt_merge_owner *owner,
+                             const struct pt_filter *filter);
 
 #endif

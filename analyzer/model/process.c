@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * process.c - Owns: what a process is, from its file's header, text and streams. Threads: one, while the session is
+ * process.c - Owns: what a process is, from its file's header, text and blocks. Threads: one, while the session is
  * opened. Never: takes a damaged number for a true one.
  */
 #include "process.h"
@@ -73,14 +73,14 @@ static void fill_quality(struct pt_process *p)
         for (int d = 0; d < PT_DROP__COUNT; d++)
             q->drops[d] = pt_sum(q->drops[d], area->drops[d]);
         no_space = pt_sum(no_space, area->drops[PT_DROP_no_space]);
-        for (int s = 0; s < PT_STREAM__COUNT; s++) {
-            const struct pt_slot_stream *stream = &slot->streams[s];
-            q->events = pt_sum(q->events, stream->events);
+        for (int s = 0; s < PT_BUFFER__COUNT; s++) {
+            const struct pt_slot_blocks *blocks = &slot->blocks[s];
+            q->events = pt_sum(q->events, blocks->events);
             missing =
-                pt_sum(missing, stream->missing - (stream->missing_inside < stream->missing ? stream->missing_inside
-                                                                                            : stream->missing));
-            q->corrupt_events = pt_sum(q->corrupt_events, stream->missing_inside);
-            q->corrupt_blocks = pt_sum(q->corrupt_blocks, stream->missing_blocks);
+                pt_sum(missing, blocks->missing - (blocks->missing_inside < blocks->missing ? blocks->missing_inside
+                                                                                            : blocks->missing));
+            q->corrupt_events = pt_sum(q->corrupt_events, blocks->missing_inside);
+            q->corrupt_blocks = pt_sum(q->corrupt_blocks, blocks->missing_blocks);
         }
     }
     q->corrupt_blocks = pt_sum(q->corrupt_blocks, file->corrupt_blocks);

@@ -97,9 +97,9 @@ static pt_u64 first_ticks(const struct pt_trace_file *file)
 {
     pt_u64 first = ~0ull;
     for (size_t i = 0; i < file->slots.n; i++)
-        for (int s = 0; s < PT_STREAM__COUNT; s++)
-            for (size_t b = 0; b < file->slots.items[i].streams[s].n; b++) {
-                const pt_u64 ticks = file->slots.items[i].streams[s].items[b].first_ticks;
+        for (int s = 0; s < PT_BUFFER__COUNT; s++)
+            for (size_t b = 0; b < file->slots.items[i].blocks[s].n; b++) {
+                const pt_u64 ticks = file->slots.items[i].blocks[s].items[b].first_ticks;
                 first = ticks && ticks < first ? ticks : first;
             }
     return first == ~0ull ? 0 : first;

@@ -12,7 +12,7 @@
 #include "layers.h"
 #include "names.h"
 #include "notes.h"
-#include "session_stream.h"
+#include "session_feed.h"
 #include "session_types.h"
 
 /* Open a run directory or one file. Fails (exit code 3) only when nothing in it can be used; a damaged file among good

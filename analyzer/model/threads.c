@@ -131,9 +131,9 @@ static void find_lives(struct pt_process_data *data, const struct pt_trace_slot 
     const struct pt_thread_area *area = pt_trace_slot_area(slot);
     const pt_u32 first = p->n_threads;
     struct pt_map lives = {0};
-    for (int s = 0; s < PT_STREAM__COUNT; s++)
-        for (size_t i = 0; i < slot->streams[s].runs.n; i++) {
-            const struct pt_block_run *run = &slot->streams[s].runs.items[i];
+    for (int s = 0; s < PT_BUFFER__COUNT; s++)
+        for (size_t i = 0; i < slot->blocks[s].runs.n; i++) {
+            const struct pt_block_run *run = &slot->blocks[s].runs.items[i];
             if (run->events)
                 touch(add_thread(p, &lives, slot->slot, run->life, run->tid), pt_scale_time(scale, run->first_ticks),
                       pt_scale_time(scale, run->last_ticks));
@@ -183,12 +183,12 @@ static void add_heap(struct pt_heap_totals *to, const struct pt_heap_totals *fro
 /* Records that came after the bank was written (format rule 3). */
 static void add_uncovered(struct pt_process_data *data, const struct pt_trace_slot *slot, struct snapshot *now)
 {
-    const struct pt_slot_stream *stream = &slot->streams[PT_STREAM_RECORDS];
-    const struct pt_decode_source source = {data->shown.file, data->schema, &data->scale, stream, false};
+    const struct pt_slot_blocks *blocks = &slot->blocks[PT_BUFFER_RECORDS];
+    const struct pt_decode_source source = {data->shown.file, data->schema, &data->scale, blocks, false};
     const pt_u64 covered = pt_trace_slot_area(slot)->totals_seq;
     struct pt_decoder *decoder = NULL;
     struct pt_batch *batch = NULL;
-    for (size_t i = pt_slot_stream_behind(stream, covered); i < stream->n; i++) {
+    for (size_t i = pt_slot_blocks_behind(blocks, covered); i < blocks->n; i++) {
         if (!decoder) {
             decoder = pt_decoder_new();
             batch = pt_malloc(sizeof *batch);

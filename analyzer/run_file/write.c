@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "util/auto.h"
-#include "util/json/json_stream.h"
+#include "util/json/json_writer.h"
 #include "util/text/redact.h"
 #include "keys.h"
 

@@ -48,32 +48,32 @@ bool pt_block_is_sane(const struct pt_block *block, pt_u64 left)
 {
     return block->commit == PT_BLOCK_MAGIC && block->stored_bytes <= left &&
            block->stored_bytes <= PT_BLOCK_MAX_BYTES && block->encoded_bytes <= PT_BLOCK_MAX_BYTES &&
-           block->stream < PT_STREAM__COUNT && block->coding <= PT_CODING_ZSTD &&
+           block->buffer < PT_BUFFER__COUNT && block->coding <= PT_CODING_ZSTD &&
            block->events <= PT_BLOCK_MAX_EVENTS && block->sequence <= ~0ull >> PT_GENERATION_BITS &&
            (block->coding == PT_CODING_ZSTD || block->stored_bytes == block->encoded_bytes);
 }
 
 /* A process that still runs may have written another block there since. */
-static bool is_as_indexed(const struct pt_slot_stream *stream, size_t item, const struct pt_block *block)
+static bool is_as_indexed(const struct pt_slot_blocks *blocks, size_t item, const struct pt_block *block)
 {
-    const struct pt_block_ref *ref = &stream->items[item];
-    const struct pt_block_run *run = pt_slot_stream_run(stream, item);
-    return block->slot == stream->slot && block->stream == stream->kind && block->life == run->life &&
+    const struct pt_block_ref *ref = &blocks->items[item];
+    const struct pt_block_run *run = pt_slot_blocks_run(blocks, item);
+    return block->slot == blocks->slot && block->buffer == blocks->buffer && block->life == run->life &&
            block->tid == run->tid && block->sequence == run->sequence + (item - run->first) &&
            block->events == pt_block_ref_events(ref) && block->first_ticks == ref->first_ticks;
 }
 
 /* Reads header and payload, mostly in one read; returns the payload. */
 static pt_u8 *read_block(struct pt_block_loader *loader, const struct pt_trace_file *file,
-                         const struct pt_slot_stream *stream, size_t item, struct pt_block *ret_header)
+                         const struct pt_slot_blocks *blocks, size_t item, struct pt_block *ret_header)
 {
     enum { FIRST_READ = 8192 };
-    const pt_u64 offset = pt_block_ref_offset(&stream->items[item]);
+    const pt_u64 offset = pt_block_ref_offset(&blocks->items[item]);
     pt_u64 got = pt_trace_file_read(file, offset, loader->stored, FIRST_READ);
     if (got < sizeof *ret_header)
         return NULL;
     memcpy(ret_header, loader->stored, sizeof *ret_header);
-    if (!pt_block_is_sane(ret_header, PT_BLOCK_MAX_BYTES) || !is_as_indexed(stream, item, ret_header))
+    if (!pt_block_is_sane(ret_header, PT_BLOCK_MAX_BYTES) || !is_as_indexed(blocks, item, ret_header))
         return NULL;
     const pt_u64 all = sizeof *ret_header + ret_header->stored_bytes;
     if (got < all)
@@ -91,11 +91,11 @@ static pt_u8 *read_raw_buffer(struct pt_block_loader *loader, const struct pt_tr
 }
 
 const pt_u8 *pt_block_load(struct pt_block_loader *loader, const struct pt_trace_file *file,
-                           const struct pt_slot_stream *stream, size_t item, struct pt_block *ret_header)
+                           const struct pt_slot_blocks *blocks, size_t item, struct pt_block *ret_header)
 {
-    const bool is_raw_buffer = stream->raw && item + 1 == stream->n;
-    pt_u8 *payload = is_raw_buffer ? read_raw_buffer(loader, file, stream->raw, ret_header)
-                                   : read_block(loader, file, stream, item, ret_header);
+    const bool is_raw_buffer = blocks->raw && item + 1 == blocks->n;
+    pt_u8 *payload = is_raw_buffer ? read_raw_buffer(loader, file, blocks->raw, ret_header)
+                                   : read_block(loader, file, blocks, item, ret_header);
     if (!payload)
         return NULL;
     if (ret_header->coding != PT_CODING_ZSTD) {

@@ -25,10 +25,10 @@ void pt_block_loader_free(struct pt_block_loader *loader);
 /* True for a header that a block of at most `left` stored bytes can have. */
 bool pt_block_is_sane(const struct pt_block *block, pt_u64 left);
 
-/* The header and the columns (or raw units, ret_header->encoded_bytes of them) of an item of a stream, followed by
+/* The header and the columns (or raw units, ret_header->encoded_bytes of them) of an item, followed by
  * PT_CODEC_SLACK readable bytes; valid until the next load. NULL when the block is damaged: short, wrong checksum, not
  * what its header says, not the one that was indexed. */
 const pt_u8 *pt_block_load(struct pt_block_loader *loader, const struct pt_trace_file *file,
-                           const struct pt_slot_stream *stream, size_t item, struct pt_block *ret_header);
+                           const struct pt_slot_blocks *blocks, size_t item, struct pt_block *ret_header);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * index.c - Owns: the order of a stream's blocks, and the account of what is missing between them. Threads: one, while
+ * index.c - Owns: the order of a slot's blocks, and the account of what is missing between them. Threads: one, while
  * the file is opened. Never: counts a missing event twice.
  */
 #include "index.h"
@@ -18,19 +18,19 @@ static int by_sequence(const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static bool is_in_order(const struct pt_slot_stream *stream)
+static bool is_in_order(const struct pt_slot_blocks *blocks)
 {
-    for (size_t i = 1; i < stream->runs.n; i++)
-        if (stream->runs.items[i].sequence < stream->runs.items[i - 1].sequence + stream->runs.items[i - 1].n)
+    for (size_t i = 1; i < blocks->runs.n; i++)
+        if (blocks->runs.items[i].sequence < blocks->runs.items[i - 1].sequence + blocks->runs.items[i - 1].n)
             return false;
     return true;
 }
 
 /* Remove `n` blocks from the front of a run: other blocks have their sequence numbers. */
-static void drop_front(const struct pt_slot_stream *stream, struct pt_block_run *run, size_t n)
+static void drop_front(const struct pt_slot_blocks *blocks, struct pt_block_run *run, size_t n)
 {
     for (; n; n--) {
-        run->events -= pt_block_ref_events(&stream->items[run->first]);
+        run->events -= pt_block_ref_events(&blocks->items[run->first]);
         run->first++;
         run->sequence++;
         run->n--;
@@ -38,37 +38,37 @@ static void drop_front(const struct pt_slot_stream *stream, struct pt_block_run 
 }
 
 /* In the file, reused segments lie between older ones. */
-static void sort_blocks(struct pt_slot_stream *stream)
+static void sort_blocks(struct pt_slot_blocks *blocks)
 {
-    if (is_in_order(stream))
+    if (is_in_order(blocks))
         return;
-    qsort(stream->runs.items, stream->runs.n, sizeof *stream->runs.items, by_sequence);
-    struct pt_block_ref *sorted = pt_malloc(stream->n * sizeof *sorted);
+    qsort(blocks->runs.items, blocks->runs.n, sizeof *blocks->runs.items, by_sequence);
+    struct pt_block_ref *sorted = pt_malloc(blocks->n * sizeof *sorted);
     size_t kept = 0, kept_runs = 0;
     pt_u64 end = 0;
-    for (size_t i = 0; i < stream->runs.n; i++) {
-        struct pt_block_run run = stream->runs.items[i];
+    for (size_t i = 0; i < blocks->runs.n; i++) {
+        struct pt_block_run run = blocks->runs.items[i];
         const pt_u64 twice = run.sequence < end ? end - run.sequence : 0;
         if (twice >= run.n)
             continue;
-        drop_front(stream, &run, twice);
-        memcpy(sorted + kept, stream->items + run.first, run.n * sizeof *sorted);
+        drop_front(blocks, &run, twice);
+        memcpy(sorted + kept, blocks->items + run.first, run.n * sizeof *sorted);
         run.first = kept;
         kept += run.n;
         end = run.sequence + run.n;
-        stream->runs.items[kept_runs++] = run;
+        blocks->runs.items[kept_runs++] = run;
     }
-    free(stream->items);
-    stream->items = sorted;
-    stream->n = stream->capacity = kept;
-    stream->runs.n = kept_runs;
+    free(blocks->items);
+    blocks->items = sorted;
+    blocks->n = blocks->capacity = kept;
+    blocks->runs.n = kept_runs;
 }
 
 /* Events that lie in a raw buffer now, and the bounds of their times. */
 static void survey_raw(const pt_u8 *bytes, struct pt_block *h)
 {
     pt_u64 first = ~0ull, last = 0;
-    const bool is_heap = h->stream == PT_STREAM_HEAP;
+    const bool is_heap = h->buffer == PT_BUFFER_HEAP;
     const pt_u32 step = is_heap ? sizeof(struct pt_unit16) : sizeof(struct pt_record);
     for (pt_u32 at = 0; at + step <= h->encoded_bytes; at += step) {
         pt_u64 words[2];
@@ -88,14 +88,14 @@ static void survey_raw(const pt_u8 *bytes, struct pt_block *h)
     h->last_ticks = last;
 }
 
-/* Add the raw buffer as the last run of the stream, unless it holds what the last block already has (format rule 2);
+/* Add the raw buffer as the last run of the blocks, unless it holds what the last block already has (format rule 2);
  * the events in it. */
 static pt_u64 add_raw_buffer(struct pt_trace_file *file, const struct pt_trace_slot *slot,
-                             struct pt_slot_stream *stream, struct pt_block_loader *loader)
+                             struct pt_slot_blocks *blocks, struct pt_block_loader *loader)
 {
     const struct pt_thread_area *area = pt_trace_slot_area(slot);
-    const struct pt_raw_buffer *raw = &area->raw[stream->kind];
-    const struct pt_block_run *last = stream->n ? &stream->runs.items[stream->runs.n - 1] : NULL;
+    const struct pt_raw_buffer *raw = &area->raw[blocks->buffer];
+    const struct pt_block_run *last = blocks->n ? &blocks->runs.items[blocks->runs.n - 1] : NULL;
     const pt_u64 sequence = raw->sequence >> PT_GENERATION_BITS;
     if (raw->offset < sizeof *area || raw->offset >= slot->area_bytes || !raw->bytes)
         return 0;
@@ -108,7 +108,7 @@ static pt_u64 add_raw_buffer(struct pt_trace_file *file, const struct pt_trace_s
     struct pt_raw_run run = {
         .offset = slot->area_offset + raw->offset,
         .header = {.coding = PT_CODING_RAW,
-                   .stream = (pt_u8)stream->kind,
+                   .buffer = (pt_u8)blocks->buffer,
                    .generation = raw->sequence & PT_GENERATION_MASK,
                    .slot = slot->slot,
                    .tid = area->tid,
@@ -121,40 +121,40 @@ static pt_u64 add_raw_buffer(struct pt_trace_file *file, const struct pt_trace_s
     survey_raw(loader->stored, &run.header);
     if (!run.header.events)
         return 0;
-    stream->raw = memcpy(pt_arena_alloc(&file->arena, sizeof run), &run, sizeof run);
-    pt_slot_stream_add(stream, &run.header, run.offset, ~0u);
+    blocks->raw = memcpy(pt_arena_alloc(&file->arena, sizeof run), &run, sizeof run);
+    pt_slot_blocks_add(blocks, &run.header, run.offset, ~0u);
     return run.header.events;
 }
 
 /* Count the events in the blocks and those missing between them; returns the number of the event after the last one,
  * 0 = unknown. */
-static pt_u64 count_blocks(struct pt_slot_stream *stream)
+static pt_u64 count_blocks(struct pt_slot_blocks *blocks)
 {
-    for (size_t i = 0; i < stream->runs.n; i++) {
-        const struct pt_block_run *run = &stream->runs.items[i], *before = i ? run - 1 : NULL;
-        stream->events += run->events;
+    for (size_t i = 0; i < blocks->runs.n; i++) {
+        const struct pt_block_run *run = &blocks->runs.items[i], *before = i ? run - 1 : NULL;
+        blocks->events += run->events;
         if (!before || before->last_segment != run->first_segment || before->sequence + before->n == run->sequence)
             continue;
-        stream->missing_inside += run->first_event > before->end_event ? run->first_event - before->end_event : 0;
-        stream->missing_blocks += run->sequence - before->sequence - before->n;
+        blocks->missing_inside += run->first_event > before->end_event ? run->first_event - before->end_event : 0;
+        blocks->missing_blocks += run->sequence - before->sequence - before->n;
     }
-    const pt_u64 end = stream->runs.n ? stream->runs.items[stream->runs.n - 1].end_event : 0;
+    const pt_u64 end = blocks->runs.n ? blocks->runs.items[blocks->runs.n - 1].end_event : 0;
     return end < ~0ull / 2 ? end : 0;
 }
 
-static void index_stream(struct pt_trace_file *file, const struct pt_trace_slot *slot, struct pt_slot_stream *stream,
+static void index_blocks(struct pt_trace_file *file, const struct pt_trace_slot *slot, struct pt_slot_blocks *blocks,
                          struct pt_block_loader *loader)
 {
-    sort_blocks(stream);
-    const pt_u64 counted = pt_trace_slot_area(slot)->raw[stream->kind].flushed_events, end = count_blocks(stream);
-    const pt_u64 in_raw = add_raw_buffer(file, slot, stream, loader);
+    sort_blocks(blocks);
+    const pt_u64 counted = pt_trace_slot_area(slot)->raw[blocks->buffer].flushed_events, end = count_blocks(blocks);
+    const pt_u64 in_raw = add_raw_buffer(file, slot, blocks, loader);
     /* A process killed between publishing a block and resetting the buffer has not counted that block yet. */
     const pt_u64 given = in_raw || end < counted ? counted : end;
-    stream->missing = given > stream->events ? given - stream->events : 0;
-    stream->events += in_raw;
-    if (stream->n) {
-        stream->items = pt_realloc(stream->items, stream->n * sizeof *stream->items);
-        stream->runs.items = pt_realloc(stream->runs.items, stream->runs.n * sizeof *stream->runs.items);
+    blocks->missing = given > blocks->events ? given - blocks->events : 0;
+    blocks->events += in_raw;
+    if (blocks->n) {
+        blocks->items = pt_realloc(blocks->items, blocks->n * sizeof *blocks->items);
+        blocks->runs.items = pt_realloc(blocks->runs.items, blocks->runs.n * sizeof *blocks->runs.items);
     }
 }
 
@@ -164,7 +164,7 @@ static int by_slot(const void *a, const void *b)
     return x->slot < y->slot ? -1 : x->slot > y->slot;
 }
 
-void pt_index_streams(struct pt_trace_file *file)
+void pt_index_blocks(struct pt_trace_file *file)
 {
     pt_map_fini(&file->slot_at); /* its indices end here */
     if (file->slots.n)
@@ -172,8 +172,8 @@ void pt_index_streams(struct pt_trace_file *file)
     struct pt_block_loader *loader = pt_block_loader_new();
     for (size_t i = 0; i < file->slots.n; i++) {
         struct pt_trace_slot *slot = &file->slots.items[i];
-        for (int kind = 0; kind < PT_STREAM__COUNT; kind++)
-            index_stream(file, slot, &slot->streams[kind], loader);
+        for (int which = 0; which < PT_BUFFER__COUNT; which++)
+            index_blocks(file, slot, &slot->blocks[which], loader);
     }
     pt_block_loader_free(loader);
 }

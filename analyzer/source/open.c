@@ -83,7 +83,7 @@ static int load(struct pt_trace_file *file, struct pt_error *err)
     read_text_and_schema(file);
     file->truncated = file->header.file_bytes > file->bytes;
     pt_scan_segments(file);
-    pt_index_streams(file);
+    pt_index_blocks(file);
     close_where_scarce(file);
     return 0;
 }

@@ -20,8 +20,8 @@ static struct pt_trace_slot *slot_at(struct pt_trace_file *file, pt_u32 slot)
     uint64_t *place = pt_map_at(&file->slot_at, slot);
     if (!*place) {
         pt_vec_push(&file->slots, ((struct pt_trace_slot){.slot = slot}));
-        for (pt_u32 kind = 0; kind < PT_STREAM__COUNT; kind++)
-            file->slots.items[file->slots.n - 1].streams[kind] = (struct pt_slot_stream){.slot = slot, .kind = kind};
+        for (pt_u32 which = 0; which < PT_BUFFER__COUNT; which++)
+            file->slots.items[file->slots.n - 1].blocks[which] = (struct pt_slot_blocks){.slot = slot, .buffer = which};
         *place = file->slots.n;
     }
     return &file->slots.items[*place - 1];
@@ -167,7 +167,7 @@ static void scan_blocks(struct pt_trace_file *file, pt_u32 segment, pt_u64 offse
             at = find_block(file, at + PT_BLOCK_ALIGN, end);
             continue;
         }
-        pt_slot_stream_add(&slot_at(file, block.slot)->streams[block.stream], &block, at, segment);
+        pt_slot_blocks_add(&slot_at(file, block.slot)->blocks[block.buffer], &block, at, segment);
         const pt_u64 next = at + sizeof block + block.stored_bytes;
         at = offset + ((next - offset + PT_BLOCK_ALIGN - 1) & ~(pt_u64)(PT_BLOCK_ALIGN - 1));
     }

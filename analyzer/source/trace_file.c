@@ -64,9 +64,9 @@ void pt_trace_file_close(struct pt_trace_file *file)
         return;
     pt_trace_file_drop_areas(file);
     for (size_t i = 0; i < file->slots.n; i++)
-        for (int kind = 0; kind < PT_STREAM__COUNT; kind++) {
-            free(file->slots.items[i].streams[kind].items);
-            free(file->slots.items[i].streams[kind].runs.items);
+        for (int which = 0; which < PT_BUFFER__COUNT; which++) {
+            free(file->slots.items[i].blocks[which].items);
+            free(file->slots.items[i].blocks[which].runs.items);
         }
     free(file->slots.items);
     free(file->definitions.items);

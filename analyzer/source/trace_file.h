@@ -15,13 +15,13 @@
 #include "util/arena.h"
 #include "util/map.h"
 #include "util/vec.h"
-#include "slot_stream.h"
+#include "slot_blocks.h"
 
 struct pt_trace_slot {
     pt_u32 slot;
     pt_u64 area_offset, area_bytes; /* 0 bytes = no thread area was found, only blocks */
     struct pt_thread_area *area;    /* a copy; NULL where there is none and after pt_trace_file_drop_areas */
-    struct pt_slot_stream streams[PT_STREAM__COUNT];
+    struct pt_slot_blocks blocks[PT_BUFFER__COUNT];
 };
 
 /* The slot's area, or an empty one: never NULL. */

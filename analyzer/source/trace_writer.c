@@ -19,8 +19,8 @@
 
 enum { RAW_BUFFER_BYTES = 64 * 1024 };
 
-/* One stream of one slot: the open block and the blocks so far. */
-struct writer_stream {
+/* What one buffer of a slot holds: the open block and the blocks so far. */
+struct pending {
     struct {
         PT_VEC(struct pt_record);
     } records;
@@ -34,7 +34,7 @@ struct writer_stream {
 struct writer_slot {
     pt_u32 slot;
     struct pt_thread_area area;
-    struct writer_stream streams[PT_STREAM__COUNT];
+    struct pending pending[PT_BUFFER__COUNT];
     struct pt_str blocks;
 };
 
@@ -73,9 +73,9 @@ void pt_trace_writer_free(struct pt_trace_writer *writer)
         return;
     for (size_t i = 0; i < writer->slots.n; i++) {
         struct writer_slot *slot = writer->slots.items[i];
-        for (int s = 0; s < PT_STREAM__COUNT; s++) {
-            free(slot->streams[s].records.items);
-            free(slot->streams[s].units.items);
+        for (int s = 0; s < PT_BUFFER__COUNT; s++) {
+            free(slot->pending[s].records.items);
+            free(slot->pending[s].units.items);
         }
         pt_str_fini(&slot->blocks);
         free(slot);
@@ -111,8 +111,8 @@ static struct writer_slot *slot_of(struct pt_trace_writer *writer, pt_u32 number
     struct writer_slot *slot = pt_calloc(1, sizeof *slot);
     slot->slot = number;
     slot->area.life = 1;
-    for (int s = 0; s < PT_STREAM__COUNT; s++)
-        slot->streams[s].sequence = 1;
+    for (int s = 0; s < PT_BUFFER__COUNT; s++)
+        slot->pending[s].sequence = 1;
     pt_vec_push(&writer->slots, slot);
     return slot;
 }
@@ -189,21 +189,20 @@ void pt_writer_module(struct pt_trace_writer *writer, const struct pt_def_module
 
 /* ---- blocks ---- */
 
-static struct pt_encoded encode(struct pt_trace_writer *writer, struct writer_stream *stream, int kind,
-                                pt_u32 generation)
+static struct pt_encoded encode(struct pt_trace_writer *writer, struct pending *pending, int which, pt_u32 generation)
 {
-    if (kind == PT_STREAM_HEAP)
-        return pt_encode_units(stream->units.items, (pt_u32)stream->units.n, generation, &writer->scratch);
-    return pt_encode_records(stream->records.items, (pt_u32)stream->records.n, generation, &writer->scratch);
+    if (which == PT_BUFFER_HEAP)
+        return pt_encode_units(pending->units.items, (pt_u32)pending->units.n, generation, &writer->scratch);
+    return pt_encode_records(pending->records.items, (pt_u32)pending->records.n, generation, &writer->scratch);
 }
 
-/* Give all records of a stream this generation. */
-static void set_generation(struct writer_stream *stream, pt_u64 generation)
+/* Give all that is pending this generation. */
+static void set_generation(struct pending *pending, pt_u64 generation)
 {
-    for (size_t i = 0; i < stream->records.n; i++)
-        stream->records.items[i].stamp = (stream->records.items[i].stamp & ~(pt_u64)PT_GENERATION_MASK) | generation;
-    for (size_t i = 0; i < stream->units.n; i++)
-        stream->units.items[i].head = (stream->units.items[i].head & ~(pt_u64)PT_GENERATION_MASK) | generation;
+    for (size_t i = 0; i < pending->records.n; i++)
+        pending->records.items[i].stamp = (pending->records.items[i].stamp & ~(pt_u64)PT_GENERATION_MASK) | generation;
+    for (size_t i = 0; i < pending->units.n; i++)
+        pending->units.items[i].head = (pending->units.items[i].head & ~(pt_u64)PT_GENERATION_MASK) | generation;
 }
 
 static void append_block(struct writer_slot *slot, struct pt_block *h, const void *payload)
@@ -216,27 +215,27 @@ static void append_block(struct writer_slot *slot, struct pt_block *h, const voi
     pt_str_bytes(&slot->blocks, padding, (PT_BLOCK_ALIGN - slot->blocks.n % PT_BLOCK_ALIGN) % PT_BLOCK_ALIGN);
 }
 
-/* Close the open block of a stream. */
-static void flush_stream(struct pt_trace_writer *writer, struct writer_slot *slot, int kind)
+/* Close the open block. */
+static void flush_pending(struct pt_trace_writer *writer, struct writer_slot *slot, int which)
 {
-    struct writer_stream *stream = &slot->streams[kind];
-    if (!stream->records.n && !stream->units.n)
+    struct pending *pending = &slot->pending[which];
+    if (!pending->records.n && !pending->units.n)
         return;
-    const pt_u32 generation = stream->sequence & PT_GENERATION_MASK;
-    set_generation(stream, generation);
-    const struct pt_encoded encoded = encode(writer, stream, kind, generation);
+    const pt_u32 generation = pending->sequence & PT_GENERATION_MASK;
+    set_generation(pending, generation);
+    const struct pt_encoded encoded = encode(writer, pending, which, generation);
     struct pt_block h = {
         .stored_bytes = encoded.bytes,
         .encoded_bytes = encoded.bytes,
         .events = encoded.events,
         .coding = (pt_u8)writer->coding,
-        .stream = (pt_u8)kind,
+        .buffer = (pt_u8)which,
         .generation = (pt_u16)generation,
         .slot = slot->slot,
-        .tid = stream->tid,
-        .life = stream->life,
-        .sequence = stream->sequence,
-        .first_event = stream->events,
+        .tid = pending->tid,
+        .life = pending->life,
+        .sequence = pending->sequence,
+        .first_event = pending->events,
         .first_ticks = encoded.first_ticks,
         .last_ticks = encoded.last_ticks,
     };
@@ -246,48 +245,48 @@ static void flush_stream(struct pt_trace_writer *writer, struct writer_slot *slo
         h.stored_bytes = (pt_u32)ZSTD_compressCCtx(writer->zstd, packed, sizeof packed, payload, encoded.bytes, 1);
         payload = packed;
     } else if (writer->coding == PT_CODING_RAW) {
-        payload = kind == PT_STREAM_HEAP ? (const void *)stream->units.items : stream->records.items;
+        payload = which == PT_BUFFER_HEAP ? (const void *)pending->units.items : pending->records.items;
         h.stored_bytes =
-            (pt_u32)(stream->units.n * sizeof(struct pt_unit16) + stream->records.n * sizeof(struct pt_record));
+            (pt_u32)(pending->units.n * sizeof(struct pt_unit16) + pending->records.n * sizeof(struct pt_record));
         h.encoded_bytes = h.stored_bytes;
     }
     append_block(slot, &h, payload);
-    stream->events += encoded.events;
-    stream->sequence++;
-    stream->records.n = stream->units.n = 0;
+    pending->events += encoded.events;
+    pending->sequence++;
+    pending->records.n = pending->units.n = 0;
 }
 
-static struct writer_stream *stream_for(struct pt_trace_writer *writer, struct writer_slot *slot, int kind, pt_u32 life,
-                                        pt_u32 tid)
+static struct pending *pending_for(struct pt_trace_writer *writer, struct writer_slot *slot, int which, pt_u32 life,
+                                   pt_u32 tid)
 {
-    struct writer_stream *stream = &slot->streams[kind];
-    const bool full = stream->records.n == PT_CODEC_MAX_RECORDS || stream->units.n + 2 > PT_CODEC_MAX_UNITS;
-    if (full || stream->life != life)
-        flush_stream(writer, slot, kind);
-    stream->life = life;
-    stream->tid = tid;
-    return stream;
+    struct pending *pending = &slot->pending[which];
+    const bool full = pending->records.n == PT_CODEC_MAX_RECORDS || pending->units.n + 2 > PT_CODEC_MAX_UNITS;
+    if (full || pending->life != life)
+        flush_pending(writer, slot, which);
+    pending->life = life;
+    pending->tid = tid;
+    return pending;
 }
 
 void pt_writer_record(struct pt_trace_writer *writer, pt_u32 slot, pt_u32 life, pt_u32 tid,
                       const struct pt_record *record)
 {
-    struct writer_stream *stream = stream_for(writer, slot_of(writer, slot), PT_STREAM_RECORDS, life, tid);
-    pt_vec_push(&stream->records, *record);
+    struct pending *pending = pending_for(writer, slot_of(writer, slot), PT_BUFFER_RECORDS, life, tid);
+    pt_vec_push(&pending->records, *record);
 }
 
 void pt_writer_plain_unit(struct pt_trace_writer *writer, pt_u32 slot, pt_u32 life, pt_u32 tid, struct pt_unit16 unit)
 {
-    struct writer_stream *stream = stream_for(writer, slot_of(writer, slot), PT_STREAM_HEAP, life, tid);
-    pt_vec_push(&stream->units, unit);
+    struct pending *pending = pending_for(writer, slot_of(writer, slot), PT_BUFFER_HEAP, life, tid);
+    pt_vec_push(&pending->units, unit);
 }
 
 void pt_writer_unit(struct pt_trace_writer *writer, pt_u32 slot, pt_u32 life, pt_u32 tid, pt_u64 ticks,
                     struct pt_unit16 unit)
 {
-    struct writer_stream *stream = stream_for(writer, slot_of(writer, slot), PT_STREAM_HEAP, life, tid);
-    pt_vec_push(&stream->units, ((struct pt_unit16){PT_UNIT_CLOCK << PT_GENERATION_BITS, ticks}));
-    pt_vec_push(&stream->units, unit);
+    struct pending *pending = pending_for(writer, slot_of(writer, slot), PT_BUFFER_HEAP, life, tid);
+    pt_vec_push(&pending->units, ((struct pt_unit16){PT_UNIT_CLOCK << PT_GENERATION_BITS, ticks}));
+    pt_vec_push(&pending->units, unit);
 }
 
 void pt_writer_coding(struct pt_trace_writer *writer, enum pt_block_coding coding)
@@ -297,8 +296,8 @@ void pt_writer_coding(struct pt_trace_writer *writer, enum pt_block_coding codin
 
 void pt_writer_flush(struct pt_trace_writer *writer, pt_u32 slot)
 {
-    for (int kind = 0; kind < PT_STREAM__COUNT; kind++)
-        flush_stream(writer, slot_of(writer, slot), kind);
+    for (int which = 0; which < PT_BUFFER__COUNT; which++)
+        flush_pending(writer, slot_of(writer, slot), which);
 }
 
 void pt_writer_keep_raw(struct pt_trace_writer *writer, bool keep)
@@ -340,20 +339,20 @@ static void append_area(struct pt_trace_writer *writer, struct writer_slot *slot
     area.totals_seq = ~0ull >> PT_GENERATION_BITS;
     memcpy(area.totals[1], area.totals[0], sizeof area.totals[0]);
     char raw[2][RAW_BUFFER_BYTES] = {{0}};
-    for (int kind = 0; kind < PT_STREAM__COUNT; kind++) {
-        struct writer_stream *stream = &slot->streams[kind];
-        struct pt_raw_buffer *buffer = &area.raw[kind];
-        buffer->sequence = stream->sequence << PT_GENERATION_BITS | (stream->sequence & PT_GENERATION_MASK);
-        buffer->flushed_events += stream->events; /* the caller may have set what was overwritten */
+    for (int which = 0; which < PT_BUFFER__COUNT; which++) {
+        struct pending *pending = &slot->pending[which];
+        struct pt_raw_buffer *buffer = &area.raw[which];
+        buffer->sequence = pending->sequence << PT_GENERATION_BITS | (pending->sequence & PT_GENERATION_MASK);
+        buffer->flushed_events += pending->events; /* the caller may have set what was overwritten */
         if (!writer->keep_raw)
             continue;
-        buffer->offset = PT_THREAD_HEADER_BYTES + (pt_u32)kind * RAW_BUFFER_BYTES;
+        buffer->offset = PT_THREAD_HEADER_BYTES + (pt_u32)which * RAW_BUFFER_BYTES;
         buffer->bytes = RAW_BUFFER_BYTES;
-        set_generation(stream, stream->sequence & PT_GENERATION_MASK);
-        if (stream->records.n)
-            memcpy(raw[kind], stream->records.items, stream->records.n * sizeof(struct pt_record));
-        if (stream->units.n)
-            memcpy(raw[kind], stream->units.items, stream->units.n * sizeof(struct pt_unit16));
+        set_generation(pending, pending->sequence & PT_GENERATION_MASK);
+        if (pending->records.n)
+            memcpy(raw[which], pending->records.items, pending->records.n * sizeof(struct pt_record));
+        if (pending->units.n)
+            memcpy(raw[which], pending->units.items, pending->units.n * sizeof(struct pt_unit16));
     }
     pt_str_bytes(out, (const char *)&area, sizeof area);
     static const char zeros[PT_THREAD_HEADER_BYTES];
@@ -388,8 +387,8 @@ const pt_u8 *pt_writer_finish(struct pt_trace_writer *writer, pt_u64 *ret_bytes)
     append_head(writer);
     for (size_t i = 0; i < writer->slots.n; i++) {
         struct writer_slot *slot = writer->slots.items[i];
-        for (int kind = 0; kind < PT_STREAM__COUNT && !writer->keep_raw; kind++)
-            flush_stream(writer, slot, kind);
+        for (int which = 0; which < PT_BUFFER__COUNT && !writer->keep_raw; which++)
+            flush_pending(writer, slot, which);
         append_area(writer, slot);
     }
     append_segment(out, PT_SEGMENT_DEFS, 0, 0, &writer->definitions);

@@ -47,7 +47,7 @@ void pt_writer_plain_unit(struct pt_trace_writer *writer, pt_u32 slot, pt_u32 li
 
 /* How the next blocks are stored; default PT_CODING_ZSTD. */
 void pt_writer_coding(struct pt_trace_writer *writer, enum pt_block_coding coding);
-/* End the current block of both streams of a slot. */
+/* End the current block of both buffers of a slot. */
 void pt_writer_flush(struct pt_trace_writer *writer, pt_u32 slot);
 /* What is not yet flushed stays in raw buffers, as in a process that was killed. */
 void pt_writer_keep_raw(struct pt_trace_writer *writer, bool keep);

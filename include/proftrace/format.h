@@ -13,10 +13,10 @@
  * Rules by which a reader can trust a file that stopped at any instant:
  *  1. A record is there when the word stored last carries the expected generation; a block or definition, when its
  * commit word is there and its checksum holds. Everything else is skipped.
- *  2. A raw buffer whose sequence number is not above that of the stream's last committed block is a duplicate of it.
+ *  2. A raw buffer whose sequence number is not above that of the buffer's last committed block is a duplicate of it.
  *  3. Totals are banked: bank[totals_seq & 1] is whole and covers all records of sequences <= totals_seq of the records
- *     stream; later blocks and the raw buffer are added by the reader.
- *  4. first_event of a block counts the events of its stream before it: a gap between blocks is what was overwritten.
+ *     buffer; later blocks and the raw buffer are added by the reader.
+ *  4. first_event of a block counts the events of its buffer before it: a gap between blocks is what was overwritten.
  *  5. A segment header that is all zero was reserved and never set up: step over it page by page.
  *  6. An id that has no definition in this file may have been inherited: look in the parent's file (parent_trace_id).
  *
@@ -183,7 +183,7 @@ static inline pt_u64 pt_duration_ticks(pt_u32 packed)
 }
 
 /* ---- the thread area: a THREAD segment ---- */
-enum pt_stream_id { PT_STREAM_HEAP = 0, PT_STREAM_RECORDS = 1, PT_STREAM__COUNT = 2 };
+enum pt_buffer_id { PT_BUFFER_HEAP = 0, PT_BUFFER_RECORDS = 1, PT_BUFFER__COUNT = 2 };
 
 struct pt_raw_buffer {
     pt_u32 offset; /* of the buffer, from the start of the segment; 0 = this thread has none */
@@ -213,7 +213,7 @@ struct pt_thread_area { /* PT_THREAD_HEADER_BYTES, then buffers and definitions 
     pt_u32 tid;  /* thread that lives here now; 0 = none yet */
     pt_u32 life; /* counts the threads that lived here, from 1 */
     pt_u64 start_ticks;
-    struct pt_raw_buffer raw[PT_STREAM__COUNT];
+    struct pt_raw_buffer raw[PT_BUFFER__COUNT];
     pt_u32 defs_offset;
     pt_u32 defs_bytes;
     pt_u64 totals_seq; /* see rule 3 */
@@ -272,7 +272,7 @@ struct pt_block { /* commit is stored last */
     pt_u32 encoded_bytes; /* bytes of the columns, or of the raw units */
     pt_u32 events;        /* events in the block; clock units and skipped ones not counted */
     pt_u8 coding;
-    pt_u8 stream;
+    pt_u8 buffer; /* enum pt_buffer_id */
     pt_u16 generation;
     pt_u32 slot;
     pt_u32 tid;

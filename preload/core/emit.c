@@ -44,7 +44,7 @@ PT_COLD void pt_store_slow(pt_u64 counter, pt_u32 aux, pt_u32 tag_kind, pt_u64 w
     }
     const int is_full = t->records.cursor >= t->records.end;
     if (is_full)
-        pt_rollover(t, PT_STREAM_RECORDS);
+        pt_rollover(t, PT_BUFFER_RECORDS);
     pt_append_record(t, counter, aux, tag_kind, word0, word1);
     if (is_full && !pt_switches.frozen)
         pt_thread_clock_append(t);
@@ -72,7 +72,7 @@ static char *next_unit(struct pt_tracer_thread *t)
     for (;;) {
         char *slot = t->heap.cursor;
         if (slot >= t->heap.end) {
-            pt_rollover(t, PT_STREAM_HEAP);
+            pt_rollover(t, PT_BUFFER_HEAP);
             continue;
         }
         t->heap.cursor += sizeof(struct pt_unit16);

@@ -3,10 +3,10 @@
  * b_decode.c - reads all events of a run and does nothing with them: the speed of decoding and merging.   usage:
  * b_decode RUN
  */
-#include "bench.h"
-#include "merge/stream.h"
+#include "merge/feed.h"
 #include "model/session.h"
 #include "util/auto.h"
+#include "bench.h"
 
 int main(int argc, char **argv)
 {
@@ -18,11 +18,11 @@ int main(int argc, char **argv)
         return 3;
     }
     const struct bench from = bench_now();
-    PT_AUTO(pt_stream_closep) struct pt_stream *stream = pt_session_stream(session, &everything, &err);
+    PT_AUTO(pt_feed_closep) struct pt_feed *feed = pt_session_feed(session, &everything, &err);
     struct pt_event event;
     uint64_t events = 0;
     int more = -1;
-    while (stream && (more = stream->next(stream, &event, &err)) > 0)
+    while (feed && (more = feed->next(feed, &event, &err)) > 0)
         events++;
     if (more < 0) {
         fprintf(stderr, "b_decode: %s\n", err.text);

@@ -9,10 +9,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "merge/stream.h"
-#include "model/text/write.h"
 #include "proftrace/codec.h"
 #include "proftrace/events.h"
+#include "merge/feed.h"
+#include "model/text/write.h"
 #include "util/auto.h"
 
 struct pt_trace_writer *helper_writer(void)
@@ -127,10 +127,10 @@ struct pt_session *helper_session(struct pt_trace_writer *writer)
 size_t helper_read(struct pt_session *session, struct pt_event *ret_events, size_t room)
 {
     struct pt_error err = {0};
-    PT_AUTO(pt_stream_closep) struct pt_stream *stream = pt_session_stream(session, NULL, &err);
+    PT_AUTO(pt_feed_closep) struct pt_feed *feed = pt_session_feed(session, NULL, &err);
     struct pt_event event;
     size_t n = 0;
-    while (stream->next(stream, &event, &err) > 0) {
+    while (feed->next(feed, &event, &err) > 0) {
         if (n < room)
             ret_events[n] = event;
         n++;

@@ -13,11 +13,11 @@
 
 enum { SLOT = 9, EACH = 10 };
 
-/* A block of ten records that were given to the stream as [first_event, first_event + 10). */
+/* A block of ten records that were given to the buffer as [first_event, first_event + 10). */
 static void add_block(struct pt_str *content, pt_u64 sequence, pt_u32 life, pt_u64 first_event)
 {
     const struct pt_block head = {.coding = PT_CODING_COLUMNS,
-                                  .stream = PT_STREAM_RECORDS,
+                                  .buffer = PT_BUFFER_RECORDS,
                                   .slot = SLOT,
                                   .tid = 100 + life,
                                   .life = life,
@@ -64,11 +64,11 @@ static struct pt_trace_file *shuffled(struct helper_file *ret_file)
     return file;
 }
 
-static const struct pt_slot_stream *stream_of(const struct pt_trace_file *file)
+static const struct pt_slot_blocks *blocks_of(const struct pt_trace_file *file)
 {
     for (size_t i = 0; i < file->slots.n; i++)
         if (file->slots.items[i].slot == SLOT)
-            return &file->slots.items[i].streams[PT_STREAM_RECORDS];
+            return &file->slots.items[i].blocks[PT_BUFFER_RECORDS];
     fail();
     return NULL;
 }
@@ -80,19 +80,19 @@ static void segments_used_again_are_put_in_order(void **state)
     enum { N = sizeof sequences / sizeof *sequences };
     struct helper_file place;
     struct pt_trace_file *file = shuffled(&place);
-    const struct pt_slot_stream *stream = stream_of(file);
+    const struct pt_slot_blocks *blocks = blocks_of(file);
     struct pt_block_loader *loader = pt_block_loader_new();
-    assert_int_equal(stream->n, N);
+    assert_int_equal(blocks->n, N);
     for (size_t i = 0; i < N; i++) {
         struct pt_block header;
-        assert_non_null(pt_block_load(loader, file, stream, i, &header));
+        assert_non_null(pt_block_load(loader, file, blocks, i, &header));
         assert_int_equal(header.sequence, sequences[i]);
-        assert_int_equal(header.life, pt_slot_stream_run(stream, i)->life);
-        assert_int_equal(stream->items[i].first_ticks, sequences[i] * 1000);
+        assert_int_equal(header.life, pt_slot_blocks_run(blocks, i)->life);
+        assert_int_equal(blocks->items[i].first_ticks, sequences[i] * 1000);
     }
-    assert_int_equal(stream->events, N * EACH);
-    assert_int_equal(stream->missing_blocks, 1);
-    assert_int_equal(stream->missing_inside, EACH);
+    assert_int_equal(blocks->events, N * EACH);
+    assert_int_equal(blocks->missing_blocks, 1);
+    assert_int_equal(blocks->missing_inside, EACH);
     pt_block_loader_free(loader);
     pt_trace_file_close(file);
     helper_close(&place);
@@ -103,13 +103,13 @@ static void what_follows_what_is_known(void **state)
     (void)state;
     struct helper_file place;
     struct pt_trace_file *file = shuffled(&place);
-    const struct pt_slot_stream *stream = stream_of(file);
+    const struct pt_slot_blocks *blocks = blocks_of(file);
     static const pt_u64 next[] = {2000, 0, 5000, 6000, 7000, 0, 0}; /* 3 is missing, 8 is another life's */
     static const size_t behind[] = {0, 1, 2, 2, 3, 4, 5, 6, 7, 7};
-    for (size_t i = 0; i < stream->n; i++)
-        assert_int_equal(pt_slot_stream_next_ticks(stream, i), next[i]);
+    for (size_t i = 0; i < blocks->n; i++)
+        assert_int_equal(pt_slot_blocks_next_ticks(blocks, i), next[i]);
     for (pt_u64 sequence = 0; sequence < sizeof behind / sizeof *behind; sequence++)
-        assert_int_equal(pt_slot_stream_behind(stream, sequence), behind[sequence]);
+        assert_int_equal(pt_slot_blocks_behind(blocks, sequence), behind[sequence]);
     pt_trace_file_close(file);
     helper_close(&place);
 }
@@ -141,9 +141,9 @@ static void be_of_another_slot(struct pt_block *block)
     block->slot++;
 }
 
-static void be_of_another_stream(struct pt_block *block)
+static void be_of_another_buffer(struct pt_block *block)
 {
-    block->stream ^= 1;
+    block->buffer ^= 1;
 }
 
 static void be_a_later_one(struct pt_block *block)
@@ -193,7 +193,7 @@ static void blocks_that_change_after_opening_are_damage(void **state)
     (void)state;
     static void (*const changes[])(struct pt_block *) = {
         lose_magic,           claim_more,     expand_more,        hold_one_more, be_of_another_slot,
-        be_of_another_stream, be_a_later_one, be_of_another_life, begin_later,   be_of_no_coding};
+        be_of_another_buffer, be_a_later_one, be_of_another_life, begin_later,   be_of_no_coding};
     struct pt_trace_writer *w = helper_sample();
     pt_u64 n;
     const pt_u8 *bytes = pt_writer_finish(w, &n);

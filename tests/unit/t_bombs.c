@@ -16,7 +16,7 @@ enum { TIB_SHIFT = 40 };
 static struct pt_block records_block(pt_u64 sequence)
 {
     return (struct pt_block){.coding = PT_CODING_ZSTD,
-                             .stream = PT_STREAM_RECORDS,
+                             .buffer = PT_BUFFER_RECORDS,
                              .slot = 5,
                              .tid = 105,
                              .life = 1,

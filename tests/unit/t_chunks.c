@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A stream handed to two readers at once: each sees every event once and in order, the error at its end comes through,
+ * A feed handed to two readers at once: each sees every event once and in order, the error at its end comes through,
  * and a reader that does not come holds nobody up.
  */
 #include <setjmp.h>
@@ -12,14 +12,14 @@
 
 #include "merge/chunks.h"
 
-struct counting { /* a stream of events that start at 0, 1, 2 ... */
-    struct pt_stream stream;
+struct counting { /* a feed of events that start at 0, 1, 2 ... */
+    struct pt_feed feed;
     pt_i64 at, n;
     int end;
     bool is_closed;
 };
 
-static int next(struct pt_stream *self, struct pt_event *ret_event, struct pt_error *err)
+static int next(struct pt_feed *self, struct pt_event *ret_event, struct pt_error *err)
 {
     struct counting *counting = (struct counting *)self;
     if (counting->at < counting->n) {
@@ -30,7 +30,7 @@ static int next(struct pt_stream *self, struct pt_event *ret_event, struct pt_er
     return counting->end < 0 ? pt_fail(err, "unreadable") : 0;
 }
 
-static void close_counting(struct pt_stream *self)
+static void close_counting(struct pt_feed *self)
 {
     ((struct counting *)self)->is_closed = true;
 }
@@ -62,7 +62,7 @@ static void both_readers_see_all(void **state)
     static const pt_i64 lengths[] = {0, 1, PT_CHUNK_EVENTS, 16 * PT_CHUNK_EVENTS, 100 * PT_CHUNK_EVENTS + 7};
     for (size_t i = 0; i < 2 * sizeof lengths / sizeof *lengths; i++) {
         struct counting from = {{next, close_counting}, 0, lengths[i / 2], 0, false};
-        struct pt_chunks *chunks = pt_chunks_begin(&from.stream, NULL);
+        struct pt_chunks *chunks = pt_chunks_begin(&from.feed, NULL);
         struct reading slow = {chunks, 0, true, 0, false}, fast = {chunks, 1, false, 0, false};
         pthread_t thread;
         pthread_create(&thread, NULL, read_all, i & 1 ? &slow : &fast);
@@ -80,7 +80,7 @@ static void an_error_comes_after_what_was_read(void **state)
 {
     (void)state;
     struct counting from = {{next, close_counting}, 0, 3 * PT_CHUNK_EVENTS / 2, -1, false};
-    struct pt_chunks *chunks = pt_chunks_begin(&from.stream, NULL);
+    struct pt_chunks *chunks = pt_chunks_begin(&from.feed, NULL);
     struct reading alone = {chunks, 0, false, 0, false};
     struct pt_error err = {0};
     pt_chunks_without(chunks, 1);
@@ -94,7 +94,7 @@ static void nobody_waits_for_a_reader_that_does_not_come(void **state)
 {
     (void)state;
     struct counting from = {{next, close_counting}, 0, 100 * PT_CHUNK_EVENTS, 0, false};
-    struct pt_chunks *chunks = pt_chunks_begin(&from.stream, NULL);
+    struct pt_chunks *chunks = pt_chunks_begin(&from.feed, NULL);
     while (__atomic_load_n(&from.at, __ATOMIC_RELAXED) < 16 * PT_CHUNK_EVENTS) /* the ring is full before we say so */
         sched_yield();
     pt_chunks_without(chunks, 1);

@@ -63,7 +63,7 @@ static void heap_that_is_never_released(void **state)
     bomb_header(&bomb)->heap_mode = PT_HEAP_FULL;
     for (pt_u32 i = 0; i < BLOCKS; i++) {
         struct pt_block head = {.coding = PT_CODING_ZSTD,
-                                .stream = PT_STREAM_HEAP,
+                                .buffer = PT_BUFFER_HEAP,
                                 .slot = 5,
                                 .tid = 105,
                                 .life = 1,

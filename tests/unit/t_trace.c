@@ -99,8 +99,8 @@ static void raw_buffers_are_read_and_duplicates_are_not(void **state)
     struct pt_file_header header;
     memcpy(&header, copy, sizeof header);
     struct pt_thread_area *area = (struct pt_thread_area *)(void *)(copy + header.header_bytes);
-    area->raw[PT_STREAM_RECORDS].sequence = 1ull << PT_GENERATION_BITS | 2;
-    area->raw[PT_STREAM_RECORDS].flushed_events = 0;
+    area->raw[PT_BUFFER_RECORDS].sequence = 1ull << PT_GENERATION_BITS | 2;
+    area->raw[PT_BUFFER_RECORDS].flushed_events = 0;
     struct helper_file file = helper_file(copy, n);
     struct pt_error err = {0};
     session = pt_session_open(file.path, &err);

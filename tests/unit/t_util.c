@@ -10,9 +10,9 @@
 
 #include "cmd/options.h"
 #include "util/auto.h"
-#include "util/text/fmt.h"
-#include "util/json/json_stream.h"
+#include "util/json/json_writer.h"
 #include "util/map.h"
+#include "util/text/fmt.h"
 #include "util/text/sanitize.h"
 #include "util/text/sanitize_markdown.h"
 #include "util/text/width.h"

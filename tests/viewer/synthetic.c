@@ -4,7 +4,7 @@
  *
  *     synthetic SCENARIO FILE [N]
  *
- * It stands in for the session and the event stream below the exporter (so it must not link what reads trace files),
+ * It stands in for the session and the event feed below the exporter (so it must not link what reads trace files),
  * writes FILE (a Perfetto trace where ".pftrace" is in its name, else a Chrome trace) and prints the exporter's summary
  * as JSON. Scenarios are the rows at the end of this file. */
 #include <stdio.h>
@@ -33,7 +33,7 @@ const char *pt_process_string(const struct pt_process *process, pt_u32 id)
     return id < MAX_STRINGS ? strings[id] : NULL;
 }
 
-/* ---- the stream ---- */
+/* ---- the feed ---- */
 
 static int event_order(const void *a, const void *b)
 {
@@ -42,7 +42,7 @@ static int event_order(const void *a, const void *b)
     return d ? (d > 0) - (d < 0) : (x->aux > y->aux) - (x->aux < y->aux);
 }
 
-static int stream_next(struct pt_stream *self, struct pt_event *ret_event, struct pt_error *err)
+static int feed_next(struct pt_feed *self, struct pt_event *ret_event, struct pt_error *err)
 {
     (void)self, (void)err;
     if (next_event < n_events) {
@@ -62,18 +62,18 @@ static int stream_next(struct pt_stream *self, struct pt_event *ret_event, struc
     return 1;
 }
 
-static void stream_close(struct pt_stream *self)
+static void feed_close(struct pt_feed *self)
 {
     (void)self;
 }
 
-struct pt_stream *pt_session_stream(struct pt_session *of, const struct pt_filter *filter, struct pt_error *err)
+struct pt_feed *pt_session_feed(struct pt_session *of, const struct pt_filter *filter, struct pt_error *err)
 {
-    static struct pt_stream stream = {stream_next, stream_close};
+    static struct pt_feed feed = {feed_next, feed_close};
     (void)of, (void)filter, (void)err;
     if (n_events)
         qsort(events, n_events, sizeof *events, event_order);
-    return &stream;
+    return &feed;
 }
 
 /* ---- building blocks ---- */

@@ -40,7 +40,7 @@ static void add_layer(struct totals *sum, const struct pt_file_use *f, const str
     const pt_u64 again = read_again_bytes(layer);
     sum->distinct_bytes += pt_coverage_bytes(&layer->coverage);
     /* What the stage itself writes must be read again: that is no waste. */
-    if (!again || f->fd.writes || f->stdio.writes || f->is_stream)
+    if (!again || f->fd.writes || f->stdio.writes || f->is_unseekable)
         return;
     const double share = (double)again / (double)layer->read_bytes;
     sum->read_again_bytes += again;
@@ -52,7 +52,7 @@ static void add_file(struct totals *sum, const struct pt_file_use *f)
 {
     add_layer(sum, f, &f->fd, f->fd.opens >= f->stdio.opens ? f->open_ns : 0);
     add_layer(sum, f, &f->stdio, f->fd.opens < f->stdio.opens ? f->open_ns : 0);
-    if (f->small_reads < MANY_SMALL_READS || f->is_stream)
+    if (f->small_reads < MANY_SMALL_READS || f->is_unseekable)
         return;
     sum->small_reads += f->small_reads;
     sum->small_bytes += f->small_read_bytes;

@@ -86,7 +86,7 @@ static pt_i64 file_of_id(struct files *files, struct pt_process *process, pt_u32
         pt_vec_push(files, ((struct pt_file_use){
                                .path = row.name,
                                .stage = row.stage,
-                               .is_stream = !is_plain,
+                               .is_unseekable = !is_plain,
                                .group = is_plain ? pt_file_groups_of(&files->groups, row.stage, row.name) : 0,
                            }));
     }
@@ -148,9 +148,10 @@ static void was_read(struct files *files, const struct pt_event *e, struct descr
     layer->read_bytes += read.bytes;
     layer->read_ns += (pt_u64)e->duration_ns;
     pt_file_groups_add(&files->groups, f->group, e->duration_ns);
-    layer->around_ns += pt_gap_before(&files->read_gaps, e, !f->is_stream, LONGEST_READ_GAP_NS);
-    const pt_u64 around_ns = pt_gap_before(&files->small_gaps, e, read.is_small && !f->is_stream, LONGEST_SMALL_GAP_NS);
-    if (f->is_stream)
+    layer->around_ns += pt_gap_before(&files->read_gaps, e, !f->is_unseekable, LONGEST_READ_GAP_NS);
+    const pt_u64 around_ns =
+        pt_gap_before(&files->small_gaps, e, read.is_small && !f->is_unseekable, LONGEST_SMALL_GAP_NS);
+    if (f->is_unseekable)
         return;
     pt_coverage_add(&layer->coverage, read.offset_bytes ? *read.offset_bytes : d->position_bytes, read.bytes);
     if (!read.offset_bytes)

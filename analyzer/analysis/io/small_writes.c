@@ -25,7 +25,7 @@ enum { MAX_FILES = 20000, MAX_ROWS = 50, SMALL_BYTES = 1024 };
 struct written_file {
     const char *path;
     pt_u32 stage;
-    pt_u64 writes, write_bytes, write_ns, stream_calls, unbuffered_calls, unbuffered_bytes, unbuffered_ns;
+    pt_u64 writes, write_bytes, write_ns, stdio_calls, unbuffered_calls, unbuffered_bytes, unbuffered_ns;
 };
 
 struct stage_writes {
@@ -77,14 +77,14 @@ static void written(struct small_writes *small, const struct pt_event *e)
     pt_split_time_add(&small->stages[file->stage].writes, e, e->start_ns - (pt_i64)gap_ns);
 }
 
-/* Reads and writes of streams alike: { i64 bytes, u32 path, ... }. */
-static void streamed(struct small_writes *small, const struct pt_event *e)
+/* Reads and writes of stdio alike: { i64 bytes, u32 path, ... }. */
+static void stdio_moved(struct small_writes *small, const struct pt_event *e)
 {
     const struct pt_ev_stdio_write *fields = (const struct pt_ev_stdio_write *)(const void *)e->payload;
     if (fields->bytes <= 0 || fields->bytes >= SMALL_BYTES)
         return;
     struct written_file *file = file_of(small, e, fields->path);
-    file->stream_calls++;
+    file->stdio_calls++;
     if (e->duration_ns < UNBUFFERED_NS)
         return;
     file->unbuffered_calls++;
@@ -104,7 +104,7 @@ static void event(void *state, const struct pt_event *e)
         break;
     case PT_KIND_stdio_read:
     case PT_KIND_stdio_write:
-        streamed(state, e);
+        stdio_moved(state, e);
         break;
     default:
         break;
@@ -116,7 +116,7 @@ static void event(void *state, const struct pt_event *e)
 /* A buffer that runs full makes one call in many slow: that is no lack of a buffer. */
 static bool is_unbuffered(const struct written_file *file)
 {
-    return file->unbuffered_calls * 2 > file->stream_calls;
+    return file->unbuffered_calls * 2 > file->stdio_calls;
 }
 
 static int by_time(const void *a, const void *b)

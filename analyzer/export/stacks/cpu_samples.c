@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "facts/facts.h"
-#include "merge/stream.h"
+#include "merge/feed.h"
 #include "run_file/read.h"
 #include "util/auto.h"
 #include "util/mem.h"
@@ -141,8 +141,8 @@ static int find_reasons(struct sources *sources, struct pt_session *session, str
     struct pt_event event;
     int got;
     const struct pt_filter filter = {.categories = PT_CALL_CATEGORIES};
-    PT_AUTO(pt_stream_closep) struct pt_stream *stream = pt_session_stream(session, &filter, err);
-    while ((got = stream ? stream->next(stream, &event, err) : -1) > 0)
+    PT_AUTO(pt_feed_closep) struct pt_feed *feed = pt_session_feed(session, &filter, err);
+    while ((got = feed ? feed->next(feed, &event, err) : -1) > 0)
         if (event.desc->role == PT_ROLE_SPAN)
             pt_cpu_profiles_call(&sources->profiles, pt_thread_number(&sources->ids, event.thread), &event,
                                  pt_time_part_of_event(&event));

@@ -7,7 +7,7 @@
  */
 
 #include "util/auto.h"
-#include "util/json/json_stream.h"
+#include "util/json/json_writer.h"
 #include "util/str.h"
 #include "cpu_samples.h"
 

@@ -86,13 +86,13 @@ static int walk(struct pt_timeline *timeline, struct pt_session *session, const 
     struct pt_filter filter = options->filter;
     filter.from_ns = 0;
     filter.min_duration_ns = 0;
-    PT_AUTO(pt_stream_closep) struct pt_stream *stream = pt_session_stream(session, &filter, err);
-    if (!stream)
+    PT_AUTO(pt_feed_closep) struct pt_feed *feed = pt_session_feed(session, &filter, err);
+    if (!feed)
         return -1;
     open_timeline(timeline, session, &options->filter);
     struct pt_event event;
     int more;
-    while ((more = stream->next(stream, &event, err)) > 0 && !pt_sink_failed(timeline->sink))
+    while ((more = feed->next(feed, &event, err)) > 0 && !pt_sink_failed(timeline->sink))
         show_event(timeline, &event);
     close_timeline(timeline);
     return more < 0 ? -1 : 0;

@@ -110,12 +110,12 @@ static int write_events(struct torch *torch, struct pt_error *err)
     wanted.from_ns = 0;
     wanted.min_duration_ns = 0;
     wanted.categories = PT_CATEGORY_GPU | PT_CATEGORY_CUDA | PT_CATEGORY_USER;
-    PT_AUTO(pt_stream_closep) struct pt_stream *stream = pt_session_stream(torch->session, &wanted, err);
+    PT_AUTO(pt_feed_closep) struct pt_feed *feed = pt_session_feed(torch->session, &wanted, err);
     struct pt_event event;
     int more;
-    if (!stream)
+    if (!feed)
         return -1;
-    while ((more = stream->next(stream, &event, err)) > 0) {
+    while ((more = feed->next(feed, &event, err)) > 0) {
         struct pt_torch_file *file = &torch->files[event.process->index];
         if (file->process && !pt_sink_failed(file->sink))
             pt_torch_event(file, &event);

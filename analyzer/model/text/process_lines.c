@@ -399,7 +399,7 @@ static void write_threads(struct pt_text_process *p)
             write_end(thread, area, heap);
     }
     if (p->threads.n)
-        pt_writer_area(p->writer, p->threads.items[0]->slot)->raw[PT_STREAM_RECORDS].flushed_events = p->overwritten;
+        pt_writer_area(p->writer, p->threads.items[0]->slot)->raw[PT_BUFFER_RECORDS].flushed_events = p->overwritten;
 }
 
 int pt_text_process_save(struct pt_text_process *p, const char *path, struct pt_error *err)

@@ -12,7 +12,7 @@
 #include "proftrace/events.h"
 #include "proftrace/heap_modes.h"
 #include "decode/text.h"
-#include "merge/stream.h"
+#include "merge/feed.h"
 
 #include "model/labels.h"
 #include "model/session_data.h"
@@ -188,14 +188,14 @@ static pt_u32 name_stack(void *context, pt_u32 id, const pt_u64 **ret_frames)
 
 static int put_events(struct pt_session *session, const struct pt_labels *labels, FILE *out, struct pt_error *err)
 {
-    PT_AUTO(pt_stream_closep)
-    struct pt_stream *stream = pt_session_stream(session, &(struct pt_filter){.as_stored = true}, err);
+    PT_AUTO(pt_feed_closep)
+    struct pt_feed *feed = pt_session_feed(session, &(struct pt_filter){.as_stored = true}, err);
     PT_AUTO(pt_str_fini) struct pt_str line = {0};
     struct pt_event event;
     int more;
-    if (!stream)
+    if (!feed)
         return -1;
-    while ((more = stream->next(stream, &event, err)) > 0) {
+    while ((more = feed->next(feed, &event, err)) > 0) {
         const struct pt_text_names names = {event.process, name_string, name_stack};
         pt_str_clear(&line);
         pt_text_event(&line, &event, pt_label_of_thread(labels, event.thread), &names);

@@ -6,7 +6,7 @@
 #define PT_REPORT_JSON_PANEL_H
 
 #include "report/doc/doc.h"
-#include "util/json/json_stream.h"
+#include "util/json/json_writer.h"
 #include "util/str.h"
 
 /* Lines are members of an object, a table is an array of objects, texts are an array: each under the panel's key. */

@@ -7,7 +7,7 @@
 
 #include "rules/rule.h"
 #include "util/arena.h"
-#include "util/json/json_stream.h"
+#include "util/json/json_writer.h"
 
 /* The writer, and the only stage to be written. */
 struct pt_report_json {

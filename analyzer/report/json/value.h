@@ -7,7 +7,7 @@
 #define PT_REPORT_JSON_VALUE_H
 
 #include "profile/metrics.h"
-#include "util/json/json_stream.h"
+#include "util/json/json_writer.h"
 
 /* Rounded to the digits that a measurement has: more would only make reports differ. `key` NULL = in an array. */
 void pt_json_value(struct pt_json *json, const char *key, enum pt_show show, struct pt_value value);

@@ -19,10 +19,10 @@ pt_u64 pt_area_bytes(void)
     return PT_THREAD_HEADER_BYTES + RECORDS_BYTES + DEFS_BYTES + (pt_options.heap == PT_HEAP_FULL ? UNITS_BYTES : 0);
 }
 
-static void set_up_buffer(struct pt_tracer_thread *t, struct pt_buffer *buffer, enum pt_stream_id stream, pt_u32 offset,
+static void set_up_buffer(struct pt_tracer_thread *t, struct pt_buffer *buffer, enum pt_buffer_id which, pt_u32 offset,
                           pt_u32 bytes)
 {
-    struct pt_raw_buffer *raw = &t->area->raw[stream];
+    struct pt_raw_buffer *raw = &t->area->raw[which];
     raw->offset = offset;
     raw->bytes = bytes;
     buffer->base = (char *)t->area + offset;
@@ -42,10 +42,10 @@ void pt_area_set_up(struct pt_tracer_thread *t, char *memory)
     area->segment.bytes = pt_area_bytes();
     area->segment.slot = t->slot;
     pt_u32 at = PT_THREAD_HEADER_BYTES;
-    set_up_buffer(t, &t->records, PT_STREAM_RECORDS, at, RECORDS_BYTES);
+    set_up_buffer(t, &t->records, PT_BUFFER_RECORDS, at, RECORDS_BYTES);
     at += RECORDS_BYTES;
     if (pt_options.heap == PT_HEAP_FULL) {
-        set_up_buffer(t, &t->heap, PT_STREAM_HEAP, at, UNITS_BYTES);
+        set_up_buffer(t, &t->heap, PT_BUFFER_HEAP, at, UNITS_BYTES);
         at += UNITS_BYTES;
     }
     area->defs_offset = at;

@@ -86,9 +86,9 @@ static void take_over_on_private_stack(void *argument)
 {
     const struct take_over_call *call = argument;
     struct pt_tracer_thread *t = call->t;
-    pt_rollover_dead(t, PT_STREAM_RECORDS, call->old_tid);
+    pt_rollover_dead(t, PT_BUFFER_RECORDS, call->old_tid);
     if (t->heap.base)
-        pt_rollover_dead(t, PT_STREAM_HEAP, call->old_tid);
+        pt_rollover_dead(t, PT_BUFFER_HEAP, call->old_tid);
     write_thread_end(t, call->old_tid);
 }
 

@@ -61,7 +61,7 @@ static void add_totals(struct pt_tracer_thread *t, const struct pt_record *recor
 /* zstd's fast strategy with a small window. Measured on recorded columns: records lose 2-7 % of size without Huffman
  * coding and take half the time; heap units gain a fifth from it, and a long minimum match spares the search. The
  * static context must fit the worst block, or compress2 fails at run time. */
-static ZSTD_CCtx *compressor(struct pt_private *priv, enum pt_stream_id stream)
+static ZSTD_CCtx *compressor(struct pt_private *priv, enum pt_buffer_id which)
 {
     ZSTD_CCtx *cctx = priv->compressor;
     if (!cctx) {
@@ -76,7 +76,7 @@ static ZSTD_CCtx *compressor(struct pt_private *priv, enum pt_stream_id stream)
         ZSTD_CCtx_setParameter(cctx, ZSTD_c_contentSizeFlag, 0);
         priv->compressor = cctx;
     }
-    const int is_heap = stream == PT_STREAM_HEAP;
+    const int is_heap = which == PT_BUFFER_HEAP;
     ZSTD_CCtx_setParameter(cctx, ZSTD_c_minMatch, is_heap ? 7 : 5);
     ZSTD_CCtx_setParameter(cctx, ZSTD_c_targetLength, is_heap ? 8 : 2);
     ZSTD_CCtx_setParameter(cctx, ZSTD_c_literalCompressionMode, is_heap ? ZSTD_ps_enable : ZSTD_ps_disable);
@@ -84,10 +84,10 @@ static ZSTD_CCtx *compressor(struct pt_private *priv, enum pt_stream_id stream)
 }
 
 /* Payload into `to`; returns its bytes, 0 when it does not fit. */
-static pt_u64 write_payload(struct pt_private *priv, enum pt_stream_id stream, const struct pt_encoded *encoded,
+static pt_u64 write_payload(struct pt_private *priv, enum pt_buffer_id which, const struct pt_encoded *encoded,
                             char *to, pt_u64 room, pt_u8 *ret_coding)
 {
-    ZSTD_CCtx *cctx = encoded->bytes > LEAST_TO_COMPRESS ? compressor(priv, stream) : 0;
+    ZSTD_CCtx *cctx = encoded->bytes > LEAST_TO_COMPRESS ? compressor(priv, which) : 0;
     if (cctx) {
         const size_t bytes = ZSTD_compress2(cctx, to, room, priv->codec.output, encoded->bytes);
         if (!ZSTD_isError(bytes)) {
@@ -108,28 +108,28 @@ static pt_u64 write_payload(struct pt_private *priv, enum pt_stream_id stream, c
 
 struct publish {
     struct pt_tracer_thread *t;
-    enum pt_stream_id stream;
+    enum pt_buffer_id which;
     pt_u32 tid;
     pt_u32 slots;
     int is_takeover;
 };
 
-static struct pt_buffer *buffer_of(struct pt_tracer_thread *t, enum pt_stream_id stream)
+static struct pt_buffer *buffer_of(struct pt_tracer_thread *t, enum pt_buffer_id which)
 {
-    return stream == PT_STREAM_HEAP ? &t->heap : &t->records;
+    return which == PT_BUFFER_HEAP ? &t->heap : &t->records;
 }
 
 static void commit_block(const struct publish *p, const struct pt_encoded *encoded, struct pt_block *block,
                          pt_u64 stored, pt_u8 coding)
 {
     struct pt_tracer_thread *t = p->t;
-    const struct pt_buffer *buffer = buffer_of(t, p->stream);
+    const struct pt_buffer *buffer = buffer_of(t, p->which);
     const pt_u64 next = (t->chunk_used + sizeof *block + stored + PT_BLOCK_ALIGN - 1) & ~(pt_u64)(PT_BLOCK_ALIGN - 1);
     block->stored_bytes = (pt_u32)stored;
     block->encoded_bytes = encoded->bytes;
     block->events = encoded->events;
     block->coding = coding;
-    block->stream = (pt_u8)p->stream;
+    block->buffer = (pt_u8)p->which;
     block->generation = (pt_u16)buffer->generation;
     block->slot = t->slot;
     block->tid = p->tid;
@@ -160,7 +160,7 @@ static int store_block(const struct publish *p, const struct pt_encoded *encoded
             continue;
         struct pt_block *block = (struct pt_block *)((char *)t->chunk + t->chunk_used);
         pt_u8 coding = 0;
-        const pt_u64 stored = write_payload(t->priv, p->stream, encoded, (char *)(block + 1),
+        const pt_u64 stored = write_payload(t->priv, p->which, encoded, (char *)(block + 1),
                                             t->chunk->bytes - t->chunk_used - sizeof *block, &coding);
         if (stored) {
             commit_block(p, encoded, block, stored, coding);
@@ -174,66 +174,66 @@ static void publish_on_private_stack(void *argument)
 {
     const struct publish *p = argument;
     struct pt_tracer_thread *t = p->t;
-    struct pt_buffer *buffer = buffer_of(t, p->stream);
+    struct pt_buffer *buffer = buffer_of(t, p->which);
     const pt_u32 generation = (pt_u32)buffer->generation;
     struct pt_encoded encoded = {0};
     if (p->slots) {
-        encoded = p->stream == PT_STREAM_HEAP ? pt_encode_units((const struct pt_unit16 *)(void *)buffer->base,
-                                                                p->slots, generation, &t->priv->codec)
-                                              : pt_encode_records((const struct pt_record *)(void *)buffer->base,
-                                                                  p->slots, generation, &t->priv->codec);
+        encoded = p->which == PT_BUFFER_HEAP ? pt_encode_units((const struct pt_unit16 *)(void *)buffer->base, p->slots,
+                                                               generation, &t->priv->codec)
+                                             : pt_encode_records((const struct pt_record *)(void *)buffer->base,
+                                                                 p->slots, generation, &t->priv->codec);
         if (encoded.skipped)
             t->area->drops[PT_DROP_in_flight] += encoded.skipped;
         if (encoded.events && store_block(p, &encoded) < 0)
             t->area->drops[PT_DROP_no_space] += encoded.events;
     }
     pt_kill_point("publish");
-    if (p->stream == PT_STREAM_RECORDS)
+    if (p->which == PT_BUFFER_RECORDS)
         add_totals(t, (const struct pt_record *)(void *)buffer->base, p->slots);
     if (encoded.last_ticks > t->last_ticks)
         t->last_ticks = encoded.last_ticks;
     buffer->flushed_events += encoded.events;
-    t->area->raw[p->stream].flushed_events = buffer->flushed_events;
+    t->area->raw[p->which].flushed_events = buffer->flushed_events;
     pt_image_refresh();
 }
 
 /* One store resets the buffer: records of the old generation are no longer there. */
-static void reset_buffer(struct pt_tracer_thread *t, enum pt_stream_id stream)
+static void reset_buffer(struct pt_tracer_thread *t, enum pt_buffer_id which)
 {
-    struct pt_buffer *buffer = buffer_of(t, stream);
+    struct pt_buffer *buffer = buffer_of(t, which);
     pt_kill_point("reset");
     buffer->sequence++;
     buffer->generation = (buffer->generation + 1) & PT_GENERATION_MASK;
     if (!buffer->generation)
         buffer->generation = 1;
-    __atomic_store_n(&t->area->raw[stream].sequence, buffer->sequence << PT_GENERATION_BITS | buffer->generation,
+    __atomic_store_n(&t->area->raw[which].sequence, buffer->sequence << PT_GENERATION_BITS | buffer->generation,
                      __ATOMIC_RELEASE);
     buffer->cursor = buffer->base;
 }
 
-static pt_u32 slots_used(const struct pt_buffer *buffer, enum pt_stream_id stream)
+static pt_u32 slots_used(const struct pt_buffer *buffer, enum pt_buffer_id which)
 {
     const pt_u64 bytes = (pt_u64)((buffer->cursor < buffer->end ? buffer->cursor : buffer->end) - buffer->base);
-    return (pt_u32)(bytes / (stream == PT_STREAM_HEAP ? sizeof(struct pt_unit16) : sizeof(struct pt_record)));
+    return (pt_u32)(bytes / (which == PT_BUFFER_HEAP ? sizeof(struct pt_unit16) : sizeof(struct pt_record)));
 }
 
-void pt_rollover(struct pt_tracer_thread *t, enum pt_stream_id stream)
+void pt_rollover(struct pt_tracer_thread *t, enum pt_buffer_id which)
 {
-    struct publish p = {t, stream, t->tid, slots_used(buffer_of(t, stream), stream), 0};
+    struct publish p = {t, which, t->tid, slots_used(buffer_of(t, which), which), 0};
     pt_on_private_stack(t->priv, publish_on_private_stack, &p);
-    reset_buffer(t, stream);
+    reset_buffer(t, which);
 }
 
 /* Already on a private stack: the new thread's, while the slot's own is free. */
-void pt_rollover_dead(struct pt_tracer_thread *t, enum pt_stream_id stream, pt_u32 tid)
+void pt_rollover_dead(struct pt_tracer_thread *t, enum pt_buffer_id which, pt_u32 tid)
 {
-    struct pt_buffer *buffer = buffer_of(t, stream);
-    struct publish p = {t, stream, tid, slots_used(buffer, stream), 1};
+    struct pt_buffer *buffer = buffer_of(t, which);
+    struct publish p = {t, which, tid, slots_used(buffer, which), 1};
     publish_on_private_stack(&p);
     /* Records of an old generation that the next threads do not overwrite would look valid again when the generation
      * number wraps. Pages that were never written are left alone: touching each costs a page fault. */
     const int is_used_up = buffer->sequence != buffer->clear_sequence || buffer->cursor > buffer->end;
     __builtin_memset(buffer->base, 0, (pt_u64)((is_used_up ? buffer->end : buffer->cursor) - buffer->base));
-    reset_buffer(t, stream);
+    reset_buffer(t, which);
     buffer->clear_sequence = buffer->sequence;
 }

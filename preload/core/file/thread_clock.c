@@ -69,7 +69,7 @@ void pt_thread_clock_append(struct pt_tracer_thread *t)
 static void make_room(struct pt_tracer_thread *t)
 {
     if (t->records.cursor >= t->records.end)
-        pt_rollover(t, PT_STREAM_RECORDS);
+        pt_rollover(t, PT_BUFFER_RECORDS);
 }
 
 PT_COLD void pt_thread_clock_note(void)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * session_stream.c - Owns: which streams of a session take part in a merge, and what their damage adds to the quality
+ * session_feed.c - Owns: which blocks of a session are merged, and what their damage adds to the quality
  * figures. Threads: one.
  */
-#include "session_stream.h"
+#include "session_feed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,8 +44,8 @@ struct sources {
 
 static void add_source(struct sources *sources, struct pt_merge_source source)
 {
-    const size_t n = source.from.stream->n;
-    source.from.is_unordered = n && source.from.stream->runs.items[0].tid >= PT_DEVICE_TID;
+    const size_t n = source.from.blocks->n;
+    source.from.is_unordered = n && source.from.blocks->runs.items[0].tid >= PT_DEVICE_TID;
     for (size_t first = 0; first < n; first = source.end_block) {
         source.first_block = first;
         source.end_block = source.from.is_unordered ? first + 1 : n;
@@ -60,7 +60,7 @@ static bool wanted(const struct pt_process *p, const struct pt_filter *filter)
     return (!filter->pid || filter->pid == p->pid) && (!filter->stage || !strcmp(filter->stage, p->stage));
 }
 
-struct pt_stream *pt_session_stream(struct pt_session *session, const struct pt_filter *filter, struct pt_error *err)
+struct pt_feed *pt_session_feed(struct pt_session *session, const struct pt_filter *filter, struct pt_error *err)
 {
     static const struct pt_merge_owner owner = {pt_process_thread, damaged, unknown, pt_process_thread_by_tid};
     struct sources sources = {0};
@@ -70,9 +70,9 @@ struct pt_stream *pt_session_stream(struct pt_session *session, const struct pt_
         struct pt_process *p = session->processes[i];
         struct pt_process_data *data = pt_process_data_of(p);
         for (size_t s = 0; s < p->file->slots.n && wanted(p, filter); s++)
-            for (int kind = no_units ? PT_STREAM_RECORDS : PT_STREAM_HEAP; kind < PT_STREAM__COUNT; kind++) {
+            for (int which = no_units ? PT_BUFFER_RECORDS : PT_BUFFER_HEAP; which < PT_BUFFER__COUNT; which++) {
                 const struct pt_trace_slot *slot = &p->file->slots.items[s];
-                const struct pt_decode_source from = {p->file, data->schema, &data->scale, &slot->streams[kind], false};
+                const struct pt_decode_source from = {p->file, data->schema, &data->scale, &slot->blocks[which], false};
                 add_source(&sources, (struct pt_merge_source){.from = from, .process = p, .slot = slot->slot});
             }
     }

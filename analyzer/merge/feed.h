@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * stream.h - the pull interface: everything before the analyses is a stream of events in the order of pt_event_end_ns,
+ * feed.h - the pull interface: what analyses and exports read is a feed of events in the order of pt_event_end_ns,
  * ties broken by process, thread and position, so that the same input gives the same output.
  */
-#ifndef PT_MERGE_STREAM_H
-#define PT_MERGE_STREAM_H
+#ifndef PT_MERGE_FEED_H
+#define PT_MERGE_FEED_H
 
 #include <stdbool.h>
 
 #include "decode/event.h"
 #include "util/error.h"
 
-struct pt_stream {
+struct pt_feed {
     /* 1 = an event was delivered; 0 = end; -1 = error, in err. Damaged blocks are not errors: they are counted in the
-     * process's quality figures and the stream goes on. */
-    int (*next)(struct pt_stream *self, struct pt_event *ret_event, struct pt_error *err);
-    void (*close)(struct pt_stream *self);
+     * process's quality figures and the feed goes on. */
+    int (*next)(struct pt_feed *self, struct pt_event *ret_event, struct pt_error *err);
+    void (*close)(struct pt_feed *self);
 };
 
 /* What to deliver. Zero-initialised = everything. */
@@ -29,10 +29,10 @@ struct pt_filter {
                      */
 };
 
-static inline void pt_stream_closep(struct pt_stream **stream)
+static inline void pt_feed_closep(struct pt_feed **feed)
 {
-    if (*stream)
-        (*stream)->close(*stream);
+    if (*feed)
+        (*feed)->close(*feed);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * json_stream.h - JSON written as it goes, for output of any size. Names are escaped exactly (malformed UTF-8 becomes
+ * json_writer.h - JSON written as it goes, for output of any size. Names are escaped exactly (malformed UTF-8 becomes
  * U+FFFD), a number that is not finite becomes null, and commas and nesting are the writer's business.
  *
  *     struct pt_json json;
@@ -16,8 +16,8 @@
  *
  * `key` is NULL inside an array and at the top.
  */
-#ifndef PT_UTIL_JSON_JSON_STREAM_H
-#define PT_UTIL_JSON_JSON_STREAM_H
+#ifndef PT_UTIL_JSON_JSON_WRITER_H
+#define PT_UTIL_JSON_JSON_WRITER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * slot_stream.h - the blocks of one kind of one thread: where each lies, and which of them follow each other without a
+ * slot_blocks.h - the blocks of one kind of one thread: where each lies, and which of them follow each other without a
  * gap. Filled in the order of the file by scan.c, put in the order of their sequence numbers by index.c.
  */
-#ifndef PT_SOURCE_SLOT_STREAM_H
-#define PT_SOURCE_SLOT_STREAM_H
+#ifndef PT_SOURCE_SLOT_BLOCKS_H
+#define PT_SOURCE_SLOT_BLOCKS_H
 
 #include "proftrace/format.h"
 #include "util/vec.h"
@@ -37,7 +37,7 @@ static inline pt_u32 pt_block_ref_events(const struct pt_block_ref *ref)
 
 /* Blocks of one life of a thread that follow each other without a gap. */
 struct pt_block_run {
-    size_t first, n;                /* items of the stream */
+    size_t first, n;                /* items of the blocks */
     pt_u64 sequence;                /* of the first one */
     pt_u64 first_event, end_event;  /* of the first one and after the last one, as their headers say */
     pt_u64 events;                  /* in all of them */
@@ -52,14 +52,14 @@ struct pt_raw_run {
     struct pt_block header; /* as if it were a block */
 };
 
-struct pt_slot_stream {
+struct pt_slot_blocks {
     PT_VEC(struct pt_block_ref); /* by sequence once the file is open */
     struct {
         PT_VEC(struct pt_block_run);
     } runs;                       /* likewise */
     const struct pt_raw_run *raw; /* of the last item, where that is no block; else NULL */
     pt_u32 slot;
-    pt_u32 kind;           /* enum pt_stream_id */
+    pt_u32 buffer;         /* enum pt_buffer_id */
     pt_u64 events;         /* of all blocks and the raw buffer */
     pt_u64 missing;        /* were stored in blocks and are not in the file: overwritten, dropped or damaged */
     pt_u64 missing_inside; /* of these, between two blocks of one segment: damage */
@@ -67,12 +67,12 @@ struct pt_slot_stream {
 };
 
 /* Add a block, in the order of the file. */
-void pt_slot_stream_add(struct pt_slot_stream *stream, const struct pt_block *block, pt_u64 offset, pt_u32 segment);
-/* The run that an item of a stream belongs to. */
-const struct pt_block_run *pt_slot_stream_run(const struct pt_slot_stream *stream, size_t block);
+void pt_slot_blocks_add(struct pt_slot_blocks *blocks, const struct pt_block *block, pt_u64 offset, pt_u32 segment);
+/* The run that an item belongs to. */
+const struct pt_block_run *pt_slot_blocks_run(const struct pt_slot_blocks *blocks, size_t block);
 /* Index of the first item after a sequence number. */
-size_t pt_slot_stream_behind(const struct pt_slot_stream *stream, pt_u64 sequence);
+size_t pt_slot_blocks_behind(const struct pt_slot_blocks *blocks, pt_u64 sequence);
 /* First ticks of the item that follows this one without a gap, in the same life; 0 = there is none. */
-pt_u64 pt_slot_stream_next_ticks(const struct pt_slot_stream *stream, size_t block);
+pt_u64 pt_slot_blocks_next_ticks(const struct pt_slot_blocks *blocks, size_t block);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * json_stream.c - Owns: the output buffer of each writer. Threads: one per writer. Never: emits NaN, invalid UTF-8, a
+ * json_writer.c - Owns: the output buffer of each writer. Threads: one per writer. Never: emits NaN, invalid UTF-8, a
  * bare control.
  */
-#include "json_stream.h"
+#include "json_writer.h"
 
 #include <inttypes.h>
 #include <math.h>
