@@ -173,19 +173,19 @@ static const struct pt_thread *target_of(struct pt_chain *chain, struct pt_piece
     return wait->end_ns > wait->start_ns && (!chain->enter || chain->enter(chain, wait, target)) ? target : NULL;
 }
 
-/* A part of a piece. */
-static struct pt_piece part_of(const struct pt_piece *piece, pt_i64 start_ns, pt_i64 end_ns)
+/* A piece, cut to a shorter time. */
+static struct pt_piece cut_piece(const struct pt_piece *piece, pt_i64 start_ns, pt_i64 end_ns)
 {
-    struct pt_piece part = *piece;
-    part.start_ns = start_ns;
-    part.end_ns = end_ns;
-    part.called_ns *= (double)(end_ns - start_ns) / (double)(piece->end_ns - piece->start_ns);
-    return part;
+    struct pt_piece cut = *piece;
+    cut.start_ns = start_ns;
+    cut.end_ns = end_ns;
+    cut.called_ns *= (double)(end_ns - start_ns) / (double)(piece->end_ns - piece->start_ns);
+    return cut;
 }
 
 static void show_rest(struct pt_chain *chain, const struct pt_piece *piece, pt_i64 start_ns, pt_i64 end_ns)
 {
-    const struct pt_piece rest = part_of(piece, start_ns, end_ns);
+    const struct pt_piece rest = cut_piece(piece, start_ns, end_ns);
     if (end_ns > start_ns)
         chain->show(chain, &rest, NULL);
 }
@@ -201,7 +201,7 @@ static void show_piece(void *context, const struct pt_piece *piece)
         chain->show(chain, piece, NULL);
         return;
     }
-    wait = part_of(piece, wait.start_ns, wait.end_ns);
+    wait = cut_piece(piece, wait.start_ns, wait.end_ns);
     show_rest(chain, piece, wait.end_ns, piece->end_ns);
     chain->show(chain, &wait, target);
     pt_chain_split(chain, target, wait.start_ns, wait.end_ns);

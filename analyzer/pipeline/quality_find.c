@@ -26,12 +26,12 @@ enum { SHOWN_PLACES = 3, SHOWN_BYTES = 60 };
 
 static const cJSON *child_of(const cJSON *parent, const char *name, size_t length)
 {
-    PT_AUTO(pt_freep) char *part = pt_asprintf("%.*s", (int)length, name);
+    PT_AUTO(pt_freep) char *segment = pt_asprintf("%.*s", (int)length, name);
     if (cJSON_IsObject(parent))
-        return cJSON_GetObjectItemCaseSensitive(parent, part);
-    char *end = part;
-    const unsigned long index = *part >= '0' && *part <= '9' ? strtoul(part, &end, 10) : 0;
-    const bool is_index = end != part && !*end && index < 1u << 30;
+        return cJSON_GetObjectItemCaseSensitive(parent, segment);
+    char *end = segment;
+    const unsigned long index = *segment >= '0' && *segment <= '9' ? strtoul(segment, &end, 10) : 0;
+    const bool is_index = end != segment && !*end && index < 1u << 30;
     return cJSON_IsArray(parent) && is_index ? cJSON_GetArrayItem(parent, (int)index) : NULL;
 }
 

@@ -15,12 +15,12 @@
 #define IN_UNTRACED(member) offsetof(struct pt_run_untraced, member)
 
 const struct pt_run_key pt_run_keys[] = {
-#define KEY(part, key, member, type) {PT_RUN_##part, #key, PT_RUN_##type, IN_##part(member), 0, 0},
-#define OBJECT(part, key, inside, type) {PT_RUN_##part, #key, PT_RUN_##type, 0, PT_RUN_##inside, 0},
-#define MAYBE(part, key, member, inside)                                                                               \
-    {PT_RUN_##part, #key, PT_RUN_OBJECT_OR_NULL, IN_##part(member), PT_RUN_##inside, 0},
-#define LIST(part, key, member, inside, type)                                                                          \
-    {PT_RUN_##part, #key, PT_RUN_##type, IN_##part(member), PT_RUN_##inside, IN_##part(n_##member)},
+#define KEY(section, key, member, type) {PT_RUN_##section, #key, PT_RUN_##type, IN_##section(member), 0, 0},
+#define OBJECT(section, key, inside, type) {PT_RUN_##section, #key, PT_RUN_##type, 0, PT_RUN_##inside, 0},
+#define MAYBE(section, key, member, inside)                                                                            \
+    {PT_RUN_##section, #key, PT_RUN_OBJECT_OR_NULL, IN_##section(member), PT_RUN_##inside, 0},
+#define LIST(section, key, member, inside, type)                                                                       \
+    {PT_RUN_##section, #key, PT_RUN_##type, IN_##section(member), PT_RUN_##inside, IN_##section(n_##member)},
 #include "run_file.def"
 #undef KEY
 #undef OBJECT
@@ -29,25 +29,25 @@ const struct pt_run_key pt_run_keys[] = {
     {0, NULL, 0, 0, 0, 0},
 };
 
-static const struct pt_run_key *next_of(const struct pt_run_key *from, enum pt_run_part part)
+static const struct pt_run_key *next_of(const struct pt_run_key *from, enum pt_run_section section)
 {
     for (; from->key; from++)
-        if (from->part == part)
+        if (from->section == section)
             return from;
     return NULL;
 }
 
-const struct pt_run_key *pt_run_first_key(enum pt_run_part part)
+const struct pt_run_key *pt_run_first_key(enum pt_run_section section)
 {
-    return next_of(pt_run_keys, part);
+    return next_of(pt_run_keys, section);
 }
 
 const struct pt_run_key *pt_run_next_key(const struct pt_run_key *key)
 {
-    return next_of(key + 1, key->part);
+    return next_of(key + 1, key->section);
 }
 
-size_t pt_run_item_bytes(enum pt_run_part part)
+size_t pt_run_item_bytes(enum pt_run_section section)
 {
     static const size_t bytes[] = {
         [PT_RUN_QUALITY] = sizeof(struct pt_run_quality),
@@ -55,5 +55,5 @@ size_t pt_run_item_bytes(enum pt_run_part part)
         [PT_RUN_LEFT] = sizeof(struct pt_run_left),
         [PT_RUN_UNTRACED] = sizeof(struct pt_run_untraced),
     };
-    return bytes[part];
+    return bytes[section];
 }

@@ -10,7 +10,7 @@
 #include "run_file.h"
 
 /* The objects of run.json. RUN, MACHINE, PIPELINE and THRESHOLDS are members of one struct pt_run_info. */
-enum pt_run_part {
+enum pt_run_section {
     PT_RUN_RUN,
     PT_RUN_MACHINE,
     PT_RUN_PIPELINE,
@@ -46,27 +46,27 @@ enum pt_run_type {
 };
 
 struct pt_run_key {
-    enum pt_run_part part;
+    enum pt_run_section section;
     const char *key;
     enum pt_run_type type;
-    size_t offset;           /* of the member in the part's structure */
-    enum pt_run_part inside; /* objects and lists: what they consist of */
-    size_t n_offset;         /* lists: of how many there are */
+    size_t offset;              /* of the member in the section's structure */
+    enum pt_run_section inside; /* objects and lists: what they consist of */
+    size_t n_offset;            /* lists: of how many there are */
 };
 
 extern const struct pt_run_key pt_run_keys[]; /* ends with a NULL key */
 
-/* for (key = the first row of a part; key; key = the next one) */
-const struct pt_run_key *pt_run_first_key(enum pt_run_part part);
+/* for (key = the first row of a section; key; key = the next one) */
+const struct pt_run_key *pt_run_first_key(enum pt_run_section section);
 const struct pt_run_key *pt_run_next_key(const struct pt_run_key *key);
 
-/* Where a key's value lies in its part's structure. */
+/* Where a key's value lies in its section's structure. */
 static inline void *pt_run_place(const struct pt_run_key *key, const void *fields)
 {
     return (char *)(size_t)fields + key->offset;
 }
 
 /* Of one item of a list. */
-size_t pt_run_item_bytes(enum pt_run_part part);
+size_t pt_run_item_bytes(enum pt_run_section section);
 
 #endif

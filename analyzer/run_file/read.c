@@ -21,10 +21,10 @@
 
 enum { LARGEST_BYTES = 64 << 20, MOST_VALUES = 1 << 20 }; /* a long run with 8192 samples has 50,000 values */
 
-/* Reads one key of an object into its part's structure. */
+/* Reads one key of an object into its section's structure. */
 typedef void read_function(const cJSON *object, const struct pt_run_key *key, void *fields);
 
-static void read_part(const cJSON *object, enum pt_run_part part, void *fields);
+static void read_section(const cJSON *object, enum pt_run_section section, void *fields);
 
 static const cJSON *member(const cJSON *object, const char *key)
 {
@@ -76,7 +76,7 @@ static void read_resources(const cJSON *object, const struct pt_run_key *key, vo
     struct pt_run_stage *stage = fields;
     const cJSON *resources = member(object, key->key);
     for (int i = 0; i < PT_RESOURCE__COUNT; i++)
-        read_part(member(resources, pt_resources[i].id), PT_RUN_RESOURCE, &stage->resources[i]);
+        read_section(member(resources, pt_resources[i].id), PT_RUN_RESOURCE, &stage->resources[i]);
 }
 
 /* `n` numbers; missing ones and null are NAN. NULL = there is no such array. */
@@ -111,13 +111,13 @@ static void read_object(const cJSON *object, const struct pt_run_key *key, void 
     const cJSON *inside = member(object, key->key);
     if (key->type == PT_RUN_OBJECT_OR_NULL)
         *(bool *)pt_run_place(key, fields) = cJSON_IsObject(inside);
-    read_part(inside, key->inside, fields);
+    read_section(inside, key->inside, fields);
 }
 
 /* An item without its name is skipped. */
-static bool is_named(const cJSON *item, enum pt_run_part part)
+static bool is_named(const cJSON *item, enum pt_run_section section)
 {
-    for (const struct pt_run_key *key = pt_run_first_key(part); key; key = pt_run_next_key(key))
+    for (const struct pt_run_key *key = pt_run_first_key(section); key; key = pt_run_next_key(key))
         if (key->type == PT_RUN_NAME && !cJSON_IsString(member(item, key->key)))
             return false;
     return true;
@@ -131,7 +131,7 @@ static void read_list(const cJSON *object, const struct pt_run_key *key, void *f
     pt_u32 n = 0;
     if (cJSON_IsArray(array))
         cJSON_ArrayForEach(item, array) if (is_named(item, key->inside))
-            read_part(item, key->inside, items + n++ * bytes);
+            read_section(item, key->inside, items + n++ * bytes);
     *(char **)pt_run_place(key, fields) = items;
     *(pt_u32 *)(void *)((char *)fields + key->n_offset) = n;
 }
@@ -149,9 +149,9 @@ static read_function *const readers[] = {
     [PT_RUN_BLOCKS] = read_list,      [PT_RUN_INLINES] = read_list,
 };
 
-static void read_part(const cJSON *object, enum pt_run_part part, void *fields)
+static void read_section(const cJSON *object, enum pt_run_section section, void *fields)
 {
-    for (const struct pt_run_key *key = pt_run_first_key(part); key; key = pt_run_next_key(key))
+    for (const struct pt_run_key *key = pt_run_first_key(section); key; key = pt_run_next_key(key))
         readers[key->type](object, key, fields);
 }
 
@@ -199,7 +199,7 @@ int pt_run_info_read(const char *directory, struct pt_run_info **ret_run, struct
     }
     struct pt_run_info *run = pt_calloc(1, sizeof *run);
     run->json = json;
-    read_part(json, PT_RUN_RUN, run);
+    read_section(json, PT_RUN_RUN, run);
     *ret_run = run;
     return 0;
 }

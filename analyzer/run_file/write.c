@@ -26,9 +26,9 @@ static bool is_number(enum pt_run_type type)
            type == PT_RUN_MILLIS || type == PT_RUN_MICROS;
 }
 
-static void forget(enum pt_run_part part, void *fields)
+static void forget(enum pt_run_section section, void *fields)
 {
-    for (const struct pt_run_key *key = pt_run_first_key(part); key; key = pt_run_next_key(key)) {
+    for (const struct pt_run_key *key = pt_run_first_key(section); key; key = pt_run_next_key(key)) {
         if (is_number(key->type))
             *(double *)pt_run_place(key, fields) = NAN;
         if (key->type == PT_RUN_BLOCK || key->type == PT_RUN_INLINE || key->type == PT_RUN_OBJECT_OR_NULL)
@@ -52,10 +52,10 @@ void pt_run_stage_forget(struct pt_run_stage *stage)
 
 /* ---- writing ---- */
 
-/* Writes one key, from its part's structure. */
+/* Writes one key, from its section's structure. */
 typedef void write_function(struct pt_json *json, const struct pt_run_key *key, const void *fields);
 
-static void write_part(struct pt_json *json, enum pt_run_part part, const void *fields);
+static void write_section(struct pt_json *json, enum pt_run_section section, const void *fields);
 
 /* Three decimals: no value is more exact than that. */
 static double rounded(double value)
@@ -146,7 +146,7 @@ static void write_resources(struct pt_json *json, const struct pt_run_key *key, 
     pt_json_object(json, key->key);
     for (int i = 0; i < PT_RESOURCE__COUNT; i++) {
         pt_json_object_inline(json, pt_resources[i].id);
-        write_part(json, PT_RUN_RESOURCE, &stage->resources[i]);
+        write_section(json, PT_RUN_RESOURCE, &stage->resources[i]);
         pt_json_end(json);
     }
     pt_json_end(json);
@@ -187,7 +187,7 @@ static void write_object(struct pt_json *json, const struct pt_run_key *key, con
         pt_json_object_inline(json, key->key);
     else
         pt_json_object(json, key->key);
-    write_part(json, key->inside, fields);
+    write_section(json, key->inside, fields);
     pt_json_end(json);
 }
 
@@ -201,7 +201,7 @@ static void write_list(struct pt_json *json, const struct pt_run_key *key, const
             pt_json_object_inline(json, NULL);
         else
             pt_json_object(json, NULL);
-        write_part(json, key->inside, items + i * pt_run_item_bytes(key->inside));
+        write_section(json, key->inside, items + i * pt_run_item_bytes(key->inside));
         pt_json_end(json);
     }
     pt_json_end(json);
@@ -230,9 +230,9 @@ static write_function *const writers[] = {
     [PT_RUN_INLINES] = write_list,
 };
 
-static void write_part(struct pt_json *json, enum pt_run_part part, const void *fields)
+static void write_section(struct pt_json *json, enum pt_run_section section, const void *fields)
 {
-    for (const struct pt_run_key *key = pt_run_first_key(part); key; key = pt_run_next_key(key))
+    for (const struct pt_run_key *key = pt_run_first_key(section); key; key = pt_run_next_key(key))
         writers[key->type](json, key, fields);
 }
 
@@ -246,7 +246,7 @@ static int write_document(FILE *file, const struct pt_run_info *run)
     pt_json_init_file(json, file, true);
     pt_json_object(json, NULL);
     pt_json_text(json, "schema_version", "1.0");
-    write_part(json, PT_RUN_RUN, run);
+    write_section(json, PT_RUN_RUN, run);
     pt_json_end(json);
     return pt_json_close(json);
 }

@@ -261,9 +261,9 @@ static pt_u32 config_of(const struct dim3 *grid, const struct dim3 *block, size_
 {
     static pt_u64 known[256];
     pt_u64 hash = shared;
-    const unsigned parts[] = {grid->x, grid->y, grid->z, block->x, block->y, block->z};
+    const unsigned dimensions[] = {grid->x, grid->y, grid->z, block->x, block->y, block->z};
     for (pt_u32 i = 0; i < 6; i++)
-        hash = (hash ^ parts[i]) * 0x9e3779b97f4a7c15ull, hash ^= hash >> 31;
+        hash = (hash ^ dimensions[i]) * 0x9e3779b97f4a7c15ull, hash ^= hash >> 31;
     pt_u64 *slot = &known[hash & 255];
     const pt_u64 entry = __atomic_load_n(slot, __ATOMIC_RELAXED);
     if (pt_likely(entry >> 32 == hash >> 32 && (pt_u32)entry))

@@ -14,7 +14,7 @@ struct pt_gpu_stretch {
     const struct pt_thread *thread;
     pt_i64 start_ns, end_ns;
 };
-/* A part of it that the CPU profile knows; `text`: the function. */
+/* A piece of it that the CPU profile knows; `text`: the function. */
 typedef void pt_gpu_show_piece(void *context, enum pt_gpu_cause cause, const char *text, pt_i64 ns);
 struct pt_gpu_viewer {
     pt_gpu_show_piece *show;

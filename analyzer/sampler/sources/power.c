@@ -47,8 +47,8 @@ static bool read_number(int fd, double *ret_number)
  * its memory is not. "psys" is the whole board, packages included. */
 static bool is_counted(const char *zone, const char *name)
 {
-    const bool is_part = strchr(strchr(zone, ':') + 1, ':') != NULL;
-    return is_part ? !strcmp(name, "dram") : !strncmp(name, "package", 7);
+    const bool is_domain = strchr(strchr(zone, ':') + 1, ':') != NULL;
+    return is_domain ? !strcmp(name, "dram") : !strncmp(name, "package", 7);
 }
 
 static void open_zone(struct power *power, const struct pt_source_host *host, const char *zone, bool *denied)

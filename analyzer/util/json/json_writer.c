@@ -25,11 +25,11 @@ static void put(struct pt_json *json, const char *bytes, size_t n)
     while (n) {
         if (json->n == sizeof json->buffer)
             flush(json);
-        const size_t room = sizeof json->buffer - json->n, part = n < room ? n : room;
-        memcpy(json->buffer + json->n, bytes, part);
-        json->n += part;
-        bytes += part;
-        n -= part;
+        const size_t room = sizeof json->buffer - json->n, n_now = n < room ? n : room;
+        memcpy(json->buffer + json->n, bytes, n_now);
+        json->n += n_now;
+        bytes += n_now;
+        n -= n_now;
     }
 }
 

@@ -40,7 +40,7 @@ static bool begins_block(const char *text, size_t at)
 
 /* 7 to 40 hexadecimal digits may be a commit: no piece of that length remains. Decimal digits alone are a number,
  * letters alone a word. */
-static bool parts_commit(const char *text, size_t at)
+static bool breaks_commit(const char *text, size_t at)
 {
     enum { SHORTEST = 7, LONGEST = 40 };
     size_t from = at;
@@ -60,7 +60,7 @@ static bool begins_emoji(const char *text)
     return length && (text[length] == ':' ? !is_number || length != 2 : !text[length] && !is_digit(*text));
 }
 
-static bool parts_after(const char *text, size_t at)
+static bool breaks_after(const char *text, size_t at)
 {
     const char *next = text + at + 1;
     switch (text[at]) {
@@ -76,13 +76,13 @@ static bool parts_after(const char *text, size_t at)
     case 'W':
         return at >= 2 && !strncasecmp(text + at - 2, "www.", 4);
     default:
-        return parts_commit(text, at);
+        return breaks_commit(text, at);
     }
 }
 
-static void part_after(struct pt_str *out, const struct pt_place *place)
+static void break_after(struct pt_str *out, const struct pt_place *place)
 {
-    if (!place->is_escape && parts_after(place->text, place->at))
+    if (!place->is_escape && breaks_after(place->text, place->at))
         pt_str_add(out, "&#8203;");
 }
 
@@ -102,13 +102,13 @@ static void put_markdown(struct pt_str *out, const struct pt_place *place)
         (strchr(MARKUP, (int)place->code) || (!place->is_escape && begins_block(place->text, place->at))))
         pt_str_char(out, '\\');
     pt_str_bytes(out, place->bytes, place->n);
-    part_after(out, place);
+    break_after(out, place);
 }
 
 static void put_markdown_html(struct pt_str *out, const struct pt_place *place)
 {
     pt_put_html(out, place);
-    part_after(out, place);
+    break_after(out, place);
 }
 
 /* ---- words in back-ticks ---- */
@@ -116,7 +116,7 @@ static void put_markdown_html(struct pt_str *out, const struct pt_place *place)
 static bool is_found(const char *text, size_t from, size_t n)
 {
     for (size_t at = from; at < from + n; at++)
-        if (parts_after(text, at))
+        if (breaks_after(text, at))
             return true;
     return false;
 }

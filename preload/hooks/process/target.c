@@ -43,11 +43,11 @@ static pt_u64 cache[CACHE_SLOTS];
 
 static pt_u64 identity_of(const struct stat *status)
 {
-    const pt_u64 parts[] = {status->st_dev, status->st_ino, (pt_u64)status->st_ctim.tv_sec,
-                            (pt_u64)status->st_ctim.tv_nsec, (pt_u64)status->st_size};
+    const pt_u64 identity[] = {status->st_dev, status->st_ino, (pt_u64)status->st_ctim.tv_sec,
+                               (pt_u64)status->st_ctim.tv_nsec, (pt_u64)status->st_size};
     pt_u64 hash = 0;
-    for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++)
-        hash = (hash ^ parts[i]) * 0x9e3779b97f4a7c15ull, hash ^= hash >> 29;
+    for (unsigned i = 0; i < sizeof identity / sizeof *identity; i++)
+        hash = (hash ^ identity[i]) * 0x9e3779b97f4a7c15ull, hash ^= hash >> 29;
     return hash & ~0xffull;
 }
 
