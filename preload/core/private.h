@@ -14,7 +14,7 @@
 #include "thread.h"
 
 #define PT_PRIVATE_STACK_BYTES 24576u
-#define PT_HELPER_STACK_BYTES 8192u
+#define PT_INNER_STACK_BYTES 8192u
 #define PT_COMPRESSOR_BYTES (176u << 10) /* static context for the worst block: see pt_compressor_init */
 #define PT_STACK_FRAMES 64u
 #define PT_PRIVATE_TEXT_BYTES 4352u
@@ -38,7 +38,7 @@ struct pt_private {
     void *compressor;
     void *escape[5]; /* __builtin_setjmp buffer of the unwinder */
     char compressor_memory[PT_COMPRESSOR_BYTES] __attribute__((aligned(64)));
-    char helper_stack[PT_HELPER_STACK_BYTES] __attribute__((aligned(64)));
+    char inner_stack[PT_INNER_STACK_BYTES] __attribute__((aligned(64)));
     char stack[PT_PRIVATE_STACK_BYTES] __attribute__((aligned(64)));
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu/nvidia_smi.c - Owns: asking the program nvidia-smi where NVML cannot be loaded. Threads: one, in the helper
+ * gpu/nvidia_smi.c - Owns: asking the program nvidia-smi where NVML cannot be loaded. Threads: one, in the reader
  * process. Never: runs it more often than every five seconds: it costs tens of milliseconds and the driver's lock.
  */
 #include "nvidia_smi.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu/nvml.c - Owns: the calls to NVML. Threads: one, in the helper process. Never: lists processes: a call that
+ * gpu/nvml.c - Owns: the calls to NVML. Threads: one, in the reader process. Never: lists processes: a call that
  * takes the driver's lock for milliseconds, on which the traced program's own calls wait.
  */
 #include "nvml.h"

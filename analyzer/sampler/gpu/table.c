@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu/table.c - Owns: sums, means and maxima over GPUs. Threads: one, in the helper process. Never: counts an unknown
+ * gpu/table.c - Owns: sums, means and maxima over GPUs. Threads: one, in the reader process. Never: counts an unknown
  * value of a GPU as zero.
  */
 #include "table.h"

@@ -3,7 +3,7 @@
  * gpu/table.h - the state of all GPUs of the machine, and what it says of them as one.
  *
  * Filled by nvml.h, or by nvidia_smi.h where NVML cannot be loaded. Both block as long as the driver does: they run in
- * the helper process of helper.h and nowhere else.
+ * the reader process of reader.h and nowhere else.
  */
 #ifndef PT_SAMPLER_GPU_TABLE_H
 #define PT_SAMPLER_GPU_TABLE_H

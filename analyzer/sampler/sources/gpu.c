@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sources/gpu.c - Owns: the messages of the helper process about the GPUs, as samples. Threads: main only. Never: waits
+ * sources/gpu.c - Owns: the messages of the reader process about the GPUs, as samples. Threads: main only. Never: waits
  * for it longer than a few milliseconds, except before the command starts: energy has to be counted from there.
  *
  * Covers all GPUs of the machine, whichever process uses them: CUDA_VISIBLE_DEVICES is ignored.
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "sampler/gpu/helper.h"
+#include "sampler/gpu/reader.h"
 #include "sampler/sampler.h"
 #include "source.h"
 
@@ -32,7 +32,7 @@ static const enum pt_resource resource_of[PT_GPU__COUNT] = {
 
 struct gpu_source {
     const struct pt_source_host *host;
-    struct pt_gpu_helper helper;
+    struct pt_gpu_reader reader;
     struct pt_gpu_reading reading; /* the latest message */
     bool is_greeted;               /* the first message has come */
     double counter_j;              /* the drivers' counter at the latest reading; NAN = none yet */
@@ -52,13 +52,13 @@ static bool open_gpu(void *state, const struct pt_source_host *host)
     struct gpu_source *source = state;
     char reason[PT_REASON_SIZE];
     source->host = host;
-    source->helper.fd = -1;
+    source->reader.fd = -1;
     source->counter_j = source->power_w = NAN;
     if (host->no_gpu) {
         all_unknown(host, "GPU sampling is switched off (--no-gpu-sampling)");
         return false;
     }
-    if (pt_gpu_helper_start(&source->helper, reason, sizeof reason) == 0)
+    if (pt_gpu_reader_start(&source->reader, reason, sizeof reason) == 0)
         return true;
     all_unknown(host, reason);
     return false;
@@ -122,7 +122,7 @@ static void use_reading(struct gpu_source *source, struct pt_look *look)
 
 static bool take(struct gpu_source *source, int timeout_ms, struct pt_look *look)
 {
-    if (pt_gpu_helper_take(&source->helper, timeout_ms, &source->reading) <= 0)
+    if (pt_gpu_reader_take(&source->reader, timeout_ms, &source->reading) <= 0)
         return false;
     if (!source->is_greeted)
         greet(source);
@@ -139,13 +139,13 @@ static void look_at_gpu(void *state, struct pt_look *look)
     else
         take(source, 0, look); /* an answer that came late */
     if (source->is_greeted && source->reading.n) {
-        if (pt_gpu_helper_ask(&source->helper))
+        if (pt_gpu_reader_ask(&source->reader))
             take(source, is_first || look->is_last ? LAST_WAIT_MS : WAIT_MS, look);
     }
     if (!look->is_last)
         return;
     if (!source->is_greeted)
-        all_unknown(source->host, source->helper.fd >= 0 ? "the NVIDIA driver did not answer during the stage"
+        all_unknown(source->host, source->reader.fd >= 0 ? "the NVIDIA driver did not answer during the stage"
                                                          : "the NVIDIA library ended the process that asked it");
 }
 
@@ -153,14 +153,14 @@ static void gpu_process_reaped(void *state, pid_t pid, const struct rusage *usag
 {
     struct gpu_source *source = state;
     (void)usage;
-    if (pid == source->helper.pid)
-        source->helper.pid = 0;
+    if (pid == source->reader.pid)
+        source->reader.pid = 0;
 }
 
 static void close_gpu(void *state)
 {
     struct gpu_source *source = state;
-    pt_gpu_helper_stop(&source->helper);
+    pt_gpu_reader_stop(&source->reader);
 }
 
 const struct pt_source pt_source_gpu = {

@@ -219,7 +219,7 @@ static void tree_process_reaped(void *state, pid_t pid, const struct rusage *usa
 {
     struct tree_source *source = state;
     if (is_foreign(source, pid))
-        return; /* a child of whatever became us by exec, or a helper of ours */
+        return; /* a child of whatever became us by exec, or a reader of ours */
     const pt_u64 seconds = (pt_u64)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec);
     const pt_u64 micros = (pt_u64)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
     source->reaped_ns += seconds * 1000000000u + micros * 1000u;

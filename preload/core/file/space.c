@@ -74,7 +74,7 @@ int pt_private_files(void (*fn)(void *), void *argument)
     const int is_ours = pt_is_on_private_stack(t);
     if (!is_ours && !pt_claim(t))
         return -1;
-    char *top = t->priv->helper_stack + sizeof t->priv->helper_stack;
+    char *top = t->priv->inner_stack + sizeof t->priv->inner_stack;
     const long pid = pt_clone_private_files(CLONE_VM | CLONE_VFORK, top, fn, argument);
     if (!is_ours)
         pt_unclaim(t);

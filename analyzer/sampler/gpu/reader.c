@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu/helper.c - Owns: the helper process and its socket. Threads: main only, and the helper. Never: waits for the
- * helper without a limit, leaves one of our descriptors open in it.
+ * gpu/reader.c - Owns: the reader process and its socket. Threads: main only, and the reader. Never: waits for the
+ * reader without a limit, leaves one of our descriptors open in it.
  */
-#include "helper.h"
+#include "reader.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -22,9 +22,9 @@
 #include "nvidia_smi.h"
 #include "nvml.h"
 
-#define HELPER_FD 3
+#define READER_FD 3
 
-/* ---- in the helper ---- */
+/* ---- in the reader ---- */
 
 /* Ours alone: descriptors that it kept open would keep a pipe's reader waiting after we have gone. */
 static void detach(int fd, pid_t parent)
@@ -39,15 +39,15 @@ static void detach(int fd, pid_t parent)
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    if (chdir("/") < 0 || dup2(fd, HELPER_FD) < 0)
+    if (chdir("/") < 0 || dup2(fd, READER_FD) < 0)
         _exit(1);
-    fcntl(HELPER_FD, F_SETFD, FD_CLOEXEC);
-    fcntl(HELPER_FD, F_SETFL, 0);
+    fcntl(READER_FD, F_SETFD, FD_CLOEXEC);
+    fcntl(READER_FD, F_SETFL, 0);
     const int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int i = 0; i < 3; i++)
         dup2(null_fd, i);
-    if (close_range(HELPER_FD + 1, ~0u, 0) < 0) /* Linux before 5.9 */
-        for (int i = HELPER_FD + 1; i < 4096; i++)
+    if (close_range(READER_FD + 1, ~0u, 0) < 0) /* Linux before 5.9 */
+        for (int i = READER_FD + 1; i < 4096; i++)
             close(i);
 }
 
@@ -67,8 +67,8 @@ __attribute__((noreturn)) static void serve(void *library, const char *program)
     if (!read_all)
         snprintf(reading.reason, sizeof reading.reason, "%.80s%s%.70s", why, *why && *why_not ? "; " : "", why_not);
     char request;
-    while (send(HELPER_FD, &reading, sizeof reading, MSG_NOSIGNAL) > 0 && read_all &&
-           recv(HELPER_FD, &request, 1, 0) > 0) {
+    while (send(READER_FD, &reading, sizeof reading, MSG_NOSIGNAL) > 0 && read_all &&
+           recv(READER_FD, &request, 1, 0) > 0) {
         read_all(&table);
         pt_gpu_reading_make(&table, &reading);
     }
@@ -90,10 +90,10 @@ static bool find_program(const char *name, char *path, size_t size)
     return false;
 }
 
-int pt_gpu_helper_start(struct pt_gpu_helper *helper, char *reason, size_t size)
+int pt_gpu_reader_start(struct pt_gpu_reader *reader, char *reason, size_t size)
 {
     char program[PATH_MAX];
-    *helper = (struct pt_gpu_helper){.fd = -1};
+    *reader = (struct pt_gpu_reader){.fd = -1};
     void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     const bool has_program = find_program("nvidia-smi", program, sizeof program);
     if (!library && !has_program) {
@@ -117,50 +117,50 @@ int pt_gpu_helper_start(struct pt_gpu_helper *helper, char *reason, size_t size)
         snprintf(reason, size, "no process for the GPU helper");
         return -1;
     }
-    helper->pid = pid;
-    helper->fd = fds[0];
+    reader->pid = pid;
+    reader->fd = fds[0];
     return 0;
 }
 
-bool pt_gpu_helper_ask(struct pt_gpu_helper *helper)
+bool pt_gpu_reader_ask(struct pt_gpu_reader *reader)
 {
-    if (helper->fd < 0 || helper->is_asked)
+    if (reader->fd < 0 || reader->is_asked)
         return false;
-    helper->is_asked = send(helper->fd, "?", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
-    return helper->is_asked;
+    reader->is_asked = send(reader->fd, "?", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+    return reader->is_asked;
 }
 
-int pt_gpu_helper_take(struct pt_gpu_helper *helper, int timeout_ms, struct pt_gpu_reading *ret_reading)
+int pt_gpu_reader_take(struct pt_gpu_reader *reader, int timeout_ms, struct pt_gpu_reading *ret_reading)
 {
-    if (helper->fd < 0)
+    if (reader->fd < 0)
         return -1;
-    struct pollfd ready = {.fd = helper->fd, .events = POLLIN};
+    struct pollfd ready = {.fd = reader->fd, .events = POLLIN};
     if (poll(&ready, 1, timeout_ms) <= 0)
         return 0;
-    const ssize_t n = recv(helper->fd, ret_reading, sizeof *ret_reading, MSG_DONTWAIT);
+    const ssize_t n = recv(reader->fd, ret_reading, sizeof *ret_reading, MSG_DONTWAIT);
     if (n == (ssize_t)sizeof *ret_reading) {
-        helper->is_asked = false;
+        reader->is_asked = false;
         return 1;
     }
-    close(helper->fd);
-    helper->fd = -1;
+    close(reader->fd);
+    reader->fd = -1;
     return -1;
 }
 
 /* It ends when the socket is closed, at once unless it hangs in the driver. Then it is killed, but we do not wait
  * for its end, which could take as long. */
-void pt_gpu_helper_stop(struct pt_gpu_helper *helper)
+void pt_gpu_reader_stop(struct pt_gpu_reader *reader)
 {
-    if (helper->fd >= 0)
-        close(helper->fd);
-    helper->fd = -1;
-    for (int i = 0; helper->pid > 0 && i < 50; i++) {
-        if (waitpid(helper->pid, NULL, WNOHANG) != 0)
-            helper->pid = 0;
+    if (reader->fd >= 0)
+        close(reader->fd);
+    reader->fd = -1;
+    for (int i = 0; reader->pid > 0 && i < 50; i++) {
+        if (waitpid(reader->pid, NULL, WNOHANG) != 0)
+            reader->pid = 0;
         else
             poll(NULL, 0, 1);
     }
-    if (helper->pid > 0 && kill(helper->pid, SIGKILL) == 0 && poll(NULL, 0, 2) == 0)
-        waitpid(helper->pid, NULL, WNOHANG);
-    helper->pid = 0;
+    if (reader->pid > 0 && kill(reader->pid, SIGKILL) == 0 && poll(NULL, 0, 2) == 0)
+        waitpid(reader->pid, NULL, WNOHANG);
+    reader->pid = 0;
 }
