@@ -45,23 +45,24 @@ static void chrome_process(struct pt_timeline *timeline, struct pt_timeline_proc
         pt_chrome_name(out, process->pid, 0, "process_labels", labels);
 }
 
-static void chrome_row(struct pt_timeline *timeline, struct pt_timeline_row *row)
+static void chrome_track(struct pt_timeline *timeline, struct pt_timeline_track *track)
 {
     struct pt_chrome_out *out = out_of(timeline);
     char name[256];
-    snprintf(name, sizeof name, "%s%s%s", row->group ? row->group : "", row->group ? " " : "", row->name);
-    pt_chrome_name(out, row->process->pid, row->tid, "thread_name", name);
-    pt_chrome_sort_index(out, row->process->pid, row->tid, "thread_sort_index", row->order);
+    snprintf(name, sizeof name, "%s%s%s", track->group ? track->group : "", track->group ? " " : "", track->name);
+    pt_chrome_name(out, track->process->pid, track->tid, "thread_name", name);
+    pt_chrome_sort_index(out, track->process->pid, track->tid, "thread_sort_index", track->order);
 }
 
-/* How each slice of a row begins, up to its time. */
-static char *begin_slice(struct pt_chrome_out *out, struct pt_timeline_row *row, pt_i64 start_ns)
+/* How each slice of a track begins, up to its time. */
+static char *begin_slice(struct pt_chrome_out *out, struct pt_timeline_track *track, pt_i64 start_ns)
 {
-    if (row->head.bytes)
-        return pt_put_us(pt_put_block(pt_sink_room(out->sink), &row->head), start_ns);
-    row->head.bytes = (pt_u8)snprintf(row->head.text, sizeof row->head.text,
-                                      ",\n{\"ph\":\"X\",\"pid\":%u,\"tid\":%u,\"ts\":", row->process->pid, row->tid);
-    return pt_chrome_begin(out, 'X', row->process->pid, row->tid, start_ns);
+    if (track->head.bytes)
+        return pt_put_us(pt_put_block(pt_sink_room(out->sink), &track->head), start_ns);
+    track->head.bytes =
+        (pt_u8)snprintf(track->head.text, sizeof track->head.text,
+                        ",\n{\"ph\":\"X\",\"pid\":%u,\"tid\":%u,\"ts\":", track->process->pid, track->tid);
+    return pt_chrome_begin(out, 'X', track->process->pid, track->tid, start_ns);
 }
 
 static char *put_arg(char *at, const struct pt_timeline_arg *arg)
@@ -95,7 +96,7 @@ static char *put_what(struct pt_chrome_out *out, char *at, const struct pt_timel
 static void chrome_slice(struct pt_timeline *timeline, const struct pt_timeline_slice *slice)
 {
     struct pt_chrome_out *out = out_of(timeline);
-    char *at = begin_slice(out, slice->row, slice->start_ns);
+    char *at = begin_slice(out, slice->track, slice->start_ns);
     at = pt_put_us(pt_put(at, ",\"dur\":"), slice->end_ns - slice->start_ns);
     pt_chrome_end(out, put_what(out, at, slice));
 }
@@ -103,7 +104,7 @@ static void chrome_slice(struct pt_timeline *timeline, const struct pt_timeline_
 static void chrome_instant(struct pt_timeline *timeline, const struct pt_timeline_slice *slice)
 {
     struct pt_chrome_out *out = out_of(timeline);
-    char *at = pt_chrome_begin(out, 'i', slice->row->process->pid, slice->row->tid, slice->start_ns);
+    char *at = pt_chrome_begin(out, 'i', slice->track->process->pid, slice->track->tid, slice->start_ns);
     at = pt_put(at, slice->is_of_process ? ",\"s\":\"p\"" : ",\"s\":\"t\"");
     pt_chrome_end(out, put_what(out, at, slice));
 }
@@ -123,7 +124,7 @@ static void chrome_counter(struct pt_timeline *timeline, const struct pt_timelin
 static void put_arrow_end(struct pt_chrome_out *out, char phase, const char *category, const char *name,
                           const struct pt_timeline_place *place)
 {
-    char *at = pt_chrome_begin(out, phase, place->row->process->pid, place->row->tid, place->at_ns);
+    char *at = pt_chrome_begin(out, phase, place->track->process->pid, place->track->tid, place->at_ns);
     at = pt_put_u64(pt_put(at, ",\"id\":"), out->n_arrows);
     at = pt_put(pt_put(at, ",\"cat\":\""), category);
     at = pt_put(pt_put(at, "\",\"name\":\""), name);
@@ -148,7 +149,7 @@ static void chrome_close(struct pt_timeline *timeline)
 static const struct pt_timeline_writer writer = {.state_bytes = sizeof(struct pt_chrome_out),
                                                  .open = chrome_open,
                                                  .process = chrome_process,
-                                                 .row = chrome_row,
+                                                 .track = chrome_track,
                                                  .slice = chrome_slice,
                                                  .instant = chrome_instant,
                                                  .counter = chrome_counter,

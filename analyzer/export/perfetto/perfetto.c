@@ -2,13 +2,13 @@
  *
  * perfetto.c - a timeline as a Perfetto trace: protobuf, absolute nanoseconds, each text once.
  *
- * Owns: the ids of tracks, the slices that begin with their row. One thread. Never: keeps other slices; writes a time
+ * Owns: the ids of tracks, the slices that begin with their track. One thread. Never: keeps other slices; writes a time
  * in other units than nanoseconds of the run, which the clock snapshot relates to the time of day.
  *
  * A slice is two packets, its beginning and its end. The viewer sorts them by time and keeps the order of the file for
  * equal times: so of slices that begin together the outer one must be written first, although it ends last, and is
- * known here last. Only at the start of a row that is common (the window cuts all that is open there): those wait until
- * the end.
+ * known here last. Only at the start of a track that is common (the window cuts all that is open there): those wait
+ * until the end.
  */
 #include "export/timeline/timeline.h"
 
@@ -33,7 +33,7 @@ struct perfetto {
     struct pt_map groups, counters; /* to ids of tracks */
     struct {
         PT_VEC(struct held);
-    } held; /* beginnings of slices that begin with their row */
+    } held; /* beginnings of slices that begin with their track */
     struct {
         PT_VEC(char);
     } held_bytes;
@@ -107,39 +107,39 @@ static void perfetto_process(struct pt_timeline *timeline, struct pt_timeline_pr
     describe_end(timeline, &made);
 }
 
-static pt_u64 group_of(struct pt_timeline *timeline, const struct pt_timeline_row *row)
+static pt_u64 group_of(struct pt_timeline *timeline, const struct pt_timeline_track *track)
 {
-    if (!row->group)
-        return row->process->uuid;
-    pt_u64 *uuid = pt_map_at(&state_of(timeline)->groups, (uintptr_t)row->group);
+    if (!track->group)
+        return track->process->uuid;
+    pt_u64 *uuid = pt_map_at(&state_of(timeline)->groups, (uintptr_t)track->group);
     if (*uuid)
         return *uuid;
     *uuid = ++state_of(timeline)->n_tracks;
-    struct description made = describe(timeline, *uuid, row->process->uuid);
-    made.at = pt_proto_text(made.at, PT_DESCRIPTOR_NAME, row->group);
+    struct description made = describe(timeline, *uuid, track->process->uuid);
+    made.at = pt_proto_text(made.at, PT_DESCRIPTOR_NAME, track->group);
     made.at = pt_proto_u64(made.at, PT_DESCRIPTOR_CHILD_ORDER, 3);
-    made.at = pt_proto_u64(made.at, PT_DESCRIPTOR_RANK, row->order);
+    made.at = pt_proto_u64(made.at, PT_DESCRIPTOR_RANK, track->order);
     describe_end(timeline, &made);
     return *uuid;
 }
 
-static void perfetto_row(struct pt_timeline *timeline, struct pt_timeline_row *row)
+static void perfetto_track(struct pt_timeline *timeline, struct pt_timeline_track *track)
 {
-    if (row->uuid)
+    if (track->uuid)
         return; /* named already, as the parent of another track */
-    if (row->beside && !row->beside->uuid)
-        perfetto_row(timeline, row->beside);
-    const pt_u64 parent = row->beside ? row->beside->uuid : group_of(timeline, row);
-    row->uuid = ++state_of(timeline)->n_tracks;
-    struct description made = describe(timeline, row->uuid, parent);
-    if (row->thread_tid) {
+    if (track->beside && !track->beside->uuid)
+        perfetto_track(timeline, track->beside);
+    const pt_u64 parent = track->beside ? track->beside->uuid : group_of(timeline, track);
+    track->uuid = ++state_of(timeline)->n_tracks;
+    struct description made = describe(timeline, track->uuid, parent);
+    if (track->thread_tid) {
         char *const body = pt_proto_begin(made.at, PT_DESCRIPTOR_THREAD);
-        char *at = pt_proto_u64(pt_proto_u64(body, 1, row->process->pid), 2, row->tid);
-        at = pt_proto_text(pt_proto_u64(at, 3, row->order), 5, row->name);
+        char *at = pt_proto_u64(pt_proto_u64(body, 1, track->process->pid), 2, track->tid);
+        at = pt_proto_text(pt_proto_u64(at, 3, track->order), 5, track->name);
         made.at = pt_proto_end(body, at);
     } else {
-        made.at = pt_proto_text(made.at, PT_DESCRIPTOR_NAME, row->name);
-        made.at = pt_proto_u64(made.at, PT_DESCRIPTOR_RANK, row->order);
+        made.at = pt_proto_text(made.at, PT_DESCRIPTOR_NAME, track->name);
+        made.at = pt_proto_u64(made.at, PT_DESCRIPTOR_RANK, track->order);
     }
     describe_end(timeline, &made);
 }
@@ -199,7 +199,7 @@ static char *put_end(char *at, const struct pt_timeline_slice *slice)
     char *const packet = pt_proto_begin_short(at, PT_TRACE_PACKET);
     at = pt_proto_u64(packet, PT_PACKET_TIMESTAMP, slice->end_ns > 0 ? (pt_u64)slice->end_ns : 0);
     char *const event = pt_proto_begin_short(pt_perfetto_sequence(at), PT_PACKET_TRACK_EVENT);
-    at = pt_proto_end_short(event, put_type(event, PT_TRACK_END, slice->row->uuid));
+    at = pt_proto_end_short(event, put_type(event, PT_TRACK_END, slice->track->uuid));
     return pt_proto_end_short(packet, at);
 }
 
@@ -210,7 +210,7 @@ static void show_end(struct pt_timeline *timeline, const struct pt_timeline_slic
     char *packet;
     name_args(state_of(timeline), slice, keys);
     char *const event = begin_event(&packet, pt_sink_room(timeline->sink), slice->end_ns);
-    char *const at = put_args(put_type(event, PT_TRACK_END, slice->row->uuid), slice, keys);
+    char *const at = put_args(put_type(event, PT_TRACK_END, slice->track->uuid), slice, keys);
     pt_sink_wrote(timeline->sink, pt_proto_end(packet, pt_proto_end(event, at)));
 }
 
@@ -219,7 +219,7 @@ static char *put_start(char *at, const struct pt_timeline_slice *slice, enum pt_
 {
     char *packet;
     char *const event = begin_event(&packet, at, slice->start_ns);
-    at = put_what(put_type(event, type, slice->row->uuid), slice, named, keys);
+    at = put_what(put_type(event, type, slice->track->uuid), slice, named, keys);
     return pt_proto_end(packet, pt_proto_end(event, at));
 }
 
@@ -238,7 +238,7 @@ static void show_start(struct pt_timeline *timeline, const struct pt_timeline_sl
     pt_u64 keys[MAX_ARGS];
     pt_perfetto_name(&state->intern, slice, &named);
     name_args(state, slice, keys);
-    if (type == PT_TRACK_BEGIN && slice->start_ns <= slice->row->track.from_ns) {
+    if (type == PT_TRACK_BEGIN && slice->start_ns <= slice->track->nesting.from_ns) {
         char *at = put_start(state->scratch, slice, type, &named, keys);
         if (slice->end_ns <= slice->start_ns)
             at = put_end(at, slice);
@@ -329,7 +329,7 @@ static const struct pt_timeline_writer writer = {.state_bytes = sizeof(struct pe
                                                  .in_order = true,
                                                  .open = perfetto_open,
                                                  .process = perfetto_process,
-                                                 .row = perfetto_row,
+                                                 .track = perfetto_track,
                                                  .opened = perfetto_opened,
                                                  .slice = perfetto_slice,
                                                  .instant = perfetto_instant,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline/lanes.h - the rows of a thread: its own, those beside it for what overlaps there, and one for its steps.
+ * timeline/lanes.h - the tracks of a thread: its own, those beside it for what overlaps there, and one for its steps.
  */
 #ifndef PT_EXPORT_TIMELINE_LANES_H
 #define PT_EXPORT_TIMELINE_LANES_H
@@ -17,21 +17,21 @@ struct pt_timeline_period {
 struct pt_timeline_lane {
     struct pt_thread *thread;
     struct pt_timeline_process *process;
-    struct pt_timeline_rows rows;  /* what overlaps there (calls made in signal handlers need not nest) lies beside */
-    struct pt_timeline_row *steps; /* NULL = not needed yet */
+    struct pt_timeline_tracks tracks; /* calls in signal handlers need not nest: such lie beside */
+    struct pt_timeline_track *steps;  /* NULL = not needed yet */
     struct pt_timeline_period step, epoch;
     struct pt_timeline_period exec; /* number = string id of the program */
 };
 
-/* The lane of the event's thread, with a row for steps where the event is one. */
+/* The lane of the event's thread, with a track for steps where the event is one. */
 struct pt_timeline_lane *pt_timeline_lane(struct pt_timeline *timeline, const struct pt_event *event);
 struct pt_timeline_lane *pt_timeline_lane_at(struct pt_timeline_process *process, pt_u32 thread_index);
 void pt_timeline_lane_free(struct pt_timeline_lane *lane);
 
-/* The row of a thread itself, which all slices that nest lie on. */
-struct pt_timeline_row *pt_timeline_thread_row(struct pt_timeline_lane *lane);
+/* The track of a thread itself, which all slices that nest lie on. */
+struct pt_timeline_track *pt_timeline_thread_track(struct pt_timeline_lane *lane);
 /* As pt_timeline_place. */
-struct pt_timeline_row *pt_timeline_lane_place(struct pt_timeline *timeline, struct pt_timeline_lane *lane,
-                                               pt_i64 *start_ns, pt_i64 *end_ns);
+struct pt_timeline_track *pt_timeline_lane_place(struct pt_timeline *timeline, struct pt_timeline_lane *lane,
+                                                 pt_i64 *start_ns, pt_i64 *end_ns);
 
 #endif

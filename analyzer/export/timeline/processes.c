@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 #include "lanes.h"
-#include "rows.h"
 #include "show.h"
+#include "tracks.h"
 
 #define FIRST_ARGUMENT_CHARS 40
 
@@ -101,7 +101,7 @@ static void show_life(struct pt_timeline *timeline, struct pt_timeline_process *
         {.key = "events_overwritten", .number = (pt_i64)from->quality.overwritten},
         {.key = "events_dropped", .number = (pt_i64)from->quality.dropped},
     };
-    pt_timeline_show(timeline, &(struct pt_timeline_slice){.row = process->main_row,
+    pt_timeline_show(timeline, &(struct pt_timeline_slice){.track = process->main_track,
                                                            .start_ns = process->from_ns,
                                                            .end_ns = process->until_ns,
                                                            .category = "process",
@@ -223,7 +223,8 @@ pt_u64 pt_timeline_link_process(struct pt_timeline *timeline, const char *what, 
     made->is_linked = true;
     if (from->at_ns > made->from_ns)
         return 0;
-    pt_timeline_show_arrow(timeline, "process", what, from, &(struct pt_timeline_place){made->main_row, made->from_ns});
+    pt_timeline_show_arrow(timeline, "process", what, from,
+                           &(struct pt_timeline_place){made->main_track, made->from_ns});
     return made->arrow_to = ++timeline->n_arrows;
 }
 
@@ -239,8 +240,8 @@ static void show_other_children(struct pt_timeline *timeline)
         const pt_i64 at_ns = child->start_ns;
         if (!parent->is_shown || at_ns != child->from_ns || at_ns < parent->from_ns || at_ns >= parent->until_ns)
             continue;
-        pt_timeline_show_arrow(timeline, "process", "child", &(struct pt_timeline_place){parent->main_row, at_ns},
-                               &(struct pt_timeline_place){child->main_row, at_ns});
+        pt_timeline_show_arrow(timeline, "process", "child", &(struct pt_timeline_place){parent->main_track, at_ns},
+                               &(struct pt_timeline_place){child->main_track, at_ns});
         child->arrow_to = ++timeline->n_arrows;
         pt_vec_push(&parent->arrows_from, child->arrow_to);
     }
@@ -248,18 +249,18 @@ static void show_other_children(struct pt_timeline *timeline)
 
 /* ---- the walk's state ---- */
 
-/* The row of its life: its main thread's, or one of that name where no such thread is known. */
-static struct pt_timeline_row *main_row(struct pt_timeline_process *process)
+/* The track of its life: its main thread's, or one of that name where no such thread is known. */
+static struct pt_timeline_track *main_track(struct pt_timeline_process *process)
 {
     const pt_u32 *tids = process->timeline->ids.tids[process->process->index];
     for (pt_u32 i = 0; i < process->process->n_threads; i++)
         if (tids[i] == process->pid)
-            return pt_timeline_thread_row(pt_timeline_lane_at(process, i));
-    struct pt_timeline_row *row = pt_timeline_row_new(process, 0);
-    row->tid = row->thread_tid = process->pid;
-    snprintf(row->name, sizeof row->name, "main");
-    process->has_own_main_row = true;
-    return row;
+            return pt_timeline_thread_track(pt_timeline_lane_at(process, i));
+    struct pt_timeline_track *track = pt_timeline_track_new(process, 0);
+    track->tid = track->thread_tid = process->pid;
+    snprintf(track->name, sizeof track->name, "main");
+    process->has_own_main_track = true;
+    return track;
 }
 
 static void open_process(struct pt_timeline *timeline, pt_u32 index, const struct pt_filter *filter)
@@ -274,7 +275,7 @@ static void open_process(struct pt_timeline *timeline, pt_u32 index, const struc
     process_bounds(timeline, process);
     if (!process->is_shown)
         return;
-    process->main_row = main_row(process);
+    process->main_track = main_track(process);
     name_process(timeline, process);
 }
 
@@ -301,11 +302,11 @@ void pt_timeline_processes_show(struct pt_timeline *timeline)
 
 static void free_process(struct pt_timeline_process *process)
 {
-    pt_timeline_rows_free(&process->ranges);
+    pt_timeline_tracks_free(&process->ranges);
     for (pt_u32 i = 0; i < process->process->n_threads; i++)
         pt_timeline_lane_free(process->lanes[i]);
-    if (process->has_own_main_row)
-        pt_timeline_row_free(process->main_row);
+    if (process->has_own_main_track)
+        pt_timeline_track_free(process->main_track);
     free(process->lanes);
     free(process->open_ranges.items);
     free(process->arrows_from.items);

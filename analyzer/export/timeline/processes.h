@@ -7,7 +7,7 @@
 
 #include "types.h"
 
-/* Each selected process gets its names and its main row. */
+/* Each selected process gets its names and its main track. */
 void pt_timeline_processes_open(struct pt_timeline *timeline, const struct pt_filter *filter);
 /* After all events: their lives, how many threads were alive, and the arrows that no event gave. */
 void pt_timeline_processes_show(struct pt_timeline *timeline);

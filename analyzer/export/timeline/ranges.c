@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline/ranges.c - ranges that overlap others or end on another thread: rows of the process, not of a thread.
+ * timeline/ranges.c - ranges that overlap others or end on another thread: tracks of the process, not of a thread.
  *
  * Owns: which of them are open. One thread. Never: holds more than OPEN_LIMIT of them, ends one whose beginning is not
  * known. */
@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "proftrace/payloads.h"
-#include "rows.h"
 #include "show.h"
+#include "tracks.h"
 
 #define OPEN_LIMIT 10000u /* each end searches its beginning among them, and a program may never end its ranges */
 #define ORDER_RANGES (1u << 19)
@@ -26,12 +26,12 @@ void pt_timeline_range_open(struct pt_timeline_process *process, const struct pt
     pt_vec_push(&process->open_ranges, range);
 }
 
-static struct pt_timeline_row *make_row(void *context, pt_u32 index)
+static struct pt_timeline_track *make_track(void *context, pt_u32 index)
 {
-    struct pt_timeline_row *row = pt_timeline_row_new(context, ORDER_RANGES + index);
-    row->tid = pt_timeline_ids_new_tid(&row->process->timeline->ids);
-    snprintf(row->name, sizeof row->name, "ranges");
-    return row;
+    struct pt_timeline_track *track = pt_timeline_track_new(context, ORDER_RANGES + index);
+    track->tid = pt_timeline_ids_new_tid(&track->process->timeline->ids);
+    snprintf(track->name, sizeof track->name, "ranges");
+    return track;
 }
 
 static void show(struct pt_timeline *timeline, struct pt_timeline_process *process,
@@ -41,13 +41,14 @@ static void show(struct pt_timeline *timeline, struct pt_timeline_process *proce
     end_ns = end_ns < start_ns ? start_ns : end_ns;
     if (!pt_window_clip(&timeline->window, &start_ns, &end_ns))
         return;
-    process->ranges.limit = PT_TIMELINE_ROWS;
-    struct pt_timeline_row *row = pt_timeline_place(timeline, &process->ranges, make_row, process, &start_ns, &end_ns);
-    if (!row)
+    process->ranges.limit = PT_TIMELINE_TRACKS;
+    struct pt_timeline_track *track =
+        pt_timeline_place(timeline, &process->ranges, make_track, process, &start_ns, &end_ns);
+    if (!track)
         return;
     const char *name = pt_process_string(process->process, range->name);
     pt_timeline_show(timeline,
-                     &(struct pt_timeline_slice){.row = row,
+                     &(struct pt_timeline_slice){.track = track,
                                                  .start_ns = start_ns,
                                                  .end_ns = end_ns,
                                                  .category = "range",

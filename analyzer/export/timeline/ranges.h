@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline/ranges.h - ranges that may overlap others or end on another thread: on rows of the process.
+ * timeline/ranges.h - ranges that may overlap others or end on another thread: on tracks of the process.
  */
 #ifndef PT_EXPORT_TIMELINE_RANGES_H
 #define PT_EXPORT_TIMELINE_RANGES_H

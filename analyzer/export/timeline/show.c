@@ -2,24 +2,24 @@
  *
  * timeline/show.c - the way to the writer.
  *
- * Owns: the counts of what was shown. One thread. Never: gives the writer a slice before the row that it lies on. */
+ * Owns: the counts of what was shown. One thread. Never: gives the writer a slice before the track that it lies on. */
 #include "show.h"
 
-static void use_row(struct pt_timeline *timeline, struct pt_timeline_row *row)
+static void use_track(struct pt_timeline *timeline, struct pt_timeline_track *track)
 {
-    if (row->is_used)
+    if (track->is_used)
         return;
-    row->is_used = true;
+    track->is_used = true;
     timeline->summary->tracks++;
-    timeline->writer->row(timeline, row);
+    timeline->writer->track(timeline, track);
 }
 
 void pt_timeline_show(struct pt_timeline *timeline, const struct pt_timeline_slice *slice)
 {
-    use_row(timeline, slice->row);
+    use_track(timeline, slice->track);
     timeline->writer->slice(timeline, slice);
     timeline->summary->slices++;
-    if (slice->work.row)
+    if (slice->work.track)
         pt_timeline_show_arrow(timeline, "ac2g", "ac2g", &slice->call, &slice->work);
 }
 
@@ -27,13 +27,13 @@ void pt_timeline_show_opened(struct pt_timeline *timeline, const struct pt_timel
 {
     if (!timeline->writer->opened)
         return;
-    use_row(timeline, slice->row);
+    use_track(timeline, slice->track);
     timeline->writer->opened(timeline, slice);
 }
 
 void pt_timeline_show_instant(struct pt_timeline *timeline, const struct pt_timeline_slice *slice)
 {
-    use_row(timeline, slice->row);
+    use_track(timeline, slice->track);
     timeline->writer->instant(timeline, slice);
     timeline->summary->instants++;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * thinned.c - Owns: the point of each bucket that is kept. One thread. Never: shows the same value twice in a row. */
+ * thinned.c - Owns: the point of each bucket that is kept. One thread. Never: shows the same value twice in a track. */
 #include "thinned.h"
 
 static void thinned_show(struct pt_thinned *series, pt_i64 at_ns, pt_u64 value)

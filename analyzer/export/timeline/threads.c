@@ -41,7 +41,7 @@ static void name_cuda_call(struct pt_timeline_slice *slice, const struct pt_even
 {
     if (event->desc->id == PT_EV_cuda_launch && pt_event_as(event, cuda_launch)->name) {
         const pt_u32 kernel = pt_event_as(event, cuda_launch)->name;
-        slice->name = pt_timeline_gpu_launch_name(slice->row->process, kernel);
+        slice->name = pt_timeline_gpu_launch_name(slice->track->process, kernel);
         slice->name_key = 1ull << 62 | (pt_u64)event->process->index << 32 | kernel;
         return;
     }
@@ -63,15 +63,19 @@ static void show_span(struct pt_timeline *timeline, struct pt_timeline_lane *lan
         return;
     if (!pt_window_clip(&timeline->window, &start_ns, &end_ns))
         return;
-    struct pt_timeline_row *row = pt_timeline_lane_place(timeline, lane, &start_ns, &end_ns);
-    if (!row)
+    struct pt_timeline_track *track = pt_timeline_lane_place(timeline, lane, &start_ns, &end_ns);
+    if (!track)
         return;
-    struct pt_timeline_slice slice = {
-        .row = row, .start_ns = start_ns, .end_ns = end_ns, .event = event, .with_strings = is_worth_strings(event)};
+    struct pt_timeline_slice slice = {.track = track,
+                                      .start_ns = start_ns,
+                                      .end_ns = end_ns,
+                                      .event = event,
+                                      .with_strings = is_worth_strings(event)};
     if (makes_process && event->result > 0)
-        slice.arrow_from = pt_timeline_link_process(
-            timeline, event->desc->id == PT_EV_proc_fork ? "fork" : "spawn", &(struct pt_timeline_place){row, start_ns},
-            pt_timeline_find_child(timeline, lane->process, event->result, event->start_ns));
+        slice.arrow_from =
+            pt_timeline_link_process(timeline, event->desc->id == PT_EV_proc_fork ? "fork" : "spawn",
+                                     &(struct pt_timeline_place){track, start_ns},
+                                     pt_timeline_find_child(timeline, lane->process, event->result, event->start_ns));
     if (event->desc->category == PT_CATEGORY_CUDA) {
         name_cuda_call(&slice, event);
         pt_timeline_gpu_call(timeline, &slice);
@@ -84,7 +88,7 @@ static void show_span(struct pt_timeline *timeline, struct pt_timeline_lane *lan
 static struct pt_timeline_slice range_slice(const struct pt_timeline_lane *lane, pt_u32 name, pt_i64 start_ns)
 {
     const char *text = pt_process_string(lane->process->process, name);
-    return (struct pt_timeline_slice){.row = lane->rows.rows[0],
+    return (struct pt_timeline_slice){.track = lane->tracks.tracks[0],
                                       .start_ns = start_ns,
                                       .category = "range",
                                       .name = text ? text : "",
@@ -93,9 +97,9 @@ static struct pt_timeline_slice range_slice(const struct pt_timeline_lane *lane,
 
 static void begin_range(struct pt_timeline *timeline, struct pt_timeline_lane *lane, const struct pt_event *event)
 {
-    struct pt_track *track = &pt_timeline_thread_row(lane)->track;
-    pt_track_range_begin(track, event->start_ns, pt_event_as(event, range_begin)->name);
-    const struct pt_track_range *range = &track->ranges[track->n_ranges - 1];
+    struct pt_nesting *nesting = &pt_timeline_thread_track(lane)->nesting;
+    pt_nesting_range_begin(nesting, event->start_ns, pt_event_as(event, range_begin)->name);
+    const struct pt_nesting_range *range = &nesting->ranges[nesting->n_ranges - 1];
     if (begins_inside(timeline, lane->process, range->start_ns)) {
         const struct pt_timeline_slice slice = range_slice(lane, range->name, range->start_ns);
         pt_timeline_show_opened(timeline, &slice);
@@ -105,9 +109,9 @@ static void begin_range(struct pt_timeline *timeline, struct pt_timeline_lane *l
 static void end_range(struct pt_timeline *timeline, struct pt_timeline_lane *lane, pt_i64 at_ns,
                       const struct pt_timeline_arg *arg)
 {
-    struct pt_track_range range;
+    struct pt_nesting_range range;
     pt_i64 end_ns = at_ns;
-    if (!pt_track_range_end(&pt_timeline_thread_row(lane)->track, &end_ns, &range)) {
+    if (!pt_nesting_range_end(&pt_timeline_thread_track(lane)->nesting, &end_ns, &range)) {
         timeline->summary->left_out++;
         return;
     }
@@ -121,13 +125,13 @@ static void end_range(struct pt_timeline *timeline, struct pt_timeline_lane *lan
     pt_timeline_show(timeline, &slice);
 }
 
-/* A step (an epoch) lasts until the next one of its thread, a step also no longer than its epoch. They have a row of
+/* A step (an epoch) lasts until the next one of its thread, a step also no longer than its epoch. They have a track of
  * their own: the program's ranges need not respect them. */
 static struct pt_timeline_slice period_slice(const struct pt_timeline *timeline, const struct pt_timeline_lane *lane,
                                              const struct pt_timeline_period *period, char *name, size_t room)
 {
     snprintf(name, room, "%s %llu", period == &lane->epoch ? "epoch" : "step", (unsigned long long)period->number);
-    return (struct pt_timeline_slice){.row = lane->steps,
+    return (struct pt_timeline_slice){.track = lane->steps,
                                       .start_ns = period->start_ns,
                                       .category = "step",
                                       .name = name,
@@ -168,7 +172,7 @@ static void show_instant(struct pt_timeline *timeline, struct pt_timeline_lane *
 {
     if (!pt_window_has(&timeline->window, event->start_ns))
         return;
-    struct pt_timeline_slice slice = {.row = pt_timeline_thread_row(lane),
+    struct pt_timeline_slice slice = {.track = pt_timeline_thread_track(lane),
                                       .start_ns = event->start_ns,
                                       .end_ns = event->start_ns,
                                       .event = event,
@@ -213,13 +217,13 @@ static void end_exec(struct pt_timeline *timeline, struct pt_timeline_lane *lane
     lane->exec.is_open = false;
     if (!pt_window_clip(&timeline->window, &start_ns, &end_ns))
         return;
-    struct pt_timeline_row *row = pt_timeline_lane_place(timeline, lane, &start_ns, &end_ns);
-    if (!row)
+    struct pt_timeline_track *track = pt_timeline_lane_place(timeline, lane, &start_ns, &end_ns);
+    if (!track)
         return;
     const char *path = pt_process_string(lane->process->process, (pt_u32)lane->exec.number);
     const struct pt_timeline_arg arg = {.key = "path", .text = path ? path : ""};
     struct pt_timeline_slice slice = {
-        .row = row, .start_ns = start_ns, .end_ns = end_ns, .event = failure, .with_strings = true};
+        .track = track, .start_ns = start_ns, .end_ns = end_ns, .event = failure, .with_strings = true};
     if (!failure) {
         slice.category = "proc";
         slice.name = "exec";
@@ -227,7 +231,7 @@ static void end_exec(struct pt_timeline *timeline, struct pt_timeline_lane *lane
         slice.n_args = 1;
     }
     slice.arrow_from =
-        pt_timeline_link_process(timeline, "exec", &(struct pt_timeline_place){row, start_ns}, next_image);
+        pt_timeline_link_process(timeline, "exec", &(struct pt_timeline_place){track, start_ns}, next_image);
     pt_timeline_show(timeline, &slice);
 }
 
@@ -259,7 +263,7 @@ static void show_point(struct pt_timeline *timeline, struct pt_timeline_lane *la
         begin_exec(lane, event);
         break;
     case PT_EV_proc_exec_failed: /* end_exec shows it */
-    case PT_EV_thread_start:     /* the row's first slice says as much */
+    case PT_EV_thread_start:     /* the track's first slice says as much */
     case PT_EV_lock_wake:        /* thousands, and each ends a wait that is shown */
     case PT_EV_lock_init:
         break;
@@ -297,7 +301,7 @@ static void finish_lane(struct pt_timeline *timeline, struct pt_timeline_lane *l
     const pt_i64 end_ns = lane->thread->end_ns;
     if (lane->exec.is_open)
         end_exec(timeline, lane, lane->process->end_ns, NULL, pt_timeline_next_image(timeline, lane->process));
-    while (lane->rows.rows[0] && lane->rows.rows[0]->track.n_ranges)
+    while (lane->tracks.tracks[0] && lane->tracks.tracks[0]->nesting.n_ranges)
         end_range(timeline, lane, end_ns, &ended_with_thread);
     end_period(timeline, lane, &lane->step, end_ns, &ended_with_thread);
     end_period(timeline, lane, &lane->epoch, end_ns, &ended_with_thread);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline/types.h - a run as processes, rows, slices, arrows and counters: what all timeline formats have in common.
+ * timeline/types.h - a run as processes, tracks, slices, arrows and counters: what all timeline formats have in common.
  *
  * One walk over the events decides what is shown, where and under which name; a writer (chrome.c, perfetto.c) puts it
  * into its format. So two formats of one run show the same.
@@ -15,33 +15,33 @@
 #include "util/vec.h"
 #include "ids.h"
 #include "live_heap.h"
-#include "track.h"
+#include "nesting.h"
 
 struct pt_timeline;
 struct pt_timeline_gpu;  /* gpu.h */
 struct pt_timeline_lane; /* lanes.h */
 struct pt_timeline_process;
 
-/* A row: slices on it nest. */
-struct pt_timeline_row {
+/* A line of the timeline: slices on it nest. */
+struct pt_timeline_track {
     struct pt_timeline_process *process;
-    struct pt_track track;
-    struct pt_timeline_row *beside; /* the thread's own row, where this one takes what that cannot; else NULL */
-    const char *group;              /* "GPU 0"; NULL = directly under the process */
+    struct pt_nesting nesting;
+    struct pt_timeline_track *beside; /* the thread's own track, where this one takes what that cannot; else NULL */
+    const char *group;                /* "GPU 0"; NULL = directly under the process */
     char name[64];
     pt_u32 tid;        /* in the viewer */
-    pt_u32 thread_tid; /* of the thread whose own row it is; 0 = no thread's */
+    pt_u32 thread_tid; /* of the thread whose own track it is; 0 = no thread's */
     pt_u32 order;
     bool is_used;
     pt_u64 uuid;             /* the Perfetto writer's */
     struct pt_put_text head; /* the Chrome writer's: how each slice begins */
 };
 
-/* Rows for slices that may overlap: each goes to the first with room. */
-#define PT_TIMELINE_ROWS 16
-struct pt_timeline_rows {
-    struct pt_timeline_row *rows[PT_TIMELINE_ROWS];
-    pt_u32 limit; /* 1 .. PT_TIMELINE_ROWS */
+/* Tracks for slices that may overlap: each goes to the first with room. */
+#define PT_TIMELINE_TRACKS 16
+struct pt_timeline_tracks {
+    struct pt_timeline_track *tracks[PT_TIMELINE_TRACKS];
+    pt_u32 limit; /* 1 .. PT_TIMELINE_TRACKS */
 };
 
 /* ---- what a writer is given ---- */
@@ -53,12 +53,12 @@ struct pt_timeline_arg {
 };
 
 struct pt_timeline_place {
-    const struct pt_timeline_row *row;
+    const struct pt_timeline_track *track;
     pt_i64 at_ns;
 };
 
 struct pt_timeline_slice {
-    struct pt_timeline_row *row;
+    struct pt_timeline_track *track;
     pt_i64 start_ns, end_ns;      /* an instant: equal */
     const struct pt_event *event; /* gives category, name and fields; NULL = none of them */
     const char *category, *name;  /* NULL = the event's */
@@ -68,7 +68,7 @@ struct pt_timeline_slice {
     bool is_of_process;           /* an instant that concerns the whole process */
     pt_u64 arrow_from, arrow_to;  /* ids of arrows that begin and end here; 0 = none */
     /* The arrow from a call to the work that it started: written after both slices, because a reader attaches an
-     * arrow to another slice when its own, of no length, comes later. No row = none. */
+     * arrow to another slice when its own, of no length, comes later. No track = none. */
     struct pt_timeline_place call, work;
     const pt_u64 *arrows_from; /* more that begin here */
     pt_u32 n_arrows_from;
@@ -101,7 +101,7 @@ struct pt_timeline_writer {
     void (*open)(struct pt_timeline *timeline);
     void (*process)(struct pt_timeline *timeline, struct pt_timeline_process *process, const char *title,
                     const char *labels);
-    void (*row)(struct pt_timeline *timeline, struct pt_timeline_row *row); /* before its first slice */
+    void (*track)(struct pt_timeline *timeline, struct pt_timeline_track *track); /* before its first slice */
     /* A slice begins whose end is not known yet; NULL = the writer needs whole slices. */
     void (*opened)(struct pt_timeline *timeline, const struct pt_timeline_slice *slice);
     void (*slice)(struct pt_timeline *timeline, const struct pt_timeline_slice *slice);
@@ -133,13 +133,13 @@ struct pt_timeline_process {
     pt_u64 uuid;              /* the Perfetto writer's */
     pt_i64 start_ns, end_ns;  /* around all that is known of it */
     pt_i64 from_ns, until_ns; /* cut to the window */
-    struct pt_timeline_row *main_row;
-    bool has_own_main_row;           /* its main thread is not known */
+    struct pt_timeline_track *main_track;
+    bool has_own_main_track;         /* its main thread is not known */
     struct pt_timeline_lane **lanes; /* by thread index; NULL = nothing shown yet */
     struct pt_timeline_counter heap_counter;
     struct pt_live_heap heap;
     struct pt_timeline_gpu *gpu; /* NULL = nothing yet */
-    struct pt_timeline_rows ranges;
+    struct pt_timeline_tracks ranges;
     struct {
         PT_VEC(struct pt_timeline_open_range);
     } open_ranges;

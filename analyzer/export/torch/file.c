@@ -19,7 +19,7 @@
 #include "projection.h"
 
 #define OPEN_LIMIT 100000u    /* a program that never ends its ranges */
-#define RANGE_TIDS (1u << 22) /* rows for ranges that may overlap: the kernel gives out no thread id above this */
+#define RANGE_TIDS (1u << 22) /* tracks for ranges that may overlap: the kernel gives out no thread id above this */
 
 int pt_torch_open(struct pt_torch_file *file, const char *folder, pt_u64 max_bytes, struct pt_error *err)
 {
@@ -47,7 +47,7 @@ static void name_thread(struct pt_torch_file *file, const struct pt_thread *thre
         return;
     known->is_named = true;
     snprintf(name, sizeof name, "thread %u", thread->tid);
-    pt_torch_name_thread(file, (struct pt_torch_row){file->process->pid, thread->tid}, name);
+    pt_torch_name_thread(file, (struct pt_torch_track){file->process->pid, thread->tid}, name);
 }
 
 /* ---- calls ---- */
@@ -73,13 +73,13 @@ static bool is_of_driver(const char *name)
 static void show_call(struct pt_torch_file *file, const struct pt_event *event)
 {
     const pt_u32 correlation = event->desc->id == PT_EV_cuda_call ? pt_event_as(event, cuda_call)->correlation : 0;
-    const struct pt_torch_row row = {file->process->pid, event->thread->tid};
+    const struct pt_torch_track track = {file->process->pid, event->thread->tid};
     pt_i64 start_ns, end_ns;
     if (!pt_torch_clip(file, event, &start_ns, &end_ns))
         return;
     name_thread(file, event->thread);
     const char *name = call_name(file, event), *category = is_of_driver(name) ? "cuda_driver" : "cuda_runtime";
-    char *at = pt_torch_slice_begin(file, category, name, row, start_ns, end_ns);
+    char *at = pt_torch_slice_begin(file, category, name, track, start_ns, end_ns);
     if (correlation)
         at = pt_torch_arg(at, "correlation", correlation);
     if (event->result < 0)
@@ -89,7 +89,7 @@ static void show_call(struct pt_torch_file *file, const struct pt_event *event)
                            pt_gpu_kernel_name(&file->kernels, file->process, pt_event_as(event, cuda_launch)->name));
     pt_torch_slice_end(file, at);
     if (pt_gpu_is_launch(event))
-        pt_torch_flow(file, 's', correlation, row, start_ns);
+        pt_torch_flow(file, 's', correlation, track, start_ns);
 }
 
 /* ---- steps and ranges ---- */
@@ -98,7 +98,8 @@ static void show_annotation(struct pt_torch_file *file, const char *name, pt_u32
 {
     end_ns = end_ns < start_ns ? start_ns : end_ns;
     if (pt_window_clip(&file->window, &start_ns, &end_ns))
-        pt_torch_slice(file, "user_annotation", name, (struct pt_torch_row){file->process->pid, tid}, start_ns, end_ns);
+        pt_torch_slice(file, "user_annotation", name, (struct pt_torch_track){file->process->pid, tid}, start_ns,
+                       end_ns);
 }
 
 static void show_range(struct pt_torch_file *file, const struct pt_torch_open *range, pt_u32 tid, pt_i64 end_ns)
@@ -118,8 +119,8 @@ static void end_step(struct pt_torch_file *file, struct pt_torch_thread *thread,
     pt_torch_project_end(file, thread->step.projected);
 }
 
-/* The first row that no open range is on. */
-static pt_u32 free_row(const struct pt_torch_file *file)
+/* The first track that no open range is on. */
+static pt_u32 free_track(const struct pt_torch_file *file)
 {
     for (pt_u32 tid = RANGE_TIDS + 1;; tid++) {
         bool is_free = true;
@@ -132,13 +133,13 @@ static pt_u32 free_row(const struct pt_torch_file *file)
 
 static void open_range(struct pt_torch_file *file, const struct pt_event *event)
 {
-    if (file->ranges.n >= OPEN_LIMIT / 100) { /* a row each */
+    if (file->ranges.n >= OPEN_LIMIT / 100) { /* a track each */
         file->summary->left_out++;
         return;
     }
     const struct pt_torch_open range = {.id = pt_event_as(event, range_open)->id,
                                         .name = event->aux,
-                                        .tid = free_row(file),
+                                        .tid = free_track(file),
                                         .start_ns = event->start_ns};
     pt_vec_push(&file->ranges, range);
 }

@@ -44,7 +44,7 @@ static void name_stream(struct pt_torch_file *file, const struct pt_gpu_queue *q
         return;
     *named = 1;
     snprintf(name, sizeof name, "stream %lld", (long long)queue->stream);
-    pt_torch_name_thread(file, (struct pt_torch_row){queue->device, queue->stream}, name);
+    pt_torch_name_thread(file, (struct pt_torch_track){queue->device, queue->stream}, name);
 }
 
 static char *put_dims(char *at, const char *key, const unsigned dims[3])
@@ -123,7 +123,7 @@ static void show_work(struct pt_torch_file *file, const struct pt_event *event)
 {
     const struct pt_gpu_queue queue =
         pt_gpu_queue_parse(pt_process_string(file->process, (pt_u32)(event->words[0] >> 32)));
-    const struct pt_torch_row row = {queue.device, queue.stream};
+    const struct pt_torch_track track = {queue.device, queue.stream};
     const pt_u32 correlation = pt_gpu_correlation(event);
     char text[PT_GPU_NAME_BYTES];
     const char *category;
@@ -132,7 +132,7 @@ static void show_work(struct pt_torch_file *file, const struct pt_event *event)
         return;
     const char *name = name_work(file, event, text, &category);
     name_stream(file, &queue);
-    char *at = pt_torch_slice_begin(file, category, name, row, start_ns, end_ns);
+    char *at = pt_torch_slice_begin(file, category, name, track, start_ns, end_ns);
     at = put_where(at, &queue, correlation);
     if (event->desc->id == PT_EV_gpu_kernel)
         at = put_config(at, device_of(file, queue.device),
@@ -142,7 +142,7 @@ static void show_work(struct pt_torch_file *file, const struct pt_event *event)
     pt_torch_slice_end(file, at);
     if (!correlation)
         return;
-    pt_torch_flow(file, 'f', correlation, row, start_ns);
+    pt_torch_flow(file, 'f', correlation, track, start_ns);
     pt_torch_project_work(file, correlation, &queue, start_ns, end_ns);
 }
 
@@ -185,7 +185,7 @@ static void show_sync(struct pt_torch_file *file, const struct pt_event *event)
     else if (event->tag != PT_CUDA_SYNC_STREAM_WAIT_EVENT)
         queue.stream = -1;
     device_of(file, queue.device);
-    char *at = pt_torch_slice_begin(file, "cuda_sync", name, (struct pt_torch_row){queue.device, queue.stream},
+    char *at = pt_torch_slice_begin(file, "cuda_sync", name, (struct pt_torch_track){queue.device, queue.stream},
                                     start_ns, end_ns);
     at = pt_put_string(pt_put(at, "\"cuda_sync_kind\":"), name);
     at = put_where(at, &queue, sync->correlation);
@@ -201,7 +201,8 @@ static void show_overhead(struct pt_torch_file *file, const struct pt_event *eve
     pt_i64 start_ns, end_ns;
     if (!pt_torch_clip(file, event, &start_ns, &end_ns))
         return;
-    pt_torch_slice(file, "overhead", pt_gpu_overhead_name(event->tag), (struct pt_torch_row){-1, 0}, start_ns, end_ns);
+    pt_torch_slice(file, "overhead", pt_gpu_overhead_name(event->tag), (struct pt_torch_track){-1, 0}, start_ns,
+                   end_ns);
 }
 
 /* Device memory only, as it is allocated from the driver, from which PyTorch's own allocator takes large pieces. */
@@ -217,8 +218,8 @@ static void show_memory(struct pt_torch_file *file, const struct pt_event *event
     device->allocated_bytes += event->tag == 1 ? -known : change->bytes;
     if (!pt_window_has(&file->window, event->start_ns))
         return;
-    const struct pt_torch_row row = {file->process->pid, file->process->pid};
-    char *at = pt_torch_begin(file, 'i', "cpu_instant_event", "[memory]", row, event->start_ns);
+    const struct pt_torch_track track = {file->process->pid, file->process->pid};
+    char *at = pt_torch_begin(file, 'i', "cpu_instant_event", "[memory]", track, event->start_ns);
     at = pt_torch_arg(pt_put(at, ",\"s\":\"t\",\"args\":{"), "Device Type", 1);
     at = pt_torch_arg(pt_torch_arg(at, "Device Id", number), "Addr", (pt_i64)change->addr);
     at = pt_torch_arg(at, "Bytes", event->tag == 1 ? -(pt_i64)change->bytes : (pt_i64)change->bytes);

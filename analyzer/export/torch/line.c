@@ -9,7 +9,7 @@
 #include "export/out/put.h"
 
 char *pt_torch_begin(struct pt_torch_file *file, char phase, const char *category, const char *name,
-                     struct pt_torch_row row, pt_i64 at_ns)
+                     struct pt_torch_track track, pt_i64 at_ns)
 {
     char *at = pt_sink_room(file->sink);
     at = pt_put(at, file->has_lines ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
@@ -18,8 +18,8 @@ char *pt_torch_begin(struct pt_torch_file *file, char phase, const char *categor
     if (category)
         at = pt_put(pt_put(at, "\",\"cat\":\""), category);
     at = pt_put_string(pt_put(at, "\",\"name\":"), name);
-    at = pt_put_i64(pt_put(at, ",\"pid\":"), row.pid);
-    at = pt_put_i64(pt_put(at, ",\"tid\":"), row.tid);
+    at = pt_put_i64(pt_put(at, ",\"pid\":"), track.pid);
+    at = pt_put_i64(pt_put(at, ",\"tid\":"), track.tid);
     return pt_put_us(pt_put(at, ",\"ts\":"), at_ns);
 }
 
@@ -31,10 +31,10 @@ void pt_torch_end(struct pt_torch_file *file, char *at)
 
 /* ---- slices and arrows ---- */
 
-char *pt_torch_slice_begin(struct pt_torch_file *file, const char *category, const char *name, struct pt_torch_row row,
-                           pt_i64 start_ns, pt_i64 end_ns)
+char *pt_torch_slice_begin(struct pt_torch_file *file, const char *category, const char *name,
+                           struct pt_torch_track track, pt_i64 start_ns, pt_i64 end_ns)
 {
-    char *at = pt_torch_begin(file, 'X', category, name, row, start_ns);
+    char *at = pt_torch_begin(file, 'X', category, name, track, start_ns);
     return pt_put(pt_put_us(pt_put(at, ",\"dur\":"), end_ns - start_ns), ",\"args\":{");
 }
 
@@ -52,15 +52,16 @@ void pt_torch_slice_end(struct pt_torch_file *file, char *at)
     file->summary->slices++;
 }
 
-void pt_torch_slice(struct pt_torch_file *file, const char *category, const char *name, struct pt_torch_row row,
+void pt_torch_slice(struct pt_torch_file *file, const char *category, const char *name, struct pt_torch_track track,
                     pt_i64 start_ns, pt_i64 end_ns)
 {
-    pt_torch_slice_end(file, pt_torch_slice_begin(file, category, name, row, start_ns, end_ns));
+    pt_torch_slice_end(file, pt_torch_slice_begin(file, category, name, track, start_ns, end_ns));
 }
 
-void pt_torch_flow(struct pt_torch_file *file, char phase, pt_u32 correlation, struct pt_torch_row row, pt_i64 at_ns)
+void pt_torch_flow(struct pt_torch_file *file, char phase, pt_u32 correlation, struct pt_torch_track track,
+                   pt_i64 at_ns)
 {
-    char *at = pt_torch_begin(file, phase, "ac2g", "ac2g", row, at_ns);
+    char *at = pt_torch_begin(file, phase, "ac2g", "ac2g", track, at_ns);
     at = pt_put_u64(pt_put(at, ",\"id\":"), correlation);
     pt_torch_end(file, phase == 'f' ? pt_put(at, ",\"bp\":\"e\"") : at);
     file->summary->flows += phase == 'f';
@@ -68,37 +69,37 @@ void pt_torch_flow(struct pt_torch_file *file, char phase, pt_u32 correlation, s
 
 /* ---- names ---- */
 
-static char *name_begin(struct pt_torch_file *file, const char *what, const char *key, struct pt_torch_row row)
+static char *name_begin(struct pt_torch_file *file, const char *what, const char *key, struct pt_torch_track track)
 {
     file->summary->metadata++;
-    char *at = pt_torch_begin(file, 'M', NULL, what, row, 0);
+    char *at = pt_torch_begin(file, 'M', NULL, what, track, 0);
     return pt_put(pt_put(pt_put(at, ",\"args\":{\""), key), "\":");
 }
 
-static void name_text(struct pt_torch_file *file, const char *what, const char *key, struct pt_torch_row row,
+static void name_text(struct pt_torch_file *file, const char *what, const char *key, struct pt_torch_track track,
                       const char *text)
 {
-    pt_torch_end(file, pt_put(pt_put_string(name_begin(file, what, key, row), text), "}"));
+    pt_torch_end(file, pt_put(pt_put_string(name_begin(file, what, key, track), text), "}"));
 }
 
-static void name_sort_index(struct pt_torch_file *file, const char *what, struct pt_torch_row row, pt_i64 index)
+static void name_sort_index(struct pt_torch_file *file, const char *what, struct pt_torch_track track, pt_i64 index)
 {
-    pt_torch_end(file, pt_put(pt_put_i64(name_begin(file, what, "sort_index", row), index), "}"));
+    pt_torch_end(file, pt_put(pt_put_i64(name_begin(file, what, "sort_index", track), index), "}"));
 }
 
 void pt_torch_name_process(struct pt_torch_file *file, pt_i64 pid, const char *label, pt_i64 sort_index)
 {
-    const struct pt_torch_row row = {.pid = pid};
+    const struct pt_torch_track track = {.pid = pid};
     const char *comm = file->process->comm;
-    name_text(file, "process_name", "name", row, comm && *comm ? comm : "process");
-    name_text(file, "process_labels", "labels", row, label);
-    name_sort_index(file, "process_sort_index", row, sort_index);
+    name_text(file, "process_name", "name", track, comm && *comm ? comm : "process");
+    name_text(file, "process_labels", "labels", track, label);
+    name_sort_index(file, "process_sort_index", track, sort_index);
 }
 
-void pt_torch_name_thread(struct pt_torch_file *file, struct pt_torch_row row, const char *name)
+void pt_torch_name_thread(struct pt_torch_file *file, struct pt_torch_track track, const char *name)
 {
-    name_text(file, "thread_name", "name", row, name);
-    name_sort_index(file, "thread_sort_index", row, row.tid);
+    name_text(file, "thread_name", "name", track, name);
+    name_sort_index(file, "thread_sort_index", track, track.tid);
     file->summary->tracks++;
 }
 

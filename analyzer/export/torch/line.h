@@ -2,7 +2,7 @@
  *
  * torch/line.h - one line of a PyTorch-profiler trace after another, counted, and the names in them.
  *
- *     char *at = pt_torch_slice_begin(file, "kernel", name, row, start_ns, end_ns);
+ *     char *at = pt_torch_slice_begin(file, "kernel", name, track, start_ns, end_ns);
  *     at = pt_torch_arg(at, "stream", 7);
  *     pt_torch_slice_end(file, at);
  */
@@ -12,30 +12,31 @@
 #include "types.h"
 
 /* The place of a line in the viewer: a process and its thread, or a device and its stream; -1 as in PyTorch. */
-struct pt_torch_row {
+struct pt_torch_track {
     pt_i64 pid, tid;
 };
 
 /* {"ph":"i","cat":"kernel","name":"...","pid":0,"tid":7,"ts":0.000 */
 char *pt_torch_begin(struct pt_torch_file *file, char phase, const char *category, const char *name,
-                     struct pt_torch_row row, pt_i64 at_ns);
+                     struct pt_torch_track track, pt_i64 at_ns);
 void pt_torch_end(struct pt_torch_file *file, char *at);
 
 /* The same for a slice, up to ,"dur":1.000,"args":{ */
-char *pt_torch_slice_begin(struct pt_torch_file *file, const char *category, const char *name, struct pt_torch_row row,
-                           pt_i64 start_ns, pt_i64 end_ns);
+char *pt_torch_slice_begin(struct pt_torch_file *file, const char *category, const char *name,
+                           struct pt_torch_track track, pt_i64 start_ns, pt_i64 end_ns);
 char *pt_torch_arg(char *at, const char *key, pt_i64 value);
 void pt_torch_slice_end(struct pt_torch_file *file, char *at);
 /* A slice without args. */
-void pt_torch_slice(struct pt_torch_file *file, const char *category, const char *name, struct pt_torch_row row,
+void pt_torch_slice(struct pt_torch_file *file, const char *category, const char *name, struct pt_torch_track track,
                     pt_i64 start_ns, pt_i64 end_ns);
 
 /* One end of the arrow from a call to its work. */
-void pt_torch_flow(struct pt_torch_file *file, char phase, pt_u32 correlation, struct pt_torch_row row, pt_i64 at_ns);
+void pt_torch_flow(struct pt_torch_file *file, char phase, pt_u32 correlation, struct pt_torch_track track,
+                   pt_i64 at_ns);
 
 /* A process or one of its devices: both have the process's name and differ in the label. */
 void pt_torch_name_process(struct pt_torch_file *file, pt_i64 pid, const char *label, pt_i64 sort_index);
-void pt_torch_name_thread(struct pt_torch_file *file, struct pt_torch_row row, const char *name);
+void pt_torch_name_thread(struct pt_torch_file *file, struct pt_torch_track track, const char *name);
 
 #define PT_TORCH_STEP_BYTES 40
 const char *pt_torch_step_name(char text[PT_TORCH_STEP_BYTES], pt_u64 number);

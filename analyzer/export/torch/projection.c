@@ -79,7 +79,7 @@ static void show(struct pt_torch_file *file, struct pt_torch_projected *range)
     const char *name = name_of(file, range, text);
     for (size_t i = 0; file->sink && i < range->spans.n; i++) {
         const struct span *span = &range->spans.items[i];
-        pt_torch_slice(file, "gpu_user_annotation", name, (struct pt_torch_row){span->device, span->stream},
+        pt_torch_slice(file, "gpu_user_annotation", name, (struct pt_torch_track){span->device, span->stream},
                        span->start_ns - 1, span->end_ns + 1);
     }
     free(range->spans.items);
