@@ -49,7 +49,7 @@ enum { MANY_EVENTS = 0 };
 #else
 enum { MANY_EVENTS = 100000 };
 #endif
-enum { WITH_FACTS, BESIDE }; /* readers of chunks */
+enum { WITH_FACTS, WITHOUT_FACTS }; /* readers of chunks */
 
 /* The analyses of each category, so that an event costs one call for each analysis that wants it. */
 struct lane {
@@ -62,7 +62,7 @@ struct lane {
 
 struct dispatch {
     struct pt_facts *facts;
-    struct lane with_facts, beside;
+    struct lane with_facts, without_facts;
     struct pt_chunks *chunks; /* NULL = a short trace */
     pt_u32 categories;
     void *states[N_ANALYSES];
@@ -87,12 +87,13 @@ static void dispatch_prepare(struct dispatch *dispatch, struct pt_profile *profi
         if (!analysis->event)
             continue;
         dispatch->categories |= analysis->categories;
-        subscribe(analysis->asks_facts ? &dispatch->with_facts : &dispatch->beside, analysis, dispatch->states[i]);
+        subscribe(analysis->asks_facts ? &dispatch->with_facts : &dispatch->without_facts, analysis,
+                  dispatch->states[i]);
     }
 }
 
 /* `facts`: NULL = of no concern to this lane. */
-static void look(const struct lane *lane, struct pt_facts *facts, const struct pt_event *events, pt_u32 n_events)
+static void deliver(const struct lane *lane, struct pt_facts *facts, const struct pt_event *events, pt_u32 n_events)
 {
     for (const struct pt_event *event = events; event < events + n_events; event++) {
         if (facts && event->desc->category & PT_FACTS_CATEGORIES)
@@ -103,43 +104,43 @@ static void look(const struct lane *lane, struct pt_facts *facts, const struct p
     }
 }
 
-static int look_at_all(struct dispatch *dispatch, struct pt_feed *feed, pt_u64 *n_events, struct pt_error *err)
+static int deliver_all(struct dispatch *dispatch, struct pt_feed *feed, pt_u64 *n_events, struct pt_error *err)
 {
     struct pt_event event;
     int got;
     for (; (got = feed->next(feed, &event, err)) > 0; ++*n_events) {
         pt_wait_kind_note(&event);
-        look(&dispatch->with_facts, dispatch->facts, &event, 1);
-        look(&dispatch->beside, NULL, &event, 1);
+        deliver(&dispatch->with_facts, dispatch->facts, &event, 1);
+        deliver(&dispatch->without_facts, NULL, &event, 1);
     }
     return got;
 }
 
-static void *look_beside(void *argument)
+static void *deliver_without_facts(void *argument)
 {
     struct dispatch *dispatch = argument;
-    for (const struct pt_chunk *chunk; (chunk = pt_chunks_next(dispatch->chunks, BESIDE));)
-        look(&dispatch->beside, NULL, chunk->events, chunk->n);
+    for (const struct pt_chunk *chunk; (chunk = pt_chunks_next(dispatch->chunks, WITHOUT_FACTS));)
+        deliver(&dispatch->without_facts, NULL, chunk->events, chunk->n);
     return NULL;
 }
 
 /* One thread puts the events in order, two more deliver them to analyses. */
-static int look_together(struct dispatch *dispatch, pt_u64 *n_events, struct pt_error *err)
+static int deliver_in_two_threads(struct dispatch *dispatch, pt_u64 *n_events, struct pt_error *err)
 {
     pthread_t thread;
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the main thread */
-    const bool is_alone = pthread_create(&thread, NULL, look_beside, dispatch) != 0;
+    const bool has_no_thread = pthread_create(&thread, NULL, deliver_without_facts, dispatch) != 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (is_alone)
-        pt_chunks_without(dispatch->chunks, BESIDE);
+    if (has_no_thread)
+        pt_chunks_without(dispatch->chunks, WITHOUT_FACTS);
     for (const struct pt_chunk *chunk; (chunk = pt_chunks_next(dispatch->chunks, WITH_FACTS)); *n_events += chunk->n) {
-        look(&dispatch->with_facts, dispatch->facts, chunk->events, chunk->n);
-        if (is_alone)
-            look(&dispatch->beside, NULL, chunk->events, chunk->n);
+        deliver(&dispatch->with_facts, dispatch->facts, chunk->events, chunk->n);
+        if (has_no_thread)
+            deliver(&dispatch->without_facts, NULL, chunk->events, chunk->n);
     }
-    if (!is_alone)
+    if (!has_no_thread)
         pthread_join(thread, NULL);
     return pt_chunks_end(dispatch->chunks, err);
 }
@@ -153,9 +154,9 @@ static int dispatch_events(struct dispatch *dispatch, struct pt_profile *profile
     if (profile->session->quality.events >= MANY_EVENTS)
         dispatch->chunks = pt_chunks_begin(feed, pt_wait_kind_note);
     if (!dispatch->chunks)
-        return look_at_all(dispatch, feed, &profile->n_events, err);
+        return deliver_all(dispatch, feed, &profile->n_events, err);
     feed = NULL;
-    return look_together(dispatch, &profile->n_events, err);
+    return deliver_in_two_threads(dispatch, &profile->n_events, err);
 }
 
 int pt_analyze(struct pt_profile *profile, struct pt_error *err)

@@ -73,7 +73,8 @@ static bool is_stopped(const struct pt_live_thread *thread)
 
 /* That it was at the same place before and after says that the stack is whole; whether it is still the same wait, the
  * records will say that are on their way: pt_threads_end_wait. */
-static void look_at(struct pt_blocked *blocked, const struct pt_blocked_look *with, struct pt_live_thread *thread)
+static void sample_thread(struct pt_blocked *blocked, const struct pt_blocked_context *with,
+                          struct pt_live_thread *thread)
 {
     struct place before, after;
     struct pt_unwound stack;
@@ -106,7 +107,7 @@ void pt_blocked_leaves(struct pt_blocked *blocked, struct pt_live_thread *thread
     pt_vec_push(blocked, thread->shown.tid);
 }
 
-bool pt_blocked_look(struct pt_blocked *blocked, const struct pt_blocked_look *with)
+bool pt_blocked_sample(struct pt_blocked *blocked, const struct pt_blocked_context *with)
 {
     const pt_u64 t_ns = pt_monotonic_ns() - with->begin_ns;
     size_t seen = 0;
@@ -127,7 +128,7 @@ bool pt_blocked_look(struct pt_blocked *blocked, const struct pt_blocked_look *w
         }
         thread->misses_page = thread->misses_page && !is_stopped(thread);
         if (pt_thread_waits_unseen(thread))
-            look_at(blocked, with, thread);
+            sample_thread(blocked, with, thread);
     }
     memmove(blocked->items, blocked->items + seen, (blocked->n - seen) * sizeof *blocked->items);
     blocked->n -= seen;

@@ -19,7 +19,7 @@ struct pt_blocked {
 };
 
 /* What sampling a thread needs, and what it adds to. */
-struct pt_blocked_look {
+struct pt_blocked_context {
     struct pt_threads *threads;
     struct pt_code_modules *modules;
     struct pt_images *images;
@@ -35,7 +35,7 @@ bool pt_blocked_misses_page(struct pt_blocked *blocked, const struct pt_image *i
 /* It has left the CPU. */
 void pt_blocked_leaves(struct pt_blocked *blocked, struct pt_live_thread *thread);
 /* Called after the pending records were read. False = no thread is waiting to be sampled. */
-bool pt_blocked_look(struct pt_blocked *blocked, const struct pt_blocked_look *with);
+bool pt_blocked_sample(struct pt_blocked *blocked, const struct pt_blocked_context *with);
 void pt_blocked_fini(struct pt_blocked *blocked);
 
 #endif

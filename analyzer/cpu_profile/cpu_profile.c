@@ -20,11 +20,11 @@
     10101010u /* 99 a second: a program that works in steps of 10 ms is not always met at the same one                 \
                */
 #define STACK_BYTES 16384u
-#define TICK_NS 250000000u      /* at 99 samples a second a ring is half full then */
-#define SHORT_TICK_NS 50000000u /* without stacks of waits from the kernel: such a wait is certainly sampled */
-#define LATE_NS 2000000u        /* a record may be visible this much after its time */
-#define LOOK_NS 1000000000u     /* between two readings of schedstat */
-#define LOOK_MOST 64
+#define TICK_NS 250000000u       /* at 99 samples a second a ring is half full then */
+#define SHORT_TICK_NS 50000000u  /* without stacks of waits from the kernel: such a wait is certainly sampled */
+#define LATE_NS 2000000u         /* a record may be visible this much after its time */
+#define SCHEDSTAT_NS 1000000000u /* between two readings of schedstat */
+#define SCHEDSTAT_MOST 64
 #define WRITE_NS 10000000000u
 #define WRITE_BYTES_PER_S 4096u /* of times that change: many threads are written less often */
 #define CHUNK_BYTES 65536u
@@ -99,12 +99,12 @@ void pt_cpu_profile_started(struct pt_cpu_profile *profile, pid_t pid)
     };
     profile->root = (pt_u32)pid;
     const pt_u64 now_ns = pt_monotonic_ns();
-    profile->look_due_ns = now_ns + LOOK_NS;
+    profile->schedstat_due_ns = now_ns + SCHEDSTAT_NS;
     profile->write_due_ns = now_ns + WRITE_NS;
     if (profile->is_sampling)
         pt_threads_add(&profile->threads, profile->root, profile->root, 0, 0);
     else
-        pt_threads_see(&profile->threads, profile->root, 0);
+        pt_threads_add_process(&profile->threads, profile->root, 0);
     if (pt_profile_file_open(&profile->file, profile->directory_fd, profile->stage, &header, &err) < 0)
         snprintf(profile->note, sizeof profile->note, "no CPU profile: %.200s", err.text);
     if (profile->note[0])
@@ -172,10 +172,10 @@ static void drain(struct pt_cpu_profile *profile, pt_u64 until_ns)
 /* If the kernel gives no stacks of waits, we may not have the right to read them, either. */
 static void look_at_blocked(struct pt_cpu_profile *profile)
 {
-    const struct pt_blocked_look with = {&profile->threads, &profile->modules, &profile->images, &profile->stacks,
-                                         profile->begin_ns};
+    const struct pt_blocked_context with = {&profile->threads, &profile->modules, &profile->images, &profile->stacks,
+                                            profile->begin_ns};
     if (profile->rings.has[PT_PERF_SWITCHES])
-        profile->is_rationed = pt_blocked_look(&profile->blocked, &with);
+        profile->is_rationed = pt_blocked_sample(&profile->blocked, &with);
 }
 
 pt_u64 pt_cpu_profile_step(struct pt_cpu_profile *profile, pt_u64 now_ns)
@@ -185,9 +185,9 @@ pt_u64 pt_cpu_profile_step(struct pt_cpu_profile *profile, pt_u64 now_ns)
         drain(profile, now_ns - LATE_NS);
         look_at_blocked(profile);
     }
-    if (profile->is_sampling && now_ns >= profile->look_due_ns) {
-        pt_threads_look(&profile->threads, pt_profile_since(profile, now_ns), LOOK_MOST);
-        profile->look_due_ns = now_ns + LOOK_NS;
+    if (profile->is_sampling && now_ns >= profile->schedstat_due_ns) {
+        pt_threads_read_schedstat(&profile->threads, pt_profile_since(profile, now_ns), SCHEDSTAT_MOST);
+        profile->schedstat_due_ns = now_ns + SCHEDSTAT_NS;
     }
     if (now_ns >= profile->write_due_ns)
         write_all(profile, now_ns - LATE_NS);
@@ -195,14 +195,14 @@ pt_u64 pt_cpu_profile_step(struct pt_cpu_profile *profile, pt_u64 now_ns)
     return now_ns + (profile->is_rationed ? SHORT_TICK_NS : TICK_NS);
 }
 
-bool pt_cpu_profile_is_blind(const struct pt_cpu_profile *profile)
+bool pt_cpu_profile_needs_pids(const struct pt_cpu_profile *profile)
 {
     return !profile->is_sampling;
 }
 
-void pt_cpu_profile_see(struct pt_cpu_profile *profile, pid_t pid)
+void pt_cpu_profile_add_process(struct pt_cpu_profile *profile, pid_t pid)
 {
-    pt_threads_see(&profile->threads, (pt_u32)pid, pt_profile_since(profile, pt_monotonic_ns()));
+    pt_threads_add_process(&profile->threads, (pt_u32)pid, pt_profile_since(profile, pt_monotonic_ns()));
 }
 
 /* Its EXIT record is waiting, and with it what was known of the thread would go. */

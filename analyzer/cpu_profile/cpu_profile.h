@@ -38,8 +38,8 @@ int pt_cpu_profile_fd(const struct pt_cpu_profile *profile);
 pt_u64 pt_cpu_profile_step(struct pt_cpu_profile *profile, pt_u64 now_ns);
 /* Whether the caller has to report processes to it, with the next function: without perf events it does not learn of
  * them. */
-bool pt_cpu_profile_is_blind(const struct pt_cpu_profile *profile);
-void pt_cpu_profile_see(struct pt_cpu_profile *profile, pid_t pid);
+bool pt_cpu_profile_needs_pids(const struct pt_cpu_profile *profile);
+void pt_cpu_profile_add_process(struct pt_cpu_profile *profile, pid_t pid);
 /* A child of ours is a zombie now. */
 void pt_cpu_profile_ending(struct pt_cpu_profile *profile, pid_t pid);
 /* The stage is over; descendants that still run are not recorded any more. */

@@ -16,7 +16,7 @@ struct pt_cpu_profile {
     int directory_fd;
     pt_u32 stage, root;
     pt_u64 begin_ns, begin_realtime_ns;
-    pt_u64 look_due_ns, write_due_ns;
+    pt_u64 schedstat_due_ns, write_due_ns;
     bool is_sampling, has_ended;
     bool is_rationed; /* more wait than we have stacks of: it is worth looking more often */
     struct pt_perf_rings rings;

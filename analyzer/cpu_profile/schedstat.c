@@ -27,7 +27,7 @@ static bool read_schedstat(pt_u32 pid, pt_u32 tid, pt_u64 *ret_on_ns, pt_u64 *re
 }
 
 /* Without records, the whole of it comes from here. Returns its time on CPUs; 0 = it is gone. */
-static pt_u64 look_at(struct pt_live_thread *thread, pt_u64 t_ns)
+static pt_u64 update_thread(struct pt_live_thread *thread, pt_u64 t_ns)
 {
     pt_u64 on_ns, delay_ns;
     if (!read_schedstat(thread->shown.pid, thread->shown.tid, &on_ns, &delay_ns))
@@ -46,7 +46,7 @@ static pt_u64 look_at(struct pt_live_thread *thread, pt_u64 t_ns)
     return 0;
 }
 
-void pt_threads_look(struct pt_threads *threads, pt_u64 t_ns, size_t most)
+void pt_threads_read_schedstat(struct pt_threads *threads, pt_u64 t_ns, size_t most)
 {
     const struct pt_map *map = &threads->by_tid;
     size_t left = map->n < LOOK_MOST_ENTRIES ? map->n : LOOK_MOST_ENTRIES;
@@ -56,12 +56,12 @@ void pt_threads_look(struct pt_threads *threads, pt_u64 t_ns, size_t most)
         struct pt_live_thread *thread = (struct pt_live_thread *)(uintptr_t)map->entries[threads->next_looked++].value;
         if (!thread)
             continue;
-        look_at(thread, t_ns);
+        update_thread(thread, t_ns);
         most--;
     }
 }
 
-void pt_threads_see(struct pt_threads *threads, pt_u32 pid, pt_u64 t_ns)
+void pt_threads_add_process(struct pt_threads *threads, pt_u32 pid, pt_u64 t_ns)
 {
     char path[64], comm[PT_CPU_COMM_BYTES];
     snprintf(path, sizeof path, "/proc/%u/task", pid);
@@ -75,7 +75,7 @@ void pt_threads_see(struct pt_threads *threads, pt_u32 pid, pt_u64 t_ns)
             pt_threads_rename(thread, comm, n > 0 ? (size_t)n - (comm[n - 1] == '\n') : 0);
         }
         if (thread)
-            look_at(thread, t_ns);
+            update_thread(thread, t_ns);
     }
     if (tasks)
         closedir(tasks);
@@ -85,5 +85,5 @@ void pt_threads_ending(struct pt_threads *threads, pt_u32 pid, pt_u64 t_ns)
 {
     struct pt_live_thread *thread = pt_threads_find(threads, pid);
     if (thread)
-        thread->kernel_on_ns = look_at(thread, t_ns);
+        thread->kernel_on_ns = update_thread(thread, t_ns);
 }

@@ -8,9 +8,9 @@
 #include "threads.h"
 
 /* Read schedstat of some living threads; `most` bounds the cost. */
-void pt_threads_look(struct pt_threads *threads, pt_u64 t_ns, size_t most);
+void pt_threads_read_schedstat(struct pt_threads *threads, pt_u64 t_ns, size_t most);
 /* The same for all threads of a process, which becomes known by it. For where there are no records. */
-void pt_threads_see(struct pt_threads *threads, pt_u32 pid, pt_u64 t_ns);
+void pt_threads_add_process(struct pt_threads *threads, pt_u32 pid, pt_u64 t_ns);
 /* A process of one thread is a zombie now. */
 void pt_threads_ending(struct pt_threads *threads, pt_u32 pid, pt_u64 t_ns);
 

@@ -209,15 +209,15 @@ pt_i64 pt_cpu_timeline_call(struct pt_cpu_timeline *timeline, pt_u32 thread, pt_
     const size_t first = timeline->first[thread], end = timeline->first[thread + 1];
     size_t back = cursor->next;
     pt_i64 preempted_ns = 0;
-    if (start_ns > cursor->quiet_from_ns && end_ns < cursor->quiet_until_ns)
+    if (start_ns > cursor->no_state_from_ns && end_ns < cursor->no_state_until_ns)
         return 0;
     while (back > first && middle_of(&timeline->states[back - 1]) >= start_ns)
         preempted_ns += enclose(&timeline->states[--back], part);
     for (; cursor->next < end && middle_of(&timeline->states[cursor->next]) <= end_ns; cursor->next++)
         if (middle_of(&timeline->states[cursor->next]) >= start_ns)
             preempted_ns += enclose(&timeline->states[cursor->next], part);
-    cursor->quiet_from_ns = cursor->next > first ? middle_of(&timeline->states[cursor->next - 1]) : INT64_MIN;
-    cursor->quiet_until_ns = cursor->next < end ? middle_of(&timeline->states[cursor->next]) : INT64_MAX;
+    cursor->no_state_from_ns = cursor->next > first ? middle_of(&timeline->states[cursor->next - 1]) : INT64_MIN;
+    cursor->no_state_until_ns = cursor->next < end ? middle_of(&timeline->states[cursor->next]) : INT64_MAX;
     return preempted_ns;
 }
 
@@ -263,7 +263,7 @@ struct pt_cpu_between pt_cpu_between(const struct pt_cpu_timeline *timeline, con
     return between;
 }
 
-static bool is_told_fault(const struct pt_cpu_state *state)
+static bool is_recorded_fault(const struct pt_cpu_state *state)
 {
     return state->flags & PT_CPU_FAULT && state->flags & PT_CPU_IS_EXACT && !state->part;
 }
@@ -276,31 +276,31 @@ static double share_of_switches(pt_u32 class)
     return fmin(LONGEST_SWITCH_NS / (1.5 * 1024 * (double)(1u << class)), 1);
 }
 
-void pt_cpu_untold(const struct pt_cpu_timeline *timeline, pt_u32 thread, struct pt_cpu_untold *ret_untold)
+void pt_cpu_unrecorded(const struct pt_cpu_timeline *timeline, pt_u32 thread, struct pt_cpu_unrecorded *ret_unrecorded)
 {
-    struct pt_cpu_untold untold = {0};
-    double told_ns[PT_CPU_WAIT_CLASSES] = {0}, told_fault_ns[PT_CPU_WAIT_CLASSES] = {0};
+    struct pt_cpu_unrecorded unrecorded = {0};
+    double recorded_ns[PT_CPU_WAIT_CLASSES] = {0}, recorded_fault_ns[PT_CPU_WAIT_CLASSES] = {0};
     for (size_t i = timeline->first[thread]; i < timeline->first[thread + 1]; i++) {
         const struct pt_cpu_state *one = &timeline->states[i];
         const double ns = (double)(one->end_ns - one->start_ns);
         const pt_u32 class = pt_cpu_wait_class((pt_u64)ns);
         if (one->flags & (PT_CPU_RAN | PT_CPU_PREEMPTED))
             continue;
-        told_ns[class] += ns;
-        told_fault_ns[class] += is_told_fault(one) ? ns : 0;
+        recorded_ns[class] += ns;
+        recorded_fault_ns[class] += is_recorded_fault(one) ? ns : 0;
         if (!(one->flags & PT_CPU_HAS_STACK))
             continue;
-        *(is_told_fault(one) ? &untold.fault_with_stack_ns[class] : &untold.with_stack_ns[class]) += ns;
+        *(is_recorded_fault(one) ? &unrecorded.fault_with_stack_ns[class] : &unrecorded.with_stack_ns[class]) += ns;
     }
     for (pt_u32 class = 0; class < PT_CPU_WAIT_CLASSES; class ++) {
         const double all_ns = (double)timeline->data->wait_sums[thread].blocked_ns[class];
-        const double stacks_ns = untold.with_stack_ns[class] + untold.fault_with_stack_ns[class];
-        const double fault_ns = stacks_ns > 0 ? all_ns * untold.fault_with_stack_ns[class] / stacks_ns : 0;
-        untold.all_ns[class] = fmax(all_ns - told_ns[class], 0);
-        untold.fault_ns[class] =
-            fmin(fmax(fault_ns * (1 - share_of_switches(class)) - told_fault_ns[class], 0), untold.all_ns[class]);
+        const double stacks_ns = unrecorded.with_stack_ns[class] + unrecorded.fault_with_stack_ns[class];
+        const double fault_ns = stacks_ns > 0 ? all_ns * unrecorded.fault_with_stack_ns[class] / stacks_ns : 0;
+        unrecorded.all_ns[class] = fmax(all_ns - recorded_ns[class], 0);
+        unrecorded.fault_ns[class] = fmin(fmax(fault_ns * (1 - share_of_switches(class)) - recorded_fault_ns[class], 0),
+                                          unrecorded.all_ns[class]);
     }
-    *ret_untold = untold;
+    *ret_unrecorded = unrecorded;
 }
 
 struct pt_cpu_life pt_cpu_life(const struct pt_cpu_timeline *timeline, const struct pt_cpu_view *view, pt_u32 thread)
@@ -320,13 +320,13 @@ struct pt_cpu_life pt_cpu_life(const struct pt_cpu_timeline *timeline, const str
             life.fault_ns += is_fault && !one->part ? ns : 0;
         }
     }
-    struct pt_cpu_untold untold;
-    double untold_ns = 0;
-    pt_cpu_untold(timeline, thread, &untold);
+    struct pt_cpu_unrecorded unrecorded;
+    double unrecorded_ns = 0;
+    pt_cpu_unrecorded(timeline, thread, &unrecorded);
     for (int i = 0; i < PT_CPU_WAIT_CLASSES; i++)
-        untold_ns += untold.fault_ns[i];
+        unrecorded_ns += unrecorded.fault_ns[i];
     /* More of them than were kept one by one. */
-    life.fault_ns += fmax((double)timeline->data->fault_sums[thread].waits_ns - all_fault_ns, untold_ns);
+    life.fault_ns += fmax((double)timeline->data->fault_sums[thread].waits_ns - all_fault_ns, unrecorded_ns);
     if (!(timeline->data->header.flags & PT_CPU_FAULTS))
         life.fault_ns = NAN;
     return life;

@@ -34,11 +34,11 @@ struct pt_cpu_timeline {
     struct pt_cpu_state *states; /* by thread, then time */
     size_t *first;               /* by thread: its first state; one more at the end */
     struct pt_cpu_cursor {
-        size_t next;                          /* the first state behind all calls so far */
-        pt_i64 quiet_from_ns, quiet_until_ns; /* of calls within it there is nothing to say, as of most */
-    } * cursors;                              /* by thread */
-    struct pt_map by_tid;                     /* -> the last thread of this tid */
-    pt_u32 *before;                           /* by thread: the one that had its tid before; 0 = none */
+        size_t next;                                /* the first state behind all calls so far */
+        pt_i64 no_state_from_ns, no_state_until_ns; /* no state begins or ends between: most calls lie within */
+    } * cursors;                                    /* by thread */
+    struct pt_map by_tid;                           /* -> the last thread of this tid */
+    pt_u32 *before;                                 /* by thread: the one that had its tid before; 0 = none */
 };
 
 /* Takes `data` over; it may be NULL. `root`: of the stage; NULL = none was traced. */
@@ -78,13 +78,13 @@ struct pt_cpu_life pt_cpu_life(const struct pt_cpu_timeline *timeline, const str
 /* Waits of which nothing is known but the sum of those of their length: the kernel has no room for all that it could
  * say when pages are missed in a row. Those with stacks are chosen by chance, and stand for them. By class of length.
  */
-struct pt_cpu_untold {
+struct pt_cpu_unrecorded {
     double all_ns[PT_CPU_WAIT_CLASSES];
     double fault_ns[PT_CPU_WAIT_CLASSES];            /* of that, for pages, outside of calls */
-    double with_stack_ns[PT_CPU_WAIT_CLASSES];       /* of what is told: those that stand for the others */
+    double with_stack_ns[PT_CPU_WAIT_CLASSES];       /* of what is recorded: those that stand for the others */
     double fault_with_stack_ns[PT_CPU_WAIT_CLASSES]; /* and those that do for the ones for pages */
 };
-void pt_cpu_untold(const struct pt_cpu_timeline *timeline, pt_u32 thread, struct pt_cpu_untold *ret_untold);
+void pt_cpu_unrecorded(const struct pt_cpu_timeline *timeline, pt_u32 thread, struct pt_cpu_unrecorded *ret_unrecorded);
 
 /* The kernel's records count the time in a run queue after a wake-up as waiting; only schedstat has it, up to when
  * it was read last. */

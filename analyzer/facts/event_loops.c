@@ -85,7 +85,7 @@ static struct pt_loop_answer answer_of(struct pt_facts *facts, struct pt_loop *l
     answer.is_known = answer.wait.part != PT_PART_idle;
     answer.wait.blocker_kind = call->blocker_kind;
     answer.wait.blocker = call->blocker;
-    answer.wait.about = call->about;
+    answer.wait.subject = call->subject;
     if (answer.is_known)
         rename_span(pt_facts_timeline(facts, event->thread), &answer.wait);
     loop->wait.end_ns = 0;

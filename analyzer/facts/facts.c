@@ -52,7 +52,7 @@ void pt_facts_close(struct pt_facts *facts)
 /* ---- events ---- */
 
 /* Where the id of a string that says what a call is about is in the payload, plus 1. */
-static const pt_u8 about_places[PT_KIND__COUNT] = {
+static const pt_u8 subject_places[PT_KIND__COUNT] = {
 #define PLACE(event, field) [PT_KIND_##event] = offsetof(struct pt_ev_##event, field) + 1
     PLACE(stdio_read, path),  PLACE(stdio_write, path), PLACE(wait_poll, path), PLACE(io_seek, path),
     PLACE(net_receive, path), PLACE(net_send, path),    PLACE(cuda_call, name),
@@ -65,15 +65,15 @@ static bool has_path(const struct pt_event *event)
     return event->desc->category & (PT_CATEGORY_IO | PT_CATEGORY_META);
 }
 
-static pt_u32 about_of(const struct pt_event *event)
+static pt_u32 subject_of(const struct pt_event *event)
 {
-    const pt_u32 place = about_places[event->desc->kind] ? about_places[event->desc->kind]
-                         : has_path(event)               ? offsetof(struct pt_ev_io_close, path) + 1
-                                                         : 0;
-    pt_u32 about = 0;
+    const pt_u32 place = subject_places[event->desc->kind] ? subject_places[event->desc->kind]
+                         : has_path(event)                 ? offsetof(struct pt_ev_io_close, path) + 1
+                                                           : 0;
+    pt_u32 subject = 0;
     if (place)
-        memcpy(&about, event->payload + place - 1, sizeof about);
-    return about;
+        memcpy(&subject, event->payload + place - 1, sizeof subject);
+    return subject;
 }
 
 static enum pt_span_kind kind_of(const struct pt_event *event, enum pt_time_part part)
@@ -93,7 +93,7 @@ static void take_call(struct pt_facts *facts, const struct pt_event *event)
     const enum pt_time_part part = pt_time_part_of_event(event);
     struct pt_span span = {.start_ns = event->start_ns,
                            .end_ns = pt_event_end_ns(event),
-                           .about = about_of(event),
+                           .subject = subject_of(event),
                            .part = (pt_u8)part,
                            .kind = (pt_u8)kind_of(event, part),
                            .class = event->desc->kind == PT_KIND_cuda_call ? (pt_u8)event->tag : 0};
@@ -113,7 +113,7 @@ static void take_overhead(struct pt_facts *facts, const struct pt_event *event)
         pt_thread_of_tid(&facts->ids, event->process, pt_event_as(event, gpu_overhead)->tid, event->start_ns);
     const struct pt_span span = {.start_ns = event->start_ns,
                                  .end_ns = pt_event_end_ns(event),
-                                 .about = (pt_u32)event->tag,
+                                 .subject = (pt_u32)event->tag,
                                  .part = PT_PART__COUNT,
                                  .kind = PT_SPAN_OVERHEAD};
     if (thread)

@@ -47,8 +47,8 @@ const struct pt_process *pt_lock_maker(const struct pt_lock_queues *queues, cons
                                        pt_u64 addr)
 {
     for (const struct pt_process *p = process; p; p = p->parent) {
-        const pt_u64 *about = pt_map_find(&queues->made, key_of(p, addr, PT_KIND_lock_sem));
-        if (about && (p == process || *about & PT_LOCK_MADE_SHARED))
+        const pt_u64 *flags = pt_map_find(&queues->made, key_of(p, addr, PT_KIND_lock_sem));
+        if (flags && (p == process || *flags & PT_LOCK_MADE_SHARED))
             return p;
     }
     return process;
@@ -56,8 +56,8 @@ const struct pt_process *pt_lock_maker(const struct pt_lock_queues *queues, cons
 
 pt_u32 pt_lock_made_as(const struct pt_lock_queues *queues, const struct pt_process *maker, pt_u64 addr)
 {
-    const pt_u64 *about = pt_map_find(&queues->made, key_of(maker, addr, PT_KIND_lock_sem));
-    return about ? (pt_u32)*about : 0;
+    const pt_u64 *flags = pt_map_find(&queues->made, key_of(maker, addr, PT_KIND_lock_sem));
+    return flags ? (pt_u32)*flags : 0;
 }
 
 /* ---- hand-offs ---- */

@@ -57,8 +57,8 @@ static bool is_in_python(const struct pt_process *process, pt_u64 address, pt_i6
 
 bool pt_process_is_gil(const struct pt_process *process, pt_u64 address, pt_i64 at_ns)
 {
-    enum { N_SEEN = sizeof process->locks_seen / sizeof *process->locks_seen };
-    pt_u64 *seen = &((struct pt_process *)(uintptr_t)process)->locks_seen[(address >> 3) % N_SEEN];
+    enum { N_CACHED = sizeof process->lock_cache / sizeof *process->lock_cache };
+    pt_u64 *seen = &((struct pt_process *)(uintptr_t)process)->lock_cache[(address >> 3) % N_CACHED];
     if (!address || address & 1)
         return false;
     pt_u64 known = __atomic_load_n(seen, __ATOMIC_RELAXED); /* two threads may ask */

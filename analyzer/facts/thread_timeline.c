@@ -56,12 +56,12 @@ static bool is_like(const struct pt_span *a, const struct pt_span *b)
 
 static bool may_join(const struct pt_span *a, const struct pt_span *b)
 {
-    return a->about == b->about && is_like(a, b);
+    return a->subject == b->subject && is_like(a, b);
 }
 
 static void join(struct pt_span *span, const struct pt_span *next)
 {
-    span->about = span->about == next->about ? span->about : 0;
+    span->subject = span->subject == next->subject ? span->subject : 0;
     const pt_u64 gap_ns = (pt_u64)span->gap_ns + next->gap_ns + (pt_u64)(next->start_ns - span->end_ns);
     span->gap_ns = gap_ns < UINT32_MAX ? (pt_u32)gap_ns : UINT32_MAX;
     span->end_ns = next->end_ns;

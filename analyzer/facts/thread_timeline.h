@@ -43,10 +43,10 @@ struct pt_span {
         pt_u32 blocker;  /* number of a thread or process, or of a channel */
         pt_u32 inner_ns; /* of an overhead: in calls that it contains */
     };
-    pt_u32 about; /* string id of the thread's process: path, peer, function; 0 = none. Of an overhead: its kind */
-    pt_u8 part;   /* enum pt_time_part; PT_PART__COUNT = of none */
-    pt_u8 kind;   /* enum pt_span_kind */
-    pt_u8 class;  /* of a CUDA call */
+    pt_u32 subject; /* string id of the thread's process: path, peer, function; 0 = none. Of an overhead: its kind */
+    pt_u8 part;     /* enum pt_time_part; PT_PART__COUNT = of none */
+    pt_u8 kind;     /* enum pt_span_kind */
+    pt_u8 class;    /* of a CUDA call */
     pt_u8 blocker_kind; /* enum pt_blocker_kind */
 };
 

@@ -42,19 +42,19 @@ pt_u32 pt_wait_kind_find(const struct pt_event *event);
 enum { PT_PART_BITS = 8 };
 
 /* A point has a value of its own in that place. */
-static inline pt_u32 pt_wait_kind_noted(const struct pt_event *event)
+static inline pt_u32 pt_wait_kind_of(const struct pt_event *event)
 {
     return event->desc->role == PT_ROLE_SPAN && event->note ? event->note : pt_wait_kind_find(event);
 }
 
 static inline enum pt_time_part pt_time_part_of_event(const struct pt_event *event)
 {
-    return (enum pt_time_part)((pt_wait_kind_noted(event) & ((1u << PT_PART_BITS) - 1)) - 1);
+    return (enum pt_time_part)((pt_wait_kind_of(event) & ((1u << PT_PART_BITS) - 1)) - 1);
 }
 
 static inline enum pt_channel pt_channel_of_event(const struct pt_event *event)
 {
-    return (enum pt_channel)(pt_wait_kind_noted(event) >> PT_PART_BITS);
+    return (enum pt_channel)(pt_wait_kind_of(event) >> PT_PART_BITS);
 }
 
 #endif

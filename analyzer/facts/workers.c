@@ -38,7 +38,7 @@ static bool find(const struct pt_process *process)
 
 bool pt_is_worker(const struct pt_process *process)
 {
-    pt_u8 *seen = &((struct pt_process *)(uintptr_t)process)->worker_seen;
+    pt_u8 *seen = &((struct pt_process *)(uintptr_t)process)->worker_cache;
     pt_u8 known = __atomic_load_n(seen, __ATOMIC_RELAXED); /* two threads may ask at once */
     if (!known) {
         known = find(process) ? 2 : 1;

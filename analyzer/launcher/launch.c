@@ -66,9 +66,9 @@ static void see_threads(const struct watch *watch)
 {
     struct pt_cpu_profile *profile = watch->launch->cpu_profile;
     const struct pt_tree *tree = pt_sampler_tree(watch->sampler);
-    for (size_t i = 0; profile && pt_cpu_profile_is_blind(profile) && i < tree->n; i++)
-        if (tree->entries[i].kinship == PT_KIN_OURS)
-            pt_cpu_profile_see(profile, tree->entries[i].pid);
+    for (size_t i = 0; profile && pt_cpu_profile_needs_pids(profile) && i < tree->n; i++)
+        if (tree->entries[i].ownership == PT_PROCESS_OURS)
+            pt_cpu_profile_add_process(profile, tree->entries[i].pid);
 }
 
 static void take_sample(struct watch *watch)
@@ -90,7 +90,7 @@ static void take_sample(struct watch *watch)
 }
 
 /* If we are killed, the progress that was written last is all that remains. */
-static void tell_progress(struct watch *watch)
+static void report_progress(struct watch *watch)
 {
     const pt_u64 now = pt_monotonic_ns(), before = pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     struct pt_launch_result *result = watch->result;
@@ -281,7 +281,7 @@ static void loop(struct watch *watch)
         if (!watch->ended && pt_monotonic_ns() >= watch->sample_due_ns)
             take_sample(watch);
         if (!watch->ended && pt_monotonic_ns() >= watch->progress_due_ns)
-            tell_progress(watch);
+            report_progress(watch);
         if (watch->launch->status_line)
             watch->status_due_ns = pt_status_line_step(watch->launch->status_line, pt_monotonic_ns());
     }

@@ -18,7 +18,7 @@
 #include "util/text/utf8.h"
 
 #define REDRAW_NS 250000000u
-#define QUIET_NS 300000000u /* after output: a burst of lines is not interrupted */
+#define OUTPUT_PAUSE_NS 300000000u /* after output: a burst of lines is not interrupted */
 #define HEARTBEAT_NS 60000000000u
 #define WAITING_MAX_BYTES 65536
 #define LAST_WORDS_TRIES 10 /* of a second each */
@@ -256,8 +256,8 @@ pt_u64 pt_status_line_step(struct pt_status_line *line, pt_u64 now_ns)
     if (!line->live)
         return step_plain(line, now_ns);
     pt_u64 due_ns = line->drawn_ns + REDRAW_NS;
-    if (line->passed_ns && line->passed_ns + QUIET_NS > due_ns)
-        due_ns = line->passed_ns + QUIET_NS;
+    if (line->passed_ns && line->passed_ns + OUTPUT_PAUSE_NS > due_ns)
+        due_ns = line->passed_ns + OUTPUT_PAUSE_NS;
     if (now_ns < due_ns)
         return due_ns;
     /* A stage that stopped in the middle of its line, a prompt perhaps, keeps the terminal to itself. */

@@ -44,14 +44,14 @@ static int send_signal(const struct pt_tree_entry *entry, int number)
 
 static bool is_living(const struct pt_tree_entry *entry)
 {
-    return entry->kinship == PT_KIN_OURS && entry->now.state != 'Z' && entry->now.state != 'X';
+    return entry->ownership == PT_PROCESS_OURS && entry->now.state != 'Z' && entry->now.state != 'X';
 }
 
 /* ---- all of them ---- */
 static bool has_unknown(const struct pt_tree *tree)
 {
     for (size_t i = 0; i < tree->n; i++)
-        if (tree->entries[i].kinship == PT_KIN_UNKNOWN)
+        if (tree->entries[i].ownership == PT_PROCESS_UNKNOWN)
             return true;
     return false;
 }

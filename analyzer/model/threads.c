@@ -339,13 +339,13 @@ static bool lived(const struct pt_thread *thread, pt_u32 tid, pt_i64 at_ns)
 struct pt_thread *pt_process_thread_by_tid(struct pt_process *process, pt_u32 tid, pt_i64 at_ns)
 {
     struct pt_process_data *data = pt_process_data_of(process); /* most calls ask for the same thread as before */
-    if (data->last_asked < process->n_threads && lived(&process->threads[data->last_asked], tid, at_ns))
-        return &process->threads[data->last_asked];
+    if (data->last_found < process->n_threads && lived(&process->threads[data->last_found], tid, at_ns))
+        return &process->threads[data->last_found];
     struct pt_thread *found = NULL;
     for (pt_u32 i = 0; i < process->n_threads; i++) {
         struct pt_thread *t = &process->threads[i];
         if (lived(t, tid, at_ns)) {
-            data->last_asked = i;
+            data->last_found = i;
             return t;
         }
         if (t->tid == tid && (!found || (t->start_ns <= at_ns && t->start_ns > found->start_ns)))

@@ -22,13 +22,13 @@ static int remove_one(const char *path, const struct stat *about, int type, stru
     return type == FTW_DP || type == FTW_DNR ? rmdir(path) : unlink(path);
 }
 
-static bool met_unreadable;
+static bool found_unreadable;
 
 static int open_up(const char *path, const struct stat *about, int type, struct FTW *place)
 {
     (void)about;
     (void)place;
-    met_unreadable = met_unreadable || type == FTW_DNR;
+    found_unreadable = found_unreadable || type == FTW_DNR;
     return type == FTW_D || type == FTW_DNR ? chmod(path, 0700) : 0;
 }
 
@@ -38,10 +38,10 @@ static int remove_closed(const char *directory)
     enum { DEPTH_MAX = 64 };
     int depth = 0;
     do {
-        met_unreadable = false;
+        found_unreadable = false;
         if (nftw(directory, open_up, OPEN_DIRECTORIES, FTW_PHYS | FTW_MOUNT) != 0)
             return -1;
-    } while (met_unreadable && ++depth < DEPTH_MAX);
+    } while (found_unreadable && ++depth < DEPTH_MAX);
     return nftw(directory, remove_one, OPEN_DIRECTORIES, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 

@@ -93,7 +93,7 @@ static pt_u64 mark_of_living(const struct pt_tree *tree)
 {
     pt_u64 mark = 0;
     for (size_t i = 0; i < tree->n; i++)
-        if (tree->entries[i].kinship == PT_KIN_OURS && tree->entries[i].now.state != 'Z')
+        if (tree->entries[i].ownership == PT_PROCESS_OURS && tree->entries[i].now.state != 'Z')
             mark = mark * 31 + (pt_u64)tree->entries[i].pid;
     return mark;
 }
@@ -119,7 +119,7 @@ static void list_left(struct pt_runner *runner, struct pt_run_stage *stage, stru
     run->left = pt_calloc(tree->n, sizeof *run->left);
     for (size_t i = 0; i < tree->n; i++) {
         const struct pt_tree_entry *entry = &tree->entries[i];
-        if (entry->kinship != PT_KIN_OURS || entry->now.state == 'Z')
+        if (entry->ownership != PT_PROCESS_OURS || entry->now.state == 'Z')
             continue;
         run->left[run->n_left++] = (struct pt_run_left){entry->pid, command_of(entry->pid)};
     }
@@ -135,11 +135,11 @@ static void list_left(struct pt_runner *runner, struct pt_run_stage *stage, stru
 /* How the tree of a stage that had to end did so. The time after the command's own end is in no duration. */
 static const char *killed_text(struct pt_runner *runner, const struct pt_launch_result *result)
 {
-    enum { WORTH_TELLING_NS = 50 * 1000 * 1000 };
+    enum { LEAST_REPORTED_STOP_NS = 50 * 1000 * 1000 };
     const char *how = result->n_killed ? "; not all of its processes ended when asked, and were killed" : "";
     if (result->n_survivors)
         how = pt_runner_format(runner, "; %u processes could not be ended", result->n_survivors);
-    if (result->stop_ns < WORTH_TELLING_NS)
+    if (result->stop_ns < LEAST_REPORTED_STOP_NS)
         return how;
     return pt_runner_format(runner, "%s; until they were gone it took another %s", how,
                             pt_fmt_duration((pt_i64)result->stop_ns).text);
@@ -192,7 +192,7 @@ static void take_result(const struct progress *progress)
     pt_run_take_gpus(&progress->runner->run, result->samples);
 }
 
-static void tell_progress(void *context)
+static void report_progress(void *context)
 {
     const struct progress *progress = context;
     take_result(progress);
@@ -226,7 +226,7 @@ static int launch(struct pt_runner *runner, size_t index, struct pt_output *outp
         .status_line = &runner->status_line,
         .timeout_ns = timeout_ns(runner, index),
         .cpu_profile = cpu_profile,
-        .progress = tell_progress,
+        .progress = report_progress,
         .progress_context = &progress,
     };
     const int launched = pt_launch(&what, run->sampler, &run->result, err);

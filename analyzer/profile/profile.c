@@ -56,7 +56,7 @@ const struct pt_run_stage *pt_profile_run_of(const struct pt_profile *profile, p
     return profile->stages.items[stage].run;
 }
 
-const char pt_no_end_noted[] = "no process noted when it ended, and no launcher watched";
+const char pt_end_unknown_reason[] = "no process noted when it ended, and no launcher watched";
 
 pt_i64 pt_profile_stage_wall_ns(const struct pt_profile *profile, pt_u32 stage)
 {

@@ -47,7 +47,7 @@ void pt_stage_set_number(struct pt_profile *profile, pt_u32 stage, const char *m
  * 0 when it never began. */
 pt_i64 pt_profile_stage_wall_ns(const struct pt_profile *profile, pt_u32 stage);
 /* Why a wall time of 0 is none. */
-extern const char pt_no_end_noted[];
+extern const char pt_end_unknown_reason[];
 /* Wall time of the run. */
 pt_i64 pt_profile_wall_ns(const struct pt_profile *profile);
 

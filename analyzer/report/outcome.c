@@ -71,7 +71,7 @@ struct pt_value pt_report_stage_duration(const struct pt_profile *profile, pt_u3
     if (run && isnan(run->duration_ns) && !profile->stages.items[stage].root)
         return pt_unknown("the stage was never started");
     const pt_i64 wall_ns = pt_profile_stage_wall_ns(profile, stage);
-    return wall_ns > 0 ? pt_seconds(wall_ns) : pt_unknown(pt_no_end_noted);
+    return wall_ns > 0 ? pt_seconds(wall_ns) : pt_unknown(pt_end_unknown_reason);
 }
 
 const char **pt_masked_arguments(const char *const *argv, int argc, struct pt_arena *arena)
@@ -123,5 +123,5 @@ struct pt_value pt_report_commit(const struct pt_profile *profile, struct pt_are
 struct pt_value pt_report_duration(const struct pt_profile *profile)
 {
     const pt_i64 wall_ns = pt_profile_wall_ns(profile);
-    return wall_ns > 0 ? pt_seconds(wall_ns) : pt_unknown(pt_no_end_noted);
+    return wall_ns > 0 ? pt_seconds(wall_ns) : pt_unknown(pt_end_unknown_reason);
 }

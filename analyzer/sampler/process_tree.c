@@ -66,7 +66,7 @@ static bool read_entry(struct pt_tree *tree, struct pt_tree_entry *entry)
     struct pt_process_stat now;
     const bool alive = fd >= 0 && pt_process_stat_read(fd, &now);
     if (!kept && fd >= 0) {
-        if (alive && tree->open_fds < OPEN_FDS_MAX && entry->kinship == PT_KIN_OURS) {
+        if (alive && tree->open_fds < OPEN_FDS_MAX && entry->ownership == PT_PROCESS_OURS) {
             entry->stat_fd = fd;
             tree->open_fds++;
         } else {
@@ -110,30 +110,30 @@ static bool append(struct pt_tree *tree, const struct pt_tree_entry *entry)
 /* ---- all processes ---- */
 static void add_pid(struct pt_tree *tree, pid_t pid, struct pt_tree_entry *known)
 {
-    if (known && known->kinship == PT_KIN_FOREIGN && tree->scans % FOREIGN_AGAIN_SCANS) {
+    if (known && known->ownership == PT_PROCESS_FOREIGN && tree->scans % FOREIGN_AGAIN_SCANS) {
         append(tree, known);
         return;
     }
-    if (known && known->kinship == PT_KIN_OURS && renew(tree, known)) {
+    if (known && known->ownership == PT_PROCESS_OURS && renew(tree, known)) {
         if (!append(tree, known))
             forget(tree, known);
         return;
     }
     struct pt_tree_entry entry = {.pid = pid, .stat_fd = -1};
     if (pid == tree->self)
-        entry.kinship = PT_KIN_FOREIGN;
+        entry.ownership = PT_PROCESS_FOREIGN;
     else if (!read_entry(tree, &entry))
         return;
     /* Read again and still the same process: what it was before it still is. */
-    if (known && known->kinship == PT_KIN_FOREIGN && entry.now.start_ticks == known->now.start_ticks)
-        entry.kinship = PT_KIN_FOREIGN;
+    if (known && known->ownership == PT_PROCESS_FOREIGN && entry.now.start_ticks == known->now.start_ticks)
+        entry.ownership = PT_PROCESS_FOREIGN;
     append(tree, &entry);
 }
 
 /* One that readdir did not show. */
 static void keep_if_alive(struct pt_tree *tree, struct pt_tree_entry *known)
 {
-    if (known->kinship == PT_KIN_OURS && renew(tree, known) && !append(tree, known))
+    if (known->ownership == PT_PROCESS_OURS && renew(tree, known) && !append(tree, known))
         forget(tree, known);
 }
 
@@ -147,24 +147,24 @@ static pid_t next_pid(DIR *proc)
 
 /* Kinship follows from the parent's: repeat until nothing new is learnt. At the first scan what is ours already is not
  * what we are going to trace: children that the program had which became us by exec. */
-static void settle_kinship(struct pt_tree *tree)
+static void settle_ownership(struct pt_tree *tree)
 {
-    const enum pt_kinship of_self = tree->scans ? PT_KIN_OURS : PT_KIN_FOREIGN;
+    const enum pt_ownership of_self = tree->scans ? PT_PROCESS_OURS : PT_PROCESS_FOREIGN;
     for (bool changed = true; changed;) {
         changed = false;
         for (size_t i = 0; i < tree->n; i++) {
             struct pt_tree_entry *entry = &tree->entries[i];
-            if (entry->kinship != PT_KIN_UNKNOWN)
+            if (entry->ownership != PT_PROCESS_UNKNOWN)
                 continue;
             const pid_t ppid = entry->now.ppid;
             const struct pt_tree_entry *parent = ppid == tree->self ? NULL : pt_tree_find(tree, ppid);
             if (ppid == tree->self)
-                entry->kinship = of_self;
+                entry->ownership = of_self;
             else if (ppid == 0)
-                entry->kinship = PT_KIN_FOREIGN;
+                entry->ownership = PT_PROCESS_FOREIGN;
             else if (parent)
-                entry->kinship = parent->kinship;
-            changed = changed || entry->kinship != PT_KIN_UNKNOWN;
+                entry->ownership = parent->ownership;
+            changed = changed || entry->ownership != PT_PROCESS_UNKNOWN;
         }
     }
 }
@@ -190,7 +190,7 @@ void pt_tree_scan(struct pt_tree *tree)
     }
     for (; known < n_before; known++)
         keep_if_alive(tree, &before[known]);
-    settle_kinship(tree);
+    settle_ownership(tree);
     tree->previous = before;
     tree->previous_room = room_before;
     tree->scans++;

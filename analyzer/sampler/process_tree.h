@@ -14,11 +14,11 @@
 #include "util/error.h"
 #include "process_stat.h"
 
-enum pt_kinship { PT_KIN_UNKNOWN, PT_KIN_OURS, PT_KIN_FOREIGN };
+enum pt_ownership { PT_PROCESS_UNKNOWN, PT_PROCESS_OURS, PT_PROCESS_FOREIGN };
 
 struct pt_tree_entry {
     pid_t pid;
-    enum pt_kinship kinship;
+    enum pt_ownership ownership;
     int stat_fd; /* kept open for ours; -1 = too many are open */
     struct pt_process_stat now;
     pt_u64 own_before; /* ticks at the scan before; 0 for a new one */

@@ -114,7 +114,7 @@ static void follow(struct pt_tree_counts *counts, const struct pt_tree *tree)
     size_t at = 0;
     for (size_t i = 0; i < tree->n; i++) {
         const struct pt_tree_entry *entry = &tree->entries[i];
-        if (entry->kinship != PT_KIN_OURS)
+        if (entry->ownership != PT_PROCESS_OURS)
             continue;
         for (; at < n_before && before[at].pid < entry->pid; at++)
             ;
@@ -134,7 +134,7 @@ void pt_tree_counts_look(struct pt_tree_counts *counts, const struct pt_tree *tr
     follow(counts, tree);
     pt_u64 threads = 0;
     for (size_t i = 0; i < tree->n; i++)
-        threads += tree->entries[i].kinship == PT_KIN_OURS ? tree->entries[i].now.threads : 0;
+        threads += tree->entries[i].ownership == PT_PROCESS_OURS ? tree->entries[i].now.threads : 0;
     counts->has_too_many_threads = counts->has_too_many_threads || threads > THREADS_MAX;
     counts->looks++;
     /* Parents have the lower pids and are read first: if one waits for a child at that time, the sum is too small

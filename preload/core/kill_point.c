@@ -14,17 +14,17 @@
 void pt_kill_point(const char *name)
 {
     static pt_u32 passed;
-    const char *wish = getenv("PROFTRACE_TEST_KILL");
-    if (!wish)
+    const char *point = getenv("PROFTRACE_TEST_KILL");
+    if (!point)
         return;
-    for (; *name; name++, wish++)
-        if (*name != *wish)
+    for (; *name; name++, point++)
+        if (*name != *point)
             return;
-    if (*wish++ != ':')
+    if (*point++ != ':')
         return;
     pt_u32 n = 0;
-    for (; *wish >= '0' && *wish <= '9'; wish++)
-        n = n * 10 + (pt_u32)(*wish - '0');
+    for (; *point >= '0' && *point <= '9'; point++)
+        n = n * 10 + (pt_u32)(*point - '0');
     if (__atomic_add_fetch(&passed, 1, __ATOMIC_RELAXED) == n)
         pt_syscall2(SYS_kill, pt_syscall0(SYS_getpid), 9);
 }

@@ -8,5 +8,5 @@
 #include "state.h"
 
 struct pt_switches pt_switches;
-struct pt_tracer_thread pt_nobody;
-__thread struct pt_tracer_thread *pt_self = &pt_nobody;
+struct pt_tracer_thread pt_no_thread;
+__thread struct pt_tracer_thread *pt_self = &pt_no_thread;

@@ -32,9 +32,9 @@ extern struct pt_switches pt_switches __attribute__((visibility("hidden")));
 
 /* The slot of every thread before its first event: everything is 0, so every fast path takes the slow one. This
  * saves each hook a test for NULL. Many threads may increment its cursors at once; they are never read. */
-extern struct pt_tracer_thread pt_nobody __attribute__((visibility("hidden")));
+extern struct pt_tracer_thread pt_no_thread __attribute__((visibility("hidden")));
 
-/* The calling thread's slot, or &pt_nobody. initial-exec: global-dynamic TLS may call malloc. */
+/* The calling thread's slot, or &pt_no_thread. initial-exec: global-dynamic TLS may call malloc. */
 extern __thread struct pt_tracer_thread *pt_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* The raw counter: 12 ns hot. */

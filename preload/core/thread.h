@@ -49,7 +49,7 @@ struct pt_tracer_thread {
     pt_u32 busy;          /* inside the slow path on the private stack */
     pt_u64 last_rollover; /* counter; a thread that rolls over often gets the cheaper compressor setting */
     pt_i64 gap_left;      /* of the sampler's gap, beyond countdown */
-    pt_u64 clock_noted;   /* counter at which the thread's CPU clock was noted last */
+    pt_u64 clock_read_at; /* counter at which the thread's CPU clock was noted last */
     pt_u32 sampled_life;  /* life for which countdown was drawn; another one draws before it samples */
     pt_u32 pad1;
 };

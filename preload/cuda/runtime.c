@@ -188,7 +188,7 @@ static PT_NOINLINE const struct pt_cudart *look_up(const struct link_map *map)
 
 /* Code in no module, and all code with glibc before 2.35, which cannot find a module without a lock: one libcudart
  * for all of them. */
-static PT_NOINLINE const struct pt_cudart *of_nobody(void)
+static PT_NOINLINE const struct pt_cudart *of_unknown_caller(void)
 {
     static const struct pt_cudart *any;
     const struct pt_cudart *cudart = __atomic_load_n(&any, __ATOMIC_ACQUIRE);
@@ -207,7 +207,7 @@ const struct pt_cudart *pt_cudart_of(const void *address)
 {
     struct dl_find_object object;
     if (_dl_find_object((void *)(pt_u64)address, &object) != 0 || !object.dlfo_link_map)
-        return of_nobody();
+        return of_unknown_caller();
     const pt_u32 n = __atomic_load_n(&n_callers, __ATOMIC_RELAXED);
     for (pt_u32 i = 0; i < n && i < CALLERS; i++)
         if (is_caller(&callers[i], &object))

@@ -69,8 +69,8 @@ static struct pt_live_thread *begin(struct scene *scene)
 
 static bool look(struct scene *scene)
 {
-    return pt_blocked_look(&scene->blocked, &(struct pt_blocked_look){&scene->threads, &scene->modules, &scene->images,
-                                                                      &scene->stacks, 0});
+    return pt_blocked_sample(&scene->blocked, &(struct pt_blocked_context){&scene->threads, &scene->modules,
+                                                                           &scene->images, &scene->stacks, 0});
 }
 
 static void end(struct scene *scene)

@@ -119,7 +119,7 @@ static void the_innermost_call_has_it(void **state)
         for (int i = 0; i < CALLS; i++) {
             const struct pt_cpu_cursor before = timeline.cursors[1];
             preempted_ns += pt_cpu_timeline_call(&timeline, 1, calls[i].start_ns, calls[i].end_ns, calls[i].part);
-            n_skipped += calls[i].start_ns > before.quiet_from_ns && calls[i].end_ns < before.quiet_until_ns;
+            n_skipped += calls[i].start_ns > before.no_state_from_ns && calls[i].end_ns < before.no_state_until_ns;
         }
         for (size_t i = timeline.first[1]; i < timeline.first[2]; i++) {
             const struct pt_cpu_state *one = &timeline.states[i];
@@ -172,10 +172,10 @@ static void a_wait_whose_exact_time_leaves_out_the_switches_is_one(void **state)
 }
 
 /* 1 s in waits of 10 ms; of 300 ms the kernel says that they were for pages, of two waits there are stacks. */
-static struct pt_cpu_untold untold_with(pt_u32 flags_of_the_second)
+static struct pt_cpu_unrecorded untold_with(pt_u32 flags_of_the_second)
 {
     const pt_u64 ms = 1000000;
-    struct pt_cpu_untold untold;
+    struct pt_cpu_unrecorded unrecorded;
     waits[0] = (struct pt_cpu_wait){.duration_ns = 10 * ms, .thread = 1, .flags = PT_CPU_WAIT_FAULT};
     waits[1] = (struct pt_cpu_wait){.t_ns = 20 * ms, .duration_ns = 10 * ms, .thread = 1, .flags = flags_of_the_second};
     for (pt_u32 i = 0; i < 30; i++)
@@ -184,21 +184,21 @@ static struct pt_cpu_untold untold_with(pt_u32 flags_of_the_second)
     data->wait_sums = calloc(THREADS, sizeof *data->wait_sums);
     data->wait_sums[1].blocked_ns[pt_cpu_wait_class(10 * ms)] = 1000 * ms;
     struct pt_cpu_timeline timeline = opened(data);
-    pt_cpu_untold(&timeline, 1, &untold);
+    pt_cpu_unrecorded(&timeline, 1, &unrecorded);
     pt_cpu_timeline_close(&timeline);
-    return untold;
+    return unrecorded;
 }
 
 static void waits_that_nobody_told_of_are_like_those_with_stacks(void **state)
 {
     (void)state;
     const pt_u32 class = pt_cpu_wait_class(10000000);
-    struct pt_cpu_untold untold = untold_with(PT_CPU_WAIT_FAULT);
-    assert_float_equal(untold.all_ns[class], 700e6, 1);
-    assert_float_equal(untold.fault_ns[class], 700e6, 5e6); /* less the switches */
-    untold = untold_with(0);                                /* half of them were for something else */
-    assert_float_equal(untold.fault_ns[class], 490e6, 5e6);
-    assert_float_equal(untold.with_stack_ns[class], 10e6, 1);
+    struct pt_cpu_unrecorded unrecorded = untold_with(PT_CPU_WAIT_FAULT);
+    assert_float_equal(unrecorded.all_ns[class], 700e6, 1);
+    assert_float_equal(unrecorded.fault_ns[class], 700e6, 5e6); /* less the switches */
+    unrecorded = untold_with(0);                                /* half of them were for something else */
+    assert_float_equal(unrecorded.fault_ns[class], 490e6, 5e6);
+    assert_float_equal(unrecorded.with_stack_ns[class], 10e6, 1);
 }
 
 int main(void)

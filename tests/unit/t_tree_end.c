@@ -114,7 +114,7 @@ static void assert_nobody_left(struct scene *scene)
         ;
     pt_tree_scan(&scene->tree);
     for (size_t i = 0; i < scene->tree.n; i++)
-        assert_int_not_equal(scene->tree.entries[i].kinship, PT_KIN_OURS);
+        assert_int_not_equal(scene->tree.entries[i].ownership, PT_PROCESS_OURS);
 }
 
 static void test_a_polite_tree_ends_at_once(void **state)

@@ -98,7 +98,7 @@ static void set_untraced(struct pt_profile *profile, pt_u32 stage)
     const bool skipped = pt_stage_was_skipped(&profile->stages.items[stage]);
     const pt_i64 wall_ns = pt_profile_stage_wall_ns(profile, stage);
     const char *reason = skipped        ? "the stage was skipped"
-                         : wall_ns <= 0 ? pt_no_end_noted
+                         : wall_ns <= 0 ? pt_end_unknown_reason
                                         : "no process of the stage was traced";
     const struct pt_value wall = skipped || wall_ns <= 0 ? pt_unknown(reason) : pt_seconds(wall_ns);
     for (int part = 0; part < PT_PART__COUNT; part++)

@@ -115,15 +115,15 @@ static pt_i64 length(const struct pt_account_wait *wait)
 static void follow_first(struct pt_account *account)
 {
     const struct pt_account_wait *wait = &account->waiting[account->n_followed++ % PT_ACCOUNT_WAITING];
-    if (!follow(account, wait) && length(wait) > length(&account->late))
-        account->late = *wait;
+    if (!follow(account, wait) && length(wait) > length(&account->unresolved))
+        account->unresolved = *wait;
 }
 
 /* The write that woke the reader may come later still. */
-static void follow_late(struct pt_account *account, pt_i64 now_ns)
+static void follow_unresolved(struct pt_account *account, pt_i64 now_ns)
 {
-    if (follow(account, &account->late) || now_ns - account->late.span.end_ns > LATE_NS)
-        account->late.thread = NULL;
+    if (follow(account, &account->unresolved) || now_ns - account->unresolved.span.end_ns > LATE_NS)
+        account->unresolved.thread = NULL;
 }
 
 void pt_account_follow_due(struct pt_account *account, pt_i64 now_ns)
@@ -131,16 +131,16 @@ void pt_account_follow_due(struct pt_account *account, pt_i64 now_ns)
     while (account->n_followed < account->n_waiting &&
            account->waiting[account->n_followed % PT_ACCOUNT_WAITING].span.end_ns + DUE_NS <= now_ns)
         follow_first(account);
-    if (account->late.thread)
-        follow_late(account, now_ns);
+    if (account->unresolved.thread)
+        follow_unresolved(account, now_ns);
 }
 
 void pt_account_follow_all(struct pt_account *account)
 {
     while (account->n_followed < account->n_waiting)
         follow_first(account);
-    if (account->late.thread)
-        follow_late(account, account->late.span.end_ns);
+    if (account->unresolved.thread)
+        follow_unresolved(account, account->unresolved.span.end_ns);
 }
 
 static void add_wait(struct pt_account *account, const struct pt_thread *thread, const struct pt_span *wait)

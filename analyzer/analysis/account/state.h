@@ -52,7 +52,7 @@ struct pt_account {
     bool *critical;                                     /* by process: its main thread is the stage's critical thread */
     struct pt_account_wait waiting[PT_ACCOUNT_WAITING]; /* ring, by end */
     pt_u64 n_waiting, n_followed;                       /* counts of all that were added and removed */
-    struct pt_account_wait late; /* the longest of the last waits for one that is not known yet */
+    struct pt_account_wait unresolved; /* the longest of the last waits for one that is not known yet */
     struct {
         PT_VEC(struct pt_account_followed);
     } followed;

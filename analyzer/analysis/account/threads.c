@@ -19,7 +19,7 @@
 
 struct shown {
     const struct pt_thread *thread;
-    double told_ns; /* of its life: all but idle and unattributed */
+    double known_ns; /* of its life: all but idle and unattributed */
 };
 
 static double account_of(const struct pt_account *account, pt_u32 stage, const struct pt_thread *thread,
@@ -41,11 +41,11 @@ static double account_of(const struct pt_account *account, pt_u32 stage, const s
 
 /* ---- all of them ---- */
 
-static int by_told(const void *a, const void *b)
+static int by_known(const void *a, const void *b)
 {
     const struct shown *x = a, *y = b;
-    if (x->told_ns != y->told_ns)
-        return x->told_ns < y->told_ns ? 1 : -1;
+    if (x->known_ns != y->known_ns)
+        return x->known_ns < y->known_ns ? 1 : -1;
     if (x->thread->process->index != y->thread->process->index)
         return x->thread->process->index < y->thread->process->index ? -1 : 1;
     return (x->thread->index > y->thread->index) - (x->thread->index < y->thread->index);
@@ -77,7 +77,7 @@ static struct shown *list_of(const struct pt_account *account, pt_u32 stage, siz
     }
     free(goes_on);
     if (n)
-        qsort(list, n, sizeof *list, by_told);
+        qsort(list, n, sizeof *list, by_known);
     *ret_n = n;
     return list;
 }

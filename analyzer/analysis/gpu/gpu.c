@@ -85,7 +85,7 @@ static void event(void *state, const struct pt_event *e)
     if (e->desc->category != PT_CATEGORY_GPU)
         return;
     pt_gpu_work_event(gpu, e);
-    pt_gpu_about_event(gpu, e);
+    pt_gpu_info_event(gpu, e);
 }
 
 /* ---- end ---- */
@@ -165,7 +165,7 @@ static void finish(void *state, struct pt_profile *profile)
     struct pt_gpu *gpu = state;
     if (gpu->is_used) {
         pt_gpu_work_flush(gpu);
-        pt_gpu_about_end(gpu);
+        pt_gpu_info_end(gpu);
         pt_gpu_memory_end(gpu);
         pt_gpu_idle_end(gpu);
         pt_gpu_ranges_end(gpu);

@@ -19,7 +19,7 @@
 #define ENOUGH_SAMPLED 0.5
 
 /* No device: what is found is not extrapolated. */
-#define NOBODY UINT32_MAX
+#define NO_DEVICE UINT32_MAX
 
 struct in_gaps { /* samples of a function, and unrecorded waits in it */
     pt_u32 device, function;
@@ -31,7 +31,7 @@ struct pt_gpu_host {
     struct pt_gpu *gpu;
     const struct pt_cpu_view *view;
     const struct pt_cpu_timeline *cpu;
-    struct pt_cpu_untold **untold; /* by thread; NULL = not computed yet */
+    struct pt_cpu_unrecorded **unrecorded; /* by thread; NULL = not computed yet */
     struct {
         PT_VEC(struct in_gaps);
     } found;
@@ -47,7 +47,7 @@ struct pt_gpu_host *pt_gpu_host_open(struct pt_gpu *gpu, pt_u32 stage)
     host->gpu = gpu;
     host->view = &gpu->facts->views[stage];
     host->cpu = cpu;
-    host->untold = pt_calloc(cpu->data->n_threads, sizeof *host->untold);
+    host->unrecorded = pt_calloc(cpu->data->n_threads, sizeof *host->unrecorded);
     return host;
 }
 
@@ -56,8 +56,8 @@ void pt_gpu_host_close(struct pt_gpu_host *host)
     if (!host)
         return;
     for (size_t i = 0; i < host->cpu->data->n_threads; i++)
-        free(host->untold[i]);
-    free(host->untold);
+        free(host->unrecorded[i]);
+    free(host->unrecorded);
     pt_map_fini(&host->by_function);
     free(host->found.items);
     free(host);
@@ -70,15 +70,16 @@ static double unseen_of(struct pt_gpu_host *host, pt_u32 thread, const struct pt
     const pt_u32 class = pt_cpu_wait_class((pt_u64)(wait->end_ns - wait->start_ns));
     if (wait->flags & PT_CPU_PREEMPTED || !(wait->flags & PT_CPU_HAS_STACK))
         return 0;
-    if (!host->untold[thread]) {
-        host->untold[thread] = pt_calloc(1, sizeof *host->untold[thread]);
-        pt_cpu_untold(host->cpu, thread, host->untold[thread]);
+    if (!host->unrecorded[thread]) {
+        host->unrecorded[thread] = pt_calloc(1, sizeof *host->unrecorded[thread]);
+        pt_cpu_unrecorded(host->cpu, thread, host->unrecorded[thread]);
     }
-    const struct pt_cpu_untold *untold = host->untold[thread];
-    const double fault_ns = untold->fault_ns[class];
-    return wait->flags & PT_CPU_IS_EXACT      ? fault_ns / untold->fault_with_stack_ns[class]
-           : untold->with_stack_ns[class] > 0 ? (untold->all_ns[class] - fault_ns) / untold->with_stack_ns[class]
-                                              : 0;
+    const struct pt_cpu_unrecorded *unrecorded = host->unrecorded[thread];
+    const double fault_ns = unrecorded->fault_ns[class];
+    return wait->flags & PT_CPU_IS_EXACT ? fault_ns / unrecorded->fault_with_stack_ns[class]
+           : unrecorded->with_stack_ns[class] > 0
+               ? (unrecorded->all_ns[class] - fault_ns) / unrecorded->with_stack_ns[class]
+               : 0;
 }
 
 static const char *text_of(const struct pt_gpu_host *host, pt_u32 function)
@@ -126,7 +127,7 @@ static pt_i64 show_waits(struct pt_gpu_host *host, pt_u32 device, pt_u32 thread,
             continue;
         const pt_u32 function = pt_cpu_function_at(host->view, states[i].node);
         const enum pt_gpu_cause cause = cause_of_wait(host, &states[i]);
-        const double unseen = device == NOBODY ? 0 : unseen_of(host, thread, &states[i]);
+        const double unseen = device == NO_DEVICE ? 0 : unseen_of(host, thread, &states[i]);
         viewer.show(viewer.context, cause, text_of(host, function), to_ns - from_ns);
         if (unseen > 0)
             add_found(host, device, cause, function, unseen * (double)(to_ns - from_ns));
@@ -170,7 +171,7 @@ pt_i64 pt_gpu_host_split(struct pt_gpu_host *host, pt_u32 device, struct pt_gpu_
 pt_i64 pt_gpu_host_waits(struct pt_gpu_host *host, struct pt_gpu_stretch stretch, struct pt_gpu_viewer viewer)
 {
     const pt_u32 thread = pt_facts_cpu_thread(host->gpu->facts, stretch.thread);
-    const pt_i64 shown_ns = thread ? show_waits(host, NOBODY, thread, stretch, viewer) : 0;
+    const pt_i64 shown_ns = thread ? show_waits(host, NO_DEVICE, thread, stretch, viewer) : 0;
     return stretch.end_ns - stretch.start_ns - shown_ns;
 }
 

@@ -36,86 +36,87 @@ static void add_piece(struct pt_gpu *gpu, struct pt_gpu_device *device, const st
 
 /* ---- what a thread did in a gap, and whoever it waited for ---- */
 
-struct look {
+struct gap_walk {
     struct pt_chain chain; /* first */
     struct pt_gpu *gpu;
     struct pt_gpu_device *device;
     struct pt_gpu_place place; /* of what is shown; from the second thread of the chain on with the first one's cause */
 };
 
-static void add_look(struct look *look, enum pt_gpu_cause cause, const char *text, pt_u32 holder_tid, pt_i64 ns)
+static void add_walked(struct gap_walk *walk, enum pt_gpu_cause cause, const char *text, pt_u32 holder_tid, pt_i64 ns)
 {
-    const bool is_first = look->chain.n == 1;
-    struct pt_gpu_place place = look->place;
-    place.process = look->chain.threads[look->chain.n - 1]->process;
-    place.tid = look->chain.threads[look->chain.n - 1]->tid;
+    const bool is_first = walk->chain.n == 1;
+    struct pt_gpu_place place = walk->place;
+    place.process = walk->chain.threads[walk->chain.n - 1]->process;
+    place.tid = walk->chain.threads[walk->chain.n - 1]->tid;
     place.text = text;
-    place.who = holder_tid;
+    place.holder_tid = holder_tid;
     *(is_first ? &place.cause : &place.inner) = (pt_u8)cause;
-    add_piece(look->gpu, look->device, &place, ns);
+    add_piece(walk->gpu, walk->device, &place, ns);
 }
 
 static void show_host(void *context, enum pt_gpu_cause cause, const char *text, pt_i64 ns)
 {
-    add_look(context, cause, text, 0, ns);
+    add_walked(context, cause, text, 0, ns);
 }
 
 /* Between calls: what the CPU profile does not know is the program's own code, in the range that was open then. */
-static void show_own_code_in(struct look *look, const char *range, pt_i64 start_ns, pt_i64 ns)
+static void show_own_code_in(struct gap_walk *walk, const char *range, pt_i64 start_ns, pt_i64 ns)
 {
-    const bool is_first = look->chain.n == 1;
-    struct pt_gpu_host *host = look->gpu->hosts[look->device->stage];
-    const struct pt_gpu_stretch stretch = {look->chain.threads[look->chain.n - 1], start_ns, start_ns + ns};
-    const struct pt_gpu_viewer viewer = {show_host, look};
+    const bool is_first = walk->chain.n == 1;
+    struct pt_gpu_host *host = walk->gpu->hosts[walk->device->stage];
+    const struct pt_gpu_stretch stretch = {walk->chain.threads[walk->chain.n - 1], start_ns, start_ns + ns};
+    const struct pt_gpu_viewer viewer = {show_host, walk};
     if (host && is_first)
-        ns = pt_gpu_host_split(host, look->place.device, stretch, viewer);
+        ns = pt_gpu_host_split(host, walk->place.device, stretch, viewer);
     else if (host)
         ns = pt_gpu_host_waits(host, stretch, viewer);
     if (ns)
-        add_look(look, PT_GPU_CAUSE_host_code, is_first ? range : NULL, 0, ns);
+        add_walked(walk, PT_GPU_CAUSE_host_code, is_first ? range : NULL, 0, ns);
 }
 
-static void show_own_code(struct look *look, pt_i64 start_ns, pt_i64 end_ns)
+static void show_own_code(struct gap_walk *walk, pt_i64 start_ns, pt_i64 end_ns)
 {
     for (pt_i64 from_ns; end_ns > start_ns; end_ns = from_ns) {
-        const char *range = pt_gpu_range_before(look->gpu, look->chain.threads[look->chain.n - 1], end_ns, &from_ns);
+        const char *range = pt_gpu_range_before(walk->gpu, walk->chain.threads[walk->chain.n - 1], end_ns, &from_ns);
         from_ns = from_ns < start_ns ? start_ns : from_ns;
-        show_own_code_in(look, range, from_ns, end_ns - from_ns);
+        show_own_code_in(walk, range, from_ns, end_ns - from_ns);
     }
 }
 
 /* A wait for a thread that waits for data is a wait for data. */
-static enum pt_gpu_cause cause_of_wait(const struct look *look, const struct pt_piece *wait,
+static enum pt_gpu_cause cause_of_wait(const struct gap_walk *walk, const struct pt_piece *wait,
                                        const struct pt_thread *into)
 {
     const enum pt_gpu_cause cause = pt_gpu_span_cause(wait->span);
-    const struct pt_thread_timeline *timeline = pt_facts_timeline(look->gpu->facts, into);
+    const struct pt_thread_timeline *timeline = pt_facts_timeline(walk->gpu->facts, into);
     const bool takes_data = cause == PT_GPU_CAUSE_lock &&
                             pt_thread_timeline_part_ns(timeline, PT_PART_data_wait, wait->start_ns, wait->end_ns) * 2 >
                                 wait->end_ns - wait->start_ns;
     return takes_data ? PT_GPU_CAUSE_data_wait : cause;
 }
 
-static pt_u32 holder_of(const struct look *look, const struct pt_span *span)
+static pt_u32 holder_of(const struct gap_walk *walk, const struct pt_span *span)
 {
     const bool is_known = span->part == PT_PART_lock && span->blocker_kind == PT_BLOCKER_THREAD;
-    return is_known ? pt_thread_of_number(&look->gpu->facts->ids, span->blocker)->tid : 0;
+    return is_known ? pt_thread_of_number(&walk->gpu->facts->ids, span->blocker)->tid : 0;
 }
 
 static void show(struct pt_chain *chain, const struct pt_piece *piece, const struct pt_thread *into)
 {
-    struct look *look = (struct look *)chain;
+    struct gap_walk *walk = (struct gap_walk *)chain;
     const struct pt_span *span = piece->span ? piece->span : piece->then;
     const struct pt_process *process = chain->threads[chain->n - 1]->process;
     const pt_i64 ns = piece->end_ns - piece->start_ns;
     if (into)
-        look->place.cause = chain->n == 1 ? (pt_u8)cause_of_wait(look, piece, into) : look->place.cause;
+        walk->place.cause = chain->n == 1 ? (pt_u8)cause_of_wait(walk, piece, into) : walk->place.cause;
     else if (piece->is_forgotten)
-        add_look(look, PT_GPU_CAUSE_unattributed, NULL, 0, ns);
+        add_walked(walk, PT_GPU_CAUSE_unattributed, NULL, 0, ns);
     else if (!span)
-        show_own_code(look, piece->start_ns, piece->end_ns);
+        show_own_code(walk, piece->start_ns, piece->end_ns);
     else
-        add_look(look, pt_gpu_span_cause(span), pt_gpu_span_text(look->gpu, process, span), holder_of(look, span), ns);
+        add_walked(walk, pt_gpu_span_cause(span), pt_gpu_span_text(walk->gpu, process, span), holder_of(walk, span),
+                   ns);
 }
 
 /* ---- one gap ---- */
@@ -150,7 +151,7 @@ static void split_queued(const struct gap_view *view, pt_i64 ns)
 }
 
 /* Split [start, end), in which the device was observed all the time. */
-static void split_seen(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_ns)
+static void split_observed(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_ns)
 {
     const struct pt_gpu_call *call = view->call;
     if (!call) {
@@ -170,11 +171,11 @@ static void split_seen(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_
                   end_ns - start_ns);
         return;
     }
-    struct look look = {.chain = {.facts = view->gpu->facts, .show = show},
-                        .gpu = view->gpu,
-                        .device = view->device,
-                        .place = {.device = view->index, .inner = PT_GPU_CAUSE__COUNT}};
-    pt_chain_split(&look.chain, call->thread, start_ns, end_ns);
+    struct gap_walk walk = {.chain = {.facts = view->gpu->facts, .show = show},
+                            .gpu = view->gpu,
+                            .device = view->device,
+                            .place = {.device = view->index, .inner = PT_GPU_CAUSE__COUNT}};
+    pt_chain_split(&walk.chain, call->thread, start_ns, end_ns);
 }
 
 /* While the program had CUPTI for itself it is unknown whether the device was idle: returns how long that was. */
@@ -188,12 +189,12 @@ static pt_i64 split_gap(const struct gap_view *view, pt_i64 start_ns, pt_i64 end
         if (to_ns <= from_ns)
             continue;
         if (end_ns > to_ns)
-            split_seen(view, to_ns, end_ns);
+            split_observed(view, to_ns, end_ns);
         unseen_ns += to_ns - from_ns;
         end_ns = from_ns;
     }
     if (end_ns > start_ns)
-        split_seen(view, start_ns, end_ns);
+        split_observed(view, start_ns, end_ns);
     return unseen_ns;
 }
 

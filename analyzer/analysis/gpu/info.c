@@ -43,12 +43,12 @@ static const char *uuid_of(struct pt_gpu *gpu, const char *properties)
 /* Processes may count devices differently (CUDA_VISIBLE_DEVICES): the UUID says which are the same. */
 static void note_device(struct pt_gpu *gpu, const struct pt_event *e)
 {
-    const struct pt_ev_gpu_device *about = pt_event_as(e, gpu_device);
-    const char *uuid = uuid_of(gpu, pt_process_string(e->process, about->properties));
+    const struct pt_ev_gpu_device *properties = pt_event_as(e, gpu_device);
+    const char *uuid = uuid_of(gpu, pt_process_string(e->process, properties->properties));
     const pt_u32 number = (pt_u32)e->tag;
     struct pt_gpu_device *device = pt_gpu_device_named(gpu, e->process, number, uuid);
     device->name = pt_gpu_string(gpu, e->process, e->aux, false);
-    device->memory_bytes = about->memory_bytes;
+    device->memory_bytes = properties->memory_bytes;
 }
 
 /* ---- how it was seen ---- */
@@ -120,7 +120,7 @@ static void note_lost(struct pt_gpu *gpu, const struct pt_event *e)
     note(stage, "records were lost: ", reason && *reason ? reason : "no reason was noted", "");
 }
 
-void pt_gpu_about_event(struct pt_gpu *gpu, const struct pt_event *e)
+void pt_gpu_info_event(struct pt_gpu *gpu, const struct pt_event *e)
 {
     static const char *const syncs[] = {"other", "event", "stream waits for event", "stream", "context"};
     const pt_u32 stage = pt_gpu_stage_of(gpu, e->process);
@@ -153,7 +153,7 @@ void pt_gpu_about_event(struct pt_gpu *gpu, const struct pt_event *e)
     }
 }
 
-void pt_gpu_about_end(struct pt_gpu *gpu)
+void pt_gpu_info_end(struct pt_gpu *gpu)
 {
     const struct pt_session *session = gpu->profile->session;
     for (pt_u32 i = 0; i < session->n_processes; i++) {

@@ -8,8 +8,8 @@
 #include "decode/event.h"
 #include "state.h"
 
-void pt_gpu_about_event(struct pt_gpu *gpu, const struct pt_event *event);
-void pt_gpu_about_end(struct pt_gpu *gpu);
+void pt_gpu_info_event(struct pt_gpu *gpu, const struct pt_event *event);
+void pt_gpu_info_end(struct pt_gpu *gpu);
 /* When the program had CUPTI for itself. */
 void pt_gpu_not_seen_table(struct pt_gpu *gpu, pt_u32 stage);
 /* Why nothing is known of the GPU work of a stage; NULL = no program of it is made for GPUs. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * How much of a device's memory is in use over time, and of its pools: by their allocations, and how large each is,
- * where CUPTI told.
+ * where CUPTI reported it.
  *
  * Threads: one. State: a level per device, with a fixed number of buckets over the life of the stage; a pool per
- * address, process and device. Never: takes a size that was told for one that holds for ever: where more is in use than
- * was told, nothing is known.
+ * address, process and device. Never: takes a size that CUPTI reported once for one that holds for ever: where more is
+ * in use, nothing is known.
  */
 #include "levels.h"
 
@@ -139,17 +139,17 @@ void pt_gpu_pool_use(struct pt_gpu *gpu, struct pt_gpu_pool *pool, pt_i64 at_ns,
     change(gpu, pool, at_ns, pool->now.bytes);
 }
 
-void pt_gpu_pool_told(struct pt_gpu *gpu, struct pt_gpu_pool *pool, const struct pt_event *event)
+void pt_gpu_pool_size_event(struct pt_gpu *gpu, struct pt_gpu_pool *pool, const struct pt_event *event)
 {
     enum { DESTROYED = 2, TRIMMED = 3 };
-    const struct pt_ev_gpu_memory_pool *told = pt_event_as(event, gpu_memory_pool);
+    const struct pt_ev_gpu_memory_pool *sizes = pt_event_as(event, gpu_memory_pool);
     if (!pool)
         return;
-    pool->is_told = true;
+    pool->has_size = true;
     pool->trims += event->tag == TRIMMED;
-    pool->size_bytes = told->bytes > pool->size_bytes ? told->bytes : pool->size_bytes;
-    pool->used_bytes = told->used_bytes > pool->used_bytes ? told->used_bytes : pool->used_bytes;
-    change(gpu, pool, event->start_ns, event->tag == DESTROYED ? 0 : (pt_i64)(told->bytes & INT64_MAX));
+    pool->size_bytes = sizes->bytes > pool->size_bytes ? sizes->bytes : pool->size_bytes;
+    pool->used_bytes = sizes->used_bytes > pool->used_bytes ? sizes->used_bytes : pool->used_bytes;
+    change(gpu, pool, event->start_ns, event->tag == DESTROYED ? 0 : (pt_i64)(sizes->bytes & INT64_MAX));
 }
 
 void pt_gpu_pool_end(struct pt_gpu_levels *own, struct pt_gpu_pool *pool)

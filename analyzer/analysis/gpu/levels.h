@@ -34,8 +34,8 @@ struct pt_gpu_pool {
     const char *name; /* its address */
     pt_u64 allocations, releases, allocated_bytes, trims;
     pt_i64 level_bytes, peak_bytes;
-    bool is_told, is_over;
-    pt_u64 size_bytes, used_bytes; /* the most that CUPTI told of it */
+    bool has_size, is_over;
+    pt_u64 size_bytes, used_bytes; /* the most that CUPTI reported */
     struct pt_gpu_pool_now {       /* as it is counted in the level of its device */
         pt_i64 bytes, used_bytes;
         bool is_unsure;
@@ -70,7 +70,7 @@ void pt_gpu_levels_free(struct pt_gpu *gpu);
 struct pt_gpu_pool *pt_gpu_pool_of(struct pt_gpu *gpu, const struct pt_process *process, const char *name,
                                    pt_u32 device);
 void pt_gpu_pool_use(struct pt_gpu *gpu, struct pt_gpu_pool *pool, pt_i64 at_ns, pt_u64 bytes, bool is_release);
-void pt_gpu_pool_told(struct pt_gpu *gpu, struct pt_gpu_pool *pool, const struct pt_event *event);
+void pt_gpu_pool_size_event(struct pt_gpu *gpu, struct pt_gpu_pool *pool, const struct pt_event *event);
 /* The process has ended. */
 void pt_gpu_pool_end(struct pt_gpu_levels *own, struct pt_gpu_pool *pool);
 

@@ -185,7 +185,7 @@ void pt_gpu_memory_event(struct pt_gpu *gpu, const struct pt_event *e)
     if (e->desc->kind == PT_KIND_gpu_memory)
         note_memory(gpu, e, &place);
     else
-        pt_gpu_pool_told(gpu, pt_gpu_pool_of(gpu, e->process, place.pool, place.device), e);
+        pt_gpu_pool_size_event(gpu, pt_gpu_pool_of(gpu, e->process, place.pool, place.device), e);
 }
 
 /* Releases name only the address. One that was not seen being allocated changes nothing. */

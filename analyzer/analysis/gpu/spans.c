@@ -90,7 +90,7 @@ enum pt_gpu_cause pt_gpu_span_cause(const struct pt_span *span)
     case PT_SPAN_CUDA:
         return cause_of_call((enum pt_cuda_class)span->class);
     case PT_SPAN_OVERHEAD:
-        return cause_of_overhead(span->about);
+        return cause_of_overhead(span->subject);
     case PT_SPAN_CALL:
     case PT_SPAN_SEND:
         break;
@@ -100,14 +100,14 @@ enum pt_gpu_cause pt_gpu_span_cause(const struct pt_span *span)
 
 const char *pt_gpu_span_text(struct pt_gpu *gpu, const struct pt_process *process, const struct pt_span *span)
 {
-    static const char passing_on[] = "passing data on"; /* a thread that waits for room in a pipe has data */
+    static const char sending[] = "passing data on"; /* a thread that waits for room in a pipe has data */
     switch ((enum pt_span_kind)span->kind) {
     case PT_SPAN_SEND:
-        return passing_on;
+        return sending;
     case PT_SPAN_CUDA:
-        return pt_gpu_string(gpu, process, span->about, false);
+        return pt_gpu_string(gpu, process, span->subject, false);
     case PT_SPAN_OVERHEAD:
-        return name_of_overhead(span->about);
+        return name_of_overhead(span->subject);
     case PT_SPAN_CALL:
     case PT_SPAN_MAP:
     case PT_SPAN_START:
@@ -117,9 +117,9 @@ const char *pt_gpu_span_text(struct pt_gpu *gpu, const struct pt_process *proces
     case PT_PART_file_read:
     case PT_PART_file_write:
     case PT_PART_file_meta:
-        return pt_gpu_string(gpu, process, span->about, true);
+        return pt_gpu_string(gpu, process, span->subject, true);
     case PT_PART_network:
-        return pt_gpu_string(gpu, process, span->about, false);
+        return pt_gpu_string(gpu, process, span->subject, false);
     default:
         return NULL;
     }

@@ -131,13 +131,13 @@ pt_u32 pt_gpu_place_at(struct pt_gpu *gpu, const struct pt_gpu_place *wanted)
     struct pt_gpu_place place = *wanted;
     for (;;) {
         const pt_u64 what = (pt_u64)place.device << 16 | (pt_u64)place.cause << 8 | place.inner;
-        const pt_u64 who = (pt_u64)place.who << 32 | place.tid;
+        const pt_u64 who = (pt_u64)place.holder_tid << 32 | place.tid;
         const pt_u64 key =
             pt_gpu_mix(pt_gpu_mix(what, who), pt_gpu_mix((uintptr_t)place.text, (uintptr_t)place.process));
         const pt_u64 *known = pt_map_find(&gpu->by_place, key);
         if (known)
             return (pt_u32)*known - 1;
-        if (gpu->places.n < PT_GPU_MOST_PLACES || (!place.text && !place.process && !place.who)) {
+        if (gpu->places.n < PT_GPU_MOST_PLACES || (!place.text && !place.process && !place.holder_tid)) {
             pt_vec_push(&gpu->places, place);
             *pt_map_at(&gpu->by_place, key) = gpu->places.n;
             return (pt_u32)gpu->places.n - 1;
@@ -145,6 +145,6 @@ pt_u32 pt_gpu_place_at(struct pt_gpu *gpu, const struct pt_gpu_place *wanted)
         /* Too many: the cause stays true, the place is lost. */
         place.text = NULL;
         place.process = NULL;
-        place.who = place.tid = 0;
+        place.holder_tid = place.tid = 0;
     }
 }

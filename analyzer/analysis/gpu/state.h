@@ -102,7 +102,7 @@ struct pt_gpu_place {                 /* a cause and where */
     pt_u32 device;                    /* index */
     pt_u8 cause, inner;               /* inner: what the blocker did; PT_GPU_CAUSE__COUNT = it was not followed */
     const struct pt_process *process; /* whose thread it was */
-    pt_u32 who, tid;
+    pt_u32 holder_tid, tid;
     const char *text;
     pt_i64 ns;
     pt_u64 gaps;

@@ -39,8 +39,8 @@ static const char *where_of(struct pt_metrics *metrics, const struct pt_gpu_plac
     }
     if (place->inner != PT_GPU_CAUSE__COUNT)
         return pt_metrics_format(metrics, "%s", pt_gpu_causes[place->inner].label);
-    if (place->cause == PT_GPU_CAUSE_lock && place->who)
-        return pt_metrics_format(metrics, "held by thread %u", place->who);
+    if (place->cause == PT_GPU_CAUSE_lock && place->holder_tid)
+        return pt_metrics_format(metrics, "held by thread %u", place->holder_tid);
     if (place->text) {
         PT_AUTO(pt_freep) char *demangled = pt_demangle(place->text);
         return pt_metrics_text(metrics, demangled ? demangled : place->text);

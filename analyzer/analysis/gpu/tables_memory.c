@@ -96,8 +96,8 @@ static void add_pool(struct pt_gpu *gpu, struct pt_rows *rows, const struct pt_g
     const pt_u64 peak = pool->used_bytes > seen ? pool->used_bytes : seen;
     const bool is_known = pool->size_bytes && pool->size_bytes >= peak;
     const struct pt_value unknown =
-        pt_unknown(pool->is_told ? "when its size was told, less of it was in use than at its peak"
-                                 : "CUPTI did not tell how large this pool is");
+        pt_unknown(pool->has_size ? "when its size was told, less of it was in use than at its peak"
+                                  : "CUPTI did not tell how large this pool is");
     pt_rows_add(rows, &(struct pool_row){
                           .pool = pt_metrics_text(rows->metrics, pool->name),
                           .size_bytes = is_known ? pt_integer(pool->size_bytes) : unknown,
@@ -131,7 +131,7 @@ static void pools_table(struct pt_gpu *gpu, pt_u32 stage)
 
 /* ---- over time ---- */
 
-static bool is_quiet(const struct pt_gpu_level_bucket *bucket)
+static bool has_no_change(const struct pt_gpu_level_bucket *bucket)
 {
     return !bucket->allocations && !bucket->releases;
 }
@@ -168,7 +168,7 @@ static void add_level(struct pt_rows *rows, const struct pt_gpu_level *level, pt
 {
     for (pt_u32 i = 0, end; i < PT_GPU_MEMORY_BUCKETS; i = end) {
         const struct pt_gpu_level_bucket *bucket = &level->buckets[i];
-        for (end = i + 1; end < PT_GPU_MEMORY_BUCKETS && is_quiet(bucket) && is_quiet(&level->buckets[end]) &&
+        for (end = i + 1; end < PT_GPU_MEMORY_BUCKETS && has_no_change(bucket) && has_no_change(&level->buckets[end]) &&
                           is_level(bucket, &level->buckets[end]);)
             end++;
         pt_rows_add(

@@ -72,7 +72,7 @@ static void full_alloc(struct pt_heap_process *p, const struct pt_event *e, pt_u
     }
     const bool is_recent = e->start_ns - block->at_ns <= ORDER_WINDOW_NS;
     const bool is_other_thread = block->owner != e->thread->index;
-    pt_u16 owed = 0;
+    pt_u16 pending_frees = 0;
     p->seen++;
     if (block->pending && is_other_thread && is_recent) {
         add_churn(&p->churn, size_bytes, 1, (double)size_bytes);
@@ -81,9 +81,10 @@ static void full_alloc(struct pt_heap_process *p, const struct pt_event *e, pt_u
     }
     if (!block->pending && block->at_ns) { /* live: the release of the block before has not come yet */
         pt_heap_level_add(&p->level, e->start_ns, -(double)block->size_bytes, 0);
-        owed = is_other_thread ? (pt_u16)(block->owed + 1) : 0;
+        pending_frees = is_other_thread ? (pt_u16)(block->pending_frees + 1) : 0;
     }
-    *block = (struct pt_heap_block){.addr = addr, .size_bytes = size_bytes, .owner = e->thread->index, .owed = owed};
+    *block = (struct pt_heap_block){
+        .addr = addr, .size_bytes = size_bytes, .owner = e->thread->index, .pending_frees = pending_frees};
     block->at_ns = e->start_ns ? e->start_ns : 1;
     pt_heap_level_add(&p->level, e->start_ns, (double)size_bytes, 0);
 }
@@ -105,8 +106,8 @@ static void full_free(struct pt_heap_process *p, const struct pt_event *e, pt_u6
         block->at_ns = e->start_ns;
         return;
     }
-    if (block->owed && block->owner != e->thread->index && e->start_ns - block->at_ns <= ORDER_WINDOW_NS) {
-        block->owed--;
+    if (block->pending_frees && block->owner != e->thread->index && e->start_ns - block->at_ns <= ORDER_WINDOW_NS) {
+        block->pending_frees--;
         return;
     }
     full_release(p, e, block);

@@ -216,7 +216,7 @@ static void stdio_transfer(struct files *files, const struct pt_event *e)
         was_written(files, e, d, true, (pt_u64)fields->bytes, true);
 }
 
-static void sought(struct files *files, const struct pt_event *e)
+static void seeked(struct files *files, const struct pt_event *e)
 {
     const struct pt_ev_io_seek *seek = pt_event_as(e, io_seek);
     struct descriptor *d = descriptor_of(files, e, seek->path, false);
@@ -252,7 +252,7 @@ static void event(void *state, const struct pt_event *e)
         stdio_transfer(files, e);
         break;
     case PT_KIND_io_seek:
-        sought(files, e);
+        seeked(files, e);
         break;
     default:
         break;

@@ -17,7 +17,7 @@
 
 enum { MAX_NAMES = 4096, MAX_ROWS = 50 };
 
-struct net_name {     /* a host, or a name asked for */
+struct net_name {     /* a host, or a name that was looked up */
     const char *text; /* NULL = those above MAX_NAMES */
     pt_u32 stage;
     bool is_query, has_sent;
@@ -28,7 +28,7 @@ struct net_name {     /* a host, or a name asked for */
 struct stage_net {
     struct pt_split_time wait, resolve;
     pt_u64 requests, connects, bytes, wait_ns, queries, failed_queries, query_ns;
-    pt_u64 answered, asked_meanwhile; /* first answers; requests on other connections before those */
+    pt_u64 answered, overlapping_requests; /* first answers; requests on other connections before those */
 };
 
 struct network {
@@ -38,8 +38,8 @@ struct network {
     struct pt_map by_text;    /* -> index, plus 1 */
     struct pt_id_map by_id;   /* process, string id -> the same; also NOT_OURS */
     struct pt_map accepted;   /* process, id of the other side's address */
-    struct pt_map unanswered; /* process, descriptor -> `asked` when it was asked; 0 = it was answered */
-    struct pt_map asked;      /* process -> requests */
+    struct pt_map unanswered; /* process, descriptor -> `requests` when it was sent; 0 = it was answered */
+    struct pt_map requests;   /* process -> requests */
     struct pt_intern texts;
 };
 
@@ -102,14 +102,14 @@ static pt_u64 *unanswered_on(struct network *network, const struct pt_event *e)
 }
 
 /* The number of open requests cannot be derived from waiting calls: an event loop never waits in one. */
-static void asked_or_answered(struct network *network, const struct pt_event *e, struct stage_net *stage, bool sends)
+static void request_or_answer(struct network *network, const struct pt_event *e, struct stage_net *stage, bool sends)
 {
-    pt_u64 *asked = pt_map_at(&network->asked, e->process->index), *at = unanswered_on(network, e);
+    pt_u64 *requests = pt_map_at(&network->requests, e->process->index), *at = unanswered_on(network, e);
     if (sends && !*at) {
-        *at = ++*asked;
+        *at = ++*requests;
     } else if (!sends && *at) {
         stage->answered++;
-        stage->asked_meanwhile += *asked - *at;
+        stage->overlapping_requests += *requests - *at;
         *at = 0;
     }
 }
@@ -136,7 +136,7 @@ static void moved(struct network *network, const struct pt_event *e, pt_u32 path
         host->calls += is_answer;
         stage->requests += is_answer;
         host->has_sent = sends;
-        asked_or_answered(network, e, stage, sends);
+        request_or_answer(network, e, stage, sends);
         host->bytes += (pt_u64)bytes;
         stage->bytes += (pt_u64)bytes;
     }
@@ -273,7 +273,7 @@ static void set_metrics(const struct network *network, pt_u32 stage)
     const struct stage_net *s = &network->stages[stage];
     const double waited_s = (double)(s->wait.of_others.total_ns + s->wait.of_workers.total_ns) / 1e9;
     const double total_s = (double)s->wait_ns / 1e9;
-    const double on_their_way = s->answered ? 1 + (double)s->asked_meanwhile / (double)s->answered : 1;
+    const double on_their_way = s->answered ? 1 + (double)s->overlapping_requests / (double)s->answered : 1;
     pt_metrics_set(metrics, scope, "net.request.calls", pt_integer(s->requests));
     pt_metrics_set(metrics, scope, "net.connect.calls", pt_integer(s->connects));
     pt_metrics_set(metrics, scope, "net.bytes", pt_integer(s->bytes));
@@ -306,7 +306,7 @@ static void finish(void *state, struct pt_profile *profile)
     pt_id_map_fini(&network->by_id);
     pt_map_fini(&network->accepted);
     pt_map_fini(&network->unanswered);
-    pt_map_fini(&network->asked);
+    pt_map_fini(&network->requests);
     pt_intern_fini(&network->texts);
 }
 

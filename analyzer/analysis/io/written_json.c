@@ -4,8 +4,8 @@
  * name it. Only a call that gives a file its content counts: a file that was just opened, for reading or for updating,
  * may have the content of an earlier run.
  *
- * Threads: one. State: one small struct per name that was written, at most MOST_NOTED of them, some directories per
- * process, some renames. Never: reads the file system: the caller checks whether a file exists.
+ * Threads: one. State: one small struct per name that was written, at most MOST_NAMES_KEPT of them, some directories
+ * per process, some renames. Never: reads the file system: the caller checks whether a file exists.
  *
  * A relative name is kept with every directory that it may refer to: the working directory is known at the start of a
  * process, its changes are events (those of a child between vfork and exec are among its parent's), and of a rename
@@ -23,10 +23,10 @@
 #include "util/text/path.h"
 
 enum {
-    MOST_NOTED = 65536, /* then the oldest go */
-    MOST_FILES = 4096,  /* the newest: a stage may write a file for each image */
-    MOST_NAMES = 16384, /* that these may have */
-    MOST_RECENT = 8,    /* directories of a kind and a process */
+    MOST_NAMES_KEPT = 65536, /* then the oldest go */
+    MOST_FILES = 4096,       /* the newest: a stage may write a file for each image */
+    MOST_NAMES = 16384,      /* that these may have */
+    MOST_RECENT = 8,         /* directories of a kind and a process */
     MOST_MOVES = 256,
     MOST_BYTES = 64 << 20, /* of paths: a damaged file may hold long ones */
     MOST_HOPS = 4,         /* moves of one file, or of directories above it */
@@ -123,7 +123,7 @@ static void was_written(struct written_json *written, const struct pt_event *e, 
     if (known)
         return;
     const bool is_new = is_json(pt_process_string(e->process, path));
-    if (is_new && written->n >= MOST_NOTED)
+    if (is_new && written->n >= MOST_NAMES_KEPT)
         keep_newest(written);
     if (is_new)
         pt_vec_push(written, ((struct written_file){e->process, path, pt_event_end_ns(e)}));

@@ -112,7 +112,7 @@ static void took_data(struct pt_locks *locks, const struct pt_event *e)
     locks->idle[e->process->index].end_ns = pt_event_end_ns(e);
 }
 
-static bool held_idly(const struct pt_locks *locks, const struct pt_lock_share *share)
+static bool holder_was_idle(const struct pt_locks *locks, const struct pt_lock_share *share)
 {
     const pt_u32 process = share->thread->process->index;
     const pt_i64 start_ns = locks->idle[process].start_ns, end_ns = locks->idle[process].end_ns;
@@ -129,7 +129,7 @@ static void was_held(struct pt_locks *locks, struct pt_lock *lock, const struct 
     for (pt_u32 i = 0; i < facts->call.n_shares; i++) {
         const struct pt_lock_share *share = &facts->call.shares[i];
         if (lock->life)
-            pt_lock_life_share(lock->life, share, held_idly(locks, share));
+            pt_lock_life_share(lock->life, share, holder_was_idle(locks, share));
         held_by(locks, lock, share);
     }
 }

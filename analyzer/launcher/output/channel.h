@@ -44,7 +44,7 @@ struct pt_output_channel {
         PT_VEC(struct pt_output_extent);
     } backlog;
     size_t backlog_at;     /* the first of them */
-    pt_u64 quiet_ns;       /* not read again before this time */
+    pt_u64 next_read_ns;   /* not read again before this time */
     bool all_read;         /* the end: what the stage wrote is read */
     pt_u64 drained_bytes;  /* read since the end */
     pt_u64 unpassed_bytes; /* when all was over: the destination was full */

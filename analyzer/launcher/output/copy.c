@@ -11,8 +11,8 @@
 
 #include "launcher/status_line.h"
 
-#define PUMP_BYTES (4u << 20) /* per pump; then signals and samples are handled */
-#define QUIET_NS 5000000u     /* a writer of many small lines does not wake us for each */
+#define PUMP_BYTES (4u << 20)  /* per pump; then signals and samples are handled */
+#define READ_PAUSE_NS 5000000u /* a writer of many small lines does not wake us for each */
 #define DRAIN_MAX_BYTES                                                                                                \
     (1u << 20)                 /* at the end, as much as a channel can hold; another process may still be writing      \
                                 */
@@ -157,7 +157,7 @@ static void read_some(struct pt_output *output, struct pt_output_channel *channe
     output->more = output->more || copied_bytes >= PUMP_BYTES;
     /* A stage that writes much would fill the pipe during the pause, and wait. */
     if (copied_bytes)
-        channel->quiet_ns = copied_bytes < channel->capacity_bytes / 4 ? now_ns + QUIET_NS : 0;
+        channel->next_read_ns = copied_bytes < channel->capacity_bytes / 4 ? now_ns + READ_PAUSE_NS : 0;
 }
 
 bool pt_output_read_rest(struct pt_output *output, struct pt_output_channel *channel)
@@ -221,11 +221,11 @@ int pt_output_poll_fds(const struct pt_output *output, pt_u64 now_ns, struct pol
     int n = 0;
     for (int i = 0; i < output->n_channels; i++) {
         const struct pt_output_channel *channel = &output->channels[i];
-        const bool quiet = now_ns < channel->quiet_ns && !output->ending;
+        const bool is_paused = now_ns < channel->next_read_ns && !output->ending;
         if (channel->sink.blocked)
             ret_fds[n++] = pt_outlet_poll(&channel->sink);
-        if (may_read(channel) && quiet)
-            lower(due_ns, channel->quiet_ns);
+        if (may_read(channel) && is_paused)
+            lower(due_ns, channel->next_read_ns);
         else if (may_read(channel))
             ret_fds[n++] = (struct pollfd){.fd = channel->read_fd, .events = POLLIN};
         if (may_read(channel) && output->ending)

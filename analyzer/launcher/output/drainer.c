@@ -15,7 +15,7 @@
 
 #define LOG_FD 2
 #define PIECE_BYTES 65536u
-#define QUIET_NS 10000000 /* a writer of many small lines does not wake us for each */
+#define READ_PAUSE_NS 10000000 /* a writer of many small lines does not wake us for each */
 
 /* Reads until it is empty for now. False: no process can write to it any more. */
 static bool read_on(int fd, struct pt_log *log)
@@ -59,7 +59,7 @@ __attribute__((noreturn)) static void drain(const int *fds, int n_fds, struct pt
                 close(from[i].fd);
                 from[i].fd = -1;
             }
-        nanosleep(&(struct timespec){0, QUIET_NS}, NULL);
+        nanosleep(&(struct timespec){0, READ_PAUSE_NS}, NULL);
     }
     _exit(0);
 }

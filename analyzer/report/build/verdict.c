@@ -59,13 +59,13 @@ static bool is_unknown(const struct pt_bar_part *part)
 /* What is not known is said as such: it is nothing that the thread does. */
 static void put_doing(struct pt_str *out, const struct pt_doc_stage *stage)
 {
-    enum { WORTH_SAYING_PERCENT = 10 };
+    enum { LEAST_SHOWN_PERCENT = 10 };
     const double length_s = pt_cell_number(stage->time.length);
     const struct pt_bar_part *first = largest(&stage->time, NULL);
     const struct pt_bar_part *second = first ? largest(&stage->time, first) : NULL;
     if (!first || !(length_s > 0))
         return;
-    const bool has_second = second && 100 * second->seconds / length_s >= WORTH_SAYING_PERCENT;
+    const bool has_second = second && 100 * second->seconds / length_s >= LEAST_SHOWN_PERCENT;
     const struct pt_bar_part *said[] = {first, has_second ? second : NULL}, *unknown = NULL;
     size_t n = 0;
     for (size_t i = 0; i < 2 && said[i]; i++) {

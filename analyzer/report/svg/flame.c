@@ -24,7 +24,7 @@ enum {
 };
 
 static const struct {
-    const char *label, *told;
+    const char *label, *description;
 } kinds[PT_FLAME__KINDS] = {
     [PT_FLAME_THREAD] = {"thread", "threads of this name"}, [PT_FLAME_PYTHON] = {"Python", "the Python interpreter"},
     [PT_FLAME_NATIVE] = {"native", "native code"},          [PT_FLAME_KERNEL] = {"kernel", "the kernel"},
@@ -53,7 +53,7 @@ static void put_tooltip(struct pt_str *out, const struct pt_flame *flame, const 
     if (frame->folded)
         pt_str_printf(out, "\n%u functions that call one after the other", frame->folded + 1);
     if (frame->depth)
-        pt_str_printf(out, "\n%s", kinds[frame->kind].told);
+        pt_str_printf(out, "\n%s", kinds[frame->kind].description);
     if (frame->module) {
         pt_str_add(out, ": ");
         pt_sanitize_html(out, frame->module);

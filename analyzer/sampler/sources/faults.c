@@ -26,7 +26,7 @@ static void look_at_faults(void *state, struct pt_look *look)
     const struct pt_tree *tree = faults->host->tree; /* the source before this one has just read it */
     pt_u64 minor = faults->reaped_minor, major = faults->reaped_major;
     for (size_t i = 0; i < tree->n; i++) {
-        if (tree->entries[i].kinship != PT_KIN_OURS)
+        if (tree->entries[i].ownership != PT_PROCESS_OURS)
             continue;
         minor += tree->entries[i].now.minor_faults;
         major += tree->entries[i].now.major_faults;
@@ -42,7 +42,7 @@ static void faulting_process_reaped(void *state, pid_t pid, const struct rusage 
 {
     struct faults *faults = state;
     const struct pt_tree_entry *entry = pt_tree_find(faults->host->tree, pid);
-    if (entry && entry->kinship == PT_KIN_FOREIGN)
+    if (entry && entry->ownership == PT_PROCESS_FOREIGN)
         return;
     faults->reaped_minor += (pt_u64)usage->ru_minflt;
     faults->reaped_major += (pt_u64)usage->ru_majflt;

@@ -76,7 +76,7 @@ static pt_u64 cpu_since_last(struct tree_source *source)
     pt_u64 all_ticks = 0;
     for (size_t i = 0; i < tree->n; i++) {
         const struct pt_tree_entry *entry = &tree->entries[i];
-        if (entry->kinship != PT_KIN_OURS)
+        if (entry->ownership != PT_PROCESS_OURS)
             continue;
         living_ticks += difference(entry->now.own_ticks, entry->own_before);
         arrived_ticks += difference(entry->now.children_ticks, entry->children_before);
@@ -103,7 +103,7 @@ static pt_u64 cpu_since_last(struct tree_source *source)
 static bool shares_memory_of_parent(const struct pt_tree *tree, const struct pt_tree_entry *entry)
 {
     const struct pt_tree_entry *parent = pt_tree_find(tree, entry->now.ppid);
-    if (!parent || parent->kinship != PT_KIN_OURS || !entry->now.rss_bytes)
+    if (!parent || parent->ownership != PT_PROCESS_OURS || !entry->now.rss_bytes)
         return false;
     const double ratio = (double)entry->now.rss_bytes / (double)(parent->now.rss_bytes + 1);
     return ratio > 0.9 && ratio < 1.1 && syscall(SYS_kcmp, entry->pid, parent->pid, KCMP_VM, 0, 0) == 0;
@@ -111,7 +111,7 @@ static bool shares_memory_of_parent(const struct pt_tree *tree, const struct pt_
 
 static bool has_memory_of_its_own(const struct pt_tree *tree, const struct pt_tree_entry *entry)
 {
-    return entry->kinship == PT_KIN_OURS && entry->now.state != 'Z' && !shares_memory_of_parent(tree, entry);
+    return entry->ownership == PT_PROCESS_OURS && entry->now.state != 'Z' && !shares_memory_of_parent(tree, entry);
 }
 
 static double pss_of_all(struct tree_source *source, struct pt_look *look)
@@ -145,7 +145,7 @@ static void look_at_memory(struct tree_source *source, struct pt_look *look)
     double rss_bytes = 0, threads = 0, processes = 0;
     for (size_t i = 0; i < tree->n; i++) {
         const struct pt_tree_entry *entry = &tree->entries[i];
-        if (entry->kinship != PT_KIN_OURS || entry->now.state == 'Z')
+        if (entry->ownership != PT_PROCESS_OURS || entry->now.state == 'Z')
             continue;
         rss_bytes += has_memory_of_its_own(tree, entry) ? (double)entry->now.rss_bytes : 0;
         threads += entry->now.threads;
@@ -205,7 +205,7 @@ static void look_at_tree(void *state, struct pt_look *look)
 static bool is_foreign(const struct tree_source *source, pid_t pid)
 {
     const struct pt_tree_entry *entry = pt_tree_find(source->host->tree, pid);
-    return entry && entry->kinship == PT_KIN_FOREIGN;
+    return entry && entry->ownership == PT_PROCESS_FOREIGN;
 }
 
 static void tree_process_ending(void *state, pid_t pid)

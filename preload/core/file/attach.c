@@ -217,11 +217,11 @@ struct pt_tracer_thread *pt_thread_attach(void)
     struct pt_tracer_thread *t = pt_self;
     if (t->area)
         return t;
-    pt_self = &pt_nobody; /* of a forked child: its slot was wiped */
+    pt_self = &pt_no_thread; /* of a forked child: its slot was wiped */
     if (pt_switches.off || pt_switches.frozen || !pt_image || was_just_refused())
         return 0;
     t = attach();
-    pt_self = t ? t : &pt_nobody;
+    pt_self = t ? t : &pt_no_thread;
     if (t) {
         count_arrival();
         pt_append_record(t, pt_clock(), 0, pt_tag_kind(0, PT_EV_thread_start), pt_words(t->tid, 0),

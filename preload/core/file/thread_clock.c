@@ -62,7 +62,7 @@ void pt_thread_clock_append(struct pt_tracer_thread *t)
     pt_on_private_stack(t->priv, read_own, &reading);
     if (!reading.is_valid)
         return;
-    t->clock_noted = reading.counter;
+    t->clock_read_at = reading.counter;
     put(t, &reading, 0);
 }
 
@@ -75,7 +75,7 @@ static void make_room(struct pt_tracer_thread *t)
 PT_COLD void pt_thread_clock_note(void)
 {
     struct pt_tracer_thread *t = pt_self;
-    if (!t->area || pt_switches.frozen || pt_switches.off || pt_clock() - t->clock_noted < LEAST_BETWEEN_TICKS)
+    if (!t->area || pt_switches.frozen || pt_switches.off || pt_clock() - t->clock_read_at < LEAST_BETWEEN_TICKS)
         return;
     const pt_u64 mask = pt_signals_block();
     if (pt_claim(t)) {

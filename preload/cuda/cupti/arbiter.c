@@ -36,7 +36,7 @@ static int is_refused(void)
 }
 
 /* Settings that the program made while we had CUPTI take effect now. */
-static void apply_wishes(struct pt_cupti *c)
+static void apply_program_settings(struct pt_cupti *c)
 {
     if (c->api.cuptiSetThreadIdType)
         c->api.cuptiSetThreadIdType(pt_cupti_program.thread_id_type);
@@ -60,7 +60,7 @@ static void yield_to_program(void)
     }
     pt_cupti_stop(c);
     pt_cuda_say(PT_CUDA_TRACING_YIELDED, "the program profiles itself with CUPTI");
-    apply_wishes(c);
+    apply_program_settings(c);
     __atomic_store_n(&c->phase, PT_CUPTI_YIELDED, __ATOMIC_RELEASE);
 }
 

@@ -59,8 +59,8 @@ static struct pt_cupti_buffer *take_buffer(struct pt_cupti *c)
 
 static int is_taken_now(struct discard *discard)
 {
-    pt_u32 nobody = 0;
-    return discard && __atomic_compare_exchange_n(&discard->users, &nobody, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+    pt_u32 no_user = 0;
+    return discard && __atomic_compare_exchange_n(&discard->users, &no_user, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
 static struct discard *new_discard(void)

@@ -14,7 +14,7 @@
 #include "driver.h"
 
 #include "core/text.h"
-#include "sentences.h"
+#include "reasons.h"
 
 #define MASK (PT_CUPTI_STARTERS - 1)
 #define PATIENCE (1ull << 30) /* 0.4 s of a TSC, 1 s of a clock in nanoseconds: on a busy machine a call takes long */

@@ -21,7 +21,7 @@
 #include "decode.h"
 #include "driver.h"
 #include "program.h"
-#include "sentences.h"
+#include "reasons.h"
 
 #define FLUSH_PERIOD_MS 250u
 #define FLUSH_FORCED 1u

@@ -19,8 +19,8 @@
 #define CLOCK_SLACK (1ull << 25)
 #define OBJECT_THREAD 2u
 #define RELEASED 2u
-#define LOCAL_POOL 1u /* another process's has no size here, but that process's id in its place */
-#define TOLD 0        /* beside an allocation or release, not by a record of the pool's own */
+#define LOCAL_POOL 1u  /* another process's has no size here, but that process's id in its place */
+#define NO_OPERATION 0 /* beside an allocation or release, not by a record of the pool's own */
 #define NOT_READY 600u
 
 static int is_of_our_clock(struct pt_decoder *d, pt_u64 start, pt_u64 end)
@@ -205,7 +205,7 @@ void pt_decode_MEMORY(struct pt_decoder *d, const pt_u8 *r)
         return;
     const pt_u32 place = pt_cupti_place(pt_MEMORY_device(r, v), pt_MEMORY_kind(r, v), pool);
     if (pool && pool_type == LOCAL_POOL && note_pool_size(d->c, pool, pt_MEMORY_pool_bytes(r, v)))
-        pt_deliver_point(time, place, TOLD, PT_EV_gpu_memory_pool, pt_MEMORY_pool_bytes(r, v),
+        pt_deliver_point(time, place, NO_OPERATION, PT_EV_gpu_memory_pool, pt_MEMORY_pool_bytes(r, v),
                          pt_MEMORY_pool_used_bytes(r, v));
     pt_deliver_point(time, place, pt_MEMORY_operation(r, v) == RELEASED, PT_EV_gpu_memory, pt_MEMORY_address(r, v),
                      pt_MEMORY_bytes(r, v));

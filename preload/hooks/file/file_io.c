@@ -77,7 +77,7 @@ static PT_NOINLINE void copied(pt_u64 start, pt_u64 end, int from, int to, long 
     pt_spent(PT_EV_io_copy, start, end, from, pt_result_and(ret, from_path), pt_words(pt_fd_path(to), (pt_u32)to));
 }
 
-static PT_NOINLINE void sought(pt_u64 start, pt_u64 end, int fd, int whence, long ret)
+static PT_NOINLINE void seeked(pt_u64 start, pt_u64 end, int fd, int whence, long ret)
 {
     const pt_i64 position = ret >= 0 ? ret : -errno;
     pt_spent(PT_EV_io_seek, start, end, fd, (pt_u64)position, pt_words(pt_fd_path(fd), (pt_u32)whence));

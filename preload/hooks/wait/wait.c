@@ -167,10 +167,10 @@ static pt_u32 status_of(const siginfo_t *info)
 static PT_NOINLINE void reaped_by_id(pt_u64 start, pt_u64 end, idtype_t type, id_t id, const siginfo_t *info,
                                      int options, int ret)
 {
-    const int is_told = ret == 0 && info && info->si_pid;
-    const pt_i32 result = is_told ? info->si_pid : pt_result(ret);
+    const int has_child_info = ret == 0 && info && info->si_pid;
+    const pt_i32 result = has_child_info ? info->si_pid : pt_result(ret);
     pt_spent(PT_EV_wait_child, start, end, (pt_i32)type, pt_words((pt_u32)result, type == P_ALL ? ~0u : id),
-             pt_words(is_told ? status_of(info) : NO_STATUS, (pt_u32)options));
+             pt_words(has_child_info ? status_of(info) : NO_STATUS, (pt_u32)options));
 }
 
 /* ---- messages and semaphores between processes ---- */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * cupti/sentences.c - records in the trace, as text, what CUPTI records, and why it does not record the rest.
+ * cupti/reasons.c - records in the trace, as text, what CUPTI records, and why it does not record the rest.
  *
  * Entered while the phase is PT_CUPTI_CHANGING, or by the thread that ended the recording: never by two at once,
  * because the text is put together in the shared state.
  */
-#include "sentences.h"
+#include "reasons.h"
 
 #include "core/text.h"
 #include "cuda/tracing.h"

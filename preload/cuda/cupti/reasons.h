@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * cupti/sentences.h - what CUPTI records, as text in the trace.
+ * cupti/reasons.h - what CUPTI records, as text in the trace.
  */
-#ifndef PT_CUDA_CUPTI_SENTENCES_H
-#define PT_CUDA_CUPTI_SENTENCES_H
+#ifndef PT_CUDA_CUPTI_REASONS_H
+#define PT_CUDA_CUPTI_REASONS_H
 
 #include "state.h"
 
