@@ -112,38 +112,42 @@ struct untraced_row {
     struct pt_value stage, started_by_pid, path, reason, at_s;
 };
 
+static const struct pt_column untraced_columns[] = {
+    PT_COLUMN(struct untraced_row, stage, TEXT, "Stage"),
+    PT_COLUMN(struct untraced_row, started_by_pid, NUMBER, "Started by"),
+    PT_COLUMN(struct untraced_row, path, TEXT, "Program"),
+    PT_COLUMN(struct untraced_row, reason, TEXT, "Why"),
+    PT_COLUMN(struct untraced_row, at_s, SECONDS, "At"),
+};
+
 /* Programs that the launcher started are in run.json, those that a traced program started in its trace. */
 static struct pt_panel *untraced_panel(struct pt_doc *doc, const struct pt_run *run, const struct pt_session *session)
 {
-    static const struct pt_column columns[] = {
-        PT_COLUMN(struct untraced_row, stage, TEXT, "Stage"),
-        PT_COLUMN(struct untraced_row, started_by_pid, NUMBER, "Started by"),
-        PT_COLUMN(struct untraced_row, path, TEXT, "Program"),
-        PT_COLUMN(struct untraced_row, reason, TEXT, "Why"),
-        PT_COLUMN(struct untraced_row, at_s, SECONDS, "At"),
-    };
     struct pt_table *table;
-    struct pt_panel *panel = pt_doc_table(doc, "untraced", "Programs not traced", columns, 5, &table);
+    struct pt_panel *panel = pt_doc_table(doc, "untraced", "Programs not traced", untraced_columns, 5, &table);
     for (pt_u32 i = 0; run->info && i < run->info->n_untraced; i++) {
         const struct pt_run_untraced *u = &run->info->untraced[i];
-        pt_table_add(table, &(struct untraced_row){
-                                .stage = text_or_unknown(u->stage),
-                                .started_by_pid = pt_unknown("the launcher started it"),
-                                .path = text_or_unknown(u->path),
-                                .reason = text_or_unknown(u->reason),
-                                .at_s = pt_unknown("not noted"),
-                            });
+        const struct untraced_row row = {
+            .stage = text_or_unknown(u->stage),
+            .started_by_pid = pt_unknown("the launcher started it"),
+            .path = text_or_unknown(u->path),
+            .reason = text_or_unknown(u->reason),
+            .at_s = pt_unknown("not noted"),
+        };
+        pt_table_add(table, &row);
     }
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *p = session->processes[i];
-        for (pt_u32 k = 0; k < p->n_untraced; k++)
-            pt_table_add(table, &(struct untraced_row){
-                                    .stage = pt_text(p->stage),
-                                    .started_by_pid = pt_integer(p->pid),
-                                    .path = text_or_unknown(p->untraced[k].path),
-                                    .reason = text_or_unknown(p->untraced[k].reason),
-                                    .at_s = pt_seconds(p->untraced[k].at_ns),
-                                });
+        for (pt_u32 k = 0; k < p->n_untraced; k++) {
+            const struct untraced_row row = {
+                .stage = pt_text(p->stage),
+                .started_by_pid = pt_integer(p->pid),
+                .path = text_or_unknown(p->untraced[k].path),
+                .reason = text_or_unknown(p->untraced[k].reason),
+                .at_s = pt_seconds(p->untraced[k].at_ns),
+            };
+            pt_table_add(table, &row);
+        }
     }
     return panel;
 }

@@ -28,7 +28,7 @@ struct pt_column {
 #define PT_COLUMN_AT(row, field, key, show, label)                                                                       \
     {                                                                                                                    \
         key, label, PT_SHOW_##show,                                                                                    \
-            _Generic(((row *)0)->field,                                                                                \
+            _Generic((row){}.field,                                                                                      \
                 struct pt_value: PT_FIELD_VALUE,                                                                       \
                 const char *: PT_FIELD_TEXT,                                                                           \
                 pt_u64: PT_FIELD_U64,                                                                                  \

@@ -56,22 +56,34 @@ struct stage_row {
     struct pt_value shown[PT_MAX_COLUMNS], gpu_throttled;
 };
 
+static const struct pt_column first_column = PT_COLUMN(struct stage_row, stage, TEXT, "Stage");
+static const struct pt_column last_column = PT_COLUMN(struct stage_row, gpu_throttled, TEXT, "GPU Throttled");
+
+static struct pt_column column_of(const struct pt_metric_view *view, pt_u32 n)
+{
+    return (struct pt_column){.key = view->key,
+                              .label = view->label,
+                              .show = view->show,
+                              .type = PT_FIELD_VALUE,
+                              .offset = (pt_u32)(offsetof(struct stage_row, shown) + n * sizeof(struct pt_value))};
+}
+
 void pt_build_resources(const struct pt_build *b)
 {
     const struct pt_metric_view *shown[PT_MAX_COLUMNS];
-    struct pt_column columns[PT_MAX_COLUMNS] = {PT_COLUMN(struct stage_row, stage, TEXT, "Stage")};
+    struct pt_column columns[PT_MAX_COLUMNS] = {first_column};
     pt_u32 n = 1;
     if (!b->profile->run)
         return;
     for (const struct pt_metric_view *view = pt_metric_views; view->key && n < PT_MAX_COLUMNS - 1; view++)
         if (view->group == PT_GROUP_RESOURCES && *view->label && is_known_anywhere(b, view)) {
             shown[n] = view;
-            columns[n] = (struct pt_column)PT_COLUMN_AT(struct stage_row, shown[n], view->key, TEXT, view->label);
-            columns[n++].show = view->show;
+            columns[n] = column_of(view, n);
+            n++;
         }
     const bool knows_gpus = knows_throttling(b);
     if (knows_gpus)
-        columns[n] = (struct pt_column)PT_COLUMN(struct stage_row, gpu_throttled, TEXT, "GPU Throttled");
+        columns[n] = last_column;
     struct pt_table *table;
     struct pt_panel *panel = pt_doc_table(b->doc, "resources", "Resources", columns, n + knows_gpus, &table);
     for (size_t i = 0; i < b->doc->stages.n; i++) {
