@@ -51,6 +51,8 @@ static int parse(int argc, char **argv, struct request *request, struct pt_error
         PT_OPT_TEXT("train-epochs", 0, &o->train_epochs, "N", "train for so many epochs"),
         PT_OPT_FLAG("no-gpu-sampling", 0, &o->no_gpu_sampling, "do not look at GPUs"),
         PT_OPT_TEXT("report-dir", 0, &o->report_dir, "DIR", "put the reports there too"),
+        PT_OPT_TEXT("default-report-dir", 0, &o->default_report_dir, "DIR",
+                    "the same, where the configuration has no report_dir"),
         PT_OPT_TEXT("only", 0, &o->stages.only, "S,..", "run only these stages"),
         PT_OPT_TEXT("skip", 0, &o->stages.skip, "S,..", "leave these stages out"),
         PT_OPT_TEXT("from", 0, &o->stages.from, "S", "begin with this stage"),

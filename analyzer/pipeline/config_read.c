@@ -106,6 +106,9 @@ static int apply_overrides(struct pt_config *config, const struct pt_config_over
         override(config, "train_epochs", given->train_epochs, "option '--train-epochs'", err) < 0 ||
         override(config, "report_dir", given->report_dir, "option '--report-dir'", err) < 0)
         return -1;
+    if (!config->report_dir &&
+        override(config, "report_dir", given->default_report_dir, "option '--default-report-dir'", err) < 0)
+        return -1;
     config->gpu_sampling = config->gpu_sampling && !given->no_gpu_sampling;
     config->interval_ns = (pt_u64)llround(config->interval_ms * 1e6);
     return pt_config_select(config, &given->stages, err);

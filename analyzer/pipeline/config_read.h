@@ -11,6 +11,7 @@
  * and its key have the same limits. */
 struct pt_config_overrides {
     const char *dataset, *train_epochs, *interval, *heap, *report_dir;
+    const char *default_report_dir; /* where the configuration names none, either */
     struct pt_config_selection stages;
     bool no_gpu_sampling;
 };

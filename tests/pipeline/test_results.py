@@ -2,9 +2,10 @@
 """What a run leaves for people and machines: quality and its floors, copies of reports, what GitHub Actions shows."""
 import json
 import os
+import subprocess
 import unittest
 
-from pipeline_case import LATEST, NAMES, PipelineCase, seven, sh
+from pipeline_case import LATEST, NAMES, PROFTRACE, PipelineCase, plain, seven, sh
 
 GRADE = {"run_grade_0_100": 72.5, "precision_proxy": 0.85, "recall_proxy": 0.78, "miss_rate_proxy": 0.22}
 
@@ -93,6 +94,18 @@ class Copies(PipelineCase):
                 for name in self.FILES:
                     self.assertEqual(self.read("a/b/profiles/" + name), self.read(f"{LATEST}/{name}"))
                 self.assertFalse(os.path.exists(self.work + "/c"))
+
+    def test_where_nobody_names_a_directory(self):
+        """profile-pipeline puts reports into profiles/, but for a configuration that names another directory; not for a stage's own key."""
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts", "profile-pipeline")
+        for profile, directory in (({}, "profiles"), ({"report_dir": None}, "profiles"), ({"report_dir": "elsewhere"}, "elsewhere")):
+            with self.subTest(profile=profile):
+                self.configure(seven(grade={**plain("grade"), "env": {"report_dir": "runs"}}), profile=profile)
+                path = os.path.dirname(PROFTRACE) + ":" + os.environ["PATH"]
+                subprocess.run(["sh", "-c", f"cp {script} {os.path.dirname(script)}/pipeline-profile . && ./profile-pipeline"], cwd=self.work,
+                               env=self.environment(PATH=path), capture_output=True, check=True, timeout=60)
+                for name in self.FILES:
+                    self.assertEqual(self.read(f"{directory}/{name}"), self.read(f"{LATEST}/{name}"))
 
     def test_only_ours_are_replaced(self):
         self.write("profiles/report.json", "old")

@@ -309,7 +309,7 @@ static void put_findings(const struct pt_text_out *t, const struct pt_doc *doc)
         return;
     }
     put_bold(t, "Fix first");
-    pt_str_char(t->out, '\n');
+    pt_str_add(t->out, doc->findings.n > 1 ? "  (what they could save may overlap)\n" : "\n");
     for (size_t i = 0; i < doc->findings.n && i < MOST_FINDINGS; i++) {
         const struct pt_doc_finding *finding = &doc->findings.items[i];
         put_headline(t, doc, finding);
