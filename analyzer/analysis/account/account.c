@@ -61,7 +61,8 @@ static void event(void *state, const struct pt_event *e)
     const bool is_critical = account->critical[e->process->index] && e->thread == pt_main_thread(e->process);
     thread->ns[span->part] += (double)account->facts->call.own_ns;
     thread->seen_ns[e->desc->kind] += (double)e->duration_ns;
-    pt_account_clock_call(&thread->clock, e, account->facts->call.own_ns + account->facts->call.preempted_ns);
+    pt_account_clock_call(&thread->clock, e, (enum pt_time_part)span->part,
+                          account->facts->call.own_ns + account->facts->call.preempted_ns);
     if (span->part == PT_PART_gil_wait && e->desc->kind == PT_KIND_lock_cond)
         thread->gil_cond_ns += (double)e->duration_ns;
     pt_account_follow_due(account, span->end_ns);

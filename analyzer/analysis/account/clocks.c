@@ -11,6 +11,7 @@
 #include "proftrace/payloads.h"
 
 enum { UNKNOWN_SWITCHES = -1, SHORTEST_WAIT_NS = 5000 };
+#define LONGEST_PREEMPTION_NS 10e6 /* others seldom have a CPU for longer at a time; what is longer is unknown */
 
 static void begin(struct account_clock *clock, pt_i64 start_ns)
 {
@@ -18,11 +19,18 @@ static void begin(struct account_clock *clock, pt_i64 start_ns)
     clock->is_begun = true;
 }
 
-void pt_account_clock_call(struct account_clock *clock, const struct pt_event *call, pt_i64 own_ns)
+/* Opening a file or mapping memory is slow, and yet no wait: it must not stand for one that no hook saw. */
+static bool may_wait(enum pt_time_part part)
+{
+    return part < PT_PART_page_fault && part != PT_PART_file_meta;
+}
+
+void pt_account_clock_call(struct account_clock *clock, const struct pt_event *call, enum pt_time_part part,
+                           pt_i64 own_ns)
 {
     begin(clock, call->thread->start_ns);
     clock->in_calls_ns += (double)own_ns;
-    clock->may_have_waited += call->duration_ns >= SHORTEST_WAIT_NS;
+    clock->may_have_waited += may_wait(part) && call->duration_ns >= SHORTEST_WAIT_NS;
 }
 
 void pt_account_clock_read(struct account_clock *clock, pt_i64 thread_start_ns, const struct pt_event *reading)
@@ -33,13 +41,16 @@ void pt_account_clock_read(struct account_clock *clock, pt_i64 thread_start_ns, 
         return;
     const double between_ns = fmax((double)(reading->start_ns - clock->at_ns) - clock->in_calls_ns, 0);
     const double computing_ns = fmin((double)(now->on_cpu_ns - clock->on_cpu_ns), between_ns);
-    const bool knows_waits = clock->is_read && now->waits != (pt_u32)UNKNOWN_SWITCHES;
+    const bool knows_switches = now->waits != (pt_u32)UNKNOWN_SWITCHES;
     clock->computing_ns += computing_ns;
-    if (knows_waits && now->waits - clock->waits <= clock->may_have_waited)
-        clock->preempted_ns += between_ns - computing_ns;
+    if (knows_switches && clock->knows_switches && now->waits - clock->waits <= clock->may_have_waited)
+        clock->preempted_ns +=
+            fmin(between_ns - computing_ns, (double)(now->preemptions - clock->preemptions) * LONGEST_PREEMPTION_NS);
     clock->at_ns = reading->start_ns;
     clock->on_cpu_ns = now->on_cpu_ns;
     clock->waits = now->waits;
+    clock->preemptions = now->preemptions;
+    clock->knows_switches = knows_switches;
     clock->is_read = true;
     clock->in_calls_ns = 0;
     clock->may_have_waited = 0;

@@ -9,23 +9,25 @@
 #define PT_ANALYSIS_ACCOUNT_CLOCKS_H
 
 #include "decode/event.h"
+#include "facts/wait_kind.h"
 #include "model/session.h"
 
 struct account_clock {
     /* The last reading; before the first one: when the thread was first seen. */
     pt_i64 at_ns;
     pt_u64 on_cpu_ns;
-    pt_u32 waits;
-    bool is_begun, is_read;
+    pt_u32 waits, preemptions;
+    bool is_begun, is_read, knows_switches; /* the last is of the last reading */
     /* Since then. */
     double in_calls_ns;
-    pt_u32 may_have_waited; /* recorded calls that were long enough */
+    pt_u32 may_have_waited; /* recorded calls that wait, and were long enough for that */
     /* Of all readings; the rest of the time between calls is unknown. */
     double computing_ns, preempted_ns;
 };
 
-/* A call ended that lasted `own_ns`, without those in it. */
-void pt_account_clock_call(struct account_clock *clock, const struct pt_event *call, pt_i64 own_ns);
+/* A call ended that is of a part of the account, and lasted `own_ns` without those in it. */
+void pt_account_clock_call(struct account_clock *clock, const struct pt_event *call, enum pt_time_part part,
+                           pt_i64 own_ns);
 /* A thread_clock that is about the thread of the clock. */
 void pt_account_clock_read(struct account_clock *clock, pt_i64 thread_start_ns, const struct pt_event *reading);
 
