@@ -19,6 +19,7 @@
 #include "launcher/run_record.h"
 #include "launcher/session_dir.h"
 #include "launcher/target.h"
+#include "util/text/utf8.h"
 
 #include "options/option_values.h"
 #include "report/write.h"
@@ -88,13 +89,41 @@ static int parse(int argc, char **argv, struct request *request, struct pt_error
     return parse_interval(request, err);
 }
 
-static const char *stage_of(const struct request *request)
+static const char *wanted_name(const struct request *request)
 {
     const char *stage = request->stage ? request->stage : getenv("PROFTRACE_STAGE");
     if (stage && *stage && strlen(stage) <= PT_STAGE_MAX_BYTES)
         return stage;
     const char *slash = strrchr(request->argv[0], '/');
     return slash ? slash + 1 : request->argv[0];
+}
+
+/* Text, and short enough for the library: it writes the name into the trace, the launcher into run.json, and by these
+ * two the report knows that they are of one stage. */
+static void name_stage(const struct request *request, char ret_name[static PT_STAGE_MAX_BYTES + 1])
+{
+    const char *from = wanted_name(request);
+    size_t n = 0, left = strlen(from);
+    while (left) {
+        uint32_t code;
+        const size_t bytes = pt_utf8_next(from, left, &code);
+        const char *character = bytes ? from : PT_UTF8_REPLACEMENT;
+        const size_t more = bytes ? bytes : strlen(PT_UTF8_REPLACEMENT);
+        if (n + more > PT_STAGE_MAX_BYTES)
+            break;
+        memcpy(ret_name + n, character, more);
+        n += more;
+        from += bytes ? bytes : 1;
+        left -= bytes ? bytes : 1;
+    }
+    ret_name[n] = 0;
+}
+
+/* By itself the library takes the kernel's name of the program. */
+static bool is_known_to_library(const struct request *request, const char *name)
+{
+    enum { COMM_BYTES = 15 };
+    return !request->stage && strlen(name) <= COMM_BYTES && !strcmp(name, wanted_name(request));
 }
 
 static void print_end(const struct pt_session_dir *dir, const struct pt_target *target,
@@ -129,6 +158,7 @@ struct traced {
     const struct pt_target *target;
     const char *library;
     const struct pt_session_dir *dir;
+    const char *stage;
     struct pt_sampler *sampler;
     struct pt_launch_result result;
 };
@@ -141,7 +171,7 @@ static int launch(struct traced *traced, struct pt_cpu_profile *cpu_profile, str
         .library = preload ? traced->library : NULL,
         .session = preload ? traced->dir->path : NULL,
         .heap = preload && request->heap >= 0 ? pt_heap_modes[request->heap] : NULL,
-        .stage = preload ? request->stage : NULL,
+        .stage = preload && !is_known_to_library(request, traced->stage) ? traced->stage : NULL,
     };
     PT_AUTO(pt_environment_freep) char **environment = pt_environment_make(environ, &wanted, err);
     if (!environment)
@@ -163,7 +193,7 @@ static int run_traced(struct traced *traced, struct pt_error *err)
     struct pt_run_info run;
     pt_run_stage_forget(&stage);
     pt_run_forget(&run);
-    stage.name = stage_of(request);
+    stage.name = traced->stage;
     stage.command = (const char **)request->argv;
     run.interval_ns = (double)request->interval_ns;
     run.stages = &stage;
@@ -212,7 +242,9 @@ static int run(const struct request *request, struct pt_error *err)
     if (pt_session_dir_create(request->output, request->argv[0], &dir, err) < 0)
         return -1;
     const struct pt_sampler_options looking = {.no_gpu = request->no_gpu_sampling};
-    struct traced traced = {request, &target, library, &dir, pt_sampler_new(&looking, err), {0}};
+    char stage[PT_STAGE_MAX_BYTES + 1];
+    name_stage(request, stage);
+    struct traced traced = {request, &target, library, &dir, stage, pt_sampler_new(&looking, err), {0}};
     PT_AUTO(pt_str_fini) struct pt_str headlines = {0};
     const int done = traced.sampler ? run_traced(&traced, err) : -1;
     if (done == 0 && !request->no_report)

@@ -380,6 +380,24 @@ class Transparency(LauncherCase):
                 self.assertEqual((done.returncode, done.stdout, done.stderr), (4, b"\n", told))
         self.assertFalse(os.path.exists(os.path.join(self.folder, "proftrace.data")))
 
+    def test_a_long_name_is_one_stage(self):
+        """The kernel keeps 15 bytes of a program's name, the library 127 of a stage's: what the launcher says is the same."""
+        for name in ("a" * 15, "a" * 16, "train_detector_on_coco.sh", "b" * 200, "n\u00e4me-\u4f60\u597d-\u4f60\u597d", "\udcff-name-of-bytes", "two\nlines"):
+            with self.subTest(name=name):
+                path = os.path.join(self.folder, name)
+                with open(path, "w", encoding="utf-8", errors="surrogateescape") as script:
+                    script.write("#!/bin/sh\nsleep 0.1\n")
+                os.chmod(path, 0o755)
+                self.run_it(path, options=("-o", f"run-{len(os.listdir(self.folder))}"))
+                run = max((entry for entry in os.scandir(self.folder) if entry.name.startswith("run-")), key=lambda entry: entry.stat().st_mtime_ns)
+                report = json.loads(self.proftrace("report", "--format", "json", run.path).stdout)
+                self.assertEqual(len(report["stages"]), 1, [stage["stage"] for stage in report["stages"]])
+                self.assertNotIn("nothing_captured", [finding["rule"] for finding in report["findings"]])
+        for stage in ("a\udcff", "x" * 127, "\u4f60" * 42):
+            self.run_it("true", options=("-o", f"named-{len(stage)}", "--stage", stage))
+            report = json.loads(self.proftrace("report", "--format", "json", f"named-{len(stage)}").stdout)
+            self.assertEqual(len(report["stages"]), 1, [one["stage"] for one in report["stages"]])
+
     def test_an_empty_switch_switches_nothing(self):
         """An empty variable is one that a shell did not unset: for the launcher and for the library."""
         for variable in ("PROFTRACE_DISABLE", "ENABLE_PROFILING"):
