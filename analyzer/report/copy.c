@@ -61,7 +61,7 @@ static int copy_one(const char *run_dir, const char *directory, const char *name
         pt_str_bytes(&content, buffer, got);
     if (ferror(file))
         return pt_fail(err, "cannot read %s: %s", pt_str_text(&from), strerror(errno));
-    return pt_text_file_write(pt_str_text(&to), &content, err);
+    return pt_text_file_replace(pt_str_text(&to), &content, err);
 }
 
 int pt_report_copy(const char *run_dir, const char *directory, struct pt_error *err)

@@ -11,7 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { NARROWEST = 20, WIDEST = 10000, WITHOUT_TERMINAL = 80 };
+enum { NARROWEST = 40, WIDEST = 10000, WITHOUT_TERMINAL = 80 };
 
 static pt_u32 terminal_width(int fd)
 {

@@ -30,7 +30,7 @@ static int write_one(const struct pt_doc *doc, const struct pt_renderer *rendere
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     pt_str_printf(&path, "%s/%s", run_dir, renderer->file_name);
     renderer->render(doc, &options, &text);
-    return pt_text_file_write(pt_str_text(&path), &text, err);
+    return pt_text_file_replace(pt_str_text(&path), &text, err);
 }
 
 /* Of a pipeline each names its stage: two stages may have the same trouble. */

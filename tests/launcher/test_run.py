@@ -398,6 +398,20 @@ class Transparency(LauncherCase):
             report = json.loads(self.proftrace("report", "--format", "json", f"named-{len(stage)}").stdout)
             self.assertEqual(len(report["stages"]), 1, [one["stage"] for one in report["stages"]])
 
+    def test_reports_go_through_no_link_and_wait_for_no_reader(self):
+        """The command can write into the run directory: what it puts there under our names is replaced, and nothing else is touched."""
+        victim = os.path.join(self.folder, "victim")
+        os.mkdir(victim)
+        with open(os.path.join(victim, "file"), "w", encoding="utf-8") as file:
+            file.write("precious")
+        plant = (f"ln -s {victim}/file run/report.json.part; mkfifo run/report.md; mkfifo run/report.html.part; ln -s {victim} run/charts; "
+                 f"ln -s {victim}/file run/report.html; sleep 0.05")
+        self.assertEqual(self.proftrace("run", "-o", "run", "--", "sh", "-c", plant).returncode, 0)
+        self.assertEqual((os.listdir(victim), open(os.path.join(victim, "file"), encoding="utf-8").read()), (["file"], "precious"))
+        for name in ("report.json", "report.md", "report.html"):
+            self.assertTrue(stat.S_ISREG(os.lstat(os.path.join(self.folder, "run", name)).st_mode), name)
+        self.assertEqual([name for name in os.listdir(os.path.join(self.folder, "run")) if name.endswith(".part")], [])
+
     def test_an_empty_switch_switches_nothing(self):
         """An empty variable is one that a shell did not unset: for the launcher and for the library."""
         for variable in ("PROFTRACE_DISABLE", "ENABLE_PROFILING"):

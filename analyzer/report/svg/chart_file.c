@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "report/text_file.h"
 #include "util/auto.h"
@@ -15,10 +16,13 @@
 static int write_svg(const char *folder, const char *name, const struct pt_str *svg, struct pt_error *err)
 {
     PT_AUTO(pt_str_fini) struct pt_str path = {0};
+    struct stat status;
+    if (lstat(folder, &status) == 0 && !S_ISDIR(status.st_mode))
+        unlink(folder); /* a link would lead elsewhere */
     if (mkdir(folder, 0700) < 0 && errno != EEXIST)
         return pt_fail(err, "cannot make %s: %s", folder, strerror(errno));
     pt_str_printf(&path, "%s/%s.svg", folder, name);
-    return pt_text_file_write(pt_str_text(&path), svg, err);
+    return pt_text_file_replace(pt_str_text(&path), svg, err);
 }
 
 static int write_flames(const struct pt_doc_stage *stage, const char *folder, struct pt_error *err)
