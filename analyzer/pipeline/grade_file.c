@@ -23,6 +23,7 @@ struct candidate {
     struct timespec modified;
     pt_u64 bytes;
     size_t order; /* as they were given */
+    bool was_read;
 };
 
 /* How many of the wanted keys a file has. */
@@ -78,7 +79,7 @@ static void find_fresh(struct choice *choice)
             choice->older = choice->older ? choice->older : search->paths[i];
         else
             pt_vec_push(&choice->fresh,
-                        ((struct candidate){search->paths[i], about.st_mtim, (pt_u64)about.st_size, i}));
+                        ((struct candidate){search->paths[i], about.st_mtim, (pt_u64)about.st_size, i, false}));
     }
     if (choice->fresh.n)
         qsort(choice->fresh.items, choice->fresh.n, sizeof *choice->fresh.items, by_newest);
@@ -138,7 +139,7 @@ static bool is_better(struct match a, struct match b)
     return a.there != b.there ? a.there > b.there : a.unclear > b.unclear;
 }
 
-static void look_into(struct choice *choice, const struct candidate *candidate)
+static void look_into(struct choice *choice, struct candidate *candidate)
 {
     struct pt_document document;
     struct pt_error err = {0};
@@ -147,6 +148,7 @@ static void look_into(struct choice *choice, const struct candidate *candidate)
         return;
     }
     choice->left_bytes -= candidate->bytes;
+    candidate->was_read = true;
     if (pt_document_read_report_with(candidate->path, choice->words, &document, &err) < 0) {
         if (!choice->broken.text[0])
             choice->broken = err;
@@ -180,24 +182,36 @@ static void look_into_all(struct choice *choice)
 
 /* ---- why none is it ---- */
 
+/* The newest of those that were read, or were not. */
+static void name_files(const struct choice *choice, bool was_read, struct pt_str *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < choice->fresh.n; i++)
+        if (choice->fresh.items[i].was_read == was_read && n++ < SHOWN_FILES)
+            pt_str_printf(out, "%s%s", n > 1 ? ", " : "", choice->fresh.items[i].path);
+    if (n > SHOWN_FILES)
+        pt_str_printf(out, " and %zu older ones", n - SHOWN_FILES);
+}
+
 static void say_why_none(const struct choice *choice, struct pt_str *out)
 {
     const size_t n = choice->fresh.n;
     if (choice->broken.text[0])
         pt_str_add(out, choice->broken.text);
-    else if (n) {
+    else if (n > choice->n_not_read) {
         pt_str_add(out, "none of the JSON files that the stages wrote has one of the keys: ");
-        for (size_t i = 0; i < n && i < SHOWN_FILES; i++)
-            pt_str_printf(out, "%s%s", i ? ", " : "", choice->fresh.items[i].path);
-        if (n > SHOWN_FILES)
-            pt_str_printf(out, " and %zu older ones", n - SHOWN_FILES);
-    } else if (choice->older)
+        name_files(choice, true, out);
+    } else if (n)
+        pt_str_add(out, "no JSON file that the stages wrote was read");
+    else if (choice->older)
         pt_str_printf(out, "%s is older than this run, so it is not of this run", choice->older);
     else
-        pt_str_add(out, choice->search->n_paths ? "the JSON files that the stages wrote are gone"
+        pt_str_add(out, choice->search->n_paths ? "the JSON files that the stages wrote are gone, or are no files"
                                                 : "no stage wrote a JSON file");
-    if (choice->n_not_read)
-        pt_str_printf(out, "; not read, for they are too large or too many: %zu", choice->n_not_read);
+    if (choice->n_not_read) {
+        pt_str_printf(out, "; too large or too many, %zu: ", choice->n_not_read);
+        name_files(choice, false, out);
+    }
 }
 
 void pt_grade_file_choose(const struct pt_grade_search *search, struct pt_grade_file *ret_file)

@@ -98,11 +98,11 @@ static void other_files_are_none(void **state)
 {
     (void)state;
     check_none(NULL, "no stage wrote a JSON file");
-    check_none("absent.json", "the JSON files that the stages wrote are gone");
+    check_none("absent.json", "the JSON files that the stages wrote are gone, or are no files");
     assert_int_equal(mkfifo("fifo.json", 0600), 0);
     assert_int_equal(mkdir("folder.json", 0700), 0);
-    check_none("fifo.json", "the JSON files that the stages wrote are gone");
-    check_none("folder.json", "the JSON files that the stages wrote are gone");
+    check_none("fifo.json", "the JSON files that the stages wrote are gone, or are no files");
+    check_none("folder.json", "the JSON files that the stages wrote are gone, or are no files");
     write_at("old.json", ALL, -1000);
     check_none("old.json", "old.json is older than this run, so it is not of this run");
     write_at("other.json", "{\"loss\": 1}", 10);
@@ -141,7 +141,14 @@ static void large_files_are_not_read(void **state)
     write_at("small.json", "{}", 10);
     struct pt_grade_file file = choose(paths, 2, four, 4);
     assert_null(file.path);
-    assert_non_null(strstr(pt_str_text(&file.why_none), "; not read, for they are too large or too many: 1"));
+    assert_string_equal(
+        pt_str_text(&file.why_none),
+        "none of the JSON files that the stages wrote has one of the keys: small.json; too large or too "
+        "many, 1: large.json");
+    pt_grade_file_fini(&file);
+    file = choose(paths, 1, four, 4);
+    assert_string_equal(pt_str_text(&file.why_none),
+                        "no JSON file that the stages wrote was read; too large or too many, 1: large.json");
     pt_grade_file_fini(&file);
     write_at("small.json", ALL, 10);
     file = choose(paths, 2, four, 4);

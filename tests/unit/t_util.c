@@ -77,6 +77,10 @@ static void long_texts_keep_what_tells_them_apart(void **state)
         {"/bin/sh -c 'cd /tmp; make'", 14, "/bin/sh -c ..."},
         {"/data/coco/images/0001.npy", 2, "..."},
         {"\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 4, "\xc3\xa9..."},
+        {"\u4f60\u597d\u4f60\u597d", 8, "\u4f60\u597d\u4f60\u597d"}, /* two cells each */
+        {"\u4f60\u597d\u4f60\u597d", 6, "\u4f60..."},
+        {"/data/\u4f60\u597d.npy", 10, "...\u597d.npy"},
+        {"e\u0301e\u0301e\u0301e\u0301", 4, "e\u0301e\u0301e\u0301e\u0301"}, /* accents take none */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         PT_AUTO(pt_str_fini) struct pt_str out = {0};

@@ -8,9 +8,10 @@
 
 #include "util/str.h"
 
+/* In cells of a terminal: two of a Chinese, Japanese or Korean character. */
 unsigned pt_text_width(const char *text);
-/* Bytes of the first `characters` characters. */
-size_t pt_text_prefix(const char *text, unsigned characters);
+/* Bytes of the first characters that fit into so many cells. */
+size_t pt_text_prefix(const char *text, unsigned width);
 /* At most `width` characters of it; `ellipsis` says where some are missing. A path loses folders from the left,
  * because its file name identifies it; any other text, and a command, loses its end. Shorten first, then escape, so
  * that no escape is cut. */
