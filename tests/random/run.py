@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Pipelines at random, and what the reports say of them: is the planted cause the first finding, is its bound the real gain, and are
+the healthy ones left alone?
+
+  run.py BUILD --seeds A..B [--causes NAME,...] [--beside N] [--write FILE] [--keep DIR]
+  run.py --show SEED
+
+The real gain is that of the program's own clocks: its wall time with and without the cause, both recorded. What it queued for a CPU is
+known (schedstat): where other programs are busy the gain lies between that with the queueing and that without it."""
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "planted"))
+import grammar  # noqa: E402
+import table  # noqa: E402
+from surroundings import Skip  # noqa: E402
+
+OURS = ("PROFTRACE_", "LD_PRELOAD", "PLANTED_", "RANDOM_", "FAKENVML", "OMP_")
+
+
+def put(folder, files):
+    for name, text in files.items():
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def make(pipeline, folder):
+    """All that it needs, in a folder of its own."""
+    put(folder, pipeline.files)
+    if pipeline.program == "program.c":
+        subprocess.run(["cc", "-O1", "-g", "-pthread", *pipeline.cause.cc, "-o", "program", "program.c"], cwd=folder, check=True)
+    if "prepare.py" in pipeline.files:
+        subprocess.run([sys.executable, "prepare.py"], cwd=folder, check=True, timeout=120)
+
+
+@contextlib.contextmanager
+def busy_loops(n):
+    loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(n)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
+def clocks(path):
+    """(wall, seconds queued one after another, CPU) as the program says."""
+    with open(path, encoding="ascii") as file:
+        own = json.load(file)
+    queued = own["queued_s"]
+    if os.path.exists(path + ".queued"):
+        with open(path + ".queued", encoding="ascii") as file:
+            queued += sum(map(float, file))
+    return own["wall_s"], queued, own["cpu_s"]
+
+
+def record(build, pipeline, folder, is_fixed):
+    """(report, clocks) of one variant."""
+    data = os.path.join(folder, f"data-{int(is_fixed)}")
+    own_clock = os.path.join(folder, f"truth-{int(is_fixed)}")
+    base = {k: v for k, v in os.environ.items() if not k.startswith(OURS)}
+    with pipeline.cause.around[is_fixed](folder) as start:
+        environment = {**base, **start.environment, "PROFTRACE_DIR": data, "RANDOM_TRUTH": own_clock}
+        command = [*start.prefix, os.path.join(build, "proftrace"), "run", "--stage", "stage", "--",
+                   *grammar.command_of(pipeline, is_fixed)]
+        done = subprocess.run(command, cwd=folder, env=environment, preexec_fn=start.first, capture_output=True, timeout=120, check=False)
+    if done.returncode:
+        raise SystemExit(f"seed {pipeline.seed}: {pipeline.label} ends with {done.returncode}: "
+                         f"{done.stderr.decode(errors='replace')[-2000:]}")
+    with open(os.path.join(data, "latest", "report.json"), encoding="utf-8") as file:
+        return json.load(file), clocks(own_clock)
+
+
+def play(build, pipeline, keep):
+    """One pipeline: a row of the table."""
+    folder = os.path.realpath(tempfile.mkdtemp(prefix="random-"))
+    try:
+        make(pipeline, folder)
+        bad, bad_clocks = record(build, pipeline, folder, False)
+        fixed, fixed_clocks = (record(build, pipeline, folder, True) if pipeline.cause.rules else (None, (0, 0, 0)))
+    finally:
+        if keep:
+            shutil.copytree(folder, os.path.join(keep, str(pipeline.seed)), dirs_exist_ok=True, symlinks=True)
+        shutil.rmtree(folder, ignore_errors=True)
+    return table.Row.of(pipeline, bad, bad_clocks, fixed, fixed_clocks)
+
+
+def seeds_of(text):
+    first, _, last = text.partition("..")
+    return range(int(first), int(last or first) + 1)
+
+
+def show(seed, names):
+    pipeline = grammar.pipeline_of(seed, names)
+    print(f"seed {seed}: {pipeline.label}; {pipeline.amounts}; first finding: {' or '.join(pipeline.cause.rules) or 'none'}")
+    print("command:", *grammar.command_of(pipeline, False))
+    for name, text in pipeline.files.items():
+        if not name.startswith("truth."):
+            print(f"---- {name}\n{text}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", nargs="?", default="build")
+    parser.add_argument("--seeds", default="1..20", metavar="A..B")
+    parser.add_argument("--causes", metavar="NAME,...")
+    parser.add_argument("--beside", type=int, default=0, metavar="N", help="busy loops beside it")
+    parser.add_argument("--show", type=int, metavar="SEED")
+    parser.add_argument("--keep", metavar="DIR", help="leaves the folders of the pipelines there")
+    parser.add_argument("--write", metavar="FILE")
+    parser.add_argument("--check", action="store_true", help="fails below the rates that the suite promises")
+    arguments = parser.parse_args()
+    names = arguments.causes.split(",") if arguments.causes else None
+    if arguments.show is not None:
+        return show(arguments.show, names)
+    build = os.path.abspath(arguments.build)
+    rows = []
+    with busy_loops(arguments.beside):
+        for seed in seeds_of(arguments.seeds):
+            pipeline = grammar.pipeline_of(seed, names)
+            try:
+                row = play(build, pipeline, arguments.keep)
+            except Skip as reason:
+                print(f"skip {seed}: {pipeline.label}: {reason}", flush=True)
+                continue
+            print(row, flush=True)
+            rows.append(row)
+    result = table.Result(rows, arguments.seeds, arguments.beside)
+    print(result.text())
+    if arguments.write:
+        result.write(arguments.write)
+    return int(arguments.check and not result.holds())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""What came out, by cause: which first findings were right, how far the bounds were from the gains, what was named that is none."""
+import collections
+import dataclasses
+import datetime
+import os
+import statistics
+import subprocess
+
+BEGIN, END = "<!-- random: {} -->", "<!-- end -->"
+NOISE = ("noisy_neighbour", "cpu_above_threshold", "memory_above_threshold", "disk_above_threshold")
+GENERAL = ("one_thread_computes", "cpu_saturated")  # true of healthy programs, too: they compute
+ABOVE = 0.05  # of the run
+CLOCKS_S, CLOCKS_PART = 0.03, 0.03  # what two runs of the same program differ by
+
+
+@dataclasses.dataclass
+class Row:
+    seed: int
+    label: str
+    cause: str
+    rules: tuple
+    first: str
+    bound: float
+    gain: tuple  # seconds: least and most
+    others: list
+    in_fixed: list
+    duration: float
+    in_seconds: bool
+
+    @classmethod
+    def of(cls, pipeline, bad, bad_clocks, fixed, fixed_clocks):
+        findings = [f for f in bad["findings"] if f["rule"] not in NOISE]
+        rules = pipeline.cause.rules
+        gains = [bad_clocks[0] - fixed_clocks[0], bad_clocks[0] - bad_clocks[1] - fixed_clocks[0] + fixed_clocks[1]]
+        return cls(pipeline.seed, pipeline.label, pipeline.cause.name, rules, findings[0]["rule"] if findings else None,
+                   (findings[0]["gain_upper_s"] or 0) if findings else 0, (min(gains), max(gains)),
+                   [(f["rule"], f["gain_upper_s"]) for f in findings[1:]],
+                   [(f["rule"], f["gain_upper_s"]) for f in (large(fixed) if fixed else large(bad) if not rules else [])],
+                   bad["total_duration_s"], pipeline.cause.in_seconds)
+
+    @property
+    def is_right(self):
+        return self.first in self.rules if self.rules else not self.in_fixed
+
+    @property
+    def is_bound(self):
+        """Whether the bound is between the gain and 1.3 times it; None where nothing is gained in seconds."""
+        if not (self.rules and self.in_seconds and self.is_right):
+            return None
+        slack = CLOCKS_S + CLOCKS_PART * self.gain[1]
+        return self.gain[0] - slack <= self.bound <= 1.3 * self.gain[1] + slack
+
+    @property
+    def ratio(self):
+        return self.bound / max(self.gain[1], 0.001)
+
+    @property
+    def false_alarms(self):
+        return [f for f in self.in_fixed if f[0] not in GENERAL]
+
+    def __str__(self):
+        verdict = "ok  " if self.is_right and self.is_bound is not False else "gain" if self.is_right else "MISS"
+        others = " ".join(f"{rule} {gain:.2f}" for rule, gain in self.others if gain)
+        return (f"{verdict} {self.seed} {self.label}: {self.duration:.2f} s, first {self.first} {self.bound:.2f} s, real "
+                f"{self.gain[0]:.2f} to {self.gain[1]:.2f} s" + (f"; also {others}" if others else "") +
+                (f"; FALSE {self.false_alarms}" if self.false_alarms else ""))
+
+
+def large(report):
+    """Findings that promise more than a twentieth of the run."""
+    return [f for f in report["findings"] if f["rule"] not in NOISE and f["rule"] not in GENERAL and
+            (f["gain_upper_s"] or 0) > ABOVE * report["total_duration_s"]]
+
+
+def percent(part, whole):
+    return f"{100 * part / whole:.0f} %" if whole else "-"
+
+
+def command(*words):
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return done.stdout.strip()
+
+
+def cpu_model():
+    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+        facts = dict(line.split(":", 1) for line in file if ":" in line)
+    facts = {key.strip(): value.strip() for key, value in facts.items()}
+    return facts.get("model name", f"family {facts.get('cpu family', '?')}, model {facts.get('model', '?')}")
+
+
+class Result:
+    def __init__(self, rows, seeds, beside):
+        self.rows, self.seeds, self.beside = rows, seeds, beside
+        self.planted = [r for r in rows if r.rules]
+        self.healthy = [r for r in rows if not r.rules]
+        self.in_seconds = [r for r in self.planted if r.is_bound is not None]
+
+    def holds(self):
+        """What the issue asks for."""
+        first, gain = (0.90, 0.80) if self.beside else (0.95, 0.90)
+        return (sum(r.is_right for r in self.planted) >= first * len(self.planted) and
+                sum(r.is_bound for r in self.in_seconds) >= gain * len(self.in_seconds) and not any(r.false_alarms for r in self.healthy))
+
+    def by_cause(self):
+        groups = collections.defaultdict(list)
+        for row in self.planted:
+            groups[row.cause].append(row)
+        lines = ["| cause | pipelines | first finding right | bound in the gain to 1.3 x | bound / gain, median | its fixed form has another |",
+                 "|---|---|---|---|---|---|"]
+        for name, rows in sorted(groups.items()):
+            bounds = [r for r in rows if r.is_bound is not None]
+            lines.append(f"| {name} | {len(rows)} | {sum(r.is_right for r in rows)} | {sum(r.is_bound for r in bounds)} of {len(bounds)} | " +
+                         (f"{statistics.median(r.ratio for r in bounds):.2f}" if bounds else "-") +
+                         f" | {sum(bool(r.false_alarms) for r in rows)} |")
+        lines.append(f"| **all** | {len(self.planted)} | {percent(sum(r.is_right for r in self.planted), len(self.planted))} | "
+                     f"{percent(sum(r.is_bound for r in self.in_seconds), len(self.in_seconds))} | | "
+                     f"{percent(sum(bool(r.false_alarms) for r in self.planted), len(self.planted))} |")
+        return lines
+
+    def by_rule(self):
+        """Of the times that a rule stood first: how often it was right."""
+        first = collections.Counter(r.first for r in self.rows if r.first)
+        right = collections.Counter(r.first for r in self.planted if r.is_right)
+        return ["| rule | stood first | rightly |", "|---|---|---|"] + [f"| {rule} | {n} | {right[rule]} |" for rule, n in sorted(first.items())]
+
+    def of_healthy(self):
+        if not self.healthy:
+            return []
+        return ["", f"Look-alikes without a problem: {len(self.healthy)}, with a finding above {ABOVE:.0%}: "
+                f"{sum(bool(r.false_alarms) for r in self.healthy)}."]
+
+    def misses(self):
+        wrong = [r for r in self.rows if not r.is_right or r.is_bound is False or (r.false_alarms and not r.rules)]
+        return ["", "Misses, by seed:", ""] + [f"- {str(r).strip()}" for r in wrong] if wrong else ["", "No misses."]
+
+    def text(self):
+        return "\n".join(self.by_cause() + [""] + self.by_rule() + self.of_healthy() + self.misses())
+
+    def write(self, path):
+        """Its part of the page, between two marks."""
+        name = f"beside {self.beside}" if self.beside else "quiet"
+        head = (f"Seeds {self.seeds}, {f'beside {self.beside} busy loops' if self.beside else 'nothing beside them'}; "
+                f"{datetime.date.today()}, commit {command('git', '-C', os.path.dirname(os.path.abspath(__file__)), 'rev-parse', '--short=10', 'HEAD')}, "
+                f"{os.cpu_count()} CPUs ({cpu_model()}), load average before the last one {os.getloadavg()[2]:.1f}.")
+        block = "\n".join([BEGIN.format(name), head, "", self.text(), END])
+        with open(path, encoding="utf-8") as file:
+            page = file.read()
+        begin = page.find(BEGIN.format(name))
+        if begin < 0:
+            raise SystemExit(f"{path} has no mark {BEGIN.format(name)}")
+        end = page.index(END, begin) + len(END)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(page[:begin] + block + page[end:])
