@@ -22,8 +22,8 @@ enum pt_stack_cost {
     PT_STACK_CALL_S,      /* in recorded calls of a part of the time account, waiting or running */
     PT_STACK_MAIN_CALL_S, /* of it, the main thread's */
     PT_STACK_ALLOCATED_BYTES,
-    PT_STACK_PEAK_BYTES,  /* of it, the most that were live at once */
-    PT_STACK_CHURN_BYTES, /* of it, released at once */
+    PT_STACK_GROWTH_BYTES, /* of it, what stayed while the memory of its process grew */
+    PT_STACK_CHURN_BYTES,  /* of it, released at once */
     PT_STACK__COUNT
 };
 

@@ -6,10 +6,13 @@
 
 #include <math.h>
 
+#include "util/text/fmt.h"
+
 #define MIB (1024.0 * 1024.0)
 /* Of a pair of calls to the allocator: arguments, registers saved, the jumps through the PLT. */
 #define IN_CALLER_S 3e-9
 #define LEAST_CHURN_S 0.1
+#define LEAST_GROWTH_S 0.3
 
 /* How long a training step takes; unknown if steps are not marked. */
 static struct pt_value step_of(const struct pt_metrics *metrics, struct pt_scope scope)
@@ -24,32 +27,53 @@ static struct pt_value step_of(const struct pt_metrics *metrics, struct pt_scope
     return marked;
 }
 
+/* Who allocated is known of malloc's blocks alone, and of those that were sampled. */
+static void place_growth(struct pt_metrics *metrics, struct pt_scope scope, struct pt_finding *finding)
+{
+    const struct pt_value python = pt_metrics_get(metrics, scope, "heap.leak.python.bytes");
+    const double grown = pt_value_number(pt_metrics_get(metrics, scope, "heap.leak.bytes"));
+    if (pt_value_number(python) < 0.5 * grown) {
+        if (pt_value_number(pt_metrics_get(metrics, scope, "heap.leak.sites_percent")) < 50)
+            finding->place_kind = PT_PLACE_NOWHERE;
+        pt_finding_add_rows(finding, metrics, "heap.sites", "growth_bytes");
+        return;
+    }
+    finding->place_kind = PT_PLACE_NOWHERE;
+    finding->remedy = "bound the caches and lists of Python objects; python -X tracemalloc names the lines";
+    pt_finding_add_evidence(finding, "where", pt_text("Python's objects: the trace does not tell yet who makes them"));
+    pt_finding_add_evidence(finding, "python_objects_bytes", python);
+}
+
 bool pt_rule_heap_growth(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     if (stage < 0)
         return false;
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage((pt_u32)stage);
-    const struct pt_value growth = pt_metrics_get(metrics, scope, "heap.growth.bytes");
-    const double fit = pt_value_number(pt_metrics_get(metrics, scope, "heap.growth.fit"));
-    const struct pt_value share = pt_metrics_get(metrics, scope, "heap.growth.share_percent");
-    const double wall_s = (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage) / 1e9;
-    /* Less is what every program does while it warms up. */
-    if (pt_value_number(growth) < 32 * MIB || fit < 0.8 || pt_value_number(share) < 25 || wall_s < 1)
+    const struct pt_value growth = pt_metrics_get(metrics, scope, "heap.leak.bytes");
+    const double length_s = pt_value_number(pt_metrics_get(metrics, scope, "heap.leak.length_s"));
+    const struct pt_value share = pt_metrics_get(metrics, scope, "heap.leak.share_percent");
+    /* Less is what every program does while it starts and warms up. */
+    if (growth.type == PT_VALUE_UNKNOWN || pt_value_number(growth) < 32 * MIB || pt_value_number(share) < 25 ||
+        length_s < LEAST_GROWTH_S)
         return false;
     finding->always_shown = true;
+    finding->title = pt_metrics_format(metrics, "Memory keeps growing: by %s in %s",
+                                       pt_fmt_bytes((pt_u64)pt_value_number(growth)).text,
+                                       pt_fmt_duration((pt_i64)(length_s * 1e9)).text);
     pt_finding_add_evidence(finding, "growth_bytes", growth);
-    const double per_s = pt_value_number(growth) / (wall_s * 2 / 3); /* the trend is of the last two thirds */
+    const double per_s = pt_value_number(growth) / length_s;
     const struct pt_value step = step_of(metrics, scope);
+    pt_finding_add_evidence(finding, "growing_s", pt_real(length_s));
     pt_finding_add_evidence(finding, "growth_bytes_per_s", pt_real(per_s));
     pt_finding_add_evidence(finding, "growth_per_step_bytes",
                             step.type == PT_VALUE_UNKNOWN
                                 ? pt_unknown("no steps are known: proftrace_step, or ranges called step")
                                 : pt_integer((pt_u64)(per_s * pt_value_number(step))));
     pt_finding_add_evidence(finding, "share_of_peak_percent", share);
-    pt_finding_add_evidence(finding, "line_fit", pt_real(fit));
-    pt_finding_add_evidence(finding, "pid", pt_metrics_get(metrics, scope, "heap.growth.pid"));
-    pt_finding_add_rows(finding, metrics, "heap.sites", "live_end_bytes");
+    pt_finding_add_evidence(finding, "line_fit", pt_metrics_get(metrics, scope, "heap.leak.fit"));
+    pt_finding_add_evidence(finding, "pid", pt_metrics_get(metrics, scope, "heap.leak.pid"));
+    place_growth(metrics, scope, finding);
     return true;
 }
 

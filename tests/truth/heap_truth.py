@@ -46,6 +46,49 @@ class HeapTruth(FaultCase):
                 if mode == "full":
                     self.assertAlmostEqual(trace.report()["processes"][0]["heap"]["live_bytes_peak"], numbers["peak"], delta=3 * 4096)
 
+    def growth_of(self, argv, mode="sampled"):
+        environment = self.preload_environment(clean_environment(), mode)
+        self.fresh_work()
+        result = run_command(argv, self.work, environment)
+        self.assertEqual((result.status, result.err), (0, b""))
+        report = self.trace().report()
+        found = [finding for finding in report["findings"] if finding["rule"] == "heap_growth"]
+        return report["stages"][0], found[0] if found else None
+
+    def test_a_leak_is_as_large_as_it_is(self):
+        """All of it is given back before the end, and beside it 1.8 GB are released at once."""
+        for mode in ("sampled", "full"):
+            with self.subTest(mode=mode):
+                stage, finding = self.growth_of([self.host("leak_known")], mode)
+                evidence, site = finding["evidence"], finding["evidence"]["sites"][0]
+                self.assertAlmostEqual(evidence["growth_bytes"] / 60e6, 1, delta=0.02)
+                self.assertAlmostEqual(site["growth_bytes"] / 60e6, 1, delta=0.02)
+                self.assertEqual(site["allocs"], 600)
+                self.assertRegex(site["function"], "^leaky")
+                self.assertEqual(finding["place"]["function"], "leaky")
+                self.assertLessEqual(evidence["share_of_peak_percent"], 100)
+                self.assertLessEqual(stage["heap"]["growth_bytes"], stage["heap"]["live_bytes_peak_of_largest_process"])
+                self.assertAlmostEqual(stage["heap"]["live_bytes_peak_of_largest_process"] / 63e6, 1, delta=0.06)
+
+    def test_leaks_of_python(self):
+        loop = "import time\nkept = []\nfor i in range(400):\n    kept.extend({})\n    time.sleep(0.002)\n"
+        _, finding = self.growth_of(["/usr/bin/python3", "-c", loop.format("[bytearray(200000)]")])
+        self.assertAlmostEqual(finding["evidence"]["growth_bytes"] / 80e6, 1, delta=0.05)
+        self.assertGreater(finding["evidence"]["sites"][0]["growth_bytes"], 76e6)
+        # A tuple of two takes 56 bytes and the collector's head 16, an int 32, and its place in the list 8 more.
+        _, finding = self.growth_of(["/usr/bin/python3", "-c", loop.format("(i, j + 300) for j in range(1500)")])
+        self.assertAlmostEqual(finding["evidence"]["growth_bytes"] / (400 * 1500 * 112), 1, delta=0.15)
+        self.assertGreater(finding["evidence"]["python_objects_bytes"], 0.8 * finding["evidence"]["growth_bytes"])
+        self.assertIsNone(finding["place"]["function"])
+        self.assertNotIn("sites", finding["evidence"])
+
+    def test_what_is_read_and_used_is_no_leak(self):
+        code = ("import time\nrows = []\nfor i in range(400):\n    rows.append(bytearray(200000))\n    time.sleep(0.001)\n"
+                "for i in range(400):\n    sum(map(len, rows))\n    time.sleep(0.002)\n")
+        stage, finding = self.growth_of(["/usr/bin/python3", "-c", code])
+        self.assertIsNone(finding)
+        self.assertGreater(stage["heap"]["growth_bytes"], 70e6)
+
     def heaptrack_count(self, attempt):
         raw = os.path.join(self.scratch, f"heaptrack{attempt}")
         subprocess.run(["heaptrack", "-o", raw, self.host("heap_known")], cwd=self.work, env=clean_environment(), check=True,

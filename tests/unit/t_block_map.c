@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of live blocks against a plain array, with removals that leave no holes; the weights of samples; the trend.
+ * The table of live blocks against a plain array, with removals that leave no holes; the weights of samples.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "facts/block_map.h"
-#include "analysis/heap/level.h"
 #include "analysis/heap/sites.h"
 
 enum { BLOCKS = 3000, ROUNDS = 200000 };
@@ -111,24 +110,6 @@ static void weights_are_unbiased(void **state)
     }
 }
 
-static void a_leak_is_a_straight_line_and_a_saw_is_not(void **state)
-{
-    (void)state;
-    struct pt_heap_level leak, saw;
-    pt_heap_level_init(&leak, 0, 64000);
-    pt_heap_level_init(&saw, 0, 64000);
-    for (pt_i64 t = 0; t < 64000; t += 10) {
-        pt_heap_level_add(&leak, t, 1000, 0);
-        pt_heap_level_add(&saw, t, t / 10 % 2 ? -1000000 : 1000000, 0);
-    }
-    const struct pt_heap_trend up = pt_heap_level_trend(&leak, 64000), flat = pt_heap_level_trend(&saw, 64000);
-    assert_true(up.growth_bytes > 3.9e6 && up.growth_bytes < 4.4e6);
-    assert_true(up.fit > 0.99);
-    assert_true(flat.growth_bytes < 1e5);
-    assert_true(leak.peak_bytes == 6400000);
-    assert_true(saw.peak_bytes == 1000000);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,7 +117,6 @@ int main(void)
         cmocka_unit_test(a_full_room_takes_no_more),
         cmocka_unit_test(no_pattern_of_addresses_piles_up),
         cmocka_unit_test(weights_are_unbiased),
-        cmocka_unit_test(a_leak_is_a_straight_line_and_a_saw_is_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -244,8 +244,8 @@ static const struct {
     {"heap_churn",
      {{"heap.churn.share_percent", 50}, {"heap.churn.cost_s", 3}, {"heap.churn.mapping_s", 0}, {"cpu.allocator_s", 3}},
      0.09},
-    {"heap_growth", {{"heap.growth.bytes", 1e9}, {"heap.growth.fit", 0.95}, {"heap.growth.share_percent", 60}}, 20},
-    {"heap_growth", {{"heap.growth.bytes", 1e9}, {"heap.growth.share_percent", 60}, {"heap.growth.fit", 0.95}}, 0.7},
+    {"heap_growth", {{"heap.leak.bytes", 1e9}, {"heap.leak.length_s", 9}, {"heap.leak.share_percent", 60}}, 20},
+    {"heap_growth", {{"heap.leak.bytes", 1e9}, {"heap.leak.share_percent", 60}, {"heap.leak.length_s", 9}}, 0.2},
     {"large_blocks_remapped", {{"faults.cost_s", 3}, {"faults.minor.calls", 1e6}, {"heap.large.bytes", 3e9}}, 1e9},
     /* the capture itself */
     {"nothing_captured", {{"capture.total", 0}}, 5},

@@ -9,10 +9,12 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
 #include "facts/block_map.h"
+#include "facts/python.h"
 #include "level.h"
 #include "results.h"
 #include "sites.h"
@@ -36,6 +38,7 @@ static void begin(void *state, struct pt_profile *profile)
         const struct pt_process *process = profile->session->processes[i];
         struct pt_heap_process *p = &heap->processes[process->index];
         pt_heap_level_init(&p->level, process->start_ns, process->end_ns);
+        pt_heap_level_init(&p->arenas, process->start_ns, process->end_ns);
         p->blocks.room = p->samples.room = &heap->room;
     }
 }
@@ -115,13 +118,19 @@ static void full_free(struct pt_heap_process *p, const struct pt_event *e, pt_u6
 
 /* ---- samples ---- */
 
+static void move_to(struct pt_heap_process *p, pt_i64 at_ns)
+{
+    if (at_ns >= p->level.bucket_end_ns)
+        pt_heap_level_next_bucket(&p->level, at_ns);
+}
+
 static void sample_forget(struct heap *heap, struct pt_heap_process *p, const struct pt_event *e,
                           struct pt_heap_block *block, bool is_released)
 {
     const struct pt_sample_weight w = pt_sample_weigh(block->size_bytes, e->process->heap_sample_bytes);
     struct pt_heap_site *site = &heap->sites.items[block->owner];
-    site->live_allocs -= w.allocs;
-    site->live_bytes -= w.bytes;
+    move_to(p, e->start_ns);
+    pt_heap_site_add(site, p->level.bucket, -w.allocs, -w.bytes);
     if (is_released && e->start_ns - block->at_ns <= PT_CHURN_NS) {
         site->churn_allocs += w.allocs;
         site->churn_bytes += w.bytes;
@@ -142,8 +151,13 @@ static void sample_alloc(struct heap *heap, struct pt_heap_process *p, const str
     if (old)
         sample_forget(heap, p, e, old, false);
     const struct pt_sample_weight w = pt_sample_weigh(sample->size_bytes, e->process->heap_sample_bytes);
-    const pt_u32 stage = pt_profile_stage_of(heap->profile, e->process);
-    const pt_u32 index = pt_heap_site_of(&heap->sites, e->process, stage, e->aux, e->start_ns);
+    const pt_u32 size_class = pt_heap_class_of(sample->size_bytes);
+    const struct pt_heap_site wanted = {.process = e->process,
+                                        .stack = e->aux,
+                                        .stage = pt_profile_stage_of(heap->profile, e->process),
+                                        .size_class = size_class,
+                                        .at_ns = e->start_ns};
+    const pt_u32 index = pt_heap_site_of(&heap->sites, &wanted);
     struct pt_heap_site *site = &heap->sites.items[index];
     site->samples++;
     site->allocs += w.allocs;
@@ -151,6 +165,7 @@ static void sample_alloc(struct heap *heap, struct pt_heap_process *p, const str
     p->samples_seen++;
     p->sampled_allocs += w.allocs;
     p->sampled_bytes += w.bytes;
+    p->sampled_of_class[size_class] += w.allocs;
     struct pt_heap_block *block = pt_block_insert(&p->samples, sample->addr);
     if (!block) {
         p->not_followed++;
@@ -159,9 +174,8 @@ static void sample_alloc(struct heap *heap, struct pt_heap_process *p, const str
     block->size_bytes = sample->size_bytes;
     block->at_ns = e->start_ns;
     block->owner = index;
-    site->live_allocs += w.allocs;
-    site->live_bytes += w.bytes;
-    site->peak_bytes = site->live_bytes > site->peak_bytes ? site->live_bytes : site->peak_bytes;
+    move_to(p, e->start_ns);
+    pt_heap_site_add(site, p->level.bucket, w.allocs, w.bytes);
     if (e->process->heap_mode != PT_HEAP_FULL)
         pt_heap_level_add(&p->level, e->start_ns, w.bytes, w.variance);
 }
@@ -176,6 +190,30 @@ static void sample_gone(struct heap *heap, struct pt_heap_process *p, const stru
         p->lost_bytes += pt_sample_weigh(block->size_bytes, e->process->heap_sample_bytes).bytes;
     }
     sample_forget(heap, p, e, block, is_released);
+}
+
+/* ---- Python's objects ---- */
+
+/* CPython takes memory for its small objects in arenas: mappings of 1 MiB since 3.10, of 256 KiB before. */
+static void arena(struct pt_heap_process *p, const struct pt_event *e, int sign)
+{
+    const struct pt_ev_map_anon *map = pt_event_as(e, map_anon);
+    if (!map->addr || (map->length_bytes != 1 << 20 && map->length_bytes != 256 << 10))
+        return;
+    p->has_arenas = p->has_arenas || pt_process_has_python(e->process);
+    if (p->has_arenas)
+        pt_heap_level_add(&p->arenas, e->start_ns, sign * (double)map->length_bytes, 0);
+}
+
+/* A file of Python's code is opened where it is imported. */
+static void opened(struct pt_heap_process *p, const struct pt_event *e)
+{
+    const char *path = pt_process_string(e->process, pt_event_as(e, io_open)->path);
+    const size_t length = path ? strlen(path) : 0;
+    if (length < 4 || (strcmp(path + length - 4, ".pyc") != 0 && strcmp(path + length - 3, ".py") != 0))
+        return;
+    move_to(p, e->start_ns);
+    p->imports[p->level.bucket] += p->imports[p->level.bucket] < UINT16_MAX;
 }
 
 static void event(void *state, const struct pt_event *e)
@@ -205,6 +243,15 @@ static void event(void *state, const struct pt_event *e)
     case PT_KIND_heap_sample_lost:
         sample_gone(heap, p, e, false);
         break;
+    case PT_KIND_io_open:
+        opened(p, e);
+        break;
+    case PT_KIND_map_anon:
+        arena(p, e, 1);
+        break;
+    case PT_KIND_map_remove:
+        arena(p, e, -1);
+        break;
     default:
         break;
     }
@@ -225,7 +272,7 @@ static void finish(void *state, struct pt_profile *profile)
 const struct pt_analysis pt_analysis_heap = {
     .name = "heap",
     .summary = "heap: live peak, growth, churn, by process and call site",
-    .categories = PT_CATEGORY_HEAP,
+    .categories = PT_CATEGORY_HEAP | PT_CATEGORY_MAP | PT_CATEGORY_IO,
     .state_size = sizeof(struct heap),
     .begin = begin,
     .event = event,

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: peak and trend of live bytes. Threads: one per level. Never: allocates.
+ * Owns: peak and rises of live bytes. Threads: one per level. Never: allocates.
  */
 #include "level.h"
+
+enum { LONGEST_PLATEAU = 4 }; /* after the rise, which is so many times as long */
+#define LEAST_FIT 0.9
+#define LEAST_QUARTER 0.1 /* of the rise */
 
 void pt_heap_level_init(struct pt_heap_level *level, pt_i64 start_ns, pt_i64 end_ns)
 {
@@ -21,23 +25,67 @@ void pt_heap_level_next_bucket(struct pt_heap_level *level, pt_i64 at_ns)
         level->bucket_end_ns = INT64_MAX;
 }
 
-struct pt_heap_trend pt_heap_level_trend(struct pt_heap_level *level, pt_i64 end_ns)
+double pt_heap_largest_rise(const double floor_bytes[PT_LEVEL_BUCKETS])
 {
-    /* The last bucket is left out: many programs release everything on their way out. */
-    const int first = PT_LEVEL_BUCKETS / 3, n = PT_LEVEL_BUCKETS - 1 - first;
-    pt_heap_level_next_bucket(level, end_ns);
-    double mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0;
-    for (int i = 0; i < n; i++) {
-        mean_x += i / (double)n;
-        mean_y += level->floor_bytes[first + i] / n;
+    double least = floor_bytes[0], most = 0;
+    for (int i = 1; i < PT_LEVEL_BUCKETS; i++) {
+        least = floor_bytes[i] < least ? floor_bytes[i] : least;
+        most = floor_bytes[i] - least > most ? floor_bytes[i] - least : most;
     }
-    for (int i = 0; i < n; i++) {
-        const double x = i - mean_x, y = level->floor_bytes[first + i] - mean_y;
-        xx += x * x;
-        xy += x * y;
-        yy += y * y;
+    return most;
+}
+
+static bool is_even(const double *floor_bytes, pt_u32 from, pt_u32 to)
+{
+    const double least = LEAST_QUARTER * (floor_bytes[to] - floor_bytes[from]);
+    for (pt_u32 i = 0; i < 4; i++)
+        if (floor_bytes[from + (to - from) * (i + 1) / 4] - floor_bytes[from + (to - from) * i / 4] < least)
+            return false;
+    return true;
+}
+
+/* Given back soon after the rise, at the latest by the end of the process. */
+static bool ends_in_fall(const double *floor_bytes, pt_u32 from, pt_u32 to)
+{
+    const double half = (floor_bytes[from] + floor_bytes[to]) / 2;
+    pt_u32 end = to + 1;
+    while (end < PT_LEVEL_BUCKETS && floor_bytes[end] > half)
+        end++;
+    return (end - to - 1) * LONGEST_PLATEAU <= to - from;
+}
+
+/* Sums for a line through points whose x are 0, 1, 2 ... */
+struct line {
+    double n, y, xy, yy;
+};
+
+static double fit_of(const struct line *line)
+{
+    const double n = line->n, mean_x = (n - 1) / 2, mean_y = line->y / n;
+    const double xx = n * (n * n - 1) / 12, xy = line->xy - n * mean_x * mean_y, yy = line->yy - n * mean_y * mean_y;
+    return yy > 0 && xy > 0 ? xy * xy / (xx * yy) : 0;
+}
+
+bool pt_heap_steady_rise(const double floor_bytes[PT_LEVEL_BUCKETS], pt_u32 first, struct pt_heap_rise *ret_rise)
+{
+    const pt_u32 least = (PT_LEVEL_BUCKETS - first) / 3 > 4 ? (PT_LEVEL_BUCKETS - first) / 3 : 4;
+    struct pt_heap_rise best = {0};
+    for (pt_u32 from = first; from + least < PT_LEVEL_BUCKETS; from++) {
+        struct line line = {0};
+        for (pt_u32 to = from; to < PT_LEVEL_BUCKETS; to++) {
+            const double y = floor_bytes[to] - floor_bytes[from];
+            line.xy += line.n * y;
+            line.y += y;
+            line.yy += y * y;
+            line.n++;
+            if (y <= best.bytes || to - from < least || !is_even(floor_bytes, from, to) ||
+                !ends_in_fall(floor_bytes, from, to))
+                continue;
+            const double fit = fit_of(&line);
+            if (fit >= LEAST_FIT)
+                best = (struct pt_heap_rise){from, to, y, fit};
+        }
     }
-    if (yy <= 0)
-        return (struct pt_heap_trend){0};
-    return (struct pt_heap_trend){.growth_bytes = xy / xx * (n - 1), .fit = xy * xy / (xx * yy)};
+    *ret_rise = best;
+    return best.bytes > 0;
 }

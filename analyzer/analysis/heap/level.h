@@ -5,9 +5,11 @@
 #ifndef PT_ANALYSIS_HEAP_LEVEL_H
 #define PT_ANALYSIS_HEAP_LEVEL_H
 
+#include <stdbool.h>
+
 #include "proftrace/types.h"
 
-enum { PT_LEVEL_BUCKETS = 64 };
+enum { PT_LEVEL_BUCKETS = 256 };
 
 struct pt_heap_level {
     double live_bytes, peak_bytes;
@@ -36,11 +38,19 @@ static inline void pt_heap_level_add(struct pt_heap_level *level, pt_i64 at_ns, 
         level->floor_bytes[level->bucket] = level->live_bytes;
 }
 
-/* The trend of the floor over the last two thirds of the life: imports and set-up are over by then. */
-struct pt_heap_trend {
-    double growth_bytes; /* by the fitted line; negative = shrinks */
-    double fit;          /* r squared: 1 = a straight line */
+/* A rise of the floor from one bucket to another. */
+struct pt_heap_rise {
+    pt_u32 from, to;
+    double bytes;
+    double fit; /* r squared: 1 = a straight line */
 };
-struct pt_heap_trend pt_heap_level_trend(struct pt_heap_level *level, pt_i64 end_ns);
+
+/* The largest rise between any two buckets. */
+double pt_heap_largest_rise(const double floor_bytes[PT_LEVEL_BUCKETS]);
+
+/* The largest rise, from bucket `first` on, that memory which is never given back makes: it lasts for a third of the
+ * rest, goes on as a straight line through all of its quarters, and ends with the process or in a fall. What is filled
+ * once and then used ends in a plateau. False = there is none. */
+bool pt_heap_steady_rise(const double floor_bytes[PT_LEVEL_BUCKETS], pt_u32 first, struct pt_heap_rise *ret_rise);
 
 #endif

@@ -12,6 +12,7 @@
 #include "facts/state.h"
 #include "util/auto.h"
 #include "util/text/fmt.h"
+#include "growth.h"
 #include "stack_text.h"
 
 enum {
@@ -103,10 +104,12 @@ struct stage_heap {
     pt_u64 allocs, frees, bytes;
     pt_u64 large_bytes; /* of blocks that malloc may map one by one, and give back to the kernel when they are freed */
     pt_u64 huge_bytes;  /* of those that it maps so whatever its threshold is */
-    double peak_bytes, peak_of_growth_bytes;
-    struct pt_heap_trend growth;
-    const struct pt_process *growing;
+    double peak_bytes;
+    double growth_bytes;
+    struct pt_heap_growth leak; /* the largest steady one */
+    const struct pt_process *leaking;
     bool peak_known;
+    pt_u32 n_sampled;   /* processes of whose blocks only samples are known */
     const char *reason; /* why nothing is known of what lived when; NULL = it is known */
 };
 
@@ -138,12 +141,35 @@ static void stage_add(struct stage_heap *sum, const struct pt_process *process, 
     sum->peak_known = true;
     if (p->level.peak_bytes > sum->peak_bytes)
         sum->peak_bytes = p->level.peak_bytes;
-    const struct pt_heap_trend trend = pt_heap_level_trend(&p->level, process->end_ns);
-    if (trend.growth_bytes > sum->growth.growth_bytes) {
-        sum->growth = trend;
-        sum->growing = process;
-        sum->peak_of_growth_bytes = p->level.peak_bytes;
+    sum->n_sampled += process->heap_mode == PT_HEAP_SAMPLED;
+    const struct pt_heap_growth *growth = &p->growth;
+    sum->growth_bytes = fmax(sum->growth_bytes, growth->largest_bytes);
+    if (growth->is_steady && growth->rise.bytes > sum->leak.rise.bytes) {
+        sum->leak = *growth;
+        sum->leaking = process;
     }
+}
+
+static struct pt_value rounded(double number)
+{
+    return pt_integer(number > 0.5 ? (pt_u64)(number + 0.5) : 0);
+}
+
+static void leak_results(struct pt_metrics *metrics, struct pt_scope scope, const struct stage_heap *sum)
+{
+    const struct pt_heap_growth *leak = &sum->leak;
+    const double heap_bytes = leak->rise.bytes - leak->python_bytes;
+    if (!sum->leaking)
+        return;
+    pt_metrics_set(metrics, scope, "heap.leak.bytes", pt_integer((pt_u64)leak->rise.bytes));
+    pt_metrics_set(metrics, scope, "heap.leak.length_s", pt_real(leak->length_s));
+    pt_metrics_set(metrics, scope, "heap.leak.fit", pt_real(leak->rise.fit));
+    pt_metrics_set(metrics, scope, "heap.leak.share_percent", pt_real(leak->share_percent));
+    pt_metrics_set(metrics, scope, "heap.leak.pid", pt_integer(sum->leaking->pid));
+    pt_metrics_set(metrics, scope, "heap.leak.python.bytes", rounded(leak->python_bytes));
+    pt_metrics_set(metrics, scope, "heap.leak.sites_percent",
+                   heap_bytes > 0 ? pt_real(fmin(100, 100 * leak->sites_bytes / heap_bytes))
+                                  : pt_unknown("malloc has no part in it"));
 }
 
 static void live_results(struct pt_metrics *metrics, struct pt_scope scope, const struct stage_heap *sum)
@@ -164,14 +190,9 @@ static void live_results(struct pt_metrics *metrics, struct pt_scope scope, cons
                    sum->allocs ? pt_real(100 * sum->churn.allocs / (double)sum->allocs) : pt_unknown("no allocations"));
     pt_metrics_set(metrics, scope, "heap.live_peak.bytes",
                    sum->peak_known ? pt_integer((pt_u64)sum->peak_bytes) : pt_unknown("no process recorded its heap"));
-    pt_metrics_set(metrics, scope, "heap.growth.bytes",
-                   pt_integer(sum->growth.growth_bytes > 0 ? (pt_u64)sum->growth.growth_bytes : 0));
-    pt_metrics_set(metrics, scope, "heap.growth.fit", pt_real(sum->growth.fit));
-    if (sum->growing) {
-        pt_metrics_set(metrics, scope, "heap.growth.pid", pt_integer(sum->growing->pid));
-        pt_metrics_set(metrics, scope, "heap.growth.share_percent",
-                       pt_real(100 * sum->growth.growth_bytes / sum->peak_of_growth_bytes));
-    }
+    pt_metrics_set(metrics, scope, "heap.growth.bytes", pt_integer((pt_u64)sum->growth_bytes));
+    pt_metrics_set(metrics, scope, "heap.sampled.count", pt_integer(sum->n_sampled));
+    leak_results(metrics, scope, sum);
 }
 
 /* Whether what lived when is known. */
@@ -212,12 +233,14 @@ static int by_stage_bytes(const void *a, const void *b)
     const struct pt_heap_site *x = a, *y = b;
     if (x->stage != y->stage)
         return x->stage < y->stage ? -1 : 1;
-    const double xb = x->bytes + x->live_bytes, yb = y->bytes + y->live_bytes;
+    const double xb = x->bytes + x->live_bytes + x->growth_bytes, yb = y->bytes + y->live_bytes + y->growth_bytes;
     if (xb != yb)
         return xb < yb ? 1 : -1;
     if (x->process->index != y->process->index)
         return x->process->index < y->process->index ? -1 : 1;
-    return x->stack < y->stack ? -1 : x->stack > y->stack;
+    if (x->stack != y->stack)
+        return x->stack < y->stack ? -1 : 1;
+    return x->size_class < y->size_class ? -1 : x->size_class > y->size_class;
 }
 
 static int named_by_bytes(const void *a, const void *b)
@@ -239,14 +262,10 @@ static void merge_site(struct named_site *named, pt_u32 *n, struct pt_stack_text
         sum->live_bytes += site->live_bytes;
         sum->churn_allocs += site->churn_allocs;
         sum->churn_bytes += site->churn_bytes;
+        sum->growth_bytes += site->growth_bytes;
         return;
     }
     named[(*n)++] = (struct named_site){text, *site};
-}
-
-static struct pt_value rounded(double number)
-{
-    return pt_integer(number > 0.5 ? (pt_u64)(number + 0.5) : 0);
 }
 
 struct stage_sites {
@@ -258,7 +277,7 @@ struct stage_sites {
 
 struct site_row {
     const char *function, *stack;
-    struct pt_value bytes, allocs, live_end_bytes, churn_bytes;
+    struct pt_value bytes, allocs, growth_bytes, live_end_bytes, churn_bytes;
     pt_u64 samples;
 };
 
@@ -266,6 +285,7 @@ static const struct pt_column columns[] = {
     PT_COLUMN(struct site_row, function, TEXT, "Allocated in"),
     PT_COLUMN(struct site_row, bytes, BYTES, "Bytes (est.)"),
     PT_COLUMN(struct site_row, allocs, COUNT, "Calls (est.)"),
+    PT_COLUMN(struct site_row, growth_bytes, BYTES, "Grew by"),
     PT_COLUMN(struct site_row, live_end_bytes, BYTES, "Live at end"),
     PT_COLUMN(struct site_row, churn_bytes, BYTES, "Short-lived"),
     PT_COLUMN(struct site_row, samples, COUNT, "Samples"),
@@ -281,6 +301,7 @@ static void add_site(struct pt_table *table, const struct named_site *site, bool
                             .function = site->text.leaf,
                             .bytes = rounded(site->sum.bytes),
                             .allocs = rounded(site->sum.allocs),
+                            .growth_bytes = knows_lives ? rounded(site->sum.growth_bytes) : unknown,
                             .live_end_bytes = knows_lives ? rounded(site->sum.live_bytes) : unknown,
                             .churn_bytes = knows_lives ? rounded(site->sum.churn_bytes) : unknown,
                             .samples = site->sum.samples,
@@ -316,15 +337,31 @@ static void keep_stacks(struct pt_profile *profile, struct pt_symbols *symbols, 
         const pt_u32 n = pt_heap_frames(symbols, site->process, site->stack, site->at_ns, frames);
         struct pt_stack *stack = pt_stacks_add(&profile->stacks, sites->stage, frames, n);
         stack->cost[PT_STACK_ALLOCATED_BYTES] = site->bytes;
-        stack->cost[PT_STACK_PEAK_BYTES] = sites->knows_lives ? site->peak_bytes : 0;
+        stack->cost[PT_STACK_GROWTH_BYTES] = sites->knows_lives ? fmax(0, site->growth_bytes) : 0;
         stack->cost[PT_STACK_CHURN_BYTES] = sites->knows_lives ? site->churn_bytes : 0;
     }
 }
 
+static void growth_results(const struct pt_process *process, struct pt_heap_process *p, struct pt_heap_sites *sites)
+{
+    if (why_unknown(process, p))
+        return;
+    p->growth = pt_heap_growth_of(p, process);
+    if (p->growth.is_steady)
+        pt_heap_growth_of_sites(p, process, sites);
+}
+
 void pt_heap_results(struct pt_profile *profile, struct pt_heap_process *processes, struct pt_heap_sites *sites)
 {
-    for (pt_u32 i = 0; i < profile->session->n_processes; i++)
-        process_results(profile, profile->session->processes[i], &processes[profile->session->processes[i]->index]);
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
+        const struct pt_process *process = profile->session->processes[i];
+        growth_results(process, &processes[process->index], sites);
+        process_results(profile, process, &processes[process->index]);
+    }
+    for (size_t i = 0; i < sites->n; i++)
+        pt_heap_site_calibrate(
+            &sites->items[i],
+            pt_heap_site_scale(&sites->items[i], processes[sites->items[i].process->index].sampled_of_class));
     if (sites->n)
         qsort(sites->items, sites->n, sizeof *sites->items, by_stage_bytes);
     struct pt_symbols *symbols = profile->facts->symbols;

@@ -18,14 +18,19 @@ struct pt_sample_weight pt_sample_weigh(pt_u64 size_bytes, pt_u64 heap_sample_by
     return (struct pt_sample_weight){.allocs = 1 / p, .bytes = size / p, .variance = size * size * (1 - p) / (p * p)};
 }
 
-pt_u32 pt_heap_site_of(struct pt_heap_sites *sites, struct pt_process *process, pt_u32 stage, pt_u32 stack,
-                       pt_i64 at_ns)
+static pt_u64 key_of(const struct pt_heap_site *site)
 {
-    if (sites->n >= MAX_SITES && !pt_map_find(&sites->by_stack, (pt_u64)process->index << 32 | stack))
-        stack = 0;
-    pt_u64 *slot = pt_map_at(&sites->by_stack, (pt_u64)process->index << 32 | stack);
+    return (pt_u64)site->process->index << 40 | (pt_u64)site->size_class << 32 | site->stack;
+}
+
+pt_u32 pt_heap_site_of(struct pt_heap_sites *sites, const struct pt_heap_site *wanted)
+{
+    struct pt_heap_site site = *wanted;
+    if (sites->n >= MAX_SITES && !pt_map_find(&sites->by_stack, key_of(&site)))
+        site.stack = 0;
+    pt_u64 *slot = pt_map_at(&sites->by_stack, key_of(&site));
     if (!*slot) {
-        pt_vec_push(sites, ((struct pt_heap_site){.process = process, .stack = stack, .stage = stage, .at_ns = at_ns}));
+        pt_vec_push(sites, site);
         *slot = sites->n;
     }
     return (pt_u32)(*slot - 1);
@@ -35,4 +40,39 @@ void pt_heap_sites_fini(struct pt_heap_sites *sites)
 {
     free(sites->items);
     pt_map_fini(&sites->by_stack);
+}
+
+double pt_heap_site_scale(const struct pt_heap_site *site, const double sampled_of_class[PT_HEAP_CLASSES])
+{
+    const pt_u64 exact = site->process->heap.classes[site->size_class].count;
+    const double sampled = sampled_of_class[site->size_class];
+    /* Counters that are missing, or older than the last samples. */
+    return sampled > 0 && exact >= site->samples ? (double)exact / sampled : 1;
+}
+
+void pt_heap_site_calibrate(struct pt_heap_site *site, double scale)
+{
+    site->allocs *= scale;
+    site->bytes *= scale;
+    site->live_allocs *= scale;
+    site->live_bytes *= scale;
+    site->churn_allocs *= scale;
+    site->churn_bytes *= scale;
+    site->growth_bytes *= scale;
+}
+
+void pt_heap_site_add(struct pt_heap_site *site, pt_u32 level_bucket, double allocs, double bytes)
+{
+    for (; site->bucket < level_bucket / PT_LEVEL_BUCKETS_OF_SITE; site->bucket++)
+        site->live_at[site->bucket] = (float)site->live_bytes;
+    site->live_allocs += allocs;
+    site->live_bytes += bytes;
+}
+
+double pt_heap_site_live(const struct pt_heap_site *site, pt_u32 level_bucket)
+{
+    const pt_u32 over = (level_bucket + 1) / PT_LEVEL_BUCKETS_OF_SITE;
+    if (!over)
+        return 0;
+    return over - 1 < site->bucket ? (double)site->live_at[over - 1] : site->live_bytes;
 }

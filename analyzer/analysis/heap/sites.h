@@ -11,6 +11,9 @@
 #include "model/session.h"
 #include "util/map.h"
 #include "util/vec.h"
+#include "level.h"
+
+enum { PT_SITE_BUCKETS = 128, PT_LEVEL_BUCKETS_OF_SITE = PT_LEVEL_BUCKETS / PT_SITE_BUCKETS };
 
 struct pt_sample_weight {
     double allocs, bytes;
@@ -18,23 +21,37 @@ struct pt_sample_weight {
 };
 struct pt_sample_weight pt_sample_weigh(pt_u64 size_bytes, pt_u64 heap_sample_bytes);
 
+/* Blocks of one size class that one stack of a process allocated. */
 struct pt_heap_site {
-    struct pt_process *process; /* the first one that allocated here */
+    struct pt_process *process;
     pt_u32 stack;
     pt_u32 stage;
+    pt_u32 size_class;
     pt_i64 at_ns; /* of a sample: which modules were mapped then */
     pt_u64 samples;
     double allocs, bytes, live_bytes, live_allocs, churn_allocs, churn_bytes;
-    double peak_bytes; /* the most that were live at once */
+    double growth_bytes;            /* while the memory of its process grew; 0 until that is known */
+    float live_at[PT_SITE_BUCKETS]; /* bytes, at the end of each bucket of the process's life */
+    pt_u32 bucket;                  /* the one that is not over */
 };
 
 struct pt_heap_sites {
     PT_VEC(struct pt_heap_site);
-    struct pt_map by_stack; /* process, stack -> index, plus 1 */
+    struct pt_map by_stack; /* process, stack, size class -> index, plus 1 */
 };
 
-pt_u32 pt_heap_site_of(struct pt_heap_sites *sites, struct pt_process *process, pt_u32 stage, pt_u32 stack,
-                       pt_i64 at_ns);
+pt_u32 pt_heap_site_of(struct pt_heap_sites *sites, const struct pt_heap_site *wanted);
 void pt_heap_sites_fini(struct pt_heap_sites *sites);
+
+/* What makes the estimates of all sites of a size class agree with the exact count of its allocations, given what the
+ * samples of each class stand for. */
+double pt_heap_site_scale(const struct pt_heap_site *site, const double sampled_of_class[PT_HEAP_CLASSES]);
+void pt_heap_site_calibrate(struct pt_heap_site *site, double scale);
+
+/* Blocks of the site came (or went, below 0) in a bucket of the process's level. */
+void pt_heap_site_add(struct pt_heap_site *site, pt_u32 level_bucket, double allocs, double bytes);
+/* What lived of the site when a bucket of the process's level ended, or a bucket of its own before that; after the last
+ * event. */
+double pt_heap_site_live(const struct pt_heap_site *site, pt_u32 level_bucket);
 
 #endif

@@ -34,12 +34,25 @@ static void add_tables(const struct pt_build *b, struct pt_doc_stage *stage)
     }
 }
 
+/* What lived when is known exactly only where every call was recorded. */
+static const char *heap_label(const struct pt_build *b, pt_u32 stage, const struct pt_metric_view *view)
+{
+    const struct pt_value sampled = pt_metrics_get(&b->profile->metrics, pt_scope_stage(stage), "heap.sampled.count");
+    const bool is_of_lives = !strcmp(view->metric, "heap.live_peak.bytes") ||
+                             !strcmp(view->metric, "heap.growth.bytes") || !strcmp(view->metric, "heap.churn.bytes");
+    if (!is_of_lives || !(pt_value_number(sampled) > 0))
+        return view->label;
+    const size_t length = strlen(view->label);
+    return view->label[length - 1] == ')' ? pt_doc_format(b->doc, "%.*s, est.)", (int)length - 1, view->label)
+                                          : pt_doc_format(b->doc, "%s (est.)", view->label);
+}
+
 static void add_heap(const struct pt_build *b, struct pt_doc_stage *stage)
 {
     struct pt_panel *panel = pt_doc_panel(b->doc, PT_PANEL_LINES, "heap", "Heap");
     for (const struct pt_metric_view *view = pt_metric_views; view->key; view++)
         if (view->group == PT_GROUP_HEAP)
-            pt_doc_line(&panel->lines, view->key, view->label, view->show,
+            pt_doc_line(&panel->lines, view->key, heap_label(b, stage->index, view), view->show,
                         pt_view_value(&b->profile->metrics, stage->index, view));
     add_panel(stage, panel, PT_SECTION_MEMORY, true);
 }

@@ -8,7 +8,7 @@ def run(keeps):
     for _ in range(120):
         result = bytes(1 << 20)
         kept = kept + [result] if keeps else [result]
-        planted.compute(0.05)  # in all well above the second below which no growth is judged, on a fast machine too
+        planted.compute(0.02)
 
 
 planted.main(lambda: run(True), lambda: run(False))

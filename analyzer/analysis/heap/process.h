@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * heap/process.h - what is known of the heap of one process while its events pass, and at its end how it grew.
+ */
+#ifndef PT_ANALYSIS_HEAP_PROCESS_H
+#define PT_ANALYSIS_HEAP_PROCESS_H
+
+#include "facts/block_map.h"
+#include "level.h"
+#include "sites.h"
+
+/* A block that lived no longer than this is churn: reusing one block would have done. */
+#define PT_CHURN_NS 10000000ll
+
+struct pt_heap_churn {
+    double allocs, bytes, cost_s; /* cost_s: estimated, an upper bound */
+    double mapping_s;             /* of cost_s: pages that are mapped anew for each block */
+};
+
+/* Of what malloc gave and of the arenas of Python's objects. */
+struct pt_heap_growth {
+    double largest_bytes; /* of malloc's blocks, between any two moments */
+    bool is_steady;       /* the rest is of a rise that a leak makes, else 0 */
+    struct pt_heap_rise rise;
+    double python_bytes;  /* of it, in arenas */
+    double sites_bytes;   /* of it, of call sites that were sampled */
+    double share_percent; /* of the most that was live */
+    double length_s;
+};
+
+struct pt_heap_process {
+    struct pt_heap_level level;
+    struct pt_heap_level arenas; /* of Python's small objects, which malloc does not see */
+    bool has_arenas;
+    pt_u16 imports[PT_LEVEL_BUCKETS]; /* files of Python's code that were opened in each bucket of the level */
+    struct pt_block_map blocks, samples;
+    struct pt_heap_churn churn;
+    pt_u64 seen, unknown_frees;
+    pt_u64 not_followed; /* blocks and samples that the tables had no room for: the level is a lower bound */
+    pt_u64 samples_seen, samples_lost;
+    double sampled_allocs, sampled_bytes, lost_bytes;
+    struct pt_heap_growth growth;
+    double sampled_of_class[PT_HEAP_CLASSES]; /* allocations that the samples stand for, by size class */
+};
+
+#endif
