@@ -96,6 +96,16 @@ def rules():
     return "\n\n".join(rule_text(r) for r in rows("analyzer/rules/rules.def", "RULE", "RULE_CUSTOM"))
 
 
+GENERAL_KINDS = {"COST": "a finding: costs at most what is left", "NEUTRAL": "an observation, without a gain",
+                 "FOLLOWED": "a finding where whom it waits for waits itself, else an observation"}
+
+
+def generals():
+    return table(("id", "part of the account", "is", "says", "do"),
+                 [(f"`{r.args[0]}`", r.args[2], GENERAL_KINDS[r.args[1]], r.args[6], r.args[7])
+                  for r in rows("analyzer/rules/general.def", "GENERAL")])
+
+
 def file_of_rule(name):
     for path in sorted(glob.glob(os.path.join(ROOT, "analyzer", "rules", "custom*.c"))):
         with open(path, encoding="utf-8") as file:
@@ -107,7 +117,8 @@ def file_of_rule(name):
 def rule_text(row):
     if row.name == "RULE":
         name, severity, confidence, _, _, metric, comparison, threshold, cost, evidence, source, title, remedy, advice = row.args
-        when = [f"- fires when `{metric}` {comparison} {threshold}", f"- costs at most `{cost}`",
+        costly = ", or where it costs a tenth of the stage" if comparison.endswith("or costly") else ""
+        when = [f"- fires when `{metric}` {comparison.split()[0]} {threshold}{costly}", f"- costs at most `{cost}`",
                 "- shows " + ", ".join(f"`{e.split(':')[0]}`" for e in evidence.split()) + (
                     f", and the rows of `{source.split('/')[0]}` with the most `{source.split('/')[-1]}`" if source else "")]
     else:
@@ -204,7 +215,7 @@ def missing_pages():
 
 
 BLOCKS = {"events": events, "units": units, "drops": drops, "options": options, "commands": commands,
-          "exporters": exporters, "rules": rules, "configuration": configuration,
+          "exporters": exporters, "rules": rules, "generals": generals, "configuration": configuration,
           "man_options": man_options, "man_commands": man_commands, "man_formats": man_formats}
 MARKS = {".md": ("<!-- generated: ", " -->", "<!-- end -->"), ".scd": ("; generated: ", "", "; end")}
 

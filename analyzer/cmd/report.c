@@ -39,12 +39,13 @@ static bool is_latest(const struct pt_session *session)
 
 static int check_finding(const struct request *request, const struct pt_doc *doc, struct pt_error *err)
 {
-    if (request->finding <= doc->findings.n)
+    const size_t n = doc->findings.n + doc->observations.n;
+    if (!request->finding || pt_doc_finding(doc, request->finding))
         return 0;
-    if (!doc->findings.n)
+    if (!n)
         return pt_fail_code(err, 2, "the report has no findings");
     return pt_fail_code(err, 2, "there is no finding %llu; the report has %zu", (unsigned long long)request->finding,
-                        doc->findings.n);
+                        n);
 }
 
 static int show(const struct request *request, struct pt_report *report, struct pt_error *err)

@@ -165,6 +165,12 @@ static void put_finding(struct pt_str *out, const struct pt_doc_finding *finding
         put_value(out, pt_cell(PT_SHOW_PERCENT, pt_real(of->gain_upper_percent)));
         pt_str_add(out, ", ");
     }
+    if (of->is_observation) {
+        put_value(out, pt_cell(PT_SHOW_SECONDS, pt_real(of->time_s)));
+        pt_str_add(out, ", ");
+        put_value(out, pt_cell(PT_SHOW_PERCENT, pt_real(of->time_percent)));
+        pt_str_add(out, ", ");
+    }
     if (finding->stage) {
         put_value(out, pt_cell(PT_SHOW_TEXT, pt_text(finding->stage->name)));
         pt_str_add(out, ", ");
@@ -267,12 +273,16 @@ static void put_outcome(struct pt_str *out, const struct pt_doc *doc)
 
 static void put_findings(struct pt_str *out, const struct pt_doc *doc)
 {
-    const char *const nothing[] = {"No rule found anything that costs 1 % of the run and a tenth of a second."};
+    const char *const nothing[] = {doc->observations.n ? "No problem was found." : PT_DOC_NO_PROBLEM};
     put_heading(out, doc->findings.n ? "Findings (upper bounds; they may overlap)" : "Findings", 2);
     for (size_t i = 0; i < doc->findings.n; i++)
         put_finding(out, &doc->findings.items[i]);
     if (!doc->findings.n)
         put_texts(out, nothing, 1);
+    if (doc->observations.n)
+        put_heading(out, "Where time goes without a problem", 3);
+    for (size_t i = 0; i < doc->observations.n; i++)
+        put_finding(out, &doc->observations.items[i]);
 }
 
 static void put_trace_quality(struct pt_str *out, const struct pt_doc *doc)

@@ -38,7 +38,12 @@ static void add_headlines(const struct pt_profile *profile, const struct pt_find
 {
     for (size_t i = 0; i < findings->n && i < HEADLINES; i++) {
         const struct pt_finding *finding = &findings->items[i];
+        if (i && finding->is_observation)
+            break;
         pt_str_printf(ret, "  %zu. ", i + 1);
+        if (finding->is_observation)
+            pt_str_printf(ret, "no problem found; %s (%.0f %%)  ",
+                          pt_fmt_duration((pt_i64)(finding->time_s * 1e9)).text, finding->time_percent);
         if (finding->gain_upper_s > 0)
             pt_str_printf(ret, "up to %s (%.0f %%)  ", pt_fmt_duration((pt_i64)(finding->gain_upper_s * 1e9)).text,
                           finding->gain_upper_percent);

@@ -269,9 +269,11 @@ static bool is_above(struct pt_profile *profile, struct pt_finding *finding, con
     return true;
 }
 
+/* Nothing is wrong with that: it says where the limit is. */
 bool pt_rule_cpu_saturated(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
-    (void)stage;
+    finding->is_observation = true;
+    finding->time_s = stage < 0 ? 0 : (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage) / 1e9;
     return is_above(profile, finding, "cpu.used_percent", 95,
                     "cpu_percent:cpu.used_percent cpu_s:cpu.total_s cpus:machine.cpus");
 }

@@ -52,8 +52,11 @@ struct pt_finding {
     pt_u32 order; /* of its row: of two that cost the same the first goes first */
     pt_i64 stage; /* index; -1 = the run */
     double gain_upper_s, gain_upper_percent;
-    bool always_shown;      /* about the capture or about memory: not measured in seconds */
-    enum pt_time_part part; /* of the stage's time account, where it lies; PT_PART__COUNT = in none */
+    bool always_shown;           /* about the capture or about memory: not measured in seconds */
+    bool is_general;             /* a part of the time that no rule explains: a row of general.def */
+    bool is_observation;         /* says where time goes: no problem, and no promise; its time instead of a gain */
+    double time_s, time_percent; /* of an observation: of the stage's main thread; percent of the run */
+    enum pt_time_part part;      /* of the stage's time account, where it lies; PT_PART__COUNT = in none */
     enum pt_place_kind place_kind;
     struct pt_place place;
     const char *title, *remedy, *advice; /* see rules.def */
@@ -65,6 +68,7 @@ struct pt_finding {
     pt_u32 n_rows;
 };
 
+/* Problems, the largest gain first; then observations, the largest time first. */
 struct pt_findings {
     PT_VEC(struct pt_finding);
 };

@@ -10,11 +10,15 @@
 #include <string.h>
 
 #include "custom.h"
+#include "general.h"
 #include "place.h"
 #include "remedy.h"
 
 #define LEAST_GAIN_S 0.1
 #define LEAST_GAIN_PERCENT 1.0
+/* Of the seconds of a general finding, explained by a specific one. */
+#define HALF 0.5
+#define NEARLY_ALL 0.8
 
 enum { PT_PART_none = PT_PART__COUNT };
 
@@ -43,12 +47,21 @@ const struct pt_rule pt_rules[] = {
     {.id = NULL},
 };
 
+/* ">= or costly": seconds first. What a tenth of the stage goes into is worth a finding however few calls it was. */
+static bool is_costly(const struct pt_rule *rule, const struct pt_finding *finding, const struct pt_metrics *metrics,
+                      double wall_s)
+{
+    const double least_s = PT_LARGE_PART * wall_s;
+    const double part_s =
+        rule->part < PT_PART__COUNT ? pt_finding_number(finding, metrics, pt_time_parts[rule->part].metric) : NAN;
+    return strstr(rule->comparison, "or costly") && pt_finding_number(finding, metrics, rule->cost) >= least_s &&
+           !(part_s < least_s);
+}
+
 static bool compare(double number, const char *comparison, double threshold)
 {
-    if (!strcmp(comparison, ">="))
-        return number >= threshold;
-    if (!strcmp(comparison, ">"))
-        return number > threshold;
+    if (*comparison == '>')
+        return comparison[1] == '=' ? number >= threshold : number > threshold;
     if (!strcmp(comparison, "<="))
         return number <= threshold;
     return number < threshold;
@@ -61,7 +74,9 @@ static bool row_fires(struct pt_profile *profile, const struct pt_rule *rule, st
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage((pt_u32)finding->stage);
     const struct pt_value value = pt_metrics_get(metrics, scope, rule->metric);
-    if (value.type == PT_VALUE_UNKNOWN || !compare(pt_value_number(value), rule->comparison, rule->threshold))
+    const double wall_s = (double)pt_profile_stage_wall_ns(profile, (pt_u32)finding->stage) / 1e9;
+    if (value.type == PT_VALUE_UNKNOWN || (!compare(pt_value_number(value), rule->comparison, rule->threshold) &&
+                                           !is_costly(rule, finding, metrics, wall_s)))
         return false;
     finding->gain_upper_s = pt_value_number(pt_metrics_get(metrics, scope, rule->cost));
     pt_finding_add_metrics(finding, metrics, rule->evidence);
@@ -102,6 +117,44 @@ static void show_place(struct pt_finding *finding)
         }
 }
 
+/* A gain that is too small is no finding; nor is a time that is. */
+static void add(struct pt_profile *profile, struct pt_finding *finding, struct pt_findings *findings)
+{
+    const double run_s = (double)pt_profile_wall_ns(profile) / 1e9;
+    clamp_gain(profile, finding);
+    finding->time_percent = run_s > 0 ? fmin(100, 100 * finding->time_s / run_s) : 0;
+    const double s = finding->is_observation ? finding->time_s : finding->gain_upper_s;
+    const double percent = finding->is_observation ? finding->time_percent : finding->gain_upper_percent;
+    if (!finding->always_shown && (s < LEAST_GAIN_S || percent < LEAST_GAIN_PERCENT))
+        return;
+    finding->place = pt_place_of(profile, finding);
+    show_place(finding);
+    const char *remedy = pt_remedy_of(profile, finding);
+    finding->knows_remedy = remedy;
+    finding->remedy = remedy ? remedy : finding->remedy;
+    pt_vec_push(findings, *finding);
+}
+
+static void try_general(struct pt_profile *profile, const struct pt_general *row, pt_i64 stage,
+                        struct pt_findings *findings)
+{
+    struct pt_finding finding = {
+        .rule = row->id,
+        .order = (pt_u32)(sizeof pt_rules / sizeof *pt_rules + (size_t)(row - pt_generals)),
+        .severity = PT_SEVERITY_INFO,
+        .confidence = PT_CONFIDENCE_MEDIUM,
+        .stage = stage,
+        .part = row->part,
+        .place_kind = row->place,
+        .title = row->title,
+        .remedy = row->remedy,
+        .advice = row->advice,
+        .is_general = true,
+    };
+    if (pt_general_fires(profile, row, findings, &finding))
+        add(profile, &finding, findings);
+}
+
 static void try_rule(struct pt_profile *profile, const struct pt_rule *rule, pt_i64 stage, struct pt_findings *findings)
 {
     struct pt_finding finding = {
@@ -118,25 +171,20 @@ static void try_rule(struct pt_profile *profile, const struct pt_rule *rule, pt_
     };
     if (rule->custom ? !rule->custom(profile, stage, &finding) : !row_fires(profile, rule, &finding))
         return;
-    clamp_gain(profile, &finding);
-    if (!finding.always_shown &&
-        (finding.gain_upper_s < LEAST_GAIN_S || finding.gain_upper_percent < LEAST_GAIN_PERCENT))
-        return;
-    finding.place = pt_place_of(profile, &finding);
-    show_place(&finding);
-    const char *remedy = pt_remedy_of(profile, &finding);
-    finding.knows_remedy = remedy;
-    finding.remedy = remedy ? remedy : finding.remedy;
-    pt_vec_push(findings, finding);
+    add(profile, &finding, findings);
 }
 
-/* An empty capture first: nothing below it means anything. Then by gain. */
+/* An empty capture first: nothing below it means anything. Then by gain; then what is no problem. */
 static int by_rank(const void *a, const void *b)
 {
     const struct pt_finding *x = a, *y = b;
     const bool x_error = x->severity == PT_SEVERITY_ERROR, y_error = y->severity == PT_SEVERITY_ERROR;
     if (x_error != y_error)
         return x_error ? -1 : 1;
+    if (x->is_observation != y->is_observation)
+        return x->is_observation ? 1 : -1;
+    if (x->is_observation && x->time_s != y->time_s)
+        return x->time_s < y->time_s ? 1 : -1;
     if (x->gain_upper_s != y->gain_upper_s)
         return x->gain_upper_s < y->gain_upper_s ? 1 : -1;
     if (x->severity != y->severity)
@@ -146,19 +194,38 @@ static int by_rank(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
+/* What of the general one's seconds the specific one explains. */
+static double share_of(const struct pt_finding *general, const struct pt_finding *specific)
+{
+    const bool is_same = pt_subsumes(specific, general) || pt_explains(specific, general);
+    return is_same && general->gain_upper_s > 0 ? specific->gain_upper_s / general->gain_upper_s : 0;
+}
+
 static bool is_below(const struct pt_finding *general, const struct pt_finding *specific)
 {
-    static const char *const pairs[][2] = {
-#define SUBSUMES(general, specific) {#general, #specific},
-#include "subsumes.def"
-#undef SUBSUMES
-    };
-    if (general->stage != specific->stage || specific->gain_upper_s < general->gain_upper_s / 2)
-        return false;
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        if (!strcmp(pairs[i][0], general->rule) && !strcmp(pairs[i][1], specific->rule))
-            return true;
-    return false;
+    return share_of(general, specific) >= HALF;
+}
+
+/* Of a row of general.def the part that is explained was taken off. */
+static bool says_it_all(const struct pt_finding *specific, const struct pt_finding *general)
+{
+    const bool in_seconds = specific->gain_upper_s > 0 || general->gain_upper_s > 0;
+    return in_seconds ? !general->is_general && share_of(general, specific) >= NEARLY_ALL
+                      : pt_subsumes(specific, general);
+}
+
+/* One finding for one fact: the general one goes where the specific one explains nearly all of it. */
+static void drop_what_says_no_more(struct pt_findings *findings)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < findings->n; i++) {
+        bool is_said = false;
+        for (size_t j = 0; j < findings->n && !is_said; j++)
+            is_said = i != j && says_it_all(&findings->items[j], &findings->items[i]);
+        findings->items[kept] = findings->items[i];
+        kept += !is_said;
+    }
+    findings->n = kept;
 }
 
 /* Of ranked findings, from the last one on: what is moved down passes only what is in its place already. */
@@ -182,6 +249,10 @@ void pt_judge(struct pt_profile *profile, struct pt_findings *ret_findings)
         for (size_t stage = 0; stage < profile->stages.n; stage++)
             try_rule(profile, rule, (pt_i64)stage, ret_findings);
     }
+    for (const struct pt_general *row = pt_generals; row->id; row++)
+        for (size_t stage = 0; stage < profile->stages.n; stage++)
+            try_general(profile, row, (pt_i64)stage, ret_findings);
+    drop_what_says_no_more(ret_findings);
     if (ret_findings->n)
         qsort(ret_findings->items, ret_findings->n, sizeof *ret_findings->items, by_rank);
     put_general_ones_below(ret_findings);

@@ -95,7 +95,7 @@ def record(build, case, folder, is_fixed):
         raise SystemExit(f"{case.name}: ends with {done.returncode}: {done.stderr.decode(errors='replace')[-2000:]}")
     with open(os.path.join(data, "latest", "report.json"), encoding="utf-8") as file:
         report = json.load(file)
-    for number, finding in enumerate(report["findings"], 1):
+    for number, finding in enumerate(report["findings"] + report["observations"], 1):
         finding["number"] = number
     report["screen"] = first_lines(build, os.path.join(data, "latest"))
     if others.percent > 5 and case.needs_idle_cpus and not is_fixed:
@@ -112,7 +112,8 @@ def told(report):
 def problems_of_screen(finding, screen):
     """What, where and, where it is a matter of time, what it is worth."""
     number = finding["number"]
-    headline = f"up to .* {re.escape(finding['title'])}" if finding["gain_upper_s"] > 0 else re.escape(finding["title"])
+    worth = "up to .* " if finding.get("gain_upper_s") else r".* \(\d+ %\) " if "time_s" in finding else ""
+    headline = worth + re.escape(finding["title"])
     return [] if re.search(rf" {number} {headline} where \S", screen) else [f"finding {number} is not on the screen: {screen}"]
 
 
@@ -126,7 +127,11 @@ def problems_of_place(case, place):
 def problems_of_bad(case, report):
     findings = report["findings"]
     if case.rule is None:
-        return [f"a clean program has {told(report)}"] if findings else []
+        problems = [f"a clean program has {told(report)}"] if findings else []
+        seen = report["observations"]
+        if case.sees and (not seen or seen[0]["rule"] != case.sees):
+            return problems + [f"the first observation is not {case.sees}: {[o['rule'] for o in seen]}"]
+        return problems + (problems_of_place(case, seen[0]["place"]) + problems_of_screen(seen[0], report["screen"]) if case.sees else [])
     if not findings or findings[0]["rule"] != case.rule:
         return [f"the top finding is not the planted one: {told(report)}"]
     return problems_of_screen(findings[0], report["screen"]) + problems_of_place(case, findings[0]["place"])

@@ -5,14 +5,15 @@ import surroundings as around
 
 class Case:
     """`rule` must be the top finding of the bad variant (None: there must be no finding) and absent from the fixed one. It points to
-    one of the functions `place`; "python": to Python code."""
+    one of the functions `place`; "python": to Python code. `sees`: the observation that must be the first one, with or without `rule`: what
+    is no problem, but takes the time."""
 
     def __init__(self, program, rule, around_bad=around.nothing, around_fixed=None, *, in_seconds=True, options=(), cc=((), ()),
-                 needs_torch=False, needs_idle_cpus=False, place=()):
+                 needs_torch=False, needs_idle_cpus=False, place=(), sees=None):
         self.program, self.rule, self.in_seconds, self.options = program, rule, in_seconds, list(options)
         self.around = (around_bad, around_fixed or around_bad)
         self.cc, self.needs_torch, self.needs_idle_cpus = cc, needs_torch, needs_idle_cpus
-        self.place = place
+        self.place, self.sees = place, sees
         self.name = program.split(".")[0]
         self.needs_warm_code = rule is None or around_bad in around.OF_THE_DISK
 
@@ -25,6 +26,8 @@ CASES = [
     case("small_reads.py", place=["python"]),
     case("reread_files.py"),
     case("metadata_storm.py"),
+    case("rewritten_files.py"),
+    case("file_writing.py"),
     case("synchronous_fsync.py", place=["python"]),
     case("slow_device.py", around.slow_device),
     case("unbuffered_stdio.c", place=["main"]),
@@ -54,9 +57,10 @@ CASES = [
     case("long_sleeps.py", place=["python"]),
     case("heap_growth.py", in_seconds=False, place=["python"]),
     case("memory_near_limit.py", around.two_hundred_mebibytes, in_seconds=False, options=["--interval", "100"]),
-    case("cpu_saturated.c", in_seconds=False, cc=(("-pthread",),) * 2, needs_idle_cpus=True),
+    Case("cpu_saturated.c", None, sees="cpu_saturated", cc=(("-pthread",),) * 2, needs_idle_cpus=True),
     case("gpu_under_used.py", around.idle_gpu, around.busy_gpu, in_seconds=False, options=["--interval", "100"]),
     case("nothing_captured.c", in_seconds=False, cc=(("-static",), ())),
-    Case("clean_compute.py", None),
-    Case("clean_training.py", None, needs_torch=True),
+    Case("clean_compute.py", None, sees="computing_code", place=["python"]),
+    Case("clean_hot_function.c", None, sees="computing_code", place=["slow_transform"]),
+    Case("clean_training.py", None, sees="computing_code", needs_torch=True),
 ]

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Metadata: questions about files rather than their content. Totals are exact; failed calls, and the directories, come
- * from events.
+ * Metadata: calls about files rather than their content: questions, and changes (making, truncating, renaming,
+ * deleting). Totals are exact; failed calls, the directories, and which opens make or truncate a file, come from
+ * events.
  *
  * Threads: one. State: one counter pair per directory and stage, at most MAX_DIRECTORIES. Never: counts reads and
  * writes.
  */
+#include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,15 +26,19 @@ struct directory {
     pt_u64 calls, failed, ns;
 };
 
+/* Of a stage. */
+struct calls {
+    pt_u64 events, around_ns;   /* around: gaps between them */
+    pt_u64 changes, changes_ns; /* with the gaps before them */
+};
+
 struct metadata {
     struct pt_profile *profile;
     PT_VEC(struct directory);
     struct pt_file_table directories;
     struct pt_intern names;
     struct pt_gaps gaps;
-    struct {
-        pt_u64 events, ns;
-    } * around; /* by stage: gaps between questions */
+    struct calls *stages;
 };
 
 /* Longer than what an interpreter does between two lookups. */
@@ -70,10 +77,26 @@ static void begin(void *state, struct pt_profile *profile)
     metadata->profile = profile;
     metadata->directories = (struct pt_file_table){
         .profile = profile, .most = MAX_DIRECTORIES, .group = directory_name, .context = &metadata->names};
-    metadata->around = pt_calloc(profile->stages.n, sizeof *metadata->around);
+    metadata->stages = pt_calloc(profile->stages.n, sizeof *metadata->stages);
 }
 
-static bool is_question(pt_u32 kind)
+static bool is_change(const struct pt_event *e)
+{
+    switch (e->desc->kind) {
+    case PT_KIND_io_open:
+        return pt_event_as(e, io_open)->flags & (O_CREAT | O_TRUNC);
+    case PT_KIND_meta_unlink:
+    case PT_KIND_meta_rename:
+    case PT_KIND_meta_link:
+    case PT_KIND_meta_make_dir:
+    case PT_KIND_meta_set_attr:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_about_files(pt_u32 kind)
 {
     const enum pt_call_class which = pt_call_class_of(kind);
     return which == PT_CALL_STAT || which == PT_CALL_OPEN || kind == PT_KIND_io_close ||
@@ -84,9 +107,15 @@ static void event(void *state, const struct pt_event *e)
 {
     struct metadata *metadata = state;
     const pt_u32 stage = pt_profile_stage_of(metadata->profile, e->process);
-    const bool counts = is_question(e->desc->kind);
-    metadata->around[stage].ns += pt_gap_before(&metadata->gaps, e, counts, LONGEST_GAP_NS);
-    metadata->around[stage].events += counts;
+    const bool counts = is_about_files(e->desc->kind);
+    struct calls *calls = &metadata->stages[stage];
+    const pt_u64 around_ns = pt_gap_before(&metadata->gaps, e, counts, LONGEST_GAP_NS);
+    calls->around_ns += around_ns;
+    calls->events += counts;
+    if (counts && is_change(e)) {
+        calls->changes++;
+        calls->changes_ns += (pt_u64)e->duration_ns + around_ns;
+    }
     if (!counts || e->desc->kind == PT_KIND_io_close)
         return;
     const pt_u32 path = ((const struct pt_ev_io_close *)(const void *)e->payload)->path, dir_path = dir_path_of(e);
@@ -148,18 +177,21 @@ static void sums(const struct metadata *metadata, pt_u32 stage, struct pt_metric
     struct pt_kind_totals sum = {0};
     for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++) {
         const struct pt_kind_totals totals = pt_profile_stage_totals(profile, stage, kind);
-        if (is_question(kind))
+        if (is_about_files(kind))
             pt_kind_totals_add(&sum, &totals);
     }
     /* Events may have been overwritten: the gaps of the rest are scaled up to all calls. */
-    const pt_u64 events = metadata->around[stage].events;
-    const double scale = events ? (double)sum.calls / (double)events : 0;
-    const double around_s = (double)metadata->around[stage].ns / 1e9 * (scale > 1 ? scale : 1);
+    const struct calls *seen = &metadata->stages[stage];
+    const double scale = seen->events ? fmax(1, (double)sum.calls / (double)seen->events) : 1;
+    const double all_s = (double)sum.ns / 1e9 + scale * (double)seen->around_ns / 1e9;
+    const double changes_s = fmin(all_s, scale * (double)seen->changes_ns / 1e9);
     const double wall_s = (double)pt_profile_stage_wall_ns(profile, stage) / 1e9;
     pt_metrics_set(metrics, scope, "meta.calls", pt_integer(sum.calls));
     pt_metrics_set(metrics, scope, "meta.failed.calls", pt_integer(sum.errors));
     pt_metrics_set(metrics, scope, "meta.wait_s", pt_seconds((pt_i64)sum.ns));
-    pt_metrics_set(metrics, scope, "meta.cost_s", pt_real((double)sum.ns / 1e9 + around_s));
+    pt_metrics_set(metrics, scope, "meta.cost_s", pt_real(all_s - changes_s));
+    pt_metrics_set(metrics, scope, "meta.changes.calls", pt_integer((pt_u64)(scale * (double)seen->changes)));
+    pt_metrics_set(metrics, scope, "meta.changes.cost_s", pt_real(changes_s));
     pt_metrics_set(metrics, scope, "meta.rate.calls_per_s",
                    wall_s > 0 ? pt_real((double)sum.calls / wall_s) : pt_unknown("the stage took no time"));
     const struct pt_kind_totals stat = pt_profile_stage_totals(profile, stage, PT_KIND_meta_stat);
@@ -179,12 +211,12 @@ static void finish(void *state, struct pt_profile *profile)
     pt_file_table_fini(&metadata->directories);
     pt_intern_fini(&metadata->names);
     pt_gaps_fini(&metadata->gaps);
-    free(metadata->around);
+    free(metadata->stages);
 }
 
 const struct pt_analysis pt_analysis_metadata = {
     .name = "metadata",
-    .summary = "questions about files: stat, access, open, failed lookups, by directory",
+    .summary = "calls about files: stat, access, open, failed lookups, changes, by directory",
     .categories = PT_CATEGORY_IO | PT_CATEGORY_META,
     .state_size = sizeof(struct metadata),
     .begin = begin,

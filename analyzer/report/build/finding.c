@@ -158,7 +158,7 @@ void pt_build_findings(const struct pt_build *b)
     for (size_t i = 0; i < b->findings->n; i++) {
         const struct pt_finding *of = &b->findings->items[i];
         struct pt_doc_finding finding = {
-            .number = (pt_u32)b->doc->findings.n + 1,
+            .number = (pt_u32)(b->doc->findings.n + b->doc->observations.n) + 1,
             .of = of,
             .stage = stage_of(b, of),
             .where = where_of(b, of),
@@ -169,8 +169,11 @@ void pt_build_findings(const struct pt_build *b)
         for (pt_u32 j = 0; j < of->n_evidence; j++)
             add_fact(&finding.evidence, &of->evidence[j]);
         add_behind(b, &finding);
-        if (finding.stage)
+        if (finding.stage && !of->is_observation)
             add_mark(b, finding.stage, &finding);
-        pt_vec_push(&b->doc->findings, finding);
+        if (of->is_observation)
+            pt_vec_push(&b->doc->observations, finding);
+        else
+            pt_vec_push(&b->doc->findings, finding);
     }
 }

@@ -42,6 +42,14 @@ static void free_stage(struct pt_doc_stage *stage)
     free(stage->panels.items);
 }
 
+static void free_findings(struct pt_doc_finding *findings, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        free(findings[i].evidence.items);
+        free(findings[i].panels.items);
+    }
+}
+
 void pt_doc_free(struct pt_doc *doc)
 {
     struct owned *owned = (struct owned *)doc;
@@ -53,10 +61,8 @@ void pt_doc_free(struct pt_doc *doc)
         pt_table_free(owned->tables.items[i]);
     for (size_t i = 0; i < doc->stages.n; i++)
         free_stage(doc->stages.items[i]);
-    for (size_t i = 0; i < doc->findings.n; i++) {
-        free(doc->findings.items[i].evidence.items);
-        free(doc->findings.items[i].panels.items);
-    }
+    free_findings(doc->findings.items, doc->findings.n);
+    free_findings(doc->observations.items, doc->observations.n);
     struct pt_lines *const lines[] = {&doc->head, &doc->grades, &doc->trace_quality};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         free(lines[i]->items);
@@ -64,6 +70,7 @@ void pt_doc_free(struct pt_doc *doc)
     free(owned->tables.items);
     free(doc->stages.items);
     free(doc->findings.items);
+    free(doc->observations.items);
     free(doc->failures.items);
     free(doc->broken_floors.items);
     free(doc->charts.items);

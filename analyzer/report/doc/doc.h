@@ -205,7 +205,7 @@ struct pt_doc {
     } stages;
     struct {
         PT_VEC(struct pt_doc_finding);
-    } findings;
+    } findings, observations; /* problems; where time goes without one. Numbers go on from one to the other */
     struct {
         PT_VEC(struct pt_doc_failure);
     } failures;
@@ -224,9 +224,20 @@ struct pt_doc {
     struct pt_panel *summary, *skipped, *time_account, *resources, *processes, *not_traced; /* NULL = nothing to say */
 };
 
+/* What is said where there is neither a finding nor an observation. */
+#define PT_DOC_NO_PROBLEM "No problem was found, and no part of the time is large."
+
 /* An empty document. Free it with pt_doc_free. */
 struct pt_doc *pt_doc_new(void);
 void pt_doc_free(struct pt_doc *doc);
+/* The finding or observation of a number; NULL = there is none. */
+static inline const struct pt_doc_finding *pt_doc_finding(const struct pt_doc *doc, pt_u64 number)
+{
+    const size_t n = doc->findings.n;
+    return !number || number > n + doc->observations.n ? NULL
+           : number <= n                               ? &doc->findings.items[number - 1]
+                                                       : &doc->observations.items[number - n - 1];
+}
 static inline void pt_doc_freep(struct pt_doc **doc)
 {
     pt_doc_free(*doc);

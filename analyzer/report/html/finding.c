@@ -21,6 +21,9 @@ void pt_html_finding_link(struct pt_str *out, const struct pt_doc_finding *findi
 
 static void put_gain(struct pt_str *out, const struct pt_finding *of)
 {
+    if (of->is_observation)
+        pt_str_printf(out, "<span class=\"gain\">%s (%.0f %% of the run)</span>",
+                      pt_fmt_duration((int64_t)llround(of->time_s * 1e9)).text, of->time_percent);
     if (!(of->gain_upper_s > 0))
         return;
     pt_str_printf(out, "<span class=\"gain\">up to %s", pt_fmt_duration((int64_t)llround(of->gain_upper_s * 1e9)).text);
@@ -87,7 +90,7 @@ void pt_html_findings(struct pt_str *out, const struct pt_doc *doc)
 {
     pt_str_add(out, "<section id=\"findings\"><h2>What to fix first</h2>");
     if (!doc->findings.n)
-        pt_str_add(out, "<p>No rule found anything that costs 1 % of the run and a tenth of a second.</p>");
+        pt_str_add(out, doc->observations.n ? "<p>No problem was found.</p>" : "<p>" PT_DOC_NO_PROBLEM "</p>");
     else
         pt_str_add(out,
                    "<p class=\"note\">Largest possible gain first. Gains are upper bounds; they may overlap. A number "
@@ -96,6 +99,10 @@ void pt_html_findings(struct pt_str *out, const struct pt_doc *doc)
         put_finding(out, &doc->findings.items[i]);
     if (doc->findings.n > MOST_FINDINGS)
         pt_str_printf(out, "<p class=\"note\">… and %zu more</p>", doc->findings.n - MOST_FINDINGS);
+    if (doc->observations.n)
+        pt_str_add(out, "<h2>Where time goes without a problem</h2>");
+    for (size_t i = 0; i < doc->observations.n && i < MOST_FINDINGS; i++)
+        put_finding(out, &doc->observations.items[i]);
     pt_str_add(out, "</section>\n");
 }
 

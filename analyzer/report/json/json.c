@@ -160,8 +160,13 @@ static void put_finding(const struct pt_report_json *r, const struct pt_finding 
     pt_json_object(r->json, NULL);
     pt_json_text(r->json, "rule", finding->rule);
     pt_json_text(r->json, "severity", pt_severity_name(finding->severity));
-    pt_json_value(r->json, "gain_upper_s", PT_SHOW_SECONDS, pt_real(finding->gain_upper_s));
-    pt_json_value(r->json, "gain_upper_percent", PT_SHOW_PERCENT, pt_real(finding->gain_upper_percent));
+    if (finding->is_observation) {
+        pt_json_value(r->json, "time_s", PT_SHOW_SECONDS, pt_real(finding->time_s));
+        pt_json_value(r->json, "time_percent", PT_SHOW_PERCENT, pt_real(finding->time_percent));
+    } else {
+        pt_json_value(r->json, "gain_upper_s", PT_SHOW_SECONDS, pt_real(finding->gain_upper_s));
+        pt_json_value(r->json, "gain_upper_percent", PT_SHOW_PERCENT, pt_real(finding->gain_upper_percent));
+    }
     pt_json_text(r->json, "stage", finding->stage >= 0 ? stages->items[finding->stage].name : NULL);
     pt_json_text(r->json, "title", finding->title);
     put_evidence(r, finding);
@@ -172,12 +177,14 @@ static void put_finding(const struct pt_report_json *r, const struct pt_finding 
     pt_json_end(r->json);
 }
 
-static void put_findings(const struct pt_report_json *r)
+/* Observations stand by themselves: a list of problems stays one. */
+static void put_findings(const struct pt_report_json *r, const char *key, bool are_observations)
 {
-    pt_json_array(r->json, "findings");
+    pt_json_array(r->json, key);
     for (size_t i = 0; i < r->findings->n; i++) {
         const struct pt_finding *finding = &r->findings->items[i];
-        if (finding->stage < 0 || pt_report_json_wants(r, (pt_u32)finding->stage))
+        if (finding->is_observation == are_observations &&
+            (finding->stage < 0 || pt_report_json_wants(r, (pt_u32)finding->stage)))
             put_finding(r, finding);
     }
     pt_json_end(r->json);
@@ -236,7 +243,8 @@ void pt_render_json(const struct pt_doc *doc, const struct pt_render_options *op
     pt_json_stages(&r);
     put_grades(&r);
     put_failures(&r);
-    put_findings(&r);
+    put_findings(&r, "findings", false);
+    put_findings(&r, "observations", true);
     pt_json_processes(&r);
     put_trace_quality(&r);
     pt_json_end(json);

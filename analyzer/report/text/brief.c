@@ -17,6 +17,8 @@
 enum {
     MOST_STAGES = 20,
     MOST_FINDINGS = 5,
+    MOST_OBSERVATIONS = 3,
+    LEAST_OBSERVATIONS = 1,
     WIDEST_NAME = 24,
     NARROWEST_FACT = 20,
     BAR = 14,
@@ -273,6 +275,9 @@ static void put_headline(const struct pt_text_out *t, const struct pt_doc *doc, 
     const struct pt_finding *of = finding->of;
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     PT_AUTO(pt_str_fini) struct pt_str clean = {0};
+    if (of->is_observation)
+        pt_str_printf(&text, "%s (%.0f %%)  ", pt_fmt_duration((pt_i64)llround(of->time_s * 1e9)).text,
+                      of->time_percent);
     if (of->gain_upper_s > 0)
         pt_str_printf(&text, "up to %s (%.0f %%)  ", pt_fmt_duration((pt_i64)llround(of->gain_upper_s * 1e9)).text,
                       of->gain_upper_percent);
@@ -300,24 +305,45 @@ static void put_detail(const struct pt_text_out *t, const char *label, const cha
     end_line(t);
 }
 
+static void put_some(const struct pt_text_out *t, const struct pt_doc *doc, const struct pt_doc_finding *items,
+                     size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        put_headline(t, doc, &items[i]);
+        put_detail(t, "where", items[i].where, false);
+        put_detail(t, "do", items[i].of->remedy, true);
+    }
+}
+
+/* Below findings a word is enough: they say what to do. */
+static void put_observations(const struct pt_text_out *t, const struct pt_doc *doc)
+{
+    const size_t room = doc->findings.n ? LEAST_OBSERVATIONS : MOST_OBSERVATIONS;
+    const size_t n = doc->observations.n < room ? doc->observations.n : room;
+    pt_str_char(t->out, '\n');
+    if (!doc->findings.n && !n)
+        pt_text_wrapped(t, PT_DOC_NO_PROBLEM, 0);
+    if (!doc->findings.n && n)
+        pt_text_wrapped(t, "No problem was found. Most of the time:", 0);
+    if (doc->findings.n && n)
+        pt_text_wrapped(t, "Besides, no problem by itself:", 0);
+    pt_str_add(t->out, !doc->findings.n || n ? "\n" : "");
+    put_some(t, doc, doc->observations.items, n);
+}
+
 static void put_findings(const struct pt_text_out *t, const struct pt_doc *doc)
 {
-    pt_str_char(t->out, '\n');
-    if (!doc->findings.n) {
-        pt_text_wrapped(t, "No rule found anything that costs 1 % of the run and a tenth of a second.", 0);
+    const size_t n = doc->findings.n < MOST_FINDINGS ? doc->findings.n : MOST_FINDINGS;
+    if (n) {
         pt_str_char(t->out, '\n');
-        return;
-    }
-    put_bold(t, "Fix first");
-    pt_str_add(t->out, doc->findings.n > 1 ? "  (what they could save may overlap)\n" : "\n");
-    for (size_t i = 0; i < doc->findings.n && i < MOST_FINDINGS; i++) {
-        const struct pt_doc_finding *finding = &doc->findings.items[i];
-        put_headline(t, doc, finding);
-        put_detail(t, "where", finding->where, false);
-        put_detail(t, "do", finding->of->remedy, true);
+        put_bold(t, "Fix first");
+        pt_str_add(t->out, doc->findings.n > 1 ? "  (what they could save may overlap)\n" : "\n");
+        put_some(t, doc, doc->findings.items, n);
     }
     if (doc->findings.n > MOST_FINDINGS)
         pt_str_printf(t->out, "  ... and %zu more: proftrace report --full\n", doc->findings.n - MOST_FINDINGS);
+    if (!n || (doc->observations.n && n < MOST_FINDINGS))
+        put_observations(t, doc);
 }
 
 /* ---- what is missing, and what to type next ---- */
@@ -367,7 +393,7 @@ static void put_next(const struct pt_text_out *t, const struct pt_doc *doc)
     if (doc->is_empty)
         return;
     pt_str_add(t->out, "\nNext   ");
-    if (doc->findings.n)
+    if (doc->findings.n || doc->observations.n)
         put_command(t, "report", "--finding 1", "its evidence, and stacks");
     else
         put_command(t, "report", "--full", "all tables");

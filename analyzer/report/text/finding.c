@@ -20,6 +20,12 @@ static void put_headline(const struct pt_text_out *t, const struct pt_doc_findin
         pt_text_value(t, pt_cell(PT_SHOW_PERCENT, pt_real(of->gain_upper_percent)));
         pt_text_spaces(t, 2);
     }
+    if (of->is_observation) {
+        pt_text_value(t, pt_cell(PT_SHOW_SECONDS, pt_real(of->time_s)));
+        pt_text_spaces(t, 2);
+        pt_text_value(t, pt_cell(PT_SHOW_PERCENT, pt_real(of->time_percent)));
+        pt_text_spaces(t, 2);
+    }
     if (finding->stage) {
         pt_text_value(t, pt_cell(PT_SHOW_TEXT, pt_text(finding->stage->name)));
         pt_text_spaces(t, 2);
@@ -62,6 +68,10 @@ void pt_text_finding_alone(const struct pt_text_out *t, const struct pt_doc_find
         pt_doc_line(&lines, NULL, "gain, at most", PT_SHOW_SECONDS, pt_real(of->gain_upper_s));
     if (has_gain)
         pt_doc_line(&lines, NULL, "of the run", PT_SHOW_PERCENT, pt_real(of->gain_upper_percent));
+    if (of->is_observation)
+        pt_doc_line(&lines, NULL, "takes", PT_SHOW_SECONDS, pt_real(of->time_s));
+    if (of->is_observation)
+        pt_doc_line(&lines, NULL, "of the run", PT_SHOW_PERCENT, pt_real(of->time_percent));
     pt_doc_line(&lines, NULL, "confidence", PT_SHOW_TEXT, pt_text(pt_confidence_name(of->confidence)));
     if (finding->where)
         pt_doc_line(&lines, NULL, "where", PT_SHOW_TEXT, pt_text(finding->where));

@@ -18,15 +18,18 @@ static void put_failures(const struct pt_text_out *t, const struct pt_doc *doc)
 
 static void put_findings(const struct pt_text_out *t, const struct pt_doc *doc)
 {
-    if (!doc->findings.n) {
-        const char *const nothing[] = {"No rule found anything that costs 1 % of the run and a tenth of a second."};
-        pt_text_heading(t, "Findings");
+    const char *const nothing[] = {PT_DOC_NO_PROBLEM};
+    if (doc->findings.n || !doc->observations.n)
+        pt_text_heading(t, doc->findings.n ? "Findings (upper bounds; they may overlap)" : "Findings");
+    if (!doc->findings.n && !doc->observations.n)
         pt_text_texts(t, nothing, 1);
-        return;
-    }
-    pt_text_heading(t, "Findings (upper bounds; they may overlap)");
     for (size_t i = 0; i < doc->findings.n; i++)
         pt_text_finding(t, &doc->findings.items[i]);
+    if (doc->observations.n)
+        pt_text_heading(t, doc->findings.n ? "Where time goes without a problem"
+                                           : "No problem was found; where time goes");
+    for (size_t i = 0; i < doc->observations.n; i++)
+        pt_text_finding(t, &doc->observations.items[i]);
 }
 
 static void put_stages(const struct pt_text_out *t, const struct pt_doc *doc)

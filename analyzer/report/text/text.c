@@ -11,8 +11,8 @@
 void pt_render_text(const struct pt_doc *doc, const struct pt_render_options *options, struct pt_str *out)
 {
     const struct pt_text_out t = {options, out};
-    if (options->finding && options->finding <= doc->findings.n)
-        pt_text_finding_alone(&t, &doc->findings.items[options->finding - 1]);
+    if (options->finding && pt_doc_finding(doc, options->finding))
+        pt_text_finding_alone(&t, pt_doc_finding(doc, options->finding));
     else if (options->is_full)
         pt_text_full(&t, doc);
     else

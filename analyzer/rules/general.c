@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: what no rule explains of a stage's time account. Threads: one. Never: promises a gain where those that are
+ * waited for compute, or where nobody knows what they do.
+ */
+#include "general.h"
+
+#include <math.h>
+#include <string.h>
+
+/* CPU time of all threads, of what one computes. */
+#define ONE_THREAD 1.25
+
+const struct pt_general pt_generals[] = {
+#define GENERAL(id, kind, part, place, evidence, table, title, remedy, advice)                                         \
+    {#id, PT_GENERAL_##kind, PT_PART_##part, PT_PLACE_##place, evidence, table, title, remedy, advice},
+#include "general.def"
+#undef GENERAL
+    {.id = NULL},
+};
+
+bool pt_subsumes(const struct pt_finding *specific, const struct pt_finding *general)
+{
+    static const char *const pairs[][2] = {
+#define SUBSUMES(general, specific) {#general, #specific},
+#include "subsumes.def"
+#undef SUBSUMES
+    };
+    if (general->stage != specific->stage)
+        return false;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (!strcmp(pairs[i][0], general->rule) && !strcmp(pairs[i][1], specific->rule))
+            return true;
+    return false;
+}
+
+/* ---- the part ---- */
+
+static double part_s(const struct pt_finding *finding, const struct pt_metrics *metrics, enum pt_time_part part)
+{
+    const double s = pt_finding_number_or_0(finding, metrics, pt_time_parts[part].metric);
+    return part == PT_PART_computing ? s + pt_finding_number_or_0(finding, metrics, pt_time_parts[PT_PART_heap].metric)
+                                     : s;
+}
+
+static bool is_in(enum pt_time_part part, enum pt_time_part whole)
+{
+    return part == whole ||
+           (whole == PT_PART_computing && (part == PT_PART_python || part == PT_PART_native || part == PT_PART_heap));
+}
+
+bool pt_explains(const struct pt_finding *specific, const struct pt_finding *general)
+{
+    return general->is_general && !specific->is_general && specific->stage == general->stage &&
+           (is_in(specific->part, general->part) || pt_subsumes(specific, general));
+}
+
+static bool is_wait(enum pt_time_part part)
+{
+    return part < PT_PART_computing && part != PT_PART_python && part != PT_PART_native && part != PT_PART_heap;
+}
+
+/* Two findings may be about the same seconds: then more is explained than there is. Whom it waits for may wait in any
+ * part. */
+static double explained_s(const struct pt_findings *findings, const struct pt_finding *general, bool is_followed)
+{
+    double s = 0;
+    for (size_t i = 0; i < findings->n; i++) {
+        const struct pt_finding *one = &findings->items[i];
+        if (pt_explains(one, general) ||
+            (is_followed && !one->is_general && one->stage == general->stage && is_wait(one->part)))
+            s += one->gain_upper_s;
+    }
+    return s;
+}
+
+/* ---- those who are waited for ---- */
+
+/* What the direct blockers of the main thread did meanwhile, in seconds. */
+struct meanwhile {
+    double computing_s, waiting_s; /* for files, networks and times: not for each other */
+};
+
+static struct meanwhile meanwhile_of(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    const struct pt_table *table = pt_view_table(&profile->metrics, (pt_u32)finding->stage, PT_VIEW_waits);
+    static const enum pt_time_part waits[] = {PT_PART_file_read, PT_PART_file_write, PT_PART_file_meta,
+                                              PT_PART_network,   PT_PART_sleep,      PT_PART_page_fault};
+    struct meanwhile sum = {0};
+    for (size_t row = 0; table && row < table->n_rows; row++) {
+        if (pt_value_number(pt_table_cell(table, row, "step")) != 1 ||
+            (enum pt_time_part)pt_value_number(pt_table_cell(table, row, "part")) != finding->part)
+            continue;
+        sum.computing_s += pt_value_number(pt_table_cell(table, row, pt_time_parts[PT_PART_computing].key));
+        for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+            sum.waiting_s += pt_value_number(pt_table_cell(table, row, pt_time_parts[waits[i]].key));
+    }
+    return sum;
+}
+
+/* Where they compute, waiting less brings nothing. */
+static void say_that_they_compute(struct pt_profile *profile, struct pt_finding *finding)
+{
+    finding->is_observation = true;
+    finding->place_kind = PT_PLACE_CPU;
+    finding->title = pt_metrics_format(&profile->metrics, "%s, which compute", finding->title);
+    finding->remedy = "their computing takes the time: less of it, faster code, or more of them on idle CPUs";
+}
+
+/* ---- one of them ---- */
+
+static void add_rows(struct pt_profile *profile, struct pt_finding *finding, const char *table)
+{
+    const char *slash = strchr(table, '/');
+    if (slash)
+        pt_finding_add_rows(finding, &profile->metrics,
+                            pt_metrics_format(&profile->metrics, "%.*s", (int)(slash - table), table), slash + 1);
+}
+
+static bool is_one_thread(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    return pt_finding_number(finding, metrics, "cpu.total_s") <= ONE_THREAD * finding->time_s;
+}
+
+/* What one part of the work does beside another cannot be saved by doing so. */
+static bool is_no_problem(const struct pt_general *row, const struct pt_finding *finding,
+                          const struct pt_metrics *metrics, const struct meanwhile *meanwhile)
+{
+    if (row->kind == PT_GENERAL_FOLLOWED)
+        return !(meanwhile->waiting_s >= finding->time_s / 2);
+    return row->kind == PT_GENERAL_NEUTRAL ||
+           (row->part == PT_PART_network && pt_finding_number(finding, metrics, "net.at_once") >= 2);
+}
+
+bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, const struct pt_findings *findings,
+                      struct pt_finding *finding)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    if (finding->stage < 0)
+        return false;
+    const double wall_s = (double)pt_profile_stage_wall_ns(profile, (pt_u32)finding->stage) / 1e9;
+    const double all_s = part_s(finding, metrics, row->part);
+    const struct meanwhile meanwhile = meanwhile_of(profile, finding);
+    finding->time_s = all_s - explained_s(findings, finding, meanwhile.waiting_s >= all_s / 2);
+    if (!(wall_s > 0) || !(finding->time_s >= PT_LARGE_PART * wall_s))
+        return false;
+    finding->is_observation = is_no_problem(row, finding, metrics, &meanwhile);
+    if (meanwhile.computing_s >= all_s / 2)
+        say_that_they_compute(profile, finding);
+    if (row->part == PT_PART_computing && !is_one_thread(finding, metrics))
+        finding->title = "The program computes, without waiting";
+    if (row->part == PT_PART_unattributed && profile->run)
+        finding->remedy = "waits without a call of libc, or what this machine does not let us see: proftrace doctor";
+    finding->gain_upper_s = finding->is_observation ? 0 : finding->time_s;
+    pt_finding_add_metrics(finding, metrics, row->evidence);
+    add_rows(profile, finding, row->table);
+    return true;
+}
