@@ -60,7 +60,7 @@ CASES = [
     Case("cpu_saturated.c", None, sees="cpu_saturated", cc=(("-pthread",),) * 2, needs_idle_cpus=True),
     case("gpu_under_used.py", around.idle_gpu, around.busy_gpu, in_seconds=False, options=["--interval", "100"]),
     case("nothing_captured.c", in_seconds=False, cc=(("-static",), ())),
-    Case("clean_compute.py", None, sees="computing_code", place=["python"]),
-    Case("clean_hot_function.c", None, sees="computing_code", place=["slow_transform"]),
-    Case("clean_training.py", None, sees="computing_code", needs_torch=True),
+    Case("clean_compute.py", None, sees="one_thread_computes", place=["python"]),
+    Case("clean_hot_function.c", None, sees="one_thread_computes", place=["slow_transform"]),
+    Case("clean_training.py", None, sees="one_thread_computes", needs_torch=True),
 ]

@@ -30,7 +30,8 @@ class Row:
 
     @classmethod
     def of(cls, pipeline, bad, bad_clocks, fixed, fixed_clocks):
-        findings = [f for f in bad["findings"] if f["rule"] not in NOISE]
+        observations = [{**o, "gain_upper_s": 0} for o in bad["observations"]]  # what is no problem: below all findings
+        findings = [f for f in bad["findings"] + observations if f["rule"] not in NOISE]
         rules = pipeline.cause.rules
         gains = [bad_clocks[0] - fixed_clocks[0], bad_clocks[0] - bad_clocks[1] - fixed_clocks[0] + fixed_clocks[1]]
         return cls(pipeline.seed, pipeline.label, pipeline.cause.name, rules, findings[0]["rule"] if findings else None,
