@@ -10,7 +10,9 @@
 #include "model/session.h"
 #include "report/doc/doc.h"
 #include "report/json/panel.h"
+#include "report/json/value.h"
 #include "report/medium.h"
+#include "report/outcome.h"
 #include "report/text/panel.h"
 #include "report/text_file.h"
 #include "util/auto.h"
@@ -28,18 +30,6 @@ static const char *const drop_docs[] = {
 #include "proftrace/drops.def"
 #undef DROP
 };
-
-static const char *end_text(const struct pt_process *p, char text[static 40])
-{
-    if (p->state == PT_PROCESS_EXITED)
-        snprintf(text, 40, "exit %d", p->exit_status);
-    else
-        snprintf(text, 40, "%s",
-                 p->state == PT_PROCESS_EXECED ? "exec"
-                 : p->is_running               ? "still running"
-                                               : "no end seen");
-    return text;
-}
 
 static pt_u32 count_untraced(const struct pt_run *run, const struct pt_session *session)
 {
@@ -215,10 +205,10 @@ static struct pt_panel *processes_panel(struct pt_doc *doc, const struct pt_sess
         pt_doc_table(doc, "processes", "Processes", columns, sizeof columns / sizeof *columns, &table);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *p = session->processes[i];
-        char end[40];
+        const struct pt_value ended = pt_report_process_exit(p, &doc->arena);
         pt_table_add(table, &(struct process_row){
                                 .pid = pt_doc_format(doc, "%*s%" PRIu32, 2 * depth_of(p), "", p->pid),
-                                .exit = pt_doc_text(doc, end_text(p, end)),
+                                .exit = ended.type == PT_VALUE_TEXT ? ended.text : "no end seen",
                                 .duration_s = (double)(p->end_ns - p->start_ns) / 1e9,
                                 .threads = p->n_threads,
                                 .heap = pt_heap_modes[p->heap_mode],
@@ -281,9 +271,8 @@ static void json_quality(struct pt_json *json, const char *key, const struct pt_
     pt_json_end(json);
 }
 
-static void json_process(struct pt_json *json, const struct pt_process *p)
+static void json_process(struct pt_json *json, const struct pt_process *p, struct pt_arena *arena)
 {
-    char end[40];
     pt_json_object(json, NULL);
     pt_json_u64(json, "pid", p->pid);
     pt_json_u64(json, "ppid", p->ppid);
@@ -297,7 +286,7 @@ static void json_process(struct pt_json *json, const struct pt_process *p)
     pt_json_text(json, "file", p->file_name);
     pt_json_fixed(json, "start_s", p->start_ns, 9);
     pt_json_fixed(json, "duration_s", p->end_ns - p->start_ns, 9);
-    pt_json_text(json, "exit", p->state == PT_PROCESS_LIVE && !p->is_running ? NULL : end_text(p, end));
+    pt_json_value(json, "exit", PT_SHOW_TEXT, pt_report_process_exit(p, arena));
     pt_json_text(json, "heap", pt_heap_modes[p->heap_mode]);
     pt_json_u64(json, "threads", p->n_threads);
     if (p->rank >= 0)
@@ -319,7 +308,7 @@ static int print_json(const struct pt_run *run, const struct pt_session *session
     json_quality(&json, "events", &session->quality);
     pt_json_array(&json, "processes");
     for (pt_u32 i = 0; i < session->n_processes; i++)
-        json_process(&json, session->processes[i]);
+        json_process(&json, session->processes[i], &doc->arena);
     pt_json_end(&json);
     pt_json_panel(&json, untraced_panel(doc, run, session));
     pt_json_array(&json, "notes");

@@ -126,32 +126,6 @@ static bool is_known_to_library(const struct request *request, const char *name)
     return !request->stage && strlen(name) <= COMM_BYTES && !strcmp(name, wanted_name(request));
 }
 
-static void print_end(const struct pt_session_dir *dir, const struct pt_target *target,
-                      const struct pt_launch_result *result, const char *headlines)
-{
-    const struct pt_samples *samples = result->samples;
-    fprintf(stderr, "proftrace: %s, CPU %s, memory %s\n", pt_fmt_duration((pt_i64)result->duration_ns).text,
-            pt_fmt_duration((pt_i64)samples->cpu_ns).text, pt_fmt_bytes(samples->rss_max_bytes).text);
-    fputs(headlines, stderr);
-    if (!target->traced) {
-        PT_AUTO(pt_str_fini) struct pt_str binary = {0};
-        pt_sanitize_terminal(&binary, target->binary);
-        fprintf(stderr, "proftrace: %s was not traced: %s\n", pt_str_text(&binary), target->reason);
-    }
-    PT_AUTO(pt_str_fini) struct pt_str shown = {0};
-    PT_AUTO(pt_str_fini) struct pt_str word = {0};
-    pt_sanitize_terminal(&shown, dir->shown);
-    pt_shell_word(&word, dir->shown);
-    fprintf(stderr, "proftrace: %s  (next: proftrace report %s)\n", pt_str_text(&shown), pt_str_text(&word));
-}
-
-static void write_reports(const struct pt_session_dir *dir, struct pt_str *headlines)
-{
-    struct pt_error err = {0};
-    if (pt_write_reports(dir->path, &(struct pt_written){.headlines = headlines}, &err) < 0)
-        fprintf(stderr, "proftrace: no report was written: %s\n", err.text);
-}
-
 /* One traced command, and what it needs. */
 struct traced {
     const struct request *request;
@@ -161,7 +135,20 @@ struct traced {
     const char *stage;
     struct pt_sampler *sampler;
     struct pt_launch_result result;
+    struct pt_run_stage recorded_stage;
+    struct pt_run_untraced untraced;
+    struct pt_run_info recorded;
 };
+
+/* If we are killed, this is all that remains; a report that is asked for meanwhile is made from it. */
+static void report_progress(void *context)
+{
+    struct traced *traced = context;
+    struct pt_error ignored = {0};
+    pt_run_stage_take(&traced->recorded_stage, &traced->result);
+    traced->recorded_stage.start_ns = 0;
+    pt_run_record_write(traced->dir, &traced->recorded, &ignored);
+}
 
 static int launch(struct traced *traced, struct pt_cpu_profile *cpu_profile, struct pt_error *err)
 {
@@ -180,28 +167,35 @@ static int launch(struct traced *traced, struct pt_cpu_profile *cpu_profile, str
                                      .argv = request->argv,
                                      .environment = environment,
                                      .interval_ns = request->interval_ns,
-                                     .cpu_profile = cpu_profile};
+                                     .cpu_profile = cpu_profile,
+                                     .progress = report_progress,
+                                     .progress_context = traced};
     return pt_launch(&launch, traced->sampler, &traced->result, err);
+}
+
+static void record_plan(struct traced *traced)
+{
+    struct pt_run_stage *stage = &traced->recorded_stage;
+    struct pt_run_info *run = &traced->recorded;
+    pt_run_stage_forget(stage);
+    pt_run_forget(run);
+    stage->name = traced->stage;
+    stage->command = (const char **)traced->request->argv;
+    run->interval_ns = (double)traced->request->interval_ns;
+    run->stages = stage;
+    run->n_stages = 1;
+    run->untraced = &traced->untraced;
+    pt_run_take_target(run, stage->name, traced->target);
 }
 
 static int run_traced(struct traced *traced, struct pt_error *err)
 {
-    const struct request *request = traced->request;
     const struct pt_launch_result *result = &traced->result;
-    struct pt_run_untraced untraced;
-    struct pt_run_stage stage;
-    struct pt_run_info run;
-    pt_run_stage_forget(&stage);
-    pt_run_forget(&run);
-    stage.name = traced->stage;
-    stage.command = (const char **)request->argv;
-    run.interval_ns = (double)request->interval_ns;
-    run.stages = &stage;
-    run.n_stages = 1;
-    run.untraced = &untraced;
-    pt_run_take_target(&run, stage.name, traced->target);
+    struct pt_run_stage *stage = &traced->recorded_stage;
+    struct pt_run_info *run = &traced->recorded;
+    record_plan(traced);
     /* Written before the start too: if we are killed, the command and its start are known. */
-    if (pt_run_record_write(traced->dir, &run, err) < 0)
+    if (pt_run_record_write(traced->dir, run, err) < 0)
         return -1;
     PT_AUTO(pt_cpu_profile_freep) struct pt_cpu_profile *cpu_profile = pt_cpu_profile_new(traced->dir->fd, 0);
     if (launch(traced, cpu_profile, err) < 0)
@@ -213,16 +207,55 @@ static int run_traced(struct traced *traced, struct pt_error *err)
                  result->samples->living == 1 ? "descendant was" : "descendants were");
         notes[notes[0] != NULL] = left;
     }
-    pt_run_stage_take(&stage, result);
-    stage.start_ns = 0;
-    stage.status = pt_status_is_success(result->wait_status) ? "ok" : "failed";
-    pt_run_take_gpus(&run, result->samples);
-    run.duration_ns = (double)result->duration_ns;
-    run.notes = notes;
+    pt_run_stage_take(stage, result);
+    stage->start_ns = 0;
+    stage->status = pt_status_is_success(result->wait_status) ? "ok" : "failed";
+    stage->reason = pt_status_is_success(result->wait_status) ? NULL : result->why;
+    pt_run_take_gpus(run, result->samples);
+    run->duration_ns = (double)result->duration_ns;
+    run->notes = notes;
     struct pt_error late = {0};
-    if (pt_run_record_write(traced->dir, &run, &late) < 0)
+    if (pt_run_record_write(traced->dir, run, &late) < 0)
         fprintf(stderr, "proftrace: %s\n", late.text);
     return 0;
+}
+
+/* What is made of a run when it is over. */
+struct afterwards {
+    struct pt_str headlines;
+    bool is_reported;
+};
+
+static void write_reports(const struct pt_session_dir *dir, struct afterwards *afterwards)
+{
+    struct pt_error err = {0};
+    afterwards->is_reported =
+        pt_write_reports(dir->path, &(struct pt_written){.headlines = &afterwards->headlines}, &err) == 0;
+    if (!afterwards->is_reported)
+        fprintf(stderr, "proftrace: no report was written: %s\n", err.text);
+}
+
+static void print_end(const struct traced *traced, const struct afterwards *afterwards)
+{
+    const struct pt_launch_result *result = &traced->result;
+    const struct pt_samples *samples = result->samples;
+    const struct pt_target *target = traced->target;
+    const char *reason = traced->recorded_stage.reason;
+    fprintf(stderr, "proftrace: %s%s%s, CPU %s, memory %s\n", reason ? reason : "", reason ? " after " : "",
+            pt_fmt_duration((pt_i64)result->duration_ns).text, pt_fmt_duration((pt_i64)samples->cpu_ns).text,
+            pt_fmt_bytes(samples->rss_max_bytes).text);
+    fputs(pt_str_text(&afterwards->headlines), stderr);
+    if (!target->traced) {
+        PT_AUTO(pt_str_fini) struct pt_str binary = {0};
+        pt_sanitize_terminal(&binary, target->binary);
+        fprintf(stderr, "proftrace: %s was not traced: %s\n", pt_str_text(&binary), target->reason);
+    }
+    PT_AUTO(pt_str_fini) struct pt_str shown = {0};
+    PT_AUTO(pt_str_fini) struct pt_str word = {0};
+    pt_sanitize_terminal(&shown, traced->dir->shown);
+    pt_shell_word(&word, traced->dir->shown);
+    fprintf(stderr, "proftrace: %s%s  (next: proftrace report %s)\n", pt_str_text(&shown),
+            afterwards->is_reported ? "/report.html" : "", pt_str_text(&word));
 }
 
 static int run(const struct request *request, struct pt_error *err)
@@ -244,13 +277,14 @@ static int run(const struct request *request, struct pt_error *err)
     const struct pt_sampler_options looking = {.no_gpu = request->no_gpu_sampling};
     char stage[PT_STAGE_MAX_BYTES + 1];
     name_stage(request, stage);
-    struct traced traced = {request, &target, library, &dir, stage, pt_sampler_new(&looking, err), {0}};
-    PT_AUTO(pt_str_fini) struct pt_str headlines = {0};
+    struct traced traced = {request, &target, library, &dir, stage, pt_sampler_new(&looking, err), .result = {0}};
+    struct afterwards afterwards = {0};
     const int done = traced.sampler ? run_traced(&traced, err) : -1;
     if (done == 0 && !request->no_report)
-        write_reports(&dir, &headlines);
+        write_reports(&dir, &afterwards);
     if (done == 0 && !pt_environment_says_quiet())
-        print_end(&dir, &target, &traced.result, pt_str_text(&headlines));
+        print_end(&traced, &afterwards);
+    pt_str_fini(&afterwards.headlines);
     pt_session_dir_close(&dir);
     pt_sampler_free(traced.sampler);
     return done < 0 ? -1 : pt_end_as(traced.result.wait_status);

@@ -62,6 +62,7 @@ struct reader {
     } fault_sums; /* by thread, like times */
     struct pt_cpu_on_cpu_list on_cpu;
     struct pt_map counts; /* thread and node -> samples */
+    bool only_times;      /* of threads; all else is passed over */
 };
 
 /* ---- chunks ---- */
@@ -300,6 +301,11 @@ static bool read_chunk(struct reader *r)
     r->left_bytes -= sizeof chunk;
     if (chunk.bytes > r->left_bytes || chunk.bytes > CHUNK_MAX_BYTES)
         return false;
+    if (r->only_times && chunk.type != PT_CPU_CHUNK_THREADS && chunk.type != PT_CPU_CHUNK_TIMES) {
+        r->left_bytes -= chunk.bytes;
+        r->data->is_cut = false;
+        return fseek(r->file, (long)chunk.bytes, SEEK_CUR) == 0;
+    }
     /* Never null, not even for an empty chunk: takers add to the address. */
     if (chunk.bytes >= r->payload_room) {
         r->payload = pt_realloc(r->payload, chunk.bytes + 1);
@@ -400,11 +406,12 @@ static void read_jit_maps(struct pt_cpu_data *data, const char *directory, pt_u3
     }
 }
 
-int pt_cpu_data_read(const char *directory, pt_u32 stage, struct pt_cpu_data **ret_data, struct pt_error *err)
+static int read_profile(const char *directory, pt_u32 stage, bool only_times, struct pt_cpu_data **ret_data,
+                        struct pt_error *err)
 {
     *ret_data = NULL;
     PT_AUTO(pt_freep) char *path = pt_asprintf("%s/" PT_CPU_FILE_FORMAT, directory, stage);
-    struct reader r = {0};
+    struct reader r = {.only_times = only_times};
     PT_AUTO(pt_fclosep) FILE *file = r.file = open_profile(path, &r.left_bytes);
     if (!file && (errno == ENOENT || errno == ENOTDIR))
         return 0;
@@ -419,9 +426,23 @@ int pt_cpu_data_read(const char *directory, pt_u32 stage, struct pt_cpu_data **r
     while (read_chunk(&r))
         ;
     hand_over(&r);
-    pt_cpu_switches_add(r.data, r.on_cpu.items, r.on_cpu.n);
+    if (!only_times)
+        pt_cpu_switches_add(r.data, r.on_cpu.items, r.on_cpu.n);
     free(r.on_cpu.items);
-    read_jit_maps(r.data, directory, stage);
+    if (!only_times)
+        read_jit_maps(r.data, directory, stage);
     *ret_data = r.data;
     return 0;
+}
+
+int pt_cpu_data_read(const char *directory, pt_u32 stage, struct pt_cpu_data **ret_data, struct pt_error *err)
+{
+    return read_profile(directory, stage, false, ret_data, err);
+}
+
+struct pt_cpu_data *pt_cpu_data_read_times(const char *directory, pt_u32 stage)
+{
+    struct pt_cpu_data *data;
+    struct pt_error ignored = {0};
+    return read_profile(directory, stage, true, &data, &ignored) < 0 ? NULL : data;
 }

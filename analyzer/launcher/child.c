@@ -107,20 +107,6 @@ int pt_status_exit_code(int wait_status)
     return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
-void pt_status_text(int wait_status, char *text, size_t size)
-{
-    if (!WIFSIGNALED(wait_status)) {
-        snprintf(text, size, "exit %d", WEXITSTATUS(wait_status));
-        return;
-    }
-    const int number = WTERMSIG(wait_status);
-    const char *name = sigabbrev_np(number);
-    if (name)
-        snprintf(text, size, "signal %d (SIG%s)", number, name);
-    else
-        snprintf(text, size, "signal %d", number);
-}
-
 int pt_end_as(int wait_status)
 {
     if (!WIFSIGNALED(wait_status))

@@ -39,7 +39,6 @@ static inline bool pt_status_is_success(int wait_status)
 {
     return wait_status == 0;
 }
-void pt_status_text(int wait_status, char *text, size_t size);
 
 /* End as the child ended: die by the same signal, else return the code to exit with. */
 int pt_end_as(int wait_status);

@@ -17,8 +17,12 @@
 
 #include "cpu_profile/cpu_profile.h"
 #include "launcher/output/output.h"
+#include "sampler/memory_kills.h"
+#include "sampler/memory_limit.h"
 #include "sampler/process_tree.h"
 #include "util/clock.h"
+#include "util/text/wait_status.h"
+#include "death.h"
 #include "signals.h"
 #include "status_line.h"
 #include "tree_end.h"
@@ -56,6 +60,7 @@ struct watch {
     bool ended;
     struct pt_tree_end end;
     bool ending;
+    struct pt_memory_kills kills_before;
     struct pt_launch_result *result;
 };
 
@@ -339,6 +344,22 @@ static int start(struct watch *watch, struct pt_error *err)
     return 0;
 }
 
+static void say_why(struct watch *watch)
+{
+    struct pt_memory_kills now;
+    struct pt_launch_result *result = watch->result;
+    pt_memory_kills_read(&now, NULL, NULL);
+    const struct pt_death death = {
+        .wait_status = watch->wait_status,
+        .group_kills = pt_memory_kills_in_groups(&watch->kills_before, &now),
+        .machine_kills = now.machine - watch->kills_before.machine,
+        .rss_max_bytes = result->samples->rss_max_bytes,
+        .limit_bytes = pt_memory_limit_now(),
+    };
+    pt_status_text(watch->wait_status, result->exit, sizeof result->exit);
+    pt_death_text(&death, result->why, sizeof result->why);
+}
+
 int pt_launch(const struct pt_launch *launch, struct pt_sampler *sampler, struct pt_launch_result *ret_result,
               struct pt_error *err)
 {
@@ -362,6 +383,7 @@ int pt_launch(const struct pt_launch *launch, struct pt_sampler *sampler, struct
     watch.last_sample_ns = watch.start_ns;
     watch.sample_due_ns = watch.start_ns + launch->interval_ns;
     watch.progress_due_ns = launch->progress ? watch.start_ns : NEVER_NS;
+    pt_memory_kills_read(&watch.kills_before, NULL, NULL);
     const int started = start(&watch, err);
     if (started == 0) {
         loop(&watch);
@@ -374,10 +396,10 @@ int pt_launch(const struct pt_launch *launch, struct pt_sampler *sampler, struct
     ret_result->pid = watch.pid;
     ret_result->running = false;
     ret_result->wait_status = watch.wait_status;
-    pt_status_text(watch.wait_status, ret_result->exit, sizeof ret_result->exit);
     ret_result->duration_ns = watch.duration_ns;
     const pt_u64 ended_ns = watch.start_ns + watch.duration_ns;
     ret_result->stop_ns = watch.stopped_ns > ended_ns ? watch.stopped_ns - ended_ns : 0;
     ret_result->samples = pt_sampler_samples(sampler);
+    say_why(&watch);
     return 0;
 }

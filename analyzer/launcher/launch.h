@@ -41,6 +41,7 @@ struct pt_launch_result {
     bool running; /* in progress(): how it will end is not known yet */
     int wait_status;
     char exit[48];      /* what it says: "exit 0" */
+    char why[160];      /* the same, and whether it was for want of memory */
     pt_u64 duration_ns; /* of the command itself */
     pt_u64 stop_ns;     /* not ENDED: from the command's end until all that it had started was ended, too */
     const struct pt_samples *samples; /* of the sampler */

@@ -98,6 +98,21 @@ static void fill_quality(struct pt_process *p)
     }
 }
 
+/* As the process noted it, else the last sign of life: the end of a call, a reading of the clock. */
+static void fill_end(struct pt_process_data *data)
+{
+    struct pt_process *p = &data->shown;
+    const bool is_noted = p->state != PT_PROCESS_LIVE;
+    pt_i64 last = data->last_clock_ns;
+    for (pt_u32 i = 0; i < p->n_threads && !is_noted; i++)
+        if (p->threads[i].end_ns > last)
+            last = p->threads[i].end_ns;
+    p->end_ns = last > p->start_ns ? last : p->start_ns;
+    p->alive_ns = p->end_ns;
+    p->gone_ns = is_noted ? p->end_ns : PT_NEVER_NS;
+    p->wait_status = -1;
+}
+
 void pt_process_fill(struct pt_process_data *data, struct pt_trace_file *file)
 {
     struct pt_process *p = &data->shown;
@@ -110,11 +125,7 @@ void pt_process_fill(struct pt_process_data *data, struct pt_trace_file *file)
     fill_quality(p);
     pt_process_fill_names(data);
     pt_process_fill_threads(data);
-    pt_i64 last = data->last_clock_ns;
-    for (pt_u32 i = 0; i < p->n_threads && p->state == PT_PROCESS_LIVE; i++)
-        if (p->threads[i].end_ns > last)
-            last = p->threads[i].end_ns;
-    p->end_ns = last > p->start_ns ? last : p->start_ns;
+    fill_end(data);
     pt_trace_file_drop_areas(file);
 }
 

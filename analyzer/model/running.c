@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "source/trace_file.h"
 #include "util/auto.h"
+#include "util/clock.h"
 #include "util/mem.h"
 #include "notes.h"
 
@@ -29,8 +31,28 @@ static bool has_mapped(pt_u32 pid, const char *trace_path)
     return false;
 }
 
+static bool has_thread(pt_u32 pid, pt_u32 tid)
+{
+    char name[48];
+    snprintf(name, sizeof name, "/proc/%u/task/%u", pid, tid);
+    return access(name, F_OK) == 0;
+}
+
+/* Until now, by the clock of its trace. */
+static void live_until(struct pt_process *process, pt_i64 now_ns)
+{
+    enum { HALF_A_YEAR_S = 15768000 };
+    if (now_ns < process->end_ns || now_ns - process->end_ns > HALF_A_YEAR_S * 1000000000ll)
+        return; /* its clock is not this machine's */
+    process->end_ns = process->alive_ns = now_ns;
+    for (pt_u32 i = 0; i < process->n_threads; i++)
+        if (process->threads[i].tid < PT_DEVICE_TID && has_thread(process->pid, process->threads[i].tid))
+            process->threads[i].end_ns = now_ns;
+}
+
 void pt_session_find_running(struct pt_session *session)
 {
+    const pt_u64 now_ns = pt_monotonic_ns();
     pt_u32 n = 0;
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         struct pt_process *process = session->processes[i];
@@ -39,6 +61,8 @@ void pt_session_find_running(struct pt_session *session)
         PT_AUTO(pt_freep) char *path = realpath(process->file->path, NULL);
         process->is_running = path && has_mapped(process->pid, path);
         n += process->is_running;
+        if (process->is_running)
+            live_until(process, process->start_ns + (pt_i64)(now_ns - process->start_monotonic_ns));
     }
     if (!n)
         return;

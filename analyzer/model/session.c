@@ -15,6 +15,7 @@
 #include "source/open.h"
 #include "source/run_dir.h"
 #include "util/auto.h"
+#include "ends.h"
 #include "ignored_options.h"
 #include "process.h"
 #include "running.h"
@@ -181,6 +182,7 @@ struct pt_session *pt_session_open(const char *path, struct pt_error *err)
     pt_session_link(session);
     note_refused(session);
     pt_session_find_running(session);
+    pt_session_find_ends(session);
     sum_up(session);
     return session;
 }

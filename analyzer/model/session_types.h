@@ -78,7 +78,12 @@ struct pt_process {
     enum pt_process_state state;
     bool is_running; /* right now, on this machine */
     int exit_status;
-    pt_i64 start_ns, end_ns;      /* since the session's start; end = exit, else last event */
+    /* Since the session's start; end = as the process, its parent or the launcher noted it, else the last sign of life;
+     * of one that is running: now. */
+    pt_i64 start_ns, end_ns;
+    pt_i64 alive_ns,
+        gone_ns;     /* it ended between them; both are the end where that is known, gone = never if nobody saw it */
+    int wait_status; /* of a process that noted no end: what its parent or the launcher was told; -1 = nothing */
     pt_u64 start_monotonic_ns;    /* CLOCK_MONOTONIC at start_ns */
     pt_u64 cpu_ns, max_rss_bytes; /* 0 = unknown */
     pt_u32 layers_off;            /* 1 << enum pt_layer: not recorded, because the user said so */
@@ -105,6 +110,14 @@ struct pt_process {
 static inline bool pt_process_lacks_counters(const struct pt_process *process)
 {
     return process->quality.truncated && (!process->n_threads || process->quality.is_area_cut);
+}
+
+#define PT_NEVER_NS INT64_MAX
+
+/* Whether its end is known to be between two instants only. */
+static inline bool pt_process_end_is_open(const struct pt_process *process)
+{
+    return !process->is_running && process->alive_ns < process->gone_ns;
 }
 
 struct pt_session {

@@ -180,28 +180,47 @@ static void add_heap(struct pt_heap_totals *to, const struct pt_heap_totals *fro
     }
 }
 
-/* Records that came after the bank was written (format rule 3). */
+/* The last thing known of a thread is the end of a call, not its start. */
+static void lengthen(struct pt_process_data *data, const struct pt_trace_slot *slot, size_t item,
+                     const struct pt_batch *batch)
+{
+    const struct pt_block_run *run = pt_slot_blocks_run(&slot->blocks[PT_BUFFER_RECORDS], item);
+    struct pt_thread *thread = run && batch->n ? pt_process_thread(&data->shown, slot->slot, run->life) : NULL;
+    const pt_i64 end_ns = batch->n ? batch->items[batch->n - 1].end_ns : 0; /* they are in the order of their ends */
+    if (thread && end_ns > thread->end_ns)
+        thread->end_ns = end_ns;
+}
+
+static void add_events(const struct pt_batch *batch, struct snapshot *now)
+{
+    for (pt_u32 k = 0; k < batch->n; k++) {
+        const struct pt_item *item = &batch->items[k];
+        const struct pt_event_desc *desc = pt_event_desc_by_id(item->tag_kind & 0xff);
+        struct pt_totals one = {0};
+        pt_totals_add(&one, desc, item->words, (pt_u64)item->duration_ns);
+        const struct pt_kind_totals totals = {one.calls, one.errors, one.bytes, one.ticks};
+        add_totals(&now->totals[desc->kind], &totals);
+    }
+}
+
+/* Records that came after the bank was written (format rule 3); of a process that noted no end the last ones even so:
+ * they say how long it lived. */
 static void add_uncovered(struct pt_process_data *data, const struct pt_trace_slot *slot, struct snapshot *now)
 {
     const struct pt_slot_blocks *blocks = &slot->blocks[PT_BUFFER_RECORDS];
     const struct pt_decode_source source = {data->shown.file, data->schema, &data->scale, blocks, false};
-    const pt_u64 covered = pt_trace_slot_area(slot)->totals_seq;
-    struct pt_decoder *decoder = NULL;
-    struct pt_batch *batch = NULL;
-    for (size_t i = pt_slot_blocks_behind(blocks, covered); i < blocks->n; i++) {
-        if (!decoder) {
-            decoder = pt_decoder_new();
-            batch = pt_malloc(sizeof *batch);
-        }
+    const size_t uncovered = pt_slot_blocks_behind(blocks, pt_trace_slot_area(slot)->totals_seq);
+    const bool wants_end = data->shown.state == PT_PROCESS_LIVE && blocks->n && uncovered >= blocks->n;
+    const size_t first = wants_end ? blocks->n - 1 : uncovered;
+    if (first >= blocks->n)
+        return;
+    struct pt_decoder *decoder = pt_decoder_new();
+    struct pt_batch *batch = pt_malloc(sizeof *batch);
+    for (size_t i = first; i < blocks->n; i++) {
         pt_decode(decoder, &source, i, batch);
-        for (pt_u32 k = 0; k < batch->n; k++) {
-            const struct pt_item *item = &batch->items[k];
-            const struct pt_event_desc *desc = pt_event_desc_by_id(item->tag_kind & 0xff);
-            struct pt_totals one = {0};
-            pt_totals_add(&one, desc, item->words, (pt_u64)item->duration_ns);
-            const struct pt_kind_totals totals = {one.calls, one.errors, one.bytes, one.ticks};
-            add_totals(&now->totals[desc->kind], &totals);
-        }
+        lengthen(data, slot, i, batch);
+        if (i >= uncovered)
+            add_events(batch, now);
     }
     pt_decoder_free(decoder);
     free(batch);

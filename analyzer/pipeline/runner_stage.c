@@ -164,7 +164,7 @@ static void judge(struct pt_runner *runner, size_t index)
         stage->status = "ok";
     } else {
         stage->status = "failed";
-        stage->reason = result->exit;
+        stage->reason = result->why;
     }
 }
 

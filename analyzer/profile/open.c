@@ -12,6 +12,7 @@
 
 #include "util/auto.h"
 #include "util/mem.h"
+#include "ends.h"
 #include "stages.h"
 
 static bool is_directory(const char *path)
@@ -51,6 +52,10 @@ int pt_run_open(const char *path, struct pt_run *run, struct pt_error *err)
         if (pt_run_info_read(directory, &run->info, &broken) < 0 && run->session)
             fprintf(stderr, "proftrace: %s; going on without it\n", broken.text);
     }
+    if (run->info)
+        pt_run_find_running(run->info);
+    if (run->session && run->info)
+        pt_run_find_ends(run->info, run->session);
     if (run->session)
         return 0;
     if (!run->info || pt_session_is_unreadable(path))

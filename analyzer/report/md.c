@@ -149,7 +149,8 @@ static void put_failure(struct pt_str *out, const struct pt_doc_failure *failure
     pt_str_add(out, ", ");
     put_value(out, failure->reason);
     pt_str_add(out, "**\n");
-    put_fact(out, number, "log", failure->log);
+    if (failure->log)
+        put_fact(out, number, "log", failure->log);
     put_log(out, failure, number);
     pt_str_char(out, '\n');
 }

@@ -9,57 +9,112 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 
+#include "util/auto.h"
+#include "util/str.h"
+#include "util/text/fmt.h"
 #include "util/text/redact.h"
+#include "util/text/wait_status.h"
 
 const char pt_no_launcher_note[] =
     "no run.json: the library was preloaded without the launcher; CPU time and memory are what the processes noted "
     "themselves";
 
-static const char no_end[] = "no end was seen: killed, crashed or still running";
+static const char nobody[] = "no process of it was traced, and no launcher saw its end";
+
+static struct pt_value text_in(struct pt_arena *arena, const char *text)
+{
+    return pt_text(pt_arena_text(arena, text, strlen(text)));
+}
+
+/* It noted no end, and nobody was told how it ended: when it did is all that can be said. */
+static struct pt_value unknown_exit(const struct pt_process *process, struct pt_arena *arena)
+{
+    const struct pt_fmt lived = pt_fmt_duration(process->alive_ns - process->start_ns);
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    if (process->gone_ns == PT_NEVER_NS)
+        pt_str_printf(&text, "no end was seen: killed or crashed after %s, or later", lived.text);
+    else if (pt_process_end_is_open(process))
+        pt_str_printf(&text, "killed or crashed between %s and %s after its start", lived.text,
+                      pt_fmt_duration(process->gone_ns - process->start_ns).text);
+    else
+        pt_str_add(&text, "killed or crashed: nobody was told how");
+    return pt_unknown(pt_arena_text(arena, pt_str_text(&text), text.n));
+}
 
 struct pt_value pt_report_process_exit(const struct pt_process *process, struct pt_arena *arena)
 {
-    char text[32];
-    switch (process->state) {
-    case PT_PROCESS_EXITED:
-        snprintf(text, sizeof text, "exit %d", process->exit_status);
-        return pt_text(pt_arena_text(arena, text, strlen(text)));
-    case PT_PROCESS_EXECED:
+    char text[PT_STATUS_TEXT_BYTES];
+    if (process->state == PT_PROCESS_EXECED)
         return pt_text("exec");
-    case PT_PROCESS_LIVE:
-        return process->is_running ? pt_text("still running") : pt_unknown(no_end);
-    }
-    return pt_unknown(no_end);
+    if (process->state == PT_PROCESS_LIVE && process->is_running)
+        return pt_text("still running");
+    if (process->state == PT_PROCESS_LIVE && process->wait_status < 0)
+        return unknown_exit(process, arena);
+    pt_status_text(process->state == PT_PROCESS_EXITED ? W_EXITCODE(process->exit_status & 0xff, 0)
+                                                       : process->wait_status,
+                   text, sizeof text);
+    return text_in(arena, text);
+}
+
+/* The last image of its first process; NULL = none was traced. */
+static const struct pt_process *root_of(const struct pt_profile *profile, pt_u32 stage)
+{
+    struct pt_process *root = profile->stages.items[stage].root;
+    return root ? pt_process_last_image(profile->session, root) : NULL;
+}
+
+static bool is_running(const struct pt_profile *profile, pt_u32 stage)
+{
+    const struct pt_run_stage *run = pt_profile_run_of(profile, stage);
+    const struct pt_process *root = root_of(profile, stage);
+    return run && run->status ? false : (run && run->is_running) || (root && root->is_running);
 }
 
 struct pt_value pt_report_stage_exit(const struct pt_profile *profile, pt_u32 stage, struct pt_arena *arena)
 {
     const struct pt_run_stage *run = pt_profile_run_of(profile, stage);
-    struct pt_process *root = profile->stages.items[stage].root;
+    const struct pt_process *root = root_of(profile, stage);
     if (run && run->exit)
         return pt_text(run->exit);
     if (run && run->status)
         return pt_unknown(run->reason ? run->reason : run->status);
-    return root ? pt_report_process_exit(pt_process_last_image(profile->session, root), arena) : pt_unknown(no_end);
+    if (is_running(profile, stage))
+        return pt_unknown("still running");
+    return root ? pt_report_process_exit(root, arena) : pt_unknown(nobody);
 }
 
 const char *pt_report_stage_status(const struct pt_profile *profile, pt_u32 stage, struct pt_arena *arena)
 {
     const struct pt_run_stage *run = pt_profile_run_of(profile, stage);
-    const struct pt_value ended = pt_report_stage_exit(profile, stage, arena);
     if (run && run->status)
         return run->status;
+    if (is_running(profile, stage))
+        return "running";
+    const struct pt_value ended = pt_report_stage_exit(profile, stage, arena);
     return ended.type == PT_VALUE_TEXT && !strcmp(ended.text, "exit 0") ? "ok" : "failed";
+}
+
+/* Up to when the report looks. */
+static struct pt_value why_running(const struct pt_profile *profile, pt_u32 stage, struct pt_arena *arena)
+{
+    char text[96];
+    snprintf(text, sizeof text, "still running: this is what was recorded in its first %s",
+             pt_fmt_duration(pt_profile_stage_wall_ns(profile, stage)).text);
+    return text_in(arena, text);
 }
 
 struct pt_value pt_report_stage_reason(const struct pt_profile *profile, pt_u32 stage, struct pt_arena *arena)
 {
     const struct pt_run_stage *run = pt_profile_run_of(profile, stage);
     const struct pt_value ended = pt_report_stage_exit(profile, stage, arena);
-    if (!strcmp(pt_report_stage_status(profile, stage, arena), "ok"))
+    const char *status = pt_report_stage_status(profile, stage, arena);
+    if (!strcmp(status, "ok"))
         return pt_unknown(NULL);
+    if (!strcmp(status, "running"))
+        return why_running(profile, stage, arena);
     return pt_text(run && run->reason ? run->reason : ended.type == PT_VALUE_TEXT ? ended.text : ended.reason);
 }
 

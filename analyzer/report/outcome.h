@@ -21,7 +21,7 @@ static inline bool pt_run_stage_failed(const struct pt_run_stage *run)
     return run->status && (!strcmp(run->status, "failed") || !strcmp(run->status, "timeout"));
 }
 
-/* ok, failed, skipped, timeout ... */
+/* ok, failed, skipped, timeout, running */
 const char *pt_report_stage_status(const struct pt_profile *profile, pt_u32 stage, struct pt_arena *arena);
 /* "exit 0", "signal 9 (SIGKILL)"; unknown where no end was seen. */
 struct pt_value pt_report_stage_exit(const struct pt_profile *profile, pt_u32 stage, struct pt_arena *arena);

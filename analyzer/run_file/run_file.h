@@ -37,6 +37,7 @@ struct pt_run_stage {
     const char *exit;   /* "exit 0", "signal 9 (SIGKILL)" */
     const char *cwd, *log;
     const char **command; /* NULL-terminated; NULL = none */
+    bool is_running;      /* its command is alive now; in no file: who opens the run finds out */
     double start_ns;      /* since the start of the run */
     double pid;           /* unknown = it never began */
     double duration_ns, timeout_s, exit_code;

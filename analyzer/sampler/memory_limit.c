@@ -99,6 +99,19 @@ double pt_memory_limit_percent(struct pt_memory_limit *limit)
     return percent;
 }
 
+pt_u64 pt_memory_limit_now(void)
+{
+    struct pt_memory_limit limit;
+    pt_u64 available;
+    if (pt_memory_limit_open(&limit, "/proc", "/sys") < 0)
+        return 0;
+    pt_u64 bytes = machine_bytes(limit.meminfo_fd, &available);
+    for (size_t i = 0; i < limit.n_groups; i++)
+        bytes = limit.groups[i].limit_bytes < bytes ? limit.groups[i].limit_bytes : bytes;
+    pt_memory_limit_close(&limit);
+    return bytes;
+}
+
 void pt_memory_limit_close(struct pt_memory_limit *limit)
 {
     if (limit->meminfo_fd >= 0)

@@ -26,6 +26,8 @@ struct pt_memory_limit {
 int pt_memory_limit_open(struct pt_memory_limit *limit, const char *proc, const char *sys);
 /* Percent of the machine or of the group that is fullest; NAN = unknown. */
 double pt_memory_limit_percent(struct pt_memory_limit *limit);
+/* The smallest limit around this process, that of the machine included; 0 = unknown. */
+pt_u64 pt_memory_limit_now(void);
 void pt_memory_limit_close(struct pt_memory_limit *limit);
 
 #endif

@@ -81,7 +81,7 @@ static struct pt_timeline_arg state_arg(const struct pt_process *process)
     case PT_PROCESS_LIVE:
         break;
     }
-    return (struct pt_timeline_arg){.key = "end", .text = "not seen"};
+    return (struct pt_timeline_arg){.key = "end", .text = process->is_running ? "still running" : "not seen"};
 }
 
 /* The life of a process encloses what its main thread does, and is where arrows from its parent arrive. */

@@ -112,7 +112,7 @@ void pt_build_failures(const struct pt_build *b)
     };
     const struct pt_run_info *run = b->profile->run;
     struct pt_table *skipped;
-    if (!run || !run->is_pipeline)
+    if (!run)
         return;
     struct pt_panel *panel = pt_doc_table(b->doc, "skipped", "Skipped", columns, 2, &skipped);
     for (pt_u32 i = 0; i < run->n_stages; i++) {

@@ -87,7 +87,7 @@ static void close_card(struct pt_str *out)
 
 static void put_wall_card(struct pt_str *out, const struct pt_doc *doc)
 {
-    static const char *const statuses[] = {"ok", "failed", "timeout", "skipped"};
+    static const char *const statuses[] = {"ok", "failed", "timeout", "running", "skipped"};
     const char *before = "";
     open_card(out, "Wall time");
     pt_html_cell(out, pt_cell(PT_SHOW_SECONDS, pt_real(doc->duration_s)));

@@ -65,7 +65,7 @@ void pt_html_element(struct pt_str *out, const char *tag, const char *class, con
 
 void pt_html_badge(struct pt_str *out, const char *word)
 {
-    static const char *const known[] = {"ok", "failed", "timeout", "skipped", "error", "warning", "info"};
+    static const char *const known[] = {"ok", "failed", "timeout", "running", "skipped", "error", "warning", "info"};
     const char *class = "";
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         class = strcmp(word, known[i]) ? class : known[i];

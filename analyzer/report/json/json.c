@@ -88,7 +88,8 @@ static void put_failure(const struct pt_report_json *r, const struct pt_run_stag
     pt_json_object(r->json, NULL);
     pt_json_text(r->json, "stage", stage->name);
     pt_json_text(r->json, "reason", stage->reason ? stage->reason : stage->exit);
-    pt_json_text(r->json, "log", stage->log);
+    pt_json_value(r->json, "log", PT_SHOW_TEXT,
+                  stage->log ? pt_text(stage->log) : pt_unknown("its output was not kept"));
     pt_json_array(r->json, "log_tail");
     for (unsigned i = 0; i < tail.n; i++)
         pt_json_text(r->json, NULL, tail.lines[i]);
@@ -99,7 +100,7 @@ static void put_failure(const struct pt_report_json *r, const struct pt_run_stag
 static void put_failures(const struct pt_report_json *r)
 {
     const struct pt_run_info *run = r->profile->run;
-    if (!run || !run->is_pipeline)
+    if (!run)
         return;
     pt_json_array(r->json, "failures");
     for (pt_u32 i = 0; i < run->n_stages; i++)

@@ -87,6 +87,20 @@ static void put_events(const struct pt_report_json *r, const struct pt_quality *
     pt_json_end(r->json);
 }
 
+/* Only its bounds are known. */
+static void put_duration_interval(struct pt_json *json, const struct pt_process *process)
+{
+    if (!pt_process_end_is_open(process))
+        return;
+    pt_json_array(json, "duration_s_interval");
+    pt_json_value(json, NULL, PT_SHOW_SECONDS, pt_seconds(process->alive_ns - process->start_ns));
+    if (process->gone_ns == PT_NEVER_NS)
+        pt_json_null(json, NULL);
+    else
+        pt_json_value(json, NULL, PT_SHOW_SECONDS, pt_seconds(process->gone_ns - process->start_ns));
+    pt_json_end(json);
+}
+
 static void put_process(const struct pt_report_json *r, const struct pt_process *process)
 {
     struct pt_json *json = r->json;
@@ -100,6 +114,7 @@ static void put_process(const struct pt_report_json *r, const struct pt_process 
     pt_json_words(json, "argv", pt_masked_arguments((const char *const *)process->argv, process->argc, r->arena));
     pt_json_value(json, "start_s", PT_SHOW_SECONDS, pt_seconds(process->start_ns));
     pt_json_value(json, "duration_s", PT_SHOW_SECONDS, pt_seconds(process->end_ns - process->start_ns));
+    put_duration_interval(json, process);
     pt_json_value(json, "cpu_s", PT_SHOW_SECONDS,
                   process->cpu_ns ? pt_seconds((pt_i64)process->cpu_ns) : pt_unknown("the process did not note it"));
     pt_json_value(json, "rss_mb_max", PT_SHOW_MIB,

@@ -96,7 +96,8 @@ void pt_text_failure(const struct pt_text_out *t, const struct pt_doc_failure *f
     pt_text_value(t, failure->reason);
     pt_str_char(t->out, '\n');
     const struct pt_line log = {"log", "log", {PT_SHOW_TEXT, pt_text(failure->log)}};
-    pt_text_line(t, &log, "    ", 12);
+    if (failure->log)
+        pt_text_line(t, &log, "    ", 12);
     for (pt_u32 i = 0; i < failure->n_lines; i++) {
         pt_str_add(t->out, "    | ");
         pt_text_value(t, pt_cell(PT_SHOW_TEXT, pt_text(failure->lines[i])));
