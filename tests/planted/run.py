@@ -15,14 +15,13 @@ import argparse
 import json
 import os
 import re
-import resource
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
+from others import Others
 from suite import CASES
 from surroundings import Skip
 
@@ -45,26 +44,6 @@ def command_of(case, folder, is_fixed):
     program = os.path.join(folder, case.name + ("-fixed" if is_fixed else ""))
     subprocess.run(["cc", "-O1", "-o", program, source, *case.cc[is_fixed]], check=True)
     return [program]
-
-
-class Others:
-    """What computes on this machine and was not started from here, in percent of it."""
-
-    @staticmethod
-    def now():
-        with open("/proc/stat", encoding="ascii") as file:
-            ticks = [int(n) for n in file.readline().split()[1:9]]
-        own = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-        busy_s = (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")
-        return busy_s - sum(u.ru_utime + u.ru_stime for u in own), time.monotonic()
-
-    def __enter__(self):
-        self.before = self.now()
-        return self
-
-    def __exit__(self, *_):
-        busy_s, s = (now - before for now, before in zip(self.now(), self.before))
-        self.percent = 100 * busy_s / s / os.sysconf("SC_NPROCESSORS_ONLN")
 
 
 def first_lines(build, run):

@@ -9,6 +9,9 @@ import random
 import string
 
 import causes
+import causes_torch  # noqa: F401
+import causes_wide  # noqa: F401
+import lookalikes  # noqa: F401
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NAMES = ["decode", "resize", "collate", "fetch_batch", "load_shard", "tokenize", "normalise", "augment", "write_result", "index_files",
@@ -112,8 +115,9 @@ def pipeline_of(seed, names=None):
     """`names`: only of these causes."""
     choose = random.Random(f"pipeline {seed}")
     known = [c for c in causes.CAUSES if not names or c.name in names]
-    weighted = sorted({c.name for c in known})
-    name = choose.choice(weighted)
+    healthy = {c.name for c in known if not c.rules}
+    ill = {c.name for c in known} - healthy
+    name = choose.choice(sorted((healthy if choose.random() < 0.2 else ill) or healthy or ill))
     cause = choose.choice([c for c in known if c.name == name])
     place = choose.choice(cause.places)
     wrappers = choose.choice(WRAPPERS) if cause.wrapped else []

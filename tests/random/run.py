@@ -21,6 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "planted"))
 import grammar  # noqa: E402
 import table  # noqa: E402
+from others import Others  # noqa: E402
 from surroundings import Skip  # noqa: E402
 
 OURS = ("PROFTRACE_", "LD_PRELOAD", "PLANTED_", "RANDOM_", "FAKENVML", "OMP_")
@@ -38,7 +39,7 @@ def make(pipeline, folder):
     if pipeline.program == "program.c":
         subprocess.run(["cc", "-O1", "-g", "-pthread", *pipeline.cause.cc, "-o", "program", "program.c"], cwd=folder, check=True)
     if "prepare.py" in pipeline.files:
-        subprocess.run([sys.executable, "prepare.py"], cwd=folder, check=True, timeout=120)
+        subprocess.run([*pipeline.cause.python, "prepare.py"], cwd=folder, check=True, timeout=120)
 
 
 @contextlib.contextmanager
@@ -85,13 +86,19 @@ def play(build, pipeline, keep):
     folder = os.path.realpath(tempfile.mkdtemp(prefix="random-"))
     try:
         make(pipeline, folder)
-        bad, bad_clocks = record(build, pipeline, folder, False)
+        with Others() as others:
+            bad, bad_clocks = record(build, pipeline, folder, False)
         fixed, fixed_clocks = (record(build, pipeline, folder, True) if pipeline.cause.rules else (None, (0, 0, 0)))
     finally:
         if keep:
             shutil.copytree(folder, os.path.join(keep, str(pipeline.seed)), dirs_exist_ok=True, symlinks=True)
         shutil.rmtree(folder, ignore_errors=True)
-    return table.Row.of(pipeline, bad, bad_clocks, fixed, fixed_clocks)
+    return table.Row.of(pipeline, bad, bad_clocks, fixed, fixed_clocks, others.percent)
+
+
+def check_needs(pipeline):
+    if pipeline.cause.needs_torch and subprocess.run([*pipeline.cause.python, "-c", "import torch, PIL"], capture_output=True, check=False).returncode:
+        raise Skip("no torch")
 
 
 def seeds_of(text):
@@ -128,6 +135,7 @@ def main():
         for seed in seeds_of(arguments.seeds):
             pipeline = grammar.pipeline_of(seed, names)
             try:
+                check_needs(pipeline)
                 row = play(build, pipeline, arguments.keep)
             except Skip as reason:
                 print(f"skip {seed}: {pipeline.label}: {reason}", flush=True)

@@ -27,18 +27,23 @@ class Row:
     in_fixed: list
     duration: float
     in_seconds: bool
+    others_percent: float
 
     @classmethod
-    def of(cls, pipeline, bad, bad_clocks, fixed, fixed_clocks):
+    def of(cls, pipeline, bad, bad_clocks, fixed, fixed_clocks, others_percent):
         observations = [{**o, "gain_upper_s": 0} for o in bad["observations"]]  # what is no problem: below all findings
         findings = [f for f in bad["findings"] + observations if f["rule"] not in NOISE]
         rules = pipeline.cause.rules
-        gains = [bad_clocks[0] - fixed_clocks[0], bad_clocks[0] - bad_clocks[1] - fixed_clocks[0] + fixed_clocks[1]]
+        if pipeline.cause.known:
+            gains = [eval(pipeline.cause.known, {}, {"wall": bad_clocks[0], "cpu": bad_clocks[2]})]  # pylint: disable=eval-used
+        else:
+            gains = [bad_clocks[0] - fixed_clocks[0], bad_clocks[0] - bad_clocks[1] - fixed_clocks[0] + fixed_clocks[1]]
         return cls(pipeline.seed, pipeline.label, pipeline.cause.name, rules, findings[0]["rule"] if findings else None,
                    (findings[0]["gain_upper_s"] or 0) if findings else 0, (min(gains), max(gains)),
                    [(f["rule"], f["gain_upper_s"]) for f in findings[1:]],
                    [(f["rule"], f["gain_upper_s"]) for f in (large(fixed) if fixed else large(bad) if not rules else [])],
-                   bad["total_duration_s"], pipeline.cause.in_seconds)
+                   bad["total_duration_s"], pipeline.cause.in_seconds and not (pipeline.cause.cpus > 1 and others_percent > 20),
+                   others_percent)
 
     @property
     def is_right(self):
@@ -65,7 +70,8 @@ class Row:
         others = " ".join(f"{rule} {gain:.2f}" for rule, gain in self.others if gain)
         return (f"{verdict} {self.seed} {self.label}: {self.duration:.2f} s, first {self.first} {self.bound:.2f} s, real "
                 f"{self.gain[0]:.2f} to {self.gain[1]:.2f} s" + (f"; also {others}" if others else "") +
-                (f"; FALSE {self.false_alarms}" if self.false_alarms else ""))
+                (f"; FALSE {self.false_alarms}" if self.false_alarms else "") +
+                (f"; others {self.others_percent:.0f} %" if self.others_percent > 10 else ""))
 
 
 def large(report):
