@@ -167,6 +167,7 @@ int pt_analyze(struct pt_profile *profile, struct pt_error *err)
     struct dispatch *dispatch = pt_calloc(1, sizeof *dispatch);
     dispatch_prepare(dispatch, profile);
     const int result = session->n_processes ? dispatch_events(dispatch, profile, err) : 0;
+    pt_facts_settle(profile->facts);
     pt_derive(profile, PT_DERIVE_BEFORE);
     for (int i = 0; i < N_ANALYSES; i++) {
         pt_analyses[i]->finish(dispatch->states[i], profile);

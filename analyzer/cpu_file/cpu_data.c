@@ -19,6 +19,7 @@ void pt_cpu_data_free(struct pt_cpu_data *data)
     free(data->wait_sums);
     free(data->intervals);
     free(data->fault_sums);
+    free(data->kernel);
     free(data->counts);
     for (size_t i = 0; data->jit_maps && i < data->n_threads; i++)
         pt_jit_map_free(data->jit_maps[i]);

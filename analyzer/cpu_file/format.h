@@ -52,6 +52,7 @@ enum pt_cpu_chunk_type {
     PT_CPU_CHUNK_INTERVALS,
     PT_CPU_CHUNK_FAULT_SUMS, /* the last one of a thread counts */
     PT_CPU_CHUNK_ON_CPU,
+    PT_CPU_CHUNK_KERNEL, /* the last one of a thread counts */
 };
 
 struct pt_cpu_chunk {
@@ -151,6 +152,13 @@ struct pt_cpu_fault_sums {
 struct pt_cpu_on_cpu {
     pt_u32 thread, pad;
     pt_u64 on_cpu_ns;
+};
+
+/* Of a thread that lives, by the kernel's own count, and what the records of its switches said at the same time: they
+ * count what a hypervisor took from it, too. */
+struct pt_cpu_kernel {
+    pt_u32 thread, pad;
+    pt_u64 kernel_on_ns, seen_on_ns;
 };
 
 enum { PT_CPU_THREAD_ENDED = 1, PT_CPU_THREAD_HAS_DELAY = 2 };

@@ -60,6 +60,9 @@ struct reader {
     struct {
         PT_VEC(struct pt_cpu_fault_sums);
     } fault_sums; /* by thread, like times */
+    struct {
+        PT_VEC(struct pt_cpu_kernel);
+    } kernel; /* by thread, like times */
     struct pt_cpu_on_cpu_list on_cpu;
     struct pt_map counts; /* thread and node -> samples */
     bool only_times;      /* of threads; all else is passed over */
@@ -103,6 +106,7 @@ static bool make_room(struct reader *r, pt_u32 number)
         pt_vec_push(&r->times, (struct pt_cpu_times){.thread = next});
         pt_vec_push(&r->wait_sums, (struct pt_cpu_wait_sums){.thread = next});
         pt_vec_push(&r->fault_sums, (struct pt_cpu_fault_sums){.thread = next});
+        pt_vec_push(&r->kernel, (struct pt_cpu_kernel){.thread = next});
     }
     return true;
 }
@@ -223,6 +227,18 @@ static bool take_fault_sums(struct reader *r, const pt_u8 *item)
     return true;
 }
 
+static bool take_kernel(struct reader *r, const pt_u8 *item)
+{
+    struct pt_cpu_kernel kernel;
+    memcpy(&kernel, item, sizeof kernel);
+    kernel.kernel_on_ns = time_of(kernel.kernel_on_ns);
+    kernel.seen_on_ns = time_of(kernel.seen_on_ns);
+    if (!make_room(r, kernel.thread))
+        return false;
+    r->kernel.items[kernel.thread] = kernel;
+    return true;
+}
+
 static bool take_on_cpu(struct reader *r, const pt_u8 *item)
 {
     struct pt_cpu_on_cpu one;
@@ -259,6 +275,7 @@ static const struct {
     [PT_CPU_CHUNK_INTERVALS] = {sizeof(struct pt_cpu_interval), take_interval},
     [PT_CPU_CHUNK_FAULT_SUMS] = {sizeof(struct pt_cpu_fault_sums), take_fault_sums},
     [PT_CPU_CHUNK_ON_CPU] = {sizeof(struct pt_cpu_on_cpu), take_on_cpu},
+    [PT_CPU_CHUNK_KERNEL] = {sizeof(struct pt_cpu_kernel), take_kernel},
 };
 
 static bool take_chunk(struct reader *r, const struct pt_cpu_chunk *chunk)
@@ -332,6 +349,7 @@ static void start(struct reader *r)
     pt_vec_push(&r->times, (struct pt_cpu_times){0});
     pt_vec_push(&r->wait_sums, (struct pt_cpu_wait_sums){0});
     pt_vec_push(&r->fault_sums, (struct pt_cpu_fault_sums){0});
+    pt_vec_push(&r->kernel, (struct pt_cpu_kernel){0});
 }
 
 static void hand_over(struct reader *r)
@@ -352,6 +370,7 @@ static void hand_over(struct reader *r)
     data->intervals = r->intervals.items;
     data->n_intervals = r->intervals.n;
     data->fault_sums = r->fault_sums.items;
+    data->kernel = r->kernel.items;
     data->n_counts = r->counts.n;
     data->counts = pt_calloc(r->counts.n + 1, sizeof *data->counts);
     for (size_t i = 0; i < r->counts.n; i++) {
@@ -406,6 +425,17 @@ static void read_jit_maps(struct pt_cpu_data *data, const char *directory, pt_u3
     }
 }
 
+/* Of threads that have ended the kernel's count is the last word. */
+static void bind_ended(struct reader *r)
+{
+    pt_cpu_switches_add(r->data, r->on_cpu.items, r->on_cpu.n);
+    for (size_t i = 0; i < r->on_cpu.n; i++) {
+        const struct pt_cpu_on_cpu *ended = &r->on_cpu.items[i];
+        r->data->kernel[ended->thread] =
+            (struct pt_cpu_kernel){ended->thread, 0, ended->on_cpu_ns, r->data->times[ended->thread].on_cpu_ns};
+    }
+}
+
 static int read_profile(const char *directory, pt_u32 stage, bool only_times, struct pt_cpu_data **ret_data,
                         struct pt_error *err)
 {
@@ -427,7 +457,7 @@ static int read_profile(const char *directory, pt_u32 stage, bool only_times, st
         ;
     hand_over(&r);
     if (!only_times)
-        pt_cpu_switches_add(r.data, r.on_cpu.items, r.on_cpu.n);
+        bind_ended(&r);
     free(r.on_cpu.items);
     if (!only_times)
         read_jit_maps(r.data, directory, stage);

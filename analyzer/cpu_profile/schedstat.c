@@ -37,8 +37,11 @@ static pt_u64 update_thread(struct pt_live_thread *thread, pt_u64 t_ns)
     times->delay_seen_ns = t_ns;
     times->flags |= PT_CPU_THREAD_HAS_DELAY;
     thread->is_dirty = true;
-    if (thread->state != PT_THREAD_UNSEEN)
+    if (thread->state != PT_THREAD_UNSEEN) {
+        const pt_u64 since_ns = thread->state == PT_THREAD_ON && t_ns > thread->since_ns ? t_ns - thread->since_ns : 0;
+        thread->kernel = (struct pt_cpu_kernel){thread->shown.number, 0, on_ns, times->on_cpu_ns + since_ns};
         return on_ns;
+    }
     const pt_u64 lived_ns = t_ns - thread->shown.start_ns, ran_ns = on_ns + delay_ns;
     times->on_cpu_ns = on_ns;
     times->waiting_ns = lived_ns > ran_ns ? lived_ns - ran_ns : 0;

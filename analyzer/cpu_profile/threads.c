@@ -178,6 +178,8 @@ static size_t collect(struct pt_threads *threads, struct pt_live_thread *thread)
     if (thread->is_dirty) {
         pt_chunk_add(&threads->times, &thread->times, sizeof thread->times);
         add_sums(threads, thread);
+        if (thread->kernel.kernel_on_ns)
+            pt_chunk_add(&threads->kernel, &thread->kernel, sizeof thread->kernel);
         if (thread->faults.faults || thread->faults.waits_ns)
             pt_chunk_add(&threads->intervals.sums, &thread->faults, sizeof thread->faults);
     }
@@ -240,6 +242,7 @@ void pt_threads_write(struct pt_threads *threads, struct pt_profile_file *file)
     pt_chunk_write(&threads->intervals.items, file, PT_CPU_CHUNK_INTERVALS);
     pt_chunk_write(&threads->intervals.sums, file, PT_CPU_CHUNK_FAULT_SUMS);
     pt_chunk_write(&threads->on_cpu, file, PT_CPU_CHUNK_ON_CPU);
+    pt_chunk_write(&threads->kernel, file, PT_CPU_CHUNK_KERNEL);
 }
 
 void pt_threads_fini(struct pt_threads *threads)
@@ -252,6 +255,7 @@ void pt_threads_fini(struct pt_threads *threads)
     free(threads->waits.items);
     free(threads->sums.items);
     free(threads->on_cpu.items);
+    free(threads->kernel.items);
     free(threads->intervals.items.items);
     free(threads->intervals.sums.items);
 }

@@ -46,14 +46,15 @@ struct pt_live_thread {
     struct pt_last_wait last;
     struct pt_cpu_fault_sums faults;
     pt_u64 kernel_on_ns; /* by the kernel's own count, when it was over; 0 = not known */
-    bool is_new;         /* what is shown of it is not in the file yet */
+    struct pt_cpu_kernel kernel;
+    bool is_new; /* what is shown of it is not in the file yet */
     bool is_dirty;
 };
 
 /* All times are since the profile began. */
 struct pt_threads {
     struct pt_map by_tid; /* -> struct pt_live_thread *; 0 = gone */
-    struct pt_chunk_buffer shown, times, waits, sums, on_cpu;
+    struct pt_chunk_buffer shown, times, waits, sums, on_cpu, kernel;
     struct pt_intervals intervals;
     pt_u64 n_waits;     /* with their stacks, ever */
     pt_u32 n;           /* ever */

@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "facts/call_class.h"
+#include "facts/state.h"
 
 static const char no_sampler[] = "needs the launcher's sampling: start the command with proftrace run";
 
@@ -34,16 +35,16 @@ static void set_resources_from_library(struct pt_profile *profile, pt_u32 stage)
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
     pt_u64 rss_bytes = 0;
-    double cpu_ns = 0;
+    double cpu_ns = 0, recorded_ns = 0;
     bool cpu_known = profile->stages.items[stage].n_processes > 0;
     for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
         const struct pt_process *process = profile->session->processes[i];
         if (pt_profile_stage_of(profile, process) != stage)
             continue;
-        cpu_known &= process->cpu_ns > 0;
-        /* The kernel counts a process's CPU time across exec: only its last image has the sum. */
-        if (process->state != PT_PROCESS_EXECED)
-            cpu_ns += (double)process->cpu_ns;
+        const struct pt_image_use use = pt_image_use(profile->facts, process);
+        cpu_known &= !isnan(use.cpu_ns);
+        cpu_ns += isnan(use.cpu_ns) ? 0 : use.cpu_ns;
+        recorded_ns += isnan(use.recorded_cpu_ns) ? 0 : use.recorded_cpu_ns;
         if (process->max_rss_bytes > rss_bytes)
             rss_bytes = process->max_rss_bytes;
     }
@@ -51,7 +52,7 @@ static void set_resources_from_library(struct pt_profile *profile, pt_u32 stage)
     struct pt_value cpu_s =
         cpu_known ? pt_real(cpu_ns / 1e9) : pt_unknown("a process ended before it noted its CPU time");
     struct pt_value percent = !cpu_known   ? cpu_s
-                              : wall_s > 0 ? plausible(profile, 100 * cpu_ns / 1e9 / wall_s, wall_s)
+                              : wall_s > 0 ? plausible(profile, 100 * recorded_ns / 1e9 / wall_s, wall_s)
                                            : pt_unknown("the stage took no time");
     if (wall_s > 0 && percent.type == PT_VALUE_UNKNOWN)
         cpu_s = percent;

@@ -4,6 +4,7 @@
  */
 #include "cpu_names.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,19 +12,61 @@
 #include "util/auto.h"
 #include "util/mem.h"
 
-static void weigh(struct pt_cpu_view *view)
+/* Fewer samples than this say nothing about one thread. */
+#define FEW_SAMPLES 10
+
+/* Threads of a name with few samples. */
+struct pool {
+    double on_s, samples;
+};
+
+static struct pool *pool_of(struct pt_cpu_view *view, struct pt_map *by_comm, struct pool *pools, size_t thread)
+{
+    const char *comm = view->data->threads[thread].comm;
+    const char *name = pt_intern_bytes(&view->texts, comm, strnlen(comm, PT_CPU_COMM_BYTES));
+    pt_u64 *number = pt_map_at(by_comm, (uintptr_t)name);
+    *number = *number ? *number : by_comm->n;
+    return &pools[*number];
+}
+
+static void share_short_ones(struct pt_cpu_view *view, const double *samples)
+{
+    const struct pt_cpu_data *data = view->data;
+    PT_AUTO(pt_freep) struct pool *pools = pt_calloc(data->n_threads + 1, sizeof *pools);
+    struct pt_map by_comm = {0};
+    const double period_s = (double)data->header.period_ns / 1e9;
+    view->unsampled_s = 0;
+    for (size_t i = 1; i < data->n_threads; i++)
+        if (samples[i] < FEW_SAMPLES) {
+            struct pool *pool = pool_of(view, &by_comm, pools, i);
+            pool->on_s += (double)data->times[i].on_cpu_ns / 1e9;
+            pool->samples += samples[i];
+        }
+    for (size_t i = 1; i < data->n_threads; i++) {
+        const struct pool *pool = samples[i] < FEW_SAMPLES ? pool_of(view, &by_comm, pools, i) : NULL;
+        if (!pool)
+            continue;
+        view->shared_s[i] = pool->samples > 0 ? fmin(pool->on_s / pool->samples, period_s) : period_s;
+        view->unsampled_s += (double)data->times[i].on_cpu_ns / 1e9 - samples[i] * view->shared_s[i];
+    }
+    pt_map_fini(&by_comm);
+}
+
+void pt_cpu_view_weigh(struct pt_cpu_view *view)
 {
     const struct pt_cpu_data *data = view->data;
     const bool user_only = data->header.flags & PT_CPU_USER_ONLY;
     PT_AUTO(pt_freep) double *samples = pt_calloc(data->n_threads, sizeof *samples);
-    view->sample_s = pt_calloc(data->n_threads, sizeof *view->sample_s);
     for (size_t i = 0; i < data->n_counts; i++)
         samples[data->counts[i].thread] += (double)data->counts[i].samples;
     const double period_s = (double)data->header.period_ns / 1e9;
     for (size_t i = 0; i < data->n_threads; i++) {
         const double on_s = (double)data->times[i].on_cpu_ns / 1e9;
         view->sample_s[i] = samples[i] > 0 && on_s > 0 && !user_only ? on_s / samples[i] : period_s;
+        view->shared_s[i] = view->sample_s[i];
     }
+    if (!user_only)
+        share_short_ones(view, samples);
 }
 
 /* ---- what runs ---- */
@@ -215,7 +258,9 @@ void pt_cpu_view_of(struct pt_cpu_view *view, struct pt_cpu_data *data, struct p
     *view = (struct pt_cpu_view){.data = data, .symbols = symbols};
     pt_vec_push(&view->functions, (struct pt_cpu_function){.name = ""});
     pt_vec_push(&view->frames, (struct pt_cpu_frame){0});
-    weigh(view);
+    view->sample_s = pt_calloc(data->n_threads, sizeof *view->sample_s);
+    view->shared_s = pt_calloc(data->n_threads, sizeof *view->shared_s);
+    pt_cpu_view_weigh(view);
     find_modules(view);
     find_python(view);
     find_tracer(view);
@@ -231,6 +276,7 @@ void pt_cpu_view_close(struct pt_cpu_view *view)
     free(view->frames.items);
     free(view->frame_of);
     free(view->sample_s);
+    free(view->shared_s);
     free(view->code_of);
     free(view->runs_python);
     pt_map_fini(&view->by_name);

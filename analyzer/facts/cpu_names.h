@@ -2,8 +2,10 @@
  *
  * facts/cpu_names.h - the CPU profile of a stage with names, and what each of its samples stands for.
  *
- * A thread's samples share its on-CPU time, which is exact: so functions add up to it, and short threads that happened
- * to be sampled once count no more than they ran. Where the kernel could not be sampled, a sample is one period.
+ * A thread's samples share its on-CPU time, which is exact: so functions add up to it. Among those of all threads,
+ * short ones of a name share theirs, but one stands for a period at most: the kernel takes the first sample of a thread
+ * when it has run for that long, so that of a thousand commands that ran for less none says what they did. Where the
+ * kernel could not be sampled, a sample is one period.
  */
 #ifndef PT_FACTS_CPU_NAMES_H
 #define PT_FACTS_CPU_NAMES_H
@@ -48,7 +50,9 @@ struct pt_cpu_view {
     enum pt_code_kind *code_of;     /* by module of the data */
     bool *runs_python;              /* by node: the interpreter, or what serves it */
     pt_u32 tracer;                  /* the function that all of our library's are shown as; 0 = it never ran */
-    double *sample_s;               /* by thread: seconds that one sample of it stands for */
+    double *sample_s;               /* by thread: seconds that one sample stands for among its own */
+    double *shared_s;               /* the same among those of all threads */
+    double unsampled_s;             /* of threads that no sample stands for */
     struct pt_map by_name, by_call; /* module and name -> function, parent and function -> frame */
 };
 
@@ -64,6 +68,8 @@ pt_u32 pt_cpu_shown_caller(const struct pt_cpu_view *view, pt_u32 frame);
 /* The data and the symbols stay the caller's; they must live as long. What is opened does not change: any thread may
  * look. */
 void pt_cpu_view_of(struct pt_cpu_view *view, struct pt_cpu_data *data, struct pt_symbols *symbols);
+/* The times of its threads have changed. */
+void pt_cpu_view_weigh(struct pt_cpu_view *view);
 void pt_cpu_view_close(struct pt_cpu_view *view);
 
 #endif

@@ -22,6 +22,7 @@ struct pt_facts *pt_facts_open(struct pt_profile *profile)
     pt_thread_timelines_open(&facts->timelines, pt_n_threads(&facts->ids));
     facts->loops.threads = pt_calloc(pt_n_threads(&facts->ids), sizeof *facts->loops.threads);
     pt_cpu_profiles_open(&facts->cpu, profile->session, &profile->stages, &facts->ids, NULL);
+    pt_kernel_counts_open(&facts->counts, &facts->ids);
     facts->symbols = pt_symbols_open();
     facts->views = pt_calloc(profile->stages.n, sizeof *facts->views);
     for (size_t stage = 0; stage < profile->stages.n; stage++)
@@ -38,6 +39,7 @@ void pt_facts_close(struct pt_facts *facts)
         if (facts->views[stage].data)
             pt_cpu_view_close(&facts->views[stage]);
     free(facts->views);
+    pt_kernel_counts_close(&facts->counts);
     pt_symbols_close(facts->symbols);
     pt_cpu_profiles_close(&facts->cpu);
     free(facts->loops.threads);
@@ -47,6 +49,11 @@ void pt_facts_close(struct pt_facts *facts)
     pt_lock_queues_fini(&facts->queues);
     pt_channels_fini(&facts->channels);
     free(facts);
+}
+
+void pt_facts_settle(struct pt_facts *facts)
+{
+    pt_kernel_counts_settle(&facts->counts, &facts->cpu, facts->views);
 }
 
 /* ---- events ---- */
@@ -122,7 +129,9 @@ static void take_overhead(struct pt_facts *facts, const struct pt_event *event)
 
 void pt_facts_event(struct pt_facts *facts, const struct pt_event *event)
 {
-    if (event->desc->role != PT_ROLE_SPAN) {
+    if (event->desc->kind == PT_KIND_thread_clock) {
+        pt_kernel_counts_read(&facts->counts, event);
+    } else if (event->desc->role != PT_ROLE_SPAN) {
         pt_thread_ids_event(&facts->ids, event);
         pt_lock_queues_point(&facts->queues, event);
     } else if (event->desc->category != PT_CATEGORY_GPU) {

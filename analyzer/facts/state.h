@@ -12,6 +12,7 @@
 
 #include "profile/profile.h"
 #include "channels.h"
+#include "cpu_time/kernel_counts.h"
 #include "cpu_profiles.h"
 #include "lock_handoffs.h"
 #include "thread_ids.h"
@@ -41,6 +42,7 @@ struct pt_facts {
     struct pt_thread_timelines timelines;
     struct pt_event_loops loops;
     struct pt_cpu_profiles cpu;
+    struct pt_kernel_counts counts;
     struct pt_symbols *symbols; /* of all stages: libraries are many megabytes, and each is looked into once */
     struct pt_cpu_view *views;  /* by stage: its CPU profile with names; empty where it has none */
     struct {
@@ -67,6 +69,11 @@ static inline const struct pt_cpu_timeline *pt_facts_cpu(const struct pt_facts *
 static inline pt_u32 pt_facts_cpu_thread(const struct pt_facts *facts, const struct pt_thread *thread)
 {
     return facts->cpu.numbers[pt_thread_number(&facts->ids, thread)];
+}
+
+static inline struct pt_image_use pt_image_use(const struct pt_facts *facts, const struct pt_process *process)
+{
+    return pt_kernel_counts_image(&facts->counts, &facts->cpu, process);
 }
 
 /* When a thread began and ended, from the trace and the kernel's records; an exec does not end it. */

@@ -22,6 +22,8 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from possible import impossible  # noqa: E402
 SCHEMA = os.path.join(HERE, "..", "..", "docs", "report.schema.json")
 FORMS = {"json": "report.json"}
 # For people, of the stories named: the screen, everything as text, Markdown, and the page without its style sheet.
@@ -122,7 +124,7 @@ def parts_of(account, whole):
 
 
 def judge(story, report):
-    problems = validate(report) + [f"{where} is null without a reason" for where in bare_nulls(report)]
+    problems = validate(report) + [f"{where} is null without a reason" for where in bare_nulls(report)] + impossible(report)
     fired = {finding["rule"] for finding in report["findings"]}
     if fired != must_fire(story):
         problems.append(f"fires {sorted(fired)}, must fire {sorted(must_fire(story))}")

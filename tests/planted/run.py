@@ -26,6 +26,9 @@ from suite import CASES
 from surroundings import Skip
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from possible import impossible  # noqa: E402
+
 PROGRAMS = os.path.join(HERE, "programs")
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 OURS = ("PROFTRACE_", "LD_PRELOAD", "PLANTED_", "FAKENVML")
@@ -121,10 +124,11 @@ def play(build, case):
     folder = os.path.realpath(tempfile.mkdtemp(prefix="planted-"))
     try:
         bad = record(build, case, folder, False)
-        problems = problems_of_bad(case, bad)
+        problems = problems_of_bad(case, bad) + impossible(bad)
         if case.rule is None or problems:
             return problems, None, f"{bad['total_duration_s']:.2f} s: {told(bad)}"
         fixed = record(build, case, folder, True)
+        problems += impossible(fixed)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         shutil.rmtree(f"/dev/shm/{os.path.basename(folder)}", ignore_errors=True)

@@ -75,7 +75,7 @@ static void profile_allocator(struct pt_profile *profile, pt_u32 flags)
     pt_u32 frame_of[N + 1] = {0};
     double sample_s[2] = {0, 0.1};
     struct pt_cpu_data data = {.counts = counts, .n_counts = N, .n_nodes = N + 1, .n_threads = 2};
-    struct pt_cpu_view view = {.data = &data, .frame_of = frame_of, .sample_s = sample_s};
+    struct pt_cpu_view view = {.data = &data, .frame_of = frame_of, .shared_s = sample_s};
     for (pt_u32 i = 0; i < N; i++) {
         const enum pt_code_kind code = rows[i].module ? pt_code_of_file(rows[i].module) : PT_CODE_KERNEL;
         functions[i + 1] = (struct pt_cpu_function){

@@ -132,19 +132,13 @@ static const struct pt_column columns[] = {
 };
 static const struct pt_table_kind by_process = {PT_VIEW_workers, .most = PT_ACCOUNT_MOST_WORKERS, PT_COLUMNS(columns)};
 
-/* CPU time counts from exec, life from when the library was there: for a process of a moment the two disagree. */
-static struct pt_value cpu_share(const struct pt_process *process, double cpu_s, double wall_s)
-{
-    return wall_s < cpu_s / (process->n_threads ? process->n_threads : 1)
-               ? pt_unknown("it noted more CPU time than its threads can have used in its recorded life")
-               : pt_real(100 * cpu_s / wall_s);
-}
-
 static void add_worker(struct pt_account *account, struct pt_rows *rows, const struct pt_thread *thread)
 {
     const struct pt_process *process = thread->process;
     const struct pt_value none = pt_unknown("the process ended before it noted its CPU time");
-    const double wall_s = (double)(process->end_ns - process->start_ns) / 1e9, cpu_s = (double)process->cpu_ns / 1e9;
+    const struct pt_value no_share =
+        pt_unknown("it noted more CPU time than its threads can have used in its recorded life");
+    const struct pt_image_use use = pt_image_use(account->facts, process);
     struct pt_account_split split = {0};
     pt_account_add_thread(account, thread, &split);
     const double file_ns = split.ns[PT_PART_file_read] + split.ns[PT_PART_file_write] + split.ns[PT_PART_file_meta];
@@ -152,9 +146,11 @@ static void add_worker(struct pt_account *account, struct pt_rows *rows, const s
     pt_rows_add(rows, &(struct process_row){
                           .process = process->comm ? process->comm : pt_base_name(process->exe),
                           .pid = process->pid,
-                          .wall_s = wall_s,
-                          .cpu_s = process->cpu_ns ? pt_real(cpu_s) : none,
-                          .cpu_percent = process->cpu_ns ? cpu_share(process, cpu_s, wall_s) : none,
+                          .wall_s = use.lived_ns / 1e9,
+                          .cpu_s = isnan(use.cpu_ns) ? none : pt_real(use.cpu_ns / 1e9),
+                          .cpu_percent = isnan(use.cpu_ns)    ? none
+                                         : isnan(use.percent) ? no_share
+                                                              : pt_real(use.percent),
                           .file_s = pt_account_part_of(process, PT_PART_file_read, file_ns),
                           .network_s = pt_account_part_of(process, PT_PART_network, split.ns[PT_PART_network]),
                           .data_wait_s = pt_account_part_of(process, PT_PART_data_wait, split.ns[PT_PART_data_wait]),
@@ -176,9 +172,20 @@ static void set_workers(struct pt_account *account, pt_u32 stage)
     }
 }
 
+static void set_processes(struct pt_profile *profile)
+{
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
+        const struct pt_image_use use = pt_image_use(profile->facts, profile->session->processes[i]);
+        pt_metrics_set(&profile->metrics, pt_scope_process(i), "process.cpu_s",
+                       isnan(use.cpu_ns) ? pt_unknown("the process did not note it") : pt_real(use.cpu_ns / 1e9));
+        pt_metrics_set(&profile->metrics, pt_scope_process(i), "process.lived_s", pt_real(use.lived_ns / 1e9));
+    }
+}
+
 static void finish(void *state, struct pt_profile *profile)
 {
     struct pt_account *account = state;
+    set_processes(profile);
     pt_account_follow_all(account);
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
         if (!profile->stages.items[stage].root || pt_profile_stage_wall_ns(profile, stage) <= 0) {

@@ -28,6 +28,16 @@ static double alone_on_s(const struct pt_profile *profile, const struct pt_proce
 
 static const char no_sampler[] = "needs the launcher's sampling: start the command with proftrace run";
 
+/* No more than the kernel counted when it was asked last, and all the time since. */
+static double most_on_s(const struct pt_account *account, const struct pt_thread *thread, double on_s)
+{
+    const struct pt_kernel_count *count = &account->facts->counts.threads[pt_account_number(account, thread)];
+    if (!isnan(on_s) || !count->is_read)
+        return on_s;
+    const pt_i64 since_ns = pt_thread_life(account->facts, thread).end_ns - count->last.at_ns;
+    return ((double)count->last.on_cpu_ns + (double)(since_ns > 0 ? since_ns : 0)) / 1e9;
+}
+
 /* What its own clock says, over all images of its process. */
 static void add_clock(const struct pt_account *account, const struct pt_thread *thread, struct pt_account_cpu *cpu)
 {
@@ -93,6 +103,8 @@ struct pt_account_cpu pt_account_cpu(const struct pt_account *account, pt_u32 st
     if (!cpu.python_reason)
         cpu.python_reason = "no CPU samples were taken";
     add_life(account, stage, thread ? pt_facts_cpu_thread(account->facts, thread) : 0, &cpu);
+    thread = last_image(account, root);
+    cpu.most_s = thread ? most_on_s(account, thread, cpu.on_s) : cpu.on_s;
     return cpu;
 }
 
@@ -117,5 +129,6 @@ struct pt_account_cpu pt_account_cpu_of(const struct pt_account *account, pt_u32
     add_life(account, stage, number, &cpu);
     if (!number && data)
         cpu.fault_reason = cpu.python_reason;
+    cpu.most_s = most_on_s(account, thread, cpu.on_s);
     return cpu;
 }

@@ -10,6 +10,7 @@
 /* CPU figures of a thread; NAN = unknown. */
 struct pt_account_cpu {
     double on_s, runnable_s, python_share;
+    double most_s;      /* on_s, or as much as it can be */
     double preempted_s; /* of runnable_s: exact, and taken off the calls that it was in */
     double fault_s;     /* outside of calls */
     double samples_s;   /* outside of calls, each a period; NAN = of the kernel, too: they stand for all */

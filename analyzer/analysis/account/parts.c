@@ -113,6 +113,18 @@ static void add_computing(struct pt_account_split *split, double most_ns, const 
     split->ns[PT_PART_native] = 0;
 }
 
+/* Calls that are the kernel's work (mapping memory, starting processes) took no more of the CPU than the kernel counted
+ * for the thread: in the rest it was off it. Who starts a program waits until that has begun. */
+static void bind_native(struct pt_account_split *split, const struct pt_account_cpu *cpu)
+{
+    double excess_ns = split->ns[PT_PART_native] + split->ns[PT_PART_heap] - cpu->most_s * 1e9;
+    if (!(excess_ns > 0))
+        return;
+    excess_ns = fmin(excess_ns, split->ns[PT_PART_native]);
+    split->ns[PT_PART_native] -= excess_ns;
+    split->ns[PT_PART_child_wait] += fmin(excess_ns, split->starting_ns);
+}
+
 /* What is left after the recorded calls is computation, as far as the CPU time says; then waiting for a CPU. */
 static void add_cpu(struct pt_account_split *split, double wall_ns, const struct pt_account_cpu *cpu)
 {
@@ -175,6 +187,7 @@ void pt_account_finish_split(const struct pt_process *last, struct pt_account_sp
 {
     split->ns[PT_PART_page_fault] += isnan(cpu->fault_s) ? 0 : cpu->fault_s * 1e9;
     fit(split, wall_ns);
+    bind_native(split, cpu);
     add_cpu(split, wall_ns, cpu);
     for (int part = 0; part < PT_PART_unattributed; part++) {
         const char *reason = why_unknown_in_images(last, (enum pt_time_part)part);

@@ -36,6 +36,7 @@ void pt_account_add_thread(const struct pt_account *account, const struct pt_thr
         if (kind == PT_KIND_lock_cond && missing_ns > 0)
             move_to_gil(seen, missing_ns, split);
     }
+    split->starting_ns += (double)thread->totals[PT_KIND_proc_spawn].ns;
     split->ns[PT_PART_heap] += (double)(thread->heap_allocs + thread->heap_frees) * HEAP_CALL_NS;
 }
 

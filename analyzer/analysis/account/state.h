@@ -62,6 +62,7 @@ struct pt_account {
 /* The time of a thread, or of several that followed each other. */
 struct pt_account_split {
     double ns[PT_PART__COUNT];
+    double starting_ns; /* of native: the calls that start programs, which wait until the program has begun */
 };
 
 /* Adds what is recorded of a thread. */

@@ -13,8 +13,9 @@ enum { MAX_ROWS = 50, MAX_COMPARED = 1000 };
 struct workers {
     const struct pt_process *items[MAX_COMPARED];
     pt_u32 n, total;
-    double life_ns, busy_ns, file_ns, other_ns, cpu_ns, fork_ns;
-    double fault_ns, queue_ns; /* main threads: for pages that were not in memory, for a CPU; NAN = not known of all */
+    double life_ns, busy_ns, file_ns, other_ns, fork_ns;
+    double cpu_ns, cpu_life_ns; /* of the same time */
+    double fault_ns, queue_ns;  /* main threads: for pages that were not in memory, for a CPU; NAN = not known of all */
     bool is_cpu_known;
 };
 
@@ -33,7 +34,7 @@ static double busy_ns(const struct pt_children *children, const struct pt_proces
 /* What the kernel knows of a worker's main thread. Without it a wait for a page looks like computing, because it is
  * no call of libc. A page fault while libc copies within fread is part of the time in files. */
 struct kernel_times {
-    double on_cpu_ns, queue_ns, fault_ns; /* NAN = not known; faults: outside of recorded calls */
+    double queue_ns, fault_ns; /* NAN = not known; faults: outside of recorded calls */
 };
 
 static struct kernel_times kernel_times_of(const struct pt_children *children, pt_u32 stage,
@@ -43,9 +44,8 @@ static struct kernel_times kernel_times_of(const struct pt_children *children, p
     const struct pt_cpu_timeline *cpu = pt_facts_cpu(children->facts, stage);
     const pt_u32 thread = main_one ? pt_facts_cpu_thread(children->facts, main_one) : 0;
     if (!thread)
-        return (struct kernel_times){NAN, NAN, NAN};
+        return (struct kernel_times){NAN, NAN};
     return (struct kernel_times){
-        .on_cpu_ns = (double)cpu->data->times[thread].on_cpu_ns,
         .queue_ns = (double)pt_cpu_runnable_ns(&cpu->data->times[thread]),
         .fault_ns = pt_cpu_life(cpu, &children->facts->views[stage], thread).fault_ns,
     };
@@ -69,9 +69,10 @@ static void gather(const struct pt_children *children, pt_u32 stage, struct work
         const struct kernel_times kernel = kernel_times_of(children, stage, process);
         sum->fault_ns += kernel.fault_ns;
         sum->queue_ns += kernel.queue_ns;
-        /* It may have noted its CPU time long before its end. */
-        sum->cpu_ns += fmax((double)process->cpu_ns, kernel.on_cpu_ns);
-        sum->is_cpu_known &= process->cpu_ns > 0 || kernel.on_cpu_ns > 0;
+        const struct pt_image_use use = pt_image_use(children->facts, process);
+        sum->cpu_ns += isnan(use.cpu_ns) ? 0 : use.cpu_ns;
+        sum->cpu_life_ns += use.lived_ns;
+        sum->is_cpu_known &= !isnan(use.cpu_ns);
         if (sum->n < MAX_COMPARED)
             sum->items[sum->n++] = process;
     }
@@ -167,7 +168,7 @@ static void set_workers(const struct pt_children *children, pt_u32 stage)
         pt_metrics_set(metrics, scope, "helpers.file_percent", percent(workers->file_ns, workers->life_ns));
         pt_metrics_set(metrics, scope, "helpers.other_percent", percent(workers->other_ns, workers->life_ns));
         pt_metrics_set(metrics, scope, "helpers.cpu_percent",
-                       workers->is_cpu_known ? percent(workers->cpu_ns, workers->life_ns)
+                       workers->is_cpu_known ? percent(workers->cpu_ns, workers->cpu_life_ns)
                                              : pt_unknown("a worker ended before it noted its CPU time"));
         pt_metrics_set(metrics, scope, "helpers.fault_percent",
                        isnan(workers->fault_ns) ? pt_unknown(no_profile)
@@ -207,14 +208,15 @@ static void add_worker(const struct pt_children *children, pt_u32 stage, struct 
 {
     const struct pt_children_process *own = &children->processes[process->index];
     const double fault_ns = kernel_times_of(children, stage, process).fault_ns;
+    const double cpu_ns = pt_image_use(children->facts, process).cpu_ns;
     pt_rows_add(rows, &(struct worker_row){
                           .process = process->comm ? process->comm : pt_base_name(process->exe),
                           .pid = process->pid,
                           .lived_s = life_ns(process) / 1e9,
                           .busy_s = busy_ns(children, process) / 1e9,
                           .busy_percent = percent(busy_ns(children, process), life_ns(process)),
-                          .cpu_s = process->cpu_ns ? pt_seconds((pt_i64)process->cpu_ns)
-                                                   : pt_unknown("the process ended before it noted its CPU time"),
+                          .cpu_s = isnan(cpu_ns) ? pt_unknown("the process ended before it noted its CPU time")
+                                                 : pt_real(cpu_ns / 1e9),
                           .file_s = own->file_ns / 1e9,
                           .other_s = own->other_ns / 1e9,
                           .fault_s = isnan(fault_ns) ? pt_unknown(no_profile) : pt_real(fault_ns / 1e9),

@@ -34,7 +34,7 @@ void pt_allocator(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_
     }
     for (size_t i = 0; i < data->n_counts; i++) {
         const struct pt_cpu_count *count = &data->counts[i];
-        const double one_s = view->sample_s[count->thread], s = (double)count->samples * one_s;
+        const double one_s = view->shared_s[count->thread], s = (double)count->samples * one_s;
         if (!view->frames.items[view->frame_of[count->node]].is_in_allocator)
             continue;
         all_s += s;

@@ -123,7 +123,7 @@ static pt_u32 spot_of(struct flame *f, pt_u32 group, pt_u32 frame)
 
 static void add_count(struct flame *f, const struct pt_cpu_count *count)
 {
-    const double s = (double)count->samples * f->view->sample_s[count->thread];
+    const double s = (double)count->samples * f->view->shared_s[count->thread];
     const pt_u32 leaf = f->view->frame_of[count->node];
     const pt_u32 function = leaf ? f->view->frames.items[leaf].function : 0;
     pt_u32 at = spot_of(f, group_of(f, count->thread), leaf);

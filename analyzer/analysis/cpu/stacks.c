@@ -70,7 +70,7 @@ static void what_ran(struct pt_profile *profile, pt_u32 stage)
     struct sums sums = {0};
     for (size_t i = 0; i < view->data->n_counts; i++) {
         const struct pt_cpu_count *count = &view->data->counts[i];
-        const double s = (double)count->samples * view->sample_s[count->thread];
+        const double s = (double)count->samples * view->shared_s[count->thread];
         double *cost = cost_at(&sums, view->frame_of[count->node], PT_STACK_ANY_PART);
         cost[PT_STACK_CPU_S] += s;
         cost[PT_STACK_FAULT_S] += pt_cpu_is_page_fault(view, count->node) ? s : 0;

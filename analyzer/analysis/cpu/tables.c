@@ -7,6 +7,7 @@
  */
 #include "tables.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "profile/stages.h"
@@ -15,6 +16,9 @@
 #include "function_rows.h"
 
 enum { MOST_FUNCTIONS = 1000, MOST_STACKS = 1000, MOST_OF_A_THREAD = 5, MOST_THREADS = 100, MOST_FRAMES = 16 };
+
+/* Less is within the error of the counts. */
+#define LEAST_UNSAMPLED_S 0.002
 
 struct weight {
     pt_u32 id; /* row of a function, or frame */
@@ -81,10 +85,12 @@ static bool is_first_time(struct sums *sums, pt_u32 row, pt_u32 stamp)
     return is_first;
 }
 
-static void add_total(struct sums *sums, pt_u32 thread, pt_u32 row, double s)
+/* Among the samples of all threads and among those of its own, one stands for different times. */
+static void add_total(struct sums *sums, const struct pt_cpu_count *count, pt_u32 row)
 {
-    weight_of(&sums->functions, 0, row)->total_s += s;
-    weight_of(&sums->of_threads, thread, row)->total_s += s;
+    const double n = (double)count->samples;
+    weight_of(&sums->functions, 0, row)->total_s += n * sums->view->shared_s[count->thread];
+    weight_of(&sums->of_threads, count->thread, row)->total_s += n * sums->view->sample_s[count->thread];
 }
 
 static void add_self(struct weight *weight, double s, pt_u64 samples)
@@ -95,20 +101,21 @@ static void add_self(struct weight *weight, double s, pt_u64 samples)
 
 static void add_count(struct sums *sums, const struct pt_cpu_count *count, pt_u32 stamp)
 {
-    const double s = (double)count->samples * sums->view->sample_s[count->thread];
+    const double n = (double)count->samples, s = n * sums->view->shared_s[count->thread];
     const pt_u32 leaf = sums->view->frame_of[count->node];
     pt_u32 caller;
     const pt_u32 ran = pt_function_row_of_sample(&sums->rows, count->node, &caller);
     sums->total_s += s;
     if (ran && is_first_time(sums, ran, stamp)) {
-        add_total(sums, count->thread, ran, s);
+        add_total(sums, count, ran);
         add_self(weight_of(&sums->functions, 0, ran), s, count->samples);
-        add_self(weight_of(&sums->of_threads, count->thread, ran), s, count->samples);
+        add_self(weight_of(&sums->of_threads, count->thread, ran), n * sums->view->sample_s[count->thread],
+                 count->samples);
     }
     for (; caller; caller = sums->view->frames.items[caller].parent) {
         const pt_u32 row = pt_function_row_of_frame(&sums->rows, caller);
         if (row && is_first_time(sums, row, stamp))
-            add_total(sums, count->thread, row, s);
+            add_total(sums, count, row);
     }
     struct weight *whole = weight_of(&sums->stacks, 0, leaf);
     whole->self_s += s;
@@ -262,12 +269,30 @@ static void add_stacks(struct pt_metrics *metrics, struct pt_scope scope, struct
                                });
 }
 
+/* What the kernel counted for the stage and no sample stands for: threads too short to be met, the ends of processes,
+ * which it does not let be sampled, and, where that is not allowed, its own work. */
+static void add_unsampled(struct sums *sums, double stage_s)
+{
+    double s = stage_s;
+    for (size_t i = 0; i < sums->functions.n; i++)
+        s -= sums->functions.items[i].self_s;
+    s = isnan(stage_s) ? sums->view->unsampled_s : s;
+    if (s < LEAST_UNSAMPLED_S)
+        return;
+    pt_vec_push(&sums->rows, ((struct pt_function_row){.name = "[not sampled]"}));
+    struct weight *weight = weight_of(&sums->functions, 0, (pt_u32)sums->rows.n - 1);
+    weight->self_s = weight->total_s = s;
+    sums->total_s += s;
+}
+
 void pt_cpu_tables(struct pt_metrics *metrics, struct pt_scope scope, struct pt_cpu_view *view)
 {
+    const struct pt_value stage = pt_metrics_get(metrics, scope, "cpu.total_s");
     struct sums sums = {.view = view};
     pt_function_rows_open(&sums.rows, view);
     for (size_t i = 0; i < view->data->n_counts; i++)
         add_count(&sums, &view->data->counts[i], (pt_u32)i + 1);
+    add_unsampled(&sums, stage.type == PT_VALUE_UNKNOWN ? NAN : pt_value_number(stage));
     if (sums.functions.n) {
         add_functions(metrics, scope, &sums);
         add_thread_functions(metrics, scope, &sums);

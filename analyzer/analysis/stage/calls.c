@@ -68,6 +68,20 @@ static int by_time(const void *a, const void *b)
     return x->kind < y->kind ? -1 : x->kind > y->kind;
 }
 
+static const bool is_span[PT_KIND__COUNT] = {
+#define EVENT(id, name, category, role, doc, ...) [PT_KIND_##name] = PT_ROLE_##role == PT_ROLE_SPAN,
+#include "proftrace/events.def"
+#undef EVENT
+};
+
+/* Calls of some nanoseconds are only counted. */
+static bool is_timed(pt_u32 kind)
+{
+    return is_span[kind] && kind != PT_KIND_meta_read_dir && kind != PT_KIND_stdio_char;
+}
+
+static const char not_timed[] = "counted only: it is not timed";
+
 static struct pt_value quantile(const struct pt_histogram *histogram, double q)
 {
     return histogram ? pt_seconds((pt_i64)pt_histogram_quantile(histogram, q)) : pt_unknown("no events kept");
@@ -76,8 +90,7 @@ static struct pt_value quantile(const struct pt_histogram *histogram, double q)
 struct call_row {
     const char *call;
     pt_u64 calls, errors, bytes;
-    double total_s;
-    struct pt_value p50_s, p95_s, p99_s;
+    struct pt_value total_s, p50_s, p95_s, p99_s;
 };
 
 static const struct pt_column call_columns[] = {
@@ -101,15 +114,17 @@ static void table_of_calls(const struct calls *calls, pt_u32 stage, struct pt_me
     qsort(sums, n, sizeof *sums, by_time);
     for (pt_u32 i = 0; i < n; i++) {
         const struct pt_histogram *latency = calls->stages[stage].latency[sums[i].kind];
+        const struct pt_value none = pt_unknown(not_timed);
+        const bool timed = is_timed(sums[i].kind);
         pt_table_add(table, &(struct call_row){
                                 .call = pt_call_name(sums[i].kind),
                                 .calls = sums[i].totals.calls,
                                 .errors = sums[i].totals.errors,
                                 .bytes = sums[i].totals.bytes,
-                                .total_s = (double)sums[i].totals.ns / 1e9,
-                                .p50_s = quantile(latency, 0.50),
-                                .p95_s = quantile(latency, 0.95),
-                                .p99_s = quantile(latency, 0.99),
+                                .total_s = timed ? pt_seconds((pt_i64)sums[i].totals.ns) : none,
+                                .p50_s = timed ? quantile(latency, 0.50) : none,
+                                .p95_s = timed ? quantile(latency, 0.95) : none,
+                                .p99_s = timed ? quantile(latency, 0.99) : none,
                             });
     }
 }

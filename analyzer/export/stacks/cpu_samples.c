@@ -59,7 +59,7 @@ static size_t list_samples(const struct pt_cpu_timeline *cpu, const struct pt_ex
             list[n++] = (struct pt_cpu_shown){.t_ns = t_ns > 0 ? (pt_u64)t_ns : 0,
                                               .thread = sample->thread,
                                               .node = sample->node,
-                                              .s = view->sample_s[sample->thread]};
+                                              .s = view->shared_s[sample->thread]};
     }
     return n;
 }

@@ -12,8 +12,8 @@
 struct process_row {
     pt_u32 pid, ppid;
     const char *exe, *stage;
-    double start_s, duration_s;
-    struct pt_value cpu_s, heap_peak, exit;
+    double start_s;
+    struct pt_value duration_s, cpu_s, heap_peak, exit;
 };
 
 static const struct pt_column process_columns[] = {
@@ -30,15 +30,15 @@ static const struct pt_column process_columns[] = {
 
 static void add_process(const struct pt_build *b, struct pt_table *table, const struct pt_process *process)
 {
-    const struct pt_value none = pt_unknown("the process did not note it");
+    const struct pt_metrics *metrics = &b->profile->metrics;
+    const struct pt_scope scope = pt_scope_process(process->index);
     pt_table_add(table, &(struct process_row){
                             .pid = process->pid,
                             .exe = process->exe,
                             .start_s = (double)process->start_ns / 1e9,
-                            .duration_s = (double)(process->end_ns - process->start_ns) / 1e9,
-                            .cpu_s = process->cpu_ns ? pt_seconds((pt_i64)process->cpu_ns) : none,
-                            .heap_peak = pt_metrics_get(&b->profile->metrics, pt_scope_process(process->index),
-                                                        "heap.live_peak.bytes"),
+                            .duration_s = pt_metrics_get(metrics, scope, "process.lived_s"),
+                            .cpu_s = pt_metrics_get(metrics, scope, "process.cpu_s"),
+                            .heap_peak = pt_metrics_get(metrics, scope, "heap.live_peak.bytes"),
                             .exit = pt_report_process_exit(process, &b->doc->arena),
                             .ppid = process->ppid,
                             .stage = b->profile->stages.items[pt_profile_stage_of(b->profile, process)].name,

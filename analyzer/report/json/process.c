@@ -104,6 +104,8 @@ static void put_duration_interval(struct pt_json *json, const struct pt_process 
 static void put_process(const struct pt_report_json *r, const struct pt_process *process)
 {
     struct pt_json *json = r->json;
+    const struct pt_metrics *metrics = &r->profile->metrics;
+    const struct pt_scope scope = pt_scope_process(process->index);
     const pt_u32 stage = pt_profile_stage_of(r->profile, process);
     pt_json_object(json, NULL);
     pt_json_value(json, "pid", PT_SHOW_NUMBER, pt_integer(process->pid));
@@ -113,10 +115,9 @@ static void put_process(const struct pt_report_json *r, const struct pt_process 
     pt_json_text(json, "exe", process->exe);
     pt_json_words(json, "argv", pt_masked_arguments((const char *const *)process->argv, process->argc, r->arena));
     pt_json_value(json, "start_s", PT_SHOW_SECONDS, pt_seconds(process->start_ns));
-    pt_json_value(json, "duration_s", PT_SHOW_SECONDS, pt_seconds(process->end_ns - process->start_ns));
+    pt_json_value(json, "duration_s", PT_SHOW_SECONDS, pt_metrics_get(metrics, scope, "process.lived_s"));
     put_duration_interval(json, process);
-    pt_json_value(json, "cpu_s", PT_SHOW_SECONDS,
-                  process->cpu_ns ? pt_seconds((pt_i64)process->cpu_ns) : pt_unknown("the process did not note it"));
+    pt_json_value(json, "cpu_s", PT_SHOW_SECONDS, pt_metrics_get(metrics, scope, "process.cpu_s"));
     pt_json_value(json, "rss_mb_max", PT_SHOW_MIB,
                   process->max_rss_bytes ? pt_real((double)process->max_rss_bytes / (1024.0 * 1024.0))
                                          : pt_unknown("not noted, or never more than what it was started from had"));
