@@ -20,7 +20,7 @@
 enum { MOST_CHANNELS = 65536, MOST_CROWDED = 4096, MOST_USERS = 16, MOST_PARENTS = 4 };
 
 /* Of addresses the kind is left out: a connection from an IPv4 client to a socket for IPv6 is "tcp" and "tcp6". */
-static pt_u64 hash_of(const char *text)
+pt_u64 pt_channel_hash(const char *text)
 {
     pt_u64 hash = 0xcbf29ce484222325ull;
     const char *address = pt_channel_of_path(text) == PT_CHANNEL_NETWORK ? strchr(text, ' ') : NULL;
@@ -65,7 +65,7 @@ static void note_pair(struct pt_channels *channels, const struct pt_event *event
     const char *one = pt_process_string(event->process, pair->path);
     const char *other = pt_process_string(event->process, pair->to_path);
     if (one && other && *one && *other && strcmp(one, other))
-        join(channels, hash_of(one), hash_of(other));
+        join(channels, pt_channel_hash(one), pt_channel_hash(other));
 }
 
 static size_t host_bytes(const char *address)
@@ -82,9 +82,9 @@ static pt_u64 name_over_there(const struct pt_event *event, const char *peer, co
     if (is_network && (!local || host_bytes(local) != host_bytes(peer) || strncmp(local, peer, host_bytes(peer)) != 0))
         return 0;
     if (is_network)
-        return hash_of(local);
+        return pt_channel_hash(local);
     snprintf(name, sizeof name, "%s (pid %u)", peer, event->process->pid);
-    return hash_of(name);
+    return pt_channel_hash(name);
 }
 
 static void keep_connection(struct pt_channels *channels, pt_u64 key, pt_u64 peer, pt_u32 channel)
@@ -119,18 +119,18 @@ static void note_connection(struct pt_channels *channels, const struct pt_event 
     if ((event->result && event->result != -EINPROGRESS) || !peer || !*peer)
         return;
     const pt_u64 there = name_over_there(event, peer, local);
-    const pt_u64 here = there ? mixed(there, hash_of(peer)) : 0;
+    const pt_u64 here = there ? mixed(there, pt_channel_hash(peer)) : 0;
     const pt_u32 channel = there ? channel_at(channels, here) : 0;
     if (channel)
         join(channels, here, there);
     /* Also where it leads elsewhere: the descriptor may have been another connection's. */
-    keep_connection(channels, key_of(event->process, event->tag), hash_of(peer), channel);
+    keep_connection(channels, key_of(event->process, event->tag), pt_channel_hash(peer), channel);
     if (!channel)
         return;
     channels->has_connections = true;
     /* The descriptor may be copied. */
-    keep_connection(channels, mixed(event->process->index, hash_of(peer)), hash_of(peer), channel);
-    keep_connection(channels, any_to(hash_of(peer)), hash_of(peer), channel);
+    keep_connection(channels, mixed(event->process->index, pt_channel_hash(peer)), pt_channel_hash(peer), channel);
+    keep_connection(channels, any_to(pt_channel_hash(peer)), pt_channel_hash(peer), channel);
 }
 
 static const struct pt_connection *connection_at(const struct pt_channels *channels, pt_u64 key, pt_u64 peer)
@@ -163,7 +163,7 @@ static pt_u32 channel_of(struct pt_channels *channels, const struct pt_event *ev
     if (kind == PT_CHANNEL_FILE || (kind == PT_CHANNEL_NETWORK && !channels->has_connections))
         return 0;
     const char *path = pt_descriptor_of_event(event);
-    const pt_u64 hash = hash_of(path);
+    const pt_u64 hash = pt_channel_hash(path);
     const bool may_connect = channels->has_connections && (kind == PT_CHANNEL_NETWORK || !strncmp(path, "unix ", 5));
     const struct pt_connection *connection = may_connect ? connection_of(channels, event, hash) : NULL;
     if (connection)

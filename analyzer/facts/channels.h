@@ -49,6 +49,8 @@ static inline bool pt_sends(const struct pt_event *event)
            event->desc->kind == PT_KIND_net_send;
 }
 
+/* Of the name of a channel. */
+pt_u64 pt_channel_hash(const char *text);
 /* Index in channels, plus 1, of the end that a span is about; 0 = none. */
 pt_u32 pt_channels_note(struct pt_channels *channels, const struct pt_event *event);
 /* The thread that used the other end last before `end_ns`, not `thread` itself; NULL = unknown. `channel`: as

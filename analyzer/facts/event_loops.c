@@ -5,31 +5,16 @@
  * next request, a timer, a thread of its own) is the purpose of a loop: it was idle. A wait for signals is idle, too,
  * unless a child is reaped next.
  *
- * Threads: one. State: one wait per thread, connections made (bounded). Never: blames a server for having no clients.
+ * Threads: one. State: one wait per thread. Never: blames a server for having no clients.
  */
 #include "event_loops.h"
 
 #include "proftrace/payloads.h"
 
-enum { MOST_CONNECTED = 65536, LOOKED_BACK = 8 };
+enum { LOOKED_BACK = 8 };
 
 /* From the wait to its answer: an interpreter's way from one to the other. */
 #define ANSWER_NS 10000000
-
-static pt_u64 hash_of(const struct pt_process *process, const char *path)
-{
-    pt_u64 hash = 0xcbf29ce484222325ull ^ process->index;
-    for (; *path; path++)
-        hash = (hash ^ (pt_u8)*path) * 0x100000001b3ull;
-    return hash | 1;
-}
-
-static void note_connection(struct pt_event_loops *loops, const struct pt_event *event)
-{
-    const char *peer = pt_process_string(event->process, pt_event_as(event, net_connect)->peer);
-    if (peer && *peer && loops->connected.n < MOST_CONNECTED)
-        *pt_map_at(&loops->connected, hash_of(event->process, peer)) = 1;
-}
 
 static bool takes(const struct pt_loop *loop, const struct pt_event *event)
 {
@@ -52,7 +37,8 @@ static enum pt_time_part cause_of(const struct pt_facts *facts, const struct pt_
         return PT_PART_child_wait;
     switch (pt_channel_of_event(event)) {
     case PT_CHANNEL_NETWORK:
-        return pt_map_find(&facts->loops.connected, hash_of(event->process, path)) ? PT_PART_network : PT_PART_idle;
+        return pt_connection_end_of(&facts->ends, event->process, path) == PT_END_CLIENT ? PT_PART_network
+                                                                                         : PT_PART_idle;
     case PT_CHANNEL_LOCAL:
         return facts->call.span.blocker_kind == PT_BLOCKER_WRITER &&
                        pt_channels_other_process(&facts->channels, event->process, facts->call.span.blocker, true)
@@ -98,10 +84,9 @@ void pt_event_loops_call(struct pt_facts *facts, const struct pt_event *event)
     facts->call.loop.is_known = false;
     if (facts->call.span.part == PT_PART_idle) {
         *loop = (struct pt_loop){facts->call.span, (double)facts->call.own_ns, pt_waits_for_signals(event)};
+        loop->wait.end_ns = loop->for_signals || pt_is_event_loop(event) ? loop->wait.end_ns : 0;
         return;
     }
-    if (event->desc->kind == PT_KIND_net_connect)
-        note_connection(&facts->loops, event);
     if (loop->wait.end_ns)
         facts->call.loop = answer_of(facts, loop, event);
 }

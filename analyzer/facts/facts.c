@@ -43,7 +43,7 @@ void pt_facts_close(struct pt_facts *facts)
     pt_symbols_close(facts->symbols);
     pt_cpu_profiles_close(&facts->cpu);
     free(facts->loops.threads);
-    pt_map_fini(&facts->loops.connected);
+    pt_connection_ends_fini(&facts->ends);
     pt_thread_timelines_close(&facts->timelines);
     pt_thread_ids_close(&facts->ids);
     pt_lock_queues_fini(&facts->queues);
@@ -104,6 +104,7 @@ static void take_call(struct pt_facts *facts, const struct pt_event *event)
                            .part = (pt_u8)part,
                            .kind = (pt_u8)kind_of(event, part),
                            .class = event->desc->kind == PT_KIND_cuda_call ? (pt_u8)event->tag : 0};
+    pt_connection_ends_note(&facts->ends, event);
     pt_blocker_note(facts, event, &span);
     facts->call.span = span;
     facts->call.preempted_ns = pt_cpu_profiles_call(&facts->cpu, thread, event, part);

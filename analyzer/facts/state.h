@@ -15,6 +15,7 @@
 #include "cpu_time/kernel_counts.h"
 #include "cpu_profiles.h"
 #include "lock_handoffs.h"
+#include "network/ends.h"
 #include "thread_ids.h"
 #include "thread_timeline.h"
 
@@ -30,8 +31,7 @@ struct pt_event_loops {
         struct pt_span wait; /* end_ns 0 = none, or it is known already */
         double own_ns;
         bool for_signals;
-    } * threads;             /* by number: the last wait */
-    struct pt_map connected; /* process and hash of the other side -> 1: connections that it made itself */
+    } * threads; /* by number: the last wait */
 };
 
 struct pt_facts {
@@ -41,6 +41,7 @@ struct pt_facts {
     struct pt_lock_queues queues;
     struct pt_thread_timelines timelines;
     struct pt_event_loops loops;
+    struct pt_connection_ends ends;
     struct pt_cpu_profiles cpu;
     struct pt_kernel_counts counts;
     struct pt_symbols *symbols; /* of all stages: libraries are many megabytes, and each is looked into once */

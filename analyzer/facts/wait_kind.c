@@ -39,6 +39,8 @@ enum pt_time_part pt_time_part_of_kind(pt_u32 kind)
     case PT_KIND_wait_poll:
     case PT_KIND_wait_message:
         return PT_PART_data_wait;
+    case PT_KIND_net_accept:
+        return PT_PART_idle; /* nobody is to blame for a server without clients */
     default:
         return (enum pt_time_part)parts_of_classes[pt_call_class_of(kind)];
     }
@@ -114,6 +116,18 @@ bool pt_waits_for_signals(const struct pt_event *event)
            pt_event_as(event, wait_poll)->timeout_ms == -1;
 }
 
+/* It has a time limit, so that the program can look whether the other side still lives: a queue of multiprocessing is
+ * asked again and again. That nothing came in time does not make it a pause. */
+static bool polls_one_pipe(const struct pt_event *event, enum pt_channel channel)
+{
+    return channel == PT_CHANNEL_LOCAL && pt_event_as(event, wait_poll)->fds <= 1;
+}
+
+static bool polls_listener(const struct pt_event *event, enum pt_channel channel)
+{
+    return channel != PT_CHANNEL_FILE && pt_is_listening(pt_descriptor_of_event(event));
+}
+
 static enum pt_time_part part_of_span(const struct pt_event *event, enum pt_channel channel)
 {
     const enum pt_time_part part = pt_time_part_of_kind(event->desc->kind);
@@ -122,9 +136,9 @@ static enum pt_time_part part_of_span(const struct pt_event *event, enum pt_chan
         return part_of_cuda(event);
     if (part == PT_PART_lock)
         return is_for_gil(event) ? PT_PART_gil_wait : part;
-    if (pt_is_event_loop(event) || pt_waits_for_signals(event))
+    if (pt_is_event_loop(event) || pt_waits_for_signals(event) || (is_poll && polls_listener(event, channel)))
         return PT_PART_idle;
-    if (is_poll && event->result == 0)
+    if (is_poll && event->result == 0 && !polls_one_pipe(event, channel))
         return PT_PART_sleep; /* it timed out: a sleep */
     if (channel != PT_CHANNEL_FILE)
         return channel == PT_CHANNEL_LOCAL ? PT_PART_data_wait : PT_PART_network;

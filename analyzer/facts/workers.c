@@ -36,6 +36,14 @@ static bool find(const struct pt_process *process)
     return !process->previous_image && has_arguments_of(process, parent);
 }
 
+bool pt_are_peers(const struct pt_process *one, const struct pt_process *other)
+{
+    if (one->pid == other->pid || one->parent == other || other->parent == one)
+        return false;
+    return (one->parent && one->parent == other->parent && pt_is_worker(one) && pt_is_worker(other)) ||
+           (has_arguments_of(one, other) && !strcmp(one->exe ? one->exe : "", other->exe ? other->exe : "?"));
+}
+
 bool pt_is_worker(const struct pt_process *process)
 {
     pt_u8 *seen = &((struct pt_process *)(uintptr_t)process)->worker_cache;

@@ -140,6 +140,13 @@ enum pt_channel pt_channel_of_path(const char *path)
     }
 }
 
+/* "tcp bound 127.0.0.1:80": it has no other side. */
+bool pt_is_listening(const char *path)
+{
+    const char *space = strchr(path, ' ');
+    return space && !strncmp(space, " bound ", 7) && strncmp(path, "udp", 3) != 0;
+}
+
 enum pt_channel pt_process_channel(const struct pt_process *process, pt_u32 id)
 {
     if (!id)

@@ -16,6 +16,8 @@ const char *pt_process_string(const struct pt_process *process, pt_u32 id);
 /* What is at the other end of a descriptor, by its name; id 0 and unknown ids count as files. */
 enum pt_channel { PT_CHANNEL_FILE, PT_CHANNEL_LOCAL /* pipe, socketpair, unix socket */, PT_CHANNEL_NETWORK };
 enum pt_channel pt_channel_of_path(const char *path);
+/* Whether a descriptor is a socket that waits for clients, by its name: "tcp bound 127.0.0.1:80". */
+bool pt_is_listening(const char *path);
 enum pt_channel pt_process_channel(const struct pt_process *process, pt_u32 id);
 /* Frames of a stack id, innermost first (return addresses); returns the count, 0 when unknown. */
 pt_u32 pt_process_stack(const struct pt_process *process, pt_u32 id, const pt_u64 **ret_frames);

@@ -33,11 +33,12 @@ bool pt_reads_its_pages_again(const struct pt_profile *profile, const struct pt_
     return of_machine_percent >= 5 && has_part_in_pressure(finding, metrics);
 }
 
-enum { FEWEST_MESSAGES = 10 };
+enum { FEWEST_MESSAGES = 10, MESSAGES_OF_TWO_PIECES = 4 };
+#define LONG_WAIT_S 1.0
 
 /* Shares of the workers' lives, in percent. */
 struct worker_shares {
-    double wait_s, wall_percent, feeds, at_once, cpus, busy, file, fault, cpu, queue, other;
+    double wait_s, wall_percent, feeds, workers, at_once, cpus, busy, file, fault, cpu, queue, other;
 };
 
 static struct worker_shares shares_of(const struct pt_profile *profile, const struct pt_finding *finding)
@@ -50,6 +51,7 @@ static struct worker_shares shares_of(const struct pt_profile *profile, const st
         .wait_s = wait_s,
         .wall_percent = wall_s > 0 ? 100 * wait_s / wall_s : 0,
         .feeds = pt_finding_number(finding, metrics, "helpers.feed.calls"),
+        .workers = pt_finding_number(finding, metrics, "helpers.workers.count"),
         .at_once = pt_finding_number(finding, metrics, "helpers.workers.at_once"),
         .cpus = pt_finding_number(finding, metrics, "machine.cpus"),
         .busy = pt_finding_number(finding, metrics, "helpers.busy_percent"),
@@ -64,15 +66,35 @@ static struct worker_shares shares_of(const struct pt_profile *profile, const st
     };
 }
 
+/* Many pieces of work come from them; or few, which take long: each is two messages, its length and itself. */
+static bool feed_the_main_process(const struct worker_shares *shares)
+{
+    return shares->feeds >= FEWEST_MESSAGES ||
+           (shares->wait_s >= LONG_WAIT_S && shares->feeds >= MESSAGES_OF_TWO_PIECES * shares->workers);
+}
+
+/* More workers, or faster ones, are of no use while most of them wait for work and the main process for one. */
+static bool are_uneven(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    const struct pt_metrics *metrics = &profile->metrics;
+    return pt_finding_number(finding, metrics, "helpers.imbalance.busy_percent") >= 70 &&
+           pt_finding_number(finding, metrics, "helpers.imbalance.others_s") <=
+               pt_finding_number(finding, metrics, "helpers.imbalance.most_s") / 3;
+}
+
 enum pt_worker_complaint pt_worker_complaint(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     const struct worker_shares shares = shares_of(profile, finding);
-    if (!(shares.feeds >= FEWEST_MESSAGES))
+    if (!feed_the_main_process(&shares))
         return PT_WORKERS_FINE;
     /* They live, but neither compute nor wait for anything outside: they start, queue for a CPU, and end. */
     if (shares.at_once > 2 * shares.cpus && shares.cpu + shares.file + shares.fault + shares.other < 50)
         return PT_WORKERS_TOO_MANY;
-    if (!(shares.wall_percent >= 5) || !(shares.busy >= 50))
+    if (!(shares.wall_percent >= 5))
+        return PT_WORKERS_FINE;
+    if (are_uneven(profile, finding))
+        return PT_WORKERS_UNEVEN;
+    if (!(shares.busy >= 50))
         return PT_WORKERS_FINE;
     const double disk = shares.file + shares.fault;
     if (disk >= shares.busy / 2)

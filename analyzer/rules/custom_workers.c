@@ -64,8 +64,9 @@ bool pt_rule_worker_imbalance(struct pt_profile *profile, pt_i64 stage, struct p
 {
     struct pt_metrics *metrics = &profile->metrics;
     (void)stage;
-    if (!(pt_finding_number(finding, metrics, "helpers.imbalance.ratio") >= 1.3) ||
-        pt_worker_complaint(profile, finding) != PT_WORKERS_FINE)
+    const enum pt_worker_complaint complaint = pt_worker_complaint(profile, finding);
+    if (complaint != PT_WORKERS_UNEVEN &&
+        (complaint != PT_WORKERS_FINE || !(pt_finding_number(finding, metrics, "helpers.imbalance.ratio") >= 1.3)))
         return false;
     finding->gain_upper_s = pt_finding_number(finding, metrics, "helpers.imbalance.cost_s");
     pt_finding_add_metrics(finding, metrics,

@@ -16,7 +16,8 @@ enum pt_place_kind {
     PT_PLACE_NOWHERE,
     PT_PLACE_WAIT, /* of the main thread, in the part of the finding */
     PT_PLACE_WAIT_OF_ALL,
-    PT_PLACE_DISK, /* waits for files of all kinds */
+    PT_PLACE_WORKERS, /* what workers do while the main thread waits for them */
+    PT_PLACE_DISK,    /* waits for files of all kinds */
     PT_PLACE_CPU,
     PT_PLACE_FAULT, /* pages touched for the first time */
     PT_PLACE_FORK,

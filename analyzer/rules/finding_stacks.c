@@ -12,6 +12,11 @@
 #define DISK_PARTS                                                                                                     \
     (PART(PT_PART_file_read) | PART(PT_PART_file_write) | PART(PT_PART_file_meta) | PART(PT_PART_page_fault))
 
+/* Workers wait in these for more work, or for each other. */
+#define WAITING_PARTS                                                                                                  \
+    (PART(PT_PART_data_wait) | PART(PT_PART_idle) | PART(PT_PART_lock) | PART(PT_PART_gil_wait) |                      \
+     PART(PT_PART_runnable) | PART(PT_PART_unattributed))
+
 /* What of a stack counts; the second where no stack has any of the first. */
 static const struct question {
     enum pt_stack_cost cost, otherwise;
@@ -20,6 +25,7 @@ static const struct question {
     [PT_PLACE_NOWHERE] = {PT_STACK__COUNT, PT_STACK__COUNT, NULL},
     [PT_PLACE_WAIT] = {PT_STACK_MAIN_CALL_S, PT_STACK_CALL_S, "that time"},
     [PT_PLACE_WAIT_OF_ALL] = {PT_STACK_CALL_S, PT_STACK_CALL_S, "that time"},
+    [PT_PLACE_WORKERS] = {PT_STACK_WORKER_S, PT_STACK_MAIN_CALL_S, "their time"},
     [PT_PLACE_DISK] = {PT_STACK_MAIN_CALL_S, PT_STACK_CALL_S, "that time"},
     [PT_PLACE_CPU] = {PT_STACK_CPU_S, PT_STACK_CPU_S, "the CPU time"},
     [PT_PLACE_FAULT] = {PT_STACK_FAULT_S, PT_STACK_FAULT_S, "the page faults"},
@@ -33,8 +39,19 @@ static pt_u64 parts_of(const struct pt_finding *finding)
 {
     if (finding->place_kind == PT_PLACE_DISK)
         return DISK_PARTS;
+    if (finding->place_kind == PT_PLACE_WORKERS)
+        return ~WAITING_PARTS;
     const bool is_wait = finding->place_kind == PT_PLACE_WAIT || finding->place_kind == PT_PLACE_WAIT_OF_ALL;
     return is_wait ? PART(finding->part) : PART(PT_STACK_ANY_PART);
+}
+
+/* What a finding costs is counted over these threads: sleeps over the main threads of all processes, the waits in calls
+ * on files and the network over all threads, what one thread waits for in another over the one that has to. */
+static enum pt_stack_cost cost_of_waits(enum pt_time_part part)
+{
+    const pt_u64 of_all =
+        PART(PT_PART_file_read) | PART(PT_PART_file_write) | PART(PT_PART_file_meta) | PART(PT_PART_network);
+    return part == PT_PART_sleep ? PT_STACK_MAINS_CALL_S : of_all >> part & 1 ? PT_STACK_CALL_S : PT_STACK_MAIN_CALL_S;
 }
 
 /* What of libc the program called, down to the kernel. */
@@ -87,7 +104,8 @@ void pt_finding_stacks(const struct pt_profile *profile, const struct pt_finding
     *ret_stacks = (struct pt_finding_stacks){.what = question->what};
     if (!question->what || finding->stage < 0)
         return;
-    add_all(profile, finding, question->cost, ret_stacks);
+    add_all(profile, finding, finding->place_kind == PT_PLACE_WAIT ? cost_of_waits(finding->part) : question->cost,
+            ret_stacks);
     if (!ret_stacks->n && question->otherwise != question->cost)
         add_all(profile, finding, question->otherwise, ret_stacks);
 }

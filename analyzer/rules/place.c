@@ -22,21 +22,12 @@ static const char *why_no_stack(const struct pt_profile *profile, const struct p
     static const char no_profile[] = "needs the CPU profile of proftrace run";
     const struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage((pt_u32)finding->stage);
-    switch (finding->place_kind) {
-    case PT_PLACE_ALLOCATED:
-    case PT_PLACE_GROWTH:
-    case PT_PLACE_CHURN:
+    const pt_u32 of_heap = 1u << PT_PLACE_ALLOCATED | 1u << PT_PLACE_GROWTH | 1u << PT_PLACE_CHURN;
+    const pt_u32 of_cpu = 1u << PT_PLACE_NOWHERE | 1u << PT_PLACE_CPU | 1u << PT_PLACE_FAULT | 1u << PT_PLACE_FORK;
+    if (of_heap >> finding->place_kind & 1)
         return "no stack was taken of these allocations";
-    case PT_PLACE_NOWHERE:
-    case PT_PLACE_CPU:
-    case PT_PLACE_FAULT:
-    case PT_PLACE_FORK:
+    if (of_cpu >> finding->place_kind & 1)
         return pt_metrics_find_table(metrics, scope, "cpu.stacks") ? "no CPU sample lies there" : no_profile;
-    case PT_PLACE_WAIT:
-    case PT_PLACE_WAIT_OF_ALL:
-    case PT_PLACE_DISK:
-        break;
-    }
     if (pt_metrics_find_table(metrics, scope, "cpu.off_stacks"))
         return "no stack was taken of these waits";
     const struct pt_value off = pt_metrics_get(metrics, scope, "cpu.off_s");

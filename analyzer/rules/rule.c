@@ -155,6 +155,22 @@ static void try_general(struct pt_profile *profile, const struct pt_general *row
         add(profile, &finding, findings);
 }
 
+static const char *title_of(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    static const struct {
+        const char *rule, *metric, *title;
+    } titles[] = {
+#define TITLE(rule, metric, title) {#rule, metric, title},
+#include "titles.def"
+#undef TITLE
+    };
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        if (!strcmp(titles[i].rule, finding->rule) &&
+            pt_finding_number(finding, &profile->metrics, titles[i].metric) > 50)
+            return titles[i].title;
+    return finding->title;
+}
+
 static void try_rule(struct pt_profile *profile, const struct pt_rule *rule, pt_i64 stage, struct pt_findings *findings)
 {
     struct pt_finding finding = {
@@ -171,6 +187,7 @@ static void try_rule(struct pt_profile *profile, const struct pt_rule *rule, pt_
     };
     if (rule->custom ? !rule->custom(profile, stage, &finding) : !row_fires(profile, rule, &finding))
         return;
+    finding.title = title_of(profile, &finding);
     add(profile, &finding, findings);
 }
 

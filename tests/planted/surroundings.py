@@ -129,6 +129,35 @@ def device_of(folder):
     return f"{os.major(device)}:{os.minor(device)}"
 
 
+# ---- clients ----
+def ask(port, stop):
+    """Ten questions and answers on a connection, then the next one."""
+    while not stop.is_set():
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+            for _ in range(10):
+                connection.sendall(b"question")
+                if stop.is_set() or not connection.recv(64):
+                    break
+        time.sleep(0.005)
+
+
+@contextlib.contextmanager
+def clients(_folder):
+    """Three clients of a server on PLANTED_PORT, for as long as it runs. They are no part of what is recorded."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    stop = threading.Event()
+    threads = [threading.Thread(target=ask, args=(port, stop)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield Start(environment={"PLANTED_PORT": str(port)})
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
 # ---- other programs ----
 @contextlib.contextmanager
 def busy_machine(_folder):

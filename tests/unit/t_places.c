@@ -101,13 +101,12 @@ static void the_nearest_name_of_the_program_counts(void **state)
     (void)state;
     struct world *w = small_reads();
     /* two stacks of one place are one; libc, a file without symbols and the standard library are passed over */
-    add(w, PT_PART_file_read, PT_STACK_MAIN_CALL_S, 2, 3, &libc_read, &nameless, &load);
-    add(w, PT_PART_file_read, PT_STACK_MAIN_CALL_S, 2, 4, &kernel, &libc_read, &standard, &load);
-    add(w, PT_PART_file_read, PT_STACK_MAIN_CALL_S, 3, 2, &libc_read, &other);
-    /* neither another part, nor another stage, nor other threads */
+    add(w, PT_PART_file_read, PT_STACK_CALL_S, 2, 3, &libc_read, &nameless, &load);
+    add(w, PT_PART_file_read, PT_STACK_CALL_S, 2, 4, &kernel, &libc_read, &standard, &load);
+    add(w, PT_PART_file_read, PT_STACK_CALL_S, 3, 2, &libc_read, &other);
+    /* neither another part nor another stage */
     add(w, PT_PART_sleep, PT_STACK_MAIN_CALL_S, 9, 1, &other);
     add(w, PT_PART_file_read, PT_STACK_CALL_S, 9, 1, &other);
-    add(w, PT_PART_file_read, PT_STACK_MAIN_CALL_S, 9, 1, &other);
     w->profile.stacks.items[w->profile.stacks.n - 1].stage = 1;
     const struct pt_place place = judge(w, "small_reads")->place;
     assert_string_equal(place.function, "load_record");
@@ -120,12 +119,49 @@ static void the_nearest_name_of_the_program_counts(void **state)
     free_world(w);
 }
 
-static void where_the_main_thread_was_not_others_count(void **state)
+/* Sleeps of main threads are what is counted, whichever process they are of: a worker's outweigh a wink of the first.
+ */
+static void a_sleep_is_where_the_process_sleeps_whose_cost_it_is(void **state)
 {
     (void)state;
-    struct world *w = small_reads();
-    add(w, PT_PART_file_read, PT_STACK_CALL_S, 2, 2, &libc_read, &other);
-    const struct pt_place place = judge(w, "small_reads")->place;
+    struct world *w = new_world();
+    set(w, "sleep.long.cost_s", 5);
+    set(w, "sleep.long.worker_percent", 99);
+    add(w, PT_PART_sleep, PT_STACK_MAINS_CALL_S, 5, 1, &load);
+    add(w, PT_PART_sleep, PT_STACK_MAINS_CALL_S, 0.0002, 1, &other);
+    w->profile.stacks.items[1].cost[PT_STACK_MAIN_CALL_S] = 0.0002;
+    add(w, PT_PART_sleep, PT_STACK_CALL_S, 9, 1, &standard); /* a thread that waits for work */
+    const struct pt_finding *finding = judge(w, "long_sleeps");
+    assert_string_equal(finding->place.function, "load_record");
+    assert_string_equal(finding->title, "A worker sleeps for a fixed time");
+    free_world(w);
+}
+
+/* What workers do costs the main thread its wait for them: where they spend it is what can be changed. */
+static void workers_are_waited_for_because_of_what_they_do(void **state)
+{
+    (void)state;
+    struct world *w = new_world();
+    set(w, "helpers.wait_s", 5);
+    set(w, "helpers.feed.calls", 50);
+    set(w, "helpers.workers.at_once", 1);
+    set(w, "helpers.busy_percent", 99);
+    set(w, "helpers.cpu_percent", 90);
+    set(w, "machine.cpus", 8);
+    add(w, PT_PART_data_wait, PT_STACK_MAIN_CALL_S, 5, 1, &other);
+    add(w, PT_PART_data_wait, PT_STACK_WORKER_S, 4, 1, &other);
+    add(w, PT_STACK_ANY_PART, PT_STACK_WORKER_S, 3, 1, &load);
+    assert_string_equal(judge(w, "too_few_workers")->place.function, "load_record");
+    free_world(w);
+}
+
+static void where_no_main_thread_was_others_count(void **state)
+{
+    (void)state;
+    struct world *w = new_world();
+    set(w, "sleep.long.cost_s", 5);
+    add(w, PT_PART_sleep, PT_STACK_CALL_S, 2, 2, &libc_read, &other);
+    const struct pt_place place = judge(w, "long_sleeps")->place;
     assert_string_equal(place.function, "other");
     assert_null(place.file);
     assert_string_equal(place.text, "other (train)"); /* all of it */
@@ -136,7 +172,7 @@ static void python_has_no_function(void **state)
 {
     (void)state;
     struct world *w = small_reads();
-    add(w, PT_PART_file_read, PT_STACK_MAIN_CALL_S, 2, 4, &libc_read, &python, &python, &other);
+    add(w, PT_PART_file_read, PT_STACK_CALL_S, 2, 4, &libc_read, &python, &python, &other);
     const struct pt_place place = judge(w, "small_reads")->place;
     assert_null(place.function);
     assert_string_equal(place.language, "python");
@@ -150,7 +186,7 @@ static void a_file_without_symbols_is_known_by_itself(void **state)
 {
     (void)state;
     struct world *w = small_reads();
-    add(w, PT_PART_file_read, PT_STACK_MAIN_CALL_S, 2, 3, &libc_read, &nameless, &python);
+    add(w, PT_PART_file_read, PT_STACK_CALL_S, 2, 3, &libc_read, &nameless, &python);
     const struct pt_place place = judge(w, "small_reads")->place;
     assert_null(place.function);
     assert_string_equal(place.language, "native");
@@ -165,7 +201,7 @@ static void an_extension_of_python_is_its_package(void **state)
     static const struct pt_stack_frame imaging = {"[_imaging]", NULL,
                                                   "/py/PIL/_imaging.cpython-311-x86_64-linux-gnu.so", 0, 0};
     struct world *w = small_reads();
-    add(w, PT_PART_file_read, PT_STACK_MAIN_CALL_S, 2, 2, &imaging, &python);
+    add(w, PT_PART_file_read, PT_STACK_CALL_S, 2, 2, &imaging, &python);
     const struct pt_place place = judge(w, "small_reads")->place;
     assert_string_equal(place.text, "PIL/_imaging");
     assert_string_equal(place.module, imaging.module);
@@ -183,7 +219,7 @@ static void what_is_not_known_has_its_reason(void **state)
     assert_string_equal(judge(w, "small_reads")->place.reason, "the kernel refuses");
     free_world(w);
     w = small_reads();
-    add(w, PT_PART_file_read, PT_STACK_MAIN_CALL_S, 2, 2, &kernel, &cut);
+    add(w, PT_PART_file_read, PT_STACK_CALL_S, 2, 2, &kernel, &cut);
     assert_string_equal(judge(w, "small_reads")->place.reason, "its stacks hold no frame of the program");
     free_world(w);
     w = new_world();
@@ -366,7 +402,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_nearest_name_of_the_program_counts),
-        cmocka_unit_test(where_the_main_thread_was_not_others_count),
+        cmocka_unit_test(a_sleep_is_where_the_process_sleeps_whose_cost_it_is),
+        cmocka_unit_test(workers_are_waited_for_because_of_what_they_do),
+        cmocka_unit_test(where_no_main_thread_was_others_count),
         cmocka_unit_test(python_has_no_function),
         cmocka_unit_test(a_file_without_symbols_is_known_by_itself),
         cmocka_unit_test(an_extension_of_python_is_its_package),

@@ -34,6 +34,10 @@ static bool is_runner(const struct pt_process *process)
     return false;
 }
 
+/* Between the starts of two workers of one pool. */
+#define LONGEST_START_GAP_NS 1000000000
+enum { MOST_FORKED_APART = 65536 };
+
 static void begin(void *state, struct pt_profile *profile)
 {
     struct pt_children *children = state;
@@ -57,6 +61,11 @@ static void begin(void *state, struct pt_profile *profile)
                 parent->last_command_end_ns = process->end_ns;
             continue;
         }
+        /* Workers of a pool are started one after the other. */
+        if (!parent->n_workers || process->start_ns - parent->last_start_ns > LONGEST_START_GAP_NS)
+            parent->n_batches_of_starts += MOST_FORKED_APART;
+        own->batch_of_starts = parent->n_batches_of_starts;
+        parent->last_start_ns = process->start_ns;
         if (!parent->n_workers++ || process->start_ns < parent->first_worker_ns)
             parent->first_worker_ns = process->start_ns;
         parent->has_workers = true;
@@ -88,7 +97,8 @@ static void ran(struct pt_children *children, const struct pt_event *e, const ch
 static void waited_for_command(struct pt_children *children, const struct pt_event *e, const struct pt_process *target,
                                const char *text)
 {
-    if (children->processes[e->process->index].is_runner || e->duration_ns <= 0)
+    const bool is_for_clients = target && children->processes[target->index].serves;
+    if (children->processes[e->process->index].is_runner || is_for_clients || e->duration_ns <= 0)
         return;
     struct pt_children_stage *stage = &children->stages[pt_profile_stage_of(children->profile, e->process)];
     pt_time_union_add(&stage->child, e->start_ns, pt_event_end_ns(e));
@@ -131,6 +141,32 @@ static const struct pt_process *other_side(const struct pt_children *children, c
     return is_channel ? pt_channels_other_process(&children->facts->channels, e->process, span->blocker,
                                                   span->blocker_kind == PT_BLOCKER_WRITER)
                       : NULL;
+}
+
+/* Whatever thread of the parent takes it: a pool has one for that. Not what it asks a worker for over a connection:
+ * each has one of its own. */
+static void note_results(struct pt_children *children, const struct pt_event *e)
+{
+    const char *path = pt_descriptor_of_event(e);
+    const struct pt_process *target = path && strncmp(path, "unix", 4) != 0 ? other_side(children, e) : NULL;
+    if (!pt_sends(e) && is_own_worker(children, target, e->process)) {
+        pt_u32 *results = &children->processes[target->index].results;
+        *results = *results ? *results : children->facts->call.span.blocker;
+        children->processes[e->process->index].has_received = true;
+    }
+}
+
+/* A child that was made to serve a client is nobody's data worker: a session of sshd, a backend of PostgreSQL. */
+static void note_service(struct pt_children *children, const struct pt_event *e)
+{
+    struct pt_children_process *own = &children->processes[e->process->index];
+    const char *path = pt_is_main_thread(e) ? pt_descriptor_of_event(e) : NULL;
+    if (!path || pt_connection_end_of(&children->facts->ends, e->process, path) != PT_END_SERVER)
+        return;
+    struct pt_children_process *parent = &children->processes[e->process->parent->index];
+    own->is_worker = false;
+    own->serves = true;
+    parent->has_workers = --parent->n_workers > 0;
 }
 
 static void waited_on_channel(struct pt_children *children, const struct pt_event *e)
@@ -190,8 +226,15 @@ static void forked(struct pt_children *children, const struct pt_event *e)
     struct pt_children_process *parent = &children->processes[e->process->index];
     const struct pt_process *child =
         pt_process_of_pid(&children->facts->ids, e->result, pt_event_end_ns(e) + LONGEST_BIRTH_NS);
-    if (child)
-        children->processes[child->index].fork_ns = (double)e->duration_ns;
+    if (child) {
+        struct pt_children_process *own = &children->processes[child->index];
+        own->fork_ns = (double)e->duration_ns;
+        if (own->is_worker) {
+            parent->n_apart += parent->has_received;
+            own->batch_of_starts += parent->n_apart;
+            parent->has_received = false;
+        }
+    }
     const bool is_next = parent->last_fork_ns && e->start_ns - parent->last_fork_ns < LONGEST_FORK_GAP_NS;
     pt_time_union_add(&stage->with_forks, is_next ? parent->last_fork_ns : e->start_ns, pt_event_end_ns(e));
     parent->last_fork_ns = pt_event_end_ns(e);
@@ -208,7 +251,9 @@ static bool is_wait_for_lock(const struct pt_event *e, enum pt_time_part part)
 /* What a worker does itself. */
 static void worked(struct pt_children_process *own, const struct pt_event *e, enum pt_time_part part)
 {
-    const double ns = (double)e->duration_ns;
+    /* It may have been in the call when the stage ended. */
+    const pt_i64 end_ns = e->process->end_ns < pt_event_end_ns(e) ? e->process->end_ns : pt_event_end_ns(e);
+    const double ns = end_ns > e->start_ns ? (double)(end_ns - e->start_ns) : 0;
     if (part == PT_PART_file_read || part == PT_PART_file_write || part == PT_PART_file_meta)
         own->file_ns += ns;
     else if (part == PT_PART_network || part == PT_PART_sleep)
@@ -251,6 +296,10 @@ static void event(void *state, const struct pt_event *e)
     struct pt_children_process *own = &children->processes[e->process->index];
     if (e->desc->kind == PT_KIND_proc_fork && e->result > 0)
         forked(children, e);
+    if (own->is_worker && pt_channel_of_event(e) != PT_CHANNEL_FILE)
+        note_service(children, e);
+    if (own->has_workers && part == PT_PART_data_wait)
+        note_results(children, e);
     if (!pt_is_main_thread(e))
         return;
     if (own->is_worker)

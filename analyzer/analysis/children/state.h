@@ -10,6 +10,7 @@
 
 struct pt_children_process {                /* one process, its main thread */
     bool is_worker, has_workers, is_runner; /* runner: a shell and its like, which is there to wait */
+    bool serves;                            /* a client, over a connection that was accepted */
     double fork_ns;                         /* that making it took */
     pt_i64 last_fork_ns;                    /* end of the last fork of its main thread */
     pt_i64 first_worker_ns, first_command_ns, last_command_end_ns; /* of children that are no workers */
@@ -17,6 +18,14 @@ struct pt_children_process {                /* one process, its main thread */
     double idle_ns, file_ns, other_ns; /* waits for work or room, files, network and sleep */
     double lock_ns;                    /* for locks that others hold, or for the last thread at a barrier */
     pt_u64 batches_received;           /* messages that its main thread took from workers */
+    /* Of a worker, which others it works beside: those that its parent started with it, before it took anything from
+     * one of them, and that answer by the same queue. */
+    pt_u32 batch_of_starts, results; /* results: the channel by which its parent got something first; 0 = none */
+    /* Of a parent. */
+    pt_i64 last_start_ns;
+    pt_u32 n_batches_of_starts;
+    pt_u32 n_apart;    /* forks after it had received something */
+    bool has_received; /* from a worker, since it started the last one */
 };
 
 struct pt_child_command {

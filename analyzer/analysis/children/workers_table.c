@@ -78,9 +78,14 @@ static void gather(const struct pt_children *children, pt_u32 stage, struct work
     }
 }
 
-static bool overlap(const struct pt_process *a, const struct pt_process *b)
+/* Of one loader or pool: a training has one for validation, too, and a program may have helpers beside its pool. */
+static bool work_together(const struct pt_children *children, const struct pt_process *a, const struct pt_process *b)
 {
-    return a->start_ns < b->end_ns && b->start_ns < a->end_ns;
+    const struct pt_children_process *one = &children->processes[a->index], *other = &children->processes[b->index];
+    if (a->parent != b->parent || !(a->start_ns < b->end_ns && b->start_ns < a->end_ns))
+        return false;
+    return one->results && other->results ? one->results == other->results
+                                          : one->batch_of_starts == other->batch_of_starts;
 }
 
 /* The most that lived at once: some worker was the last of them to start. */
@@ -100,30 +105,38 @@ static pt_u32 most_at_once(const struct workers *workers)
 struct balance {
     const struct pt_process *busiest;
     double most_ns, least_ns, mean_ns;
+    pt_u32 n; /* of them, with the busiest */
 };
 
-/* The busiest worker, compared with those that ran at the same time. */
-static struct balance balance_of(const struct pt_children *children, const struct workers *workers)
+/* One worker, compared with those that it works beside. */
+static struct balance balance_around(const struct pt_children *children, const struct workers *workers,
+                                     const struct pt_process *busiest)
 {
-    struct balance balance = {0};
-    for (pt_u32 i = 0; i < workers->n; i++)
-        if (busy_ns(children, workers->items[i]) > balance.most_ns) {
-            balance.busiest = workers->items[i];
-            balance.most_ns = busy_ns(children, workers->items[i]);
-        }
-    pt_u32 n = 0;
+    struct balance balance = {.busiest = busiest, .most_ns = busy_ns(children, busiest)};
     balance.least_ns = balance.most_ns;
-    for (pt_u32 i = 0; balance.busiest && i < workers->n; i++) {
-        const struct pt_process *one = workers->items[i];
-        const double ns = busy_ns(children, one);
-        if (one->parent != balance.busiest->parent || !overlap(one, balance.busiest))
+    for (pt_u32 i = 0; i < workers->n; i++) {
+        const double ns = busy_ns(children, workers->items[i]);
+        if (!work_together(children, workers->items[i], busiest))
             continue;
         balance.mean_ns += ns;
         balance.least_ns = ns < balance.least_ns ? ns : balance.least_ns;
-        n++;
+        balance.n++;
     }
-    balance.mean_ns = n ? balance.mean_ns / n : 0;
+    balance.mean_ns /= balance.n ? balance.n : 1;
     return balance;
+}
+
+/* The busiest of those that work beside others. */
+static struct balance balance_of(const struct pt_children *children, const struct workers *workers)
+{
+    struct balance most = {0};
+    for (pt_u32 i = 0; i < workers->n; i++) {
+        if (busy_ns(children, workers->items[i]) <= most.most_ns)
+            continue;
+        const struct balance one = balance_around(children, workers, workers->items[i]);
+        most = one.n > 1 ? one : most;
+    }
+    return most;
 }
 
 static const char no_profile[] = "a worker is not in the CPU profile: that needs proftrace run and perf events";
@@ -138,12 +151,16 @@ static void set_balance(const struct pt_children *children, pt_u32 stage, const 
     struct pt_metrics *metrics = &children->profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
     const struct balance balance = balance_of(children, workers);
-    if (workers->n < 2 || balance.mean_ns <= 0)
+    if (!balance.busiest || balance.mean_ns <= 0)
         return;
+    const double others_ns = (balance.mean_ns * balance.n - balance.most_ns) / (balance.n - 1);
     const double share = (balance.most_ns - balance.least_ns) / balance.most_ns;
     pt_metrics_set(metrics, scope, "helpers.imbalance.ratio", pt_real(balance.most_ns / balance.mean_ns));
     pt_metrics_set(metrics, scope, "helpers.imbalance.most_s", pt_real(balance.most_ns / 1e9));
     pt_metrics_set(metrics, scope, "helpers.imbalance.mean_s", pt_real(balance.mean_ns / 1e9));
+    pt_metrics_set(metrics, scope, "helpers.imbalance.others_s", pt_real(others_ns / 1e9));
+    pt_metrics_set(metrics, scope, "helpers.imbalance.busy_percent",
+                   percent(balance.most_ns, life_ns(balance.busiest)));
     pt_metrics_set(metrics, scope, "helpers.imbalance.pid", pt_integer(balance.busiest->pid));
     pt_metrics_set(metrics, scope, "helpers.imbalance.cost_s", pt_real(share * wait_s));
 }

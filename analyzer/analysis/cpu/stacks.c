@@ -9,6 +9,9 @@
 
 #include "facts/cpu_code.h"
 #include "facts/state.h"
+#include "facts/workers.h"
+#include "util/auto.h"
+#include "util/mem.h"
 
 enum { MOST_STACKS = 400 };
 
@@ -30,6 +33,24 @@ static double *cost_at(struct sums *sums, pt_u32 frame, pt_u32 part)
         *slot = sums->n;
     }
     return sums->items[*slot - 1].cost;
+}
+
+/* Whose a thread of the profile is. */
+enum role { ROLE_OTHER, ROLE_MAIN, ROLE_MAIN_OF_WORKER };
+
+static pt_u8 *roles_of(const struct pt_profile *profile, pt_u32 stage)
+{
+    const struct pt_session *session = profile->session;
+    pt_u8 *roles = pt_calloc(profile->facts->views[stage].data->n_threads + 1, sizeof *roles);
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *process = session->processes[i];
+        const struct pt_thread *thread = pt_main_thread(process);
+        const pt_u32 number =
+            thread && pt_profile_stage_of(profile, process) == stage ? pt_facts_cpu_thread(profile->facts, thread) : 0;
+        if (number)
+            roles[number] = pt_is_worker(process) ? ROLE_MAIN_OF_WORKER : ROLE_MAIN;
+    }
+    return roles;
 }
 
 static double most_of(const struct sum *sum)
@@ -64,7 +85,7 @@ static void keep(struct pt_profile *profile, pt_u32 stage, struct sums *sums)
     pt_map_fini(&sums->by_key);
 }
 
-static void what_ran(struct pt_profile *profile, pt_u32 stage)
+static void what_ran(struct pt_profile *profile, pt_u32 stage, const pt_u8 *roles)
 {
     const struct pt_cpu_view *view = &profile->facts->views[stage];
     struct sums sums = {0};
@@ -73,6 +94,7 @@ static void what_ran(struct pt_profile *profile, pt_u32 stage)
         const double s = (double)count->samples * view->shared_s[count->thread];
         double *cost = cost_at(&sums, view->frame_of[count->node], PT_STACK_ANY_PART);
         cost[PT_STACK_CPU_S] += s;
+        cost[PT_STACK_WORKER_S] += roles[count->thread] == ROLE_MAIN_OF_WORKER ? s : 0;
         cost[PT_STACK_FAULT_S] += pt_cpu_is_page_fault(view, count->node) ? s : 0;
         cost[PT_STACK_ALLOCATOR_S] += pt_cpu_allocates(view, count->node) ? s : 0;
     }
@@ -80,7 +102,8 @@ static void what_ran(struct pt_profile *profile, pt_u32 stage)
 }
 
 /* Waits count for those of their length, as in the table of them; samples within a call for the time between two. */
-static void add_thread(struct sums *sums, const struct pt_facts *facts, pt_u32 stage, pt_u32 thread, bool is_main)
+static void add_thread(struct sums *sums, const struct pt_facts *facts, pt_u32 stage, pt_u32 thread, bool is_critical,
+                       enum role role)
 {
     const struct pt_cpu_timeline *cpu = pt_facts_cpu(facts, stage);
     const struct pt_cpu_view *view = &facts->views[stage];
@@ -94,15 +117,18 @@ static void add_thread(struct sums *sums, const struct pt_facts *facts, pt_u32 s
         const double s = waits ? pt_off_cpu_s(&weights, state) : view->sample_s[thread];
         double *cost = cost_at(sums, view->frame_of[state->node], pt_off_cpu_part(state));
         cost[PT_STACK_CALL_S] += s;
-        cost[PT_STACK_MAIN_CALL_S] += is_main ? s : 0;
+        cost[PT_STACK_MAIN_CALL_S] += is_critical ? s : 0;
+        cost[PT_STACK_MAINS_CALL_S] += role != ROLE_OTHER ? s : 0;
+        cost[PT_STACK_WORKER_S] += role == ROLE_MAIN_OF_WORKER ? s : 0;
     }
 }
 
 void pt_cpu_stacks(struct pt_profile *profile, pt_u32 stage, pt_u32 main_thread)
 {
+    PT_AUTO(pt_freep) pt_u8 *roles = roles_of(profile, stage);
     struct sums sums = {0};
-    what_ran(profile, stage);
+    what_ran(profile, stage, roles);
     for (pt_u32 i = 1; i < profile->facts->views[stage].data->n_threads; i++)
-        add_thread(&sums, profile->facts, stage, i, i == main_thread);
+        add_thread(&sums, profile->facts, stage, i, i == main_thread, (enum role)roles[i]);
     keep(profile, stage, &sums);
 }

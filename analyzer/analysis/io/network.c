@@ -3,7 +3,8 @@
  * The network as a client sees it: requests one after another, by host, and how long names took to resolve.
  *
  * Threads: one. State: one small struct per host or name and stage, at most MAX_NAMES each. Never: counts an idle
- * server as waiting: accepted connections do not count.
+ * server as waiting: what listens, and connections that were accepted, by whom they ever are served, do not count; nor
+ * do those between the ranks of a training, which exchange what they have.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,23 +12,33 @@
 
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
+#include "facts/channels.h"
+#include "facts/network/ends.h"
 #include "facts/wait_kind.h"
 #include "facts/workers.h"
 #include "util/id_map.h"
 
-enum { MAX_NAMES = 4096, MAX_ROWS = 50 };
+enum { MAX_NAMES = 4096, MAX_ROWS = 50, MOST_CONNECTIONS = 65536 };
 
 struct net_name {     /* a host, or a name that was looked up */
     const char *text; /* NULL = those above MAX_NAMES */
     pt_u32 stage;
-    bool is_query, has_sent;
+    bool is_query, is_of_peers;
     pt_u64 calls, failed, connects, bytes, ns;
-    pt_i64 longest_ns;
+    pt_i64 longest_ns; /* of a whole request, with the connecting before it; of a call that got no answer */
+};
+
+/* From the first call of a request to the last of its answer. */
+struct net_connection {
+    pt_u64 asked; /* requests of the process when it was sent; 0 = it was answered */
+    pt_u64 ns;    /* in its calls */
+    size_t host;  /* index, plus 1 */
+    bool has_sent, has_answer;
 };
 
 struct stage_net {
     struct pt_split_time wait, resolve;
-    pt_u64 requests, connects, bytes, wait_ns, queries, failed_queries, query_ns;
+    pt_u64 requests, connects, bytes, wait_ns, answered_ns, queries, failed_queries, query_ns;
     pt_u64 answered, overlapping_requests; /* first answers; requests on other connections before those */
 };
 
@@ -35,11 +46,16 @@ struct network {
     struct pt_profile *profile;
     struct stage_net *stages;
     PT_VEC(struct net_name);
-    struct pt_map by_text;    /* -> index, plus 1 */
-    struct pt_id_map by_id;   /* process, string id -> the same; also NOT_OURS */
-    struct pt_map accepted;   /* process, id of the other side's address */
-    struct pt_map unanswered; /* process, descriptor -> `requests` when it was sent; 0 = it was answered */
-    struct pt_map requests;   /* process -> requests */
+    struct pt_map by_text;  /* -> index, plus 1 */
+    struct pt_id_map by_id; /* process, string id -> the same; also NOT_OURS */
+    struct pt_connection_ends ends;
+    struct pt_map clients;       /* own address of who connected -> process, plus 1 */
+    struct pt_map servers;       /* the other side's of who accepted -> process, plus 1 */
+    struct pt_map by_descriptor; /* process, descriptor -> index in connections, plus 1 */
+    struct {
+        PT_VEC(struct net_connection);
+    } connections;
+    struct pt_map requests; /* process -> requests */
     struct pt_intern texts;
 };
 
@@ -68,58 +84,119 @@ static pt_u64 name_of(struct network *network, pt_u32 stage, const char *text, b
     return *slot;
 }
 
-/* The host behind a descriptor; NULL when it is no connection, or an accepted one. */
+/* The host behind a descriptor; NULL when it is no connection, or not the end of one who asks. */
 static struct net_name *host_of(struct network *network, const struct pt_event *e, pt_u32 path)
 {
     if (!path)
         return NULL;
-    const pt_u64 key = (pt_u64)e->process->index << 32 | path;
     pt_u64 *slot = pt_id_map_at(&network->by_id, e->process->index, path);
     if (!*slot) {
         const char *text = pt_process_string(e->process, path);
-        const bool is_ours = pt_channel_of_path(text) == PT_CHANNEL_NETWORK && !pt_map_find(&network->accepted, key);
+        const bool is_ours = pt_channel_of_path(text) == PT_CHANNEL_NETWORK &&
+                             pt_connection_end_of(&network->ends, e->process, text) != PT_END_SERVER;
         const pt_u64 name =
             is_ours ? name_of(network, pt_profile_stage_of(network->profile, e->process), text, false) : NOT_OURS;
         slot = pt_id_map_at(&network->by_id, e->process->index, path);
         *slot = name;
     }
-    return *slot == NOT_OURS ? NULL : &network->items[*slot - 1];
+    return *slot == NOT_OURS || network->items[*slot - 1].is_of_peers ? NULL : &network->items[*slot - 1];
+}
+
+static struct net_connection *connection_of(struct network *network, const struct pt_event *e)
+{
+    pt_u64 *slot = pt_map_at(&network->by_descriptor, (pt_u64)e->process->index << 32 | (pt_u32)e->tag);
+    if (!*slot) {
+        pt_vec_push(&network->connections, (struct net_connection){0});
+        *slot = network->connections.n;
+    }
+    return &network->connections.items[*slot - 1];
 }
 
 static void waited(struct network *network, const struct pt_event *e, struct net_name *host)
 {
     struct stage_net *stage = &network->stages[host->stage];
+    struct net_connection *connection = connection_of(network, e);
     host->ns += (pt_u64)e->duration_ns;
-    if (e->duration_ns > host->longest_ns)
-        host->longest_ns = e->duration_ns;
+    connection->ns += (pt_u64)e->duration_ns;
+    host->longest_ns = e->duration_ns > host->longest_ns ? e->duration_ns : host->longest_ns;
+    connection->host = (size_t)(host - network->items) + 1;
     stage->wait_ns += (pt_u64)e->duration_ns;
     pt_split_time_add(&stage->wait, e, e->start_ns);
 }
 
-static pt_u64 *unanswered_on(struct network *network, const struct pt_event *e)
+/* A request is over when the next one begins, or the descriptor becomes another connection. */
+static void end_request(struct network *network, struct net_connection *connection)
 {
-    return pt_map_at(&network->unanswered, (pt_u64)e->process->index << 32 | (pt_u32)e->tag);
+    struct net_name *host = connection->host ? &network->items[connection->host - 1] : NULL;
+    const pt_i64 ns = (pt_i64)connection->ns;
+    if (host && connection->has_answer) {
+        network->stages[host->stage].answered_ns += connection->ns;
+        host->longest_ns = ns > host->longest_ns ? ns : host->longest_ns;
+    }
+    *connection = (struct net_connection){0};
 }
 
 /* The number of open requests cannot be derived from waiting calls: an event loop never waits in one. */
-static void request_or_answer(struct network *network, const struct pt_event *e, struct stage_net *stage, bool sends)
+static void request_or_answer(struct network *network, const struct pt_event *e, struct net_name *host, bool sends)
 {
-    pt_u64 *requests = pt_map_at(&network->requests, e->process->index), *at = unanswered_on(network, e);
-    if (sends && !*at) {
-        *at = ++*requests;
-    } else if (!sends && *at) {
+    struct stage_net *stage = &network->stages[host->stage];
+    struct net_connection *connection = connection_of(network, e);
+    pt_u64 *requests = pt_map_at(&network->requests, e->process->index);
+    if (sends && connection->has_answer && !connection->has_sent)
+        end_request(network, connection);
+    if (sends && !connection->asked) {
+        connection->asked = ++*requests;
+    } else if (!sends && connection->asked) {
         stage->answered++;
-        stage->overlapping_requests += *requests - *at;
-        *at = 0;
+        stage->overlapping_requests += *requests - connection->asked;
+        connection->asked = 0;
     }
+    if (!sends && connection->has_sent) {
+        host->calls++;
+        stage->requests++;
+        connection->has_answer = true;
+    }
+    connection->has_sent = sends;
 }
+
+/* ---- whom a connection joins ---- */
+
+/* Ranks of a training: what one of them waits for is no answer to a request. */
+static void join(struct network *network, const char *server, pt_u64 client_index, pt_u64 server_index)
+{
+    const struct pt_session *session = network->profile->session;
+    const struct pt_process *client = session->processes[client_index - 1];
+    const pt_u32 stage = pt_profile_stage_of(network->profile, client);
+    if (pt_are_peers(client, session->processes[server_index - 1]) && server && *server)
+        network->items[name_of(network, stage, server, false) - 1].is_of_peers = true;
+}
+
+static void note_ends(struct network *network, const struct pt_event *e)
+{
+    const bool connects = e->desc->kind == PT_KIND_net_connect;
+    const struct pt_ev_net_connect *connect = pt_event_as(e, net_connect);
+    const struct pt_ev_net_accept *accept = pt_event_as(e, net_accept);
+    const char *client = pt_process_string(e->process, connects ? connect->local : accept->peer);
+    const char *server = pt_process_string(e->process, connects ? connect->peer : accept->local);
+    pt_connection_ends_note(&network->ends, e);
+    if (!client || !*client || network->clients.n + network->servers.n >= MOST_CONNECTIONS)
+        return;
+    const pt_u64 hash = pt_channel_hash(client);
+    *pt_map_at(connects ? &network->clients : &network->servers, hash) = (pt_u64)e->process->index + 1;
+    const pt_u64 *other = pt_map_find(connects ? &network->servers : &network->clients, hash);
+    if (other)
+        join(network, server, connects ? (pt_u64)e->process->index + 1 : *other,
+             connects ? *other : (pt_u64)e->process->index + 1);
+}
+
+/* ---- events ---- */
 
 static void connected(struct network *network, const struct pt_event *e)
 {
     struct net_name *host = host_of(network, e, pt_event_as(e, net_connect)->peer);
     if (!host)
         return;
-    *unanswered_on(network, e) = 0; /* of a connection that was here before */
+    end_request(network, connection_of(network, e));
     host->connects++;
     network->stages[host->stage].connects++;
     waited(network, e, host);
@@ -130,15 +207,10 @@ static void moved(struct network *network, const struct pt_event *e, pt_u32 path
     struct net_name *host = pt_channel_of_event(e) == PT_CHANNEL_NETWORK ? host_of(network, e, path) : NULL;
     if (!host)
         return;
-    struct stage_net *stage = &network->stages[host->stage];
     if (bytes > 0) {
-        const bool is_answer = !sends && host->has_sent;
-        host->calls += is_answer;
-        stage->requests += is_answer;
-        host->has_sent = sends;
-        request_or_answer(network, e, stage, sends);
+        request_or_answer(network, e, host, sends);
         host->bytes += (pt_u64)bytes;
-        stage->bytes += (pt_u64)bytes;
+        network->stages[host->stage].bytes += (pt_u64)bytes;
     }
     waited(network, e, host);
 }
@@ -168,10 +240,11 @@ static void event(void *state, const struct pt_event *e)
     const struct pt_ev_io_read *fields = (const struct pt_ev_io_read *)(const void *)e->payload;
     switch (e->desc->kind) {
     case PT_KIND_net_connect:
+        note_ends(network, e);
         connected(network, e);
         break;
     case PT_KIND_net_accept:
-        *pt_map_at(&network->accepted, (pt_u64)e->process->index << 32 | pt_event_as(e, net_accept)->peer) = 1;
+        note_ends(network, e);
         break;
     case PT_KIND_net_resolve:
         resolved(network, e);
@@ -282,7 +355,8 @@ static void set_metrics(const struct network *network, pt_u32 stage)
                    waited_s > 0 ? pt_real(fmax(total_s / waited_s, on_their_way))
                                 : pt_unknown("nothing was asked of the network"));
     pt_metrics_set(metrics, scope, "net.request.mean_s",
-                   s->requests ? pt_real(total_s / (double)s->requests) : pt_unknown("no requests"));
+                   s->requests ? pt_real((double)s->answered_ns / 1e9 / (double)s->requests)
+                               : pt_unknown("no requests"));
     pt_metrics_set(metrics, scope, "net.cost_s", pt_split_time_cost(&s->wait, network->profile, stage));
     pt_metrics_set(metrics, scope, "net.resolve.calls", pt_integer(s->queries));
     pt_metrics_set(metrics, scope, "net.resolve.failed.calls", pt_integer(s->failed_queries));
@@ -294,6 +368,8 @@ static void set_metrics(const struct network *network, pt_u32 stage)
 static void finish(void *state, struct pt_profile *profile)
 {
     struct network *network = state;
+    for (size_t i = 0; i < network->connections.n; i++)
+        end_request(network, &network->connections.items[i]);
     if (network->n)
         qsort(network->items, network->n, sizeof *network->items, by_time);
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
@@ -304,8 +380,11 @@ static void finish(void *state, struct pt_profile *profile)
     free(network->stages);
     pt_map_fini(&network->by_text);
     pt_id_map_fini(&network->by_id);
-    pt_map_fini(&network->accepted);
-    pt_map_fini(&network->unanswered);
+    pt_connection_ends_fini(&network->ends);
+    pt_map_fini(&network->clients);
+    pt_map_fini(&network->servers);
+    pt_map_fini(&network->by_descriptor);
+    free(network->connections.items);
     pt_map_fini(&network->requests);
     pt_intern_fini(&network->texts);
 }

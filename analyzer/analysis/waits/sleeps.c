@@ -35,11 +35,11 @@ static void begin(void *state, struct pt_profile *profile)
 }
 
 /* A poll that timed out is a pause of a polling loop. Not that of an event loop, which has timers and waits for all
- * descriptors at once. */
+ * descriptors at once; nor one of a pipe, which ends as soon as there is something to read. */
 static bool is_sleep(const struct pt_event *e)
 {
     if (e->desc->kind == PT_KIND_wait_poll)
-        return !pt_is_event_loop(e) && e->result == 0 && e->duration_ns < PT_SHORT_SLEEP_NS &&
+        return pt_time_part_of_event(e) == PT_PART_sleep && e->result == 0 && e->duration_ns < PT_SHORT_SLEEP_NS &&
                pt_event_as(e, wait_poll)->timeout_ms > 0;
     return e->desc->kind == PT_KIND_wait_sleep;
 }
@@ -83,6 +83,13 @@ static void add_row(struct pt_rows *rows, const struct pt_process *process, cons
                       });
 }
 
+static void set_worker_share(struct pt_metrics *metrics, struct pt_scope scope, const char *name,
+                             const struct pt_split_time *time)
+{
+    const double workers_ns = (double)time->of_workers.total_ns, all_ns = workers_ns + (double)time->of_others.total_ns;
+    pt_metrics_set(metrics, scope, name, all_ns > 0 ? pt_real(100 * workers_ns / all_ns) : pt_unknown("nothing slept"));
+}
+
 static void finish_stage(const struct sleeps *sleeps, pt_u32 stage)
 {
     struct pt_profile *profile = sleeps->profile;
@@ -111,6 +118,8 @@ static void finish_stage(const struct sleeps *sleeps, pt_u32 stage)
                    sum.short_calls ? pt_real((double)sum.short_ns / 1e9 / (double)sum.short_calls)
                                    : pt_unknown("no short sleeps"));
     pt_metrics_set(metrics, scope, "sleep.short.cost_s", pt_real(cost_s > 0 ? cost_s : 0));
+    set_worker_share(metrics, scope, "sleep.short.worker_percent", &sleeps->short_ones[stage]);
+    set_worker_share(metrics, scope, "sleep.long.worker_percent", &sleeps->long_ones[stage]);
     pt_metrics_set(metrics, scope, "sleep.long.calls", pt_integer(sum.long_calls));
     pt_metrics_set(metrics, scope, "sleep.long.cost_s", pt_split_time_cost(&sleeps->long_ones[stage], profile, stage));
 }

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: who connected and who accepted. Threads: one for each table. Never: takes a descriptor's number for the
+ * connection: a child has it under another one.
+ */
+#include "ends.h"
+
+#include <string.h>
+
+#include "proftrace/payloads.h"
+#include "facts/channels.h"
+
+enum { MOST_CONNECTIONS = 65536, MOST_PARENTS = 4 };
+
+static pt_u64 key_of(const struct pt_process *process, pt_u64 peer)
+{
+    return ((pt_u64)process->index * 0x9e3779b97f4a7c15ull ^ peer) | 1;
+}
+
+static void put(struct pt_map *map, pt_u64 key)
+{
+    if (map->n < MOST_CONNECTIONS)
+        *pt_map_at(map, key) = 1;
+}
+
+void pt_connection_ends_note(struct pt_connection_ends *ends, const struct pt_event *event)
+{
+    const bool connects = event->desc->kind == PT_KIND_net_connect;
+    if (!connects && event->desc->kind != PT_KIND_net_accept)
+        return;
+    const char *peer = pt_process_string(event->process, connects ? pt_event_as(event, net_connect)->peer
+                                                                  : pt_event_as(event, net_accept)->peer);
+    if (!peer || !*peer || (!connects && event->result < 0))
+        return;
+    const pt_u64 hash = pt_channel_hash(peer);
+    if (connects)
+        put(&ends->connected, key_of(event->process, hash));
+    else
+        put(&ends->accepted, hash);
+}
+
+enum pt_connection_end pt_connection_end_of(const struct pt_connection_ends *ends, const struct pt_process *process,
+                                            const char *path)
+{
+    if (pt_is_listening(path))
+        return PT_END_SERVER;
+    if (!ends->connected.n && !ends->accepted.n)
+        return PT_END_UNKNOWN;
+    const pt_u64 hash = pt_channel_hash(path);
+    for (int i = 0; process && i < MOST_PARENTS; i++) {
+        if (pt_map_find(&ends->connected, key_of(process, hash)))
+            return PT_END_CLIENT;
+        process = process->previous_image ? process->previous_image : process->parent;
+    }
+    return pt_map_find(&ends->accepted, hash) ? PT_END_SERVER : PT_END_UNKNOWN;
+}
+
+void pt_connection_ends_fini(struct pt_connection_ends *ends)
+{
+    pt_map_fini(&ends->connected);
+    pt_map_fini(&ends->accepted);
+}
