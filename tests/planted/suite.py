@@ -66,7 +66,6 @@ CASES = [
     Case("clean_compute.py", None, sees="one_thread_computes", place=["python"]),
     Case("clean_hot_function.c", None, sees="one_thread_computes", place=["slow_transform"]),
     Case("clean_training.py", None, sees="one_thread_computes", needs_torch=True),
-    Case("clean_two_loaders.py", None, needs_torch=True),
     Case("clean_preforking_server.py", None, around.clients),
     Case("clean_accept_loop.py", None, around.clients),
 ]
