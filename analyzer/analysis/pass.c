@@ -16,6 +16,7 @@
 #include "facts/wait_kind.h"
 #include "merge/chunks.h"
 #include "merge/feed.h"
+#include "profile/possible.h"
 #include "util/auto.h"
 #include "util/mem.h"
 
@@ -175,6 +176,7 @@ int pt_analyze(struct pt_profile *profile, struct pt_error *err)
     }
     free(dispatch);
     pt_derive(profile, PT_DERIVE_AFTER);
+    pt_profile_refuse_impossible(profile);
     return result < 0 ? pt_error_context(err, "analyzing %s", session->name ? session->name : "the run") : 0;
 }
 

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the bounds of values, by their names and units. Threads: one. Never: changes a value that is possible.
+ */
+#include "possible.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Clocks that are read one after the other, and the end of a process, which the kernel still counts for it. */
+#define SLACK_S 0.005
+#define SLACK_SHARE 0.02
+#define ROUNDING 1e-6
+
+struct bounds {
+    double least, most;
+};
+
+static const char too_much[] = "refused: more than is possible was measured";
+static const char too_little[] = "refused: less than nothing was measured";
+
+static bool has(const char *name, const char *part)
+{
+    return strstr(name, part) != NULL;
+}
+
+static bool is_share_of_cpus(const char *name)
+{
+    return (has(name, "cpu.") || has(name, "cpu_")) && !has(name, "machine") && !has(name, "neighbours") &&
+           !has(name, "others") && !has(name, "pressure") && !has(name, "used") && !has(name, "threshold");
+}
+
+/* Some have no whole that they are a share of. */
+static double most_percent(const char *name, double cpus)
+{
+    if (has(name, "per_kernel") || has(name, "imbalance"))
+        return INFINITY;
+    return is_share_of_cpus(name) ? 100 * cpus : 100;
+}
+
+static struct bounds bounds_of(const char *name, enum pt_show show, double cpus)
+{
+    const bool may_fall = has(name, "growth") || show == PT_SHOW_NUMBER;
+    return (struct bounds){may_fall ? -INFINITY : 0, show == PT_SHOW_PERCENT ? most_percent(name, cpus) : INFINITY};
+}
+
+static void hold(struct pt_value *value, struct bounds bounds, double slack)
+{
+    const double number = pt_value_number(*value);
+    if (value->type != PT_VALUE_REAL && value->type != PT_VALUE_INTEGER)
+        return;
+    if (number > bounds.most)
+        *value = number <= bounds.most + slack ? pt_real(bounds.most) : pt_unknown(too_much);
+    else if (number < bounds.least)
+        *value = number >= bounds.least - ROUNDING ? pt_real(bounds.least) : pt_unknown(too_little);
+}
+
+/* ---- named values ---- */
+
+/* The unit is the last word of a name, but for what was made of samples. */
+static enum pt_show unit_of(const char *name)
+{
+    static const struct {
+        const char *end;
+        enum pt_show show;
+    } units[] = {{"percent", PT_SHOW_PERCENT},      {"percent.max", PT_SHOW_PERCENT}, {"percent.mean", PT_SHOW_PERCENT},
+                 {"percent.last", PT_SHOW_PERCENT}, {"_s", PT_SHOW_SECONDS},          {".bytes", PT_SHOW_BYTES},
+                 {".calls", PT_SHOW_COUNT},         {".count", PT_SHOW_COUNT}};
+    const size_t n = strlen(name);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        const size_t end = strlen(units[i].end);
+        if (n >= end && !strcmp(name + n - end, units[i].end))
+            return units[i].show;
+    }
+    return PT_SHOW_NUMBER;
+}
+
+static void hold_values(struct pt_metrics *metrics, double cpus)
+{
+    for (size_t i = 0; i < metrics->values.n; i++) {
+        struct pt_metric *metric = &metrics->values.items[i];
+        const struct bounds bounds = bounds_of(metric->name, unit_of(metric->name), cpus);
+        hold(&metric->value, bounds, SLACK_SHARE * bounds.most);
+    }
+}
+
+/* ---- tables ---- */
+
+/* What one thread or process did in its life: its CPU time is that of all its threads. */
+static void hold_life(const struct pt_table *table, struct pt_value *row, double cpus)
+{
+    pt_u32 life = pt_table_column(table, "lived_s");
+    life = life < table->n_columns ? life : pt_table_column(table, "wall_s");
+    if (life == table->n_columns || row[life].type == PT_VALUE_UNKNOWN)
+        return;
+    const double lived_s = pt_value_number(row[life]);
+    for (pt_u32 i = 0; i < table->n_columns; i++) {
+        const char *key = table->columns[i].key;
+        if (i == life || table->columns[i].show != PT_SHOW_SECONDS || !strcmp(key, "start_s"))
+            continue;
+        const double most_s = lived_s * (!strcmp(key, "cpu_s") ? cpus : 1);
+        hold(&row[i], (struct bounds){0, most_s}, SLACK_S + SLACK_SHARE * most_s);
+    }
+}
+
+static void hold_table(struct pt_table *table, double cpus)
+{
+    for (pt_u32 j = 0; j < table->n_columns; j++) {
+        const struct bounds bounds = bounds_of(table->columns[j].key, table->columns[j].show, cpus);
+        for (size_t i = 0; i < table->n_rows; i++)
+            hold(table->values + i * table->n_columns + j, bounds, SLACK_SHARE * bounds.most);
+    }
+    for (size_t i = 0; i < table->n_rows; i++)
+        hold_life(table, table->values + i * table->n_columns, cpus);
+}
+
+void pt_profile_refuse_impossible(struct pt_profile *profile)
+{
+    enum { LARGEST_MACHINE = 8192 }; /* the most that Linux can be built for */
+    const double have = profile->run ? profile->run->cpus : NAN;
+    const double cpus = have >= 1 && have <= LARGEST_MACHINE ? have : LARGEST_MACHINE;
+    hold_values(&profile->metrics, cpus);
+    for (size_t i = 0; i < profile->metrics.tables.n; i++)
+        hold_table(profile->metrics.tables.items[i], cpus);
+}
