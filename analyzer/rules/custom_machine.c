@@ -77,11 +77,30 @@ static bool maps_again(const struct pt_finding *finding, const struct pt_metrics
              3 * pt_finding_number(finding, metrics, "rss.max_bytes"));
 }
 
+/* What page faults are for: shares of all of them. */
+struct faults {
+    double of_malloc; /* large blocks that malloc gave back and takes again */
+    double of_python; /* arenas of Python's objects, which come and go with these */
+};
+
+static struct faults faults_of(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    const double all_bytes = 4096 * pt_finding_number_or_0(finding, metrics, "faults.minor.calls");
+    if (!(all_bytes > 0))
+        return (struct faults){0};
+    const double of_python = fmin(1, pt_finding_number_or_0(finding, metrics, "heap.arenas.bytes") / all_bytes);
+    /* Where most of the bytes are in blocks above the largest threshold, the remedy is one for these, too. */
+    const bool are_huge = pt_finding_number(finding, metrics, "heap.huge.percent") >= 50;
+    const double again_bytes = pt_finding_number_or_0(finding, metrics, "heap.remapped_large.bytes") +
+                               (are_huge ? pt_finding_number_or_0(finding, metrics, "heap.remapped_huge.bytes") : 0);
+    return (struct faults){fmin(1 - of_python, again_bytes / all_bytes), of_python};
+}
+
 /* Enough to matter for the time of the stage, and of its processes together: what several do at once is saved once. */
-static bool maps_much(const struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+static bool maps_much(const struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding, double share)
 {
     const struct pt_metrics *metrics = &profile->metrics;
-    const double cost_s = pt_finding_number(finding, metrics, "faults.cost_s");
+    const double cost_s = share * pt_finding_number(finding, metrics, "faults.cost_s");
     const double cpu_s = pt_finding_number(finding, metrics, "cpu.total_s");
     const double queued_s = pt_finding_number(finding, metrics, "cpu.run_queue_s");
     finding->gain_upper_s = cost_s;
@@ -89,18 +108,11 @@ static bool maps_much(const struct pt_profile *profile, pt_i64 stage, struct pt_
            !(cost_s < 0.1 * (cpu_s + (isnan(queued_s) ? 0 : queued_s))) && maps_again(finding, metrics);
 }
 
-/* Whether malloc's large blocks have as many pages as were mapped: PyTorch's activations, NumPy's temporaries. Each
- * page of a block that the program fills is mapped once unless malloc still had it. */
-static bool are_large_blocks(const struct pt_finding *finding, const struct pt_metrics *metrics)
-{
-    return pt_finding_number(finding, metrics, "heap.large.bytes") >=
-           0.5 * 4096 * pt_finding_number(finding, metrics, "faults.minor.calls");
-}
-
 bool pt_rule_page_fault_storm(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
-    if (!maps_much(profile, stage, finding) || are_large_blocks(finding, metrics) ||
+    const struct faults faults = faults_of(finding, metrics);
+    if (faults.of_malloc > 0.5 || !maps_much(profile, stage, finding, 1 - faults.of_malloc - faults.of_python) ||
         pt_reads_its_pages_again(profile, finding))
         return false;
     pt_finding_add_metrics(
@@ -114,11 +126,16 @@ bool pt_rule_page_fault_storm(struct pt_profile *profile, pt_i64 stage, struct p
 bool pt_rule_large_blocks_remapped(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
-    if (!maps_much(profile, stage, finding) || !are_large_blocks(finding, metrics))
+    const struct faults faults = faults_of(finding, metrics);
+    if (!maps_much(profile, stage, finding, faults.of_malloc))
         return false;
-    pt_finding_add_metrics(finding, metrics,
-                           "page_faults:faults.minor.calls rate_per_s:faults.rate_per_s "
-                           "large_blocks_bytes:heap.large.bytes rss_max_bytes:rss.max_bytes");
+    pt_finding_add_metrics(finding, metrics, "page_faults:faults.minor.calls");
+    pt_finding_add_evidence(
+        finding, "saved_page_faults",
+        pt_integer((pt_u64)(faults.of_malloc * pt_finding_number(finding, metrics, "faults.minor.calls"))));
+    pt_finding_add_metrics(
+        finding, metrics,
+        "rate_per_s:faults.rate_per_s large_blocks_bytes:heap.large.bytes rss_max_bytes:rss.max_bytes");
     pt_finding_add_rows(finding, metrics, "heap.sites", "bytes");
     return true;
 }

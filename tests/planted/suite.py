@@ -65,6 +65,7 @@ CASES = [
     case("nothing_captured.c", in_seconds=False, cc=(("-static",), ())),
     Case("clean_compute.py", None, sees="one_thread_computes", place=["python"]),
     Case("clean_hot_function.c", None, sees="one_thread_computes", place=["slow_transform"]),
+    Case("clean_objects.py", None, sees="one_thread_computes", place=["python"]),
     Case("clean_training.py", None, sees="one_thread_computes", needs_torch=True),
     Case("clean_preforking_server.py", None, around.clients),
     Case("clean_accept_loop.py", None, around.clients),

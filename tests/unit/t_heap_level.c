@@ -79,7 +79,7 @@ static void the_end_of_a_life_is_enough_to_see(void **state)
     struct pt_heap_rise rise;
     for (pt_u32 first = 0; first <= PT_LEVEL_BUCKETS; first++) {
         const bool found = rises(line, first, &rise);
-        assert_true(found == (first + 5 <= PT_LEVEL_BUCKETS));
+        assert_true(found == (first + 9 <= PT_LEVEL_BUCKETS));
         assert_true(!found || (rise.from == first && rise.to == PT_LEVEL_BUCKETS - 1));
     }
 }

@@ -253,7 +253,7 @@ static struct world *remapped(void)
     set(w, "faults.cost_s", 5);
     set(w, "faults.minor.calls", 1e6);
     set(w, "rss.max_bytes", 1e8);
-    set(w, "heap.large.bytes", 4e9);
+    set(w, "heap.remapped_large.bytes", 4e9);
     return w;
 }
 
@@ -274,7 +274,7 @@ static void page_faults_lie_where_pages_are_touched(void **state)
 {
     (void)state;
     struct world *w = remapped();
-    set(w, "heap.large.bytes", 0);
+    set(w, "heap.remapped_large.bytes", 0);
     add(w, PT_STACK_ANY_PART, PT_STACK_CPU_S, 9, 1, &other);
     add(w, PT_STACK_ANY_PART, PT_STACK_FAULT_S, 3, 2, &kernel, &load);
     assert_string_equal(judge(w, "page_fault_storm")->place.function, "load_record");

@@ -139,6 +139,7 @@ static void sample_forget(struct heap *heap, struct pt_heap_process *p, const st
     }
     if (e->process->heap_mode != PT_HEAP_FULL)
         pt_heap_level_add(&p->level, e->start_ns, -w.bytes, -w.variance);
+    pt_heap_remap_free(&p->remap, block->addr, block->size_bytes, w.bytes);
     pt_block_remove(&p->samples, block);
 }
 
@@ -174,6 +175,7 @@ static void sample_alloc(struct heap *heap, struct pt_heap_process *p, const str
     block->size_bytes = sample->size_bytes;
     block->at_ns = e->start_ns;
     block->owner = index;
+    pt_heap_remap_alloc(&p->remap, sample->addr, sample->size_bytes, w.bytes);
     move_to(p, e->start_ns);
     pt_heap_site_add(site, p->level.bucket, w.allocs, w.bytes);
     if (e->process->heap_mode != PT_HEAP_FULL)
@@ -201,8 +203,10 @@ static void arena(struct pt_heap_process *p, const struct pt_event *e, int sign)
     if (!map->addr || (map->length_bytes != 1 << 20 && map->length_bytes != 256 << 10))
         return;
     p->has_arenas = p->has_arenas || pt_process_has_python(e->process);
-    if (p->has_arenas)
-        pt_heap_level_add(&p->arenas, e->start_ns, sign * (double)map->length_bytes, 0);
+    if (!p->has_arenas)
+        return;
+    p->arena_bytes += sign > 0 ? (double)map->length_bytes : 0;
+    pt_heap_level_add(&p->arenas, e->start_ns, sign * (double)map->length_bytes, 0);
 }
 
 /* A file of Python's code is opened where it is imported. */

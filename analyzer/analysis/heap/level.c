@@ -5,8 +5,8 @@
 #include "level.h"
 
 enum { LONGEST_PLATEAU = 4 }; /* after the rise, which is so many times as long */
-#define LEAST_FIT 0.9
-#define LEAST_QUARTER 0.1 /* of the rise */
+#define LEAST_FIT 0.95
+#define LEAST_QUARTER 0.15 /* of the rise */
 
 void pt_heap_level_init(struct pt_heap_level *level, pt_i64 start_ns, pt_i64 end_ns)
 {
@@ -68,7 +68,7 @@ static double fit_of(const struct line *line)
 
 bool pt_heap_steady_rise(const double floor_bytes[PT_LEVEL_BUCKETS], pt_u32 first, struct pt_heap_rise *ret_rise)
 {
-    const pt_u32 least = (PT_LEVEL_BUCKETS - first) / 3 > 4 ? (PT_LEVEL_BUCKETS - first) / 3 : 4;
+    const pt_u32 half = (PT_LEVEL_BUCKETS - first) / 2, least = half > 8 ? half : 8;
     struct pt_heap_rise best = {0};
     for (pt_u32 from = first; from + least < PT_LEVEL_BUCKETS; from++) {
         struct line line = {0};

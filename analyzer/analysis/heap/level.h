@@ -48,7 +48,7 @@ struct pt_heap_rise {
 /* The largest rise between any two buckets. */
 double pt_heap_largest_rise(const double floor_bytes[PT_LEVEL_BUCKETS]);
 
-/* The largest rise, from bucket `first` on, that memory which is never given back makes: it lasts for a third of the
+/* The largest rise, from bucket `first` on, that memory which is never given back makes: it lasts for half of the
  * rest, goes on as a straight line through all of its quarters, and ends with the process or in a fall. What is filled
  * once and then used ends in a plateau. False = there is none. */
 bool pt_heap_steady_rise(const double floor_bytes[PT_LEVEL_BUCKETS], pt_u32 first, struct pt_heap_rise *ret_rise);

@@ -7,6 +7,7 @@
 
 #include "facts/block_map.h"
 #include "level.h"
+#include "remap.h"
 #include "sites.h"
 
 /* A block that lived no longer than this is churn: reusing one block would have done. */
@@ -33,6 +34,8 @@ struct pt_heap_process {
     struct pt_heap_level arenas; /* of Python's small objects, which malloc does not see */
     bool has_arenas;
     pt_u16 imports[PT_LEVEL_BUCKETS]; /* files of Python's code that were opened in each bucket of the level */
+    double arena_bytes;               /* mapped for them in all */
+    struct pt_heap_remap remap;
     struct pt_block_map blocks, samples;
     struct pt_heap_churn churn;
     pt_u64 seen, unknown_frees;

@@ -19,8 +19,6 @@ enum {
     MAX_ROWS = 50,
     MAX_NAMED_SITES = 200,
     FEWEST_SAMPLES = 10,
-    MMAP_THRESHOLD_BYTES = 128 << 10, /* mallopt(3), M_MMAP_THRESHOLD */
-    MOST_MMAP_THRESHOLD_BYTES = 32 << 20
 };
 
 static const char too_many_blocks[] = "more blocks were live at once than are followed";
@@ -104,6 +102,8 @@ struct stage_heap {
     pt_u64 allocs, frees, bytes;
     pt_u64 large_bytes; /* of blocks that malloc may map one by one, and give back to the kernel when they are freed */
     pt_u64 huge_bytes;  /* of those that it maps so whatever its threshold is */
+    double remapped_large_bytes, remapped_huge_bytes; /* of them, taken from the kernel anew though given back before */
+    double arena_bytes;                               /* that Python mapped for its objects */
     double peak_bytes;
     double growth_bytes;
     struct pt_heap_growth leak; /* the largest steady one */
@@ -122,14 +122,25 @@ static pt_u64 bytes_in_blocks_from(const struct pt_heap_totals *heap, pt_u64 lea
     return bytes;
 }
 
+/* Samples that were overwritten or are few: of all large blocks as many bytes are mapped again as of those. */
+static void add_remapped(struct stage_heap *sum, const struct pt_process *process, const struct pt_heap_process *p)
+{
+    const double large_bytes = (double)bytes_in_blocks_from(&process->heap, PT_LEAST_MMAP_THRESHOLD_BYTES);
+    const double scale = p->remap.seen_bytes > 0 ? large_bytes / p->remap.seen_bytes : 0;
+    sum->remapped_large_bytes += scale * pt_heap_remap_saved_bytes(&p->remap, &p->remap.large);
+    sum->remapped_huge_bytes += scale * pt_heap_remap_saved_bytes(&p->remap, &p->remap.huge);
+    sum->arena_bytes += p->arena_bytes;
+}
+
 static void stage_add(struct stage_heap *sum, const struct pt_process *process, struct pt_heap_process *p)
 {
     const struct pt_heap_churn churn = exact_churn(process, p);
     sum->allocs += process->heap.allocs;
     sum->frees += process->heap.frees;
     sum->bytes += process->heap.bytes;
-    sum->large_bytes += bytes_in_blocks_from(&process->heap, MMAP_THRESHOLD_BYTES);
-    sum->huge_bytes += bytes_in_blocks_from(&process->heap, MOST_MMAP_THRESHOLD_BYTES);
+    sum->large_bytes += bytes_in_blocks_from(&process->heap, PT_LEAST_MMAP_THRESHOLD_BYTES);
+    sum->huge_bytes += bytes_in_blocks_from(&process->heap, PT_MOST_MMAP_THRESHOLD_BYTES);
+    add_remapped(sum, process, p);
     sum->churn.allocs += churn.allocs;
     sum->churn.bytes += churn.bytes;
     sum->churn.cost_s += churn.cost_s;
@@ -215,6 +226,9 @@ static bool stage_results(struct pt_profile *profile, pt_u32 stage, struct pt_he
     pt_metrics_set(metrics, scope, "heap.huge.percent",
                    missing || !sum.large_bytes ? unknown
                                                : pt_real(100 * (double)sum.huge_bytes / (double)sum.large_bytes));
+    pt_metrics_set(metrics, scope, "heap.remapped_large.bytes", pt_real(sum.remapped_large_bytes));
+    pt_metrics_set(metrics, scope, "heap.remapped_huge.bytes", pt_real(sum.remapped_huge_bytes));
+    pt_metrics_set(metrics, scope, "heap.arenas.bytes", pt_real(sum.arena_bytes));
     if (missing)
         sum.reason = missing;
     live_results(metrics, scope, &sum);

@@ -85,7 +85,8 @@ static inline int truth_main(int argc, char **argv, void (*function)(void))
     for (int i = 0; i < 2; i++) {
         struct rusage used;
         getrusage(i ? RUSAGE_CHILDREN : RUSAGE_SELF, &used);
-        cpu += (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+        cpu += (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+               (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
     }
     FILE *file = fopen(getenv("RANDOM_TRUTH"), "w");
     fprintf(file, "{\"wall_s\": %.6f, \"queued_s\": %.6f, \"cpu_s\": %.6f}", wall, waited, cpu);
