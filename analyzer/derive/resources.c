@@ -9,7 +9,6 @@
 
 #include <math.h>
 
-static const char no_launcher[] = "needs the launcher's sampling: start the command with proftrace run";
 static const char too_short[] = "the stage ended before the first sample";
 
 static const struct {
@@ -31,7 +30,9 @@ static void set_resources(struct pt_profile *profile, pt_u32 stage)
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
     const struct pt_stage *one = &profile->stages.items[stage];
-    const char *otherwise = !one->run ? no_launcher : pt_stage_was_skipped(one) ? "the stage was skipped" : too_short;
+    const char *otherwise = pt_stage_was_skipped(one)           ? "the stage was skipped"
+                            : one->run && !one->run->is_running ? too_short
+                                                                : pt_profile_why_not_sampled(profile, stage);
     for (int i = 0; i < PT_RESOURCE__COUNT; i++) {
         const struct pt_run_resource *resource = one->run ? &one->run->resources[i] : &nothing;
         const char *reason = resource->reason ? resource->reason : otherwise;

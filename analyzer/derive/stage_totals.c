@@ -14,8 +14,6 @@
 #include "facts/call_class.h"
 #include "facts/state.h"
 
-static const char no_sampler[] = "needs the launcher's sampling: start the command with proftrace run";
-
 /* ---- resources ---- */
 
 /* Kernel ticks are 10 ms: a short time may seem to have up to two more per CPU. */
@@ -58,7 +56,7 @@ static void set_resources_from_library(struct pt_profile *profile, pt_u32 stage)
         cpu_s = percent;
     pt_metrics_set(metrics, scope, "cpu.total_s", cpu_s);
     pt_metrics_set(metrics, scope, "cpu.avg_percent", percent);
-    pt_metrics_set(metrics, scope, "cpu.max_percent", pt_unknown(no_sampler));
+    pt_metrics_set(metrics, scope, "cpu.max_percent", pt_unknown(pt_profile_why_not_sampled(profile, stage)));
     pt_metrics_set(metrics, scope, "rss.max_bytes",
                    rss_bytes ? pt_integer(rss_bytes) : pt_unknown("no process noted its memory"));
     pt_metrics_set(metrics, scope, "rss.max_of", pt_text("largest process"));
@@ -68,7 +66,8 @@ static void set_resources_from_launcher(struct pt_profile *profile, pt_u32 stage
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
-    const char *too_short = "the command ended before the first sample";
+    const char *too_short =
+        run->is_running ? "no sample has been noted yet" : "the command ended before the first sample";
     const double wall_s = (double)pt_profile_stage_wall_ns(profile, stage) / 1e9;
     const double interval_s = profile->run->interval_ns / 1e9;
     if (!isnan(run->cpu_s)) {

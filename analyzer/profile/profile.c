@@ -58,6 +58,19 @@ const struct pt_run_stage *pt_profile_run_of(const struct pt_profile *profile, p
 
 const char pt_end_unknown_reason[] = "no process noted when it ended, and no launcher watched";
 
+const char *pt_profile_why_not_sampled(const struct pt_profile *profile, pt_u32 stage)
+{
+    const struct pt_run_stage *run = pt_profile_run_of(profile, stage);
+    return !run              ? "needs the launcher's sampling: start the command with proftrace run"
+           : run->is_running ? "not known yet: the stage still runs"
+                             : "the launcher took no sample of it";
+}
+
+const char *pt_profile_why_no_cpu_profile(const struct pt_profile *profile, pt_u32 stage)
+{
+    return profile->run ? pt_profile_why_not_sampled(profile, stage) : "needs the CPU profile of proftrace run";
+}
+
 pt_i64 pt_profile_stage_wall_ns(const struct pt_profile *profile, pt_u32 stage)
 {
     const struct pt_run_stage *run = pt_profile_run_of(profile, stage);

@@ -48,6 +48,9 @@ void pt_stage_set_number(struct pt_profile *profile, pt_u32 stage, const char *m
 pt_i64 pt_profile_stage_wall_ns(const struct pt_profile *profile, pt_u32 stage);
 /* Why a wall time of 0 is none. */
 extern const char pt_end_unknown_reason[];
+/* Why nothing is known that the launcher's samples, or its CPU profile, would tell: nobody took them, or not yet. */
+const char *pt_profile_why_not_sampled(const struct pt_profile *profile, pt_u32 stage);
+const char *pt_profile_why_no_cpu_profile(const struct pt_profile *profile, pt_u32 stage);
 /* Wall time of the run. */
 pt_i64 pt_profile_wall_ns(const struct pt_profile *profile);
 

@@ -132,6 +132,18 @@ static bool is_no_problem(const struct pt_general *row, const struct pt_finding 
            (row->part == PT_PART_network && pt_finding_number(finding, metrics, "net.at_once") >= 2);
 }
 
+/* The launcher was there: to start it with one would help nobody. */
+static void say_what_was_not_seen(const struct pt_profile *profile, struct pt_finding *finding)
+{
+    const struct pt_run_stage *run = pt_profile_run_of(profile, (pt_u32)finding->stage);
+    finding->remedy = run && run->is_running
+                          ? "a call that it is in, perhaps: look again when it has ended"
+                          : "waits without a call of libc, or what this machine does not let us see: proftrace doctor";
+    finding->advice =
+        "Waits that make no call of libc, a call that it was in when it ended, or what this machine does not let us "
+        "see: proftrace doctor says what it can record.";
+}
+
 bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, const struct pt_findings *findings,
                       struct pt_finding *finding)
 {
@@ -150,7 +162,7 @@ bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, 
     if (row->part == PT_PART_computing && !is_one_thread(finding, metrics))
         finding->title = "The program computes, without waiting";
     if (row->part == PT_PART_unattributed && profile->run)
-        finding->remedy = "waits without a call of libc, or what this machine does not let us see: proftrace doctor";
+        say_what_was_not_seen(profile, finding);
     finding->gain_upper_s = finding->is_observation ? 0 : finding->time_s;
     pt_finding_add_metrics(finding, metrics, row->evidence);
     add_rows(profile, finding, row->table);

@@ -19,7 +19,7 @@ static struct pt_place unknown(const char *reason)
 /* Without any stack: what was missing to take them. */
 static const char *why_no_stack(const struct pt_profile *profile, const struct pt_finding *finding)
 {
-    static const char no_profile[] = "needs the CPU profile of proftrace run";
+    const char *no_profile = pt_profile_why_no_cpu_profile(profile, (pt_u32)finding->stage);
     const struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage((pt_u32)finding->stage);
     const pt_u32 of_heap = 1u << PT_PLACE_ALLOCATED | 1u << PT_PLACE_GROWTH | 1u << PT_PLACE_CHURN;

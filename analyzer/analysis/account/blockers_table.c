@@ -65,7 +65,7 @@ static const char *why_unknown(const struct pt_account *account, const struct pt
     if (needs_profile && !has_cpu(account, followed))
         return pt_account_profile_of(account, followed->target)->data
                    ? "the thread is not in the CPU profile; part of unattributed"
-                   : "needs the launcher's sampling: start the command with proftrace run";
+                   : pt_profile_why_not_sampled(account->profile, followed->stage);
     if (needs_gpu && !pt_account_calls_cuda(followed->target))
         return pt_account_no_gpu;
     return pt_account_part_of(followed->target->process, (enum pt_time_part)part, 0).reason;

@@ -26,8 +26,6 @@ static double alone_on_s(const struct pt_profile *profile, const struct pt_proce
     return on_s;
 }
 
-static const char no_sampler[] = "needs the launcher's sampling: start the command with proftrace run";
-
 /* No more than the kernel counted when it was asked last, and all the time since. */
 static double most_on_s(const struct pt_account *account, const struct pt_thread *thread, double on_s)
 {
@@ -59,7 +57,8 @@ static void add_life(const struct pt_account *account, pt_u32 stage, pt_u32 thre
     const struct pt_cpu_timeline *timeline = pt_facts_cpu(account->facts, stage);
     const struct pt_cpu_data *data = timeline->data;
     cpu->fault_s = cpu->samples_s = NAN;
-    cpu->fault_reason = !data || !account->profile->stages.items[stage].root ? no_sampler
+    cpu->no_sampler = pt_profile_why_not_sampled(account->profile, stage);
+    cpu->fault_reason = !data || !account->profile->stages.items[stage].root ? cpu->no_sampler
                         : data->note
                             ? pt_metrics_text(&account->profile->metrics, data->note)
                             : "the CPU profile has no page faults: the kernel refused them, or it is an old one";
@@ -99,7 +98,7 @@ struct pt_account_cpu pt_account_cpu(const struct pt_account *account, pt_u32 st
     if (isnan(cpu.on_s) && isnan(cpu.computing_s))
         cpu.on_s = alone_on_s(profile, root);
     if (!profile->stages.items[stage].run)
-        cpu.python_reason = no_sampler;
+        cpu.python_reason = pt_profile_why_not_sampled(profile, stage);
     if (!cpu.python_reason)
         cpu.python_reason = "no CPU samples were taken";
     add_life(account, stage, thread ? pt_facts_cpu_thread(account->facts, thread) : 0, &cpu);
@@ -124,7 +123,8 @@ struct pt_account_cpu pt_account_cpu_of(const struct pt_account *account, pt_u32
             first = first->previous_image;
         if (isnan(cpu.computing_s))
             cpu.on_s = alone_on_s(account->profile, first);
-        cpu.python_reason = data ? "the thread is not in the CPU profile" : no_sampler;
+        cpu.python_reason =
+            data ? "the thread is not in the CPU profile" : pt_profile_why_not_sampled(account->profile, stage);
     }
     add_life(account, stage, number, &cpu);
     if (!number && data)

@@ -17,7 +17,7 @@ struct pt_account_cpu {
     /* By readings of the thread's own clock: between calls, where on_s is not known. */
     double computing_s, between_preempted_s;
     bool has_python; /* an interpreter was loaded: computing may be Python */
-    const char *python_reason, *fault_reason;
+    const char *python_reason, *fault_reason, *no_sampler;
 };
 /* Of a stage's critical thread. */
 struct pt_account_cpu pt_account_cpu(const struct pt_account *account, pt_u32 stage);

@@ -169,7 +169,7 @@ static const char *why_unknown_in_images(const struct pt_process *last, enum pt_
 
 static const char *why_no_cpu(const struct pt_account_cpu *cpu, enum pt_time_part part)
 {
-    static const char no_sampler[] = "needs the launcher's sampling: start the command with proftrace run";
+    const char *no_sampler = cpu->no_sampler;
     const bool knows_cpu = !isnan(cpu->on_s) || !isnan(cpu->computing_s);
     if (part == PT_PART_computing)
         return knows_cpu ? NULL : no_sampler;

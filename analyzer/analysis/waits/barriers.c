@@ -147,7 +147,7 @@ static struct pt_value last_in(const struct barriers *barriers, const struct bar
     struct pt_profile *profile = barriers->profile;
     return pt_facts_cpu(profile->facts, barrier->stage)->data
                ? pt_lock_holders_place(&barriers->places, profile, barrier->stage, barrier->number)
-               : pt_unknown("needs the CPU profile of proftrace run");
+               : pt_unknown(pt_profile_why_no_cpu_profile(profile, barrier->stage));
 }
 
 struct barrier_row {

@@ -114,7 +114,7 @@ static struct pt_value holder_in(struct pt_locks *locks, const struct pt_lock *l
 {
     return pt_facts_cpu(locks->profile->facts, lock->stage)->data
                ? pt_lock_holders_place(&locks->holders, locks->profile, lock->stage, lock->number)
-               : pt_unknown("needs the CPU profile of proftrace run");
+               : pt_unknown(pt_profile_why_no_cpu_profile(locks->profile, lock->stage));
 }
 
 static double quantile_s(const struct pt_lock *lock, double quantile)
