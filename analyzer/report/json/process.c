@@ -87,17 +87,18 @@ static void put_events(const struct pt_report_json *r, const struct pt_quality *
     pt_json_end(r->json);
 }
 
-/* Only its bounds are known. */
-static void put_duration_interval(struct pt_json *json, const struct pt_process *process)
+/* Only its bounds are known: it lived so long at least. */
+static void put_duration_interval(struct pt_json *json, const struct pt_process *process, struct pt_value least)
 {
     if (!pt_process_end_is_open(process))
         return;
+    const double most_s = pt_value_number(least) + (double)(process->gone_ns - process->alive_ns) / 1e9;
     pt_json_array(json, "duration_s_interval");
-    pt_json_value(json, NULL, PT_SHOW_SECONDS, pt_seconds(process->alive_ns - process->start_ns));
+    pt_json_value(json, NULL, PT_SHOW_SECONDS, least);
     if (process->gone_ns == PT_NEVER_NS)
         pt_json_null(json, NULL);
     else
-        pt_json_value(json, NULL, PT_SHOW_SECONDS, pt_seconds(process->gone_ns - process->start_ns));
+        pt_json_value(json, NULL, PT_SHOW_SECONDS, pt_real(most_s));
     pt_json_end(json);
 }
 
@@ -115,8 +116,9 @@ static void put_process(const struct pt_report_json *r, const struct pt_process 
     pt_json_text(json, "exe", process->exe);
     pt_json_words(json, "argv", pt_masked_arguments((const char *const *)process->argv, process->argc, r->arena));
     pt_json_value(json, "start_s", PT_SHOW_SECONDS, pt_seconds(process->start_ns));
-    pt_json_value(json, "duration_s", PT_SHOW_SECONDS, pt_metrics_get(metrics, scope, "process.lived_s"));
-    put_duration_interval(json, process);
+    const struct pt_value lived = pt_metrics_get(metrics, scope, "process.lived_s");
+    pt_json_value(json, "duration_s", PT_SHOW_SECONDS, lived);
+    put_duration_interval(json, process, lived);
     pt_json_value(json, "cpu_s", PT_SHOW_SECONDS, pt_metrics_get(metrics, scope, "process.cpu_s"));
     pt_json_value(json, "rss_mb_max", PT_SHOW_MIB,
                   process->max_rss_bytes ? pt_real((double)process->max_rss_bytes / (1024.0 * 1024.0))
