@@ -60,6 +60,46 @@ bool pt_rule_too_many_workers(struct pt_profile *profile, pt_i64 stage, struct p
     return complain(profile, finding, PT_WORKERS_TOO_MANY, "helpers.total_s", "helpers.workers", "busy_s");
 }
 
+/* Operations hardly matter beside what finds out which to do. */
+static bool is_dispatch(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    const double operations_s = pt_finding_number(finding, metrics, "training.operations_s");
+    const double dispatch_s = pt_finding_number(finding, metrics, "training.dispatch_s");
+    const double python_s = pt_finding_number(finding, metrics, "training.python_s");
+    return dispatch_s >= python_s / 3 && dispatch_s + python_s >= 4 * operations_s &&
+           !(pt_finding_number(finding, metrics, "gpu.kernels.calls") > 0);
+}
+
+/* Of a training on CPUs; where a GPU computes, see gpu_launch_bound. */
+bool pt_rule_tiny_operations(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    const double dispatch_s = pt_finding_number(finding, metrics, "training.dispatch_s");
+    (void)stage;
+    if (!is_dispatch(finding, metrics) || !(pt_finding_number(finding, metrics, "training.dispatch_percent") >= 10))
+        return false;
+    finding->gain_upper_s = dispatch_s + pt_finding_number(finding, metrics, "training.python_s");
+    pt_finding_add_metrics(finding, metrics,
+                           "dispatch_s:training.dispatch_s python_s:training.python_s "
+                           "operations_s:training.operations_s alloc_calls:heap.allocs.calls");
+    return true;
+}
+
+bool pt_rule_python_in_training(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    (void)stage;
+    if (is_dispatch(finding, metrics) || pt_finding_number(finding, metrics, "load.in_main.percent") >= 5 ||
+        !(pt_finding_number(finding, metrics, "training.preparing_percent") >= 25))
+        return false;
+    const double python_s = pt_finding_number(finding, metrics, "training.preparing_s");
+    finding->gain_upper_s = python_s;
+    pt_finding_add_metrics(finding, metrics,
+                           "preparing_s:training.preparing_s dispatch_s:training.dispatch_s "
+                           "operations_s:training.operations_s workers:helpers.workers.at_once");
+    return true;
+}
+
 bool pt_rule_worker_imbalance(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
