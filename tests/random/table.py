@@ -2,12 +2,10 @@
 """What came out, by cause: which first findings were right, how far the bounds were from the gains, what was named that is none."""
 import collections
 import dataclasses
-import datetime
-import os
 import statistics
-import subprocess
 
-BEGIN, END = "<!-- random: {} -->", "<!-- end -->"
+import page
+
 NOISE = ("noisy_neighbour", "cpu_above_threshold", "memory_above_threshold", "disk_above_threshold")
 GENERAL = ("one_thread_computes", "cpu_saturated")  # true of healthy programs, too: they compute
 ABOVE = 0.05  # of the run
@@ -84,18 +82,6 @@ def percent(part, whole):
     return f"{100 * part / whole:.0f} %" if whole else "-"
 
 
-def command(*words):
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    return done.stdout.strip()
-
-
-def cpu_model():
-    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
-        facts = dict(line.split(":", 1) for line in file if ":" in line)
-    facts = {key.strip(): value.strip() for key, value in facts.items()}
-    return facts.get("model name", f"family {facts.get('cpu family', '?')}, model {facts.get('model', '?')}")
-
-
 class Result:
     def __init__(self, rows, seeds, beside):
         self.rows, self.seeds, self.beside = rows, seeds, beside
@@ -146,16 +132,5 @@ class Result:
 
     def write(self, path):
         """Its part of the page, between two marks."""
-        name = f"beside {self.beside}" if self.beside else "quiet"
-        head = (f"Seeds {self.seeds}, {f'beside {self.beside} busy loops' if self.beside else 'nothing beside them'}; "
-                f"{datetime.date.today()}, commit {command('git', '-C', os.path.dirname(os.path.abspath(__file__)), 'rev-parse', '--short=10', 'HEAD')}, "
-                f"{os.cpu_count()} CPUs ({cpu_model()}), load average before the last one {os.getloadavg()[2]:.1f}.")
-        block = "\n".join([BEGIN.format(name), head, "", self.text(), END])
-        with open(path, encoding="utf-8") as file:
-            page = file.read()
-        begin = page.find(BEGIN.format(name))
-        if begin < 0:
-            raise SystemExit(f"{path} has no mark {BEGIN.format(name)}")
-        end = page.index(END, begin) + len(END)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(page[:begin] + block + page[end:])
+        name, others = (f"beside {self.beside}", f"beside {self.beside} busy loops") if self.beside else ("quiet", "nothing beside them")
+        page.put(path, name, [f"Seeds {self.seeds}, {others}; {page.when_and_where()}.", "", self.text()])
