@@ -13,6 +13,7 @@
 #include "util/mem.h"
 #include "blockers.h"
 #include "event_loops.h"
+#include "path/critical_path.h"
 
 struct pt_facts *pt_facts_open(struct pt_profile *profile)
 {
@@ -28,6 +29,7 @@ struct pt_facts *pt_facts_open(struct pt_profile *profile)
     for (size_t stage = 0; stage < profile->stages.n; stage++)
         if (facts->cpu.timelines[stage].data)
             pt_cpu_view_of(&facts->views[stage], facts->cpu.timelines[stage].data, facts->symbols);
+    facts->paths = pt_critical_paths_open(facts);
     return facts;
 }
 
@@ -35,6 +37,7 @@ void pt_facts_close(struct pt_facts *facts)
 {
     if (!facts)
         return;
+    pt_critical_paths_close(facts->paths);
     for (pt_u32 stage = 0; stage < facts->cpu.n_stages; stage++)
         if (facts->views[stage].data)
             pt_cpu_view_close(&facts->views[stage]);

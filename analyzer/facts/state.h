@@ -34,6 +34,8 @@ struct pt_event_loops {
     } * threads; /* by number: the last wait */
 };
 
+struct pt_critical_paths;
+
 struct pt_facts {
     struct pt_profile *profile;
     struct pt_thread_ids ids;
@@ -44,8 +46,9 @@ struct pt_facts {
     struct pt_connection_ends ends;
     struct pt_cpu_profiles cpu;
     struct pt_kernel_counts counts;
-    struct pt_symbols *symbols; /* of all stages: libraries are many megabytes, and each is looked into once */
-    struct pt_cpu_view *views;  /* by stage: its CPU profile with names; empty where it has none */
+    struct pt_symbols *symbols;      /* of all stages: libraries are many megabytes, and each is looked into once */
+    struct pt_cpu_view *views;       /* by stage: its CPU profile with names; empty where it has none */
+    struct pt_critical_paths *paths; /* by stage: whose main thread is the critical one, over time */
     struct {
         struct pt_span span;
         pt_i64 own_ns;       /* without the calls in it, and without what it was preempted for */

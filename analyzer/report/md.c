@@ -331,6 +331,7 @@ void pt_render_md(const struct pt_doc *doc, const struct pt_render_options *opti
     put_fold(&section, doc->resources, NULL);
     take(out, &section, &is_cut);
     put_panel(&section, doc->time_account);
+    put_panel(&section, doc->whose_time);
     take(out, &section, &is_cut);
     for (int later = 0; later < 2; later++)
         for (size_t i = 0; i < doc->stages.n; i++)

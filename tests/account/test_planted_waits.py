@@ -50,7 +50,8 @@ class Account(AccountCase):
         return stage
 
     def test_each_wait_alone(self):
-        for wait in ("sleep", "lock", "cond", "pipe", "reader", "child", "server", "file", "compute"):
+        """Not for a child: who does nothing else is a launcher, see test_launchers.py."""
+        for wait in ("sleep", "lock", "cond", "pipe", "reader", "server", "file", "compute"):
             with self.subTest(wait=wait):
                 self.check(WAITS, f"{wait}=500")
 

@@ -12,10 +12,12 @@
 
 #include "proftrace/events.h"
 #include "analysis/analysis.h"
+#include "profile/process_name.h"
 #include "blockers_table.h"
 #include "follow.h"
 #include "parts.h"
 #include "threads.h"
+#include "whose.h"
 
 static void begin(void *state, struct pt_profile *profile)
 {
@@ -24,16 +26,11 @@ static void begin(void *state, struct pt_profile *profile)
     account->profile = profile;
     account->facts = profile->facts;
     account->threads = pt_calloc(pt_n_threads(&account->facts->ids), sizeof *account->threads);
-    account->critical = pt_calloc(session->n_processes, sizeof *account->critical);
-    for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
-        const struct pt_process *root = profile->stages.items[stage].root;
-        /* exec replaces the image: the critical thread continues in the next one. */
-        for (pt_u32 i = 0; root && i < session->n_processes; i++)
-            if (session->processes[i] == root || session->processes[i]->previous_image == root) {
-                root = session->processes[i];
-                account->critical[i] = true;
-            }
-    }
+    account->partly = pt_calloc(session->n_processes, sizeof *account->partly);
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        if (pt_path_has(account->facts->paths, session->processes[i]) &&
+            !pt_path_is_whole(account->facts->paths, session->processes[i]))
+            account->partly[i] = pt_calloc(1, sizeof *account->partly[i]);
 }
 
 /* ---- events ---- */
@@ -48,6 +45,31 @@ static void read_clock(struct pt_account *account, const struct pt_event *e)
         pt_account_clock_read(&account->threads[pt_account_number(account, thread)].clock, thread->start_ns, e);
 }
 
+/* The event is of a critical thread while it is critical. Of one that is critical for a part of its life, what it did
+ * in that part is kept apart. */
+static bool note_critical(struct pt_account *account, const struct pt_event *e)
+{
+    const struct pt_span *span = &account->facts->call.span;
+    const struct pt_loop_answer *loop = &account->facts->call.loop;
+    struct pt_account_split *partly = account->partly[e->process->index];
+    if (!pt_path_has(account->facts->paths, e->process) || e->thread != pt_main_thread(e->process))
+        return false;
+    if (!partly)
+        return true;
+    const pt_i64 ns = pt_path_ns(account->facts->paths, e->process, span->start_ns, span->end_ns);
+    const double share = e->duration_ns > 0 ? (double)ns / (double)e->duration_ns : 0;
+    partly->ns[span->part] += share * (double)account->facts->call.own_ns;
+    if (loop->is_known) {
+        const pt_i64 loop_ns = loop->wait.end_ns - loop->wait.start_ns;
+        const double of_loop =
+            (double)pt_path_ns(account->facts->paths, e->process, loop->wait.start_ns, loop->wait.end_ns) /
+            (double)(loop_ns > 0 ? loop_ns : 1);
+        partly->ns[PT_PART_idle] -= of_loop * loop->own_ns;
+        partly->ns[loop->wait.part] += of_loop * loop->own_ns;
+    }
+    return share > 0.5;
+}
+
 static void event(void *state, const struct pt_event *e)
 {
     struct pt_account *account = state;
@@ -58,7 +80,7 @@ static void event(void *state, const struct pt_event *e)
     const struct pt_span *span = &account->facts->call.span;
     const struct pt_loop_answer *loop = &account->facts->call.loop;
     struct pt_account_thread *thread = &account->threads[pt_account_number(account, e->thread)];
-    const bool is_critical = account->critical[e->process->index] && e->thread == pt_main_thread(e->process);
+    const bool is_critical = note_critical(account, e);
     thread->ns[span->part] += (double)account->facts->call.own_ns;
     thread->seen_ns[e->desc->kind] += (double)e->duration_ns;
     pt_account_clock_call(&thread->clock, e, (enum pt_time_part)span->part,
@@ -85,7 +107,11 @@ static void set_account(struct pt_account *account, pt_u32 stage)
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
         const struct pt_thread *thread = pt_main_thread(process);
-        if (account->critical[i] && thread && pt_profile_stage_of(account->profile, process) == stage)
+        if (!thread || !pt_account_is_critical(account, stage, process))
+            continue;
+        if (account->partly[i])
+            pt_account_add_split(&split, account->partly[i]);
+        else
             pt_account_add_thread(account, thread, &split);
     }
     pt_account_set_parts(account, stage, &split);
@@ -144,7 +170,7 @@ static void add_worker(struct pt_account *account, struct pt_rows *rows, const s
     const double file_ns = split.ns[PT_PART_file_read] + split.ns[PT_PART_file_write] + split.ns[PT_PART_file_meta];
     const double lock_ns = split.ns[PT_PART_lock] + split.ns[PT_PART_gil_wait];
     pt_rows_add(rows, &(struct process_row){
-                          .process = process->comm ? process->comm : pt_base_name(process->exe),
+                          .process = pt_process_name(account->profile, process),
                           .pid = process->pid,
                           .wall_s = use.lived_ns / 1e9,
                           .cpu_s = isnan(use.cpu_ns) ? none : pt_real(use.cpu_ns / 1e9),
@@ -193,12 +219,15 @@ static void finish(void *state, struct pt_profile *profile)
             continue;
         }
         set_account(account, stage);
+        pt_account_set_whose(account, stage);
         set_workers(account, stage);
         pt_account_set_threads(account, stage);
         pt_account_set_followed(account, stage);
     }
     free(account->threads);
-    free(account->critical);
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++)
+        free(account->partly[i]);
+    free(account->partly);
     pt_account_follow_fini(account);
 }
 

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "profile/process_name.h"
 #include "parts.h"
 
 /* ---- one row ---- */
@@ -54,7 +55,7 @@ static const char *name_of(struct pt_profile *profile, const struct pt_thread *t
     const struct pt_process *process = thread->process;
     if (thread != pt_main_thread(process))
         return pt_thread_label(profile, thread);
-    return process->comm ? process->comm : pt_base_name(process->exe);
+    return pt_process_name(profile, process);
 }
 
 static const char *why_unknown(const struct pt_account *account, const struct pt_account_followed *followed, int part)

@@ -16,10 +16,11 @@ struct pt_account_cpu {
     double samples_s;   /* outside of calls, each a period; NAN = of the kernel, too: they stand for all */
     /* By readings of the thread's own clock: between calls, where on_s is not known. */
     double computing_s, between_preempted_s;
-    bool has_python; /* an interpreter was loaded: computing may be Python */
+    double python, samples; /* of the CPU profile, outside of calls */
+    bool has_python;        /* an interpreter was loaded: computing may be Python */
     const char *python_reason, *fault_reason, *no_sampler;
 };
-/* Of a stage's critical thread. */
+/* Of a stage's critical path: the sum of its threads. */
 struct pt_account_cpu pt_account_cpu(const struct pt_account *account, pt_u32 stage);
 /* Of any thread, of the last image of its process. */
 struct pt_account_cpu pt_account_cpu_of(const struct pt_account *account, pt_u32 stage, const struct pt_thread *thread);

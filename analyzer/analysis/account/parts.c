@@ -205,15 +205,6 @@ void pt_account_finish_split(const struct pt_process *last, struct pt_account_sp
     result->parts[PT_PART_unattributed] = pt_real(split->ns[PT_PART_unattributed] / 1e9);
 }
 
-static const struct pt_process *last_image(const struct pt_account *account, pt_u32 stage)
-{
-    const struct pt_session *session = account->profile->session;
-    for (pt_u32 i = session->n_processes; i-- > 0;)
-        if (account->critical[i] && pt_profile_stage_of(account->profile, session->processes[i]) == stage)
-            return session->processes[i];
-    return account->profile->stages.items[stage].root;
-}
-
 /* Major ones, of all threads. */
 static void set_faults(struct pt_profile *profile, pt_u32 stage)
 {
@@ -237,7 +228,8 @@ void pt_account_set_parts(struct pt_account *account, pt_u32 stage, struct pt_ac
     const double wall_ns = (double)pt_profile_stage_wall_ns(profile, stage);
     const struct pt_account_cpu cpu = pt_account_cpu(account, stage);
     struct pt_account_result result;
-    pt_account_finish_split(last_image(account, stage), split, wall_ns, &cpu, calls_cuda(profile, stage), &result);
+    pt_account_finish_split(account->facts->paths->stages[stage].longest, split, wall_ns, &cpu,
+                            calls_cuda(profile, stage), &result);
     for (int part = 0; part < PT_PART__COUNT; part++)
         pt_metrics_set(metrics, scope, pt_time_parts[part].metric, result.parts[part]);
     set_faults(profile, stage);

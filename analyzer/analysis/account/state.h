@@ -6,6 +6,7 @@
 #define PT_ANALYSIS_ACCOUNT_STATE_H
 
 #include "proftrace/events.h"
+#include "facts/path/critical_path.h"
 #include "facts/state.h"
 #include "facts/wait_kind.h"
 #include "profile/profile.h"
@@ -23,6 +24,12 @@ struct pt_account_thread {
     double seen_ns[PT_KIND__COUNT]; /* the same by kind: totals may have more */
     double gil_cond_ns;             /* of seen_ns[PT_KIND_lock_cond]: the GIL's */
     struct account_clock clock;
+};
+
+/* The time of a thread, or of several that followed each other. */
+struct pt_account_split {
+    double ns[PT_PART__COUNT];
+    double starting_ns; /* of native: the calls that start programs, which wait until the program has begun */
 };
 
 /* What one thread waited for in another. */
@@ -49,7 +56,8 @@ struct pt_account {
     struct pt_profile *profile;
     const struct pt_facts *facts;
     struct pt_account_thread *threads;
-    bool *critical;                                     /* by process: its main thread is the stage's critical thread */
+    struct pt_account_split **partly; /* by process: what a main thread did while it was critical; NULL = it never
+                                         was, or always */
     struct pt_account_wait waiting[PT_ACCOUNT_WAITING]; /* ring, by end */
     pt_u64 n_waiting, n_followed;                       /* counts of all that were added and removed */
     struct pt_account_wait unresolved; /* the longest of the last waits for one that is not known yet */
@@ -57,12 +65,6 @@ struct pt_account {
         PT_VEC(struct pt_account_followed);
     } followed;
     struct pt_map by_target; /* stage, step, threads, part -> index in followed, plus 1 */
-};
-
-/* The time of a thread, or of several that followed each other. */
-struct pt_account_split {
-    double ns[PT_PART__COUNT];
-    double starting_ns; /* of native: the calls that start programs, which wait until the program has begun */
 };
 
 /* Adds what is recorded of a thread. */
@@ -73,6 +75,18 @@ static inline const struct pt_cpu_timeline *pt_account_profile_of(const struct p
                                                                   const struct pt_thread *thread)
 {
     return pt_facts_cpu(account->facts, pt_profile_stage_of(account->profile, thread->process));
+}
+/* Whether its main thread is on the critical path of the stage. */
+static inline bool pt_account_is_critical(const struct pt_account *account, pt_u32 stage,
+                                          const struct pt_process *process)
+{
+    return pt_profile_stage_of(account->profile, process) == stage && pt_path_has(account->facts->paths, process);
+}
+static inline void pt_account_add_split(struct pt_account_split *sum, const struct pt_account_split *split)
+{
+    for (int part = 0; part < PT_PART__COUNT; part++)
+        sum->ns[part] += split->ns[part];
+    sum->starting_ns += split->starting_ns;
 }
 /* Its index in account->threads. */
 static inline pt_u32 pt_account_number(const struct pt_account *account, const struct pt_thread *thread)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/process_name.h"
 #include "cpu.h"
 #include "parts.h"
 
@@ -106,7 +107,7 @@ static void add_row(struct pt_account *account, struct pt_rows *rows, pt_u32 sta
     const struct pt_process *process = thread->process;
     struct pt_account_result result;
     struct thread_row row = {
-        .process = process->comm ? process->comm : pt_base_name(process->exe),
+        .process = pt_process_name(account->profile, process),
         .pid = pt_integer(process->pid),
         .tid = pt_integer(thread->tid),
         .thread = thread->tid == process->pid ? "main" : pt_thread_name(account->profile, thread),

@@ -3,35 +3,29 @@
  * The child processes of a program: workers (forked copies: DataLoader, pools) and commands; how long its main thread
  * waits for them, what they do during that time, and what forking costs.
  *
- * Threads: one. State: one small struct per process and command. Never: counts the wait of a shell for its command: a
- * shell could do nothing else.
+ * Threads: one. State: one small struct per process and command. Never: counts what a launcher could not do otherwise:
+ * it waits for its only command, or for one that needs what the one before did.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
+#include "facts/path/critical_path.h"
 #include "facts/wait_kind.h"
 #include "siblings.h"
 #include "workers_table.h"
 
 enum { MAX_COMMANDS = 1000 };
 
-static bool is_runner(const struct pt_process *process)
+/* It only waits for its commands, one after another or all at once: of a life too short to be a launcher's, as a
+ * compiler's driver, the totals say so. */
+static bool only_waits(const struct pt_children *children, const struct pt_process *process)
 {
-    static const char *const names[] = {"sh",   "bash",  "dash",    "zsh",    "fish",   "ksh",  "just",
-                                        "make", "ninja", "timeout", "nice",   "env",    "time", "sudo",
-                                        "su",   "xargs", "nohup",   "setsid", "stdbuf", "tini", "strace"};
-    /* x86_64-linux-gnu-gcc-12: the steps of a compilation need each other. */
-    static const char *const compilers[] = {"gcc", "g++", "clang", "collect2"};
-    const char *name = process->exe ? pt_base_name(process->exe) : process->comm;
-    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
-        if (!strcmp(name, names[i]))
-            return true;
-    for (size_t i = 0; name && i < sizeof compilers / sizeof *compilers; i++)
-        if (strstr(name, compilers[i]))
-            return true;
-    return false;
+    const struct pt_children_process *own = &children->processes[process->index];
+    const double waited_ns = (double)process->totals[PT_KIND_wait_child].ns;
+    return pt_path_is_launcher(children->facts->paths, process) ||
+           waited_ns > 0.9 * (double)(own->last_command_end_ns - own->first_command_ns);
 }
 
 /* Between the starts of two workers of one pool. */
@@ -50,7 +44,6 @@ static void begin(void *state, struct pt_profile *profile)
         const struct pt_process *process = session->processes[i];
         struct pt_children_process *own = &children->processes[process->index];
         own->is_worker = pt_is_worker(process);
-        own->is_runner = is_runner(process);
         if (!process->parent || process->parent->pid == process->pid)
             continue;
         struct pt_children_process *parent = &children->processes[process->parent->index];
@@ -98,13 +91,15 @@ static void waited_for_command(struct pt_children *children, const struct pt_eve
                                const char *text)
 {
     const bool is_for_clients = target && children->processes[target->index].serves;
-    if (children->processes[e->process->index].is_runner || is_for_clients || e->duration_ns <= 0)
+    if (is_for_clients || e->duration_ns <= 0)
+        return;
+    ran(children, e, text ? text : target ? (target->exe ? target->exe : target->comm) : "(a program not traced)");
+    if (only_waits(children, e->process))
         return;
     struct pt_children_stage *stage = &children->stages[pt_profile_stage_of(children->profile, e->process)];
     pt_time_union_add(&stage->child, e->start_ns, pt_event_end_ns(e));
     stage->child_waits += e->duration_ns >= LEAST_WAIT_NS;
     stage->concurrent_ns += e->duration_ns >= LEAST_WAIT_NS ? pt_children_concurrent_ns(children, e) : 0;
-    ran(children, e, text ? text : target ? (target->exe ? target->exe : target->comm) : "(a program not traced)");
 }
 
 static void waited_for_worker(struct pt_children *children, const struct pt_event *e)

@@ -8,11 +8,11 @@
 #include "facts/state.h"
 #include "facts/workers.h"
 
-struct pt_children_process {                /* one process, its main thread */
-    bool is_worker, has_workers, is_runner; /* runner: a shell and its like, which is there to wait */
-    bool serves;                            /* a client, over a connection that was accepted */
-    double fork_ns;                         /* that making it took */
-    pt_i64 last_fork_ns;                    /* end of the last fork of its main thread */
+struct pt_children_process { /* one process, its main thread */
+    bool is_worker, has_workers;
+    bool serves;                                                   /* a client, over a connection that was accepted */
+    double fork_ns;                                                /* that making it took */
+    pt_i64 last_fork_ns;                                           /* end of the last fork of its main thread */
     pt_i64 first_worker_ns, first_command_ns, last_command_end_ns; /* of children that are no workers */
     pt_u32 n_workers;
     double idle_ns, file_ns, other_ns; /* waits for work or room, files, network and sleep */

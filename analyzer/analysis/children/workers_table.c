@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/process_name.h"
+#include "repeated.h"
+
 enum { MAX_ROWS = 50, MAX_COMPARED = 1000 };
 
 struct workers {
@@ -227,7 +230,7 @@ static void add_worker(const struct pt_children *children, pt_u32 stage, struct 
     const double fault_ns = kernel_times_of(children, stage, process).fault_ns;
     const double cpu_ns = pt_image_use(children->facts, process).cpu_ns;
     pt_rows_add(rows, &(struct worker_row){
-                          .process = process->comm ? process->comm : pt_base_name(process->exe),
+                          .process = pt_process_name(children->profile, process),
                           .pid = process->pid,
                           .lived_s = life_ns(process) / 1e9,
                           .busy_s = busy_ns(children, process) / 1e9,
@@ -320,10 +323,11 @@ void pt_children_results(struct pt_children *children, pt_u32 stage)
     struct pt_metrics *metrics = &children->profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
     const struct pt_children_stage *s = &children->stages[stage];
-    pt_metrics_set(metrics, scope, "child.wait_s", pt_seconds(s->child.total_ns));
-    const pt_i64 alone_ns = s->child.total_ns - s->concurrent_ns;
-    pt_metrics_set(metrics, scope, "child.alone_s", pt_seconds(alone_ns > 0 ? alone_ns : 0));
-    pt_metrics_set(metrics, scope, "child.wait.calls", pt_integer(s->child_waits));
+    const struct pt_children_repeated repeated = pt_children_repeated(children, stage);
+    const double alone_s = fmax((double)(s->child.total_ns - s->concurrent_ns), 0) / 1e9 + repeated.gain_ns / 1e9;
+    pt_metrics_set(metrics, scope, "child.wait_s", pt_seconds(s->child.total_ns + repeated.total_ns));
+    pt_metrics_set(metrics, scope, "child.alone_s", pt_real(alone_s));
+    pt_metrics_set(metrics, scope, "child.wait.calls", pt_integer(s->child_waits + repeated.commands));
     set_workers(children, stage);
     set_forks(children, stage);
     table_of_workers(children, stage);

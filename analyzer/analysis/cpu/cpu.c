@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What each stage's threads did with the CPUs, from the launcher's profile: on a CPU, able to run but not running,
- * waiting; of all threads, of each, and of the critical one; and which functions ran.
+ * waiting; of all threads, of each, and of the critical ones; and which functions ran.
  *
  * Threads: one. State: none. Never: estimates a time that was not recorded.
  */
@@ -10,6 +10,7 @@
 
 #include "analysis/analysis.h"
 #include "facts/cpu_code.h"
+#include "facts/path/critical_path.h"
 #include "facts/state.h"
 #include "util/auto.h"
 #include "util/mem.h"
@@ -122,28 +123,16 @@ static void set_all(struct pt_metrics *metrics, struct pt_scope scope, const str
     pt_metrics_set(metrics, scope, "cpu.sampling_s", pt_seconds((pt_i64)data->totals.own_cpu_ns));
 }
 
-/* The main thread of the stage's root process: of the first that was traced, else of the command itself. */
-static pt_u32 main_thread(const struct pt_cpu_data *data, const struct pt_process *root)
-{
-    pt_u32 found = 0;
-    for (pt_u32 i = 1; i < data->n_threads; i++) {
-        if (root && data->threads[i].tid == root->pid)
-            return i;
-        if (!found && data->threads[i].tid == data->header.root_pid)
-            found = i;
-    }
-    return found;
-}
-
-static void set_python(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_cpu_view *view, pt_u32 thread)
+static void set_python(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_cpu_view *view,
+                       const struct pt_path_thread *threads)
 {
     const struct pt_cpu_data *data = view->data;
     double samples = 0, python = 0;
-    for (size_t i = 0; i < data->n_counts; i++)
-        if (data->counts[i].thread == thread) {
-            samples += (double)data->counts[i].samples;
-            python += pt_cpu_runs_python(view, data->counts[i].node) ? (double)data->counts[i].samples : 0;
-        }
+    for (size_t i = 0; i < data->n_counts; i++) {
+        const double share = threads[data->counts[i].thread].share;
+        samples += share * (double)data->counts[i].samples;
+        python += pt_cpu_runs_python(view, data->counts[i].node) ? share * (double)data->counts[i].samples : 0;
+    }
     const struct pt_value none =
         pt_unknown(data->note ? pt_metrics_text(metrics, data->note) : "no CPU sample of this thread was taken");
     pt_metrics_set(metrics, scope, "cpu.main_python_share", samples > 0 ? pt_real(python / samples) : none);
@@ -151,26 +140,67 @@ static void set_python(struct pt_metrics *metrics, struct pt_scope scope, const 
 
 /* The kernel's own work for pages that were missing. */
 static void set_main_faults(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_cpu_view *view,
-                            pt_u32 thread)
+                            const struct pt_path_thread *threads)
 {
     const struct pt_cpu_data *data = view->data;
-    double samples = 0;
+    double s = 0;
     for (size_t i = 0; i < data->n_counts; i++)
-        if (data->counts[i].thread == thread && pt_cpu_is_page_fault(view, data->counts[i].node))
-            samples += (double)data->counts[i].samples;
+        if (pt_cpu_is_page_fault(view, data->counts[i].node))
+            s += threads[data->counts[i].thread].share * (double)data->counts[i].samples *
+                 view->sample_s[data->counts[i].thread];
     const bool sees_kernel = data->header.flags & PT_CPU_SAMPLED && !(data->header.flags & PT_CPU_USER_ONLY);
     pt_metrics_set(metrics, scope, "cpu.main_fault_s",
-                   sees_kernel ? pt_real(samples * view->sample_s[thread])
-                               : pt_unknown("the kernel's share of the CPU time could not be sampled"));
+                   sees_kernel ? pt_real(s) : pt_unknown("the kernel's share of the CPU time could not be sampled"));
 }
 
-static void set_main(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_cpu_view *view, pt_u32 thread)
+/* While a launcher waits for its children, what it does beside is not on the path. */
+static double handed_s(const struct pt_facts *facts, pt_u32 stage, pt_u32 thread, const struct pt_process *process)
 {
-    const struct pt_cpu_times *times = &view->data->times[thread];
-    pt_metrics_set(metrics, scope, "cpu.main_on_s", pt_seconds((pt_i64)times->on_cpu_ns));
-    pt_metrics_set(metrics, scope, "cpu.main_runnable_s", pt_seconds((pt_i64)pt_cpu_runnable_ns(times)));
-    set_python(metrics, scope, view, thread);
-    set_main_faults(metrics, scope, view, thread);
+    const struct pt_cpu_view *view = &facts->views[stage];
+    double samples = 0;
+    for (size_t i = 0; process && i < facts->paths->processes[process->index].windows.n; i++) {
+        const struct pt_path_window *window = &facts->paths->processes[process->index].windows.items[i];
+        const struct pt_cpu_between between =
+            pt_cpu_between(pt_facts_cpu(facts, stage), view, thread, window->from_ns, window->until_ns);
+        samples += between.python + between.native;
+    }
+    return samples * view->sample_s[thread];
+}
+
+/* False = none of them is in the profile. */
+static bool set_main(struct pt_profile *profile, pt_u32 stage, const struct pt_path_thread *threads)
+{
+    const struct pt_cpu_view *view = &profile->facts->views[stage];
+    const struct pt_scope scope = pt_scope_stage(stage);
+    double on_s = 0, runnable_s = 0;
+    bool is_any = false;
+    for (pt_u32 i = 1; i < view->data->n_threads; i++) {
+        const struct pt_cpu_times *times = &view->data->times[i];
+        if (threads[i].share <= 0)
+            continue;
+        const double all_s = (double)times->on_cpu_ns / 1e9;
+        on_s += threads[i].share * all_s -
+                fmin(handed_s(profile->facts, stage, i, threads[i].process), threads[i].share * all_s);
+        runnable_s += threads[i].share * (double)pt_cpu_runnable_ns(times) / 1e9;
+        is_any = true;
+    }
+    if (!is_any)
+        return false;
+    pt_metrics_set(&profile->metrics, scope, "cpu.main_on_s", pt_real(on_s));
+    pt_metrics_set(&profile->metrics, scope, "cpu.main_runnable_s", pt_real(runnable_s));
+    set_python(&profile->metrics, scope, view, threads);
+    set_main_faults(&profile->metrics, scope, view, threads);
+    return true;
+}
+
+/* The critical thread that used the CPUs most: the one that trains. 0 = none is in the profile. */
+static pt_u32 busiest(const struct pt_cpu_data *data, const struct pt_path_thread *threads)
+{
+    pt_u32 best = 0;
+    for (pt_u32 i = 1; i < data->n_threads; i++)
+        if (threads[i].share > 0 && (!best || data->times[i].on_cpu_ns > data->times[best].on_cpu_ns))
+            best = i;
+    return best;
 }
 
 static void set_main_unknown(struct pt_metrics *metrics, struct pt_scope scope, const char *reason)
@@ -193,26 +223,23 @@ static void finish_stage(struct pt_profile *profile, pt_u32 stage)
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
-    const struct pt_stage *one = &profile->stages.items[stage];
     const struct pt_facts *facts = profile->facts;
     struct pt_cpu_view *view = &facts->views[stage];
     if (*facts->cpu.problems[stage].text)
         set_unknown(metrics, scope, pt_metrics_text(metrics, facts->cpu.problems[stage].text));
     if (!view->data)
         return;
-    const pt_u32 thread = main_thread(view->data, one->root);
+    PT_AUTO(pt_freep) struct pt_path_thread *threads = pt_path_threads(facts, stage);
     set_all(metrics, scope, view->data);
-    if (thread)
-        set_main(metrics, scope, view, thread);
-    else
+    if (!set_main(profile, stage, threads))
         set_main_unknown(metrics, scope, "the main thread is not in the CPU profile");
     add_threads(metrics, scope, view->data);
     pt_cpu_tables(metrics, scope, view);
     pt_cpu_flame(metrics, scope, view);
-    pt_loading(profile, stage, view, thread);
+    pt_loading(profile, stage, view, busiest(view->data, threads));
     pt_allocator(profile, stage, view);
-    pt_off_cpu_table(profile, stage, thread);
-    pt_cpu_stacks(profile, stage, thread);
+    pt_off_cpu_table(profile, stage, threads);
+    pt_cpu_stacks(profile, stage, threads);
 }
 
 static void finish(void *state, struct pt_profile *profile)

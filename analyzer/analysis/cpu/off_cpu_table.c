@@ -107,18 +107,20 @@ static void add_table(struct pt_metrics *metrics, struct pt_scope scope, const s
     }
 }
 
-static void add_thread(struct sums *sums, const struct pt_facts *facts, pt_u32 stage, pt_u32 thread, bool is_main,
-                       double unsampled_s[PT_PART__COUNT])
+static void add_thread(struct sums *sums, const struct pt_facts *facts, pt_u32 stage, pt_u32 thread,
+                       const struct pt_path_thread *on_path, double unsampled_s[PT_PART__COUNT])
 {
     const struct pt_cpu_timeline *cpu = pt_facts_cpu(facts, stage);
     const struct pt_off_weights weights = pt_off_cpu_weigh(cpu, thread);
     for (size_t i = cpu->first[thread]; i < cpu->first[thread + 1]; i++)
         if (cpu->states[i].flags & PT_CPU_HAS_STACK)
-            add_wait(sums, &facts->views[stage], &cpu->states[i], pt_off_cpu_s(&weights, &cpu->states[i]), is_main);
+            add_wait(sums, &facts->views[stage], &cpu->states[i], pt_off_cpu_s(&weights, &cpu->states[i]),
+                     pt_path_thread_is_critical(facts, on_path, cpu->states[i].start_ns, cpu->states[i].end_ns,
+                                                pt_off_cpu_part(&cpu->states[i])));
     sums->s += pt_off_cpu_unsampled_s(&facts->cpu.off_calls[stage], thread, &weights, unsampled_s);
 }
 
-void pt_off_cpu_table(struct pt_profile *profile, pt_u32 stage, pt_u32 main_thread)
+void pt_off_cpu_table(struct pt_profile *profile, pt_u32 stage, const struct pt_path_thread *threads)
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
@@ -132,7 +134,7 @@ void pt_off_cpu_table(struct pt_profile *profile, pt_u32 stage, pt_u32 main_thre
         return;
     }
     for (pt_u32 i = 1; i < view->data->n_threads; i++)
-        add_thread(&sums, profile->facts, stage, i, i == main_thread, unsampled_s);
+        add_thread(&sums, profile->facts, stage, i, &threads[i], unsampled_s);
     for (int part = 0; part < PT_PART__COUNT; part++)
         if (unsampled_s[part] > 0)
             pt_vec_push(&sums, ((struct sum){.reason = pt_off_cpu_unsampled_reason((enum pt_time_part)part),

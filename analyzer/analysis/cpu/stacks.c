@@ -102,8 +102,8 @@ static void what_ran(struct pt_profile *profile, pt_u32 stage, const pt_u8 *role
 }
 
 /* Waits count for those of their length, as in the table of them; samples within a call for the time between two. */
-static void add_thread(struct sums *sums, const struct pt_facts *facts, pt_u32 stage, pt_u32 thread, bool is_critical,
-                       enum role role)
+static void add_thread(struct sums *sums, const struct pt_facts *facts, pt_u32 stage, pt_u32 thread,
+                       const struct pt_path_thread *on_path, enum role role)
 {
     const struct pt_cpu_timeline *cpu = pt_facts_cpu(facts, stage);
     const struct pt_cpu_view *view = &facts->views[stage];
@@ -115,20 +115,23 @@ static void add_thread(struct sums *sums, const struct pt_facts *facts, pt_u32 s
         if (!waits && !(runs && state->part))
             continue;
         const double s = waits ? pt_off_cpu_s(&weights, state) : view->sample_s[thread];
-        double *cost = cost_at(sums, view->frame_of[state->node], pt_off_cpu_part(state));
+        const enum pt_time_part part = pt_off_cpu_part(state);
+        double *cost = cost_at(sums, view->frame_of[state->node], part);
         cost[PT_STACK_CALL_S] += s;
+        const bool is_critical = pt_path_thread_is_critical(facts, on_path, state->start_ns, state->end_ns, part);
+        const bool is_handed = on_path->share > 0 && !is_critical;
         cost[PT_STACK_MAIN_CALL_S] += is_critical ? s : 0;
-        cost[PT_STACK_MAINS_CALL_S] += role != ROLE_OTHER ? s : 0;
+        cost[PT_STACK_MAINS_CALL_S] += role != ROLE_OTHER && !is_handed ? s : 0;
         cost[PT_STACK_WORKER_S] += role == ROLE_MAIN_OF_WORKER ? s : 0;
     }
 }
 
-void pt_cpu_stacks(struct pt_profile *profile, pt_u32 stage, pt_u32 main_thread)
+void pt_cpu_stacks(struct pt_profile *profile, pt_u32 stage, const struct pt_path_thread *threads)
 {
     PT_AUTO(pt_freep) pt_u8 *roles = roles_of(profile, stage);
     struct sums sums = {0};
     what_ran(profile, stage, roles);
     for (pt_u32 i = 1; i < profile->facts->views[stage].data->n_threads; i++)
-        add_thread(&sums, profile->facts, stage, i, i == main_thread, (enum role)roles[i]);
+        add_thread(&sums, profile->facts, stage, i, &threads[i], (enum role)roles[i]);
     keep(profile, stage, &sums);
 }

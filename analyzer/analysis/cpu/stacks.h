@@ -5,9 +5,10 @@
 #ifndef PT_ANALYSIS_CPU_STACKS_H
 #define PT_ANALYSIS_CPU_STACKS_H
 
+#include "facts/path/critical_path.h"
 #include "profile/profile.h"
 
 /* What ran, and what was in recorded calls, into profile->stacks. */
-void pt_cpu_stacks(struct pt_profile *profile, pt_u32 stage, pt_u32 main_thread);
+void pt_cpu_stacks(struct pt_profile *profile, pt_u32 stage, const struct pt_path_thread *threads);
 
 #endif

@@ -3,14 +3,17 @@
  * Sleeping: many short sleeps are polling, few long ones are intended.
  *
  * Threads: one. State: one small struct per process. Never: counts other threads than the main one: monitors and timers
- * have to sleep.
+ * have to sleep; or a launcher that looks whether its children have ended; or takes the same loop for both.
  */
 #include <stdlib.h>
+#include <time.h>
 
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
+#include "facts/path/critical_path.h"
 #include "facts/wait_kind.h"
 #include "facts/workers.h"
+#include "profile/process_name.h"
 #include "lock_sleeps.h"
 
 enum { MAX_ROWS = 50 };
@@ -44,14 +47,26 @@ static bool is_sleep(const struct pt_event *e)
     return e->desc->kind == PT_KIND_wait_sleep;
 }
 
+/* How long it was meant to be: that a busy machine lets it last longer does not make it another sleep. */
+static pt_i64 meant_ns(const struct pt_event *e)
+{
+    if (e->desc->kind != PT_KIND_wait_sleep || pt_event_as(e, wait_sleep)->requested_ns <= 0)
+        return e->duration_ns;
+    const pt_i64 requested_ns = pt_event_as(e, wait_sleep)->requested_ns;
+    if (!pt_event_as(e, wait_sleep)->is_absolute)
+        return requested_ns;
+    const pt_i64 now_ns = (pt_i64)e->process->start_monotonic_ns + e->start_ns - e->process->start_ns;
+    return e->tag == CLOCK_MONOTONIC && e->process->start_monotonic_ns ? requested_ns - now_ns : e->duration_ns;
+}
+
 static void event(void *state, const struct pt_event *e)
 {
     struct sleeps *sleeps = state;
-    if (!is_sleep(e) || !pt_is_main_thread(e))
+    if (!is_sleep(e) || !pt_is_main_thread(e) || pt_path_is_handed(sleeps->profile->facts->paths, e))
         return;
     const pt_u32 stage = pt_profile_stage_of(sleeps->profile, e->process);
     struct sleeper *sleeper = &sleeps->processes[e->process->index];
-    const bool is_short = e->duration_ns < PT_SHORT_SLEEP_NS;
+    const bool is_short = meant_ns(e) < PT_SHORT_SLEEP_NS;
     *(is_short ? &sleeper->short_calls : &sleeper->long_calls) += 1;
     *(is_short ? &sleeper->short_ns : &sleeper->long_ns) += (pt_u64)e->duration_ns;
     pt_split_time_add(&(is_short ? sleeps->short_ones : sleeps->long_ones)[stage], e, e->start_ns);
@@ -71,11 +86,12 @@ static const struct pt_column columns[] = {
 };
 static const struct pt_table_kind by_process = {PT_VIEW_sleeps, .most = MAX_ROWS, PT_COLUMNS(columns)};
 
-static void add_row(struct pt_rows *rows, const struct pt_process *process, const struct sleeper *sleeper)
+static void add_row(struct pt_profile *profile, struct pt_rows *rows, const struct pt_process *process,
+                    const struct sleeper *sleeper)
 {
     const pt_u64 calls = sleeper->short_calls + sleeper->long_calls, ns = sleeper->short_ns + sleeper->long_ns;
     pt_rows_add(rows, &(struct process_row){
-                          .process = process->comm ? process->comm : pt_base_name(process->exe),
+                          .process = pt_process_name(profile, process),
                           .pid = process->pid,
                           .sleeps = calls,
                           .total_s = (double)ns / 1e9,
@@ -105,7 +121,7 @@ static void finish_stage(const struct sleeps *sleeps, pt_u32 stage)
         sum.short_calls += one->short_calls;
         sum.long_calls += one->long_calls;
         sum.short_ns += one->short_ns;
-        add_row(&rows, process, one);
+        add_row(profile, &rows, process, one);
     }
     /* A thread that sleeps while others wait for its lock does not poll: locks.c reports it. */
     const pt_u64 held = (pt_u64)pt_value_number(pt_metrics_get(metrics, scope, "sleep.under_lock.calls"));

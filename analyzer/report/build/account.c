@@ -92,6 +92,20 @@ void pt_build_time_account(const struct pt_build *b)
     b->doc->time_account = table->n_rows ? panel : NULL;
 }
 
+/* A launcher's time is that of what it started: whose. */
+void pt_build_whose_time(const struct pt_build *b)
+{
+    struct pt_panel *panel = pt_doc_panel(b->doc, PT_PANEL_TEXTS, "whose_time", "Whose time that is");
+    panel->texts = pt_arena_alloc(&b->doc->arena, (b->doc->stages.n + 1) * sizeof *panel->texts);
+    for (size_t i = 0; i < b->doc->stages.n; i++) {
+        const struct pt_doc_stage *stage = b->doc->stages.items[i];
+        const struct pt_value of = pt_build_metric(b, stage->index, "account.of");
+        if (of.type == PT_VALUE_TEXT)
+            panel->texts[panel->n_texts++] = pt_doc_format(b->doc, "%s: %s", stage->name, of.text);
+    }
+    b->doc->whose_time = panel->n_texts ? panel : NULL;
+}
+
 /* ---- threads ---- */
 
 static struct pt_value part_of_row(const struct pt_table *table, size_t row, pt_u32 part)

@@ -191,6 +191,7 @@ void pt_build_stages(const struct pt_build *b)
     mark_longest(b->doc);
     add_summary(b);
     pt_build_time_account(b);
+    pt_build_whose_time(b);
     for (size_t i = 0; i < b->doc->stages.n; i++)
         add_panels(b, b->doc->stages.items[i]);
 }

@@ -166,6 +166,9 @@ static void put_program(struct pt_str *out, const struct pt_build *b, const stru
     }
     pt_str_add(out, reason ? reason : stage->status);
     pt_str_char(out, '.');
+    const struct pt_value of = pt_build_metric(b, stage->index, "account.of");
+    if (of.type == PT_VALUE_TEXT)
+        pt_str_printf(out, " The time is that of %s.", of.text);
     put_doing(out, stage);
 }
 

@@ -220,8 +220,9 @@ struct pt_doc {
     bool is_cut, is_empty;        /* trace files lack their tails; there are none */
     struct {
         PT_VEC(struct pt_chart *);
-    } charts;                                                                               /* over the whole run */
-    struct pt_panel *summary, *skipped, *time_account, *resources, *processes, *not_traced; /* NULL = nothing to say */
+    } charts; /* over the whole run */
+    struct pt_panel *summary, *skipped, *time_account, *whose_time, *resources, *processes,
+        *not_traced; /* NULL = nothing to say */
 };
 
 /* What is said where there is neither a finding nor an observation. */

@@ -102,6 +102,7 @@ void pt_html_run(struct pt_str *out, const struct pt_doc *doc)
     put_charts(out, doc);
     put_fold(out, doc->resources);
     put_fold(out, doc->time_account);
+    put_fold(out, doc->whose_time);
     put_grades(out, doc);
     put_fold(out, doc->processes);
     if (!pt_html_trace_is_incomplete(doc))

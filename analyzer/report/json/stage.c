@@ -19,6 +19,8 @@ static void put_time(const struct pt_report_json *r, pt_u32 stage)
     for (int part = 0; part < PT_PART__COUNT; part++)
         pt_json_value(r->json, pt_time_parts[part].key, PT_SHOW_SECONDS,
                       pt_metrics_get(&r->profile->metrics, scope, pt_time_parts[part].metric));
+    if (pt_metrics_get(&r->profile->metrics, scope, "account.of").type == PT_VALUE_TEXT)
+        pt_json_value(r->json, "of", PT_SHOW_TEXT, pt_metrics_get(&r->profile->metrics, scope, "account.of"));
     pt_json_end(r->json);
 }
 

@@ -64,6 +64,7 @@ void pt_text_full(const struct pt_text_out *t, const struct pt_doc *doc)
     put_findings(t, doc);
     put_panel(t, doc->resources);
     put_panel(t, doc->time_account);
+    put_panel(t, doc->whose_time);
     put_stages(t, doc);
     put_panel(t, doc->processes);
     put_panel(t, doc->not_traced);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * path/critical_path.h - the stage's critical process over time: its root, and while that one only waits for a child,
+ * the child, and so on down the tree.
+ *
+ * The account, findings about waits and the headline of a stage are those of the main threads on this path: a shell, a
+ * launcher of ranks or a runner of commands is not the program.
+ */
+#ifndef PT_FACTS_PATH_CRITICAL_PATH_H
+#define PT_FACTS_PATH_CRITICAL_PATH_H
+
+#include "launchers.h"
+
+/* The main thread of a process is the critical one. */
+struct pt_path_piece {
+    const struct pt_process *process; /* an image */
+    pt_i64 from_ns, until_ns;
+};
+
+struct pt_critical_paths {
+    pt_u32 n_stages, n_processes;
+    struct pt_critical_path {
+        PT_VEC(struct pt_path_piece); /* in the order of time */
+        bool has_launchers;
+        const struct pt_process *longest; /* the process, its last image, with the most time on the path; NULL = none */
+    } * stages;
+    struct pt_path_process {
+        struct pt_path_windows windows; /* of a launcher, on the path or not */
+        struct pt_path_windows own;     /* when it is on the path; no child */
+        pt_i64 on_path_ns;
+        bool is_whole; /* nearly all of its life is on the path */
+    } * processes;
+};
+
+struct pt_critical_paths *pt_critical_paths_open(const struct pt_facts *facts);
+void pt_critical_paths_close(struct pt_critical_paths *paths);
+
+/* How much of [start, end) of a process's main thread is its waiting for a child, as a launcher. */
+pt_i64 pt_path_handed_ns(const struct pt_critical_paths *paths, const struct pt_process *process, pt_i64 start_ns,
+                         pt_i64 end_ns);
+/* How much of it is on the critical path. */
+pt_i64 pt_path_ns(const struct pt_critical_paths *paths, const struct pt_process *process, pt_i64 start_ns,
+                  pt_i64 end_ns);
+static inline bool pt_path_is_whole(const struct pt_critical_paths *paths, const struct pt_process *process)
+{
+    return paths->processes[process->index].is_whole;
+}
+static inline bool pt_path_has(const struct pt_critical_paths *paths, const struct pt_process *process)
+{
+    return paths->processes[process->index].on_path_ns > 0;
+}
+/* How much of its life that is, or is its waiting for children as a launcher. */
+double pt_path_share(const struct pt_critical_paths *paths, const struct pt_process *process);
+static inline bool pt_path_is_launcher(const struct pt_critical_paths *paths, const struct pt_process *process)
+{
+    return paths->processes[process->index].windows.n;
+}
+/* Mostly waiting for a child, as a launcher does. */
+static inline bool pt_path_is_handed(const struct pt_critical_paths *paths, const struct pt_event *event)
+{
+    const struct pt_path_process *process = &paths->processes[event->process->index];
+    return process->windows.n &&
+           2 * pt_path_handed_ns(paths, event->process, event->start_ns, event->start_ns + event->duration_ns) >
+               event->duration_ns;
+}
+
+/* A thread of the CPU profile of a stage. */
+struct pt_path_thread {
+    const struct pt_process *process; /* whose main thread it is; NULL = of none that was traced */
+    double share;                     /* of its life that is on the path or handed to children; 0 = none */
+};
+/* By number in the profile; the caller frees it. Where nothing of the stage was traced: the command's main thread. */
+struct pt_path_thread *pt_path_threads(const struct pt_facts *facts, pt_u32 stage);
+/* Is it critical at a time of that part? When a launcher waits for a child, its child is, but it is the launcher that
+ * waits for one. */
+bool pt_path_thread_is_critical(const struct pt_facts *facts, const struct pt_path_thread *thread, pt_i64 start_ns,
+                                pt_i64 end_ns, enum pt_time_part part);
+
+#endif
