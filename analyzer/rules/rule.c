@@ -223,12 +223,12 @@ static bool is_below(const struct pt_finding *general, const struct pt_finding *
     return share_of(general, specific) >= HALF;
 }
 
-/* Of a row of general.def the part that is explained was taken off. */
+/* Of a row of general.def the part that is explained was taken off. Of one that is in no seconds there is no part. */
 static bool says_it_all(const struct pt_finding *specific, const struct pt_finding *general)
 {
-    const bool in_seconds = specific->gain_upper_s > 0 || general->gain_upper_s > 0;
-    return in_seconds ? !general->is_general && share_of(general, specific) >= NEARLY_ALL
-                      : pt_subsumes(specific, general);
+    if (general->gain_upper_s > 0)
+        return !general->is_general && share_of(general, specific) >= NEARLY_ALL;
+    return pt_subsumes(specific, general) && !(general->is_general && specific->gain_upper_s > 0);
 }
 
 /* One finding for one fact: the general one goes where the specific one explains nearly all of it. */

@@ -43,10 +43,10 @@ def has_torch():
 def command_of(case, folder, is_fixed):
     source = os.path.join(PROGRAMS, case.program)
     if case.program.endswith(".py"):
-        return [PYTHON, source]
+        return [PYTHON, source, *case.words]
     program = os.path.join(folder, case.name + ("-fixed" if is_fixed else ""))
     subprocess.run(["cc", "-O1", "-o", program, source, *case.cc[is_fixed]], check=True)
-    return [program]
+    return [program, *case.words]
 
 
 def first_lines(build, run):

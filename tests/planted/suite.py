@@ -9,13 +9,19 @@ class Case:
     is no problem, but takes the time."""
 
     def __init__(self, program, rule, around_bad=around.nothing, around_fixed=None, *, in_seconds=True, options=(), cc=((), ()),
-                 needs_torch=False, needs_idle_cpus=False, place=(), sees=None):
+                 needs_torch=False, needs_idle_cpus=False, place=(), sees=None, words=()):
         self.program, self.rule, self.in_seconds, self.options = program, rule, in_seconds, list(options)
         self.around = (around_bad, around_fixed or around_bad)
         self.cc, self.needs_torch, self.needs_idle_cpus = cc, needs_torch, needs_idle_cpus
         self.place, self.sees = place, sees
-        self.name = program.split(".")[0]
+        self.words = list(words)
+        self.name = "_".join([program.split(".")[0], *words])
         self.needs_warm_code = rule is None or around_bad in around.OF_THE_DISK
+
+
+def look_alike(rule, *more, program="like.py", **options):
+    """It does what the rule counts, but has no problem of that kind: the rule's remedy would do nothing."""
+    return Case(program, None, *more, words=[rule], **options)
 
 
 def case(program, *more, **options):
@@ -70,6 +76,22 @@ CASES = [
     Case("clean_hot_function.c", None, sees="one_thread_computes", place=["slow_transform"]),
     Case("clean_objects.py", None, sees="one_thread_computes", place=["python"]),
     Case("clean_training.py", None, sees="one_thread_computes", needs_torch=True),
+    look_alike("small_reads"),
+    look_alike("reread_files"),
+    look_alike("metadata_storm"),
+    look_alike("synchronous_fsync"),
+    look_alike("small_writes"),
+    look_alike("serial_fetches", around.slow_server),
+    look_alike("too_few_workers", needs_torch=True),
+    look_alike("tiny_operations", needs_torch=True),
+    look_alike("fork_of_large_process"),
+    look_alike("idle_child_wait"),
+    look_alike("sleep_polling"),
+    look_alike("slow_dns"),
+    look_alike("lock_convoy", program="like.c", cc=(("-pthread",),) * 2),
+    look_alike("thread_imbalance", program="like.c", cc=(("-pthread",),) * 2),
+    look_alike("oversubscribed_threads", program="like.c", cc=(("-pthread",),) * 2),
+    look_alike("page_fault_storm", program="like.c", cc=(("-pthread",),) * 2),
     Case("clean_preforking_server.py", None, around.clients),
     Case("clean_accept_loop.py", None, around.clients),
 ]

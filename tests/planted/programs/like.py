@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""What only looks like a bottleneck: it does what a rule counts, but nothing that its remedy would make faster.
+
+  like.py RULE [--prepare]"""
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import planted
+
+
+def small_reads():
+    """Many short lines, out of a buffer."""
+    with open("lines", encoding="ascii") as file:
+        for _ in file:
+            pass
+    planted.compute(0.5)
+
+
+def reread_files():
+    """What it reads again it wrote itself: its own results."""
+    for i in range(20):
+        with open("results", "wb") as file:
+            file.write(bytes([i]) * (1 << 20))
+        with open("results", "rb") as file:
+            file.read()
+        planted.compute(0.1)
+
+
+def metadata_storm():
+    """Looks for its files once, each step computes."""
+    for name in os.listdir("data"):
+        os.stat("data/" + name)
+        planted.compute(0.003)
+
+
+def synchronous_fsync():
+    """One checkpoint, confirmed once."""
+    planted.compute(1.5)
+    planted.write_file("checkpoint", 8)
+
+
+def small_writes():
+    """Many short lines, into a buffer."""
+    with open("out", "w", encoding="ascii") as file:
+        for i in range(200_000):
+            file.write(f"{i}\n")
+    planted.compute(0.5)
+
+
+def serial_fetches():
+    """Forty at once, and it computes meanwhile."""
+    port = int(os.environ.get("PLANTED_PORT", "0"))
+
+    def fetch():
+        with socket.create_connection(("127.0.0.1", port)) as connection:
+            connection.sendall(b"GET\n")
+            connection.recv(65536)
+
+    threads = [threading.Thread(target=fetch) for _ in range(40 if port else 0)]
+    for thread in threads:
+        thread.start()
+    planted.compute(1)
+    for thread in threads:
+        thread.join()
+
+
+def too_few_workers():
+    """One worker is enough."""
+    import loader
+    import torch
+
+    loader.train(torch.utils.data.TensorDataset(torch.zeros(200, 8)), 1, lambda _: planted.compute(0.03), persistent_workers=True)
+
+
+def tiny_operations():
+    """Small batches, but large operations."""
+    import torch
+
+    torch.set_num_threads(1)
+    weights = torch.ones(300, 300, requires_grad=True)
+    for _ in range(40):
+        weights.grad = None
+        weights.mm(weights).sum().backward()
+
+
+def fork_of_large_process():
+    """Forks once while it is small, and grows then."""
+    child = subprocess.Popen(["true"])
+    held = [b"x" * (1 << 20) for _ in range(200)]
+    planted.compute(1)
+    child.wait()
+    return held
+
+
+def idle_child_wait():
+    """Two commands, which run while it computes."""
+    children = [subprocess.Popen(["sleep", "0.2"]) for _ in range(2)]
+    planted.compute(1)
+    for child in children:
+        child.wait()
+
+
+def sleep_polling():
+    """A thread looks at the clock from time to time while the main one computes."""
+    def watch():
+        for _ in range(100):
+            time.sleep(0.01)
+
+    threading.Thread(target=watch, daemon=True).start()
+    planted.compute(1.2)
+
+
+def slow_dns():
+    """Asks for names, and is answered at once."""
+    for _ in range(30):
+        socket.getaddrinfo("localhost", 80)
+        planted.compute(0.03)
+
+
+def prepare():
+    os.makedirs("data", exist_ok=True)
+    for i in range(300):
+        open(f"data/{i}", "w").close()
+    with open("lines", "w", encoding="ascii") as file:
+        file.write("short\n" * 1_000_000)
+
+
+run = globals()[sys.argv[1]]
+planted.main(run, run, prepare)
