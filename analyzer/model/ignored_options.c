@@ -16,7 +16,10 @@
 static void note_once(void *context, const char *problem, const char *remedy)
 {
     PT_AUTO(pt_freep) char *note = pt_asprintf("%s; %s", problem, remedy);
-    pt_session_note_once(context, note);
+    struct pt_session *session = context;
+    const pt_u32 before = session->n_notes;
+    pt_session_note_once(session, note);
+    session->n_ignored_options += session->n_notes - before;
 }
 
 void pt_process_note_ignored_options(const struct pt_process *process, struct pt_session *session)

@@ -130,6 +130,7 @@ struct pt_session {
     struct pt_quality quality; /* sum */
     char **notes; /* sentences that say how far to trust it: clocks joined by guess, foreign files skipped ... */
     pt_u32 n_notes;
+    pt_u32 n_ignored_options; /* of the notes: settings that had no effect */
 };
 
 #endif

@@ -114,7 +114,17 @@ static void name_variable(const struct pt_option *option, char ret_name[MOST_NAM
     ret_name[i] = 0;
 }
 
-/* A name that is similar to none of ours belongs to another program. */
+/* No options, but ours: what the launcher of a pipeline tells its stages, and a test build's place to die. */
+static bool is_known(const char *name)
+{
+    static const char *const known[] = {"", "PIPELINE_CONFIG", "TEST_KILL"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(name, known[i]))
+            return true;
+    return false;
+}
+
+/* Whoever sets one expects something of it: also where no option of ours has a name that is near. */
 static void check_name(const char *name, pt_option_warning *warn, void *context)
 {
     char texts[PT_N_OPTIONS][MOST_NAME_BYTES];
@@ -126,10 +136,13 @@ static void check_name(const char *name, pt_option_warning *warn, void *context)
     const char *nearest = pt_nearest_name(name + PREFIX, names);
     PT_AUTO(pt_str_fini) struct pt_str problem = {0};
     PT_AUTO(pt_str_fini) struct pt_str remedy = {0};
-    if (!nearest)
+    if (is_known(name + PREFIX))
         return;
     pt_str_printf(&problem, "%s is no option and has no effect", name);
-    pt_str_printf(&remedy, "did you mean " PT_OPTION_PREFIX "%s?", nearest);
+    if (nearest)
+        pt_str_printf(&remedy, "did you mean " PT_OPTION_PREFIX "%s?", nearest);
+    else
+        pt_str_add(&remedy, "docs/options.md and libproftrace(7) have all of them");
     warn(context, pt_str_text(&problem), pt_str_text(&remedy));
 }
 

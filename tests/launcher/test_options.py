@@ -46,7 +46,21 @@ class Options(LauncherCase):
                 self.assertEqual(len(lines), 1, lines)
                 self.assertIn(words, lines[0])
                 self.assertNotIn("\x1b", lines[0])
-        self.assertEqual(self.said(PROFTRACE_SOMEBODY_ELSES="1", PROFTRACE_DIR="elsewhere"), [])
+        self.assertEqual(self.said(PROFTRACE_PIPELINE_CONFIG="1", PROFTRACE_DIR="elsewhere"), [])
+
+    def test_every_other_name_is_named_once(self):
+        """Those that came from elsewhere, or from a version that had them: they were accepted in silence."""
+        names = ("PROFTRACE_PYTHON", "PROFTRACE_STEPS", "PROFTRACE_WINDOW")
+        lines = self.said(**{name: "active=100" for name in names})
+        self.assertEqual(sorted(line.split()[1] for line in lines), list(names))
+        for line in lines:
+            self.assertIn("is no option and has no effect; docs/options.md", line)
+        self.proftrace("run", "--", "/bin/sh", "-c", "/bin/true; :", environment={name: "1" for name in names})
+        self.assertIn("3 PROFTRACE_ variables had no effect (proftrace info)", " ".join(self.proftrace("report").stdout.decode().split()))
+        for arguments in (("report", "--format", "json"), ("report", "--full"), ("info",), ("report", "--format", "md")):
+            shown = self.proftrace(*arguments).stdout.decode().replace("\\", "")
+            for name in names:
+                self.assertEqual(shown.count(f"{name} is no option and has no effect"), 1, arguments)
 
     def test_a_bare_preload_keeps_them_for_the_reports(self):
         """Nobody may speak in the program: what it was given in vain stands in the trace, the child's no second time."""
@@ -59,7 +73,8 @@ class Options(LauncherCase):
         self.assertEqual(sorted(note.split("; ")[0] for note in notes), [
             "PROFTRACE_CUPTI=mine is not understood and has no effect", "PROFTRACE_HEAP=fulll is not understood and has no effect",
             "PROFTRACE_HEEP is no option and has no effect", "PROFTRACE_IO=o?[2J?off is not understood and has no effect",
-            f"PROFTRACE_RING_MIB={'9' * 32} is not a whole number and has no effect"])
+            f"PROFTRACE_RING_MIB={'9' * 32} is not a whole number and has no effect",
+            "PROFTRACE_SOMEBODY_ELSES is no option and has no effect"])
         self.assertIn("PROFTRACE_HEEP is no option and has no effect; did you mean PROFTRACE_HEAP?", notes)
         self.assertEqual(json.loads(self.proftrace("report", "--format", "json").stdout)["trace_quality"]["notes"][:len(notes)], notes)
         root = os.path.join(self.folder, "proftrace.data", "latest")

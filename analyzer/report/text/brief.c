@@ -358,6 +358,9 @@ static void put_quality(const struct pt_text_out *t, const struct pt_doc *doc)
     if (doc->untraced > 0)
         pt_str_printf(&text, ", %s %s not traced", pt_fmt_count((pt_u64)doc->untraced).text,
                       doc->untraced > 1 ? "programs were" : "program was");
+    const pt_u32 n_ignored = doc->profile->session->n_ignored_options;
+    if (n_ignored)
+        pt_str_printf(&text, ", %u PROFTRACE_ variable%s had no effect", n_ignored, n_ignored > 1 ? "s" : "");
     PT_AUTO(pt_str_fini) struct pt_str said = {0};
     if (text.n)
         pt_str_printf(&said, "Not everything is here: %s (proftrace info).", pt_str_text(&text) + 2);
