@@ -26,7 +26,7 @@ static void add_reason(struct pt_str *out)
 static void add_untraced(const struct pt_profile *profile, struct pt_str *out)
 {
     struct pt_untraced_list programs = {0};
-    pt_untraced_list(profile, NULL, &programs);
+    pt_untraced_list(profile->session, profile->run, NULL, &programs);
     if (programs.n) {
         const struct pt_untraced_program *first = &programs.items[0];
         add_reason(out);

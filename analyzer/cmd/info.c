@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "proftrace/heap_modes.h"
@@ -15,6 +16,7 @@
 #include "report/outcome.h"
 #include "report/text/panel.h"
 #include "report/text_file.h"
+#include "report/untraced.h"
 #include "util/auto.h"
 #include "util/json/json_writer.h"
 #include "cmd.h"
@@ -31,11 +33,12 @@ static const char *const drop_docs[] = {
 #undef DROP
 };
 
-static pt_u32 count_untraced(const struct pt_run *run, const struct pt_session *session)
+static pt_u64 count_untraced(const struct pt_run *run, const struct pt_session *session)
 {
-    pt_u32 n = run->info ? run->info->n_untraced : 0;
-    for (pt_u32 i = 0; i < session->n_processes; i++)
-        n += session->processes[i]->n_untraced;
+    struct pt_untraced_list programs = {0};
+    pt_untraced_list(session, run->info, NULL, &programs);
+    const pt_u64 n = programs.n;
+    free(programs.items);
     return n;
 }
 
@@ -100,6 +103,7 @@ static struct pt_value text_or_unknown(const char *text)
 
 struct untraced_row {
     struct pt_value stage, started_by_pid, path, reason, at_s;
+    pt_u32 times;
 };
 
 static const struct pt_column untraced_columns[] = {
@@ -108,37 +112,29 @@ static const struct pt_column untraced_columns[] = {
     PT_COLUMN(struct untraced_row, path, TEXT, "Program"),
     PT_COLUMN(struct untraced_row, reason, TEXT, "Why"),
     PT_COLUMN(struct untraced_row, at_s, SECONDS, "At"),
+    PT_COLUMN(struct untraced_row, times, COUNT, "Times"),
 };
 
-/* Programs that the launcher started are in run.json, those that a traced program started in its trace. */
 static struct pt_panel *untraced_panel(struct pt_doc *doc, const struct pt_run *run, const struct pt_session *session)
 {
+    struct pt_untraced_list programs = {0};
     struct pt_table *table;
-    struct pt_panel *panel = pt_doc_table(doc, "untraced", "Programs not traced", untraced_columns, 5, &table);
-    for (pt_u32 i = 0; run->info && i < run->info->n_untraced; i++) {
-        const struct pt_run_untraced *u = &run->info->untraced[i];
+    struct pt_panel *panel = pt_doc_table(doc, "untraced", "Programs not traced", untraced_columns,
+                                          sizeof untraced_columns / sizeof *untraced_columns, &table);
+    pt_untraced_list(session, run->info, NULL, &programs);
+    for (size_t i = 0; i < programs.n; i++) {
+        const struct pt_untraced_program *one = &programs.items[i];
         const struct untraced_row row = {
-            .stage = text_or_unknown(u->stage),
-            .started_by_pid = pt_unknown("the launcher started it"),
-            .path = text_or_unknown(u->path),
-            .reason = text_or_unknown(u->reason),
-            .at_s = pt_unknown("not noted"),
+            .stage = text_or_unknown(one->stage),
+            .started_by_pid = one->parent ? pt_integer(one->parent->pid) : pt_unknown("the launcher started it"),
+            .path = text_or_unknown(one->path),
+            .reason = text_or_unknown(one->reason),
+            .at_s = one->parent ? pt_seconds(one->at_ns) : pt_unknown("not noted"),
+            .times = one->times,
         };
         pt_table_add(table, &row);
     }
-    for (pt_u32 i = 0; i < session->n_processes; i++) {
-        const struct pt_process *p = session->processes[i];
-        for (pt_u32 k = 0; k < p->n_untraced; k++) {
-            const struct untraced_row row = {
-                .stage = pt_text(p->stage),
-                .started_by_pid = pt_integer(p->pid),
-                .path = text_or_unknown(p->untraced[k].path),
-                .reason = text_or_unknown(p->untraced[k].reason),
-                .at_s = pt_seconds(p->untraced[k].at_ns),
-            };
-            pt_table_add(table, &row);
-        }
-    }
+    free(programs.items);
     return panel;
 }
 
@@ -155,10 +151,12 @@ static struct pt_panel *untraced_texts(struct pt_doc *doc, const struct pt_run *
     panel->texts = pt_arena_alloc(&doc->arena, (table->n_rows + 1) * sizeof *panel->texts);
     for (size_t i = 0; i < table->n_rows; i++) {
         const struct pt_value pid = pt_table_cell(table, i, "started_by_pid");
+        const double times = pt_value_number(pt_table_cell(table, i, "times"));
         panel->texts[panel->n_texts++] = pt_doc_format(
-            doc, "stage %s: %s: %s%s", text_or(pt_table_cell(table, i, "stage"), "?"),
+            doc, "stage %s: %s: %s%s%s", text_or(pt_table_cell(table, i, "stage"), "?"),
             text_or(pt_table_cell(table, i, "path"), "?"), text_or(pt_table_cell(table, i, "reason"), "not noted why"),
-            pid.type == PT_VALUE_INTEGER ? pt_doc_format(doc, " (started by %.0f)", pt_value_number(pid)) : "");
+            pid.type == PT_VALUE_INTEGER ? pt_doc_format(doc, " (started by %.0f)", pt_value_number(pid)) : "",
+            times > 1 ? pt_doc_format(doc, ", %.0f times", times) : "");
     }
     return panel;
 }

@@ -6,6 +6,10 @@
 
 #include <string.h>
 
+#include "util/auto.h"
+#include "util/map.h"
+#include "util/mem.h"
+
 static bool is_listed(const struct pt_untraced_list *list, const char *path)
 {
     for (size_t i = 0; i < list->n; i++)
@@ -14,22 +18,46 @@ static bool is_listed(const struct pt_untraced_list *list, const char *path)
     return false;
 }
 
-void pt_untraced_list(const struct pt_profile *profile, const char *stage, struct pt_untraced_list *ret_list)
+/* `index` of the list: by the address of the one copy of all that tells a program from another. */
+static void add(struct pt_untraced_list *list, struct pt_intern *texts, struct pt_map *index,
+                struct pt_untraced_program program)
 {
-    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
-        const struct pt_process *process = profile->session->processes[i];
-        const char *here = profile->stages.items[pt_profile_stage_of(profile, process)].name;
-        if (stage && strcmp(stage, here) != 0)
+    PT_AUTO(pt_freep)
+    char *key = pt_asprintf("%s\n%s\n%s", program.path, program.reason ? program.reason : "",
+                            program.stage ? program.stage : "");
+    uint64_t *place = pt_map_at(index, (uintptr_t)pt_intern_text(texts, key));
+    if (!*place) {
+        pt_vec_push(list, program);
+        *place = list->n;
+    }
+    list->items[*place - 1].times++;
+}
+
+void pt_untraced_list(const struct pt_session *session, const struct pt_run_info *run, const char *stage,
+                      struct pt_untraced_list *ret_list)
+{
+    struct pt_intern texts = {0};
+    struct pt_map index = {0};
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *process = session->processes[i];
+        if (stage && (!process->stage || strcmp(stage, process->stage) != 0))
             continue;
         for (pt_u32 j = 0; j < process->n_untraced; j++) {
             const struct pt_untraced *one = &process->untraced[j];
-            const char *path = one->path ? one->path : "unknown";
-            pt_vec_push(ret_list, ((struct pt_untraced_program){path, one->reason, here, process}));
+            add(ret_list, &texts, &index,
+                (struct pt_untraced_program){.path = one->path ? one->path : "unknown",
+                                             .reason = one->reason,
+                                             .stage = process->stage,
+                                             .parent = process,
+                                             .at_ns = one->at_ns});
         }
     }
-    for (pt_u32 i = 0; profile->run && i < profile->run->n_untraced; i++) {
-        const struct pt_run_untraced *one = &profile->run->untraced[i];
+    for (pt_u32 i = 0; run && i < run->n_untraced; i++) {
+        const struct pt_run_untraced *one = &run->untraced[i];
         if (!is_listed(ret_list, one->path))
-            pt_vec_push(ret_list, ((struct pt_untraced_program){one->path, one->reason, one->stage, NULL}));
+            add(ret_list, &texts, &index,
+                (struct pt_untraced_program){.path = one->path, .reason = one->reason, .stage = one->stage});
     }
+    pt_map_fini(&index);
+    pt_intern_fini(&texts);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * untraced.h - programs of a run that could not be traced, each once, with the reason.
+ * untraced.h - programs of a run that could not be traced, each once, with the reason and how often it was started.
  */
 #ifndef PT_REPORT_UNTRACED_H
 #define PT_REPORT_UNTRACED_H
@@ -11,7 +11,9 @@
 struct pt_untraced_program {
     const char *path, *reason;
     const char *stage;               /* NULL = not known */
-    const struct pt_process *parent; /* that started it; NULL = the launcher saw it */
+    const struct pt_process *parent; /* that started it first; NULL = the launcher saw it */
+    pt_i64 at_ns;                    /* when; where it has a parent */
+    pt_u32 times;
 };
 
 /* Zeroed = empty; items are to be freed. */
@@ -21,6 +23,7 @@ struct pt_untraced_list {
 
 /* Of one stage only, by name; NULL = of all. What only the launcher saw belongs to no stage's processes: it is listed
  * whatever the stage. */
-void pt_untraced_list(const struct pt_profile *profile, const char *stage, struct pt_untraced_list *ret_list);
+void pt_untraced_list(const struct pt_session *session, const struct pt_run_info *run, const char *stage,
+                      struct pt_untraced_list *ret_list);
 
 #endif

@@ -498,6 +498,19 @@ class Targets(LauncherCase):
         self.assertEqual(done.stdout, b"preloaded\n")
         self.assertEqual(self.record()["untraced"], [])
 
+    def test_what_traced_programs_start(self):
+        """The loader, by name, loads us, too; a static program that is started five times is one program."""
+        static = self.compile(self.HELLO, "-static", name="static")
+        script = f"/lib64/ld-linux-x86-64.so.2 {self.compile(self.HELLO)}; for i in 1 2 3 4 5; do {static}; done; :"
+        self.assertEqual(self.run_it("/bin/sh", "-c", script).stdout, b"preloaded\n" * 6)
+        info = json.loads(self.proftrace("info", "--json").stdout)
+        self.assertEqual([(row["path"], row["times"]) for row in info["untraced"]], [(static, 5)])
+        self.assertIn(f"{static}: static program", self.proftrace("info").stdout.decode())
+        self.assertIn(", 5 times", self.proftrace("info").stdout.decode())
+        report = json.loads(self.proftrace("report", "--format", "json").stdout)
+        self.assertEqual([(row["exe"], row["times"]) for row in report["processes"] if not row["traced"]], [(static, 5)])
+        self.assertEqual(report["trace_quality"]["untraced"], 1)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -81,6 +81,7 @@ void pt_build_stage_processes(const struct pt_build *b, struct pt_doc_stage *sta
 
 struct program_row {
     const char *exe, *untraced_reason;
+    pt_u32 times;
 };
 
 static void add_untraced(const struct pt_build *b)
@@ -88,11 +89,12 @@ static void add_untraced(const struct pt_build *b)
     static const struct pt_column columns[] = {
         PT_COLUMN(struct program_row, exe, TEXT, "Program"),
         PT_COLUMN(struct program_row, untraced_reason, TEXT, "Why"),
+        PT_COLUMN(struct program_row, times, COUNT, "Times"),
     };
     struct pt_untraced_list programs = {0};
     struct pt_table *table;
-    struct pt_panel *panel = pt_doc_table(b->doc, "not_traced", "Not traced", columns, 2, &table);
-    pt_untraced_list(b->profile, b->options->stage, &programs);
+    struct pt_panel *panel = pt_doc_table(b->doc, "not_traced", "Not traced", columns, 3, &table);
+    pt_untraced_list(b->profile->session, b->profile->run, b->options->stage, &programs);
     for (size_t i = 0; i < programs.n; i++) {
         if (i >= b->options->top) {
             table->rows_left_out++;
@@ -101,6 +103,7 @@ static void add_untraced(const struct pt_build *b)
         pt_table_add(table, &(struct program_row){
                                 .exe = programs.items[i].path,
                                 .untraced_reason = programs.items[i].reason ? programs.items[i].reason : "unknown",
+                                .times = programs.items[i].times,
                             });
     }
     free(programs.items);

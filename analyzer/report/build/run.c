@@ -157,7 +157,7 @@ void pt_build_trace_quality(const struct pt_build *b)
     const struct pt_quality *quality = &session->quality;
     struct pt_lines *lines = &b->doc->trace_quality;
     struct pt_untraced_list programs = {0};
-    pt_untraced_list(b->profile, b->options->stage, &programs);
+    pt_untraced_list(b->profile->session, b->profile->run, b->options->stage, &programs);
     pt_doc_line(lines, "processes", "Processes", PT_SHOW_COUNT, pt_integer(session->n_processes));
     pt_doc_line(lines, "untraced", "Untraced", PT_SHOW_COUNT, pt_integer(programs.n));
     pt_doc_line(lines, "events", "Events", PT_SHOW_COUNT, pt_integer(quality->events));

@@ -211,7 +211,7 @@ static void put_trace_quality(const struct pt_report_json *r)
     const struct pt_session *session = r->profile->session;
     const struct pt_quality *quality = &session->quality;
     struct pt_untraced_list programs = {0};
-    pt_untraced_list(r->profile, r->stage, &programs);
+    pt_untraced_list(r->profile->session, r->profile->run, r->stage, &programs);
     pt_json_object(r->json, "trace_quality");
     pt_json_value(r->json, "processes", PT_SHOW_COUNT, pt_integer(session->n_processes));
     pt_json_value(r->json, "untraced", PT_SHOW_COUNT, pt_integer(programs.n));

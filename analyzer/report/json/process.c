@@ -149,6 +149,7 @@ static void put_untraced(const struct pt_report_json *r, const struct pt_untrace
         pt_json_value(json, unknown_keys[i], PT_SHOW_TEXT, unknown);
     pt_json_bool(json, "traced", false);
     pt_json_text(json, "untraced_reason", program->reason ? program->reason : "unknown");
+    pt_json_value(json, "times", PT_SHOW_COUNT, pt_integer(program->times));
     for (size_t i = 0; i < sizeof unknown_parts / sizeof *unknown_parts; i++)
         pt_json_value(json, unknown_parts[i], PT_SHOW_TEXT, unknown);
     pt_json_end(json);
@@ -162,7 +163,7 @@ void pt_json_processes(const struct pt_report_json *r)
     for (pt_u32 i = 0; i < session->n_processes; i++)
         if (pt_report_json_wants(r, pt_profile_stage_of(r->profile, session->processes[i])))
             put_process(r, session->processes[i]);
-    pt_untraced_list(r->profile, r->stage, &programs);
+    pt_untraced_list(r->profile->session, r->profile->run, r->stage, &programs);
     for (size_t i = 0; i < programs.n; i++)
         put_untraced(r, &programs.items[i]);
     pt_json_end(r->json);

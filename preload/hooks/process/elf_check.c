@@ -63,18 +63,28 @@ static int is_sanitizer(const char *library)
     return 0;
 }
 
-static enum pt_verdict verdict_of_libraries(struct pt_elf_check *check, const Elf64_Phdr *segments, pt_u32 count)
+/* The start of its entries is read into check->dynamic: how many, and where in the file their names lie; 0 = nowhere.
+ */
+static pt_u64 read_dynamic(struct pt_elf_check *check, const Elf64_Phdr *segments, pt_u32 count, pt_u32 *ret_entries)
 {
     const Elf64_Phdr *dynamic = segment_of_type(segments, count, PT_DYNAMIC);
+    pt_u64 strings = 0;
+    *ret_entries = 0;
     if (!dynamic)
-        return PT_VERDICT_UNKNOWN;
+        return 0;
     const pt_u64 want = dynamic->p_filesz < sizeof check->dynamic ? dynamic->p_filesz : sizeof check->dynamic;
     const long got = pt_syscall4(SYS_pread64, check->fd, check->dynamic, want, dynamic->p_offset);
-    const pt_u32 entries = got > 0 ? (pt_u32)((pt_u64)got / sizeof(Elf64_Dyn)) : 0;
-    pt_u64 strings = 0;
-    for (pt_u32 i = 0; i < entries; i++)
+    *ret_entries = got > 0 ? (pt_u32)((pt_u64)got / sizeof(Elf64_Dyn)) : 0;
+    for (pt_u32 i = 0; i < *ret_entries; i++)
         if (check->dynamic[i].d_tag == DT_STRTAB)
             strings = offset_of(segments, count, check->dynamic[i].d_un.d_ptr);
+    return strings;
+}
+
+static enum pt_verdict verdict_of_libraries(struct pt_elf_check *check, const Elf64_Phdr *segments, pt_u32 count)
+{
+    pt_u32 entries;
+    const pt_u64 strings = read_dynamic(check, segments, count, &entries);
     if (!strings)
         return PT_VERDICT_UNKNOWN;
     for (pt_u32 i = 0; i < entries && check->dynamic[i].d_tag != DT_NULL; i++)
@@ -82,6 +92,19 @@ static enum pt_verdict verdict_of_libraries(struct pt_elf_check *check, const El
             is_sanitizer(read_name(check, strings + check->dynamic[i].d_un.d_val, sizeof check->name)))
             return PT_VERDICT_SANITIZER;
     return PT_VERDICT_TRACED;
+}
+
+/* A program without a loader is static, unless it is the loader itself, as in `ld.so ./prog`: that one loads us with
+ * whatever it is told to run. */
+static enum pt_verdict verdict_without_loader(struct pt_elf_check *check, const Elf64_Phdr *segments, pt_u32 count)
+{
+    pt_u32 entries;
+    const pt_u64 strings = read_dynamic(check, segments, count, &entries);
+    for (pt_u32 i = 0; strings && i < entries && check->dynamic[i].d_tag != DT_NULL; i++)
+        if (check->dynamic[i].d_tag == DT_SONAME &&
+            pt_text_starts(read_name(check, strings + check->dynamic[i].d_un.d_val, sizeof check->name), "ld-linux"))
+            return PT_VERDICT_UNKNOWN;
+    return PT_VERDICT_STATIC;
 }
 
 static enum pt_verdict verdict_of_loader(const char *loader)
@@ -108,7 +131,7 @@ enum pt_verdict pt_elf_verdict(struct pt_elf_check *check)
         return PT_VERDICT_UNKNOWN;
     const Elf64_Phdr *loader = segment_of_type(segments, count, PT_INTERP);
     if (!loader)
-        return PT_VERDICT_STATIC;
+        return verdict_without_loader(check, segments, count);
     /* The end of the name decides; a path that does not fit is no standard loader. */
     if (loader->p_filesz >= sizeof check->name)
         return verdict_of_libraries(check, segments, count);
