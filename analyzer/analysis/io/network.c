@@ -167,8 +167,10 @@ static void join(struct network *network, const char *server, pt_u64 client_inde
     const struct pt_session *session = network->profile->session;
     const struct pt_process *client = session->processes[client_index - 1];
     const pt_u32 stage = pt_profile_stage_of(network->profile, client);
-    if (pt_are_peers(client, session->processes[server_index - 1]) && server && *server)
-        network->items[name_of(network, stage, server, false) - 1].is_of_peers = true;
+    if (!pt_are_peers(client, session->processes[server_index - 1]) || !server || !*server)
+        return;
+    const pt_u64 name = name_of(network, stage, server, false); /* it may move the items */
+    network->items[name - 1].is_of_peers = true;
 }
 
 static void note_ends(struct network *network, const struct pt_event *e)
