@@ -24,7 +24,7 @@ struct pt_facts *pt_facts_open(struct pt_profile *profile)
     facts->loops.threads = pt_calloc(pt_n_threads(&facts->ids), sizeof *facts->loops.threads);
     pt_cpu_profiles_open(&facts->cpu, profile->session, &profile->stages, &facts->ids, NULL);
     pt_kernel_counts_open(&facts->counts, &facts->ids);
-    facts->symbols = pt_symbols_open();
+    facts->symbols = pt_symbols_open(profile->session->path);
     facts->views = pt_calloc(profile->stages.n, sizeof *facts->views);
     for (size_t stage = 0; stage < profile->stages.n; stage++)
         if (facts->cpu.timelines[stage].data)

@@ -23,6 +23,7 @@
 #define MAX_UNPACKED_BYTES (4ull << 30)
 #define MAX_BUILD_ID_BYTES 64u
 #define MAX_EXPORTED (4u << 20)
+#define DEBUG_PATH_BYTES (64 + 2 * MAX_BUILD_ID_BYTES)
 #define MAX_CONSTANT_BYTES (64u << 20) /* what is searched of a program */
 
 static bool path_is_allowed(const char *path)
@@ -106,17 +107,43 @@ bool pt_elf_image_open(struct pt_elf_image *image, const char *path, const pt_u8
     return false;
 }
 
+/* /usr/lib/debug/.build-id/xx/yyyy.debug; "" = there can be none. */
+static void debug_path(char *path, size_t size, const pt_u8 *build_id, pt_u32 build_id_bytes)
+{
+    *path = 0;
+    if (build_id_bytes < 2 || build_id_bytes > MAX_BUILD_ID_BYTES)
+        return;
+    int used = snprintf(path, size, "/usr/lib/debug/.build-id/%02x/", build_id[0]);
+    for (pt_u32 i = 1; i < build_id_bytes; i++)
+        used += snprintf(path + used, size - (size_t)used, "%02x", build_id[i]);
+    snprintf(path + used, size - (size_t)used, ".debug");
+}
+
 bool pt_elf_image_open_debug(struct pt_elf_image *image, const pt_u8 *build_id, pt_u32 build_id_bytes)
 {
-    char path[64 + 2 * MAX_BUILD_ID_BYTES];
+    char path[DEBUG_PATH_BYTES];
     *image = (struct pt_elf_image){0};
-    if (build_id_bytes < 2 || build_id_bytes > MAX_BUILD_ID_BYTES)
-        return false;
-    int used = snprintf(path, sizeof path, "/usr/lib/debug/.build-id/%02x/", build_id[0]);
-    for (pt_u32 i = 1; i < build_id_bytes; i++)
-        used += snprintf(path + used, sizeof path - (size_t)used, "%02x", build_id[i]);
-    snprintf(path + used, sizeof path - (size_t)used, ".debug");
-    return pt_elf_image_open(image, path, build_id, build_id_bytes);
+    debug_path(path, sizeof path, build_id, build_id_bytes);
+    return *path && pt_elf_image_open(image, path, build_id, build_id_bytes);
+}
+
+static void stamp_file(const char *path, pt_u64 numbers[2])
+{
+    struct stat st;
+    if (!path_is_allowed(path) || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+        return;
+    numbers[0] = (pt_u64)st.st_size;
+    numbers[1] = (pt_u64)st.st_mtim.tv_sec * 1000000000 + (pt_u64)st.st_mtim.tv_nsec;
+}
+
+struct pt_elf_stamp pt_elf_image_stamp(const char *path, const pt_u8 *build_id, pt_u32 build_id_bytes)
+{
+    char debug[DEBUG_PATH_BYTES];
+    struct pt_elf_stamp stamp = {0};
+    debug_path(debug, sizeof debug, build_id, build_id_bytes);
+    stamp_file(path, stamp.numbers);
+    stamp_file(debug, stamp.numbers + 2);
+    return stamp;
 }
 
 static bool find_in_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const char *name, GElf_Sym *ret_symbol)

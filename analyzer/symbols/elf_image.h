@@ -18,6 +18,12 @@ struct pt_elf_image {
 
 #define PT_ELF_ANY_BUILD UINT32_MAX /* for build_id_bytes: any file that is there now */
 
+/* Changes when the file, or its debug file, is another one: the size and time of each; 0 = there is none. */
+struct pt_elf_stamp {
+    pt_u64 numbers[4];
+};
+struct pt_elf_stamp pt_elf_image_stamp(const char *path, const pt_u8 *build_id, pt_u32 build_id_bytes);
+
 /* Opens a regular file of the right build (no bytes = a file that has no build-id either). False leaves *image closed.
  */
 bool pt_elf_image_open(struct pt_elf_image *image, const char *path, const pt_u8 *build_id, pt_u32 build_id_bytes);

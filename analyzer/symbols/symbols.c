@@ -13,14 +13,17 @@
 #include "util/mem.h"
 #include "util/vec.h"
 #include "demangle.h"
+#include "symbol_cache.h"
 #include "symbol_file.h"
 
 struct known_file {
     const char *path; /* interned */
     pt_u8 build_id[64];
     pt_u32 build_id_bytes;
-    struct pt_symbol_file *file; /* NULL = cannot be used */
-    struct pt_map frames;        /* address in the file -> struct found * */
+    struct pt_elf_stamp stamp;   /* of when `frames` were found */
+    struct pt_symbol_file *file; /* NULL = cannot be used, or was not needed yet */
+    bool was_opened;
+    struct pt_map frames; /* address in the file -> struct found * */
 };
 
 struct found {
@@ -36,11 +39,107 @@ struct pt_symbols {
     struct pt_map by_path;   /* interned path -> the struct known_file * last found by it */
     struct pt_map by_module; /* const struct pt_module * -> struct known_file * */
     struct pt_map unknown;   /* address without a module -> struct found * */
+    char *folder;            /* of the cache; NULL = none is used */
+    bool has_news;           /* for it */
 };
 
-struct pt_symbols *pt_symbols_open(void)
+static struct known_file *add_file(struct pt_symbols *symbols, const char *path, const pt_u8 *build_id, pt_u32 bytes)
 {
-    return pt_calloc(1, sizeof(struct pt_symbols));
+    struct known_file *known = pt_calloc(1, sizeof *known);
+    known->path = path;
+    known->build_id_bytes = bytes;
+    memcpy(known->build_id, build_id, bytes);
+    known->stamp = symbols->folder ? pt_elf_image_stamp(path, build_id, bytes) : (struct pt_elf_stamp){0};
+    pt_vec_push(&symbols->files, known);
+    return known;
+}
+
+static const char *text_or_null(struct pt_symbols *symbols, const char *text)
+{
+    return text && *text ? pt_intern_text(&symbols->texts, text) : NULL;
+}
+
+/* ---- the cache ---- */
+
+static struct found *found_in_cache(struct pt_symbols *symbols, const char *path, const struct pt_symbol_cache *cache,
+                                    const struct pt_cached_address *address)
+{
+    struct found *found = pt_calloc(1, sizeof *found + address->n * sizeof *found->frames);
+    found->n = address->n;
+    for (pt_u32 i = 0; i < found->n; i++) {
+        const struct pt_cached_frame *frame = &cache->frames.items[address->first + i];
+        found->frames[i] = (struct pt_frame){.function = text_or_null(symbols, frame->function),
+                                             .file = text_or_null(symbols, frame->file),
+                                             .line = frame->line,
+                                             .module = path};
+    }
+    return found;
+}
+
+static void read_cache(struct pt_symbols *symbols)
+{
+    struct pt_symbol_cache cache;
+    if (!pt_symbol_cache_read(symbols->folder, &cache))
+        return;
+    for (const struct pt_cached_file *file = cache.files.items; file < cache.files.items + cache.files.n; file++) {
+        const char *path = pt_intern_text(&symbols->texts, file->path);
+        const struct pt_elf_stamp now = pt_elf_image_stamp(path, file->build_id, file->build_id_bytes);
+        if (memcmp(&now, &file->stamp, sizeof now) != 0)
+            continue;
+        struct known_file *known = add_file(symbols, path, file->build_id, file->build_id_bytes);
+        for (pt_u32 i = file->first; i < file->first + file->n; i++) {
+            uint64_t *const slot = pt_map_at(&known->frames, cache.addresses.items[i].address);
+            if (!*slot)
+                *slot = (uintptr_t)found_in_cache(symbols, path, &cache, &cache.addresses.items[i]);
+        }
+    }
+    pt_symbol_cache_fini(&cache);
+}
+
+static void add_to_cache(struct pt_symbol_cache *cache, const struct known_file *known)
+{
+    struct pt_cached_file file = {.path = known->path,
+                                  .build_id_bytes = known->build_id_bytes,
+                                  .stamp = known->stamp,
+                                  .n = (pt_u32)known->frames.n,
+                                  .first = (pt_u32)cache->addresses.n};
+    memcpy(file.build_id, known->build_id, known->build_id_bytes);
+    for (size_t i = 0; i < known->frames.n; i++) {
+        const struct found *found = (const struct found *)(uintptr_t)known->frames.entries[i].value;
+        pt_vec_push(&cache->addresses,
+                    ((struct pt_cached_address){
+                        .address = known->frames.entries[i].key, .n = found->n, .first = (pt_u32)cache->frames.n}));
+        for (pt_u32 j = 0; j < found->n; j++)
+            pt_vec_push(&cache->frames, ((struct pt_cached_frame){found->frames[j].function, found->frames[j].file,
+                                                                  found->frames[j].line}));
+    }
+    pt_vec_push(&cache->files, file);
+}
+
+static void write_cache(const struct pt_symbols *symbols)
+{
+    struct pt_symbol_cache cache = {0};
+    for (size_t i = 0; i < symbols->files.n; i++)
+        if (*symbols->files.items[i]->path && symbols->files.items[i]->frames.n)
+            add_to_cache(&cache, symbols->files.items[i]);
+    pt_symbol_cache_write(symbols->folder, &cache);
+    pt_symbol_cache_fini(&cache);
+}
+
+/* What a server of debug files gives may come and go: nothing of it is kept. */
+static bool may_keep(const char *folder)
+{
+    const char *urls = getenv("DEBUGINFOD_URLS");
+    return folder && (!urls || !*urls);
+}
+
+struct pt_symbols *pt_symbols_open(const char *folder)
+{
+    struct pt_symbols *symbols = pt_calloc(1, sizeof *symbols);
+    symbols->folder = may_keep(folder) ? pt_strdup(folder) : NULL;
+    if (symbols->folder)
+        read_cache(symbols);
+    return symbols;
 }
 
 static void free_found(struct pt_map *map)
@@ -52,6 +151,9 @@ static void free_found(struct pt_map *map)
 
 void pt_symbols_close(struct pt_symbols *symbols)
 {
+    if (symbols->has_news && symbols->folder)
+        write_cache(symbols);
+    free(symbols->folder);
     for (size_t i = 0; i < symbols->files.n; i++) {
         struct known_file *known = symbols->files.items[i];
         free_found(&known->frames);
@@ -83,14 +185,8 @@ static struct known_file *known_of(struct pt_symbols *symbols, const char *path,
     for (size_t i = 0; i < symbols->files.n && !known; i++)
         if (is_build(symbols->files.items[i], path, build_id, bytes))
             known = symbols->files.items[i];
-    if (!known) {
-        known = pt_calloc(1, sizeof *known);
-        known->path = path;
-        known->build_id_bytes = bytes;
-        memcpy(known->build_id, build_id, bytes);
-        known->file = pt_symbol_file_open(path, known->build_id, bytes);
-        pt_vec_push(&symbols->files, known);
-    }
+    if (!known)
+        known = add_file(symbols, path, build_id, bytes);
     *last = (uintptr_t)known;
     return known;
 }
@@ -104,11 +200,6 @@ static struct known_file *file_of(struct pt_symbols *symbols, const struct pt_mo
     return (struct known_file *)(uintptr_t)*slot;
 }
 
-static const char *text_or_null(struct pt_symbols *symbols, const char *text)
-{
-    return text && *text ? pt_intern_text(&symbols->texts, text) : NULL;
-}
-
 static const char *readable_name(struct pt_symbols *symbols, const char *name)
 {
     char *demangled = name ? pt_demangle(name) : NULL;
@@ -117,10 +208,19 @@ static const char *readable_name(struct pt_symbols *symbols, const char *name)
     return text;
 }
 
+static struct pt_symbol_file *opened(struct known_file *known)
+{
+    if (!known->was_opened)
+        known->file = pt_symbol_file_open(known->path, known->build_id, known->build_id_bytes);
+    known->was_opened = true;
+    return known->file;
+}
+
 static struct found *look_up(struct pt_symbols *symbols, struct known_file *known, pt_u64 address)
 {
     struct pt_symbol list[PT_MAX_INLINED];
-    const pt_u32 n = known && known->file ? pt_symbol_file_find(known->file, address, list) : 0;
+    const pt_u32 n = known && opened(known) ? pt_symbol_file_find(known->file, address, list) : 0;
+    symbols->has_news |= known != NULL;
     struct found *found = pt_calloc(1, sizeof *found + (n ? n : 1) * sizeof *found->frames);
     found->n = n ? n : 1;
     for (pt_u32 i = 0; i < found->n; i++) {

@@ -2,7 +2,7 @@
  *
  * symbols.h - addresses of a traced process as functions, files and lines.
  *
- *     struct pt_symbols *symbols = pt_symbols_open();
+ *     struct pt_symbols *symbols = pt_symbols_open(session->path);
  *     const pt_u64 *stack;
  *     for (pt_u32 i = 0, n = pt_process_stack(process, id, &stack); i < n; i++) {
  *         pt_u32 n_frames;
@@ -11,8 +11,8 @@
  *     }
  *     pt_symbols_close(symbols);
  *
- * For one thread at a time, and for one session. An address that was looked up before costs a hash lookup; files stay
- * mapped until pt_symbols_close.
+ * For one thread at a time, and for one session. An address that was looked up before costs a hash lookup; files are
+ * opened when an address of theirs is not known, and stay mapped until pt_symbols_close.
  */
 #ifndef PT_SYMBOLS_SYMBOLS_H
 #define PT_SYMBOLS_SYMBOLS_H
@@ -28,7 +28,9 @@ struct pt_frame {
     const char *module;   /* path of the executable or library; NULL = unknown */
 };
 
-struct pt_symbols *pt_symbols_open(void);
+/* What was looked up before is read from the run directory `folder`, and what is new is kept there, as symbol_cache.h
+ * has it; NULL = nothing is. */
+struct pt_symbols *pt_symbols_open(const char *folder);
 void pt_symbols_close(struct pt_symbols *symbols);
 static inline void pt_symbols_closep(struct pt_symbols **symbols)
 {

@@ -133,7 +133,7 @@ static void nodes_do_what_their_callers_want(void **state)
     assert_int_equal(sizeof modules / sizeof *modules, TORCH + 1);
     for (pt_u32 i = 0; i < N; i++)
         nodes[i + 1] = (struct pt_cpu_node){.parent = rows[i].parent, .module = rows[i].module, .address = 16 * i};
-    struct pt_symbols *symbols = pt_symbols_open();
+    struct pt_symbols *symbols = pt_symbols_open(NULL);
     pt_cpu_view_of(&view, &data, symbols);
     for (pt_u32 i = 0; i < N; i++) {
         const pt_u32 program = pt_cpu_program_frame(&view, view.frame_of[i + 1]);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -90,7 +91,7 @@ static const struct pt_frame *frames_of(struct pt_symbols *symbols, const char *
 static void test_inlined_frames(void **state)
 {
     (void)state;
-    struct pt_symbols *symbols = pt_symbols_open();
+    struct pt_symbols *symbols = pt_symbols_open(NULL);
     pt_u32 n;
     const struct pt_frame *frames = frames_of(symbols, in_folder("full"), return_address_in("outer"), &n);
     assert_int_equal(n, 2);
@@ -106,7 +107,7 @@ static void test_inlined_frames(void **state)
 static void test_symbol_table_alone(void **state)
 {
     (void)state;
-    struct pt_symbols *symbols = pt_symbols_open();
+    struct pt_symbols *symbols = pt_symbols_open(NULL);
     pt_u32 n;
     const struct pt_frame *frames = frames_of(symbols, in_folder("symbols"), return_address_in("outer"), &n);
     assert_int_equal(n, 1);
@@ -125,7 +126,7 @@ static void test_files_that_cannot_be_used(void **state)
     const char *const paths[] = {in_folder("bare"), in_folder("other"), in_folder("p.c"), in_folder("missing"),
                                  in_folder("pipe"), "/dev/zero",        "/proc/self/exe", ""};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        struct pt_symbols *symbols = pt_symbols_open();
+        struct pt_symbols *symbols = pt_symbols_open(NULL);
         pt_u32 n;
         const struct pt_frame *frames = frames_of(symbols, paths[i], return_address_in("outer"), &n);
         assert_int_equal(n, 1);
@@ -157,7 +158,7 @@ static void test_exported_names_end_where_their_code_ends(void **state)
         "cd %s && cc -O2 -shared -fPIC -Wl,--build-id=0x1122334455667788 x.c -o x.so && nm x.so >x.nm && strip x.so",
         folder);
     assert_int_equal(system(command), 0);
-    struct pt_symbols *symbols = pt_symbols_open();
+    struct pt_symbols *symbols = pt_symbols_open(NULL);
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         pt_u32 n;
         snprintf(command, sizeof command, "awk '$3 == \"%s\" {print $1}' %s", want[i].at, in_folder("x.nm"));
@@ -180,7 +181,7 @@ static void test_exported_names_end_where_their_code_ends(void **state)
 static void test_address_without_a_module(void **state)
 {
     (void)state;
-    struct pt_symbols *symbols = pt_symbols_open();
+    struct pt_symbols *symbols = pt_symbols_open(NULL);
     const pt_u64 addresses[] = {0, 1, 0x3fffff, 0x600000, ~0ull};
     for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
         pt_u32 n;
@@ -233,7 +234,7 @@ static void test_damaged_files(void **state)
         assert_non_null(file);
         fwrite(damaged, 1, random() % 10 ? n_bytes : (size_t)random() % n_bytes, file);
         fclose(file);
-        struct pt_symbols *symbols = pt_symbols_open();
+        struct pt_symbols *symbols = pt_symbols_open(NULL);
         for (pt_u64 address = 0x401000; address < 0x401200; address += 5) {
             pt_u32 n;
             assert_non_null(frames_of(symbols, path, address, &n));
@@ -241,6 +242,107 @@ static void test_damaged_files(void **state)
         }
         pt_symbols_close(symbols);
     }
+}
+
+/* ---- what is kept in the run directory ---- */
+
+static char *shown(const char *cache_folder, const char *program_path)
+{
+    static char text[4096];
+    size_t used = 0;
+    *text = 0;
+    struct pt_symbols *symbols = pt_symbols_open(cache_folder);
+    for (pt_u64 address = 0x401000; address < 0x401200; address += 5) {
+        pt_u32 n;
+        const struct pt_frame *frames = frames_of(symbols, program_path, address, &n);
+        for (pt_u32 i = 0; i < n && frames[i].function; i++)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s %s:%u|", frames[i].function,
+                                     frames[i].file ? frames[i].file : "-", frames[i].line);
+        assert_true(used < sizeof text);
+    }
+    pt_symbols_close(symbols);
+    return text;
+}
+
+static char *kept_in(const char *cache_folder)
+{
+    static char path[300];
+    snprintf(path, sizeof path, "%s/symbols.cache", cache_folder);
+    return path;
+}
+
+static void test_what_was_found_is_kept(void **state)
+{
+    (void)state;
+    char without[4096], command[300];
+    struct stat st;
+    assert_int_equal(mkdir(in_folder("run"), 0700), 0);
+    strcpy(without, shown(NULL, in_folder("full")));
+    assert_non_null(strstr(without, "outer"));
+    assert_string_equal(shown(in_folder("run"), in_folder("full")), without);
+    assert_int_equal(stat(kept_in(in_folder("run")), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    /* The file may not even be readable now: it is not opened. */
+    const pt_i64 before = st.st_mtim.tv_sec * 1000000000ll + st.st_mtim.tv_nsec;
+    assert_string_equal(shown(in_folder("run"), in_folder("full")), without);
+    assert_int_equal(stat(kept_in(in_folder("run")), &st), 0);
+    assert_true(before == st.st_mtim.tv_sec * 1000000000ll + st.st_mtim.tv_nsec);
+    /* Another program in its place: nothing of the old one holds. */
+    snprintf(command, sizeof command, "cd %s && cp full moved && sleep 0.02", folder);
+    assert_int_equal(system(command), 0);
+    char *const of_moved = shown(in_folder("run"), in_folder("moved"));
+    assert_non_null(strstr(of_moved, "outer"));
+    snprintf(command, sizeof command, "cd %s && cp symbols moved", folder);
+    assert_int_equal(system(command), 0);
+    assert_null(strstr(shown(in_folder("run"), in_folder("moved")), "p.c"));
+    snprintf(command, sizeof command, "cd %s && cp bare moved", folder);
+    assert_int_equal(system(command), 0);
+    assert_string_equal(shown(in_folder("run"), in_folder("moved")), "");
+}
+
+static void test_a_damaged_cache_is_none(void **state)
+{
+    (void)state;
+    static char bytes[1 << 16];
+    char without[4096];
+    strcpy(without, shown(NULL, in_folder("full")));
+    if (access(in_folder("run"), F_OK))
+        assert_int_equal(mkdir(in_folder("run"), 0700), 0);
+    shown(in_folder("run"), in_folder("full"));
+    FILE *file = fopen(kept_in(in_folder("run")), "rb");
+    assert_non_null(file);
+    const size_t n = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    assert_true(n > 100 && n < sizeof bytes);
+    for (size_t i = 0; i < n; i += 7) {
+        bytes[i] ^= 0x5a;
+        file = fopen(kept_in(in_folder("run")), "wb");
+        assert_non_null(file);
+        fwrite(bytes, 1, i % 3 ? n : i, file);
+        fclose(file);
+        bytes[i] ^= 0x5a;
+        assert_string_equal(shown(in_folder("run"), in_folder("full")), without);
+    }
+}
+
+/* No folder, one that is a file, a link in place of the cache, a pipe: as if there was none, and nothing is written
+ * elsewhere. */
+static void test_a_cache_that_cannot_be_used(void **state)
+{
+    (void)state;
+    char without[4096], command[400];
+    strcpy(without, shown(NULL, in_folder("full")));
+    assert_string_equal(shown(in_folder("nowhere"), in_folder("full")), without);
+    assert_string_equal(shown(in_folder("p.c"), in_folder("full")), without);
+    snprintf(command, sizeof command,
+             "cd %s && mkdir linked piped && echo precious >target && ln -s ../target linked/symbols.cache && mkfifo "
+             "piped/symbols.cache",
+             folder);
+    assert_int_equal(system(command), 0);
+    assert_string_equal(shown(in_folder("linked"), in_folder("full")), without);
+    assert_string_equal(shown(in_folder("piped"), in_folder("full")), without);
+    snprintf(command, sizeof command, "grep -q precious %s", in_folder("target"));
+    assert_int_equal(system(command), 0);
 }
 
 int main(void)
@@ -257,6 +359,9 @@ int main(void)
         cmocka_unit_test(test_address_without_a_module),
         cmocka_unit_test(test_names_of_libraries),
         cmocka_unit_test(test_damaged_files),
+        cmocka_unit_test(test_what_was_found_is_kept),
+        cmocka_unit_test(test_a_damaged_cache_is_none),
+        cmocka_unit_test(test_a_cache_that_cannot_be_used),
     };
     return cmocka_run_group_tests(tests, compile, clean);
 }

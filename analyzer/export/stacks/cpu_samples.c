@@ -91,14 +91,21 @@ static double unsampled_s(const struct pt_cpu_timeline *cpu, const struct pt_off
     return all_s;
 }
 
-static void show_stage(const struct pt_cpu_profiles *profiles, pt_u32 stage, const struct pt_export_options *options,
+struct sources {
+    struct pt_run_info *run;
+    struct pt_stages stages;
+    struct pt_thread_ids ids;
+    struct pt_cpu_profiles profiles;
+    struct pt_symbols *symbols;
+};
+
+static void show_stage(const struct sources *sources, pt_u32 stage, const struct pt_export_options *options,
                        struct pt_cpu_samples *found, struct pt_export_summary *summary)
 {
-    const struct pt_cpu_timeline *cpu = &profiles->timelines[stage];
+    const struct pt_cpu_timeline *cpu = &sources->profiles.timelines[stage];
     struct pt_cpu_data *data = cpu->data;
     struct pt_cpu_view view;
-    PT_AUTO(pt_symbols_closep) struct pt_symbols *symbols = pt_symbols_open();
-    pt_cpu_view_of(&view, data, symbols);
+    pt_cpu_view_of(&view, data, sources->symbols);
     PT_AUTO(pt_freep)
     struct pt_cpu_shown *list = pt_malloc((data->n_samples + data->n_waits + 1) * sizeof *list);
     found->view = &view; // cppcheck-suppress autoVariables
@@ -106,7 +113,7 @@ static void show_stage(const struct pt_cpu_profiles *profiles, pt_u32 stage, con
     if (options->off_cpu) {
         for (pt_u32 i = 1; i < data->n_threads; i++)
             found->n += list_waits(cpu, i, options, list + found->n);
-        found->unsampled_s = unsampled_s(cpu, &profiles->off_calls[stage]);
+        found->unsampled_s = unsampled_s(cpu, &sources->profiles.off_calls[stage]);
     } else {
         found->n = list_samples(cpu, options, &view, list);
         summary->left_out += data->totals.samples > data->n_samples ? data->totals.samples - data->n_samples : 0;
@@ -121,15 +128,9 @@ static void show_stage(const struct pt_cpu_profiles *profiles, pt_u32 stage, con
 
 /* ---- all of them ---- */
 
-struct sources {
-    struct pt_run_info *run;
-    struct pt_stages stages;
-    struct pt_thread_ids ids;
-    struct pt_cpu_profiles profiles;
-};
-
 static void close_sources(struct sources *sources)
 {
+    pt_symbols_closep(&sources->symbols);
     pt_cpu_profiles_close(&sources->profiles);
     pt_thread_ids_close(&sources->ids);
     pt_stages_free(&sources->stages);
@@ -156,6 +157,7 @@ static int open_sources(struct sources *sources, struct pt_session *session, con
     int found = 0;
     if (pt_run_info_read(session->path, &sources->run, err) < 0)
         return -1;
+    sources->symbols = pt_symbols_open(session->path);
     pt_stages_build(&sources->stages, session, sources->run);
     pt_thread_ids_open(&sources->ids, session);
     pt_cpu_profiles_open(&sources->profiles, session, &sources->stages, &sources->ids, options->filter.stage);
@@ -196,7 +198,7 @@ int pt_cpu_samples_each(struct pt_session *session, const struct pt_export_optio
     for (pt_u32 i = 0; result >= 0 && i < sources.profiles.n_stages; i++)
         if (sources.profiles.timelines[i].data)
             show_stage(
-                &sources.profiles, i, options,
+                &sources, i, options,
                 &(struct pt_cpu_samples){.stage = sources.stages.items[i].name, .context = context, .show = show},
                 summary);
     close_sources(&sources);

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""What names were found for addresses is kept in the run directory: the same bytes with it, without it and where it cannot be kept."""
+import json
+import os
+import resource
+import stat
+
+import launcher_case
+from launcher_case import LauncherCase
+
+PROGRAM = "import json\nfor i in range(60):\n    json.loads(json.dumps([{'id': j, 'name': 'x' * 9} for j in range(4000)]))\n"
+
+
+class SymbolCache(LauncherCase):
+    def setUp(self):
+        super().setUp()
+        done = self.run_it("/usr/bin/python3", "-c", PROGRAM)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.run_folder = os.path.realpath(os.path.join(self.folder, "proftrace.data/latest"))
+        self.cache = os.path.join(self.run_folder, "symbols.cache")
+        if os.path.exists(self.cache):
+            os.unlink(self.cache)
+
+    def answers(self):
+        found = []
+        for command in (["report", "--format", "json"], ["report", "--full"], ["stats", "--by", "stack"]):
+            done = self.proftrace(command[0], self.run_folder, *command[1:])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            found.append(done.stdout)
+        for form in ("speedscope", "collapsed"):
+            out = os.path.join(self.folder, "out")
+            done = self.proftrace("export", self.run_folder, "--to", form, "-o", out)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(out, "rb") as file:
+                found.append(file.read())
+            os.unlink(out)
+        return found
+
+    def test_the_same_bytes_with_it_and_without(self):
+        first = self.answers()
+        self.assertEqual(stat.S_IMODE(os.stat(self.cache).st_mode), 0o600)
+        self.assertIn("PyEval", first[0].decode())
+        self.assertEqual(self.answers(), first)
+        with open(self.cache, "r+b") as file:
+            file.seek(os.path.getsize(self.cache) // 2)
+            file.write(b"\xff" * 16)
+        self.assertEqual(self.answers(), first)
+        self.assertEqual([name for name in os.listdir(self.run_folder) if name.endswith(".new")], [])
+
+    def test_a_directory_that_cannot_be_written(self):
+        first = self.answers()
+        os.unlink(self.cache)
+        os.mkdir(self.cache)  # for root, too, there is no place for it
+        self.assertEqual(self.answers(), first)
+        self.assertTrue(os.path.isdir(self.cache))
+        self.assertEqual([name for name in os.listdir(self.run_folder) if name.endswith(".new")], [])
+
+    def test_no_file_of_code_is_opened_again(self):
+        """Measured as page faults: reading the names of one library takes thousands."""
+        def faults():
+            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt
+            done = self.proftrace("report", self.run_folder, "--format", "json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt - before, json.loads(done.stdout)
+
+        first, report = faults()
+        again, same = faults()
+        self.assertEqual(report, same)
+        self.assertLess(again, first)
+
+
+if __name__ == "__main__":
+    launcher_case.unittest.main()
