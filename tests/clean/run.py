@@ -93,7 +93,7 @@ def main():
     parser.add_argument("build")
     parser.add_argument("names", nargs="*")
     parser.add_argument("--write", metavar="FILE")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     build = os.path.abspath(arguments.build)
     lines, false, ran, missing = [], [], 0, []
     for program in [p for p in PROGRAMS if not arguments.names or p.name in arguments.names]:

@@ -53,7 +53,7 @@ def $helper(samples):
 for batch in DataLoader(Samples(), batch_size=8, num_workers=1, collate_fn=$helper):
     step(batch)
 """, amounts={"ms": [200, 300]})
-training("python_in_main", "loading_in_main one_thread_computes", """
+training("python_in_main", "python_in_training loading_in_main", """
 class Samples(Dataset):
     def __len__(self):
         return 60
@@ -141,12 +141,12 @@ for epoch in range(3):
     for batch in loader:
         step(batch)
 """, amounts={"workers": [16, 24]})
-training("small_batches", "small_steps one_thread_computes", """
+training("small_batches", "tiny_operations", """
 samples = torch.zeros(32768, 64)
 """, """
 for batch in samples.split(32768 if FIXED else 1):
     step(batch)
-""", in_seconds=False)
+""")
 training("torch_threads", "oversubscribed_threads", """
 torch.set_num_threads(2 if FIXED else 16)
 LEFT = torch.ones(300, 300)
