@@ -116,7 +116,8 @@ def problems_of_bad(case, report):
         return problems + (problems_of_place(case, seen[0]["place"]) + problems_of_screen(seen[0], report["screen"]) if case.sees else [])
     if not findings or findings[0]["rule"] != case.rule:
         return [f"the top finding is not the planted one: {told(report)}"]
-    return problems_of_screen(findings[0], report["screen"]) + problems_of_place(case, findings[0]["place"])
+    remedy = [] if case.remedy in findings[0]["remedy"] else [f"it says to do {findings[0]['remedy']}"]
+    return remedy + problems_of_screen(findings[0], report["screen"]) + problems_of_place(case, findings[0]["place"])
 
 
 def play(build, case):

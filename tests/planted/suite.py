@@ -6,15 +6,15 @@ import surroundings as around
 class Case:
     """`rule` must be the top finding of the bad variant (None: there must be no finding) and absent from the fixed one. It points to
     one of the functions `place`; "python": to Python code. `sees`: the observation that must be the first one, with or without `rule`: what
-    is no problem, but takes the time."""
+    is no problem, but takes the time. `remedy`: what it must say to do."""
 
     def __init__(self, program, rule, around_bad=around.nothing, around_fixed=None, *, in_seconds=True, options=(), cc=((), ()),
-                 needs_torch=False, needs_idle_cpus=False, place=(), sees=None, words=()):
+                 needs_torch=False, needs_idle_cpus=False, place=(), sees=None, words=(), remedy=""):
         self.program, self.rule, self.in_seconds, self.options = program, rule, in_seconds, list(options)
         self.around = (around_bad, around_fixed or around_bad)
         self.cc, self.needs_torch, self.needs_idle_cpus = cc, needs_torch, needs_idle_cpus
         self.place, self.sees = place, sees
-        self.words = list(words)
+        self.words, self.remedy = list(words), remedy
         self.name = "_".join([program.split(".")[0], *words])
         self.needs_warm_code = rule is None or around_bad in around.OF_THE_DISK
 
@@ -31,6 +31,7 @@ def case(program, *more, **options):
 CASES = [
     case("small_reads.py", place=["python"]),
     case("reread_files.py"),
+    Case("full_scans.py", "reread_files", remedy="index"),
     case("metadata_storm.py"),
     case("rewritten_files.py"),
     case("file_writing.py"),

@@ -10,12 +10,6 @@
 
 enum { MAX_ROWS = 100, MANY_SMALL_READS = 64 };
 
-static pt_u64 read_again_bytes(const struct pt_layer_use *layer)
-{
-    const pt_u64 distinct = pt_coverage_bytes(&layer->coverage);
-    return distinct && layer->read_bytes > distinct ? layer->read_bytes - distinct : 0;
-}
-
 static int by_stage_time_path(const void *a, const void *b)
 {
     const struct pt_file_use *x = a, *y = b;
@@ -37,10 +31,9 @@ struct totals {
 
 static void add_layer(struct totals *sum, const struct pt_file_use *f, const struct pt_layer_use *layer, pt_u64 open_ns)
 {
-    const pt_u64 again = read_again_bytes(layer);
+    const pt_u64 again = pt_layer_read_again(layer);
     sum->distinct_bytes += pt_coverage_bytes(&layer->coverage);
-    /* What the stage itself writes must be read again: that is no waste. */
-    if (!again || f->fd.writes || f->stdio.writes || f->is_unseekable)
+    if (!again || !pt_file_wasted_bytes(f))
         return;
     const double share = (double)again / (double)layer->read_bytes;
     sum->read_again_bytes += again;
@@ -94,7 +87,7 @@ static struct file_row row_of(const struct pt_file_use *f)
         .reads = f->fd.reads,
         .read_bytes = f->fd.read_bytes,
         .distinct_bytes = pt_coverage_bytes(&f->fd.coverage) + pt_coverage_bytes(&f->stdio.coverage),
-        .read_again_bytes = read_again_bytes(&f->fd) + read_again_bytes(&f->stdio),
+        .read_again_bytes = pt_layer_read_again(&f->fd) + pt_layer_read_again(&f->stdio),
         .small_reads = f->small_reads,
         .writes = f->fd.writes,
         .written_bytes = f->fd.write_bytes,

@@ -28,6 +28,20 @@ struct pt_file_use {
     struct pt_layer_use fd, stdio;
 };
 
+static inline pt_u64 pt_layer_read_again(const struct pt_layer_use *layer)
+{
+    const pt_u64 distinct = pt_coverage_bytes(&layer->coverage);
+    return distinct && layer->read_bytes > distinct ? layer->read_bytes - distinct : 0;
+}
+
+/* What the stage itself writes must be read again: that is no waste. */
+static inline pt_u64 pt_file_wasted_bytes(const struct pt_file_use *f)
+{
+    return f->fd.writes || f->stdio.writes || f->is_unseekable
+               ? 0
+               : pt_layer_read_again(&f->fd) + pt_layer_read_again(&f->stdio);
+}
+
 /* Time in calls on a file. */
 static inline pt_u64 pt_file_total_ns(const struct pt_file_use *f)
 {

@@ -17,7 +17,9 @@ enum { MAX_ROWS = 100, MAX_GROUPS = 2000 };
 struct group {
     const char *path;
     const struct pt_histogram *transfers; /* NULL = there were too many groups */
+    const char *one;                      /* of its files */
     pt_u64 files, opens, reads, read_bytes, writes, written_bytes, total_ns;
+    pt_u64 again_files, again_bytes, again_of_bytes, again_opens, again_reads;
 };
 
 struct groups {
@@ -31,8 +33,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* "/data/images-000042.jpg" becomes "/data/images-*.jpg". */
-static void fold(struct pt_str *out, const char *path)
+void pt_path_group(struct pt_str *out, const char *path)
 {
     for (; *path; path++)
         if (!is_digit(*path))
@@ -44,7 +45,7 @@ static void fold(struct pt_str *out, const char *path)
 pt_u32 pt_file_groups_of(struct pt_file_groups *groups, pt_u32 stage, const char *path)
 {
     PT_AUTO(pt_str_fini) struct pt_str folded = {0};
-    fold(&folded, path);
+    pt_path_group(&folded, path);
     const char *name = pt_intern_text(&groups->paths, pt_str_text(&folded));
     const pt_u64 key = (pt_u64)stage << 48 ^ (uintptr_t)name;
     if (groups->n >= MAX_GROUPS && !pt_map_find(&groups->by_path, key))
@@ -71,11 +72,11 @@ void pt_file_groups_fini(struct pt_file_groups *groups)
 static void add_file(struct groups *groups, const struct pt_file_groups *all, const struct pt_file_use *f)
 {
     PT_AUTO(pt_str_fini) struct pt_str folded = {0};
-    fold(&folded, f->path);
+    pt_path_group(&folded, f->path);
     const char *path = pt_intern_text(&groups->paths, pt_str_text(&folded));
     pt_u64 *slot = pt_map_at(&groups->by_path, (uintptr_t)path);
     if (!*slot) {
-        pt_vec_push(groups, ((struct group){.path = path}));
+        pt_vec_push(groups, ((struct group){.path = path, .one = f->path}));
         *slot = groups->n;
     }
     struct group *group = &groups->items[*slot - 1];
@@ -87,6 +88,14 @@ static void add_file(struct groups *groups, const struct pt_file_groups *all, co
     group->writes += f->fd.writes + f->stdio.writes;
     group->written_bytes += f->fd.write_bytes + f->stdio.write_bytes;
     group->total_ns += pt_file_total_ns(f);
+    const pt_u64 again_bytes = pt_file_wasted_bytes(f);
+    if (!again_bytes)
+        return;
+    group->one = group->again_files++ ? group->one : f->path;
+    group->again_bytes += again_bytes;
+    group->again_of_bytes += f->fd.read_bytes + f->stdio.read_bytes;
+    group->again_opens += f->fd.opens + f->stdio.opens;
+    group->again_reads += f->fd.reads + f->stdio.reads;
 }
 
 static int by_time(const void *a, const void *b)
@@ -147,6 +156,48 @@ static void add_row(struct pt_rows *rows, const struct group *group)
                       });
 }
 
+struct again_row {
+    const char *path_group;
+    pt_u64 files, opens, reads, read_bytes, read_again_bytes;
+};
+
+static const struct pt_column again_columns[] = {
+    PT_COLUMN(struct again_row, path_group, TEXT, "Files (* = a number)"),
+    PT_COLUMN(struct again_row, files, COUNT, "Files"),
+    PT_COLUMN(struct again_row, read_again_bytes, BYTES, "Read again"),
+    PT_COLUMN(struct again_row, read_bytes, BYTES, "Read"),
+    PT_COLUMN(struct again_row, opens, COUNT, "Opens"),
+    PT_COLUMN(struct again_row, reads, COUNT, "Reads"),
+};
+static const struct pt_table_kind by_bytes_again = {PT_VIEW_read_again, .most = MAX_ROWS, PT_COLUMNS(again_columns)};
+
+static int by_bytes_read_again(const void *a, const void *b)
+{
+    const struct group *x = a, *y = b;
+    if (x->again_bytes != y->again_bytes)
+        return x->again_bytes < y->again_bytes ? 1 : -1;
+    return strcmp(x->path, y->path);
+}
+
+static void table_of_read_again(struct pt_metrics *metrics, struct pt_scope scope, struct groups *groups)
+{
+    struct pt_rows rows = pt_rows(metrics, scope, &by_bytes_again);
+    if (groups->n)
+        qsort(groups->items, groups->n, sizeof *groups->items, by_bytes_read_again);
+    for (size_t i = 0; i < groups->n && groups->items[i].again_bytes && pt_rows_have_room(&rows); i++) {
+        const struct group *group = &groups->items[i];
+        pt_rows_add(&rows,
+                    &(struct again_row){
+                        .path_group = pt_metrics_text(metrics, group->again_files > 1 ? group->path : group->one),
+                        .files = group->again_files,
+                        .opens = group->again_opens,
+                        .reads = group->again_reads,
+                        .read_bytes = group->again_of_bytes,
+                        .read_again_bytes = group->again_bytes,
+                    });
+    }
+}
+
 void pt_file_groups_table(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_file_groups *all,
                           const struct pt_file_use *files, size_t n)
 {
@@ -160,6 +211,7 @@ void pt_file_groups_table(struct pt_metrics *metrics, struct pt_scope scope, con
     for (size_t i = 0; i < groups.n; i++)
         if (groups.items[i].files >= 2)
             add_row(&rows, &groups.items[i]);
+    table_of_read_again(metrics, scope, &groups);
     free(groups.items);
     pt_map_fini(&groups.by_path);
     pt_intern_fini(&groups.paths);

@@ -8,6 +8,7 @@
 
 #include "profile/histogram.h"
 #include "profile/metrics.h"
+#include "util/str.h"
 #include "file_use.h"
 
 /* Files of a stage whose names differ in their numbers only, and how long their transfers took. */
@@ -16,6 +17,9 @@ struct pt_file_groups {
     struct pt_map by_path;         /* stage, interned group -> index, plus 1 */
     struct pt_intern paths;
 };
+
+/* "/data/images-000042.jpg" becomes "/data/images-*.jpg". */
+void pt_path_group(struct pt_str *out, const char *path);
 
 /* The group of a path, plus 1; 0 when there are too many. */
 pt_u32 pt_file_groups_of(struct pt_file_groups *groups, pt_u32 stage, const char *path);
@@ -26,7 +30,8 @@ static inline void pt_file_groups_add(struct pt_file_groups *groups, pt_u32 grou
 }
 void pt_file_groups_fini(struct pt_file_groups *groups);
 
-/* io.groups: absent when no two files differ in numbers only. */
+/* io.groups: absent when no two files differ in numbers only; io.read_again: what was read again by group, a file alone
+ * is one, too. */
 void pt_file_groups_table(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_file_groups *groups,
                           const struct pt_file_use *files, size_t n);
 

@@ -13,7 +13,9 @@
 #include "analysis/analysis.h"
 #include "facts/wait_kind.h"
 #include "facts/workers.h"
+#include "util/auto.h"
 #include "file_table.h"
+#include "path_groups.h"
 
 enum { MAX_FILES = 20000, MAX_ROWS = 50 };
 
@@ -164,12 +166,13 @@ static int by_time(const void *a, const void *b)
 
 struct file_row {
     const char *path;
-    pt_u64 sync_calls, slow_reads, slow_read_bytes;
+    pt_u64 files, sync_calls, slow_reads, slow_read_bytes;
     double sync_s, slow_read_s, longest_s;
 };
 
 static const struct pt_column columns[] = {
-    PT_COLUMN(struct file_row, path, TEXT, "File"),
+    PT_COLUMN(struct file_row, path, TEXT, "Files (* = a number)"),
+    PT_COLUMN(struct file_row, files, COUNT, "Files"),
     PT_COLUMN(struct file_row, sync_calls, COUNT, "Syncs"),
     PT_COLUMN(struct file_row, sync_s, SECONDS, "Sync time"),
     PT_COLUMN(struct file_row, slow_reads, COUNT, "Slow reads"),
@@ -179,26 +182,70 @@ static const struct pt_column columns[] = {
 };
 static const struct pt_table_kind by_file = {PT_VIEW_storage_waits, .most = MAX_ROWS, PT_COLUMNS(columns)};
 
+/* Checkpoints and shards differ in their numbers only. A file alone keeps its name. */
+struct groups {
+    PT_VEC(struct stored_group {
+        struct stored_file sum;
+        pt_u64 files;
+    });
+    struct pt_map by_path;
+    struct pt_intern names;
+};
+
+static void add_to_group(struct groups *groups, const struct stored_file *file)
+{
+    PT_AUTO(pt_str_fini) struct pt_str name = {0};
+    pt_path_group(&name, file->path ? file->path : "(other files)");
+    const char *path = pt_intern_text(&groups->names, pt_str_text(&name));
+    pt_u64 *slot = pt_map_at(&groups->by_path, (uintptr_t)path);
+    if (!*slot) {
+        pt_vec_push(groups, ((struct stored_group){.sum = *file, .files = 1}));
+        *slot = groups->n;
+        return;
+    }
+    struct stored_group *group = &groups->items[*slot - 1];
+    group->files++;
+    group->sum.path = path;
+    group->sum.syncs += file->syncs;
+    group->sum.sync_ns += file->sync_ns;
+    group->sum.slow_reads += file->slow_reads;
+    group->sum.slow_read_ns += file->slow_read_ns;
+    group->sum.slow_read_bytes += file->slow_read_bytes;
+    group->sum.longest_ns = file->longest_ns > group->sum.longest_ns ? file->longest_ns : group->sum.longest_ns;
+}
+
+static void add_row(struct pt_rows *rows, const struct stored_group *group)
+{
+    const struct stored_file *sum = &group->sum;
+    pt_rows_add(rows, &(struct file_row){
+                          .path = sum->path ? pt_metrics_text(rows->metrics, sum->path) : "(other files)",
+                          .files = group->files,
+                          .sync_calls = sum->syncs,
+                          .sync_s = (double)sum->sync_ns / 1e9,
+                          .slow_reads = sum->slow_reads,
+                          .slow_read_bytes = sum->slow_read_bytes,
+                          .slow_read_s = (double)sum->slow_read_ns / 1e9,
+                          .longest_s = (double)sum->longest_ns / 1e9,
+                      });
+}
+
 static void table_of_files(const struct storage *storage, pt_u32 stage)
 {
     const struct stage_storage *sum = &storage->stages[stage];
     struct pt_rows rows = pt_rows(&storage->profile->metrics, pt_scope_stage(stage), &by_file);
+    struct groups groups = {0};
     if (sum->sync_ns + sum->slow_read_ns < LEAST_SHOWN_NS)
         return;
-    for (size_t i = 0; i < storage->n; i++) {
-        const struct stored_file *file = &storage->items[i];
-        const struct file_row row = {
-            .path = file->path ? file->path : "(other files)",
-            .sync_calls = file->syncs,
-            .sync_s = (double)file->sync_ns / 1e9,
-            .slow_reads = file->slow_reads,
-            .slow_read_bytes = file->slow_read_bytes,
-            .slow_read_s = (double)file->slow_read_ns / 1e9,
-            .longest_s = (double)file->longest_ns / 1e9,
-        };
-        if (file->stage == stage && file->syncs + file->slow_reads)
-            pt_rows_add(&rows, &row);
-    }
+    for (size_t i = 0; i < storage->n; i++)
+        if (storage->items[i].stage == stage && storage->items[i].syncs + storage->items[i].slow_reads)
+            add_to_group(&groups, &storage->items[i]);
+    if (groups.n)
+        qsort(groups.items, groups.n, sizeof *groups.items, by_time); /* the sum comes first in a group */
+    for (size_t i = 0; i < groups.n; i++)
+        add_row(&rows, &groups.items[i]);
+    free(groups.items);
+    pt_map_fini(&groups.by_path);
+    pt_intern_fini(&groups.names);
 }
 
 static void set_metrics(const struct storage *storage, pt_u32 stage)
@@ -226,8 +273,6 @@ static void set_metrics(const struct storage *storage, pt_u32 stage)
 static void finish(void *state, struct pt_profile *profile)
 {
     struct storage *storage = state;
-    if (storage->n)
-        qsort(storage->items, storage->n, sizeof *storage->items, by_time);
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
         set_metrics(storage, stage);
         table_of_files(storage, stage);
