@@ -143,7 +143,7 @@ const struct pt_stack_frame *pt_program_frame(const struct pt_finding_stack *sta
 {
     const struct pt_stack_frame *frames = stack->frames;
     for (pt_u32 i = stack->n_serving; i < stack->n && !(frames[i].flags & PT_FRAME_IS_CUT); i++)
-        if (!(frames[i].flags & PT_FRAME_SERVES) && frames[i].module)
+        if (!(frames[i].flags & PT_FRAME_SERVES) && (frames[i].module || frames[i].flags & PT_FRAME_IS_JIT))
             return &frames[i];
     return NULL;
 }

@@ -55,7 +55,10 @@ static struct spot heaviest(const struct pt_finding_stacks *stacks)
         const struct pt_finding_stack *stack = &stacks->items[i];
         const struct pt_stack_frame *named = pt_named_frame(stack);
         const struct pt_stack_frame *program = pt_program_frame(stack);
-        const char *key = named ? named->function : program ? program->module : "";
+        const char *key = named                              ? named->function
+                          : !program                         ? ""
+                          : program->flags & PT_FRAME_IS_JIT ? program->function /* such memory is in no file */
+                                                             : program->module;
         pt_u64 *slot = pt_map_at(&spots.by_name, (uintptr_t)key);
         if (!*slot) {
             pt_vec_push(&spots, ((struct spot){named, program, 0}));

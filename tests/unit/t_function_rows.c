@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/cpu/function_rows.h"
+#include "analysis/cpu/generated.h"
 
 static const char python[] = "/usr/bin/python3.11", torch[] = "/opt/libtorch_cpu.so", jpeg[] = "/usr/lib/libjpeg.so.62",
                   libc[] = "/usr/lib/libc.so.6", us[] = "/opt/libproftrace.so", dash[] = "/usr/bin/dash";
@@ -136,11 +137,47 @@ static void hooks_are_nobodys_total_time(void **state)
     pt_intern_fini(&w.view.texts);
 }
 
+/* Its stacks end where generated code begins; but oneDNN tells by ranges when that runs. */
+static void ranges_tell_who_made_code(void **state)
+{
+    (void)state;
+    struct range_row {
+        const char *name;
+        double total_s;
+    };
+    static const struct pt_column columns[] = {
+        PT_COLUMN(struct range_row, name, TEXT, "Range"),
+        PT_COLUMN(struct range_row, total_s, SECONDS, "Total"),
+    };
+    static const struct pt_table_kind ranges = {PT_VIEW_ranges, .most = 9, PT_COLUMNS(columns)};
+    for (int covers = 0; covers < 2; covers++) {
+        struct pt_cpu_function functions[] = {{.name = ""}, {.name = "JIT code", .code = PT_CODE_JIT}};
+        struct pt_cpu_frame frames[] = {{0}, {.function = 1}};
+        struct pt_cpu_count count = {.node = 1, .samples = 300};
+        pt_u32 frame_of[] = {0, 1};
+        double sample_s[] = {0.01};
+        struct pt_cpu_data data = {.counts = &count, .n_counts = 1};
+        struct pt_cpu_view view = {.data = &data, .frame_of = frame_of, .sample_s = sample_s};
+        struct pt_profile profile = {0};
+        view.functions.items = functions;
+        view.functions.n = 2;
+        view.frames.items = frames;
+        view.frames.n = 2;
+        struct pt_table *table = pt_metrics_add_table(&profile.metrics, pt_scope_stage(0), &ranges);
+        pt_table_add(table, &(struct range_row){"dnnl::primitive::execute: convolution", covers ? 1.5 : 0.5});
+        pt_table_add(table, &(struct range_row){"step", 3});
+        pt_cpu_name_generated(&profile, 0, &view);
+        assert_string_equal(functions[1].name, covers ? "JIT code (oneDNN)" : "JIT code");
+        pt_metrics_free(&profile.metrics);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_are_of_rows_with_names),
         cmocka_unit_test(hooks_are_nobodys_total_time),
+        cmocka_unit_test(ranges_tell_who_made_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -398,6 +398,24 @@ static void a_journal_is_of_sqlite(void **state)
     }
 }
 
+/* What one thread computes is no problem, but it has a place: code that was made at run time, too. */
+static void where_it_computes_is_an_observation(void **state)
+{
+    static const struct pt_stack_frame made = {"JIT code (oneDNN)", NULL, NULL, 0, PT_FRAME_IS_JIT};
+    (void)state;
+    struct world *w = new_world();
+    set(w, "time.computing_s", 9);
+    set(w, "cpu.total_s", 9.1);
+    add(w, PT_STACK_ANY_PART, PT_STACK_CPU_S, 7, 2, &made, &cut);
+    add(w, PT_STACK_ANY_PART, PT_STACK_CPU_S, 2, 1, &load);
+    const struct pt_finding *finding = judge(w, "one_thread_computes");
+    assert_true(finding->is_observation);
+    assert_true(finding->gain_upper_s == 0 && finding->time_s == 9);
+    assert_string_equal(finding->title, "One thread computes, without waiting");
+    assert_string_equal(finding->place.text, "JIT code (oneDNN), 78 % of the CPU time");
+    free_world(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -419,6 +437,7 @@ int main(void)
         cmocka_unit_test(blocks_above_the_largest_threshold_need_no_threshold),
         cmocka_unit_test(threads_are_those_of_the_pool_that_computes),
         cmocka_unit_test(a_journal_is_of_sqlite),
+        cmocka_unit_test(where_it_computes_is_an_observation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

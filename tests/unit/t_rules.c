@@ -216,6 +216,69 @@ static void swapping_costs_the_kernels_work_too(void **state)
     }
 }
 
+static const struct pt_finding *only(const struct world *w, const char *rule)
+{
+    const struct pt_finding *found = find(w, rule);
+    assert_int_equal(w->findings.n, found ? 1 : 0);
+    return found;
+}
+
+/* A part of the account that takes a tenth of the stage is never without a word; what rules explain of it is taken off.
+ */
+static void what_no_rule_explains_has_a_word(void **state)
+{
+    (void)state;
+    struct world *w = new_world(10);
+    set(w, "time.file_write_s", 3);
+    pt_judge(&w->profile, &w->findings);
+    const struct pt_finding *finding = only(w, "file_writing");
+    assert_non_null(finding);
+    assert_true(finding->is_general && !finding->is_observation && finding->severity == PT_SEVERITY_INFO);
+    assert_true(finding->gain_upper_s >= 3 && finding->gain_upper_s <= 3.31);
+    free_world(w);
+    w = new_world(10);
+    set(w, "time.file_write_s", 0.9); /* less than a tenth */
+    pt_judge(&w->profile, &w->findings);
+    assert_int_equal(w->findings.n, 0);
+    free_world(w);
+    w = new_world(10);
+    set(w, "time.file_write_s", 3);
+    set(w, "storage.sync.calls", 40);
+    set(w, "storage.sync.cost_s", 2.5);
+    pt_judge(&w->profile, &w->findings);
+    assert_non_null(only(w, "synchronous_fsync"));
+    free_world(w);
+}
+
+/* Whom it waits for: one that waits for files could be waited for less, one that computes could not. */
+static void who_computes_is_waited_for_without_a_promise(void **state)
+{
+    struct wait_row {
+        double step, part, computing_s, file_read_s;
+    };
+    static const struct pt_column columns[] = {
+        PT_COLUMN(struct wait_row, step, NUMBER, "Step"),
+        PT_COLUMN(struct wait_row, part, NUMBER, "Part"),
+        PT_COLUMN(struct wait_row, computing_s, SECONDS, "Computing"),
+        PT_COLUMN(struct wait_row, file_read_s, SECONDS, "File read"),
+    };
+    static const struct pt_table_kind waits = {PT_VIEW_waits, .most = 9, PT_COLUMNS(columns)};
+    (void)state;
+    for (int computes = 0; computes < 2; computes++) {
+        struct world *w = new_world(10);
+        set(w, "time.child_wait_s", 8);
+        struct pt_table *table = pt_metrics_add_table(&w->profile.metrics, pt_scope_stage(0), &waits);
+        pt_table_add(table, &(struct wait_row){1, PT_PART_child_wait, computes ? 7 : 1, computes ? 0.5 : 6});
+        pt_judge(&w->profile, &w->findings);
+        const struct pt_finding *finding = only(w, "child_waiting");
+        assert_non_null(finding);
+        assert_int_equal(finding->is_observation, computes);
+        assert_int_equal(finding->gain_upper_s > 0, !computes);
+        assert_int_equal(strstr(finding->title, "which compute") != NULL, computes);
+        free_world(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +291,8 @@ int main(void)
         cmocka_unit_test(a_run_without_processes_says_why),
         cmocka_unit_test(growth_must_be_large_and_steady),
         cmocka_unit_test(swapping_costs_the_kernels_work_too),
+        cmocka_unit_test(what_no_rule_explains_has_a_word),
+        cmocka_unit_test(who_computes_is_waited_for_without_a_promise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 #include "util/mem.h"
 #include "allocator_share.h"
 #include "flame.h"
+#include "generated.h"
 #include "inline_loading.h"
 #include "off_cpu_table.h"
 #include "stacks.h"
@@ -230,6 +231,7 @@ static void finish_stage(struct pt_profile *profile, pt_u32 stage)
     if (!view->data)
         return;
     PT_AUTO(pt_freep) struct pt_path_thread *threads = pt_path_threads(facts, stage);
+    pt_cpu_name_generated(profile, stage, view);
     set_all(metrics, scope, view->data);
     if (!set_main(profile, stage, threads))
         set_main_unknown(metrics, scope, "the main thread is not in the CPU profile");
