@@ -104,6 +104,8 @@ static void narrow_tables_lose_columns_from_the_right(void **state)
         struct pt_str text = {0};
         const struct pt_text_out t = {&options, &text};
         pt_text_panels(&t, &doc->stages.items[0]->panels, NULL);
+        if (width == 62)
+            assert_non_null(strstr(text.text, "  ...\n")); /* not without a sign */
         for (char *line = strtok(text.text, "\n"); line; line = strtok(NULL, "\n"))
             assert_true(pt_text_width(line) <= width + 4);
         pt_str_fini(&text);

@@ -269,6 +269,9 @@ static int by_time(const void *a, const void *b)
     return strcmp(x->text ? x->text : "", y->text ? y->text : "");
 }
 
+/* A child that has ended already is no wait. */
+#define LEAST_SHOWN_NS 1000000
+
 struct command_row {
     const char *command;
     pt_u64 waits;
@@ -290,7 +293,7 @@ static void table_of_commands(struct pt_children *children, pt_u32 stage)
         qsort(children->commands.items, children->commands.n, sizeof *children->commands.items, by_time);
     for (size_t i = 0; i < children->commands.n; i++) {
         const struct pt_child_command *command = &children->commands.items[i];
-        if (command->stage != stage || !pt_rows_have_room(&rows))
+        if (command->stage != stage || command->ns < LEAST_SHOWN_NS || !pt_rows_have_room(&rows))
             continue;
         pt_rows_add(&rows, &(struct command_row){
                                .command = command->text ? pt_metrics_text(metrics, command->text) : "(others)",

@@ -6,31 +6,31 @@
 
 #include <stdlib.h>
 
+#include "report/doc/show.h"
 #include "util/auto.h"
 #include "panel.h"
 
 static void put_headline(const struct pt_text_out *t, const struct pt_doc_finding *finding)
 {
+    enum { INDENT = 4 };
     const struct pt_finding *of = finding->of;
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    PT_AUTO(pt_str_fini) struct pt_str clean = {0};
+    if (of->gain_upper_s > 0 || of->is_observation) {
+        const double s = of->is_observation ? of->time_s : of->gain_upper_s;
+        const double percent = of->is_observation ? of->time_percent : of->gain_upper_percent;
+        pt_str_add(&text, of->is_observation ? "" : "up to ");
+        pt_show_value(&text, pt_cell(PT_SHOW_SECONDS, pt_real(s)), PT_STYLE_TERMINAL);
+        pt_str_add(&text, "  ");
+        pt_show_value(&text, pt_cell(PT_SHOW_PERCENT, pt_real(percent)), PT_STYLE_TERMINAL);
+        pt_str_add(&text, "  ");
+    }
+    if (finding->stage)
+        pt_str_printf(&text, "%s  ", finding->stage->name);
+    pt_str_add(&text, of->title);
+    pt_text_clean(&clean, pt_str_text(&text));
     pt_str_printf(t->out, "%2u  ", finding->number);
-    if (of->gain_upper_s > 0) {
-        pt_str_add(t->out, "up to ");
-        pt_text_value(t, pt_cell(PT_SHOW_SECONDS, pt_real(of->gain_upper_s)));
-        pt_text_spaces(t, 2);
-        pt_text_value(t, pt_cell(PT_SHOW_PERCENT, pt_real(of->gain_upper_percent)));
-        pt_text_spaces(t, 2);
-    }
-    if (of->is_observation) {
-        pt_text_value(t, pt_cell(PT_SHOW_SECONDS, pt_real(of->time_s)));
-        pt_text_spaces(t, 2);
-        pt_text_value(t, pt_cell(PT_SHOW_PERCENT, pt_real(of->time_percent)));
-        pt_text_spaces(t, 2);
-    }
-    if (finding->stage) {
-        pt_text_value(t, pt_cell(PT_SHOW_TEXT, pt_text(finding->stage->name)));
-        pt_text_spaces(t, 2);
-    }
-    pt_text_put(t, of->title);
+    pt_text_wrapped(t, pt_str_text(&clean), INDENT);
     pt_str_char(t->out, '\n');
 }
 

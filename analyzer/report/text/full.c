@@ -4,6 +4,8 @@
  */
 #include "full.h"
 
+#include <string.h>
+
 #include "panel.h"
 #include "finding.h"
 
@@ -46,10 +48,19 @@ static void put_panel(const struct pt_text_out *t, const struct pt_panel *panel)
         pt_text_panel(t, panel, NULL);
 }
 
+/* A program that grades nothing has no quality to show. */
+static bool has_grade(const struct pt_doc *doc)
+{
+    bool is_any = doc->broken_floors.n > 0;
+    for (size_t i = 0; i < doc->grades.n; i++)
+        is_any |= doc->grades.items[i].cell.value.type != PT_VALUE_UNKNOWN;
+    return is_any;
+}
+
 void pt_text_outcome(const struct pt_text_out *t, const struct pt_doc *doc)
 {
     put_panel(t, doc->summary);
-    if (doc->grades.n) {
+    if (has_grade(doc)) {
         pt_text_heading(t, "Quality");
         pt_text_lines(t, &doc->grades, "");
     }
@@ -74,4 +85,10 @@ void pt_text_full(const struct pt_text_out *t, const struct pt_doc *doc)
         pt_text_heading(t, "Notes");
         pt_text_texts(t, doc->notes, doc->n_notes);
     }
+    if (!strstr(pt_str_text(t->out), "  ...\n"))
+        return;
+    pt_str_char(t->out, '\n');
+    pt_text_wrapped(
+        t, "A table whose head ends with ... has columns that did not fit: a wider terminal, or report.html.", 0);
+    pt_str_char(t->out, '\n');
 }

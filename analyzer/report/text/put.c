@@ -166,9 +166,9 @@ static pt_u32 fit(struct pt_grid *grid, pt_u32 limit)
 
 static void put_cell(const struct pt_text_out *t, const char *cell, pt_u32 width, bool right, bool is_last)
 {
-    const pt_u32 have = pt_text_width(cell);
     PT_AUTO(pt_str_fini) struct pt_str cut = {0};
     pt_text_shorten(&cut, cell, width, "...");
+    const pt_u32 have = pt_text_width(pt_str_text(&cut)); /* of a path whole names are left out */
     pt_text_spaces(t, right && have < width ? width - have : 0);
     pt_text_put(t, pt_str_text(&cut));
     pt_text_spaces(t, !right && !is_last && have < width ? width - have : 0);
@@ -179,12 +179,17 @@ void pt_text_table(const struct pt_text_out *t, const struct pt_panel *panel, co
     struct pt_grid grid;
     pt_grid_fill(&grid, panel, PT_STYLE_TERMINAL, pt_sanitize_terminal, true);
     const pt_u32 room = t->options->width > strlen(indent) ? t->options->width - (pt_u32)strlen(indent) : 0;
-    const pt_u32 n = fit(&grid, room);
+    static const char sign[] = "  ...";
+    pt_u32 n = fit(&grid, room);
+    if (n < grid.n_columns && room > sizeof sign)
+        n = fit(&grid, room - (pt_u32)(sizeof sign - 1));
     pt_str_add(t->out, indent);
     for (pt_u32 i = 0; i < n; i++) {
         pt_text_spaces(t, i ? GAP : 0);
         put_cell(t, grid.columns[i]->label, grid.width[i], pt_show_is_number(grid.columns[i]->show), i + 1 == n);
     }
+    /* Rows need not add up without what did not fit. */
+    pt_str_add(t->out, n < grid.n_columns && total_width(&grid, n) + sizeof sign <= room + 1 ? sign : "");
     for (size_t row = 0; row < grid.n_rows; row++) {
         pt_str_char(t->out, '\n');
         pt_str_add(t->out, indent);
