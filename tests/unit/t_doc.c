@@ -99,17 +99,18 @@ static void narrow_tables_lose_columns_from_the_right(void **state)
 {
     (void)state;
     struct pt_doc *doc = new_table("/a/rather/long/path/of/a/file/in/some/dataset/000001.png", 3);
+    int n_signs = 0;
     for (pt_u32 width = 20; width < 120; width += 7) {
         const struct pt_render_options options = {.width = width, .utf8 = true};
         struct pt_str text = {0};
         const struct pt_text_out t = {&options, &text};
         pt_text_panels(&t, &doc->stages.items[0]->panels, NULL);
-        if (width == 62)
-            assert_non_null(strstr(text.text, "  ...\n")); /* not without a sign */
+        n_signs += strstr(text.text, "  ...\n") != NULL;
         for (char *line = strtok(text.text, "\n"); line; line = strtok(NULL, "\n"))
             assert_true(pt_text_width(line) <= width + 4);
         pt_str_fini(&text);
     }
+    assert_true(n_signs > 0 && n_signs < 10); /* not without a sign, nor with one where all fits */
     pt_doc_free(doc);
 }
 
