@@ -98,7 +98,9 @@ static void set_neighbours(struct pt_profile *profile, pt_u32 stage, const struc
     const double share = busy.full_s > 0 ? 100 * busy.others_cpu_s / (cpus * busy.full_s) : busy.full_s;
     /* A group that has used up its quota also queues, whatever others compute. */
     const double throttled_s = pt_stage_number_or_0(profile, stage, "resource.cpu_throttled_s.last");
-    const double queue_s = fmax(critical_queue_s(profile, stage, &busy, wall_s) - throttled_s, 0);
+    const double others = pt_stage_number(profile, stage, "queue.others_percent");
+    const double queue_s =
+        fmax(critical_queue_s(profile, stage, &busy, wall_s) - throttled_s, 0) * (isnan(others) ? 1 : others / 100);
     pt_stage_set_number(profile, stage, "neighbours.cpu_s", busy.others_cpu_s, not_sampled);
     pt_stage_set_number(profile, stage, "neighbours.cpu_percent", share, not_sampled);
     pt_stage_set_number(profile, stage, "neighbours.full_s", busy.full_s, not_sampled);

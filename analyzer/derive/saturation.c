@@ -44,9 +44,13 @@ static void set_cpus(struct pt_profile *profile, pt_u32 stage, double wall_s)
     pt_stage_set_number(profile, stage, "cpu.run_queue_s", run_queue_s, not_sampled);
     /* At an instant at which threads queue, work is done on every CPU: what queues is not lost, but the switches and
      * the spinning at barriers are. The time in which there was a queue bounds both. */
-    pt_stage_set_number(profile, stage, "cpu.oversubscribed.cost_s", at_most(wall_s, run_queue_s / cpus), not_sampled);
+    /* Of all that only what it would have queued without other programs. */
+    const double own_queue_s = run_queue_s * (1 - pt_stage_number_or_0(profile, stage, "queue.others_percent") / 100);
+    pt_stage_set_number(profile, stage, "cpu.oversubscribed.cost_s", at_most(wall_s, own_queue_s / cpus), not_sampled);
+    pt_stage_set_number(profile, stage, "cpu.oversubscribed.at_once", wall_s > 0 ? (run_queue_s + cpu_s) / wall_s : NAN,
+                        not_sampled);
     pt_stage_set_number(profile, stage, "cpu.oversubscribed.threads_per_process", threads / processes, not_sampled);
-    pt_stage_set_number(profile, stage, "cpu.oversubscribed.queue_share", cpu_s > 0 ? run_queue_s / cpu_s : NAN,
+    pt_stage_set_number(profile, stage, "cpu.oversubscribed.queue_share", cpu_s > 0 ? own_queue_s / cpu_s : NAN,
                         not_sampled);
     pt_stage_set_number(profile, stage, "cpu.used_percent", cpu_s > 0 && wall_s > 0 ? 100 * cpu_s / wall_s / cpus : NAN,
                         not_sampled);
@@ -74,12 +78,9 @@ static void set_faults(struct pt_profile *profile, pt_u32 stage, double wall_s)
     const double major_s = isnan(pressure_percent)
                                ? major * MAJOR_FAULT_S
                                : at_most(pressure_percent / 100 * wall_s, major * SLOWEST_MAJOR_FAULT_S);
-    /* On a busy machine the CPU for it had to be waited for, too. */
-    const double queue_share = pt_stage_number(profile, stage, "cpu.oversubscribed.queue_share");
-    const double busy = isnan(queue_share) ? 1 : 1 + queue_share;
     /* Mapping a page is work of the kernel: CPU time of the stage. */
     const double cpu_s = pt_stage_number(profile, stage, "cpu.total_s");
-    const double minor_s = at_most(isnan(cpu_s) ? wall_s : cpu_s, minor * MINOR_FAULT_S) * busy;
+    const double minor_s = at_most(isnan(cpu_s) ? wall_s : cpu_s, minor * MINOR_FAULT_S);
     const double cost_s = minor_s + major_s;
     pt_stage_set_number(profile, stage, "faults.minor.calls", minor, not_sampled);
     pt_stage_set_number(profile, stage, "faults.major.calls", major, not_sampled);

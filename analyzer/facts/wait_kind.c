@@ -14,7 +14,14 @@
 #include "python.h"
 
 const struct pt_time_part_row pt_time_parts[PT_PART__COUNT] = {
-#define PART(id, label) {#id, #id "_s", "time." #id "_s", label},
+#define PART(id, label)                                                                                                \
+    {#id,                                                                                                              \
+     #id "_s",                                                                                                         \
+     "time." #id "_s",                                                                                                 \
+     label,                                                                                                            \
+     "cpu.main_in." #id "_s",                                                                                          \
+     "cpu.main_preempted_in." #id "_s",                                                                                \
+     "queue.stretch." #id},
 #include "time_parts.def"
 #undef PART
 };

@@ -17,6 +17,9 @@ enum pt_time_part {
 
 struct pt_time_part_row {
     const char *id, *key, *metric, *label; /* lock, lock_s, time.lock_s, Locks */
+    /* Of the main thread: how long it was on the CPU in such calls, and preempted; and by how much more the work of
+     * such calls took because it queued for a CPU: see derive/queueing.c. */
+    const char *on_cpu_metric, *preempted_metric, *stretch_metric;
 };
 
 /* By enum pt_time_part. */

@@ -41,13 +41,29 @@ struct worker_shares {
     double wait_s, wall_percent, feeds, workers, at_once, cpus, busy, file, fault, cpu, queue, other;
 };
 
+/* As if the workers had not lived while other programs had the CPUs that they queued for. */
+static struct worker_shares without_others(struct worker_shares shares, double others_percent)
+{
+    const double taken = isnan(shares.queue) || isnan(others_percent) ? 0 : shares.queue * others_percent / 100;
+    if (!(taken > 0) || taken >= 100)
+        return shares;
+    const double scale = 100 / (100 - taken);
+    shares.busy = fmax(shares.busy - taken, 0) * scale;
+    shares.queue = (shares.queue - taken) * scale;
+    shares.cpu *= scale;
+    shares.fault *= scale;
+    shares.file = fmin(shares.file * scale, 100);
+    shares.other = fmin(shares.other * scale, 100);
+    return shares;
+}
+
 static struct worker_shares shares_of(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     const struct pt_metrics *metrics = &profile->metrics;
     const double wall_s =
         finding->stage < 0 ? 0 : (double)pt_profile_stage_wall_ns(profile, (pt_u32)finding->stage) / 1e9;
     const double wait_s = pt_finding_number(finding, metrics, "helpers.wait_s");
-    return (struct worker_shares){
+    const struct worker_shares shares = {
         .wait_s = wait_s,
         .wall_percent = wall_s > 0 ? 100 * wait_s / wall_s : 0,
         .feeds = pt_finding_number(finding, metrics, "helpers.feed.calls"),
@@ -64,6 +80,7 @@ static struct worker_shares shares_of(const struct pt_profile *profile, const st
         .queue = pt_finding_number(finding, metrics, "helpers.queue_percent"),
         .other = pt_finding_number(finding, metrics, "helpers.other_percent"),
     };
+    return without_others(shares, pt_finding_number(finding, metrics, "queue.others_percent"));
 }
 
 /* Many pieces of work come from them; or few, which take long: each is two messages, its length and itself. */
@@ -104,4 +121,13 @@ enum pt_worker_complaint pt_worker_complaint(const struct pt_profile *profile, c
         !(shares.cpu + shares.queue < (shares.busy - disk - shares.other) / 2))
         return PT_WORKERS_COMPUTE;
     return PT_WORKERS_TOO_FEW;
+}
+
+double pt_stretch_of(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    const double stretch =
+        finding->stage >= 0 && finding->part < PT_PART__COUNT
+            ? pt_stage_number(profile, (pt_u32)finding->stage, pt_time_parts[finding->part].stretch_metric)
+            : NAN;
+    return stretch > 1 ? stretch : 1;
 }

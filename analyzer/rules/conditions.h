@@ -21,4 +21,7 @@ enum pt_worker_complaint {
 };
 enum pt_worker_complaint pt_worker_complaint(const struct pt_profile *profile, const struct pt_finding *finding);
 
+/* On a busy machine, work that goes away takes with it what it queued for the CPU: by how much more it took. */
+double pt_stretch_of(const struct pt_profile *profile, const struct pt_finding *finding);
+
 #endif

@@ -108,9 +108,7 @@ bool pt_rule_heap_churn(struct pt_profile *profile, pt_i64 stage, struct pt_find
     (void)stage;
     if (!is_much_churn(finding, metrics))
         return false;
-    /* On a busy machine the CPU for it had to be waited for, too. */
-    const double queue_share = pt_finding_number(finding, metrics, "cpu.oversubscribed.queue_share");
-    finding->gain_upper_s = churn_s(finding, metrics) * (isnan(queue_share) ? 1 : 1 + queue_share);
+    finding->gain_upper_s = churn_s(finding, metrics);
     if (!isnan(pt_finding_number(finding, metrics, "cpu.allocator_s")))
         finding->confidence = PT_CONFIDENCE_HIGH;
     pt_finding_add_metrics(finding, metrics,

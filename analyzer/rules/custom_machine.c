@@ -12,6 +12,9 @@
 /* A disk under random reads of single pages, or a file server far away, gives this much at least. */
 #define LEAST_BYTES_PER_S 1e5
 
+/* Able to run at the same instant, on average over the stage, for each CPU. */
+#define LEAST_AT_ONCE 1.25
+
 bool pt_rule_oversubscribed_threads(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
@@ -20,6 +23,8 @@ bool pt_rule_oversubscribed_threads(struct pt_profile *profile, pt_i64 stage, st
     /* Queueing alone is no proof: another program may use the CPUs. */
     if (!(pt_finding_number(finding, metrics, "cpu.oversubscribed.threads_per_process") > 2 * cpus) ||
         !(pt_finding_number(finding, metrics, "cpu.oversubscribed.queue_share") > 1) ||
+        /* and threads that take turns, as with Python's GIL, compute all, but one at a time */
+        pt_finding_number(finding, metrics, "cpu.oversubscribed.at_once") <= LEAST_AT_ONCE * cpus ||
         /* nor are threads that exist: most pools are idle */
         pt_finding_number(finding, metrics, "cpu.computing_threads") <= 2 * cpus)
         return false;
@@ -101,11 +106,11 @@ static bool maps_much(const struct pt_profile *profile, pt_i64 stage, struct pt_
 {
     const struct pt_metrics *metrics = &profile->metrics;
     const double cost_s = share * pt_finding_number(finding, metrics, "faults.cost_s");
-    const double cpu_s = pt_finding_number(finding, metrics, "cpu.total_s");
-    const double queued_s = pt_finding_number(finding, metrics, "cpu.run_queue_s");
+    const double stretch = pt_finding_number(finding, metrics, "queue.stretch.native");
+    const double took_s = isnan(stretch) ? cost_s : cost_s * stretch;
     finding->gain_upper_s = cost_s;
-    return stage >= 0 && cost_s * 1e9 >= 0.1 * (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage) &&
-           !(cost_s < 0.1 * (cpu_s + (isnan(queued_s) ? 0 : queued_s))) && maps_again(finding, metrics);
+    return stage >= 0 && took_s * 1e9 >= 0.1 * (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage) &&
+           !(cost_s < 0.1 * pt_finding_number(finding, metrics, "cpu.total_s")) && maps_again(finding, metrics);
 }
 
 bool pt_rule_page_fault_storm(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)

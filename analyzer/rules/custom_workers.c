@@ -44,7 +44,9 @@ bool pt_rule_dataloader_cpu_bound(struct pt_profile *profile, pt_i64 stage, stru
     const double queued_s = pt_finding_number(finding, metrics, "cpu.run_queue_s") /
                             (pt_finding_number(finding, metrics, "helpers.workers.at_once") + 1);
     const double more_s = fmax(main_s, queued_s); /* of one unknown the other */
-    finding->gain_upper_s += isnan(more_s) ? 0 : more_s;
+    /* Not what they would not have queued without other programs. */
+    const double others = pt_finding_number_or_0(finding, metrics, "queue.others_percent") / 100;
+    finding->gain_upper_s += isnan(more_s) ? 0 : more_s * (1 - others);
     return true;
 }
 

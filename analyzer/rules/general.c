@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "conditions.h"
+
 /* CPU time of all threads, of what one computes. */
 #define ONE_THREAD 1.25
 
@@ -153,9 +155,11 @@ bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, 
     const double wall_s = (double)pt_profile_stage_wall_ns(profile, (pt_u32)finding->stage) / 1e9;
     const double all_s = part_s(finding, metrics, row->part);
     const struct meanwhile meanwhile = meanwhile_of(profile, finding);
-    finding->time_s = all_s - explained_s(findings, finding, meanwhile.waiting_s >= all_s / 2);
-    if (!(wall_s > 0) || !(finding->time_s >= PT_LARGE_PART * wall_s))
+    const double stretch = pt_stretch_of(profile, finding);
+    const double took_s = all_s * stretch - explained_s(findings, finding, meanwhile.waiting_s >= all_s / 2);
+    if (!(wall_s > 0) || !(took_s >= PT_LARGE_PART * wall_s))
         return false;
+    finding->time_s = took_s / stretch;
     finding->is_observation = is_no_problem(row, finding, metrics, &meanwhile);
     if (meanwhile.computing_s >= all_s / 2)
         say_that_they_compute(profile, finding);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conditions.h"
 #include "custom.h"
 #include "general.h"
 #include "place.h"
@@ -96,7 +97,7 @@ static void clamp_gain(const struct pt_profile *profile, struct pt_finding *find
     const double run_s = (double)pt_profile_wall_ns(profile) / 1e9;
     const double wall_s =
         finding->stage < 0 ? run_s : (double)pt_profile_stage_wall_ns(profile, (pt_u32)finding->stage) / 1e9;
-    finding->gain_upper_s *= AROUND_COSTS;
+    finding->gain_upper_s *= AROUND_COSTS * pt_stretch_of(profile, finding);
     if (finding->gain_upper_s > wall_s)
         finding->gain_upper_s = wall_s;
     if (!(finding->gain_upper_s > 0))

@@ -13,7 +13,7 @@ READERS = r"pt_metrics_get|pt_metrics_has|pt_stage_number|pt_stage_number_or_0|p
 NAME = r"[a-z_0-9]+(?:\.[a-z_0-9]+)+"
 # Set for each resource, part and cause by a loop over their table: whoever wants one reads it.
 LOOPS = [("run_file/resources.def", r"^RESOURCE\((\w+)", "resource.{}.mean resource.{}.max resource.{}.last"),
-         ("facts/time_parts.def", r"^PART\((\w+)", "time.{}_s where.{}"),
+         ("facts/time_parts.def", r"^PART\((\w+)", "time.{}_s where.{} queue.stretch.{} cpu.main_in.{}_s cpu.main_preempted_in.{}_s"),
          ("analysis/gpu/gpu_causes.def", r"^CAUSE\((\w+)", "gpu.idle.{}_s")]
 
 

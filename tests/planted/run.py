@@ -4,14 +4,17 @@
 variant is (nearly) free of it; a clean program has no finding. What it is, where it lies and what it is worth stand in the first
 20 lines of the screen.
 
-  run.py [--slow N] BUILD [CASE...]     --slow: N rounds of everything; the bounds must hold in 95 % of them, and be no more than a
-                                        quarter above the gain in half of them
+  run.py [--slow N] [--beside N] BUILD [CASE...]
+         --slow: N rounds of everything; the bounds must hold in 95 % of them, and be no more than a quarter above the gain in half of them
+         --beside: with N busy loops beside them, one round: the planted one must be the first finding of nine in ten; what was
+         measured of its bound is told, not judged
 
 The real gain is the wall time of the bad variant less that of the fixed one, both recorded. Other load of the machine lengthens either:
 so a bound that does not hold is measured twice more, and holds when it does in two of three. Nothing else depends on a clock.
 That other programs are busy is a finding, too: it counts only where it is planted or where this script saw none.
 """
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -145,6 +148,37 @@ def play(build, case):
     return problems, (bound / max(gain, 0.001) - 1 if case.in_seconds else None), line
 
 
+@contextlib.contextmanager
+def busy_loops(n):
+    loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(n)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
+def judge_beside(build, cases, n):
+    """Whether enough of them are found although others compute."""
+    wrong, played = [], 0
+    with busy_loops(n):
+        for case in cases:
+            if case.rule == NEIGHBOUR or case.needs_idle_cpus:
+                continue
+            try:
+                runs(case)
+                problems, _, line = play(build, case)
+            except Skip as reason:
+                print(f"skip {case.name}: {reason}", flush=True)
+                continue
+            played += 1
+            wrong += [case.name] if problems else []
+            print(f"{'FAIL' if problems else 'ok  '} {case.name}: {line} {problems or ''}", flush=True)
+    print(f"beside {n} busy loops: {played - len(wrong)} of {played} as planted; not: {' '.join(wrong) or 'none'}")
+    return len(wrong) > played / 10
+
+
 def judge(build, case):
     holds = []
     while True:
@@ -171,10 +205,13 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
     parser.add_argument("--slow", type=int, default=0, metavar="N")
+    parser.add_argument("--beside", type=int, default=0, metavar="N")
     parser.add_argument("cases", nargs="*")
     arguments = parser.parse_args()
     build = os.path.abspath(arguments.build)
     wanted = [c for c in CASES if not arguments.cases or c.name in arguments.cases]
+    if arguments.beside:
+        return int(judge_beside(build, wanted, arguments.beside))
     failed, skipped, excesses = [], [], []
     for case in wanted * max(arguments.slow, 1):
         try:

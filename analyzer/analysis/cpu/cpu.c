@@ -154,6 +154,28 @@ static void set_main_faults(struct pt_metrics *metrics, struct pt_scope scope, c
                    sees_kernel ? pt_real(s) : pt_unknown("the kernel's share of the CPU time could not be sampled"));
 }
 
+/* What it did within recorded calls, by their part of the account. */
+static void set_main_in_calls(struct pt_profile *profile, pt_u32 stage, const struct pt_path_thread *threads)
+{
+    const struct pt_cpu_timeline *cpu = pt_facts_cpu(profile->facts, stage);
+    double on_s[PT_PART__COUNT] = {0}, preempted_s[PT_PART__COUNT] = {0};
+    for (pt_u32 thread = 1; thread < cpu->data->n_threads; thread++)
+        for (size_t i = cpu->first[thread]; threads[thread].share > 0 && i < cpu->first[thread + 1]; i++) {
+            const struct pt_cpu_state *one = &cpu->states[i];
+            if (!one->part || one->part > PT_PART__COUNT)
+                continue;
+            if (one->flags & PT_CPU_RAN)
+                on_s[one->part - 1] += threads[thread].share * profile->facts->views[stage].sample_s[thread];
+            else if (one->flags & PT_CPU_IS_EXACT && one->flags & PT_CPU_PREEMPTED)
+                preempted_s[one->part - 1] += threads[thread].share * (double)(one->end_ns - one->start_ns) / 1e9;
+        }
+    for (int part = 0; part < PT_PART__COUNT; part++) {
+        const struct pt_scope scope = pt_scope_stage(stage);
+        pt_metrics_set(&profile->metrics, scope, pt_time_parts[part].on_cpu_metric, pt_real(on_s[part]));
+        pt_metrics_set(&profile->metrics, scope, pt_time_parts[part].preempted_metric, pt_real(preempted_s[part]));
+    }
+}
+
 /* While a launcher waits for its children, what it does beside is not on the path. */
 static double handed_s(const struct pt_facts *facts, pt_u32 stage, pt_u32 thread, const struct pt_process *process)
 {
@@ -233,7 +255,9 @@ static void finish_stage(struct pt_profile *profile, pt_u32 stage)
     PT_AUTO(pt_freep) struct pt_path_thread *threads = pt_path_threads(facts, stage);
     pt_cpu_name_generated(profile, stage, view);
     set_all(metrics, scope, view->data);
-    if (!set_main(profile, stage, threads))
+    if (set_main(profile, stage, threads))
+        set_main_in_calls(profile, stage, threads);
+    else
         set_main_unknown(metrics, scope, "the main thread is not in the CPU profile");
     add_threads(metrics, scope, view->data);
     pt_cpu_tables(metrics, scope, view);

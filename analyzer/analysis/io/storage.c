@@ -11,6 +11,7 @@
 
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
+#include "facts/state.h"
 #include "facts/wait_kind.h"
 #include "facts/workers.h"
 #include "util/auto.h"
@@ -97,8 +98,12 @@ static void opened(struct storage *storage, const struct pt_event *e)
         file_of(storage, e, open->path, open->dir_path)->must_reach_storage = true;
 }
 
-static void slow_read(struct storage *storage, const struct pt_event *e, pt_u32 path, pt_i64 bytes)
+/* While another thread had its CPU it did not wait for a disk. */
+static void slow_read(struct storage *storage, const struct pt_event *whole, pt_u32 path, pt_i64 bytes)
 {
+    struct pt_event shorter = *whole;
+    const struct pt_event *e = &shorter;
+    shorter.duration_ns -= storage->profile->facts->call.preempted_ns;
     if (e->duration_ns < SLOW_READ_NS || bytes <= 0 ||
         (double)bytes * 1e9 > SLOW_READ_BYTES_PER_S * (double)e->duration_ns)
         return;
@@ -289,5 +294,6 @@ const struct pt_analysis pt_analysis_storage = {
     .state_size = sizeof(struct storage),
     .begin = begin,
     .event = event,
+    .asks_facts = true,
     .finish = finish,
 };

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Who took the CPUs that a stage queued for, itself or other programs; and how much longer the main thread's own work
+ * took because it had to queue. Every rule asks here.
+ *
+ * Threads: one. State: none. Never: blames others for a queue that the stage would have had alone, or for more time
+ * than they computed.
+ */
+#include "derive.h"
+
+#include <math.h>
+
+#include "facts/wait_kind.h"
+
+static const char not_sampled[] = "was not sampled";
+static const char no_queue[] = "nothing queued for a CPU";
+
+/* ---- whose the queue is ---- */
+
+struct queue {
+    double all_s, own_s; /* what the stage queued; what of it as many threads would have without the others */
+    double others_cpu_s;
+};
+
+/* In an interval as many threads could run as ran and queued. */
+static struct queue queue_of(const struct pt_run_stage *run, double cpus)
+{
+    const double *machine = run->resources[PT_RESOURCE_machine_cpu_percent].samples;
+    const double *stage = run->resources[PT_RESOURCE_cpu_percent].samples;
+    const double *queued_s = run->resources[PT_RESOURCE_run_queue_s].samples;
+    struct queue queue = {0};
+    double before_s = 0, before_queued_s = 0;
+    for (pt_u32 i = 0; machine && stage && queued_s && i < run->n_samples; i++) {
+        const double interval_s = run->sample_t_s[i] - before_s, queue_s = fmax(queued_s[i] - before_queued_s, 0);
+        before_s = run->sample_t_s[i];
+        before_queued_s = isnan(queued_s[i]) ? before_queued_s : queued_s[i];
+        if (!(interval_s > 0) || isnan(machine[i]) || isnan(stage[i]) || isnan(queue_s))
+            continue;
+        const double ran_s = stage[i] / 100 * interval_s;
+        queue.all_s += queue_s;
+        queue.own_s += fmin(fmax(ran_s + queue_s - cpus * interval_s, 0), queue_s);
+        queue.others_cpu_s += fmax(machine[i] / 100 * cpus * interval_s - ran_s, 0);
+    }
+    return queue;
+}
+
+static double others_percent(const struct pt_profile *profile, pt_u32 stage, const struct pt_run_stage *run)
+{
+    const struct queue queue = queue_of(run, profile->run->cpus);
+    const double others_s = queue.others_cpu_s - pt_stage_number_or_0(profile, stage, "cpu.sampling_s");
+    return queue.all_s > 0 ? 100 * fmin(fmax(others_s, 0), queue.all_s - queue.own_s) / queue.all_s : NAN;
+}
+
+/* ---- what queueing did to the main thread's own work ---- */
+
+static bool is_computing(enum pt_time_part part)
+{
+    return part == PT_PART_heap || part == PT_PART_python || part == PT_PART_native || part == PT_PART_computing;
+}
+
+static bool is_of_files(enum pt_time_part part)
+{
+    return part == PT_PART_file_read || part == PT_PART_file_write || part == PT_PART_file_meta;
+}
+
+/* Work that uses the CPU queues for it, within its calls and around them. What is timed around a call has the first
+ * already. */
+static double stretch_of(const struct pt_profile *profile, pt_u32 stage, enum pt_time_part part)
+{
+    const struct pt_time_part_row *row = &pt_time_parts[part];
+    const double queued_s = pt_stage_number(profile, stage, "time.runnable_s");
+    const double on_s = pt_stage_number(profile, stage, "cpu.main_on_s");
+    if (!(on_s > 0) || !(queued_s > 0))
+        return 1;
+    if (is_computing(part))
+        return 1 + queued_s / on_s;
+    const double in_calls_s = pt_stage_number_or_0(profile, stage, row->preempted_metric);
+    const double took_s = pt_stage_number_or_0(profile, stage, row->metric) + in_calls_s;
+    const double more_s = queued_s * pt_stage_number_or_0(profile, stage, row->on_cpu_metric) / on_s - in_calls_s;
+    return took_s > 0 ? 1 + fmax(more_s, 0) / took_s : 1;
+}
+
+void pt_derive_queueing(struct pt_profile *profile)
+{
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
+        const struct pt_run_stage *run = profile->stages.items[stage].run;
+        if (!run)
+            continue;
+        pt_stage_set_number(profile, stage, "queue.others_percent", others_percent(profile, stage, run),
+                            pt_stage_number_or_0(profile, stage, "resource.run_queue_s.last") > 0 ? not_sampled
+                                                                                                  : no_queue);
+        for (int part = 0; part < PT_PART__COUNT; part++)
+            if (is_computing((enum pt_time_part)part) || is_of_files((enum pt_time_part)part))
+                pt_stage_set_number(profile, stage, pt_time_parts[part].stretch_metric,
+                                    stretch_of(profile, stage, (enum pt_time_part)part), not_sampled);
+    }
+}
