@@ -16,13 +16,20 @@ static const char examples[] =
     "  proftrace export --to chrome          its timeline, for ui.perfetto.dev\n"
     "  proftrace doctor -- ./train           can this machine and command be traced?\n";
 
+/* A build without scdoc has no pages. */
+#ifdef PROFTRACE_HAS_MANUAL
+#define MANUAL ", proftrace-COMMAND(1) explains it"
+#else
+#define MANUAL ""
+#endif
+
 static void print_commands(void)
 {
     printf("usage: proftrace COMMAND [OPTIONS] [ARGUMENTS]\n\n%s\nCommands:\n\n", examples);
     for (const struct pt_command *command = pt_commands; command->name; command++)
         printf("  %-10s %s\n", command->name, command->summary);
     printf("\nRUN is a run directory or its bare name; left out, it is the latest. `proftrace help COMMAND` shows the\n"
-           "options of a command, proftrace-COMMAND(1) explains it.\n");
+           "options of a command" MANUAL ".\n");
 }
 
 static int unknown_command(const char *name, struct pt_error *err)

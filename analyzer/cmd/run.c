@@ -16,6 +16,7 @@
 #include "launcher/environment.h"
 #include "launcher/launch.h"
 #include "launcher/library.h"
+#include "launcher/output/output.h"
 #include "launcher/run_record.h"
 #include "launcher/session_dir.h"
 #include "launcher/target.h"
@@ -40,7 +41,7 @@ extern char **environ;
 struct request {
     const char *output, *stage, *interval;
     int heap; /* index into pt_heap_modes; -1 = as it is in the environment */
-    bool no_gpu_sampling, no_report;
+    bool no_gpu_sampling, no_report, timeline, log;
     pt_u64 interval_ns;
     char **argv;
 };
@@ -73,6 +74,8 @@ static int parse(int argc, char **argv, struct request *request, struct pt_error
         PT_OPT_CHOICE("heap", 0, &request->heap, PT_HEAP_MODES, "how to record heap calls (default: sampled)"),
         PT_OPT_FLAG("no-gpu-sampling", 0, &request->no_gpu_sampling, "do not look at GPUs"),
         PT_OPT_TEXT("interval", 0, &request->interval, "MS", "time between samples (default: 500)"),
+        PT_OPT_FLAG("timeline", 0, &request->timeline, "write the timeline, trace.json.gz, afterwards"),
+        PT_OPT_FLAG("log", 0, &request->log, "keep what the command writes to stdout and stderr in logs/, too"),
         PT_OPT_FLAG("no-report", 0, &request->no_report, "write no report afterwards"),
         PT_OPT_END,
     };
@@ -138,6 +141,10 @@ struct traced {
     struct pt_run_stage recorded_stage;
     struct pt_run_untraced untraced;
     struct pt_run_info recorded;
+    /* With --log. */
+    bool is_logged;
+    struct pt_output output;
+    struct pt_str log, log_notes;
 };
 
 /* If we are killed, this is all that remains; a report that is asked for meanwhile is made from it. */
@@ -168,9 +175,41 @@ static int launch(struct traced *traced, struct pt_cpu_profile *cpu_profile, str
                                      .environment = environment,
                                      .interval_ns = request->interval_ns,
                                      .cpu_profile = cpu_profile,
+                                     .output = traced->is_logged ? &traced->output : NULL,
                                      .progress = report_progress,
                                      .progress_context = traced};
     return pt_launch(&launch, traced->sampler, &traced->result, err);
+}
+
+/* What passes through it is no longer the caller's own terminal, file or pipe: only where that was asked for. */
+static int open_log(struct traced *traced, struct pt_error *err)
+{
+    if (!traced->request->log)
+        return 0;
+    PT_AUTO(pt_closep) int logs_fd = pt_session_dir_logs(traced->dir, err);
+    if (logs_fd < 0 || pt_output_open(&traced->output, logs_fd, traced->stage, err) < 0)
+        return -1;
+    traced->is_logged = traced->output.ends_with_reader = true;
+    pt_str_printf(&traced->log, "logs/%s", traced->output.log.name);
+    traced->recorded_stage.log = pt_str_text(&traced->log);
+    return 0;
+}
+
+static void close_log(struct traced *traced)
+{
+    if (!traced->is_logged)
+        return;
+    pt_output_finish(&traced->output);
+    pt_output_notes(&traced->output, &traced->log_notes);
+}
+
+static int launch_logged(struct traced *traced, struct pt_cpu_profile *cpu_profile, struct pt_error *err)
+{
+    if (open_log(traced, err) < 0)
+        return -1;
+    const int launched = launch(traced, cpu_profile, err);
+    close_log(traced);
+    return launched;
 }
 
 static void record_plan(struct traced *traced)
@@ -198,14 +237,16 @@ static int run_traced(struct traced *traced, struct pt_error *err)
     if (pt_run_record_write(traced->dir, run, err) < 0)
         return -1;
     PT_AUTO(pt_cpu_profile_freep) struct pt_cpu_profile *cpu_profile = pt_cpu_profile_new(traced->dir->fd, 0);
-    if (launch(traced, cpu_profile, err) < 0)
+    if (launch_logged(traced, cpu_profile, err) < 0)
         return -1;
     char left[96];
-    const char *notes[3] = {pt_cpu_profile_note(cpu_profile)};
+    const char *notes[4] = {pt_cpu_profile_note(cpu_profile)};
+    if (traced->log_notes.n)
+        notes[notes[0] != NULL] = pt_str_text(&traced->log_notes);
     if (result->samples->living) {
         snprintf(left, sizeof left, "%u %s still running when the command ended", result->samples->living,
                  result->samples->living == 1 ? "descendant was" : "descendants were");
-        notes[notes[0] != NULL] = left;
+        notes[(notes[0] != NULL) + (notes[1] != NULL)] = left;
     }
     pt_run_stage_take(stage, result);
     stage->start_ns = 0;
@@ -225,6 +266,14 @@ struct afterwards {
     struct pt_str headlines;
     bool is_reported;
 };
+
+static void write_timeline(const struct pt_session_dir *dir)
+{
+    struct pt_error err = {0};
+    const char *const words[] = {"export", "--to", "chrome", dir->path, NULL};
+    if (pt_cmd_export(4, (char **)(size_t)words, &err) < 0)
+        fprintf(stderr, "proftrace: no timeline was written: %s\n", err.text);
+}
 
 static void write_reports(const struct pt_session_dir *dir, struct afterwards *afterwards)
 {
@@ -282,9 +331,13 @@ static int run(const struct request *request, struct pt_error *err)
     const int done = traced.sampler ? run_traced(&traced, err) : -1;
     if (done == 0 && !request->no_report)
         write_reports(&dir, &afterwards);
+    if (done == 0 && request->timeline)
+        write_timeline(&dir);
     if (done == 0 && !pt_environment_says_quiet())
         print_end(&traced, &afterwards);
     pt_str_fini(&afterwards.headlines);
+    pt_str_fini(&traced.log);
+    pt_str_fini(&traced.log_notes);
     pt_session_dir_close(&dir);
     pt_sampler_free(traced.sampler);
     return done < 0 ? -1 : pt_end_as(traced.result.wait_status);

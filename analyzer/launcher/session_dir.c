@@ -248,3 +248,11 @@ void pt_session_dir_close(struct pt_session_dir *dir)
     free(dir->shown);
     dir->path = dir->shown = NULL;
 }
+
+int pt_session_dir_logs(const struct pt_session_dir *dir, struct pt_error *err)
+{
+    if (mkdirat(dir->fd, "logs", 0700) < 0)
+        return pt_fail(err, "cannot make %s/logs: %s", dir->shown, strerror(errno));
+    const int fd = openat(dir->fd, "logs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return fd < 0 ? pt_fail(err, "cannot open %s/logs: %s", dir->shown, strerror(errno)) : fd;
+}

@@ -30,6 +30,8 @@ pt_u64 pt_free_bytes(int directory_fd);
 /* Make a run directory: `output` itself when not NULL, else a new one under the root, named after the command. */
 int pt_session_dir_create(const char *output, const char *command, struct pt_session_dir *ret_dir,
                           struct pt_error *err);
+/* Makes its folder of logs; a descriptor of that. */
+int pt_session_dir_logs(const struct pt_session_dir *dir, struct pt_error *err);
 void pt_session_dir_close(struct pt_session_dir *dir);
 
 #endif

@@ -108,11 +108,9 @@ static void plan_run(struct pt_runner *runner)
 static int prepare(struct pt_runner *runner, struct pt_error *err)
 {
     const struct pt_runner_request *request = runner->request;
-    if (mkdirat(request->dir->fd, "logs", 0700) < 0)
-        return pt_fail(err, "cannot make %s/logs: %s", request->dir->shown, strerror(errno));
-    runner->logs_fd = openat(request->dir->fd, "logs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    runner->logs_fd = pt_session_dir_logs(request->dir, err);
     if (runner->logs_fd < 0)
-        return pt_fail(err, "cannot open %s/logs: %s", request->dir->shown, strerror(errno));
+        return -1;
     return pt_isolate_create(request->config, &runner->isolated, err);
 }
 

@@ -38,6 +38,20 @@ class Install(unittest.TestCase):
     def test_the_license_comes_along(self):
         self.assertIn("MIT License", (self.prefix / "share" / "doc" / "proftrace" / "LICENSE").read_text(encoding="utf-8"))
 
+    def test_the_schema_and_the_manual_come_along(self):
+        """What help promises is there: pages where scdoc was there to make them."""
+        schema = json.loads((self.prefix / "share" / "proftrace" / "report.schema.json").read_text(encoding="utf-8"))
+        self.assertIn("stages", schema["properties"])
+        pages = {path.name for path in (self.prefix / "share" / "man").rglob("proftrace-*.1")}
+        says = subprocess.run([self.prefix / "bin" / "proftrace", "help"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual("proftrace-COMMAND(1)" in says, bool(pages))
+        if shutil.which("scdoc"):
+            self.assertLessEqual({"proftrace-run.1", "proftrace-report.1", "proftrace-pipeline.1"}, pages)
+        if pages and shutil.which("man"):
+            environment = dict(os.environ, MANPATH=str(self.prefix / "share" / "man"), MANPAGER="cat")
+            shown = subprocess.run(["man", "proftrace-run"], env=environment, capture_output=True, text=True, check=True).stdout
+            self.assertIn("trace a command", shown)
+
     def test_the_public_header_is_installed(self):
         header = self.prefix / "include" / "proftrace" / "proftrace.h"
         self.assertTrue(header.exists())

@@ -56,6 +56,7 @@ struct pt_output {
     int n_channels;
     int channel_of[2]; /* of stdout and of stderr; -1 = closed */
     struct pt_log log;
+    bool ends_with_reader; /* who reads our output has gone: the command's next write fails, as without us */
     bool ending;
     pt_u64 grace_ns;                    /* after the stage's end: until then what others write is forwarded, too */
     bool more;                          /* the last pump stopped before everything was done */

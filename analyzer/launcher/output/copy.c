@@ -175,11 +175,25 @@ bool pt_output_read_rest(struct pt_output *output, struct pt_output_channel *cha
 }
 
 /* ---- all ---- */
+/* `yes | head`: a command without us would have been told. */
+static void end_with_reader(struct pt_output_channel *channel)
+{
+    if (channel->sink.problem != EPIPE || channel->read_fd < 0)
+        return;
+    close(channel->read_fd);
+    channel->read_fd = -1;
+    channel->all_read = true;
+    channel->head.n = channel->tail.n = channel->head.at = channel->tail.at = 0;
+    channel->backlog.n = channel->backlog_at = 0;
+}
+
 void pt_output_pump(struct pt_output *output, pt_u64 now_ns)
 {
     output->more = false;
     for (int i = 0; i < output->n_channels; i++) {
         pass_waiting(output, &output->channels[i], now_ns);
+        if (output->ends_with_reader)
+            end_with_reader(&output->channels[i]);
         read_some(output, &output->channels[i], now_ns);
     }
 }

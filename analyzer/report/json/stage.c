@@ -29,7 +29,7 @@ static struct pt_value log_of(const struct pt_report_json *r, const struct pt_ru
     if (run->log)
         return pt_text(run->log);
     if (!r->profile->run->is_pipeline)
-        return pt_unknown("the output of a single command is not kept");
+        return pt_unknown("the output of a single command is kept with proftrace run --log");
     return pt_unknown(run->status && !strcmp(run->status, "skipped") ? "the stage was skipped" : "no log was opened");
 }
 
