@@ -61,7 +61,8 @@ static double waits_that_may_queue_s(const struct pt_profile *profile, pt_u32 st
     const struct pt_table *waits = pt_view_table(&profile->metrics, stage, PT_VIEW_waits);
     double sum_s = pt_stage_number_or_0(profile, stage, "time.child_wait_s") +
                    pt_stage_number_or_0(profile, stage, "time.data_wait_s") +
-                   pt_stage_number_or_0(profile, stage, "time.lock_s");
+                   pt_stage_number_or_0(profile, stage, "time.lock_s") +
+                   pt_stage_number_or_0(profile, stage, "time.workers_s");
     for (size_t row = 0; waits && row < waits->n_rows; row++) {
         /* Later steps are part of the first, whoever answers on the network is not in the sum. */
         if (cell(waits, row, "step") > 1 || cell(waits, row, "part") == PT_PART_network)

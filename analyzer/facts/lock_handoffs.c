@@ -76,6 +76,11 @@ static void hand_over(struct pt_lock_handoffs *handoffs, const struct pt_thread 
     last->waits = handoffs->waits;
 }
 
+static pt_u64 bit_of(const struct pt_thread *thread)
+{
+    return (pt_u64)1 << (thread->process->index * 7 + thread->index) % 64;
+}
+
 static pt_u32 share(const struct pt_lock_handoffs *handoffs, pt_i64 start_ns, pt_i64 end_ns,
                     struct pt_lock_share ret_shares[PT_LOCK_HANDOFFS])
 {
@@ -88,10 +93,12 @@ static pt_u32 share(const struct pt_lock_handoffs *handoffs, pt_i64 start_ns, pt
         if (until_ns <= from_ns)
             continue;
         const pt_i64 ns = until_ns - from_ns;
-        ret_shares[n++] = (struct pt_lock_share){.thread = handoff->thread,
-                                                 .from_ns = from_ns,
-                                                 .until_ns = until_ns,
-                                                 .again_ns = handoff->again_ns < ns ? handoff->again_ns : ns};
+        ret_shares[n++] =
+            (struct pt_lock_share){.takes_it = handoffs->waiters & bit_of(handoff->thread) || handoff->again_ns > 0,
+                                   .thread = handoff->thread,
+                                   .from_ns = from_ns,
+                                   .until_ns = until_ns,
+                                   .again_ns = handoff->again_ns < ns ? handoff->again_ns : ns};
         from_ns = until_ns;
     }
     return n;
@@ -107,7 +114,7 @@ static void made(struct pt_lock_queues *queues, const struct pt_event *event)
         *pt_map_at(&queues->made, key) =
             PT_LOCK_MADE | (event->tag ? PT_LOCK_MADE_SHARED : 0u) | (event->aux == 0 ? PT_LOCK_MADE_AT_0 : 0u);
     if (slot)
-        queues->handoffs.items[*slot - 1]->n = 0;
+        queues->handoffs.items[*slot - 1]->n = queues->handoffs.items[*slot - 1]->waiters = 0;
 }
 
 static void woke(struct pt_lock_queues *queues, const struct pt_event *event)
@@ -135,6 +142,7 @@ static pt_u32 waited(struct pt_lock_handoffs *handoffs, const struct pt_event *e
 {
     const pt_u32 n = handoffs->n ? share(handoffs, event->start_ns, pt_event_end_ns(event), ret_shares) : 0;
     handoffs->waits++;
+    handoffs->waiters |= bit_of(event->thread);
     return n;
 }
 

@@ -25,6 +25,7 @@ struct pt_lock_share {
     const struct pt_thread *thread;
     pt_i64 from_ns, until_ns;
     pt_i64 again_ns; /* of it: after a post that no waiter got */
+    bool takes_it;   /* the thread waits for it at times, or takes again what it posted: it is a lock */
 };
 
 /* The last hand-offs of a lock, in a ring. */
@@ -37,6 +38,7 @@ struct pt_lock_handoffs {
     } last[PT_LOCK_HANDOFFS];
     pt_u64 n;
     pt_u64 waits;                  /* that have ended */
+    pt_u64 waiters;                /* a bit per thread */
     const struct pt_thread *holds; /* of a lock on a file: who has it now */
 };
 

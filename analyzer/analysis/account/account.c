@@ -95,7 +95,7 @@ static void event(void *state, const struct pt_event *e)
     if (is_critical && loop->is_known)
         pt_account_follow(account, e->thread, &loop->wait);
     if (is_critical)
-        pt_account_follow_call(account, e->thread);
+        pt_account_follow_call(account, e->thread, e->desc->kind);
 }
 
 /* ---- results ---- */
@@ -109,10 +109,12 @@ static void set_account(struct pt_account *account, pt_u32 stage)
         const struct pt_thread *thread = pt_main_thread(process);
         if (!thread || !pt_account_is_critical(account, stage, process))
             continue;
-        if (account->partly[i])
-            pt_account_add_split(&split, account->partly[i]);
-        else
+        if (!account->partly[i]) {
             pt_account_add_thread(account, thread, &split);
+            continue;
+        }
+        pt_account_name_workers(account, thread, account->partly[i]);
+        pt_account_add_split(&split, account->partly[i]);
     }
     pt_account_set_parts(account, stage, &split);
 }

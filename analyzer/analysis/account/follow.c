@@ -11,6 +11,7 @@
 
 #include "proftrace/payloads.h"
 #include "facts/blockers.h"
+#include "facts/workers.h"
 
 /* The blocker's call may return later than that of the waiter, and a call is known only when it has returned. */
 #define DUE_NS 20000000
@@ -20,6 +21,7 @@
 struct wait_chain {
     struct pt_chain chain; /* first */
     struct pt_account *account;
+    const struct pt_account_wait *of;
     pt_u32 stage;
     size_t rows[PT_MOST_STEPS + 2]; /* by the length of the chain: index in followed */
 };
@@ -61,6 +63,39 @@ static bool enter(struct pt_chain *chain, const struct pt_piece *piece, const st
     return true;
 }
 
+/* ---- workers ---- */
+
+/* Not: waits for times, for each other, and for what nobody knows. */
+static bool is_work(enum pt_time_part part)
+{
+    return part != PT_PART_sleep && part != PT_PART_idle && part != PT_PART_lock && part != PT_PART_data_wait &&
+           part != PT_PART_child_wait;
+}
+
+/* Where the time counts as waiting for workers; NULL = it does not. */
+static struct pt_account_working *working_at(const struct wait_chain *wait, const struct pt_thread *target)
+{
+    const struct pt_account_wait *of = wait->of;
+    struct pt_account_thread *waiter = &wait->account->threads[pt_account_number(wait->account, of->thread)];
+    const bool is_copy = pt_is_worker(target->process) && target->process->parent == of->thread->process;
+    if (of->span.part == PT_PART_child_wait)
+        return is_copy ? &waiter->for_children : NULL;
+    const bool is_own = is_copy || target->process == of->thread->process;
+    return of->span.part == PT_PART_lock && of->is_for_result && is_own ? &waiter->for_threads : NULL;
+}
+
+/* The last one of the chain does not wait for others. */
+static void add_work(const struct wait_chain *wait, const struct pt_thread *thread, const struct pt_span *span,
+                     double called_ns, double gap_ns, double sampled_ns)
+{
+    struct pt_account_working *working = working_at(wait, thread);
+    if (!working)
+        return;
+    working->known_ns += !span || is_work((enum pt_time_part)span->part) ? called_ns : 0;
+    working->gap_ns += gap_ns;
+    working->sampled_ns += sampled_ns;
+}
+
 /* Between its calls it computed, waited for a CPU or a page, or it is unknown. */
 static void show(struct pt_chain *chain, const struct pt_piece *piece, const struct pt_thread *into)
 {
@@ -74,7 +109,6 @@ static void show(struct pt_chain *chain, const struct pt_piece *piece, const str
     const double ns = (double)(piece->end_ns - piece->start_ns);
     const struct pt_span *span = piece->span && piece->span->part < PT_PART__COUNT ? piece->span : NULL;
     struct pt_cpu_between between = {0};
-    (void)into;
     if (piece->is_forgotten) {
         followed->ns[PT_PART_unattributed] += ns;
         return;
@@ -87,11 +121,15 @@ static void show(struct pt_chain *chain, const struct pt_piece *piece, const str
         followed->ns[span->part] += called_ns - between.preempted_ns;
     else
         followed->ns[PT_PART_page_fault] += between.fault_ns;
-    followed->gap_ns += ns - called_ns - (span ? 0 : between.preempted_ns + between.fault_ns);
+    const double queued_ns = span ? 0 : between.preempted_ns + between.fault_ns;
+    followed->gap_ns += ns - called_ns - queued_ns;
     if (called_ns < ns && number) {
         followed->python_ns += between.python * view->sample_s[number] * 1e9;
         followed->native_ns += between.native * view->sample_s[number] * 1e9;
     }
+    if (!into && number)
+        add_work(wait, thread, span, called_ns + queued_ns, ns - called_ns - queued_ns,
+                 (between.python + between.native) * view->sample_s[number] * 1e9);
 }
 
 /* False = its blocker is not known yet. */
@@ -100,6 +138,7 @@ static bool follow(struct pt_account *account, const struct pt_account_wait *wai
     const struct pt_piece piece = {.span = &wait->span, .start_ns = wait->span.start_ns, .end_ns = wait->span.end_ns};
     struct wait_chain chain = {.chain = {.facts = account->facts, .show = show, .enter = enter},
                                .account = account,
+                               .of = wait,
                                .stage = pt_profile_stage_of(account->profile, wait->thread->process)};
     return pt_chain_follow(&chain.chain, wait->thread, &wait->span) || !pt_blocker_may_come(&wait->span) ||
            pt_blocker_of(account->facts, wait->thread, &piece);
@@ -143,11 +182,13 @@ void pt_account_follow_all(struct pt_account *account)
         follow_unresolved(account, account->unresolved.span.end_ns);
 }
 
-static void add_wait(struct pt_account *account, const struct pt_thread *thread, const struct pt_span *wait)
+static void add_wait(struct pt_account *account, const struct pt_thread *thread, const struct pt_span *wait,
+                     bool is_for_result)
 {
     if (account->n_waiting - account->n_followed == PT_ACCOUNT_WAITING)
         follow_first(account);
-    account->waiting[account->n_waiting++ % PT_ACCOUNT_WAITING] = (struct pt_account_wait){thread, *wait};
+    account->waiting[account->n_waiting++ % PT_ACCOUNT_WAITING] =
+        (struct pt_account_wait){thread, *wait, is_for_result};
 }
 
 void pt_account_follow(struct pt_account *account, const struct pt_thread *thread, const struct pt_span *span)
@@ -155,11 +196,19 @@ void pt_account_follow(struct pt_account *account, const struct pt_thread *threa
     const bool is_followed =
         span->part == PT_PART_data_wait || span->part == PT_PART_network || span->part == PT_PART_child_wait;
     if (is_followed && span->blocker_kind != PT_BLOCKER_NONE)
-        add_wait(account, thread, span);
+        add_wait(account, thread, span, false);
+}
+
+/* A join, a condition, a semaphore that those who post it do not take. */
+static bool is_for_result(const struct pt_facts *facts, pt_u32 kind, pt_u32 share)
+{
+    if (kind == PT_KIND_lock_sem)
+        return share >= facts->call.n_shares || !facts->call.shares[share].takes_it;
+    return kind == PT_KIND_lock_cond || kind == PT_KIND_wait_thread;
 }
 
 /* Several may have held a lock, one after the other. */
-void pt_account_follow_call(struct pt_account *account, const struct pt_thread *thread)
+void pt_account_follow_call(struct pt_account *account, const struct pt_thread *thread, pt_u32 kind)
 {
     const struct pt_span *span = &account->facts->call.span;
     struct pt_span waits[PT_LOCK_HANDOFFS + 1];
@@ -171,7 +220,7 @@ void pt_account_follow_call(struct pt_account *account, const struct pt_thread *
         return;
     const pt_u32 n = pt_blocker_waits(account->facts, waits);
     for (pt_u32 i = 0; i < n; i++)
-        add_wait(account, thread, &waits[i]);
+        add_wait(account, thread, &waits[i], is_for_result(account->facts, kind, i));
 }
 
 void pt_account_follow_fini(struct pt_account *account)

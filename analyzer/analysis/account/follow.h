@@ -11,7 +11,7 @@
  * because the blocker's call may return after that of the waiter. */
 void pt_account_follow(struct pt_account *account, const struct pt_thread *thread, const struct pt_span *span);
 /* The same of the current call. */
-void pt_account_follow_call(struct pt_account *account, const struct pt_thread *thread);
+void pt_account_follow_call(struct pt_account *account, const struct pt_thread *thread, pt_u32 kind);
 void pt_account_follow_due(struct pt_account *account, pt_i64 now_ns);
 void pt_account_follow_all(struct pt_account *account);
 void pt_account_follow_fini(struct pt_account *account);

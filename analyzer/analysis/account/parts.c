@@ -32,6 +32,7 @@ static const pt_u32 needs[PT_PART__COUNT] = {
     [PT_PART_gil_wait] = LOCKS,
     [PT_PART_sleep] = WAITS,
     [PT_PART_child_wait] = IO | WAITS,
+    [PT_PART_workers] = IO | LOCKS | WAITS,
 };
 
 /* Texts of the program, not of the metrics: there may be one for each part of 100,000 threads. */
@@ -175,6 +176,8 @@ static const char *why_no_cpu(const struct pt_account_cpu *cpu, enum pt_time_par
         return knows_cpu ? NULL : no_sampler;
     if (part == PT_PART_native || part == PT_PART_python)
         return !knows_cpu ? no_sampler : knows_kind(cpu) ? NULL : cpu->python_reason;
+    if (part == PT_PART_workers)
+        return isnan(cpu->on_s) ? "needs the launcher's sampling; part of locks and child wait" : NULL;
     if (part == PT_PART_page_fault)
         return isnan(cpu->fault_s) ? cpu->fault_reason : NULL;
     return part == PT_PART_runnable && isnan(cpu->runnable_s) && isnan(cpu->between_preempted_s) ? no_sampler : NULL;

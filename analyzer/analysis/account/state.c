@@ -5,6 +5,8 @@
  */
 #include "state.h"
 
+#include <math.h>
+
 #include "proftrace/events.h"
 
 /* malloc and free of small blocks, glibc 2.36, measured in tests/bench (M1): the heap part is an estimate. */
@@ -19,6 +21,23 @@ static void move_to_gil(const struct pt_account_thread *seen, double missing_ns,
     const double gil_ns = seen_ns > 0 ? missing_ns * seen->gil_cond_ns / seen_ns : 0;
     split->ns[PT_PART_lock] -= gil_ns;
     split->ns[PT_PART_gil_wait] += gil_ns;
+}
+
+/* Samples stand for the time between calls in which it computed; in the rest nobody knows what it did. */
+static void move_to_workers(const struct pt_account_working *working, enum pt_time_part from,
+                            struct pt_account_split *split)
+{
+    const double ns = fmin(working->known_ns + fmin(working->gap_ns, working->sampled_ns), split->ns[from]);
+    split->ns[from] -= fmax(ns, 0);
+    split->ns[PT_PART_workers] += fmax(ns, 0);
+}
+
+void pt_account_name_workers(const struct pt_account *account, const struct pt_thread *thread,
+                             struct pt_account_split *split)
+{
+    const struct pt_account_thread *seen = &account->threads[pt_account_number(account, thread)];
+    move_to_workers(&seen->for_threads, PT_PART_lock, split);
+    move_to_workers(&seen->for_children, PT_PART_child_wait, split);
 }
 
 /* Totals are exact, events may have been overwritten: what is missing goes to the kind's usual part. */
@@ -36,6 +55,7 @@ void pt_account_add_thread(const struct pt_account *account, const struct pt_thr
         if (kind == PT_KIND_lock_cond && missing_ns > 0)
             move_to_gil(seen, missing_ns, split);
     }
+    pt_account_name_workers(account, thread, split);
     split->starting_ns += (double)thread->totals[PT_KIND_proc_spawn].ns;
     split->ns[PT_PART_heap] += (double)(thread->heap_allocs + thread->heap_frees) * HEAP_CALL_NS;
 }

@@ -24,6 +24,11 @@ struct pt_account_thread {
     double seen_ns[PT_KIND__COUNT]; /* the same by kind: totals may have more */
     double gil_cond_ns;             /* of seen_ns[PT_KIND_lock_cond]: the GIL's */
     struct account_clock clock;
+    /* Of its waits for locks and children: while own threads and forked copies of its process worked that it waited
+     * for. In no call they are known by samples. */
+    struct pt_account_working {
+        double known_ns, gap_ns, sampled_ns;
+    } for_threads, for_children;
 };
 
 /* The time of a thread, or of several that followed each other. */
@@ -50,6 +55,7 @@ struct pt_account_followed {
 struct pt_account_wait {
     const struct pt_thread *thread; /* NULL = none */
     struct pt_span span;
+    bool is_for_result; /* what it waits for is done or given, not let go: no lock that another one holds */
 };
 
 struct pt_account {
@@ -70,6 +76,9 @@ struct pt_account {
 /* Adds what is recorded of a thread. */
 void pt_account_add_thread(const struct pt_account *account, const struct pt_thread *thread,
                            struct pt_account_split *split);
+/* Of its locks and waits for children, those for own threads and copies of its process that worked are own workers. */
+void pt_account_name_workers(const struct pt_account *account, const struct pt_thread *thread,
+                             struct pt_account_split *split);
 /* The CPU profile of a thread's stage; without data: it has none. */
 static inline const struct pt_cpu_timeline *pt_account_profile_of(const struct pt_account *account,
                                                                   const struct pt_thread *thread)

@@ -119,7 +119,8 @@ static double cost_s(const struct gil *gil, pt_u32 stage, double all_s)
     const double cpus = profile->run && profile->run->cpus >= 1 ? profile->run->cpus : INFINITY;
     const double runners = fmin(some_s > 0 ? 1 + all_s / some_s : 1, cpus);
     double own_s = 0;
-    static const char *const own[] = {"time.gil_wait_s", "time.lock_s", "time.data_wait_s", "time.idle_s"};
+    static const char *const own[] = {"time.gil_wait_s", "time.lock_s", "time.data_wait_s", "time.workers_s",
+                                      "time.idle_s"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         own_s += pt_stage_number_or_0(profile, stage, own[i]);
     return fmin(pt_value_number(pt_split_time_cost(time, profile, stage)) * (1 - 1 / runners), own_s);

@@ -191,7 +191,8 @@ static void finish_stage(struct pt_locks *locks, pt_u32 stage)
                    sums.worst ? holder_in(locks, sums.worst) : pt_unknown("no lock was waited for"));
     /* A queue's idle threads wait, too, and cost nothing: the stage can gain no more than its critical thread waited.
      */
-    const double own_s = pt_value_number(pt_metrics_get(metrics, scope, "time.lock_s"));
+    const double workers_s = pt_stage_number_or_0(profile, stage, "time.workers_s");
+    const double own_s = pt_value_number(pt_metrics_get(metrics, scope, "time.lock_s")) + workers_s;
     const double between_s =
         sums.between_s + pt_value_number(pt_split_time_cost(&locks->between[stage], profile, stage));
     /* Of a lock between processes also what it waits for a child that queues there. */

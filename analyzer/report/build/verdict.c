@@ -27,6 +27,7 @@ static const char *const doing[PT_PART__COUNT] = {
     [PT_PART_gil_wait] = "waits for Python's GIL",
     [PT_PART_sleep] = "sleeps",
     [PT_PART_child_wait] = "waits for child processes",
+    [PT_PART_workers] = "waits for its own workers, which compute",
     [PT_PART_page_fault] = "waits for pages of memory",
     [PT_PART_heap] = "allocates and frees memory",
     [PT_PART_python] = "runs Python",

@@ -17,11 +17,11 @@ enum { HEIGHT = 24, PIXELS_PER_PERCENT = 8, PIXELS_PER_CHARACTER = 7, LABEL_MARG
 
 static const char *ink_of(pt_u32 index)
 {
-    enum { UNATTRIBUTED = 19 };
+    enum { UNATTRIBUTED = 20 };
     _Static_assert((int)PT_PART__COUNT == (int)UNATTRIBUTED,
                    "each part has a colour in svg.c, and the last one is the hatched");
     static const bool is_dark[UNATTRIBUTED] = {
-        [1] = true, [4] = true, [6] = true, [9] = true, [13] = true, [14] = true};
+        [1] = true, [4] = true, [6] = true, [9] = true, [13] = true, [14] = true, [15] = true};
     return index == UNATTRIBUTED ? "in un" : index < UNATTRIBUTED && is_dark[index] ? "in lt" : "in";
 }
 
