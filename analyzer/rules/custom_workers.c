@@ -133,3 +133,24 @@ bool pt_rule_serial_fetches(struct pt_profile *profile, pt_i64 stage, struct pt_
     pt_finding_add_rows(finding, metrics, "net.hosts", "total_s");
     return true;
 }
+
+/* Where a GPU's collectives say it, they are nearer to it. */
+bool pt_rule_rank_imbalance(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    (void)stage;
+    if (!(pt_finding_number(finding, metrics, "ranks.count") >= 2) ||
+        !(pt_finding_number(finding, metrics, "ranks.imbalance_percent") >= 20) ||
+        pt_finding_number(finding, metrics, "gpu.collectives.ranks.count") >= 2)
+        return false;
+    const double late = pt_finding_number(finding, metrics, "ranks.late");
+    finding->gain_upper_s = pt_finding_number(finding, metrics, "ranks.imbalance.cost_s");
+    finding->title = pt_finding_number(finding, metrics, "ranks.count") > 2
+                         ? pt_metrics_format(metrics, "Rank %.0f has more to do: the other ranks wait for it", late)
+                         : pt_metrics_format(metrics, "Rank %.0f has more to do: rank %.0f waits for it", late,
+                                             pt_finding_number(finding, metrics, "ranks.waits_most"));
+    pt_finding_add_metrics(finding, metrics,
+                           "ranks:ranks.count late_rank:ranks.late most_s:ranks.most_s least_s:ranks.least_s");
+    pt_finding_add_rows(finding, metrics, "ranks", "waited_s");
+    return true;
+}

@@ -56,6 +56,7 @@ CASES = [
     case("too_many_workers.py", needs_torch=True),
     case("worker_imbalance.py"),
     Case("slow_worker.py", "worker_imbalance", needs_torch=True),
+    case("rank_imbalance.py", needs_torch=True),
     case("oversubscribed_threads.c", cc=(("-pthread",),) * 2, place=["spin_barrier", "work"]),
     case("cpu_throttled.py", around.tenth_of_a_cpu, around.nothing),
     case("noisy_neighbour.py", around.busy_machine, around.nothing),

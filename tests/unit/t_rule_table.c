@@ -201,6 +201,16 @@ static const struct {
      {{"net.cost_s", 3}, {"net.request.calls", 30}, {"net.connect.calls", 3}, {"net.at_once", 1.1}},
      6},
     {"worker_imbalance", {{"helpers.imbalance.cost_s", 3}, {"helpers.imbalance.ratio", 1.8}}, 1.1},
+    {"rank_imbalance",
+     {{"ranks.count", 2}, {"ranks.imbalance.cost_s", 3}, {"ranks.late", 1}, {"ranks.imbalance_percent", 90}},
+     10},
+    /* the GPU's own rule says it */
+    {"rank_imbalance",
+     {{"ranks.count", 2},
+      {"ranks.imbalance.cost_s", 3},
+      {"ranks.imbalance_percent", 90},
+      {"gpu.collectives.ranks.count", 0}},
+     2},
     /* workers: the same stage with one figure changed is another complaint, or none */
     {"dataloader_disk_bound",
      {{"machine.cpus", 4},
