@@ -217,3 +217,17 @@ int pt_sink_put(void *sink, const char *bytes, size_t n)
     }
     return pt_sink_failed(sink) ? -1 : 0;
 }
+
+void pt_cpu_threads_each(struct pt_session *session, const struct pt_export_options *options, void *context,
+                         void (*show)(void *context, const struct pt_cpu_thread *thread))
+{
+    struct sources sources = {0};
+    struct pt_error err = {0};
+    const int found = open_sources(&sources, session, options, &err);
+    for (pt_u32 i = 0; found > 0 && i < sources.profiles.n_stages; i++) {
+        const struct pt_cpu_data *data = sources.profiles.timelines[i].data;
+        for (size_t j = 1; data && j < data->n_threads; j++)
+            show(context, &data->threads[j]);
+    }
+    close_sources(&sources);
+}

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "proftrace/events.h"
 #include "tracks.h"
@@ -22,6 +23,19 @@ static struct pt_timeline_track *new_beside(struct pt_timeline_track *thread, co
     return track;
 }
 
+const char *pt_timeline_thread_name(const struct pt_timeline *timeline, const struct pt_process *process, pt_u32 tid)
+{
+    const char *name = pt_map_pointer(&timeline->thread_names, (pt_u64)process->pid << 32 | tid);
+    const char *program = process->exe ? strrchr(process->exe, '/') : NULL;
+    program = program ? program + 1 : "";
+    /* The kernel cuts a name after 15 characters; a thread begins with that of its maker, which a forked process may
+     * have changed before it noted its own. */
+    const bool is_forked = process->parent_trace_id && !process->previous_image;
+    if (!name || !strncmp(name, program, strlen(name)) || (!is_forked && process->comm && !strcmp(name, process->comm)))
+        return NULL;
+    return name;
+}
+
 static struct pt_timeline_track *make_lane_track(void *context, pt_u32 index)
 {
     struct pt_timeline_lane *lane = context;
@@ -34,7 +48,8 @@ static struct pt_timeline_track *make_lane_track(void *context, pt_u32 index)
     struct pt_timeline_track *track = pt_timeline_track_new(process, order);
     track->tid = process->timeline->ids.tids[process->process->index][lane->thread->index];
     track->thread_tid = track->tid;
-    snprintf(track->name, sizeof track->name, "%s %u", is_main ? "main" : "thread", tid);
+    const char *name = pt_timeline_thread_name(process->timeline, process->process, tid);
+    snprintf(track->name, sizeof track->name, "%.40s %u", name ? name : is_main ? "main" : "thread", tid);
     return track;
 }
 
@@ -49,6 +64,14 @@ static void make_steps(struct pt_timeline_lane *lane)
 {
     struct pt_timeline_track *thread = pt_timeline_thread_track(lane);
     lane->steps = new_beside(thread, "steps", thread->order - 1);
+}
+
+struct pt_timeline_track *pt_timeline_lane_samples(struct pt_timeline_lane *lane)
+{
+    struct pt_timeline_track *thread = pt_timeline_thread_track(lane);
+    if (!lane->samples)
+        lane->samples = new_beside(thread, "(CPU samples)", thread->order + LANE_TRACKS);
+    return lane->samples;
 }
 
 struct pt_timeline_lane *pt_timeline_lane_at(struct pt_timeline_process *process, pt_u32 thread_index)
@@ -84,5 +107,6 @@ void pt_timeline_lane_free(struct pt_timeline_lane *lane)
         return;
     pt_timeline_tracks_free(&lane->tracks);
     pt_timeline_track_free(lane->steps);
+    pt_timeline_track_free(lane->samples);
     free(lane);
 }

@@ -38,16 +38,22 @@ static const char *last_component(const char *path)
     return slash && slash[1] ? slash + 1 : path ? path : "";
 }
 
-/* "python3 train.py": the program and what it was given first, unless that is an option. */
-static void process_title(char *title, size_t room, const struct pt_process *process)
+/* "pt_data_worker (fork of python3 train.py)" where a process has a name of its own; else "python3 train.py": the
+ * program and what it was given first, unless that is an option. */
+static void process_title(char *title, size_t room, const struct pt_timeline *timeline,
+                          const struct pt_process *process)
 {
     const char *program = last_component(process->exe && *process->exe ? process->exe : process->comm);
     const char *first = process->argc > 1 && process->argv[1] ? process->argv[1] : "";
-    const char *fork = process->parent_trace_id && !process->previous_image ? " (fork)" : "";
+    const bool is_fork = process->parent_trace_id && !process->previous_image;
+    const char *name = is_fork ? pt_timeline_thread_name(timeline, process, process->pid) : NULL;
+    const char *before = name ? name : "", *of = name ? " (fork of " : "";
+    const char *after = name ? ")" : is_fork ? " (fork)" : "";
     if (*first == '-' || !*first)
-        snprintf(title, room, "%s%s", *program ? program : "process", fork);
+        snprintf(title, room, "%.40s%s%s%s", before, of, *program ? program : "process", after);
     else
-        snprintf(title, room, "%s %.*s%s", program, FIRST_ARGUMENT_CHARS, last_component(first), fork);
+        snprintf(title, room, "%.40s%s%s %.*s%s", before, of, program, FIRST_ARGUMENT_CHARS, last_component(first),
+                 after);
 }
 
 static void process_labels(char *labels, size_t room, const struct pt_timeline_process *process)
@@ -89,7 +95,7 @@ static void show_life(struct pt_timeline *timeline, struct pt_timeline_process *
 {
     const struct pt_process *from = process->process;
     char title[256], line[2048];
-    process_title(title, sizeof title, from);
+    process_title(title, sizeof title, timeline, from);
     join_argv(line, sizeof line, from);
     const struct pt_timeline_arg args[] = {
         {.key = "exe", .text = from->exe ? from->exe : ""},
@@ -116,7 +122,7 @@ static void show_life(struct pt_timeline *timeline, struct pt_timeline_process *
 static void name_process(struct pt_timeline *timeline, struct pt_timeline_process *process)
 {
     char title[256], labels[512];
-    process_title(title, sizeof title, process->process);
+    process_title(title, sizeof title, timeline, process->process);
     process_labels(labels, sizeof labels, process);
     timeline->writer->process(timeline, process, title, labels);
     timeline->summary->processes++;

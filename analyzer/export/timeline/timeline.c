@@ -7,6 +7,7 @@
 #include "timeline.h"
 
 #include "util/auto.h"
+#include "cpu.h"
 #include "gpu.h"
 #include "processes.h"
 #include "ranges.h"
@@ -57,14 +58,18 @@ static void finish_process(struct pt_timeline *timeline, struct pt_timeline_proc
 }
 
 /* Header of the file, the names of the processes, and what is not from events. */
-static void open_timeline(struct pt_timeline *timeline, struct pt_session *session, const struct pt_filter *filter)
+static void open_timeline(struct pt_timeline *timeline, struct pt_session *session,
+                          const struct pt_export_options *options)
 {
+    const struct pt_filter *filter = &options->filter;
     timeline->session = session;
     timeline->window = pt_window_of(filter);
     timeline->min_duration_ns = filter->min_duration_ns;
     timeline->writer->open(timeline);
+    pt_timeline_cpu_names(timeline, options);
     pt_timeline_processes_open(timeline, filter);
     pt_timeline_samples(timeline, filter);
+    pt_timeline_cpu(timeline, options);
 }
 
 /* What is still open, the lives of the processes, the end of the file. Frees everything. */
@@ -77,6 +82,8 @@ static void close_timeline(struct pt_timeline *timeline)
     for (pt_u32 i = 0; i < timeline->n_processes; i++)
         pt_timeline_gpu_free(&timeline->processes[i]);
     pt_timeline_processes_free(timeline);
+    pt_map_fini(&timeline->thread_names);
+    pt_intern_fini(&timeline->texts);
 }
 
 static int walk(struct pt_timeline *timeline, struct pt_session *session, const struct pt_export_options *options,
@@ -89,7 +96,7 @@ static int walk(struct pt_timeline *timeline, struct pt_session *session, const 
     PT_AUTO(pt_feed_closep) struct pt_feed *feed = pt_session_feed(session, &filter, err);
     if (!feed)
         return -1;
-    open_timeline(timeline, session, &options->filter);
+    open_timeline(timeline, session, options);
     struct pt_event event;
     int more;
     while ((more = feed->next(feed, &event, err)) > 0 && !pt_sink_failed(timeline->sink))

@@ -12,6 +12,7 @@
 #include "export/export.h"
 #include "export/out/put.h"
 #include "export/selection.h"
+#include "util/map.h"
 #include "util/vec.h"
 #include "ids.h"
 #include "live_heap.h"
@@ -164,6 +165,8 @@ struct pt_timeline {
     pt_u32 *by_pid; /* process indices by pid, then start */
     struct pt_block_room room;
     pt_u64 n_arrows;
+    struct pt_map thread_names; /* pid << 32 | tid -> what the thread called itself, as far as it is known */
+    struct pt_intern texts;
 };
 
 #endif

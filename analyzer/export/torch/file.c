@@ -14,6 +14,7 @@
 #include "proftrace/payloads.h"
 #include "export/out/put.h"
 #include "export/timeline/gpu_names.h"
+#include "cpu.h"
 #include "gpu.h"
 #include "line.h"
 #include "projection.h"
@@ -96,10 +97,11 @@ static void show_call(struct pt_torch_file *file, const struct pt_event *event)
 
 static void show_annotation(struct pt_torch_file *file, const char *name, pt_u32 tid, pt_i64 start_ns, pt_i64 end_ns)
 {
+    /* Ranges that a library makes by itself are what PyTorch's profiler calls operators. */
+    const char *category = file->is_on_cpu && !strncmp(name, "dnnl::", 6) ? "cpu_op" : "user_annotation";
     end_ns = end_ns < start_ns ? start_ns : end_ns;
     if (pt_window_clip(&file->window, &start_ns, &end_ns))
-        pt_torch_slice(file, "user_annotation", name, (struct pt_torch_track){file->process->pid, tid}, start_ns,
-                       end_ns);
+        pt_torch_slice(file, category, name, (struct pt_torch_track){file->process->pid, tid}, start_ns, end_ns);
 }
 
 static void show_range(struct pt_torch_file *file, const struct pt_torch_open *range, pt_u32 tid, pt_i64 end_ns)
@@ -215,6 +217,8 @@ void pt_torch_event(struct pt_torch_file *file, const struct pt_event *event)
             pt_torch_project_call(file, event);
     } else if (event->desc->category == PT_CATEGORY_USER)
         user_event(file, event);
+    else if (file->is_on_cpu && pt_torch_wait_event(file, event))
+        name_thread(file, event->thread);
 }
 
 /* ---- the end ---- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * torch.c - a folder of traces as PyTorch's profiler writes them, one for each process that used a GPU.
+ * torch.c - a folder of traces as PyTorch's profiler writes them, one for each process that used a GPU; where none did,
+ * for each training on CPUs.
  *
  * Owns: the files, all of which are written in one pass over the events. One thread. Never: leaves a file of a failed
  * export.
@@ -13,8 +14,10 @@
 #include <unistd.h>
 
 #include "proftrace/events.h"
+#include "facts/facts.h"
 #include "util/auto.h"
 #include "util/mem.h"
+#include "cpu.h"
 #include "file.h"
 
 struct torch {
@@ -23,6 +26,7 @@ struct torch {
     struct pt_export_summary *summary;
     struct pt_torch_file *files; /* by process index; `process` NULL = none */
     pt_u32 n;
+    bool is_on_cpu; /* nothing was done on a GPU */
 };
 
 static bool used_gpu(const struct pt_process *process)
@@ -35,18 +39,19 @@ static bool used_gpu(const struct pt_process *process)
 }
 
 /* How many files there are to be. */
-static pt_u32 choose(struct torch *torch)
+static pt_u32 choose(struct torch *torch, bool (*is_wanted)(const struct pt_process *process))
 {
     const struct pt_filter *filter = &torch->options->filter;
     pt_u32 ranks = 0;
     for (pt_u32 i = 0; i < torch->n; i++) {
         struct pt_process *process = torch->session->processes[i];
-        if (pt_selects_process(filter, process) && used_gpu(process))
+        if (pt_selects_process(filter, process) && is_wanted(process))
             torch->files[i] = (struct pt_torch_file){.process = process,
                                                      .summary = torch->summary,
                                                      .rank = ranks++, /* see number_ranks */
                                                      .window = pt_window_of(filter),
-                                                     .min_duration_ns = filter->min_duration_ns};
+                                                     .min_duration_ns = filter->min_duration_ns,
+                                                     .is_on_cpu = torch->is_on_cpu};
     }
     return ranks;
 }
@@ -109,7 +114,8 @@ static int write_events(struct torch *torch, struct pt_error *err)
     struct pt_filter wanted = torch->options->filter;
     wanted.from_ns = 0;
     wanted.min_duration_ns = 0;
-    wanted.categories = PT_CATEGORY_GPU | PT_CATEGORY_CUDA | PT_CATEGORY_USER;
+    wanted.categories =
+        PT_CATEGORY_GPU | PT_CATEGORY_CUDA | PT_CATEGORY_USER | (torch->is_on_cpu ? (pt_u32)PT_CALL_CATEGORIES : 0);
     PT_AUTO(pt_feed_closep) struct pt_feed *feed = pt_session_feed(torch->session, &wanted, err);
     struct pt_event event;
     int more;
@@ -125,16 +131,20 @@ static int write_events(struct torch *torch, struct pt_error *err)
 
 static int write_files(struct torch *torch, const char *folder, struct pt_sink_result *ret_result, struct pt_error *err)
 {
-    const pt_u32 ranks = choose(torch);
+    pt_u32 ranks = choose(torch, used_gpu);
+    torch->is_on_cpu = !ranks;
+    ranks = ranks ? ranks : choose(torch, pt_torch_is_training);
     if (!ranks)
         return pt_fail_code(err, 2,
-                            "no process of the run did anything on a GPU that was recorded; proftrace doctor "
-                            "says what recording needs");
+                            "no process of the run loaded PyTorch, marked ranges or did anything on a GPU that was "
+                            "recorded; proftrace doctor says what recording needs");
     if (mkdir(folder, 0777) < 0 && errno != EEXIST)
         return pt_fail(err, "cannot make the folder %s: %s", folder, strerror(errno));
     number_ranks(torch, ranks);
     if (open_files(torch, folder, err) < 0 || write_events(torch, err) < 0)
         return -1;
+    if (torch->is_on_cpu)
+        pt_torch_samples(torch->session, torch->options, torch->files);
     for (pt_u32 i = 0; i < torch->n; i++) {
         struct pt_sink_result result;
         if (!torch->files[i].process)

@@ -53,6 +53,8 @@ struct pt_torch_file {
     struct pt_window window;
     pt_i64 min_duration_ns;
     bool has_lines, is_written;
+    bool is_on_cpu;                  /* a training that used no GPU */
+    pt_u32 n_samples;                /* slices of CPU samples */
     struct pt_torch_thread *threads; /* by thread index */
     struct {
         PT_VEC(struct pt_torch_open);

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""CPU samples on timelines: as slices that nest, of as much time as their thread ran, under the names that threads gave themselves;
+and a training on CPUs in the form of PyTorch's profiler."""
+import collections
+import gzip
+import json
+import os
+import subprocess
+import unittest
+
+from viewer_case import BUILD, SOURCE, ViewerCase
+
+PROFTRACE = BUILD / "proftrace"
+EXAMPLE = SOURCE / "scripts" / "example" / "train.py"
+PROGRAM = r"""
+import ctypes, os, threading, time
+
+def compute(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        sum(range(1000))
+
+def worker():
+    ctypes.CDLL(None).prctl(15, b"pt_data_worker", 0, 0, 0)
+    compute(0.6)
+    os._exit(0)
+
+if os.fork() == 0:
+    worker()
+thread = threading.Thread(target=compute, args=(0.4,))
+thread.start()
+compute(0.5)
+thread.join()
+os.wait()
+"""
+
+
+def run(folder, *command):
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PROFTRACE_", "LD_PRELOAD"))}
+    subprocess.run([PROFTRACE, "run", "--no-report", "-o", folder, "--", *command], cwd=folder.parent, env=environment, check=True,
+                   capture_output=True, timeout=200)
+
+
+def export(folder, form, out):
+    ran = subprocess.run([PROFTRACE, "export", folder, "--to", form, "--json", "-o", str(out)], capture_output=True, text=True, check=False)
+    return ran.returncode, json.loads(ran.stdout) if ran.returncode == 0 else ran.stderr
+
+
+class Samples(ViewerCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.run_folder = cls.folder / "run"
+        run(cls.run_folder, "/usr/bin/python3", "-c", PROGRAM)
+        cls.chrome = cls.folder / "chrome.json"
+        cls.code, cls.written = export(cls.run_folder, "chrome", cls.chrome)
+        with open(cls.chrome, encoding="utf-8") as file:
+            cls.events = json.load(file)["traceEvents"]
+        cls.names = {(event["pid"], event["tid"]): event["args"]["name"] for event in cls.events
+                     if event["ph"] == "M" and event["name"] == "thread_name"}
+
+    def slices(self):
+        """Of each track."""
+        found = collections.defaultdict(list)
+        for event in self.events:
+            if event.get("cat") == "cpu":
+                found[event["pid"], event["tid"]].append(event)
+        return found
+
+    def test_both_forms_open_and_are_the_same(self):
+        self.assertEqual(self.code, 0, self.written)
+        self.check_trace(self.chrome, self.written)
+        perfetto = self.folder / "run.pftrace"
+        code, written = export(self.run_folder, "perfetto", perfetto)
+        self.assertEqual(code, 0, written)
+        self.check_in_perfetto(perfetto, written)
+        self.assertEqual(written["slices"], self.written["slices"])
+        if not self.no_engine:
+            question = "select ts, dur, depth, hex(name) from slice where category = 'cpu' order by 1, 2, 3, 4"
+            self.assertEqual(self.ask(perfetto, question), self.ask(self.chrome, question))
+
+    def test_they_nest_and_last_as_long_as_their_threads_ran(self):
+        """The witness is the program: it computes until the clock of its own thread says so."""
+        ran_s = {}
+        for track, slices in self.slices().items():
+            open_until, roots_us = [], 0
+            for event in slices:
+                end = event["ts"] + event["dur"]
+                while open_until and open_until[-1] <= event["ts"] + 1e-6:
+                    open_until.pop()
+                self.assertTrue(not open_until or end <= open_until[-1] + 1e-6, event)
+                roots_us += 0 if open_until else event["dur"]
+                open_until.append(end)
+            ran_s[self.names[track]] = roots_us / 1e6
+        worker = [seconds for name, seconds in ran_s.items() if name.startswith("pt_data_worker")]
+        self.assertEqual(len(worker), 1, ran_s)
+        # Between two samples the thread may have waited for a CPU: slices are as long as that or longer.
+        self.assertGreater(worker[0], 0.5)
+        self.assertTrue(any(name.startswith("main ") and seconds > 0.4 for name, seconds in ran_s.items()), ran_s)
+        self.assertTrue(any(name.startswith("thread ") and seconds > 0.3 for name, seconds in ran_s.items()), ran_s)
+
+    def test_names(self):
+        processes = [event["args"]["name"] for event in self.events if event["ph"] == "M" and event["name"] == "process_name"]
+        self.assertEqual(len([name for name in processes if name.startswith("pt_data_worker (fork of python3")]), 1, processes)
+        self.assertTrue(any("PyEval" in event["name"] for slices in self.slices().values() for event in slices))
+
+    def test_no_training_has_no_torch_form(self):
+        code, said = export(self.run_folder, "torch", self.folder / "none")
+        self.assertEqual(code, 2)
+        self.assertIn("loaded PyTorch", said)
+        self.assertFalse((self.folder / "none").exists())
+
+
+class Training(ViewerCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        if subprocess.run(["/usr/bin/python3", "-c", "import torch, PIL"], capture_output=True, check=False).returncode:
+            raise unittest.SkipTest("the system's python3 has no torch and PIL (Debian packages python3-torch, python3-pil)")
+        cls.run_folder = cls.folder / "run"
+        run(cls.run_folder, "/usr/bin/python3", EXAMPLE, "--data", "images", "--images", "64", "--epochs", "2")
+
+    def test_the_form_of_pytorchs_profiler(self):
+        code, written = export(self.run_folder, "torch", self.folder / "torch")
+        self.assertEqual(code, 0, written)
+        files = list((self.folder / "torch").iterdir())
+        self.assertEqual(len(files), 1, "one of the trainer, none of its workers")
+        with gzip.open(files[0], "rt", encoding="utf-8") as file:
+            trace = json.load(file)
+        self.assertEqual(trace["distributedInfo"], {"rank": 0, "world_size": 1})
+        kinds = collections.Counter(event.get("cat") for event in trace["traceEvents"] if event["ph"] == "X")
+        self.assertGreater(kinds["cpu_sample"], 100)
+        waits_s = sum(event["dur"] for event in trace["traceEvents"]
+                      if event["ph"] == "X" and event["name"].startswith("enumerate(DataLoader)#")) / 1e6
+        report = json.loads(subprocess.run([PROFTRACE, "report", self.run_folder, "--format", "json"], capture_output=True, text=True,
+                                           check=True).stdout)
+        # Waits below a tenth of a millisecond are left out.
+        self.assertAlmostEqual(waits_s, report["stages"][0]["time"]["data_wait_s"], delta=0.1 + 0.1 * waits_s)
+        shown = {"schemaVersion", "distributedInfo", "displayTimeUnit", "baseTimeNanoseconds", "deviceProperties", "traceEvents",
+                 "traceName"}
+        self.assertEqual(set(trace), shown)
+        if not self.no_engine:
+            count, = self.ask(files[0], "select count(*) from slice")
+            self.assertEqual(int(count[0][0]), written["slices"] + 1)  # and the end of the recording
+
+
+if __name__ == "__main__":
+    unittest.main()
