@@ -24,6 +24,7 @@ struct pt_facts *pt_facts_open(struct pt_profile *profile)
     facts->loops.threads = pt_calloc(pt_n_threads(&facts->ids), sizeof *facts->loops.threads);
     pt_cpu_profiles_open(&facts->cpu, profile->session, &profile->stages, &facts->ids, NULL);
     pt_kernel_counts_open(&facts->counts, &facts->ids);
+    facts->gil_wait_ns = pt_calloc(pt_n_threads(&facts->ids) + 1, sizeof *facts->gil_wait_ns);
     facts->symbols = pt_symbols_open(profile->session->path);
     facts->views = pt_calloc(profile->stages.n, sizeof *facts->views);
     for (size_t stage = 0; stage < profile->stages.n; stage++)
@@ -45,6 +46,7 @@ void pt_facts_close(struct pt_facts *facts)
     pt_kernel_counts_close(&facts->counts);
     pt_symbols_close(facts->symbols);
     pt_cpu_profiles_close(&facts->cpu);
+    free(facts->gil_wait_ns);
     free(facts->loops.threads);
     pt_connection_ends_fini(&facts->ends);
     pt_thread_timelines_close(&facts->timelines);
@@ -109,6 +111,7 @@ static void take_call(struct pt_facts *facts, const struct pt_event *event)
                            .class = event->desc->kind == PT_KIND_cuda_call ? (pt_u8)event->tag : 0};
     pt_connection_ends_note(&facts->ends, event);
     pt_blocker_note(facts, event, &span);
+    facts->gil_wait_ns[thread] += part == PT_PART_gil_wait ? (pt_u64)event->duration_ns : 0;
     facts->call.span = span;
     facts->call.preempted_ns = pt_cpu_profiles_call(&facts->cpu, thread, event, part);
     facts->call.own_ns = pt_thread_timeline_add(&facts->timelines, thread, span) - facts->call.preempted_ns;

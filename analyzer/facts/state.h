@@ -45,6 +45,7 @@ struct pt_facts {
     struct pt_event_loops loops;
     struct pt_connection_ends ends;
     struct pt_cpu_profiles cpu;
+    pt_u64 *gil_wait_ns; /* by number of a thread: all of its waits for the GIL */
     struct pt_kernel_counts counts;
     struct pt_symbols *symbols;      /* of all stages: libraries are many megabytes, and each is looked into once */
     struct pt_cpu_view *views;       /* by stage: its CPU profile with names; empty where it has none */

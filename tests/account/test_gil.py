@@ -80,6 +80,33 @@ class Gil(AccountCase):
         self.assertEqual(stage["time"]["gil_wait_s"], 0)
         self.assertNotIn("gil_contention", {finding["rule"] for finding in report["findings"]})
 
+    def test_who_waits_for_the_gil_does_not_compute(self):
+        """Eight threads take turns, on CPUs that other programs want, too: that is not too many threads that compute."""
+        busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * os.cpu_count())]
+        try:
+            _, report, _ = self.run_threads("/usr/bin/python3", 8, 0.15)
+        finally:
+            for process in busy:
+                process.kill()
+                process.wait()
+        found = self.found(report)
+        self.assertIn("gil_contention", found)
+        self.assertNotIn("oversubscribed_threads", found)
+
+    def test_each_process_has_a_gil_of_its_own(self):
+        """Three processes of two threads each: no six threads wait for one lock."""
+        body = ("import os, threading, time\n"
+                "def burn():\n  end = time.thread_time() + 0.4\n  while time.thread_time() < end: sum(i * i for i in range(1000))\n"
+                "for _ in range(2):\n  if os.fork() == 0: break\n"
+                "other = threading.Thread(target=burn); other.start(); burn(); other.join()\n")
+        _, report, stage = self.run_traced("/usr/bin/python3", "-S", "-c", body)
+        finding = next(finding for finding in report["findings"] if finding["rule"] == "gil_contention")
+        self.assertEqual(finding["evidence"]["waiting_threads"], 2, stage["gil"])
+        pids = [row["pid"] for row in stage["gil"]]
+        self.assertEqual(sorted(pids, key=pids.index), pids, "the threads of a process stand together")
+        worst = max(sum(row["total_s"] for row in stage["gil"] if row["pid"] == pid) for pid in set(pids))
+        self.assertLess(finding["gain_upper_s"], 1.1 * worst + 0.01, stage["gil"])
+
     @thrice
     def test_a_lock_of_the_program_is_no_gil(self):
         body = ("import threading, time; lock = threading.Condition()\n"

@@ -92,35 +92,53 @@ static void add_threads(struct pt_metrics *metrics, struct pt_scope scope, const
 
 /* ---- metrics ---- */
 
+struct work_of_process {
+    double on_s, squares, gil_s;
+};
+
+/* Threads that take turns at the GIL are on a CPU for as long each, but one at a time: of the time in which a thread
+ * has something to do, it computes only in that in which it does not wait for it. */
+static void add_gil_waits(const struct pt_profile *profile, pt_u32 stage, const struct pt_map *by_process,
+                          struct work_of_process *work)
+{
+    const struct pt_facts *facts = profile->facts;
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
+        const struct pt_process *process = profile->session->processes[i];
+        const pt_u64 *slot = pt_map_find(by_process, process->pid);
+        for (pt_u32 j = 0; slot && j < process->n_threads && pt_profile_stage_of(profile, process) == stage; j++)
+            work[*slot].gil_s += (double)facts->gil_wait_ns[pt_thread_number(&facts->ids, &process->threads[j])] / 1e9;
+    }
+}
+
 /* How many threads of one process share its work, of the process with the most: (sum of CPU times)^2 / sum of
  * squares. A computing thread and an idle pool count as one. */
-static double computing_threads(const struct pt_cpu_data *data)
+static double computing_threads(const struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_data *data)
 {
-    PT_AUTO(pt_freep) double *sums = pt_calloc(2 * data->n_threads, sizeof *sums);
+    PT_AUTO(pt_freep) struct work_of_process *work = pt_calloc(data->n_threads, sizeof *work);
     struct pt_map by_process = {0};
-    double most = 0;
+    double most = 0, all_s = 0;
     for (size_t i = 1; i < data->n_threads; i++) {
         pt_u64 *slot = pt_map_at(&by_process, data->threads[i].pid);
         *slot = *slot ? *slot : i;
         const double on_s = (double)data->times[i].on_cpu_ns / 1e9;
-        double *of_process = &sums[2 * *slot];
-        of_process[0] += on_s;
-        of_process[1] += on_s * on_s;
+        work[*slot].on_s += on_s;
+        work[*slot].squares += on_s * on_s;
+        all_s += on_s;
     }
-    double all_s = 0;
+    add_gil_waits(profile, stage, &by_process, work);
     for (size_t i = 1; i < data->n_threads; i++)
-        all_s += sums[2 * i];
-    for (size_t i = 1; i < data->n_threads; i++)
-        if (sums[2 * i] >= 0.1 * all_s && sums[2 * i + 1] > 0)
-            most = fmax(most, sums[2 * i] * sums[2 * i] / sums[2 * i + 1]);
+        if (work[i].on_s >= 0.1 * all_s && work[i].squares > 0)
+            most = fmax(most,
+                        work[i].on_s * work[i].on_s / work[i].squares * work[i].on_s / (work[i].on_s + work[i].gil_s));
     pt_map_fini(&by_process);
     return most;
 }
 
-static void set_all(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_cpu_data *data)
+static void set_all(struct pt_profile *profile, struct pt_scope scope, const struct pt_cpu_data *data)
 {
+    struct pt_metrics *metrics = &profile->metrics;
     pt_metrics_set(metrics, scope, "cpu.samples", pt_integer(data->totals.samples));
-    pt_metrics_set(metrics, scope, "cpu.computing_threads", pt_real(computing_threads(data)));
+    pt_metrics_set(metrics, scope, "cpu.computing_threads", pt_real(computing_threads(profile, scope.index, data)));
     pt_metrics_set(metrics, scope, "cpu.sampling_s", pt_seconds((pt_i64)data->totals.own_cpu_ns));
 }
 
@@ -254,7 +272,7 @@ static void finish_stage(struct pt_profile *profile, pt_u32 stage)
         return;
     PT_AUTO(pt_freep) struct pt_path_thread *threads = pt_path_threads(facts, stage);
     pt_cpu_name_generated(profile, stage, view);
-    set_all(metrics, scope, view->data);
+    set_all(profile, scope, view->data);
     if (set_main(profile, stage, threads))
         set_main_in_calls(profile, stage, threads);
     else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waits for CPython's global interpreter lock: how long each thread waited, and how much time it would gain without the
- * lock.
+ * Waits for CPython's global interpreter lock: how long each thread waited, and how much time each process
+ * would gain without it.
  *
  * Threads: one. State: one small struct per thread that waited, at most MAX_THREADS. Never: counts a wait of more than
  * 5 ms as several, although CPython requests the lock again every 5 ms.
@@ -11,7 +11,7 @@
 
 #include "analysis/analysis.h"
 #include "facts/wait_kind.h"
-#include "facts/workers.h"
+#include "facts/time_union.h"
 
 enum { MAX_THREADS = 65536, MAX_ROWS = 50 };
 
@@ -21,7 +21,7 @@ enum { MAX_THREADS = 65536, MAX_ROWS = 50 };
 struct waiter {
     const struct pt_thread *thread;
     pt_u32 stage;
-    pt_u64 waits, ns;
+    pt_u64 waits, ns, of_process_ns;
     pt_i64 last_end_ns, this_ns, longest_ns;
 };
 
@@ -30,15 +30,18 @@ struct gil {
     struct {
         PT_VEC(struct waiter);
     } waiters;
-    struct pt_map by_thread;      /* struct pt_thread * -> index in waiters, plus 1 */
-    struct pt_split_time *stages; /* when any thread waited */
+    struct pt_map by_thread; /* struct pt_thread * -> index in waiters, plus 1 */
+    struct of_process {
+        struct pt_time_union some; /* when any thread waited */
+        pt_u64 ns, threads;
+    } * *processes; /* by index; NULL = none waited */
 };
 
 static void begin(void *state, struct pt_profile *profile)
 {
     struct gil *gil = state;
     gil->profile = profile;
-    gil->stages = pt_calloc(profile->stages.n, sizeof *gil->stages);
+    gil->processes = pt_calloc(profile->session->n_processes, sizeof *gil->processes);
 }
 
 static struct waiter *waiter_of(struct gil *gil, const struct pt_event *e)
@@ -51,6 +54,7 @@ static struct waiter *waiter_of(struct gil *gil, const struct pt_event *e)
         const pt_u32 stage = pt_profile_stage_of(gil->profile, e->process);
         pt_vec_push(&gil->waiters, ((struct waiter){.thread = e->thread, .stage = stage, .last_end_ns = INT64_MIN}));
         *slot = gil->waiters.n;
+        gil->processes[e->process->index]->threads++;
     }
     return &gil->waiters.items[*slot - 1];
 }
@@ -60,7 +64,11 @@ static void event(void *state, const struct pt_event *e)
     struct gil *gil = state;
     if (pt_time_part_of_event(e) != PT_PART_gil_wait)
         return;
-    pt_split_time_add(&gil->stages[pt_profile_stage_of(gil->profile, e->process)], e, e->start_ns);
+    struct of_process **process = &gil->processes[e->process->index];
+    if (!*process)
+        *process = pt_calloc(1, sizeof **process);
+    pt_time_union_add(&(*process)->some, e->start_ns, pt_event_end_ns(e));
+    (*process)->ns += (pt_u64)e->duration_ns;
     struct waiter *waiter = waiter_of(gil, e);
     if (!waiter)
         return;
@@ -74,9 +82,14 @@ static void event(void *state, const struct pt_event *e)
 
 /* ---- results ---- */
 
+/* The threads of a process together. */
 static int by_time(const void *a, const void *b)
 {
     const struct waiter *x = a, *y = b;
+    if (x->of_process_ns != y->of_process_ns)
+        return x->of_process_ns < y->of_process_ns ? 1 : -1;
+    if (x->thread->process != y->thread->process)
+        return x->thread->process->index < y->thread->process->index ? -1 : 1;
     if (x->ns != y->ns)
         return x->ns < y->ns ? 1 : -1;
     return (x->thread->tid > y->thread->tid) - (x->thread->tid < y->thread->tid);
@@ -109,21 +122,35 @@ static void add_row(struct pt_rows *rows, const struct waiter *waiter)
                       });
 }
 
-/* While k threads wait, k + 1 could run, on as many CPUs as there are: that much shorter the time would be. The
- * critical thread gains no more than it waited: for the GIL, or for threads that did. */
-static double cost_s(const struct gil *gil, pt_u32 stage, double all_s)
+/* While k threads wait, k + 1 could run, on as many CPUs as there are: that much shorter the time would be. */
+static double gain_s(const struct pt_profile *profile, const struct of_process *process)
 {
-    const struct pt_profile *profile = gil->profile;
-    const struct pt_split_time *time = &gil->stages[stage];
-    const double some_s = (double)(time->of_others.total_ns + time->of_workers.total_ns) / 1e9;
+    const double some_s = (double)process->some.total_ns / 1e9, all_s = (double)process->ns / 1e9;
     const double cpus = profile->run && profile->run->cpus >= 1 ? profile->run->cpus : INFINITY;
     const double runners = fmin(some_s > 0 ? 1 + all_s / some_s : 1, cpus);
-    double own_s = 0;
-    static const char *const own[] = {"time.gil_wait_s", "time.lock_s", "time.data_wait_s", "time.workers_s",
-                                      "time.idle_s"};
+    return some_s * (1 - 1 / runners);
+}
+
+/* Each process has a GIL of its own: what threads of one wait for, those of another do not hold. Several processes
+ * gain at the same time. The critical thread gains no more than it waited: for the GIL, or for those that did. */
+static const struct of_process *worst_of(const struct gil *gil, pt_u32 stage, double *ret_cost_s)
+{
+    const struct pt_profile *profile = gil->profile;
+    static const char *const own[] = {"time.gil_wait_s", "time.lock_s",       "time.data_wait_s",
+                                      "time.workers_s",  "time.child_wait_s", "time.idle_s"};
+    const struct of_process *worst = NULL;
+    double most_s = -1, own_s = 0;
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         own_s += pt_stage_number_or_0(profile, stage, own[i]);
-    return fmin(pt_value_number(pt_split_time_cost(time, profile, stage)) * (1 - 1 / runners), own_s);
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
+        const struct pt_process *process = profile->session->processes[i];
+        const struct of_process *of = gil->processes[process->index];
+        const double s = of && pt_profile_stage_of(profile, process) == stage ? gain_s(profile, of) : -1;
+        worst = s > most_s ? of : worst;
+        most_s = fmax(s, most_s);
+    }
+    *ret_cost_s = fmin(most_s, own_s);
+    return worst;
 }
 
 static void finish_stage(const struct gil *gil, pt_u32 stage)
@@ -131,36 +158,41 @@ static void finish_stage(const struct gil *gil, pt_u32 stage)
     struct pt_metrics *metrics = &gil->profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
     struct pt_rows rows = pt_rows(metrics, scope, &by_thread);
-    pt_u64 waits = 0, ns = 0, threads = 0;
+    pt_u64 waits = 0, ns = 0;
     pt_i64 longest_ns = 0;
     for (size_t i = 0; i < gil->waiters.n; i++) {
         const struct waiter *waiter = &gil->waiters.items[i];
         if (waiter->stage != stage)
             continue;
-        threads++;
         waits += waiter->waits;
         ns += waiter->ns;
         longest_ns = waiter->longest_ns > longest_ns ? waiter->longest_ns : longest_ns;
         add_row(&rows, waiter);
     }
-    if (!threads)
+    double cost_s;
+    const struct of_process *worst = worst_of(gil, stage, &cost_s);
+    if (!worst)
         return;
     pt_metrics_set(metrics, scope, "gil.wait.calls", pt_integer(waits));
-    pt_metrics_set(metrics, scope, "gil.threads.count", pt_integer(threads));
+    pt_metrics_set(metrics, scope, "gil.threads.count", pt_integer(worst->threads));
     pt_metrics_set(metrics, scope, "gil.total_s", pt_seconds((pt_i64)ns));
     pt_metrics_set(metrics, scope, "gil.longest_s", pt_seconds(longest_ns));
-    pt_metrics_set(metrics, scope, "gil.cost_s", pt_real(cost_s(gil, stage, (double)ns / 1e9)));
+    pt_metrics_set(metrics, scope, "gil.cost_s", pt_real(cost_s));
 }
 
 static void finish(void *state, struct pt_profile *profile)
 {
     struct gil *gil = state;
+    for (size_t i = 0; i < gil->waiters.n; i++)
+        gil->waiters.items[i].of_process_ns = gil->processes[gil->waiters.items[i].thread->process->index]->ns;
     if (gil->waiters.n)
         qsort(gil->waiters.items, gil->waiters.n, sizeof *gil->waiters.items, by_time);
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
         finish_stage(gil, stage);
     free(gil->waiters.items);
-    free(gil->stages);
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++)
+        free(gil->processes[i]);
+    free(gil->processes);
     pt_map_fini(&gil->by_thread);
 }
 
