@@ -117,6 +117,8 @@ static void take_call(struct pt_facts *facts, const struct pt_event *event)
     facts->call.own_ns = pt_thread_timeline_add(&facts->timelines, thread, span) - facts->call.preempted_ns;
     if (facts->call.n_shares && facts->call.shares[0].until_ns < span.end_ns)
         pt_blocker_divide(facts, thread);
+    pt_kernel_counts_call(&facts->counts, event, (enum pt_time_part)facts->call.span.part,
+                          facts->call.own_ns + facts->call.preempted_ns);
     pt_event_loops_call(facts, event);
 }
 

@@ -35,16 +35,6 @@ static void begin(void *state, struct pt_profile *profile)
 
 /* ---- events ---- */
 
-/* The last reading of a thread may have been made by another one, at the end of the process. */
-static void read_clock(struct pt_account *account, const struct pt_event *e)
-{
-    const pt_i64 at_ns = e->start_ns;
-    const struct pt_thread *thread =
-        e->aux ? pt_thread_of_tid(&account->facts->ids, e->process, e->aux, at_ns) : e->thread;
-    if (thread && thread->process == e->process)
-        pt_account_clock_read(&account->threads[pt_account_number(account, thread)].clock, thread->start_ns, e);
-}
-
 /* The event is of a critical thread while it is critical. Of one that is critical for a part of its life, what it did
  * in that part is kept apart. */
 static bool note_critical(struct pt_account *account, const struct pt_event *e)
@@ -73,8 +63,6 @@ static bool note_critical(struct pt_account *account, const struct pt_event *e)
 static void event(void *state, const struct pt_event *e)
 {
     struct pt_account *account = state;
-    if (e->desc->kind == PT_KIND_thread_clock)
-        read_clock(account, e);
     if (e->desc->role != PT_ROLE_SPAN)
         return;
     const struct pt_span *span = &account->facts->call.span;
@@ -83,8 +71,6 @@ static void event(void *state, const struct pt_event *e)
     const bool is_critical = note_critical(account, e);
     thread->ns[span->part] += (double)account->facts->call.own_ns;
     thread->seen_ns[e->desc->kind] += (double)e->duration_ns;
-    pt_account_clock_call(&thread->clock, e, (enum pt_time_part)span->part,
-                          account->facts->call.own_ns + account->facts->call.preempted_ns);
     if (span->part == PT_PART_gil_wait && e->desc->kind == PT_KIND_lock_cond)
         thread->gil_cond_ns += (double)e->duration_ns;
     pt_account_follow_due(account, span->end_ns);
@@ -237,7 +223,7 @@ const struct pt_analysis pt_analysis_account = {
     .name = "account",
     .summary = "the time account of each stage's critical thread, of every thread, and of what was waited for",
     .categories = PT_CATEGORY_IO | PT_CATEGORY_STDIO | PT_CATEGORY_META | PT_CATEGORY_MAP | PT_CATEGORY_PROC |
-                  PT_CATEGORY_WAIT | PT_CATEGORY_NET | PT_CATEGORY_CUDA | PT_CATEGORY_CLOCK,
+                  PT_CATEGORY_WAIT | PT_CATEGORY_NET | PT_CATEGORY_CUDA,
     .state_size = sizeof(struct pt_account),
     .begin = begin,
     .event = event,

@@ -70,7 +70,7 @@ static double plus(double sum, double more)
 static void add_clock(const struct pt_account *account, const struct pt_thread *thread, double share,
                       struct pt_account_cpu *cpu)
 {
-    const struct account_clock *clock = &account->threads[pt_account_number(account, thread)].clock;
+    const struct pt_thread_clock *clock = pt_account_clock(account, thread);
     cpu->has_python |= pt_process_has_python(thread->process);
     if (!clock->is_read)
         return;

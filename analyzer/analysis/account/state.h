@@ -10,7 +10,6 @@
 #include "facts/state.h"
 #include "facts/wait_kind.h"
 #include "profile/profile.h"
-#include "clocks.h"
 
 enum {
     PT_ACCOUNT_MOST_WORKERS = 200,   /* rows of the table of main threads */
@@ -23,7 +22,6 @@ struct pt_account_thread {
     double ns[PT_PART__COUNT];      /* of the events that were seen, nested ones taken off */
     double seen_ns[PT_KIND__COUNT]; /* the same by kind: totals may have more */
     double gil_cond_ns;             /* of seen_ns[PT_KIND_lock_cond]: the GIL's */
-    struct account_clock clock;
     /* Of its waits for locks and children: while own threads and forked copies of its process worked that it waited
      * for. In no call they are known by samples. */
     struct pt_account_working {
@@ -96,6 +94,12 @@ static inline void pt_account_add_split(struct pt_account_split *sum, const stru
     for (int part = 0; part < PT_PART__COUNT; part++)
         sum->ns[part] += split->ns[part];
     sum->starting_ns += split->starting_ns;
+}
+/* What it did between its calls, by its own clock. */
+static inline const struct pt_thread_clock *pt_account_clock(const struct pt_account *account,
+                                                             const struct pt_thread *thread)
+{
+    return &account->facts->counts.threads[pt_thread_number(&account->facts->ids, thread)].clock;
 }
 /* Its index in account->threads. */
 static inline pt_u32 pt_account_number(const struct pt_account *account, const struct pt_thread *thread)

@@ -28,7 +28,7 @@ static double account_of(const struct pt_account *account, pt_u32 stage, const s
 {
     struct pt_account_split split = {0};
     struct pt_thread_life life = pt_thread_life(account->facts, thread);
-    const struct account_clock *clock = &account->threads[pt_account_number(account, thread)].clock;
+    const struct pt_thread_clock *clock = pt_account_clock(account, thread);
     /* Another thread may have been the last to say something of it. */
     if (!life.is_exact && clock->is_read && clock->at_ns > life.end_ns)
         life.end_ns = clock->at_ns;

@@ -8,6 +8,7 @@
  */
 #include "idle.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +61,17 @@ static void show_host(void *context, enum pt_gpu_cause cause, const char *text, 
     add_walked(context, cause, text, 0, ns);
 }
 
+/* Of time between calls, without a profile, how much the thread did not compute by its own clock: it waited for a CPU,
+ * or where no hook sees it. */
+static pt_i64 not_computed_ns(const struct gap_walk *walk, const struct pt_thread *thread, pt_i64 ns)
+{
+    const struct pt_facts *facts = walk->gpu->facts;
+    const struct pt_thread_clock *clock = &facts->counts.threads[pt_thread_number(&facts->ids, thread)].clock;
+    if (pt_facts_cpu_thread(facts, thread) || !(clock->between_ns > 0))
+        return 0;
+    return (pt_i64)((double)ns * fmax(1 - clock->computing_ns / clock->between_ns, 0));
+}
+
 /* Between calls: what the CPU profile does not know is the program's own code, in the range that was open then. */
 static void show_own_code_in(struct gap_walk *walk, const char *range, pt_i64 start_ns, pt_i64 ns)
 {
@@ -71,8 +83,12 @@ static void show_own_code_in(struct gap_walk *walk, const char *range, pt_i64 st
         ns = pt_gpu_host_split(host, walk->place.device, stretch, viewer);
     else if (host)
         ns = pt_gpu_host_waits(host, stretch, viewer);
-    if (ns)
-        add_walked(walk, PT_GPU_CAUSE_host_code, is_first ? range : NULL, 0, ns);
+    const pt_i64 unknown_ns = not_computed_ns(walk, stretch.thread, ns);
+    if (unknown_ns)
+        add_walked(walk, PT_GPU_CAUSE_unattributed,
+                   "waiting for a CPU, or not recorded: proftrace run tells them apart", 0, unknown_ns);
+    if (ns > unknown_ns)
+        add_walked(walk, PT_GPU_CAUSE_host_code, is_first ? range : NULL, 0, ns - unknown_ns);
 }
 
 static void show_own_code(struct gap_walk *walk, pt_i64 start_ns, pt_i64 end_ns)

@@ -28,6 +28,12 @@ void pt_kernel_counts_close(struct pt_kernel_counts *counts)
     *counts = (struct pt_kernel_counts){0};
 }
 
+void pt_kernel_counts_call(struct pt_kernel_counts *counts, const struct pt_event *call, enum pt_time_part part,
+                           pt_i64 own_ns)
+{
+    pt_thread_clock_call(&counts->threads[pt_thread_number(counts->ids, call->thread)].clock, call, part, own_ns);
+}
+
 void pt_kernel_counts_read(struct pt_kernel_counts *counts, const struct pt_event *e)
 {
     /* The last reading of a thread may have been made by another one, at the end of the process. */
@@ -37,6 +43,7 @@ void pt_kernel_counts_read(struct pt_kernel_counts *counts, const struct pt_even
     if (!thread || thread->process != e->process)
         return;
     struct pt_kernel_count *count = &counts->threads[pt_thread_number(counts->ids, thread)];
+    pt_thread_clock_read(&count->clock, thread->start_ns, e);
     if (!count->is_read)
         count->first = now;
     if (!count->is_read || now.on_cpu_ns >= count->last.on_cpu_ns)

@@ -13,6 +13,7 @@
 #include "decode/event.h"
 #include "facts/cpu_names.h"
 #include "facts/cpu_profiles.h"
+#include "clocks.h"
 
 struct pt_kernel_reading {
     pt_i64 at_ns; /* of the run */
@@ -23,6 +24,7 @@ struct pt_kernel_reading {
 struct pt_kernel_count {
     struct pt_kernel_reading first, last;
     bool is_read;
+    struct pt_thread_clock clock; /* what it did between its calls */
 };
 
 struct pt_kernel_counts {
@@ -33,6 +35,9 @@ struct pt_kernel_counts {
 /* The ids stay the caller's. */
 void pt_kernel_counts_open(struct pt_kernel_counts *counts, const struct pt_thread_ids *ids);
 void pt_kernel_counts_close(struct pt_kernel_counts *counts);
+/* A call of a thread of a part of the account, which lasted `own_ns` without those in it. */
+void pt_kernel_counts_call(struct pt_kernel_counts *counts, const struct pt_event *call, enum pt_time_part part,
+                           pt_i64 own_ns);
 /* A thread_clock. */
 void pt_kernel_counts_read(struct pt_kernel_counts *counts, const struct pt_event *event);
 /* After the last event: the profiles' times on the CPU become those of the kernel's count. What is taken off was time

@@ -13,7 +13,7 @@
 enum { UNKNOWN_SWITCHES = -1, SHORTEST_WAIT_NS = 5000 };
 #define LONGEST_PREEMPTION_NS 10e6 /* others seldom have a CPU for longer at a time; what is longer is unknown */
 
-static void begin(struct account_clock *clock, pt_i64 start_ns)
+static void begin(struct pt_thread_clock *clock, pt_i64 start_ns)
 {
     clock->at_ns = clock->is_begun ? clock->at_ns : start_ns;
     clock->is_begun = true;
@@ -25,15 +25,15 @@ static bool may_wait(enum pt_time_part part)
     return part < PT_PART_page_fault && part != PT_PART_file_meta;
 }
 
-void pt_account_clock_call(struct account_clock *clock, const struct pt_event *call, enum pt_time_part part,
-                           pt_i64 own_ns)
+void pt_thread_clock_call(struct pt_thread_clock *clock, const struct pt_event *call, enum pt_time_part part,
+                          pt_i64 own_ns)
 {
     begin(clock, call->thread->start_ns);
     clock->in_calls_ns += (double)own_ns;
     clock->may_have_waited += may_wait(part) && call->duration_ns >= SHORTEST_WAIT_NS;
 }
 
-void pt_account_clock_read(struct account_clock *clock, pt_i64 thread_start_ns, const struct pt_event *reading)
+void pt_thread_clock_read(struct pt_thread_clock *clock, pt_i64 thread_start_ns, const struct pt_event *reading)
 {
     const struct pt_ev_thread_clock *now = pt_event_as(reading, thread_clock);
     begin(clock, thread_start_ns);
@@ -43,6 +43,7 @@ void pt_account_clock_read(struct account_clock *clock, pt_i64 thread_start_ns, 
     const double computing_ns = fmin((double)(now->on_cpu_ns - clock->on_cpu_ns), between_ns);
     const bool knows_switches = now->waits != (pt_u32)UNKNOWN_SWITCHES;
     clock->computing_ns += computing_ns;
+    clock->between_ns += between_ns;
     if (knows_switches && clock->knows_switches && now->waits - clock->waits <= clock->may_have_waited)
         clock->preempted_ns +=
             fmin(between_ns - computing_ns, (double)(now->preemptions - clock->preemptions) * LONGEST_PREEMPTION_NS);
