@@ -111,6 +111,12 @@ static void say_that_they_compute(struct pt_profile *profile, struct pt_finding 
 
 /* ---- one of them ---- */
 
+double pt_own_wall_s(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    return (double)pt_profile_stage_wall_ns(profile, (pt_u32)finding->stage) / 1e9 -
+           pt_finding_number_or_0(finding, &profile->metrics, pt_time_parts[PT_PART_runnable].metric);
+}
+
 static void add_rows(struct pt_profile *profile, struct pt_finding *finding, const char *table)
 {
     const char *slash = strchr(table, '/');
@@ -152,7 +158,7 @@ bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, 
     struct pt_metrics *metrics = &profile->metrics;
     if (finding->stage < 0)
         return false;
-    const double wall_s = (double)pt_profile_stage_wall_ns(profile, (pt_u32)finding->stage) / 1e9;
+    const double wall_s = pt_own_wall_s(profile, finding);
     const double all_s = part_s(finding, metrics, row->part);
     const struct meanwhile meanwhile = meanwhile_of(profile, finding);
     const double stretch = pt_stretch_of(profile, finding);

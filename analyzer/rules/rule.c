@@ -75,7 +75,7 @@ static bool row_fires(struct pt_profile *profile, const struct pt_rule *rule, st
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage((pt_u32)finding->stage);
     const struct pt_value value = pt_metrics_get(metrics, scope, rule->metric);
-    const double wall_s = (double)pt_profile_stage_wall_ns(profile, (pt_u32)finding->stage) / 1e9;
+    const double wall_s = pt_own_wall_s(profile, finding);
     if (value.type == PT_VALUE_UNKNOWN || (!compare(pt_value_number(value), rule->comparison, rule->threshold) &&
                                            !is_costly(rule, finding, metrics, wall_s)))
         return false;

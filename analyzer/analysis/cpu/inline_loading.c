@@ -20,7 +20,7 @@
  * small model: 0.43. */
 #define PYTHON_OF_DISPATCH 0.5
 
-enum { IN_DECODER = 1, IN_FRAMEWORK = 2, IN_OPERATION = 4, IN_IMPORT = 8, IN_LOADER = 16 };
+enum { IN_DECODER = 1, IN_FRAMEWORK = 2, IN_OPERATION = 4, IN_IMPORT = 8, IN_LOADER = 16, IN_STEP = 32 };
 
 /* Of the main thread, in samples; all but the first of its training. */
 struct share {
@@ -57,11 +57,13 @@ static bool is_operation(const struct pt_cpu_function *function)
 
 static pt_u8 kind_of(const struct pt_cpu_function *function)
 {
+    static const char *const steps[] = {"at::_ops::", "torch::autograd::Engine", NULL};
     static const char *const imports[] = {"PyImport_",           "_PyImport_", "Py_Finalize",
                                           "__run_exit_handlers", "exit",       NULL};
     return (pt_u8)((function->code == PT_CODE_DECODER ? IN_DECODER : 0) |
                    (function->code == PT_CODE_FRAMEWORK ? IN_FRAMEWORK : 0) |
-                   (is_operation(function) ? IN_OPERATION : 0) | (begins(function->name, imports) ? IN_IMPORT : 0));
+                   (is_operation(function) ? IN_OPERATION : 0) | (begins(function->name, imports) ? IN_IMPORT : 0) |
+                   (function->code == PT_CODE_LOADER ? IN_LOADER : 0) | (begins(function->name, steps) ? IN_STEP : 0));
 }
 
 /* A frame inherits from what called it: malloc in a decoder is decoding, what the loader of libraries calls is an
@@ -92,7 +94,7 @@ static struct window training_of(const struct pt_cpu_view *view, const struct pt
     for (size_t i = cpu->first[thread]; i < cpu->first[thread + 1]; i++) {
         const struct pt_cpu_state *state = &cpu->states[i];
         const pt_u8 kind = state->flags & PT_CPU_RAN ? kinds[view->frame_of[state->node]] : 0;
-        if (!(kind & IN_FRAMEWORK) || !(kind & IN_OPERATION) || kind & IN_IMPORT)
+        if (!(kind & IN_FRAMEWORK) || !(kind & (IN_OPERATION | IN_STEP)) || kind & IN_IMPORT)
             continue;
         window.start_ns = n++ ? window.start_ns : state->start_ns;
         window.end_ns = state->start_ns;
