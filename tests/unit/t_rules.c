@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
+#include "rules/general.h"
 #include "rules/rule.h"
 
 struct world {
@@ -250,6 +251,20 @@ static void what_no_rule_explains_has_a_word(void **state)
     free_world(w);
 }
 
+/* A new part of the account needs words of its own. */
+static void each_part_has_a_general_finding(void **state)
+{
+    (void)state;
+    for (int part = 0; part < PT_PART__COUNT; part++) {
+        const bool is_computing = part == PT_PART_python || part == PT_PART_native || part == PT_PART_heap;
+        const struct pt_general *row = pt_generals;
+        while (row->id && (int)row->part != part)
+            row++;
+        if (!is_computing && !row->id)
+            fail_msg("general.def has no row for %s", pt_time_parts[part].id);
+    }
+}
+
 /* Whom it waits for: one that waits for files could be waited for less, one that computes could not. */
 static void who_computes_is_waited_for_without_a_promise(void **state)
 {
@@ -292,6 +307,7 @@ int main(void)
         cmocka_unit_test(growth_must_be_large_and_steady),
         cmocka_unit_test(swapping_costs_the_kernels_work_too),
         cmocka_unit_test(what_no_rule_explains_has_a_word),
+        cmocka_unit_test(each_part_has_a_general_finding),
         cmocka_unit_test(who_computes_is_waited_for_without_a_promise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
