@@ -142,6 +142,54 @@ class Ends(EndsCase):
         self.assertGreater(self.report()["processes"][0]["duration_s"], 1)
 
 
+class Deaths(EndsCase):
+    """A crash is a finding, with what the process did last; how programs end their helpers is none."""
+
+    def findings(self, program, launcher):
+        path = os.path.join(self.folder, "data")
+        with open(path, "wb") as file:
+            file.write(b"x" * 4096)
+        if launcher:
+            self.run_it(sys.executable, "-c", program, path)
+        else:
+            self.start_bare(sys.executable, "-c", program, path, stderr=subprocess.DEVNULL).communicate(timeout=20)
+        return [finding for finding in self.report()["findings"] if finding["rule"] == "died_by_signal"]
+
+    def test_a_child_that_aborts(self):
+        program = """
+import os, sys
+pid = os.fork()
+if not pid:
+    fd = os.open(sys.argv[1], os.O_RDONLY)
+    os.pread(fd, 100, 0)
+    os.abort()
+os.waitpid(pid, 0)
+"""
+        for launcher in (False, True):
+            finding, = self.findings(program, launcher)
+            self.assertIn("died: signal 6 (SIGABRT)", finding["title"])
+            row, = finding["evidence"]["deaths"]
+            self.assertEqual(row["exit"], "signal 6 (SIGABRT)")
+            self.assertIn("io_pread " + os.path.join(self.folder, "data"), row["last_calls"])
+            self.assertEqual(finding, self.report()["findings"][0])
+            shown = " ".join(self.proftrace("report", "--finding", "1").stdout.decode().split())
+            self.assertIn("SIGABRT", shown)
+            self.assertIn("io_pread", shown)
+
+    def test_helpers_that_are_ended(self):
+        program = """
+import os, signal, time
+for number in (signal.SIGTERM, signal.SIGKILL):
+    pid = os.fork()
+    if not pid:
+        time.sleep(60)
+    os.kill(pid, number)
+    os.waitpid(pid, 0)
+"""
+        for launcher in (False, True):
+            self.assertEqual(self.findings(program, launcher), [])
+
+
 class Running(EndsCase):
     def is_running(self, stage, least, most):
         self.assertEqual(stage["status"], "running")
