@@ -139,22 +139,33 @@ static const char *why_no_process(const struct pt_run_untraced *untraced)
 }
 
 /* The first of them is named; why the stage's own command died, the launcher may know. */
-bool pt_rule_died_by_signal(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+static void name_the_dead(struct pt_profile *profile, pt_u32 stage, const struct pt_table *table,
+                          struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
-    finding->always_shown = true;
-    if (stage < 0 || !pt_metrics_has(metrics, pt_scope_stage((pt_u32)stage), "deaths.processes"))
-        return false;
-    const struct pt_table *table = pt_metrics_find_table(metrics, pt_scope_stage((pt_u32)stage), "deaths");
-    const struct pt_run_stage *run = pt_profile_run_of(profile, (pt_u32)stage);
+    const struct pt_run_stage *run = pt_profile_run_of(profile, stage);
     const char *exit = pt_table_cell(table, 0, "exit").text;
     const bool is_root = run && run->exit && !strcmp(run->exit, exit) && run->reason;
     finding->title = pt_metrics_format(metrics, "%s died: %s", pt_value_label(pt_table_cell(table, 0, "process")),
                                        is_root ? run->reason : exit);
-    pt_finding_add_evidence(finding, "died_processes",
-                            pt_metrics_get(metrics, pt_scope_stage((pt_u32)stage), "deaths.processes"));
     pt_finding_add_evidence(finding, "last_calls", pt_table_cell(table, 0, "last_calls"));
     pt_finding_add_rows(finding, metrics, "deaths", "lived_s");
+}
+
+bool pt_rule_died_by_signal(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    finding->always_shown = true;
+    if (stage < 0)
+        return false;
+    const struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_scope scope = pt_scope_stage((pt_u32)stage);
+    const struct pt_value died = pt_metrics_get(metrics, scope, "deaths.processes");
+    const struct pt_table *table = pt_metrics_find_table(metrics, scope, "deaths");
+    if (!(pt_value_number(died) >= 1))
+        return false;
+    pt_finding_add_evidence(finding, "died_processes", died);
+    if (table && table->n_rows)
+        name_the_dead(profile, (pt_u32)stage, table, finding);
     return true;
 }
 

@@ -314,6 +314,7 @@ static const struct {
     {"page_fault_storm", {{"faults.cost_s", 3}, {"faults.minor.calls", 1e6}, {"heap.arenas.bytes", 1e9}}, 3.5e9},
     /* the capture itself */
     {"nothing_captured", {{"capture.total", 0}}, 5},
+    {"died_by_signal", {{"deaths.processes", 1}}, 0},
     {"mostly_untraced", {{"process.untraced", 1}, {"process.cpu_s", 1}, {"cpu.total_s", 10}}, 1.9},
     {"mostly_untraced", {{"process.cpu_s", 1}, {"cpu.total_s", 10}, {"process.untraced", 1}}, 0},
     {"trace_cut_short", {{"process.truncated", 1}}, 0},
