@@ -22,8 +22,8 @@ struct pt_analysis {
     void (*begin)(void *state, struct pt_profile *profile); /* NULL = nothing to prepare */
     void (*event)(void *state, const struct pt_event *event);
     bool asks_facts; /* it reads profile->facts, which get each event first. The other analyses run in a second thread:
-                        they share nothing with these that changes during the pass; paths are theirs, and metrics must
-                        not be used before finish */
+                        they share nothing with these that changes during the pass but absolute paths, and metrics
+                        must not be used before finish */
     void (*finish)(void *state, struct pt_profile *profile);
 };
 

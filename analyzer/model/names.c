@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * names.c - Owns: the strings, stacks, modules and absolute paths behind ids. Threads: any for strings and channels,
- * one at a time for all else (caches fill as names are asked for). Never: follows parents in a circle: a parent stands
- * before its child in the session.
+ * names.c - Owns: the strings, stacks, modules and absolute paths behind ids. Threads: any for strings, channels and
+ * absolute paths, one at a time for all else (caches fill as names are asked for). Never: follows parents in a circle:
+ * a parent stands before its child in the session.
  */
 #include "names.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -274,7 +275,10 @@ static const char *make_path(struct pt_process *process, pt_u32 path_id, pt_u32 
     return interned;
 }
 
-const char *pt_process_absolute_path(struct pt_process *process, pt_u32 path, pt_u32 dir_path)
+/* Of all processes: made paths are shared by them. */
+static pthread_mutex_t paths_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static const char *find_path(struct pt_process *process, pt_u32 path, pt_u32 dir_path)
 {
     struct pt_process_data *data = pt_process_data_of(process);
     const struct pt_session_data *session = (const struct pt_session_data *)process->session;
@@ -287,6 +291,15 @@ const char *pt_process_absolute_path(struct pt_process *process, pt_u32 path, pt
     if (!*cached)
         *cached = (uintptr_t)make_path(process, path, dir_path);
     return (const char *)(uintptr_t)*cached;
+}
+
+/* Analyses of both threads of the pass ask; each keeps the answers for ids by itself. */
+const char *pt_process_absolute_path(struct pt_process *process, pt_u32 path, pt_u32 dir_path)
+{
+    pthread_mutex_lock(&paths_lock);
+    const char *found = find_path(process, path, dir_path);
+    pthread_mutex_unlock(&paths_lock);
+    return found;
 }
 
 void pt_process_fill_untraced(struct pt_process_data *data)
