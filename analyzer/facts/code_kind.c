@@ -156,3 +156,34 @@ pt_u32 pt_frame_flags(enum pt_code_kind file)
     return (pt_code_serves(file) ? PT_FRAME_SERVES : 0u) | (file == PT_CODE_PYTHON ? PT_FRAME_IS_PYTHON : 0u) |
            (file == PT_CODE_CUT ? PT_FRAME_IS_CUT : 0u) | (file == PT_CODE_JIT ? PT_FRAME_IS_JIT : 0u);
 }
+
+static bool ends(const char *text, const char *end)
+{
+    const size_t n = strlen(text), m = strlen(end);
+    return n >= m && !strcmp(text + n - m, end);
+}
+
+bool pt_code_is_program_directory(const char *path)
+{
+    static const char *const exact[] = {"/usr", "/usr/lib", "/lib", "/usr/local", "/usr/local/lib", "/usr/bin", "/bin"};
+    static const char *const parts[] = {"/site-packages", "/dist-packages",        "/lib/python",
+                                        "/__pycache__",   "/lib/x86_64-linux-gnu", "/lib64"};
+    for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
+        if (!strcmp(path, exact[i]))
+            return true;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(path, parts[i]))
+            return true;
+    return false;
+}
+
+bool pt_code_is_program_file(const char *path)
+{
+    static const char *const endings[] = {".py", ".pyc", ".pyo", ".pth", ".so", "/pyvenv.cfg", "/ld.so.cache"};
+    const char *library = strstr(path, ".so.");
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (ends(path, endings[i]))
+            return true;
+    return (library && isdigit((unsigned char)library[4])) || strstr(path, "/site-packages/") ||
+           strstr(path, "/dist-packages/") || strstr(path, "/lib/python");
+}

@@ -99,6 +99,36 @@ static struct file_row row_of(const struct pt_file_use *f)
     };
 }
 
+/* What programs read of themselves, in one row: it must not hide the data. */
+static void add_programs(struct pt_table *table, struct pt_metrics *metrics, const struct pt_file_use *files, size_t n)
+{
+    struct file_row sum = {0};
+    pt_u64 n_files = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!files[i].is_program)
+            continue;
+        const struct file_row row = row_of(&files[i]);
+        n_files++;
+        sum.total_s += row.total_s;
+        sum.opens += row.opens;
+        sum.reads += row.reads;
+        sum.read_bytes += row.read_bytes;
+        sum.distinct_bytes += row.distinct_bytes;
+        sum.read_again_bytes += row.read_again_bytes;
+        sum.small_reads += row.small_reads;
+        sum.writes += row.writes;
+        sum.written_bytes += row.written_bytes;
+        sum.stdio_reads += row.stdio_reads;
+        sum.stdio_read_bytes += row.stdio_read_bytes;
+        sum.stdio_writes += row.stdio_writes;
+        sum.stdio_written_bytes += row.stdio_written_bytes;
+        sum.failed_opens += row.failed_opens;
+    }
+    sum.path = pt_metrics_format(metrics, "imports and libraries (%llu)", (unsigned long long)n_files);
+    if (n_files && pt_table_has_room(table))
+        pt_table_add(table, &sum);
+}
+
 static void finish_stage(const struct pt_file_groups *groups, const struct pt_file_use *files, size_t first, size_t end,
                          pt_u32 stage, struct pt_metrics *metrics)
 {
@@ -106,12 +136,15 @@ static void finish_stage(const struct pt_file_groups *groups, const struct pt_fi
     struct pt_table *table = pt_metrics_add_table(metrics, scope, &by_file);
     struct totals sum = {0};
     for (size_t i = first; i < end; i++) {
+        if (files[i].is_program)
+            continue;
         add_file(&sum, &files[i]);
         if (!pt_table_has_room(table))
             continue;
         const struct file_row row = row_of(&files[i]);
         pt_table_add(table, &row);
     }
+    add_programs(table, metrics, files + first, end - first);
     pt_file_groups_table(metrics, scope, groups, files + first, end - first);
     pt_metrics_set(metrics, scope, "io.distinct.bytes", pt_integer(sum.distinct_bytes));
     pt_metrics_set(metrics, scope, "io.read_again.bytes", pt_integer(sum.read_again_bytes));

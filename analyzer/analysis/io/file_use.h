@@ -22,6 +22,7 @@ struct pt_file_use {
     pt_u32 stage;
     pt_u32 failed_opens;
     pt_u32 group;       /* among the path groups, plus 1; 0 = there are too many */
+    bool is_program;    /* a module of Python, a library: no data */
     bool is_unseekable; /* pipe, socket, device: nothing can be read from it twice */
     pt_u64 open_ns;
     pt_u64 small_reads, small_read_ns, small_read_bytes, small_around_ns;

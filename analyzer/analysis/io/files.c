@@ -11,6 +11,7 @@
 
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
+#include "facts/code_kind.h"
 #include "facts/call_class.h"
 #include "call_gaps.h"
 #include "file_results.h"
@@ -82,13 +83,15 @@ static pt_i64 file_of_id(struct files *files, struct pt_process *process, pt_u32
     if (!pt_file_row_of(&files->table, process, path, dir_path, &row))
         return -1;
     if (row.is_new) {
-        const bool is_plain = is_plain_path(row.name);
-        pt_vec_push(files, ((struct pt_file_use){
-                               .path = row.name,
-                               .stage = row.stage,
-                               .is_unseekable = !is_plain,
-                               .group = is_plain ? pt_file_groups_of(&files->groups, row.stage, row.name) : 0,
-                           }));
+        const bool is_plain = is_plain_path(row.name), is_program = is_plain && pt_code_is_program_file(row.name);
+        pt_vec_push(files,
+                    ((struct pt_file_use){
+                        .path = row.name,
+                        .stage = row.stage,
+                        .is_program = is_program,
+                        .is_unseekable = !is_plain,
+                        .group = is_plain && !is_program ? pt_file_groups_of(&files->groups, row.stage, row.name) : 0,
+                    }));
     }
     return row.number;
 }

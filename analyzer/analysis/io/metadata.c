@@ -15,12 +15,18 @@
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
 #include "facts/call_class.h"
+#include "facts/code_kind.h"
+#include "facts/path/critical_path.h"
 #include "call_gaps.h"
 #include "file_table.h"
 
 enum { MAX_DIRECTORIES = 50000, MAX_ROWS = 50 };
 
+/* All that imports and starting programs looks for is one row: no advice about data is for it. */
+static const char imports[] = "imports and libraries";
+
 struct directory {
+    bool is_imports;
     const char *path; /* in the arena; NULL = those above MAX_DIRECTORIES */
     pt_u32 stage;
     pt_u64 calls, failed, ns;
@@ -30,6 +36,9 @@ struct directory {
 struct calls {
     pt_u64 events, around_ns;   /* around: gaps between them */
     pt_u64 changes, changes_ns; /* with the gaps before them */
+    struct {
+        pt_u64 calls, failed, stats, ns, around_ns;
+    } of_imports;
 };
 
 struct metadata {
@@ -39,10 +48,13 @@ struct metadata {
     struct pt_intern names;
     struct pt_gaps gaps;
     struct calls *stages;
+    pt_u64 *imports_ns; /* by process */
 };
 
 /* Longer than what an interpreter does between two lookups. */
 #define LONGEST_GAP_NS 10000
+/* Less is what every start takes. */
+#define LEAST_IMPORTS_S 1.0
 
 /* All metadata events and io_open have { i32 result, u32 path, ... }; the third word is dir_path in some. */
 static pt_u32 dir_path_of(const struct pt_event *e)
@@ -68,7 +80,10 @@ static pt_u32 dir_path_of(const struct pt_event *e)
 static const char *directory_name(void *context, const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return pt_intern_bytes(context, path, !slash ? 0 : slash == path ? 1 : (size_t)(slash - path));
+    if (pt_code_is_program_file(path))
+        return pt_intern_text(context, imports);
+    const char *name = pt_intern_bytes(context, path, !slash ? 0 : slash == path ? 1 : (size_t)(slash - path));
+    return pt_code_is_program_directory(name) ? pt_intern_text(context, imports) : name;
 }
 
 static void begin(void *state, struct pt_profile *profile)
@@ -78,6 +93,7 @@ static void begin(void *state, struct pt_profile *profile)
     metadata->directories = (struct pt_file_table){
         .profile = profile, .most = MAX_DIRECTORIES, .group = directory_name, .context = &metadata->names};
     metadata->stages = pt_calloc(profile->stages.n, sizeof *metadata->stages);
+    metadata->imports_ns = pt_calloc(profile->session->n_processes, sizeof *metadata->imports_ns);
 }
 
 static bool is_change(const struct pt_event *e)
@@ -103,6 +119,16 @@ static bool is_about_files(pt_u32 kind)
            (kind >= PT_KIND_meta_access && kind <= PT_KIND_meta_get_attr);
 }
 
+static void was_import(struct metadata *metadata, struct calls *calls, const struct pt_event *e, pt_u64 around_ns)
+{
+    calls->of_imports.calls++;
+    calls->of_imports.failed += e->result < 0;
+    calls->of_imports.stats += e->desc->kind == PT_KIND_meta_stat;
+    calls->of_imports.ns += (pt_u64)e->duration_ns;
+    calls->of_imports.around_ns += around_ns;
+    metadata->imports_ns[e->process->index] += (pt_u64)e->duration_ns + around_ns;
+}
+
 static void event(void *state, const struct pt_event *e)
 {
     struct metadata *metadata = state;
@@ -123,11 +149,17 @@ static void event(void *state, const struct pt_event *e)
     if (!pt_file_row_of(&metadata->directories, e->process, path, dir_path, &row))
         return;
     if (row.is_new)
-        pt_vec_push(metadata, ((struct directory){.path = row.name, .stage = row.stage}));
+        pt_vec_push(metadata, ((struct directory){
+                                  .path = row.name,
+                                  .stage = row.stage,
+                                  .is_imports = row.name && !strcmp(row.name, imports),
+                              }));
     struct directory *d = &metadata->items[row.number];
     d->calls++;
     d->failed += e->result < 0;
     d->ns += (pt_u64)e->duration_ns;
+    if (d->is_imports)
+        was_import(metadata, calls, e, around_ns);
 }
 
 static int by_stage_time(const void *a, const void *b)
@@ -135,6 +167,8 @@ static int by_stage_time(const void *a, const void *b)
     const struct directory *x = a, *y = b;
     if (x->stage != y->stage)
         return x->stage < y->stage ? -1 : 1;
+    if (x->is_imports != y->is_imports)
+        return x->is_imports ? 1 : -1; /* data first */
     if (x->ns != y->ns)
         return x->ns < y->ns ? 1 : -1;
     return strcmp(x->path ? x->path : "", y->path ? y->path : "");
@@ -159,7 +193,7 @@ static void table_of_directories(const struct metadata *metadata, pt_u32 stage, 
     struct pt_rows rows = pt_rows(metrics, pt_scope_stage(stage), &by_directory);
     for (size_t i = 0; i < metadata->n; i++) {
         const struct directory *d = &metadata->items[i];
-        if (d->stage != stage || !pt_rows_have_room(&rows))
+        if (d->stage != stage || (!d->is_imports && !pt_rows_have_room(&rows)))
             continue;
         pt_rows_add(&rows, &(struct directory_row){
                                .path = d->path ? pt_metrics_text(metrics, d->path) : "(other directories)",
@@ -168,6 +202,25 @@ static void table_of_directories(const struct metadata *metadata, pt_u32 stage, 
                                .total_s = (double)d->ns / 1e9,
                            });
     }
+}
+
+static double but_for(double all, double part)
+{
+    return fmax(all - part, 0);
+}
+
+/* What the critical process waits for; beside it others import at the same time. */
+static void set_imports_cost(const struct metadata *metadata, pt_u32 stage, double scale, double wall_s)
+{
+    struct pt_profile *profile = metadata->profile;
+    double cost_s = 0;
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++)
+        if (pt_profile_stage_of(profile, profile->session->processes[i]) == stage &&
+            pt_path_has(profile->facts->paths, profile->session->processes[i]))
+            cost_s += scale * (double)metadata->imports_ns[i] / 1e9;
+    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "imports.cost_s", pt_real(cost_s));
+    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "imports.share_percent",
+                   wall_s > 0 && cost_s >= LEAST_IMPORTS_S ? pt_real(100 * cost_s / wall_s) : pt_real(0));
 }
 
 static void sums(const struct metadata *metadata, pt_u32 stage, struct pt_metrics *metrics)
@@ -183,19 +236,31 @@ static void sums(const struct metadata *metadata, pt_u32 stage, struct pt_metric
     /* Events may have been overwritten: the gaps of the rest are scaled up to all calls. */
     const struct calls *seen = &metadata->stages[stage];
     const double scale = seen->events ? fmax(1, (double)sum.calls / (double)seen->events) : 1;
-    const double all_s = (double)sum.ns / 1e9 + scale * (double)seen->around_ns / 1e9;
+    /* What a program is made of is not its data. */
+    const double imports_s = scale * (double)seen->of_imports.ns / 1e9;
+    const double imports_around_s = scale * (double)seen->of_imports.around_ns / 1e9;
+    const double calls = but_for((double)sum.calls, scale * (double)seen->of_imports.calls);
+    const double wait_s = but_for((double)sum.ns / 1e9, imports_s);
+    const double all_s = wait_s + but_for(scale * (double)seen->around_ns / 1e9, imports_around_s);
     const double changes_s = fmin(all_s, scale * (double)seen->changes_ns / 1e9);
     const double wall_s = (double)pt_profile_stage_wall_ns(profile, stage) / 1e9;
-    pt_metrics_set(metrics, scope, "meta.calls", pt_integer(sum.calls));
-    pt_metrics_set(metrics, scope, "meta.failed.calls", pt_integer(sum.errors));
-    pt_metrics_set(metrics, scope, "meta.wait_s", pt_seconds((pt_i64)sum.ns));
+    pt_metrics_set(metrics, scope, "meta.calls", pt_integer((pt_u64)llround(calls)));
+    pt_metrics_set(metrics, scope, "meta.failed.calls",
+                   pt_integer((pt_u64)llround(but_for((double)sum.errors, scale * (double)seen->of_imports.failed))));
+    pt_metrics_set(metrics, scope, "meta.wait_s", pt_real(wait_s));
     pt_metrics_set(metrics, scope, "meta.cost_s", pt_real(all_s - changes_s));
     pt_metrics_set(metrics, scope, "meta.changes.calls", pt_integer((pt_u64)(scale * (double)seen->changes)));
     pt_metrics_set(metrics, scope, "meta.changes.cost_s", pt_real(changes_s));
     pt_metrics_set(metrics, scope, "meta.rate.calls_per_s",
-                   wall_s > 0 ? pt_real((double)sum.calls / wall_s) : pt_unknown("the stage took no time"));
+                   wall_s > 0 ? pt_real(calls / wall_s) : pt_unknown("the stage took no time"));
     const struct pt_kind_totals stat = pt_profile_stage_totals(profile, stage, PT_KIND_meta_stat);
-    pt_metrics_set(metrics, scope, "meta.stat.calls", pt_integer(stat.calls));
+    pt_metrics_set(metrics, scope, "meta.stat.calls",
+                   pt_integer((pt_u64)llround(but_for((double)stat.calls, scale * (double)seen->of_imports.stats))));
+    pt_metrics_set(metrics, scope, "imports.calls",
+                   pt_integer((pt_u64)llround(scale * (double)seen->of_imports.calls)));
+    pt_metrics_set(metrics, scope, "imports.failed.calls",
+                   pt_integer((pt_u64)llround(scale * (double)seen->of_imports.failed)));
+    set_imports_cost(metadata, stage, scale, wall_s);
 }
 
 static void finish(void *state, struct pt_profile *profile)
@@ -212,6 +277,7 @@ static void finish(void *state, struct pt_profile *profile)
     pt_intern_fini(&metadata->names);
     pt_gaps_fini(&metadata->gaps);
     free(metadata->stages);
+    free(metadata->imports_ns);
 }
 
 const struct pt_analysis pt_analysis_metadata = {

@@ -204,7 +204,7 @@ void pt_file_groups_table(struct pt_metrics *metrics, struct pt_scope scope, con
     struct groups groups = {0};
     struct pt_rows rows = pt_rows(metrics, scope, &by_group);
     for (size_t i = 0; i < n; i++)
-        if (files[i].path && !files[i].is_unseekable)
+        if (files[i].path && !files[i].is_unseekable && !files[i].is_program)
             add_file(&groups, all, &files[i]);
     if (groups.n)
         qsort(groups.items, groups.n, sizeof *groups.items, by_time);

@@ -11,6 +11,7 @@
 
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
+#include "facts/code_kind.h"
 #include "facts/state.h"
 #include "facts/wait_kind.h"
 #include "facts/workers.h"
@@ -109,7 +110,7 @@ static void slow_read(struct storage *storage, const struct pt_event *whole, pt_
         return;
     const char *text = pt_process_string(e->process, path);
     if (!text || pt_channel_of_path(text) != PT_CHANNEL_FILE || !strncmp(text, "/dev/", 5) ||
-        !strncmp(text, "/proc/", 6) || !strncmp(text, "/sys/", 5))
+        !strncmp(text, "/proc/", 6) || !strncmp(text, "/sys/", 5) || pt_code_is_program_file(text))
         return;
     struct stage_storage *stage = &storage->stages[pt_profile_stage_of(storage->profile, e->process)];
     struct stored_file *file = file_of(storage, e, path, 0);
