@@ -97,7 +97,7 @@ def rules():
 
 
 GENERAL_KINDS = {"COST": "a finding: costs at most what is left", "NEUTRAL": "an observation, without a gain",
-                 "FOLLOWED": "a finding where whom it waits for waits itself, else an observation"}
+                 "FOLLOWED": "a finding where whom it waits for waits for files, else an observation"}
 
 
 def generals():

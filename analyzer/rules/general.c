@@ -80,22 +80,33 @@ static double explained_s(const struct pt_findings *findings, const struct pt_fi
 
 /* What the direct blockers of the main thread did meanwhile, in seconds. */
 struct meanwhile {
-    double computing_s, waiting_s; /* for files, networks and times: not for each other */
+    double computing_s, in_files_s;
+    double waiting_s; /* for anything but each other */
 };
+
+static double sum_of(const struct pt_table *table, size_t row, const enum pt_time_part *parts, size_t n)
+{
+    double s = 0;
+    for (size_t i = 0; i < n; i++)
+        s += pt_value_number(pt_table_cell(table, row, pt_time_parts[parts[i]].key));
+    return s;
+}
 
 static struct meanwhile meanwhile_of(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     const struct pt_table *table = pt_view_table(&profile->metrics, (pt_u32)finding->stage, PT_VIEW_waits);
-    static const enum pt_time_part waits[] = {PT_PART_file_read, PT_PART_file_write, PT_PART_file_meta,
-                                              PT_PART_network,   PT_PART_sleep,      PT_PART_page_fault};
+    static const enum pt_time_part computing[] = {PT_PART_computing}, elsewhere[] = {PT_PART_network, PT_PART_sleep};
+    static const enum pt_time_part in_files[] = {PT_PART_file_read, PT_PART_file_write, PT_PART_file_meta,
+                                                 PT_PART_page_fault};
     struct meanwhile sum = {0};
     for (size_t row = 0; table && row < table->n_rows; row++) {
         if (pt_value_number(pt_table_cell(table, row, "step")) != 1 ||
             (enum pt_time_part)pt_value_number(pt_table_cell(table, row, "part")) != finding->part)
             continue;
-        sum.computing_s += pt_value_number(pt_table_cell(table, row, pt_time_parts[PT_PART_computing].key));
-        for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
-            sum.waiting_s += pt_value_number(pt_table_cell(table, row, pt_time_parts[waits[i]].key));
+        const double in_files_s = sum_of(table, row, in_files, sizeof in_files / sizeof *in_files);
+        sum.computing_s += sum_of(table, row, computing, 1);
+        sum.in_files_s += in_files_s;
+        sum.waiting_s += in_files_s + sum_of(table, row, elsewhere, sizeof elsewhere / sizeof *elsewhere);
     }
     return sum;
 }
@@ -135,7 +146,7 @@ static bool is_no_problem(const struct pt_general *row, const struct pt_finding 
                           const struct pt_metrics *metrics, const struct meanwhile *meanwhile)
 {
     if (row->kind == PT_GENERAL_FOLLOWED)
-        return !(meanwhile->waiting_s >= finding->time_s / 2);
+        return !(meanwhile->in_files_s >= finding->time_s / 2); /* what else they wait for may well go on beside work */
     return row->kind == PT_GENERAL_NEUTRAL ||
            (row->part == PT_PART_network && pt_finding_number(finding, metrics, "net.at_once") >= 2);
 }
