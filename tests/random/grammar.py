@@ -78,6 +78,13 @@ int main(int argc, char **argv)
 }
 '''
 
+STAGES = {
+    "fetch": ["cp", "/usr/bin/env", "copied"],
+    "check": ["/usr/bin/python3", "-c", "import json; print(sum(i % 7 for i in range(1_500_000)))"],
+    "sum": ["sh", "-c", "sha256sum /usr/bin/python3 > sums"],
+    "grade": ["/usr/bin/python3", "-c", "import statistics; print(statistics.mean(range(100_000)))"],
+}
+
 LAUNCHERS = {
     "sh": ('#!/bin/sh\nmkdir -p out\n"$@"\ncode=$?\nexit $code\n', ["/bin/sh", "sh.sh"]),
     "launcher": ('import subprocess, sys\nsys.exit(subprocess.call(sys.argv[1:]))\n', ["/usr/bin/python3", "launcher.py"]),
@@ -100,10 +107,12 @@ class Pipeline:
     amounts: dict
     files: dict  # name: text
     program: str
+    others: dict  # stages of the same pipeline, with which nothing is wrong: name: command
 
     @property
     def label(self):
-        return " ".join([self.cause.name, self.cause.language, f"in_{self.place}", *(["behind", *self.wrappers] if self.wrappers else [])])
+        return " ".join([self.cause.name, self.cause.language, f"in_{self.place}", *(["behind", *self.wrappers] if self.wrappers else []),
+                         *(["among", *self.others] if self.others else [])])
 
 
 def indented(text, template):
@@ -144,7 +153,8 @@ def pipeline_of(seed, names=None):
         text, words_of = LAUNCHERS[wrapper]
         if text:
             files[words_of[-1]] = text
-    return Pipeline(seed, cause, place, wrappers, amounts, files, program)
+    names_of_stages = choose.sample(sorted(STAGES), choose.choice([0, 0, 0, 1, 3])) if cause.wrapped else []
+    return Pipeline(seed, cause, place, wrappers, amounts, files, program, {name: STAGES[name] for name in names_of_stages})
 
 
 def command_of(pipeline, is_fixed):

@@ -64,6 +64,18 @@ def clocks(path):
     return own["wall_s"], queued, own["cpu_s"]
 
 
+def way(pipeline, folder, is_fixed):
+    """Alone, or as the second of the stages of a pipeline."""
+    command = grammar.command_of(pipeline, is_fixed)
+    if not pipeline.others:
+        return ["run", "--stage", "stage", "--", *command]
+    stages = [{"stage": name, "cmd": words} for name, words in pipeline.others.items()]
+    stages.insert(1, {"stage": "stage", "cmd": command})
+    with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as file:
+        json.dump({"profile": {"stages": stages}}, file)
+    return ["pipeline", "--config", "config.json"]
+
+
 def record(build, pipeline, folder, is_fixed):
     """(report, clocks) of one variant."""
     data = os.path.join(folder, f"data-{int(is_fixed)}")
@@ -71,8 +83,7 @@ def record(build, pipeline, folder, is_fixed):
     base = {k: v for k, v in os.environ.items() if not k.startswith(OURS)}
     with pipeline.cause.around[is_fixed](folder) as start:
         environment = {**base, **start.environment, "PROFTRACE_DIR": data, "RANDOM_TRUTH": own_clock}
-        command = [*start.prefix, os.path.join(build, "proftrace"), "run", "--stage", "stage", "--",
-                   *grammar.command_of(pipeline, is_fixed)]
+        command = [*start.prefix, os.path.join(build, "proftrace"), *way(pipeline, folder, is_fixed)]
         done = subprocess.run(command, cwd=folder, env=environment, preexec_fn=start.first, capture_output=True, timeout=120, check=False)
     if done.returncode:
         raise SystemExit(f"seed {pipeline.seed}: {pipeline.label} ends with {done.returncode}: "

@@ -31,6 +31,8 @@ class Row:
     def of(cls, pipeline, bad, bad_clocks, fixed, fixed_clocks, others_percent):
         observations = [{**o, "gain_upper_s": 0} for o in bad["observations"]]  # what is no problem: below all findings
         findings = [f for f in bad["findings"] + observations if f["rule"] not in NOISE]
+        if findings and findings[0]["stage"] not in ("stage", None) and pipeline.cause.rules:
+            findings.insert(0, {"rule": f"{findings[0]['rule']} of the stage {findings[0]['stage']}", "gain_upper_s": 0})
         rules = pipeline.cause.rules
         if pipeline.cause.known:
             gains = [eval(pipeline.cause.known, {}, {"wall": bad_clocks[0], "cpu": bad_clocks[2]})]  # pylint: disable=eval-used
