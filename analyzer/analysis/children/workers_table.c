@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts/path/critical_path.h"
 #include "profile/process_name.h"
 #include "repeated.h"
 
@@ -16,7 +17,7 @@ enum { MAX_ROWS = 50, MAX_COMPARED = 1000 };
 struct workers {
     const struct pt_process *items[MAX_COMPARED];
     pt_u32 n, total;
-    double life_ns, busy_ns, file_ns, other_ns, fork_ns;
+    double life_ns, busy_ns, file_ns, other_ns, fork_ns, on_path_ns;
     double cpu_ns, cpu_life_ns; /* of the same time */
     double fault_ns, queue_ns;  /* main threads: for pages that were not in memory, for a CPU; NAN = not known of all */
     bool is_cpu_known;
@@ -66,6 +67,7 @@ static void gather(const struct pt_children *children, pt_u32 stage, struct work
         sum->total++;
         sum->life_ns += life_ns(process);
         sum->busy_ns += busy_ns(children, process);
+        sum->on_path_ns += (double)children->facts->paths->processes[process->index].on_path_ns;
         sum->file_ns += own->file_ns;
         sum->other_ns += own->other_ns;
         sum->fork_ns += own->fork_ns;
@@ -181,6 +183,7 @@ static void set_workers(const struct pt_children *children, pt_u32 stage)
     if (workers->total) {
         const double wait_s = (double)s->wait.total_ns / 1e9;
         pt_metrics_set(metrics, scope, "helpers.wait_s", pt_real(wait_s));
+        pt_metrics_set(metrics, scope, "helpers.on_path_s", pt_real(workers->on_path_ns / 1e9));
         pt_metrics_set(metrics, scope, "helpers.feed.calls", pt_integer(s->batches_received));
         /* The parent pays once more when it writes to pages that it now shares. */
         pt_metrics_set(metrics, scope, "helpers.total_s",
