@@ -21,6 +21,7 @@ class Sample:
     thread_ns: float
     process_ns: float
     total_cpu_s: float  # whole process tree, start and end included, and the tracer's daemon
+    total_wall_s: float  # the same, until the prompt is back
     rss_mib: float      # peak of the measured process
     trace_bytes: int
     status: int
@@ -59,10 +60,12 @@ def run_once(workload, tracer, size, places, keep_trace=False):
         run_quietly(command)
     errors, daemon = f"{places.data}/stderr", daemon_cpu_s(tracer.daemon)
     with open(errors, "wb") as stderr:
-        process = subprocess.Popen([*tracer.prefix, *workload.command(places, size)], env=environment(workload, tracer),
+        began = time.monotonic()
+        process = subprocess.Popen([*tracer.prefix, *workload.command(places, size)[tracer.takes_script:]], env=environment(workload, tracer),
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
+        wall_s = time.monotonic() - began
     daemon = daemon_cpu_s(tracer.daemon) - daemon
     for command in tracer.after:
         run_quietly(command)
@@ -75,8 +78,8 @@ def run_once(workload, tracer, size, places, keep_trace=False):
     trace_bytes = folder_bytes(places.traces)
     if not keep_trace:
         shutil.rmtree(places.traces, ignore_errors=True)
-    return Sample(ops, wall / ops, thread / ops, cpu / ops, usage.ru_utime + usage.ru_stime + daemon, rss_kib / 1024,
-                  trace_bytes, process.returncode)
+    return Sample(ops, wall / ops, thread / ops, cpu / ops, usage.ru_utime + usage.ru_stime + daemon, wall_s,
+                  rss_kib / 1024, trace_bytes, process.returncode)
 
 
 @dataclass

@@ -62,7 +62,7 @@ def arguments():
 
 def measure_all(args, places, progress):
     library, proftrace = (os.path.abspath(f"{args.build}/{name}") for name in ("libproftrace.so", "proftrace"))
-    known = tracers(library, places.traces)
+    known = tracers(library, proftrace, places.traces)
     if args.quick or args.tracers:
         keep = set((args.tracers or "off,sampled,full").split(",")) | {"bare"}
         known = {key: tracer for key, tracer in known.items() if key in keep}

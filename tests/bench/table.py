@@ -43,9 +43,9 @@ def workload_table(workload, series):
     for one in series.values():
         size = one.bytes_per_event() if one.tracer.key != "bare" else None
         body.append((one.tracer.title, per_operation(one.value("process_ns")), one.ratio("process_ns").text(2),
-                     one.ratio("wall_ns").text(2), one.ratio("total_cpu_s").text(2), f"{one.added('rss_mib').median:+.1f}",
+                     one.ratio("wall_ns").text(2), one.ratio("total_cpu_s").text(2), one.ratio("total_wall_s").text(2), f"{one.added('rss_mib').median:+.1f}",
                      f"{size.median:.2f}" if size and size.median else ""))
-    head = ("", f"CPU per {workload.operation}", "x CPU", "x wall", "x all CPU", "RSS MiB", "trace bytes/event")
+    head = ("", f"CPU per {workload.operation}", "x CPU", "x wall", "x all CPU", "x all wall", "RSS MiB", "trace bytes/event")
     return f"### {workload.key}: {workload.title}\n\n" + rows_of(head, body)
 
 
@@ -63,6 +63,6 @@ def page(workloads, series, figures, circumstances, quick):
         parts += ["## The analyzer\n", analysis_table(figures)]
     parts += ["## Every configuration\n", "Median [smallest..largest] over the rounds; ratios are taken within a round, against the "
               "untraced run of that round. *CPU* is the measured loop of the process and its children, *all CPU* the whole tree "
-              "with start, end and the tracer's own processes.\n"]
+              "with start, end and the tracer's own processes, *all wall* the time until the prompt is back.\n"]
     parts += [workload_table(w, series[w.key]) for w in workloads if w.key in series]
     return "\n".join(parts)

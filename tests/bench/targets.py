@@ -33,6 +33,8 @@ TARGETS = [
     Target("Python, every object through malloc, sampled (P2m)", "P2m", "sampled", ratio("process_ns"), "x CPU", 1.03),
     Target("PyTorch training with 2 workers, defaults (P1)", "P1", "sampled", ratio("process_ns"), "x CPU", 1.03),
     Target("the same, wall", "P1", "sampled", ratio("wall_ns"), "x wall", 1.03),
+    Target("proftrace run on a training of 15 s, report included (P15)", "P15", "run", ratio("total_wall_s"), "x wall", 1.08),
+    Target("the same, all CPU", "P15", "run", ratio("total_cpu_s"), "x CPU", 1.08),
     Target("malloc/free pair, full heap (M1)", "M1", "full", ratio("total_cpu_s"), "x all CPU", 5),
     Target("random replacement, full heap (M2/1)", "M2/1", "full", ratio("total_cpu_s"), "x all CPU", 2.1),
     Target("Python, every object through malloc, full heap (P2m)", "P2m", "full", ratio("total_cpu_s"), "x all CPU", 1.5),

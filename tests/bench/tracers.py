@@ -21,10 +21,11 @@ class Tracer:
     after: List[List[str]] = field(default_factory=list)
     daemon: str = ""        # name of the process that does part of its work
     short: bool = False     # very slow: takes the workload's short size
+    takes_script: bool = False  # it is an interpreter itself: the workload's is left out
 
     @property
     def is_ours(self):
-        return self.key in ("bare", "off", "sampled", "full")
+        return self.key in ("bare", "off", "sampled", "full", "run")
 
 
 def library(pattern):
@@ -36,7 +37,11 @@ def has(program):
     return lambda: shutil.which(program) is not None
 
 
-def tracers(proftrace_library, out):
+def has_module(name):
+    return lambda: not subprocess.run(["/usr/bin/python3", "-c", f"import {name}"], capture_output=True, check=False).returncode
+
+
+def tracers(proftrace_library, proftrace, out):
     ours = {"PROFTRACE_DIR": f"{out}/proftrace"}
     je, tc = library("libjemalloc.so.2"), library("libtcmalloc.so.4")
     lttng = [library("liblttng-ust-libc-wrapper.so*"), library("liblttng-ust-fork.so*")]
@@ -46,6 +51,9 @@ def tracers(proftrace_library, out):
         Tracer("sampled", "**proftrace, defaults**", preload=proftrace_library, env=ours),
         Tracer("full", "**proftrace, full heap**", preload=proftrace_library,
                env={**ours, "PROFTRACE_HEAP": "full", "PROFTRACE_STACKS": "0"}),
+        Tracer("run", "**proftrace run, with its report**", prefix=[proftrace, "run", "-o", f"{out}/run", "--"]),
+        Tracer("memray", "memray run", has_module("memray"), takes_script=True,
+               prefix=["/usr/bin/python3", "-m", "memray", "run", "-q", "-f", "-o", f"{out}/memray.bin"]),
         Tracer("jemalloc-sampling", "jemalloc, sampling 512 KiB (another allocator)", lambda: bool(je), je,
                {"MALLOC_CONF": f"prof:true,lg_prof_sample:19,prof_final:true,prof_prefix:{out}/je"}),
         Tracer("tcmalloc-sampling", "tcmalloc, sampling 512 KiB (another allocator)", lambda: bool(tc), tc,

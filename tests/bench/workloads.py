@@ -56,6 +56,8 @@ WORKLOADS = [
              lambda p, n: [f"{p.programs}/b_larson", "16", "2", str(n), "5000"], 50000, 1000, OURS, events=2),
     Workload("P1", "PyTorch training, two DataLoader workers, 2 epochs", "step", python("b_train.py", lambda p: f"{p.data}/p1"),
              2, 0, ["bare", "sampled", "full", "jemalloc-sampling", "lttng"]),
+    Workload("P15", "PyTorch training of 15 s, from the command to the prompt", "step",
+             python("b_train.py", lambda p: f"{p.data}/p1"), 14, 0, ["bare", "run", "memray"]),
     Workload("P2", "JSON churn in Python, default allocator", "round", python("b_json.py"), 20, 2,
              ["bare", "sampled", "full", "jemalloc-sampling", "lttng", "heaptrack"]),
     Workload("P2m", "JSON churn in Python, every object through malloc", "round", python("b_json.py"), 20, 2,

@@ -87,7 +87,8 @@ class HeapTruth(FaultCase):
                 "for i in range(400):\n    sum(map(len, rows))\n    time.sleep(0.002)\n")
         stage, finding = self.growth_of(["/usr/bin/python3", "-c", code])
         self.assertIsNone(finding)
-        self.assertGreater(stage["heap"]["growth_bytes"], 70e6)
+        # An estimate from a third of the 400 blocks: 8 % of it either way, once in three times.
+        self.assertAlmostEqual(stage["heap"]["growth_bytes"] / 80e6, 1, delta=0.4)
 
     def heaptrack_count(self, attempt):
         raw = os.path.join(self.scratch, f"heaptrack{attempt}")

@@ -96,9 +96,9 @@ class Samples(ViewerCase):
         worker = [seconds for name, seconds in ran_s.items() if name.startswith("pt_data_worker")]
         self.assertEqual(len(worker), 1, ran_s)
         # Between two samples the thread may have waited for a CPU: slices are as long as that or longer.
-        self.assertGreater(worker[0], 0.5)
-        self.assertTrue(any(name.startswith("main ") and seconds > 0.4 for name, seconds in ran_s.items()), ran_s)
-        self.assertTrue(any(name.startswith("thread ") and seconds > 0.3 for name, seconds in ran_s.items()), ran_s)
+        self.assertGreater(worker[0], 0.4)
+        self.assertTrue(any(name.startswith("main ") and seconds > 0.3 for name, seconds in ran_s.items()), ran_s)
+        self.assertTrue(any(name.startswith("thread ") and seconds > 0.2 for name, seconds in ran_s.items()), ran_s)
 
     def test_names(self):
         processes = [event["args"]["name"] for event in self.events if event["ph"] == "M" and event["name"] == "process_name"]
