@@ -89,7 +89,7 @@ static void add_panels(const struct pt_build *b, struct pt_doc_stage *stage)
 static struct pt_cell view_cell(const struct pt_build *b, pt_u32 stage, const char *key)
 {
     const struct pt_metric_view *view = pt_metric_views;
-    while (view->group != PT_GROUP_STAGE || strcmp(view->key, key) != 0)
+    while ((view->group != PT_GROUP_STAGE && view->group != PT_GROUP_RESOURCES) || strcmp(view->key, key) != 0)
         view++;
     return pt_cell(view->show, pt_view_value(&b->profile->metrics, stage, view));
 }
@@ -125,6 +125,8 @@ static struct pt_doc_stage *new_stage(const struct pt_build *b, pt_u32 index)
         .cpu_avg = view_cell(b, index, "cpu_percent_avg"),
         .cpu_max = view_cell(b, index, "cpu_percent_max"),
         .rss_max = view_cell(b, index, "rss_mb_max"),
+        .pss_max = view_cell(b, index, "pss_bytes_max"),
+        .processes_max = view_cell(b, index, "processes_max"),
         .gpu_util = view_cell(b, index, "gpu_util_percent_avg"),
         .gpu_mem = view_cell(b, index, "gpu_mem_mb_max"),
         .command = command_line(b, index),

@@ -159,7 +159,10 @@ static void put_program(struct pt_str *out, const struct pt_build *b, const stru
 {
     const char *reason = pt_cell_text(stage->reason);
     const double duration_s = pt_cell_number(stage->duration);
-    pt_str_add(out, pt_build_program_name(b, stage->index));
+    const char *name = pt_build_program_name(b, stage->index);
+    pt_str_add(out, name);
+    if (strcmp(name, stage->name) != 0) /* tables have that name, and --stage takes it */
+        pt_str_printf(out, " (stage %s)", stage->name);
     pt_str_add(out, ": ");
     if (isfinite(duration_s)) {
         put_seconds(out, duration_s);

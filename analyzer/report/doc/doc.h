@@ -156,7 +156,7 @@ struct pt_doc_stage {
     pt_u32 index; /* in the profile */
     const char *name, *status;
     struct pt_cell reason; /* why it is not ok */
-    struct pt_cell duration, cpu_avg, cpu_max, rss_max, gpu_util, gpu_mem;
+    struct pt_cell duration, cpu_avg, cpu_max, rss_max, pss_max, processes_max, gpu_util, gpu_mem;
     double share_percent; /* of the run; NAN = unknown */
     struct pt_bar time;   /* no parts = it did not run, or was not traced */
     struct pt_lines left; /* processes that outlived it */

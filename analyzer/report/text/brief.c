@@ -238,6 +238,9 @@ static void put_program(const struct pt_text_out *t, const struct pt_doc_stage *
     const size_t before = t->out->n;
     put_fact(t, "CPU", stage->cpu_avg);
     put_fact(t, "peak memory", stage->rss_max);
+    /* The sum over processes has what they share once for each. */
+    if (pt_cell_number(stage->processes_max) > 1)
+        put_fact(t, "shared pages counted once", stage->pss_max);
     put_fact(t, "GPU", stage->gpu_util);
     if (t->out->n != before)
         pt_str_char(t->out, '\n');
