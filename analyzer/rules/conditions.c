@@ -126,7 +126,7 @@ enum pt_worker_complaint pt_worker_complaint(const struct pt_profile *profile, c
 double pt_stretch_of(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     const double stretch =
-        finding->stage >= 0 && finding->part < PT_PART__COUNT
+        finding->stage >= 0 && finding->part < PT_PART__COUNT && !finding->is_wait
             ? pt_stage_number(profile, (pt_u32)finding->stage, pt_time_parts[finding->part].stretch_metric)
             : NAN;
     return stretch > 1 ? stretch : 1;

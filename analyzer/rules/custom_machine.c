@@ -159,6 +159,7 @@ static bool came_from_the_device(const struct pt_finding *finding, const struct 
 bool pt_rule_slow_device(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
+    finding->is_wait = true;
     (void)stage;
     if (!(pt_finding_number(finding, metrics, "storage.slow_read.cost_s") >= 0.5) ||
         !came_from_the_device(finding, metrics))
@@ -200,6 +201,7 @@ static double known_disk_waits_s(const struct pt_profile *profile, const struct 
 bool pt_rule_io_pressure(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
+    finding->is_wait = true;
     const double pressure_percent = pt_finding_number(finding, metrics, "resource.io_pressure_percent.mean");
     const double busy_percent = pt_finding_number(finding, metrics, "resource.disk_busy_percent.mean");
     /* Kernels without pressure stall information: no process waits for a disk longer than the disk is busy. */
