@@ -15,6 +15,30 @@
 /* Able to run at the same instant, on average over the stage, for each CPU. */
 #define LEAST_AT_ONCE 1.25
 
+/* Threads of a pool that spin until the others have come, and are more than the CPUs: the one that does most, beside
+ * which each of them computes little, is the main thread. */
+#define LEAST_SPINNING 0.05
+
+static bool spins_for_others(struct pt_finding *finding, struct pt_metrics *metrics)
+{
+    const double cpus = pt_finding_number(finding, metrics, "machine.cpus");
+    const double spinning_s = pt_finding_number(finding, metrics, "cpu.spinning_s");
+    if (!(pt_finding_number(finding, metrics, "cpu.pool_threads") > cpus) ||
+        !(spinning_s >= LEAST_SPINNING * pt_finding_number(finding, metrics, "cpu.total_s")))
+        return false;
+    /* Of the critical thread: spinning, queueing behind the others, and waiting for them by a raw futex. */
+    const double others = pt_finding_number_or_0(finding, metrics, "queue.others_percent") / 100;
+    finding->gain_upper_s = pt_finding_number_or_0(finding, metrics, "cpu.spinning_main_s") +
+                            (1 - others) * pt_finding_number_or_0(finding, metrics, "time.runnable_s") +
+                            pt_finding_number_or_0(finding, metrics, "time.unattributed_s");
+    pt_finding_add_metrics(finding, metrics,
+                           "pool_threads:cpu.pool_threads spinning_s:cpu.spinning_s cpus:machine.cpus "
+                           "run_queue_s:cpu.run_queue_s cpu_s:cpu.total_s "
+                           "involuntary_switches:resource.involuntary_switches.last");
+    pt_finding_add_rows(finding, metrics, "cpu.functions", "self_s");
+    return true;
+}
+
 bool pt_rule_oversubscribed_threads(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
@@ -27,7 +51,7 @@ bool pt_rule_oversubscribed_threads(struct pt_profile *profile, pt_i64 stage, st
         pt_finding_number(finding, metrics, "cpu.oversubscribed.at_once") <= LEAST_AT_ONCE * cpus ||
         /* nor are threads that exist: most pools are idle */
         pt_finding_number(finding, metrics, "cpu.computing_threads") <= 2 * cpus)
-        return false;
+        return spins_for_others(finding, metrics);
     finding->gain_upper_s = pt_finding_number(finding, metrics, "cpu.oversubscribed.cost_s");
     pt_finding_add_metrics(finding, metrics,
                            "threads:resource.threads.max computing_threads:cpu.computing_threads "

@@ -58,6 +58,7 @@ CASES = [
     Case("slow_worker.py", "worker_imbalance", needs_torch=True),
     case("rank_imbalance.py", needs_torch=True),
     case("oversubscribed_threads.c", cc=(("-pthread",),) * 2, place=["spin_barrier", "work"]),
+    Case("oversubscribed_pool.c", "oversubscribed_threads", cc=(("-fopenmp",),) * 2),
     case("cpu_throttled.py", around.tenth_of_a_cpu, around.nothing),
     case("noisy_neighbour.py", around.busy_machine, around.nothing),
     case("page_fault_storm.c", place=["map", "main"]),

@@ -147,6 +147,21 @@ static void nodes_do_what_their_callers_want(void **state)
     pt_symbols_close(symbols);
 }
 
+static void what_a_program_is_made_of_is_no_data(void **state)
+{
+    (void)state;
+    assert_true(pt_code_is_program_file("/usr/lib/python3/dist-packages/torch/__pycache__/_tensor.cpython-311.pyc"));
+    assert_true(pt_code_is_program_file("/work/model.py"));
+    assert_true(pt_code_is_program_file("/usr/lib/x86_64-linux-gnu/libc.so.6"));
+    assert_true(pt_code_is_program_file("/work/venv/lib/python3.11/site-packages/torch/version.json"));
+    assert_false(pt_code_is_program_file("/data/images/0001.jpg"));
+    assert_false(pt_code_is_program_file("/data/set.solution.csv"));
+    assert_true(pt_code_is_program_directory("/work/venv/lib/python3.11/site-packages"));
+    assert_true(pt_code_is_program_directory("/usr/lib"));
+    assert_false(pt_code_is_program_directory("/"));
+    assert_false(pt_code_is_program_directory("/usr/share/data"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +169,7 @@ int main(void)
         cmocka_unit_test(functions_have_kinds),
         cmocka_unit_test(callers_say_what_code_is_for),
         cmocka_unit_test(nodes_do_what_their_callers_want),
+        cmocka_unit_test(what_a_program_is_made_of_is_no_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,7 @@
 #include "generated.h"
 #include "inline_loading.h"
 #include "off_cpu_table.h"
+#include "spinning.h"
 #include "stacks.h"
 #include "tables.h"
 
@@ -282,6 +283,7 @@ static void finish_stage(struct pt_profile *profile, pt_u32 stage)
     pt_cpu_flame(metrics, scope, view);
     pt_loading(profile, stage, view, busiest(view->data, threads));
     pt_allocator(profile, stage, view);
+    pt_spinning(profile, stage, view, threads);
     pt_off_cpu_table(profile, stage, threads);
     pt_cpu_stacks(profile, stage, threads);
 }

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: which code waits by spinning. Threads: one. Never: takes work that a pool calls for spinning: that is in other
+ * files.
+ */
+#include "spinning.h"
+
+#include <string.h>
+
+#include "facts/cpu_code.h"
+#include "util/auto.h"
+#include "util/mem.h"
+
+/* These libraries do no work of their own: their threads start it, and wait for each other. */
+static bool is_runtime(const struct pt_cpu_function *function)
+{
+    static const char *const files[] = {"libgomp", "libiomp", "libomp"};
+    static const char *const functions[] = {"blas_thread_server", "exec_blas_async_wait"};
+    const char *file = function->module ? pt_base_name(function->module) : "";
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (!strncmp(file, files[i], strlen(files[i])))
+            return true;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (!strcmp(function->name, functions[i]))
+            return true;
+    return false;
+}
+
+/* By frame: the runtime stands in its stack. */
+static bool *frames_of_pools(const struct pt_cpu_view *view)
+{
+    bool *is_in = pt_calloc(view->frames.n + 1, sizeof *is_in);
+    for (size_t i = 1; i < view->frames.n; i++) {
+        const struct pt_cpu_frame *frame = &view->frames.items[i];
+        is_in[i] = is_in[frame->parent] || is_runtime(&view->functions.items[frame->function]);
+    }
+    return is_in;
+}
+
+/* Of the process with the most. */
+static pt_u32 most_threads(const struct pt_cpu_data *data, const bool *is_of_pool)
+{
+    struct pt_map by_process = {0};
+    pt_u64 most = 0;
+    for (size_t i = 1; i < data->n_threads; i++) {
+        if (!is_of_pool[i])
+            continue;
+        const pt_u64 n = ++*pt_map_at(&by_process, data->threads[i].pid);
+        most = n > most ? n : most;
+    }
+    pt_map_fini(&by_process);
+    return (pt_u32)most;
+}
+
+void pt_spinning(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_view *view,
+                 const struct pt_path_thread *threads)
+{
+    const struct pt_cpu_data *data = view->data;
+    PT_AUTO(pt_freep) bool *is_in = frames_of_pools(view);
+    PT_AUTO(pt_freep) bool *is_of_pool = pt_calloc(data->n_threads + 1, sizeof *is_of_pool);
+    double all_s = 0, main_s = 0;
+    for (size_t i = 0; i < data->n_counts; i++) {
+        const struct pt_cpu_count *count = &data->counts[i];
+        const double s = (double)count->samples * view->sample_s[count->thread];
+        if (!is_in[view->frame_of[count->node]])
+            continue;
+        is_of_pool[count->thread] = true;
+        if (!is_runtime(&view->functions.items[pt_cpu_function_at(view, count->node)]))
+            continue;
+        all_s += s;
+        main_s += threads[count->thread].share * s;
+    }
+    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "cpu.spinning_s", pt_real(all_s));
+    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "cpu.spinning_main_s", pt_real(main_s));
+    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "cpu.pool_threads",
+                   pt_integer(most_threads(data, is_of_pool)));
+}
