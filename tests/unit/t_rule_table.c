@@ -23,7 +23,7 @@ struct figure {
 /* The last figure of `fires` is replaced by `silent`. */
 static const struct {
     const char *rule;
-    struct figure fires[11];
+    struct figure fires[12];
     double silent;
 } rows[] = {
     {"io_pressure",
@@ -206,6 +206,14 @@ static const struct {
       {"time.runnable_s", 2},
       {"cpu.spinning_s", 3}},
      0.1},
+    {"oversubscribed_threads", /* they take turns, as with Python's GIL */
+     {{"machine.cpus", 4},
+      {"cpu.oversubscribed.cost_s", 4},
+      {"cpu.oversubscribed.queue_share", 3},
+      {"cpu.oversubscribed.threads_per_process", 16},
+      {"cpu.computing_threads", 15},
+      {"cpu.oversubscribed.at_once", 15}},
+     1.5},
     {"slow_device",
      {{"storage.slow_read.cost_s", 3},
       {"storage.slow_read.bytes", 1e8},
@@ -273,6 +281,19 @@ static const struct {
       {"helpers.file_percent", 5},
       {"helpers.workers.at_once", 4}},
      2},
+    {"dataloader_cpu_bound", /* other programs have the CPUs that they queue for */
+     {{"machine.cpus", 2},
+      {"helpers.wait_s", 4},
+      {"helpers.feed.calls", 90},
+      {"helpers.workers.at_once", 2},
+      {"helpers.busy_percent", 95},
+      {"helpers.other_percent", 0},
+      {"helpers.file_percent", 0},
+      {"helpers.fault_percent", 0},
+      {"helpers.cpu_percent", 2},
+      {"helpers.queue_percent", 92},
+      {"queue.others_percent", 10}},
+     100},
     {"too_few_workers",
      {{"machine.cpus", 4},
       {"helpers.wait_s", 4},
