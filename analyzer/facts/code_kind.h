@@ -46,8 +46,9 @@ enum pt_code_hint pt_code_hint_of(const char *name, enum pt_code_kind file, bool
 /* What made the code that a function of this file calls and that is in no file: "oneDNN". NULL = neither says.
  * `function`: NULL = unknown. */
 const char *pt_code_jit_of(const char *path, const char *function);
-/* What programs are made of, and where it lies: modules of Python, libraries, the directories that are searched for them.
- * It is read when a program starts or imports, and is no data. */
+/* What programs are made of, and where it lies: modules of Python, libraries, the directories that are searched for
+ * them. It is read when a program starts or imports, and is no data. */
+#define PT_PROGRAM_FILES "imports and libraries" /* what tables call all of them together */
 bool pt_code_is_program_file(const char *path);
 bool pt_code_is_program_directory(const char *path);
 /* A function of a file of some kind; `source`: NULL = unknown. */

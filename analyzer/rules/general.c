@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "facts/code_kind.h"
+
 #include "conditions.h"
 
 /* CPU time of all threads, of what one computes. */
@@ -136,9 +138,9 @@ static void add_rows(struct pt_profile *profile, struct pt_finding *finding, con
                             pt_metrics_format(&profile->metrics, "%.*s", (int)(slash - table), table), slash + 1);
 }
 
-static bool is_one_thread(const struct pt_finding *finding, const struct pt_metrics *metrics)
+static bool is_one_thread(const struct pt_finding *finding, const struct pt_metrics *metrics, double computing_s)
 {
-    return pt_finding_number(finding, metrics, "cpu.total_s") <= ONE_THREAD * finding->time_s;
+    return pt_finding_number(finding, metrics, "cpu.total_s") <= ONE_THREAD * computing_s;
 }
 
 /* What one part of the work does beside another cannot be saved by doing so. */
@@ -163,6 +165,30 @@ static void say_what_was_not_seen(const struct pt_profile *profile, struct pt_fi
         "see: proftrace doctor says what it can record.";
 }
 
+/* Most of what was read is what the program is made of: it is read once, when it starts, and a second run finds it in
+ * memory. */
+static bool reads_programs(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    const struct pt_table *files = pt_view_table(metrics, (pt_u32)finding->stage, PT_VIEW_files);
+    double of_programs_s = 0, all_s = 0;
+    for (size_t i = 0; files && i < files->n_rows; i++) {
+        const double s = pt_value_number(pt_table_cell(files, i, "total_s"));
+        all_s += s;
+        const char *path = pt_table_cell(files, i, "path").text;
+        const bool is_sum = !strncmp(path, PT_PROGRAM_FILES, strlen(PT_PROGRAM_FILES));
+        of_programs_s += is_sum || pt_code_is_program_file(path) ? s : 0;
+    }
+    return of_programs_s > all_s / 2;
+}
+
+static void say_that_it_starts(struct pt_finding *finding)
+{
+    finding->is_observation = true;
+    finding->title = "The program and its modules are read from the disk";
+    finding->remedy = "measure again: a second run finds them in memory";
+    finding->advice = "Measure again: a second run finds programs and modules in memory. Import less, or later.";
+}
+
 bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, const struct pt_findings *findings,
                       struct pt_finding *finding)
 {
@@ -178,9 +204,11 @@ bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, 
         return false;
     finding->time_s = took_s / stretch;
     finding->is_observation = is_no_problem(row, finding, metrics, &meanwhile);
+    if (row->part == PT_PART_file_read && reads_programs(finding, metrics))
+        say_that_it_starts(finding);
     if (meanwhile.computing_s >= all_s / 2)
         say_that_they_compute(profile, finding);
-    if (row->part == PT_PART_computing && !is_one_thread(finding, metrics))
+    if (row->part == PT_PART_computing && !is_one_thread(finding, metrics, all_s))
         finding->title = "The program computes, without waiting";
     if (row->part == PT_PART_unattributed && profile->run)
         say_what_was_not_seen(profile, finding);

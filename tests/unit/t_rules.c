@@ -251,6 +251,33 @@ static void what_no_rule_explains_has_a_word(void **state)
     free_world(w);
 }
 
+/* A first run reads what it is made of. */
+static void modules_that_are_read_once_are_no_problem(void **state)
+{
+    struct file_row {
+        const char *path;
+        double total_s;
+    };
+    static const struct pt_column columns[] = {
+        PT_COLUMN(struct file_row, path, TEXT, "File"),
+        PT_COLUMN(struct file_row, total_s, SECONDS, "Time"),
+    };
+    static const struct pt_table_kind files = {PT_VIEW_files, .most = 9, PT_COLUMNS(columns)};
+    (void)state;
+    for (int is_data = 0; is_data < 2; is_data++) {
+        struct world *w = new_world(10);
+        set(w, "time.file_read_s", 4);
+        struct pt_table *table = pt_metrics_add_table(&w->profile.metrics, pt_scope_stage(0), &files);
+        pt_table_add(table, &(struct file_row){"imports and libraries (90)", is_data ? 1 : 3});
+        pt_table_add(table, &(struct file_row){"/data/shard-1.tar", is_data ? 3 : 1});
+        pt_judge(&w->profile, &w->findings);
+        const struct pt_finding *finding = only(w, "file_reading");
+        assert_non_null(finding);
+        assert_int_equal(finding->is_observation, !is_data);
+        free_world(w);
+    }
+}
+
 /* A new part of the account needs words of its own. */
 static void each_part_has_a_general_finding(void **state)
 {
@@ -308,6 +335,7 @@ int main(void)
         cmocka_unit_test(swapping_costs_the_kernels_work_too),
         cmocka_unit_test(what_no_rule_explains_has_a_word),
         cmocka_unit_test(each_part_has_a_general_finding),
+        cmocka_unit_test(modules_that_are_read_once_are_no_problem),
         cmocka_unit_test(who_computes_is_waited_for_without_a_promise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

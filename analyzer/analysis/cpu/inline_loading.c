@@ -52,7 +52,8 @@ static bool is_operation(const struct pt_cpu_function *function)
                                             "mkl_",
                                             NULL};
     return function->code == PT_CODE_JIT || begins(function->name, functions) || strstr(function->name, "gemm") ||
-           strstr(function->name, "_kernel") || (function->module && begins(pt_base_name(function->module), files));
+           (strstr(function->name, "_kernel") && !strstr(function->name, "wrap_kernel")) ||
+           (function->module && begins(pt_base_name(function->module), files));
 }
 
 static pt_u8 kind_of(const struct pt_cpu_function *function)

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts/code_kind.h"
+
 enum { MAX_ROWS = 100, MANY_SMALL_READS = 64 };
 
 static int by_stage_time_path(const void *a, const void *b)
@@ -124,7 +126,7 @@ static void add_programs(struct pt_table *table, struct pt_metrics *metrics, con
         sum.stdio_written_bytes += row.stdio_written_bytes;
         sum.failed_opens += row.failed_opens;
     }
-    sum.path = pt_metrics_format(metrics, "imports and libraries (%llu)", (unsigned long long)n_files);
+    sum.path = pt_metrics_format(metrics, PT_PROGRAM_FILES " (%llu)", (unsigned long long)n_files);
     if (n_files && pt_table_has_room(table))
         pt_table_add(table, &sum);
 }

@@ -23,7 +23,7 @@
 enum { MAX_DIRECTORIES = 50000, MAX_ROWS = 50 };
 
 /* All that imports and starting programs looks for is one row: no advice about data is for it. */
-static const char imports[] = "imports and libraries";
+static const char imports[] = PT_PROGRAM_FILES;
 
 struct directory {
     bool is_imports;

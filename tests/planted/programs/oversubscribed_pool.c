@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A main thread that computes, and many small parallel loops of OpenMP between: sixteen threads for each, whatever the CPUs. The fixed one
- * has one: two that spin for each other cannot be measured where anything else runs. */
+ * A main thread that computes, and many small parallel loops of OpenMP between: sixteen threads for each, whatever the
+ * CPUs. The fixed one has one: two that spin for each other cannot be measured where anything else runs. */
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
