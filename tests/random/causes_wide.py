@@ -234,7 +234,7 @@ if part == 9:
       places=("main",))
 
 # ---- ends, and what is not seen ----
-cause("crash", "c", "crashed child_crashed", """
+cause("crash", "c", "died_by_signal", """
     const pid_t pid = fork();
     if (!pid) {
         truth_compute(200);
@@ -242,8 +242,9 @@ cause("crash", "c", "crashed child_crashed", """
             raise($signal);
         _exit(0);
     }
-    waitpid(pid, NULL, 0);
-""", setup="#include <signal.h>", amounts={"signal": ["SIGSEGV", "SIGKILL", "SIGABRT"]}, parts=(1,), in_seconds=False, places=("main",))
+    int status;
+    waitpid(pid, &status, 0);
+""", setup="#include <signal.h>", amounts={"signal": ["SIGSEGV", "SIGBUS", "SIGABRT"]}, parts=(1,), in_seconds=False, places=("main",))
 cause("untraced", "python", "mostly_untraced", """
 code = "t = 0\\nfor i in range($count):\\n    t ^= i"
 command = [sys.executable, "-c", code]

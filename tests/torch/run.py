@@ -39,7 +39,7 @@ KINDS = [
     Program("cnn_fork", "{python} {programs}/cnn.py fork"),
     Program("cnn_spawn", "{python} {programs}/cnn.py spawn"),
     Program("cnn_forkserver", "{python} {programs}/cnn.py forkserver"),
-    Program("ddp", TORCHRUN, first="gpu_collective_imbalance rank_imbalance worker_imbalance"),
+    Program("ddp", TORCHRUN, first="rank_imbalance"),
     Program("compile", "sh -c '{python} {programs}/compiled.py; true'", waits=True),
     Program("lightning", "{python} {programs}/lightning_fit.py"),
     Program("gpt2", "{python} {programs}/gpt2.py"),
