@@ -19,11 +19,14 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "planted"))
+sys.path.insert(1, os.path.dirname(HERE))
 import grammar  # noqa: E402
 import table  # noqa: E402
 from others import Others  # noqa: E402
+from possible import impossible  # noqa: E402
 from surroundings import Skip  # noqa: E402
 
+refuted = []  # values above what is possible, in any report
 OURS = ("PROFTRACE_", "LD_PRELOAD", "PLANTED_", "RANDOM_", "FAKENVML", "OMP_")
 
 
@@ -89,7 +92,11 @@ def record(build, pipeline, folder, is_fixed):
         raise SystemExit(f"seed {pipeline.seed}: {pipeline.label} ends with {done.returncode}: "
                          f"{done.stderr.decode(errors='replace')[-2000:]}")
     with open(os.path.join(data, "latest", "report.json"), encoding="utf-8") as file:
-        return json.load(file), clocks(own_clock)
+        report = json.load(file)
+    for problem in impossible(report):
+        print(f"IMPOSSIBLE seed {pipeline.seed}: {pipeline.label}: {problem}", flush=True)
+        refuted.append(problem)
+    return report, clocks(own_clock)
 
 
 def play(build, pipeline, keep):
@@ -157,7 +164,7 @@ def main():
     print(result.text())
     if arguments.write:
         result.write(arguments.write)
-    return int(arguments.check and not result.holds())
+    return int((arguments.check and not result.holds()) or bool(refuted))
 
 
 if __name__ == "__main__":
