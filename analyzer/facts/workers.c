@@ -38,7 +38,11 @@ static bool find(const struct pt_process *process)
 
 bool pt_are_peers(const struct pt_process *one, const struct pt_process *other)
 {
-    if (one->pid == other->pid || one->parent == other || other->parent == one)
+    const bool one_started = other->parent == one, other_started = one->parent == other;
+    /* The store of a launcher of ranks, where they meet. */
+    if ((other_started && one->rank >= 0 && other->rank < 0) || (one_started && other->rank >= 0 && one->rank < 0))
+        return true;
+    if (one->pid == other->pid || one_started || other_started)
         return false;
     return (one->parent && one->parent == other->parent && pt_is_worker(one) && pt_is_worker(other)) ||
            (has_arguments_of(one, other) && !strcmp(one->exe ? one->exe : "", other->exe ? other->exe : "?"));

@@ -13,7 +13,8 @@
 
 bool pt_is_worker(const struct pt_process *process);
 /* Whether two processes do the same job beside each other, as the ranks of a training: one program with the same
- * arguments, or workers of one parent; neither started the other. */
+ * arguments, or workers of one parent; neither started the other. Or a rank and its
+ * launcher. */
 bool pt_are_peers(const struct pt_process *one, const struct pt_process *other);
 static inline bool pt_is_main_thread(const struct pt_event *event)
 {
