@@ -54,6 +54,17 @@ static bool ends_in_fall(const double *floor_bytes, pt_u32 from, pt_u32 to)
     return (end - to - 1) * LONGEST_PLATEAU <= to - from;
 }
 
+/* A machine that was busy for a moment bends the line near its ends: what was taken there belongs to the rise, too. */
+static void take_all(const double *floor_bytes, pt_u32 first, struct pt_heap_rise *rise)
+{
+    const pt_u32 near = (rise->to - rise->from) / LONGEST_PLATEAU, from = rise->from, to = rise->to;
+    for (pt_u32 i = from; i > first && from - i < near; i--)
+        rise->from = floor_bytes[i - 1] < floor_bytes[rise->from] ? i - 1 : rise->from;
+    for (pt_u32 i = to + 1; i < PT_LEVEL_BUCKETS && i - to <= near; i++)
+        rise->to = floor_bytes[i] > floor_bytes[rise->to] ? i : rise->to;
+    rise->bytes = floor_bytes[rise->to] - floor_bytes[rise->from];
+}
+
 /* Sums for a line through points whose x are 0, 1, 2 ... */
 struct line {
     double n, y, xy, yy;
@@ -86,6 +97,8 @@ bool pt_heap_steady_rise(const double floor_bytes[PT_LEVEL_BUCKETS], pt_u32 firs
                 best = (struct pt_heap_rise){from, to, y, fit};
         }
     }
+    if (best.bytes > 0)
+        take_all(floor_bytes, first, &best);
     *ret_rise = best;
     return best.bytes > 0;
 }

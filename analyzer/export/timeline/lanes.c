@@ -69,8 +69,11 @@ static void make_steps(struct pt_timeline_lane *lane)
 struct pt_timeline_track *pt_timeline_lane_samples(struct pt_timeline_lane *lane)
 {
     struct pt_timeline_track *thread = pt_timeline_thread_track(lane);
-    if (!lane->samples)
+    if (!lane->samples) {
         lane->samples = new_beside(thread, "(CPU samples)", thread->order + LANE_TRACKS);
+        /* Its slices come outer ones first: none waits for one around it, not even those at its begin. */
+        lane->samples->nesting.from_ns = INT64_MIN;
+    }
     return lane->samples;
 }
 
