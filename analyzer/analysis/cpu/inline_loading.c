@@ -167,6 +167,8 @@ void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_vi
     pt_metrics_set(metrics, scope, "load.in_main.decode_s", pt_real(decode_s));
     pt_metrics_set(metrics, scope, "load.in_main.files_s", pt_real(read_s));
     pt_metrics_set(metrics, scope, "load.in_main.python_s", pt_real(preparing_s));
-    pt_metrics_set(metrics, scope, "load.in_main.cost_s", pt_real(decode_s + read_s + preparing_s));
+    /* Samples become tensors: of what the framework does for Python, the part that Python has in preparing them. */
+    const double tensors_s = share.python > 0 ? share.framework * preparing_s / share.python : 0;
+    pt_metrics_set(metrics, scope, "load.in_main.cost_s", pt_real(decode_s + read_s + preparing_s + tensors_s));
     pt_metrics_set(metrics, scope, "load.in_main.percent", pt_real(100 * (decode_s + read_s) / wall_s));
 }
