@@ -13,6 +13,7 @@
 #include "util/mem.h"
 #include "blockers.h"
 #include "event_loops.h"
+#include "workers.h"
 #include "path/critical_path.h"
 
 struct pt_facts *pt_facts_open(struct pt_profile *profile)
@@ -24,7 +25,7 @@ struct pt_facts *pt_facts_open(struct pt_profile *profile)
     facts->loops.threads = pt_calloc(pt_n_threads(&facts->ids), sizeof *facts->loops.threads);
     pt_cpu_profiles_open(&facts->cpu, profile->session, &profile->stages, &facts->ids, NULL);
     pt_kernel_counts_open(&facts->counts, &facts->ids);
-    facts->gil_wait_ns = pt_calloc(pt_n_threads(&facts->ids) + 1, sizeof *facts->gil_wait_ns);
+    facts->waits = pt_calloc(pt_n_threads(&facts->ids) + 1, sizeof *facts->waits);
     facts->symbols = pt_symbols_open(profile->session->path);
     facts->views = pt_calloc(profile->stages.n, sizeof *facts->views);
     for (size_t stage = 0; stage < profile->stages.n; stage++)
@@ -46,7 +47,7 @@ void pt_facts_close(struct pt_facts *facts)
     pt_kernel_counts_close(&facts->counts);
     pt_symbols_close(facts->symbols);
     pt_cpu_profiles_close(&facts->cpu);
-    free(facts->gil_wait_ns);
+    free(facts->waits);
     free(facts->loops.threads);
     pt_connection_ends_fini(&facts->ends);
     pt_thread_timelines_close(&facts->timelines);
@@ -99,6 +100,32 @@ static enum pt_span_kind kind_of(const struct pt_event *event, enum pt_time_part
     return part == PT_PART_data_wait && pt_sends(event) ? PT_SPAN_SEND : PT_SPAN_CALL;
 }
 
+/* Mutexes, barriers, locks on files, and semaphores that those who post them take, are not what idle threads wait for.
+ */
+static bool is_for_work(const struct pt_facts *facts, const struct pt_event *event, enum pt_time_part part)
+{
+    const pt_u32 kind = event->desc->kind;
+    /* Workers of a pool take turns at the right to wait for the next task. */
+    const bool is_turn = kind == PT_KIND_lock_sem && pt_is_main_thread(event) && pt_is_worker(event->process);
+    bool is_lock = false;
+    for (pt_u32 i = 0; kind == PT_KIND_lock_sem && !is_turn && i < facts->call.n_shares; i++)
+        is_lock |= facts->call.shares[i].takes_it;
+    if (part == PT_PART_lock)
+        return !is_lock && (kind == PT_KIND_lock_cond || kind == PT_KIND_lock_sem || kind == PT_KIND_wait_thread);
+    return part == PT_PART_idle || (part == PT_PART_data_wait && !pt_sends(event));
+}
+
+static void note_wait(struct pt_facts *facts, pt_u32 thread, const struct pt_event *event, enum pt_time_part part)
+{
+    struct pt_thread_waits *waits = &facts->waits[thread];
+    const pt_u64 ns = event->duration_ns > 0 ? (pt_u64)event->duration_ns : 0;
+    waits->gil_ns += part == PT_PART_gil_wait ? ns : 0;
+    if (is_for_work(facts, event, part)) {
+        waits->for_work_ns += ns;
+        waits->n_for_work++;
+    }
+}
+
 static void take_call(struct pt_facts *facts, const struct pt_event *event)
 {
     const pt_u32 thread = pt_thread_number(&facts->ids, event->thread);
@@ -111,10 +138,10 @@ static void take_call(struct pt_facts *facts, const struct pt_event *event)
                            .class = event->desc->kind == PT_KIND_cuda_call ? (pt_u8)event->tag : 0};
     pt_connection_ends_note(&facts->ends, event);
     pt_blocker_note(facts, event, &span);
-    facts->gil_wait_ns[thread] += part == PT_PART_gil_wait ? (pt_u64)event->duration_ns : 0;
     facts->call.span = span;
     facts->call.preempted_ns = pt_cpu_profiles_call(&facts->cpu, thread, event, part);
     facts->call.own_ns = pt_thread_timeline_add(&facts->timelines, thread, span) - facts->call.preempted_ns;
+    note_wait(facts, thread, event, part);
     if (facts->call.n_shares && facts->call.shares[0].until_ns < span.end_ns)
         pt_blocker_divide(facts, thread);
     pt_kernel_counts_call(&facts->counts, event, (enum pt_time_part)facts->call.span.part,

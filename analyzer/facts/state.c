@@ -5,6 +5,8 @@
  */
 #include "state.h"
 
+#include "workers.h"
+
 static bool is_main(const struct pt_thread *thread)
 {
     return thread == pt_main_thread(thread->process);
@@ -35,6 +37,32 @@ struct pt_thread_life pt_thread_life(const struct pt_facts *facts, const struct 
     life.end_ns = gone_ns > life.end_ns ? gone_ns : life.end_ns;
     life.is_exact = true;
     return life;
+}
+
+/* Of its life. Who is asked hundreds of times a second works. */
+#define LEAST_IDLE 0.9
+#define LEAST_MEAN_NS 5e6
+
+bool pt_is_idle_helper(const struct pt_facts *facts, const struct pt_thread *thread)
+{
+    const struct pt_thread_life life = pt_thread_life(facts, thread);
+    const struct pt_thread_waits *waits = &facts->waits[pt_thread_number(&facts->ids, thread)];
+    const double waited_ns = (double)waits->for_work_ns;
+    return (!is_main(thread) || pt_is_worker(thread->process)) && waits->n_for_work &&
+           waited_ns >= LEAST_MEAN_NS * (double)waits->n_for_work &&
+           waited_ns >= LEAST_IDLE * (double)(life.end_ns - life.start_ns);
+}
+
+void pt_mark_idle_helpers(const struct pt_profile *profile, pt_u32 stage, pt_u8 *marks, pt_u8 mark)
+{
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
+        const struct pt_process *process = profile->session->processes[i];
+        for (pt_u32 j = 0; j < process->n_threads && pt_profile_stage_of(profile, process) == stage; j++) {
+            const pt_u32 number = pt_facts_cpu_thread(profile->facts, &process->threads[j]);
+            if (number && pt_is_idle_helper(profile->facts, &process->threads[j]))
+                marks[number] = mark;
+        }
+    }
 }
 
 const char *pt_thread_name(const struct pt_profile *profile, const struct pt_thread *thread)

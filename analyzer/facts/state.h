@@ -45,7 +45,10 @@ struct pt_facts {
     struct pt_event_loops loops;
     struct pt_connection_ends ends;
     struct pt_cpu_profiles cpu;
-    pt_u64 *gil_wait_ns; /* by number of a thread: all of its waits for the GIL */
+    struct pt_thread_waits {
+        pt_u64 gil_ns;
+        pt_u64 for_work_ns, n_for_work; /* for data, conditions, semaphores, joins, clients */
+    } * waits;              /* of all of its life, by number of a thread */
     struct pt_kernel_counts counts;
     struct pt_symbols *symbols;      /* of all stages: libraries are many megabytes, and each is looked into once */
     struct pt_cpu_view *views;       /* by stage: its CPU profile with names; empty where it has none */
@@ -89,6 +92,12 @@ struct pt_thread_life {
 struct pt_thread_life pt_thread_life(const struct pt_facts *facts, const struct pt_thread *thread);
 /* exec keeps the main thread; what it did before is a thread of the image before. NULL = this is the first. */
 const struct pt_thread *pt_thread_before_exec(const struct pt_thread *thread);
+
+/* A thread beside the main one, or a worker, that waited for work in nearly all of its life: nobody waited for it.
+ * After the last event. */
+bool pt_is_idle_helper(const struct pt_facts *facts, const struct pt_thread *thread);
+/* Marks those of a stage, by their number in its CPU profile. */
+void pt_mark_idle_helpers(const struct pt_profile *profile, pt_u32 stage, pt_u8 *marks, pt_u8 mark);
 
 /* Its name in the CPU profile; NULL = not known. */
 const char *pt_thread_name(const struct pt_profile *profile, const struct pt_thread *thread);

@@ -31,6 +31,15 @@ class Stories(AccountCase):
         done = subprocess.run([PROFTRACE, "report", run, "--format", "json"], check=True, capture_output=True, timeout=60)
         return json.loads(done.stdout)["stages"][0]
 
+    def test_waits_of_idle_threads_are_one_row(self):
+        """A helper that waits for work all its life is no reason to look at semaphores; a main thread's wait is."""
+        sem = "lock_sem result=0 addr=0x7f0000001000"
+        stage = self.tell({100: (1, [100, 101, 102])}, [
+            (1.0, 0.5, "100/100", sem), (0.1, 4.8, "100/101", sem), (5.0, 4.9, "100/101", sem),
+            (0.1, 9.8, "100/102", 'net_accept fd=4 result=5 peer="tcp 10.0.0.9:4000" local="tcp 10.0.0.1:80" path="tcp bound *:80"')])
+        rows = {row["call"]: (row["calls"], round(row["total_s"], 6), row["p95_s"]) for row in stage["calls"]}
+        self.assertEqual(rows, {"lock_sem": (1, 0.5, 0.5), "(idle threads)": (3, 19.5, None)})
+
     def test_threads_beyond_the_rows_are_one(self):
         tids = range(101, 181)
         sleep = "wait_sleep clock=1 result=0 is_absolute=0 requested_ns=1"

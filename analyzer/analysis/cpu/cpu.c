@@ -107,7 +107,7 @@ static void add_gil_waits(const struct pt_profile *profile, pt_u32 stage, const 
         const struct pt_process *process = profile->session->processes[i];
         const pt_u64 *slot = pt_map_find(by_process, process->pid);
         for (pt_u32 j = 0; slot && j < process->n_threads && pt_profile_stage_of(profile, process) == stage; j++)
-            work[*slot].gil_s += (double)facts->gil_wait_ns[pt_thread_number(&facts->ids, &process->threads[j])] / 1e9;
+            work[*slot].gil_s += (double)facts->waits[pt_thread_number(&facts->ids, &process->threads[j])].gil_ns / 1e9;
     }
 }
 

@@ -9,6 +9,8 @@
 
 #include "facts/cpu_code.h"
 #include "facts/state.h"
+#include "util/auto.h"
+#include "util/mem.h"
 #include "tables.h"
 
 enum { MOST_ROWS = 1000 };
@@ -22,20 +24,26 @@ struct sum {
     pt_u64 samples;
 };
 
+/* Of threads that wait for work all their lives: nobody can do anything about that, so they stand last. */
+static const char idle_threads[] = "Idle threads";
+
 struct sums {
     PT_VEC(struct sum);
     struct pt_map by_key; /* frame and part -> index, plus 1 */
     double s;
+    const pt_u8 *is_idle; /* by thread */
 };
 
 static void add_wait(struct sums *sums, const struct pt_cpu_view *view, const struct pt_cpu_state *wait, double s,
-                     bool is_main)
+                     bool is_main, bool is_idle)
 {
-    const enum pt_time_part part = pt_off_cpu_part(wait);
+    const enum pt_time_part part = is_idle ? PT_PART_idle : pt_off_cpu_part(wait);
     const pt_u32 frame = view->frame_of[wait->node];
     pt_u64 *slot = pt_map_at(&sums->by_key, (pt_u64)frame << 32 | part);
     if (!*slot) {
-        pt_vec_push(sums, ((struct sum){.reason = pt_off_cpu_reason(wait), .part = part, .frame = frame}));
+        pt_vec_push(
+            sums,
+            ((struct sum){.reason = is_idle ? idle_threads : pt_off_cpu_reason(wait), .part = part, .frame = frame}));
         *slot = sums->n;
     }
     struct sum *sum = &sums->items[*slot - 1];
@@ -48,6 +56,8 @@ static void add_wait(struct sums *sums, const struct pt_cpu_view *view, const st
 static int by_time(const void *a, const void *b)
 {
     const struct sum *x = a, *y = b;
+    if ((x->reason == idle_threads) != (y->reason == idle_threads))
+        return x->reason == idle_threads ? 1 : -1;
     if (x->s != y->s)
         return x->s < y->s ? 1 : -1;
     return x->frame < y->frame ? -1 : x->frame > y->frame;
@@ -116,7 +126,8 @@ static void add_thread(struct sums *sums, const struct pt_facts *facts, pt_u32 s
         if (cpu->states[i].flags & PT_CPU_HAS_STACK)
             add_wait(sums, &facts->views[stage], &cpu->states[i], pt_off_cpu_s(&weights, &cpu->states[i]),
                      pt_path_thread_is_critical(facts, on_path, cpu->states[i].start_ns, cpu->states[i].end_ns,
-                                                pt_off_cpu_part(&cpu->states[i])));
+                                                pt_off_cpu_part(&cpu->states[i])),
+                     sums->is_idle[thread]);
     sums->s += pt_off_cpu_unsampled_s(&facts->cpu.off_calls[stage], thread, &weights, unsampled_s);
 }
 
@@ -126,13 +137,15 @@ void pt_off_cpu_table(struct pt_profile *profile, pt_u32 stage, const struct pt_
     const struct pt_scope scope = pt_scope_stage(stage);
     const struct pt_cpu_view *view = &profile->facts->views[stage];
     double unsampled_s[PT_PART__COUNT] = {0};
-    struct sums sums = {0};
+    PT_AUTO(pt_freep) pt_u8 *is_idle = pt_calloc(view->data->n_threads, sizeof *is_idle);
+    struct sums sums = {.is_idle = is_idle};
     if (!(view->data->header.flags & PT_CPU_WAITS)) {
         pt_metrics_set(metrics, scope, "cpu.off_s",
                        pt_unknown("stacks of waits need the right to look into the kernel: "
                                   "kernel.perf_event_paranoid=1, or CAP_PERFMON"));
         return;
     }
+    pt_mark_idle_helpers(profile, stage, is_idle, true);
     for (pt_u32 i = 1; i < view->data->n_threads; i++)
         add_thread(&sums, profile->facts, stage, i, &threads[i], unsampled_s);
     for (int part = 0; part < PT_PART__COUNT; part++)

@@ -36,7 +36,7 @@ static double *cost_at(struct sums *sums, pt_u32 frame, pt_u32 part)
 }
 
 /* Whose a thread of the profile is. */
-enum role { ROLE_OTHER, ROLE_MAIN, ROLE_MAIN_OF_WORKER };
+enum role { ROLE_OTHER, ROLE_MAIN, ROLE_MAIN_OF_WORKER, ROLE_IDLE };
 
 static pt_u8 *roles_of(const struct pt_profile *profile, pt_u32 stage)
 {
@@ -50,6 +50,7 @@ static pt_u8 *roles_of(const struct pt_profile *profile, pt_u32 stage)
         if (number)
             roles[number] = pt_is_worker(process) ? ROLE_MAIN_OF_WORKER : ROLE_MAIN;
     }
+    pt_mark_idle_helpers(profile, stage, roles, ROLE_IDLE);
     return roles;
 }
 
@@ -112,7 +113,7 @@ static void add_thread(struct sums *sums, const struct pt_facts *facts, pt_u32 s
     for (size_t i = cpu->first[thread]; i < cpu->first[thread + 1]; i++) {
         const struct pt_cpu_state *state = &cpu->states[i];
         const bool waits = has_waits && state->flags & PT_CPU_HAS_STACK, runs = state->flags & PT_CPU_RAN;
-        if (!waits && !(runs && state->part))
+        if ((!waits && !(runs && state->part)) || (waits && role == ROLE_IDLE))
             continue;
         const double s = waits ? pt_off_cpu_s(&weights, state) : view->sample_s[thread];
         const enum pt_time_part part = pt_off_cpu_part(state);

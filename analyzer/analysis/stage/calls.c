@@ -12,12 +12,15 @@
 #include "proftrace/events.h"
 #include "analysis/analysis.h"
 #include "facts/call_class.h"
+#include "facts/state.h"
+#include "facts/workers.h"
 #include "profile/histogram.h"
 
 enum { SIZES_READ, SIZES_WRITE, SIZES__COUNT };
 
 struct stage_calls {
-    struct pt_histogram *latency[PT_KIND__COUNT]; /* NULL = no event yet */
+    struct pt_histogram *latency[PT_KIND__COUNT];  /* NULL = no event yet */
+    struct pt_histogram *of_mains[PT_KIND__COUNT]; /* of it, the main threads', but workers' */
     struct pt_histogram *sizes[SIZES__COUNT];
 };
 
@@ -40,6 +43,14 @@ static struct pt_histogram *histogram_at(struct pt_histogram **at)
     return *at;
 }
 
+/* What idle threads hang in: waits for work, not for locks that others hold. */
+static bool may_be_idle(pt_u32 kind)
+{
+    const enum pt_call_class which = pt_call_class_of(kind);
+    return which == PT_CALL_WAIT || kind == PT_KIND_lock_cond || kind == PT_KIND_lock_sem ||
+           kind == PT_KIND_wait_thread || kind == PT_KIND_net_accept;
+}
+
 static void event(void *state, const struct pt_event *e)
 {
     struct calls *calls = state;
@@ -48,6 +59,8 @@ static void event(void *state, const struct pt_event *e)
     struct stage_calls *stage = &calls->stages[pt_profile_stage_of(calls->profile, e->process)];
     const pt_u64 ns = e->duration_ns > 0 ? (pt_u64)e->duration_ns : 0;
     pt_histogram_add(histogram_at(&stage->latency[e->desc->kind]), ns);
+    if (may_be_idle(e->desc->kind) && pt_is_main_thread(e) && !pt_is_worker(e->process))
+        pt_histogram_add(histogram_at(&stage->of_mains[e->desc->kind]), ns);
     const enum pt_call_class which = pt_call_class_of(e->desc->kind);
     if (e->result >= 0 && (which == PT_CALL_READ || which == PT_CALL_WRITE))
         pt_histogram_add(histogram_at(&stage->sizes[which == PT_CALL_WRITE]), (pt_u64)e->result);
@@ -82,6 +95,8 @@ static bool is_timed(pt_u32 kind)
 
 static const char not_timed[] = "counted only: it is not timed";
 
+static const char among_idle[] = "of these calls alone no lengths are kept: idle threads made such calls, too";
+
 static struct pt_value quantile(const struct pt_histogram *histogram, double q)
 {
     return histogram ? pt_seconds((pt_i64)pt_histogram_quantile(histogram, q)) : pt_unknown("no events kept");
@@ -101,32 +116,85 @@ static const struct pt_column call_columns[] = {
 };
 static const struct pt_table_kind by_call = {PT_VIEW_calls, PT_COLUMNS(call_columns)};
 
+static void add_idle_waits(const struct pt_thread *thread, struct pt_kind_totals idle[PT_KIND__COUNT],
+                           struct pt_kind_totals *sum)
+{
+    for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++)
+        if (may_be_idle(kind)) {
+            pt_kind_totals_add(&idle[kind], &thread->totals[kind]);
+            pt_kind_totals_add(sum, &thread->totals[kind]);
+        }
+}
+
+/* The waits of threads that only waited for work, by kind; returns the sum of all. */
+static struct pt_kind_totals idle_waits(const struct pt_profile *profile, pt_u32 stage,
+                                        struct pt_kind_totals idle[PT_KIND__COUNT])
+{
+    struct pt_kind_totals sum = {0};
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
+        const struct pt_process *process = profile->session->processes[i];
+        for (pt_u32 j = 0; j < process->n_threads && pt_profile_stage_of(profile, process) == stage; j++)
+            if (pt_is_idle_helper(profile->facts, &process->threads[j]))
+                add_idle_waits(&process->threads[j], idle, &sum);
+    }
+    return sum;
+}
+
+static void take_off(struct pt_kind_totals *totals, const struct pt_kind_totals *idle)
+{
+    totals->calls -= idle->calls < totals->calls ? idle->calls : totals->calls;
+    totals->errors -= idle->errors < totals->errors ? idle->errors : totals->errors;
+    totals->ns -= idle->ns < totals->ns ? idle->ns : totals->ns;
+}
+
+static void add_idle(struct pt_table *table, const struct pt_kind_totals *idle)
+{
+    const struct pt_value none = pt_unknown("waits for work, of threads that nobody waited for");
+    if (idle->calls)
+        pt_table_add(table, &(struct call_row){.call = "(idle threads)",
+                                               .calls = idle->calls,
+                                               .errors = idle->errors,
+                                               .total_s = pt_real((double)idle->ns / 1e9),
+                                               .p50_s = none,
+                                               .p95_s = none,
+                                               .p99_s = none});
+}
+
+static void add_call(struct pt_table *table, const struct stage_calls *stage, const struct call_sum *sum, bool has_idle)
+{
+    const struct pt_histogram *latency = has_idle ? stage->of_mains[sum->kind] : stage->latency[sum->kind];
+    const bool timed = is_timed(sum->kind);
+    const bool mixed = has_idle && !(latency && latency->count == sum->totals.calls);
+    const struct pt_value none = pt_unknown(timed ? among_idle : not_timed);
+    pt_table_add(table, &(struct call_row){
+                            .call = pt_call_name(sum->kind),
+                            .calls = sum->totals.calls,
+                            .errors = sum->totals.errors,
+                            .bytes = sum->totals.bytes,
+                            .total_s = timed ? pt_seconds((pt_i64)sum->totals.ns) : none,
+                            .p50_s = timed && !mixed ? quantile(latency, 0.50) : none,
+                            .p95_s = timed && !mixed ? quantile(latency, 0.95) : none,
+                            .p99_s = timed && !mixed ? quantile(latency, 0.99) : none,
+                        });
+}
+
 static void table_of_calls(const struct calls *calls, pt_u32 stage, struct pt_metrics *metrics)
 {
     struct pt_table *table = pt_metrics_add_table(metrics, pt_scope_stage(stage), &by_call);
     struct call_sum sums[PT_KIND__COUNT];
+    struct pt_kind_totals idle[PT_KIND__COUNT] = {{0}};
+    const struct pt_kind_totals all_idle = idle_waits(calls->profile, stage, idle);
     pt_u32 n = 0;
     for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++) {
-        const struct pt_kind_totals totals = pt_profile_stage_totals(calls->profile, stage, kind);
+        struct pt_kind_totals totals = pt_profile_stage_totals(calls->profile, stage, kind);
+        take_off(&totals, &idle[kind]);
         if (pt_call_class_of(kind) != PT_CALL_NONE && totals.calls)
             sums[n++] = (struct call_sum){kind, totals};
     }
     qsort(sums, n, sizeof *sums, by_time);
-    for (pt_u32 i = 0; i < n; i++) {
-        const struct pt_histogram *latency = calls->stages[stage].latency[sums[i].kind];
-        const struct pt_value none = pt_unknown(not_timed);
-        const bool timed = is_timed(sums[i].kind);
-        pt_table_add(table, &(struct call_row){
-                                .call = pt_call_name(sums[i].kind),
-                                .calls = sums[i].totals.calls,
-                                .errors = sums[i].totals.errors,
-                                .bytes = sums[i].totals.bytes,
-                                .total_s = timed ? pt_seconds((pt_i64)sums[i].totals.ns) : none,
-                                .p50_s = timed ? quantile(latency, 0.50) : none,
-                                .p95_s = timed ? quantile(latency, 0.95) : none,
-                                .p99_s = timed ? quantile(latency, 0.99) : none,
-                            });
-    }
+    for (pt_u32 i = 0; i < n; i++)
+        add_call(table, &calls->stages[stage], &sums[i], idle[sums[i].kind].calls);
+    add_idle(table, &all_idle);
 }
 
 static const char *size_label(struct pt_metrics *metrics, pt_u32 power)
@@ -199,8 +267,10 @@ static void finish(void *state, struct pt_profile *profile)
         sums(calls, stage, &profile->metrics);
         table_of_calls(calls, stage, &profile->metrics);
         table_of_sizes(calls, stage, &profile->metrics);
-        for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++)
+        for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++) {
             free(calls->stages[stage].latency[kind]);
+            free(calls->stages[stage].of_mains[kind]);
+        }
         for (int i = 0; i < SIZES__COUNT; i++)
             free(calls->stages[stage].sizes[i]);
     }
