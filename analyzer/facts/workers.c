@@ -36,16 +36,25 @@ static bool find(const struct pt_process *process)
     return !process->previous_image && has_arguments_of(process, parent);
 }
 
+/* The store of a launcher of ranks, where they meet. */
+static bool is_rank_of(const struct pt_process *process, const struct pt_process *launcher)
+{
+    return process->parent == launcher && process->rank >= 0 && launcher->rank < 0;
+}
+
+static bool are_same_program(const struct pt_process *one, const struct pt_process *other)
+{
+    return has_arguments_of(one, other) && !strcmp(one->exe ? one->exe : "", other->exe ? other->exe : "?");
+}
+
 bool pt_are_peers(const struct pt_process *one, const struct pt_process *other)
 {
-    const bool one_started = other->parent == one, other_started = one->parent == other;
-    /* The store of a launcher of ranks, where they meet. */
-    if ((other_started && one->rank >= 0 && other->rank < 0) || (one_started && other->rank >= 0 && one->rank < 0))
+    if (is_rank_of(one, other) || is_rank_of(other, one))
         return true;
-    if (one->pid == other->pid || one_started || other_started)
+    if (one->pid == other->pid || other->parent == one || one->parent == other)
         return false;
-    return (one->parent && one->parent == other->parent && pt_is_worker(one) && pt_is_worker(other)) ||
-           (has_arguments_of(one, other) && !strcmp(one->exe ? one->exe : "", other->exe ? other->exe : "?"));
+    const bool are_siblings = one->parent && one->parent == other->parent;
+    return (are_siblings && pt_is_worker(one) && pt_is_worker(other)) || are_same_program(one, other);
 }
 
 bool pt_is_worker(const struct pt_process *process)
