@@ -60,7 +60,7 @@ class Trace:
             for stage in stats["stages"]:
                 for row in stage["calls"]:
                     for column in ("calls", "errors", "bytes"):
-                        self._rows[row["call"], column] += row[column]
+                        self._rows[row["call"], column] += row[column] or 0  # null: in other rows
         return self._rows[re.sub("^(io|meta)_", "", event), what]
 
     def heap(self, what):

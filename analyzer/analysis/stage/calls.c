@@ -68,9 +68,11 @@ static void event(void *state, const struct pt_event *e)
 
 /* ---- results ---- */
 
+/* Calls of all threads; times without those that idle threads hung in. */
 struct call_sum {
     pt_u32 kind;
     struct pt_kind_totals totals;
+    pt_u64 idle_calls;
 };
 
 static int by_time(const void *a, const void *b)
@@ -95,7 +97,7 @@ static bool is_timed(pt_u32 kind)
 
 static const char not_timed[] = "counted only: it is not timed";
 
-static const char among_idle[] = "of these calls alone no lengths are kept: idle threads made such calls, too";
+static const char among_idle[] = "no lengths are kept without those of the calls that idle threads hung in";
 
 static struct pt_value quantile(const struct pt_histogram *histogram, double q)
 {
@@ -104,7 +106,8 @@ static struct pt_value quantile(const struct pt_histogram *histogram, double q)
 
 struct call_row {
     const char *call;
-    pt_u64 calls, errors, bytes;
+    struct pt_value calls, errors;
+    pt_u64 bytes;
     struct pt_value total_s, p50_s, p95_s, p99_s;
 };
 
@@ -140,38 +143,36 @@ static struct pt_kind_totals idle_waits(const struct pt_profile *profile, pt_u32
     return sum;
 }
 
-static void take_off(struct pt_kind_totals *totals, const struct pt_kind_totals *idle)
-{
-    totals->calls -= idle->calls < totals->calls ? idle->calls : totals->calls;
-    totals->errors -= idle->errors < totals->errors ? idle->errors : totals->errors;
-    totals->ns -= idle->ns < totals->ns ? idle->ns : totals->ns;
-}
-
+/* Their calls are in the rows of those calls: a count of calls is what any other tracer counts. */
 static void add_idle(struct pt_table *table, const struct pt_kind_totals *idle)
 {
+    const struct pt_value counted = pt_unknown("counted in the rows of these calls");
     const struct pt_value none = pt_unknown("waits for work, of threads that nobody waited for");
     if (idle->calls)
         pt_table_add(table, &(struct call_row){.call = "(idle threads)",
-                                               .calls = idle->calls,
-                                               .errors = idle->errors,
-                                               .total_s = pt_real((double)idle->ns / 1e9),
+                                               .calls = counted,
+                                               .errors = counted,
+                                               .total_s = pt_seconds((pt_i64)idle->ns),
                                                .p50_s = none,
                                                .p95_s = none,
                                                .p99_s = none});
 }
 
-static void add_call(struct pt_table *table, const struct stage_calls *stage, const struct call_sum *sum, bool has_idle)
+static void add_call(struct pt_table *table, const struct stage_calls *stage, const struct call_sum *sum)
 {
-    const struct pt_histogram *latency = has_idle ? stage->of_mains[sum->kind] : stage->latency[sum->kind];
+    const struct pt_histogram *latency = sum->idle_calls ? stage->of_mains[sum->kind] : stage->latency[sum->kind];
+    const pt_u64 busy_calls = sum->totals.calls > sum->idle_calls ? sum->totals.calls - sum->idle_calls : 0;
     const bool timed = is_timed(sum->kind);
-    const bool mixed = has_idle && !(latency && latency->count == sum->totals.calls);
+    const bool mixed = sum->idle_calls && !(latency && latency->count == busy_calls);
     const struct pt_value none = pt_unknown(timed ? among_idle : not_timed);
     pt_table_add(table, &(struct call_row){
                             .call = pt_call_name(sum->kind),
-                            .calls = sum->totals.calls,
-                            .errors = sum->totals.errors,
+                            .calls = pt_integer(sum->totals.calls),
+                            .errors = pt_integer(sum->totals.errors),
                             .bytes = sum->totals.bytes,
-                            .total_s = timed ? pt_seconds((pt_i64)sum->totals.ns) : none,
+                            .total_s = timed && busy_calls ? pt_seconds((pt_i64)sum->totals.ns)
+                                       : timed             ? pt_unknown("only idle threads made such calls")
+                                                           : none,
                             .p50_s = timed && !mixed ? quantile(latency, 0.50) : none,
                             .p95_s = timed && !mixed ? quantile(latency, 0.95) : none,
                             .p99_s = timed && !mixed ? quantile(latency, 0.99) : none,
@@ -187,13 +188,13 @@ static void table_of_calls(const struct calls *calls, pt_u32 stage, struct pt_me
     pt_u32 n = 0;
     for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++) {
         struct pt_kind_totals totals = pt_profile_stage_totals(calls->profile, stage, kind);
-        take_off(&totals, &idle[kind]);
+        totals.ns -= idle[kind].ns < totals.ns ? idle[kind].ns : totals.ns;
         if (pt_call_class_of(kind) != PT_CALL_NONE && totals.calls)
-            sums[n++] = (struct call_sum){kind, totals};
+            sums[n++] = (struct call_sum){kind, totals, idle[kind].calls};
     }
     qsort(sums, n, sizeof *sums, by_time);
     for (pt_u32 i = 0; i < n; i++)
-        add_call(table, &calls->stages[stage], &sums[i], idle[sums[i].kind].calls);
+        add_call(table, &calls->stages[stage], &sums[i]);
     add_idle(table, &all_idle);
 }
 
