@@ -48,7 +48,7 @@ struct pt_facts {
     struct pt_thread_waits {
         pt_u64 gil_ns;
         pt_u64 for_work_ns, n_for_work; /* for data, conditions, semaphores, joins, clients */
-    } * waits;              /* of all of its life, by number of a thread */
+    } * waits;                          /* of all of its life, by number of a thread */
     struct pt_kernel_counts counts;
     struct pt_symbols *symbols;      /* of all stages: libraries are many megabytes, and each is looked into once */
     struct pt_cpu_view *views;       /* by stage: its CPU profile with names; empty where it has none */

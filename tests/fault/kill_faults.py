@@ -66,12 +66,16 @@ class KillStorm(FaultCase):
                 numbers[slot, PREAD].append(event["offset_bytes"] & (1 << 40) - 1)
             else:
                 writes[event["tid"]].append(event["result"])
+        # A malloc that began before a free of another thread may have got its block: the block that came first goes first.
         for process, _, event, address, size in trace.heap_events() if mode == "full" else ():
-            if event == "heap_malloc" and 2048 <= size < 2048 * (THREADS + 1):
-                blocks[process, address] = size // 2048 - 1
+            at = blocks.setdefault((process, address), [])
+            is_ours = event == "heap_malloc" and 2048 <= size < 2048 * (THREADS + 1)
+            if is_ours:
                 numbers[size // 2048 - 1, MALLOC].append(size % 2048)
-            elif event == "heap_free":
-                slot = blocks.pop((process, address), None)
+            if event == "heap_malloc" and (is_ours or at):
+                at.append(size // 2048 - 1 if is_ours else None)
+            elif event == "heap_free" and at:
+                slot = at.pop(0)
                 if slot is not None:
                     numbers[slot, FREE].append(0)
         for tid, results in writes.items():
