@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct pt_cpu_view view;
     struct pt_metrics metrics = {0};
     if (pt_cpu_data_read(directory, 0, &read, &err) == 0 && read) {
-        struct pt_symbols *symbols = pt_symbols_open();
+        struct pt_symbols *symbols = pt_symbols_open(NULL);
         pt_cpu_view_of(&view, read, symbols);
         pt_cpu_tables(&metrics, pt_scope_run(), &view);
         pt_cpu_flame(&metrics, pt_scope_run(), &view);
