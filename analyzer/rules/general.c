@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "facts/code_kind.h"
-
 #include "conditions.h"
 
 /* CPU time of all threads, of what one computes. */
@@ -169,16 +167,8 @@ static void say_what_was_not_seen(const struct pt_profile *profile, struct pt_fi
  * memory. */
 static bool reads_programs(const struct pt_finding *finding, const struct pt_metrics *metrics)
 {
-    const struct pt_table *files = pt_view_table(metrics, (pt_u32)finding->stage, PT_VIEW_files);
-    double of_programs_s = 0, all_s = 0;
-    for (size_t i = 0; files && i < files->n_rows; i++) {
-        const double s = pt_value_number(pt_table_cell(files, i, "total_s"));
-        all_s += s;
-        const char *path = pt_table_cell(files, i, "path").text;
-        const bool is_sum = !strncmp(path, PT_PROGRAM_FILES, strlen(PT_PROGRAM_FILES));
-        of_programs_s += is_sum || pt_code_is_program_file(path) ? s : 0;
-    }
-    return of_programs_s > all_s / 2;
+    return pt_finding_number(finding, metrics, "io.program_files.total_s") >
+           pt_finding_number_or_0(finding, metrics, "io.data_files.total_s");
 }
 
 static void say_that_it_starts(struct pt_finding *finding)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""How busy the machine is without us."""
+"""How busy the machine is without us, and how to make it so."""
+import contextlib
 import os
 import resource
+import subprocess
 import time
 
 
@@ -23,3 +25,15 @@ class Others:
     def __exit__(self, *_):
         busy_s, s = (now - before for now, before in zip(self.now(), self.before))
         self.percent = 100 * busy_s / s / os.sysconf("SC_NPROCESSORS_ONLN")
+
+
+@contextlib.contextmanager
+def busy_loops(n):
+    """Other programs that compute meanwhile."""
+    loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(n)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()

@@ -14,7 +14,6 @@ so a bound that does not hold is measured twice more, and holds when it does in 
 That other programs are busy is a finding, too: it counts only where it is planted or where this script saw none.
 """
 import argparse
-import contextlib
 import json
 import os
 import re
@@ -24,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 
-from others import Others
+from others import Others, busy_loops
 from suite import CASES
 from surroundings import Skip
 
@@ -146,17 +145,6 @@ def play(build, case):
     others = [f for f in bad["findings"][1:] if f["gain_upper_s"] > 0]
     line += f"; also {', '.join(f['rule'] for f in others)}" if others else ""
     return problems, (bound / max(gain, 0.001) - 1 if case.in_seconds else None), line
-
-
-@contextlib.contextmanager
-def busy_loops(n):
-    loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(n)]
-    try:
-        yield
-    finally:
-        for loop in loops:
-            loop.kill()
-            loop.wait()
 
 
 def judge_beside(build, cases, n):

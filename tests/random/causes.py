@@ -304,12 +304,12 @@ cause("churn", "c", "heap_churn", """
 """, amounts={"bytes": [600, 5000, 32_768], "count": [30_000_000, 50_000_000]})
 
 # ---- computing ----
-cause("computing", "c", "one_thread_computes cpu_saturated workers_computing workers_working", """
+cause("computing", "c", "one_thread_computes cpu_saturated workers_working", """
     volatile long sum = 0;
     for (long i = 0; i < (truth_fixed ? 10000 : $count / $parts); i++)
         sum += i % 7;
 """, amounts={"count": [800_000_000, 1_600_000_000]}, in_seconds=False)
-cause("computing", "python", "one_thread_computes cpu_saturated workers_computing workers_working", """
+cause("computing", "python", "one_thread_computes cpu_saturated workers_working", """
 total = 0
 for i in range(1000 if FIXED else $count // $parts):
     total += i % 7

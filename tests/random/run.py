@@ -9,7 +9,6 @@ the healthy ones left alone?
 The real gain is that of the program's own clocks: its wall time with and without the cause, both recorded. What it queued for a CPU is
 known (schedstat): where other programs are busy the gain lies between that with the queueing and that without it."""
 import argparse
-import contextlib
 import json
 import os
 import shutil
@@ -22,7 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "planted"))
 sys.path.insert(1, os.path.dirname(HERE))
 import grammar  # noqa: E402
 import table  # noqa: E402
-from others import Others  # noqa: E402
+from others import Others, busy_loops  # noqa: E402
 from possible import impossible  # noqa: E402
 from surroundings import Skip  # noqa: E402
 
@@ -43,17 +42,6 @@ def make(pipeline, folder):
         subprocess.run(["cc", "-O1", "-g", "-pthread", *pipeline.cause.cc, "-o", "program", "program.c"], cwd=folder, check=True)
     if "prepare.py" in pipeline.files:
         subprocess.run([*pipeline.cause.python, "prepare.py"], cwd=folder, check=True, timeout=120)
-
-
-@contextlib.contextmanager
-def busy_loops(n):
-    loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(n)]
-    try:
-        yield
-    finally:
-        for loop in loops:
-            loop.kill()
-            loop.wait()
 
 
 def clocks(path):

@@ -101,8 +101,8 @@ static struct file_row row_of(const struct pt_file_use *f)
     };
 }
 
-/* What programs read of themselves, in one row: it must not hide the data. */
-static void add_programs(struct pt_table *table, struct pt_metrics *metrics, const struct pt_file_use *files, size_t n)
+/* What programs read of themselves, in one row: it must not hide the data. Returns how long it took. */
+static double add_programs(struct pt_table *table, struct pt_metrics *metrics, const struct pt_file_use *files, size_t n)
 {
     struct file_row sum = {0};
     pt_u64 n_files = 0;
@@ -129,6 +129,7 @@ static void add_programs(struct pt_table *table, struct pt_metrics *metrics, con
     sum.path = pt_metrics_format(metrics, PT_PROGRAM_FILES " (%llu)", (unsigned long long)n_files);
     if (n_files && pt_table_has_room(table))
         pt_table_add(table, &sum);
+    return sum.total_s;
 }
 
 static void finish_stage(const struct pt_file_groups *groups, const struct pt_file_use *files, size_t first, size_t end,
@@ -137,16 +138,20 @@ static void finish_stage(const struct pt_file_groups *groups, const struct pt_fi
     const struct pt_scope scope = pt_scope_stage(stage);
     struct pt_table *table = pt_metrics_add_table(metrics, scope, &by_file);
     struct totals sum = {0};
+    double data_s = 0;
     for (size_t i = first; i < end; i++) {
         if (files[i].is_program)
             continue;
+        data_s += (double)pt_file_total_ns(&files[i]) / 1e9;
         add_file(&sum, &files[i]);
         if (!pt_table_has_room(table))
             continue;
         const struct file_row row = row_of(&files[i]);
         pt_table_add(table, &row);
     }
-    add_programs(table, metrics, files + first, end - first);
+    const double programs_s = add_programs(table, metrics, files + first, end - first);
+    pt_metrics_set(metrics, scope, "io.program_files.total_s", pt_real(programs_s));
+    pt_metrics_set(metrics, scope, "io.data_files.total_s", pt_real(data_s));
     pt_file_groups_table(metrics, scope, groups, files + first, end - first);
     pt_metrics_set(metrics, scope, "io.distinct.bytes", pt_integer(sum.distinct_bytes));
     pt_metrics_set(metrics, scope, "io.read_again.bytes", pt_integer(sum.read_again_bytes));

@@ -55,6 +55,13 @@ static const char *text_in(const struct pt_table *table, const struct pt_value *
     return column < table->n_columns && row[column].type == PT_VALUE_TEXT ? pt_value_label(row[column]) : NULL;
 }
 
+/* The name of a row: of whom it waited for, where its first column is the part of the account. */
+static const char *row_name(const struct pt_table *table, const struct pt_value *row)
+{
+    const char *waited_for = text_in(table, row, "waited_for");
+    return waited_for ? waited_for : text_in(table, row, table->columns[0].key);
+}
+
 /* What it is about, by the first of its rows: a file, a host, a lock and who holds it. Functions are its
  * place; a process says something where no place does. */
 static const char *object_of(const struct pt_build *b, const struct pt_finding *of)
@@ -64,7 +71,7 @@ static const char *object_of(const struct pt_build *b, const struct pt_finding *
         (of->place.text && !strcmp(table->columns[0].key, "process")))
         return NULL;
     const struct pt_value *row = pt_table_row(table, of->rows[0]);
-    const char *object = text_in(table, row, table->columns[0].key);
+    const char *object = row_name(table, row);
     const char *last = text_in(table, row, "last"); /* at a barrier */
     const char *holder = text_in(table, row, "holder"), *in = text_in(table, row, "holder_in");
     if (object && last)
