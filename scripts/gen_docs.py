@@ -22,7 +22,7 @@ CATEGORIES = {
     "HEAP": "Heap", "MAP": "Anonymous memory", "IO": "File I/O through descriptors", "META": "Metadata and directories",
     "STDIO": "stdio", "PROC": "Processes and threads", "USER": "What the program says about itself",
     "WAIT": "Waiting", "NET": "Network and pipes", "CUDA": "CUDA calls of the host", "GPU": "What GPUs did",
-    "CLOCK": "Clocks of threads",
+    "CLOCK": "Clocks of threads", "PYTHON": "Python",
 }
 
 

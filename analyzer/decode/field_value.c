@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "proftrace/phases.h"
+
 /* The empty entry at the end: C has no empty array, and a unit may have no names. */
 #define NAME(name, bits) {#name, (bits), (bits)},
 #define UNSET(name, bits) {#name, (bits), 0},

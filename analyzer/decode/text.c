@@ -93,8 +93,13 @@ static void put_stack(struct pt_str *out, pt_u32 id, const struct pt_text_names 
         pt_str_char(out, '?');
         return;
     }
-    for (pt_u32 i = 0; i < n; i++)
-        pt_str_printf(out, "%c0x%" PRIx64, i ? ' ' : '[', frames[i]);
+    for (pt_u32 i = 0; i < n; i++) {
+        pt_str_char(out, i ? ' ' : '[');
+        if (pt_frame_is_python(frames[i]))
+            put_string(out, pt_python_frame_name(frames[i]), names);
+        else
+            pt_str_printf(out, "0x%" PRIx64, frames[i]);
+    }
     pt_str_char(out, ']');
 }
 

@@ -5,7 +5,8 @@
  *     0.001234567 +0.000000512 12345/12346 io_read fd=3 result=4096 path="/x" requested_bytes=4096
  *
  * Start and duration in seconds with nine decimals, the thread's label, the event, its fields. Names replace ids; an id
- * without a name is `path=?`, an absent one (0) is left out, and so is a descriptor of -1. Stacks: stack=[0x1 0x2].
+ * without a name is `path=?`, an absent one (0) is left out, and so is a descriptor of -1. Stacks: stack=[0x1 0x2];
+ * of Python: stack=["41:38:Set.load:/app/data.py"] (python.h).
  */
 #ifndef PT_DECODE_TEXT_H
 #define PT_DECODE_TEXT_H

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/auto.h"
 #include "util/vec.h"
 #include "field_value.h"
 
@@ -69,6 +70,33 @@ const char *pt_text_seconds(const char *at, pt_i64 *ret_ns)
     return at;
 }
 
+/* A string, or `?`. */
+static const char *read_string(const char *at, pt_u64 *ret_id, const struct pt_text_ids *ids)
+{
+    *ret_id = PT_TEXT_UNKNOWN_ID;
+    if (*at == '?')
+        return at + 1;
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    const char *end = pt_text_unquote(at, &text);
+    if (end)
+        *ret_id = ids->string(ids->context, pt_str_text(&text), text.n);
+    return end;
+}
+
+/* An address, or what is running in Python. */
+static const char *read_frame(const char *at, pt_u64 *ret_frame, const struct pt_text_ids *ids)
+{
+    char *end;
+    if (*at != '"' && *at != '?') {
+        *ret_frame = strtoull(at, &end, 0);
+        return end == at ? NULL : end;
+    }
+    pt_u64 id = 0;
+    at = read_string(at, &id, ids);
+    *ret_frame = pt_python_frame((pt_u32)id);
+    return at;
+}
+
 static const char *read_stack(const char *at, pt_u64 *ret_value, const struct pt_text_ids *ids)
 {
     struct {
@@ -76,9 +104,9 @@ static const char *read_stack(const char *at, pt_u64 *ret_value, const struct pt
     } frames = {0};
     at++;
     while (*at && *at != ']') {
-        char *end;
-        const pt_u64 frame = strtoull(at, &end, 0);
-        if (end == at)
+        pt_u64 frame = 0;
+        const char *end = read_frame(at, &frame, ids);
+        if (!end)
             break;
         pt_vec_push(&frames, frame);
         at = end + strspn(end, " ");
@@ -91,18 +119,9 @@ static const char *read_stack(const char *at, pt_u64 *ret_value, const struct pt
 static const char *read_name(const char *at, const struct pt_field_desc *field, pt_u64 *ret_value,
                              const struct pt_text_ids *ids)
 {
-    if (*at == '?') {
-        *ret_value = PT_TEXT_UNKNOWN_ID;
-        return at + 1;
-    }
-    if (field->unit_class == PT_CLASS_STACK)
-        return *at == '[' ? read_stack(at, ret_value, ids) : NULL;
-    struct pt_str text = {0};
-    const char *end = pt_text_unquote(at, &text);
-    if (end)
-        *ret_value = ids->string(ids->context, pt_str_text(&text), text.n);
-    pt_str_fini(&text);
-    return end;
+    if (field->unit_class == PT_CLASS_STACK && *at == '[')
+        return read_stack(at, ret_value, ids);
+    return field->unit_class == PT_CLASS_STRING || *at == '?' ? read_string(at, ret_value, ids) : NULL;
 }
 
 static const char *read_number(const char *at, const struct pt_field_desc *field, pt_u64 *ret_value)

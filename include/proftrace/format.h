@@ -25,6 +25,7 @@
 #ifndef PROFTRACE_FORMAT_H
 #define PROFTRACE_FORMAT_H
 
+#include "python.h"
 #include "schema.h"
 
 #define PT_FILE_SUFFIX ".ptr"
@@ -112,7 +113,8 @@ struct pt_file_header {
     /* PROFTRACE_ variables that had no effect, separated by blanks: NAME of what is no option, NAME=value of a value
      * that was not understood. Values are cut and hold printable characters only; what does not fit is left out. */
     char ignored_options[PT_IGNORED_OPTIONS_BYTES];
-    pt_u8 reserved[4096 - 572 - PT_IGNORED_OPTIONS_BYTES];
+    struct pt_python_header python;
+    pt_u8 reserved[4096 - 576 - PT_IGNORED_OPTIONS_BYTES - sizeof(struct pt_python_header)];
 };
 _Static_assert(sizeof(struct pt_file_header) == 4096, "on disk");
 
@@ -289,9 +291,10 @@ _Static_assert(sizeof(struct pt_block) == 72, "on disk");
 /* ---- definitions: 8-byte aligned, in the tail of a thread area or in DEFS segments after the segment header ---- */
 #define PT_DEF_MAGIC 0x46454450u /* "PDEF" */
 enum pt_def_type {
-    PT_DEF_STRING = 1, /* payload: the bytes */
-    PT_DEF_STACK = 2,  /* payload: frames, innermost first, each zigzag LEB128 of the difference to the one before */
-    PT_DEF_MODULE = 3, /* payload: struct pt_def_module, build-id, path */
+    PT_DEF_STRING = 1,     /* payload: the bytes */
+    PT_DEF_STACK = 2,      /* payload: frames, innermost first, each zigzag LEB128 of the difference to the one before.
+                              A frame is a return address, or in Python pt_python_frame(): python.h */
+    PT_DEF_MODULE = 3,     /* payload: struct pt_def_module, build-id, path */
     PT_DEF_THREAD_END = 4, /* payload: struct pt_def_thread_end, rows */
     PT_DEF_UNTRACED = 5,   /* id: string id of the program; payload: reason as text */
 };

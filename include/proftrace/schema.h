@@ -24,6 +24,7 @@ enum pt_category {
     PT_CATEGORY_CUDA = 1 << 9,
     PT_CATEGORY_GPU = 1 << 10,
     PT_CATEGORY_CLOCK = 1 << 11,
+    PT_CATEGORY_PYTHON = 1 << 12,
 };
 
 enum pt_role { PT_ROLE_UNIT, PT_ROLE_SPAN, PT_ROLE_POINT, PT_ROLE_BEGIN, PT_ROLE_END };

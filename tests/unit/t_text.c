@@ -120,6 +120,40 @@ static void names_stand_for_numbers(void **state)
     }
 }
 
+/* A stack of Python reads as its places; one that holds an address, too, and a name that is not there, stays as it is.
+ */
+static pt_u32 python_stack(void *context, pt_u32 id, const pt_u64 **ret_frames)
+{
+    static pt_u64 frames[3];
+    (void)context, (void)id;
+    frames[0] = pt_python_frame(7);
+    frames[1] = pt_python_frame(8);
+    frames[2] = 0x1234;
+    *ret_frames = frames;
+    return 3;
+}
+
+static pt_u32 id_of_python_stack(void *context, const pt_u64 *frames, pt_u32 n)
+{
+    (void)context;
+    return n == 3 && frames[0] == pt_python_frame(7) && frames[1] == pt_python_frame(8) && frames[2] == 0x1234 ? 5 : 0;
+}
+
+static void frames_of_python_have_names(void **state)
+{
+    (void)state;
+    const struct pt_text_names names = {NULL, name_string, python_stack};
+    const struct pt_text_ids ids = {NULL, id_of_string, id_of_python_stack};
+    struct pt_event event = {.desc = pt_event_desc_by_id(PT_EV_python_place), .aux = 5}, back;
+    PT_AUTO(pt_str_fini) struct pt_str line = {0};
+    PT_AUTO(pt_str_fini) struct pt_str label = {0};
+    struct pt_error err = {0};
+    pt_text_event(&line, &event, "1/1", &names);
+    assert_non_null(strstr(line.text, "stack=[\"name-7\" \"name-8\" 0x1234]"));
+    assert_int_equal(pt_text_parse_event(line.text, &back, &label, &ids, &err), 0);
+    assert_int_equal(back.aux, 5);
+}
+
 static struct pt_field_value value_of(pt_u8 id, const char *name, pt_i64 value)
 {
     const struct pt_event_desc *desc = pt_event_desc_by_id(id);
@@ -274,13 +308,10 @@ static void wrong_text_is_named_by_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_as_a_line),
-        cmocka_unit_test(names_stand_for_numbers),
-        cmocka_unit_test(values_say_how_to_show_them),
-        cmocka_unit_test(quoting_keeps_every_byte),
-        cmocka_unit_test(times_are_exact),
-        cmocka_unit_test(session_text_comes_back),
-        cmocka_unit_test(ignored_options_are_notes),
+        cmocka_unit_test(every_kind_as_a_line),        cmocka_unit_test(frames_of_python_have_names),
+        cmocka_unit_test(names_stand_for_numbers),     cmocka_unit_test(values_say_how_to_show_them),
+        cmocka_unit_test(quoting_keeps_every_byte),    cmocka_unit_test(times_are_exact),
+        cmocka_unit_test(session_text_comes_back),     cmocka_unit_test(ignored_options_are_notes),
         cmocka_unit_test(wrong_text_is_named_by_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,7 +102,8 @@ static struct file_row row_of(const struct pt_file_use *f)
 }
 
 /* What programs read of themselves, in one row: it must not hide the data. Returns how long it took. */
-static double add_programs(struct pt_table *table, struct pt_metrics *metrics, const struct pt_file_use *files, size_t n)
+static double add_programs(struct pt_table *table, struct pt_metrics *metrics, const struct pt_file_use *files,
+                           size_t n)
 {
     struct file_row sum = {0};
     pt_u64 n_files = 0;

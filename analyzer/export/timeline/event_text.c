@@ -32,6 +32,8 @@ const char *pt_category_name(enum pt_category category)
         return "gpu";
     case PT_CATEGORY_CLOCK:
         return "clock";
+    case PT_CATEGORY_PYTHON:
+        return "python";
     }
     return "other";
 }

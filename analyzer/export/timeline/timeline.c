@@ -43,7 +43,8 @@ static void show_event(struct pt_timeline *timeline, const struct pt_event *even
         add_heap(timeline, process, event);
     else if (event->desc->category == PT_CATEGORY_GPU)
         pt_timeline_gpu_event(timeline, process, event);
-    else if (event->desc->category != PT_CATEGORY_CLOCK) /* nothing that the program did */
+    else if (event->desc->category != PT_CATEGORY_CLOCK && event->desc->category != PT_CATEGORY_PYTHON)
+        /* those two are nothing that the program did */
         pt_timeline_thread_event(timeline, event);
 }
 
