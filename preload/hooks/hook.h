@@ -13,9 +13,9 @@
  * A hook with a body of its own is a CUSTOM row (return type, function, parameters, arguments) and a function in
  * <family>.c that calls real_<function>.
  *
- * Rules: the real function is called exactly once with exactly the caller's arguments; nothing is held across it (it
- * may be cancelled or jumped out of); user memory is read only after the real function accepted it; errno is read,
- * never written.
+ * Rules: the real function is called exactly once with exactly the caller's arguments (a result that the caller does
+ * not want may be given room: wait.c); nothing is held across it (it may be cancelled or jumped out of); user memory is
+ * read only after the real function accepted it; errno is read, never written.
  */
 #ifndef PT_HOOKS_HOOK_H
 #define PT_HOOKS_HOOK_H

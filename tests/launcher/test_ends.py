@@ -176,6 +176,27 @@ os.waitpid(pid, 0)
             self.assertIn("SIGABRT", shown)
             self.assertIn("io_pread", shown)
 
+    def test_a_child_whose_status_nobody_wants(self):
+        """wait(NULL) and its relatives: the hook has the kernel tell it, and the caller gets what it would get."""
+        for call in ("waitpid(pid, None, 0)", "wait(None)", "wait3(None, 0, None)", "wait4(pid, None, 0, None)", "waitid(1, pid, None, 4)"):
+            program = f"""
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+pid = os.fork()
+if not pid:
+    os.kill(os.getpid(), 11)
+ctypes.set_errno(33)
+assert libc.{call} == {0 if "waitid" in call else "pid"}
+assert ctypes.get_errno() == 33
+assert (libc.waitpid(-1, None, 0), ctypes.get_errno()) == (-1, 10)
+pid = os.fork()
+if not pid:
+    os._exit(0)
+assert (libc.waitpid(pid, ctypes.c_void_p(8), 0), ctypes.get_errno()) == (-1, 14), "a bad pointer stays bad"
+"""
+            finding, = self.findings(program, False)
+            self.assertEqual([row["exit"] for row in finding["evidence"]["deaths"]], ["signal 11 (SIGSEGV)"], call)
+
     def test_helpers_that_are_ended(self):
         program = """
 import os, signal, time

@@ -36,7 +36,9 @@ class WaitTruth(FaultCase):
 
     def test_what_was_waited_for(self):
         polls = [(e["timeout_ms"], e["fds"], e["path"].split("[")[0] if e.get("path") else None) for e in self.seen if e["event"] == "wait_poll"]
-        self.assertEqual(polls, [(100, 1, "pipe:"), (100, 0, None), (100, 1, "anon_inode:")])
+        reader = next(e["fd"] for e in self.seen if e["event"] == "wait_poll")
+        self.assertEqual(polls, [(100, 1, "pipe:"), (100, 0, None), (100, reader + 1, "pipe:"), (100, reader + 1, "pipe:"), (100, 1024, None),
+                                 (100, 1, "anon_inode:")])
         self.assertEqual([e["requested_ns"] for e in self.seen if e["event"] == "wait_sleep"], [10**8, 10**8, 10**9])
         child = next(e for e in self.seen if e["event"] == "wait_child")
         self.assertEqual((child["status"], child["result"]), (child["status"], child["asked_pid"]))

@@ -160,6 +160,15 @@ int main(void)
     const int epoll = epoll_create1(0);
     TIMED("wait_poll", poll(&never, 1, MS) == 0);
     TIMED("wait_poll", select(0, NULL, NULL, NULL, &same) == 0);
+    fd_set watched;
+    FD_ZERO(&watched);
+    FD_SET(ends[0], &watched);
+    same.tv_usec = MS * 1000;
+    TIMED("wait_poll", select(ends[0] + 1, &watched, NULL, NULL, &same) == 0);
+    FD_SET(ends[0], &watched);
+    TIMED("wait_poll", pselect(ends[0] + 1, &watched, NULL, NULL, &tenth, NULL) == 0);
+    FD_SET(ends[0], &watched); /* more than it has to: which one it waits for is not known */
+    TIMED("wait_poll", pselect(FD_SETSIZE, &watched, NULL, NULL, &tenth, NULL) == 0);
     TIMED("wait_poll", epoll_wait(epoll, events, 1, MS) == 0);
     TIMED("wait_sleep", nanosleep(&tenth, NULL) == 0);
     TIMED("wait_sleep", usleep(MS * 1000) == 0);

@@ -83,7 +83,7 @@ struct sets {
     const fd_set *of[3]; /* to read, to write, exceptional; each may be missing */
 };
 
-/* The kernel has left only ready descriptors in the sets. They may be larger than an fd_set. */
+/* The sets may be larger than an fd_set. */
 static int first_of(struct sets sets, int count)
 {
     for (int word = 0; word * NFDBITS < count; word++) {
@@ -96,9 +96,21 @@ static int first_of(struct sets sets, int count)
     return -1;
 }
 
+/* The first descriptor that is ready: the kernel has left only those. Interrupted, it has left all that were watched.
+ * When the time was over it has emptied the sets, and before the call nobody may read them; but the highest one watched
+ * is count - 1, unless the caller passed more than it had to: then there is no such descriptor, mostly. */
+static int which_of(struct sets sets, int count, int ret)
+{
+    if (ret > 0 || (ret < 0 && errno == EINTR))
+        return first_of(sets, count);
+    if (ret || (!sets.of[0] && !sets.of[1] && !sets.of[2]))
+        return -1;
+    return pt_switches.io && pt_fd_path(count - 1) ? count - 1 : -1;
+}
+
 static PT_NOINLINE void selected(pt_u64 start, pt_u64 end, int count, struct sets sets, int ret, pt_i32 timeout)
 {
-    watched(start, end, ret > 0 ? first_of(sets, count) : -1, ret, timeout, (pt_u32)count);
+    watched(start, end, which_of(sets, count, ret), ret, timeout, (pt_u32)count);
 }
 
 /* ---- time ---- */
@@ -137,9 +149,14 @@ static void handled(pt_u64 start, pt_u64 end, int ret)
 
 /* ---- children ---- */
 
+/* Programs that only want a child gone pass NULL. How it ended is known to nobody else then, so the kernel writes it to
+ * the hook's own stack: the one argument that is not the caller's. A pointer of the caller stays, right or wrong. */
+#define TOLD(status) ((status) = (status) ? (status) : &(int){(int)NO_STATUS})
+#define TOLD_INFO(info) ((info) = (info) ? (info) : &(siginfo_t){0})
+
 static PT_NOINLINE void reaped(pt_u64 start, pt_u64 end, pid_t asked, const int *status, int options, pid_t ret)
 {
-    const pt_u32 told = ret > 0 && status ? (pt_u32)*status : NO_STATUS;
+    const pt_u32 told = ret > 0 ? (pt_u32)*status : NO_STATUS;
     pt_spent(PT_EV_wait_child, start, end, -1, pt_result_and(ret, (pt_u32)asked), pt_words(told, (pt_u32)options));
 }
 
@@ -167,7 +184,7 @@ static pt_u32 status_of(const siginfo_t *info)
 static PT_NOINLINE void reaped_by_id(pt_u64 start, pt_u64 end, idtype_t type, id_t id, const siginfo_t *info,
                                      int options, int ret)
 {
-    const int has_child_info = ret == 0 && info && info->si_pid;
+    const int has_child_info = ret == 0 && info->si_pid;
     const pt_i32 result = has_child_info ? info->si_pid : pt_result(ret);
     pt_spent(PT_EV_wait_child, start, end, (pt_i32)type, pt_words((pt_u32)result, type == P_ALL ? ~0u : id),
              pt_words(has_child_info ? status_of(info) : NO_STATUS, (pt_u32)options));
