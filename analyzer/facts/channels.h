@@ -46,6 +46,7 @@ struct pt_channels {
 static inline bool pt_sends(const struct pt_event *event)
 {
     return event->desc->kind == PT_KIND_io_write || event->desc->kind == PT_KIND_io_writev ||
+           event->desc->kind == PT_KIND_stdio_write || event->desc->kind == PT_KIND_stdio_flush ||
            event->desc->kind == PT_KIND_net_send;
 }
 

@@ -56,8 +56,8 @@ enum pt_time_part pt_time_part_of_kind(pt_u32 kind)
 /* Where the path of the descriptor is that a span is about: in the payload, plus 1. */
 static const pt_u8 path_places[PT_KIND__COUNT] = {
 #define PLACE(name) [PT_KIND_##name] = offsetof(struct pt_ev_##name, path) + 1
-    PLACE(io_read),   PLACE(io_readv),    PLACE(io_write), PLACE(io_writev),
-    PLACE(wait_poll), PLACE(net_receive), PLACE(net_send),
+    PLACE(io_read),     PLACE(io_readv),    PLACE(io_write),  PLACE(io_writev),   PLACE(stdio_read),
+    PLACE(stdio_write), PLACE(stdio_flush), PLACE(wait_poll), PLACE(net_receive), PLACE(net_send),
 #undef PLACE
 };
 
