@@ -22,7 +22,8 @@ enum { MAX_FILES = 200000, SMALL_READ_BYTES = 4096 };
 struct descriptor {
     pt_u32 path; /* string id that the file was found by */
     pt_u32 file;
-    pt_u64 position_bytes;
+    pt_u64 position_bytes, n_reads;
+    pt_u64 first_ns, first_bytes; /* of a small read that may be of the whole file */
 };
 
 struct files {
@@ -37,9 +38,10 @@ struct files {
     struct pt_file_groups groups;
 };
 
-/* Longer than what an interpreter does between two reads: parsing a few bytes, or taking and releasing a buffer. */
+/* Longer than what an interpreter does between two reads: parsing a few bytes; taking and releasing a buffer, which
+ * takes no longer than to fill it; opening the next file. Beyond that the program works on what it has read. */
 #define LONGEST_SMALL_GAP_NS 5000
-#define LONGEST_READ_GAP_NS 100000
+#define LONGEST_OPEN_GAP_NS 100000
 
 /* A file on a disk, as opposed to a pipe, a socket, a device or the kernel's own. */
 static bool is_plain_path(const char *path)
@@ -143,6 +145,20 @@ struct transfer {
     const pt_u64 *offset_bytes; /* NULL = where the one before ended */
 };
 
+static void was_small(struct pt_file_use *f, struct descriptor *d, pt_u64 ns, pt_u64 bytes, pt_u64 around_ns)
+{
+    if (d->n_reads == 1) {
+        d->first_ns = ns;
+        d->first_bytes = bytes;
+        return;
+    }
+    f->small_reads += d->first_bytes ? 2 : 1;
+    f->small_read_ns += d->first_ns + ns;
+    f->small_read_bytes += d->first_bytes + bytes;
+    f->small_around_ns += around_ns;
+    d->first_ns = d->first_bytes = 0;
+}
+
 static void was_read(struct files *files, const struct pt_event *e, struct descriptor *d, struct transfer read)
 {
     struct pt_file_use *f = &files->items[d->file];
@@ -151,7 +167,9 @@ static void was_read(struct files *files, const struct pt_event *e, struct descr
     layer->read_bytes += read.bytes;
     layer->read_ns += (pt_u64)e->duration_ns;
     pt_file_groups_add(&files->groups, f->group, e->duration_ns);
-    layer->around_ns += pt_gap_before(&files->read_gaps, e, !f->is_unseekable, LONGEST_READ_GAP_NS);
+    const bool is_first = !d->n_reads++;
+    layer->around_ns += pt_gap_before(&files->read_gaps, e, !f->is_unseekable,
+                                      is_first ? LONGEST_OPEN_GAP_NS : LONGEST_SMALL_GAP_NS + e->duration_ns);
     const pt_u64 around_ns =
         pt_gap_before(&files->small_gaps, e, read.is_small && !f->is_unseekable, LONGEST_SMALL_GAP_NS);
     if (f->is_unseekable)
@@ -159,12 +177,8 @@ static void was_read(struct files *files, const struct pt_event *e, struct descr
     pt_coverage_add(&layer->coverage, read.offset_bytes ? *read.offset_bytes : d->position_bytes, read.bytes);
     if (!read.offset_bytes)
         d->position_bytes += read.bytes;
-    if (read.is_small && read.bytes) {
-        f->small_reads++;
-        f->small_read_ns += (pt_u64)e->duration_ns;
-        f->small_read_bytes += read.bytes;
-        f->small_around_ns += around_ns;
-    }
+    if (read.is_small && read.bytes)
+        was_small(f, d, (pt_u64)e->duration_ns, read.bytes, around_ns);
 }
 
 static void was_written(struct files *files, const struct pt_event *e, struct descriptor *d, bool stdio, pt_u64 bytes,
