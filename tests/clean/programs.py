@@ -56,13 +56,15 @@ def server(name, script, n=80, request=GET, after="", **more):
 PROGRAMS = [
     # ---- tools ----
     Program("git_history", "git init -q . && for i in 1 2 3 4 5; do git add -A && git -c user.name=a -c user.email=b commit -qm $i; "
-            "seq $i 500 > tree/1/1.txt; done; git log --stat >/dev/null; git diff HEAD~2 >/dev/null", prepare=TREE, needs=["git"]),
+            "seq $i 500 > tree/1/1.txt; done; git log --stat >/dev/null; git diff HEAD~2 >/dev/null", prepare=TREE, needs=["git"],
+            reviewed={"large_blocks_remapped": "true: with its two variables 0.39 instead of 0.58 s, 9,000 page faults instead of 91,000"}),
     Program("git_clone", "git clone -q --no-local repository copy && cd copy && git status >/dev/null && git grep 4711 >/dev/null", needs=["git"],
             prepare="mkdir repository && cd repository && git init -q ." + TREE + "git add -A && git -c user.name=a -c user.email=b commit -qm 1"),
     Program("git_gc", "git gc -q --aggressive", needs=["git"],
             prepare="git init -q ." + TREE + "for i in 1 2 3 4 5 6; do seq $i 3000 > tree/1/$i.txt; git add -A; "
             "git -c user.name=a -c user.email=b commit -qm $i; done"),
-    Program("make", "make -s", prepare=SOURCES, needs=["make", "cc"]),
+    Program("make", "make -s", prepare=SOURCES, needs=["make", "cc"],
+            reviewed={"idle_child_wait": "true: `make -j2`, which it says, takes 1.55 instead of 2.94 s"}),
     Program("make_j2", "make -s -j2", prepare=SOURCES, needs=["make", "cc"]),
     Program("gcc", "cc -O2 -c s1.c && cc -O3 -c s2.c", prepare=SOURCES, needs=["cc"]),
     Program("g++", "g++ -O1 -c a.cc", needs=["g++"], prepare="echo '#include <regex>\n#include <map>\nbool f(const char *s) "

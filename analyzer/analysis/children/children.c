@@ -13,6 +13,7 @@
 #include "analysis/analysis.h"
 #include "facts/path/critical_path.h"
 #include "facts/wait_kind.h"
+#include "needs.h"
 #include "siblings.h"
 #include "workers_table.h"
 
@@ -98,6 +99,8 @@ static void waited_for_command(struct pt_children *children, const struct pt_eve
         return;
     struct pt_children_stage *stage = &children->stages[pt_profile_stage_of(children->profile, e->process)];
     pt_time_union_add(&stage->child, e->start_ns, pt_event_end_ns(e));
+    children->processes[e->process->index].has_waited = true;
+    stage->unknown_ns += !target && !text ? e->duration_ns : 0;
     stage->child_waits += e->duration_ns >= LEAST_WAIT_NS;
     stage->concurrent_ns += e->duration_ns >= LEAST_WAIT_NS ? pt_children_concurrent_ns(children, e) : 0;
 }
@@ -289,6 +292,8 @@ static void event(void *state, const struct pt_event *e)
         return;
     const enum pt_time_part part = pt_time_part_of_event(e);
     struct pt_children_process *own = &children->processes[e->process->index];
+    if (children->profile->session->n_processes > 2)
+        pt_children_note_file(children, e);
     if (e->desc->kind == PT_KIND_proc_fork && e->result > 0)
         forked(children, e);
     if (own->is_worker && pt_channel_of_event(e) != PT_CHANNEL_FILE)
@@ -338,6 +343,7 @@ static void finish(void *state, struct pt_profile *profile)
     free(children->stages);
     free(children->commands.items);
     pt_map_fini(&children->by_command);
+    pt_map_fini(&children->makers);
     pt_intern_fini(&children->texts);
 }
 

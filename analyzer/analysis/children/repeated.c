@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: which commands of a launcher are of a kind. Threads: one, after the last event. Never: counts the steps of a
- * pipeline, which need each other: these are different programs, or scripts.
+ * Owns: what it would bring to start commands together. Threads: one, after the last event. Never: counts the steps of
+ * a pipeline, which need each other: these are different programs, or scripts, or read what one before has made; more
+ * than the CPUs can do at once; what ran together already.
  */
 #include "repeated.h"
 
@@ -12,20 +13,27 @@
 
 #include "facts/path/critical_path.h"
 
-enum { MOST_WINDOWS = 4096 };
+enum { MOST_WINDOWS = 4096, MOST_COMMANDS = 4096 };
 /* A command that began earlier ran beside the one before. */
 #define BEGINS_NS 50000000
 
-struct kind {
-    pt_u32 n;
-    pt_i64 total_ns, longest_ns;
+/* ---- a command and all that it started ---- */
+
+struct below {
+    const char *name; /* of the command, interned */
     double cpu_ns;
+    double queued_ns; /* for a CPU, by main threads that are on the critical path */
 };
 
-struct kinds {
-    PT_VEC(struct kind);
-    struct pt_map by_name; /* launcher and interned name -> index, plus 1 */
-};
+static double queued_ns(const struct pt_children *children, const struct pt_process *process)
+{
+    const struct pt_thread *thread = pt_main_thread(process);
+    const pt_u32 number = thread ? pt_facts_cpu_thread(children->facts, thread) : 0;
+    if (!number || process->state == PT_PROCESS_EXECED || !pt_path_has(children->facts->paths, process))
+        return 0;
+    const pt_u32 stage = pt_profile_stage_of(children->profile, process);
+    return (double)pt_cpu_runnable_ns(&pt_facts_cpu(children->facts, stage)->data->times[number]);
+}
 
 static bool names_a_script(const char *word)
 {
@@ -52,15 +60,67 @@ static const char *name_of(struct pt_children *children, const struct pt_process
     return pt_intern_text(&children->texts, name);
 }
 
-static void add(struct pt_children *children, struct kinds *kinds, const struct pt_process *launcher,
-                const struct pt_path_window *window)
+/* By index. Parents stand before their children, first images before later ones. */
+static struct below *look_below(struct pt_children *children)
+{
+    const struct pt_session *session = children->profile->session;
+    struct below *all = pt_calloc(session->n_processes + 1, sizeof *all);
+    for (pt_u32 i = session->n_processes; i-- > 0;) {
+        struct pt_process *process = session->processes[i];
+        struct below *own = &all[i];
+        own->cpu_ns += process->state == PT_PROCESS_EXECED ? 0 : (double)process->cpu_ns;
+        own->queued_ns += queued_ns(children, process);
+        if (!process->previous_image && !pt_is_worker(process))
+            own->name = name_of(children, pt_process_last_image(session, process));
+        if (process->parent) {
+            all[process->parent->index].cpu_ns += own->cpu_ns;
+            all[process->parent->index].queued_ns += own->queued_ns;
+        }
+    }
+    return all;
+}
+
+/* ---- commands of launchers ---- */
+
+struct kind {
+    pt_u32 n;
+    double total_ns, longest_ns, cpu_ns;
+};
+
+struct kinds {
+    PT_VEC(struct kind);
+    struct pt_map by_name; /* launcher and interned name -> index, plus 1 */
+};
+
+/* How long no other command of the kind ran. */
+static double alone_ns(const struct pt_children *children, const struct below *below,
+                       const struct pt_path_window *window)
+{
+    const struct pt_session *session = children->profile->session;
+    const struct pt_process *command = window->child;
+    pt_i64 beside_ns = 0;
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *other = session->processes[i];
+        if (other == command || other->parent != command->parent || below[i].name != below[command->index].name)
+            continue;
+        const pt_i64 end_ns = pt_process_last_image(session, session->processes[i])->end_ns;
+        const pt_i64 from_ns = other->start_ns > window->from_ns ? other->start_ns : window->from_ns;
+        const pt_i64 until_ns = end_ns < window->until_ns ? end_ns : window->until_ns;
+        beside_ns += until_ns > from_ns ? until_ns - from_ns : 0;
+    }
+    return fmax((double)(window->until_ns - window->from_ns - beside_ns), 0);
+}
+
+static void add(const struct pt_children *children, const struct below *below, struct kinds *kinds,
+                const struct pt_process *launcher, const struct pt_path_window *window)
 {
     const struct pt_process *command = window->child;
-    const pt_i64 ns = window->until_ns - window->from_ns;
-    if (pt_is_worker(command) || command->start_ns + BEGINS_NS < window->from_ns)
+    const struct below *own = &below[command->index];
+    const double ns = alone_ns(children, below, window) - own->queued_ns;
+    if (pt_is_worker(command) || command->start_ns + BEGINS_NS < window->from_ns || ns <= 0 ||
+        children->processes[command->index].needs_earlier)
         return;
-    command = pt_process_last_image(children->profile->session, (struct pt_process *)(uintptr_t)command);
-    const pt_u64 key = (pt_u64)(uintptr_t)name_of(children, command) ^ (pt_u64)(launcher->index + 1) << 48;
+    const pt_u64 key = (pt_u64)(uintptr_t)own->name ^ (pt_u64)(launcher->index + 1) << 48;
     pt_u64 *slot = pt_map_at(&kinds->by_name, key);
     if (!*slot) {
         pt_vec_push(kinds, (struct kind){0});
@@ -69,16 +129,19 @@ static void add(struct pt_children *children, struct kinds *kinds, const struct 
     struct kind *kind = &kinds->items[*slot - 1];
     kind->n++;
     kind->total_ns += ns;
-    kind->longest_ns = ns > kind->longest_ns ? ns : kind->longest_ns;
-    kind->cpu_ns += (double)command->cpu_ns;
+    kind->longest_ns = fmax(kind->longest_ns, ns);
+    kind->cpu_ns += own->cpu_ns;
 }
 
-struct pt_children_repeated pt_children_repeated(struct pt_children *children, pt_u32 stage)
+static double gain_of(const struct kind *kind, double cpus)
+{
+    return fmax(kind->total_ns - fmax(kind->longest_ns, isnan(cpus) ? 0 : kind->cpu_ns / cpus), 0);
+}
+
+static void add_launchers(const struct pt_children *children, pt_u32 stage, const struct below *below,
+                          struct kinds *kinds)
 {
     const struct pt_session *session = children->profile->session;
-    const double cpus = pt_stage_number(children->profile, stage, "machine.cpus");
-    struct pt_children_repeated repeated = {0};
-    struct kinds kinds = {0};
     size_t n = 0;
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *launcher = session->processes[i];
@@ -86,17 +149,67 @@ struct pt_children_repeated pt_children_repeated(struct pt_children *children, p
         if (pt_profile_stage_of(children->profile, launcher) != stage || !pt_path_has(children->facts->paths, launcher))
             continue;
         for (size_t j = 0; j < windows->n && n < MOST_WINDOWS; j++, n++)
-            add(children, &kinds, launcher, &windows->items[j]);
+            add(children, below, kinds, launcher, &windows->items[j]);
     }
+}
+
+/* ---- commands of programs that do more than wait ---- */
+
+static int by_start(const void *a, const void *b)
+{
+    const struct pt_path_window *x = a, *y = b;
+    return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
+}
+
+/* Those that ran together are one: only those one after another could be started together. */
+static double gain_of_program(const struct pt_children *children, const struct below *below,
+                              const struct pt_process *program, double cpus)
+{
+    const struct pt_session *session = children->profile->session;
+    struct pt_path_window *lives = pt_calloc(MOST_COMMANDS, sizeof *lives);
+    struct kind all = {0};
+    size_t n = 0;
+    pt_i64 from_ns = 0, until_ns = INT64_MIN;
+    for (pt_u32 i = 0; i < session->n_processes && n < MOST_COMMANDS; i++) {
+        struct pt_process *one = session->processes[i];
+        if (!one->parent || one->parent->pid != program->pid || one->previous_image || pt_is_worker(one) ||
+            children->processes[i].needs_earlier || children->processes[i].serves)
+            continue;
+        lives[n++] = (struct pt_path_window){one->start_ns, pt_process_last_image(session, one)->end_ns, one};
+        all.cpu_ns += below[i].cpu_ns;
+    }
+    qsort(lives, n, sizeof *lives, by_start);
+    for (size_t i = 0; i < n; i++) {
+        from_ns = lives[i].from_ns >= until_ns ? lives[i].from_ns : from_ns;
+        const pt_i64 known_ns = lives[i].from_ns >= until_ns ? from_ns : until_ns;
+        all.total_ns += lives[i].until_ns > known_ns ? (double)(lives[i].until_ns - known_ns) : 0;
+        until_ns = lives[i].until_ns > until_ns ? lives[i].until_ns : until_ns;
+        all.longest_ns = fmax(all.longest_ns, (double)(until_ns - from_ns));
+    }
+    free(lives);
+    return gain_of(&all, cpus);
+}
+
+struct pt_children_repeated pt_children_repeated(struct pt_children *children, pt_u32 stage)
+{
+    const struct pt_session *session = children->profile->session;
+    const double cpus = children->profile->run ? children->profile->run->cpus : NAN;
+    struct pt_children_repeated repeated = {0};
+    struct below *below = look_below(children);
+    struct kinds kinds = {0};
+    add_launchers(children, stage, below, &kinds);
     for (size_t i = 0; i < kinds.n; i++) {
         const struct kind *kind = &kinds.items[i];
-        const double together_ns = fmax((double)kind->longest_ns, isnan(cpus) ? 0 : kind->cpu_ns / cpus);
         if (kind->n < 2)
             continue;
         repeated.commands += kind->n;
         repeated.total_ns += kind->total_ns;
-        repeated.gain_ns += fmax((double)kind->total_ns - together_ns, 0);
+        repeated.gain_ns += gain_of(kind, cpus);
     }
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        if (children->processes[i].has_waited && pt_profile_stage_of(children->profile, session->processes[i]) == stage)
+            repeated.of_programs_ns += gain_of_program(children, below, session->processes[i], cpus);
+    free(below);
     free(kinds.items);
     pt_map_fini(&kinds.by_name);
     return repeated;

@@ -9,8 +9,9 @@
 
 struct pt_children_repeated {
     pt_u64 commands;
-    pt_i64 total_ns;
-    double gain_ns; /* if those of a kind ran together, on the machine's CPUs */
+    double total_ns;
+    double gain_ns;        /* if those of a kind ran together, on the machine's CPUs */
+    double of_programs_ns; /* the same of commands of programs that do more than wait for them, whatever their kind */
 };
 struct pt_children_repeated pt_children_repeated(struct pt_children *children, pt_u32 stage);
 

@@ -10,9 +10,11 @@
 
 struct pt_children_process { /* one process, its main thread */
     bool is_worker, has_workers;
-    bool serves;                                                   /* a client, over a connection that was accepted */
-    double fork_ns;                                                /* that making it took */
-    pt_i64 last_fork_ns;                                           /* end of the last fork of its main thread */
+    bool serves;         /* a client, over a connection that was accepted */
+    bool needs_earlier;  /* of a command: what another one of the same process has made before */
+    bool has_waited;     /* for commands, and that is not all that it did */
+    double fork_ns;      /* that making it took */
+    pt_i64 last_fork_ns; /* end of the last fork of its main thread */
     pt_i64 first_worker_ns, first_command_ns, last_command_end_ns; /* of children that are no workers */
     pt_u32 n_workers;
     double idle_ns, file_ns, other_ns; /* waits for work or room, files, network and sleep */
@@ -38,6 +40,7 @@ struct pt_children_stage {
     struct pt_time_union wait, with_forks, child;
     pt_u64 batches_received, child_waits;
     pt_i64 concurrent_ns; /* of child: more than one child ran */
+    pt_i64 unknown_ns;    /* for commands of which there is no trace */
     pt_u64 forks_of_all;
     struct { /* of large processes that do not take data from their workers */
         pt_u64 n, rss_bytes;
@@ -56,6 +59,10 @@ struct pt_children {
     struct pt_map by_command; /* stage, interned text */
     struct pt_intern texts;
     pt_u64 waits_with_siblings;
+    struct pt_map makers; /* absolute path -> index of the process that made the file last, plus 1 */
+    pt_u32 n_makers;
+    const struct pt_process *wrote; /* last, as a stream, and the id of its path */
+    pt_u32 wrote_path;
 };
 
 /* A process that has taken this many messages from its workers loads data with them: DataLoader. */

@@ -333,8 +333,11 @@ void pt_children_results(struct pt_children *children, pt_u32 stage)
     const struct pt_scope scope = pt_scope_stage(stage);
     const struct pt_children_stage *s = &children->stages[stage];
     const struct pt_children_repeated repeated = pt_children_repeated(children, stage);
-    const double alone_s = fmax((double)(s->child.total_ns - s->concurrent_ns), 0) / 1e9 + repeated.gain_ns / 1e9;
-    pt_metrics_set(metrics, scope, "child.wait_s", pt_seconds(s->child.total_ns + repeated.total_ns));
+    /* Of commands without a trace nobody knows whether they ran together. */
+    const double together_ns = repeated.of_programs_ns + (double)s->unknown_ns;
+    const double alone_ns = fmin(fmax((double)(s->child.total_ns - s->concurrent_ns), 0), together_ns);
+    const double alone_s = (alone_ns + repeated.gain_ns) / 1e9;
+    pt_metrics_set(metrics, scope, "child.wait_s", pt_real((double)s->child.total_ns / 1e9 + repeated.total_ns / 1e9));
     pt_metrics_set(metrics, scope, "child.alone_s", pt_real(alone_s));
     pt_metrics_set(metrics, scope, "child.wait.calls", pt_integer(s->child_waits + repeated.commands));
     set_workers(children, stage);
