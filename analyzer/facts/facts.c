@@ -25,6 +25,7 @@ struct pt_facts *pt_facts_open(struct pt_profile *profile)
     facts->loops.threads = pt_calloc(pt_n_threads(&facts->ids), sizeof *facts->loops.threads);
     pt_cpu_profiles_open(&facts->cpu, profile->session, &profile->stages, &facts->ids, NULL);
     pt_kernel_counts_open(&facts->counts, &facts->ids);
+    pt_python_places_open(&facts->places, pt_n_threads(&facts->ids));
     facts->waits = pt_calloc(pt_n_threads(&facts->ids) + 1, sizeof *facts->waits);
     facts->symbols = pt_symbols_open(profile->session->path);
     facts->views = pt_calloc(profile->stages.n, sizeof *facts->views);
@@ -44,6 +45,7 @@ void pt_facts_close(struct pt_facts *facts)
         if (facts->views[stage].data)
             pt_cpu_view_close(&facts->views[stage]);
     free(facts->views);
+    pt_python_places_close(&facts->places);
     pt_kernel_counts_close(&facts->counts);
     pt_symbols_close(facts->symbols);
     pt_cpu_profiles_close(&facts->cpu);
@@ -147,6 +149,7 @@ static void take_call(struct pt_facts *facts, const struct pt_event *event)
     pt_kernel_counts_call(&facts->counts, event, (enum pt_time_part)facts->call.span.part,
                           facts->call.own_ns + facts->call.preempted_ns);
     pt_event_loops_call(facts, event);
+    pt_python_places_call(&facts->places, facts->profile, event, thread, (enum pt_time_part)facts->call.span.part);
 }
 
 /* The record comes with those of the GPU, but it was on a thread of the host. */
@@ -167,6 +170,8 @@ void pt_facts_event(struct pt_facts *facts, const struct pt_event *event)
 {
     if (event->desc->kind == PT_KIND_thread_clock) {
         pt_kernel_counts_read(&facts->counts, event);
+    } else if (event->desc->kind == PT_KIND_python_place) {
+        pt_python_places_note(&facts->places, event, pt_thread_number(&facts->ids, event->thread));
     } else if (event->desc->role != PT_ROLE_SPAN) {
         pt_thread_ids_event(&facts->ids, event);
         pt_lock_queues_point(&facts->queues, event);

@@ -16,6 +16,7 @@
 #include "cpu_profiles.h"
 #include "lock_handoffs.h"
 #include "network/ends.h"
+#include "python/places.h"
 #include "thread_ids.h"
 #include "thread_timeline.h"
 
@@ -50,6 +51,7 @@ struct pt_facts {
         pt_u64 for_work_ns, n_for_work; /* for data, conditions, semaphores, joins, clients */
     } * waits;                          /* of all of its life, by number of a thread */
     struct pt_kernel_counts counts;
+    struct pt_python_places places;
     struct pt_symbols *symbols;      /* of all stages: libraries are many megabytes, and each is looked into once */
     struct pt_cpu_view *views;       /* by stage: its CPU profile with names; empty where it has none */
     struct pt_critical_paths *paths; /* by stage: whose main thread is the critical one, over time */

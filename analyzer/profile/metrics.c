@@ -79,8 +79,11 @@ struct pt_table *pt_metrics_add_table(struct pt_metrics *metrics, struct pt_scop
 
 static struct pt_table *table_of(struct pt_rows *rows)
 {
-    if (!rows->table)
-        rows->table = pt_metrics_add_table(rows->metrics, rows->scope, rows->kind);
+    if (rows->table)
+        return rows->table;
+    rows->table = pt_metrics_add_table(rows->metrics, rows->scope, rows->kind);
+    if (rows->without)
+        pt_table_drop_column(rows->table, rows->without);
     return rows->table;
 }
 

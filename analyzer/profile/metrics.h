@@ -50,6 +50,7 @@ struct pt_rows {
     struct pt_metrics *metrics;
     struct pt_scope scope;
     const struct pt_table_kind *kind;
+    const char *without;    /* key of a column that is left out; NULL = none */
     struct pt_table *table; /* NULL = no row yet */
 };
 static inline struct pt_rows pt_rows(struct pt_metrics *metrics, struct pt_scope scope,

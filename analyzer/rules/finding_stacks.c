@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts/python/frames.h"
+
 #define PART(part) ((pt_u64)1 << (part))
 #define DISK_PARTS                                                                                                     \
     (PART(PT_PART_file_read) | PART(PT_PART_file_write) | PART(PT_PART_file_meta) | PART(PT_PART_page_fault))
@@ -97,6 +99,23 @@ static void add_all(const struct pt_profile *profile, const struct pt_finding *f
     }
 }
 
+/* Samples from outside and places from within are of the same time: where Python is known it says more. */
+static void keep_python(struct pt_finding_stacks *stacks)
+{
+    size_t n = 0;
+    double cost = 0;
+    for (size_t i = 0; i < stacks->n; i++) {
+        if (!pt_python_own_frame(stacks->items[i].frames, stacks->items[i].n))
+            continue;
+        cost += stacks->items[i].cost;
+        stacks->items[n++] = stacks->items[i];
+    }
+    if (!n)
+        return;
+    stacks->n = n;
+    stacks->cost = cost;
+}
+
 void pt_finding_stacks(const struct pt_profile *profile, const struct pt_finding *finding,
                        struct pt_finding_stacks *ret_stacks)
 {
@@ -108,6 +127,7 @@ void pt_finding_stacks(const struct pt_profile *profile, const struct pt_finding
             ret_stacks);
     if (!ret_stacks->n && question->otherwise != question->cost)
         add_all(profile, finding, question->otherwise, ret_stacks);
+    keep_python(ret_stacks);
 }
 
 void pt_finding_stacks_free(struct pt_finding_stacks *stacks)
@@ -130,7 +150,9 @@ static bool says_nothing(const char *function)
 
 const struct pt_stack_frame *pt_named_frame(const struct pt_finding_stack *stack)
 {
-    const struct pt_stack_frame *frames = stack->frames;
+    const struct pt_stack_frame *frames = stack->frames, *python = pt_python_own_frame(frames, stack->n);
+    if (python)
+        return python;
     pt_u32 i = stack->n_serving;
     for (; i < stack->n && !(frames[i].flags & (PT_FRAME_IS_PYTHON | PT_FRAME_IS_CUT)); i++)
         if (frames[i].flags & PT_FRAME_IS_NAMED && !(frames[i].flags & PT_FRAME_SERVES) &&

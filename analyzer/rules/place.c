@@ -39,7 +39,7 @@ static const char *why_no_stack(const struct pt_profile *profile, const struct p
 
 struct spot {
     const struct pt_stack_frame *named, *program; /* NULL = it has none */
-    double cost;
+    double cost, most;                            /* most: of one stack */
 };
 
 struct spots {
@@ -61,10 +61,14 @@ static struct spot heaviest(const struct pt_finding_stacks *stacks)
                                                              : program->module;
         pt_u64 *slot = pt_map_at(&spots.by_name, (uintptr_t)key);
         if (!*slot) {
-            pt_vec_push(&spots, ((struct spot){named, program, 0}));
+            pt_vec_push(&spots, ((struct spot){named, program, 0, 0}));
             *slot = spots.n;
         }
         spots.items[*slot - 1].cost += stack->cost;
+        if (stack->cost > spots.items[*slot - 1].most) { /* of a function's lines the one that costs most */
+            spots.items[*slot - 1].most = stack->cost;
+            spots.items[*slot - 1].named = named;
+        }
         if (spots.items[*slot - 1].cost > spots.items[best].cost)
             best = *slot - 1;
     }
@@ -92,6 +96,21 @@ static const char *file_label(struct pt_metrics *metrics, const char *path)
     for (from -= from > path; from > path && from[-1] != '/';)
         from--;
     return pt_metrics_format(metrics, "%.*s", (int)(end - from), from);
+}
+
+/* "data.py:41 Set.load": the file comes first, that is where the user goes. */
+static struct pt_place python_place(struct pt_metrics *metrics, const struct spot *spot,
+                                    const struct pt_finding_stacks *stacks)
+{
+    const struct pt_stack_frame *frame = spot->named;
+    const char *at = pt_metrics_format(metrics, "%s:%u %s", pt_base_name(frame->file), frame->line, frame->function);
+    return (struct pt_place){
+        .function = frame->function,
+        .file = frame->file,
+        .line = frame->line,
+        .language = "python",
+        .text = with_share(metrics, at, spot, stacks),
+    };
 }
 
 static struct pt_place named_place(struct pt_metrics *metrics, const struct spot *spot,
@@ -151,7 +170,9 @@ struct pt_place pt_place_of(struct pt_profile *profile, const struct pt_finding 
     if (!stacks.n)
         return unknown(why_no_stack(profile, finding));
     const struct spot spot = heaviest(&stacks);
-    const struct pt_place place = spot.named     ? named_place(&profile->metrics, &spot, &stacks)
+    const bool is_python = spot.named && spot.named->flags & PT_FRAME_OF_PYTHON;
+    const struct pt_place place = is_python      ? python_place(&profile->metrics, &spot, &stacks)
+                                  : spot.named   ? named_place(&profile->metrics, &spot, &stacks)
                                   : spot.program ? nameless_place(&profile->metrics, &spot, &stacks)
                                                  : unknown("its stacks hold no frame of the program");
     pt_finding_stacks_free(&stacks);

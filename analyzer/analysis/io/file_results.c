@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "facts/code_kind.h"
+#include "facts/state.h"
 
 enum { MAX_ROWS = 100, MANY_SMALL_READS = 64 };
 
@@ -56,6 +57,7 @@ static void add_file(struct totals *sum, const struct pt_file_use *f)
 
 struct file_row {
     const char *path;
+    struct pt_value python_place;
     double total_s;
     pt_u64 opens, reads, read_bytes, distinct_bytes, read_again_bytes, small_reads, writes, written_bytes;
     pt_u64 stdio_reads, stdio_read_bytes, stdio_writes, stdio_written_bytes, failed_opens;
@@ -77,6 +79,7 @@ static const struct pt_column columns[] = {
     PT_COLUMN(struct file_row, stdio_writes, COUNT, "stdio writes"),
     PT_COLUMN(struct file_row, stdio_written_bytes, BYTES, "stdio written"),
     PT_COLUMN(struct file_row, failed_opens, COUNT, "Failed opens"),
+    PT_PYTHON_PLACE_COLUMN(struct file_row),
 };
 static const struct pt_table_kind by_file = {PT_VIEW_files, .most = MAX_ROWS, PT_COLUMNS(columns)};
 
@@ -134,10 +137,14 @@ static double add_programs(struct pt_table *table, struct pt_metrics *metrics, c
 }
 
 static void finish_stage(const struct pt_file_groups *groups, const struct pt_file_use *files, size_t first, size_t end,
-                         pt_u32 stage, struct pt_metrics *metrics)
+                         pt_u32 stage, struct pt_profile *profile)
 {
+    struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
     struct pt_table *table = pt_metrics_add_table(metrics, scope, &by_file);
+    const char *without = pt_without_python_place(&profile->facts->places);
+    if (without)
+        pt_table_drop_column(table, without);
     struct totals sum = {0};
     double data_s = 0;
     for (size_t i = first; i < end; i++) {
@@ -147,7 +154,9 @@ static void finish_stage(const struct pt_file_groups *groups, const struct pt_fi
         add_file(&sum, &files[i]);
         if (!pt_table_has_room(table))
             continue;
-        const struct file_row row = row_of(&files[i]);
+        struct file_row row = row_of(&files[i]);
+        row.python_place =
+            pt_python_place_of(&profile->facts->places, profile, PT_PLACE_OF_FILE, stage, (uintptr_t)files[i].path);
         pt_table_add(table, &row);
     }
     const double programs_s = add_programs(table, metrics, files + first, end - first);
@@ -173,7 +182,7 @@ void pt_file_results(struct pt_profile *profile, const struct pt_file_groups *gr
         size_t end = first;
         while (end < n && files[end].stage == stage)
             end++;
-        finish_stage(groups, files, first, end, stage, &profile->metrics);
+        finish_stage(groups, files, first, end, stage, profile);
         first = end;
     }
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "analysis/analysis.h"
+#include "facts/state.h"
 #include "facts/wait_kind.h"
 #include "facts/time_union.h"
 
@@ -100,26 +101,35 @@ struct thread_row {
     pt_u32 pid, tid;
     pt_u64 waits;
     double total_s, longest_s;
+    struct pt_value python_place;
 };
 
 static const struct pt_column columns[] = {
-    PT_COLUMN(struct thread_row, process, TEXT, "Process"), PT_COLUMN(struct thread_row, pid, NUMBER, "PID"),
-    PT_COLUMN(struct thread_row, tid, NUMBER, "Thread"),    PT_COLUMN(struct thread_row, waits, COUNT, "Waits"),
-    PT_COLUMN(struct thread_row, total_s, SECONDS, "Time"), PT_COLUMN(struct thread_row, longest_s, SECONDS, "Longest"),
+    PT_COLUMN(struct thread_row, process, TEXT, "Process"),
+    PT_COLUMN(struct thread_row, pid, NUMBER, "PID"),
+    PT_COLUMN(struct thread_row, tid, NUMBER, "Thread"),
+    PT_COLUMN(struct thread_row, waits, COUNT, "Waits"),
+    PT_COLUMN(struct thread_row, total_s, SECONDS, "Time"),
+    PT_COLUMN(struct thread_row, longest_s, SECONDS, "Longest"),
+    PT_PYTHON_PLACE_COLUMN(struct thread_row),
 };
 static const struct pt_table_kind by_thread = {PT_VIEW_gil, .most = MAX_ROWS, PT_COLUMNS(columns)};
 
-static void add_row(struct pt_rows *rows, const struct waiter *waiter)
+static void add_row(struct pt_profile *profile, struct pt_rows *rows, const struct waiter *waiter)
 {
+    const struct pt_facts *facts = profile->facts;
     const struct pt_process *process = waiter->thread->process;
-    pt_rows_add(rows, &(struct thread_row){
-                          .process = process->comm ? process->comm : pt_base_name(process->exe),
-                          .pid = process->pid,
-                          .tid = waiter->thread->tid,
-                          .waits = waiter->waits,
-                          .total_s = (double)waiter->ns / 1e9,
-                          .longest_s = (double)waiter->longest_ns / 1e9,
-                      });
+    pt_rows_add(rows,
+                &(struct thread_row){
+                    .process = process->comm ? process->comm : pt_base_name(process->exe),
+                    .pid = process->pid,
+                    .tid = waiter->thread->tid,
+                    .waits = waiter->waits,
+                    .total_s = (double)waiter->ns / 1e9,
+                    .longest_s = (double)waiter->longest_ns / 1e9,
+                    .python_place = pt_python_place_of(&facts->places, profile, PT_PLACE_OF_THREAD,
+                                                       pt_thread_number(&facts->ids, waiter->thread), PT_PART_gil_wait),
+                });
 }
 
 /* While k threads wait, k + 1 could run, on as many CPUs as there are: that much shorter the time would be. */
@@ -158,6 +168,7 @@ static void finish_stage(const struct gil *gil, pt_u32 stage)
     struct pt_metrics *metrics = &gil->profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
     struct pt_rows rows = pt_rows(metrics, scope, &by_thread);
+    rows.without = pt_without_python_place(&gil->profile->facts->places);
     pt_u64 waits = 0, ns = 0;
     pt_i64 longest_ns = 0;
     for (size_t i = 0; i < gil->waiters.n; i++) {
@@ -167,7 +178,7 @@ static void finish_stage(const struct gil *gil, pt_u32 stage)
         waits += waiter->waits;
         ns += waiter->ns;
         longest_ns = waiter->longest_ns > longest_ns ? waiter->longest_ns : longest_ns;
-        add_row(&rows, waiter);
+        add_row(gil->profile, &rows, waiter);
     }
     double cost_s;
     const struct of_process *worst = worst_of(gil, stage, &cost_s);

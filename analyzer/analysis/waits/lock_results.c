@@ -74,7 +74,7 @@ static const char *name_of_lock(struct pt_metrics *metrics, const struct pt_lock
 
 struct lock_row {
     const char *lock, *process, *holder;
-    struct pt_value pid, holder_in;
+    struct pt_value pid, holder_in, python_place;
     pt_u64 waits, threads;
     double total_s, p50_s, p95_s, p99_s, longest_s;
 };
@@ -92,6 +92,7 @@ static const struct pt_column columns[] = {
     PT_COLUMN(struct lock_row, p95_s, SECONDS, "p95"),
     PT_COLUMN(struct lock_row, p99_s, SECONDS, "p99"),
     PT_COLUMN(struct lock_row, longest_s, SECONDS, "Longest"),
+    PT_PYTHON_PLACE_COLUMN(struct lock_row),
 };
 static const struct pt_table_kind by_lock = {PT_VIEW_locks, .most = MAX_ROWS, PT_COLUMNS(columns)};
 static const struct pt_table_kind by_signal = {PT_VIEW_signals, .most = MAX_ROWS, PT_COLUMNS(columns)};
@@ -107,6 +108,9 @@ static struct pt_table *new_table(struct pt_locks *locks, pt_u32 stage, bool is_
     }
     if (!pt_facts_cpu(locks->profile->facts, stage)->data) /* then nobody knows where holders were */
         pt_table_drop_column(table, "holder_in");
+    const char *without = pt_without_python_place(&locks->profile->facts->places);
+    if (without)
+        pt_table_drop_column(table, without);
     return table;
 }
 
@@ -144,6 +148,9 @@ static void add_row(struct pt_locks *locks, struct pt_table *table, const struct
                             .p95_s = quantile_s(lock, 0.95),
                             .p99_s = quantile_s(lock, 0.99),
                             .longest_s = (double)lock->waits.max / 1e9,
+                            .python_place = process ? pt_python_place_of(&profile->facts->places, profile,
+                                                                         PT_PLACE_OF_LOCK, process->index, lock->addr)
+                                                    : pt_unknown(NULL),
                         });
 }
 

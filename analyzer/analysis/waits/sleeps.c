@@ -77,14 +77,24 @@ struct process_row {
     pt_u32 pid;
     pt_u64 sleeps;
     double total_s, mean_s;
+    struct pt_value python_place;
 };
 
 static const struct pt_column columns[] = {
     PT_COLUMN(struct process_row, process, TEXT, "Process"), PT_COLUMN(struct process_row, pid, NUMBER, "PID"),
     PT_COLUMN(struct process_row, sleeps, COUNT, "Sleeps"),  PT_COLUMN(struct process_row, total_s, SECONDS, "Time"),
-    PT_COLUMN(struct process_row, mean_s, SECONDS, "Mean"),
+    PT_COLUMN(struct process_row, mean_s, SECONDS, "Mean"),  PT_PYTHON_PLACE_COLUMN(struct process_row),
 };
 static const struct pt_table_kind by_process = {PT_VIEW_sleeps, .most = MAX_ROWS, PT_COLUMNS(columns)};
+
+static struct pt_value main_place(struct pt_profile *profile, const struct pt_process *process)
+{
+    const struct pt_facts *facts = profile->facts;
+    const struct pt_thread *thread = pt_main_thread(process);
+    return thread ? pt_python_place_of(&facts->places, profile, PT_PLACE_OF_THREAD,
+                                       pt_thread_number(&facts->ids, thread), PT_PART_sleep)
+                  : pt_unknown(NULL);
+}
 
 static void add_row(struct pt_profile *profile, struct pt_rows *rows, const struct pt_process *process,
                     const struct sleeper *sleeper)
@@ -96,6 +106,7 @@ static void add_row(struct pt_profile *profile, struct pt_rows *rows, const stru
                           .sleeps = calls,
                           .total_s = (double)ns / 1e9,
                           .mean_s = (double)ns / 1e9 / (double)calls,
+                          .python_place = main_place(profile, process),
                       });
 }
 
@@ -112,6 +123,7 @@ static void finish_stage(const struct sleeps *sleeps, pt_u32 stage)
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
     struct pt_rows rows = pt_rows(metrics, scope, &by_process);
+    rows.without = pt_without_python_place(&profile->facts->places);
     struct sleeper sum = {0};
     for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
         const struct pt_process *process = profile->session->processes[i];

@@ -146,11 +146,12 @@ static struct pt_value known(const char *text, const char *reason)
 static void put_place(const struct pt_report_json *r, const struct pt_place *place)
 {
     const char *why = place->reason ? place->reason : "no debug information";
+    const bool is_python = place->function && place->language && !strcmp(place->language, "python");
     pt_json_object(r->json, "place");
     pt_json_value(r->json, "function", PT_SHOW_TEXT, known(place->function, why));
     pt_json_value(r->json, "file", PT_SHOW_TEXT, known(place->file, why));
     pt_json_value(r->json, "line", PT_SHOW_COUNT, place->line ? pt_integer(place->line) : pt_unknown(why));
-    pt_json_value(r->json, "module", PT_SHOW_TEXT, known(place->module, why));
+    pt_json_value(r->json, "module", PT_SHOW_TEXT, known(place->module, is_python ? "it is Python: see file" : why));
     pt_json_value(r->json, "language", PT_SHOW_TEXT, known(place->language, why));
     pt_json_end(r->json);
 }

@@ -5,6 +5,7 @@
 #include "finding.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/doc/show.h"
 #include "util/auto.h"
@@ -40,7 +41,12 @@ void pt_text_finding(const struct pt_text_out *t, const struct pt_doc_finding *f
     const struct pt_line confidence = {
         NULL, "confidence", {PT_SHOW_TEXT, pt_text(pt_confidence_name(finding->of->confidence))}};
     const struct pt_line advice = {NULL, "try", {PT_SHOW_TEXT, pt_text(pt_finding_try(finding->of))}};
+    bool says_where = !finding->where || !finding->of->place.text;
     put_headline(t, finding);
+    for (size_t i = 0; i < finding->evidence.n; i++)
+        says_where |= !strcmp(finding->evidence.items[i].label, "where");
+    if (!says_where)
+        pt_text_line(t, &(struct pt_line){NULL, "where", {PT_SHOW_TEXT, pt_text(finding->where)}}, "    ", width);
     for (size_t i = 0; i < finding->evidence.n; i++)
         pt_text_line(t, &finding->evidence.items[i], "    ", width);
     pt_text_line(t, &confidence, "    ", width);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: reading the names of Python's frames. Threads: one at a time for an intern. Never: trusts a name: it comes from
+ * a file.
+ */
+#include "frames.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proftrace/python.h"
+#include "model/names.h"
+
+/* A number and the colon behind it; NULL = it is none. */
+static const char *read_number(const char *at, pt_u32 *ret)
+{
+    if (!isdigit((unsigned char)*at))
+        return NULL;
+    char *end;
+    const unsigned long number = strtoul(at, &end, 10);
+    *ret = number > UINT32_MAX ? 0 : (pt_u32)number;
+    return *end == ':' ? end + 1 : NULL;
+}
+
+bool pt_python_frame_of(const char *name, struct pt_intern *texts, struct pt_stack_frame *ret_frame)
+{
+    pt_u32 line = 0, first_line = 0;
+    const char *function = name ? read_number(name, &line) : NULL;
+    function = function ? read_number(function, &first_line) : NULL;
+    const char *end = function ? strchr(function, ':') : NULL;
+    if (!end)
+        return false;
+    *ret_frame = (struct pt_stack_frame){
+        .function = pt_intern_bytes(texts, function, (size_t)(end - function)),
+        .file = pt_intern_text(texts, end + 1),
+        .line = line ? line : first_line,
+        .flags = PT_FRAME_IS_NAMED | PT_FRAME_OF_PYTHON,
+    };
+    return true;
+}
+
+/* "/usr/lib/python3.11/json/decoder.py", but not "/home/me/python3/train.py". */
+static bool is_standard(const char *file)
+{
+    for (const char *at = file; (at = strstr(at, "/lib")) != NULL; at++) {
+        const char *rest = at + 4;
+        rest += !strncmp(rest, "64", 2) ? 2 : 0;
+        if (!strncmp(rest, "/python", 7) && isdigit((unsigned char)rest[7]))
+            return true;
+    }
+    return false;
+}
+
+bool pt_python_is_library(const char *file)
+{
+    return strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") || is_standard(file) ||
+           !strncmp(file, "<frozen ", 8) || !strncmp(file, "<__array_function__", 19);
+}
+
+pt_u32 pt_python_stack(const struct pt_process *process, pt_u32 stack, struct pt_intern *texts,
+                       struct pt_stack_frame ret_frames[PT_STACK_FRAMES])
+{
+    const pt_u64 *frames;
+    const pt_u32 n_frames = pt_process_stack(process, stack, &frames);
+    pt_u32 n = 0, own = 0;
+    for (pt_u32 i = 0; i < n_frames && n < PT_STACK_FRAMES; i++) {
+        if (!pt_frame_is_python(frames[i]) ||
+            !pt_python_frame_of(pt_process_string(process, pt_python_frame_name(frames[i])), texts, &ret_frames[n]))
+            continue;
+        own += !pt_python_is_library(ret_frames[n].file);
+        n++;
+    }
+    for (pt_u32 i = 0; i < n; i++)
+        ret_frames[i].flags |= own && pt_python_is_library(ret_frames[i].file) ? PT_FRAME_SERVES : 0;
+    return n;
+}
+
+const struct pt_stack_frame *pt_python_own_frame(const struct pt_stack_frame *frames, pt_u32 n)
+{
+    const struct pt_stack_frame *innermost = NULL;
+    for (pt_u32 i = 0; i < n; i++) {
+        if (!(frames[i].flags & PT_FRAME_OF_PYTHON))
+            continue;
+        if (!(frames[i].flags & PT_FRAME_SERVES))
+            return &frames[i];
+        innermost = innermost ? innermost : &frames[i];
+    }
+    return innermost;
+}

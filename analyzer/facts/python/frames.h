@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * python/frames.h - frames of Python as the library names them ("41:38:Set.load:/app/data.py", proftrace/python.h),
+ * taken apart, and whose code they are.
+ */
+#ifndef PT_FACTS_PYTHON_FRAMES_H
+#define PT_FACTS_PYTHON_FRAMES_H
+
+#include <stdbool.h>
+
+#include "model/session.h"
+#include "profile/stacks.h"
+
+/* The name of a frame as a frame of a stack: function, file and line; its texts are interned in `texts`. False for a
+ * text that is no such name. */
+bool pt_python_frame_of(const char *name, struct pt_intern *texts, struct pt_stack_frame *ret_frame);
+
+/* A file of Python's standard library, of a package that was installed, or of the interpreter itself ("<frozen os>"):
+ * what a user looks for is the code that called it. */
+bool pt_python_is_library(const char *file);
+
+/* The frames of a stack of Python, innermost first, as many as there is room for; the outermost ones are left out. A
+ * library's frames are marked as serving, unless there is nothing else. */
+pt_u32 pt_python_stack(const struct pt_process *process, pt_u32 stack, struct pt_intern *texts,
+                       struct pt_stack_frame ret_frames[PT_STACK_FRAMES]);
+
+/* The frame that a user knows a stack of Python by: the innermost one of the program's own code, else the innermost;
+ * NULL = it has none of Python. */
+const struct pt_stack_frame *pt_python_own_frame(const struct pt_stack_frame *frames, pt_u32 n);
+
+#endif
