@@ -38,7 +38,7 @@ enum { FEWEST_MESSAGES = 10, MESSAGES_OF_TWO_PIECES = 4 };
 
 /* Shares of the workers' lives, in percent. */
 struct worker_shares {
-    double wait_s, wall_percent, feeds, workers, at_once, cpus, busy, file, fault, cpu, queue, other;
+    double wait_s, start_s, wall_percent, feeds, workers, at_once, cpus, busy, file, fault, cpu, queue, other;
 };
 
 /* As if the workers had not lived while other programs had the CPUs that they queued for. */
@@ -65,6 +65,7 @@ static struct worker_shares shares_of(const struct pt_profile *profile, const st
     const double wait_s = pt_finding_number(finding, metrics, "helpers.wait_s");
     const struct worker_shares shares = {
         .wait_s = wait_s,
+        .start_s = pt_finding_number_or_0(finding, metrics, "helpers.start_s"),
         .wall_percent = wall_s > 0 ? 100 * wait_s / wall_s : 0,
         .feeds = pt_finding_number(finding, metrics, "helpers.feed.calls"),
         .workers = pt_finding_number(finding, metrics, "helpers.workers.count"),
@@ -109,6 +110,8 @@ enum pt_worker_complaint pt_worker_complaint(const struct pt_profile *profile, c
         return PT_WORKERS_TOO_MANY;
     if (!(shares.wall_percent >= 5))
         return PT_WORKERS_FINE;
+    if (shares.start_s >= shares.wait_s / 2)
+        return PT_WORKERS_START;
     if (are_uneven(profile, finding))
         return PT_WORKERS_UNEVEN;
     if (!(shares.busy >= 50))

@@ -13,6 +13,7 @@ bool pt_reads_its_pages_again(const struct pt_profile *profile, const struct pt_
 /* What is wrong with a stage's workers: at most one thing. */
 enum pt_worker_complaint {
     PT_WORKERS_FINE,
+    PT_WORKERS_START,  /* the wait is for their imports */
     PT_WORKERS_UNEVEN, /* all but one have little to do */
     PT_WORKERS_WAIT_FOR_FILES,
     PT_WORKERS_COMPUTE,

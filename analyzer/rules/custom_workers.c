@@ -62,6 +62,15 @@ bool pt_rule_too_many_workers(struct pt_profile *profile, pt_i64 stage, struct p
     return complain(profile, finding, PT_WORKERS_TOO_MANY, "helpers.total_s", "helpers.workers", "busy_s");
 }
 
+bool pt_rule_workers_start(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    (void)stage;
+    if (!complain(profile, finding, PT_WORKERS_START, "helpers.start_s", "helpers.workers", "busy_s"))
+        return false;
+    pt_finding_add_metrics(finding, &profile->metrics, "starting_s:helpers.start_s");
+    return true;
+}
+
 /* Operations hardly matter beside what finds out which to do. */
 static bool is_dispatch(const struct pt_finding *finding, const struct pt_metrics *metrics)
 {

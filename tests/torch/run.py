@@ -37,7 +37,7 @@ class Program:
 TORCHRUN = "{bin}/torchrun --nproc-per-node 2 {programs}/ddp.py"
 KINDS = [
     Program("cnn_fork", "{python} {programs}/cnn.py fork"),
-    Program("cnn_spawn", "{python} {programs}/cnn.py spawn"),
+    Program("cnn_spawn", "{python} {programs}/cnn.py spawn", first="workers_start"),
     Program("cnn_forkserver", "{python} {programs}/cnn.py forkserver"),
     Program("ddp", TORCHRUN, first="rank_imbalance"),
     Program("compile", "sh -c '{python} {programs}/compiled.py; true'", waits=True),

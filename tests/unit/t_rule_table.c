@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Every rule fires at what it complains about, and is silent when one figure is other. The two cases of a RULE follow
- * from its row: its metric at the threshold, and beyond it. A RULE_CUSTOM needs a row here.
- */
+ * from its row: its metric at the threshold, and beyond it. A RULE_CUSTOM needs a row here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -314,6 +313,7 @@ static const struct {
       {"helpers.workers.at_once", 2},
       {"helpers.wait_s", 4}},
      0.2},
+    {"workers_start", {{"helpers.feed.calls", 90}, {"helpers.wait_s", 3}, {"helpers.start_s", 2}}, 1.4},
     {"too_many_workers",
      {{"machine.cpus", 4},
       {"helpers.total_s", 4},

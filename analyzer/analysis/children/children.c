@@ -11,6 +11,7 @@
 
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
+#include "facts/code_kind.h"
 #include "facts/path/critical_path.h"
 #include "facts/wait_kind.h"
 #include "needs.h"
@@ -246,6 +247,16 @@ static bool is_wait_for_lock(const struct pt_event *e, enum pt_time_part part)
                                     e->desc->kind == PT_KIND_io_lock);
 }
 
+/* Until then it starts: spawn and forkserver import the whole program again. */
+static void note_import(struct pt_children_process *own, const struct pt_event *e)
+{
+    if (e->desc->kind != PT_KIND_io_open || own->results)
+        return;
+    const char *path = pt_process_string(e->process, pt_event_as(e, io_open)->path);
+    if (path && pt_code_is_program_file(path))
+        own->ready_ns = pt_event_end_ns(e);
+}
+
 /* What a worker does itself. */
 static void worked(struct pt_children_process *own, const struct pt_event *e, enum pt_time_part part)
 {
@@ -302,8 +313,10 @@ static void event(void *state, const struct pt_event *e)
         note_results(children, e);
     if (!pt_is_main_thread(e))
         return;
-    if (own->is_worker)
+    if (own->is_worker) {
+        note_import(own, e);
         worked(own, e, part);
+    }
     waited(children, e, part);
 }
 

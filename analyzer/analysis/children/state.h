@@ -10,11 +10,12 @@
 
 struct pt_children_process { /* one process, its main thread */
     bool is_worker, has_workers;
-    bool serves;         /* a client, over a connection that was accepted */
-    bool needs_earlier;  /* of a command: what another one of the same process has made before */
-    bool has_waited;     /* for commands, and that is not all that it did */
-    double fork_ns;      /* that making it took */
-    pt_i64 last_fork_ns; /* end of the last fork of its main thread */
+    bool serves;        /* a client, over a connection that was accepted */
+    bool needs_earlier; /* of a command: what another one of the same process has made before */
+    bool has_waited;    /* for commands, and that is not all that it did */
+    double fork_ns;     /* that making it took */
+    pt_i64 ready_ns; /* of a worker: when it last opened a module or library before its parent had anything from it */
+    pt_i64 last_fork_ns;                                           /* end of the last fork of its main thread */
     pt_i64 first_worker_ns, first_command_ns, last_command_end_ns; /* of children that are no workers */
     pt_u32 n_workers;
     double idle_ns, file_ns, other_ns; /* waits for work or room, files, network and sleep */

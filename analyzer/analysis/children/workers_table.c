@@ -93,6 +93,35 @@ static bool work_together(const struct pt_children *children, const struct pt_pr
                                           : one->batch_of_starts == other->batch_of_starts;
 }
 
+static bool start_together(const struct pt_children *children, const struct pt_process *a, const struct pt_process *b)
+{
+    return a->parent == b->parent &&
+           children->processes[a->index].batch_of_starts == children->processes[b->index].batch_of_starts;
+}
+
+static pt_i64 start_ns(const struct pt_children *children, const struct pt_process *process)
+{
+    const pt_i64 ns = children->processes[process->index].ready_ns - process->start_ns;
+    return ns > 0 ? ns : 0;
+}
+
+/* Of those that start together, the one that takes longest. */
+static double starts_ns(const struct pt_children *children, const struct workers *workers)
+{
+    double sum = 0;
+    for (pt_u32 i = 0; i < workers->n; i++) {
+        const pt_i64 ns = start_ns(children, workers->items[i]);
+        bool is_longest = true;
+        for (pt_u32 j = 0; j < workers->n && is_longest; j++) {
+            const pt_i64 other_ns = start_ns(children, workers->items[j]);
+            is_longest = !(other_ns > ns || (other_ns == ns && j < i)) ||
+                         !start_together(children, workers->items[i], workers->items[j]);
+        }
+        sum += is_longest ? (double)ns : 0;
+    }
+    return sum;
+}
+
 /* The most that lived at once: some worker was the last of them to start. */
 static pt_u32 most_at_once(const struct workers *workers)
 {
@@ -183,6 +212,7 @@ static void set_workers(const struct pt_children *children, pt_u32 stage)
     if (workers->total) {
         const double wait_s = (double)s->wait.total_ns / 1e9;
         pt_metrics_set(metrics, scope, "helpers.wait_s", pt_real(wait_s));
+        pt_metrics_set(metrics, scope, "helpers.start_s", pt_real(fmin(starts_ns(children, workers) / 1e9, wait_s)));
         pt_metrics_set(metrics, scope, "helpers.on_path_s", pt_real(workers->on_path_ns / 1e9));
         pt_metrics_set(metrics, scope, "helpers.feed.calls", pt_integer(s->batches_received));
         /* The parent pays once more when it writes to pages that it now shares. */

@@ -14,17 +14,30 @@
 #include "util/auto.h"
 #include "util/mem.h"
 
-/* Less than this share of the main thread's samples in a framework is no training. */
+/* Less than this share of the main thread's samples in a framework is no training; unless some are in backward passes,
+ * which nothing else has. */
 #define LEAST_TRAINING_SHARE 0.02
+#define LEAST_BACKWARD 2
+/* Python's part of reading samples is loading, where at least this share of the time is in files of data or decoders.
+ */
+#define LEAST_READING_SHARE 0.01
 /* Of Python in a training loop, for the time that a framework takes to find out what to do; measured, 16,000 steps of a
  * small model: 0.43. */
 #define PYTHON_OF_DISPATCH 0.5
 
-enum { IN_DECODER = 1, IN_FRAMEWORK = 2, IN_OPERATION = 4, IN_IMPORT = 8, IN_LOADER = 16, IN_STEP = 32 };
+enum {
+    IN_DECODER = 1,
+    IN_FRAMEWORK = 2,
+    IN_OPERATION = 4,
+    IN_IMPORT = 8,
+    IN_LOADER = 16,
+    IN_STEP = 32,
+    IN_BACKWARD = 64
+};
 
 /* Of the main thread, in samples; all but the first of its training. */
 struct share {
-    double all, decoder, framework, operation, python;
+    double all, decoder, framework, operation, python, backward;
 };
 
 static bool begins(const char *text, const char *const *beginnings)
@@ -58,13 +71,14 @@ static bool is_operation(const struct pt_cpu_function *function)
 
 static pt_u8 kind_of(const struct pt_cpu_function *function)
 {
-    static const char *const steps[] = {"at::_ops::", "torch::autograd::Engine", NULL};
+    static const char *const steps[] = {"at::_ops::", NULL}, *const backward[] = {"torch::autograd::Engine", NULL};
     static const char *const imports[] = {"PyImport_",           "_PyImport_", "Py_Finalize",
                                           "__run_exit_handlers", "exit",       NULL};
     return (pt_u8)((function->code == PT_CODE_DECODER ? IN_DECODER : 0) |
                    (function->code == PT_CODE_FRAMEWORK ? IN_FRAMEWORK : 0) |
                    (is_operation(function) ? IN_OPERATION : 0) | (begins(function->name, imports) ? IN_IMPORT : 0) |
-                   (function->code == PT_CODE_LOADER ? IN_LOADER : 0) | (begins(function->name, steps) ? IN_STEP : 0));
+                   (function->code == PT_CODE_LOADER ? IN_LOADER : 0) | (begins(function->name, steps) ? IN_STEP : 0) |
+                   (begins(function->name, backward) ? IN_STEP | IN_BACKWARD : 0));
 }
 
 /* A frame inherits from what called it: malloc in a decoder is decoding, what the loader of libraries calls is an
@@ -118,6 +132,7 @@ static struct share share_of(const struct pt_cpu_view *view, const struct pt_cpu
         if (state->start_ns < training.start_ns || state->start_ns > training.end_ns || kind & IN_IMPORT)
             continue;
         share.decoder += kind & IN_DECODER ? 1 : 0;
+        share.backward += kind & IN_BACKWARD ? 1 : 0;
         share.operation += kind & IN_FRAMEWORK && kind & IN_OPERATION ? 1 : 0;
         share.framework += (kind & (IN_FRAMEWORK | IN_OPERATION | IN_DECODER)) == IN_FRAMEWORK ? 1 : 0;
         share.python += !(kind & (IN_FRAMEWORK | IN_DECODER)) && !state->part && view->runs_python[state->node] ? 1 : 0;
@@ -151,7 +166,8 @@ void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_vi
     const double wall_s = (double)pt_profile_stage_wall_ns(profile, stage) / 1e9 -
                           (main_thread ? (double)pt_cpu_runnable_ns(&view->data->times[main_thread]) / 1e9 : 0);
     const double trains = share.framework + share.operation;
-    if (!main_thread || trains < LEAST_TRAINING_SHARE * share.all || share.all <= 0 || wall_s <= 0)
+    const bool is_training = trains >= LEAST_TRAINING_SHARE * share.all || share.backward >= LEAST_BACKWARD;
+    if (!main_thread || !is_training || share.all <= 0 || wall_s <= 0)
         return;
     const double sample_s = view->sample_s[main_thread];
     const double decode_s = share.decoder * sample_s, read_s = files_s(metrics, stage);
@@ -170,5 +186,7 @@ void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_vi
     /* Samples become tensors: of what the framework does for Python, the part that Python has in preparing them. */
     const double tensors_s = share.python > 0 ? share.framework * preparing_s / share.python : 0;
     pt_metrics_set(metrics, scope, "load.in_main.cost_s", pt_real(decode_s + read_s + preparing_s + tensors_s));
-    pt_metrics_set(metrics, scope, "load.in_main.percent", pt_real(100 * (decode_s + read_s) / wall_s));
+    const double share_read = (decode_s + read_s) / wall_s;
+    const double share_loading = share_read + (share_read >= LEAST_READING_SHARE ? preparing_s / wall_s : 0);
+    pt_metrics_set(metrics, scope, "load.in_main.percent", pt_real(100 * share_loading));
 }

@@ -12,8 +12,8 @@
  * training.operations_s, .dispatch_s, .python_s: what the main thread of a training computes: on tensors, in the
  * framework to find out what to do, and in Python; .preparing_s: the Python that no step of a training needs.
  * load.in_main.cost_s, .percent of the wall time, .decode_s, .files_s, .python_s: what the main thread spends on
- * decoding and on files of data while it could train. Absent where nothing trains, where there are workers, without CPU
- * samples. Needs the metrics of the analyses `files` and `children`.
+ * decoding, on files of data and, where it reads any, on Python around them while it could train. Absent where nothing
+ * trains, where there are workers, without CPU samples. Needs the metrics of the analyses `files` and `children`.
  */
 void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_view *view, pt_u32 main_thread);
 

@@ -11,16 +11,19 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 
 FIXED = "--fixed" in sys.argv
-model = torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.Linear(128, 8))
-optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
 
 
-def step(batch):
-    optimizer.zero_grad()
-    loss = model(batch).square().mean()
-    loss.backward()
-    optimizer.step()
-    return loss
+class Trainer:
+    def __init__(self, inputs, width):
+        self.model = torch.nn.Sequential(torch.nn.Linear(inputs, width), torch.nn.ReLU(), torch.nn.Linear(width, width), torch.nn.ReLU(),
+                                         torch.nn.Linear(width, 8))
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=1e-4)
+
+    def step(self, batch):
+        self.optimizer.zero_grad()
+        loss = self.model(batch).square().mean()
+        loss.backward()
+        self.optimizer.step()
 
 
 class Samples(Dataset):
@@ -34,10 +37,11 @@ class Samples(Dataset):
         return self.make(index)
 
 
-def train(count, make, workers, epochs=1, batch=8, **more):
+def train(count, make, workers, epochs=1, batch=8, inputs=64, width=128, **more):
+    trainer = Trainer(inputs, width)
     for _ in range(epochs):
         for b in DataLoader(Samples(count, make), batch_size=batch, num_workers=workers, **more):
-            step(b)
+            trainer.step(b)
 
 
 def loop(units):
@@ -49,8 +53,7 @@ def loop(units):
 
 def slow_jpeg():
     common.make_images(80, 1200)
-    decode = lambda i: common.load_image(f"images/{i:04d}.jpg", 32).flatten()[:64]  # noqa: E731
-    train(80, decode, 2 if FIXED else 0, epochs=3)
+    train(80, lambda i: common.load_image(f"images/{i:04d}.jpg", 64).flatten(), 2 if FIXED else 0, epochs=3, inputs=3 * 64 * 64, width=256)
 
 
 def slow_color_jitter():
@@ -77,17 +80,17 @@ def tiny_files():
             return torch.ones(64)
         with Image.open(f"tiny/{i}.png") as image:
             return torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8).float()
-    train(8000, read, 0, batch=32)
+    train(8000, read, 0, epochs=4, batch=32)
 
 
 def featurize():
-    train(320, lambda i: torch.ones(64) * (loop(1 if FIXED else 200) % 3), 0, batch=1)
+    train(320, lambda i: torch.ones(64) * (loop(1 if FIXED else 200) % 3), 0, batch=1, width=768)
 
 
 def batch_of_one():
-    data = torch.ones(24000, 64)
-    for batch in data.split(256 if FIXED else 1):
-        step(batch)
+    trainer = Trainer(64, 128)
+    for batch in torch.ones(16000, 64).split(256 if FIXED else 1):
+        trainer.step(batch)
 
 
 def openmp():
@@ -104,9 +107,10 @@ def gil_pool():
 
 
 def checkpoints():
-    for i in range(150):
-        step(torch.ones(64, 64))
-        torch.save(model.state_dict(), "checkpoint.part")
+    trainer = Trainer(64, 128)
+    for _ in range(300):
+        trainer.step(torch.ones(64, 64))
+        torch.save(trainer.model.state_dict(), "checkpoint.part")
         if not FIXED:
             fd = os.open("checkpoint.part", os.O_RDWR)
             for _ in range(4):
