@@ -27,6 +27,13 @@ struct heap {
     struct pt_heap_process *processes; /* by index */
     struct pt_heap_sites sites;
     struct pt_block_room room;
+    struct pt_map places; /* of a thread's next sample in Python: struct pt_thread * -> index, plus 1 */
+    struct {
+        PT_VEC(struct place {
+            pt_i64 at_ns;
+            pt_u32 stack;
+        });
+    } pending;
 };
 
 static void begin(void *state, struct pt_profile *profile)
@@ -116,6 +123,28 @@ static void full_free(struct pt_heap_process *p, const struct pt_event *e, pt_u6
     full_release(p, e, block);
 }
 
+/* ---- places in Python ---- */
+
+/* A place belongs to the event that follows at once: others of the thread do not come here. */
+#define AT_ONCE_NS 20000
+
+static void note_place(struct heap *heap, const struct pt_event *e)
+{
+    pt_u64 *slot = pt_map_at(&heap->places, (uintptr_t)e->thread);
+    if (!*slot) {
+        pt_vec_push(&heap->pending, ((struct place){0}));
+        *slot = heap->pending.n;
+    }
+    heap->pending.items[*slot - 1] = (struct place){e->start_ns, e->aux};
+}
+
+static pt_u32 place_of(const struct heap *heap, const struct pt_event *e)
+{
+    const pt_u64 *slot = pt_map_find(&heap->places, (uintptr_t)e->thread);
+    const struct place *place = slot ? &heap->pending.items[*slot - 1] : NULL;
+    return place && e->start_ns - place->at_ns <= AT_ONCE_NS ? place->stack : 0;
+}
+
 /* ---- samples ---- */
 
 static void move_to(struct pt_heap_process *p, pt_i64 at_ns)
@@ -155,6 +184,7 @@ static void sample_alloc(struct heap *heap, struct pt_heap_process *p, const str
     const pt_u32 size_class = pt_heap_class_of(sample->size_bytes);
     const struct pt_heap_site wanted = {.process = e->process,
                                         .stack = e->aux,
+                                        .python = place_of(heap, e),
                                         .stage = pt_profile_stage_of(heap->profile, e->process),
                                         .size_class = size_class,
                                         .at_ns = e->start_ns};
@@ -247,6 +277,9 @@ static void event(void *state, const struct pt_event *e)
     case PT_KIND_heap_sample_lost:
         sample_gone(heap, p, e, false);
         break;
+    case PT_KIND_python_place:
+        note_place(heap, e);
+        break;
     case PT_KIND_io_open:
         opened(p, e);
         break;
@@ -270,13 +303,15 @@ static void finish(void *state, struct pt_profile *profile)
         pt_block_map_fini(&heap->processes[i].samples);
     }
     free(heap->processes);
+    free(heap->pending.items);
+    pt_map_fini(&heap->places);
     pt_heap_sites_fini(&heap->sites);
 }
 
 const struct pt_analysis pt_analysis_heap = {
     .name = "heap",
     .summary = "heap: live peak, growth, churn, by process and call site",
-    .categories = PT_CATEGORY_HEAP | PT_CATEGORY_MAP | PT_CATEGORY_IO,
+    .categories = PT_CATEGORY_HEAP | PT_CATEGORY_MAP | PT_CATEGORY_IO | PT_CATEGORY_PYTHON,
     .state_size = sizeof(struct heap),
     .begin = begin,
     .event = event,

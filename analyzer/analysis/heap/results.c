@@ -254,6 +254,8 @@ static int by_stage_bytes(const void *a, const void *b)
         return x->process->index < y->process->index ? -1 : 1;
     if (x->stack != y->stack)
         return x->stack < y->stack ? -1 : 1;
+    if (x->python != y->python)
+        return x->python < y->python ? -1 : 1;
     return x->size_class < y->size_class ? -1 : x->size_class > y->size_class;
 }
 
@@ -323,8 +325,7 @@ static void add_site(struct pt_table *table, const struct named_site *site, bool
                         });
 }
 
-static void table_of_sites(struct pt_profile *profile, struct pt_symbols *symbols, const struct stage_sites *sites,
-                           bool by_stack)
+static void table_of_sites(struct pt_profile *profile, const struct stage_sites *sites, bool by_stack)
 {
     struct pt_metrics *metrics = &profile->metrics;
     struct pt_table *table =
@@ -332,8 +333,7 @@ static void table_of_sites(struct pt_profile *profile, struct pt_symbols *symbol
     struct named_site *named = pt_calloc(MAX_NAMED_SITES, sizeof *named);
     pt_u32 n_named = 0;
     for (size_t i = 0; i < sites->n && i < MAX_NAMED_SITES; i++) {
-        const struct pt_stack_text text =
-            pt_frames_text(metrics, symbols, sites->first[i].process, sites->first[i].stack, sites->first[i].at_ns);
+        const struct pt_stack_text text = pt_heap_stack_text(profile, &sites->first[i]);
         merge_site(named, &n_named, text, &sites->first[i], by_stack);
     }
     qsort(named, n_named, sizeof *named, named_by_bytes);
@@ -343,12 +343,12 @@ static void table_of_sites(struct pt_profile *profile, struct pt_symbols *symbol
     free(named);
 }
 
-static void keep_stacks(struct pt_profile *profile, struct pt_symbols *symbols, const struct stage_sites *sites)
+static void keep_stacks(struct pt_profile *profile, const struct stage_sites *sites)
 {
     struct pt_stack_frame frames[PT_STACK_FRAMES];
     for (size_t i = 0; i < sites->n && i < MAX_NAMED_SITES; i++) {
         const struct pt_heap_site *site = &sites->first[i];
-        const pt_u32 n = pt_heap_frames(symbols, site->process, site->stack, site->at_ns, frames);
+        const pt_u32 n = pt_heap_frames(profile, site, frames);
         struct pt_stack *stack = pt_stacks_add(&profile->stacks, sites->stage, frames, n);
         stack->cost[PT_STACK_ALLOCATED_BYTES] = site->bytes;
         stack->cost[PT_STACK_GROWTH_BYTES] = sites->knows_lives ? fmax(0, site->growth_bytes) : 0;
@@ -378,7 +378,6 @@ void pt_heap_results(struct pt_profile *profile, struct pt_heap_process *process
             pt_heap_site_scale(&sites->items[i], processes[sites->items[i].process->index].sampled_of_class));
     if (sites->n)
         qsort(sites->items, sites->n, sizeof *sites->items, by_stage_bytes);
-    struct pt_symbols *symbols = profile->facts->symbols;
     size_t first = 0;
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
         size_t n = 0;
@@ -390,9 +389,9 @@ void pt_heap_results(struct pt_profile *profile, struct pt_heap_process *process
             .n = n,
             .knows_lives = stage_results(profile, stage, processes),
         };
-        table_of_sites(profile, symbols, &of_stage, false);
-        table_of_sites(profile, symbols, &of_stage, true);
-        keep_stacks(profile, symbols, &of_stage);
+        table_of_sites(profile, &of_stage, false);
+        table_of_sites(profile, &of_stage, true);
+        keep_stacks(profile, &of_stage);
         first += n;
     }
 }

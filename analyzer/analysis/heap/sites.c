@@ -18,17 +18,20 @@ struct pt_sample_weight pt_sample_weigh(pt_u64 size_bytes, pt_u64 heap_sample_by
     return (struct pt_sample_weight){.allocs = 1 / p, .bytes = size / p, .variance = size * size * (1 - p) / (p * p)};
 }
 
-static pt_u64 key_of(const struct pt_heap_site *site)
+/* Few of the pairs that could be there are. */
+static pt_u64 key_of(struct pt_heap_sites *sites, const struct pt_heap_site *site)
 {
-    return (pt_u64)site->process->index << 40 | (pt_u64)site->size_class << 32 | site->stack;
+    pt_u64 *pair = pt_map_at(&sites->pairs, (pt_u64)site->python << 32 | site->stack);
+    *pair = *pair ? *pair : sites->pairs.n;
+    return (pt_u64)site->process->index << 40 | (pt_u64)site->size_class << 32 | *pair;
 }
 
 pt_u32 pt_heap_site_of(struct pt_heap_sites *sites, const struct pt_heap_site *wanted)
 {
     struct pt_heap_site site = *wanted;
-    if (sites->n >= MAX_SITES && !pt_map_find(&sites->by_stack, key_of(&site)))
-        site.stack = 0;
-    pt_u64 *slot = pt_map_at(&sites->by_stack, key_of(&site));
+    if (sites->n >= MAX_SITES && !pt_map_find(&sites->by_stack, key_of(sites, &site)))
+        site.stack = site.python = 0;
+    pt_u64 *slot = pt_map_at(&sites->by_stack, key_of(sites, &site));
     if (!*slot) {
         pt_vec_push(sites, site);
         *slot = sites->n;
@@ -40,6 +43,7 @@ void pt_heap_sites_fini(struct pt_heap_sites *sites)
 {
     free(sites->items);
     pt_map_fini(&sites->by_stack);
+    pt_map_fini(&sites->pairs);
 }
 
 double pt_heap_site_scale(const struct pt_heap_site *site, const double sampled_of_class[PT_HEAP_CLASSES])

@@ -24,7 +24,7 @@ struct pt_sample_weight pt_sample_weigh(pt_u64 size_bytes, pt_u64 heap_sample_by
 /* Blocks of one size class that one stack of a process allocated. */
 struct pt_heap_site {
     struct pt_process *process;
-    pt_u32 stack;
+    pt_u32 stack, python; /* native, and Python's; 0 = not taken */
     pt_u32 stage;
     pt_u32 size_class;
     pt_i64 at_ns; /* of a sample: which modules were mapped then */
@@ -37,7 +37,8 @@ struct pt_heap_site {
 
 struct pt_heap_sites {
     PT_VEC(struct pt_heap_site);
-    struct pt_map by_stack; /* process, stack, size class -> index, plus 1 */
+    struct pt_map by_stack; /* process, number of the pair of stacks, size class -> index, plus 1 */
+    struct pt_map pairs;    /* native stack and Python's -> number */
 };
 
 pt_u32 pt_heap_site_of(struct pt_heap_sites *sites, const struct pt_heap_site *wanted);

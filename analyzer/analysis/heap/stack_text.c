@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "facts/code_kind.h"
+#include "facts/python/frames.h"
+#include "facts/state.h"
 #include "profile/stages.h"
 #include "util/auto.h"
 #include "util/str.h"
@@ -66,11 +68,27 @@ static void put_leaf(struct pt_str *leaf, const struct pt_frame *own, const stru
                   pt_base_name(own->module));
 }
 
-struct pt_stack_text pt_frames_text(struct pt_metrics *metrics, struct pt_symbols *symbols, struct pt_process *process,
-                                    pt_u32 stack, pt_i64 at_ns)
+/* "data.py:41 Set.load < train.py:9 <module>": the program's own code; NULL = none was recorded. */
+static const char *python_text(struct pt_profile *profile, const struct pt_heap_site *site, const char **ret_leaf)
+{
+    struct pt_stack_frame frames[PT_STACK_FRAMES];
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    const pt_u32 n = pt_python_stack(site->process, site->python, &profile->stacks.texts, frames);
+    for (pt_u32 i = 0; i < n; i++) {
+        if (frames[i].flags & PT_FRAME_SERVES)
+            continue;
+        pt_str_printf(&text, "%s%s:%u %s", text.n ? " < " : "", pt_base_name(frames[i].file), frames[i].line,
+                      frames[i].function);
+        if (!*ret_leaf)
+            *ret_leaf = pt_metrics_text(&profile->metrics, pt_str_text(&text));
+    }
+    return text.n ? pt_metrics_text(&profile->metrics, pt_str_text(&text)) : NULL;
+}
+
+static struct pt_stack_text native_text(struct pt_profile *profile, const struct pt_heap_site *site)
 {
     const pt_u64 *addresses = NULL;
-    const pt_u32 n = stack ? pt_process_stack(process, stack, &addresses) : 0;
+    const pt_u32 n = site->stack ? pt_process_stack(site->process, site->stack, &addresses) : 0;
     PT_AUTO(pt_str_fini) struct pt_str leaf = {0};
     PT_AUTO(pt_str_fini) struct pt_str all = {0};
     const struct pt_frame *own = NULL;
@@ -78,12 +96,13 @@ struct pt_stack_text pt_frames_text(struct pt_metrics *metrics, struct pt_symbol
     pt_u32 written = 0;
     for (pt_u32 i = 0; i < n && written < MOST_FRAMES; i++) {
         pt_u32 n_frames;
-        const struct pt_frame *frames = pt_symbolize(symbols, process, addresses[i], at_ns, &n_frames);
+        const struct pt_frame *frames =
+            pt_symbolize(profile->facts->symbols, site->process, addresses[i], site->at_ns, &n_frames);
         for (pt_u32 j = 0; j < n_frames && written < MOST_FRAMES; j++) {
             if (!written && is_allocator(&frames[j]))
                 continue;
             pt_str_add(&all, written ? " < " : "");
-            put_frame(&all, process, &frames[j], addresses[i], at_ns);
+            put_frame(&all, site->process, &frames[j], addresses[i], site->at_ns);
             if (!written++) {
                 pt_str_add(&leaf, pt_str_text(&all));
                 own = &frames[j];
@@ -94,8 +113,18 @@ struct pt_stack_text pt_frames_text(struct pt_metrics *metrics, struct pt_symbol
     put_leaf(&leaf, own, &nearest);
     if (!written)
         return (struct pt_stack_text){"(no stack)", "(no stack)"};
-    return (struct pt_stack_text){pt_metrics_text(metrics, pt_str_text(&leaf)),
-                                  pt_metrics_text(metrics, pt_str_text(&all))};
+    return (struct pt_stack_text){pt_metrics_text(&profile->metrics, pt_str_text(&leaf)),
+                                  pt_metrics_text(&profile->metrics, pt_str_text(&all))};
+}
+
+struct pt_stack_text pt_heap_stack_text(struct pt_profile *profile, const struct pt_heap_site *site)
+{
+    const struct pt_stack_text native = native_text(profile, site);
+    const char *leaf = NULL, *python = python_text(profile, site, &leaf);
+    if (!python)
+        return native;
+    return (struct pt_stack_text){
+        leaf, site->stack ? pt_metrics_format(&profile->metrics, "%s; native: %s", python, native.stack) : python};
 }
 
 static struct pt_stack_frame frame_of(const struct pt_process *process, const struct pt_frame *frame, pt_u64 address,
@@ -111,18 +140,20 @@ static struct pt_stack_frame frame_of(const struct pt_process *process, const st
                                    .flags = flags | (frame->function ? PT_FRAME_IS_NAMED : 0u)};
 }
 
-pt_u32 pt_heap_frames(struct pt_symbols *symbols, struct pt_process *process, pt_u32 stack, pt_i64 at_ns,
+pt_u32 pt_heap_frames(struct pt_profile *profile, const struct pt_heap_site *site,
                       struct pt_stack_frame ret_frames[PT_STACK_FRAMES])
 {
     const pt_u64 *addresses = NULL;
-    const pt_u32 n = stack ? pt_process_stack(process, stack, &addresses) : 0;
-    pt_u32 found = 0;
+    const pt_u32 n = site->stack ? pt_process_stack(site->process, site->stack, &addresses) : 0;
+    const pt_u32 of_python = pt_python_stack(site->process, site->python, &profile->stacks.texts, ret_frames);
+    pt_u32 found = of_python;
     for (pt_u32 i = 0; i < n && found < PT_STACK_FRAMES; i++) {
         pt_u32 n_frames;
-        const struct pt_frame *frames = pt_symbolize(symbols, process, addresses[i], at_ns, &n_frames);
+        const struct pt_frame *frames =
+            pt_symbolize(profile->facts->symbols, site->process, addresses[i], site->at_ns, &n_frames);
         for (pt_u32 j = 0; j < n_frames && found < PT_STACK_FRAMES; j++)
-            if (found || !is_allocator(&frames[j]))
-                ret_frames[found++] = frame_of(process, &frames[j], addresses[i], at_ns);
+            if (found > of_python || !is_allocator(&frames[j]))
+                ret_frames[found++] = frame_of(site->process, &frames[j], addresses[i], site->at_ns);
     }
     return found;
 }
