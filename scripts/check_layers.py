@@ -27,6 +27,7 @@ MAY_INCLUDE = {
     "preload/core": [],
     "preload/hooks": ["preload/core"],
     "preload/cuda": ["preload/core"],
+    "preload/python": ["preload/core"],
     "preload": ["preload/core", "preload/hooks"],
     # the offline chain, each on those before it
     "analyzer/util": [],

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * emit.c - the slow half of storing: attach, roll over, retry; and the heap's 16-byte units.
+ * emit.c - the slow half of storing: attach, roll over, retry; the heap's 16-byte units; places.
  *
  * Entered from any hook in any thread or signal handler. Blocks signals while it works, so the loop cannot be
  * re-entered. Never loses a record without counting it.
  */
 #include "emit.h"
 
+#include "proftrace/events.h"
 #include "file/attach.h"
 #include "file/image_state.h"
 #include "file/rollover.h"
@@ -114,4 +115,62 @@ PT_NOINLINE void pt_unit_slow(pt_u32 kind, pt_u64 address, pt_u64 size, char *cl
         }
     }
     unit_blocked(kind, address, size);
+}
+
+/* ---- places ---- */
+
+#define SCALE_BITS 24
+/* Credit until somebody asks again, where there is no language: seconds. */
+#define NO_LANGUAGE_TICKS (1ll << 33)
+
+pt_u32 (*pt_place_of_thread)(void);
+
+/* Nanoseconds of a counter, by both clocks since the file was made; measured again while it still becomes better. */
+static pt_u64 as_ns(pt_u64 counters)
+{
+    static pt_u64 scale, measured_over;
+    const struct pt_clock_pair *first = &pt_image->header->clock_first;
+    const pt_u64 over = pt_clock() - first->counter;
+    if (!pt_switches.tsc)
+        return counters;
+    if (over / 4 > measured_over || !scale) {
+        const pt_u64 before = pt_clock(), ns = pt_sys_clock_ns(CLOCK_MONOTONIC), after = pt_clock();
+        const pt_u64 elapsed = before + (after - before) / 2 - first->counter;
+        if (elapsed)
+            scale = (pt_u64)(((unsigned __int128)(ns - first->monotonic_ns) << SCALE_BITS) / elapsed);
+        measured_over = over;
+    }
+    return (pt_u64)((unsigned __int128)counters * scale >> SCALE_BITS);
+}
+
+/* The counter at which a reader sees a span end: at another one, the place could come behind its event. */
+static pt_u64 recorded_end(pt_u64 start, pt_u64 end)
+{
+    return start + (pt_duration_ticks(pt_span_duration(start, end)) << pt_switches.clock_shift);
+}
+
+PT_COLD void pt_place_slow(pt_u64 start, pt_u64 end)
+{
+    struct pt_tracer_thread *t = pt_self;
+    if (pt_switches.frozen || !can_record())
+        return;
+    if (!t->area) { /* its first event: what was charged was nobody's */
+        t = pt_thread_attach_blocking();
+        if (!t || (t->place_left -= (pt_i64)(end - start)) >= 0)
+            return;
+    }
+    pt_u32 (*const place)(void) = __atomic_load_n(&pt_place_of_thread, __ATOMIC_ACQUIRE);
+    const pt_u64 spent = (pt_u64)(PT_PLACE_TICKS - t->place_left);
+    t->place_left = place ? PT_PLACE_TICKS : NO_LANGUAGE_TICKS;
+    const pt_u32 stack = place ? place() : 0;
+    if (stack)
+        pt_store(recorded_end(start, end), stack, pt_tag_kind(0, PT_EV_python_place), as_ns(spent), 0);
+}
+
+void pt_place_sample(void)
+{
+    pt_u32 (*const place)(void) = __atomic_load_n(&pt_place_of_thread, __ATOMIC_ACQUIRE);
+    const pt_u32 stack = place && !pt_switches.frozen ? place() : 0;
+    if (stack)
+        pt_point(PT_EV_python_place, stack, 0, 0, 0);
 }

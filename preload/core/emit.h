@@ -60,13 +60,40 @@ PT_ALWAYS_INLINE void pt_point(pt_u32 kind, pt_u32 aux, pt_i32 tag, pt_u64 word0
     pt_store(pt_clock(), aux, pt_tag_kind(tag, kind), word0, word1);
 }
 
+/* ---- places: where in the host's own language a thread is, noted right before the event that it belongs to ----
+ * Not at each event: a thread has credit, which the time that its events take uses up; then one gets a place. So an
+ * event that takes long always has one, and of many short ones about one in each millisecond of theirs. */
+
+/* Set by who knows the host's interpreter: the id of the calling thread's stack there, 0 = it runs nothing there. */
+extern pt_u32 (*pt_place_of_thread)(void) __attribute__((visibility("hidden")));
+
+/* The credit is used up by an event from `start` to `end`. */
+void pt_place_slow(pt_u64 start, pt_u64 end);
+
+/* For an event without a time, which is a sample already. */
+void pt_place_sample(void);
+
+PT_ALWAYS_INLINE void pt_place_before(pt_u64 start, pt_u64 end)
+{
+    struct pt_tracer_thread *t = pt_self;
+    t->place_left -= (pt_i64)(end - start);
+    if (pt_unlikely(t->place_left < 0))
+        pt_place_slow(start, end);
+}
+
+/* Of a span, as its record holds it: rounded, so that sums are not biased. */
+PT_ALWAYS_INLINE pt_u32 pt_span_duration(pt_u64 start, pt_u64 end)
+{
+    const pt_u64 half = 1u << pt_switches.clock_shift >> 1;
+    return pt_duration_pack((end - start + half) >> pt_switches.clock_shift);
+}
+
 /* A span from `start` to `end`: taken right after the call, so that what recording costs (a new path, a descriptor to
  * ask the kernel about) is not charged to the program. */
 PT_ALWAYS_INLINE void pt_spent(pt_u32 kind, pt_u64 start, pt_u64 end, pt_i32 tag, pt_u64 word0, pt_u64 word1)
 {
-    const pt_u64 half = 1u << pt_switches.clock_shift >> 1; /* rounded, so that sums are not biased */
-    pt_store(start, pt_duration_pack((end - start + half) >> pt_switches.clock_shift), pt_tag_kind(tag, kind), word0,
-             word1);
+    pt_place_before(start, end);
+    pt_store(start, pt_span_duration(start, end), pt_tag_kind(tag, kind), word0, word1);
     pt_thread_clock_after(start, end);
 }
 

@@ -12,6 +12,9 @@
 
 #include "proftrace/format.h"
 
+/* Credit of a place (emit.h), in counter ticks: about 1 ms of a TSC. */
+#define PT_PLACE_TICKS (1ll << 21)
+
 struct pt_private; /* per-thread working memory: private stack, compressor, columns (private.h) */
 
 struct pt_buffer {
@@ -52,6 +55,7 @@ struct pt_tracer_thread {
     pt_u64 clock_read_at; /* counter at which the thread's CPU clock was noted last */
     pt_u32 sampled_life;  /* life for which countdown was drawn; another one draws before it samples */
     pt_u32 pad1;
+    pt_i64 place_left; /* counter ticks of events until the next that gets a place (emit.h) */
 };
 
 #endif

@@ -19,6 +19,8 @@ DEEPER = {
     "publish_on_private_stack": "as its name says",
     "attach_on_private_stack": "as its name says",
     "capture_on_private_stack": "as its name says",
+    "check_frame": "compares the layout once, where the interpreter starts and nearly nothing is on the stack",
+    "define_on_private_stack": "as its name says",
     "write_text": "makes a trace file: in the constructor, and for a forked child on the private stack",
     "map_page": "joins the session, in the constructor",
     "make_session": "makes the session, in the constructor",

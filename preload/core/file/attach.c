@@ -37,6 +37,7 @@ static void move_in(struct pt_tracer_thread *t, pt_u32 tid)
     t->countdown = 0; /* the first allocation takes the slow path and draws a gap */
     t->last_rollover = now;
     t->sample_window = now;
+    t->place_left = PT_PLACE_TICKS;
 }
 
 /* ---- taking over a dead thread's slot ---- */

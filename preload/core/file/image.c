@@ -36,12 +36,24 @@
 static pt_u64 last_trace_id;
 static const char *last_text;
 static char **first_argv;
+static struct pt_python_header python;
 static int first_argc;
 
 void pt_image_set_arguments(int argc, char **argv)
 {
     first_argc = argc;
     first_argv = argv;
+}
+
+void pt_image_set_python(const struct pt_python_header *now)
+{
+    python = *now;
+    if (!pt_image || __atomic_load_n(&pt_image->state, __ATOMIC_ACQUIRE) != PT_IMAGE_LIVE)
+        return;
+    struct pt_python_header *shown = &pt_image->header->python;
+    __atomic_store_n(&shown->state, PT_PYTHON_NONE, __ATOMIC_RELEASE);
+    *shown = *now;
+    __atomic_store_n(&shown->state, now->state, __ATOMIC_RELEASE);
 }
 
 int pt_image_reserve(void)
@@ -261,6 +273,7 @@ static void write_header(struct pt_file_header *header, pt_u64 trace_id, pt_u64 
     header->rank_plus_1 = pt_rank.rank_plus_1;
     header->local_rank_plus_1 = pt_rank.local_rank_plus_1;
     header->world_size = pt_rank.world_size;
+    header->python = python;
     __builtin_memcpy(header->ignored_options, pt_ignored_options, sizeof header->ignored_options);
 }
 

@@ -5,12 +5,16 @@
 #ifndef PT_CORE_FILE_IMAGE_H
 #define PT_CORE_FILE_IMAGE_H
 
+#include "proftrace/format.h"
+
 /* Reserve the wiped memory. -1 when the kernel refuses. */
 int pt_image_reserve(void);
 /* The live image, made now if this process has none yet; NULL when it cannot be had. Signals blocked. */
 struct pt_image *pt_image_live(void);
 /* Refresh the header's clock pair, CPU time and peak RSS. */
 void pt_image_refresh(void);
+/* What is known of the host's Python, for this file's header and those of children forked from now on. */
+void pt_image_set_python(const struct pt_python_header *python);
 void pt_image_set_arguments(int argc, char **argv);
 
 #endif

@@ -11,6 +11,7 @@
 #include "core/file/checksum.h"
 #include "core/file/defs.h"
 #include "core/file/image_state.h"
+#include "core/private.h"
 #include "core/state.h"
 #include "core/text.h"
 
@@ -37,6 +38,32 @@ void pt_define_commit(struct pt_tracer_thread *t, void *payload, enum pt_def_typ
     def->ticks = pt_ticks_since(t->clock_base, now);
     def->crc = pt_crc(0, payload, def->payload_bytes);
     __atomic_store_n(&def->commit, PT_DEF_MAGIC | bytes << 32, __ATOMIC_RELEASE);
+}
+
+static pt_u32 put_varint(pt_u8 *to, pt_u64 value)
+{
+    pt_u32 n = 0;
+    for (; value >= 128; value >>= 7)
+        to[n++] = (pt_u8)(value | 128);
+    to[n++] = (pt_u8)value;
+    return n;
+}
+
+void pt_define_stack(struct pt_tracer_thread *t, const pt_u64 *frames, pt_u32 n, pt_u32 id)
+{
+    pt_u8 *encoded = t->priv->codec.columns; /* free: no rollover can run now */
+    pt_u32 bytes = 0;
+    pt_u64 last = 0;
+    for (pt_u32 i = 0; i < n; i++) {
+        bytes += put_varint(encoded + bytes, pt_zigzag((pt_i64)(frames[i] - last)));
+        last = frames[i];
+    }
+    struct pt_tracer_thread *owner;
+    void *payload = pt_define_begin(bytes, &owner);
+    if (payload) {
+        __builtin_memcpy(payload, encoded, bytes);
+        pt_define_commit(owner, payload, PT_DEF_STACK, id);
+    }
 }
 
 void pt_define_untraced(pt_u32 path, const char *reason)

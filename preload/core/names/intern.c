@@ -97,6 +97,8 @@ pt_u32 pt_intern_bytes(const char *bytes, pt_u64 length)
             __builtin_memcpy(payload, bytes, length);
             pt_define_commit(t, payload, PT_DEF_STRING, id);
         }
+        if (pt_unlikely(pt_image->on_new_name))
+            pt_image->on_new_name();
     }
     return id;
 }

@@ -71,32 +71,12 @@ static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *context, void *ar
                                                                                           : _URC_END_OF_STACK;
 }
 
-static pt_u32 put_varint(pt_u8 *to, pt_u64 value)
-{
-    pt_u32 n = 0;
-    for (; value >= 128; value >>= 7)
-        to[n++] = (pt_u8)(value | 128);
-    to[n++] = (pt_u8)value;
-    return n;
-}
-
 static void define_stack(const struct capture *capture, pt_u32 id)
 {
-    struct pt_private *priv = capture->t->priv;
-    pt_u8 *encoded = priv->codec.columns; /* free: no rollover can run now */
-    pt_u32 bytes = 0;
-    pt_u64 last = 0;
-    for (pt_u32 i = 0; i < capture->count; i++) {
-        pt_define_module_of(priv->frames[i]);
-        bytes += put_varint(encoded + bytes, pt_zigzag((pt_i64)(priv->frames[i] - last)));
-        last = priv->frames[i];
-    }
-    struct pt_tracer_thread *t;
-    void *payload = pt_define_begin(bytes, &t);
-    if (payload) {
-        __builtin_memcpy(payload, encoded, bytes);
-        pt_define_commit(t, payload, PT_DEF_STACK, id);
-    }
+    const pt_u64 *frames = capture->t->priv->frames;
+    for (pt_u32 i = 0; i < capture->count; i++)
+        pt_define_module_of(frames[i]);
+    pt_define_stack(capture->t, frames, capture->count, id);
 }
 
 static void capture_on_private_stack(void *argument)

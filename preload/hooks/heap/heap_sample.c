@@ -79,6 +79,7 @@ PT_COLD static void sample(pt_u32 kind, void *block, size_t size)
 {
     const pt_u32 stack = pt_intern_stack();
     remember(block);
+    pt_place_sample();
     pt_point(PT_EV_heap_sample, stack, (pt_i32)kind, (pt_u64)block, size);
     pt_thread_clock_note();
 }

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * boot.c - compiles and runs our scripts, and says in the header what became of it.
+ *
+ * Entered in the first audit event of an interpreter that is ready, by the thread that holds the GIL; later, when a
+ * script asks for another. Never shows an exception, never changes one that is set, never imports.
+ */
+#include "boot.h"
+
+#include <errno.h>
+
+#include "core/file/image.h"
+#include "core/text.h"
+#include "api.h"
+#include "builtins.h"
+#include "layout.h"
+#include "scripts.h"
+#include "stack.h"
+
+#define FILE_INPUT 257 /* Py_file_input */
+#define FILE_NAME "<proftrace>"
+
+static struct pt_python_header known;
+static void *globals;
+static void *file_name; /* one object for all scripts: frames whose code bears it are ours */
+static const char *layout_problem;
+
+static void note(const char *why)
+{
+    struct pt_text text = {known.note, 0, sizeof known.note};
+    pt_text_add(&text, why);
+}
+
+static int run(const char *script)
+{
+    void *code = pt_python_api.Py_CompileStringObject(script, file_name, FILE_INPUT, 0, 2);
+    void *result = code ? pt_python_api.PyEval_EvalCode(code, globals, globals) : 0;
+    if (!result)
+        pt_python_api.PyErr_Clear();
+    if (code)
+        pt_python_api.Py_DecRef(code);
+    if (result)
+        pt_python_api.Py_DecRef(result);
+    return result ? 0 : -1;
+}
+
+static void *check(void *self, void *const *arguments, long n)
+{
+    (void)self, (void)arguments, (void)n;
+    if (!layout_problem && known.state != PT_PYTHON_READY) {
+        layout_problem = pt_python_layout_check(&known);
+        if (!layout_problem)
+            known.state = PT_PYTHON_READY;
+    }
+    return pt_python_none();
+}
+
+static void *load(void *self, void *const *arguments, long n)
+{
+    (void)self;
+    long bytes;
+    const char *name = pt_python_text_of(arguments, n, 0, &bytes), *script = name ? pt_python_script(name) : 0;
+    if (script)
+        run(script);
+    return pt_python_none();
+}
+
+static struct pt_python_method methods[] = {PT_PYTHON_METHOD(check), PT_PYTHON_METHOD(load)};
+
+static int make_globals(void)
+{
+    void *name = pt_python_api.PyUnicode_FromString("_proftrace");
+    file_name = pt_python_api.PyUnicode_FromString(FILE_NAME);
+    globals = pt_python_api.PyDict_New();
+    if (!name || !file_name || !globals)
+        return -1;
+    pt_python_api.PyDict_SetItemString(globals, "__builtins__", pt_python_api.PyEval_GetBuiltins());
+    pt_python_api.PyDict_SetItemString(globals, "__name__", name);
+    pt_python_api.Py_DecRef(name);
+    pt_python_builtins_add(globals);
+    for (pt_u32 i = 0; i < sizeof methods / sizeof *methods; i++)
+        pt_python_method_add(globals, &methods[i]);
+    return 0;
+}
+
+static void boot(void)
+{
+    known = (struct pt_python_header){.version = pt_python_version()};
+    layout_problem = pt_python_layout_find(&known);
+    known.state = PT_PYTHON_REFUSED;
+    if (make_globals() < 0 || run(pt_python_script("boot")) < 0) {
+        note("its script did not run");
+        return;
+    }
+    if (known.state == PT_PYTHON_READY)
+        pt_python_stack_start(&known, file_name);
+    else {
+        known.state = PT_PYTHON_NO_STACKS;
+        note(layout_problem ? layout_problem : "the layout was not checked");
+    }
+}
+
+void pt_python_boot(void)
+{
+    static int is_done;
+    if (is_done)
+        return;
+    is_done = 1; /* what it runs comes here again */
+    const int error = errno;
+    void *type = 0, *value = 0, *traceback = 0;
+    pt_python_api.PyErr_Fetch(&type, &value, &traceback);
+    boot();
+    pt_python_api.PyErr_Restore(type, value, traceback);
+    pt_image_set_python(&known);
+    errno = error;
+}

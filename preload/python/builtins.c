@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * builtins.c - begin, end and the like, as CPython calls them (METH_FASTCALL).
+ *
+ * Entered with the GIL held, by any thread that runs Python. Takes what it gets: a wrong argument is nothing, and no
+ * exception is left.
+ */
+#include "builtins.h"
+
+#include "core/emit.h"
+#include "core/names/intern.h"
+#include "proftrace/events.h"
+#include "api.h"
+
+struct object {
+    pt_i64 references;
+    void *type;
+};
+
+void *pt_python_none(void)
+{
+    pt_python_api.Py_IncRef(pt_python_api._Py_NoneStruct);
+    return pt_python_api._Py_NoneStruct;
+}
+
+/* An int is its value, None is 0. */
+static pt_u64 number_or_address(void *const *arguments, long n, long i)
+{
+    if (i >= n || arguments[i] == pt_python_api._Py_NoneStruct)
+        return 0;
+    if (((const struct object *)arguments[i])->type == pt_python_api.PyLong_Type)
+        return pt_python_api.PyLong_AsUnsignedLongLongMask(arguments[i]);
+    return (pt_u64)arguments[i];
+}
+
+static pt_u64 number(void *const *arguments, long n, long i)
+{
+    return i < n && ((const struct object *)arguments[i])->type == pt_python_api.PyLong_Type
+               ? pt_python_api.PyLong_AsUnsignedLongLongMask(arguments[i])
+               : 0;
+}
+
+const char *pt_python_text_of(void *const *arguments, long n, long i, long *ret_bytes)
+{
+    if (i >= n || ((const struct object *)arguments[i])->type != pt_python_api.PyUnicode_Type)
+        return 0;
+    const char *bytes = pt_python_api.PyUnicode_AsUTF8AndSize(arguments[i], ret_bytes);
+    if (!bytes)
+        pt_python_api.PyErr_Clear();
+    return bytes;
+}
+
+static void *begin(void *self, void *const *arguments, long n)
+{
+    (void)self;
+    long bytes = 0;
+    const char *name = pt_python_text_of(arguments, n, 2, &bytes);
+    pt_point(PT_EV_phase_begin, name ? pt_intern_bytes(name, (pt_u64)bytes) : 0, (pt_i32)number(arguments, n, 0),
+             number_or_address(arguments, n, 1), 0);
+    return pt_python_none();
+}
+
+static void *end(void *self, void *const *arguments, long n)
+{
+    (void)self;
+    pt_point(PT_EV_phase_end, 0, (pt_i32)number(arguments, n, 1), number(arguments, n, 0),
+             number_or_address(arguments, n, 2));
+    return pt_python_none();
+}
+
+static struct pt_python_method methods[] = {PT_PYTHON_METHOD(begin), PT_PYTHON_METHOD(end)};
+
+void pt_python_method_add(void *globals, struct pt_python_method *method)
+{
+    void *callable = pt_python_api.PyCFunction_NewEx(method, 0, 0);
+    if (!callable)
+        return;
+    pt_python_api.PyDict_SetItemString(globals, method->name, callable);
+    pt_python_api.Py_DecRef(callable);
+}
+
+void pt_python_builtins_add(void *globals)
+{
+    for (pt_u32 i = 0; i < sizeof methods / sizeof *methods; i++)
+        pt_python_method_add(globals, &methods[i]);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * check.c - is the layout true? A debug build, a patched interpreter or a later version may differ from its table.
+ *
+ * Entered once, at boot, in a call from Python code, by the thread that holds the GIL. Walks its stack both ways, by
+ * the layout and by the interpreter's own attributes, and compares code objects, files, functions and lines. Reads all
+ * that the layout leads to through the kernel: a wrong offset must not crash the host. Leaves no exception.
+ */
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include "core/sys.h"
+#include "core/text.h"
+#include "api.h"
+#include "layout.h"
+
+#define MOST_FRAMES 8u
+#define MOST_THREADS 4096u
+
+/* One thread, once. */
+static char described[PT_PYTHON_TEXT_BYTES];
+static char expected[PT_PYTHON_TEXT_BYTES];
+
+/* Not where process_vm_readv is forbidden (old container runtimes): then the layout stands unproved. */
+static int read_safely(void *pid, pt_u64 address, void *to, pt_u64 bytes)
+{
+    const struct iovec here = {to, bytes}, there = {(void *)address, bytes};
+    return pt_syscall6(SYS_process_vm_readv, (long)pid, (long)&here, 1, (long)&there, 1, 0) == (long)bytes ? 0 : -1;
+}
+
+static void *attribute(void *object, const char *name)
+{
+    void *value = object ? pt_python_api.PyObject_GetAttrString(object, name) : 0;
+    if (!value)
+        pt_python_api.PyErr_Clear();
+    return value;
+}
+
+static void drop(void *object)
+{
+    if (object)
+        pt_python_api.Py_DecRef(object);
+}
+
+static void add_number(struct pt_text *text, void *object, const char *name)
+{
+    void *value = attribute(object, name);
+    const long number = value && value != pt_python_api._Py_NoneStruct ? pt_python_api.PyLong_AsLong(value) : 0;
+    drop(value);
+    pt_text_number(text, number > 0 ? (pt_u64)number : 0, 0);
+    pt_text_byte(text, ':');
+}
+
+static void add_string(struct pt_text *text, void *object, const char *name, const char *other_name)
+{
+    long bytes = 0;
+    void *value = attribute(object, name);
+    if (!value && other_name)
+        value = attribute(object, other_name);
+    const char *string = value ? pt_python_api.PyUnicode_AsUTF8AndSize(value, &bytes) : 0;
+    if (string)
+        pt_text_add(text, string);
+    else
+        pt_python_api.PyErr_Clear();
+    drop(value);
+}
+
+/* What pt_python_describe should say of a frame object. */
+static void expect(void *frame, void *code)
+{
+    struct pt_text text = {expected, 0, sizeof expected};
+    add_number(&text, frame, "f_lineno");
+    add_number(&text, code, "co_firstlineno");
+    add_string(&text, code, "co_qualname", "co_name");
+    pt_text_byte(&text, ':');
+    add_string(&text, code, "co_filename", 0);
+}
+
+static PT_NOINLINE const char *check_frame(const struct pt_python_view *view, const struct pt_python_point *point,
+                                           void *frame)
+{
+    void *code = attribute(frame, "f_code");
+    const int is_same = (pt_u64)code == point->code;
+    expect(frame, code);
+    drop(code);
+    const pt_u32 length = pt_python_describe(view, point, described, sizeof described - 1);
+    described[length] = 0;
+    if (!is_same)
+        return "frames are not where this version has them";
+    return pt_text_equal(described, expected) ? 0 : "names or lines are not where this version has them";
+}
+
+static const char *check_frames(const struct pt_python_view *view, pt_u64 thread)
+{
+    pt_u64 at;
+    struct pt_python_point point;
+    const char *problem = 0;
+    void *frame = pt_python_api.PyEval_GetFrame();
+    if (!frame || pt_python_first(view, thread, &at) < 0)
+        return "the running frame was not found";
+    pt_python_api.Py_IncRef(frame);
+    for (pt_u32 i = 0; i < MOST_FRAMES && !problem; i++) {
+        const int has_point = pt_python_next(view, &at, &point);
+        const int has_frame = frame && frame != pt_python_api._Py_NoneStruct;
+        if (has_point <= 0 || !has_frame) {
+            problem = has_point == has_frame ? 0 : "stacks do not end where the interpreter's end";
+            break;
+        }
+        problem = check_frame(view, &point, frame);
+        void *caller = attribute(frame, "f_back");
+        drop(frame);
+        frame = caller;
+    }
+    drop(frame);
+    return problem;
+}
+
+static int holds(const struct pt_python_view *view, pt_u64 thread, pt_u16 member, pt_u64 value)
+{
+    pt_u64 found;
+    return member == PT_PYTHON_NO_MEMBER || (pt_python_word(view, thread + member, &found) == 0 && found == value);
+}
+
+static int is_in_list(const struct pt_python_view *view, pt_u64 thread)
+{
+    const struct pt_python_layout *at = &view->python->layout;
+    pt_u64 found;
+    if (pt_python_word(view, view->python->interpreter + at->interpreter_threads, &found) < 0)
+        return 0;
+    for (pt_u32 i = 0; found && found != thread && i < MOST_THREADS; i++)
+        if (pt_python_word(view, found + at->thread_next, &found) < 0)
+            return 0;
+    return found == thread;
+}
+
+const char *pt_python_layout_check(const struct pt_python_header *python)
+{
+    const struct pt_python_view view = {python, read_safely, (void *)pt_syscall0(SYS_getpid)};
+    const pt_u64 thread = (pt_u64)pt_python_api.PyGILState_GetThisThreadState();
+    pt_u64 word;
+    if (pt_python_word(&view, (pt_u64)python, &word) < 0)
+        return "memory may not be read, so nothing was checked";
+    if (!thread || !is_in_list(&view, thread))
+        return "threads are not where this version has them";
+    if (!holds(&view, thread, python->layout.thread_pthread_id, (pt_u64)pthread_self()) ||
+        !holds(&view, thread, python->layout.thread_native_id, (pt_u64)pt_syscall0(SYS_gettid)))
+        return "ids of threads are not where this version has them";
+    return check_frames(&view, thread);
+}

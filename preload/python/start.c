@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * start.c - the constructor of this folder: is there a CPython? Then its first audit event brings our scripts in.
+ *
+ * Runs after the core's constructor, before main. A program that loads its libpython later is noticed when it opens a
+ * file under a new name, as every start of Python does. Nothing else in the library knows of this folder.
+ */
+#include "core/file/image.h"
+#include "core/file/image_state.h"
+#include "core/options.h"
+#include "core/state.h"
+#include "core/text.h"
+#include "api.h"
+#include "audit.h"
+#include "boot.h"
+
+/* A weak reference costs no lookup. */
+extern char _PyRuntime[] __attribute__((weak));
+
+/* Never refuses an event. After our scripts ran there are none any more: each would cost the program 50 ns. So a
+ * subinterpreter runs without them. */
+static int on_event(const char *event, void *arguments, void *cookie)
+{
+    (void)arguments, (void)cookie;
+    if (pt_text_starts(event, "cpython._PySys_ClearAuditHooks"))
+        pt_python_audit_remove();
+    else if (pt_python_api.Py_IsInitialized() && pt_python_api.PyGILState_Check()) {
+        pt_python_audit_remove();
+        pt_python_boot();
+    }
+    return 0;
+}
+
+static void say(enum pt_python_state state, const char *note)
+{
+    struct pt_python_header python = {.state = state};
+    struct pt_text text = {python.note, 0, sizeof python.note};
+    pt_text_add(&text, note);
+    pt_image_set_python(&python);
+}
+
+static void take(enum pt_python_found found)
+{
+    pt_image->on_new_name = 0;
+    if (!pt_options.python)
+        say(PT_PYTHON_OFF, "");
+    else if (found == PT_PYTHON_UNFIT)
+        say(PT_PYTHON_REFUSED, "older than 3.8, or without its functions");
+    else {
+        say(PT_PYTHON_SEEN, "");
+        if (pt_python_audit_add(on_event) < 0)
+            say(PT_PYTHON_REFUSED, "it refused our audit hook");
+    }
+}
+
+static void look_again(void)
+{
+    const enum pt_python_found found = pt_python_api_find();
+    if (found == PT_PYTHON_FOUND || found == PT_PYTHON_UNFIT)
+        take(found);
+}
+
+/* After the core's (101). */
+__attribute__((constructor(103))) static void start(void)
+{
+    if (pt_switches.off || !pt_image)
+        return;
+    if (_PyRuntime)
+        look_again();
+    else if (pt_options.python)
+        pt_image->on_new_name = look_again; /* gone in a forked child */
+}
