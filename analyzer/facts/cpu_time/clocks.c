@@ -11,7 +11,7 @@
 #include "proftrace/payloads.h"
 
 enum { UNKNOWN_SWITCHES = -1, SHORTEST_WAIT_NS = 5000 };
-#define LONGEST_PREEMPTION_NS 10e6 /* others seldom have a CPU for longer at a time; what is longer is unknown */
+#define LONGEST_PREEMPTION_NS 10e6 /* others seldom have a CPU for longer at a time */
 
 static void begin(struct pt_thread_clock *clock, pt_i64 start_ns)
 {
@@ -33,6 +33,17 @@ void pt_thread_clock_call(struct pt_thread_clock *clock, const struct pt_event *
     clock->may_have_waited += may_wait(part) && call->duration_ns >= SHORTEST_WAIT_NS;
 }
 
+/* Of the time between calls in which it did not run. Who never gave its CPU up could have run all of it, however long
+ * others had the CPU; a call that may have waited may also stand for a wait that no hook saw, in the place of which no
+ * more is believed than what is usual. */
+static double preempted_ns(const struct pt_thread_clock *clock, const struct pt_ev_thread_clock *now, double rest_ns)
+{
+    const pt_u32 waits = now->waits - clock->waits, preemptions = now->preemptions - clock->preemptions;
+    if (!waits)
+        return rest_ns;
+    return waits <= clock->may_have_waited ? fmin(rest_ns, preemptions * LONGEST_PREEMPTION_NS) : 0;
+}
+
 void pt_thread_clock_read(struct pt_thread_clock *clock, pt_i64 thread_start_ns, const struct pt_event *reading)
 {
     const struct pt_ev_thread_clock *now = pt_event_as(reading, thread_clock);
@@ -44,9 +55,8 @@ void pt_thread_clock_read(struct pt_thread_clock *clock, pt_i64 thread_start_ns,
     const bool knows_switches = now->waits != (pt_u32)UNKNOWN_SWITCHES;
     clock->computing_ns += computing_ns;
     clock->between_ns += between_ns;
-    if (knows_switches && clock->knows_switches && now->waits - clock->waits <= clock->may_have_waited)
-        clock->preempted_ns +=
-            fmin(between_ns - computing_ns, (double)(now->preemptions - clock->preemptions) * LONGEST_PREEMPTION_NS);
+    if (knows_switches && clock->knows_switches)
+        clock->preempted_ns += preempted_ns(clock, now, between_ns - computing_ns);
     clock->at_ns = reading->start_ns;
     clock->on_cpu_ns = now->on_cpu_ns;
     clock->waits = now->waits;
