@@ -229,6 +229,9 @@ static int launch(struct pt_runner *runner, size_t index, struct pt_output *outp
         .progress = report_progress,
         .progress_context = &progress,
     };
+    /* Before it runs: that it is not reached would be wrong from then on, however soon we are killed. */
+    stage->start_ns = (double)progress.start_ns;
+    pt_runner_record(runner);
     const int launched = pt_launch(&what, run->sampler, &run->result, err);
     if (launched == 0)
         take_result(&progress);
