@@ -12,12 +12,15 @@ static const struct pt_cpu_function *function_of(const struct pt_cpu_view *view,
     return &view->functions.items[view->frames.items[frame].function];
 }
 
-pt_u32 pt_cpu_program_frame(const struct pt_cpu_view *view, pt_u32 frame)
+pt_u32 pt_cpu_program_frame(const struct pt_cpu_view *view, pt_u32 frame, pt_u32 *ret_line)
 {
-    for (pt_u32 at = frame; at; at = view->frames.items[at].parent)
-        if (!pt_code_serves(function_of(view, at)->code))
-            return function_of(view, at)->code == PT_CODE_CUT ? frame : at;
-    return frame;
+    pt_u32 at = frame, line = 0;
+    for (; at && pt_code_serves(function_of(view, at)->code); at = view->frames.items[at].parent)
+        line = view->frames.items[at].called_at;
+    const bool is_found = at && function_of(view, at)->code != PT_CODE_CUT;
+    if (ret_line)
+        *ret_line = is_found ? line : 0;
+    return is_found ? at : frame;
 }
 
 static pt_u32 flags_of(const struct pt_cpu_function *function)
@@ -32,14 +35,15 @@ static pt_u32 flags_of(const struct pt_cpu_function *function)
 
 pt_u32 pt_cpu_stack(const struct pt_cpu_view *view, pt_u32 frame, struct pt_stack_frame ret_frames[PT_STACK_FRAMES])
 {
-    pt_u32 n = 0;
+    pt_u32 n = 0, called_at = 0;
     for (; frame && n < PT_STACK_FRAMES; frame = view->frames.items[frame].parent) {
         const struct pt_cpu_function *function = function_of(view, frame);
         ret_frames[n++] = (struct pt_stack_frame){.function = function->name,
                                                   .file = function->file,
                                                   .module = function->module,
-                                                  .line = function->line,
+                                                  .line = called_at ? called_at : function->line,
                                                   .flags = flags_of(function)};
+        called_at = view->frames.items[frame].called_at;
     }
     return n;
 }

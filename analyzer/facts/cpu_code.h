@@ -9,8 +9,9 @@
 #include "profile/stacks.h"
 #include "cpu_names.h"
 
-/* The innermost frame that is not libc's, the kernel's, or our hook's; the frame itself where there is none. */
-pt_u32 pt_cpu_program_frame(const struct pt_cpu_view *view, pt_u32 frame);
+/* The innermost frame that is not libc's, the kernel's, or our hook's; the frame itself where there is none. May be
+ * NULL: the line of it that called what is left out; 0 = unknown, or nothing is left out. */
+pt_u32 pt_cpu_program_frame(const struct pt_cpu_view *view, pt_u32 frame, pt_u32 *ret_line);
 /* The innermost function that is not the kernel's. */
 pt_u32 pt_cpu_function_at(const struct pt_cpu_view *view, pt_u32 node);
 

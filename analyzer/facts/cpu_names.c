@@ -127,9 +127,49 @@ static const char *name_of(struct pt_cpu_view *view, const struct pt_cpu_node *n
     return pt_intern_text(&view->texts, text);
 }
 
+/* ---- lines ---- */
+
+/* A function has many lines, and is called from many. Shown is the one of the node that most time was spent in or
+ * below: any other would be chance. */
+struct heaviest {
+    double *ns;                          /* by node, with all that it called: samples and waits that have a stack */
+    pt_u32 *lines;                       /* by node: of its innermost function */
+    struct pt_map of_function, of_frame; /* ns of the node whose line it has, as an integer, plus 1 */
+};
+
+static void heaviest_begin(struct heaviest *heaviest, const struct pt_cpu_data *data)
+{
+    *heaviest = (struct heaviest){.ns = pt_calloc(data->n_nodes + 1, sizeof *heaviest->ns),
+                                  .lines = pt_calloc(data->n_nodes + 1, sizeof *heaviest->lines)};
+    for (size_t i = 0; i < data->n_counts; i++)
+        heaviest->ns[data->counts[i].node] += (double)data->counts[i].samples * (double)data->header.period_ns;
+    for (size_t i = 0; i < data->n_waits; i++)
+        heaviest->ns[data->waits[i].node] += (double)data->waits[i].duration_ns;
+    for (size_t i = data->n_nodes; i-- > 1;)
+        heaviest->ns[data->nodes[i].parent] += heaviest->ns[i];
+}
+
+static void heaviest_end(struct heaviest *heaviest)
+{
+    free(heaviest->ns);
+    free(heaviest->lines);
+    pt_map_fini(&heaviest->of_function);
+    pt_map_fini(&heaviest->of_frame);
+}
+
+static bool is_heaviest(struct pt_map *most, pt_u64 id, double ns)
+{
+    pt_u64 *slot = pt_map_at(most, id);
+    const pt_u64 own = (pt_u64)ns + 1;
+    const bool is = own > *slot;
+    *slot = is ? own : *slot;
+    return is;
+}
+
 /* Of a file, frames of one name are one; of code made at run time, whose functions are often called "anonymous", only
  * those of one place. */
-static pt_u32 function_of(struct pt_cpu_view *view, const struct pt_cpu_node *node, const struct pt_frame *frame)
+static pt_u32 function_of(struct pt_cpu_view *view, const struct pt_cpu_node *node, const struct pt_frame *frame,
+                          struct heaviest *heaviest)
 {
     const char *path = view->data->modules[node->module].path;
     const char *name = name_of(view, node, frame, path);
@@ -148,6 +188,11 @@ static pt_u32 function_of(struct pt_cpu_view *view, const struct pt_cpu_node *no
                                                                 .has_name = has_name,
                                                                 .code = view->code_of[node->module]}));
     }
+    const double ns = heaviest->ns[node - view->data->nodes];
+    if (has_name && is_heaviest(&heaviest->of_function, *id, ns)) {
+        view->functions.items[*id].file = frame->file;
+        view->functions.items[*id].line = frame->line;
+    }
     return (pt_u32)*id;
 }
 
@@ -163,19 +208,30 @@ static void find_tracer(struct pt_cpu_view *view)
     }
 }
 
-pt_u32 pt_cpu_shown_caller(const struct pt_cpu_view *view, pt_u32 frame)
+static const struct pt_cpu_frame *outermost(const struct pt_cpu_view *view, pt_u32 frame)
 {
     const pt_u32 own = pt_cpu_shown(view, frame);
-    pt_u32 caller = view->frames.items[frame].parent;
-    while (caller && own == view->tracer && pt_cpu_shown(view, caller) == own)
-        caller = view->frames.items[caller].parent;
-    return caller;
+    const struct pt_cpu_frame *frames = view->frames.items;
+    while (frames[frame].parent && own == view->tracer && pt_cpu_shown(view, frames[frame].parent) == own)
+        frame = frames[frame].parent;
+    return &frames[frame];
+}
+
+pt_u32 pt_cpu_shown_caller(const struct pt_cpu_view *view, pt_u32 frame)
+{
+    return outermost(view, frame)->parent;
+}
+
+pt_u32 pt_cpu_shown_called_at(const struct pt_cpu_view *view, pt_u32 frame)
+{
+    return outermost(view, frame)->called_at;
 }
 
 /* ---- frames ---- */
 
 /* Code without names that calls code without names of the same file is one frame: nobody can tell them apart. */
-static pt_u32 frame_of(struct pt_cpu_view *view, pt_u32 parent, pt_u32 function)
+static pt_u32 frame_of(struct pt_cpu_view *view, pt_u32 parent, pt_u32 function, pt_u32 called_at, double ns,
+                       struct pt_map *most)
 {
     if (parent && view->frames.items[parent].function == function && !view->functions.items[function].has_name)
         return parent;
@@ -185,8 +241,10 @@ static pt_u32 frame_of(struct pt_cpu_view *view, pt_u32 parent, pt_u32 function)
         const struct pt_cpu_function *f = &view->functions.items[function];
         const bool is_in_allocator =
             view->frames.items[parent].is_in_allocator || pt_code_is_allocator(f->code, f->file, f->name);
-        pt_vec_push(&view->frames, ((struct pt_cpu_frame){parent, function, is_in_allocator}));
+        pt_vec_push(&view->frames, ((struct pt_cpu_frame){parent, function, 0, is_in_allocator}));
     }
+    if (called_at && is_heaviest(most, *number, ns))
+        view->frames.items[*number].called_at = called_at;
     return (pt_u32)*number;
 }
 
@@ -234,22 +292,29 @@ static bool find_jit_name(const struct pt_cpu_data *data, const struct pt_cpu_no
 
 /* The innermost of the functions at a node; its callers are in place already. `owners`: NULL = no process has names of
  * its own. */
-static pt_u32 frame_at(struct pt_cpu_view *view, const struct pt_cpu_node *node, const pt_u32 *owners)
+static pt_u32 frame_at(struct pt_cpu_view *view, const struct pt_cpu_node *node, const pt_u32 *owners,
+                       struct heaviest *heaviest)
 {
     const struct pt_cpu_file *module = &view->data->modules[node->module];
+    const size_t number = (size_t)(node - view->data->nodes);
+    const double ns = heaviest->ns[number];
     const struct pt_frame *inlined = NULL;
-    pt_u32 n = 0, frame = view->frame_of[node->parent];
+    pt_u32 n = 0, frame = view->frame_of[node->parent], called_at = heaviest->lines[node->parent];
     if (node->module >= PT_CPU_MODULE__FIRST && module->path[0] == '/')
         inlined =
             pt_symbolize_file(view->symbols, module->path, module->build_id, module->build_id_bytes, node->address, &n);
     struct pt_frame made;
     if (owners && view->code_of[node->module] == PT_CODE_JIT &&
-        find_jit_name(view->data, node, owners[node - view->data->nodes], &made))
-        return frame_of(view, frame, function_of(view, node, &made));
+        find_jit_name(view->data, node, owners[number], &made)) {
+        inlined = &made;
+        n = 1;
+    }
     if (!n)
-        return frame_of(view, frame, function_of(view, node, NULL));
-    while (n--)
-        frame = frame_of(view, frame, function_of(view, node, &inlined[n]));
+        return frame_of(view, frame, function_of(view, node, NULL, heaviest), called_at, ns, &heaviest->of_frame);
+    heaviest->lines[number] = inlined[0].line;
+    for (; n--; called_at = inlined[n].line)
+        frame =
+            frame_of(view, frame, function_of(view, node, &inlined[n], heaviest), called_at, ns, &heaviest->of_frame);
     return frame;
 }
 
@@ -266,8 +331,11 @@ void pt_cpu_view_of(struct pt_cpu_view *view, struct pt_cpu_data *data, struct p
     find_tracer(view);
     view->frame_of = pt_calloc(view->data->n_nodes, sizeof *view->frame_of);
     PT_AUTO(pt_freep) pt_u32 *owners = data->jit_maps ? find_owners(data) : NULL;
+    struct heaviest heaviest;
+    heaviest_begin(&heaviest, data);
     for (size_t i = 1; i < view->data->n_nodes; i++)
-        view->frame_of[i] = frame_at(view, &view->data->nodes[i], owners);
+        view->frame_of[i] = frame_at(view, &view->data->nodes[i], owners, &heaviest);
+    heaviest_end(&heaviest);
 }
 
 void pt_cpu_view_close(struct pt_cpu_view *view)

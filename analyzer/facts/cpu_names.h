@@ -23,7 +23,7 @@ struct pt_cpu_function {
     const char *name; /* never NULL: "[libfoo.so]" where nobody knows, "[kernel]", "[cut]", "JIT code (V8)" */
     const char *file; /* NULL = unknown */
     const char *module;
-    pt_u32 line;            /* that was met first; 0 = unknown */
+    pt_u32 line;            /* where most of its time went; 0 = unknown */
     bool has_name;          /* it is the function's own; all code of the file without one is one function */
     enum pt_code_kind code; /* by its module */
 };
@@ -33,6 +33,7 @@ struct pt_cpu_function {
 struct pt_cpu_frame {
     pt_u32 parent; /* its number is less; 0 = nobody called it */
     pt_u32 function;
+    pt_u32 called_at;     /* line of the caller: from where most of its time comes; 0 = unknown */
     bool is_in_allocator; /* one of its functions, or what these call */
 };
 
@@ -64,6 +65,8 @@ static inline pt_u32 pt_cpu_shown(const struct pt_cpu_view *view, pt_u32 frame)
 }
 /* The caller of a frame that is shown; our own functions that called each other are one frame. */
 pt_u32 pt_cpu_shown_caller(const struct pt_cpu_view *view, pt_u32 frame);
+/* The line of that caller. */
+pt_u32 pt_cpu_shown_called_at(const struct pt_cpu_view *view, pt_u32 frame);
 
 /* The data and the symbols stay the caller's; they must live as long. What is opened does not change: any thread may
  * look. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * lock.c - a main thread that waits for others: for a lock that "keeper" holds while it computes in burn_while_held and
- * sleeps in sleep_while_held (a third of the time), then for "sleeper", which it joins.   usage: lock SECONDS
+ * lock.c - a main thread that waits for others: a little for a semaphore that nobody posts, then for a lock that
+ * "keeper" holds while it computes in burn_while_held and sleeps in sleep_while_held (a third of the time), then for
+ * "sleeper", which it joins.   usage: lock SECONDS
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -68,12 +69,17 @@ int main(int argc, char **argv)
     seconds = argc > 1 ? atof(argv[1]) : 1;
     sem_init(&is_held, 0, 0);
     sem_init(&is_done, 0, 0);
+    struct timespec soon;
+    clock_gettime(CLOCK_REALTIME, &soon);
+    soon.tv_sec += (soon.tv_nsec + 50000000) / 1000000000;
+    soon.tv_nsec = (soon.tv_nsec + 50000000) % 1000000000;
+    sem_timedwait(&is_held, &soon);
     if (pthread_create(&keeper, NULL, keep, NULL))
         return 3;
     pthread_setname_np(keeper, "keeper");
     for (int i = 0; i < ROUNDS; i++) {
         sem_wait(&is_held);
-        pthread_mutex_lock(&lock);
+        pthread_mutex_lock(&lock); // in main
         pthread_mutex_unlock(&lock);
         sem_post(&is_done);
     }

@@ -136,7 +136,7 @@ static void nodes_do_what_their_callers_want(void **state)
     struct pt_symbols *symbols = pt_symbols_open(NULL);
     pt_cpu_view_of(&view, &data, symbols);
     for (pt_u32 i = 0; i < N; i++) {
-        const pt_u32 program = pt_cpu_program_frame(&view, view.frame_of[i + 1]);
+        const pt_u32 program = pt_cpu_program_frame(&view, view.frame_of[i + 1], NULL);
         print_message("row %u\n", i + 1);
         assert_int_equal(pt_cpu_runs_python(&view, i + 1), rows[i].runs_python);
         assert_int_equal(pt_cpu_is_page_fault(&view, i + 1), rows[i].is_page_fault);

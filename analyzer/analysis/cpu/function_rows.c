@@ -102,7 +102,7 @@ pt_u32 pt_function_row_of_sample(struct pt_function_rows *rows, pt_u32 node, pt_
     const pt_u32 frame = view->frame_of[node];
     *ret_caller = frame ? view->frames.items[frame].parent : 0;
     if (pt_cpu_is_tracing(view, node)) {
-        *ret_caller = pt_cpu_program_frame(view, frame);
+        *ret_caller = pt_cpu_program_frame(view, frame, NULL);
         return row_of_function(rows, view->tracer);
     }
     if (!frame || function_at(rows, frame)->code != PT_CODE_KERNEL || !*ret_caller)

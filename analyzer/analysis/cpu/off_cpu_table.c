@@ -97,9 +97,10 @@ static struct stack_row row_of(struct pt_metrics *metrics, const struct pt_cpu_v
     };
     if (!sum->is_unsampled) {
         /* That a sleep ends in libc says the reason: where the program called it comes first. */
-        const pt_u32 frame = pt_cpu_program_frame(view, sum->frame);
+        pt_u32 line;
+        const pt_u32 frame = pt_cpu_program_frame(view, sum->frame, &line);
         row.main_s = pt_real(sum->main_s);
-        row.stack = pt_text(pt_cpu_stack_text(metrics, view, frame));
+        row.stack = pt_text(pt_cpu_stack_text(metrics, view, frame, line));
     }
     return row;
 }

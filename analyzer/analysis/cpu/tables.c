@@ -222,10 +222,10 @@ static void add_thread_functions(struct pt_metrics *metrics, struct pt_scope sco
     }
 }
 
-const char *pt_cpu_stack_text(struct pt_metrics *metrics, const struct pt_cpu_view *view, pt_u32 frame)
+const char *pt_cpu_stack_text(struct pt_metrics *metrics, const struct pt_cpu_view *view, pt_u32 frame, pt_u32 line)
 {
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
-    for (int n = 0; frame; frame = pt_cpu_shown_caller(view, frame), n++) {
+    for (int n = 0; frame; n++) {
         const struct pt_cpu_function *function = &view->functions.items[pt_cpu_shown(view, frame)];
         if (n == MOST_FRAMES) {
             pt_str_add(&text, " < ...");
@@ -233,7 +233,9 @@ const char *pt_cpu_stack_text(struct pt_metrics *metrics, const struct pt_cpu_vi
         }
         pt_str_printf(&text, "%s%s", n ? " < " : "", function->name);
         if (function->file)
-            pt_str_printf(&text, " (%s:%u)", pt_base_name(function->file), function->line);
+            pt_str_printf(&text, " (%s:%u)", pt_base_name(function->file), line ? line : function->line);
+        line = pt_cpu_shown_called_at(view, frame);
+        frame = pt_cpu_shown_caller(view, frame);
     }
     return text.n ? pt_metrics_text(metrics, pt_str_text(&text)) : "(no stack)";
 }
@@ -265,7 +267,7 @@ static void add_stacks(struct pt_metrics *metrics, struct pt_scope scope, struct
                                    .percent = percent(sums, list->items[i].self_s),
                                    .cpu_s = list->items[i].self_s,
                                    .samples = list->items[i].samples,
-                                   .stack = pt_cpu_stack_text(metrics, sums->view, list->items[i].id),
+                                   .stack = pt_cpu_stack_text(metrics, sums->view, list->items[i].id, 0),
                                });
 }
 

@@ -41,7 +41,7 @@ struct pt_value pt_lock_holders_place(const struct pt_lock_holders *holders, str
         const struct pt_map_entry *entry = &holders->ns.entries[i];
         if (entry->key >> 32 != lock)
             continue;
-        const pt_u32 frame = pt_cpu_program_frame(view, view->frame_of[(pt_u32)entry->key]);
+        const pt_u32 frame = pt_cpu_program_frame(view, view->frame_of[(pt_u32)entry->key], NULL);
         const pt_u32 function = view->frames.items[frame].function;
         pt_u64 *ns = pt_map_at(&by_function, function);
         *ns += entry->value;
