@@ -165,12 +165,25 @@ static const struct pt_process *leader_in(const struct pt_path_tree *tree, const
     return best;
 }
 
+/* Whose end it waited for. On a busy machine it hears of that late: the child's last sign of life is then too long ago.
+ */
+static const struct pt_process *reaped(const struct pt_path_tree *tree, const struct pt_process *process, pt_u32 pid,
+                                       pt_i64 from_ns, pt_i64 until_ns)
+{
+    const struct pt_process *child = pid ? node_of(tree, process)->first_child : NULL;
+    for (; child; child = node_of(tree, child)->next_sibling)
+        if (child->pid == pid && may_be_waited_for(tree, child, from_ns, until_ns, REAPED))
+            return child;
+    return NULL;
+}
+
 /* ---- what it did ---- */
 
 struct idle_span {
     pt_i64 from_ns, until_ns;
     double waited_ns;
     enum idle_kind kind;
+    pt_u32 reaped; /* whose end it waited for; 0 = not known */
 };
 
 struct idle_spans {
@@ -201,7 +214,8 @@ static void add_wait(struct idle_spans *spans, const struct pt_event *event)
         last->waited_ns += (double)(end_ns - start_ns);
         return;
     }
-    pt_vec_push(spans, ((struct idle_span){start_ns, end_ns, (double)(end_ns - start_ns), kind}));
+    const pt_u32 pid = is_reaped && event->result <= INT32_MAX ? (pt_u32)event->result : 0;
+    pt_vec_push(spans, ((struct idle_span){start_ns, end_ns, (double)(end_ns - start_ns), kind, pid}));
 }
 
 static void read_waits(const struct pt_path_tree *tree, const struct pt_process *process, struct idle_spans *spans)
@@ -254,6 +268,8 @@ static double divide(const struct pt_path_tree *tree, const struct pt_process *p
     pt_i64 explained_ns = 0;
     while (until_ns - span->from_ns >= LEAST_WINDOW_NS) {
         const struct pt_process *child = leader_in(tree, process, span->from_ns, until_ns, span->kind);
+        if (!child)
+            child = reaped(tree, process, span->reaped, span->from_ns, until_ns);
         if (!child)
             break;
         const pt_i64 start_ns = node_of(tree, child)->start_ns, end_ns = end_of(tree, child);
