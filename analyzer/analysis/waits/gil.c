@@ -11,8 +11,8 @@
 
 #include "analysis/analysis.h"
 #include "facts/state.h"
-#include "facts/wait_kind.h"
 #include "facts/time_union.h"
+#include "facts/wait_kind.h"
 
 enum { MAX_THREADS = 65536, MAX_ROWS = 50 };
 
@@ -141,6 +141,26 @@ static double gain_s(const struct pt_profile *profile, const struct of_process *
     return some_s * (1 - 1 / runners);
 }
 
+/* What its threads computed but the one that did most, which queued for a CPU as that one did: no more can be done at
+ * the same time. One that takes what it waited for and waits again, as who fills a queue, has nothing to do meanwhile.
+ * INFINITY = not known. */
+static double beside_s(const struct pt_profile *profile, const struct pt_process *process)
+{
+    const struct pt_cpu_timeline *cpu = pt_facts_cpu(profile->facts, pt_profile_stage_of(profile, process));
+    double all_ns = 0, most_ns = 0, queued_ns = 0;
+    for (pt_u32 i = 0; i < process->n_threads; i++) {
+        const pt_u32 thread = cpu->data ? pt_facts_cpu_thread(profile->facts, &process->threads[i]) : 0;
+        if (!thread)
+            return INFINITY;
+        const struct pt_cpu_times *times = &cpu->data->times[thread];
+        const double ns = (double)times->on_cpu_ns;
+        all_ns += ns;
+        queued_ns = ns > most_ns ? (double)pt_cpu_runnable_ns(times) : queued_ns;
+        most_ns = fmax(most_ns, ns);
+    }
+    return most_ns > 0 ? (all_ns - most_ns) / 1e9 * (1 + queued_ns / most_ns) : INFINITY;
+}
+
 /* Each process has a GIL of its own: what threads of one wait for, those of another do not hold. Several processes
  * gain at the same time. The critical thread gains no more than it waited: for the GIL, or for those that did. */
 static const struct of_process *worst_of(const struct gil *gil, pt_u32 stage, double *ret_cost_s)
@@ -155,7 +175,9 @@ static const struct of_process *worst_of(const struct gil *gil, pt_u32 stage, do
     for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
         const struct pt_process *process = profile->session->processes[i];
         const struct of_process *of = gil->processes[process->index];
-        const double s = of && pt_profile_stage_of(profile, process) == stage ? gain_s(profile, of) : -1;
+        const double s = of && pt_profile_stage_of(profile, process) == stage
+                             ? fmin(gain_s(profile, of), beside_s(profile, process))
+                             : -1;
         worst = s > most_s ? of : worst;
         most_s = fmax(s, most_s);
     }
