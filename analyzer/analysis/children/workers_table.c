@@ -136,6 +136,15 @@ static pt_u32 most_at_once(const struct workers *workers)
     return most;
 }
 
+/* Compared is what they did, not what they queued for a CPU to do it: that is also what other programs took. */
+static double done_ns(const struct pt_children *children, pt_u32 stage, const struct pt_process *process)
+{
+    const struct pt_thread *main_one = pt_main_thread(process);
+    const pt_u32 thread = main_one ? pt_facts_cpu_thread(children->facts, main_one) : 0;
+    const struct pt_cpu_data *data = pt_facts_cpu(children->facts, stage)->data;
+    return fmax(busy_ns(children, process) - (thread ? (double)pt_cpu_runnable_ns(&data->times[thread]) : 0), 0);
+}
+
 struct balance {
     const struct pt_process *busiest;
     double most_ns, least_ns, mean_ns;
@@ -143,13 +152,13 @@ struct balance {
 };
 
 /* One worker, compared with those that it works beside. */
-static struct balance balance_around(const struct pt_children *children, const struct workers *workers,
+static struct balance balance_around(const struct pt_children *children, pt_u32 stage, const struct workers *workers,
                                      const struct pt_process *busiest)
 {
-    struct balance balance = {.busiest = busiest, .most_ns = busy_ns(children, busiest)};
+    struct balance balance = {.busiest = busiest, .most_ns = done_ns(children, stage, busiest)};
     balance.least_ns = balance.most_ns;
     for (pt_u32 i = 0; i < workers->n; i++) {
-        const double ns = busy_ns(children, workers->items[i]);
+        const double ns = done_ns(children, stage, workers->items[i]);
         if (!work_together(children, workers->items[i], busiest))
             continue;
         balance.mean_ns += ns;
@@ -161,13 +170,13 @@ static struct balance balance_around(const struct pt_children *children, const s
 }
 
 /* The busiest of those that work beside others. */
-static struct balance balance_of(const struct pt_children *children, const struct workers *workers)
+static struct balance balance_of(const struct pt_children *children, pt_u32 stage, const struct workers *workers)
 {
     struct balance most = {0};
     for (pt_u32 i = 0; i < workers->n; i++) {
-        if (busy_ns(children, workers->items[i]) <= most.most_ns)
+        if (done_ns(children, stage, workers->items[i]) <= most.most_ns)
             continue;
-        const struct balance one = balance_around(children, workers, workers->items[i]);
+        const struct balance one = balance_around(children, stage, workers, workers->items[i]);
         most = one.n > 1 ? one : most;
     }
     return most;
@@ -184,7 +193,7 @@ static void set_balance(const struct pt_children *children, pt_u32 stage, const 
 {
     struct pt_metrics *metrics = &children->profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
-    const struct balance balance = balance_of(children, workers);
+    const struct balance balance = balance_of(children, stage, workers);
     if (!balance.busiest || balance.mean_ns <= 0)
         return;
     const double others_ns = (balance.mean_ns * balance.n - balance.most_ns) / (balance.n - 1);

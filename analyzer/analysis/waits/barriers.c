@@ -5,6 +5,7 @@
  * Threads: one. State: one struct per barrier, at most MAX_BARRIERS; the current round. Never: mixes the waits of two
  * rounds; counts barriers between processes, of which each trace has only its own threads.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "proftrace/payloads.h"
@@ -28,6 +29,7 @@ struct barrier {
     } round;
     pt_u64 rounds, threads;
     double waited_ns, cost_ns; /* of all; what equal shares of work would have saved */
+    double own_cost_ns;        /* the same, had the last one never queued for a CPU meanwhile */
     pt_i64 longest_ns;
     pt_u64 came_last[PT_LOCK_THREADS];
     const struct pt_thread *latecomers[PT_LOCK_THREADS];
@@ -66,6 +68,15 @@ static struct barrier *barrier_at(struct barriers *barriers, const struct pt_eve
     return barriers->all.items[*slot - 1];
 }
 
+/* Of a thread that is late because something else had its CPU, none other would be the better for its work. */
+static double queued_ns(const struct barriers *barriers, pt_u32 stage, const struct pt_lock_share *share)
+{
+    const struct pt_facts *facts = barriers->profile->facts;
+    const struct pt_cpu_timeline *cpu = pt_facts_cpu(facts, stage);
+    const pt_u32 thread = cpu->data ? pt_facts_cpu_thread(facts, share->thread) : 0;
+    return thread ? pt_cpu_between(cpu, &facts->views[stage], thread, share->from_ns, share->until_ns).preempted_ns : 0;
+}
+
 static void end_round(struct barriers *barriers, struct barrier *barrier)
 {
     const pt_u32 n = barrier->round.n;
@@ -76,6 +87,7 @@ static void end_round(struct barriers *barriers, struct barrier *barrier)
         const double mean_ns = (double)(share.until_ns - share.from_ns) - barrier->round.starts_ns / n;
         barrier->rounds++;
         barrier->cost_ns += mean_ns;
+        barrier->own_cost_ns += fmax(mean_ns - queued_ns(barriers, barrier->stage, &share), 0);
         barrier->waited_ns += mean_ns * n;
         barrier->threads |= barrier->round.threads;
         barrier->came_last[bit]++;
@@ -191,6 +203,13 @@ static void add_row(const struct barriers *barriers, struct pt_rows *rows, const
                       });
 }
 
+/* Work that is not divided equally queues, too, where others use the CPUs: that goes with it. But where most of the
+ * cost is queueing, the work is not to blame for it. */
+static double cost_of(const struct barrier *barrier)
+{
+    return barrier->own_cost_ns >= barrier->cost_ns / 2 ? barrier->cost_ns : barrier->own_cost_ns;
+}
+
 static void finish_stage(struct barriers *barriers, pt_u32 stage)
 {
     struct pt_metrics *metrics = &barriers->profile->metrics;
@@ -206,7 +225,7 @@ static void finish_stage(struct barriers *barriers, pt_u32 stage)
         worst = worst ? worst : barrier;
         rounds += barrier->rounds;
         waited_ns += barrier->waited_ns;
-        cost_ns += barrier->process == worst->process ? barrier->cost_ns : 0;
+        cost_ns += barrier->process == worst->process ? cost_of(barrier) : 0;
         add_row(barriers, &rows, barrier);
     }
     const struct pt_value none = pt_unknown("no barrier was waited at");
