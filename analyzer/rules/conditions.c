@@ -33,6 +33,12 @@ bool pt_reads_its_pages_again(const struct pt_profile *profile, const struct pt_
     return of_machine_percent >= 5 && has_part_in_pressure(finding, metrics);
 }
 
+bool pt_maps_data(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    enum { LEAST_BYTES = 1 << 20 };
+    return !(pt_finding_number(finding, &profile->metrics, "io.mapped_data.bytes") < LEAST_BYTES);
+}
+
 enum { FEWEST_MESSAGES = 10, MESSAGES_OF_TWO_PIECES = 4 };
 #define LONG_WAIT_S 1.0
 

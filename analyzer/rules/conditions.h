@@ -10,6 +10,9 @@
 /* Whether pages of the finding's stage were evicted for lack of memory, and had to be read again. */
 bool pt_reads_its_pages_again(const struct pt_profile *profile, const struct pt_finding *finding);
 
+/* Whether it maps files of data. If not, the pages of files that it waits for are its programs' and libraries'. */
+bool pt_maps_data(const struct pt_profile *profile, const struct pt_finding *finding);
+
 /* What is wrong with a stage's workers: at most one thing. */
 enum pt_worker_complaint {
     PT_WORKERS_FINE,

@@ -296,7 +296,7 @@ bool pt_rule_cold_mapping(struct pt_profile *profile, pt_i64 stage, struct pt_fi
     const bool is_slow = waited_s >= 0.5 && !(pt_finding_number(finding, metrics, "resource.disk_read_bytes.last") <
                                               LEAST_BYTES_PER_S * waited_s);
     if (!(pt_finding_number(finding, metrics, "fault.major.calls") >= 100 || is_slow) ||
-        pt_reads_its_pages_again(profile, finding))
+        pt_reads_its_pages_again(profile, finding) || !pt_maps_data(profile, finding))
         return false;
     finding->gain_upper_s = waited_s;
     pt_finding_add_metrics(finding, metrics,

@@ -55,6 +55,7 @@ struct pt_finding {
     double gain_upper_s, gain_upper_percent;
     bool always_shown;           /* about the capture or about memory: not measured in seconds */
     bool is_general;             /* a part of the time that no rule explains: a row of general.def */
+    bool is_of_workers;          /* its title says so: titles.def */
     bool is_wait;                /* what it costs was waited for, not computed: it queued for no CPU */
     bool is_observation;         /* says where time goes: no problem, and no promise; its time instead of a gain */
     double time_s, time_percent; /* of an observation: of the stage's main thread; percent of the run */

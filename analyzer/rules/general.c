@@ -23,15 +23,21 @@ const struct pt_general pt_generals[] = {
 
 bool pt_subsumes(const struct pt_finding *specific, const struct pt_finding *general)
 {
-    static const char *const pairs[][2] = {
-#define SUBSUMES(general, specific) {#general, #specific},
+    static const struct {
+        const char *general, *specific;
+        bool is_of_workers;
+    } pairs[] = {
+#define SUBSUMES(general, specific) {#general, #specific, false},
+#define SUBSUMES_OF_WORKERS(general, specific) {#general, #specific, true},
 #include "subsumes.def"
 #undef SUBSUMES
+#undef SUBSUMES_OF_WORKERS
     };
     if (general->stage != specific->stage)
         return false;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        if (!strcmp(pairs[i][0], general->rule) && !strcmp(pairs[i][1], specific->rule))
+        if (!strcmp(pairs[i].general, general->rule) && !strcmp(pairs[i].specific, specific->rule) &&
+            (!pairs[i].is_of_workers || general->is_of_workers))
             return true;
     return false;
 }
@@ -194,7 +200,8 @@ bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, 
         return false;
     finding->time_s = took_s / stretch;
     finding->is_observation = is_no_problem(row, finding, metrics, &meanwhile);
-    if (row->part == PT_PART_file_read && reads_programs(finding, metrics))
+    if ((row->part == PT_PART_file_read && reads_programs(finding, metrics)) ||
+        (row->part == PT_PART_page_fault && !pt_maps_data(profile, finding)))
         say_that_it_starts(finding);
     if (meanwhile.computing_s >= all_s / 2)
         say_that_they_compute(profile, finding);

@@ -188,7 +188,9 @@ static void try_rule(struct pt_profile *profile, const struct pt_rule *rule, pt_
     };
     if (rule->custom ? !rule->custom(profile, stage, &finding) : !row_fires(profile, rule, &finding))
         return;
-    finding.title = title_of(profile, &finding);
+    const char *title = title_of(profile, &finding);
+    finding.is_of_workers = title != finding.title;
+    finding.title = title;
     add(profile, &finding, findings);
 }
 

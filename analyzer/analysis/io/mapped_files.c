@@ -9,6 +9,7 @@
 
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
+#include "facts/code_kind.h"
 #include "facts/wait_kind.h"
 
 enum { MAX_FILES = 4096, MAX_ROWS = 50 };
@@ -79,8 +80,10 @@ static void table_of_files(const struct mapped_files *files, pt_u32 stage)
 {
     struct pt_metrics *metrics = &files->profile->metrics;
     struct pt_rows rows = pt_rows(metrics, pt_scope_stage(stage), &by_file);
+    pt_u64 data_bytes = 0;
     for (size_t i = 0; i < files->n; i++) {
         const struct mapped_file *file = &files->items[i];
+        data_bytes += file->stage == stage && !pt_code_is_program_file(file->path) ? file->bytes : 0;
         if (file->stage == stage && pt_rows_have_room(&rows))
             pt_rows_add(&rows, &(struct file_row){
                                    .path = pt_metrics_text(metrics, file->path),
@@ -88,6 +91,7 @@ static void table_of_files(const struct mapped_files *files, pt_u32 stage)
                                    .bytes = file->bytes,
                                });
     }
+    pt_metrics_set(metrics, pt_scope_stage(stage), "io.mapped_data.bytes", pt_integer(data_bytes));
 }
 
 static void finish(void *state, struct pt_profile *profile)
