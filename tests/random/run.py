@@ -76,6 +76,8 @@ def record(build, pipeline, folder, is_fixed):
         environment = {**base, **start.environment, "PROFTRACE_DIR": data, "RANDOM_TRUTH": own_clock}
         command = [*start.prefix, os.path.join(build, "proftrace"), *way(pipeline, folder, is_fixed)]
         done = subprocess.run(command, cwd=folder, env=environment, preexec_fn=start.first, capture_output=True, timeout=120, check=False)
+    if done.returncode == 124:
+        raise subprocess.TimeoutExpired(command, 100)
     if done.returncode:
         raise SystemExit(f"seed {pipeline.seed}: {pipeline.label} ends with {done.returncode}: "
                          f"{done.stderr.decode(errors='replace')[-2000:]}")
@@ -145,6 +147,11 @@ def main():
                 row = play(build, pipeline, arguments.keep)
             except Skip as reason:
                 print(f"skip {seed}: {pipeline.label}: {reason}", flush=True)
+                continue
+            except subprocess.TimeoutExpired as error:
+                if not arguments.beside:
+                    raise
+                print(f"skip {seed}: {pipeline.label}: beside busy loops: {str(error)[:200]}", flush=True)
                 continue
             print(row, flush=True)
             rows.append(row)
