@@ -12,6 +12,7 @@
 
 #include "proftrace/events.h"
 #include "analysis/analysis.h"
+#include "facts/workers.h"
 #include "profile/process_name.h"
 #include "blockers_table.h"
 #include "follow.h"
@@ -27,6 +28,7 @@ static void begin(void *state, struct pt_profile *profile)
     account->facts = profile->facts;
     account->threads = pt_calloc(pt_n_threads(&account->facts->ids), sizeof *account->threads);
     account->partly = pt_calloc(session->n_processes, sizeof *account->partly);
+    account->helped = pt_calloc(session->n_processes, sizeof *account->helped);
     for (pt_u32 i = 0; i < session->n_processes; i++)
         if (pt_path_has(account->facts->paths, session->processes[i]) &&
             !pt_path_is_whole(account->facts->paths, session->processes[i]))
@@ -34,6 +36,18 @@ static void begin(void *state, struct pt_profile *profile)
 }
 
 /* ---- events ---- */
+
+/* While the main thread waits for another one of its own that works alone, what that one does is its time. */
+static void note_helper(struct pt_account *account, const struct pt_event *e)
+{
+    const struct pt_span *span = &account->facts->call.span;
+    const double own_ns = (double)account->facts->call.own_ns;
+    if (!account->facts->paths->processes[e->process->index].helpers.n || e->duration_ns <= 0)
+        return;
+    const double share = (double)pt_path_helper_ns(account->facts->paths, e->thread, span->start_ns, span->end_ns) /
+                         (double)e->duration_ns;
+    account->helped[e->process->index].ns[span->part] += pt_is_main_thread(e) ? -share * own_ns : share * own_ns;
+}
 
 /* The event is of a critical thread while it is critical. Of one that is critical for a part of its life, what it did
  * in that part is kept apart. */
@@ -69,6 +83,7 @@ static void event(void *state, const struct pt_event *e)
     const struct pt_loop_answer *loop = &account->facts->call.loop;
     struct pt_account_thread *thread = &account->threads[pt_account_number(account, e->thread)];
     const bool is_critical = note_critical(account, e);
+    note_helper(account, e);
     thread->ns[span->part] += (double)account->facts->call.own_ns;
     thread->seen_ns[e->desc->kind] += (double)e->duration_ns;
     if (span->part == PT_PART_gil_wait && e->desc->kind == PT_KIND_lock_cond)
@@ -95,12 +110,13 @@ static void set_account(struct pt_account *account, pt_u32 stage)
         const struct pt_thread *thread = pt_main_thread(process);
         if (!thread || !pt_account_is_critical(account, stage, process))
             continue;
-        if (!account->partly[i]) {
-            pt_account_add_thread(account, thread, &split);
-            continue;
+        if (account->partly[i]) {
+            pt_account_name_workers(account, thread, account->partly[i], false);
+            pt_account_add_split(&split, account->partly[i]);
+        } else {
+            pt_account_add_thread(account, thread, &split, false);
         }
-        pt_account_name_workers(account, thread, account->partly[i]);
-        pt_account_add_split(&split, account->partly[i]);
+        pt_account_add_split(&split, &account->helped[i]);
     }
     pt_account_set_parts(account, stage, &split);
 }
@@ -154,7 +170,7 @@ static void add_worker(struct pt_account *account, struct pt_rows *rows, const s
         pt_unknown("it noted more CPU time than its threads can have used in its recorded life");
     const struct pt_image_use use = pt_image_use(account->facts, process);
     struct pt_account_split split = {0};
-    pt_account_add_thread(account, thread, &split);
+    pt_account_add_thread(account, thread, &split, true);
     const double file_ns = split.ns[PT_PART_file_read] + split.ns[PT_PART_file_write] + split.ns[PT_PART_file_meta];
     const double lock_ns = split.ns[PT_PART_lock] + split.ns[PT_PART_gil_wait];
     pt_rows_add(rows, &(struct process_row){
@@ -216,6 +232,7 @@ static void finish(void *state, struct pt_profile *profile)
     for (pt_u32 i = 0; i < profile->session->n_processes; i++)
         free(account->partly[i]);
     free(account->partly);
+    free(account->helped);
     pt_account_follow_fini(account);
 }
 

@@ -55,8 +55,12 @@ static double most_on_path_s(const struct pt_account *account, pt_u32 stage, dou
     for (pt_u32 i = 0; isnan(on_s) && i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
         const struct pt_thread *thread = pt_main_thread(process);
-        if (thread && pt_account_is_critical(account, stage, process))
-            most_s += pt_path_share(account->facts->paths, process) * most_on_s(account, thread, NAN);
+        const struct pt_path_helpers *helpers = &account->facts->paths->processes[i].helpers;
+        if (!thread || !pt_account_is_critical(account, stage, process))
+            continue;
+        most_s += pt_path_share(account->facts->paths, process) * most_on_s(account, thread, NAN);
+        for (size_t j = 0; j < helpers->n; j++)
+            most_s += helpers->items[j].share * most_on_s(account, helpers->items[j].thread, NAN);
     }
     return isnan(on_s) ? most_s : on_s;
 }
@@ -89,10 +93,10 @@ static void begin_life(const struct pt_account *account, pt_u32 stage, struct pt
                             : "the CPU profile has no page faults: the kernel refused them, or it is an old one";
 }
 
-/* What the CPU profile has of a thread outside of its calls, but for the times in which it waits for children as a
- * launcher (`process`; NULL = it is none). */
+/* What the CPU profile has of a share of a thread's life outside of its calls, but for the times in which it waits for
+ * children as a launcher (`process`; NULL = it is none). */
 static void add_life(const struct pt_account *account, pt_u32 stage, pt_u32 thread, const struct pt_process *process,
-                     struct pt_account_cpu *cpu)
+                     double share, struct pt_account_cpu *cpu)
 {
     const struct pt_cpu_timeline *timeline = pt_facts_cpu(account->facts, stage);
     const struct pt_cpu_data *data = timeline->data;
@@ -109,14 +113,24 @@ static void add_life(const struct pt_account *account, pt_u32 stage, pt_u32 thre
         life.samples -= fmin(between.python + between.native, life.samples);
     }
     const bool has_samples = data->totals.samples <= data->n_samples;
-    cpu->preempted_s += life.preempted_ns / 1e9;
-    cpu->fault_s = plus(cpu->fault_s, life.fault_ns / 1e9);
+    cpu->preempted_s += share * life.preempted_ns / 1e9;
+    cpu->fault_s = plus(cpu->fault_s, share * life.fault_ns / 1e9);
     if (data->header.flags & PT_CPU_USER_ONLY && has_samples)
-        cpu->samples_s = plus(cpu->samples_s, life.samples * (double)data->header.period_ns / 1e9);
-    cpu->python += has_samples ? life.python : 0;
-    cpu->samples += has_samples ? life.samples : 0;
+        cpu->samples_s = plus(cpu->samples_s, share * life.samples * (double)data->header.period_ns / 1e9);
+    cpu->python += has_samples ? share * life.python : 0;
+    cpu->samples += has_samples ? share * life.samples : 0;
     if (cpu->samples > 0)
         cpu->python_share = cpu->python / cpu->samples;
+}
+
+static void add_helpers(const struct pt_account *account, pt_u32 stage, const struct pt_path_helpers *helpers,
+                        struct pt_account_cpu *cpu)
+{
+    for (size_t i = 0; i < helpers->n; i++) {
+        const struct pt_path_helper *helper = &helpers->items[i];
+        add_clock(account, helper->thread, helper->share, cpu);
+        add_life(account, stage, pt_facts_cpu_thread(account->facts, helper->thread), NULL, helper->share, cpu);
+    }
 }
 
 /* Exec keeps the thread. */
@@ -142,7 +156,8 @@ struct pt_account_cpu pt_account_cpu(const struct pt_account *account, pt_u32 st
             continue;
         add_clock(account, thread, pt_path_share(account->facts->paths, process), &cpu);
         if (!is_seen_before(account, stage, process))
-            add_life(account, stage, pt_facts_cpu_thread(account->facts, thread), process, &cpu);
+            add_life(account, stage, pt_facts_cpu_thread(account->facts, thread), process, 1, &cpu);
+        add_helpers(account, stage, &account->facts->paths->processes[i].helpers, &cpu);
     }
     if (isnan(cpu.on_s) && isnan(cpu.computing_s))
         cpu.on_s = alone_on_path_s(account, stage);
@@ -172,7 +187,7 @@ struct pt_account_cpu pt_account_cpu_of(const struct pt_account *account, pt_u32
         cpu.python_reason =
             data ? "the thread is not in the CPU profile" : pt_profile_why_not_sampled(account->profile, stage);
     }
-    add_life(account, stage, number, NULL, &cpu);
+    add_life(account, stage, number, NULL, 1, &cpu);
     if (!number && data)
         cpu.fault_reason = cpu.python_reason;
     cpu.most_s = most_on_s(account, thread, cpu.on_s);

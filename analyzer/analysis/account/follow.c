@@ -81,7 +81,9 @@ static struct pt_account_working *working_at(const struct wait_chain *wait, cons
     if (of->span.part == PT_PART_child_wait)
         return is_copy ? &waiter->for_children : NULL;
     const bool is_own = is_copy || target->process == of->thread->process;
-    return of->span.part == PT_PART_lock && of->is_for_result && is_own ? &waiter->for_threads : NULL;
+    if (of->span.part != PT_PART_lock || !of->is_for_result || !is_own)
+        return NULL;
+    return of->is_for_helper ? &waiter->for_helpers : &waiter->for_threads;
 }
 
 /* The last one of the chain does not wait for others. */
@@ -187,8 +189,9 @@ static void add_wait(struct pt_account *account, const struct pt_thread *thread,
 {
     if (account->n_waiting - account->n_followed == PT_ACCOUNT_WAITING)
         follow_first(account);
+    const pt_i64 handed_ns = pt_path_helper_ns(account->facts->paths, thread, wait->start_ns, wait->end_ns);
     account->waiting[account->n_waiting++ % PT_ACCOUNT_WAITING] =
-        (struct pt_account_wait){thread, *wait, is_for_result};
+        (struct pt_account_wait){thread, *wait, is_for_result, 2 * handed_ns > wait->end_ns - wait->start_ns};
 }
 
 void pt_account_follow(struct pt_account *account, const struct pt_thread *thread, const struct pt_span *span)

@@ -33,16 +33,18 @@ static void move_to_workers(const struct pt_account_working *working, enum pt_ti
 }
 
 void pt_account_name_workers(const struct pt_account *account, const struct pt_thread *thread,
-                             struct pt_account_split *split)
+                             struct pt_account_split *split, bool all)
 {
     const struct pt_account_thread *seen = &account->threads[pt_account_number(account, thread)];
     move_to_workers(&seen->for_threads, PT_PART_lock, split);
+    if (all)
+        move_to_workers(&seen->for_helpers, PT_PART_lock, split);
     move_to_workers(&seen->for_children, PT_PART_child_wait, split);
 }
 
 /* Totals are exact, events may have been overwritten: what is missing goes to the kind's usual part. */
 void pt_account_add_thread(const struct pt_account *account, const struct pt_thread *thread,
-                           struct pt_account_split *split)
+                           struct pt_account_split *split, bool all)
 {
     const struct pt_account_thread *seen = &account->threads[pt_account_number(account, thread)];
     for (int part = 0; part < PT_PART__COUNT; part++)
@@ -55,7 +57,7 @@ void pt_account_add_thread(const struct pt_account *account, const struct pt_thr
         if (kind == PT_KIND_lock_cond && missing_ns > 0)
             move_to_gil(seen, missing_ns, split);
     }
-    pt_account_name_workers(account, thread, split);
+    pt_account_name_workers(account, thread, split, all);
     split->starting_ns += (double)thread->totals[PT_KIND_proc_spawn].ns;
     split->ns[PT_PART_heap] += (double)(thread->heap_allocs + thread->heap_frees) * HEAP_CALL_NS;
 }

@@ -27,6 +27,7 @@ struct pt_account_thread {
     struct pt_account_working {
         double known_ns, gap_ns, sampled_ns;
     } for_threads, for_children;
+    struct pt_account_working for_helpers; /* of the waits for threads: for one that is on the path itself */
 };
 
 /* The time of a thread, or of several that followed each other. */
@@ -54,12 +55,15 @@ struct pt_account_wait {
     const struct pt_thread *thread; /* NULL = none */
     struct pt_span span;
     bool is_for_result; /* what it waits for is done or given, not let go: no lock that another one holds */
+    bool is_for_helper; /* for a thread that is critical meanwhile */
 };
 
 struct pt_account {
     struct pt_profile *profile;
     const struct pt_facts *facts;
     struct pt_account_thread *threads;
+    struct pt_account_split *helped;  /* by process: what other threads did while they were critical, less what the main
+                                         thread did meanwhile */
     struct pt_account_split **partly; /* by process: what a main thread did while it was critical; NULL = it never
                                          was, or always */
     struct pt_account_wait waiting[PT_ACCOUNT_WAITING]; /* ring, by end */
@@ -71,12 +75,13 @@ struct pt_account {
     struct pt_map by_target; /* stage, step, threads, part -> index in followed, plus 1 */
 };
 
-/* Adds what is recorded of a thread. */
+/* Adds what is recorded of a thread. `all`: as below. */
 void pt_account_add_thread(const struct pt_account *account, const struct pt_thread *thread,
-                           struct pt_account_split *split);
-/* Of its locks and waits for children, those for own threads and copies of its process that worked are own workers. */
+                           struct pt_account_split *split, bool all);
+/* Of its locks and waits for children, those for own threads and copies of its process that worked are own workers.
+ * `all`: also those for threads that are critical themselves meanwhile. */
 void pt_account_name_workers(const struct pt_account *account, const struct pt_thread *thread,
-                             struct pt_account_split *split);
+                             struct pt_account_split *split, bool all);
 /* The CPU profile of a thread's stage; without data: it has none. */
 static inline const struct pt_cpu_timeline *pt_account_profile_of(const struct pt_account *account,
                                                                   const struct pt_thread *thread)

@@ -35,7 +35,7 @@ static double account_of(const struct pt_account *account, pt_u32 stage, const s
     const double wall_ns = (double)(life.end_ns > life.start_ns ? life.end_ns - life.start_ns : 0);
     const struct pt_account_cpu cpu = pt_account_cpu_of(account, stage, thread);
     for (const struct pt_thread *one = thread; one; one = pt_thread_before_exec(one))
-        pt_account_add_thread(account, one, &split);
+        pt_account_add_thread(account, one, &split, true);
     pt_account_finish_split(thread->process, &split, wall_ns, &cpu, pt_account_calls_cuda(thread), result);
     if (!pt_path_has(account->facts->paths, thread->process) || thread != pt_main_thread(thread->process))
         result->parts[PT_PART_workers] =

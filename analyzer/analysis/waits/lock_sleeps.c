@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the last short sleeps of main threads. Threads: one. State: a ring per process that sleeps. Never: counts a
- * sleep twice.
+ * Owns: the last short sleeps of main threads, and of those that these wait for. Threads: one. State: a ring per
+ * process that sleeps. Never: counts a sleep twice.
  */
 #include "lock_sleeps.h"
 
 #include <stdlib.h>
 
-#include "facts/workers.h"
+#include "facts/path/critical_path.h"
 
 enum { KEPT = 256 };
 
 struct pt_lock_sleeper {
     struct {
+        const struct pt_thread *thread;
         pt_i64 start_ns, end_ns;
     } last[KEPT]; /* end 0 = counted */
     pt_u64 n, held;
@@ -21,18 +22,20 @@ struct pt_lock_sleeper {
 
 void pt_lock_sleeps_open(struct pt_lock_sleeps *sleeps, const struct pt_profile *profile)
 {
+    sleeps->facts = profile->facts;
     sleeps->n = profile->session->n_processes;
     sleeps->processes = pt_calloc(sleeps->n, sizeof *sleeps->processes);
 }
 
 void pt_lock_sleeps_event(struct pt_lock_sleeps *sleeps, const struct pt_event *event)
 {
-    if (event->duration_ns >= PT_SHORT_SLEEP_NS || !pt_is_main_thread(event))
+    if (event->duration_ns >= PT_SHORT_SLEEP_NS || !pt_path_is_own(sleeps->facts->paths, event))
         return;
     struct pt_lock_sleeper **slot = &sleeps->processes[event->process->index];
     if (!*slot)
         *slot = pt_calloc(1, sizeof **slot);
     const pt_u64 at = (*slot)->n++ % KEPT;
+    (*slot)->last[at].thread = event->thread;
     (*slot)->last[at].start_ns = event->start_ns;
     (*slot)->last[at].end_ns = pt_event_end_ns(event);
 }
@@ -40,12 +43,12 @@ void pt_lock_sleeps_event(struct pt_lock_sleeps *sleeps, const struct pt_event *
 void pt_lock_sleeps_held(struct pt_lock_sleeps *sleeps, const struct pt_thread *thread, pt_i64 from_ns, pt_i64 until_ns)
 {
     struct pt_lock_sleeper *sleeper = thread ? sleeps->processes[thread->process->index] : NULL;
-    if (!sleeper || thread->tid != thread->process->pid)
+    if (!sleeper)
         return;
     for (pt_u64 i = sleeper->n; i > 0 && i + KEPT > sleeper->n; i--) {
         const pt_u64 at = (i - 1) % KEPT;
         const pt_i64 start_ns = sleeper->last[at].start_ns, end_ns = sleeper->last[at].end_ns;
-        if (!end_ns)
+        if (!end_ns || sleeper->last[at].thread != thread)
             continue;
         if (end_ns <= from_ns)
             break;

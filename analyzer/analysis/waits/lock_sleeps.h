@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * lock_sleeps.h - short sleeps of main threads while they held a lock that others waited for: those are not polling.
+ * lock_sleeps.h - short sleeps of critical threads while they held a lock that others waited for: those are not
+ * polling.
  */
 #ifndef PT_ANALYSIS_WAITS_LOCK_SLEEPS_H
 #define PT_ANALYSIS_WAITS_LOCK_SLEEPS_H
@@ -12,6 +13,7 @@
 
 struct pt_lock_sleeper;
 struct pt_lock_sleeps {
+    const struct pt_facts *facts;
     struct pt_lock_sleeper **processes; /* NULL = its main thread has not slept */
     pt_u32 n;
 };

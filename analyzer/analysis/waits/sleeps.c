@@ -2,8 +2,9 @@
  *
  * Sleeping: many short sleeps are polling, few long ones are intended.
  *
- * Threads: one. State: one small struct per process. Never: counts other threads than the main one: monitors and timers
- * have to sleep; or a launcher that looks whether its children have ended; or takes the same loop for both.
+ * Threads: one. State: one small struct per process. Never: counts threads for which the main one does not wait:
+ * monitors and timers have to sleep; or a launcher that looks whether its children have ended; or takes the same loop
+ * for both.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -62,7 +63,8 @@ static pt_i64 meant_ns(const struct pt_event *e)
 static void event(void *state, const struct pt_event *e)
 {
     struct sleeps *sleeps = state;
-    if (!is_sleep(e) || !pt_is_main_thread(e) || pt_path_is_handed(sleeps->profile->facts->paths, e))
+    if (!is_sleep(e) || !pt_path_is_own(sleeps->profile->facts->paths, e) ||
+        pt_path_is_handed(sleeps->profile->facts->paths, e))
         return;
     const pt_u32 stage = pt_profile_stage_of(sleeps->profile, e->process);
     struct sleeper *sleeper = &sleeps->processes[e->process->index];
@@ -164,7 +166,7 @@ static void finish(void *state, struct pt_profile *profile)
 
 const struct pt_analysis pt_analysis_sleeps = {
     .name = "sleeps",
-    .summary = "short and long sleeps of main threads",
+    .summary = "short and long sleeps of main threads, and of those that these wait for",
     .categories = PT_CATEGORY_WAIT,
     .state_size = sizeof(struct sleeps),
     .begin = begin,

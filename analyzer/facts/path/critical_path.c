@@ -64,6 +64,30 @@ static void find_longest(struct pt_critical_paths *paths, struct pt_critical_pat
     }
 }
 
+static pt_i64 last_until_ns(const struct pt_own_windows *windows, const struct pt_thread *thread)
+{
+    for (size_t i = windows->n; i-- > 0;)
+        if (windows->items[i].thread == thread)
+            return windows->items[i].until_ns;
+    return 0;
+}
+
+static void find_helpers(const struct pt_facts *facts, struct pt_critical_paths *paths,
+                         const struct pt_process *process)
+{
+    struct pt_path_helpers *helpers = &paths->processes[process->index].helpers;
+    const struct pt_own_windows *windows = &paths->processes[process->index].threads;
+    for (pt_u32 i = 0; windows->n && i < process->n_threads; i++) {
+        const struct pt_thread *thread = &process->threads[i];
+        const struct pt_thread_life life = pt_thread_life(facts, thread);
+        const double ns = (double)pt_path_helper_ns(paths, thread, process->start_ns, process->end_ns);
+        const pt_i64 end_ns = life.is_exact ? life.end_ns : last_until_ns(windows, thread);
+        if (thread != pt_main_thread(process) && ns > 0)
+            pt_vec_push(helpers,
+                        ((struct pt_path_helper){thread, fmin(ns / fmax((double)(end_ns - life.start_ns), ns), 1)}));
+    }
+}
+
 static bool is_whole(const struct pt_process *process, pt_i64 on_path_ns)
 {
     const double life_ns = (double)(process->end_ns - process->start_ns);
@@ -92,8 +116,11 @@ struct pt_critical_paths *pt_critical_paths_open(const struct pt_facts *facts)
             descend(&walk, root, tree.nodes[root->index].start_ns, last->end_ns, 0);
         find_longest(paths, &paths->stages[stage]);
     }
-    for (pt_u32 i = 0; i < session->n_processes; i++)
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
         paths->processes[i].is_whole = is_whole(session->processes[i], paths->processes[i].on_path_ns);
+        paths->processes[i].threads = pt_own_windows_of(facts, session->processes[i]);
+        find_helpers(facts, paths, session->processes[i]);
+    }
     pt_path_tree_close(&tree);
     return paths;
 }
@@ -107,6 +134,8 @@ void pt_critical_paths_close(struct pt_critical_paths *paths)
     for (pt_u32 i = 0; i < paths->n_processes; i++) {
         free(paths->processes[i].windows.items);
         free(paths->processes[i].own.items);
+        free(paths->processes[i].threads.items);
+        free(paths->processes[i].helpers.items);
     }
     free(paths->stages);
     free(paths->processes);
@@ -149,6 +178,35 @@ pt_i64 pt_path_ns(const struct pt_critical_paths *paths, const struct pt_process
                                             : within_ns(&paths->processes[process->index].own, start_ns, end_ns);
 }
 
+pt_i64 pt_path_own_ns(const struct pt_critical_paths *paths, const struct pt_thread *thread, pt_i64 start_ns,
+                      pt_i64 end_ns)
+{
+    const struct pt_own_windows *windows = &paths->processes[thread->process->index].threads;
+    const bool is_main = thread == pt_main_thread(thread->process);
+    pt_i64 ns = 0;
+    for (size_t i = pt_own_windows_after(windows, start_ns); i < windows->n && windows->items[i].from_ns < end_ns; i++)
+        if (is_main || windows->items[i].thread == thread)
+            ns += common_ns(windows->items[i].from_ns, windows->items[i].until_ns, start_ns, end_ns);
+    return is_main ? end_ns - start_ns - ns : ns;
+}
+
+pt_i64 pt_path_helper_ns(const struct pt_critical_paths *paths, const struct pt_thread *thread, pt_i64 start_ns,
+                         pt_i64 end_ns)
+{
+    const struct pt_own_windows *windows = &paths->processes[thread->process->index].threads;
+    const bool is_main = thread == pt_main_thread(thread->process);
+    pt_i64 ns = 0;
+    for (size_t i = pt_own_windows_after(windows, start_ns); i < windows->n && windows->items[i].from_ns < end_ns;
+         i++) {
+        const struct pt_own_window *window = &windows->items[i];
+        const pt_i64 from_ns = window->from_ns > start_ns ? window->from_ns : start_ns;
+        const pt_i64 until_ns = window->until_ns < end_ns ? window->until_ns : end_ns;
+        if (until_ns > from_ns && (is_main || window->thread == thread))
+            ns += pt_path_ns(paths, thread->process, from_ns, until_ns);
+    }
+    return ns;
+}
+
 double pt_path_share(const struct pt_critical_paths *paths, const struct pt_process *process)
 {
     const struct pt_path_process *own = &paths->processes[process->index];
@@ -160,6 +218,17 @@ double pt_path_share(const struct pt_critical_paths *paths, const struct pt_proc
 }
 
 /* ---- threads of the CPU profile ---- */
+
+static void add_helpers(const struct pt_facts *facts, const struct pt_path_helpers *helpers,
+                        struct pt_path_thread *threads)
+{
+    for (size_t i = 0; i < helpers->n; i++) {
+        const pt_u32 number = pt_facts_cpu_thread(facts, helpers->items[i].thread);
+        if (number)
+            threads[number] =
+                (struct pt_path_thread){.helper = helpers->items[i].thread, .share = helpers->items[i].share};
+    }
+}
 
 struct pt_path_thread *pt_path_threads(const struct pt_facts *facts, pt_u32 stage)
 {
@@ -173,7 +242,9 @@ struct pt_path_thread *pt_path_threads(const struct pt_facts *facts, pt_u32 stag
         const pt_u32 number = thread ? pt_facts_cpu_thread(facts, thread) : 0;
         /* The last image of a process is the one that may wait for children, as a rule. */
         if (number)
-            threads[number] = (struct pt_path_thread){process, pt_path_share(facts->paths, process)};
+            threads[number] =
+                (struct pt_path_thread){.process = process, .share = pt_path_share(facts->paths, process)};
+        add_helpers(facts, &facts->paths->processes[process->index].helpers, threads);
         is_any |= number;
     }
     for (size_t i = 1; !is_any && i < data->n_threads; i++)
@@ -189,6 +260,8 @@ bool pt_path_thread_is_critical(const struct pt_facts *facts, const struct pt_pa
 {
     if (thread->share <= 0)
         return false;
+    if (thread->helper)
+        return 2 * pt_path_helper_ns(facts->paths, thread->helper, start_ns, end_ns) > end_ns - start_ns;
     if (!thread->process || part == PT_PART_child_wait || !pt_path_is_launcher(facts->paths, thread->process))
         return true;
     return 2 * pt_path_handed_ns(facts->paths, thread->process, start_ns, end_ns) <= end_ns - start_ns;

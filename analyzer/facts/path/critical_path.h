@@ -4,12 +4,14 @@
  * the child, and so on down the tree.
  *
  * The account, findings about waits and the headline of a stage are those of the main threads on this path: a shell, a
- * launcher of ranks or a runner of commands is not the program.
+ * launcher of ranks or a runner of commands is not the program. Nor is a main thread that only waits for another thread
+ * of its own.
  */
 #ifndef PT_FACTS_PATH_CRITICAL_PATH_H
 #define PT_FACTS_PATH_CRITICAL_PATH_H
 
 #include "launchers.h"
+#include "own_threads.h"
 
 /* The main thread of a process is the critical one. */
 struct pt_path_piece {
@@ -28,7 +30,14 @@ struct pt_critical_paths {
         struct pt_path_windows windows; /* of a launcher, on the path or not */
         struct pt_path_windows own;     /* when it is on the path; no child */
         pt_i64 on_path_ns;
-        bool is_whole; /* nearly all of its life is on the path */
+        bool is_whole;                 /* nearly all of its life is on the path */
+        struct pt_own_windows threads; /* when its main thread waits for another one */
+        struct pt_path_helpers {
+            PT_VEC(struct pt_path_helper {
+                const struct pt_thread *thread;
+                double share; /* of its life that is on the path */
+            });
+        } helpers;
     } * processes;
 };
 
@@ -55,6 +64,21 @@ static inline bool pt_path_is_launcher(const struct pt_critical_paths *paths, co
 {
     return paths->processes[process->index].windows.n;
 }
+/* How much of [start, end) of a thread is on the path of its process: of the main one, but for what it waits for
+ * another one; of another one, what the main thread waits for it. */
+pt_i64 pt_path_own_ns(const struct pt_critical_paths *paths, const struct pt_thread *thread, pt_i64 start_ns,
+                      pt_i64 end_ns);
+/* Mostly on the path of its process. */
+static inline bool pt_path_is_own(const struct pt_critical_paths *paths, const struct pt_event *event)
+{
+    return (event->thread->tid == event->process->pid && !paths->processes[event->process->index].threads.n) ||
+           2 * pt_path_own_ns(paths, event->thread, event->start_ns, event->start_ns + event->duration_ns) >
+               event->duration_ns;
+}
+/* How much of it the main thread hands to another one, on the stage's path: of the main one, all of that; of another
+ * one, what is handed to it. */
+pt_i64 pt_path_helper_ns(const struct pt_critical_paths *paths, const struct pt_thread *thread, pt_i64 start_ns,
+                         pt_i64 end_ns);
 /* Mostly waiting for a child, as a launcher does. */
 static inline bool pt_path_is_handed(const struct pt_critical_paths *paths, const struct pt_event *event)
 {
@@ -67,6 +91,7 @@ static inline bool pt_path_is_handed(const struct pt_critical_paths *paths, cons
 /* A thread of the CPU profile of a stage. */
 struct pt_path_thread {
     const struct pt_process *process; /* whose main thread it is; NULL = of none that was traced */
+    const struct pt_thread *helper;   /* it is another one, which works for a main thread; NULL = it is none */
     double share;                     /* of its life that is on the path or handed to children; 0 = none */
 };
 /* By number in the profile; the caller frees it. Where nothing of the stage was traced: the command's main thread. */

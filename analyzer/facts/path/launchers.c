@@ -28,15 +28,35 @@
 
 /* ---- the tree ---- */
 
+/* Calls that take their time for files, whatever their descriptor is; and sleeps. */
+static bool is_own_time(pt_u32 kind)
+{
+    const enum pt_time_part part = pt_time_part_of_kind(kind);
+    const bool may_be_of_a_pipe = kind == PT_KIND_io_read || kind == PT_KIND_io_readv || kind == PT_KIND_io_write ||
+                                  kind == PT_KIND_io_writev || kind == PT_KIND_stdio_read ||
+                                  kind == PT_KIND_stdio_char || kind == PT_KIND_stdio_write;
+    return kind == PT_KIND_wait_sleep ||
+           (!may_be_of_a_pipe &&
+            (part == PT_PART_file_read || part == PT_PART_file_write || part == PT_PART_file_meta));
+}
+
+/* Also waiting for pages of files: a program that reads a cold one uses hardly any CPU. */
 static double busy_ns(const struct pt_facts *facts, const struct pt_process *process)
 {
-    const struct pt_thread *thread = pt_main_thread(process);
-    const pt_u32 number = thread ? pt_facts_cpu_thread(facts, thread) : 0;
+    const struct pt_thread *main_one = pt_main_thread(process);
+    const pt_u32 main_number = main_one ? pt_facts_cpu_thread(facts, main_one) : 0;
     const struct pt_cpu_timeline *cpu = pt_facts_cpu(facts, pt_profile_stage_of(facts->profile, process));
-    const double seen_ns = number ? (double)cpu->data->times[number].on_cpu_ns : 0;
-    const double slept_ns = thread ? (double)thread->totals[PT_KIND_wait_sleep].ns : 0;
+    const double seen_ns = main_number ? (double)cpu->data->times[main_number].on_cpu_ns : 0;
     const double on_ns = fmax((double)process->cpu_ns, seen_ns);
-    return on_ns > 0 || process->state == PT_PROCESS_EXECED ? on_ns + slept_ns : NAN;
+    double own_ns = 0;
+    for (pt_u32 i = 0; i < process->n_threads; i++) {
+        const struct pt_thread *thread = &process->threads[i];
+        const pt_u32 number = pt_facts_cpu_thread(facts, thread);
+        own_ns += number ? (double)cpu->data->fault_sums[number].waits_ns : 0;
+        for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++)
+            own_ns += is_own_time(kind) ? (double)thread->totals[kind].ns : 0;
+    }
+    return on_ns > 0 || process->state == PT_PROCESS_EXECED ? on_ns + own_ns : NAN;
 }
 
 /* Who forked it; its images after an exec have their first one as their parent. */

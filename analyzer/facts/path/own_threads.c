@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: when the main thread of a process waits for which of its own threads. Threads: one, before the pass. Never:
+ * takes a thread that only passes on what others did for one that works; reads the events of a process whose main
+ * thread hardly waits.
+ */
+#include "own_threads.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "model/session_feed.h"
+#include "util/auto.h"
+
+#define LEAST_WAIT_NS 100000
+#define LEAST_DATA_WAIT_NS 200000
+/* Between two waits of a loop that asks again and again. */
+#define CLOSE_NS 50000
+/* Of the main thread's life; and how much of its own a thread that works has to do. */
+#define LEAST_OF_LIFE 0.05
+#define LEAST_WORK 0.3
+/* Of the time in which it is waited for: what the other threads may do beside. */
+#define MOST_BESIDE 0.1
+
+enum { MOST_THREADS = 512, MOST_WINDOWS = 1 << 16 };
+
+struct use {
+    pt_i64 start_ns, end_ns;             /* of its life, as far as it is known before the pass */
+    double waited_ns, slept_ns, data_ns; /* for other threads; of its own will; of the waits: for data */
+    double window_ns, beside_ns;         /* it was waited for, and what others did meanwhile */
+    double answers_ns;                   /* it waited for what others did meanwhile: not for locks */
+    bool meets_others;                   /* at a barrier: they share the work */
+};
+
+struct reader {
+    const struct pt_facts *facts;
+    const struct pt_process *process;
+    const struct pt_thread *main_thread;
+    struct pt_thread_ids ids; /* of pthread_t alone */
+    struct pt_lock_queues queues;
+    struct use *uses; /* by thread */
+    struct pt_own_windows windows;
+};
+
+static double life_ns(const struct use *use)
+{
+    return (double)(use->end_ns - use->start_ns);
+}
+
+/* ---- whom it waits for ---- */
+
+static void add_window(struct reader *reader, const struct pt_thread *thread, pt_i64 from_ns, pt_i64 until_ns)
+{
+    struct pt_own_windows *windows = &reader->windows;
+    struct pt_own_window *last = windows->n ? &windows->items[windows->n - 1] : NULL;
+    from_ns = last && last->until_ns > from_ns ? last->until_ns : from_ns;
+    if (until_ns <= from_ns || thread == reader->main_thread || (thread && thread->process != reader->process))
+        return;
+    if (last && last->thread == thread && from_ns - last->until_ns <= CLOSE_NS)
+        last->until_ns = until_ns;
+    else if (windows->n < MOST_WINDOWS)
+        pt_vec_push(windows, ((struct pt_own_window){.from_ns = from_ns, .until_ns = until_ns, .thread = thread}));
+}
+
+/* Who gave what it waited for, one after the other. NULL = nobody knows. */
+static void add_shares(struct reader *reader, const struct pt_event *event, const struct pt_lock_share *shares,
+                       pt_u32 n)
+{
+    const pt_i64 end_ns = pt_event_end_ns(event), middle_ns = event->start_ns + event->duration_ns / 2;
+    for (pt_u32 i = 0; i < n; i++) {
+        const bool is_last = i + 1 == n && shares[i].until_ns >= middle_ns;
+        if (event->desc->kind != PT_KIND_lock_sem || !shares[i].takes_it)
+            add_window(reader, shares[i].thread, shares[i].from_ns, is_last ? end_ns : shares[i].until_ns);
+    }
+    if (!n)
+        add_window(reader, NULL, event->start_ns, end_ns);
+}
+
+static void joined(struct reader *reader, const struct pt_event *event)
+{
+    const struct pt_thread *thread = pt_thread_joined(&reader->ids, event);
+    const pt_i64 end_ns = pt_event_end_ns(event);
+    if (thread && event->result == 0 && reader->uses[thread->index].end_ns > end_ns)
+        reader->uses[thread->index].end_ns = end_ns;
+    if (event->thread == reader->main_thread && event->duration_ns >= LEAST_WAIT_NS)
+        add_window(reader, thread, event->start_ns, end_ns);
+}
+
+static void take_span(struct reader *reader, const struct pt_event *event)
+{
+    struct pt_lock_share shares[PT_LOCK_HANDOFFS];
+    const enum pt_time_part part = pt_time_part_of_event(event);
+    struct use *use = &reader->uses[event->thread->index];
+    const pt_u32 n = pt_lock_queues_call(&reader->queues, event, shares);
+    use->meets_others |= event->desc->kind == PT_KIND_lock_barrier;
+    if (part == PT_PART_sleep)
+        use->slept_ns += (double)event->duration_ns;
+    else if (part == PT_PART_lock || part == PT_PART_idle || part == PT_PART_data_wait)
+        use->waited_ns += (double)event->duration_ns;
+    if (part == PT_PART_lock && (event->desc->kind == PT_KIND_wait_thread || event->desc->kind == PT_KIND_lock_cond))
+        use->answers_ns += (double)event->duration_ns;
+    if (event->desc->kind == PT_KIND_wait_thread)
+        joined(reader, event);
+    else if (part == PT_PART_lock && event->thread == reader->main_thread && event->duration_ns >= LEAST_WAIT_NS &&
+             (event->desc->kind == PT_KIND_lock_cond || event->desc->kind == PT_KIND_lock_sem))
+        add_shares(reader, event, shares, n);
+}
+
+static void read_waits(struct reader *reader)
+{
+    struct pt_error err = {0};
+    const struct pt_filter filter = {.categories = PT_CATEGORY_WAIT | PT_CATEGORY_PROC, .pid = reader->process->pid};
+    PT_AUTO(pt_feed_closep)
+    struct pt_feed *feed = pt_session_feed(reader->facts->profile->session, &filter, &err);
+    struct pt_event event;
+    while (feed && feed->next(feed, &event, &err) > 0) {
+        if (event.process != reader->process)
+            continue;
+        if (event.desc->role == PT_ROLE_SPAN) {
+            take_span(reader, &event);
+        } else {
+            pt_thread_ids_event(&reader->ids, &event);
+            pt_lock_queues_point(&reader->queues, &event);
+        }
+    }
+}
+
+/* Reading from a pipe is a call as any other, by the totals. */
+static void read_data_waits(struct reader *reader)
+{
+    struct pt_error err = {0};
+    const struct pt_filter filter = {.categories = PT_CATEGORY_IO | PT_CATEGORY_STDIO | PT_CATEGORY_NET,
+                                     .pid = reader->process->pid,
+                                     .min_duration_ns = LEAST_DATA_WAIT_NS};
+    PT_AUTO(pt_feed_closep)
+    struct pt_feed *feed = pt_session_feed(reader->facts->profile->session, &filter, &err);
+    struct pt_event event;
+    while (feed && feed->next(feed, &event, &err) > 0) {
+        const enum pt_time_part part = event.process == reader->process && event.desc->role == PT_ROLE_SPAN
+                                           ? pt_time_part_of_event(&event)
+                                           : PT_PART_unattributed;
+        struct use *use = event.process == reader->process ? &reader->uses[event.thread->index] : NULL;
+        if (part == PT_PART_data_wait || part == PT_PART_idle)
+            use->data_ns += (double)event.duration_ns;
+        if (part == PT_PART_data_wait || part == PT_PART_idle || part == PT_PART_network)
+            use->answers_ns += (double)event.duration_ns;
+    }
+}
+
+/* ---- what they do ---- */
+
+static bool works(const struct use *use)
+{
+    return !use->meets_others && life_ns(use) - use->waited_ns - use->data_ns >= LEAST_WORK * life_ns(use);
+}
+
+static bool is_call_for_files(enum pt_time_part part)
+{
+    return part == PT_PART_file_read || part == PT_PART_file_write || part == PT_PART_file_meta ||
+           part == PT_PART_network;
+}
+
+/* A thread that is there to the end and sleeps watches the others. */
+static bool is_monitor(const struct reader *reader, const struct use *use)
+{
+    return use->end_ns >= reader->windows.items[reader->windows.n - 1].until_ns;
+}
+
+/* On a CPU, in calls about files and the network, or asleep: a share of its life. */
+static double busy_share(const struct reader *reader, const struct pt_thread *thread, bool is_monitor)
+{
+    const struct use *use = &reader->uses[thread->index];
+    const struct pt_facts *facts = reader->facts;
+    const struct pt_cpu_timeline *cpu = pt_facts_cpu(facts, pt_profile_stage_of(facts->profile, reader->process));
+    const pt_u32 number = pt_facts_cpu_thread(facts, thread);
+    const double slept_ns = is_monitor ? 0 : use->slept_ns;
+    double most_ns = life_ns(use) - use->waited_ns - use->data_ns - use->slept_ns, known_ns = -use->data_ns;
+    for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++)
+        known_ns += is_call_for_files(pt_time_part_of_kind(kind)) ? (double)thread->totals[kind].ns : 0;
+    if (number)
+        most_ns = fmin(most_ns, fmax(known_ns, 0) + (double)cpu->data->times[number].on_cpu_ns);
+    return life_ns(use) > 0 ? (fmax(most_ns, 0) + slept_ns) / life_ns(use) : 0;
+}
+
+static double common_ns(const struct use *use, const struct pt_own_window *window)
+{
+    const pt_i64 start_ns = use->start_ns > window->from_ns ? use->start_ns : window->from_ns;
+    const pt_i64 end_ns = use->end_ns < window->until_ns ? use->end_ns : window->until_ns;
+    return end_ns > start_ns ? (double)(end_ns - start_ns) : 0;
+}
+
+/* A wait of which nobody knows for whom it was: for the only thread that worked meanwhile. */
+static void find_unknown(struct reader *reader)
+{
+    const struct pt_process *process = reader->process;
+    for (size_t i = 0; i < reader->windows.n; i++) {
+        struct pt_own_window *window = &reader->windows.items[i];
+        pt_u32 n = 0;
+        const struct pt_thread *found = NULL;
+        for (pt_u32 j = 0; !window->thread && n < 2 && j < process->n_threads; j++) {
+            if (&process->threads[j] == reader->main_thread || common_ns(&reader->uses[j], window) <= 0 ||
+                !works(&reader->uses[j]))
+                continue;
+            found = &process->threads[j];
+            n++;
+        }
+        window->thread = window->thread ? window->thread : n == 1 ? found : NULL;
+    }
+}
+
+static void keep_those_that_work(struct reader *reader)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < reader->windows.n; i++) {
+        const struct pt_own_window *window = &reader->windows.items[i];
+        if (!window->thread || !works(&reader->uses[window->thread->index]))
+            continue;
+        reader->uses[window->thread->index].window_ns += (double)(window->until_ns - window->from_ns);
+        reader->windows.items[n++] = *window;
+    }
+    reader->windows.n = n;
+}
+
+static void keep_those_alone(struct reader *reader)
+{
+    const struct pt_process *process = reader->process;
+    for (pt_u32 j = 0; j < process->n_threads && reader->windows.n; j++) {
+        const struct pt_thread *other = &process->threads[j];
+        const struct use *use = &reader->uses[j];
+        const double share = other == reader->main_thread ? 0 : busy_share(reader, other, is_monitor(reader, use));
+        for (size_t i = 0; share > 0 && i < reader->windows.n; i++) {
+            const struct pt_own_window *window = &reader->windows.items[i];
+            if (window->thread != other)
+                reader->uses[window->thread->index].beside_ns += share * common_ns(use, window);
+        }
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < reader->windows.n; i++) {
+        const struct use *use = &reader->uses[reader->windows.items[i].thread->index];
+        if (use->beside_ns - use->answers_ns <= MOST_BESIDE * use->window_ns)
+            reader->windows.items[n++] = reader->windows.items[i];
+    }
+    reader->windows.n = n;
+}
+
+/* ---- all of it ---- */
+
+static bool may_wait(const struct pt_process *process, const struct pt_thread *main_thread)
+{
+    static const pt_u32 kinds[] = {PT_KIND_wait_thread, PT_KIND_lock_cond, PT_KIND_lock_sem};
+    const double life_ns = (double)(process->end_ns - process->start_ns);
+    double waited_ns = 0;
+    for (size_t i = 0; main_thread && i < sizeof kinds / sizeof *kinds; i++)
+        waited_ns += (double)main_thread->totals[kinds[i]].ns;
+    return process->n_threads > 1 && process->n_threads <= MOST_THREADS && waited_ns > LEAST_OF_LIFE * life_ns;
+}
+
+struct pt_own_windows pt_own_windows_of(const struct pt_facts *facts, const struct pt_process *process)
+{
+    struct reader reader = {.facts = facts, .process = process, .main_thread = pt_main_thread(process)};
+    if (!may_wait(process, reader.main_thread))
+        return reader.windows;
+    reader.uses = pt_calloc(process->n_threads, sizeof *reader.uses);
+    for (pt_u32 i = 0; i < process->n_threads; i++) {
+        const struct pt_thread_life life = pt_thread_life(facts, &process->threads[i]);
+        reader.uses[i].start_ns = life.start_ns;
+        /* What it did after its last full buffer is not known yet. */
+        reader.uses[i].end_ns = life.is_exact ? life.end_ns : process->end_ns;
+    }
+    read_waits(&reader);
+    if (reader.windows.n) {
+        read_data_waits(&reader);
+        find_unknown(&reader);
+        keep_those_that_work(&reader);
+        keep_those_alone(&reader);
+    }
+    pt_map_fini(&reader.ids.by_pthread);
+    pt_lock_queues_fini(&reader.queues);
+    free(reader.uses);
+    return reader.windows;
+}
+
+size_t pt_own_windows_after(const struct pt_own_windows *windows, pt_i64 at_ns)
+{
+    size_t low = 0, high = windows->n;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (windows->items[middle].until_ns <= at_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
