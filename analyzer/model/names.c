@@ -293,12 +293,20 @@ static const char *find_path(struct pt_process *process, pt_u32 path, pt_u32 dir
     return (const char *)(uintptr_t)*cached;
 }
 
-/* Analyses of both threads of the pass ask; each keeps the answers for ids by itself. */
+/* Analyses of both threads of the pass ask, for each event of a file: a lock that each takes once for a name costs
+ * nothing, where one for each event does. */
 const char *pt_process_absolute_path(struct pt_process *process, pt_u32 path, pt_u32 dir_path)
 {
+    const bool is_kept = !dir_path && path < PT_MOST_TEXTS;
+    const char **place = is_kept ? &texts_of(pt_process_data_of(process))->absolute[path] : NULL;
+    const char *found = place ? __atomic_load_n(place, __ATOMIC_ACQUIRE) : NULL;
+    if (found)
+        return found;
     pthread_mutex_lock(&paths_lock);
-    const char *found = find_path(process, path, dir_path);
+    found = find_path(process, path, dir_path);
     pthread_mutex_unlock(&paths_lock);
+    if (place)
+        __atomic_store_n(place, found, __ATOMIC_RELEASE);
     return found;
 }
 

@@ -26,7 +26,8 @@ struct pt_slot_heap {
 enum { PT_MOST_TEXTS = 65536 };
 struct pt_texts {
     const char *text[PT_MOST_TEXTS];
-    pt_u8 channel[PT_MOST_TEXTS]; /* plus 1; 0 = not asked for yet */
+    const char *absolute[PT_MOST_TEXTS]; /* as a path, from the working directory */
+    pt_u8 channel[PT_MOST_TEXTS];        /* plus 1; 0 = not asked for yet */
 };
 
 struct pt_process_data {

@@ -44,13 +44,17 @@ static void note_need(struct pt_children *children, const struct pt_process *lat
     }
 }
 
+static bool is_no_product(const char *path)
+{
+    return *path != '/' || !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6) || pt_code_is_program_file(path);
+}
+
 static void used(struct pt_children *children, const struct pt_event *e, const char *path, bool makes, bool needs)
 {
-    if (!path || *path != '/' || !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6) ||
-        pt_code_is_program_file(path))
-        return;
     const pt_u64 key = (pt_u64)(uintptr_t)path; /* equal paths are the same text */
-    pt_u64 *maker = pt_map_find(&children->makers, key);
+    const pt_u64 *maker = path ? pt_map_find(&children->makers, key) : NULL;
+    if (!maker && (!makes || !path || is_no_product(path)))
+        return;
     if (maker && needs && *maker != e->process->index + 1)
         note_need(children, e->process, children->profile->session->processes[*maker - 1]);
     if (makes && (maker || children->n_makers < MOST_FILES)) {
@@ -59,9 +63,10 @@ static void used(struct pt_children *children, const struct pt_event *e, const c
     }
 }
 
+/* NULL: unknown, or nobody's child asks. */
 static const char *absolute(const struct pt_event *e, pt_u32 path, pt_u32 dir_path)
 {
-    return path ? pt_process_absolute_path(e->process, path, dir_path) : NULL;
+    return path && starter_of(first_image(e->process)) ? pt_process_absolute_path(e->process, path, dir_path) : NULL;
 }
 
 static void opened(struct pt_children *children, const struct pt_event *e)
