@@ -37,12 +37,15 @@ def has(program):
     return lambda: shutil.which(program) is not None
 
 
-def has_module(name):
-    return lambda: not subprocess.run(["/usr/bin/python3", "-c", f"import {name}"], capture_output=True, check=False).returncode
+def python_with(module, *pythons):
+    """The first of them that has it, or ""."""
+    return next((p for p in pythons if os.path.exists(p) and not subprocess.run([p, "-c", f"import {module}"], capture_output=True,
+                                                                                check=False).returncode), "")
 
 
 def tracers(proftrace_library, proftrace, out):
     ours = {"PROFTRACE_DIR": f"{out}/proftrace"}
+    memray = python_with("memray", "/usr/bin/python3", os.path.join(os.path.dirname(proftrace), "peers-venv/bin/python"))
     je, tc = library("libjemalloc.so.2"), library("libtcmalloc.so.4")
     lttng = [library("liblttng-ust-libc-wrapper.so*"), library("liblttng-ust-fork.so*")]
     rows = [
@@ -52,8 +55,8 @@ def tracers(proftrace_library, proftrace, out):
         Tracer("full", "**proftrace, full heap**", preload=proftrace_library,
                env={**ours, "PROFTRACE_HEAP": "full", "PROFTRACE_STACKS": "0"}),
         Tracer("run", "**proftrace run, with its report**", prefix=[proftrace, "run", "-o", f"{out}/run", "--"]),
-        Tracer("memray", "memray run", has_module("memray"), takes_script=True,
-               prefix=["/usr/bin/python3", "-m", "memray", "run", "-q", "-f", "-o", f"{out}/memray.bin"]),
+        Tracer("memray", "memray run", lambda: bool(memray), takes_script=True,
+               prefix=[memray, "-m", "memray", "run", "-q", "-f", "-o", f"{out}/memray.bin"]),
         Tracer("jemalloc-sampling", "jemalloc, sampling 512 KiB (another allocator)", lambda: bool(je), je,
                {"MALLOC_CONF": f"prof:true,lg_prof_sample:19,prof_final:true,prof_prefix:{out}/je"}),
         Tracer("tcmalloc-sampling", "tcmalloc, sampling 512 KiB (another allocator)", lambda: bool(tc), tc,

@@ -70,17 +70,18 @@ PLANTED = [Program(name, f"{{python}} {{programs}}/planted.py {name}", first=fir
 }.items()]
 
 
-def interpreter(build):
-    """A Python with what requirements.txt names, made once."""
-    with open(os.path.join(HERE, "requirements.txt"), "rb") as file:
+def interpreter(build, name="torch-venv", requirements="requirements.txt"):
+    """A Python with what `requirements` names, made once."""
+    requirements = os.path.join(HERE, requirements)
+    with open(requirements, "rb") as file:
         stamp = hashlib.sha256(file.read()).hexdigest()
-    folder = os.path.join(build, "torch-venv")
+    folder = os.path.join(build, name)
     python, made = os.path.join(folder, "bin", "python"), os.path.join(folder, "made")
     if os.path.exists(made) and open(made, encoding="ascii").read() == stamp:
         return python
-    print(f"installing PyTorch and more into {folder}", flush=True)
+    print(f"installing {os.path.basename(requirements)} into {folder}", flush=True)
     subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
-    subprocess.run([python, "-m", "pip", "install", "-q", "-r", os.path.join(HERE, "requirements.txt")], check=True, timeout=3000)
+    subprocess.run([python, "-m", "pip", "install", "-q", "-r", requirements], check=True, timeout=3000)
     with open(made, "w", encoding="ascii") as file:
         file.write(stamp)
     return python
