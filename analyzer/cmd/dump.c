@@ -30,7 +30,10 @@ static void json_field(struct pt_json *json, const struct pt_event *event, const
     case PT_FORM_STACK:
         pt_json_array_inline(json, name);
         for (pt_u32 i = 0, n = pt_process_stack(event->process, (pt_u32)value.number, &frames); i < n; i++)
-            pt_json_u64(json, NULL, frames[i]);
+            if (pt_frame_is_python(frames[i]))
+                pt_json_text(json, NULL, pt_process_string(event->process, pt_python_frame_name(frames[i])));
+            else
+                pt_json_u64(json, NULL, frames[i]);
         pt_json_end(json);
         break;
     case PT_FORM_REAL:
