@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "proftrace/codec.h"
+#include "proftrace/events.h"
 #include "util/mem.h"
 
 struct pt_decoder {
@@ -127,6 +128,15 @@ static pt_u32 keep_units(const pt_u8 *raw, pt_u32 bytes, pt_u32 generation, stru
 
 /* ---- records ---- */
 
+/* A place has the instant at which its event ends; rounded to nanoseconds it can lie just behind, and the event would
+ * be delivered without it. */
+static void keep_before(struct pt_item *place, const struct pt_item *item)
+{
+    const pt_i64 late_ns = place->end_ns - item->end_ns;
+    if ((place->tag_kind & 0xff) == PT_EV_python_place && late_ns > 0 && late_ns < 1000)
+        place->end_ns = item->end_ns;
+}
+
 static void decode_records(const struct pt_decode_source *source, struct pt_record *records, pt_u32 n,
                            struct pt_batch *batch)
 {
@@ -154,6 +164,8 @@ static void decode_records(const struct pt_decode_source *source, struct pt_reco
         item->tag_kind = r->tag_kind;
         item->words[0] = r->words[0];
         item->words[1] = r->words[1];
+        if (batch->n)
+            keep_before(item - 1, item);
         batch->n++;
     }
 }

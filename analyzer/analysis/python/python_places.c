@@ -4,6 +4,7 @@
  * Never: looks at an event: facts have found the places.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/analysis.h"
 #include "facts/python/frames.h"
@@ -49,49 +50,99 @@ static void add_stack(struct pt_profile *profile, pt_u32 stage, const struct pt_
     stack->cost[PT_STACK_WORKER_S] = sum->worker_s;
 }
 
-static void add_row(struct pt_metrics *metrics, struct pt_table *table, const struct pt_place_sum *sum,
-                    const struct pt_stack_frame *own)
+/* Stacks that meet in one line of the program's own code are one place. */
+struct place {
+    struct pt_stack_frame own; /* its texts are one for each */
+    pt_u64 part;
+    double s, main_s;
+};
+
+struct found {
+    PT_VEC(struct place);
+};
+
+static bool is_at(const struct place *place, const struct pt_stack_frame *own, pt_u64 part)
 {
-    if (!pt_table_has_room(table))
-        return;
-    pt_table_add(table,
-                 &(struct place_row){
-                     .place = pt_metrics_format(metrics, "%s:%u %s", pt_base_name(own->file), own->line, own->function),
-                     .function = own->function,
-                     .file = own->file,
-                     .line = own->line,
-                     .reason = pt_time_parts[sum->b].label,
-                     .main_s = pt_real(sum->main_s),
-                     .total_s = sum->s,
-                 });
+    return place->own.function == own->function && place->own.file == own->file && place->own.line == own->line &&
+           place->part == part;
+}
+
+static void add_place(struct found *found, const struct pt_place_sum *sum, const struct pt_stack_frame *own)
+{
+    size_t i = 0;
+    while (i < found->n && !is_at(&found->items[i], own, sum->b))
+        i++;
+    if (i == found->n)
+        pt_vec_push(found, ((struct place){.own = *own, .part = sum->b}));
+    found->items[i].s += sum->s;
+    found->items[i].main_s += sum->main_s;
+}
+
+static int by_time_of_place(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->s != y->s)
+        return x->s < y->s ? 1 : -1;
+    const int files = strcmp(x->own.file, y->own.file);
+    return files                        ? files
+           : x->own.line != y->own.line ? (x->own.line < y->own.line ? -1 : 1)
+                                        : (x->part > y->part) - (x->part < y->part);
+}
+
+static void add_rows(struct pt_metrics *metrics, pt_u32 stage, const struct found *found)
+{
+    struct pt_table *table = pt_metrics_add_table(metrics, pt_scope_stage(stage), &by_place);
+    for (const struct place *place = found->items; place < found->items + found->n; place++)
+        if (place->s > 0 && pt_table_has_room(table))
+            pt_table_add(table, &(struct place_row){
+                                    .place = pt_metrics_format(metrics, "%s:%u %s", pt_base_name(place->own.file),
+                                                               place->own.line, place->own.function),
+                                    .function = place->own.function,
+                                    .file = place->own.file,
+                                    .line = place->own.line,
+                                    .reason = pt_time_parts[place->part].label,
+                                    .main_s = pt_real(place->main_s),
+                                    .total_s = place->s,
+                                });
+}
+
+struct sums {
+    PT_VEC(const struct pt_place_sum *);
+};
+
+static void keep(struct pt_profile *profile, pt_u32 stage, const struct sums *sums)
+{
+    struct found found = {0};
+    for (size_t i = 0; i < sums->n && i < MOST_STACKS; i++) {
+        struct pt_stack_frame frames[PT_STACK_FRAMES];
+        const pt_u32 n =
+            pt_python_stack(sums->items[i]->process, sums->items[i]->stack, &profile->stacks.texts, frames);
+        const struct pt_stack_frame *own = pt_python_own_frame(frames, n);
+        if (!own)
+            continue;
+        add_place(&found, sums->items[i], own);
+        add_stack(profile, stage, sums->items[i], frames, n);
+    }
+    if (found.n)
+        qsort(found.items, found.n, sizeof *found.items, by_time_of_place);
+    add_rows(&profile->metrics, stage, &found);
+    free(found.items);
 }
 
 static void finish_stage(struct pt_profile *profile, pt_u32 stage)
 {
     const struct pt_python_places *places = &profile->facts->places;
-    struct {
-        PT_VEC(const struct pt_place_sum *);
-    } found = {0};
+    struct sums sums = {0};
     for (size_t i = 0; i < places->sums.n; i++) {
         const struct pt_place_sum *sum = &places->sums.items[i];
         if (sum->subject == PT_PLACE_OF_PART && sum->a == stage && sum->b < PT_PART__COUNT)
-            pt_vec_push(&found, sum);
+            pt_vec_push(&sums, sum);
     }
-    if (!found.n)
-        return;
-    qsort(found.items, found.n, sizeof *found.items, by_time);
-    struct pt_table *table = pt_metrics_add_table(&profile->metrics, pt_scope_stage(stage), &by_place);
-    for (size_t i = 0; i < found.n && i < MOST_STACKS; i++) {
-        struct pt_stack_frame frames[PT_STACK_FRAMES];
-        const pt_u32 n =
-            pt_python_stack(found.items[i]->process, found.items[i]->stack, &profile->stacks.texts, frames);
-        const struct pt_stack_frame *own = pt_python_own_frame(frames, n);
-        if (!own)
-            continue;
-        add_row(&profile->metrics, table, found.items[i], own);
-        add_stack(profile, stage, found.items[i], frames, n);
+    if (sums.n) {
+        qsort(sums.items, sums.n, sizeof *sums.items, by_time);
+        keep(profile, stage, &sums);
     }
-    free(found.items);
+    free(sums.items);
 }
 
 static void finish(void *state, struct pt_profile *profile)
