@@ -32,7 +32,7 @@ class Cause:
     python: tuple = PYTHON
     needs_torch: bool = False
     cpus: int = 1  # that must be free for the gain
-    known: str = ""  # the gain, from the wall and CPU time of the bad variant: what is not to be measured beside other programs
+    known: str = ""  # the gain, or the least and the most, from the wall and CPU time of the bad variant, and that of the whole run: what is not to be measured beside other programs
 
 
 CAUSES = []

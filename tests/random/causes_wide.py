@@ -181,7 +181,7 @@ cause("openmp", "c", "oversubscribed_threads", """
 """, amounts={"regions": [3000, 6000]}, places=("main",), cc=("-fopenmp",), around=(many_omp_threads, two_omp_threads), cpus=2)
 cause("throttled", "python", "cpu_throttled", """
 truth.compute($ms // $parts)
-""", amounts={"ms": [150, 300]}, has_rest=False, around=(around.tenth_of_a_cpu, around.nothing), places=("main", "thread"), known="wall - cpu")
+""", amounts={"ms": [150, 300]}, has_rest=False, around=(around.tenth_of_a_cpu, around.nothing), places=("main", "thread"), known="wall - cpu, run - cpu")
 
 # ---- memory ----
 cause("remapping", "python", "large_blocks_remapped page_fault_storm", """

@@ -35,7 +35,9 @@ class Row:
             findings.insert(0, {"rule": f"{findings[0]['rule']} of the stage {findings[0]['stage']}", "gain_upper_s": 0})
         rules = pipeline.cause.rules
         if pipeline.cause.known:
-            gains = [eval(pipeline.cause.known, {}, {"wall": bad_clocks[0], "cpu": bad_clocks[2]})]  # pylint: disable=eval-used
+            clocks = {"wall": bad_clocks[0], "cpu": bad_clocks[2], "run": next(s for s in bad["stages"] if s["stage"] == "stage")["time"]["wall_s"]}
+            known = eval(pipeline.cause.known, {}, clocks)  # pylint: disable=eval-used
+            gains = list(known) if isinstance(known, tuple) else [known]
         else:
             gains = [bad_clocks[0] - fixed_clocks[0], bad_clocks[0] - bad_clocks[1] - fixed_clocks[0] + fixed_clocks[1]]
         return cls(pipeline.seed, pipeline.label, pipeline.cause.name, rules, findings[0]["rule"] if findings else None,
