@@ -163,14 +163,19 @@ static void set_main_faults(struct pt_metrics *metrics, struct pt_scope scope, c
                             const struct pt_path_thread *threads)
 {
     const struct pt_cpu_data *data = view->data;
-    double s = 0;
-    for (size_t i = 0; i < data->n_counts; i++)
-        if (pt_cpu_is_page_fault(view, data->counts[i].node))
-            s += threads[data->counts[i].thread].share * (double)data->counts[i].samples *
-                 view->sample_s[data->counts[i].thread];
+    double s = 0, all_s = 0;
+    for (size_t i = 0; i < data->n_counts; i++) {
+        const double one_s = (double)data->counts[i].samples * view->sample_s[data->counts[i].thread];
+        if (!pt_cpu_is_page_fault(view, data->counts[i].node))
+            continue;
+        s += threads[data->counts[i].thread].share * one_s;
+        all_s += one_s;
+    }
     const bool sees_kernel = data->header.flags & PT_CPU_SAMPLED && !(data->header.flags & PT_CPU_USER_ONLY);
     pt_metrics_set(metrics, scope, "cpu.main_fault_s",
                    sees_kernel ? pt_real(s) : pt_unknown("the kernel's share of the CPU time could not be sampled"));
+    if (sees_kernel)
+        pt_metrics_set(metrics, scope, "cpu.fault_s", pt_real(all_s));
 }
 
 /* What it did within recorded calls, by their part of the account. */
