@@ -96,14 +96,15 @@ static int first_of(struct sets sets, int count)
     return -1;
 }
 
-/* The first descriptor that is ready: the kernel has left only those. Interrupted, it has left all that were watched.
- * When the time was over it has emptied the sets, and before the call nobody may read them; but the highest one watched
- * is count - 1, unless the caller passed more than it had to: then there is no such descriptor, mostly. */
+/* The first descriptor that is ready: the kernel has left only those. When the time was over it has emptied the sets,
+ * and before the call nobody may read them; but the highest one watched is count - 1, unless the caller passed more
+ * than it had to: then there is no such descriptor, mostly. A wait that a signal ended was for no descriptor, as with
+ * poll. */
 static int which_of(struct sets sets, int count, int ret)
 {
-    if (ret > 0 || (ret < 0 && errno == EINTR))
-        return first_of(sets, count);
-    if (ret || (!sets.of[0] && !sets.of[1] && !sets.of[2]))
+    if (ret)
+        return ret > 0 ? first_of(sets, count) : -1;
+    if (!sets.of[0] && !sets.of[1] && !sets.of[2])
         return -1;
     return pt_switches.io && pt_fd_path(count - 1) ? count - 1 : -1;
 }
