@@ -251,6 +251,11 @@ const struct pt_process *pt_channels_other_process(const struct pt_channels *cha
     return other ? process->session->processes[other - 1] : NULL;
 }
 
+bool pt_channels_is_nobody(const struct pt_channels *channels, pt_u32 channel, bool waits_for_writer)
+{
+    return !other_side(channels, channel, waits_for_writer)->processes[0];
+}
+
 const struct pt_thread *pt_channels_other_thread(const struct pt_channels *channels, const struct pt_thread *thread,
                                                  pt_u32 channel, bool waits_for_writer, pt_i64 end_ns)
 {

@@ -61,6 +61,8 @@ const struct pt_thread *pt_channels_other_thread(const struct pt_channels *chann
 /* The process that used it last, not `process` itself; NULL = unknown. */
 const struct pt_process *pt_channels_other_process(const struct pt_channels *channels, const struct pt_process *process,
                                                    pt_u32 channel, bool waits_for_writer);
+/* Nobody has been seen at that side yet. */
+bool pt_channels_is_nobody(const struct pt_channels *channels, pt_u32 channel, bool waits_for_writer);
 void pt_channels_fini(struct pt_channels *channels);
 
 #endif

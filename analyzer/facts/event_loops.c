@@ -9,12 +9,26 @@
  */
 #include "event_loops.h"
 
+#include <string.h>
+
 #include "proftrace/payloads.h"
 
 enum { LOOKED_BACK = 8 };
 
-/* From the wait to its answer: an interpreter's way from one to the other. */
+/* From the wait to its answer: an interpreter's way from one to the other, without what it queued for a CPU. */
 #define ANSWER_NS 10000000
+
+static bool is_soon(const struct pt_facts *facts, const struct pt_event *event, pt_i64 after_ns)
+{
+    const pt_u32 stage = facts->cpu.stage_of[event->process->index];
+    const double ns = (double)(event->start_ns - after_ns);
+    if (ns < ANSWER_NS)
+        return true;
+    return ns - pt_cpu_between(pt_facts_cpu(facts, stage), &facts->views[stage],
+                               pt_facts_cpu_thread(facts, event->thread), after_ns, event->start_ns)
+                    .preempted_ns <
+           ANSWER_NS;
+}
 
 static bool takes(const struct pt_loop *loop, const struct pt_event *event)
 {
@@ -30,6 +44,16 @@ static bool takes(const struct pt_loop *loop, const struct pt_event *event)
     }
 }
 
+/* What came through a pipe that nobody was seen writing to is of another process as well: of one that is not traced, or
+ * that has lost its CPU in its first write. Who has a pipe for itself was seen writing before. */
+static bool is_from_another_process(const struct pt_facts *facts, const struct pt_event *event, const char *path)
+{
+    const struct pt_span *call = &facts->call.span;
+    return call->blocker_kind == PT_BLOCKER_WRITER &&
+           (pt_channels_other_process(&facts->channels, event->process, call->blocker, true) ||
+            (!strncmp(path, "pipe:", 5) && pt_channels_is_nobody(&facts->channels, call->blocker, true)));
+}
+
 static enum pt_time_part cause_of(const struct pt_facts *facts, const struct pt_event *event)
 {
     const char *path = pt_descriptor_of_event(event);
@@ -40,10 +64,7 @@ static enum pt_time_part cause_of(const struct pt_facts *facts, const struct pt_
         return pt_connection_end_of(&facts->ends, event->process, path) == PT_END_CLIENT ? PT_PART_network
                                                                                          : PT_PART_idle;
     case PT_CHANNEL_LOCAL:
-        return facts->call.span.blocker_kind == PT_BLOCKER_WRITER &&
-                       pt_channels_other_process(&facts->channels, event->process, facts->call.span.blocker, true)
-                   ? PT_PART_data_wait
-                   : PT_PART_idle;
+        return is_from_another_process(facts, event, path) ? PT_PART_data_wait : PT_PART_idle;
     case PT_CHANNEL_FILE:
         break;
     }
@@ -66,8 +87,7 @@ static struct pt_loop_answer answer_of(struct pt_facts *facts, struct pt_loop *l
     struct pt_loop_answer answer = {.wait = loop->wait, .own_ns = loop->own_ns};
     if (!loop->wait.end_ns || !takes(loop, event) || event->start_ns < loop->wait.end_ns)
         return answer;
-    const bool is_answer = event->start_ns - loop->wait.end_ns < ANSWER_NS;
-    answer.wait.part = (pt_u8)(is_answer ? cause_of(facts, event) : PT_PART_idle);
+    answer.wait.part = (pt_u8)(is_soon(facts, event, loop->wait.end_ns) ? cause_of(facts, event) : PT_PART_idle);
     answer.is_known = answer.wait.part != PT_PART_idle;
     answer.wait.blocker_kind = call->blocker_kind;
     answer.wait.blocker = call->blocker;
