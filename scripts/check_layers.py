@@ -68,7 +68,7 @@ THIRD_PARTY = {
     r"elfutils/.*|dwarf\.h|libelf\.h|gelf\.h": r"analyzer/symbols/\w+\.[ch]|analyzer/cpu_profile/cfi\w*\.[ch]",
     r"(cjson/)?cJSON\.h": r"analyzer/(report|cmd|launcher|pipeline|run_file)/\w+\.[ch]|analyzer/util/json/\w+\.[ch]",
     r"unwind\.h": r"preload/core/names/(stack|frame_check)\.[ch]",
-    r"dlfcn\.h": r"preload/core/(real|init|injection)\.c|preload/core/names/module\.h|preload/hooks/heap/heap\.c|preload/cuda/(runtime|cupti/\w+)\.c|"
+    r"dlfcn\.h": r"preload/core/(real|init|injection)\.c|preload/core/names/module\.h|preload/hooks/heap/heap\.c|preload/cuda/(runtime|cupti/\w+)\.c|preload/python/api\.c|"
                  r"analyzer/launcher/(checks/)?\w+\.c|analyzer/sampler/gpu/\w+\.c|analyzer/symbols/(demangle|debuginfod)\.c",
 }
 

@@ -143,10 +143,10 @@ static pt_u64 as_ns(pt_u64 counters)
     return (pt_u64)((unsigned __int128)counters * scale >> SCALE_BITS);
 }
 
-/* The counter at which a reader sees a span end: at another one, the place could come behind its event. */
-static pt_u64 recorded_end(pt_u64 start, pt_u64 end)
+/* One tick before a reader sees the span end: readers sort by ends, and round them. */
+static pt_u64 before_end(pt_u64 start, pt_u64 end)
 {
-    return start + (pt_duration_ticks(pt_span_duration(start, end)) << pt_switches.clock_shift);
+    return start + ((pt_duration_ticks(pt_span_duration(start, end)) - 1) << pt_switches.clock_shift);
 }
 
 PT_COLD void pt_place_slow(pt_u64 start, pt_u64 end)
@@ -164,7 +164,7 @@ PT_COLD void pt_place_slow(pt_u64 start, pt_u64 end)
     t->place_left = place ? PT_PLACE_TICKS : NO_LANGUAGE_TICKS;
     const pt_u32 stack = place ? place() : 0;
     if (stack)
-        pt_store(recorded_end(start, end), stack, pt_tag_kind(0, PT_EV_python_place), as_ns(spent), 0);
+        pt_store(before_end(start, end), stack, pt_tag_kind(0, PT_EV_python_place), as_ns(spent), 0);
 }
 
 void pt_place_sample(void)

@@ -8,6 +8,7 @@
  */
 #include "api.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 
@@ -87,7 +88,7 @@ static const struct row rows[] = {
 #undef OBJECT
 };
 
-static enum pt_python_found resolve(const struct symbols *in, pt_u64 runtime_bytes)
+static enum pt_python_found resolve(const struct symbols *in, const char *library, pt_u64 runtime_bytes)
 {
     int is_whole = 1;
     for (pt_u32 i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -97,6 +98,10 @@ static enum pt_python_found resolve(const struct symbols *in, pt_u64 runtime_byt
         is_whole &= symbol || rows[i].is_optional;
     }
     pt_python_api.runtime_bytes = runtime_bytes;
+    pt_python_api.library = library;
+    if (!pt_python_api.Py_IsFinalizing)
+        pt_python_api.Py_IsFinalizing = pt_python_api._Py_IsFinalizing;
+    is_whole &= pt_python_api.Py_IsFinalizing != 0;
     return is_whole ? PT_PYTHON_FOUND : PT_PYTHON_UNFIT;
 }
 
@@ -114,7 +119,7 @@ static int look_into(struct dl_phdr_info *info, size_t size, void *ret)
     const ElfW(Sym) *runtime = read_dynamic(&symbols, info) == 0 ? find(&symbols, "_PyRuntime") : 0;
     if (!runtime)
         return 0;
-    *found = resolve(&symbols, runtime->st_size);
+    *found = resolve(&symbols, info->dlpi_name, runtime->st_size);
     return 1;
 }
 
@@ -123,4 +128,11 @@ enum pt_python_found pt_python_api_find(void)
     enum pt_python_found found = PT_PYTHON_UNCHANGED;
     dl_iterate_phdr(look_into, &found);
     return found;
+}
+
+/* Python, too, loads libraries while it holds the GIL: no order of locks is new. */
+void pt_python_api_pin(void)
+{
+    if (pt_python_api.library && *pt_python_api.library)
+        dlopen(pt_python_api.library, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }

@@ -16,6 +16,7 @@ struct pt_python_api {
 #undef OPTIONAL
 #undef OBJECT
     pt_u64 runtime_bytes; /* size of _PyRuntime */
+    const char *library;  /* the loader's name of what holds it; "" = the program */
 };
 
 /* All zero until pt_python_api_find has found them. */
@@ -27,6 +28,9 @@ enum pt_python_found {
     PT_PYTHON_FOUND,
     PT_PYTHON_UNFIT, /* one is there, but not all of its functions: too old, or they were stripped */
 };
+
+/* Keep the library loaded from now on: we call it whenever we like. */
+void pt_python_api_pin(void);
 
 /* Look for a CPython among what is loaded. Takes a lock of the loader for that time. */
 enum pt_python_found pt_python_api_find(void);

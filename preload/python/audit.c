@@ -23,6 +23,7 @@ struct entry { /* _Py_AuditHookEntry */
 
 static char cookie; /* its address is in no other entry */
 static struct entry **slot;
+static struct entry **list; /* where it was found first */
 
 static int is_readable(pt_u64 address)
 {
@@ -42,14 +43,19 @@ static struct entry **find_in(struct entry **head)
 /* Most of _PyRuntime points into itself or its library; a list lies in the heap. */
 static struct entry **find_slot(void)
 {
+    struct entry **found = list ? find_in(list) : 0;
+    if (found)
+        return found;
     char *const start = pt_python_api._PyRuntime, *const end = start + pt_python_api.runtime_bytes;
     for (char *at = start; at + sizeof(void *) <= end; at += sizeof(void *)) {
         struct entry **head = (struct entry **)(void *)at;
         if (!*head || ((char *)*head >= start && (char *)*head < end))
             continue;
-        struct entry **found = find_in(head);
-        if (found)
+        found = find_in(head);
+        if (found) {
+            list = head;
             return found;
+        }
     }
     return 0;
 }

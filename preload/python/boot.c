@@ -24,6 +24,8 @@ static struct pt_python_header known;
 static void *globals;
 static void *file_name; /* one object for all scripts: frames whose code bears it are ours */
 static const char *layout_problem;
+static int is_done;
+static void (*then)(void);
 
 static void note(const char *why)
 {
@@ -100,15 +102,25 @@ static void boot(void)
     }
 }
 
-void pt_python_boot(void)
+/* Daemon threads may live on. Where the list of functions is full (32), a second interpreter runs without us. */
+static void forget(void)
 {
-    static int is_done;
+    pt_python_stack_stop();
+    is_done = 0;
+    then();
+}
+
+void pt_python_boot(void (*at_end)(void))
+{
     if (is_done)
         return;
     is_done = 1; /* what it runs comes here again */
     const int error = errno;
     void *type = 0, *value = 0, *traceback = 0;
     pt_python_api.PyErr_Fetch(&type, &value, &traceback);
+    pt_python_api_pin();
+    then = at_end;
+    pt_python_api.Py_AtExit(forget);
     boot();
     pt_python_api.PyErr_Restore(type, value, traceback);
     pt_image_set_python(&known);

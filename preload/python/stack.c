@@ -93,7 +93,8 @@ pt_u32 pt_python_stack(void)
     const pt_u64 thread = (pt_u64)pt_python_api.PyGILState_GetThisThreadState();
     pt_u64 frame = 0;
     int is_new;
-    if (!thread || pt_python_first(&view, thread, &frame) < 0 || !frame)
+    /* When the interpreter goes, it frees what belongs to daemon threads under their feet. */
+    if (!thread || pt_python_api.Py_IsFinalizing() || pt_python_first(&view, thread, &frame) < 0 || !frame)
         return 0;
     const pt_u32 id = pt_intern_hash(hash_of(frame), &is_new);
     if (is_new)

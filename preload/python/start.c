@@ -19,6 +19,7 @@ extern char _PyRuntime[] __attribute__((weak));
 
 /* Never refuses an event. After our scripts ran there are none any more: each would cost the program 50 ns. So a
  * subinterpreter runs without them. */
+static void wait_for_event(void);
 static int on_event(const char *event, void *arguments, void *cookie)
 {
     (void)arguments, (void)cookie;
@@ -26,7 +27,7 @@ static int on_event(const char *event, void *arguments, void *cookie)
         pt_python_audit_remove();
     else if (pt_python_api.Py_IsInitialized() && pt_python_api.PyGILState_Check()) {
         pt_python_audit_remove();
-        pt_python_boot();
+        pt_python_boot(wait_for_event);
     }
     return 0;
 }
@@ -39,6 +40,12 @@ static void say(enum pt_python_state state, const char *note)
     pt_image_set_python(&python);
 }
 
+static void wait_for_event(void)
+{
+    if (pt_python_audit_add(on_event) < 0)
+        say(PT_PYTHON_REFUSED, "it refused our audit hook");
+}
+
 static void take(enum pt_python_found found)
 {
     pt_image->on_new_name = 0;
@@ -48,8 +55,7 @@ static void take(enum pt_python_found found)
         say(PT_PYTHON_REFUSED, "older than 3.8, or without its functions");
     else {
         say(PT_PYTHON_SEEN, "");
-        if (pt_python_audit_add(on_event) < 0)
-            say(PT_PYTHON_REFUSED, "it refused our audit hook");
+        wait_for_event();
     }
 }
 

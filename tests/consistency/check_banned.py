@@ -46,6 +46,7 @@ ALLOWED = {
     ("preload/cuda/runtime.c", "dlopen"): "RTLD_NOLOAD: a handle of the libcudart that its caller was linked with",
     ("preload/cuda/runtime.c", "dlsym"): "all functions of it at once, at the first call of a module",
     ("preload/cuda/runtime.c", "dl_iterate_phdr"): "looks for it where its caller does not say which; then, once",
+    ("preload/python/api.c", "dlopen"): "RTLD_NOLOAD: keeps a libpython that the program loaded itself, once, where Python would load, too",
     ("preload/python/api.c", "dl_iterate_phdr"): "looks for CPython: in the constructor, and in a program without it when it meets a new name",
     ("preload/core/init.c", "on_exit"): "notes the exit status; nothing depends on its being called",
 }

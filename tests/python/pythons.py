@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""The CPythons of this machine, and how a test runs them with and without the library.
+
+Found on PATH, in /usr/bin, and in the folders of PROFTRACE_TEST_PYTHONS (separated by colons; * stands for any name).
+"""
+import dataclasses
+import functools
+import glob
+import os
+import pathlib
+import re
+import struct
+import subprocess
+
+BUILD = pathlib.Path(os.environ["PROFTRACE_BUILD"])
+LIBRARY = BUILD / "libproftrace.so"
+OLDEST = (3, 8)
+
+# struct pt_python_header in struct pt_file_header: include/proftrace/format.h
+HEADER_AT, NOTE_AT, TEXT_AT = 1088, 88, 4096
+STATES = ["none", "seen", "ready", "no stacks", "refused", "off"]
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Python:
+    version: tuple
+    path: str
+
+    def __str__(self):
+        return f"{'.'.join(map(str, self.version))} ({self.path})"
+
+
+def _ask(path):
+    """(version, the program itself: `path` may be a script that chooses one)"""
+    code = "import sys; print(sys.implementation.name, *sys.version_info[:3], sys.executable)"
+    try:
+        done = subprocess.run([path, "-I", "-S", "-c", code], capture_output=True, text=True, timeout=20, check=False)
+    except OSError:
+        return None
+    words = done.stdout.split(maxsplit=4)
+    return (tuple(map(int, words[1:4])), words[4].strip()) if words[:1] == ["cpython"] and len(words) == 5 else None
+
+
+@functools.cache
+def found():
+    """One interpreter for each version, oldest first."""
+    named = os.environ.get("PROFTRACE_TEST_PYTHONS", "").split(":")
+    folders = [folder for pattern in named if pattern for folder in sorted(glob.glob(pattern))]
+    folders += [*os.environ.get("PATH", "").split(":"), "/usr/bin", "/usr/local/bin"]
+    pythons = {}  # by version
+    for folder in folders:
+        for path in sorted(glob.glob(f"{folder}/python3*")):
+            if re.fullmatch(r"python3(\.\d+)?", os.path.basename(path)) and os.access(path, os.X_OK):
+                version, program = _ask(path) or (None, None)
+                if version and version >= OLDEST:
+                    pythons.setdefault(version, Python(version, program))
+    return sorted(pythons.values())
+
+
+@dataclasses.dataclass
+class Done:
+    status: int
+    out: str
+    err: str
+
+
+def run(command, folder, traced, **options):
+    """Runs in `folder`; the trace is in folder/trace."""
+    drop = ("PROFTRACE_", "LD_PRELOAD", "PYTHON")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(drop)}
+    environment.update(options.pop("environment", {}))
+    if traced:
+        environment |= {"LD_PRELOAD": str(LIBRARY), "PROFTRACE_DIR": str(folder / "trace")}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False, **options)
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def _run_folder(folder):
+    [path] = [path for path in (folder / "trace").iterdir() if path.is_dir() and not path.is_symlink()]
+    return path
+
+
+@dataclasses.dataclass
+class Process:
+    file: pathlib.Path
+    program: str
+    state: str
+    version: tuple
+    note: str
+
+
+def processes(folder):
+    """What the headers of a run's traces say of Python."""
+    result = []
+    for file in sorted(_run_folder(folder).glob("*.ptr")):
+        page = file.read_bytes()[:2 * TEXT_AT]
+        state, version = struct.unpack_from("<II", page, HEADER_AT)
+        note = page[HEADER_AT + NOTE_AT:HEADER_AT + NOTE_AT + 64].split(b"\0")[0].decode()
+        program = os.path.basename(page[TEXT_AT:].split(b"\0")[0].decode())
+        result.append(Process(file, program, STATES[state], (version >> 24, version >> 16 & 255, version >> 8 & 255), note))
+    return result
+
+
+def dump(folder):
+    """All events of a run as lines of text."""
+    done = subprocess.run([BUILD / "proftrace", "dump", _run_folder(folder)], capture_output=True, text=True, timeout=120, check=True)
+    return done.stdout.splitlines()
+
+
+def places(lines):
+    """(event right after the place, stack) of each place; a stack is a list of (line, first line, function, file)."""
+    result = []
+    for place, event in zip(lines, lines[1:]):
+        stack = re.search(r" python_place stack=\[(.*?)\] stands", place)
+        if stack:
+            frames = re.findall(r'"((?:[^"\\]|\\.)*)"', stack.group(1))
+            parts = [frame.split(":", 3) for frame in frames]
+            result.append((event, [(int(line), int(first), name, file) for line, first, name, file in parts]))
+    return result
