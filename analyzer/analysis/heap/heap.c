@@ -101,6 +101,8 @@ static void full_alloc(struct pt_heap_process *p, const struct pt_event *e, pt_u
 
 static void full_free(struct pt_heap_process *p, const struct pt_event *e, pt_u64 addr)
 {
+    if (!addr)
+        return;
     struct pt_heap_block *block = pt_block_find(&p->blocks, addr);
     if (!block) {
         p->unknown_frees++;
@@ -265,8 +267,7 @@ static void event(void *state, const struct pt_event *e)
         break;
     case PT_KIND_heap_free:
     case PT_KIND_heap_realloc_free:
-        if (addr)
-            full_free(p, e, addr);
+        full_free(p, e, addr);
         break;
     case PT_KIND_heap_sample:
         sample_alloc(heap, p, e);
