@@ -11,6 +11,7 @@ void pt_cpu_data_free(struct pt_cpu_data *data)
     if (!data)
         return;
     free(data->modules);
+    free(data->python_names);
     free(data->threads);
     free(data->times);
     free(data->nodes);

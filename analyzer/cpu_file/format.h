@@ -53,6 +53,7 @@ enum pt_cpu_chunk_type {
     PT_CPU_CHUNK_FAULT_SUMS, /* the last one of a thread counts */
     PT_CPU_CHUNK_ON_CPU,
     PT_CPU_CHUNK_KERNEL, /* the last one of a thread counts */
+    PT_CPU_CHUNK_NAMES,  /* of frames of Python, each ending in NUL, in the order of their numbers from 1 */
 };
 
 struct pt_cpu_chunk {
@@ -65,6 +66,7 @@ enum {
     PT_CPU_MODULE_KERNEL, /* address 0: somewhere in it */
     PT_CPU_MODULE_CUT,    /* what called this was not found */
     PT_CPU_MODULE__FIRST,
+    PT_CPU_MODULE_PYTHON = 0xffff, /* its address is the number of a name: include/proftrace/python.h */
 };
 
 enum { PT_CPU_BUILD_ID_BYTES = 20, PT_CPU_COMM_BYTES = 16, PT_CPU_DEPTH_MAX = 256 };
@@ -72,6 +74,7 @@ enum { PT_CPU_BUILD_ID_BYTES = 20, PT_CPU_COMM_BYTES = 16, PT_CPU_DEPTH_MAX = 25
 /* More than these are counted as lost, or without their time: a file is never larger than about 150 MB. */
 #define PT_CPU_THREADS_MAX 200000u
 #define PT_CPU_NODES_MAX 1000000u
+#define PT_CPU_NAMES_MAX 500000u
 #define PT_CPU_SAMPLES_MAX 4000000u
 #define PT_CPU_WAITS_MAX 1000000u
 #define PT_CPU_INTERVALS_MAX 1000000u

@@ -17,10 +17,11 @@
 #include "util/map.h"
 #include "util/mem.h"
 #include "util/vec.h"
+#include "python_name.h"
 #include "switches.h"
 
 #define CHUNK_MAX_BYTES (64u << 20)
-#define MODULES_MAX 100000u
+#define MODULES_MAX (PT_CPU_MODULE_PYTHON - 1u)
 #define TIME_MAX_NS 1000000000000000000ull /* 31 years: a sum over all threads stays below 2^64 */
 #define TEXT_MAX_BYTES 4096u
 
@@ -45,6 +46,7 @@ struct reader {
     struct {
         PT_VEC(pt_u16);
     } depths; /* of nodes */
+    struct pt_cpu_python_names python_names;
     struct {
         PT_VEC(struct pt_cpu_sample);
     } samples;
@@ -141,7 +143,8 @@ static bool take_node(struct reader *r, const pt_u8 *item)
 {
     struct pt_cpu_node node;
     memcpy(&node, item, sizeof node);
-    if (node.parent >= r->nodes.n || node.module >= r->modules.n || r->nodes.n > PT_CPU_NODES_MAX)
+    const bool is_python = node.module == PT_CPU_MODULE_PYTHON && node.address < r->python_names.n;
+    if (node.parent >= r->nodes.n || (node.module >= r->modules.n && !is_python) || r->nodes.n > PT_CPU_NODES_MAX)
         return false;
     const pt_u16 depth = (pt_u16)(r->depths.items[node.parent] + 1);
     if (depth > PT_CPU_DEPTH_MAX + 2) /* and the marks of the kernel and of a cut */
@@ -282,6 +285,8 @@ static bool take_chunk(struct reader *r, const struct pt_cpu_chunk *chunk)
 {
     if (chunk->type == PT_CPU_CHUNK_MODULE)
         return take_module(r, chunk->bytes);
+    if (chunk->type == PT_CPU_CHUNK_NAMES)
+        return pt_cpu_python_names_add(&r->python_names, &r->data->texts, r->payload, chunk->bytes);
     if (chunk->type == PT_CPU_CHUNK_NOTE)
         r->data->note = text_of(r, r->payload, chunk->bytes);
     if (chunk->type >= sizeof items_of / sizeof *items_of || !items_of[chunk->type].take)
@@ -343,6 +348,7 @@ static void start(struct reader *r)
 {
     for (int i = 0; i < PT_CPU_MODULE__FIRST; i++)
         pt_vec_push(&r->modules, (struct pt_cpu_file){.path = ""});
+    pt_vec_push(&r->python_names, ((struct pt_cpu_python_name){.function = "", .file = ""}));
     pt_vec_push(&r->nodes, (struct pt_cpu_node){0});
     pt_vec_push(&r->depths, 0);
     pt_vec_push(&r->threads, (struct pt_cpu_thread){0});
@@ -352,9 +358,24 @@ static void start(struct reader *r)
     pt_vec_push(&r->kernel, (struct pt_cpu_kernel){0});
 }
 
+/* Modules of files have the numbers up to their count: that of Python is behind them. */
+static void number_python(struct reader *r)
+{
+    if (r->python_names.n == 1)
+        return;
+    const pt_u32 module = r->data->python_module = (pt_u32)r->modules.n;
+    pt_vec_push(&r->modules, (struct pt_cpu_file){.path = ""});
+    for (size_t i = 0; i < r->nodes.n; i++)
+        if (r->nodes.items[i].module == PT_CPU_MODULE_PYTHON)
+            r->nodes.items[i].module = module;
+}
+
 static void hand_over(struct reader *r)
 {
     struct pt_cpu_data *data = r->data;
+    number_python(r);
+    data->python_names = r->python_names.items;
+    data->n_python_names = r->python_names.n;
     data->modules = r->modules.items;
     data->n_modules = r->modules.n;
     data->threads = r->threads.items;
@@ -414,7 +435,7 @@ static void read_jit_maps(struct pt_cpu_data *data, const char *directory, pt_u3
 {
     bool ran = false;
     for (size_t i = PT_CPU_MODULE__FIRST; i < data->n_modules && !ran; i++)
-        ran = !*data->modules[i].path;
+        ran = !*data->modules[i].path && i != data->python_module;
     for (size_t i = 1; ran && i < data->n_threads; i++) {
         struct pt_jit_map *map =
             data->threads[i].pid == data->threads[i].tid ? pt_jit_map_read(directory, stage, (pt_u32)i) : NULL;

@@ -20,8 +20,9 @@
     10101010u /* 99 a second: a program that works in steps of 10 ms is not always met at the same one                 \
                */
 #define STACK_BYTES 16384u
-#define TICK_NS 250000000u       /* at 99 samples a second a ring is half full then */
+#define TICK_NS 100000000u       /* at 99 samples a second a ring is a quarter full then, or a half */
 #define SHORT_TICK_NS 50000000u  /* without stacks of waits from the kernel: such a wait is certainly sampled */
+#define FRESH_NS 20000000u       /* a thread runs on for so long and still has much of the stack that it had */
 #define LATE_NS 2000000u         /* a record may be visible this much after its time */
 #define SCHEDSTAT_NS 1000000000u /* between two readings of schedstat */
 #define SCHEDSTAT_MOST 64
@@ -35,6 +36,7 @@ struct pt_cpu_profile *pt_cpu_profile_new(int directory_fd, pt_u32 stage)
     profile->directory_fd = directory_fd;
     profile->stage = stage;
     profile->rings.epoll_fd = profile->file.fd = -1;
+    pt_pythons_open(&profile->pythons, directory_fd);
     return profile;
 }
 
@@ -50,6 +52,7 @@ void pt_cpu_profile_free(struct pt_cpu_profile *profile)
     pt_stack_tree_fini(&profile->stacks);
     pt_blocked_fini(&profile->blocked);
     pt_map_fini(&profile->jit_maps.pids);
+    pt_pythons_close(&profile->pythons);
     pt_map_fini(&profile->counts);
     free(profile->samples.items);
     free(profile);
@@ -113,7 +116,7 @@ void pt_cpu_profile_started(struct pt_cpu_profile *profile, pid_t pid)
 
 int pt_cpu_profile_fd(const struct pt_cpu_profile *profile)
 {
-    return profile->rings.epoll_fd;
+    return pt_pythons_want_samples(&profile->pythons, pt_monotonic_ns()) ? profile->rings.epoll_fd : -1;
 }
 
 /* ---- writing ---- */
@@ -136,6 +139,7 @@ static void write_modules(struct pt_cpu_profile *profile)
 static void write_samples(struct pt_cpu_profile *profile)
 {
     write_modules(profile);
+    pt_chunk_write(&profile->pythons.names.fresh, &profile->file, PT_CPU_CHUNK_NAMES);
     pt_chunk_write(&profile->stacks.fresh, &profile->file, PT_CPU_CHUNK_NODES);
     pt_threads_write(&profile->threads, &profile->file);
     pt_chunk_write(&profile->samples, &profile->file, PT_CPU_CHUNK_SAMPLES);
@@ -178,9 +182,24 @@ static void look_at_blocked(struct pt_cpu_profile *profile)
         profile->is_rationed = pt_blocked_sample(&profile->blocked, &with);
 }
 
+/* What they run in Python is read while they are still there. */
+static void meet_samples(struct pt_cpu_profile *profile, pt_u64 now_ns)
+{
+    struct pt_perf_glance glance;
+    while (pt_perf_rings_glance(&profile->rings, &glance))
+        if (glance.t_ns + FRESH_NS > now_ns)
+            pt_pythons_meet(&profile->pythons, glance.pid, glance.tid, glance.t_ns);
+}
+
 pt_u64 pt_cpu_profile_step(struct pt_cpu_profile *profile, pt_u64 now_ns)
 {
     const pt_u64 cpu_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    if (profile->is_sampling)
+        meet_samples(profile, now_ns);
+    if (profile->is_sampling && now_ns < profile->drain_due_ns && !pt_perf_rings_are_filling(&profile->rings)) {
+        profile->totals.own_cpu_ns += pt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+        return profile->drain_due_ns;
+    }
     if (profile->is_sampling) {
         drain(profile, now_ns - LATE_NS);
         look_at_blocked(profile);
@@ -192,7 +211,8 @@ pt_u64 pt_cpu_profile_step(struct pt_cpu_profile *profile, pt_u64 now_ns)
     if (now_ns >= profile->write_due_ns)
         write_all(profile, now_ns - LATE_NS);
     profile->totals.own_cpu_ns += pt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
-    return now_ns + (profile->is_rationed ? SHORT_TICK_NS : TICK_NS);
+    profile->drain_due_ns = now_ns + (profile->is_rationed ? SHORT_TICK_NS : TICK_NS);
+    return profile->drain_due_ns;
 }
 
 bool pt_cpu_profile_needs_pids(const struct pt_cpu_profile *profile)

@@ -38,9 +38,9 @@ struct pt_perf_ring {
     enum pt_perf_kind kind;
     struct perf_event_mmap_page *page;
     pt_u8 *data;
-    pt_u64 bytes; /* of data: a power of two */
-    pt_u64 head, tail;
-    pt_u64 next_ns; /* time of the record at tail; NOTHING = there is none */
+    pt_u64 bytes;               /* of data: a power of two */
+    pt_u64 head, tail, glanced; /* `glanced`: up to where samples were shown before they are read */
+    pt_u64 next_ns;             /* time of the record at tail; NOTHING = there is none */
 };
 
 static long page_bytes(void)
@@ -69,8 +69,7 @@ static struct perf_event_attr attributes(pt_u64 period_ns, pt_u32 stack_bytes)
         .comm_exec = 1,
         .enable_on_exec = 1,
         .task = 1,
-        .watermark = 1,
-        .wakeup_watermark = RING_MAX_BYTES / 4,
+        .wakeup_events = 1,
         .sample_id_all = 1,
         .context_switch = 1,
         .use_clockid = 1,
@@ -86,6 +85,7 @@ static struct perf_event_attr switches_like(const struct perf_event_attr *clock)
     struct perf_event_attr attr = *clock;
     attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
     attr.sample_period = 1;
+    attr.watermark = 1;
     attr.wakeup_watermark = 1u << 30;
     attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = attr.context_switch = 0;
     return attr;
@@ -100,7 +100,6 @@ static struct perf_event_attr faults_like(const struct perf_event_attr *clock)
     attr.sample_regs_user = 0;
     attr.sample_stack_user = 0;
     attr.exclude_kernel = 1;
-    attr.wakeup_watermark = clock->wakeup_watermark;
     return attr;
 }
 
@@ -281,6 +280,41 @@ void pt_perf_rings_stop(struct pt_perf_rings *rings)
 {
     for (pt_u32 i = 0; i < rings->n; i++)
         __atomic_store_n(&rings->items[i].page->data_tail, rings->items[i].tail, __ATOMIC_RELEASE);
+}
+
+bool pt_perf_rings_glance(struct pt_perf_rings *rings, struct pt_perf_glance *ret_glance)
+{
+    for (pt_u32 i = 0; i < rings->n; i++) {
+        struct pt_perf_ring *ring = &rings->items[i];
+        const pt_u64 head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE), tail = ring->page->data_tail;
+        if (ring->kind != PT_PERF_CLOCK)
+            continue;
+        if ((pt_i64)(ring->glanced - tail) < 0)
+            ring->glanced = tail;
+        while (head - ring->glanced >= sizeof(struct perf_event_header)) {
+            const pt_u64 at = ring->glanced;
+            const struct perf_event_header header = header_at(ring, at);
+            ring->glanced = header.size < sizeof header || header.size > head - at ? head : at + header.size;
+            if (header.type != PERF_RECORD_SAMPLE || header.size <= FAULT_BYTES)
+                continue;
+            pt_u32 who[2];
+            copy_out(ring, at + 16, who, sizeof who);
+            *ret_glance = (struct pt_perf_glance){who[0], who[1], word_at(ring, at + 24)};
+            return true;
+        }
+    }
+    return false;
+}
+
+bool pt_perf_rings_are_filling(const struct pt_perf_rings *rings)
+{
+    bool is_filling = false;
+    for (pt_u32 i = 0; i < rings->n; i++) {
+        const struct pt_perf_ring *ring = &rings->items[i];
+        const pt_u64 head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+        is_filling |= ring->kind == PT_PERF_CLOCK && head - ring->page->data_tail > ring->bytes / 4;
+    }
+    return is_filling;
 }
 
 static const pt_u8 *in_one_piece(const struct pt_perf_rings *rings, const struct pt_perf_ring *ring, pt_u32 size)

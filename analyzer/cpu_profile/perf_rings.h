@@ -47,7 +47,7 @@ struct pt_perf_ring;
 struct pt_perf_rings {
     struct pt_perf_ring *items;
     pt_u32 n, cpus;
-    int epoll_fd; /* readable = a ring is a quarter full; -1 = none */
+    int epoll_fd; /* readable = there is a sample of the clock; -1 = none */
     bool user_only;
     bool has[PT_PERF__COUNT];
     int *fault_fds;
@@ -82,6 +82,15 @@ void pt_perf_rings_close(struct pt_perf_rings *rings);
 void pt_perf_rings_start(struct pt_perf_rings *rings);
 bool pt_perf_rings_next(struct pt_perf_rings *rings, pt_u64 until_ns, struct pt_perf_record *ret_record);
 void pt_perf_rings_stop(struct pt_perf_rings *rings);
+
+/* The samples of the clock that this function has not shown yet: they stay for pt_perf_rings_next. */
+struct pt_perf_glance {
+    pt_u32 pid, tid;
+    pt_u64 t_ns;
+};
+bool pt_perf_rings_glance(struct pt_perf_rings *rings, struct pt_perf_glance *ret_glance);
+/* A ring is a quarter full. */
+bool pt_perf_rings_are_filling(const struct pt_perf_rings *rings);
 
 /* False for a record that is too short for what it says. */
 bool pt_perf_sample_read(const struct pt_perf_record *record, struct pt_perf_sample *ret_sample);

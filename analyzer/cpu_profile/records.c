@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "python/merge.h"
 #include "intervals.h"
 #include "records.h"
 #include "unwind.h"
@@ -50,8 +51,10 @@ static void take_fork(struct pt_cpu_profile *profile, const struct pt_perf_recor
         pt_threads_rename(child, comm, sizeof comm);
         child->state = PT_THREAD_PREEMPTED; /* it could run from now on */
     }
-    if (pid != ppid)
-        pt_images_fork(&profile->images, ppid, pid);
+    if (pid == ppid)
+        return;
+    pt_images_fork(&profile->images, ppid, pid);
+    pt_pythons_fork(&profile->pythons, ppid, pid);
 }
 
 static void take_exit(struct pt_cpu_profile *profile, const struct pt_perf_record *record)
@@ -61,8 +64,10 @@ static void take_exit(struct pt_cpu_profile *profile, const struct pt_perf_recor
     if (pid == tid)
         pt_jit_maps_copy(&profile->jit_maps, &to, pt_threads_find(&profile->threads, tid));
     pt_threads_end(&profile->threads, tid, pt_profile_since(profile, record->t_ns));
-    if (pid == tid)
-        pt_images_end(&profile->images, pid);
+    if (pid != tid)
+        return;
+    pt_images_end(&profile->images, pid);
+    pt_pythons_end(&profile->pythons, pid);
 }
 
 /* pid, tid, comm */
@@ -80,6 +85,7 @@ static void take_comm(struct pt_cpu_profile *profile, const struct pt_perf_recor
     if (tid == profile->root && thread->state == PT_THREAD_UNSEEN)
         thread->shown.start_ns = t_ns;
     pt_images_exec(&profile->images, pid);
+    pt_pythons_exec(&profile->pythons, pid, record->t_ns);
     pt_thread_runs(thread, t_ns);
 }
 
@@ -171,6 +177,9 @@ static void take_sample(struct pt_cpu_profile *profile, const struct pt_perf_rec
     pt_thread_runs(thread, t_ns);
     pt_unwind(&profile->modules, pt_images_of(&profile->images, record->pid), record->pid, &sample, &stack);
     pt_jit_maps_note(&profile->jit_maps, &profile->modules, record->pid, &stack);
+    const struct pt_python_stack *python = pt_pythons_stack_at(&profile->pythons, record->tid, record->t_ns);
+    if (python)
+        pt_python_merge(&profile->modules, python, &stack);
     const bool in_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
     profile->totals.cut_stacks += stack.is_cut;
     thread->times.samples++;

@@ -9,6 +9,7 @@
 #include "images.h"
 #include "jit_maps.h"
 #include "perf_rings.h"
+#include "python/pythons.h"
 #include "stack_tree.h"
 #include "threads.h"
 
@@ -16,7 +17,7 @@ struct pt_cpu_profile {
     int directory_fd;
     pt_u32 stage, root;
     pt_u64 begin_ns, begin_realtime_ns;
-    pt_u64 schedstat_due_ns, write_due_ns;
+    pt_u64 schedstat_due_ns, write_due_ns, drain_due_ns;
     bool is_sampling, has_ended;
     bool is_rationed; /* more wait than we have stacks of: it is worth looking more often */
     struct pt_perf_rings rings;
@@ -27,6 +28,7 @@ struct pt_cpu_profile {
     struct pt_stack_tree stacks;
     struct pt_blocked blocked;
     struct pt_jit_maps jit_maps;
+    struct pt_pythons pythons;
     struct pt_chunk_buffer samples;
     struct pt_map counts; /* thread and node -> samples */
     struct pt_cpu_totals totals;

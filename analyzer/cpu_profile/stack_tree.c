@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define ADDRESS_BITS 48
-#define MODULES_MAX 0xffffu
+#define MODULES_MAX 0xfffeu
 
 /* An address in user space has 47 bits. */
 static pt_u32 place_of(struct pt_stack_tree *tree, pt_u32 module, pt_u64 address)
@@ -25,7 +25,8 @@ static pt_u32 node_of(struct pt_stack_tree *tree, pt_u32 parent, struct pt_code_
         tree->lost_nodes++;
         return parent;
     }
-    const pt_u32 module = place.module <= MODULES_MAX ? place.module : PT_CPU_MODULE_UNKNOWN;
+    const bool is_known = place.module <= MODULES_MAX || place.module == PT_CPU_MODULE_PYTHON;
+    const pt_u32 module = is_known ? place.module : PT_CPU_MODULE_UNKNOWN;
     const pt_u64 key = (pt_u64)parent << 32 | place_of(tree, module, place.address);
     const pt_u64 *known = pt_map_find(&tree->nodes, key);
     if (known)

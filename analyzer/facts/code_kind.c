@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cpu_file/interpreter.h"
 #include "profile/stages.h"
 
 struct row {
@@ -77,17 +78,10 @@ static enum pt_code_kind kind_of(const struct row *rows, const char *name, const
     return rows->kind;
 }
 
-/* libpython3.11.so.1.0, python3 */
-static bool is_interpreter(const char *base)
-{
-    return !strncmp(base, "libpython", 9) ||
-           (!strncmp(base, "python", 6) && (!base[6] || isdigit((unsigned char)base[6])));
-}
-
 enum pt_code_kind pt_code_of_file(const char *path)
 {
     const char *base = path ? pt_base_name(path) : "";
-    return is_interpreter(base) ? PT_CODE_PYTHON : kind_of(files, base, base);
+    return pt_is_interpreter(base) ? PT_CODE_PYTHON : kind_of(files, base, base);
 }
 
 const char *pt_code_name_in_libc(const char *name)
@@ -154,7 +148,8 @@ bool pt_code_is_allocator(enum pt_code_kind file, const char *source, const char
 pt_u32 pt_frame_flags(enum pt_code_kind file)
 {
     return (pt_code_serves(file) ? PT_FRAME_SERVES : 0u) | (file == PT_CODE_PYTHON ? PT_FRAME_IS_PYTHON : 0u) |
-           (file == PT_CODE_CUT ? PT_FRAME_IS_CUT : 0u) | (file == PT_CODE_JIT ? PT_FRAME_IS_JIT : 0u);
+           (file == PT_CODE_SCRIPT ? PT_FRAME_OF_PYTHON : 0u) | (file == PT_CODE_CUT ? PT_FRAME_IS_CUT : 0u) |
+           (file == PT_CODE_JIT ? PT_FRAME_IS_JIT : 0u);
 }
 
 static bool ends(const char *text, const char *end)

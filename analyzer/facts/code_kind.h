@@ -13,6 +13,7 @@
 enum pt_code_kind {
     PT_CODE_OTHER,
     PT_CODE_PYTHON, /* the interpreter */
+    PT_CODE_SCRIPT, /* a function of Python */
     PT_CODE_LIBC,   /* and its companion libraries */
     PT_CODE_LOADER, /* of libraries */
     PT_CODE_KERNEL,

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "python/frames.h"
+
 static const struct pt_cpu_function *function_of(const struct pt_cpu_view *view, pt_u32 frame)
 {
     return &view->functions.items[view->frames.items[frame].function];
@@ -26,25 +28,41 @@ pt_u32 pt_cpu_program_frame(const struct pt_cpu_view *view, pt_u32 frame, pt_u32
 static pt_u32 flags_of(const struct pt_cpu_function *function)
 {
     const enum pt_code_kind kind = pt_code_of_function(function->name);
-    const bool serves =
-        function->code != PT_CODE_PYTHON && (kind == PT_CODE_ABOVE_ALLOCATOR || kind == PT_CODE_CARRIER ||
-                                             pt_code_is_allocator(function->code, function->file, function->name));
+    const bool is_python = function->code == PT_CODE_PYTHON || function->code == PT_CODE_SCRIPT;
+    const bool serves = !is_python && (kind == PT_CODE_ABOVE_ALLOCATOR || kind == PT_CODE_CARRIER ||
+                                       pt_code_is_allocator(function->code, function->file, function->name));
     return pt_frame_flags(function->code) | (function->has_name ? PT_FRAME_IS_NAMED : 0) |
            (serves ? PT_FRAME_SERVES : 0);
 }
 
+static bool is_library(const struct pt_stack_frame *frame)
+{
+    return frame->flags & PT_FRAME_OF_PYTHON && pt_python_is_library(frame->file);
+}
+
+static bool is_own(const struct pt_stack_frame *frame)
+{
+    return frame->flags & PT_FRAME_OF_PYTHON && !pt_python_is_library(frame->file);
+}
+
+/* Below many native frames, of Python only the program's own: that is what users look for. */
 pt_u32 pt_cpu_stack(const struct pt_cpu_view *view, pt_u32 frame, struct pt_stack_frame ret_frames[PT_STACK_FRAMES])
 {
-    pt_u32 n = 0, called_at = 0;
+    enum { OF_ANY = PT_STACK_FRAMES - 4 };
+    pt_u32 n = 0, own = 0, called_at = 0;
     for (; frame && n < PT_STACK_FRAMES; frame = view->frames.items[frame].parent) {
         const struct pt_cpu_function *function = function_of(view, frame);
-        ret_frames[n++] = (struct pt_stack_frame){.function = function->name,
-                                                  .file = function->file,
-                                                  .module = function->module,
-                                                  .line = called_at ? called_at : function->line,
-                                                  .flags = flags_of(function)};
+        ret_frames[n] = (struct pt_stack_frame){.function = function->name,
+                                                .file = function->file,
+                                                .module = function->module,
+                                                .line = pt_cpu_line(view, frame, called_at),
+                                                .flags = flags_of(function)};
+        own += is_own(&ret_frames[n]);
         called_at = view->frames.items[frame].called_at;
+        n += n < OF_ANY || is_own(&ret_frames[n]);
     }
+    for (pt_u32 i = 0; i < n; i++)
+        ret_frames[i].flags |= own && is_library(&ret_frames[i]) ? PT_FRAME_SERVES : 0;
     return n;
 }
 
@@ -71,7 +89,7 @@ bool pt_cpu_is_page_fault(const struct pt_cpu_view *view, pt_u32 node)
         return false;
     if (!strncmp(from->name, "__mem", 5) || !strncmp(from->name, "mem", 3))
         return true;
-    if (from->code == PT_CODE_JIT)
+    if (from->code == PT_CODE_JIT || from->code == PT_CODE_SCRIPT)
         return true;
     return from->module && from->module[0] != '[' && !pt_code_serves(from->code) && from->code != PT_CODE_LOADER;
 }

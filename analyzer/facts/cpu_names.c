@@ -77,7 +77,9 @@ static void find_modules(struct pt_cpu_view *view)
     view->code_of[PT_CPU_MODULE_KERNEL] = PT_CODE_KERNEL;
     view->code_of[PT_CPU_MODULE_CUT] = PT_CODE_CUT;
     for (size_t i = PT_CPU_MODULE__FIRST; i < view->data->n_modules; i++)
-        view->code_of[i] = *view->data->modules[i].path ? pt_code_of_file(view->data->modules[i].path) : PT_CODE_JIT;
+        view->code_of[i] = i == view->data->python_module ? PT_CODE_SCRIPT
+                           : *view->data->modules[i].path ? pt_code_of_file(view->data->modules[i].path)
+                                                          : PT_CODE_JIT;
 }
 
 /* A parent's number is less than its child's. */
@@ -87,7 +89,8 @@ static void find_python(struct pt_cpu_view *view)
     view->runs_python = pt_calloc(data->n_nodes + 1, sizeof *view->runs_python);
     for (size_t i = 1; i < data->n_nodes; i++) {
         const enum pt_code_kind code = view->code_of[data->nodes[i].module];
-        view->runs_python[i] = pt_code_serves(code) ? view->runs_python[data->nodes[i].parent] : code == PT_CODE_PYTHON;
+        view->runs_python[i] = pt_code_serves(code) ? view->runs_python[data->nodes[i].parent]
+                                                    : code == PT_CODE_PYTHON || code == PT_CODE_SCRIPT;
     }
 }
 
@@ -241,10 +244,43 @@ static pt_u32 frame_of(struct pt_cpu_view *view, pt_u32 parent, pt_u32 function,
         const struct pt_cpu_function *f = &view->functions.items[function];
         const bool is_in_allocator =
             view->frames.items[parent].is_in_allocator || pt_code_is_allocator(f->code, f->file, f->name);
-        pt_vec_push(&view->frames, ((struct pt_cpu_frame){parent, function, 0, is_in_allocator}));
+        pt_vec_push(&view->frames, ((struct pt_cpu_frame){
+                                       .parent = parent, .function = function, .is_in_allocator = is_in_allocator}));
     }
     if (called_at && is_heaviest(most, *number, ns))
         view->frames.items[*number].called_at = called_at;
+    return (pt_u32)*number;
+}
+
+/* ---- Python ---- */
+
+/* A function of one name begins at one line of one file. */
+static pt_u32 script_of(struct pt_cpu_view *view, const struct pt_cpu_python_name *name)
+{
+    PT_AUTO(pt_freep) char *key = pt_asprintf("%u:%s\n%s", name->first_line, name->function, name->file);
+    pt_u64 *id = pt_map_at(&view->by_name, (uintptr_t)pt_intern_text(&view->texts, key));
+    if (!*id) {
+        *id = view->functions.n;
+        pt_vec_push(&view->functions, ((struct pt_cpu_function){.name = name->function,
+                                                                .file = name->file,
+                                                                .line = name->first_line,
+                                                                .has_name = true,
+                                                                .code = PT_CODE_SCRIPT}));
+    }
+    return (pt_u32)*id;
+}
+
+/* Each line of a function is a frame of its own. */
+static pt_u32 script_frame(struct pt_cpu_view *view, const struct pt_cpu_node *node)
+{
+    const pt_u32 of_names = 1u << 31, parent = view->frame_of[node->parent];
+    pt_u64 *number = pt_map_at(&view->by_call, (pt_u64)parent << 32 | of_names | (pt_u32)node->address);
+    if (!*number) {
+        const struct pt_cpu_python_name *name = &view->data->python_names[node->address];
+        *number = view->frames.n;
+        pt_vec_push(&view->frames,
+                    ((struct pt_cpu_frame){.parent = parent, .function = script_of(view, name), .line = name->line}));
+    }
     return (pt_u32)*number;
 }
 
@@ -299,6 +335,8 @@ static pt_u32 frame_at(struct pt_cpu_view *view, const struct pt_cpu_node *node,
     const size_t number = (size_t)(node - view->data->nodes);
     const double ns = heaviest->ns[number];
     const struct pt_frame *inlined = NULL;
+    if (node->module == view->data->python_module && node->module)
+        return script_frame(view, node);
     pt_u32 n = 0, frame = view->frame_of[node->parent], called_at = heaviest->lines[node->parent];
     if (node->module >= PT_CPU_MODULE__FIRST && module->path[0] == '/')
         inlined =

@@ -33,6 +33,7 @@ struct pt_cpu_function {
 struct pt_cpu_frame {
     pt_u32 parent; /* its number is less; 0 = nobody called it */
     pt_u32 function;
+    pt_u32 line;          /* of Python; 0 = as its function's */
     pt_u32 called_at;     /* line of the caller: from where most of its time comes; 0 = unknown */
     bool is_in_allocator; /* one of its functions, or what these call */
 };
@@ -62,6 +63,12 @@ static inline pt_u32 pt_cpu_shown(const struct pt_cpu_view *view, pt_u32 frame)
 {
     const pt_u32 function = view->frames.items[frame].function;
     return view->functions.items[function].code == PT_CODE_TRACER ? view->tracer : function;
+}
+/* The line in a frame; `called_at`: by what it called, 0 = unknown. */
+static inline pt_u32 pt_cpu_line(const struct pt_cpu_view *view, pt_u32 frame, pt_u32 called_at)
+{
+    const struct pt_cpu_frame *what = &view->frames.items[frame];
+    return what->line ? what->line : called_at ? called_at : view->functions.items[what->function].line;
 }
 /* The caller of a frame that is shown; our own functions that called each other are one frame. */
 pt_u32 pt_cpu_shown_caller(const struct pt_cpu_view *view, pt_u32 frame);

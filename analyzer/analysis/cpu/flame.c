@@ -51,7 +51,7 @@ static const char *kind_of(const struct pt_cpu_function *function)
 {
     if (function->code == PT_CODE_KERNEL)
         return "kernel";
-    if (function->code == PT_CODE_PYTHON)
+    if (function->code == PT_CODE_PYTHON || function->code == PT_CODE_SCRIPT)
         return "python";
     return (function->module && function->module[0] == '/') || function->code == PT_CODE_JIT ? "native" : "other";
 }

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * python/merge.c - Owns: where the frames of Python belong in a native stack. Threads: any. State: none. Never: makes a
+ * stack deeper than PT_CPU_DEPTH_MAX.
+ */
+#include "merge.h"
+
+#include <string.h>
+
+#include "cpu_file/interpreter.h"
+
+static bool is_interpreter(const struct pt_code_modules *modules, const struct pt_code_place *place)
+{
+    return place->module >= PT_CPU_MODULE__FIRST && place->module - PT_CPU_MODULE__FIRST < modules->used.n &&
+           pt_is_interpreter(modules->used.items[place->module - PT_CPU_MODULE__FIRST]->path);
+}
+
+void pt_python_merge(const struct pt_code_modules *modules, const struct pt_python_stack *python,
+                     struct pt_unwound *stack)
+{
+    pt_u32 first = stack->n, behind = stack->n;
+    for (pt_u32 i = 0; i < stack->n; i++)
+        if (is_interpreter(modules, &stack->frames[i])) {
+            first = first == stack->n ? i : first;
+            behind = i + 1;
+        }
+    if (first == stack->n && !stack->is_cut)
+        return;
+    /* A native stack that was not followed to its end says nothing about what is outside of Python. */
+    const bool is_cut = python->is_cut;
+    const pt_u32 n_outer = stack->is_cut ? 0 : stack->n - behind;
+    const pt_u32 room = PT_CPU_DEPTH_MAX - first;
+    const pt_u32 n_python = python->n < room ? python->n : room;
+    const pt_u32 n_kept = n_python < python->n || is_cut ? 0 : n_outer < room - n_python ? n_outer : room - n_python;
+    memmove(&stack->frames[first + n_python], &stack->frames[behind], n_kept * sizeof *stack->frames);
+    for (pt_u32 i = 0; i < n_python; i++)
+        stack->frames[first + i] = (struct pt_code_place){PT_CPU_MODULE_PYTHON, python->names[i]};
+    stack->n = first + n_python + n_kept;
+    stack->is_cut = is_cut || n_python < python->n;
+}
