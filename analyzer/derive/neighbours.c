@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "facts/wait_kind.h"
+#include "intervals.h"
 
 static const char not_sampled[] = "was not sampled";
 
@@ -27,23 +28,15 @@ struct busy {
 /* Sums over the samples. Not clipped one by one: the machine's ticks are coarser than the stage's clocks. */
 static struct busy busy_of(const struct pt_run_stage *run, double cpus)
 {
-    const double *machine = run->resources[PT_RESOURCE_machine_cpu_percent].samples;
-    const double *stage = run->resources[PT_RESOURCE_cpu_percent].samples;
-    const double *queued_s = run->resources[PT_RESOURCE_run_queue_s].samples;
     struct busy busy = {0};
-    double before_s = 0, before_queued_s = 0;
-    for (pt_u32 i = 0; machine && stage && queued_s && i < run->n_samples; i++) {
-        const double interval_s = run->sample_t_s[i] - before_s, queue_s = queued_s[i] - before_queued_s;
-        before_s = run->sample_t_s[i];
-        before_queued_s = isnan(queued_s[i]) ? before_queued_s : queued_s[i];
-        if (!(interval_s > 0) || isnan(machine[i]) || isnan(stage[i]))
-            continue;
-        busy.sampled_s += interval_s;
-        if (machine[i] >= FULL_PERCENT) {
-            busy.full_s += interval_s;
-            busy.others_cpu_s += (machine[i] * cpus - stage[i]) / 100 * interval_s;
-        } else if (queue_s > 0) {
-            busy.other_queue_s += queue_s;
+    struct pt_sample_interval at = {0};
+    while (pt_next_interval(run, &at)) {
+        busy.sampled_s += at.length_s;
+        if (at.machine_percent >= FULL_PERCENT) {
+            busy.full_s += at.length_s;
+            busy.others_cpu_s += (at.machine_percent * cpus - at.stage_percent) / 100 * at.length_s;
+        } else if (at.queued_s > 0) {
+            busy.other_queue_s += at.queued_s;
         }
     }
     return busy;

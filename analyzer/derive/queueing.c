@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "facts/wait_kind.h"
+#include "intervals.h"
 
 static const char not_sampled[] = "was not sampled";
 static const char no_queue[] = "nothing queued for a CPU";
@@ -25,21 +26,13 @@ struct queue {
 /* In an interval as many threads could run as ran and queued. */
 static struct queue queue_of(const struct pt_run_stage *run, double cpus)
 {
-    const double *machine = run->resources[PT_RESOURCE_machine_cpu_percent].samples;
-    const double *stage = run->resources[PT_RESOURCE_cpu_percent].samples;
-    const double *queued_s = run->resources[PT_RESOURCE_run_queue_s].samples;
     struct queue queue = {0};
-    double before_s = 0, before_queued_s = 0;
-    for (pt_u32 i = 0; machine && stage && queued_s && i < run->n_samples; i++) {
-        const double interval_s = run->sample_t_s[i] - before_s, queue_s = fmax(queued_s[i] - before_queued_s, 0);
-        before_s = run->sample_t_s[i];
-        before_queued_s = isnan(queued_s[i]) ? before_queued_s : queued_s[i];
-        if (!(interval_s > 0) || isnan(machine[i]) || isnan(stage[i]) || isnan(queue_s))
-            continue;
-        const double ran_s = stage[i] / 100 * interval_s;
+    struct pt_sample_interval at = {0};
+    while (pt_next_interval(run, &at)) {
+        const double ran_s = at.stage_percent / 100 * at.length_s, queue_s = fmax(at.queued_s, 0);
         queue.all_s += queue_s;
-        queue.own_s += fmin(fmax(ran_s + queue_s - cpus * interval_s, 0), queue_s);
-        queue.others_cpu_s += fmax(machine[i] / 100 * cpus * interval_s - ran_s, 0);
+        queue.own_s += fmin(fmax(ran_s + queue_s - cpus * at.length_s, 0), queue_s);
+        queue.others_cpu_s += fmax(at.machine_percent / 100 * cpus * at.length_s - ran_s, 0);
     }
     return queue;
 }
