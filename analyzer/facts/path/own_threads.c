@@ -19,6 +19,7 @@
 /* Of the main thread's life; and how much of its own a thread that works has to do. */
 #define LEAST_OF_LIFE 0.05
 #define LEAST_WORK 0.3
+#define MOST_CONTENDED 0.2
 /* Of the time in which it is waited for: what the other threads may do beside. */
 #define MOST_BESIDE 0.1
 
@@ -29,6 +30,7 @@ struct use {
     double waited_ns, slept_ns, data_ns; /* for other threads; of its own will; of the waits: for data */
     double window_ns, beside_ns;         /* it was waited for, and what others did meanwhile */
     double answers_ns;                   /* it waited for what others did meanwhile: not for locks */
+    double contended_ns;                 /* it waited for locks that others held: they work side by side */
     bool meets_others;                   /* at a barrier: they share the work */
 };
 
@@ -86,19 +88,29 @@ static void joined(struct reader *reader, const struct pt_event *event)
         add_window(reader, thread, event->start_ns, end_ns);
 }
 
+/* `takes_it`: whoever had what it waited for takes it at times: a lock. */
+static void add_wait(struct use *use, const struct pt_event *event, enum pt_time_part part, bool takes_it)
+{
+    const pt_u32 kind = event->desc->kind;
+    const double ns = (double)event->duration_ns;
+    use->meets_others |= kind == PT_KIND_lock_barrier;
+    if (part == PT_PART_sleep)
+        use->slept_ns += ns;
+    if (part != PT_PART_lock && part != PT_PART_idle && part != PT_PART_data_wait)
+        return;
+    use->waited_ns += ns;
+    if (part == PT_PART_lock && (kind == PT_KIND_lock_mutex || takes_it))
+        use->contended_ns += ns;
+    if (part == PT_PART_lock && (kind == PT_KIND_wait_thread || kind == PT_KIND_lock_cond))
+        use->answers_ns += ns;
+}
+
 static void take_span(struct reader *reader, const struct pt_event *event)
 {
     struct pt_lock_share shares[PT_LOCK_HANDOFFS];
     const enum pt_time_part part = pt_time_part_of_event(event);
-    struct use *use = &reader->uses[event->thread->index];
     const pt_u32 n = pt_lock_queues_call(&reader->queues, event, shares);
-    use->meets_others |= event->desc->kind == PT_KIND_lock_barrier;
-    if (part == PT_PART_sleep)
-        use->slept_ns += (double)event->duration_ns;
-    else if (part == PT_PART_lock || part == PT_PART_idle || part == PT_PART_data_wait)
-        use->waited_ns += (double)event->duration_ns;
-    if (part == PT_PART_lock && (event->desc->kind == PT_KIND_wait_thread || event->desc->kind == PT_KIND_lock_cond))
-        use->answers_ns += (double)event->duration_ns;
+    add_wait(&reader->uses[event->thread->index], event, part, n && shares[n - 1].takes_it);
     if (event->desc->kind == PT_KIND_wait_thread)
         joined(reader, event);
     else if (part == PT_PART_lock && event->thread == reader->main_thread && event->duration_ns >= LEAST_WAIT_NS &&
@@ -151,7 +163,8 @@ static void read_data_waits(struct reader *reader)
 
 static bool works(const struct use *use)
 {
-    return !use->meets_others && life_ns(use) - use->waited_ns - use->data_ns >= LEAST_WORK * life_ns(use);
+    return !use->meets_others && use->contended_ns <= MOST_CONTENDED * life_ns(use) &&
+           life_ns(use) - use->waited_ns - use->data_ns >= LEAST_WORK * life_ns(use);
 }
 
 static bool is_call_for_files(enum pt_time_part part)
