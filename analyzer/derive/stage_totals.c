@@ -123,20 +123,10 @@ static void set_capture(struct pt_profile *profile, pt_u32 stage)
     pt_metrics_set(metrics, scope, "capture.untraced", pt_integer(untraced));
 }
 
-/* What only the Python layer can say. */
-static void set_training(struct pt_profile *profile, pt_u32 stage)
-{
-    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "training.samples_per_s",
-                   pt_unknown("batch sizes are not recorded"));
-    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "training.dataloader_percent",
-                   pt_unknown("training phases are not recorded"));
-}
-
 void pt_derive_stage_totals(struct pt_profile *profile)
 {
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
         set_resources(profile, stage);
         set_capture(profile, stage);
-        set_training(profile, stage);
     }
 }

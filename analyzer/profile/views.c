@@ -6,6 +6,7 @@
 
 const char *const pt_section_labels[PT_SECTION__COUNT] = {
     [PT_SECTION_TIME] = "Time",
+    [PT_SECTION_TRAINING] = "Training",
     [PT_SECTION_GPU] = "GPU",
     [PT_SECTION_CPU] = "CPU",
     [PT_SECTION_THREADS] = "Threads and waits",

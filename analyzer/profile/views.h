@@ -27,6 +27,7 @@ enum pt_view {
 /* Where people look for something about a stage; the order in which reports have them. */
 enum pt_section {
     PT_SECTION_TIME,
+    PT_SECTION_TRAINING,
     PT_SECTION_GPU,
     PT_SECTION_CPU,
     PT_SECTION_THREADS,

@@ -189,7 +189,7 @@ bool pt_nesting_place(struct pt_nesting *nesting, pt_i64 *start_ns, pt_i64 *end_
     return true;
 }
 
-void pt_nesting_range_begin(struct pt_nesting *nesting, pt_i64 start_ns, pt_u32 name)
+void pt_nesting_range_begin(struct pt_nesting *nesting, pt_i64 start_ns, pt_u64 name)
 {
     /* Between what encloses it and what is already shown before it. */
     const pt_i64 floor_ns = nesting->n_ranges ? nesting->ranges[nesting->n_ranges - 1].start_ns : nesting->from_ns;

@@ -25,7 +25,7 @@ struct pt_nesting_span {
 /* A range of the program that has begun and not ended. */
 struct pt_nesting_range {
     pt_i64 start_ns;
-    pt_u32 name;
+    pt_u64 name;                /* the caller's */
     size_t spans_before;        /* on the stack when it began */
     pt_i64 forgotten_before_ns; /* forgotten_until_ns when the range began */
 };
@@ -45,7 +45,7 @@ struct pt_nesting {
 /* The track takes the slice, perhaps moved; or false: it overlaps another one by more than rounding. */
 bool pt_nesting_place(struct pt_nesting *nesting, pt_i64 *start_ns, pt_i64 *end_ns);
 
-void pt_nesting_range_begin(struct pt_nesting *nesting, pt_i64 start_ns, pt_u32 name);
+void pt_nesting_range_begin(struct pt_nesting *nesting, pt_i64 start_ns, pt_u64 name);
 /* Close the innermost range at *end_ns; its slice is placed. False when none is open. */
 bool pt_nesting_range_end(struct pt_nesting *nesting, pt_i64 *end_ns, struct pt_nesting_range *ret_range);
 

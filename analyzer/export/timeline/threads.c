@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "proftrace/payloads.h"
+#include "decode/phase_names.h"
 #include "gpu.h"
 #include "lanes.h"
 #include "processes.h"
@@ -85,20 +86,34 @@ static void show_span(struct pt_timeline *timeline, struct pt_timeline_lane *lan
 
 /* ---- ranges ---- */
 
-static struct pt_timeline_slice range_slice(const struct pt_timeline_lane *lane, pt_u32 name, pt_i64 start_ns)
+/* A range's name, or the phase above the name of what it is of. */
+#define NAME_OF_PHASE(phase, name) ((pt_u64)(phase) << 32 | (name))
+
+static pt_u64 range_name(const struct pt_event *event)
 {
-    const char *text = pt_process_string(lane->process->process, name);
+    if (event->desc->id == PT_EV_phase_begin) /* never without a phase: one that is not known is the last of all */
+        return NAME_OF_PHASE(pt_phase_of_tag(event->tag) ? pt_phase_of_tag(event->tag) : PT_N_PHASES, event->aux);
+    return pt_event_as(event, range_begin)->name;
+}
+
+/* Phases are named by what they are; what they are of would make a name for each module and file. */
+static struct pt_timeline_slice range_slice(const struct pt_timeline_lane *lane, pt_u64 name, pt_i64 start_ns)
+{
+    const pt_u32 phase = (pt_u32)(name >> 32);
+    const char *text =
+        phase ? pt_phase_names[phase % PT_N_PHASES] : pt_process_string(lane->process->process, (pt_u32)name);
     return (struct pt_timeline_slice){.track = lane->tracks.tracks[0],
                                       .start_ns = start_ns,
-                                      .category = "range",
+                                      .category = phase ? "phase" : "range",
                                       .name = text ? text : "",
-                                      .name_key = (pt_u64)lane->process->process->index << 32 | name};
+                                      .name_key = phase ? 1ull << 61 | phase
+                                                        : (pt_u64)lane->process->process->index << 32 | (pt_u32)name};
 }
 
 static void begin_range(struct pt_timeline *timeline, struct pt_timeline_lane *lane, const struct pt_event *event)
 {
     struct pt_nesting *nesting = &pt_timeline_thread_track(lane)->nesting;
-    pt_nesting_range_begin(nesting, event->start_ns, pt_event_as(event, range_begin)->name);
+    pt_nesting_range_begin(nesting, event->start_ns, range_name(event));
     const struct pt_nesting_range *range = &nesting->ranges[nesting->n_ranges - 1];
     if (begins_inside(timeline, lane->process, range->start_ns)) {
         const struct pt_timeline_slice slice = range_slice(lane, range->name, range->start_ns);
@@ -116,6 +131,9 @@ static void end_range(struct pt_timeline *timeline, struct pt_timeline_lane *lan
         return;
     }
     struct pt_timeline_slice slice = range_slice(lane, range.name, range.start_ns);
+    const char *of = range.name >> 32 ? pt_process_string(lane->process->process, (pt_u32)range.name) : NULL;
+    const struct pt_timeline_arg of_phase = {.key = "of", .text = of};
+    arg = !arg && of && *of ? &of_phase : arg;
     slice.was_opened = begins_inside(timeline, lane->process, range.start_ns);
     if (!pt_window_clip(&timeline->window, &slice.start_ns, &end_ns))
         return;

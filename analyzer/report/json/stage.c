@@ -9,6 +9,7 @@
 #include "profile/views.h"
 #include "report/outcome.h"
 #include "gpu.h"
+#include "training.h"
 #include "value.h"
 
 static void put_time(const struct pt_report_json *r, pt_u32 stage)
@@ -49,19 +50,6 @@ static void put_resources(const struct pt_report_json *r, pt_u32 stage, const st
     pt_json_end(r->json);
 }
 
-/* What only the Python layer can say is unknown until it does. */
-static void put_training(const struct pt_report_json *r, pt_u32 stage)
-{
-    const struct pt_metrics *metrics = &r->profile->metrics;
-    if (pt_value_number(pt_metrics_get(metrics, pt_scope_stage(stage), "steps.count")) <= 0)
-        return;
-    pt_json_object(r->json, "training");
-    pt_json_group(r->json, metrics, stage, PT_GROUP_TRAINING);
-    pt_json_object(r->json, "phases");
-    pt_json_end(r->json);
-    pt_json_end(r->json);
-}
-
 static void put_tables(const struct pt_report_json *r, pt_u32 stage)
 {
     for (enum pt_view view = 0; view < PT_VIEW__COUNT; view++) {
@@ -94,7 +82,7 @@ static void put_stage(const struct pt_report_json *r, pt_u32 stage)
         pt_json_object(r->json, "heap");
         pt_json_group(r->json, &r->profile->metrics, stage, PT_GROUP_HEAP);
         pt_json_end(r->json);
-        put_training(r, stage);
+        pt_json_training(r, stage);
         put_tables(r, stage);
     }
     pt_json_end(r->json);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * found.h - what was found about the training loop of a process: passes over data, steps, times.
+ */
+#ifndef PT_ANALYSIS_TRAINING_FOUND_H
+#define PT_ANALYSIS_TRAINING_FOUND_H
+
+#include "pace.h"
+
+enum pt_pass_kind {
+    PT_PASS_EPOCH,
+    PT_PASS_VALIDATION,
+    PT_PASS_ALONGSIDE, /* of a second loader, one batch for each of another's */
+};
+
+/* A pass over data that ended. */
+struct pt_pass {
+    enum pt_pass_kind kind;
+    pt_u32 number;    /* among those of its kind, from 1 */
+    const char *name; /* of the data; NULL = unknown */
+    pt_u32 workers;
+    pt_i64 start_ns, end_ns;
+    pt_i64 ns; /* its own: without passes of other loaders within it */
+    pt_i64 phase_ns[PT_N_PHASES];
+    pt_u64 batches, steps, samples;
+    pt_i64 start_cost_ns; /* of starting its loader */
+    pt_i64 first_wait_ns;
+    pt_i64 first_step_ns;
+    bool is_exhausted;
+};
+
+enum { PT_PASSES_KEPT = 1000 };
+
+/* What was found. */
+struct pt_loop_results {
+    const struct pt_process *process;
+    struct pt_pace *pace; /* of the steps, however they were found */
+    bool by_optimizer;    /* a step is one of an optimizer, not a batch */
+    pt_u64 steps;
+    pt_u64 passes[3]; /* by enum pt_pass_kind */
+    pt_i64 pass_ns[3];
+    pt_i64
+        phase_ns[PT_N_PHASES]; /* self time in steps and between them: of epochs, or of all steps where there is none */
+    pt_i64 train_ns;           /* of these */
+    pt_u64 samples;            /* of batches with a step */
+    pt_u64 batches;            /* delivered in epochs */
+    pt_u64 batches_of_one;     /* of one sample */
+    pt_u64 exhausted;          /* epochs that ended so */
+    pt_u64 backwards, optimizer_steps, skipped_steps, optimizers;
+    pt_u64 compiles, recompiles;
+    pt_i64 compile_ns, recompile_ns;
+    const struct pt_pass *kept;
+    size_t n_kept; /* of the passes, the first PT_PASSES_KEPT */
+};
+
+#endif

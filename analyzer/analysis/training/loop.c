@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: what phases mean for the training loop of their process. Threads: one. Never: takes phases of a thread beside
+ * the one that trains for time of a step; their waits for data count as batches all the same.
+ */
+#include "loop.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "passes.h"
+
+enum { MOST_OPTIMIZERS = 16, FAR_MORE = 4, SETTLED_STEPS = 2 };
+
+/* Steps of one optimizer, where no loader says what a step is. */
+struct by_optimizer {
+    struct pt_pace pace;
+    pt_u64 optimizer, rival; /* rival: stepped last, though it is another one */
+    bool is_open;
+    pt_i64 start_ns, validation_ns;
+    pt_i64 phase_ns[PT_N_PHASES];
+};
+
+struct pt_loop {
+    struct pt_loop_results results;
+    struct pt_passes passes;
+    struct by_optimizer by_optimizer;
+    const struct pt_thread *thread; /* that trains; NULL = not known yet */
+    bool thread_is_sure;
+    bool is_starting; /* a loader */
+    pt_i64 starting_ns[PT_N_PHASES];
+    pt_u32 stepping; /* optimizers */
+    bool has_closure;
+    pt_u64 optimizers[MOST_OPTIMIZERS];
+    pt_u64 steps_when_compiled;
+};
+
+struct pt_loop *pt_loop_new(const struct pt_process *process)
+{
+    struct pt_loop *loop = pt_calloc(1, sizeof *loop);
+    loop->results.process = process;
+    loop->passes.results = &loop->results;
+    return loop;
+}
+
+void pt_loop_free(struct pt_loop *loop)
+{
+    free(loop->passes.kept.items);
+    free(loop);
+}
+
+static bool trains_here(struct pt_loop *loop, const struct pt_thread *thread, const struct pt_phase_span *phase)
+{
+    const bool is_sure = phase->kind == PT_PHASE_backward || phase->kind == PT_PHASE_optimizer_step;
+    if (!loop->thread || (is_sure && !loop->thread_is_sure))
+        loop->thread = thread;
+    loop->thread_is_sure |= is_sure;
+    return loop->thread == thread;
+}
+
+/* ---- steps of optimizers ---- */
+
+static void count_optimizer(struct pt_loop *loop, pt_u64 optimizer)
+{
+    const pt_u64 n = loop->results.optimizers;
+    for (pt_u64 i = 0; i < n; i++)
+        if (loop->optimizers[i] == optimizer)
+            return;
+    if (n < MOST_OPTIMIZERS)
+        loop->optimizers[loop->results.optimizers++] = optimizer;
+}
+
+/* Of several optimizers that take turns only one makes steps. */
+static bool makes_steps(struct by_optimizer *by, pt_u64 optimizer)
+{
+    by->optimizer = by->optimizer ? by->optimizer : optimizer;
+    if (optimizer != by->optimizer && optimizer != by->rival) {
+        by->rival = optimizer;
+        return false;
+    }
+    by->optimizer = optimizer;
+    by->rival = 0;
+    return true;
+}
+
+static void step_of_optimizer(struct pt_loop *loop, pt_u64 optimizer, pt_i64 end_ns)
+{
+    struct by_optimizer *by = &loop->by_optimizer;
+    if (!makes_steps(by, optimizer))
+        return;
+    const pt_i64 ns = end_ns - by->start_ns - (loop->passes.validation_ns - by->validation_ns);
+    struct pt_step step = {.start_ns = by->start_ns, .ns = ns > 0 ? ns : 0, .is_first = !by->pace.n};
+    memcpy(step.phase_ns, by->phase_ns, sizeof step.phase_ns);
+    pt_pace_add(&by->pace, &step);
+    by->start_ns = end_ns;
+    by->validation_ns = loop->passes.validation_ns;
+    memset(by->phase_ns, 0, sizeof by->phase_ns);
+}
+
+static void open_step(struct pt_loop *loop, pt_i64 at_ns)
+{
+    struct by_optimizer *by = &loop->by_optimizer;
+    if (by->is_open)
+        return;
+    by->is_open = true;
+    by->start_ns = at_ns;
+    by->validation_ns = loop->passes.validation_ns;
+}
+
+/* ---- phases begin ---- */
+
+void pt_loop_begin(struct pt_loop *loop, const struct pt_thread *thread, const struct pt_phase_span *phase)
+{
+    const bool is_here = trains_here(loop, thread, phase);
+    switch ((int)phase->kind) {
+    case PT_PHASE_loader_start:
+        pt_passes_restart(&loop->passes, phase->object, phase->start_ns);
+        loop->is_starting |= is_here;
+        break;
+    case PT_PHASE_data_wait:
+        if (!phase->is_inner)
+            pt_passes_wait(&loop->passes, phase->object, phase->start_ns);
+        open_step(loop, phase->start_ns);
+        break;
+    case PT_PHASE_validation:
+        if (is_here && !phase->is_inner)
+            pt_passes_validation_begin(&loop->passes, phase->start_ns);
+        break;
+    case PT_PHASE_optimizer_step:
+        loop->stepping += is_here;
+        loop->has_closure &= loop->stepping > 1;
+        open_step(loop, phase->start_ns);
+        break;
+    case PT_PHASE_transfer:
+    case PT_PHASE_forward:
+    case PT_PHASE_backward:
+    case PT_PHASE_zero_grad:
+        open_step(loop, phase->start_ns);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- phases end ---- */
+
+static void add_time(struct pt_loop *loop, const struct pt_phase_span *phase)
+{
+    const pt_i64 ns = pt_phase_ns(phase) - phase->inner_steps_ns;
+    struct pt_open_pass *top = pt_passes_top(&loop->passes);
+    if (ns <= 0 || phase->kind == PT_PHASE_function)
+        return;
+    loop->by_optimizer.phase_ns[phase->kind] += loop->by_optimizer.is_open ? ns : 0;
+    if (loop->is_starting)
+        loop->starting_ns[phase->kind] += ns;
+    else if (top)
+        top->batch.phase_ns[phase->kind] += ns;
+}
+
+static void end_start(struct pt_loop *loop, const struct pt_phase_span *phase)
+{
+    const pt_i64 ns = pt_phase_ns(phase);
+    if (phase->is_inner)
+        return;
+    pt_passes_leave_out(&loop->passes, ns);
+    if (phase->outcome == PT_PHASE_DONE) {
+        struct pt_open_pass *open = pt_passes_new(&loop->passes, phase->made, phase->object, phase->start_ns);
+        open->pass.name = phase->name;
+        open->pass.workers = (pt_u32)phase->amount;
+        open->pass.ns = open->pass.start_cost_ns = ns;
+        memcpy(open->pass.phase_ns, loop->starting_ns, sizeof open->pass.phase_ns);
+    }
+    loop->is_starting = false;
+    memset(loop->starting_ns, 0, sizeof loop->starting_ns);
+}
+
+/* An optimizer that calls back for gradients does so as often as it likes: for one step of its own. */
+static void end_backward(struct pt_loop *loop)
+{
+    struct pt_open_pass *top = pt_passes_top(&loop->passes);
+    const bool counts = !loop->stepping || !loop->has_closure;
+    loop->has_closure |= loop->stepping > 0;
+    loop->results.backwards += counts;
+    if (top)
+        top->batch.backwards += counts;
+}
+
+static void end_optimizer_step(struct pt_loop *loop, const struct pt_phase_span *phase)
+{
+    struct pt_open_pass *top = pt_passes_top(&loop->passes);
+    loop->stepping -= loop->stepping > 0;
+    if (phase->is_inner || phase->outcome != PT_PHASE_DONE)
+        return;
+    loop->results.optimizer_steps++;
+    if (top)
+        top->optimizer_steps++;
+    count_optimizer(loop, phase->object);
+    step_of_optimizer(loop, phase->object, phase->end_ns);
+}
+
+static void end_grad_scaling(struct pt_loop *loop, const struct pt_phase_span *phase)
+{
+    if (phase->amount != 1 || phase->is_inner)
+        return;
+    loop->results.skipped_steps++;
+    step_of_optimizer(loop, phase->object, phase->end_ns);
+}
+
+static void end_compile(struct pt_loop *loop, const struct pt_phase_span *phase)
+{
+    struct pt_loop_results *results = &loop->results;
+    const pt_u64 steps =
+        loop->passes.steps.n > loop->by_optimizer.pace.n ? loop->passes.steps.n : loop->by_optimizer.pace.n;
+    const struct pt_open_pass *top = pt_passes_top(&loop->passes);
+    if (phase->is_inner)
+        return;
+    if (!results->compiles++)
+        loop->steps_when_compiled = steps;
+    results->compile_ns += pt_phase_ns(phase);
+    /* A pass without backward has code of its own. */
+    if (steps < loop->steps_when_compiled + SETTLED_STEPS || (top && !top->pass.steps))
+        return;
+    results->recompiles++;
+    results->recompile_ns += pt_phase_ns(phase);
+}
+
+static void end_here(struct pt_loop *loop, const struct pt_phase_span *phase)
+{
+    switch ((int)phase->kind) {
+    case PT_PHASE_validation:
+        if (!phase->is_inner)
+            pt_passes_validation_end(&loop->passes, phase->end_ns);
+        break;
+    case PT_PHASE_backward:
+        if (!phase->is_inner)
+            end_backward(loop);
+        pt_passes_note(&loop->passes, phase->end_ns);
+        break;
+    case PT_PHASE_optimizer_step:
+        end_optimizer_step(loop, phase);
+        pt_passes_note(&loop->passes, phase->end_ns);
+        break;
+    case PT_PHASE_grad_scaling:
+        end_grad_scaling(loop, phase);
+        pt_passes_note(&loop->passes, phase->end_ns);
+        break;
+    case PT_PHASE_compile:
+        end_compile(loop, phase);
+        pt_passes_note(&loop->passes, phase->end_ns);
+        break;
+    case PT_PHASE_data_wait:
+    case PT_PHASE_transfer:
+    case PT_PHASE_forward:
+    case PT_PHASE_zero_grad:
+    case PT_PHASE_collective:
+        pt_passes_note(&loop->passes, phase->end_ns);
+        break;
+    default:
+        break;
+    }
+}
+
+void pt_loop_end(struct pt_loop *loop, const struct pt_thread *thread, const struct pt_phase_span *phase)
+{
+    const bool is_here = loop->thread == thread;
+    if (is_here) {
+        add_time(loop, phase);
+        end_here(loop, phase);
+    }
+    if (phase->kind == PT_PHASE_loader_start)
+        end_start(loop, phase);
+    if (phase->kind == PT_PHASE_data_wait && !phase->is_inner)
+        pt_passes_got(&loop->passes, phase);
+}
+
+/* ---- results ---- */
+
+static void take_steps_of_optimizer(struct pt_loop *loop)
+{
+    struct pt_loop_results *results = &loop->results;
+    struct pt_pace *pace = &loop->by_optimizer.pace;
+    results->pace = pace;
+    results->by_optimizer = true;
+    results->steps = pace->n;
+    results->train_ns = pace->ns;
+    for (pt_u32 kind = 0; kind < PT_N_PHASES; kind++)
+        results->phase_ns[kind] = (pt_i64)pace->phases[kind].sum;
+}
+
+struct pt_loop_results pt_loop_finish(struct pt_loop *loop)
+{
+    struct pt_loop_results *results = &loop->results;
+    pt_passes_finish(&loop->passes, results->process->end_ns);
+    results->pace = &loop->passes.steps;
+    if (loop->by_optimizer.pace.n > FAR_MORE * results->steps)
+        take_steps_of_optimizer(loop);
+    results->kept = loop->passes.kept.items;
+    results->n_kept = loop->passes.kept.n;
+    return *results;
+}

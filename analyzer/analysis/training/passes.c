@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: when batches and passes begin and end, and which kind each was. Threads: one. Never: has more than
+ * PT_PASSES_OPEN passes open: the one that was used longest ago has ended then.
+ */
+#include "passes.h"
+
+#include <string.h>
+
+/* ---- a batch ends ---- */
+
+static void add_phases(pt_i64 *to, const pt_i64 *from)
+{
+    for (pt_u32 kind = 0; kind < PT_N_PHASES; kind++)
+        to[kind] += from[kind];
+}
+
+static void add_step(struct pt_passes *passes, struct pt_open_pass *open, pt_i64 ns)
+{
+    struct pt_step step = {
+        .pass = (pt_u32)passes->results->passes[PT_PASS_EPOCH] + 1,
+        .is_first = !open->pass.steps,
+        .start_ns = open->batch.start_ns,
+        .ns = ns,
+    };
+    memcpy(step.phase_ns, open->batch.phase_ns, sizeof step.phase_ns);
+    if (step.is_first)
+        open->pass.first_step_ns = ns;
+    open->pass.steps++;
+    pt_pace_add(&passes->steps, &step);
+}
+
+/* `is_cut`: nobody saw its end; what was done with it last is its end. */
+static void end_batch(struct pt_passes *passes, pt_u32 at, pt_i64 now_ns, bool is_cut)
+{
+    struct pt_open_pass *open = passes->stack[at];
+    struct pt_batch *batch = &open->batch;
+    if (!batch->is_open)
+        return;
+    batch->is_open = false;
+    const pt_i64 own_ns = is_cut ? batch->lasted_ns : now_ns - batch->start_ns - batch->others_ns;
+    const pt_i64 ns = own_ns > 0 ? own_ns : 0;
+    const bool is_step = batch->is_delivered && batch->backwards && !open->is_phase;
+    if (is_step)
+        add_step(passes, open, ns);
+    open->backwards += batch->backwards;
+    open->pass.ns += ns;
+    open->pass.end_ns = batch->start_ns + ns + batch->others_ns;
+    add_phases(open->pass.phase_ns, batch->phase_ns);
+    if (!open->pass.steps)
+        passes->validation_ns += ns;
+    if (!at)
+        return;
+    passes->stack[at - 1]->batch.others_ns += ns + batch->others_ns;
+    passes->stack[at - 1]->batch.steps_above += is_step;
+    passes->stack[at - 1]->batch.idle_above += batch->is_delivered && !is_step;
+}
+
+/* Of two loaders that are used side by side, as zip() does, one step takes a batch of each. A validation that was left
+ * early is none of these: it had batches without a step before. */
+static void join_batches(struct pt_batch *below, struct pt_open_pass *open)
+{
+    struct pt_batch *batch = &open->batch;
+    add_phases(below->phase_ns, batch->phase_ns);
+    below->backwards += batch->backwards;
+    below->lasted_ns = batch->start_ns + batch->lasted_ns + batch->others_ns - below->start_ns - below->others_ns;
+    open->joined += !below->idle_above;
+    batch->is_open = false;
+}
+
+/* The one below goes on. */
+static void leave(struct pt_passes *passes, pt_i64 now_ns, bool may_join)
+{
+    struct pt_open_pass *open = pt_passes_top(passes);
+    struct pt_batch *below = passes->depth > 1 ? &passes->stack[passes->depth - 2]->batch : NULL;
+    if (may_join && below && below->is_open && below->is_delivered && !below->steps_above && open->batch.is_open &&
+        open->batch.backwards && !open->is_phase)
+        join_batches(below, open);
+    else
+        end_batch(passes, passes->depth - 1, now_ns, true);
+    passes->depth--;
+}
+
+static void leave_down_to(struct pt_passes *passes, pt_u32 depth, pt_i64 now_ns, bool may_join)
+{
+    while (passes->depth > depth)
+        leave(passes, now_ns, may_join);
+}
+
+/* ---- a pass ends ---- */
+
+static enum pt_pass_kind kind_of(struct pt_open_pass *open)
+{
+    struct pt_pass *pass = &open->pass;
+    /* A loop that asks for a batch ahead of the one that it trains with, or for several at once. */
+    if (pass->steps && pass->batches > pass->steps &&
+        (open->backwards == pass->batches || open->optimizer_steps == pass->batches))
+        pass->steps = pass->batches;
+    if (open->is_phase)
+        return PT_PASS_VALIDATION;
+    return pass->steps ? PT_PASS_EPOCH : open->joined ? PT_PASS_ALONGSIDE : PT_PASS_VALIDATION;
+}
+
+static struct pt_open_pass *validation_of(struct pt_passes *passes)
+{
+    for (pt_u32 i = 0; i < PT_PASSES_OPEN; i++)
+        if (passes->open[i].is_open && passes->open[i].is_phase)
+            return &passes->open[i];
+    return NULL;
+}
+
+static void count_epoch(struct pt_loop_results *results, const struct pt_open_pass *open)
+{
+    results->steps += open->pass.steps;
+    results->samples += open->pass.samples;
+    results->batches += open->pass.batches;
+    results->batches_of_one += open->batches_of_one;
+    results->exhausted += open->pass.is_exhausted;
+}
+
+static void count_pass(struct pt_passes *passes, struct pt_open_pass *open)
+{
+    struct pt_loop_results *results = passes->results;
+    struct pt_pass *pass = &open->pass;
+    struct pt_open_pass *validation = open->is_inside ? validation_of(passes) : NULL;
+    pass->kind = kind_of(open);
+    results->pass_ns[pass->kind] += pass->ns;
+    if (pass->kind != PT_PASS_VALIDATION) {
+        results->train_ns += pass->ns;
+        add_phases(results->phase_ns, pass->phase_ns);
+    }
+    if (pass->kind == PT_PASS_EPOCH)
+        count_epoch(results, open);
+    if (pass->kind == PT_PASS_VALIDATION && validation) { /* a part of it */
+        validation->pass.name = validation->pass.name ? validation->pass.name : pass->name;
+        validation->pass.workers += pass->workers;
+        validation->pass.ns += pass->ns;
+        validation->pass.batches += pass->batches;
+        validation->pass.samples += pass->samples;
+        results->pass_ns[pass->kind] -= pass->ns;
+        add_phases(validation->pass.phase_ns, pass->phase_ns);
+        return;
+    }
+    pass->number = (pt_u32)++results->passes[pass->kind];
+    if (passes->kept.n < PT_PASSES_KEPT)
+        pt_vec_push(&passes->kept, *pass);
+}
+
+static void end_pass(struct pt_passes *passes, struct pt_open_pass *open, pt_i64 now_ns)
+{
+    for (pt_u32 i = 0; i < passes->depth; i++)
+        if (passes->stack[i] == open)
+            leave_down_to(passes, i, now_ns, false);
+    open->is_open = false;
+    if (open->pass.batches || open->is_phase)
+        count_pass(passes, open);
+}
+
+/* An exhausted pass stays on the stack, alone, while what its loop fetched ahead is trained with. */
+static void end_tail(struct pt_passes *passes, pt_i64 now_ns)
+{
+    struct pt_open_pass *top = pt_passes_top(passes);
+    if (top && top->pass.is_exhausted)
+        end_pass(passes, top, now_ns);
+}
+
+/* ---- passes ---- */
+
+static struct pt_open_pass *find_iterator(struct pt_passes *passes, pt_u64 iterator)
+{
+    for (pt_u32 i = 0; i < PT_PASSES_OPEN; i++)
+        if (passes->open[i].is_open && !passes->open[i].is_phase && passes->open[i].iterator == iterator)
+            return &passes->open[i];
+    return NULL;
+}
+
+static struct pt_open_pass *free_place(struct pt_passes *passes, pt_i64 at_ns)
+{
+    struct pt_open_pass *oldest = &passes->open[0];
+    for (pt_u32 i = 0; i < PT_PASSES_OPEN; i++) {
+        if (!passes->open[i].is_open)
+            return &passes->open[i];
+        if (passes->open[i].last_used < oldest->last_used)
+            oldest = &passes->open[i];
+    }
+    end_pass(passes, oldest, at_ns);
+    return oldest;
+}
+
+struct pt_open_pass *pt_passes_new(struct pt_passes *passes, pt_u64 iterator, pt_u64 loader, pt_i64 at_ns)
+{
+    struct pt_open_pass *before = iterator ? find_iterator(passes, iterator) : NULL;
+    if (before)
+        end_pass(passes, before, at_ns);
+    struct pt_open_pass *open = free_place(passes, at_ns);
+    *open = (struct pt_open_pass){
+        .is_open = true,
+        .is_inside = validation_of(passes) != NULL,
+        .iterator = iterator,
+        .loader = loader,
+        .last_used = ++passes->uses,
+        .pass = {.start_ns = at_ns, .end_ns = at_ns},
+    };
+    return open;
+}
+
+void pt_passes_restart(struct pt_passes *passes, pt_u64 loader, pt_i64 at_ns)
+{
+    end_tail(passes, at_ns);
+    for (pt_u32 i = 0; i < PT_PASSES_OPEN && loader; i++)
+        if (passes->open[i].is_open && passes->open[i].loader == loader)
+            end_pass(passes, &passes->open[i], at_ns);
+}
+
+static void push(struct pt_passes *passes, struct pt_open_pass *open, pt_i64 at_ns)
+{
+    if (passes->depth == PT_PASSES_NESTED)
+        end_pass(passes, passes->stack[0], at_ns);
+    passes->stack[passes->depth++] = open;
+}
+
+void pt_passes_wait(struct pt_passes *passes, pt_u64 iterator, pt_i64 at_ns)
+{
+    end_tail(passes, at_ns);
+    struct pt_open_pass *open = find_iterator(passes, iterator);
+    if (!open)
+        open = pt_passes_new(passes, iterator, 0, at_ns);
+    open->last_used = ++passes->uses;
+    pt_u32 at = passes->depth;
+    while (at && passes->stack[at - 1] != open)
+        at--;
+    if (at) {
+        leave_down_to(passes, at, at_ns, true);
+        end_batch(passes, at - 1, at_ns, false);
+    } else
+        push(passes, open, at_ns);
+    open->batch = (struct pt_batch){.is_open = true, .start_ns = at_ns};
+}
+
+void pt_passes_got(struct pt_passes *passes, const struct pt_phase_span *wait)
+{
+    struct pt_open_pass *open = find_iterator(passes, wait->object);
+    if (!open || !open->batch.is_open || open->batch.is_delivered)
+        return;
+    if (wait->outcome == PT_PHASE_DONE) {
+        open->batch.is_delivered = true;
+        open->pass.first_wait_ns = open->pass.batches ? open->pass.first_wait_ns : pt_phase_ns(wait);
+        open->pass.batches++;
+        open->pass.samples += wait->amount;
+        open->batches_of_one += wait->amount == 1;
+        return;
+    }
+    if (wait->outcome != PT_PHASE_EXHAUSTED)
+        return;
+    open->pass.is_exhausted = true;
+    for (pt_u32 at = 0; at < passes->depth; at++)
+        if (passes->stack[at] == open) {
+            leave_down_to(passes, at + 1, wait->end_ns, false);
+            end_batch(passes, at, wait->end_ns, false);
+        }
+    if (passes->depth != 1 || !open->pass.steps || open->pass.steps == open->pass.batches)
+        end_pass(passes, open, wait->end_ns);
+    else
+        open->batch = (struct pt_batch){.is_open = true, .is_delivered = true, .start_ns = wait->end_ns};
+}
+
+void pt_passes_validation_begin(struct pt_passes *passes, pt_i64 at_ns)
+{
+    end_tail(passes, at_ns);
+    if (validation_of(passes))
+        return;
+    struct pt_open_pass *open = pt_passes_new(passes, 0, 0, at_ns);
+    open->is_phase = true;
+    push(passes, open, at_ns);
+    open->batch = (struct pt_batch){.is_open = true, .is_delivered = true, .start_ns = at_ns};
+}
+
+void pt_passes_validation_end(struct pt_passes *passes, pt_i64 at_ns)
+{
+    struct pt_open_pass *validation = validation_of(passes);
+    if (!validation)
+        return;
+    for (pt_u32 i = 0; i < PT_PASSES_OPEN; i++)
+        if (passes->open[i].is_open && passes->open[i].is_inside)
+            end_pass(passes, &passes->open[i], at_ns);
+    for (pt_u32 at = 0; at < passes->depth; at++)
+        if (passes->stack[at] == validation) {
+            leave_down_to(passes, at + 1, at_ns, false);
+            end_batch(passes, at, at_ns, false);
+        }
+    validation->pass.is_exhausted = true;
+    end_pass(passes, validation, at_ns);
+}
+
+void pt_passes_note(struct pt_passes *passes, pt_i64 end_ns)
+{
+    struct pt_open_pass *top = pt_passes_top(passes);
+    if (top)
+        top->batch.lasted_ns = end_ns - top->batch.start_ns - top->batch.others_ns;
+}
+
+void pt_passes_leave_out(struct pt_passes *passes, pt_i64 ns)
+{
+    struct pt_open_pass *top = pt_passes_top(passes);
+    if (top)
+        top->batch.others_ns += ns;
+}
+
+void pt_passes_finish(struct pt_passes *passes, pt_i64 end_ns)
+{
+    for (pt_u32 i = 0; i < PT_PASSES_OPEN; i++)
+        if (passes->open[i].is_open && !passes->open[i].is_phase)
+            end_pass(passes, &passes->open[i], end_ns);
+    pt_passes_validation_end(passes, end_ns);
+}

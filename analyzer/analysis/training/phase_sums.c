@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: which phases are open on each thread, and sums of those that ended. Threads: one. Never: requires a phase to
+ * end; has more than MOST_NAMES sums by name.
+ */
+#include "phase_sums.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "proftrace/payloads.h"
+
+enum { MOST_NAMES = 4096 };
+
+struct pt_phase_thread *pt_phase_thread_of(struct pt_phase_sums *sums, const struct pt_event *e)
+{
+    pt_u64 *slot = pt_map_at(&sums->by_thread, (pt_u64)(uintptr_t)e->thread);
+    if (!*slot) {
+        struct pt_phase_thread *thread = pt_calloc(1, sizeof *thread);
+        thread->thread = e->thread;
+        pt_vec_push(&sums->threads, thread);
+        *slot = sums->threads.n;
+    }
+    return sums->threads.items[*slot - 1];
+}
+
+static struct pt_phase_process *process_of(struct pt_phase_sums *sums, const struct pt_process *process)
+{
+    struct pt_phase_process **slot = &sums->processes[process->index];
+    if (!*slot)
+        *slot = pt_calloc(1, sizeof **slot);
+    return *slot;
+}
+
+static struct pt_phase_sum *named_of(struct pt_phase_sums *sums, pt_u32 stage, enum pt_phase kind, const char *name)
+{
+    const char *kept = sums->named.n < MOST_NAMES ? name : NULL;
+    pt_u64 *slot = pt_map_at(&sums->by_name, ((pt_u64)stage << 8 | kind) << 48 ^ (pt_u64)(uintptr_t)kept);
+    if (!*slot) {
+        pt_vec_push(&sums->named,
+                    ((struct pt_named_phase){.stage = stage, .kind = kind, .name = kept ? kept : "(others)"}));
+        *slot = sums->named.n;
+    }
+    return &sums->named.items[*slot - 1].sum;
+}
+
+static void add(struct pt_phase_sum *sum, const struct pt_phase_span *phase, bool is_inner)
+{
+    const pt_i64 ns = pt_phase_ns(phase);
+    sum->self_ns += ns > phase->inner_ns ? ns - phase->inner_ns : 0;
+    if (is_inner)
+        return;
+    if (!sum->durations)
+        sum->durations = pt_calloc(1, sizeof *sum->durations);
+    sum->calls++;
+    sum->total_ns += ns;
+    pt_histogram_add(sum->durations, (pt_u64)ns);
+}
+
+static void find_outer(const struct pt_phase_thread *thread, struct pt_phase_span *phase)
+{
+    for (pt_u32 i = 0; i < thread->depth; i++) {
+        phase->is_inner |= thread->open[i].kind == phase->kind;
+        phase->is_inner_of_name |= thread->open[i].kind == phase->kind && thread->open[i].name == phase->name;
+    }
+}
+
+const struct pt_phase_span *pt_phase_begin(struct pt_phase_sums *sums, struct pt_phase_thread *thread,
+                                           const struct pt_event *e)
+{
+    if (thread->depth >= PT_PHASES_DEEP) {
+        thread->depth++;
+        return NULL;
+    }
+    const char *text = e->aux ? pt_process_string(e->process, e->aux) : NULL;
+    const char *name = text && *text ? pt_intern_text(&sums->names, text) : NULL;
+    const enum pt_phase kind = pt_phase_of_tag(e->tag);
+    struct pt_phase_span *phase = &thread->open[thread->depth];
+    *phase = (struct pt_phase_span){
+        .kind = kind,
+        .name = name,
+        .object = pt_event_as(e, phase_begin)->object,
+        .start_ns = e->start_ns,
+    };
+    find_outer(thread, phase);
+    thread->depth++;
+    if (!(thread->had >> kind & 1))
+        process_of(sums, e->process)->n_threads[kind]++;
+    thread->had |= 1u << kind;
+    return phase;
+}
+
+bool pt_phase_end(struct pt_phase_sums *sums, pt_u32 stage, struct pt_phase_thread *thread, const struct pt_event *e,
+                  pt_i64 end_ns, struct pt_phase_span *ret_phase)
+{
+    if (!thread->depth || --thread->depth >= PT_PHASES_DEEP)
+        return false;
+    struct pt_phase_span phase = thread->open[thread->depth];
+    phase.end_ns = end_ns;
+    if (e) {
+        phase.amount = pt_event_as(e, phase_end)->amount;
+        phase.made = pt_event_as(e, phase_end)->object;
+        phase.outcome = (enum pt_phase_outcome)e->tag;
+    } else
+        phase.outcome = PT_PHASE_RAISED;
+    add(&process_of(sums, thread->thread->process)->sums[phase.kind], &phase, phase.is_inner);
+    if (phase.name)
+        add(named_of(sums, stage, phase.kind, phase.name), &phase, phase.is_inner_of_name);
+    if (thread->depth) {
+        struct pt_phase_span *outer = &thread->open[thread->depth - 1];
+        outer->inner_ns += pt_phase_ns(&phase);
+        outer->inner_steps_ns += phase.kind == PT_PHASE_function ? phase.inner_steps_ns : pt_phase_ns(&phase);
+    }
+    *ret_phase = phase;
+    return true;
+}
+
+void pt_phase_sums_fini(struct pt_phase_sums *sums)
+{
+    for (pt_u32 i = 0; i < sums->n_processes; i++) {
+        for (pt_u32 kind = 0; sums->processes[i] && kind < PT_N_PHASES; kind++)
+            free(sums->processes[i]->sums[kind].durations);
+        free(sums->processes[i]);
+    }
+    for (size_t i = 0; i < sums->named.n; i++)
+        free(sums->named.items[i].sum.durations);
+    for (size_t i = 0; i < sums->threads.n; i++)
+        free(sums->threads.items[i]);
+    free(sums->processes);
+    free(sums->named.items);
+    free(sums->threads.items);
+    pt_map_fini(&sums->by_thread);
+    pt_map_fini(&sums->by_name);
+    pt_intern_fini(&sums->names);
+}

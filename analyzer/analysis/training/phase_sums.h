@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * phase_sums.h - the phases that are open on each thread, and what each phase cost: calls, total and self time.
+ *
+ * A phase within one of the same kind is a part of it: it is no call of its own. Zeroed = empty.
+ */
+#ifndef PT_ANALYSIS_TRAINING_PHASE_SUMS_H
+#define PT_ANALYSIS_TRAINING_PHASE_SUMS_H
+
+#include "analysis/analysis.h"
+#include "decode/phase_names.h"
+#include "profile/histogram.h"
+
+/* A phase of a thread, while it runs and when it ends. */
+struct pt_phase_span {
+    enum pt_phase kind;
+    const char *name; /* what it is of; NULL = nothing */
+    pt_u64 object;
+    pt_i64 start_ns;
+    pt_i64 inner_ns;       /* of phases within it */
+    pt_i64 inner_steps_ns; /* the same without functions that the user asked for: they are no part of a step */
+    bool is_inner;         /* within one of the same kind */
+    bool is_inner_of_name; /* and name */
+    /* At its end: */
+    pt_i64 end_ns;
+    pt_u64 amount, made; /* made: the object that it made */
+    enum pt_phase_outcome outcome;
+};
+
+static inline pt_i64 pt_phase_ns(const struct pt_phase_span *phase)
+{
+    return phase->end_ns > phase->start_ns ? phase->end_ns - phase->start_ns : 0;
+}
+
+struct pt_phase_sum {
+    pt_u64 calls;
+    pt_i64 total_ns, self_ns;
+    struct pt_histogram *durations; /* NULL = no call */
+};
+
+struct pt_named_phase {
+    pt_u32 stage;
+    enum pt_phase kind;
+    const char *name;
+    struct pt_phase_sum sum;
+};
+
+struct pt_phase_process {
+    struct pt_phase_sum sums[PT_N_PHASES];
+    pt_u32 n_threads[PT_N_PHASES]; /* that had it */
+};
+
+enum { PT_PHASES_DEEP = 64 };
+
+struct pt_phase_thread {
+    const struct pt_thread *thread;
+    pt_u32 depth; /* also counts those deeper than PT_PHASES_DEEP */
+    struct pt_phase_span open[PT_PHASES_DEEP];
+    pt_u32 had; /* 1 << kind */
+};
+
+struct pt_phase_sums {
+    struct pt_phase_process **processes; /* by index; NULL = has no phases */
+    pt_u32 n_processes;
+    struct {
+        PT_VEC(struct pt_named_phase);
+    } named;
+    struct pt_map by_name;
+    struct pt_intern names;
+    struct {
+        PT_VEC(struct pt_phase_thread *);
+    } threads;
+    struct pt_map by_thread;
+};
+
+struct pt_phase_thread *pt_phase_thread_of(struct pt_phase_sums *sums, const struct pt_event *e);
+/* Of a phase_begin; NULL = too deep. Valid until it ends. */
+const struct pt_phase_span *pt_phase_begin(struct pt_phase_sums *sums, struct pt_phase_thread *thread,
+                                           const struct pt_event *e);
+/* Ends the innermost one. `e`: a phase_end; NULL = its process ended, at `end_ns`. False = none is open, or it was too
+ * deep. */
+bool pt_phase_end(struct pt_phase_sums *sums, pt_u32 stage, struct pt_phase_thread *thread, const struct pt_event *e,
+                  pt_i64 end_ns, struct pt_phase_span *ret_phase);
+void pt_phase_sums_fini(struct pt_phase_sums *sums);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: nothing. Threads: one. Never: adds the steps of ranks that make them together.
+ */
+#include "world.h"
+
+#include <stdlib.h>
+
+static pt_i64 first_rank(const struct pt_world *world)
+{
+    pt_i64 first = -1;
+    for (pt_u32 i = 0; i < world->n; i++) {
+        const pt_i64 rank = world->all[i]->process->rank;
+        if (rank >= 0 && (first < 0 || rank < first))
+            first = rank;
+    }
+    return first;
+}
+
+struct pt_world pt_world_of(const struct pt_trainings *results, pt_u32 stage)
+{
+    struct pt_world world = {.all = pt_calloc(results->n_loops, sizeof *world.all),
+                             .counted = pt_calloc(results->n_loops, sizeof *world.counted),
+                             .ranks = 1};
+    pt_u32 ranked = 0, of_first = 0;
+    for (pt_u32 i = 0; i < results->n_loops; i++)
+        if (pt_profile_stage_of(results->profile, results->loops[i].process) == stage && results->loops[i].steps)
+            world.all[world.n++] = &results->loops[i];
+    const pt_i64 first = first_rank(&world);
+    for (pt_u32 i = 0; i < world.n; i++) {
+        const pt_i64 rank = world.all[i]->process->rank;
+        ranked += rank >= 0;
+        of_first += rank >= 0 && rank == first;
+        if (rank == first || rank < 0)
+            world.counted[world.n_counted++] = world.all[i];
+    }
+    if (of_first && ranked / of_first > 1)
+        world.ranks = ranked / of_first;
+    return world;
+}
+
+void pt_world_free(struct pt_world *world)
+{
+    free(world->all);
+    free(world->counted);
+}
+
+struct pt_shares pt_shares_of(const pt_i64 phase_ns[PT_N_PHASES], pt_i64 whole_ns)
+{
+    struct pt_shares shares = {
+        .ns = {
+            [PT_SHARE_DATA] =
+                phase_ns[PT_PHASE_loader_start] + phase_ns[PT_PHASE_data_wait] + phase_ns[PT_PHASE_worker_fetch],
+            [PT_SHARE_FORWARD] = phase_ns[PT_PHASE_forward],
+            [PT_SHARE_BACKWARD] = phase_ns[PT_PHASE_backward],
+            [PT_SHARE_OPTIMIZER] =
+                phase_ns[PT_PHASE_optimizer_step] + phase_ns[PT_PHASE_zero_grad] + phase_ns[PT_PHASE_grad_scaling],
+        }};
+    pt_i64 rest_ns = whole_ns;
+    for (pt_u32 share = 0; share < PT_SHARE_OTHER; share++)
+        rest_ns -= shares.ns[share];
+    shares.ns[PT_SHARE_OTHER] = rest_ns > 0 ? rest_ns : 0;
+    return shares;
+}
+
+void pt_histogram_add_all(struct pt_histogram *to, const struct pt_histogram *from)
+{
+    if (!from->count)
+        return;
+    to->min = to->count && to->min < from->min ? to->min : from->min;
+    to->max = to->max > from->max ? to->max : from->max;
+    to->count += from->count;
+    to->sum += from->sum;
+    for (pt_u32 i = 0; i < PT_HISTOGRAM_BUCKETS; i++)
+        to->buckets[i] = from->buckets[i] > ~to->buckets[i] ? ~0u : to->buckets[i] + from->buckets[i];
+}

@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Steps, epochs and passes of loops of every shape that people write are counted exactly."""
+import unittest
+
+from loops import World
+
+
+def counts(training):
+    return {key: training[key] for key in ("steps", "epochs", "validation_passes", "optimizer_steps")}
+
+
+class Shapes(unittest.TestCase):
+    def setUp(self):
+        self.world = World()
+        self.p = self.world.process()
+
+    def check(self, steps, epochs, validations=0, optimizer_steps=None):
+        training = self.world.training()
+        self.assertEqual(counts(training), {"steps": steps, "epochs": epochs, "validation_passes": validations,
+                                            "optimizer_steps": steps if optimizer_steps is None else optimizer_steps})
+        return training
+
+    def test_two_epochs_each_with_validation(self):
+        train, val = self.p.loader(), self.p.loader("Validation", batches=2)
+        for _ in range(2):
+            for _ in train.iterate():
+                self.p.train()
+            for _ in val.iterate():
+                self.p.forward()
+        training = self.check(16, 2, 2)
+        self.assertEqual([(e["batches"], e["steps"], e["samples"]) for e in training["per_epoch"]], [(8, 8, 32)] * 2)
+        self.assertEqual([e["data"] for e in training["validations"]], ["Validation"] * 2)
+
+    def test_gradients_of_four_batches_make_a_step(self):
+        for i in self.p.loader().iterate():
+            self.p.forward()
+            self.p.backward()
+            if i % 4 == 0:
+                self.p.step()
+        self.assertEqual(self.check(8, 1, 0, 2)["accumulation"], 4)
+
+    def test_two_models_that_train_against_each_other(self):
+        for _ in self.p.loader().iterate():
+            self.p.train("generator")
+            self.p.train("discriminator")
+        self.assertEqual(self.check(8, 1, 0, 16)["accumulation"], 1)
+
+    def test_no_loader(self):
+        for _ in range(5):
+            self.p.train()
+        self.assertIsNone(self.check(5, None)["epochs"])
+
+    def test_no_loader_and_two_models(self):
+        for _ in range(5):
+            self.p.train("generator")
+            self.p.train("discriminator")
+        self.check(5, None, 0, 10)
+
+    def test_an_iterator_that_is_made_again_when_it_ends(self):
+        loader = self.p.loader()
+        it = loader.iterator()
+        for _ in range(20):
+            if not it.next():
+                it = loader.iterator()
+                it.next()
+            self.p.train()
+        self.check(20, 3)
+
+    def test_an_endless_loader_has_no_epochs_that_could_be_known(self):
+        it, val = self.p.loader(batches=None).iterator(), self.p.loader("Validation", batches=2)
+        for i in range(24):
+            it.next()
+            self.p.train()
+            if i % 8 == 7:
+                for _ in val.iterate():
+                    self.p.forward()
+        self.assertIn("never", self.check(24, None, 3)["epochs_reason"])
+
+    def test_an_optimizer_that_calls_back_for_gradients(self):
+        for _ in self.p.loader().iterate():
+            with self.p.within("optimizer_step", "LBFGS", object=7):
+                for _ in range(3):
+                    self.p.forward()
+                    self.p.backward()
+        training = self.check(8, 1)
+        self.assertEqual(training["accumulation"], 1)
+        self.assertEqual(training["optimizer_percent"], 0)
+
+    def test_a_batch_is_fetched_ahead(self):
+        it = self.p.loader().iterator()
+        has, current = it.next(), True
+        while current:
+            has = has and it.next()
+            self.p.train()
+            current = has
+        self.check(8, 1)
+
+    def test_batches_of_an_update_are_fetched_at_once_and_one_ahead(self):
+        it = self.p.loader(batches=8).iterator()
+        it.next()
+        for _ in range(2):
+            for _ in range(4):
+                it.next()
+            for _ in range(4):
+                self.p.forward()
+                self.p.backward()
+            self.p.step()
+        self.assertEqual(self.check(8, 1, 0, 2)["accumulation"], 4)
+
+    def test_a_loop_that_is_left_early(self):
+        for i in self.p.loader().iterate():
+            self.p.train()
+            if i == 4:
+                break
+        self.assertFalse(self.check(4, 1)["per_epoch"][0]["is_complete"])
+
+    def test_a_loop_that_is_left_early_each_time(self):
+        loader = self.p.loader()
+        for _ in range(3):
+            for i in loader.iterate():
+                self.p.train()
+                if i == 4:
+                    break
+        self.check(12, 3)
+
+    def test_validation_in_the_middle_of_an_epoch(self):
+        val = self.p.loader("Validation", batches=2)
+        for i in self.p.loader().iterate():
+            self.p.train()
+            if i == 4:
+                for _ in val.iterate():
+                    self.p.forward(50)
+        training = self.check(8, 1, 1)
+        self.assertAlmostEqual(training["step_max_s"], 0.008, places=6)
+        self.assertAlmostEqual(training["validation_s"], 0.003 + 2 * 0.051 + 0.001, places=6)
+
+    def test_validation_before_the_gradients_that_is_left_early(self):
+        val = self.p.loader("Validation", batches=9)
+        for i in self.p.loader().iterate():
+            if i in (3, 6):
+                for j in val.iterate():
+                    self.p.forward()
+                    if j == 2:
+                        break
+            self.p.train()
+        self.check(8, 1, 2)
+
+    def test_two_loaders_side_by_side(self):
+        second = self.p.loader("Unlabelled", batches=8).iterator()
+        for _ in self.p.loader("Labelled").iterate():
+            second.next(2)
+            self.p.train()
+        training = self.check(8, 1)
+        self.assertAlmostEqual(training["step_p50_s"], 0.010, places=6)
+
+    def test_a_second_training_after_one_that_was_left(self):
+        for i in self.p.loader("First").iterate():
+            self.p.train("adam")
+            if i == 2:
+                break
+        for _ in self.p.loader("Second").iterate():
+            self.p.train("sgd")
+        self.check(10, 2)
+
+    def test_one_batch_over_and_over(self):
+        self.p.loader().iterator().next()
+        for _ in range(50):
+            self.p.train()
+        self.check(50, 1)
+
+    def test_validation_that_a_framework_names(self):
+        for _ in range(2):
+            for _ in self.p.loader().iterate():
+                self.p.train()
+            with self.p.within("validation"):
+                for i in self.p.loader("Validation", batches=5).iterate():
+                    self.p.forward()
+                    if i == 2:
+                        break
+        training = self.check(16, 2, 2)
+        self.assertEqual([(v["batches"], v["data"]) for v in training["validations"]], [(2, "Validation")] * 2)
+
+    def test_a_scaler_skips_steps(self):
+        for i in self.p.loader().iterate():
+            self.p.forward()
+            self.p.backward()
+            with self.p.within("grad_scaling", object=1, amount=i in (1, 5)):
+                if i not in (1, 5):
+                    self.p.step()
+        training = self.check(8, 1, 0, 6)
+        self.assertEqual((training["skipped_optimizer_steps"], training["accumulation"]), (2, 1))
+
+    def test_killed_in_the_second_epoch(self):
+        loader = self.p.loader()
+        for _ in loader.iterate():
+            self.p.train()
+        for i in loader.iterate():
+            self.p.forward()
+            if i == 4:
+                self.p.event("phase_begin phase=backward object=0x0")
+                self.p.rest(2)
+                break
+            self.p.backward()
+            self.p.step()
+        training = self.check(12, 2, 0, 11)
+        self.assertEqual(training["phases"]["backward"]["calls"], 12)
+        self.assertFalse(training["per_epoch"][1]["is_complete"])
+
+    def test_steps_that_the_program_marks_win(self):
+        for i in range(3):
+            self.p.event(f"epoch number={i}")
+            for j in range(2):
+                self.p.event(f"step number={j}")
+                self.p.train()
+        training = self.check(6, 3)
+        for i in range(10):
+            self.p.train()
+        self.check(6, 3, 0, 16)
+
+
+if __name__ == "__main__":
+    unittest.main()
