@@ -20,14 +20,13 @@
 #ifndef PROFTRACE_PHASES_H
 #define PROFTRACE_PHASES_H
 
+/* clang-format off */
 #define PT_PHASES(PHASE)                                                                                               \
-    PHASE(1, loader_start)                                                                                             \
-    PHASE(2, data_wait)                                                                                                \
-    PHASE(3, worker_fetch)                                                                                             \
-    PHASE(4, transfer)                                                                                                 \
-    PHASE(5, forward) PHASE(6, backward) PHASE(7, zero_grad) PHASE(8, optimizer_step) PHASE(9, grad_scaling)           \
-        PHASE(10, collective) PHASE(11, checkpoint) PHASE(12, compile) PHASE(13, import) PHASE(14, garbage_collection) \
-            PHASE(15, validation) PHASE(16, function)
+    PHASE(1, loader_start) PHASE(2, data_wait) PHASE(3, worker_fetch) PHASE(4, transfer)                               \
+    PHASE(5, forward) PHASE(6, backward) PHASE(7, zero_grad) PHASE(8, optimizer_step)                                  \
+    PHASE(9, grad_scaling) PHASE(10, collective) PHASE(11, checkpoint) PHASE(12, compile)                              \
+    PHASE(13, import) PHASE(14, garbage_collection) PHASE(15, validation) PHASE(16, function)
+/* clang-format on */
 
 enum pt_phase {
 #define PT_PHASE_ID(id, name) PT_PHASE_##name = (id),
