@@ -42,7 +42,7 @@ int pt_cmd_stats(int argc, char **argv, struct pt_error *err)
 {
     struct request request = {.top = 30};
     const struct pt_opt table[] = {
-        PT_OPT_CHOICE("by", 'b', &request.by, "call|file|stack|thread|size", "what to add up by (default: call)"),
+        PT_OPT_CHOICE("by", 'b', &request.by, "call|file|stack|thread|size|line", "what to add up by (default: call)"),
         PT_OPT_FLAG("json", 0, &request.json, "print JSON"),
         PT_OPT_TEXT("output", 'o', &request.output, "FILE", "write here instead of stdout"),
         PT_OPT_TEXT("stage", 's', &request.stage, "NAME", "only this stage"),

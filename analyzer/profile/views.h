@@ -48,6 +48,7 @@ enum pt_stats_by {
     PT_STATS_STACK,
     PT_STATS_THREAD,
     PT_STATS_SIZE,
+    PT_STATS_LINE,
     PT_STATS_NONE,
 };
 

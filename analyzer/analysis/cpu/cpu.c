@@ -19,6 +19,7 @@
 #include "generated.h"
 #include "inline_loading.h"
 #include "off_cpu_table.h"
+#include "python.h"
 #include "spinning.h"
 #include "stacks.h"
 #include "tables.h"
@@ -285,6 +286,7 @@ static void finish_stage(struct pt_profile *profile, pt_u32 stage)
         set_main_unknown(metrics, scope, "the main thread is not in the CPU profile");
     add_threads(metrics, scope, view->data);
     pt_cpu_tables(metrics, scope, view);
+    pt_cpu_python(metrics, scope, view);
     pt_cpu_flame(metrics, scope, view);
     pt_loading(profile, stage, view, busiest(view->data, threads));
     pt_allocator(profile, stage, view);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/stages.h"
 #include "util/auto.h"
 
 enum { MOST_SPOTS = 400, MOST_DEPTH = 24, INTERPRETER = 0 };
@@ -71,7 +72,10 @@ static pt_u32 child_of(struct flame *f, pt_u32 parent, pt_u32 function)
     pt_u64 *number = pt_map_at(&f->by_call, (pt_u64)parent << 32 | function);
     if (!*number) {
         const struct pt_cpu_function *what = &f->view->functions.items[function];
-        struct spot spot = {.name = what->name, .module = what->module, .parent = parent, .function = function};
+        struct spot spot = {.name = what->name,
+                            .module = what->code == PT_CODE_SCRIPT ? what->file : what->module,
+                            .parent = parent,
+                            .function = function};
         spot.kind = kind_of(what);
         if (function == INTERPRETER) {
             spot.name = "Python interpreter";
@@ -248,7 +252,10 @@ static const struct pt_table_kind by_frame = {PT_VIEW_cpu_flame, PT_COLUMNS(colu
 static void add_row(struct flame *f, struct pt_table *table, pt_u32 spot, pt_u32 last, pt_u32 depth, pt_u32 frames)
 {
     const struct spot *top = &f->spots.items[spot], *end = &f->spots.items[last];
-    const char *name = pt_metrics_text(f->metrics, end->name);
+    const struct pt_cpu_function *script = &f->view->functions.items[end->function];
+    const char *name = script->code == PT_CODE_SCRIPT
+                           ? pt_metrics_format(f->metrics, "%s (%s)", end->name, pt_base_name(script->file))
+                           : pt_metrics_text(f->metrics, end->name);
     if (frames > 1)
         name = pt_metrics_format(f->metrics, "%s \xe2\x80\xa6 %s", top->name, end->name);
     if (top->threads > 1)

@@ -9,13 +9,14 @@
 #include "cpu_file/write.h"
 #include "proftrace/python.h"
 #include "util/map.h"
-#include "lines.h"
+#include "remote.h"
 
 /* Numbers from 1, in the order of the file; the texts are those of frames in python.h. */
 struct pt_python_names {
     struct pt_intern texts;
     struct pt_map numbers;        /* text -> number */
     struct pt_chunk_buffer fresh; /* not in the file yet */
+    struct pt_remote_window window;
 };
 
 struct pt_python_code;

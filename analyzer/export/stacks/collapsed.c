@@ -6,6 +6,7 @@
  * Owns: the lines. One thread. Never: lets a name break its line.
  */
 
+#include "profile/stages.h"
 #include "util/auto.h"
 #include "util/str.h"
 #include "cpu_samples.h"
@@ -19,18 +20,25 @@ static void put_name(struct pt_str *line, const char *name)
     }
 }
 
+/* Of Python with its line, as py-spy has it: "load (data.py:41)". */
 static void put_stack(struct pt_str *line, const struct pt_cpu_view *view, pt_u32 frame)
 {
     struct {
-        PT_VEC(const char *);
-    } names = {0};
+        PT_VEC(pt_u32);
+    } frames = {0};
     for (; frame; frame = pt_cpu_shown_caller(view, frame))
-        pt_vec_push(&names, view->functions.items[pt_cpu_shown(view, frame)].name);
-    for (size_t i = names.n; i--;) {
+        pt_vec_push(&frames, frame);
+    for (size_t i = frames.n; i--;) {
+        const struct pt_cpu_function *function = &view->functions.items[pt_cpu_shown(view, frames.items[i])];
         pt_str_char(line, ';');
-        put_name(line, names.items[i]);
+        put_name(line, function->name);
+        if (function->code != PT_CODE_SCRIPT)
+            continue;
+        pt_str_add(line, " (");
+        put_name(line, pt_base_name(function->file));
+        pt_str_printf(line, ":%u)", pt_cpu_line(view, frames.items[i], 0));
     }
-    free(names.items);
+    free(frames.items);
 }
 
 static void put_line(const struct pt_cpu_samples *all, const struct pt_cpu_thread *thread, pt_u32 frame,

@@ -50,6 +50,23 @@ static void put_resources(const struct pt_report_json *r, pt_u32 stage, const st
     pt_json_end(r->json);
 }
 
+static void put_python(const struct pt_report_json *r, pt_u32 stage)
+{
+    const struct pt_metrics *metrics = &r->profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    if (!pt_metrics_has(metrics, scope, "python.samples"))
+        return;
+    const struct pt_value samples = pt_metrics_get(metrics, scope, "python.samples");
+    const struct pt_table *functions = pt_view_table(metrics, stage, PT_VIEW_python_functions);
+    pt_json_object(r->json, "python");
+    pt_json_value(r->json, "samples", PT_SHOW_COUNT, samples);
+    if (functions)
+        pt_json_table(r->json, "functions", functions, pt_table_views[PT_VIEW_python_functions].most);
+    else
+        pt_json_value(r->json, "functions", PT_SHOW_TEXT, samples);
+    pt_json_end(r->json);
+}
+
 static void put_tables(const struct pt_report_json *r, pt_u32 stage)
 {
     for (enum pt_view view = 0; view < PT_VIEW__COUNT; view++) {
@@ -83,6 +100,7 @@ static void put_stage(const struct pt_report_json *r, pt_u32 stage)
         pt_json_group(r->json, &r->profile->metrics, stage, PT_GROUP_HEAP);
         pt_json_end(r->json);
         pt_json_training(r, stage);
+        put_python(r, stage);
         put_tables(r, stage);
     }
     pt_json_end(r->json);
