@@ -5,6 +5,8 @@
  * Runs after the core's constructor, before main. A program that loads its libpython later is noticed when it opens a
  * file under a new name, as every start of Python does. Nothing else in the library knows of this folder.
  */
+#include <errno.h>
+
 #include "core/file/image.h"
 #include "core/file/image_state.h"
 #include "core/options.h"
@@ -48,7 +50,10 @@ static void wait_for_event(void)
 
 static void take(enum pt_python_found found)
 {
+    static pt_u32 is_taken; /* two threads may have found it */
     pt_image->on_new_name = 0;
+    if (__atomic_exchange_n(&is_taken, 1, __ATOMIC_RELAXED))
+        return;
     if (!pt_options.python)
         say(PT_PYTHON_OFF, "");
     else if (found == PT_PYTHON_UNFIT)
@@ -61,9 +66,11 @@ static void take(enum pt_python_found found)
 
 static void look_again(void)
 {
+    const int error = errno;
     const enum pt_python_found found = pt_python_api_find();
     if (found == PT_PYTHON_FOUND || found == PT_PYTHON_UNFIT)
         take(found);
+    errno = error;
 }
 
 /* After the core's (101). */
