@@ -143,12 +143,38 @@ bool pt_rule_serial_fetches(struct pt_profile *profile, pt_i64 stage, struct pt_
     return true;
 }
 
+/* In which phase of its steps the late rank takes longer than the others do; they wait for it in the backward pass. */
+static void name_late_phase(struct pt_metrics *metrics, pt_u32 stage, double late, struct pt_finding *finding)
+{
+    static const char *const phases[][2] = {
+        {"data_s", "data"}, {"forward_s", "forward"}, {"optimizer_s", "optimizer"}, {"other_s", "other"}};
+    const struct pt_table *ranks = pt_view_rows(metrics, stage, PT_VIEW_training_processes);
+    double most_s = 0;
+    const char *where = NULL;
+    for (size_t i = 0; ranks && i < sizeof phases / sizeof *phases; i++) {
+        double late_s = 0, others_s = 0;
+        for (size_t row = 0; row < ranks->n_rows; row++) {
+            const double s = pt_value_number(pt_table_cell(ranks, row, phases[i][0]));
+            const struct pt_value rank = pt_table_cell(ranks, row, "rank");
+            const bool is_late = rank.type != PT_VALUE_UNKNOWN && pt_value_number(rank) == late;
+            late_s += is_late ? s : 0;
+            others_s += is_late ? 0 : s;
+        }
+        const double beyond_s = ranks->n_rows > 1 ? late_s - others_s / (double)(ranks->n_rows - 1) : 0;
+        if (beyond_s > most_s) {
+            most_s = beyond_s;
+            where = phases[i][1];
+        }
+    }
+    if (where)
+        pt_finding_add_evidence(finding, "late_in", pt_text(where));
+}
+
 /* Where a GPU's collectives say it, they are nearer to it. */
 bool pt_rule_rank_imbalance(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
-    (void)stage;
-    if (!(pt_finding_number(finding, metrics, "ranks.count") >= 2) ||
+    if (stage < 0 || !(pt_finding_number(finding, metrics, "ranks.count") >= 2) ||
         !(pt_finding_number(finding, metrics, "ranks.imbalance_percent") >= 20) ||
         pt_finding_number(finding, metrics, "gpu.collectives.ranks.count") >= 2)
         return false;
@@ -160,6 +186,7 @@ bool pt_rule_rank_imbalance(struct pt_profile *profile, pt_i64 stage, struct pt_
                                              pt_finding_number(finding, metrics, "ranks.waits_most"));
     pt_finding_add_metrics(finding, metrics,
                            "ranks:ranks.count late_rank:ranks.late most_s:ranks.most_s least_s:ranks.least_s");
+    name_late_phase(metrics, (pt_u32)stage, late, finding);
     pt_finding_add_rows(finding, metrics, "ranks", "waited_s");
     return true;
 }

@@ -46,6 +46,8 @@ struct pt_loop_results {
     pt_u64 batches;            /* delivered in epochs */
     pt_u64 batches_of_one;     /* of one sample */
     pt_u64 exhausted;          /* epochs that ended so */
+    pt_u32 workers;            /* of the loader of an epoch, at most */
+    const char *data;          /* of the last epoch; NULL = unknown */
     pt_u64 backwards, optimizer_steps, skipped_steps, optimizers;
     pt_u64 compiles, recompiles;
     pt_i64 compile_ns, recompile_ns;

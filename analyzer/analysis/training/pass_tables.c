@@ -26,21 +26,21 @@ struct pass_row {
 
 static const struct pt_column pass_columns[] = {
     PT_COLUMN(struct pass_row, number, COUNT, "Number"),
-    PT_COLUMN(struct pass_row, pid, NUMBER, "PID"),
-    PT_COLUMN(struct pass_row, data, TEXT, "Data"),
-    PT_COLUMN(struct pass_row, start_s, SECONDS, "Began at"),
     PT_COLUMN(struct pass_row, duration_s, SECONDS, "Took"),
-    PT_COLUMN(struct pass_row, batches, COUNT, "Batches"),
     PT_COLUMN(struct pass_row, steps, COUNT, "Steps"),
-    PT_COLUMN(struct pass_row, samples, COUNT, "Samples"),
     PT_COLUMN(struct pass_row, samples_per_s, PER_SECOND, "Samples/s"),
+    PT_COLUMN(struct pass_row, dataloader_time_pct, PERCENT, "Data share"),
     PT_COLUMN(struct pass_row, first_batch_s, SECONDS, "First batch"),
     PT_COLUMN(struct pass_row, data_s, SECONDS, "Data"),
     PT_COLUMN(struct pass_row, forward_s, SECONDS, "Forward"),
     PT_COLUMN(struct pass_row, backward_s, SECONDS, "Backward"),
     PT_COLUMN(struct pass_row, optimizer_s, SECONDS, "Optimizer"),
     PT_COLUMN(struct pass_row, other_s, SECONDS, "Other"),
-    PT_COLUMN(struct pass_row, dataloader_time_pct, PERCENT, "Data share"),
+    PT_COLUMN(struct pass_row, batches, COUNT, "Batches"),
+    PT_COLUMN(struct pass_row, samples, COUNT, "Samples"),
+    PT_COLUMN(struct pass_row, data, TEXT, "Data set"),
+    PT_COLUMN(struct pass_row, start_s, SECONDS, "Began at"),
+    PT_COLUMN(struct pass_row, pid, NUMBER, "PID"),
     PT_COLUMN(struct pass_row, is_complete, BOOL, "To the end"),
 };
 static const struct pt_table_kind epochs = {PT_VIEW_training_epochs, .most = MOST_PASSES, PT_COLUMNS(pass_columns)};
@@ -109,8 +109,8 @@ static const struct pt_column step_columns[] = {
     PT_COLUMN(struct step_row, epoch, COUNT, "Epoch"),
     PT_COLUMN(struct step_row, start_s, SECONDS, "Began at"),
     PT_COLUMN(struct step_row, duration_s, SECONDS, "Took"),
-    PT_COLUMN(struct step_row, is_first, BOOL, "First of its epoch"),
-    PT_COLUMN(struct step_row, grew, TEXT, "Longer than usual"),
+    PT_COLUMN(struct step_row, is_first, BOOL, "First"),
+    PT_COLUMN(struct step_row, grew, TEXT, "What grew"),
     PT_COLUMN(struct step_row, by_s, SECONDS, "By"),
     PT_COLUMN(struct step_row, data_s, SECONDS, "Data"),
     PT_COLUMN(struct step_row, forward_s, SECONDS, "Forward"),
@@ -131,6 +131,12 @@ static int by_duration(const void *a, const void *b)
     if (x->step->ns != y->step->ns)
         return x->step->ns < y->step->ns ? 1 : -1;
     return x->step->start_ns > y->step->start_ns ? 1 : -1;
+}
+
+/* By more than the half of a bucket of the histogram. */
+static bool is_slow(const struct slow_step *slow)
+{
+    return (double)slow->step->ns > 1.1 * (double)pt_histogram_quantile(&slow->loop->pace->durations, 0.5);
 }
 
 static void add_slow_step(struct pt_rows *rows, const struct slow_step *slow)
@@ -221,8 +227,9 @@ void pt_training_step_tables(const struct pt_trainings *results, pt_u32 stage, c
     if (n)
         qsort(slow, n, sizeof *slow, by_duration);
     for (size_t i = 0; i < n && i < PT_SLOWEST_STEPS; i++)
-        add_slow_step(&steps, &slow[i]);
-    for (pt_u32 i = 0; i < world->n; i++)
+        if (is_slow(&slow[i]))
+            add_slow_step(&steps, &slow[i]);
+    for (pt_u32 i = 0; i < world->n && world->n > 1; i++)
         if (pt_rows_have_room(&processes))
             add_process(results->profile, &processes, world->all[i]);
     free(slow);

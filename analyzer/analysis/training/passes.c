@@ -116,6 +116,8 @@ static void count_epoch(struct pt_loop_results *results, const struct pt_open_pa
     results->batches += open->pass.batches;
     results->batches_of_one += open->batches_of_one;
     results->exhausted += open->pass.is_exhausted;
+    results->workers = open->pass.workers > results->workers ? open->pass.workers : results->workers;
+    results->data = open->pass.name;
 }
 
 static void count_pass(struct pt_passes *passes, struct pt_open_pass *open)

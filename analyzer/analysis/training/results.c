@@ -7,7 +7,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "facts/workers.h"
 #include "pass_tables.h"
 #include "phase_tables.h"
 
@@ -15,7 +17,9 @@
 struct stage_sums {
     pt_u64 steps, epochs, exhausted, passes, validations, samples, batches, batches_of_one;
     pt_u64 backwards, optimizer_steps, skipped, compiles, recompiles;
-    pt_i64 train_ns, validation_ns, compile_ns, recompile_ns, checkpoint_ns, collector_ns, late_starts_ns;
+    pt_u32 workers;
+    const char *data; /* of the last that trained */
+    pt_i64 train_ns, validation_ns, compile_ns, recompile_ns, checkpoint_ns, collector_ns, starts_ns, late_starts_ns;
     pt_i64 phase_ns[PT_N_PHASES];
     struct pt_histogram durations;
 };
@@ -26,18 +30,18 @@ static pt_i64 self_of(const struct pt_trainings *results, const struct pt_proces
     return phases ? phases->sums[kind].self_ns : 0;
 }
 
-/* What the first batches of epochs after the first one took beyond the usual. */
-static pt_i64 late_starts_of(const struct pt_loop_results *loop)
+/* What the first batches of epochs took beyond the usual, from the epoch with this number on. */
+static pt_i64 first_batches_of(const struct pt_loop_results *loop, pt_u32 from)
 {
     const pt_i64 usual_ns = (pt_i64)pt_histogram_quantile(&loop->pace->phases[PT_PHASE_data_wait], 0.5);
-    pt_i64 late_ns = 0;
+    pt_i64 beyond_ns = 0;
     for (size_t i = 0; i < loop->n_kept; i++) {
         const struct pt_pass *pass = &loop->kept[i];
-        const pt_i64 beyond_ns = pass->start_cost_ns + pass->first_wait_ns - usual_ns;
-        if (pass->kind == PT_PASS_EPOCH && pass->number > 1 && beyond_ns > 0)
-            late_ns += beyond_ns;
+        const pt_i64 ns = pass->start_cost_ns + pass->first_wait_ns - usual_ns;
+        if (pass->kind == PT_PASS_EPOCH && pass->number >= from && ns > 0)
+            beyond_ns += ns;
     }
-    return late_ns;
+    return beyond_ns;
 }
 
 static void add_loop(const struct pt_trainings *results, struct stage_sums *sums, const struct pt_loop_results *loop)
@@ -49,6 +53,8 @@ static void add_loop(const struct pt_trainings *results, struct stage_sums *sums
     sums->samples += loop->samples;
     sums->batches += loop->batches;
     sums->batches_of_one += loop->batches_of_one;
+    sums->workers = loop->workers > sums->workers ? loop->workers : sums->workers;
+    sums->data = loop->data ? loop->data : sums->data;
     sums->backwards += loop->backwards;
     sums->optimizer_steps += loop->optimizer_steps;
     sums->skipped += loop->skipped_steps;
@@ -60,7 +66,8 @@ static void add_loop(const struct pt_trainings *results, struct stage_sums *sums
     sums->recompile_ns += loop->recompile_ns;
     sums->checkpoint_ns += self_of(results, loop->process, PT_PHASE_checkpoint);
     sums->collector_ns += self_of(results, loop->process, PT_PHASE_garbage_collection);
-    sums->late_starts_ns += late_starts_of(loop);
+    sums->starts_ns += first_batches_of(loop, 1);
+    sums->late_starts_ns += first_batches_of(loop, 2);
     for (pt_u32 kind = 0; kind < PT_N_PHASES; kind++)
         sums->phase_ns[kind] += loop->phase_ns[kind];
     pt_histogram_add_all(&sums->durations, &loop->pace->durations);
@@ -142,6 +149,85 @@ static void set_times(struct pt_metrics *metrics, struct pt_scope scope, const s
     pt_metrics_set(metrics, scope, "training.late_starts_s", pt_seconds(sums->late_starts_ns));
 }
 
+/* ---- what rules judge ---- */
+
+/* Without all but one of `n` like it. */
+static struct pt_value all_but_one(pt_i64 ns, pt_u64 n)
+{
+    return pt_real(n ? (double)ns / 1e9 * (double)(n - 1) / (double)n : 0);
+}
+
+static void set_costs(struct pt_metrics *metrics, struct pt_scope scope, const struct stage_sums *sums)
+{
+    const pt_u64 updates = sums->optimizer_steps + sums->skipped;
+    const double skipped = updates ? (double)sums->skipped / (double)updates : 0;
+    const double data_ns = (double)pt_shares_of(sums->phase_ns, sums->train_ns).ns[PT_SHARE_DATA];
+    pt_metrics_set(metrics, scope, "training.late_starts_percent",
+                   pt_real(pt_percent_of(sums->late_starts_ns, sums->train_ns)));
+    pt_metrics_set(metrics, scope, "training.validation_percent",
+                   pt_real(pt_percent_of(sums->validation_ns, sums->train_ns + sums->validation_ns)));
+    pt_metrics_set(metrics, scope, "training.validation.cost_s", all_but_one(sums->validation_ns, sums->validations));
+    pt_metrics_set(metrics, scope, "training.skipped_percent", pt_real(100 * skipped));
+    pt_metrics_set(metrics, scope, "training.skipped.cost_s", pt_real(skipped * (double)sums->train_ns / 1e9));
+    pt_metrics_set(metrics, scope, "training.ones_percent",
+                   pt_real(sums->batches ? 100 * (double)sums->batches_of_one / (double)sums->batches : 0));
+    pt_metrics_set(metrics, scope, "training.per_step.cost_s", pt_real(((double)sums->train_ns - data_ns) / 1e9));
+    const double waits_ns = fmax(0, data_ns - (double)sums->starts_ns);
+    pt_metrics_set(metrics, scope, "training.waits.cost_s", pt_real(waits_ns / 1e9));
+    pt_metrics_set(metrics, scope, "training.waits_percent",
+                   pt_real(sums->train_ns > 0 ? 100 * waits_ns / (double)sums->train_ns : 0));
+    pt_metrics_set(metrics, scope, "training.workers.count", pt_integer(sums->workers));
+    pt_metrics_set(metrics, scope, "training.data_set",
+                   sums->data ? pt_text(pt_metrics_text(metrics, sums->data)) : pt_unknown("no loader named it"));
+}
+
+/* Of the process that had most of it. */
+static void set_collector(const struct pt_trainings *results, pt_u32 stage)
+{
+    struct pt_metrics *metrics = &results->profile->metrics;
+    const struct pt_phase_sum *most = NULL;
+    pt_i64 lived_ns = 0;
+    for (pt_u32 i = 0; i < results->sums->n_processes; i++) {
+        const struct pt_process *process = results->profile->session->processes[i];
+        const struct pt_phase_process *phases = results->sums->processes[i];
+        if (!phases || pt_profile_stage_of(results->profile, process) != stage || pt_is_worker(process))
+            continue;
+        const struct pt_phase_sum *sum = &phases->sums[PT_PHASE_garbage_collection];
+        if (sum->calls && (!most || sum->total_ns > most->total_ns)) {
+            most = sum;
+            lived_ns = process->end_ns - process->start_ns;
+        }
+    }
+    if (!most)
+        return;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    pt_metrics_set(metrics, scope, "python.collector.calls", pt_integer(most->calls));
+    pt_metrics_set(metrics, scope, "python.collector.cost_s", pt_seconds(most->total_ns));
+    pt_metrics_set(metrics, scope, "python.collector.percent", pt_real(pt_percent_of(most->total_ns, lived_ns)));
+}
+
+/* What is saved; loading happens once. */
+static void set_checkpoints(const struct pt_trainings *results, pt_u32 stage, const struct stage_sums *sums)
+{
+    struct pt_metrics *metrics = &results->profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    pt_u64 calls = 0;
+    pt_i64 ns = 0;
+    for (size_t i = 0; i < results->sums->named.n; i++) {
+        const struct pt_named_phase *named = &results->sums->named.items[i];
+        if (named->stage != stage || named->kind != PT_PHASE_checkpoint || !strncmp(named->name, "load", 4))
+            continue;
+        calls += named->sum.calls;
+        ns += named->sum.total_ns;
+    }
+    if (!calls)
+        return;
+    pt_metrics_set(metrics, scope, "training.checkpoints.count", pt_integer(calls));
+    pt_metrics_set(metrics, scope, "training.checkpoints.total_s", pt_seconds(ns));
+    pt_metrics_set(metrics, scope, "training.checkpoints.percent", pt_real(pt_percent_of(ns, sums->train_ns + ns)));
+    pt_metrics_set(metrics, scope, "training.checkpoints.cost_s", all_but_one(ns, calls));
+}
+
 /* All ranks together; of others that train the mean. */
 static struct pt_value samples_per_s(const struct pt_world *world)
 {
@@ -176,9 +262,12 @@ static void set_stage(const struct pt_trainings *results, pt_u32 stage)
         set_steps(metrics, scope, sums);
         set_counts(metrics, scope, sums);
         set_times(metrics, scope, sums);
+        set_costs(metrics, scope, sums);
+        set_checkpoints(results, stage, sums);
         pt_metrics_set(metrics, scope, "training.samples_per_s", samples_per_s(&world));
     } else
         set_unknown(metrics, scope);
+    set_collector(results, stage);
     pt_training_phase_tables(results, stage);
     pt_training_pass_tables(results, stage, &world);
     pt_training_step_tables(results, stage, &world);

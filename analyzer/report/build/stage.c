@@ -13,6 +13,7 @@
 #include "flame.h"
 #include "gpu.h"
 #include "process.h"
+#include "training.h"
 
 static void add_panel(struct pt_doc_stage *stage, struct pt_panel *panel, enum pt_section section, bool is_open)
 {
@@ -79,6 +80,7 @@ static void add_panels(const struct pt_build *b, struct pt_doc_stage *stage)
     if (!b->profile->stages.items[stage->index].root)
         return; /* not traced */
     pt_build_threads(b, stage);
+    pt_build_training(b, stage);
     add_tables(b, stage);
     add_heap(b, stage);
     pt_build_stage_processes(b, stage);
@@ -136,6 +138,7 @@ static struct pt_doc_stage *new_stage(const struct pt_build *b, pt_u32 index)
     };
     stage->share_percent = 100 * pt_cell_number(stage->duration) / doc->duration_s;
     stage->time = pt_build_time_bar(b, stage);
+    pt_build_training_line(b, stage);
     add_left(b, stage, run);
     return stage;
 }

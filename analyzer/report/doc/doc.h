@@ -159,6 +159,8 @@ struct pt_doc_stage {
     struct pt_cell duration, cpu_avg, cpu_max, rss_max, pss_max, processes_max, gpu_util, gpu_mem;
     double share_percent; /* of the run; NAN = unknown */
     struct pt_bar time;   /* no parts = it did not run, or was not traced */
+    const char *training; /* steps, epochs and samples in one line; NULL = it does not train */
+    struct pt_bar training_bar;
     struct pt_lines left; /* processes that outlived it */
     const char *command;  /* one line; NULL = unknown */
     const char *log;      /* below the run directory; NULL = none */

@@ -119,7 +119,8 @@ static void put_bars(struct pt_str *out, const struct pt_panel *panel)
         pt_html_bar(out, &bars->items[i], length_s > scale_s ? length_s : scale_s);
     }
     pt_str_add(out, "</div>");
-    if (panel->section == PT_SECTION_GPU) /* its parts are not those of the legend of stages */
+    if (panel->section == PT_SECTION_GPU ||
+        panel->section == PT_SECTION_TRAINING) /* its parts are not those of the legend of stages */
         for (size_t i = 0; i < bars->n; i++)
             pt_html_legend(out, (const struct pt_bar *const[]){&bars->items[i]}, 1);
     if (bars->n > PAPER_BARS)

@@ -13,6 +13,7 @@
 #include "util/text/fmt.h"
 #include "util/text/width.h"
 #include "bar.h"
+#include "training.h"
 
 enum {
     MOST_STAGES = 20,
@@ -421,6 +422,7 @@ void pt_text_brief(const struct pt_text_out *t, const struct pt_doc *doc)
         put_stages(t, doc);
     else if (doc->stages.n)
         put_program(t, doc->stages.items[0]);
+    pt_text_training(t, doc);
     put_grades(t, doc);
     put_findings(t, doc);
     put_quality(t, doc);

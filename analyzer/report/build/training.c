@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: what a report shows of a training in one line, as a bar and as values. Threads: one. Never: shows what phases
+ * did not tell.
+ */
+#include "training.h"
+
+#include "report/doc/show.h"
+#include "util/auto.h"
+
+static const struct {
+    const char *metric, *label;
+} parts[] = {
+    {"training.data_s", "Data"},           {"training.forward_s", "Forward"}, {"training.backward_s", "Backward"},
+    {"training.optimizer_s", "Optimizer"}, {"training.other_s", "Other"},
+};
+enum { N_PARTS = sizeof parts / sizeof *parts };
+
+static struct pt_bar bar_of(const struct pt_build *b, const struct pt_doc_stage *stage)
+{
+    struct pt_bar bar = {
+        .name = stage->name,
+        .whole = "training passes",
+        .length = pt_cell(PT_SHOW_SECONDS, pt_build_metric(b, stage->index, "training.total_s")),
+        .parts = pt_arena_alloc(&b->doc->arena, N_PARTS * sizeof *bar.parts),
+    };
+    for (pt_u32 i = 0; i < N_PARTS; i++) {
+        const double seconds = pt_value_number(pt_build_metric(b, stage->index, parts[i].metric));
+        if (seconds > 0)
+            bar.parts[bar.n_parts++] = (struct pt_bar_part){parts[i].label, seconds, i + 1};
+    }
+    return bar;
+}
+
+static void add_fact(const struct pt_build *b, pt_u32 stage, struct pt_str *line, const char *metric, enum pt_show show)
+{
+    const struct pt_value value = pt_build_metric(b, stage, metric);
+    if (value.type == PT_VALUE_UNKNOWN)
+        return;
+    pt_str_add(line, line->n ? ", " : "");
+    pt_show_value(line, pt_cell(show, value), PT_STYLE_TERMINAL);
+}
+
+static void add_words(struct pt_str *line, size_t before, const char *words)
+{
+    pt_str_add(line, line->n > before ? words : "");
+}
+
+void pt_build_training_line(const struct pt_build *b, struct pt_doc_stage *stage)
+{
+    static const struct {
+        const char *metric, *words;
+        enum pt_show show;
+    } facts[] = {
+        {"steps.count", " steps", PT_SHOW_COUNT},
+        {"epochs.count", " epochs", PT_SHOW_COUNT},
+        {"steps.p50_s", " a step", PT_SHOW_SECONDS},
+        {"training.samples_per_s", " samples/s", PT_SHOW_NUMBER},
+    };
+    PT_AUTO(pt_str_fini) struct pt_str line = {0};
+    if (!pt_metrics_has(&b->profile->metrics, pt_scope_stage(stage->index), "training.total_s"))
+        return;
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        const size_t before = line.n;
+        add_fact(b, stage->index, &line, facts[i].metric, facts[i].show);
+        add_words(&line, before, facts[i].words);
+    }
+    stage->training = pt_doc_format(b->doc, "%s", pt_str_text(&line));
+    stage->training_bar = bar_of(b, stage);
+}
+
+static void add(struct pt_doc_stage *stage, struct pt_panel *panel)
+{
+    panel->section = PT_SECTION_TRAINING;
+    panel->is_open = true;
+    pt_vec_push(&stage->panels, panel);
+}
+
+void pt_build_training(const struct pt_build *b, struct pt_doc_stage *stage)
+{
+    if (!stage->training)
+        return;
+    struct pt_panel *bars = pt_doc_panel(b->doc, PT_PANEL_BARS, "training_bars", "Where its steps go");
+    bars->note = "Time of the host in passes that train: what it launches on a GPU may run later.";
+    pt_vec_push(&bars->bars, stage->training_bar);
+    add(stage, bars);
+    struct pt_panel *lines = pt_doc_panel(b->doc, PT_PANEL_LINES, "training", "Training");
+    for (const struct pt_metric_view *view = pt_metric_views; view->key; view++) {
+        const struct pt_value value = pt_build_metric(b, stage->index, view->metric);
+        const bool is_shown = value.type != PT_VALUE_UNKNOWN && pt_value_number(value) > 0;
+        if (view->group == PT_GROUP_TRAINING && *view->label && is_shown)
+            pt_doc_line(&lines->lines, view->key, view->label, view->show, value);
+    }
+    add(stage, lines);
+}

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What phases of a training are complained of, with what could be gained, and what looks alike and is fine."""
+import unittest
+
+from loops import World
+
+# Of the same seconds; which of them is there is not what these stories are about.
+GENERAL = {"one_thread_computes", "time_not_measured"}
+
+
+class Rules(unittest.TestCase):
+    def setUp(self):
+        self.world = World()
+        self.p = self.world.process()
+
+    def rules(self):
+        report = self.world.report()
+        self.findings = {f["rule"]: f for f in report["findings"] if f["rule"] not in GENERAL}
+        return set(self.findings)
+
+    def fires(self, rule, gain_s, evidence=()):
+        self.assertIn(rule, self.rules())
+        finding = self.findings[rule]
+        self.assertGreaterEqual(finding["gain_upper_s"], gain_s - 1e-6)
+        self.assertLess(finding["gain_upper_s"], 1.2 * gain_s)
+        for key, value in dict(evidence).items():
+            self.assertEqual(finding["evidence"][key], value, key)
+
+    def is_silent(self):
+        self.assertEqual(self.rules(), set())
+
+    def epochs(self, n=3, batches=20, wait_ms=1, first_ms=None, workers=2, samples=16, scale=10, after=lambda: None, start_ms=3):
+        loader = self.p.loader(batches=batches, workers=workers, samples=samples, start_ms=start_ms)
+        for _ in range(n):
+            for _ in loader.iterate(wait_ms, first_ms):
+                self.p.forward(2 * scale)
+                self.p.backward(4 * scale)
+                self.p.step("sgd", scale)
+            after()
+
+    def test_nothing_is_wrong(self):
+        self.epochs()
+        self.is_silent()
+
+    def test_each_step_waits_for_its_data(self):
+        self.epochs(wait_ms=50)
+        self.fires("steps_wait_for_data", 60 * 0.05, {"data_set": "Images", "workers": 2})
+
+    def test_the_process_that_trains_loads_its_data_itself(self):
+        self.epochs(wait_ms=50, workers=0)
+        self.assertIn("steps_wait_for_data", self.rules())
+        self.assertIn("same process", self.findings["steps_wait_for_data"]["title"])
+
+    def test_each_epoch_begins_late(self):
+        self.epochs(n=5, first_ms=800)
+        self.fires("slow_first_batches", 4 * 0.8, {"trained_epochs": 5, "workers": 2})
+        self.assertNotIn("steps_wait_for_data", self.findings)
+
+    def test_only_the_first_epoch_begins_late(self):
+        self.epochs(n=1, first_ms=800, batches=60)
+        self.is_silent()
+
+    def validate(self, n, batches=20):
+        loader = self.p.loader("Validation", batches=batches, workers=2)
+        for _ in range(n):
+            for _ in loader.iterate():
+                self.p.forward(60)
+
+    def test_validation_takes_as_long_as_training(self):
+        self.epochs(after=lambda: self.validate(1))
+        self.fires("costly_validation", 2 * 20 * 0.061, {"validation_passes": 3})
+
+    def test_a_short_validation_after_each_epoch(self):
+        self.epochs(after=lambda: self.validate(1, batches=4))
+        self.is_silent()
+
+    def test_one_long_validation_at_the_end(self):
+        self.epochs()
+        self.validate(1, batches=100)
+        self.is_silent()
+
+    def test_checkpoints_after_each_epoch_take_long(self):
+        self.epochs(after=lambda: self.p.phase("checkpoint", 600, "save"))
+        self.fires("costly_checkpoints", 2 * 0.6, {"checkpoints": 3})
+
+    def test_short_checkpoints(self):
+        self.epochs(after=lambda: self.p.phase("checkpoint", 30, "save"))
+        self.is_silent()
+
+    def test_a_long_checkpoint_is_loaded(self):
+        self.p.phase("checkpoint", 3000, "load")
+        self.epochs()
+        self.is_silent()
+
+    def test_batches_of_one_sample(self):
+        self.epochs(n=2, batches=400, samples=1, scale=0.4)
+        self.fires("batches_of_one", 800 * 7 * 0.4e-3)
+
+    def test_one_sample_is_work_enough(self):
+        self.epochs(n=2, batches=40, samples=1, scale=10)
+        self.is_silent()
+
+    def test_the_collector_runs_between_steps(self):
+        loader = self.p.loader(batches=100)
+        for _ in loader.iterate():
+            self.p.train()
+            self.p.phase("garbage_collection", 3)
+        self.fires("collector_in_the_way", 0.3, {"collections": 100})
+
+    def test_a_few_collections(self):
+        loader = self.p.loader(batches=200)
+        for i in loader.iterate():
+            self.p.train()
+            if i % 50 == 0:
+                self.p.phase("garbage_collection", 3)
+        self.is_silent()
+
+    def scale(self, skipped):
+        for i in self.p.loader(batches=100).iterate():
+            self.p.forward(10)
+            self.p.backward(20)
+            with self.p.within("grad_scaling", object=1, amount=skipped(i)):
+                if not skipped(i):
+                    self.p.step()
+
+    def test_the_scaler_skips_every_fifth_step(self):
+        self.scale(lambda i: i % 5 == 0)
+        self.fires("skipped_steps", 0.2 * (80 * 0.032 + 20 * 0.031), {"skipped_steps": 20, "optimizer_steps": 80})
+
+    def test_the_scaler_finds_its_scale_at_the_start(self):
+        self.scale(lambda i: i <= 2)
+        self.is_silent()
+
+    def compile(self, at):
+        for i in self.p.loader(batches=60).iterate():
+            if i in at:
+                with self.p.within("forward", "Net", object=1):
+                    self.p.phase("compile", 300, "dynamo")
+            self.p.train()
+
+    def test_shapes_change_and_code_is_compiled_again(self):
+        self.compile({1, 20, 30, 40})
+        self.fires("recompiles", 0.9, {"recompiles": 3})
+
+    def test_code_is_compiled_in_the_first_steps(self):
+        self.compile({1, 2})
+        self.is_silent()
+
+    def test_code_for_validation_is_compiled_after_the_first_epoch(self):
+        self.compile({1})
+        for i in self.p.loader("Validation", batches=3).iterate():
+            self.p.phase("forward", 5, "Net", object=1)
+            self.p.phase("compile", 300, "dynamo")
+        self.is_silent()
+
+
+if __name__ == "__main__":
+    unittest.main()
