@@ -104,6 +104,7 @@ void pt_cpu_profile_started(struct pt_cpu_profile *profile, pid_t pid)
     const pt_u64 now_ns = pt_monotonic_ns();
     profile->schedstat_due_ns = now_ns + SCHEDSTAT_NS;
     profile->write_due_ns = now_ns + WRITE_NS;
+    pt_pythons_exec(&profile->pythons, profile->root, now_ns);
     if (profile->is_sampling)
         pt_threads_add(&profile->threads, profile->root, profile->root, 0, 0);
     else

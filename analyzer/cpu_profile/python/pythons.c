@@ -106,9 +106,9 @@ struct pt_python_process *pt_pythons_process(struct pt_pythons *pythons, pt_u32 
     if (entry->is_refused || (!entry->is_open && now_ns < entry->next_look_ns))
         return NULL;
     if (!entry->is_open) {
-        entry->rest_ns = !entry->rest_ns                     ? FIRST_LOOK_NS
-                         : entry->rest_ns * 2 < LAST_LOOK_NS ? entry->rest_ns * 2
-                                                             : LAST_LOOK_NS;
+        const bool is_young = now_ns < pythons->hope_until_ns;
+        entry->rest_ns = is_young || !entry->rest_ns ? FIRST_LOOK_NS : entry->rest_ns * 2;
+        entry->rest_ns = entry->rest_ns < LAST_LOOK_NS ? entry->rest_ns : LAST_LOOK_NS;
         entry->next_look_ns = now_ns + entry->rest_ns;
         if (pt_trace_files_python(&pythons->files, pid, now_ns, &header))
             open_entry(pythons, entry, pid, &header);
