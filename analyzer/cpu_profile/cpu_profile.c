@@ -13,6 +13,7 @@
 #include "cpu_file/format.h"
 #include "util/clock.h"
 #include "util/mem.h"
+#include "python/wake_soon.h"
 #include "records.h"
 #include "schedstat.h"
 
@@ -75,6 +76,7 @@ static void say_refused(struct pt_cpu_profile *profile, int problem, const struc
 void pt_cpu_profile_begin(struct pt_cpu_profile *profile)
 {
     struct pt_error err = {0};
+    pt_wake_soon(false); /* the child that is forked next would inherit it */
     profile->is_sampling = pt_perf_rings_open(&profile->rings, PERIOD_NS, STACK_BYTES, &err) == 0;
     if (!profile->is_sampling)
         say_refused(profile, errno, &err);
@@ -101,6 +103,7 @@ void pt_cpu_profile_started(struct pt_cpu_profile *profile, pid_t pid)
         .cpus = profile->rings.cpus,
     };
     profile->root = (pt_u32)pid;
+    pt_wake_soon(true);
     const pt_u64 now_ns = pt_monotonic_ns();
     profile->schedstat_due_ns = now_ns + SCHEDSTAT_NS;
     profile->write_due_ns = now_ns + WRITE_NS;
@@ -188,7 +191,9 @@ static void meet_samples(struct pt_cpu_profile *profile, pt_u64 now_ns)
 {
     struct pt_perf_glance glance;
     while (pt_perf_rings_glance(&profile->rings, &glance))
-        if (glance.t_ns + FRESH_NS > now_ns)
+        if (glance.leaves)
+            pt_pythons_left(&profile->pythons, glance.tid, glance.t_ns);
+        else if (glance.t_ns + FRESH_NS > now_ns)
             pt_pythons_meet(&profile->pythons, glance.pid, glance.tid, glance.t_ns);
 }
 

@@ -282,6 +282,13 @@ void pt_perf_rings_stop(struct pt_perf_rings *rings)
         __atomic_store_n(&rings->items[i].page->data_tail, rings->items[i].tail, __ATOMIC_RELEASE);
 }
 
+/* Its body is pid, tid and the time. */
+static bool waits_from_here(const struct perf_event_header *header)
+{
+    return header->type == PERF_RECORD_SWITCH && header->size >= 24 && header->misc & PERF_RECORD_MISC_SWITCH_OUT &&
+           !(header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
+}
+
 bool pt_perf_rings_glance(struct pt_perf_rings *rings, struct pt_perf_glance *ret_glance)
 {
     for (pt_u32 i = 0; i < rings->n; i++) {
@@ -295,11 +302,12 @@ bool pt_perf_rings_glance(struct pt_perf_rings *rings, struct pt_perf_glance *re
             const pt_u64 at = ring->glanced;
             const struct perf_event_header header = header_at(ring, at);
             ring->glanced = header.size < sizeof header || header.size > head - at ? head : at + header.size;
-            if (header.type != PERF_RECORD_SAMPLE || header.size <= FAULT_BYTES)
+            const bool leaves = waits_from_here(&header);
+            if (!leaves && (header.type != PERF_RECORD_SAMPLE || header.size <= FAULT_BYTES))
                 continue;
             pt_u32 who[2];
-            copy_out(ring, at + 16, who, sizeof who);
-            *ret_glance = (struct pt_perf_glance){who[0], who[1], word_at(ring, at + 24)};
+            copy_out(ring, at + (leaves ? 8 : 16), who, sizeof who);
+            *ret_glance = (struct pt_perf_glance){leaves, who[0], who[1], word_at(ring, at + (leaves ? 16 : 24))};
             return true;
         }
     }

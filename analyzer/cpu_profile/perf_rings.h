@@ -85,6 +85,7 @@ void pt_perf_rings_stop(struct pt_perf_rings *rings);
 
 /* The samples of the clock that this function has not shown yet: they stay for pt_perf_rings_next. */
 struct pt_perf_glance {
+    bool leaves; /* no sample: the thread left the CPU, because it waits */
     pt_u32 pid, tid;
     pt_u64 t_ns;
 };

@@ -11,7 +11,7 @@
 #include "util/clock.h"
 #include "util/mem.h"
 
-enum { READS_KEPT = 512 };
+enum { READS_KEPT = 512, LOOKED_BACK = 16 };
 
 #define HOPE_NS 1000000000u
 #define FIRST_LOOK_NS 5000000u
@@ -25,7 +25,7 @@ struct pt_python_entry {
 };
 
 struct pt_python_read {
-    pt_u64 t_ns; /* of the sample */
+    pt_u64 t_ns, read_ns; /* of the sample, and when its stack was read */
     pt_u32 tid;
     struct pt_python_stack stack;
 };
@@ -158,7 +158,18 @@ void pt_pythons_meet(struct pt_pythons *pythons, pt_u32 pid, pt_u32 tid, pt_u64 
         return;
     read->tid = tid;
     read->t_ns = t_ns;
+    read->read_ns = pt_monotonic_ns();
     pythons->n_reads++;
+}
+
+void pt_pythons_left(struct pt_pythons *pythons, pt_u32 tid, pt_u64 t_ns)
+{
+    const pt_u64 n = pythons->n_reads < LOOKED_BACK ? pythons->n_reads : LOOKED_BACK;
+    for (pt_u64 i = 1; i <= n; i++) {
+        struct pt_python_read *read = &pythons->reads[(pythons->n_reads - i) % READS_KEPT];
+        if (read->tid == tid && read->t_ns < t_ns && t_ns < read->read_ns)
+            read->tid = 0;
+    }
 }
 
 const struct pt_python_stack *pt_pythons_stack_at(const struct pt_pythons *pythons, pt_u32 tid, pt_u64 t_ns)

@@ -35,6 +35,8 @@ void pt_pythons_close(struct pt_pythons *pythons);
 bool pt_pythons_want_samples(const struct pt_pythons *pythons, pt_u64 now_ns);
 /* Times are CLOCK_MONOTONIC. A sample of a thread was taken a moment ago: its stack is kept for it. */
 void pt_pythons_meet(struct pt_pythons *pythons, pt_u32 pid, pt_u32 tid, pt_u64 t_ns);
+/* The thread left the CPU to wait, from then on: what was read since is where it waits, not where the sample was. */
+void pt_pythons_left(struct pt_pythons *pythons, pt_u32 tid, pt_u64 t_ns);
 /* The stack that was read for a sample, or nearest to it; NULL = none, or the thread runs no Python. */
 const struct pt_python_stack *pt_pythons_stack_at(const struct pt_pythons *pythons, pt_u32 tid, pt_u64 t_ns);
 /* Of a thread that waits; NULL as before. Valid until the next one is read. */
