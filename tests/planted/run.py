@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Pipelines with one planted bottleneck each: the planted one is the top finding, its bound holds the real gain, and the fixed
-variant is (nearly) free of it; a clean program has no finding. What it is, where it lies and what it is worth stand in the first
+variant is (nearly) free of it; a clean program has no finding. What is planted in Python is named by file and function, or line. What it is, where it lies and what it is worth stand in the first
 20 lines of the screen.
 
   run.py [--slow N] [--beside N] BUILD [CASE...]
@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 
+import truth_of_place
 from others import Others, busy_loops
 from suite import CASES
 from surroundings import Skip
@@ -35,6 +36,7 @@ PROGRAMS = os.path.join(HERE, "programs")
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 OURS = ("PROFTRACE_", "LD_PRELOAD", "PLANTED_", "FAKENVML")
 SKIPPED = 77
+places = {}  # name of a case: (verdict, confidence) of its last round
 NEIGHBOUR = "noisy_neighbour"
 
 
@@ -101,6 +103,19 @@ def problems_of_screen(finding, screen):
     return [] if re.search(rf" {number} {headline} where \S", screen) else [f"finding {number} is not on the screen: {screen}"]
 
 
+def verdict_of_place(case, report):
+    """How well the first finding names the line of Python that the program has marked, and its confidence; None where it marks none."""
+    spots = truth_of_place.spots_of([os.path.join(PROGRAMS, case.program)])
+    findings = report["findings"] + report["observations"]
+    if not spots or not findings:
+        return None
+    verdict, first = truth_of_place.verdict(spots, findings[0]["place"]), findings[0]
+    if verdict not in (truth_of_place.LINE, truth_of_place.FUNCTION):
+        print(f"     {case.name}: {first['rule']}, {first['confidence']}, place {verdict}: {truth_of_place.told(first['place'])}")
+    places[case.name] = (verdict, first["confidence"])
+    return verdict
+
+
 def problems_of_place(case, place):
     """Without the right to look at it from outside nobody knows the function."""
     if not case.place or "needs" in (place.get("function_reason") or ""):
@@ -127,6 +142,7 @@ def play(build, case):
     folder = os.path.realpath(tempfile.mkdtemp(prefix="planted-"))
     try:
         bad = record(build, case, folder, False)
+        verdict = verdict_of_place(case, bad)
         problems = problems_of_bad(case, bad) + impossible(bad)
         if case.rule is None or problems:
             return problems, None, f"{bad['total_duration_s']:.2f} s: {told(bad)}"
@@ -144,6 +160,7 @@ def play(build, case):
     line = f"{bad['total_duration_s']:.2f} s, fixed {fixed['total_duration_s']:.2f} s, gain {gain:.2f} s, bound {bound:.2f} s"
     others = [f for f in bad["findings"][1:] if f["gain_upper_s"] > 0]
     line += f"; also {', '.join(f['rule'] for f in others)}" if others else ""
+    line += f"; place {verdict}" if verdict else ""
     return problems, (bound / max(gain, 0.001) - 1 if case.in_seconds else None), line
 
 
@@ -163,6 +180,7 @@ def judge_beside(build, cases, n):
             played += 1
             wrong += [case.name] if problems else []
             print(f"{'FAIL' if problems else 'ok  '} {case.name}: {line} {problems or ''}", flush=True)
+    judge_places()
     print(f"beside {n} busy loops: {played - len(wrong)} of {played} as planted; not: {' '.join(wrong) or 'none'}")
     return len(wrong) > played / 10
 
@@ -179,6 +197,15 @@ def judge(build, case):
             return not problems
         if holds.count(True) == 2 or holds.count(False) == 2:
             return holds.count(True) == 2
+
+
+def judge_places():
+    """Whether the places of Python code are as good as promised."""
+    verdicts = list(places.values())
+    counts = ", ".join(f"{sum(v == kind for v, _ in verdicts)} {kind}" for kind in truth_of_place.KINDS)
+    if verdicts:
+        print(f"places of {len(verdicts)} causes in Python: {counts}")
+    return truth_of_place.holds(verdicts)
 
 
 def runs(case):
@@ -220,6 +247,7 @@ def main():
         held, median = sum(e >= 0 for e in excesses), statistics.median(excesses)
         print(f"the bound holds in {held} of {len(excesses)} runs; the median is {100 * median:.0f} % above the gain")
         failed += ["bounds"] if held < 0.95 * len(excesses) or median > 0.25 else []
+    failed += [] if judge_places() else ["places"]
     if failed:
         print("failed:", " ".join(failed))
         return 1

@@ -45,7 +45,7 @@ def cause(name, language, rules, body, **more):
 # ---- files ----
 cause("small_reads", "python", "small_reads", """
 with open(f"data-{part}.bin", "rb", buffering=-1 if FIXED else 0) as file:
-    while file.read($size):
+    while file.read($size):  # planted here
         pass
 """, prepare="""
 for part in range($parts):
@@ -67,7 +67,7 @@ for part in range($parts):
 cause("small_writes", "python", "small_writes", """
 with open("out.txt", "ab", buffering=1 << 16 if FIXED else 0) as file:
     for i in range($count // $parts):
-        file.write(b"x" * $size)
+        file.write(b"x" * $size)  # planted here
 """, amounts={"size": [4, 16, 60, 200], "count": [700_000, 1_200_000]})
 cause("small_writes", "c", "small_writes", """
     static char buffer[1 << 16];
@@ -98,7 +98,7 @@ if FIXED:
     present = set(os.listdir("files"))
     found = sum(f"{i}.jpg" in present for i in range($count // $parts))
 else:
-    found = sum(os.path.exists(f"files/{i}.jpg") for i in range($count // $parts))
+    found = sum(os.path.exists(f"files/{i}.jpg") for i in range($count // $parts))  # planted here
 """, prepare="""
 import os
 os.mkdir("files")
@@ -122,8 +122,8 @@ cause("many_opens", "python", "metadata_storm reread_files", """
 for i in range($count // $parts):
     if FIXED and (part or i >= 500):
         continue
-    with open(f"files/{i % 500}.txt", "rb", buffering=0) as file:
-        file.read()
+    with open(f"files/{i % 500}.txt", "rb", buffering=0) as file:  # planted here
+        file.read()  # planted here
 """, prepare="""
 import os
 os.mkdir("files")
@@ -136,7 +136,7 @@ with open("log.bin", "ab", buffering=0) as file:
     for i in range($count // $parts):
         file.write(bytes($size))
         if not FIXED:
-            os.fsync(file.fileno())
+            os.fsync(file.fileno())  # planted here
 """, amounts={"count": [1500, 3000], "size": [100, 4096, 50_000]})
 cause("fsync", "c", "synchronous_fsync", """
     static char block[$size];
@@ -167,7 +167,7 @@ open("data.bin", "wb").write(bytes($megabytes << 20))
 cause("polling", "python", "sleep_polling", """
 for i in range($count // $parts):
     if not FIXED:
-        time.sleep($ms / 1000)
+        time.sleep($ms / 1000)  # planted here
 """, amounts={"ms": [5, 20, 50, 90], "total_ms": [1000, 2500]}, derived={"count": "max(total_ms // ms // parts, 1) * parts"})
 cause("polling", "c", "sleep_polling", """
     for (int i = 0; i < $count / $parts; i++)
@@ -176,7 +176,7 @@ cause("polling", "c", "sleep_polling", """
 """, amounts={"ms": [2, 5, 20, 50, 90], "total_ms": [1000, 2500]}, derived={"count": "max(total_ms // ms // parts, 1) * parts"})
 cause("sleeping", "python", "long_sleeps", """
 if not FIXED:
-    time.sleep($ms / 1000)
+    time.sleep($ms / 1000)  # planted here
 """, amounts={"ms": [200, 400, 700]}, parts=(3, 5))
 cause("sleeping", "c", "long_sleeps", """
     if (!truth_fixed)
@@ -220,9 +220,9 @@ def $helper():
     for _ in range($count // $parts // $threads):
         if FIXED:
             time.sleep($us / 1e6)
-        with lock:
+        with lock:  # planted here
             if not FIXED:
-                time.sleep($us / 1e6)
+                time.sleep($us / 1e6)  # planted here
 """, amounts={"threads": [2, 4, 8], "us": [2000, 5000], "total_ms": [1000, 2000]},
       derived={"count": "total_ms * 1000 // us"})
 
@@ -249,11 +249,11 @@ static void *$helper(void *number)
 cause("commands", "python", "idle_child_wait", """
 children = []
 for i in range($count):
-    children.append(subprocess.Popen(["sleep", "$seconds"]))
+    children.append(subprocess.Popen(["sleep", "$seconds"]))  # planted here
     if not FIXED:
-        children[-1].wait()
+        children[-1].wait()  # planted here
 for child in children:
-    child.wait()
+    child.wait()  # planted here
 """, setup="import subprocess", amounts={"count": [3, 6, 10], "seconds": ["0.2", "0.3"]}, parts=(1,))
 cause("commands", "c", "idle_child_wait", """
     for (int i = 0; i < $count; i++) {
@@ -311,12 +311,12 @@ cause("computing", "c", "one_thread_computes cpu_saturated workers_working", """
 """, amounts={"count": [800_000_000, 1_600_000_000]}, in_seconds=False)
 cause("computing", "python", "one_thread_computes cpu_saturated workers_working", """
 total = 0
-for i in range(1000 if FIXED else $count // $parts):
-    total += i % 7
+for i in range(1000 if FIXED else $count // $parts):  # planted here
+    total += i % 7  # planted here
 """, amounts={"count": [20_000_000, 40_000_000]}, in_seconds=False)
 cause("slow_worker", "python", "worker_imbalance", """
 shares = [50, 50] if FIXED else [90, 10]
-workers = [multiprocessing.Process(target=truth.compute, args=($units_of_work * share // 100,)) for share in shares]
+workers = [multiprocessing.Process(target=truth.compute, args=($units_of_work * share // 100,)) for share in shares]  # planted here
 for worker in workers:
     worker.start()
 for worker in workers:

@@ -30,7 +30,7 @@ class Samples(Dataset):
         return $count
 
     def __getitem__(self, index):
-        time.sleep($ms / 1000)
+        time.sleep($ms / 1000)  # planted here
         return torch.zeros(64)
 """, """
 for batch in DataLoader(Samples(), batch_size=$batch, num_workers=8 if FIXED else 1):
@@ -47,7 +47,7 @@ class Samples(Dataset):
 
 def $helper(samples):
     if not FIXED:
-        time.sleep($ms / 1000)
+        time.sleep($ms / 1000)  # planted here
     return torch.stack(samples)
 """, """
 for batch in DataLoader(Samples(), batch_size=8, num_workers=1, collate_fn=$helper):
@@ -62,8 +62,8 @@ class Samples(Dataset):
         if FIXED:
             return torch.zeros(64)
         values = [0.0] * 64
-        for i in range($work_units * 1000):
-            values[i & 63] += i % 13
+        for i in range($work_units * 1000):  # planted here
+            values[i & 63] += i % 13  # planted here
         return torch.tensor(values)
 """, """
 for batch in DataLoader(Samples(), batch_size=4):
@@ -80,8 +80,8 @@ class Samples(Dataset):
     def __getitem__(self, index):
         if FIXED:
             return torch.zeros(64)
-        with Image.open(f"images/{index}.jpg") as image:
-            return torch.tensor(list(image.convert("L").resize((8, 8)).getdata()))
+        with Image.open(f"images/{index}.jpg") as image:  # planted here
+            return torch.tensor(list(image.convert("L").resize((8, 8)).getdata()))  # planted here
 """, """
 for batch in DataLoader(Samples(), batch_size=4):
     step(batch)
@@ -104,8 +104,8 @@ class Samples(Dataset):
     def __getitem__(self, index):
         if FIXED:
             return torch.zeros(64)
-        with Image.open(f"images/{index % 1000}.png") as image:
-            return torch.tensor(list(image.getdata()))
+        with Image.open(f"images/{index % 1000}.png") as image:  # planted here
+            return torch.tensor(list(image.getdata()))  # planted here
 """, """
 for batch in DataLoader(Samples(), batch_size=64):
     step(batch)
@@ -122,7 +122,7 @@ class Samples(Dataset):
         return 120
 
     def __getitem__(self, index):
-        truth.compute(1 if FIXED else $ms)
+        truth.compute(1 if FIXED else $ms)  # planted here
         return torch.zeros(64)
 """, """
 for batch in DataLoader(Samples(), batch_size=4, num_workers=2):
@@ -138,21 +138,23 @@ class Samples(Dataset):
 """, """
 loader = DataLoader(Samples(), batch_size=4, num_workers=1 if FIXED else $workers, persistent_workers=FIXED)
 for epoch in range(3):
-    for batch in loader:
+    for batch in loader:  # planted here
         step(batch)
 """, amounts={"workers": [16, 24]})
 training("small_batches", "tiny_operations", """
 samples = torch.zeros(32768, 64)
 """, """
 for batch in samples.split(32768 if FIXED else 1):
-    step(batch)
+    optimizer.zero_grad()  # planted here
+    model(batch).square().mean().backward()  # planted here
+    optimizer.step()  # planted here
 """)
 training("torch_threads", "oversubscribed_threads", """
 torch.set_num_threads(2 if FIXED else 16)
 LEFT = torch.ones(300, 300)
 """, """
 for _ in range($count):
-    (LEFT @ LEFT).clamp(0, 1)
+    (LEFT @ LEFT).clamp(0, 1)  # planted here
 """, amounts={"count": [1000, 2000]}, cpus=2)
 training("kept_tensors", "heap_growth", """
 losses = []
@@ -161,7 +163,7 @@ big = torch.nn.Linear(1000, 1000)
 def $helper():
     kept = []
     for _ in range(100):
-        out = big(torch.ones($rows, 1000))
+        out = big(torch.ones($rows, 1000))  # planted here
         truth.compute(15)
         if not FIXED:
             kept.append(out)

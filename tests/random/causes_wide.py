@@ -20,8 +20,8 @@ def two_omp_threads(_folder):
 # ---- files ----
 cause("rewritten_file", "python", "rewritten_files synchronous_fsync metadata_storm", """
 for i in range(1 if FIXED and part == 0 else 0 if FIXED else $count // $parts):
-    with open("state.json", "w") as file:
-        file.write("x" * $size)
+    with open("state.json", "w") as file:  # planted here
+        file.write("x" * $size)  # planted here
 """, amounts={"count": [1000, 2500], "size": [200, 5000]})
 cause("large_writes", "c", "file_writing", """
     static char block[1 << 20];
@@ -36,7 +36,7 @@ cause("slow_device", "python", "slow_device dataloader_disk_bound", """
 with open(NAME, "rb", buffering=0) as file:
     file.seek(part * $megabytes * 1000000 // $parts)
     for _ in range($megabytes // $parts):
-        file.readinto(buffer)
+        file.readinto(buffer)  # planted here
 """, setup="""
 NAME = "data.bin"
 buffer = bytearray(1000000)
@@ -83,13 +83,13 @@ import socket
 
 
 def $helper(number):
-    with socket.create_connection(("127.0.0.1", int(os.environ["PLANTED_PORT"]))) as connection:
-        connection.sendall(b"GET %d" % number)
-        return connection.recv(65536)
+    with socket.create_connection(("127.0.0.1", int(os.environ["PLANTED_PORT"]))) as connection:  # planted here
+        connection.sendall(b"GET %d" % number)  # planted here
+        return connection.recv(65536)  # planted here
 """, amounts={"count": [20, 40]}, parts=(1,), around=(around.slow_server, around.slow_server))
 cause("names", "python", "slow_dns", """
 for i in range(1 if FIXED else $count // $parts):
-    socket.getaddrinfo(f"host-{i % 2}.planted.test", 80, socket.AF_INET, socket.SOCK_STREAM)
+    socket.getaddrinfo(f"host-{i % 2}.planted.test", 80, socket.AF_INET, socket.SOCK_STREAM)  # planted here
 """, setup="import socket", amounts={"count": [10, 20]}, parts=(1,), around=(around.slow_resolver, around.slow_resolver),
       places=("main", "thread"))
 
@@ -97,7 +97,7 @@ for i in range(1 if FIXED else $count // $parts):
 cause("big_forks", "python", "fork_of_large_process", """
 memory = None if FIXED else large()
 for _ in range($count // $parts):
-    pid = os.fork()
+    pid = os.fork()  # planted here
     if not pid:
         os._exit(0)
     os.waitpid(pid, 0)
@@ -116,7 +116,7 @@ cause("gil", "python", "gil_contention", """
 if FIXED:
     workers = [multiprocessing.Process(target=truth.compute, args=($work_units // $threads,)) for _ in range($threads)]
 else:
-    workers = [threading.Thread(target=truth.compute, args=($work_units // $threads,)) for _ in range($threads)]
+    workers = [threading.Thread(target=truth.compute, args=($work_units // $threads,)) for _ in range($threads)]  # planted here
 for worker in workers:
     worker.start()
 for worker in workers:
@@ -137,7 +137,7 @@ cause("slow_worker", "c", "worker_imbalance", """
 cause("slow_task", "python", "worker_imbalance", """
 tasks = [$small] * (2 * $count) if FIXED else [$small] * $count + [$small * $count]
 with multiprocessing.Pool(2) as pool:
-    pool.map(truth.compute, tasks, chunksize=1)
+    pool.map(truth.compute, tasks, chunksize=1)  # planted here
 """, setup="import multiprocessing", amounts={"small": [20, 40], "count": [20, 30]}, parts=(1,), places=("main",), has_rest=False,
       known="cpu / 4")
 cause("too_many_threads", "c", "oversubscribed_threads", """
@@ -186,7 +186,7 @@ truth.compute($ms // $parts)
 # ---- memory ----
 cause("remapping", "python", "large_blocks_remapped page_fault_storm", """
 for i in range($count // $parts):
-    layers = [bytes(ONES) for _ in range($layers)]
+    layers = [bytes(ONES) for _ in range($layers)]  # planted here
     while layers:
         layers.pop()
 """, setup="ONES = bytearray($kilobytes << 10)", amounts={"kilobytes": [2000, 6000], "layers": [15, 30], "total": [4_000_000, 8_000_000]},
@@ -195,7 +195,7 @@ for i in range($count // $parts):
 cause("faults", "python", "page_fault_storm", """
 for i in range($count // $parts):
     memory = KEPT or mapped()
-    memory[::4096] = ONES
+    memory[::4096] = ONES  # planted here
 """, setup="""
 import mmap
 ONES = bytes(($megabytes << 20) // 4096)
@@ -224,7 +224,7 @@ cause("leak", "c", "heap_growth", """
 """, amounts={"kilobytes": [500, 1500, 3000], "ms": [20, 30]}, parts=(10,), in_seconds=False, has_rest=False, places=("main", "thread"))
 cause("leak", "python", "heap_growth", """
 for i in range(10):
-    result = bytearray(os.urandom(1000) * $kilobytes)
+    result = bytearray(os.urandom(1000) * $kilobytes)  # planted here
     truth.compute($ms)
     if not FIXED:
         kept.append(result)

@@ -21,6 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "planted"))
 sys.path.insert(1, os.path.dirname(HERE))
 import grammar  # noqa: E402
 import table  # noqa: E402
+import truth_of_place  # noqa: E402
 from others import Others, busy_loops  # noqa: E402
 from possible import impossible  # noqa: E402
 from surroundings import Skip  # noqa: E402
@@ -94,6 +95,7 @@ def play(build, pipeline, keep):
     folder = os.path.realpath(tempfile.mkdtemp(prefix="random-"))
     try:
         make(pipeline, folder)
+        spots = truth_of_place.spots_of([os.path.join(folder, pipeline.program)])
         with Others() as others:
             bad, bad_clocks = record(build, pipeline, folder, False)
         fixed, fixed_clocks = (record(build, pipeline, folder, True) if pipeline.cause.rules else (None, (0, 0, 0)))
@@ -101,7 +103,7 @@ def play(build, pipeline, keep):
         if keep:
             shutil.copytree(folder, os.path.join(keep, str(pipeline.seed)), dirs_exist_ok=True, symlinks=True)
         shutil.rmtree(folder, ignore_errors=True)
-    return table.Row.of(pipeline, bad, bad_clocks, fixed, fixed_clocks, others.percent)
+    return table.Row.of(pipeline, bad, bad_clocks, fixed, fixed_clocks, others.percent, spots)
 
 
 def check_needs(pipeline):

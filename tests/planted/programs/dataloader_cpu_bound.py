@@ -13,7 +13,7 @@ class Images(torch.utils.data.Dataset):
         return 240
 
     def __getitem__(self, index):
-        planted.compute(self.work)
+        planted.compute(self.work)  # planted here
         return torch.zeros(1000)
 
 

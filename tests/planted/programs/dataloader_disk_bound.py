@@ -23,10 +23,10 @@ class Shards(torch.utils.data.Dataset):
         with open(self.name, "rb", buffering=0) as file:
             if index >= COUNT // 2:
                 with mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapping:
-                    sample = mapping[index * BYTES:(index + 1) * BYTES]
+                    sample = mapping[index * BYTES:(index + 1) * BYTES]  # planted here
             else:
                 file.seek(index * BYTES)
-                sample = file.read(BYTES)
+                sample = file.read(BYTES)  # planted here
             return torch.zeros(len(sample) // 1000)
 
 

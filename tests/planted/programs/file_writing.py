@@ -14,7 +14,7 @@ def run(writes):
             digest = hashlib.blake2b(BLOCK[i:i + 100_000]).digest()
             if i % 50 == 0:
                 file.seek(0)
-            file.write(BLOCK if writes else digest)
+            file.write(BLOCK if writes else digest)  # planted here
 
 
 planted.main(lambda: run(True), lambda: run(False))

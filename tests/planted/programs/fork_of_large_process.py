@@ -16,7 +16,7 @@ def load():
 
 def tasks():
     for _ in range(100):
-        pid = os.fork()
+        pid = os.fork()  # planted here
         if not pid:
             os._exit(0)
         os.waitpid(pid, 0)

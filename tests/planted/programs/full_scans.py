@@ -12,7 +12,7 @@ def ask(has_index):
         if has_index:
             database.execute("CREATE INDEX IF NOT EXISTS by_name ON samples (name)")
         for i in range(QUESTIONS):
-            database.execute("SELECT COUNT(*) FROM samples WHERE name = ?", (f"sample-{i * 7}",)).fetchone()
+            database.execute("SELECT COUNT(*) FROM samples WHERE name = ?", (f"sample-{i * 7}",)).fetchone()  # planted here
 
 
 def prepare():

@@ -6,7 +6,7 @@ import planted
 def run(keeps):
     kept = []
     for _ in range(120):
-        result = bytes(1 << 20)
+        result = bytes(1 << 20)  # planted here
         kept = kept + [result] if keeps else [result]
         planted.compute(0.02)
 

@@ -9,8 +9,8 @@ COMMAND = ["sleep", "0.4"]
 
 def bad():
     for _ in range(3):
-        subprocess.run(COMMAND, check=True)
-        subprocess.run(COMMAND, check=True, capture_output=True)
+        subprocess.run(COMMAND, check=True)  # planted here
+        subprocess.run(COMMAND, check=True, capture_output=True)  # planted here
 
 
 def fixed():

@@ -14,7 +14,7 @@ def write(folder, name):
     direct = os.O_DIRECT if folder == "." else 0
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | direct, 0o600)
     for _ in range(PIECES):
-        os.write(fd, buffer)
+        os.write(fd, buffer)  # planted here
         planted.compute(0.001)
     os.fsync(fd)
     os.close(fd)

@@ -14,8 +14,8 @@ class Images(torch.utils.data.Dataset):
         return IMAGES
 
     def __getitem__(self, index):
-        with Image.open(f"image-{index:03d}.jpg") as image:
-            pixels = np.asarray(image.convert("RGB").resize((64, 64)))
+        with Image.open(f"image-{index:03d}.jpg") as image:  # planted here
+            pixels = np.asarray(image.convert("RGB").resize((64, 64)))  # planted here
         return torch.from_numpy(pixels.copy()).float()
 
 

@@ -10,8 +10,8 @@ done = []
 
 
 def under_the_lock():
-    with lock:
-        time.sleep(0.02)
+    with lock:  # planted here
+        time.sleep(0.02)  # planted here
         done.append(1)
 
 

@@ -8,7 +8,7 @@ import planted
 def run(pause_s):
     for _ in range(3):
         planted.compute(0.02)
-        time.sleep(pause_s)
+        time.sleep(pause_s)  # planted here
 
 
 planted.main(lambda: run(0.7), lambda: run(0))

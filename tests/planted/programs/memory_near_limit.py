@@ -4,7 +4,7 @@ import planted
 
 
 def run(mebibytes):
-    held = [b"x" * (1 << 20) for _ in range(mebibytes)]
+    held = [b"x" * (1 << 20) for _ in range(mebibytes)]  # planted here
     planted.compute(1.3)
     return held
 

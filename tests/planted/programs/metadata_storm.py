@@ -8,7 +8,7 @@ NAMES = [f"data/{i}.jpg" for i in range(600_000)]
 
 
 def bad():
-    return sum(os.path.exists(name) for name in NAMES)
+    return sum(os.path.exists(name) for name in NAMES)  # planted here
 
 
 def fixed():

@@ -20,8 +20,8 @@ class Counts(torch.utils.data.Dataset):
             counts = np.bincount((np.arange(TOKENS) * 7 + index) % BINS, minlength=BINS)
         else:
             counts = [0] * BINS
-            for k in range(TOKENS):
-                counts[(k * 7 + index) % BINS] += 1
+            for k in range(TOKENS):  # planted here
+                counts[(k * 7 + index) % BINS] += 1  # planted here
         return torch.as_tensor(counts, dtype=torch.float32)
 
 

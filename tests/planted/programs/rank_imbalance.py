@@ -19,7 +19,7 @@ def train(shares):
                              world_size=len(shares))
     gradient = torch.zeros(1000)
     for _ in range(STEPS):
-        planted.compute(shares[ranks.get_rank()])
+        planted.compute(shares[ranks.get_rank()])  # planted here
         ranks.all_reduce(gradient)
     ranks.destroy_process_group()
 

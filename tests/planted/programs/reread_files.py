@@ -7,7 +7,7 @@ FILES, EPOCHS = [f"shard-{i}" for i in range(4)], 120
 
 def load(name, buffer):
     with open(name, "rb", buffering=0) as file:
-        file.readinto(buffer)
+        file.readinto(buffer)  # planted here
 
 
 def run(epochs):

@@ -14,9 +14,9 @@ def state(step):
 
 def bad():
     for step in range(N_STEPS):
-        with open("state.tmp", "w") as file:
-            file.write(state(step))
-        os.rename("state.tmp", "state.json")
+        with open("state.tmp", "w") as file:  # planted here
+            file.write(state(step))  # planted here
+        os.rename("state.tmp", "state.json")  # planted here
 
 
 def fixed():

@@ -12,7 +12,7 @@ PORT = int(os.environ.get("PLANTED_PORT", "0"))
 def fetch(number):
     with socket.create_connection(("127.0.0.1", PORT)) as connection:
         connection.sendall(b"GET %d\n" % number)
-        return connection.recv(65536)
+        return connection.recv(65536)  # planted here
 
 
 def bad():

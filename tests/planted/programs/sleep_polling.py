@@ -14,7 +14,7 @@ def bad():
     for i in range(ITEMS):
         threading.Thread(target=done.append, args=(i,)).start()
         while True:
-            time.sleep(0.025)
+            time.sleep(0.025)  # planted here
             if len(done) > i:
                 break
 

@@ -15,7 +15,7 @@ class Slow(torch.utils.data.Dataset):
         return 12
 
     def __getitem__(self, index):
-        time.sleep(self.seconds)
+        time.sleep(self.seconds)  # planted here
         return torch.zeros(1000)
 
 

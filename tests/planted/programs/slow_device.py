@@ -8,7 +8,7 @@ import planted
 def run(name):
     buffer = bytearray(1 << 20)
     with open(name, "rb", buffering=0) as file:
-        while file.readinto(buffer):
+        while file.readinto(buffer):  # planted here
             planted.compute(0.001)
 
 

@@ -7,7 +7,7 @@ import planted
 
 
 def resolve(name):
-    return socket.getaddrinfo(name, 80, socket.AF_INET, socket.SOCK_STREAM)
+    return socket.getaddrinfo(name, 80, socket.AF_INET, socket.SOCK_STREAM)  # planted here
 
 
 def run(ask):

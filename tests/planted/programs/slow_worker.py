@@ -16,7 +16,7 @@ class Uneven(torch.utils.data.Dataset):
 
     def __getitem__(self, index):
         if torch.utils.data.get_worker_info().id == 1:
-            time.sleep(self.seconds)
+            time.sleep(self.seconds)  # planted here
         return torch.zeros(1000)
 
 

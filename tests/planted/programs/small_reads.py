@@ -8,7 +8,7 @@ import planted
 def bad():
     fd = os.open("records", os.O_RDONLY)
     total = 0
-    while record := os.read(fd, 32):
+    while record := os.read(fd, 32):  # planted here
         total += len(record)
 
 

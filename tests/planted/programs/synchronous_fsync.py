@@ -11,7 +11,7 @@ def run(records, each):
         for _ in range(records):
             log.write(b"x" * 4096)
             if each:
-                os.fsync(log.fileno())
+                os.fsync(log.fileno())  # planted here
         os.fsync(log.fileno())
 
 

@@ -17,8 +17,8 @@ class Files(torch.utils.data.Dataset):
         return IMAGES
 
     def __getitem__(self, index):
-        with Image.open(f"tiny/{index}.png") as image:
-            return torch.from_numpy(np.array(image.convert("RGB"))).float()
+        with Image.open(f"tiny/{index}.png") as image:  # planted here
+            return torch.from_numpy(np.array(image.convert("RGB"))).float()  # planted here
 
 
 weights = torch.ones(60, 60)

@@ -13,9 +13,9 @@ def train(batch):
     model = torch.nn.Sequential(torch.nn.Linear(32, 64), torch.nn.ReLU(), torch.nn.Linear(64, 10))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     for at in range(0, SAMPLES, batch):
-        optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(model(inputs[at:at + batch]), wanted[at:at + batch]).backward()
-        optimizer.step()
+        optimizer.zero_grad()  # planted here
+        torch.nn.functional.cross_entropy(model(inputs[at:at + batch]), wanted[at:at + batch]).backward()  # planted here
+        optimizer.step()  # planted here
 
 
 planted.main(lambda: train(1), lambda: train(256))

@@ -6,7 +6,7 @@ import planted
 
 
 def run(shares):
-    workers = [multiprocessing.Process(target=planted.compute, args=(2.4 * share,)) for share in shares]
+    workers = [multiprocessing.Process(target=planted.compute, args=(2.4 * share,)) for share in shares]  # planted here
     for worker in workers:
         worker.start()
     for worker in workers:
