@@ -3,7 +3,7 @@
 """Pipelines at random, and what the reports say of them: is the planted cause the first finding, is its bound the real gain, and are
 the healthy ones left alone?
 
-  run.py BUILD --seeds A..B [--causes NAME,...] [--beside N] [--write FILE] [--keep DIR]
+  run.py BUILD --seeds A..B [--causes NAME,...] [--beside N] [--places] [--write FILE] [--keep DIR]
   run.py --show SEED
 
 The real gain is that of the program's own clocks: its wall time with and without the cause, both recorded. What it queued for a CPU is
@@ -106,6 +106,23 @@ def play(build, pipeline, keep):
     return table.Row.of(pipeline, bad, bad_clocks, fixed, fixed_clocks, others.percent, spots)
 
 
+def look_at_place(build, pipeline, keep):
+    """Of one pipeline only what its first finding names: a row of the table of places; None where no line of Python is marked."""
+    folder = os.path.realpath(tempfile.mkdtemp(prefix="random-"))
+    try:
+        put(folder, pipeline.files)
+        spots = truth_of_place.spots_of([os.path.join(folder, pipeline.program)])
+        if not spots:
+            return None
+        make(pipeline, folder)
+        report, _ = record(build, pipeline, folder, False)
+    finally:
+        if keep:
+            shutil.copytree(folder, os.path.join(keep, str(pipeline.seed)), dirs_exist_ok=True, symlinks=True)
+        shutil.rmtree(folder, ignore_errors=True)
+    return table.Place.of(pipeline, report, spots)
+
+
 def check_needs(pipeline):
     if pipeline.cause.needs_torch and subprocess.run([*pipeline.cause.python, "-c", "import torch, PIL"], capture_output=True, check=False).returncode:
         raise Skip("no torch")
@@ -133,6 +150,7 @@ def main():
     parser.add_argument("--beside", type=int, default=0, metavar="N", help="busy loops beside it")
     parser.add_argument("--show", type=int, metavar="SEED")
     parser.add_argument("--keep", metavar="DIR", help="leaves the folders of the pipelines there")
+    parser.add_argument("--places", action="store_true", help="only whether the first finding names the planted line of Python")
     parser.add_argument("--write", metavar="FILE")
     parser.add_argument("--check", action="store_true", help="fails below the rates that the suite promises")
     arguments = parser.parse_args()
@@ -146,18 +164,19 @@ def main():
             pipeline = grammar.pipeline_of(seed, names)
             try:
                 check_needs(pipeline)
-                row = play(build, pipeline, arguments.keep)
+                row = (look_at_place if arguments.places else play)(build, pipeline, arguments.keep)
             except Skip as reason:
                 print(f"skip {seed}: {pipeline.label}: {reason}", flush=True)
                 continue
             except subprocess.TimeoutExpired as error:
-                if not arguments.beside:
+                if not (arguments.beside or arguments.places):
                     raise
                 print(f"skip {seed}: {pipeline.label}: beside busy loops: {str(error)[:200]}", flush=True)
                 continue
-            print(row, flush=True)
-            rows.append(row)
-    result = table.Result(rows, arguments.seeds, arguments.beside)
+            if row:
+                print(row, flush=True)
+                rows.append(row)
+    result = (table.Places if arguments.places else table.Result)(rows, arguments.seeds, arguments.beside)
     print(result.text())
     if arguments.write:
         result.write(arguments.write)

@@ -13,6 +13,37 @@ ABOVE = 0.05  # of the run
 CLOCKS_S, CLOCKS_PART = 0.03, 0.03  # what two runs of the same program differ by
 
 
+def all_findings(report):
+    """Findings, and below them what is no problem."""
+    observations = [{**o, "gain_upper_s": 0} for o in report["observations"]]
+    return [f for f in report["findings"] + observations if f["rule"] not in NOISE]
+
+
+@dataclasses.dataclass
+class Place:
+    """What the first finding names."""
+    cause: str
+    seed: int
+    label: str
+    rule: str
+    verdict: str
+    confidence: str
+    told: str
+
+    @classmethod
+    def of(cls, pipeline, report, spots):
+        first = (all_findings(report) or [{"rule": "nothing", "place": {}, "confidence": "-"}])[0]
+        return cls(pipeline.cause.name, pipeline.seed, pipeline.label, first["rule"], truth_of_place.verdict(spots, first["place"]),
+                   first["confidence"], truth_of_place.told(first["place"]))
+
+    @property
+    def is_named(self):
+        return self.verdict in (truth_of_place.LINE, truth_of_place.FUNCTION)
+
+    def __str__(self):
+        return f"{self.verdict:8} {self.seed} {self.label}: {self.rule} ({self.confidence}): {self.told}"
+
+
 @dataclasses.dataclass
 class Row:
     seed: int
@@ -27,17 +58,15 @@ class Row:
     duration: float
     in_seconds: bool
     others_percent: float
-    place: tuple  # how well the first finding names the line of Python, its confidence, what it says; None: it is not planted in Python
+    place: Place  # None: it is not planted in Python
 
     @classmethod
     def of(cls, pipeline, bad, bad_clocks, fixed, fixed_clocks, others_percent, spots):
-        observations = [{**o, "gain_upper_s": 0} for o in bad["observations"]]  # what is no problem: below all findings
-        findings = [f for f in bad["findings"] + observations if f["rule"] not in NOISE]
+        findings = all_findings(bad)
         if findings and findings[0]["stage"] not in ("stage", None) and pipeline.cause.rules:
             findings.insert(0, {"rule": f"{findings[0]['rule']} of the stage {findings[0]['stage']}", "gain_upper_s": 0})
         rules = pipeline.cause.rules
-        first = findings[0] if findings else {}
-        place = first.get("place") or {}
+        place = Place.of(pipeline, bad, spots) if spots else None
         if pipeline.cause.known:
             clocks = {"wall": bad_clocks[0], "cpu": bad_clocks[2], "run": next(s for s in bad["stages"] if s["stage"] == "stage")["time"]["wall_s"]}
             known = eval(pipeline.cause.known, {}, clocks)  # pylint: disable=eval-used
@@ -49,8 +78,7 @@ class Row:
                    [(f["rule"], f["gain_upper_s"]) for f in findings[1:]],
                    [(f["rule"], f["gain_upper_s"]) for f in (large(fixed) if fixed else large(bad) if not rules else [])],
                    bad["total_duration_s"], is_gain_known(pipeline.cause, others_percent),
-                   others_percent,
-                   (truth_of_place.verdict(spots, place), first.get("confidence"), truth_of_place.told(place)) if spots else None)
+                   others_percent, place)
 
     @property
     def is_right(self):
@@ -65,10 +93,6 @@ class Row:
         return self.gain[0] - slack <= self.bound <= 1.3 * self.gain[1] + slack
 
     @property
-    def names_place(self):
-        return self.place[0] in (truth_of_place.LINE, truth_of_place.FUNCTION)
-
-    @property
     def ratio(self):
         return self.bound / max(self.gain[1], 0.001)
 
@@ -79,8 +103,8 @@ class Row:
     def __str__(self):
         verdict = "ok  " if self.is_right and self.is_bound is not False else "gain" if self.is_right else "MISS"
         others = " ".join(f"{rule} {gain:.2f}" for rule, gain in self.others if gain)
-        place = f"; place {self.place[0]}" if self.place else ""
-        place += f" ({self.place[1]}): {self.place[2]}" if self.place and not self.names_place else ""
+        place = f"; place {self.place.verdict}" if self.place else ""
+        place += f" ({self.place.confidence}): {self.place.told}" if self.place and not self.place.is_named else ""
         return (f"{verdict} {self.seed} {self.label}: {self.duration:.2f} s, first {self.first} {self.bound:.2f} s, real "
                 f"{self.gain[0]:.2f} to {self.gain[1]:.2f} s" + place + (f"; also {others}" if others else "") +
                 (f"; FALSE {self.false_alarms}" if self.false_alarms else "") +
@@ -102,12 +126,37 @@ def percent(part, whole):
     return f"{100 * part / whole:.0f} %" if whole else "-"
 
 
-def of_places(rows):
+def of_places(places):
     """"3 of 4 (2 by line), 1 wrong": how the first findings name the places of Python code."""
-    if not rows:
+    if not places:
         return "-"
-    lines, wrong = (sum(r.place[0] == kind for r in rows) for kind in (truth_of_place.LINE, truth_of_place.WRONG))
-    return f"{sum(r.names_place for r in rows)} of {len(rows)} ({lines} by line)" + (f", {wrong} wrong" if wrong else "")
+    lines, wrong = (sum(p.verdict == kind for p in places) for kind in (truth_of_place.LINE, truth_of_place.WRONG))
+    return f"{sum(p.is_named for p in places)} of {len(places)} ({lines} by line)" + (f", {wrong} wrong" if wrong else "")
+
+
+class Places:
+    """Only what first findings name, by cause."""
+
+    def __init__(self, places, seeds, beside):
+        self.places, self.seeds, self.beside = places, seeds, beside
+
+    def holds(self):
+        return truth_of_place.holds([(p.verdict, p.confidence) for p in self.places])
+
+    def text(self):
+        groups = collections.defaultdict(list)
+        for place in self.places:
+            groups[place.cause].append(place)
+        lines = ["| cause | pipelines | line named | only its function | unknown | wrong | wrong, confidence high |", "|---|---|---|---|---|---|---|"]
+        for name, places in [*sorted(groups.items()), ("**all**", self.places)]:
+            counts = [sum(p.verdict == kind for p in places) for kind in truth_of_place.KINDS]
+            high = sum(p.verdict == truth_of_place.WRONG and p.confidence == "high" for p in places)
+            lines.append(f"| {name} | {' | '.join(map(str, [len(places), *counts, high]))} |")
+        return "\n".join([*lines, "", *(f"- {p}" for p in self.places if not p.is_named)]).rstrip()
+
+    def write(self, path):
+        others = f"beside {self.beside} busy loops" if self.beside else "nothing started beside them"
+        page.put(path, "places", [f"Seeds {self.seeds}, {others}; {page.when_and_where()}.", "", self.text()])
 
 
 class Result:
@@ -116,14 +165,14 @@ class Result:
         self.planted = [r for r in rows if r.rules]
         self.healthy = [r for r in rows if not r.rules]
         self.in_seconds = [r for r in self.planted if r.is_bound is not None]
-        self.in_python = [r for r in self.planted if r.place]
+        self.in_python = [r.place for r in self.planted if r.place]
 
     def holds(self):
         """What the issue asks for."""
         first, gain = (0.90, 0.80) if self.beside else (0.95, 0.90)
         return (sum(r.is_right for r in self.planted) >= first * len(self.planted) and
                 sum(r.is_bound for r in self.in_seconds) >= gain * len(self.in_seconds) and not any(r.false_alarms for r in self.healthy) and
-                truth_of_place.holds([r.place[:2] for r in self.in_python]))
+                truth_of_place.holds([(p.verdict, p.confidence) for p in self.in_python]))
 
     def by_cause(self):
         groups = collections.defaultdict(list)
@@ -135,10 +184,10 @@ class Result:
             bounds = [r for r in rows if r.is_bound is not None]
             lines.append(f"| {name} | {len(rows)} | {sum(r.is_right for r in rows)} | {sum(r.is_bound for r in bounds)} of {len(bounds)} | " +
                          (f"{statistics.median(r.ratio for r in bounds):.2f}" if bounds else "-") +
-                         f" | {of_places([r for r in rows if r.place])} | {sum(bool(r.false_alarms) for r in rows)} |")
+                         f" | {of_places([r.place for r in rows if r.place])} | {sum(bool(r.false_alarms) for r in rows)} |")
         lines.append(f"| **all** | {len(self.planted)} | {percent(sum(r.is_right for r in self.planted), len(self.planted))} | "
                      f"{percent(sum(r.is_bound for r in self.in_seconds), len(self.in_seconds))} | | "
-                     f"{percent(sum(r.names_place for r in self.in_python), len(self.in_python))} | {percent(sum(bool(r.false_alarms) for r in self.planted), len(self.planted))} |")
+                     f"{percent(sum(p.is_named for p in self.in_python), len(self.in_python))} | {percent(sum(bool(r.false_alarms) for r in self.planted), len(self.planted))} |")
         return lines
 
     def by_rule(self):
@@ -154,7 +203,7 @@ class Result:
                 f"{sum(bool(r.false_alarms) for r in self.healthy)}."]
 
     def misses(self):
-        wrong = [r for r in self.rows if not r.is_right or (r.place and not r.names_place) or r.is_bound is False or (r.false_alarms and not r.rules)]
+        wrong = [r for r in self.rows if not r.is_right or (r.place and not r.place.is_named) or r.is_bound is False or (r.false_alarms and not r.rules)]
         return ["", "Misses, by seed:", ""] + [f"- {str(r).strip()}" for r in wrong] if wrong else ["", "No misses."]
 
     def text(self):
