@@ -28,7 +28,7 @@ SCHEMA = os.path.join(HERE, "..", "..", "docs", "report.schema.json")
 FORMS = {"json": "report.json"}
 # For people, of the stories named: the screen, everything as text, Markdown, and the page without its style sheet.
 FORMS_FOR_PEOPLE = {"text": "report.txt", "full": "report.full.txt", "md": "report.md", "html": "report.html"}
-FOR_PEOPLE = {"gpu_idle_causes", "gpu_phases_of_training", "heap_growth", "hostile_names", "killed_training", "mostly_untraced",
+FOR_PEOPLE = {"training_killed_in_epoch_3", "gpu_idle_causes", "gpu_phases_of_training", "heap_growth", "hostile_names", "killed_training", "mostly_untraced",
               "static_program", "waits_through_processes"}
 OPTIONS = {"full": ["--full"]}
 ENVIRONMENT = dict(os.environ, LC_ALL="C.UTF-8", COLUMNS="100", TZ="UTC")

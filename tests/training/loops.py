@@ -61,6 +61,13 @@ class Process:
     def event(self, text, tid=None):
         self.lines.append((self.ns, f"{self.ns // 10**9}.{self.ns % 10**9:09d} {self.pid}/{tid or self.pid} {text}"))
 
+    def receive(self, ms):
+        """Wait for another rank."""
+        start = self.ns
+        self.rest(ms)
+        self.lines.append((self.ns, f"{start // 10**9}.{start % 10**9:09d} +{(self.ns - start) / 1e9:.9f} {self.pid}/{self.pid} net_receive fd=5 "
+                                    'result=4000 path="tcp 10.0.0.2:29500" flags=0x0 messages=1'))
+
     def rest(self, ms):
         self.ns += round(ms * 1e6)
 
@@ -110,24 +117,36 @@ class World:
             out.append(f'process {p.pid} ppid=1 uid=1000 trace_id={p.pid:#x} start=0.000000000 end={end // 10**9}.{end % 10**9:09d} {p.state} '
                        f'heap=sampled heap_sample_bytes=524288 cpu_ns=1000000000 max_rss_bytes=268435456 boot="b" host="h1" stage="train" '
                        f'comm="python3" exe="/usr/bin/python3" cwd="/app"{of_rank} argc=2 argv=["python3" "train.py"]')
+            out += [f'module {p.pid} start=0x600000 end=0x700000 bias=0x600000 since=0.010000000 build_id= path="/usr/lib/libtorch_cpu.so"']
             out += [f"thread {p.pid}/{p.pid} slot=0 life=1 start=0.000000000"]
             lines += p.lines
         out += [text for _, text in sorted(lines, key=lambda line: line[0])]
         return "\n".join(out + [f"heap {p.pid} slot=0 frees=9000 failures=0 classes=[16:10000:2560000]" for p in self.processes]) + "\n"
 
-    def report(self, *options):
-        """report.json, or what another format says."""
+    @contextlib.contextmanager
+    def run(self):
+        """The folder of its traces."""
         with tempfile.TemporaryDirectory() as folder:
             story = os.path.join(folder, "story.pt.txt")
             with open(story, "w", encoding="utf-8") as file:
                 file.write(self.text())
             run = os.path.join(folder, "run")
-            for argv in (["assemble", story, "-o", run], ["report", run, *(options or ["--format", "json"])]):
-                done = subprocess.run([PROFTRACE, *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60,
-                                      env=dict(os.environ, LC_ALL="C.UTF-8", COLUMNS="120"))
-                if done.returncode:
-                    raise AssertionError(f"{argv[0]} exits {done.returncode}: {done.stderr.decode()}")
-            return done.stdout.decode() if options else json.loads(done.stdout)
+            os.mkdir(run)
+            self.command("assemble", story, "-o", run)
+            yield run
+
+    def command(self, *argv):
+        done = subprocess.run([PROFTRACE, *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60,
+                              env=dict(os.environ, LC_ALL="C.UTF-8", COLUMNS="120"))
+        if done.returncode:
+            raise AssertionError(f"{argv[0]} exits {done.returncode}: {done.stderr.decode()}")
+        return done.stdout.decode()
+
+    def report(self, *options):
+        """report.json, or what another format says."""
+        with self.run() as run:
+            text = self.command("report", run, *(options or ["--format", "json"]))
+            return text if options else json.loads(text)
 
     def training(self):
         return self.report()["stages"][0]["training"]

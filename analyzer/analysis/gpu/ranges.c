@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The program's own ranges and steps, and the GPU work in them: work belongs to the ranges that were open on the
- * launching thread at the launch, and to the step at that time.
+ * The program's own ranges and steps, phases of a training, and the GPU work in them: work belongs to the ranges that
+ * were open on the launching thread at the launch, and to the step at that time.
  *
  * Threads: one. State: a tree of ranges, a stack per thread, the last steps of each process. Never: uses the time at
  * which work ran.
@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "proftrace/payloads.h"
+#include "decode/phase_names.h"
 #include "overlaps.h"
 
 pt_u32 pt_gpu_node_of(const struct pt_gpu *gpu, const struct pt_thread *thread)
@@ -99,8 +100,10 @@ static void begin_step(struct pt_gpu *gpu, const struct pt_event *e, bool is_by_
 static void open_range(struct pt_gpu *gpu, const struct pt_event *e)
 {
     struct pt_gpu_thread *thread = pt_gpu_thread_of(gpu, e->thread);
-    bool starts_step;
-    const char *name = pt_gpu_range_name(gpu, e->process, pt_event_as(e, range_begin)->name, &starts_step);
+    bool starts_step = false;
+    const char *name = e->desc->kind == PT_KIND_phase_begin
+                           ? pt_gpu_text(gpu, pt_phase_names[pt_phase_of_tag(e->tag)])
+                           : pt_gpu_range_name(gpu, e->process, pt_event_as(e, range_begin)->name, &starts_step);
     if (!thread->nodes)
         thread->nodes = pt_calloc(PT_GPU_MOST_DEPTH, sizeof *thread->nodes);
     const pt_u32 parent = pt_gpu_node_of(gpu, e->thread);
@@ -119,9 +122,11 @@ void pt_gpu_ranges_event(struct pt_gpu *gpu, const struct pt_event *e)
     struct pt_gpu_thread *thread = pt_gpu_thread_of(gpu, e->thread);
     switch (e->desc->kind) {
     case PT_KIND_range_begin:
+    case PT_KIND_phase_begin:
         open_range(gpu, e);
         break;
     case PT_KIND_range_end:
+    case PT_KIND_phase_end:
         if (thread->depth && !--thread->depth)
             note_ranging(gpu, e->thread, false);
         break;

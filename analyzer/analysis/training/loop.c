@@ -284,7 +284,7 @@ static void take_steps_of_optimizer(struct pt_loop *loop)
     results->steps = pace->n;
     results->train_ns = pace->ns;
     for (pt_u32 kind = 0; kind < PT_N_PHASES; kind++)
-        results->phase_ns[kind] = (pt_i64)pace->phases[kind].sum;
+        results->phase_ns[kind] = (pt_i64)pace->phases[kind].histogram.sum;
 }
 
 struct pt_loop_results pt_loop_finish(struct pt_loop *loop)

@@ -31,9 +31,9 @@ void pt_pace_add(struct pt_pace *pace, struct pt_step *step)
     step->number = ++pace->n;
     pace->ns += step->ns;
     step->phase_ns[0] = outside_of_phases(step);
-    pt_histogram_add(&pace->durations, (pt_u64)step->ns);
+    pt_times_add(&pace->durations, step->ns);
     for (pt_u32 kind = 0; kind < PT_N_PHASES; kind++)
-        pt_histogram_add(&pace->phases[kind], (pt_u64)step->phase_ns[kind]);
+        pt_times_add(&pace->phases[kind], step->phase_ns[kind]);
     keep_if_slow(pace, step);
 }
 
@@ -42,7 +42,7 @@ enum pt_phase pt_pace_what_grew(const struct pt_pace *pace, const struct pt_step
     enum pt_phase grew = (enum pt_phase)0;
     *ret_by_ns = 0;
     for (pt_u32 kind = 0; kind < PT_N_PHASES; kind++) {
-        const pt_i64 by_ns = step->phase_ns[kind] - (pt_i64)pt_histogram_quantile(&pace->phases[kind], 0.5);
+        const pt_i64 by_ns = step->phase_ns[kind] - pt_times_quantile(&pace->phases[kind], 0.5);
         if (by_ns > *ret_by_ns) {
             *ret_by_ns = by_ns;
             grew = (enum pt_phase)kind;

@@ -20,8 +20,8 @@ struct pt_step {
 struct pt_pace {
     pt_u64 n;
     pt_i64 ns;
-    struct pt_histogram durations;
-    struct pt_histogram phases[PT_N_PHASES];  /* per step: also where it is 0 */
+    struct pt_times durations;
+    struct pt_times phases[PT_N_PHASES];      /* per step: also where it is 0 */
     struct pt_step slowest[PT_SLOWEST_STEPS]; /* the slowest first */
     pt_u32 n_slowest;
 };

@@ -133,10 +133,10 @@ static int by_duration(const void *a, const void *b)
     return x->step->start_ns > y->step->start_ns ? 1 : -1;
 }
 
-/* By more than the half of a bucket of the histogram. */
+/* By more than steps differ anyway. */
 static bool is_slow(const struct slow_step *slow)
 {
-    return (double)slow->step->ns > 1.1 * (double)pt_histogram_quantile(&slow->loop->pace->durations, 0.5);
+    return (double)slow->step->ns > 1.1 * (double)pt_times_quantile(&slow->loop->pace->durations, 0.5);
 }
 
 static void add_slow_step(struct pt_rows *rows, const struct slow_step *slow)
@@ -202,8 +202,8 @@ static void add_process(struct pt_profile *profile, struct pt_rows *rows, const 
                           .pid = loop->process->pid,
                           .process = pt_process_name(profile, loop->process),
                           .steps = loop->steps,
-                          .step_p50_s = (double)pt_histogram_quantile(&loop->pace->durations, 0.5) / 1e9,
-                          .step_p95_s = (double)pt_histogram_quantile(&loop->pace->durations, 0.95) / 1e9,
+                          .step_p50_s = pt_times_quantile_s(&loop->pace->durations, 0.5),
+                          .step_p95_s = pt_times_quantile_s(&loop->pace->durations, 0.95),
                           .data_s = (double)shares.ns[PT_SHARE_DATA] / 1e9,
                           .forward_s = (double)shares.ns[PT_SHARE_FORWARD] / 1e9,
                           .backward_s = (double)shares.ns[PT_SHARE_BACKWARD] / 1e9,

@@ -10,7 +10,7 @@
 
 #include "proftrace/payloads.h"
 
-enum { MOST_NAMES = 4096 };
+enum { MOST_NAMES = 1024 };
 
 struct pt_phase_thread *pt_phase_thread_of(struct pt_phase_sums *sums, const struct pt_event *e)
 {
@@ -54,7 +54,7 @@ static void add(struct pt_phase_sum *sum, const struct pt_phase_span *phase, boo
         sum->durations = pt_calloc(1, sizeof *sum->durations);
     sum->calls++;
     sum->total_ns += ns;
-    pt_histogram_add(sum->durations, (pt_u64)ns);
+    pt_times_add(sum->durations, ns);
 }
 
 static void find_outer(const struct pt_phase_thread *thread, struct pt_phase_span *phase)

@@ -9,7 +9,7 @@
 
 #include "analysis/analysis.h"
 #include "decode/phase_names.h"
-#include "profile/histogram.h"
+#include "times.h"
 
 /* A phase of a thread, while it runs and when it ends. */
 struct pt_phase_span {
@@ -35,7 +35,7 @@ static inline pt_i64 pt_phase_ns(const struct pt_phase_span *phase)
 struct pt_phase_sum {
     pt_u64 calls;
     pt_i64 total_ns, self_ns;
-    struct pt_histogram *durations; /* NULL = no call */
+    struct pt_times *durations; /* NULL = no call */
 };
 
 struct pt_named_phase {

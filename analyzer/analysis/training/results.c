@@ -21,7 +21,7 @@ struct stage_sums {
     const char *data; /* of the last that trained */
     pt_i64 train_ns, validation_ns, compile_ns, recompile_ns, checkpoint_ns, collector_ns, starts_ns, late_starts_ns;
     pt_i64 phase_ns[PT_N_PHASES];
-    struct pt_histogram durations;
+    struct pt_times durations;
 };
 
 static pt_i64 self_of(const struct pt_trainings *results, const struct pt_process *process, enum pt_phase kind)
@@ -33,7 +33,7 @@ static pt_i64 self_of(const struct pt_trainings *results, const struct pt_proces
 /* What the first batches of epochs took beyond the usual, from the epoch with this number on. */
 static pt_i64 first_batches_of(const struct pt_loop_results *loop, pt_u32 from)
 {
-    const pt_i64 usual_ns = (pt_i64)pt_histogram_quantile(&loop->pace->phases[PT_PHASE_data_wait], 0.5);
+    const pt_i64 usual_ns = pt_times_quantile(&loop->pace->phases[PT_PHASE_data_wait], 0.5);
     pt_i64 beyond_ns = 0;
     for (size_t i = 0; i < loop->n_kept; i++) {
         const struct pt_pass *pass = &loop->kept[i];
@@ -70,7 +70,7 @@ static void add_loop(const struct pt_trainings *results, struct stage_sums *sums
     sums->late_starts_ns += first_batches_of(loop, 2);
     for (pt_u32 kind = 0; kind < PT_N_PHASES; kind++)
         sums->phase_ns[kind] += loop->phase_ns[kind];
-    pt_histogram_add_all(&sums->durations, &loop->pace->durations);
+    pt_times_add_all(&sums->durations, &loop->pace->durations);
 }
 
 static struct pt_value epochs_of(const struct stage_sums *sums)
@@ -90,14 +90,14 @@ static bool is_marked(const struct pt_metrics *metrics, struct pt_scope scope, c
 
 static void set_steps(struct pt_metrics *metrics, struct pt_scope scope, const struct stage_sums *sums)
 {
-    const struct pt_histogram *durations = &sums->durations;
+    const struct pt_times *durations = &sums->durations;
     if (!is_marked(metrics, scope, "steps.count")) {
         pt_metrics_set(metrics, scope, "steps.count", pt_integer(sums->steps));
-        pt_metrics_set(metrics, scope, "steps.p50_s", pt_seconds((pt_i64)pt_histogram_quantile(durations, 0.5)));
-        pt_metrics_set(metrics, scope, "steps.p95_s", pt_seconds((pt_i64)pt_histogram_quantile(durations, 0.95)));
+        pt_metrics_set(metrics, scope, "steps.p50_s", pt_seconds(pt_times_quantile(durations, 0.5)));
+        pt_metrics_set(metrics, scope, "steps.p95_s", pt_seconds(pt_times_quantile(durations, 0.95)));
         pt_metrics_set(metrics, scope, "steps.mean_s",
-                       pt_real((double)durations->sum / (double)durations->count / 1e9));
-        pt_metrics_set(metrics, scope, "steps.max_s", pt_seconds((pt_i64)durations->max));
+                       pt_real((double)durations->histogram.sum / (double)durations->histogram.count / 1e9));
+        pt_metrics_set(metrics, scope, "steps.max_s", pt_seconds((pt_i64)durations->histogram.max));
     }
     if (!is_marked(metrics, scope, "epochs.count"))
         pt_metrics_set(metrics, scope, "epochs.count", epochs_of(sums));

@@ -62,15 +62,3 @@ struct pt_shares pt_shares_of(const pt_i64 phase_ns[PT_N_PHASES], pt_i64 whole_n
     shares.ns[PT_SHARE_OTHER] = rest_ns > 0 ? rest_ns : 0;
     return shares;
 }
-
-void pt_histogram_add_all(struct pt_histogram *to, const struct pt_histogram *from)
-{
-    if (!from->count)
-        return;
-    to->min = to->count && to->min < from->min ? to->min : from->min;
-    to->max = to->max > from->max ? to->max : from->max;
-    to->count += from->count;
-    to->sum += from->sum;
-    for (pt_u32 i = 0; i < PT_HISTOGRAM_BUCKETS; i++)
-        to->buckets[i] = from->buckets[i] > ~to->buckets[i] ? ~0u : to->buckets[i] + from->buckets[i];
-}

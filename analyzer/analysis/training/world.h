@@ -47,6 +47,4 @@ static inline double pt_percent_of(pt_i64 part_ns, pt_i64 whole_ns)
     return whole_ns > 0 ? 100 * (double)part_ns / (double)whole_ns : 0;
 }
 
-void pt_histogram_add_all(struct pt_histogram *to, const struct pt_histogram *from);
-
 #endif

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "proftrace/payloads.h"
+#include "decode/phase_names.h"
 #include "export/out/put.h"
 #include "export/timeline/gpu_names.h"
 #include "cpu.h"
@@ -173,28 +174,74 @@ static void begin_range(struct pt_torch_thread *thread, struct pt_torch_open ran
     pt_vec_push(&thread->ranges, range);
 }
 
+static void end_range(struct pt_torch_file *file, struct pt_torch_thread *thread, const struct pt_event *event)
+{
+    if (thread->ranges_left_out)
+        thread->ranges_left_out--;
+    else if (thread->ranges.n)
+        show_range(file, &thread->ranges.items[--thread->ranges.n], event->thread->tid, event->start_ns);
+}
+
+static void begin_step(struct pt_torch_file *file, struct pt_torch_thread *thread, const struct pt_event *event,
+                       pt_u64 number)
+{
+    end_step(file, thread, event->start_ns);
+    file->step = pt_torch_project_step(number);
+    thread->step = (struct pt_torch_open){
+        .id = number, .tid = event->thread->tid, .start_ns = event->start_ns, .projected = file->step};
+    thread->has_step = true;
+}
+
+/* ---- phases: where the program marks no steps, each step of its first optimizer ends one ---- */
+
+static bool makes_steps(const struct pt_torch_file *file)
+{
+    return !file->process->totals[PT_KIND_step].calls && file->process->totals[PT_KIND_phase_end].calls;
+}
+
+static void begin_phase(struct pt_torch_file *file, struct pt_torch_thread *thread, const struct pt_event *event)
+{
+    const enum pt_phase phase = pt_phase_of_tag(event->tag);
+    const pt_u64 object = pt_event_as(event, phase_begin)->object;
+    const bool is_step = phase == PT_PHASE_data_wait || phase == PT_PHASE_forward || phase == PT_PHASE_zero_grad;
+    if (is_step && !thread->has_step && makes_steps(file))
+        begin_step(file, thread, event, file->phase_steps++);
+    if (phase == PT_PHASE_optimizer_step && !file->optimizer)
+        file->optimizer = object;
+    begin_range(thread, (struct pt_torch_open){.id = object, .tid = event->thread->tid, .start_ns = event->start_ns},
+                PT_TORCH_PHASE | phase);
+}
+
+static void end_phase(struct pt_torch_file *file, struct pt_torch_thread *thread, const struct pt_event *event)
+{
+    const struct pt_torch_open *open = thread->ranges.n ? &thread->ranges.items[thread->ranges.n - 1] : NULL;
+    const bool is_step = open && open->name == (PT_TORCH_PHASE | PT_PHASE_optimizer_step) &&
+                         open->id == file->optimizer && !thread->ranges_left_out;
+    end_range(file, thread, event);
+    if (is_step && makes_steps(file))
+        end_step(file, thread, event->start_ns);
+}
+
 static void user_event(struct pt_torch_file *file, const struct pt_event *event)
 {
     struct pt_torch_thread *thread = &file->threads[event->thread->index];
-    const pt_u32 tid = event->thread->tid;
-    struct pt_torch_open range = {.tid = tid, .start_ns = event->start_ns};
+    const struct pt_torch_open range = {.tid = event->thread->tid, .start_ns = event->start_ns};
     name_thread(file, event->thread);
     switch (event->desc->id) {
     case PT_EV_step:
-        end_step(file, thread, event->start_ns);
-        range.id = event->words[0];
-        range.projected = file->step = pt_torch_project_step(range.id);
-        thread->step = range;
-        thread->has_step = true;
+        begin_step(file, thread, event, event->words[0]);
         break;
     case PT_EV_range_begin:
         begin_range(thread, range, pt_event_as(event, range_begin)->name);
         break;
+    case PT_EV_phase_begin:
+        begin_phase(file, thread, event);
+        break;
+    case PT_EV_phase_end:
+        end_phase(file, thread, event);
+        break;
     case PT_EV_range_end:
-        if (thread->ranges_left_out)
-            thread->ranges_left_out--;
-        else if (thread->ranges.n)
-            show_range(file, &thread->ranges.items[--thread->ranges.n], tid, event->start_ns);
+        end_range(file, thread, event);
         break;
     case PT_EV_range_open:
         open_range(file, event);
@@ -230,6 +277,10 @@ static void finish_threads(struct pt_torch_file *file)
         struct pt_torch_thread *open = &file->threads[i];
         while (open->ranges.n)
             show_range(file, &open->ranges.items[--open->ranges.n], thread->tid, thread->end_ns);
+        if (open->has_step && makes_steps(file)) { /* what follows the last step is none */
+            open->has_step = false;
+            pt_torch_project_end(file, open->step.projected);
+        }
         end_step(file, open, thread->end_ns);
     }
     while (file->ranges.n) {

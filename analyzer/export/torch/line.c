@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "decode/phase_names.h"
 #include "export/out/put.h"
 
 char *pt_torch_begin(struct pt_torch_file *file, char phase, const char *category, const char *name,
@@ -109,8 +110,18 @@ const char *pt_torch_step_name(char text[PT_TORCH_STEP_BYTES], pt_u64 number)
     return text;
 }
 
+/* TensorBoard and HTA know the time for data, and that of optimizers, by these names. */
+static const char *name_of_phase(enum pt_phase phase)
+{
+    return phase == PT_PHASE_data_wait        ? "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
+           : phase == PT_PHASE_optimizer_step ? "Optimizer.step"
+                                              : pt_phase_names[phase];
+}
+
 const char *pt_torch_range_name(const struct pt_torch_file *file, pt_u32 name)
 {
+    if (name & PT_TORCH_PHASE)
+        return name_of_phase(pt_phase_of_tag((int)(name & ~PT_TORCH_PHASE)));
     const char *text = pt_process_string(file->process, name);
     return text && *text ? text : "range";
 }

@@ -40,6 +40,8 @@ void pt_torch_name_thread(struct pt_torch_file *file, struct pt_torch_track trac
 
 #define PT_TORCH_STEP_BYTES 40
 const char *pt_torch_step_name(char text[PT_TORCH_STEP_BYTES], pt_u64 number);
+/* `name`: a string id, or PT_TORCH_PHASE and the phase. Phases have the names that PyTorch's profiler gives them. */
+#define PT_TORCH_PHASE (1u << 31)
 const char *pt_torch_range_name(const struct pt_torch_file *file, pt_u32 name);
 
 /* Cut an event to the window; false when nothing of it lies there, or when it is too short. */

@@ -65,6 +65,7 @@ struct pt_torch_file {
     struct pt_map device_at;            /* by number: index into devices, plus 1 */
     struct pt_map streams;              /* device << 32 | stream: named already */
     struct pt_map kernels;              /* by string id: names as people write them */
+    pt_u64 optimizer, phase_steps;      /* where phases make steps: whose, and how many */
     struct pt_torch_projected *step;    /* the last that began, of any thread; NULL = it has ended */
     struct pt_torch_link *links;        /* the last launches, by correlation */
     struct pt_torch_recorded *recorded; /* by the waiter's correlation */
