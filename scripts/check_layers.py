@@ -26,8 +26,9 @@ MAY_INCLUDE = {
     # the injected half: the core knows nothing of the hook families
     "preload/core": [],
     "preload/hooks": ["preload/core"],
+    "preload/hooks/heap": ["preload/core"],
     "preload/cuda": ["preload/core"],
-    "preload/python": ["preload/core"],
+    "preload/python": ["preload/core", "preload/hooks/heap"],
     "preload": ["preload/core", "preload/hooks"],
     # the offline chain, each on those before it
     "analyzer/util": [],

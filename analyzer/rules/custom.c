@@ -29,21 +29,23 @@ static struct pt_value step_of(const struct pt_metrics *metrics, struct pt_scope
     return marked;
 }
 
-/* Who allocated is known of malloc's blocks alone, and of those that were sampled. */
+/* Who allocated is known of what was sampled. */
 static void place_growth(struct pt_metrics *metrics, struct pt_scope scope, struct pt_finding *finding)
 {
     const struct pt_value python = pt_metrics_get(metrics, scope, "heap.leak.python.bytes");
     const double grown = pt_value_number(pt_metrics_get(metrics, scope, "heap.leak.bytes"));
-    if (pt_value_number(python) < 0.5 * grown) {
-        if (pt_value_number(pt_metrics_get(metrics, scope, "heap.leak.sites_percent")) < 50)
-            finding->place_kind = PT_PLACE_NOWHERE;
+    const bool is_named = pt_value_number(pt_metrics_get(metrics, scope, "heap.leak.sites_percent")) >= 50;
+    const bool is_python = pt_value_number(python) >= 0.5 * grown;
+    if (!is_named)
+        finding->place_kind = PT_PLACE_NOWHERE;
+    if (is_named || !is_python)
         pt_finding_add_rows(finding, metrics, "heap.sites", "growth_bytes");
-        return;
+    else {
+        finding->remedy = "bound the caches and lists of Python objects; python -X tracemalloc names the lines";
+        pt_finding_add_evidence(finding, "where", pt_text("Python's objects: the trace does not tell who made them"));
     }
-    finding->place_kind = PT_PLACE_NOWHERE;
-    finding->remedy = "bound the caches and lists of Python objects; python -X tracemalloc names the lines";
-    pt_finding_add_evidence(finding, "where", pt_text("Python's objects: the trace does not tell yet who makes them"));
-    pt_finding_add_evidence(finding, "python_objects_bytes", python);
+    if (is_python)
+        pt_finding_add_evidence(finding, "python_objects_bytes", python);
 }
 
 bool pt_rule_heap_growth(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)

@@ -14,6 +14,7 @@
 #include "api.h"
 #include "builtins.h"
 #include "layout.h"
+#include "memory.h"
 #include "scripts.h"
 #include "stack.h"
 
@@ -94,9 +95,10 @@ static void boot(void)
         note("its script did not run");
         return;
     }
-    if (known.state == PT_PYTHON_READY)
+    if (known.state == PT_PYTHON_READY) {
         pt_python_stack_start(&known, file_name);
-    else {
+        pt_python_memory_start();
+    } else {
         known.state = PT_PYTHON_NO_STACKS;
         note(layout_problem ? layout_problem : "the layout was not checked");
     }

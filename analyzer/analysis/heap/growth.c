@@ -47,6 +47,10 @@ void pt_heap_growth_of_sites(struct pt_heap_process *p, const struct pt_process 
         if (site->process != process)
             continue;
         site->growth_bytes = pt_heap_site_live(site, growth->rise.to) - pt_heap_site_live(site, growth->rise.from);
+        if (site->size_class == PT_SITE_OF_OBJECTS) {
+            growth->objects_bytes += site->growth_bytes > 0 ? site->growth_bytes : 0;
+            continue;
+        }
         seen_bytes += site->growth_bytes;
         exact_bytes += site->growth_bytes * pt_heap_site_scale(site, p->sampled_of_class);
         growth->sites_bytes += site->growth_bytes > 0 ? site->growth_bytes : 0;

@@ -125,6 +125,26 @@ static void full_free(struct pt_heap_process *p, const struct pt_event *e, pt_u6
     full_release(p, e, block);
 }
 
+static void full_event(struct pt_heap_process *p, const struct pt_event *e)
+{
+    const pt_u64 addr = e->words[0];
+    switch (e->desc->kind) {
+    case PT_KIND_heap_malloc:
+    case PT_KIND_heap_calloc:
+    case PT_KIND_heap_realloc:
+    case PT_KIND_heap_memalign:
+        if (addr)
+            full_alloc(p, e, addr, e->words[1]);
+        break;
+    case PT_KIND_heap_free:
+    case PT_KIND_heap_realloc_free:
+        full_free(p, e, addr);
+        break;
+    default:
+        break;
+    }
+}
+
 /* ---- places in Python ---- */
 
 /* A place belongs to the event that follows at once: others of the thread do not come here. */
@@ -155,23 +175,60 @@ static void move_to(struct pt_heap_process *p, pt_i64 at_ns)
         pt_heap_level_next_bucket(&p->level, at_ns);
 }
 
+/* What malloc gave: its level, its churn. Objects of Python lie in arenas, which have a level of their own. */
+static void malloc_forget(struct pt_heap_process *p, const struct pt_event *e, const struct pt_heap_block *block,
+                          struct pt_sample_weight w, bool is_short)
+{
+    if (e->process->heap_mode != PT_HEAP_FULL) {
+        if (is_short)
+            add_churn(&p->churn, block->size_bytes, w.allocs, w.bytes);
+        pt_heap_level_add(&p->level, e->start_ns, -w.bytes, -w.variance);
+    }
+    pt_heap_remap_free(&p->remap, block->addr, block->size_bytes, w.bytes);
+}
+
 static void sample_forget(struct heap *heap, struct pt_heap_process *p, const struct pt_event *e,
                           struct pt_heap_block *block, bool is_released)
 {
     const struct pt_sample_weight w = pt_sample_weigh(block->size_bytes, e->process->heap_sample_bytes);
     struct pt_heap_site *site = &heap->sites.items[block->owner];
+    const bool is_short = is_released && e->start_ns - block->at_ns <= PT_CHURN_NS;
     move_to(p, e->start_ns);
     pt_heap_site_add(site, p->level.bucket, -w.allocs, -w.bytes);
-    if (is_released && e->start_ns - block->at_ns <= PT_CHURN_NS) {
+    if (is_short) {
         site->churn_allocs += w.allocs;
         site->churn_bytes += w.bytes;
-        if (e->process->heap_mode != PT_HEAP_FULL)
-            add_churn(&p->churn, block->size_bytes, w.allocs, w.bytes);
     }
-    if (e->process->heap_mode != PT_HEAP_FULL)
-        pt_heap_level_add(&p->level, e->start_ns, -w.bytes, -w.variance);
-    pt_heap_remap_free(&p->remap, block->addr, block->size_bytes, w.bytes);
+    if (site->size_class != PT_SITE_OF_OBJECTS)
+        malloc_forget(p, e, block, w, is_short);
     pt_block_remove(&p->samples, block);
+}
+
+/* A sample of a site. False = there is no room to follow its block. */
+static bool sample_live(struct heap *heap, struct pt_heap_process *p, const struct pt_event *e,
+                        const struct pt_heap_site *wanted)
+{
+    const pt_u64 addr = e->words[0], size_bytes = e->words[1];
+    struct pt_heap_block *old = pt_block_find(&p->samples, addr);
+    if (old)
+        sample_forget(heap, p, e, old, false);
+    const struct pt_sample_weight w = pt_sample_weigh(size_bytes, e->process->heap_sample_bytes);
+    const pt_u32 index = pt_heap_site_of(&heap->sites, wanted);
+    struct pt_heap_site *site = &heap->sites.items[index];
+    site->samples++;
+    site->allocs += w.allocs;
+    site->bytes += w.bytes;
+    struct pt_heap_block *block = pt_block_insert(&p->samples, addr);
+    if (!block) {
+        p->not_followed++;
+        return false;
+    }
+    block->size_bytes = size_bytes;
+    block->at_ns = e->start_ns;
+    block->owner = index;
+    move_to(p, e->start_ns);
+    pt_heap_site_add(site, p->level.bucket, w.allocs, w.bytes);
+    return true;
 }
 
 static void sample_alloc(struct heap *heap, struct pt_heap_process *p, const struct pt_event *e)
@@ -179,9 +236,6 @@ static void sample_alloc(struct heap *heap, struct pt_heap_process *p, const str
     const struct pt_ev_heap_sample *sample = pt_event_as(e, heap_sample);
     if (!sample->addr)
         return;
-    struct pt_heap_block *old = pt_block_find(&p->samples, sample->addr);
-    if (old)
-        sample_forget(heap, p, e, old, false);
     const struct pt_sample_weight w = pt_sample_weigh(sample->size_bytes, e->process->heap_sample_bytes);
     const pt_u32 size_class = pt_heap_class_of(sample->size_bytes);
     const struct pt_heap_site wanted = {.process = e->process,
@@ -190,36 +244,35 @@ static void sample_alloc(struct heap *heap, struct pt_heap_process *p, const str
                                         .stage = pt_profile_stage_of(heap->profile, e->process),
                                         .size_class = size_class,
                                         .at_ns = e->start_ns};
-    const pt_u32 index = pt_heap_site_of(&heap->sites, &wanted);
-    struct pt_heap_site *site = &heap->sites.items[index];
-    site->samples++;
-    site->allocs += w.allocs;
-    site->bytes += w.bytes;
     p->samples_seen++;
     p->sampled_allocs += w.allocs;
     p->sampled_bytes += w.bytes;
     p->sampled_of_class[size_class] += w.allocs;
-    struct pt_heap_block *block = pt_block_insert(&p->samples, sample->addr);
-    if (!block) {
-        p->not_followed++;
+    if (!sample_live(heap, p, e, &wanted))
         return;
-    }
-    block->size_bytes = sample->size_bytes;
-    block->at_ns = e->start_ns;
-    block->owner = index;
     pt_heap_remap_alloc(&p->remap, sample->addr, sample->size_bytes, w.bytes);
-    move_to(p, e->start_ns);
-    pt_heap_site_add(site, p->level.bucket, w.allocs, w.bytes);
     if (e->process->heap_mode != PT_HEAP_FULL)
         pt_heap_level_add(&p->level, e->start_ns, w.bytes, w.variance);
 }
 
-static void sample_gone(struct heap *heap, struct pt_heap_process *p, const struct pt_event *e, bool is_released)
+static void object_alloc(struct heap *heap, struct pt_heap_process *p, const struct pt_event *e)
 {
+    const struct pt_heap_site wanted = {.process = e->process,
+                                        .python = e->aux,
+                                        .stage = pt_profile_stage_of(heap->profile, e->process),
+                                        .size_class = PT_SITE_OF_OBJECTS,
+                                        .at_ns = e->start_ns};
+    if (e->words[0])
+        sample_live(heap, p, e, &wanted);
+}
+
+static void sample_gone(struct heap *heap, struct pt_heap_process *p, const struct pt_event *e)
+{
+    const bool is_released = e->desc->kind != PT_KIND_heap_sample_lost;
     struct pt_heap_block *block = pt_block_find(&p->samples, e->words[0]);
     if (!block)
         return; /* inherited through fork */
-    if (!is_released) {
+    if (!is_released && heap->sites.items[block->owner].size_class != PT_SITE_OF_OBJECTS) {
         p->samples_lost++;
         p->lost_bytes += pt_sample_weigh(block->size_bytes, e->process->heap_sample_bytes).bytes;
     }
@@ -229,8 +282,9 @@ static void sample_gone(struct heap *heap, struct pt_heap_process *p, const stru
 /* ---- Python's objects ---- */
 
 /* CPython takes memory for its small objects in arenas: mappings of 1 MiB since 3.10, of 256 KiB before. */
-static void arena(struct pt_heap_process *p, const struct pt_event *e, int sign)
+static void arena(struct pt_heap_process *p, const struct pt_event *e)
 {
+    const int sign = e->desc->kind == PT_KIND_map_anon ? 1 : -1;
     const struct pt_ev_map_anon *map = pt_event_as(e, map_anon);
     if (!map->addr || (map->length_bytes != 1 << 20 && map->length_bytes != 256 << 10))
         return;
@@ -256,27 +310,17 @@ static void event(void *state, const struct pt_event *e)
 {
     struct heap *heap = state;
     struct pt_heap_process *p = &heap->processes[e->process->index];
-    const pt_u64 addr = e->words[0];
     switch (e->desc->kind) {
-    case PT_KIND_heap_malloc:
-    case PT_KIND_heap_calloc:
-    case PT_KIND_heap_realloc:
-    case PT_KIND_heap_memalign:
-        if (addr)
-            full_alloc(p, e, addr, e->words[1]);
-        break;
-    case PT_KIND_heap_free:
-    case PT_KIND_heap_realloc_free:
-        full_free(p, e, addr);
-        break;
     case PT_KIND_heap_sample:
         sample_alloc(heap, p, e);
         break;
-    case PT_KIND_heap_sample_free:
-        sample_gone(heap, p, e, true);
+    case PT_KIND_python_memory:
+        object_alloc(heap, p, e);
         break;
+    case PT_KIND_heap_sample_free:
+    case PT_KIND_python_memory_free:
     case PT_KIND_heap_sample_lost:
-        sample_gone(heap, p, e, false);
+        sample_gone(heap, p, e);
         break;
     case PT_KIND_python_place:
         note_place(heap, e);
@@ -285,12 +329,11 @@ static void event(void *state, const struct pt_event *e)
         opened(p, e);
         break;
     case PT_KIND_map_anon:
-        arena(p, e, 1);
-        break;
     case PT_KIND_map_remove:
-        arena(p, e, -1);
+        arena(p, e);
         break;
     default:
+        full_event(p, e);
         break;
     }
 }

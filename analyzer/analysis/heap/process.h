@@ -24,7 +24,8 @@ struct pt_heap_growth {
     bool is_steady;       /* the rest is of a rise that a leak makes, else 0 */
     struct pt_heap_rise rise;
     double python_bytes;  /* of it, in arenas */
-    double sites_bytes;   /* of it, of call sites that were sampled */
+    double sites_bytes;   /* of it, of call sites that were sampled: blocks of malloc */
+    double objects_bytes; /* and objects in arenas */
     double share_percent; /* of the most that was live */
     double length_s;
 };

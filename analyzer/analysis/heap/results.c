@@ -172,15 +172,14 @@ static void leak_results(struct pt_metrics *metrics, struct pt_scope scope, cons
     const double heap_bytes = leak->rise.bytes - leak->python_bytes;
     if (!sum->leaking)
         return;
+    const double named_bytes = fmin(leak->sites_bytes, heap_bytes) + fmin(leak->objects_bytes, leak->python_bytes);
     pt_metrics_set(metrics, scope, "heap.leak.bytes", pt_integer((pt_u64)leak->rise.bytes));
     pt_metrics_set(metrics, scope, "heap.leak.length_s", pt_real(leak->length_s));
     pt_metrics_set(metrics, scope, "heap.leak.fit", pt_real(leak->rise.fit));
     pt_metrics_set(metrics, scope, "heap.leak.share_percent", pt_real(leak->share_percent));
     pt_metrics_set(metrics, scope, "heap.leak.pid", pt_integer(sum->leaking->pid));
     pt_metrics_set(metrics, scope, "heap.leak.python.bytes", rounded(leak->python_bytes));
-    pt_metrics_set(metrics, scope, "heap.leak.sites_percent",
-                   heap_bytes > 0 ? pt_real(fmin(100, 100 * leak->sites_bytes / heap_bytes))
-                                  : pt_unknown("malloc has no part in it"));
+    pt_metrics_set(metrics, scope, "heap.leak.sites_percent", pt_real(fmax(0, 100 * named_bytes / leak->rise.bytes)));
 }
 
 static void live_results(struct pt_metrics *metrics, struct pt_scope scope, const struct stage_heap *sum)
@@ -352,7 +351,8 @@ static void keep_stacks(struct pt_profile *profile, const struct stage_sites *si
         struct pt_stack *stack = pt_stacks_add(&profile->stacks, sites->stage, frames, n);
         stack->cost[PT_STACK_ALLOCATED_BYTES] = site->bytes;
         stack->cost[PT_STACK_GROWTH_BYTES] = sites->knows_lives ? fmax(0, site->growth_bytes) : 0;
-        stack->cost[PT_STACK_CHURN_BYTES] = sites->knows_lives ? site->churn_bytes : 0;
+        if (sites->knows_lives && site->size_class != PT_SITE_OF_OBJECTS) /* of objects it is cheap */
+            stack->cost[PT_STACK_CHURN_BYTES] = site->churn_bytes;
     }
 }
 

@@ -48,6 +48,8 @@ void pt_heap_sites_fini(struct pt_heap_sites *sites)
 
 double pt_heap_site_scale(const struct pt_heap_site *site, const double sampled_of_class[PT_HEAP_CLASSES])
 {
+    if (site->size_class == PT_SITE_OF_OBJECTS)
+        return 1;
     const pt_u64 exact = site->process->heap.classes[site->size_class].count;
     const double sampled = sampled_of_class[site->size_class];
     /* Counters that are missing, or older than the last samples. */

@@ -15,6 +15,9 @@
 
 enum { PT_SITE_BUCKETS = 128, PT_LEVEL_BUCKETS_OF_SITE = PT_LEVEL_BUCKETS / PT_SITE_BUCKETS };
 
+/* In place of a size class: small objects that Python's own allocator gave. Of them there are no exact counts. */
+enum { PT_SITE_OF_OBJECTS = PT_HEAP_CLASSES };
+
 struct pt_sample_weight {
     double allocs, bytes;
     double variance; /* of bytes */
@@ -26,8 +29,8 @@ struct pt_heap_site {
     struct pt_process *process;
     pt_u32 stack, python; /* native, and Python's; 0 = not taken */
     pt_u32 stage;
-    pt_u32 size_class;
-    pt_i64 at_ns; /* of a sample: which modules were mapped then */
+    pt_u32 size_class; /* or PT_SITE_OF_OBJECTS */
+    pt_i64 at_ns;      /* of a sample: which modules were mapped then */
     pt_u64 samples;
     double allocs, bytes, live_bytes, live_allocs, churn_allocs, churn_bytes;
     double growth_bytes;            /* while the memory of its process grew; 0 until that is known */

@@ -16,6 +16,8 @@
 #include "core/options.h"
 
 pt_u64 pt_sampled_bits[PT_SAMPLED_SLOTS / 64] = {1};
+/* Blocks are aligned: the lowest bit says that one was asked for by an allocator above malloc, for an object. */
+#define OF_OBJECT 1ull
 static pt_u64 sampled_blocks[PT_SAMPLED_SLOTS];
 static pt_u64 permanent_bits[PT_SAMPLED_SLOTS / 64] = {1}; /* slot 0 is NULL's */
 
@@ -66,19 +68,20 @@ static void spill(struct pt_thread_area *area)
     }
 }
 
-static void remember(void *block)
+static void remember(const void *block, pt_u64 owner)
 {
     const pt_u32 slot = pt_sampled_slot(block);
-    const pt_u64 evicted = __atomic_exchange_n(&sampled_blocks[slot], (pt_u64)block, __ATOMIC_ACQ_REL);
+    const pt_u64 entry = (pt_u64)block | owner;
+    const pt_u64 evicted = __atomic_exchange_n(&sampled_blocks[slot], entry, __ATOMIC_ACQ_REL);
     __atomic_fetch_or(&pt_sampled_bits[slot >> 6], 1ull << (slot & 63), __ATOMIC_RELEASE);
-    if (evicted && evicted != (pt_u64)block)
-        pt_point(PT_EV_heap_sample_lost, 0, 0, evicted, 0);
+    if (evicted && evicted != entry)
+        pt_point(PT_EV_heap_sample_lost, 0, 0, evicted & ~OF_OBJECT, 0);
 }
 
 PT_COLD static void sample(pt_u32 kind, void *block, size_t size)
 {
     const pt_u32 stack = pt_intern_stack();
-    remember(block);
+    remember(block, 0);
     pt_place_sample();
     pt_point(PT_EV_heap_sample, stack, (pt_i32)kind, (pt_u64)block, size);
     pt_thread_clock_note();
@@ -91,6 +94,23 @@ static void refill(struct pt_tracer_thread *t)
     const pt_i64 most = pt_switches.heap == PT_HEAP_FULL ? 0 : (pt_i64)pt_options.heap_sample_bytes;
     t->countdown = t->gap_left < most ? t->gap_left : most;
     t->gap_left -= t->countdown;
+}
+
+/* Charge an allocation to the countdown. 1 = it is to be sampled. */
+static int is_sampled(struct pt_tracer_thread *t, size_t size)
+{
+    const pt_i64 charge = (pt_i64)(size < 1ull << 40 ? size : 1ull << 40) + 16;
+    pt_i64 left = t->countdown + t->gap_left - charge;
+    const int is_first = t->life != t->sampled_life, is_turn = left < 0;
+    if (is_turn || is_first) {
+        spill(t->area);
+        left = next_gap(t);
+        t->sampled_life = t->life;
+    }
+    t->countdown = 0;
+    t->gap_left = left;
+    refill(t);
+    return (is_turn && !is_first) || size >= pt_options.heap_sample_bytes;
 }
 
 PT_NOINLINE void pt_heap_allocated(pt_u32 kind, void *block, size_t size)
@@ -106,33 +126,55 @@ PT_NOINLINE void pt_heap_allocated(pt_u32 kind, void *block, size_t size)
     const pt_u32 index = pt_heap_class_of(size);
     t->area->heap_spilled[index].count++;
     t->area->heap_spilled[index].bytes += size;
-    const pt_i64 charge = (pt_i64)(size < 1ull << 40 ? size : 1ull << 40) + 16;
-    pt_i64 left = t->countdown + t->gap_left - charge;
-    const int is_first = t->life != t->sampled_life, is_turn = left < 0;
-    if (is_turn || is_first) {
-        spill(t->area);
-        left = next_gap(t);
-        t->sampled_life = t->life;
-    }
-    t->countdown = 0;
-    t->gap_left = left;
-    refill(t);
-    if ((is_turn && !is_first) || size >= pt_options.heap_sample_bytes)
+    if (is_sampled(t, size))
         sample(kind, block, size);
+}
+
+int pt_object_is_sampled(size_t size)
+{
+    struct pt_tracer_thread *t = pt_switches.heap ? pt_thread_attached() : 0;
+    return t && is_sampled(t, size);
+}
+
+/* The program itself would not have called malloc. In full mode the call is a record, too. */
+static void uncount(struct pt_thread_area *area, size_t bytes)
+{
+    const pt_u32 index = pt_heap_class_of(bytes);
+    const pt_u64 packed = area->heap_packed[index];
+    if (pt_switches.heap == PT_HEAP_FULL)
+        return;
+    if (packed >> 40 && (packed & ((1ull << 40) - 1)) >= bytes)
+        area->heap_packed[index] -= (1ull << 40) + bytes;
+    else {
+        area->heap_spilled[index].count--;
+        area->heap_spilled[index].bytes -= bytes;
+    }
+}
+
+void pt_object_sample(const void *block, size_t size, size_t asked_of_malloc)
+{
+    pt_u32 (*const place)(void) = __atomic_load_n(&pt_place_of_thread, __ATOMIC_ACQUIRE);
+    const pt_u32 stack = place && !pt_switches.frozen ? place() : 0;
+    if (pt_self->area)
+        uncount(pt_self->area, asked_of_malloc);
+    remember(block, OF_OBJECT);
+    pt_point(PT_EV_python_memory, stack, 0, (pt_u64)block, size);
+    pt_thread_clock_note();
 }
 
 PT_COLD void pt_heap_maybe_release(void *block)
 {
     const pt_u32 slot = pt_sampled_slot(block);
-    pt_u64 expected = (pt_u64)block;
-    if (__atomic_load_n(&sampled_blocks[slot], __ATOMIC_RELAXED) !=
-            expected || /* avoid the atomic operation: it is usually another block */
-        !__atomic_compare_exchange_n(&sampled_blocks[slot], &expected, 0, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    pt_u64 entry = __atomic_load_n(&sampled_blocks[slot], __ATOMIC_RELAXED);
+    if ((entry & ~OF_OBJECT) != (pt_u64)block || /* avoid the atomic operation: it is usually another block */
+        !__atomic_compare_exchange_n(&sampled_blocks[slot], &entry, 0, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return;
     if (!(permanent_bits[slot >> 6] >> (slot & 63) & 1))
         __atomic_fetch_and(&pt_sampled_bits[slot >> 6], ~(1ull << (slot & 63)), __ATOMIC_ACQ_REL);
     /* Another thread may have taken the slot between the two stores: its bit must be set. */
     if (__atomic_load_n(&sampled_blocks[slot], __ATOMIC_ACQUIRE))
         __atomic_fetch_or(&pt_sampled_bits[slot >> 6], 1ull << (slot & 63), __ATOMIC_RELEASE);
-    pt_point(PT_EV_heap_sample_free, 0, 0, (pt_u64)block, 0);
+    if (entry & OF_OBJECT && pt_self->area && pt_switches.heap != PT_HEAP_FULL)
+        pt_self->area->heap_frees--; /* as in uncount */
+    pt_point(entry & OF_OBJECT ? PT_EV_python_memory_free : PT_EV_heap_sample_free, 0, 0, (pt_u64)block, 0);
 }

@@ -37,4 +37,22 @@ void pt_heap_allocated(pt_u32 kind, void *block, size_t size);
 /* A block whose bit is set is about to be released. */
 void pt_heap_maybe_release(void *block);
 
+/* ---- an allocator above malloc, which serves small objects from arenas that malloc does not see ----
+ * It takes from malloc what is to be sampled: so a release costs nothing where it is not of a sample. */
+
+/* Charge an object to the same countdown. 0 = ask pt_object_is_sampled instead. */
+PT_ALWAYS_INLINE int pt_object_count_fast(size_t size)
+{
+    struct pt_tracer_thread *t = pt_self;
+    const pt_i64 left = t->countdown - 16 - (pt_i64)size;
+    if (pt_unlikely(left < 0))
+        return 0;
+    t->countdown = left;
+    return 1;
+}
+
+int pt_object_is_sampled(size_t size);
+/* Its block has come from malloc, which was asked for so many bytes. */
+void pt_object_sample(const void *block, size_t size, size_t asked_of_malloc);
+
 #endif
