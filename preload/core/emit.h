@@ -90,11 +90,17 @@ PT_ALWAYS_INLINE pt_u32 pt_span_duration(pt_u64 start, pt_u64 end)
 
 /* A span from `start` to `end`: taken right after the call, so that what recording costs (a new path, a descriptor to
  * ask the kernel about) is not charged to the program. */
+PT_ALWAYS_INLINE void pt_spent_without_place(pt_u32 kind, pt_u64 start, pt_u64 end, pt_i32 tag, pt_u64 word0,
+                                             pt_u64 word1)
+{
+    pt_store(start, pt_span_duration(start, end), pt_tag_kind(tag, kind), word0, word1);
+    pt_thread_clock_after(start, end);
+}
+
 PT_ALWAYS_INLINE void pt_spent(pt_u32 kind, pt_u64 start, pt_u64 end, pt_i32 tag, pt_u64 word0, pt_u64 word1)
 {
     pt_place_before(start, end);
-    pt_store(start, pt_span_duration(start, end), pt_tag_kind(tag, kind), word0, word1);
-    pt_thread_clock_after(start, end);
+    pt_spent_without_place(kind, start, end, tag, word0, word1);
 }
 
 #endif

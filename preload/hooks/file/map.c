@@ -59,13 +59,15 @@ void *mmap64(void *at, size_t length, int protection, int flags, int fd, off_t o
     return result;
 }
 
+/* Neither this nor mremap has a place: CPython gives back the memory of a frame while it is still the thread's newest.
+ */
 int munmap(void *at, size_t length)
 {
     if (!is_recorded())
         return real_munmap(at, length);
     const pt_u64 start = pt_clock();
     const int ret = real_munmap(at, length);
-    pt_spent(PT_EV_map_remove, start, pt_clock(), 0, ret == 0 ? (pt_u64)at : 0, length);
+    pt_spent_without_place(PT_EV_map_remove, start, pt_clock(), 0, ret == 0 ? (pt_u64)at : 0, length);
     return ret;
 }
 
@@ -75,6 +77,6 @@ void *hook_mremap(void *at, size_t length, size_t new_length, int flags, void *n
         return real_mremap(at, length, new_length, flags, new_at);
     const pt_u64 start = pt_clock();
     void *const result = real_mremap(at, length, new_length, flags, new_at);
-    pt_spent(PT_EV_map_resize, start, pt_clock(), 0, address_or_zero(result), new_length);
+    pt_spent_without_place(PT_EV_map_resize, start, pt_clock(), 0, address_or_zero(result), new_length);
     return result;
 }
