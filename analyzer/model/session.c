@@ -17,6 +17,7 @@
 #include "util/auto.h"
 #include "ends.h"
 #include "ignored_options.h"
+#include "python_seen.h"
 #include "process.h"
 #include "running.h"
 #include "session_data.h"
@@ -127,6 +128,7 @@ static void make_processes(struct pt_session *session, const struct file_list *f
         session->processes[session->n_processes++] = &data->shown;
         note_quality(session, data);
         pt_process_note_ignored_options(&data->shown, session);
+        pt_process_note_python(&data->shown, session);
     }
     free(clocks);
 }

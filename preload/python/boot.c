@@ -91,7 +91,7 @@ static void boot(void)
     known = (struct pt_python_header){.version = pt_python_version()};
     layout_problem = pt_python_layout_find(&known);
     known.state = PT_PYTHON_REFUSED;
-    if (make_globals() < 0 || run(pt_python_script("boot")) < 0) {
+    if (make_globals() < 0 || run(pt_python_script("check")) < 0 || run(pt_python_script("boot")) < 0) {
         note("its script did not run");
         return;
     }

@@ -81,15 +81,35 @@ static void expect(void *frame, void *code)
 static PT_NOINLINE const char *check_frame(const struct pt_python_view *view, const struct pt_python_point *point,
                                            void *frame)
 {
-    void *code = attribute(frame, "f_code");
-    const int is_same = (pt_u64)code == point->code;
+    void *code = attribute(frame, "f_code"), *name = attribute(code, "co_name"), *last = attribute(frame, "f_lasti");
+    const pt_u16 name_at = view->python->layout.code_name;
+    const int is_same = (pt_u64)code == point->code && pt_python_member(view, point->code, name_at) == (pt_u64)name &&
+                        last && pt_python_api.PyLong_AsLong(last) == point->instruction;
     expect(frame, code);
+    drop(last);
+    drop(name);
     drop(code);
-    const pt_u32 length = pt_python_describe(view, point, described, sizeof described - 1);
-    described[length] = 0;
     if (!is_same)
         return "frames are not where this version has them";
+    const pt_u32 length = pt_python_describe(view, point, described, sizeof described - 1);
+    described[length] = 0;
     return pt_text_equal(described, expected) ? 0 : "names or lines are not where this version has them";
+}
+
+/* The names that are met at boot are all ASCII. */
+static const char *check_texts(const struct pt_python_view *view)
+{
+    static const char *const texts[] = {"plain", "\xc3\xa9", "\xe2\x82\xac\xc3\xa9", "\xf0\x9f\x98\x80\xe2\x82\xac"};
+    int is_same = 1;
+    for (pt_u32 i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct pt_python_text text = {described, 0, sizeof described - 1};
+        void *str = pt_python_api.PyUnicode_FromString(texts[i]);
+        is_same &= str && pt_python_put_str(view, (pt_u64)str, &text) == 0;
+        drop(str);
+        described[text.length] = 0;
+        is_same &= pt_text_equal(described, texts[i]);
+    }
+    return is_same ? 0 : "texts are not as this version has them";
 }
 
 static const char *check_frames(const struct pt_python_view *view, pt_u64 thread)
@@ -139,10 +159,13 @@ const char *pt_python_layout_check(const struct pt_python_header *python)
 {
     const struct pt_python_view view = {python, read_safely, 0};
     const pt_u64 thread = (pt_u64)pt_python_api.PyGILState_GetThisThreadState();
-    if (!thread || !is_in_list(&view, thread))
+    /* In all versions the link is followed by the interpreter. */
+    if (!thread || !is_in_list(&view, thread) ||
+        !holds(&view, thread, python->layout.thread_next + 8, python->interpreter))
         return "threads are not where this version has them";
     if (!holds(&view, thread, python->layout.thread_pthread_id, (pt_u64)pthread_self()) ||
         !holds(&view, thread, python->layout.thread_native_id, (pt_u64)pt_syscall0(SYS_gettid)))
         return "ids of threads are not where this version has them";
-    return check_frames(&view, thread);
+    const char *problem = check_texts(&view);
+    return problem ? problem : check_frames(&view, thread);
 }

@@ -90,5 +90,10 @@ WORKLOADS = [
              python("b_small_files.py", lambda p: f"{p.data}/small"), 5000, 500, ["bare", "sampled", "full", "strace"]),
     Workload("start", "/bin/true started and ended, one after another", "process",
              lambda p, n: [f"{p.programs}/b_start", str(n), "/bin/true"], 300, 10, ["bare", "off", "sampled", "full", "lttng"]),
+    Workload("python", "python3 -c pass started and ended, one after another", "process",
+             lambda p, n: [f"{p.programs}/b_start", str(n), PYTHON, "-c", "pass"], 100, 4, ["bare", "sampled"]),
+    Workload("python0", "the same with PROFTRACE_PYTHON=0: the difference is what looking into Python costs", "process",
+             lambda p, n: [f"{p.programs}/b_start", str(n), PYTHON, "-c", "pass"], 100, 4, ["bare", "sampled"],
+             env={"PROFTRACE_PYTHON": "0"}),
     Workload("exit", "exit after a million events", "exit", program("b_exit"), 1000000, 10000, ["bare", "sampled", "full"]),
 ]

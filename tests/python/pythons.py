@@ -70,7 +70,7 @@ def run(command, folder, traced, **options):
     environment = {k: v for k, v in os.environ.items() if not k.startswith(drop)}
     environment.update(options.pop("environment", {}))
     if traced:
-        environment |= {"LD_PRELOAD": str(LIBRARY), "PROFTRACE_DIR": str(folder / "trace")}
+        environment = {"LD_PRELOAD": str(LIBRARY), "PROFTRACE_DIR": str(folder / "trace"), **environment}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False, **options)
     return Done(done.returncode, done.stdout, done.stderr)
 

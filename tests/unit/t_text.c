@@ -281,6 +281,32 @@ static void ignored_options_are_notes(void **state)
     free(back);
 }
 
+/* Where phases or stacks of Python are missing, a note says why. */
+static void python_that_was_not_seen_is_a_note(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "process 1 python=no_stacks python_version=50856432 python_note=\"other \\x1b offsets\"\n";
+    struct helper_file file = helper_file("", 0);
+    struct pt_error err = {0};
+    char *back = NULL;
+    size_t n;
+    FILE *in = fmemopen((char *)(size_t)text, strlen(text), "r"), *out = open_memstream(&back, &n);
+    assert_int_equal(pt_session_read_text(in, "text", file.path, &err), 0);
+    fclose(in);
+    struct pt_session *session = pt_session_open(file.path, &err);
+    assert_non_null(session);
+    assert_int_equal(session->n_notes, 1);
+    assert_true(has_note(session, "CPython 3.8.1 was seen without its stacks, so no places in Python are known: "
+                                  "\"other \\x1b offsets\""));
+    assert_int_equal(pt_session_write_text(session, out, &err), 0);
+    fclose(out);
+    assert_non_null(strstr(back, " python=no_stacks python_version=50856432 python_note=\"other \\x1b offsets\""));
+    pt_session_close(session);
+    helper_close(&file);
+    free(back);
+}
+
 static void wrong_text_is_named_by_line(void **state)
 {
     (void)state;
@@ -308,10 +334,15 @@ static void wrong_text_is_named_by_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_as_a_line),        cmocka_unit_test(frames_of_python_have_names),
-        cmocka_unit_test(names_stand_for_numbers),     cmocka_unit_test(values_say_how_to_show_them),
-        cmocka_unit_test(quoting_keeps_every_byte),    cmocka_unit_test(times_are_exact),
-        cmocka_unit_test(session_text_comes_back),     cmocka_unit_test(ignored_options_are_notes),
+        cmocka_unit_test(every_kind_as_a_line),
+        cmocka_unit_test(frames_of_python_have_names),
+        cmocka_unit_test(names_stand_for_numbers),
+        cmocka_unit_test(values_say_how_to_show_them),
+        cmocka_unit_test(quoting_keeps_every_byte),
+        cmocka_unit_test(times_are_exact),
+        cmocka_unit_test(session_text_comes_back),
+        cmocka_unit_test(ignored_options_are_notes),
+        cmocka_unit_test(python_that_was_not_seen_is_a_note),
         cmocka_unit_test(wrong_text_is_named_by_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

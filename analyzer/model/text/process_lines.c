@@ -16,6 +16,7 @@
 #include "decode/text.h"
 
 #include "model/layers.h"
+#include "model/python_seen.h"
 #include "util/str.h"
 
 /* CLOCK_MONOTONIC at instant 0 of an assembled session: any value that leaves room before it. */
@@ -131,6 +132,7 @@ static int set_numbers(struct pt_file_header *header, const struct pt_keys *keys
                    NUMBER("exit_status", exit_status),
                    NUMBER("heap_sample_bytes", heap_sample_bytes),
                    NUMBER("cpu_ns", cpu_ns),
+                   NUMBER("python_version", python.version),
                    NUMBER("max_rss_bytes", max_rss_bytes)};
 #undef NUMBER
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -196,6 +198,8 @@ int pt_text_process_header(struct pt_text_process *p, const struct pt_keys *keys
     h->heap_mode = (pt_u32)choice(keys, "heap", pt_heap_modes, 3, PT_HEAP_SAMPLED);
     h->options = options_of(keys);
     strncpy(h->boot_id, pt_keys_text(keys, "boot", "assembled"), sizeof h->boot_id - 1);
+    h->python.state = (pt_u32)choice(keys, "python", pt_python_states, PT_PYTHON_STATES, PT_PYTHON_NONE);
+    strncpy(h->python.note, pt_keys_text(keys, "python_note", ""), sizeof h->python.note - 1);
     strncpy(h->ignored_options, pt_keys_text(keys, "ignored_options", ""), sizeof h->ignored_options - 1);
     set_clock(h, p->start_ns, end_ns, start_realtime_ns);
     set_texts(p, keys);

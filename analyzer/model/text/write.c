@@ -16,6 +16,7 @@
 
 #include "model/labels.h"
 #include "model/session_data.h"
+#include "model/python_seen.h"
 #include "util/auto.h"
 #include "util/text/fmt.h"
 
@@ -53,6 +54,17 @@ static void put_rank(struct pt_str *line, const struct pt_process *p)
     put_number(line, "world_size", p->world_size);
 }
 
+static void put_python(struct pt_str *line, const struct pt_python_header *python)
+{
+    char note[sizeof python->note + 1] = "";
+    memcpy(note, python->note, sizeof python->note);
+    if (python->state && python->state < PT_PYTHON_STATES)
+        pt_str_printf(line, " python=%s", pt_python_states[python->state]);
+    put_number(line, "python_version", python->version);
+    if (note[0])
+        put_text(line, "python_note", note);
+}
+
 static void put_process(struct pt_str *line, const struct pt_process *p, const char *label)
 {
     static const char *const states[] = {"", "live", "exited", "execed"};
@@ -77,6 +89,7 @@ static void put_process(struct pt_str *line, const struct pt_process *p, const c
         memcpy(ignored, p->file->header.ignored_options, PT_IGNORED_OPTIONS_BYTES);
         put_text(line, "ignored_options", ignored);
     }
+    put_python(line, &p->file->header.python);
     put_text(line, "boot", boot_id);
     put_text(line, "host", p->host);
     put_text(line, "stage", p->stage);
