@@ -13,6 +13,7 @@
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/small_file.h"
+#include "python/merge.h"
 #include "code_bytes.h"
 #include "unwind.h"
 
@@ -82,6 +83,8 @@ static void sample_thread(struct pt_blocked *blocked, const struct pt_blocked_co
         return;
     struct iovec to = {blocked->stack, STACK_BYTES}, from = {(void *)(uintptr_t)before.sp, STACK_BYTES};
     const ssize_t n = process_vm_readv((pid_t)thread->shown.pid, &to, 1, &from, 1, 0);
+    const struct pt_python_stack *python =
+        with->pythons ? pt_pythons_stack_now(with->pythons, thread->shown.pid, thread->shown.tid) : NULL;
     if (n <= 0 || !read_place(thread, &after) || strcmp(before.text, after.text) != 0)
         return;
     /* The kernel does not give rbp. Where it is needed (code without tables or with frame pointers) the walk ends,
@@ -92,6 +95,8 @@ static void sample_thread(struct pt_blocked *blocked, const struct pt_blocked_co
     const struct pt_perf_sample sample = {before.pc, regs, blocked->stack, (pt_u64)n};
     const struct pt_image *image = pt_images_of(with->images, thread->shown.pid);
     pt_unwind(with->modules, image, thread->shown.pid, &sample, &stack);
+    if (python)
+        pt_python_merge(with->modules, python, &stack);
     const bool is_fault =
         before.call < 0 && !is_stopped(thread) && pt_blocked_is_fault(image, thread->shown.pid, before.pc);
     thread->misses_page |= is_fault;

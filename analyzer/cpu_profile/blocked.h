@@ -7,6 +7,7 @@
 #ifndef PT_CPU_PROFILE_BLOCKED_H
 #define PT_CPU_PROFILE_BLOCKED_H
 
+#include "python/pythons.h"
 #include "images.h"
 #include "stack_tree.h"
 #include "threads.h"
@@ -24,7 +25,8 @@ struct pt_blocked_context {
     struct pt_code_modules *modules;
     struct pt_images *images;
     struct pt_stack_tree *stacks;
-    pt_u64 begin_ns; /* of the profile, CLOCK_MONOTONIC */
+    pt_u64 begin_ns;            /* of the profile, CLOCK_MONOTONIC */
+    struct pt_pythons *pythons; /* NULL = native stacks only */
 };
 
 /* Does a process that waits at `pc` wait for a page, rather than in a system call? On a busy machine it may have

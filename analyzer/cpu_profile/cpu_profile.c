@@ -16,6 +16,7 @@
 #include "python/wake_soon.h"
 #include "records.h"
 #include "schedstat.h"
+#include "ticks.h"
 
 #define PERIOD_NS                                                                                                      \
     10101010u /* 99 a second: a program that works in steps of 10 ms is not always met at the same one                 \
@@ -180,8 +181,8 @@ static void drain(struct pt_cpu_profile *profile, pt_u64 until_ns)
 /* If the kernel gives no stacks of waits, we may not have the right to read them, either. */
 static void look_at_blocked(struct pt_cpu_profile *profile)
 {
-    const struct pt_blocked_context with = {&profile->threads, &profile->modules, &profile->images, &profile->stacks,
-                                            profile->begin_ns};
+    const struct pt_blocked_context with = {&profile->threads, &profile->modules, &profile->images,
+                                            &profile->stacks,  profile->begin_ns, &profile->pythons};
     if (profile->rings.has[PT_PERF_SWITCHES])
         profile->is_rationed = pt_blocked_sample(&profile->blocked, &with);
 }
@@ -216,8 +217,11 @@ pt_u64 pt_cpu_profile_step(struct pt_cpu_profile *profile, pt_u64 now_ns)
     }
     if (now_ns >= profile->write_due_ns)
         write_all(profile, now_ns - LATE_NS);
+    if (!profile->is_sampling)
+        pt_profile_tick(profile, PERIOD_NS, now_ns);
     profile->totals.own_cpu_ns += pt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
-    profile->drain_due_ns = now_ns + (profile->is_rationed ? SHORT_TICK_NS : TICK_NS);
+    const bool ticks = !profile->is_sampling && profile->pythons.n_running;
+    profile->drain_due_ns = now_ns + (ticks ? PERIOD_NS : profile->is_rationed ? SHORT_TICK_NS : TICK_NS);
     return profile->drain_due_ns;
 }
 
@@ -249,6 +253,18 @@ static void count_by_stack(struct pt_cpu_profile *profile)
     free(chunk.items);
 }
 
+/* What the library recorded within such a process stays. */
+static void say_unread(struct pt_cpu_profile *profile)
+{
+    const struct pt_pythons *pythons = &profile->pythons;
+    if (!pythons->refused_pid || profile->note[0])
+        return;
+    snprintf(profile->note, sizeof profile->note,
+             "no functions of Python in CPU samples: the memory of process %u may not be read from outside (%s)",
+             pythons->refused_pid, strerror(pythons->refused_errno));
+    pt_profile_file_chunk(&profile->file, PT_CPU_CHUNK_NOTE, profile->note, strlen(profile->note));
+}
+
 void pt_cpu_profile_end(struct pt_cpu_profile *profile)
 {
     if (profile->has_ended || !profile->root)
@@ -264,6 +280,7 @@ void pt_cpu_profile_end(struct pt_cpu_profile *profile)
     count_by_stack(profile);
     profile->totals.own_cpu_ns += pt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
     write_all(profile, now_ns);
+    say_unread(profile);
     if (profile->totals.lost_records && !profile->note[0])
         snprintf(profile->note, sizeof profile->note,
                  "the kernel dropped %llu records of CPU use: times are incomplete",

@@ -166,6 +166,13 @@ static void keep_sample(struct pt_cpu_profile *profile, const struct pt_cpu_samp
         ++*pt_map_at(&profile->counts, (pt_u64)sample->thread << 32 | sample->node);
 }
 
+void pt_profile_add_sample(struct pt_cpu_profile *profile, struct pt_live_thread *thread, pt_u64 t_ns, pt_u32 node)
+{
+    thread->times.samples++;
+    thread->is_dirty = true;
+    keep_sample(profile, &(struct pt_cpu_sample){t_ns, thread->shown.number, node});
+}
+
 static void take_sample(struct pt_cpu_profile *profile, const struct pt_perf_record *record)
 {
     struct pt_perf_sample sample;
@@ -182,10 +189,7 @@ static void take_sample(struct pt_cpu_profile *profile, const struct pt_perf_rec
         pt_python_merge(&profile->modules, python, &stack);
     const bool in_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
     profile->totals.cut_stacks += stack.is_cut;
-    thread->times.samples++;
-    thread->is_dirty = true;
-    keep_sample(profile, &(struct pt_cpu_sample){t_ns, thread->shown.number,
-                                                 pt_stack_tree_add(&profile->stacks, &stack, in_kernel)});
+    pt_profile_add_sample(profile, thread, t_ns, pt_stack_tree_add(&profile->stacks, &stack, in_kernel));
 }
 
 void pt_profile_take(struct pt_cpu_profile *profile, const struct pt_perf_record *record)

@@ -48,6 +48,8 @@ static inline struct pt_jit_maps_to pt_profile_jit_maps_to(const struct pt_cpu_p
     return (struct pt_jit_maps_to){profile->directory_fd, profile->stage, profile->begin_realtime_ns};
 }
 
+/* A sample of a thread that is known. */
+void pt_profile_add_sample(struct pt_cpu_profile *profile, struct pt_live_thread *thread, pt_u64 t_ns, pt_u32 node);
 /* Let the profile know what a record says. */
 void pt_profile_take(struct pt_cpu_profile *profile, const struct pt_perf_record *record);
 

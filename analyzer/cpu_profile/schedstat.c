@@ -84,6 +84,11 @@ void pt_threads_add_process(struct pt_threads *threads, pt_u32 pid, pt_u64 t_ns)
         closedir(tasks);
 }
 
+void pt_thread_read_schedstat(struct pt_live_thread *thread, pt_u64 t_ns)
+{
+    update_thread(thread, t_ns);
+}
+
 void pt_threads_ending(struct pt_threads *threads, pt_u32 pid, pt_u64 t_ns)
 {
     struct pt_live_thread *thread = pt_threads_find(threads, pid);

@@ -42,6 +42,7 @@ struct pt_live_thread {
     bool is_listed;   /* it may be among those to be looked at: blocked.h */
     pt_u64 looked_ns; /* when its stack was read from outside, while it waited */
     struct pt_left_at left_at;
+    pt_u64 stood_for_ns; /* without records: of its time on CPUs, what its samples stand for */
     struct pt_cpu_wait_sums sums;
     struct pt_last_wait last;
     struct pt_cpu_fault_sums faults;

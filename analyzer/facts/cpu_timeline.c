@@ -59,10 +59,16 @@ static void put(struct pt_cpu_timeline *timeline, pt_u32 thread, pt_u64 t_ns, pt
     timeline->states[timeline->first[thread + 1]++] = state;
 }
 
+/* Without the kernel's there are samples of Python alone: what they say would not hold for all that ran. */
+static size_t n_samples_of(const struct pt_cpu_data *data)
+{
+    return data->header.flags & PT_CPU_SAMPLED ? data->n_samples : 0;
+}
+
 static void put_all(struct pt_cpu_timeline *timeline)
 {
     const struct pt_cpu_data *data = timeline->data;
-    for (size_t i = 0; i < data->n_samples; i++)
+    for (size_t i = 0; i < n_samples_of(data); i++)
         put(timeline, data->samples[i].thread, data->samples[i].t_ns, 0,
             (struct pt_cpu_state){.node = data->samples[i].node, .flags = PT_CPU_RAN});
     for (size_t i = 0; i < data->n_waits; i++) {
@@ -86,7 +92,7 @@ static void put_all(struct pt_cpu_timeline *timeline)
 static void count_all(struct pt_cpu_timeline *timeline)
 {
     const struct pt_cpu_data *data = timeline->data;
-    for (size_t i = 0; i < data->n_samples; i++)
+    for (size_t i = 0; i < n_samples_of(data); i++)
         timeline->first[data->samples[i].thread + 2]++;
     for (size_t i = 0; i < data->n_waits; i++)
         timeline->first[data->waits[i].thread + 2]++;

@@ -35,10 +35,10 @@ class CpuProfile(unittest.TestCase):
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("PROFTRACE_", "LD_PRELOAD", "PYTHON"))}
         return subprocess.run(command, capture_output=True, text=True, timeout=200, check=True, env=environment, cwd=self.folder).stdout
 
-    def profile(self, python, *arguments, program=PROGRAM):
+    def profile(self, python, *arguments, program=PROGRAM, before=()):
         """What the program says of itself."""
         shutil.rmtree(self.run_folder, ignore_errors=True)
-        out = self.ask(PROFTRACE, "run", "--no-report", "--no-gpu-sampling", "-o", self.run_folder, "--", python.path, program, *arguments)
+        out = self.ask(*before, PROFTRACE, "run", "--no-report", "--no-gpu-sampling", "-o", self.run_folder, "--", python.path, program, *arguments)
         return json.loads(out.splitlines()[-1]) if out else {}
 
     def functions(self):
@@ -104,6 +104,29 @@ class CpuProfile(unittest.TestCase):
                     "p.print_callers('half'); p.print_callees('measured')")
                 self.assertRegex(out, r"split\.py:\d+\(half\)")
                 self.assertRegex(out, r"\(half\)\s+<-\s.*\(measured\)")
+
+    def without(self, call):
+        """A program that runs another one in which a system call is refused."""
+        program = self.folder / "without"
+        text = (HERE.parent / "cpu_profile" / "no_perf.c").read_text().replace("SYS_perf_event_open", call)
+        subprocess.run(["cc", "-D_GNU_SOURCE", "-x", "c", "-", "-o", program], input=text, text=True, check=True)
+        return program
+
+    def test_without_perf_events_threads_are_looked_at(self):
+        self.on_each(lambda python: self.check_without_perf(python, self.without("SYS_perf_event_open")))
+
+    def check_without_perf(self, python, without):
+        own_s = self.profile(python, "split", SECONDS, before=(without,))
+        functions = self.functions()
+        for name, seconds in own_s.items():
+            self.assertAlmostEqual(functions[name]["self_percent"], 100 * seconds / sum(own_s.values()), delta=POINTS, msg=name)
+
+    def test_without_the_right_to_read_the_rest_remains(self):
+        own_s = self.profile(pythons.found()[-1], "split", "0.5", before=(self.without("SYS_process_vm_readv"),))
+        stage = json.loads(self.ask(PROFTRACE, "report", "--format", "json", self.run_folder))["stages"][0]
+        self.assertIsNone(stage["python"]["functions"])
+        self.assertRegex(stage["python"]["functions_reason"], "may not be read|perf_event_open|was not read")
+        self.assertGreater(stage["cpu_s"], sum(own_s.values()))
 
     def test_other_formats_name_functions_of_python(self):
         self.profile(pythons.found()[-1], "split", "0.5")

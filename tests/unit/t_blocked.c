@@ -70,7 +70,7 @@ static struct pt_live_thread *begin(struct scene *scene)
 static bool look(struct scene *scene)
 {
     return pt_blocked_sample(&scene->blocked, &(struct pt_blocked_context){&scene->threads, &scene->modules,
-                                                                           &scene->images, &scene->stacks, 0});
+                                                                           &scene->images, &scene->stacks, 0, NULL});
 }
 
 static void end(struct scene *scene)

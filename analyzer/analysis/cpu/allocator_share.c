@@ -26,9 +26,11 @@ void pt_allocator(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_
 {
     const struct pt_cpu_data *data = view->data;
     double all_s = 0, variance = 0, own_s = 0;
-    if (!data->totals.samples || data->header.flags & PT_CPU_USER_ONLY) {
+    const bool is_all_of_it = data->header.flags & PT_CPU_SAMPLED && !(data->header.flags & PT_CPU_USER_ONLY);
+    if (!data->totals.samples || !is_all_of_it) {
         const struct pt_value none =
-            pt_unknown(data->totals.samples ? "the kernel's share could not be sampled" : "no CPU samples were taken");
+            pt_unknown(data->header.flags & PT_CPU_USER_ONLY ? "the kernel's share could not be sampled"
+                                                             : "no CPU samples were taken");
         set(profile, stage, none, none);
         return;
     }

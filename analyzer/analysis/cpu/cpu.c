@@ -156,7 +156,8 @@ static void set_python(struct pt_metrics *metrics, struct pt_scope scope, const 
     }
     const struct pt_value none =
         pt_unknown(data->note ? pt_metrics_text(metrics, data->note) : "no CPU sample of this thread was taken");
-    pt_metrics_set(metrics, scope, "cpu.main_python_share", samples > 0 ? pt_real(python / samples) : none);
+    const bool is_known = samples > 0 && data->header.flags & PT_CPU_SAMPLED;
+    pt_metrics_set(metrics, scope, "cpu.main_python_share", is_known ? pt_real(python / samples) : none);
 }
 
 /* The kernel's own work for pages that were missing. */

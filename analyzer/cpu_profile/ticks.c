@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ticks.c - Owns: nothing. Threads: main only. State: none of its own. Never: looks at more threads than is cheap.
+ */
+#include "ticks.h"
+
+#include "python/merge.h"
+#include "schedstat.h"
+
+enum { THREADS_MOST = 64, SAMPLES_MOST = 8 };
+
+static void look_at(struct pt_cpu_profile *profile, struct pt_live_thread *thread, pt_u64 period_ns, pt_u64 t_ns)
+{
+    struct pt_unwound stack = {.is_cut = true};
+    const bool is_known = thread->stood_for_ns != 0;
+    pt_thread_read_schedstat(thread, t_ns);
+    const pt_u64 used_ns = thread->times.on_cpu_ns - thread->stood_for_ns;
+    if (is_known && used_ns < period_ns)
+        return;
+    thread->stood_for_ns = thread->times.on_cpu_ns;
+    const struct pt_python_stack *python =
+        is_known ? pt_pythons_stack_now(&profile->pythons, thread->shown.pid, thread->shown.tid) : NULL;
+    if (!python)
+        return;
+    pt_python_merge(&profile->modules, python, &stack);
+    const pt_u32 node = pt_stack_tree_add(&profile->stacks, &stack, false);
+    for (pt_u64 i = 0; i < used_ns / period_ns && i < SAMPLES_MOST; i++)
+        pt_profile_add_sample(profile, thread, t_ns, node);
+    thread->stood_for_ns -= used_ns % period_ns;
+}
+
+void pt_profile_tick(struct pt_cpu_profile *profile, pt_u64 period_ns, pt_u64 now_ns)
+{
+    const pt_u64 t_ns = pt_profile_since(profile, now_ns);
+    int left = THREADS_MOST;
+    for (size_t i = 0; i < profile->threads.by_tid.n; i++) {
+        const pt_u32 pid = (pt_u32)profile->threads.by_tid.entries[i].key;
+        const struct pt_live_thread *first = pt_threads_find(&profile->threads, pid);
+        struct pt_python_process *process =
+            first && first->shown.pid == pid ? pt_pythons_process(&profile->pythons, pid, now_ns) : NULL;
+        const struct pt_map *threads = process ? pt_python_threads(process, now_ns) : NULL;
+        for (size_t j = 0; threads && j < threads->n && left; j++, left--) {
+            const pt_u32 tid = (pt_u32)threads->entries[j].key;
+            struct pt_live_thread *thread = pt_threads_find(&profile->threads, tid);
+            if (!thread)
+                thread = pt_threads_add(&profile->threads, pid, tid, 0, t_ns);
+            if (thread)
+                look_at(profile, thread, period_ns, t_ns);
+            threads = &process->threads;
+        }
+    }
+}
