@@ -116,6 +116,21 @@ class Rules(unittest.TestCase):
                 self.p.phase("garbage_collection", 3)
         self.is_silent()
 
+    def imports(self, collecting_ms):
+        with self.p.within("import", "torch"):
+            self.p.rest(3000)
+            for _ in range(10):
+                self.p.phase("garbage_collection", collecting_ms / 10)
+        self.epochs(n=1)
+
+    def test_imports_with_little_collecting(self):
+        self.imports(500)
+        self.is_silent()
+
+    def test_imports_with_much_collecting(self):
+        self.imports(1500)
+        self.fires("collector_in_the_way", 1.5, {"in_imports_s": 1.5})
+
     def scale(self, skipped):
         for i in self.p.loader(batches=100).iterate():
             self.p.forward(10)

@@ -90,6 +90,14 @@ const struct pt_phase_span *pt_phase_begin(struct pt_phase_sums *sums, struct pt
     return phase;
 }
 
+static bool is_within(const struct pt_phase_thread *thread, enum pt_phase kind)
+{
+    for (pt_u32 i = 0; i < thread->depth; i++)
+        if (thread->open[i].kind == kind)
+            return true;
+    return false;
+}
+
 bool pt_phase_end(struct pt_phase_sums *sums, pt_u32 stage, struct pt_phase_thread *thread, const struct pt_event *e,
                   pt_i64 end_ns, struct pt_phase_span *ret_phase)
 {
@@ -104,6 +112,8 @@ bool pt_phase_end(struct pt_phase_sums *sums, pt_u32 stage, struct pt_phase_thre
     } else
         phase.outcome = PT_PHASE_RAISED;
     add(&process_of(sums, thread->thread->process)->sums[phase.kind], &phase, phase.is_inner);
+    if (phase.kind == PT_PHASE_garbage_collection && is_within(thread, PT_PHASE_import))
+        process_of(sums, thread->thread->process)->import_collector_ns += pt_phase_ns(&phase);
     if (phase.name)
         add(named_of(sums, stage, phase.kind, phase.name), &phase, phase.is_inner_of_name);
     if (thread->depth) {

@@ -181,29 +181,36 @@ static void set_costs(struct pt_metrics *metrics, struct pt_scope scope, const s
                    sums->data ? pt_text(pt_metrics_text(metrics, sums->data)) : pt_unknown("no loader named it"));
 }
 
-/* Of the process that had most of it. */
+/* Of the process that had most of it. What it takes while modules are imported happens once: that counts apart. */
 static void set_collector(const struct pt_trainings *results, pt_u32 stage)
 {
     struct pt_metrics *metrics = &results->profile->metrics;
-    const struct pt_phase_sum *most = NULL;
-    pt_i64 lived_ns = 0;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    const struct pt_phase_process *most = NULL;
+    pt_i64 most_ns = 0, lived_ns = 0;
     for (pt_u32 i = 0; i < results->sums->n_processes; i++) {
         const struct pt_process *process = results->profile->session->processes[i];
         const struct pt_phase_process *phases = results->sums->processes[i];
         if (!phases || pt_profile_stage_of(results->profile, process) != stage || pt_is_worker(process))
             continue;
-        const struct pt_phase_sum *sum = &phases->sums[PT_PHASE_garbage_collection];
-        if (sum->calls && (!most || sum->total_ns > most->total_ns)) {
-            most = sum;
+        const pt_i64 ns = phases->sums[PT_PHASE_garbage_collection].total_ns;
+        if (ns > most_ns) {
+            most = phases;
+            most_ns = ns;
             lived_ns = process->end_ns - process->start_ns;
         }
     }
     if (!most)
         return;
-    const struct pt_scope scope = pt_scope_stage(stage);
-    pt_metrics_set(metrics, scope, "python.collector.calls", pt_integer(most->calls));
-    pt_metrics_set(metrics, scope, "python.collector.cost_s", pt_seconds(most->total_ns));
-    pt_metrics_set(metrics, scope, "python.collector.percent", pt_real(pt_percent_of(most->total_ns, lived_ns)));
+    const pt_i64 running_ns = most_ns - most->import_collector_ns;
+    const bool is_of_imports = most->import_collector_ns > running_ns;
+    pt_metrics_set(metrics, scope, "python.collector.calls", pt_integer(most->sums[PT_PHASE_garbage_collection].calls));
+    pt_metrics_set(metrics, scope, "python.collector.cost_s", pt_seconds(most_ns));
+    pt_metrics_set(metrics, scope, "python.collector.imports_s", pt_seconds(most->import_collector_ns));
+    /* A second of imports is worth a line, a tenth of one is not. */
+    pt_metrics_set(metrics, scope, "python.collector.percent",
+                   pt_real(pt_percent_of(is_of_imports && most->import_collector_ns < 1000000000 ? running_ns : most_ns,
+                                         lived_ns)));
 }
 
 /* What is saved; loading happens once. */
