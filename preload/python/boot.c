@@ -34,12 +34,22 @@ static void note(const char *why)
     pt_text_add(&text, why);
 }
 
+/* A Ctrl-C that came while our script ran is the program's: it comes again. */
+static void clear_exception(void)
+{
+    void *interrupt = *(void **)(void *)pt_python_api.PyExc_KeyboardInterrupt;
+    const int is_interrupt = pt_python_api.PyErr_ExceptionMatches(interrupt);
+    pt_python_api.PyErr_Clear();
+    if (is_interrupt)
+        pt_python_api.PyErr_SetInterrupt();
+}
+
 static int run(const char *script)
 {
     void *code = pt_python_api.Py_CompileStringObject(script, file_name, FILE_INPUT, 0, 2);
     void *result = code ? pt_python_api.PyEval_EvalCode(code, globals, globals) : 0;
     if (!result)
-        pt_python_api.PyErr_Clear();
+        clear_exception();
     if (code)
         pt_python_api.Py_DecRef(code);
     if (result)
@@ -91,10 +101,12 @@ static void boot(void)
     known = (struct pt_python_header){.version = pt_python_version()};
     layout_problem = pt_python_layout_find(&known);
     known.state = PT_PYTHON_REFUSED;
-    if (make_globals() < 0 || run(pt_python_script("check")) < 0 || run(pt_python_script("boot")) < 0) {
+    if (make_globals() < 0 || run(pt_python_script("check")) < 0) {
         note("its script did not run");
         return;
     }
+    if (run(pt_python_script("boot")) < 0)
+        note("no phases: their script did not run");
     if (known.state == PT_PYTHON_READY) {
         pt_python_stack_start(&known, file_name);
         pt_python_memory_start();
