@@ -9,13 +9,15 @@
 
 #include "report/build/build.h"
 #include "report/open.h"
+#include "report/source.h"
+#include "report/text/panel.h"
 #include "report/text_file.h"
 #include "util/auto.h"
 #include "cmd.h"
 #include "open_run.h"
 
 struct request {
-    const char *run, *output, *stage;
+    const char *run, *output, *stage, *source;
     int format;
     pt_u64 top, finding;
     bool is_full;
@@ -68,6 +70,22 @@ static int show(const struct request *request, struct pt_report *report, struct 
     return pt_text_file_write(request->output, &text, err);
 }
 
+static int show_source(const struct request *request, const struct pt_report *report, struct pt_error *err)
+{
+    if (pt_report_check_stage(&report->profile, request->stage, err) < 0)
+        return -1;
+    PT_AUTO(pt_doc_freep)
+    struct pt_doc *doc = pt_source_build(&report->profile, request->stage, request->source, err);
+    if (!doc)
+        return -1;
+    const struct pt_render_options how = pt_medium_of(request->output);
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    const struct pt_text_out people = {&how, &text};
+    for (size_t i = 0; i < doc->stages.n; i++)
+        pt_text_panels(&people, &doc->stages.items[i]->panels, doc->stages.items[i]->name);
+    return pt_text_file_write(request->output, &text, err);
+}
+
 /* "text|json|md|html", from renderers.def; the text begins with a "|". */
 static const char formats[] =
 #define RENDERER(name, file_name) "|" #name
@@ -84,13 +102,14 @@ int pt_cmd_report(int argc, char **argv, struct pt_error *err)
         PT_OPT_TEXT("stage", 's', &request.stage, "NAME", "only this stage"),
         PT_OPT_FLAG("full", 0, &request.is_full, "text: all tables, not one screen"),
         PT_OPT_COUNT("finding", 0, &request.finding, "N", "text: this finding with its evidence and stacks"),
+        PT_OPT_TEXT("source", 0, &request.source, "FILE", "text: this file of Python, with what its lines cost"),
         PT_OPT_COUNT("top", 'n', &request.top, "N", "rows in each table (default: 10)"),
         PT_OPT_END,
     };
     struct pt_report report = {0};
     int result = pt_open_report(table, argc, argv, &report, err);
     if (!result)
-        result = show(&request, &report, err);
+        result = request.source ? show_source(&request, &report, err) : show(&request, &report, err);
     pt_report_close(&report);
     return result < 0 ? -1 : 0;
 }

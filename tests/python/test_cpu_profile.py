@@ -105,6 +105,20 @@ class CpuProfile(unittest.TestCase):
                 self.assertRegex(out, r"split\.py:\d+\(half\)")
                 self.assertRegex(out, r"\(half\)\s+<-\s.*\(measured\)")
 
+    def test_a_file_is_shown_with_what_its_lines_cost(self):
+        program = self.folder / "split.py"
+        shutil.copy(PROGRAM, program)
+        os.utime(program, (1, 1))
+        self.profile(pythons.found()[-1], "split", "0.8", program=program)
+        self.functions()
+        shown = self.ask(PROFTRACE, "report", "--source", "split.py", self.run_folder)
+        self.assertRegex(shown, r"\d %\s+\d+ %.*\|     while clock\(\) < end:  # line of")
+        self.assertNotIn("class Reader", shown)  # far from what costs
+        program.write_text("# another program\n")
+        shown = self.ask(PROFTRACE, "report", "--source", program, self.run_folder)
+        self.assertNotIn("another program", shown)
+        self.assertRegex(shown, rf" {line_of('line of half')}  \(the file is not")
+
     def without(self, call):
         """A program that runs another one in which a system call is refused."""
         program = self.folder / "without"
