@@ -95,5 +95,7 @@ WORKLOADS = [
     Workload("python0", "the same with PROFTRACE_PYTHON=0: the difference is what looking into Python costs", "process",
              lambda p, n: [f"{p.programs}/b_start", str(n), PYTHON, "-c", "pass"], 100, 4, ["bare", "sampled"],
              env={"PROFTRACE_PYTHON": "0"}),
+    Workload("phase", "a phase begun and ended from Python (untraced: two empty functions)", "pair", python("b_phases.py"),
+             1000000, 5000, ["bare", "sampled"]),
     Workload("exit", "exit after a million events", "exit", program("b_exit"), 1000000, 10000, ["bare", "sampled", "full"]),
 ]
