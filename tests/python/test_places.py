@@ -44,6 +44,22 @@ held = [
 """
 
 
+CHUNKS = """\
+def made():
+    yield 1
+
+def deep(n):
+    if n:
+        return deep(n - 1)
+    for _ in range(150):
+        made()
+
+for _ in range(20):
+    for depth in range(100, 220):
+        deep(depth)
+"""
+
+
 def functions(stack):
     """Without what CPython puts around; the last part of qualified names."""
     return [(line, name.split(".")[-1]) for line, _, name, file in stack if file.endswith("program.py")]
@@ -57,6 +73,12 @@ class Places(unittest.TestCase):
         done = pythons.run([python.path, *arguments, str(folder / "program.py")], folder, True, environment=environment)
         self.assertEqual((done.status, done.err), (0, ""), str(python))
         return pythons.dump(folder)
+
+    def test_the_memory_of_a_frame_goes_while_it_is_still_the_innermost(self):
+        """A generator that begins where a chunk of frames does: CPython unmaps it before it leaves the frame that was copied away."""
+        for python in pythons.found():
+            with self.subTest(str(python)):
+                self.trace(python, CHUNKS)
 
     def test_lines_and_functions(self):
         for python in pythons.found():

@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: MIT
+# The phases of a training with PyTorch 1.13 and later. Runs when torch is first imported, in boot.py's globals.
+#
+# What stands before a function of torch is a Python function that says that it is that function: same name, signature,
+# file, globals and flags. So pickle, inspect, warnings, LRScheduler and TorchDynamo treat it as they treat torch's own.
+# It has no globals of ours: all it needs are parameters of the function that makes it. Nothing is ever put on an
+# instance, no hook is registered for modules, and what a program's classes define is never called.
+
+
+def stand_before(original, ours):
+    import functools
+    code = getattr(original, "__code__", None)
+    if code is not None:
+        # Dynamo decides by the start of the file's name whether it looks into a call, and finds globals by their module.
+        # warnings passes over frames with these two words, so a stacklevel means the same line of the program.
+        file = code.co_filename + " (proftrace, importlib._bootstrap)"
+        code = ours.__code__.replace(co_filename=file, co_name=code.co_name, co_firstlineno=code.co_firstlineno)
+        ours = type(ours)(code, original.__globals__, code.co_name, None, ours.__closure__)
+    ours_alone(ours.__code__)
+    return functools.update_wrapper(ours, original)
+
+
+codes, skips = [], []
+
+
+def ours_alone(code):
+    """Dynamo never compiles this frame; what it calls, it does."""
+    codes.append(code)
+    for skip in skips:
+        skip(code)
+
+
+def patch_dynamo(module):
+    skip = getattr(module, "skip_code", None) or modules["torch._C._dynamo.eval_frame"].skip_code
+    for thing in [*globals().values(), Finder.find_spec, Run.__call__]:
+        code = getattr(thing, "__code__", None)
+        if code is not None:
+            codes.append(code)
+    for code in codes:
+        skip(code)
+    skips.append(skip)
+
+
+def show_original(ours):
+    """What Dynamo takes instead where it looks into a call."""
+    ours._torchdynamo_inline = ours.__wrapped__
+
+
+def ranged(original, phase, name=None, is_method=False, hides=0, begin=begin, end=end, local=local, RAISED=RAISED):
+    """`original` as a phase, outermost only. hides: what else is not recorded inside it."""
+    bit = 1 << phase
+
+    def phased(*args, **kwargs):
+        was = local.open
+        if was & bit:
+            return original(*args, **kwargs)
+        try:
+            local.open = was | bit | hides
+            begin(phase, args[0] if is_method else 0, name)
+            result = original(*args, **kwargs)
+        except BaseException:
+            local.open = was
+            end(0, RAISED)
+            raise
+        local.open = was
+        end()
+        return result
+
+    return stand_before(original, phased)
+
+
+def replace(owner, name, phase, label=None, is_method=False, hides=0):
+    original = getattr(owner, name, None)
+    if original is not None:
+        setattr(owner, name, ranged(original, phase, label, is_method, hides))
+
+
+# ---- data ----
+
+def length(value):
+    """Samples in a tensor or an array that stacks them."""
+    kind = type(value)
+    if kind is Tensor or kind.__name__ == "ndarray" and kind.__module__ == "numpy":
+        shape = value.shape
+        return int(shape[0]) if len(shape) else 0
+    return 0
+
+
+def parts(value):
+    """What a batch consists of, at most 16: without asking a class of the program."""
+    kind = type(value)
+    if issubclass(kind, dict):
+        return list(dict.values(value))[:16]
+    if issubclass(kind, (list, tuple)):
+        return list((list if issubclass(kind, list) else tuple).__getitem__(value, slice(16)))
+    if kind.__module__.startswith("transformers."):  # BatchEncoding, BatchFeature
+        return parts(value.__dict__.get("data", ()))
+    return ()
+
+
+def samples_in(batch, expected):
+    """How many samples a batch has; 0 = unknown. expected: how many the loader puts into one, if it is known."""
+    try:
+        return count_samples(batch, expected)
+    except Exception:
+        return 0
+
+
+def count_samples(batch, expected):
+    n = length(batch)
+    if n:
+        return n
+    inside = parts(batch)
+    n = next(filter(None, map(length, inside)), 0)
+    size = len(batch) if type(batch) in (list, tuple) else 0
+    if n and not (size and size == expected != n):  # else a list of that many samples, which are tensors
+        return n
+    if size and size == expected:
+        return size
+    for part in inside:  # columns of samples, or stacked tensors in groups
+        if type(part) in (list, tuple):
+            n = next(filter(None, map(length, parts(part))), 0)
+            return n if n and n == expected else len(part)
+    return size
+
+
+def expected_samples(iterator):
+    sampler = iterator.__dict__.get("_index_sampler")
+    size = sampler.__dict__.get("batch_size") if type(sampler).__name__ == "BatchSampler" else None
+    return size if type(size) is int else 0
+
+
+def before_next(original, DATA_WAIT=DATA_WAIT, RAISED=RAISED, EXHAUSTED=EXHAUSTED, begin=begin, end=end, local=local,
+                samples_in=samples_in, expected_samples=expected_samples):
+    def __next__(self):
+        n, outcome = 0, RAISED
+        try:
+            begin(DATA_WAIT, self)
+            local.samples = 0
+            batch = original(self)
+            outcome = 0
+            n = local.samples or samples_in(batch, expected_samples(self))
+            return batch
+        except StopIteration:
+            outcome = EXHAUSTED
+            raise
+        finally:
+            end(n, outcome)
+
+    return stand_before(original, __next__)
+
+
+def before_iter(original, LOADER_START=LOADER_START, RAISED=RAISED, begin=begin, end=end):
+    def __iter__(self):
+        try:
+            begin(LOADER_START, self, type(self.__dict__.get("dataset")).__name__)
+            iterator = original(self)
+        except BaseException:
+            end(0, RAISED)
+            raise
+        end(self.__dict__.get("num_workers", 0), 0, iterator)
+        return iterator
+
+    return stand_before(original, __iter__)
+
+
+def before_fetch(original, WORKER_FETCH=WORKER_FETCH, RAISED=RAISED, EXHAUSTED=EXHAUSTED, begin=begin, end=end, local=local,
+                 samples_in=samples_in):
+    def fetch(self, possibly_batched_index):
+        was = local.open
+        n, outcome = 0, RAISED
+        try:
+            local.open = -1  # transforms that are modules, tensors that are loaded: parts of it, not phases of the training
+            begin(WORKER_FETCH, self)
+            data = original(self, possibly_batched_index)
+            outcome = 0
+            index = possibly_batched_index if type(possibly_batched_index) is list else ()
+            local.samples = n = len(index) if index and index[0] is not None else samples_in(data, len(index))
+            return data
+        except StopIteration:
+            outcome = EXHAUSTED
+            raise
+        finally:
+            local.open = was
+            end(n, outcome)
+
+    return stand_before(original, fetch)
+
+
+def patch_dataloader(module):
+    global Tensor
+    Tensor = modules["torch"].Tensor
+    base = module._BaseDataLoaderIter
+    base.__next__ = before_next(base.__next__)
+    if "next" in base.__dict__:  # of Python 2, in PyTorch 1
+        base.next = base.__next__
+    module.DataLoader.__iter__ = before_iter(module.DataLoader.__iter__)
+
+
+def patch_fetch(module):
+    for kind in module._MapDatasetFetcher, module._IterableDatasetFetcher:
+        kind.fetch = before_fetch(kind.fetch)
+
+
+# ---- forward and backward ----
+
+def model_name(module):
+    """The class of a model, not of what is around it for a compiler or for other ranks."""
+    kind = type(module)
+    while kind.__module__.startswith("torch.") and kind.__name__ in ("OptimizedModule", "DistributedDataParallel", "DataParallel", "FullyShardedDataParallel"):
+        parts = module.__dict__["_modules"]
+        inner = parts.get("_orig_mod") or parts.get("module") or parts.get("_fsdp_wrapped_module")
+        if inner is None:
+            break
+        module, kind = inner, type(inner)
+    return kind.__name__
+
+
+def before_call(original, FORWARD=FORWARD, RAISED=RAISED, begin=begin, end=end, local=local, model_name=model_name):
+    bit = 1 << FORWARD
+
+    def __call__(self, *args, **kwargs):
+        was = local.open
+        if was & bit:
+            return original(self, *args, **kwargs)
+        try:
+            local.open = was | bit
+            begin(FORWARD, self, model_name(self))
+            result = original(self, *args, **kwargs)
+        except BaseException:
+            local.open = was
+            end(0, RAISED)
+            raise
+        local.open = was
+        end()
+        return result
+
+    return stand_before(original, __call__)
+
+
+def patch_module(module):
+    kind = module.Module
+    kind.__call__ = before_call(kind.__call__)
+    show_original(kind.__call__)
+    for name in "to", "cuda":
+        replace(kind, name, TRANSFER, is_method=True)
+        show_original(getattr(kind, name))
+    replace(kind, "zero_grad", ZERO_GRAD, is_method=True)
+    show_original(kind.zero_grad)
+
+
+def patch_autograd(module):
+    replace(module, "backward", BACKWARD)
+    replace(module, "grad", BACKWARD, "grad")
+
+
+# ---- optimizers ----
+
+def before_step(original, compiling, OPTIMIZER_STEP=OPTIMIZER_STEP, RAISED=RAISED, begin=begin, end=end, local=local):
+    bit = 1 << OPTIMIZER_STEP
+
+    def step(*args, **kwargs):
+        if compiling():  # not show_original: wrappers of schedulers would copy it, and Dynamo pass them over
+            return original(*args, **kwargs)
+        was = local.open
+        if was & bit:
+            return original(*args, **kwargs)
+        try:
+            local.open = was | bit
+            local.steps += 1
+            begin(OPTIMIZER_STEP, args[0], type(args[0]).__name__)
+            result = original(*args, **kwargs)
+        except BaseException:
+            local.open = was
+            end(0, RAISED)
+            raise
+        local.open = was
+        end()
+        return result
+
+    return stand_before(original, step)
+
+
+def is_before_step(function):
+    return "compiling" in getattr(getattr(function, "__code__", None), "co_freevars", ())
+
+
+def step_of(kind):
+    if not is_before_step(kind.step):
+        kind.step = before_step(kind.step, getattr(getattr(modules["torch"], "compiler", None), "is_compiling", bool))
+
+
+def patch_optimizer(module, step_of=step_of):
+    kind = module.Optimizer
+    name = "_patch_step_function" if hasattr(kind, "_patch_step_function") else "_hook_for_profile"
+    original = getattr(kind, name)
+
+    # torch wraps `step` of each class when the first optimizer of it is made; ours goes around that.
+    def hook(self):
+        original(self)
+        step_of(type(self))
+
+    setattr(kind, name, stand_before(original, hook))
+    replace(kind, "zero_grad", ZERO_GRAD, is_method=True)
+
+
+def before_scaler_step(original, GRAD_SCALING=GRAD_SCALING, RAISED=RAISED, begin=begin, end=end, local=local, is_before_step=is_before_step):
+    def step(*args, **kwargs):
+        if not args[0].__dict__.get("_enabled"):
+            return original(*args, **kwargs)
+        optimizer = args[1] if len(args) > 1 else kwargs.get("optimizer")
+        steps = local.steps
+        try:
+            begin(GRAD_SCALING, optimizer, "step")
+            result = original(*args, **kwargs)
+        except BaseException:
+            end(0, RAISED)
+            raise
+        # Skipped, as far as it is decided here: fused optimizers do on the device.
+        end(1 if local.steps == steps and is_before_step(type(optimizer).step) else 0)
+        return result
+
+    return stand_before(original, step)
+
+
+def patch_scaler(module):
+    kind = module.__dict__.get("GradScaler")
+    if "step" in kind.__dict__:  # torch.cuda's is a subclass of torch.amp's from 2.3 on
+        kind.step = before_scaler_step(kind.step)
+
+
+# ---- the rest ----
+
+COLLECTIVES = """all_gather all_gather_coalesced all_gather_into_tensor all_gather_object all_reduce all_reduce_coalesced all_to_all all_to_all_single barrier
+broadcast broadcast_object_list gather gather_object monitored_barrier new_group init_process_group recv reduce reduce_scatter reduce_scatter_tensor scatter
+scatter_object_list send""".split()
+
+
+def patch_distributed(module):
+    for name in COLLECTIVES:
+        replace(module, name, COLLECTIVE, name)
+
+
+def patch_serialization(module):
+    replace(module, "save", CHECKPOINT, "save")
+    replace(module, "load", CHECKPOINT, "load")
+
+
+watch_for({
+    "torch": None,
+    "torch.utils.data.dataloader": patch_dataloader,
+    "torch.utils.data._utils.fetch": patch_fetch,
+    "torch.nn.modules.module": patch_module,
+    "torch.autograd": patch_autograd,
+    "torch.optim.optimizer": patch_optimizer,
+    "torch.amp.grad_scaler": patch_scaler,
+    "torch.cuda.amp.grad_scaler": patch_scaler,
+    "torch.distributed.distributed_c10d": patch_distributed,
+    "torch.serialization": patch_serialization,
+    "torch._dynamo.eval_frame": patch_dynamo,
+})

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""Batches of every kind, modules within data sets, checkpoints, models within others."""
+import io
+
+import numpy
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, Dataset, IterableDataset
+
+torch.set_num_threads(1)
+
+
+class Ten(Dataset):
+    flip = nn.Identity()
+
+    def __len__(self):
+        return 10
+
+    def __getitem__(self, i):
+        file = io.BytesIO()
+        torch.save(torch.zeros(1), file)
+        return self.sample(self.flip(torch.full((3, 5), float(i))), i)
+
+
+def kind_of(name, sample):
+    return type(name, (Ten,), {"sample": staticmethod(sample)})()
+
+
+class Stream(IterableDataset):
+    def __iter__(self):
+        return iter(torch.arange(5.0))
+
+
+class Ready(IterableDataset):
+    def __iter__(self):
+        for _ in range(2):
+            yield {"ids": torch.zeros(3, 7), "labels": torch.zeros(3)}
+
+
+class Inner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inside = nn.Linear(4, 1)
+
+    def forward(self, x):
+        return self.inside(x)
+
+
+def drain(data, **options):
+    for _ in DataLoader(data, **{"batch_size": 4, **options}):
+        pass
+
+
+drain(kind_of("Tensors", lambda image, i: image))
+drain(kind_of("Dicts", lambda image, i: {"name": str(i), "image": image, "label": i}))
+drain(kind_of("Nested", lambda image, i: ((image, image), (image, i))))
+drain(kind_of("Images", lambda image, i: (image, {"boxes": image})), collate_fn=lambda batch: tuple(zip(*batch)))
+drain(kind_of("Untouched", lambda image, i: image), collate_fn=lambda batch: batch)
+drain(kind_of("Arrays", lambda image, i: image.numpy()), collate_fn=numpy.stack)
+drain(kind_of("Texts", lambda image, i: str(i)))
+drain(Stream())
+drain(Ready(), batch_size=None)
+
+model = Inner()
+file = io.BytesIO()
+torch.save(model.state_dict(), file)
+file.seek(0)
+model.load_state_dict(torch.load(file))
+nn.DataParallel(model)(torch.randn(2, 4)).sum().backward()
+torch.autograd.grad(model(torch.randn(2, 4)).sum(), model.inside.weight)
+from torch.utils.checkpoint import checkpoint  # noqa: E402
+
+checkpoint(model, torch.randn(2, 4).requires_grad_(), use_reentrant=True).sum().backward()

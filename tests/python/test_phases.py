@@ -1,0 +1,146 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""What the phases of a training say: their numbers on nine shapes of a loop, what is in them, and that they are balanced whatever happens."""
+import re
+import signal
+import unittest
+
+import traced
+
+VERSION = traced.skip_without_torch()
+
+
+def of(*command, **more):
+    (code, _, errors), text = traced.traced(*command, **more)
+    phases, is_open = traced.phases_in(text)
+    return code, errors, [phase for phase in phases if phase.name not in ("garbage_collection", "import")], is_open
+
+
+def batches(n, passes=1, ends=None):
+    """n batches in a number of passes that were read to their ends."""
+    ends = passes if ends is None else ends
+    return {"loader_start": passes, "data_wait": n + ends, "worker_fetch": n}
+
+
+LOOPS = {
+    "normal": {**batches(20, 4), "zero_grad": 16, "forward": 20, "backward": 16, "optimizer_step": 16},
+    "accumulation": {**batches(8), "forward": 8, "backward": 8, "optimizer_step": 2},
+    "two_optimizers": {**batches(8), "forward": 16, "backward": 16, "optimizer_step": 16},
+    "no_loader": {"forward": 5, "backward": 5, "optimizer_step": 5},
+    "infinite": {**batches(20, 3, 2), "forward": 20, "backward": 20, "optimizer_step": 20},
+    "closure": {**batches(8), "zero_grad": 8, "forward": 8, "backward": 8, "optimizer_step": 8},
+    "lookahead": {**batches(8), "forward": 8, "backward": 8, "optimizer_step": 8},
+    "early_end": {**batches(4, 1, 0), "forward": 4, "backward": 4, "optimizer_step": 4},
+    "validation_within": {**batches(10, 2), "forward": 10, "backward": 8, "optimizer_step": 8},
+}
+
+
+class Loops(unittest.TestCase):
+    def test_each_shape_has_the_phases_that_it_has(self):
+        for name, expected in LOOPS.items():
+            with self.subTest(name):
+                code, errors, phases, is_open = of("loops.py", name)
+                self.assertEqual((code, errors, is_open), (0, "", 0))
+                self.assertEqual(traced.counts(phases), expected)
+                self.assertEqual({phase.amount for phase in phases if phase.name == "worker_fetch"} - {4}, set())
+                waits = [phase.amount for phase in phases if phase.name == "data_wait" and phase.outcome == "done"]
+                self.assertEqual(set(waits) - {4}, set())
+                starts = [phase for phase in phases if phase.name == "loader_start"]
+                self.assertEqual({phase.object for phase in phases if phase.name == "data_wait"} - {phase.made for phase in starts}, set())
+                self.assertEqual({phase.label for phase in starts} - {"TensorDataset"}, set())
+                self.assertEqual({phase.label for phase in phases if phase.name in ("forward", "optimizer_step")} - {"Linear", "SGD"}, set())
+
+    def test_a_closure_is_inside_the_step(self):
+        _, _, phases, _ = of("loops.py", "closure")
+        self.assertEqual({tuple(phase.parents) for phase in phases if phase.name in ("backward", "forward", "zero_grad")}, {("optimizer_step",)})
+
+
+class Contents(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        code, errors, cls.phases, cls.open = of("shapes.py")
+        assert code == 0, errors
+
+    def amounts(self, label):
+        """Samples in the batches of the data set with this class."""
+        iterators = {phase.made for phase in self.phases if phase.name == "loader_start" and phase.label == label}
+        return [phase.amount for phase in self.phases if phase.name == "data_wait" and phase.object in iterators and phase.outcome == "done"]
+
+    def test_samples_are_counted_in_each_kind_of_batch(self):
+        expected = {"Tensors": [4, 4, 2], "Dicts": [4, 4, 2], "Nested": [4, 4, 2], "Images": [4, 4, 2], "Untouched": [4, 4, 2], "Arrays": [4, 4, 2],
+                    "Stream": [4, 1], "Ready": [3, 3], "Texts": [4, 4, 2]}
+        self.assertEqual({label: self.amounts(label) for label in expected}, expected)
+
+    def test_modules_in_a_data_set_are_no_forward(self):
+        self.assertEqual([phase for phase in self.phases if phase.name != "worker_fetch" and "worker_fetch" in phase.parents], [])
+
+    def test_states_are_saved_and_loaded(self):
+        self.assertEqual([(phase.name, phase.label) for phase in self.phases if phase.name == "checkpoint"], [("checkpoint", "save"), ("checkpoint", "load")])
+
+    def test_the_model_is_named_not_what_is_around_it(self):
+        names = [phase.label for phase in self.phases if phase.name == "forward"]
+        self.assertIn("Inner", names)
+        self.assertNotIn("DataParallel", names)
+
+    def test_one_backward_each_time(self):
+        self.assertEqual([phase.label for phase in self.phases if phase.name == "backward"], [None, "grad", None])
+
+    def test_balanced(self):
+        self.assertEqual(self.open, 0)
+
+
+class Ends(unittest.TestCase):
+    def test_exceptions_end_what_they_leave(self):
+        code, errors, phases, is_open = of("raises.py")
+        self.assertEqual((code, is_open), (0, 0), errors)
+        raised = {phase.name for phase in phases if phase.outcome == "raised"}
+        self.assertEqual(raised, {"loader_start", "data_wait", "worker_fetch", "forward", "backward", "optimizer_step", "checkpoint"})
+        last = phases[-1]
+        self.assertEqual((last.name, last.parents, last.outcome), ("forward", [], "done"))
+
+    def test_an_interrupted_step_is_balanced(self):
+        code, _, phases, is_open = of("dies.py", "interrupt")
+        self.assertEqual((code, is_open), (-signal.SIGINT, 0))
+        self.assertEqual([phase.name for phase in phases if phase.outcome == "raised"], ["forward"])
+
+    def test_phases_up_to_a_kill_are_there(self):
+        code, _, phases, is_open = of("dies.py", "kill")
+        self.assertEqual((code, is_open), (-signal.SIGKILL, 1))
+        self.assertEqual(traced.counts(phases)["optimizer_step"], 3)
+
+    def test_children_that_end_without_an_exit_keep_their_phases(self):
+        code, errors, phases, _ = of("dies.py", "child")
+        self.assertEqual(code, 0, errors)
+        self.assertEqual(len({phase.thread for phase in phases if phase.name == "forward"}), 2)
+
+    def test_a_worker_that_is_killed_leaves_what_it_fetched(self):
+        code, _, phases, _ = of("dies.py", "worker")
+        self.assertEqual(code, 1)
+        self.assertGreaterEqual(traced.counts(phases).get("worker_fetch", 0), 2)
+
+
+class Invisible(unittest.TestCase):
+    def test_the_edges_are_as_without_us(self):
+        plain = traced.play("edge.py")
+        self.assertEqual(plain[0], 0, plain[2])
+        self.assertNotIn("FAILED", plain[1])
+        end, text = traced.traced("edge.py")
+        self.assertEqual(end, plain)
+        self.assertEqual(traced.phases_in(text)[1], 0)
+
+    def test_a_traceback_ends_in_the_same_line(self):
+        plain, (end, _) = traced.play("raises.py", "uncaught"), traced.traced("raises.py", "uncaught")
+        self.assertEqual((end[0], end[2].splitlines()[-1]), (plain[0], plain[2].splitlines()[-1]))
+        ours = [line for line in end[2].splitlines() if not re.search(r"^\s*\^*$", line)]
+        self.assertEqual([line for line in ours if "proftrace" not in line], [line for line in plain[2].splitlines() if not re.search(r"^\s*\^*$", line)])
+
+    def test_compiled_graphs_are_the_same(self):
+        if VERSION.startswith("1."):
+            self.skipTest(f"PyTorch {VERSION} has no torch.compile")
+        plain = traced.play("compiled.py", "eager")
+        self.assertEqual(plain[0], 0, plain[2])
+        self.assertEqual(traced.traced("compiled.py", "eager")[0][:2], plain[:2])
+
+
+if __name__ == "__main__":
+    unittest.main()
