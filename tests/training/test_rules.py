@@ -116,6 +116,11 @@ class Rules(unittest.TestCase):
                 self.p.phase("garbage_collection", 3)
         self.is_silent()
 
+    def test_one_long_collection_at_the_end(self):
+        self.epochs(n=1)
+        self.p.phase("garbage_collection", 800)
+        self.is_silent()
+
     def imports(self, collecting_ms):
         with self.p.within("import", "torch"):
             self.p.rest(3000)

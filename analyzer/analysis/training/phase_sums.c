@@ -112,8 +112,11 @@ bool pt_phase_end(struct pt_phase_sums *sums, pt_u32 stage, struct pt_phase_thre
     } else
         phase.outcome = PT_PHASE_RAISED;
     add(&process_of(sums, thread->thread->process)->sums[phase.kind], &phase, phase.is_inner);
-    if (phase.kind == PT_PHASE_garbage_collection && is_within(thread, PT_PHASE_import))
-        process_of(sums, thread->thread->process)->import_collector_ns += pt_phase_ns(&phase);
+    if (phase.kind == PT_PHASE_garbage_collection && is_within(thread, PT_PHASE_import)) {
+        struct pt_phase_process *process = process_of(sums, thread->thread->process);
+        process->import_collector_ns += pt_phase_ns(&phase);
+        process->import_collections++;
+    }
     if (phase.name)
         add(named_of(sums, stage, phase.kind, phase.name), &phase, phase.is_inner_of_name);
     if (thread->depth) {

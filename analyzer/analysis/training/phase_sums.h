@@ -48,7 +48,9 @@ struct pt_named_phase {
 struct pt_phase_process {
     struct pt_phase_sum sums[PT_N_PHASES];
     pt_u32 n_threads[PT_N_PHASES]; /* that had it */
-    pt_i64 import_collector_ns;    /* of the garbage collector, while modules were imported */
+    /* Of the garbage collector, while modules were imported. */
+    pt_i64 import_collector_ns;
+    pt_u64 import_collections;
 };
 
 enum { PT_PHASES_DEEP = 64 };

@@ -13,6 +13,8 @@
 #include "pass_tables.h"
 #include "phase_tables.h"
 
+enum { WORTH_A_LINE_NS = 1000000000, MANY_COLLECTIONS = 10 };
+
 /* Over the processes whose steps are the stage's. */
 struct stage_sums {
     pt_u64 steps, epochs, exhausted, passes, validations, samples, batches, batches_of_one;
@@ -202,15 +204,17 @@ static void set_collector(const struct pt_trainings *results, pt_u32 stage)
     }
     if (!most)
         return;
-    const pt_i64 running_ns = most_ns - most->import_collector_ns;
-    const bool is_of_imports = most->import_collector_ns > running_ns;
-    pt_metrics_set(metrics, scope, "python.collector.calls", pt_integer(most->sums[PT_PHASE_garbage_collection].calls));
-    pt_metrics_set(metrics, scope, "python.collector.cost_s", pt_seconds(most_ns));
+    /* A second of imports is worth a line, a tenth of one is not; nor are the few collections at the end of a process.
+     */
+    const pt_u64 calls = most->sums[PT_PHASE_garbage_collection].calls;
+    const pt_i64 imports_ns = most->import_collector_ns > WORTH_A_LINE_NS ? most->import_collector_ns : 0;
+    const pt_i64 running_ns =
+        calls - most->import_collections >= MANY_COLLECTIONS ? most_ns - most->import_collector_ns : 0;
+    pt_metrics_set(metrics, scope, "python.collector.calls", pt_integer(calls));
+    pt_metrics_set(metrics, scope, "python.collector.cost_s", pt_seconds(imports_ns + running_ns));
     pt_metrics_set(metrics, scope, "python.collector.imports_s", pt_seconds(most->import_collector_ns));
-    /* A second of imports is worth a line, a tenth of one is not. */
     pt_metrics_set(metrics, scope, "python.collector.percent",
-                   pt_real(pt_percent_of(is_of_imports && most->import_collector_ns < 1000000000 ? running_ns : most_ns,
-                                         lived_ns)));
+                   pt_real(pt_percent_of(imports_ns + running_ns, lived_ns)));
 }
 
 /* What is saved; loading happens once. */
