@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analysis/cpu/flame.h"
+#include "analysis/cpu/python.h"
 #include "analysis/cpu/tables.h"
 #include "cpu_file/jit_map.h"
 #include "cpu_file/read.h"
@@ -33,6 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct pt_symbols *symbols = pt_symbols_open(NULL);
         pt_cpu_view_of(&view, read, symbols);
         pt_cpu_tables(&metrics, pt_scope_run(), &view);
+        pt_cpu_python(&metrics, pt_scope_run(), &view);
         pt_cpu_flame(&metrics, pt_scope_run(), &view);
         pt_cpu_view_close(&view);
         pt_symbols_close(symbols);

@@ -17,7 +17,8 @@ static int save_cpu_profile(const char *directory, struct pt_error *err)
     const struct pt_cpu_header header = {
         .magic = PT_CPU_MAGIC, .version = PT_CPU_VERSION, .header_bytes = sizeof header};
     const struct pt_cpu_thread thread = {.number = 1, .pid = 7, .tid = 7, .comm = "seed"};
-    const struct pt_cpu_node nodes[] = {{0, 0, 1}, {1, PT_CPU_MODULE_KERNEL, 0}};
+    const char names[] = "41:38:Set.load:/app/data.py\0no such name";
+    const struct pt_cpu_node nodes[] = {{0, 0, 1}, {1, PT_CPU_MODULE_KERNEL, 0}, {1, PT_CPU_MODULE_PYTHON, 2}};
     const struct pt_cpu_sample samples[] = {{1, 1, 1}, {2, 1, 2}};
     const struct pt_cpu_count count = {1, 2, 3};
     const struct pt_cpu_times times = {.thread = 1, .on_cpu_ns = 10};
@@ -29,6 +30,7 @@ static int save_cpu_profile(const char *directory, struct pt_error *err)
         return -1;
     pt_profile_file_chunk(&file, PT_CPU_CHUNK_MODULE, &module, sizeof module);
     pt_profile_file_chunk(&file, PT_CPU_CHUNK_THREADS, &thread, sizeof thread);
+    pt_profile_file_chunk(&file, PT_CPU_CHUNK_NAMES, names, sizeof names);
     pt_profile_file_chunk(&file, PT_CPU_CHUNK_NODES, nodes, sizeof nodes);
     pt_profile_file_chunk(&file, PT_CPU_CHUNK_SAMPLES, samples, sizeof samples);
     pt_profile_file_chunk(&file, PT_CPU_CHUNK_COUNTS, &count, sizeof count);
