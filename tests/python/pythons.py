@@ -64,11 +64,14 @@ class Done:
     err: str
 
 
+def clean_environment(**more):
+    drop = ("PROFTRACE_", "LD_PRELOAD", "PYTHON")
+    return {k: v for k, v in os.environ.items() if not k.startswith(drop)} | more
+
+
 def run(command, folder, traced, **options):
     """Runs in `folder`; the trace is in folder/trace."""
-    drop = ("PROFTRACE_", "LD_PRELOAD", "PYTHON")
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(drop)}
-    environment.update(options.pop("environment", {}))
+    environment = clean_environment(**options.pop("environment", {}))
     if traced:
         environment = {"LD_PRELOAD": str(LIBRARY), "PROFTRACE_DIR": str(folder / "trace"), **environment}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False, **options)

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What Python keeps is found by file and line: its own objects, and blocks of malloc that it asked for. `proftrace run`, as a user does."""
+import subprocess
+import sys
+import unittest
+
+import clean_loops
+import pythons
+
+# `kept` is the line that the finding must name: the one that ends with # kept.
+LEAKS = {
+    "tuples": ("", "kept.extend((i, k) for k in range(6000)) # kept"),
+    "strings": ("", "for k in range(6000):\n        kept.append(str(k) * 3) # kept"),
+    "instances": ("class Row:\n    def __init__(self, n):\n        self.n = n", "for k in range(3000):\n        kept.append(Row(k)) # kept"),
+    "lists_in_a_dict": ("table = {}", "for k in range(3000):\n        table[i, k] = [k, k + 1, k + 2] # kept"),
+    "bytes": ("", "kept.append(bytes(900_000)) # kept"),
+    "numpy": ("import numpy", "kept.append(numpy.ones(120_000)) # kept"),
+    "torch": ("import torch", "kept.append(torch.ones(400, 400)) # kept"),
+}
+PROGRAM = """\
+import time
+{before}
+kept = []
+def churn():
+    return [(k, str(k)) for k in range(3000)]
+def step(i):
+    {step}
+start = time.monotonic()
+for i in range(100):
+    step(i)
+    churn()
+    time.sleep(max(0, start + 0.025 * (i + 1) - time.monotonic()))  # evenly, however busy the machine is
+"""
+
+
+def has(python, module):
+    return subprocess.run([python, "-c", f"import {module}"], capture_output=True, check=False, timeout=120).returncode == 0
+
+
+class Leaks(unittest.TestCase):
+    def check(self, python, leak):
+        before, step = LEAKS[leak]
+        text = PROGRAM.format(before=before, step=step)
+        line = next(n for n, line in enumerate(text.splitlines(), 1) if line.endswith("# kept"))
+        findings = clean_loops.findings(python.path, text)
+        grows = [f for f in findings if f["rule"] == "heap_growth"]
+        self.assertEqual(len(grows), 1, [f["rule"] for f in findings])
+        place = grows[0]["place"]
+        self.assertEqual((place.get("line"), place.get("file", "").rpartition("/")[2]), (line, "program.py"), grows[0])
+
+    def test_pymalloc_on_each_python(self):
+        for python in pythons.found():
+            with self.subTest(str(python)):
+                self.check(python, "tuples")
+
+    def test_kinds(self):
+        for leak in "strings", "lists_in_a_dict", "bytes":
+            with self.subTest(leak):
+                self.check(pythons.found()[-1], leak)
+
+    def test_extensions(self):
+        for module in "numpy", "torch":
+            able = [python for python in pythons.found() if has(python.path, module)]
+            with self.subTest(module):
+                if not able:
+                    self.skipTest(f"no Python here has {module}")
+                self.check(able[-1], module)
+
+
+class Allocator(unittest.TestCase):
+    """The program sees what it would see without us."""
+
+    def same(self, text, *arguments, **environment):
+        for python in pythons.found():
+            with self.subTest(str(python)):
+                answers = [clean_loops.output(python.path, text, traced, *arguments, **environment) for traced in (False, True)]
+                self.assertEqual(*answers)
+
+    def test_blocks_are_counted_as_before(self):
+        self.same("import sys\na = sys.getallocatedblocks()\nx = [[k] * 3 for k in range(300000)]\nb = sys.getallocatedblocks()\n"
+                  "print((b - a) // 100)\ndel x\nprint((sys.getallocatedblocks() - a) // 100)")
+
+    def test_tracemalloc(self):
+        self.same("import tracemalloc\ntracemalloc.start(3)\nx = [[k] * 3 for k in range(100000)]\n"
+                  "top = tracemalloc.take_snapshot().statistics('lineno')[0]\nprint(top.traceback[0].lineno, top.count // 1000, top.size // 100000)\n"
+                  "tracemalloc.stop()\ndel x\ny = [(k, k) for k in range(100000)]\nprint(len(y))")
+
+    def test_other_allocators(self):
+        text = "x = [[k] for k in range(300000)]\ndel x\nprint(sum(len(str(k)) for k in range(300000)))"
+        for allocator in "malloc", "debug", "malloc_debug", "pymalloc", "pymalloc_debug", "default":
+            self.same(text, PYTHONMALLOC=allocator)
+        self.same(text, "-X", "dev")
+
+    def test_forks_and_threads(self):
+        self.same("import os, threading\nx = [[k] for k in range(200000)]\nfor _ in range(5):\n    pid = os.fork()\n    if not pid:\n"
+                  "        del x\n        y = [{k: k} for k in range(100000)]\n        os._exit(len(y) == 100000)\n    print(os.waitpid(pid, 0)[1])\n"
+                  "ts = [threading.Thread(target=lambda: [[k] for k in range(100000)]) for _ in range(4)]\n"
+                  "[t.start() for t in ts]; [t.join() for t in ts]\nprint(len(x))", "-W", "ignore")
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())
