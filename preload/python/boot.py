@@ -1,124 +1,30 @@
 # SPDX-License-Identifier: MIT
-# Runs first, in every interpreter: as little as possible, and nothing is imported that was not. begin, end and load are
-# C (builtins.h). What is about a framework waits until a program imports it. A finder notices that; it leaves nothing in
-# specs, loaders or tracebacks that a program could stumble over, and goes when it has seen everything.
+# Runs first, in every interpreter: as little as possible (what a line costs is its compilation), and nothing is imported
+# that was not. begin, end and load are C (builtins.h). All else waits in imports.py until a program imports one of `watched`.
 # No module is held: -v tells of the end of each.
 from sys import modules
 
-(LOADER_START, DATA_WAIT, WORKER_FETCH, TRANSFER, FORWARD, BACKWARD, ZERO_GRAD, OPTIMIZER_STEP, GRAD_SCALING, COLLECTIVE,
- CHECKPOINT, COMPILE, IMPORT, GARBAGE_COLLECTION, VALIDATION, FUNCTION) = range(1, 17)  # phases.h
-DONE, RAISED, EXHAUSTED = range(3)
+watched = dict.fromkeys("numpy pandas scipy sklearn matplotlib cv2 pyarrow datasets torchvision torchaudio tensorflow jax triton sympy".split())
+watched.update(dict.fromkeys("lightning pytorch_lightning transformers accelerate ultralytics keras safetensors".split(), "frameworks"))
+watched["torch"] = "torch_phases"  # the script that knows more; None: only how long the import takes
 
 
 class Finder:
     @staticmethod
     def find_spec(name, path=None, target=None):
-        if name not in watched or name in searched:
-            return None
-        searched.add(name)
-        try:
-            for finder in modules["sys"].meta_path:
-                spec = finder.find_spec(name, path, target) if finder is not Finder and hasattr(finder, "find_spec") else None
-                if spec is not None:
-                    watch(name, spec.loader)
-                    return spec
-        finally:
-            searched.discard(name)
-        return None
-
-
-class Run:
-    """Stands before exec_module of one loader until that runs its module. The loader stays itself: programs ask of which type it is."""
-    __slots__ = "name", "loader", "run"
-
-    def __call__(self, module):
-        if module.__name__ != self.name:
-            return self.run(module)
-        self.loader.__dict__.pop("exec_module", None)
-        return imported(self.name, self.run, module)
-
-
-def watch(name, loader):
-    before = Run()
-    before.name, before.loader, before.run = name, loader, getattr(loader, "exec_module", None)
-    if before.run is None or isinstance(loader, type):  # one loader for all builtin modules
-        return
-    try:
-        loader.exec_module = before
-    except Exception:
-        pass
-
-
-def make_local():
-    global local
-    from _thread import _local
-
-    class Local(_local):
-        open = 0  # a bit for each phase that this thread is in, so that none is recorded inside itself
-        steps = 0  # steps of optimizers that began
-        samples = 0  # in the batch that it put together last
-
-    local = Local()
-
-
-def imported(name, run, module):
-    if not local:
-        make_local()
-    if type(watched.get(name)) is str:
-        load(watched[name])
-    then = watched.pop(name, None)
-    was = local.open
-    outcome = RAISED
-    local.open = was | 1 << IMPORT
-    try:
-        if was == 0:
-            begin(IMPORT, 0, name)
-        run(module)
-        outcome = DONE
-    finally:
-        local.open = was
-        if was == 0:
-            end(0, outcome)
-        if outcome == RAISED:
-            watched[name] = then  # it may be tried again
-    patch(then, module)
-
-
-def patch(then, module):
-    try:
-        if then is not None:
-            then(module)
-    except Exception:
-        pass  # a version that is built otherwise: some phases will be missing
-    finders = modules["sys"].meta_path
-    if not watched and Finder in finders:
-        finders.remove(Finder)
-
-
-def watch_for(names):
-    """names: {name: what to call with the module when it has run}."""
-    for name, then in names.items():
-        if name in modules:
-            patch(then, modules[name])
-        else:
-            watched[name] = then
-
-
-def as_importlib(function):
-    """Such frames are cut out of tracebacks, and skipped where a warning looks for its caller."""
-    function.__code__ = function.__code__.replace(co_filename="<frozen importlib._bootstrap_external>")
+        if name in watched:
+            finders = modules["sys"].meta_path
+            finders.remove(Finder)
+            load("imports")  # puts another in its place
+            return finders[0].find_spec(name, path, target)
 
 
 def collected(phase, info):
-    if info["generation"] == 0:  # many, and short
-        return
-    if phase == "start":
-        begin(GARBAGE_COLLECTION)
-    else:
-        end(info["generation"])
+    if info["generation"]:  # the others are many, and short
+        begin(14) if phase == "start" else end(info["generation"])
 
 
-def watch_collector():
+def boot():
     global gc  # kept: -v would tell of its end
     gc = modules.get("gc")
     if gc is None:  # without an import that -v would tell of
@@ -127,27 +33,10 @@ def watch_collector():
         imp.exec_builtin(gc)
         modules.pop("gc", None)
     gc.callbacks.append(collected)
-
-
-def boot():
-    watch_collector()
-    as_importlib(imported)
-    as_importlib(Run.__call__)
-    # A text: the script that knows more. None: only how long its import takes.
-    names = "numpy pandas scipy sklearn matplotlib cv2 pyarrow datasets torchvision torchaudio tensorflow jax triton sympy"
-    watched.update(dict.fromkeys(names.split()))
-    names = "lightning pytorch_lightning transformers accelerate ultralytics keras safetensors"
-    watched.update(dict.fromkeys(names.split(), "frameworks"))
-    watched["torch"] = "torch_phases"
-    for name in [name for name in watched if name in modules]:
-        then = watched.pop(name)
-        if then:
-            make_local()
-            load(then)
     modules["sys"].meta_path.insert(0, Finder)
+    if not watched.keys().isdisjoint(modules):
+        modules["sys"].meta_path.remove(Finder)
+        load("imports")
 
 
-local = None
-searched = set()
-watched = {}
 boot()

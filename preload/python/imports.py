@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+# How the scripts for frameworks get in: runs, in boot.py's globals, when a program first imports something that is watched. A finder
+# notices each; it leaves nothing in specs, loaders or tracebacks that a program could stumble over, and goes when it has
+# seen everything.
+(LOADER_START, DATA_WAIT, WORKER_FETCH, TRANSFER, FORWARD, BACKWARD, ZERO_GRAD, OPTIMIZER_STEP, GRAD_SCALING, COLLECTIVE,
+ CHECKPOINT, COMPILE, IMPORT, GARBAGE_COLLECTION, VALIDATION, FUNCTION) = range(1, 17)  # phases.h
+DONE, RAISED, EXHAUSTED = range(3)
+
+
+class Finder:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name not in watched or name in searched:
+            return None
+        searched.add(name)
+        try:
+            for finder in modules["sys"].meta_path:
+                spec = finder.find_spec(name, path, target) if finder is not Finder and hasattr(finder, "find_spec") else None
+                if spec is not None:
+                    watch(name, spec.loader)
+                    return spec
+        finally:
+            searched.discard(name)
+        return None
+
+
+class Run:
+    """Stands before exec_module of one loader until that runs its module. The loader stays itself: programs ask of which type it is."""
+    __slots__ = "name", "loader", "run"
+
+    def __call__(self, module):
+        if module.__name__ != self.name:
+            return self.run(module)
+        self.loader.__dict__.pop("exec_module", None)
+        return imported(self.name, self.run, module)
+
+
+def watch(name, loader):
+    before = Run()
+    before.name, before.loader, before.run = name, loader, getattr(loader, "exec_module", None)
+    if before.run is None or isinstance(loader, type):  # one loader for all builtin modules
+        return
+    try:
+        loader.exec_module = before
+    except Exception:
+        pass
+
+
+def make_local():
+    global local
+    from _thread import _local
+
+    class Local(_local):
+        open = 0  # a bit for each phase that this thread is in, so that none is recorded inside itself
+        steps = 0  # steps of optimizers that began
+        samples = 0  # in the batch that it put together last
+
+    local = Local()
+
+
+def imported(name, run, module):
+    if not local:
+        make_local()
+    if type(watched.get(name)) is str:
+        load(watched[name])
+    then = watched.pop(name, None)
+    was = local.open
+    outcome = RAISED
+    local.open = was | 1 << IMPORT
+    try:
+        if was == 0:
+            begin(IMPORT, 0, name)
+        run(module)
+        outcome = DONE
+    finally:
+        local.open = was
+        if was == 0:
+            end(0, outcome)
+        if outcome == RAISED:
+            watched[name] = then  # it may be tried again
+    patch(then, module)
+
+
+def patch(then, module):
+    try:
+        if then is not None:
+            then(module)
+    except Exception:
+        pass  # a version that is built otherwise: some phases will be missing
+    finders = modules["sys"].meta_path
+    if not watched and Finder in finders:
+        finders.remove(Finder)
+
+
+def watch_for(names):
+    """names: {name: what to call with the module when it has run}."""
+    for name, then in names.items():
+        if name in modules:
+            patch(then, modules[name])
+        else:
+            watched[name] = then
+
+
+def as_importlib(function):
+    """Such frames are cut out of tracebacks, and skipped where a warning looks for its caller."""
+    function.__code__ = function.__code__.replace(co_filename="<frozen importlib._bootstrap_external>")
+
+
+def start():
+    as_importlib(imported)
+    as_importlib(Run.__call__)
+    for name in [name for name in watched if name in modules]:
+        then = watched.pop(name)
+        if then:
+            make_local()
+            load(then)
+    modules["sys"].meta_path.insert(0, Finder)
+
+
+local = None
+searched = set()
+start()
