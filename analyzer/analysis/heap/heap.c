@@ -63,6 +63,13 @@ static void add_churn(struct pt_heap_churn *churn, pt_u64 size_bytes, double all
     churn->cost_s += allocs * pair_s + mapping_s;
 }
 
+static void note_peak(struct pt_heap_process *p)
+{
+    const double bytes = p->level.live_bytes + p->arenas.live_bytes;
+    p->n_peaks += bytes > p->most_bytes;
+    p->most_bytes = bytes > p->most_bytes ? bytes : p->most_bytes;
+}
+
 /* ---- full mode: every call ---- */
 
 static void full_release(struct pt_heap_process *p, const struct pt_event *e, struct pt_heap_block *block)
@@ -97,6 +104,7 @@ static void full_alloc(struct pt_heap_process *p, const struct pt_event *e, pt_u
         .addr = addr, .size_bytes = size_bytes, .owner = e->thread->index, .pending_frees = pending_frees};
     block->at_ns = e->start_ns ? e->start_ns : 1;
     pt_heap_level_add(&p->level, e->start_ns, (double)size_bytes, 0);
+    note_peak(p);
 }
 
 static void full_free(struct pt_heap_process *p, const struct pt_event *e, pt_u64 addr)
@@ -194,6 +202,7 @@ static void sample_forget(struct heap *heap, struct pt_heap_process *p, const st
     struct pt_heap_site *site = &heap->sites.items[block->owner];
     const bool is_short = is_released && e->start_ns - block->at_ns <= PT_CHURN_NS;
     move_to(p, e->start_ns);
+    pt_heap_site_at_peak(site, p->n_peaks);
     pt_heap_site_add(site, p->level.bucket, -w.allocs, -w.bytes);
     if (is_short) {
         site->churn_allocs += w.allocs;
@@ -227,6 +236,7 @@ static bool sample_live(struct heap *heap, struct pt_heap_process *p, const stru
     block->at_ns = e->start_ns;
     block->owner = index;
     move_to(p, e->start_ns);
+    pt_heap_site_at_peak(site, p->n_peaks);
     pt_heap_site_add(site, p->level.bucket, w.allocs, w.bytes);
     return true;
 }
@@ -253,6 +263,7 @@ static void sample_alloc(struct heap *heap, struct pt_heap_process *p, const str
     pt_heap_remap_alloc(&p->remap, sample->addr, sample->size_bytes, w.bytes);
     if (e->process->heap_mode != PT_HEAP_FULL)
         pt_heap_level_add(&p->level, e->start_ns, w.bytes, w.variance);
+    note_peak(p);
 }
 
 static void object_alloc(struct heap *heap, struct pt_heap_process *p, const struct pt_event *e)
@@ -293,6 +304,7 @@ static void arena(struct pt_heap_process *p, const struct pt_event *e)
         return;
     p->arena_bytes += sign > 0 ? (double)map->length_bytes : 0;
     pt_heap_level_add(&p->arenas, e->start_ns, sign * (double)map->length_bytes, 0);
+    note_peak(p);
 }
 
 /* A file of Python's code is opened where it is imported. */

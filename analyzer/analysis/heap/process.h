@@ -33,6 +33,8 @@ struct pt_heap_growth {
 struct pt_heap_process {
     struct pt_heap_level level;
     struct pt_heap_level arenas; /* of Python's small objects, which malloc does not see */
+    double most_bytes;           /* of both together, so far */
+    pt_u32 n_peaks;              /* times that this rose */
     bool has_arenas;
     pt_u16 imports[PT_LEVEL_BUCKETS]; /* files of Python's code that were opened in each bucket of the level */
     double arena_bytes;               /* mapped for them in all */

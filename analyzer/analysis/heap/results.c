@@ -246,7 +246,7 @@ static int by_stage_bytes(const void *a, const void *b)
     const struct pt_heap_site *x = a, *y = b;
     if (x->stage != y->stage)
         return x->stage < y->stage ? -1 : 1;
-    const double xb = x->bytes + x->live_bytes + x->growth_bytes, yb = y->bytes + y->live_bytes + y->growth_bytes;
+    const double xb = x->bytes + x->peak_bytes + x->growth_bytes, yb = y->bytes + y->peak_bytes + y->growth_bytes;
     if (xb != yb)
         return xb < yb ? 1 : -1;
     if (x->process->index != y->process->index)
@@ -275,6 +275,7 @@ static void merge_site(struct named_site *named, pt_u32 *n, struct pt_stack_text
         sum->bytes += site->bytes;
         sum->live_allocs += site->live_allocs;
         sum->live_bytes += site->live_bytes;
+        sum->peak_bytes += site->peak_bytes;
         sum->churn_allocs += site->churn_allocs;
         sum->churn_bytes += site->churn_bytes;
         sum->growth_bytes += site->growth_bytes;
@@ -292,7 +293,7 @@ struct stage_sites {
 
 struct site_row {
     const char *function, *stack;
-    struct pt_value bytes, allocs, growth_bytes, live_end_bytes, churn_bytes;
+    struct pt_value bytes, allocs, growth_bytes, live_peak_bytes, live_end_bytes, churn_bytes;
     pt_u64 samples;
 };
 
@@ -301,6 +302,7 @@ static const struct pt_column columns[] = {
     PT_COLUMN(struct site_row, bytes, BYTES, "Bytes (est.)"),
     PT_COLUMN(struct site_row, allocs, COUNT, "Calls (est.)"),
     PT_COLUMN(struct site_row, growth_bytes, BYTES, "Grew by"),
+    PT_COLUMN(struct site_row, live_peak_bytes, BYTES, "Live at peak"),
     PT_COLUMN(struct site_row, live_end_bytes, BYTES, "Live at end"),
     PT_COLUMN(struct site_row, churn_bytes, BYTES, "Short-lived"),
     PT_COLUMN(struct site_row, samples, COUNT, "Samples"),
@@ -317,6 +319,7 @@ static void add_site(struct pt_table *table, const struct named_site *site, bool
                             .bytes = rounded(site->sum.bytes),
                             .allocs = rounded(site->sum.allocs),
                             .growth_bytes = knows_lives ? rounded(site->sum.growth_bytes) : unknown,
+                            .live_peak_bytes = knows_lives ? rounded(site->sum.peak_bytes) : unknown,
                             .live_end_bytes = knows_lives ? rounded(site->sum.live_bytes) : unknown,
                             .churn_bytes = knows_lives ? rounded(site->sum.churn_bytes) : unknown,
                             .samples = site->sum.samples,
@@ -372,10 +375,11 @@ void pt_heap_results(struct pt_profile *profile, struct pt_heap_process *process
         growth_results(process, &processes[process->index], sites);
         process_results(profile, process, &processes[process->index]);
     }
-    for (size_t i = 0; i < sites->n; i++)
-        pt_heap_site_calibrate(
-            &sites->items[i],
-            pt_heap_site_scale(&sites->items[i], processes[sites->items[i].process->index].sampled_of_class));
+    for (size_t i = 0; i < sites->n; i++) {
+        const struct pt_heap_process *p = &processes[sites->items[i].process->index];
+        pt_heap_site_at_peak(&sites->items[i], p->n_peaks);
+        pt_heap_site_calibrate(&sites->items[i], pt_heap_site_scale(&sites->items[i], p->sampled_of_class));
+    }
     if (sites->n)
         qsort(sites->items, sites->n, sizeof *sites->items, by_stage_bytes);
     size_t first = 0;

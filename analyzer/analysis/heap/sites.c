@@ -62,9 +62,18 @@ void pt_heap_site_calibrate(struct pt_heap_site *site, double scale)
     site->bytes *= scale;
     site->live_allocs *= scale;
     site->live_bytes *= scale;
+    site->peak_bytes *= scale;
     site->churn_allocs *= scale;
     site->churn_bytes *= scale;
     site->growth_bytes *= scale;
+}
+
+void pt_heap_site_at_peak(struct pt_heap_site *site, pt_u32 latest_peak)
+{
+    if (site->peak == latest_peak)
+        return;
+    site->peak = latest_peak;
+    site->peak_bytes = site->live_bytes;
 }
 
 void pt_heap_site_add(struct pt_heap_site *site, pt_u32 level_bucket, double allocs, double bytes)

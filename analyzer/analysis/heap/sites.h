@@ -34,6 +34,8 @@ struct pt_heap_site {
     pt_u64 samples;
     double allocs, bytes, live_bytes, live_allocs, churn_allocs, churn_bytes;
     double growth_bytes;            /* while the memory of its process grew; 0 until that is known */
+    double peak_bytes;              /* that lived when the memory of its process was at its peak */
+    pt_u32 peak;                    /* of which peak so far that is */
     float live_at[PT_SITE_BUCKETS]; /* bytes, at the end of each bucket of the process's life */
     pt_u32 bucket;                  /* the one that is not over */
 };
@@ -52,6 +54,8 @@ void pt_heap_sites_fini(struct pt_heap_sites *sites);
 double pt_heap_site_scale(const struct pt_heap_site *site, const double sampled_of_class[PT_HEAP_CLASSES]);
 void pt_heap_site_calibrate(struct pt_heap_site *site, double scale);
 
+/* Before a change, and after the last one: what lives has lived since the latest peak of the process. */
+void pt_heap_site_at_peak(struct pt_heap_site *site, pt_u32 latest_peak);
 /* Blocks of the site came (or went, below 0) in a bucket of the process's level. */
 void pt_heap_site_add(struct pt_heap_site *site, pt_u32 level_bucket, double allocs, double bytes);
 /* What lived of the site when a bucket of the process's level ended, or a bucket of its own before that; after the last
