@@ -59,7 +59,14 @@ bool pt_rule_too_few_workers(struct pt_profile *profile, pt_i64 stage, struct pt
 bool pt_rule_too_many_workers(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     (void)stage;
-    return complain(profile, finding, PT_WORKERS_TOO_MANY, "helpers.total_s", "helpers.workers", "busy_s");
+    const struct pt_metrics *metrics = &profile->metrics;
+    if (!complain(profile, finding, PT_WORKERS_TOO_MANY, "helpers.total_s", "helpers.workers", "busy_s"))
+        return false;
+    /* As many as there are CPUs still start, once, and are waited for. */
+    const double started = pt_finding_number(finding, metrics, "helpers.workers.count");
+    const double left = pt_finding_number(finding, metrics, "machine.cpus") / started;
+    finding->gain_upper_s *= 1 - (left < 1 ? left : 0);
+    return true;
 }
 
 bool pt_rule_workers_start(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)

@@ -225,6 +225,7 @@ static void forked(struct pt_children *children, const struct pt_event *e)
     struct pt_children_process *parent = &children->processes[e->process->index];
     const struct pt_process *child =
         pt_process_of_pid(&children->facts->ids, e->result, pt_event_end_ns(e) + LONGEST_BIRTH_NS);
+    const bool has_worked = parent->has_received; /* since the last fork: what is between them is no start */
     if (child) {
         struct pt_children_process *own = &children->processes[child->index];
         own->fork_ns = (double)e->duration_ns;
@@ -234,7 +235,8 @@ static void forked(struct pt_children *children, const struct pt_event *e)
             parent->has_received = false;
         }
     }
-    const bool is_next = parent->last_fork_ns && e->start_ns - parent->last_fork_ns < LONGEST_FORK_GAP_NS;
+    const bool is_next =
+        parent->last_fork_ns && !has_worked && e->start_ns - parent->last_fork_ns < LONGEST_FORK_GAP_NS;
     pt_time_union_add(&stage->with_forks, is_next ? parent->last_fork_ns : e->start_ns, pt_event_end_ns(e));
     parent->last_fork_ns = pt_event_end_ns(e);
 }

@@ -17,7 +17,7 @@ enum { MAX_ROWS = 50, MAX_COMPARED = 1000 };
 struct workers {
     const struct pt_process *items[MAX_COMPARED];
     pt_u32 n, total;
-    double life_ns, busy_ns, file_ns, other_ns, fork_ns, on_path_ns;
+    double life_ns, busy_ns, file_ns, other_ns, on_path_ns;
     double cpu_ns, cpu_life_ns; /* of the same time */
     double fault_ns, queue_ns;  /* main threads: for pages that were not in memory, for a CPU; NAN = not known of all */
     bool is_cpu_known;
@@ -70,7 +70,6 @@ static void gather(const struct pt_children *children, pt_u32 stage, struct work
         sum->on_path_ns += (double)children->facts->paths->processes[process->index].on_path_ns;
         sum->file_ns += own->file_ns;
         sum->other_ns += own->other_ns;
-        sum->fork_ns += own->fork_ns;
         const struct kernel_times kernel = kernel_times_of(children, stage, process);
         sum->fault_ns += kernel.fault_ns;
         sum->queue_ns += kernel.queue_ns;
@@ -224,9 +223,7 @@ static void set_workers(const struct pt_children *children, pt_u32 stage)
         pt_metrics_set(metrics, scope, "helpers.start_s", pt_real(fmin(starts_ns(children, workers) / 1e9, wait_s)));
         pt_metrics_set(metrics, scope, "helpers.on_path_s", pt_real(workers->on_path_ns / 1e9));
         pt_metrics_set(metrics, scope, "helpers.feed.calls", pt_integer(s->batches_received));
-        /* The parent pays once more when it writes to pages that it now shares. */
-        pt_metrics_set(metrics, scope, "helpers.total_s",
-                       pt_real(((double)s->with_forks.total_ns + workers->fork_ns / 2) / 1e9));
+        pt_metrics_set(metrics, scope, "helpers.total_s", pt_real((double)s->with_forks.total_ns / 1e9));
         pt_metrics_set(metrics, scope, "helpers.workers.count", pt_integer(workers->total));
         pt_metrics_set(metrics, scope, "helpers.workers.at_once", pt_integer(most_at_once(workers)));
         pt_metrics_set(metrics, scope, "helpers.busy_percent", percent(workers->busy_ns, workers->life_ns));
