@@ -24,7 +24,7 @@
 #define STACK_BYTES 16384u
 #define TICK_NS 100000000u       /* at 99 samples a second a ring is a quarter full then, or a half */
 #define SHORT_TICK_NS 50000000u  /* without stacks of waits from the kernel: such a wait is certainly sampled */
-#define FRESH_NS 20000000u       /* a thread runs on for so long and still has much of the stack that it had */
+#define FRESH_NS 100000000u      /* on a busy machine we come late; so does the thread, and its stack is as it was */
 #define LATE_NS 2000000u         /* a record may be visible this much after its time */
 #define SCHEDSTAT_NS 1000000000u /* between two readings of schedstat */
 #define SCHEDSTAT_MOST 64

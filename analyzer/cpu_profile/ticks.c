@@ -42,7 +42,7 @@ void pt_profile_tick(struct pt_cpu_profile *profile, pt_u64 period_ns, pt_u64 no
         for (size_t j = 0; threads && j < threads->n && left; j++, left--) {
             const pt_u32 tid = (pt_u32)threads->entries[j].key;
             struct pt_live_thread *thread = pt_threads_find(&profile->threads, tid);
-            if (!thread)
+            if (!thread && threads->entries[j].value)
                 thread = pt_threads_add(&profile->threads, pid, tid, 0, t_ns);
             if (thread)
                 look_at(profile, thread, period_ns, t_ns);

@@ -18,7 +18,8 @@ enum {
     FRAMES_WALKED_MOST = 20000, /* the outermost ones of a deep recursion are passed over */
     NO_FRAME_OF_PYTHON = 3,     /* owners from here on: the interpreter's own entries */
     PTHREAD_TID = 720,          /* glibc, x86-64: since it has native threads */
-    LIST_NS = 100000000,        /* between two readings of the list of threads for one that is not in it */
+    LIST_NS = 10000000,         /* between two readings of the list of threads for one that was not in it */
+    LIST_OF_EACH_NS = 1000000,  /* and as much more for each that was */
 };
 
 struct frame {
@@ -89,8 +90,8 @@ static void list_threads(struct pt_python_process *process)
     const struct pt_python_layout *at = &header->layout;
     pt_u8 thread[THREAD_BYTES_MAX];
     pt_u64 address = 0;
-    pt_map_fini(&process->threads);
-    process->threads = (struct pt_map){0};
+    for (size_t i = 0; i < process->threads.n; i++)
+        process->threads.entries[i].value = 0;
     errno = 0;
     if (!pt_remote_read(process->codes.pid, header->interpreter + at->interpreter_threads, &address, sizeof address))
         return;
@@ -105,7 +106,7 @@ static void list_threads(struct pt_python_process *process)
 
 const struct pt_map *pt_python_threads(struct pt_python_process *process, pt_u64 now_ns)
 {
-    if (now_ns >= process->listed_ns + LIST_NS) {
+    if (now_ns >= process->listed_ns + LIST_NS + process->threads.n * LIST_OF_EACH_NS) {
         process->listed_ns = now_ns;
         list_threads(process);
     }
@@ -125,6 +126,10 @@ static bool find_thread(struct pt_python_process *process, pt_u32 tid, pt_u8 *th
     const pt_u64 *known = pt_map_find(&process->threads, tid);
     if (known && *known && read_thread(process, *known, tid, thread))
         return true;
+    if (!known) { /* never heard of: it began a moment ago */
+        process->listed_ns = 0;
+        *pt_map_at(&process->threads, tid) = 0;
+    }
     pt_python_threads(process, pt_monotonic_ns());
     known = pt_map_find(&process->threads, tid);
     return known && *known && read_thread(process, *known, tid, thread);
