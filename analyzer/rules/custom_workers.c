@@ -177,16 +177,14 @@ static void name_late_phase(struct pt_metrics *metrics, pt_u32 stage, double lat
         pt_finding_add_evidence(finding, "late_in", pt_text(where));
 }
 
-/* Whether what computes most is what it is late for. */
-static bool is_late_for_computing(const struct pt_metrics *metrics, pt_u32 stage, double late, double late_s)
+/* Whether what it does more than the others, in its own code, is what it is late for. On a machine that others keep
+ * busy it queues several times as long as it computes. */
+static bool is_late_in_code(const struct pt_profile *profile, pt_i64 stage, double late_s)
 {
-    const struct pt_table *ranks = pt_view_rows(metrics, stage, PT_VIEW_ranks);
-    double late_cpu_s = 0, others_cpu_s = 0;
-    for (size_t row = 0; ranks && row < ranks->n_rows; row++) {
-        const double cpu_s = pt_value_number(pt_table_cell(ranks, row, "cpu_s"));
-        *(pt_value_number(pt_table_cell(ranks, row, "rank")) == late ? &late_cpu_s : &others_cpu_s) += cpu_s;
-    }
-    return ranks && ranks->n_rows > 1 && late_cpu_s - others_cpu_s / (double)(ranks->n_rows - 1) >= late_s / 2;
+    double s = 0;
+    for (size_t i = 0; i < profile->stacks.n; i++)
+        s += (pt_i64)profile->stacks.items[i].stage == stage ? profile->stacks.items[i].cost[PT_STACK_RANK_S] : 0;
+    return s >= late_s / 5;
 }
 
 /* Where a GPU's collectives say it, they are nearer to it. */
@@ -206,9 +204,9 @@ bool pt_rule_rank_imbalance(struct pt_profile *profile, pt_i64 stage, struct pt_
     pt_finding_add_metrics(finding, metrics,
                            "ranks:ranks.count late_rank:ranks.late most_s:ranks.most_s least_s:ranks.least_s");
     name_late_phase(metrics, (pt_u32)stage, late, finding);
-    if (!is_late_for_computing(metrics, (pt_u32)stage, late,
-                               pt_finding_number(finding, metrics, "ranks.most_s") -
-                                   pt_finding_number(finding, metrics, "ranks.least_s")))
+    if (!is_late_in_code(profile, stage,
+                         pt_finding_number_or_0(finding, metrics, "ranks.most_s") -
+                             pt_finding_number_or_0(finding, metrics, "ranks.least_s")))
         finding->place_kind = PT_PLACE_NOWHERE;
     pt_finding_add_rows(finding, metrics, "ranks", "waited_s");
     return true;

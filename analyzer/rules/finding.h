@@ -18,11 +18,16 @@ enum pt_place_kind {
     PT_PLACE_WAIT_OF_ALL,
     PT_PLACE_WORKERS, /* what workers do while the main thread waits for them */
     PT_PLACE_DISK,    /* waits for files of all kinds */
+    PT_PLACE_IMPORT,  /* waits for files of modules */
     PT_PLACE_CPU,
-    PT_PLACE_FAULT, /* pages touched for the first time */
+    PT_PLACE_STEPS,     /* what a training computes, without what it starts with */
+    PT_PLACE_PREPARING, /* of it, what is not the model */
+    PT_PLACE_RANK,      /* what the late rank does more than the others */
+    PT_PLACE_FAULT,     /* pages touched for the first time */
     PT_PLACE_FORK,
     PT_PLACE_ALLOCATED,
     PT_PLACE_GROWTH,
+    PT_PLACE_HELD, /* what was held at once */
     PT_PLACE_CHURN,
 };
 

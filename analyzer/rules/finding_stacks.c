@@ -28,12 +28,17 @@ static const struct question {
     [PT_PLACE_WAIT] = {PT_STACK_MAIN_CALL_S, PT_STACK_CALL_S, "that time"},
     [PT_PLACE_WAIT_OF_ALL] = {PT_STACK_CALL_S, PT_STACK_CALL_S, "that time"},
     [PT_PLACE_WORKERS] = {PT_STACK_WORKER_S, PT_STACK_MAIN_CALL_S, "their time"},
-    [PT_PLACE_DISK] = {PT_STACK_MAIN_CALL_S, PT_STACK_CALL_S, "that time"},
+    [PT_PLACE_DISK] = {PT_STACK_CALL_S, PT_STACK_MAIN_CALL_S, "that time"},
+    [PT_PLACE_IMPORT] = {PT_STACK_CALL_S, PT_STACK_CALL_S, "that time"},
+    [PT_PLACE_STEPS] = {PT_STACK_STEPS_S, PT_STACK_CPU_S, "the CPU time"},
+    [PT_PLACE_PREPARING] = {PT_STACK_PREPARING_S, PT_STACK_CPU_S, "the CPU time"},
+    [PT_PLACE_RANK] = {PT_STACK_RANK_S, PT_STACK_RANK_S, "what it has more"},
     [PT_PLACE_CPU] = {PT_STACK_CPU_S, PT_STACK_CPU_S, "the CPU time"},
     [PT_PLACE_FAULT] = {PT_STACK_FAULT_S, PT_STACK_FAULT_S, "the page faults"},
     [PT_PLACE_FORK] = {PT_STACK_CPU_S, PT_STACK_CPU_S, "the forking"},
     [PT_PLACE_ALLOCATED] = {PT_STACK_ALLOCATED_BYTES, PT_STACK_ALLOCATED_BYTES, "the bytes"},
     [PT_PLACE_GROWTH] = {PT_STACK_GROWTH_BYTES, PT_STACK_GROWTH_BYTES, "the growth"},
+    [PT_PLACE_HELD] = {PT_STACK_HELD_BYTES, PT_STACK_HELD_BYTES, "what they held"},
     [PT_PLACE_CHURN] = {PT_STACK_ALLOCATOR_S, PT_STACK_CHURN_BYTES, "it"},
 };
 
@@ -41,8 +46,12 @@ static pt_u64 parts_of(const struct pt_finding *finding)
 {
     if (finding->place_kind == PT_PLACE_DISK)
         return DISK_PARTS;
+    if (finding->place_kind == PT_PLACE_IMPORT)
+        return PART(PT_PART_file_read) | PART(PT_PART_file_meta);
     if (finding->place_kind == PT_PLACE_WORKERS)
         return ~WAITING_PARTS;
+    if (finding->place_kind == PT_PLACE_RANK)
+        return ~(pt_u64)0;
     const bool is_wait = finding->place_kind == PT_PLACE_WAIT || finding->place_kind == PT_PLACE_WAIT_OF_ALL;
     return is_wait ? PART(finding->part) : PART(PT_STACK_ANY_PART);
 }
@@ -74,12 +83,23 @@ static bool calls(const struct pt_stack *stack, pt_u32 n, const char *const *nam
     return false;
 }
 
+/* A module was looked for, or read. */
+static bool imports(const struct pt_stack *stack)
+{
+    for (pt_u32 i = 0; i < stack->n; i++)
+        if (stack->frames[i].flags & PT_FRAME_OF_PYTHON && pt_python_is_importer(stack->frames[i].file))
+            return true;
+    return false;
+}
+
 /* libc's fork, __libc_fork, arch_fork, _Fork, and popen. Who joins a thread waits for no lock. */
 static bool belongs(const struct pt_finding *finding, const struct pt_stack *stack, pt_u32 n)
 {
     static const char *const forks[] = {"fork", "Fork", "proc_open", NULL}, *const joins[] = {"join", NULL};
     if (finding->place_kind == PT_PLACE_FORK)
         return calls(stack, n, forks);
+    if (finding->place_kind == PT_PLACE_IMPORT)
+        return imports(stack);
     return finding->place_kind != PT_PLACE_WAIT_OF_ALL || !calls(stack, n, joins);
 }
 

@@ -295,6 +295,52 @@ static void pressure_of_disks_lies_in_files_and_pages(void **state)
     free_world(w);
 }
 
+static const struct pt_stack_frame importer = {"_find_and_load", "<frozen importlib._bootstrap>", NULL, 1027,
+                                               PT_FRAME_IS_NAMED | PT_FRAME_OF_PYTHON | PT_FRAME_SERVES},
+                                   import_line = {"<module>", "/app/train.py", NULL, 3,
+                                                  PT_FRAME_IS_NAMED | PT_FRAME_OF_PYTHON},
+                                   get_item = {"Set.__getitem__", "/app/data.py", NULL, 41,
+                                               PT_FRAME_IS_NAMED | PT_FRAME_OF_PYTHON};
+
+static void a_slow_start_is_the_import_that_takes_longest(void **state)
+{
+    (void)state;
+    struct world *w = new_world();
+    set(w, "imports.share_percent", 30);
+    set(w, "imports.cost_s", 3);
+    add(w, PT_PART_file_meta, PT_STACK_CALL_S, 4, 1, &get_item);
+    add(w, PT_PART_file_meta, PT_STACK_CALL_S, 2, 2, &importer, &import_line);
+    assert_string_equal(judge(w, "slow_imports")->place.text, "train.py:3 <module>");
+    free_world(w);
+}
+
+static void loading_in_a_training_is_not_what_it_imports(void **state)
+{
+    (void)state;
+    struct world *w = new_world();
+    set(w, "load.in_main.percent", 40);
+    set(w, "load.in_main.cost_s", 4);
+    add(w, PT_STACK_ANY_PART, PT_STACK_CPU_S, 5, 2, &importer, &import_line);
+    add(w, PT_STACK_ANY_PART, PT_STACK_PREPARING_S, 2, 1, &get_item);
+    assert_string_equal(judge(w, "loading_in_main")->place.text, "data.py:41 Set.__getitem__");
+    free_world(w);
+}
+
+static void a_late_rank_is_late_where_it_does_more(void **state)
+{
+    (void)state;
+    struct world *w = new_world();
+    set(w, "ranks.count", 2);
+    set(w, "ranks.imbalance_percent", 60);
+    set(w, "ranks.imbalance.cost_s", 4);
+    set(w, "ranks.late", 1);
+    set(w, "ranks.waits_most", 0);
+    add(w, PT_STACK_ANY_PART, PT_STACK_CPU_S, 9, 1, &import_line);
+    add(w, PT_STACK_ANY_PART, PT_STACK_RANK_S, 3, 1, &get_item);
+    assert_string_equal(judge(w, "rank_imbalance")->place.text, "data.py:41 Set.__getitem__");
+    free_world(w);
+}
+
 /* ---- remedies ---- */
 
 static bool is_rule(const char *name, size_t n)
@@ -431,6 +477,9 @@ int main(void)
         cmocka_unit_test(allocations_have_a_place_without_the_launcher),
         cmocka_unit_test(page_faults_lie_where_pages_are_touched),
         cmocka_unit_test(pressure_of_disks_lies_in_files_and_pages),
+        cmocka_unit_test(a_slow_start_is_the_import_that_takes_longest),
+        cmocka_unit_test(loading_in_a_training_is_not_what_it_imports),
+        cmocka_unit_test(a_late_rank_is_late_where_it_does_more),
         cmocka_unit_test(remedies_are_sound),
         cmocka_unit_test(a_library_in_a_third_of_the_stacks_has_its_remedy),
         cmocka_unit_test(another_allocator_has_its_own_option),

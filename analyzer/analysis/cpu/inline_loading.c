@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts/python/frames.h"
 #include "facts/state.h"
 #include "util/auto.h"
 #include "util/mem.h"
@@ -24,16 +25,6 @@
 /* Of Python in a training loop, for the time that a framework takes to find out what to do; measured, 16,000 steps of a
  * small model: 0.43. */
 #define PYTHON_OF_DISPATCH 0.5
-
-enum {
-    IN_DECODER = 1,
-    IN_FRAMEWORK = 2,
-    IN_OPERATION = 4,
-    IN_IMPORT = 8,
-    IN_LOADER = 16,
-    IN_STEP = 32,
-    IN_BACKWARD = 64
-};
 
 /* Of the main thread, in samples; all but the first of its training. */
 struct share {
@@ -74,23 +65,25 @@ static pt_u8 kind_of(const struct pt_cpu_function *function)
     static const char *const steps[] = {"at::_ops::", NULL}, *const backward[] = {"torch::autograd::Engine", NULL};
     static const char *const imports[] = {"PyImport_",           "_PyImport_", "Py_Finalize",
                                           "__run_exit_handlers", "exit",       NULL};
-    return (pt_u8)((function->code == PT_CODE_DECODER ? IN_DECODER : 0) |
-                   (function->code == PT_CODE_FRAMEWORK ? IN_FRAMEWORK : 0) |
-                   (is_operation(function) ? IN_OPERATION : 0) | (begins(function->name, imports) ? IN_IMPORT : 0) |
-                   (function->code == PT_CODE_LOADER ? IN_LOADER : 0) | (begins(function->name, steps) ? IN_STEP : 0) |
-                   (begins(function->name, backward) ? IN_STEP | IN_BACKWARD : 0));
+    return (pt_u8)((function->code == PT_CODE_DECODER ? PT_IN_DECODER : 0) |
+                   (function->code == PT_CODE_FRAMEWORK ? PT_IN_FRAMEWORK : 0) |
+                   (is_operation(function) ? PT_IN_OPERATION : 0) |
+                   (begins(function->name, imports) || pt_python_is_importer(function->file) ? PT_IN_IMPORT : 0) |
+                   (function->code == PT_CODE_LOADER ? PT_IN_LOADER : 0) |
+                   (begins(function->name, steps) ? PT_IN_STEP : 0) |
+                   (begins(function->name, backward) ? PT_IN_STEP | PT_IN_BACKWARD : 0));
 }
 
 /* A frame inherits from what called it: malloc in a decoder is decoding, what the loader of libraries calls is an
  * import. A parent's number is less than its child's. */
-static pt_u8 *kinds_of(const struct pt_cpu_view *view)
+pt_u8 *pt_training_codes(const struct pt_cpu_view *view)
 {
     pt_u8 *kinds = pt_calloc(view->frames.n, sizeof *kinds);
     for (size_t i = 1; i < view->frames.n; i++) {
         const struct pt_cpu_function *function = &view->functions.items[view->frames.items[i].function];
         const pt_u8 above = kinds[view->frames.items[i].parent];
-        const bool was_loaded = above & IN_LOADER && function->code == PT_CODE_FRAMEWORK;
-        kinds[i] = (pt_u8)(above | kind_of(function) | (was_loaded ? IN_IMPORT : 0));
+        const bool was_loaded = above & PT_IN_LOADER && function->code == PT_CODE_FRAMEWORK;
+        kinds[i] = (pt_u8)(above | kind_of(function) | (was_loaded ? PT_IN_IMPORT : 0));
     }
     return kinds;
 }
@@ -109,7 +102,7 @@ static struct window training_of(const struct pt_cpu_view *view, const struct pt
     for (size_t i = cpu->first[thread]; i < cpu->first[thread + 1]; i++) {
         const struct pt_cpu_state *state = &cpu->states[i];
         const pt_u8 kind = state->flags & PT_CPU_RAN ? kinds[view->frame_of[state->node]] : 0;
-        if (!(kind & IN_FRAMEWORK) || !(kind & (IN_OPERATION | IN_STEP)) || kind & IN_IMPORT)
+        if (!(kind & PT_IN_FRAMEWORK) || !(kind & (PT_IN_OPERATION | PT_IN_STEP)) || kind & PT_IN_IMPORT)
             continue;
         window.start_ns = n++ ? window.start_ns : state->start_ns;
         window.end_ns = state->start_ns;
@@ -121,7 +114,7 @@ static struct window training_of(const struct pt_cpu_view *view, const struct pt
 static struct share share_of(const struct pt_cpu_view *view, const struct pt_cpu_timeline *cpu, pt_u32 thread)
 {
     struct share share = {0};
-    PT_AUTO(pt_freep) pt_u8 *kinds = kinds_of(view);
+    PT_AUTO(pt_freep) pt_u8 *kinds = pt_training_codes(view);
     const struct window training = training_of(view, cpu, thread, kinds);
     for (size_t i = cpu->first[thread]; i < cpu->first[thread + 1]; i++) {
         const struct pt_cpu_state *state = &cpu->states[i];
@@ -129,13 +122,14 @@ static struct share share_of(const struct pt_cpu_view *view, const struct pt_cpu
             continue;
         const pt_u8 kind = kinds[view->frame_of[state->node]];
         share.all++;
-        if (state->start_ns < training.start_ns || state->start_ns > training.end_ns || kind & IN_IMPORT)
+        if (state->start_ns < training.start_ns || state->start_ns > training.end_ns || kind & PT_IN_IMPORT)
             continue;
-        share.decoder += kind & IN_DECODER ? 1 : 0;
-        share.backward += kind & IN_BACKWARD ? 1 : 0;
-        share.operation += kind & IN_FRAMEWORK && kind & IN_OPERATION ? 1 : 0;
-        share.framework += (kind & (IN_FRAMEWORK | IN_OPERATION | IN_DECODER)) == IN_FRAMEWORK ? 1 : 0;
-        share.python += !(kind & (IN_FRAMEWORK | IN_DECODER)) && !state->part && view->runs_python[state->node] ? 1 : 0;
+        share.decoder += kind & PT_IN_DECODER ? 1 : 0;
+        share.backward += kind & PT_IN_BACKWARD ? 1 : 0;
+        share.operation += kind & PT_IN_FRAMEWORK && kind & PT_IN_OPERATION ? 1 : 0;
+        share.framework += (kind & (PT_IN_FRAMEWORK | PT_IN_OPERATION | PT_IN_DECODER)) == PT_IN_FRAMEWORK ? 1 : 0;
+        share.python +=
+            !(kind & (PT_IN_FRAMEWORK | PT_IN_DECODER)) && !state->part && view->runs_python[state->node] ? 1 : 0;
     }
     return share;
 }

@@ -8,6 +8,20 @@
 #include "facts/cpu_names.h"
 #include "profile/profile.h"
 
+/* What a frame of the CPU profile, or what called it, is of a training. */
+enum pt_training_code {
+    PT_IN_DECODER = 1,
+    PT_IN_FRAMEWORK = 2,
+    PT_IN_OPERATION = 4,
+    PT_IN_IMPORT = 8, /* or the end of the process */
+    PT_IN_LOADER = 16,
+    PT_IN_STEP = 32,
+    PT_IN_BACKWARD = 64
+};
+
+/* Bits of each frame; to be freed. */
+pt_u8 *pt_training_codes(const struct pt_cpu_view *view);
+
 /*
  * training.operations_s, .dispatch_s, .python_s: what the main thread of a training computes: on tensors, in the
  * framework to find out what to do, and in Python; .preparing_s: the Python that no step of a training needs.

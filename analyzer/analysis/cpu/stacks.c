@@ -10,6 +10,7 @@
 #include "facts/cpu_code.h"
 #include "facts/state.h"
 #include "facts/workers.h"
+#include "inline_loading.h"
 #include "util/auto.h"
 #include "util/mem.h"
 
@@ -89,6 +90,7 @@ static void keep(struct pt_profile *profile, pt_u32 stage, struct sums *sums)
 static void what_ran(struct pt_profile *profile, pt_u32 stage, const pt_u8 *roles)
 {
     const struct pt_cpu_view *view = &profile->facts->views[stage];
+    PT_AUTO(pt_freep) pt_u8 *codes = pt_training_codes(view);
     struct sums sums = {0};
     for (size_t i = 0; i < view->data->n_counts; i++) {
         const struct pt_cpu_count *count = &view->data->counts[i];
@@ -96,6 +98,9 @@ static void what_ran(struct pt_profile *profile, pt_u32 stage, const pt_u8 *role
         double *cost = cost_at(&sums, view->frame_of[count->node], PT_STACK_ANY_PART);
         cost[PT_STACK_CPU_S] += s;
         cost[PT_STACK_WORKER_S] += roles[count->thread] == ROLE_MAIN_OF_WORKER ? s : 0;
+        const pt_u8 code = roles[count->thread] == ROLE_MAIN ? codes[view->frame_of[count->node]] : PT_IN_IMPORT;
+        cost[PT_STACK_STEPS_S] += code & PT_IN_IMPORT ? 0 : s;
+        cost[PT_STACK_PREPARING_S] += code & (PT_IN_IMPORT | PT_IN_FRAMEWORK | PT_IN_OPERATION) ? 0 : s;
         cost[PT_STACK_FAULT_S] += pt_cpu_is_page_fault(view, count->node) ? s : 0;
         cost[PT_STACK_ALLOCATOR_S] += pt_cpu_allocates(view, count->node) ? s : 0;
     }

@@ -353,6 +353,7 @@ static void keep_stacks(struct pt_profile *profile, const struct stage_sites *si
         const pt_u32 n = pt_heap_frames(profile, site, frames);
         struct pt_stack *stack = pt_stacks_add(&profile->stacks, sites->stage, frames, n);
         stack->cost[PT_STACK_ALLOCATED_BYTES] = site->bytes;
+        stack->cost[PT_STACK_HELD_BYTES] = sites->knows_lives ? site->peak_bytes : 0;
         stack->cost[PT_STACK_GROWTH_BYTES] = sites->knows_lives ? fmax(0, site->growth_bytes) : 0;
         if (sites->knows_lives && site->size_class != PT_SITE_OF_OBJECTS) /* of objects it is cheap */
             stack->cost[PT_STACK_CHURN_BYTES] = site->churn_bytes;

@@ -11,6 +11,8 @@
 #include "analysis/analysis.h"
 #include "facts/path/critical_path.h"
 #include "facts/workers.h"
+#include "util/auto.h"
+#include "rank_stacks.h"
 
 /* Shorter ones are the exchange itself. */
 #define LEAST_WAIT_NS 100000
@@ -157,6 +159,18 @@ struct world {
     pt_u32 n;
 };
 
+/* What the late one does more than the others. */
+static void compare(const struct ranks *ranks, pt_u32 stage, const struct pt_process *late)
+{
+    const struct pt_session *session = ranks->profile->session;
+    PT_AUTO(pt_freep) const struct pt_process **of_stage = pt_calloc(session->n_processes, sizeof *of_stage);
+    pt_u32 n = 0;
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        if (is_of_stage(ranks, stage, session->processes[i]))
+            of_stage[n++] = session->processes[i];
+    pt_rank_stacks(ranks->profile, stage, of_stage, n, late);
+}
+
 static struct world world_of(const struct ranks *ranks, pt_u32 stage)
 {
     const struct pt_session *session = ranks->profile->session;
@@ -187,6 +201,7 @@ static void finish_stage(struct ranks *ranks, pt_u32 stage)
     const struct world world = world_of(ranks, stage);
     if (world.n < 2 || world.most_ns <= 0)
         return;
+    compare(ranks, stage, world.late);
     struct pt_rows rows = pt_rows(metrics, scope, &by_rank);
     for (pt_u32 i = 0; i < session->n_processes; i++)
         if (is_of_stage(ranks, stage, session->processes[i]) && pt_rows_have_room(&rows))

@@ -7,6 +7,7 @@
 #define PT_FACTS_PYTHON_FRAMES_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "model/session.h"
 #include "profile/stacks.h"
@@ -18,6 +19,12 @@ bool pt_python_frame_of(const char *name, struct pt_intern *texts, struct pt_sta
 /* A file of Python's standard library, of a package that was installed, or of the interpreter itself ("<frozen os>"):
  * what a user looks for is the code that called it. */
 bool pt_python_is_library(const char *file);
+
+/* What import is made of: "<frozen importlib._bootstrap>". */
+static inline bool pt_python_is_importer(const char *file)
+{
+    return file && !strncmp(file, "<frozen importlib", 17);
+}
 
 /* The frames of a stack of Python, innermost first, as many as there is room for; the outermost ones are left out. A
  * library's frames are marked as serving, unless there is nothing else. */

@@ -141,11 +141,16 @@ static void add_behind(const struct pt_build *b, struct pt_doc_finding *finding)
         [PT_PLACE_WAIT_OF_ALL] = PT_VIEW_off_cpu_stacks,
         [PT_PLACE_WORKERS] = PT_VIEW_off_cpu_stacks,
         [PT_PLACE_DISK] = PT_VIEW_off_cpu_stacks,
+        [PT_PLACE_IMPORT] = PT_VIEW_off_cpu_stacks,
         [PT_PLACE_CPU] = PT_VIEW_cpu_functions,
+        [PT_PLACE_STEPS] = PT_VIEW_cpu_functions,
+        [PT_PLACE_PREPARING] = PT_VIEW_cpu_functions,
+        [PT_PLACE_RANK] = PT_VIEW_cpu_functions,
         [PT_PLACE_FAULT] = PT_VIEW_cpu_functions,
         [PT_PLACE_FORK] = PT_VIEW__COUNT,
         [PT_PLACE_ALLOCATED] = PT_VIEW_heap_sites,
         [PT_PLACE_GROWTH] = PT_VIEW_heap_sites,
+        [PT_PLACE_HELD] = PT_VIEW_heap_sites,
         [PT_PLACE_CHURN] = PT_VIEW_heap_sites,
     };
     const struct pt_finding *of = finding->of;
