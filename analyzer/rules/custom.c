@@ -48,6 +48,36 @@ static void place_growth(struct pt_metrics *metrics, struct pt_scope scope, stru
         pt_finding_add_evidence(finding, "python_objects_bytes", python);
 }
 
+/* How long an epoch of a training takes, with its validation. */
+static struct pt_value epoch_of(const struct pt_metrics *metrics, struct pt_scope scope)
+{
+    const double epochs = pt_value_number(pt_metrics_get(metrics, scope, "epochs.count"));
+    const double training_s = pt_value_number(pt_metrics_get(metrics, scope, "training.total_s"));
+    const double validation_s = pt_value_number(pt_metrics_get(metrics, scope, "training.validation_s"));
+    return epochs > 0 && training_s > 0 ? pt_real((training_s + validation_s) / epochs)
+                                        : pt_unknown("no epochs are known");
+}
+
+static struct pt_value bytes_in(double bytes_per_s, struct pt_value duration_s)
+{
+    return duration_s.type == PT_VALUE_UNKNOWN ? duration_s
+                                               : pt_integer((pt_u64)(bytes_per_s * pt_value_number(duration_s)));
+}
+
+static void add_rates(struct pt_metrics *metrics, struct pt_scope scope, struct pt_finding *finding, double bytes_per_s)
+{
+    const struct pt_value epoch = epoch_of(metrics, scope);
+    struct pt_value step = step_of(metrics, scope);
+    if (step.type == PT_VALUE_UNKNOWN)
+        step = pt_unknown("no steps are known: proftrace_step, or ranges called step");
+    pt_finding_add_evidence(finding, "growth_bytes_per_s", pt_real(bytes_per_s));
+    pt_finding_add_evidence(finding, "growth_per_step_bytes", bytes_in(bytes_per_s, step));
+    if (epoch.type != PT_VALUE_UNKNOWN)
+        pt_finding_add_evidence(finding, "growth_per_epoch_bytes", bytes_in(bytes_per_s, epoch));
+    pt_finding_add_evidence(finding, "growth_give_or_take_percent",
+                            pt_metrics_get(metrics, scope, "heap.leak.spread_percent"));
+}
+
 bool pt_rule_heap_growth(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     if (stage < 0)
@@ -66,14 +96,8 @@ bool pt_rule_heap_growth(struct pt_profile *profile, pt_i64 stage, struct pt_fin
                                        pt_fmt_bytes((pt_u64)pt_value_number(growth)).text,
                                        pt_fmt_duration((pt_i64)(length_s * 1e9)).text);
     pt_finding_add_evidence(finding, "growth_bytes", growth);
-    const double per_s = pt_value_number(growth) / length_s;
-    const struct pt_value step = step_of(metrics, scope);
     pt_finding_add_evidence(finding, "growing_s", pt_real(length_s));
-    pt_finding_add_evidence(finding, "growth_bytes_per_s", pt_real(per_s));
-    pt_finding_add_evidence(finding, "growth_per_step_bytes",
-                            step.type == PT_VALUE_UNKNOWN
-                                ? pt_unknown("no steps are known: proftrace_step, or ranges called step")
-                                : pt_integer((pt_u64)(per_s * pt_value_number(step))));
+    add_rates(metrics, scope, finding, pt_value_number(growth) / length_s);
     pt_finding_add_evidence(finding, "share_of_peak_percent", share);
     pt_finding_add_evidence(finding, "line_fit", pt_metrics_get(metrics, scope, "heap.leak.fit"));
     pt_finding_add_evidence(finding, "pid", pt_metrics_get(metrics, scope, "heap.leak.pid"));

@@ -34,6 +34,7 @@ struct pt_heap_growth pt_heap_growth_of(struct pt_heap_process *p, const struct 
         return growth;
     const pt_u32 from = growth.rise.from, to = growth.rise.to;
     growth.python_bytes = p->arenas.floor_bytes[to] - p->arenas.floor_bytes[from];
+    growth.spread = pt_heap_rise_spread(floor_bytes, &growth.rise);
     growth.length_s = (double)((to - from) * p->level.bucket_ns) / 1e9;
     return growth;
 }

@@ -4,6 +4,8 @@
  */
 #include "level.h"
 
+#include <math.h>
+
 enum { LONGEST_PLATEAU = 4 }; /* after the rise, which is so many times as long */
 #define LEAST_FIT 0.95
 #define LEAST_QUARTER 0.15 /* of the rise */
@@ -75,6 +77,22 @@ static double fit_of(const struct line *line)
     const double n = line->n, mean_x = (n - 1) / 2, mean_y = line->y / n;
     const double xx = n * (n * n - 1) / 12, xy = line->xy - n * mean_x * mean_y, yy = line->yy - n * mean_y * mean_y;
     return yy > 0 && xy > 0 ? xy * xy / (xx * yy) : 0;
+}
+
+double pt_heap_rise_spread(const double floor_bytes[PT_LEVEL_BUCKETS], const struct pt_heap_rise *rise)
+{
+    enum { PARTS = 8 };
+    const double students_t = 2.365; /* 95 %, 7 degrees of freedom */
+    const double mean = rise->bytes / PARTS, n_buckets = (double)(rise->to - rise->from);
+    double squares = 0;
+    for (pt_u32 i = 0; i < PARTS; i++) {
+        const pt_u32 begin = rise->from + (rise->to - rise->from) * i / PARTS;
+        const pt_u32 end = rise->from + (rise->to - rise->from) * (i + 1) / PARTS;
+        const double even = rise->bytes * (double)(end - begin) / n_buckets; /* parts differ by a bucket */
+        const double off = floor_bytes[end] - floor_bytes[begin] - even;
+        squares += off * off;
+    }
+    return mean > 0 ? students_t * sqrt(squares / (PARTS - 1) / PARTS) / mean : 0;
 }
 
 bool pt_heap_steady_rise(const double floor_bytes[PT_LEVEL_BUCKETS], pt_u32 first, struct pt_heap_rise *ret_rise)

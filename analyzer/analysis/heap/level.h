@@ -45,6 +45,10 @@ struct pt_heap_rise {
     double fit; /* r squared: 1 = a straight line */
 };
 
+/* How far the rate of a rise may be from the truth, as a share of it: half of its 95 % interval, from eight parts of
+ * it. */
+double pt_heap_rise_spread(const double floor_bytes[PT_LEVEL_BUCKETS], const struct pt_heap_rise *rise);
+
 /* The largest rise between any two buckets. */
 double pt_heap_largest_rise(const double floor_bytes[PT_LEVEL_BUCKETS]);
 

@@ -28,6 +28,7 @@ struct pt_heap_growth {
     double objects_bytes; /* and objects in arenas */
     double share_percent; /* of the most that was live */
     double length_s;
+    double spread; /* of the rate, as a share of it: half of its 95 % interval */
 };
 
 struct pt_heap_process {

@@ -175,6 +175,7 @@ static void leak_results(struct pt_metrics *metrics, struct pt_scope scope, cons
     const double named_bytes = fmin(leak->sites_bytes, heap_bytes) + fmin(leak->objects_bytes, leak->python_bytes);
     pt_metrics_set(metrics, scope, "heap.leak.bytes", pt_integer((pt_u64)leak->rise.bytes));
     pt_metrics_set(metrics, scope, "heap.leak.length_s", pt_real(leak->length_s));
+    pt_metrics_set(metrics, scope, "heap.leak.spread_percent", pt_real(100 * leak->spread));
     pt_metrics_set(metrics, scope, "heap.leak.fit", pt_real(leak->rise.fit));
     pt_metrics_set(metrics, scope, "heap.leak.share_percent", pt_real(leak->share_percent));
     pt_metrics_set(metrics, scope, "heap.leak.pid", pt_integer(sum->leaking->pid));
