@@ -55,9 +55,6 @@ class Process:
         self.objects += 16
         return self.objects
 
-    def object_of(self, name):
-        return abs(hash(name)) % 0xffff + 1 if name else 0
-
     def event(self, text, tid=None):
         self.lines.append((self.ns, f"{self.ns // 10**9}.{self.ns % 10**9:09d} {self.pid}/{tid or self.pid} {text}"))
 

@@ -159,10 +159,11 @@ static void finish_stage(const struct pt_file_groups *groups, const struct pt_fi
             pt_python_place_of(&profile->facts->places, profile, PT_PLACE_OF_FILE, stage, (uintptr_t)files[i].path);
         pt_table_add(table, &row);
     }
-    const double programs_s = add_programs(table, metrics, files + first, end - first);
+    const struct pt_file_use *own = end > first ? files + first : files; /* of none there is no first */
+    const double programs_s = add_programs(table, metrics, own, end - first);
     pt_metrics_set(metrics, scope, "io.program_files.total_s", pt_real(programs_s));
     pt_metrics_set(metrics, scope, "io.data_files.total_s", pt_real(data_s));
-    pt_file_groups_table(metrics, scope, groups, files + first, end - first);
+    pt_file_groups_table(metrics, scope, groups, own, end - first);
     pt_metrics_set(metrics, scope, "io.distinct.bytes", pt_integer(sum.distinct_bytes));
     pt_metrics_set(metrics, scope, "io.read_again.bytes", pt_integer(sum.read_again_bytes));
     pt_metrics_set(metrics, scope, "io.read_again.files", pt_integer(sum.read_again_files));
