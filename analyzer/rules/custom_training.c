@@ -32,8 +32,10 @@ bool pt_rule_steps_wait_for_data(struct pt_profile *profile, pt_i64 stage, struc
                            "training_s:training.total_s workers:training.workers.count data_set:training.data_set "
                            "samples_per_s:training.samples_per_s");
     pt_finding_add_rows(finding, metrics, "training.epochs", "data_s");
+    finding->place_kind = PT_PLACE_WORKERS;
     if (pt_finding_number(finding, metrics, "training.workers.count") > 0)
         return true;
+    finding->place_kind = PT_PLACE_FETCH;
     finding->part = PT_PART_computing;
     finding->title = "Training steps wait while the same process loads their data";
     finding->remedy = "load the next batches in other processes: DataLoader(num_workers=2 or more)";

@@ -60,6 +60,13 @@ static bool is_operation(const struct pt_cpu_function *function)
            (function->module && begins(pt_base_name(function->module), files));
 }
 
+static bool fetches(const struct pt_cpu_function *function)
+{
+    static const char file[] = "/torch/utils/data/_utils/fetch.py";
+    const size_t n = function->file ? strlen(function->file) : 0, end = sizeof file - 1;
+    return n > end && !strcmp(function->file + n - end, file);
+}
+
 static pt_u8 kind_of(const struct pt_cpu_function *function)
 {
     static const char *const steps[] = {"at::_ops::", NULL}, *const backward[] = {"torch::autograd::Engine", NULL};
@@ -69,7 +76,7 @@ static pt_u8 kind_of(const struct pt_cpu_function *function)
                    (function->code == PT_CODE_FRAMEWORK ? PT_IN_FRAMEWORK : 0) |
                    (is_operation(function) ? PT_IN_OPERATION : 0) |
                    (begins(function->name, imports) || pt_python_is_importer(function->file) ? PT_IN_IMPORT : 0) |
-                   (function->code == PT_CODE_LOADER ? PT_IN_LOADER : 0) |
+                   (function->code == PT_CODE_LOADER ? PT_IN_LOADER : 0) | (fetches(function) ? PT_IN_FETCH : 0) |
                    (begins(function->name, steps) ? PT_IN_STEP : 0) |
                    (begins(function->name, backward) ? PT_IN_STEP | PT_IN_BACKWARD : 0));
 }

@@ -16,7 +16,8 @@ enum pt_training_code {
     PT_IN_IMPORT = 8, /* or the end of the process */
     PT_IN_LOADER = 16,
     PT_IN_STEP = 32,
-    PT_IN_BACKWARD = 64
+    PT_IN_BACKWARD = 64,
+    PT_IN_FETCH = 128 /* PyTorch's DataLoader reads samples and puts them together */
 };
 
 /* Bits of each frame; to be freed. */

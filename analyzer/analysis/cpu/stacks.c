@@ -101,6 +101,7 @@ static void what_ran(struct pt_profile *profile, pt_u32 stage, const pt_u8 *role
         const pt_u8 code = roles[count->thread] == ROLE_MAIN ? codes[view->frame_of[count->node]] : PT_IN_IMPORT;
         cost[PT_STACK_STEPS_S] += code & PT_IN_IMPORT ? 0 : s;
         cost[PT_STACK_PREPARING_S] += code & (PT_IN_IMPORT | PT_IN_FRAMEWORK | PT_IN_OPERATION) ? 0 : s;
+        cost[PT_STACK_FETCH_S] += code & PT_IN_FETCH ? s : 0;
         cost[PT_STACK_FAULT_S] += pt_cpu_is_page_fault(view, count->node) ? s : 0;
         cost[PT_STACK_ALLOCATOR_S] += pt_cpu_allocates(view, count->node) ? s : 0;
     }
