@@ -3,19 +3,24 @@
  * phases.h - the phases of a training that the library sees by itself in Python, and what phase_begin (object, name)
  * and phase_end (amount, object) say of each. Ids are in traces: never reused.
  *
- *   loader_start        a pass over a data loader begins, its workers start. name: the data set's class, object: the
- *                       loader, at the end its iterator, amount: workers
- *   data_wait           the loop asks for its next batch. object: the iterator, amount: samples in the batch
- *   worker_fetch        samples are read and put together to a batch, in a worker or in the main process. amount:
- * samples transfer            a batch or a model goes to a device. amount: bytes forward             the outermost
- * module is called. object: the module, name: its class backward            gradients are computed zero_grad gradients
- * are reset. object: the optimizer optimizer_step      an optimizer changes the parameters. object: the optimizer,
- * name: its class grad_scaling        a GradScaler steps and updates. object: the optimizer, amount: 1 = it skipped the
- * step collective          ranks talk to each other. name: all_reduce, broadcast, barrier ... checkpoint          a
- * state is saved or loaded. name: save, load compile             a compiler of the framework at work. name: which part
- * of it import              the outermost import of a module that was not loaded. name: which garbage_collection
- * CPython's cyclic collector. amount: the generation validation          a validation pass, where a framework says so
- *   function            a function of PROFTRACE_PYTHON_FUNCTIONS. name: which
+ * - loader_start: a pass over a data loader begins, its workers start. name: the data set's class, object: the loader,
+ *   at the end its iterator, amount: workers
+ * - data_wait: the loop asks for its next batch. object: the iterator, amount: samples in the batch
+ * - worker_fetch: samples are read and put together to a batch, in a worker or in the main process. amount: samples
+ * - transfer: a batch or a model goes to a device
+ * - forward: the outermost module is called. object: the module, name: its class
+ * - backward: gradients are computed. name: grad = by torch.autograd.grad
+ * - zero_grad: gradients are reset. object: the optimizer, or the module
+ * - optimizer_step: an optimizer changes the parameters. object: the optimizer, name: its class
+ * - grad_scaling: a GradScaler steps. object: the optimizer, amount: 1 = it skipped the step
+ * - collective: ranks talk to each other. name: all_reduce, broadcast, barrier ...
+ * - checkpoint: a state is saved or loaded. name: save, load
+ * - compile: a compiler of the framework at work. name: dynamo (object: the code, so one that comes again is compiled
+ *   again; amount: graph breaks in it), inductor (amount: graphs that were found in its cache)
+ * - import: the outermost import of a module that was not loaded. name: which
+ * - garbage_collection: CPython's cyclic collector, but not of the youngest only. amount: the generation
+ * - validation: a validation pass, where a framework says so
+ * - function: a function of PROFTRACE_PYTHON_FUNCTIONS. name: which
  */
 #ifndef PROFTRACE_PHASES_H
 #define PROFTRACE_PHASES_H

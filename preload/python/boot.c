@@ -10,6 +10,7 @@
 #include <errno.h>
 
 #include "core/file/image.h"
+#include "core/options.h"
 #include "core/text.h"
 #include "api.h"
 #include "builtins.h"
@@ -90,6 +91,11 @@ static int make_globals(void)
     pt_python_api.PyDict_SetItemString(globals, "__builtins__", pt_python_api.PyEval_GetBuiltins());
     pt_python_api.PyDict_SetItemString(globals, "__name__", name);
     pt_python_api.Py_DecRef(name);
+    void *functions = pt_python_api.PyUnicode_FromString(pt_options.python_functions);
+    if (!functions)
+        return -1;
+    pt_python_api.PyDict_SetItemString(globals, "functions", functions);
+    pt_python_api.Py_DecRef(functions);
     pt_python_builtins_add(globals);
     for (pt_u32 i = 0; i < sizeof methods / sizeof *methods; i++)
         pt_python_method_add(globals, &methods[i]);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Runs first, in every interpreter: as little as possible (what a line costs is its compilation), and nothing is imported
-# that was not. begin, end and load are C (builtins.h). All else waits in imports.py until a program imports one of `watched`.
+# that was not. begin, end, load and functions (an option) are of C. All else waits in imports.py until a program imports one of `watched`.
 # No module is held: -v tells of the end of each.
 from sys import modules
 
@@ -34,7 +34,7 @@ def boot():
         modules.pop("gc", None)
     gc.callbacks.append(collected)
     modules["sys"].meta_path.insert(0, Finder)
-    if not watched.keys().isdisjoint(modules):
+    if functions or not watched.keys().isdisjoint(modules):
         modules["sys"].meta_path.remove(Finder)
         load("imports")
 

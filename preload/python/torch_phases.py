@@ -7,29 +7,6 @@
 # instance, no hook is registered for modules, and what a program's classes define is never called.
 
 
-def stand_before(original, ours):
-    import functools
-    code = getattr(original, "__code__", None)
-    if code is not None:
-        # Dynamo decides by the start of the file's name whether it looks into a call, and finds globals by their module.
-        # warnings passes over frames with these two words, so a stacklevel means the same line of the program.
-        file = code.co_filename + " (proftrace, importlib._bootstrap)"
-        code = ours.__code__.replace(co_filename=file, co_name=code.co_name, co_firstlineno=code.co_firstlineno)
-        ours = type(ours)(code, original.__globals__, code.co_name, None, ours.__closure__)
-    ours_alone(ours.__code__)
-    return functools.update_wrapper(ours, original)
-
-
-codes, skips = [], []
-
-
-def ours_alone(code):
-    """Dynamo never compiles this frame; what it calls, it does."""
-    codes.append(code)
-    for skip in skips:
-        skip(code)
-
-
 def patch_dynamo(module):
     skip = getattr(module, "skip_code", None) or modules["torch._C._dynamo.eval_frame"].skip_code
     for thing in [*globals().values(), Finder.find_spec, Run.__call__]:
@@ -329,6 +306,46 @@ def patch_scaler(module):
         kind.step = before_scaler_step(kind.step)
 
 
+# ---- compilers ----
+
+def counted(group, key=None):
+    """What TorchDynamo counts itself."""
+    try:
+        counts = modules["torch._dynamo.utils"].counters.get(group, {})
+        return sum(counts.values()) if key is None else counts.get(key, 0)
+    except Exception:
+        return 0
+
+
+def before_compile(original, label, group, key=None, COMPILE=COMPILE, RAISED=RAISED, begin=begin, end=end, local=local, counted=counted):
+    def compiles(*args, **kwargs):
+        if "skip" in kwargs:  # frames between dynamo's caller and it
+            kwargs["skip"] += 1
+        was = local.open
+        n = counted(group, key)
+        outcome = RAISED
+        try:
+            local.open = -1  # what is traced is no training
+            begin(COMPILE, args[0] if label == "dynamo" else 0, label)
+            result = original(*args, **kwargs)
+            outcome = 0
+            return result
+        finally:
+            local.open = was
+            end(counted(group, key) - n, outcome)
+
+    return stand_before(original, compiles)
+
+
+def patch_convert_frame(module):
+    module._compile = before_compile(module._compile, "dynamo", "graph_break")
+
+
+def patch_compile_fx(module):
+    name = "_compile_fx_inner" if hasattr(module, "_compile_fx_inner") else "fx_codegen_and_compile"  # the latter: before 2.5
+    setattr(module, name, before_compile(getattr(module, name), "inductor", "inductor", "fxgraph_cache_hit"))
+
+
 # ---- the rest ----
 
 COLLECTIVES = """all_gather all_gather_coalesced all_gather_into_tensor all_gather_object all_reduce all_reduce_coalesced all_to_all all_to_all_single barrier
@@ -358,4 +375,6 @@ watch_for({
     "torch.distributed.distributed_c10d": patch_distributed,
     "torch.serialization": patch_serialization,
     "torch._dynamo.eval_frame": patch_dynamo,
+    "torch._dynamo.convert_frame": patch_convert_frame,
+    "torch._inductor.compile_fx": patch_compile_fx,
 })

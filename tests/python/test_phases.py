@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """What the phases of a training say: their numbers on nine shapes of a loop, what is in them, and that they are balanced whatever happens."""
+import collections
 import re
 import signal
 import unittest
@@ -63,8 +64,13 @@ class Contents(unittest.TestCase):
 
     def amounts(self, label):
         """Samples in the batches of the data set with this class."""
-        iterators = {phase.made for phase in self.phases if phase.name == "loader_start" and phase.label == label}
-        return [phase.amount for phase in self.phases if phase.name == "data_wait" and phase.object in iterators and phase.outcome == "done"]
+        labels, found = {}, []  # by the address of an iterator, which another one may have later
+        for phase in self.phases:
+            if phase.name == "loader_start":
+                labels[phase.made] = phase.label
+            elif phase.name == "data_wait" and phase.outcome == "done" and labels[phase.object] == label:
+                found.append(phase.amount)
+        return found
 
     def test_samples_are_counted_in_each_kind_of_batch(self):
         expected = {"Tensors": [4, 4, 2], "Dicts": [4, 4, 2], "Nested": [4, 4, 2], "Images": [4, 4, 2], "Untouched": [4, 4, 2], "Arrays": [4, 4, 2],
@@ -87,6 +93,27 @@ class Contents(unittest.TestCase):
 
     def test_balanced(self):
         self.assertEqual(self.open, 0)
+
+
+class Compiled(unittest.TestCase):
+    def setUp(self):
+        if VERSION.startswith("1."):
+            self.skipTest(f"PyTorch {VERSION} has no torch.compile")
+
+    def test_frames_are_compiled_and_recompiled(self):
+        code, errors, phases, is_open = of("recompiles.py")
+        self.assertEqual((code, is_open), (0, 0), errors)
+        compiles = [phase for phase in phases if phase.name == "compile"]
+        self.assertEqual({phase.label for phase in compiles}, {"dynamo"})
+        times = collections.Counter(phase.object for phase in compiles)
+        self.assertEqual(sorted(times.values()), [1, 1, 3])  # once, its rest after a break, and again for each type
+        self.assertEqual(sum(phase.amount for phase in compiles), 1)
+        self.assertEqual([phase for phase in phases if phase.name != "compile" and "compile" in phase.parents], [])
+
+    def test_graphs_are_the_same(self):
+        plain = traced.play("compiled.py", "eager")
+        self.assertEqual(plain[0], 0, plain[2])
+        self.assertEqual(traced.traced("compiled.py", "eager")[0][:2], plain[:2])
 
 
 class Ends(unittest.TestCase):
@@ -133,13 +160,6 @@ class Invisible(unittest.TestCase):
         self.assertEqual((end[0], end[2].splitlines()[-1]), (plain[0], plain[2].splitlines()[-1]))
         ours = [line for line in end[2].splitlines() if not re.search(r"^\s*\^*$", line)]
         self.assertEqual([line for line in ours if "proftrace" not in line], [line for line in plain[2].splitlines() if not re.search(r"^\s*\^*$", line)])
-
-    def test_compiled_graphs_are_the_same(self):
-        if VERSION.startswith("1."):
-            self.skipTest(f"PyTorch {VERSION} has no torch.compile")
-        plain = traced.play("compiled.py", "eager")
-        self.assertEqual(plain[0], 0, plain[2])
-        self.assertEqual(traced.traced("compiled.py", "eager")[0][:2], plain[:2])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+# PROFTRACE_PYTHON_FUNCTIONS=module:function,...: each call of these as a phase. From CPython 3.12 on by sys.monitoring: a
+# code object that is not meant is looked at once, and calls are found whoever holds the function. Before, and for
+# functions that are not Python's, by a function that stands in its place from when its module has run.
+
+
+def read_names(text):
+    """{module: [function, ...]}"""
+    found = {}
+    for item in text.split(","):
+        module, _, function = item.strip().partition(":")
+        if module and function:
+            found.setdefault(module, []).append(function)
+    return found
+
+
+def is_meant(code, scope):
+    module = scope.get("__name__")
+    if code.co_qualname in named.get(module, ()):
+        return True
+    if module != "__main__":
+        return False
+    file = scope.get("__file__") or ""
+    return code.co_qualname in named.get(file.rpartition("/")[2].rpartition(".")[0], ())
+
+
+def monitor(monitoring, frame_of):
+    """False: all ids of tools are taken."""
+    events = monitoring.events
+    tool = next((i for i in (4, 3, 2) if monitoring.get_tool(i) is None), None)
+    if tool is None:
+        return False
+    qualified = {function for functions in named.values() for function in functions}
+    labels = {}
+
+    def starts(code, offset):
+        label = labels.get(code)
+        if label is None:
+            if code.co_qualname not in qualified or not is_meant(code, frame_of(1).f_globals):
+                return monitoring.DISABLE
+            label = labels[code] = code.co_qualname
+            monitoring.set_local_events(tool, code, events.PY_RESUME | events.PY_RETURN | events.PY_YIELD)
+            monitoring.set_events(tool, events.PY_START | events.PY_UNWIND | events.PY_THROW)
+        begin(FUNCTION, code, label)
+
+    def resumes(code, *_):
+        if code in labels:
+            begin(FUNCTION, code, labels[code])
+
+    def ends(code, *_):
+        if code in labels:
+            end()
+
+    def unwinds(code, *_):
+        if code in labels:
+            end(0, RAISED)
+
+    monitoring.use_tool_id(tool, "proftrace")
+    for event, function in ((events.PY_START, starts), (events.PY_RESUME, resumes), (events.PY_THROW, resumes), (events.PY_RETURN, ends),
+                            (events.PY_YIELD, ends), (events.PY_UNWIND, unwinds)):
+        monitoring.register_callback(tool, event, function)
+    monitoring.set_events(tool, events.PY_START)
+    return True
+
+
+def around(original, label, begin=begin, end=end, FUNCTION=FUNCTION, RAISED=RAISED):
+    def named_function(*args, **kwargs):
+        try:
+            begin(FUNCTION, original, label)
+            result = original(*args, **kwargs)
+        except BaseException:
+            end(0, RAISED)
+            raise
+        end()
+        return result
+
+    return stand_before(original, named_function)
+
+
+def replace_named(module):
+    for function in named.get(module.__name__, ()):
+        try:
+            replace_one(module, function)
+        except Exception:
+            pass  # there is no such one
+
+
+def replace_one(module, function):
+    *classes, name = function.split(".")
+    owner = module
+    for part in classes:
+        owner = owner.__dict__[part]
+    held = owner.__dict__[name]
+    original = held.__func__ if isinstance(held, (staticmethod, classmethod)) else held
+    if not is_monitored or not hasattr(original, "__code__"):
+        ours = around(original, function)
+        setattr(owner, name, ours if original is held else type(held)(ours))
+
+
+named = read_names(functions)
+is_monitored = hasattr(modules["sys"], "monitoring") and monitor(modules["sys"].monitoring, modules["sys"]._getframe)
+after_import = replace_named
+for name in named:
+    watched.setdefault(name, None)

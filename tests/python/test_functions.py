@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""PROFTRACE_PYTHON_FUNCTIONS: each call of the named functions, and no other one, on every CPython."""
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import pythons
+import traced
+
+MODULE = """\
+import time
+
+def go(n):
+    time.sleep(0.001)
+    if n == 2:
+        raise ValueError
+    return other(n)
+
+def other(n):
+    return n
+
+class Kind:
+    def method(self):
+        return 1
+
+    @classmethod
+    def of_class(cls):
+        return cls
+
+    @staticmethod
+    def alone():
+        return 2
+"""
+PROGRAM = """\
+import inspect, json, named
+from named import go
+
+def main(n):
+    return n
+
+def numbers():
+    yield 1
+    yield 2
+
+for n in range(4):
+    try:
+        go(n)
+    except ValueError as error:
+        print(len(str(error.__traceback__.tb_next.tb_frame.f_code.co_name)) > 0)
+named.Kind().method(), named.Kind.of_class(), named.Kind.alone(), json.dumps({}), main(1), list(numbers()), named.other(7)
+print(go.__name__, inspect.signature(go), named.Kind.alone.__qualname__)
+"""
+
+
+class Functions(unittest.TestCase):
+    def play(self, python, names):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "named.py").write_text(MODULE, encoding="ascii")
+            pathlib.Path(folder, "program.py").write_text(PROGRAM, encoding="ascii")
+            command = [python.path, f"{folder}/program.py"]
+            base = {key: value for key, value in os.environ.items() if not key.startswith("PROFTRACE_")}
+            plain = subprocess.run(command, capture_output=True, text=True, env=base, timeout=60, check=False)
+            more = {"LD_PRELOAD": str(pythons.LIBRARY), "PROFTRACE_DIR": f"{folder}/data", "PROFTRACE_PYTHON_FUNCTIONS": names}
+            done = subprocess.run(command, capture_output=True, text=True, env={**base, **more}, timeout=60, check=False)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (plain.returncode, plain.stdout, plain.stderr))
+            text = subprocess.run([pythons.BUILD / "proftrace", "dump", f"{folder}/data/latest"], capture_output=True, text=True, check=True).stdout
+        phases, is_open = traced.phases_in(text)
+        self.assertEqual(is_open, 0)
+        return [phase for phase in phases if phase.name == "function"]
+
+    def test_each_call_is_a_phase(self):
+        names = "named:go,named:Kind.method, named:Kind.of_class,named:Kind.alone,json:dumps,named:missing,nothing:at_all,nonsense"
+        for python in pythons.found():
+            with self.subTest(str(python)):
+                phases = self.play(python, names)
+                self.assertEqual([phase.label for phase in phases], ["go"] * 4 + ["Kind.method", "Kind.of_class", "Kind.alone", "dumps"])
+                self.assertEqual([phase.outcome for phase in phases[:4]], ["done", "done", "raised", "done"])
+                self.assertTrue(all(phase.end_s - phase.begin_s >= 0.001 for phase in phases[:4]))
+
+    def test_the_scripts_own_functions_too_where_cpython_tells_of_them(self):
+        for python in pythons.found():
+            if python.version >= (3, 12):
+                with self.subTest(str(python)):
+                    phases = self.play(python, "__main__:main,program:numbers")
+                    # a generator between each two yields
+                    self.assertEqual([phase.label for phase in phases], ["main", "numbers", "numbers", "numbers"])
+
+
+if __name__ == "__main__":
+    unittest.main()
