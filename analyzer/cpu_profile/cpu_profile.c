@@ -24,6 +24,7 @@
 #define STACK_BYTES 16384u
 #define TICK_NS 100000000u       /* at 99 samples a second a ring is a quarter full then, or a half */
 #define SHORT_TICK_NS 50000000u  /* without stacks of waits from the kernel: such a wait is certainly sampled */
+#define REST_NS 1000000u         /* where many CPUs are busy, their samples are looked at together */
 #define FRESH_NS 100000000u      /* on a busy machine we come late; so does the thread, and its stack is as it was */
 #define LATE_NS 2000000u         /* a record may be visible this much after its time */
 #define SCHEDSTAT_NS 1000000000u /* between two readings of schedstat */
@@ -121,7 +122,9 @@ void pt_cpu_profile_started(struct pt_cpu_profile *profile, pid_t pid)
 
 int pt_cpu_profile_fd(const struct pt_cpu_profile *profile)
 {
-    return pt_pythons_want_samples(&profile->pythons, pt_monotonic_ns()) ? profile->rings.epoll_fd : -1;
+    const pt_u64 now_ns = pt_monotonic_ns();
+    const bool looks = pt_pythons_want_samples(&profile->pythons, now_ns) && now_ns >= profile->rests_until_ns;
+    return looks ? profile->rings.epoll_fd : -1;
 }
 
 /* ---- writing ---- */
@@ -196,6 +199,14 @@ static void meet_samples(struct pt_cpu_profile *profile, pt_u64 now_ns)
             pt_pythons_left(&profile->pythons, glance.tid, glance.t_ns);
         else if (glance.t_ns + FRESH_NS > now_ns)
             pt_pythons_meet(&profile->pythons, glance.pid, glance.tid, glance.t_ns);
+    profile->rests_until_ns = now_ns < profile->met_ns + REST_NS ? now_ns + REST_NS : now_ns;
+    profile->met_ns = now_ns;
+}
+
+static pt_u64 next_step_ns(const struct pt_cpu_profile *profile)
+{
+    const bool rests = profile->rests_until_ns > profile->met_ns && profile->rests_until_ns < profile->drain_due_ns;
+    return rests ? profile->rests_until_ns : profile->drain_due_ns;
 }
 
 pt_u64 pt_cpu_profile_step(struct pt_cpu_profile *profile, pt_u64 now_ns)
@@ -205,7 +216,7 @@ pt_u64 pt_cpu_profile_step(struct pt_cpu_profile *profile, pt_u64 now_ns)
         meet_samples(profile, now_ns);
     if (profile->is_sampling && now_ns < profile->drain_due_ns && !pt_perf_rings_are_filling(&profile->rings)) {
         profile->totals.own_cpu_ns += pt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
-        return profile->drain_due_ns;
+        return next_step_ns(profile);
     }
     if (profile->is_sampling) {
         drain(profile, now_ns - LATE_NS);
@@ -222,7 +233,7 @@ pt_u64 pt_cpu_profile_step(struct pt_cpu_profile *profile, pt_u64 now_ns)
     profile->totals.own_cpu_ns += pt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
     const bool ticks = !profile->is_sampling && profile->pythons.n_running;
     profile->drain_due_ns = now_ns + (ticks ? PERIOD_NS : profile->is_rationed ? SHORT_TICK_NS : TICK_NS);
-    return profile->drain_due_ns;
+    return next_step_ns(profile);
 }
 
 bool pt_cpu_profile_needs_pids(const struct pt_cpu_profile *profile)

@@ -18,6 +18,7 @@ struct pt_cpu_profile {
     pt_u32 stage, root;
     pt_u64 begin_ns, begin_realtime_ns;
     pt_u64 schedstat_due_ns, write_due_ns, drain_due_ns;
+    pt_u64 met_ns, rests_until_ns; /* when samples were looked at last; not before the other */
     bool is_sampling, has_ended;
     bool is_rationed; /* more wait than we have stacks of: it is worth looking more often */
     struct pt_perf_rings rings;

@@ -167,7 +167,9 @@ void pt_pythons_left(struct pt_pythons *pythons, pt_u32 tid, pt_u64 t_ns)
     const pt_u64 n = pythons->n_reads < LOOKED_BACK ? pythons->n_reads : LOOKED_BACK;
     for (pt_u64 i = 1; i <= n; i++) {
         struct pt_python_read *read = &pythons->reads[(pythons->n_reads - i) % READS_KEPT];
-        if (read->tid == tid && read->t_ns < t_ns && t_ns < read->read_ns)
+        if (read->read_ns <= t_ns) /* as are all that were read before */
+            break;
+        if (read->tid == tid && read->t_ns < t_ns)
             read->tid = 0;
     }
 }
