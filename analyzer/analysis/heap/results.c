@@ -391,7 +391,7 @@ void pt_heap_results(struct pt_profile *profile, struct pt_heap_process *process
             n++;
         const struct stage_sites of_stage = {
             .stage = stage,
-            .first = sites->items + first,
+            .first = sites->n ? sites->items + first : NULL,
             .n = n,
             .knows_lives = stage_results(profile, stage, processes),
         };
