@@ -164,7 +164,9 @@ static struct function_row row_of(struct pt_metrics *metrics, const struct sums 
 {
     const struct pt_function_row *named = &sums->rows.items[weight->id];
     const struct pt_cpu_function *function = &sums->view->functions.items[named->function];
-    const struct pt_value no_file = pt_unknown("in no file"), no_debug = pt_unknown("no debug information");
+    const bool is_python = function->code == PT_CODE_SCRIPT;
+    const struct pt_value no_file = pt_unknown(is_python ? "it is Python: see file" : "in no file"),
+                          no_debug = pt_unknown("no debug information");
     return (struct function_row){
         .function = pt_metrics_text(metrics, named->name),
         .self_percent = percent(sums, weight->self_s),
