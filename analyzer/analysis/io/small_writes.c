@@ -11,6 +11,7 @@
 
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
+#include "facts/state.h"
 #include "facts/wait_kind.h"
 #include "facts/workers.h"
 #include "call_gaps.h"
@@ -133,6 +134,7 @@ struct file_row {
     const char *path;
     pt_u64 small_writes, small_write_bytes, unbuffered_calls;
     double small_write_s, unbuffered_s;
+    struct pt_value python_place;
 };
 
 static const struct pt_column columns[] = {
@@ -142,6 +144,7 @@ static const struct pt_column columns[] = {
     PT_COLUMN(struct file_row, small_write_s, SECONDS, "Time"),
     PT_COLUMN(struct file_row, unbuffered_calls, COUNT, "Unbuffered stdio"),
     PT_COLUMN(struct file_row, unbuffered_s, SECONDS, "Time of it"),
+    PT_PYTHON_PLACE_COLUMN(struct file_row),
 };
 static const struct pt_table_kind by_file = {PT_VIEW_small_writes, .most = MAX_ROWS, PT_COLUMNS(columns)};
 
@@ -178,6 +181,7 @@ static void set_metrics(const struct small_writes *small, pt_u32 stage, const st
 static void finish_stage(const struct small_writes *small, pt_u32 stage)
 {
     struct pt_rows rows = pt_rows(&small->profile->metrics, pt_scope_stage(stage), &by_file);
+    rows.without = pt_without_python_place(&small->profile->facts->places);
     struct written_file sum = {0};
     for (size_t i = 0; i < small->n; i++) {
         const struct written_file *file = &small->items[i];
@@ -189,7 +193,9 @@ static void finish_stage(const struct small_writes *small, pt_u32 stage)
         sum.unbuffered_calls += unbuffered ? file->unbuffered_calls : 0;
         sum.unbuffered_bytes += unbuffered ? file->unbuffered_bytes : 0;
         sum.unbuffered_ns += unbuffered ? file->unbuffered_ns : 0;
-        const struct file_row row = row_of(file);
+        struct file_row row = row_of(file);
+        row.python_place = pt_python_place_of(&small->profile->facts->places, small->profile, PT_PLACE_OF_FILE, stage,
+                                              (uintptr_t)file->path);
         if (file->writes + file->unbuffered_calls >= 100)
             pt_rows_add(&rows, &row);
     }

@@ -161,10 +161,15 @@ static void event(void *state, const struct pt_event *e)
 
 /* ---- results ---- */
 
+static pt_u64 time_of(const struct stored_file *file)
+{
+    return file->sync_ns + file->slow_read_ns;
+}
+
 static int by_time(const void *a, const void *b)
 {
     const struct stored_file *x = a, *y = b;
-    const pt_u64 xt = x->sync_ns + x->slow_read_ns, yt = y->sync_ns + y->slow_read_ns;
+    const pt_u64 xt = time_of(x), yt = time_of(y);
     if (xt != yt)
         return xt < yt ? 1 : -1;
     return strcmp(x->path ? x->path : "", y->path ? y->path : "");
@@ -174,6 +179,7 @@ struct file_row {
     const char *path;
     pt_u64 files, sync_calls, slow_reads, slow_read_bytes;
     double sync_s, slow_read_s, longest_s;
+    struct pt_value python_place;
 };
 
 static const struct pt_column columns[] = {
@@ -185,6 +191,7 @@ static const struct pt_column columns[] = {
     PT_COLUMN(struct file_row, slow_read_bytes, BYTES, "Read slowly"),
     PT_COLUMN(struct file_row, slow_read_s, SECONDS, "Slow read time"),
     PT_COLUMN(struct file_row, longest_s, SECONDS, "Longest"),
+    PT_PYTHON_PLACE_COLUMN(struct file_row),
 };
 static const struct pt_table_kind by_file = {PT_VIEW_storage_waits, .most = MAX_ROWS, PT_COLUMNS(columns)};
 
@@ -192,6 +199,8 @@ static const struct pt_table_kind by_file = {PT_VIEW_storage_waits, .most = MAX_
 struct groups {
     PT_VEC(struct stored_group {
         struct stored_file sum;
+        const char *costs_most; /* of its files; NULL = none with a name */
+        pt_u64 most_ns;         /* of that one */
         pt_u64 files;
     });
     struct pt_map by_path;
@@ -205,12 +214,15 @@ static void add_to_group(struct groups *groups, const struct stored_file *file)
     const char *path = pt_intern_text(&groups->names, pt_str_text(&name));
     pt_u64 *slot = pt_map_at(&groups->by_path, (uintptr_t)path);
     if (!*slot) {
-        pt_vec_push(groups, ((struct stored_group){.sum = *file, .files = 1}));
+        pt_vec_push(groups, ((struct stored_group){
+                                .sum = *file, .costs_most = file->path, .most_ns = time_of(file), .files = 1}));
         *slot = groups->n;
         return;
     }
     struct stored_group *group = &groups->items[*slot - 1];
     group->files++;
+    group->costs_most = time_of(file) > group->most_ns ? file->path : group->costs_most;
+    group->most_ns = time_of(file) > group->most_ns ? time_of(file) : group->most_ns;
     group->sum.path = path;
     group->sum.syncs += file->syncs;
     group->sum.sync_ns += file->sync_ns;
@@ -220,7 +232,7 @@ static void add_to_group(struct groups *groups, const struct stored_file *file)
     group->sum.longest_ns = file->longest_ns > group->sum.longest_ns ? file->longest_ns : group->sum.longest_ns;
 }
 
-static void add_row(struct pt_rows *rows, const struct stored_group *group)
+static void add_row(struct pt_profile *profile, pt_u32 stage, struct pt_rows *rows, const struct stored_group *group)
 {
     const struct stored_file *sum = &group->sum;
     pt_rows_add(rows, &(struct file_row){
@@ -232,6 +244,8 @@ static void add_row(struct pt_rows *rows, const struct stored_group *group)
                           .slow_read_bytes = sum->slow_read_bytes,
                           .slow_read_s = (double)sum->slow_read_ns / 1e9,
                           .longest_s = (double)sum->longest_ns / 1e9,
+                          .python_place = pt_python_place_of(&profile->facts->places, profile, PT_PLACE_OF_FILE, stage,
+                                                             (uintptr_t)group->costs_most),
                       });
 }
 
@@ -240,6 +254,7 @@ static void table_of_files(const struct storage *storage, pt_u32 stage)
     const struct stage_storage *sum = &storage->stages[stage];
     struct pt_rows rows = pt_rows(&storage->profile->metrics, pt_scope_stage(stage), &by_file);
     struct groups groups = {0};
+    rows.without = pt_without_python_place(&storage->profile->facts->places);
     if (sum->sync_ns + sum->slow_read_ns < LEAST_SHOWN_NS)
         return;
     for (size_t i = 0; i < storage->n; i++)
@@ -248,7 +263,7 @@ static void table_of_files(const struct storage *storage, pt_u32 stage)
     if (groups.n)
         qsort(groups.items, groups.n, sizeof *groups.items, by_time); /* the sum comes first in a group */
     for (size_t i = 0; i < groups.n; i++)
-        add_row(&rows, &groups.items[i]);
+        add_row(storage->profile, stage, &rows, &groups.items[i]);
     free(groups.items);
     pt_map_fini(&groups.by_path);
     pt_intern_fini(&groups.names);

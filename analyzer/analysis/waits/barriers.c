@@ -167,7 +167,7 @@ struct barrier_row {
     pt_u32 pid;
     pt_u64 rounds, threads;
     double total_s, longest_s;
-    struct pt_value last_percent, last_in;
+    struct pt_value last_percent, last_in, python_place;
 };
 
 static const struct pt_column columns[] = {
@@ -181,6 +181,7 @@ static const struct pt_column columns[] = {
     PT_COLUMN(struct barrier_row, last_percent, PERCENT, "Of the rounds"),
     PT_COLUMN(struct barrier_row, last_in, TEXT, "Which was in"),
     PT_COLUMN(struct barrier_row, longest_s, SECONDS, "Longest"),
+    PT_PYTHON_PLACE_COLUMN(struct barrier_row),
 };
 static const struct pt_table_kind by_barrier = {PT_VIEW_barriers, .most = MAX_ROWS, PT_COLUMNS(columns)};
 
@@ -200,6 +201,8 @@ static void add_row(const struct barriers *barriers, struct pt_rows *rows, const
                           .last_percent = share_of_last(barrier),
                           .last_in = last_in(barriers, barrier),
                           .longest_s = (double)barrier->longest_ns / 1e9,
+                          .python_place = pt_python_place_of(&barriers->profile->facts->places, barriers->profile,
+                                                             PT_PLACE_OF_LOCK, process->index, barrier->addr),
                       });
 }
 
@@ -216,6 +219,7 @@ static void finish_stage(struct barriers *barriers, pt_u32 stage)
     const struct pt_scope scope = pt_scope_stage(stage);
     const struct barrier *worst = NULL;
     struct pt_rows rows = pt_rows(metrics, scope, &by_barrier);
+    rows.without = pt_without_python_place(&barriers->profile->facts->places);
     pt_u64 rounds = 0;
     double waited_ns = 0, cost_ns = 0;
     for (size_t i = 0; i < barriers->all.n; i++) {
