@@ -134,6 +134,9 @@ def problems_of_bad(case, report):
     if not findings or findings[0]["rule"] != case.rule:
         return [f"the top finding is not the planted one: {told(report)}"]
     remedy = [] if case.remedy in findings[0]["remedy"] else [f"it says to do {findings[0]['remedy']}"]
+    key, wanted = case.evidence
+    shown = findings[0]["evidence"].get(key) or ""
+    remedy += [] if wanted in shown else [f"its {key} is {shown}"]
     return remedy + problems_of_screen(findings[0], report["screen"]) + problems_of_place(case, findings[0]["place"])
 
 

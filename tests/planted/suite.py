@@ -6,15 +6,16 @@ import surroundings as around
 class Case:
     """`rule` must be the top finding of the bad variant (None: there must be no finding) and absent from the fixed one. It points to
     one of the functions `place`; "python": to Python code. `sees`: the observation that must be the first one, with or without `rule`: what
-    is no problem, but takes the time. `remedy`: what it must say to do."""
+    is no problem, but takes the time. `remedy`: what it must say to do. `evidence`: a key of it, and what
+    that must hold."""
 
     def __init__(self, program, rule, around_bad=around.nothing, around_fixed=None, *, in_seconds=True, options=(), cc=((), ()),
-                 needs_torch=False, needs_idle_cpus=False, place=(), sees=None, words=(), remedy=""):
+                 needs_torch=False, needs_idle_cpus=False, place=(), sees=None, words=(), remedy="", evidence=("", "")):
         self.program, self.rule, self.in_seconds, self.options = program, rule, in_seconds, list(options)
         self.around = (around_bad, around_fixed or around_bad)
         self.cc, self.needs_torch, self.needs_idle_cpus = cc, needs_torch, needs_idle_cpus
         self.place, self.sees = place, sees
-        self.words, self.remedy = list(words), remedy
+        self.words, self.remedy, self.evidence = list(words), remedy, evidence
         self.name = "_".join([program.split(".")[0], *words])
         self.needs_warm_code = rule is None or around_bad in around.OF_THE_DISK
 
@@ -42,7 +43,7 @@ CASES = [
     case("serial_fetches.py", around.slow_server),
     case("slow_dns.py", around.slow_resolver),
     case("lock_convoy.c", cc=(("-pthread",),) * 2, place=["work"]),
-    Case("lock_of_python.py", "lock_convoy", place=["python"]),
+    Case("lock_of_python.py", "lock_convoy", place=["python"], evidence=("holder_in", "under_the_lock")),
     case("thread_imbalance.c", cc=(("-pthread",),) * 2, place=["work"]),
     case("too_few_workers.py", needs_torch=True),
     case("loading_in_main.py", needs_torch=True),

@@ -53,7 +53,7 @@ def $helper(samples):
 for batch in DataLoader(Samples(), batch_size=8, num_workers=1, collate_fn=$helper):
     step(batch)
 """, amounts={"ms": [200, 300]})
-training("python_in_main", "python_in_training loading_in_main", """
+training("python_in_main", "python_in_training loading_in_main steps_wait_for_data", """
 class Samples(Dataset):
     def __len__(self):
         return 60
@@ -69,7 +69,7 @@ class Samples(Dataset):
 for batch in DataLoader(Samples(), batch_size=4):
     step(batch)
 """, amounts={"work_units": [400, 700]})
-training("decoding_in_main", "loading_in_main", """
+training("decoding_in_main", "loading_in_main steps_wait_for_data", """
 from PIL import Image
 
 
@@ -93,7 +93,7 @@ picture = Image.frombytes("RGB", ($edge, $edge), os.urandom($edge * $edge * 3))
 for i in range($count):
     picture.save(f"images/{i}.jpg", quality=90)
 """, amounts={"count": [60, 100], "edge": [600, 900]})
-training("tiny_files", "loading_in_main metadata_storm", """
+training("tiny_files", "loading_in_main metadata_storm steps_wait_for_data", """
 from PIL import Image
 
 

@@ -6,6 +6,7 @@
 #include "lock_holders.h"
 
 #include "facts/cpu_code.h"
+#include "facts/python/frames.h"
 #include "facts/state.h"
 
 enum { MOST = 200000 };
@@ -30,10 +31,40 @@ void pt_lock_holders_note(struct pt_lock_holders *holders, const struct pt_profi
     }
 }
 
+/* Of the holders' samples in Python: "data.py:41 Set.load 80 %"; unknown = there are none. */
+static struct pt_value python_place(const struct pt_lock_holders *holders, struct pt_profile *profile,
+                                    const struct pt_cpu_view *view, pt_u32 lock)
+{
+    struct pt_map by_function = {0};
+    struct pt_stack_frame frames[PT_STACK_FRAMES], most = {0};
+    pt_u64 all_ns = 0, most_ns = 0;
+    for (size_t i = 0; i < holders->ns.n; i++) {
+        const struct pt_map_entry *entry = &holders->ns.entries[i];
+        if (entry->key >> 32 != lock)
+            continue;
+        const pt_u32 n = pt_cpu_stack(view, view->frame_of[(pt_u32)entry->key], frames);
+        const struct pt_stack_frame *own = pt_python_own_frame(frames, n);
+        if (!own || !own->file)
+            continue;
+        pt_u64 *ns = pt_map_at(&by_function, (uintptr_t)own->function);
+        *ns += entry->value;
+        all_ns += entry->value;
+        most = *ns > most_ns ? *own : most;
+        most_ns = *ns > most_ns ? *ns : most_ns;
+    }
+    pt_map_fini(&by_function);
+    return most_ns ? pt_text(pt_metrics_format(&profile->metrics, "%s:%u %s %.0f %%", pt_base_name(most.file),
+                                               most.line, most.function, 100 * (double)most_ns / (double)all_ns))
+                   : pt_unknown(NULL);
+}
+
 struct pt_value pt_lock_holders_place(const struct pt_lock_holders *holders, struct pt_profile *profile, pt_u32 stage,
                                       pt_u32 lock)
 {
     const struct pt_cpu_view *view = &profile->facts->views[stage];
+    const struct pt_value in_python = python_place(holders, profile, view, lock);
+    if (in_python.type == PT_VALUE_TEXT)
+        return in_python;
     struct pt_map by_function = {0};
     pt_u64 all_ns = 0, most_ns = 0;
     pt_u32 most = 0;
