@@ -215,12 +215,23 @@ def before_call(original, FORWARD=FORWARD, RAISED=RAISED, begin=begin, end=end, 
     return stand_before(original, __call__)
 
 
+def before_move(original, ranged=ranged, TRANSFER=TRANSFER):
+    phased = ranged(original, TRANSFER, is_method=True)
+
+    def move(*args, **kwargs):
+        own = args[0].__dict__
+        # A metric is a module, too, and is moved in each step.
+        return (phased if own.get("_modules") or own.get("_parameters") else original)(*args, **kwargs)
+
+    return stand_before(original, move)
+
+
 def patch_module(module):
     kind = module.Module
     kind.__call__ = before_call(kind.__call__)
     show_original(kind.__call__)
     for name in "to", "cuda":
-        replace(kind, name, TRANSFER, is_method=True)
+        setattr(kind, name, before_move(getattr(kind, name)))
         show_original(getattr(kind, name))
     replace(kind, "zero_grad", ZERO_GRAD, is_method=True)
     show_original(kind.zero_grad)
