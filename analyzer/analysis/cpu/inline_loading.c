@@ -16,9 +16,10 @@
 #include "util/mem.h"
 
 /* Less than this share of the main thread's samples in a framework is no training; unless some are in backward passes,
- * which nothing else has. */
+ * which nothing else has; or in a loader, of which Python's stacks know. */
 #define LEAST_TRAINING_SHARE 0.02
 #define LEAST_BACKWARD 2
+#define LEAST_FETCHES 2
 /* Python's part of reading samples is loading, where at least this share of the time is in files of data or decoders.
  */
 #define LEAST_READING_SHARE 0.01
@@ -29,6 +30,7 @@
 /* Of the main thread, in samples; all but the first of its training. */
 struct share {
     double all, decoder, framework, operation, python, backward;
+    double fetch, decoder_fetch; /* in a loader: what is no decoder, and what is */
 };
 
 static bool begins(const char *text, const char *const *beginnings)
@@ -60,11 +62,12 @@ static bool is_operation(const struct pt_cpu_function *function)
            (function->module && begins(pt_base_name(function->module), files));
 }
 
-static bool fetches(const struct pt_cpu_function *function)
+/* Known where Python's stacks are: however short the training, what a loader reads for it is seen. */
+static bool is_fetch(const struct pt_cpu_function *function)
 {
-    static const char file[] = "/torch/utils/data/_utils/fetch.py";
-    const size_t n = function->file ? strlen(function->file) : 0, end = sizeof file - 1;
-    return n > end && !strcmp(function->file + n - end, file);
+    static const char fetcher[] = "torch/utils/data/_utils/fetch.py";
+    const size_t length = function->code == PT_CODE_SCRIPT && function->file ? strlen(function->file) : 0;
+    return length >= sizeof fetcher - 1 && !strcmp(function->file + length - (sizeof fetcher - 1), fetcher);
 }
 
 static pt_u8 kind_of(const struct pt_cpu_function *function)
@@ -76,9 +79,10 @@ static pt_u8 kind_of(const struct pt_cpu_function *function)
                    (function->code == PT_CODE_FRAMEWORK ? PT_IN_FRAMEWORK : 0) |
                    (is_operation(function) ? PT_IN_OPERATION : 0) |
                    (begins(function->name, imports) || pt_python_is_importer(function->file) ? PT_IN_IMPORT : 0) |
-                   (function->code == PT_CODE_LOADER ? PT_IN_LOADER : 0) | (fetches(function) ? PT_IN_FETCH : 0) |
+                   (function->code == PT_CODE_LOADER ? PT_IN_LOADER : 0) |
                    (begins(function->name, steps) ? PT_IN_STEP : 0) |
-                   (begins(function->name, backward) ? PT_IN_STEP | PT_IN_BACKWARD : 0));
+                   (begins(function->name, backward) ? PT_IN_STEP | PT_IN_BACKWARD : 0) |
+                   (is_fetch(function) ? PT_IN_FETCH : 0));
 }
 
 /* A frame inherits from what called it: malloc in a decoder is decoding, what the loader of libraries calls is an
@@ -95,8 +99,8 @@ pt_u8 *pt_training_codes(const struct pt_cpu_view *view)
     return kinds;
 }
 
-/* From the first time that the thread is seen in an operation to the last: before it programs start, behind it they
- * end. Each end is as far out as two of them are apart. */
+/* From the first time that the thread is seen in an operation, or reads a batch, to the last: before it programs start,
+ * behind it they end. Each end is as far out as two of them are apart. */
 struct window {
     pt_i64 start_ns, end_ns;
 };
@@ -109,13 +113,27 @@ static struct window training_of(const struct pt_cpu_view *view, const struct pt
     for (size_t i = cpu->first[thread]; i < cpu->first[thread + 1]; i++) {
         const struct pt_cpu_state *state = &cpu->states[i];
         const pt_u8 kind = state->flags & PT_CPU_RAN ? kinds[view->frame_of[state->node]] : 0;
-        if (!(kind & PT_IN_FRAMEWORK) || !(kind & (PT_IN_OPERATION | PT_IN_STEP)) || kind & PT_IN_IMPORT)
+        const bool is_step = kind & PT_IN_FRAMEWORK && kind & (PT_IN_OPERATION | PT_IN_STEP);
+        if (!(is_step || kind & PT_IN_FETCH) || kind & PT_IN_IMPORT)
             continue;
         window.start_ns = n++ ? window.start_ns : state->start_ns;
         window.end_ns = state->start_ns;
     }
     const pt_i64 apart_ns = n > 1 ? (window.end_ns - window.start_ns) / (n - 1) : 0;
     return (struct window){window.start_ns - apart_ns, window.end_ns + apart_ns};
+}
+
+static void count(struct share *share, pt_u8 kind, bool is_outside_calls, bool runs_python)
+{
+    const bool is_decoder = kind & PT_IN_DECODER, is_framework = kind & PT_IN_FRAMEWORK, is_fetch = kind & PT_IN_FETCH;
+    const bool is_operation = kind & PT_IN_OPERATION;
+    share->decoder += is_decoder;
+    share->backward += (kind & PT_IN_BACKWARD) != 0;
+    share->operation += is_framework && is_operation;
+    share->framework += is_framework && !is_operation && !is_decoder;
+    share->decoder_fetch += is_fetch && is_decoder;
+    share->fetch += is_fetch && !is_decoder && is_outside_calls;
+    share->python += !is_framework && !is_decoder && is_outside_calls && runs_python;
 }
 
 static struct share share_of(const struct pt_cpu_view *view, const struct pt_cpu_timeline *cpu, pt_u32 thread)
@@ -131,12 +149,7 @@ static struct share share_of(const struct pt_cpu_view *view, const struct pt_cpu
         share.all++;
         if (state->start_ns < training.start_ns || state->start_ns > training.end_ns || kind & PT_IN_IMPORT)
             continue;
-        share.decoder += kind & PT_IN_DECODER ? 1 : 0;
-        share.backward += kind & PT_IN_BACKWARD ? 1 : 0;
-        share.operation += kind & PT_IN_FRAMEWORK && kind & PT_IN_OPERATION ? 1 : 0;
-        share.framework += (kind & (PT_IN_FRAMEWORK | PT_IN_OPERATION | PT_IN_DECODER)) == PT_IN_FRAMEWORK ? 1 : 0;
-        share.python +=
-            !(kind & (PT_IN_FRAMEWORK | PT_IN_DECODER)) && !state->part && view->runs_python[state->node] ? 1 : 0;
+        count(&share, kind, !state->part, view->runs_python[state->node]);
     }
     return share;
 }
@@ -166,13 +179,16 @@ void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_vi
     /* What others took of the CPUs says nothing about the program. */
     const double wall_s = (double)pt_profile_stage_wall_ns(profile, stage) / 1e9 -
                           (main_thread ? (double)pt_cpu_runnable_ns(&view->data->times[main_thread]) / 1e9 : 0);
+    const bool is_loader_seen = share.fetch + share.decoder_fetch >= LEAST_FETCHES;
     const double trains = share.framework + share.operation;
-    const bool is_training = trains >= LEAST_TRAINING_SHARE * share.all || share.backward >= LEAST_BACKWARD;
+    const bool is_training =
+        trains >= LEAST_TRAINING_SHARE * share.all || share.backward >= LEAST_BACKWARD || is_loader_seen;
     if (!main_thread || !is_training || share.all <= 0 || wall_s <= 0)
         return;
     const double sample_s = view->sample_s[main_thread];
     const double decode_s = share.decoder * sample_s, read_s = files_s(metrics, stage);
-    const double preparing_s = fmax(0, share.python - PYTHON_OF_DISPATCH * share.framework) * sample_s;
+    const double preparing_s =
+        fmax(fmax(0, share.python - PYTHON_OF_DISPATCH * share.framework), share.fetch) * sample_s;
     pt_metrics_set(metrics, scope, "training.dispatch_percent", pt_real(100 * share.framework * sample_s / wall_s));
     pt_metrics_set(metrics, scope, "training.preparing_percent", pt_real(100 * preparing_s / wall_s));
     pt_metrics_set(metrics, scope, "training.operations_s", pt_real(share.operation * sample_s));
@@ -181,13 +197,14 @@ void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_vi
     pt_metrics_set(metrics, scope, "training.preparing_s", pt_real(preparing_s));
     if (pt_value_number(pt_metrics_get(metrics, scope, "helpers.workers.count")) > 0)
         return;
+    const double loads_s = is_loader_seen ? share.fetch * sample_s : preparing_s;
     pt_metrics_set(metrics, scope, "load.in_main.decode_s", pt_real(decode_s));
     pt_metrics_set(metrics, scope, "load.in_main.files_s", pt_real(read_s));
-    pt_metrics_set(metrics, scope, "load.in_main.python_s", pt_real(preparing_s));
+    pt_metrics_set(metrics, scope, "load.in_main.python_s", pt_real(loads_s));
     /* Samples become tensors: of what the framework does for Python, the part that Python has in preparing them. */
-    const double tensors_s = share.python > 0 ? share.framework * preparing_s / share.python : 0;
-    pt_metrics_set(metrics, scope, "load.in_main.cost_s", pt_real(decode_s + read_s + preparing_s + tensors_s));
+    const double tensors_s = !is_loader_seen && share.python > 0 ? share.framework * preparing_s / share.python : 0;
+    pt_metrics_set(metrics, scope, "load.in_main.cost_s", pt_real(decode_s + read_s + loads_s + tensors_s));
     const double share_read = (decode_s + read_s) / wall_s;
-    const double share_loading = share_read + (share_read >= LEAST_READING_SHARE ? preparing_s / wall_s : 0);
+    const double share_loading = share_read + (share_read >= LEAST_READING_SHARE ? loads_s / wall_s : 0);
     pt_metrics_set(metrics, scope, "load.in_main.percent", pt_real(100 * share_loading));
 }

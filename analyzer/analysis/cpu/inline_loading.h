@@ -17,7 +17,7 @@ enum pt_training_code {
     PT_IN_LOADER = 16,
     PT_IN_STEP = 32,
     PT_IN_BACKWARD = 64,
-    PT_IN_FETCH = 128 /* PyTorch's DataLoader reads samples and puts them together */
+    PT_IN_FETCH = 128, /* a loader without workers reads the samples of a batch */
 };
 
 /* Bits of each frame; to be freed. */

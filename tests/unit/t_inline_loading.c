@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * t_inline_loading.c - a short training whose main thread reads its samples: hardly a sample is in an operation, most
+ * are in imports, and Python's stacks show the loader.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analysis/analysis.h"
+#include "cpu_file/write.h"
+#include "helper_files.h"
+#include "model/text/read.h"
+#include "run_file/read.h"
+
+static char story[] =
+    "proftrace-text 1 start_realtime_ns=1705320000000000000\n"
+    "process 100 ppid=1 trace_id=0x64 start=0.000000000 uid=1000 end=2.000000000 state=exited exit_status=0 "
+    "cpu_ns=2000000000 boot=\"b\" host=\"h1\" stage=\"train\" comm=\"python3\" exe=\"/usr/bin/python3\" "
+    "cwd=\"/data\" argc=1 argv=[\"train.py\"]\n"
+    "thread 100/100 slot=0 life=1 start=0.000000000\n";
+
+static const char launcher[] = "{\"schema_version\": \"1.0\", \"start_realtime_ns\": 1705320000000000000, "
+                               "\"duration_ns\": 2000000000, \"stages\": [{\"stage\": \"train\", \"status\": \"ok\", "
+                               "\"command\": [\"train.py\"], \"start_ns\": 0, \"duration_ns\": 2000000000}]}";
+
+enum { N_SAMPLES = 200, N_IMPORTS = 150, LIBJPEG = PT_CPU_MODULE__FIRST, PYTHON = PT_CPU_MODULE_PYTHON };
+enum { IN_MAIN = 1, IN_IMPORT, IN_IMPORTED_DECODER, IN_FETCH, IN_ITEM, IN_DECODER };
+
+/* From 1. */
+static const char names[] = "1:1:<module>:/app/train.py\0"
+                            "241:233:_call_with_frames_removed:<frozen importlib._bootstrap>\0"
+                            "58:50:_MapDatasetFetcher.fetch:/opt/torch/utils/data/_utils/fetch.py\0"
+                            "30:20:Samples.__getitem__:/app/train.py";
+
+/* One and a half seconds of imports, a third of them in a library that decodes; 0.3 s decode in the loader, 0.1 s are
+ * in the data set's own code, 0.1 s in the loop. */
+static pt_u32 node_of(pt_u32 sample)
+{
+    if (sample < N_IMPORTS)
+        return sample % 3 ? IN_IMPORT : IN_IMPORTED_DECODER;
+    const pt_u32 of_five = sample % 5;
+    return of_five == 4 ? IN_MAIN : of_five == 3 ? IN_ITEM : IN_DECODER;
+}
+
+static void write_profile(pt_u64 begin_monotonic_ns)
+{
+    static const struct pt_cpu_thread threads[] = {{.number = 1, .pid = 100, .tid = 100}};
+    static const struct pt_cpu_node nodes[] = {{0, PYTHON, 1},       {IN_MAIN, PYTHON, 2},  {IN_IMPORT, LIBJPEG, 4096},
+                                               {IN_MAIN, PYTHON, 3}, {IN_FETCH, PYTHON, 4}, {IN_ITEM, LIBJPEG, 4096}};
+    static const struct pt_cpu_times times = {
+        .thread = 1, .on_cpu_ns = 2000000000, .end_ns = 2000000000, .samples = N_SAMPLES};
+    static const struct pt_cpu_totals totals = {.duration_ns = 2000000000, .samples = N_SAMPLES};
+    static const char path[] = "/usr/lib/libjpeg.so.62";
+    char module[sizeof(struct pt_cpu_module) + sizeof path - 1];
+    memcpy(module, &(struct pt_cpu_module){.number = LIBJPEG}, sizeof(struct pt_cpu_module));
+    memcpy(module + sizeof(struct pt_cpu_module), path, sizeof path - 1);
+    struct pt_cpu_sample samples[N_SAMPLES];
+    for (pt_u32 i = 0; i < N_SAMPLES; i++)
+        samples[i] = (struct pt_cpu_sample){i * 10000000ull + 5000000, 1, node_of(i)};
+    const struct pt_cpu_header header = {.magic = PT_CPU_MAGIC,
+                                         .version = PT_CPU_VERSION,
+                                         .header_bytes = sizeof header,
+                                         .begin_monotonic_ns = begin_monotonic_ns,
+                                         .begin_realtime_ns = 1705320000000000000,
+                                         .period_ns = 10000000,
+                                         .flags = PT_CPU_SAMPLED | PT_CPU_INTERVALS,
+                                         .root_pid = 100};
+    struct pt_profile_file file;
+    struct pt_error err = {0};
+    const int fd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(pt_profile_file_open(&file, fd, 0, &header, &err), 0);
+    close(fd);
+    pt_profile_file_chunk(&file, PT_CPU_CHUNK_MODULE, module, sizeof module);
+    pt_profile_file_chunk(&file, PT_CPU_CHUNK_NAMES, names, sizeof names);
+    pt_profile_file_chunk(&file, PT_CPU_CHUNK_THREADS, threads, sizeof threads);
+    pt_profile_file_chunk(&file, PT_CPU_CHUNK_NODES, nodes, sizeof nodes);
+    pt_profile_file_chunk(&file, PT_CPU_CHUNK_SAMPLES, samples, sizeof samples);
+    pt_profile_file_chunk(&file, PT_CPU_CHUNK_TIMES, &times, sizeof times);
+    pt_profile_file_chunk(&file, PT_CPU_CHUNK_TOTALS, &totals, sizeof totals);
+    pt_profile_file_close(&file);
+}
+
+static void expect(const struct pt_profile *profile, const char *name, double value)
+{
+    const double is = pt_value_number(pt_metrics_get(&profile->metrics, pt_scope_stage(0), name));
+    if (!(is > 0.99 * value && is < 1.01 * value))
+        fail_msg("%s is %g, not %g", name, is, value);
+}
+
+static void a_loader_is_seen_without_operations(void **state)
+{
+    (void)state;
+    struct pt_error err = {0};
+    struct pt_run_info *run;
+    FILE *in = fmemopen(story, strlen(story), "r");
+    if (pt_session_read_text(in, "story", ".", &err) < 0)
+        fail_msg("%s", err.text);
+    fclose(in);
+    write_text("run.json", launcher);
+    assert_int_equal(pt_run_info_read(".", &run, &err), 0);
+    struct pt_session *session = pt_session_open(".", &err);
+    assert_non_null(session);
+    write_profile(session->processes[0]->start_monotonic_ns);
+    struct pt_profile profile = {.session = session, .run = run};
+    assert_int_equal(pt_analyze(&profile, &err), 0);
+    expect(&profile, "load.in_main.decode_s", 0.3);
+    expect(&profile, "load.in_main.python_s", 0.1); /* not the loop itself */
+    expect(&profile, "load.in_main.cost_s", 0.4);
+    expect(&profile, "load.in_main.percent", 20); /* of all 2 s */
+    pt_profile_free(&profile);
+    pt_session_close(session);
+    pt_run_info_free(run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_loader_is_seen_without_operations)};
+    return cmocka_run_group_tests(tests, enter_directory, leave_directory);
+}
