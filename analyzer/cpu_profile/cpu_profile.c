@@ -212,7 +212,7 @@ static pt_u64 next_step_ns(const struct pt_cpu_profile *profile)
 pt_u64 pt_cpu_profile_step(struct pt_cpu_profile *profile, pt_u64 now_ns)
 {
     const pt_u64 cpu_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    if (profile->is_sampling)
+    if (profile->is_sampling && pt_pythons_want_samples(&profile->pythons, now_ns)) /* each record is looked at twice */
         meet_samples(profile, now_ns);
     if (profile->is_sampling && now_ns < profile->drain_due_ns && !pt_perf_rings_are_filling(&profile->rings)) {
         profile->totals.own_cpu_ns += pt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;

@@ -20,10 +20,10 @@ def python(seconds):
         a = 0
         for i in range(20000):
             a += i * i % 7
-data = os.urandom(1 << 22)
-def compress(seconds):
+data, zeros = os.urandom(1 << 22), bytes(1 << 22)
+def compress(seconds): # to next to nothing: copying what comes out is the interpreter's own code
     until = time.thread_time() + seconds
-    while time.thread_time() < until: zlib.compress(data, 6)
+    while time.thread_time() < until: zlib.compress(zeros, 6)
 def digest(seconds):
     until = time.thread_time() + seconds
     while time.thread_time() < until: hashlib.sha256(data).digest()

@@ -108,7 +108,8 @@ PROGRAMS = [
     Program("php", "php -r '$s = 0; $a = []; for ($i = 0; $i < 12000000; $i++) { $a[$i % 1000] = $i; $s += $i % 7; } echo $s, count($a);'", needs=["php"]),
     Program("lua", "lua5.4 -e 'local t = {}; for i = 1, 2e7 do t[i % 1000] = i end; print(#t)'", needs=["lua5.4"]),
     # ---- Python ----
-    python("py_json", "import json\ndata = [{'a': i, 'b': [i, str(i)]} for i in range(150000)]\nfor _ in range(3):\n    assert json.loads(json.dumps(data)) == data"),
+    python("py_json", "import json\ndata = [{'a': i, 'b': [i, str(i)]} for i in range(150000)]\nfor _ in range(3):\n    assert json.loads(json.dumps(data)) == data",
+           reviewed={"collector_in_the_way": "true: gc.set_threshold(50000, 50, 50), which it says, takes 0.55 instead of 1.00 s of CPU"}),
     python("py_csv", "import csv\nwith open('a.csv', 'w', newline='') as f:\n    csv.writer(f).writerows([i, i * 2, 'x'] for i in range(500000))\n"
            "with open('a.csv', newline='') as f:\n    print(sum(int(r[1]) for r in csv.reader(f)))"),
     python("py_regex", "import re\ntext = ' '.join(map(str, range(400000)))\nprint(len(re.findall(r'\\b(\\d)\\d*\\1\\b', text)))"),

@@ -107,8 +107,11 @@ static void judge_row(const struct pt_rule *rule)
     const struct figure by_cost[] = {{rule->metric, at + within}, {rule->cost, 0}, {NULL, 0}};
     judge(rule->id, by_cost, 3, 0.05); /* nor is what could gain next to nothing */
     /* Seconds first: a tenth of the stage is worth a finding however few calls it was, if its account says so, too. */
-    const struct figure few[] = {
-        {rule->metric, at - within}, {rule->cost, 1.1}, {pt_time_parts[rule->part].metric, 0}, {NULL, 0}};
+    const bool has_part = rule->part < PT_PART__COUNT;
+    const struct figure few[] = {{rule->metric, at - within},
+                                 {rule->cost, 1.1},
+                                 {has_part ? pt_time_parts[rule->part].metric : NULL, 0},
+                                 {NULL, 0}};
     if (or_costly && !is_its_cost)
         judge(rule->id, few, 1.5, 0.5);
 }

@@ -103,7 +103,7 @@ class Samples(ViewerCase):
     def test_names(self):
         processes = [event["args"]["name"] for event in self.events if event["ph"] == "M" and event["name"] == "process_name"]
         self.assertEqual(len([name for name in processes if name.startswith("pt_data_worker (fork of python3")]), 1, processes)
-        self.assertTrue(any("PyEval" in event["name"] for slices in self.slices().values() for event in slices))
+        self.assertTrue(any("compute" in event["name"] for slices in self.slices().values() for event in slices))
 
     def test_no_training_has_no_torch_form(self):
         code, said = export(self.run_folder, "torch", self.folder / "none")
