@@ -57,6 +57,13 @@ def found():
     return sorted(pythons.values())
 
 
+def some():
+    """For tests that last: the oldest, Debian's own and the newest; all of them where PROFTRACE_TEST_ALL is set (scripts/test-slow)."""
+    pythons = found()
+    own = [python for python in pythons if python.path.startswith("/usr/bin/")]
+    return pythons if os.environ.get("PROFTRACE_TEST_ALL") else sorted({*pythons[:1], *own[:1], *pythons[-1:]})
+
+
 @dataclasses.dataclass
 class Done:
     status: int

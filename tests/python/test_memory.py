@@ -50,7 +50,7 @@ class Leaks(unittest.TestCase):
         self.assertEqual((place.get("line"), place.get("file", "").rpartition("/")[2]), (line, "program.py"), grows[0])
 
     def test_pymalloc_on_each_python(self):
-        for python in pythons.found():
+        for python in pythons.some():
             with self.subTest(str(python)):
                 self.check(python, "tuples")
 
@@ -72,7 +72,7 @@ class Allocator(unittest.TestCase):
     """The program sees what it would see without us."""
 
     def same(self, text, *arguments, **environment):
-        for python in pythons.found():
+        for python in pythons.some():
             with self.subTest(str(python)):
                 answers = [clean_loops.output(python.path, text, traced, *arguments, **environment) for traced in (False, True)]
                 self.assertEqual(*answers)
