@@ -46,7 +46,7 @@ static void fill(void)
 static void set_layout(struct pt_python_header *python)
 {
     static const pt_u32 minors[] = {8, 9, 10, 11, 12, 13, 14};
-    pt_u16 offsets[sizeof python->layout / sizeof(pt_u16)];
+    pt_u16 offsets[sizeof python->layout / sizeof(pt_u16)] = {0};
     for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++)
         offsets[i] = any(16) ? (pt_u16)(any(32) * 8) : PT_PYTHON_NO_MEMBER;
     memcpy(&python->layout, offsets, sizeof offsets);
