@@ -149,7 +149,9 @@ static void take_call(struct pt_facts *facts, const struct pt_event *event)
     pt_kernel_counts_call(&facts->counts, event, (enum pt_time_part)facts->call.span.part,
                           facts->call.own_ns + facts->call.preempted_ns);
     pt_event_loops_call(facts, event);
-    pt_python_places_call(&facts->places, facts->profile, event, thread, (enum pt_time_part)facts->call.span.part);
+    const bool is_critical = pt_path_is_own(facts->paths, event) && !pt_path_is_handed(facts->paths, event);
+    pt_python_places_call(&facts->places, facts->profile, event, thread, (enum pt_time_part)facts->call.span.part,
+                          is_critical);
 }
 
 /* The record comes with those of the GPU, but it was on a thread of the host. */

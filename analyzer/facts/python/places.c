@@ -111,7 +111,7 @@ static pt_u64 lock_of(const struct pt_event *event)
 }
 
 void pt_python_places_call(struct pt_python_places *places, struct pt_profile *profile, const struct pt_event *event,
-                           pt_u32 thread, enum pt_time_part part)
+                           pt_u32 thread, enum pt_time_part part, bool is_critical)
 {
     const struct pt_pending_place place = places->pending[thread];
     if (!place.stack)
@@ -126,7 +126,7 @@ void pt_python_places_call(struct pt_python_places *places, struct pt_profile *p
                                .process = event->process,
                                .stack = place.stack,
                                .s = s,
-                               .main_s = is_main && !is_worker ? s : 0,
+                               .main_s = is_critical && !is_worker ? s : 0,
                                .worker_s = is_main && is_worker ? s : 0};
     add(places, &sum);
     sum.subject = PT_PLACE_OF_THREAD;

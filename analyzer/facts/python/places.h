@@ -46,9 +46,9 @@ void pt_python_places_close(struct pt_python_places *places);
 
 /* A python_place of a thread. */
 void pt_python_places_note(struct pt_python_places *places, const struct pt_event *event, pt_u32 thread);
-/* A call, with the part of the time account that it is. */
+/* A call, with the part of the time account that it is; on the critical path of its process or not. */
 void pt_python_places_call(struct pt_python_places *places, struct pt_profile *profile, const struct pt_event *event,
-                           pt_u32 thread, enum pt_time_part part);
+                           pt_u32 thread, enum pt_time_part part, bool is_critical);
 
 /* After the last event: "data.py:41 Set.load" of what costs most; unknown where no place is known. */
 struct pt_value pt_python_place_of(const struct pt_python_places *places, struct pt_profile *profile,
