@@ -128,12 +128,13 @@ static pt_u32 keep_units(const pt_u8 *raw, pt_u32 bytes, pt_u32 generation, stru
 
 /* ---- records ---- */
 
-/* A place has the instant at which its event ends; rounded to nanoseconds it can lie just behind, and the event would
- * be delivered without it. */
+/* A place has the instant at which its event ends. That end is a start and a duration, which keeps 27 bits and is
+ * rounded twice: it can lie before the place by 2^-25 of the duration (9 us of five minutes), and the event would be
+ * delivered without its place. */
 static void keep_before(struct pt_item *place, const struct pt_item *item)
 {
     const pt_i64 late_ns = place->end_ns - item->end_ns;
-    if ((place->tag_kind & 0xff) == PT_EV_python_place && late_ns > 0 && late_ns < 1000)
+    if ((place->tag_kind & 0xff) == PT_EV_python_place && late_ns > 0 && late_ns < 1000 + (item->duration_ns >> 25))
         place->end_ns = item->end_ns;
 }
 
