@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts/python/frames.h"
 #include "finding_stacks.h"
 #include "util/map.h"
 
@@ -102,12 +103,11 @@ static const char *file_label(struct pt_metrics *metrics, const char *path)
     return pt_metrics_format(metrics, "%.*s", (int)(end - from), from);
 }
 
-/* "data.py:41 Set.load": the file comes first, that is where the user goes. */
 static struct pt_place python_place(struct pt_metrics *metrics, const struct spot *spot,
                                     const struct pt_finding_stacks *stacks)
 {
     const struct pt_stack_frame *frame = spot->named;
-    const char *at = pt_metrics_format(metrics, "%s:%u %s", pt_base_name(frame->file), frame->line, frame->function);
+    const char *at = pt_python_place_text(metrics, frame->file, frame->line, frame->function);
     return (struct pt_place){
         .function = frame->function,
         .file = frame->file,

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#include "facts/python/frames.h"
 #include "profile/stages.h"
 
 enum { MOST_FUNCTIONS = 1000, MOST_LINES = 2000 };
@@ -132,8 +133,7 @@ static void add_table(struct pt_metrics *metrics, struct pt_scope scope, const s
         if (!pt_rows_have_room(&rows))
             continue;
         pt_rows_add(&rows, &(struct row){
-                               .place = pt_metrics_format(metrics, "%s:%u %s", pt_base_name(function->file), line,
-                                                          function->name),
+                               .place = pt_python_place_text(metrics, function->file, line, function->name),
                                .function = pt_metrics_text(metrics, function->name),
                                .file = pt_metrics_text(metrics, function->file),
                                .line = line ? pt_integer(line) : pt_unknown("the code says no line"),

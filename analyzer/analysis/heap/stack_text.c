@@ -77,8 +77,8 @@ static const char *python_text(struct pt_profile *profile, const struct pt_heap_
     for (pt_u32 i = 0; i < n; i++) {
         if (frames[i].flags & PT_FRAME_SERVES)
             continue;
-        pt_str_printf(&text, "%s%s:%u %s", text.n ? " < " : "", pt_base_name(frames[i].file), frames[i].line,
-                      frames[i].function);
+        pt_str_printf(&text, "%s%s", text.n ? " < " : "",
+                      pt_python_place_text(&profile->metrics, frames[i].file, frames[i].line, frames[i].function));
         if (!*ret_leaf)
             *ret_leaf = pt_metrics_text(&profile->metrics, pt_str_text(&text));
     }

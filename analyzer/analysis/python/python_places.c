@@ -95,8 +95,8 @@ static void add_rows(struct pt_metrics *metrics, pt_u32 stage, const struct foun
     for (const struct place *place = found->items; place < found->items + found->n; place++)
         if (place->s > 0 && pt_table_has_room(table))
             pt_table_add(table, &(struct place_row){
-                                    .place = pt_metrics_format(metrics, "%s:%u %s", pt_base_name(place->own.file),
-                                                               place->own.line, place->own.function),
+                                    .place = pt_python_place_text(metrics, place->own.file, place->own.line,
+                                                                  place->own.function),
                                     .function = place->own.function,
                                     .file = place->own.file,
                                     .line = place->own.line,

@@ -53,9 +53,11 @@ static struct pt_value python_place(const struct pt_lock_holders *holders, struc
         most_ns = *ns > most_ns ? *ns : most_ns;
     }
     pt_map_fini(&by_function);
-    return most_ns ? pt_text(pt_metrics_format(&profile->metrics, "%s:%u %s %.0f %%", pt_base_name(most.file),
-                                               most.line, most.function, 100 * (double)most_ns / (double)all_ns))
-                   : pt_unknown(NULL);
+    return most_ns
+               ? pt_text(pt_metrics_format(&profile->metrics, "%s %.0f %%",
+                                           pt_python_place_text(&profile->metrics, most.file, most.line, most.function),
+                                           100 * (double)most_ns / (double)all_ns))
+               : pt_unknown(NULL);
 }
 
 struct pt_value pt_lock_holders_place(const struct pt_lock_holders *holders, struct pt_profile *profile, pt_u32 stage,

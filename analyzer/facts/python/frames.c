@@ -11,6 +11,7 @@
 
 #include "proftrace/python.h"
 #include "model/names.h"
+#include "profile/stages.h"
 
 /* A number and the colon behind it; NULL = it is none. */
 static const char *read_number(const char *at, pt_u32 *ret)
@@ -87,4 +88,9 @@ const struct pt_stack_frame *pt_python_own_frame(const struct pt_stack_frame *fr
         innermost = innermost ? innermost : &frames[i];
     }
     return innermost;
+}
+
+const char *pt_python_place_text(struct pt_metrics *metrics, const char *file, pt_u32 line, const char *function)
+{
+    return pt_metrics_format(metrics, "%s:%u %s", pt_base_name(file), line, function);
 }

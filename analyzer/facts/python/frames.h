@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "model/session.h"
+#include "profile/metrics.h"
 #include "profile/stacks.h"
 
 /* The name of a frame as a frame of a stack: function, file and line; its texts are interned in `texts`. False for a
@@ -34,5 +35,9 @@ pt_u32 pt_python_stack(const struct pt_process *process, pt_u32 stack, struct pt
 /* The frame that a user knows a stack of Python by: the innermost one of the program's own code, else the innermost;
  * NULL = it has none of Python. */
 const struct pt_stack_frame *pt_python_own_frame(const struct pt_stack_frame *frames, pt_u32 n);
+
+/* "data.py:41 Set.load", as every table and finding names a place in Python: the file comes first, that is where the
+ * user goes. */
+const char *pt_python_place_text(struct pt_metrics *metrics, const char *file, pt_u32 line, const char *function);
 
 #endif

@@ -10,7 +10,6 @@
 
 #include "proftrace/payloads.h"
 #include "facts/workers.h"
-#include "model/names.h"
 #include "util/mem.h"
 #include "frames.h"
 
@@ -157,7 +156,6 @@ struct pt_value pt_python_place_of(const struct pt_python_places *places, struct
     struct pt_stack_frame frames[PT_STACK_FRAMES];
     const pt_u32 n = pt_python_stack(sum->process, sum->stack, &profile->stacks.texts, frames);
     const struct pt_stack_frame *own = pt_python_own_frame(frames, n);
-    return own ? pt_text(pt_metrics_format(&profile->metrics, "%s:%u %s", pt_base_name(own->file), own->line,
-                                           own->function))
+    return own ? pt_text(pt_python_place_text(&profile->metrics, own->file, own->line, own->function))
                : pt_unknown(NULL);
 }
