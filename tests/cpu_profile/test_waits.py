@@ -113,8 +113,10 @@ class Cost(CpuCase):
         percent = 100 * profile.totals["own_cpu_ns"] / profile.totals["duration_ns"]
         switches = sum(times["blocks"] + times["preemptions"] for times in profile.times.values())
         per_s = switches / profile.totals["duration_ns"] * 1e9
-        print(f"{percent:.2f} % of a core at {per_s:,.0f} switches a second", end=" ... ")
-        self.assertLess(percent, 5)  # nearly all of it is reading the records of switches
+        each_ns = profile.totals["own_cpu_ns"] / switches
+        print(f"{percent:.2f} % of a core at {per_s:,.0f} switches a second, {each_ns:.0f} ns each", end=" ... ")
+        # Nearly all of it is reading the records of switches; how many there are in a second is the machine's business.
+        self.assertLess(each_ns, 200)
 
     def test_a_program_that_waits_as_programs_do(self):
         _, profile, _ = self.run_it(self.wait, "3")
