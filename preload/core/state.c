@@ -9,4 +9,4 @@
 
 struct pt_switches pt_switches;
 struct pt_tracer_thread pt_no_thread;
-__thread struct pt_tracer_thread *pt_self = &pt_no_thread;
+__thread struct pt_thread_local pt_local = {&pt_no_thread, PT_LOCAL_OURS};

@@ -34,8 +34,38 @@ extern struct pt_switches pt_switches __attribute__((visibility("hidden")));
  * saves each hook a test for NULL. Many threads may increment its cursors at once; they are never read. */
 extern struct pt_tracer_thread pt_no_thread __attribute__((visibility("hidden")));
 
-/* The calling thread's slot, or &pt_no_thread. initial-exec: global-dynamic TLS may call malloc. */
-extern __thread struct pt_tracer_thread *pt_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
+/* What a thread keeps of ours in its thread-local storage. */
+struct pt_thread_local {
+    struct pt_tracer_thread *self; /* its slot, or &pt_no_thread */
+    pt_u32 mark;                   /* PT_LOCAL_OURS: this is that storage */
+};
+
+/* A child of clone(CLONE_SETTLS), as Chromium makes one to lock itself in, and a thread of a runtime that is not libc's
+ * have a thread pointer to something else: there lie zeros, or anything. Without the mark nothing there is read
+ * further, and nothing is ever written. */
+#define PT_LOCAL_OURS 0x50544c53u
+
+/* initial-exec: global-dynamic TLS may call malloc. */
+extern __thread struct pt_thread_local pt_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+PT_ALWAYS_INLINE int pt_local_is_ours(void)
+{
+    return pt_likely(pt_local.mark == PT_LOCAL_OURS);
+}
+
+PT_ALWAYS_INLINE struct pt_tracer_thread *pt_slot_of_caller(void)
+{
+    return pt_local_is_ours() ? pt_local.self : &pt_no_thread;
+}
+
+/* The calling thread's slot, or &pt_no_thread. Reads like a variable, as errno does. */
+#define pt_self (pt_slot_of_caller())
+
+/* Only where pt_local_is_ours(). */
+PT_ALWAYS_INLINE void pt_set_self(struct pt_tracer_thread *t)
+{
+    pt_local.self = t;
+}
 
 /* The raw counter: 12 ns hot. */
 PT_ALWAYS_INLINE pt_u64 pt_clock(void)

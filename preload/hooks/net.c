@@ -58,10 +58,11 @@ static int address_was_read(int ret)
     static const pt_u8 errors[] = {EINPROGRESS, EINTR,       EALREADY,     EISCONN,    ECONNREFUSED,
                                    ETIMEDOUT,   ENETUNREACH, EHOSTUNREACH, ECONNRESET, EADDRNOTAVAIL,
                                    EADDRINUSE,  ENOENT,      EAGAIN};
+    const int error = pt_errno();
     if (ret == 0)
         return 1;
     for (unsigned i = 0; i < sizeof errors; i++)
-        if (errno == errors[i])
+        if (error == errors[i])
             return 1;
     return 0;
 }
@@ -69,7 +70,7 @@ static int address_was_read(int ret)
 static PT_NOINLINE void connected(pt_u64 start, pt_u64 end, int fd, const struct sockaddr *address, socklen_t bytes,
                                   int ret)
 {
-    const int is_under_way = ret < 0 && (errno == EINPROGRESS || errno == EINTR);
+    const int is_under_way = ret < 0 && (pt_errno() == EINPROGRESS || pt_errno() == EINTR);
     pt_u32 peer = 0, local = 0;
     if (address_was_read(ret))
         pt_socket_connect_ids(fd, address, bytes, &peer, ret == 0 || is_under_way ? &local : 0);
@@ -115,7 +116,7 @@ static PT_NOINLINE void moved_messages(pt_u32 kind, pt_u64 start, pt_u64 end, in
     pt_u64 bytes = 0;
     for (int i = 0; i < ret; i++)
         bytes += messages[i].msg_len;
-    const pt_i32 result = ret < 0 ? -errno : bytes < INT_MAX ? (pt_i32)bytes : INT_MAX;
+    const pt_i32 result = ret < 0 ? -pt_errno() : bytes < INT_MAX ? (pt_i32)bytes : INT_MAX;
     pt_spent(kind, start, end, fd, pt_words((pt_u32)result, path_of(fd)),
              pt_words((pt_u32)flags, ret > 0 ? (pt_u32)ret : 0));
 }

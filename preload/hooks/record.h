@@ -9,10 +9,17 @@
 
 #include "core/state.h"
 
+/* errno of the call just made. It lies in thread-local storage: where that is not libc's it cannot be read, and EFAULT
+ * stands for "read nothing that the caller passed". */
+PT_ALWAYS_INLINE int pt_errno(void)
+{
+    return pt_local_is_ours() ? errno : EFAULT;
+}
+
 /* The result as an event stores it: the value, or minus errno. */
 PT_ALWAYS_INLINE pt_i32 pt_result(long ret)
 {
-    return ret >= 0 ? (pt_i32)ret : -errno;
+    return ret >= 0 ? (pt_i32)ret : -pt_errno();
 }
 
 PT_ALWAYS_INLINE pt_u64 pt_result_and(long ret, pt_u32 high)
@@ -24,7 +31,10 @@ PT_ALWAYS_INLINE pt_u64 pt_result_and(long ret, pt_u32 high)
  * and ENOSYS may come before it looked. */
 PT_ALWAYS_INLINE int pt_path_was_read(long ret)
 {
-    return pt_likely(ret >= 0) || (errno != EFAULT && errno != EINVAL && errno != ENOSYS);
+    if (pt_likely(ret >= 0))
+        return 1;
+    const int error = pt_errno();
+    return error != EFAULT && error != EINVAL && error != ENOSYS;
 }
 
 /* A directory descriptor as a tag: AT_FDCWD is no descriptor. */

@@ -38,6 +38,9 @@ class SignalAndThreadFaults(FaultCase):
     def test_b6_shared_memory_clones(self):
         self.check(["shared_memory_clones"], modes=BOTH)
 
+    def test_b6_borrowed_memory(self):
+        self.check(["borrowed_memory"], modes=BOTH)
+
     def test_b11_broken_stacks(self):
         self.check(["broken_stacks"], modes=BOTH)
 

@@ -107,8 +107,8 @@ static struct pt_tracer_thread *take_over(pt_u32 tid)
             continue;
         if (!__atomic_compare_exchange_n(&t->tid, &old, tid, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
             continue;
-        pt_self = t;   /* growth inside needs the private memory of the slot */
-        pt_unclaim(t); /* whatever its owner died of */
+        pt_set_self(t); /* growth inside needs the private memory of the slot */
+        pt_unclaim(t);  /* whatever its owner died of */
         struct take_over_call call = {t, old};
         pt_on_private_stack(t->priv, take_over_on_private_stack, &call);
         move_in(t, tid);
@@ -130,7 +130,7 @@ static struct pt_tracer_thread *new_slot(pt_u32 tid, struct pt_private *priv, ch
     t->slot = slot;
     t->priv = priv;
     t->clock_base = pt_image->clock_base;
-    pt_self = t;
+    pt_set_self(t);
     char *memory = area ? area : pt_room_area();
     if (!memory) { /* give the row back, unless another thread has taken the next one */
         pt_u32 next = slot + 1;
@@ -147,7 +147,7 @@ struct pt_tracer_thread *pt_device_slot_new(pt_u32 tid, struct pt_private *priv)
 {
     struct pt_tracer_thread *const self = pt_self; /* growth inside needs the new slot's private memory */
     struct pt_tracer_thread *t = pt_image_live() ? new_slot(tid, priv, 0) : 0;
-    pt_self = self;
+    pt_set_self(self);
     return t;
 }
 
@@ -218,11 +218,15 @@ struct pt_tracer_thread *pt_thread_attach(void)
     struct pt_tracer_thread *t = pt_self;
     if (t->area)
         return t;
-    pt_self = &pt_no_thread; /* of a forked child: its slot was wiped */
-    if (pt_switches.off || pt_switches.frozen || !pt_image || was_just_refused())
+    if (!pt_local_is_ours() || pt_switches.frozen) {
+        pt_image_refuse();
+        return 0;
+    }
+    pt_set_self(&pt_no_thread); /* of a forked child: its slot was wiped */
+    if (pt_switches.off || !pt_image || was_just_refused())
         return 0;
     t = attach();
-    pt_self = t ? t : &pt_no_thread;
+    pt_set_self(t ? t : &pt_no_thread);
     if (t) {
         count_arrival();
         pt_append_record(t, pt_clock(), 0, pt_tag_kind(0, PT_EV_thread_start), pt_words(t->tid, 0),
@@ -239,14 +243,16 @@ enum pt_drop pt_thread_refusal(void)
 {
     if (pt_switches.frozen)
         return PT_DROP_frozen;
+    if (!pt_local_is_ours() || (pt_image && !is_own_process()))
+        return PT_DROP_in_borrowed_memory;
     const int has_slots = pt_image && __atomic_load_n(&pt_image->n_threads, __ATOMIC_RELAXED) < PT_MAX_THREADS;
     return has_slots && pt_image->attach_refused_at ? PT_DROP_no_space : PT_DROP_no_thread_slot;
 }
 
 struct pt_tracer_thread *pt_thread_attach_blocking(void)
 {
-    if (pt_switches.frozen) /* not even the mask call: it may kill, and would come with each allocation */
-        return 0;
+    if (pt_switches.frozen || !pt_local_is_ours()) /* not even the mask call: it may kill, and would come each time */
+        return pt_thread_attach();
     const pt_u64 mask = pt_signals_block();
     struct pt_tracer_thread *t = pt_thread_attach();
     pt_signals_restore(mask);

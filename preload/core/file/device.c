@@ -43,7 +43,7 @@ static struct pt_tracer_thread *slot_of(pt_u32 index)
 struct pt_delivery pt_delivery_begin(void)
 {
     struct pt_delivery delivery = {.self = pt_self, .mask = pt_signals_block()};
-    if (pt_switches.off || pt_switches.frozen || !pt_image)
+    if (pt_switches.off || pt_switches.frozen || !pt_image || !pt_local_is_ours())
         return delivery;
     for (pt_u32 i = 0; i < PT_MAX_DELIVERIES && !delivery.slot; i++) {
         if (__atomic_exchange_n(&pt_image->devices[i].busy, 1, __ATOMIC_ACQUIRE))
@@ -56,14 +56,14 @@ struct pt_delivery pt_delivery_begin(void)
         }
     }
     if (delivery.slot)
-        pt_self = delivery.slot;
+        pt_set_self(delivery.slot);
     return delivery;
 }
 
 void pt_delivery_end(const struct pt_delivery *delivery)
 {
     if (delivery->slot) {
-        pt_self = delivery->self;
+        pt_set_self(delivery->self);
         __atomic_store_n(&pt_image->devices[delivery->index].busy, 0, __ATOMIC_RELEASE);
     }
     pt_signals_restore(delivery->mask);

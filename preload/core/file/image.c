@@ -358,6 +358,14 @@ static int make_image(void)
     return 0;
 }
 
+void pt_image_refuse(void)
+{
+    struct pt_image *image = pt_image;
+    if (image && pt_session_page && __atomic_load_n(&image->state, __ATOMIC_ACQUIRE) == PT_IMAGE_NONE &&
+        !__atomic_exchange_n(&image->is_refused, 1, __ATOMIC_RELAXED))
+        __atomic_fetch_add(&pt_session_page->refused_processes, 1, __ATOMIC_RELAXED);
+}
+
 struct pt_image *pt_image_live(void)
 {
     struct pt_image *image = pt_image;

@@ -79,7 +79,7 @@ static PT_NOINLINE void copied(pt_u64 start, pt_u64 end, int from, int to, long 
 
 static PT_NOINLINE void seeked(pt_u64 start, pt_u64 end, int fd, int whence, long ret)
 {
-    const pt_i64 position = ret >= 0 ? ret : -errno;
+    const pt_i64 position = ret >= 0 ? ret : -pt_errno();
     pt_spent(PT_EV_io_seek, start, end, fd, (pt_u64)position, pt_words(pt_fd_path(fd), (pt_u32)whence));
 }
 
@@ -221,7 +221,8 @@ void sync(void)
  * when the call failed early. */
 static pt_u64 fcntl_operation(int ret, long argument)
 {
-    if (ret < 0 && errno != EINTR && errno != EAGAIN && errno != EACCES && errno != EDEADLK)
+    const int error = ret < 0 ? pt_errno() : 0;
+    if (error && error != EINTR && error != EAGAIN && error != EACCES && error != EDEADLK)
         return 0;
     const short type = ((const struct flock *)argument)->l_type;
     return type == F_RDLCK ? LOCKED_TO_SHARE : type == F_WRLCK ? LOCKED_ALONE : RELEASED;

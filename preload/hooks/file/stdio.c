@@ -14,7 +14,7 @@ static pt_i64 bytes_or_error(const FILE *stream, pt_i64 bytes)
 {
     if (bytes >= 0)
         return bytes;
-    return stream && (stream->_flags & _IO_ERR_SEEN) ? -errno : 0;
+    return stream && (stream->_flags & _IO_ERR_SEEN) ? -pt_errno() : 0;
 }
 
 void pt_stdio_read(pt_u64 start, pt_u64 end, FILE *stream, pt_i64 bytes)
@@ -27,7 +27,7 @@ void pt_stdio_read(pt_u64 start, pt_u64 end, FILE *stream, pt_i64 bytes)
 void pt_stdio_wrote(pt_u64 start, pt_u64 end, FILE *stream, pt_i64 bytes)
 {
     const int fd = pt_stdio_fd(stream);
-    const pt_i64 result = bytes >= 0 ? bytes : -errno;
+    const pt_i64 result = bytes >= 0 ? bytes : -pt_errno();
     pt_spent(PT_EV_stdio_write, start, end, fd, (pt_u64)result, pt_words(pt_fd_path(fd), 0));
 }
 

@@ -26,7 +26,7 @@ CUSTOM_RAW(int, __isoc99_vfscanf, (FILE * stream, const char *format, va_list va
 
 static PT_NOINLINE void descriptor_wrote(pt_u64 start, pt_u64 end, int fd, int ret)
 {
-    const pt_i64 bytes = ret >= 0 ? ret : -errno;
+    const pt_i64 bytes = ret >= 0 ? ret : -pt_errno();
     pt_spent(PT_EV_stdio_write, start, end, fd, (pt_u64)bytes, pt_words(pt_fd_path(fd), 0));
 }
 

@@ -104,7 +104,7 @@ static FILE *temp_recorded(FILE *(*real)(void))
     const pt_u64 end = pt_clock();
     const int fd = pt_stdio_fd(stream);
     if (pt_switches.io)
-        pt_spent(PT_EV_io_open_temp, start, end, fd, pt_words((pt_u32)(stream ? fd : -errno), pt_fd_path(fd)), 0);
+        pt_spent(PT_EV_io_open_temp, start, end, fd, pt_words((pt_u32)(stream ? fd : -pt_errno()), pt_fd_path(fd)), 0);
     stream_made(start, end, stream, pt_fd_path(fd));
     return stream;
 }
@@ -152,7 +152,8 @@ int pclose(FILE *stream)
     const pt_u64 start = pt_clock();
     const int ret = real_pclose(stream);
     const pt_u64 end = pt_clock();
-    pt_spent(PT_EV_wait_child, start, end, -1, pt_words((pt_u32)(ret < 0 ? -errno : 0), ~0u), pt_words((pt_u32)ret, 0));
+    pt_spent(PT_EV_wait_child, start, end, -1, pt_words((pt_u32)(ret < 0 ? -pt_errno() : 0), ~0u),
+             pt_words((pt_u32)ret, 0));
     if (pt_switches.stdio)
         pt_spent(PT_EV_stdio_close, end, end, fd, pt_result_and(ret, path), 0);
     return ret;

@@ -65,7 +65,7 @@ static PT_NOINLINE int exec_failed(const struct attempt *attempt, int ret)
 {
     if (attempt->speaks_for_process)
         pt_process_note_alive();
-    pt_point(PT_EV_proc_exec_failed, 0, attempt->fd, pt_words((pt_u32)-errno, attempt->path), 0);
+    pt_point(PT_EV_proc_exec_failed, 0, attempt->fd, pt_words((pt_u32)-pt_errno(), attempt->path), 0);
     pt_environment_release(&attempt->environment);
     return ret;
 }

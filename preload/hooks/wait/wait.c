@@ -50,7 +50,7 @@ static pt_i64 timeout_ns(long ret, const struct timespec *timeout)
 {
     if (!timeout)
         return FOR_EVER;
-    if (ret < 0 && errno != EINTR && errno != EAGAIN)
+    if (ret < 0 && pt_errno() != EINTR && pt_errno() != EAGAIN)
         return UNKNOWN;
     return timeout->tv_sec < INT_MAX ? timeout->tv_sec * NS_PER_S + timeout->tv_nsec : LONG_MAX;
 }
@@ -59,7 +59,7 @@ static pt_i32 timeout_ms(long ret, const struct timespec *timeout)
 {
     if (!timeout)
         return FOR_EVER;
-    if (ret < 0 && errno != EINTR)
+    if (ret < 0 && pt_errno() != EINTR)
         return UNKNOWN;
     return to_ms(timeout->tv_sec, timeout->tv_nsec, 1000000);
 }
@@ -207,7 +207,7 @@ static PT_NOINLINE void messaged(pt_u64 start, pt_u64 end, int queue, long ret, 
 static PT_NOINLINE void operated(pt_u64 start, pt_u64 end, int set, const struct sembuf *operations, size_t count,
                                  int ret)
 {
-    const int was_read = count && (ret == 0 || errno == EAGAIN || errno == EINTR || errno == EIDRM);
+    const int was_read = count && (ret == 0 || pt_errno() == EAGAIN || pt_errno() == EINTR || pt_errno() == EIDRM);
     const pt_i32 operation = was_read ? operations->sem_op : 0;
     pt_spent(PT_EV_lock_semop, start, end, set, pt_result_and(ret, (pt_u32)operation),
              pt_words(was_read ? operations->sem_num : 0, (pt_u32)count));
