@@ -65,8 +65,10 @@ static void note_exit(int status, void *unused)
 
 static int bring_up(int argc, char **argv, char **environment)
 {
+    if (!gnu_get_libc_version) /* musl does not even pass the arguments to constructors */
+        return -1;
     pt_options_read(environment);
-    if (pt_options.disable || getauxval(AT_SECURE) || !gnu_get_libc_version)
+    if (pt_options.disable || getauxval(AT_SECURE))
         return -1;
     const enum pt_arrival arrival = pt_injection_arrival();
     if (arrival == PT_ARRIVAL_SECOND)

@@ -2,8 +2,9 @@
  *
  * injection.c - sets CUDA_INJECTION64_PATH, NVTX_INJECTION64_PATH and INTEL_LIBITTNOTIFY64 to this library.
  *
- * Entered by the constructor only. Children inherit them, and in this process CUDA, NVTX and ITT read them when they
- * are first used. Never changes a variable that names another tool's library: each can name only one.
+ * Entered by the constructor only; pt_own_path never changes afterwards. Children inherit them, and in this process
+ * CUDA, NVTX and ITT read them when they are first used. Never changes a variable that names another tool's library:
+ * each can name only one.
  */
 #include "injection.h"
 
@@ -23,6 +24,10 @@
 #include "options.h"
 #include "sys.h"
 #include "text.h"
+
+const char *pt_own_path = "";
+
+#pragma weak dladdr1 /* musl does not have it */
 
 static int is_our_name(const char *path)
 {
@@ -52,8 +57,11 @@ static int is_there_another(void)
 
 enum pt_arrival pt_injection_arrival(void)
 {
+    const struct link_map *own = own_map();
+    if (own && own->l_name)
+        pt_own_path = own->l_name;
     /* Preloaded libraries come before those that the program needs; dlopen appends. */
-    for (const struct link_map *map = own_map(); map; map = map->l_prev)
+    for (const struct link_map *map = own; map; map = map->l_prev)
         if (map->l_name && pt_text_equal(pt_text_base_name(map->l_name), "libc.so.6"))
             return is_there_another() ? PT_ARRIVAL_SECOND : PT_ARRIVAL_INJECTED;
     return PT_ARRIVAL_PRELOADED;
@@ -130,8 +138,7 @@ static void announce(struct ours *ours, const char *variable, int is_cuda)
 
 void pt_injection_announce(void)
 {
-    const struct link_map *map = own_map();
-    struct ours ours = {.name = map && map->l_name ? map->l_name : ""};
+    struct ours ours = {.name = pt_own_path};
     if (pt_options.cuda)
         announce(&ours, "CUDA_INJECTION64_PATH", 1);
     if (pt_options.nvtx)

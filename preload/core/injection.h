@@ -15,6 +15,9 @@ enum pt_arrival {
 };
 enum pt_arrival pt_injection_arrival(void);
 
+/* The library's file as the loader opened it; "" = not known. */
+extern const char *pt_own_path __attribute__((visibility("hidden")));
+
 /* Note in the trace that files, heap and waits of this process are not seen. */
 void pt_injection_note_hooks_blind(void);
 
