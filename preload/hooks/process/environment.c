@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * environment.c - whether an environment loads this library, and a copy of it that does not, for programs that would
- * break or print errors with it.
+ * environment.c - whether an environment loads this library and its file is there, and a copy of it that does not, for
+ * programs that would break or print errors with it.
  *
  * Entered by the exec and spawn hooks, also in vfork children. Never reads through a pointer of the host that the
  * kernel has not checked yet. The copy lies in a mapping of its own; the caller's vector and strings are never changed.
  */
 #include "environment.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "proftrace/limits.h"
+#include "core/injection.h"
 #include "core/sys.h"
 #include "core/text.h"
 
 #define PRELOAD "LD_PRELOAD="
+enum { MOST_VARIABLES = 100000, MOST_STRING_BYTES = 128 << 10 /* the kernel's limit of one string */ };
+
 /* Variables that only this library sets. */
 static int is_ours(const char *variable)
 {
@@ -31,7 +36,7 @@ static int names_us(const char *item, pt_u64 length)
     return (pt_u64)(item + length - base) >= sizeof PT_LIBRARY_NAME - 1 && pt_text_starts(base, PT_LIBRARY_NAME);
 }
 
-/* ---- does an environment start us? ---- */
+/* ---- what does an environment load? ---- */
 
 /* Text of the host that may not be readable: a program that passes a wrong pointer gets EFAULT from the kernel, and
  * must not get SIGSEGV from us. */
@@ -64,33 +69,62 @@ static long readable_length(struct reader *reader, const char *text, long limit)
     return length;
 }
 
-static int items_name_us(const char *items)
+/* By the real user, without capabilities that the exec takes away: with those rights the loader will open it; where the
+ * effective user is another one, it ignores us. What the kernel does not answer is taken for "yes". */
+static int can_be_opened(const char *path)
 {
-    while (*items) {
-        const pt_u64 length = strcspn(items, " :");
-        if (length && names_us(items, length))
-            return 1;
-        items += length + (items[length] != 0);
-    }
-    return 0;
+    const long error = pt_syscall3(SYS_faccessat, AT_FDCWD, path, R_OK);
+    return error != -ENOENT && error != -ENOTDIR && error != -EACCES && error != -ELOOP;
 }
 
-int pt_environment_starts_us(char *const *vector)
+/* The program may run in another root directory (chroot, containers), in another folder where the name is relative, or
+ * as a user who may not read the file. A bare name, and one with the loader's own variables, stand for the file that
+ * was found for this process. */
+static int is_item_there(const char *item, pt_u64 length)
 {
-    enum { MOST_VARIABLES = 100000, MOST_BYTES = 128 << 10 /* the kernel's limit of one string */ };
+    enum { MOST_BYTES = 4096 };
+    if (!memchr(item, '/', length) || memchr(item, '$', length))
+        return !strchr(pt_own_path, '/') || can_be_opened(pt_own_path);
+    char *path = length < MOST_BYTES ? pt_sys_memory(MOST_BYTES) : 0;
+    if (!path)
+        return 1;
+    memcpy(path, item, length);
+    const int is_there = can_be_opened(path);
+    pt_syscall2(SYS_munmap, path, MOST_BYTES);
+    return is_there;
+}
+
+static enum pt_loading loading_of_items(const char *items)
+{
+    enum pt_loading loading = PT_LOADING_NOTHING;
+    while (*items) {
+        const pt_u64 length = strcspn(items, " :");
+        if (length && names_us(items, length)) {
+            if (!is_item_there(items, length))
+                return PT_LOADING_MISSING;
+            loading = PT_LOADING_US;
+        }
+        items += length + (items[length] != 0);
+    }
+    return loading;
+}
+
+enum pt_loading pt_environment_loading(char *const *vector)
+{
     struct reader of_vector = {1}, of_text = {1};
     for (pt_u64 i = 0; vector && i < MOST_VARIABLES; i++) {
         if (!is_readable(&of_vector, vector + i))
-            return 1;
+            return PT_LOADING_US;
         if (!vector[i])
             break;
         const long name_bytes = sizeof PRELOAD - 1;
         if (readable_length(&of_text, vector[i], name_bytes) < name_bytes || !pt_text_starts(vector[i], PRELOAD))
             continue;
         /* The loader takes the first one. */
-        return readable_length(&of_text, vector[i], MOST_BYTES) < 0 || items_name_us(vector[i] + name_bytes);
+        return readable_length(&of_text, vector[i], MOST_STRING_BYTES) < 0 ? PT_LOADING_US
+                                                                           : loading_of_items(vector[i] + name_bytes);
     }
-    return 0;
+    return PT_LOADING_NOTHING;
 }
 
 /* ---- an environment without us ---- */
@@ -120,22 +154,39 @@ static char *write_preload(char *out, const char *items)
     return at;
 }
 
+/* How many variables there are; -1 = the vector or one of them cannot be read. `*ret_bytes`: of all LD_PRELOAD. */
+static long measure(char *const *vector, pt_u64 *ret_bytes)
+{
+    struct reader of_vector = {1}, of_text = {1};
+    *ret_bytes = 0;
+    for (long count = 0; count < MOST_VARIABLES; count++) {
+        if (!is_readable(&of_vector, vector + count))
+            return -1;
+        if (!vector[count])
+            return count;
+        const long length = readable_length(&of_text, vector[count], MOST_STRING_BYTES);
+        if (length < 0 || length == MOST_STRING_BYTES)
+            return -1;
+        if (pt_text_starts(vector[count], PRELOAD))
+            *ret_bytes += (pt_u64)length + 1;
+    }
+    return -1;
+}
+
 struct pt_environment pt_environment_without_us(char *const *vector)
 {
     struct pt_environment unchanged = {vector, 0};
-    if (!vector)
+    pt_u64 bytes;
+    const long count = vector ? measure(vector, &bytes) : -1;
+    if (count < 0)
         return unchanged;
-    pt_u64 count = 0, bytes = 0;
-    for (; vector[count]; count++)
-        if (pt_text_starts(vector[count], PRELOAD))
-            bytes += strlen(vector[count]) + 1;
-    bytes += (count + 1) * sizeof *vector;
+    bytes += (pt_u64)(count + 1) * sizeof *vector;
     char **copy = pt_sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (!copy)
         return unchanged;
     char *text = (char *)(copy + count + 1);
     pt_u64 kept = 0;
-    for (pt_u64 i = 0; i < count; i++) {
+    for (long i = 0; i < count; i++) {
         if (is_ours(vector[i]))
             continue;
         if (!pt_text_starts(vector[i], PRELOAD)) {

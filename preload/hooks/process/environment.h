@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * environment.h - whether an environment loads this library, and a copy of it that does not.
+ * environment.h - what an environment loads of this library, and a copy of it that does not.
  */
 #ifndef PT_HOOKS_PROCESS_ENVIRONMENT_H
 #define PT_HOOKS_PROCESS_ENVIRONMENT_H
@@ -13,10 +13,16 @@ struct pt_environment {
     pt_u64 bytes; /* 0 = not a copy */
 };
 
-/* Whether a program with this environment loads us; also true where it cannot be read, because the kernel will
- * refuse it. */
-int pt_environment_starts_us(char *const *vector) __attribute__((visibility("hidden")));
-/* `vector` without our library in LD_PRELOAD and without our variables; `vector` itself when there is no memory. */
+/* What a program with this environment loads. */
+enum pt_loading {
+    PT_LOADING_NOTHING, /* it does not name us */
+    PT_LOADING_US,      /* or the environment cannot be read, and the kernel will refuse it */
+    PT_LOADING_MISSING, /* it names us, but there the loader cannot open our file, and would print an error */
+};
+
+enum pt_loading pt_environment_loading(char *const *vector) __attribute__((visibility("hidden")));
+/* `vector` without our library in LD_PRELOAD and without our variables; `vector` itself when there is no memory,
+ * or where it cannot be read. */
 struct pt_environment pt_environment_without_us(char *const *vector) __attribute__((visibility("hidden")));
 void pt_environment_release(const struct pt_environment *environment) __attribute__((visibility("hidden")));
 

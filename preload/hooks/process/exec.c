@@ -15,7 +15,6 @@
 #include "core/process.h"
 #include "core/sys.h"
 #include "hooks/hook.h"
-#include "environment.h"
 #include "target.h"
 
 CUSTOM_RAW(int, execve, (const char *path, char *const *argv, char *const *envp), (path, argv, envp))
@@ -44,8 +43,10 @@ struct attempt {
 
 static struct pt_environment environment_for(const struct pt_target *target, char *const *envp)
 {
-    pt_target_report(target, envp);
-    if (pt_target_needs_clean_environment(target))
+    const int needs_clean = pt_target_needs_clean_environment(target);
+    const enum pt_loading loading = needs_clean || pt_switches.frozen ? PT_LOADING_US : pt_environment_loading(envp);
+    pt_target_report(target, loading);
+    if (needs_clean || loading == PT_LOADING_MISSING)
         return pt_environment_without_us(envp);
     return (struct pt_environment){envp, 0};
 }

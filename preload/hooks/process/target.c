@@ -23,7 +23,6 @@
 #include "core/names/intern.h"
 #include "core/options.h"
 #include "core/sys.h"
-#include "environment.h"
 
 #define SCRIPT_DEPTH 4
 
@@ -232,7 +231,7 @@ struct pt_target pt_target_search(const char *name)
     return target;
 }
 
-void pt_target_report(const struct pt_target *target, char *const *envp)
+void pt_target_report(const struct pt_target *target, enum pt_loading loading)
 {
     static const char *const reasons[] = {
         [PT_VERDICT_STATIC] = "static program",
@@ -245,7 +244,10 @@ void pt_target_report(const struct pt_target *target, char *const *envp)
     const unsigned verdict = (unsigned)target->verdict;
     if (target->path && verdict < sizeof reasons / sizeof *reasons && reasons[verdict])
         pt_define_untraced(target->path, reasons[verdict]);
+    else if (target->path && target->verdict == PT_VERDICT_TRACED && loading == PT_LOADING_MISSING)
+        pt_define_untraced(target->path, "the library's file cannot be opened there: another root directory, another "
+                                         "folder and a relative path in LD_PRELOAD, or no right to read it");
     else if (target->path && target->verdict == PT_VERDICT_TRACED && pt_started_by_environment &&
-             !pt_environment_starts_us(envp))
+             loading == PT_LOADING_NOTHING)
         pt_define_untraced(target->path, "its environment was cleared: LD_PRELOAD does not name the library there");
 }

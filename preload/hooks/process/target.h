@@ -6,6 +6,7 @@
 #define PT_HOOKS_PROCESS_TARGET_H
 
 #include "elf_check.h"
+#include "environment.h"
 
 struct pt_target {
     enum pt_verdict verdict;
@@ -19,7 +20,7 @@ struct pt_target pt_target_at(int dir, const char *path, int flags);
 /* The same for execvp(name): searches PATH like libc does. */
 struct pt_target pt_target_search(const char *name);
 /* Add the target to the list of untraced programs if it cannot be traced, because of its kind or its environment. */
-void pt_target_report(const struct pt_target *target, char *const *envp);
+void pt_target_report(const struct pt_target *target, enum pt_loading loading);
 #pragma GCC visibility pop
 
 static inline int pt_target_needs_clean_environment(const struct pt_target *target)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""T28, T34, T35, T52: the host starts and lives: where our file is not there, under filters that it did not make, on another libc."""
+import os
+import re
+import shutil
+import subprocess
+
+from harness import FaultCase, SETTINGS
+
+BOTH = ("full", "sampled")
+NOT_THERE = "the library's file cannot be opened there"
+
+
+class StartFaults(FaultCase):
+    def untraced(self, trace):
+        """{path: reason} of the programs that ran without us."""
+        return {program["exe"]: program["untraced_reason"] for program in trace.report()["processes"] if not program["traced"]}
+
+    # ---- environments that cannot be read ----
+
+    def make_foreign_programs(self, work):
+        """Programs that must be started without us, so that their environment is copied."""
+        with open("/bin/true", "rb") as file:
+            image = file.read()
+        loader = b"/lib64/ld-linux-x86-64.so.2\0"
+        self.assertIn(loader, image)
+        with open(f"{work}/musl", "wb") as file:
+            file.write(image.replace(loader, b"/nowhere/ld-musl-x86_64.so\0\0", 1))
+        with open(f"{work}/32bit", "wb") as file:
+            file.write(image[:4] + b"\1" + image[5:])
+        for name in ("musl", "32bit"):
+            os.chmod(f"{work}/{name}", 0o755)
+
+    def test_t34_bad_environments(self):
+        self.check(["bad_environments", f"{self.work}/musl", f"{self.work}/32bit"], modes=BOTH, setup=self.make_foreign_programs)
+
+    # ---- another libc ----
+
+    def test_t35_musl_preloaded_directly(self):
+        self.need("musl-gcc")
+
+        def setup(work):
+            with open(f"{work}/hello.c", "w", encoding="ascii") as file:
+                file.write("#include <stdio.h>\n#include <stdlib.h>\n#include <pthread.h>\n#include <unistd.h>\n#include <sys/wait.h>\n"
+                           "static void *run(void *p) { free(malloc(100000)); return p; }\n"
+                           "int main(void) { pthread_t t; pthread_create(&t, 0, run, 0); pthread_join(t, 0);\n"
+                           "if (!fork()) _exit(3); int s; wait(&s); printf(\"%d %d\\n\", WEXITSTATUS(s), fopen(\"/no\", \"r\") == 0); return 7; }\n")
+            subprocess.run(["musl-gcc", "-O1", "-o", f"{work}/hello", f"{work}/hello.c"], check=True)
+        self.check([f"{self.work}/hello"], modes=BOTH, setup=setup, status=7, claims=False)
+        trace = self.check(["sh", "-c", f"{self.work}/hello; :"], setup=setup, claims=False)
+        self.assertEqual(self.untraced(trace), {f"{self.work}/hello": "not a glibc program"})
+
+    # ---- where our file is not there ----
+
+    def make_root(self, work):
+        """A root directory with a shell and its libraries."""
+        listed = subprocess.run(["ldd", "/bin/dash"], capture_output=True, text=True, check=True).stdout
+        for file in ["/bin/dash", *re.findall(r"(/lib\S+)", listed)]:
+            os.makedirs(f"{work}/root{os.path.dirname(file)}", exist_ok=True)
+            shutil.copy(file, f"{work}/root{file}")
+
+    def test_t28_exec_in_another_root(self):
+        if os.geteuid():
+            self.skipTest("needs root")
+        self.need("chroot", "dash")
+        for more in ([], ["--userspec=65534:65534"]):
+            trace = self.check(["chroot", *more, f"{self.work}/root", "/bin/dash", "-c", "echo in; echo too >&2; exit 3"],
+                               setup=self.make_root, status=3, claims=False)
+            untraced = self.untraced(trace)
+            self.assertEqual(list(untraced), ["/bin/dash"])
+            self.assertIn(NOT_THERE, untraced["/bin/dash"])
+
+    def test_t28_bubblewrap(self):
+        self.need("bwrap", "dash")
+        command = ["bwrap", "--ro-bind", f"{self.work}/root", "/", "/bin/dash", "-c", "echo in"]
+        self.fresh_work(self.make_root)
+        if subprocess.run(command, capture_output=True, check=False).returncode:
+            self.skipTest("bwrap may not make a namespace here")
+        trace = self.check(command, setup=self.make_root, claims=False)
+        self.assertIn(NOT_THERE, self.untraced(trace)["/bin/dash"])
+
+    def test_t28_another_user_may_not_read_it(self):
+        if os.geteuid():
+            self.skipTest("needs root")
+        self.need("setpriv")
+        hidden = os.path.join(self.scratch, "hidden")
+        os.mkdir(hidden, 0o700)
+        shutil.copy(SETTINGS.lib, f"{hidden}/libproftrace.so")
+        nobody = ["setpriv", "--reuid=65534", "--clear-groups"]
+        trace = self.check([*nobody, "/bin/echo", "hello"], preload=f"{hidden}/libproftrace.so", claims=False)
+        self.assertIn(NOT_THERE, self.untraced(trace)["/bin/echo"])
+
+    def test_t34_relative_path_and_another_folder(self):
+        def setup(work):
+            shutil.copy(SETTINGS.lib, f"{work}/libproftrace.so")
+        trace = self.check(["bash", "-c", "/bin/true; cd /; /bin/echo out; :"], setup=setup, preload="./libproftrace.so", claims=False)
+        untraced = self.untraced(trace)
+        self.assertEqual(list(untraced), ["/bin/echo"])
+        self.assertIn(NOT_THERE, untraced["/bin/echo"])
+
+    # ---- the loader as a program ----
+
+    def test_t60_loader_as_a_program(self):
+        loader = "/lib64/ld-linux-x86-64.so.2"
+        if not os.path.exists(loader):
+            self.skipTest(f"{loader} is not there")
+        trace = self.check(["bash", "-c", f"{loader} /bin/echo x; ldd /bin/echo >/dev/null; :"], claims=False)
+        self.assertNotIn(loader, self.untraced(trace))
+        self.assertIn("echo", [os.path.basename(process["exe"]) for process in trace.report()["processes"]])
