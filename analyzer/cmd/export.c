@@ -9,11 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "export/export.h"
 #include "util/auto.h"
 #include "util/json/json_writer.h"
 #include "util/mem.h"
+#include "util/new_file.h"
 #include "util/text/sanitize.h"
 #include "options.h"
 
@@ -74,19 +76,30 @@ static bool ends_in(const char *text, const char *suffix)
     return n >= m && !strcmp(text + n - m, suffix);
 }
 
-/* In the run directory, or next to a single trace file. */
-static char *default_output(const struct pt_session *session, const char *file_name)
+/* In the run directory, or next to a single trace file: whoever else could write there has not been asked by the user.
+ * `shown` is for the place. */
+static int place_in_run(const struct pt_session *session, const char *file_name, struct pt_str *shown,
+                        struct pt_place *ret_place, struct pt_error *err)
 {
     struct stat st;
+    PT_AUTO(pt_str_fini) struct pt_str folder = {0};
     const char *slash = strrchr(session->path, '/');
-    if (!stat(session->path, &st) && S_ISDIR(st.st_mode))
-        return pt_asprintf("%s/%s", session->path, file_name);
-    return pt_asprintf("%.*s%s", slash ? (int)(slash - session->path + 1) : 0, session->path, file_name);
+    const bool is_run = stat(session->path, &st) == 0 && S_ISDIR(st.st_mode);
+    if (is_run)
+        pt_str_printf(&folder, "%s/", session->path);
+    else if (slash)
+        pt_str_bytes(&folder, session->path, (size_t)(slash - session->path + 1));
+    const int fd = pt_folder_open_own(folder.n ? pt_str_text(&folder) : ".", err);
+    if (fd < 0)
+        return pt_error_context(err, "say with -o where to write");
+    pt_str_printf(shown, "%s%s", pt_str_text(&folder), file_name);
+    *ret_place = (struct pt_place){fd, file_name, pt_str_text(shown)};
+    return 0;
 }
 
 /* What was written, and where. */
 struct output {
-    const char *path;
+    const struct pt_place *place;
     struct pt_export_summary summary;
     struct pt_sink_result file;
 };
@@ -97,7 +110,7 @@ static int print_json(const struct output *output)
     struct pt_json json;
     pt_json_init_file(&json, stdout, true);
     pt_json_object(&json, NULL);
-    pt_json_text(&json, "file", output->path);
+    pt_json_text(&json, "file", output->place->shown);
     pt_json_u64(&json, "bytes", output->file.bytes);
     pt_json_u64(&json, "file_bytes", output->file.file_bytes);
     pt_json_u64(&json, "slices", summary->slices);
@@ -125,7 +138,7 @@ static void print_summary(const struct pt_exporter *exporter, const struct outpu
     const struct pt_export_summary *summary = &output->summary;
     const struct pt_sink_result *file = &output->file;
     PT_AUTO(pt_str_fini) struct pt_str shown = {0};
-    pt_sanitize_terminal(&shown, strcmp(output->path, "-") != 0 ? output->path : "standard output");
+    pt_sanitize_terminal(&shown, strcmp(output->place->shown, "-") != 0 ? output->place->shown : "standard output");
     fprintf(stderr,
             "proftrace: wrote %s: %llu slices, %llu instants, %llu counter points, %llu flows; %llu processes, "
             "%llu tracks; %.1f MB, %.1f MB in the viewer\n",
@@ -160,7 +173,7 @@ static struct pt_export_options options_of(const struct pt_exporter *exporter, c
 static int write_one(struct pt_session *session, const struct pt_exporter *exporter,
                      const struct pt_export_options *options, struct output *output, struct pt_error *err)
 {
-    struct pt_sink *sink = pt_sink_open(output->path, ends_in(output->path, ".gz"), options->max_bytes, err);
+    struct pt_sink *sink = pt_sink_open(output->place, ends_in(output->place->name, ".gz"), options->max_bytes, err);
     if (!sink)
         return -1;
     if (exporter->write(session, options, sink, &output->summary, err) < 0) {
@@ -182,17 +195,17 @@ static int write_one(struct pt_session *session, const struct pt_exporter *expor
 static int write_folder(struct pt_session *session, const struct pt_exporter *exporter,
                         const struct pt_export_options *options, struct output *output, struct pt_error *err)
 {
-    const char *path = output->path;
+    const char *path = output->place->name;
     if (!strcmp(path, "-") || ends_in(path, ".json") || ends_in(path, ".gz"))
         return pt_fail_code(err, 2, "--to %s writes a file for each process: give -o the name of a folder",
                             exporter->name);
-    return exporter->write_folder(session, options, path, &output->summary, &output->file, err);
+    return exporter->write_folder(session, options, output->place, &output->summary, &output->file, err);
 }
 
 static int write_output(struct pt_session *session, const struct pt_exporter *exporter, const struct request *request,
-                        const char *path, struct pt_error *err)
+                        const struct pt_place *place, struct pt_error *err)
 {
-    struct output output = {.path = path};
+    struct output output = {.place = place};
     const struct pt_export_options options = options_of(exporter, request);
     if ((exporter->write ? write_one : write_folder)(session, exporter, &options, &output, err) < 0)
         return -1;
@@ -245,12 +258,14 @@ int pt_cmd_export(int argc, char **argv, struct pt_error *err)
     PT_AUTO(pt_session_closep) struct pt_session *session = pt_session_open(args.n ? args.values[0] : NULL, err);
     if (!session)
         return -1;
+    struct pt_place place = pt_place_of_user(request.output);
     if (request.output)
-        return write_output(session, exporter, &request, request.output, err);
+        return write_output(session, exporter, &request, &place, err);
     PT_AUTO(pt_freep) char *name = pt_asprintf("%s%s", request.off_cpu ? "off-" : "", exporter->file_name);
-    PT_AUTO(pt_freep) char *in_run = default_output(session, name);
-    const mode_t before = umask(077); /* a run directory is private */
-    const int result = write_output(session, exporter, &request, in_run, err);
-    umask(before);
+    PT_AUTO(pt_str_fini) struct pt_str shown = {0};
+    if (place_in_run(session, name, &shown, &place, err) < 0)
+        return -1;
+    const int result = write_output(session, exporter, &request, &place, err);
+    close(place.folder_fd);
     return result;
 }

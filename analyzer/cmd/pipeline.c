@@ -102,11 +102,13 @@ static int write_in_run(const struct pt_runner_request *what, const struct pt_wr
 {
     struct pt_report report = {0};
     struct pt_quality_metrics quality = {0};
-    int code = pt_report_open(what->dir->path, &report, err);
+    int code = pt_session_dir_check(what->dir, err);
+    if (code == 0)
+        code = pt_report_open(what->dir->path, &report, err);
     if (code == 0 && !what->config->quality.file)
         pt_grade_report_find(what, &report, result, &quality);
     if (code == 0)
-        code = pt_write_open_reports(&report, what->dir->path, written, err);
+        code = pt_write_open_reports(&report, what->dir->fd, written, err);
     pt_report_close(&report);
     pt_quality_fini(&quality);
     return code;
@@ -115,20 +117,20 @@ static int write_in_run(const struct pt_runner_request *what, const struct pt_wr
 static void write_reports(const struct request *request, const struct pt_runner_request *what,
                           struct pt_runner_result *result, struct outcome *outcome)
 {
-    const char *directory = what->dir->path, *copy_to = what->config->report_dir;
+    const char *copy_to = what->config->report_dir;
     struct pt_error err = {0};
     const bool github = wants_github(request);
     const struct pt_written written = {&outcome->headlines, &outcome->summary, github ? &outcome->annotations : NULL};
     outcome->reported = write_in_run(what, &written, result, &err) == 0;
     if (outcome->reported && copy_to)
-        outcome->reported = pt_report_copy(directory, copy_to, &err) == 0;
+        outcome->reported = pt_report_copy(what->dir->fd, copy_to, &err) == 0;
     if (!outcome->reported) {
         pt_error_context(&err, "no report was written");
         say(err.text);
     }
     fputs(pt_str_text(&outcome->annotations), stdout);
     struct pt_error late = {0};
-    if (github && outcome->reported && pt_github_step_summary(directory, &late) < 0)
+    if (github && outcome->reported && pt_github_step_summary(what->dir->fd, &late) < 0)
         say(late.text);
 }
 
@@ -142,6 +144,7 @@ static void print_end(const struct pt_runner_request *what, const struct pt_runn
         PT_AUTO(pt_str_fini) struct pt_str word = {0};
         PT_AUTO(pt_str_fini) struct pt_str reports = {0};
         /* Absolute: a script that changes its folder calls us, and its user copies the line. */
+        pt_session_dir_print_problem(what->dir);
         pt_shell_word(&word, directory);
         pt_sanitize_terminal(&reports, copied_to ? copied_to : directory);
         fprintf(stderr, "proftrace: %s%s  (next: proftrace report %s)\n", pt_str_text(&reports),

@@ -279,7 +279,8 @@ static void write_reports(const struct pt_session_dir *dir, struct afterwards *a
 {
     struct pt_error err = {0};
     afterwards->is_reported =
-        pt_write_reports(dir->path, &(struct pt_written){.headlines = &afterwards->headlines}, &err) == 0;
+        pt_session_dir_check(dir, &err) == 0 &&
+        pt_write_reports(dir->path, dir->fd, &(struct pt_written){.headlines = &afterwards->headlines}, &err) == 0;
     if (!afterwards->is_reported)
         fprintf(stderr, "proftrace: no report was written: %s\n", err.text);
 }
@@ -301,6 +302,7 @@ static void print_end(const struct traced *traced, const struct afterwards *afte
     }
     PT_AUTO(pt_str_fini) struct pt_str shown = {0};
     PT_AUTO(pt_str_fini) struct pt_str word = {0};
+    pt_session_dir_print_problem(traced->dir);
     pt_sanitize_terminal(&shown, traced->dir->shown);
     pt_shell_word(&word, traced->dir->shown);
     fprintf(stderr, "proftrace: %s%s  (next: proftrace report %s)\n", pt_str_text(&shown),

@@ -35,9 +35,9 @@ struct pt_export_summary {
 typedef int pt_export_file(struct pt_session *session, const struct pt_export_options *options, struct pt_sink *sink,
                            struct pt_export_summary *ret_summary, struct pt_error *err);
 /* Makes the folder where it is not there; leaves no file when it fails. */
-typedef int pt_export_folder(struct pt_session *session, const struct pt_export_options *options, const char *folder,
-                             struct pt_export_summary *ret_summary, struct pt_sink_result *ret_result,
-                             struct pt_error *err);
+typedef int pt_export_folder(struct pt_session *session, const struct pt_export_options *options,
+                             const struct pt_place *place, struct pt_export_summary *ret_summary,
+                             struct pt_sink_result *ret_result, struct pt_error *err);
 
 struct pt_exporter {
     const char *name;

@@ -26,6 +26,8 @@
 #include "proftrace/options.h"
 #include "util/auto.h"
 #include "util/clock.h"
+#include "util/str.h"
+#include "util/text/sanitize.h"
 
 #define DEFAULT_ROOT "proftrace.data"
 #define OPEN_DIRECTORY (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -154,8 +156,10 @@ static int make_under_root(const char *root, const char *command, struct pt_sess
     /* A link that appears at once: others may read `latest` at any time. */
     char temporary[160];
     snprintf(temporary, sizeof temporary, ".latest-%s", name);
-    if (symlinkat(name, root_fd, temporary) == 0 && renameat(root_fd, temporary, root_fd, "latest") < 0)
+    if (symlinkat(name, root_fd, temporary) < 0 || renameat(root_fd, temporary, root_fd, "latest") < 0) {
+        dir->latest_problem = errno;
         unlinkat(root_fd, temporary, 0);
+    }
     return 0;
 }
 
@@ -247,6 +251,28 @@ void pt_session_dir_close(struct pt_session_dir *dir)
     free(dir->path);
     free(dir->shown);
     dir->path = dir->shown = NULL;
+}
+
+int pt_session_dir_check(const struct pt_session_dir *dir, struct pt_error *err)
+{
+    struct stat ours, there;
+    if (fstat(dir->fd, &ours) == 0 && stat(dir->path, &there) == 0 && ours.st_dev == there.st_dev &&
+        ours.st_ino == there.st_ino)
+        return 0;
+    return pt_fail(err, "%s is no longer the directory that was made: somebody moved or removed it", dir->shown);
+}
+
+void pt_session_dir_print_problem(const struct pt_session_dir *dir)
+{
+    if (!dir->latest_problem)
+        return;
+    const char *slash = strrchr(dir->shown, '/');
+    PT_AUTO(pt_str_fini) struct pt_str root = {0};
+    PT_AUTO(pt_str_fini) struct pt_str shown = {0};
+    pt_str_bytes(&root, dir->shown, (size_t)(slash - dir->shown));
+    pt_sanitize_terminal(&shown, pt_str_text(&root));
+    fprintf(stderr, "proftrace: %s/latest could not be made to lead to this run: %s; remove what is there\n",
+            pt_str_text(&shown), strerror(dir->latest_problem));
 }
 
 int pt_session_dir_logs(const struct pt_session_dir *dir, struct pt_error *err)

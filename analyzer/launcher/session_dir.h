@@ -15,6 +15,7 @@ struct pt_session_dir {
     pt_u64 start_realtime_ns;
     pt_u64 start_monotonic_ns;
     pt_u64 budget_bytes;
+    int latest_problem; /* errno: why `latest` does not lead here; 0 = it does, or there is none */
 };
 
 /* Where runs go: PROFTRACE_DIR, its alias PROFILE_OUTPUT_DIR, else ./proftrace.data. */
@@ -30,6 +31,11 @@ pt_u64 pt_free_bytes(int directory_fd);
 /* Make a run directory: `output` itself when not NULL, else a new one under the root, named after the command. */
 int pt_session_dir_create(const char *output, const char *command, struct pt_session_dir *ret_dir,
                           struct pt_error *err);
+/* Is the run directory still where it was made? Whoever may write into its parent can have put another one there, with
+ * traces of theirs. */
+int pt_session_dir_check(const struct pt_session_dir *dir, struct pt_error *err);
+/* Says on stderr what stands in the way of `latest`. */
+void pt_session_dir_print_problem(const struct pt_session_dir *dir);
 /* Makes its folder of logs; a descriptor of that. */
 int pt_session_dir_logs(const struct pt_session_dir *dir, struct pt_error *err);
 void pt_session_dir_close(struct pt_session_dir *dir);

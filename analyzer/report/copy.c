@@ -6,14 +6,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/auto.h"
+#include "util/fd.h"
+#include "util/new_file.h"
+#include "util/str.h"
 #include "render.h"
-#include "text_file.h"
 
 enum { USAGE = 2 };
 
@@ -46,31 +47,26 @@ int pt_report_prepare_copy(const char *directory, struct pt_error *err)
     return 0;
 }
 
-static int copy_one(const char *run_dir, const char *directory, const char *name, struct pt_error *err)
+static int copy_one(int run_fd, int to_fd, const char *name, struct pt_error *err)
 {
-    PT_AUTO(pt_str_fini) struct pt_str from = {0};
-    PT_AUTO(pt_str_fini) struct pt_str to = {0};
+    enum { MOST_BYTES = 1 << 30 };
     PT_AUTO(pt_str_fini) struct pt_str content = {0};
-    pt_str_printf(&from, "%s/%s", run_dir, name);
-    pt_str_printf(&to, "%s/%s", directory, name);
-    PT_AUTO(pt_fclosep) FILE *file = fopen(pt_str_text(&from), "re");
-    if (!file)
-        return pt_fail(err, "cannot read %s: %s", pt_str_text(&from), strerror(errno));
-    char buffer[65536];
-    for (size_t got; (got = fread(buffer, 1, sizeof buffer, file)) > 0;)
-        pt_str_bytes(&content, buffer, got);
-    if (ferror(file))
-        return pt_fail(err, "cannot read %s: %s", pt_str_text(&from), strerror(errno));
-    return pt_text_file_replace(pt_str_text(&to), &content, err);
+    PT_AUTO(pt_closep) int fd = openat(run_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 || pt_fd_read_all(fd, MOST_BYTES, &content) < 0)
+        return pt_fail(err, "cannot read %s: %s", name, strerror(errno));
+    if (pt_new_file_write(to_fd, name, pt_str_text(&content), content.n) < 0)
+        return pt_fail(err, "cannot write %s: %s", name, strerror(errno));
+    return 0;
 }
 
-int pt_report_copy(const char *run_dir, const char *directory, struct pt_error *err)
+int pt_report_copy(int run_fd, const char *directory, struct pt_error *err)
 {
-    const mode_t before = umask(077); /* paths and arguments are in reports */
+    PT_AUTO(pt_closep) int to_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (to_fd < 0)
+        return pt_fail(err, "cannot open %s: %s", directory, strerror(errno));
     int result = 0;
     for (const struct pt_renderer *renderer = pt_renderers; renderer->name && !result; renderer++)
-        if (renderer->file_name)
-            result = copy_one(run_dir, directory, renderer->file_name, err);
-    umask(before);
+        if (renderer->file_name && copy_one(run_fd, to_fd, renderer->file_name, err) < 0)
+            result = pt_error_context(err, "copying reports to %s", directory);
     return result;
 }

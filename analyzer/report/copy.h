@@ -11,6 +11,6 @@
 int pt_report_prepare_copy(const char *directory, struct pt_error *err);
 
 /* Each report of the run directory replaces the one there at once. */
-int pt_report_copy(const char *run_dir, const char *directory, struct pt_error *err);
+int pt_report_copy(int run_fd, const char *directory, struct pt_error *err);
 
 #endif

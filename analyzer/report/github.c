@@ -6,12 +6,14 @@
 #include "github.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/doc/show.h"
 #include "util/auto.h"
+#include "util/fd.h"
 #include "util/text/sanitize.h"
 
 enum { MOST_OF_A_KIND = 10, MOST_SUMMARY_BYTES = 1000 * 1000 };
@@ -95,24 +97,21 @@ void pt_github_annotations(const struct pt_doc *doc, struct pt_str *out)
     add_findings(doc, true, out);
 }
 
-static int read_report(const char *run_dir, struct pt_str *ret, struct pt_error *err)
+static int read_report(int run_fd, struct pt_str *ret, struct pt_error *err)
 {
-    PT_AUTO(pt_str_fini) struct pt_str path = {0};
-    pt_str_printf(&path, "%s/report.md", run_dir);
-    PT_AUTO(pt_fclosep) FILE *file = fopen(pt_str_text(&path), "re");
-    char buffer[16384];
-    for (size_t got; file && ret->n < MOST_SUMMARY_BYTES && (got = fread(buffer, 1, sizeof buffer, file)) > 0;)
-        pt_str_bytes(ret, buffer, got);
-    return file && !ferror(file) ? 0 : pt_fail(err, "cannot read %s: %s", pt_str_text(&path), strerror(errno));
+    PT_AUTO(pt_closep) int fd = openat(run_fd, "report.md", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 || (pt_fd_read_all(fd, MOST_SUMMARY_BYTES, ret) < 0 && errno != EFBIG))
+        return pt_fail(err, "cannot read report.md: %s", strerror(errno));
+    return 0;
 }
 
-int pt_github_step_summary(const char *run_dir, struct pt_error *err)
+int pt_github_step_summary(int run_fd, struct pt_error *err)
 {
     const char *summary = getenv("GITHUB_STEP_SUMMARY");
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     if (!summary || !*summary)
         return 0;
-    if (read_report(run_dir, &text, err) < 0)
+    if (read_report(run_fd, &text, err) < 0)
         return -1;
     FILE *to = fopen(summary, "ae");
     bool failed = !to || fwrite(pt_str_text(&text), 1, text.n, to) != text.n;

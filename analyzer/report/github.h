@@ -17,6 +17,6 @@
 void pt_github_annotations(const struct pt_doc *doc, struct pt_str *out);
 
 /* Append report.md to the file that GITHUB_STEP_SUMMARY names; does nothing where there is none. */
-int pt_github_step_summary(const char *run_dir, struct pt_error *err);
+int pt_github_step_summary(int run_fd, struct pt_error *err);
 
 #endif

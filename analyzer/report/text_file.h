@@ -11,7 +11,5 @@
 /* Where the user wants it: replaces a file at once, writes into what is none (/dev/null, a pipe); stdout when `path` is
  * NULL or "-". */
 int pt_text_file_write(const char *path, const struct pt_str *text, struct pt_error *err);
-/* A file of ours: replaces whatever has that name, but a directory. */
-int pt_text_file_replace(const char *path, const struct pt_str *text, struct pt_error *err);
 
 #endif

@@ -1,36 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: writing reports to files. Threads: one. Never: leaves half a report: files are written under another name and
- * renamed.
+ * Owns: writing reports to files. Threads: one. Never: leaves half a report; goes into the run directory by its name.
  */
 #include "write.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "report/svg/chart_file.h"
 #include "report/text/full.h"
 #include "util/auto.h"
+#include "util/new_file.h"
 #include "util/text/fmt.h"
 #include "util/text/sanitize.h"
 #include "github.h"
 #include "medium.h"
-#include "text_file.h"
 
 enum { HEADLINES = 3 };
 
-static int write_one(const struct pt_doc *doc, const struct pt_renderer *renderer, const char *run_dir,
-                     struct pt_error *err)
+static int write_one(const struct pt_doc *doc, const struct pt_renderer *renderer, int run_fd, struct pt_error *err)
 {
     const struct pt_render_options options = {.width = 100, .utf8 = true};
-    PT_AUTO(pt_str_fini) struct pt_str path = {0};
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
-    pt_str_printf(&path, "%s/%s", run_dir, renderer->file_name);
     renderer->render(doc, &options, &text);
-    return pt_text_file_replace(pt_str_text(&path), &text, err);
+    if (pt_new_file_write(run_fd, renderer->file_name, pt_str_text(&text), text.n) < 0)
+        return pt_fail(err, "cannot write %s: %s", renderer->file_name, strerror(errno));
+    return 0;
 }
 
 /* Of a pipeline each names its stage: two stages may have the same trouble. */
@@ -77,29 +73,27 @@ static void add_shown(struct pt_doc *doc, const struct pt_report *report, const 
         pt_github_annotations(doc, written->annotations);
 }
 
-int pt_write_open_reports(const struct pt_report *report, const char *run_dir, const struct pt_written *written,
+int pt_write_open_reports(const struct pt_report *report, int run_fd, const struct pt_written *written,
                           struct pt_error *err)
 {
     const struct pt_report_options options = {.top = 20};
-    const mode_t before = umask(077); /* a run directory is private: paths and arguments are in its reports */
     PT_AUTO(pt_doc_freep) struct pt_doc *doc = pt_report_build(&report->profile, &report->findings, &options);
     int result = 0;
     for (const struct pt_renderer *renderer = pt_renderers; renderer->name && !result; renderer++)
         if (renderer->file_name)
-            result = write_one(doc, renderer, run_dir, err);
+            result = write_one(doc, renderer, run_fd, err);
     if (!result)
-        result = pt_chart_write_files(doc, run_dir, err);
-    add_shown(doc, report, run_dir, written);
-    umask(before);
+        result = pt_chart_write_files(doc, run_fd, err);
+    add_shown(doc, report, report->profile.session->path, written);
     return result;
 }
 
-int pt_write_reports(const char *run_dir, const struct pt_written *written, struct pt_error *err)
+int pt_write_reports(const char *run_dir, int run_fd, const struct pt_written *written, struct pt_error *err)
 {
     struct pt_report report = {0};
     int result = pt_report_open(run_dir, &report, err);
     if (!result)
-        result = pt_write_open_reports(&report, run_dir, written, err);
+        result = pt_write_open_reports(&report, run_fd, written, err);
     pt_report_close(&report);
     return result;
 }

@@ -16,10 +16,10 @@ struct pt_written {
     struct pt_str *annotations; /* for GitHub Actions */
 };
 
-/* Write every form of report that has a file name into the run directory. */
-int pt_write_reports(const char *run_dir, const struct pt_written *written, struct pt_error *err);
+/* Write every form of report that has a file name into the run directory, through a descriptor of it. */
+int pt_write_reports(const char *run_dir, int run_fd, const struct pt_written *written, struct pt_error *err);
 /* The same of a run that is open. */
-int pt_write_open_reports(const struct pt_report *report, const char *run_dir, const struct pt_written *written,
+int pt_write_open_reports(const struct pt_report *report, int run_fd, const struct pt_written *written,
                           struct pt_error *err);
 
 #endif

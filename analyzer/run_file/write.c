@@ -6,15 +6,15 @@
 #include "write.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "util/auto.h"
+#include "util/fd.h"
 #include "util/json/json_writer.h"
+#include "util/new_file.h"
 #include "util/text/redact.h"
 #include "keys.h"
 
@@ -238,12 +238,17 @@ static void write_section(struct pt_json *json, enum pt_run_section section, con
 
 /* ---- the file ---- */
 
-static int write_document(FILE *file, const struct pt_run_info *run)
+static int write_bytes(void *context, const char *bytes, size_t n)
+{
+    return pt_fd_write_all(*(const int *)context, bytes, n);
+}
+
+static int write_document(int fd, const struct pt_run_info *run)
 {
     PT_AUTO(pt_freep) struct pt_json *json = malloc(sizeof *json);
     if (!json)
         return -1;
-    pt_json_init_file(json, file, true);
+    pt_json_init(json, write_bytes, &fd, true);
     pt_json_object(json, NULL);
     pt_json_text(json, "schema_version", "1.0");
     write_section(json, PT_RUN_RUN, run);
@@ -253,20 +258,15 @@ static int write_document(FILE *file, const struct pt_run_info *run)
 
 int pt_run_info_write(int directory_fd, const char *shown, const struct pt_run_info *run, struct pt_error *err)
 {
-    static const char temporary[] = "." PT_RUN_FILE ".new";
-    unlinkat(directory_fd, temporary, 0);
-    const int fd = openat(directory_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (!file) {
-        if (fd >= 0)
-            close(fd);
+    struct pt_new_file made;
+    if (pt_new_file_open(&made, directory_fd, PT_RUN_FILE) < 0)
         return pt_fail(err, "cannot make %s/" PT_RUN_FILE ": %s", shown, strerror(errno));
-    }
-    const int written = write_document(file, run);
-    if (fclose(file) != 0 || written < 0 || renameat(directory_fd, temporary, directory_fd, PT_RUN_FILE) < 0) {
-        const int problem = errno;
-        unlinkat(directory_fd, temporary, 0);
-        return pt_fail(err, "cannot write %s/" PT_RUN_FILE ": %s", shown, strerror(problem));
-    }
-    return 0;
+    int result = write_document(made.fd, run);
+    if (result == 0)
+        result = pt_new_file_finish(&made);
+    if (result == 0)
+        return 0;
+    const int problem = errno;
+    pt_new_file_drop(&made);
+    return pt_fail(err, "cannot write %s/" PT_RUN_FILE ": %s", shown, strerror(problem));
 }

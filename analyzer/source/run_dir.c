@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "proftrace/format.h"
 #include "util/auto.h"
+#include "util/mem.h"
 
 static const char *root_of_runs(void)
 {
@@ -71,12 +73,33 @@ static int look_into(struct pt_run_files *run, struct pt_error *err)
     return 0;
 }
 
+/* <root>/latest as it was made by us, for us: where others may write into the root, too, they could have a trace of
+ * theirs read as ours. The caller frees it. */
+static char *latest_of(const char *root, struct pt_error *err)
+{
+    PT_AUTO(pt_freep) char *link = pt_asprintf("%s/latest", root);
+    PT_AUTO(pt_freep) char *target = realpath(link, NULL);
+    struct stat at_link, at_target;
+    if (!target || lstat(link, &at_link) < 0 || stat(target, &at_target) < 0) {
+        pt_fail_code(err, 3, "no trace files in %s: record with `proftrace run -- COMMAND`", root);
+        return NULL;
+    }
+    if (!S_ISLNK(at_link.st_mode)) {
+        pt_fail_code(err, 3, "%s is no link and stands in the way of ours: name a run, or remove it", link);
+        return NULL;
+    }
+    if (at_link.st_uid != geteuid() || at_target.st_uid != geteuid()) {
+        pt_fail_code(err, 3, "%s belongs to another user and is not followed: name a run", link);
+        return NULL;
+    }
+    return pt_strdup(target);
+}
+
 static int follow_latest(struct pt_run_files *run, struct pt_error *err)
 {
-    PT_AUTO(pt_freep) char *link = pt_asprintf("%s/latest", run->path);
-    char *target = realpath(link, NULL);
+    char *target = latest_of(run->path, err);
     if (!target)
-        return pt_fail_code(err, 3, "no trace files in %s: record with `proftrace run -- COMMAND`", run->path);
+        return -1;
     free(run->path);
     run->path = target;
     if (look_into(run, err) < 0)
@@ -131,6 +154,6 @@ void pt_run_files_fini(struct pt_run_files *run)
 
 char *pt_run_dir_latest(void)
 {
-    PT_AUTO(pt_freep) char *link = pt_asprintf("%s/latest", root_of_runs());
-    return realpath(link, NULL);
+    struct pt_error ignored;
+    return latest_of(root_of_runs(), &ignored);
 }

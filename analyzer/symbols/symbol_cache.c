@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * symbol_cache.c - Owns: the file symbols.cache. Threads: one. Never: believes a number in it; follows a link; takes a
- * file of another user; leaves half of one behind.
+ * file or folder of another user; leaves half of one behind.
  *
  * A head line with our version, numbers of eight bytes, and texts with their length before them and a NUL behind; a
  * checksum at the end, against damage.
@@ -16,6 +16,7 @@
 
 #include "util/auto.h"
 #include "util/fd.h"
+#include "util/new_file.h"
 
 #define NAME "symbols.cache"
 enum { MOST_BYTES = 64 << 20, MOST_TEXT_BYTES = 1 << 20, MOST_FRAMES = 64 };
@@ -104,15 +105,11 @@ static bool is_ours(int fd)
     return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid();
 }
 
-static int open_folder(const char *folder)
-{
-    return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
 bool pt_symbol_cache_read(const char *folder, struct pt_symbol_cache *ret_cache)
 {
     *ret_cache = (struct pt_symbol_cache){0};
-    PT_AUTO(pt_closep) int directory_fd = open_folder(folder);
+    struct pt_error ignored;
+    PT_AUTO(pt_closep) int directory_fd = pt_folder_open_own(folder, &ignored);
     PT_AUTO(pt_closep)
     int fd = directory_fd < 0 ? -1 : openat(directory_fd, NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct pt_str *text = &ret_cache->text;
@@ -168,33 +165,18 @@ static void put_file(struct pt_str *out, const struct pt_symbol_cache *cache, co
     }
 }
 
-static bool write_all(int fd, const struct pt_str *out)
-{
-    return pt_fd_write_all(fd, out->text, out->n) == 0;
-}
-
 bool pt_symbol_cache_write(const char *folder, const struct pt_symbol_cache *cache)
 {
     PT_AUTO(pt_str_fini) struct pt_str out = {0};
-    char temporary[64];
+    struct pt_error ignored;
     pt_str_add(&out, head);
     for (size_t i = 0; i < cache->files.n && out.n <= MOST_BYTES; i++)
         put_file(&out, cache, &cache->files.items[i]);
     put(&out, sum_of(out.text, out.n));
     if (out.n > MOST_BYTES)
         return false;
-    snprintf(temporary, sizeof temporary, "." NAME ".%u.new", (unsigned)getpid());
-    PT_AUTO(pt_closep) int directory_fd = open_folder(folder);
-    PT_AUTO(pt_closep)
-    int fd = directory_fd < 0
-                 ? -1
-                 : openat(directory_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return false;
-    if (write_all(fd, &out) && renameat(directory_fd, temporary, directory_fd, NAME) == 0)
-        return true;
-    unlinkat(directory_fd, temporary, 0);
-    return false;
+    PT_AUTO(pt_closep) int directory_fd = pt_folder_open_own(folder, &ignored);
+    return directory_fd >= 0 && pt_new_file_write(directory_fd, NAME, out.text, out.n) == 0;
 }
 
 void pt_symbol_cache_fini(struct pt_symbol_cache *cache)

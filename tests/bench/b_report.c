@@ -5,7 +5,7 @@
  */
 #include "bench.h"
 #include "report/write.h"
-#include "util/error.h"
+#include "util/new_file.h"
 
 int main(int argc, char **argv)
 {
@@ -13,7 +13,8 @@ int main(int argc, char **argv)
     const struct pt_written nothing_shown = {0};
     if (argc < 2)
         return 2;
-    if (pt_write_reports(argv[1], &nothing_shown, &err) < 0) {
+    const int run_fd = pt_folder_open_own(argv[1], &err);
+    if (run_fd < 0 || pt_write_reports(argv[1], run_fd, &nothing_shown, &err) < 0) {
         fprintf(stderr, "b_report: %s\n", err.text);
         return 3;
     }

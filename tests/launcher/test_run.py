@@ -410,7 +410,7 @@ class Transparency(LauncherCase):
         self.assertEqual((os.listdir(victim), open(os.path.join(victim, "file"), encoding="utf-8").read()), (["file"], "precious"))
         for name in ("report.json", "report.md", "report.html"):
             self.assertTrue(stat.S_ISREG(os.lstat(os.path.join(self.folder, "run", name)).st_mode), name)
-        self.assertEqual([name for name in os.listdir(os.path.join(self.folder, "run")) if name.endswith(".part")], [])
+        self.assertEqual([name for name in os.listdir(os.path.join(self.folder, "run")) if name.endswith(".new")], [])
 
     def test_an_empty_switch_switches_nothing(self):
         """An empty variable is one that a shell did not unset: for the launcher and for the library."""

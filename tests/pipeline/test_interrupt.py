@@ -152,7 +152,8 @@ class Interrupts(InterruptCase):
     def test_it_is_said_while_reports_are_written(self):
         if not shutil.which("strace"):
             self.skipTest("no strace")
-        outcome = self.injected("rename", 2)  # the first marks the temporary directory as ours
+        stages = [{"stage": name, **sh("sleep 0.4" if name == NAMES[0] else ":")} for name in NAMES]
+        outcome = self.injected("mkdirat", 3, stages)  # the folder of charts, after the run's and that of its logs
         self.assertIn(b"the reports are being written; once more ends that", outcome.stderr)
         self.assertIn(b"\nSummary\n", outcome.stderr)
         report = self.assert_interrupted(outcome.code, signal.SIGINT)

@@ -2,7 +2,7 @@
  *
  * sink.c - output of exporters.
  *
- * Owns: the file under its temporary name, the buffer or the compressor. Threads: one writer. Never: leaves half a file
+ * Owns: the file until it is whole, the buffer or the compressor. Threads: one writer. Never: leaves half a file
  * under the final name (a viewer rejects it), overwrites a device or a pipe by renaming onto it. */
 #include "sink.h"
 #include "gzip.h"
@@ -10,16 +10,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "util/mem.h"
+#include "util/new_file.h"
 
 struct pt_sink {
     int fd;
-    char *path;
-    char *partial; /* NULL = written in place: standard output, pipes, devices */
+    char *shown;
+    bool is_file; /* else it is written in place: standard output, pipes, devices */
+    struct pt_new_file file;
     struct pt_gzip *gzip;
     char *buffer;   /* without gzip */
     char *at, *end; /* of the buffer being filled */
@@ -47,36 +49,34 @@ static bool sink_write(void *context, const void *bytes, pt_u64 n)
     return !sink->failed_errno;
 }
 
-static int sink_open_file(struct pt_sink *sink, const char *path)
+static int sink_open_file(struct pt_sink *sink, const struct pt_place *place)
 {
-    struct stat st;
-    if (!strcmp(path, "-"))
+    const bool is_of_user = place->folder_fd == AT_FDCWD;
+    sink->shown = pt_strdup(place->shown);
+    if (is_of_user && !strcmp(place->name, "-"))
         return sink->fd = dup(STDOUT_FILENO);
-    sink->path = strdup(path);
-    if (!stat(path, &st) && !S_ISREG(st.st_mode))
-        return sink->fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (!sink->path || asprintf(&sink->partial, "%s.partial-%ld", path, (long)getpid()) < 0) {
-        sink->partial = NULL;
+    if (is_of_user && pt_path_is_special(place->name))
+        return sink->fd = open(place->name, O_WRONLY | O_CLOEXEC);
+    if (pt_new_file_open(&sink->file, place->folder_fd, place->name) < 0)
         return -1;
-    }
-    return sink->fd = open(sink->partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+    sink->is_file = true;
+    return sink->fd = sink->file.fd;
 }
 
 static void sink_free(struct pt_sink *sink)
 {
     if (sink->gzip)
         pt_gzip_close(sink->gzip);
-    if (sink->fd >= 0)
+    if (sink->is_file)
+        pt_new_file_drop(&sink->file);
+    else if (sink->fd >= 0)
         close(sink->fd);
-    if (sink->partial)
-        unlink(sink->partial);
-    free(sink->partial);
-    free(sink->path);
+    free(sink->shown);
     free(sink->buffer);
     free(sink);
 }
 
-struct pt_sink *pt_sink_open(const char *path, bool gzip, pt_u64 max_bytes, struct pt_error *err)
+struct pt_sink *pt_sink_open(const struct pt_place *place, bool gzip, pt_u64 max_bytes, struct pt_error *err)
 {
     struct pt_sink *sink = calloc(1, sizeof *sink);
     if (!sink) {
@@ -85,8 +85,8 @@ struct pt_sink *pt_sink_open(const char *path, bool gzip, pt_u64 max_bytes, stru
     }
     sink->fd = -1;
     sink->max_bytes = max_bytes;
-    if (sink_open_file(sink, path) < 0) {
-        pt_fail(err, "cannot write %s: %s", path, strerror(errno));
+    if (sink_open_file(sink, place) < 0) {
+        pt_fail(err, "cannot write %s: %s", place->shown, strerror(errno));
         sink_free(sink);
         return NULL;
     }
@@ -139,20 +139,17 @@ bool pt_sink_failed(const struct pt_sink *sink)
 int pt_sink_close(struct pt_sink *sink, struct pt_sink_result *ret_result, struct pt_error *err)
 {
     int result = 0;
-    const char *const name = sink->path ? sink->path : "standard output";
+    const char *const name = strcmp(sink->shown, "-") != 0 ? sink->shown : "standard output";
     if (!pt_sink_failed(sink))
         sink_flush(sink, true);
     if (sink->too_big)
         result = pt_fail_code(err, 2, "more than %llu bytes", (unsigned long long)sink->max_bytes);
     else if (sink->failed_errno)
         result = pt_fail(err, "writing %s: %s", name, strerror(sink->failed_errno));
-    else if (sink->partial && rename(sink->partial, sink->path) < 0)
+    else if (sink->is_file && pt_new_file_finish(&sink->file) < 0)
         result = pt_fail(err, "naming %s: %s", name, strerror(errno));
-    if (!result) {
-        free(sink->partial);
-        sink->partial = NULL;
+    if (!result)
         *ret_result = (struct pt_sink_result){sink->bytes, sink->file_bytes};
-    }
     sink_free(sink);
     return result;
 }

@@ -8,6 +8,7 @@
 #ifndef PT_EXPORT_OUT_SINK_H
 #define PT_EXPORT_OUT_SINK_H
 
+#include <fcntl.h>
 #include <stdbool.h>
 
 #include "proftrace/types.h"
@@ -20,8 +21,21 @@ struct pt_sink_result {
     pt_u64 file_bytes; /* in the file */
 };
 
-/* Open `path` ("-" = standard output) for at most `max_bytes` before compression (0 = no limit). NULL on error. */
-struct pt_sink *pt_sink_open(const char *path, bool gzip, pt_u64 max_bytes, struct pt_error *err);
+/* A file, or of many their folder. */
+struct pt_place {
+    int folder_fd; /* that of a folder of ours; AT_FDCWD = the user gave the path, which may be that of a device, or "-"
+                    */
+    const char *name;
+    const char *shown; /* for people */
+};
+
+static inline struct pt_place pt_place_of_user(const char *path)
+{
+    return (struct pt_place){AT_FDCWD, path, path};
+}
+
+/* For at most `max_bytes` before compression (0 = no limit). NULL on error. */
+struct pt_sink *pt_sink_open(const struct pt_place *place, bool gzip, pt_u64 max_bytes, struct pt_error *err);
 
 /* At least PT_SINK_ROOM writable bytes; pt_sink_wrote says how far they were filled. */
 #define PT_SINK_ROOM 16384u

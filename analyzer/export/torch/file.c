@@ -15,6 +15,8 @@
 #include "decode/phase_names.h"
 #include "export/out/put.h"
 #include "export/timeline/gpu_names.h"
+#include "util/auto.h"
+#include "util/mem.h"
 #include "cpu.h"
 #include "gpu.h"
 #include "line.h"
@@ -23,12 +25,20 @@
 #define OPEN_LIMIT 100000u    /* a program that never ends its ranges */
 #define RANGE_TIDS (1u << 22) /* tracks for ranges that may overlap: the kernel gives out no thread id above this */
 
-int pt_torch_open(struct pt_torch_file *file, const char *folder, pt_u64 max_bytes, struct pt_error *err)
+char *pt_torch_name(const struct pt_torch_file *file, const struct pt_place *folder)
+{
+    return pt_asprintf("%s%srank%u.%u.pt.trace.json.gz", folder->name, *folder->name ? "/" : "", file->rank,
+                       file->process->pid);
+}
+
+int pt_torch_open(struct pt_torch_file *file, const struct pt_place *folder, pt_u64 max_bytes, struct pt_error *err)
 {
     const struct pt_session *session = file->process->session;
-    file->path = pt_asprintf("%s/rank%u.%u.pt.trace.json.gz", folder, file->rank, file->process->pid);
+    const struct pt_place shown = {.name = folder->shown};
+    PT_AUTO(pt_freep) char *name = pt_torch_name(file, folder);
+    file->path = pt_torch_name(file, &shown);
     file->threads = pt_calloc(file->process->n_threads ? file->process->n_threads : 1, sizeof *file->threads);
-    file->sink = pt_sink_open(file->path, true, max_bytes, err);
+    file->sink = pt_sink_open(&(struct pt_place){folder->folder_fd, name, file->path}, true, max_bytes, err);
     if (!file->sink)
         return -1;
     char *at = pt_put(pt_sink_room(file->sink), "{\"schemaVersion\":1,\n\"distributedInfo\":{\"rank\": ");
@@ -147,7 +157,7 @@ static void open_range(struct pt_torch_file *file, const struct pt_event *event)
     pt_vec_push(&file->ranges, range);
 }
 
-static void close_range(struct pt_torch_file *file, const struct pt_event *event)
+static void close_loose_range(struct pt_torch_file *file, const struct pt_event *event)
 {
     const pt_u64 id = pt_event_as(event, range_close)->id;
     for (size_t i = file->ranges.n; i > 0; i--) {
@@ -247,7 +257,7 @@ static void user_event(struct pt_torch_file *file, const struct pt_event *event)
         open_range(file, event);
         break;
     case PT_EV_range_close:
-        close_range(file, event);
+        close_loose_range(file, event);
         break;
     default:
         break;

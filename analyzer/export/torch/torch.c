@@ -17,6 +17,7 @@
 #include "facts/facts.h"
 #include "util/auto.h"
 #include "util/mem.h"
+#include "util/new_file.h"
 #include "cpu.h"
 #include "file.h"
 
@@ -26,7 +27,8 @@ struct torch {
     struct pt_export_summary *summary;
     struct pt_torch_file *files; /* by process index; `process` NULL = none */
     pt_u32 n;
-    bool is_on_cpu; /* nothing was done on a GPU */
+    bool is_on_cpu;         /* nothing was done on a GPU */
+    struct pt_place folder; /* of the files, once it is made */
 };
 
 static bool used_gpu(const struct pt_process *process)
@@ -98,7 +100,7 @@ static void number_ranks(struct torch *torch, pt_u32 ranks)
     }
 }
 
-static int open_files(struct torch *torch, const char *folder, struct pt_error *err)
+static int open_files(struct torch *torch, const struct pt_place *folder, struct pt_error *err)
 {
     for (pt_u32 i = 0; i < torch->n; i++) {
         struct pt_torch_file *file = &torch->files[i];
@@ -129,7 +131,23 @@ static int write_events(struct torch *torch, struct pt_error *err)
     return more;
 }
 
-static int write_files(struct torch *torch, const char *folder, struct pt_sink_result *ret_result, struct pt_error *err)
+/* The folder itself: the files go into it by their names, or by their paths. */
+static int make_folder(const struct pt_place *place, struct pt_place *ret_folder, struct pt_error *err)
+{
+    *ret_folder = *place;
+    if (place->folder_fd == AT_FDCWD) {
+        if (mkdir(place->name, 0777) == 0 || errno == EEXIST)
+            return 0;
+    } else {
+        ret_folder->name = "";
+        if ((ret_folder->folder_fd = pt_folder_make_in(place->folder_fd, place->name)) >= 0)
+            return 0;
+    }
+    return pt_fail(err, "cannot make the folder %s: %s", place->shown, strerror(errno));
+}
+
+static int write_files(struct torch *torch, const struct pt_place *place, struct pt_sink_result *ret_result,
+                       struct pt_error *err)
 {
     pt_u32 ranks = choose(torch, used_gpu);
     torch->is_on_cpu = !ranks;
@@ -138,10 +156,10 @@ static int write_files(struct torch *torch, const char *folder, struct pt_sink_r
         return pt_fail_code(err, 2,
                             "no process of the run loaded PyTorch, marked ranges or did anything on a GPU that was "
                             "recorded; proftrace doctor says what recording needs");
-    if (mkdir(folder, 0777) < 0 && errno != EEXIST)
-        return pt_fail(err, "cannot make the folder %s: %s", folder, strerror(errno));
+    if (make_folder(place, &torch->folder, err) < 0)
+        return -1;
     number_ranks(torch, ranks);
-    if (open_files(torch, folder, err) < 0 || write_events(torch, err) < 0)
+    if (open_files(torch, &torch->folder, err) < 0 || write_events(torch, err) < 0)
         return -1;
     if (torch->is_on_cpu)
         pt_torch_samples(torch->session, torch->options, torch->files);
@@ -157,20 +175,32 @@ static int write_files(struct torch *torch, const char *folder, struct pt_sink_r
     return 0;
 }
 
-int pt_export_torch(struct pt_session *session, const struct pt_export_options *options, const char *folder,
+static void remove_file(const struct torch *torch, const struct pt_torch_file *file)
+{
+    PT_AUTO(pt_freep) char *name = pt_torch_name(file, &torch->folder);
+    unlinkat(torch->folder.folder_fd, name, 0);
+}
+
+int pt_export_torch(struct pt_session *session, const struct pt_export_options *options, const struct pt_place *place,
                     struct pt_export_summary *ret_summary, struct pt_sink_result *ret_result, struct pt_error *err)
 {
-    struct torch torch = {.session = session, .options = options, .summary = ret_summary, .n = session->n_processes};
+    struct torch torch = {.session = session,
+                          .options = options,
+                          .summary = ret_summary,
+                          .n = session->n_processes,
+                          .folder = {.folder_fd = -1}};
     *ret_summary = (struct pt_export_summary){0};
     *ret_result = (struct pt_sink_result){0};
     torch.files = pt_calloc(torch.n ? torch.n : 1, sizeof *torch.files);
-    const int result = write_files(&torch, folder, ret_result, err);
+    const int result = write_files(&torch, place, ret_result, err);
     for (pt_u32 i = 0; i < torch.n; i++) {
         if (result < 0 && torch.files[i].is_written)
-            unlink(torch.files[i].path);
+            remove_file(&torch, &torch.files[i]);
         if (torch.files[i].process)
             pt_torch_free(&torch.files[i]);
     }
+    if (torch.folder.folder_fd >= 0)
+        close(torch.folder.folder_fd);
     free(torch.files);
     return result;
 }

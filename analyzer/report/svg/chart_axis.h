@@ -6,7 +6,6 @@
 #define PT_REPORT_SVG_CHART_AXIS_H
 
 #include "report/doc/doc.h"
-#include "util/error.h"
 #include "util/str.h"
 
 /* The vertical axis: 0, step, 2 * step ... top. */
@@ -38,8 +37,5 @@ struct pt_chart_point {
 };
 /* At most 2 * buckets points: each bucket of time keeps its lowest and its highest value. The caller frees *ret. */
 pt_u32 pt_chart_thin(const struct pt_chart_series *series, double end_s, pt_u32 buckets, struct pt_chart_point **ret);
-
-/* Write <directory>/charts/<name>.svg for each chart and flame graph of a document. */
-int pt_chart_write_files(const struct pt_doc *doc, const char *directory, struct pt_error *err);
 
 #endif

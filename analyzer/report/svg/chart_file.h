@@ -8,6 +8,6 @@
 #include "report/doc/doc.h"
 #include "util/error.h"
 
-int pt_chart_write_files(const struct pt_doc *doc, const char *directory, struct pt_error *err);
+int pt_chart_write_files(const struct pt_doc *doc, int run_fd, struct pt_error *err);
 
 #endif
