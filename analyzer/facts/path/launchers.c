@@ -144,6 +144,14 @@ static bool works(const struct pt_path_tree *tree, const struct pt_process *chil
     return isnan(node->busy_ns) || node->busy_ns >= LEAST_BUSY * life_ns;
 }
 
+/* Between its sleeps it asks whether a child has ended: then it waits for one that itself only waits, too. */
+static bool polls_its_children(const struct pt_process *process)
+{
+    const struct pt_thread *thread = pt_main_thread(process);
+    return thread && thread->totals[PT_KIND_wait_sleep].calls > 1 &&
+           2 * thread->totals[PT_KIND_wait_child].calls >= thread->totals[PT_KIND_wait_sleep].calls;
+}
+
 static double weight_of(const struct pt_path_tree *tree, const struct pt_process *child)
 {
     const double ns = node_of(tree, child)->busy_ns;
@@ -154,7 +162,7 @@ static bool may_be_waited_for(const struct pt_path_tree *tree, const struct pt_p
                               pt_i64 until_ns, enum idle_kind kind)
 {
     return node_of(tree, child)->start_ns < until_ns && end_of(tree, child) > from_ns && may_lead(tree, child, kind) &&
-           (kind != ASLEEP || works(tree, child));
+           (kind != ASLEEP || works(tree, child) || polls_its_children(starter_of(child)));
 }
 
 static pt_i64 earlier(pt_i64 a_ns, pt_i64 b_ns)
