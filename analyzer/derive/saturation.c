@@ -39,9 +39,14 @@ static double at_most(double most, double value)
 static void set_cpus(struct pt_profile *profile, pt_u32 stage, double wall_s)
 {
     const double cpus = profile->run ? profile->run->cpus : NAN;
-    const double run_queue_s = pt_stage_number(profile, stage, "resource.run_queue_s.last");
-    const double threads = pt_stage_number(profile, stage, "resource.threads.max");
-    const double processes = pt_stage_number(profile, stage, "resource.processes.max");
+    /* Threads that end between two looks take their count with them; the kernel's records of switches have them all, but
+     * not what a thread queues after it was woken. */
+    const double run_queue_s = fmax(pt_stage_number(profile, stage, "resource.run_queue_s.last"),
+                                    pt_stage_number(profile, stage, "cpu.queued_s"));
+    const double threads = fmax(pt_stage_number(profile, stage, "resource.threads.max"),
+                                pt_stage_number(profile, stage, "cpu.computing_threads"));
+    const double sampled_processes = pt_stage_number(profile, stage, "resource.processes.max");
+    const double processes = isnan(sampled_processes) ? profile->stages.items[stage].n_processes : sampled_processes;
     const double cpu_s = pt_stage_number(profile, stage, "cpu.total_s");
     pt_stage_set_number(profile, stage, "machine.cpus", cpus, not_sampled);
     pt_stage_set_number(profile, stage, "cpu.run_queue_s", run_queue_s, not_sampled);

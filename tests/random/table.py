@@ -81,6 +81,11 @@ class Row:
                    others_percent, place)
 
     @property
+    def is_shown(self):
+        """Whether the machine shows the cause: with threads beyond the CPUs some kernels and libraries lose nothing."""
+        return not (self.rules and self.in_seconds) or self.gain[1] > ABOVE * self.duration
+
+    @property
     def is_right(self):
         return self.first in self.rules if self.rules else not self.in_fixed
 
@@ -162,7 +167,8 @@ class Places:
 class Result:
     def __init__(self, rows, seeds, beside):
         self.rows, self.seeds, self.beside = rows, seeds, beside
-        self.planted = [r for r in rows if r.rules]
+        self.planted = [r for r in rows if r.rules and r.is_shown]
+        self.not_shown = [r for r in rows if not r.is_shown]
         self.healthy = [r for r in rows if not r.rules]
         self.in_seconds = [r for r in self.planted if r.is_bound is not None]
         self.in_python = [r.place for r in self.planted if r.place]
@@ -192,9 +198,15 @@ class Result:
 
     def by_rule(self):
         """Of the times that a rule stood first: how often it was right."""
-        first = collections.Counter(r.first for r in self.rows if r.first)
+        first = collections.Counter(r.first for r in [*self.planted, *self.healthy] if r.first)
         right = collections.Counter(r.first for r in self.planted if r.is_right)
         return ["| rule | stood first | rightly |", "|---|---|---|"] + [f"| {rule} | {n} | {right[rule]} |" for rule, n in sorted(first.items())]
+
+    def of_not_shown(self):
+        """They count for nothing: a first finding about them would promise what is not there."""
+        counts = collections.Counter(r.cause for r in self.not_shown)
+        return ["", f"Left out, because their cause took less than {ABOVE:.0%} of the run on this machine: " +
+                ", ".join(f"{cause} {n}" for cause, n in sorted(counts.items())) + "."] if counts else []
 
     def of_healthy(self):
         if not self.healthy:
@@ -203,11 +215,11 @@ class Result:
                 f"{sum(bool(r.false_alarms) for r in self.healthy)}."]
 
     def misses(self):
-        wrong = [r for r in self.rows if not r.is_right or (r.place and not r.place.is_named) or r.is_bound is False or (r.false_alarms and not r.rules)]
+        wrong = [r for r in [*self.planted, *self.healthy] if not r.is_right or (r.place and not r.place.is_named) or r.is_bound is False or (r.false_alarms and not r.rules)]
         return ["", "Misses, by seed:", ""] + [f"- {str(r).strip()}" for r in wrong] if wrong else ["", "No misses."]
 
     def text(self):
-        return "\n".join(self.by_cause() + [""] + self.by_rule() + self.of_healthy() + self.misses())
+        return "\n".join(self.by_cause() + [""] + self.by_rule() + self.of_not_shown() + self.of_healthy() + self.misses())
 
     def write(self, path):
         """Its part of the page, between two marks."""

@@ -139,6 +139,10 @@ static double computing_threads(const struct pt_profile *profile, pt_u32 stage, 
 static void set_all(struct pt_profile *profile, struct pt_scope scope, const struct pt_cpu_data *data)
 {
     struct pt_metrics *metrics = &profile->metrics;
+    double queued_s = 0;
+    for (pt_u32 i = 1; i < data->n_threads; i++)
+        queued_s += (double)pt_cpu_runnable_ns(&data->times[i]) / 1e9;
+    pt_metrics_set(metrics, scope, "cpu.queued_s", pt_real(queued_s));
     pt_metrics_set(metrics, scope, "cpu.samples", pt_integer(data->totals.samples));
     pt_metrics_set(metrics, scope, "cpu.computing_threads", pt_real(computing_threads(profile, scope.index, data)));
     pt_metrics_set(metrics, scope, "cpu.sampling_s", pt_seconds((pt_i64)data->totals.own_cpu_ns));
