@@ -39,8 +39,8 @@ static double at_most(double most, double value)
 static void set_cpus(struct pt_profile *profile, pt_u32 stage, double wall_s)
 {
     const double cpus = profile->run ? profile->run->cpus : NAN;
-    /* Threads that end between two looks take their count with them; the kernel's records of switches have them all, but
-     * not what a thread queues after it was woken. */
+    /* Threads that end between two looks take their count with them; the kernel's records of switches have them all,
+     * but not what a thread queues after it was woken. */
     const double run_queue_s = fmax(pt_stage_number(profile, stage, "resource.run_queue_s.last"),
                                     pt_stage_number(profile, stage, "cpu.queued_s"));
     const double threads = fmax(pt_stage_number(profile, stage, "resource.threads.max"),
