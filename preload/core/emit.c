@@ -12,19 +12,14 @@
 #include "file/image_state.h"
 #include "file/rollover.h"
 #include "private.h"
+#include "sandbox.h"
 #include "sys.h"
 
 /* In a sandbox even the call that blocks signals may kill the process; then `busy` says whether this entry is
  * nested. */
 static pt_u64 enter(void)
 {
-    return pt_switches.frozen ? 0 : pt_signals_block();
-}
-
-static void leave(pt_u64 mask)
-{
-    if (!pt_switches.frozen)
-        pt_signals_restore(mask);
+    return pt_may_call() ? pt_signals_block() : PT_SIGNALS_AS_THEY_WERE;
 }
 
 static int can_record(void)
@@ -40,7 +35,7 @@ PT_COLD void pt_store_slow(pt_u64 counter, pt_u32 aux, pt_u32 tag_kind, pt_u64 w
     struct pt_tracer_thread *t = pt_thread_attach();
     if (!t || !pt_claim(t)) {
         pt_count_drop(t ? PT_DROP_in_flight : pt_thread_refusal(), 1);
-        leave(mask);
+        pt_signals_restore(mask);
         return;
     }
     const int is_full = t->records.cursor >= t->records.end;
@@ -50,7 +45,7 @@ PT_COLD void pt_store_slow(pt_u64 counter, pt_u32 aux, pt_u32 tag_kind, pt_u64 w
     if (is_full && !pt_switches.frozen)
         pt_thread_clock_append(t);
     pt_unclaim(t);
-    leave(mask);
+    pt_signals_restore(mask);
 }
 
 static void put_unit(char *slot, pt_u64 head, pt_u64 body)
@@ -97,7 +92,7 @@ PT_COLD static void unit_blocked(pt_u32 kind, pt_u64 address, pt_u64 size)
         put_unit(slot, address << 16 | (pt_u64)kind << PT_GENERATION_BITS | t->heap.generation, size);
         pt_unclaim(t);
     }
-    leave(mask);
+    pt_signals_restore(mask);
 }
 
 /* Every sixteenth unit comes here only to leave the time: no system call on that way. */
@@ -152,7 +147,7 @@ static pt_u64 before_end(pt_u64 start, pt_u64 end)
 PT_COLD void pt_place_slow(pt_u64 start, pt_u64 end)
 {
     struct pt_tracer_thread *t = pt_self;
-    if (pt_switches.frozen || !can_record())
+    if (!can_record() || !pt_may_call())
         return;
     if (!t->area) { /* its first event: what was charged was nobody's */
         t = pt_thread_attach_blocking();

@@ -85,7 +85,7 @@ PT_ALWAYS_INLINE void pt_place_before(pt_u64 start, pt_u64 end)
 PT_ALWAYS_INLINE pt_u32 pt_span_duration(pt_u64 start, pt_u64 end)
 {
     const pt_u64 half = 1u << pt_switches.clock_shift >> 1;
-    return pt_duration_pack((end - start + half) >> pt_switches.clock_shift);
+    return end > start ? pt_duration_pack((end - start + half) >> pt_switches.clock_shift) : 0;
 }
 
 /* A span from `start` to `end`: taken right after the call, so that what recording costs (a new path, a descriptor to

@@ -20,6 +20,7 @@
 #include "process.h"
 #include "rank.h"
 #include "real.h"
+#include "sandbox.h"
 #include "session.h"
 #include "sys.h"
 #include "text.h"
@@ -38,11 +39,11 @@ static void look_at_machine(void)
     if (!__x86_get_cpuid_feature_leaf)
         return;
     pt_crc_in_hardware = x86_cpu_present(x86_cpu_SSE4_2) != 0;
-    pt_switches.tsc = x86_cpu_present(x86_cpu_INVARIANT_TSC) != 0;
+    pt_switches.tsc = x86_cpu_present(x86_cpu_INVARIANT_TSC) ? PT_TSC_FREE : PT_TSC_NONE;
     pt_switches.clock_shift = pt_switches.tsc ? TSC_SHIFT : 0;
     int tsc_mode = 0;
     if (pt_syscall2(SYS_prctl, PR_GET_TSC, &tsc_mode) == 0 && tsc_mode == PR_TSC_SIGSEGV)
-        pt_switches.tsc = pt_switches.clock_shift = 0;
+        pt_switches.tsc = PT_TSC_NONE, pt_switches.clock_shift = 0;
 }
 
 static const char *command_name(int argc, char **argv)
@@ -73,6 +74,7 @@ static int bring_up(int argc, char **argv, char **environment)
     const enum pt_arrival arrival = pt_injection_arrival();
     if (arrival == PT_ARRIVAL_SECOND)
         return -1;
+    pt_sandbox_remember();
     look_at_machine();
     pt_switches.stacks = pt_options.stacks;
     pt_modules_init();

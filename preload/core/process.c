@@ -11,6 +11,7 @@
 #include "core/file/image_state.h"
 #include "core/file/thread_clock.h"
 #include "rank.h"
+#include "sandbox.h"
 #include "state.h"
 #include "sys.h"
 
@@ -23,7 +24,7 @@ static struct pt_image *own_image(void)
 void pt_process_note_end(enum pt_process_state state, int status)
 {
     struct pt_image *image = own_image();
-    if (!image || pt_switches.frozen)
+    if (!image || !pt_may_call())
         return;
     pt_thread_clock_note_all();
     const pt_u64 mask = pt_signals_block();
@@ -47,7 +48,7 @@ void pt_process_note_alive(void)
 int pt_process_is_vfork_child(void)
 {
     struct pt_image *image = own_image();
-    return image && !pt_switches.frozen && (pt_u32)pt_syscall0(SYS_getpid) != image->pid;
+    return image && pt_may_call() && (pt_u32)pt_syscall0(SYS_getpid) != image->pid;
 }
 
 /* The image copied the rank when it was made, which was before this. */

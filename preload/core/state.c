@@ -1,12 +1,64 @@
 /* SPDX-License-Identifier: MIT
  *
- * state.c - holds what the whole library reads: the switches and the calling thread's slot.
+ * state.c - holds what the whole library reads: the switches and the calling thread's slot; and reads the clock where
+ * that is not just the counter.
  *
  * Written by the constructor, by the thread that closes a sandbox, and (its own slot) by each thread that attaches.
- * Never does any work.
+ * Never reads the counter in a thread that may not: it would be killed.
  */
 #include "state.h"
+
+#include <sys/prctl.h>
+
+#include "sys.h"
 
 struct pt_switches pt_switches;
 struct pt_tracer_thread pt_no_thread;
 __thread struct pt_thread_local pt_local = {&pt_no_thread, PT_LOCAL_OURS};
+
+static pt_u32 n_sealed;
+
+void pt_thread_seal(void)
+{
+    if (!pt_local_is_ours())
+        return;
+    __atomic_add_fetch(&n_sealed, 1, __ATOMIC_SEQ_CST);
+    if (pt_switches.tsc)
+        pt_switches.tsc = PT_TSC_NOT_FOR_ALL;
+    pt_local.mark = PT_LOCAL_SEALED;
+}
+
+/* The clock is asked for its price again, unless another thread is sealed: or is so since a moment ago. */
+void pt_thread_unseal(void)
+{
+    if (pt_local.mark != PT_LOCAL_SEALED)
+        return;
+    pt_local.mark = PT_LOCAL_OURS;
+    if (__atomic_sub_fetch(&n_sealed, 1, __ATOMIC_SEQ_CST) || !pt_switches.tsc)
+        return;
+    pt_switches.tsc = PT_TSC_FREE;
+    if (__atomic_load_n(&n_sealed, __ATOMIC_SEQ_CST))
+        pt_switches.tsc = PT_TSC_NOT_FOR_ALL;
+}
+
+/* A new thread inherits from its maker that it may not read the counter. */
+static int may_read_counter(void)
+{
+    int tsc_mode = 0;
+    return !pt_switches.frozen && pt_syscall2(SYS_prctl, PR_GET_TSC, &tsc_mode) == 0 && tsc_mode == PR_TSC_ENABLE;
+}
+
+PT_COLD pt_u64 pt_clock_slow(void)
+{
+    if (pt_local.mark == PT_LOCAL_SEALED)
+        return 0;
+    if (!pt_switches.tsc) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
+    }
+    if (may_read_counter())
+        return __rdtsc();
+    pt_thread_seal();
+    return 0;
+}

@@ -11,6 +11,13 @@
 #include "compiler.h"
 #include "thread.h"
 
+/* Where the time comes from. */
+enum pt_tsc {
+    PT_TSC_NONE,        /* CLOCK_MONOTONIC */
+    PT_TSC_FREE,        /* the counter */
+    PT_TSC_NOT_FOR_ALL, /* the counter, but a thread may be sealed: for it, reading is the end */
+};
+
 /* Read-mostly switches, one cache line. All zero until the constructor has finished, so that an early hook records
  * nothing. */
 struct pt_switches {
@@ -19,7 +26,7 @@ struct pt_switches {
     pt_u8 heap; /* enum pt_heap_mode */
     pt_u8 stacks;
     pt_u8 user;
-    pt_u8 tsc;         /* clock source: 1 = rdtsc, 0 = CLOCK_MONOTONIC */
+    pt_u8 tsc;         /* enum pt_tsc */
     pt_u8 frozen;      /* sandboxed: no system call any more */
     pt_u8 off;         /* pass-through for good */
     pt_u8 locks;       /* enum pt_locks of hooks/wait/lock.h; 0 = off */
@@ -44,6 +51,7 @@ struct pt_thread_local {
  * have a thread pointer to something else: there lie zeros, or anything. Without the mark nothing there is read
  * further, and nothing is ever written. */
 #define PT_LOCAL_OURS 0x50544c53u
+#define PT_LOCAL_SEALED 0x50544c54u /* ours, but the thread is sealed */
 
 /* initial-exec: global-dynamic TLS may call malloc. */
 extern __thread struct pt_thread_local pt_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -67,14 +75,20 @@ PT_ALWAYS_INLINE void pt_set_self(struct pt_tracer_thread *t)
     pt_local.self = t;
 }
 
-/* The raw counter: 12 ns hot. */
+#pragma GCC visibility push(hidden)
+pt_u64 pt_clock_slow(void);
+
+/* The calling thread is about to lose all system calls but four (strict mode), or the right to read the clock: it is
+ * sealed. Nothing more is recorded of it, all is counted. */
+void pt_thread_seal(void);
+/* That was refused. */
+void pt_thread_unseal(void);
+#pragma GCC visibility pop
+
+/* The raw counter: 12 ns hot. 0 for a thread that may not read it. */
 PT_ALWAYS_INLINE pt_u64 pt_clock(void)
 {
-    if (pt_likely(pt_switches.tsc))
-        return __rdtsc();
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
+    return pt_likely(pt_switches.tsc == PT_TSC_FREE) ? __rdtsc() : pt_clock_slow();
 }
 
 /* A counter as the ticks that records hold; what lies before the trace's first tick is 0. */

@@ -8,6 +8,7 @@
 #define PT_CORE_SYS_H
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -75,18 +76,22 @@ static inline int pt_sys_is_readable(pt_u64 address)
     return pt_syscall4(SYS_rt_sigprocmask, NO_SUCH_HOW, address & ~7ull, 0, 8) == -EINVAL;
 }
 
+/* A mask that the kernel never has, with SIGKILL in it: nothing was blocked. A filter may refuse SIG_BLOCK and allow
+ * SIG_SETMASK; restoring what was never read would open the host's mask. */
+#define PT_SIGNALS_AS_THEY_WERE (1ull << (SIGKILL - 1))
+
 /* Block all 64 signals (glibc's wrapper leaves 32 and 33, its cancel and setxid signals, open). */
 PT_ALWAYS_INLINE pt_u64 pt_signals_block(void)
 {
     const pt_u64 all = ~0ull;
     pt_u64 before = 0;
-    pt_syscall4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &before, 8);
-    return before;
+    return pt_syscall4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &before, 8) == 0 ? before : PT_SIGNALS_AS_THEY_WERE;
 }
 
 PT_ALWAYS_INLINE void pt_signals_restore(pt_u64 before)
 {
-    pt_syscall4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &before, 0, 8);
+    if (before != PT_SIGNALS_AS_THEY_WERE)
+        pt_syscall4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &before, 0, 8);
 }
 
 #endif

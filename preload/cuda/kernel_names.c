@@ -10,6 +10,7 @@
 
 #include "core/emit.h"
 #include "core/names/intern_name.h"
+#include "core/sandbox.h"
 #include "core/sys.h"
 #include "runtime.h"
 
@@ -29,7 +30,7 @@ static struct entry *levels[LEVELS] = {first_level};
 static struct entry *level_at(pt_u32 level, int is_to_write)
 {
     struct entry *table = __atomic_load_n(&levels[level], __ATOMIC_ACQUIRE);
-    if (table || !is_to_write || pt_switches.frozen)
+    if (table || !is_to_write || !pt_may_call())
         return table;
     const pt_u64 bytes = level_slots[level] * sizeof *table;
     table = pt_sys_memory(bytes);

@@ -9,7 +9,7 @@
  */
 #include "audit.h"
 
-#include "core/state.h"
+#include "core/sandbox.h"
 #include "core/sys.h"
 #include "api.h"
 
@@ -62,7 +62,7 @@ static struct entry **find_slot(void)
 
 int pt_python_audit_add(pt_python_audit *hook)
 {
-    if (pt_switches.frozen || pt_python_api.PySys_AddAuditHook(hook, &cookie) < 0)
+    if (!pt_may_call() || pt_python_api.PySys_AddAuditHook(hook, &cookie) < 0)
         return -1;
     slot = find_slot();
     return 0;

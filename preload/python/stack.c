@@ -13,6 +13,7 @@
 #include "core/names/define.h"
 #include "core/names/intern.h"
 #include "core/private.h"
+#include "core/sandbox.h"
 #include "core/sys.h"
 #include "api.h"
 #include "layout.h"
@@ -78,7 +79,7 @@ static void define_on_private_stack(void *argument)
 PT_COLD static void define(pt_u64 frame, pt_u32 id)
 {
     struct define_call call = {pt_thread_attached(), frame, id};
-    if (!call.t || pt_switches.frozen)
+    if (!call.t || !pt_may_call())
         return;
     const pt_u64 mask = pt_signals_block();
     if (pt_claim(call.t)) {

@@ -98,6 +98,20 @@ class StartFaults(FaultCase):
         self.assertEqual(list(untraced), ["/bin/echo"])
         self.assertIn(NOT_THERE, untraced["/bin/echo"])
 
+    # ---- sandboxes that the program makes ----
+
+    def test_f1_sealed_thread(self):
+        for way in ("strict", "strict-by-number", "tsc"):
+            with self.subTest(way=way):
+                trace = self.check(["sealed_thread", way], modes=BOTH)
+                self.assertLess(trace.report()["total_duration_s"], 600)
+
+    def test_f1_inlined_filter(self):
+        for threads in ("one", "all"):
+            for action in ("kill", "refuse"):
+                with self.subTest(threads=threads, action=action):
+                    self.check(["inlined_filter", threads, action], modes=BOTH)
+
     # ---- the loader as a program ----
 
     def test_t60_loader_as_a_program(self):

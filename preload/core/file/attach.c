@@ -11,6 +11,7 @@
 #include <pthread.h>
 
 #include "proftrace/events.h"
+#include "core/sandbox.h"
 #include "core/sys.h"
 #include "area.h"
 #include "checksum.h"
@@ -241,7 +242,7 @@ struct pt_tracer_thread *pt_thread_attach(void)
 
 enum pt_drop pt_thread_refusal(void)
 {
-    if (pt_switches.frozen)
+    if (pt_switches.frozen || pt_local.mark == PT_LOCAL_SEALED)
         return PT_DROP_frozen;
     if (!pt_local_is_ours() || (pt_image && !is_own_process()))
         return PT_DROP_in_borrowed_memory;
@@ -251,7 +252,7 @@ enum pt_drop pt_thread_refusal(void)
 
 struct pt_tracer_thread *pt_thread_attach_blocking(void)
 {
-    if (pt_switches.frozen || !pt_local_is_ours()) /* not even the mask call: it may kill, and would come each time */
+    if (!pt_local_is_ours() || !pt_may_call()) /* not even the mask call: it may kill, and would come each time */
         return pt_thread_attach();
     const pt_u64 mask = pt_signals_block();
     struct pt_tracer_thread *t = pt_thread_attach();

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "core/private.h"
+#include "core/sandbox.h"
 #include "core/state.h"
 #include "core/sys.h"
 #include "area.h"
@@ -55,7 +56,7 @@ void *pt_defs_reserve(struct pt_tracer_thread *t, pt_u64 bytes)
         char *at = pt_reserve(&t->defs_cursor, (long)bytes);
         if (at && at + bytes <= t->defs_end)
             return at;
-        if (pt_switches.frozen)
+        if (!pt_may_call())
             return 0;
         const pt_u64 mask = pt_signals_block();
         struct next_defs_call call = {t, -1};

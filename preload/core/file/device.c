@@ -8,6 +8,7 @@
 #include "device.h"
 
 #include "core/private.h"
+#include "core/sandbox.h"
 #include "core/sys.h"
 #include "attach.h"
 #include "image_state.h"
@@ -42,9 +43,10 @@ static struct pt_tracer_thread *slot_of(pt_u32 index)
 
 struct pt_delivery pt_delivery_begin(void)
 {
-    struct pt_delivery delivery = {.self = pt_self, .mask = pt_signals_block()};
-    if (pt_switches.off || pt_switches.frozen || !pt_image || !pt_local_is_ours())
+    struct pt_delivery delivery = {.self = pt_self, .mask = PT_SIGNALS_AS_THEY_WERE};
+    if (pt_switches.off || !pt_image || !pt_local_is_ours() || !pt_may_call())
         return delivery;
+    delivery.mask = pt_signals_block();
     for (pt_u32 i = 0; i < PT_MAX_DELIVERIES && !delivery.slot; i++) {
         if (__atomic_exchange_n(&pt_image->devices[i].busy, 1, __ATOMIC_ACQUIRE))
             continue;

@@ -7,6 +7,7 @@
 #include "prepare.h"
 
 #include "core/private.h"
+#include "core/sandbox.h"
 #include "core/state.h"
 #include "core/sys.h"
 #include "attach.h"
@@ -17,6 +18,8 @@
 /* Nothing is made when another holds the slot: a clone that shares our memory. */
 static void on_private_stack(struct pt_tracer_thread *t, void (*fn)(void *))
 {
+    if (!pt_may_call())
+        return;
     const pt_u64 mask = pt_signals_block();
     if (pt_claim(t)) {
         pt_on_private_stack(t->priv, fn, t);
@@ -34,7 +37,7 @@ static void make_pool(void *unused)
 void pt_thread_expect(void)
 {
     struct pt_tracer_thread *t = pt_thread_attached();
-    if (!t || pt_switches.frozen)
+    if (!t)
         return;
     const pt_u32 awaited = __atomic_add_fetch(&pt_image->awaited, 1, __ATOMIC_RELAXED);
     if (pt_room_left() < (awaited < PT_ROOM_MOST_AREAS ? awaited : PT_ROOM_MOST_AREAS))

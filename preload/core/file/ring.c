@@ -133,14 +133,14 @@ static void close_chunk(struct pt_tracer_thread *t)
 
 int pt_ring_next(struct pt_tracer_thread *t)
 {
+    if (pt_switches.frozen && t->chunk_count) /* what the thread has, it keeps: a shorter block may fit */
+        return -1;
     if (t->chunk)
         close_chunk(t);
     if (!t->chunk_count) {
         open_own_chunk(t);
         return 0;
     }
-    if (pt_switches.frozen)
-        return -1;
     return add_chunk(t) == 0 ? 0 : recycle_chunk(t);
 }
 

@@ -11,6 +11,7 @@
 
 #include "proftrace/events.h"
 #include "core/private.h"
+#include "core/sandbox.h"
 #include "core/sys.h"
 #include "image_state.h"
 #include "rollover.h"
@@ -75,7 +76,7 @@ static void make_room(struct pt_tracer_thread *t)
 PT_COLD void pt_thread_clock_note(void)
 {
     struct pt_tracer_thread *t = pt_self;
-    if (!t->area || pt_switches.frozen || pt_switches.off || pt_clock() - t->clock_read_at < LEAST_BETWEEN_TICKS)
+    if (!t->area || pt_switches.off || pt_clock() - t->clock_read_at < LEAST_BETWEEN_TICKS || !pt_may_call())
         return;
     const pt_u64 mask = pt_signals_block();
     if (pt_claim(t)) {
@@ -102,8 +103,7 @@ void pt_thread_clock_note_all(void)
 {
     struct pt_tracer_thread *self = pt_self;
     pt_thread_clock_note();
-    if (!self->area || pt_switches.frozen || pt_switches.off || !pt_image ||
-        (pt_u32)pt_syscall0(SYS_gettid) != self->tid)
+    if (!self->area || pt_switches.off || !pt_image || !pt_may_call() || (pt_u32)pt_syscall0(SYS_gettid) != self->tid)
         return;
     const pt_u64 mask = pt_signals_block();
     const pt_u32 made = __atomic_load_n(&pt_image->n_threads, __ATOMIC_RELAXED);

@@ -12,6 +12,7 @@
 #include "core/file/attach.h"
 #include "core/private.h"
 #include "core/process.h"
+#include "core/sandbox.h"
 #include "core/sys.h"
 #include "core/text.h"
 #include "intern.h"
@@ -34,7 +35,7 @@ static pt_u32 name_of(int fd, char *target, pt_u64 length)
 
 PT_COLD pt_u32 pt_fd_resolve(int fd)
 {
-    struct pt_tracer_thread *t = pt_switches.frozen ? 0 : pt_thread_attached();
+    struct pt_tracer_thread *t = pt_may_call() ? pt_thread_attached() : 0;
     if (!t || t->busy)
         return 0;
     const pt_u64 mask = pt_signals_block();

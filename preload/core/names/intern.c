@@ -12,6 +12,7 @@
 #include "core/file/attach.h"
 #include "core/file/image_state.h"
 #include "core/private.h"
+#include "core/sandbox.h"
 #include "core/sys.h"
 #include "core/text.h"
 #include "define.h"
@@ -28,7 +29,7 @@ static pt_u64 *levels[LEVELS] = {first_level};
 static pt_u64 *level_at(pt_u32 level)
 {
     pt_u64 *table = __atomic_load_n(&levels[level], __ATOMIC_ACQUIRE);
-    if (table || pt_switches.frozen)
+    if (table || !pt_may_call())
         return table;
     const pt_u64 bytes = (pt_u64)level_slots[level] * sizeof *table;
     table = pt_sys_memory(bytes);
@@ -113,7 +114,8 @@ pt_u32 pt_intern_redacted(const char *string)
     struct pt_tracer_thread *t = string ? pt_thread_attached() : 0;
     if (!t)
         return 0;
-    const pt_u64 mask = pt_signals_block(); /* the text buffer is the thread's */
+    const pt_u64 mask =
+        pt_may_call() ? pt_signals_block() : PT_SIGNALS_AS_THEY_WERE; /* the text buffer is the thread's */
     struct pt_redact_out text = {t->priv->text, 0, sizeof t->priv->text};
     pt_redact_command(&text, string);
     const pt_u32 id = pt_intern_bytes(text.bytes, text.length);

@@ -15,6 +15,7 @@
 
 #include "core/file/attach.h"
 #include "core/private.h"
+#include "core/sandbox.h"
 #include "core/sys.h"
 #include "intern.h"
 
@@ -264,7 +265,7 @@ int pt_socket_describe(struct pt_text *text, int fd)
 /* Room for texts of the calling thread; 0 = nothing can be asked or recorded now. */
 static int work_begin(struct work *work, int fd)
 {
-    struct pt_tracer_thread *t = pt_switches.frozen ? 0 : pt_thread_attached();
+    struct pt_tracer_thread *t = pt_may_call() ? pt_thread_attached() : 0;
     if (!t || t->busy)
         return 0;
     work->mask = pt_signals_block();

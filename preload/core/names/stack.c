@@ -11,6 +11,7 @@
 #include <unwind.h>
 
 #include "core/file/attach.h"
+#include "core/sandbox.h"
 #include "core/sys.h"
 #include "define.h"
 #include "frame_check.h"
@@ -109,7 +110,7 @@ static int over_rate(struct pt_tracer_thread *t)
 pt_u32 pt_intern_stack(void)
 {
     struct pt_tracer_thread *t = pt_self;
-    if (!pt_switches.stacks || pt_switches.frozen || !t->area || t->busy || over_rate(t))
+    if (!pt_switches.stacks || !t->area || t->busy || over_rate(t) || !pt_may_call())
         return 0;
     const pt_u64 mask = pt_signals_block();
     struct capture capture = {.t = t};

@@ -10,6 +10,7 @@
  */
 #include "buffers.h"
 
+#include "core/sandbox.h"
 #include "core/sys.h"
 #include "decode.h"
 #include "program.h"
@@ -54,7 +55,7 @@ static struct pt_cupti_buffer *take_buffer(struct pt_cupti *c)
         if (buffer && !__atomic_exchange_n(&buffer->is_taken, 1, __ATOMIC_ACQUIRE))
             return buffer;
     }
-    return pt_switches.frozen ? 0 : new_buffer(c);
+    return !pt_may_call() ? 0 : new_buffer(c);
 }
 
 static int is_taken_now(struct discard *discard)
@@ -89,7 +90,7 @@ static struct discard *take_discard(void)
         if (is_taken_now(discard))
             return discard;
     }
-    return pt_switches.frozen ? 0 : new_discard();
+    return !pt_may_call() ? 0 : new_discard();
 }
 
 /* No memory at all, and a CUPTI that crashes without a buffer: several threads write into one, which is never read. */

@@ -9,6 +9,7 @@
 #include "itt_handles.h"
 
 #include "core/state.h"
+#include "core/sandbox.h"
 #include "core/sys.h"
 
 #define BUCKETS 4096u
@@ -39,7 +40,7 @@ static pt_u32 n_chunks;
 
 static struct chunk *next_chunk(struct chunk *full)
 {
-    if (pt_switches.frozen || __atomic_add_fetch(&n_chunks, 1, __ATOMIC_RELAXED) > CHUNKS_MOST)
+    if (!pt_may_call() || __atomic_add_fetch(&n_chunks, 1, __ATOMIC_RELAXED) > CHUNKS_MOST)
         return 0;
     struct chunk *chunk = pt_sys_memory(sizeof *chunk);
     if (chunk && !__atomic_compare_exchange_n(&current, &full, chunk, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {

@@ -27,11 +27,10 @@ static long recorded_close(long number, long fd)
 
 static long recorded_seccomp(long operation, long flags, long argument, long d, long e, long f)
 {
-    const struct pt_switches before = pt_switches;
-    pt_sandbox_seccomp(operation);
+    const struct pt_sandbox sandbox = pt_sandbox_seccomp(operation);
     const long ret = real_syscall(SYS_seccomp, operation, flags, argument, d, e, f);
     if (ret != 0) /* refused; or, with TSYNC, the id of a thread that could not be included */
-        pt_sandbox_refused(&before);
+        pt_sandbox_refused(&sandbox);
     return ret;
 }
 

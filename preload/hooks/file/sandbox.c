@@ -4,7 +4,7 @@
  *
  * Entered by the thread that closes the sandbox. Under a seccomp filter any system call of ours may kill the process,
  * so the library only uses the memory it has; in strict mode, or when the time stamp counter is forbidden, even reading
- * the clock kills, so it records nothing. Never makes a system call after the filter is on.
+ * the clock kills, so of that thread it records nothing. Never makes a system call after the filter is on.
  */
 #include "sandbox.h"
 
@@ -15,39 +15,40 @@
 
 CUSTOM_RAW(int, prctl, (int option, long a, long b, long c, long d), (option, a, b, c, d))
 
-static void go_silent(void)
+static struct pt_sandbox closing(int is_filter)
 {
-    const struct pt_switches off = {.off = 1};
-    pt_switches = off;
+    const struct pt_sandbox sandbox = {is_filter ? PT_SANDBOX_FILTER : PT_SANDBOX_SEAL, pt_switches.frozen};
+    if (is_filter)
+        pt_switches.frozen = 1;
+    else
+        pt_thread_seal();
+    return sandbox;
 }
 
 /* Libraries probe for seccomp with calls that must fail (a NULL filter): those restrict nothing. */
-void pt_sandbox_refused(const struct pt_switches *before)
+void pt_sandbox_refused(const struct pt_sandbox *sandbox)
 {
-    pt_switches = *before;
+    if (sandbox->kind == PT_SANDBOX_FILTER)
+        pt_switches.frozen = sandbox->was_frozen;
+    else if (sandbox->kind == PT_SANDBOX_SEAL)
+        pt_thread_unseal();
 }
 
 int hook_prctl(int option, long a, long b, long c, long d)
 {
-    const struct pt_switches before = pt_switches;
-    const int closes_tsc = option == PR_SET_TSC && a == PR_TSC_SIGSEGV && pt_switches.tsc;
-    if (pt_likely(option != PR_SET_SECCOMP && !closes_tsc))
+    if (pt_likely(option != PR_SET_SECCOMP && !(option == PR_SET_TSC && a == PR_TSC_SIGSEGV)))
         return real_prctl(option, a, b, c, d);
-    if (option == PR_SET_SECCOMP && a == SECCOMP_MODE_FILTER)
-        pt_switches.frozen = 1;
-    else
-        go_silent();
+    const struct pt_sandbox sandbox = closing(option == PR_SET_SECCOMP && a == SECCOMP_MODE_FILTER);
     const int ret = real_prctl(option, a, b, c, d);
     if (ret != 0)
-        pt_sandbox_refused(&before);
+        pt_sandbox_refused(&sandbox);
     return ret;
 }
 
 /* glibc has no seccomp(); libseccomp and systemd come through syscall(). */
-void pt_sandbox_seccomp(long operation)
+struct pt_sandbox pt_sandbox_seccomp(long operation)
 {
-    if (operation == SECCOMP_SET_MODE_FILTER)
-        pt_switches.frozen = 1;
-    else if (operation == SECCOMP_SET_MODE_STRICT)
-        go_silent();
+    if (operation == SECCOMP_SET_MODE_FILTER || operation == SECCOMP_SET_MODE_STRICT)
+        return closing(operation == SECCOMP_SET_MODE_FILTER);
+    return (struct pt_sandbox){0};
 }

@@ -5,13 +5,19 @@
 #ifndef PT_HOOKS_FILE_SANDBOX_H
 #define PT_HOOKS_FILE_SANDBOX_H
 
-#include "core/state.h"
+#include "core/sandbox.h"
+
+/* What has to be undone if the kernel refuses. */
+struct pt_sandbox {
+    enum { PT_SANDBOX_NONE, PT_SANDBOX_FILTER, PT_SANDBOX_SEAL } kind;
+    pt_u8 was_frozen;
+};
 
 #pragma GCC visibility push(hidden)
 /* A seccomp(operation, ...) is about to happen. */
-void pt_sandbox_seccomp(long operation);
-/* It was refused: the switches are as before. */
-void pt_sandbox_refused(const struct pt_switches *before);
+struct pt_sandbox pt_sandbox_seccomp(long operation);
+/* It was refused: all is as before. */
+void pt_sandbox_refused(const struct pt_sandbox *sandbox);
 #pragma GCC visibility pop
 
 #endif

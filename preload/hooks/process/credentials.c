@@ -15,7 +15,7 @@
     CUSTOM(int, name, parameters, arguments)                                                                           \
     int name parameters                                                                                                \
     {                                                                                                                  \
-        if (pt_switches.user && !pt_switches.frozen)                                                                   \
+        if (pt_switches.user)                                                                                          \
             pt_ring_prepare();                                                                                         \
         return real_##name arguments;                                                                                  \
     }

@@ -13,6 +13,7 @@
 
 #include "core/names/fd_table.h"
 #include "core/process.h"
+#include "core/sandbox.h"
 #include "core/sys.h"
 #include "hooks/hook.h"
 #include "target.h"
@@ -44,7 +45,7 @@ struct attempt {
 static struct pt_environment environment_for(const struct pt_target *target, char *const *envp)
 {
     const int needs_clean = pt_target_needs_clean_environment(target);
-    const enum pt_loading loading = needs_clean || pt_switches.frozen ? PT_LOADING_US : pt_environment_loading(envp);
+    const enum pt_loading loading = needs_clean || !pt_may_call() ? PT_LOADING_US : pt_environment_loading(envp);
     pt_target_report(target, loading);
     if (needs_clean || loading == PT_LOADING_MISSING)
         return pt_environment_without_us(envp);

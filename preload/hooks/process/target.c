@@ -22,6 +22,7 @@
 #include "core/names/define.h"
 #include "core/names/intern.h"
 #include "core/options.h"
+#include "core/sandbox.h"
 #include "core/sys.h"
 
 #define SCRIPT_DEPTH 4
@@ -154,7 +155,7 @@ static void search_free(struct search *search)
 struct pt_target pt_target_at(int dir, const char *path, int flags)
 {
     struct pt_target target = {PT_VERDICT_UNKNOWN, 0};
-    if (pt_switches.frozen)
+    if (!pt_may_call())
         return target;
     struct stat status;
     const long looked = pt_syscall4(SYS_newfstatat, dir, path, &status, flags & (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW));
@@ -202,7 +203,7 @@ static int next_candidate(struct search *search, const char **directories, const
 struct pt_target pt_target_search(const char *name)
 {
     struct pt_target target = {PT_VERDICT_UNKNOWN, 0};
-    if (!name || !*name || strchr(name, '/') || pt_switches.frozen)
+    if (!name || !*name || strchr(name, '/') || !pt_may_call())
         return pt_target_at(AT_FDCWD, name, 0);
     struct search *search = search_new();
     if (!search)

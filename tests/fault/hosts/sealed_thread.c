@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * F1: threads that give up more than the rest of their process: strict mode allows four system calls, and after
+ * PR_SET_TSC even reading the clock kills. Of such a thread nothing is recorded but that it was there; what the others
+ * do meanwhile and afterwards is exact. argv[1]: strict, strict-by-number, tsc.
+ */
+#include "host.h"
+
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#define READS 20000
+#define SEALED_READS 3000
+
+static const char *way;
+static int zero;
+
+static void read_bytes(int calls)
+{
+    char byte;
+    for (int i = 0; i < calls; i++)
+        if (read(zero, &byte, 1) != 1)
+            abort();
+}
+
+static void *read_too(void *unused)
+{
+    read_bytes(SEALED_READS);
+    return unused;
+}
+
+static void *seal(void *unused)
+{
+    read_bytes(10);
+    const long error = !strcmp(way, "strict")             ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT)
+                       : !strcmp(way, "strict-by-number") ? syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 0, NULL)
+                                                          : prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
+    if (error)
+        return &zero;
+    read_bytes(SEALED_READS);
+    alloc_pairs(100, 4247);
+    if (!strcmp(way, "tsc")) { /* its threads inherit it */
+        pthread_t thread;
+        return pthread_create(&thread, NULL, read_too, NULL) || pthread_join(thread, NULL) ? &zero : NULL;
+    }
+    syscall(SYS_exit, 0); /* strict mode knows no other end */
+    return unused;
+}
+
+static void *read_beside(void *unused)
+{
+    read_bytes(READS);
+    return unused;
+}
+
+int main(int argc, char **argv)
+{
+    way = argc > 1 ? argv[1] : "strict";
+    zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+    pthread_t beside, sealed;
+    void *result = NULL;
+    pthread_create(&beside, NULL, read_beside, NULL);
+    pthread_create(&sealed, NULL, seal, NULL);
+    if (strcmp(way, "tsc")) /* a thread that ends by the system call itself is joined like any other */
+        MUST(pthread_join(sealed, NULL) == 0);
+    else
+        MUST(pthread_join(sealed, &result) == 0 && !result);
+    pthread_join(beside, NULL);
+    read_bytes(READS);
+    const int sealed_reads = strcmp(way, "tsc") ? SEALED_READS : 2 * SEALED_READS;
+    trace_must("io_read", "==", 2 * READS + 10);
+    trace_must("lost", ">=", sealed_reads);
+    trace_must("lost", "<=", sealed_reads + 300);
+    return host_broken;
+}
