@@ -146,6 +146,7 @@ static void parse(struct pt_schema *schema, const char *text)
 struct pt_schema *pt_schema_new(const char *text)
 {
     struct pt_schema *schema = pt_calloc(1, sizeof *schema);
+    schema->text = pt_strdup(text);
     if (!strcmp(text, pt_schema_text) || strncmp(text, "event ", 6) != 0)
         set_identical(schema);
     else
@@ -158,7 +159,13 @@ void pt_schema_free(struct pt_schema *schema)
     if (!schema)
         return;
     pt_str_fini(&schema->unknown);
+    free(schema->text);
     free(schema);
+}
+
+bool pt_schema_is_of(const struct pt_schema *schema, const char *text)
+{
+    return !strcmp(schema->text, text);
 }
 
 static pt_u64 take_field(const struct pt_field_move *move, const struct pt_record *record)

@@ -31,6 +31,7 @@ struct pt_schema {
     struct pt_kind_map kinds[256];
     pt_u16 kind_of_row[PT_TOTALS_ROWS]; /* row of the file's totals -> PT_KIND_x, or PT_NO_KIND */
     bool identical;
+    char *text;            /* as the file has it */
     struct pt_str unknown; /* names of kinds that this build does not know, ", " between them */
 };
 #define PT_NO_KIND 0xffffu
@@ -38,6 +39,7 @@ struct pt_schema {
 /* `text` = what the file stores. An empty or unreadable schema counts as ours. */
 struct pt_schema *pt_schema_new(const char *text);
 void pt_schema_free(struct pt_schema *schema);
+bool pt_schema_is_of(const struct pt_schema *schema, const char *text);
 
 /* Bring a stored record into our layout; only for kinds that are known and not identical. */
 void pt_schema_convert(const struct pt_kind_map *kind, struct pt_record *record);

@@ -109,8 +109,8 @@ static void set_capture(struct pt_profile *profile, pt_u32 stage)
         if (pt_profile_stage_of(profile, process) != stage)
             continue;
         for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++)
-            calls += pt_call_class_of(kind) == PT_CALL_NONE ? 0 : process->totals[kind].calls;
-        allocs += process->heap.allocs;
+            calls += pt_call_class_of(kind) == PT_CALL_NONE ? 0 : pt_totals_of(process->totals, kind)->calls;
+        allocs += process->heap->allocs;
         events += process->quality.events;
         lost += process->quality.overwritten + process->quality.dropped;
         lost += process->quality.truncated ? 0 : process->quality.corrupt_events;

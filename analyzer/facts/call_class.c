@@ -79,12 +79,12 @@ void pt_kind_totals_add(struct pt_kind_totals *a, const struct pt_kind_totals *b
     a->ns += b->ns;
 }
 
-struct pt_kind_totals pt_call_class_sum(const struct pt_kind_totals totals[PT_TOTALS_ROWS], enum pt_call_class which)
+struct pt_kind_totals pt_call_class_sum(const struct pt_totals_by_kind *totals, enum pt_call_class which)
 {
     struct pt_kind_totals sum = {0};
     for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++)
         if (pt_call_class_of(kind) == which)
-            pt_kind_totals_add(&sum, &totals[kind]);
+            pt_kind_totals_add(&sum, pt_totals_of(totals, kind));
     return sum;
 }
 

@@ -138,7 +138,7 @@ static void search_all(struct search *search, const struct pt_session *session)
     search->decoder = pt_decoder_new();
     search->batch = pt_malloc(sizeof *search->batch);
     for (pt_u32 i = 0; i < session->n_processes; i++)
-        if (from_ns[i] != PT_NEVER_NS && session->processes[i]->totals[PT_KIND_wait_child].calls)
+        if (from_ns[i] != PT_NEVER_NS && pt_totals_of(session->processes[i]->totals, PT_KIND_wait_child)->calls)
             search_process(search, session->processes[i], from_ns[i]);
     pt_decoder_free(search->decoder);
     free(search->batch);

@@ -25,7 +25,7 @@ static void note_once(void *context, const char *problem, const char *remedy)
 void pt_process_note_ignored_options(const struct pt_process *process, struct pt_session *session)
 {
     char words[PT_IGNORED_OPTIONS_BYTES + 1] = "", *rest = NULL;
-    memcpy(words, process->file->header.ignored_options, PT_IGNORED_OPTIONS_BYTES);
+    memcpy(words, process->file->header->ignored_options, PT_IGNORED_OPTIONS_BYTES);
     for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
         PT_AUTO(pt_freep) char *variable = pt_asprintf("%s%s", word, strchr(word, '=') ? "" : "=");
         pt_check_option_values((char *const[]){variable, NULL}, note_once, session);

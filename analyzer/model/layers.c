@@ -41,7 +41,7 @@ static bool knows_kind(const struct pt_schema *schema, pt_u16 kind)
 
 void pt_process_fill_layers(struct pt_process *process, const struct pt_schema *schema)
 {
-    const pt_u32 options = process->file->header.options;
+    const pt_u32 options = process->file->header->options;
     for (int layer = 0; layer < PT_LAYER__COUNT; layer++) {
         if (!knows_kind(schema, layers[layer].kind))
             process->layers_unknown |= 1u << layer;

@@ -55,6 +55,8 @@ void pt_process_fill_names(struct pt_process_data *data)
         if (map) {
             uint64_t *place = pt_map_at(map, def->id);
             *place = *place ? *place : (uintptr_t)def; /* of an id that is defined twice, the first definition counts */
+            if (map == &data->strings && def->id > data->last_string)
+                data->last_string = def->id;
         } else if (def->type == PT_DEF_MODULE) {
             add_module(data, def);
         }
@@ -93,13 +95,36 @@ static const char *find_string(const struct pt_process *process, pt_u32 id)
     return def ? (const char *)def->payload : NULL;
 }
 
+static pt_u64 n_events(const struct pt_trace_file *file)
+{
+    pt_u64 n = 0;
+    for (size_t i = 0; i < file->slots.n; i++)
+        for (int which = 0; which < PT_BUFFER__COUNT; which++)
+            n = pt_sum(n, file->slots.items[i].blocks[which].events);
+    return n;
+}
+
+static struct pt_texts *new_texts(const struct pt_process_data *data)
+{
+    pt_u32 last = 0;
+    for (const struct pt_process *p = &data->shown; p; p = inherited_from(p))
+        last = pt_process_data_of(p)->last_string > last ? pt_process_data_of(p)->last_string : last;
+    const pt_u32 wanted = last < PT_MOST_TEXTS ? last + 1 : PT_MOST_TEXTS;
+    const pt_u32 n = wanted <= n_events(data->shown.file) ? wanted : 0;
+    struct pt_texts *texts = pt_calloc(1, sizeof *texts + n * (2 * sizeof texts->text[0] + sizeof texts->channel[0]));
+    texts->n = n;
+    texts->absolute = texts->text + n;
+    texts->channel = (pt_u8 *)(texts->absolute + n);
+    return texts;
+}
+
 /* Several threads may make the table at once: the first one is kept. */
 static struct pt_texts *texts_of(struct pt_process_data *data)
 {
     struct pt_texts *texts = __atomic_load_n(&data->texts, __ATOMIC_ACQUIRE), *none = NULL;
     if (texts)
         return texts;
-    texts = pt_calloc(1, sizeof *texts);
+    texts = new_texts(data);
     if (__atomic_compare_exchange_n(&data->texts, &none, texts, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return texts;
     free(texts);
@@ -110,9 +135,9 @@ const char *pt_process_string(const struct pt_process *process, pt_u32 id)
 {
     if (!id)
         return "";
-    if (id >= PT_MOST_TEXTS)
-        return find_string(process, id);
     struct pt_texts *texts = texts_of(pt_process_data_of(process));
+    if (id >= texts->n)
+        return find_string(process, id);
     const char *known = __atomic_load_n(&texts->text[id], __ATOMIC_RELAXED);
     if (known)
         return known;
@@ -152,9 +177,9 @@ enum pt_channel pt_process_channel(const struct pt_process *process, pt_u32 id)
 {
     if (!id)
         return PT_CHANNEL_FILE;
-    if (id >= PT_MOST_TEXTS)
-        return pt_channel_of_path(find_string(process, id));
     struct pt_texts *texts = texts_of(pt_process_data_of(process));
+    if (id >= texts->n)
+        return pt_channel_of_path(find_string(process, id));
     pt_u8 known = __atomic_load_n(&texts->channel[id], __ATOMIC_RELAXED);
     if (!known) {
         known = (pt_u8)(pt_channel_of_path(pt_process_string(process, id)) + 1);
@@ -297,8 +322,8 @@ static const char *find_path(struct pt_process *process, pt_u32 path, pt_u32 dir
  * nothing, where one for each event does. */
 const char *pt_process_absolute_path(struct pt_process *process, pt_u32 path, pt_u32 dir_path)
 {
-    const bool is_kept = !dir_path && path < PT_MOST_TEXTS;
-    const char **place = is_kept ? &texts_of(pt_process_data_of(process))->absolute[path] : NULL;
+    const struct pt_texts *texts = texts_of(pt_process_data_of(process));
+    const char **place = !dir_path && path < texts->n ? &texts->absolute[path] : NULL;
     const char *found = place ? __atomic_load_n(place, __ATOMIC_ACQUIRE) : NULL;
     if (found)
         return found;

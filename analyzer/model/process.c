@@ -66,13 +66,14 @@ static void fill_quality(struct pt_process *p)
     const struct pt_trace_file *file = p->file;
     pt_u64 missing = 0, no_space = 0;
     for (int d = 0; d < PT_DROP__COUNT; d++)
-        q->drops[d] = file->header.drops[d];
+        q->drops[d] = file->header->drops[d];
     for (size_t i = 0; i < file->slots.n; i++) {
         const struct pt_trace_slot *slot = &file->slots.items[i];
-        const struct pt_thread_area *area = pt_trace_slot_area(slot);
+        struct pt_thread_area area;
+        pt_trace_slot_area(slot, &area);
         for (int d = 0; d < PT_DROP__COUNT; d++)
-            q->drops[d] = pt_sum(q->drops[d], area->drops[d]);
-        no_space = pt_sum(no_space, area->drops[PT_DROP_no_space]);
+            q->drops[d] = pt_sum(q->drops[d], area.drops[d]);
+        no_space = pt_sum(no_space, area.drops[PT_DROP_no_space]);
         for (int s = 0; s < PT_BUFFER__COUNT; s++) {
             const struct pt_slot_blocks *blocks = &slot->blocks[s];
             q->events = pt_sum(q->events, blocks->events);
@@ -92,7 +93,7 @@ static void fill_quality(struct pt_process *p)
     q->overwritten = missing > no_space ? missing - no_space : 0;
     /* In a file without its tail, missing events prove no overwriting: they may have been in the tail. */
     if (q->truncated) {
-        q->cut_bytes = file->header.file_bytes > file->bytes ? file->header.file_bytes - file->bytes : 0;
+        q->cut_bytes = file->header->file_bytes > file->bytes ? file->header->file_bytes - file->bytes : 0;
         q->corrupt_events = pt_sum(q->corrupt_events, q->overwritten);
         q->overwritten = 0;
     }
@@ -113,13 +114,12 @@ static void fill_end(struct pt_process_data *data)
     p->wait_status = -1;
 }
 
-void pt_process_fill(struct pt_process_data *data, struct pt_trace_file *file)
+void pt_process_fill(struct pt_process_data *data)
 {
     struct pt_process *p = &data->shown;
-    p->file = file;
+    struct pt_trace_file *file = p->file;
     p->file_name = file->name;
-    data->schema = pt_schema_new(file->schema);
-    fill_header(p, &file->header);
+    fill_header(p, file->header);
     pt_process_fill_layers(p, data->schema);
     fill_text(p);
     fill_quality(p);
@@ -144,6 +144,5 @@ void pt_process_fini(struct pt_process_data *data)
     pt_map_fini(&data->paths);
     free(data->texts);
     pt_arena_fini(&data->arena);
-    pt_schema_free(data->schema);
     pt_trace_file_close(data->shown.file);
 }

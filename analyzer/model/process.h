@@ -8,7 +8,7 @@
 #include "session_data.h"
 
 /* Build a process from its file; the clock scale is set. Never fails: damage is counted. */
-void pt_process_fill(struct pt_process_data *data, struct pt_trace_file *file);
+void pt_process_fill(struct pt_process_data *data);
 void pt_process_fini(struct pt_process_data *data);
 
 #endif

@@ -16,7 +16,7 @@ const char *const pt_python_states[PT_PYTHON_STATES] = {"none", "seen", "ready",
 
 void pt_process_note_python(const struct pt_process *process, struct pt_session *session)
 {
-    const struct pt_python_header *python = &process->file->header.python;
+    const struct pt_python_header *python = &process->file->header->python;
     PT_AUTO(pt_str_fini) struct pt_str note = {0};
     char why[sizeof python->note + 1] = "";
     memcpy(why, python->note, sizeof python->note);

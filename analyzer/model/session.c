@@ -24,8 +24,20 @@
 #include "tree.h"
 
 struct file_list {
-    PT_VEC(struct pt_trace_file *);
+    PT_VEC(struct pt_process_data *); /* with `file` and `schema` alone */
 };
+
+/* Files of a hundred versions in one run are damage: those beyond have one each. */
+enum { MOST_SHARED_SCHEMAS = 100 };
+
+static const struct pt_schema *schema_of(struct pt_session_data *data, const char *text)
+{
+    for (size_t i = 0; i < data->schemas.n && i < MOST_SHARED_SCHEMAS; i++)
+        if (pt_schema_is_of(data->schemas.items[i], text))
+            return data->schemas.items[i];
+    pt_vec_push(&data->schemas, pt_schema_new(text));
+    return data->schemas.items[data->schemas.n - 1];
+}
 
 /* Processes killed at their start: no damage, and with many of them not a line for each. */
 static void note_blank(struct pt_session *session, size_t n)
@@ -48,7 +60,11 @@ static void open_files(struct pt_session *session, const struct pt_run_files *ru
         struct pt_error cause = {0};
         struct pt_trace_file *file = pt_trace_file_open(run->files.items[i], &cause);
         if (file) {
-            pt_vec_push(files, file);
+            struct pt_process_data *data = pt_calloc(1, sizeof *data);
+            data->shown.file = file;
+            data->schema = schema_of((struct pt_session_data *)session, file->schema);
+            pt_trace_file_drop_schema(file);
+            pt_vec_push(files, data);
             continue;
         }
         if (!first->text[0])
@@ -112,19 +128,19 @@ static void make_processes(struct pt_session *session, const struct file_list *f
     struct pt_clock_file *clocks = pt_calloc(files->n, sizeof *clocks);
     PT_AUTO(pt_str_fini) struct pt_str notes = {0};
     for (size_t i = 0; i < files->n; i++)
-        clocks[i] = (struct pt_clock_file){.header = &files->items[i]->header,
-                                           .name = files->items[i]->name,
-                                           .first_ticks = first_ticks(files->items[i])};
+        clocks[i] = (struct pt_clock_file){.header = files->items[i]->shown.file->header,
+                                           .name = files->items[i]->shown.file->name,
+                                           .first_ticks = first_ticks(files->items[i]->shown.file)};
     pt_clock_map(clocks, files->n, &session->start_realtime_ns, &notes);
     pt_session_note_lines(session, pt_str_text(&notes));
     session->processes = pt_calloc(files->n, sizeof *session->processes);
     for (size_t i = 0; i < files->n; i++) {
-        struct pt_process_data *data = pt_calloc(1, sizeof *data);
+        struct pt_process_data *data = files->items[i];
         data->shown.session = session;
         data->scale = clocks[i].scale;
         data->shown.start_ns = clocks[i].start_ns;
         data->last_clock_ns = clocks[i].last_ns;
-        pt_process_fill(data, files->items[i]);
+        pt_process_fill(data);
         session->processes[session->n_processes++] = &data->shown;
         note_quality(session, data);
         pt_process_note_ignored_options(&data->shown, session);
@@ -206,6 +222,9 @@ void pt_session_close(struct pt_session *session)
     free(session->path);
     free(session->name);
     pt_intern_fini(&data->paths);
+    for (size_t i = 0; i < data->schemas.n; i++)
+        pt_schema_free(data->schemas.items[i]);
+    free(data->schemas.items);
     free(data);
 }
 

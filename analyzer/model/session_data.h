@@ -22,20 +22,23 @@ struct pt_slot_heap {
 };
 
 /* By string id, for small ids: nearly every event asks for it, so it is found in one step. The channel has a byte of
- * its own: it is asked for most often, and 64 of them share a cache line. */
+ * its own: it is asked for most often, and 64 of them share a cache line. A process with fewer events than ids has
+ * none: of a hundred thousand short processes, it would be the most memory. */
 enum { PT_MOST_TEXTS = 65536 };
 struct pt_texts {
-    const char *text[PT_MOST_TEXTS];
-    const char *absolute[PT_MOST_TEXTS]; /* as a path, from the working directory */
-    pt_u8 channel[PT_MOST_TEXTS];        /* plus 1; 0 = not asked for yet */
+    pt_u32 n;
+    const char **absolute; /* [n], as a path, from the working directory */
+    pt_u8 *channel;        /* [n], plus 1; 0 = not asked for yet */
+    const char *text[];    /* [n] */
 };
 
 struct pt_process_data {
-    struct pt_process shown; /* first: a struct pt_process of a session is always one of these */
-    struct pt_schema *schema;
+    struct pt_process shown;        /* first: a struct pt_process of a session is always one of these */
+    const struct pt_schema *schema; /* of the session */
     struct pt_clock_scale scale;
     pt_i64 last_clock_ns;
     struct pt_map strings;  /* id -> struct pt_definition */
+    pt_u32 last_string;     /* the greatest id of them */
     struct pt_map stacks;   /* id -> struct pt_definition */
     struct pt_map frames;   /* id -> struct pt_frames, made when asked for */
     struct pt_map paths;    /* dir id << 32 | path id -> interned absolute path */
@@ -46,7 +49,6 @@ struct pt_process_data {
     } thread_ends; /* by slot, then life */
     struct pt_slot_heap *slot_heaps;
     pt_u32 n_slot_heaps;
-    pt_u64 counted_calls[4], counted_bytes[4];
     struct pt_map damaged_blocks; /* offsets of blocks that are counted as damaged */
     pt_u32 last_found;            /* index of the thread that was last asked for by its tid */
     pt_u64 unknown_events;        /* of kinds this build does not know, found while decoding */
@@ -55,6 +57,9 @@ struct pt_process_data {
 struct pt_session_data {
     struct pt_session shown; /* first */
     struct pt_intern paths;
+    struct {
+        PT_VEC(struct pt_schema *);
+    } schemas;          /* of all files: those of one version have one */
     size_t paths_bytes; /* of absolute paths made so far */
 };
 

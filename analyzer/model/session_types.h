@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "proftrace/format.h"
+#include "proftrace/events.h"
 #include "decode/event.h"
 
 struct pt_trace_file;
@@ -17,6 +18,19 @@ struct pt_kind_totals {
     pt_u64 calls, errors, bytes;
     pt_u64 ns;
 };
+
+/* Those of the kinds that there are: most processes know a few of more than a hundred. */
+struct pt_totals_by_kind {
+    pt_u8 place[PT_KIND__COUNT]; /* in rows; rows[0] is empty */
+    struct pt_kind_totals rows[];
+};
+_Static_assert(PT_KIND__COUNT < 255, "a place is a byte");
+
+static inline const struct pt_kind_totals *pt_totals_of(const struct pt_totals_by_kind *totals, pt_u32 kind)
+{
+    static const struct pt_kind_totals none;
+    return totals ? &totals->rows[totals->place[kind]] : &none;
+}
 
 struct pt_heap_totals {
     pt_u64 allocs, bytes, frees, failures;
@@ -29,7 +43,7 @@ struct pt_thread {
     pt_u32 tid;
     pt_u32 index;            /* in process->threads */
     pt_i64 start_ns, end_ns; /* first and last thing known */
-    struct pt_kind_totals totals[PT_TOTALS_ROWS];
+    const struct pt_totals_by_kind *totals;
     pt_u64 heap_allocs, heap_bytes, heap_frees;
 };
 
@@ -95,8 +109,8 @@ struct pt_process {
 
     struct pt_thread *threads; /* one per (slot, life) */
     pt_u32 n_threads;
-    struct pt_kind_totals totals[PT_TOTALS_ROWS]; /* sum over threads; exact even when events were overwritten */
-    struct pt_heap_totals heap;
+    const struct pt_totals_by_kind *totals; /* sum over threads; exact even when events were overwritten */
+    const struct pt_heap_totals *heap;      /* likewise */
     struct pt_module *modules;
     pt_u32 n_modules;
     struct pt_untraced *untraced;

@@ -13,8 +13,15 @@ enum { MAX_THREADS = 16384 };
 
 /* A slot's counters at one instant, cumulative over its lives, in ns and kinds of this build. */
 struct snapshot {
-    struct pt_kind_totals totals[PT_TOTALS_ROWS];
+    struct pt_kind_totals totals[PT_KIND__COUNT];
     pt_u64 heap_allocs, heap_bytes, heap_frees;
+};
+
+/* Working memory, for all slots of a process. */
+struct work {
+    struct snapshot before, then, now;
+    struct pt_kind_totals of_thread[PT_KIND__COUNT], of_process[PT_KIND__COUNT];
+    struct pt_thread_area area; /* of the slot */
 };
 
 static pt_u64 minus(pt_u64 now, pt_u64 before)
@@ -124,11 +131,11 @@ static size_t first_end(const struct pt_process_data *data, pt_u32 slot, pt_u32 
     return low;
 }
 
-static void find_lives(struct pt_process_data *data, const struct pt_trace_slot *slot)
+static void find_lives(struct pt_process_data *data, const struct pt_trace_slot *slot,
+                       const struct pt_thread_area *area)
 {
     struct pt_process *p = &data->shown;
     const struct pt_clock_scale *scale = &data->scale;
-    const struct pt_thread_area *area = pt_trace_slot_area(slot);
     const pt_u32 first = p->n_threads;
     struct pt_map lives = {0};
     for (int s = 0; s < PT_BUFFER__COUNT; s++)
@@ -205,11 +212,12 @@ static void add_events(const struct pt_batch *batch, struct snapshot *now)
 
 /* Records that came after the bank was written (format rule 3); of a process that noted no end the last ones even so:
  * they say how long it lived. */
-static void add_uncovered(struct pt_process_data *data, const struct pt_trace_slot *slot, struct snapshot *now)
+static void add_uncovered(struct pt_process_data *data, const struct pt_trace_slot *slot, pt_u64 totals_seq,
+                          struct snapshot *now)
 {
     const struct pt_slot_blocks *blocks = &slot->blocks[PT_BUFFER_RECORDS];
     const struct pt_decode_source source = {data->shown.file, data->schema, &data->scale, blocks, false};
-    const size_t uncovered = pt_slot_blocks_behind(blocks, pt_trace_slot_area(slot)->totals_seq);
+    const size_t uncovered = pt_slot_blocks_behind(blocks, totals_seq);
     const bool wants_end = data->shown.state == PT_PROCESS_LIVE && blocks->n && uncovered >= blocks->n;
     const size_t first = wants_end ? blocks->n - 1 : uncovered;
     if (first >= blocks->n)
@@ -227,13 +235,12 @@ static void add_uncovered(struct pt_process_data *data, const struct pt_trace_sl
 }
 
 static void take_current(struct pt_process_data *data, const struct pt_trace_slot *slot,
-                         const struct pt_heap_totals *heap, struct snapshot *now)
+                         const struct pt_thread_area *area, const struct pt_heap_totals *heap, struct snapshot *now)
 {
-    const struct pt_thread_area *area = pt_trace_slot_area(slot);
     memset(now, 0, sizeof *now);
     for (pt_u32 kind = 0; kind < PT_TOTALS_ROWS; kind++)
         add_stored_totals(data, now, kind, &area->totals[area->totals_seq & 1][kind]);
-    add_uncovered(data, slot, now);
+    add_uncovered(data, slot, area->totals_seq, now);
     now->heap_allocs = heap->allocs;
     now->heap_bytes = heap->bytes;
     now->heap_frees = heap->frees;
@@ -261,66 +268,105 @@ static bool take_end(struct pt_process_data *data, pt_u32 slot, pt_u32 life, str
 }
 
 /* What a thread added to its slot's counters: the difference of two snapshots. */
-static void set_difference(struct pt_thread *thread, const struct snapshot *before, const struct snapshot *after)
+static void set_difference(struct pt_thread *thread, const struct snapshot *before, const struct snapshot *after,
+                           struct pt_kind_totals *totals)
 {
-    for (int r = 0; r < PT_TOTALS_ROWS; r++)
-        thread->totals[r] = (struct pt_kind_totals){minus(after->totals[r].calls, before->totals[r].calls),
-                                                    minus(after->totals[r].errors, before->totals[r].errors),
-                                                    minus(after->totals[r].bytes, before->totals[r].bytes),
-                                                    minus(after->totals[r].ns, before->totals[r].ns)};
+    for (int r = 0; r < PT_KIND__COUNT; r++)
+        totals[r] = (struct pt_kind_totals){minus(after->totals[r].calls, before->totals[r].calls),
+                                            minus(after->totals[r].errors, before->totals[r].errors),
+                                            minus(after->totals[r].bytes, before->totals[r].bytes),
+                                            minus(after->totals[r].ns, before->totals[r].ns)};
     thread->heap_allocs = minus(after->heap_allocs, before->heap_allocs);
     thread->heap_bytes = minus(after->heap_bytes, before->heap_bytes);
     thread->heap_frees = minus(after->heap_frees, before->heap_frees);
 }
 
-static void add_counted(struct pt_process_data *data, const struct pt_thread_area *area, struct pt_thread *last)
+static void add_counted(const struct pt_thread_area *area, struct pt_kind_totals *to)
 {
     static const pt_u16 rows[4] = {[PT_COUNTED_READ_DIR] = PT_KIND_meta_read_dir,
                                    [PT_COUNTED_STDIO_READ_CHAR] = PT_KIND_stdio_char,
                                    [PT_COUNTED_STDIO_WRITE_CHAR] = PT_KIND_stdio_char};
     for (int c = 0; c < 3; c++) {
         const struct pt_kind_totals totals = {.calls = area->counted_calls[c], .bytes = area->counted_bytes[c]};
-        data->counted_calls[c] = pt_sum(data->counted_calls[c], totals.calls);
-        data->counted_bytes[c] = pt_sum(data->counted_bytes[c], totals.bytes);
-        if (last)
-            add_totals(&last->totals[rows[c]], &totals);
-        add_totals(&data->shown.totals[rows[c]], &totals);
+        add_totals(&to[rows[c]], &totals);
     }
 }
 
-static void fill_slot(struct pt_process_data *data, const struct pt_trace_slot *slot, struct snapshot *work)
+static bool has_any(const struct pt_kind_totals *totals)
+{
+    return totals->calls || totals->errors || totals->bytes || totals->ns;
+}
+
+/* A copy without the kinds that there are none of; NULL = there are none at all. */
+static const struct pt_totals_by_kind *keep_totals(struct pt_arena *arena, const struct pt_kind_totals *totals)
+{
+    pt_u8 n = 0;
+    for (int kind = 0; kind < PT_KIND__COUNT; kind++)
+        n += has_any(&totals[kind]);
+    if (!n)
+        return NULL;
+    struct pt_totals_by_kind *kept = pt_arena_alloc(arena, sizeof *kept + (n + 1u) * sizeof kept->rows[0]);
+    memset(kept, 0, sizeof *kept + sizeof kept->rows[0]);
+    n = 0;
+    for (int kind = 0; kind < PT_KIND__COUNT; kind++)
+        if (has_any(&totals[kind])) {
+            kept->place[kind] = ++n;
+            kept->rows[n] = totals[kind];
+        }
+    return kept;
+}
+
+static void fill_slot(struct pt_process_data *data, const struct pt_trace_slot *slot, struct work *work)
 {
     struct pt_process *p = &data->shown;
     const pt_u32 first = p->n_threads;
-    const struct pt_thread_area *area = pt_trace_slot_area(slot);
-    struct snapshot *before = &work[0], *then = &work[1], *now = &work[2];
-    find_lives(data, slot);
+    const struct pt_thread_area *area = &work->area;
+    struct snapshot *before = &work->before, *then = &work->then, *now = &work->now;
+    pt_trace_slot_area(slot, &work->area);
+    find_lives(data, slot, area);
     const struct pt_heap_totals heap = heap_of(area);
-    take_current(data, slot, &heap, now);
-    add_heap(&p->heap, &heap);
-    for (int r = 0; r < PT_TOTALS_ROWS; r++)
-        add_totals(&p->totals[r], &now->totals[r]);
+    take_current(data, slot, area, &heap, now);
+    for (int r = 0; r < PT_KIND__COUNT; r++)
+        add_totals(&work->of_process[r], &now->totals[r]);
+    add_counted(area, work->of_process);
     memset(before, 0, sizeof *before);
     for (pt_u32 i = first; i < p->n_threads; i++) {
         const bool is_last = i + 1 == p->n_threads;
         if (is_last || !take_end(data, slot->slot, p->threads[i].life, then))
             memcpy(then, is_last ? now : before, sizeof *then);
-        set_difference(&p->threads[i], before, then);
+        set_difference(&p->threads[i], before, then, work->of_thread);
+        if (is_last)
+            add_counted(area, work->of_thread);
+        p->threads[i].totals = keep_totals(&data->arena, work->of_thread);
         memcpy(before, then, sizeof *before);
     }
-    add_counted(data, area, p->n_threads > first ? &p->threads[p->n_threads - 1] : NULL);
     if (heap.allocs || heap.frees || heap.failures || p->heap_mode == PT_HEAP_FULL)
         data->slot_heaps[data->n_slot_heaps++] = (struct pt_slot_heap){slot->slot, heap};
+}
+
+/* The sum of all slots; of one slot, which most processes have, its own. */
+static const struct pt_heap_totals *heap_of_all(struct pt_process_data *data)
+{
+    static const struct pt_heap_totals none;
+    if (data->n_slot_heaps < 2)
+        return data->n_slot_heaps ? &data->slot_heaps[0].totals : &none;
+    struct pt_heap_totals *sum = pt_arena_alloc(&data->arena, sizeof *sum);
+    *sum = none;
+    for (pt_u32 i = 0; i < data->n_slot_heaps; i++)
+        add_heap(sum, &data->slot_heaps[i].totals);
+    return sum;
 }
 
 void pt_process_fill_threads(struct pt_process_data *data)
 {
     struct pt_process *p = &data->shown;
-    struct snapshot *work = pt_calloc(3, sizeof *work);
+    struct work *work = pt_calloc(1, sizeof *work);
     list_ends(data);
     data->slot_heaps = pt_calloc(p->file->slots.n, sizeof *data->slot_heaps);
     for (size_t i = 0; i < p->file->slots.n; i++)
         fill_slot(data, &p->file->slots.items[i], work);
+    p->totals = keep_totals(&data->arena, work->of_process);
+    p->heap = heap_of_all(data);
     free(work);
     for (pt_u32 i = 0; i < p->n_threads; i++) {
         struct pt_thread *thread = &p->threads[i];

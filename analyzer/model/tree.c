@@ -23,7 +23,7 @@ static int by_start(const void *a, const void *b)
 
 static bool same_machine(const struct pt_process *a, const struct pt_process *b)
 {
-    return !memcmp(a->file->header.boot_id, b->file->header.boot_id, sizeof a->file->header.boot_id);
+    return !memcmp(a->file->header->boot_id, b->file->header->boot_id, sizeof a->file->header->boot_id);
 }
 
 /* The latest process with a pid that began before `child`; the chain goes from newer to older. */

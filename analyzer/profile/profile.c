@@ -24,10 +24,11 @@ struct pt_kind_totals pt_profile_stage_totals(const struct pt_profile *profile, 
         const struct pt_process *process = profile->session->processes[i];
         if (pt_profile_stage_of(profile, process) != stage)
             continue;
-        sum.calls += process->totals[kind].calls;
-        sum.errors += process->totals[kind].errors;
-        sum.bytes += process->totals[kind].bytes;
-        sum.ns += process->totals[kind].ns;
+        const struct pt_kind_totals *totals = pt_totals_of(process->totals, kind);
+        sum.calls += totals->calls;
+        sum.errors += totals->errors;
+        sum.bytes += totals->bytes;
+        sum.ns += totals->ns;
     }
     return sum;
 }

@@ -45,13 +45,13 @@ static struct thread_sum sum_of(const struct pt_thread *thread)
         const enum pt_call_class which = pt_call_class_of(i);
         if (which == PT_CALL_NONE)
             continue;
-        sum.ns += thread->totals[i].ns;
+        sum.ns += pt_totals_of(thread->totals, i)->ns;
         if (which == PT_CALL_READ || which == PT_CALL_WRITE || which == PT_CALL_COPY || which == PT_CALL_SYNC)
-            pt_kind_totals_add(&sum.io, &thread->totals[i]);
+            pt_kind_totals_add(&sum.io, pt_totals_of(thread->totals, i));
         else if (which == PT_CALL_STDIO_READ || which == PT_CALL_STDIO_WRITE || which == PT_CALL_STDIO_OTHER)
-            pt_kind_totals_add(&sum.stdio, &thread->totals[i]);
+            pt_kind_totals_add(&sum.stdio, pt_totals_of(thread->totals, i));
         else
-            pt_kind_totals_add(&sum.meta, &thread->totals[i]);
+            pt_kind_totals_add(&sum.meta, pt_totals_of(thread->totals, i));
     }
     return sum;
 }
@@ -124,8 +124,8 @@ static void sum_classes(const struct stats *s, struct pt_heap_class sums[PT_HEAP
         const struct pt_process *process = s->profile->session->processes[i];
         const bool is_here = pt_profile_stage_of(s->profile, process) == s->stage->index;
         for (pt_u32 j = 0; j < PT_HEAP_CLASSES && is_here; j++) {
-            sums[j].count += process->heap.classes[j].count;
-            sums[j].bytes += process->heap.classes[j].bytes;
+            sums[j].count += process->heap->classes[j].count;
+            sums[j].bytes += process->heap->classes[j].bytes;
         }
     }
 }

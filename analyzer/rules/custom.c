@@ -215,7 +215,7 @@ bool pt_rule_nothing_captured(struct pt_profile *profile, pt_i64 stage, struct p
     if (pt_profile_counters_missing(profile, (pt_u32)stage))
         return false;
     const bool is_empty = !pt_value_number(pt_metrics_get(metrics, scope, "capture.total"));
-    const bool no_heap = root->heap_mode != PT_HEAP_OFF && !root->heap.allocs && !root->heap.frees;
+    const bool no_heap = root->heap_mode != PT_HEAP_OFF && !root->heap->allocs && !root->heap->frees;
     /* A small program may well do without malloc; one with this much memory must have allocated it. */
     const bool holds_memory = (double)root->max_rss_bytes > 64 * MIB;
     if (is_empty) {

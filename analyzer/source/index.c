@@ -91,9 +91,9 @@ static void survey_raw(const pt_u8 *bytes, struct pt_block *h)
 /* Add the raw buffer as the last run of the blocks, unless it holds what the last block already has (format rule 2);
  * the events in it. */
 static pt_u64 add_raw_buffer(struct pt_trace_file *file, const struct pt_trace_slot *slot,
-                             struct pt_slot_blocks *blocks, struct pt_block_loader *loader)
+                             const struct pt_thread_area *area, struct pt_slot_blocks *blocks,
+                             struct pt_block_loader *loader)
 {
-    const struct pt_thread_area *area = pt_trace_slot_area(slot);
     const struct pt_raw_buffer *raw = &area->raw[blocks->buffer];
     const struct pt_block_run *last = blocks->n ? &blocks->runs.items[blocks->runs.n - 1] : NULL;
     const pt_u64 sequence = raw->sequence >> PT_GENERATION_BITS;
@@ -142,12 +142,13 @@ static pt_u64 count_blocks(struct pt_slot_blocks *blocks)
     return end < ~0ull / 2 ? end : 0;
 }
 
-static void index_blocks(struct pt_trace_file *file, const struct pt_trace_slot *slot, struct pt_slot_blocks *blocks,
+static void index_blocks(struct pt_trace_file *file, const struct pt_trace_slot *slot,
+                         const struct pt_thread_area *area, struct pt_slot_blocks *blocks,
                          struct pt_block_loader *loader)
 {
     sort_blocks(blocks);
-    const pt_u64 counted = pt_trace_slot_area(slot)->raw[blocks->buffer].flushed_events, end = count_blocks(blocks);
-    const pt_u64 in_raw = add_raw_buffer(file, slot, blocks, loader);
+    const pt_u64 counted = area->raw[blocks->buffer].flushed_events, end = count_blocks(blocks);
+    const pt_u64 in_raw = add_raw_buffer(file, slot, area, blocks, loader);
     /* A process killed between publishing a block and resetting the buffer has not counted that block yet. */
     const pt_u64 given = in_raw || end < counted ? counted : end;
     blocks->missing = given > blocks->events ? given - blocks->events : 0;
@@ -172,8 +173,10 @@ void pt_index_blocks(struct pt_trace_file *file)
     struct pt_block_loader *loader = pt_block_loader_new();
     for (size_t i = 0; i < file->slots.n; i++) {
         struct pt_trace_slot *slot = &file->slots.items[i];
+        struct pt_thread_area area;
+        pt_trace_slot_area(slot, &area);
         for (int which = 0; which < PT_BUFFER__COUNT; which++)
-            index_blocks(file, slot, &slot->blocks[which], loader);
+            index_blocks(file, slot, &area, &slot->blocks[which], loader);
     }
     pt_block_loader_free(loader);
 }

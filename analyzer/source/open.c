@@ -6,6 +6,7 @@
 #include "open.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -40,8 +41,9 @@ static bool is_blank(const char *name, const void *magic, pt_u64 got)
 
 static int check_header(struct pt_trace_file *file, struct pt_error *err)
 {
-    const struct pt_file_header *h = &file->header;
-    const pt_u64 got = pt_trace_file_read(file, 0, &file->header, sizeof file->header);
+    struct pt_file_header whole = {0};
+    const struct pt_file_header *h = &whole;
+    const pt_u64 got = pt_trace_file_read(file, 0, &whole, sizeof whole);
     if (is_blank(file->name, h->magic, got))
         return pt_fail_code(err, 3, "not set up: the process ended before its trace began");
     if (got < 8 || memcmp(h->magic, PT_FILE_MAGIC, 8))
@@ -54,15 +56,33 @@ static int check_header(struct pt_trace_file *file, struct pt_error *err)
     const bool sane = h->format_version >= 1 && h->header_bytes >= sizeof *h && h->header_bytes <= MAX_HEADER_BYTES &&
                       h->header_bytes % PT_PAGE_BYTES == 0 && h->clock_shift < 32 &&
                       (h->clock_source == PT_CLOCK_TSC || h->clock_source == PT_CLOCK_MONOTONIC);
-    return sane ? 0 : pt_fail_code(err, 3, "damaged header");
+    if (!sane)
+        return pt_fail_code(err, 3, "damaged header");
+    const size_t used = offsetof(struct pt_file_header, reserved);
+    file->header = memcpy(pt_arena_alloc(&file->arena, used), h, used);
+    return 0;
+}
+
+/* The text page ends in zeros, of which some may be empty arguments. */
+static pt_u32 used_bytes(struct pt_trace_file *file, pt_u32 bytes)
+{
+    file->text_bytes = bytes;
+    const long argc = atol(pt_trace_file_text(file, PT_TEXT_ARGC));
+    pt_u32 used = bytes;
+    while (used && !file->text[used - 1])
+        used--;
+    const pt_u32 zeros = bytes - used, most = argc > 0 && argc < bytes ? (pt_u32)argc + 1 : 1;
+    return used + (zeros < most ? zeros : most);
 }
 
 static void read_text_and_schema(struct pt_trace_file *file)
 {
-    const struct pt_file_header *h = &file->header;
+    const struct pt_file_header *h = file->header;
     const pt_u32 text_bytes = h->text_bytes < PT_TEXT_BYTES ? h->text_bytes : PT_TEXT_BYTES;
-    file->text_bytes = (pt_u32)pt_trace_file_read(file, h->text_offset, file->text, text_bytes);
-    file->text[file->text_bytes] = 0;
+    char text[PT_TEXT_BYTES + 1] = "";
+    file->text = text;
+    file->text_bytes = used_bytes(file, (pt_u32)pt_trace_file_read(file, h->text_offset, text, text_bytes));
+    file->text = pt_arena_text(&file->arena, text, file->text_bytes);
     const pt_u32 schema_bytes = h->schema_bytes <= MAX_SCHEMA_BYTES ? h->schema_bytes : 0;
     file->schema = pt_malloc(schema_bytes + 1u);
     file->schema[pt_trace_file_read(file, h->schema_offset, file->schema, schema_bytes)] = 0;
@@ -81,7 +101,7 @@ static int load(struct pt_trace_file *file, struct pt_error *err)
     if (check_header(file, err) < 0)
         return -1;
     read_text_and_schema(file);
-    file->truncated = file->header.file_bytes > file->bytes;
+    file->truncated = file->header->file_bytes > file->bytes;
     pt_scan_segments(file);
     pt_index_blocks(file);
     close_where_scarce(file);

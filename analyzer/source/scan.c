@@ -186,15 +186,13 @@ static void scan_area(struct pt_trace_file *file, pt_u32 number, pt_u64 offset, 
     }
     slot->area_offset = offset;
     slot->area_bytes = bytes;
-    slot->area = pt_malloc(sizeof *slot->area);
-    if (pt_trace_file_read(file, offset, slot->area, sizeof *slot->area) < sizeof *slot->area) {
-        memset(slot->area, 0, sizeof *slot->area);
+    struct pt_thread_area area;
+    if (pt_trace_file_read(file, offset, &area, sizeof area) < sizeof area)
         return;
-    }
-    if (slot->area->defs_offset >= sizeof *slot->area && slot->area->defs_offset < bytes) {
-        const pt_u64 room = bytes - slot->area->defs_offset;
-        scan_definitions(file, number, offset + slot->area->defs_offset,
-                         slot->area->defs_bytes < room ? slot->area->defs_bytes : room);
+    pt_trace_slot_keep_area(slot, &area);
+    if (area.defs_offset >= sizeof area && area.defs_offset < bytes) {
+        const pt_u64 room = bytes - area.defs_offset;
+        scan_definitions(file, number, offset + area.defs_offset, area.defs_bytes < room ? area.defs_bytes : room);
     }
 }
 
@@ -228,7 +226,7 @@ void pt_scan_segments(struct pt_trace_file *file)
 {
     pt_u32 n_segments = 0;
     bool in_damage = false;
-    for (pt_u64 at = file->header.header_bytes; at + sizeof(struct pt_segment) <= file->bytes;) {
+    for (pt_u64 at = file->header->header_bytes; at + sizeof(struct pt_segment) <= file->bytes;) {
         struct pt_segment segment;
         if (pt_trace_file_read(file, at, &segment, sizeof segment) < sizeof segment)
             return;

@@ -73,15 +73,49 @@ void pt_trace_file_close(struct pt_trace_file *file)
     pt_arena_fini(&file->arena);
     if (file->fd >= 0)
         close(file->fd);
-    free(file->schema);
+    pt_trace_file_drop_schema(file);
     free(file->path);
     free(file);
 }
 
-const struct pt_thread_area *pt_trace_slot_area(const struct pt_trace_slot *slot)
+void pt_trace_file_drop_schema(struct pt_trace_file *file)
 {
-    static const struct pt_thread_area none;
-    return slot->area ? slot->area : &none;
+    free(file->schema);
+    file->schema = NULL;
+}
+
+/* The words that are not 0, and which they are. */
+enum { AREA_WORDS = sizeof(struct pt_thread_area) / 8 };
+struct pt_packed_area {
+    pt_u64 has[(AREA_WORDS + 63) / 64];
+    pt_u64 words[];
+};
+_Static_assert(sizeof(struct pt_thread_area) % 8 == 0, "an area is words");
+
+void pt_trace_slot_keep_area(struct pt_trace_slot *slot, const struct pt_thread_area *area)
+{
+    pt_u64 words[AREA_WORDS];
+    size_t n = 0;
+    memcpy(words, area, sizeof words);
+    for (int i = 0; i < AREA_WORDS; i++)
+        n += words[i] != 0;
+    slot->area = pt_calloc(1, sizeof *slot->area + n * 8);
+    n = 0;
+    for (int i = 0; i < AREA_WORDS; i++)
+        if (words[i]) {
+            slot->area->has[i / 64] |= 1ull << i % 64;
+            slot->area->words[n++] = words[i];
+        }
+}
+
+void pt_trace_slot_area(const struct pt_trace_slot *slot, struct pt_thread_area *ret_area)
+{
+    pt_u64 words[AREA_WORDS] = {0};
+    size_t n = 0;
+    for (int i = 0; i < AREA_WORDS && slot->area; i++)
+        if (slot->area->has[i / 64] >> i % 64 & 1)
+            words[i] = slot->area->words[n++];
+    memcpy(ret_area, words, sizeof words);
 }
 
 const char *pt_trace_file_text(const struct pt_trace_file *file, pt_u32 index)

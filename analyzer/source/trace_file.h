@@ -20,12 +20,12 @@
 struct pt_trace_slot {
     pt_u32 slot;
     pt_u64 area_offset, area_bytes; /* 0 bytes = no thread area was found, only blocks */
-    struct pt_thread_area *area;    /* a copy; NULL where there is none and after pt_trace_file_drop_areas */
+    struct pt_packed_area *area;    /* a copy; NULL where there is none and after pt_trace_file_drop_areas */
     struct pt_slot_blocks blocks[PT_BUFFER__COUNT];
 };
 
-/* The slot's area, or an empty one: never NULL. */
-const struct pt_thread_area *pt_trace_slot_area(const struct pt_trace_slot *slot);
+/* The slot's area, or an empty one. */
+void pt_trace_slot_area(const struct pt_trace_slot *slot, struct pt_thread_area *ret_area);
 
 struct pt_definition {
     pt_u16 type;
@@ -43,10 +43,10 @@ struct pt_trace_file {
     dev_t device;
     ino_t inode;
     pt_u64 bytes;
-    struct pt_file_header header;
-    char text[PT_TEXT_BYTES + 1]; /* NUL-terminated strings, see enum pt_text */
+    struct pt_file_header *header; /* without its reserved end */
+    char *text;                    /* NUL-terminated strings, see enum pt_text */
     pt_u32 text_bytes;
-    char *schema; /* NUL-terminated */
+    char *schema; /* NUL-terminated; NULL after pt_trace_file_drop_schema */
     struct {
         PT_VEC(struct pt_trace_slot);
     } slots;               /* by slot number once the file is open */
@@ -63,8 +63,11 @@ struct pt_trace_file {
 /* A descriptor for reading a path that may be anything; -1 with errno. */
 int pt_trace_file_descriptor(const char *path);
 void pt_trace_file_close(struct pt_trace_file *file);
-/* Free the copies of thread areas after totals were taken from them: 16 KiB each. */
+/* Keep a copy of a slot's area: of thousands of words a few are not 0. */
+void pt_trace_slot_keep_area(struct pt_trace_slot *slot, const struct pt_thread_area *area);
+/* Free the copies of thread areas after totals were taken from them, and that of the schema after it was read. */
 void pt_trace_file_drop_areas(struct pt_trace_file *file);
+void pt_trace_file_drop_schema(struct pt_trace_file *file);
 
 /* String `index` of the text page (enum pt_text, argv onwards), "" beyond its end. */
 const char *pt_trace_file_text(const struct pt_trace_file *file, pt_u32 index);

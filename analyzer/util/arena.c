@@ -9,7 +9,8 @@
 
 #include "mem.h"
 
-enum { CHUNK_BYTES = 64 * 1024, ALIGN = 16 };
+/* The first chunks are small: there may be a hundred thousand arenas with a few texts in each. */
+enum { FIRST_BYTES = 1024 - 64, CHUNK_BYTES = 64 * 1024, ALIGN = 16 };
 
 struct pt_arena_chunk {
     struct pt_arena_chunk *next;
@@ -20,7 +21,9 @@ void *pt_arena_alloc(struct pt_arena *arena, size_t bytes)
 {
     const size_t rounded = (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
     if (!arena->chunks || arena->capacity - arena->used < rounded) {
-        const size_t capacity = rounded > CHUNK_BYTES ? rounded : CHUNK_BYTES;
+        const size_t wanted = !arena->chunks ? FIRST_BYTES : 2 * arena->capacity;
+        const size_t usual = wanted < CHUNK_BYTES ? wanted : CHUNK_BYTES;
+        const size_t capacity = rounded > usual ? rounded : usual;
         struct pt_arena_chunk *chunk = pt_malloc(sizeof *chunk + capacity);
         chunk->next = arena->chunks;
         arena->chunks = chunk;

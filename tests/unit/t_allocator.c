@@ -49,7 +49,8 @@ static void new_world(struct world *w)
 {
     *w = (struct world){.processes = {&w->process}};
     w->process = (struct pt_process){.session = &w->session, .end_ns = 10000000000, .stage = "train"};
-    w->process.heap.allocs = 5;
+    static const struct pt_heap_totals heap = {.allocs = 5};
+    w->process.heap = &heap;
     w->session = (struct pt_session){.duration_ns = 10000000000, .processes = w->processes, .n_processes = 1};
     w->profile.session = &w->session;
     pt_stages_build(&w->profile.stages, &w->session, NULL);

@@ -43,7 +43,8 @@ static struct world *new_world(void)
     w->process.session = &w->session;
     w->process.end_ns = 10000000000;
     w->process.stage = "train";
-    w->process.heap.allocs = 5;
+    static const struct pt_heap_totals heap = {.allocs = 5};
+    w->process.heap = &heap;
     w->session.duration_ns = w->process.end_ns;
     w->session.processes = w->processes;
     w->session.n_processes = 1;

@@ -54,7 +54,8 @@ static bool fires(const char *rule, const struct figure *figures, double last)
     struct pt_findings findings = {0};
     bool found = false;
     session.processes = processes;
-    process.heap.allocs = 5;
+    static const struct pt_heap_totals heap = {.allocs = 5};
+    process.heap = &heap;
     pt_stages_build(&profile.stages, &session, NULL);
     pt_metrics_set(&profile.metrics, pt_scope_stage(0), "capture.total", pt_integer(5));
     pt_metrics_set(&profile.metrics, pt_scope_stage(0), "gpu.source", pt_text("cupti"));

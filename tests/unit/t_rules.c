@@ -31,7 +31,8 @@ static struct world *new_world(double seconds)
     w->process.session = &w->session;
     w->process.end_ns = (pt_i64)(seconds * 1e9);
     w->process.stage = "train";
-    w->process.heap.allocs = 5;
+    static const struct pt_heap_totals heap = {.allocs = 5};
+    w->process.heap = &heap;
     w->session.duration_ns = w->process.end_ns;
     w->session.processes = w->processes;
     w->session.n_processes = 1;

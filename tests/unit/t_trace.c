@@ -178,12 +178,12 @@ static void totals_are_bank_plus_what_it_does_not_cover(void **state)
     struct pt_error err = {0};
     struct pt_session *session = pt_session_open(file.path, &err);
     assert_non_null(session);
-    const struct pt_kind_totals *totals = &session->processes[0]->totals[PT_KIND_io_read];
+    const struct pt_kind_totals *totals = pt_totals_of(session->processes[0]->totals, PT_KIND_io_read);
     assert_int_equal(totals->calls, 1002);
     assert_int_equal(totals->errors, 2);
     assert_int_equal(totals->bytes, 5100);
     assert_int_equal(totals->ns, 77 + 20);
-    assert_int_equal(session->processes[0]->threads[0].totals[PT_KIND_io_read].calls, 1002);
+    assert_int_equal(pt_totals_of(session->processes[0]->threads[0].totals, PT_KIND_io_read)->calls, 1002);
     pt_session_close(session);
     helper_close(&file);
     free(copy);

@@ -51,14 +51,14 @@ void pt_account_add_thread(const struct pt_account *account, const struct pt_thr
         split->ns[part] += seen->ns[part];
     for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++) {
         const enum pt_time_part part = pt_time_part_of_kind(kind);
-        const double missing_ns = (double)thread->totals[kind].ns - seen->seen_ns[kind];
+        const double missing_ns = (double)pt_totals_of(thread->totals, kind)->ns - seen->seen_ns[kind];
         if (part != PT_PART_unattributed && missing_ns > 0)
             split->ns[part] += missing_ns;
         if (kind == PT_KIND_lock_cond && missing_ns > 0)
             move_to_gil(seen, missing_ns, split);
     }
     pt_account_name_workers(account, thread, split, all);
-    split->starting_ns += (double)thread->totals[PT_KIND_proc_spawn].ns;
+    split->starting_ns += (double)pt_totals_of(thread->totals, PT_KIND_proc_spawn)->ns;
     split->ns[PT_PART_heap] += (double)(thread->heap_allocs + thread->heap_frees) * HEAP_CALL_NS;
 }
 
@@ -67,6 +67,6 @@ bool pt_account_calls_cuda(const struct pt_thread *thread)
     pt_u64 calls = 0;
     for (; thread; thread = pt_thread_before_exec(thread))
         for (pt_u32 kind = PT_KIND_cuda_call; kind <= PT_KIND_cuda_memory; kind++)
-            calls += thread->totals[kind].calls;
+            calls += pt_totals_of(thread->totals, kind)->calls;
     return calls > 0;
 }

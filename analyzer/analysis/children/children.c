@@ -25,7 +25,7 @@ enum { MAX_COMMANDS = 1000 };
 static bool only_waits(const struct pt_children *children, const struct pt_process *process)
 {
     const struct pt_children_process *own = &children->processes[process->index];
-    const double waited_ns = (double)process->totals[PT_KIND_wait_child].ns;
+    const double waited_ns = (double)pt_totals_of(process->totals, PT_KIND_wait_child)->ns;
     return pt_path_is_launcher(children->facts->paths, process) ||
            waited_ns > 0.9 * (double)(own->last_command_end_ns - own->first_command_ns);
 }

@@ -25,7 +25,7 @@
 static bool uses_gpu(const struct pt_process *process)
 {
     for (pt_u32 kind = PT_KIND_cuda_call; kind <= PT_KIND_gpu_clock; kind++)
-        if (process->totals[kind].calls)
+        if (pt_totals_of(process->totals, kind)->calls)
             return true;
     return false;
 }

@@ -24,9 +24,8 @@
 
 struct heap {
     struct pt_profile *profile;
-    struct pt_heap_process *processes; /* by index */
+    struct pt_heap_processes processes;
     struct pt_heap_sites sites;
-    struct pt_block_room room;
     struct pt_map places; /* of a thread's next sample in Python: struct pt_thread * -> index, plus 1 */
     struct {
         PT_VEC(struct place {
@@ -40,14 +39,7 @@ static void begin(void *state, struct pt_profile *profile)
 {
     struct heap *heap = state;
     heap->profile = profile;
-    heap->processes = pt_calloc(profile->session->n_processes, sizeof *heap->processes);
-    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
-        const struct pt_process *process = profile->session->processes[i];
-        struct pt_heap_process *p = &heap->processes[process->index];
-        pt_heap_level_init(&p->level, process->start_ns, process->end_ns);
-        pt_heap_level_init(&p->arenas, process->start_ns, process->end_ns);
-        p->blocks.room = p->samples.room = &heap->room;
-    }
+    heap->processes.items = pt_calloc(profile->session->n_processes, sizeof *heap->processes.items);
 }
 
 static void add_churn(struct pt_heap_churn *churn, pt_u64 size_bytes, double allocs, double bytes)
@@ -293,12 +285,16 @@ static void sample_gone(struct heap *heap, struct pt_heap_process *p, const stru
 /* ---- Python's objects ---- */
 
 /* CPython takes memory for its small objects in arenas: mappings of 1 MiB since 3.10, of 256 KiB before. */
+static bool may_be_arena(const struct pt_event *e)
+{
+    const struct pt_ev_map_anon *map = pt_event_as(e, map_anon);
+    return map->addr && (map->length_bytes == 1 << 20 || map->length_bytes == 256 << 10);
+}
+
 static void arena(struct pt_heap_process *p, const struct pt_event *e)
 {
     const int sign = e->desc->kind == PT_KIND_map_anon ? 1 : -1;
     const struct pt_ev_map_anon *map = pt_event_as(e, map_anon);
-    if (!map->addr || (map->length_bytes != 1 << 20 && map->length_bytes != 256 << 10))
-        return;
     p->has_arenas = p->has_arenas || pt_process_has_python(e->process);
     if (!p->has_arenas)
         return;
@@ -308,20 +304,34 @@ static void arena(struct pt_heap_process *p, const struct pt_event *e)
 }
 
 /* A file of Python's code is opened where it is imported. */
-static void opened(struct pt_heap_process *p, const struct pt_event *e)
+static bool is_import(const struct pt_event *e)
 {
     const char *path = pt_process_string(e->process, pt_event_as(e, io_open)->path);
     const size_t length = path ? strlen(path) : 0;
-    if (length < 4 || (strcmp(path + length - 4, ".pyc") != 0 && strcmp(path + length - 3, ".py") != 0))
-        return;
+    return length >= 4 && (!strcmp(path + length - 4, ".pyc") || !strcmp(path + length - 3, ".py"));
+}
+
+static void imported(struct pt_heap_process *p, const struct pt_event *e)
+{
     move_to(p, e->start_ns);
     p->imports[p->level.bucket] += p->imports[p->level.bucket] < UINT16_MAX;
+}
+
+static bool concerns(const struct pt_event *e)
+{
+    if (e->desc->kind == PT_KIND_io_open)
+        return is_import(e);
+    if (e->desc->kind == PT_KIND_map_anon || e->desc->kind == PT_KIND_map_remove)
+        return may_be_arena(e);
+    return true;
 }
 
 static void event(void *state, const struct pt_event *e)
 {
     struct heap *heap = state;
-    struct pt_heap_process *p = &heap->processes[e->process->index];
+    if (!concerns(e))
+        return;
+    struct pt_heap_process *p = pt_heap_process_of(&heap->processes, e->process);
     switch (e->desc->kind) {
     case PT_KIND_heap_sample:
         sample_alloc(heap, p, e);
@@ -338,7 +348,7 @@ static void event(void *state, const struct pt_event *e)
         note_place(heap, e);
         break;
     case PT_KIND_io_open:
-        opened(p, e);
+        imported(p, e);
         break;
     case PT_KIND_map_anon:
     case PT_KIND_map_remove:
@@ -353,12 +363,8 @@ static void event(void *state, const struct pt_event *e)
 static void finish(void *state, struct pt_profile *profile)
 {
     struct heap *heap = state;
-    pt_heap_results(profile, heap->processes, &heap->sites);
-    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
-        pt_block_map_fini(&heap->processes[i].blocks);
-        pt_block_map_fini(&heap->processes[i].samples);
-    }
-    free(heap->processes);
+    pt_heap_results(profile, &heap->processes, &heap->sites);
+    pt_heap_processes_fini(&heap->processes, profile->session->n_processes);
     free(heap->pending.items);
     pt_map_fini(&heap->places);
     pt_heap_sites_fini(&heap->sites);

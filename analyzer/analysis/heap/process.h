@@ -50,4 +50,16 @@ struct pt_heap_process {
     double sampled_of_class[PT_HEAP_CLASSES]; /* allocations that the samples stand for, by size class */
 };
 
+/* Of a run: most of a hundred thousand short processes have no event of the heap, and none of these. */
+struct pt_heap_processes {
+    struct pt_heap_process **items; /* by index; NULL = none was made */
+    struct pt_heap_process none;    /* stands for those */
+    struct pt_block_room room;
+};
+
+/* Makes one; finds one, or what stands for it until the next call. */
+struct pt_heap_process *pt_heap_process_of(struct pt_heap_processes *processes, const struct pt_process *process);
+struct pt_heap_process *pt_heap_process_found(struct pt_heap_processes *processes, const struct pt_process *process);
+void pt_heap_processes_fini(struct pt_heap_processes *processes, pt_u32 n);
+
 #endif

@@ -43,7 +43,7 @@ static void set_interval(struct pt_metrics *metrics, struct pt_scope scope, cons
     const struct pt_heap_level *level = &p->level;
     const double spread = 1.96 * sqrt(level->peak_variance > 0 ? level->peak_variance : 0);
     const double slack = (double)process->heap_sample_bytes * (2 + 1.7 / ((double)p->samples_seen + 1));
-    const double most = (double)process->heap.bytes;
+    const double most = (double)process->heap->bytes;
     const double low = level->peak_bytes - spread, high = level->peak_bytes + spread + slack + p->lost_bytes;
     pt_metrics_set(metrics, scope, "heap.live_peak_low.bytes", pt_integer(low > 0 ? (pt_u64)low : 0));
     pt_metrics_set(metrics, scope, "heap.live_peak_high.bytes", pt_integer((pt_u64)(high < most ? high : most)));
@@ -73,7 +73,7 @@ static void process_results(struct pt_profile *profile, const struct pt_process 
         return;
     }
     const bool sampled = process->heap_mode == PT_HEAP_SAMPLED;
-    const double most = (double)process->heap.bytes;
+    const double most = (double)process->heap->bytes;
     const double peak = sampled && p->level.peak_bytes > most ? most : p->level.peak_bytes;
     pt_metrics_set(metrics, scope, "heap.live_peak.bytes", pt_integer((pt_u64)peak));
     if (sampled)
@@ -87,10 +87,10 @@ static struct pt_heap_churn exact_churn(const struct pt_process *process, const 
     const double seen = process->heap_mode == PT_HEAP_FULL ? (double)p->seen : p->sampled_allocs;
     if (process->heap_mode == PT_HEAP_SAMPLED && p->samples_seen < FEWEST_SAMPLES)
         return (struct pt_heap_churn){0};
-    const double scale = seen > 0 ? (double)process->heap.allocs / seen : 0;
+    const double scale = seen > 0 ? (double)process->heap->allocs / seen : 0;
     churn.allocs *= scale;
     churn.bytes *= process->heap_mode == PT_HEAP_SAMPLED && p->sampled_bytes > 0
-                       ? (double)process->heap.bytes / p->sampled_bytes
+                       ? (double)process->heap->bytes / p->sampled_bytes
                        : scale;
     churn.cost_s *= scale;
     churn.mapping_s *= scale;
@@ -125,7 +125,7 @@ static pt_u64 bytes_in_blocks_from(const struct pt_heap_totals *heap, pt_u64 lea
 /* Samples that were overwritten or are few: of all large blocks as many bytes are mapped again as of those. */
 static void add_remapped(struct stage_heap *sum, const struct pt_process *process, const struct pt_heap_process *p)
 {
-    const double large_bytes = (double)bytes_in_blocks_from(&process->heap, PT_LEAST_MMAP_THRESHOLD_BYTES);
+    const double large_bytes = (double)bytes_in_blocks_from(process->heap, PT_LEAST_MMAP_THRESHOLD_BYTES);
     const double scale = p->remap.seen_bytes > 0 ? large_bytes / p->remap.seen_bytes : 0;
     sum->remapped_large_bytes += scale * pt_heap_remap_saved_bytes(&p->remap, &p->remap.large);
     sum->remapped_huge_bytes += scale * pt_heap_remap_saved_bytes(&p->remap, &p->remap.huge);
@@ -135,11 +135,11 @@ static void add_remapped(struct stage_heap *sum, const struct pt_process *proces
 static void stage_add(struct stage_heap *sum, const struct pt_process *process, struct pt_heap_process *p)
 {
     const struct pt_heap_churn churn = exact_churn(process, p);
-    sum->allocs += process->heap.allocs;
-    sum->frees += process->heap.frees;
-    sum->bytes += process->heap.bytes;
-    sum->large_bytes += bytes_in_blocks_from(&process->heap, PT_LEAST_MMAP_THRESHOLD_BYTES);
-    sum->huge_bytes += bytes_in_blocks_from(&process->heap, PT_MOST_MMAP_THRESHOLD_BYTES);
+    sum->allocs += process->heap->allocs;
+    sum->frees += process->heap->frees;
+    sum->bytes += process->heap->bytes;
+    sum->large_bytes += bytes_in_blocks_from(process->heap, PT_LEAST_MMAP_THRESHOLD_BYTES);
+    sum->huge_bytes += bytes_in_blocks_from(process->heap, PT_MOST_MMAP_THRESHOLD_BYTES);
     add_remapped(sum, process, p);
     sum->churn.allocs += churn.allocs;
     sum->churn.bytes += churn.bytes;
@@ -207,7 +207,7 @@ static void live_results(struct pt_metrics *metrics, struct pt_scope scope, cons
 }
 
 /* Whether what lived when is known. */
-static bool stage_results(struct pt_profile *profile, pt_u32 stage, struct pt_heap_process *processes)
+static bool stage_results(struct pt_profile *profile, pt_u32 stage, struct pt_heap_processes *processes)
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
@@ -215,7 +215,7 @@ static bool stage_results(struct pt_profile *profile, pt_u32 stage, struct pt_he
     for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
         const struct pt_process *process = profile->session->processes[i];
         if (pt_profile_stage_of(profile, process) == stage)
-            stage_add(&sum, process, &processes[process->index]);
+            stage_add(&sum, process, pt_heap_process_found(processes, process));
     }
     const char *missing = pt_profile_counters_missing(profile, stage);
     const struct pt_value unknown = pt_unknown(missing);
@@ -370,15 +370,16 @@ static void growth_results(const struct pt_process *process, struct pt_heap_proc
         pt_heap_growth_of_sites(p, process, sites);
 }
 
-void pt_heap_results(struct pt_profile *profile, struct pt_heap_process *processes, struct pt_heap_sites *sites)
+void pt_heap_results(struct pt_profile *profile, struct pt_heap_processes *processes, struct pt_heap_sites *sites)
 {
     for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
         const struct pt_process *process = profile->session->processes[i];
-        growth_results(process, &processes[process->index], sites);
-        process_results(profile, process, &processes[process->index]);
+        struct pt_heap_process *p = pt_heap_process_found(processes, process);
+        growth_results(process, p, sites);
+        process_results(profile, process, p);
     }
     for (size_t i = 0; i < sites->n; i++) {
-        const struct pt_heap_process *p = &processes[sites->items[i].process->index];
+        const struct pt_heap_process *p = pt_heap_process_found(processes, sites->items[i].process);
         pt_heap_site_at_peak(&sites->items[i], p->n_peaks);
         pt_heap_site_calibrate(&sites->items[i], pt_heap_site_scale(&sites->items[i], p->sampled_of_class));
     }

@@ -8,6 +8,6 @@
 #include "analysis/analysis.h"
 #include "process.h"
 
-void pt_heap_results(struct pt_profile *profile, struct pt_heap_process *processes, struct pt_heap_sites *sites);
+void pt_heap_results(struct pt_profile *profile, struct pt_heap_processes *processes, struct pt_heap_sites *sites);
 
 #endif

@@ -50,7 +50,7 @@ double pt_heap_site_scale(const struct pt_heap_site *site, const double sampled_
 {
     if (site->size_class == PT_SITE_OF_OBJECTS)
         return 1;
-    const pt_u64 exact = site->process->heap.classes[site->size_class].count;
+    const pt_u64 exact = site->process->heap->classes[site->size_class].count;
     const double sampled = sampled_of_class[site->size_class];
     /* Counters that are missing, or older than the last samples. */
     return sampled > 0 && exact >= site->samples ? (double)exact / sampled : 1;

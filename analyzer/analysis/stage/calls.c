@@ -124,8 +124,8 @@ static void add_idle_waits(const struct pt_thread *thread, struct pt_kind_totals
 {
     for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++)
         if (may_be_idle(kind)) {
-            pt_kind_totals_add(&idle[kind], &thread->totals[kind]);
-            pt_kind_totals_add(sum, &thread->totals[kind]);
+            pt_kind_totals_add(&idle[kind], pt_totals_of(thread->totals, kind));
+            pt_kind_totals_add(sum, pt_totals_of(thread->totals, kind));
         }
 }
 

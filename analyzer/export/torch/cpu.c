@@ -33,7 +33,7 @@ static bool has_marks(const struct pt_process *process)
 {
     static const int marks[] = {PT_KIND_range_begin, PT_KIND_range_open, PT_KIND_step};
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-        if (process->totals[marks[i]].calls)
+        if (pt_totals_of(process->totals, marks[i])->calls)
             return true;
     return false;
 }
@@ -46,7 +46,7 @@ bool pt_torch_is_training(const struct pt_process *process)
 bool pt_torch_wait_event(struct pt_torch_file *file, const struct pt_event *event)
 {
     pt_i64 start_ns, end_ns;
-    if (file->process->totals[PT_KIND_phase_begin].calls) /* which say it themselves */
+    if (pt_totals_of(file->process->totals, PT_KIND_phase_begin)->calls) /* which say it themselves */
         return false;
     if (event->desc->role != PT_ROLE_SPAN || !pt_is_main_thread(event) || event->duration_ns < SHORTEST_WAIT_NS ||
         pt_time_part_of_event(event) != PT_PART_data_wait || !pt_torch_clip(file, event, &start_ns, &end_ns))

@@ -206,7 +206,8 @@ static void begin_step(struct pt_torch_file *file, struct pt_torch_thread *threa
 
 static bool makes_steps(const struct pt_torch_file *file)
 {
-    return !file->process->totals[PT_KIND_step].calls && file->process->totals[PT_KIND_phase_end].calls;
+    return !pt_totals_of(file->process->totals, PT_KIND_step)->calls &&
+           pt_totals_of(file->process->totals, PT_KIND_phase_end)->calls;
 }
 
 static void begin_phase(struct pt_torch_file *file, struct pt_torch_thread *thread, const struct pt_event *event)

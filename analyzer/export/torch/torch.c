@@ -35,7 +35,7 @@ static bool used_gpu(const struct pt_process *process)
 {
     static const int tracks[] = {PT_KIND_gpu_kernel, PT_KIND_gpu_copy, PT_KIND_gpu_set, PT_KIND_gpu_graph};
     for (size_t i = 0; i < sizeof tracks / sizeof *tracks; i++)
-        if (process->totals[tracks[i]].calls)
+        if (pt_totals_of(process->totals, tracks[i])->calls)
             return true;
     return false;
 }

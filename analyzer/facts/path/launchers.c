@@ -54,7 +54,7 @@ static double busy_ns(const struct pt_facts *facts, const struct pt_process *pro
         const pt_u32 number = pt_facts_cpu_thread(facts, thread);
         own_ns += number ? (double)cpu->data->fault_sums[number].waits_ns : 0;
         for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++)
-            own_ns += is_own_time(kind) ? (double)thread->totals[kind].ns : 0;
+            own_ns += is_own_time(kind) ? (double)pt_totals_of(thread->totals, kind)->ns : 0;
     }
     return on_ns > 0 || process->state == PT_PROCESS_EXECED ? on_ns + own_ns : NAN;
 }
@@ -148,8 +148,9 @@ static bool works(const struct pt_path_tree *tree, const struct pt_process *chil
 static bool polls_its_children(const struct pt_process *process)
 {
     const struct pt_thread *thread = pt_main_thread(process);
-    return thread && thread->totals[PT_KIND_wait_sleep].calls > 1 &&
-           2 * thread->totals[PT_KIND_wait_child].calls >= thread->totals[PT_KIND_wait_sleep].calls;
+    return thread && pt_totals_of(thread->totals, PT_KIND_wait_sleep)->calls > 1 &&
+           2 * pt_totals_of(thread->totals, PT_KIND_wait_child)->calls >=
+               pt_totals_of(thread->totals, PT_KIND_wait_sleep)->calls;
 }
 
 static double weight_of(const struct pt_path_tree *tree, const struct pt_process *child)
@@ -345,7 +346,7 @@ static bool may_be_launcher(const struct pt_path_tree *tree, const struct pt_pro
     const double life_ns = (double)(process->end_ns - process->start_ns);
     double waited_ns = 0;
     for (size_t i = 0; thread && i < sizeof kinds / sizeof *kinds; i++)
-        waited_ns += (double)thread->totals[kinds[i]].ns;
+        waited_ns += (double)pt_totals_of(thread->totals, kinds[i])->ns;
     return node_of(tree, process)->first_child && life_ns >= LEAST_WINDOW_NS && waited_ns >= LEAST_OF_LIFE * life_ns;
 }
 

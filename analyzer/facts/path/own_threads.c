@@ -189,7 +189,7 @@ static double busy_share(const struct reader *reader, const struct pt_thread *th
     const double slept_ns = is_monitor ? 0 : use->slept_ns;
     double most_ns = life_ns(use) - use->waited_ns - use->data_ns - use->slept_ns, known_ns = -use->data_ns;
     for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++)
-        known_ns += is_call_for_files(pt_time_part_of_kind(kind)) ? (double)thread->totals[kind].ns : 0;
+        known_ns += is_call_for_files(pt_time_part_of_kind(kind)) ? (double)pt_totals_of(thread->totals, kind)->ns : 0;
     if (number)
         most_ns = fmin(most_ns, fmax(known_ns, 0) + (double)cpu->data->times[number].on_cpu_ns);
     return life_ns(use) > 0 ? (fmax(most_ns, 0) + slept_ns) / life_ns(use) : 0;
@@ -264,7 +264,7 @@ static bool may_wait(const struct pt_process *process, const struct pt_thread *m
     const double life_ns = (double)(process->end_ns - process->start_ns);
     double waited_ns = 0;
     for (size_t i = 0; main_thread && i < sizeof kinds / sizeof *kinds; i++)
-        waited_ns += (double)main_thread->totals[kinds[i]].ns;
+        waited_ns += (double)pt_totals_of(main_thread->totals, kinds[i])->ns;
     return process->n_threads > 1 && process->n_threads <= MOST_THREADS && waited_ns > LEAST_OF_LIFE * life_ns;
 }
 

@@ -68,8 +68,8 @@ static void put_python(struct pt_str *line, const struct pt_python_header *pytho
 static void put_process(struct pt_str *line, const struct pt_process *p, const char *label)
 {
     static const char *const states[] = {"", "live", "exited", "execed"};
-    char boot_id[sizeof p->file->header.boot_id + 1] = "";
-    memcpy(boot_id, p->file->header.boot_id, sizeof p->file->header.boot_id);
+    char boot_id[sizeof p->file->header->boot_id + 1] = "";
+    memcpy(boot_id, p->file->header->boot_id, sizeof p->file->header->boot_id);
     pt_str_printf(line, "process %s ppid=%" PRIu32 " uid=%" PRIu32 " trace_id=0x%" PRIx64, label, p->ppid, p->uid,
                   p->trace_id);
     if (p->parent_trace_id)
@@ -84,12 +84,12 @@ static void put_process(struct pt_str *line, const struct pt_process *p, const c
     put_number(line, "max_rss_bytes", p->max_rss_bytes);
     put_rank(line, p);
     put_layers_off(line, p);
-    if (p->file->header.ignored_options[0]) {
+    if (p->file->header->ignored_options[0]) {
         char ignored[PT_IGNORED_OPTIONS_BYTES + 1] = "";
-        memcpy(ignored, p->file->header.ignored_options, PT_IGNORED_OPTIONS_BYTES);
+        memcpy(ignored, p->file->header->ignored_options, PT_IGNORED_OPTIONS_BYTES);
         put_text(line, "ignored_options", ignored);
     }
-    put_python(line, &p->file->header.python);
+    put_python(line, &p->file->header->python);
     put_text(line, "boot", boot_id);
     put_text(line, "host", p->host);
     put_text(line, "stage", p->stage);
@@ -166,7 +166,7 @@ static void put_totals(struct pt_str *line, const struct pt_process *p, const st
 {
     for (pt_u32 i = 0; i < p->n_threads; i++)
         for (int r = 0; r < PT_KIND__COUNT; r++) {
-            const struct pt_kind_totals *totals = &p->threads[i].totals[r];
+            const struct pt_kind_totals *totals = pt_totals_of(p->threads[i].totals, (pt_u32)r);
             if (totals->calls || totals->errors || totals->bytes || totals->ns)
                 pt_str_printf(line,
                               "totals %s %s calls=%" PRIu64 " errors=%" PRIu64 " bytes=%" PRIu64 " ns=%" PRIu64 "\n",

@@ -24,9 +24,9 @@ static void put_heap(const struct pt_report_json *r, const struct pt_process *pr
                                                            : NULL;
     const struct pt_value unknown = pt_unknown(why);
     pt_json_object(r->json, "heap");
-    pt_json_value(r->json, "allocs", PT_SHOW_COUNT, why ? unknown : pt_integer(process->heap.allocs));
-    pt_json_value(r->json, "frees", PT_SHOW_COUNT, why ? unknown : pt_integer(process->heap.frees));
-    pt_json_value(r->json, "bytes", PT_SHOW_BYTES, why ? unknown : pt_integer(process->heap.bytes));
+    pt_json_value(r->json, "allocs", PT_SHOW_COUNT, why ? unknown : pt_integer(process->heap->allocs));
+    pt_json_value(r->json, "frees", PT_SHOW_COUNT, why ? unknown : pt_integer(process->heap->frees));
+    pt_json_value(r->json, "bytes", PT_SHOW_BYTES, why ? unknown : pt_integer(process->heap->bytes));
     pt_json_value(r->json, "live_bytes_peak", PT_SHOW_BYTES, pt_metrics_get(metrics, scope, "heap.live_peak.bytes"));
     if (pt_metrics_has(metrics, scope, "heap.live_peak_low.bytes")) {
         pt_json_array(r->json, "live_bytes_peak_interval");
@@ -58,12 +58,12 @@ static void put_io(const struct pt_report_json *r, const struct pt_process *proc
     const struct pt_kind_totals read = pt_call_class_sum(process->totals, PT_CALL_READ);
     const struct pt_kind_totals write = pt_call_class_sum(process->totals, PT_CALL_WRITE);
     pt_json_object(r->json, "io");
-    put_calls(r, "open", &process->totals[PT_KIND_io_open], false);
+    put_calls(r, "open", pt_totals_of(process->totals, PT_KIND_io_open), false);
     put_calls(r, "read", &read, true);
     put_calls(r, "write", &write, true);
-    put_calls(r, "stat", &process->totals[PT_KIND_meta_stat], false);
-    put_calls(r, "stdio_read", &process->totals[PT_KIND_stdio_read], true);
-    put_calls(r, "stdio_write", &process->totals[PT_KIND_stdio_write], true);
+    put_calls(r, "stat", pt_totals_of(process->totals, PT_KIND_meta_stat), false);
+    put_calls(r, "stdio_read", pt_totals_of(process->totals, PT_KIND_stdio_read), true);
+    put_calls(r, "stdio_write", pt_totals_of(process->totals, PT_KIND_stdio_write), true);
     pt_json_end(r->json);
 }
 
