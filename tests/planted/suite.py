@@ -50,6 +50,7 @@ CASES = [
     Case("tiny_files.py", "loading_in_main", needs_torch=True),
     case("python_in_training.py", needs_torch=True, place=["python"]),
     case("tiny_operations.py", needs_torch=True),
+    Case("tiny_operations_in_samples.py", "tiny_operations", needs_torch=True, place=["python"], remedy="bincount"),
     case("dataloader_cpu_bound.py", needs_torch=True),
     case("dataloader_disk_bound.py", around.slow_device, needs_torch=True),
     Case("slow_batches.py", "too_few_workers", needs_torch=True),

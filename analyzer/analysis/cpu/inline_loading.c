@@ -31,6 +31,7 @@
 struct share {
     double all, decoder, framework, operation, python, backward;
     double fetch, decoder_fetch; /* in a loader: what is no decoder, and what is */
+    double framework_fetch;      /* of framework, in a loader */
 };
 
 static bool begins(const char *text, const char *const *beginnings)
@@ -132,6 +133,7 @@ static void count(struct share *share, pt_u8 kind, bool is_outside_calls, bool r
     share->operation += is_framework && is_operation;
     share->framework += is_framework && !is_operation && !is_decoder;
     share->decoder_fetch += is_fetch && is_decoder;
+    share->framework_fetch += is_fetch && is_framework && !is_operation && !is_decoder;
     share->fetch += is_fetch && !is_decoder && is_outside_calls;
     share->python += !is_framework && !is_decoder && is_outside_calls && runs_python;
 }
@@ -193,6 +195,8 @@ void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_vi
     pt_metrics_set(metrics, scope, "training.preparing_percent", pt_real(100 * preparing_s / wall_s));
     pt_metrics_set(metrics, scope, "training.operations_s", pt_real(share.operation * sample_s));
     pt_metrics_set(metrics, scope, "training.dispatch_s", pt_real(share.framework * sample_s));
+    pt_metrics_set(metrics, scope, "training.dispatch_in_loading_percent",
+                   share.framework > 0 ? pt_real(100 * share.framework_fetch / share.framework) : pt_unknown(NULL));
     pt_metrics_set(metrics, scope, "training.python_s", pt_real(share.python * sample_s));
     pt_metrics_set(metrics, scope, "training.preparing_s", pt_real(preparing_s));
     if (pt_value_number(pt_metrics_get(metrics, scope, "helpers.workers.count")) > 0)
