@@ -135,7 +135,7 @@ static void begin(struct scene *scene)
                                               .interpreter = at(python),
                                               .code_type = at(&python->code_type),
                                               .layout = layout};
-    assert_true(pt_python_process_open(&scene->process, (pt_u32)getpid(), &scene->header));
+    assert_true(pt_python_process_open(&scene->process, (pt_u32)getpid(), &scene->header, NULL));
 }
 
 static bool look(struct scene *scene)
@@ -189,6 +189,24 @@ static void code_that_takes_anothers_place_has_its_own_name(void **state)
     end(&scene);
 }
 
+/* Workers are forked at each epoch: what their parent was seen to run has its name already, and keeps it when the parent
+ * has ended. */
+static void a_forked_child_knows_what_its_parent_ran(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct pt_python_process child;
+    begin(&scene);
+    assert_true(look(&scene));
+    assert_true(pt_python_process_open(&child, (pt_u32)getpid(), &scene.header, &scene.process));
+    pt_python_process_close(&scene.process);
+    scene.process = child;
+    set_text(&scene.python->names[0], "not read again");
+    assert_true(look(&scene));
+    assert_string_equal(name_at(&scene, scene.stack.names[0]), "2:0:Set.load:/app/train.py");
+    end(&scene);
+}
+
 static void what_cannot_be_is_no_stack(void **state)
 {
     (void)state;
@@ -227,12 +245,12 @@ static void hostile_texts_and_layouts_do_no_harm(void **state)
     struct pt_python_header header = scene.header;
     struct pt_python_process process;
     header.layout.thread_frame = 0xfff0;
-    assert_false(pt_python_process_open(&process, 1, &header));
+    assert_false(pt_python_process_open(&process, 1, &header, NULL));
     header.layout.thread_frame = NONE;
-    assert_false(pt_python_process_open(&process, 1, &header));
+    assert_false(pt_python_process_open(&process, 1, &header, NULL));
     header = scene.header;
     header.layout.code_name = 4000;
-    assert_false(pt_python_process_open(&process, 1, &header));
+    assert_false(pt_python_process_open(&process, 1, &header, NULL));
     end(&scene);
 }
 
@@ -283,6 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_have_lines_functions_and_files),
         cmocka_unit_test(code_that_takes_anothers_place_has_its_own_name),
+        cmocka_unit_test(a_forked_child_knows_what_its_parent_ran),
         cmocka_unit_test(what_cannot_be_is_no_stack),
         cmocka_unit_test(hostile_texts_and_layouts_do_no_harm),
         cmocka_unit_test(python_takes_the_place_of_its_interpreter),

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "proftrace/python_walk.h"
+#include "util/mem.h"
 
 enum {
     INSTRUCTIONS_MOST = 1 << 24, /* bytes */
@@ -22,7 +23,17 @@ enum {
 struct pt_python_code {
     pt_u64 name, lines;
     pt_i32 first_line;
-    pt_u32 number; /* of those of its process */
+    pt_u32 number; /* of those that were seen */
+};
+
+/* A DataLoader forks workers at each epoch: to read the same names again for each of them cost more than the rest of the
+ * reading. */
+struct pt_python_seen {
+    pt_u32 n_users;
+    struct pt_map by_address; /* -> struct pt_python_code * */
+    struct pt_map places;     /* code and offset -> number of the name */
+    pt_u32 n_codes;           /* ever */
+    struct pt_arena memory;
 };
 
 /* ---- the layout ---- */
@@ -32,7 +43,8 @@ static pt_u32 beyond(pt_u32 end, pt_u16 offset, pt_u32 n)
     return offset != NO_OFFSET && offset + n > end ? offset + n : end;
 }
 
-bool pt_python_codes_open(struct pt_python_codes *codes, pt_u32 pid, const struct pt_python_header *header)
+bool pt_python_codes_open(struct pt_python_codes *codes, pt_u32 pid, const struct pt_python_header *header,
+                          const struct pt_python_codes *parent)
 {
     const struct pt_python_layout *at = &header->layout;
     *codes = (struct pt_python_codes){.pid = pid, .header = *header};
@@ -40,15 +52,24 @@ bool pt_python_codes_open(struct pt_python_codes *codes, pt_u32 pid, const struc
     codes->head_bytes = beyond(codes->head_bytes, at->code_name, 8);
     codes->head_bytes = beyond(codes->head_bytes, at->code_first_line, 4);
     codes->head_bytes = beyond(codes->head_bytes, at->code_lines, 8);
-    return codes->head_bytes <= PT_PYTHON_CODE_BYTES_MAX && at->object_type != NO_OFFSET &&
-           at->code_name != NO_OFFSET && at->code_first_line != NO_OFFSET && at->code_lines != NO_OFFSET;
+    if (codes->head_bytes > PT_PYTHON_CODE_BYTES_MAX || at->object_type == NO_OFFSET || at->code_name == NO_OFFSET ||
+        at->code_first_line == NO_OFFSET || at->code_lines == NO_OFFSET)
+        return false;
+    codes->seen = parent ? parent->seen : pt_calloc(1, sizeof *codes->seen);
+    codes->seen->n_users++;
+    return true;
 }
 
 void pt_python_codes_close(struct pt_python_codes *codes)
 {
-    pt_map_fini(&codes->by_address);
-    pt_map_fini(&codes->places);
-    pt_arena_fini(&codes->memory);
+    struct pt_python_seen *seen = codes->seen;
+    codes->seen = NULL;
+    if (!seen || --seen->n_users)
+        return;
+    pt_map_fini(&seen->by_address);
+    pt_map_fini(&seen->places);
+    pt_arena_fini(&seen->memory);
+    free(seen);
 }
 
 /* ---- code ---- */
@@ -61,23 +82,24 @@ static pt_u64 word_at(const pt_u8 *bytes, pt_u16 offset)
 }
 
 /* NULL = it is none. */
-static const struct pt_python_code *code_at(struct pt_python_codes *codes, pt_u64 address, const pt_u8 *head)
+static const struct pt_python_code *code_at(const struct pt_python_codes *codes, pt_u64 address, const pt_u8 *head)
 {
+    struct pt_python_seen *known = codes->seen;
     const struct pt_python_layout *at = &codes->header.layout;
     if (word_at(head, at->object_type) != codes->header.code_type)
         return NULL;
     struct pt_python_code seen = {.name = word_at(head, at->code_name), .lines = word_at(head, at->code_lines)};
     memcpy(&seen.first_line, head + at->code_first_line, sizeof seen.first_line);
-    struct pt_python_code *code = pt_map_pointer(&codes->by_address, address);
+    struct pt_python_code *code = pt_map_pointer(&known->by_address, address);
     if (code && code->name == seen.name && code->lines == seen.lines && code->first_line == seen.first_line)
         return code;
-    if (!code && codes->by_address.n >= CODES_MOST)
+    if (!code && known->by_address.n >= CODES_MOST)
         return NULL;
     if (!code) {
-        code = pt_arena_alloc(&codes->memory, sizeof *code);
-        *pt_map_at(&codes->by_address, address) = (uintptr_t)code;
+        code = pt_arena_alloc(&known->memory, sizeof *code);
+        *pt_map_at(&known->by_address, address) = (uintptr_t)code;
     }
-    seen.number = ++codes->n_codes;
+    seen.number = ++known->n_codes;
     *code = seen;
     return code;
 }
@@ -113,7 +135,7 @@ static pt_u32 number_of(struct pt_python_names *names, const char *text, size_t 
 }
 
 /* Of a long path its end says most, but the text has one form only: what is too long ends early. */
-static pt_u32 describe(struct pt_python_codes *codes, struct pt_python_names *names,
+static pt_u32 describe(const struct pt_python_codes *codes, struct pt_python_names *names,
                        const struct pt_python_point *point)
 {
     char text[PT_PYTHON_TEXT_BYTES];
@@ -126,7 +148,7 @@ static pt_u32 describe(struct pt_python_codes *codes, struct pt_python_names *na
     return n ? number_of(names, text, n) : 0;
 }
 
-pt_u32 pt_python_code_name(struct pt_python_codes *codes, struct pt_python_names *names, pt_u64 address,
+pt_u32 pt_python_code_name(const struct pt_python_codes *codes, struct pt_python_names *names, pt_u64 address,
                            const pt_u8 *head, pt_u64 instruction)
 {
     const struct pt_python_code *code = code_at(codes, address, head);
@@ -141,12 +163,12 @@ pt_u32 pt_python_code_name(struct pt_python_codes *codes, struct pt_python_names
     if (point.instruction < -16 || point.instruction > INSTRUCTIONS_MOST)
         return 0;
     const pt_u64 key = (pt_u64)code->number << 32 | (pt_u32)point.instruction;
-    const pt_u64 *known = pt_map_find(&codes->places, key);
+    const pt_u64 *known = pt_map_find(&codes->seen->places, key);
     if (known)
         return (pt_u32)*known;
     const pt_u32 number = describe(codes, names, &point);
-    if (number && codes->places.n < PLACES_MOST)
-        *pt_map_at(&codes->places, key) = number;
+    if (number && codes->seen->places.n < PLACES_MOST)
+        *pt_map_at(&codes->seen->places, key) = number;
     return number;
 }
 

@@ -67,9 +67,9 @@ static struct pt_python_entry *entry_of(struct pt_pythons *pythons, pt_u32 pid)
 }
 
 static void open_entry(struct pt_pythons *pythons, struct pt_python_entry *entry, pt_u32 pid,
-                       const struct pt_python_header *header)
+                       const struct pt_python_header *header, const struct pt_python_process *parent)
 {
-    entry->is_open = pt_python_process_open(&entry->process, pid, header);
+    entry->is_open = pt_python_process_open(&entry->process, pid, header, parent);
     entry->is_refused = !entry->is_open;
     pythons->n_running += entry->is_open;
 }
@@ -85,7 +85,7 @@ void pt_pythons_fork(struct pt_pythons *pythons, pt_u32 parent, pt_u32 child)
     const struct pt_python_entry *from = pt_map_pointer(&pythons->by_pid, parent);
     pt_pythons_end(pythons, child);
     if (from && from->is_open)
-        open_entry(pythons, entry_of(pythons, child), child, &from->process.codes.header);
+        open_entry(pythons, entry_of(pythons, child), child, &from->process.codes.header, &from->process);
 }
 
 void pt_pythons_end(struct pt_pythons *pythons, pt_u32 pid)
@@ -111,7 +111,7 @@ struct pt_python_process *pt_pythons_process(struct pt_pythons *pythons, pt_u32 
         entry->rest_ns = entry->rest_ns < LAST_LOOK_NS ? entry->rest_ns : LAST_LOOK_NS;
         entry->next_look_ns = now_ns + entry->rest_ns;
         if (pt_trace_files_python(&pythons->files, pid, now_ns, &header))
-            open_entry(pythons, entry, pid, &header);
+            open_entry(pythons, entry, pid, &header, NULL);
     }
     return entry->is_open ? &entry->process : NULL;
 }

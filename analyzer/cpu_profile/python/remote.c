@@ -38,23 +38,23 @@ const pt_u8 *pt_remote_look(struct pt_remote_window *window, pt_u32 pid, pt_u64 
     const pt_u64 offset = address - window->start;
     if (window->n_bytes >= n && offset <= window->n_bytes - n)
         return window->bytes + offset;
-    /* The page before may be missing: it comes last. */
+    /* Pages are there as a whole. The page before may be missing: it comes last. */
     const pt_u64 page = address & ~(pt_u64)(PT_REMOTE_PAGE_BYTES - 1);
-    const size_t before = address - page;
-    pt_u8 *own_page = window->bytes + PT_REMOTE_PAGE_BYTES;
-    const struct iovec to[] = {{own_page, before + n}, {window->bytes, PT_REMOTE_PAGE_BYTES}};
-    const struct iovec from[] = {piece_at(page, before + n),
+    const size_t own_bytes = (address - page + n + PT_REMOTE_PAGE_BYTES - 1) & ~(size_t)(PT_REMOTE_PAGE_BYTES - 1);
+    pt_u8 *own_pages = window->bytes + PT_REMOTE_PAGE_BYTES;
+    const struct iovec to[] = {{own_pages, own_bytes}, {window->bytes, PT_REMOTE_PAGE_BYTES}};
+    const struct iovec from[] = {piece_at(page, own_bytes),
                                  piece_at(page - PT_REMOTE_PAGE_BYTES, PT_REMOTE_PAGE_BYTES)};
     window->n_bytes = 0;
     if (n > PT_REMOTE_PAGE_BYTES || page < PT_REMOTE_PAGE_BYTES)
         return NULL;
     const ssize_t got = process_vm_readv((pid_t)pid, to, 2, from, 2, 0);
-    if (got < (ssize_t)(before + n))
+    if (got < (ssize_t)own_bytes)
         return NULL;
-    const bool has_page_before = got == (ssize_t)(before + n + PT_REMOTE_PAGE_BYTES);
+    const bool has_page_before = got == (ssize_t)(own_bytes + PT_REMOTE_PAGE_BYTES);
     if (!has_page_before)
-        memmove(window->bytes, own_page, before + n);
+        memmove(window->bytes, own_pages, own_bytes);
     window->start = has_page_before ? page - PT_REMOTE_PAGE_BYTES : page;
-    window->n_bytes = (pt_u32)(before + n + (has_page_before ? PT_REMOTE_PAGE_BYTES : 0));
+    window->n_bytes = (pt_u32)(own_bytes + (has_page_before ? PT_REMOTE_PAGE_BYTES : 0));
     return window->bytes + (address - window->start);
 }

@@ -50,7 +50,8 @@ static pt_u32 frame_bytes(const struct pt_python_layout *at)
     return beyond(beyond(links, at->frame_instruction, 8), at->frame_owner, 1);
 }
 
-bool pt_python_process_open(struct pt_python_process *process, pt_u32 pid, const struct pt_python_header *header)
+bool pt_python_process_open(struct pt_python_process *process, pt_u32 pid, const struct pt_python_header *header,
+                            const struct pt_python_process *parent)
 {
     const struct pt_python_layout *at = &header->layout;
     const pt_u16 needed[] = {at->interpreter_threads, at->thread_next,    at->thread_frame,
@@ -61,7 +62,7 @@ bool pt_python_process_open(struct pt_python_process *process, pt_u32 pid, const
             return false;
     return header->interpreter && thread_bytes(at) <= THREAD_BYTES_MAX && frame_bytes(at) <= FRAME_BYTES_MAX &&
            (at->thread_native_id != NO_OFFSET || at->thread_pthread_id != NO_OFFSET) &&
-           pt_python_codes_open(&process->codes, pid, header);
+           pt_python_codes_open(&process->codes, pid, header, parent ? &parent->codes : NULL);
 }
 
 void pt_python_process_close(struct pt_python_process *process)

@@ -31,8 +31,10 @@ struct pt_python_scratch {
     pt_u8 codes[PT_PYTHON_DEPTH_MAX * PT_PYTHON_CODE_BYTES_MAX];
 };
 
-/* False for a header that says nothing that can be used. */
-bool pt_python_process_open(struct pt_python_process *process, pt_u32 pid, const struct pt_python_header *header);
+/* `parent`: the process that it was forked from; NULL = not known. False for a header that says nothing that can be
+ * used. */
+bool pt_python_process_open(struct pt_python_process *process, pt_u32 pid, const struct pt_python_header *header,
+                            const struct pt_python_process *parent);
 void pt_python_process_close(struct pt_python_process *process);
 
 /* False when it runs no Python, or changed too much while it was read; errno is EPERM or ENOSYS where reading is not
