@@ -9,11 +9,13 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/platform/x86.h>
 
 #include "core/file/attach.h"
 #include "core/file/checksum.h"
 #include "core/file/image.h"
+#include "core/names/fd_table.h"
 #include "core/names/module.h"
 #include "injection.h"
 #include "options.h"
@@ -64,6 +66,15 @@ static void note_exit(int status, void *unused)
     pt_process_note_end(PT_PROCESS_EXITED, status & 0xff);
 }
 
+/* What we map at the start is about 2 MiB. A limit that this is much of was measured for the program alone. */
+static int is_short_of_memory(void)
+{
+    enum { LEAST_BYTES = 16 << 20 };
+    struct rlimit data = {0}, all = {0};
+    return pt_syscall4(SYS_prlimit64, 0, RLIMIT_DATA, 0, &data) != 0 || data.rlim_cur < LEAST_BYTES ||
+           pt_syscall4(SYS_prlimit64, 0, RLIMIT_AS, 0, &all) != 0 || all.rlim_cur < LEAST_BYTES;
+}
+
 static int bring_up(int argc, char **argv, char **environment)
 {
     if (!gnu_get_libc_version) /* musl does not even pass the arguments to constructors */
@@ -78,11 +89,16 @@ static int bring_up(int argc, char **argv, char **environment)
     look_at_machine();
     pt_switches.stacks = pt_options.stacks;
     pt_modules_init();
-    if (pt_image_reserve() < 0)
+    const int is_short = is_short_of_memory();
+    if (!is_short && (pt_fd_table_make() < 0 || pt_image_reserve() < 0))
         return -1;
     const int session = pt_session_open(command_name(argc, argv));
     if (session < 0)
         return -1;
+    if (is_short) {
+        pt_session_refuse();
+        return -1;
+    }
     pt_image_set_arguments(argc, argv);
     pt_rank_read(environment);
     const pt_u64 mask = pt_signals_block();

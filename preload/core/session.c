@@ -178,3 +178,9 @@ int pt_session_open(const char *command)
         return 0;
     return make_session(command);
 }
+
+void pt_session_refuse(void)
+{
+    if (pt_session_page)
+        __atomic_fetch_add(&pt_session_page->refused_processes, 1, __ATOMIC_RELAXED);
+}

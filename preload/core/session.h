@@ -17,4 +17,7 @@ extern struct pt_session_page *pt_session_page __attribute__((visibility("hidden
  * nothing can be recorded here. */
 int pt_session_open(const char *command);
 
+/* Count a process that is not recorded. */
+void pt_session_refuse(void);
+
 #endif

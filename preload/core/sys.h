@@ -40,10 +40,14 @@ PT_ALWAYS_INLINE void *pt_sys_map(pt_u64 bytes, int protection, int flags, int f
     return result < 0 && result > -4096 ? 0 : (void *)result;
 }
 
-/* Zeros of our own; only touched pages cost memory. NULL when the kernel refuses. */
-PT_ALWAYS_INLINE void *pt_sys_memory(pt_u64 bytes)
+/* Zeros of our own; only touched pages cost memory, and none is in the host's core file. NULL when the kernel refuses.
+ */
+static inline void *pt_sys_memory(pt_u64 bytes)
 {
-    return pt_sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *memory = pt_sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory)
+        pt_syscall3(SYS_madvise, memory, (bytes + 4095) & ~4095ul, MADV_DONTDUMP);
+    return memory;
 }
 
 #ifndef MADV_WIPEONFORK

@@ -39,7 +39,7 @@ static void note_change(int fd)
 
 void pt_fd_opened(int fd, pt_u32 path)
 {
-    if ((unsigned)fd >= PT_FD_TABLE_SIZE)
+    if ((unsigned)fd >= pt_fd_table.size)
         return;
     pt_fd_set(fd, path);
     note_change(fd);
@@ -47,9 +47,9 @@ void pt_fd_opened(int fd, pt_u32 path)
 
 pt_u32 pt_fd_forget(int fd)
 {
-    if ((unsigned)fd >= PT_FD_TABLE_SIZE)
+    if ((unsigned)fd >= pt_fd_table.size)
         return 0;
-    const pt_u32 path = pt_fd_paths[fd];
+    const pt_u32 path = pt_fd_table.paths[fd];
     if (path) {
         pt_fd_clear(fd);
         note_change(fd);

@@ -20,8 +20,16 @@
 
 #define SOCKET_NAME_ROOM 256
 
-pt_u32 pt_fd_paths[PT_FD_TABLE_SIZE];
-static pt_u32 entries_read[PT_FD_TABLE_SIZE];
+struct pt_fd_table pt_fd_table;
+
+int pt_fd_table_make(void)
+{
+    enum { DESCRIPTORS = 65536 };
+    pt_u32 *memory = pt_sys_memory(2 * DESCRIPTORS * sizeof *memory);
+    if (memory)
+        pt_fd_table = (struct pt_fd_table){memory, memory + DESCRIPTORS, DESCRIPTORS};
+    return memory ? 0 : -1;
+}
 
 /* The kernel calls a socket by a number; its other side says more. `target` has room for one more name behind it. */
 static pt_u32 name_of(int fd, char *target, pt_u64 length)
@@ -57,22 +65,22 @@ PT_COLD pt_u32 pt_fd_resolve(int fd)
 
 void pt_fd_clear_range(unsigned first, unsigned last)
 {
-    for (unsigned fd = first; fd <= last && fd < PT_FD_TABLE_SIZE; fd++)
-        if (pt_fd_paths[fd]) /* do not touch pages for nothing */
-            pt_fd_paths[fd] = 0;
+    for (unsigned fd = first; fd <= last && fd < pt_fd_table.size; fd++)
+        if (pt_fd_table.paths[fd]) /* do not touch pages for nothing */
+            pt_fd_table.paths[fd] = 0;
 }
 
 void pt_fd_count_entry(int fd)
 {
-    if ((unsigned)fd < PT_FD_TABLE_SIZE)
-        entries_read[fd]++;
+    if ((unsigned)fd < pt_fd_table.size)
+        pt_fd_table.entries_read[fd]++;
 }
 
 pt_u64 pt_fd_take_entries(int fd)
 {
-    if ((unsigned)fd >= PT_FD_TABLE_SIZE)
+    if ((unsigned)fd >= pt_fd_table.size)
         return 0;
-    const pt_u32 entries = entries_read[fd];
-    entries_read[fd] = 0;
+    const pt_u32 entries = pt_fd_table.entries_read[fd];
+    pt_fd_table.entries_read[fd] = 0;
     return entries;
 }

@@ -11,24 +11,31 @@
 
 #include "core/compiler.h"
 
-#define PT_FD_TABLE_SIZE 65536
+/* Mapped by the constructor: half a megabyte is not for processes that are not recorded. */
+struct pt_fd_table {
+    pt_u32 *paths;
+    pt_u32 *entries_read;
+    pt_u32 size; /* descriptors; 0 = there is none yet */
+};
+extern struct pt_fd_table pt_fd_table __attribute__((visibility("hidden")));
 
-extern pt_u32 pt_fd_paths[PT_FD_TABLE_SIZE] __attribute__((visibility("hidden")));
+/* -1 when the kernel has no memory for it. */
+int pt_fd_table_make(void);
 pt_u32 pt_fd_resolve(int fd);
 
 /* Path of a descriptor for an event; 0 = unknown (bad descriptor, or beyond the table). */
 PT_ALWAYS_INLINE pt_u32 pt_fd_path(int fd)
 {
-    if (pt_unlikely((unsigned)fd >= PT_FD_TABLE_SIZE))
+    if (pt_unlikely((unsigned)fd >= pt_fd_table.size))
         return 0;
-    const pt_u32 path = pt_fd_paths[fd];
+    const pt_u32 path = pt_fd_table.paths[fd];
     return pt_likely(path != 0) ? path : pt_fd_resolve(fd);
 }
 
 PT_ALWAYS_INLINE void pt_fd_set(int fd, pt_u32 path)
 {
-    if (pt_likely((unsigned)fd < PT_FD_TABLE_SIZE))
-        pt_fd_paths[fd] = path;
+    if (pt_likely((unsigned)fd < pt_fd_table.size))
+        pt_fd_table.paths[fd] = path;
 }
 
 #define pt_fd_clear(fd) pt_fd_set((fd), 0)

@@ -22,14 +22,25 @@ struct discard {
     pt_u32 pad0;
     pt_u8 data[16u << 10] __attribute__((aligned(64)));
 };
-/* Static, so they need no allocation, and cost nothing until they are touched; a fork does not wipe them, so a child
- * that is still called back has a buffer to give. */
+/* Mapped when CUPTI begins, and cost nothing until they are touched; a fork does not wipe them, so a child that is
+ * still called back has a buffer to give. */
 #define DISCARDS 64u
-static struct discard discards[DISCARDS];
+static struct discard last_discard;
+static struct discard *discards = &last_discard;
+static pt_u32 n_discards = 1;
 /* Made when CUPTI holds all others; kept for the next time. */
 #define MORE_DISCARDS 4096u
 static struct discard *more_discards[MORE_DISCARDS]; /* atomic */
 static pt_u32 n_more_discards;                       /* atomic */
+
+void pt_cupti_buffers_prepare(void)
+{
+    struct discard *made = n_discards == 1 ? pt_sys_memory(DISCARDS * sizeof *made) : 0;
+    if (!made)
+        return;
+    discards = made;
+    n_discards = DISCARDS;
+}
 
 static struct pt_cupti_buffer *new_buffer(struct pt_cupti *c)
 {
@@ -81,7 +92,7 @@ static struct discard *new_discard(void)
 
 static struct discard *take_discard(void)
 {
-    for (pt_u32 i = 0; i < DISCARDS; i++)
+    for (pt_u32 i = 0; i < n_discards; i++)
         if (is_taken_now(&discards[i]))
             return &discards[i];
     const pt_u32 n = __atomic_load_n(&n_more_discards, __ATOMIC_ACQUIRE);
@@ -119,7 +130,7 @@ void pt_cupti_request(pt_u8 **data, pt_u64 *bytes, pt_u64 *max_records)
 
 static struct discard *discard_of(const pt_u8 *data)
 {
-    for (pt_u32 i = 0; i < DISCARDS; i++)
+    for (pt_u32 i = 0; i < n_discards; i++)
         if (data == discards[i].data)
             return &discards[i];
     const pt_u32 n = __atomic_load_n(&n_more_discards, __ATOMIC_ACQUIRE);

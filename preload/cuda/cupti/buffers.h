@@ -7,6 +7,9 @@
 
 #include "state.h"
 
+/* Before CUPTI calls. */
+void pt_cupti_buffers_prepare(void);
+
 /* CUPTI's callbacks. */
 void pt_cupti_request(pt_u8 **data, pt_u64 *bytes, pt_u64 *max_records);
 void pt_cupti_complete(void *context, pt_u32 stream, pt_u8 *data, pt_u64 bytes, pt_u64 valid_bytes);

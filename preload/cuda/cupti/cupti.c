@@ -15,6 +15,7 @@
 #include "core/sys.h"
 #include "cuda/tracing.h"
 #include "arbiter.h"
+#include "buffers.h"
 #include "library.h"
 #include "program.h"
 #include "recording.h"
@@ -63,6 +64,7 @@ int pt_cupti_start(void)
     }
     for (pt_u32 i = 0; i < PT_LAYOUT__COUNT; i++)
         c->layout_bytes[i] = pt_layout_bytes(i, c->version);
+    pt_cupti_buffers_prepare();
     c->phase = PT_CUPTI_CHANGING;
     pt_cupti = c;
     if (!pt_cupti_begin(c)) {

@@ -172,8 +172,8 @@ int __close(int fd)
 
 static void forget_range(unsigned first, unsigned last)
 {
-    if (first < PT_FD_TABLE_SIZE && first <= last && !pt_process_is_vfork_child())
-        pt_fd_clear_range(first, last < PT_FD_TABLE_SIZE ? last : PT_FD_TABLE_SIZE - 1);
+    if (first < pt_fd_table.size && first <= last && !pt_process_is_vfork_child())
+        pt_fd_clear_range(first, last < pt_fd_table.size ? last : pt_fd_table.size - 1);
 }
 
 static void closed_range(pt_u64 start, pt_u64 end, unsigned first, unsigned last, int flags, int ret)

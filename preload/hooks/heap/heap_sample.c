@@ -14,11 +14,13 @@
 #include "core/file/image_state.h"
 #include "core/names/stack.h"
 #include "core/options.h"
+#include "core/sandbox.h"
+#include "core/sys.h"
 
 pt_u64 pt_sampled_bits[PT_SAMPLED_SLOTS / 64] = {1};
 /* Blocks are aligned: the lowest bit says that one was asked for by an allocator above malloc, for an object. */
 #define OF_OBJECT 1ull
-static pt_u64 sampled_blocks[PT_SAMPLED_SLOTS];
+static pt_u64 *sampled_blocks;                             /* atomic; made for the first sample */
 static pt_u64 permanent_bits[PT_SAMPLED_SLOTS / 64] = {1}; /* slot 0 is NULL's */
 
 void pt_sampled_pin(const void *block)
@@ -68,13 +70,28 @@ static void spill(struct pt_thread_area *area)
     }
 }
 
+static pt_u64 *blocks(void)
+{
+    const pt_u64 bytes = PT_SAMPLED_SLOTS * sizeof *sampled_blocks;
+    pt_u64 *known = __atomic_load_n(&sampled_blocks, __ATOMIC_ACQUIRE);
+    if (known || !pt_may_call())
+        return known;
+    pt_u64 *made = pt_sys_memory(bytes);
+    if (__atomic_compare_exchange_n(&sampled_blocks, &known, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return made;
+    pt_syscall2(SYS_munmap, made, bytes);
+    return known;
+}
+
 static void remember(const void *block, pt_u64 owner)
 {
+    pt_u64 *const sampled = blocks();
     const pt_u32 slot = pt_sampled_slot(block);
     const pt_u64 entry = (pt_u64)block | owner;
-    const pt_u64 evicted = __atomic_exchange_n(&sampled_blocks[slot], entry, __ATOMIC_ACQ_REL);
-    __atomic_fetch_or(&pt_sampled_bits[slot >> 6], 1ull << (slot & 63), __ATOMIC_RELEASE);
-    if (evicted && evicted != entry)
+    const pt_u64 evicted = sampled ? __atomic_exchange_n(&sampled[slot], entry, __ATOMIC_ACQ_REL) : (pt_u64)block;
+    if (sampled)
+        __atomic_fetch_or(&pt_sampled_bits[slot >> 6], 1ull << (slot & 63), __ATOMIC_RELEASE);
+    if (evicted && (evicted != entry || !sampled))
         pt_point(PT_EV_heap_sample_lost, 0, 0, evicted & ~OF_OBJECT, 0);
 }
 
@@ -165,14 +182,15 @@ void pt_object_sample(const void *block, size_t size, size_t asked_of_malloc)
 PT_COLD void pt_heap_maybe_release(void *block)
 {
     const pt_u32 slot = pt_sampled_slot(block);
-    pt_u64 entry = __atomic_load_n(&sampled_blocks[slot], __ATOMIC_RELAXED);
-    if ((entry & ~OF_OBJECT) != (pt_u64)block || /* avoid the atomic operation: it is usually another block */
-        !__atomic_compare_exchange_n(&sampled_blocks[slot], &entry, 0, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    pt_u64 *const sampled = __atomic_load_n(&sampled_blocks, __ATOMIC_ACQUIRE);
+    pt_u64 entry = sampled ? __atomic_load_n(&sampled[slot], __ATOMIC_RELAXED) : 0;
+    if (!entry || (entry & ~OF_OBJECT) != (pt_u64)block || /* avoid the atomic operation: it is usually another block */
+        !__atomic_compare_exchange_n(&sampled[slot], &entry, 0, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return;
     if (!(permanent_bits[slot >> 6] >> (slot & 63) & 1))
         __atomic_fetch_and(&pt_sampled_bits[slot >> 6], ~(1ull << (slot & 63)), __ATOMIC_ACQ_REL);
     /* Another thread may have taken the slot between the two stores: its bit must be set. */
-    if (__atomic_load_n(&sampled_blocks[slot], __ATOMIC_ACQUIRE))
+    if (__atomic_load_n(&sampled[slot], __ATOMIC_ACQUIRE))
         __atomic_fetch_or(&pt_sampled_bits[slot >> 6], 1ull << (slot & 63), __ATOMIC_RELEASE);
     if (entry & OF_OBJECT && pt_self->area && pt_switches.heap != PT_HEAP_FULL)
         pt_self->area->heap_frees--; /* as in uncount */

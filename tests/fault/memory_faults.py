@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""T23, T56: limits of memory that leave no room for us, and what we add to core files."""
+import os
+import resource
+import shutil
+
+from harness import SETTINGS, FaultCase, clean_environment, run_command
+
+# What the kernel writes into a core file: private memory that may be written, but for what was marked with MADV_DONTDUMP.
+DUMPED = r"""
+import re
+total = 0
+for text in re.split(r'(?m)^(?=[0-9a-f]+-[0-9a-f]+ )', open('/proc/self/smaps').read())[1:]:
+    flags = re.search(r'VmFlags:(.*)', text).group(1).split()
+    if 'wr' in flags and 'sh' not in flags and 'dd' not in flags:
+        total += int(re.search(r'Size: +(\d+)', text).group(1))
+print(total)
+"""
+
+
+class MemoryFaults(FaultCase):
+    def limited(self, which, bytes_):
+        return lambda: resource.setrlimit(which, (bytes_, bytes_))
+
+    def test_t23_data_limits_below_what_we_need(self):
+        """Tables of 2.3 MB in the library were charged to the program before its main: libc could not be mapped."""
+        programs = [["/bin/true"], ["/bin/bash", "-c", "x=$(seq 1 2000); for i in {1..50}; do /bin/true; done; echo ${#x}"],
+                    ["/bin/sh", "-c", "ulimit -d 2000; /bin/true; /bin/ls -d /; echo $?"]]
+        for kib in (800, 1200, 2000, 4000, 8000, 15000, 17000):
+            for program in programs:
+                if run_command(program, "/", clean_environment(), before_exec=self.limited(resource.RLIMIT_DATA, kib << 10)).status:
+                    continue
+                with self.subTest(kib=kib, program=program[-1]):
+                    self.check(program, claims=False, before_exec=self.limited(resource.RLIMIT_DATA, kib << 10))
+
+    def test_t23_processes_that_were_left_their_memory_are_counted(self):
+        trace = self.check(["/bin/bash", "-c", "ulimit -d 2000; /bin/true; /bin/true; echo done"], claims=False)
+        notes = trace.report()["trace_quality"]["notes"]
+        self.assertTrue(any(note.startswith("2 processes were not recorded") for note in notes), notes)
+
+    def test_t56_core_files(self):
+        """A core file had 4 MB of ours in it."""
+        self.fresh_work()
+        command = ["/usr/bin/python3", "-c", DUMPED]
+        without = run_command(command, self.work, clean_environment())
+        for mode in ("sampled", "full"):
+            with self.subTest(mode=mode):
+                result = run_command(command, self.work, self.preload_environment(clean_environment(), mode))
+                self.assertEqual((result.status, result.err), (0, b""))
+                self.assertLess(int(result.out) - int(without.out), 0 if SETTINGS.baseline else 1024)
+
+    def test_t56_a_core_file(self):
+        with open("/proc/sys/kernel/core_pattern", encoding="utf-8") as f:
+            if f.read().strip() != "core" or not shutil.which("bash"):
+                self.skipTest("core files do not go into the working folder here")
+        sizes = []
+        for environment in (clean_environment(), self.preload_environment(clean_environment(), "sampled")):
+            self.fresh_work()
+            run_command(["/bin/bash", "-c", "kill -ABRT $$"], self.work, environment,
+                        before_exec=lambda: resource.setrlimit(resource.RLIMIT_CORE, (-1, -1)))
+            sizes += [os.path.getsize(os.path.join(self.work, name)) for name in os.listdir(self.work) if name.startswith("core")]
+        self.assertEqual(len(sizes), 2)
+        self.assertLess(sizes[1] - sizes[0], 1 << 20, sizes)
