@@ -189,8 +189,8 @@ static void code_that_takes_anothers_place_has_its_own_name(void **state)
     end(&scene);
 }
 
-/* Workers are forked at each epoch: what their parent was seen to run has its name already, and keeps it when the parent
- * has ended. */
+/* Workers are forked at each epoch: what their parent was seen to run has its name already, and keeps it when the
+ * parent has ended. */
 static void a_forked_child_knows_what_its_parent_ran(void **state)
 {
     (void)state;

@@ -10,7 +10,13 @@
 #include "util/map.h"
 #include "lock_holders.h"
 #include "lock_sleeps.h"
+#include "lock_turns.h"
 #include "lock_use.h"
+
+struct pt_lock_time {
+    struct pt_split_time waited;
+    struct pt_lock_turns turns;
+};
 
 struct pt_lock {
     const struct pt_process *process; /* NULL = those above the most that are kept */
@@ -23,7 +29,7 @@ struct pt_lock {
     pt_u64 waiters;            /* one bit per thread: a lower bound above 64 */
     const struct pt_thread *holder;
     double holder_ns; /* heaviest holder, by the majority vote of Misra and Gries: ahead of all others by this */
-    struct pt_split_time time;
+    struct pt_lock_time time;
     struct pt_lock_life *life; /* of a semaphore */
     double use_ns[PT_LOCK_USE_SIGNAL + 1];
 };
@@ -39,9 +45,9 @@ struct pt_locks {
     struct pt_lock_sleeps sleeps;
     struct {
         pt_i64 start_ns, end_ns;
-    } * idle;                      /* by process: when its main thread waited for data last */
-    struct pt_split_time *stages;  /* of all that are locks for certain, by stage */
-    struct pt_split_time *between; /* of those between processes: on files, shared mutexes */
+    } * idle;                     /* by process: when its main thread waited for data last */
+    struct pt_lock_time *stages;  /* of all that are locks for certain, by stage */
+    struct pt_lock_time *between; /* of those between processes: on files, shared mutexes */
 };
 
 #endif

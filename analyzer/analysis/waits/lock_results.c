@@ -154,6 +154,11 @@ static void add_row(struct pt_locks *locks, struct pt_table *table, const struct
                         });
 }
 
+static double cost_s(const struct pt_lock_time *time, const struct pt_profile *profile, pt_u32 stage)
+{
+    return fmin(pt_value_number(pt_split_time_cost(&time->waited, profile, stage)), pt_lock_turns_most_s(&time->turns));
+}
+
 struct sums {
     pt_u64 waits, ns;
     double semaphores_s, between_s; /* semaphores within a process, and between several */
@@ -171,7 +176,7 @@ static void add_locks(struct pt_locks *locks, pt_u32 stage, bool of_signals, str
         sums->ns += lock->waits.sum;
         if (lock->life)
             *(lock->is_of_several ? &sums->between_s : &sums->semaphores_s) +=
-                pt_value_number(pt_split_time_cost(&lock->time, locks->profile, stage));
+                cost_s(&lock->time, locks->profile, stage);
         if (!sums->worst && lock->process)
             sums->worst = lock;
         if (!table)
@@ -188,8 +193,6 @@ static void finish_stage(struct pt_locks *locks, pt_u32 stage)
     struct sums sums = {0}, of_signals = {0};
     add_locks(locks, stage, false, &sums);
     add_locks(locks, stage, true, &of_signals);
-    const double cost_s =
-        sums.semaphores_s + pt_value_number(pt_split_time_cost(&locks->stages[stage], profile, stage));
     pt_metrics_set(metrics, scope, "lock.contended.calls", pt_integer(sums.waits));
     pt_metrics_set(metrics, scope, "lock.contended.total_s", pt_seconds((pt_i64)sums.ns));
     pt_metrics_set(metrics, scope, "lock.contended.holder",
@@ -200,12 +203,12 @@ static void finish_stage(struct pt_locks *locks, pt_u32 stage)
      */
     const double workers_s = pt_stage_number_or_0(profile, stage, "time.workers_s");
     const double own_s = pt_value_number(pt_metrics_get(metrics, scope, "time.lock_s")) + workers_s;
-    const double between_s =
-        sums.between_s + pt_value_number(pt_split_time_cost(&locks->between[stage], profile, stage));
+    const double within_s = sums.semaphores_s + cost_s(&locks->stages[stage], profile, stage);
+    const double between_s = sums.between_s + cost_s(&locks->between[stage], profile, stage);
     /* Of a lock between processes also what it waits for a child that queues there. */
     const double child_s = pt_value_number(pt_metrics_get(metrics, scope, "time.child_wait_s"));
     const double most_s = between_s > 0 ? own_s + fmin(between_s, child_s) : own_s;
-    pt_metrics_set(metrics, scope, "lock.contended.cost_s", pt_real(fmin(cost_s + between_s, most_s)));
+    pt_metrics_set(metrics, scope, "lock.contended.cost_s", pt_real(fmin(within_s + between_s, most_s)));
 }
 
 void pt_locks_finish(struct pt_locks *locks)

@@ -96,11 +96,22 @@ static void end_life(struct pt_lock *lock)
 
 /* ---- waits ---- */
 
-static void waited(struct pt_lock *lock, const struct pt_event *e)
+static void add_time(const struct pt_locks *locks, struct pt_lock_time *time, const struct pt_event *e)
+{
+    const struct pt_facts *facts = locks->profile->facts;
+    pt_split_time_add(&time->waited, e, e->start_ns);
+    pt_lock_turns_waited(&time->turns, e->thread, e->start_ns, pt_event_end_ns(e));
+    for (pt_u32 i = 0; i < facts->call.n_shares; i++) {
+        const struct pt_lock_share *share = &facts->call.shares[i];
+        pt_lock_turns_held(&time->turns, share->thread, (double)(share->until_ns - share->from_ns));
+    }
+}
+
+static void waited(const struct pt_locks *locks, struct pt_lock *lock, const struct pt_event *e)
 {
     pt_histogram_add(&lock->waits, (pt_u64)e->duration_ns);
     lock->waiters |= 1ull << pt_lock_thread_bit(e->thread);
-    pt_split_time_add(&lock->time, e, e->start_ns);
+    add_time(locks, &lock->time, e);
 }
 
 /* Idle workers of a pool queue for the right to wait for the next task: none of them is kept from work. */
@@ -125,7 +136,7 @@ static bool holder_was_idle(const struct pt_locks *locks, const struct pt_lock_s
 static void was_held(struct pt_locks *locks, struct pt_lock *lock, const struct pt_event *e)
 {
     const struct pt_facts *facts = locks->profile->facts;
-    waited(lock, e);
+    waited(locks, lock, e);
     for (pt_u32 i = 0; i < facts->call.n_shares; i++) {
         const struct pt_lock_share *share = &facts->call.shares[i];
         if (lock->life)
@@ -139,7 +150,7 @@ static void wanted_mutex(struct pt_locks *locks, const struct pt_event *e, pt_u6
     struct pt_lock *lock = lock_at(locks, e, e->process, addr);
     const bool is_shared = e->desc->kind == PT_KIND_lock_mutex && e->tag & KIND_SHARED;
     was_held(locks, lock, e);
-    pt_split_time_add(&(is_shared ? locks->between : locks->stages)[lock->stage], e, e->start_ns);
+    add_time(locks, &(is_shared ? locks->between : locks->stages)[lock->stage], e);
 }
 
 /* ---- semaphores ---- */
@@ -197,7 +208,7 @@ static void locked_file(struct pt_locks *locks, const struct pt_event *e)
     if (lock->process)
         lock->path = path;
     was_held(locks, lock, e);
-    pt_split_time_add(&locks->between[lock->stage], e, e->start_ns);
+    add_time(locks, &locks->between[lock->stage], e);
 }
 
 /* The GIL has gil.c. */
@@ -259,7 +270,12 @@ static void finish(void *state, struct pt_profile *profile)
     pt_locks_finish(locks);
     for (size_t i = 0; i < locks->all.n; i++) {
         free(locks->all.items[i]->life);
+        pt_lock_turns_fini(&locks->all.items[i]->time.turns);
         free(locks->all.items[i]);
+    }
+    for (pt_u32 i = 0; i < profile->stages.n; i++) {
+        pt_lock_turns_fini(&locks->stages[i].turns);
+        pt_lock_turns_fini(&locks->between[i].turns);
     }
     free(locks->all.items);
     free(locks->stages);

@@ -26,8 +26,8 @@ struct pt_python_code {
     pt_u32 number; /* of those that were seen */
 };
 
-/* A DataLoader forks workers at each epoch: to read the same names again for each of them cost more than the rest of the
- * reading. */
+/* A DataLoader forks workers at each epoch: to read the same names again for each of them cost more than the rest of
+ * the reading. */
 struct pt_python_seen {
     pt_u32 n_users;
     struct pt_map by_address; /* -> struct pt_python_code * */

@@ -31,8 +31,8 @@ struct pt_python_codes {
 
 enum { PT_PYTHON_CODE_BYTES_MAX = 512 };
 
-/* `parent`: of the process that it was forked from, whose code objects are its own; NULL = not known. False for a layout
- * that no CPython has. */
+/* `parent`: of the process that it was forked from, whose code objects are its own; NULL = not known. False for a
+ * layout that no CPython has. */
 bool pt_python_codes_open(struct pt_python_codes *codes, pt_u32 pid, const struct pt_python_header *header,
                           const struct pt_python_codes *parent);
 void pt_python_codes_close(struct pt_python_codes *codes);
