@@ -202,6 +202,14 @@ static pt_u64 budget_bytes(int directory_fd)
     return share < PT_BUDGET_MAX_BYTES ? share : PT_BUDGET_MAX_BYTES;
 }
 
+/* So that no process of the run need ask for it; left empty, each does. */
+static void read_boot_id(char *ret, size_t bytes)
+{
+    PT_AUTO(pt_closep) int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && read(fd, ret, bytes) != (ssize_t)bytes)
+        memset(ret, 0, bytes);
+}
+
 static int write_session_page(struct pt_session_dir *dir, struct pt_error *err)
 {
     PT_AUTO(pt_closep)
@@ -215,6 +223,7 @@ static int write_session_page(struct pt_session_dir *dir, struct pt_error *err)
         .start_monotonic_ns = dir->start_monotonic_ns,
     };
     memcpy(page.magic, PT_SESSION_MAGIC, sizeof page.magic);
+    read_boot_id(page.boot_id, 36);
     /* Processes map this page: without its block on the disk a store into it would kill them (SIGBUS). */
     const int full = posix_fallocate(fd, 0, sizeof page);
     if (full)

@@ -77,20 +77,27 @@ static void open_files(struct pt_session *session, const struct pt_run_files *ru
     note_blank(session, n_blank);
 }
 
-/* Of processes that found no room for a trace file, only their number is known. */
+/* Of processes without a trace file only their number is known. */
 static void note_refused(struct pt_session *session)
 {
     PT_AUTO(pt_freep) char *path = pt_asprintf("%s/" PT_SESSION_FILE, session->path);
     PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     struct pt_session_page page;
     if (fd < 0 || pread(fd, &page, sizeof page, 0) != (ssize_t)sizeof page ||
-        memcmp(page.magic, PT_SESSION_MAGIC, sizeof page.magic) != 0 || !page.refused_processes)
+        memcmp(page.magic, PT_SESSION_MAGIC, sizeof page.magic) != 0)
         return;
-    PT_AUTO(pt_freep)
-    char *note = pt_asprintf(
-        "%llu processes were not recorded: no room for their trace files (session budget, full disk or limits)",
-        (unsigned long long)page.refused_processes);
-    pt_session_note(session, note);
+    static const char *const why[] = {
+#define REFUSAL(name, text) text,
+#include "proftrace/refusals.def"
+#undef REFUSAL
+    };
+    for (int i = 0; i < PT_REFUSAL__COUNT; i++) {
+        if (!page.refused[i])
+            continue;
+        PT_AUTO(pt_freep)
+        char *note = pt_asprintf("%llu processes were not recorded: %s", (unsigned long long)page.refused[i], why[i]);
+        pt_session_note(session, note);
+    }
 }
 
 static void note_quality(struct pt_session *session, const struct pt_process_data *data)

@@ -339,21 +339,28 @@ struct pt_def_thread_row {
 /* ---- the session file: <run>/session.bin, shared by all processes of a run ---- */
 #define PT_SESSION_FILE "session.bin"
 #define PT_SESSION_MAGIC "PROFTSES"
+#define PT_MAX_REFUSALS 32u
+enum pt_refusal {
+#define REFUSAL(name, why) PT_REFUSAL_##name,
+#include "refusals.def"
+#undef REFUSAL
+    PT_REFUSAL__COUNT
+};
 struct pt_session_page {
     char magic[8];
     pt_u32 format_version;
     pt_u32 pad0;
     pt_u64 budget_bytes;
-    pt_u64 reserved_bytes; /* atomic: what all processes have fallocated */
+    pt_u32 reserved_pages; /* atomic: what all processes have allocated */
+    pt_u32 pad1;
     pt_u64 start_realtime_ns;
     pt_u64 start_monotonic_ns;
     pt_u64 processes; /* atomic: trace files made */
-    char boot_id[40]; /* /proc/sys/kernel/random/boot_id, filled by the first process that reads it */
-    pt_u64
-        refused_processes; /* atomic: had no room for a trace file (budget, full disk, limits) and were not recorded */
-    pt_u8 reserved[4096 - 104];
+    char boot_id[40]; /* /proc/sys/kernel/random/boot_id */
+    pt_u64 refused[PT_MAX_REFUSALS]; /* atomic: processes that were not recorded, by enum pt_refusal */
+    pt_u8 reserved[4096 - 96 - PT_MAX_REFUSALS * 8];
 };
-_Static_assert(sizeof(struct pt_session_page) == 4096, "on disk");
+_Static_assert(sizeof(struct pt_session_page) == 4096 && PT_REFUSAL__COUNT <= PT_MAX_REFUSALS, "on disk");
 
 /* ---- checksum ---- */
 /* CRC-32C (Castagnoli), by the SSE4.2 instruction where the machine has it: 8 bytes in 3 cycles. */

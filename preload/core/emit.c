@@ -10,6 +10,7 @@
 #include "proftrace/events.h"
 #include "file/attach.h"
 #include "file/image_state.h"
+#include "file/presence.h"
 #include "file/rollover.h"
 #include "private.h"
 #include "sandbox.h"
@@ -149,6 +150,7 @@ PT_COLD void pt_place_slow(pt_u64 start, pt_u64 end)
     struct pt_tracer_thread *t = pt_self;
     if (!can_record() || !pt_may_call())
         return;
+    pt_file_look(); /* after a long wait; the event is not stored yet */
     if (!t->area) { /* its first event: what was charged was nobody's */
         t = pt_thread_attach_blocking();
         if (!t || (t->place_left -= (pt_i64)(end - start)) >= 0)

@@ -24,6 +24,7 @@
 #include "real.h"
 #include "sandbox.h"
 #include "session.h"
+#include "session_page.h"
 #include "sys.h"
 #include "text.h"
 
@@ -96,7 +97,7 @@ static int bring_up(int argc, char **argv, char **environment)
     if (session < 0)
         return -1;
     if (is_short) {
-        pt_session_refuse();
+        pt_session_refuse(PT_REFUSAL_memory);
         return -1;
     }
     pt_image_set_arguments(argc, argv);

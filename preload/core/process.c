@@ -9,6 +9,7 @@
 
 #include "core/file/image.h"
 #include "core/file/image_state.h"
+#include "core/file/presence.h"
 #include "core/file/thread_clock.h"
 #include "rank.h"
 #include "sandbox.h"
@@ -18,7 +19,8 @@
 static struct pt_image *own_image(void)
 {
     struct pt_image *image = pt_image;
-    return image && __atomic_load_n(&image->state, __ATOMIC_ACQUIRE) == PT_IMAGE_LIVE ? image : 0;
+    const int is_live = image && __atomic_load_n(&image->state, __ATOMIC_ACQUIRE) == PT_IMAGE_LIVE;
+    return is_live && pt_file_is_there(&pt_no_thread) ? image : 0;
 }
 
 void pt_process_note_end(enum pt_process_state state, int status)

@@ -8,46 +8,18 @@
 #include "session.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
 
-#include "proftrace/format.h"
 #include "proftrace/limits.h"
 #include "options.h"
+#include "session_page.h"
 #include "sys.h"
 #include "text.h"
 
 char pt_session_path[512];
-struct pt_session_page *pt_session_page;
-
-/* Map session.bin of the session directory; it stays NULL (no budget) when it is not ours or not there. */
-static void map_page(int flags)
-{
-    char path[640];
-    struct pt_text text = {path, 0, sizeof path};
-    pt_text_add(&text, pt_session_path);
-    pt_text_add(&text, "/" PT_SESSION_FILE);
-    const long fd = pt_syscall3(SYS_open, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
-    if (fd < 0)
-        return;
-    struct stat info;
-    struct pt_session_page *page = 0;
-    struct rlimit limit;
-    if ((flags & O_CREAT) && pt_syscall4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, &limit) == 0 &&
-        limit.rlim_cur < sizeof *page)
-        goto out; /* fallocate would raise SIGXFSZ */
-    if ((flags & O_CREAT) && pt_syscall4(SYS_fallocate, fd, 0, 0, sizeof *page) != 0)
-        goto out;
-    if (pt_syscall2(SYS_fstat, fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size >= (long)sizeof *page)
-        page = pt_sys_map(sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
-out:
-    pt_syscall1(SYS_close, fd);
-    pt_session_page = page;
-}
 
 static pt_u64 budget_bytes(void)
 {
@@ -58,18 +30,6 @@ static pt_u64 budget_bytes(void)
         return PT_BUDGET_MAX_BYTES;
     const pt_u64 share = (pt_u64)fs.f_bavail * (pt_u64)fs.f_bsize / PT_BUDGET_FREE_DIVISOR;
     return share < PT_BUDGET_MAX_BYTES ? share : PT_BUDGET_MAX_BYTES;
-}
-
-static void fill_page(void)
-{
-    struct pt_session_page *page = pt_session_page;
-    if (!page)
-        return;
-    page->format_version = PT_FORMAT_VERSION;
-    page->budget_bytes = budget_bytes();
-    page->start_realtime_ns = pt_sys_clock_ns(CLOCK_REALTIME);
-    page->start_monotonic_ns = pt_sys_clock_ns(CLOCK_MONOTONIC);
-    __builtin_memcpy(page->magic, PT_SESSION_MAGIC, 8);
 }
 
 /* YYYYMMDD-HHMMSS in UTC: days to civil date by the proleptic Gregorian calendar. */
@@ -147,8 +107,7 @@ static int make_session(const char *command)
         pt_text_add(&full, name);
         const long made = pt_syscall2(SYS_mkdir, pt_session_path, 0700);
         if (made == 0) {
-            map_page(O_CREAT | O_EXCL);
-            fill_page();
+            pt_session_page_make(pt_session_path, budget_bytes());
             move_latest(root, name);
             return 1;
         }
@@ -168,19 +127,13 @@ static int join_session(void)
     struct stat info;
     if (pt_syscall2(SYS_stat, pt_session_path, &info) != 0 || !S_ISDIR(info.st_mode))
         return -1;
-    map_page(0);
     return 0;
 }
 
 int pt_session_open(const char *command)
 {
-    if (*pt_options.session && join_session() == 0)
-        return 0;
-    return make_session(command);
-}
-
-void pt_session_refuse(void)
-{
-    if (pt_session_page)
-        __atomic_fetch_add(&pt_session_page->refused_processes, 1, __ATOMIC_RELAXED);
+    const int result = *pt_options.session && join_session() == 0 ? 0 : make_session(command);
+    if (result >= 0)
+        pt_session_page_open(pt_session_path);
+    return result;
 }

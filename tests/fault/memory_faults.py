@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""T23, T56: limits of memory that leave no room for us, and what we add to core files."""
+"""T23, T56: limits of memory that leave no room for us, and what we add to core files. And pages of ours that go away."""
 import os
+import platform
 import resource
 import shutil
 
@@ -61,3 +62,40 @@ class MemoryFaults(FaultCase):
             sizes += [os.path.getsize(os.path.join(self.work, name)) for name in os.listdir(self.work) if name.startswith("core")]
         self.assertEqual(len(sizes), 2)
         self.assertLess(sizes[1] - sizes[0], 1 << 20, sizes)
+
+    def notes(self, trace):
+        return trace.report()["trace_quality"]["notes"]
+
+    def truncating(self, which):
+        return ("import glob, os, subprocess, sys\n"
+                f"files = lambda: glob.glob(os.environ.get('PROFTRACE_SESSION', '/nowhere') + '/{which}')\n"
+                "def work():\n    for i in range(100000): os.stat('/')\n    blocks = [bytes(5000 + i % 900) for i in range(20000)]\n"
+                "    if not os.fork(): os.stat('/'); os._exit(7)\n    print(os.wait()[1])\n")
+
+    def test_session_page_that_is_truncated(self):
+        """Any process of a session could kill all others: each stored into session.bin. It is no memory any more."""
+        program = self.truncating("session.bin") + "work()\n[os.truncate(f, 0) for f in files()]\nwork()\nprint('done')\n"
+        trace = self.check(["/usr/bin/python3", "-c", program], modes=("sampled", "full"), claims=False)
+        self.assertGreaterEqual(trace.calls("io_stat"), 200000)
+        self.assertEqual(trace.lost(), 0)
+
+    def has_populate(self):
+        if tuple(int(part) for part in platform.release().split("-", maxsplit=1)[0].split(".")[:2]) < (5, 14):
+            self.skipTest("the kernel cannot be asked for pages (Linux 5.14)")
+
+    def test_trace_file_that_its_own_process_truncates(self):
+        self.has_populate()
+        for how in ("os.truncate(f, 0)", "open(f, 'w').close()", "os.ftruncate(os.open(f, os.O_RDWR), 8192)"):
+            with self.subTest(how=how):
+                program = self.truncating("*.ptr") + f"work()\nfor f in files(): {how}\nwork()\nprint('done')\n"
+                trace = self.check(["/usr/bin/python3", "-c", program], modes=("sampled", "full"), claims=False)
+                self.assertTrue(any("truncated" in note for note in self.notes(trace)), self.notes(trace))
+                self.assertGreaterEqual(trace.calls("io_stat"), 1, "the children that came later")
+
+    def test_trace_file_that_is_truncated_while_the_program_waits(self):
+        self.has_populate()
+        program = (self.truncating("*.ptr") + "work()\nsys.stdout.flush()\n"
+                   "subprocess.run(['/bin/sh', '-c', 'sleep 0.5; for f in \"$@\"; do : > $f; done; sleep 0.2', 'sh', *files()],\n"
+                   "               env={'PATH': '/usr/bin:/bin'}, stdout=subprocess.DEVNULL)\nwork()\nprint('done')\n")
+        trace = self.check(["/usr/bin/python3", "-c", program], modes=("sampled",), claims=False)
+        self.assertTrue(any("truncated" in note for note in self.notes(trace)), self.notes(trace))

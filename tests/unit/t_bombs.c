@@ -305,7 +305,7 @@ static void beside(const char *name, const struct pt_str *content, off_t bytes)
 static void session_page_of_a_tebibyte(void **state)
 {
     (void)state;
-    struct pt_session_page page = {.magic = PT_SESSION_MAGIC, .processes = ~0ull, .refused_processes = ~0ull};
+    struct pt_session_page page = {.magic = PT_SESSION_MAGIC, .processes = ~0ull, .refused = {~0ull, ~0ull}};
     struct pt_str content = {0};
     pt_str_bytes(&content, (const char *)&page, sizeof page);
     beside(PT_SESSION_FILE, &content, (off_t)1 << TIB_SHIFT);

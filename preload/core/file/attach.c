@@ -18,6 +18,7 @@
 #include "defs.h"
 #include "image.h"
 #include "image_state.h"
+#include "presence.h"
 #include "rollover.h"
 #include "room.h"
 #include "thread_clock.h"
@@ -99,6 +100,8 @@ static void take_over_on_private_stack(void *argument)
  * dead owner is handed on, never written back: a slot that was taken must not look dead again. */
 static struct pt_tracer_thread *take_over(pt_u32 tid)
 {
+    if (!pt_file_is_there(&pt_no_thread)) /* a slot of its own, which it will not get */
+        return 0;
     const pt_u32 made = __atomic_load_n(&pt_image->n_threads, __ATOMIC_RELAXED);
     const pt_u32 n = made < PT_MAX_THREADS ? made : PT_MAX_THREADS;
     for (pt_u32 i = 0; i < n && i < TAKEOVER_PROBES; i++) {

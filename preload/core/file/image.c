@@ -21,11 +21,13 @@
 #include "core/options.h"
 #include "core/rank.h"
 #include "core/session.h"
+#include "core/session_page.h"
 #include "core/state.h"
 #include "core/sys.h"
 #include "core/text.h"
 #include "area.h"
 #include "image_state.h"
+#include "presence.h"
 #include "space.h"
 
 #define SCHEMA_BYTES ((sizeof pt_schema_text + 4095) & ~4095ul)
@@ -134,6 +136,8 @@ static void add_working_directory(struct pt_text *text)
 static void copy_arguments(struct pt_text *text)
 {
     const char *from = last_text;
+    if (!pt_is_mapped_and_there(last_text, PT_TEXT_BYTES)) /* the parent's file was truncated */
+        return;
     for (int skipped = 0; skipped < PT_TEXT_ARGC; skipped++)
         from += pt_text_length(from) + 1;
     const pt_u64 bytes = (pt_u64)(last_text + PT_TEXT_BYTES - from);
@@ -212,23 +216,6 @@ static void write_text(char *page)
 
 /* ---- the header ---- */
 
-static void read_boot_id(char *ret)
-{
-    struct pt_session_page *page = pt_session_page;
-    if (page && page->boot_id[0]) {
-        __builtin_memcpy(ret, page->boot_id, 40);
-        return;
-    }
-    const long fd = pt_syscall3(SYS_open, "/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC, 0);
-    if (fd < 0)
-        return;
-    if (pt_syscall3(SYS_read, fd, ret, 36) != 36)
-        ret[0] = 0;
-    pt_syscall1(SYS_close, fd);
-    if (page)
-        __builtin_memcpy(page->boot_id, ret, 40);
-}
-
 static void note_inherited_rss(void)
 {
     struct rusage usage;
@@ -253,7 +240,7 @@ static void write_header(struct pt_file_header *header, pt_u64 trace_id, pt_u64 
     header->uid = (pt_u32)pt_syscall0(SYS_getuid);
     header->state = PT_PROCESS_LIVE;
     header->tool_version = PROFTRACE_VERSION_MAJOR << 16 | PROFTRACE_VERSION_MINOR << 8 | PROFTRACE_VERSION_PATCH;
-    read_boot_id(header->boot_id);
+    __builtin_memcpy(header->boot_id, pt_session_facts.boot_id, sizeof header->boot_id);
     header->clock_source = pt_switches.tsc ? PT_CLOCK_TSC : PT_CLOCK_MONOTONIC;
     header->clock_shift = pt_switches.clock_shift;
     header->realtime_ns = pt_sys_clock_ns(CLOCK_REALTIME);
@@ -335,16 +322,16 @@ static int make_image(void)
     const pt_u64 trace_id = new_trace_id(), area_bytes = pt_area_bytes();
     struct first_segment segment = {.bytes = HEAD_BYTES + area_bytes + PT_OWN_CHUNK_BYTES};
     name_file(trace_id);
-    struct pt_session_page *page = pt_session_page;
     const int is_in_budget = pt_take_budget(segment.bytes) == 0;
     if (is_in_budget)
         make_file(&segment);
     if (is_in_budget && !segment.map)
         pt_return_budget(segment.bytes);
-    if (page)
-        __atomic_fetch_add(segment.map ? &page->processes : &page->refused_processes, 1, __ATOMIC_RELAXED);
-    if (!segment.map)
+    if (!segment.map) {
+        pt_session_refuse(PT_REFUSAL_space);
         return -1;
+    }
+    pt_session_count_process();
     struct pt_file_header *header = (struct pt_file_header *)(void *)segment.map;
     write_text(segment.map + 4096);
     write_header(header, trace_id, segment.bytes);
@@ -361,9 +348,9 @@ static int make_image(void)
 void pt_image_refuse(void)
 {
     struct pt_image *image = pt_image;
-    if (image && pt_session_page && __atomic_load_n(&image->state, __ATOMIC_ACQUIRE) == PT_IMAGE_NONE &&
+    if (image && __atomic_load_n(&image->state, __ATOMIC_ACQUIRE) == PT_IMAGE_NONE &&
         !__atomic_exchange_n(&image->is_refused, 1, __ATOMIC_RELAXED))
-        __atomic_fetch_add(&pt_session_page->refused_processes, 1, __ATOMIC_RELAXED);
+        pt_session_refuse_in_sandbox();
 }
 
 struct pt_image *pt_image_live(void)

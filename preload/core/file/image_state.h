@@ -59,15 +59,15 @@ struct pt_image {
     pt_u32 growing;           /* atomic: a thread is making a pool */
     pt_u32 awaited;           /* atomic: threads that were created and are not attached yet */
     pt_u32 is_refused;        /* atomic: counted in the session's page as a process without a file */
-    pt_u32 pad0;
-    pt_u32 n_threads;    /* atomic */
-    pt_u32 n_pools;      /* atomic */
-    pt_u32 pool;         /* atomic: index of the pool in use */
-    pt_u32 n_ring;       /* atomic */
-    pt_u64 ring_serial;  /* atomic */
-    pt_u64 defs_bytes;   /* atomic */
-    pt_u32 n_modules;    /* atomic */
-    pt_u32 n_module_ids; /* atomic */
+    pt_u32 is_gone;           /* atomic: somebody truncated the file; what is stored is lost */
+    pt_u32 n_threads;         /* atomic */
+    pt_u32 n_pools;           /* atomic */
+    pt_u32 pool;              /* atomic: index of the pool in use */
+    pt_u32 n_ring;            /* atomic */
+    pt_u64 ring_serial;       /* atomic */
+    pt_u64 defs_bytes;        /* atomic */
+    pt_u32 n_modules;         /* atomic */
+    pt_u32 n_module_ids;      /* atomic */
     pt_u64 attach_refused_at;
     pt_u64 refused_at;         /* counter of the last growth that failed: do not try again at every event */
     pt_u64 refused_bytes;      /* what it asked for at the least */

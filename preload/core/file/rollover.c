@@ -18,6 +18,7 @@
 #include "image.h"
 #include "image_state.h"
 #include "kinds.h"
+#include "presence.h"
 #include "ring.h"
 
 #define LEAST_ROOM 1024u
@@ -220,6 +221,10 @@ static pt_u32 slots_used(const struct pt_buffer *buffer, enum pt_buffer_id which
 void pt_rollover(struct pt_tracer_thread *t, enum pt_buffer_id which)
 {
     struct publish p = {t, which, t->tid, slots_used(buffer_of(t, which), which), 0};
+    if (!pt_file_is_there(t)) {
+        buffer_of(t, which)->cursor = buffer_of(t, which)->base;
+        return;
+    }
     pt_on_private_stack(t->priv, publish_on_private_stack, &p);
     reset_buffer(t, which);
 }

@@ -16,7 +16,7 @@
 
 #include "core/kill_point.h"
 #include "core/private.h"
-#include "core/session.h"
+#include "core/session_page.h"
 #include "core/state.h"
 #include "core/sys.h"
 #include "image_state.h"
@@ -168,19 +168,12 @@ static void *map_range(pt_u64 offset, pt_u64 bytes, int is_new)
 
 int pt_take_budget(pt_u64 bytes)
 {
-    struct pt_session_page *page = pt_session_page;
-    if (!page || !page->budget_bytes)
-        return 0;
-    if (__atomic_add_fetch(&page->reserved_bytes, bytes, __ATOMIC_RELAXED) <= page->budget_bytes)
-        return 0;
-    __atomic_sub_fetch(&page->reserved_bytes, bytes, __ATOMIC_RELAXED);
-    return -1;
+    return pt_session_take(bytes);
 }
 
 void pt_return_budget(pt_u64 bytes)
 {
-    if (pt_session_page && pt_session_page->budget_bytes)
-        __atomic_sub_fetch(&pt_session_page->reserved_bytes, bytes, __ATOMIC_RELAXED);
+    pt_session_give_back(bytes);
 }
 
 /* A full disk is asked again after about a second, not at every event. But for less than it has refused it may have
@@ -190,7 +183,7 @@ void pt_return_budget(pt_u64 bytes)
 int pt_space_is_refused(pt_u64 bytes)
 {
     const pt_u64 refused_at = pt_image->refused_at;
-    return pt_switches.frozen ||
+    return pt_switches.frozen || pt_image->is_gone ||
            (refused_at && pt_clock() - refused_at < RETRY_TICKS && bytes >= pt_image->refused_bytes);
 }
 

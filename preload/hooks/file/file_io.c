@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "core/names/fd_table.h"
+#include "core/file/presence.h"
 #include "core/process.h"
 #include "hooks/hook.h"
 
@@ -58,6 +59,8 @@ static pt_u64 lockf_operation(int command)
  * path. */
 static PT_NOINLINE void opened(pt_u64 start, pt_u64 end, int dir_fd, const char *path, int flags, int ret)
 {
+    if (pt_unlikely(flags & O_TRUNC && ret >= 0))
+        pt_file_look();
     const pt_u32 path_id = pt_path_id(ret, path);
     const pt_u32 dir_id = pt_dir_id(ret, dir_fd, path);
     pt_spent(PT_EV_io_open, start, end, ret, pt_result_and(ret, path_id), pt_words((pt_u32)flags, dir_id));
@@ -85,7 +88,14 @@ static PT_NOINLINE void seeked(pt_u64 start, pt_u64 end, int fd, int whence, lon
 
 static PT_NOINLINE void truncated(pt_u64 start, pt_u64 end, const char *path, int ret, pt_u64 length)
 {
+    pt_file_look(); /* it may be ours */
     pt_spent(PT_EV_io_truncate, start, end, -1, pt_result_and(ret, pt_path_id(ret, path)), length);
+}
+
+static PT_NOINLINE void cut(pt_u64 start, pt_u64 end, int fd, int ret, pt_u64 length)
+{
+    pt_file_look();
+    moved(PT_EV_io_truncate, start, end, fd, ret, length);
 }
 
 static PT_NOINLINE void duplicated(pt_u64 start, pt_u64 end, int fd, int ret)

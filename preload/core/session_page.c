@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * session_page.c - counts in session.bin, which any process of the user may truncate at any time.
+ *
+ * Entered from any thread. The page is mapped, but no load and no store touches it: that would be a SIGBUS when it is
+ * gone. The kernel adds (FUTEX_WAKE_OP) and reads (process_vm_readv) on our behalf, and says EFAULT; then there is no
+ * budget and nothing is counted. A mapping and no descriptor, because it works after setuid and chroot, too. Only a
+ * process in a sandbox, which may not even ask the kernel, stores, once.
+ */
+#include "session_page.h"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+#include "sys.h"
+#include "text.h"
+
+#define MOST_AT_ONCE 2047u /* twelve bits with a sign */
+
+struct pt_session_facts pt_session_facts;
+static char *page; /* never read or written here; NULL = there is none */
+
+/* ---- the mapping ---- */
+
+static long open_file(const char *directory, int flags)
+{
+    char path[640];
+    struct pt_text text = {path, 0, sizeof path};
+    pt_text_add(&text, directory);
+    pt_text_add(&text, "/" PT_SESSION_FILE);
+    return pt_syscall4(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+}
+
+static void read_boot_id(char *ret)
+{
+    const long fd = pt_syscall4(SYS_openat, AT_FDCWD, "/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    if (pt_syscall3(SYS_read, fd, ret, 36) != 36)
+        ret[0] = 0;
+    pt_syscall1(SYS_close, fd);
+}
+
+void pt_session_page_make(const char *directory, pt_u64 budget_bytes)
+{
+    struct rlimit limit = {0};
+    struct pt_session_page made = {
+        .magic = {'P', 'R', 'O', 'F', 'T', 'S', 'E', 'S'},
+        .format_version = PT_FORMAT_VERSION,
+        .budget_bytes = budget_bytes,
+        .start_realtime_ns = pt_sys_clock_ns(CLOCK_REALTIME),
+        .start_monotonic_ns = pt_sys_clock_ns(CLOCK_MONOTONIC),
+    };
+    read_boot_id(made.boot_id);
+    /* Beyond the limit of file sizes a write is a SIGXFSZ. */
+    if (pt_syscall4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, &limit) != 0 || limit.rlim_cur < sizeof made)
+        return;
+    const long fd = open_file(directory, O_CREAT | O_EXCL);
+    if (fd < 0)
+        return;
+    pt_syscall4(SYS_pwrite64, fd, &made, sizeof made, 0);
+    pt_syscall1(SYS_close, fd);
+}
+
+void pt_session_page_open(const char *directory)
+{
+    struct pt_session_page there;
+    struct stat info;
+    const long fd = open_file(directory, 0);
+    if (fd < 0)
+        return;
+    if (pt_syscall2(SYS_fstat, fd, &info) == 0 && S_ISREG(info.st_mode) &&
+        pt_syscall4(SYS_pread64, fd, &there, sizeof there, 0) == sizeof there)
+        page = pt_sys_map(sizeof there, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
+    pt_syscall1(SYS_close, fd);
+    if (!page)
+        return;
+    pt_session_facts.budget_bytes = there.budget_bytes;
+    __builtin_memcpy(pt_session_facts.boot_id, there.boot_id, sizeof there.boot_id - 1);
+    if (!there.boot_id[0])
+        read_boot_id(pt_session_facts.boot_id);
+}
+
+/* ---- counting ---- */
+
+static int add(pt_u64 offset, pt_i32 amount)
+{
+    pt_u32 nobody = 0;
+    return page && pt_syscall6(SYS_futex, (long)&nobody, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, 0,
+                               (long)(page + offset),
+                               (long)(pt_u32)FUTEX_OP(FUTEX_OP_ADD, (pt_u32)amount & 0xfff, FUTEX_OP_CMP_EQ, 0)) >= 0
+               ? 0
+               : -1;
+}
+
+static int read_word(pt_u64 offset, pt_u32 *ret)
+{
+    const struct iovec to = {ret, sizeof *ret}, from = {page + offset, sizeof *ret};
+    return page && pt_syscall6(SYS_process_vm_readv, pt_syscall0(SYS_getpid), (long)&to, 1, (long)&from, 1, 0) ==
+                       sizeof *ret
+               ? 0
+               : -1;
+}
+
+void pt_session_count_process(void)
+{
+    add(offsetof(struct pt_session_page, processes), 1);
+}
+
+void pt_session_refuse(enum pt_refusal why)
+{
+    add(offsetof(struct pt_session_page, refused) + (pt_u64)why * sizeof(pt_u64), 1);
+}
+
+void pt_session_refuse_in_sandbox(void)
+{
+    if (page)
+        __atomic_fetch_add(&((struct pt_session_page *)(void *)page)->refused[PT_REFUSAL_sandbox], 1, __ATOMIC_RELAXED);
+}
+
+static int add_pages(pt_u64 pages, pt_i32 sign)
+{
+    int result = 0;
+    for (pt_u64 left = pages; left && result == 0;) {
+        const pt_u64 now = left < MOST_AT_ONCE ? left : MOST_AT_ONCE;
+        result = add(offsetof(struct pt_session_page, reserved_pages), sign * (pt_i32)now);
+        left -= now;
+    }
+    return result;
+}
+
+/* Two that come at once may both find that it is too much, where one would have fitted. */
+int pt_session_take(pt_u64 bytes)
+{
+    const pt_u64 pages = (bytes + PT_PAGE_BYTES - 1) / PT_PAGE_BYTES;
+    pt_u32 reserved = 0;
+    if (!pt_session_facts.budget_bytes || add_pages(pages, 1) < 0 ||
+        read_word(offsetof(struct pt_session_page, reserved_pages), &reserved) < 0 ||
+        (pt_u64)reserved * PT_PAGE_BYTES <= pt_session_facts.budget_bytes)
+        return 0;
+    add_pages(pages, -1);
+    return -1;
+}
+
+void pt_session_give_back(pt_u64 bytes)
+{
+    if (pt_session_facts.budget_bytes)
+        add_pages((bytes + PT_PAGE_BYTES - 1) / PT_PAGE_BYTES, -1);
+}

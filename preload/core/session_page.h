@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * session_page.h - what all processes of the session share: the budget, and how many were not recorded.
+ */
+#ifndef PT_CORE_SESSION_PAGE_H
+#define PT_CORE_SESSION_PAGE_H
+
+#include "proftrace/format.h"
+
+/* What does not change; read once. */
+struct pt_session_facts {
+    pt_u64 budget_bytes; /* 0 = none is known */
+    char boot_id[40];    /* "" = unknown */
+};
+extern struct pt_session_facts pt_session_facts __attribute__((visibility("hidden")));
+
+#pragma GCC visibility push(hidden)
+/* Write session.bin of the run directory that was just made; without space for it there is none. Constructor. */
+void pt_session_page_make(const char *directory, pt_u64 budget_bytes);
+
+/* Map session.bin of the run directory. Constructor. */
+void pt_session_page_open(const char *directory);
+
+void pt_session_count_process(void);
+void pt_session_refuse(enum pt_refusal why);
+/* The same without a system call, where one may be the end of the host: by a store, for which the page must be there.
+ */
+void pt_session_refuse_in_sandbox(void);
+
+/* Take whole pages out of the budget: -1 when it has not as many. Never fails where no budget is known. */
+int pt_session_take(pt_u64 bytes);
+void pt_session_give_back(pt_u64 bytes);
+#pragma GCC visibility pop
+
+#endif
