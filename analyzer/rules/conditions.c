@@ -134,8 +134,10 @@ enum pt_worker_complaint pt_worker_complaint(const struct pt_profile *profile, c
 
 double pt_stretch_of(const struct pt_profile *profile, const struct pt_finding *finding)
 {
+    /* What has no place in the code was timed by phases, from beginning to end, its queueing included. */
+    const bool is_timed_as_a_whole = finding->is_wait || finding->place_kind == PT_PLACE_NOWHERE;
     const double stretch =
-        finding->stage >= 0 && finding->part < PT_PART__COUNT && !finding->is_wait
+        finding->stage >= 0 && finding->part < PT_PART__COUNT && !is_timed_as_a_whole
             ? pt_stage_number(profile, (pt_u32)finding->stage, pt_time_parts[finding->part].stretch_metric)
             : NAN;
     return stretch > 1 ? stretch : 1;

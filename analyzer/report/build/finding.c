@@ -68,7 +68,7 @@ static const char *object_of(const struct pt_build *b, const struct pt_finding *
 {
     const struct pt_table *table = of->table;
     if (!table || !of->n_rows || !strcmp(table->columns[0].key, "function") ||
-        (of->place.text && !strcmp(table->columns[0].key, "process")))
+        !strcmp(table->columns[0].key, "phase") || (of->place.text && !strcmp(table->columns[0].key, "process")))
         return NULL;
     const struct pt_value *row = pt_table_row(table, of->rows[0]);
     const char *object = row_name(table, row);
