@@ -62,13 +62,18 @@ static const char *row_name(const struct pt_table *table, const struct pt_value 
     return waited_for ? waited_for : text_in(table, row, table->columns[0].key);
 }
 
-/* What it is about, by the first of its rows: a file, a host, a lock and who holds it. Functions are its
- * place; a process says something where no place does. */
+/* A function or a phase is what cost the time, not what it went into. */
+static bool is_of_code(const struct pt_table *table)
+{
+    return !strcmp(table->columns[0].key, "function") || !strcmp(table->columns[0].key, "phase");
+}
+
+/* What it is about, by the first of its rows: a file, a host, a lock and who holds it. A process says something where
+ * no place does. */
 static const char *object_of(const struct pt_build *b, const struct pt_finding *of)
 {
     const struct pt_table *table = of->table;
-    if (!table || !of->n_rows || !strcmp(table->columns[0].key, "function") ||
-        !strcmp(table->columns[0].key, "phase") || (of->place.text && !strcmp(table->columns[0].key, "process")))
+    if (!table || !of->n_rows || is_of_code(table) || (of->place.text && !strcmp(table->columns[0].key, "process")))
         return NULL;
     const struct pt_value *row = pt_table_row(table, of->rows[0]);
     const char *object = row_name(table, row);
