@@ -17,9 +17,14 @@ struct pt_heap_block {
     pt_u64 addr; /* 0 = free slot */
     pt_u64 size_bytes;
     pt_i64 at_ns;
-    pt_u32 owner;         /* thread that allocated (full mode), or site (samples) */
-    pt_u16 pending;       /* 1: not live; its release was seen before its allocation */
-    pt_u16 pending_frees; /* releases of earlier blocks at this address that have not been seen yet */
+    pt_u32 owner; /* thread that allocated (full mode), or site (samples) */
+    union {
+        struct {
+            pt_u16 pending;       /* 1: not live; its release was seen before its allocation */
+            pt_u16 pending_frees; /* releases of earlier blocks at this address that have not been seen yet */
+        };
+        pt_u32 one_in; /* of a sample: how many samples it is for its site; 0 = its site is not known */
+    };
 };
 
 /* 256 MiB of slots: seven million blocks that live at once. */

@@ -121,8 +121,8 @@ PT_NOINLINE void pt_unit_slow(pt_u32 kind, pt_u64 address, pt_u64 size, char *cl
 
 pt_u32 (*pt_place_of_thread)(void);
 
-/* Nanoseconds of a counter, by both clocks since the file was made; measured again while it still becomes better. */
-static pt_u64 as_ns(pt_u64 counters)
+/* By both clocks since the file was made; measured again while it still becomes better. */
+pt_u64 pt_counters_as_ns(pt_u64 counters)
 {
     static pt_u64 scale, measured_over;
     const struct pt_clock_pair *first = &pt_image->header->clock_first;
@@ -145,7 +145,7 @@ static pt_u64 before_end(pt_u64 start, pt_u64 end)
     return start + ((pt_duration_ticks(pt_span_duration(start, end)) - 1) << pt_switches.clock_shift);
 }
 
-PT_COLD void pt_place_slow(pt_u64 start, pt_u64 end)
+PT_COLD PT_ALIGNS_STACK void pt_place_slow(pt_u64 start, pt_u64 end)
 {
     struct pt_tracer_thread *t = pt_self;
     if (!can_record() || !pt_may_call())
@@ -161,7 +161,7 @@ PT_COLD void pt_place_slow(pt_u64 start, pt_u64 end)
     t->place_left = place ? PT_PLACE_TICKS : NO_LANGUAGE_TICKS;
     const pt_u32 stack = place ? place() : 0;
     if (stack)
-        pt_store(before_end(start, end), stack, pt_tag_kind(0, PT_EV_python_place), as_ns(spent), 0);
+        pt_store(before_end(start, end), stack, pt_tag_kind(0, PT_EV_python_place), pt_counters_as_ns(spent), 0);
 }
 
 void pt_place_sample(void)

@@ -73,6 +73,9 @@ void pt_place_slow(pt_u64 start, pt_u64 end);
 /* For an event without a time, which is a sample already. */
 void pt_place_sample(void);
 
+/* Nanoseconds that so many ticks of the counter last. */
+pt_u64 pt_counters_as_ns(pt_u64 counters);
+
 PT_ALWAYS_INLINE void pt_place_before(pt_u64 start, pt_u64 end)
 {
     struct pt_tracer_thread *t = pt_self;

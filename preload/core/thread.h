@@ -11,6 +11,7 @@
 #define PT_CORE_THREAD_H
 
 #include "proftrace/format.h"
+#include "stack_pace.h"
 
 /* Credit of a place (emit.h), in counter ticks: about 1 ms of a TSC. */
 #define PT_PLACE_TICKS (1ll << 21)
@@ -47,15 +48,23 @@ struct pt_tracer_thread {
     pt_u32 tid;
     pt_u32 life;
     pt_u64 last_ticks;    /* latest event that was published */
-    pt_u64 sample_window; /* counter at which the current window of the stack rate cap began */
-    pt_u32 samples_in_window;
     pt_u32 busy;          /* inside the slow path on the private stack */
+    pt_u32 sampled_life;  /* life for which countdown was drawn; another one draws before it samples */
     pt_u64 last_rollover; /* counter; a thread that rolls over often gets the cheaper compressor setting */
     pt_i64 gap_left;      /* of the sampler's gap, beyond countdown */
     pt_u64 clock_read_at; /* counter at which the thread's CPU clock was noted last */
-    pt_u32 sampled_life;  /* life for which countdown was drawn; another one draws before it samples */
-    pt_u32 pad1;
-    pt_i64 place_left; /* counter ticks of events until the next that gets a place (emit.h) */
+    pt_i64 place_left;    /* counter ticks of events until the next that gets a place (emit.h) */
+    struct pt_stack_pace pace;
 };
+
+/* xorshift: 64 bits that pass for chance. */
+static inline pt_u64 pt_random(struct pt_tracer_thread *t)
+{
+    pt_u64 x = t->random;
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    return t->random = x;
+}
 
 #endif

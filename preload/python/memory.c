@@ -39,11 +39,12 @@ PT_ALWAYS_INLINE int is_small(size_t size)
 
 PT_NOINLINE static void *malloc_slow(void *context, size_t size)
 {
-    if (!pt_object_is_sampled(size))
+    const pt_u32 one_in = pt_object_turn(size);
+    if (!one_in)
         return plain.malloc(context, size);
     void *block = plain.malloc(context, LARGEST_SMALL + 1);
     if (block)
-        pt_object_sample(block, size, LARGEST_SMALL + 1);
+        pt_object_sample(block, size, one_in, LARGEST_SMALL + 1);
     return block;
 }
 
@@ -55,11 +56,12 @@ static void *object_malloc(void *context, size_t size)
 
 PT_NOINLINE static void *calloc_slow(void *context, size_t size)
 {
-    if (!pt_object_is_sampled(size))
+    const pt_u32 one_in = pt_object_turn(size);
+    if (!one_in)
         return plain.calloc(context, 1, size);
     void *block = plain.calloc(context, 1, LARGEST_SMALL + 1);
     if (block)
-        pt_object_sample(block, size, LARGEST_SMALL + 1);
+        pt_object_sample(block, size, one_in, LARGEST_SMALL + 1);
     return block;
 }
 
@@ -80,12 +82,13 @@ static pt_u64 frees_so_far(void)
 /* What malloc gave before stays malloc's, however small it becomes: that is a release there. */
 PT_NOINLINE static void *realloc_slow(void *context, void *block, size_t size)
 {
-    if (!pt_object_is_sampled(size))
+    const pt_u32 one_in = pt_object_turn(size);
+    if (!one_in)
         return plain.realloc(context, block, size);
     const pt_u64 frees = frees_so_far();
     void *moved = plain.realloc(context, block, LARGEST_SMALL + 1);
     if (moved && frees == frees_so_far())
-        pt_object_sample(moved, size, LARGEST_SMALL + 1);
+        pt_object_sample(moved, size, one_in, LARGEST_SMALL + 1);
     return moved;
 }
 

@@ -61,8 +61,9 @@ class HeapTruth(FaultCase):
             with self.subTest(mode=mode):
                 stage, finding = self.growth_of([self.host("leak_known")], mode)
                 evidence, site = finding["evidence"], finding["evidence"]["sites"][0]
-                self.assertAlmostEqual(evidence["growth_bytes"] / 60e6, 1, delta=0.02)
-                self.assertAlmostEqual(site["growth_bytes"] / 60e6, 1, delta=0.02)
+                # Some of the 40 to 110 samples lie where the rise begins or ends.
+                self.assertAlmostEqual(evidence["growth_bytes"] / 60e6, 1, delta=0.06)
+                self.assertAlmostEqual(site["growth_bytes"] / 60e6, 1, delta=0.06)
                 self.assertEqual(site["allocs"], 600)
                 self.assertRegex(site["function"], "^leaky")
                 self.assertEqual(finding["place"]["function"], "leaky")
@@ -89,6 +90,24 @@ class HeapTruth(FaultCase):
         self.assertIsNone(finding)
         # An estimate from a third of the 400 blocks: 8 % of it either way, once in three times.
         self.assertAlmostEqual(stage["heap"]["growth_bytes"] / 80e6, 1, delta=0.4)
+
+    def test_a_storm_of_allocations(self):
+        """Stacks take less than 0.5 % of the CPU time however many samples there are, and what is said of the call sites is as true."""
+        for mode in ("sampled", "full"):
+            with self.subTest(mode=mode):
+                environment = self.preload_environment(clean_environment(), mode)
+                self.fresh_work()
+                result = run_command([self.host("storm_known"), "1000" if mode == "sampled" else "200"], self.work, environment)
+                self.assertEqual((result.status, result.err), (0, b""))
+                known = {key: int(value) for key, value in re.findall(r"(\w+) (\d+)", result.out.decode())}
+                trace = self.trace()
+                sites = {site["function"].split()[0]: site for site in trace.report()["stages"][0]["heap_sites"]}
+                self.assertAlmostEqual(sites["often"]["allocs"] / known["often"], 1, delta=0.02)
+                taken = sum(site["samples"] for site in sites.values())
+                if mode == "sampled":
+                    self.assertLessEqual(taken * known["unwinding_ns"] / known["cpu_ns"], 0.005)
+                    # Of 400 samples, of which each may stand for up to some hundred; unweighted it would be some hundred times as much.
+                    self.assertAlmostEqual(sites["seldom"]["allocs"] / known["seldom"], 1, delta=0.5)
 
     def heaptrack_count(self, attempt):
         raw = os.path.join(self.scratch, f"heaptrack{attempt}")

@@ -52,9 +52,13 @@ void pt_heap_growth_of_sites(struct pt_heap_process *p, const struct pt_process 
             growth->objects_bytes += site->growth_bytes > 0 ? site->growth_bytes : 0;
             continue;
         }
-        seen_bytes += site->growth_bytes;
-        exact_bytes += site->growth_bytes * pt_heap_site_scale(site, p->sampled_of_class);
-        growth->sites_bytes += site->growth_bytes > 0 ? site->growth_bytes : 0;
+        const bool is_class = site->stage == PT_SITE_OF_CLASS;
+        if (is_class == p->is_thinned) {
+            seen_bytes += site->growth_bytes;
+            exact_bytes += site->growth_bytes * pt_heap_site_scale(site, p->all_of_class);
+        }
+        const double share = p->is_thinned ? pt_heap_site_scale(site, p->sampled_of_class) : 1;
+        growth->sites_bytes += !is_class && site->growth_bytes > 0 ? site->growth_bytes * share : 0;
     }
     const double heap_bytes = growth->rise.bytes - growth->python_bytes;
     if (process->heap_mode != PT_HEAP_FULL && seen_bytes > 0 && exact_bytes > 0 && heap_bytes > 0) {

@@ -175,50 +175,89 @@ static void move_to(struct pt_heap_process *p, pt_i64 at_ns)
         pt_heap_level_next_bucket(&p->level, at_ns);
 }
 
+static struct pt_heap_site *whole_class(struct heap *heap, const struct pt_event *e, pt_u64 size_bytes)
+{
+    const struct pt_heap_site wanted = {.process = e->process,
+                                        .stack = PT_SITE_OF_CLASS,
+                                        .python = PT_SITE_OF_CLASS,
+                                        .stage = PT_SITE_OF_CLASS,
+                                        .size_class = pt_heap_class_of(size_bytes)};
+    const pt_u32 index = pt_heap_site_of(&heap->sites, &wanted); /* may move the items */
+    return &heap->sites.items[index];
+}
+
 /* What malloc gave: its level, its churn. Objects of Python lie in arenas, which have a level of their own. */
-static void malloc_forget(struct pt_heap_process *p, const struct pt_event *e, const struct pt_heap_block *block,
-                          struct pt_sample_weight w, bool is_short)
+static void malloc_forget(struct heap *heap, struct pt_heap_process *p, const struct pt_event *e,
+                          const struct pt_heap_block *block, struct pt_sample_weight w, bool is_short)
 {
     if (e->process->heap_mode != PT_HEAP_FULL) {
         if (is_short)
             add_churn(&p->churn, block->size_bytes, w.allocs, w.bytes);
         pt_heap_level_add(&p->level, e->start_ns, -w.bytes, -w.variance);
     }
+    if (p->is_thinned)
+        pt_heap_site_add(whole_class(heap, e, block->size_bytes), p->level.bucket, -w.allocs, -w.bytes);
     pt_heap_remap_free(&p->remap, block->addr, block->size_bytes, w.bytes);
 }
 
-static void sample_forget(struct heap *heap, struct pt_heap_process *p, const struct pt_event *e,
-                          struct pt_heap_block *block, bool is_released)
+/* ---- of call sites: a sample stands for those whose stacks were not taken, too ---- */
+
+static struct pt_sample_weight scaled(struct pt_sample_weight w, pt_u32 one_in)
 {
-    const struct pt_sample_weight w = pt_sample_weigh(block->size_bytes, e->process->heap_sample_bytes);
-    struct pt_heap_site *site = &heap->sites.items[block->owner];
-    const bool is_short = is_released && e->start_ns - block->at_ns <= PT_CHURN_NS;
-    move_to(p, e->start_ns);
+    return (struct pt_sample_weight){.allocs = w.allocs * one_in, .bytes = w.bytes * one_in};
+}
+
+static pt_u32 site_sampled(struct heap *heap, const struct pt_heap_site *wanted, struct pt_sample_weight w)
+{
+    const pt_u32 index = pt_heap_site_of(&heap->sites, wanted);
+    struct pt_heap_site *site = &heap->sites.items[index];
+    site->samples++;
+    site->allocs += w.allocs;
+    site->bytes += w.bytes;
+    return index;
+}
+
+static void site_live(struct pt_heap_site *site, const struct pt_heap_process *p, struct pt_sample_weight w)
+{
+    pt_heap_site_at_peak(site, p->n_peaks);
+    pt_heap_site_add(site, p->level.bucket, w.allocs, w.bytes);
+}
+
+static void site_forget(struct pt_heap_site *site, const struct pt_heap_process *p, struct pt_sample_weight w,
+                        bool is_short)
+{
     pt_heap_site_at_peak(site, p->n_peaks);
     pt_heap_site_add(site, p->level.bucket, -w.allocs, -w.bytes);
     if (is_short) {
         site->churn_allocs += w.allocs;
         site->churn_bytes += w.bytes;
     }
-    if (site->size_class != PT_SITE_OF_OBJECTS)
-        malloc_forget(p, e, block, w, is_short);
+}
+
+static void sample_forget(struct heap *heap, struct pt_heap_process *p, const struct pt_event *e,
+                          struct pt_heap_block *block, bool is_released)
+{
+    const struct pt_sample_weight w = pt_sample_weigh(block->size_bytes, e->process->heap_sample_bytes);
+    const bool is_short = is_released && e->start_ns - block->at_ns <= PT_CHURN_NS;
+    move_to(p, e->start_ns);
+    if (block->one_in)
+        site_forget(&heap->sites.items[block->owner], p, scaled(w, block->one_in), is_short);
+    if (!block->one_in || heap->sites.items[block->owner].size_class != PT_SITE_OF_OBJECTS)
+        malloc_forget(heap, p, e, block, w, is_short);
     pt_block_remove(&p->samples, block);
 }
 
-/* A sample of a site. False = there is no room to follow its block. */
+/* A sample that stands for so many of a site; 0 = for none, because nobody looked where it was made. False = there is
+ * no room to follow its block. */
 static bool sample_live(struct heap *heap, struct pt_heap_process *p, const struct pt_event *e,
-                        const struct pt_heap_site *wanted)
+                        const struct pt_heap_site *wanted, pt_u32 one_in)
 {
     const pt_u64 addr = e->words[0], size_bytes = e->words[1];
     struct pt_heap_block *old = pt_block_find(&p->samples, addr);
     if (old)
         sample_forget(heap, p, e, old, false);
     const struct pt_sample_weight w = pt_sample_weigh(size_bytes, e->process->heap_sample_bytes);
-    const pt_u32 index = pt_heap_site_of(&heap->sites, wanted);
-    struct pt_heap_site *site = &heap->sites.items[index];
-    site->samples++;
-    site->allocs += w.allocs;
-    site->bytes += w.bytes;
+    const pt_u32 index = one_in ? site_sampled(heap, wanted, scaled(w, one_in)) : 0;
     struct pt_heap_block *block = pt_block_insert(&p->samples, addr);
     if (!block) {
         p->not_followed++;
@@ -227,15 +266,22 @@ static bool sample_live(struct heap *heap, struct pt_heap_process *p, const stru
     block->size_bytes = size_bytes;
     block->at_ns = e->start_ns;
     block->owner = index;
+    block->one_in = one_in;
     move_to(p, e->start_ns);
-    pt_heap_site_at_peak(site, p->n_peaks);
-    pt_heap_site_add(site, p->level.bucket, w.allocs, w.bytes);
+    if (one_in)
+        site_live(&heap->sites.items[index], p, scaled(w, one_in));
     return true;
+}
+
+static pt_u32 one_in_of(const struct pt_event *e)
+{
+    return e->tag > 0 ? (pt_u32)e->tag : 0;
 }
 
 static void sample_alloc(struct heap *heap, struct pt_heap_process *p, const struct pt_event *e)
 {
-    const struct pt_ev_heap_sample *sample = pt_event_as(e, heap_sample);
+    const struct pt_ev_heap_sample *sample = pt_event_as(e, heap_sample); /* of a thinned one, too */
+    const pt_u32 one_in = e->desc->kind == PT_KIND_heap_sample ? 1 : one_in_of(e);
     if (!sample->addr)
         return;
     const struct pt_sample_weight w = pt_sample_weigh(sample->size_bytes, e->process->heap_sample_bytes);
@@ -249,9 +295,12 @@ static void sample_alloc(struct heap *heap, struct pt_heap_process *p, const str
     p->samples_seen++;
     p->sampled_allocs += w.allocs;
     p->sampled_bytes += w.bytes;
-    p->sampled_of_class[size_class] += w.allocs;
-    if (!sample_live(heap, p, e, &wanted))
+    p->all_of_class[size_class] += w.allocs;
+    p->sampled_of_class[size_class] += w.allocs * one_in;
+    if (!sample_live(heap, p, e, &wanted, one_in))
         return;
+    if (p->is_thinned)
+        pt_heap_site_add(whole_class(heap, e, sample->size_bytes), p->level.bucket, w.allocs, w.bytes);
     pt_heap_remap_alloc(&p->remap, sample->addr, sample->size_bytes, w.bytes);
     if (e->process->heap_mode != PT_HEAP_FULL)
         pt_heap_level_add(&p->level, e->start_ns, w.bytes, w.variance);
@@ -266,7 +315,7 @@ static void object_alloc(struct heap *heap, struct pt_heap_process *p, const str
                                         .size_class = PT_SITE_OF_OBJECTS,
                                         .at_ns = e->start_ns};
     if (e->words[0])
-        sample_live(heap, p, e, &wanted);
+        sample_live(heap, p, e, &wanted, one_in_of(e) ? one_in_of(e) : 1);
 }
 
 static void sample_gone(struct heap *heap, struct pt_heap_process *p, const struct pt_event *e)
@@ -275,7 +324,7 @@ static void sample_gone(struct heap *heap, struct pt_heap_process *p, const stru
     struct pt_heap_block *block = pt_block_find(&p->samples, e->words[0]);
     if (!block)
         return; /* inherited through fork */
-    if (!is_released && heap->sites.items[block->owner].size_class != PT_SITE_OF_OBJECTS) {
+    if (!is_released && (!block->one_in || heap->sites.items[block->owner].size_class != PT_SITE_OF_OBJECTS)) {
         p->samples_lost++;
         p->lost_bytes += pt_sample_weigh(block->size_bytes, e->process->heap_sample_bytes).bytes;
     }
@@ -334,6 +383,7 @@ static void event(void *state, const struct pt_event *e)
     struct pt_heap_process *p = pt_heap_process_of(&heap->processes, e->process);
     switch (e->desc->kind) {
     case PT_KIND_heap_sample:
+    case PT_KIND_heap_sample_thinned:
         sample_alloc(heap, p, e);
         break;
     case PT_KIND_python_memory:

@@ -11,6 +11,7 @@
 static void init(struct pt_heap_process *p, struct pt_heap_processes *processes, const struct pt_process *process)
 {
     *p = (struct pt_heap_process){.blocks.room = &processes->room, .samples.room = &processes->room};
+    p->is_thinned = pt_totals_of(process->totals, PT_KIND_heap_sample_thinned)->calls > 0;
     pt_heap_level_init(&p->level, process->start_ns, process->end_ns);
     pt_heap_level_init(&p->arenas, process->start_ns, process->end_ns);
 }

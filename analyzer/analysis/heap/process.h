@@ -47,7 +47,10 @@ struct pt_heap_process {
     pt_u64 samples_seen, samples_lost;
     double sampled_allocs, sampled_bytes, lost_bytes;
     struct pt_heap_growth growth;
-    double sampled_of_class[PT_HEAP_CLASSES]; /* allocations that the samples stand for, by size class */
+    /* Allocations that samples stand for, by size class: all of them, and those of which it is known where they were
+     * made. */
+    double all_of_class[PT_HEAP_CLASSES], sampled_of_class[PT_HEAP_CLASSES];
+    bool is_thinned; /* of some it is not known: sites of whole classes are kept, too */
 };
 
 /* Of a run: most of a hundred thousand short processes have no event of the heap, and none of these. */

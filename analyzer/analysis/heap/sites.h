@@ -18,6 +18,10 @@ enum { PT_SITE_BUCKETS = 128, PT_LEVEL_BUCKETS_OF_SITE = PT_LEVEL_BUCKETS / PT_S
 /* In place of a size class: small objects that Python's own allocator gave. Of them there are no exact counts. */
 enum { PT_SITE_OF_OBJECTS = PT_HEAP_CLASSES };
 
+/* In place of a stage, stack and place: all sites of a size class of a process, of which samples have no stack because
+ * others stand for them. No report shows it. */
+#define PT_SITE_OF_CLASS UINT32_MAX
+
 struct pt_sample_weight {
     double allocs, bytes;
     double variance; /* of bytes */

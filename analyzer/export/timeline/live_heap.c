@@ -59,6 +59,7 @@ bool pt_live_heap_add(struct pt_live_heap *heap, const struct pt_event *event)
         block_add(heap, addr, size_bytes);
         break;
     case PT_EV_heap_sample:
+    case PT_EV_heap_sample_thinned:
         block_add(heap, addr, sample_weight(event->process, size_bytes));
         break;
     case PT_EV_heap_free:

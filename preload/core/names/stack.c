@@ -3,14 +3,14 @@
  * stack.c - the caller's native stack, by libgcc's unwinder (statically linked, hidden), as an id.
  *
  * Entered from the sampling slow path; unwinds on the private stack with signals blocked. 4 us for 35 frames, so only
- * samples come here, and a rate cap holds the cost near 1 % of a core. Not libunwind, which keeps a pipe and takes
+ * samples come here, and of them no more than stack_pace.h allows. Not libunwind, which keeps a pipe and takes
  * locks in the host. Never ends the host: an unwinder that aborts comes back to us.
  */
 #include "stack.h"
 
 #include <unwind.h>
 
-#include "core/file/attach.h"
+#include "core/emit.h"
 #include "core/sandbox.h"
 #include "core/sys.h"
 #include "define.h"
@@ -18,8 +18,9 @@
 #include "intern.h"
 #include "module.h"
 
-#define WINDOW_TICKS (1ull << 25) /* about 10 ms */
-#define STACKS_PER_WINDOW 20u
+#define JUDGED_AFTER_TICKS (1ull << 25)       /* about 10 ms */
+#define JUDGED_AFTER_SPENT_TICKS (1ull << 18) /* about 0.1 ms: 20 stacks */
+#define MOST_TICKS_OF_ONE (1ull << 17)        /* what took longer was not on a CPU, or defined names, once */
 
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
@@ -97,20 +98,61 @@ static void capture_on_private_stack(void *argument)
         define_stack(capture, capture->id);
 }
 
-static int over_rate(struct pt_tracer_thread *t)
+/* ---- of which samples ---- */
+
+static pt_u32 latest_doublings; /* of any thread: where new threads and forked children begin */
+static pt_i64 spare_ns = PT_PACE_SPARE_NS;
+
+/* The thread's own CPU time where the kernel tells it, which is of another thread when a clone shares the slot. */
+static pt_u64 ran_since(struct pt_stack_pace *pace, pt_u64 elapsed_ns)
 {
-    const pt_u64 now = pt_clock();
-    if (now - t->sample_window > WINDOW_TICKS) {
-        t->sample_window = now;
-        t->samples_in_window = 0;
-    }
-    return t->samples_in_window++ >= STACKS_PER_WINDOW;
+    const pt_u64 before_ns = pace->cpu_ns, now_ns = pt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    const pt_u64 ran_ns = now_ns >= before_ns ? now_ns - before_ns : now_ns;
+    pace->cpu_ns = now_ns;
+    return now_ns && ran_ns < elapsed_ns ? ran_ns : elapsed_ns;
 }
+
+static void judge_when_due(struct pt_tracer_thread *t)
+{
+    struct pt_stack_pace *pace = &t->pace;
+    const pt_u64 now = pt_clock();
+    if (!pace->judged_at) {
+        pace->judged_at = now;
+        pace->doublings = __atomic_load_n(&latest_doublings, __ATOMIC_RELAXED);
+    }
+    if (now - pace->judged_at < JUDGED_AFTER_TICKS && pace->spent < JUDGED_AFTER_SPENT_TICKS)
+        return;
+    if (!pt_may_call())
+        return;
+    const pt_u64 ran_ns = ran_since(pace, pt_counters_as_ns(now - pace->judged_at));
+    pt_stack_pace_judge(pace, ran_ns, pt_counters_as_ns(pace->spent), &spare_ns);
+    pace->judged_at = now;
+    pace->spent = 0;
+    if (pace->doublings != __atomic_load_n(&latest_doublings, __ATOMIC_RELAXED))
+        __atomic_store_n(&latest_doublings, pace->doublings, __ATOMIC_RELAXED);
+}
+
+PT_NOINLINE PT_ALIGNS_STACK pt_u32 pt_stack_turn(struct pt_tracer_thread *t, pt_u64 size_bytes, pt_u64 interval_bytes)
+{
+    judge_when_due(t);
+    t->pace.n_samples++;
+    const pt_u32 halvings = pt_stack_pace_halvings(&t->pace, size_bytes, interval_bytes);
+    return halvings && pt_random(t) >> (64 - halvings) ? 0 : 1u << halvings;
+}
+
+void pt_stack_paid(struct pt_tracer_thread *t, pt_u64 begun)
+{
+    const pt_u64 spent = pt_clock() - begun;
+    t->pace.n_taken++;
+    t->pace.spent += spent < MOST_TICKS_OF_ONE ? spent : MOST_TICKS_OF_ONE;
+}
+
+/* ---- the capture ---- */
 
 pt_u32 pt_intern_stack(void)
 {
     struct pt_tracer_thread *t = pt_self;
-    if (!pt_switches.stacks || !t->area || t->busy || over_rate(t) || !pt_may_call())
+    if (!pt_switches.stacks || !t->area || t->busy || !pt_may_call())
         return 0;
     const pt_u64 mask = pt_signals_block();
     struct capture capture = {.t = t};

@@ -3,7 +3,8 @@
  * heap_sample.c - Poisson sampling by bytes, and the table of sampled blocks.
  *
  * Entered from the allocation hooks' slow halves. Sizes of at least heap_sample_bytes are always sampled; below, the
- * chance is 1 - exp(-(size + 16) / heap_sample_bytes): the reader weights samples by that. Table and bits are ordinary
+ * chance is 1 - exp(-(size + 16) / heap_sample_bytes): the reader weights samples by that. Stacks are taken of as many
+ * of them as stack_pace.h allows, and stand for the rest. Table and bits are ordinary
  * memory, inherited by forked children: so a child's release of its parent's block is found by address. Never uses
  * floating point, whose flags belong to the host.
  */
@@ -40,12 +41,7 @@ void pt_sampled_pin_all(void)
  * floating point would set the host's exception flags, and trap where the host unmasked them. */
 static pt_i64 next_gap(struct pt_tracer_thread *t)
 {
-    pt_u64 x = t->random;
-    x ^= x << 13;
-    x ^= x >> 7;
-    x ^= x << 17;
-    t->random = x;
-    const pt_u64 u = (x >> 11) + 1; /* u / 2^53 is uniform in (0, 1] */
+    const pt_u64 u = (pt_random(t) >> 11) + 1; /* u / 2^53 is uniform in (0, 1] */
     const int exponent = 63 - __builtin_clzll(u);
     const pt_i64 m = (pt_i64)(u << (63 - exponent) >> 33); /* mantissa in [1, 2) */
     /* ln(m) = -1.7417939 + (2.8212026 + (-1.4699568 + (0.44717955 - 0.056570851 m) m) m) m; ln(2) = 744261118 / 2^30 */
@@ -97,10 +93,19 @@ static void remember(const void *block, pt_u64 owner)
 
 PT_COLD static void sample(pt_u32 kind, void *block, size_t size)
 {
-    const pt_u32 stack = pt_intern_stack();
+    struct pt_tracer_thread *t = pt_self;
+    const pt_u32 one_in = pt_stack_turn(t, size, pt_options.heap_sample_bytes);
+    const pt_u64 begun = one_in ? pt_clock() : 0;
+    const pt_u32 stack = one_in ? pt_intern_stack() : 0;
     remember(block, 0);
-    pt_place_sample();
-    pt_point(PT_EV_heap_sample, stack, (pt_i32)kind, (pt_u64)block, size);
+    if (one_in) {
+        pt_place_sample();
+        pt_stack_paid(t, begun);
+    }
+    if (one_in == 1)
+        pt_point(PT_EV_heap_sample, stack, (pt_i32)kind, (pt_u64)block, size);
+    else
+        pt_point(PT_EV_heap_sample_thinned, stack, (pt_i32)one_in, (pt_u64)block, size);
     pt_thread_clock_note();
 }
 
@@ -147,10 +152,10 @@ PT_NOINLINE void pt_heap_allocated(pt_u32 kind, void *block, size_t size)
         sample(kind, block, size);
 }
 
-int pt_object_is_sampled(size_t size)
+pt_u32 pt_object_turn(size_t size)
 {
     struct pt_tracer_thread *t = pt_switches.heap ? pt_thread_attached() : 0;
-    return t && is_sampled(t, size);
+    return t && is_sampled(t, size) ? pt_stack_turn(t, size, pt_options.heap_sample_bytes) : 0;
 }
 
 /* The program itself would not have called malloc. In full mode the call is a record, too. */
@@ -168,14 +173,16 @@ static void uncount(struct pt_thread_area *area, size_t bytes)
     }
 }
 
-void pt_object_sample(const void *block, size_t size, size_t asked_of_malloc)
+void pt_object_sample(const void *block, size_t size, pt_u32 one_in, size_t asked_of_malloc)
 {
     pt_u32 (*const place)(void) = __atomic_load_n(&pt_place_of_thread, __ATOMIC_ACQUIRE);
+    const pt_u64 begun = pt_clock();
     const pt_u32 stack = place && !pt_switches.frozen ? place() : 0;
+    pt_stack_paid(pt_self, begun);
     if (pt_self->area)
         uncount(pt_self->area, asked_of_malloc);
     remember(block, OF_OBJECT);
-    pt_point(PT_EV_python_memory, stack, 0, (pt_u64)block, size);
+    pt_point(PT_EV_python_memory, stack, (pt_i32)one_in, (pt_u64)block, size);
     pt_thread_clock_note();
 }
 

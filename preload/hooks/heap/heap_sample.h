@@ -40,7 +40,7 @@ void pt_heap_maybe_release(void *block);
 /* ---- an allocator above malloc, which serves small objects from arenas that malloc does not see ----
  * It takes from malloc what is to be sampled: so a release costs nothing where it is not of a sample. */
 
-/* Charge an object to the same countdown. 0 = ask pt_object_is_sampled instead. */
+/* Charge an object to the same countdown. 0 = ask pt_object_turn instead. */
 PT_ALWAYS_INLINE int pt_object_count_fast(size_t size)
 {
     struct pt_tracer_thread *t = pt_self;
@@ -51,8 +51,9 @@ PT_ALWAYS_INLINE int pt_object_count_fast(size_t size)
     return 1;
 }
 
-int pt_object_is_sampled(size_t size);
+/* One in how many such samples this is; 0 = it is not to be sampled. */
+pt_u32 pt_object_turn(size_t size);
 /* Its block has come from malloc, which was asked for so many bytes. */
-void pt_object_sample(const void *block, size_t size, size_t asked_of_malloc);
+void pt_object_sample(const void *block, size_t size, pt_u32 one_in, size_t asked_of_malloc);
 
 #endif

@@ -31,7 +31,6 @@ static void run_on(char *stack, unsigned long caller, unsigned long frame)
     unsigned long *top = (unsigned long *)(void *)stack;
     *--top = 0;
     *--top = caller;
-    usleep(3000); /* the rate cap of stacks */
     if (!setjmp(back))
         __asm__ volatile("movq %0, %%rsp\n\tmovq %1, %%rbp\n\tjmp first_function" : : "r"(top), "r"(frame) : "memory");
 }
