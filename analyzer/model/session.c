@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "source/open.h"
@@ -52,6 +53,13 @@ static void note_blank(struct pt_session *session, size_t n)
 }
 
 /* Open what can be opened; the first error is kept for the case that nothing can. */
+/* A process that was about to give up its rights made it for a child that never came: long, and without a block. */
+static bool is_spare(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && status.st_size && !status.st_blocks;
+}
+
 static void open_files(struct pt_session *session, const struct pt_run_files *run, struct file_list *files,
                        struct pt_error *first)
 {
@@ -70,7 +78,7 @@ static void open_files(struct pt_session *session, const struct pt_run_files *ru
         if (!first->text[0])
             *first = cause;
         if (pt_trace_file_is_blank(run->files.items[i]))
-            n_blank++;
+            n_blank += !is_spare(run->files.items[i]);
         else
             pt_session_note(session, cause.text);
     }

@@ -28,6 +28,7 @@
 #include "area.h"
 #include "image_state.h"
 #include "presence.h"
+#include "reserve.h"
 #include "space.h"
 
 #define SCHEMA_BYTES ((sizeof pt_schema_text + 4095) & ~4095ul)
@@ -292,19 +293,25 @@ static pt_u64 new_trace_id(void)
 struct first_segment {
     pt_u64 bytes;
     char *map;
+    long error;
 };
 
 /* Allocate and map the first segment. Signals are blocked; a descriptor below 3 is moved up: a program that starts with
  * its standard descriptors closed must find them closed. */
 static void make_file(struct first_segment *segment)
 {
-    if (pt_check_file_limit(segment->bytes) < 0)
+    segment->error = pt_check_file_limit(segment->bytes);
+    if (segment->error < 0)
         return;
     const long fd = pt_syscall3(SYS_open, pt_image->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0)
+    segment->error = fd < 0 ? fd : pt_allocate((int)fd, 0, segment->bytes);
+    if (fd < 0) {
+        segment->map = pt_reserve_take_file(segment->bytes);
+        if (segment->map)
+            __builtin_memcpy(segment->map + 4096 + PT_TEXT_BYTES, pt_schema_text, sizeof pt_schema_text - 1);
         return;
-    const long error = pt_allocate((int)fd, 0, segment->bytes);
-    if (error == 0) {
+    }
+    if (segment->error == 0) {
         /* a page written is cheaper than a page touched through the mapping */
         pt_syscall4(SYS_pwrite64, fd, pt_schema_text, sizeof pt_schema_text - 1, 4096 + PT_TEXT_BYTES);
         segment->map = pt_sys_map(segment->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
@@ -314,6 +321,13 @@ static void make_file(struct first_segment *segment)
         pt_syscall1(SYS_unlink, pt_image->path);
     else
         pt_syscall3(SYS_madvise, segment->map, segment->bytes, MADV_DONTDUMP);
+}
+
+static enum pt_refusal refusal_of(long error)
+{
+    return error == -EACCES || error == -EPERM || error == -ENOENT || error == -ENOTDIR ? PT_REFUSAL_rights
+           : error == -EFBIG                                                            ? PT_REFUSAL_file_limit
+                                                                                        : PT_REFUSAL_space;
 }
 
 static int make_image(void)
@@ -328,7 +342,7 @@ static int make_image(void)
     if (is_in_budget && !segment.map)
         pt_return_budget(segment.bytes);
     if (!segment.map) {
-        pt_session_refuse(PT_REFUSAL_space);
+        pt_session_refuse(refusal_of(segment.error));
         return -1;
     }
     pt_session_count_process();

@@ -73,6 +73,10 @@ struct pt_image {
     pt_u64 refused_bytes;      /* what it asked for at the least */
     void (*on_new_name)(void); /* called when a name is defined; NULL = nobody asks */
     struct pt_device_slot devices[PT_MAX_DELIVERIES];
+    pt_u32 has_reserve; /* atomic: made, or tried */
+    pt_u32 pad1;
+    char *whole;        /* the file from its first byte on, beyond what is given out; NULL = not mapped so */
+    pt_u64 whole_bytes; /* atomic, stored last */
     char path[PT_PATH_BYTES];
     struct pt_area_pool pools[PT_MAX_POOLS];
     struct pt_ring_segment ring[PT_MAX_RING_SEGMENTS];

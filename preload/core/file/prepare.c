@@ -12,8 +12,10 @@
 #include "core/sys.h"
 #include "attach.h"
 #include "image_state.h"
+#include "reserve.h"
 #include "ring.h"
 #include "room.h"
+#include "space.h"
 
 /* Nothing is made when another holds the slot: a clone that shares our memory. */
 static void on_private_stack(struct pt_tracer_thread *t, void (*fn)(void *))
@@ -44,14 +46,17 @@ void pt_thread_expect(void)
         on_private_stack(t, make_pool);
 }
 
-static void leave_own_chunk(void *t)
+static void make_room_without_path(void *t)
 {
-    pt_ring_leave_own_chunk(t);
+    if (!__atomic_exchange_n(&pt_image->has_reserve, 1, __ATOMIC_RELAXED) && pt_private_files(pt_reserve_make, 0) < 0)
+        pt_image->has_reserve = 0;
+    if (((struct pt_tracer_thread *)t)->chunk_count <= 1)
+        pt_ring_leave_own_chunk(t);
 }
 
 void pt_ring_prepare(void)
 {
     struct pt_tracer_thread *t = pt_thread_attached();
-    if (t && t->chunk_count <= 1)
-        on_private_stack(t, leave_own_chunk);
+    if (t && (t->chunk_count <= 1 || !pt_image->has_reserve))
+        on_private_stack(t, make_room_without_path);
 }

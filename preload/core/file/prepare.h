@@ -8,7 +8,7 @@
 /* The calling thread is about to create another. Makes room for it when there is none, so that not each of a crowd that
  * comes at once has to. */
 void pt_thread_expect(void);
-/* Make sure that the calling thread has a BLOCKS segment: soon the file cannot be opened any more. */
+/* Soon the file cannot be opened any more: make room for which it need not be. */
 void pt_ring_prepare(void);
 
 #endif

@@ -12,6 +12,7 @@
 #include "core/sys.h"
 #include "area.h"
 #include "image_state.h"
+#include "reserve.h"
 #include "space.h"
 
 #define FIRST_CHUNK_BYTES (256u << 10)
@@ -65,7 +66,7 @@ static int add_chunk(struct pt_tracer_thread *t)
         __atomic_fetch_add(&pt_image->n_ring, 1, __ATOMIC_RELAXED); /* after the growth: no row for none */
     if (index >= PT_MAX_RING_SEGMENTS) {                            /* threads that came at once; the space is lost */
         __atomic_store_n(&pt_image->n_ring, PT_MAX_RING_SEGMENTS, __ATOMIC_RELAXED);
-        pt_syscall2(SYS_munmap, space.map, bytes);
+        pt_reserve_unmap(space.map, bytes);
         goto refuse;
     }
     struct pt_ring_segment *entry = &pt_image->ring[index];
@@ -126,7 +127,7 @@ static void close_chunk(struct pt_tracer_thread *t)
         return;
     }
     struct pt_ring_segment *entry = &pt_image->ring[t->chunk_index];
-    pt_syscall2(SYS_munmap, t->chunk, entry->bytes);
+    pt_reserve_unmap(t->chunk, entry->bytes);
     t->chunk = 0;
     __atomic_store_n(&entry->state, PT_RING_CLOSED, __ATOMIC_RELEASE);
 }

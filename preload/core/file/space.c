@@ -20,6 +20,7 @@
 #include "core/state.h"
 #include "core/sys.h"
 #include "image_state.h"
+#include "reserve.h"
 
 /* Public in glibc 2.32 and later; 0 = maybe more than one thread. */
 extern char __libc_single_threaded __attribute__((weak));
@@ -157,7 +158,8 @@ static void grow_file(void *argument)
 static void *map_range(pt_u64 offset, pt_u64 bytes, int is_new)
 {
     struct growth g = {.path = pt_image->path, .offset = offset, .bytes = bytes, .is_new = is_new};
-    if (pt_private_files(grow_file, &g) < 0)
+    g.map = is_new ? pt_reserve_grow(offset, bytes, &g.error) : pt_reserve_at(offset, bytes);
+    if (!g.map && !g.error && pt_private_files(grow_file, &g) < 0)
         g.error = -EAGAIN;
     if (!g.map) {
         __atomic_fetch_add(&pt_image->header->growth_failures, 1, __ATOMIC_RELAXED);

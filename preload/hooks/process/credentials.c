@@ -3,8 +3,7 @@
  * credentials.c - hooks of the calls after which the trace file can no longer be opened.
  *
  * Entered by any thread. A process that gives up its user or its root directory can no longer open its own private
- * file: before that it takes one segment of the ring as its own. When that is full, the rest is counted as no_space.
- * Never keeps a descriptor open for later.
+ * file: before that it makes room for which none is needed. Never keeps a descriptor open for later.
  */
 #include <unistd.h>
 

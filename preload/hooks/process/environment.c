@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "proftrace/limits.h"
+#include "core/file/reserve.h"
 #include "core/injection.h"
+#include "core/session.h"
 #include "core/sys.h"
 #include "core/text.h"
 
@@ -94,6 +96,16 @@ static int is_item_there(const char *item, pt_u64 length)
     return is_there;
 }
 
+/* Asked only where the user or the root directory was changed. By the effective user (AT_EACCESS, Linux 5.8). */
+static int is_locked_out(void)
+{
+    enum { EFFECTIVE = 0x200 };
+    if (!pt_reserve_was_needed())
+        return 0;
+    const long error = pt_syscall4(SYS_faccessat2, AT_FDCWD, pt_session_path, W_OK | X_OK, EFFECTIVE);
+    return error == -ENOENT || error == -ENOTDIR || error == -EACCES;
+}
+
 static enum pt_loading loading_of_items(const char *items)
 {
     enum pt_loading loading = PT_LOADING_NOTHING;
@@ -102,7 +114,7 @@ static enum pt_loading loading_of_items(const char *items)
         if (length && names_us(items, length)) {
             if (!is_item_there(items, length))
                 return PT_LOADING_MISSING;
-            loading = PT_LOADING_US;
+            loading = is_locked_out() ? PT_LOADING_LOCKED_OUT : PT_LOADING_US;
         }
         items += length + (items[length] != 0);
     }

@@ -15,9 +15,10 @@ struct pt_environment {
 
 /* What a program with this environment loads. */
 enum pt_loading {
-    PT_LOADING_NOTHING, /* it does not name us */
-    PT_LOADING_US,      /* or the environment cannot be read, and the kernel will refuse it */
-    PT_LOADING_MISSING, /* it names us, but there the loader cannot open our file, and would print an error */
+    PT_LOADING_NOTHING,    /* it does not name us */
+    PT_LOADING_US,         /* or the environment cannot be read, and the kernel will refuse it */
+    PT_LOADING_LOCKED_OUT, /* it names us, but it cannot write into the run directory */
+    PT_LOADING_MISSING,    /* it names us, but there the loader cannot open our file, and would print an error */
 };
 
 enum pt_loading pt_environment_loading(char *const *vector) __attribute__((visibility("hidden")));

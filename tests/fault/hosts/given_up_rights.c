@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * T28, T54: a server that starts as root, gives up its user (argv[1] = setuid) or its root directory (chroot, both),
+ * and then works: far more calls than it had room for, in threads that come later, in argv[2] children one after
+ * another. The file can no longer be opened, and nothing may be missing.
+ */
+#include "host.h"
+
+#include <pthread.h>
+#include <sys/stat.h>
+
+enum { CALLS = 300000, CALLS_OF_THREAD = 50000, CALLS_OF_CHILD = 3000, THREADS = 4 };
+
+static void look(int calls)
+{
+    struct stat status;
+    for (int i = 0; i < calls; i++)
+        MUST(stat("/", &status) == 0);
+}
+
+static void *look_in_thread(void *unused)
+{
+    look(CALLS_OF_THREAD);
+    return unused;
+}
+
+static void with_threads(void)
+{
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        MUST(pthread_create(&threads[i], NULL, look_in_thread, NULL) == 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void with_child(int does_exec)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        look(CALLS_OF_CHILD);
+        if (does_exec)
+            execl("/bin/true", "true", (char *)NULL);
+        _exit(host_broken);
+    }
+    MUST(wait_for(child) == 0);
+}
+
+int main(int argc, char **argv)
+{
+    const int children = argc > 2 ? atoi(argv[2]) : 0;
+    const int does_exec = argc > 3;
+    look(1000);
+    if (!strcmp(argv[1], "chroot") || !strcmp(argv[1], "both"))
+        MUST(chroot("/var/empty") == 0 || chroot("/tmp") == 0);
+    if (!strcmp(argv[1], "setuid") || !strcmp(argv[1], "both"))
+        MUST(setgid(65534) == 0 && setuid(65534) == 0);
+    look(CALLS);
+    with_threads();
+    for (int i = 0; i < children; i++)
+        with_child(does_exec);
+    trace_must("io_stat",
+               "==", 1000 + CALLS + THREADS * CALLS_OF_THREAD + (children < 4 ? children : 4) * CALLS_OF_CHILD);
+    trace_must("processes", ">=", 1 + (children < 4 ? children : 4));
+    return host_broken;
+}

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""T28, T54: programs that give up their user or their root directory, after which they cannot open their trace files."""
+import os
+import platform
+import subprocess
+
+from harness import FaultCase
+
+BOTH = ("full", "sampled")
+
+
+class RightsFaults(FaultCase):
+    def setUp(self):
+        super().setUp()
+        if os.geteuid():
+            self.skipTest("needs root")
+        if tuple(int(part) for part in platform.release().split("-", maxsplit=1)[0].split(".")[:2]) < (5, 14):
+            self.skipTest("the kernel cannot be asked for pages (Linux 5.14)")
+
+    def notes(self, trace):
+        return [note for note in trace.report()["trace_quality"]["notes"] if not note.startswith("no run.json")]
+
+    def test_t54_a_server_that_drops_root_goes_on(self):
+        """44 % of the events of nginx were lost: one segment was all that a worker had."""
+        for way in ("setuid", "chroot", "both"):
+            with self.subTest(way=way):
+                trace = self.check(["given_up_rights", way], modes=BOTH)
+                self.assertEqual(self.notes(trace), [])
+
+    def test_t54_children_that_are_forked_afterwards(self):
+        for way in ("setuid", "chroot"):
+            with self.subTest(way=way):
+                trace = self.check(["given_up_rights", way, "4"], modes=BOTH)
+                self.assertEqual(len(trace.processes()), 5)
+                self.assertEqual(self.notes(trace), [])
+
+    def test_t54_more_children_than_there_are_files_for(self):
+        """They are counted, with the true reason."""
+        trace = self.check(["given_up_rights", "setuid", "9"])
+        self.assertEqual(len(trace.processes()), 5)
+        self.assertEqual([note.split(":")[0] for note in self.notes(trace)], ["5 processes were not recorded"])
+        self.assertIn("as another user", self.notes(trace)[0])
+
+    def test_t54_programs_that_are_started_afterwards_are_listed(self):
+        trace = self.check(["given_up_rights", "setuid", "2", "exec"])
+        untraced = trace.info()["untraced"]
+        self.assertEqual({program["path"] for program in untraced}, {"/bin/true"}, untraced)
+        self.assertIn("another user", untraced[0]["reason"])
+
+    def test_t54_on_a_disk_that_fills(self):
+        """Blocks are asked for when they are needed; a full disk is no SIGBUS."""
+        disk = os.path.join(self.scratch, "disk")
+        os.makedirs(disk)
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", disk], capture_output=True, text=True, check=False)
+        if done.returncode:
+            self.skipTest(f"cannot mount here: {done.stderr.strip()}")
+        self.addCleanup(subprocess.run, ["umount", "-l", disk], check=False)
+        self.root = os.path.join(disk, "traces")
+        trace = self.check(["given_up_rights", "setuid", "3"], modes=("sampled",), claims=False, options={"budget_mib": 64})
+        events = trace.info()["events"]
+        self.assertGreaterEqual(events["recorded"] + events["overwritten"] + events["dropped"], 500000)
