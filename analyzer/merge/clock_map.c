@@ -32,9 +32,21 @@ static bool is_sane_slope(long double slope)
     return slope > 0.05L && slope < 20.0L;
 }
 
-static struct pt_clock_pair last_pair(const struct pt_file_header *h)
+static struct pt_clock_pair joined(const struct pt_clock_file *file, struct pt_clock_pair pair)
 {
-    return h->clock_index ? h->clock_last[h->clock_index & 1] : h->clock_first;
+    pair.monotonic_ns -= (pt_u64)file->namespace_ns;
+    return pair;
+}
+
+static struct pt_clock_pair first_pair(const struct pt_clock_file *file)
+{
+    return joined(file, file->header->clock_first);
+}
+
+static struct pt_clock_pair last_pair(const struct pt_clock_file *file)
+{
+    const struct pt_file_header *h = file->header;
+    return h->clock_index ? joined(file, h->clock_last[h->clock_index & 1]) : first_pair(file);
 }
 
 static long double slope_between(struct pt_clock_pair a, struct pt_clock_pair b)
@@ -55,6 +67,25 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* ---- time namespaces ---- */
+
+#define NAMESPACE_LEAST_NS 1000000000 /* nearer ones are not told from a header that took its time to be written */
+
+/* Wall time is the same in all of them. Where somebody set the clock meanwhile, a machine's counter says so. */
+static pt_i64 namespace_ns(const struct pt_file_header *h, const struct pt_file_header *first, long double slope)
+{
+    const pt_i64 real_ns = (pt_i64)(h->realtime_ns - first->realtime_ns);
+    const pt_i64 shift_ns = (pt_i64)(h->clock_first.monotonic_ns - first->clock_first.monotonic_ns) - real_ns;
+    if (shift_ns < NAMESPACE_LEAST_NS && shift_ns > -NAMESPACE_LEAST_NS)
+        return 0;
+    if (h->clock_source != PT_CLOCK_TSC || first->clock_source != PT_CLOCK_TSC || slope <= 0)
+        return shift_ns;
+    const long double counted_ns =
+        ((long double)h->clock_first.counter - (long double)first->clock_first.counter) * slope;
+    const long double off_ns = fabsl(counted_ns - real_ns);
+    return off_ns <= NAMESPACE_LEAST_NS || off_ns <= fabsl((long double)shift_ns) / 20 ? shift_ns : 0;
+}
+
 /* The median of the rates that single files measured; 0 = no file did. */
 static long double median_slope(const struct pt_clock_file *files, size_t n, const struct group *group)
 {
@@ -62,7 +93,7 @@ static long double median_slope(const struct pt_clock_file *files, size_t n, con
     size_t found = 0;
     for (size_t i = 0; i < n; i++) {
         const struct pt_file_header *h = files[i].header;
-        const long double slope = slope_between(h->clock_first, last_pair(h));
+        const long double slope = slope_between(first_pair(&files[i]), last_pair(&files[i]));
         if (in_group(&files[i], group) && h->clock_source == PT_CLOCK_TSC && is_sane_slope(slope))
             slopes[found++] = slope;
     }
@@ -90,6 +121,31 @@ static long double slope_by_now(const struct group *group)
     return slope_between(group->first, pair);
 }
 
+/* As if all ran in the namespace of the file that began first. */
+static void join_namespaces(struct pt_clock_file *files, size_t n, const struct group *group, struct pt_str *notes)
+{
+    const struct pt_file_header *first = NULL;
+    const long double slope = median_slope(files, n, group);
+    size_t n_joined = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct pt_file_header *h = files[i].header;
+        if (in_group(&files[i], group) && h->realtime_ns >= REALTIME_KNOWN_NS &&
+            (!first || h->realtime_ns < first->realtime_ns))
+            first = h;
+    }
+    for (size_t i = 0; first && i < n; i++) {
+        const struct pt_file_header *h = files[i].header;
+        if (!in_group(&files[i], group) || h->realtime_ns < REALTIME_KNOWN_NS)
+            continue;
+        files[i].namespace_ns = namespace_ns(h, first, slope);
+        n_joined += files[i].namespace_ns != 0;
+    }
+    if (n_joined)
+        pt_str_printf(notes,
+                      "%zu of %zu processes ran in another time namespace: their clocks are joined by wall time\n",
+                      n_joined, n);
+}
+
 static void widen(struct group *group, struct pt_clock_pair pair)
 {
     if (!group->has_tsc || pair.counter < group->first.counter)
@@ -103,8 +159,8 @@ static void fit(struct group *group, const struct pt_clock_file *files, size_t n
 {
     for (size_t i = 0; i < n; i++)
         if (in_group(&files[i], group) && files[i].header->clock_source == PT_CLOCK_TSC) {
-            widen(group, files[i].header->clock_first);
-            widen(group, last_pair(files[i].header));
+            widen(group, first_pair(&files[i]));
+            widen(group, last_pair(&files[i]));
         }
     if (!group->has_tsc)
         return;
@@ -125,26 +181,24 @@ static void fit(struct group *group, const struct pt_clock_file *files, size_t n
 }
 
 /* CLOCK_MONOTONIC at a counter of a file. */
-static wide monotonic_at(const struct group *group, const struct pt_file_header *h, pt_u64 counter)
+static wide monotonic_at(const struct group *group, const struct pt_clock_file *file, pt_u64 counter)
 {
-    if (h->clock_source == PT_CLOCK_MONOTONIC)
-        return counter;
-    const struct pt_clock_pair anchor = group->one_line ? group->first : h->clock_first;
+    if (file->header->clock_source == PT_CLOCK_MONOTONIC)
+        return (wide)counter - file->namespace_ns;
+    const struct pt_clock_pair anchor = group->one_line ? group->first : first_pair(file);
     const long double ns = ((long double)counter - (long double)anchor.counter) * group->ns_per_count;
     return (wide)anchor.monotonic_ns + (fabsl(ns) < 1e30L ? (wide)roundl(ns) : 0);
 }
 
 static void set_realtime(struct group *group, const struct pt_clock_file *files, size_t n)
 {
-    const struct pt_file_header *earliest = NULL;
-    for (size_t i = 0; i < n; i++) {
-        const struct pt_file_header *h = files[i].header;
-        if (in_group(&files[i], group) && h->realtime_ns >= REALTIME_KNOWN_NS &&
-            (!earliest || h->clock_first.monotonic_ns < earliest->clock_first.monotonic_ns))
-            earliest = h;
-    }
+    const struct pt_clock_file *earliest = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (in_group(&files[i], group) && files[i].header->realtime_ns >= REALTIME_KNOWN_NS &&
+            (!earliest || first_pair(&files[i]).monotonic_ns < first_pair(earliest).monotonic_ns))
+            earliest = &files[i];
     if (earliest)
-        group->realtime_offset = (wide)earliest->realtime_ns - earliest->clock_first.monotonic_ns;
+        group->realtime_offset = (wide)earliest->header->realtime_ns - first_pair(earliest).monotonic_ns;
 }
 
 static int by_wide(const void *a, const void *b)
@@ -202,15 +256,16 @@ static void map_file(struct pt_clock_file *file, const struct group *group, wide
     const long double rate = h->clock_source == PT_CLOCK_TSC ? group->ns_per_count : 1.0L;
     const long double mult = ldexpl(rate, PT_SCALE_BITS + (int)h->clock_shift);
     file->scale.mult = mult < 0x1p63L ? (pt_u64)llrintl(mult) : 1ull << 63;
-    const wide zero = monotonic_at(group, h, h->clock_base), first = monotonic_at(group, h, h->clock_first.counter);
+    const wide zero = monotonic_at(group, file, h->clock_base),
+               first = monotonic_at(group, file, h->clock_first.counter);
     /* The event that made the library open its file began shortly before the first clock pair. */
     const wide event = file->first_ticks ? zero + pt_scale_duration(&file->scale, file->first_ticks) : first;
     const wide start = event < first && first - event < 1000000000 ? event : first;
     *ret_zero = zero + group->realtime_offset;
     *ret_start = start + group->realtime_offset;
-    wide last = monotonic_at(group, h, last_pair(h).counter) - start;
+    wide last = monotonic_at(group, file, last_pair(file).counter) - start;
     if (h->end_counter)
-        last = monotonic_at(group, h, h->end_counter) - start;
+        last = monotonic_at(group, file, h->end_counter) - start;
     file->last_ns = last > 0 && last < FAR_AWAY_NS ? (pt_i64)last : 0; /* since its own start, for now */
 }
 
@@ -224,6 +279,7 @@ void pt_clock_map(struct pt_clock_file *files, size_t n, pt_u64 *ret_start_realt
     wide *zeros = pt_calloc(n, sizeof *zeros), *starts = pt_calloc(n, sizeof *starts);
     const size_t n_groups = find_groups(files, n, groups, group_of);
     for (size_t g = 0; g < n_groups; g++) {
+        join_namespaces(files, n, &groups[g], notes);
         fit(&groups[g], files, n, notes);
         set_realtime(&groups[g], files, n);
     }

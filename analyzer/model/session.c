@@ -156,6 +156,7 @@ static void make_processes(struct pt_session *session, const struct file_list *f
         data->shown.start_ns = clocks[i].start_ns;
         data->last_clock_ns = clocks[i].last_ns;
         pt_process_fill(data);
+        data->shown.start_monotonic_ns -= (pt_u64)clocks[i].namespace_ns;
         session->processes[session->n_processes++] = &data->shown;
         note_quality(session, data);
         pt_process_note_ignored_options(&data->shown, session);

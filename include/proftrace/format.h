@@ -355,8 +355,8 @@ struct pt_session_page {
     pt_u32 pad1;
     pt_u64 start_realtime_ns;
     pt_u64 start_monotonic_ns;
-    pt_u64 processes; /* atomic: trace files made */
-    char boot_id[40]; /* /proc/sys/kernel/random/boot_id */
+    pt_u64 processes;                /* atomic: trace files made */
+    char boot_id[40];                /* /proc/sys/kernel/random/boot_id */
     pt_u64 refused[PT_MAX_REFUSALS]; /* atomic: processes that were not recorded, by enum pt_refusal */
     pt_u8 reserved[4096 - 96 - PT_MAX_REFUSALS * 8];
 };

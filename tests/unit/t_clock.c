@@ -37,7 +37,8 @@ static void one_boot_shares_one_line(void **state)
 {
     (void)state;
     const struct pt_file_header a = tsc_header("boot", 0, 10000000000), b = tsc_header("boot", 3000000000, 0);
-    struct pt_file_header c = {.clock_source = PT_CLOCK_MONOTONIC, .clock_base = 2005000000000, .realtime_ns = WALL_NS};
+    struct pt_file_header c = {
+        .clock_source = PT_CLOCK_MONOTONIC, .clock_base = 2005000000000, .realtime_ns = WALL_NS + 5000000000};
     strcpy(c.boot_id, "boot");
     c.clock_first = (struct pt_clock_pair){c.clock_base, c.clock_base};
     struct pt_clock_file files[] = {{.header = &a}, {.header = &b}, {.header = &c}};
@@ -69,6 +70,47 @@ static void other_machines_join_by_wall_time(void **state)
     assert_non_null(strstr(pt_str_text(&notes), "wall time"));
 }
 
+/* unshare -T --monotonic 1000000: the same counter, another CLOCK_MONOTONIC. */
+static void time_namespaces_join_by_wall_time(void **state)
+{
+    (void)state;
+    const pt_u64 ahead_ns = 1000000000000000;
+    const struct pt_file_header a = tsc_header("boot", 0, 10000000000);
+    struct pt_file_header b = tsc_header("boot", 3000000000, 400000), c = {.clock_source = PT_CLOCK_MONOTONIC};
+    b.clock_first.monotonic_ns += ahead_ns;
+    b.clock_last[1].monotonic_ns += ahead_ns;
+    c.realtime_ns = WALL_NS + 5000000000;
+    c.clock_base = 2005000000000 + ahead_ns;
+    c.clock_first = (struct pt_clock_pair){c.clock_base, c.clock_base};
+    c.end_counter = c.clock_base + 1000000000;
+    strcpy(c.boot_id, "boot");
+    struct pt_clock_file files[] = {{.header = &a}, {.header = &b}, {.header = &c}};
+    PT_AUTO(pt_str_fini) struct pt_str notes = {0};
+    pt_u64 realtime;
+    pt_clock_map(files, 3, &realtime, &notes);
+    assert_non_null(strstr(pt_str_text(&notes), "2 of 3 processes ran in another time namespace"));
+    close_to(files[1].start_ns, 3000000000, 5);
+    close_to(files[1].last_ns, 3000400000, 5);
+    close_to(files[2].start_ns, 5000000000, 5);
+    close_to(files[2].last_ns, 6000000000, 5);
+    close_to(pt_scale_time(&files[2].scale, 7), 5000000007, 5);
+}
+
+/* Somebody sets the wall clock: the counter says that the processes began one after the other all the same. */
+static void a_clock_that_is_set_moves_nobody(void **state)
+{
+    (void)state;
+    const struct pt_file_header a = tsc_header("boot", 0, 10000000000);
+    struct pt_file_header b = tsc_header("boot", 3000000000, 5000000000);
+    b.realtime_ns += 3600000000000;
+    struct pt_clock_file files[] = {{.header = &a}, {.header = &b}};
+    PT_AUTO(pt_str_fini) struct pt_str notes = {0};
+    pt_u64 realtime;
+    pt_clock_map(files, 2, &realtime, &notes);
+    assert_string_equal(pt_str_text(&notes), "");
+    close_to(files[1].start_ns, 3000000000, 5);
+}
+
 static void a_bad_header_moves_only_itself(void **state)
 {
     (void)state;
@@ -94,8 +136,8 @@ static void a_bad_header_moves_only_itself(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_boot_shares_one_line),
-        cmocka_unit_test(other_machines_join_by_wall_time),
+        cmocka_unit_test(one_boot_shares_one_line),          cmocka_unit_test(other_machines_join_by_wall_time),
+        cmocka_unit_test(time_namespaces_join_by_wall_time), cmocka_unit_test(a_clock_that_is_set_moves_nobody),
         cmocka_unit_test(a_bad_header_moves_only_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
