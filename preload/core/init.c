@@ -17,6 +17,7 @@
 #include "core/file/image.h"
 #include "core/names/fd_table.h"
 #include "core/names/module.h"
+#include "inherited_filter.h"
 #include "injection.h"
 #include "options.h"
 #include "process.h"
@@ -71,9 +72,32 @@ static void note_exit(int status, void *unused)
 static int is_short_of_memory(void)
 {
     enum { LEAST_BYTES = 16 << 20 };
-    struct rlimit data = {0}, all = {0};
-    return pt_syscall4(SYS_prlimit64, 0, RLIMIT_DATA, 0, &data) != 0 || data.rlim_cur < LEAST_BYTES ||
-           pt_syscall4(SYS_prlimit64, 0, RLIMIT_AS, 0, &all) != 0 || all.rlim_cur < LEAST_BYTES;
+    struct rlimit data = {RLIM_INFINITY, 0}, all = data; /* so they stay where a filter refuses to tell */
+    pt_syscall4(SYS_prlimit64, 0, RLIMIT_DATA, 0, &data);
+    pt_syscall4(SYS_prlimit64, 0, RLIMIT_AS, 0, &all);
+    return data.rlim_cur < LEAST_BYTES || all.rlim_cur < LEAST_BYTES;
+}
+
+/* For programs that this one starts. Not for a process that may have threads. */
+static void announce(int is_new_session)
+{
+    char digits[24];
+    struct pt_text text = {digits, 0, sizeof digits};
+    if (is_new_session)
+        setenv("PROFTRACE_SESSION", pt_session_path, 1);
+    pt_text_number(&text, pt_n_filters, 0);
+    if (pt_options.filters != pt_n_filters)
+        setenv("PROFTRACE_FILTERS", digits, 1); /* under as many, they need not be tried again */
+    pt_injection_announce();
+}
+
+/* Whether the kernel lets us live here. A process that is short of memory is only counted, without any of ours. */
+static int is_admitted(int *ret_is_short)
+{
+    if (pt_inherited_filter() == PT_FILTERED)
+        return 0;
+    *ret_is_short = is_short_of_memory();
+    return *ret_is_short || pt_image_reserve() == 0;
 }
 
 static int bring_up(int argc, char **argv, char **environment)
@@ -83,6 +107,11 @@ static int bring_up(int argc, char **argv, char **environment)
     pt_options_read(environment);
     if (pt_options.disable || getauxval(AT_SECURE))
         return -1;
+    int is_short;
+    if (!is_admitted(&is_short)) {
+        pt_session_refuse_at_start(pt_options.session);
+        return -1;
+    }
     const enum pt_arrival arrival = pt_injection_arrival();
     if (arrival == PT_ARRIVAL_SECOND)
         return -1;
@@ -90,8 +119,7 @@ static int bring_up(int argc, char **argv, char **environment)
     look_at_machine();
     pt_switches.stacks = pt_options.stacks;
     pt_modules_init();
-    const int is_short = is_short_of_memory();
-    if (!is_short && (pt_fd_table_make() < 0 || pt_image_reserve() < 0))
+    if (!is_short && pt_fd_table_make() < 0)
         return -1;
     const int session = pt_session_open(command_name(argc, argv));
     if (session < 0)
@@ -108,13 +136,11 @@ static int bring_up(int argc, char **argv, char **environment)
     if (!t)
         return -1;
     pt_define_python();
-    if (arrival == PT_ARRIVAL_INJECTED) { /* setenv is not for a process that may have threads */
+    if (arrival == PT_ARRIVAL_INJECTED) {
         pt_injection_note_hooks_blind();
         return 0;
     }
-    if (session == 1)
-        setenv("PROFTRACE_SESSION", pt_session_path, 1);
-    pt_injection_announce();
+    announce(session == 1);
     if (on_exit)
         on_exit(note_exit, 0);
     return 0;

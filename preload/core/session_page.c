@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <stddef.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -120,6 +121,20 @@ void pt_session_refuse_in_sandbox(void)
 {
     if (page)
         __atomic_fetch_add(&((struct pt_session_page *)(void *)page)->refused[PT_REFUSAL_sandbox], 1, __ATOMIC_RELAXED);
+}
+
+/* By calls that ld.so has made in this process, too. */
+void pt_session_refuse_at_start(const char *directory)
+{
+    struct stat info;
+    const long fd = directory[0] == '/' ? open_file(directory, 0) : -1;
+    if (fd < 0)
+        return;
+    if (pt_syscall4(SYS_newfstatat, fd, "", &info, AT_EMPTY_PATH) == 0 && S_ISREG(info.st_mode) &&
+        info.st_uid == getauxval(AT_EUID) && info.st_size >= (long)sizeof(struct pt_session_page))
+        page = pt_sys_map(sizeof(struct pt_session_page), PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
+    pt_syscall1(SYS_close, fd);
+    pt_session_refuse_in_sandbox();
 }
 
 static int add_pages(pt_u64 pages, pt_i32 sign)

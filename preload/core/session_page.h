@@ -26,6 +26,8 @@ void pt_session_refuse(enum pt_refusal why);
 /* The same without a system call, where one may be the end of the host: by a store, for which the page must be there.
  */
 void pt_session_refuse_in_sandbox(void);
+/* The same where the page was not opened and nothing else of ours will run. Constructor. */
+void pt_session_refuse_at_start(const char *directory);
 
 /* Take whole pages out of the budget: -1 when it has not as many. Never fails where no budget is known. */
 int pt_session_take(pt_u64 bytes);

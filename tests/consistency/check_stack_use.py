@@ -26,6 +26,8 @@ DEEPER = {
     "pt_session_page_open": "joins the session, in the constructor",
     "open_file": "likewise",
     "make_session": "makes the session, in the constructor",
+    "read_status": "looks for a seccomp filter, in the constructor",
+    "pt_session_refuse_at_start": "counts a process that will not be recorded, in the constructor",
     "hook_execl": "the argument vector, of as many words as the caller passed, as in libc",
     "hook_execlp": "likewise",
     "hook_execle": "likewise",

@@ -8,6 +8,7 @@ import subprocess
 from harness import FaultCase, SETTINGS
 
 BOTH = ("full", "sampled")
+SANDBOXED = "processes were not recorded: in a sandbox (seccomp"
 NOT_THERE = "the library's file cannot be opened there"
 
 
@@ -111,6 +112,49 @@ class StartFaults(FaultCase):
             for action in ("kill", "refuse"):
                 with self.subTest(threads=threads, action=action):
                     self.check(["inlined_filter", threads, action], modes=BOTH)
+
+    # ---- sandboxes that were there before ----
+
+    def test_f1_started_under_a_filter_that_kills(self):
+        """Each call of ours that /bin/true and a shell do without: the program lives, and the run says what it lacks."""
+        numbers = {"fallocate": 285, "fstatfs": 138, "madvise": 28, "getrusage": 98, "uname": 63, "getpid": 39, "getrandom": 318,
+                   "prctl": 157, "rt_sigprocmask": 14, "open": 2, "clone": 56, "gettid": 186, "tgkill": 234, "wait4": 61}
+        for name, number in numbers.items():
+            for way in ("exec", "fork"):
+                if way == "fork" and name in ("clone", "wait4", "rt_sigprocmask", "prctl", "getpid", "gettid"):
+                    continue  # the parent makes them itself, or libc's fork does
+                with self.subTest(call=name, way=way):
+                    trace = self.check(["filtered_start", "kill", str(number), way, "/bin/true"], claims=False)
+                    self.assertIn(SANDBOXED, " ".join(trace.info()["notes"]))
+        self.check(["filtered_start", "trap", "285,28,98", "exec", "/bin/true"], modes=BOTH, claims=False)
+
+    def test_f1_started_under_a_filter_that_refuses(self):
+        """Containers: what is refused is done without. A program whose parent lives under the same filter is recorded."""
+        for numbers in ("318,248", "63", "98,186", "138"):
+            with self.subTest(numbers=numbers):
+                script = "/bin/echo one; /bin/cat /dev/null; exit 5"
+                trace = self.check(["filtered_start", "refuse", numbers, "fork", "/bin/sh", "-c", script], status=5, claims=False)
+                self.assertNotIn("no room", " ".join(trace.info()["notes"]))
+                programs = [process["exe"] for process in trace.report()["processes"] if process["traced"]]
+                self.assertLessEqual({"/bin/sh", "/bin/echo", "/bin/cat"}, set(programs))
+
+    def test_f1_the_trial_leaves_no_child(self):
+        host = os.path.join(SETTINGS.hosts, "filtered_start")
+        for denied in ("refuse", "kill"):
+            with self.subTest(denied=denied):
+                trace = self.check(["filtered_start", denied, "248", "fork", host, "children"], modes=BOTH, claims=False)
+                self.assertIn(host, [process["exe"] for process in trace.report()["processes"] if process["traced"]])
+        self.check(["filtered_start", "kill", "318", "fork", host, "children"], claims=False)  # one that ends in it
+
+    def test_f1_started_where_memory_cannot_be_wiped_at_forks(self):
+        """Without MADV_WIPEONFORK a child would write into its parent's file."""
+        trace = self.check(["filtered_start", "refuse", "28", "fork", "/bin/true"], claims=False)
+        self.assertIn("2 " + SANDBOXED, " ".join(trace.info()["notes"]))  # the forked child, and what it became
+
+    def test_f1_started_under_a_filter_by_an_unfiltered_parent(self):
+        """Nobody is known to have made a child under it: it is not tried."""
+        trace = self.check(["filtered_start", "kill", "248", "exec", "/bin/sh", "-c", "/bin/echo one; :"], claims=False)
+        self.assertIn(SANDBOXED, " ".join(trace.info()["notes"]))
 
     # ---- the loader as a program ----
 

@@ -11,7 +11,7 @@
 int pt_image_reserve(void);
 /* The live image, made now if this process has none yet; NULL when it cannot be had. Signals blocked. */
 struct pt_image *pt_image_live(void);
-/* A forked child that cannot have an image is counted, once. Makes no system call. */
+/* A forked child that must not make an image is counted, once. Makes no system call. */
 void pt_image_refuse(void);
 /* Refresh the header's clock pair, CPU time and peak RSS. */
 void pt_image_refresh(void);
