@@ -52,8 +52,21 @@ def cuda_functions():
     return rows | twins | {"InitializeInjection", "InitializeInjectionNvtx2", "__itt_api_init"}
 
 
+def untried_calls():
+    """System calls of ours that the trial of an inherited filter leaves out: one of them may end the host."""
+    not_ours = {"seccomp", "kill", "pause", "exit_group"}  # the host's by its number; for tests; not reached; nothing to lose
+    made, tried = set(), set()
+    for file in glob.glob(f"{ROOT}/preload/**/*.[ch]", recursive=True):
+        with open(file, encoding="utf-8") as f:
+            calls = set(re.findall(r"\bSYS_(\w+)", f.read()))
+        made |= calls
+        if os.path.basename(file) == "inherited_filter.c":
+            tried = calls
+    return sorted(made - tried - not_ours)
+
+
 def main():
-    problems = []
+    problems = [f"core/inherited_filter.c does not try {name}" for name in untried_calls()]
     dynamic = tool("readelf", "-W", "-d", LIBRARY)
     needed = re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic)
     if set(needed) - {"libc.so.6", "ld-linux-x86-64.so.2"}:
