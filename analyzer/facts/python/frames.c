@@ -53,10 +53,21 @@ static bool is_standard(const char *file)
     return false;
 }
 
+/* Whose code it is; the nearer to the user, the more. */
+enum owner { OF_INTERPRETER, OF_STANDARD_LIBRARY, OF_PACKAGE, OF_USER };
+
+static enum owner owner_of(const char *file)
+{
+    if (!strncmp(file, "<frozen ", 8))
+        return OF_INTERPRETER;
+    if (strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") || !strncmp(file, "<__array_function__", 19))
+        return OF_PACKAGE;
+    return is_standard(file) ? OF_STANDARD_LIBRARY : OF_USER;
+}
+
 bool pt_python_is_library(const char *file)
 {
-    return strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") || is_standard(file) ||
-           !strncmp(file, "<frozen ", 8) || !strncmp(file, "<__array_function__", 19);
+    return owner_of(file) < OF_USER;
 }
 
 pt_u32 pt_python_stack(const struct pt_process *process, pt_u32 stack, struct pt_intern *texts,
@@ -64,16 +75,19 @@ pt_u32 pt_python_stack(const struct pt_process *process, pt_u32 stack, struct pt
 {
     const pt_u64 *frames;
     const pt_u32 n_frames = pt_process_stack(process, stack, &frames);
-    pt_u32 n = 0, own = 0;
+    enum owner nearest =
+        OF_INTERPRETER; /* chains of imports may be deeper than what is kept, and end before the user's */
+    pt_u32 n = 0;
     for (pt_u32 i = 0; i < n_frames && n < PT_STACK_FRAMES; i++) {
         if (!pt_frame_is_python(frames[i]) ||
             !pt_python_frame_of(pt_process_string(process, pt_python_frame_name(frames[i])), texts, &ret_frames[n]))
             continue;
-        own += !pt_python_is_library(ret_frames[n].file);
+        const enum owner owner = owner_of(ret_frames[n].file);
+        nearest = owner > nearest ? owner : nearest;
         n++;
     }
     for (pt_u32 i = 0; i < n; i++)
-        ret_frames[i].flags |= own && pt_python_is_library(ret_frames[i].file) ? PT_FRAME_SERVES : 0;
+        ret_frames[i].flags |= owner_of(ret_frames[i].file) < nearest ? PT_FRAME_SERVES : 0;
     return n;
 }
 
