@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """T1-T8: the allocator. Early, late, wrong, replaced, shared between threads."""
+import os
+
 from harness import FaultCase, slow
 from real_programs import HEAP_STORIES, RealCase, allocators
 
@@ -31,6 +33,17 @@ class HeapFaults(FaultCase):
         self.need("valgrind")
         command = ["valgrind", "-q", "--run-libc-freeres=yes", "--error-exitcode=9", self.host("late_frees")]
         self.check(command, claims=False, timeout=300)
+
+    def test_threads_under_memcheck(self):
+        """The stacks that we switch to are known to it: no error in us, none made up in the program."""
+        self.need("valgrind")
+        self.check(["valgrind", "-q", "--error-exitcode=9", self.host("watched_threads")], modes=BOTH, claims=False)
+
+    def test_threads_under_helgrind(self):
+        self.need("valgrind")
+        file = os.path.join(os.path.dirname(__file__), "..", "..", "preload", "valgrind.supp")
+        self.check(["valgrind", "-q", "--tool=helgrind", f"--suppressions={file}", "--error-exitcode=9", self.host("watched_threads")],
+                   modes=BOTH, claims=False)
 
 
 class OtherAllocators(RealCase):
