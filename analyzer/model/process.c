@@ -87,6 +87,7 @@ static void fill_quality(struct pt_process *p)
     q->corrupt_blocks = pt_sum(q->corrupt_blocks, file->corrupt_blocks);
     q->corrupt_definitions = file->corrupt_definitions;
     q->truncated = file->truncated;
+    q->growth_errno = file->header->growth_errno;
     q->is_area_cut = file->is_area_cut;
     q->dropped = sum_drops(q->drops);
     /* Events without space were counted like those that were overwritten later. */

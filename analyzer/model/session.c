@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "source/open.h"
+#include "source/refusals.h"
 #include "source/run_dir.h"
 #include "util/auto.h"
 #include "ends.h"
@@ -85,27 +86,11 @@ static void open_files(struct pt_session *session, const struct pt_run_files *ru
     note_blank(session, n_blank);
 }
 
-/* Of processes without a trace file only their number is known. */
 static void note_refused(struct pt_session *session)
 {
-    PT_AUTO(pt_freep) char *path = pt_asprintf("%s/" PT_SESSION_FILE, session->path);
-    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    struct pt_session_page page;
-    if (fd < 0 || pread(fd, &page, sizeof page, 0) != (ssize_t)sizeof page ||
-        memcmp(page.magic, PT_SESSION_MAGIC, sizeof page.magic) != 0)
-        return;
-    static const char *const why[] = {
-#define REFUSAL(name, text) text,
-#include "proftrace/refusals.def"
-#undef REFUSAL
-    };
-    for (int i = 0; i < PT_REFUSAL__COUNT; i++) {
-        if (!page.refused[i])
-            continue;
-        PT_AUTO(pt_freep)
-        char *note = pt_asprintf("%llu processes were not recorded: %s", (unsigned long long)page.refused[i], why[i]);
-        pt_session_note(session, note);
-    }
+    PT_AUTO(pt_str_fini) struct pt_str lines = {0};
+    pt_refusals_of(session->path, &lines);
+    pt_session_note_lines(session, pt_str_text(&lines));
 }
 
 static void note_quality(struct pt_session *session, const struct pt_process_data *data)

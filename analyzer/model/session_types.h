@@ -65,9 +65,10 @@ struct pt_untraced {
 
 /* How much of a file could be used. Everything that was not is counted here and shown in every report. */
 struct pt_quality {
-    pt_u64 events;      /* recorded and readable, from block headers and raw buffers */
-    pt_u64 overwritten; /* the ring was reused */
-    pt_u64 dropped;     /* sum of drops */
+    pt_i32 growth_errno; /* why the file could not grow when it last could not; 0 = it always could */
+    pt_u64 events;       /* recorded and readable, from block headers and raw buffers */
+    pt_u64 overwritten;  /* the ring was reused */
+    pt_u64 dropped;      /* sum of drops */
     pt_u64 drops[PT_DROP__COUNT];
     pt_u64 corrupt_blocks, corrupt_events, corrupt_definitions;
     bool truncated;       /* the file is shorter than its header says */

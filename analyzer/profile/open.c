@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "model/notes.h"
+#include "source/refusals.h"
 #include "util/auto.h"
 #include "util/mem.h"
 #include "ends.h"
@@ -30,6 +32,9 @@ static struct pt_session *empty_session(const char *path)
     while (end > session->path + 1 && end[-1] == '/')
         *--end = 0;
     session->name = pt_strdup(pt_base_name(session->path));
+    PT_AUTO(pt_str_fini) struct pt_str why = {0};
+    pt_refusals_of(session->path, &why);
+    pt_session_note_lines(session, pt_str_text(&why));
     return session;
 }
 
@@ -37,6 +42,9 @@ static void free_empty(struct pt_session *session)
 {
     if (!session)
         return;
+    for (pt_u32 i = 0; i < session->n_notes; i++)
+        free(session->notes[i]);
+    free(session->notes);
     free(session->path);
     free(session->name);
     free(session);

@@ -4,6 +4,7 @@
  */
 #include "custom.h"
 
+#include <errno.h>
 #include <math.h>
 
 #include "util/text/fmt.h"
@@ -158,10 +159,12 @@ static const struct pt_run_untraced *untraced_of(const struct pt_profile *profil
     return NULL;
 }
 
-static const char *why_no_process(const struct pt_run_untraced *untraced)
+static const char *why_no_process(const struct pt_session *session, const struct pt_run_untraced *untraced)
 {
     if (untraced && untraced->reason)
         return untraced->reason;
+    if (!session->n_processes && session->n_notes) /* session.bin counts those that had no room, by reason */
+        return session->notes[0];
     return "no process wrote a trace: PROFTRACE_DISABLE set, the directory not writable, or the program ended before "
            "the library was loaded";
 }
@@ -204,7 +207,7 @@ bool pt_rule_nothing_captured(struct pt_profile *profile, pt_i64 stage, struct p
         return false;
     if (stage < 0 || !profile->stages.items[stage].root) {
         const struct pt_run_untraced *untraced = untraced_of(profile, stage);
-        pt_finding_add_evidence(finding, "reason", pt_text(why_no_process(untraced)));
+        pt_finding_add_evidence(finding, "reason", pt_text(why_no_process(profile->session, untraced)));
         if (untraced)
             pt_finding_add_evidence(finding, "program", pt_text(untraced->path));
         return true;
@@ -295,6 +298,74 @@ bool pt_rule_trace_cut_short(struct pt_profile *profile, pt_i64 stage, struct pt
     return true;
 }
 
+/* ---- events that were not kept ---- */
+
+enum why_lost {
+#define WHY(name, remedy, advice) LOST_##name,
+#include "lost.def"
+#undef WHY
+    LOST__COUNT
+};
+
+struct losses {
+    pt_u64 by[LOST__COUNT];
+    pt_u64 in_no_total;
+};
+
+/* What the kernel, or the budget, said when the file was to grow; nothing was said where only the ring was full. */
+static enum why_lost why_no_room(pt_i32 growth_errno)
+{
+    switch (growth_errno) {
+    case 0:
+        return LOST_ring;
+    case EDQUOT:
+        return LOST_budget;
+    case ENOSPC:
+        return LOST_disk;
+    case EFBIG:
+        return LOST_file_limit;
+    case EACCES:
+    case EPERM:
+    case ENOENT:
+        return LOST_rights;
+    default:
+        return LOST_refused;
+    }
+}
+
+static void add_losses(const struct pt_process *process, struct losses *losses)
+{
+    const struct pt_quality *q = &process->quality;
+    const pt_u64 no_room = q->drops[PT_DROP_no_space] + q->drops[PT_DROP_no_room_for_thread];
+    const enum why_lost why = why_no_room(q->growth_errno);
+    /* A file that may not grow overwrites early; but after a refusal of a moment it was the ring that was full. */
+    losses->by[why == LOST_refused ? LOST_ring : why] += q->overwritten;
+    losses->by[why] += no_room;
+    losses->by[LOST_threads] += q->drops[PT_DROP_no_thread_slot];
+    losses->by[LOST_sandbox] += q->drops[PT_DROP_frozen];
+    losses->in_no_total +=
+        q->dropped - (q->drops[PT_DROP_no_space] < q->dropped ? q->drops[PT_DROP_no_space] : q->dropped);
+}
+
+/* What helps against the reason of most of them. */
+static void set_remedy(const struct losses *losses, struct pt_finding *finding)
+{
+    static const struct {
+        const char *remedy, *exact, *not_exact;
+    } rows[] = {
+#define EXACT "Totals are exact all the same; percentiles, files and call sites miss what was lost. "
+#define NOT_EXACT "Of the events that are in no total only the number is known: totals miss them, as all else does. "
+#define WHY(name, remedy, advice) {remedy, EXACT advice, NOT_EXACT advice},
+#include "lost.def"
+#undef WHY
+    };
+    int why = 0;
+    for (int i = 1; i < LOST__COUNT; i++)
+        why = losses->by[i] > losses->by[why] ? i : why;
+    finding->remedy = rows[why].remedy;
+    finding->advice = losses->in_no_total ? rows[why].not_exact : rows[why].exact;
+}
+
 bool pt_rule_events_lost(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     if (stage < 0)
@@ -305,8 +376,15 @@ bool pt_rule_events_lost(struct pt_profile *profile, pt_i64 stage, struct pt_fin
     const double kept = pt_value_number(pt_metrics_get(metrics, scope, "capture.events"));
     if (lost <= 0)
         return false;
+    struct losses losses = {0};
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++)
+        if (pt_profile_stage_of(profile, profile->session->processes[i]) == (pt_u32)stage)
+            add_losses(profile->session->processes[i], &losses);
     finding->always_shown = true;
+    set_remedy(&losses, finding);
     pt_finding_add_evidence(finding, "lost_events", pt_integer((pt_u64)lost));
+    if (losses.in_no_total)
+        pt_finding_add_evidence(finding, "in_no_total_events", pt_integer(losses.in_no_total));
     pt_finding_add_evidence(finding, "kept_events", pt_integer((pt_u64)kept));
     pt_finding_add_evidence(finding, "lost_percent", pt_real(100 * lost / (lost + kept)));
     return true;

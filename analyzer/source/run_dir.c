@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +16,8 @@
 #include "proftrace/format.h"
 #include "util/auto.h"
 #include "util/mem.h"
+#include "util/str.h"
+#include "refusals.h"
 
 static const char *root_of_runs(void)
 {
@@ -95,6 +98,16 @@ static char *latest_of(const char *root, struct pt_error *err)
     return pt_strdup(target);
 }
 
+static int nothing_traced(const char *run, struct pt_error *err)
+{
+    PT_AUTO(pt_str_fini) struct pt_str why = {0};
+    pt_refusals_of(run, &why);
+    while (why.n && why.text[why.n - 1] == '\n')
+        why.n--;
+    return pt_fail_code(err, 3, "no trace files in %s: nothing was traced%s%.*s", run, why.n ? ": " : "", (int)why.n,
+                        pt_str_text(&why));
+}
+
 static int follow_latest(struct pt_run_files *run, struct pt_error *err)
 {
     char *target = latest_of(run->path, err);
@@ -105,7 +118,7 @@ static int follow_latest(struct pt_run_files *run, struct pt_error *err)
     if (look_into(run, err) < 0)
         return -1;
     if (!run->files.n)
-        return pt_fail_code(err, 3, "no trace files in %s: nothing was traced", run->path);
+        return nothing_traced(run->path, err);
     return 0;
 }
 
@@ -124,6 +137,13 @@ static char *path_of(const char *run)
     return pt_strdup(run);
 }
 
+static bool is_run(const char *path)
+{
+    PT_AUTO(pt_freep) char *page = pt_asprintf("%s/" PT_SESSION_FILE, path);
+    struct stat status;
+    return lstat(page, &status) == 0;
+}
+
 int pt_run_files_find(const char *path, struct pt_run_files *ret_run, struct pt_error *err)
 {
     struct pt_run_files run = {.path = without_slashes(path_of(path))};
@@ -135,7 +155,7 @@ int pt_run_files_find(const char *path, struct pt_run_files *ret_run, struct pt_
     else
         result = look_into(&run, err);
     if (result == 0 && !run.files.n)
-        result = follow_latest(&run, err);
+        result = is_run(run.path) ? nothing_traced(run.path, err) : follow_latest(&run, err);
     if (result < 0)
         pt_run_files_fini(&run);
     else

@@ -48,6 +48,17 @@ static void add_stamp(struct pt_text *text, pt_u64 seconds)
     pt_text_number(text, second % 60, 2);
 }
 
+static int is_own_directory(const char *path)
+{
+    struct stat info;
+    const long fd = pt_syscall3(SYS_open, path, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (fd < 0)
+        return 0;
+    const int is_ours = pt_syscall2(SYS_fstat, fd, &info) == 0 && info.st_uid == (uid_t)pt_syscall0(SYS_geteuid);
+    pt_syscall1(SYS_close, fd);
+    return is_ours;
+}
+
 /* The root as an absolute path, made if missing, ours and a real directory. */
 static int open_root(struct pt_text *path)
 {
@@ -62,13 +73,7 @@ static int open_root(struct pt_text *path)
     if (path->length > path->room - 128)
         return -1;
     pt_syscall2(SYS_mkdir, path->bytes, 0700);
-    const long fd = pt_syscall3(SYS_open, path->bytes, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-    if (fd < 0)
-        return -1;
-    struct stat info;
-    const int ours = pt_syscall2(SYS_fstat, fd, &info) == 0 && info.st_uid == (uid_t)pt_syscall0(SYS_geteuid);
-    pt_syscall1(SYS_close, fd);
-    return ours ? 0 : -1;
+    return is_own_directory(path->bytes) ? 0 : -1;
 }
 
 /* Move <root>/latest to this session: a new link under a private name, then an atomic rename. */
@@ -117,17 +122,15 @@ static int make_session(const char *command)
     return -1;
 }
 
-/* -1 = the directory of PROFTRACE_SESSION is gone: a stale export in a shell; then we make our own. */
+/* -1 = the directory of PROFTRACE_SESSION is gone, a stale export in a shell, or belongs to another user, who could
+ * truncate what we map and exchange what we open; then we make our own. */
 static int join_session(void)
 {
     struct pt_text text = {pt_session_path, 0, sizeof pt_session_path};
     pt_text_add(&text, pt_options.session);
     if (pt_session_path[0] != '/' || text.length + 1 >= text.room)
         return -1;
-    struct stat info;
-    if (pt_syscall2(SYS_stat, pt_session_path, &info) != 0 || !S_ISDIR(info.st_mode))
-        return -1;
-    return 0;
+    return is_own_directory(pt_session_path) ? 0 : -1;
 }
 
 int pt_session_open(const char *command)

@@ -57,13 +57,12 @@ void pt_session_page_make(const char *directory, pt_u64 budget_bytes)
         .start_monotonic_ns = pt_sys_clock_ns(CLOCK_MONOTONIC),
     };
     read_boot_id(made.boot_id);
-    /* Beyond the limit of file sizes a write is a SIGXFSZ. */
-    if (pt_syscall4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, &limit) != 0 || limit.rlim_cur < sizeof made)
-        return;
     const long fd = open_file(directory, O_CREAT | O_EXCL);
     if (fd < 0)
         return;
-    pt_syscall4(SYS_pwrite64, fd, &made, sizeof made, 0);
+    /* Beyond the limit of file sizes a write is a SIGXFSZ. An empty page tells readers that there was no room. */
+    if (pt_syscall4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, &limit) == 0 && limit.rlim_cur >= sizeof made)
+        pt_syscall4(SYS_pwrite64, fd, &made, sizeof made, 0);
     pt_syscall1(SYS_close, fd);
 }
 

@@ -86,7 +86,7 @@ class StorageFaults(FaultCase):
                 sizes = [os.path.getsize(os.path.join(trace.run, file)) for file in trace.files()]
                 self.assertEqual([size % 4096 for size in sizes], [0] * len(sizes))
                 self.assertGreater(sum(sizes), (budget_mib << 20) - (256 << 10), "the budget is used")
-                self.assertEqual(list(trace.info()["events"]["drop_reasons"]), ["no_space"])
+                self.assertEqual(list(trace.info()["events"]["drop_reasons"]), ["no_room_for_thread"])
 
     def test_session_budget_with_room_for_threads_but_not_for_the_ring(self):
         """That a thread's wish for a segment of 1 MiB was refused is no reason to refuse areas of 72 KiB to threads that come then."""
@@ -193,3 +193,51 @@ class StorageFaults(FaultCase):
                   "shutil.rmtree(os.environ['PROFTRACE_DIR'])\nb = [bytes(600 + i % 900) for i in range(300000)]\nprint(len(b))")
         result = run_command(["/usr/bin/python3", "-c", script], self.work, environment)
         self.assertEqual((result.out, result.err, result.status), (b"300000\n", b"", 0))
+
+    # ---- what is said of it ----
+
+    def advice(self, trace):
+        """The finding about lost events: what it says to do, and its evidence."""
+        finding = next(finding for finding in trace.report()["findings"] if finding["rule"] == "events_lost")
+        return finding["advice"], finding["evidence"]
+
+    def test_the_reason_of_a_loss_is_the_true_one(self):
+        """"Totals are exact all the same" stood where whole threads were in no total, and a larger ring was the advice against any reason."""
+        trace = self.check(["crowd_at_a_condition", "100", "1"], modes=("sampled",), claims=False, options={"budget_mib": 1})
+        advice, evidence = self.advice(trace)
+        self.assertIn("PROFTRACE_BUDGET_MIB", advice)
+        self.assertNotIn("exact", advice)
+        self.assertEqual(evidence["in_no_total_events"], trace.info()["events"]["dropped"])
+        program = "import os\nfor i in range(300000): os.stat('/')\n"
+        trace = self.check(["/usr/bin/python3", "-c", program], modes=("full",), claims=False, before_exec=self.limited(1 << 20))
+        advice, evidence = self.advice(trace)
+        self.assertIn("ulimit -f", advice)
+        self.assertIn("Totals are exact", advice)
+        self.assertNotIn("in_no_total_events", evidence)
+        self.assertGreaterEqual(trace.calls("io_stat"), 300000)
+
+    def refused(self, **how):
+        result = run_command(["/bin/true"], "/", self.preload_environment(clean_environment(), "sampled"), **how)
+        self.assertEqual((result.out, result.err, result.status), (b"", b"", 0))
+        done = subprocess.run([SETTINGS.proftrace, "report", self.root], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 3)
+        return done.stderr
+
+    def test_runs_without_any_trace_say_why(self):
+        if SETTINGS.baseline:
+            self.skipTest("baseline")
+        self.assertIn("session.bin is empty", self.refused(before_exec=self.limited(0)))
+        self.assertIn("limit of the size of files is too small", self.refused(before_exec=self.limited(40 << 10)))
+        with self.mounted("-t", "tmpfs", "-o", "size=64k", "none", where=self.root):
+            self.root = os.path.join(self.root, "traces")
+            self.assertIn("no room for their trace files", self.refused())
+
+    def test_session_of_somebody_else(self):
+        """Whoever owns the folder could truncate what is mapped and exchange what is opened."""
+        if os.geteuid() or SETTINGS.baseline:
+            self.skipTest("needs root")
+        foreign = os.path.join(self.scratch, "foreign")
+        os.mkdir(foreign, 0o700)
+        os.chown(foreign, 65534, 65534)
+        self.check(["steady_writer", "1000"], env={"PROFTRACE_SESSION": foreign})
+        self.assertEqual(os.listdir(foreign), [])

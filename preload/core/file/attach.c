@@ -249,7 +249,7 @@ enum pt_drop pt_thread_refusal(void)
     if (!pt_local_is_ours() || (pt_image && !is_own_process()))
         return PT_DROP_in_borrowed_memory;
     const int has_slots = pt_image && __atomic_load_n(&pt_image->n_threads, __ATOMIC_RELAXED) < PT_MAX_THREADS;
-    return has_slots && pt_image->attach_refused_at ? PT_DROP_no_space : PT_DROP_no_thread_slot;
+    return has_slots && pt_image->attach_refused_at ? PT_DROP_no_room_for_thread : PT_DROP_no_thread_slot;
 }
 
 struct pt_tracer_thread *pt_thread_attach_blocking(void)

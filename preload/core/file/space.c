@@ -198,8 +198,10 @@ static void note_refusal(pt_u64 bytes)
 static struct pt_space grow_by(pt_u64 bytes)
 {
     struct pt_space space = {.bytes = bytes};
-    if (pt_take_budget(bytes) < 0)
+    if (pt_take_budget(bytes) < 0) {
+        pt_image->header->growth_errno = EDQUOT;
         return space;
+    }
     space.offset = __atomic_fetch_add(&pt_image->header->file_bytes, bytes, __ATOMIC_RELAXED);
     pt_kill_point("growth");
     space.map = map_range(space.offset, bytes, 1);
