@@ -7,6 +7,7 @@
 #include "private.h"
 
 #include "sys.h"
+#include "valgrind.h"
 
 /* CFI through rbp, so that the unwinder finds the host's frames behind a foreign stack pointer. */
 __asm__(".pushsection .text\n"
@@ -33,17 +34,10 @@ __asm__(".pushsection .text\n"
         ".size pt_call_on_stack, .-pt_call_on_stack\n"
         ".popsection\n");
 
-/* Says to valgrind that there is a stack: else it takes a switch to it for one frame of up to 2 MB, and all that lies
- * between for undefined. Anywhere else these instructions change nothing. */
+/* Else valgrind takes a switch to it for one frame of up to 2 MB, and all that lies between for undefined. */
 static void announce_stack(const char *stack, pt_u64 bytes)
 {
-    enum { STACK_REGISTER = 0x1501 }; /* of valgrind.h, which a build need not have */
-    const volatile pt_u64 request[6] = {STACK_REGISTER, (pt_u64)stack, (pt_u64)stack + bytes - 1};
-    pt_u64 answer = 0;
-    __asm__ volatile("rolq $3, %%rdi\n\trolq $13, %%rdi\n\trolq $61, %%rdi\n\trolq $51, %%rdi\n\txchgq %%rbx, %%rbx"
-                     : "+d"(answer)
-                     : "a"(request)
-                     : "cc", "memory");
+    pt_valgrind(PT_VALGRIND_STACK_REGISTER, (pt_u64)stack, (pt_u64)stack + bytes - 1);
 }
 
 struct pt_private *pt_private_new(void)

@@ -37,13 +37,13 @@ class HeapFaults(FaultCase):
     def test_threads_under_memcheck(self):
         """The stacks that we switch to are known to it: no error in us, none made up in the program."""
         self.need("valgrind")
-        self.check(["valgrind", "-q", "--error-exitcode=9", self.host("watched_threads")], modes=BOTH, claims=False)
+        self.check(["valgrind", "-q", "--error-exitcode=9", self.host("watched_threads")], modes=BOTH)
 
     def test_threads_under_helgrind(self):
         self.need("valgrind")
         file = os.path.join(os.path.dirname(__file__), "..", "..", "preload", "valgrind.supp")
         self.check(["valgrind", "-q", "--tool=helgrind", f"--suppressions={file}", "--error-exitcode=9", self.host("watched_threads")],
-                   modes=BOTH, claims=False)
+                   modes=BOTH)
 
 
 class OtherAllocators(RealCase):

@@ -10,6 +10,7 @@
 #include "core/sandbox.h"
 #include "core/state.h"
 #include "core/sys.h"
+#include "core/valgrind.h"
 #include "attach.h"
 #include "image_state.h"
 #include "reserve.h"
@@ -41,6 +42,9 @@ void pt_thread_expect(void)
     struct pt_tracer_thread *t = pt_thread_attached();
     if (!t)
         return;
+    /* It makes a fork of the helper that grows the file of a process with threads: what that maps, we do not have. */
+    if (!pt_image->has_reserve && pt_valgrind(PT_VALGRIND_IS_THERE, 0, 0))
+        pt_ring_prepare();
     const pt_u32 awaited = __atomic_add_fetch(&pt_image->awaited, 1, __ATOMIC_RELAXED);
     if (pt_room_left() < (awaited < PT_ROOM_MOST_AREAS ? awaited : PT_ROOM_MOST_AREAS))
         on_private_stack(t, make_pool);
