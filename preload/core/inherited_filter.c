@@ -6,6 +6,7 @@
  * short-lived child makes each call that the library makes anywhere, and ends in our place. Nothing is done that was
  * not seen to work: ld.so has just opened, read and mapped files; that a child can be made is known where the parent
  * lives under the same filters (it made us), and of containers, whose runtime is outside. Elsewhere nothing is tried.
+ * What is left: a filter that kills clone() and lets vfork() or clone3() through ends a program that was made by these.
  */
 #include "inherited_filter.h"
 

@@ -107,14 +107,14 @@ static int bring_up(int argc, char **argv, char **environment)
     pt_options_read(environment);
     if (pt_options.disable || getauxval(AT_SECURE))
         return -1;
+    const enum pt_arrival arrival = pt_injection_arrival();
+    if (arrival == PT_ARRIVAL_SECOND)
+        return -1;
     int is_short;
     if (!is_admitted(&is_short)) {
         pt_session_refuse_at_start(pt_options.session);
         return -1;
     }
-    const enum pt_arrival arrival = pt_injection_arrival();
-    if (arrival == PT_ARRIVAL_SECOND)
-        return -1;
     pt_sandbox_remember();
     look_at_machine();
     pt_switches.stacks = pt_options.stacks;

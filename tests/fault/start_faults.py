@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 
-from harness import FaultCase, SETTINGS
+from harness import FaultCase, SETTINGS, clean_environment, run_command, slow
 
 BOTH = ("full", "sampled")
 SANDBOXED = "processes were not recorded: in a sandbox (seccomp"
@@ -138,6 +138,21 @@ class StartFaults(FaultCase):
                 self.assertNotIn("no room", " ".join(trace.info()["notes"]))
                 programs = [process["exe"] for process in trace.report()["processes"] if process["traced"]]
                 self.assertLessEqual({"/bin/sh", "/bin/echo", "/bin/cat"}, set(programs))
+
+    @slow
+    def test_f1_started_under_filters_that_kill_any_one_call(self):
+        program = ["/bin/sh", "-c", "/bin/echo one; cd /; /bin/cat /dev/null; exit 5"]
+        clone = 56  # the trial of a shell's child dies of it, because the shell made the child by vfork
+        environment, compared = clean_environment(), 0
+        for number in set(range(452)) - {clone}:
+            for argv in ([self.host("filtered_start"), "kill", str(number), way, *program] for way in ("exec", "fork")):
+                without = self.run_untraced(argv, environment)
+                if without.status != 5:
+                    continue
+                result = run_command(argv, self.work, self.preload_environment(environment, "sampled"))
+                self.assertIsNone(without.difference(result), argv)
+                compared += 1
+        self.assertGreater(compared, 500)
 
     def test_f1_the_trial_leaves_no_child(self):
         host = os.path.join(SETTINGS.hosts, "filtered_start")
