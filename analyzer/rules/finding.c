@@ -100,10 +100,14 @@ void pt_finding_add_metrics(struct pt_finding *finding, struct pt_metrics *metri
         const size_t pair = strcspn(list, " "), key = strcspn(list, ":");
         const char *name = pt_metrics_format(metrics, "%.*s", (int)key, list);
         const char *metric = pt_metrics_format(metrics, "%.*s", (int)(pair - key - 1), list + key + 1);
-        pt_finding_add_evidence(finding, name, pt_metrics_get(metrics, pt_scope_stage((pt_u32)finding->stage), metric));
-        finding->evidence[finding->n_evidence - 1].is_place = !strcmp(metric, "place");
+        const struct pt_value value = pt_metrics_get(metrics, pt_scope_stage((pt_u32)finding->stage), metric);
+        const bool is_place = !strcmp(metric, "place");
         list += pair;
         list += strspn(list, " ");
+        if (!strcmp(name, "where") && !is_place && value.type == PT_VALUE_UNKNOWN) /* the finding says why */
+            continue;
+        pt_finding_add_evidence(finding, name, value);
+        finding->evidence[finding->n_evidence - 1].is_place = is_place;
     }
 }
 

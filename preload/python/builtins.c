@@ -9,6 +9,7 @@
 
 #include "core/emit.h"
 #include "core/names/intern.h"
+#include "proftrace/phases.h"
 #include "proftrace/events.h"
 #include "api.h"
 
@@ -50,10 +51,18 @@ const char *pt_python_text_of(void *const *arguments, long n, long i, long *ret_
     return bytes;
 }
 
+/* Few of a run, and each of one line of the user's: so findings about them can name it. */
+static int has_place(pt_u64 phase)
+{
+    return phase == PT_PHASE_loader_start || phase == PT_PHASE_checkpoint;
+}
+
 static void *begin(void *self, void *const *arguments, long n)
 {
     (void)self;
     long bytes = 0;
+    if (has_place(number(arguments, n, 0)))
+        pt_place_sample();
     const char *name = pt_python_text_of(arguments, n, 2, &bytes);
     pt_point(PT_EV_phase_begin, name ? pt_intern_bytes(name, (pt_u64)bytes) : 0, (pt_i32)number(arguments, n, 0),
              number_or_address(arguments, n, 1), 0);

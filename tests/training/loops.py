@@ -19,8 +19,9 @@ PROFTRACE = os.path.join(os.environ.get("PROFTRACE_BUILD", "build"), "proftrace"
 class Loader:
     """A DataLoader: each pass has an iterator of its own; `samples` in each batch."""
 
-    def __init__(self, process, name, batches, samples, workers, start_ms):
+    def __init__(self, process, name, batches, samples, workers, start_ms, place=None):
         self.process, self.name, self.batches, self.samples, self.workers, self.start_ms = process, name, batches, samples, workers, start_ms
+        self.place = place
         self.id = process.new_object()
 
     def iterator(self):
@@ -35,7 +36,8 @@ class Loader:
 class Iterator:
     def __init__(self, loader):
         self.loader, self.given, self.id = loader, 0, loader.process.new_object()
-        loader.process.phase("loader_start", loader.start_ms, loader.name, object=loader.id, made=self.id, amount=loader.workers)
+        loader.process.phase("loader_start", loader.start_ms, loader.name, object=loader.id, made=self.id, amount=loader.workers,
+                             place=loader.place)
 
     def next(self, wait_ms=1):
         """False = exhausted."""
@@ -69,7 +71,10 @@ class Process:
         self.ns += round(ms * 1e6)
 
     @contextlib.contextmanager
-    def within(self, phase, name="", object=0, amount=0, made=0, outcome="done"):
+    def within(self, phase, name="", object=0, amount=0, made=0, outcome="done", place=None):
+        """`place`: LINE:FIRST LINE:FUNCTION:FILE of the user's Python."""
+        if place:
+            self.event(f'python_place stack=["230:200:__iter__:/usr/lib/python3/dist-packages/torch/utils/data/dataloader.py" "{place}"] stands_for_ns=0')
         self.event(f'phase_begin phase={phase} object={object:#x}' + (f' name="{name}"' if name else ""))
         yield
         self.event(f"phase_end outcome={outcome} amount={int(amount)} object={made:#x}")
@@ -79,8 +84,8 @@ class Process:
             self.rest(ms)
         self.times[phase] = self.times.get(phase, 0) + ms
 
-    def loader(self, name="Images", batches=8, samples=4, workers=0, start_ms=3):
-        return Loader(self, name, batches, samples, workers, start_ms)
+    def loader(self, name="Images", batches=8, samples=4, workers=0, start_ms=3, place=None):
+        return Loader(self, name, batches, samples, workers, start_ms, place)
 
     def forward(self, ms=2):
         self.phase("forward", ms, "Net", object=1)

@@ -31,7 +31,7 @@ class Rules(unittest.TestCase):
         self.assertEqual(self.rules(), set())
 
     def epochs(self, n=3, batches=20, wait_ms=1, first_ms=None, workers=2, samples=16, scale=10, after=lambda: None, start_ms=3):
-        loader = self.p.loader(batches=batches, workers=workers, samples=samples, start_ms=start_ms)
+        loader = self.p.loader(batches=batches, workers=workers, samples=samples, start_ms=start_ms, place="41:30:train:/app/train.py")
         for _ in range(n):
             for _ in loader.iterate(wait_ms, first_ms):
                 self.p.forward(2 * scale)
@@ -54,7 +54,7 @@ class Rules(unittest.TestCase):
 
     def test_each_epoch_begins_late(self):
         self.epochs(n=5, first_ms=800)
-        self.fires("slow_first_batches", 4 * 0.8, {"trained_epochs": 5, "workers": 2})
+        self.fires("slow_first_batches", 4 * 0.8, {"trained_epochs": 5, "workers": 2, "where": "train.py:41 train"})
         self.assertNotIn("steps_wait_for_data", self.findings)
 
     def test_only_the_first_epoch_begins_late(self):
@@ -62,14 +62,14 @@ class Rules(unittest.TestCase):
         self.is_silent()
 
     def validate(self, n, batches=20):
-        loader = self.p.loader("Validation", batches=batches, workers=2)
+        loader = self.p.loader("Validation", batches=batches, workers=2, place="61:60:validate:/app/train.py")
         for _ in range(n):
             for _ in loader.iterate():
                 self.p.forward(60)
 
     def test_validation_takes_as_long_as_training(self):
         self.epochs(after=lambda: self.validate(1))
-        self.fires("costly_validation", 2 * 20 * 0.061, {"validation_passes": 3})
+        self.fires("costly_validation", 2 * 20 * 0.061, {"validation_passes": 3, "where": "train.py:61 validate"})
 
     def test_a_short_validation_after_each_epoch(self):
         self.epochs(after=lambda: self.validate(1, batches=4))
@@ -81,8 +81,8 @@ class Rules(unittest.TestCase):
         self.is_silent()
 
     def test_checkpoints_after_each_epoch_take_long(self):
-        self.epochs(after=lambda: self.p.phase("checkpoint", 600, "save"))
-        self.fires("costly_checkpoints", 2 * 0.6, {"checkpoints": 3})
+        self.epochs(after=lambda: self.p.phase("checkpoint", 600, "save", place="51:30:train:/app/train.py"))
+        self.fires("costly_checkpoints", 2 * 0.6, {"checkpoints": 3, "where": "train.py:51 train"})
 
     def test_short_checkpoints(self):
         self.epochs(after=lambda: self.p.phase("checkpoint", 30, "save"))

@@ -167,6 +167,7 @@ static void end_start(struct pt_loop *loop, const struct pt_phase_span *phase)
         struct pt_open_pass *open = pt_passes_new(&loop->passes, phase->made, phase->object, phase->start_ns);
         open->pass.name = phase->name;
         open->pass.workers = (pt_u32)phase->amount;
+        open->pass.stack = phase->stack;
         open->pass.ns = open->pass.start_cost_ns = ns;
         memcpy(open->pass.phase_ns, loop->starting_ns, sizeof open->pass.phase_ns);
     }

@@ -10,7 +10,11 @@
 
 #include "proftrace/payloads.h"
 
-enum { MOST_NAMES = 1024 };
+enum {
+    MOST_NAMES = 1024,
+    MOST_PLACES = 1024,
+    BEFORE_PHASE_NS = 1000000, /* the place of a phase is recorded right before it */
+};
 
 struct pt_phase_thread *pt_phase_thread_of(struct pt_phase_sums *sums, const struct pt_event *e)
 {
@@ -57,6 +61,34 @@ static void add(struct pt_phase_sum *sum, const struct pt_phase_span *phase, boo
     pt_times_add(sum->durations, ns);
 }
 
+void pt_phase_place(struct pt_phase_thread *thread, const struct pt_event *e)
+{
+    thread->stack = e->aux;
+    thread->stack_ns = e->start_ns;
+}
+
+/* Of few phases it is recorded: an older place was another call's. */
+static pt_u32 stack_before(const struct pt_phase_thread *thread, const struct pt_event *e)
+{
+    return thread->stack && e->start_ns - thread->stack_ns < BEFORE_PHASE_NS ? thread->stack : 0;
+}
+
+static void add_place(struct pt_phase_sums *sums, pt_u32 stage, const struct pt_process *process,
+                      const struct pt_phase_span *phase)
+{
+    for (size_t i = 0; i < sums->places.n; i++) {
+        struct pt_phase_place *place = &sums->places.items[i];
+        if (place->stage == stage && place->kind == phase->kind && place->process == process &&
+            place->stack == phase->stack) {
+            place->total_ns += pt_phase_ns(phase);
+            return;
+        }
+    }
+    if (sums->places.n < MOST_PLACES)
+        pt_vec_push(&sums->places,
+                    ((struct pt_phase_place){stage, phase->stack, phase->kind, process, pt_phase_ns(phase)}));
+}
+
 static void find_outer(const struct pt_phase_thread *thread, struct pt_phase_span *phase)
 {
     for (pt_u32 i = 0; i < thread->depth; i++) {
@@ -80,6 +112,7 @@ const struct pt_phase_span *pt_phase_begin(struct pt_phase_sums *sums, struct pt
         .kind = kind,
         .name = name,
         .object = pt_event_as(e, phase_begin)->object,
+        .stack = stack_before(thread, e),
         .start_ns = e->start_ns,
     };
     find_outer(thread, phase);
@@ -117,6 +150,9 @@ bool pt_phase_end(struct pt_phase_sums *sums, pt_u32 stage, struct pt_phase_thre
         process->import_collector_ns += pt_phase_ns(&phase);
         process->import_collections++;
     }
+    const bool saves = phase.kind == PT_PHASE_checkpoint && phase.name && strncmp(phase.name, "load", 4) != 0;
+    if (saves && phase.stack && !phase.is_inner)
+        add_place(sums, stage, thread->thread->process, &phase);
     if (phase.name)
         add(named_of(sums, stage, phase.kind, phase.name), &phase, phase.is_inner_of_name);
     if (thread->depth) {
@@ -137,6 +173,7 @@ void pt_phase_sums_fini(struct pt_phase_sums *sums)
     }
     for (size_t i = 0; i < sums->named.n; i++)
         free(sums->named.items[i].sum.durations);
+    free(sums->places.items);
     for (size_t i = 0; i < sums->threads.n; i++)
         free(sums->threads.items[i]);
     free(sums->processes);

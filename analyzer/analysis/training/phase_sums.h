@@ -16,6 +16,7 @@ struct pt_phase_span {
     enum pt_phase kind;
     const char *name; /* what it is of; NULL = nothing */
     pt_u64 object;
+    pt_u32 stack; /* where in Python it began; 0 = unknown */
     pt_i64 start_ns;
     pt_i64 inner_ns;       /* of phases within it */
     pt_i64 inner_steps_ns; /* the same without functions that the user asked for: they are no part of a step */
@@ -45,6 +46,14 @@ struct pt_named_phase {
     struct pt_phase_sum sum;
 };
 
+/* Of phases whose place is known. */
+struct pt_phase_place {
+    pt_u32 stage, stack;
+    enum pt_phase kind;
+    const struct pt_process *process;
+    pt_i64 total_ns;
+};
+
 struct pt_phase_process {
     struct pt_phase_sum sums[PT_N_PHASES];
     pt_u32 n_threads[PT_N_PHASES]; /* that had it */
@@ -60,6 +69,9 @@ struct pt_phase_thread {
     pt_u32 depth; /* also counts those deeper than PT_PHASES_DEEP */
     struct pt_phase_span open[PT_PHASES_DEEP];
     pt_u32 had; /* 1 << kind */
+    /* The last place of its own, and when. */
+    pt_u32 stack;
+    pt_i64 stack_ns;
 };
 
 struct pt_phase_sums {
@@ -69,6 +81,9 @@ struct pt_phase_sums {
         PT_VEC(struct pt_named_phase);
     } named;
     struct pt_map by_name;
+    struct {
+        PT_VEC(struct pt_phase_place);
+    } places;
     struct pt_intern names;
     struct {
         PT_VEC(struct pt_phase_thread *);
@@ -77,6 +92,8 @@ struct pt_phase_sums {
 };
 
 struct pt_phase_thread *pt_phase_thread_of(struct pt_phase_sums *sums, const struct pt_event *e);
+/* Of a python_place. */
+void pt_phase_place(struct pt_phase_thread *thread, const struct pt_event *e);
 /* Of a phase_begin; NULL = too deep. Valid until it ends. */
 const struct pt_phase_span *pt_phase_begin(struct pt_phase_sums *sums, struct pt_phase_thread *thread,
                                            const struct pt_event *e);

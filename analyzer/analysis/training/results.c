@@ -11,6 +11,7 @@
 
 #include "facts/workers.h"
 #include "pass_tables.h"
+#include "loop_places.h"
 #include "phase_tables.h"
 
 enum { WORTH_A_LINE_NS = 1000000000, MANY_COLLECTIONS = 10 };
@@ -280,6 +281,7 @@ static void set_stage(const struct pt_trainings *results, pt_u32 stage)
         set_unknown(metrics, scope);
     set_collector(results, stage);
     pt_training_phase_tables(results, stage);
+    pt_training_places(results, stage, &world);
     pt_training_pass_tables(results, stage, &world);
     pt_training_step_tables(results, stage, &world);
     free(sums);

@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "proftrace/events.h"
+#include "proftrace/payloads.h"
 #include "loop.h"
 #include "results.h"
 
@@ -63,6 +63,8 @@ static void event(void *state, const struct pt_event *e)
             pt_loop_begin(loop, e->thread, phase);
     } else if (e->desc->kind == PT_KIND_phase_end)
         end(training, pt_phase_thread_of(&training->sums, e), e, e->start_ns);
+    else if (e->desc->kind == PT_KIND_python_place && !pt_event_as(e, python_place)->stands_for_ns)
+        pt_phase_place(pt_phase_thread_of(&training->sums, e), e);
 }
 
 static void finish(void *state, struct pt_profile *profile)
@@ -89,7 +91,7 @@ static void finish(void *state, struct pt_profile *profile)
 const struct pt_analysis pt_analysis_training = {
     .name = "training",
     .summary = "phases, steps and epochs of a training",
-    .categories = PT_CATEGORY_USER,
+    .categories = PT_CATEGORY_USER | PT_CATEGORY_PYTHON,
     .state_size = sizeof(struct training),
     .begin = begin,
     .event = event,

@@ -146,6 +146,15 @@ void pt_python_places_call(struct pt_python_places *places, struct pt_profile *p
     }
 }
 
+struct pt_value pt_python_place_of_stack(struct pt_profile *profile, const struct pt_process *process, pt_u32 stack)
+{
+    struct pt_stack_frame frames[PT_STACK_FRAMES];
+    const pt_u32 n = pt_python_stack(process, stack, &profile->stacks.texts, frames);
+    const struct pt_stack_frame *own = pt_python_own_frame(frames, n);
+    return own ? pt_text(pt_python_place_text(&profile->metrics, own->file, own->line, own->function))
+               : pt_unknown(NULL);
+}
+
 struct pt_value pt_python_place_of(const struct pt_python_places *places, struct pt_profile *profile,
                                    enum pt_place_subject subject, pt_u64 a, pt_u64 b)
 {
@@ -153,9 +162,5 @@ struct pt_value pt_python_place_of(const struct pt_python_places *places, struct
     const struct pt_place_sum *sum = heaviest ? &places->sums.items[*heaviest - 1] : NULL;
     if (!sum || !is_about(sum, subject, a, b))
         return pt_unknown(NULL);
-    struct pt_stack_frame frames[PT_STACK_FRAMES];
-    const pt_u32 n = pt_python_stack(sum->process, sum->stack, &profile->stacks.texts, frames);
-    const struct pt_stack_frame *own = pt_python_own_frame(frames, n);
-    return own ? pt_text(pt_python_place_text(&profile->metrics, own->file, own->line, own->function))
-               : pt_unknown(NULL);
+    return pt_python_place_of_stack(profile, sum->process, sum->stack);
 }

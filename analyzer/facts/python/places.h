@@ -54,6 +54,9 @@ void pt_python_places_call(struct pt_python_places *places, struct pt_profile *p
 struct pt_value pt_python_place_of(const struct pt_python_places *places, struct pt_profile *profile,
                                    enum pt_place_subject subject, pt_u64 a, pt_u64 b);
 
+/* The same of a single stack. */
+struct pt_value pt_python_place_of_stack(struct pt_profile *profile, const struct pt_process *process, pt_u32 stack);
+
 /* The column of tables for it, and what a table without any place is without. */
 #define PT_PYTHON_PLACE_COLUMN(row) PT_COLUMN(row, python_place, TEXT, "Python")
 static inline const char *pt_without_python_place(const struct pt_python_places *places)
