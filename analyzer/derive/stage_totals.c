@@ -28,7 +28,8 @@ static struct pt_value plausible(const struct pt_profile *profile, double percen
     return pt_unknown("the record is damaged: more CPU time than the machine has");
 }
 
-static void set_resources_from_library(struct pt_profile *profile, pt_u32 stage)
+/* Returns the CPU time that the processes noted themselves. */
+static double set_resources_from_library(struct pt_profile *profile, pt_u32 stage)
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
@@ -60,9 +61,18 @@ static void set_resources_from_library(struct pt_profile *profile, pt_u32 stage)
     pt_metrics_set(metrics, scope, "rss.max_bytes",
                    rss_bytes ? pt_integer(rss_bytes) : pt_unknown("no process noted its memory"));
     pt_metrics_set(metrics, scope, "rss.max_of", pt_text("largest process"));
+    return cpu_ns / 1e9;
 }
 
-static void set_resources_from_launcher(struct pt_profile *profile, pt_u32 stage, const struct pt_run_stage *run)
+/* Where a program ignores SIGCHLD the kernel adds no child's time to its parent's: what wait4() tells of a server that
+ * forks for each client lacks them all, but they noted it themselves. */
+static double true_cpu_s(double waited_for_s, double noted_s)
+{
+    return noted_s > 1.02 * waited_for_s + 0.01 ? noted_s : waited_for_s;
+}
+
+static void set_resources_from_launcher(struct pt_profile *profile, pt_u32 stage, const struct pt_run_stage *run,
+                                        double noted_s)
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
@@ -70,12 +80,15 @@ static void set_resources_from_launcher(struct pt_profile *profile, pt_u32 stage
         run->is_running ? "no sample has been noted yet" : "the command ended before the first sample";
     const double wall_s = (double)pt_profile_stage_wall_ns(profile, stage) / 1e9;
     const double interval_s = profile->run->interval_ns / 1e9;
-    if (!isnan(run->cpu_s)) {
-        const struct pt_value percent = plausible(profile, 100 * run->cpu_s / (wall_s > 0 ? wall_s : 1e-3), wall_s);
-        pt_metrics_set(metrics, scope, "cpu.total_s", percent.type == PT_VALUE_UNKNOWN ? percent : pt_real(run->cpu_s));
+    const double cpu_s = true_cpu_s(run->cpu_s, noted_s), average = run->cpu_percent_avg;
+    if (!isnan(cpu_s)) {
+        const struct pt_value percent = plausible(profile, 100 * cpu_s / (wall_s > 0 ? wall_s : 1e-3), wall_s);
+        pt_metrics_set(metrics, scope, "cpu.total_s", percent.type == PT_VALUE_UNKNOWN ? percent : pt_real(cpu_s));
     }
-    if (!isnan(run->cpu_percent_avg))
-        pt_metrics_set(metrics, scope, "cpu.avg_percent", plausible(profile, run->cpu_percent_avg, wall_s));
+    if (!isnan(average))
+        pt_metrics_set(
+            metrics, scope, "cpu.avg_percent",
+            plausible(profile, cpu_s > run->cpu_s && run->cpu_s > 0 ? average * cpu_s / run->cpu_s : average, wall_s));
     pt_metrics_set(metrics, scope, "cpu.max_percent",
                    isnan(run->cpu_percent_max) ? pt_unknown(too_short)
                                                : plausible(profile, run->cpu_percent_max, interval_s));
@@ -90,12 +103,11 @@ static void set_resources(struct pt_profile *profile, pt_u32 stage)
     static const char *const metrics[] = {"cpu.total_s", "cpu.avg_percent", "cpu.max_percent", "rss.max_bytes"};
     const struct pt_run_stage *run = pt_profile_run_of(profile, stage);
     const bool skipped = pt_stage_was_skipped(&profile->stages.items[stage]);
-    if (!skipped)
-        set_resources_from_library(profile, stage);
+    const double noted_s = skipped ? 0 : set_resources_from_library(profile, stage);
     for (size_t i = 0; skipped && i < sizeof metrics / sizeof *metrics; i++)
         pt_metrics_set(&profile->metrics, pt_scope_stage(stage), metrics[i], pt_unknown("the stage was skipped"));
     if (run && !skipped)
-        set_resources_from_launcher(profile, stage, run);
+        set_resources_from_launcher(profile, stage, run, noted_s);
 }
 
 /* What was recorded at all: an empty capture is a finding. */
