@@ -264,6 +264,7 @@ static int run_traced(struct traced *traced, struct pt_error *err)
 /* What is made of a run when it is over. */
 struct afterwards {
     struct pt_str headlines;
+    pt_u64 cpu_ns;
     bool is_reported;
 };
 
@@ -278,9 +279,9 @@ static void write_timeline(const struct pt_session_dir *dir)
 static void write_reports(const struct pt_session_dir *dir, struct afterwards *afterwards)
 {
     struct pt_error err = {0};
+    const struct pt_written written = {.headlines = &afterwards->headlines, .cpu_ns = &afterwards->cpu_ns};
     afterwards->is_reported =
-        pt_session_dir_check(dir, &err) == 0 &&
-        pt_write_reports(dir->path, dir->fd, &(struct pt_written){.headlines = &afterwards->headlines}, &err) == 0;
+        pt_session_dir_check(dir, &err) == 0 && pt_write_reports(dir->path, dir->fd, &written, &err) == 0;
     if (!afterwards->is_reported)
         fprintf(stderr, "proftrace: no report was written: %s\n", err.text);
 }
@@ -292,7 +293,7 @@ static void print_end(const struct traced *traced, const struct afterwards *afte
     const struct pt_target *target = traced->target;
     const char *reason = traced->recorded_stage.reason;
     fprintf(stderr, "proftrace: %s%s%s, CPU %s, memory %s\n", reason ? reason : "", reason ? " after " : "",
-            pt_fmt_duration((pt_i64)result->duration_ns).text, pt_fmt_duration((pt_i64)samples->cpu_ns).text,
+            pt_fmt_duration((pt_i64)result->duration_ns).text, pt_fmt_duration((pt_i64)afterwards->cpu_ns).text,
             pt_fmt_bytes(samples->rss_max_bytes).text);
     fputs(pt_str_text(&afterwards->headlines), stderr);
     if (!target->traced) {
@@ -329,8 +330,8 @@ static int run(const struct request *request, struct pt_error *err)
     char stage[PT_STAGE_MAX_BYTES + 1];
     name_stage(request, stage);
     struct traced traced = {request, &target, library, &dir, stage, pt_sampler_new(&looking, err), .result = {0}};
-    struct afterwards afterwards = {0};
     const int done = traced.sampler ? run_traced(&traced, err) : -1;
+    struct afterwards afterwards = {.cpu_ns = done == 0 ? traced.result.samples->cpu_ns : 0};
     if (done == 0 && !request->no_report)
         write_reports(&dir, &afterwards);
     if (done == 0 && request->timeline)

@@ -65,6 +65,9 @@ static void add_summary(struct pt_doc *doc, const char *run_dir, struct pt_str *
 static void add_shown(struct pt_doc *doc, const struct pt_report *report, const char *run_dir,
                       const struct pt_written *written)
 {
+    const double cpu_s = pt_stage_number(&report->profile, 0, "cpu.total_s");
+    if (written->cpu_ns && cpu_s > 0)
+        *written->cpu_ns = (pt_u64)(cpu_s * 1e9);
     if (written->headlines)
         add_headlines(&report->profile, &report->findings, written->headlines);
     if (written->summary)

@@ -14,6 +14,7 @@ struct pt_written {
     struct pt_str *headlines;   /* a line for each of the first findings: "  1. up to 1.3 s (15 %)  title" */
     struct pt_str *summary;     /* the table of stages and the quality, for a terminal */
     struct pt_str *annotations; /* for GitHub Actions */
+    pt_u64 *cpu_ns;             /* of the first stage, as the report has it; left alone where that is unknown */
 };
 
 /* Write every form of report that has a file name into the run directory, through a descriptor of it. */
