@@ -120,7 +120,9 @@ static void write_reports(const struct request *request, const struct pt_runner_
     const char *copy_to = what->config->report_dir;
     struct pt_error err = {0};
     const bool github = wants_github(request);
-    const struct pt_written written = {&outcome->headlines, &outcome->summary, github ? &outcome->annotations : NULL};
+    const struct pt_written written = {.headlines = &outcome->headlines,
+                                       .summary = &outcome->summary,
+                                       .annotations = github ? &outcome->annotations : NULL};
     outcome->reported = write_in_run(what, &written, result, &err) == 0;
     if (outcome->reported && copy_to)
         outcome->reported = pt_report_copy(what->dir->fd, copy_to, &err) == 0;
