@@ -85,7 +85,7 @@ PROGRAMS = [
     java("parallel_tracked", "-XX:+UseParallelGC -XX:NativeMemoryTracking=summary", quick=True),
     java("source_and_signals", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1", "java {} H.java | tail -2; java {} -version 2>&1 | wc -l; echo 'class L { public static void main(String[] a) throws Exception { System.out.println(\"up\");"
          " Thread.sleep(60000); } }' > L.java; javac L.java; java -XX:-UsePerfData L > l.out & p=$!; until_true grep -q up l.out; kill -QUIT $p; until_true grep -q 'JNI global refs' l.out; kill -TERM $p; wait $p; echo $?; rm l.out"),
-    Program("node", r"""node a.js; echo $?; node -e 'process.abort()' 2>/dev/null; echo $?; node --jitless -e 'console.log([3, 1, 2].sort())'; node --max-old-space-size=30 -e 'let a = []; for (;;) a.push({})' >/dev/null 2>&1; echo $?""", needs=("node",), prepare=r"""cat > a.js <<'J'
+    Program("node", r"""ulimit -c 0; node a.js; echo $?; node -e 'process.abort()' 2>/dev/null; echo $?; node --jitless -e 'console.log([3, 1, 2].sort())'; node --max-old-space-size=30 -e 'let a = []; for (;;) a.push({})' >/dev/null 2>&1; echo $?""", needs=("node",), prepare=r"""cat > a.js <<'J'
 const { Worker } = require('worker_threads'), cp = require('child_process'), fs = require('fs'), http = require('http'), zlib = require('zlib');
 const worker = n => new Promise(done => new Worker("let s = 0; for (let i = 0; i < 1e6; i++) s += i; require('worker_threads').parentPort.postMessage(s + " + n + ")", { eval: true }).on('message', done));
 (async () => {
@@ -110,8 +110,8 @@ if (cluster.isPrimary) {
   let up = 0, gone = 0;
   for (let i = 0; i < 3; i++) cluster.fork();
   cluster.on('listening', () => { if (++up == 3) ask(0); });
-  const ask = n => n < 30 ? http.get({ port: process.env.PORT, host: '127.0.0.1', agent: false }, r => { r.resume(); r.on('end', () => ask(n + 1)); }) : (Object.values(cluster.workers)[0].process.kill('SIGKILL'), cluster.disconnect());
-  cluster.on('exit', () => { if (++gone == 3) console.log('all gone'); });
+  const ask = n => n < 30 ? http.get({ port: process.env.PORT, host: '127.0.0.1', agent: false }, r => { r.resume(); r.on('end', () => ask(n + 1)); }) : Object.values(cluster.workers)[0].process.kill('SIGKILL');
+  cluster.on('exit', () => { if (++gone == 1) cluster.disconnect(); if (gone == 3) console.log('all gone'); });
 } else http.createServer((q, r) => r.end('y')).listen(+process.env.PORT, '127.0.0.1');
 J
 """),
@@ -293,12 +293,12 @@ import numpy as np
 a = np.arange(250000, dtype=float).reshape(500, 500) % 97
 t = [threading.Thread(target=lambda: a @ a) for _ in range(3)]
 [x.start() for x in t]
+[x.join() for x in t]
 for i in range(4):
     p = os.fork()
     if not p:
         os._exit(int(np.linalg.norm(a @ a) > 0) + 3)
     print(os.waitpid(p, 0)[1] >> 8)
-[x.join() for x in t]
 print(np.linalg.svd(a[:80, :80])[1][:2].round(3), np.sort(a, axis=None)[:3])
 """, imports=("numpy",)),
     python("scikit_learn", """import warnings
