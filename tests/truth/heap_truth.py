@@ -31,10 +31,14 @@ class HeapTruth(FaultCase):
         self.assertEqual(trace.report()["processes"][0]["heap"]["live_bytes_peak"], numbers["peak"])
 
     def test_peak_lies_in_its_interval_in_sampled_mode(self):
-        numbers, trace = self.known(mode="sampled")
-        low, high = trace.report()["processes"][0]["heap"]["live_bytes_peak_interval"]
-        self.assertLessEqual(low, numbers["peak"])
-        self.assertGreaterEqual(high, numbers["peak"])
+        """An interval of 95 %: one run in twenty lies outside."""
+        outside = []
+        for _ in range(5):
+            numbers, trace = self.known(mode="sampled")
+            low, high = trace.report()["processes"][0]["heap"]["live_bytes_peak_interval"]
+            if not low <= numbers["peak"] <= high:
+                outside.append((low, numbers["peak"], high))
+        self.assertLessEqual(len(outside), 2, outside)
 
     def test_threads_that_take_turns(self):
         for mode in ("sampled", "full"):
