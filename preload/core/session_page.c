@@ -136,13 +136,13 @@ void pt_session_refuse_at_start(const char *directory)
     pt_session_refuse_in_sandbox();
 }
 
-static int add_pages(pt_u64 pages, pt_i32 sign)
+static int add_pages(pt_u64 pages, int is_taken)
 {
     int result = 0;
     for (pt_u64 left = pages; left && result == 0;) {
-        const pt_u64 now = left < MOST_AT_ONCE ? left : MOST_AT_ONCE;
-        result = add(offsetof(struct pt_session_page, reserved_pages), sign * (pt_i32)now);
-        left -= now;
+        const pt_i32 now = left < MOST_AT_ONCE ? (pt_i32)left : (pt_i32)MOST_AT_ONCE;
+        result = add(offsetof(struct pt_session_page, reserved_pages), is_taken ? now : -now);
+        left -= (pt_u64)now;
     }
     return result;
 }
@@ -156,12 +156,12 @@ int pt_session_take(pt_u64 bytes)
         read_word(offsetof(struct pt_session_page, reserved_pages), &reserved) < 0 ||
         (pt_u64)reserved * PT_PAGE_BYTES <= pt_session_facts.budget_bytes)
         return 0;
-    add_pages(pages, -1);
+    add_pages(pages, 0);
     return -1;
 }
 
 void pt_session_give_back(pt_u64 bytes)
 {
     if (pt_session_facts.budget_bytes)
-        add_pages((bytes + PT_PAGE_BYTES - 1) / PT_PAGE_BYTES, -1);
+        add_pages((bytes + PT_PAGE_BYTES - 1) / PT_PAGE_BYTES, 0);
 }

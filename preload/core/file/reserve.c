@@ -70,7 +70,7 @@ static char *make_sparse(const char *path)
 static void make_spare_files(void)
 {
     while (n_spare_files < SPARE_FILES) {
-        struct pt_text path = {pt_self->priv->text, 0, sizeof pt_self->priv->text};
+        struct pt_text path = {pt_self->priv->text, 0, PT_PRIVATE_TEXT_BYTES};
         pt_text_add(&path, pt_session_path);
         pt_text_add(&path, "/child-of-");
         pt_text_number(&path, pt_image->pid, 0);
