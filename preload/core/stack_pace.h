@@ -13,9 +13,9 @@
 
 #include "proftrace/types.h"
 
-/* What a thread earns: 0.29 % of its time, and to begin with 2 ms for the program; a forked child has what is left. */
+/* What a thread earns: 0.29 % of its time, and to begin with 4 ms for the program; a forked child has what is left. */
 #define PT_PACE_EARNED(ran_ns) ((ran_ns)*3 / 1024)
-#define PT_PACE_SPARE_NS 2000000
+#define PT_PACE_SPARE_NS 4000000
 /* What it saves up for a storm: as much as it earns in 0.7 s. */
 #define PT_PACE_MOST_CREDIT_NS 2000000
 /* Owes so much: its samples are not what they were, or large blocks, of which more is taken. */
@@ -69,7 +69,7 @@ static inline void pt_stack_pace_judge(struct pt_stack_pace *pace, pt_u64 ran_ns
     const int is_deep = pace->credit_ns < -PT_PACE_DEEP_NS && spent_ns > earned_ns;
     if (pace->credit_ns < 0 && (doublings < wanted || is_deep) && doublings < PT_PACE_MOST_DOUBLINGS)
         pace->doublings = doublings + 1;
-    else if (pace->credit_ns >= 0 && doublings > wanted)
+    else if (pace->credit_ns >= -PT_PACE_DEEP_NS && doublings > wanted)
         pace->doublings = doublings - 1;
     pace->n_samples = pace->n_taken = 0;
 }
