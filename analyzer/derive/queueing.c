@@ -37,9 +37,21 @@ static struct queue queue_of(const struct pt_run_stage *run, double cpus)
     return queue;
 }
 
+/* Threads that end between two samples take their count with them; the kernel's records of switches have them all. That
+ * queue is of the whole stage, as one interval. */
+static struct queue with_unsampled(struct queue queue, const struct pt_profile *profile, pt_u32 stage)
+{
+    const double wall_s = (double)pt_profile_stage_wall_ns(profile, stage) / 1e9;
+    const double unsampled_s = fmax(pt_stage_number_or_0(profile, stage, "cpu.queued_s") - queue.all_s, 0);
+    const double could_run_s = pt_stage_number_or_0(profile, stage, "cpu.total_s") + unsampled_s;
+    queue.all_s += unsampled_s;
+    queue.own_s += fmin(fmax(could_run_s - profile->run->cpus * wall_s, 0), unsampled_s);
+    return queue;
+}
+
 static double others_percent(const struct pt_profile *profile, pt_u32 stage, const struct pt_run_stage *run)
 {
-    const struct queue queue = queue_of(run, profile->run->cpus);
+    const struct queue queue = with_unsampled(queue_of(run, profile->run->cpus), profile, stage);
     const double others_s = queue.others_cpu_s - pt_stage_number_or_0(profile, stage, "cpu.sampling_s");
     return queue.all_s > 0 ? 100 * fmin(fmax(others_s, 0), queue.all_s - queue.own_s) / queue.all_s : NAN;
 }

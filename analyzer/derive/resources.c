@@ -36,6 +36,10 @@ static void set_resources(struct pt_profile *profile, pt_u32 stage)
     for (int i = 0; i < PT_RESOURCE__COUNT; i++) {
         const struct pt_run_resource *resource = one->run ? &one->run->resources[i] : &nothing;
         const char *reason = resource->reason ? resource->reason : otherwise;
+        if (i == PT_RESOURCE_processes && resource->max == 0) { /* of a stage that had at least one */
+            resource = &nothing;
+            reason = "its processes had ended at each sample";
+        }
         pt_metrics_set(metrics, scope, names[i].max, value_of(resource->max, reason));
         pt_metrics_set(metrics, scope, names[i].mean, value_of(resource->mean, reason));
         pt_metrics_set(metrics, scope, names[i].last, value_of(resource->last, reason));

@@ -43,10 +43,10 @@ static void set_cpus(struct pt_profile *profile, pt_u32 stage, double wall_s)
      * but not what a thread queues after it was woken. */
     const double run_queue_s = fmax(pt_stage_number(profile, stage, "resource.run_queue_s.last"),
                                     pt_stage_number(profile, stage, "cpu.queued_s"));
-    const double threads = fmax(pt_stage_number(profile, stage, "resource.threads.max"),
-                                pt_stage_number(profile, stage, "cpu.computing_threads"));
-    const double sampled_processes = pt_stage_number(profile, stage, "resource.processes.max");
-    const double processes = isnan(sampled_processes) ? profile->stages.items[stage].n_processes : sampled_processes;
+    /* Threads that compute are counted in one process, all threads in all. */
+    const double threads_per_process = fmax(pt_stage_number(profile, stage, "resource.threads.max") /
+                                                pt_stage_number(profile, stage, "resource.processes.max"),
+                                            pt_stage_number(profile, stage, "cpu.computing_threads"));
     const double cpu_s = pt_stage_number(profile, stage, "cpu.total_s");
     pt_stage_set_number(profile, stage, "machine.cpus", cpus, not_sampled);
     pt_stage_set_number(profile, stage, "cpu.run_queue_s", run_queue_s, not_sampled);
@@ -57,7 +57,7 @@ static void set_cpus(struct pt_profile *profile, pt_u32 stage, double wall_s)
     pt_stage_set_number(profile, stage, "cpu.oversubscribed.cost_s", at_most(wall_s, own_queue_s / cpus), not_sampled);
     pt_stage_set_number(profile, stage, "cpu.oversubscribed.at_once", wall_s > 0 ? (run_queue_s + cpu_s) / wall_s : NAN,
                         not_sampled);
-    pt_stage_set_number(profile, stage, "cpu.oversubscribed.threads_per_process", threads / processes, not_sampled);
+    pt_stage_set_number(profile, stage, "cpu.oversubscribed.threads_per_process", threads_per_process, not_sampled);
     pt_stage_set_number(profile, stage, "cpu.oversubscribed.queue_share", cpu_s > 0 ? own_queue_s / cpu_s : NAN,
                         not_sampled);
     pt_stage_set_number(profile, stage, "cpu.used_percent", cpu_s > 0 && wall_s > 0 ? 100 * cpu_s / wall_s / cpus : NAN,

@@ -134,12 +134,33 @@ double pt_own_wall_s(const struct pt_profile *profile, const struct pt_finding *
            pt_finding_number_or_0(finding, &profile->metrics, pt_time_parts[PT_PART_runnable].metric);
 }
 
+/* In the table of waits there are those of all parts, and behind the first step of each what that waits for in turn.
+ * The wait for a shell's child said where a program waits that had made 16 threads: it was the only row. */
+static void drop_waits_of_other_parts(struct pt_finding *finding)
+{
+    const struct pt_table *table = finding->table;
+    pt_u32 n = 0, n_first_steps = 0;
+    if (!table || pt_table_column(table, "waited_for") == table->n_columns)
+        return;
+    for (pt_u32 i = 0; i < finding->n_rows; i++) {
+        const size_t row = finding->rows[i];
+        const bool is_first_step = pt_value_number(pt_table_cell(table, row, "step")) == 1;
+        if (is_first_step && (enum pt_time_part)pt_value_number(pt_table_cell(table, row, "part")) != finding->part)
+            continue;
+        n_first_steps += is_first_step;
+        finding->rows[n++] = row;
+    }
+    finding->n_rows = n_first_steps ? n : 0;
+}
+
 static void add_rows(struct pt_profile *profile, struct pt_finding *finding, const char *table)
 {
     const char *slash = strchr(table, '/');
-    if (slash)
-        pt_finding_add_rows(finding, &profile->metrics,
-                            pt_metrics_format(&profile->metrics, "%.*s", (int)(slash - table), table), slash + 1);
+    if (!slash)
+        return;
+    pt_finding_add_rows(finding, &profile->metrics,
+                        pt_metrics_format(&profile->metrics, "%.*s", (int)(slash - table), table), slash + 1);
+    drop_waits_of_other_parts(finding);
 }
 
 static bool is_one_thread(const struct pt_finding *finding, const struct pt_metrics *metrics, double computing_s)
