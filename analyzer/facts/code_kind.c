@@ -63,9 +63,12 @@ static const struct generator {
 #undef JIT_BY
 };
 
-/* A whole name may have arguments behind it, or what a compiler adds: free.part.0. */
+/* A whole name may have arguments behind it, or what a compiler adds: free.part.0. The first byte decides for nearly
+ * all: every frame of every stack asks here, a quarter of a report once went into it. */
 static bool fits(const struct row *row, const char *name)
 {
+    if (row->name[0] != name[0])
+        return false;
     const size_t n = strlen(row->name);
     return !strncmp(name, row->name, n) && (!row->is_whole || !name[n] || name[n] == '(' || name[n] == '.');
 }

@@ -61,15 +61,18 @@ static int function_order(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Libraries have half a million of them: by 16 bits of the address at a time, from the lowest up. Then functions that
- * begin at the same place are put in order. */
+/* Libraries have half a million of them, and most files a few hundred: by 12 bits of the address at a time, from the
+ * lowest up, as many as the highest address has. Then functions that begin at the same place are put in order. */
 static void sort_functions(struct function_symbol *functions, size_t n)
 {
-    enum { BITS = 16, BUCKETS = 1 << BITS };
+    enum { BITS = 12, BUCKETS = 1 << BITS };
     struct function_symbol *from = functions, *other = pt_malloc((n ? n : 1) * sizeof *other), *to = other;
-    size_t *next = pt_malloc(BUCKETS * sizeof *next);
-    for (int shift = 0; shift < 64; shift += BITS) {
-        memset(next, 0, BUCKETS * sizeof *next);
+    size_t next[BUCKETS];
+    pt_u64 highest = 0;
+    for (size_t i = 0; i < n; i++)
+        highest = functions[i].start > highest ? functions[i].start : highest;
+    for (int shift = 0; shift < 64 && highest >> shift; shift += BITS) {
+        memset(next, 0, sizeof next);
         for (size_t i = 0; i < n; i++)
             next[from[i].start >> shift & (BUCKETS - 1)]++;
         for (size_t i = 0, at = 0; i < BUCKETS; i++) {
@@ -83,13 +86,14 @@ static void sort_functions(struct function_symbol *functions, size_t n)
         to = from;
         from = sorted;
     }
+    if (from != functions)
+        memcpy(functions, from, n * sizeof *functions);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && functions[end].start == functions[i].start; end++)
             ;
         if (end - i > 1)
             qsort(functions + i, end - i, sizeof *functions, function_order);
     }
-    free(next);
     free(other);
 }
 
