@@ -10,13 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "source/small_heads.h"
 #include "source/trace_file.h"
 #include "util/auto.h"
 #include "util/clock.h"
 #include "util/mem.h"
 #include "notes.h"
 
-static bool has_mapped(pt_u32 pid, const char *trace_path)
+/* From an offset on: its head, where the file is shared by many. */
+static bool has_mapped(pt_u32 pid, const char *trace_path, pt_u64 offset)
 {
     enum { LONGEST_LINE = 4096 + 100 }; /* a longer one is none of ours: it is read as two lines */
     char name[32], line[LONGEST_LINE];
@@ -25,7 +27,8 @@ static bool has_mapped(pt_u32 pid, const char *trace_path)
     while (maps && fgets(line, sizeof line, maps)) {
         line[strcspn(line, "\n")] = 0;
         const char *path = strchr(line, '/');
-        if (path && !strcmp(path, trace_path))
+        unsigned long long from;
+        if (path && !strcmp(path, trace_path) && sscanf(line, "%*s %*s %llx", &from) == 1 && from == offset)
             return true;
     }
     return false;
@@ -58,8 +61,10 @@ void pt_session_find_running(struct pt_session *session)
         struct pt_process *process = session->processes[i];
         if (process->state != PT_PROCESS_LIVE)
             continue;
-        PT_AUTO(pt_freep) char *path = realpath(process->file->path, NULL);
-        process->is_running = path && has_mapped(process->pid, path);
+        const char *shown = process->file->path, *head = pt_small_head_of(shown);
+        PT_AUTO(pt_freep) char *name = pt_asprintf("%.*s", (int)(head ? (size_t)(head - shown) : strlen(shown)), shown);
+        PT_AUTO(pt_freep) char *path = realpath(name, NULL);
+        process->is_running = path && has_mapped(process->pid, path, process->file->base);
         n += process->is_running;
         if (process->is_running)
             live_until(process, process->start_ns + (pt_i64)(now_ns - process->start_monotonic_ns));

@@ -97,16 +97,16 @@ static pt_u64 add_raw_buffer(struct pt_trace_file *file, const struct pt_trace_s
     const struct pt_raw_buffer *raw = &area->raw[blocks->buffer];
     const struct pt_block_run *last = blocks->n ? &blocks->runs.items[blocks->runs.n - 1] : NULL;
     const pt_u64 sequence = raw->sequence >> PT_GENERATION_BITS;
-    if (raw->offset < sizeof *area || raw->offset >= slot->area_bytes || !raw->bytes)
+    pt_u64 offset, room;
+    if (!raw->offset || !pt_trace_slot_part(slot, raw->offset, &offset, &room) || !raw->bytes)
         return 0;
     if (last && sequence < last->sequence + last->n)
         return 0;
-    const pt_u64 room = slot->area_bytes - raw->offset;
     pt_u64 bytes = raw->bytes < room ? raw->bytes : room;
     bytes =
         bytes < PT_BLOCK_MAX_EVENTS * sizeof(struct pt_record) ? bytes : PT_BLOCK_MAX_EVENTS * sizeof(struct pt_record);
     struct pt_raw_run run = {
-        .offset = slot->area_offset + raw->offset,
+        .offset = offset,
         .header = {.coding = PT_CODING_RAW,
                    .buffer = (pt_u8)blocks->buffer,
                    .generation = raw->sequence & PT_GENERATION_MASK,

@@ -16,8 +16,9 @@
 #include "util/auto.h"
 #include "index.h"
 #include "scan.h"
+#include "small_heads.h"
 
-enum { MAX_SCHEMA_BYTES = 1 << 20, MAX_HEADER_BYTES = 16 << 20 };
+enum { MAX_HEADER_BYTES = 16 << 20 };
 
 /* A run of thousands of processes has more files than a process may have open, usually 1024: the first ones stay
  * open; half of the descriptors are left for other uses. */
@@ -39,6 +40,19 @@ static bool is_blank(const char *name, const void *magic, pt_u64 got)
     return got ? got >= 8 && !memcmp(magic, zeros, 8) : n > suffix && !strcmp(name + n - suffix, PT_FILE_SUFFIX);
 }
 
+/* The file of small processes has its version at the same place. */
+static bool has_our_magic(const struct pt_file_header *h)
+{
+    return !memcmp(h->magic, PT_FILE_MAGIC, 8) || !memcmp(h->magic, PT_SMALL_MAGIC, 8);
+}
+
+static bool is_sane(const struct pt_file_header *h)
+{
+    return h->format_version >= 1 && h->header_bytes >= sizeof *h && h->header_bytes <= MAX_HEADER_BYTES &&
+           h->header_bytes % sizeof(pt_u64) == 0 && h->clock_shift < 32 &&
+           (h->clock_source == PT_CLOCK_TSC || h->clock_source == PT_CLOCK_MONOTONIC);
+}
+
 static int check_header(struct pt_trace_file *file, struct pt_error *err)
 {
     struct pt_file_header whole = {0};
@@ -46,17 +60,16 @@ static int check_header(struct pt_trace_file *file, struct pt_error *err)
     const pt_u64 got = pt_trace_file_read(file, 0, &whole, sizeof whole);
     if (is_blank(file->name, h->magic, got))
         return pt_fail_code(err, 3, "not set up: the process ended before its trace began");
-    if (got < 8 || memcmp(h->magic, PT_FILE_MAGIC, 8))
+    if (got < 8 || !has_our_magic(h))
         return pt_fail_code(err, 3, "not a proftrace file: name a run directory, or a " PT_FILE_SUFFIX " file of one");
     if (got < 12 || h->format_version > PT_FORMAT_VERSION)
         return pt_fail_code(err, 3, "format %u is newer than this proftrace reads (%u): use a newer proftrace",
                             h->format_version, PT_FORMAT_VERSION);
+    if (!memcmp(h->magic, PT_SMALL_MAGIC, 8))
+        return pt_fail_code(err, 3, "damaged header");
     if (got < sizeof *h)
         return pt_fail_code(err, 3, "cut off inside its header (%llu bytes)", (unsigned long long)got);
-    const bool sane = h->format_version >= 1 && h->header_bytes >= sizeof *h && h->header_bytes <= MAX_HEADER_BYTES &&
-                      h->header_bytes % PT_PAGE_BYTES == 0 && h->clock_shift < 32 &&
-                      (h->clock_source == PT_CLOCK_TSC || h->clock_source == PT_CLOCK_MONOTONIC);
-    if (!sane)
+    if (!is_sane(h))
         return pt_fail_code(err, 3, "damaged header");
     const size_t used = offsetof(struct pt_file_header, reserved);
     file->header = memcpy(pt_arena_alloc(&file->arena, used), h, used);
@@ -83,7 +96,11 @@ static void read_text_and_schema(struct pt_trace_file *file)
     file->text = text;
     file->text_bytes = used_bytes(file, (pt_u32)pt_trace_file_read(file, h->text_offset, text, text_bytes));
     file->text = pt_arena_text(&file->arena, text, file->text_bytes);
-    const pt_u32 schema_bytes = h->schema_bytes <= MAX_SCHEMA_BYTES ? h->schema_bytes : 0;
+    if (file->base) {
+        file->schema = pt_small_heads_schema(file->fd);
+        return;
+    }
+    const pt_u32 schema_bytes = h->schema_bytes <= PT_MAX_SCHEMA_BYTES ? h->schema_bytes : 0;
     file->schema = pt_malloc(schema_bytes + 1u);
     file->schema[pt_trace_file_read(file, h->schema_offset, file->schema, schema_bytes)] = 0;
 }
@@ -96,6 +113,12 @@ static int load(struct pt_trace_file *file, struct pt_error *err)
     if (!S_ISREG(status.st_mode))
         return pt_fail_code(err, 3, "not a regular file");
     file->bytes = (pt_u64)status.st_size;
+    if (pt_small_head_of(file->path)) {
+        file->base = pt_small_heads_offset(file->fd, file->path);
+        if (!file->base || file->base >= file->bytes || file->bytes - file->base < PT_HEAD_BYTES)
+            return pt_fail_code(err, 3, "there is no such process in this file");
+        file->bytes = PT_HEAD_BYTES;
+    }
     file->device = status.st_dev;
     file->inode = status.st_ino;
     if (check_header(file, err) < 0)

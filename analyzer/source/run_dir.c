@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_dir.c - Owns: the rule by which a run is found. Threads: main only. Never: reads a trace file.
+ * run_dir.c - Owns: the rule by which a run is found, and which of its files hold a process. Threads: main only. Never:
+ * reads more of a trace file than its header.
  */
 #include "run_dir.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -15,9 +17,11 @@
 
 #include "proftrace/format.h"
 #include "util/auto.h"
+#include "util/map.h"
 #include "util/mem.h"
 #include "util/str.h"
 #include "refusals.h"
+#include "small_heads.h"
 
 static const char *root_of_runs(void)
 {
@@ -41,12 +45,88 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* "-<pid>-<8 digits of the trace_id>.ptr" ends the name of a process's own file. */
+static pt_u64 key_of(pt_u64 pid, pt_u64 trace_id)
+{
+    return pid << 32 | (trace_id & 0xffffffffu);
+}
+
+static bool read_head(const char *path, struct pt_file_header *ret_head)
+{
+    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    return fd >= 0 && pread(fd, ret_head, sizeof *ret_head, 0) == (ssize_t)sizeof *ret_head &&
+           !memcmp(ret_head->magic, PT_FILE_MAGIC, sizeof ret_head->magic);
+}
+
+/* 0 = none. A file that was made for any child that might come is named after the process that made it. */
+static pt_u64 key_in_name(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *id = strrchr(name, '-'),
+               *pid = id ? id - 1 : name;
+    while (pid > name && *pid != '-')
+        pid--;
+    struct pt_file_header head;
+    if (pid <= name)
+        return 0;
+    if (!strncmp(name, PT_SPARE_PREFIX, strlen(PT_SPARE_PREFIX)))
+        return read_head(path, &head) ? key_of(head.pid, head.trace_id) : 0;
+    return key_of(strtoull(pid + 1, NULL, 10), strtoull(id + 1, NULL, 16));
+}
+
+/* Key -> index + 1 of a file. */
+static struct pt_map own_files(const struct pt_run_files *run)
+{
+    struct pt_map own = {0};
+    for (size_t i = 0; i < run->files.n; i++) {
+        const pt_u64 key = key_in_name(run->files.items[i]);
+        if (key)
+            *pt_map_at(&own, key) = i + 1;
+    }
+    return own;
+}
+
+/* Does a file hold this very process? It is blank when the process was killed while its head moved. */
+static bool holds(const char *path, const struct pt_file_header *head)
+{
+    struct pt_file_header own;
+    return read_head(path, &own) && own.trace_id == head->trace_id;
+}
+
+/* The processes in a file of small ones that have no file of their own. */
+static void list_heads(const char *path, const struct pt_map *own, struct pt_run_files *run)
+{
+    struct pt_file_header head;
+    pt_u64 page = 0, found;
+    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || !pt_small_heads_are_readable(fd)) {
+        pt_vec_push(&run->files, pt_strdup(path)); /* whoever opens it says why */
+        return;
+    }
+    while (pt_small_heads_next(fd, &page, &found, &head)) {
+        const uint64_t *index = pt_map_find(own, key_of(head.pid, head.trace_id));
+        if (!index || !holds(run->files.items[*index - 1], &head))
+            pt_vec_push(&run->files, pt_asprintf("%s#%llu", path, (unsigned long long)found));
+    }
+}
+
 static void list_files(DIR *directory, struct pt_run_files *run)
 {
     const struct dirent *entry;
+    struct {
+        PT_VEC(char *);
+    } small = {0};
     while ((entry = readdir(directory)))
         if (entry->d_name[0] != '.' && has_suffix(entry->d_name, PT_FILE_SUFFIX))
             pt_vec_push(&run->files, pt_asprintf("%s/%s", run->path, entry->d_name));
+        else if (entry->d_name[0] != '.' && has_suffix(entry->d_name, PT_SMALL_SUFFIX))
+            pt_vec_push(&small, pt_asprintf("%s/%s", run->path, entry->d_name));
+    struct pt_map own = own_files(run);
+    for (size_t i = 0; i < small.n; i++) {
+        list_heads(small.items[i], &own, run);
+        free(small.items[i]);
+    }
+    free(small.items);
+    pt_map_fini(&own);
     if (run->files.n)
         qsort(run->files.items, run->files.n, sizeof *run->files.items, by_name);
 }
@@ -62,8 +142,16 @@ static char *without_slashes(char *path)
 static int look_into(struct pt_run_files *run, struct pt_error *err)
 {
     struct stat status;
+    if (pt_small_head_of(run->path)) {
+        pt_vec_push(&run->files, pt_strdup(run->path));
+        return 0;
+    }
     if (stat(run->path, &status) < 0)
         return pt_fail_code(err, 3, "cannot open %s: %s; runs lie in %s", run->path, strerror(errno), root_of_runs());
+    if (!S_ISDIR(status.st_mode) && has_suffix(run->path, PT_SMALL_SUFFIX))
+        list_heads(run->path, &(struct pt_map){0}, run);
+    if (!S_ISDIR(status.st_mode) && run->files.n)
+        return 0;
     if (!S_ISDIR(status.st_mode)) {
         pt_vec_push(&run->files, pt_strdup(run->path));
         return 0;

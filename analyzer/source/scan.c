@@ -6,6 +6,7 @@
 #include "scan.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,6 +32,8 @@ static pt_u64 seek(const struct pt_trace_file *file, pt_u64 at, int whence, pt_u
 {
     if (at >= file->bytes)
         return file->bytes;
+    if (file->base)
+        return otherwise; /* a head has none */
     const off_t found = lseek(file->fd, (off_t)at, whence);
     if (found < 0)
         return errno == ENXIO ? file->bytes : otherwise; /* a file system without holes */
@@ -173,9 +176,23 @@ static void scan_blocks(struct pt_trace_file *file, pt_u32 segment, pt_u64 offse
     }
 }
 
+/* In format 1 the wide heap counters and the totals lay in front of the fields that precede them now. */
+static void as_format_2(struct pt_thread_area *area)
+{
+    pt_u8 old[sizeof *area], *to = (pt_u8 *)area;
+    enum { HEAP = sizeof area->heap_spilled, FREES = 2 * sizeof(pt_u64), TOTALS = sizeof area->totals };
+    const size_t at = offsetof(struct pt_thread_area, heap_frees), counted = sizeof area->counted_calls * 2;
+    memcpy(old, area, sizeof old);
+    memcpy(to + at, old + at + HEAP, FREES);
+    memcpy(to + at + FREES, old + at + HEAP + FREES + TOTALS, counted);
+    memcpy(area->heap_spilled, old + at, HEAP);
+    memcpy(area->totals, old + at + HEAP + FREES, TOTALS);
+}
+
 static void scan_area(struct pt_trace_file *file, pt_u32 number, pt_u64 offset, pt_u64 bytes)
 {
-    if (number > MAX_SLOT || bytes < sizeof(struct pt_thread_area)) {
+    const pt_u64 whole = file->header->format_version < 2 ? sizeof(struct pt_thread_area) : PT_AREA_SMALL_BYTES;
+    if (number > MAX_SLOT || bytes < whole) {
         file->corrupt_segments++;
         return;
     }
@@ -186,27 +203,31 @@ static void scan_area(struct pt_trace_file *file, pt_u32 number, pt_u64 offset, 
     }
     slot->area_offset = offset;
     slot->area_bytes = bytes;
-    struct pt_thread_area area;
-    if (pt_trace_file_read(file, offset, &area, sizeof area) < sizeof area)
+    struct pt_thread_area area = {0};
+    const pt_u64 header = bytes < sizeof area ? PT_AREA_SMALL_BYTES : sizeof area;
+    if (pt_trace_file_read(file, offset, &area, header) < header)
         return;
+    if (file->header->format_version < 2)
+        as_format_2(&area);
     pt_trace_slot_keep_area(slot, &area);
-    if (area.defs_offset >= sizeof area && area.defs_offset < bytes) {
-        const pt_u64 room = bytes - area.defs_offset;
-        scan_definitions(file, number, offset + area.defs_offset, area.defs_bytes < room ? area.defs_bytes : room);
-    }
+    pt_u64 defs, room;
+    if (area.defs_offset && pt_trace_slot_part(slot, area.defs_offset, &defs, &room))
+        scan_definitions(file, number, defs, area.defs_bytes < room ? area.defs_bytes : room);
 }
 
 /* Where the next segment may begin: this place is damaged, inside of a damaged segment, or was never set up. */
 static pt_u64 behind_damage(const struct pt_trace_file *file, pt_u64 at)
 {
-    const pt_u64 next = at + PT_PAGE_BYTES, data = next_data(file, next) & ~(pt_u64)(PT_PAGE_BYTES - 1);
+    const pt_u64 next = (at + PT_PAGE_BYTES) & ~(pt_u64)(PT_PAGE_BYTES - 1),
+                 data = next_data(file, next) & ~(pt_u64)(PT_PAGE_BYTES - 1);
     return data > next ? data : next;
 }
 
 static bool segment_is_sane(const struct pt_segment *segment, pt_u64 at)
 {
-    return segment->magic == PT_SEGMENT_MAGIC && segment->bytes >= PT_PAGE_BYTES &&
-           segment->bytes % PT_PAGE_BYTES == 0 && segment->bytes <= ~0ull - at;
+    /* The first one may begin within the head; all end with a page. */
+    return segment->magic == PT_SEGMENT_MAGIC && segment->bytes >= sizeof *segment && segment->bytes <= ~0ull - at &&
+           (at + segment->bytes) % PT_PAGE_BYTES == 0;
 }
 
 static void scan_segment(struct pt_trace_file *file, const struct pt_segment *segment, pt_u32 number, pt_u64 at,

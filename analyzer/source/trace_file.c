@@ -13,11 +13,16 @@
 #include <unistd.h>
 
 #include "util/auto.h"
+#include "small_heads.h"
 
 /* O_NONBLOCK: a FIFO named x.ptr must not hang the reader. */
 int pt_trace_file_descriptor(const char *path)
 {
-    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const char *head = pt_small_head_of(path);
+    if (!head)
+        return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    PT_AUTO(pt_freep) char *whole = pt_asprintf("%.*s", (int)(head - path), path);
+    return open(whole, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
 /* The file that was scanned, not another one of its name. */
@@ -35,8 +40,10 @@ static int open_again(const struct pt_trace_file *file)
 pt_u64 pt_trace_file_read(const struct pt_trace_file *file, pt_u64 offset, void *to, pt_u64 bytes)
 {
     pt_u64 done = 0;
-    if (offset > INT64_MAX || bytes > INT64_MAX - offset)
+    if (offset >= file->bytes)
         return 0;
+    bytes = bytes < file->bytes - offset ? bytes : file->bytes - offset;
+    offset += file->base;
     PT_AUTO(pt_closep) int again = file->fd < 0 ? open_again(file) : -1;
     const int fd = file->fd < 0 ? again : file->fd;
     while (done < bytes) {
@@ -76,6 +83,18 @@ void pt_trace_file_close(struct pt_trace_file *file)
     pt_trace_file_drop_schema(file);
     free(file->path);
     free(file);
+}
+
+bool pt_trace_slot_part(const struct pt_trace_slot *slot, pt_i32 offset, pt_u64 *ret_offset, pt_u64 *ret_room)
+{
+    const pt_i64 behind_header =
+        slot->area_bytes < sizeof(struct pt_thread_area) ? PT_AREA_SMALL_BYTES : (pt_i64)sizeof(struct pt_thread_area);
+    if (offset < 0 ? (pt_u64) - (pt_i64)offset > slot->area_offset
+                   : offset < behind_header || (pt_u64)offset >= slot->area_bytes)
+        return false;
+    *ret_offset = slot->area_offset + (pt_u64)(pt_i64)offset;
+    *ret_room = offset < 0 ? (pt_u64) - (pt_i64)offset : slot->area_bytes - (pt_u64)offset;
+    return true;
 }
 
 void pt_trace_file_drop_schema(struct pt_trace_file *file)

@@ -24,6 +24,9 @@ struct pt_trace_slot {
     struct pt_slot_blocks blocks[PT_BUFFER__COUNT];
 };
 
+/* Where a part of the slot lies that its area names by an offset, and how much of the file may belong to it: behind the
+ * area's header, or before the area, in the head. */
+bool pt_trace_slot_part(const struct pt_trace_slot *slot, pt_i32 offset, pt_u64 *ret_offset, pt_u64 *ret_room);
 /* The slot's area, or an empty one. */
 void pt_trace_slot_area(const struct pt_trace_slot *slot, struct pt_thread_area *ret_area);
 
@@ -37,11 +40,12 @@ struct pt_definition {
 };
 
 struct pt_trace_file {
-    char *path;
+    char *path;       /* "small-1-2.pts#3" for the fourth page behind the schema of that file */
     const char *name; /* last component of path */
     int fd;           /* -1 where descriptors are scarce: opened again for each read */
     dev_t device;
     ino_t inode;
+    pt_u64 base; /* where it begins in what path names: a head in the file of small processes; else 0 */
     pt_u64 bytes;
     struct pt_file_header *header; /* without its reserved end */
     char *text;                    /* NUL-terminated strings, see enum pt_text */

@@ -29,8 +29,9 @@
 #include "schema.h"
 
 #define PT_FILE_SUFFIX ".ptr"
+#define PT_SPARE_PREFIX "child-of-" /* of a file made for a child that may come: see decision 0032 */
 #define PT_FILE_MAGIC "PROFTRC\n"
-#define PT_FORMAT_VERSION 1u
+#define PT_FORMAT_VERSION 2u
 #define PT_PAGE_BYTES 4096u
 
 /* ---- clock ---- */
@@ -56,12 +57,14 @@ enum pt_process_state {
 
 #define PT_IGNORED_OPTIONS_BYTES 512u
 
+#define PT_HEADER_BYTES 1344u /* fields of the header, with room for some more */
+
 enum pt_heap_mode { PT_HEAP_OFF = 0, PT_HEAP_SAMPLED = 1, PT_HEAP_FULL = 2 };
 
 struct pt_file_header {
     char magic[8];
     pt_u32 format_version;
-    pt_u32 header_bytes; /* first segment starts here: header, text and schema pages */
+    pt_u32 header_bytes; /* first segment starts here */
     pt_u32 text_offset;  /* process text: see enum pt_text_item */
     pt_u32 text_bytes;
     pt_u32 schema_offset;
@@ -114,9 +117,32 @@ struct pt_file_header {
      * that was not understood. Values are cut and hold printable characters only; what does not fit is left out. */
     char ignored_options[PT_IGNORED_OPTIONS_BYTES];
     struct pt_python_header python;
-    pt_u8 reserved[4096 - 576 - PT_IGNORED_OPTIONS_BYTES - sizeof(struct pt_python_header)];
+    pt_u8 reserved[PT_HEADER_BYTES - 576 - PT_IGNORED_OPTIONS_BYTES - sizeof(struct pt_python_header)];
+    pt_u8 head[4096 - PT_HEADER_BYTES]; /* what the head holds besides, see PT_HEAD_BYTES */
 };
 _Static_assert(sizeof(struct pt_file_header) == 4096, "on disk");
+
+/* The head: the first two pages, which are all that a small process has. After the header they hold the text, the
+ * first definitions, the first records and the first area of a thread up to PT_AREA_SMALL_BYTES; each is found by the
+ * offsets in the header and in that area. */
+#define PT_HEAD_BYTES 8192u
+#define PT_HEAD_AREA_AT (PT_HEAD_BYTES - PT_AREA_SMALL_BYTES)
+
+/* ---- the file of small processes: <run>/small-<version>-<bytes of the schema>.pts ----
+ * A page with this header, the schema, then heads, on page boundaries, each appended by one write. A head belongs to a
+ * process that has not needed more, or had not at first: it is void when the run has a file of that pid and trace_id,
+ * because into that it was copied. A page with which no head begins (magic) is half of one, or of a process that was
+ * killed at its start. */
+#define PT_SMALL_PREFIX "small-"
+#define PT_SMALL_SUFFIX ".pts"
+#define PT_SMALL_MAGIC "PROFTSML"
+struct pt_small_header {
+    char magic[8];
+    pt_u32 format_version;
+    pt_u32 heads_offset; /* the first head */
+    pt_u32 schema_offset;
+    pt_u32 schema_bytes;
+};
 
 #define PT_OPTION_IO (1u << 0)
 #define PT_OPTION_STDIO (1u << 1)
@@ -188,7 +214,7 @@ static inline pt_u64 pt_duration_ticks(pt_u32 packed)
 enum pt_buffer_id { PT_BUFFER_HEAP = 0, PT_BUFFER_RECORDS = 1, PT_BUFFER__COUNT = 2 };
 
 struct pt_raw_buffer {
-    pt_u32 offset; /* of the buffer, from the start of the segment; 0 = this thread has none */
+    pt_i32 offset; /* of the buffer, from the start of the segment; 0 = this thread has none. Below 0: in the head */
     pt_u32 bytes;
     pt_u64 sequence;       /* sequence << 12 | generation of what lies in the buffer now: one store is the reset */
     pt_u64 flushed_events; /* events given to blocks so far (committed or dropped) */
@@ -216,7 +242,7 @@ struct pt_thread_area { /* PT_THREAD_HEADER_BYTES, then buffers and definitions 
     pt_u32 life; /* counts the threads that lived here, from 1 */
     pt_u64 start_ticks;
     struct pt_raw_buffer raw[PT_BUFFER__COUNT];
-    pt_u32 defs_offset;
+    pt_i32 defs_offset; /* likewise */
     pt_u32 defs_bytes;
     pt_u64 totals_seq; /* see rule 3 */
     pt_u64 drops[32];  /* events by enum pt_drop */
@@ -224,15 +250,18 @@ struct pt_thread_area { /* PT_THREAD_HEADER_BYTES, then buffers and definitions 
     /* Heap counters, exact in both modes, cumulative over all lives. Allocations = sum over classes of
      * spilled.count + (packed >> 40), bytes = spilled.bytes + (packed & (2^40 - 1)). */
     pt_u64 heap_packed[PT_HEAP_CLASSES];
-    struct pt_heap_class heap_spilled[PT_HEAP_CLASSES];
     pt_u64 heap_frees;    /* blocks released, realloc's old blocks included */
     pt_u64 heap_failures; /* allocations that returned NULL */
-
-    struct pt_totals totals[2][PT_TOTALS_ROWS];
     /* Counted without an event (PT_KIND_meta_read_dir, PT_KIND_stdio_char): added to the row's calls and bytes. */
     pt_u64 counted_calls[4];
     pt_u64 counted_bytes[4];
+
+    /* From here on not in a head that is alone in the file of small processes (PT_AREA_SMALL_BYTES). In format 1 these
+     * two lay in front of the fields that now precede them. */
+    struct pt_heap_class heap_spilled[PT_HEAP_CLASSES];
+    struct pt_totals totals[2][PT_TOTALS_ROWS];
 };
+#define PT_AREA_SMALL_BYTES ((pt_u32) __builtin_offsetof(struct pt_thread_area, heap_spilled))
 #define PT_THREAD_HEADER_BYTES 16384u
 _Static_assert(sizeof(struct pt_thread_area) <= PT_THREAD_HEADER_BYTES, "on disk");
 

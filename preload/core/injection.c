@@ -17,6 +17,7 @@
 #include "proftrace/cuda.h"
 #include "proftrace/events.h"
 #include "proftrace/limits.h"
+#include "core/file/area.h"
 #include "core/file/image_state.h"
 #include "core/names/define.h"
 #include "core/names/intern.h"
@@ -70,7 +71,7 @@ enum pt_arrival pt_injection_arrival(void)
 void pt_injection_note_hooks_blind(void)
 {
     /* the header's first text is the executable */
-    pt_define_untraced(pt_intern_string((const char *)pt_image->header + pt_image->header->text_offset),
+    pt_define_untraced(pt_intern_string(pt_first_text()),
                        "started without the library; only what CUDA, NVTX or ITT tell is in its trace");
 }
 

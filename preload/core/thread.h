@@ -40,6 +40,9 @@ struct pt_tracer_thread {
     pt_u64 random;
     char *defs_cursor; /* definitions: bump allocation in the area, then in DEFS segments */
     char *defs_end;
+    char *more_defs;          /* room for a DEFS segment that is not used yet; NULL = none */
+    char *full_defs;          /* current DEFS segment of those that the file grew by; NULL = none yet */
+    char *own_chunk;          /* room for the first BLOCKS segment */
     struct pt_segment *chunk; /* current BLOCKS segment */
     pt_u64 chunk_used;
     pt_u32 chunk_index; /* in the ring's registry */

@@ -10,6 +10,7 @@
 #include <errno.h>
 
 #include "core/file/image.h"
+#include "core/file/prepare.h"
 #include "core/options.h"
 #include "core/text.h"
 #include "api.h"
@@ -143,6 +144,7 @@ void pt_python_boot(void (*at_end)(void))
     pt_python_api.Py_AtExit(forget);
     boot();
     pt_python_api.PyErr_Restore(type, value, traceback);
+    pt_own_file_prepare(); /* the launcher, which samples Python from outside, looks there */
     pt_image_set_python(&known);
     errno = error;
 }

@@ -59,7 +59,7 @@ class Bare(AccountCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         os.mkdir(bare, 0o700)
         for name in os.listdir(run):
-            if name.endswith(".ptr"):
+            if name.endswith((".ptr", ".pts")):
                 shutil.copy(os.path.join(run, name), bare)
         launched, alone = self.time_of(run), self.time_of(bare)
         if launched["python_s"] is None:

@@ -67,6 +67,10 @@ class Outcome:
             total[event["reason"]] += event["records"]
         return total
 
+    def processes(self):
+        info = subprocess.run([f"{BUILD}/proftrace", "info", "--json", f"{self.folder}/trace/latest"], check=True, capture_output=True)
+        return json.loads(info.stdout)["processes"]
+
     def states(self):
         return [e["state"] for e in self.of("gpu_tracing")]
 

@@ -100,7 +100,7 @@ class Driver(AnnotationCase):
         for environment in ({}, {"CUDA_INJECTION64_PATH": link}, {"LD_PRELOAD": link}):
             outcome = self.cuda(f"{DOUBLES}/workload_13", "threads", **environment)
             self.assertEqual(outcome.code, 0, outcome.err)
-            self.assertEqual(len(os.listdir(f"{outcome.folder}/trace/latest")), 2)  # session.bin and one trace
+            self.assertEqual(len(outcome.processes()), 1)
             self.assertEqual(outcome.states()[0], 1)
 
     def test_copy_of_the_library(self):
@@ -108,7 +108,7 @@ class Driver(AnnotationCase):
         copy = shutil.copy(REAL, f"{self.root}/libother-copy.so")
         outcome = self.cuda(f"{DOUBLES}/workload_13", "basic", CUDA_INJECTION64_PATH=copy)
         self.assertEqual(outcome.code, 0, outcome.err)
-        self.assertEqual(len(os.listdir(f"{outcome.folder}/trace/latest")), 2)
+        self.assertEqual(len(outcome.processes()), 1)
 
     def test_bad_paths(self):
         for path in ("/nonexistent.so", "/etc/passwd", "relative.so", "/"):

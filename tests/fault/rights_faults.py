@@ -34,6 +34,14 @@ class RightsFaults(FaultCase):
                 self.assertEqual(len(trace.processes()), 5)
                 self.assertEqual(self.notes(trace), [])
 
+    def test_t54_a_process_that_was_small_until_then(self):
+        """It shares a file with others, and could not open one of its own afterwards."""
+        for way in ("setuid", "chroot", "both"):
+            with self.subTest(way=way):
+                trace = self.check(["given_up_rights", way, "4", "early"], modes=BOTH)
+                self.assertEqual(len(trace.processes()), 5)
+                self.assertEqual(self.notes(trace), [])
+
     def test_t54_more_children_than_there_are_files_for(self):
         """They are counted, with the true reason."""
         trace = self.check(["given_up_rights", "setuid", "9"])

@@ -143,7 +143,7 @@ class BadInput(LauncherCase):
         self.run_it("true", options=("-o", "run"))
         run = os.path.join(self.folder, "run")
         for name in os.listdir(run):
-            if name.endswith(".ptr"):
+            if name.endswith((".ptr", ".pts")):
                 with open(os.path.join(run, name), "r+b") as file:
                     file.seek(8)
                     file.write((99).to_bytes(4, "little"))

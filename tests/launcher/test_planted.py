@@ -175,7 +175,7 @@ class Reports(Planted):
             self.wait_for(lambda: os.path.exists(os.path.join(parent, "sub", "run.json")))
             time.sleep(0.3)
             names = " ".join(f"report.{form}{tail}" for form in ("json", "md", "html") for tail in ("", ".part", ".new"))
-            done = self.by(ONE, "sh", "-c", f"cd {parent} && mv sub s && mkdir -m 777 sub && cp {theirs}/*.ptr sub && chmod 644 sub/*.ptr && "
+            done = self.by(ONE, "sh", "-c", f"cd {parent} && mv sub s && mkdir -m 777 sub && cp {theirs}/*.pt? sub && chmod 644 sub/*.pt? && "
                            f"for name in {names}; do ln -s {self.victim} sub/$name; done")
             self.assertEqual(done.returncode, 0, done.stderr)
             said = launcher.communicate()[1].decode()

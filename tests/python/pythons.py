@@ -17,7 +17,7 @@ LIBRARY = BUILD / "libproftrace.so"
 OLDEST = (3, 8)
 
 # struct pt_python_header in struct pt_file_header: include/proftrace/format.h
-HEADER_AT, NOTE_AT, TEXT_AT = 1088, 88, 4096
+HEADER_AT, NOTE_AT = 1088, 88
 STATES = ["none", "seen", "ready", "no stacks", "refused", "off"]
 
 
@@ -101,14 +101,28 @@ class Process:
 
 def processes(folder):
     """What the headers of a run's traces say of Python."""
-    result = []
-    for file in sorted(_run_folder(folder).glob("*.ptr")):
-        page = file.read_bytes()[:2 * TEXT_AT]
-        state, version = struct.unpack_from("<II", page, HEADER_AT)
-        note = page[HEADER_AT + NOTE_AT:HEADER_AT + NOTE_AT + 64].split(b"\0")[0].decode()
-        program = os.path.basename(page[TEXT_AT:].split(b"\0")[0].decode())
+    result, seen = [], set()
+    for file, head in _heads(_run_folder(folder)):
+        text_at, trace_id = struct.unpack_from("<I", head, 16)[0], head[32:40]
+        if trace_id in seen: # it began as a small process
+            continue
+        seen.add(trace_id)
+        state, version = struct.unpack_from("<II", head, HEADER_AT)
+        note = head[HEADER_AT + NOTE_AT:HEADER_AT + NOTE_AT + 64].split(b"\0")[0].decode()
+        program = os.path.basename(head[text_at:].split(b"\0")[0].decode())
         result.append(Process(file, program, STATES[state], (version >> 24, version >> 16 & 255, version >> 8 & 255), note))
     return result
+
+
+def _heads(run):
+    """(file, bytes from its header on) of each process: those with a file of their own first."""
+    for file in sorted(run.glob("*.ptr")):
+        yield file, file.read_bytes()
+    for file in sorted(run.glob("*.pts")):
+        content = file.read_bytes()
+        for at in range(4096, len(content), 4096):
+            if content[at:at + 8] == b"PROFTRC\n":
+                yield file, content[at:at + 8192]
 
 
 def dump(folder):

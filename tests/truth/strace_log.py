@@ -57,9 +57,16 @@ def is_public(name, frames, library):
 
 
 def last_traces(path):
-    """{tid: number of the line on which it made its last trace file}: an exec makes another one."""
+    """{tid: number of the line on which its last trace began}: in the file of small processes, else in one of its own. An exec
+    begins another one."""
+    own, small = {}, {}
     with open(path, encoding="utf-8", errors="replace") as log:
-        return {line.split(None, 1)[0]: number for number, line in enumerate(log) if ".ptr\"" in line and "O_CREAT" in line}
+        for number, line in enumerate(log):
+            if ".ptr\"" in line and "O_CREAT" in line:
+                own[line.split(None, 1)[0]] = number
+            elif ".pts\"" in line and "O_APPEND" in line:
+                small[line.split(None, 1)[0]] = number
+    return {**own, **small}
 
 
 def bytes_of(name, result, text):

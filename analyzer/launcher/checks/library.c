@@ -36,7 +36,7 @@ static int remove_directory(const char *path)
     DIR *entries = opendir(path);
     for (const struct dirent *entry; entries && (entry = readdir(entries));) {
         const char *dot = strrchr(entry->d_name, '.');
-        traces += dot && !strcmp(dot, PT_FILE_SUFFIX);
+        traces += dot && (!strcmp(dot, PT_FILE_SUFFIX) || !strcmp(dot, PT_SMALL_SUFFIX));
         unlinkat(dirfd(entries), entry->d_name, 0);
     }
     if (entries)

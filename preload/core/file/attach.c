@@ -140,7 +140,10 @@ static struct pt_tracer_thread *new_slot(pt_u32 tid, struct pt_private *priv, ch
         __atomic_compare_exchange_n(&pt_image->n_threads, &next, slot, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
         return 0;
     }
-    pt_area_set_up(t, memory);
+    if (memory == (char *)pt_image->header)
+        pt_first_area_set_up(t, memory, pt_has_own_file());
+    else
+        pt_area_set_up(t, memory);
     __atomic_store_n(&t->tid, tid, __ATOMIC_RELEASE);
     move_in(t, tid);
     return t;

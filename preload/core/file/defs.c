@@ -14,28 +14,42 @@
 #include "core/sys.h"
 #include "area.h"
 #include "image_state.h"
+#include "own_file.h"
 #include "space.h"
 
 #define DEFS_SEGMENT_BYTES (64u << 10)
 
+static void set_up(struct pt_tracer_thread *t, char *memory, pt_u64 bytes)
+{
+    struct pt_segment *segment = (struct pt_segment *)(void *)memory;
+    segment->type = PT_SEGMENT_DEFS;
+    segment->bytes = bytes;
+    segment->slot = t->slot;
+    __atomic_store_n(&segment->magic, PT_SEGMENT_MAGIC, __ATOMIC_RELEASE);
+    t->defs_end = memory + bytes;
+    t->defs_cursor = memory + sizeof *segment;
+}
+
 static int next_defs(struct pt_tracer_thread *t)
 {
     const pt_u64 limit = pt_image->header->ring_limit_bytes;
+    if (pt_image->is_gone || pt_own_file_make() < 0)
+        return -1;
+    if (t->more_defs) {
+        set_up(t, t->more_defs, PT_FIRST_DEFS_BYTES);
+        t->more_defs = 0;
+        return 0;
+    }
     if (__atomic_add_fetch(&pt_image->defs_bytes, DEFS_SEGMENT_BYTES, __ATOMIC_RELAXED) > limit)
         return -1;
-    struct pt_segment *segment = pt_space_grow(DEFS_SEGMENT_BYTES, DEFS_SEGMENT_BYTES).map;
-    if (!segment)
+    char *memory = pt_space_grow(DEFS_SEGMENT_BYTES, DEFS_SEGMENT_BYTES).map;
+    if (!memory)
         return -1;
     /* What is full stays mapped, as a handler's caller may not have committed in it yet; but not resident. */
-    char *full = t->defs_end - DEFS_SEGMENT_BYTES;
-    if (full >= (char *)t->area + pt_area_bytes() || full < (char *)t->area)
-        pt_syscall3(SYS_madvise, full, DEFS_SEGMENT_BYTES, MADV_DONTNEED);
-    segment->type = PT_SEGMENT_DEFS;
-    segment->bytes = DEFS_SEGMENT_BYTES;
-    segment->slot = t->slot;
-    __atomic_store_n(&segment->magic, PT_SEGMENT_MAGIC, __ATOMIC_RELEASE);
-    t->defs_end = (char *)segment + DEFS_SEGMENT_BYTES;
-    t->defs_cursor = (char *)segment + sizeof *segment;
+    if (t->full_defs)
+        pt_syscall3(SYS_madvise, t->full_defs, DEFS_SEGMENT_BYTES, MADV_DONTNEED);
+    t->full_defs = memory;
+    set_up(t, memory, DEFS_SEGMENT_BYTES);
     return 0;
 }
 

@@ -16,7 +16,6 @@
 #include <sys/utsname.h>
 
 #include "proftrace/redact.h"
-#include "proftrace/schema_text.h"
 #include "core/kill_point.h"
 #include "core/options.h"
 #include "core/rank.h"
@@ -27,17 +26,16 @@
 #include "core/text.h"
 #include "area.h"
 #include "image_state.h"
+#include "own_file.h"
 #include "presence.h"
-#include "reserve.h"
-#include "space.h"
+#include "small_file.h"
 
-#define SCHEMA_BYTES ((sizeof pt_schema_text + 4095) & ~4095ul)
-#define HEAD_BYTES (4096 + PT_TEXT_BYTES + SCHEMA_BYTES)
 #define REFRESH_TICKS (1ull << 25) /* about 10 ms */
 
-/* Kept across fork (not wiped): who we were, and the parent's text page, which stays mapped. */
+/* Kept across fork (not wiped): who we were, and the parent's text, which stays mapped. */
 static pt_u64 last_trace_id;
 static const char *last_text;
+static pt_u64 last_text_bytes;
 static char **first_argv;
 static struct pt_python_header python;
 static int first_argc;
@@ -133,18 +131,24 @@ static void add_working_directory(struct pt_text *text)
         text->bytes[text->length++] = 0;
 }
 
+static const char *last_item(enum pt_text_item item)
+{
+    const char *from = last_text;
+    for (int skipped = 0; skipped < (int)item; skipped++)
+        from += pt_text_length(from) + 1;
+    return from;
+}
+
 /* The argument strings of the previous image state: argv itself may have been overwritten since (setproctitle). */
 static void copy_arguments(struct pt_text *text)
 {
-    const char *from = last_text;
-    if (!pt_is_mapped_and_there(last_text, PT_TEXT_BYTES)) /* the parent's file was truncated */
-        return;
-    for (int skipped = 0; skipped < PT_TEXT_ARGC; skipped++)
-        from += pt_text_length(from) + 1;
-    const pt_u64 bytes = (pt_u64)(last_text + PT_TEXT_BYTES - from);
+    const char *from = last_item(PT_TEXT_ARGC);
+    pt_u64 bytes = (pt_u64)(last_text + last_text_bytes - from);
     const pt_u64 room = text->room - text->length;
-    __builtin_memcpy(text->bytes + text->length, from, bytes < room ? bytes : room);
-    text->bytes[text->room - 1] = 0;
+    bytes = bytes < room ? bytes : room;
+    __builtin_memcpy(text->bytes + text->length, from, bytes);
+    text->length += bytes;
+    text->bytes[text->length - 1] = 0;
 }
 
 static void add_arguments(struct pt_text *text)
@@ -191,28 +195,49 @@ static void add_executable(struct pt_text *text)
     enum { MOST_BYTES = 1000 }; /* as much as the other texts of the page leave */
     const char *name = (const char *)getauxval(AT_EXECFN);
     const int is_full_path = name && name[0] == '/' && pt_text_length(name) < MOST_BYTES;
-    if (is_full_path && !last_text && !is_script(name) && !is_indirect(name))
+    if (is_full_path && !is_script(name) && !is_indirect(name))
         add_string(text, name);
     else
         add_link(text, "/proc/self/exe");
 }
 
-static void write_text(char *page)
+/* What a forked child has of its parent is not asked for again: reading /proc costs 30 us. */
+static void write_names(struct pt_text *text, int knows_parent)
 {
-    struct pt_text text = {page, 0, PT_TEXT_BYTES};
     struct utsname names;
     char comm[16] = "";
-    add_executable(&text);
-    add_working_directory(&text);
-    add_string(&text, pt_options.stage);
-    add_string(&text, pt_syscall1(SYS_uname, &names) == 0 ? names.nodename : "");
-    pt_syscall2(SYS_prctl, PR_GET_NAME, comm);
-    add_string(&text, comm);
-    if (last_text)
-        copy_arguments(&text);
+    if (knows_parent)
+        add_string(text, last_item(PT_TEXT_EXE));
     else
+        add_executable(text);
+    add_working_directory(text);
+    add_string(text, pt_options.stage);
+    if (knows_parent)
+        add_string(text, last_item(PT_TEXT_HOST));
+    else
+        add_string(text, pt_syscall1(SYS_uname, &names) == 0 ? names.nodename : "");
+    pt_syscall2(SYS_prctl, PR_GET_NAME, comm);
+    add_string(text, comm);
+}
+
+/* Into the head if it is short, as nearly all are. */
+static void write_text(struct pt_file_header *header)
+{
+    char *head = (char *)header;
+    struct pt_text text = {pt_first_in_memory(head, pt_first_text_at()), 0, PT_TEXT_BYTES};
+    /* not where the parent's file was truncated */
+    const int knows_parent = last_text && pt_is_mapped_and_there(last_text, last_text_bytes);
+    write_names(&text, knows_parent);
+    if (knows_parent)
+        copy_arguments(&text);
+    else if (!last_text)
         add_arguments(&text);
-    last_text = page;
+    const int is_short = text.length <= PT_FIRST_TEXT_MOST_BYTES;
+    header->text_bytes = (pt_u32)text.length;
+    header->text_offset = is_short ? PT_HEADER_BYTES : (pt_u32)pt_first_text_at();
+    if (is_short)
+        __builtin_memcpy(head + header->text_offset, text.bytes, text.length);
+    last_text_bytes = text.length;
 }
 
 /* ---- the header ---- */
@@ -225,15 +250,11 @@ static void note_inherited_rss(void)
         pt_image->inherited_rss_kib = (pt_u64)usage.ru_maxrss;
 }
 
-static void write_header(struct pt_file_header *header, pt_u64 trace_id, pt_u64 file_bytes)
+static void write_header(struct pt_file_header *header, pt_u64 trace_id)
 {
     note_inherited_rss();
     header->format_version = PT_FORMAT_VERSION;
-    header->header_bytes = HEAD_BYTES;
-    header->text_offset = 4096;
-    header->text_bytes = PT_TEXT_BYTES;
-    header->schema_offset = 4096 + PT_TEXT_BYTES;
-    header->schema_bytes = sizeof pt_schema_text - 1;
+    header->header_bytes = PT_HEAD_AREA_AT;
     header->trace_id = trace_id;
     header->parent_trace_id = last_trace_id;
     header->pid = pt_image->pid;
@@ -249,7 +270,7 @@ static void write_header(struct pt_file_header *header, pt_u64 trace_id, pt_u64 
     /* Seconds back: a span that began just before (the fork child's first call) must not lie before tick 0, even when
      * making the file took long. */
     header->clock_base = header->clock_first.counter - (header->clock_first.counter > 1ull << 34 ? 1ull << 34 : 0);
-    header->file_bytes = file_bytes;
+    header->file_bytes = PT_HEAD_BYTES;
     const pt_u64 limit = pt_options.ring_mib << 20;
     header->ring_limit_bytes = limit > 512u << 10 ? limit : 512u << 10;
     header->heap_sample_bytes = pt_options.heap_sample_bytes;
@@ -290,37 +311,27 @@ static pt_u64 new_trace_id(void)
     return id ? id : 1;
 }
 
-struct first_segment {
-    pt_u64 bytes;
-    char *map;
-    long error;
-};
-
-/* Allocate and map the first segment. Signals are blocked; a descriptor below 3 is moved up: a program that starts with
- * its standard descriptors closed must find them closed. */
-static void make_file(struct first_segment *segment)
+/* The head is made in memory of ours, where its addresses stay; then it becomes a part of a file. */
+static long make_head(pt_u64 trace_id)
 {
-    segment->error = pt_check_file_limit(segment->bytes);
-    if (segment->error < 0)
-        return;
-    const long fd = pt_syscall3(SYS_open, pt_image->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    segment->error = fd < 0 ? fd : pt_allocate((int)fd, 0, segment->bytes);
-    if (fd < 0) {
-        segment->map = pt_reserve_take_file(segment->bytes);
-        if (segment->map)
-            __builtin_memcpy(segment->map + 4096 + PT_TEXT_BYTES, pt_schema_text, sizeof pt_schema_text - 1);
-        return;
+    char *memory = pt_sys_memory(pt_first_bytes());
+    if (!memory)
+        return -ENOMEM;
+    char *head = memory + pt_first_low_bytes();
+    struct pt_file_header *header = (struct pt_file_header *)(void *)head;
+    write_header(header, trace_id);
+    write_text(header);
+    pt_image->header = header;
+    pt_image->clock_base = header->clock_base;
+    const int is_small = header->text_offset < PT_HEAD_BYTES && pt_small_file_append() == 0;
+    if (!is_small && pt_own_file_make_first() < 0) {
+        const long error = -(long)header->growth_errno;
+        pt_image->header = 0;
+        pt_syscall2(SYS_munmap, memory, pt_first_bytes());
+        return error < 0 ? error : -ENOMEM;
     }
-    if (segment->error == 0) {
-        /* a page written is cheaper than a page touched through the mapping */
-        pt_syscall4(SYS_pwrite64, fd, pt_schema_text, sizeof pt_schema_text - 1, 4096 + PT_TEXT_BYTES);
-        segment->map = pt_sys_map(segment->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
-    }
-    pt_syscall1(SYS_close, fd);
-    if (!segment->map)
-        pt_syscall1(SYS_unlink, pt_image->path);
-    else
-        pt_syscall3(SYS_madvise, segment->map, segment->bytes, MADV_DONTDUMP);
+    last_text = pt_first_in_memory(head, header->text_offset);
+    return 0;
 }
 
 static enum pt_refusal refusal_of(long error)
@@ -333,29 +344,19 @@ static enum pt_refusal refusal_of(long error)
 static int make_image(void)
 {
     pt_image->pid = (pt_u32)pt_syscall0(SYS_getpid);
-    const pt_u64 trace_id = new_trace_id(), area_bytes = pt_area_bytes();
-    struct first_segment segment = {.bytes = HEAD_BYTES + area_bytes + PT_OWN_CHUNK_BYTES};
+    const pt_u64 trace_id = new_trace_id();
     name_file(trace_id);
-    const int is_in_budget = pt_take_budget(segment.bytes) == 0;
-    if (is_in_budget)
-        make_file(&segment);
-    if (is_in_budget && !segment.map)
-        pt_return_budget(segment.bytes);
-    if (!segment.map) {
-        pt_session_refuse(refusal_of(segment.error));
+    const long error = make_head(trace_id);
+    if (error < 0) {
+        pt_session_refuse(refusal_of(error));
         return -1;
     }
     pt_session_count_process();
-    struct pt_file_header *header = (struct pt_file_header *)(void *)segment.map;
-    write_text(segment.map + 4096);
-    write_header(header, trace_id, segment.bytes);
-    pt_image->header = header;
-    pt_image->clock_base = header->clock_base;
-    pt_image->pools[0] = (struct pt_area_pool){.base = segment.map + HEAD_BYTES, .count = 1};
+    pt_image->pools[0] = (struct pt_area_pool){.base = (char *)pt_image->header, .count = 1};
     pt_image->n_pools = 1;
     last_trace_id = trace_id;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    __builtin_memcpy(header->magic, PT_FILE_MAGIC, 8); /* from here on it is a trace */
+    __builtin_memcpy(pt_image->header->magic, PT_FILE_MAGIC, 8); /* from here on it is a trace */
     return 0;
 }
 

@@ -47,10 +47,15 @@ struct pt_known_module {
     pt_u64 end; /* stored last; 0 = not there yet */
 };
 
+/* Where the process records: first in a head in the file of small processes, then in a file of its own. */
+enum pt_own_file { PT_OWN_FILE_NONE, PT_OWN_FILE_MAKING, PT_OWN_FILE_THERE };
+
 struct pt_image {
     pt_u32 state; /* atomic, enum pt_image_state */
     pt_u32 pid;
-    struct pt_file_header *header;
+    struct pt_file_header *header; /* the head; its addresses stay when it moves to another file */
+    pt_u32 own_file;               /* atomic, enum pt_own_file */
+    pt_u32 is_small;               /* the head lies in the file of small processes; else nowhere, or in our own */
     pt_u64 clock_base;
     pt_u64 last_refresh;      /* counter at which the header's figures were refreshed */
     pt_u64 inherited_rss_kib; /* peak that the kernel remembers of before exec */
@@ -86,6 +91,11 @@ struct pt_image {
 
 /* The one image state; NULL in a process that cannot record. */
 extern struct pt_image *pt_image __attribute__((visibility("hidden")));
+
+static inline int pt_has_own_file(void)
+{
+    return __atomic_load_n(&pt_image->own_file, __ATOMIC_ACQUIRE) == PT_OWN_FILE_THERE;
+}
 
 /* Count what could not be recorded, where the thread has no area to count it in. */
 void pt_count_drop(enum pt_drop reason, pt_u64 events);

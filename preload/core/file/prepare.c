@@ -13,6 +13,7 @@
 #include "core/valgrind.h"
 #include "attach.h"
 #include "image_state.h"
+#include "own_file.h"
 #include "reserve.h"
 #include "ring.h"
 #include "room.h"
@@ -50,10 +51,26 @@ void pt_thread_expect(void)
         on_private_stack(t, make_pool);
 }
 
+static void make_own_file(void *unused)
+{
+    (void)unused;
+    pt_own_file_make();
+}
+
+void pt_own_file_prepare(void)
+{
+    struct pt_tracer_thread *t = pt_thread_attached();
+    if (t && !pt_switches.frozen && !pt_has_own_file())
+        on_private_stack(t, make_own_file);
+}
+
 static void make_room_without_path(void *t)
 {
-    if (!__atomic_exchange_n(&pt_image->has_reserve, 1, __ATOMIC_RELAXED) && pt_private_files(pt_reserve_make, 0) < 0)
-        pt_image->has_reserve = 0;
+    if (!__atomic_exchange_n(&pt_image->has_reserve, 1, __ATOMIC_RELAXED)) {
+        const int has_own_file = pt_own_file_make() == 0;
+        if (pt_private_files(pt_reserve_make, 0) < 0 || !has_own_file)
+            pt_image->has_reserve = 0;
+    }
     if (((struct pt_tracer_thread *)t)->chunk_count <= 1)
         pt_ring_leave_own_chunk(t);
 }

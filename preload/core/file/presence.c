@@ -70,7 +70,8 @@ static void replace_pages_of(const struct pt_tracer_thread *t)
 static void give_up(void)
 {
     const pt_u32 made = __atomic_load_n(&pt_image->n_threads, __ATOMIC_ACQUIRE);
-    replace(pt_image->header, PT_PAGE_BYTES + PT_TEXT_BYTES);
+    replace(pt_image->header, PT_HEAD_BYTES);
+    replace(pt_first_text(), pt_image->header->text_bytes);
     for (pt_u32 i = 0; i < made && i < PT_MAX_THREADS; i++)
         replace_pages_of(&pt_image->threads[i]);
     pt_session_refuse(PT_REFUSAL_damaged);

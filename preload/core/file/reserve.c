@@ -72,7 +72,7 @@ static void make_spare_files(void)
     while (n_spare_files < SPARE_FILES) {
         struct pt_text path = {pt_self->priv->text, 0, PT_PRIVATE_TEXT_BYTES};
         pt_text_add(&path, pt_session_path);
-        pt_text_add(&path, "/child-of-");
+        pt_text_add(&path, "/" PT_SPARE_PREFIX);
         pt_text_number(&path, pt_image->pid, 0);
         pt_text_byte(&path, '-');
         pt_text_hex(&path, pt_image->header->trace_id + n_spare_files, 8);

@@ -12,6 +12,7 @@
 #include "core/sys.h"
 #include "area.h"
 #include "image_state.h"
+#include "own_file.h"
 #include "reserve.h"
 #include "space.h"
 
@@ -117,7 +118,7 @@ static int has_own_chunk(const struct pt_tracer_thread *t)
 
 static void open_own_chunk(struct pt_tracer_thread *t)
 {
-    set_up_chunk(t, (struct pt_segment *)((char *)t->area + pt_area_bytes()), PT_OWN_CHUNK_BYTES);
+    set_up_chunk(t, (struct pt_segment *)(void *)t->own_chunk, PT_OWN_CHUNK_BYTES);
 }
 
 static void close_chunk(struct pt_tracer_thread *t)
@@ -136,6 +137,8 @@ int pt_ring_next(struct pt_tracer_thread *t)
 {
     if (pt_switches.frozen && t->chunk_count) /* what the thread has, it keeps: a shorter block may fit */
         return -1;
+    if (pt_own_file_make() < 0)
+        return -1;
     if (t->chunk)
         close_chunk(t);
     if (!t->chunk_count) {
@@ -147,6 +150,8 @@ int pt_ring_next(struct pt_tracer_thread *t)
 
 void pt_ring_leave_own_chunk(struct pt_tracer_thread *t)
 {
+    if (pt_own_file_make() < 0)
+        return;
     if (!t->chunk_count)
         open_own_chunk(t);
     pt_ring_next(t);

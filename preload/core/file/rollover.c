@@ -14,6 +14,7 @@
 #include "proftrace/events.h"
 #include "core/kill_point.h"
 #include "core/private.h"
+#include "area.h"
 #include "checksum.h"
 #include "image.h"
 #include "image_state.h"
@@ -207,6 +208,9 @@ static void reset_buffer(struct pt_tracer_thread *t, enum pt_buffer_id which)
     buffer->generation = (buffer->generation + 1) & PT_GENERATION_MASK;
     if (!buffer->generation)
         buffer->generation = 1;
+    char *head = (char *)pt_image->header;
+    if (buffer->base == head + PT_FIRST_SMALL_RECORDS_AT && pt_has_own_file())
+        pt_first_area_leave_head(t, head);
     __atomic_store_n(&t->area->raw[which].sequence, buffer->sequence << PT_GENERATION_BITS | buffer->generation,
                      __ATOMIC_RELEASE);
     buffer->cursor = buffer->base;

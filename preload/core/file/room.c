@@ -13,6 +13,7 @@
 #include "core/sys.h"
 #include "area.h"
 #include "image_state.h"
+#include "own_file.h"
 #include "space.h"
 
 static pt_u64 room_bytes(void)
@@ -69,7 +70,7 @@ static struct pt_private *new_privates(pt_u32 count)
  * leaves `growing` set; from then on each thread makes its own area. */
 void pt_room_make_pool(void)
 {
-    if (__atomic_exchange_n(&pt_image->growing, 1, __ATOMIC_ACQUIRE))
+    if (pt_own_file_make() < 0 || __atomic_exchange_n(&pt_image->growing, 1, __ATOMIC_ACQUIRE))
         return;
     const pt_u64 one = room_bytes();
     const pt_u32 index = pt_image->n_pools;
@@ -91,5 +92,7 @@ char *pt_room_area(void)
         pt_room_make_pool();
         room = pt_room_take();
     }
-    return room.area ? room.area : pt_space_grow(room_bytes(), room_bytes()).map;
+    if (room.area || !pt_has_own_file())
+        return room.area;
+    return pt_space_grow(room_bytes(), room_bytes()).map;
 }

@@ -155,16 +155,20 @@ static void grow_file(void *argument)
         pt_syscall3(SYS_madvise, g->map, g->bytes, MADV_DONTDUMP);
 }
 
+static void note_failure(long error)
+{
+    __atomic_fetch_add(&pt_image->header->growth_failures, 1, __ATOMIC_RELAXED);
+    pt_image->header->growth_errno = (pt_i32)-error;
+}
+
 static void *map_range(pt_u64 offset, pt_u64 bytes, int is_new)
 {
     struct growth g = {.path = pt_image->path, .offset = offset, .bytes = bytes, .is_new = is_new};
     g.map = is_new ? pt_reserve_grow(offset, bytes, &g.error) : pt_reserve_at(offset, bytes);
     if (!g.map && !g.error && pt_private_files(grow_file, &g) < 0)
         g.error = -EAGAIN;
-    if (!g.map) {
-        __atomic_fetch_add(&pt_image->header->growth_failures, 1, __ATOMIC_RELAXED);
-        pt_image->header->growth_errno = (pt_i32)-g.error;
-    }
+    if (!g.map)
+        note_failure(g.error);
     return g.map;
 }
 
@@ -193,6 +197,12 @@ static void note_refusal(pt_u64 bytes)
 {
     pt_image->refused_bytes = bytes;
     pt_image->refused_at = pt_clock();
+}
+
+void pt_space_note_refusal(pt_u64 bytes, long error)
+{
+    note_failure(error);
+    note_refusal(bytes);
 }
 
 static struct pt_space grow_by(pt_u64 bytes)

@@ -37,6 +37,8 @@ struct pt_space {
 struct pt_space pt_space_grow(pt_u64 bytes, pt_u64 least);
 /* Would so much be refused without a new attempt? */
 int pt_space_is_refused(pt_u64 bytes);
+/* So much was, for this reason (minus errno). */
+void pt_space_note_refusal(pt_u64 bytes, long error);
 /* Map a range that is there already; NULL when that cannot be. */
 void *pt_space_map(pt_u64 offset, pt_u64 bytes);
 

@@ -10,6 +10,7 @@
 #include <elf.h>
 #include <link.h>
 
+#include "core/file/area.h"
 #include "core/file/image_state.h"
 #include "core/state.h"
 #include "core/text.h"
@@ -85,7 +86,7 @@ static const char *path_of(const struct link_map *map)
 {
     if (map && map->l_name && map->l_name[0])
         return map->l_name;
-    return (const char *)pt_image->header + pt_image->header->text_offset; /* the first text: the executable */
+    return pt_first_text(); /* the first text: the executable */
 }
 
 void pt_define_module_of(pt_u64 address)

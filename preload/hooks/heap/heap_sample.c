@@ -13,6 +13,7 @@
 #include "proftrace/events.h"
 #include "core/file/attach.h"
 #include "core/file/image_state.h"
+#include "core/file/prepare.h"
 #include "core/names/stack.h"
 #include "core/options.h"
 #include "core/sandbox.h"
@@ -53,9 +54,30 @@ static pt_i64 next_gap(struct pt_tracer_thread *t)
     return gap > 1 ? (pt_i64)gap : 1;
 }
 
+/* Half of what it can hold, of calls or of bytes. */
+static int is_half_full(pt_u64 packed)
+{
+    return packed >> 63 || packed & 1ull << 39;
+}
+
+/* The file of a small process has no wide counters, and needs none until a packed one is half full. */
+static int has_wide(const struct pt_thread_area *area)
+{
+    if (pt_has_own_file())
+        return 1;
+    for (pt_u32 i = 0; i < PT_HEAP_CLASSES; i++)
+        if (is_half_full(area->heap_packed[i])) {
+            pt_own_file_prepare();
+            return 1;
+        }
+    return 0;
+}
+
 /* Move the packed counters to the wide ones before they can overflow: a gap holds less than 2^24 calls. */
 static void spill(struct pt_thread_area *area)
 {
+    if (!has_wide(area))
+        return;
     for (pt_u32 i = 0; i < PT_HEAP_CLASSES; i++) {
         const pt_u64 packed = area->heap_packed[i];
         if (!packed)
@@ -135,6 +157,19 @@ static int is_sampled(struct pt_tracer_thread *t, size_t size)
     return (is_turn && !is_first) || size >= pt_options.heap_sample_bytes;
 }
 
+static void count(struct pt_thread_area *area, size_t size)
+{
+    const pt_u32 index = pt_heap_class_of(size);
+    if (!pt_has_own_file() && size < 1ull << 38 && has_wide(area) == 0) {
+        area->heap_packed[index] += (1ull << 40) + size;
+        return;
+    }
+    if (!pt_has_own_file())
+        pt_own_file_prepare();
+    area->heap_spilled[index].count++;
+    area->heap_spilled[index].bytes += size;
+}
+
 PT_NOINLINE void pt_heap_allocated(pt_u32 kind, void *block, size_t size)
 {
     if (!pt_switches.heap)
@@ -145,9 +180,7 @@ PT_NOINLINE void pt_heap_allocated(pt_u32 kind, void *block, size_t size)
             pt_count_drop(pt_thread_refusal(), 1);
         return;
     }
-    const pt_u32 index = pt_heap_class_of(size);
-    t->area->heap_spilled[index].count++;
-    t->area->heap_spilled[index].bytes += size;
+    count(t->area, size);
     if (is_sampled(t, size))
         sample(kind, block, size);
 }
