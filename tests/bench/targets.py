@@ -60,6 +60,8 @@ TARGETS = [
     Target("waitpid without waiting (W2)", "W2", "sampled", added("thread_ns"), "ns added per call", 60, 0),
     Target("5,000 small files from Python", "files", "sampled", ratio("wall_ns"), "x wall", 1.10),
     Target("start and end of a process", "start", "sampled", added("wall_ns", 1e-6), "ms added", 0.3),
+    Target("a script of short commands (storm)", "storm", "sampled", ratio("process_ns"), "x CPU", 1.3),
+    Target("the same, disk", "storm", "sampled", lambda s: scaled(s.bytes_per_event(), 1 / 1024), "KiB per command", 16, 1),
     Target("exit after a million events", "exit", "sampled", added("wall_ns", 1e-6), "ms added", 1),
     Target("memory added, one thread, sampled (M1)", "M1", "sampled", added("rss_mib"), "MiB", 9, 1),
     Target("memory added, one thread, full heap (M1)", "M1", "full", added("rss_mib"), "MiB", 9, 1),

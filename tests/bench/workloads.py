@@ -44,6 +44,9 @@ def hook(key, kind, title, operation, size):
     return Workload(key, title, operation, program("b_hooks", lambda p: kind), size, max(size // 200, 10), ["bare", "sampled"])
 
 
+# Five short commands, of which two are forked only and three are executed, too; a hundred times.
+STORM = "for i in {1..100}; do /bin/true; (:); /bin/echo -n; x=$(:); /bin/true; done"
+
 OURS = ["bare", "off", "sampled", "full"]
 HEAP_PEERS = ["jemalloc-sampling", "tcmalloc-sampling", "lttng", "uftrace", "heaptrack"]
 
@@ -90,6 +93,8 @@ WORKLOADS = [
              python("b_small_files.py", lambda p: f"{p.data}/small"), 5000, 500, ["bare", "sampled", "full", "strace"]),
     Workload("start", "/bin/true started and ended, one after another", "process",
              lambda p, n: [f"{p.programs}/b_start", str(n), "/bin/true"], 300, 10, ["bare", "off", "sampled", "full", "lttng"]),
+    Workload("storm", "a script of 500 short commands: two in five are forked, three are executed, too", "script",
+             lambda p, n: [f"{p.programs}/b_start", str(n), "/bin/bash", "-c", STORM], 9, 1, ["bare", "sampled"], events=500),
     Workload("python", "python3 -c pass started and ended, one after another", "process",
              lambda p, n: [f"{p.programs}/b_start", str(n), PYTHON, "-c", "pass"], 100, 4, ["bare", "sampled"]),
     Workload("python0", "the same with PROFTRACE_PYTHON=0: the difference is what looking into Python costs", "process",
