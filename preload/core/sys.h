@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "compiler.h"
+#include "valgrind.h"
 
 PT_ALWAYS_INLINE long pt_syscall6(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -73,10 +74,13 @@ static inline pt_u64 pt_sys_clock_ns(clockid_t clock)
 }
 
 /* Can the eight bytes around an address be read? The kernel reads the set before it looks at what is to be done with
- * it: EFAULT, or EINVAL for what it does not know. */
+ * it: EFAULT, or EINVAL for what it does not know. valgrind would print a line for each, and memcheck an error where
+ * the bytes were never written: there the kernel is asked for the page (Linux 5.14). */
 static inline int pt_sys_is_readable(pt_u64 address)
 {
-    enum { NO_SUCH_HOW = -1 };
+    enum { NO_SUCH_HOW = -1, POPULATE_READ = 22 };
+    if (pt_valgrind(PT_VALGRIND_IS_THERE, 0, 0))
+        return pt_syscall3(SYS_madvise, address & ~4095ull, 4096, POPULATE_READ) == 0;
     return pt_syscall4(SYS_rt_sigprocmask, NO_SUCH_HOW, address & ~7ull, 0, 8) == -EINVAL;
 }
 

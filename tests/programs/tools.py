@@ -68,6 +68,16 @@ gpg --batch -q --detach-sign m; gpg --verify m.sig m 2>&1 | grep -c Good; gpgcon
             prepare="printf '#include <pthread.h>\\nint n;\\nvoid *work(void *u) { for (int i = 0; i < 4; i++) n += i; return u; }\\nint main(void) { pthread_t t; pthread_create(&t, 0, work, 0); pthread_join(t, 0); return n; }\\n' > a.c; gcc -g -O0 -o a a.c -pthread\n"),
     Program("valgrind", r"""for t in memcheck callgrind massif; do o=; [ $t = memcheck ] || o=--$t-out-file=/dev/null; valgrind -q --error-exitcode=9 --tool=$t $o ./a one; echo $t $?; done""", needs=("valgrind", "gcc"), timeout=120,
             prepare="printf '#include <stdio.h>\\n#include <stdlib.h>\\n#include <string.h>\\nint main(int c, char **v) { for (int i = 1; i < 300; i++) { char *p = malloc(i); memset(p, 1, i); FILE *f = fopen(v[0], \"r\"); fread(p, 1, i, f); fclose(f); free(p); } return 5; }\\n' > a.c; gcc -g -w -o a a.c\n"),
+    Program("valgrind_python", r"""PYTHONMALLOC=malloc valgrind -q --error-exitcode=9 /usr/bin/python3 -I a.py; echo memcheck $?""", needs=("valgrind", "/usr/bin/python3"), timeout=180,
+            prepare="""cat > a.py <<'P'
+import os, threading, time
+def work():
+    for _ in range(30): time.sleep(0.002); os.stat('/')
+threads = [threading.Thread(target=work) for _ in range(2)]
+for t in threads: t.start()
+for t in threads: t.join()
+print(sum(len(str(i) * 10) for i in range(2000)))
+P"""),
     Program("valgrind_threads", r"""valgrind -q --error-exitcode=9 ./a; echo memcheck $?; valgrind -q --tool=helgrind --error-exitcode=9 ./a; echo helgrind $?""", needs=("valgrind", "gcc"), timeout=120,
             prepare="""cat > a.c <<'C'
 #include <pthread.h>
