@@ -145,6 +145,10 @@ def program(name):
 
 
 def findings(python, text, **environment):
+    return report(python, text, **environment)["findings"]
+
+
+def report(python, text, **environment):
     """What `proftrace run` says of a program."""
     with tempfile.TemporaryDirectory(prefix="python-memory-") as folder:
         path = pathlib.Path(folder, "program.py")
@@ -153,8 +157,7 @@ def findings(python, text, **environment):
         done = subprocess.run(command, env=pythons.clean_environment(**environment), capture_output=True, text=True, timeout=180, check=False)
         if done.returncode:
             raise RuntimeError(f"{path} ends with {done.returncode}: {done.stderr[-2000:]}")
-        report = json.loads(pathlib.Path(folder, "run/report.json").read_text(encoding="utf-8"))
-    return report["findings"]
+        return json.loads(pathlib.Path(folder, "run/report.json").read_text(encoding="utf-8"))
 
 
 def output(python, text, traced, *arguments, **environment):

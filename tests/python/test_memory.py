@@ -18,6 +18,38 @@ LEAKS = {
     "numpy": ("import numpy", "kept.append(numpy.ones(120_000)) # kept"),
     "torch": ("import torch", "kept.append(torch.ones(400, 400)) # kept"),
 }
+TRAINING = """\
+import torch
+def much(where):
+    if where == "PLANTED":
+        torch.ones(75_000_000)
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(context, data):
+        much("forward")
+        return data * 2
+    @staticmethod
+    def backward(context, gradient):
+        much("backward")
+        return gradient * 2
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(64, 64)
+    def forward(self, data):
+        return Double.apply(self.layer(data))
+class Descent(torch.optim.SGD):
+    def step(self, closure=None):
+        much("last")
+        return super().step(closure)
+net = Net()
+optimizer = Descent(net.parameters(), lr=0.01)
+for _ in range(10):
+    optimizer.zero_grad()
+    net(torch.ones(8, 64)).sum().backward()
+    optimizer.step()
+    much("between")
+"""
 PROGRAM = """\
 import time
 {before}
@@ -66,6 +98,20 @@ class Leaks(unittest.TestCase):
                 if not able:
                     self.skipTest(f"no Python here has {module}")
                 self.check(able[-1], module)
+
+
+class Peaks(unittest.TestCase):
+    """The phase in which more memory lived than ever before or after: planted in each, 300 MB that are given back at once."""
+
+    def test_phase_at_the_peak(self):
+        python = next((python.path for python in reversed(pythons.found()) if has(python.path, "torch")), None)
+        if not python:
+            self.skipTest("no Python here has torch")
+        for planted, phase in ("forward", "forward"), ("backward", "backward"), ("between", "between phases"), ("last", "optimizer_step"):
+            with self.subTest(planted):
+                stage = clean_loops.report(python, TRAINING.replace("PLANTED", planted))["stages"][0]
+                self.assertGreater(stage["heap"]["live_bytes_peak_of_largest_process"], 300e6)
+                self.assertEqual(stage["heap"]["live_peak_phase"], phase)
 
 
 class Allocator(unittest.TestCase):

@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: MIT
 """What the phases of a training say: their numbers on nine shapes of a loop, what is in them, and that they are balanced whatever happens."""
 import collections
+import os
 import re
+import shutil
 import signal
+import tempfile
 import unittest
 
 import traced
@@ -113,12 +116,20 @@ class Compiled(unittest.TestCase):
         self.assertEqual(sum(phase.amount for phase in compiles), 1)
         self.assertEqual([phase for phase in phases if phase.name != "compile" and "compile" in phase.parents], [])
 
-    def test_graphs_are_the_same(self):
-        plain = traced.play("compiled.py", "eager")
-        self.assertEqual(plain[0], 0, plain[2])
-        code, ours, _ = traced.traced("compiled.py", "eager")[0]
+    def check_graphs(self, backend):
+        with tempfile.TemporaryDirectory() as untraced, tempfile.TemporaryDirectory() as traced_apart:
+            plain = traced.play("compiled.py", backend, TORCHINDUCTOR_CACHE_DIR=untraced)
+            self.assertEqual(plain[0], 0, plain[2])
+            code, ours, _ = traced.traced("compiled.py", backend, TORCHINDUCTOR_CACHE_DIR=traced_apart)[0]
         # Reasons of breaks name files, and our functions around those of a file say so behind its name.
         self.assertEqual((code, ours.replace(" (proftrace, importlib._bootstrap)", "")), plain[:2])
+
+    def test_graphs_are_the_same(self):
+        self.check_graphs("eager")
+
+    @unittest.skipUnless("PROFTRACE_TEST_TORCH" in os.environ and shutil.which("g++"), "two minutes of compiling: scripts/test-slow")
+    def test_graphs_of_inductor_are_the_same(self):
+        self.check_graphs("inductor")
 
 
 class Ends(unittest.TestCase):

@@ -33,7 +33,7 @@ def environment(**more):
 
 def play(*command, **more):
     """(exit code, stdout, stderr) of PYTHON command..."""
-    done = subprocess.run([PYTHON, *map(str, command)], capture_output=True, text=True, env=environment(**more), cwd=PROGRAMS, timeout=300, check=False)
+    done = subprocess.run([PYTHON, *map(str, command)], capture_output=True, text=True, env=environment(**more), cwd=PROGRAMS, timeout=900, check=False)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -58,8 +58,11 @@ static void add_churn(struct pt_heap_churn *churn, pt_u64 size_bytes, double all
 static void note_peak(struct pt_heap_process *p)
 {
     const double bytes = p->level.live_bytes + p->arenas.live_bytes;
-    p->n_peaks += bytes > p->most_bytes;
-    p->most_bytes = bytes > p->most_bytes ? bytes : p->most_bytes;
+    if (bytes <= p->most_bytes)
+        return;
+    p->n_peaks++;
+    p->most_bytes = bytes;
+    pt_peak_phase_note(&p->phase);
 }
 
 /* ---- full mode: every call ---- */
@@ -372,7 +375,7 @@ static bool concerns(const struct pt_event *e)
         return is_import(e);
     if (e->desc->kind == PT_KIND_map_anon || e->desc->kind == PT_KIND_map_remove)
         return may_be_arena(e);
-    return true;
+    return e->desc->category != PT_CATEGORY_USER || pt_peak_phase_concerns(e);
 }
 
 static void event(void *state, const struct pt_event *e)
@@ -400,6 +403,10 @@ static void event(void *state, const struct pt_event *e)
     case PT_KIND_io_open:
         imported(p, e);
         break;
+    case PT_KIND_phase_begin:
+    case PT_KIND_phase_end:
+        pt_peak_phase_event(&p->phase, e);
+        break;
     case PT_KIND_map_anon:
     case PT_KIND_map_remove:
         arena(p, e);
@@ -423,7 +430,7 @@ static void finish(void *state, struct pt_profile *profile)
 const struct pt_analysis pt_analysis_heap = {
     .name = "heap",
     .summary = "heap: live peak, growth, churn, by process and call site",
-    .categories = PT_CATEGORY_HEAP | PT_CATEGORY_MAP | PT_CATEGORY_IO | PT_CATEGORY_PYTHON,
+    .categories = PT_CATEGORY_HEAP | PT_CATEGORY_MAP | PT_CATEGORY_IO | PT_CATEGORY_PYTHON | PT_CATEGORY_USER,
     .state_size = sizeof(struct heap),
     .begin = begin,
     .event = event,

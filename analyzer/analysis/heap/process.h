@@ -7,6 +7,7 @@
 
 #include "facts/block_map.h"
 #include "level.h"
+#include "peak_phase.h"
 #include "remap.h"
 #include "sites.h"
 
@@ -47,6 +48,7 @@ struct pt_heap_process {
     pt_u64 samples_seen, samples_lost;
     double sampled_allocs, sampled_bytes, lost_bytes;
     struct pt_heap_growth growth;
+    struct pt_peak_phase phase;
     /* Allocations that samples stand for, by size class: all of them, and those of which it is known where they were
      * made. */
     double all_of_class[PT_HEAP_CLASSES], sampled_of_class[PT_HEAP_CLASSES];

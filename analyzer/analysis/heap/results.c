@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decode/phase_names.h"
 #include "facts/state.h"
 #include "util/auto.h"
 #include "util/text/fmt.h"
@@ -61,6 +62,13 @@ static void note_not_followed(struct pt_session *session, const struct pt_proces
     pt_session_note(session, note);
 }
 
+static struct pt_value peak_phase(const struct pt_peak_phase *phase)
+{
+    if (!phase || !phase->is_training)
+        return pt_unknown("no phase of a training was seen");
+    return pt_text(phase->at_peak ? pt_phase_names[phase->at_peak] : "between phases");
+}
+
 static void process_results(struct pt_profile *profile, const struct pt_process *process, struct pt_heap_process *p)
 {
     struct pt_metrics *metrics = &profile->metrics;
@@ -76,6 +84,8 @@ static void process_results(struct pt_profile *profile, const struct pt_process 
     const double most = (double)process->heap->bytes;
     const double peak = sampled && p->level.peak_bytes > most ? most : p->level.peak_bytes;
     pt_metrics_set(metrics, scope, "heap.live_peak.bytes", pt_integer((pt_u64)peak));
+    if (p->phase.is_training)
+        pt_metrics_set(metrics, scope, "heap.live_peak.phase", peak_phase(&p->phase));
     if (sampled)
         set_interval(metrics, scope, process, p);
 }
@@ -105,6 +115,7 @@ struct stage_heap {
     double remapped_large_bytes, remapped_huge_bytes; /* of them, taken from the kernel anew though given back before */
     double arena_bytes;                               /* that Python mapped for its objects */
     double peak_bytes;
+    const struct pt_peak_phase *phase; /* of the process with this peak */
     double growth_bytes;
     struct pt_heap_growth leak; /* the largest steady one */
     const struct pt_process *leaking;
@@ -150,8 +161,10 @@ static void stage_add(struct stage_heap *sum, const struct pt_process *process, 
     if (why_unknown(process, p))
         return;
     sum->peak_known = true;
-    if (p->level.peak_bytes > sum->peak_bytes)
+    if (p->level.peak_bytes > sum->peak_bytes) {
         sum->peak_bytes = p->level.peak_bytes;
+        sum->phase = &p->phase;
+    }
     sum->n_sampled += process->heap_mode == PT_HEAP_SAMPLED;
     const struct pt_heap_growth *growth = &p->growth;
     sum->growth_bytes = fmax(sum->growth_bytes, growth->largest_bytes);
@@ -188,7 +201,7 @@ static void live_results(struct pt_metrics *metrics, struct pt_scope scope, cons
     if (sum->reason) {
         static const char *const names[] = {"heap.churn.calls",     "heap.churn.bytes",         "heap.churn.cost_s",
                                             "heap.churn.mapping_s", "heap.churn.share_percent", "heap.live_peak.bytes",
-                                            "heap.growth.bytes"};
+                                            "heap.live_peak.phase", "heap.growth.bytes"};
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
             pt_metrics_set(metrics, scope, names[i], pt_unknown(sum->reason));
         return;
@@ -201,6 +214,7 @@ static void live_results(struct pt_metrics *metrics, struct pt_scope scope, cons
                    sum->allocs ? pt_real(100 * sum->churn.allocs / (double)sum->allocs) : pt_unknown("no allocations"));
     pt_metrics_set(metrics, scope, "heap.live_peak.bytes",
                    sum->peak_known ? pt_integer((pt_u64)sum->peak_bytes) : pt_unknown("no process recorded its heap"));
+    pt_metrics_set(metrics, scope, "heap.live_peak.phase", peak_phase(sum->phase));
     pt_metrics_set(metrics, scope, "heap.growth.bytes", pt_integer((pt_u64)sum->growth_bytes));
     pt_metrics_set(metrics, scope, "heap.sampled.count", pt_integer(sum->n_sampled));
     leak_results(metrics, scope, sum);

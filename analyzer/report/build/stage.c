@@ -51,10 +51,13 @@ static const char *heap_label(const struct pt_build *b, pt_u32 stage, const stru
 static void add_heap(const struct pt_build *b, struct pt_doc_stage *stage)
 {
     struct pt_panel *panel = pt_doc_panel(b->doc, PT_PANEL_LINES, "heap", "Heap");
-    for (const struct pt_metric_view *view = pt_metric_views; view->key; view++)
-        if (view->group == PT_GROUP_HEAP)
-            pt_doc_line(&panel->lines, view->key, heap_label(b, stage->index, view), view->show,
-                        pt_view_value(&b->profile->metrics, stage->index, view));
+    for (const struct pt_metric_view *view = pt_metric_views; view->key; view++) {
+        const struct pt_value value = pt_view_value(&b->profile->metrics, stage->index, view);
+        const bool is_of_others =
+            value.type == PT_VALUE_UNKNOWN && view->show == PT_SHOW_TEXT; /* no training has none */
+        if (view->group == PT_GROUP_HEAP && !is_of_others)
+            pt_doc_line(&panel->lines, view->key, heap_label(b, stage->index, view), view->show, value);
+    }
     add_panel(stage, panel, PT_SECTION_MEMORY, true);
 }
 

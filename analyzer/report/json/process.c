@@ -28,6 +28,8 @@ static void put_heap(const struct pt_report_json *r, const struct pt_process *pr
     pt_json_value(r->json, "frees", PT_SHOW_COUNT, why ? unknown : pt_integer(process->heap->frees));
     pt_json_value(r->json, "bytes", PT_SHOW_BYTES, why ? unknown : pt_integer(process->heap->bytes));
     pt_json_value(r->json, "live_bytes_peak", PT_SHOW_BYTES, pt_metrics_get(metrics, scope, "heap.live_peak.bytes"));
+    if (pt_metrics_has(metrics, scope, "heap.live_peak.phase"))
+        pt_json_value(r->json, "live_peak_phase", PT_SHOW_TEXT, pt_metrics_get(metrics, scope, "heap.live_peak.phase"));
     if (pt_metrics_has(metrics, scope, "heap.live_peak_low.bytes")) {
         pt_json_array(r->json, "live_bytes_peak_interval");
         pt_json_value(r->json, NULL, PT_SHOW_BYTES, pt_metrics_get(metrics, scope, "heap.live_peak_low.bytes"));
