@@ -165,7 +165,7 @@ static const struct call calls[] = {
     {SYS_getsockname, -1, 0, 0, 0, 0, 0},
     {SYS_getpeername, -1, 0, 0, 0, 0, 0},
     {SYS_getsockopt, -1, SOL_SOCKET, SO_DOMAIN, 0, 0, 0},
-    {SYS_clone, CLONE_VM | CLONE_VFORK | CLONE_THREAD /* not without CLONE_SIGHAND */, 0, 0, 0, 0, 0},
+    {SYS_clone, CLONE_VM | CLONE_VFORK | CLONE_UNTRACED | CLONE_THREAD /* not without CLONE_SIGHAND */, 0, 0, 0, 0, 0},
 };
 #define N_CALLS (sizeof calls / sizeof *calls)
 
@@ -196,7 +196,7 @@ static int is_all_allowed(void)
     struct trial *trial = pt_sys_map(4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (!trial)
         return 0;
-    const long pid = pt_syscall6(SYS_clone, CLONE_VFORK, 0, 0, 0, 0, 0);
+    const long pid = pt_syscall6(SYS_clone, CLONE_VFORK | CLONE_UNTRACED, 0, 0, 0, 0, 0);
     if (pid == 0)
         make_calls(trial);
     const pt_u32 n_made = trial->n_made;

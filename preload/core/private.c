@@ -9,13 +9,16 @@
 #include "sys.h"
 #include "valgrind.h"
 
-/* CFI through rbp, so that the unwinder finds the host's frames behind a foreign stack pointer. */
+/* CFI through rbp, so that the unwinder finds the host's frames behind a foreign stack pointer. A signal frame, because
+ * only behind one of those gdb believes that the stack goes on at a lower address: a thread that it stops in here would
+ * have a backtrace without the program in it. */
 __asm__(".pushsection .text\n"
         ".globl pt_call_on_stack\n"
         ".hidden pt_call_on_stack\n"
         ".type pt_call_on_stack, @function\n"
         "pt_call_on_stack:\n"
         "    .cfi_startproc\n"
+        "    .cfi_signal_frame\n"
         "    endbr64\n"
         "    pushq %rbp\n"
         "    .cfi_def_cfa_offset 16\n"

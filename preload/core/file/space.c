@@ -16,6 +16,7 @@
 
 #include "core/kill_point.h"
 #include "core/private.h"
+#include "core/session.h"
 #include "core/session_page.h"
 #include "core/state.h"
 #include "core/sys.h"
@@ -63,6 +64,41 @@ __asm__(".pushsection .text\n"
         ".size pt_clone_private_files, .-pt_clone_private_files\n"
         ".popsection\n");
 
+/* A debugger is not to see our child: it would report it, stop at "catch vfork", and follow it where it follows
+ * children. But a tracer may be what finds our files (proot translates paths): a child that does not is seen again. */
+enum view { VIEW_UNKNOWN, VIEW_UNTRACED, VIEW_OF_TRACER };
+static enum view view;
+
+struct errand {
+    void (*fn)(void *);
+    void *argument;
+};
+
+static void run_untraced(void *argument)
+{
+    const struct errand *errand = argument;
+    if (view == VIEW_UNKNOWN)
+        view = pt_syscall3(SYS_open, pt_session_path, O_PATH | O_CLOEXEC, 0) < 0 ? VIEW_OF_TRACER : VIEW_UNTRACED;
+    if (view == VIEW_UNTRACED)
+        errand->fn(errand->argument);
+}
+
+static long run_once(long flags, void *top, void (*fn)(void *), void *argument)
+{
+    const long pid = pt_clone_private_files(CLONE_VM | CLONE_VFORK | flags, top, fn, argument);
+    /* No exit signal: waitpid(-1) of the host never sees this child; only __WALL does. */
+    if (pid > 0)
+        pt_syscall4(SYS_wait4, pid, 0, 0x40000000 /* __WALL */, 0);
+    return pid;
+}
+
+static long run_in_child(void *top, void (*fn)(void *), void *argument)
+{
+    struct errand errand = {fn, argument};
+    const long pid = view == VIEW_OF_TRACER ? 0 : run_once(CLONE_UNTRACED, top, run_untraced, &errand);
+    return view == VIEW_OF_TRACER ? run_once(0, top, fn, argument) : pid;
+}
+
 int pt_private_files(void (*fn)(void *), void *argument)
 {
     if (&__libc_single_threaded && __libc_single_threaded) {
@@ -76,14 +112,10 @@ int pt_private_files(void (*fn)(void *), void *argument)
     if (!is_ours && !pt_claim(t))
         return -1;
     char *top = t->priv->inner_stack + sizeof t->priv->inner_stack;
-    const long pid = pt_clone_private_files(CLONE_VM | CLONE_VFORK, top, fn, argument);
+    const long error = run_in_child(top, fn, argument);
     if (!is_ours)
         pt_unclaim(t);
-    if (pid < 0)
-        return -1;
-    /* No exit signal: waitpid(-1) of the host never sees this child; only __WALL does. */
-    pt_syscall4(SYS_wait4, pid, 0, 0x40000000 /* __WALL */, 0);
-    return 0;
+    return error < 0 ? -1 : 0;
 }
 
 struct growth {
