@@ -57,9 +57,9 @@ void pt_plan_fini(struct pt_plan *plan)
 
 static void show_command(const struct pt_config_stage *stage, struct pt_str *out)
 {
-    enum pt_redact_next next = PT_REDACT_PLAIN;
+    struct pt_redact_line line = {0};
     for (size_t i = 0; stage->command[i]; i++) {
-        PT_AUTO(pt_freep) char *word = pt_redacted(stage->command[i], &next);
+        PT_AUTO(pt_freep) char *word = pt_redacted(stage->command[i], &line);
         pt_str_add(out, i ? " " : "");
         pt_sanitize_terminal(out, word ? word : PT_REDACT_MASK);
     }

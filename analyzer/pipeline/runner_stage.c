@@ -81,9 +81,9 @@ static char *command_of(pid_t pid)
     char text[4096];
     const ssize_t n = pt_small_file_peek(text, sizeof text, "/proc/%d/cmdline", pid);
     PT_AUTO(pt_str_fini) struct pt_str line = {0};
-    enum pt_redact_next next = PT_REDACT_PLAIN;
+    struct pt_redact_line so_far = {0};
     for (const char *word = text; word < text + (n > 0 ? n : 0); word += strlen(word) + 1) {
-        PT_AUTO(pt_freep) char *shown = pt_redacted(word, &next);
+        PT_AUTO(pt_freep) char *shown = pt_redacted(word, &so_far);
         pt_str_printf(&line, "%s%s", word > text ? " " : "", shown ? shown : PT_REDACT_MASK);
     }
     return line.n ? pt_strdup(pt_str_text(&line)) : NULL;

@@ -135,9 +135,9 @@ const char **pt_masked_arguments(const char *const *argv, int argc, struct pt_ar
     while (n < argc && argv[n])
         n++;
     const char **words = pt_arena_alloc(arena, (size_t)(n + 1) * sizeof *words);
-    enum pt_redact_next next = PT_REDACT_PLAIN;
+    struct pt_redact_line line = {0};
     for (int i = 0; i < n; i++) {
-        char *masked = pt_redacted(argv[i], &next);
+        char *masked = pt_redacted(argv[i], &line);
         words[i] = masked ? pt_arena_text(arena, masked, strlen(masked)) : PT_REDACT_MASK;
         free(masked);
     }

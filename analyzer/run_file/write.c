@@ -83,9 +83,9 @@ static void write_texts(struct pt_json *json, const struct pt_run_key *key, cons
         pt_json_array(json, key->key);
     else
         pt_json_array_inline(json, key->key);
-    enum pt_redact_next next = PT_REDACT_PLAIN;
+    struct pt_redact_line line = {0};
     for (size_t i = 0; texts && texts[i]; i++) {
-        PT_AUTO(pt_freep) char *shown = key->type == PT_RUN_COMMAND ? pt_redacted(texts[i], &next) : NULL;
+        PT_AUTO(pt_freep) char *shown = key->type == PT_RUN_COMMAND ? pt_redacted(texts[i], &line) : NULL;
         pt_json_text(json, NULL, key->type == PT_RUN_COMMAND ? shown : texts[i]);
     }
     pt_json_end(json);

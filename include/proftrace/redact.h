@@ -4,436 +4,248 @@
  *
  * One rule for the library, which stores them, and for the launcher and the reports, which store and show them again.
  * Recognised: values of options, variables, query parameters, headers and JSON keys whose name is one of secrets.def;
- * what follows "Bearer"; passwords and tokens before the @ of a URL; keys that are known by their shape. The name stays
- * and the value becomes "***", so that a reader sees what was there. Redacting twice changes nothing.
+ * options of programs that it knows; what follows "Bearer"; passwords and tokens before the @ of a URL or host; keys
+ * that are known by their shape. The name stays and the value becomes "***", so that a reader sees what was there.
+ * Redacting twice changes nothing.
  *
  * Pure text work in one pass: no allocation, no libc; any bytes are good.
  */
 #ifndef PROFTRACE_REDACT_H
 #define PROFTRACE_REDACT_H
 
+#include "redact_text.h"
 #include "types.h"
 
-#define PT_REDACT_MASK "***"
+/* ---- words ---- */
 
-/* Where the text goes; what does not fit is cut. The result is terminated as soon as something was added. */
-struct pt_redact_out {
-    char *bytes;
-    pt_u64 length;
-    pt_u64 room; /* including the terminator */
-};
-
-/* What the arguments so far say of the next one. */
-enum pt_redact_next {
-    PT_REDACT_PLAIN,
-    PT_REDACT_VALUE,  /* it is the value of a secret */
-    PT_REDACT_COMMAND /* it is a command line in one: sh -c */
-};
-
-/* ---- letters ---- */
-
-static inline char pt_redact_lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static inline int pt_redact_is_letter(char c)
-{
-    return pt_redact_lower(c) >= 'a' && pt_redact_lower(c) <= 'z';
-}
-
-static inline int pt_redact_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static inline int pt_redact_is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-static inline int pt_redact_is_quote(char c)
-{
-    return c == '"' || c == '\'';
-}
-
-/* Of a name: --db.pass, X-Api-Key. */
-static inline int pt_redact_is_of_name(char c)
-{
-    return pt_redact_is_letter(c) || pt_redact_is_digit(c) || c == '_' || c == '-' || c == '.';
-}
-
-static inline int pt_redact_is_one_of(char c, const char *letters)
-{
-    for (; *letters; letters++)
-        if (c == *letters)
-            return 1;
-    return 0;
-}
-
-/* Does the text go on with this word, in any case? Returns its length. */
-static inline pt_u64 pt_redact_goes_on(const char *text, const char *word)
+/* A name of secrets.def, which may end in * for all that begin so. */
+static inline int pt_redact_fits(const char *text, pt_u64 bytes, const char *name)
 {
     pt_u64 n = 0;
-    while (word[n] && pt_redact_lower(text[n]) == pt_redact_lower(word[n]))
+    while (n < bytes && name[n] == text[n] && name[n] != '*')
         n++;
-    return word[n] ? 0 : n;
+    return name[n] == '*' || (!name[n] && n == bytes);
 }
 
-/* ---- names ---- */
+static inline int pt_redact_same(const char *a, const char *b)
+{
+    while (*a && *a == *b) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
 
-enum pt_redact_where { PT_REDACT_ANYWHERE, PT_REDACT_LAST, PT_REDACT_ALONE, PT_REDACT_IN_QUERY };
-
-struct pt_redact_name {
-    const char *word;
-    enum pt_redact_where where;
+struct pt_redact_option {
+    const char *program, *option;
+    enum pt_redact_next what;
 };
 
-/* Length of `word` where it stands at `text`, at most `bytes` long; 0 = it does not. */
-static inline pt_u64 pt_redact_word_at(const char *text, pt_u64 bytes, const char *word)
+/* Bytes of the option at the beginning of the word, of a program that knows it; 0 = it is not there. */
+static inline pt_u64 pt_redact_option_bytes(const struct pt_redact_option *option, const char *program,
+                                            const char *word, pt_u64 bytes)
 {
-    pt_u64 n = 0;
-    for (; n < bytes && word[n]; n++)
-        if (pt_redact_lower(text[n]) != word[n] && !(text[n] == '-' && word[n] == '_'))
-            return 0;
-    return word[n] ? 0 : n;
-}
-
-/* Does a new word begin at name[at]? Behind a letter only where the case changes: apiKey. */
-static inline int pt_redact_is_border(const char *name, pt_u64 at, pt_u64 bytes)
-{
-    return at == bytes || !pt_redact_is_letter(name[at]) ||
-           (name[at] != pt_redact_lower(name[at]) && name[at - 1] == pt_redact_lower(name[at - 1]));
-}
-
-static inline int pt_redact_is_number(const char *text, pt_u64 bytes)
-{
-    while (bytes && pt_redact_is_digit(text[bytes - 1]))
-        bytes--;
-    return bytes == 0;
-}
-
-/* A word was found in the name from `at` to `end`: does it make the name one of a secret? */
-static inline int pt_redact_counts(const char *name, pt_u64 at, pt_u64 end, pt_u64 bytes, enum pt_redact_where where)
-{
-    if (where == PT_REDACT_ANYWHERE) {
-        const pt_u64 plural = end < bytes && pt_redact_lower(name[end]) == 's';
-        return pt_redact_is_border(name, end + plural, bytes) || pt_redact_is_border(name, end, bytes);
-    }
-    if (!pt_redact_is_number(name + end, bytes - end))
+    if (option->option[0] != word[0] || (bytes > 1 && option->option[1] != word[1])) /* nearly all of them */
         return 0;
-    return where == PT_REDACT_LAST || at == 0 || !pt_redact_is_letter(name[at - 1]);
+    const pt_u64 length = __builtin_strlen(option->option);
+    const int is_short = length == 2 || option->option[length - 1] == ':';
+    if (bytes < length || (bytes > length && !is_short) || !pt_redact_fits(word, length, option->option))
+        return 0;
+    return *option->program == '*' || (program && pt_redact_same(option->program, program)) ? length : 0;
 }
 
-/* --password-file, PASSWORD_FILE */
-static inline int pt_redact_is_about_secret(const char *name, pt_u64 bytes)
+/* What secrets.def says of the word as an option, alone or with a value attached to it. `ret_option`: its bytes. */
+static inline enum pt_redact_next pt_redact_option_of(struct pt_redact_line *line, const char *word, pt_u64 bytes,
+                                                      pt_u64 *ret_option)
 {
-    static const char *const tails[] = {
-#define SECRET_NAME(word, where)
-#define SECRET_NOT(tail) tail,
-#define SECRET_KEY(prefix, letters)
+    static const struct pt_redact_option options[] = {
+#define SECRET_OPTION(program, option, what) {program, option, PT_REDACT_##what},
 #include "secrets.def"
-#undef SECRET_NAME
-#undef SECRET_NOT
-#undef SECRET_KEY
     };
-    for (pt_u32 i = 0; i < sizeof tails / sizeof *tails; i++) {
-        const pt_u64 length = __builtin_strlen(tails[i]);
-        if (bytes > length && pt_redact_word_at(name + bytes - length, length, tails[i]) &&
-            !pt_redact_is_letter(name[bytes - length - 1]))
-            return 1;
-    }
-    return 0;
-}
-
-static inline int pt_redact_names_secret(const char *name, pt_u64 bytes, int is_in_query)
-{
-    enum { MOST_BYTES = 64 }; /* the end of a longer name says what it is */
-    static const struct pt_redact_name names[] = {
-#define SECRET_NAME(word, where) {word, PT_REDACT_##where},
-#define SECRET_NOT(tail)
-#define SECRET_KEY(prefix, letters)
-#include "secrets.def"
-#undef SECRET_NAME
-#undef SECRET_NOT
-#undef SECRET_KEY
-    };
-    if (bytes > MOST_BYTES) {
-        name += bytes - MOST_BYTES;
-        bytes = MOST_BYTES;
-    }
-    if (pt_redact_is_about_secret(name, bytes))
-        return 0;
-    for (pt_u64 at = 0; at < bytes; at++)
-        for (pt_u32 i = 0; i < sizeof names / sizeof *names; i++) {
-            const pt_u64 length = pt_redact_word_at(name + at, bytes - at, names[i].word);
-            if (length && (names[i].where != PT_REDACT_IN_QUERY || is_in_query) &&
-                pt_redact_counts(name, at, at + length, bytes, names[i].where))
-                return 1;
-        }
-    return 0;
-}
-
-/* ---- the pass over a text ---- */
-
-struct pt_redact {
-    struct pt_redact_out *out;
-    const char *start;
-    const char *at;
-    int is_command; /* several words: a value ends with its word */
-};
-
-static inline void pt_redact_put(struct pt_redact_out *out, const char *bytes, pt_u64 n)
-{
-    for (; n-- && out->length + 1 < out->room; bytes++) {
-        out->bytes[out->length++] = *bytes;
-        out->bytes[out->length] = 0;
-    }
-}
-
-static inline void pt_redact_copy(struct pt_redact *r, pt_u64 bytes)
-{
-    pt_redact_put(r->out, r->at, bytes);
-    r->at += bytes;
-}
-
-static inline void pt_redact_hide(struct pt_redact *r, pt_u64 bytes)
-{
-    if (bytes)
-        pt_redact_put(r->out, PT_REDACT_MASK, sizeof PT_REDACT_MASK - 1);
-    r->at += bytes;
-}
-
-static inline char pt_redact_before(const struct pt_redact *r)
-{
-    return r->at > r->start ? r->at[-1] : ' ';
-}
-
-static inline pt_u64 pt_redact_until(const char *text, const char *ends)
-{
-    pt_u64 n = 0;
-    while (text[n] && !pt_redact_is_one_of(text[n], ends))
-        n++;
-    return n;
-}
-
-static inline pt_u64 pt_redact_blanks(const char *text)
-{
-    pt_u64 n = 0;
-    while (pt_redact_is_blank(text[n]))
-        n++;
-    return n;
-}
-
-/* "Bearer x", "Basic x": length of the scheme and the blanks behind it. */
-static inline pt_u64 pt_redact_scheme(const char *text)
-{
-    static const char *const schemes[] = {"bearer", "basic", "token", "digest"};
-    for (pt_u32 i = 0; i < sizeof schemes / sizeof *schemes; i++) {
-        const pt_u64 n = pt_redact_goes_on(text, schemes[i]), blanks = n ? pt_redact_blanks(text + n) : 0;
-        if (n && (blanks || !text[n]))
-            return n + blanks;
-    }
-    return 0;
-}
-
-/* A secret stands at r->at: in quotes up to the closing one, else up to one of `ends`. */
-static inline void pt_redact_value(struct pt_redact *r, const char *ends)
-{
-    const char quote[] = {*r->at, 0};
-    if (pt_redact_is_quote(*r->at)) {
-        pt_redact_copy(r, 1);
-        ends = quote;
-    }
-    pt_redact_copy(r, pt_redact_scheme(r->at));
-    pt_redact_hide(r, pt_redact_until(r->at, ends));
-}
-
-static inline pt_u64 pt_redact_name_bytes(const char *text)
-{
-    pt_u64 n = 0;
-    while (pt_redact_is_of_name(text[n]))
-        n++;
-    return n;
-}
-
-/* Bytes from a name to the sign that gives it a value: name=, name:, "name":, and, where a quoted value follows, name
- * =. 0 = there is none. */
-static inline pt_u64 pt_redact_to_sign(const char *text, pt_u64 name)
-{
-    pt_u64 n = name;
-    n += text[n] == '\\' && pt_redact_is_quote(text[n + 1]); /* JSON within a text */
-    n += pt_redact_is_quote(text[n]);
-    if (text[n] == ':' && text[n + 1] == '/' && text[n + 2] == '/')
-        return 0;
-    if (text[n] == '=' || text[n] == ':')
-        return n;
-    n += pt_redact_blanks(text + n);
-    return text[n] == '=' && pt_redact_is_quote(text[n + 1 + pt_redact_blanks(text + n + 1)]) ? n : 0;
-}
-
-/* A name with its value. An argument that begins with the name is all of it: it may hold any letter. */
-static inline int pt_redact_named(struct pt_redact *r)
-{
-    const char before = pt_redact_before(r), quote[] = {before, 0};
-    const pt_u64 name = pt_redact_is_of_name(before) ? 0 : pt_redact_name_bytes(r->at);
-    const pt_u64 sign = name ? pt_redact_to_sign(r->at, name) : 0;
-    if (!sign || !pt_redact_names_secret(r->at, name, before == '?' || before == '&'))
-        return 0;
-    const int is_all = r->at == r->start && !r->is_command, is_in_quotes = pt_redact_is_quote(before) && sign == name;
-    const int takes_blanks = r->at[0] == '-' || r->at[sign] == ':' || sign > name;
-    pt_redact_copy(r, sign + 1);
-    if (takes_blanks)
-        pt_redact_copy(r, pt_redact_blanks(r->at));
-    if (r->at[0] == '\\' && pt_redact_is_quote(r->at[1]))
-        pt_redact_copy(r, 1);
-    pt_redact_value(r, is_in_quotes ? quote : is_all ? "" : "&\"' \t\r\n;,");
-    return 1;
-}
-
-/* `--token x` in a text. As arguments of their own these are two. */
-static inline int pt_redact_option(struct pt_redact *r)
-{
-    if (*r->at != '-' || !pt_redact_is_one_of(pt_redact_before(r), " \t\r\n\"';|&("))
-        return 0;
-    const pt_u64 name = pt_redact_name_bytes(r->at), blanks = pt_redact_blanks(r->at + name);
-    if (!blanks || r->at[name + blanks] == '-' || !pt_redact_names_secret(r->at, name, 0))
-        return 0;
-    pt_redact_copy(r, name + blanks);
-    pt_redact_value(r, "\"' \t\r\n;|&)");
-    return 1;
-}
-
-static inline int pt_redact_bearer(struct pt_redact *r)
-{
-    const pt_u64 n = pt_redact_is_letter(pt_redact_before(r)) ? 0 : pt_redact_goes_on(r->at, "bearer");
-    const pt_u64 blanks = n ? pt_redact_blanks(r->at + n) : 0;
-    if (!blanks)
-        return 0;
-    pt_redact_copy(r, n + blanks);
-    pt_redact_hide(r, pt_redact_until(r->at, "\"' \t\r\n"));
-    return 1;
-}
-
-/* Known by its shape. */
-static inline int pt_redact_key(struct pt_redact *r)
-{
-    static const struct {
-        const char *prefix;
-        pt_u64 letters;
-    } keys[] = {
-#define SECRET_NAME(word, where)
-#define SECRET_NOT(tail)
-#define SECRET_KEY(prefix, letters) {prefix, letters},
-#include "secrets.def"
-#undef SECRET_NAME
-#undef SECRET_NOT
-#undef SECRET_KEY
-    };
-    if (pt_redact_is_letter(pt_redact_before(r)) || pt_redact_is_digit(pt_redact_before(r)))
-        return 0;
-    for (pt_u32 i = 0; i < sizeof keys / sizeof *keys; i++) {
-        pt_u64 n = 0;
-        while (keys[i].prefix[n] && r->at[n] == keys[i].prefix[n])
-            n++;
-        if (keys[i].prefix[n])
+    pt_u64 base = bytes;
+    while (base && word[base - 1] != '/')
+        base--;
+    for (pt_u32 i = 0; i < sizeof options / sizeof *options; i++)
+        if (*options[i].program != '*' && pt_redact_fits(word + base, bytes - base, options[i].program))
+            line->program = options[i].program;
+    for (pt_u32 i = 0; i < sizeof options / sizeof *options; i++) {
+        const pt_u64 length = pt_redact_option_bytes(&options[i], line->program, word, bytes);
+        if (!length)
             continue;
-        const pt_u64 more = pt_redact_name_bytes(r->at + n);
-        if (more >= keys[i].letters) {
-            pt_redact_hide(r, n + more);
-            return 1;
-        }
+        *ret_option = length;
+        return bytes > length && *options[i].program == '*' && options[i].what == PT_REDACT_COLON ? PT_REDACT_PLAIN
+                                                                                                  : options[i].what;
     }
-    return 0;
+    return PT_REDACT_PLAIN;
 }
 
-/* Is what ends at r->at http or https? */
-static inline int pt_redact_is_web(const struct pt_redact *r)
+/* sh -c, bash -lc */
+static inline int pt_redact_takes_command(const char *word, pt_u64 bytes)
 {
-    const pt_u64 before = (pt_u64)(r->at - r->start);
-    return (before >= 4 && pt_redact_goes_on(r->at - 4, "http")) ||
-           (before >= 5 && pt_redact_goes_on(r->at - 5, "https"));
+    enum { MOST_BYTES = 4 };
+    int is_all_letters = bytes >= 2 && bytes <= MOST_BYTES && word[0] == '-' && word[bytes - 1] == 'c';
+    for (pt_u64 i = 1; i < bytes && is_all_letters; i++)
+        is_all_letters = pt_redact_is_letter(word[i]);
+    return is_all_letters;
 }
 
-/* scheme://user:password@host; of the web, a user without a password is a token. */
-static inline int pt_redact_url(struct pt_redact *r)
+/* A word that is more than the name of a secret, but ends in one: aws_secret_access_key, //host/:_authToken. */
+static inline int pt_redact_ends_in_secret(const char *word, pt_u64 bytes)
 {
-    if (!pt_redact_goes_on(r->at, "://"))
+    pt_u64 name = bytes;
+    while (name && pt_redact_is_of_name(word[name - 1]))
+        name--;
+    return name < bytes && pt_redact_names_secret(word + name, bytes - name, 0);
+}
+
+/* --token, --token=, token: the name of a secret, whose value comes next. */
+static inline int pt_redact_is_named_secret(const char *word, pt_u64 bytes)
+{
+    const int is_option = word[0] == '-';
+    pt_u64 name = 0;
+    while (name < bytes && pt_redact_is_of_name(word[name]))
+        name++;
+    const int has_sign = name + 1 == bytes && (word[name] == ':' || (word[name] == '=' && is_option));
+    return ((is_option && name == bytes) || has_sign) && pt_redact_names_secret(word, name, 0);
+}
+
+/* What a word says of the next one. */
+static inline enum pt_redact_next pt_redact_follows(struct pt_redact_line *line, const char *word, pt_u64 bytes)
+{
+    pt_u64 option = 0;
+    const enum pt_redact_next what = pt_redact_option_of(line, word, bytes, &option);
+    if (option == bytes && what != PT_REDACT_PLAIN)
+        return what;
+    if ((bytes == 6 && pt_redact_goes_on(word, "bearer")) || pt_redact_is_named_secret(word, bytes))
+        return PT_REDACT_VALUE;
+    if (pt_redact_takes_command(word, bytes))
+        return PT_REDACT_COMMAND;
+    return word[0] != '-' && pt_redact_ends_in_secret(word, bytes) ? PT_REDACT_RANDOM : PT_REDACT_PLAIN;
+}
+
+/* --next, -x: no value of the option before; a secret may begin with - as well. */
+static inline int pt_redact_is_next_option(const char *word, pt_u64 bytes)
+{
+    pt_u64 n = 2;
+    if (word[0] != '-' || bytes <= 2)
+        return word[0] == '-';
+    while (n < bytes && word[1] == '-' && (pt_redact_is_letter(word[n]) || word[n] == '-' || word[n] == '_'))
+        n++;
+    return n > 2 && (n == bytes || word[n] == '=') && !pt_redact_look_at(word, n).capitals;
+}
+
+static inline int pt_redact_take_colon(struct pt_redact *r, pt_u64 bytes)
+{
+    const pt_u64 user = pt_redact_until(r->at, ":%,");
+    const pt_u64 secret = user + 1;
+    if (secret >= bytes || r->at[secret] == '/' || r->at[secret] == ':' ||
+        !(pt_redact_look_at(r->at + secret, bytes - secret).letters + pt_redact_look_at(r->at, user).letters))
         return 0;
-    const pt_u64 end = 3 + pt_redact_until(r->at + 3, "/?#<> \t\r\n\"'");
-    const pt_u64 colon = 3 + pt_redact_until(r->at + 3, ":@/?#<> \t\r\n\"'");
-    pt_u64 sign = end; /* the last @: a password may hold one */
-    while (sign > 3 && r->at[sign] != '@')
-        sign--;
-    const int has_password = colon < sign && r->at[colon] == ':';
-    if (r->at[sign] != '@' || (!has_password && !pt_redact_is_web(r)))
-        return 0;
-    const char *const host = r->at + sign, *const password = r->at + colon + 1;
-    pt_redact_copy(r, 3);
-    if (has_password) {
-        if (!pt_redact_key(r))
-            pt_redact_copy(r, (pt_u64)(password - 1 - r->at));
-        pt_redact_copy(r, (pt_u64)(password - r->at));
-    }
-    pt_redact_hide(r, (pt_u64)(host - r->at));
+    pt_redact_copy(r, secret);
+    pt_redact_hide(r, bytes - secret);
     return 1;
+}
+
+/* A word of which the one before said what it is. 0 = it is an ordinary one. */
+static inline int pt_redact_take(struct pt_redact *r, pt_u64 bytes, enum pt_redact_next what, int is_attached)
+{
+    if (what == PT_REDACT_COLON)
+        return pt_redact_take_colon(r, bytes);
+    if (what == PT_REDACT_PLAIN || what == PT_REDACT_COMMAND || pt_redact_is_next_option(r->at, bytes) ||
+        pt_redact_is_switch(r->at, bytes))
+        return 0;
+    const struct pt_redact_look look = pt_redact_look_at(r->at, bytes);
+    if ((what == PT_REDACT_WORD && !look.letters) ||
+        (what == PT_REDACT_MADE_UP && !pt_redact_is_made_up(r->at, bytes, is_attached)) ||
+        (what == PT_REDACT_RANDOM && !pt_redact_is_random(r->at, bytes)))
+        return 0;
+    const pt_u64 scheme = pt_redact_scheme(r->at);
+    if (scheme && scheme < bytes) {
+        pt_redact_copy(r, scheme);
+        bytes -= scheme;
+    }
+    pt_redact_hide(r, bytes);
+    return 1;
+}
+
+/* -pX. 0 = it is an ordinary word. */
+static inline int pt_redact_attached(struct pt_redact *r, struct pt_redact_line *line, pt_u64 bytes)
+{
+    pt_u64 option = 0;
+    const enum pt_redact_next what = pt_redact_option_of(line, r->at, bytes, &option);
+    if (!option || option >= bytes || what == PT_REDACT_NEXT)
+        return 0;
+    struct pt_redact trial = *r;
+    struct pt_redact_out nowhere = {0, 0, 0};
+    trial.out = &nowhere;
+    trial.at += option;
+    if (!pt_redact_take(&trial, bytes - option, what, 1))
+        return 0;
+    pt_redact_copy(r, option);
+    return pt_redact_take(r, bytes - option, what, 1);
+}
+
+/* A word begins at r->at: hide it, or remember what it says of the next one. */
+static inline int pt_redact_word(struct pt_redact *r)
+{
+    static const char ends[] = "\"' \t\r\n;|&()";
+    if (!pt_redact_is_one_of(pt_redact_before(r), " \t\r\n\"';|&(`") || pt_redact_is_one_of(*r->at, " \t\r\n;|&("))
+        return 0;
+    const enum pt_redact_next what = r->inside.next;
+    const pt_u64 quote = pt_redact_quote(r->at);
+    if (quote && what != PT_REDACT_PLAIN) {
+        const char closing[] = {r->at[quote - 1], 0};
+        pt_redact_copy(r, quote);
+        r->inside.next = PT_REDACT_PLAIN;
+        pt_u64 bytes = pt_redact_until(r->at, closing);
+        bytes -= quote == 2 && bytes && r->at[bytes - 1] == '\\';
+        pt_redact_take(r, bytes, what, 0);
+        return 1;
+    }
+    const pt_u64 bytes = pt_redact_until(r->at, ends);
+    r->inside.next = PT_REDACT_PLAIN;
+    if (bytes && pt_redact_take(r, bytes, what, 0))
+        return 1;
+    if (bytes)
+        r->inside.next = pt_redact_follows(&r->inside, r->at, bytes);
+    return bytes && pt_redact_attached(r, &r->inside, bytes);
 }
 
 static inline void pt_redact_pass(struct pt_redact *r)
 {
-    while (*r->at)
-        if (!pt_redact_url(r) && !pt_redact_named(r) && !pt_redact_option(r) && !pt_redact_bearer(r) &&
-            !pt_redact_key(r))
+    while (*r->at) {
+        if (pt_redact_is_one_of(*r->at, ";|&\n"))
+            r->inside = (struct pt_redact_line){PT_REDACT_PLAIN, 0};
+        if (!pt_redact_word(r) && !pt_redact_pem(r) && !pt_redact_url(r) && !pt_redact_named(r) &&
+            !pt_redact_bearer(r) && !pt_redact_key(r) && !pt_redact_path(r) && !pt_redact_login(r))
             pt_redact_copy(r, 1);
+    }
 }
 
 /* ---- command lines ---- */
 
-/* sh -c, bash -lc */
-static inline int pt_redact_takes_command(const char *argument)
+/* Add one argument of a command line. */
+static inline void pt_redact_argument(struct pt_redact_out *out, const char *argument, struct pt_redact_line *line)
 {
-    enum { MOST_LETTERS = 3 };
-    pt_u64 n = 1;
-    while (n <= MOST_LETTERS && pt_redact_is_letter(argument[n]))
-        n++;
-    return argument[n - 1] == 'c' && !argument[n];
-}
-
-static inline enum pt_redact_next pt_redact_follows(const char *argument)
-{
-    const pt_u64 name = pt_redact_name_bytes(argument), bearer = pt_redact_goes_on(argument, "bearer");
-    const int is_option = argument[0] == '-';
-    const char sign = argument[name];
-    if (bearer && !argument[bearer])
-        return PT_REDACT_VALUE;
-    if ((is_option && !sign) || ((sign == ':' || (sign == '=' && is_option)) && !argument[name + 1]))
-        if (pt_redact_names_secret(argument, name, 0))
-            return PT_REDACT_VALUE;
-    return is_option && pt_redact_takes_command(argument) ? PT_REDACT_COMMAND : PT_REDACT_PLAIN;
-}
-
-/* Add one argument of a command line. `next` begins as PT_REDACT_PLAIN and goes from argument to argument. */
-static inline void pt_redact_argument(struct pt_redact_out *out, const char *argument, enum pt_redact_next *next)
-{
-    struct pt_redact r = {out, argument, argument, *next == PT_REDACT_COMMAND};
-    if (*next != PT_REDACT_VALUE || argument[0] == '-') {
-        *next = pt_redact_follows(argument);
-        pt_redact_pass(&r);
-        return;
-    }
-    const pt_u64 scheme = pt_redact_scheme(argument);
-    if (scheme && !argument[scheme]) { /* the value comes with the argument after */
+    const enum pt_redact_next what = line->next;
+    struct pt_redact r = {out, argument, argument, what == PT_REDACT_COMMAND, {PT_REDACT_PLAIN, 0}};
+    const pt_u64 bytes = pt_redact_until(argument, ""), scheme = pt_redact_scheme(argument);
+    if (what == PT_REDACT_VALUE && scheme && !argument[scheme]) { /* the value comes with the argument after */
         pt_redact_copy(&r, scheme);
         return;
     }
-    *next = PT_REDACT_PLAIN;
-    pt_redact_put(out, PT_REDACT_MASK, sizeof PT_REDACT_MASK - 1);
+    line->next = PT_REDACT_PLAIN;
+    if (bytes && pt_redact_take(&r, bytes, what, 0))
+        return;
+    line->next = pt_redact_follows(line, argument, bytes);
+    if (!pt_redact_attached(&r, line, bytes))
+        pt_redact_pass(&r);
 }
 
 /* Add a whole command line, as a shell takes it. */
 static inline void pt_redact_command(struct pt_redact_out *out, const char *command)
 {
-    struct pt_redact r = {out, command, command, 1};
+    struct pt_redact r = {out, command, command, 1, {PT_REDACT_PLAIN, 0}};
     pt_redact_pass(&r);
 }
 

@@ -23,9 +23,9 @@ struct row {
 
 static void check(const char *const given[MOST_ARGUMENTS], const char *const expected[MOST_ARGUMENTS])
 {
-    enum pt_redact_next next = PT_REDACT_PLAIN;
+    struct pt_redact_line line = {0};
     for (int i = 0; i < MOST_ARGUMENTS && given[i]; i++) {
-        char *redacted = pt_redacted(given[i], &next);
+        char *redacted = pt_redacted(given[i], &line);
         assert_non_null(redacted);
         assert_string_equal(redacted, expected[i]);
         free(redacted);
@@ -227,8 +227,8 @@ static void any_text_is_safe(void **state)
             random = random * 6364136223846793005u + 1442695040888963407u;
             strcat(text, pieces[(random >> 33) % (sizeof pieces / sizeof pieces[0])]);
         }
-        enum pt_redact_next next = (enum pt_redact_next)(round % 3);
-        char *redacted = pt_redacted(text, &next);
+        struct pt_redact_line line = {.next = (enum pt_redact_next)(round % 8)};
+        char *redacted = pt_redacted(text, &line);
         assert_true(strlen(redacted) <= (strlen(text) + 1) * 3);
         free(redacted);
     }

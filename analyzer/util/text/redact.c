@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *pt_redacted(const char *argument, enum pt_redact_next *next)
+char *pt_redacted(const char *argument, struct pt_redact_line *line)
 {
     /* Each hidden value becomes three characters; it has at least one, or is empty. */
     const size_t room = (strlen(argument) + 1) * strlen(PT_REDACT_MASK) + 1;
@@ -15,6 +15,6 @@ char *pt_redacted(const char *argument, enum pt_redact_next *next)
     if (!out.bytes)
         return NULL;
     out.bytes[0] = 0;
-    pt_redact_argument(&out, argument, next);
+    pt_redact_argument(&out, argument, line);
     return out.bytes;
 }

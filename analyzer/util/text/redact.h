@@ -7,8 +7,8 @@
 
 #include "proftrace/redact.h"
 
-/* One argument after the other of a command line; `next` begins as PT_REDACT_PLAIN. A new string, NULL when memory is
+/* One argument after the other of a command line; `line` begins as {0}. A new string, NULL when memory is
  * out: show PT_REDACT_MASK then. */
-char *pt_redacted(const char *argument, enum pt_redact_next *next);
+char *pt_redacted(const char *argument, struct pt_redact_line *line);
 
 #endif

@@ -157,13 +157,13 @@ static void add_arguments(struct pt_text *text)
     struct pt_text number = {count, 0, sizeof count};
     pt_text_number(&number, (pt_u64)(first_argc > 0 ? first_argc : 0), 0);
     add_string(text, count);
-    enum pt_redact_next next = PT_REDACT_PLAIN;
+    struct pt_redact_line line = {0};
     for (int i = 0; i < first_argc && first_argv[i]; i++) {
         const pt_u64 length = pt_text_length(first_argv[i]);
         if (text->length + length + 2 > text->room)
             return;
         struct pt_redact_out out = {text->bytes, text->length, text->room};
-        pt_redact_argument(&out, first_argv[i], &next);
+        pt_redact_argument(&out, first_argv[i], &line);
         text->length = out.length;
         text->bytes[text->length++] = 0;
     }

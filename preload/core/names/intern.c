@@ -9,6 +9,7 @@
 #include "intern.h"
 
 #include "proftrace/redact.h"
+#include "proftrace/redact_file.h"
 #include "core/file/attach.h"
 #include "core/file/image_state.h"
 #include "core/private.h"
@@ -96,6 +97,7 @@ pt_u32 pt_intern_bytes(const char *bytes, pt_u64 length)
         void *payload = pt_define_begin(length, &t);
         if (payload) {
             __builtin_memcpy(payload, bytes, length);
+            pt_redact_file(payload, length);
             pt_define_commit(t, payload, PT_DEF_STRING, id);
         }
         if (pt_unlikely(pt_image->on_new_name))
