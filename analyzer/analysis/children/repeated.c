@@ -20,7 +20,8 @@ enum { MOST_WINDOWS = 4096, MOST_COMMANDS = 4096 };
 /* ---- a command and all that it started ---- */
 
 struct below {
-    const char *name; /* of the command, interned */
+    const struct pt_process *last; /* of its images */
+    const char *name;              /* of the command, interned */
     double cpu_ns;
     double queued_ns; /* for a CPU, by main threads that are on the critical path */
 };
@@ -60,7 +61,8 @@ static const char *name_of(struct pt_children *children, const struct pt_process
     return pt_intern_text(&children->texts, name);
 }
 
-/* By index. Parents stand before their children, first images before later ones. */
+/* By index. Parents stand before their children, first images before later ones: of a hundred thousand none is asked
+ * for twice. */
 static struct below *look_below(struct pt_children *children)
 {
     const struct pt_session *session = children->profile->session;
@@ -68,10 +70,13 @@ static struct below *look_below(struct pt_children *children)
     for (pt_u32 i = session->n_processes; i-- > 0;) {
         struct pt_process *process = session->processes[i];
         struct below *own = &all[i];
+        own->last = own->last ? own->last : process;
+        if (process->previous_image)
+            all[process->previous_image->index].last = own->last;
         own->cpu_ns += process->state == PT_PROCESS_EXECED ? 0 : (double)process->cpu_ns;
         own->queued_ns += queued_ns(children, process);
         if (!process->previous_image && !pt_is_worker(process))
-            own->name = name_of(children, pt_process_last_image(session, process));
+            own->name = name_of(children, own->last);
         if (process->parent) {
             all[process->parent->index].cpu_ns += own->cpu_ns;
             all[process->parent->index].queued_ns += own->queued_ns;
@@ -99,11 +104,11 @@ static double alone_ns(const struct pt_children *children, const struct below *b
     const struct pt_session *session = children->profile->session;
     const struct pt_process *command = window->child;
     pt_i64 beside_ns = 0;
-    for (pt_u32 i = 0; i < session->n_processes; i++) {
+    for (pt_u32 i = 0; i < session->n_processes && session->processes[i]->start_ns < window->until_ns; i++) {
         const struct pt_process *other = session->processes[i];
         if (other == command || other->parent != command->parent || below[i].name != below[command->index].name)
             continue;
-        const pt_i64 end_ns = pt_process_last_image(session, session->processes[i])->end_ns;
+        const pt_i64 end_ns = below[i].last->end_ns;
         const pt_i64 from_ns = other->start_ns > window->from_ns ? other->start_ns : window->from_ns;
         const pt_i64 until_ns = end_ns < window->until_ns ? end_ns : window->until_ns;
         beside_ns += until_ns > from_ns ? until_ns - from_ns : 0;
@@ -175,7 +180,7 @@ static double gain_of_program(const struct pt_children *children, const struct b
         if (!one->parent || one->parent->pid != program->pid || one->previous_image || pt_is_worker(one) ||
             children->processes[i].needs_earlier || children->processes[i].serves)
             continue;
-        lives[n++] = (struct pt_path_window){one->start_ns, pt_process_last_image(session, one)->end_ns, one};
+        lives[n++] = (struct pt_path_window){one->start_ns, below[i].last->end_ns, one};
         all.cpu_ns += below[i].cpu_ns;
     }
     qsort(lives, n, sizeof *lives, by_start);
