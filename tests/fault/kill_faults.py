@@ -19,6 +19,7 @@ from harness import FaultCase, SETTINGS, clean_environment, run_command, slow
 MALLOC, FREE, WRITE, PREAD = range(4)
 SLOTS, THREADS = 512, 8
 FAST_KILLS, SLOW_KILLS = 40, 1000
+GROWN_BYTES = 1 << 20  # before that, the areas of eight threads
 
 
 def counters(path):
@@ -102,20 +103,25 @@ class KillStorm(FaultCase):
         self.assert_between(returned[FREE], trace.heap("frees"), begun[FREE] + overhead, "total of releases")
 
     def kill_at_random(self, kills, mode, seed, *arguments, longest=0.04, **options):
+        """Of many kills with forks, a good part must meet a file that has grown and a child that has its own."""
         moments = random.Random(seed)
-        done = 0
+        done = grown = 0
         for kill in range(kills):
             _, slots = self.storm(mode, str(THREADS), *arguments, delay=moments.uniform(0.003, longest), **options)
             trace = self.trace()
             if not slots or not trace or not trace.files() or not sum(slot[1][PREAD] for slot in slots):
                 continue
             done += 1
+            sizes = [os.path.getsize(os.path.join(trace.run, file)) for file in trace.files()]
+            grown += len(sizes) > 1 and max(sizes) > GROWN_BYTES
             with self.subTest(kill=kill, mode=mode, options=options):
                 self.check_totals(trace, slots, overhead=2 * THREADS + 8)
                 if not options:
                     self.assertEqual(trace.lost(), 0)
                     self.check_events(trace, slots, mode)
         self.assertGreater(done, kills // 4, "most kills came before the first event")
+        if "forks" in arguments and SETTINGS.slow:  # a few kills say nothing of most
+            self.assertGreater(grown, done // 4, "no child, or no growth")
 
     def kills(self, share):
         return max(2, (SLOW_KILLS if SETTINGS.slow else FAST_KILLS) * share // 100)
@@ -129,8 +135,11 @@ class KillStorm(FaultCase):
     def test_t25_random_kills_with_a_ring_that_wraps(self):
         self.kill_at_random(self.kills(20), "full", 3, longest=0.2, ring_mib=1)
 
-    def test_t25_random_kills_between_forks(self):
-        self.kill_at_random(self.kills(10), "full", 4, "forks", longest=0.1)
+    def test_t25_random_kills_between_forks_full(self):
+        self.kill_at_random(self.kills(50 if SETTINGS.slow else 10), "full", 4, "forks", longest=0.1)
+
+    def test_t25_random_kills_between_forks_sampled(self):
+        self.kill_at_random(self.kills(50 if SETTINGS.slow else 5), "sampled", 5, "forks", longest=0.1)
 
     def test_a_clean_run_counts_exactly(self):
         for mode in ("full", "sampled"):
