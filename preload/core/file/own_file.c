@@ -116,7 +116,7 @@ static int move_from_small_file(const struct making *making)
 {
     char *head = (char *)pt_image->header;
     pt_u64 *copied = (pt_u64 *)(void *)pt_self->priv->codec.columns;
-    _Static_assert(sizeof pt_self->priv->codec.columns >= PT_HEAD_BYTES, "room for a copy");
+    _Static_assert(sizeof((struct pt_private *)0)->codec.columns >= PT_HEAD_BYTES, "room for a copy");
     const long old = pt_syscall6(SYS_mremap, (long)head, 0, PT_HEAD_BYTES, MREMAP_MAYMOVE, 0, 0);
     if (old < 0 && old > -4096)
         return -1;
