@@ -72,16 +72,24 @@ static int show(const struct request *request, struct pt_report *report, struct 
 
 static int show_source(const struct request *request, const struct pt_report *report, struct pt_error *err)
 {
+    const bool is_page = pt_renderers[request->format].render == pt_render_html;
+    if (!is_page && pt_renderers[request->format].render != pt_render_text)
+        return pt_fail_code(err, 2, "--source shows a file as text or html, not as %s",
+                            pt_renderers[request->format].name);
     if (pt_report_check_stage(&report->profile, request->stage, err) < 0)
         return -1;
     PT_AUTO(pt_doc_freep)
     struct pt_doc *doc = pt_source_build(&report->profile, request->stage, request->source, err);
     if (!doc)
         return -1;
-    const struct pt_render_options how = pt_medium_of(request->output);
+    enum { LEAST_WIDTH = 140 }; /* or nothing is left of the text of the file */
+    struct pt_render_options how = pt_medium_of(request->output);
+    how.width = how.width && how.width < LEAST_WIDTH ? LEAST_WIDTH : how.width;
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     const struct pt_text_out people = {&how, &text};
-    for (size_t i = 0; i < doc->stages.n; i++)
+    if (is_page)
+        pt_render_html_panels(doc, &text);
+    for (size_t i = 0; !is_page && i < doc->stages.n; i++)
         pt_text_panels(&people, &doc->stages.items[i]->panels, doc->stages.items[i]->name);
     return pt_text_file_write(request->output, &text, err);
 }
@@ -102,7 +110,7 @@ int pt_cmd_report(int argc, char **argv, struct pt_error *err)
         PT_OPT_TEXT("stage", 's', &request.stage, "NAME", "only this stage"),
         PT_OPT_FLAG("full", 0, &request.is_full, "text: all tables, not one screen"),
         PT_OPT_COUNT("finding", 0, &request.finding, "N", "text: this finding with its evidence and stacks"),
-        PT_OPT_TEXT("source", 0, &request.source, "FILE", "text: this file of Python, with what its lines cost"),
+        PT_OPT_TEXT("source", 0, &request.source, "FILE", "text, html: this file of Python, with what its lines cost"),
         PT_OPT_COUNT("top", 'n', &request.top, "N", "rows in each table (default: 10)"),
         PT_OPT_END,
     };

@@ -22,6 +22,7 @@ enum pt_show {
     PT_SHOW_NUMBER,
     PT_SHOW_MIB,  /* raw value in MiB, as the report's *_mb_* keys carry it */
     PT_SHOW_TEXT, /* a name: may be hostile, renderers sanitise */
+    PT_SHOW_CODE, /* a line of a source file: hostile, too; its indentation counts */
     PT_SHOW_BOOL,
     PT_SHOW_NOWHERE, /* of a column: for rules and for what builds reports; in none of them */
 };

@@ -5,6 +5,7 @@
  */
 #include "source.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 enum { LINES_MOST = 200000, LINE_BYTES = 2048, AROUND = 2 };
 
 struct line {
-    double self_percent, total_percent, cpu_s, calls_s;
+    double self_percent, total_percent, cpu_s, calls_s, held_bytes, grew_bytes;
     bool is_shown;
 };
 
@@ -57,10 +58,23 @@ static const char *find_file(const struct pt_table *table, const char *file)
     return NULL;
 }
 
-static struct line *line_at(struct source *source, const struct pt_table *table, size_t row)
+static bool is_python(const struct pt_stack_frame *frame)
 {
-    const double number = number_at(table, row, "line");
-    if (strcmp(file_at(table, row), source->file) != 0 || number < 1 || number >= LINES_MOST)
+    return (frame->flags & PT_FRAME_OF_PYTHON) && frame->file;
+}
+
+static const char *find_file_of_memory(const struct pt_stacks *stacks, pt_u32 stage, const char *file)
+{
+    for (size_t i = 0; i < stacks->n; i++)
+        for (pt_u32 j = 0; stacks->items[i].stage == stage && j < stacks->items[i].n; j++)
+            if (is_python(&stacks->items[i].frames[j]) && is_of(stacks->items[i].frames[j].file, file))
+                return stacks->items[i].frames[j].file;
+    return NULL;
+}
+
+static struct line *line_of(struct source *source, double number)
+{
+    if (number < 1 || number >= LINES_MOST)
         return NULL;
     while (source->n <= (pt_u32)number) {
         const pt_u32 n = source->n ? source->n * 2 : 256;
@@ -71,6 +85,34 @@ static struct line *line_at(struct source *source, const struct pt_table *table,
     return &source->lines[(pt_u32)number];
 }
 
+static struct line *line_at(struct source *source, const struct pt_table *table, size_t row)
+{
+    return strcmp(file_at(table, row), source->file) ? NULL : line_of(source, number_at(table, row, "line"));
+}
+
+/* Of the innermost line of the file that a stack has: what a function that it calls allocates is its memory, too. */
+static void add_memory(struct source *source)
+{
+    const struct pt_stacks *stacks = &source->profile->stacks;
+    for (size_t i = 0; i < stacks->n; i++) {
+        const struct pt_stack *stack = &stacks->items[i];
+        pt_u32 at = 0;
+        while (at < stack->n && !(is_python(&stack->frames[at]) && !strcmp(stack->frames[at].file, source->file)))
+            at++;
+        struct line *line =
+            stack->stage == source->stage && at < stack->n ? line_of(source, stack->frames[at].line) : NULL;
+        if (!line)
+            continue;
+        line->held_bytes += stack->cost[PT_STACK_HELD_BYTES];
+        line->grew_bytes += stack->cost[PT_STACK_GROWTH_BYTES];
+    }
+}
+
+static bool costs(const struct line *line)
+{
+    return line->cpu_s > 0 || line->calls_s > 0 || line->held_bytes >= 1 || line->grew_bytes >= 1;
+}
+
 static void add_up(struct source *source, const struct pt_table *cpu, const struct pt_table *calls)
 {
     for (size_t i = 0; cpu && i < cpu->n_rows; i++) {
@@ -78,16 +120,18 @@ static void add_up(struct source *source, const struct pt_table *cpu, const stru
         if (!line)
             continue;
         line->self_percent += number_at(cpu, i, "self_percent");
-        line->total_percent += number_at(cpu, i, "total_percent");
-        line->cpu_s += number_at(cpu, i, "total_s");
+        /* Of the functions of one line, one is inside of the other: a comprehension. */
+        line->total_percent = fmax(line->total_percent, number_at(cpu, i, "total_percent"));
+        line->cpu_s = fmax(line->cpu_s, number_at(cpu, i, "total_s"));
     }
     for (size_t i = 0; calls && i < calls->n_rows; i++) {
         struct line *line = line_at(source, calls, i);
         if (line)
             line->calls_s += number_at(calls, i, "total_s");
     }
+    add_memory(source);
     for (pt_u32 i = 0; i < source->n; i++)
-        if (source->lines[i].cpu_s > 0 || source->lines[i].calls_s > 0)
+        if (costs(&source->lines[i]))
             for (pt_u32 j = i > AROUND ? i - AROUND : 1; j <= i + AROUND && j < source->n; j++)
                 source->lines[j].is_shown = true;
 }
@@ -107,19 +151,29 @@ static FILE *open_text(const struct source *source)
 }
 
 struct row {
-    struct pt_value self_percent, total_percent, cpu_s, calls_s, line;
+    struct pt_value self_percent, total_percent, cpu_s, calls_s, held_bytes, grew_bytes, line;
     const char *text;
 };
 
 static const struct pt_column columns[] = {
-    PT_COLUMN(struct row, self_percent, PERCENT, "Self"), PT_COLUMN(struct row, total_percent, PERCENT, "Total"),
-    PT_COLUMN(struct row, cpu_s, SECONDS, "CPU time"),    PT_COLUMN(struct row, calls_s, SECONDS, "In calls"),
-    PT_COLUMN(struct row, line, NUMBER, "Line"),          PT_COLUMN(struct row, text, TEXT, "Source"),
+    PT_COLUMN(struct row, self_percent, PERCENT, "Self"),
+    PT_COLUMN(struct row, total_percent, PERCENT, "Total"),
+    PT_COLUMN(struct row, cpu_s, SECONDS, "CPU time"),
+    PT_COLUMN(struct row, calls_s, SECONDS, "In calls"),
+    PT_COLUMN(struct row, held_bytes, BYTES, "Live at peak"),
+    PT_COLUMN(struct row, grew_bytes, BYTES, "Grew by"),
+    PT_COLUMN(struct row, line, NUMBER, "Line"),
+    PT_COLUMN(struct row, text, CODE, "Source"),
 };
 
 static struct pt_value shown(double number)
 {
     return number > 0 ? pt_real(number) : pt_unknown("nothing was seen there");
+}
+
+static struct pt_value shown_bytes(double bytes)
+{
+    return bytes >= 1 ? pt_integer((pt_u64)bytes) : pt_unknown("nothing was seen there");
 }
 
 static void add_row(struct pt_doc *doc, struct pt_table *table, const struct line *line, pt_u32 number,
@@ -130,6 +184,8 @@ static void add_row(struct pt_doc *doc, struct pt_table *table, const struct lin
                             .total_percent = shown(line->total_percent),
                             .cpu_s = shown(line->cpu_s),
                             .calls_s = shown(line->calls_s),
+                            .held_bytes = shown_bytes(line->held_bytes),
+                            .grew_bytes = shown_bytes(line->grew_bytes),
                             .line = pt_integer(number),
                             .text = pt_arena_text(&doc->arena, text, strlen(text)),
                         });
@@ -158,7 +214,7 @@ static void add_lines(struct source *source, struct pt_doc *doc, struct pt_table
         if (file)
             take_line(file, text);
         const bool is_behind = file && feof(file) && !text[2];
-        if (!line->is_shown || is_behind || (!file && line->cpu_s <= 0 && line->calls_s <= 0))
+        if (!line->is_shown || is_behind || (!file && !costs(line)))
             continue;
         add_row(doc, table, line, i, file ? text : no_text);
     }
@@ -172,6 +228,7 @@ static bool add_stage(struct pt_doc *doc, const struct pt_profile *profile, pt_u
     const struct pt_table *calls = pt_view_table(&profile->metrics, stage, PT_VIEW_python_places);
     struct source source = {.profile = profile, .stage = stage, .file = find_file(cpu, file)};
     source.file = source.file ? source.file : find_file(calls, file);
+    source.file = source.file ? source.file : find_file_of_memory(&profile->stacks, stage, file);
     if (!source.file)
         return false;
     struct pt_table *table;

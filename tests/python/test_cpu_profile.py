@@ -114,6 +114,8 @@ class CpuProfile(unittest.TestCase):
         shown = self.ask(PROFTRACE, "report", "--source", "split.py", self.run_folder)
         self.assertRegex(shown, r"\d %\s+\d+ %.*\|     while clock\(\) < end:  # line of")
         self.assertNotIn("class Reader", shown)  # far from what costs
+        page = self.ask(PROFTRACE, "report", "--source", "split.py", "--format", "html", self.run_folder)
+        self.assertRegex(page, r'<td class="code">\|     while clock\(\) &lt; end:  # line of')
         program.write_text("# another program\n")
         shown = self.ask(PROFTRACE, "report", "--source", program, self.run_folder)
         self.assertNotIn("another program", shown)

@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What Python keeps is found by file and line: its own objects, and blocks of malloc that it asked for. `proftrace run`, as a user does."""
+import os
+import pathlib
+import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import clean_loops
@@ -112,6 +116,26 @@ class Peaks(unittest.TestCase):
                 stage = clean_loops.report(python, TRAINING.replace("PLANTED", planted))["stages"][0]
                 self.assertGreater(stage["heap"]["live_bytes_peak_of_largest_process"], 300e6)
                 self.assertEqual(stage["heap"]["live_peak_phase"], phase)
+
+
+class Source(unittest.TestCase):
+    """The file beside what its lines hold: a list that keeps 114 MiB, made in a function that another line calls."""
+
+    def test_memory_stands_beside_the_line_that_allocates(self):
+        text = "import time\nkept = []\ndef load(n):\n    return [bytearray(200_000) for _ in range(n)]\nfor _ in range(60):\n    kept.extend(load(10))\n    time.sleep(0.02)\n"
+        with tempfile.TemporaryDirectory(prefix="python-memory-") as folder:
+            program = pathlib.Path(folder, "keeps.py")
+            program.write_text(text, encoding="utf-8")
+            os.utime(program, (1, 1))
+            subprocess.run([pythons.BUILD / "proftrace", "run", "--no-report", "-o", f"{folder}/run", pythons.found()[-1].path, program],
+                           env=pythons.clean_environment(), capture_output=True, timeout=180, check=True)
+            shown = subprocess.run([pythons.BUILD / "proftrace", "report", f"{folder}/run", "--source", "keeps.py"], capture_output=True, text=True, check=True).stdout
+        line = next(line for line in shown.splitlines() if "bytearray" in line)
+        held, grew = (float(number) for number in re.findall(r"([\d.]+) MiB", line))
+        self.assertAlmostEqual(held, 114.4, delta=12)
+        self.assertAlmostEqual(grew, 114.4, delta=25)
+        for share in re.findall(r"(\d+) %", shown):
+            self.assertLessEqual(int(share), 100, shown)
 
 
 class Allocator(unittest.TestCase):

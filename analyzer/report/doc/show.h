@@ -19,7 +19,7 @@ void pt_show_value(struct pt_str *out, struct pt_cell cell, enum pt_show_style s
 /* Numbers are aligned to the right. */
 static inline bool pt_show_is_number(enum pt_show show)
 {
-    return show != PT_SHOW_TEXT && show != PT_SHOW_BOOL;
+    return show != PT_SHOW_TEXT && show != PT_SHOW_CODE && show != PT_SHOW_BOOL;
 }
 
 #endif

@@ -9,6 +9,7 @@
 #include "report/svg/svg.h"
 #include "finding.h"
 #include "head.h"
+#include "panel.h"
 #include "run.h"
 #include "stage.h"
 #include "value.h"
@@ -68,4 +69,22 @@ void pt_render_html(const struct pt_doc *doc, const struct pt_render_options *op
                "</main><footer>proftrace " PROFTRACE_VERSION
                ". – means unknown; the reason is in its tooltip. MB and GB in report.md are binary, as MiB and GiB "
                "here.</footer>\n</body></html>\n");
+}
+
+void pt_render_html_panels(const struct pt_doc *doc, struct pt_str *out)
+{
+    put_head(out, doc);
+    pt_str_add(out, "<body>\n<main>\n");
+    for (size_t i = 0; i < doc->stages.n; i++) {
+        const struct pt_doc_stage *stage = doc->stages.items[i];
+        pt_str_printf(out, "<section id=\"stage-%u\">", stage->index);
+        pt_html_element(out, "h2", NULL, stage->name);
+        for (size_t j = 0; j < stage->panels.n; j++) {
+            pt_html_element(out, "h3", NULL, stage->panels.items[j]->title);
+            pt_html_panel(out, stage->panels.items[j]);
+        }
+        pt_str_add(out, "</section>\n");
+    }
+    pt_str_add(out, "</main><footer>proftrace " PROFTRACE_VERSION ". – means that nothing was seen there.</footer>\n"
+                    "</body></html>\n");
 }

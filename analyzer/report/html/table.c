@@ -67,7 +67,7 @@ static void put_left_out(struct pt_str *out, const struct pt_grid *grid)
 
 static const char *cell_class(const struct pt_column *column)
 {
-    return pt_show_is_number(column->show) ? "n" : "s";
+    return column->show == PT_SHOW_CODE ? "code" : pt_show_is_number(column->show) ? "n" : "s";
 }
 
 static void put_head(struct pt_str *out, const struct pt_grid *grid)
