@@ -110,6 +110,9 @@ static void set_alerts(struct pt_profile *profile, pt_u32 stage)
                        sustained ? pt_real(above_s) : pt_unknown("never for long enough"));
         pt_metrics_set(&profile->metrics, pt_scope_stage(stage), alerts[i].threshold, pt_real(alerts[i].least));
     }
+    if (run->pipeline.thresholds.memory_growth_mb > 0)
+        pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "alert.growth.limit_bytes",
+                       pt_integer((pt_u64)(run->pipeline.thresholds.memory_growth_mb * 1048576)));
 }
 
 /* ---- all ---- */

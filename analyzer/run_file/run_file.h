@@ -60,6 +60,7 @@ struct pt_run_quality {
 /* The thresholds above which the use of a resource becomes a finding. */
 struct pt_run_thresholds {
     double cpu_percent, memory_percent, disk_percent, sustained_s;
+    double memory_growth_mb; /* NAN = none */
 };
 
 /* What a pipeline's configuration said; absent for a single command. */

@@ -91,7 +91,8 @@ PROGRAMS = [
     Program("diff", "diff a b | tail -n 3; cmp a a", prepare="seq 1000000 > a; seq 2 1000001 | sed 's/77/7/' > b"),
     Program("bash_loop", "s=0; for ((i = 0; i < 400000; i++)); do s=$((s + i)); done; echo $s"),
     Program("bc", "echo 'scale=2500; 4*a(1)' | bc -l >/dev/null", needs=["bc"]),
-    Program("perl", "perl -ne '$n{$1}++ while /(\\d\\d)/g; END { print scalar keys %n }' data", prepare="seq 800000 > data", needs=["perl"]),
+    Program("perl", "perl -ne '$n{$1}++ while /(\\d\\d)/g; END { print scalar keys %n }' data", prepare="seq 800000 > data", needs=["perl"],
+            reviewed={"heap_churn": "true: with tcmalloc instead of glibc's allocator 0.37 instead of 0.48 s of CPU"}),
     Program("jq", "jq '[.[] | select(.a % 7 == 0) | .b] | length' data.json", needs=["jq"],
             prepare=PYTHON + " -c \"import json; json.dump([{'a': i, 'b': str(i)} for i in range(300000)], open('data.json', 'w'))\""),
     Program("tclsh", "echo 'set s 0; for {set i 0} {$i < 1500000} {incr i} {incr s $i}; puts $s' | tclsh", needs=["tclsh"]),
@@ -130,7 +131,8 @@ PROGRAMS = [
            "print(d.execute('SELECT count(*), sum(a) FROM t').fetchall())"),
     python("py_compileall", "import compileall\nimport shutil\nshutil.copytree('/usr/lib/python3.11/asyncio', 'a', ignore=shutil.ignore_patterns('*.pyc'))\ncompileall.compile_dir('a', quiet=1, force=True)"),
     python("py_pickle", "import pickle\ndata = [(i, str(i), {'k': i}) for i in range(300000)]\nwith open('a.pickle', 'wb') as f:\n    pickle.dump(data, f)\n"
-           "with open('a.pickle', 'rb') as f:\n    print(len(pickle.load(f)))"),
+           "with open('a.pickle', 'rb') as f:\n    print(len(pickle.load(f)))",
+           reviewed={"collector_in_the_way": "true: gc.set_threshold(50000, 50, 50), which it says, takes 0.40 instead of 0.78 s of CPU"}),
     python("py_subprocess_pipe", "import subprocess\na = subprocess.Popen(['seq', '2000000'], stdout=subprocess.PIPE)\nb = subprocess.Popen(['sort', '-n'], stdin=a.stdout, stdout=subprocess.PIPE)\n"
            "a.stdout.close()\nprint(sum(len(line) for line in b.stdout))"),
     python("py_numpy", "import numpy as np\na = np.random.RandomState(0).rand(900, 900)\nfor _ in range(20):\n    a = a @ a\n    a /= a.max()\nprint(a.sum())", imports=["numpy"]),

@@ -376,6 +376,7 @@ static const struct {
     /* thresholds of the configuration: what did not stay above them is no metric */
     {"cpu_above_threshold", {{"alert.cpu.threshold_percent", 90}, {"alert.cpu.above_s", 4}}, NAN},
     {"memory_above_threshold", {{"alert.memory.threshold_percent", 90}, {"alert.memory.above_s", 4}}, NAN},
+    {"memory_growth_above_threshold", {{"alert.growth.limit_bytes", 100 << 20}, {"heap.growth.bytes", 101 << 20}}, NAN},
     {"disk_above_threshold", {{"alert.disk.threshold_percent", 90}, {"alert.disk.above_s", 4}}, NAN},
 };
 

@@ -65,7 +65,7 @@ static void an_empty_object_is_the_document(void **state)
     assert_string_equal(config->heap, "sampled");
     assert_true(config->thresholds.cpu_percent == 90 && config->thresholds.memory_percent == 85 &&
                 config->thresholds.disk_percent == 80 && config->thresholds.sustained_s == 10);
-    assert_true(isnan(config->carbon_intensity_g_per_kwh));
+    assert_true(isnan(config->carbon_intensity_g_per_kwh) && isnan(config->thresholds.memory_growth_mb));
     assert_true(!config->report_dir && !config->quality.file && !config->quality.keys && !config->warnings.n);
     assert_int_equal(config->stages.n, 9);
     for (size_t i = 0; i < 9; i++) {
@@ -94,7 +94,7 @@ static void every_key_is_read(void **state)
                     " \"interval_ms\": 12.5, \"heap\": \"full\", \"report_dir\": \"profiles\","
                     " \"carbon_intensity_g_per_kwh\": 350.5,"
                     " \"quality\": {\"file\": \"/grade.json\", \"keys\": [\"f1\"], \"min\": {\"f1\": 0.5}},"
-                    " \"thresholds\": {\"cpu_percent\": 50, \"sustained_s\": 2},"
+                    " \"thresholds\": {\"cpu_percent\": 50, \"sustained_s\": 2, \"memory_growth_mb\": 100},"
                     " \"stages\": [{\"stage\": \"a b\", \"cmd\": [\"x\", \"\", \"{epochs}\"], \"timeout_s\": 1.5,"
                     "   \"env\": {\"A\": \"1=2\", \"B\": \"\"}, \"cwd\": \"/sub\", \"skip\": null},"
                     "  {\"stage\": \"b\", \"skip\": \"not today\"}]},"
@@ -110,7 +110,7 @@ static void every_key_is_read(void **state)
     assert_string_equal(config->dataset, "coco32");
     assert_true(config->train_epochs == 10 && !config->gpu_sampling && config->interval_ns == 12500000);
     assert_string_equal(config->heap, "full");
-    assert_true(config->carbon_intensity_g_per_kwh == 350.5);
+    assert_true(config->carbon_intensity_g_per_kwh == 350.5 && config->thresholds.memory_growth_mb == 100);
     assert_string_equal(config->quality.file, "/grade.json");
     assert_string_equal(config->quality.keys[0], "f1");
     assert_null(config->quality.keys[1]);

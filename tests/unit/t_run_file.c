@@ -65,7 +65,7 @@ static const char every_key[] =
     "    \"dataset\": \"coco32\",\n"
     "    \"train_epochs\": 3,\n"
     "    \"thresholds\": {\"cpu_percent\": 90, \"memory_percent\": 85.5, \"disk_percent\": 80, "
-    "\"sustained_s\": 10},\n"
+    "\"sustained_s\": 10, \"memory_growth_mb\": null},\n"
     "    \"carbon_intensity_g_per_kwh\": null,\n"
     "    \"quality_file\": null,\n"
     "    \"quality\": [\n"
@@ -130,7 +130,7 @@ static void every_key_has_its_form(void **state)
     run.is_pipeline = true;
     run.pipeline = (struct pt_run_pipeline){.dataset = "coco32",
                                             .train_epochs = 3,
-                                            .thresholds = {90, 85.5, 80, 10},
+                                            .thresholds = {90, 85.5, 80, 10, NAN},
                                             .carbon_intensity_g_per_kwh = NAN,
                                             .quality = quality,
                                             .n_quality = 2};
