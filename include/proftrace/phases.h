@@ -20,6 +20,7 @@
  * - import: the outermost import of a module that was not loaded. name: which
  * - garbage_collection: CPython's cyclic collector, but not of the youngest only. amount: the generation
  * - validation: a validation pass, where a framework says so
+ * - train_step: a step that a framework makes in one call: forward, backward and update (Keras)
  * - function: a function of PROFTRACE_PYTHON_FUNCTIONS. name: which
  */
 #ifndef PROFTRACE_PHASES_H
@@ -30,7 +31,8 @@
     PHASE(1, loader_start) PHASE(2, data_wait) PHASE(3, worker_fetch) PHASE(4, transfer)                               \
     PHASE(5, forward) PHASE(6, backward) PHASE(7, zero_grad) PHASE(8, optimizer_step)                                  \
     PHASE(9, grad_scaling) PHASE(10, collective) PHASE(11, checkpoint) PHASE(12, compile)                              \
-    PHASE(13, import) PHASE(14, garbage_collection) PHASE(15, validation) PHASE(16, function)
+    PHASE(13, import) PHASE(14, garbage_collection) PHASE(15, validation) PHASE(16, function)                           \
+    PHASE(17, train_step)
 /* clang-format on */
 
 enum pt_phase {

@@ -5,7 +5,8 @@
 from sys import modules
 
 watched = dict.fromkeys("numpy pandas scipy sklearn matplotlib cv2 pyarrow datasets torchvision torchaudio tensorflow jax triton sympy".split())
-watched.update(dict.fromkeys("lightning pytorch_lightning transformers accelerate ultralytics keras safetensors".split(), "frameworks"))
+watched.update(dict.fromkeys("lightning pytorch_lightning transformers accelerate ultralytics safetensors".split(), "frameworks"))
+watched.update(dict.fromkeys(("keras", "tf_keras"), "keras_phases"))
 watched["torch"] = "torch_phases"  # the script that knows more; None: only how long the import takes
 
 

@@ -77,7 +77,14 @@ static void *end(void *self, void *const *arguments, long n)
     return pt_python_none();
 }
 
-static struct pt_python_method methods[] = {PT_PYTHON_METHOD(begin), PT_PYTHON_METHOD(end)};
+static void *epoch(void *self, void *const *arguments, long n)
+{
+    (void)self;
+    pt_point(PT_EV_epoch, 0, 0, number(arguments, n, 0), 0);
+    return pt_python_none();
+}
+
+static struct pt_python_method methods[] = {PT_PYTHON_METHOD(begin), PT_PYTHON_METHOD(end), PT_PYTHON_METHOD(epoch)};
 
 void pt_python_method_add(void *globals, struct pt_python_method *method)
 {

@@ -10,6 +10,7 @@
  *   begin(phase, object=None, name=None)         a phase begins on this thread (phases.h); object: an int, or anything
  *                                                else for its address
  *   end(amount=0, outcome=0, object=None)        the innermost one ends
+ *   epoch(number)                                a framework says that an epoch begins
  *
  * and boot.c adds
  *

@@ -3,7 +3,7 @@
 # notices each; it leaves nothing in specs, loaders or tracebacks that a program could stumble over, and goes when it has
 # seen everything.
 (LOADER_START, DATA_WAIT, WORKER_FETCH, TRANSFER, FORWARD, BACKWARD, ZERO_GRAD, OPTIMIZER_STEP, GRAD_SCALING, COLLECTIVE,
- CHECKPOINT, COMPILE, IMPORT, GARBAGE_COLLECTION, VALIDATION, FUNCTION) = range(1, 17)  # phases.h
+ CHECKPOINT, COMPILE, IMPORT, GARBAGE_COLLECTION, VALIDATION, FUNCTION, TRAIN_STEP) = range(1, 18)  # phases.h
 DONE, RAISED, EXHAUSTED = range(3)
 
 
@@ -54,6 +54,7 @@ def make_local():
         open = 0  # a bit for each phase that this thread is in, so that none is recorded inside itself
         steps = 0  # steps of optimizers that began
         samples = 0  # in the batch that it put together last
+        trains = 0  # calls of Keras' fit that it is in
 
     local = Local()
 

@@ -33,6 +33,7 @@ struct pt_loop {
     bool has_closure;
     pt_u64 optimizers[MOST_OPTIMIZERS];
     pt_u64 steps_when_compiled;
+    pt_u64 backwards_before, optimizer_steps_before; /* the train_step that is open */
 };
 
 struct pt_loop *pt_loop_new(const struct pt_process *process)
@@ -51,7 +52,8 @@ void pt_loop_free(struct pt_loop *loop)
 
 static bool trains_here(struct pt_loop *loop, const struct pt_thread *thread, const struct pt_phase_span *phase)
 {
-    const bool is_sure = phase->kind == PT_PHASE_backward || phase->kind == PT_PHASE_optimizer_step;
+    const bool is_sure = phase->kind == PT_PHASE_backward || phase->kind == PT_PHASE_optimizer_step ||
+                         phase->kind == PT_PHASE_train_step;
     if (!loop->thread || (is_sure && !loop->thread_is_sure))
         loop->thread = thread;
     loop->thread_is_sure |= is_sure;
@@ -131,6 +133,11 @@ void pt_loop_begin(struct pt_loop *loop, const struct pt_thread *thread, const s
         loop->has_closure &= loop->stepping > 1;
         open_step(loop, phase->start_ns);
         break;
+    case PT_PHASE_train_step:
+        loop->backwards_before = loop->results.backwards;
+        loop->optimizer_steps_before = loop->results.optimizer_steps;
+        open_step(loop, phase->start_ns);
+        break;
     case PT_PHASE_transfer:
     case PT_PHASE_forward:
     case PT_PHASE_backward:
@@ -199,6 +206,17 @@ static void end_optimizer_step(struct pt_loop *loop, const struct pt_phase_span 
     step_of_optimizer(loop, phase->object, phase->end_ns);
 }
 
+/* What happened in it is known where the framework computes with PyTorch, whose phases are inside. */
+static void end_train_step(struct pt_loop *loop, const struct pt_phase_span *phase)
+{
+    if (phase->is_inner || phase->outcome != PT_PHASE_DONE)
+        return;
+    if (loop->results.backwards == loop->backwards_before)
+        end_backward(loop);
+    if (loop->results.optimizer_steps == loop->optimizer_steps_before)
+        end_optimizer_step(loop, phase);
+}
+
 static void end_grad_scaling(struct pt_loop *loop, const struct pt_phase_span *phase)
 {
     if (phase->amount != 1 || phase->is_inner)
@@ -239,6 +257,10 @@ static void end_here(struct pt_loop *loop, const struct pt_phase_span *phase)
         break;
     case PT_PHASE_optimizer_step:
         end_optimizer_step(loop, phase);
+        pt_passes_note(&loop->passes, phase->end_ns);
+        break;
+    case PT_PHASE_train_step:
+        end_train_step(loop, phase);
         pt_passes_note(&loop->passes, phase->end_ns);
         break;
     case PT_PHASE_grad_scaling:

@@ -120,12 +120,21 @@ static void count_epoch(struct pt_loop_results *results, const struct pt_open_pa
     results->data = open->pass.name;
 }
 
+/* One batch of a loader is taken, to learn what its samples look like, and that is all. */
+static bool is_look(const struct pt_open_pass *open)
+{
+    return !open->is_phase && !open->is_inside && open->pass.batches == 1 && !open->pass.is_exhausted &&
+           !open->backwards;
+}
+
 static void count_pass(struct pt_passes *passes, struct pt_open_pass *open)
 {
     struct pt_loop_results *results = passes->results;
     struct pt_pass *pass = &open->pass;
     struct pt_open_pass *validation = open->is_inside ? validation_of(passes) : NULL;
     pass->kind = kind_of(open);
+    if (pass->kind == PT_PASS_VALIDATION && is_look(open))
+        return;
     results->pass_ns[pass->kind] += pass->ns;
     if (pass->kind != PT_PASS_VALIDATION) {
         results->train_ns += pass->ns;

@@ -30,7 +30,7 @@ static void begin(void *state, struct pt_profile *profile)
 static bool is_of_loop(enum pt_phase kind)
 {
     return kind == PT_PHASE_loader_start || kind == PT_PHASE_data_wait || kind == PT_PHASE_forward ||
-           kind == PT_PHASE_backward || kind == PT_PHASE_optimizer_step;
+           kind == PT_PHASE_backward || kind == PT_PHASE_optimizer_step || kind == PT_PHASE_train_step;
 }
 
 static struct pt_loop *loop_of(struct training *training, const struct pt_process *process, enum pt_phase kind)
