@@ -117,7 +117,8 @@ def stand_before(original, ours):
         # Dynamo decides by the start of the file's name whether it looks into a call, and finds globals by their module.
         # warnings passes over frames with these two words, so a stacklevel means the same line of the program.
         file = code.co_filename + " (proftrace, importlib._bootstrap)"
-        code = ours.__code__.replace(co_filename=file, co_name=code.co_name, co_firstlineno=code.co_firstlineno)
+        named = {"co_qualname": code.co_qualname} if hasattr(code, "co_qualname") else {}  # from 3.11 on
+        code = ours.__code__.replace(co_filename=file, co_name=code.co_name, co_firstlineno=code.co_firstlineno, **named)
         ours = type(ours)(code, original.__globals__, code.co_name, None, ours.__closure__)
     ours_alone(ours.__code__)
     return update_wrapper(ours, original)

@@ -121,6 +121,22 @@ class CpuProfile(unittest.TestCase):
         self.assertNotIn("another program", shown)
         self.assertRegex(shown, rf" {line_of('line of half')}  \(the file is not")
 
+    def test_phases_and_workers_have_their_own_functions(self):
+        able = [python for python in pythons.found() if subprocess.run([python.path, "-c", "import torch"], capture_output=True, check=False).returncode == 0]
+        if not able:
+            self.skipTest("no Python here has torch")
+        for workers in 0, 2:
+            with self.subTest(workers=workers):
+                own_s = self.profile(able[-1], str(workers), program=HERE / "phased.py")
+                self.functions()
+                stage = json.loads(self.ask(PROFTRACE, "report", "--format", "json", self.run_folder))["stages"][0]
+                rows = [row for row in stage["python_by_phase"] if row["function"] == "compute"]
+                for phase, seconds in own_s.items():
+                    seen = sum(row["cpu_s"] for row in rows if row["phase"] == phase)
+                    self.assertAlmostEqual(seen, seconds, delta=0.08 + 0.12 * seconds, msg=str(rows))
+                # Each pass has workers of its own.
+                self.assertEqual(len({row["pid"] for row in rows if row["phase"] == "worker_fetch"}), 2 * workers or 1, rows)
+
     def without(self, call):
         """A program that runs another one in which a system call is refused."""
         program = self.folder / "without"

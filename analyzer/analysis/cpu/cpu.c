@@ -20,6 +20,7 @@
 #include "inline_loading.h"
 #include "off_cpu_table.h"
 #include "python.h"
+#include "python_by_phase.h"
 #include "spinning.h"
 #include "stacks.h"
 #include "tables.h"
@@ -292,6 +293,7 @@ static void finish_stage(struct pt_profile *profile, pt_u32 stage)
     add_threads(metrics, scope, view->data);
     pt_cpu_tables(metrics, scope, view);
     pt_cpu_python(metrics, scope, view);
+    pt_cpu_python_by_phase(profile, stage, view, threads);
     pt_cpu_flame(metrics, scope, view);
     pt_loading(profile, stage, view, busiest(view->data, threads));
     pt_allocator(profile, stage, view);
