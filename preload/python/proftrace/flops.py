@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""Floating point operations of what PyTorch computes, by its own counter (torch.utils.flop_counter, from 2.1 on), and the parameters
+of the modules that were called. PyTorch is used where the program has imported it, never imported."""
+from __future__ import annotations
+
+import sys
+from math import nan
+from typing import Any, Dict
+
+
+class Flops:
+    def __init__(self) -> None:
+        self.total: float = nan
+        self.parameters = 0
+        self.reason = "PyTorch is not imported"
+        self._counter: Any = None
+        self._hook: Any = None
+        self._seen: Dict[int, int] = {}
+
+    def start(self) -> None:
+        torch = sys.modules.get("torch")
+        if torch is None:
+            return
+        try:
+            from torch.utils.flop_counter import FlopCounterMode
+            from torch.nn.modules.module import register_module_forward_pre_hook
+        except ImportError:
+            self.reason = f"PyTorch {torch.__version__} counts no operations: 2.1 and later do"
+            return
+        self._hook = register_module_forward_pre_hook(self._called)
+        self._counter = FlopCounterMode(display=False)
+        self._counter.__enter__()
+
+    def _called(self, module: Any, inputs: Any) -> None:
+        for parameter in module.parameters(recurse=False):
+            self._seen[id(parameter)] = parameter.numel()
+
+    def stop(self) -> None:
+        if self._counter is None:
+            return
+        self._counter.__exit__(None, None, None)
+        self._hook.remove()
+        self.total = int(self._counter.get_total_flops())
+        self.parameters = sum(self._seen.values())
+        self._counter = self._hook = None
+
+
+class Gpu:
+    """What PyTorch holds on the GPUs of a program that uses one already."""
+
+    @staticmethod
+    def cuda() -> Any:
+        torch = sys.modules.get("torch")
+        cuda = getattr(torch, "cuda", None)
+        try:
+            return cuda if cuda is not None and cuda.is_available() and cuda.is_initialized() else None
+        except Exception:
+            return nan
+
+    @staticmethod
+    def why_not() -> str:
+        return "PyTorch is not imported" if "torch" not in sys.modules else "the program does not use a GPU"
+
+    @classmethod
+    def held_mb(cls) -> float:
+        cuda = cls.cuda()
+        return sum(cuda.memory_allocated(i) for i in range(cuda.device_count())) / 2**20 if cuda else nan
+
+    @classmethod
+    def peak_mb(cls) -> float:
+        cuda = cls.cuda()
+        return sum(cuda.max_memory_allocated(i) for i in range(cuda.device_count())) / 2**20 if cuda else nan
+
+    @classmethod
+    def memory_share(cls) -> float:
+        """Of the fullest GPU, 0 to 1: what is in use by anybody."""
+        cuda = cls.cuda()
+        if not cuda:
+            return nan
+        both = [cuda.mem_get_info(i) for i in range(cuda.device_count())]
+        return float(max((total - free) / total for free, total in both))
+
+    @classmethod
+    def utilization_percent(cls) -> float:
+        cuda = cls.cuda()
+        try:
+            return float(cuda.utilization()) if cuda else nan
+        except Exception:  # it needs pynvml
+            return nan

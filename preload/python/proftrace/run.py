@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""A recorded run as plain objects: what report.json has, table by table, and every event."""
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import Any, Dict, Iterator, List, Optional
+
+from . import command
+
+Row = Dict[str, Any]
+
+
+class Stage:
+    """A stage of a run: `name`, `status`, `duration_s`, and all that report.json says of it in `data`."""
+
+    def __init__(self, data: Row) -> None:
+        self.data = data
+        self.name: str = data["stage"]
+        self.status: str = data["status"]
+        self.duration_s: Optional[float] = data["duration_s"]
+        self.time: Dict[str, Optional[float]] = data.get("time", {})
+
+    @property
+    def tables(self) -> List[str]:
+        """Names of its tables: calls, files, heap_sites, python_lines ..."""
+        return [key for key, value in self.data.items() if isinstance(value, list) and value and isinstance(value[0], dict)]
+
+    def table(self, name: str) -> List[Row]:
+        """The rows of a table, as dictionaries; none of what this stage has not."""
+        value = self.data.get(name, [])
+        if not isinstance(value, list):
+            raise KeyError(f"{name} is no table; tables: {', '.join(self.tables)}")
+        return value
+
+    def __repr__(self) -> str:
+        return f"<Stage {self.name}: {self.status}, {self.duration_s} s>"
+
+
+class Run:
+    """What `proftrace.open` gives: `stages`, `findings`, `processes`, `quality_metrics`, `trace_quality`, and the whole document in `data`."""
+
+    def __init__(self, path: Optional[str], data: Row) -> None:
+        self.path, self.data = path, data
+        self.stages = [Stage(stage) for stage in data["stages"]]
+        self.findings: List[Row] = data["findings"]
+        self.processes: List[Row] = data["processes"]
+        self.quality_metrics: Row = data["quality_metrics"]
+        self.trace_quality: Row = data["trace_quality"]
+        self.total_duration_s: Optional[float] = data["total_duration_s"]
+
+    def stage(self, name: str) -> Stage:
+        """The stage of that name. KeyError: there is none."""
+        for stage in self.stages:
+            if stage.name == name:
+                return stage
+        raise KeyError(f"no stage {name!r}; stages: {', '.join(stage.name for stage in self.stages)}")
+
+    def events(self) -> Iterator[Row]:
+        """Every event in the order of time, each a dictionary: `proftrace dump --json`."""
+        arguments = [command.find(), "dump", *([self.path] if self.path else []), "--json"]
+        with subprocess.Popen(arguments, stdout=subprocess.PIPE, env=command.environment()) as process:
+            assert process.stdout
+            for line in process.stdout:
+                yield json.loads(line)
+
+    @staticmethod
+    def to_pandas(rows: List[Row]) -> Any:
+        """Rows of a table as a pandas DataFrame (pandas must be installed)."""
+        import pandas  # type: ignore[import-untyped,unused-ignore]
+        return pandas.DataFrame(rows)
+
+    @staticmethod
+    def to_polars(rows: List[Row]) -> Any:
+        """The same as a polars DataFrame."""
+        import polars  # type: ignore[import-not-found,unused-ignore]
+        return polars.DataFrame(rows)
+
+    def __repr__(self) -> str:
+        return f"<Run {self.path or 'latest'}: {len(self.stages)} stages, {len(self.findings)} findings>"
+
+
+def open(run: Optional[str] = None) -> Run:
+    """A run directory or trace file (left out: the latest run) as plain objects.
+
+    `run.stages[0].time["python_s"]`, `run.findings[0]["title"]`, `run.stage("train").table("files")`, `run.events()`.
+
+    >>> try:
+    ...     open("/no/such/run")
+    ... except CommandError as error:
+    ...     print(error.code)
+    3
+    """
+    arguments = ["report", "--format", "json"]
+    return Run(run, json.loads(command.ask(*arguments, *([str(run)] if run is not None else []))))
+
+
+CommandError = command.CommandError

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The Python package: its examples are run on every CPython here, what a program says of itself is in the report with the times that
+it took, and without the library nothing is different."""
+import doctest
+import importlib
+import json
+import math
+import os
+import pathlib
+import pkgutil
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+BUILD = pathlib.Path(os.environ["PROFTRACE_BUILD"])
+PACKAGE = ROOT / "preload/python"
+sys.path[:0] = [str(PACKAGE), str(HERE.parent / "python")]
+os.environ["PROFTRACE_COMMAND"] = str(BUILD / "proftrace")
+import proftrace  # noqa: E402
+import pythons  # noqa: E402
+
+
+def environment(**more):
+    base = {key: value for key, value in os.environ.items() if not key.startswith(("PROFTRACE_", "LD_PRELOAD"))}
+    return {**base, "PYTHONPATH": str(PACKAGE), "PYTHONDONTWRITEBYTECODE": "1", "PROFTRACE_COMMAND": str(BUILD / "proftrace"), **more}
+
+
+def play(python, *command, **more):
+    return subprocess.run([str(python), *map(str, command)], capture_output=True, text=True, env=environment(**more), timeout=300, check=True).stdout
+
+
+class Examples(unittest.TestCase):
+    def test_each_public_name_has_an_example_or_a_text(self):
+        for name in [*proftrace.__all__, "open", "range"]:
+            self.assertTrue(getattr(proftrace, name).__doc__, name)
+
+    def test_examples_in_texts(self):
+        ran = 0
+        for module in pkgutil.iter_modules(proftrace.__path__, "proftrace."):
+            try:
+                result = doctest.testmod(importlib.import_module(module.name))
+            except ImportError as error:  # what an integration is for is not installed
+                print(f"skipped: {module.name}: {error}")
+                continue
+            self.assertEqual(result.failed, 0, module.name)
+            ran += result.attempted
+        self.assertGreater(ran, 30)
+
+    def test_the_document_on_each_python(self):
+        for python in pythons.found():
+            with self.subTest(str(python)):
+                said = play(python.path, HERE / "document.py")
+                self.assertRegex(said, r"Peak RAM: \d+\.\d MB\nWall Time: 0\.\d+s")
+                self.assertRegex(said, r"Potential memory leak: 1[0-9]\d\.\dMB growth")
+                self.assertIn("Peak GPU Memory: nan MB\nGPU Utilization: nan%", said)
+                shares = [float(share) for share in re.findall(r"s \(([\d.]+)%\)", said)]
+                self.assertAlmostEqual(sum(shares), 100, delta=0.5)
+                self.assertRegex(said, r"Bottleneck at line \d+: \d+\.\d% of time")
+                self.assertIn("Optimal batch size: 128", said)
+
+    def test_flops_of_the_document(self):
+        for python in pythons.found():
+            if subprocess.run([python.path, "-c", "from torch.utils import flop_counter"], capture_output=True, check=False).returncode:
+                continue
+            said = play(python.path, HERE / "document.py", "torch")
+            flops = 2 * 32 * (784 * 512 + 512 * 10)
+            self.assertIn(f"Estimated FLOPs: {flops:,}\nFLOPs per parameter: {flops / (785 * 512 + 513 * 10):.2f}", said)
+            return
+        self.skipTest("no Python here has PyTorch 2.1 or later")
+
+
+class Traced(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="package-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def test_what_it_says_is_in_the_report(self):
+        said = json.loads(play(sys.executable, HERE / "says.py", LD_PRELOAD=str(BUILD / "libproftrace.so"), PROFTRACE_DIR=str(self.folder)))
+        self.assertTrue(said["active"] and said["traced"])
+        run = proftrace.open(str(self.folder / "latest"))
+        ranges = {row["name"]: row for row in run.stages[0].table("ranges")}
+        took = said["took"]
+        for name, seconds in ("outer", took["outer"] + took["inner"]), ("inner é?", took["inner"]), ("decorated", took["decorated"]), \
+                ("in thread", took["in thread"]), ("measured", said["measured"]):
+            self.assertAlmostEqual(ranges[name]["total_s"], seconds, delta=0.02 * seconds + 0.002, msg=name)
+        self.assertAlmostEqual(ranges["outer"]["self_s"], took["outer"], delta=0.02 * took["outer"] + 0.002)
+        self.assertEqual((ranges["outer"]["calls"], ranges["raises"]["calls"]), (10, 1))
+        kinds = [event["event"] for event in run.events() if "event" in event]
+        self.assertEqual((kinds.count("step"), kinds.count("epoch"), kinds.count("mark"), kinds.count("counter")), (10, 2, 1, 10))
+
+    def test_without_the_library(self):
+        said = json.loads(play(sys.executable, HERE / "says.py"))
+        self.assertFalse(said["active"] or said["traced"])
+        self.assertAlmostEqual(said["measured"], said["took"]["measured"], delta=0.01)
+
+
+class Measures(unittest.TestCase):
+    def test_parts_on_threads_and_in_parts(self):
+        profiler = proftrace.Profiler()
+        with profiler.profile("outer"):
+            with profiler.profile("inner"):
+                sum(range(100000))
+        outer, inner = profiler.get_metrics("outer").timing, profiler.get_metrics("inner").timing
+        self.assertGreaterEqual(outer.wall_time_s, inner.wall_time_s)
+        self.assertAlmostEqual(outer.self_time_s + inner.wall_time_s, outer.wall_time_s, delta=1e-9)
+
+    def test_the_peak_of_a_part(self):
+        profiler = proftrace.Profiler(detailed_memory=True, memory_interval=0.005)
+        with profiler.profile("small"):
+            pass
+        with profiler.profile("large"):
+            block = bytearray(200 << 20)
+            del block
+        small, large = profiler.get_metrics("small").memory, profiler.get_metrics("large").memory
+        self.assertAlmostEqual(large.peak_ram_mb - small.peak_ram_mb, 200, delta=20)
+
+    def test_unknown_is_nan_with_a_reason(self):
+        profiler = proftrace.Profiler(track_gpu=False)
+        with profiler.profile("part"):
+            pass
+        metrics = profiler.get_metrics()
+        self.assertTrue(math.isnan(metrics.memory.peak_gpu_mb) and math.isnan(metrics.throughput))
+        self.assertEqual(metrics.reasons["memory.peak_gpu_mb"], "track_gpu is off")
+
+    def test_an_exception_ends_a_part(self):
+        profiler = proftrace.Profiler()
+        with self.assertRaises(ValueError), profiler.profile("raises"):
+            raise ValueError
+        self.assertEqual(profiler.get_metrics().name, "raises")
+
+
+class Pipeline(unittest.TestCase):
+    def test_main_of_the_document(self):
+        with tempfile.TemporaryDirectory(prefix="package-") as folder:
+            config = {"profile": {"stages": [{"stage": "one", "cmd": ["true"]}, {"stage": "two", "cmd": ["false"]}]}}
+            text = f"from pipeline_profile.cli import main\nconfig = {config!r}\nimport sys\nsys.exit(main(config))"
+            done = subprocess.run([sys.executable, "-c", text], cwd=folder, capture_output=True, text=True, env=environment(), timeout=100, check=False)
+            self.assertEqual(done.returncode, 1, done.stderr)  # a stage failed
+            stages = proftrace.open(f"{folder}/proftrace.data/latest").stages
+            self.assertEqual([(stage.name, stage.status) for stage in stages], [("one", "ok"), ("two", "failed")])
+
+    def test_errors_say_what_to_do(self):
+        with self.assertRaises(proftrace.CommandError) as caught:
+            proftrace.open("/no/such/run")
+        self.assertEqual(caught.exception.code, 3)
+        with self.assertRaisesRegex(KeyError, "no stage 'x'; stages: "):
+            proftrace.Run(None, {"stages": [], "findings": [], "processes": [], "quality_metrics": {}, "trace_quality": {}, "total_duration_s": 0}).stage("x")
+
+
+class Types(unittest.TestCase):
+    def test_mypy_strict(self):
+        if subprocess.run([sys.executable, "-m", "mypy", "--version"], capture_output=True, check=False).returncode:
+            self.skipTest("no mypy here")
+        done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull, "-p", "proftrace", "-p", "pipeline_profile"], cwd=PACKAGE,
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
