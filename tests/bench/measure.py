@@ -4,6 +4,7 @@ import os
 import re
 import resource
 import shutil
+import signal
 import statistics
 import subprocess
 import time
@@ -25,6 +26,27 @@ class Sample:
     rss_mib: float      # peak of the measured process
     trace_bytes: int
     status: int
+
+
+class PeerFailedError(Exception):
+    """The program did not come to its end under another tracer. It says how."""
+
+
+@dataclass
+class Failed:
+    """Stands for the series of such a tracer."""
+    workload: object
+    tracer: object
+    how: str
+
+
+def ending(status):
+    """An exit status as people say it; some tracers hand a signal on as 128 and its number, as shells do."""
+    number = -status if status < 0 else status - 128
+    names = {one.value: one.name for one in signal.Signals}
+    if status == 0:
+        return "ended without a result"
+    return f"died of signal {number} ({names[number]})" if number in names else f"ended with status {status}"
 
 
 def daemon_cpu_s(name):
@@ -73,7 +95,9 @@ def run_once(workload, tracer, size, places, keep_trace=False):
         text = f.read()
     found = RESULT.search(text)
     if not found or process.returncode:
-        raise RuntimeError(f"{workload.key} under {tracer.key} ended with {process.returncode}: {text[-800:]}")
+        if not tracer.is_ours:
+            raise PeerFailedError(ending(process.returncode))
+        raise RuntimeError(f"{workload.key} under {tracer.key} {ending(process.returncode)}: {text[-800:]}")
     ops, wall, thread, cpu, rss_kib = map(int, found.groups())
     trace_bytes = folder_bytes(places.traces)
     if not keep_trace:
@@ -121,21 +145,27 @@ PEER_ROUNDS = 3  # of other tracers, which take most of the time: with the warm-
 
 
 def interleaved(workload, tracers, rounds, places, quick, progress):
-    """A B C A B C ...: one warm-up round, then `rounds` that count, the peers in the first ones. Returns {tracer key: Series}."""
+    """A B C A B C ...: one warm-up round, then `rounds` that count, the peers in the first ones. Returns {tracer key: Series}, or
+    Failed of a peer under which the program did not come to its end; it is not asked again."""
     chosen = [tracers[key] for key in workload.tracers if key in tracers]
     size = workload.quick if quick else workload.size
     plan = [(t, min(size, workload.short) if t.short and workload.short else size) for t in chosen]
-    samples = {}
+    samples, failed = {}, {}
     for number in range(rounds + 1):
         began = time.time()
-        now = [(t, s) for t, s in plan if t.is_ours or number <= PEER_ROUNDS]
+        now = [(t, s) for t, s in plan if t.is_ours or (number <= PEER_ROUNDS and t.key not in failed)]
         runs = [(tracers["bare"], s) for s in sorted({s for _, s in now})] + [(t, s) for t, s in now if t.key != "bare"]
         for tracer, of_size in runs:
-            sample = run_once(workload, tracer, of_size, places)
+            try:
+                sample = run_once(workload, tracer, of_size, places)
+            except PeerFailedError as error:
+                failed[tracer.key] = Failed(workload, tracer, f"{error}, round {number}")
+                progress(f"{workload.key}: under {tracer.key} the program {failed[tracer.key].how}; left out")
+                continue
             if number:
                 samples.setdefault((tracer.key, of_size), []).append(sample)
         progress(f"{workload.key}: round {number}/{rounds} in {time.time() - began:.1f} s")
-    return {t.key: Series(workload, t, samples[t.key, s], samples["bare", s]) for t, s in plan}
+    return {t.key: failed.get(t.key) or Series(workload, t, samples[t.key, s], samples["bare", s]) for t, s in plan}
 
 
 def raise_priority():

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The result as Markdown: first the promises, then every configuration of every workload."""
+from measure import Failed
 from targets import TARGETS
+
+HEAD = ("", "CPU per {}", "x CPU", "x wall", "x all CPU", "x all wall", "RSS MiB", "trace bytes/event")
 
 
 def rows_of(head, body):
@@ -41,11 +44,14 @@ def per_operation(ns):
 def workload_table(workload, series):
     body = []
     for one in series.values():
+        if isinstance(one, Failed):
+            body.append((one.tracer.title, f"the program {one.how}", *[""] * (len(HEAD) - 2)))
+            continue
         size = one.bytes_per_event() if one.tracer.key != "bare" else None
         body.append((one.tracer.title, per_operation(one.value("process_ns")), one.ratio("process_ns").text(2),
                      one.ratio("wall_ns").text(2), one.ratio("total_cpu_s").text(2), one.ratio("total_wall_s").text(2), f"{one.added('rss_mib').median:+.1f}",
                      f"{size.median:.2f}" if size and size.median else ""))
-    head = ("", f"CPU per {workload.operation}", "x CPU", "x wall", "x all CPU", "x all wall", "RSS MiB", "trace bytes/event")
+    head = [text.format(workload.operation) for text in HEAD]
     return f"### {workload.key}: {workload.title}\n\n" + rows_of(head, body)
 
 
