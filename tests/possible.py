@@ -81,11 +81,11 @@ def of_lives(report, cpus):
     """What one thread did is no more than its life; CPU time of a process is no more than all CPUs had in it."""
     for path, row in rows_of(report):
         yield from of_order(row, path)
-        lived_s = row.get("lived_s")
+        lived_s = row.get("lives_s", row.get("lived_s"))
         if lived_s is None:
             continue
         for key, number in row.items():
-            if not key.endswith("_s") or key == "lived_s" or number is None or isinstance(number, str):
+            if not key.endswith("_s") or key in ("lived_s", "lives_s") or number is None or isinstance(number, str):
                 continue
             most = lived_s * (cpus if key in OF_ALL else 1) + SLACK_S
             if number > most * ROUNDING:

@@ -86,11 +86,20 @@ static void hold_values(struct pt_metrics *metrics, double cpus)
 
 /* ---- tables ---- */
 
+/* The column that holds how long a row's thread, or all its threads together, or its process lived. */
+static pt_u32 life_column(const struct pt_table *table)
+{
+    static const char *const keys[] = {"lives_s", "lived_s", "wall_s"};
+    pt_u32 column = table->n_columns;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && column == table->n_columns; i++)
+        column = pt_table_column(table, keys[i]);
+    return column;
+}
+
 /* What one thread or process did in its life: its CPU time is that of all its threads. */
 static void hold_life(const struct pt_table *table, struct pt_value *row, double cpus)
 {
-    pt_u32 life = pt_table_column(table, "lived_s");
-    life = life < table->n_columns ? life : pt_table_column(table, "wall_s");
+    const pt_u32 life = life_column(table);
     if (life == table->n_columns || row[life].type == PT_VALUE_UNKNOWN)
         return;
     const double lived_s = pt_value_number(row[life]);

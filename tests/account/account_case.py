@@ -68,7 +68,7 @@ class AccountCase(unittest.TestCase):
         stage = next(stage for stage in report["stages"] if stage["stage"] == "planted")
         self.check_sum(stage["time"], stage["time"]["wall_s"])
         for row in stage["threads"]:
-            self.check_sum(row, row["lived_s"])
+            self.check_sum(row, row["lives_s"])
         for row in stage.get("waits", []):
             self.check_sum(row, row["total_s"])
         return done.stdout, report, stage
@@ -78,7 +78,7 @@ class AccountCase(unittest.TestCase):
         of_computing = [account["python_s"], account["native_s"]]
         if None not in of_computing:
             self.assertAlmostEqual(sum(of_computing), account["computing_s"], delta=1e-8, msg=f"{account}")
-        wholes = ("wall_s", "lived_s", "total_s", "python_s", "native_s")
+        wholes = ("wall_s", "lived_s", "lives_s", "total_s", "python_s", "native_s")
         parts = sum(value or 0 for key, value in account.items() if key.endswith("_s") and key not in wholes)
         self.assertAlmostEqual(parts, whole, delta=1e-6 + 1e-9 * whole, msg=f"the parts do not add up: {account}")
 

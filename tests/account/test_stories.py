@@ -50,7 +50,10 @@ class Stories(AccountCase):
         self.assertAlmostEqual(rows[-1]["sleep_s"], sum(range(1, 17)) / 20)
         self.assertIsNone(rows[-1]["python_s"])
         for row in rows:
-            self.check_sum(row, row["lived_s"])
+            self.check_sum(row, row["lives_s"])
+        self.assertEqual([row["lived_s"] for row in rows[:-1]], [row["lives_s"] for row in rows[:-1]])
+        self.assertIsNone(rows[-1]["lived_s"])  # 17 threads have no one life: their sum is longer than the run
+        self.assertIn("lives_s", rows[-1]["lived_s_reason"])
 
     def test_a_call_within_a_call_within_a_call(self):
         """Each has what is its own: the innermost was taken off the one around it, and not once more off the outermost."""

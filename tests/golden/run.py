@@ -115,12 +115,12 @@ def bare_nulls(node, path=""):
             yield from bare_nulls(child, where)
 
 
-def parts_of(account, whole):
+def parts_of(account, *wholes):
     """The sum of an account's parts. Python and native are what computing was, where that is known."""
     of_computing = [account["python_s"], account["native_s"]]
     if None not in of_computing and abs(sum(of_computing) - account["computing_s"]) > 1e-8:
         return float("nan")
-    return sum(v for k, v in account.items() if k.endswith("_s") and k not in (whole, "python_s", "native_s") and v is not None)
+    return sum(v for k, v in account.items() if k.endswith("_s") and k not in (*wholes, "python_s", "native_s") and v is not None)
 
 
 def judge(story, report):
@@ -137,9 +137,9 @@ def judge(story, report):
         if not abs(parts - wall_s) <= 0.02 * wall_s + 1e-6:
             problems.append(f"the time account of {stage['stage']} adds up to {parts}, not {wall_s}")
         for thread in stage.get("threads", []):
-            parts = parts_of(thread, "lived_s")
-            if not abs(parts - thread["lived_s"]) <= 1e-8:
-                problems.append(f"the account of thread {thread['tid']} adds up to {parts}, not {thread['lived_s']}")
+            parts = parts_of(thread, "lived_s", "lives_s")
+            if not abs(parts - thread["lives_s"]) <= 1e-8:
+                problems.append(f"the account of thread {thread['tid']} adds up to {parts}, not {thread['lives_s']}")
         for wait in stage.get("waits", []):
             parts = parts_of(wait, "total_s")
             if not abs(parts - wait["total_s"]) <= 1e-8:

@@ -90,15 +90,15 @@ static struct shown *list_of(const struct pt_account *account, pt_u32 stage, siz
 
 struct thread_row {
     const char *process, *thread;
-    struct pt_value pid, tid; /* of one thread only */
-    double lived_s;
+    struct pt_value pid, tid, lived_s; /* of one thread only */
+    double lives_s;                    /* of all threads of the row: the parts add up to it */
     struct pt_value parts[PT_PART__COUNT];
 };
 
 static const struct pt_column columns[] = {
     PT_COLUMN(struct thread_row, process, TEXT, "Process"),  PT_COLUMN(struct thread_row, pid, NUMBER, "PID"),
     PT_COLUMN(struct thread_row, tid, NUMBER, "TID"),        PT_COLUMN(struct thread_row, thread, TEXT, "Thread"),
-    PT_COLUMN(struct thread_row, lived_s, SECONDS, "Lived"),
+    PT_COLUMN(struct thread_row, lived_s, SECONDS, "Lived"), PT_COLUMN(struct thread_row, lives_s, SECONDS, "Lives"),
 #define PART(id, label) PT_COLUMN_AT(struct thread_row, parts[PT_PART_##id], #id "_s", SECONDS, label),
 #include "facts/time_parts.def"
 #undef PART
@@ -114,8 +114,9 @@ static void add_row(struct pt_account *account, struct pt_rows *rows, pt_u32 sta
         .pid = pt_integer(process->pid),
         .tid = pt_integer(thread->tid),
         .thread = thread->tid == process->pid ? "main" : pt_thread_name(account->profile, thread),
-        .lived_s = account_of(account, stage, thread, &result) / 1e9,
+        .lives_s = account_of(account, stage, thread, &result) / 1e9,
     };
+    row.lived_s = pt_real(row.lives_s);
     memcpy(row.parts, result.parts, sizeof row.parts);
     pt_rows_add(rows, &row);
 }
@@ -123,11 +124,11 @@ static void add_row(struct pt_account *account, struct pt_rows *rows, pt_u32 sta
 /* A part that is unknown of all of them is unknown; of some, it is in their unattributed time. */
 static void add_rest(struct pt_account *account, struct pt_rows *rows, pt_u32 stage, const struct shown *list, size_t n)
 {
-    double lived_ns = 0, sums_s[PT_PART__COUNT] = {0};
+    double lives_ns = 0, sums_s[PT_PART__COUNT] = {0};
     bool is_known[PT_PART__COUNT] = {false};
     struct pt_account_result result = {0};
     for (size_t i = 0; i < n; i++) {
-        lived_ns += account_of(account, stage, list[i].thread, &result);
+        lives_ns += account_of(account, stage, list[i].thread, &result);
         for (int part = 0; part < PT_PART__COUNT; part++) {
             sums_s[part] += pt_value_number(result.parts[part]);
             is_known[part] |= result.parts[part].type != PT_VALUE_UNKNOWN;
@@ -135,7 +136,8 @@ static void add_rest(struct pt_account *account, struct pt_rows *rows, pt_u32 st
     }
     struct thread_row row = {
         .process = pt_metrics_format(rows->metrics, "%zu other threads", n),
-        .lived_s = lived_ns / 1e9,
+        .lived_s = pt_unknown("many threads: lives_s is the sum of their lives"),
+        .lives_s = lives_ns / 1e9,
     };
     for (int part = 0; part < PT_PART__COUNT; part++)
         row.parts[part] = is_known[part] ? pt_real(sums_s[part]) : result.parts[part];

@@ -155,7 +155,7 @@ static struct pt_bar thread_bar(const struct pt_build *b, const struct pt_table 
                     ? process
                     : pt_doc_format(b->doc, "%s %s%s%.0f", process, thread, *thread ? " " : "", pt_value_number(tid)),
         .whole = is_sum ? "threads" : "thread",
-        .length = pt_cell(PT_SHOW_SECONDS, pt_table_cell(table, row, "lived_s")),
+        .length = pt_cell(PT_SHOW_SECONDS, pt_table_cell(table, row, "lives_s")),
         .parts = pt_arena_alloc(&b->doc->arena, PT_PART__COUNT * sizeof *bar.parts),
         .is_sum = is_sum,
     };
