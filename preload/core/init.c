@@ -96,8 +96,11 @@ static int is_admitted(int *ret_is_short)
 {
     if (pt_inherited_filter() == PT_FILTERED)
         return 0;
-    *ret_is_short = is_short_of_memory();
-    return *ret_is_short || pt_image_reserve() == 0;
+    *ret_is_short = is_short_of_memory() || pt_fd_table_make() < 0;
+    if (*ret_is_short || pt_image_reserve() == 0)
+        return 1;
+    *ret_is_short = !pt_n_filters; /* a filter may refuse what such memory needs */
+    return *ret_is_short;
 }
 
 static int bring_up(int argc, char **argv, char **environment)
@@ -119,8 +122,6 @@ static int bring_up(int argc, char **argv, char **environment)
     look_at_machine();
     pt_switches.stacks = pt_options.stacks;
     pt_modules_init();
-    if (!is_short && pt_fd_table_make() < 0)
-        return -1;
     const int session = pt_session_open(command_name(argc, argv));
     if (session < 0)
         return -1;

@@ -7,6 +7,7 @@ stdout are claims about the trace (hosts/host.h lists the keys); nothing may be 
 import contextlib
 import dataclasses
 import difflib
+import json
 import operator
 import os
 import re
@@ -99,11 +100,28 @@ def run_command(argv, cwd, env, timeout=120, before_exec=None, **io):
     return Result(out or b"", err or b"", child.returncode)
 
 
+def trace_has_processes(trace):
+    return any(name.endswith((".ptr", ".pts")) for name in os.listdir(trace.run))
+
+
 class NoTrace:
     """Stands for the trace of a baseline run: whoever asks it anything has come as far as a baseline can."""
 
     def __getattr__(self, name):
         raise unittest.SkipTest("baseline: there is no trace")
+
+
+@contextlib.contextmanager
+def mounted(where, *mount):
+    """A file system at `where`; skips where mounting is not allowed."""
+    os.makedirs(where, exist_ok=True)
+    done = subprocess.run(["mount", *mount, where], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise unittest.SkipTest(f"cannot mount here: {done.stderr.strip()}")
+    try:
+        yield where
+    finally:
+        subprocess.run(["umount", "-l", where], check=False)
 
 
 class FaultCase(unittest.TestCase):
@@ -113,6 +131,7 @@ class FaultCase(unittest.TestCase):
         self.scratch = tempfile.mkdtemp(prefix="proftrace-fault-")
         self.work = os.path.join(self.scratch, "work")
         self.root = os.path.join(self.scratch, "traces")
+        self.shown = None  # by the last program of check(), without the library
         if SETTINGS.keep:
             print("kept:", self.id(), self.scratch)
         else:
@@ -150,8 +169,8 @@ class FaultCase(unittest.TestCase):
         return run_command(argv, self.work, with_others(env, preload), **how)
 
     def check(self, argv, *, modes=("full",), env=None, setup=None, status=0, preload=None, options=None, normalise=None,
-              claims=True, **how):
-        """Both runs, compared; then the claims of the output. Returns the last trace (None where nothing was traced)."""
+              claims=True, account=True, **how):
+        """Both runs, compared; then the claims of the output, and that what is lost is counted. Returns the last trace (None where nothing was traced)."""
         environment = clean_environment(**(env or {}))
         if "/" not in argv[0] and os.path.exists(os.path.join(SETTINGS.hosts, argv[0])):
             argv = [self.host(argv[0]), *argv[1:]]
@@ -159,6 +178,7 @@ class FaultCase(unittest.TestCase):
         if status is not None:
             self.assertEqual(without.status, status, f"the baseline itself:\n{shorten(without.out)}\n{shorten(without.err)}")
         self.assertNotIn(b"BROKEN", without.out, shorten(without.out))
+        self.shown = without
         trace = None
         for mode in modes:
             with self.subTest(mode=mode):
@@ -170,6 +190,8 @@ class FaultCase(unittest.TestCase):
                 if difference:
                     self.fail(f"{argv} ({mode}): {difference}")
                 trace = self.trace()
+                if account and trace:
+                    self.check_account(trace)
                 if claims:
                     self.check_claims(trace, without.out.decode(errors="replace"), mode)
         return trace
@@ -179,6 +201,19 @@ class FaultCase(unittest.TestCase):
             return NoTrace()
         latest = os.path.join(self.root, "latest")
         return Trace(SETTINGS.proftrace, latest) if os.path.exists(latest) else None
+
+    def account(self, trace):
+        done = subprocess.run([self.host("account"), trace.run], capture_output=True, text=True, check=True,
+                              env=clean_environment())
+        return json.loads(done.stdout)
+
+    def check_account(self, trace):
+        """Each call that is in a total is in the trace, or among those of which the trace says that they are not."""
+        if SETTINGS.baseline or not trace_has_processes(trace):
+            return
+        account = self.account(trace)
+        if not account["directory_entries"]:
+            self.assertEqual(account["stored"], account["counted"], trace.info()["events"])
 
     def check_claims(self, trace, out, mode):
         if SETTINGS.baseline:

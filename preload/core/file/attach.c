@@ -182,8 +182,11 @@ static void attach_on_private_stack(void *argument)
 static struct pt_tracer_thread *attach_anew(struct pt_room room)
 {
     struct attach_call call = {.room = room};
-    if (!room.priv && !(call.room.priv = pt_private_new()))
+    if (!room.priv && !(call.room.priv = pt_private_new())) {
+        pt_image->attach_refused_at = pt_clock();
+        pt_image_give_up(PT_REFUSAL_memory);
         return 0;
+    }
     pt_on_private_stack(call.room.priv, attach_on_private_stack, &call);
     if (!call.result && !room.priv)
         pt_syscall2(SYS_munmap, call.room.priv, sizeof *call.room.priv);
@@ -263,6 +266,14 @@ struct pt_tracer_thread *pt_thread_attach_blocking(void)
     struct pt_tracer_thread *t = pt_thread_attach();
     pt_signals_restore(mask);
     return t;
+}
+
+struct pt_thread_area *pt_area_of_new_thread(void)
+{
+    struct pt_tracer_thread *t = pt_thread_attach_blocking();
+    if (!t)
+        pt_count_drop(pt_thread_refusal(), 1);
+    return t ? t->area : 0;
 }
 
 void pt_thread_attach_early(void)

@@ -21,6 +21,14 @@ void pt_thread_attach_early(void);
 /* Why the attempt just made gave none. */
 enum pt_drop pt_thread_refusal(void);
 
+/* For calls that are counted and get no event: where the calling thread counts them. NULL = it was counted as lost. */
+struct pt_thread_area *pt_area_of_new_thread(void);
+PT_ALWAYS_INLINE struct pt_thread_area *pt_area_to_count_in(void)
+{
+    struct pt_thread_area *area = pt_self->area;
+    return pt_likely(area != 0) ? area : pt_area_of_new_thread();
+}
+
 /* A slot for what devices report; NULL when there is none left. On `priv`'s stack, signals blocked. */
 struct pt_tracer_thread *pt_device_slot_new(pt_u32 tid, struct pt_private *priv);
 

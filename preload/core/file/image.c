@@ -338,19 +338,18 @@ static enum pt_refusal refusal_of(long error)
 {
     return error == -EACCES || error == -EPERM || error == -ENOENT || error == -ENOTDIR ? PT_REFUSAL_rights
            : error == -EFBIG                                                            ? PT_REFUSAL_file_limit
+           : error == -ENOMEM                                                           ? PT_REFUSAL_memory
                                                                                         : PT_REFUSAL_space;
 }
 
-static int make_image(void)
+static long make_image(void)
 {
     pt_image->pid = (pt_u32)pt_syscall0(SYS_getpid);
     const pt_u64 trace_id = new_trace_id();
     name_file(trace_id);
     const long error = make_head(trace_id);
-    if (error < 0) {
-        pt_session_refuse(refusal_of(error));
-        return -1;
-    }
+    if (error < 0)
+        return error;
     pt_session_count_process();
     pt_image->pools[0] = (struct pt_area_pool){.base = (char *)pt_image->header, .count = 1};
     pt_image->n_pools = 1;
@@ -358,6 +357,22 @@ static int make_image(void)
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     __builtin_memcpy(pt_image->header->magic, PT_FILE_MAGIC, 8); /* from here on it is a trace */
     return 0;
+}
+
+/* Pass-through from now on: without a file every call would come here again. */
+static void fail(struct pt_image *image, enum pt_refusal why)
+{
+    pt_session_refuse(why);
+    pt_switches.off = 1;
+    pt_switches.io = pt_switches.stdio = pt_switches.heap = pt_switches.user = pt_switches.locks = 0;
+    __atomic_store_n(&image->state, PT_IMAGE_FAILED, __ATOMIC_RELEASE);
+}
+
+void pt_image_give_up(enum pt_refusal why)
+{
+    pt_u32 none = PT_IMAGE_NONE;
+    if (__atomic_compare_exchange_n(&pt_image->state, &none, PT_IMAGE_MAKING, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        fail(pt_image, why);
 }
 
 void pt_image_refuse(void)
@@ -378,11 +393,9 @@ struct pt_image *pt_image_live(void)
     if (state != PT_IMAGE_NONE || pt_switches.frozen ||
         !__atomic_compare_exchange_n(&image->state, &none, PT_IMAGE_MAKING, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return 0;
-    if (make_image() < 0) {
-        /* Pass-through from now on: without a file every call would come here again. */
-        pt_switches.off = 1;
-        pt_switches.io = pt_switches.stdio = pt_switches.heap = pt_switches.user = pt_switches.locks = 0;
-        __atomic_store_n(&image->state, PT_IMAGE_FAILED, __ATOMIC_RELEASE);
+    const long error = make_image();
+    if (error < 0) {
+        fail(image, refusal_of(error));
         return 0;
     }
     __atomic_store_n(&image->state, PT_IMAGE_LIVE, __ATOMIC_RELEASE);

@@ -11,6 +11,8 @@
 int pt_image_reserve(void);
 /* The live image, made now if this process has none yet; NULL when it cannot be had. Signals blocked. */
 struct pt_image *pt_image_live(void);
+/* A forked child for which there is no memory: it is counted, and records nothing. Signals blocked. */
+void pt_image_give_up(enum pt_refusal why);
 /* A forked child that must not make an image is counted, once. Makes no system call. */
 void pt_image_refuse(void);
 /* Refresh the header's clock pair, CPU time and peak RSS. */

@@ -172,6 +172,41 @@ static int store_block(const struct publish *p, const struct pt_encoded *encoded
     return -1;
 }
 
+/* Not what goes with calls: that a thread was there, samples, readings of clocks, places. */
+static int is_of_program(const struct pt_record *r)
+{
+    switch (r->tag_kind & 0xff) {
+    case PT_EV_thread_start:
+    case PT_EV_thread_clock:
+    case PT_EV_heap_sample:
+    case PT_EV_heap_sample_free:
+    case PT_EV_heap_sample_lost:
+    case PT_EV_heap_sample_thinned:
+    case PT_EV_python_place:
+    case PT_EV_python_memory:
+    case PT_EV_python_memory_free:
+        return 0;
+    default:
+        return 1;
+    }
+}
+
+/* A head that is alone has no totals: of what does not fit it, and gets no file, only the number of calls is known.
+ * Returns how many slots the totals are to be made from. */
+static pt_u32 drop(const struct publish *p, struct pt_encoded *encoded)
+{
+    if (pt_has_own_file()) {
+        p->t->area->drops[PT_DROP_no_space] += encoded->events;
+        return p->slots;
+    }
+    const struct pt_record *records = (const struct pt_record *)(void *)p->t->records.base;
+    for (pt_u32 i = 0; i < p->slots; i++)
+        p->t->area->drops[PT_DROP_no_room_for_thread] +=
+            (records[i].stamp & PT_GENERATION_MASK) == p->t->records.generation && is_of_program(&records[i]);
+    encoded->events = 0;
+    return 0;
+}
+
 static void publish_on_private_stack(void *argument)
 {
     const struct publish *p = argument;
@@ -179,6 +214,7 @@ static void publish_on_private_stack(void *argument)
     struct pt_buffer *buffer = buffer_of(t, p->which);
     const pt_u32 generation = (pt_u32)buffer->generation;
     struct pt_encoded encoded = {0};
+    pt_u32 counted = p->slots;
     if (p->slots) {
         encoded = p->which == PT_BUFFER_HEAP ? pt_encode_units((const struct pt_unit16 *)(void *)buffer->base, p->slots,
                                                                generation, &t->priv->codec)
@@ -187,11 +223,11 @@ static void publish_on_private_stack(void *argument)
         if (encoded.skipped)
             t->area->drops[PT_DROP_in_flight] += encoded.skipped;
         if (encoded.events && store_block(p, &encoded) < 0)
-            t->area->drops[PT_DROP_no_space] += encoded.events;
+            counted = drop(p, &encoded);
     }
     pt_kill_point("publish");
     if (p->which == PT_BUFFER_RECORDS)
-        add_totals(t, (const struct pt_record *)(void *)buffer->base, p->slots);
+        add_totals(t, (const struct pt_record *)(void *)buffer->base, counted);
     if (encoded.last_ticks > t->last_ticks)
         t->last_ticks = encoded.last_ticks;
     buffer->flushed_events += encoded.events;

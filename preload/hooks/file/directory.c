@@ -7,6 +7,7 @@
  */
 #include <dirent.h>
 
+#include "core/file/attach.h"
 #include "core/names/fd_table.h"
 #include "core/names/intern.h"
 #include "core/process.h"
@@ -32,9 +33,9 @@ static PT_NOINLINE void stream_adopted(pt_u64 start, pt_u64 end, int fd, const D
 
 PT_ALWAYS_INLINE void entry_delivered(DIR *stream, int delivered)
 {
-    const struct pt_tracer_thread *t = pt_self;
-    if (pt_likely(t && t->area))
-        t->area->counted_calls[PT_COUNTED_READ_DIR]++;
+    struct pt_thread_area *area = pt_area_to_count_in();
+    if (pt_likely(area != 0))
+        area->counted_calls[PT_COUNTED_READ_DIR]++;
     if (delivered)
         pt_fd_count_entry(dirfd(stream));
 }

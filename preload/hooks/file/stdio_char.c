@@ -5,14 +5,15 @@
  * They take 2 ns, so they get no event and no clock: two additions in the thread's own area, which no other thread
  * writes.
  */
+#include "core/file/attach.h"
 #include "stdio.h"
 
 PT_ALWAYS_INLINE void count_call(enum pt_counted which, pt_u64 bytes)
 {
-    const struct pt_tracer_thread *t = pt_self;
-    if (pt_likely(t && t->area)) {
-        t->area->counted_calls[which]++;
-        t->area->counted_bytes[which] += bytes;
+    struct pt_thread_area *area = pt_area_to_count_in();
+    if (pt_likely(area != 0)) {
+        area->counted_calls[which]++;
+        area->counted_bytes[which] += bytes;
     }
 }
 

@@ -172,8 +172,6 @@ PT_NOINLINE static void allocated(pt_u32 kind, void *block, size_t size)
             pt_self->area->heap_failures++;
         return;
     }
-    if (pt_switches.heap == PT_HEAP_FULL)
-        pt_unit(kind, block, size);
     pt_heap_allocated(kind, block, size);
 }
 

@@ -61,29 +61,32 @@ static int is_half_full(pt_u64 packed)
 }
 
 /* The file of a small process has no wide counters, and needs none until a packed one is half full. */
-static int has_wide(const struct pt_thread_area *area)
+static int needs_wide(const struct pt_thread_area *area, pt_u32 index)
 {
-    if (pt_has_own_file())
-        return 1;
-    for (pt_u32 i = 0; i < PT_HEAP_CLASSES; i++)
-        if (is_half_full(area->heap_packed[i])) {
-            pt_own_file_prepare();
-            return 1;
-        }
-    return 0;
+    if (!pt_has_own_file() && is_half_full(area->heap_packed[index]))
+        pt_own_file_prepare();
+    return pt_has_own_file() || is_half_full(area->heap_packed[index]);
+}
+
+/* Where there are none, and are to be none, only the number of calls is known. */
+static void add_wide(struct pt_thread_area *area, pt_u32 index, pt_u64 count, pt_u64 bytes)
+{
+    if (!pt_has_own_file()) {
+        area->drops[PT_DROP_no_room_for_thread] += count;
+        return;
+    }
+    area->heap_spilled[index].count += count;
+    area->heap_spilled[index].bytes += bytes;
 }
 
 /* Move the packed counters to the wide ones before they can overflow: a gap holds less than 2^24 calls. */
 static void spill(struct pt_thread_area *area)
 {
-    if (!has_wide(area))
-        return;
     for (pt_u32 i = 0; i < PT_HEAP_CLASSES; i++) {
         const pt_u64 packed = area->heap_packed[i];
-        if (!packed)
+        if (!packed || !needs_wide(area, i))
             continue;
-        area->heap_spilled[i].count += packed >> 40;
-        area->heap_spilled[i].bytes += packed & ((1ull << 40) - 1);
+        add_wide(area, i, packed >> 40, packed & ((1ull << 40) - 1));
         area->heap_packed[i] = 0;
     }
 }
@@ -160,14 +163,13 @@ static int is_sampled(struct pt_tracer_thread *t, size_t size)
 static void count(struct pt_thread_area *area, size_t size)
 {
     const pt_u32 index = pt_heap_class_of(size);
-    if (!pt_has_own_file() && size < 1ull << 38 && has_wide(area) == 0) {
+    if (size < 1ull << 38 && !needs_wide(area, index)) {
         area->heap_packed[index] += (1ull << 40) + size;
         return;
     }
     if (!pt_has_own_file())
         pt_own_file_prepare();
-    area->heap_spilled[index].count++;
-    area->heap_spilled[index].bytes += size;
+    add_wide(area, index, 1, size);
 }
 
 PT_NOINLINE void pt_heap_allocated(pt_u32 kind, void *block, size_t size)
@@ -176,10 +178,11 @@ PT_NOINLINE void pt_heap_allocated(pt_u32 kind, void *block, size_t size)
         return;
     struct pt_tracer_thread *t = pt_thread_attached();
     if (!t) {
-        if (pt_switches.heap != PT_HEAP_FULL) /* there the unit was counted */
-            pt_count_drop(pt_thread_refusal(), 1);
+        pt_count_drop(pt_thread_refusal(), 1);
         return;
     }
+    if (pt_switches.heap == PT_HEAP_FULL)
+        pt_unit(kind, block, size);
     count(t->area, size);
     if (is_sampled(t, size))
         sample(kind, block, size);
@@ -200,10 +203,8 @@ static void uncount(struct pt_thread_area *area, size_t bytes)
         return;
     if (packed >> 40 && (packed & ((1ull << 40) - 1)) >= bytes)
         area->heap_packed[index] -= (1ull << 40) + bytes;
-    else {
-        area->heap_spilled[index].count--;
-        area->heap_spilled[index].bytes -= bytes;
-    }
+    else
+        add_wide(area, index, (pt_u64)-1, (pt_u64)-bytes);
 }
 
 void pt_object_sample(const void *block, size_t size, pt_u32 one_in, size_t asked_of_malloc)
