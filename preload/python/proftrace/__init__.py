@@ -17,10 +17,11 @@ from .profiler import PerformanceProfiler, Profiler
 from .requests import RequestProfiler
 from .run import Run, Stage
 from .run import open as open
+from .trace import analyze_trace
 
 __all__ = [
     "CommandError", "ComputeMetrics", "LineTime", "MemoryMetrics", "Metrics", "PerformanceProfiler", "Profiler", "RequestProfiler", "Run",
-    "Stage", "SystemMetrics", "SystemReport", "SystemStats", "TimingMetrics", "active", "counter", "epoch", "mark", "stage", "step",
+    "Stage", "SystemMetrics", "SystemReport", "SystemStats", "TimingMetrics", "active", "analyze_trace", "counter", "epoch", "mark", "stage", "step",
 ]
 
 

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""A TrainerCallback for Hugging Face transformers: epochs and steps in proftrace's trace, and torch.profiler for chosen epochs."""
+from __future__ import annotations
+
+import os
+from typing import Any, Optional, Sequence
+
+from transformers import TrainerCallback  # type: ignore[import-not-found,unused-ignore]
+
+from . import marks
+from .windows import Windows
+
+
+class ProfilerCallback(TrainerCallback):  # type: ignore[misc,unused-ignore]
+    """The first `profile_steps` steps, after `warmup_steps`, of each of `profile_epochs` (the first is 1; None: none) go into
+    `output_dir`/epoch_N.json. `enabled`: False: nothing is done at all."""
+
+    def __init__(self, enabled: bool = True, profile_epochs: Optional[Sequence[int]] = None, profile_steps: int = 100, warmup_steps: int = 5,
+                 activities: Optional[Sequence[str]] = None, record_shapes: bool = True, with_stack: bool = False, output_dir: str = "profiler_traces",
+                 log_top_k_ops: int = 10) -> None:
+        self.enabled, self.output_dir = enabled, output_dir
+        self.profile_epochs = set(profile_epochs or ())
+        self.profile_steps, self.warmup_steps = profile_steps, warmup_steps
+        self._windows = Windows(activities, record_shapes, with_stack, top=log_top_k_ops)
+        self._left = 0
+
+    def _end(self) -> None:
+        if not self._windows.is_open():
+            return
+        self._windows.end()
+        for line in [self._windows.failed] if self._windows.failed else self._windows.summary():
+            print(f"[Profiler] {line}", flush=True)
+
+    def on_epoch_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        if not self.enabled:
+            return
+        number = int(state.epoch or 0) + 1
+        marks.epoch(number - 1)
+        if number in self.profile_epochs and self._windows.begin(os.path.join(self.output_dir, f"epoch_{number}.json"), warmup=self.warmup_steps,
+                                                                 active=self.profile_steps):
+            self._left = self.warmup_steps + self.profile_steps
+
+    def on_step_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        if self.enabled:
+            marks.step(state.global_step)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        if not self._windows.is_open():
+            return
+        self._windows.step()
+        self._left -= 1
+        if self._left == 0:
+            self._end()
+
+    def on_epoch_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        self._end()
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        self._end()

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The callbacks in trainings with Lightning and transformers from PyPI: traces for the chosen epochs only, the same losses to the last
+digit with the callback, without it and with it disabled, a profiler of the program's own left alone. PROFTRACE_TEST_TORCH names an
+interpreter that has them."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+BUILD = pathlib.Path(os.environ["PROFTRACE_BUILD"])
+PACKAGE = HERE.parent.parent / "preload/python"
+PYTHON = os.environ.get("PROFTRACE_TEST_TORCH", "/usr/bin/python3")
+sys.path.insert(0, str(PACKAGE))
+from proftrace.trace import analyze_trace  # noqa: E402
+
+LIGHTNING = """
+import json, sys, torch, warnings, logging
+warnings.simplefilter("ignore")
+logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
+import lightning.pytorch as pl
+torch.manual_seed(1)
+losses = []
+class Small(pl.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = torch.nn.Sequential(torch.nn.Linear(32, 64), torch.nn.ReLU(), torch.nn.Linear(64, 4))
+    def training_step(self, batch, number):
+        x, y = batch
+        loss = torch.nn.functional.cross_entropy(self.net(x), y)
+        losses.append(loss.item())
+        return loss
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+generator = torch.Generator().manual_seed(2)
+data = torch.utils.data.TensorDataset(torch.randn(320, 32, generator=generator), torch.randint(0, 4, (320,), generator=generator))
+options = json.loads(sys.argv[1])
+callbacks, callback = [], None
+if options is not None:
+    from proftrace.lightning import ProfilerCallback
+    callback = ProfilerCallback(**options)
+    callbacks = [callback]
+trainer = pl.Trainer(max_epochs=3, callbacks=callbacks, logger=False, enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False, accelerator="cpu")
+def fit():
+    trainer.fit(Small(), torch.utils.data.DataLoader(data, batch_size=16))
+if len(sys.argv) > 2:
+    with torch.profiler.profile() as own:
+        fit()
+    assert own.key_averages()
+else:
+    fit()
+print(json.dumps({"losses": losses, "messages": callback.messages if callback else []}))
+"""
+TRANSFORMERS = """
+import json, sys, torch, transformers
+from transformers import Trainer, TrainingArguments, BertConfig, BertForSequenceClassification
+transformers.logging.set_verbosity_error()
+torch.manual_seed(1)
+config = BertConfig(vocab_size=50, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32, max_position_embeddings=32)
+model = BertForSequenceClassification(config)
+data = [{"input_ids": torch.randint(0, 50, (12,)), "labels": torch.tensor(i % 2)} for i in range(64)]
+callbacks = []
+options = json.loads(sys.argv[1])
+if options is not None:
+    from proftrace.transformers import ProfilerCallback
+    callbacks = [ProfilerCallback(**options)]
+arguments = TrainingArguments(sys.argv[2], num_train_epochs=3, per_device_train_batch_size=8, report_to=[], save_strategy="no", logging_steps=1, use_cpu=True, disable_tqdm=True, seed=3)
+trainer = Trainer(model, arguments, train_dataset=data, callbacks=callbacks)
+trainer.train()
+print("\\n" + json.dumps([row["loss"] for row in trainer.state.log_history if "loss" in row]))
+"""
+
+
+def has(module):
+    return subprocess.run([PYTHON, "-c", f"import {module}"], capture_output=True, check=False, timeout=100).returncode == 0
+
+
+def play(text, *arguments):
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PROFTRACE_", "LD_PRELOAD"))}
+    done = subprocess.run([PYTHON, "-c", text, *arguments], capture_output=True, text=True, timeout=300, check=False, env={**environment, "PYTHONPATH": str(PACKAGE)})
+    if done.returncode:
+        raise AssertionError(done.stderr[-3000:])
+    return done.stdout
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="package-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def files(self):
+        return sorted(str(path.relative_to(self.folder)) for path in self.folder.rglob("*.json"))
+
+
+@unittest.skipUnless(has("lightning.pytorch"), f"{PYTHON} has no lightning")
+class Lightning(Case):
+    def train(self, options, *more):
+        out = play(LIGHTNING, json.dumps(options and {"output_dir": str(self.folder), **options}), *more)
+        return json.loads(out.splitlines()[-1]), out
+
+    def test_chosen_epochs(self):
+        bare, _ = self.train(None)
+        said, out = self.train({"profile_epochs": [1, 3], "profile_steps": 8, "warmup_steps": 2})
+        self.assertEqual(said["losses"], bare["losses"])
+        self.assertEqual(self.files(), ["epoch_1.json", "epoch_3.json"])
+        for words in "[Profiler] Epoch 1", "Top 10 CPU operations:", "Dataloader time: ", "Backward pass: ":
+            self.assertIn(words, out)
+        trace = analyze_trace(self.folder / "epoch_3.json")
+        self.assertIn("aten::addmm", [name for name, _ in trace["top_cpu_ops"]])
+        shares = [float(line.split()[-1].rstrip("%")) for line in said["messages"] if line.startswith("  ") and line.endswith("%") and ": " in line]
+        self.assertAlmostEqual(sum(shares[:4]), 100, delta=0.3)
+
+    def test_every_n_steps(self):
+        self.train({"schedule_every_n_steps": 10, "wait_steps": 1, "warmup_steps": 1, "active_steps": 3, "repeat_cycles": 2})
+        names = self.files()
+        self.assertEqual((len(names), names[0]), (3, "Small/chrome_trace.json"), names)
+        self.assertTrue(all(name.endswith(".pt.trace.json") for name in names[1:]), names)
+
+    def test_disabled(self):
+        bare, _ = self.train(None)
+        said, out = self.train({"enabled": False})
+        self.assertEqual((said["losses"], said["messages"], self.files()), (bare["losses"], [], []))
+        self.assertNotIn("[Profiler]", out)
+
+    def test_a_profiler_of_the_programs_own(self):
+        said, _ = self.train({"profile_epochs": [1]}, "own")
+        self.assertEqual(self.files(), [])
+        self.assertIn("left alone", said["messages"][0])
+
+
+@unittest.skipUnless(has("transformers, accelerate"), f"{PYTHON} has no transformers")
+class Transformers(Case):
+    def test_chosen_epochs(self):
+        losses = [play(TRANSFORMERS, json.dumps(options), str(self.folder / "out")).splitlines()[-1]
+                  for options in (None, {"enabled": False}, {"profile_epochs": [2], "profile_steps": 4, "warmup_steps": 1, "output_dir": str(self.folder)})]
+        self.assertEqual(losses[0], losses[1])
+        self.assertEqual(losses[0], losses[2])
+        self.assertEqual(self.files(), ["epoch_2.json"])
+
+
+if __name__ == "__main__":
+    unittest.main()
