@@ -5,8 +5,9 @@
  * They take 2 ns, so they get no event and no clock: two additions in the thread's own area, which no other thread
  * writes.
  */
+#include "stdio.h" /* first: it keeps <stdio.h> from defining what is hooked here */
+
 #include "core/file/attach.h"
-#include "stdio.h"
 
 PT_ALWAYS_INLINE void count_call(enum pt_counted which, pt_u64 bytes)
 {
