@@ -9,6 +9,8 @@
 
 #include <math.h>
 
+#include "util/whole.h"
+
 static const char too_short[] = "the stage ended before the first sample";
 
 static const struct {
@@ -112,7 +114,7 @@ static void set_alerts(struct pt_profile *profile, pt_u32 stage)
     }
     if (run->pipeline.thresholds.memory_growth_mb > 0)
         pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "alert.growth.limit_bytes",
-                       pt_integer((pt_u64)(run->pipeline.thresholds.memory_growth_mb * 1048576)));
+                       pt_integer(pt_whole(run->pipeline.thresholds.memory_growth_mb * 1048576)));
 }
 
 /* ---- all ---- */

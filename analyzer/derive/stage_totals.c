@@ -13,6 +13,7 @@
 
 #include "facts/call_class.h"
 #include "facts/state.h"
+#include "util/whole.h"
 
 /* ---- resources ---- */
 
@@ -93,7 +94,7 @@ static void set_resources_from_launcher(struct pt_profile *profile, pt_u32 stage
                    isnan(run->cpu_percent_max) ? pt_unknown(too_short)
                                                : plausible(profile, run->cpu_percent_max, interval_s));
     if (run->rss_max_bytes > 0) {
-        pt_metrics_set(metrics, scope, "rss.max_bytes", pt_integer((pt_u64)run->rss_max_bytes));
+        pt_metrics_set(metrics, scope, "rss.max_bytes", pt_integer(pt_whole(run->rss_max_bytes)));
         pt_metrics_set(metrics, scope, "rss.max_of", pt_text("sum over the process tree"));
     }
 }

@@ -11,6 +11,7 @@
 #include "profile/stages.h"
 #include "util/auto.h"
 #include "util/mem.h"
+#include "util/whole.h"
 
 /* Fewer samples than this say nothing about one thread. */
 #define FEW_SAMPLES 10
@@ -163,7 +164,7 @@ static void heaviest_end(struct heaviest *heaviest)
 static bool is_heaviest(struct pt_map *most, pt_u64 id, double ns)
 {
     pt_u64 *slot = pt_map_at(most, id);
-    const pt_u64 own = (pt_u64)ns + 1;
+    const pt_u64 own = pt_whole(ns) + 1;
     const bool is = own > *slot;
     *slot = is ? own : *slot;
     return is;

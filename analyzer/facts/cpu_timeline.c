@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "util/mem.h"
+#include "util/whole.h"
 #include "cpu_code.h"
 
 #define LARGEST_SHIFT_NS 4000000000000000000ll
@@ -289,7 +290,7 @@ void pt_cpu_unrecorded(const struct pt_cpu_timeline *timeline, pt_u32 thread, st
     for (size_t i = timeline->first[thread]; i < timeline->first[thread + 1]; i++) {
         const struct pt_cpu_state *one = &timeline->states[i];
         const double ns = (double)(one->end_ns - one->start_ns);
-        const pt_u32 class = pt_cpu_wait_class((pt_u64)ns);
+        const pt_u32 class = pt_cpu_wait_class(pt_whole(ns));
         if (one->flags & (PT_CPU_RAN | PT_CPU_PREEMPTED))
             continue;
         recorded_ns[class] += ns;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "util/mem.h"
+#include "util/whole.h"
 
 _Static_assert(PT_CPU_WAIT_CLASSES <= 32 && PT_PART__COUNT <= 32, "a key has 5 bits for each");
 
@@ -113,7 +114,7 @@ double pt_off_cpu_unsampled_s(const struct pt_off_calls *calls, pt_u32 thread, c
             continue;
         all_s += weights->all_ns[class] / 1e9;
         if (class < PT_CPU_WAIT_CLASSES)
-            pt_off_calls_split(calls, thread, class, (pt_u64)weights->all_ns[class], to_s);
+            pt_off_calls_split(calls, thread, class, pt_whole(weights->all_ns[class]), to_s);
         else
             to_s[PT_PART_runnable] += weights->all_ns[class] / 1e9;
     }

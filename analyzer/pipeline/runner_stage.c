@@ -19,6 +19,7 @@
 #include "util/small_file.h"
 #include "util/text/fmt.h"
 #include "util/text/redact.h"
+#include "util/whole.h"
 #include "stage_command.h"
 
 #define SETTLE_ROUNDS 10
@@ -35,7 +36,7 @@ static void note(struct pt_runner *runner, const struct pt_run_stage *stage, con
 static pt_u64 timeout_ns(const struct pt_runner *runner, size_t index)
 {
     const double timeout_s = runner->request->plan->items[index].stage->timeout_s;
-    return isnan(timeout_s) ? 0 : (pt_u64)(timeout_s * 1e9);
+    return isnan(timeout_s) ? 0 : pt_whole(timeout_s * 1e9);
 }
 
 /* ---- what the stage gets ---- */

@@ -4,6 +4,7 @@
  * allocates.
  */
 #include "histogram.h"
+#include "util/whole.h"
 
 pt_u64 pt_histogram_bucket_low(pt_u32 bucket)
 {
@@ -30,7 +31,7 @@ pt_u64 pt_histogram_quantile(const struct pt_histogram *histogram, double quanti
         }
         const pt_u64 low = pt_histogram_bucket_low(i);
         const pt_u64 width = i + 1 < PT_HISTOGRAM_BUCKETS ? pt_histogram_bucket_low(i + 1) - low : 0;
-        const pt_u64 value = low + (pt_u64)((double)width * (want - seen) / here);
+        const pt_u64 value = low + pt_whole((double)width * (want - seen) / here);
         return value < histogram->min ? histogram->min : value > histogram->max ? histogram->max : value;
     }
     return histogram->max;

@@ -13,6 +13,7 @@
 
 #include "util/auto.h"
 #include "util/mem.h"
+#include "util/whole.h"
 
 enum { LINES_MOST = 200000, LINE_BYTES = 2048, AROUND = 2 };
 
@@ -173,7 +174,7 @@ static struct pt_value shown(double number)
 
 static struct pt_value shown_bytes(double bytes)
 {
-    return bytes >= 1 ? pt_integer((pt_u64)bytes) : pt_unknown("nothing was seen there");
+    return bytes >= 1 ? pt_integer(pt_whole(bytes)) : pt_unknown("nothing was seen there");
 }
 
 static void add_row(struct pt_doc *doc, struct pt_table *table, const struct line *line, pt_u32 number,

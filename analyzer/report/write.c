@@ -14,6 +14,7 @@
 #include "util/new_file.h"
 #include "util/text/fmt.h"
 #include "util/text/sanitize.h"
+#include "util/whole.h"
 #include "github.h"
 #include "medium.h"
 
@@ -39,9 +40,10 @@ static void add_headlines(const struct pt_profile *profile, const struct pt_find
         pt_str_printf(ret, "  %zu. ", i + 1);
         if (finding->is_observation)
             pt_str_printf(ret, "no problem found; %s (%.0f %%)  ",
-                          pt_fmt_duration((pt_i64)(finding->time_s * 1e9)).text, finding->time_percent);
+                          pt_fmt_duration(pt_whole_signed(finding->time_s * 1e9)).text, finding->time_percent);
         if (finding->gain_upper_s > 0)
-            pt_str_printf(ret, "up to %s (%.0f %%)  ", pt_fmt_duration((pt_i64)(finding->gain_upper_s * 1e9)).text,
+            pt_str_printf(ret, "up to %s (%.0f %%)  ",
+                          pt_fmt_duration(pt_whole_signed(finding->gain_upper_s * 1e9)).text,
                           finding->gain_upper_percent);
         if (profile->run && profile->run->is_pipeline && finding->stage >= 0) {
             pt_sanitize_terminal(ret, profile->stages.items[finding->stage].name);
@@ -67,7 +69,7 @@ static void add_shown(struct pt_doc *doc, const struct pt_report *report, const 
 {
     const double cpu_s = pt_stage_number(&report->profile, 0, "cpu.total_s");
     if (written->cpu_ns && cpu_s > 0)
-        *written->cpu_ns = (pt_u64)(cpu_s * 1e9);
+        *written->cpu_ns = pt_whole(cpu_s * 1e9);
     if (written->headlines)
         add_headlines(&report->profile, &report->findings, written->headlines);
     if (written->summary)

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "util/text/fmt.h"
+#include "util/whole.h"
 
 #define MIB (1024.0 * 1024.0)
 /* Of a pair of calls to the allocator: arguments, registers saved, the jumps through the PLT. */
@@ -62,7 +63,7 @@ static struct pt_value epoch_of(const struct pt_metrics *metrics, struct pt_scop
 static struct pt_value bytes_in(double bytes_per_s, struct pt_value duration_s)
 {
     return duration_s.type == PT_VALUE_UNKNOWN ? duration_s
-                                               : pt_integer((pt_u64)(bytes_per_s * pt_value_number(duration_s)));
+                                               : pt_integer(pt_whole(bytes_per_s * pt_value_number(duration_s)));
 }
 
 static void add_rates(struct pt_metrics *metrics, struct pt_scope scope, struct pt_finding *finding, double bytes_per_s)
@@ -94,8 +95,8 @@ bool pt_rule_heap_growth(struct pt_profile *profile, pt_i64 stage, struct pt_fin
         return false;
     finding->always_shown = true;
     finding->title = pt_metrics_format(metrics, "Memory keeps growing: by %s in %s",
-                                       pt_fmt_bytes((pt_u64)pt_value_number(growth)).text,
-                                       pt_fmt_duration((pt_i64)(length_s * 1e9)).text);
+                                       pt_fmt_bytes(pt_whole(pt_value_number(growth))).text,
+                                       pt_fmt_duration(pt_whole_signed(length_s * 1e9)).text);
     pt_finding_add_evidence(finding, "growth_bytes", growth);
     pt_finding_add_evidence(finding, "growing_s", pt_real(length_s));
     add_rates(metrics, scope, finding, pt_value_number(growth) / length_s);
@@ -382,10 +383,10 @@ bool pt_rule_events_lost(struct pt_profile *profile, pt_i64 stage, struct pt_fin
             add_losses(profile->session->processes[i], &losses);
     finding->always_shown = true;
     set_remedy(&losses, finding);
-    pt_finding_add_evidence(finding, "lost_events", pt_integer((pt_u64)lost));
+    pt_finding_add_evidence(finding, "lost_events", pt_integer(pt_whole(lost)));
     if (losses.in_no_total)
         pt_finding_add_evidence(finding, "in_no_total_events", pt_integer(losses.in_no_total));
-    pt_finding_add_evidence(finding, "kept_events", pt_integer((pt_u64)kept));
+    pt_finding_add_evidence(finding, "kept_events", pt_integer(pt_whole(kept)));
     pt_finding_add_evidence(finding, "lost_percent", pt_real(100 * lost / (lost + kept)));
     return true;
 }

@@ -6,6 +6,7 @@
 
 #include "conditions.h"
 #include "custom.h"
+#include "util/whole.h"
 
 #define MIB (1024.0 * 1024.0)
 #define GIB (1024.0 * MIB)
@@ -161,7 +162,7 @@ bool pt_rule_large_blocks_remapped(struct pt_profile *profile, pt_i64 stage, str
     pt_finding_add_metrics(finding, metrics, "page_faults:faults.minor.calls");
     pt_finding_add_evidence(
         finding, "saved_page_faults",
-        pt_integer((pt_u64)(faults.of_malloc * pt_finding_number(finding, metrics, "faults.minor.calls"))));
+        pt_integer(pt_whole(faults.of_malloc * pt_finding_number(finding, metrics, "faults.minor.calls"))));
     pt_finding_add_metrics(
         finding, metrics,
         "rate_per_s:faults.rate_per_s large_blocks_bytes:heap.large.bytes rss_max_bytes:rss.max_bytes");

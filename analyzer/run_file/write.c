@@ -16,6 +16,7 @@
 #include "util/json/json_writer.h"
 #include "util/new_file.h"
 #include "util/text/redact.h"
+#include "util/whole.h"
 #include "keys.h"
 
 /* ---- nothing is known yet ---- */
@@ -100,7 +101,7 @@ static void write_whole(struct pt_json *json, const struct pt_run_key *key, cons
 {
     const double number = number_of(key, fields);
     if (!isnan(number))
-        pt_json_i64(json, key->key, (pt_i64)number);
+        pt_json_i64(json, key->key, pt_whole_signed(number));
     else if (key->type != PT_RUN_WHOLE_IF_KNOWN)
         pt_json_null(json, key->key);
 }

@@ -81,7 +81,8 @@ static void read_cache(struct pt_symbols *symbols)
     struct pt_symbol_cache cache;
     if (!pt_symbol_cache_read(symbols->folder, &cache))
         return;
-    for (const struct pt_cached_file *file = cache.files.items; file < cache.files.items + cache.files.n; file++) {
+    for (size_t at = 0; at < cache.files.n; at++) {
+        const struct pt_cached_file *file = &cache.files.items[at];
         const char *path = pt_intern_text(&symbols->texts, file->path);
         const struct pt_elf_stamp now = pt_elf_image_stamp(path, file->build_id, file->build_id_bytes);
         if (memcmp(&now, &file->stamp, sizeof now) != 0)

@@ -26,6 +26,7 @@ static inline void *pt_vec_grow(void *items, size_t n, size_t *capacity, size_t 
     ((vec)->items = pt_vec_grow((vec)->items, (vec)->n, &(vec)->capacity, sizeof *(vec)->items),                       \
      (vec)->items[(vec)->n++] = (item))
 
-#define pt_vec_each(pointer, vec) for (pointer = (vec)->items; pointer < (vec)->items + (vec)->n; pointer++)
+/* An empty array may have no memory, and to NULL nothing may be added, not even 0. */
+#define pt_vec_each(pointer, vec) for (pointer = (vec)->items; (vec)->n && pointer < (vec)->items + (vec)->n; pointer++)
 
 #endif

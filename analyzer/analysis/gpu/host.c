@@ -15,6 +15,7 @@
 
 #include "facts/cpu_code.h"
 #include "profile/stages.h"
+#include "util/whole.h"
 
 #define ENOUGH_SAMPLED 0.5
 
@@ -240,7 +241,7 @@ static void take_from_own_code(struct pt_gpu *gpu, pt_u32 device, pt_i64 all_ns,
         struct pt_gpu_place *place = &gpu->places.items[i];
         if (!is_own_code(place, device))
             continue;
-        pt_i64 ns = (pt_i64)ceil((double)place->ns * (double)taken_ns / (double)all_ns);
+        pt_i64 ns = pt_whole_signed(ceil((double)place->ns * (double)taken_ns / (double)all_ns));
         ns = ns > left_ns ? left_ns : ns;
         ns = ns > place->ns ? place->ns : ns;
         place->ns -= ns;
@@ -265,7 +266,7 @@ void pt_gpu_host_share(struct pt_gpu *gpu, pt_u32 device)
     const double scale = sampled_ns >= ENOUGH_SAMPLED * (double)own_ns ? (double)own_ns / sampled_ns : 1;
     for (size_t i = 0; i < host->found.n; i++) {
         const struct in_gaps *found = &host->found.items[i];
-        pt_i64 ns = found->device == device ? (pt_i64)(found->ns * scale) : 0;
+        pt_i64 ns = found->device == device ? pt_whole_signed(found->ns * scale) : 0;
         ns = ns > own_ns - taken_ns ? own_ns - taken_ns : ns;
         if (ns <= 0)
             continue;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "facts/blockers.h"
+#include "util/whole.h"
 #include "host.h"
 #include "ranges.h"
 #include "spans.h"
@@ -69,7 +70,7 @@ static pt_i64 not_computed_ns(const struct gap_walk *walk, const struct pt_threa
     const struct pt_thread_clock *clock = &facts->counts.threads[pt_thread_number(&facts->ids, thread)].clock;
     if (pt_facts_cpu_thread(facts, thread) || !(clock->between_ns > 0))
         return 0;
-    return (pt_i64)((double)ns * fmax(1 - clock->computing_ns / clock->between_ns, 0));
+    return pt_whole_signed((double)ns * fmax(1 - clock->computing_ns / clock->between_ns, 0));
 }
 
 /* Between calls: what the CPU profile does not know is the program's own code, in the range that was open then. */
@@ -254,7 +255,8 @@ static void forget_old(struct pt_gpu_device *device)
     device->gaps.n -= n;
     device->pieces.n -= pieces;
     memmove(device->gaps.items, device->gaps.items + n, device->gaps.n * sizeof *device->gaps.items);
-    memmove(device->pieces.items, device->pieces.items + pieces, device->pieces.n * sizeof *device->pieces.items);
+    if (pieces)
+        memmove(device->pieces.items, device->pieces.items + pieces, device->pieces.n * sizeof *device->pieces.items);
     for (size_t i = 0; i < device->gaps.n; i++)
         device->gaps.items[i].first_piece -= pieces;
 }

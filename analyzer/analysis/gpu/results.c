@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "proftrace/events.h"
+#include "util/whole.h"
 #include "info.h"
 #include "levels.h"
 #include "tables_calls.h"
@@ -76,8 +77,8 @@ static void set_copies(struct pt_gpu *gpu, pt_u32 stage)
         device_ns += (double)copies->durations.sum;
         api_ns += (double)copies->api_ns;
     }
-    set(gpu, stage, "gpu.copies.pageable.calls", pt_integer((pt_u64)calls));
-    set(gpu, stage, "gpu.copies.pageable.bytes", pt_integer((pt_u64)bytes));
+    set(gpu, stage, "gpu.copies.pageable.calls", pt_integer(pt_whole(calls)));
+    set(gpu, stage, "gpu.copies.pageable.bytes", pt_integer(pt_whole(bytes)));
     /* The call goes on while pages are staged; pinned memory is copied behind the program's back. */
     set(gpu, stage, "gpu.copies.pageable.cost_s", pt_real(fmax(device_ns, api_ns) / 1e9));
     set(gpu, stage, "gpu.copies.rate_bytes_per_s",
@@ -110,7 +111,7 @@ static void set_launches(struct pt_gpu *gpu, pt_u32 stage)
         }
     const pt_u64 calls = own->class_calls[PT_CUDA_LAUNCH] + own->class_calls[PT_CUDA_GRAPH_LAUNCH];
     const pt_i64 ns = own->class_ns[PT_CUDA_LAUNCH] + own->class_ns[PT_CUDA_GRAPH_LAUNCH];
-    set(gpu, stage, "gpu.kernels.calls", pt_integer((pt_u64)kernels));
+    set(gpu, stage, "gpu.kernels.calls", pt_integer(pt_whole(kernels)));
     set(gpu, stage, "gpu.kernels.mean_s", kernels > 0 ? pt_real(kernels_ns / kernels / 1e9) : pt_unknown("none ran"));
     set(gpu, stage, "gpu.launch.mean_s",
         calls ? pt_real((double)ns / 1e9 / (double)calls) : pt_unknown("no launch was recorded"));
@@ -165,8 +166,8 @@ static void set_memory(struct pt_gpu *gpu, pt_u32 stage)
     }
     const struct pt_value none = pt_unknown("no allocation, or no device, was described");
     set(gpu, stage, "gpu.memory.peak_percent", isnan(most_percent) ? none : pt_real(most_percent));
-    set(gpu, stage, "gpu.memory.peak.bytes", isnan(most_percent) ? none : pt_integer((pt_u64)most_bytes));
-    set(gpu, stage, "gpu.memory.of.bytes", isnan(most_percent) ? none : pt_integer((pt_u64)of_bytes));
+    set(gpu, stage, "gpu.memory.peak.bytes", isnan(most_percent) ? none : pt_integer(pt_whole(most_bytes)));
+    set(gpu, stage, "gpu.memory.of.bytes", isnan(most_percent) ? none : pt_integer(pt_whole(of_bytes)));
 }
 
 /* ---- collectives ---- */

@@ -13,6 +13,7 @@
 #include "facts/state.h"
 #include "util/auto.h"
 #include "util/text/fmt.h"
+#include "util/whole.h"
 #include "growth.h"
 #include "stack_text.h"
 
@@ -46,8 +47,8 @@ static void set_interval(struct pt_metrics *metrics, struct pt_scope scope, cons
     const double slack = (double)process->heap_sample_bytes * (2 + 1.7 / ((double)p->samples_seen + 1));
     const double most = (double)process->heap->bytes;
     const double low = level->peak_bytes - spread, high = level->peak_bytes + spread + slack + p->lost_bytes;
-    pt_metrics_set(metrics, scope, "heap.live_peak_low.bytes", pt_integer(low > 0 ? (pt_u64)low : 0));
-    pt_metrics_set(metrics, scope, "heap.live_peak_high.bytes", pt_integer((pt_u64)(high < most ? high : most)));
+    pt_metrics_set(metrics, scope, "heap.live_peak_low.bytes", pt_integer(low > 0 ? pt_whole(low) : 0));
+    pt_metrics_set(metrics, scope, "heap.live_peak_high.bytes", pt_integer(pt_whole(high < most ? high : most)));
 }
 
 static void note_not_followed(struct pt_session *session, const struct pt_process *process,
@@ -58,7 +59,7 @@ static void note_not_followed(struct pt_session *session, const struct pt_proces
         "process %u: more heap blocks were live at once than the %s that a report follows; %s were left out, so its "
         "live peak (at least %s), growth and short-lived blocks are unknown",
         process->pid, pt_fmt_count(PT_BLOCK_SLOTS_MOST * 7 / 8).text, pt_fmt_count(p->not_followed).text,
-        pt_fmt_bytes((pt_u64)p->level.peak_bytes).text);
+        pt_fmt_bytes(pt_whole(p->level.peak_bytes)).text);
     pt_session_note(session, note);
 }
 
@@ -83,7 +84,7 @@ static void process_results(struct pt_profile *profile, const struct pt_process 
     const bool sampled = process->heap_mode == PT_HEAP_SAMPLED;
     const double most = (double)process->heap->bytes;
     const double peak = sampled && p->level.peak_bytes > most ? most : p->level.peak_bytes;
-    pt_metrics_set(metrics, scope, "heap.live_peak.bytes", pt_integer((pt_u64)peak));
+    pt_metrics_set(metrics, scope, "heap.live_peak.bytes", pt_integer(pt_whole(peak)));
     if (p->phase.is_training)
         pt_metrics_set(metrics, scope, "heap.live_peak.phase", peak_phase(&p->phase));
     if (sampled)
@@ -176,7 +177,7 @@ static void stage_add(struct stage_heap *sum, const struct pt_process *process, 
 
 static struct pt_value rounded(double number)
 {
-    return pt_integer(number > 0.5 ? (pt_u64)(number + 0.5) : 0);
+    return pt_integer(number > 0.5 ? pt_whole(number + 0.5) : 0);
 }
 
 static void leak_results(struct pt_metrics *metrics, struct pt_scope scope, const struct stage_heap *sum)
@@ -186,7 +187,7 @@ static void leak_results(struct pt_metrics *metrics, struct pt_scope scope, cons
     if (!sum->leaking)
         return;
     const double named_bytes = fmin(leak->sites_bytes, heap_bytes) + fmin(leak->objects_bytes, leak->python_bytes);
-    pt_metrics_set(metrics, scope, "heap.leak.bytes", pt_integer((pt_u64)leak->rise.bytes));
+    pt_metrics_set(metrics, scope, "heap.leak.bytes", pt_integer(pt_whole(leak->rise.bytes)));
     pt_metrics_set(metrics, scope, "heap.leak.length_s", pt_real(leak->length_s));
     pt_metrics_set(metrics, scope, "heap.leak.spread_percent", pt_real(100 * leak->spread));
     pt_metrics_set(metrics, scope, "heap.leak.fit", pt_real(leak->rise.fit));
@@ -206,16 +207,17 @@ static void live_results(struct pt_metrics *metrics, struct pt_scope scope, cons
             pt_metrics_set(metrics, scope, names[i], pt_unknown(sum->reason));
         return;
     }
-    pt_metrics_set(metrics, scope, "heap.churn.calls", pt_integer((pt_u64)sum->churn.allocs));
-    pt_metrics_set(metrics, scope, "heap.churn.bytes", pt_integer((pt_u64)sum->churn.bytes));
+    pt_metrics_set(metrics, scope, "heap.churn.calls", pt_integer(pt_whole(sum->churn.allocs)));
+    pt_metrics_set(metrics, scope, "heap.churn.bytes", pt_integer(pt_whole(sum->churn.bytes)));
     pt_metrics_set(metrics, scope, "heap.churn.cost_s", pt_real(sum->churn.cost_s));
     pt_metrics_set(metrics, scope, "heap.churn.mapping_s", pt_real(sum->churn.mapping_s));
     pt_metrics_set(metrics, scope, "heap.churn.share_percent",
                    sum->allocs ? pt_real(100 * sum->churn.allocs / (double)sum->allocs) : pt_unknown("no allocations"));
     pt_metrics_set(metrics, scope, "heap.live_peak.bytes",
-                   sum->peak_known ? pt_integer((pt_u64)sum->peak_bytes) : pt_unknown("no process recorded its heap"));
+                   sum->peak_known ? pt_integer(pt_whole(sum->peak_bytes))
+                                   : pt_unknown("no process recorded its heap"));
     pt_metrics_set(metrics, scope, "heap.live_peak.phase", peak_phase(sum->phase));
-    pt_metrics_set(metrics, scope, "heap.growth.bytes", pt_integer((pt_u64)sum->growth_bytes));
+    pt_metrics_set(metrics, scope, "heap.growth.bytes", pt_integer(pt_whole(sum->growth_bytes)));
     pt_metrics_set(metrics, scope, "heap.sampled.count", pt_integer(sum->n_sampled));
     leak_results(metrics, scope, sum);
 }

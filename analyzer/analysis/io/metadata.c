@@ -17,6 +17,7 @@
 #include "facts/call_class.h"
 #include "facts/code_kind.h"
 #include "facts/path/critical_path.h"
+#include "util/whole.h"
 #include "call_gaps.h"
 #include "file_table.h"
 
@@ -249,7 +250,7 @@ static void sums(const struct metadata *metadata, pt_u32 stage, struct pt_metric
                    pt_integer((pt_u64)llround(but_for((double)sum.errors, scale * (double)seen->of_imports.failed))));
     pt_metrics_set(metrics, scope, "meta.wait_s", pt_real(wait_s));
     pt_metrics_set(metrics, scope, "meta.cost_s", pt_real(all_s - changes_s));
-    pt_metrics_set(metrics, scope, "meta.changes.calls", pt_integer((pt_u64)(scale * (double)seen->changes)));
+    pt_metrics_set(metrics, scope, "meta.changes.calls", pt_integer(pt_whole(scale * (double)seen->changes)));
     pt_metrics_set(metrics, scope, "meta.changes.cost_s", pt_real(changes_s));
     pt_metrics_set(metrics, scope, "meta.rate.calls_per_s",
                    wall_s > 0 ? pt_real(calls / wall_s) : pt_unknown("the stage took no time"));

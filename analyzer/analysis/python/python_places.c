@@ -92,7 +92,8 @@ static int by_time_of_place(const void *a, const void *b)
 static void add_rows(struct pt_metrics *metrics, pt_u32 stage, const struct found *found)
 {
     struct pt_table *table = pt_metrics_add_table(metrics, pt_scope_stage(stage), &by_place);
-    for (const struct place *place = found->items; place < found->items + found->n; place++)
+    for (size_t i = 0; i < found->n; i++) {
+        const struct place *place = &found->items[i];
         if (place->s > 0 && pt_table_has_room(table))
             pt_table_add(table, &(struct place_row){
                                     .place = pt_python_place_text(metrics, place->own.file, place->own.line,
@@ -104,6 +105,7 @@ static void add_rows(struct pt_metrics *metrics, pt_u32 stage, const struct foun
                                     .main_s = pt_real(place->main_s),
                                     .total_s = place->s,
                                 });
+    }
 }
 
 struct sums {

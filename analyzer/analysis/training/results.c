@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "facts/workers.h"
+#include "util/whole.h"
 #include "pass_tables.h"
 #include "loop_places.h"
 #include "phase_tables.h"
@@ -112,7 +113,7 @@ static struct pt_value accumulation_of(const struct stage_sums *sums)
     if (!updates)
         return pt_unknown("no optimizer step was seen");
     const double factor = round((double)sums->backwards / (double)updates);
-    return pt_integer(factor > 1 ? (pt_u64)factor : 1);
+    return pt_integer(factor > 1 ? pt_whole(factor) : 1);
 }
 
 static void set_counts(struct pt_metrics *metrics, struct pt_scope scope, const struct stage_sums *sums)

@@ -5,6 +5,7 @@
 #include "times.h"
 
 #include <math.h>
+#include "util/whole.h"
 
 static void widen(struct pt_times *times, pt_u32 bucket, pt_u64 least, pt_u64 most)
 {
@@ -48,7 +49,7 @@ pt_i64 pt_times_quantile(const struct pt_times *times, double quantile)
         const double here = times->histogram.buckets[i];
         if (here && seen + here >= want) {
             const double width = (double)(times->most[i] - times->least[i]);
-            return (pt_i64)(times->least[i] + (pt_u64)(here > 1 ? width * (want - seen - 1) / (here - 1) : 0));
+            return (pt_i64)(times->least[i] + pt_whole(here > 1 ? width * (want - seen - 1) / (here - 1) : 0));
         }
         seen += here;
     }

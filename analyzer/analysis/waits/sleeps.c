@@ -15,6 +15,7 @@
 #include "facts/wait_kind.h"
 #include "facts/workers.h"
 #include "profile/process_name.h"
+#include "util/whole.h"
 #include "lock_sleeps.h"
 
 enum { MAX_ROWS = 50 };
@@ -138,11 +139,11 @@ static void finish_stage(const struct sleeps *sleeps, pt_u32 stage)
         add_row(profile, &rows, process, one);
     }
     /* A thread that sleeps while others wait for its lock does not poll: locks.c reports it. */
-    const pt_u64 held = (pt_u64)pt_value_number(pt_metrics_get(metrics, scope, "sleep.under_lock.calls"));
+    const pt_u64 held = pt_whole(pt_value_number(pt_metrics_get(metrics, scope, "sleep.under_lock.calls")));
     const double held_s = pt_value_number(pt_metrics_get(metrics, scope, "sleep.under_lock.total_s"));
     const double cost_s = pt_value_number(pt_split_time_cost(&sleeps->short_ones[stage], profile, stage)) - held_s;
     sum.short_calls -= held < sum.short_calls ? held : sum.short_calls;
-    sum.short_ns -= held_s * 1e9 < (double)sum.short_ns ? (pt_u64)(held_s * 1e9) : sum.short_ns;
+    sum.short_ns -= held_s * 1e9 < (double)sum.short_ns ? pt_whole(held_s * 1e9) : sum.short_ns;
     pt_metrics_set(metrics, scope, "sleep.short.calls", pt_integer(sum.short_calls));
     pt_metrics_set(metrics, scope, "sleep.short.mean_s",
                    sum.short_calls ? pt_real((double)sum.short_ns / 1e9 / (double)sum.short_calls)

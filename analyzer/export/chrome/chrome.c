@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "export/timeline/timeline.h"
+#include "util/whole.h"
 
 static struct pt_chrome_out *out_of(struct pt_timeline *timeline)
 {
@@ -116,7 +117,7 @@ static void chrome_counter(struct pt_timeline *timeline, const struct pt_timelin
     char *at = pt_chrome_begin(out, 'C', counter->process->pid, 0, at_ns);
     at = pt_put_string(pt_put(at, ",\"name\":"), counter->name);
     at = pt_put(pt_put(pt_put(at, ",\"args\":{\""), counter->series), "\":");
-    at = counter->unit == PT_TIMELINE_UNIT_NONE ? pt_put_f64(at, value) : pt_put_u64(at, (pt_u64)value);
+    at = counter->unit == PT_TIMELINE_UNIT_NONE ? pt_put_f64(at, value) : pt_put_u64(at, pt_whole(value));
     *at++ = '}';
     pt_chrome_end(out, at);
 }

@@ -11,6 +11,7 @@
  * until the end.
  */
 #include "export/timeline/timeline.h"
+#include "util/whole.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -297,7 +298,7 @@ static void perfetto_counter(struct pt_timeline *timeline, const struct pt_timel
     char *const event = begin_event(&packet, pt_sink_room(timeline->sink), at_ns);
     char *at = put_type(event, PT_TRACK_COUNTER, track);
     at = counter->unit == PT_TIMELINE_UNIT_NONE ? pt_proto_f64(at, PT_TRACK_EVENT_DOUBLE, value)
-                                                : pt_proto_i64(at, PT_TRACK_EVENT_INTEGER, (pt_i64)value);
+                                                : pt_proto_i64(at, PT_TRACK_EVENT_INTEGER, pt_whole_signed(value));
     pt_sink_wrote(timeline->sink, pt_proto_end(packet, pt_proto_end(event, at)));
 }
 

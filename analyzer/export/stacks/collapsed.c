@@ -9,6 +9,7 @@
 #include "profile/stages.h"
 #include "util/auto.h"
 #include "util/str.h"
+#include "util/whole.h"
 #include "cpu_samples.h"
 
 /* A semicolon or a line's end in a name would make two of one. */
@@ -84,7 +85,7 @@ static void put_thread(const struct pt_cpu_samples *all, size_t from, size_t unt
     const struct pt_cpu_thread *thread = &all->view->data->threads[all->samples[from].thread];
     for (size_t i = 0; i < lines.n; i++) {
         const struct line *line = &lines.items[i];
-        put_line(all, thread, line->frame, line->reason, line->reason ? (pt_u64)(line->s * 1e6 + 0.5) : line->samples);
+        put_line(all, thread, line->frame, line->reason, line->reason ? pt_whole(line->s * 1e6 + 0.5) : line->samples);
     }
     free(lines.items);
     pt_map_fini(&by_stack);

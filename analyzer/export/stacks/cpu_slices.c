@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "util/mem.h"
+#include "util/whole.h"
 
 /* Of what a sample stands for: longer, and the thread did not run in between. */
 #define LONGEST_GAP 2.5
@@ -28,7 +29,7 @@ void pt_cpu_slices_add(struct pt_cpu_slices *slices, const struct pt_cpu_view *v
 {
     pt_u32 functions[PT_CPU_SLICES_DEEPEST], same = 0;
     const pt_u32 n = stack_of(view, sample->node, functions);
-    const pt_i64 at_ns = (pt_i64)sample->t_ns, length_ns = (pt_i64)(sample->s * 1e9);
+    const pt_i64 at_ns = (pt_i64)sample->t_ns, length_ns = pt_whole_signed(sample->s * 1e9);
     const bool follows = slices->n && (double)(at_ns - slices->last_ns) <= LONGEST_GAP * (double)length_ns;
     while (follows && same < slices->n_open && same < n &&
            slices->items[slices->open[same]].function == functions[same])

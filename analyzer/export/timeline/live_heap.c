@@ -10,6 +10,7 @@
 
 #include "proftrace/events.h"
 #include "model/session.h"
+#include "util/whole.h"
 
 static void block_add(struct pt_live_heap *heap, pt_u64 addr, pt_u64 bytes)
 {
@@ -40,7 +41,7 @@ static pt_u64 sample_weight(const struct pt_process *process, pt_u64 size_bytes)
     if (rate < 1 || (pt_f64)size_bytes > 30 * rate)
         return size_bytes;
     const pt_f64 size = size_bytes ? (pt_f64)size_bytes : 1;
-    return (pt_u64)(size / -expm1(-size / rate) + 0.5);
+    return pt_whole(size / -expm1(-size / rate) + 0.5);
 }
 
 bool pt_live_heap_add(struct pt_live_heap *heap, const struct pt_event *event)

@@ -12,6 +12,7 @@
 
 #include "run_file/read.h"
 #include "util/auto.h"
+#include "util/whole.h"
 #include "show.h"
 
 /* What counts up is shown as what it was per second. */
@@ -52,8 +53,8 @@ static void show_resource(struct pt_timeline *timeline, const struct pt_run_stag
     for (pt_u32 i = 0; stage->resources[resource].samples && i < stage->n_samples; i++) {
         const double value = value_at(stage, resource, i);
         const double at_ns = shift_ns + stage->start_ns + stage->sample_t_s[i] * 1e9;
-        if (isfinite(value) && at_ns >= 0 && at_ns < 9e18 && pt_window_has(&timeline->window, (pt_i64)at_ns))
-            pt_timeline_show_counter(timeline, &counter, (pt_i64)at_ns, value);
+        if (isfinite(value) && at_ns >= 0 && at_ns < 9e18 && pt_window_has(&timeline->window, pt_whole_signed(at_ns)))
+            pt_timeline_show_counter(timeline, &counter, pt_whole_signed(at_ns), value);
     }
 }
 

@@ -11,6 +11,7 @@
 #include "proftrace/payloads.h"
 #include "util/auto.h"
 #include "util/mem.h"
+#include "util/whole.h"
 
 /* Below this much CPU time of threads that the kernel's count is known of, what was stolen is not measured. */
 #define LEAST_KNOWN_NS 100e6
@@ -98,7 +99,7 @@ static double counted_ns(const struct pt_cpu_timeline *cpu, pt_u32 thread, const
 
 static void set(struct pt_cpu_times *times, double on_ns)
 {
-    const pt_u64 ns = (pt_u64)fmax(on_ns, 0);
+    const pt_u64 ns = pt_whole(fmax(on_ns, 0));
     if (ns < times->on_cpu_ns) {
         times->preempted_ns += times->on_cpu_ns - ns;
         times->run_delay_ns += times->on_cpu_ns - ns;

@@ -12,6 +12,7 @@
 #include "model/session_feed.h"
 #include "facts/workers.h"
 #include "util/auto.h"
+#include "util/whole.h"
 
 /* Between two sleeps of a polling loop it asks whether a child has ended. */
 #define CLOSE_NS 20000000
@@ -178,7 +179,7 @@ static const struct pt_process *leader_in(const struct pt_path_tree *tree, const
 {
     const struct pt_process *best = NULL, *children = node_of(tree, process)->first_child;
     const double share_ns = SAME_END_SHARE * (double)(until_ns - from_ns);
-    const pt_i64 same_ns = share_ns > CLOSE_NS ? (pt_i64)share_ns : CLOSE_NS;
+    const pt_i64 same_ns = share_ns > CLOSE_NS ? pt_whole_signed(share_ns) : CLOSE_NS;
     /* Who sleeps notices later that a child has ended. */
     pt_i64 last_ns = kind == ASLEEP ? from_ns : until_ns;
     for (const struct pt_process *one = children; one && kind == ASLEEP; one = node_of(tree, one)->next_sibling)

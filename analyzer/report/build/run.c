@@ -12,6 +12,7 @@
 #include "report/log_tail.h"
 #include "report/outcome.h"
 #include "report/untraced.h"
+#include "util/whole.h"
 
 /* ---- head ---- */
 
@@ -33,7 +34,7 @@ void pt_build_head(const struct pt_build *b)
     if (doc->dataset)
         pt_doc_line(&doc->head, "dataset", "Dataset", PT_SHOW_TEXT, pt_text(doc->dataset));
     if (epochs > 0)
-        pt_doc_line(&doc->head, "train_epochs", "Epochs", PT_SHOW_COUNT, pt_integer((pt_u64)epochs));
+        pt_doc_line(&doc->head, "train_epochs", "Epochs", PT_SHOW_COUNT, pt_integer(pt_whole(epochs)));
     pt_doc_line(&doc->head, "total_duration_s", "Duration", PT_SHOW_SECONDS, pt_report_duration(b->profile));
     if (run && run->host)
         pt_doc_line(&doc->head, "host", "Host", PT_SHOW_TEXT, pt_text(run->host));

@@ -5,6 +5,7 @@
 #include "show.h"
 
 #include <math.h>
+#include "util/whole.h"
 
 #define MIB (1024.0 * 1024.0)
 
@@ -26,7 +27,7 @@ static void show_bytes(struct pt_str *out, double bytes, enum pt_show_style styl
     if (style == PT_STYLE_COMPACT)
         compact_bytes(out, bytes);
     else
-        pt_str_add(out, pt_fmt_bytes(bytes > 0 ? (uint64_t)bytes : 0).text);
+        pt_str_add(out, pt_fmt_bytes(bytes > 0 ? pt_whole(bytes) : 0).text);
 }
 
 static void show_seconds(struct pt_str *out, double seconds, enum pt_show_style style)

@@ -14,6 +14,7 @@
 #include "report/render.h"
 #include "report/untraced.h"
 #include "util/auto.h"
+#include "util/whole.h"
 #include "process.h"
 #include "report.h"
 #include "stage.h"
@@ -29,9 +30,9 @@ static void put_machine(const struct pt_report_json *r)
     pt_json_value(r->json, "host", PT_SHOW_TEXT, run && run->host ? pt_text(run->host) : no_launcher);
     pt_json_value(r->json, "git_commit", PT_SHOW_TEXT, pt_report_commit(r->profile, r->arena));
     pt_json_object(r->json, "machine");
-    pt_json_value(r->json, "cpus", PT_SHOW_COUNT, run && run->cpus > 0 ? pt_integer((pt_u64)run->cpus) : no_launcher);
+    pt_json_value(r->json, "cpus", PT_SHOW_COUNT, run && run->cpus > 0 ? pt_integer(pt_whole(run->cpus)) : no_launcher);
     pt_json_value(r->json, "memory_bytes", PT_SHOW_BYTES,
-                  run && run->memory_bytes > 0 ? pt_integer((pt_u64)run->memory_bytes) : no_launcher);
+                  run && run->memory_bytes > 0 ? pt_integer(pt_whole(run->memory_bytes)) : no_launcher);
     pt_json_end(r->json);
 }
 
@@ -47,7 +48,7 @@ static void put_head(const struct pt_report_json *r)
     pt_json_value(r->json, "timestamp_utc", PT_SHOW_TEXT, pt_report_started(r->profile, r->arena));
     pt_json_value(r->json, "dataset", PT_SHOW_TEXT,
                   run && run->pipeline.dataset ? pt_text(run->pipeline.dataset) : no_pipeline);
-    pt_json_value(r->json, "train_epochs", PT_SHOW_COUNT, epochs > 0 ? pt_integer((pt_u64)epochs) : no_pipeline);
+    pt_json_value(r->json, "train_epochs", PT_SHOW_COUNT, epochs > 0 ? pt_integer(pt_whole(epochs)) : no_pipeline);
     pt_json_value(r->json, "total_duration_s", PT_SHOW_SECONDS, pt_report_duration(r->profile));
     put_machine(r);
 }

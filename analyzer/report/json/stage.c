@@ -8,6 +8,7 @@
 #include "facts/wait_kind.h"
 #include "profile/views.h"
 #include "report/outcome.h"
+#include "util/whole.h"
 #include "gpu.h"
 #include "training.h"
 #include "value.h"
@@ -88,7 +89,7 @@ static void put_stage(const struct pt_report_json *r, pt_u32 stage)
     pt_json_value(r->json, "reason", PT_SHOW_TEXT, pt_report_stage_reason(r->profile, stage, r->arena));
     pt_json_value(r->json, "duration_s", PT_SHOW_SECONDS, pt_report_stage_duration(r->profile, stage));
     if (run && run->stop_ns >= 0)
-        pt_json_value(r->json, "stop_s", PT_SHOW_SECONDS, pt_seconds((pt_i64)run->stop_ns));
+        pt_json_value(r->json, "stop_s", PT_SHOW_SECONDS, pt_seconds(pt_whole_signed(run->stop_ns)));
     pt_json_group(r->json, &r->profile->metrics, stage, PT_GROUP_STAGE);
     pt_json_words(r->json, "command", pt_report_stage_command(r->profile, stage, r->arena));
     put_time(r, stage);

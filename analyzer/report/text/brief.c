@@ -12,6 +12,7 @@
 #include "util/auto.h"
 #include "util/text/fmt.h"
 #include "util/text/width.h"
+#include "util/whole.h"
 #include "bar.h"
 #include "training.h"
 
@@ -358,9 +359,9 @@ static void put_quality(const struct pt_text_out *t, const struct pt_doc *doc)
     if (doc->is_cut)
         pt_str_add(&text, ", trace files are cut short");
     if (doc->lost_events > 0)
-        pt_str_printf(&text, ", %s events were lost", pt_fmt_count((pt_u64)doc->lost_events).text);
+        pt_str_printf(&text, ", %s events were lost", pt_fmt_count(pt_whole(doc->lost_events)).text);
     if (doc->untraced > 0)
-        pt_str_printf(&text, ", %s %s not traced", pt_fmt_count((pt_u64)doc->untraced).text,
+        pt_str_printf(&text, ", %s %s not traced", pt_fmt_count(pt_whole(doc->untraced)).text,
                       doc->untraced > 1 ? "programs were" : "program was");
     const pt_u32 n_ignored = doc->profile->session->n_ignored_options;
     if (n_ignored)
