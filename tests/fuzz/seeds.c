@@ -54,7 +54,7 @@ int main(int argc, char **argv)
         snprintf(old, sizeof old, "%s/cpu-0.pcp", argv[2]);
         unlink(old);
         result = save_cpu_profile(argv[2], &err);
-    } else if (strcmp(argv[1], "fuzz_text") != 0) {
+    } else if (strcmp(argv[1], "fuzz_text") != 0 && strcmp(argv[1], "fuzz_chain") != 0) {
         result = pt_writer_save(writer, path, &err);
     } else {
         PT_AUTO(pt_session_closep) struct pt_session *session = helper_session(writer);

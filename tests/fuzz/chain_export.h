@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * chain_export.h - a session in every other tool's format; what is a folder of files goes below `folder`.
+ */
+#ifndef PT_TESTS_CHAIN_EXPORT_H
+#define PT_TESTS_CHAIN_EXPORT_H
+
+#include "model/session.h"
+
+void chain_export(struct pt_session *session, const char *folder);
+
+#endif
