@@ -3,7 +3,7 @@
  * chain_input.h - what fuzz_chain is fed with: a run as text, as `proftrace dump` writes it and the stories of
  * tests/golden are written, then a NUL, then patches of what text cannot say. The text is made into trace files by the
  * code of `assemble`, so lengths and checksums are right whatever was mutated; patches change bytes of these files, and
- * repair the checksum over what they changed.
+ * repair the checksum over what they changed. A comment "# run.json: " in the text holds what a launcher wrote.
  */
 #ifndef PT_TESTS_CHAIN_INPUT_H
 #define PT_TESTS_CHAIN_INPUT_H

@@ -87,6 +87,23 @@ static int assemble(const uint8_t *data, size_t n)
     return -1;
 }
 
+/* What the launcher noted stands in a comment of the text. */
+static void write_run_json(const uint8_t *data, size_t n)
+{
+    static const char mark[] = "# run.json: ";
+    const char *from = memmem(data, n, mark, sizeof mark - 1);
+    if (!from)
+        return;
+    from += sizeof mark - 1;
+    const size_t left = n - (size_t)(from - (const char *)data);
+    const char *end = memchr(from, '\n', left);
+    char path[128];
+    snprintf(path, sizeof path, "%s/run.json", folder);
+    PT_AUTO(pt_fclosep) FILE *file = fopen(path, "we");
+    if (!file || fwrite(from, 1, end ? (size_t)(end - from) : left, file) == 0)
+        return;
+}
+
 static void render(const struct pt_report *report)
 {
     const struct pt_report_options options = {.top = 10};
@@ -123,6 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct pt_report report = {0};
     struct pt_error err = {0};
     if (assemble(data, text) == 0) {
+        write_run_json(data, text);
         if (patches)
             chain_apply(folder, data + text + 1, patches);
         if (pt_report_open(folder, &report, &err) == 0) {
