@@ -329,6 +329,8 @@ static enum why_lost why_no_room(pt_i32 growth_errno)
     case EPERM:
     case ENOENT:
         return LOST_rights;
+    case ENOSYS: /* the library may not ask any more */
+        return LOST_sandbox;
     default:
         return LOST_refused;
     }

@@ -105,7 +105,7 @@ struct pt_file_header {
     pt_u64 drops[32]; /* by enum pt_drop, where no thread area was at hand */
     pt_u64 recycled_segments;
     pt_u64 growth_failures;
-    pt_i32 growth_errno; /* of the last failure */
+    pt_i32 growth_errno; /* of the last failure; ENOSYS: a sandbox, in which the file may not grow */
     pt_u32 pad0;
     pt_u64 early_allocations; /* heap calls answered before the library was ready; not in any total */
     /* Of a distributed program, as the environment said when the process image started, or the

@@ -129,7 +129,13 @@ class AccountFaults(FaultCase):
         """The filter that comes at once meets a process whose few events lie among those of other small processes."""
         for way in ("filter", "strict"):
             self.exact(str(THREADS), way)
-            self.exact(str(THREADS), way, "late")
+            trace = self.exact(str(THREADS), way, "late")
+            advice = next(finding for finding in trace.report()["findings"] if finding["rule"] == "events_lost")["advice"]
+            self.assertIn("sandbox", advice)
+        trace = self.exact("0", "filter", modes=("full",), rounds=10 * ROUNDS)
+        self.assertEqual(list(trace.info()["events"]["drop_reasons"]), ["no_space"])
+        advice = next(finding for finding in trace.report()["findings"] if finding["rule"] == "events_lost")["advice"]
+        self.assertIn("sandbox", advice)  # and not: a larger ring
 
     def test_t30_children(self):
         self.exact("0", "child")

@@ -9,11 +9,13 @@
 #define ZSTD_STATIC_LINKING_ONLY
 #include "rollover.h"
 
+#include <errno.h>
 #include <zstd.h>
 
 #include "proftrace/events.h"
 #include "core/kill_point.h"
 #include "core/private.h"
+#include "core/state.h"
 #include "area.h"
 #include "checksum.h"
 #include "image.h"
@@ -195,6 +197,8 @@ static int is_of_program(const struct pt_record *r)
  * Returns how many slots the totals are to be made from. */
 static pt_u32 drop(const struct publish *p, struct pt_encoded *encoded)
 {
+    if (pt_switches.frozen)
+        pt_image->header->growth_errno = ENOSYS; /* readers take it for the sandbox */
     if (pt_has_own_file()) {
         p->t->area->drops[PT_DROP_no_space] += encoded->events;
         return p->slots;
