@@ -147,9 +147,10 @@ static void find_end_of_command(const struct pt_run_info *run, const struct pt_r
         !(stage->duration_ns > 0))
         return;
     const double since_run_ns = stage->start_ns + stage->duration_ns;
-    const pt_i64 at_ns = run->start_monotonic_ns ? session_time(p, run->start_monotonic_ns + pt_whole(since_run_ns))
-                                                 : (pt_i64)(run->start_realtime_ns - session->start_realtime_ns) +
-                                                       pt_whole_signed(since_run_ns);
+    const pt_i64 at_ns =
+        run->start_monotonic_ns
+            ? session_time(p, run->start_monotonic_ns + pt_whole(since_run_ns))
+            : (pt_i64)(run->start_realtime_ns - session->start_realtime_ns + (pt_u64)pt_whole_signed(since_run_ns));
     if (!stage->status) {
         pt_process_was_alive(p, at_ns); /* the launcher was killed later */
         return;
