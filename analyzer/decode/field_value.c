@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "proftrace/phases.h"
+#include "util/text/posix_names.h"
 
 /* The empty entry at the end: C has no empty array, and a unit may have no names. */
 #define NAME(name, bits) {#name, (bits), (bits)},
@@ -47,7 +48,7 @@ const char *pt_field_name(const struct pt_field_desc *field, const struct pt_fie
 
 void pt_field_find_error(struct pt_field_value *value)
 {
-    const char *name = value->number < 0 && value->number >= -4095 ? strerrorname_np((int)-value->number) : NULL;
+    const char *name = value->number < 0 && value->number >= -4095 ? pt_error_name((int)-value->number) : NULL;
     if (!name)
         return;
     value->form = PT_FORM_ERROR;

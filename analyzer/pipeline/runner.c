@@ -21,6 +21,7 @@
 #include "util/auto.h"
 #include "util/mem.h"
 #include "runner_stage.h"
+#include "util/text/posix_names.h"
 
 /* ---- stages ---- */
 
@@ -38,7 +39,7 @@ static const char *why_stop(struct pt_runner *runner, const struct pt_run_stage 
     if (seen.end_signal && !runner->end_signal)
         runner->end_signal = seen.end_signal;
     if (runner->end_signal)
-        return pt_runner_format(runner, "interrupted (SIG%s)", sigabbrev_np(runner->end_signal));
+        return pt_runner_format(runner, "interrupted (SIG%s)", pt_signal_name(runner->end_signal));
     if (!stage || !strcmp(stage->status, "ok"))
         return NULL;
     return pt_runner_format(runner, "stage '%s' %s", stage->name,

@@ -21,6 +21,7 @@
 #include "util/text/redact.h"
 #include "util/whole.h"
 #include "stage_command.h"
+#include "util/text/posix_names.h"
 
 #define SETTLE_ROUNDS 10
 #define SETTLE_NS 20000000
@@ -160,7 +161,7 @@ static void judge(struct pt_runner *runner, size_t index)
     } else if (result->how == PT_LAUNCH_INTERRUPTED) {
         stage->status = "failed";
         stage->reason = pt_runner_format(runner, "interrupted (SIG%s): it was ended%s",
-                                         sigabbrev_np(result->end_signal), killed_text(runner, result));
+                                         pt_signal_name(result->end_signal), killed_text(runner, result));
     } else if (pt_status_is_success(result->wait_status)) {
         stage->status = "ok";
     } else {

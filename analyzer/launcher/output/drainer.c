@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define LOG_FD 2
@@ -46,7 +47,7 @@ __attribute__((noreturn)) static void drain(const int *fds, int n_fds, struct pt
     log->fd = dup2(log->fd, LOG_FD);
     for (int fd = n_fds; fd < LOG_FD; fd++)
         close(fd);
-    if (close_range(LOG_FD + 1, ~0u, 0) < 0) /* Linux before 5.9 */
+    if (syscall(SYS_close_range, LOG_FD + 1, ~0u, 0) < 0) /* Linux before 5.9 */
         for (int fd = LOG_FD + 1; fd < 4096; fd++)
             close(fd);
     if (chdir("/") < 0)

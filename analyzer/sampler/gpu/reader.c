@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "nvidia_smi.h"
@@ -46,7 +47,7 @@ static void detach(int fd, pid_t parent)
     const int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int i = 0; i < 3; i++)
         dup2(null_fd, i);
-    if (close_range(READER_FD + 1, ~0u, 0) < 0) /* Linux before 5.9 */
+    if (syscall(SYS_close_range, READER_FD + 1, ~0u, 0) < 0) /* Linux before 5.9 */
         for (int i = READER_FD + 1; i < 4096; i++)
             close(i);
 }

@@ -3,6 +3,7 @@
  * wait_status.c - Owns: the words for how a process ended. Threads: any. Never: leaves a signal without its number.
  */
 #include "wait_status.h"
+#include "posix_names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,7 @@ void pt_status_text(int wait_status, char *text, size_t size)
         return;
     }
     const int number = WTERMSIG(wait_status);
-    const char *name = sigabbrev_np(number);
+    const char *name = pt_signal_name(number);
     if (name)
         snprintf(text, size, "signal %d (SIG%s)", number, name);
     else

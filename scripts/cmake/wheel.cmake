@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+# For scripts/build-wheel: a compiler that targets an older glibc, everything but libc linked in.
+set(CMAKE_C_COMPILER "$ENV{PROFTRACE_WHEEL_CC}" CACHE FILEPATH "")
+set(CMAKE_LIBRARY_ARCHITECTURE x86_64-linux-gnu CACHE STRING "")
+set(CMAKE_BUILD_TYPE Release CACHE STRING "")
+set(PROFTRACE_TESTS OFF CACHE BOOL "")
+set(PROFTRACE_PORTABLE ON CACHE BOOL "")
+set(PROFTRACE_CJSON "$ENV{PROFTRACE_WHEEL_CJSON}" CACHE FILEPATH "")
+set(CMAKE_INSTALL_LIBDIR lib CACHE STRING "")
