@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What users install: the wheel in a new environment without a network, and the Debian package. Each is built, installed, used on a Python
+and a C program, and removed; nothing stays behind. Needs PyPI (the compiler) and Debian's mirror: scripts/test-slow."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BUILD = pathlib.Path(os.environ["PROFTRACE_BUILD"])
+LOOP = "#include <stdio.h>\nint main(void) { for (int i = 0; i < 3000; i++) { FILE *f = fopen(\"/etc/hostname\", \"r\"); if (f) fclose(f); } return 0; }\n"
+PYTHON = "import proftrace\nwith proftrace.range('squares'):\n    sum(i * i for i in range(3000000))\nprint(proftrace.active())\n"
+
+
+def play(*command, **more):
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PROFTRACE_", "LD_PRELOAD"))}
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=900, check=False, env=environment, **more)
+    if done.returncode:
+        raise AssertionError(f"{command} ended with {done.returncode}:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+    return done.stdout + done.stderr
+
+
+class Installed(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="packages-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def use(self, proftrace, python=None):
+        (self.folder / "loop.c").write_text(LOOP, encoding="ascii")
+        play("cc", "-O1", "-g", "loop.c", "-o", "loop", cwd=self.folder)
+        play(proftrace, "run", "-o", "of_c", "--", "./loop", cwd=self.folder)
+        self.assertIn("3,000", play(proftrace, "stats", "of_c", "--by", "file", cwd=self.folder))
+        if python:
+            self.assertIn("True", play(proftrace, "run", "-o", "of_python", "--", python, "-c", PYTHON, cwd=self.folder))
+            said = play(python, "-c", "import proftrace; print(proftrace.open('of_python').stages[0].table('ranges')[0]['name'])", cwd=self.folder)
+            self.assertEqual(said, "squares\n")
+
+
+class Wheel(Installed):
+    def test_wheel(self):
+        built = [pathlib.Path(play(ROOT / "scripts/build-wheel", self.folder / name).splitlines()[-1]) for name in ("a", "b")]
+        self.assertEqual(built[0].read_bytes(), built[1].read_bytes())
+        self.check_contents(built[0])
+        play("/usr/bin/python3", "-m", "venv", self.folder / "venv")
+        before = {path for path in (self.folder / "venv").rglob("*") if "__pycache__" not in path.parts}
+        pip, programs = self.folder / "venv/bin/pip", self.folder / "venv/bin"
+        play(pip, "install", "-q", "--no-index", built[0])
+        self.use(programs / "proftrace", programs / "python")
+        self.assertRegex(play(programs / "proftrace", "doctor"), r"loads and\s+writes a trace")
+        play(pip, "uninstall", "-q", "-y", "proftrace")
+        after = {path for path in (self.folder / "venv").rglob("*") if "__pycache__" not in path.parts and not path.is_dir()}
+        self.assertEqual(after - before, set())
+
+    def check_contents(self, wheel):
+        with zipfile.ZipFile(wheel) as archive:
+            names = archive.namelist()
+            for end in "/licenses/LICENSE", "/licenses/LINKED.txt", "/licenses/libdw-dev.txt", "proftrace/py.typed", ".data/data/lib/libproftrace.so":
+                self.assertTrue(any(name.endswith(end) for name in names), end)
+            for name in names:
+                if name.endswith(("scripts/proftrace", "lib/libproftrace.so")):
+                    archive.extract(name, self.folder)
+                    versions = play("objdump", "-T", self.folder / name)
+                    newest = max(tuple(map(int, word.strip("()").partition("GLIBC_")[2].split("."))) for word in versions.split() if "GLIBC_2" in word)
+                    self.assertLessEqual(newest, (2, 28), name)
+
+
+class Debian(Installed):
+    def test_debian_package(self):
+        if not shutil.which("dpkg") or os.geteuid() != 0:
+            self.skipTest("not root on Debian")
+        if subprocess.run(["dpkg", "-s", "proftrace"], capture_output=True, check=False).returncode == 0:
+            self.skipTest("a proftrace is installed here")
+        play("cpack", "-G", "DEB", "-B", self.folder, cwd=BUILD)
+        package = next(self.folder.glob("*.deb"))
+        self.assertRegex(play("dpkg-deb", "--field", package, "Depends"), r"libc6 .*libdw1")
+        play("dpkg", "-i", package)
+        try:
+            self.use("/usr/bin/proftrace")
+        finally:
+            play("dpkg", "-P", "proftrace")
+        self.assertFalse(os.path.exists("/usr/bin/proftrace") or os.path.exists("/usr/share/proftrace"))
+
+
+if __name__ == "__main__":
+    unittest.main()
