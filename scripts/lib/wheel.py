@@ -8,6 +8,7 @@ import hashlib
 import os
 import pathlib
 import re
+import subprocess
 import sys
 import zipfile
 
@@ -15,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TAG = "py3-none-manylinux_2_28_x86_64"
 # What is linked in, and the Debian package whose licence it has.
 LINKED = {"elfutils (libdw, libelf)": "libdw-dev", "zlib": "zlib1g-dev", "zstd": "libzstd-dev", "xz (liblzma)": "liblzma-dev", "bzip2": "libbz2-dev",
-          "cJSON": "libcjson1", "libgcc's unwinder": "libgcc-12-dev"}
+          "cJSON": "libcjson1", "libgcc's unwinder": "libgcc-{gcc}-dev"}
 WHEN = (1980, 1, 1, 0, 0, 0)
 
 
@@ -28,7 +29,7 @@ def metadata(number):
 Name: proftrace
 Version: {number}
 Summary: The profiler for ML pipelines: every layer of every process, without a changed line
-License: MIT
+License: MIT; libraries that are linked in under their own: see licenses/LINKED.txt
 Requires-Python: >=3.8
 Classifier: License :: OSI Approved :: MIT License
 Classifier: Operating System :: POSIX :: Linux
@@ -44,6 +45,7 @@ def licences():
     yield "LICENSE", (ROOT / "LICENSE").read_bytes()
     said = ["Linked into the programs of this wheel, each under its own licence:", ""]
     for name, package in LINKED.items():
+        package = package.format(gcc=subprocess.run(["gcc", "-dumpversion"], capture_output=True, text=True, check=True).stdout.strip())
         path = pathlib.Path("/usr/share/doc", package, "copyright")
         said.append(f"- {name}: {package}.txt (as Debian has it)")
         yield f"{package}.txt", path.read_bytes()

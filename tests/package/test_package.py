@@ -94,6 +94,12 @@ class Traced(unittest.TestCase):
         kinds = [event["event"] for event in run.events() if "event" in event]
         self.assertEqual((kinds.count("step"), kinds.count("epoch"), kinds.count("mark"), kinds.count("counter")), (10, 2, 1, 10))
 
+    def test_odd_arguments_end_no_program(self):
+        text = ("import proftrace\nclass Number:\n    def __int__(self):\n        return 7\nproftrace.step(Number())\nproftrace.step(1.5)\nproftrace.step(-1)\n"
+                "proftrace.step(None)\nproftrace.counter('x', None)\nproftrace.counter('y', Number())\nproftrace.mark(3)\nwith proftrace.range(4):\n    pass\nprint('ok')")
+        for more in {}, {"LD_PRELOAD": str(BUILD / "libproftrace.so"), "PROFTRACE_DIR": str(self.folder)}:
+            self.assertEqual(play(sys.executable, "-c", text, **more), "ok\n")
+
     def test_without_the_library(self):
         said = json.loads(play(sys.executable, HERE / "says.py"))
         self.assertFalse(said["active"] or said["traced"])
@@ -127,6 +133,31 @@ class Measures(unittest.TestCase):
         metrics = profiler.get_metrics()
         self.assertTrue(math.isnan(metrics.memory.peak_gpu_mb) and math.isnan(metrics.throughput))
         self.assertEqual(metrics.reasons["memory.peak_gpu_mb"], "track_gpu is off")
+
+    def test_coroutines_and_generators_are_refused(self):
+        async def coroutine():
+            pass
+
+        def generator():
+            yield 1
+
+        for function in coroutine, generator:
+            with self.assertRaisesRegex(TypeError, "in pieces"):
+                proftrace.range("x")(function)
+
+    def test_a_name_for_each_request_stays_bounded(self):
+        profiler = proftrace.Profiler()
+        proftrace.profiler.MOST_NAMES, kept = 20, proftrace.profiler.MOST_NAMES
+        try:
+            for number in range(50):
+                with profiler.profile(f"request_{number}"):
+                    pass
+        finally:
+            proftrace.profiler.MOST_NAMES = kept
+        self.assertEqual(profiler.get_metrics().name, "request_49")
+        self.assertEqual(len(profiler.get_timing_breakdown()), 21)
+        with self.assertRaises(KeyError):
+            profiler.get_metrics("request_3")
 
     def test_an_exception_ends_a_part(self):
         profiler = proftrace.Profiler()

@@ -44,7 +44,10 @@ class Installed(unittest.TestCase):
 
 class Wheel(Installed):
     def test_wheel(self):
-        built = [pathlib.Path(play(ROOT / "scripts/build-wheel", self.folder / name).splitlines()[-1]) for name in ("a", "b")]
+        built = []
+        for name in "a", "b":
+            said = play("env", f"PROFTRACE_WHEEL_BUILD={self.folder}/{name}-build", ROOT / "scripts/build-wheel", self.folder / name)
+            built.append(next(pathlib.Path(line) for line in said.splitlines() if line.endswith(".whl")))
         self.assertEqual(built[0].read_bytes(), built[1].read_bytes())
         self.check_contents(built[0])
         play("/usr/bin/python3", "-m", "venv", self.folder / "venv")
@@ -68,6 +71,13 @@ class Wheel(Installed):
                     versions = play("objdump", "-T", self.folder / name)
                     newest = max(tuple(map(int, word.strip("()").partition("GLIBC_")[2].split("."))) for word in versions.split() if "GLIBC_2" in word)
                     self.assertLessEqual(newest, (2, 28), name)
+            self.assertEqual(self.exports(next(self.folder.rglob("data/lib/libproftrace.so"))), self.exports(BUILD / "libproftrace.so"))
+
+    @staticmethod
+    def exports(library):
+        """What a program sees of a library, with versions."""
+        names = {line.split()[-1] for line in play("nm", "-D", "--defined-only", library).splitlines()}
+        return {name for name in names if not name.startswith(("GLIBC_", "__start_", "__stop_"))}
 
 
 class Debian(Installed):
@@ -76,15 +86,22 @@ class Debian(Installed):
             self.skipTest("not root on Debian")
         if subprocess.run(["dpkg", "-s", "proftrace"], capture_output=True, check=False).returncode == 0:
             self.skipTest("a proftrace is installed here")
-        play("cpack", "-G", "DEB", "-B", self.folder, cwd=BUILD)
+        build = self.folder / "build"
+        play("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-C", ROOT / "scripts/cmake/release.cmake", "-DPROFTRACE_TESTS=OFF")
+        play("ninja", "-C", build)
+        play("cpack", "-G", "DEB", "-B", self.folder, cwd=build)
         package = next(self.folder.glob("*.deb"))
         self.assertRegex(play("dpkg-deb", "--field", package, "Depends"), r"libc6 .*libdw1")
         play("dpkg", "-i", package)
         try:
+            installed = [path for path in play("dpkg", "-L", "proftrace").split() if "proftrace" in path]
+            self.assertIn("/usr/lib/libproftrace.so", installed)
             self.use("/usr/bin/proftrace")
+            play("env", "LD_PRELOAD=libproftrace.so", f"PROFTRACE_DIR={self.folder}/by_name", "true")  # found by its bare name
+            self.assertTrue((self.folder / "by_name/latest").exists())
         finally:
             play("dpkg", "-P", "proftrace")
-        self.assertFalse(os.path.exists("/usr/bin/proftrace") or os.path.exists("/usr/share/proftrace"))
+        self.assertEqual([path for path in installed if os.path.lexists(path)], [])
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ class Gpu:
         try:
             return cuda if cuda is not None and cuda.is_available() and cuda.is_initialized() else None
         except Exception:
-            return nan
+            return None
 
     @staticmethod
     def why_not() -> str:

@@ -4,6 +4,7 @@ the console, and epochs and steps in proftrace's own trace."""
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from typing import Any, Dict, List, Optional, Sequence
 
@@ -48,6 +49,7 @@ class ProfilerCallback(_Callback):  # type: ignore[misc,unused-ignore]
         self._cycles = self._left = self._steps = 0
         self._spent: Dict[str, float] = {}
         self._since = 0.0
+        self._is_first = True
 
     def _say(self, *lines: str) -> None:
         self.messages += lines
@@ -57,6 +59,8 @@ class ProfilerCallback(_Callback):  # type: ignore[misc,unused-ignore]
     # ---- windows ----
 
     def _begin(self, path: str, wait: int, active: int) -> None:
+        if not self._is_first:
+            return
         if not self.export_chrome_trace:
             path = os.path.join(self.output_dir, ".summary.json")
         if not self._windows.begin(path, wait=wait, warmup=self.warmup_steps, active=active):
@@ -76,13 +80,13 @@ class ProfilerCallback(_Callback):  # type: ignore[misc,unused-ignore]
         all_s = sum(self._spent.values())
         shares = {name: 100 * spent / all_s for name, spent in self._spent.items()} if all_s else None
         self._say(title, *([f"Trace exported: {exported[0]}"] if self.export_chrome_trace else []), *self._windows.summary(shares))
-        if not self.export_chrome_trace:
-            os.unlink(exported[0])
-        elif self.schedule_every_n_steps:
-            last = os.path.join(os.path.dirname(exported[0]), "chrome_trace.json")
-            if os.path.lexists(last):
-                os.unlink(last)
-            os.link(exported[0], last)
+        try:
+            if not self.export_chrome_trace:
+                os.unlink(exported[0])
+            elif self.schedule_every_n_steps:
+                shutil.copyfile(exported[0], os.path.join(os.path.dirname(exported[0]), "chrome_trace.json"))
+        except OSError as error:
+            self._say(f"the trace was not put in its place: {error}")
 
     def _spend(self, phase: str) -> None:
         now = time.perf_counter()
@@ -95,6 +99,7 @@ class ProfilerCallback(_Callback):  # type: ignore[misc,unused-ignore]
         if not self.enabled:
             return
         marks.epoch(trainer.current_epoch)
+        self._is_first = getattr(trainer, "global_rank", 0) == 0  # of several ranks one is profiled: they do the same
         number = trainer.current_epoch + 1
         if self.schedule_every_n_steps or not (self.profile_epochs is None or number in self.profile_epochs):
             return

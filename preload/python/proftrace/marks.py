@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import inspect
 from typing import Any, Callable, Dict, TypeVar
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -44,8 +45,16 @@ _stage = _api.get("stage")
 _active = _api.get("active")
 
 
-def _bytes(name: str) -> bytes:
-    return name.encode("utf-8", "replace").replace(b"\0", b"?")
+def _bytes(name: object) -> bytes:
+    return str(name).encode("utf-8", "replace").replace(b"\0", b"?")
+
+
+def _whole(number: object) -> int:
+    """Any number, of numpy or PyTorch, too; a name of ours never ends a program."""
+    try:
+        return max(0, int(number))  # type: ignore[call-overload,no-any-return,unused-ignore]
+    except (TypeError, ValueError, OverflowError):
+        return 0
 
 
 def active() -> bool:
@@ -58,7 +67,8 @@ def active() -> bool:
 
 
 class range:
-    """A stretch of this thread's time with a name: a context manager, or a decorator of a function.
+    """A stretch of this thread's time with a name: a context manager, or a decorator of a function. Ranges nest per thread: do not
+    hold one across an `await` or a `yield`.
 
     >>> with range("augment"):
     ...     1 + 1
@@ -85,6 +95,10 @@ class range:
             _pop()
 
     def __call__(self, function: _Function) -> _Function:
+        if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise TypeError(f"{function.__qualname__} is a coroutine or a generator: it runs in pieces between others, and ranges nest per thread; "
+                            "use `with range(...)` around what runs without a pause")
+
         @functools.wraps(function)
         def ranged(*args: Any, **kwargs: Any) -> Any:
             with self:
@@ -108,7 +122,10 @@ def counter(name: str, value: float) -> None:
     >>> counter("loss", 0.25)
     """
     if _counter:
-        _counter(_bytes(name), value)
+        try:
+            _counter(_bytes(name), float(value))
+        except (TypeError, ValueError):
+            pass  # no number: nothing to record
 
 
 def step(number: int) -> None:
@@ -117,7 +134,7 @@ def step(number: int) -> None:
     >>> step(1)
     """
     if _step:
-        _step(number)
+        _step(_whole(number))
 
 
 def epoch(number: int) -> None:
@@ -126,7 +143,7 @@ def epoch(number: int) -> None:
     >>> epoch(0)
     """
     if _epoch:
-        _epoch(number)
+        _epoch(_whole(number))
 
 
 def stage(name: str) -> None:

@@ -16,6 +16,8 @@ from .metrics import LineTime, Metrics, SystemReport, SystemStats
 from .sampling import Every
 
 LINE_INTERVAL_S = 0.005
+MOST_NAMES = 10000  # of parts whose metrics are kept, the newest; RequestProfiler is for requests
+OTHERS = "(older parts)"
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
@@ -59,7 +61,7 @@ class Profiler:
                  track_cpu_temp: bool = False, track_network: bool = False, track_system: bool = False, system_interval: float = 1.0,
                  enable_line_profiling: bool = False, estimate_flops: bool = False) -> None:
         self._gpu, self._temperature, self._network, self._count_flops = track_gpu, track_cpu_temp, track_network, estimate_flops
-        self._done: List[Metrics] = []
+        self._done: Dict[str, Metrics] = {}
         self._self_s: Dict[str, float] = {}
         self._open: Dict[int, List[_Part]] = {}  # by thread, the innermost last
         self._lines: Dict[Tuple[str, int, str], int] = {}
@@ -120,7 +122,12 @@ class Profiler:
             else:
                 self._open.pop(part.thread, None)
             self._self_s[part.name] = self._self_s.get(part.name, 0.0) + timing.self_time_s
-            self._done = [one for one in self._done if one.name != part.name] + [metrics]
+            self._done.pop(part.name, None)
+            self._done[part.name] = metrics  # the newest is the last
+            if len(self._done) > MOST_NAMES:
+                oldest = next(iter(self._done))
+                del self._done[oldest]
+                self._self_s[OTHERS] = self._self_s.get(OTHERS, 0.0) + self._self_s.pop(oldest, 0.0)
 
     @staticmethod
     def _fill_memory(metrics: Metrics, part: _Part) -> None:
@@ -216,10 +223,11 @@ class Profiler:
         ...
         KeyError: "no part 'never' has ended; ended: none"
         """
-        for metrics in reversed(self._done):
-            if name is None or metrics.name == name:
-                return metrics
-        ended = ", ".join(one.name for one in self._done) or "none"
+        with self._lock:
+            names = list(self._done)
+            if names and (name is None or name in self._done):
+                return self._done[names[-1] if name is None else name]
+        ended = ", ".join(names[-20:]) or "none"
         raise KeyError(f"no part {'at all' if name is None else repr(name)} has ended; ended: {ended}")
 
     def get_timing_breakdown(self) -> Dict[str, float]:
@@ -240,8 +248,8 @@ class Profiler:
         >>> Profiler().get_line_profile()
         []
         """
-        lines = sorted(self._lines.items(), key=lambda item: (-item[1], item[0]))
-        return [LineTime(file, line, function, 100 * n / self._looks, n) for (file, line, function), n in lines]
+        lines = sorted(self._lines.copy().items(), key=lambda item: (-item[1], item[0]))
+        return [LineTime(file, line, function, 100 * n / max(1, sum(n for _, n in lines)), n) for (file, line, function), n in lines]
 
     def get_current_memory(self) -> float:
         """Resident memory of this process now, in MiB.

@@ -63,6 +63,8 @@ class Run:
             assert process.stdout
             for line in process.stdout:
                 yield json.loads(line)
+        if process.returncode:
+            raise command.CommandError(f"proftrace dump ended with {process.returncode}: not all events were read", process.returncode)
 
     @staticmethod
     def to_pandas(rows: List[Row]) -> Any:

@@ -36,9 +36,11 @@ class ProfilerCallback(TrainerCallback):  # type: ignore[misc,unused-ignore]
             return
         number = int(state.epoch or 0) + 1
         marks.epoch(number - 1)
-        if number in self.profile_epochs and self._windows.begin(os.path.join(self.output_dir, f"epoch_{number}.json"), warmup=self.warmup_steps,
+        if number in self.profile_epochs and state.is_world_process_zero and self._windows.begin(os.path.join(self.output_dir, f"epoch_{number}.json"), warmup=self.warmup_steps,
                                                                  active=self.profile_steps):
             self._left = self.warmup_steps + self.profile_steps
+        elif self._windows.failed:
+            print(f"[Profiler] {self._windows.failed}", flush=True)
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         if self.enabled:
