@@ -17,15 +17,20 @@ class DebuggerFaults(FaultCase):
         self.need("gdb")
 
     def gdb(self, commands, mode=None):
-        """What gdb prints of the host, which alone has the library."""
-        settings = ["set confirm off", "set startup-with-shell off", "set debuginfod enabled off"]
+        """What gdb prints of the host, which alone has the library, and after it what the host prints."""
+        # A file of its own: a parent that goes on beside the debugged child prints in the middle of gdb's lines.
+        said = os.path.join(self.scratch, "said")
+        with open(said, "w"):
+            pass
+        settings = ["set confirm off", "set startup-with-shell off", "set debuginfod enabled off", f"set inferior-tty {said}"]
         if mode:
             traced = self.preload_environment({}, mode)
             settings += [f"set environment {name} {value}" for name, value in traced.items()]
         argv = ["gdb", "-batch", "-nx", *(word for command in [*settings, *commands] for word in ("-ex", command)), self.host("debugged")]
         self.fresh_work()
         result = run_command(argv, self.work, clean_environment())
-        out = result.out.decode(errors="replace")
+        with open(said, errors="replace") as file:
+            out = result.out.decode(errors="replace") + "\n" + file.read()
         if "ptrace" in out + result.err.decode(errors="replace"):
             self.skipTest("nothing may be traced here")
         return out
