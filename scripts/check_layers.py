@@ -16,7 +16,7 @@ import csource  # noqa: E402
 # folder: folders it may include besides itself and include/proftrace
 UTIL = ["analyzer/util", "analyzer/util/text", "analyzer/util/json"]
 # The files that the launcher writes and the offline chain reads.
-FILES = ["analyzer/run_file", "analyzer/cpu_file", "analyzer/options"]
+FILES = ["analyzer/run_file", "analyzer/cpu_file", "analyzer/torch_file", "analyzer/options"]
 TRACE = ["analyzer/source", "analyzer/decode", "analyzer/merge"]
 MODEL = [*TRACE, *FILES, "analyzer/model", "analyzer/symbols"]
 KNOWN = [*MODEL, "analyzer/profile", "analyzer/facts"]
@@ -37,6 +37,7 @@ MAY_INCLUDE = {
     "analyzer/options": UTIL,
     "analyzer/run_file": UTIL,
     "analyzer/cpu_file": UTIL,
+    "analyzer/torch_file": UTIL,
     "analyzer/source": UTIL,
     "analyzer/decode": [*UTIL, "analyzer/source"],
     "analyzer/merge": [*UTIL, "analyzer/source", "analyzer/decode"],
@@ -65,9 +66,9 @@ MAY_INCLUDE = {
 # header: files that may include it
 THIRD_PARTY = {
     r"zstd(_errors)?\.h": r"preload/core/(private|file/rollover)\.[ch]|analyzer/source/\w+\.[ch]",
-    r"zlib\.h": r"analyzer/(util|export/out)/\w+\.[ch]",
+    r"zlib\.h": r"analyzer/(util|export/out|torch_file)/\w+\.[ch]",
     r"elfutils/.*|dwarf\.h|libelf\.h|gelf\.h": r"analyzer/symbols/\w+\.[ch]|analyzer/cpu_profile/cfi\w*\.[ch]",
-    r"(cjson/)?cJSON\.h": r"analyzer/(report|cmd|launcher|pipeline|run_file)/\w+\.[ch]|analyzer/util/json/\w+\.[ch]",
+    r"(cjson/)?cJSON\.h": r"analyzer/(report|cmd|launcher|pipeline|run_file|torch_file)/\w+\.[ch]|analyzer/util/json/\w+\.[ch]",
     r"unwind\.h": r"preload/core/names/(stack|frame_check)\.[ch]",
     r"dlfcn\.h": r"preload/core/(real|init|injection)\.c|preload/core/names/module\.h|preload/hooks/heap/heap\.c|preload/cuda/(runtime|cupti/\w+)\.c|preload/python/api\.c|"
                  r"analyzer/launcher/(checks/)?\w+\.c|analyzer/sampler/gpu/\w+\.c|analyzer/symbols/(demangle|debuginfod)\.c",

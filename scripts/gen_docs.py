@@ -82,6 +82,11 @@ def options():
                   for r in rows("include/proftrace/options.def", "OPTION")])
 
 
+def window_keys():
+    given = {"NUMBER": lambda r: (f"`{r.args[0]}=N`", r.args[1]), "LIST": lambda r: (f"`{r.args[0]}=N,N`", ""), "FLAG": lambda r: (f"`{r.args[0]}`", "")}
+    return table(("key", "default", "meaning"), [(*given[r.name](r), r.args[-1]) for r in rows("include/proftrace/window.def", *given)])
+
+
 def commands():
     found = rows("analyzer/cmd/commands.def", "COMMAND")
     return table(("command", "what it does"), [(f"`proftrace {r.args[0]} {r.args[1]}`".replace(" `", "`"), r.args[2]) for r in found])
@@ -214,7 +219,7 @@ def missing_pages():
             yield path, man_page(row)
 
 
-BLOCKS = {"events": events, "units": units, "drops": drops, "options": options, "commands": commands,
+BLOCKS = {"events": events, "units": units, "drops": drops, "options": options, "window_keys": window_keys, "commands": commands,
           "exporters": exporters, "rules": rules, "generals": generals, "configuration": configuration,
           "man_options": man_options, "man_commands": man_commands, "man_formats": man_formats}
 MARKS = {".md": ("<!-- generated: ", " -->", "<!-- end -->"), ".scd": ("; generated: ", "", "; end")}

@@ -7,7 +7,7 @@
 
 #include "proftrace/phases.h"
 
-enum { PT_N_PHASES = PT_PHASE_train_step + 1 }; /* 0: one that this build does not know */
+enum { PT_N_PHASES = PT_PHASE_profiler + 1 }; /* 0: one that this build does not know */
 
 extern const char *const pt_phase_names[PT_N_PHASES];
 

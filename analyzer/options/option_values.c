@@ -88,6 +88,32 @@ static void long_text(const struct pt_option *option, const char *value, struct 
     pt_str_printf(remedy, "use at most %llu bytes", (unsigned long long)pt_option_range(option)->most);
 }
 
+/* Of the first item of a window that is not understood. */
+static void wrong_window(const struct pt_option *option, const char *value, struct pt_str *problem,
+                         struct pt_str *remedy)
+{
+    PT_AUTO(pt_str_fini) struct pt_str item = {0}, name = {0};
+    const char *names[PT_N_WINDOW_KEYS + 1] = {NULL};
+    const char *wrong = pt_window_problem(value), *nearest;
+    if (!wrong) {
+        long_text(option, value, problem, remedy);
+        return;
+    }
+    for (size_t i = 0; i < PT_N_WINDOW_KEYS; i++)
+        names[i] = pt_window_keys[i].name;
+    pt_str_bytes(&item, wrong, strcspn(wrong, ","));
+    pt_str_printf(problem, "=%s has no effect: %s is not understood", value, pt_str_text(&item));
+    pt_str_bytes(&name, wrong, strcspn(wrong, ",="));
+    const char *rest;
+    const struct pt_window_key *key = pt_window_key_of(pt_str_text(&name), &rest);
+    if (key)
+        pt_str_printf(remedy, key->kind == PT_WINDOW_FLAG ? "give %s without a value" : "give %s=NUMBER", key->name);
+    else if ((nearest = pt_nearest_name(pt_str_text(&name), names)))
+        pt_str_printf(remedy, "did you mean %s?", nearest);
+    else
+        pt_str_add(remedy, "docs/windows.md has all keys");
+}
+
 static void check_value(const struct pt_option *option, const char *name, const char *value, pt_option_warning *warn,
                         void *context)
 {
@@ -99,6 +125,8 @@ static void check_value(const struct pt_option *option, const char *name, const 
     pt_str_add(&problem, name);
     if (option->type == PT_OPTION_NUMBER)
         wrong_number(option, value, &problem, &remedy);
+    else if (option->type == PT_OPTION_WINDOW)
+        wrong_window(option, value, &problem, &remedy);
     else if (option->type == PT_OPTION_TEXT)
         long_text(option, value, &problem, &remedy);
     else

@@ -10,10 +10,18 @@
 
 #include "limits.h"
 #include "types.h"
+#include "window.h"
 
 #define PT_OPTION_PREFIX "PROFTRACE_"
 
-enum pt_option_type { PT_OPTION_TEXT, PT_OPTION_SWITCH, PT_OPTION_NUMBER, PT_OPTION_CHOICE, PT_OPTION_DURATION };
+enum pt_option_type {
+    PT_OPTION_TEXT,
+    PT_OPTION_SWITCH,
+    PT_OPTION_NUMBER,
+    PT_OPTION_CHOICE,
+    PT_OPTION_DURATION,
+    PT_OPTION_WINDOW
+};
 
 /* PT_CHOICE_heap_full: the words of each choice, counted from 0. */
 #define RANGE(least, most)
@@ -136,6 +144,8 @@ static inline int pt_option_read(const struct pt_option *option, const char *tex
         break;
     case PT_OPTION_DURATION:
         return 0;
+    case PT_OPTION_WINDOW:
+        return pt_option_is_longer(text, range->most) || pt_window_problem(text) ? -1 : 0;
     }
     *ret_value = (pt_u64)word;
     return word < 0 ? -1 : 0;

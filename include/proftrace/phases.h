@@ -21,6 +21,7 @@
  * - garbage_collection: CPython's cyclic collector, but not of the youngest only. amount: the generation
  * - validation: a validation pass, where a framework says so
  * - train_step: a step that a framework makes in one call: forward, backward and update (Keras)
+ * - profiler: torch.profiler starts or ends for PROFTRACE_WINDOW. name: start, write, or why there is no window
  * - function: a function of PROFTRACE_PYTHON_FUNCTIONS. name: which
  */
 #ifndef PROFTRACE_PHASES_H
@@ -32,7 +33,7 @@
     PHASE(5, forward) PHASE(6, backward) PHASE(7, zero_grad) PHASE(8, optimizer_step)                                  \
     PHASE(9, grad_scaling) PHASE(10, collective) PHASE(11, checkpoint) PHASE(12, compile)                              \
     PHASE(13, import) PHASE(14, garbage_collection) PHASE(15, validation) PHASE(16, function)                           \
-    PHASE(17, train_step)
+    PHASE(17, train_step) PHASE(18, profiler)
 /* clang-format on */
 
 enum pt_phase {

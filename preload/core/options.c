@@ -38,6 +38,7 @@ static int set(const struct pt_option *option, const char *text)
     switch (option->type) {
     case PT_OPTION_TEXT:
     case PT_OPTION_DURATION:
+    case PT_OPTION_WINDOW:
         *(const char **)target = *text ? text : option->initial;
         break;
     case PT_OPTION_SWITCH:

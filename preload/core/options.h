@@ -13,6 +13,7 @@ typedef pt_u8 pt_option_SWITCH;
 typedef pt_u64 pt_option_NUMBER;
 typedef pt_u8 pt_option_CHOICE; /* PT_CHOICE_<name>_<word> */
 typedef const char *pt_option_DURATION;
+typedef const char *pt_option_WINDOW;
 
 struct pt_options {
 #define OPTION(name, type, initial, values, doc) pt_option_##type name;

@@ -12,6 +12,7 @@
 #include "core/file/image.h"
 #include "core/file/prepare.h"
 #include "core/options.h"
+#include "core/session.h"
 #include "core/text.h"
 #include "api.h"
 #include "builtins.h"
@@ -82,6 +83,16 @@ static void *load(void *self, void *const *arguments, long n)
 
 static struct pt_python_method methods[] = {PT_PYTHON_METHOD(check), PT_PYTHON_METHOD(load)};
 
+static int set_text(const char *name, const char *text)
+{
+    void *value = pt_python_api.PyUnicode_FromString(text);
+    if (!value)
+        return -1;
+    pt_python_api.PyDict_SetItemString(globals, name, value);
+    pt_python_api.Py_DecRef(value);
+    return 0;
+}
+
 static int make_globals(void)
 {
     void *name = pt_python_api.PyUnicode_FromString("_proftrace");
@@ -92,11 +103,9 @@ static int make_globals(void)
     pt_python_api.PyDict_SetItemString(globals, "__builtins__", pt_python_api.PyEval_GetBuiltins());
     pt_python_api.PyDict_SetItemString(globals, "__name__", name);
     pt_python_api.Py_DecRef(name);
-    void *functions = pt_python_api.PyUnicode_FromString(pt_options.python_functions);
-    if (!functions)
+    if (set_text("functions", pt_options.python_functions) < 0 || set_text("window", pt_options.window) < 0 ||
+        set_text("run_directory", pt_session_path) < 0)
         return -1;
-    pt_python_api.PyDict_SetItemString(globals, "functions", functions);
-    pt_python_api.Py_DecRef(functions);
     pt_python_builtins_add(globals);
     for (pt_u32 i = 0; i < sizeof methods / sizeof *methods; i++)
         pt_python_method_add(globals, &methods[i]);

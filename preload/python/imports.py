@@ -3,7 +3,7 @@
 # notices each; it leaves nothing in specs, loaders or tracebacks that a program could stumble over, and goes when it has
 # seen everything.
 (LOADER_START, DATA_WAIT, WORKER_FETCH, TRANSFER, FORWARD, BACKWARD, ZERO_GRAD, OPTIMIZER_STEP, GRAD_SCALING, COLLECTIVE,
- CHECKPOINT, COMPILE, IMPORT, GARBAGE_COLLECTION, VALIDATION, FUNCTION, TRAIN_STEP) = range(1, 18)  # phases.h
+ CHECKPOINT, COMPILE, IMPORT, GARBAGE_COLLECTION, VALIDATION, FUNCTION, TRAIN_STEP, PROFILER) = range(1, 19)  # phases.h
 DONE, RAISED, EXHAUSTED = range(3)
 
 

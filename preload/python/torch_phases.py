@@ -7,6 +7,11 @@
 # instance, no hook is registered for modules, and what a program's classes define is never called.
 
 
+stepped = fed = began_pass = called_model = None  # of window.py
+if window:
+    load("window")
+
+
 def patch_dynamo(module):
     skip = getattr(module, "skip_code", None) or modules["torch._C._dynamo.eval_frame"].skip_code
     for thing in [*globals().values(), Finder.find_spec, Run.__call__]:
@@ -108,7 +113,7 @@ def expected_samples(iterator):
 
 
 def before_next(original, DATA_WAIT=DATA_WAIT, RAISED=RAISED, EXHAUSTED=EXHAUSTED, begin=begin, end=end, local=local,
-                samples_in=samples_in, expected_samples=expected_samples):
+                samples_in=samples_in, expected_samples=expected_samples, fed=fed):
     def __next__(self):
         n, outcome = 0, RAISED
         try:
@@ -117,6 +122,8 @@ def before_next(original, DATA_WAIT=DATA_WAIT, RAISED=RAISED, EXHAUSTED=EXHAUSTE
             batch = original(self)
             outcome = 0
             n = local.samples or samples_in(batch, expected_samples(self))
+            if fed:
+                fed(self)
             return batch
         except StopIteration:
             outcome = EXHAUSTED
@@ -127,7 +134,7 @@ def before_next(original, DATA_WAIT=DATA_WAIT, RAISED=RAISED, EXHAUSTED=EXHAUSTE
     return stand_before(original, __next__)
 
 
-def before_iter(original, LOADER_START=LOADER_START, RAISED=RAISED, begin=begin, end=end):
+def before_iter(original, LOADER_START=LOADER_START, RAISED=RAISED, begin=begin, end=end, began_pass=began_pass):
     def __iter__(self):
         try:
             begin(LOADER_START, self, type(self.__dict__.get("dataset")).__name__)
@@ -136,6 +143,8 @@ def before_iter(original, LOADER_START=LOADER_START, RAISED=RAISED, begin=begin,
             end(0, RAISED)
             raise
         end(self.__dict__.get("num_workers", 0), 0, iterator)
+        if began_pass:
+            began_pass(iterator)
         return iterator
 
     return stand_before(original, __iter__)
@@ -193,7 +202,7 @@ def model_name(module):
     return kind.__name__
 
 
-def before_call(original, FORWARD=FORWARD, RAISED=RAISED, begin=begin, end=end, local=local, model_name=model_name):
+def before_call(original, FORWARD=FORWARD, RAISED=RAISED, begin=begin, end=end, local=local, model_name=called_model or model_name):
     bit = 1 << FORWARD
 
     def __call__(self, *args, **kwargs):
@@ -244,7 +253,7 @@ def patch_autograd(module):
 
 # ---- optimizers ----
 
-def before_step(original, compiling, OPTIMIZER_STEP=OPTIMIZER_STEP, RAISED=RAISED, begin=begin, end=end, local=local):
+def before_step(original, compiling, OPTIMIZER_STEP=OPTIMIZER_STEP, RAISED=RAISED, begin=begin, end=end, local=local, stepped=stepped):
     bit = 1 << OPTIMIZER_STEP
 
     def step(*args, **kwargs):
@@ -264,6 +273,8 @@ def before_step(original, compiling, OPTIMIZER_STEP=OPTIMIZER_STEP, RAISED=RAISE
             raise
         local.open = was
         end()
+        if stepped:
+            stepped(args[0])
         return result
 
     return stand_before(original, step)

@@ -1,0 +1,409 @@
+# SPDX-License-Identifier: MIT
+# PROFTRACE_WINDOW: torch.profiler for some steps of a training. Runs, in boot.py's globals, before torch_phases.py where a window is asked for.
+#
+# The thread that steps begins and ends a window; between windows a step costs two comparisons. A profiler of the program's own
+# comes first: where one is on, no window begins, and where one is about to start, ours ends before it. What cannot be done is said in the
+# trace (phase profiler), never to the program.
+
+NUMBERS = {"skip_first": 0, "wait": 0, "warmup": 1, "active": 3, "repeat": 1, "every_n_steps": 0}
+MARKERS = 5  # at each end: the first takes longest, the least distance is the best one
+NEVER = -1
+QUIET = "KINETO_LOG_LEVEL"
+TENSORBOARD = ".pt.trace.json"
+
+from _thread import get_native_id
+
+
+def read_window(text):
+    """{key: number, list of numbers or True}; C has looked whether all is understood."""
+    found, key = {}, None
+    for item in text.split(","):
+        name, _, value = item.strip().partition("=")
+        if name.isdigit() and type(found.get(key)) is list:
+            found[key].append(int(name))
+        elif value.isdigit():
+            key = name
+            found[key] = int(value) if name in NUMBERS else [int(value)]
+        elif name:
+            key = name
+            found[key] = True
+    return found
+
+
+class Window:
+    """What the settings say, and where the training is."""
+
+    def __init__(self, settings):
+        number = {**NUMBERS, **settings}
+        if number["every_n_steps"]:
+            number["repeat"] = settings.get("repeat", 0)
+        self.settings, self.number = settings, number
+        self.steps = 0  # that are done
+        self.due = NEVER  # after as many steps something is to be done
+        self.begun = 0  # windows
+        self.validations = 0  # windows of them
+        self.optimizer = None  # whose steps count: its address
+        self.others = 0  # steps of other optimizers since its last one
+        self.passes = {}  # address of an iterator: number of its pass
+        self.fed = self.epoch_fed = 0  # pass that the last batch came from; pass of this epoch
+        self.epoch = 0
+        self.is_marked = set()  # what the program says itself: step, epoch
+        self.model, self.is_training = "model", None
+        self.profiler = None
+        self.was_busy = False
+        self.n_passes = 0
+        self.plan_next()
+
+    def is_by_steps(self):
+        settings = self.settings.keys()
+        return "epochs" not in settings and ("validation" not in settings or bool(settings & {"skip_first", "wait", "active"}))
+
+    def plan_next(self):
+        number, self.due = self.number, NEVER
+        if number["repeat"] and self.begun >= number["repeat"]:
+            return
+        if number["every_n_steps"]:
+            every, warmup = number["every_n_steps"], min(number["warmup"], number["every_n_steps"] - 1)
+            self.due = max(self.steps + warmup, every - 1) // every * every - warmup
+            while self.due < max(self.steps, 1):
+                self.due += every
+        elif self.is_by_steps():
+            # Not before the end of a first step: until then nobody knows what a step is.
+            self.due = max(self.steps + number["wait"] + (0 if self.begun else number["skip_first"]), 1)
+
+
+def is_other_rank():
+    environment = modules["os"].environ
+    return environment.get("RANK", environment.get("LOCAL_RANK", "0")) != "0" and "all_ranks" not in state.settings
+
+
+def now_ns():
+    time = modules["time"]
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+
+def make_markers(what):
+    """Ranges whose names say when they were made on our clock, and by whom: the profiler's clock differs by version."""
+    record = modules["torch.autograd.profiler"].record_function
+    who = f"{modules['os'].getpid()}:{get_native_id()}:{what}"
+    for _ in range(MARKERS):
+        with record(f"ptsync:{now_ns()}:{who}"):
+            pass
+
+
+def say(text):
+    begin(PROFILER, 0, text[:200])
+    end()
+
+
+def trace_path(kind, first):
+    """Where the trace goes: what TensorBoard finds, or the plain names."""
+    os, time = modules["os"], modules["time"]
+    model = state.model if state.model.isidentifier() else "model"
+    folder = f"{run_directory}/torch/{model}"
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    if "plain_names" in state.settings:
+        name = {"epoch": f"epoch_{state.epoch}", "every": f"train_step_{first}", "validation": f"validation_step_{first}"}.get(kind, "chrome_trace")
+        path, again = f"{folder}/{name}.json", 0
+        while os.path.exists(path):
+            again += 1
+            path = f"{folder}/{name}_{again}.json"
+        return path
+    return f"{folder}/{os.uname().nodename}_{os.getpid()}.{time.time_ns() // 1000000}{TENSORBOARD}"
+
+
+def scheduled(warmup, active, actions):
+    """Not torch.profiler.schedule: that warns, on the program's stderr, of windows without a warmup."""
+    def action(step):
+        if step < warmup:
+            return actions.WARMUP
+        if step < warmup + active - 1:
+            return actions.RECORD
+        return actions.RECORD_AND_SAVE if step == warmup + active - 1 else actions.NONE
+    return action
+
+
+class Open:
+    """A window that is open."""
+
+    def __init__(self, kind, warmup, active, parameters):
+        torch_profiler = modules.get("torch.profiler") or __import__("torch.profiler").profiler
+        kinds, settings = torch_profiler.ProfilerActivity, state.settings
+        self.is_validation = kind == "validation"
+        self.first = state.steps + warmup
+        self.what = f"{kind}:{self.first}:{state.epoch}:{parameters}"
+        self.path = trace_path(kind, self.first)
+        self.pid = modules["os"].getpid()
+        self.left_warmup, self.left, self.active = warmup, warmup + active, active
+        self.is_own_call = False
+        self.calls = None
+        options = {name: name in settings for name in ("record_shapes", "with_flops", "with_stack", "profile_memory")}
+        self.profiler = torch_profiler.profile(
+            activities=[kinds.CPU, *([kinds.CUDA] if "cuda" in settings and modules["torch"].cuda.is_available() else [])],
+            schedule=scheduled(warmup, active, torch_profiler.ProfilerAction), on_trace_ready=self.write,
+            **options, **({"acc_events": True} if "acc_events" in torch_profiler.profile.__init__.__code__.co_varnames else {}))
+
+    def start(self):
+        # Kineto tells of each start and end on the program's stderr, unless this is set when it begins.
+        environment = modules["os"].environ
+        is_silenced = environment.setdefault(QUIET, "99") == "99"
+        try:
+            self.own(self.profiler.start)
+        finally:
+            if is_silenced:
+                environment.pop(QUIET, None)
+        self.stand_guard()
+        if self.left_warmup == 0:
+            self.recording()
+
+    def own(self, function):
+        self.is_own_call = True
+        try:
+            function()
+        finally:
+            self.is_own_call = False
+
+    def recording(self):
+        make_markers(self.what)
+        if "calls" in state.settings:
+            self.start_calls()
+
+    def start_calls(self):
+        """cProfile: one may be on at a time, the program's own comes first."""
+        system = modules["sys"]
+        if system.getprofile() is None:
+            try:
+                from cProfile import Profile
+                calls = Profile()
+                calls.enable()
+                self.calls = calls
+            except Exception as error:
+                say(f"no calls: {error}")
+
+    def step(self):
+        """True: it was the last one."""
+        self.left -= 1
+        if self.left == 0:
+            self.stop()
+            return True
+        self.own(self.profiler.step)
+        if self.left_warmup:
+            self.left_warmup -= 1
+            if self.left_warmup == 0:
+                self.recording()
+        return False
+
+    def stop(self):
+        begin(PROFILER, 0, "write")
+        try:
+            calls, self.calls = self.calls, None
+            if calls is not None:
+                calls.disable()
+            if self.left_warmup == 0:
+                make_markers(self.what)
+            self.own(self.profiler.stop)
+            if calls is not None:
+                calls.dump_stats(self.path[:-len(TENSORBOARD if self.path.endswith(TENSORBOARD) else ".json")] + ".stats")
+        finally:
+            self.leave_guard()
+            end()
+
+    def write(self, profiler):
+        # Without a whole step: the program ended before what was asked for.
+        if self.left_warmup == 0 and (self.is_validation or self.left < self.active):
+            profiler.export_chrome_trace(self.path)
+
+    # ---- a profiler of the program's own ----
+
+    GUARDED = "_prepare_profiler", "_enable_profiler", "_enable_profiler_legacy"
+
+    def stand_guard(self):
+        module = modules["torch.autograd.profiler"]
+        self.guarded = [(module, name, getattr(module, name)) for name in self.GUARDED if hasattr(module, name)]
+        for module, name, original in self.guarded:
+            setattr(module, name, before_own_profiler(original, self))
+
+    def leave_guard(self):
+        for module, name, original in self.guarded:
+            setattr(module, name, original)
+        self.guarded = []
+
+
+def before_own_profiler(original, window):
+    def guarded(*args, **kwargs):
+        if not window.is_own_call:
+            close("ended early: the program profiles itself")
+        return original(*args, **kwargs)
+    return guarded
+
+
+def parameters_of(optimizer):
+    """How many numbers a step changes; 0: nobody knows."""
+    if optimizer is None:
+        return 0
+    return sum(parameter.numel() for group in optimizer.param_groups for parameter in group["params"])
+
+
+def at_exit():
+    close("")
+
+
+def open_window(kind, warmup, active, optimizer=None):
+    if state.profiler or is_other_rank():
+        return
+    if modules["torch"]._C._autograd._profiler_enabled():
+        if not state.was_busy:  # it may be for long
+            state.was_busy = True
+            say("none: the program profiles itself")
+        return
+    state.was_busy = False
+    state.begun += 1
+    begin(PROFILER, 0, "start")
+    why = None
+    try:
+        window = Open(kind, warmup, active, parameters_of(optimizer))
+        window.start()
+        state.profiler = window
+        from atexit import register
+        register(at_exit)
+    except Exception as error:
+        why = f"none: {error}"
+    finally:
+        end()
+    if why:
+        say(why)
+
+
+def close(why):
+    """The window ends, with what it has."""
+    window, state.profiler = state.profiler, None
+    if window is None or window.pid != modules["os"].getpid():  # a child that was forked meanwhile: it is its parent's
+        return
+    try:
+        if window.left > 0:
+            window.stop()
+        from atexit import unregister
+        unregister(at_exit)
+    except Exception as error:
+        why = f"none: {error}"
+    if why:
+        say(why)
+
+
+def turn(optimizer):
+    """A step is done, and a window is open or due."""
+    window = state.profiler
+    if window is None:
+        kind = "every" if state.number["every_n_steps"] else "steps"
+        open_window(kind, state.number["warmup"], state.number["active"], optimizer)
+    else:
+        try:
+            if window.pid != modules["os"].getpid():
+                state.profiler, state.due = None, NEVER
+                return
+            if window.step():
+                close("")
+        except Exception as error:
+            window.left = 0
+            close(f"none: {error}")
+    if state.profiler is None:
+        state.plan_next()
+        if state.due == state.steps and not window:
+            state.due += 1
+        elif state.due == state.steps:
+            turn(optimizer)
+    else:
+        state.due = state.steps + 1
+
+
+def count_step(optimizer=None):
+    state.steps += 1
+    if state.fed != state.epoch_fed:
+        new_epoch(state.epoch + 1, optimizer)
+    if state.steps == state.due:
+        turn(optimizer)
+
+
+def new_epoch(number, optimizer):
+    """Of passes over data: known when the first step of one is done."""
+    state.epoch_fed = state.fed
+    if "epoch" not in state.is_marked:
+        state.epoch = number
+        begin_epoch(optimizer)
+
+
+def begin_epoch(optimizer=None):
+    if state.epoch in state.settings.get("epochs", ()) and state.profiler is None:
+        open_window("epoch", state.number["warmup"], state.number["active"], optimizer)
+        if state.profiler:
+            state.due = state.steps + 1
+
+
+# ---- what torch_phases.py calls ----
+
+def stepped(optimizer):
+    """Of several optimizers one says what a step is: the first, or, when it has long done nothing, another."""
+    if "step" in state.is_marked:
+        return
+    which = id(optimizer)
+    if which != state.optimizer:
+        state.others += 1
+        if state.optimizer is not None and state.others < 16:
+            return
+        state.optimizer = which
+    state.others = 0
+    count_step(optimizer)
+
+
+def fed(iterator):
+    state.fed = state.passes.get(id(iterator), 0)
+
+
+def began_pass(iterator):
+    passes = state.passes
+    if len(passes) > 1000:
+        passes.clear()
+    state.n_passes += 1
+    passes[id(iterator)] = state.n_passes
+
+
+def called_model(module):
+    """The outermost module is called: its name, and whether a validation begins."""
+    state.model = name = model_name(module)
+    is_training = module.__dict__.get("training", True)
+    if "validation" in state.settings:
+        validate(is_training)
+    state.is_training = is_training
+    return name
+
+
+def validate(is_training):
+    window = state.profiler
+    if window is not None and window.is_validation:
+        close("")
+    elif not is_training and state.is_training is not False and state.profiler is None:
+        most = state.number["repeat"]
+        if most == 0 or state.validations < most:
+            state.validations += 1
+            open_window("validation", 0, 1)
+
+
+def patch_marks(module):
+    """The package's own words win over what is seen: proftrace.step() and proftrace.epoch()."""
+    def step(number, original=module.step):
+        if "step" in state.is_marked:  # the one before is done
+            count_step()
+        state.is_marked.add("step")
+        return original(number)
+
+    def epoch(number, original=module.epoch):
+        state.is_marked.add("epoch")
+        state.epoch = number + 1 if type(number) is int else state.epoch
+        begin_epoch()
+        return original(number)
+
+    module.step, module.epoch = stand_before(module.step, step), stand_before(module.epoch, epoch)
+
+
+state = Window(read_window(window))
+watch_for({"proftrace.marks": patch_marks})

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""A small training. What it does besides is in its arguments: each test of windows says what it wants. Prints its losses."""
+import json
+import os
+import sys
+
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+WANTED = set(sys.argv[1:])
+torch.manual_seed(0)
+torch.set_num_threads(1)
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3, stride=2, padding=1), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(8 * 8 * 8, 10))
+
+    def forward(self, images):
+        return self.layers(images)
+
+
+def keep_own_table():
+    """torch.profiler's own sums of each trace that is written, beside it."""
+    original = torch.profiler.profile.export_chrome_trace
+
+    def export(self, path):
+        rows = [[row.key, row.count, row.self_cpu_time_total, row.cpu_time_total, row.flops] for row in self.key_averages()]
+        with open(path + ".table", "w") as file:
+            json.dump(rows, file)
+        return original(self, path)
+
+    torch.profiler.profile.export_chrome_trace = export
+
+
+def own_profiler():
+    return torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU])
+
+
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+data = TensorDataset(torch.randn(80, 3, 16, 16), torch.randint(0, 10, (80,)))
+if "table" in WANTED:
+    keep_own_table()
+counts, steps, own = [], 0, None
+for epoch in range(3):
+    net.train()
+    for images, labels in DataLoader(data, batch_size=8):
+        if "profiles_itself" in WANTED and steps == 12:
+            own = own_profiler()
+            own.__enter__()
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(net(images), labels)
+        loss.backward()
+        optimizer.step()
+        steps += 1
+        if own and steps == 15:
+            own.__exit__(None, None, None)
+            counts = sorted((row.key, row.count) for row in own.key_averages() if not row.key.startswith("ProfilerStep"))
+            own = None
+        if "dies" in WANTED and steps == 8:
+            os.kill(os.getpid(), 9)
+        if "ends" in WANTED and steps == 8:
+            print("leaves", loss.item())
+            sys.exit(3)
+        if "forks" in WANTED and steps == 7:
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if loss.item() > 0 else 1)
+            os.waitpid(child, 0)
+    net.eval()
+    with torch.no_grad():
+        for images, labels in DataLoader(data, batch_size=40):
+            net(images)
+    print(epoch, loss.item())
+print(json.dumps(counts))

@@ -1,0 +1,239 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""PROFTRACE_WINDOW: the steps that were asked for are in a trace of torch.profiler, what the report says of it is what torch.profiler says, and the
+program does not notice."""
+import glob
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import traced
+
+VERSION = traced.skip_without_torch()
+HAS_KINETO = subprocess.run([traced.PYTHON, "-c", "import torch; raise SystemExit(not torch.profiler.kineto_available())"], check=False).returncode == 0
+PROFTRACE = traced.BUILD / "proftrace"
+
+
+class Run:
+    """windowed.py under the library: its end, its report, and the traces of its windows by their names."""
+
+    def __init__(self, folder, window, *wanted, **more):
+        self.folder = folder
+        self.status, self.out, self.err = traced.play("windowed.py", *wanted, LD_PRELOAD=str(traced.BUILD / "libproftrace.so"), PROFTRACE_DIR=folder,
+                                                      PROFTRACE_WINDOW=window, **more)
+        self.path = f"{folder}/latest"
+        self.files = sorted(glob.glob(f"{folder}/latest/torch/*/*"))
+        self.names = [os.path.basename(file) for file in self.files]
+
+    def stage(self):
+        done = subprocess.run([PROFTRACE, "report", self.path, "--format", "json"], capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)["stages"][0]
+
+    def phases(self):
+        text = subprocess.run([PROFTRACE, "dump", self.path], capture_output=True, text=True, check=True).stdout
+        return [phase for phase in traced.phases_in(text)[0] if phase.name == "profiler"]
+
+
+def events_in(file):
+    with open(file, encoding="utf-8") as text:
+        read = json.load(text)
+    return read["traceEvents"] if isinstance(read, dict) else read
+
+
+class Windows(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.alone = traced.play("windowed.py")
+
+    def run_one(self, window, *wanted, **more):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        return Run(folder.name, window, *wanted, **more)
+
+    def assert_unnoticed(self, run):
+        self.assertEqual((run.status, run.out, run.err), self.alone)
+
+    def windows_of(self, run):
+        return [(row["window"], row["steps"]) for row in run.stage().get("profiler_windows", [])]
+
+    def test_the_steps_that_were_asked_for(self):
+        run = self.run_one("skip_first=4,wait=2,warmup=1,active=3,repeat=2")
+        self.assert_unnoticed(run)
+        # 4 are skipped, 2 waited for, 1 warms up; then 3, and again 2 and 1 before them
+        self.assertEqual(self.windows_of(run), [("steps 7 to 9", 3), ("steps 13 to 15", 3)])
+        self.assertTrue(all(name.endswith(".pt.trace.json") for name in run.names), run.names)
+        self.assertEqual({os.path.basename(os.path.dirname(file)) for file in run.files}, {"Net"})
+        self.assertEqual([phase.label for phase in run.phases()], ["start", "write"] * 2)
+
+    def test_every_n_steps(self):
+        run = self.run_one("every_n_steps=10,active=1,plain_names")
+        self.assert_unnoticed(run)
+        self.assertEqual(run.names, ["train_step_10.json", "train_step_20.json"])
+        self.assertEqual(self.windows_of(run), [("step 10", 1), ("step 20", 1)])
+
+    def test_windows_without_a_pause_between_them(self):
+        run = self.run_one("active=2,warmup=0,repeat=3")
+        self.assert_unnoticed(run)
+        self.assertEqual(self.windows_of(run), [("steps 1 to 2", 2), ("steps 3 to 4", 2), ("steps 5 to 6", 2)])
+
+    def test_chosen_epochs_and_the_first_batch_of_validations(self):
+        run = self.run_one("epochs=1,3,active=2,validation,repeat=0,plain_names")
+        self.assert_unnoticed(run)
+        self.assertEqual(run.names, ["epoch_1.json", "epoch_3.json", "validation_step_10.json", "validation_step_20.json", "validation_step_30.json"])
+        self.assertEqual([window for window, _ in self.windows_of(run)],
+                         ["epoch 1, steps 2 to 3", "validation after step 10", "validation after step 20", "epoch 3, steps 22 to 23", "validation after step 30"])
+        epochs = {(row["operator"], row["epoch"]) for row in run.stage()["operator_epochs"]}
+        self.assertLessEqual({("aten::addmm", 1), ("aten::addmm", 3)}, epochs)
+
+    def test_the_table_is_that_of_torch(self):
+        """Calls and FLOPs are equal, times to the microsecond in which each event was written."""
+        run = self.run_one("skip_first=3,active=4,record_shapes,with_flops", "table")
+        self.assert_unnoticed(run)
+        (table,) = [file for file in run.files if file.endswith(".table")]
+        with open(table, encoding="utf-8") as file:
+            own = {name: row for name, *row in json.load(file) if not name.startswith(("ProfilerStep", "ptsync:"))}
+        stage = run.stage()
+        ours = {row["operator"]: row for row in stage["operators"]}
+        self.assertGreaterEqual(len(ours), 40)
+        for name, row in ours.items():
+            calls, self_us, total_us, flops = own[name]
+            with self.subTest(name):
+                self.assertEqual(row["calls"], calls)
+                self.assertAlmostEqual(row["total_s"] * 1e6, total_us, delta=max(1, 1.01 * calls))
+                if HAS_KINETO:  # others write whole microseconds: what is inside what is lost there
+                    self.assertAlmostEqual(row["self_s"] * 1e6, self_us, delta=max(1, 1.01 * calls))
+                if HAS_KINETO and flops:
+                    self.assertEqual(row["flops"], flops)
+        (window,) = stage["profiler_windows"]
+        if HAS_KINETO:
+            self.assertGreater(sum(row["flops"] is not None for row in ours.values()), 2)
+            all_flops = sum(row[3] for row in own.values())
+            self.assertAlmostEqual(window["flops_per_step"], all_flops / 4, delta=1)
+            parameters = 3 * 8 * 9 + 8 + 512 * 10 + 10
+            self.assertAlmostEqual(window["flops_per_parameter"], all_flops / 4 / parameters, delta=1e-6 * all_flops)
+        else:
+            self.assertIsNone(window["flops_per_step"])
+
+    def test_memory_and_shapes(self):
+        run = self.run_one("skip_first=3,active=2,record_shapes,profile_memory")
+        stage = run.stage()
+        if not HAS_KINETO:
+            self.assertEqual({row["peak_bytes"] for row in stage["operators"]}, {None})
+            return
+        rows = {row["operator"]: row for row in stage["operators"]}
+        taken = [event["args"]["Bytes"] for event in events_in(run.files[0]) if event["name"] == "[memory]" and event["args"]["Device Type"] == 0]
+        held = max(event["args"]["Total Allocated"] for event in events_in(run.files[0]) if event["name"] == "[memory]")
+        self.assertGreater(len(taken), 20)
+        self.assertLessEqual(max(row["peak_bytes"] or 0 for row in rows.values()), held)
+        self.assertGreater(rows["aten::empty"]["self_bytes"], 0)
+        shapes = {(row["operator"], row["shapes"]) for row in stage["operator_shapes"]}
+        self.assertIn(("aten::conv2d", "[[8,3,16,16],[8,3,3,3],[8],[],[],[],[]]"), shapes)
+
+    def test_calls_are_exact(self):
+        run = self.run_one("skip_first=3,warmup=0,active=2,calls")
+        self.assert_unnoticed(run)
+        (stats,) = [file for file in run.files if file.endswith(".stats")]
+        done = subprocess.run([traced.PYTHON, "-m", "pstats", stats], input="stats forward\n", capture_output=True, text=True, check=True)
+        (line,) = [line for line in done.stdout.splitlines() if "windowed.py" in line and "(forward)" in line]
+        self.assertEqual(line.split()[0], "2")
+
+    def test_a_profiler_of_its_own_comes_first(self):
+        """It starts within a window, which ends; while it is on, none begins; what it counts is what it counts alone."""
+        alone = traced.play("windowed.py", "profiles_itself")
+        self.assertNotEqual(alone[1].splitlines()[-1], "[]")
+        run = self.run_one("skip_first=8,active=100,repeat=2", "profiles_itself")
+        self.assertEqual((run.status, run.out), (0, alone[1]))
+        problems = [row["problem"] for row in run.stage()["profiler_windows"] if row["problem"]]
+        self.assertEqual(problems, ["ended early: the program profiles itself", "none: the program profiles itself"])
+        self.assertEqual(len(run.files), 2)
+        for file in run.files:
+            self.assertTrue(events_in(file))
+
+    def test_a_program_that_ends_within_a_window(self):
+        run = self.run_one("skip_first=4,active=100", "ends")
+        self.assertEqual((run.status, run.err), (3, ""))
+        self.assertEqual(self.windows_of(run), [("steps 5 to 8", 4)])
+
+    def test_a_program_that_is_killed_within_a_window(self):
+        """The window is lost, and nothing else."""
+        run = self.run_one("skip_first=4,active=100", "dies")
+        self.assertEqual((run.status, run.files), (-9, []))
+        phases = subprocess.run([PROFTRACE, "dump", run.path], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(traced.counts(traced.phases_in(phases)[0])["optimizer_step"], 8)
+
+    def test_a_child_that_is_forked_within_a_window(self):
+        run = self.run_one("skip_first=4,active=10", "forks")
+        self.assert_unnoticed(run)
+        self.assertEqual(self.windows_of(run), [("steps 5 to 14", 10)])
+
+    def test_of_several_ranks_one(self):
+        run = self.run_one("active=2", RANK="1")
+        self.assertEqual((run.status, run.files), (0, []))
+        self.assertEqual(len(self.run_one("active=2,all_ranks", RANK="1").files), 1)
+
+
+HOSTILE = {
+    "link.json": lambda path: path.symlink_to("/etc/passwd"),
+    "pipe.json": lambda path: os.mkfifo(path),
+    "folder.json": lambda path: path.mkdir(),
+    "empty.json": lambda path: path.write_text(""),
+    "no_trace.json": lambda path: path.write_text('{"a": [1, 2]}'),
+    "deep.json": lambda path: path.write_text('{"traceEvents": [' + '{"a":' * 100000),
+    "no_marker.json": lambda path: path.write_text('{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "ts": 1, "dur": 1}]}'),
+    "other_pid.json": lambda path: path.write_text('{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "ptsync:1:4194304:1:steps:1:1:1", "ts": 1, "dur": 1}]}'),
+    "numbers.json": lambda path: path.write_text('{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "ptsync:99999999999999999999:-1:-1:steps:-1:-1:-1", '
+                                                 '"ts": 1e999, "dur": -1e308}, {"ph": "X", "cat": "cpu_op", "name": 7, "ts": NaN, "dur": []}]}'),
+}
+
+
+class HostileFiles(unittest.TestCase):
+    def test_files_that_are_no_windows(self):
+        """Each is named with its reason, and the one that is a window is read."""
+        with tempfile.TemporaryDirectory() as folder:
+            run = Run(folder, "active=2")
+            for name, make in HOSTILE.items():
+                make(pathlib.Path(run.files[0]).parent / name)
+            whole = pathlib.Path(run.files[0]).read_text(encoding="utf-8")
+            (pathlib.Path(run.files[0]).parent / "zcut.json").write_text(whole[:-len(whole) // 4], encoding="utf-8")
+            rows = run.stage()["profiler_windows"]
+            problems = {os.path.basename(row["file"]): row["problem"] for row in rows}
+            self.assertEqual(set(problems), {*HOSTILE, "zcut.json", *run.names})
+            self.assertEqual({name for name, problem in problems.items() if not problem}, set(run.names))
+            self.assertEqual(problems["zcut.json"], "its file is not whole")
+            self.assertIn("no marker", problems["no_marker.json"])
+            self.assertIn("not in this run", problems["other_pid.json"])
+            for form in "text", "md", "html":
+                subprocess.run([PROFTRACE, "report", run.path, "--full" if form == "text" else "--format", *([] if form == "text" else [form])],
+                               capture_output=True, check=True)
+
+
+class Settings(unittest.TestCase):
+    def warning_of(self, window):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([PROFTRACE, "run", "--no-report", "-o", f"{folder}/run", "--", "true"], capture_output=True, text=True, check=True,
+                                  env=traced.environment(PROFTRACE_WINDOW=window))
+        return "".join(line for line in done.stderr.splitlines() if "WINDOW" in line)
+
+    def test_what_is_not_understood_is_named(self):
+        for window, what in {
+                "skip_frist=10": "skip_frist=10 is not understood; did you mean skip_first?",
+                "active=ten": "active=ten is not understood; give active=NUMBER",
+                "active": "active is not understood; give active=NUMBER",
+                "record_shapes=1": "record_shapes=1 is not understood; give record_shapes without a value",
+                "epochs=1,5,x": "x is not understood",
+                "1,2": "1 is not understood",
+                "active=99999999999": "active=99999999999 is not understood"}.items():
+            with self.subTest(window):
+                self.assertIn(what, self.warning_of(window))
+
+    def test_what_is_understood_is_not_named(self):
+        for window in "", "skip_first=10,wait=5,warmup=5,active=100,repeat=1", "every_n_steps=100", "epochs=1,5,10", "epochs=1,5,active=3,calls", "calls,":
+            with self.subTest(window):
+                self.assertEqual(self.warning_of(window), "")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
