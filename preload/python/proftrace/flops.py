@@ -7,6 +7,8 @@ import sys
 from math import nan
 from typing import Any, Dict
 
+from .quiet import exists
+
 
 class Flops:
     def __init__(self) -> None:
@@ -22,8 +24,8 @@ class Flops:
         if torch is None:
             return
         try:
-            from torch.utils.flop_counter import FlopCounterMode
-            from torch.nn.modules.module import register_module_forward_pre_hook
+            from torch.utils.flop_counter import FlopCounterMode  # type: ignore[import-not-found,unused-ignore]
+            from torch.nn.modules.module import register_module_forward_pre_hook  # type: ignore[import-not-found,unused-ignore]
         except ImportError:
             self.reason = f"PyTorch {torch.__version__} counts no operations: 2.1 and later do"
             return
@@ -50,12 +52,18 @@ class Gpu:
 
     @staticmethod
     def cuda() -> Any:
-        torch = sys.modules.get("torch")
-        cuda = getattr(torch, "cuda", None)
+        cuda = getattr(sys.modules.get("torch"), "cuda", None)
         try:
-            return cuda if cuda is not None and cuda.is_available() and cuda.is_initialized() else None
+            # Asked first: is_available() loads the driver where the program has not yet, and it cannot be forked any more then.
+            return cuda if cuda is not None and cuda.is_initialized() and cuda.is_available() else None
         except Exception:
             return None
+
+    @classmethod
+    def is_likely(cls) -> bool:
+        """Whether the program uses one, or may do so any time."""
+        version = getattr(sys.modules.get("torch"), "version", None)
+        return bool(cls.cuda() or (getattr(version, "cuda", None) and exists("/dev/nvidiactl")))
 
     @staticmethod
     def why_not() -> str:
@@ -82,8 +90,10 @@ class Gpu:
 
     @classmethod
     def utilization_percent(cls) -> float:
+        """Now, the mean of those on which PyTorch has memory."""
         cuda = cls.cuda()
         try:
-            return float(cuda.utilization()) if cuda else nan
+            used = [i for i in range(cuda.device_count()) if cuda.memory_reserved(i)] if cuda else []
+            return sum(float(cuda.utilization(i)) for i in used) / len(used) if used else nan
         except Exception:  # it needs pynvml
             return nan

@@ -14,7 +14,7 @@ from .windows import Windows
 try:
     from lightning.pytorch import Callback as _Callback  # type: ignore[import-not-found,unused-ignore]
 except ImportError:
-    from pytorch_lightning import Callback as _Callback  # type: ignore[import-not-found,no-redef,unused-ignore]
+    from pytorch_lightning import Callback as _Callback  # type: ignore[import-not-found,assignment,no-redef,unused-ignore]
 
 PHASES = "Dataloader time", "Forward pass", "Backward pass", "Optimizer"
 

@@ -57,6 +57,11 @@ def _whole(number: object) -> int:
         return 0
 
 
+def is_preloaded() -> bool:
+    """Whether the library is in this process, recording or not."""
+    return bool(_api)
+
+
 def active() -> bool:
     """Whether this process is recorded.
 

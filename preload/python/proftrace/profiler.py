@@ -12,6 +12,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from . import marks, system
 from .flops import Flops, Gpu
+from .forks import Locked
 from .metrics import LineTime, Metrics, SystemReport, SystemStats
 from .sampling import Every
 
@@ -24,12 +25,13 @@ _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 class _Part:
     """One `with profiler.profile(...)` that runs."""
 
-    def __init__(self, name: str, samples: Optional[int]) -> None:
+    def __init__(self, name: str, samples: Optional[int], network: bool) -> None:
         self.name, self.samples = name, samples
         self.thread = threading.get_ident()
         self.inner_s = 0.0
         self.highest_mb = nan  # of samples
-        self.before = system.Instant()
+        self.gpu_use, self.gpu_looks = 0.0, 0
+        self.before = system.Instant(network=network)
         self.rss_mb, self.peak_rss_mb = system.rss_mb(), system.peak_rss_mb()
         self.gpu_mb, self.gpu_peak_mb = Gpu.held_mb(), Gpu.peak_mb()
         self.flops: Optional[Flops] = None
@@ -37,11 +39,33 @@ class _Part:
         self.begin = time.monotonic()
 
 
-class Profiler:
+class _Report:
+    """Averages over samples that cover stretches of different length: the last one of a part is shorter."""
+
+    def __init__(self) -> None:
+        self.samples = 0
+        self._peak = nan
+        self._cpu, self._disk = (0.0, 0.0), (0.0, 0.0)  # percent times seconds, seconds
+
+    def add(self, lasted_s: float, cpu: float, memory: float, disk: float) -> None:
+        self.samples += 1
+        if not isnan(cpu):
+            self._cpu = self._cpu[0] + cpu * lasted_s, self._cpu[1] + lasted_s
+        if not isnan(disk):
+            self._disk = self._disk[0] + disk * lasted_s, self._disk[1] + lasted_s
+        if not isnan(memory) and not memory <= self._peak:
+            self._peak = memory
+
+    def result(self) -> SystemReport:
+        cpu, disk = (total / seconds if seconds else nan for total, seconds in (self._cpu, self._disk))
+        return SystemReport(cpu, self._peak, disk, self.samples)
+
+
+class Profiler(Locked):
     """Measures parts of a program. Under `proftrace run` each is a range in the trace as well.
 
-    - track_gpu: memory that PyTorch holds on GPUs, and their use, where the program uses one
-    - detailed_memory: sample resident memory each `memory_interval` seconds (a thread), so that the peak of each part is known
+    - track_gpu: memory that PyTorch holds on GPUs, and their use, where the program uses one (then a thread, each `system_interval` seconds)
+    - detailed_memory: sample resident memory each `memory_interval` seconds (a thread): a closer bound of each part's peak
     - track_system, system_interval: sample the machine for get_system_report() (a thread)
     - track_cpu_temp, track_network: read the hottest thermal zone, and what all network devices moved
     - enable_line_profiling: which lines take the time (a thread that looks at the measured ones 200 times a second)
@@ -60,35 +84,41 @@ class Profiler:
     def __init__(self, track_gpu: bool = True, track_carbon: bool = False, detailed_memory: bool = False, memory_interval: float = 0.1,
                  track_cpu_temp: bool = False, track_network: bool = False, track_system: bool = False, system_interval: float = 1.0,
                  enable_line_profiling: bool = False, estimate_flops: bool = False) -> None:
+        super().__init__()
         self._gpu, self._temperature, self._network, self._count_flops = track_gpu, track_cpu_temp, track_network, estimate_flops
         self._done: Dict[str, Metrics] = {}
         self._self_s: Dict[str, float] = {}
         self._open: Dict[int, List[_Part]] = {}  # by thread, the innermost last
         self._lines: Dict[Tuple[str, int, str], int] = {}
-        self._looks = 0
-        self._stats_before = system.Instant()
-        self._report: List[Tuple[float, float, float]] = []
-        self._report_before = self._stats_before
-        self._lock = threading.Lock()
+        self._stats_before = self._report_before = system.Instant(disks=True)
+        self._report = _Report()
         self._samplers: List[Every] = []
         if detailed_memory:
             self._samplers.append(Every(memory_interval, self._look_at_memory))
         if track_system:
-            self._samplers.append(Every(system_interval, self._look_at_system))
+            self._samplers.append(Every(system_interval, self._look_at_system, first=self._begin_report, last=self._look_at_system))
         if enable_line_profiling:
             self._samplers.append(Every(LINE_INTERVAL_S, self._look_at_lines))
+        self._gpu_sampler = Every(system_interval, self._look_at_gpu)
+
+    def _forked(self) -> None:
+        """The parts of other threads do not end here, nor does their time count here."""
+        super()._forked()
+        mine = threading.get_ident()
+        self._open = {thread: parts for thread, parts in self._open.items() if thread == mine}
 
     # ---- measuring ----
 
     @contextlib.contextmanager
     def profile(self, name: str, samples: Optional[int] = None) -> Iterator[None]:
         """Measure what is inside; parts nest. `samples`: how many it handles, for `throughput`."""
-        part = _Part(name, samples)
+        part = _Part(name, samples, self._network)
+        samplers = [*self._samplers, *([self._gpu_sampler] if self._gpu and Gpu.is_likely() else [])]
         if self._count_flops and not self._open.get(part.thread):
             part.flops = Flops()  # PyTorch counts for the outermost: its counters do not nest well
         with self._lock:
             self._open.setdefault(part.thread, []).append(part)
-        for sampler in self._samplers:
+        for sampler in samplers:
             sampler.start()
         if part.flops:
             part.flops.start()
@@ -98,18 +128,18 @@ class Profiler:
                 yield
         finally:
             end = time.monotonic()
+            for sampler in samplers:
+                sampler.stop()
             self._end(part, end)
 
     def _end(self, part: _Part, end: float) -> None:
         if part.flops:
             part.flops.stop()
-        for sampler in self._samplers:
-            sampler.stop()
         metrics = Metrics(part.name, is_traced=marks.active())
         timing = metrics.timing
         timing.wall_time_s, timing.cpu_time_s = end - part.begin, system.cpu_s() - part.cpu_s
         timing.self_time_s = max(0.0, timing.wall_time_s - part.inner_s)
-        metrics.throughput = part.samples / timing.wall_time_s if part.samples and timing.wall_time_s > 0 else nan
+        metrics.throughput = part.samples / timing.wall_time_s if part.samples is not None and timing.wall_time_s > 0 else nan
         self._fill_memory(metrics, part)
         self._fill_compute(metrics, part)
         self._fill_system(metrics, part)
@@ -134,27 +164,19 @@ class Profiler:
         now_mb, peak_mb = system.rss_mb(), system.peak_rss_mb()
         memory = metrics.memory
         if isnan(now_mb) or isnan(part.rss_mb):
-            metrics.reasons["memory.peak_ram_mb"] = "/proc cannot be read"
+            metrics.reasons["memory.peak_ram_mb"] = metrics.reasons["memory.growth_mb"] = "/proc cannot be read"
             return
         memory.growth_mb = now_mb - part.rss_mb
         if peak_mb > part.peak_rss_mb:
             memory.peak_ram_mb = max(peak_mb, now_mb)  # the kernel's figures may lag by some pages
             return
+        # The peak of the process was before: in this part there may have been more than was seen, between two samples, too.
         memory.peak_ram_mb = max(now_mb, part.rss_mb, 0.0 if isnan(part.highest_mb) else part.highest_mb)
-        memory.peak_ram_is_lower_bound = isnan(part.highest_mb)
+        memory.peak_ram_is_lower_bound = not memory.peak_ram_mb >= peak_mb
 
     def _fill_compute(self, metrics: Metrics, part: _Part) -> None:
-        memory, compute, reasons = metrics.memory, metrics.compute, metrics.reasons
-        held_mb, peak_mb = (Gpu.held_mb(), Gpu.peak_mb()) if self._gpu else (nan, nan)
-        if not isnan(held_mb):
-            stayed = peak_mb <= part.gpu_peak_mb  # False, too, where the GPU was not in use before
-            memory.peak_gpu_mb = max(held_mb, part.gpu_mb) if stayed else peak_mb
-            compute.gpu_utilization_percent = Gpu.utilization_percent()
-        why = Gpu.why_not() if self._gpu else "track_gpu is off"
-        if isnan(memory.peak_gpu_mb):
-            reasons["memory.peak_gpu_mb"] = why
-        if isnan(compute.gpu_utilization_percent):
-            reasons["compute.gpu_utilization_percent"] = why if isnan(held_mb) else "PyTorch needs pynvml for it"
+        compute, reasons = metrics.compute, metrics.reasons
+        self._fill_gpu(metrics, part)
         if part.flops:
             compute.estimated_flops = part.flops.total
             if part.flops.parameters:
@@ -165,24 +187,44 @@ class Profiler:
         if isnan(compute.flops_per_param):
             reasons["compute.flops_per_param"] = reasons.get("compute.estimated_flops", "no module with parameters was called")
         if isnan(metrics.throughput):
-            reasons["throughput"] = "profile() was not told how many samples"
+            reasons["throughput"] = "profile() was not told how many samples" if part.samples is None else "it took no time"
+
+    def _fill_gpu(self, metrics: Metrics, part: _Part) -> None:
+        memory, compute, reasons = metrics.memory, metrics.compute, metrics.reasons
+        held_mb, peak_mb = (Gpu.held_mb(), Gpu.peak_mb()) if self._gpu else (nan, nan)
+        if not isnan(held_mb):
+            stayed = peak_mb <= part.gpu_peak_mb  # False, too, where the GPU was not in use before
+            memory.peak_gpu_mb = max(held_mb, part.gpu_mb) if stayed else peak_mb
+            memory.peak_gpu_is_lower_bound = memory.peak_gpu_mb < peak_mb
+            self._look_at_gpu([part])
+            compute.gpu_utilization_readings = part.gpu_looks
+            if part.gpu_looks:
+                compute.gpu_utilization_percent = part.gpu_use / part.gpu_looks
+        why = Gpu.why_not() if self._gpu else "track_gpu is off"
+        if isnan(memory.peak_gpu_mb):
+            reasons["memory.peak_gpu_mb"] = why
+        if isnan(compute.gpu_utilization_percent):
+            reasons["compute.gpu_utilization_percent"] = why if isnan(held_mb) else "PyTorch needs pynvml for it"
 
     def _fill_system(self, metrics: Metrics, part: _Part) -> None:
-        now, machine = system.Instant(), metrics.system
+        now, machine, reasons = system.Instant(network=self._network), metrics.system, metrics.reasons
         machine.cpu_percent = now.cpu_percent(part.before)
         machine.disk_io_wait_percent = now.io_wait_percent(part.before)
         machine.memory_percent = system.memory_percent()
         for name in "cpu_percent", "disk_io_wait_percent":
             if isnan(getattr(machine, name)):
-                metrics.reasons["system." + name] = "shorter than a tick of the kernel's clock"
+                reasons["system." + name] = "shorter than a tick of the kernel's clock" if now.cpu else "/proc/stat cannot be read"
+        if isnan(machine.memory_percent):
+            reasons["system.memory_percent"] = "/proc/meminfo cannot be read"
         if self._temperature:
             machine.cpu_temperature_c = system.cpu_temperature_c()
         if isnan(machine.cpu_temperature_c):
-            metrics.reasons["system.cpu_temperature_c"] = "the machine tells none" if self._temperature else "track_cpu_temp is off"
-        if self._network and now.network and part.before.network:
+            reasons["system.cpu_temperature_c"] = "the machine tells none" if self._temperature else "track_cpu_temp is off"
+        if now.network and part.before.network:
             machine.network_received_mb, machine.network_sent_mb = ((a - b) / system.MIB for a, b in zip(now.network, part.before.network))
         else:
-            metrics.reasons["system.network_received_mb"] = "/proc/net/dev cannot be read" if self._network else "track_network is off"
+            for name in "network_received_mb", "network_sent_mb":
+                reasons["system." + name] = "/proc/net/dev cannot be read" if self._network else "track_network is off"
 
     # ---- what the threads see ----
 
@@ -195,11 +237,20 @@ class Profiler:
         for part in self._parts():
             part.highest_mb = rss_mb if isnan(part.highest_mb) else max(part.highest_mb, rss_mb)
 
+    def _look_at_gpu(self, parts: Optional[List[_Part]] = None) -> None:
+        use = Gpu.utilization_percent()
+        for part in [] if isnan(use) else self._parts() if parts is None else parts:
+            part.gpu_use, part.gpu_looks = part.gpu_use + use, part.gpu_looks + 1
+
+    def _begin_report(self) -> None:
+        with self._lock:
+            self._report_before = system.Instant(disks=True)
+
     def _look_at_system(self) -> None:
-        now = system.Instant()
-        before, self._report_before = self._report_before, now
-        self._report.append((now.cpu_percent(before), system.memory_percent(), now.disk_percent(before)))
-        del self._report[:-100000]
+        now, memory = system.Instant(disks=True), system.memory_percent()
+        with self._lock:
+            before, self._report_before = self._report_before, now
+            self._report.add(now.time - before.time, now.cpu_percent(before), memory, now.disk_percent(before))
 
     def _look_at_lines(self) -> None:
         frames = sys._current_frames()
@@ -211,7 +262,6 @@ class Profiler:
                 continue
             key = (frame.f_code.co_filename, frame.f_lineno or 0, frame.f_code.co_name)
             self._lines[key] = self._lines.get(key, 0) + 1
-            self._looks += 1
 
     # ---- answers ----
 
@@ -240,7 +290,8 @@ class Profiler:
         >>> sorted(profiler.get_timing_breakdown())
         ['inner', 'outer']
         """
-        return dict(sorted(self._self_s.items(), key=lambda item: -item[1]))
+        with self._lock:
+            return dict(sorted(self._self_s.items(), key=lambda item: -item[1]))
 
     def get_line_profile(self) -> List[LineTime]:
         """The innermost lines, those that took most first. Empty without `enable_line_profiling`, and for parts of a few milliseconds.
@@ -249,7 +300,8 @@ class Profiler:
         []
         """
         lines = sorted(self._lines.copy().items(), key=lambda item: (-item[1], item[0]))
-        return [LineTime(file, line, function, 100 * n / max(1, sum(n for _, n in lines)), n) for (file, line, function), n in lines]
+        all_looks = sum(n for _, n in lines)
+        return [LineTime(file, line, function, 100 * n / all_looks, n) for (file, line, function), n in lines]
 
     def get_current_memory(self) -> float:
         """Resident memory of this process now, in MiB.
@@ -274,21 +326,23 @@ class Profiler:
         >>> 0 < stats.memory_percent < 100
         True
         """
-        now = system.Instant()
+        now = system.Instant(disks=True)
         before, self._stats_before = self._stats_before, now
         return SystemStats(now.cpu_percent(before), system.memory_percent(), now.disk_percent(before))
 
     def get_system_report(self) -> SystemReport:
-        """Averages and peaks of what `track_system` sampled; one sample of now where there is none yet.
+        """Averages and peaks of what `track_system` sampled while parts ran. Where there is no sample yet: one of now, since the part
+        began (no part: since the Profiler was made).
 
         >>> Profiler(track_system=True).get_system_report().samples
         1
         """
-        if not self._report:
-            self._look_at_system()
-        cpu, memory, disk = ([value for value in column if not isnan(value)] for column in zip(*self._report))
-        return SystemReport(sum(cpu) / len(cpu) if cpu else nan, max(memory) if memory else nan, sum(disk) / len(disk) if disk else nan,
-                            len(self._report))
+        with self._lock:
+            if self._report.samples:
+                return self._report.result()
+            before = self._report_before
+        now = system.Instant(disks=True)
+        return SystemReport(now.cpu_percent(before), system.memory_percent(), now.disk_percent(before), 1)
 
 
 PerformanceProfiler = Profiler

@@ -5,11 +5,11 @@ from __future__ import annotations
 import collections
 import contextlib
 import math
-import threading
 import time
 from typing import Deque, Dict, Iterator, List, Optional, Tuple
 
 from . import marks
+from .forks import Locked
 
 MOST_KEPT = 1_000_000
 
@@ -23,7 +23,7 @@ def percentile(ordered: List[float], share: float) -> float:
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else math.nan
 
 
-class RequestProfiler:
+class RequestProfiler(Locked):
     """Times requests, on any thread; each is a range called `name` in the trace. The last million are kept.
 
     >>> requests = RequestProfiler(sla_s=2.0)
@@ -34,14 +34,21 @@ class RequestProfiler:
     """
 
     def __init__(self, sla_s: float = 2.0, name: str = "request") -> None:
+        super().__init__()
         self.sla_s = sla_s
         self._range = marks.range(name)
         self._done: Deque[Tuple[float, float, Optional[str]]] = collections.deque(maxlen=MOST_KEPT)
-        self._lock = threading.Lock()
 
     @contextlib.contextmanager
     def profile_request(self, request_id: Optional[str] = None) -> Iterator[None]:
-        """Time what is inside."""
+        """Time what is inside.
+
+        >>> requests = RequestProfiler()
+        >>> with requests.profile_request("42"):
+        ...     pass
+        >>> requests.slowest(1)[0][1]
+        '42'
+        """
         begin = time.monotonic()
         try:
             with self._range:
@@ -50,7 +57,13 @@ class RequestProfiler:
             self.log(time.monotonic() - begin, request_id)
 
     def log(self, latency_s: float, request_id: Optional[str] = None) -> None:
-        """A request that was timed elsewhere."""
+        """A request that was timed elsewhere.
+
+        >>> requests = RequestProfiler()
+        >>> requests.log(1.25, "GET /predict")
+        >>> requests.generate_hourly_report()["max_latency"]
+        1.25
+        """
         with self._lock:
             self._done.append((time.monotonic(), latency_s, request_id))
 

@@ -8,15 +8,11 @@ import time
 from math import isnan, nan
 from typing import Dict, Optional, Tuple
 
+from .quiet import exists
+from .quiet import text_of as _text
+
 MIB = 1024.0 * 1024.0
-
-
-def _text(path: str) -> str:
-    try:
-        with open(path, encoding="ascii", errors="replace") as file:
-            return file.read()
-    except OSError:
-        return ""
+MOST_ZONES = 64
 
 
 def _kib(text: str, key: str) -> float:
@@ -52,10 +48,9 @@ def memory_percent() -> float:
 def cpu_temperature_c() -> float:
     """The hottest thermal zone, in degrees Celsius."""
     hottest = nan
-    folder = "/sys/class/thermal"
-    for zone in os.listdir(folder) if os.path.isdir(folder) else []:
-        word = _text(f"{folder}/{zone}/temp").strip()
-        if zone.startswith("thermal_zone") and word.lstrip("-").isdigit():
+    for number in range(MOST_ZONES):
+        word = _text(f"/sys/class/thermal/thermal_zone{number}/temp").strip()
+        if word.lstrip("-").isdigit():
             hottest = int(word) / 1000 if isnan(hottest) else max(hottest, int(word) / 1000)
     return hottest
 
@@ -72,17 +67,17 @@ def network_bytes() -> Optional[Tuple[int, int]]:
 
 
 class Instant:
-    """Counters of the machine at one time."""
+    """Counters of the machine at one time; of disks and network devices where they are wanted."""
 
-    def __init__(self) -> None:
+    def __init__(self, disks: bool = False, network: bool = False) -> None:
         self.time = time.monotonic()
         words = [int(word) for word in _text("/proc/stat").partition("\n")[0].split()[1:9]]
         self.cpu: Optional[Dict[str, int]] = None
         if len(words) == 8:
             # user nice system idle iowait irq softirq steal, in ticks of all CPUs
             self.cpu = {"all": sum(words), "idle": words[3] + words[4], "iowait": words[4]}
-        self.disk_ms = self._disks()
-        self.network = network_bytes()
+        self.disk_ms = self._disks() if disks else None
+        self.network = network_bytes() if network else None
 
     @staticmethod
     def _disks() -> Optional[Dict[str, int]]:
@@ -90,7 +85,7 @@ class Instant:
         found = {}
         for line in _text("/proc/diskstats").splitlines():
             words = line.split()
-            if len(words) > 12 and os.path.isdir(f"/sys/block/{words[2]}") and not words[2].startswith(("loop", "ram", "zram")):
+            if len(words) > 12 and exists(f"/sys/block/{words[2]}") and not words[2].startswith(("loop", "ram", "zram")):
                 found[words[2]] = int(words[12])
         return found or None
 

@@ -41,7 +41,7 @@ class Windows:
 
     def begin(self, path: str, wait: int = 0, warmup: int = 0, active: int = 1, repeat: int = 1) -> bool:
         """False: it could not, `failed` says why."""
-        import torch
+        import torch  # type: ignore[import-not-found,unused-ignore]
         self.failed = self.last = None
         if torch._C._autograd._profiler_enabled():
             self.failed = "the program profiles itself: its profiler is left alone"
