@@ -373,30 +373,56 @@ static int open_folder(int at, const char *name)
     return openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 }
 
-void pt_torch_windows_each(const char *run, pt_torch_window_seen *seen, void *context)
+static bool is_trace(const char *name)
+{
+    return ends_with(name, ".json") || ends_with(name, ".json.gz");
+}
+
+static int files_of(int top, const char *model, pt_torch_file_found *found, void *context)
+{
+    PT_AUTO(pt_closep) int folder = open_folder(top, model);
+    PT_AUTO(names_fini) struct names files = {0};
+    if (folder >= 0)
+        list(folder, &files);
+    for (size_t i = 0; i < files.n; i++)
+        if (is_trace(files.items[i]) && found(context, folder, model, files.items[i]) < 0)
+            return -1;
+    return 0;
+}
+
+int pt_torch_files_each(const char *run, pt_torch_file_found *found, void *context)
 {
     PT_AUTO(pt_closep) int run_fd = open(run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     PT_AUTO(pt_closep) int top = run_fd < 0 ? -1 : open_folder(run_fd, "torch");
-    PT_AUTO(names_fini) struct names folders = {0};
-    if (top < 0)
-        return;
-    list(top, &folders);
-    for (size_t i = 0; i < folders.n; i++) {
-        PT_AUTO(pt_closep) int folder = open_folder(top, folders.items[i]);
-        PT_AUTO(names_fini) struct names files = {0};
-        if (folder >= 0)
-            list(folder, &files);
-        for (size_t j = 0; j < files.n; j++) {
-            struct pt_torch_window window;
-            struct pt_error problem = {0};
-            char file[600];
-            if (!ends_with(files.items[j], ".json") && !ends_with(files.items[j], ".json.gz"))
-                continue;
-            snprintf(file, sizeof file, "torch/%s/%s", folders.items[i], files.items[j]);
-            const bool is_read = pt_torch_window_read(folder, files.items[j], file, &window, &problem) == 0;
-            seen(context, is_read ? &window : NULL, file, &problem);
-            if (is_read)
-                pt_torch_window_fini(&window);
-        }
-    }
+    PT_AUTO(names_fini) struct names models = {0};
+    if (top >= 0)
+        list(top, &models);
+    for (size_t i = 0; i < models.n; i++)
+        if (files_of(top, models.items[i], found, context) < 0)
+            return -1;
+    return 0;
+}
+
+struct reader {
+    pt_torch_window_seen *seen;
+    void *context;
+};
+
+static int read_file(void *context, int folder, const char *model, const char *name)
+{
+    const struct reader *reader = context;
+    struct pt_torch_window window;
+    struct pt_error problem = {0};
+    PT_AUTO(pt_freep) char *file = pt_asprintf("torch/%s/%s", model, name);
+    const bool is_read = pt_torch_window_read(folder, name, file, &window, &problem) == 0;
+    reader->seen(reader->context, is_read ? &window : NULL, file, &problem);
+    if (is_read)
+        pt_torch_window_fini(&window);
+    return 0;
+}
+
+void pt_torch_windows_each(const char *run, pt_torch_window_seen *seen, void *context)
+{
+    struct reader reader = {seen, context};
+    pt_torch_files_each(run, read_file, &reader);
 }

@@ -66,4 +66,8 @@ typedef void pt_torch_window_seen(void *context, const struct pt_torch_window *w
                                   const struct pt_error *problem);
 void pt_torch_windows_each(const char *run, pt_torch_window_seen *seen, void *context);
 
+/* The files alone: in the folder of the model, open as `folder`. -1 from the callback ends it and is returned. */
+typedef int pt_torch_file_found(void *context, int folder, const char *model, const char *name);
+int pt_torch_files_each(const char *run, pt_torch_file_found *found, void *context);
+
 #endif

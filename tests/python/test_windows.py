@@ -3,6 +3,7 @@
 """PROFTRACE_WINDOW: the steps that were asked for are in a trace of torch.profiler, what the report says of it is what torch.profiler says, and the
 program does not notice."""
 import glob
+import gzip
 import json
 import os
 import pathlib
@@ -173,6 +174,35 @@ class Windows(unittest.TestCase):
         run = self.run_one("active=2", RANK="1")
         self.assertEqual((run.status, run.files), (0, []))
         self.assertEqual(len(self.run_one("active=2,all_ranks", RANK="1").files), 1)
+
+    def test_operators_lie_in_our_phases(self):
+        """The optimizer's step is seen by both: on one timeline torch.profiler's range of it is inside ours, and operators are inside that."""
+        run = self.run_one("skip_first=3,active=8,record_shapes")
+        for form in "chrome", "perfetto":
+            subprocess.run([PROFTRACE, "export", run.path, "--to", form, "-o", f"{run.folder}/trace.{form}"], capture_output=True, check=True)
+        slices = [event for event in events_in(f"{run.folder}/trace.chrome") if event.get("ph") == "X"]
+        ours = sorted(event["ts"] for event in slices if event["name"] == "optimizer_step")[4:12]
+        ends = {event["ts"]: event["ts"] + event["dur"] for event in slices if event["name"] == "optimizer_step"}
+        theirs = sorted((event["ts"], event["ts"] + event["dur"]) for event in slices if event["name"].startswith("Optimizer.step#"))
+        self.assertEqual((len(ours), len(theirs)), (8, 8))
+        for begin, (their_begin, their_end) in zip(ours, theirs):
+            self.assertGreater(their_begin, begin - 150)
+            self.assertLess(their_end, ends[begin] + 150)
+        tracks = {event["args"]["name"]: event["tid"] for event in events_in(f"{run.folder}/trace.chrome") if event.get("name") == "thread_name"}
+        (track,) = [tid for name, tid in tracks.items() if name.endswith("(operators)")]
+        on_it = [event for event in slices if event["tid"] == track]
+        (window,) = run.stage()["profiler_windows"]
+        self.assertEqual(len([event for event in on_it if not event["name"].startswith("ProfilerStep")]), window["operators"])
+        self.assertTrue(any(event.get("args", {}).get("shapes") for event in on_it) or not HAS_KINETO)
+
+    def test_the_export_for_tensorboard(self):
+        """A packed copy in the folder of the model's name, to the byte."""
+        run = self.run_one("active=2,repeat=2")
+        done = subprocess.run([PROFTRACE, "export", run.path, "--to", "torch", "-o", f"{run.folder}/out"], capture_output=True, text=True, check=True)
+        self.assertIn("2 profiler windows", done.stderr)
+        for file, name in zip(run.files, run.names):
+            with gzip.open(f"{run.folder}/out/Net/{name}.gz") as packed, open(file, "rb") as own:
+                self.assertEqual(packed.read(), own.read())
 
 
 HOSTILE = {

@@ -13,6 +13,7 @@
 #include "proftrace/payloads.h"
 #include "proftrace/phases.h"
 #include "analysis/analysis.h"
+#include "profile/window_process.h"
 #include "profile/process_name.h"
 #include "operator_sums.h"
 
@@ -44,21 +45,6 @@ struct operators {
 };
 
 /* ---- reading ---- */
-
-/* Whose window it is: of the images of a process the one that ran then. */
-static const struct pt_process *process_of(const struct pt_session *session, const struct pt_torch_window *window,
-                                           pt_i64 *ret_start_ns)
-{
-    for (pt_u32 i = 0; i < session->n_processes; i++) {
-        const struct pt_process *process = session->processes[i];
-        const pt_i64 start_ns = process->start_ns + (window->start_ns - (pt_i64)process->start_monotonic_ns);
-        if (process->pid == window->pid && start_ns >= process->start_ns && start_ns <= process->end_ns) {
-            *ret_start_ns = start_ns;
-            return process;
-        }
-    }
-    return NULL;
-}
 
 static const char *name_of(struct pt_metrics *metrics, const struct pt_torch_window *window)
 {
@@ -112,7 +98,8 @@ static void seen(void *context, const struct pt_torch_window *window, const char
     struct operators *operators = context;
     struct pt_profile *profile = operators->profile;
     struct seen_window row = {.file = pt_metrics_text(&profile->metrics, file), .flops = NAN};
-    row.process = window ? process_of(profile->session, window, &row.start_ns) : NULL;
+    pt_i64 shift_ns = 0;
+    row.process = window ? pt_window_process(profile->session, window, &shift_ns) : NULL;
     if (!row.process) {
         row.problem =
             pt_metrics_text(&profile->metrics, window ? "of a process that is not in this run" : problem->text);
@@ -121,6 +108,7 @@ static void seen(void *context, const struct pt_torch_window *window, const char
     }
     row.stage = pt_profile_stage_of(profile, row.process);
     row.pid = row.process->pid;
+    row.start_ns = window->start_ns + shift_ns;
     row.name = name_of(&profile->metrics, window);
     row.steps = window->steps;
     row.steps_ns = window->steps ? window->steps_ns : window->end_ns - window->start_ns;

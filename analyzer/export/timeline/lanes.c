@@ -66,15 +66,27 @@ static void make_steps(struct pt_timeline_lane *lane)
     lane->steps = new_beside(thread, "steps", thread->order - 1);
 }
 
-struct pt_timeline_track *pt_timeline_lane_samples(struct pt_timeline_lane *lane)
+/* A track whose slices come outer ones first: none waits for one around it, not even those at its begin. */
+static struct pt_timeline_track *new_sorted(struct pt_timeline_lane *lane, const char *what, pt_u32 order)
 {
     struct pt_timeline_track *thread = pt_timeline_thread_track(lane);
-    if (!lane->samples) {
-        lane->samples = new_beside(thread, "(CPU samples)", thread->order + LANE_TRACKS);
-        /* Its slices come outer ones first: none waits for one around it, not even those at its begin. */
-        lane->samples->nesting.from_ns = INT64_MIN;
-    }
+    struct pt_timeline_track *track = new_beside(thread, what, thread->order + order);
+    track->nesting.from_ns = INT64_MIN;
+    return track;
+}
+
+struct pt_timeline_track *pt_timeline_lane_samples(struct pt_timeline_lane *lane)
+{
+    if (!lane->samples)
+        lane->samples = new_sorted(lane, "(CPU samples)", LANE_TRACKS);
     return lane->samples;
+}
+
+struct pt_timeline_track *pt_timeline_lane_operators(struct pt_timeline_lane *lane)
+{
+    if (!lane->operators)
+        lane->operators = new_sorted(lane, "(operators)", LANE_TRACKS + 1);
+    return lane->operators;
 }
 
 struct pt_timeline_lane *pt_timeline_lane_at(struct pt_timeline_process *process, pt_u32 thread_index)
@@ -111,5 +123,6 @@ void pt_timeline_lane_free(struct pt_timeline_lane *lane)
     pt_timeline_tracks_free(&lane->tracks);
     pt_timeline_track_free(lane->steps);
     pt_timeline_track_free(lane->samples);
+    pt_timeline_track_free(lane->operators);
     free(lane);
 }

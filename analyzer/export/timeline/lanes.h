@@ -20,6 +20,7 @@ struct pt_timeline_lane {
     struct pt_timeline_tracks tracks;  /* calls in signal handlers need not nest: such lie beside */
     struct pt_timeline_track *steps;   /* NULL = not needed yet */
     struct pt_timeline_track *samples; /* the same */
+    struct pt_timeline_track *operators;
     struct pt_timeline_period step, epoch;
     struct pt_timeline_period exec; /* number = string id of the program */
 };
@@ -33,6 +34,8 @@ void pt_timeline_lane_free(struct pt_timeline_lane *lane);
 struct pt_timeline_track *pt_timeline_thread_track(struct pt_timeline_lane *lane);
 /* The track beside it of what it ran, as samples tell. */
 struct pt_timeline_track *pt_timeline_lane_samples(struct pt_timeline_lane *lane);
+/* The same of PyTorch's operators, as its profiler tells. */
+struct pt_timeline_track *pt_timeline_lane_operators(struct pt_timeline_lane *lane);
 /* The name that a thread gave itself; NULL = it has that of its program, or none is known. */
 const char *pt_timeline_thread_name(const struct pt_timeline *timeline, const struct pt_process *process, pt_u32 tid);
 /* As pt_timeline_place. */

@@ -9,6 +9,7 @@
 #include "util/auto.h"
 #include "cpu.h"
 #include "gpu.h"
+#include "operators.h"
 #include "processes.h"
 #include "ranges.h"
 #include "samples.h"
@@ -71,6 +72,7 @@ static void open_timeline(struct pt_timeline *timeline, struct pt_session *sessi
     pt_timeline_processes_open(timeline, filter);
     pt_timeline_samples(timeline, filter);
     pt_timeline_cpu(timeline, options);
+    pt_timeline_operators(timeline);
 }
 
 /* What is still open, the lives of the processes, the end of the file. Frees everything. */

@@ -20,6 +20,7 @@
 #include "util/new_file.h"
 #include "cpu.h"
 #include "file.h"
+#include "windows.h"
 
 struct torch {
     struct pt_session *session;
@@ -146,6 +147,19 @@ static int make_folder(const struct pt_place *place, struct pt_place *ret_folder
     return pt_fail(err, "cannot make the folder %s: %s", place->shown, strerror(errno));
 }
 
+/* Last: they are whole files of their own, and nothing is left of a failed export. */
+static int add_windows(struct torch *torch, struct pt_sink_result *result, struct pt_error *err)
+{
+    struct pt_export_summary *summary = torch->summary;
+    const int n = pt_torch_export_windows(torch->session, &torch->folder, torch->options->max_bytes, result, err);
+    const size_t used = strlen(summary->note);
+    if (n > 0)
+        snprintf(summary->note + used, sizeof summary->note - used,
+                 "%s%d profiler window%s in folders of %s model's name", used ? "; " : "", n, n == 1 ? "" : "s",
+                 n == 1 ? "its" : "their");
+    return n < 0 ? -1 : 0;
+}
+
 static int write_files(struct torch *torch, const struct pt_place *place, struct pt_sink_result *ret_result,
                        struct pt_error *err)
 {
@@ -172,7 +186,7 @@ static int write_files(struct torch *torch, const struct pt_place *place, struct
         ret_result->bytes += result.bytes;
         ret_result->file_bytes += result.file_bytes;
     }
-    return 0;
+    return add_windows(torch, ret_result, err);
 }
 
 static void remove_file(const struct torch *torch, const struct pt_torch_file *file)

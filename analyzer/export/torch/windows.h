@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * torch/windows.h - the traces of profiler windows, as TensorBoard and others look for them: packed, in a folder of the
+ * model's name.
+ */
+#ifndef PT_EXPORT_TORCH_WINDOWS_H
+#define PT_EXPORT_TORCH_WINDOWS_H
+
+#include "export/export.h"
+
+/* Each trace below RUN/torch goes to FOLDER/MODEL/NAME.gz; how many. -1: one could not be written, none is left then.
+ */
+int pt_torch_export_windows(const struct pt_session *session, const struct pt_place *folder, pt_u64 max_bytes,
+                            struct pt_sink_result *result, struct pt_error *err);
+
+#endif
