@@ -25,7 +25,7 @@ class Tracer:
 
     @property
     def is_ours(self):
-        return self.key in ("bare", "off", "sampled", "full", "run")
+        return self.key in ("bare", "off", "sampled", "full", "run", "outside", "window")
 
 
 def library(pattern):
@@ -54,6 +54,10 @@ def tracers(proftrace_library, proftrace, out):
         Tracer("sampled", "**proftrace, defaults**", preload=proftrace_library, env=ours),
         Tracer("full", "**proftrace, full heap**", preload=proftrace_library,
                env={**ours, "PROFTRACE_HEAP": "full", "PROFTRACE_STACKS": "0"}),
+        Tracer("outside", "**proftrace, outside of its profiler windows**", preload=proftrace_library,
+               env={**ours, "PROFTRACE_WINDOW": "skip_first=99999999"}),
+        Tracer("window", "**proftrace, all steps in a profiler window**", preload=proftrace_library,
+               env={**ours, "PROFTRACE_WINDOW": "warmup=0,active=99999999"}),
         Tracer("run", "**proftrace run, with its report**", prefix=[proftrace, "run", "-o", f"{out}/run", "--"]),
         Tracer("memray", "memray run", lambda: bool(memray), takes_script=True,
                prefix=[memray, "-m", "memray", "run", "-q", "-f", "-o", f"{out}/memray.bin"]),

@@ -102,5 +102,7 @@ WORKLOADS = [
              env={"PROFTRACE_PYTHON": "0"}),
     Workload("phase", "a phase begun and ended from Python (untraced: two empty functions)", "pair", python("b_phases.py"),
              1000000, 5000, ["bare", "sampled"]),
+    Workload("window", "training steps of 20 ms, beside and in windows of torch.profiler", "step", python("b_window.py"), 150, 10,
+             ["bare", "sampled", "outside", "window"]),
     Workload("exit", "exit after a million events", "exit", program("b_exit"), 1000000, 10000, ["bare", "sampled", "full"]),
 ]

@@ -97,6 +97,19 @@ class Others(unittest.TestCase):
         self.assertGreater(said["top_cpu_ops"][0][1], 1000)
         self.assertEqual(said["top_cuda_ops"], [])
 
+    def test_a_run_with_a_profiler_window(self):
+        """Its operators are those of the window's trace."""
+        program = HERE.parent / "python" / "programs" / "windowed.py"
+        with tempfile.TemporaryDirectory(prefix="package-") as folder:
+            environment = {**os.environ, "PROFTRACE_WINDOW": "skip_first=3,active=2"}
+            subprocess.run([BUILD / "proftrace", "run", "--no-report", "-o", f"{folder}/run", PYTHON, program], capture_output=True, check=True, env=environment)
+            (window,) = pathlib.Path(f"{folder}/run/torch/Net").iterdir()
+            of_run, of_window = dict(analyze_trace(f"{folder}/run", 1000)["top_cpu_ops"]), dict(analyze_trace(window, 1000)["top_cpu_ops"])
+        for name in filter(lambda name: name.startswith("aten::"), of_run):
+            us = of_run[name]
+            self.assertAlmostEqual(us, of_window[name], delta=0.01 * us + 2, msg=name)
+        self.assertIn("aten::addmm", of_run)
+
 
 if __name__ == "__main__":
     unittest.main()

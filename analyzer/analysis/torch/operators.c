@@ -158,7 +158,7 @@ struct operator_row {
 
 static const struct pt_column operator_columns[] = {
     PT_COLUMN_AT(struct operator_row, operator_name, "operator", TEXT, "Operator"),
-    PT_COLUMN(struct operator_row, where, TEXT, "On"),
+    PT_COLUMN_AT(struct operator_row, where, "on", TEXT, "On"),
     PT_COLUMN(struct operator_row, percent, PERCENT, "Share"),
     PT_COLUMN(struct operator_row, self_s, SECONDS, "Self"),
     PT_COLUMN(struct operator_row, total_s, SECONDS, "Total"),

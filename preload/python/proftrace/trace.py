@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import sys
 from dataclasses import dataclass, field
 from math import nan
 from typing import IO, Any, Dict, Iterator, List, Tuple
@@ -139,6 +138,8 @@ def _peaks(memory: List[Tuple[float, int]], most: int) -> List[Tuple[float, int]
 def _of_run(path: str, most: int) -> Dict[str, Any]:
     from .run import open as open_run
     stages = open_run(path).stages
+    operators = sorted(((row["operator"], row["self_s"] * 1e6) for stage in stages for row in stage.table("operators") if row["on"] == "CPU"),
+                       key=lambda one: (-one[1], one[0]))
     functions = sorted(((row["function"], row["self_s"] * 1e6) for stage in stages for row in stage.table("cpu_functions") if row.get("self_s")),
                        key=lambda one: (-one[1], str(one[0])))
     devices = [device for stage in stages for device in stage.data.get("gpu", {}).get("devices", [])]
@@ -146,12 +147,12 @@ def _of_run(path: str, most: int) -> Dict[str, Any]:
                      key=lambda one: (-one[1], one[0]))
     shares = [stage.data["training"].get("dataloader_time_pct") for stage in stages if "training" in stage.data]
     known = [share for share in shares if share is not None]
-    return {"top_cpu_ops": functions[:most], "top_cuda_ops": kernels[:most], "memory_peaks": [], "dataloader_time_pct": max(known) if known else nan}
+    return {"top_cpu_ops": (operators or functions)[:most], "top_cuda_ops": kernels[:most], "memory_peaks": [], "dataloader_time_pct": max(known) if known else nan}
 
 
 def analyze_trace(trace_path: "str | os.PathLike[str]", most: int = 10) -> Dict[str, Any]:
-    """Where the time of a trace went. Takes a Chrome trace of torch.profiler, or a run of ours (functions of the CPU profile are its
-    operators then).
+    """Where the time of a trace went. Takes a Chrome trace of torch.profiler, or a run of ours (its operators are those of its windows, else
+    functions of the CPU profile).
 
     - top_cpu_ops, top_cuda_ops: [(name, microseconds)], self time, the largest first
     - memory_peaks: [(time in microseconds, bytes)], the largest first; of traces with profile_memory
@@ -167,10 +168,3 @@ def analyze_trace(trace_path: "str | os.PathLike[str]", most: int = 10) -> Dict[
         "memory_peaks": _peaks(trace.memory, most),
         "dataloader_time_pct": trace.loader_percent,
     }
-
-
-if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit("usage: python -m proftrace.trace TRACE.json[.gz]|RUN ...")
-    for one in sys.argv[1:]:
-        print(json.dumps({"trace": one, **analyze_trace(one)}, indent=1))

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""`python -m proftrace.analyze TRACE.json[.gz]|RUN ...`: analyze_trace on a command line, as JSON."""
+from __future__ import annotations
+
+import json
+import sys
+from typing import List
+
+from .trace import analyze_trace
+
+
+def main(paths: List[str]) -> int:
+    """Prints what each trace says, one JSON object after another; the exit code.
+
+    >>> main([])
+    usage: python -m proftrace.analyze TRACE.json[.gz]|RUN ...
+    2
+    """
+    if not paths:
+        print("usage: python -m proftrace.analyze TRACE.json[.gz]|RUN ...")
+        return 2
+    for path in paths:
+        try:
+            print(json.dumps({"trace": path, **analyze_trace(path)}, indent=1))
+        except (OSError, ValueError) as error:
+            print(f"{path}: {error}", file=sys.stderr)
+            return 3
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
