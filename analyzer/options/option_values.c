@@ -142,10 +142,11 @@ static void name_variable(const struct pt_option *option, char ret_name[MOST_NAM
     ret_name[i] = 0;
 }
 
-/* No options, but ours: what the launcher of a pipeline tells its stages, and a test build's place to die. */
+/* No options, but ours: what the launcher of a pipeline tells its stages, where the Python package finds the command,
+ * and a test build's place to die. */
 static bool is_known(const char *name)
 {
-    static const char *const known[] = {"", "PIPELINE_CONFIG", "TEST_KILL"};
+    static const char *const known[] = {"", "PIPELINE_CONFIG", "COMMAND", "TEST_KILL"};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(name, known[i]))
             return true;

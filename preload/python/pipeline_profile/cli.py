@@ -23,7 +23,11 @@ def main(config: Config = None) -> int:
     """Run a pipeline; its exit code (0 fine, 1 a stage failed, 2 the configuration is wrong, 5 a quality metric is below its floor).
 
     config: a configuration as a dictionary, the path of a file, a list of arguments of `proftrace pipeline`, or None: those of this
-    program's command line."""
+    program's command line.
+
+    >>> main({"profile": {"stages": [{"stage": "check", "cmd": ["true"]}]}})
+    0
+    """
     if config is None:
         return _run(sys.argv[1:])
     if isinstance(config, (str, os.PathLike)):

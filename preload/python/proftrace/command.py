@@ -10,7 +10,14 @@ from typing import List, Optional
 
 
 class CommandError(RuntimeError):
-    """The command is not there, or it failed; the text is what it said."""
+    """The command is not there, or it failed; the text is what it said, `code` its exit code.
+
+    >>> try:
+    ...     ask("report", "/no/such/run")
+    ... except CommandError as error:
+    ...     error.code
+    3
+    """
 
     def __init__(self, text: str, code: int) -> None:
         super().__init__(text)

@@ -2,7 +2,8 @@
 """%proftrace STATEMENT and %%proftrace in IPython and Jupyter: what a statement or a cell takes."""
 from __future__ import annotations
 
-from typing import Any, List
+import ast
+from typing import Any, List, Optional
 
 from .metrics import Metrics
 from .profiler import Profiler
@@ -24,17 +25,32 @@ def describe(metrics: Metrics, profiler: Profiler) -> str:
     return "\n".join(said)
 
 
+def _run(shell: Any, text: str, profiler: Profiler, name: str) -> Any:
+    """The cell in the notebook's names; the value of its last line when that is an expression. Its errors are the caller's."""
+    __tracebackhide__ = True  # nothing of the cell's own
+    text = shell.transform_cell(text)
+    tree = shell.transform_ast(shell.compile.ast_parse(text))
+    file = shell.compile.cache(text)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) and not text.rstrip().endswith(";") else None
+    code = shell.compile(tree, file, "exec")
+    value_of = shell.compile(ast.Expression(last.value), file, "eval") if last else None
+    with profiler.profile(name):
+        exec(code, shell.user_ns)
+        return eval(value_of, shell.user_ns) if value_of else None
+
+
 def load(shell: Any) -> None:
     """Register the magics."""
 
-    def proftrace(line: str, cell: Any = None) -> None:
+    def proftrace(line: str, cell: Optional[str] = None) -> Any:
         """%proftrace STATEMENT, or %%proftrace [NAME] above a cell: time, memory, and the lines that took most."""
+        __tracebackhide__ = True
         profiler = Profiler(detailed_memory=True, memory_interval=0.02, enable_line_profiling=True)
-        name = line.strip() if cell is not None and line.strip() else "cell" if cell is not None else "statement"
-        with profiler.profile(name):
-            result = shell.run_cell(cell if cell is not None else line)
-        print(describe(profiler.get_metrics(), profiler))
-        if not result.success:
-            return
+        name = "statement" if cell is None else line.strip() or "cell"
+        try:
+            return _run(shell, line if cell is None else cell, profiler, name)
+        finally:
+            if profiler.get_timing_breakdown():  # there is none of what is no Python
+                print(describe(profiler.get_metrics(), profiler))
 
     shell.register_magic_function(proftrace, "line_cell", "proftrace")

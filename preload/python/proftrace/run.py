@@ -12,22 +12,35 @@ Row = Dict[str, Any]
 
 
 class Stage:
-    """A stage of a run: `name`, `status`, `duration_s`, and all that report.json says of it in `data`."""
+    """A stage of a run: `name`, `status`, `duration_s`, its time account in `time`, and all that report.json says of it in `data`.
+
+    >>> stage = open(path).stages[0]
+    >>> stage.status, stage.time["wall_s"] > 0, stage.data["exit"]
+    ('ok', True, 'exit 0')
+    """
 
     def __init__(self, data: Row) -> None:
         self.data = data
         self.name: str = data["stage"]
         self.status: str = data["status"]
         self.duration_s: Optional[float] = data["duration_s"]
-        self.time: Dict[str, Optional[float]] = data.get("time", {})
+        self.time: Row = data.get("time", {})  # seconds, None where unknown, with reasons beside
 
     @property
     def tables(self) -> List[str]:
-        """Names of its tables: calls, files, heap_sites, python_lines ..."""
+        """Names of its tables: calls, files, heap_sites, python_lines ...
+
+        >>> "files" in open(path).stages[0].tables
+        True
+        """
         return [key for key, value in self.data.items() if isinstance(value, list) and value and isinstance(value[0], dict)]
 
     def table(self, name: str) -> List[Row]:
-        """The rows of a table, as dictionaries; none of what this stage has not."""
+        """The rows of a table, as dictionaries; none of what this stage has not.
+
+        >>> [row["name"] for row in open(path).stages[0].table("ranges")]
+        ['read']
+        """
         value = self.data.get(name, [])
         if not isinstance(value, list):
             raise KeyError(f"{name} is no table; tables: {', '.join(self.tables)}")
@@ -38,7 +51,12 @@ class Stage:
 
 
 class Run:
-    """What `proftrace.open` gives: `stages`, `findings`, `processes`, `quality_metrics`, `trace_quality`, and the whole document in `data`."""
+    """What `proftrace.open` gives: `stages`, `findings`, `processes`, `quality_metrics`, `trace_quality`, and the whole document in `data`.
+
+    >>> run = open(path)
+    >>> len(run.stages), len(run.processes), run.total_duration_s > 0
+    (1, 1, True)
+    """
 
     def __init__(self, path: Optional[str], data: Row) -> None:
         self.path, self.data = path, data
@@ -50,14 +68,22 @@ class Run:
         self.total_duration_s: Optional[float] = data["total_duration_s"]
 
     def stage(self, name: str) -> Stage:
-        """The stage of that name. KeyError: there is none."""
+        """The stage of that name. KeyError: there is none.
+
+        >>> open(path).stage("example").name
+        'example'
+        """
         for stage in self.stages:
             if stage.name == name:
                 return stage
         raise KeyError(f"no stage {name!r}; stages: {', '.join(stage.name for stage in self.stages)}")
 
     def events(self) -> Iterator[Row]:
-        """Every event in the order of time, each a dictionary: `proftrace dump --json`."""
+        """Every event in the order of time, each a dictionary: `proftrace dump --json`.
+
+        >>> sum(event.get("event") == "range_begin" for event in open(path).events())
+        1
+        """
         arguments = [command.find(), "dump", *([self.path] if self.path else []), "--json"]
         with subprocess.Popen(arguments, stdout=subprocess.PIPE, env=command.environment()) as process:
             assert process.stdout
@@ -68,15 +94,27 @@ class Run:
 
     @staticmethod
     def to_pandas(rows: List[Row]) -> Any:
-        """Rows of a table as a pandas DataFrame (pandas must be installed)."""
+        """Rows of a table as a pandas DataFrame (pandas must be installed).
+
+        >>> run = open(path)
+        >>> frame = run.to_pandas(run.stages[0].table("ranges"))
+        >>> frame["name"].tolist(), frame["calls"].tolist()
+        (['read'], [1])
+        """
         import pandas  # type: ignore[import-untyped,unused-ignore]
         return pandas.DataFrame(rows)
 
     @staticmethod
     def to_polars(rows: List[Row]) -> Any:
-        """The same as a polars DataFrame."""
+        """The same as a polars DataFrame.
+
+        >>> run = open(path)
+        >>> frame = run.to_polars(run.stages[0].table("ranges"))
+        >>> frame["name"].to_list(), frame["calls"].to_list()
+        (['read'], [1])
+        """
         import polars  # type: ignore[import-not-found,unused-ignore]
-        return polars.DataFrame(rows)
+        return polars.DataFrame(rows, infer_schema_length=None)  # of all rows: what is null in the first ones has a type further down
 
     def __repr__(self) -> str:
         return f"<Run {self.path or 'latest'}: {len(self.stages)} stages, {len(self.findings)} findings>"
