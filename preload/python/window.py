@@ -381,7 +381,7 @@ def validate(is_training):
     window = state.profiler
     if window is not None and window.is_validation:
         close("")
-    elif not is_training and state.is_training is not False and state.profiler is None:
+    elif not is_training and state.is_training and state.steps and state.profiler is None:  # not of a look before the training
         most = state.number["repeat"]
         if most == 0 or state.validations < most:
             state.validations += 1

@@ -21,9 +21,9 @@ PROFTRACE = traced.BUILD / "proftrace"
 class Run:
     """windowed.py under the library: its end, its report, and the traces of its windows by their names."""
 
-    def __init__(self, folder, window, *wanted, **more):
+    def __init__(self, folder, window, *wanted, program="windowed.py", **more):
         self.folder = folder
-        self.status, self.out, self.err = traced.play("windowed.py", *wanted, LD_PRELOAD=str(traced.BUILD / "libproftrace.so"), PROFTRACE_DIR=folder,
+        self.status, self.out, self.err = traced.play(program, *wanted, LD_PRELOAD=str(traced.BUILD / "libproftrace.so"), PROFTRACE_DIR=folder,
                                                       PROFTRACE_WINDOW=window, **more)
         self.path = f"{folder}/latest"
         self.files = sorted(glob.glob(f"{folder}/latest/torch/*/*"))
@@ -203,6 +203,20 @@ class Windows(unittest.TestCase):
         for file, name in zip(run.files, run.names):
             with gzip.open(f"{run.folder}/out/Net/{name}.gz") as packed, open(file, "rb") as own:
                 self.assertEqual(packed.read(), own.read())
+
+    def test_frameworks(self):
+        """Their epochs and steps are the same ones; a look at the validation before the training is none."""
+        expected = {"lightning": ["validation after step 10", "epoch 2, steps 12 to 13", "epoch 3, steps 22 to 23"],
+                    "transformers": ["validation after step 6", "epoch 2, steps 8 to 9", "epoch 3, steps 14 to 15"]}
+        for name, windows in expected.items():
+            with self.subTest(name):
+                needed = f"import {name}" + ("; import accelerate" if name == "transformers" else "")
+                if subprocess.run([traced.PYTHON, "-c", needed], capture_output=True, check=False).returncode:
+                    self.skipTest(f"{traced.PYTHON} has no {name}")
+                run = self.run_one("epochs=2,3,active=2,validation", name, program="framework_fit.py")
+                self.assertEqual(run.status, 0, run.err)
+                self.assertEqual([window for window, _ in self.windows_of(run)], windows)
+                self.assertTrue(run.stage()["operators"])
 
 
 HOSTILE = {
