@@ -59,6 +59,20 @@ static int is_own_directory(const char *path)
     return is_ours;
 }
 
+/* With the folders above it where they are missing: a root may be runs/profiling. */
+static void make_folder(char *path)
+{
+    if (pt_syscall2(SYS_mkdir, path, 0700) != -ENOENT)
+        return;
+    for (char *at = path + 1; *at; at++)
+        if (*at == '/') {
+            *at = 0;
+            pt_syscall2(SYS_mkdir, path, 0700);
+            *at = '/';
+        }
+    pt_syscall2(SYS_mkdir, path, 0700);
+}
+
 /* The root as an absolute path, made if missing, ours and a real directory. */
 static int open_root(struct pt_text *path)
 {
@@ -72,7 +86,7 @@ static int open_root(struct pt_text *path)
     pt_text_add(path, pt_options.dir);
     if (path->length > path->room - 128)
         return -1;
-    pt_syscall2(SYS_mkdir, path->bytes, 0700);
+    make_folder(path->bytes);
     return is_own_directory(path->bytes) ? 0 : -1;
 }
 
