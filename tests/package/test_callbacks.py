@@ -3,6 +3,7 @@
 """The callbacks in trainings with Lightning and transformers from PyPI: traces for the chosen epochs only, the same losses to the last
 digit with the callback, without it and with it disabled, a profiler of the program's own left alone. PROFTRACE_TEST_TORCH names an
 interpreter that has them."""
+import collections
 import json
 import os
 import pathlib
@@ -12,12 +13,32 @@ import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-BUILD = pathlib.Path(os.environ["PROFTRACE_BUILD"])
+BUILD = pathlib.Path(os.environ["PROFTRACE_BUILD"]).resolve()
 PACKAGE = HERE.parent.parent / "preload/python"
 PYTHON = os.environ.get("PROFTRACE_TEST_TORCH", "/usr/bin/python3")
 sys.path.insert(0, str(PACKAGE))
+os.environ["PROFTRACE_COMMAND"] = str(BUILD / "proftrace")
+import proftrace  # noqa: E402
 from proftrace.trace import analyze_trace  # noqa: E402
 
+GARBAGE = 14  # of phases.h: a garbage collection comes when it likes
+
+# What the package does while it trains: each of its functions that is called, each function of C that it calls, and each torch.profiler.
+COUNTED = """
+import collections, json, sys
+calls = collections.Counter()
+def count(frame, event, argument):
+    if "/proftrace/" in frame.f_code.co_filename and event in ("call", "c_call"):
+        calls[frame.f_code.co_name if event == "call" else "C " + argument.__name__] += 1
+    elif event == "call" and "torch/profiler/" in frame.f_code.co_filename:
+        calls["torch.profiler"] += 1
+def counted(train):
+    sys.setprofile(count)
+    train()
+    sys.setprofile(None)
+    print(json.dumps(calls))
+"""
+MARKS = "step", "epoch", "mark", "counter", "range_begin", "range_end"
 LIGHTNING = """
 import json, sys, torch, warnings, logging
 warnings.simplefilter("ignore")
@@ -47,7 +68,9 @@ if options is not None:
 trainer = pl.Trainer(max_epochs=3, callbacks=callbacks, logger=False, enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False, accelerator="cpu")
 def fit():
     trainer.fit(Small(), torch.utils.data.DataLoader(data, batch_size=16))
-if len(sys.argv) > 2:
+if sys.argv[2:] == ["counted"]:
+    counted(fit)
+elif len(sys.argv) > 2:
     with torch.profiler.profile() as own:
         fit()
     assert own.key_averages()
@@ -70,7 +93,10 @@ if options is not None:
     callbacks = [ProfilerCallback(**options)]
 arguments = TrainingArguments(sys.argv[2], num_train_epochs=3, per_device_train_batch_size=8, report_to=[], save_strategy="no", logging_steps=1, use_cpu=True, disable_tqdm=True, seed=3)
 trainer = Trainer(model, arguments, train_dataset=data, callbacks=callbacks)
-trainer.train()
+if sys.argv[3:] == ["counted"]:
+    counted(trainer.train)
+else:
+    trainer.train()
 print("\\n" + json.dumps([row["loss"] for row in trainer.state.log_history if "loss" in row]))
 """
 
@@ -79,9 +105,10 @@ def has(module):
     return subprocess.run([PYTHON, "-c", f"import {module}"], capture_output=True, check=False, timeout=100).returncode == 0
 
 
-def play(text, *arguments):
+def play(text, *arguments, **more):
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("PROFTRACE_", "LD_PRELOAD"))}
-    done = subprocess.run([PYTHON, "-c", text, *arguments], capture_output=True, text=True, timeout=300, check=False, env={**environment, "PYTHONPATH": str(PACKAGE)})
+    done = subprocess.run([PYTHON, "-c", text, *arguments], capture_output=True, text=True, timeout=300, check=False,
+                          env={**environment, "PYTHONPATH": str(PACKAGE), "PYTHONDONTWRITEBYTECODE": "1", **more})
     if done.returncode:
         raise AssertionError(done.stderr[-3000:])
     return done.stdout
@@ -92,6 +119,22 @@ class Case(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="package-")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
+
+    def events(self, text, *arguments):
+        """Of a traced run: how many there are of each kind, and of each phase."""
+        folder = self.folder / f"traced-{len(list(self.folder.iterdir()))}"
+        play(text, *arguments, LD_PRELOAD=str(BUILD / "libproftrace.so"), PROFTRACE_DIR=str(folder))
+        found = collections.Counter()
+        for event in proftrace.open(str(folder / "latest")).events():
+            found[event.get("event")] += 1
+            if event.get("event") == "phase_begin":
+                found["phase", event["phase"]] += 1
+        return found
+
+    def assert_does_nothing(self, calls, most):
+        """Hooks that return at once: they ask whether a window is open, no more."""
+        self.assertLessEqual({name for name in calls if not name.startswith("on_")}, {"is_open"})
+        self.assertTrue(0 < sum(calls.values()) <= most, calls)
 
     def files(self):
         return sorted(str(path.relative_to(self.folder)) for path in self.folder.rglob("*.json"))
@@ -127,6 +170,19 @@ class Lightning(Case):
         self.assertEqual((said["losses"], said["messages"], self.files()), (bare["losses"], [], []))
         self.assertNotIn("[Profiler]", out)
 
+    def test_disabled_it_records_nothing(self):
+        bare, disabled, enabled = (self.events(LIGHTNING, json.dumps(options)) for options in
+                                   (None, {"enabled": False}, {"profile_epochs": [], "output_dir": str(self.folder)}))
+        self.assertEqual([disabled[kind] for kind in MARKS], [bare[kind] for kind in MARKS])
+        self.assertEqual((disabled["step"], disabled["mark"]), (0, 0))
+        phases = [{key: n for key, n in one.items() if isinstance(key, tuple) and key != ("phase", GARBAGE)} for one in (bare, disabled)]
+        self.assertEqual(phases[0], phases[1])
+        self.assertEqual((enabled["step"], enabled["epoch"]), (60, 3))
+
+    def test_disabled_it_calls_nothing(self):
+        out = play(COUNTED + LIGHTNING, '{"enabled": false}', "counted")
+        self.assert_does_nothing(json.loads(out.splitlines()[-2]), 7 * 60 + 20)
+
     def test_a_profiler_of_the_programs_own(self):
         said, _ = self.train({"profile_epochs": [1]}, "own")
         self.assertEqual(self.files(), [])
@@ -141,6 +197,13 @@ class Transformers(Case):
         self.assertEqual(losses[0], losses[1])
         self.assertEqual(losses[0], losses[2])
         self.assertEqual(self.files(), ["epoch_2.json"])
+
+    def test_disabled_it_records_and_calls_nothing(self):
+        disabled, enabled = (self.events(TRANSFORMERS, json.dumps(options), str(self.folder / "out")) for options in ({"enabled": False}, {}))
+        self.assertEqual([disabled[kind] for kind in MARKS], [0] * len(MARKS))
+        self.assertEqual((enabled["step"], enabled["epoch"]), (24, 3))
+        out = play(COUNTED + TRANSFORMERS, '{"enabled": false}', str(self.folder / "out"), "counted")
+        self.assert_does_nothing(json.loads(next(line for line in out.splitlines() if line.startswith('{"on_'))), 3 * 24 + 20)
 
 
 if __name__ == "__main__":

@@ -48,6 +48,35 @@ class Traced(unittest.TestCase):
         kinds = [event["event"] for event in run.events() if "event" in event]
         self.assertEqual((kinds.count("step"), kinds.count("epoch"), kinds.count("mark"), kinds.count("counter")), (10, 2, 1, 10))
 
+    def test_each_mark_is_an_event_with_its_name_at_its_time(self):
+        said = json.loads(play(sys.executable, HERE / "marks.py", LD_PRELOAD=str(BUILD / "libproftrace.so"), PROFTRACE_DIR=str(self.folder)))
+        run = proftrace.open(str(self.folder / "latest"))
+        kinds = {one["event"] for one in said}
+        events = [event for event in run.events() if event.get("event") in kinds]
+        for thread in {one["thread"] for one in said}:
+            mine, theirs = [one for one in said if one["thread"] == thread], [event for event in events if event["tid"] == thread]
+            self.assertEqual([self.meaning(one["event"], one["what"]) for one in mine], [self.meaning(*self.told(event)) for event in theirs])
+            # One difference between the clocks fits all: each event lies between the times before and after its call.
+            least = max(event["start_ns"] - one["after"] for one, event in zip(mine, theirs))
+            most = min(event["start_ns"] - one["before"] for one, event in zip(mine, theirs))
+            self.assertLess(least, most + 50_000)
+        ranges = {row["name"]: row for row in run.stages[0].table("ranges")}
+        self.assertEqual({name: row["calls"] for name, row in ranges.items()},
+                         {"outer": 6, "inner": 12, "innermost": 6, "worker": 1, "nested": 1, "beside the worker": 1})
+        for name, inside in ("outer", ["inner"]), ("inner", ["innermost"]), ("innermost", []), ("worker", ["nested"]):
+            self.assertAlmostEqual(ranges[name]["self_s"], ranges[name]["total_s"] - sum(ranges[one]["total_s"] for one in inside), delta=1e-6, msg=name)
+        training = run.stages[0].data["training"]
+        self.assertEqual((training["steps"], training["epochs"]), (6, 2))
+
+    @staticmethod
+    def told(event):
+        kind = event["event"]
+        return kind, event.get("number") if kind in ("step", "epoch") else [event["name"], event["value"]] if kind == "counter" else event.get("name")
+
+    @staticmethod
+    def meaning(kind, what):
+        return (kind, None if kind == "range_end" else what)  # an end has no name: it is that of the innermost
+
     def test_odd_arguments_end_no_program(self):
         text = ("import proftrace\nclass Number:\n    def __int__(self):\n        return 7\nproftrace.step(Number())\nproftrace.step(1.5)\nproftrace.step(-1)\n"
                 "proftrace.step(None)\nproftrace.counter('x', None)\nproftrace.counter('y', Number())\nproftrace.mark(3)\nwith proftrace.range(4):\n    pass\nprint('ok')")

@@ -152,7 +152,8 @@ def epoch(number: int) -> None:
 
 
 def stage(name: str) -> None:
-    """From here on the process belongs to this stage of the pipeline.
+    """From here on the process does the work of this stage: a name on timelines and in the events. The report's stages are those that
+    processes start in (PROFTRACE_STAGE, or the command's name).
 
     >>> stage("train")
     """
