@@ -104,5 +104,9 @@ WORKLOADS = [
              1000000, 5000, ["bare", "sampled"]),
     Workload("window", "training steps of 20 ms, beside and in windows of torch.profiler", "step", python("b_window.py"), 150, 10,
              ["bare", "sampled", "outside", "window"]),
+    Workload("range", "`with proftrace.range` around nothing, in Python", "range", python("b_ranges.py", lambda p: "range"), 1000000, 5000,
+             ["bare", "off", "sampled"], events=2),
+    Workload("with", "an empty `with` in its place: the difference is a range's cost", "with", python("b_ranges.py", lambda p: "empty"), 1000000, 5000,
+             ["bare"]),
     Workload("exit", "exit after a million events", "exit", program("b_exit"), 1000000, 10000, ["bare", "sampled", "full"]),
 ]

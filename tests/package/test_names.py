@@ -62,7 +62,7 @@ class Case(unittest.TestCase):
 class Examples(Case):
     def test_each_public_name_has_one(self):
         without = {name for name, value in public_names() if not doctest.DocTestParser().get_examples(value.__doc__ or "")}
-        # That of analyze_trace stands in docs/python_api.md and in the documents, which are run, too.
+        # analyze_trace needs a file: every_name.py and the documents, which are run, too, have its example.
         self.assertEqual(without - {"analyze_trace"}, set())
 
     def test_this_test_sees_names(self):
