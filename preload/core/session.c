@@ -59,12 +59,12 @@ static int is_own_directory(const char *path)
     return is_ours;
 }
 
-/* With the folders above it where they are missing: a root may be runs/profiling. */
-static void make_folder(char *path)
+/* With the folders between, which begin at `from`, where they are missing: a root may be runs/profiling. */
+static void make_folder(char *path, size_t from)
 {
     if (pt_syscall2(SYS_mkdir, path, 0700) != -ENOENT)
         return;
-    for (char *at = path + 1; *at; at++)
+    for (char *at = path + from; *at; at++)
         if (*at == '/') {
             *at = 0;
             pt_syscall2(SYS_mkdir, path, 0700);
@@ -83,10 +83,12 @@ static int open_root(struct pt_text *path)
         if (path->length > 1)
             pt_text_byte(path, '/');
     }
+    /* What is above an absolute path is the user's to make: a wrong one must not litter the system. */
+    const size_t from = path->length;
     pt_text_add(path, pt_options.dir);
     if (path->length > path->room - 128)
         return -1;
-    make_folder(path->bytes);
+    make_folder(path->bytes, from ? from : path->length);
     return is_own_directory(path->bytes) ? 0 : -1;
 }
 
