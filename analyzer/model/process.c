@@ -60,11 +60,30 @@ static pt_u64 sum_drops(const pt_u64 *drops)
     return sum;
 }
 
+/* Events of a thread that were given to blocks and are not there. Those without space were counted like those that were
+ * overwritten later; a gap between two blocks is damage, unless a block found no space there and the next, a smaller
+ * one, did. */
+static void add_missing(struct pt_quality *q, const struct pt_trace_slot *slot, pt_u64 no_space)
+{
+    pt_u64 missing = 0, inside = 0, blocks_inside = 0;
+    for (int s = 0; s < PT_BUFFER__COUNT; s++) {
+        const struct pt_slot_blocks *blocks = &slot->blocks[s];
+        q->events = pt_sum(q->events, blocks->events);
+        missing = pt_sum(missing, blocks->missing > blocks->missing_inside ? blocks->missing : blocks->missing_inside);
+        inside = pt_sum(inside, blocks->missing_inside);
+        blocks_inside = pt_sum(blocks_inside, blocks->missing_blocks);
+    }
+    const pt_u64 unexplained = missing > no_space ? missing - no_space : 0;
+    const pt_u64 damaged = inside < unexplained ? inside : unexplained;
+    q->corrupt_events = pt_sum(q->corrupt_events, damaged);
+    q->corrupt_blocks = pt_sum(q->corrupt_blocks, damaged ? blocks_inside : 0);
+    q->overwritten = pt_sum(q->overwritten, unexplained - damaged);
+}
+
 static void fill_quality(struct pt_process *p)
 {
     struct pt_quality *q = &p->quality;
     const struct pt_trace_file *file = p->file;
-    pt_u64 missing = 0, no_space = 0;
     for (int d = 0; d < PT_DROP__COUNT; d++)
         q->drops[d] = file->header->drops[d];
     for (size_t i = 0; i < file->slots.n; i++) {
@@ -73,16 +92,7 @@ static void fill_quality(struct pt_process *p)
         pt_trace_slot_area(slot, &area);
         for (int d = 0; d < PT_DROP__COUNT; d++)
             q->drops[d] = pt_sum(q->drops[d], area.drops[d]);
-        no_space = pt_sum(no_space, area.drops[PT_DROP_no_space]);
-        for (int s = 0; s < PT_BUFFER__COUNT; s++) {
-            const struct pt_slot_blocks *blocks = &slot->blocks[s];
-            q->events = pt_sum(q->events, blocks->events);
-            missing =
-                pt_sum(missing, blocks->missing - (blocks->missing_inside < blocks->missing ? blocks->missing_inside
-                                                                                            : blocks->missing));
-            q->corrupt_events = pt_sum(q->corrupt_events, blocks->missing_inside);
-            q->corrupt_blocks = pt_sum(q->corrupt_blocks, blocks->missing_blocks);
-        }
+        add_missing(q, slot, area.drops[PT_DROP_no_space]);
     }
     q->corrupt_blocks = pt_sum(q->corrupt_blocks, file->corrupt_blocks);
     q->corrupt_definitions = file->corrupt_definitions;
@@ -90,8 +100,6 @@ static void fill_quality(struct pt_process *p)
     q->growth_errno = file->header->growth_errno;
     q->is_area_cut = file->is_area_cut;
     q->dropped = sum_drops(q->drops);
-    /* Events without space were counted like those that were overwritten later. */
-    q->overwritten = missing > no_space ? missing - no_space : 0;
     /* In a file without its tail, missing events prove no overwriting: they may have been in the tail. */
     if (q->truncated) {
         q->cut_bytes = file->header->file_bytes > file->bytes ? file->header->file_bytes - file->bytes : 0;
