@@ -102,7 +102,8 @@ static void wrong_window(const struct pt_option *option, const char *value, stru
     for (size_t i = 0; i < PT_N_WINDOW_KEYS; i++)
         names[i] = pt_window_keys[i].name;
     pt_str_bytes(&item, wrong, strcspn(wrong, ","));
-    pt_str_printf(problem, "=%s has no effect: %s is not understood", value, pt_str_text(&item));
+    pt_str_printf(problem, "=%s is not understood%s%s and has no effect", value, wrong == value ? "" : " at ",
+                  wrong == value ? "" : pt_str_text(&item));
     pt_str_bytes(&name, wrong, strcspn(wrong, ",="));
     const char *rest;
     const struct pt_window_key *key = pt_window_key_of(pt_str_text(&name), &rest);

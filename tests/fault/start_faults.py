@@ -79,6 +79,9 @@ class StartFaults(FaultCase):
             self.skipTest("bwrap may not make a namespace here")
         trace = self.check(command, setup=self.make_root, claims=False)
         self.assertIn(NOT_THERE, self.untraced(trace)["/bin/dash"])
+        # The same root, but nothing can be written there: it is no full disk.
+        trace = self.check(["bwrap", "--ro-bind", "/", "/", "/bin/dash", "-c", "echo in"], setup=self.make_root, claims=False)
+        self.assertNotIn("no room", " ".join(trace.info()["notes"]))
 
     def test_t28_another_user_may_not_read_it(self):
         if os.geteuid():

@@ -50,7 +50,7 @@ class Options(LauncherCase):
 
     def test_every_other_name_is_named_once(self):
         """Those that came from elsewhere, or from a version that had them: they were accepted in silence."""
-        names = ("PROFTRACE_STEPS", "PROFTRACE_TRAINING", "PROFTRACE_WINDOW")
+        names = ("PROFTRACE_STEPS", "PROFTRACE_TRAINING", "PROFTRACE_VISITED_PAGES")
         lines = self.said(**{name: "active=100" for name in names})
         self.assertEqual(sorted(line.split()[1] for line in lines), list(names))
         for line in lines:

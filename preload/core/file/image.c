@@ -336,10 +336,11 @@ static long make_head(pt_u64 trace_id)
 
 static enum pt_refusal refusal_of(long error)
 {
-    return error == -EACCES || error == -EPERM || error == -ENOENT || error == -ENOTDIR ? PT_REFUSAL_rights
-           : error == -EFBIG                                                            ? PT_REFUSAL_file_limit
-           : error == -ENOMEM                                                           ? PT_REFUSAL_memory
-                                                                                        : PT_REFUSAL_space;
+    return error == -EACCES || error == -EPERM || error == -EROFS || error == -ENOENT || error == -ENOTDIR
+               ? PT_REFUSAL_rights
+           : error == -EFBIG  ? PT_REFUSAL_file_limit
+           : error == -ENOMEM ? PT_REFUSAL_memory
+                              : PT_REFUSAL_space;
 }
 
 static long make_image(void)
