@@ -53,6 +53,7 @@ struct pt_codec_scratch {
     pt_u8 output[PT_CODEC_MAX_BYTES];
     pt_u8 columns[PT_CODEC_MAX_UNITS * 8 + 5 * PT_CODEC_SLACK]; /* columns that are not yet at their place */
     struct pt_codec_words last[256];                            /* by kind */
+    pt_u64 skipped[PT_CODEC_MAX_RECORDS / 64];                  /* a bit per record that the encoder left out */
 };
 
 static inline pt_u64 pt_zigzag(pt_i64 value)
@@ -161,6 +162,13 @@ static inline void pt_common_shifts(const struct pt_record *records, pt_u32 slot
         ret_shifts[word] = all[word] ? (pt_u32)__builtin_ctzll(all[word]) : 0;
 }
 
+/* Did the encoder take this record? Not to be asked of the record itself: a raw clone() that shares the buffer may
+ * commit it, or overwrite it, after the encoder passed; then totals and block would not agree. */
+static inline int pt_was_encoded(const struct pt_codec_scratch *scratch, pt_u32 record)
+{
+    return !(scratch->skipped[record / 64] >> record % 64 & 1);
+}
+
 /* Encode `slots` records (<= PT_CODEC_MAX_RECORDS) of one generation into scratch->output. */
 static inline struct pt_encoded pt_encode_records(const struct pt_record *records, pt_u32 slots, pt_u32 generation,
                                                   struct pt_codec_scratch *scratch)
@@ -180,9 +188,11 @@ static inline struct pt_encoded pt_encode_records(const struct pt_record *record
     pt_common_shifts(records, slots, generation, shifts);
     const pt_u32 shift0 = shifts[0], shift1 = shifts[1];
     __builtin_memset(scratch->last, 0, sizeof scratch->last);
+    __builtin_memset(scratch->skipped, 0, sizeof scratch->skipped);
     for (pt_u32 i = 0; i < slots; i++) {
         const struct pt_record *r = &records[i];
         if (__builtin_expect((r->stamp & PT_GENERATION_MASK) != generation || !(r->tag_kind & 0xff), 0)) {
+            scratch->skipped[i / 64] |= 1ull << i % 64;
             out.skipped++;
             continue;
         }

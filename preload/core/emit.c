@@ -42,7 +42,8 @@ PT_COLD void pt_store_slow(pt_u64 counter, pt_u32 aux, pt_u32 tag_kind, pt_u64 w
     const int is_full = t->records.cursor >= t->records.end;
     if (is_full)
         pt_rollover(t, PT_BUFFER_RECORDS);
-    pt_append_record(t, counter, aux, tag_kind, word0, word1);
+    if (!pt_append_record(t, counter, aux, tag_kind, word0, word1))
+        pt_count_drop(PT_DROP_in_flight, 1);
     if (is_full && !pt_switches.frozen)
         pt_thread_clock_append(t);
     pt_unclaim(t);
@@ -67,12 +68,11 @@ static void put_clock(struct pt_tracer_thread *t, char *slot)
 static char *next_unit(struct pt_tracer_thread *t)
 {
     for (;;) {
-        char *slot = t->heap.cursor;
+        char *slot = pt_reserve(&t->heap.cursor, sizeof(struct pt_unit16));
         if (slot >= t->heap.end) {
             pt_rollover(t, PT_BUFFER_HEAP);
             continue;
         }
-        t->heap.cursor += sizeof(struct pt_unit16);
         if ((pt_u64)slot & 0xff)
             return slot;
         put_clock(t, slot);

@@ -123,17 +123,21 @@ PT_ALWAYS_INLINE void pt_commit_record(const struct pt_tracer_thread *t, struct 
                      __ATOMIC_RELEASE);
 }
 
-/* Append a record to a buffer that has room. Signals blocked. */
-static inline void pt_append_record(struct pt_tracer_thread *t, pt_u64 counter, pt_u32 aux, pt_u32 tag_kind,
-                                    pt_u64 word0, pt_u64 word1)
+/* Append a record, signals blocked. 0 = there was no room. Reserve first, then check: a raw clone() that shares the slot
+ * may fill the buffer after its owner looked, and the record would lie in the memory behind it. */
+static inline int pt_append_record(struct pt_tracer_thread *t, pt_u64 counter, pt_u32 aux, pt_u32 tag_kind,
+                                   pt_u64 word0, pt_u64 word1)
 {
-    struct pt_record *r = (struct pt_record *)(void *)t->records.cursor;
-    t->records.cursor += sizeof *r;
+    char *slot = pt_reserve(&t->records.cursor, sizeof(struct pt_record));
+    struct pt_record *r = (struct pt_record *)(void *)slot;
+    if (slot >= t->records.end)
+        return 0;
     r->aux = aux;
     r->tag_kind = tag_kind;
     r->words[0] = word0;
     r->words[1] = word1;
     pt_commit_record(t, r, counter);
+    return 1;
 }
 
 #endif

@@ -54,7 +54,7 @@ static void add_totals(struct pt_tracer_thread *t, const struct pt_record *recor
     struct pt_totals *next = area->totals[sequence & 1];
     __builtin_memcpy(next, area->totals[area->totals_seq & 1], PT_KIND__COUNT * sizeof *next);
     for (pt_u32 i = 0; i < slots; i++)
-        if ((records[i].stamp & PT_GENERATION_MASK) == t->records.generation)
+        if (pt_was_encoded(&t->priv->codec, i))
             add_record(next, &records[i]);
     pt_kill_point("totals");
     __atomic_store_n(&area->totals_seq, sequence, __ATOMIC_RELEASE);
@@ -206,7 +206,7 @@ static pt_u32 drop(const struct publish *p, struct pt_encoded *encoded)
     const struct pt_record *records = (const struct pt_record *)(void *)p->t->records.base;
     for (pt_u32 i = 0; i < p->slots; i++)
         p->t->area->drops[PT_DROP_no_room_for_thread] +=
-            (records[i].stamp & PT_GENERATION_MASK) == p->t->records.generation && is_of_program(&records[i]);
+            pt_was_encoded(&p->t->priv->codec, i) && is_of_program(&records[i]);
     encoded->events = 0;
     return 0;
 }

@@ -43,18 +43,10 @@ static void read_own(void *argument)
     reading->is_valid = reading->on_cpu_ns != 0;
 }
 
-/* A raw clone that shares the slot may take the last free record at the same time: reserve first, then check. */
 static void put(struct pt_tracer_thread *t, const struct reading *reading, pt_u32 other_tid)
 {
-    char *slot = pt_reserve(&t->records.cursor, sizeof(struct pt_record));
-    struct pt_record *r = (struct pt_record *)(void *)slot;
-    if (slot >= t->records.end)
-        return;
-    r->aux = other_tid;
-    r->tag_kind = pt_tag_kind(0, PT_EV_thread_clock);
-    r->words[0] = reading->on_cpu_ns;
-    r->words[1] = reading->switches;
-    pt_commit_record(t, r, reading->counter);
+    pt_append_record(t, reading->counter, other_tid, pt_tag_kind(0, PT_EV_thread_clock), reading->on_cpu_ns,
+                     reading->switches);
 }
 
 void pt_thread_clock_append(struct pt_tracer_thread *t)
