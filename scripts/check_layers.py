@@ -52,7 +52,7 @@ MAY_INCLUDE = {
     # rules see metrics, never events
     "analyzer/rules": [*UTIL, *KNOWN],
     "analyzer/report": [*UTIL, *KNOWN, "analyzer/analysis", "analyzer/rules"],
-    "analyzer/export": [*UTIL, *KNOWN, "analyzer/analysis"],
+    "analyzer/export": [*UTIL, *KNOWN, "analyzer/analysis", "analyzer/rules", "analyzer/report"],
     # the launcher stands beside the chain: it may show its result, not take part in it
     "analyzer/sampler": [*UTIL, "analyzer/run_file"],
     "analyzer/cpu_profile": [*UTIL, "analyzer/cpu_file"],

@@ -97,6 +97,15 @@ def exporters():
                  [(f"`--to {r.args[0]}`", f"`{r.args[1]}`", r.args[-1]) for r in rows("analyzer/export/exporters.def", "EXPORTER", "EXPORTER_STACKS", "EXPORTER_FOLDER")])
 
 
+def tables():
+    """Of tables.def: each table with its columns."""
+    out = []
+    for r in rows("analyzer/export/table/tables.def", "TABLE"):
+        columns = [(f"`{c.args[0]}`", c.args[1], c.args[2]) for c in deftable.rows_in_text(" ".join(r.args[2:]))]
+        out.append(f"**`{r.args[0]}`**: {r.args[1]}.\n\n" + table(("column", "type", "meaning"), columns))
+    return "\n\n".join(out)
+
+
 def rules():
     return "\n\n".join(rule_text(r) for r in rows("analyzer/rules/rules.def", "RULE", "RULE_CUSTOM"))
 
@@ -220,7 +229,7 @@ def missing_pages():
 
 
 BLOCKS = {"events": events, "units": units, "drops": drops, "options": options, "window_keys": window_keys, "commands": commands,
-          "exporters": exporters, "rules": rules, "generals": generals, "configuration": configuration,
+          "exporters": exporters, "tables": tables, "rules": rules, "generals": generals, "configuration": configuration,
           "man_options": man_options, "man_commands": man_commands, "man_formats": man_formats}
 MARKS = {".md": ("<!-- generated: ", " -->", "<!-- end -->"), ".scd": ("; generated: ", "", "; end")}
 

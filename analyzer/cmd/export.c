@@ -47,8 +47,7 @@ static const char off_cpu_doc[] = "stacks that wait, not those that run, with --
 #undef EXPORTER_FOLDER
     ;
 
-static const char *const planned_formats[] = {"pstats", "pprof",       "sqlite", "ndjson",
-                                              "csv",    "openmetrics", "junit",  NULL};
+static const char *const planned_formats[] = {"openmetrics", "junit", NULL};
 
 /* What to say of a name that is no format's. */
 static int unknown_format(const char *name, struct pt_error *err)
@@ -79,7 +78,7 @@ static bool ends_in(const char *text, const char *suffix)
 /* In the run directory, or next to a single trace file: whoever else could write there has not been asked by the user.
  * `shown` is for the place. */
 static int place_in_run(const struct pt_session *session, const char *file_name, struct pt_str *shown,
-                        struct pt_place *ret_place, struct pt_error *err)
+                        struct pt_out_place *ret_place, struct pt_error *err)
 {
     struct stat st;
     PT_AUTO(pt_str_fini) struct pt_str folder = {0};
@@ -93,13 +92,13 @@ static int place_in_run(const struct pt_session *session, const char *file_name,
     if (fd < 0)
         return pt_error_context(err, "say with -o where to write");
     pt_str_printf(shown, "%s%s", pt_str_text(&folder), file_name);
-    *ret_place = (struct pt_place){fd, file_name, pt_str_text(shown)};
+    *ret_place = (struct pt_out_place){fd, file_name, pt_str_text(shown)};
     return 0;
 }
 
 /* What was written, and where. */
 struct output {
-    const struct pt_place *place;
+    const struct pt_out_place *place;
     struct pt_export_summary summary;
     struct pt_sink_result file;
 };
@@ -203,7 +202,7 @@ static int write_folder(struct pt_session *session, const struct pt_exporter *ex
 }
 
 static int write_output(struct pt_session *session, const struct pt_exporter *exporter, const struct request *request,
-                        const struct pt_place *place, struct pt_error *err)
+                        const struct pt_out_place *place, struct pt_error *err)
 {
     struct output output = {.place = place};
     const struct pt_export_options options = options_of(exporter, request);
@@ -258,7 +257,7 @@ int pt_cmd_export(int argc, char **argv, struct pt_error *err)
     PT_AUTO(pt_session_closep) struct pt_session *session = pt_session_open(args.n ? args.values[0] : NULL, err);
     if (!session)
         return -1;
-    struct pt_place place = pt_place_of_user(request.output);
+    struct pt_out_place place = pt_place_of_user(request.output);
     if (request.output)
         return write_output(session, exporter, &request, &place, err);
     PT_AUTO(pt_freep) char *name = pt_asprintf("%s%s", request.off_cpu ? "off-" : "", exporter->file_name);

@@ -36,7 +36,7 @@ typedef int pt_export_file(struct pt_session *session, const struct pt_export_op
                            struct pt_export_summary *ret_summary, struct pt_error *err);
 /* Makes the folder where it is not there; leaves no file when it fails. */
 typedef int pt_export_folder(struct pt_session *session, const struct pt_export_options *options,
-                             const struct pt_place *place, struct pt_export_summary *ret_summary,
+                             const struct pt_out_place *place, struct pt_export_summary *ret_summary,
                              struct pt_sink_result *ret_result, struct pt_error *err);
 
 struct pt_exporter {

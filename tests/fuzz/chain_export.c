@@ -16,12 +16,12 @@ static void export_one(struct pt_session *session, const struct pt_exporter *exp
     struct pt_error err = {0};
     if (!exporter->write) {
         char path[128];
-        snprintf(path, sizeof path, "%s/out", folder);
-        const struct pt_place place = pt_place_of_user(path);
+        snprintf(path, sizeof path, "%s/out-%s", folder, exporter->name);
+        const struct pt_out_place place = pt_place_of_user(path);
         exporter->write_folder(session, &options, &place, &summary, &result, &err);
         return;
     }
-    const struct pt_place nowhere = pt_place_of_user("/dev/null");
+    const struct pt_out_place nowhere = pt_place_of_user("/dev/null");
     struct pt_sink *sink = pt_sink_open(&nowhere, false, options.max_bytes, &err);
     if (!sink)
         return;

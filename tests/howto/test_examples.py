@@ -165,14 +165,14 @@ class Example(unittest.TestCase):
 
     def test_export(self):
         trace = self.assembled(STORY.read_text(encoding="utf-8"))
-        rows = proftrace("export", trace, "--to", "csv", "-o", "-").splitlines()
+        rows = proftrace("export", trace, "--to", "tsv", "-o", "-").splitlines()
         spans = [line for line in proftrace("dump", trace).splitlines() if re.match(r"\d+\.\d+ \+", line)]
         self.assertEqual(len(rows), len(spans))
-        self.assertIn("510000000,50000000,100,100,io_sync", rows)
-        self.assertIn("csv", proftrace("export", "--help"))
-        self.assertIn("csv", proftrace("export", trace, "--to", "cvs", rc=2))
-        self.assertIn("| `--to csv` | `calls.csv` |", doc("commands.md"))
-        self.assertIn("_csv_\n\t", doc("man/proftrace-export.1.scd"))
+        self.assertIn("510000000\t50000000\t100\t100\tio_sync", rows)
+        self.assertIn("tsv", proftrace("export", "--help"))
+        self.assertIn("tsv", proftrace("export", trace, "--to", "tvs", rc=2))
+        self.assertIn("| `--to tsv` | `calls.tsv` |", doc("commands.md"))
+        self.assertIn("_tsv_\n\t", doc("man/proftrace-export.1.scd"))
 
     def test_option(self):
         name = "PROFTRACE_STACK_DEPTH"

@@ -120,7 +120,7 @@ class Real(ViewerCase):
         self.assertTrue(trace.exists())
 
     def test_formats_that_do_not_exist(self):
-        self.export("--to", "sqlite", code=2)
+        self.export("--to", "junit", code=2)
         self.assertIn("not in this version", self.said)
         self.export("--to", "crome", code=2)
         self.assertIn("did you mean 'chrome'", self.said)

@@ -49,7 +49,7 @@ static bool sink_write(void *context, const void *bytes, pt_u64 n)
     return !sink->failed_errno;
 }
 
-static int sink_open_file(struct pt_sink *sink, const struct pt_place *place)
+static int sink_open_file(struct pt_sink *sink, const struct pt_out_place *place)
 {
     const bool is_of_user = place->folder_fd == AT_FDCWD;
     sink->shown = pt_strdup(place->shown);
@@ -76,7 +76,7 @@ static void sink_free(struct pt_sink *sink)
     free(sink);
 }
 
-struct pt_sink *pt_sink_open(const struct pt_place *place, bool gzip, pt_u64 max_bytes, struct pt_error *err)
+struct pt_sink *pt_sink_open(const struct pt_out_place *place, bool gzip, pt_u64 max_bytes, struct pt_error *err)
 {
     struct pt_sink *sink = calloc(1, sizeof *sink);
     if (!sink) {
@@ -129,6 +129,19 @@ char *pt_sink_room(struct pt_sink *sink)
 void pt_sink_wrote(struct pt_sink *sink, const char *end)
 {
     sink->at += end - sink->at;
+}
+
+int pt_sink_put(void *sink, const char *bytes, size_t n)
+{
+    while (n) {
+        const size_t piece = n < PT_SINK_ROOM ? n : PT_SINK_ROOM;
+        char *room = pt_sink_room(sink);
+        memcpy(room, bytes, piece);
+        pt_sink_wrote(sink, room + piece);
+        bytes += piece;
+        n -= piece;
+    }
+    return pt_sink_failed(sink) ? -1 : 0;
 }
 
 bool pt_sink_failed(const struct pt_sink *sink)

@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "proftrace/types.h"
 #include "util/error.h"
@@ -22,25 +23,28 @@ struct pt_sink_result {
 };
 
 /* A file, or of many their folder. */
-struct pt_place {
+struct pt_out_place {
     int folder_fd; /* that of a folder of ours; AT_FDCWD = the user gave the path, which may be that of a device, or "-"
                     */
     const char *name;
     const char *shown; /* for people */
 };
 
-static inline struct pt_place pt_place_of_user(const char *path)
+static inline struct pt_out_place pt_place_of_user(const char *path)
 {
-    return (struct pt_place){AT_FDCWD, path, path};
+    return (struct pt_out_place){AT_FDCWD, path, path};
 }
 
 /* For at most `max_bytes` before compression (0 = no limit). NULL on error. */
-struct pt_sink *pt_sink_open(const struct pt_place *place, bool gzip, pt_u64 max_bytes, struct pt_error *err);
+struct pt_sink *pt_sink_open(const struct pt_out_place *place, bool gzip, pt_u64 max_bytes, struct pt_error *err);
 
 /* At least PT_SINK_ROOM writable bytes; pt_sink_wrote says how far they were filled. */
 #define PT_SINK_ROOM 16384u
 char *pt_sink_room(struct pt_sink *sink);
 void pt_sink_wrote(struct pt_sink *sink, const char *end);
+
+/* Writes bytes of any length into a sink, which is the context: a function for pt_json_init. */
+int pt_sink_put(void *sink, const char *bytes, size_t n);
 
 /* True after an error or when the limit was passed: the caller may stop early. */
 bool pt_sink_failed(const struct pt_sink *sink);

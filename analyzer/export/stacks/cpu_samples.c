@@ -205,19 +205,6 @@ int pt_cpu_samples_each(struct pt_session *session, const struct pt_export_optio
     return result;
 }
 
-int pt_sink_put(void *sink, const char *bytes, size_t n)
-{
-    while (n) {
-        const size_t piece = n < PT_SINK_ROOM ? n : PT_SINK_ROOM;
-        char *room = pt_sink_room(sink);
-        memcpy(room, bytes, piece);
-        pt_sink_wrote(sink, room + piece);
-        bytes += piece;
-        n -= piece;
-    }
-    return pt_sink_failed(sink) ? -1 : 0;
-}
-
 void pt_cpu_threads_each(struct pt_session *session, const struct pt_export_options *options, void *context,
                          void (*show)(void *context, const struct pt_cpu_thread *thread))
 {

@@ -37,7 +37,4 @@ int pt_cpu_samples_each(struct pt_session *session, const struct pt_export_optio
 void pt_cpu_threads_each(struct pt_session *session, const struct pt_export_options *options, void *context,
                          void (*show)(void *context, const struct pt_cpu_thread *thread));
 
-/* Writes bytes of any length into a sink, which is the context: a function for pt_json_init. */
-int pt_sink_put(void *sink, const char *bytes, size_t n);
-
 #endif

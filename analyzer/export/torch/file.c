@@ -25,20 +25,20 @@
 #define OPEN_LIMIT 100000u    /* a program that never ends its ranges */
 #define RANGE_TIDS (1u << 22) /* tracks for ranges that may overlap: the kernel gives out no thread id above this */
 
-char *pt_torch_name(const struct pt_torch_file *file, const struct pt_place *folder)
+char *pt_torch_name(const struct pt_torch_file *file, const struct pt_out_place *folder)
 {
     return pt_asprintf("%s%srank%u.%u.pt.trace.json.gz", folder->name, *folder->name ? "/" : "", file->rank,
                        file->process->pid);
 }
 
-int pt_torch_open(struct pt_torch_file *file, const struct pt_place *folder, pt_u64 max_bytes, struct pt_error *err)
+int pt_torch_open(struct pt_torch_file *file, const struct pt_out_place *folder, pt_u64 max_bytes, struct pt_error *err)
 {
     const struct pt_session *session = file->process->session;
-    const struct pt_place shown = {.name = folder->shown};
+    const struct pt_out_place shown = {.name = folder->shown};
     PT_AUTO(pt_freep) char *name = pt_torch_name(file, folder);
     file->path = pt_torch_name(file, &shown);
     file->threads = pt_calloc(file->process->n_threads ? file->process->n_threads : 1, sizeof *file->threads);
-    file->sink = pt_sink_open(&(struct pt_place){folder->folder_fd, name, file->path}, true, max_bytes, err);
+    file->sink = pt_sink_open(&(struct pt_out_place){folder->folder_fd, name, file->path}, true, max_bytes, err);
     if (!file->sink)
         return -1;
     char *at = pt_put(pt_sink_room(file->sink), "{\"schemaVersion\":1,\n\"distributedInfo\":{\"rank\": ");

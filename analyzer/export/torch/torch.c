@@ -29,7 +29,7 @@ struct torch {
     struct pt_torch_file *files; /* by process index; `process` NULL = none */
     pt_u32 n;
     bool is_on_cpu;         /* nothing was done on a GPU */
-    struct pt_place folder; /* of the files, once it is made */
+    struct pt_out_place folder; /* of the files, once it is made */
 };
 
 static bool used_gpu(const struct pt_process *process)
@@ -101,7 +101,7 @@ static void number_ranks(struct torch *torch, pt_u32 ranks)
     }
 }
 
-static int open_files(struct torch *torch, const struct pt_place *folder, struct pt_error *err)
+static int open_files(struct torch *torch, const struct pt_out_place *folder, struct pt_error *err)
 {
     for (pt_u32 i = 0; i < torch->n; i++) {
         struct pt_torch_file *file = &torch->files[i];
@@ -133,7 +133,7 @@ static int write_events(struct torch *torch, struct pt_error *err)
 }
 
 /* The folder itself: the files go into it by their names, or by their paths. */
-static int make_folder(const struct pt_place *place, struct pt_place *ret_folder, struct pt_error *err)
+static int make_folder(const struct pt_out_place *place, struct pt_out_place *ret_folder, struct pt_error *err)
 {
     *ret_folder = *place;
     if (place->folder_fd == AT_FDCWD) {
@@ -160,7 +160,7 @@ static int add_windows(struct torch *torch, struct pt_sink_result *result, struc
     return n < 0 ? -1 : 0;
 }
 
-static int write_files(struct torch *torch, const struct pt_place *place, struct pt_sink_result *ret_result,
+static int write_files(struct torch *torch, const struct pt_out_place *place, struct pt_sink_result *ret_result,
                        struct pt_error *err)
 {
     pt_u32 ranks = choose(torch, used_gpu);
@@ -195,7 +195,7 @@ static void remove_file(const struct torch *torch, const struct pt_torch_file *f
     unlinkat(torch->folder.folder_fd, name, 0);
 }
 
-int pt_export_torch(struct pt_session *session, const struct pt_export_options *options, const struct pt_place *place,
+int pt_export_torch(struct pt_session *session, const struct pt_export_options *options, const struct pt_out_place *place,
                     struct pt_export_summary *ret_summary, struct pt_sink_result *ret_result, struct pt_error *err)
 {
     struct torch torch = {.session = session,

@@ -18,7 +18,7 @@
 #include "util/vec.h"
 
 struct copies {
-    const struct pt_place *folder;
+    const struct pt_out_place *folder;
     pt_u64 max_bytes;
     struct pt_sink_result *result;
     struct pt_error *err;
@@ -28,7 +28,7 @@ struct copies {
 };
 
 /* The folder of a model, in ours or at the user's path. */
-static int make_model_folder(const struct pt_place *folder, const char *model, struct pt_error *err)
+static int make_model_folder(const struct pt_out_place *folder, const char *model, struct pt_error *err)
 {
     PT_AUTO(pt_freep) char *path = pt_asprintf("%s%s%s", folder->name, *folder->name ? "/" : "", model);
     if (folder->folder_fd == AT_FDCWD) {
@@ -59,7 +59,7 @@ static int copy_bytes(int from, struct pt_sink *sink, struct pt_error *err)
 static int copy(void *context, int from_folder, const char *model, const char *name)
 {
     struct copies *copies = context;
-    const struct pt_place *folder = copies->folder;
+    const struct pt_out_place *folder = copies->folder;
     const size_t n = strlen(name);
     const bool is_packed = n > 3 && !strcmp(name + n - 3, ".gz");
     const char *end = is_packed ? "" : ".gz";
@@ -74,7 +74,7 @@ static int copy(void *context, int from_folder, const char *model, const char *n
     PT_AUTO(pt_freep) char *shown = pt_asprintf("%s/%s/%s%s", folder->shown, model, name, end);
     char *path = pt_asprintf("%s%s%s/%s%s", folder->name, *folder->name ? "/" : "", model, name, end);
     struct pt_sink *sink =
-        pt_sink_open(&(struct pt_place){folder->folder_fd, path, shown}, !is_packed, copies->max_bytes, copies->err);
+        pt_sink_open(&(struct pt_out_place){folder->folder_fd, path, shown}, !is_packed, copies->max_bytes, copies->err);
     if (!sink || copy_bytes(from, sink, copies->err) < 0) {
         if (sink)
             pt_sink_abandon(sink);
@@ -89,7 +89,7 @@ static int copy(void *context, int from_folder, const char *model, const char *n
     return 0;
 }
 
-int pt_torch_export_windows(const struct pt_session *session, const struct pt_place *folder, pt_u64 max_bytes,
+int pt_torch_export_windows(const struct pt_session *session, const struct pt_out_place *folder, pt_u64 max_bytes,
                             struct pt_sink_result *result, struct pt_error *err)
 {
     struct copies copies = {.folder = folder, .max_bytes = max_bytes, .result = result, .err = err};

@@ -10,7 +10,7 @@
 
 /* Each trace below RUN/torch goes to FOLDER/MODEL/NAME.gz; how many. -1: one could not be written, none is left then.
  */
-int pt_torch_export_windows(const struct pt_session *session, const struct pt_place *folder, pt_u64 max_bytes,
+int pt_torch_export_windows(const struct pt_session *session, const struct pt_out_place *folder, pt_u64 max_bytes,
                             struct pt_sink_result *result, struct pt_error *err);
 
 #endif

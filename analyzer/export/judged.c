@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * judged.c - Owns: what is known of a run while it is exported. One thread. */
+#include "judged.h"
+
+#include "analysis/analysis.h"
+#include "profile/ends.h"
+
+int pt_judged_open(struct pt_judged *judged, struct pt_session *session, struct pt_error *err)
+{
+    if (pt_run_info_read(session->path, &judged->run, err) < 0)
+        return -1;
+    if (judged->run) {
+        pt_run_find_running(judged->run);
+        pt_run_find_ends(judged->run, session);
+    }
+    judged->profile.session = session;
+    judged->profile.run = judged->run;
+    if (pt_analyze(&judged->profile, err) < 0)
+        return -1;
+    pt_judge(&judged->profile, &judged->findings);
+    return 0;
+}
+
+void pt_judged_close(struct pt_judged *judged)
+{
+    pt_findings_free(&judged->findings);
+    pt_profile_free(&judged->profile);
+    pt_run_info_free(judged->run);
+    pt_arena_fini(&judged->arena);
+    *judged = (struct pt_judged){0};
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * judged.h - the run analyzed and judged, as reports have it: for exports whose numbers are to be theirs.
+ */
+#ifndef PT_EXPORT_JUDGED_H
+#define PT_EXPORT_JUDGED_H
+
+#include "rules/rule.h"
+#include "run_file/read.h"
+#include "util/arena.h"
+
+/* Zeroed = closed. */
+struct pt_judged {
+    struct pt_run_info *run; /* NULL = no launcher */
+    struct pt_profile profile;
+    struct pt_findings findings;
+    struct pt_arena arena; /* of texts that are put together from it */
+};
+
+/* Reads all events. Close it whatever the result. */
+int pt_judged_open(struct pt_judged *judged, struct pt_session *session, struct pt_error *err);
+void pt_judged_close(struct pt_judged *judged);
+
+static inline bool pt_judged_wants(const struct pt_judged *judged, const char *stage, pt_u32 index)
+{
+    return !stage || !strcmp(stage, judged->profile.stages.items[index].name);
+}
+
+#endif
