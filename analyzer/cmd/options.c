@@ -109,6 +109,44 @@ static void print_help(const struct pt_opt *table, const char *name)
     printf("  %-30s %s\n", "--help", "this text");
 }
 
+void pt_option_row_print(const struct pt_option_row *row)
+{
+    printf("%s\t%s\t%s%s\t%s\t%s\t", row->command, row->option, row->letter ? "-" : "", (char[]){row->letter, 0},
+           row->kind, row->choices);
+    for (const char *at = row->summary; *at; at++)
+        printf(*at == '\'' ? "\u2019" : "%c", *at);
+    putchar('\n');
+}
+
+static const char *kind_of_value(const struct pt_opt *option)
+{
+    static const char *const files[] = {"FILE", "DIR", "RUN"};
+    if (option->type == PT_OPT_TYPE_FLAG)
+        return "flag";
+    if (option->type == PT_OPT_TYPE_CHOICE)
+        return "choice";
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (strstr(option->values, files[i]))
+            return "file";
+    return "text";
+}
+
+static void print_table(const struct pt_opt *table, const char *command)
+{
+    static const char one_of[] = "one of: "; /* a text with choices that are too many to stand beside it in help */
+    for (; table->name; table++) {
+        char name[64], choices[400];
+        const bool is_list = !strncmp(table->summary, one_of, sizeof one_of - 1);
+        const char *kind = is_list ? "choice" : kind_of_value(table);
+        const char *values = is_list ? table->summary + sizeof one_of - 1 : table->values;
+        snprintf(name, sizeof name, "--%s", table->name);
+        snprintf(choices, sizeof choices, "%s", strcmp(kind, "choice") ? "" : values);
+        for (char *space = strchr(choices, ' '); space; space = strchr(space, ' '))
+            *space = '|';
+        pt_option_row_print(&(struct pt_option_row){command, name, table->letter, kind, choices, table->summary});
+    }
+}
+
 /* "--no-NAME" of a flag, NAME of so many letters. */
 static bool clear_flag(const struct pt_opt *table, const char *name, size_t length)
 {
@@ -197,6 +235,10 @@ int pt_options_parse(const struct pt_opt *table, int argc, char **argv, struct p
         }
         if (!strcmp(word, "--help") || (!strcmp(word, "-h") && !find_letter(table, 'h'))) {
             print_help(table, argv[0]);
+            return 1;
+        }
+        if (!strcmp(word, PT_OPT_ASK_TABLE)) {
+            print_table(table, argv[0]);
             return 1;
         }
         const char *next = i + 1 < argc ? argv[i + 1] : NULL;

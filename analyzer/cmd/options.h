@@ -66,6 +66,18 @@ struct pt_arguments {
     int n;
 };
 
+/* As an option of every command, for `completion`: print the table, a row to a line. */
+#define PT_OPT_ASK_TABLE "--print-table-of-options"
+struct pt_option_row {
+    const char *command, *option; /* "--name" */
+    char letter;                  /* 0 = none */
+    const char *kind;             /* of its value: flag, choice, file, run, text */
+    const char *choices;          /* a|b|c */
+    const char *summary;
+};
+/* With tabs between; an apostrophe becomes one that no shell takes for a quote. */
+void pt_option_row_print(const struct pt_option_row *row);
+
 /* 0 = parsed; 1 = --help was printed to stdout; -1 = error with exit code 2. */
 int pt_options_parse(const struct pt_opt *table, int argc, char **argv, struct pt_arguments *args,
                      struct pt_error *err);

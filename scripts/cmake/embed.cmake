@@ -30,6 +30,20 @@ function(text_to_c text out)
   set(${out} "\"${text}\"" PARENT_SCOPE)
 endfunction()
 
+# embed_texts(OUT_C HEADER NAME FILE...): const char NAME[] of each file, which the header declares.
+function(embed_texts out_c header)
+  set(content "/* Made by scripts/cmake/embed.cmake. */\n#include \"${header}\"\n")
+  set(rest ${ARGN})
+  while(rest)
+    list(POP_FRONT rest name file)
+    file(READ ${file} text)
+    text_to_c("${text}" text)
+    string(APPEND content "\nconst char ${name}[] =\n    ${text};\n")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  endwhile()
+  file(GENERATE OUTPUT ${out_c} CONTENT "${content}")
+endfunction()
+
 # embed_styles(SVG_CSS PAGE_CSS OUT_C): pt_svg_style, pt_page_style, and the hash of both, one behind the other.
 function(embed_styles svg_css page_css out_c)
   file(READ ${svg_css} svg)

@@ -8,7 +8,8 @@
 #include "types.h"
 
 /* In a folder. */
-int pt_torch_open(struct pt_torch_file *file, const struct pt_out_place *folder, pt_u64 max_bytes, struct pt_error *err);
+int pt_torch_open(struct pt_torch_file *file, const struct pt_out_place *folder, pt_u64 max_bytes,
+                  struct pt_error *err);
 void pt_torch_event(struct pt_torch_file *file, const struct pt_event *event);
 /* Its name, in the folder or by its path; the caller frees it. */
 char *pt_torch_name(const struct pt_torch_file *file, const struct pt_out_place *folder);

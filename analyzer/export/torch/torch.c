@@ -28,7 +28,7 @@ struct torch {
     struct pt_export_summary *summary;
     struct pt_torch_file *files; /* by process index; `process` NULL = none */
     pt_u32 n;
-    bool is_on_cpu;         /* nothing was done on a GPU */
+    bool is_on_cpu;             /* nothing was done on a GPU */
     struct pt_out_place folder; /* of the files, once it is made */
 };
 
@@ -195,8 +195,9 @@ static void remove_file(const struct torch *torch, const struct pt_torch_file *f
     unlinkat(torch->folder.folder_fd, name, 0);
 }
 
-int pt_export_torch(struct pt_session *session, const struct pt_export_options *options, const struct pt_out_place *place,
-                    struct pt_export_summary *ret_summary, struct pt_sink_result *ret_result, struct pt_error *err)
+int pt_export_torch(struct pt_session *session, const struct pt_export_options *options,
+                    const struct pt_out_place *place, struct pt_export_summary *ret_summary,
+                    struct pt_sink_result *ret_result, struct pt_error *err)
 {
     struct torch torch = {.session = session,
                           .options = options,
