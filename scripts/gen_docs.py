@@ -97,6 +97,10 @@ def exporters():
                  [(f"`--to {r.args[0]}`", f"`{r.args[1]}`", r.args[-1]) for r in rows("analyzer/export/exporters.def", "EXPORTER", "EXPORTER_STACKS", "EXPORTER_FOLDER")])
 
 
+def families():
+    return table(("metric", "what it is"), [(f"`proftrace_{r.args[0]}`", r.args[3]) for r in rows("analyzer/export/figures/families.def", "FAMILY")])
+
+
 def tables():
     """Of tables.def: each table with its columns."""
     out = []
@@ -229,7 +233,7 @@ def missing_pages():
 
 
 BLOCKS = {"events": events, "units": units, "drops": drops, "options": options, "window_keys": window_keys, "commands": commands,
-          "exporters": exporters, "tables": tables, "rules": rules, "generals": generals, "configuration": configuration,
+          "exporters": exporters, "tables": tables, "families": families, "rules": rules, "generals": generals, "configuration": configuration,
           "man_options": man_options, "man_commands": man_commands, "man_formats": man_formats}
 MARKS = {".md": ("<!-- generated: ", " -->", "<!-- end -->"), ".scd": ("; generated: ", "", "; end")}
 

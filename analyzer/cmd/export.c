@@ -47,8 +47,6 @@ static const char off_cpu_doc[] = "stacks that wait, not those that run, with --
 #undef EXPORTER_FOLDER
     ;
 
-static const char *const planned_formats[] = {"openmetrics", "junit", NULL};
-
 /* What to say of a name that is no format's. */
 static int unknown_format(const char *name, struct pt_error *err)
 {
@@ -60,9 +58,6 @@ static int unknown_format(const char *name, struct pt_error *err)
     }
     if (!name)
         return pt_fail_code(err, 2, "--to is missing; formats: %s", exist);
-    for (const char *const *planned = planned_formats; *planned; planned++)
-        if (!strcmp(*planned, name))
-            return pt_fail_code(err, 2, "format '%s' is not in this version; formats: %s", name, exist);
     const char *nearest = pt_nearest_name(name, names);
     if (nearest)
         return pt_fail_code(err, 2, "unknown format '%s'; did you mean '%s'?", name, nearest);

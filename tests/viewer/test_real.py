@@ -120,8 +120,8 @@ class Real(ViewerCase):
         self.assertTrue(trace.exists())
 
     def test_formats_that_do_not_exist(self):
-        self.export("--to", "junit", code=2)
-        self.assertIn("not in this version", self.said)
+        self.export("--to", "wav", code=2)
+        self.assertIn("formats: chrome", self.said)
         self.export("--to", "crome", code=2)
         self.assertIn("did you mean 'chrome'", self.said)
         self.export(code=2)
