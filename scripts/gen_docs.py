@@ -97,6 +97,15 @@ def exporters():
                  [(f"`--to {r.args[0]}`", f"`{r.args[1]}`", r.args[-1]) for r in rows("analyzer/export/exporters.def", "EXPORTER", "EXPORTER_STACKS", "EXPORTER_FOLDER")])
 
 
+def clickhouse():
+    types = {"INTEGER": "Int64", "REAL": "Float64", "TEXT": "String"}
+    made = []
+    for r in rows("analyzer/export/table/tables.def", "TABLE"):
+        columns = [f'"{c.args[0]}" Nullable({types[c.args[1]]})' for c in deftable.rows_in_text(" ".join(r.args[2:])) if c.args[1] in types]
+        made.append(f"CREATE TABLE {r.args[0]} ({', '.join(columns)}) ENGINE = Log;")
+    return "\n".join(["```sql clickhouse", *made, "```"])
+
+
 def families():
     return table(("metric", "what it is"), [(f"`proftrace_{r.args[0]}`", r.args[3]) for r in rows("analyzer/export/figures/families.def", "FAMILY")])
 
@@ -233,7 +242,7 @@ def missing_pages():
 
 
 BLOCKS = {"events": events, "units": units, "drops": drops, "options": options, "window_keys": window_keys, "commands": commands,
-          "exporters": exporters, "tables": tables, "families": families, "rules": rules, "generals": generals, "configuration": configuration,
+          "exporters": exporters, "tables": tables, "clickhouse": clickhouse, "families": families, "rules": rules, "generals": generals, "configuration": configuration,
           "man_options": man_options, "man_commands": man_commands, "man_formats": man_formats}
 MARKS = {".md": ("<!-- generated: ", " -->", "<!-- end -->"), ".scd": ("; generated: ", "", "; end")}
 

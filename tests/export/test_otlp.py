@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""--to otlp: what a program marks, and what started it, are spans that lie in each other as the program did it, with its own times."""
+import json
+import os
+import re
+import unittest
+
+from export_case import SOURCE, ExportCase, main
+
+PROGRAM = f"""
+import json, subprocess, sys, time
+sys.path.insert(0, {str(SOURCE / "preload" / "python")!r})
+import proftrace
+times = []
+def noted(name):
+    started = time.time_ns()
+    with proftrace.range(name):
+        if name == "outer\\x1b[2J":
+            noted("inner")
+        time.sleep(0.002)
+    times.append((name, started, time.time_ns()))
+for epoch in range(2):
+    proftrace.epoch(epoch)
+    for step in range(600):
+        proftrace.step(step)
+        if step < 3:
+            noted("outer\\x1b[2J")
+    time.sleep(0.01)
+subprocess.run([sys.executable, "-c", "raise SystemExit(3)"])
+json.dump(times, open("times.json", "w"))
+"""
+
+
+class Otlp(ExportCase):
+    program, stage = PROGRAM, "train"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        with open(os.path.join(cls.folder, "times.json"), encoding="utf-8") as file:
+            cls.times = json.load(file)
+
+    def lines(self):
+        path, self.written = self.export("otlp")
+        with open(path, encoding="utf-8", newline="\n") as file:
+            return [json.loads(line) for line in file]
+
+    def spans(self):
+        """{id: span}, its service and attributes among its keys"""
+        found = {}
+        for line in self.lines():
+            ((of_resource,),) = line.values()
+            (of_scope,) = of_resource["scopeSpans"]
+            self.assertLessEqual(len(of_scope["spans"]), 500)
+            service = self.attributes(of_resource["resource"])["service.name"]
+            for span in of_scope["spans"]:
+                self.assertNotIn(span["spanId"], found)
+                found[span["spanId"]] = dict(span, service=service, start=int(span["startTimeUnixNano"]), end=int(span["endTimeUnixNano"]), **self.attributes(span))
+        return found
+
+    def attributes(self, of):
+        return {attribute["key"]: attribute["value"].get("stringValue") or int(attribute["value"]["intValue"]) for attribute in of["attributes"]}
+
+    def test_ids_and_parents(self):
+        spans = self.spans()
+        self.assertEqual(len({span["traceId"] for span in spans.values()}), 1)
+        for number, span in spans.items():
+            self.assertRegex(span["traceId"], r"\A[0-9a-f]{32}\Z")
+            self.assertRegex(number, r"\A[0-9a-f]{16}\Z")
+            self.assertNotEqual(int(number, 16) * int(span["traceId"], 16), 0)
+            self.assertLessEqual(span["start"], span["end"])
+        (root,) = [span for span in spans.values() if "parentSpanId" not in span]
+        self.assertEqual((root["name"], root["service"]), (self.report["run"], "proftrace"))
+        for span in spans.values():
+            if span is not root:
+                parent = spans[span["parentSpanId"]]
+                self.assertLessEqual(parent["start"], span["start"])
+        self.assertEqual(len(spans), self.written["slices"])
+
+    def test_what_the_program_marked(self):
+        spans = self.spans()
+        named = lambda name: sorted((span for span in spans.values() if span["name"] == name), key=lambda span: span["start"])
+        epochs, steps, outer, inner = map(named, ("epoch", "step", "outer\x1b[2J", "inner"))
+        self.assertEqual([epoch["proftrace.number"] for epoch in epochs], [0, 1])
+        self.assertEqual([step["proftrace.number"] for step in steps], [*range(600), *range(600)])
+        self.assertEqual([step["parentSpanId"] for step in steps], [epochs[i // 600]["spanId"] for i in range(1200)])
+        self.assertEqual([span["parentSpanId"] for span in outer], [steps[i]["spanId"] for i in (0, 1, 2, 600, 601, 602)])
+        self.assertEqual([span["parentSpanId"] for span in inner], [span["spanId"] for span in outer])
+        for name, found in (("outer\x1b[2J", outer), ("inner", inner)):
+            theirs = sorted(time[1:] for time in self.times if time[0] == name)
+            for span, (started, ended) in zip(found, theirs):
+                self.assertLess(abs(span["start"] - started) + abs(span["end"] - ended), 5e6, "the program's own clock")
+            (told,) = [row for row in self.report["stages"][0]["ranges"] if re.sub(r"\\x1b|\x1b", "", row["name"]) == re.sub("\x1b", "", name)]
+            self.assertEqual(told["calls"], len(found))
+            self.assertAlmostEqual(told["total_s"], sum(span["end"] - span["start"] for span in found) / 1e9, delta=1e-5)
+        self.assertEqual(["proftrace.end" in step for step in steps], [False] * 1199 + [True], "the last one ends with its thread")
+
+    def test_stages_and_processes(self):
+        spans = self.spans()
+        (stage,) = [span for span in spans.values() if "proftrace.status" in span]
+        self.assertEqual((stage["name"], stage["service"], stage["proftrace.status"], stage["status"]), ("train", "train", "ok", {}))
+        self.assertAlmostEqual((stage["end"] - stage["start"]) / 1e9, self.report["stages"][0]["duration_s"], places=5)
+        processes = {span["process.pid"]: span for span in spans.values() if "process.executable.path" in span}
+        self.assertEqual(processes.keys(), {process["pid"] for process in self.report["processes"]})
+        for process in self.report["processes"]:
+            span = processes[process["pid"]]
+            failed = process["exit"] != "exit 0"
+            self.assertEqual(span["status"], {"code": 2, "message": process["exit"]} if failed else {})
+            self.assertEqual(spans[span["parentSpanId"]]["name"], "python3" if failed else "train")
+        self.assertEqual(sum(process["exit"] == "exit 3" for process in self.report["processes"]), 1)
+
+    def test_filters(self):
+        path, _ = self.export("otlp", "--min-dur", "1s")
+        with open(path, encoding="utf-8") as file:
+            self.assertNotIn('"inner"', file.read())
+        self.export("otlp", "--stage", "none", code=2)
+
+
+if __name__ == "__main__":
+    main()
