@@ -120,7 +120,7 @@ class Real(ViewerCase):
         self.assertTrue(trace.exists())
 
     def test_formats_that_do_not_exist(self):
-        self.export("--to", "wav", code=2)
+        self.export("--to", "spreadsheet", code=2)
         self.assertIn("formats: chrome", self.said)
         self.export("--to", "crome", code=2)
         self.assertIn("did you mean 'chrome'", self.said)
