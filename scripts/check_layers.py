@@ -56,10 +56,12 @@ MAY_INCLUDE = {
     # the launcher stands beside the chain: it may show its result, not take part in it
     "analyzer/sampler": [*UTIL, "analyzer/run_file"],
     "analyzer/cpu_profile": [*UTIL, "analyzer/cpu_file"],
+    # the processes that run now: beside the chain, with what the sampler of stacks and the names of the chain can do
+    "analyzer/stacks": [*UTIL, *MODEL, "analyzer/cpu_profile"],
     "analyzer/launcher": [*UTIL, *WATCH],
     "analyzer/pipeline": [*UTIL, *WATCH, "analyzer/launcher"],
     "analyzer/cmd": [*UTIL, *KNOWN, "analyzer/analysis", "analyzer/rules", "analyzer/report", "analyzer/export", *WATCH,
-                     "analyzer/launcher", "analyzer/pipeline"],
+                     "analyzer/launcher", "analyzer/pipeline", "analyzer/stacks"],
     "analyzer": ["analyzer/cmd", *UTIL],
 }
 

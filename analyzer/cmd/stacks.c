@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stacks.c - Owns: `proftrace stacks`. Threads: main only.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/text_file.h"
+#include "stacks/look.h"
+#include "util/auto.h"
+#include "util/json/json_writer.h"
+#include "util/text/sanitize.h"
+#include "cmd.h"
+#include "options.h"
+
+/* ---- text ---- */
+
+static void add_line(struct pt_str *text, const struct pt_stack_line *line)
+{
+    const char *module = line->module ? strrchr(line->module, '/') : NULL;
+    pt_str_add(text, "      ");
+    pt_sanitize_terminal(text, line->function ? line->function : "?");
+    if (line->file && line->file[0]) {
+        pt_str_add(text, "  ");
+        pt_sanitize_terminal(text, line->file);
+        if (line->line)
+            pt_str_printf(text, ":%u", line->line);
+    } else if (line->module && line->module[0]) {
+        pt_str_add(text, "  ");
+        pt_sanitize_terminal(text, module ? module + 1 : line->module);
+    }
+    pt_str_add(text, line->is_python ? "  (Python)\n" : "\n");
+}
+
+static void add_thread(struct pt_str *text, const struct pt_look_thread *thread)
+{
+    pt_str_printf(text, "  thread %u ", thread->tid);
+    pt_sanitize_terminal(text, thread->name);
+    pt_str_add(text, ": ");
+    pt_sanitize_terminal(text, thread->does);
+    pt_str_add(text, thread->is_deadlocked ? "  [deadlock]\n" : "\n");
+    for (size_t i = 0; i < thread->lines.n; i++)
+        add_line(text, &thread->lines.items[i]);
+    if (thread->why_cut)
+        pt_str_printf(text, "      (not whole: %s)\n", thread->why_cut);
+}
+
+static const char *why_no_python(const struct pt_look_process *process)
+{
+    return process->is_python && !process->run
+               ? "no frames of Python: only processes that were started by proftrace say where they are"
+               : NULL;
+}
+
+static void add_process(struct pt_str *text, const struct pt_look_process *process)
+{
+    pt_str_printf(text, "process %u ", process->pid);
+    pt_sanitize_terminal(text, process->command);
+    pt_str_char(text, '\n');
+    if (process->why_not)
+        pt_str_printf(text, "  %s\n", process->why_not);
+    if (why_no_python(process))
+        pt_str_printf(text, "  %s\n", why_no_python(process));
+    for (size_t i = 0; i < process->threads.n; i++)
+        add_thread(text, process->threads.items[i]);
+}
+
+static int print_text(const struct pt_look *look, struct pt_error *err)
+{
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    for (size_t i = 0; i < look->conclusions.n; i++)
+        pt_str_printf(&text, "%s\n", look->conclusions.items[i]);
+    for (size_t i = 0; i < look->processes.n; i++)
+        add_process(&text, look->processes.items[i]);
+    return pt_text_file_write(NULL, &text, err);
+}
+
+/* ---- JSON ---- */
+
+static void json_thread(struct pt_json *json, const struct pt_look_thread *thread)
+{
+    const char state[] = {thread->state, 0};
+    pt_json_object(json, NULL);
+    pt_json_u64(json, "tid", thread->tid);
+    pt_json_text(json, "name", thread->name);
+    pt_json_text(json, "state", state);
+    pt_json_text(json, "does", thread->does);
+    pt_json_array_inline(json, "waits_for");
+    for (size_t i = 0; i < thread->waits_for.n; i++)
+        pt_json_u64(json, NULL, thread->waits_for.items[i]);
+    pt_json_end(json);
+    pt_json_bool(json, "deadlocked", thread->is_deadlocked);
+    pt_json_bool(json, "was_stopped", thread->was_stopped);
+    pt_json_text(json, "why_cut", thread->why_cut);
+    pt_json_array(json, "frames");
+    for (size_t i = 0; i < thread->lines.n; i++) {
+        const struct pt_stack_line *line = &thread->lines.items[i];
+        pt_json_object_inline(json, NULL);
+        pt_json_text(json, "function", line->function);
+        pt_json_text(json, "file", line->file);
+        if (line->line)
+            pt_json_u64(json, "line", line->line);
+        else
+            pt_json_null(json, "line");
+        pt_json_text(json, "module", line->module);
+        pt_json_bool(json, "python", line->is_python);
+        pt_json_end(json);
+    }
+    pt_json_end(json);
+    pt_json_end(json);
+}
+
+static void json_process(struct pt_json *json, const struct pt_look_process *process)
+{
+    pt_json_object(json, NULL);
+    pt_json_u64(json, "pid", process->pid);
+    pt_json_u64(json, "ppid", process->ppid);
+    pt_json_text(json, "command", process->command);
+    pt_json_text(json, "run", process->run);
+    pt_json_text(json, "unread_reason", process->why_not);
+    pt_json_text(json, "no_python_reason", why_no_python(process));
+    pt_json_array(json, "threads");
+    for (size_t i = 0; i < process->threads.n; i++)
+        json_thread(json, process->threads.items[i]);
+    pt_json_end(json);
+    pt_json_end(json);
+}
+
+static int print_json(const struct pt_look *look, struct pt_error *err)
+{
+    struct pt_json json;
+    pt_json_init_file(&json, stdout, true);
+    pt_json_object(&json, NULL);
+    pt_json_text(&json, "schema_version", "1.0");
+    pt_json_array(&json, "conclusions");
+    for (size_t i = 0; i < look->conclusions.n; i++)
+        pt_json_text(&json, NULL, look->conclusions.items[i]);
+    pt_json_end(&json);
+    pt_json_array(&json, "processes");
+    for (size_t i = 0; i < look->processes.n; i++)
+        json_process(&json, look->processes.items[i]);
+    pt_json_end(&json);
+    pt_json_end(&json);
+    return pt_json_close(&json) < 0 ? pt_fail(err, "cannot write to standard output") : 0;
+}
+
+int pt_cmd_stacks(int argc, char **argv, struct pt_error *err)
+{
+    enum { TEXT, JSON };
+    int format = TEXT;
+    bool stop = true;
+    const struct pt_opt table[] = {
+        PT_OPT_CHOICE("format", 'f', &format, "text|json", "what to print (default: text)"),
+        PT_OPT_FLAG("stop", 0, &stop, "stop threads for a moment where their stack needs it (default: on)"),
+        PT_OPT_END,
+    };
+    struct pt_arguments args = {.min = 1, .max = 1};
+    const int done = pt_options_parse(table, argc, argv, &args, err);
+    if (done)
+        return done < 0 ? -1 : 0;
+    char *end;
+    const unsigned long pid = strtoul(args.values[0], &end, 10);
+    if (!pid || pid > 0x7fffffff || *end || args.values[0][0] == '-')
+        return pt_fail_code(err, 2, "'%s' is no process id; `ps -e` lists those that run", args.values[0]);
+    struct pt_look look = {0};
+    int result = pt_look_open(&look, (pt_u32)pid, stop, err);
+    if (!result)
+        result = format == JSON ? print_json(&look, err) : print_text(&look, err);
+    pt_look_close(&look);
+    return result < 0 ? -1 : 0;
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stacks/look.c - Owns: which processes and threads there are, and their stacks. Threads: main only. Never: stops a
+ * process for more than 50 ms.
+ */
+#include "look.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cpu_file/interpreter.h"
+#include "cpu_profile/python/merge.h"
+#include "cpu_profile/unwind.h"
+#include "util/auto.h"
+#include "util/small_file.h"
+#include "registers.h"
+#include "waits.h"
+
+enum { PROCESSES_MOST = 4096, TRIES = 3 };
+#define STOPPED_MOST_NS 25000000 /* then no further thread is stopped: one more takes at most 20 ms */
+
+/* ---- processes ---- */
+
+struct status {
+    char name[32], state;
+    pt_u32 ppid;
+};
+
+/* Of "/proc/1" or "/proc/1/task/2". */
+static bool read_status(const char *path, struct status *ret_status)
+{
+    char text[512];
+    if (pt_small_file_peek(text, sizeof text, "%s/stat", path) <= 0)
+        return false;
+    const char *begin = strchr(text, '('), *end = strrchr(text, ')');
+    if (!begin || !end || sscanf(end, ") %c %u", &ret_status->state, &ret_status->ppid) != 2)
+        return false;
+    snprintf(ret_status->name, sizeof ret_status->name, "%.*s", (int)(end - begin - 1), begin + 1);
+    return true;
+}
+
+static const char *command_of(struct pt_look *look, pt_u32 pid, const char *name)
+{
+    char text[1024];
+    const ssize_t n = pt_small_file_peek(text, sizeof text, "/proc/%u/cmdline", pid);
+    for (ssize_t i = 0; i + 1 < n; i++)
+        if (!text[i])
+            text[i] = ' ';
+    return pt_look_text(look, "%s", n > 0 ? text : name);
+}
+
+static void map_line(struct pt_look *look, struct pt_look_process *process, char *line)
+{
+    unsigned long long start, end, offset, inode;
+    char rights[8];
+    int at = 0;
+    line[strcspn(line, "\n")] = 0;
+    if (sscanf(line, "%llx-%llx %7s %llx %*s %llu %n", &start, &end, rights, &offset, &inode, &at) != 5 || !at)
+        return;
+    const char *path = line + at;
+    const size_t n = strlen(path);
+    if (!process->run && path[0] == '/' && n > 4 && !strcmp(path + n - 4, ".ptr")) {
+        process->run = pt_look_text(look, "%.*s", (int)(strrchr(path, '/') - path), path);
+        process->run_fd = open(process->run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    }
+    if (rights[2] != 'x')
+        return;
+    process->is_python |= pt_is_interpreter(path);
+    const struct pt_mapping mapping = {start, end, offset, pt_code_module_of(&look->modules, path, inode)};
+    pt_image_map(&process->image, &mapping);
+}
+
+static void read_maps(struct pt_look *look, struct pt_look_process *process)
+{
+    PT_AUTO(pt_freep) char *path = pt_asprintf("/proc/%u/maps", process->pid), *line = NULL;
+    PT_AUTO(pt_fclosep) FILE *maps = fopen(path, "re");
+    size_t room = 0;
+    while (maps && getline(&line, &room, maps) > 0)
+        map_line(look, process, line);
+}
+
+/* Each reason with its remedy. */
+static const char *why_not(struct pt_look *look, const struct pt_look_process *process)
+{
+    char text[64], path[32];
+    struct stat owner;
+    if (process->state == 'Z' || process->state == 'X')
+        return pt_look_text(
+            look,
+            "it has ended and has no stacks any more: a zombie until its parent, process %u, waits for it; "
+            "look at that one",
+            process->ppid);
+    snprintf(path, sizeof path, "/proc/%u", process->pid);
+    if (pt_small_file_peek(text, sizeof text, "/proc/%u/syscall", process->pid) >= 0)
+        return NULL;
+    const int problem = errno;
+    if (problem == ENOENT || problem == ESRCH || stat(path, &owner) < 0)
+        return "it ended while it was looked at; its run, if it has one, says how: `proftrace report`";
+    if (owner.st_uid != geteuid() && geteuid() != 0)
+        return pt_look_text(look, "it belongs to another user (uid %u): run proftrace as that user or as root",
+                            (unsigned)owner.st_uid);
+    char scope[16];
+    if (pt_small_file_word(scope, sizeof scope, "/proc/sys/kernel/yama/ptrace_scope") && strcmp(scope, "0") != 0)
+        return pt_look_text(look,
+                            "the kernel refuses (kernel.yama.ptrace_scope is %s): run proftrace as root, or "
+                            "`sysctl kernel.yama.ptrace_scope=0`",
+                            scope);
+    return pt_look_text(look,
+                        "the kernel refuses (%s): run proftrace as root, in a container with --cap-add SYS_PTRACE",
+                        strerror(problem));
+}
+
+static void list_threads(struct pt_look *look, struct pt_look_process *process)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%u/task", process->pid);
+    DIR *directory = opendir(path);
+    const struct dirent *entry;
+    while (directory && (entry = readdir(directory))) {
+        struct status status;
+        const pt_u32 tid = (pt_u32)strtoul(entry->d_name, NULL, 10);
+        snprintf(path, sizeof path, "/proc/%u/task/%u", process->pid, tid);
+        if (!tid || !read_status(path, &status))
+            continue;
+        struct pt_look_thread *thread = pt_calloc(1, sizeof *thread);
+        thread->process = process;
+        thread->tid = tid;
+        thread->state = status.state;
+        thread->call = -1;
+        memcpy(thread->name, status.name, sizeof thread->name);
+        pt_vec_push(&process->threads, thread);
+        *pt_map_at(&look->by_tid, tid) = (uintptr_t)thread;
+    }
+    if (directory)
+        closedir(directory);
+}
+
+static bool add(struct pt_look *look, pt_u32 pid)
+{
+    char path[32], text[4096];
+    struct status status;
+    uint64_t tracer;
+    snprintf(path, sizeof path, "/proc/%u", pid);
+    if (look->processes.n >= PROCESSES_MOST || !read_status(path, &status))
+        return false;
+    struct pt_look_process *process = pt_calloc(1, sizeof *process);
+    *process = (struct pt_look_process){.pid = pid, .ppid = status.ppid, .state = status.state, .run_fd = -1};
+    process->command = command_of(look, pid, status.name);
+    if (pt_small_file_peek(text, sizeof text, "%s/status", path) > 0 &&
+        pt_small_file_number(text, "TracerPid:", &tracer))
+        process->traced_by = (pt_u32)tracer;
+    pt_vec_push(&look->processes, process);
+    process->why_not = why_not(look, process);
+    if (process->why_not)
+        return true;
+    read_maps(look, process);
+    pt_pythons_open(&process->pythons, process->run_fd);
+    list_threads(look, process);
+    return true;
+}
+
+/* All threads of it may have forked. */
+static void add_children(struct pt_look *look, const struct pt_look_process *parent)
+{
+    for (size_t i = 0; i < parent->threads.n; i++) {
+        char text[16384];
+        if (pt_small_file_peek(text, sizeof text, "/proc/%u/task/%u/children", parent->pid,
+                               parent->threads.items[i]->tid) <= 0)
+            continue;
+        char *at = text, *end;
+        for (pt_u32 pid; (pid = (pt_u32)strtoul(at, &end, 10)) && end != at; at = end)
+            add(look, pid);
+    }
+}
+
+/* ---- stacks ---- */
+
+struct reading {
+    struct pt_look *look;
+    struct pt_look_thread *thread;
+    struct pt_registers registers;
+    const struct pt_python_stack *python;
+};
+
+static void read_python(void *context)
+{
+    struct reading *reading = context;
+    struct pt_look_process *process = reading->thread->process;
+    reading->python =
+        process->run_fd < 0 ? NULL : pt_pythons_stack_now(&process->pythons, process->pid, reading->thread->tid);
+}
+
+static void add_python_line(struct reading *reading, pt_u32 number)
+{
+    const struct pt_map *numbers = &reading->thread->process->pythons.names.numbers;
+    if (!number || number > numbers->n)
+        return;
+    const char *text = (const char *)(uintptr_t)numbers->entries[number - 1].key;
+    struct pt_stack_line line = {.is_python = true};
+    int at = 0;
+    if (sscanf(text, "%9u:%*9u:%n", &line.line, &at) != 1 || !at)
+        at = 0;
+    const char *end = strchr(text + at, ':');
+    line.function = end && at ? pt_look_text(reading->look, "%.*s", (int)(end - text - at), text + at)
+                              : pt_look_text(reading->look, "%s", text);
+    line.file = end && at ? pt_look_text(reading->look, "%s", end + 1) : NULL;
+    pt_vec_push(&reading->thread->lines, line);
+}
+
+static bool is_own(const char *module)
+{
+    const char *name = strrchr(module, '/');
+    return name && !strcmp(name, "/libproftrace.so");
+}
+
+static void add_native_lines(struct reading *reading, const struct pt_code_place *place)
+{
+    struct pt_look *look = reading->look;
+    struct pt_stack_line line = {0};
+    if (place->module < PT_CPU_MODULE__FIRST || place->module - PT_CPU_MODULE__FIRST >= look->modules.used.n) {
+        pt_vec_push(&reading->thread->lines, line);
+        return;
+    }
+    const struct pt_code_module *module = look->modules.used.items[place->module - PT_CPU_MODULE__FIRST];
+    pt_u32 n;
+    if (is_own(module->path)) /* our hook around a call of the program */
+        return;
+    const struct pt_frame *frames =
+        pt_symbolize_file(look->symbols, module->path, module->build_id, module->build_id_bytes, place->address, &n);
+    for (pt_u32 i = 0; i < n; i++) {
+        line = (struct pt_stack_line){frames[i].function, frames[i].file, module->path, frames[i].line, false};
+        pt_vec_push(&reading->thread->lines, line);
+    }
+}
+
+static void unwind(struct reading *reading, struct pt_unwound *ret_stack)
+{
+    const struct pt_registers *registers = &reading->registers;
+    const struct pt_look_process *process = reading->thread->process;
+    const struct pt_perf_sample sample = {registers->values[PT_REG_RIP], registers->values, registers->stack,
+                                          registers->n_stack};
+    pt_unwind(&reading->look->modules, &process->image, process->pid, &sample, ret_stack);
+}
+
+static bool read_waiting(struct reading *reading, struct pt_unwound *ret_stack)
+{
+    for (int i = 0; i < TRIES; i++) {
+        if (!pt_registers_of_waiting(reading->thread, &reading->registers))
+            return false;
+        read_python(reading);
+        if (!pt_registers_still_there(reading->thread, &reading->registers))
+            continue;
+        unwind(reading, ret_stack);
+        return true;
+    }
+    return false;
+}
+
+static const char *why_unread(const struct pt_look *look, const struct pt_look_thread *thread, int problem)
+{
+    if (!look->may_stop)
+        return "its registers can be read only while it is stopped, and --no-stop was given";
+    if (problem == EBUSY)
+        return "a debugger has it: read the stack there";
+    if (pt_is_disturbed_by_stops(thread->call))
+        return "its system call would end early if it were stopped to read its registers";
+    return "it did not stop in time";
+}
+
+/* Whether its stack is as whole as it can be without a stop, or a stop would do harm. */
+static bool may_stop(const struct reading *reading, const struct pt_unwound *found)
+{
+    const struct pt_look_thread *thread = reading->thread;
+    return found->is_cut && reading->look->may_stop && thread->state != 'T' &&
+           thread->process->stopped_ns < STOPPED_MOST_NS && !pt_is_disturbed_by_stops(thread->call);
+}
+
+static void add_lines(struct reading *reading, const struct pt_unwound *found)
+{
+    for (pt_u32 i = 0; i < found->n; i++)
+        if (found->frames[i].module == PT_CPU_MODULE_PYTHON)
+            add_python_line(reading, (pt_u32)found->frames[i].address);
+        else
+            add_native_lines(reading, &found->frames[i]);
+}
+
+static void read_thread(struct pt_look *look, struct pt_look_thread *thread, pt_u8 *stack)
+{
+    struct reading reading = {.look = look, .thread = thread, .registers = {.stack = stack}};
+    struct pt_unwound found = {.is_cut = true};
+    int problem = 0;
+    if (thread->state == 'Z' || thread->state == 'X')
+        return;
+    bool is_read = read_waiting(&reading, &found);
+    if (may_stop(&reading, &found)) {
+        pt_u64 stopped_ns = 0;
+        const bool was_read = pt_registers_of_stopped(thread, &reading.registers, read_python, &reading, &stopped_ns);
+        problem = errno;
+        if (was_read)
+            unwind(&reading, &found);
+        is_read |= was_read;
+        thread->process->stopped_ns += stopped_ns;
+    }
+    if (is_read && reading.python)
+        pt_python_merge(&look->modules, reading.python, &found);
+    if (is_read)
+        add_lines(&reading, &found);
+    if (found.is_cut)
+        thread->why_cut =
+            thread->was_stopped && is_read ? "its callers were not found" : why_unread(look, thread, problem);
+}
+
+int pt_look_open(struct pt_look *look, pt_u32 pid, bool may_stop, struct pt_error *err)
+{
+    look->may_stop = may_stop;
+    if (!add(look, pid))
+        return pt_fail_code(err, 3, "there is no process %u; `ps -e` lists those that run", pid);
+    const struct pt_look_process *first = look->processes.items[0];
+    if (first->why_not)
+        return pt_fail_code(err, 3, "process %u: %s", pid, first->why_not);
+    for (size_t i = 0; i < look->processes.n; i++)
+        add_children(look, look->processes.items[i]);
+    look->symbols = pt_symbols_open(NULL);
+    PT_AUTO(pt_freep) pt_u8 *stack = pt_malloc(PT_STACK_BYTES);
+    for (size_t i = 0; i < look->processes.n; i++)
+        for (size_t j = 0; j < look->processes.items[i]->threads.n; j++)
+            read_thread(look, look->processes.items[i]->threads.items[j], stack);
+    pt_look_waits(look);
+    return 0;
+}
+
+static void free_process(struct pt_look_process *process)
+{
+    for (size_t i = 0; i < process->threads.n; i++) {
+        free(process->threads.items[i]->lines.items);
+        free(process->threads.items[i]->waits_for.items);
+        free(process->threads.items[i]);
+    }
+    if (!process->why_not)
+        pt_pythons_close(&process->pythons);
+    pt_closep(&process->run_fd);
+    free(process->threads.items);
+    free(process->image.items);
+    free(process);
+}
+
+void pt_look_close(struct pt_look *look)
+{
+    for (size_t i = 0; i < look->processes.n; i++)
+        free_process(look->processes.items[i]);
+    free(look->processes.items);
+    free(look->conclusions.items);
+    pt_map_fini(&look->by_tid);
+    pt_code_modules_fini(&look->modules);
+    if (look->symbols)
+        pt_symbols_close(look->symbols);
+    pt_arena_fini(&look->texts);
+}

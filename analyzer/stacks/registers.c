@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stacks/registers.c - Owns: stops. Threads: main only. Never: leaves a thread stopped or traced; sends a signal;
+ * writes into a process.
+ */
+#include "registers.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+#include "util/small_file.h"
+
+/* A thread that sleeps uninterruptibly does not stop: after that time it is let alone. */
+#define STOP_WAIT_NS 20000000
+
+struct place {
+    long call;
+    pt_u64 sp, pc;
+};
+
+/* "230 0x0 ... (six arguments) SP PC", "-1 SP PC", or "running". */
+static bool read_place(struct pt_look_thread *thread, struct place *ret_place)
+{
+    char text[256];
+    unsigned long long a[6] = {0}, sp, pc;
+    errno = 0;
+    if (pt_small_file_peek(text, sizeof text, "/proc/%u/task/%u/syscall", thread->process->pid, thread->tid) <= 0)
+        return false;
+    if (sscanf(text, "%ld %llx %llx %llx %llx %llx %llx %llx %llx", &ret_place->call, &a[0], &a[1], &a[2], &a[3], &a[4],
+               &a[5], &sp, &pc) != 9 &&
+        (ret_place->call != -1 || sscanf(text, "-1 %llx %llx", &sp, &pc) != 2))
+        return false;
+    for (int i = 0; i < 6; i++)
+        thread->arguments[i] = a[i];
+    *ret_place = (struct place){ret_place->call, sp, pc};
+    return true;
+}
+
+/* As much as there is between the stack pointer and the end of the mapping. */
+static void copy_stack(pt_u32 pid, struct pt_registers *registers)
+{
+    enum { PAGE = 4096 };
+    pt_u64 at = registers->values[PT_REG_RSP], n = 0;
+    while (n < PT_STACK_BYTES) {
+        const pt_u64 to_page = PAGE - at % PAGE;
+        pt_u64 want = n ? 16 * PAGE : to_page;
+        want = want < PT_STACK_BYTES - n ? want : PT_STACK_BYTES - n;
+        struct iovec to = {registers->stack + n, want}, from = {(void *)(uintptr_t)at, want};
+        const ssize_t got = process_vm_readv((pid_t)pid, &to, 1, &from, 1, 0);
+        if (got <= 0)
+            break;
+        n += (pt_u64)got;
+        at += (pt_u64)got;
+        if ((pt_u64)got < want)
+            break;
+    }
+    registers->n_stack = n;
+}
+
+bool pt_registers_of_waiting(struct pt_look_thread *thread, struct pt_registers *ret_registers)
+{
+    struct place place = {.call = -1};
+    if (!read_place(thread, &place))
+        return false;
+    thread->call = place.call;
+    for (int i = 0; i < PT_REG__COUNT; i++)
+        ret_registers->values[i] = 0;
+    ret_registers->values[PT_REG_RSP] = place.sp;
+    ret_registers->values[PT_REG_RIP] = place.pc;
+    copy_stack(thread->process->pid, ret_registers);
+    return ret_registers->n_stack > 0;
+}
+
+bool pt_registers_still_there(const struct pt_look_thread *thread, const struct pt_registers *registers)
+{
+    struct pt_look_thread copy = *thread;
+    struct place place = {.call = -1};
+    return read_place(&copy, &place) && place.call == thread->call && place.sp == registers->values[PT_REG_RSP] &&
+           place.pc == registers->values[PT_REG_RIP];
+}
+
+bool pt_registers_same_call(const struct pt_look_thread *thread)
+{
+    struct pt_look_thread copy = *thread;
+    struct place place = {.call = -1};
+    return read_place(&copy, &place) && place.call == thread->call &&
+           !memcmp(copy.arguments, thread->arguments, sizeof copy.arguments);
+}
+
+/* ---- stopping ---- */
+
+static bool wait_for_stop(pid_t tid)
+{
+    const pt_u64 until_ns = pt_monotonic_ns() + STOP_WAIT_NS;
+    int status;
+    for (;;) {
+        const pid_t got = waitpid(tid, &status, __WALL | WNOHANG);
+        if (got == tid)
+            return WIFSTOPPED(status);
+        if (got < 0 && errno != EINTR)
+            return false;
+        if (pt_monotonic_ns() > until_ns) {
+            errno = ETIMEDOUT;
+            return false;
+        }
+        const struct timespec little = {0, 20000};
+        nanosleep(&little, NULL);
+    }
+}
+
+static void copy_registers(const struct user_regs_struct *from, pt_u64 to[PT_REG__COUNT])
+{
+    const pt_u64 values[] = {from->rax, from->rbx, from->rcx, from->rdx, from->rsi, from->rdi,
+                             from->rbp, from->rsp, from->rip, from->r8,  from->r9,  from->r10,
+                             from->r11, from->r12, from->r13, from->r14, from->r15};
+    _Static_assert(sizeof values / sizeof *values == PT_REG__COUNT, "one for each");
+    for (int i = 0; i < PT_REG__COUNT; i++)
+        to[i] = values[i];
+}
+
+/* Seized, not attached: no signal is made up, and a stop of the whole group stays what it was. */
+bool pt_registers_of_stopped(struct pt_look_thread *thread, struct pt_registers *ret_registers,
+                             void (*while_stopped)(void *context), void *context, pt_u64 *ret_stopped_ns)
+{
+    const pid_t tid = (pid_t)thread->tid;
+    struct user_regs_struct registers;
+    bool is_read = false;
+    if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0) {
+        errno = errno == EPERM && thread->process->traced_by ? EBUSY : errno;
+        return false;
+    }
+    const pt_u64 begin_ns = pt_monotonic_ns();
+    if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) == 0 && wait_for_stop(tid)) {
+        if (ptrace(PTRACE_GETREGS, tid, NULL, &registers) == 0) {
+            copy_registers(&registers, ret_registers->values);
+            copy_stack(thread->process->pid, ret_registers);
+            while_stopped(context);
+            is_read = true;
+        }
+    }
+    const int error = errno;
+    if (ptrace(PTRACE_DETACH, tid, NULL, NULL) < 0 && errno == ESRCH && !is_read) {
+        /* It did not stop in time. When it does, it is let go: detaching needs a stop, and our end would do it, too. */
+        for (int i = 0; i < 50 && ptrace(PTRACE_DETACH, tid, NULL, NULL) < 0 && errno == ESRCH; i++)
+            wait_for_stop(tid);
+    }
+    *ret_stopped_ns = pt_monotonic_ns() - begin_ns;
+    thread->was_stopped = true;
+    errno = error;
+    return is_read;
+}
+
+bool pt_is_disturbed_by_stops(long call)
+{
+    static const short calls[] = {
+        SYS_epoll_wait,   SYS_epoll_pwait,   SYS_epoll_pwait2,  SYS_semop,         SYS_semtimedop, SYS_rt_sigtimedwait,
+        SYS_io_getevents, SYS_io_pgetevents, SYS_msgrcv,        SYS_msgsnd,        SYS_recvfrom,   SYS_recvmsg,
+        SYS_recvmmsg,     SYS_sendto,        SYS_sendmsg,       SYS_sendmmsg,      SYS_accept,     SYS_accept4,
+        SYS_connect,      SYS_pause,         SYS_rt_sigsuspend, SYS_io_uring_enter};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (calls[i] == call)
+            return true;
+    return false;
+}

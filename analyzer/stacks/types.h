@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stacks/types.h - what the threads of some processes do at this instant.
+ */
+#ifndef PT_STACKS_TYPES_H
+#define PT_STACKS_TYPES_H
+
+#include <stdbool.h>
+
+#include "cpu_profile/images.h"
+#include "cpu_profile/python/pythons.h"
+#include "symbols/symbols.h"
+#include "util/map.h"
+#include "util/vec.h"
+
+/* Texts live as long as the look; NULL = not known. */
+struct pt_stack_line {
+    const char *function, *file, *module;
+    pt_u32 line; /* 0 = not known */
+    bool is_python;
+};
+
+struct pt_look_thread {
+    struct pt_look_process *process;
+    pt_u32 tid;
+    char name[32];
+    char state;          /* as /proc has it */
+    const char *does;    /* "waits for the mutex at 0x5500, held by thread 12" */
+    const char *why_cut; /* the stack is not whole; NULL = it is */
+    bool was_stopped;    /* to read its registers */
+    long call;           /* the system call that it is in; -1 = none */
+    pt_u64 arguments[6];
+    struct {
+        PT_VEC(struct pt_stack_line); /* innermost first */
+    } lines;
+    struct {
+        PT_VEC(pt_u32); /* it goes on when one of these threads does something; empty = not known, or by itself */
+    } waits_for;
+    pt_u64 switches; /* how often it had left the CPU when its call was read last */
+    bool is_deadlocked;
+};
+
+struct pt_look_process {
+    pt_u32 pid, ppid;
+    const char *command, *why_not; /* why_not: it could not be read; NULL = it was */
+    char state;
+    pt_u32 traced_by; /* a debugger's pid; 0 = none */
+    const char *run;  /* the run directory that it records into; NULL = it is not traced by proftrace */
+    bool is_python;   /* CPython is mapped */
+    struct pt_image image;
+    struct pt_pythons pythons;
+    int run_fd;
+    pt_u64 stopped_ns; /* the time that its threads were stopped, together */
+    struct {
+        PT_VEC(struct pt_look_thread *);
+    } threads;
+};
+
+struct pt_look {
+    struct {
+        PT_VEC(struct pt_look_process *);
+    } processes;
+    struct {
+        PT_VEC(const char *);
+    } conclusions;
+    struct pt_map by_tid; /* -> struct pt_look_thread * */
+    struct pt_code_modules modules;
+    struct pt_symbols *symbols;
+    struct pt_arena texts;
+    bool may_stop;
+};
+
+__attribute__((format(printf, 2, 3))) const char *pt_look_text(struct pt_look *look, const char *format, ...);
+
+static inline struct pt_look_thread *pt_look_find(const struct pt_look *look, pt_u32 tid)
+{
+    return pt_map_pointer(&look->by_tid, tid);
+}
+
+#endif

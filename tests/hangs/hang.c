@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * hang.c - programs that hang, by their first argument. Each writes "ready" once its threads are about to hang.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static pthread_mutex_t locks[3] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static pthread_barrier_t all_hold;
+static long n_threads;
+static volatile unsigned long turns;
+
+__attribute__((noinline)) static void take_second(long i)
+{
+    pthread_mutex_lock(&locks[(i + 1) % n_threads]);
+    turns++;
+}
+
+static void *worker(void *number)
+{
+    const long i = (long)number;
+    pthread_mutex_lock(&locks[i]);
+    pthread_barrier_wait(&all_hold);
+    take_second(i);
+    return NULL;
+}
+
+static int deadlock(long n)
+{
+    pthread_t threads[3];
+    n_threads = n;
+    pthread_barrier_init(&all_hold, NULL, (unsigned)n + 1);
+    for (long i = 0; i < n; i++)
+        pthread_create(&threads[i], NULL, worker, (void *)i);
+    pthread_barrier_wait(&all_hold);
+    puts("ready");
+    fflush(stdout);
+    for (long i = 0; i < n; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+
+/* Its holder sleeps, and goes on in the end: slow, but no deadlock. */
+static void *slow_holder(void *unused)
+{
+    pthread_mutex_lock(&locks[0]);
+    pthread_barrier_wait(&all_hold);
+    sleep(600);
+    pthread_mutex_unlock(&locks[0]);
+    return unused;
+}
+
+static int slow(void)
+{
+    pthread_t thread;
+    n_threads = 1;
+    pthread_barrier_init(&all_hold, NULL, 2);
+    pthread_create(&thread, NULL, slow_holder, NULL);
+    pthread_barrier_wait(&all_hold);
+    puts("ready");
+    fflush(stdout);
+    take_second(0);
+    return 0;
+}
+
+__attribute__((noinline)) static int spin(void)
+{
+    puts("ready");
+    fflush(stdout);
+    while (turns < ~0ul)
+        turns++;
+    return 0;
+}
+
+static int stopped_child(void)
+{
+    const pid_t child = fork();
+    if (!child) {
+        for (;;)
+            pause();
+    }
+    printf("ready %d\n", (int)child);
+    fflush(stdout);
+    return waitpid(child, NULL, 0) < 0;
+}
+
+static int zombie(void)
+{
+    const pid_t child = fork();
+    if (!child)
+        _exit(0);
+    printf("ready %d\n", (int)child);
+    fflush(stdout);
+    return (int)sleep(600);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    return !strcmp(what, "two")       ? deadlock(2)
+           : !strcmp(what, "three")   ? deadlock(3)
+           : !strcmp(what, "slow")    ? slow()
+           : !strcmp(what, "spin")    ? spin()
+           : !strcmp(what, "stopped") ? stopped_child()
+           : !strcmp(what, "zombie")  ? zombie()
+                                      : 2;
+}

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""`proftrace stacks PID`: each planted hang is named with its place, what is slow is not called hung, nobody is harmed."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.path.abspath(os.environ.get("PROFTRACE_BUILD", "build"))
+PROFTRACE = os.path.join(BUILD, "proftrace")
+OURS = ("PROFTRACE_", "ENABLE_PROFILING", "PROFILE_OUTPUT_DIR", "LD_PRELOAD")
+
+
+def clean_environment():
+    return {k: v for k, v in os.environ.items() if not k.startswith(OURS)}
+
+
+def ask(*arguments):
+    return subprocess.run([PROFTRACE, "stacks", *map(str, arguments)], env=clean_environment(), capture_output=True, text=True,
+                          timeout=60, check=False)
+
+
+class Hangs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="hangs-")
+        cls.program = os.path.join(cls.folder, "hang")
+        subprocess.run(["cc", "-O1", "-g", "-D_GNU_SOURCE", os.path.join(HERE, "hang.c"), "-o", cls.program, "-lpthread"],
+                       check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder, ignore_errors=True)
+
+    def start(self, *command):
+        """A program that has said that it is ready, and the words behind that."""
+        program = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=clean_environment(), cwd=self.folder,
+                                   start_new_session=True)
+        self.addCleanup(program.wait)
+        self.addCleanup(os.killpg, program.pid, signal.SIGKILL)
+        self.addCleanup(program.stdout.close)
+        words = program.stdout.readline().split()
+        self.assertEqual(words[:1], ["ready"])
+        return program, words[1:]
+
+    def look(self, pid, is_there):
+        """The look in which what is asked for has come: the program may just be on its way."""
+        for _ in range(200):
+            done = ask(pid, "--format", "json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            look = json.loads(done.stdout)
+            if is_there(look):
+                break
+            time.sleep(0.05)
+        return look
+
+    def threads(self, look):
+        return [thread for process in look["processes"] for thread in process["threads"]]
+
+    def functions(self, thread):
+        return [frame["function"] for frame in thread["frames"]]
+
+    def deadlocked(self, n):
+        program, _ = self.start(self.program, {2: "two", 3: "three"}[n])
+        look = self.look(program.pid, lambda look: sum(t["deadlocked"] for t in self.threads(look)) == n + 1)
+        self.assertEqual(len(look["conclusions"]), 1)
+        self.assertIn("deadlock", look["conclusions"][0])
+        workers = [t for t in self.threads(look) if t["tid"] != program.pid]
+        for thread in workers:
+            self.assertIn("waits for the mutex at", thread["does"])
+            functions = self.functions(thread)
+            self.assertLess(functions.index("take_second"), functions.index("worker"))
+            place = thread["frames"][functions.index("take_second")]
+            self.assertEqual(os.path.basename(place["file"]), "hang.c")
+            self.assertIsNone(thread["why_cut"])
+        # Each waits for the next one, around.
+        self.assertEqual(sorted(t["waits_for"][0] for t in workers), sorted(t["tid"] for t in workers))
+        main = next(t for t in self.threads(look) if t["tid"] == program.pid)
+        self.assertIn("pthread_join", main["does"])
+
+    def test_two_threads_that_hold_what_the_other_wants_are_a_deadlock(self):
+        self.deadlocked(2)
+
+    def test_so_are_three_in_a_circle(self):
+        self.deadlocked(3)
+
+    def test_a_lock_whose_holder_sleeps_is_waited_for_and_is_no_deadlock(self):
+        program, _ = self.start(self.program, "slow")
+        look = self.look(program.pid, lambda look: any("mutex" in t["does"] for t in self.threads(look)))
+        holder = next(t for t in self.threads(look) if t["tid"] != program.pid)
+        waiter = next(t for t in self.threads(look) if t["tid"] == program.pid)
+        self.assertEqual(waiter["waits_for"], [holder["tid"]])
+        self.assertIn("sleeps", holder["does"])
+        self.assertIn("slow_holder", self.functions(holder))
+        self.assertEqual(look["conclusions"], [])
+
+    def test_a_loop_runs_and_its_place_is_shown(self):
+        program, _ = self.start(self.program, "spin")
+        look = self.look(program.pid, lambda look: self.functions(self.threads(look)[0])[-1:] != [])
+        self.assertEqual(self.threads(look)[0]["does"], "runs")
+        self.assertIn("main", self.functions(self.threads(look)[0]))
+        self.assertEqual(look["conclusions"], [])
+        self.assertIsNone(program.poll())
+        with open(f"/proc/{program.pid}/status", encoding="ascii") as status:
+            self.assertIn("TracerPid:\t0\n", status.read())
+
+    def test_a_child_that_was_stopped_is_said_to_be_and_how_it_goes_on(self):
+        program, (child,) = self.start(self.program, "stopped")
+        os.kill(int(child), signal.SIGSTOP)
+        look = self.look(program.pid, lambda look: any("stopped by a signal" in t["does"] for t in self.threads(look)))
+        does = {t["tid"]: t["does"] for t in self.threads(look)}
+        self.assertIn(f"kill -CONT {child}", does[int(child)])
+        self.assertIn(f"child to end: {child} (stopped)", does[program.pid])
+
+    def test_a_traced_python_program_shows_its_functions_with_lines(self):
+        run = os.path.join(self.folder, "run")
+        program, _ = self.start(PROFTRACE, "run", "--no-report", "-o", run, "--", "/usr/bin/python3", os.path.join(HERE, "hang.py"))
+        look = self.look(program.pid, lambda look: any("load" in self.functions(t) for t in self.threads(look)))
+        loader = next(t for t in self.threads(look) if "load" in self.functions(t))
+        python = [(f["function"], f["line"]) for f in loader["frames"] if f["python"]][:2]
+        self.assertEqual(python, [("fetch_batch", 10), ("load", 14)])
+        self.assertIn("waits for data from descriptor", loader["does"])
+        self.assertIn("pipe:[", loader["does"])
+
+    def test_one_that_is_not_traced_says_why_it_has_no_frames_of_python(self):
+        program, _ = self.start("/usr/bin/python3", os.path.join(HERE, "hang.py"))
+        done = ask(program.pid)
+        self.assertIn("only processes that were started by proftrace", done.stdout)
+        self.assertIn("waits for data from descriptor", done.stdout)
+
+    def test_what_cannot_be_looked_at_is_one_line_with_a_remedy(self):
+        _, (zombie,) = self.start(self.program, "zombie")
+        for _ in range(200):
+            done = ask(zombie)
+            if "zombie" in done.stderr:
+                break
+            time.sleep(0.05)
+        gone = subprocess.Popen(["true"])
+        gone.wait()
+        for done, said, code in ((done, "a zombie until its parent", 3), (ask(gone.pid), "there is no process", 3),
+                                 (ask("x"), "is no process id", 2)):
+            self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
+            self.assertIn(said, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_another_users_process_is_named_as_such(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root to become somebody else")
+        os.chmod(self.folder, 0o755)
+        program, _ = self.start(self.program, "two")
+        done = subprocess.run([PROFTRACE, "stacks", str(program.pid)], env=clean_environment(), capture_output=True, text=True,
+                              user=65534, group=65534, extra_groups=[], timeout=60, check=False)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("belongs to another user (uid 0)", done.stderr)
+
+    def test_a_program_that_is_looked_at_all_the_time_does_the_same(self):
+        script = "import hashlib\nh = b''\nprint('ready', flush=True)\nfor _ in range(400000):\n    h = hashlib.md5(h).digest()\nprint(h.hex())\n"
+        alone = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()[1]
+        program = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+        program.stdout.readline()
+        looks = 0
+        while program.poll() is None:
+            looks += ask(program.pid).returncode == 0
+        self.assertEqual(program.stdout.read().split(), [alone])
+        program.stdout.close()
+        self.assertEqual(program.returncode, 0)
+        self.assertGreater(looks, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
