@@ -145,6 +145,33 @@ static const char *descriptor(struct pt_look *look, struct pt_look_thread *threa
     return pt_look_text(look, "%s descriptor %d (%s)", verb, fd, n > 0 ? target : "not open any more");
 }
 
+/* In /proc/locks the one that waits has the number of the lock it waits for, and an arrow. 0 = not found. */
+static pt_u32 holder_of_file(pt_u32 waiter)
+{
+    FILE *locks = fopen("/proc/locks", "re");
+    char line[256];
+    pt_u32 number, pid, seen = 0, holder = 0, found = 0;
+    while (locks && !found && fgets(line, sizeof line, locks)) {
+        if (sscanf(line, "%u: -> %*s %*s %*s %u", &number, &pid) == 2)
+            found = pid == waiter && number == seen ? holder : 0;
+        else if (sscanf(line, "%u: %*s %*s %*s %u", &number, &pid) == 2) {
+            seen = number;
+            holder = pid;
+        }
+    }
+    if (locks)
+        fclose(locks);
+    return found;
+}
+
+/* No step of a circle: whoever shares the open file can give the lock back, too. */
+static const char *of_file_lock(struct pt_look *look, struct pt_look_thread *thread)
+{
+    const char *what = descriptor(look, thread, "waits for the lock of the file of");
+    const pt_u32 holder = holder_of_file(thread->process->pid);
+    return holder ? pt_look_text(look, "%s, held by process %u", what, holder) : what;
+}
+
 /* Calls on a descriptor, their first argument, and others that say all by themselves. */
 static const struct {
     long call;
@@ -164,7 +191,6 @@ static const struct {
     {SYS_accept, "waits for a connection on", true},
     {SYS_accept4, "waits for a connection on", true},
     {SYS_connect, "waits to be connected through", true},
-    {SYS_flock, "waits for the lock of the file of", true},
     {SYS_epoll_wait, "waits for events of", true},
     {SYS_epoll_pwait, "waits for events of", true},
     {SYS_poll, "waits for one of some descriptors (poll)", false},
@@ -182,6 +208,8 @@ static const char *of_call(struct pt_look *look, struct pt_look_thread *thread)
 {
     if (thread->call == SYS_futex)
         return of_futex(look, thread);
+    if (thread->call == SYS_flock || thread->call == SYS_fcntl) /* no other fcntl waits */
+        return of_file_lock(look, thread);
     if (thread->call == SYS_wait4)
         return child(look, thread, (int)thread->arguments[0]);
     if (thread->call == SYS_waitid)

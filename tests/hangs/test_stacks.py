@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """`proftrace stacks PID`: each planted hang is named with its place, what is slow is not called hung, nobody is harmed."""
+import fcntl
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -23,6 +25,11 @@ def clean_environment():
 def ask(*arguments):
     return subprocess.run([PROFTRACE, "stacks", *map(str, arguments)], env=clean_environment(), capture_output=True, text=True,
                           timeout=60, check=False)
+
+
+def bare(function):
+    """One function has many names: ___pthread_mutex_lock, pthread_mutex_lock@@GLIBC_2.2.5."""
+    return (function or "").split("@")[0].lstrip("_").removeprefix("GI_").lstrip("_")
 
 
 class Hangs(unittest.TestCase):
@@ -116,6 +123,45 @@ class Hangs(unittest.TestCase):
         does = {t["tid"]: t["does"] for t in self.threads(look)}
         self.assertIn(f"kill -CONT {child}", does[int(child)])
         self.assertIn(f"child to end: {child} (stopped)", does[program.pid])
+
+    def test_a_file_that_another_process_has_locked_is_named_with_that_process(self):
+        path = os.path.join(self.folder, "locked")
+        script = f"import fcntl\nf = open({path!r}, 'w')\nprint('ready', flush=True)\nfcntl.flock(f, fcntl.LOCK_EX)\n"
+        with open(path, "w", encoding="ascii") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            program, _ = self.start("/usr/bin/python3", "-c", script)
+            look = self.look(program.pid, lambda look: "lock of the file" in self.threads(look)[0]["does"])
+            does = self.threads(look)[0]["does"]
+            self.assertIn(f"({path})", does)
+            self.assertIn(f"held by process {os.getpid()}", does)
+
+    @unittest.skipUnless(shutil.which("gdb"), "needs gdb")
+    def test_the_stacks_are_those_of_gdb(self):
+        program, _ = self.start(self.program, "three")
+        look = self.look(program.pid, lambda look: sum(t["deadlocked"] for t in self.threads(look)) == 4)
+        said = subprocess.run(["gdb", "-nx", "-batch", "-p", str(program.pid), "-ex", "set backtrace past-main on",
+                               "-ex", "thread apply all bt"], capture_output=True, text=True, timeout=120,
+                              env={**clean_environment(), "DEBUGINFOD_URLS": ""}, check=False).stdout
+        theirs, tid = {}, 0
+        for line in said.splitlines():
+            head = re.match(r"Thread \d+ \(.*LWP (\d+)\)", line)
+            frame = re.match(r"#\d+ +(?:0x[0-9a-f]+ in )?(\w+).*?(?: at .*/(hang\.c):(\d+))?$", line)
+            if head:
+                tid = int(head.group(1))
+                theirs[tid] = []
+            elif frame and tid:
+                theirs[tid].append((bare(frame.group(1)), int(frame.group(3) or 0)))
+        if not theirs:
+            self.skipTest("gdb may not attach here")
+        threads = self.threads(look)
+        self.assertEqual(sorted(t["tid"] for t in threads), sorted(theirs))
+        for thread in threads:
+            ours = [(bare(f["function"]), f["line"] if (f["file"] or "").endswith("/hang.c") else 0) for f in thread["frames"]]
+            self.assertEqual([f for f in ours if f[1]], [f for f in theirs[thread["tid"]] if f[1]])
+            # With the C library's debug information it also shows what was inlined there, and jumps in place of calls.
+            rest = iter(theirs[thread["tid"]])
+            self.assertTrue(all(frame in rest for frame in ours), (ours, theirs[thread["tid"]]))
+            self.assertEqual(ours[-1], theirs[thread["tid"]][-1])
 
     def test_a_traced_python_program_shows_its_functions_with_lines(self):
         run = os.path.join(self.folder, "run")
