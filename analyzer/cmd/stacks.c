@@ -161,10 +161,10 @@ int pt_cmd_stacks(int argc, char **argv, struct pt_error *err)
         return done < 0 ? -1 : 0;
     char *end;
     const unsigned long pid = strtoul(args.values[0], &end, 10);
-    if (!pid || pid > 0x7fffffff || *end || args.values[0][0] == '-')
-        return pt_fail_code(err, 2, "'%s' is no process id; `ps -e` lists those that run", args.values[0]);
+    const bool is_pid = pid && pid <= 0x7fffffff && !*end && args.values[0][0] != '-';
     struct pt_look look = {0};
-    int result = pt_look_open(&look, (pt_u32)pid, stop, err);
+    int result =
+        is_pid ? pt_look_open(&look, (pt_u32)pid, stop, err) : pt_look_open_run(&look, args.values[0], stop, err);
     if (!result)
         result = format == JSON ? print_json(&look, err) : print_text(&look, err);
     pt_look_close(&look);

@@ -139,13 +139,21 @@ static void list_threads(struct pt_look *look, struct pt_look_process *process)
         closedir(directory);
 }
 
+static bool is_there(const struct pt_look *look, pt_u32 pid)
+{
+    for (size_t i = 0; i < look->processes.n; i++)
+        if (look->processes.items[i]->pid == pid)
+            return true;
+    return false;
+}
+
 static bool add(struct pt_look *look, pt_u32 pid)
 {
     char path[32], text[4096];
     struct status status;
     uint64_t tracer;
     snprintf(path, sizeof path, "/proc/%u", pid);
-    if (look->processes.n >= PROCESSES_MOST || !read_status(path, &status))
+    if (look->processes.n >= PROCESSES_MOST || is_there(look, pid) || !read_status(path, &status))
         return false;
     struct pt_look_process *process = pt_calloc(1, sizeof *process);
     *process = (struct pt_look_process){.pid = pid, .ppid = status.ppid, .state = status.state, .run_fd = -1};
@@ -314,14 +322,8 @@ static void read_thread(struct pt_look *look, struct pt_look_thread *thread, pt_
             thread->was_stopped && is_read ? "its callers were not found" : why_unread(look, thread, problem);
 }
 
-int pt_look_open(struct pt_look *look, pt_u32 pid, bool may_stop, struct pt_error *err)
+static void read_all(struct pt_look *look)
 {
-    look->may_stop = may_stop;
-    if (!add(look, pid))
-        return pt_fail_code(err, 3, "there is no process %u; `ps -e` lists those that run", pid);
-    const struct pt_look_process *first = look->processes.items[0];
-    if (first->why_not)
-        return pt_fail_code(err, 3, "process %u: %s", pid, first->why_not);
     for (size_t i = 0; i < look->processes.n; i++)
         add_children(look, look->processes.items[i]);
     look->symbols = pt_symbols_open(NULL);
@@ -330,6 +332,56 @@ int pt_look_open(struct pt_look *look, pt_u32 pid, bool may_stop, struct pt_erro
         for (size_t j = 0; j < look->processes.items[i]->threads.n; j++)
             read_thread(look, look->processes.items[i]->threads.items[j], stack);
     pt_look_waits(look);
+}
+
+int pt_look_open(struct pt_look *look, pt_u32 pid, bool may_stop, struct pt_error *err)
+{
+    look->may_stop = may_stop;
+    if (!add(look, pid))
+        return pt_fail_code(err, 3, "there is no process %u; `ps -e` lists those that run", pid);
+    const struct pt_look_process *first = look->processes.items[0];
+    if (first->why_not)
+        return pt_fail_code(err, 3, "process %u: %s", pid, first->why_not);
+    read_all(look);
+    return 0;
+}
+
+/* A process has its trace file mapped as long as it lives. */
+static bool records_into(pt_u32 pid, const char *run)
+{
+    PT_AUTO(pt_freep) char *path = pt_asprintf("/proc/%u/maps", pid), *line = NULL;
+    PT_AUTO(pt_fclosep) FILE *maps = fopen(path, "re");
+    const size_t n = strlen(run);
+    size_t room = 0;
+    while (maps && getline(&line, &room, maps) > 0) {
+        const char *name = strchr(line, '/');
+        if (name && !strncmp(name, run, n) && name[n] == '/' && !strchr(name + n + 1, '/') &&
+            strstr(name + n, ".ptr\n"))
+            return true;
+    }
+    return false;
+}
+
+int pt_look_open_run(struct pt_look *look, const char *run, bool may_stop, struct pt_error *err)
+{
+    PT_AUTO(pt_freep) char *path = realpath(run, NULL);
+    DIR *directory = path ? opendir("/proc") : NULL;
+    const struct dirent *entry;
+    if (!path)
+        return pt_fail_code(err, 3, "'%s' is neither a process id nor a run: %s", run, strerror(errno));
+    look->may_stop = may_stop;
+    while (directory && (entry = readdir(directory))) {
+        const pt_u32 pid = (pt_u32)strtoul(entry->d_name, NULL, 10);
+        if (pid && records_into(pid, path))
+            add(look, pid);
+    }
+    if (directory)
+        closedir(directory);
+    if (!look->processes.n)
+        return pt_fail_code(
+            err, 3, "no process that may be read records into '%s' now; `proftrace report` shows a run that has ended",
+            run);
+    read_all(look);
     return 0;
 }
 

@@ -15,6 +15,8 @@
 /* A process, with all that descend from it, read. -1: it is not there, or may not be read. Close whatever the result;
  * `look` is zeroed before. */
 int pt_look_open(struct pt_look *look, pt_u32 pid, bool may_stop, struct pt_error *err);
+/* All processes that record into the run directory now, with what descends from them. -1: none does. */
+int pt_look_open_run(struct pt_look *look, const char *run, bool may_stop, struct pt_error *err);
 void pt_look_close(struct pt_look *look);
 
 #endif

@@ -119,7 +119,7 @@ class Hangs(unittest.TestCase):
     def test_a_child_that_was_stopped_is_said_to_be_and_how_it_goes_on(self):
         program, (child,) = self.start(self.program, "stopped")
         os.kill(int(child), signal.SIGSTOP)
-        look = self.look(program.pid, lambda look: any("stopped by a signal" in t["does"] for t in self.threads(look)))
+        look = self.look(program.pid, lambda look: any("(stopped)" in t["does"] for t in self.threads(look)))
         does = {t["tid"]: t["does"] for t in self.threads(look)}
         self.assertIn(f"kill -CONT {child}", does[int(child)])
         self.assertIn(f"child to end: {child} (stopped)", does[program.pid])
@@ -172,6 +172,9 @@ class Hangs(unittest.TestCase):
         self.assertEqual(python, [("fetch_batch", 10), ("load", 14)])
         self.assertIn("waits for data from descriptor", loader["does"])
         self.assertIn("pipe:[", loader["does"])
+        by_run = json.loads(ask(run, "--format", "json").stdout)
+        self.assertEqual([p["run"] for p in by_run["processes"]], [run])
+        self.assertIn("load", [f for t in self.threads(by_run) for f in self.functions(t)])
 
     def test_one_that_is_not_traced_says_why_it_has_no_frames_of_python(self):
         program, _ = self.start("/usr/bin/python3", os.path.join(HERE, "hang.py"))
@@ -189,7 +192,8 @@ class Hangs(unittest.TestCase):
         gone = subprocess.Popen(["true"])
         gone.wait()
         for done, said, code in ((done, "a zombie until its parent", 3), (ask(gone.pid), "there is no process", 3),
-                                 (ask("x"), "is no process id", 2)):
+                                 (ask("x"), "neither a process id nor a run", 3),
+                                 (ask(self.folder), "records into", 3)):
             self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
             self.assertIn(said, done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1)
