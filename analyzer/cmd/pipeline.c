@@ -22,10 +22,10 @@
 #include "util/auto.h"
 #include "util/text/fmt.h"
 #include "util/text/sanitize.h"
+#include "util/text/shell_word.h"
 #include "cmd.h"
 #include "grade_report.h"
 #include "options.h"
-#include "shell_word.h"
 #include "switches.h"
 
 enum { EXIT_STAGE_FAILED = 1, EXIT_USAGE = 2, EXIT_QUALITY = 5 };

@@ -28,10 +28,10 @@
 #include "util/auto.h"
 #include "util/text/fmt.h"
 #include "util/text/sanitize.h"
+#include "util/text/shell_word.h"
 #include "cmd.h"
 
 #include "options.h"
-#include "shell_word.h"
 #include "switches.h"
 
 #define INTERVAL_MIN_MS 10

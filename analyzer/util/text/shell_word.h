@@ -2,8 +2,8 @@
  *
  * shell_word.h - a path to paste into a shell: quoted where the shell would split it or act on it.
  */
-#ifndef PT_CMD_SHELL_WORD_H
-#define PT_CMD_SHELL_WORD_H
+#ifndef PT_UTIL_TEXT_SHELL_WORD_H
+#define PT_UTIL_TEXT_SHELL_WORD_H
 
 #include "util/str.h"
 
