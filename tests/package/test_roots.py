@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The wheel on systems that hold nothing else: Debian 11, 12 and 13 as debootstrap makes them, each command in a chroot without a network. It is
+installed, traces a training and a C program, whose stacks it knows, and is removed; nothing stays behind. auditwheel says how old a libc may be.
+
+The wheel is PROFTRACE_TEST_WHEEL, or what scripts/build-wheel left in dist/. The systems are kept in PROFTRACE_TEST_CACHE. Needs root,
+Debian's mirror for the systems and PyPI for auditwheel: scripts/test-slow wheel."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+CACHE = pathlib.Path(os.environ.get("PROFTRACE_TEST_CACHE", "/var/tmp/proftrace-roots"))
+MIRROR = "http://deb.debian.org/debian"
+PACKAGES = "python3,python3-venv,python3-pip,gcc,libc6-dev"
+# It computes as well, so that the samples of a CPU have something to find.
+LOOP = """#include <stdio.h>
+volatile unsigned sum;
+__attribute__((noinline)) static void first_of_file(void)
+{
+    FILE *file = fopen("/etc/passwd", "r");
+    sum += fgetc(file);
+    fclose(file);
+    for (int i = 0; i < 200000; i++)
+        sum += i;
+}
+int main(void)
+{
+    for (int i = 0; i < 3000; i++)
+        first_of_file();
+    return 0;
+}
+"""
+# Folders that every package shares: pip makes them and never removes them, though nothing is in them any more.
+SHARED = {"venv/share", "venv/share/doc", "venv/share/man"}
+
+
+def wheel_of_tests():
+    named = os.environ.get("PROFTRACE_TEST_WHEEL")
+    found = [pathlib.Path(named)] if named else sorted((HERE.parent.parent / "dist").glob("proftrace-*.whl"))
+    if not found:
+        raise unittest.SkipTest("no wheel: scripts/build-wheel makes one in dist/")
+    return found[-1].resolve()
+
+
+def play(*command):
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PROFTRACE_", "LD_PRELOAD", "PIP_"))}
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=900, check=False, env=environment)
+    if done.returncode:
+        raise AssertionError(f"{command} ended with {done.returncode}:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+    return done.stdout + done.stderr
+
+
+class Root:
+    """A copy of a clean system. Every command has a /proc, processes and mounts of its own, which end with it: nothing needs to be unmounted."""
+
+    def __init__(self, release, folder):
+        self.path = folder / release
+        play("cp", "-a", kept(release), self.path)
+
+    def play(self, command):
+        home = "env", "-i", "HOME=/root", "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "PIP_DISABLE_PIP_VERSION_CHECK=1"
+        return play("unshare", "--mount", "--pid", "--net", "--fork", f"--mount-proc={self.path}/proc", "chroot", self.path, *home, "sh", "-ec", command)
+
+    def files(self):
+        """What there is, but for what Python compiles and pip keeps for itself, and the work of the test."""
+        names = (path.relative_to(self.path) for path in self.path.rglob("*"))
+        return {str(name) for name in names if "__pycache__" not in name.parts and name.parts[0] not in ("proc", "work") and ".cache/pip" not in str(name)}
+
+
+def kept(release):
+    root = CACHE / release
+    if not root.exists():
+        made = CACHE / f"{release}.new"
+        shutil.rmtree(made, ignore_errors=True)
+        CACHE.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run(["debootstrap", "--variant=minbase", f"--include={PACKAGES}", release, made, MIRROR],
+                              capture_output=True, text=True, timeout=1800, check=False)
+        if done.returncode:
+            raise unittest.SkipTest(f"debootstrap of {release} failed, is {MIRROR} within reach? {done.stdout[-300:]}")
+        made.rename(root)
+    return root
+
+
+class Roots(unittest.TestCase):
+    def setUp(self):
+        self.wheel = wheel_of_tests()
+        if os.geteuid() != 0:
+            self.skipTest("not root: no chroot")
+        for program in "debootstrap", "unshare":
+            if not shutil.which(program):
+                self.skipTest(f"{program} is not installed")
+        folder = tempfile.TemporaryDirectory(prefix="roots-", dir="/var/tmp")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def use(self, release):
+        root = Root(release, self.folder)
+        work = root.path / "work"
+        work.mkdir()
+        shutil.copy(self.wheel, work)
+        shutil.copy(HERE / "small_reads.py", work / "train.py")
+        (work / "loop.c").write_text(LOOP, encoding="ascii")
+        root.play("python3 -m venv /venv; cd /work; gcc -O1 -g loop.c -o loop")
+        before = root.files()
+        begin = time.monotonic()
+        root.play("cd /work; /venv/bin/pip install -q --no-index --find-links /work proftrace")
+        said = root.play("cd /work; . /venv/bin/activate; proftrace run -o of_python -- python3 train.py")
+        print(f"{release}: {time.monotonic() - begin:.1f} s from pip install to the first finding", flush=True)
+        self.assertIn("trained\n", said)
+        self.assertRegex(said, r"\n +1\. up to .*Files are read in pieces of less than 4 KiB\n")
+        self.assertRegex(root.play("/venv/bin/proftrace report /work/of_python"), r"where +train\.py:\d+ load")
+        root.play("cd /work; /venv/bin/proftrace run -o of_c -- ./loop")
+        self.assertIn("3,000", root.play("/venv/bin/proftrace stats /work/of_c --by file"))
+        said = root.play("cd /work; COLUMNS=400 /venv/bin/proftrace stats of_c --by stack")
+        self.assertRegex(said.partition("Off-CPU")[0], r"first_of_file \(loop\.c:\d+\) < main \(loop\.c:\d+\)")
+        root.play("/venv/bin/pip uninstall -q -y proftrace")
+        self.assertEqual(root.files() - before - SHARED, set())
+        self.assertEqual(before - root.files(), set())
+
+    def test_debian_11(self):
+        self.use("bullseye")
+
+    def test_debian_12(self):
+        self.use("bookworm")
+
+    def test_debian_13(self):
+        self.use("trixie")
+
+
+class Audit(unittest.TestCase):
+    def test_auditwheel(self):
+        wheel = wheel_of_tests()
+        with tempfile.TemporaryDirectory(prefix="audit-") as folder:
+            play("/usr/bin/python3", "-m", "venv", folder)
+            done = subprocess.run([f"{folder}/bin/pip", "install", "-q", "auditwheel==6.8.2"], capture_output=True, text=True, timeout=600, check=False)
+            if done.returncode:
+                self.skipTest(f"auditwheel cannot be had from PyPI: {done.stderr[-300:]}")
+            said = play(f"{folder}/bin/auditwheel", "show", wheel)
+        found = re.search(r'following platform tag:\s+"manylinux_2_(\d+)_x86_64"', said)
+        self.assertIsNotNone(found, said)
+        self.assertLessEqual(int(found.group(1)), 28, said)
+
+
+if __name__ == "__main__":
+    unittest.main()
