@@ -123,8 +123,8 @@ PT_ALWAYS_INLINE void pt_commit_record(const struct pt_tracer_thread *t, struct 
                      __ATOMIC_RELEASE);
 }
 
-/* Append a record, signals blocked. 0 = there was no room. Reserve first, then check: a raw clone() that shares the slot
- * may fill the buffer after its owner looked, and the record would lie in the memory behind it. */
+/* Append a record, signals blocked. 0 = there was no room. Reserve first, then check: a raw clone() that shares the
+ * slot may fill the buffer after its owner looked, and the record would lie in the memory behind it. */
 static inline int pt_append_record(struct pt_tracer_thread *t, pt_u64 counter, pt_u32 aux, pt_u32 tag_kind,
                                    pt_u64 word0, pt_u64 word1)
 {

@@ -24,10 +24,9 @@ pt_u64 pt_clock_slow(void)
 
 static struct pt_tracer_thread thread_of(struct pt_record *records)
 {
-    return (struct pt_tracer_thread){.records = {.base = (char *)records,
-                                                 .cursor = (char *)records,
-                                                 .end = (char *)(records + ROOM),
-                                                 .generation = 7}};
+    return (struct pt_tracer_thread){
+        .records = {
+            .base = (char *)records, .cursor = (char *)records, .end = (char *)(records + ROOM), .generation = 7}};
 }
 
 static void a_full_buffer_takes_no_record(void **state)
