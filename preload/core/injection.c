@@ -13,6 +13,7 @@
 #include <link.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "proftrace/cuda.h"
 #include "proftrace/events.h"
@@ -123,7 +124,7 @@ struct ours {
 
 static void announce(struct ours *ours, const char *variable, int is_cuda)
 {
-    const char *value = getenv(variable);
+    const char *value = pt_text_value(environ, variable);
     value = value && *value ? value : 0; /* an empty value names no library */
     if (value && !is_our_name(value)) {
         note_foreign(variable, value, is_cuda);

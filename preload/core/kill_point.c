@@ -6,7 +6,7 @@
 #include "kill_point.h"
 
 #ifdef PROFTRACE_KILL_POINTS
-#include <stdlib.h>
+#include <unistd.h>
 
 #include "sys.h"
 #include "text.h"
@@ -14,7 +14,7 @@
 void pt_kill_point(const char *name)
 {
     static pt_u32 passed;
-    const char *point = getenv("PROFTRACE_TEST_KILL");
+    const char *point = pt_text_value(environ, "PROFTRACE_TEST_KILL");
     if (!point)
         return;
     for (; *name; name++, point++)

@@ -40,6 +40,10 @@ static inline const char *pt_text_base_name(const char *path)
     return name;
 }
 
+/* What `vector` ("NAME=value" each, as environ) says for a name; NULL = nothing. In the place of getenv, which the host
+ * may have a version of its own of, with a lock and hooks of ours in it (Firefox). */
+__attribute__((visibility("hidden"))) const char *pt_text_value(char *const *vector, const char *name);
+
 /* A text being built in a fixed buffer; what does not fit is cut, the buffer stays terminated. */
 struct pt_text {
     char *bytes;

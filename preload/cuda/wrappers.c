@@ -6,7 +6,7 @@
  * caller's arguments, and passes through while CUPTI sees the calls. A runtime that is linked in statically has no
  * symbols to stand before. Never claims to know what the GPU does, or when.
  */
-#include <stdlib.h>
+#include <unistd.h>
 #include <string.h>
 
 #include "proftrace/events.h"
@@ -292,7 +292,7 @@ static void launched_by_config(const struct call *call, const void *function, co
 /* The path of another tool was recorded by the constructor. */
 static const char *why_not_injected(void)
 {
-    const char *path = getenv("CUDA_INJECTION64_PATH");
+    const char *path = pt_text_value(environ, "CUDA_INJECTION64_PATH");
     if (!path)
         return "CUDA_INJECTION64_PATH was taken out of the environment";
     return strstr(path, PT_LIBRARY_NAME) ? "the CUDA driver has not loaded what CUDA_INJECTION64_PATH names" : 0;

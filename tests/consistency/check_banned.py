@@ -26,6 +26,7 @@ IN_PRELOAD = {
     "runs at an uncertain time, or keeps the program from ending": "atexit on_exit at_quick_exit pthread_key_create",
     "breaks the caller's RUNPATH or takes the loader's lock": "dlopen dlclose dl_iterate_phdr dlsym dlvsym",
     "changes the host's environment": "setenv unsetenv putenv clearenv",
+    "may be the host's own, with a lock (Firefox)": "getenv secure_getenv",
 }
 ANYWHERE = {"cannot be bounded": "gets strcpy strcat sprintf vsprintf alloca strtok tmpnam mktemp"}
 

@@ -10,7 +10,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <stdlib.h>
+#include <unistd.h>
 
 #include "core/text.h"
 
@@ -67,7 +67,7 @@ static void *open_beside(struct pt_cupti *c, const char *soname, const char *nam
 
 static void *open_at_home(struct pt_cupti *c, const char *variable, const char *name)
 {
-    const char *home = getenv(variable);
+    const char *home = pt_text_value(environ, variable);
     void *found = 0;
     for (pt_u64 i = 0; home && *home && !found && i < sizeof below_home / sizeof *below_home; i++)
         found = open_in(c, home, pt_text_length(home), below_home[i], name);

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -24,6 +23,7 @@
 #include "core/options.h"
 #include "core/sandbox.h"
 #include "core/sys.h"
+#include "core/text.h"
 
 #define SCRIPT_DEPTH 4
 
@@ -208,7 +208,7 @@ struct pt_target pt_target_search(const char *name)
     struct search *search = search_new();
     if (!search)
         return target;
-    const char *directories = getenv("PATH");
+    const char *directories = pt_text_value(environ, "PATH");
     if (!directories)
         directories = "/bin:/usr/bin";
     search->found[0] = 0;
