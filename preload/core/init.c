@@ -154,6 +154,7 @@ __attribute__((constructor(101))) static void initialise(int argc, char **argv, 
         pt_switches = (struct pt_switches){.off = 1};
         return;
     }
+    pt_switches.starts = 1;
     pt_switches.io = pt_options.io;
     pt_switches.stdio = pt_options.stdio;
     pt_switches.locks = pt_options.locks;

@@ -33,7 +33,8 @@ struct pt_switches {
     pt_u8 clock_shift; /* ticks = counter >> clock_shift */
     pt_u8 waits;       /* for descriptors, time, signals, children */
     pt_u8 net;
-    pt_u8 cuda; /* calls of CUDA and what GPUs do */
+    pt_u8 cuda;   /* calls of CUDA and what GPUs do */
+    pt_u8 starts; /* look after programs that are started: also where nothing is recorded (any more) */
 };
 extern struct pt_switches pt_switches __attribute__((visibility("hidden")));
 

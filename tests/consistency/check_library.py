@@ -58,7 +58,7 @@ def untried_calls():
     made, tried = set(), set()
     for file in glob.glob(f"{ROOT}/preload/**/*.[ch]", recursive=True):
         with open(file, encoding="utf-8") as f:
-            calls = set(re.findall(r"\bSYS_(\w+)", f.read()))
+            calls = set(re.findall(r"(?<!\[)\bSYS_(\w+)", f.read()))  # a row of a table is for a call of the host's
         made |= calls
         if os.path.basename(file) == "inherited_filter.c":
             tried = calls

@@ -79,6 +79,10 @@ class StartFaults(FaultCase):
             self.skipTest("bwrap may not make a namespace here")
         trace = self.check(command, setup=self.make_root, claims=False)
         self.assertIn(NOT_THERE, self.untraced(trace)["/bin/dash"])
+        # The root is made in a namespace, by a process whose own file is out of reach when it starts the program.
+        usr = [part for name in ("lib64", "lib", "bin") for part in ("--symlink", f"usr/{name}", f"/{name}")]
+        trace = self.check(["bwrap", "--ro-bind", "/usr", "/usr", *usr, "--unshare-pid", "/bin/ls", "/"], claims=False)
+        self.assertIn(NOT_THERE, self.untraced(trace)["/bin/ls"])
         # The same root, but nothing can be written there: it is no full disk.
         trace = self.check(["bwrap", "--ro-bind", "/", "/", "/bin/dash", "-c", "echo in"], setup=self.make_root, claims=False)
         self.assertNotIn("no room", " ".join(trace.info()["notes"]))

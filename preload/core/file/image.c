@@ -360,7 +360,8 @@ static long make_image(void)
     return 0;
 }
 
-/* Pass-through from now on: without a file every call would come here again. */
+/* Pass-through from now on: without a file every call would come here again. But programs that it starts are still
+ * looked after: in another root directory the loader would complain about our file that is not there. */
 static void fail(struct pt_image *image, enum pt_refusal why)
 {
     pt_session_refuse(why);

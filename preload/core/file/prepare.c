@@ -64,6 +64,22 @@ void pt_own_file_prepare(void)
         on_private_stack(t, make_own_file);
 }
 
+/* Not for nothing: until a segment of the ring is full there is room for some 10,000 events. */
+static void make_room_for_good(void *thread)
+{
+    struct pt_tracer_thread *t = thread;
+    pt_own_file_make();
+    if (t->chunk_count <= 1)
+        pt_ring_leave_own_chunk(t);
+}
+
+void pt_sandbox_prepare(void)
+{
+    struct pt_tracer_thread *t = pt_thread_attached();
+    if (t && !pt_switches.frozen && (!pt_has_own_file() || t->chunk_count <= 1))
+        on_private_stack(t, make_room_for_good);
+}
+
 static void make_room_without_path(void *t)
 {
     if (!__atomic_exchange_n(&pt_image->has_reserve, 1, __ATOMIC_RELAXED)) {

@@ -11,6 +11,9 @@ void pt_thread_expect(void);
 /* Soon the file cannot be opened any more: make room for which it need not be. */
 void pt_ring_prepare(void);
 
+/* The same before a filter, under which the file cannot grow at all. */
+void pt_sandbox_prepare(void);
+
 /* Make sure that the process has a file of its own: what comes does not fit the head. */
 void pt_own_file_prepare(void);
 

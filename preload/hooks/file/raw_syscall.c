@@ -4,17 +4,31 @@
  *
  * Entered by any thread. A program that makes a file call by number (libuv: close and statx; Rust: copy_file_range,
  * statx) means the same call as by name, so it is the same event, and a descriptor that it closed must not keep the
- * name of its old file. seccomp is seen before it takes effect. Never delays other numbers by more than a look into a
- * table: memory allocators use some when they start.
+ * name of its old file. seccomp is seen before it takes effect, and so is what takes the trace file out of reach. Never
+ * delays other numbers by more than a look into a table: memory allocators use some when they start.
  */
 #include <sys/syscall.h>
 
 #include "hooks/hook.h"
+#include "hooks/process/credentials.h"
 #include "file_io.h"
 #include "metadata.h"
 #include "sandbox.h"
 
 PT_REAL(long, syscall, (long number, long a, long b, long c, long d, long e, long f), (number, a, b, c, d, e, f))
+
+#define NUMBERS 512
+enum { PASSES, IS_RECORDED, LEAVES_FILES };
+__attribute__((used)) static const pt_u8 what_to_do[NUMBERS] = {
+    [SYS_close] = IS_RECORDED,       [SYS_seccomp] = IS_RECORDED,     [SYS_setuid] = LEAVES_FILES,
+    [SYS_setreuid] = LEAVES_FILES,   [SYS_setresuid] = LEAVES_FILES,  [SYS_chroot] = LEAVES_FILES,
+    [SYS_pivot_root] = LEAVES_FILES, /* libc has no function for it */
+    [SYS_mount] = LEAVES_FILES,      [SYS_move_mount] = LEAVES_FILES, [SYS_setns] = LEAVES_FILES,
+#define RAW(number, record) [SYS_##number] = IS_RECORDED,
+#include "file_io_raw.def"
+#include "metadata_raw.def"
+#undef RAW
+};
 
 static long recorded_close(long number, long fd)
 {
@@ -38,7 +52,9 @@ __attribute__((used)) static long watched_syscall(long number, long a, long b, l
 {
     if (number == SYS_seccomp)
         return recorded_seccomp(a, b, c, d, e, f);
-    if (!pt_switches.io)
+    if (what_to_do[number] == LEAVES_FILES)
+        pt_leaving_files();
+    if (what_to_do[number] == LEAVES_FILES || !pt_switches.io)
         return real_syscall(number, a, b, c, d, e, f);
     if (number == SYS_close)
         return recorded_close(number, a);
@@ -50,16 +66,6 @@ __attribute__((used)) static long watched_syscall(long number, long a, long b, l
     return call.ret;
 }
 
-#define NUMBERS 512
-__attribute__((used)) static const pt_u8 is_watched[NUMBERS] = {
-    [SYS_close] = 1,
-    [SYS_seccomp] = 1,
-#define RAW(number, record) [SYS_##number] = 1,
-#include "file_io_raw.def"
-#include "metadata_raw.def"
-#undef RAW
-};
-
 /* syscall() itself must not have a frame: fork and clone made through it return twice, and the child of clone may
  * have another stack. Comparisons and a jump leave registers and stack unchanged; any function may use r11. */
 PT_EXPORT long hook_syscall(void) __asm__("syscall");
@@ -68,7 +74,7 @@ __attribute__((naked)) long hook_syscall(void)
 {
     __asm__("cmpq $511, %rdi\n\t"
             "ja 1f\n\t"
-            "leaq is_watched(%rip), %r11\n\t"
+            "leaq what_to_do(%rip), %r11\n\t"
             "cmpb $0, (%r11, %rdi)\n\t"
             "jne watched_syscall\n"
             "1:\tjmp *real_syscall(%rip)");

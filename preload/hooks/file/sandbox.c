@@ -19,7 +19,7 @@ CUSTOM_RAW(int, prctl, (int option, long a, long b, long c, long d), (option, a,
 static struct pt_sandbox closing(int is_filter)
 {
     if (is_filter && pt_switches.user)
-        pt_own_file_prepare(); /* afterwards none can be made, and a head has no totals */
+        pt_sandbox_prepare(); /* afterwards no file can be made, and a head has no totals */
     const struct pt_sandbox sandbox = {is_filter ? PT_SANDBOX_FILTER : PT_SANDBOX_SEAL, pt_switches.frozen};
     if (is_filter)
         pt_switches.frozen = 1;

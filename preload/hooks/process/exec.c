@@ -55,7 +55,8 @@ static struct pt_environment environment_for(const struct pt_target *target, cha
 static PT_NOINLINE struct attempt exec_begins(struct pt_target target, int fd, char *const *envp)
 {
     const struct attempt attempt = {environment_for(&target, envp), target.path, fd, !pt_process_is_vfork_child()};
-    pt_point(PT_EV_proc_exec, 0, fd, pt_words(attempt.path, 0), 0);
+    if (pt_switches.io)
+        pt_point(PT_EV_proc_exec, 0, fd, pt_words(attempt.path, 0), 0);
     if (attempt.speaks_for_process)
         pt_process_note_end(PT_PROCESS_EXECED, 0);
     else
@@ -67,14 +68,15 @@ static PT_NOINLINE int exec_failed(const struct attempt *attempt, int ret)
 {
     if (attempt->speaks_for_process)
         pt_process_note_alive();
-    pt_point(PT_EV_proc_exec_failed, 0, attempt->fd, pt_words((pt_u32)-pt_errno(), attempt->path), 0);
+    if (pt_switches.io)
+        pt_point(PT_EV_proc_exec_failed, 0, attempt->fd, pt_words((pt_u32)-pt_errno(), attempt->path), 0);
     pt_environment_release(&attempt->environment);
     return ret;
 }
 
 int hook_execve(const char *path, char *const *argv, char *const *envp)
 {
-    if (pt_unlikely(!pt_switches.io))
+    if (pt_unlikely(!pt_switches.starts))
         return real_execve(path, argv, envp);
     const struct attempt attempt = exec_begins(pt_target_at(AT_FDCWD, path, 0), -1, envp);
     return exec_failed(&attempt, real_execve(path, argv, attempt.environment.vector));
@@ -82,7 +84,7 @@ int hook_execve(const char *path, char *const *argv, char *const *envp)
 
 int hook_execv(const char *path, char *const *argv)
 {
-    if (pt_unlikely(!pt_switches.io))
+    if (pt_unlikely(!pt_switches.starts))
         return real_execv(path, argv);
     const struct attempt attempt = exec_begins(pt_target_at(AT_FDCWD, path, 0), -1, environ);
     if (attempt.environment.bytes)
@@ -92,7 +94,7 @@ int hook_execv(const char *path, char *const *argv)
 
 int hook_execvp(const char *name, char *const *argv)
 {
-    if (pt_unlikely(!pt_switches.io))
+    if (pt_unlikely(!pt_switches.starts))
         return real_execvp(name, argv);
     const struct attempt attempt = exec_begins(pt_target_search(name), -1, environ);
     if (attempt.environment.bytes)
@@ -102,7 +104,7 @@ int hook_execvp(const char *name, char *const *argv)
 
 int hook_execvpe(const char *name, char *const *argv, char *const *envp)
 {
-    if (pt_unlikely(!pt_switches.io))
+    if (pt_unlikely(!pt_switches.starts))
         return real_execvpe(name, argv, envp);
     const struct attempt attempt = exec_begins(pt_target_search(name), -1, envp);
     return exec_failed(&attempt, real_execvpe(name, argv, attempt.environment.vector));
@@ -110,7 +112,7 @@ int hook_execvpe(const char *name, char *const *argv, char *const *envp)
 
 int hook_fexecve(int fd, char *const *argv, char *const *envp)
 {
-    if (pt_unlikely(!pt_switches.io))
+    if (pt_unlikely(!pt_switches.starts))
         return real_fexecve(fd, argv, envp);
     struct pt_target target = pt_target_at(fd, "", AT_EMPTY_PATH);
     target.path = pt_fd_path(fd);
@@ -120,7 +122,7 @@ int hook_fexecve(int fd, char *const *argv, char *const *envp)
 
 int hook_execveat(int dir, const char *path, char *const *argv, char *const *envp, int flags)
 {
-    if (pt_unlikely(!pt_switches.io))
+    if (pt_unlikely(!pt_switches.starts))
         return real_execveat(dir, path, argv, envp, flags);
     const struct attempt attempt = exec_begins(pt_target_at(dir, path, flags), pt_dir_tag(dir), envp);
     return exec_failed(&attempt, real_execveat(dir, path, argv, attempt.environment.vector, flags));
@@ -172,13 +174,14 @@ EXEC_LIST(execle, hook_execve(path, argv, va_arg(values, char *const *)))
 static PT_NOINLINE void spawned(pt_u64 start, pt_u64 end, const struct pt_target *target, const pid_t *pid, int error)
 {
     const pt_i32 child = error ? -error : pid ? *pid : 0;
-    pt_spent(PT_EV_proc_spawn, start, end, 0, pt_words((pt_u32)child, target->path), 0);
+    if (pt_switches.io)
+        pt_spent(PT_EV_proc_spawn, start, end, 0, pt_words((pt_u32)child, target->path), 0);
 }
 
 int hook_posix_spawn(pid_t *pid, const char *path, const void *actions, const void *attributes, char *const *argv,
                      char *const *envp)
 {
-    if (pt_unlikely(!pt_switches.io))
+    if (pt_unlikely(!pt_switches.starts))
         return real_posix_spawn(pid, path, actions, attributes, argv, envp);
     const struct pt_target target = pt_target_at(AT_FDCWD, path, 0);
     const struct pt_environment environment = environment_for(&target, envp);
@@ -192,7 +195,7 @@ int hook_posix_spawn(pid_t *pid, const char *path, const void *actions, const vo
 int hook_posix_spawnp(pid_t *pid, const char *name, const void *actions, const void *attributes, char *const *argv,
                       char *const *envp)
 {
-    if (pt_unlikely(!pt_switches.io))
+    if (pt_unlikely(!pt_switches.starts))
         return real_posix_spawnp(pid, name, actions, attributes, argv, envp);
     const struct pt_target target = pt_target_search(name);
     const struct pt_environment environment = environment_for(&target, envp);
