@@ -56,7 +56,8 @@ class Stage:
     def environment(self, **more):
         kept = {key: value for key, value in os.environ.items() if key in ("LANG", "TERM", "USER", "LOGNAME")}
         kept.update(PATH=PATH, HOME=os.path.join(self.work, "home"), TMPDIR=os.path.join(self.work, "tmp"), LC_ALL="C.UTF-8", PORT=str(self.port),
-                    REAL_HOME=os.path.expanduser("~"))
+                    REAL_HOME=os.path.expanduser("~"),
+                    SUPPRESSIONS=os.path.join(ROOT, "preload", "valgrind.supp"))
         return {**kept, **more}
 
     def prepare(self):

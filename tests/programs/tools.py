@@ -79,7 +79,7 @@ for t in threads: t.start()
 for t in threads: t.join()
 print(sum(len(str(i) * 10) for i in range(2000)))
 P"""),
-    Program("valgrind_threads", r"""valgrind -q --error-exitcode=9 ./a; echo memcheck $?; valgrind -q --tool=helgrind --error-exitcode=9 ./a; echo helgrind $?""", needs=("valgrind", "gcc"), timeout=120,
+    Program("valgrind_threads", r"""valgrind -q --error-exitcode=9 ./a; echo memcheck $?; valgrind -q --tool=helgrind --suppressions=$SUPPRESSIONS --error-exitcode=9 ./a; echo helgrind $?""", needs=("valgrind", "gcc"), timeout=120,
             prepare="""cat > a.c <<'C'
 #include <pthread.h>
 #include <stdlib.h>
