@@ -25,7 +25,7 @@ void pt_sandbox_remember(void)
 
 PT_COLD int pt_may_call(void)
 {
-    if (pt_switches.frozen || pt_local.mark == PT_LOCAL_SEALED)
+    if (pt_switches.frozen || pt_local_mark() == PT_LOCAL_SEALED)
         return 0;
     if (mode() != mode_at_start)
         pt_switches.frozen = 1;

@@ -31,7 +31,7 @@ void pt_thread_seal(void)
 /* The clock is asked for its price again, unless another thread is sealed: or is so since a moment ago. */
 void pt_thread_unseal(void)
 {
-    if (pt_local.mark != PT_LOCAL_SEALED)
+    if (pt_local_mark() != PT_LOCAL_SEALED)
         return;
     pt_local.mark = PT_LOCAL_OURS;
     if (__atomic_sub_fetch(&n_sealed, 1, __ATOMIC_SEQ_CST) || !pt_switches.tsc)
@@ -50,7 +50,7 @@ static int may_read_counter(void)
 
 PT_COLD pt_u64 pt_clock_slow(void)
 {
-    if (pt_local.mark == PT_LOCAL_SEALED)
+    if (pt_local_mark() == PT_LOCAL_SEALED)
         return 0;
     if (!pt_switches.tsc) {
         struct timespec now;

@@ -57,14 +57,35 @@ struct pt_thread_local {
 /* initial-exec: global-dynamic TLS may call malloc. */
 extern __thread struct pt_thread_local pt_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
+/* Relative to the thread pointer, whatever that points to. For a thread-local variable clang asks the memory at that
+ * pointer for its address (%fs:0), which only libc writes there; gcc does not. */
+#ifdef __clang__
+#define PT_OF_LOCAL(field, move)                                                                                       \
+    ({                                                                                                                 \
+        __typeof__(pt_local.field) value;                                                                              \
+        pt_u64 at;                                                                                                     \
+        __asm__ volatile("movq pt_local@GOTTPOFF(%%rip), %1\n\t" move " %%fs:%c2(%1), %0"                              \
+                         : "=r"(value), "=&r"(at)                                                                      \
+                         : "i"(__builtin_offsetof(struct pt_thread_local, field)));                                    \
+        value;                                                                                                         \
+    })
+#else
+#define PT_OF_LOCAL(field, move) (pt_local.field)
+#endif
+
+PT_ALWAYS_INLINE pt_u32 pt_local_mark(void)
+{
+    return PT_OF_LOCAL(mark, "movl");
+}
+
 PT_ALWAYS_INLINE int pt_local_is_ours(void)
 {
-    return pt_likely(pt_local.mark == PT_LOCAL_OURS);
+    return pt_likely(pt_local_mark() == PT_LOCAL_OURS);
 }
 
 PT_ALWAYS_INLINE struct pt_tracer_thread *pt_slot_of_caller(void)
 {
-    return pt_local_is_ours() ? pt_local.self : &pt_no_thread;
+    return pt_local_is_ours() ? PT_OF_LOCAL(self, "movq") : &pt_no_thread;
 }
 
 /* The calling thread's slot, or &pt_no_thread. Reads like a variable, as errno does. */

@@ -250,7 +250,7 @@ struct pt_tracer_thread *pt_thread_attach(void)
 
 enum pt_drop pt_thread_refusal(void)
 {
-    if (pt_switches.frozen || pt_local.mark == PT_LOCAL_SEALED)
+    if (pt_switches.frozen || pt_local_mark() == PT_LOCAL_SEALED)
         return PT_DROP_frozen;
     if (!pt_local_is_ours() || (pt_image && !is_own_process()))
         return PT_DROP_in_borrowed_memory;
