@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""wheel.py STAGE OUT - put an installed tree (bin, lib, share) into a wheel. The same tree gives the same bytes.
+"""wheel.py BUILD STAGE OUT - put an installed tree (bin, lib, share) into a wheel. The same tree gives the same bytes.
 
 Programs become scripts of the environment as they are, so that `proftrace` starts no Python; what they look for in ../lib lies there, too
-(the data scheme). Licences of all that is linked in are in the wheel."""
+(the data scheme). Licences of all that is linked in are in the wheel: what that is, the link commands of BUILD say."""
 import base64
 import hashlib
 import os
@@ -14,9 +14,8 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TAG = "py3-none-manylinux_2_28_x86_64"
-# What is linked in, and the Debian package whose licence it has.
-LINKED = {"elfutils (libdw, libelf)": "libdw-dev", "zlib": "zlib1g-dev", "zstd": "libzstd-dev", "xz (liblzma)": "liblzma-dev", "bzip2": "libbz2-dev",
-          "cJSON": "libcjson1", "libgcc's unwinder": "libgcc-{gcc}-dev"}
+OF_CJSON = "/usr/share/doc/libcjson1/copyright"  # built from Debian's source of it, by scripts/build-wheel
+OF_COMPILER = "tools/lib/python3*/site-packages/ziglang/LICENSE"  # its compiler-rt is in everything that it links
 WHEN = (1980, 1, 1, 0, 0, 0)
 
 
@@ -41,14 +40,30 @@ Description-Content-Type: text/markdown
 {(ROOT / "docs/python_api.md").read_text()}"""
 
 
-def licences():
+def linked(build):
+    """{archive that the programs were linked with: the file with its licence}, from the link commands themselves, so that a new
+    library cannot be forgotten."""
+    found = {"compiler-rt": next(build.glob(OF_COMPILER))}
+    for program in "proftrace", "libproftrace.so":
+        commands = subprocess.run(["ninja", "-C", build, "-t", "commands", program], capture_output=True, text=True, check=True).stdout
+        for word in commands.splitlines()[-1].split():
+            name = pathlib.Path(word).name
+            if name == "libcjson.a":
+                found[name] = pathlib.Path(OF_CJSON)
+            elif word.startswith("/") and name.endswith(".a"):
+                owner = subprocess.run(["dpkg", "-S", word], capture_output=True, text=True, check=True).stdout.split(":")[0]
+                found[name] = pathlib.Path("/usr/share/doc", owner, "copyright")
+    return found
+
+
+def licences(build):
     yield "LICENSE", (ROOT / "LICENSE").read_bytes()
-    said = ["Linked into the programs of this wheel, each under its own licence:", ""]
-    for name, package in LINKED.items():
-        package = package.format(gcc=subprocess.run(["gcc", "-dumpversion"], capture_output=True, text=True, check=True).stdout.strip())
-        path = pathlib.Path("/usr/share/doc", package, "copyright")
-        said.append(f"- {name}: {package}.txt (as Debian has it)")
-        yield f"{package}.txt", path.read_bytes()
+    said, texts = ["Linked into the programs of this wheel, each under its own licence:", ""], {}
+    for archive, path in sorted(linked(build).items()):
+        name = f"{path.parent.name}.txt"
+        texts[name] = path.read_bytes()
+        said.append(f"- {archive}: {name}")
+    yield from sorted(texts.items())
     yield "LINKED.txt", ("\n".join(said) + "\n").encode()
 
 
@@ -63,7 +78,7 @@ def place_of(path, number):
     return f"{data}/data/{path}"
 
 
-def files(stage, number):
+def files(build, stage, number):
     """[(name in the wheel, bytes, mode)]"""
     for path in sorted(p for p in stage.rglob("*") if p.is_file()):
         name = place_of(path.relative_to(stage), number)
@@ -71,11 +86,11 @@ def files(stage, number):
     info = f"proftrace-{number}.dist-info"
     yield f"{info}/METADATA", metadata(number).encode(), 0o644
     yield f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: proftrace\nRoot-Is-Purelib: false\nTag: {TAG}\n".encode(), 0o644
-    for name, text in licences():
+    for name, text in licences(build):
         yield f"{info}/licenses/{name}", text, 0o644
 
 
-def main(stage, out):
+def main(build, stage, out):
     number = version()
     wheel, record = pathlib.Path(out, f"proftrace-{number}-{TAG}.whl"), []
     made = wheel.with_suffix(".new")
@@ -86,7 +101,7 @@ def main(stage, out):
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, data)
 
-        for name, data, mode in files(pathlib.Path(stage), number):
+        for name, data, mode in files(pathlib.Path(build), pathlib.Path(stage), number):
             digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             record.append(f"{name},sha256={digest},{len(data)}")
             put(name, data, mode)
@@ -97,6 +112,6 @@ def main(stage, out):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) != 4:
         sys.exit(__doc__)
     main(*sys.argv[1:])

@@ -63,7 +63,7 @@ class Wheel(Installed):
     def check_contents(self, wheel):
         with zipfile.ZipFile(wheel) as archive:
             names = archive.namelist()
-            for end in "/licenses/LICENSE", "/licenses/LINKED.txt", "/licenses/libdw-dev.txt", "proftrace/py.typed", ".data/data/lib/libproftrace.so":
+            for end in "/licenses/LICENSE", "/licenses/LINKED.txt", "/licenses/libdw-dev.txt", "/licenses/ziglang.txt", "proftrace/py.typed", ".data/data/lib/libproftrace.so":
                 self.assertTrue(any(name.endswith(end) for name in names), end)
             for name in names:
                 if name.endswith(("scripts/proftrace", "lib/libproftrace.so")):
