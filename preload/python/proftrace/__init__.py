@@ -26,6 +26,13 @@ __all__ = [
 
 
 def load_ipython_extension(shell: object) -> None:
-    """`%load_ext proftrace` adds %proftrace and %%proftrace to a notebook."""
+    """`%load_ext proftrace` adds %proftrace and %%proftrace to a notebook.
+
+    >>> class Shell:
+    ...     def register_magic_function(self, function, kind, name):
+    ...         print(kind, name)
+    >>> load_ipython_extension(Shell())
+    line_cell proftrace
+    """
     from .notebook import load
     load(shell)

@@ -32,7 +32,20 @@ class ProfilerCallback(_Callback):  # type: ignore[misc,unused-ignore]
     - export_chrome_trace: False: the summary only
     - log_top_k_ops: how many operators the summary has
 
-    A profiler of the program's own is left alone, and no error of profiling ends the training: `messages` has what was said."""
+    A profiler of the program's own is left alone, and no error of profiling ends the training: `messages` has what was said.
+
+    >>> from lightning.pytorch import Trainer
+    >>> from lightning.pytorch.demos.boring_classes import BoringModel
+    >>> callback = ProfilerCallback(profile_epochs=[2], profile_steps=2, warmup_steps=1, output_dir="traces")
+    >>> Trainer(max_epochs=2, limit_train_batches=4, limit_val_batches=0, accelerator="cpu", logger=False, enable_checkpointing=False,
+    ...         enable_progress_bar=False, enable_model_summary=False, callbacks=[callback]).fit(BoringModel())
+    [Profiler] Epoch 2: steps up to 3
+    [Profiler] Trace exported: traces/epoch_2.json
+    [Profiler] Top 10 CPU operations:
+    ...
+    >>> os.listdir("traces")
+    ['epoch_2.json']
+    """
 
     def __init__(self, enabled: bool = True, profile_epochs: Optional[Sequence[int]] = None, profile_steps: int = 100, warmup_steps: int = 5,
                  activities: Optional[Sequence[str]] = None, record_shapes: bool = True, with_stack: bool = False, output_dir: str = "profiler_traces",

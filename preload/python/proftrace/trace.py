@@ -157,6 +157,15 @@ def analyze_trace(trace_path: "str | os.PathLike[str]", most: int = 10) -> Dict[
     - top_cpu_ops, top_cuda_ops: [(name, microseconds)], self time, the largest first
     - memory_peaks: [(time in microseconds, bytes)], the largest first; of traces with profile_memory
     - dataloader_time_pct: waiting for the data loader, of the time of the steps; NaN: no step is in it
+
+    >>> with open("trace.json", "w") as file:
+    ...     _ = file.write('''{"traceEvents": [
+    ...         {"ph": "X", "cat": "cpu_op", "name": "aten::linear", "pid": 1, "tid": 1, "ts": 0, "dur": 100},
+    ...         {"ph": "X", "cat": "cpu_op", "name": "aten::addmm", "pid": 1, "tid": 1, "ts": 10, "dur": 80}]}''')
+    >>> analyze_trace("trace.json")["top_cpu_ops"]
+    [('aten::addmm', 80.0), ('aten::linear', 20.0)]
+    >>> sorted(analyze_trace(path))  # a run
+    ['dataloader_time_pct', 'memory_peaks', 'top_cpu_ops', 'top_cuda_ops']
     """
     path = os.fspath(trace_path)
     if os.path.isdir(path):

@@ -13,7 +13,24 @@ from .windows import Windows
 
 class ProfilerCallback(TrainerCallback):  # type: ignore[misc,unused-ignore]
     """The first `profile_steps` steps, after `warmup_steps`, of each of `profile_epochs` (the first is 1; None: none) go into
-    `output_dir`/epoch_N.json. `enabled`: False: nothing is done at all."""
+    `output_dir`/epoch_N.json. `enabled`: False: nothing is done at all.
+
+    >>> import torch
+    >>> from transformers import Trainer, TrainingArguments
+    >>> class Line(torch.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.line = torch.nn.Linear(1, 1)
+    ...     def forward(self, x, labels):
+    ...         return {"loss": (self.line(x) - labels).square().mean()}
+    >>> rows = [{"x": torch.ones(1), "labels": torch.ones(1)} for _ in range(32)]
+    >>> options = TrainingArguments("out", num_train_epochs=2, per_device_train_batch_size=8, save_strategy="no", report_to="none", use_cpu=True)
+    >>> callback = ProfilerCallback(profile_epochs=[2], profile_steps=2, warmup_steps=1, output_dir="traces")
+    >>> _ = Trainer(Line(), options, train_dataset=rows, callbacks=[callback]).train()
+    [Profiler] ...
+    >>> os.listdir("traces")
+    ['epoch_2.json']
+    """
 
     def __init__(self, enabled: bool = True, profile_epochs: Optional[Sequence[int]] = None, profile_steps: int = 100, warmup_steps: int = 5,
                  activities: Optional[Sequence[str]] = None, record_shapes: bool = True, with_stack: bool = False, output_dir: str = "profiler_traces",
